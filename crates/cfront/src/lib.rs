@@ -1,0 +1,1 @@
+//! C with marked regions in, loop programs out, and the result spliced back.

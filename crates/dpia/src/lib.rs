@@ -1,0 +1,1 @@
+//! Acceptor- and continuation-passing translation of functional programs to loop programs.

@@ -1,0 +1,1 @@
+//! The functional matrix language of Lozenge: syntax, size-indexed types, evaluator, strategies.

@@ -1,0 +1,1 @@
+//! An owned, safe face of the integer set library.

@@ -1,0 +1,80 @@
+//! Arrays as values: what the interpreter, the evaluator and the runner exchange.
+
+use crate::types::{Elem, Scalar};
+
+/// The elements of a tensor in row-major order, one column per scalar component.
+#[derive(Clone, PartialEq, Debug)]
+pub enum Data {
+    /// Single-precision elements.
+    F32(Vec<f32>),
+    /// Double-precision elements.
+    F64(Vec<f64>),
+    /// 32-bit integers.
+    I32(Vec<i32>),
+    /// 64-bit integers.
+    I64(Vec<i64>),
+    /// Truth values.
+    Bool(Vec<bool>),
+    /// Pairs, as two columns of equal length.
+    Pair(Box<Data>, Box<Data>),
+}
+
+impl Data {
+    /// `len` zeros (`false` for truth values) of the element type.
+    pub fn zeros(elem: &Elem, len: usize) -> Data {
+        match elem {
+            Elem::Scalar(Scalar::F32) => Data::F32(vec![0.0; len]),
+            Elem::Scalar(Scalar::F64) => Data::F64(vec![0.0; len]),
+            Elem::Scalar(Scalar::I32) => Data::I32(vec![0; len]),
+            Elem::Scalar(Scalar::I64) => Data::I64(vec![0; len]),
+            Elem::Scalar(Scalar::Bool) => Data::Bool(vec![false; len]),
+            Elem::Pair(a, b) => Data::Pair(Box::new(Data::zeros(a, len)), Box::new(Data::zeros(b, len))),
+        }
+    }
+
+    /// Number of elements.
+    pub fn len(&self) -> usize {
+        match self {
+            Data::F32(v) => v.len(),
+            Data::F64(v) => v.len(),
+            Data::I32(v) => v.len(),
+            Data::I64(v) => v.len(),
+            Data::Bool(v) => v.len(),
+            Data::Pair(a, _) => a.len(),
+        }
+    }
+
+    /// Whether there are no elements.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The element type.
+    pub fn elem(&self) -> Elem {
+        match self {
+            Data::F32(_) => Scalar::F32.into(),
+            Data::F64(_) => Scalar::F64.into(),
+            Data::I32(_) => Scalar::I32.into(),
+            Data::I64(_) => Scalar::I64.into(),
+            Data::Bool(_) => Scalar::Bool.into(),
+            Data::Pair(a, b) => Elem::pair(a.elem(), b.elem()),
+        }
+    }
+}
+
+/// A dense array value in row-major order; a scalar has an empty shape.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Tensor {
+    /// Extent of each dimension.
+    pub shape: Vec<usize>,
+    /// The elements; `data.len()` is the product of the extents.
+    pub data: Data,
+}
+
+impl Tensor {
+    /// A tensor of zeros.
+    pub fn zeros(elem: &Elem, shape: Vec<usize>) -> Tensor {
+        let len = shape.iter().product();
+        Tensor { shape, data: Data::zeros(elem, len) }
+    }
+}

@@ -1,0 +1,192 @@
+//! Scalar expressions: data and index arithmetic in one language, typed by [`crate::Scalar`].
+
+use crate::name::Name;
+use crate::program::Access;
+use crate::types::Scalar;
+
+/// A scalar expression.
+///
+/// Subscripts, bounds and sizes are expressions of type `i64`. Floating-point literals are compared and hashed by their bits.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub enum Expr {
+    /// An `i64` constant.
+    Int(i64),
+    /// An `i32` constant.
+    I32(i32),
+    /// An `f32` constant.
+    F32(Bits32),
+    /// An `f64` constant.
+    F64(Bits64),
+    /// A truth value.
+    Bool(bool),
+    /// A loop variable or a size parameter; of type `i64`.
+    Var(Name),
+    /// The value of an array element, or of a scalar variable (an array of no dimensions).
+    Load(Access),
+    /// A unary operation.
+    Unary(UnaryOp, Box<Expr>),
+    /// A binary operation on two operands of one type, which is the result's.
+    Binary(BinaryOp, Box<Expr>, Box<Expr>),
+    /// A comparison of two operands of one type; a truth value.
+    Compare(CompareOp, Box<Expr>, Box<Expr>),
+    /// `condition ? then : else`; only the chosen side is evaluated.
+    Select(Box<Expr>, Box<Expr>, Box<Expr>),
+    /// Conversion to a scalar type, as in C (float to integer truncates; to `bool` is `!= 0`).
+    Cast(Scalar, Box<Expr>),
+    /// A call of a pure function that the target's C can see. The interpreter knows the ones of `math.h`.
+    Call {
+        /// The function.
+        function: Name,
+        /// Type of the result.
+        ty: Scalar,
+        /// Arguments.
+        args: Vec<Expr>,
+    },
+}
+
+/// A single-precision constant that is equal to another when their bits are.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Bits32(u32);
+
+/// A double-precision constant that is equal to another when their bits are.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Bits64(u64);
+
+impl Bits32 {
+    /// The value.
+    pub fn value(self) -> f32 {
+        f32::from_bits(self.0)
+    }
+}
+
+impl Bits64 {
+    /// The value.
+    pub fn value(self) -> f64 {
+        f64::from_bits(self.0)
+    }
+}
+
+impl From<f32> for Bits32 {
+    fn from(value: f32) -> Self {
+        Bits32(value.to_bits())
+    }
+}
+
+impl From<f64> for Bits64 {
+    fn from(value: f64) -> Self {
+        Bits64(value.to_bits())
+    }
+}
+
+impl std::fmt::Debug for Bits32 {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        self.value().fmt(f)
+    }
+}
+
+impl std::fmt::Debug for Bits64 {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        self.value().fmt(f)
+    }
+}
+
+/// Unary operations. `Sqrt Exp Log Tanh Sin Cos Floor Ceil` are for floating point, `Not` for truth values, `Neg` and `Abs` for numbers.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[allow(missing_docs)] // the names are the documentation
+pub enum UnaryOp {
+    Neg,
+    Abs,
+    Sqrt,
+    Exp,
+    Log,
+    Tanh,
+    Sin,
+    Cos,
+    Floor,
+    Ceil,
+    Not,
+}
+
+/// Binary operations.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum BinaryOp {
+    /// Sum.
+    Add,
+    /// Difference.
+    Sub,
+    /// Product.
+    Mul,
+    /// Quotient: of floating-point numbers, or of integers truncated toward zero as in C.
+    Div,
+    /// Remainder of `Div` on integers, as C's `%`.
+    Rem,
+    /// Quotient of integers rounded toward negative infinity.
+    FloorDiv,
+    /// Remainder of `FloorDiv`; has the divisor's sign.
+    Mod,
+    /// Smaller operand; as C's `fmin` on floating point.
+    Min,
+    /// Larger operand; as C's `fmax` on floating point.
+    Max,
+    /// Power, floating point.
+    Pow,
+    /// Conjunction of truth values (both sides may be evaluated).
+    And,
+    /// Disjunction of truth values (both sides may be evaluated).
+    Or,
+}
+
+/// Comparisons.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[allow(missing_docs)] // the names are the documentation
+pub enum CompareOp {
+    Eq,
+    Ne,
+    Lt,
+    Le,
+    Gt,
+    Ge,
+}
+
+impl Expr {
+    /// A loop variable or size parameter.
+    pub fn var(name: impl Into<Name>) -> Expr {
+        Expr::Var(name.into())
+    }
+
+    /// An `f32` constant.
+    pub fn f32(value: f32) -> Expr {
+        Expr::F32(value.into())
+    }
+
+    /// An `f64` constant.
+    pub fn f64(value: f64) -> Expr {
+        Expr::F64(value.into())
+    }
+
+    /// A binary operation.
+    pub fn binary(op: BinaryOp, left: Expr, right: Expr) -> Expr {
+        Expr::Binary(op, Box::new(left), Box::new(right))
+    }
+
+    /// A unary operation.
+    pub fn unary(op: UnaryOp, operand: Expr) -> Expr {
+        Expr::Unary(op, Box::new(operand))
+    }
+
+    /// A comparison.
+    pub fn compare(op: CompareOp, left: Expr, right: Expr) -> Expr {
+        Expr::Compare(op, Box::new(left), Box::new(right))
+    }
+
+    /// The constant of type `scalar` with this small integer value.
+    pub fn constant(scalar: Scalar, value: i32) -> Expr {
+        match scalar {
+            Scalar::F32 => Expr::f32(value as f32),
+            Scalar::F64 => Expr::f64(f64::from(value)),
+            Scalar::I32 => Expr::I32(value),
+            Scalar::I64 => Expr::Int(i64::from(value)),
+            Scalar::Bool => Expr::Bool(value != 0),
+        }
+    }
+}

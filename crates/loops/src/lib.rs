@@ -1,0 +1,25 @@
+//! The hub of Lozenge: typed loop programs.
+//!
+//! Every front end ends in a [`Program`] and every target starts from one. A program is a plain value: it is built,
+//! compared, printed and parsed without a context, an interner or a global, and `parse(print(p)) == p`.
+//!
+//! What is deliberately not here: no front end, no target, no file or process, no set library.
+
+pub mod data;
+pub mod diagnostic;
+pub mod expr;
+pub mod name;
+pub mod program;
+pub mod size;
+pub mod types;
+
+pub use data::{Data, Tensor};
+pub use diagnostic::{Code, Diagnostic, Label, Severity, Span};
+pub use expr::{BinaryOp, CompareOp, Expr, UnaryOp};
+pub use name::Name;
+pub use program::{
+    Access, ArrayDecl, Assign, Component, Copy, CopyKind, Function, Local, Loop, LoopKind, Param, ParamMode,
+    Program, ReduceOp, Stmt, Storage, Update,
+};
+pub use size::Size;
+pub use types::{Elem, Scalar};

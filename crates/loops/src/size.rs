@@ -1,0 +1,464 @@
+//! Symbolic sizes: integer polynomials over size parameters, quotients and remainders, in a normal form.
+//!
+//! Two sizes are equal for all values of their parameters if their normal forms are the same; for polynomials also only if.
+//! Quotients and remainders are rounded toward negative infinity, with `x / 0 = 0` and `x % 0 = x` (as in Coq), and are
+//! simplified only where that is right for every value of the parameters. Size parameters are natural numbers.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
+
+use crate::expr::{BinaryOp, Expr};
+use crate::name::Name;
+
+/// An integer expression over size parameters, in normal form: a sum of monomials with nonzero coefficients.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+pub struct Size {
+    terms: BTreeMap<Monomial, i64>,
+}
+
+/// A product of atoms with positive exponents; the empty product is 1.
+type Monomial = BTreeMap<Atom, u32>;
+
+/// What a size is made of beside constants.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+enum Atom {
+    /// A size parameter.
+    Param(Name),
+    /// A quotient that has no simpler form.
+    Div(Size, Size),
+    /// A remainder that has no simpler form.
+    Mod(Size, Size),
+    /// A sum or product whose normal form has a coefficient beyond 64 bits: kept as it is.
+    Huge(BinaryOpKey, Size, Size),
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+enum BinaryOpKey {
+    Add,
+    Mul,
+}
+
+/// Why a size has no value.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum EvalError {
+    /// A parameter without a value.
+    Unbound(Name),
+    /// The value is beyond 64 bits.
+    Overflow,
+}
+
+impl fmt::Display for EvalError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            EvalError::Unbound(name) => write!(f, "size parameter `{name}` has no value"),
+            EvalError::Overflow => f.write_str("size does not fit in 64 bits"),
+        }
+    }
+}
+
+impl std::error::Error for EvalError {}
+
+impl Size {
+    /// The constant `value`.
+    pub fn constant(value: i64) -> Size {
+        let mut terms = BTreeMap::new();
+        if value != 0 {
+            terms.insert(Monomial::new(), value);
+        }
+        Size { terms }
+    }
+
+    /// The size parameter `name`.
+    pub fn param(name: impl Into<Name>) -> Size {
+        Size::atom(Atom::Param(name.into()))
+    }
+
+    fn atom(atom: Atom) -> Size {
+        Size { terms: BTreeMap::from([(BTreeMap::from([(atom, 1)]), 1)]) }
+    }
+
+    /// The value, if it is the same for all parameters.
+    pub fn as_constant(&self) -> Option<i64> {
+        match self.terms.len() {
+            0 => Some(0),
+            1 => self.terms.get(&Monomial::new()).copied(),
+            _ => None,
+        }
+    }
+
+    /// The parameter, if the size is just that.
+    pub fn as_param(&self) -> Option<&Name> {
+        let (monomial, 1) = self.single_term()? else { return None };
+        match monomial.iter().next()? {
+            (Atom::Param(name), 1) if monomial.len() == 1 => Some(name),
+            _ => None,
+        }
+    }
+
+    fn single_term(&self) -> Option<(&Monomial, i64)> {
+        if self.terms.len() != 1 {
+            return None;
+        }
+        self.terms.iter().next().map(|(m, c)| (m, *c))
+    }
+
+    fn checked_add(&self, other: &Size) -> Option<Size> {
+        let mut terms = self.terms.clone();
+        for (monomial, coefficient) in &other.terms {
+            let sum = terms.get(monomial).copied().unwrap_or(0).checked_add(*coefficient)?;
+            if sum == 0 {
+                terms.remove(monomial);
+            } else {
+                terms.insert(monomial.clone(), sum);
+            }
+        }
+        Some(Size { terms })
+    }
+
+    fn checked_mul(&self, other: &Size) -> Option<Size> {
+        let mut sum = Size::default();
+        for (ma, ca) in &self.terms {
+            for (mb, cb) in &other.terms {
+                let mut monomial = ma.clone();
+                for (atom, exponent) in mb {
+                    let slot = monomial.entry(atom.clone()).or_insert(0);
+                    *slot = slot.checked_add(*exponent)?;
+                }
+                let term = Size { terms: BTreeMap::from([(monomial, ca.checked_mul(*cb)?)]) };
+                sum = sum.checked_add(&term)?;
+            }
+        }
+        Some(sum)
+    }
+
+    /// `self / divisor` if that is exact for all values: every coefficient and every monomial is divisible.
+    ///
+    /// The divisor is a single term whose value is not 0 by assumption of the caller (`n * m / n` is `m` only for `n > 0`).
+    pub fn exact_div(&self, divisor: &Size) -> Option<Size> {
+        let (dm, dc) = divisor.single_term()?;
+        let mut terms = BTreeMap::new();
+        for (monomial, coefficient) in &self.terms {
+            if coefficient.checked_rem(dc)? != 0 {
+                return None;
+            }
+            let mut rest = monomial.clone();
+            for (atom, exponent) in dm {
+                let have = rest.get_mut(atom)?;
+                if *have < *exponent {
+                    return None;
+                }
+                *have -= exponent;
+                if *have == 0 {
+                    rest.remove(atom);
+                }
+            }
+            terms.insert(rest, coefficient.checked_div(dc)?);
+        }
+        Some(Size { terms })
+    }
+
+    /// The quotient, rounded toward negative infinity; `x / 0 = 0`.
+    pub fn div(&self, divisor: &Size) -> Size {
+        match self.div_rem(divisor) {
+            Some((quotient, _)) => quotient,
+            None => Size::atom(Atom::Div(self.clone(), divisor.clone())),
+        }
+    }
+
+    /// The remainder of [`Size::div`]; `x % 0 = x`.
+    pub fn rem(&self, divisor: &Size) -> Size {
+        match self.div_rem(divisor) {
+            Some((_, remainder)) => remainder,
+            None => Size::atom(Atom::Mod(self.clone(), divisor.clone())),
+        }
+    }
+
+    /// Quotient and remainder by a constant, where the non-constant part divides exactly.
+    fn div_rem(&self, divisor: &Size) -> Option<(Size, Size)> {
+        let d = divisor.as_constant()?;
+        if d == 0 {
+            return Some((Size::constant(0), self.clone()));
+        }
+        if d == 1 {
+            return Some((self.clone(), Size::constant(0)));
+        }
+        if d < 0 {
+            return None;
+        }
+        let (mut divisible, mut rest) = (Size::default(), Size::default());
+        for (monomial, coefficient) in &self.terms {
+            let side = if coefficient % d == 0 && !monomial.is_empty() { &mut divisible } else { &mut rest };
+            side.terms.insert(monomial.clone(), *coefficient);
+        }
+        let quotient = divisible.exact_div(divisor)?;
+        match rest.as_constant() {
+            Some(c) => Some((
+                quotient.checked_add(&Size::constant(c.div_euclid(d)))?,
+                Size::constant(c.rem_euclid(d)),
+            )),
+            None if divisible.terms.is_empty() => None,
+            None => {
+                let q = Size::atom(Atom::Div(rest.clone(), divisor.clone()));
+                let r = Size::atom(Atom::Mod(rest, divisor.clone()));
+                Some((quotient.checked_add(&q)?, r))
+            }
+        }
+    }
+
+    /// The value at these parameters.
+    ///
+    /// # Errors
+    /// If a parameter is unbound or the value does not fit in 64 bits.
+    pub fn eval(&self, value_of: &dyn Fn(&Name) -> Option<i64>) -> Result<i64, EvalError> {
+        i64::try_from(self.eval_wide(value_of)?).map_err(|_| EvalError::Overflow)
+    }
+
+    fn eval_wide(&self, value_of: &dyn Fn(&Name) -> Option<i64>) -> Result<i128, EvalError> {
+        let overflow = EvalError::Overflow;
+        let mut sum = 0i128;
+        for (monomial, coefficient) in &self.terms {
+            let mut product = i128::from(*coefficient);
+            for (atom, exponent) in monomial {
+                let base = match atom {
+                    Atom::Param(name) => {
+                        i128::from(value_of(name).ok_or_else(|| EvalError::Unbound(name.clone()))?)
+                    }
+                    Atom::Div(a, b) => match (a.eval_wide(value_of)?, b.eval_wide(value_of)?) {
+                        (_, 0) => 0,
+                        (a, b) => floor_div(a, b).ok_or(overflow.clone())?,
+                    },
+                    Atom::Mod(a, b) => match (a.eval_wide(value_of)?, b.eval_wide(value_of)?) {
+                        (a, 0) => a,
+                        (a, b) => floor_div(a, b)
+                            .and_then(|q| q.checked_mul(b))
+                            .and_then(|p| a.checked_sub(p))
+                            .ok_or(overflow.clone())?,
+                    },
+                    Atom::Huge(op, a, b) => {
+                        let (a, b) = (a.eval_wide(value_of)?, b.eval_wide(value_of)?);
+                        match op {
+                            BinaryOpKey::Add => a.checked_add(b),
+                            BinaryOpKey::Mul => a.checked_mul(b),
+                        }
+                        .ok_or(overflow.clone())?
+                    }
+                };
+                let power = base.checked_pow(*exponent).ok_or(overflow.clone())?;
+                product = product.checked_mul(power).ok_or(overflow.clone())?;
+            }
+            sum = sum.checked_add(product).ok_or(overflow.clone())?;
+        }
+        Ok(sum)
+    }
+
+    /// Replaces parameters by sizes; those without a replacement stay.
+    pub fn substitute(&self, replacement: &dyn Fn(&Name) -> Option<Size>) -> Size {
+        let mut sum = Size::default();
+        for (monomial, coefficient) in &self.terms {
+            let mut product = Size::constant(*coefficient);
+            for (atom, exponent) in monomial {
+                let base = match atom {
+                    Atom::Param(name) => replacement(name).unwrap_or_else(|| Size::atom(atom.clone())),
+                    Atom::Div(a, b) => a.substitute(replacement).div(&b.substitute(replacement)),
+                    Atom::Mod(a, b) => a.substitute(replacement).rem(&b.substitute(replacement)),
+                    Atom::Huge(BinaryOpKey::Add, a, b) => {
+                        a.substitute(replacement) + b.substitute(replacement)
+                    }
+                    Atom::Huge(BinaryOpKey::Mul, a, b) => {
+                        a.substitute(replacement) * b.substitute(replacement)
+                    }
+                };
+                for _ in 0..*exponent {
+                    product = product * base.clone();
+                }
+            }
+            sum = sum + product;
+        }
+        sum
+    }
+
+    /// The parameters that occur.
+    pub fn params(&self) -> BTreeSet<Name> {
+        let mut set = BTreeSet::new();
+        self.collect_params(&mut set);
+        set
+    }
+
+    fn collect_params(&self, set: &mut BTreeSet<Name>) {
+        for atom in self.terms.keys().flat_map(|m| m.keys()) {
+            match atom {
+                Atom::Param(name) => {
+                    set.insert(name.clone());
+                }
+                Atom::Div(a, b) | Atom::Mod(a, b) | Atom::Huge(_, a, b) => {
+                    a.collect_params(set);
+                    b.collect_params(set);
+                }
+            }
+        }
+    }
+
+    /// If the size is `coefficient * name + rest` with `name` nowhere else and a constant, nonzero coefficient: `(coefficient, rest)`.
+    ///
+    /// What size inference solves equations with.
+    pub fn linear_in(&self, name: &Name) -> Option<(i64, Size)> {
+        let wanted: Monomial = BTreeMap::from([(Atom::Param(name.clone()), 1)]);
+        let coefficient = *self.terms.get(&wanted)?;
+        let mut rest = self.clone();
+        rest.terms.remove(&wanted);
+        if rest.params().contains(name) { None } else { Some((coefficient, rest)) }
+    }
+
+    /// If the size is `factor * name + rest` with `name` in neither: `(factor, rest)`; the factor may be symbolic.
+    pub fn factor_in(&self, name: &Name) -> Option<(Size, Size)> {
+        let atom = Atom::Param(name.clone());
+        let (mut factor, mut rest) = (Size::default(), Size::default());
+        for (monomial, coefficient) in &self.terms {
+            let mut monomial = monomial.clone();
+            let side = match monomial.remove(&atom) {
+                None => &mut rest,
+                Some(1) => &mut factor,
+                Some(_) => return None,
+            };
+            side.terms.insert(monomial, *coefficient);
+        }
+        let clean =
+            !factor.params().contains(name) && !rest.params().contains(name) && !factor.terms.is_empty();
+        clean.then_some((factor, rest))
+    }
+
+    /// Whether the size is at least 0 for all natural values of its parameters, as far as the form shows it
+    /// (no negative coefficient; quotients and remainders of such sizes by positive constants).
+    pub fn is_natural(&self) -> bool {
+        let natural_atom = |atom: &Atom| match atom {
+            Atom::Param(_) => true,
+            Atom::Div(a, b) | Atom::Mod(a, b) => a.is_natural() && b.as_constant().is_some_and(|c| c > 0),
+            Atom::Huge(_, a, b) => a.is_natural() && b.is_natural(),
+        };
+        self.terms.iter().all(|(monomial, coefficient)| *coefficient > 0 && monomial.keys().all(natural_atom))
+    }
+
+    /// The same size as an `i64` expression of the hub, sums before differences.
+    pub fn to_expr(&self) -> Expr {
+        let mut result: Option<Expr> = None;
+        let (positive, negative): (Vec<_>, Vec<_>) = self.terms.iter().rev().partition(|(_, c)| **c > 0);
+        for (monomial, coefficient) in positive.into_iter().chain(negative) {
+            let subtract = *coefficient < 0 && result.is_some();
+            let factor = if subtract { coefficient.checked_neg().unwrap_or(i64::MAX) } else { *coefficient };
+            let mut product = (factor != 1 || monomial.is_empty()).then_some(Expr::Int(factor));
+            for (atom, exponent) in monomial {
+                for _ in 0..*exponent {
+                    let atom = match atom {
+                        Atom::Param(name) => Expr::Var(name.clone()),
+                        Atom::Div(a, b) => Expr::binary(BinaryOp::FloorDiv, a.to_expr(), b.to_expr()),
+                        Atom::Mod(a, b) => Expr::binary(BinaryOp::Mod, a.to_expr(), b.to_expr()),
+                        Atom::Huge(BinaryOpKey::Add, a, b) => {
+                            Expr::binary(BinaryOp::Add, a.to_expr(), b.to_expr())
+                        }
+                        Atom::Huge(BinaryOpKey::Mul, a, b) => {
+                            Expr::binary(BinaryOp::Mul, a.to_expr(), b.to_expr())
+                        }
+                    };
+                    product = Some(match product {
+                        None => atom,
+                        Some(left) => Expr::binary(BinaryOp::Mul, left, atom),
+                    });
+                }
+            }
+            let product = product.expect("a monomial has a factor");
+            result = Some(match result {
+                None => product,
+                Some(left) if subtract => Expr::binary(BinaryOp::Sub, left, product),
+                Some(left) => Expr::binary(BinaryOp::Add, left, product),
+            });
+        }
+        result.unwrap_or(Expr::Int(0))
+    }
+}
+
+fn floor_div(a: i128, b: i128) -> Option<i128> {
+    let quotient = a.checked_div(b)?;
+    Some(if a % b != 0 && (a < 0) != (b < 0) { quotient - 1 } else { quotient })
+}
+
+impl From<i64> for Size {
+    fn from(value: i64) -> Size {
+        Size::constant(value)
+    }
+}
+
+impl std::ops::Add for Size {
+    type Output = Size;
+    fn add(self, other: Size) -> Size {
+        self.checked_add(&other).unwrap_or_else(|| Size::atom(Atom::Huge(BinaryOpKey::Add, self, other)))
+    }
+}
+
+impl std::ops::Mul for Size {
+    type Output = Size;
+    fn mul(self, other: Size) -> Size {
+        self.checked_mul(&other).unwrap_or_else(|| Size::atom(Atom::Huge(BinaryOpKey::Mul, self, other)))
+    }
+}
+
+impl std::ops::Neg for Size {
+    type Output = Size;
+    fn neg(self) -> Size {
+        Size::constant(-1) * self
+    }
+}
+
+impl std::ops::Sub for Size {
+    type Output = Size;
+    fn sub(self, other: Size) -> Size {
+        self + -other
+    }
+}
+
+impl fmt::Display for Atom {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Atom::Param(name) => write!(f, "{name}"),
+            Atom::Div(a, b) => write!(f, "(({a}) / ({b}))"),
+            Atom::Mod(a, b) => write!(f, "(({a}) % ({b}))"),
+            Atom::Huge(BinaryOpKey::Add, a, b) => write!(f, "(({a}) + ({b}))"),
+            Atom::Huge(BinaryOpKey::Mul, a, b) => write!(f, "(({a}) * ({b}))"),
+        }
+    }
+}
+
+impl fmt::Display for Size {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.terms.is_empty() {
+            return f.write_str("0");
+        }
+        let (positive, negative): (Vec<_>, Vec<_>) = self.terms.iter().rev().partition(|(_, c)| **c > 0);
+        for (k, (monomial, coefficient)) in positive.into_iter().chain(negative).enumerate() {
+            match (k, *coefficient < 0) {
+                (0, true) => f.write_str("-")?,
+                (0, false) => {}
+                (_, true) => f.write_str(" - ")?,
+                (_, false) => f.write_str(" + ")?,
+            }
+            let magnitude = coefficient.unsigned_abs();
+            let mut separator = "";
+            if magnitude != 1 || monomial.is_empty() {
+                write!(f, "{magnitude}")?;
+                separator = "*";
+            }
+            for (atom, exponent) in monomial {
+                for _ in 0..*exponent {
+                    write!(f, "{separator}{atom}")?;
+                    separator = "*";
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+impl fmt::Debug for Size {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}

@@ -1,0 +1,2 @@
+//! The `lozenge` command.
+fn main() {}

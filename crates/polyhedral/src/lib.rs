@@ -1,0 +1,1 @@
+//! Sets and maps, dependences, schedule trees, transformations and their checks.

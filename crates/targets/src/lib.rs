@@ -1,0 +1,1 @@
+//! Loop programs become text: OpenMP C.
