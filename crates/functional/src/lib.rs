@@ -1,1 +1,15 @@
-//! The functional matrix language of Lozenge: syntax, size-indexed types, evaluator, strategies.
+//! The functional matrix language of Lozenge: syntax, size-indexed types, primitives, evaluator, rewriting strategies.
+//!
+//! Source text is parsed into a surface tree, whose types and sizes are inferred; definitions are then unfolded into
+//! *core terms* ([`Definition`], [`Term`]): first-order, explicitly typed, with functions only as arguments of primitives.
+//! The evaluator, the strategies and the translation work on core terms alone.
+//!
+//! What is deliberately not here: no loops, no memory, no target.
+
+pub mod prim;
+pub mod term;
+pub mod types;
+
+pub use prim::{Group, Prim, PrimInfo};
+pub use term::{Arg, Binder, Definition, Fact, FactKind, Lambda, Literal, Term, TermKind, Var};
+pub use types::DataType;

@@ -1,0 +1,158 @@
+//! The one table of primitives: name, type, the rules that translate it, documentation.
+//!
+//! Parser, type inference, printer, rule tables and reference pages are derived from it. Evaluation and translation are
+//! exhaustive matches over [`Prim`], so a new row does not compile until each has its case.
+
+/// What a primitive is about.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum Group {
+    /// Numbers and truth values.
+    Scalar,
+    /// Pairs.
+    Pair,
+    /// Maps, reductions, scans: with or without an execution strategy.
+    Pattern,
+    /// Layout of arrays: views and copies.
+    Layout,
+    /// Indices.
+    Index,
+    /// Where values live.
+    Memory,
+    /// Vectors.
+    Vector,
+}
+
+/// What the table says of a primitive.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct PrimInfo {
+    /// The primitive.
+    pub prim: Prim,
+    /// Its name in source text.
+    pub name: &'static str,
+    /// Its group.
+    pub group: Group,
+    /// Its type. `s t` are data types and `n m k l r w` sizes, all of them inferred, but for a size in braces, which is an explicit
+    /// argument. A constraint may stand in front: `num` (a number, or a vector of numbers), `int`, `float`, `cast` (a number, truth value or index).
+    pub scheme: &'static str,
+    /// Acceptor-passing rule, continuation-passing rule and expression rule; empty where there is none.
+    pub rules: [&'static str; 3],
+    /// What it computes.
+    pub doc: &'static str,
+}
+
+macro_rules! primitives {
+    ($($variant:ident = $name:literal, $group:ident, $scheme:literal, $rules:expr, $doc:literal;)*) => {
+        /// A primitive of the language.
+        #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+        pub enum Prim {
+            $(#[doc = $doc] $variant,)*
+        }
+
+        /// The table.
+        pub const TABLE: &[PrimInfo] = &[
+            $(PrimInfo { prim: Prim::$variant, name: $name, group: Group::$group, scheme: $scheme, rules: $rules, doc: $doc },)*
+        ];
+    };
+}
+
+primitives! {
+    // Scalar
+    Neg = "neg", Scalar, "num t => t -> t", ["a.4", "c.2", "cge.2"], "Negation.";
+    Add = "add", Scalar, "num t => t -> t -> t", ["a.5", "c.3", "cge.3"], "Sum; written `a + b`. Integers wrap.";
+    Sub = "sub", Scalar, "num t => t -> t -> t", ["a.sub", "c.sub", "cge.sub"], "Difference; written `a - b`.";
+    Mul = "mul", Scalar, "num t => t -> t -> t", ["a.6", "c.4", "cge.4"], "Product; written `a * b`.";
+    Div = "div", Scalar, "num t => t -> t -> t", ["a.div", "c.div", "cge.div"], "Quotient; written `a / b`. Of integers it is rounded toward negative infinity.";
+    Mod = "mod", Scalar, "int t => t -> t -> t", ["a.mod", "c.mod", "cge.mod"], "Remainder of `div` on integers; written `a % b`; has the divisor's sign.";
+    Min = "min", Scalar, "num t => t -> t -> t", ["a.min", "c.min", "cge.min"], "Smaller operand; as C's `fmin` on floating point.";
+    Max = "max", Scalar, "num t => t -> t -> t", ["a.max", "c.max", "cge.max"], "Larger operand; as C's `fmax` on floating point.";
+    Abs = "abs", Scalar, "num t => t -> t", ["a.abs", "c.abs", "cge.abs"], "Absolute value.";
+    Sqrt = "sqrt", Scalar, "float t => t -> t", ["a.sqrt", "c.sqrt", "cge.sqrt"], "Square root.";
+    Exp = "exp", Scalar, "float t => t -> t", ["a.exp", "c.exp", "cge.exp"], "Exponential.";
+    Log = "log", Scalar, "float t => t -> t", ["a.log", "c.log", "cge.log"], "Natural logarithm.";
+    Tanh = "tanh", Scalar, "float t => t -> t", ["a.tanh", "c.tanh", "cge.tanh"], "Hyperbolic tangent.";
+    Eq = "eq", Scalar, "num t => t -> t -> bool", ["a.cmp", "c.cmp", "cge.cmp"], "Equality; written `a == b`.";
+    Ne = "ne", Scalar, "num t => t -> t -> bool", ["a.cmp", "c.cmp", "cge.cmp"], "Inequality; written `a != b`.";
+    Lt = "lt", Scalar, "num t => t -> t -> bool", ["a.cmp", "c.cmp", "cge.cmp"], "Less; written `a < b`.";
+    Le = "le", Scalar, "num t => t -> t -> bool", ["a.cmp", "c.cmp", "cge.cmp"], "At most; written `a <= b`.";
+    Gt = "gt", Scalar, "num t => t -> t -> bool", ["a.cmp", "c.cmp", "cge.cmp"], "Greater; written `a > b`.";
+    Ge = "ge", Scalar, "num t => t -> t -> bool", ["a.cmp", "c.cmp", "cge.cmp"], "At least; written `a >= b`.";
+    And = "and", Scalar, "bool -> bool -> bool", ["a.logic", "c.logic", "cge.logic"], "Conjunction; written `a && b`.";
+    Or = "or", Scalar, "bool -> bool -> bool", ["a.logic", "c.logic", "cge.logic"], "Disjunction; written `a || b`.";
+    Not = "not", Scalar, "bool -> bool", ["a.logic", "c.logic", "cge.logic"], "Negation of a truth value; written `!a`.";
+    Select = "select", Scalar, "bool -> t -> t -> t", ["a.select", "c.select", "cge.select"], "`select c a b` is `a` where `c` holds, else `b`; written `if c then a else b`.";
+    Zero = "zero", Scalar, "num t => t", ["a.const", "c.const", "cge.const"], "The number 0 of the type that the context asks for.";
+    One = "one", Scalar, "num t => t", ["a.const", "c.const", "cge.const"], "The number 1 of the type that the context asks for.";
+    ToF32 = "f32", Scalar, "cast s => s -> f32", ["a.cast", "c.cast", "cge.cast"], "Conversion to single precision, of a number or an index.";
+    ToF64 = "f64", Scalar, "cast s => s -> f64", ["a.cast", "c.cast", "cge.cast"], "Conversion to double precision, of a number or an index.";
+    ToI32 = "i32", Scalar, "cast s => s -> i32", ["a.cast", "c.cast", "cge.cast"], "Conversion to a 32-bit integer; of floating point it truncates.";
+    ToI64 = "i64", Scalar, "cast s => s -> i64", ["a.cast", "c.cast", "cge.cast"], "Conversion to a 64-bit integer; of floating point it truncates, of an index it is its value.";
+    // Pair
+    Pair = "pair", Pair, "s -> t -> (s, t)", ["a.13", "c.11", "cge.10"], "The pair of two values; written `(a, b)`.";
+    Fst = "fst", Pair, "(s, t) -> s", ["a.14", "c.12", "cge.12"], "First component.";
+    Snd = "snd", Pair, "(s, t) -> t", ["a.15", "c.13", "cge.13"], "Second component.";
+    // Pattern
+    Map = "map", Pattern, "(s -> t) -> [n]s -> [n]t", ["", "", ""], "`f` of every element; no strategy, so a strategy must choose before code is generated.";
+    MapSeq = "mapSeq", Pattern, "(s -> t) -> [n]s -> [n]t", ["a.7", "c.6", ""], "`map` by a sequential loop.";
+    MapPar = "mapPar", Pattern, "(s -> t) -> [n]s -> [n]t", ["a.8", "c.5", ""], "`map` by a parallel loop.";
+    MapVec = "mapVec", Pattern, "(s -> t) -> [n]s -> [n]t", ["a.mapVec", "c.mapVec", ""], "`map` by a loop whose iterations are lanes of a vector.";
+    MapUnroll = "mapUnroll", Pattern, "(s -> t) -> [n]s -> [n]t", ["a.mapUnroll", "c.mapUnroll", ""], "`map` by a sequential loop that the target writes out.";
+    Reduce = "reduce", Pattern, "(s -> t -> t) -> t -> [n]s -> t", ["", "", ""], "`f x_{n-1} (... (f x_0 init))`: the element comes first, the accumulator second; no strategy.";
+    ReduceSeq = "reduceSeq", Pattern, "(s -> t -> t) -> t -> [n]s -> t", ["a.9", "c.7", ""], "`reduce` by a sequential loop over an accumulator.";
+    ReduceUnroll = "reduceUnroll", Pattern, "(s -> t -> t) -> t -> [n]s -> t", ["a.reduceUnroll", "c.reduceUnroll", ""], "`reduceSeq` by a loop that the target writes out.";
+    ReducePar = "reducePar", Pattern, "(s -> t -> t) -> t -> [n]s -> t", ["a.reducePar", "c.reducePar", ""], "`reduce` by a parallel loop with private accumulators. The user declares that the operation is associative and commutative; the function is `\\x a -> g x (+) a` with `(+)` one of `+ * min max && ||`. Floating-point results may differ from `reduceSeq` by the order of operations.";
+    ScanSeq = "scanSeq", Pattern, "(s -> t -> t) -> t -> [n]s -> [n]t", ["a.scanSeq", "c.scanSeq", ""], "All intermediate accumulators of `reduceSeq`: element `i` holds the result after elements `0..=i`.";
+    Generate = "generate", Pattern, "{n} -> (idx n -> t) -> [n]t", ["a.generate", "c.generate", "cge.generate"], "The array whose element `i` is `f i`; a view.";
+    Iota = "iota", Pattern, "{n} -> [n]i64", ["a.iota", "c.iota", "cge.iota"], "The array `0, 1, ..., n - 1`; a view.";
+    Iterate = "iterate", Pattern, "{k} -> (t -> t) -> t -> t", ["a.iterate", "c.iterate", ""], "`f` applied `k` times, by a sequential loop over two buffers.";
+    // Layout
+    Zip = "zip", Layout, "[n]s -> [n]t -> [n](s, t)", ["a.10", "c.8", "cge.5"], "Two arrays of one length as one array of pairs.";
+    Unzip = "unzip", Layout, "[n](s, t) -> ([n]s, [n]t)", ["a.unzip", "c.unzip", "cge.unzip"], "An array of pairs as a pair of arrays.";
+    Split = "split", Layout, "{k} -> [k * m]t -> [m][k]t", ["a.11", "c.9", "cge.8"], "Blocks of `k` elements: element `(i, j)` is element `i * k + j`.";
+    Join = "join", Layout, "[m][n]t -> [n * m]t", ["a.12", "c.10", "cge.9"], "Blocks one after another: element `i` is element `(i / n, i % n)`.";
+    Transpose = "transpose", Layout, "[m][n]t -> [n][m]t", ["a.transpose", "c.transpose", "cge.transpose"], "Rows become columns; a view.";
+    TransPar = "transPar", Layout, "[m][n]t -> [n][m]t", ["a.transPar", "c.transPar", ""], "Transposition by a parallel loop into memory.";
+    Reverse = "reverse", Layout, "[n]t -> [n]t", ["a.reverse", "c.reverse", "cge.reverse"], "Last element first; a view.";
+    ReverseSeq = "reverseSeq", Layout, "[n]t -> [n]t", ["a.reverseSeq", "c.reverseSeq", ""], "Reversal by a sequential loop into memory.";
+    Copy = "copy", Layout, "[n]t -> [n]t", ["a.copy", "c.copy", "cge.copy"], "The same array; a view.";
+    CopySeq = "copySeq", Layout, "[n]t -> [n]t", ["a.copySeq", "c.copySeq", ""], "A copy by a sequential loop into memory.";
+    Slide = "slide", Layout, "{w} -> {s} -> [n]t -> [(n - w) / s + 1][w]t", ["a.slide", "c.slide", "cge.slide"], "Windows of `w` elements, `s` apart: element `(i, j)` is element `i * s + j`; `s >= 1`, `w <= n + s`.";
+    Pad = "pad", Layout, "{l} -> {r} -> t -> [n]t -> [l + n + r]t", ["a.pad", "c.pad", "cge.pad"], "`l` copies of a value in front and `r` behind.";
+    PadClamp = "padClamp", Layout, "{l} -> {r} -> [n]t -> [l + n + r]t", ["a.padClamp", "c.padClamp", "cge.padClamp"], "The first element repeated `l` times in front and the last one `r` times behind.";
+    Concat = "concat", Layout, "[n]t -> [m]t -> [n + m]t", ["a.concat", "c.concat", "cge.concat"], "One array behind another.";
+    Take = "take", Layout, "{k} -> [n]t -> [k]t", ["a.take", "c.take", "cge.take"], "The first `k` elements; `k <= n`.";
+    Drop = "drop", Layout, "{k} -> [n]t -> [n - k]t", ["a.drop", "c.drop", "cge.drop"], "All but the first `k` elements; `k <= n`.";
+    Gather = "gather", Layout, "[m](idx n) -> [n]t -> [m]t", ["a.gather", "c.gather", "cge.gather"], "Element `i` is `xs[is[i]]`.";
+    Scatter = "scatter", Layout, "[n](idx m) -> [m]t -> [n]t -> [m]t", ["a.scatter", "c.scatter", ""], "The second array with element `is[i]` replaced by `xs[i]`, for `i` from 0 up; a later one wins.";
+    Reorder = "reorder", Layout, "(idx n -> idx n) -> [n]t -> [n]t", ["a.reorder", "c.reorder", "cge.reorder"], "Element `i` is `xs[f i]`.";
+    // Index
+    Index = "idx", Index, "[n]t -> idx n -> t", ["a.idx", "c.idx", "cge.7"], "The element at an index; written `xs[i]`.";
+    IdxPred = "idxpred", Index, "{n} -> idx n", ["a.const", "c.const", "cge.idxpred"], "The last index below `n`, which is `n - 1`.";
+    AddIdx = "addidx", Index, "idx n -> idx n -> idx n", ["a.addidx", "c.addidx", "cge.addidx"], "Sum of indices; must stay below `n`.";
+    SubIdx = "subidx", Index, "idx n -> idx n -> idx n", ["a.subidx", "c.subidx", "cge.subidx"], "Difference of indices; must not be negative.";
+    MulIdx = "mulidx", Index, "idx n -> idx n -> idx n", ["a.mulidx", "c.mulidx", "cge.mulidx"], "Product of indices; must stay below `n`.";
+    DivIdx = "dividx", Index, "idx n -> idx n -> idx n", ["a.dividx", "c.dividx", "cge.dividx"], "Quotient of indices; 0 where the divisor is 0.";
+    ToIdx = "toIdx", Index, "{n} -> i64 -> idx n", ["a.toIdx", "c.toIdx", "cge.toIdx"], "An integer as an index below `n`, clamped to the range `0 ..= n - 1`.";
+    // Memory
+    ToMem = "toMem", Memory, "t -> t", ["a.toMem", "c.toMem", ""], "The same value, through a temporary in memory.";
+    // Vector
+    AsVector = "asVector", Vector, "{k} -> [k * m]t -> [m](vec k t)", ["a.asVector", "c.asVector", "cge.asVector"], "Blocks of `k` numbers as vectors.";
+    AsScalar = "asScalar", Vector, "[m](vec k t) -> [k * m]t", ["a.asScalar", "c.asScalar", "cge.asScalar"], "Vectors as an array of numbers.";
+    Splat = "splat", Vector, "{k} -> t -> vec k t", ["a.splat", "c.splat", "cge.splat"], "A vector whose lanes are all one number.";
+}
+
+impl Prim {
+    /// Its row of the table.
+    pub fn info(self) -> &'static PrimInfo {
+        &TABLE[self as usize]
+    }
+
+    /// Its name in source text.
+    pub fn name(self) -> &'static str {
+        self.info().name
+    }
+
+    /// The primitive of this name.
+    pub fn from_name(name: &str) -> Option<Prim> {
+        TABLE.iter().find(|info| info.name == name).map(|info| info.prim)
+    }
+}
