@@ -8,7 +8,10 @@
 pub mod data;
 pub mod diagnostic;
 pub mod expr;
+mod lex;
 pub mod name;
+pub mod parse;
+pub mod print;
 pub mod program;
 pub mod size;
 pub mod types;
@@ -17,6 +20,7 @@ pub use data::{Data, Tensor};
 pub use diagnostic::{Code, Diagnostic, Label, Severity, Span};
 pub use expr::{BinaryOp, CompareOp, Expr, UnaryOp};
 pub use name::Name;
+pub use parse::{MAX_DEPTH, parse};
 pub use program::{
     Access, ArrayDecl, Assign, Component, Copy, CopyKind, Function, Local, Loop, LoopKind, Param, ParamMode,
     Program, ReduceOp, Stmt, Storage, Update,
