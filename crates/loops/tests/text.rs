@@ -81,12 +81,12 @@ fn what_is_within_the_depth_reads_back_on_a_small_stack() {
     use loops::{Access, Assign, Expr, Function, Program, Stmt, UnaryOp};
     on_a_small_stack(|| {
         let mut value = Expr::Int(1);
-        for k in 0..loops::MAX_DEPTH / 2 {
+        for k in 0..loops::MAX_DEPTH / 4 {
             value = Expr::binary(loops::BinaryOp::Mul, Expr::Int(k as i64), Expr::unary(UnaryOp::Neg, value));
         }
         let mut body =
             vec![Stmt::Assign(Assign { label: None, target: Access::scalar("x"), update: None, value })];
-        for _ in 0..loops::MAX_DEPTH / 2 {
+        for _ in 0..loops::MAX_DEPTH / 2 - 4 {
             body = vec![Stmt::If { cond: Expr::Bool(true), then: body, otherwise: Vec::new() }];
         }
         let f = Function { name: "f".into(), sizes: vec![], assumptions: vec![], params: vec![], body };
