@@ -6,10 +6,17 @@
 //!
 //! What is deliberately not here: no loops, no memory, no target.
 
+pub mod build;
+pub mod check;
+pub mod facts;
 pub mod prim;
 pub mod term;
 pub mod types;
+pub mod typing;
+pub mod walk;
 
+pub use check::check;
+pub use facts::SizeFacts;
 pub use prim::{Group, Prim, PrimInfo};
 pub use term::{Arg, Binder, Definition, Fact, FactKind, Lambda, Literal, Term, TermKind, Var};
 pub use types::DataType;
