@@ -5,6 +5,8 @@
 //!
 //! What is deliberately not here: no front end, no target, no file or process, no set library.
 
+pub mod access;
+pub mod build;
 pub mod data;
 pub mod diagnostic;
 pub mod expr;
@@ -15,7 +17,9 @@ pub mod print;
 pub mod program;
 pub mod size;
 pub mod types;
+pub mod visit;
 
+pub use access::{AccessKind, AccessSite, Context, accesses};
 pub use data::{Data, Tensor};
 pub use diagnostic::{Code, Diagnostic, Label, Severity, Span};
 pub use expr::{BinaryOp, CompareOp, Expr, UnaryOp};
