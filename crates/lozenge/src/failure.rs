@@ -1,0 +1,105 @@
+//! What a command ends in when it does not end well, and the exit code of each.
+//!
+//! Not here: how it is shown (`report`).
+
+use loops::{Code, Diagnostic};
+
+/// A source text with the name that messages use for it.
+#[derive(Clone, Debug)]
+pub struct Source {
+    /// Path as the user gave it.
+    pub path: String,
+    /// The text.
+    pub text: String,
+}
+
+/// Why a command failed.
+#[derive(Clone, Debug)]
+pub struct Failure {
+    /// What kind of failure it is; decides the exit code.
+    pub kind: FailureKind,
+    /// The text that the labels point into, if there is one.
+    pub source: Option<Source>,
+    /// What is wrong; never empty.
+    pub diagnostics: Vec<Diagnostic>,
+}
+
+/// Kinds of failure.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum FailureKind {
+    /// The input was refused.
+    Refused,
+    /// The command line makes no sense.
+    Usage,
+    /// A comparison or a test failed.
+    Check,
+    /// Something that is needed is missing or does not work: a C compiler, memory, a writable folder.
+    Environment,
+}
+
+impl FailureKind {
+    /// The exit code: 1 refused, 2 usage, 3 check failed, 4 environment.
+    pub fn exit_code(self) -> u8 {
+        match self {
+            FailureKind::Refused => 1,
+            FailureKind::Usage => 2,
+            FailureKind::Check => 3,
+            FailureKind::Environment => 4,
+        }
+    }
+}
+
+impl Failure {
+    /// The input was refused for one reason that has no place in a text.
+    pub fn refused(code: &'static str, message: impl Into<String>) -> Failure {
+        Failure::from(Diagnostic::general(Code(code), message))
+    }
+
+    /// The command line makes no sense.
+    pub fn usage(code: &'static str, message: impl Into<String>) -> Failure {
+        Failure { kind: FailureKind::Usage, ..Failure::refused(code, message) }
+    }
+
+    /// A comparison or a test failed.
+    pub fn check(code: &'static str, message: impl Into<String>) -> Failure {
+        Failure { kind: FailureKind::Check, ..Failure::refused(code, message) }
+    }
+
+    /// Something that is needed is missing or does not work.
+    pub fn environment(code: &'static str, message: impl Into<String>) -> Failure {
+        Failure { kind: FailureKind::Environment, ..Failure::refused(code, message) }
+    }
+
+    /// The text `source` was refused.
+    pub fn in_source(source: &Source, diagnostics: Vec<Diagnostic>) -> Failure {
+        Failure { kind: FailureKind::Refused, source: Some(source.clone()), diagnostics }
+    }
+
+    /// Adds a fact to the first diagnostic.
+    pub fn note(mut self, text: impl Into<String>) -> Failure {
+        if let Some(first) = self.diagnostics.first_mut() {
+            first.notes.push(text.into());
+        }
+        self
+    }
+
+    /// Adds a way out to the first diagnostic.
+    pub fn help(mut self, text: impl Into<String>) -> Failure {
+        if let Some(first) = self.diagnostics.first_mut() {
+            first.help.push(text.into());
+        }
+        self
+    }
+
+    /// The messages in one line, for a report of several failures.
+    pub fn summary(&self) -> String {
+        let all: Vec<String> = self.diagnostics.iter().map(ToString::to_string).collect();
+        all.join("; ")
+    }
+}
+
+impl From<Diagnostic> for Failure {
+    fn from(diagnostic: Diagnostic) -> Failure {
+        Failure { kind: FailureKind::Refused, source: None, diagnostics: vec![diagnostic] }
+    }
+}

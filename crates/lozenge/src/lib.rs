@@ -1,0 +1,15 @@
+//! The facade of Lozenge: files and processes around the rooms that do the work.
+//!
+//! The rooms take values and return values; reading files, running the C compiler and its output, and speaking to the user
+//! happen here and only here. The command `lozenge` is [`command::main`]; programs that use the compiler as a library begin at
+//! [`pipeline`].
+
+pub mod failure;
+pub mod files;
+pub mod npy;
+pub mod pages;
+pub mod process;
+pub mod random;
+pub mod report;
+
+pub use failure::{Failure, FailureKind, Source};
