@@ -4,6 +4,8 @@
 //! happen here and only here. The command `lozenge` is [`command::main`]; programs that use the compiler as a library begin at
 //! [`pipeline`].
 
+pub mod bind;
+pub mod cases;
 pub mod failure;
 pub mod files;
 pub mod npy;
@@ -11,5 +13,6 @@ pub mod pages;
 pub mod process;
 pub mod random;
 pub mod report;
+pub mod value;
 
 pub use failure::{Failure, FailureKind, Source};
