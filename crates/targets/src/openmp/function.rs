@@ -132,7 +132,8 @@ fn checked_body(
     head.extend(allocations);
     if !claims.is_empty() {
         lower.helpers.insert(Helper::Status);
-        let mut fail = claims.free();
+        // with one array there is nothing to free when it is missing
+        let mut fail = if claims.0.len() == 1 { Vec::new() } else { claims.free() };
         fail.push(CStmt::Return(Some(CExpr::name("OUT_OF_MEMORY"))));
         head.push(CStmt::If(claims.failed(), fail, Vec::new()));
     }
