@@ -8,6 +8,7 @@
 
 pub mod build;
 pub mod check;
+pub mod eval;
 pub mod facts;
 pub mod prim;
 pub mod term;
