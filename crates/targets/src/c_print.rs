@@ -107,8 +107,7 @@ impl Printer {
         self.declaration(function);
     }
 
-    /// A function declaration alone.
-    pub fn declaration(&mut self, function: &CFunction) {
+    fn declaration(&mut self, function: &CFunction) {
         let mut head = format!("{} {}", function.result, function.name);
         self.params(&mut head, &function.params);
         head.push(';');
@@ -276,6 +275,12 @@ impl Printer {
                 out.push('[');
                 self.expr(out, index, 0, false);
                 out.push(']');
+            }
+            CExpr::Member(value, member) if matches!(&**value, CExpr::Unary("*", _)) => {
+                let CExpr::Unary(_, pointer) = &**value else { unreachable!("just matched") };
+                self.expr(out, pointer, POSTFIX, full);
+                out.push_str("->");
+                out.push_str(member);
             }
             CExpr::Member(value, member) => {
                 self.expr(out, value, POSTFIX, full);

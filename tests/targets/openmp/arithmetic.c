@@ -102,12 +102,6 @@ static inline int32_t lozenge_abs_i32(int32_t a) {
     return a < 0 ? (int32_t)(0u - (uint32_t)a) : a;
 }
 
-int floats(
-        int64_t n,
-        const float *restrict x,
-        const double *restrict y,
-        float *restrict u,
-        double *restrict v);
 /* floats:
      x float[n], in
      y double[n], in
@@ -131,13 +125,6 @@ int floats(
     return 0;
 }
 
-int integers(
-        int64_t n,
-        const int32_t *restrict a,
-        const int32_t *restrict b,
-        int32_t *restrict c,
-        int64_t *restrict d,
-        bool *restrict e);
 /* integers:
      a int32_t[n], in
      b int32_t[n], in

@@ -13,7 +13,6 @@ static inline int64_t lozenge_min(int64_t a, int64_t b) {
     return a < b ? a : b;
 }
 
-int tiles(int64_t n, int64_t m, const float *restrict a, float *restrict b);
 /* tiles:
      a float[n][m], in
      b float[n][m], out
@@ -29,7 +28,7 @@ int tiles(int64_t n, int64_t m, const float *restrict a, float *restrict b) {
             for (int64_t u = 0; u < m; u += 16) {
                 for (int64_t c0 = 0; c0 < lozenge_min(4, n - t); c0++) {
                     for (int64_t c1 = 0; c1 < lozenge_min(16, m - u); c1++) {
-                        buffer[c0][c1] = a[(t + c0) * m + (u + c1)];
+                        buffer[c0][c1] = a[(t + c0) * m + u + c1];
                     }
                 }
 #pragma GCC unroll 4
@@ -43,7 +42,7 @@ int tiles(int64_t n, int64_t m, const float *restrict a, float *restrict b) {
                 }
                 for (int64_t c0 = 0; c0 < lozenge_min(4, n - t); c0++) {
                     for (int64_t c1 = 0; c1 < lozenge_min(16, m - u); c1++) {
-                        b[(t + c0) * m + (u + c1)] = buffer[c0][c1];
+                        b[(t + c0) * m + u + c1] = buffer[c0][c1];
                     }
                 }
 #pragma GCC unroll 2

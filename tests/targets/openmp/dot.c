@@ -20,7 +20,6 @@ static void *lozenge_alloc(int64_t count, size_t size) {
     return block;
 }
 
-int dot(int64_t n, const float *restrict xs, const float *restrict ys, float *restrict out);
 /* dot:
      xs float[n], in
      ys float[n], in

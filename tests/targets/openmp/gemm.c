@@ -9,14 +9,6 @@
 
 enum { OK = 0, OUT_OF_MEMORY = 1, BAD_SIZES = 2 };
 
-int gemm(
-        int64_t n,
-        int64_t m,
-        int64_t p,
-        double alpha,
-        const double *restrict a,
-        const double *restrict b,
-        double *restrict c);
 /* gemm:
      alpha double, in
      a double[n][m], in

@@ -36,7 +36,6 @@ static inline int64_t lozenge_min(int64_t a, int64_t b) {
     return a < b ? a : b;
 }
 
-int smooth(int64_t n, int64_t m, const double *restrict a, double *restrict b);
 /* smooth:
      a double[n][m], in
      b double[n][m], out

@@ -21,12 +21,6 @@ static inline int64_t lozenge_min(int64_t a, int64_t b) {
     return a < b ? a : b;
 }
 
-int exp_(
-        int64_t int_,
-        int64_t n,
-        const double *restrict free_,
-        double *restrict status_,
-        double lozenge_alloc_);
 /* exp:
      free double[int_], in
      status double[n], out
@@ -59,7 +53,6 @@ int exp_(
     return 0;
 }
 
-int div_(int64_t a_b, int64_t *restrict y1);
 /* div:
      a'b int64_t, in
      y1 int64_t, out
@@ -69,7 +62,6 @@ int div_(int64_t a_b, int64_t *restrict y1) {
     return 0;
 }
 
-int main_(double unused);
 /* main:
      unused double, in
    Returns 0; 1 if memory runs out; 2 if the sizes are not admissible. Arrays must not overlap. */

@@ -20,13 +20,6 @@ static void *lozenge_alloc(int64_t count, size_t size) {
     return block;
 }
 
-int blocks(
-        int64_t n,
-        int64_t m,
-        int64_t s,
-        double *restrict a,
-        int64_t limit,
-        int64_t *restrict tail);
 /* blocks:
      a double[n][m], in and out
      limit int64_t, in

@@ -62,7 +62,6 @@ static void *lozenge_alloc(int64_t count, size_t size) {
     return block;
 }
 
-int argmax(int64_t n, const float *restrict x, pair_f32_i64 *restrict best);
 /* argmax:
      x float[n], in
      best pair_f32_i64, out
@@ -77,16 +76,11 @@ int argmax(int64_t n, const float *restrict x, pair_f32_i64 *restrict best) {
             acc.x2 = i;
         }
     }
-    (*best).x1 = acc.x1;
-    (*best).x2 = acc.x2;
+    best->x1 = acc.x1;
+    best->x2 = acc.x2;
     return 0;
 }
 
-int shuffle(
-        int64_t n,
-        const pair_pair_f32_i64_bool *restrict p,
-        pair_f64_bool one,
-        pair_bool_pair_i64_f32 *restrict q);
 /* shuffle:
      p pair_pair_f32_i64_bool[n], in
      one pair_f64_bool, in

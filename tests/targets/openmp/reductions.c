@@ -38,14 +38,6 @@ static inline double lozenge_max_f64(double a, double b) {
     return a > b || b != b ? a : b;
 }
 
-int statistics(
-        int64_t n,
-        int64_t m,
-        const double *restrict a,
-        double *restrict sums,
-        double *restrict largest,
-        pair_f64_i64 *restrict best,
-        double *restrict total);
 /* statistics:
      a double[n][m], in
      sums double[m], in and out
@@ -131,8 +123,8 @@ int statistics(
                     for (int64_t r0 = 0; r0 < 4; r0++) {
                         few[r0] += few_part[r0];
                     }
-                    (*best).x1 = lozenge_max_f64((*best).x1, best_part.x1);
-                    (*best).x2 = lozenge_max((*best).x2, best_part.x2);
+                    best->x1 = lozenge_max_f64(best->x1, best_part.x1);
+                    best->x2 = lozenge_max(best->x2, best_part.x2);
                 }
             }
             free(squares_part);

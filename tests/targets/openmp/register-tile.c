@@ -9,11 +9,6 @@
 
 enum { OK = 0, OUT_OF_MEMORY = 1, BAD_SIZES = 2 };
 
-int register_tile(
-        int64_t depth,
-        const double *restrict a,
-        const double *restrict b,
-        double *restrict c);
 /* register_tile:
      a double[depth][8], in
      b double[depth][3][8], in

@@ -142,10 +142,6 @@ pub fn emit(program: &Program, options: &Options) -> Result<Emitted, Diagnostic>
         if k > 0 {
             source.blank();
         }
-        if options.style == Style::Readable && options.header.is_none() {
-            // compilers can be asked to warn of functions without a declaration
-            source.declaration(function);
-        }
         source.function(function);
     }
     let header = header(&functions, &public_structs, public_bool, options, layout);

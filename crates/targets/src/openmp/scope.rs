@@ -51,7 +51,7 @@ impl Array {
                     .into_iter()
                     .zip(&self.dims)
                     .reduce(|(offset, _), (index, dim)| {
-                        (arith::add(arith::mul(offset, dim.clone()), index), dim)
+                        (arith::add_terms(arith::mul(offset, dim.clone()), index), dim)
                     })
                     .map_or_else(|| CExpr::int(0), |(offset, _)| offset);
                 CExpr::index(self.base.clone(), offset)
