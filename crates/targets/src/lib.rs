@@ -5,6 +5,7 @@
 
 pub mod c;
 pub mod c_print;
+pub mod harness;
 pub mod openmp;
 
 pub use openmp::{Emitted, Options, Signature, SignatureParam, Style, emit};

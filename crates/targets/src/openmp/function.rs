@@ -7,7 +7,7 @@ use loops::{CompareOp, Diagnostic, Expr, Function, ParamMode, Stmt};
 use crate::c::{CExpr, CFunction, CParam, CStmt};
 use crate::c_print::{Layout, Printer};
 use crate::openmp::helpers::Helper;
-use crate::openmp::lower::{Lower, MAX_DEPTH, comparison, too_deep};
+use crate::openmp::lower::{Lower, comparison};
 use crate::openmp::names::Names;
 use crate::openmp::ranges::Ranges;
 use crate::openmp::scope::{Array, Binding, Form, Scope};
@@ -28,12 +28,11 @@ pub struct Done {
 }
 
 /// The state before anything is translated.
-pub fn start<'a>(body: &[Stmt], options: &'a Options) -> Result<Lower<'a>, Diagnostic> {
-    bounded(body)?;
+pub fn start<'a>(body: &[Stmt], options: &'a Options) -> Lower<'a> {
     let paper = options.style == Style::Paper;
     let mut names = Names::new();
     let status = names.take_reserved("status");
-    Ok(Lower {
+    Lower {
         options,
         scope: Scope::default(),
         names,
@@ -48,13 +47,13 @@ pub fn start<'a>(body: &[Stmt], options: &'a Options) -> Result<Lower<'a>, Diagn
         in_simd: false,
         status,
         stack_bytes: 0,
-        depth: 0,
-    })
+    }
 }
 
 /// Translates a function.
 pub fn translate(function: &Function, c_name: &str, options: &Options) -> Result<Done, Diagnostic> {
-    let mut lower = start(&function.body, options)?;
+    loops::visit::check_depth(function)?;
+    let mut lower = start(&function.body, options);
     let paper = lower.paper();
     let mut params = Vec::new();
     for size in &function.sizes {
@@ -209,23 +208,4 @@ fn describe(function: &Function, signature: &Signature) -> Vec<String> {
 /// An expression alone.
 fn expr_text(e: &CExpr) -> String {
     Printer::new(Layout::Readable).expression(e)
-}
-
-/// Refuses statements that are nested too deeply for the recursive passes.
-fn bounded(stmts: &[Stmt]) -> Result<(), Diagnostic> {
-    let mut todo: Vec<(&Stmt, usize)> = stmts.iter().map(|s| (s, 1)).collect();
-    while let Some((stmt, depth)) = todo.pop() {
-        if depth > MAX_DEPTH {
-            return Err(too_deep());
-        }
-        match stmt {
-            Stmt::Loop(l) => todo.extend(l.body.iter().map(|s| (s, depth + 1))),
-            Stmt::If { then, otherwise, .. } => {
-                todo.extend(then.iter().chain(otherwise).map(|s| (s, depth + 1)))
-            }
-            Stmt::Block { body, .. } => todo.extend(body.iter().map(|s| (s, depth + 1))),
-            _ => {}
-        }
-    }
-    Ok(())
 }

@@ -8,6 +8,7 @@ use std::collections::BTreeSet;
 pub enum Helper {
     Math,
     Bool,
+    Stdlib,
     Status,
     Alloc,
     Extent,
@@ -28,6 +29,8 @@ pub enum Helper {
     Add32,
     Sub32,
     Mul32,
+    Div32,
+    Rem32,
     Neg32,
     Abs32,
 }
@@ -35,7 +38,7 @@ pub enum Helper {
 impl Helper {
     fn text(self) -> &'static str {
         match self {
-            Helper::Math | Helper::Bool => "",
+            Helper::Math | Helper::Bool | Helper::Stdlib => "",
             Helper::Status => "enum { OK = 0, OUT_OF_MEMORY = 1, BAD_SIZES = 2 };\n",
             Helper::Alloc => ALLOC,
             Helper::Extent => EXTENT,
@@ -111,6 +114,14 @@ impl Helper {
             Helper::Mul32 => {
                 "/* Product of 32-bit integers that wraps around. */\n\
                  static inline int32_t lozenge_mul_i32(int32_t a, int32_t b) {\n    return (int32_t)((uint32_t)a * (uint32_t)b);\n}\n"
+            }
+            Helper::Div32 => {
+                "/* Quotient of 32-bit integers that wraps around. */\n\
+                 static inline int32_t lozenge_div_i32(int32_t a, int32_t b) {\n    return (int32_t)((int64_t)a / b);\n}\n"
+            }
+            Helper::Rem32 => {
+                "/* Remainder of 32-bit integers, of the least one by -1 too. */\n\
+                 static inline int32_t lozenge_rem_i32(int32_t a, int32_t b) {\n    return (int32_t)((int64_t)a % b);\n}\n"
             }
             Helper::Neg32 => {
                 "/* Negation of a 32-bit integer that wraps around. */\n\

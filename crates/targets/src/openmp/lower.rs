@@ -14,9 +14,6 @@ use crate::openmp::types::{Structs, at_path, member, scalar_type};
 use crate::openmp::usage::Usage;
 use crate::openmp::{Options, Style};
 
-/// Deepest nesting of expressions and statements that is translated.
-pub const MAX_DEPTH: usize = 1000;
-
 /// What a function's translation carries along.
 pub struct Lower<'a> {
     /// The caller's choices.
@@ -48,23 +45,9 @@ pub struct Lower<'a> {
     pub status: String,
     /// Bytes of arrays on the stack so far.
     pub stack_bytes: usize,
-    /// Current nesting.
-    pub depth: usize,
 }
 
 impl Lower<'_> {
-    /// Counts one level of nesting.
-    ///
-    /// # Errors
-    /// If the program is nested more deeply than [`MAX_DEPTH`].
-    pub fn enter(&mut self) -> Result<(), Diagnostic> {
-        self.depth += 1;
-        if self.depth > MAX_DEPTH {
-            return Err(too_deep());
-        }
-        Ok(())
-    }
-
     /// Whether the paper's form is wanted.
     pub fn paper(&self) -> bool {
         self.options.style == Style::Paper
@@ -116,13 +99,6 @@ impl Lower<'_> {
 
     /// An expression in C, and its type.
     pub fn expr(&mut self, e: &Expr) -> Result<(CExpr, Scalar), Diagnostic> {
-        self.enter()?;
-        let result = self.expr_inner(e);
-        self.depth -= 1;
-        result
-    }
-
-    fn expr_inner(&mut self, e: &Expr) -> Result<(CExpr, Scalar), Diagnostic> {
         Ok(match e {
             Expr::Int(value) => (CExpr::int(*value), Scalar::I64),
             Expr::I32(i32::MIN) => (CExpr::literal("INT32_MIN"), Scalar::I32),
@@ -184,7 +160,8 @@ impl Lower<'_> {
                 (cast(*to, from, value), *to)
             }
             Expr::Call { function, ty, args } => {
-                self.helpers.insert(Helper::Math);
+                let integer = matches!(function.as_str(), "abs" | "labs" | "llabs");
+                self.helpers.insert(if integer { Helper::Stdlib } else { Helper::Math });
                 let args =
                     args.iter().map(|a| Ok(self.expr(a)?.0)).collect::<Result<Vec<_>, Diagnostic>>()?;
                 (CExpr::call(function.as_str(), args), *ty)
@@ -258,6 +235,13 @@ impl Lower<'_> {
             BinaryOp::Add if wrap => self.helper(Helper::Add32, "lozenge_add_i32", vec![a, b]),
             BinaryOp::Sub if wrap => self.helper(Helper::Sub32, "lozenge_sub_i32", vec![a, b]),
             BinaryOp::Mul if wrap => self.helper(Helper::Mul32, "lozenge_mul_i32", vec![a, b]),
+            // the quotient of the least integer by -1 is out of range
+            BinaryOp::Div if wrap && arith::value(&b).is_none_or(|v| v <= 0) => {
+                self.helper(Helper::Div32, "lozenge_div_i32", vec![a, b])
+            }
+            BinaryOp::Rem if wrap && arith::value(&b).is_none_or(|v| v <= 0) => {
+                self.helper(Helper::Rem32, "lozenge_rem_i32", vec![a, b])
+            }
             BinaryOp::Add => CExpr::binary("+", a, b),
             BinaryOp::Sub => CExpr::binary("-", a, b),
             BinaryOp::Mul => CExpr::binary("*", a, b),
@@ -288,15 +272,6 @@ impl Lower<'_> {
             BinaryOp::Or => CExpr::binary("||", a, b),
         }
     }
-}
-
-/// The diagnostic for a program beyond [`MAX_DEPTH`].
-pub fn too_deep() -> Diagnostic {
-    Diagnostic::general(
-        Code("T0001"),
-        format!("the loop program is nested more than {MAX_DEPTH} levels deep"),
-    )
-    .help("name intermediate results, so that expressions are shorter")
 }
 
 /// The diagnostic for a program that the validator would have refused.

@@ -167,7 +167,7 @@ impl Lower<'_> {
     }
 
     /// The number of elements of an array with these extents, saturating.
-    fn count(&mut self, dims: &[Expr]) -> Result<CExpr, Diagnostic> {
+    pub fn count(&mut self, dims: &[Expr]) -> Result<CExpr, Diagnostic> {
         let mut product: Option<CExpr> = None;
         for dim in dims {
             if reads_memory(dim) {
@@ -197,8 +197,7 @@ impl Lower<'_> {
 
     /// An extent in arithmetic that saturates, where it has products.
     fn extent(&mut self, e: &Expr) -> Result<CExpr, Diagnostic> {
-        self.enter()?;
-        let result = match e {
+        Ok(match e {
             Expr::Binary(BinaryOp::Mul, a, b) => {
                 let (a, b) = (self.extent(a)?, self.extent(b)?);
                 self.extent_product(a, b)
@@ -209,9 +208,7 @@ impl Lower<'_> {
                 CExpr::call("lozenge_extent_sum", vec![a, b])
             }
             _ => self.index(e)?,
-        };
-        self.depth -= 1;
-        Ok(result)
+        })
     }
 }
 

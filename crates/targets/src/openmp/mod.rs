@@ -12,6 +12,7 @@
 //! What is deliberately not here: no decision about loops (order, tiles, which run in parallel) and no file.
 
 mod arith;
+pub(crate) mod build;
 mod function;
 mod helpers;
 mod lower;
@@ -110,7 +111,7 @@ pub struct SignatureParam {
 /// Translates a loop program to C.
 ///
 /// # Errors
-/// If the program is nested too deeply (`T0001`), is not valid (`T0002`), or has local arrays that cannot be allocated as it asks
+/// If the program is nested too deeply (`L0104`), is not valid (`T0002`), or has local arrays that cannot be allocated as it asks
 /// (`T0003`, `T0004`).
 pub fn emit(program: &Program, options: &Options) -> Result<Emitted, Diagnostic> {
     let names = names::function_names(program.functions.iter().map(|f| f.name.as_str()));
@@ -145,8 +146,8 @@ pub fn emit(program: &Program, options: &Options) -> Result<Emitted, Diagnostic>
         source.function(function);
     }
     let header = header(&functions, &public_structs, public_bool, options, layout);
-    let source = source.finish();
-    Ok(Emitted { source, header, main: None, signatures })
+    let main = options.main.then(|| crate::harness::quick_main(program)).transpose()?;
+    Ok(Emitted { source: source.finish(), header, main, signatures })
 }
 
 /// Feature macros, includes and guards against warnings.
@@ -171,7 +172,7 @@ fn prologue(
         out.push_str("#include <stdbool.h>\n");
     }
     out.push_str("#include <stdint.h>\n");
-    if alloc {
+    if alloc || helpers.contains(&Helper::Stdlib) {
         out.push_str("#include <stdlib.h>\n");
     }
     if options.style == Style::Readable {

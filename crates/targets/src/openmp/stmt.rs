@@ -66,7 +66,6 @@ impl Lower<'_> {
 
     /// Statements one after another; the names that they declare go out of scope at the end.
     pub fn sequence(&mut self, stmts: &[Stmt]) -> Result<Code, Diagnostic> {
-        self.enter()?;
         let mut declared: Vec<(&Name, Option<String>)> = Vec::new();
         // what is being filled: the outermost list, and lists inside `if (status == OK)`
         let mut levels: Vec<Vec<CStmt>> = vec![Vec::new()];
@@ -112,7 +111,6 @@ impl Lower<'_> {
             }
             inner = outer;
         }
-        self.depth -= 1;
         Ok(Code { stmts: inner, may_fail })
     }
 
