@@ -63,5 +63,5 @@ fn a_quick_run_prints_times_and_checksums() {
 #[test]
 fn a_runner_needs_a_function() {
     let program = loops::parse("fn f() { }").unwrap();
-    assert_eq!(harness::runner(&program, &"g".into()).unwrap_err().code.0, "T0006");
+    assert_eq!(harness::runner(&program, &"g".into()).unwrap_err().code.0, "T0004");
 }

@@ -146,7 +146,7 @@ int integers(
         c[i] = lozenge_add_i32(lozenge_sub_i32(lozenge_mul_i32(lozenge_add_i32(a[i], b[i]), a[i]), lozenge_mul_i32(b[i], lozenge_neg_i32(a[i]))), lozenge_abs_i32(a[i]));
         c[i] = lozenge_add_i32(lozenge_add_i32(lozenge_add_i32(c[i], lozenge_max_i32(lozenge_floor_div_i32(a[i], 3), lozenge_mod_i32(b[i], 5))), lozenge_min_i32(a[i] / 3, b[i] % 5)), INT32_MIN);
         d[i] = i / 3 + lozenge_floor_div(i - 5, 3) + i % 7 + lozenge_mod(i - 5, 7) + (i - 5) % 7 + (i - 5) / 7 + (int64_t)a[i];
-        d[i] += lozenge_abs(d[i] - 10000000000 + 4294967296) + lozenge_max(i, n - i) + lozenge_min(i, 3) - 9223372036854775807 + 9223372036854775807;
+        d[i] += lozenge_abs(d[i] - 3) * 5 + 14294967296 + lozenge_max(i, n - i) + lozenge_min(i, 3) - 9223372036854775807 + 9223372036854775807;
         e[i] = a[i] < b[i] || (a[i] != 0 && !(i == 2));
         c[i] = lozenge_add_i32(lozenge_add_i32(c[i], (int32_t)e[i]), (int32_t)lozenge_mod(d[i], 100));
         if (!e[i]) {

@@ -113,13 +113,13 @@ int smooth(int64_t n, int64_t m, const double *restrict a, double *restrict b) {
     }
     if (status == OK) {
         only_set = 3.0;
-        for (int64_t i = 0; i < n; i++) {
+        for (int64_t i = 0; i < n * lozenge_min(m, 1); i++) {
             double *restrict half = lozenge_alloc(i, sizeof(double));
             if (half == NULL) {
                 status = OUT_OF_MEMORY;
             } else {
                 for (int64_t k = 0; k < i; k++) {
-                    half[k] = b[k * m];
+                    half[k] = a[k * m + m - 1] * 0.5;
                 }
                 for (int64_t k = 0; k < lozenge_min(i, m); k++) {
                     b[i * m + k] += half[i - 1 - k];

@@ -106,12 +106,12 @@ impl Callee {
 /// The runner of one function of a program.
 ///
 /// # Errors
-/// If the program has no function of this name (`T0006`), or the function's extents cannot be translated.
+/// If the program has no function of this name (`T0004`), or the function's extents cannot be translated.
 pub fn runner(program: &Program, function: &Name) -> Result<String, Diagnostic> {
     let names = function_names(program.functions.iter().map(|f| f.name.as_str()));
     let found = program.functions.iter().zip(&names).find(|(f, _)| f.name == *function);
     let Some((function, c_name)) = found else {
-        return Err(Diagnostic::general(Code("T0006"), format!("the program has no function `{function}`")));
+        return Err(Diagnostic::general(Code("T0004"), format!("the program has no function `{function}`")));
     };
     let callee = Callee::of(function, c_name)?;
     let mut out = format!(

@@ -276,7 +276,7 @@ impl Lower<'_> {
 
 /// The diagnostic for a program that the validator would have refused.
 pub fn invalid(message: String) -> Diagnostic {
-    Diagnostic::general(Code("T0002"), message).help("validate the loop program before it is translated")
+    Diagnostic::general(Code("T0001"), message).help("validate the loop program before it is translated")
 }
 
 /// C's comparison operator.

@@ -79,7 +79,7 @@ impl Lower<'_> {
             (Storage::Heap, _) => Ok(true),
             (Storage::Stack, Some(Some(size))) if size <= MAX_STACK => Ok(false),
             (Storage::Stack, Some(_)) => Err(Diagnostic::general(
-                Code("T0004"),
+                Code("T0003"),
                 format!(
                     "the array `{}` is larger than {MAX_STACK} bytes and cannot be on the stack",
                     decl.name
@@ -87,7 +87,7 @@ impl Lower<'_> {
             )
             .help("let it live on the heap")),
             (Storage::Stack, None) => Err(Diagnostic::general(
-                Code("T0004"),
+                Code("T0003"),
                 format!("the array `{}` is on the stack but its extents are not constant", decl.name),
             )
             .help("let it live on the heap")),
@@ -171,7 +171,7 @@ impl Lower<'_> {
         let mut product: Option<CExpr> = None;
         for dim in dims {
             if reads_memory(dim) {
-                return Err(Diagnostic::general(Code("T0003"), "an extent of a local array reads an array")
+                return Err(Diagnostic::general(Code("T0002"), "an extent of a local array reads an array")
                     .help("extents are made of size parameters and loop variables"));
             }
             let dim = self.extent(dim)?;

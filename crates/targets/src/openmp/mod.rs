@@ -111,8 +111,8 @@ pub struct SignatureParam {
 /// Translates a loop program to C.
 ///
 /// # Errors
-/// If the program is nested too deeply (`L0104`), is not valid (`T0002`), or has local arrays that cannot be allocated as it asks
-/// (`T0003`, `T0004`).
+/// If the program is nested too deeply (`L0104`), is not valid (`T0001`), or has local arrays that cannot be allocated as it asks
+/// (`T0002`, `T0003`).
 pub fn emit(program: &Program, options: &Options) -> Result<Emitted, Diagnostic> {
     let names = names::function_names(program.functions.iter().map(|f| f.name.as_str()));
     let mut helpers = BTreeSet::new();
