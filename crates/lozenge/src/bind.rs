@@ -114,11 +114,10 @@ pub fn sizes(function: &Function, given: &Sizes, arrays: &BTreeMap<Name, Given>)
                 let Ok(extent) = i64::try_from(*extent) else { continue };
                 let open: BTreeSet<Name> =
                     variables(dim).into_iter().filter(|v| !known.contains_key(v)).collect();
-                if let (Some(name), true) = (open.first(), open.len() == 1) {
-                    if let Some(value) = solve(dim, name, extent, &known) {
-                        known.insert(name.clone(), value);
-                        origin.insert(name.clone(), array.origin.clone());
-                    }
+                let Some(name) = open.first().filter(|_| open.len() == 1) else { continue };
+                if let Some(value) = solve(dim, name, extent, &known) {
+                    known.insert(name.clone(), value);
+                    origin.insert(name.clone(), array.origin.clone());
                 }
             }
         }

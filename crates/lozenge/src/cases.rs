@@ -7,7 +7,7 @@
 //! -- bench dot n=1000000 against=dotPlain         a size for measuring, and the definition to be compared with
 //! -- error F0201                                  the file must be refused with this code
 //! ```
-//! A comment line that begins with two or more spaces after `--` continues the line before it.
+//! A comment line that begins with two or more spaces after `--` continues the line before it. In loop programs comments begin with `//`.
 
 use loops::{Code, Diagnostic, Span};
 
@@ -66,7 +66,8 @@ pub fn read(text: &str) -> Result<Vec<Case>, Vec<Diagnostic>> {
     for (number, line) in text.split_inclusive('\n').enumerate() {
         let span = Span::new(offset, offset + line.trim_end().len());
         offset += line.len();
-        let comment = line.trim_end().strip_prefix("--");
+        let line = line.trim_end();
+        let comment = line.strip_prefix("--").or_else(|| line.strip_prefix("//"));
         if let (Some(rest), Some((whole, _, text))) = (comment.filter(|c| c.starts_with("  ")), &mut pending)
         {
             text.push_str(rest);

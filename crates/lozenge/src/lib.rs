@@ -6,13 +6,19 @@
 
 pub mod bind;
 pub mod cases;
+pub mod check;
+pub mod cli;
+pub mod command;
+pub mod execute;
 pub mod failure;
 pub mod files;
 pub mod npy;
 pub mod pages;
+pub mod pipeline;
 pub mod process;
 pub mod random;
 pub mod report;
+pub mod statistics;
 pub mod value;
 
 pub use failure::{Failure, FailureKind, Source};

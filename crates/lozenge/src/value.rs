@@ -152,16 +152,14 @@ pub fn element(data: &Data, k: usize) -> String {
     }
 }
 
-/// A tensor as text; of a long one the beginning and the end.
+/// A tensor as text, a row a line; of a long one the beginning and the end of each dimension.
 pub fn show(tensor: &Tensor) -> String {
     let mut next = 0;
-    show_dimension(&tensor.shape, &tensor.data, &mut next)
+    let shown = if tensor.shape.len() > 1 { 6 } else { 10 };
+    show_dimension(&tensor.shape, &tensor.data, &mut next, shown, 1)
 }
 
-/// Rows and columns beyond this many are left out in the middle.
-const SHOWN: usize = 8;
-
-fn show_dimension(shape: &[usize], data: &Data, next: &mut usize) -> String {
+fn show_dimension(shape: &[usize], data: &Data, next: &mut usize, shown: usize, indent: usize) -> String {
     let [extent, inner @ ..] = shape else {
         *next += 1;
         return element(data, *next - 1);
@@ -170,16 +168,17 @@ fn show_dimension(shape: &[usize], data: &Data, next: &mut usize) -> String {
     let mut items = Vec::new();
     let mut k = 0;
     while k < *extent {
-        if *extent > SHOWN + 1 && k == SHOWN / 2 {
+        if *extent > shown + 1 && k == shown / 2 {
             items.push("...".to_owned());
-            let skipped = extent - SHOWN;
+            let skipped = extent - shown;
             k += skipped;
             *next += skipped * step;
         }
-        items.push(show_dimension(inner, data, next));
+        items.push(show_dimension(inner, data, next, shown, indent + 1));
         k += 1;
     }
-    format!("[{}]", items.join(", "))
+    let separator = if inner.is_empty() { ", ".to_owned() } else { format!(",\n{}", " ".repeat(indent)) };
+    format!("[{}]", items.join(&separator))
 }
 
 /// How close two results must be.
@@ -327,8 +326,8 @@ mod tests {
     #[test]
     fn long_tensors_are_shown_in_part() {
         let long = Tensor { shape: vec![1000], data: Data::I32((0..1000).collect()) };
-        assert_eq!(show(&long), "[0, 1, 2, 3, ..., 996, 997, 998, 999]");
+        assert_eq!(show(&long), "[0, 1, 2, 3, 4, ..., 995, 996, 997, 998, 999]");
         let wide = Tensor { shape: vec![2, 11], data: Data::I32((0..22).collect()) };
-        assert_eq!(show(&wide), "[[0, 1, 2, 3, ..., 7, 8, 9, 10], [11, 12, 13, 14, ..., 18, 19, 20, 21]]");
+        assert_eq!(show(&wide), "[[0, 1, 2, ..., 8, 9, 10],\n [11, 12, 13, ..., 19, 20, 21]]");
     }
 }
