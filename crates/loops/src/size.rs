@@ -38,6 +38,34 @@ enum BinaryOpKey {
     Mul,
 }
 
+/// A factor of a term of a size, as [`Size::terms`] shows it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Factor<'a> {
+    /// A size parameter.
+    Param(&'a Name),
+    /// A quotient that has no simpler form.
+    Quotient(&'a Size, &'a Size),
+    /// A remainder that has no simpler form.
+    Remainder(&'a Size, &'a Size),
+    /// A sum with a coefficient beyond 64 bits.
+    Sum(&'a Size, &'a Size),
+    /// A product with a coefficient beyond 64 bits.
+    Product(&'a Size, &'a Size),
+}
+
+impl Factor<'_> {
+    /// The factor as a size of its own.
+    pub fn to_size(self) -> Size {
+        match self {
+            Factor::Param(name) => Size::param(name.clone()),
+            Factor::Quotient(a, b) => a.div(b),
+            Factor::Remainder(a, b) => a.rem(b),
+            Factor::Sum(a, b) => a.clone() + b.clone(),
+            Factor::Product(a, b) => a.clone() * b.clone(),
+        }
+    }
+}
+
 /// Why a size has no value.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum EvalError {
@@ -75,6 +103,23 @@ impl Size {
 
     fn atom(atom: Atom) -> Size {
         Size { terms: BTreeMap::from([(BTreeMap::from([(atom, 1)]), 1)]) }
+    }
+
+    /// The terms of the normal form: coefficients, and factors with their exponents. The size is the sum of their products.
+    pub fn terms(&self) -> impl Iterator<Item = (i64, Vec<(Factor<'_>, u32)>)> {
+        self.terms.iter().map(|(monomial, coefficient)| {
+            let factors = monomial.iter().map(|(atom, exponent)| {
+                let factor = match atom {
+                    Atom::Param(name) => Factor::Param(name),
+                    Atom::Div(a, b) => Factor::Quotient(a, b),
+                    Atom::Mod(a, b) => Factor::Remainder(a, b),
+                    Atom::Huge(BinaryOpKey::Add, a, b) => Factor::Sum(a, b),
+                    Atom::Huge(BinaryOpKey::Mul, a, b) => Factor::Product(a, b),
+                };
+                (factor, *exponent)
+            });
+            (*coefficient, factors.collect())
+        })
     }
 
     /// The value, if it is the same for all parameters.
