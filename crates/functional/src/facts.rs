@@ -4,6 +4,7 @@
 
 use loops::{Name, Size};
 
+use crate::prove;
 use crate::term::{Definition, Fact, FactKind};
 use crate::types::DataType;
 
@@ -66,18 +67,16 @@ impl SizeFacts {
 
     /// Whether both sizes are equal.
     pub fn equal(&self, left: &Size, right: &Size) -> bool {
-        left == right || (!self.solved.is_empty() && self.normal(left) == self.normal(right))
+        if left == right {
+            return true;
+        }
+        let (left, right) = (self.normal(left), self.normal(right));
+        left == right || prove::equal(&self.natural, &left, &right)
     }
 
     /// Whether the size is at least 0.
     pub fn natural(&self, size: &Size) -> bool {
-        let size = self.normal(size);
-        size.is_natural()
-            || self.natural.iter().any(|known| {
-                let rest = size.clone() - known.clone();
-                rest.is_natural()
-                    || self.natural.iter().any(|more| (rest.clone() - more.clone()).is_natural())
-            })
+        prove::nonnegative(&self.natural, &self.normal(size))
     }
 
     /// Whether `left <= right`.

@@ -8,16 +8,23 @@
 
 pub mod build;
 pub mod check;
-pub mod eval;
+pub mod checked;
+mod elaborate;
 pub mod facts;
+pub mod infer;
 pub mod prim;
+pub mod prove;
+mod suggest;
+pub mod syntax;
 pub mod term;
 pub mod types;
 pub mod typing;
 pub mod walk;
 
 pub use check::check;
+pub use checked::{Checked, FileDiagnostic, SourceFile, Sources, Summary, check_module, check_sources, load};
 pub use facts::SizeFacts;
 pub use prim::{Group, Prim, PrimInfo};
+pub use syntax::{Module, parse_module};
 pub use term::{Arg, Binder, Definition, Fact, FactKind, Lambda, Literal, Term, TermKind, Var};
 pub use types::DataType;

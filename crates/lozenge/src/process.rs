@@ -163,12 +163,12 @@ impl Compiler {
         let finished = run(&mut command, self.limit)?;
         if !finished.status.success() {
             let said: String = finished.stderr.lines().take(30).collect::<Vec<_>>().join("\n");
-            let failure = Failure::environment(
+            return Err(Failure::environment(
                 "X0302",
                 format!("`{}` does not compile the generated C", self.command.display()),
-            );
-            let failure = if said.is_empty() { failure } else { failure.note(said) };
-            return Err(failure.help("if this compiler is an old or unusual one, set CC to another; else this is a defect of lozenge"));
+            )
+            .note(said)
+            .help("if this compiler is an old or unusual one, set CC to another; else this is a defect of lozenge"));
         }
         Ok(finished.time)
     }

@@ -1,0 +1,430 @@
+//! From files to checked definitions: imports, the order of definitions, inference of each.
+//!
+//! No file is read here: the caller's loader does that.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use loops::{Code, Diagnostic, Name, Span};
+
+use crate::elaborate;
+use crate::infer::{Env, TypedDef, check_name, infer_definition, infer_type};
+use crate::suggest::nearest;
+use crate::syntax::ast::{Def, Expr, ExprKind, Module, Pattern, StrategyText};
+use crate::syntax::parse_module;
+use crate::term::Definition;
+use crate::types::DataType;
+
+/// A source text with its tree.
+#[derive(Clone, PartialEq, Debug)]
+pub struct SourceFile {
+    /// As the loader named it.
+    pub name: String,
+    /// Its text.
+    pub text: String,
+    /// What could be read of it.
+    pub module: Module,
+}
+
+/// A file with all that it imports; what is imported comes before its importer, so the last file is the one asked for.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct Sources {
+    /// The files.
+    pub files: Vec<SourceFile>,
+    /// For each file, the indices of those it imports.
+    imports: Vec<Vec<usize>>,
+}
+
+/// A diagnostic about one file of [`Sources`].
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct FileDiagnostic {
+    /// Index of the file.
+    pub file: usize,
+    /// What is wrong.
+    pub diagnostic: Diagnostic,
+}
+
+/// Gives the name and text of a file: of `path`, as the file `from` (empty for the first one) writes it.
+pub type Loader<'l> = dyn FnMut(&str, &str) -> Result<(String, String), String> + 'l;
+
+/// Files nested more deeply than this are not imported.
+const MAX_IMPORTS: usize = 100;
+
+/// Parses a text and, through the loader, all that it imports.
+pub fn load(name: &str, text: &str, loader: &mut Loader<'_>) -> (Sources, Vec<FileDiagnostic>) {
+    let mut state =
+        Load { sources: Sources::default(), done: BTreeMap::new(), diagnostics: Vec::new(), loader };
+    state.file(name.to_owned(), text.to_owned(), &mut Vec::new());
+    (state.sources, state.diagnostics)
+}
+
+struct Load<'a, 'l> {
+    sources: Sources,
+    done: BTreeMap<String, usize>,
+    diagnostics: Vec<FileDiagnostic>,
+    loader: &'a mut Loader<'l>,
+}
+
+impl Load<'_, '_> {
+    fn file(&mut self, name: String, text: String, open: &mut Vec<String>) -> usize {
+        let (module, mut diagnostics) = parse_module(&text);
+        open.push(name.clone());
+        let mut imports = Vec::new();
+        for import in &module.imports {
+            match (self.loader)(&name, &import.path) {
+                Err(reason) => diagnostics.push(Diagnostic::error(
+                    Code("F0206"),
+                    format!("`{}` can't be imported: {reason}", import.path),
+                    import.span,
+                    "imported here",
+                )),
+                Ok((found, _)) if open.contains(&found) || open.len() > MAX_IMPORTS => {
+                    diagnostics.push(Diagnostic::error(
+                        Code("F0206"),
+                        format!("`{}` imports itself", import.path),
+                        import.span,
+                        "this import closes the circle",
+                    ))
+                }
+                Ok((found, text)) => imports.push(match self.done.get(&found) {
+                    Some(&index) => index,
+                    None => self.file(found, text, open),
+                }),
+            }
+        }
+        open.pop();
+        let file = self.sources.files.len();
+        self.diagnostics
+            .extend(diagnostics.into_iter().map(|diagnostic| FileDiagnostic { file, diagnostic }));
+        self.done.insert(name.clone(), file);
+        self.sources.files.push(SourceFile { name, text, module });
+        self.sources.imports.push(imports);
+        file
+    }
+}
+
+/// A definition with its types, and the file that it stands in.
+#[derive(Clone, Debug)]
+pub(crate) struct Entry {
+    pub(crate) def: Arc<TypedDef>,
+    pub(crate) file: usize,
+}
+
+/// Definitions whose types and sizes are inferred.
+#[derive(Clone, Debug, Default)]
+pub struct Checked {
+    pub(crate) defs: BTreeMap<Name, Entry>,
+    order: Vec<Name>,
+    strategies: Vec<(usize, StrategyText)>,
+    root: usize,
+}
+
+/// What can be said of a definition without unfolding it.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Summary {
+    /// Its name.
+    pub name: Name,
+    /// Size parameters.
+    pub sizes: Vec<Name>,
+    /// Type parameters.
+    pub types: Vec<Name>,
+    /// Names and types of its parameters, as text.
+    pub params: Vec<(Name, String)>,
+    /// The result's type, as text.
+    pub result: String,
+    /// Whether it can be compiled and run by itself: no parameter or result is a function.
+    pub stands_alone: bool,
+    /// The comment above it.
+    pub doc: String,
+    /// Where it stands in its file.
+    pub span: Span,
+    /// Index of its file in [`Sources`].
+    pub file: usize,
+}
+
+/// Infers the types of one file that imports nothing.
+///
+/// # Errors
+/// All that is wrong with it.
+pub fn check_module(module: &Module) -> Result<Checked, Vec<Diagnostic>> {
+    let mut diagnostics = Vec::new();
+    for import in &module.imports {
+        let message = format!("`{}` can't be imported: there is no loader", import.path);
+        diagnostics.push(Diagnostic::error(Code("F0206"), message, import.span, "imported here"));
+    }
+    let mut checked = Checked::default();
+    check_file(module, 0, Env::default(), &mut checked, &mut diagnostics);
+    if diagnostics.is_empty() { Ok(checked) } else { Err(diagnostics) }
+}
+
+/// Infers the types of a file and of all that it imports.
+///
+/// # Errors
+/// All that is wrong, by file.
+pub fn check_sources(sources: &Sources) -> Result<Checked, Vec<FileDiagnostic>> {
+    let mut checked = Checked { root: sources.files.len().saturating_sub(1), ..Checked::default() };
+    let mut all = Vec::new();
+    let mut envs: Vec<Env> = Vec::new();
+    for (file, source) in sources.files.iter().enumerate() {
+        let mut env = Env::default();
+        for &import in &sources.imports[file] {
+            env.defs.extend(envs[import].defs.clone());
+            env.types.extend(envs[import].types.clone());
+            env.failed.extend(envs[import].failed.iter().cloned());
+        }
+        let mut diagnostics = Vec::new();
+        envs.push(check_file(&source.module, file, env, &mut checked, &mut diagnostics));
+        all.extend(diagnostics.into_iter().map(|diagnostic| FileDiagnostic { file, diagnostic }));
+    }
+    if all.is_empty() { Ok(checked) } else { Err(all) }
+}
+
+fn check_file(
+    module: &Module,
+    file: usize,
+    mut env: Env,
+    checked: &mut Checked,
+    diagnostics: &mut Vec<Diagnostic>,
+) -> Env {
+    checked.strategies.extend(module.strategies.iter().map(|s| (file, s.clone())));
+    for def in &module.types {
+        if env.types.contains_key(&def.name.name) {
+            let message = format!("the type `{}` is defined twice", def.name.name);
+            diagnostics.push(Diagnostic::error(Code("F0202"), message, def.name.span, "defined again"));
+        }
+        match infer_type(&env, def) {
+            Ok(ty) => {
+                env.types.insert(def.name.name.clone(), ty);
+            }
+            Err(errors) => diagnostics.extend(errors),
+        }
+    }
+    let mut by_name: BTreeMap<&Name, &Def> = BTreeMap::new();
+    for def in &module.defs {
+        let name = &def.name;
+        if let Err(error) = check_name(&name.name, name.span) {
+            diagnostics.push(error);
+        } else if let Some(first) = by_name.get(&name.name) {
+            let message = format!("`{}` is defined twice", name.name);
+            let error = Diagnostic::error(Code("F0202"), message, name.span, "defined again");
+            diagnostics.push(error.context(first.name.span, "first defined here"));
+        } else if checked.defs.contains_key(&name.name) {
+            let message = format!("`{}` is defined in an imported file, too", name.name);
+            diagnostics.push(Diagnostic::error(Code("F0202"), message, name.span, "defined again"));
+        } else {
+            by_name.insert(&name.name, def);
+        }
+    }
+    for def in in_order(&by_name, diagnostics, &mut env.failed) {
+        match infer_definition(&env, def) {
+            Ok(typed) => {
+                env.defs.insert(def.name.name.clone(), typed.signature.clone());
+                checked.defs.insert(def.name.name.clone(), Entry { def: Arc::new(typed), file });
+            }
+            Err(errors) => {
+                diagnostics.extend(errors);
+                env.failed.insert(def.name.name.clone());
+            }
+        }
+    }
+    checked.order.extend(module.defs.iter().map(|d| d.name.name.clone()));
+    diagnostics.sort_by_key(|d| d.labels.first().map_or(0, |l| l.span.start));
+    env
+}
+
+/// The definitions so that each comes after those that it uses; those that use themselves are told and left out.
+fn in_order<'d>(
+    defs: &BTreeMap<&'d Name, &'d Def>,
+    diagnostics: &mut Vec<Diagnostic>,
+    failed: &mut BTreeSet<Name>,
+) -> Vec<&'d Def> {
+    #[derive(Clone, Copy, PartialEq)]
+    enum State {
+        Open,
+        Done,
+    }
+    let mut state: BTreeMap<&Name, State> = BTreeMap::new();
+    let mut order = Vec::new();
+    for &start in defs.values() {
+        if state.contains_key(&start.name.name) {
+            continue;
+        }
+        let mut stack = vec![(start, uses(&start.body, defs))];
+        state.insert(&start.name.name, State::Open);
+        while let Some((def, pending)) = stack.last_mut() {
+            let def = *def;
+            let Some((used, span)) = pending.pop() else {
+                state.insert(&def.name.name, State::Done);
+                if !failed.contains(&def.name.name) {
+                    order.push(def);
+                }
+                stack.pop();
+                continue;
+            };
+            match state.get(&used.name.name) {
+                Some(State::Done) => {}
+                Some(State::Open) => {
+                    let message = format!("`{}` is defined by itself", used.name.name);
+                    diagnostics.push(
+                        Diagnostic::error(Code("F0506"), message, span, "this use closes the circle")
+                            .context(used.name.span, "defined here")
+                            .help("repetition is written with `reduceSeq`, `mapSeq` or `iterate`"),
+                    );
+                    failed.insert(def.name.name.clone());
+                    failed.insert(used.name.name.clone());
+                }
+                None => {
+                    state.insert(&used.name.name, State::Open);
+                    stack.push((used, uses(&used.body, defs)));
+                }
+            }
+        }
+    }
+    order
+}
+
+/// The definitions that an expression names, in reverse order. A local variable of the same name counts as well:
+/// that can only ask for an order that is not needed.
+fn uses<'d>(expr: &Expr, defs: &BTreeMap<&'d Name, &'d Def>) -> Vec<(&'d Def, Span)> {
+    let mut found: BTreeMap<&Name, (&'d Def, Span)> = BTreeMap::new();
+    let mut bound: BTreeMap<&Name, usize> = BTreeMap::new();
+    names(expr, &mut bound, &mut |name, span| {
+        if let Some((name, def)) = defs.get_key_value(name) {
+            found.entry(name).or_insert((def, span));
+        }
+    });
+    found.into_values().rev().collect()
+}
+
+/// Visits every name of an expression that no pattern of the expression binds.
+fn names<'e>(expr: &'e Expr, bound: &mut BTreeMap<&'e Name, usize>, visit: &mut dyn FnMut(&'e Name, Span)) {
+    match &expr.kind {
+        ExprKind::Name(name) => {
+            if bound.get(name).is_none_or(|n| *n == 0) {
+                visit(name, expr.span);
+            }
+        }
+        ExprKind::Number(_) | ExprKind::Bool(_) | ExprKind::Hole | ExprKind::Section(_) | ExprKind::Error => {
+        }
+        ExprKind::Apply(f, xs) | ExprKind::Index(f, xs) => {
+            names(f, bound, visit);
+            for x in xs {
+                names(x, bound, visit);
+            }
+        }
+        ExprKind::Pipe(a, b) | ExprKind::Binary(_, a, b) => {
+            names(a, bound, visit);
+            names(b, bound, visit);
+        }
+        ExprKind::Unary(_, a) | ExprKind::Ascribe(a, _) => names(a, bound, visit),
+        ExprKind::If(a, b, c) => {
+            for e in [a, b, c] {
+                names(e, bound, visit);
+            }
+        }
+        ExprKind::Tuple(parts) => {
+            for part in parts {
+                names(part, bound, visit);
+            }
+        }
+        ExprKind::Lambda(patterns, body) => {
+            patterns.iter().for_each(|p| pattern_names(p, &mut |n| *bound.entry(n).or_insert(0) += 1));
+            names(body, bound, visit);
+            patterns.iter().for_each(|p| pattern_names(p, &mut |n| *bound.entry(n).or_insert(1) -= 1));
+        }
+        ExprKind::Let(pattern, _, value, body) => {
+            names(value, bound, visit);
+            pattern_names(pattern, &mut |n| *bound.entry(n).or_insert(0) += 1);
+            names(body, bound, visit);
+            pattern_names(pattern, &mut |n| *bound.entry(n).or_insert(1) -= 1);
+        }
+    }
+}
+
+fn pattern_names<'e>(pattern: &'e Pattern, visit: &mut dyn FnMut(&'e Name)) {
+    match pattern {
+        Pattern::Name(ident) => visit(&ident.name),
+        Pattern::Ignore(_) => {}
+        Pattern::Tuple(parts, _) => parts.iter().for_each(|p| pattern_names(p, visit)),
+    }
+}
+
+impl Checked {
+    /// What can be said of the definitions: those of the imported files first, each file in its order.
+    pub fn definitions(&self) -> Vec<Summary> {
+        self.order.iter().filter_map(|name| self.defs.get(name)).map(summary).collect()
+    }
+
+    /// The definitions of the file that was asked for.
+    pub fn own_definitions(&self) -> Vec<Summary> {
+        self.definitions().into_iter().filter(|d| d.file == self.root).collect()
+    }
+
+    /// The strategies with the index of their file.
+    pub fn strategies(&self) -> &[(usize, StrategyText)] {
+        &self.strategies
+    }
+
+    /// The core form of a definition. Type parameters become their defaults: `f32`, or `i64` where they must be integers.
+    ///
+    /// # Errors
+    /// If there is no such definition, it can't stand alone, or its core form is too large.
+    pub fn elaborate(&self, name: &str) -> Result<Definition, Vec<Diagnostic>> {
+        self.elaborate_at(name, &BTreeMap::new())
+    }
+
+    /// The core form of a definition with these types for its type parameters; the others become their defaults.
+    ///
+    /// # Errors
+    /// As [`Checked::elaborate`], and if a type does not satisfy its constraint or no parameter has that name.
+    pub fn elaborate_at(
+        &self,
+        name: &str,
+        types: &BTreeMap<Name, DataType>,
+    ) -> Result<Definition, Vec<Diagnostic>> {
+        let Some(entry) = self.defs.get(name) else {
+            let mut diagnostic =
+                Diagnostic::general(Code("F0504"), format!("there is no definition `{name}`"));
+            diagnostic = match nearest(name, self.defs.keys().map(Name::as_str)) {
+                Some(near) => diagnostic.help(format!("did you mean `{near}`?")),
+                None => {
+                    let names: Vec<String> = self
+                        .own_definitions()
+                        .iter()
+                        .filter(|d| d.stands_alone)
+                        .map(|d| format!("`{}`", d.name))
+                        .take(20)
+                        .collect();
+                    diagnostic.help(format!("definitions of this file: {}", names.join(", ")))
+                }
+            };
+            return Err(vec![diagnostic]);
+        };
+        elaborate::definition(self, entry, types).map_err(|d| vec![d])
+    }
+}
+
+fn summary(entry: &Entry) -> Summary {
+    use crate::infer::ty::{Ty, show};
+    let def = &entry.def;
+    let mut params = Vec::new();
+    let mut ty = &def.signature.ty;
+    let mut stands_alone = true;
+    for local in &def.params {
+        let Ty::Fun(param, rest) = ty else { break };
+        stands_alone &= !matches!(**param, Ty::Fun(..));
+        params.push((def.locals[*local as usize].name.clone(), show(param)));
+        ty = rest;
+    }
+    Summary {
+        name: def.signature.name.clone(),
+        sizes: def.signature.sizes.clone(),
+        types: def.signature.types.iter().map(|(t, _)| t.clone()).collect(),
+        params,
+        result: show(ty),
+        stands_alone: stands_alone && !matches!(ty, Ty::Fun(..)),
+        doc: def.doc.clone(),
+        span: def.span,
+        file: entry.file,
+    }
+}

@@ -1,0 +1,338 @@
+//! The evaluator of trees to core terms.
+
+use std::rc::Rc;
+
+use loops::{Diagnostic, Name, Scalar, Size, Span};
+
+use super::cheap::is_cheap;
+use super::env::Env;
+use super::{Callee, Frame, Fun, Instance, Unfolder, Value, var, wrap};
+use crate::infer::node::{Bind, Node, NodeKind};
+use crate::infer::ty::Ty;
+use crate::prim::Prim;
+use crate::syntax::ast::NumberValue;
+use crate::term::{Arg, Binder, Lambda, Literal, Term, TermKind};
+use crate::types::DataType;
+
+type Outcome<T> = Result<T, Diagnostic>;
+
+impl<'c> Unfolder<'c> {
+    /// The meaning of a tree, where the variables have these values.
+    pub(super) fn eval(&mut self, node: &'c Node, frame: &Frame<'c>, env: &Env<'c>) -> Outcome<Value<'c>> {
+        self.step(frame.span(node.span))?;
+        self.depth += 1;
+        let value = self.eval_here(node, frame, env);
+        self.depth -= 1;
+        value
+    }
+
+    fn eval_here(&mut self, node: &'c Node, frame: &Frame<'c>, env: &Env<'c>) -> Outcome<Value<'c>> {
+        let span = frame.span(node.span);
+        Ok(match &node.kind {
+            NodeKind::Local(local) => env.get(*local).cloned().ok_or_else(|| self.broken(span))?,
+            NodeKind::Number(value) => {
+                let ty = self.typed(&node.ty, frame, span)?;
+                Value::Term(number(value, &ty, span).ok_or_else(|| self.broken(span))?)
+            }
+            NodeKind::Bool(value) => {
+                let kind = TermKind::Literal(Literal::Bool(*value));
+                Value::Term(Term::new(kind, Scalar::Bool.into(), span))
+            }
+            NodeKind::Size(size) => {
+                let ty = self.typed(&node.ty, frame, span)?;
+                Value::Term(Term::new(TermKind::Size(frame.size(size)), ty, span))
+            }
+            NodeKind::Prim(prim, sizes) => {
+                let sizes = Rc::new(sizes.iter().map(|s| frame.size(s)).collect());
+                if matches!(node.ty, Ty::Fun(..)) {
+                    let what = Callee::Prim(*prim, sizes, &node.ty, frame.clone());
+                    Value::Fun(Rc::new(Fun { what, args: Vec::new() }))
+                } else {
+                    Value::Term(self.primitive(*prim, &sizes, &node.ty, frame, Vec::new(), span)?)
+                }
+            }
+            NodeKind::Def(name, sizes, types) => {
+                let entry = self.checked.defs.get(name).ok_or_else(|| self.broken(span))?;
+                let signature = &entry.def.signature;
+                let mut instance = Instance::default();
+                for (name, size) in signature.sizes.iter().zip(sizes) {
+                    instance.sizes.insert(name.clone(), frame.size(size));
+                }
+                for ((name, _), ty) in signature.types.iter().zip(types) {
+                    instance.types.insert(name.clone(), self.typed(ty, frame, span)?);
+                }
+                instance.foreign = if entry.file == self.file { None } else { Some(span) };
+                let frame = Frame { def: &entry.def, instance: Rc::new(instance) };
+                if frame.def.params.is_empty() {
+                    self.eval(&frame.def.body, &frame, &Env::default())?
+                } else {
+                    Value::Fun(Rc::new(Fun { what: Callee::Def(frame), args: Vec::new() }))
+                }
+            }
+            NodeKind::Apply(function, args) => {
+                let function = self.eval(function, frame, env)?;
+                let mut values = Vec::with_capacity(args.len());
+                for arg in args {
+                    values.push(self.eval(arg, frame, env)?);
+                }
+                self.apply(function, values, span)?
+            }
+            NodeKind::Lambda(binds, body) => {
+                let what = Callee::Lambda(binds, body, env.clone(), frame.clone());
+                Value::Fun(Rc::new(Fun { what, args: Vec::new() }))
+            }
+            NodeKind::Let(bind, value, body) => {
+                let value = self.eval(value, frame, env)?;
+                self.eval_let(bind, value, body, frame, env)?
+            }
+            NodeKind::Error => return Err(self.broken(span)),
+        })
+    }
+
+    /// A `let` of the user stays one, unless it binds a function or takes a name apart.
+    fn eval_let(
+        &mut self,
+        bind: &'c Bind,
+        value: Value<'c>,
+        body: &'c Node,
+        frame: &Frame<'c>,
+        env: &Env<'c>,
+    ) -> Outcome<Value<'c>> {
+        self.lets.push(Vec::new());
+        let extended = match (bind, value) {
+            (Bind::Local(local), Value::Term(term)) => {
+                let name = frame.def.locals[*local as usize].name.clone();
+                let variable = self.let_value(&name, term);
+                Ok(env.with(*local, Value::Term(variable)))
+            }
+            (Bind::Pair(..), Value::Term(term)) if !is_cheap(&term) => {
+                let variable = self.let_value(&Name::new("p"), term);
+                self.bind(bind, Value::Term(variable), frame, env)
+            }
+            (bind, value) => self.bind(bind, value, frame, env),
+        };
+        let result = extended.and_then(|env| self.eval(body, frame, &env));
+        let lets = self.lets.pop().unwrap_or_default();
+        Ok(match result? {
+            Value::Term(term) => Value::Term(wrap(lets, term)),
+            function => {
+                self.lets.last_mut().expect("evaluation is inside a scope").extend(lets);
+                function
+            }
+        })
+    }
+
+    /// A new variable for a value, bound around the current scope.
+    fn let_value(&mut self, name: &Name, value: Term) -> Term {
+        let binder = self.binder(name, value.ty().clone());
+        let variable = var(&binder, value.span());
+        self.lets.last_mut().expect("evaluation is inside a scope").push((binder, value));
+        variable
+    }
+
+    /// Binds a parameter to an argument.
+    fn bind(
+        &mut self,
+        bind: &'c Bind,
+        value: Value<'c>,
+        frame: &Frame<'c>,
+        env: &Env<'c>,
+    ) -> Outcome<Env<'c>> {
+        match (bind, value) {
+            (Bind::Ignore, _) => Ok(env.clone()),
+            (Bind::Local(local), Value::Fun(f)) => Ok(env.with(*local, Value::Fun(f))),
+            (Bind::Local(local), Value::Term(term)) => {
+                let info = &frame.def.locals[*local as usize];
+                let once = info.uses <= 1 && !info.under_lambda;
+                let term = if once || is_cheap(&term) { term } else { self.let_value(&info.name, term) };
+                Ok(env.with(*local, Value::Term(term)))
+            }
+            (Bind::Pair(..), Value::Fun(_)) => Err(self.broken(Span::default())),
+            (Bind::Pair(a, b), Value::Term(term)) => {
+                if let TermKind::Prim(Prim::Pair, args) = term.kind()
+                    && let [Arg::Term(first), Arg::Term(second)] = args.as_slice()
+                {
+                    let env = self.bind(a, Value::Term(first.clone()), frame, env)?;
+                    return self.bind(b, Value::Term(second.clone()), frame, &env);
+                }
+                let (uses, under) = count_uses(bind, frame);
+                let once = uses <= 1 && !under;
+                let term = if once || is_cheap(&term) { term } else { self.let_value(&Name::new("p"), term) };
+                let (first, second) = components(&term).ok_or_else(|| self.broken(term.span()))?;
+                let env = self.bind(a, Value::Term(first), frame, env)?;
+                self.bind(b, Value::Term(second), frame, &env)
+            }
+        }
+    }
+
+    /// A function applied to further arguments.
+    fn apply(&mut self, function: Value<'c>, args: Vec<Value<'c>>, span: Span) -> Outcome<Value<'c>> {
+        self.step(span)?;
+        let Value::Fun(fun) = function else {
+            return if args.is_empty() { Ok(function) } else { Err(self.broken(span)) };
+        };
+        let arity = match &fun.what {
+            Callee::Lambda(binds, ..) => binds.len(),
+            Callee::Prim(_, _, ty, _) => arity(ty),
+            Callee::Def(frame) => frame.def.params.len(),
+        };
+        let mut all = fun.args.clone();
+        all.extend(args);
+        if all.len() < arity {
+            return Ok(Value::Fun(Rc::new(Fun { what: fun.what.clone(), args: all })));
+        }
+        let more = all.split_off(arity);
+        let result = match &fun.what {
+            Callee::Lambda(binds, body, env, frame) => {
+                let mut env = env.clone();
+                for (bind, value) in binds.iter().zip(all) {
+                    env = self.bind(bind, value, frame, &env)?;
+                }
+                self.eval(body, frame, &env)?
+            }
+            Callee::Def(frame) => {
+                let mut env = Env::default();
+                for (local, value) in frame.def.params.iter().zip(all) {
+                    let info = &frame.def.locals[*local as usize];
+                    let value = match value {
+                        Value::Term(term) if (info.uses > 1 || info.under_lambda) && !is_cheap(&term) => {
+                            Value::Term(self.let_value(&info.name, term))
+                        }
+                        value => value,
+                    };
+                    env = env.with(*local, value);
+                }
+                self.eval(&frame.def.body, frame, &env)?
+            }
+            Callee::Prim(prim, sizes, ty, frame) => {
+                Value::Term(self.primitive(*prim, sizes, ty, frame, all, span)?)
+            }
+        };
+        if more.is_empty() { Ok(result) } else { self.apply(result, more, span) }
+    }
+
+    /// A primitive with all its arguments.
+    fn primitive(
+        &mut self,
+        prim: Prim,
+        sizes: &[Size],
+        ty: &Ty,
+        frame: &Frame<'c>,
+        values: Vec<Value<'c>>,
+        span: Span,
+    ) -> Outcome<Term> {
+        let mut args: Vec<Arg> = sizes.iter().cloned().map(Arg::Size).collect();
+        let mut ty = ty;
+        for value in values {
+            let Ty::Fun(param, rest) = ty else { return Err(self.broken(span)) };
+            args.push(match (value, &**param) {
+                (Value::Term(term), _) => Arg::Term(term),
+                (function, param @ Ty::Fun(..)) => Arg::Fun(self.reify(function, param, frame, span)?),
+                _ => return Err(self.broken(span)),
+            });
+            ty = rest;
+        }
+        let ty = self.typed(ty, frame, span)?;
+        Ok(Term::new(TermKind::Prim(prim, args), ty, span))
+    }
+
+    /// A function as the argument of a primitive.
+    fn reify(&mut self, function: Value<'c>, ty: &Ty, frame: &Frame<'c>, span: Span) -> Outcome<Lambda> {
+        let Value::Fun(fun) = &function else { return Err(self.broken(span)) };
+        let mut names = parameter_names(fun).into_iter();
+        let mut params: Vec<Binder> = Vec::new();
+        let mut rest = ty;
+        while let Ty::Fun(param, result) = rest {
+            let name = names.next().unwrap_or_else(|| Name::new("x"));
+            let ty = self.typed(param, frame, span)?;
+            params.push(self.binder(&name, ty));
+            rest = result;
+        }
+        let args = params.iter().map(|b| Value::Term(var(b, span))).collect();
+        self.depth += 1;
+        let body = self.scope(|u| u.apply(function, args, span));
+        self.depth -= 1;
+        Ok(Lambda { params, body: body? })
+    }
+
+    fn typed(&self, ty: &Ty, frame: &Frame<'c>, span: Span) -> Outcome<DataType> {
+        self.data(ty, frame).ok_or_else(|| self.broken(span))
+    }
+}
+
+fn arity(mut ty: &Ty) -> usize {
+    let mut count = 0;
+    while let Ty::Fun(_, rest) = ty {
+        count += 1;
+        ty = rest;
+    }
+    count
+}
+
+/// Uses of the variables of a pattern, and whether one is inside a function.
+fn count_uses(bind: &Bind, frame: &Frame<'_>) -> (u32, bool) {
+    match bind {
+        Bind::Ignore => (0, false),
+        Bind::Local(local) => {
+            let info = &frame.def.locals[*local as usize];
+            (info.uses, info.under_lambda)
+        }
+        Bind::Pair(a, b) => {
+            let ((m, p), (n, q)) = (count_uses(a, frame), count_uses(b, frame));
+            (m + n, p || q)
+        }
+    }
+}
+
+fn components(term: &Term) -> Option<(Term, Term)> {
+    let DataType::Pair(a, b) = term.ty() else { return None };
+    let part = |prim, ty: &DataType| {
+        Term::new(TermKind::Prim(prim, vec![Arg::Term(term.clone())]), ty.clone(), term.span())
+    };
+    Some((part(Prim::Fst, a), part(Prim::Snd, b)))
+}
+
+/// Names for the parameters that a function still waits for.
+fn parameter_names(fun: &Fun<'_>) -> Vec<Name> {
+    let names: Vec<Name> = match &fun.what {
+        Callee::Lambda(binds, _, _, frame) => binds
+            .iter()
+            .map(|bind| match bind {
+                Bind::Local(local) => frame.def.locals[*local as usize].name.clone(),
+                Bind::Pair(..) => Name::new("p"),
+                Bind::Ignore => Name::new("unused"),
+            })
+            .collect(),
+        Callee::Def(frame) => {
+            frame.def.params.iter().map(|l| frame.def.locals[*l as usize].name.clone()).collect()
+        }
+        Callee::Prim(_, _, ty, _) => {
+            let names = ["x", "a", "b", "c"];
+            (0..arity(ty)).map(|k| Name::new(names[k.min(3)])).collect()
+        }
+    };
+    names.into_iter().skip(fun.args.len()).collect()
+}
+
+/// A number of a type.
+fn number(value: &NumberValue, ty: &DataType, span: Span) -> Option<Term> {
+    let scalar = match ty {
+        DataType::Scalar(scalar) => *scalar,
+        DataType::Idx(_) => {
+            let NumberValue::Int(v) = value else { return None };
+            let size = Size::constant(i64::try_from(*v).ok()?);
+            return Some(Term::new(TermKind::Size(size), ty.clone(), span));
+        }
+        _ => return None,
+    };
+    let literal = match (value, scalar) {
+        (NumberValue::Int(v), Scalar::F32) => Literal::F32((*v as f32).to_bits()),
+        (NumberValue::Int(v), Scalar::F64) => Literal::F64((*v as f64).to_bits()),
+        (NumberValue::Int(v), Scalar::I32) => Literal::I32(i32::try_from(*v).ok()?),
+        (NumberValue::Int(v), Scalar::I64) => Literal::I64(i64::try_from(*v).ok()?),
+        (NumberValue::Float(text), Scalar::F32) => Literal::F32(text.parse::<f32>().ok()?.to_bits()),
+        (NumberValue::Float(text), Scalar::F64) => Literal::F64(text.parse::<f64>().ok()?.to_bits()),
+        _ => return None,
+    };
+    Some(Term::new(TermKind::Literal(literal), scalar.into(), span))
+}

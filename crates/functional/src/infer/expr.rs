@@ -1,0 +1,477 @@
+//! Types of expressions.
+
+use loops::{Code, Diagnostic, Name, Scalar, Size, Span};
+
+use super::Infer;
+use super::node::{Bind, Local, LocalInfo, Node, NodeKind};
+use super::ty::{Class, Ty};
+use crate::prim::Prim;
+use crate::syntax::ast::{BinOp, Expr, ExprKind, NumberValue, Pattern, UnOp};
+
+/// What the context asks for, and why: told when it does not fit.
+#[derive(Clone, Debug)]
+pub(super) struct Why {
+    /// "argument 2 of `zip`".
+    pub(super) text: String,
+    /// Where that was said.
+    pub(super) at: Option<Span>,
+}
+
+impl Why {
+    pub(super) fn new(text: impl Into<String>, at: Option<Span>) -> Why {
+        Why { text: text.into(), at }
+    }
+}
+
+fn node(kind: NodeKind, ty: Ty, span: Span) -> Node {
+    Node { kind, ty, span }
+}
+
+pub(super) fn error_node(span: Span) -> Node {
+    node(NodeKind::Error, Ty::Error, span)
+}
+
+fn prim_node(prim: Prim, args: Vec<Node>, ty: Ty, span: Span) -> Node {
+    let function = args.iter().rev().fold(ty.clone(), |result, arg| Ty::fun(arg.ty.clone(), result));
+    let head = Box::new(node(NodeKind::Prim(prim, Vec::new()), function, span));
+    node(NodeKind::Apply(head, args), ty, span)
+}
+
+impl Infer<'_> {
+    /// The type of an expression.
+    pub(super) fn infer(&mut self, expr: &Expr) -> Node {
+        let span = expr.span;
+        match &expr.kind {
+            ExprKind::Error => error_node(span),
+            ExprKind::Name(name) => self.name(name, span),
+            ExprKind::Number(number) => {
+                let ty = match number.suffix {
+                    Some(scalar) => Ty::Scalar(scalar),
+                    None => self.solver.fresh(true, span, "this number"),
+                };
+                match &number.value {
+                    NumberValue::Int(value) => {
+                        self.require(Class::Literal, &ty, span, "an integer");
+                        self.literals.push((ty.clone(), Some(*value), span));
+                    }
+                    NumberValue::Float(_) => {
+                        self.require(Class::Float, &ty, span, "a number with a fraction or exponent");
+                        self.literals.push((ty.clone(), None, span));
+                    }
+                }
+                node(NodeKind::Number(number.value.clone()), ty, span)
+            }
+            ExprKind::Bool(value) => node(NodeKind::Bool(*value), Ty::BOOL, span),
+            ExprKind::Hole => {
+                self.error(Diagnostic::error(
+                    Code("F0108"),
+                    "`_` stands only for a size, or for a parameter that is not used",
+                    span,
+                    "not an expression",
+                ));
+                error_node(span)
+            }
+            ExprKind::Apply(..) | ExprKind::Pipe(..) => self.call(expr),
+            ExprKind::Lambda(patterns, body) => {
+                self.level += 1;
+                let mut binds = Vec::new();
+                let mut params = Vec::new();
+                for pattern in patterns {
+                    let ty = self.solver.fresh(false, pattern.span(), "this parameter");
+                    binds.push(self.bind(pattern, &ty));
+                    params.push(ty);
+                }
+                let body = self.infer(body);
+                self.level -= 1;
+                self.unbind(patterns);
+                let ty = params.into_iter().rev().fold(body.ty.clone(), |result, p| Ty::fun(p, result));
+                node(NodeKind::Lambda(binds, Box::new(body)), ty, span)
+            }
+            ExprKind::Let(pattern, ty, value, body) => {
+                let (bind, value) = self.let_value(pattern, ty.as_ref(), value);
+                let body = self.infer(body);
+                self.unbind(std::slice::from_ref(pattern));
+                let ty = body.ty.clone();
+                node(NodeKind::Let(Box::new(bind), Box::new(value), Box::new(body)), ty, span)
+            }
+            ExprKind::If(c, a, b) => {
+                let c = self.check(c, &Ty::BOOL, &Why::new("a condition", None));
+                let a = self.infer(a);
+                let ty = a.ty.clone();
+                let b = self.check(b, &ty, &Why::new("the other branch", Some(a.span)));
+                self.data_only(&ty, span, "a branch of `if`");
+                prim_node(Prim::Select, vec![c, a, b], ty, span)
+            }
+            ExprKind::Binary(op, a, b) => self.binary(*op, a, b, span),
+            ExprKind::Unary(op, a) => {
+                let (prim, a) = match op {
+                    UnOp::Not => (Prim::Not, self.check(a, &Ty::BOOL, &Why::new("the operand of `!`", None))),
+                    UnOp::Neg => {
+                        let a = self.infer(a);
+                        self.require(Class::Num, &a.ty, a.span, "`-`");
+                        (Prim::Neg, a)
+                    }
+                };
+                let ty = a.ty.clone();
+                prim_node(prim, vec![a], ty, span)
+            }
+            ExprKind::Section(op) => self.prim(op.prim(), &[], span).0,
+            ExprKind::Index(array, subscripts) => {
+                let mut result = self.infer(array);
+                for subscript in subscripts {
+                    result = self.index(result, subscript, span);
+                }
+                result
+            }
+            ExprKind::Tuple(parts) => {
+                let mut nodes: Vec<Node> = parts.iter().map(|part| self.infer(part)).collect();
+                let mut result = nodes.pop().expect("a tuple has parts");
+                while let Some(first) = nodes.pop() {
+                    result = self.pair(first, result, span);
+                }
+                result
+            }
+            ExprKind::Ascribe(inner, ty) => {
+                let want = self.resolve(ty, true);
+                self.check(inner, &want, &Why::new("the type that is written here", Some(ty.span)))
+            }
+        }
+    }
+
+    /// An expression that must have the type `want`.
+    pub(super) fn check(&mut self, expr: &Expr, want: &Ty, why: &Why) -> Node {
+        let span = expr.span;
+        match (&expr.kind, self.solver.shallow(want)) {
+            (ExprKind::Lambda(patterns, body), want) if !matches!(want, Ty::Error) => {
+                self.check_lambda(patterns, body, want, span, why)
+            }
+            (ExprKind::Let(pattern, ty, value, body), _) => {
+                let (bind, value) = self.let_value(pattern, ty.as_ref(), value);
+                let body = self.check(body, want, why);
+                self.unbind(std::slice::from_ref(pattern));
+                let ty = body.ty.clone();
+                node(NodeKind::Let(Box::new(bind), Box::new(value), Box::new(body)), ty, span)
+            }
+            (ExprKind::Tuple(parts), Ty::Pair(a, b)) if parts.len() == 2 => {
+                let a = self.check(&parts[0], &a, why);
+                let b = self.check(&parts[1], &b, why);
+                self.pair(a, b, span)
+            }
+            (_, want) => {
+                let mut found = self.infer(expr);
+                // The value of a size is an index where an index is asked for.
+                if let (NodeKind::Size(size), Ty::Idx(bound)) = (&found.kind, &want) {
+                    self.demand_index(size, bound, span);
+                    found.ty = want;
+                    return found;
+                }
+                self.fit(&found, &want, why);
+                found
+            }
+        }
+    }
+
+    pub(super) fn demand_index(&mut self, size: &Size, bound: &Size, span: Span) {
+        self.solver.demand_natural(size, span, "an index");
+        self.solver.demand(
+            size.clone() + Size::constant(1),
+            bound.clone(),
+            span,
+            "an index must be less than the length",
+        );
+    }
+
+    /// Makes the type of `found` the wanted one, or tells why it is not.
+    pub(super) fn fit(&mut self, found: &Node, want: &Ty, why: &Why) {
+        if let Err(mismatch) = self.solver.unify(&found.ty, want, found.span, (&why.text, why.at)) {
+            self.mismatch(&mismatch, found, want, why);
+        }
+    }
+
+    fn check_lambda(&mut self, patterns: &[Pattern], body: &Expr, want: Ty, span: Span, why: &Why) -> Node {
+        self.level += 1;
+        let mut binds = Vec::new();
+        let mut params = Vec::new();
+        let mut rest = want;
+        let mut failed = false;
+        for pattern in patterns {
+            let (param, result) = match self.solver.shallow(&rest) {
+                Ty::Fun(param, result) => ((*param).clone(), (*result).clone()),
+                other => {
+                    let param = self.solver.fresh(false, pattern.span(), "this parameter");
+                    let result = self.solver.fresh(false, span, "the result of this function");
+                    let function = Ty::fun(param.clone(), result.clone());
+                    let here = node(NodeKind::Error, function.clone(), span);
+                    if !failed
+                        && let Err(mismatch) = self.solver.unify(&function, &other, span, (&why.text, why.at))
+                    {
+                        failed = true;
+                        self.mismatch(&mismatch, &here, &other, why);
+                    }
+                    (param, result)
+                }
+            };
+            binds.push(self.bind(pattern, &param));
+            params.push(param);
+            rest = result;
+        }
+        let body = if failed {
+            self.infer(body)
+        } else {
+            self.check(body, &rest, &Why::new("the result of this function", why.at))
+        };
+        self.level -= 1;
+        self.unbind(patterns);
+        let ty = params.into_iter().rev().fold(body.ty.clone(), |result, p| Ty::fun(p, result));
+        let ty = if failed { Ty::Error } else { ty };
+        node(NodeKind::Lambda(binds, Box::new(body)), ty, span)
+    }
+
+    fn pair(&mut self, a: Node, b: Node, span: Span) -> Node {
+        let ty = Ty::pair(a.ty.clone(), b.ty.clone());
+        self.data_only(&ty, span, "a pair");
+        prim_node(Prim::Pair, vec![a, b], ty, span)
+    }
+
+    /// Functions are no data: they can't be in pairs, arrays or branches.
+    fn data_only(&mut self, ty: &Ty, span: Span, what: &str) {
+        let data = self.solver.fresh(true, span, what);
+        if self.solver.unify(&data, ty, span, ("", None)).is_err() {
+            self.error(
+                Diagnostic::error(Code("F0305"), format!("a function can't be part of {what}"), span, "here")
+                    .help("functions are only arguments of primitives and definitions"),
+            );
+        }
+    }
+
+    fn let_value(
+        &mut self,
+        pattern: &Pattern,
+        ty: Option<&crate::syntax::ast::Type>,
+        value: &Expr,
+    ) -> (Bind, Node) {
+        let value = match ty {
+            None => self.infer(value),
+            Some(ty) => {
+                let want = self.resolve(ty, true);
+                self.check(value, &want, &Why::new("the type that is written here", Some(ty.span)))
+            }
+        };
+        let ty = value.ty.clone();
+        (self.bind(pattern, &ty), value)
+    }
+
+    /// Binds the variables of a pattern.
+    pub(super) fn bind(&mut self, pattern: &Pattern, ty: &Ty) -> Bind {
+        match pattern {
+            Pattern::Ignore(_) => Bind::Ignore,
+            Pattern::Name(ident) => Bind::Local(self.declare(&ident.name, ty.clone(), ident.span)),
+            Pattern::Tuple(parts, span) => {
+                let (a, b) = match self.solver.shallow(ty) {
+                    Ty::Pair(a, b) => ((*a).clone(), (*b).clone()),
+                    other => {
+                        let a = self.solver.fresh(true, *span, "this component");
+                        let b = self.solver.fresh(true, *span, "this component");
+                        let pair = Ty::pair(a.clone(), b.clone());
+                        if self.solver.unify(&pair, &other, *span, ("", None)).is_err() {
+                            self.error(Diagnostic::error(
+                                Code("F0301"),
+                                format!("a pair is needed here, found `{}`", self.shown(&other)),
+                                *span,
+                                "this pattern takes a pair apart",
+                            ));
+                        }
+                        (a, b)
+                    }
+                };
+                let first = self.bind(&parts[0], &a);
+                let second = match &parts[1..] {
+                    [last] => self.bind(last, &b),
+                    rest => self.bind(&Pattern::Tuple(rest.to_vec(), *span), &b),
+                };
+                Bind::Pair(Box::new(first), Box::new(second))
+            }
+        }
+    }
+
+    pub(super) fn declare(&mut self, name: &Name, ty: Ty, span: Span) -> Local {
+        let local = self.locals.len() as Local;
+        let info =
+            LocalInfo { name: name.clone(), ty, span, uses: 0, under_lambda: false, level: self.level };
+        self.locals.push(info);
+        self.scope.entry(name.clone()).or_default().push(local);
+        local
+    }
+
+    fn unbind(&mut self, patterns: &[Pattern]) {
+        for pattern in patterns {
+            match pattern {
+                Pattern::Ignore(_) => {}
+                Pattern::Name(ident) => {
+                    self.scope.get_mut(&ident.name).and_then(Vec::pop);
+                }
+                Pattern::Tuple(parts, _) => self.unbind(parts),
+            }
+        }
+    }
+
+    fn binary(&mut self, op: BinOp, a: &Expr, b: &Expr, span: Span) -> Node {
+        if matches!(op, BinOp::And | BinOp::Or) {
+            let why = Why::new(format!("an operand of `{}`", op.symbol()), None);
+            let (a, b) = (self.check(a, &Ty::BOOL, &why), self.check(b, &Ty::BOOL, &why));
+            return prim_node(op.prim(), vec![a, b], Ty::BOOL, span);
+        }
+        let a = self.infer(a);
+        let ty = a.ty.clone();
+        let why = Why::new(format!("the other operand of `{}`", op.symbol()), Some(a.span));
+        let b = self.check(b, &ty, &why);
+        if let Some(size) = size_of_operands(op, &a, &b) {
+            return node(NodeKind::Size(size), Ty::I64, span);
+        }
+        let compares = op.precedence() == BinOp::Eq.precedence();
+        let class = match op {
+            BinOp::Mod => Class::Int,
+            _ if compares => Class::Plain,
+            _ => Class::Num,
+        };
+        self.require(class, &ty, a.span, &format!("`{}`", op.symbol()));
+        let result = if compares { Ty::BOOL } else { ty };
+        prim_node(op.prim(), vec![a, b], result, span)
+    }
+
+    fn index(&mut self, array: Node, subscript: &Expr, span: Span) -> Node {
+        let (n, t) = match self.solver.shallow(&array.ty) {
+            Ty::Array(n, t) => (n, (*t).clone()),
+            Ty::Error => {
+                self.infer(subscript);
+                return error_node(span);
+            }
+            _ => {
+                let n = self.solver.fresh_size(array.span, "the length of this array");
+                let t = self.solver.fresh(true, array.span, "the elements of this array");
+                let want = Ty::array(n.clone(), t.clone());
+                self.fit(&array, &want, &Why::new("what is indexed", None));
+                (n, t)
+            }
+        };
+        let want = Ty::Idx(n);
+        let index = self.check(subscript, &want, &Why::new("an index of this array", Some(array.span)));
+        prim_node(Prim::Index, vec![array, index], t, span)
+    }
+
+    /// An application, or a pipeline: the head with all its arguments.
+    fn call(&mut self, expr: &Expr) -> Node {
+        let mut arguments: Vec<&Expr> = Vec::new();
+        let mut head = expr;
+        loop {
+            match &head.kind {
+                ExprKind::Apply(f, xs) => {
+                    arguments.extend(xs.iter().rev());
+                    head = f;
+                }
+                ExprKind::Pipe(x, f) => {
+                    arguments.push(x);
+                    head = f;
+                }
+                _ => break,
+            }
+        }
+        arguments.reverse();
+        let name = match &head.kind {
+            ExprKind::Name(name) => Some(name),
+            _ => None,
+        };
+        let prim = name.filter(|n| !self.is_bound(n)).and_then(|n| Prim::from_name(n));
+        let (function, taken) = match prim {
+            Some(prim) => self.prim(prim, &arguments, head.span),
+            None => (self.infer(head), 0),
+        };
+        let shown = name.map_or("this function".to_owned(), |n| format!("`{n}`"));
+        let arguments = &arguments[taken..];
+        if arguments.is_empty() {
+            return Node { span: expr.span, ..function };
+        }
+        let mut wants = Vec::new();
+        let mut result = function.ty.clone();
+        for (k, argument) in arguments.iter().enumerate() {
+            match self.solver.shallow(&result) {
+                Ty::Fun(param, rest) => {
+                    wants.push((*param).clone());
+                    result = (*rest).clone();
+                }
+                unknown @ Ty::Meta(_) => {
+                    let param = self.solver.fresh(false, argument.span, "this argument");
+                    let rest = self.solver.fresh(false, expr.span, "the result of this call");
+                    let want = Ty::fun(param.clone(), rest.clone());
+                    let here = node(NodeKind::Error, unknown, head.span);
+                    self.fit(&here, &want, &Why::new("what is applied", None));
+                    wants.push(param);
+                    result = rest;
+                }
+                Ty::Error => {
+                    for argument in &arguments[k..] {
+                        self.infer(argument);
+                    }
+                    return error_node(expr.span);
+                }
+                other => {
+                    let message = if k == 0 {
+                        format!("{shown} is not a function")
+                    } else {
+                        format!("{shown} takes {k} argument{}", if k == 1 { "" } else { "s" })
+                    };
+                    let label = format!("applied to this, it is not a function but `{}`", self.shown(&other));
+                    let mut diagnostic = Diagnostic::error(Code("F0303"), message, argument.span, label);
+                    if prim.is_some() {
+                        diagnostic = diagnostic.note(self.signature_note(name.expect("a primitive")));
+                    }
+                    self.error(diagnostic);
+                    return error_node(expr.span);
+                }
+            }
+        }
+        // Functions come last: what the other arguments tell makes errors inside them clearer.
+        let mut nodes: Vec<Option<Node>> = vec![None; arguments.len()];
+        for lambdas in [false, true] {
+            for (k, argument) in arguments.iter().enumerate() {
+                if matches!(argument.kind, ExprKind::Lambda(..)) == lambdas {
+                    let why = Why::new(format!("argument {} of {shown}", k + taken + 1), Some(head.span));
+                    nodes[k] = Some(self.check(argument, &wants[k], &why));
+                }
+            }
+        }
+        let nodes = nodes.into_iter().map(|n| n.expect("each argument was checked")).collect();
+        node(NodeKind::Apply(Box::new(function), nodes), result, expr.span)
+    }
+}
+
+/// An operation on sizes and plain integers is a size itself: exact, and what types can speak of.
+fn size_of_operands(op: BinOp, a: &Node, b: &Node) -> Option<Size> {
+    let size = |n: &Node| match (&n.kind, &n.ty) {
+        (NodeKind::Size(size), _) => Some(size.clone()),
+        // A suffix makes a number of it.
+        (NodeKind::Number(NumberValue::Int(v)), Ty::Meta(_)) => Some(Size::constant(i64::try_from(*v).ok()?)),
+        _ => None,
+    };
+    if !matches!(a.kind, NodeKind::Size(_)) && !matches!(b.kind, NodeKind::Size(_)) {
+        return None;
+    }
+    let (x, y) = (size(a)?, size(b)?);
+    Some(match op {
+        BinOp::Add => x + y,
+        BinOp::Sub => x - y,
+        BinOp::Mul => x * y,
+        BinOp::Div => x.div(&y),
+        BinOp::Mod => x.rem(&y),
+        _ => return None,
+    })
+}
+
+/// The scalar types that literals may have, for messages.
+pub(super) fn fits_scalar(value: i128, scalar: Scalar) -> bool {
+    match scalar {
+        Scalar::I32 => i32::try_from(value).is_ok(),
+        Scalar::I64 => i64::try_from(value).is_ok(),
+        _ => true,
+    }
+}

@@ -1,0 +1,195 @@
+//! The end of a definition: open equations, literals without a type, what is to be shown, and types without unknowns.
+
+use std::collections::BTreeSet;
+
+use loops::{Code, Diagnostic, Name, Scalar, Size, Span};
+
+use super::Infer;
+use super::expr::fits_scalar;
+use super::node::{Node, NodeKind};
+use super::solve::meta_of;
+use super::ty::{Class, Ty};
+
+impl Infer<'_> {
+    /// Solves what is left and tells what can't be.
+    pub(super) fn finish(&mut self) {
+        self.settle();
+        self.default_literals();
+        self.settle();
+        self.check_classes();
+        self.check_literals();
+        for equation in std::mem::take(&mut self.solver.equations) {
+            self.open_equation(&equation);
+        }
+        for obligation in std::mem::take(&mut self.solver.obligations) {
+            if !self.solver.holds(&obligation) {
+                self.open_obligation(&obligation);
+            }
+        }
+    }
+
+    fn settle(&mut self) {
+        for equation in self.solver.settle() {
+            self.wrong_equation(&equation);
+        }
+    }
+
+    /// Literals whose type nothing decides: `f32` where floating point is needed, else `i64`.
+    fn default_literals(&mut self) {
+        let open: BTreeSet<u32> = self
+            .literals
+            .iter()
+            .filter_map(|(ty, _, _)| match self.solver.shallow(ty) {
+                Ty::Meta(k) => Some(k),
+                _ => None,
+            })
+            .collect();
+        for (class, scalar) in
+            [(Class::Float, Scalar::F32), (Class::Int, Scalar::I64), (Class::Literal, Scalar::I64)]
+        {
+            for k in 0..self.constraints.len() {
+                let (found, ty, span, _) = &self.constraints[k];
+                if *found == class
+                    && let Ty::Meta(meta) = self.solver.shallow(ty)
+                    && open.contains(&meta)
+                {
+                    let span = *span;
+                    let _ = self.solver.unify(&Ty::Meta(meta), &Ty::Scalar(scalar), span, ("", None));
+                }
+            }
+        }
+    }
+
+    fn check_classes(&mut self) {
+        let types = self.types.clone();
+        for (class, ty, span, what) in std::mem::take(&mut self.constraints) {
+            let class_of = |name: &Name| types.get(name).copied().flatten();
+            if self.solver.is_of(class, &ty, &class_of) != Some(false) {
+                continue;
+            }
+            let found = self.shown(&ty);
+            let message = if what == "an integer" || what.starts_with("a number with") {
+                format!("{what} can't be `{found}`")
+            } else {
+                format!("{what} needs {}, found `{found}`", class.describe())
+            };
+            let mut diagnostic =
+                Diagnostic::error(Code("F0302"), message, span, format!("this is `{found}`"));
+            diagnostic = match self.solver.shallow(&ty) {
+                Ty::Array(..) => diagnostic.help("`mapPar f xs` applies `f` to each element, `zip xs ys` pairs elements"),
+                Ty::Idx(_) => diagnostic.help("`i64 i` is the value of an index; `addidx`, `subidx`, `mulidx` and `dividx` compute with indices"),
+                Ty::Param(name) => diagnostic.help(format!("constrain the type parameter: `{{{name}: {}}}`", match class {
+                    Class::Int => "int",
+                    Class::Float => "float",
+                    _ => "num",
+                })),
+                _ => diagnostic,
+            };
+            self.error(diagnostic);
+        }
+    }
+
+    fn check_literals(&mut self) {
+        for (ty, value, span) in std::mem::take(&mut self.literals) {
+            let Some(value) = value else { continue };
+            match self.solver.shallow(&ty) {
+                Ty::Scalar(scalar) if !fits_scalar(value, scalar) => {
+                    let message = format!("`{value}` does not fit in `{scalar}`");
+                    self.error(Diagnostic::error(Code("F0105"), message, span, "too large"));
+                }
+                Ty::Idx(bound) => {
+                    let size = Size::constant(i64::try_from(value).unwrap_or(i64::MAX));
+                    self.demand_index(&size, &bound, span);
+                }
+                _ => {}
+            }
+        }
+    }
+
+    /// Puts what is known into the tree, and tells what is not known.
+    pub(super) fn complete(&mut self, node: &mut Node) {
+        node.ty = self.known_type(&node.ty, node.span);
+        match &mut node.kind {
+            NodeKind::Size(size) => *size = self.known_size(size, node.span),
+            NodeKind::Prim(_, sizes) => {
+                for size in sizes {
+                    *size = self.known_size(size, node.span);
+                }
+            }
+            NodeKind::Def(_, sizes, types) => {
+                for size in sizes {
+                    *size = self.known_size(size, node.span);
+                }
+                for ty in types {
+                    *ty = self.known_type(ty, node.span);
+                }
+            }
+            NodeKind::Apply(f, xs) => {
+                self.complete(f);
+                for x in xs {
+                    self.complete(x);
+                }
+            }
+            NodeKind::Lambda(_, body) => self.complete(body),
+            NodeKind::Let(_, value, body) => {
+                self.complete(value);
+                self.complete(body);
+            }
+            NodeKind::Local(_) | NodeKind::Number(_) | NodeKind::Bool(_) | NodeKind::Error => {}
+        }
+    }
+
+    /// The type without unknowns; an unknown is told once.
+    pub(super) fn known_type(&mut self, ty: &Ty, span: Span) -> Ty {
+        let ty = self.solver.zonk(ty);
+        let metas = std::cell::RefCell::new(BTreeSet::new());
+        let _ = ty.any(&|t| {
+            if let Ty::Meta(k) = t {
+                metas.borrow_mut().insert(*k);
+            }
+            false
+        });
+        for k in metas.into_inner() {
+            let meta = self.solver.types[k as usize].clone();
+            if self.diagnostics.is_empty() {
+                self.error(
+                    Diagnostic::error(
+                        Code("F0304"),
+                        format!("the type of {} can't be inferred", meta.what.replace("the type of ", "")),
+                        meta.origin,
+                        "nothing decides this type",
+                    )
+                    .help("write it: `(e : f32)`, or a suffix as in `0f32`"),
+                );
+            }
+        }
+        let mut sizes = Vec::new();
+        ty.sizes(&mut |size| sizes.push(size.clone()));
+        for size in sizes {
+            self.known_size(&size, span);
+        }
+        ty
+    }
+
+    fn known_size(&mut self, size: &Size, span: Span) -> Size {
+        let size = self.solver.size(size);
+        for name in size.params() {
+            if let Some(k) = meta_of(&name)
+                && self.told.insert(k)
+            {
+                let meta = self.solver.sizes[k].clone();
+                let at = if meta.origin == Span::default() { span } else { meta.origin };
+                self.error(
+                    Diagnostic::error(
+                        Code("F0403"),
+                        format!("{} can't be inferred", meta.what),
+                        at,
+                        "nothing decides this size",
+                    )
+                    .help("write it out, as in `split 4 xs`, or give a type: `(e : [n]f32)`"),
+                );
+            }
+        }
+        size
+    }
+}

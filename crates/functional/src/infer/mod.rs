@@ -1,0 +1,227 @@
+//! Inference of types and sizes: from the surface tree to definitions whose every node has its type.
+//!
+//! Types are inferred by unification; sizes by solving equations between their normal forms. An equation is accepted only
+//! if it holds for all values of the parameters that the stated facts admit, 0 included; what can't be shown is an error.
+//! Functions are arguments, never data. Not here: unfolding of calls ([`crate::elaborate`]).
+
+mod expr;
+mod finish;
+mod names;
+pub(crate) mod node;
+mod report;
+pub(crate) mod scheme;
+mod solve;
+pub(crate) mod ty;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use loops::{Code, Diagnostic, Name, Size, Span};
+
+use crate::facts::SizeFacts;
+use crate::prim::Prim;
+use crate::syntax::ast::{BinOp, Def, TypeDef};
+use crate::term::{Fact, FactKind};
+use expr::Why;
+use node::{Local, LocalInfo, Node};
+use solve::Solver;
+use ty::{Class, Ty};
+
+pub use scheme::demands;
+
+/// What callers of a definition need.
+#[derive(Clone, Debug)]
+pub(crate) struct Signature {
+    pub(crate) name: Name,
+    pub(crate) sizes: Vec<Name>,
+    pub(crate) types: Vec<(Name, Option<Class>)>,
+    pub(crate) facts: Vec<Fact>,
+    /// Parameters to result, as a function type.
+    pub(crate) ty: Ty,
+}
+
+/// A definition with its inferred tree.
+#[derive(Clone, Debug)]
+pub(crate) struct TypedDef {
+    pub(crate) signature: Arc<Signature>,
+    pub(crate) params: Vec<Local>,
+    pub(crate) locals: Vec<LocalInfo>,
+    pub(crate) body: Node,
+    pub(crate) span: Span,
+    pub(crate) doc: String,
+}
+
+/// The names that the definitions of a file can use.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Env {
+    pub(crate) defs: BTreeMap<Name, Arc<Signature>>,
+    /// Abbreviations: sizes and body.
+    pub(crate) types: BTreeMap<Name, (Vec<Name>, Ty)>,
+    /// Definitions with errors: their uses are not told again.
+    pub(crate) failed: BTreeSet<Name>,
+}
+
+/// The state of inference for one definition.
+pub(crate) struct Infer<'e> {
+    env: &'e Env,
+    solver: Solver,
+    scope: BTreeMap<Name, Vec<Local>>,
+    locals: Vec<LocalInfo>,
+    sizes: BTreeMap<Name, Span>,
+    types: BTreeMap<Name, Option<Class>>,
+    level: u32,
+    constraints: Vec<(Class, Ty, Span, String)>,
+    literals: Vec<(Ty, Option<i128>, Span)>,
+    /// Unknown sizes that were told.
+    told: BTreeSet<usize>,
+    diagnostics: Vec<Diagnostic>,
+}
+
+impl<'e> Infer<'e> {
+    fn new(env: &'e Env) -> Self {
+        Infer {
+            env,
+            solver: Solver::default(),
+            scope: BTreeMap::new(),
+            locals: Vec::new(),
+            sizes: BTreeMap::new(),
+            types: BTreeMap::new(),
+            level: 0,
+            constraints: Vec::new(),
+            literals: Vec::new(),
+            told: BTreeSet::new(),
+            diagnostics: Vec::new(),
+        }
+    }
+
+    fn twice(&mut self, what: &str, name: &Name, span: Span) {
+        let message = format!("the {what} `{name}` is declared twice");
+        self.error(Diagnostic::error(Code("F0202"), message, span, "the second declaration"));
+    }
+
+    fn definition_of(&mut self, def: &Def) -> TypedDef {
+        for size in &def.sizes {
+            if self.sizes.insert(size.name.clone(), size.span).is_some() {
+                self.twice("size", &size.name, size.span);
+            }
+        }
+        let mut types = Vec::new();
+        for param in &def.types {
+            let class = param.class.as_ref().and_then(|c| {
+                let class = Class::from_name(&c.name);
+                if class.is_none() {
+                    let message = format!("`{}` is no constraint", c.name);
+                    self.error(
+                        Diagnostic::error(Code("F0204"), message, c.span, "unknown constraint")
+                            .help("constraints are `num`, `int`, `float` and `cast`"),
+                    );
+                }
+                class
+            });
+            if self.types.insert(param.name.name.clone(), class).is_some() {
+                self.twice("type", &param.name.name, param.name.span);
+            }
+            types.push((param.name.name.clone(), class));
+        }
+        let facts = self.facts_of(def);
+        self.solver.facts = SizeFacts::new(&facts);
+        let mut params = Vec::new();
+        let mut param_types = Vec::new();
+        for param in &def.params {
+            let ty = self.resolve(&param.ty, false);
+            if self.is_bound(&param.name.name) {
+                self.twice("parameter", &param.name.name, param.name.span);
+            }
+            params.push(self.declare(&param.name.name, ty.clone(), param.name.span));
+            param_types.push(ty);
+        }
+        let mut body = match &def.result {
+            Some(result) => {
+                let want = self.resolve(result, false);
+                self.check(&def.body, &want, &Why::new("the result", Some(result.span)))
+            }
+            None => self.infer(&def.body),
+        };
+        self.finish();
+        self.complete(&mut body);
+        let mut locals = std::mem::take(&mut self.locals);
+        for local in &mut locals {
+            local.ty = self.known_type(&local.ty, local.span);
+        }
+        // The result as it is written, where it is: the same up to facts.
+        let result = match &def.result {
+            Some(result) => self.resolve(result, false),
+            None => body.ty.clone(),
+        };
+        let ty = param_types.into_iter().rev().fold(result, |result, param| Ty::fun(param, result));
+        let signature = Arc::new(Signature {
+            name: def.name.name.clone(),
+            sizes: def.sizes.iter().map(|s| s.name.clone()).collect(),
+            types,
+            facts,
+            ty,
+        });
+        TypedDef { signature, params, locals, body, span: def.span, doc: def.doc.clone() }
+    }
+
+    fn facts_of(&mut self, def: &Def) -> Vec<Fact> {
+        let mut facts = Vec::new();
+        for fact in &def.facts {
+            let (Some(left), Some(right)) =
+                (self.size_of(&fact.left, false), self.size_of(&fact.right, false))
+            else {
+                continue;
+            };
+            let one = Size::constant(1);
+            facts.push(match fact.relation {
+                BinOp::Eq => Fact { kind: FactKind::Equal, left, right },
+                BinOp::Lt => Fact { kind: FactKind::AtMost, left: left + one, right },
+                BinOp::Gt => Fact { kind: FactKind::AtMost, left: right + one, right: left },
+                BinOp::Ge => Fact { kind: FactKind::AtMost, left: right, right: left },
+                _ => Fact { kind: FactKind::AtMost, left, right },
+            });
+        }
+        facts
+    }
+}
+
+/// Infers one definition.
+///
+/// # Errors
+/// What is wrong with it.
+pub(crate) fn infer_definition(env: &Env, def: &Def) -> Result<TypedDef, Vec<Diagnostic>> {
+    let mut infer = Infer::new(env);
+    let typed = infer.definition_of(def);
+    if infer.diagnostics.is_empty() { Ok(typed) } else { Err(infer.diagnostics) }
+}
+
+/// Reads a type abbreviation.
+///
+/// # Errors
+/// What is wrong with it.
+pub(crate) fn infer_type(env: &Env, def: &TypeDef) -> Result<(Vec<Name>, Ty), Vec<Diagnostic>> {
+    let mut infer = Infer::new(env);
+    for size in &def.sizes {
+        if infer.sizes.insert(size.name.clone(), size.span).is_some() {
+            infer.twice("size", &size.name, size.span);
+        }
+    }
+    let ty = infer.resolve(&def.body, false);
+    if infer.diagnostics.is_empty() {
+        Ok((def.sizes.iter().map(|s| s.name.clone()).collect(), ty))
+    } else {
+        Err(infer.diagnostics)
+    }
+}
+
+/// Whether a definition may have this name.
+///
+/// # Errors
+/// That it is the name of a primitive.
+pub(crate) fn check_name(name: &Name, span: Span) -> Result<(), Diagnostic> {
+    if Prim::from_name(name).is_none() {
+        return Ok(());
+    }
+    let message = format!("`{name}` is a primitive, so it can't be defined");
+    Err(Diagnostic::error(Code("F0202"), message, span, "choose another name"))
+}

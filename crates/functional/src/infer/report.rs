@@ -1,0 +1,176 @@
+//! Messages about types and sizes that don't fit.
+
+use loops::{Code, Diagnostic, Size, Span};
+
+use super::Infer;
+use super::expr::Why;
+use super::node::{Node, NodeKind};
+use super::solve::{Equation, Mismatch, Obligation, meta_of};
+use super::ty::{Class, Ty, show, show_size};
+
+impl Infer<'_> {
+    pub(super) fn error(&mut self, diagnostic: Diagnostic) {
+        let echo = |d: &Diagnostic| d.code == diagnostic.code && d.labels == diagnostic.labels;
+        if !self.diagnostics.iter().any(echo) {
+            self.diagnostics.push(diagnostic);
+        }
+    }
+
+    pub(super) fn shown(&self, ty: &Ty) -> String {
+        show(&self.solver.zonk(ty))
+    }
+
+    pub(super) fn require(&mut self, class: Class, ty: &Ty, span: Span, what: &str) {
+        self.constraints.push((class, ty.clone(), span, what.to_owned()));
+    }
+
+    pub(super) fn mismatch(&mut self, mismatch: &Mismatch, found: &Node, want: &Ty, why: &Why) {
+        let (have, need) = (self.shown(&found.ty), self.shown(want));
+        let mut diagnostic = match mismatch {
+            Mismatch::Shape => Diagnostic::error(
+                Code("F0301"),
+                format!("{} must be `{need}`, not `{have}`", why.text),
+                found.span,
+                format!("this is `{have}`"),
+            ),
+            Mismatch::Infinite => Diagnostic::error(
+                Code("F0301"),
+                format!("{} would contain its own type", why.text),
+                found.span,
+                format!("this is `{have}`, and `{need}` is needed"),
+            ),
+            Mismatch::Function => Diagnostic::error(
+                Code("F0305"),
+                format!("{} must be data, not a function", why.text),
+                found.span,
+                format!("this is the function `{have}`"),
+            )
+            .note("functions are only arguments of primitives and definitions; they can't be elements or results"),
+            Mismatch::Size(actual, expected) => {
+                let (have_size, need_size) =
+                    (show_size(&self.solver.size(actual)), show_size(&self.solver.size(expected)));
+                let diagnostic = Diagnostic::error(
+                    Code("F0402"),
+                    format!("the sizes `{have_size}` and `{need_size}` differ"),
+                    found.span,
+                    format!("this is `{have}`"),
+                );
+                let mut diagnostic = self.with_sources(diagnostic, actual, found.span);
+                diagnostic = self.with_sources(diagnostic, expected, found.span);
+                let (have_size, need_size) = (self.solver.size(actual), self.solver.size(expected));
+                self.with_size_help(diagnostic, &have_size, &need_size)
+            }
+        };
+        if let Some(at) = why.at.filter(|at| *at != found.span) {
+            diagnostic = diagnostic.context(at, format!("{} must be `{need}`", why.text));
+        }
+        if let NodeKind::Local(local) = found.kind {
+            let info = &self.locals[local as usize];
+            if info.span != found.span && !diagnostic.labels.iter().any(|l| l.span == info.span) {
+                diagnostic = diagnostic.context(info.span, format!("`{}` is bound here", info.name));
+            }
+        }
+        let indexes = matches!(self.solver.shallow(&found.ty), Ty::Idx(_))
+            && matches!(self.solver.shallow(want), Ty::Scalar(_));
+        if indexes {
+            diagnostic = diagnostic.help("`i64 i` is the value of an index `i`");
+        } else if matches!(self.solver.shallow(want), Ty::Idx(_)) && *mismatch == Mismatch::Shape {
+            diagnostic =
+                diagnostic.help("`toIdx n x` makes an index below `n` of an integer `x`, by clamping");
+        }
+        self.error(diagnostic);
+    }
+
+    fn with_sources(&self, mut diagnostic: Diagnostic, size: &Size, at: Span) -> Diagnostic {
+        for (span, value) in self.solver.sources(size) {
+            if span != at && !diagnostic.labels.iter().any(|l| l.span == span) {
+                diagnostic = diagnostic.context(span, format!("`{value}` comes from here"));
+            }
+        }
+        diagnostic
+    }
+
+    fn with_size_help(&self, diagnostic: Diagnostic, left: &Size, right: &Size) -> Diagnostic {
+        let known = left.params().iter().chain(&right.params()).all(|n| meta_of(n).is_none());
+        let open = (left.clone() - right.clone()).as_constant().is_none();
+        if known && open {
+            let (left, right) = (show_size(left), show_size(right));
+            diagnostic
+                .help(format!("if callers guarantee it, write `where {left} == {right}` behind the type"))
+        } else {
+            diagnostic
+        }
+    }
+
+    /// An equation that can't hold.
+    pub(super) fn wrong_equation(&mut self, equation: &Equation) {
+        let (left, right) = (self.solver.size(&equation.actual), self.solver.size(&equation.expected));
+        let diagnostic = Diagnostic::error(
+            Code("F0402"),
+            format!("the sizes `{}` and `{}` differ", show_size(&left), show_size(&right)),
+            equation.at,
+            format!("`{}` here", show_size(&left)),
+        );
+        self.equation(diagnostic, equation, &left, &right);
+    }
+
+    /// An equation that still has unknown sizes.
+    pub(super) fn open_equation(&mut self, equation: &Equation) {
+        let (left, right) = (self.solver.size(&equation.actual), self.solver.size(&equation.expected));
+        let metas: Vec<usize> = left.params().iter().chain(&right.params()).filter_map(meta_of).collect();
+        let message = match metas.first().map(|k| &self.solver.sizes[*k]) {
+            Some(meta) => format!("{} can't be inferred", meta.what),
+            None => "a size can't be inferred".to_owned(),
+        };
+        let label = format!("needs `{}` to be `{}`", show_size(&left), show_size(&right));
+        let mut diagnostic = Diagnostic::error(Code("F0403"), message, equation.at, label);
+        for k in metas {
+            let meta = &self.solver.sizes[k];
+            if meta.origin != equation.at && !diagnostic.labels.iter().any(|l| l.span == meta.origin) {
+                diagnostic = diagnostic.context(meta.origin, format!("{} is unknown", meta.what));
+            }
+            self.told.insert(k);
+        }
+        diagnostic = diagnostic.help(
+            "write the size out, or state what callers guarantee: `where n == k * m` or `where n % k == 0`",
+        );
+        self.equation(diagnostic, equation, &left, &right);
+    }
+
+    fn equation(&mut self, diagnostic: Diagnostic, equation: &Equation, left: &Size, right: &Size) {
+        let mut diagnostic = self.with_sources(diagnostic, &equation.actual, equation.at);
+        diagnostic = self.with_sources(diagnostic, &equation.expected, equation.at);
+        if let Some(at) = equation.why_at.filter(|at| *at != equation.at) {
+            diagnostic = diagnostic.context(at, format!("{} needs `{}`", equation.why, show_size(right)));
+        }
+        diagnostic = self.with_size_help(diagnostic, left, right);
+        self.error(diagnostic);
+    }
+
+    /// What could not be shown.
+    pub(super) fn open_obligation(&mut self, obligation: &Obligation) {
+        let (left, right) = (self.solver.size(&obligation.left), self.solver.size(&obligation.right));
+        let unknown: Vec<usize> = left.params().iter().chain(&right.params()).filter_map(meta_of).collect();
+        if unknown.iter().any(|k| self.told.contains(k)) {
+            return;
+        }
+        let constant = (right.clone() - left.clone()).as_constant();
+        let (left, right) = (show_size(&left), show_size(&right));
+        let relation = format!("{left} <= {right}");
+        let message = match constant {
+            Some(_) => format!("{}, but `{relation}` is false", obligation.why),
+            None => format!("{}, and `{relation}` is not shown", obligation.why),
+        };
+        let diagnostic = Diagnostic::error(
+            Code("F0404"),
+            message,
+            obligation.at,
+            format!("needs `{relation}` for all sizes"),
+        );
+        self.error(match constant {
+            Some(_) => diagnostic,
+            None => diagnostic
+                .help(format!("if callers guarantee it, write `where {relation}` behind the result's type")),
+        });
+    }
+}

@@ -1,0 +1,347 @@
+//! The surface tree: what the parser builds and inference reads. Every node has its place in the source.
+//!
+//! Parentheses are not kept: the formatter works on tokens.
+
+use loops::{Name, Scalar, Span};
+
+/// A name with its place.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Ident {
+    /// The name.
+    pub name: Name,
+    /// Where.
+    pub span: Span,
+}
+
+/// One file: its items in order.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct Module {
+    /// `import "file"`, with the place of the text.
+    pub imports: Vec<Import>,
+    /// `type name sizes = type`.
+    pub types: Vec<TypeDef>,
+    /// `def ...`.
+    pub defs: Vec<Def>,
+    /// `strategy name = ...`.
+    pub strategies: Vec<StrategyText>,
+}
+
+/// An import of another file.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Import {
+    /// The file as written.
+    pub path: String,
+    /// Where it is written.
+    pub span: Span,
+}
+
+/// A type abbreviation.
+#[derive(Clone, PartialEq, Debug)]
+pub struct TypeDef {
+    /// Its name.
+    pub name: Ident,
+    /// Its size parameters.
+    pub sizes: Vec<Ident>,
+    /// What it stands for.
+    pub body: Type,
+}
+
+/// A strategy whose text another module reads.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct StrategyText {
+    /// Its name.
+    pub name: Ident,
+    /// What stands behind `=`, comments included.
+    pub text: String,
+    /// Where that text stands.
+    pub span: Span,
+}
+
+/// A definition.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Def {
+    /// Its name.
+    pub name: Ident,
+    /// Size parameters in order.
+    pub sizes: Vec<Ident>,
+    /// Type parameters in order.
+    pub types: Vec<TypeParam>,
+    /// Value and function parameters in order.
+    pub params: Vec<Param>,
+    /// The result's type, where it is written.
+    pub result: Option<Type>,
+    /// What callers guarantee.
+    pub facts: Vec<FactExpr>,
+    /// The body.
+    pub body: Expr,
+    /// The whole definition.
+    pub span: Span,
+    /// The comment lines right above it, without `--`.
+    pub doc: String,
+}
+
+/// A type parameter `{t: num}`.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct TypeParam {
+    /// Its name.
+    pub name: Ident,
+    /// The constraint, where there is one.
+    pub class: Option<Ident>,
+}
+
+/// A parameter.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Param {
+    /// Its name.
+    pub name: Ident,
+    /// Its type.
+    pub ty: Type,
+}
+
+/// A relation between sizes behind `where`.
+#[derive(Clone, PartialEq, Debug)]
+pub struct FactExpr {
+    /// One of `== <= >= < >`.
+    pub relation: BinOp,
+    /// Left side.
+    pub left: Expr,
+    /// Right side.
+    pub right: Expr,
+    /// Where.
+    pub span: Span,
+}
+
+/// A type as written.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Type {
+    /// Its form.
+    pub kind: TypeKind,
+    /// Where.
+    pub span: Span,
+    /// Levels of nesting.
+    pub depth: u32,
+}
+
+/// Forms of types.
+#[derive(Clone, PartialEq, Debug)]
+pub enum TypeKind {
+    /// `f32` and the like.
+    Scalar(Scalar),
+    /// A type parameter, or an abbreviation with its sizes.
+    Name(Ident, Vec<Expr>),
+    /// `idx n`.
+    Idx(Box<Expr>),
+    /// `[n]t`.
+    Array(Box<Expr>, Box<Type>),
+    /// `(s, t)`.
+    Pair(Box<Type>, Box<Type>),
+    /// `vec k t`.
+    Vector(Box<Expr>, Box<Type>),
+    /// `s -> t`.
+    Fun(Box<Type>, Box<Type>),
+    /// `{k} -> t`: an explicit size argument; only in the table of primitives.
+    SizeFun(Ident, Box<Type>),
+    /// What could not be read; an error was told.
+    Error,
+}
+
+/// An expression.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Expr {
+    /// Its form.
+    pub kind: ExprKind,
+    /// Where.
+    pub span: Span,
+    /// Levels of nesting: 1 for a leaf.
+    pub depth: u32,
+}
+
+/// Forms of expressions.
+#[derive(Clone, PartialEq, Debug)]
+pub enum ExprKind {
+    /// A name.
+    Name(Name),
+    /// A number.
+    Number(Number),
+    /// `true` or `false`.
+    Bool(bool),
+    /// `_`: a size to be inferred.
+    Hole,
+    /// `f x y`.
+    Apply(Box<Expr>, Vec<Expr>),
+    /// `x |> f a`, which is `f a x`.
+    Pipe(Box<Expr>, Box<Expr>),
+    /// `\p q -> e`.
+    Lambda(Vec<Pattern>, Box<Expr>),
+    /// `let p: t = e in e`.
+    Let(Box<Pattern>, Option<Type>, Box<Expr>, Box<Expr>),
+    /// `if c then a else b`.
+    If(Box<Expr>, Box<Expr>, Box<Expr>),
+    /// `a + b`.
+    Binary(BinOp, Box<Expr>, Box<Expr>),
+    /// `-a`, `!a`.
+    Unary(UnOp, Box<Expr>),
+    /// `(+)`.
+    Section(BinOp),
+    /// `a[i, j]`.
+    Index(Box<Expr>, Vec<Expr>),
+    /// `(a, b)`; more than two nest to the right.
+    Tuple(Vec<Expr>),
+    /// `(e : t)`.
+    Ascribe(Box<Expr>, Type),
+    /// What could not be read; an error was told.
+    Error,
+}
+
+/// A number as written.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Number {
+    /// The value.
+    pub value: NumberValue,
+    /// The suffix.
+    pub suffix: Option<Scalar>,
+}
+
+/// The value of a number.
+#[derive(Clone, PartialEq, Debug)]
+pub enum NumberValue {
+    /// Without a fraction or exponent; its sign is part of it.
+    Int(i128),
+    /// With a fraction or exponent: sign and digits, to be rounded once, to the type that inference finds.
+    Float(String),
+}
+
+/// A pattern.
+#[derive(Clone, PartialEq, Debug)]
+pub enum Pattern {
+    /// A variable.
+    Name(Ident),
+    /// `_`.
+    Ignore(Span),
+    /// `(p, q)`; more than two nest to the right.
+    Tuple(Vec<Pattern>, Span),
+}
+
+impl Pattern {
+    /// Where it stands.
+    pub fn span(&self) -> Span {
+        match self {
+            Pattern::Name(ident) => ident.span,
+            Pattern::Ignore(span) | Pattern::Tuple(_, span) => *span,
+        }
+    }
+}
+
+/// Prefix operators.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum UnOp {
+    /// `-`.
+    Neg,
+    /// `!`.
+    Not,
+}
+
+/// Infix operators.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum BinOp {
+    /// `+`.
+    Add,
+    /// `-`.
+    Sub,
+    /// `*`.
+    Mul,
+    /// `/`.
+    Div,
+    /// `%`.
+    Mod,
+    /// `==`.
+    Eq,
+    /// `!=`.
+    Ne,
+    /// `<`.
+    Lt,
+    /// `<=`.
+    Le,
+    /// `>`.
+    Gt,
+    /// `>=`.
+    Ge,
+    /// `&&`.
+    And,
+    /// `||`.
+    Or,
+}
+
+impl BinOp {
+    /// All operators.
+    pub const ALL: [BinOp; 13] = [
+        BinOp::Add,
+        BinOp::Sub,
+        BinOp::Mul,
+        BinOp::Div,
+        BinOp::Mod,
+        BinOp::Eq,
+        BinOp::Ne,
+        BinOp::Lt,
+        BinOp::Le,
+        BinOp::Gt,
+        BinOp::Ge,
+        BinOp::And,
+        BinOp::Or,
+    ];
+
+    /// As it is written.
+    pub fn symbol(self) -> &'static str {
+        match self {
+            BinOp::Add => "+",
+            BinOp::Sub => "-",
+            BinOp::Mul => "*",
+            BinOp::Div => "/",
+            BinOp::Mod => "%",
+            BinOp::Eq => "==",
+            BinOp::Ne => "!=",
+            BinOp::Lt => "<",
+            BinOp::Le => "<=",
+            BinOp::Gt => ">",
+            BinOp::Ge => ">=",
+            BinOp::And => "&&",
+            BinOp::Or => "||",
+        }
+    }
+
+    /// The operator that is written like this.
+    pub fn from_symbol(symbol: &str) -> Option<BinOp> {
+        BinOp::ALL.into_iter().find(|op| op.symbol() == symbol)
+    }
+
+    /// How tightly it binds: more is tighter; `|>` is 1, application 8, indexing 9.
+    pub fn precedence(self) -> u8 {
+        match self {
+            BinOp::Or => 2,
+            BinOp::And => 3,
+            BinOp::Eq | BinOp::Ne | BinOp::Lt | BinOp::Le | BinOp::Gt | BinOp::Ge => 4,
+            BinOp::Add | BinOp::Sub => 5,
+            BinOp::Mul | BinOp::Div | BinOp::Mod => 6,
+        }
+    }
+
+    /// The primitive that it stands for.
+    pub fn prim(self) -> crate::Prim {
+        use crate::Prim;
+        match self {
+            BinOp::Add => Prim::Add,
+            BinOp::Sub => Prim::Sub,
+            BinOp::Mul => Prim::Mul,
+            BinOp::Div => Prim::Div,
+            BinOp::Mod => Prim::Mod,
+            BinOp::Eq => Prim::Eq,
+            BinOp::Ne => Prim::Ne,
+            BinOp::Lt => Prim::Lt,
+            BinOp::Le => Prim::Le,
+            BinOp::Gt => Prim::Gt,
+            BinOp::Ge => Prim::Ge,
+            BinOp::And => Prim::And,
+            BinOp::Or => Prim::Or,
+        }
+    }
+}

@@ -1,0 +1,192 @@
+//! Items of a file: imports, type abbreviations, definitions, strategies.
+
+use loops::{Code, Diagnostic, Span};
+
+use super::ast::{Def, ExprKind, FactExpr, Ident, Import, Module, Param, StrategyText, TypeDef, TypeParam};
+use super::parser::Parser;
+use super::token::{Keyword, TokenKind};
+
+impl Parser<'_> {
+    /// All items up to the end of the file. An item with an error is left out, and the next one is read.
+    pub(super) fn module(&mut self) -> Module {
+        let mut module = Module::default();
+        while self.kind() != TokenKind::End {
+            let errors = self.errors;
+            match self.kind() {
+                TokenKind::Keyword(Keyword::Def) => {
+                    if let Some(def) = self.def().filter(|_| self.errors == errors) {
+                        module.defs.push(def);
+                    }
+                }
+                TokenKind::Keyword(Keyword::Type) => {
+                    if let Some(def) = self.type_def().filter(|_| self.errors == errors) {
+                        module.types.push(def);
+                    }
+                }
+                TokenKind::Keyword(Keyword::Import) => {
+                    self.advance();
+                    let span = self.span();
+                    if self.kind() == TokenKind::Text {
+                        self.advance();
+                        let path = self.text(span).trim_matches('"').to_owned();
+                        module.imports.push(Import { path, span });
+                    } else {
+                        self.expected("the name of a file in double quotes", None);
+                    }
+                }
+                TokenKind::Keyword(Keyword::Strategy) => {
+                    if let Some(strategy) = self.strategy() {
+                        module.strategies.push(strategy);
+                        continue;
+                    }
+                }
+                _ => self.expected("`def`, `type`, `import` or `strategy`", None),
+            }
+            if self.errors > errors {
+                self.skip_item();
+            } else if !self.at_item() {
+                self.expected("an operator, or a new definition", None);
+                self.skip_item();
+            }
+        }
+        module
+    }
+
+    fn skip_item(&mut self) {
+        while !self.at_item() {
+            self.advance();
+        }
+    }
+
+    fn strategy(&mut self) -> Option<StrategyText> {
+        let start = self.advance().span;
+        let name = self.ident("the name of the strategy")?;
+        if !self.expect("=", Some(start)) {
+            return None;
+        }
+        let from = self.last_span().end;
+        self.skip_item();
+        let span = Span { start: from, end: self.last_span().end };
+        Some(StrategyText { name, text: self.text(span).to_owned(), span })
+    }
+
+    fn type_def(&mut self) -> Option<TypeDef> {
+        let start = self.advance().span;
+        let name = self.ident("the name of the type")?;
+        let mut sizes = Vec::new();
+        while self.kind() == TokenKind::Name {
+            sizes.extend(self.ident("a size"));
+        }
+        self.expect("=", Some(start));
+        let body = self.ty();
+        Some(TypeDef { name, sizes, body })
+    }
+
+    fn def(&mut self) -> Option<Def> {
+        let start = self.advance().span;
+        let doc = self.doc_above(start);
+        let name = self.ident("the name of the definition")?;
+        let (mut sizes, mut types, mut params) = (Vec::new(), Vec::new(), Vec::new());
+        loop {
+            let opened = self.span();
+            if self.eat("[") {
+                sizes.extend(self.idents("a size parameter")?);
+                self.close("]", opened);
+            } else if self.eat("{") {
+                let names = self.idents("a type parameter")?;
+                let class = if self.eat(":") { Some(self.ident("a constraint")?) } else { None };
+                self.close("}", opened);
+                types.extend(names.into_iter().map(|name| TypeParam { name, class: class.clone() }));
+            } else if self.eat("(") {
+                let names = self.idents("a parameter")?;
+                if !self.eat(":") {
+                    self.expected("`:` and the type of the parameter", Some(opened));
+                    return None;
+                }
+                let ty = self.ty();
+                self.close(")", opened);
+                params.extend(names.into_iter().map(|name| Param { name, ty: ty.clone() }));
+            } else {
+                break;
+            }
+        }
+        if self.kind() == TokenKind::Name {
+            let message = format!("the parameter `{}` has no type", self.text(self.span()));
+            let span = self.span();
+            let help = format!("write `({}: type)`", self.text(span));
+            self.report(
+                Diagnostic::error(Code("F0107"), message, span, "expected `(name: type)`").help(help),
+            );
+            return None;
+        }
+        let result = if self.eat(":") { Some(self.ty()) } else { None };
+        let mut facts = Vec::new();
+        if self.eat_word(Keyword::Where) {
+            facts.push(self.fact()?);
+            while self.eat(",") {
+                facts.push(self.fact()?);
+            }
+        }
+        if !self.expect("=", Some(start)) {
+            return None;
+        }
+        let body = self.expr();
+        let span = start.to(body.span);
+        Some(Def { name, sizes, types, params, result, facts, body, span, doc })
+    }
+
+    fn idents(&mut self, what: &str) -> Option<Vec<Ident>> {
+        let mut names = vec![self.ident(what)?];
+        while self.kind() == TokenKind::Name {
+            names.extend(self.ident(what));
+        }
+        Some(names)
+    }
+
+    /// A relation between sizes.
+    pub(super) fn fact(&mut self) -> Option<FactExpr> {
+        let expr = self.expr();
+        let span = expr.span;
+        match expr.kind {
+            ExprKind::Binary(relation, left, right) if relation.is_fact() => {
+                Some(FactExpr { relation, left: *left, right: *right, span })
+            }
+            ExprKind::Error => None,
+            _ => {
+                let message = "what stands behind `where` must be a relation between sizes";
+                self.report(
+                    Diagnostic::error(Code("F0108"), message, span, "not a relation")
+                        .help("relations are `==`, `<=`, `<`, `>=` and `>`"),
+                );
+                None
+            }
+        }
+    }
+
+    /// The comment lines that end right above `place`, without what belongs to a test block.
+    fn doc_above(&self, place: Span) -> String {
+        let mut next = self.comments.partition_point(|c| c.start < place.start);
+        let mut below = place.start as usize;
+        let mut lines = Vec::new();
+        while next > 0 {
+            next -= 1;
+            let comment = self.comments[next];
+            let between = &self.source[comment.end as usize..below];
+            let alone = self.source[..comment.start as usize]
+                .rsplit('\n')
+                .next()
+                .is_some_and(|before| before.trim().is_empty());
+            if !alone || between.matches('\n').count() != 1 || !between.trim().is_empty() {
+                break;
+            }
+            let text = self.text(comment).trim_start_matches("--");
+            lines.push(text.strip_prefix(' ').unwrap_or(text).trim_end());
+            below = comment.start as usize;
+        }
+        lines.reverse();
+        if let Some(tests) = lines.iter().position(|line| line.trim() == "==") {
+            lines.truncate(tests);
+        }
+        lines.join("\n")
+    }
+}

@@ -1,3 +1,0 @@
-lozenge explain X0103
-lozenge explain x9999
-lozenge explain
