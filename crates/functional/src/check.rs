@@ -24,6 +24,10 @@ pub const TOO_DEEP: Code = Code("F0502");
 /// The first broken invariant, with the term's place in the source where it has one.
 pub fn check(definition: &Definition) -> Result<(), Diagnostic> {
     check_depth(&definition.body, &definition.name)?;
+    walk::with_stack(&definition.body, || verify(definition))
+}
+
+fn verify(definition: &Definition) -> Result<(), Diagnostic> {
     let mut checker = Checker {
         definition: &definition.name,
         facts: SizeFacts::of(definition),

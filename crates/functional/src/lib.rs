@@ -10,6 +10,7 @@ pub mod build;
 pub mod check;
 pub mod checked;
 mod elaborate;
+pub mod eval;
 pub mod facts;
 pub mod infer;
 pub mod prim;

@@ -151,6 +151,21 @@ pub fn replace(term: &Term, position: &Position, new: &Term) -> Option<Term> {
     go(term, &position.0, new)
 }
 
+/// Runs `f`, which recurses as deep as the term, with enough stack for that.
+pub fn with_stack<T: Send>(term: &Term, f: impl FnOnce() -> T + Send) -> T {
+    if depth(term) < 200 {
+        return f();
+    }
+    std::thread::scope(|scope| {
+        let thread = std::thread::Builder::new().stack_size(1 << 28).spawn_scoped(scope, f);
+        match thread.map(|running| running.join()) {
+            Ok(Ok(result)) => result,
+            Ok(Err(panic)) => std::panic::resume_unwind(panic),
+            Err(error) => panic!("no thread for a deep term: {error}"),
+        }
+    })
+}
+
 /// How deep the term is; found without recursion.
 pub fn depth(term: &Term) -> usize {
     let mut deepest = 0;

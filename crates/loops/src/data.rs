@@ -77,4 +77,37 @@ impl Tensor {
         let len = shape.iter().product();
         Tensor { shape, data: Data::zeros(elem, len) }
     }
+
+    /// A tensor of pseudo-random elements made from the seed, the same everywhere: floats in -1..1, integers in -9..=9.
+    pub fn random(elem: &Elem, shape: Vec<usize>, seed: u64) -> Tensor {
+        let len = shape.iter().product();
+        let mut state = seed;
+        Tensor { shape, data: random_data(elem, len, &mut state) }
+    }
+}
+
+fn random_data(elem: &Elem, len: usize, state: &mut u64) -> Data {
+    // splitmix64
+    let mut next = || {
+        *state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut z = *state;
+        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        z ^ (z >> 31)
+    };
+    match elem {
+        Elem::Scalar(Scalar::F32) => {
+            Data::F32((0..len).map(|_| (next() >> 40) as f32 / (1u32 << 23) as f32 - 1.0).collect())
+        }
+        Elem::Scalar(Scalar::F64) => {
+            Data::F64((0..len).map(|_| (next() >> 11) as f64 / (1u64 << 52) as f64 - 1.0).collect())
+        }
+        Elem::Scalar(Scalar::I32) => Data::I32((0..len).map(|_| (next() % 19) as i32 - 9).collect()),
+        Elem::Scalar(Scalar::I64) => Data::I64((0..len).map(|_| (next() % 19) as i64 - 9).collect()),
+        Elem::Scalar(Scalar::Bool) => Data::Bool((0..len).map(|_| next() % 2 == 0).collect()),
+        Elem::Pair(a, b) => {
+            let first = random_data(a, len, state);
+            Data::Pair(Box::new(first), Box::new(random_data(b, len, state)))
+        }
+    }
 }

@@ -10,6 +10,7 @@ pub mod build;
 pub mod data;
 pub mod diagnostic;
 pub mod expr;
+pub mod interp;
 mod lex;
 pub mod name;
 pub mod parse;
@@ -17,12 +18,15 @@ pub mod print;
 pub mod program;
 pub mod size;
 pub mod types;
+pub mod typing;
+pub mod value;
 pub mod visit;
 
 pub use access::{AccessKind, AccessSite, Context, accesses};
 pub use data::{Data, Tensor};
 pub use diagnostic::{Code, Diagnostic, Label, Severity, Span};
 pub use expr::{BinaryOp, CompareOp, Expr, UnaryOp};
+pub use interp::{Options, run};
 pub use name::Name;
 pub use parse::{MAX_DEPTH, parse};
 pub use program::{
@@ -31,3 +35,5 @@ pub use program::{
 };
 pub use size::Size;
 pub use types::{Elem, Scalar};
+pub use typing::Types;
+pub use value::Value;

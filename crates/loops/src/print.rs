@@ -616,6 +616,24 @@ impl Loop {
     }
 }
 
+impl Stmt {
+    /// The statement on one line without the statements inside it, shortened if it is long: for messages.
+    pub fn headline(&self) -> String {
+        let mut text = match self {
+            Stmt::Loop(l) => l.header(),
+            Stmt::If { cond, .. } => format!("if {cond}"),
+            Stmt::Block { mark: Some(mark), .. } => format!("mark {}", Ident(mark)),
+            Stmt::Block { mark: None, .. } => "{".to_owned(),
+            other => other.to_string(),
+        };
+        if let Some((cut, _)) = text.char_indices().nth(120) {
+            text.truncate(cut);
+            text.push('…');
+        }
+        text
+    }
+}
+
 impl Display for Access {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         Printer { out: f, scope: None, indent: 0 }.access(self)

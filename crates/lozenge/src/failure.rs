@@ -20,7 +20,7 @@ pub struct Failure {
     pub kind: FailureKind,
     /// The text that the labels point into, if there is one.
     pub source: Option<Source>,
-    /// What is wrong; never empty.
+    /// What is wrong; empty only if the user has been told.
     pub diagnostics: Vec<Diagnostic>,
 }
 
@@ -68,6 +68,11 @@ impl Failure {
     /// Something that is needed is missing or does not work.
     pub fn environment(code: &'static str, message: impl Into<String>) -> Failure {
         Failure { kind: FailureKind::Environment, ..Failure::refused(code, message) }
+    }
+
+    /// A failure that the user has been told of: only the exit code is left.
+    pub fn told(kind: FailureKind) -> Failure {
+        Failure { kind, source: None, diagnostics: Vec::new() }
     }
 
     /// The text `source` was refused.

@@ -4,12 +4,21 @@
 //! happen here and only here. The command `lozenge` is [`command::main`]; programs that use the compiler as a library begin at
 //! [`pipeline`].
 
+pub mod bind;
+pub mod cases;
+pub mod check;
+pub mod cli;
+pub mod command;
+pub mod execute;
 pub mod failure;
 pub mod files;
 pub mod npy;
 pub mod pages;
+pub mod pipeline;
 pub mod process;
 pub mod random;
 pub mod report;
+pub mod statistics;
+pub mod value;
 
 pub use failure::{Failure, FailureKind, Source};

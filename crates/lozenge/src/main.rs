@@ -1,2 +1,5 @@
 //! The `lozenge` command.
-fn main() {}
+
+fn main() -> std::process::ExitCode {
+    std::process::ExitCode::from(lozenge::command::main(std::env::args_os()))
+}

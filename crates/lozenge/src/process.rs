@@ -163,12 +163,12 @@ impl Compiler {
         let finished = run(&mut command, self.limit)?;
         if !finished.status.success() {
             let said: String = finished.stderr.lines().take(30).collect::<Vec<_>>().join("\n");
-            return Err(Failure::environment(
+            let failure = Failure::environment(
                 "X0302",
                 format!("`{}` does not compile the generated C", self.command.display()),
-            )
-            .note(said)
-            .help("if this compiler is an old or unusual one, set CC to another; else this is a defect of lozenge"));
+            );
+            let failure = if said.is_empty() { failure } else { failure.note(said) };
+            return Err(failure.help("if this compiler is an old or unusual one, set CC to another; else this is a defect of lozenge"));
         }
         Ok(finished.time)
     }

@@ -88,10 +88,14 @@ fn with_places<'a>(group: Group<'a>, source: &'a Source, labels: &'a [Label]) ->
         let from = floor_boundary(&source.text, span.start.saturating_sub(60).max(line));
         let to = floor_boundary(&source.text, (span.start + 60).min(end));
         let inside = span.start - from..span.end.min(to).max(span.start) - from;
+        // The excerpt's own columns would mislead, so the label tells the true one.
+        let text =
+            if from == line { label.text.clone() } else { format!("{} (column {column})", label.text) };
         let cut = Snippet::source(&source.text[from..to])
+            .path(source.path.as_str())
             .line_start(number)
-            .annotation(kind(label).span(inside).label(&label.text));
-        group.element(Origin::path(source.path.as_str()).line(number).char_column(column)).element(cut)
+            .annotation(kind(label).span(inside).label(text));
+        group.element(cut)
     })
 }
 
@@ -159,11 +163,18 @@ pub fn diagnostic_json(source: Option<&Source>, diagnostic: &Diagnostic) -> Valu
     })
 }
 
-/// Writes to the standard output. A reader that has gone away ends the program quietly, as the tools around it do.
+/// Writes to the standard output. A reader that has gone away ends the program quietly, as the tools around it do; a full disk does not.
 pub fn print(text: &str) {
     let mut out = std::io::stdout().lock();
-    if out.write_all(text.as_bytes()).and_then(|()| out.flush()).is_err() {
-        std::process::exit(0);
+    if let Err(error) = out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
+        if error.kind() == std::io::ErrorKind::BrokenPipe {
+            std::process::exit(0);
+        }
+        print_error(&format!(
+            "error[X0004]: can't write to the standard output: {}\n",
+            crate::files::reason(&error)
+        ));
+        std::process::exit(4);
     }
 }
 
@@ -236,7 +247,7 @@ mod tests {
             &format!("x\n{}é{}", "(".repeat(10_000_000), ")".repeat(100)),
             Span::new(10_000_001, 10_000_002),
         );
-        assert!(text.len() < 1000 && text.contains("a.loz:2:10000000"), "{text}");
+        assert!(text.len() < 1000 && text.contains("a.loz:2:") && text.contains("column 10000000"), "{text}");
     }
 
     #[test]

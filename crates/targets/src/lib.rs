@@ -1,1 +1,11 @@
 //! Loop programs become text: OpenMP C.
+//!
+//! One module a target. A target takes a [`loops::Program`] and returns text; it takes no decision about loops, starts no process
+//! and writes no file.
+
+pub mod c;
+pub mod c_print;
+pub mod harness;
+pub mod openmp;
+
+pub use openmp::{Emitted, Options, Signature, SignatureParam, Style, emit};

@@ -1,0 +1,177 @@
+//! Scalar operations on values, as sequential C computes them.
+
+use loops::Scalar;
+
+use super::array::Val;
+use super::{Fault, Outcome};
+use crate::prim::Prim;
+
+pub(super) type Unary = fn(&Val) -> Outcome<Val>;
+pub(super) type Binary = fn(&Val, &Val) -> Outcome<Val>;
+
+fn ill(x: &Val) -> Box<Fault> {
+    Fault::new(format!("no operation on {x:?}"))
+}
+
+macro_rules! float_fn {
+    ($name:ident) => {
+        |x| match x {
+            Val::F64(x) => Ok(Val::F64(x.$name())),
+            Val::F32(x) => Ok(Val::F32(x.$name())),
+            x => Err(ill(x)),
+        }
+    };
+}
+
+macro_rules! arithmetic {
+    ($op:tt, $wrapping:ident) => {
+        |x, y| match (x, y) {
+            (Val::F64(x), Val::F64(y)) => Ok(Val::F64(x $op y)),
+            (Val::F32(x), Val::F32(y)) => Ok(Val::F32(x $op y)),
+            (Val::I32(x), Val::I32(y)) => Ok(Val::I32(x.$wrapping(*y))),
+            (Val::I64(x), Val::I64(y)) => Ok(Val::I64(x.$wrapping(*y))),
+            (x, _) => Err(ill(x)),
+        }
+    };
+}
+
+macro_rules! extreme {
+    ($name:ident) => {
+        |x, y| match (x, y) {
+            (Val::F64(x), Val::F64(y)) => Ok(Val::F64(x.$name(*y))),
+            (Val::F32(x), Val::F32(y)) => Ok(Val::F32(x.$name(*y))),
+            (Val::I32(x), Val::I32(y)) => Ok(Val::I32(*x.$name(y))),
+            (Val::I64(x), Val::I64(y)) => Ok(Val::I64(*x.$name(y))),
+            (x, _) => Err(ill(x)),
+        }
+    };
+}
+
+macro_rules! comparison {
+    ($op:tt) => {
+        |x, y| match (x, y) {
+            (Val::F64(x), Val::F64(y)) => Ok(Val::Bool(x $op y)),
+            (Val::F32(x), Val::F32(y)) => Ok(Val::Bool(x $op y)),
+            (Val::I32(x), Val::I32(y)) => Ok(Val::Bool(x $op y)),
+            (Val::I64(x), Val::I64(y)) => Ok(Val::Bool(x $op y)),
+            (x, _) => Err(ill(x)),
+        }
+    };
+}
+
+macro_rules! floor {
+    ($divide:ident) => {
+        |x, y| match (x, y) {
+            (Val::I32(x), Val::I32(y)) => $divide(i64::from(*x), i64::from(*y)).map(|v| Val::I32(v as i32)),
+            (Val::I64(x), Val::I64(y)) => $divide(*x, *y).map(Val::I64),
+            (x, _) => Err(ill(x)),
+        }
+    };
+}
+
+fn floor_div(x: i64, y: i64) -> Outcome<i64> {
+    if y == 0 {
+        return Err(Fault::new("an integer is divided by 0"));
+    }
+    let quotient = x.wrapping_div(y);
+    Ok(if x.wrapping_rem(y) != 0 && (x < 0) != (y < 0) { quotient - 1 } else { quotient })
+}
+
+fn floor_mod(x: i64, y: i64) -> Outcome<i64> {
+    if y == 0 {
+        return Err(Fault::new("a remainder by 0 is taken"));
+    }
+    let remainder = x.wrapping_rem(y);
+    Ok(if remainder != 0 && (x < 0) != (y < 0) { remainder + y } else { remainder })
+}
+
+/// The operation of a unary scalar primitive other than conversions.
+pub(super) fn unary(prim: Prim) -> Option<Unary> {
+    Some(match prim {
+        Prim::Neg => |x| match x {
+            Val::F64(x) => Ok(Val::F64(-x)),
+            Val::F32(x) => Ok(Val::F32(-x)),
+            Val::I32(x) => Ok(Val::I32(x.wrapping_neg())),
+            Val::I64(x) => Ok(Val::I64(x.wrapping_neg())),
+            x => Err(ill(x)),
+        },
+        Prim::Abs => |x| match x {
+            Val::F64(x) => Ok(Val::F64(x.abs())),
+            Val::F32(x) => Ok(Val::F32(x.abs())),
+            Val::I32(x) => Ok(Val::I32(x.wrapping_abs())),
+            Val::I64(x) => Ok(Val::I64(x.wrapping_abs())),
+            x => Err(ill(x)),
+        },
+        Prim::Sqrt => float_fn!(sqrt),
+        Prim::Exp => float_fn!(exp),
+        Prim::Log => float_fn!(ln),
+        Prim::Tanh => float_fn!(tanh),
+        Prim::Not => |x| Ok(Val::Bool(!x.truth())),
+        Prim::ToF32 => |x| cast(Scalar::F32, x),
+        Prim::ToF64 => |x| cast(Scalar::F64, x),
+        Prim::ToI32 => |x| cast(Scalar::I32, x),
+        Prim::ToI64 => |x| cast(Scalar::I64, x),
+        _ => return None,
+    })
+}
+
+/// The operation of a binary scalar primitive that evaluates both sides.
+pub(super) fn binary(prim: Prim) -> Option<Binary> {
+    Some(match prim {
+        Prim::Add => arithmetic!(+, wrapping_add),
+        Prim::Sub => arithmetic!(-, wrapping_sub),
+        Prim::Mul => arithmetic!(*, wrapping_mul),
+        Prim::Div => |x, y| match (x, y) {
+            (Val::F64(x), Val::F64(y)) => Ok(Val::F64(x / y)),
+            (Val::F32(x), Val::F32(y)) => Ok(Val::F32(x / y)),
+            _ => {
+                let divide: Binary = floor!(floor_div);
+                divide(x, y)
+            }
+        },
+        Prim::Mod => floor!(floor_mod),
+        Prim::Min => extreme!(min),
+        Prim::Max => extreme!(max),
+        Prim::Eq => comparison!(==),
+        Prim::Ne => comparison!(!=),
+        Prim::Lt => comparison!(<),
+        Prim::Le => comparison!(<=),
+        Prim::Gt => comparison!(>),
+        Prim::Ge => comparison!(>=),
+        _ => return None,
+    })
+}
+
+/// Conversion as in C; out of range it saturates, where C leaves the result open.
+fn cast(to: Scalar, x: &Val) -> Outcome<Val> {
+    macro_rules! from {
+        ($x:expr) => {
+            match to {
+                Scalar::F32 => Val::F32($x as f32),
+                Scalar::F64 => Val::F64($x as f64),
+                Scalar::I32 => Val::I32($x as i32),
+                Scalar::I64 => Val::I64($x as i64),
+                Scalar::Bool => return Err(ill(x)),
+            }
+        };
+    }
+    Ok(match x {
+        Val::F32(v) => from!(*v),
+        Val::F64(v) => from!(*v),
+        Val::I32(v) => from!(*v),
+        Val::I64(v) => from!(*v),
+        Val::Bool(v) => from!(i32::from(*v)),
+        x => return Err(ill(x)),
+    })
+}
+
+/// The constant of this type.
+pub(super) fn constant(scalar: Scalar, value: i32) -> Val {
+    match scalar {
+        Scalar::F32 => Val::F32(value as f32),
+        Scalar::F64 => Val::F64(f64::from(value)),
+        Scalar::I32 => Val::I32(value),
+        Scalar::I64 => Val::I64(i64::from(value)),
+        Scalar::Bool => Val::Bool(value != 0),
+    }
+}

@@ -1,0 +1,655 @@
+//! Running a compiled function.
+
+use std::collections::BTreeSet;
+
+use super::Options;
+use super::code::{Block, Compiled, Index, LoopStep, Node, Place, Step};
+use super::memory::{Array, Column};
+use super::races::{Conflict, Frame, Touch};
+use crate::diagnostic::{Code, Diagnostic};
+use crate::expr::BinaryOp;
+use crate::name::Name;
+use crate::program::{ReduceOp, Stmt};
+use crate::types::Elem;
+use crate::value::{Undefined, Value};
+
+/// Errors are rare and diagnostics are large.
+type Run<T> = Result<T, Box<Diagnostic>>;
+
+const BOUNDS: Code = Code("L0303");
+const UNINITIALISED: Code = Code("L0304");
+const UNDEFINED: Code = Code("L0305");
+const RACE: Code = Code("L0306");
+const IN_FLIGHT: Code = Code("L0307");
+const LIMIT: Code = Code("L0308");
+const EXTENT: Code = Code("L0310");
+
+/// About what the check for races remembers of an element.
+const CELL_BYTES: u64 = 96;
+/// About what a copy on its way remembers of an element.
+const MOVE_BYTES: u64 = 128;
+
+pub(super) struct Machine<'a> {
+    code: &'a Compiled<'a>,
+    vars: Vec<i64>,
+    arrays: Vec<Option<Array>>,
+    /// The slots of the loops that run, outermost first.
+    loops: Vec<usize>,
+    /// The parallel loops that run; empty unless races are looked for.
+    frames: Vec<Frame>,
+    flights: Vec<Flight>,
+    steps_left: u64,
+    bytes_left: u64,
+    shuffle: Option<u64>,
+    races: bool,
+}
+
+/// A copy that was issued and not waited for.
+struct Flight {
+    tag: usize,
+    from: usize,
+    to: usize,
+    from_column: usize,
+    to_column: usize,
+    columns: usize,
+    moves: Vec<(usize, usize)>,
+    sources: BTreeSet<usize>,
+    targets: BTreeSet<usize>,
+    text: String,
+}
+
+fn fault<T>(code: Code, message: String) -> Run<T> {
+    Err(Box::new(Diagnostic::general(code, message)))
+}
+
+fn undefined(reason: Undefined) -> Box<Diagnostic> {
+    Box::new(Diagnostic::general(UNDEFINED, reason.to_string()))
+}
+
+impl<'a> Machine<'a> {
+    pub(super) fn new(code: &'a Compiled<'a>, options: &Options) -> Machine<'a> {
+        Machine {
+            code,
+            vars: vec![0; code.vars.len()],
+            arrays: code.arrays.iter().map(|_| None).collect(),
+            loops: Vec::new(),
+            frames: Vec::new(),
+            flights: Vec::new(),
+            steps_left: options.max_steps,
+            bytes_left: options.max_bytes,
+            shuffle: options.shuffle,
+            races: options.races,
+        }
+    }
+
+    pub(super) fn set_var(&mut self, slot: usize, value: i64) {
+        self.vars[slot] = value;
+    }
+
+    pub(super) fn set_array(&mut self, slot: usize, array: Array) {
+        self.arrays[slot] = Some(array);
+    }
+
+    pub(super) fn take_array(&mut self, slot: usize) -> Option<Array> {
+        self.arrays[slot].take()
+    }
+
+    pub(super) fn truth(&mut self, node: &Node) -> Result<bool, Diagnostic> {
+        self.bool(node).map_err(|error| *error)
+    }
+
+    pub(super) fn run(&mut self) -> Result<(), Diagnostic> {
+        let code = self.code;
+        self.block(&code.body).map_err(|error| *error)?;
+        if let Some(flight) = self.flights.first() {
+            let message = format!("the copy `{}` is never waited for", flight.text);
+            return Err(Diagnostic::general(IN_FLIGHT, message));
+        }
+        Ok(())
+    }
+
+    /// The values of extents, none of them negative.
+    pub(super) fn extents(&mut self, dims: &[Node], name: &Name) -> Result<Vec<i64>, Diagnostic> {
+        self.extents_of(dims, name).map_err(|error| *error)
+    }
+
+    fn extents_of(&mut self, dims: &[Node], name: &Name) -> Run<Vec<i64>> {
+        let mut extents = Vec::with_capacity(dims.len());
+        let mut len = 1i64;
+        for dim in dims {
+            let extent = self.int(dim)?;
+            if extent < 0 {
+                return fault(EXTENT, format!("the array `{name}` has the negative extent {extent}"));
+            }
+            match len.checked_mul(extent.max(1)) {
+                Some(product) => len = product,
+                None => return fault(EXTENT, format!("the array `{name}` has more than 2^63 elements")),
+            }
+            extents.push(extent);
+        }
+        Ok(extents)
+    }
+
+    /// An array of zeros.
+    pub(super) fn allocate(&mut self, name: &Name, elem: &Elem, dims: Vec<i64>) -> Result<Array, Diagnostic> {
+        let leaves = elem.leaves();
+        let mut array = Array {
+            dims,
+            columns: leaves.into_iter().map(Column::empty).collect(),
+            written: Some(Vec::new()),
+            depth: self.frames.len(),
+            reserved: 0,
+        };
+        self.reserve(&mut array, elem, name).map_err(|error| *error)?;
+        Ok(array)
+    }
+
+    /// Makes the columns as long as the extents say, and marks all elements as never written.
+    fn reserve(&mut self, array: &mut Array, elem: &Elem, name: &Name) -> Run<()> {
+        let len = array.len();
+        let leaves = elem.leaves();
+        let each: u64 = leaves.iter().map(|scalar| scalar.bytes() as u64 + 1).sum();
+        let needed = (len.saturating_sub(array.reserved) as u64).saturating_mul(each);
+        let too_much = || -> Run<()> {
+            fault(LIMIT, format!("the array `{name}` of {len} elements goes beyond the memory of this run"))
+        };
+        self.bytes_left = match self.bytes_left.checked_sub(needed) {
+            Some(left) => left,
+            None => return too_much(),
+        };
+        array.reserved = array.reserved.max(len);
+        self.spend(len as u64 / 16)?;
+        let mut written = array.written.take().unwrap_or_default();
+        written.resize(leaves.len(), Vec::new());
+        for (column, flags) in array.columns.iter_mut().zip(&mut written) {
+            flags.clear();
+            if !column.resize(len) || flags.try_reserve_exact(len).is_err() {
+                return too_much();
+            }
+            flags.resize(len, false);
+        }
+        array.written = Some(written);
+        Ok(())
+    }
+
+    fn spend(&mut self, steps: u64) -> Run<()> {
+        match self.steps_left.checked_sub(steps) {
+            Some(left) => {
+                self.steps_left = left;
+                Ok(())
+            }
+            None => fault(LIMIT, "the run takes more steps than this run may".to_owned()),
+        }
+    }
+
+    /// Adds to an error where it happened, if that is not known yet.
+    fn locate(&self, stmt: &Stmt, mut error: Box<Diagnostic>) -> Box<Diagnostic> {
+        if error.notes.is_empty() {
+            error.notes.push(format!("at `{}`", stmt.headline()));
+            if !self.loops.is_empty() {
+                let values: Vec<String> = self
+                    .loops
+                    .iter()
+                    .map(|slot| format!("{} = {}", self.code.vars[*slot], self.vars[*slot]))
+                    .collect();
+                error.notes.push(format!("where {}", values.join(", ")));
+            }
+        }
+        error
+    }
+
+    fn block(&mut self, block: &Block<'a>) -> Run<()> {
+        for (stmt, step) in &block.steps {
+            self.spend(1).and_then(|()| self.step(stmt, step)).map_err(|error| self.locate(stmt, error))?;
+        }
+        if !self.flights.is_empty() {
+            for local in &block.locals {
+                if let Some(flight) = self.flights.iter().find(|f| f.from == *local || f.to == *local) {
+                    let message = format!(
+                        "the array `{}` goes out of scope while the copy `{}` is on its way",
+                        self.code.arrays[*local].name, flight.text
+                    );
+                    return fault(IN_FLIGHT, message);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn step(&mut self, stmt: &Stmt, step: &Step<'a>) -> Run<()> {
+        match step {
+            Step::Assign { target, update, value } => self.assign(target, *update, value),
+            Step::Loop(l) => self.run_loop(l),
+            Step::If { cond, then, otherwise } => {
+                let branch = if self.bool(cond)? { then } else { otherwise };
+                self.block(branch)
+            }
+            Step::Local { array, dims } => self.declare(*array, dims),
+            Step::Block(body) => self.block(body),
+            Step::Copy { from, to, extents, tag } => self.copy(stmt, from, to, extents, *tag),
+            Step::Wait(tag) => self.wait(*tag),
+        }
+    }
+
+    fn declare(&mut self, slot: usize, dims: &[Node]) -> Run<()> {
+        let info = &self.code.arrays[slot];
+        let dims = self.extents_of(dims, &info.name)?;
+        let mut array = self.arrays[slot].take().unwrap_or_else(|| Array {
+            dims: vec![0],
+            columns: info.elem.leaves().into_iter().map(Column::empty).collect(),
+            written: Some(Vec::new()),
+            depth: 0,
+            reserved: 0,
+        });
+        array.dims = dims;
+        array.depth = self.frames.len();
+        self.reserve(&mut array, &info.elem, &info.name)?;
+        self.arrays[slot] = Some(array);
+        Ok(())
+    }
+
+    fn assign(&mut self, target: &Place, update: Option<ReduceOp>, value: &Node) -> Run<()> {
+        let mut value = self.eval(value)?;
+        let offset = self.offset(target)?;
+        if let Some(op) = update {
+            let old = self.read(target, offset, Touch::Update(op))?;
+            value = Value::binary(op.binary(), old, value).map_err(undefined)?;
+        }
+        let touch = update.map_or(Touch::Write, Touch::Update);
+        self.before_access(target.array, target.first_column, offset, touch)?;
+        let array = self.arrays[target.array].as_mut().expect("an array in scope is alive");
+        array.columns[target.first_column].set(offset, value);
+        if let Some(written) = &mut array.written {
+            written[target.first_column][offset] = true;
+        }
+        Ok(())
+    }
+
+    fn run_loop(&mut self, l: &LoopStep<'a>) -> Run<()> {
+        let (lower, upper) = (self.int(&l.lower)?, self.int(&l.upper)?);
+        let step = l.source.step;
+        let span = (i128::from(upper) - i128::from(lower)).max(0);
+        let count = (span + i128::from(step) - 1) / i128::from(step);
+        // The order of iteration k is (a k + b) mod count, which is a permutation if a and count have no common divisor.
+        let (mut a, mut b) = (1i128, 0i128);
+        if l.parallel && count > 1 && self.shuffle.is_some() {
+            b = i128::from(self.random()) % count;
+            loop {
+                a = i128::from(self.random()) % count;
+                if gcd(a, count) == 1 {
+                    break;
+                }
+            }
+        }
+        let checked = self.races && l.parallel;
+        if checked {
+            self.frames.push(Frame::new(l.var, l.source.header(), l.reductions.clone()));
+        }
+        self.loops.push(l.var);
+        let mut k = 0i128;
+        while k < count {
+            // No product is beyond 2^126: both factors are below 2^63 where a is not 1.
+            let iteration = if l.parallel { (a * k + b) % count } else { k };
+            // Below `upper` and at least `lower`, so within 64 bits.
+            let value = (i128::from(lower) + iteration * i128::from(step)) as i64;
+            self.vars[l.var] = value;
+            if checked && let Some(frame) = self.frames.last_mut() {
+                frame.iteration = value;
+            }
+            let flights = self.flights.len();
+            self.spend(1)?;
+            self.block(&l.body)?;
+            if l.parallel && self.flights.len() > flights {
+                let message = format!(
+                    "the copy `{}` is not waited for in the iteration of a parallel loop that issues it",
+                    self.flights[flights].text
+                );
+                return fault(IN_FLIGHT, message);
+            }
+            k += 1;
+        }
+        self.loops.pop();
+        if checked && let Some(frame) = self.frames.pop() {
+            self.bytes_left += frame.len() as u64 * CELL_BYTES;
+        }
+        Ok(())
+    }
+
+    /// The next number of the seeded generator (splitmix64), as a natural number.
+    fn random(&mut self) -> i64 {
+        let state = self.shuffle.unwrap_or(0).wrapping_add(0x9e37_79b9_7f4a_7c15);
+        self.shuffle = Some(state);
+        let mut z = state;
+        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        ((z ^ (z >> 31)) >> 1) as i64
+    }
+
+    fn index(&mut self, index: &Index) -> Run<i64> {
+        match index {
+            Index::Linear(base, terms) => {
+                let mut sum = *base;
+                for (slot, coefficient) in terms {
+                    sum = sum.wrapping_add(self.vars[*slot].wrapping_mul(*coefficient));
+                }
+                Ok(sum)
+            }
+            Index::Other(node) => self.int(node),
+        }
+    }
+
+    fn offset(&mut self, place: &Place) -> Run<usize> {
+        let mut offset = 0i64;
+        for (d, index) in place.indices.iter().enumerate() {
+            let index = self.index(index)?;
+            let extent = self.array(place.array).dims[d];
+            if index < 0 || index >= extent {
+                return self.out_of_bounds(place.array, d, index);
+            }
+            // Below the number of elements, which fits.
+            offset = offset * extent + index;
+        }
+        Ok(offset as usize)
+    }
+
+    #[cold]
+    fn out_of_bounds<T>(&self, array: usize, dimension: usize, index: i64) -> Run<T> {
+        let name = &self.code.arrays[array].name;
+        let extent = self.array(array).dims[dimension];
+        let message = format!("subscript {index} of dimension {dimension} of `{name}` is not in 0..{extent}");
+        fault(BOUNDS, message)
+    }
+
+    fn array(&self, slot: usize) -> &Array {
+        self.arrays[slot].as_ref().expect("an array in scope is alive")
+    }
+
+    fn element_name(&self, slot: usize, offset: usize) -> String {
+        format!("{}{}", self.code.arrays[slot].name, self.array(slot).subscripts(offset))
+    }
+
+    /// Races and copies on their way, before an element is read or written.
+    fn before_access(&mut self, slot: usize, column: usize, offset: usize, touch: Touch) -> Run<()> {
+        if !self.flights.is_empty() {
+            self.check_flights(slot, column, offset, touch)?;
+        }
+        if self.frames.is_empty() {
+            return Ok(());
+        }
+        let depth = self.array(slot).depth;
+        for k in depth..self.frames.len() {
+            let known = self.frames[k].len();
+            let result = self.frames[k].touch(slot, column, offset, touch);
+            if self.frames[k].len() > known {
+                self.bytes_left = match self.bytes_left.checked_sub(CELL_BYTES) {
+                    Some(left) => left,
+                    None => {
+                        return fault(
+                            LIMIT,
+                            "the check for races goes beyond the memory of this run".to_owned(),
+                        );
+                    }
+                };
+            }
+            if let Err(conflict) = result {
+                let frame = &self.frames[k];
+                let element = self.element_name(slot, offset);
+                let var = &self.code.vars[frame.var];
+                let message = match conflict {
+                    Conflict::Iterations { earlier, now } => format!(
+                        "in `{}` iteration {var} = {} {} `{element}` and iteration {var} = {} {} it",
+                        frame.header, earlier.0, earlier.1, now.0, now.1
+                    ),
+                    Conflict::Accumulator => format!(
+                        "in `{}` the accumulator `{element}` is touched other than by its reduction",
+                        frame.header
+                    ),
+                };
+                return fault(RACE, message);
+            }
+        }
+        Ok(())
+    }
+
+    fn check_flights(&self, slot: usize, column: usize, offset: usize, touch: Touch) -> Run<()> {
+        for flight in &self.flights {
+            let covers = |first: usize| column >= first && column - first < flight.columns;
+            let arrives = flight.to == slot && covers(flight.to_column) && flight.targets.contains(&offset);
+            let leaves =
+                flight.from == slot && covers(flight.from_column) && flight.sources.contains(&offset);
+            let element = || self.element_name(slot, offset);
+            if arrives {
+                let action = if touch == Touch::Read { "read" } else { "written" };
+                let message =
+                    format!("`{}` is {action} before the copy `{}` is waited for", element(), flight.text);
+                return fault(IN_FLIGHT, message);
+            }
+            if leaves && touch != Touch::Read {
+                let message =
+                    format!("`{}` is written while the copy `{}` is on its way", element(), flight.text);
+                return fault(IN_FLIGHT, message);
+            }
+        }
+        Ok(())
+    }
+
+    fn read(&mut self, place: &Place, offset: usize, touch: Touch) -> Run<Value> {
+        if !self.frames.is_empty() || !self.flights.is_empty() {
+            self.before_access(place.array, place.first_column, offset, touch)?;
+        }
+        let array = self.array(place.array);
+        if array.written.as_ref().is_some_and(|written| !written[place.first_column][offset]) {
+            let message =
+                format!("`{}` is read before it is written", self.element_name(place.array, offset));
+            return fault(UNINITIALISED, message);
+        }
+        Ok(array.columns[place.first_column].get(offset))
+    }
+
+    fn int(&mut self, node: &Node) -> Run<i64> {
+        match node {
+            Node::Const(Value::I64(value)) => Ok(*value),
+            Node::Var(slot) => Ok(self.vars[*slot]),
+            Node::Binary(op @ (BinaryOp::Add | BinaryOp::Sub | BinaryOp::Mul), operands) => {
+                let (a, b) = (self.int(&operands.0)?, self.int(&operands.1)?);
+                Ok(match op {
+                    BinaryOp::Add => a.wrapping_add(b),
+                    BinaryOp::Sub => a.wrapping_sub(b),
+                    _ => a.wrapping_mul(b),
+                })
+            }
+            _ => match self.eval(node)? {
+                Value::I64(value) => Ok(value),
+                _ => Err(undefined(Undefined::Types)),
+            },
+        }
+    }
+
+    fn bool(&mut self, node: &Node) -> Run<bool> {
+        match self.eval(node)? {
+            Value::Bool(value) => Ok(value),
+            _ => Err(undefined(Undefined::Types)),
+        }
+    }
+
+    fn eval(&mut self, node: &Node) -> Run<Value> {
+        match node {
+            Node::Const(value) => Ok(*value),
+            Node::Var(slot) => Ok(Value::I64(self.vars[*slot])),
+            Node::Load(place) => {
+                let offset = self.offset(place)?;
+                self.read(place, offset, Touch::Read)
+            }
+            Node::Unary(op, operand) => {
+                let operand = self.eval(operand)?;
+                Value::unary(*op, operand).map_err(undefined)
+            }
+            Node::Binary(op, operands) => {
+                let left = self.eval(&operands.0)?;
+                let right = self.eval(&operands.1)?;
+                match (op, left, right) {
+                    (BinaryOp::Add, Value::F32(a), Value::F32(b)) => Ok(Value::F32(a + b)),
+                    (BinaryOp::Mul, Value::F32(a), Value::F32(b)) => Ok(Value::F32(a * b)),
+                    (BinaryOp::Add, Value::F64(a), Value::F64(b)) => Ok(Value::F64(a + b)),
+                    (BinaryOp::Mul, Value::F64(a), Value::F64(b)) => Ok(Value::F64(a * b)),
+                    _ => Value::binary(*op, left, right).map_err(undefined),
+                }
+            }
+            Node::Compare(op, operands) => {
+                let left = self.eval(&operands.0)?;
+                let right = self.eval(&operands.1)?;
+                Value::compare(*op, left, right).map(Value::Bool).map_err(undefined)
+            }
+            Node::Select(parts) => {
+                let chosen = if self.bool(&parts.0)? { &parts.1 } else { &parts.2 };
+                self.eval(chosen)
+            }
+            Node::Cast(ty, operand) => self.eval(operand)?.cast(*ty).map_err(undefined),
+            Node::Call(builtin, args) => {
+                let mut values = [Value::Bool(false); 3];
+                for (value, arg) in values.iter_mut().zip(args) {
+                    *value = self.eval(arg)?;
+                }
+                builtin.call(&values[..args.len().min(3)]).map_err(undefined)
+            }
+        }
+    }
+
+    /// The elements of a box: pairs of offsets, source and destination.
+    fn moves(&mut self, from: &Place, to: &Place, extents: &[i64]) -> Run<Vec<(usize, usize)>> {
+        let mut count = 1u64;
+        for extent in extents {
+            if *extent <= 0 {
+                return Ok(Vec::new());
+            }
+            count = count.saturating_mul(*extent as u64);
+        }
+        self.spend(count)?;
+        let mut sides = Vec::new();
+        for place in [from, to] {
+            let mut start = Vec::new();
+            for index in &place.indices {
+                start.push(self.index(index)?);
+            }
+            let array = self.array(place.array);
+            let fixed = start.len() - extents.len();
+            let mut strides = vec![1i64; start.len()];
+            for d in (0..start.len()).rev() {
+                let last = if d < fixed { start[d] } else { start[d].saturating_add(extents[d - fixed] - 1) };
+                for index in [start[d], last] {
+                    if index < 0 || index >= array.dims[d] {
+                        return self.out_of_bounds(place.array, d, index);
+                    }
+                }
+                if d + 1 < start.len() {
+                    strides[d] = strides[d + 1] * array.dims[d + 1];
+                }
+            }
+            let base: i64 = start.iter().zip(&strides).map(|(i, s)| i * s).sum();
+            sides.push((base, strides[fixed..].to_vec()));
+        }
+        let mut moves = Vec::new();
+        if count.saturating_mul(MOVE_BYTES) > self.bytes_left
+            || moves.try_reserve_exact(count as usize).is_err()
+        {
+            return fault(LIMIT, format!("a copy of {count} elements goes beyond the memory of this run"));
+        }
+        let mut position = vec![0i64; extents.len()];
+        for _ in 0..count {
+            let at = |side: &(i64, Vec<i64>)| {
+                let offset: i64 = position.iter().zip(&side.1).map(|(p, s)| p * s).sum();
+                (side.0 + offset) as usize
+            };
+            moves.push((at(&sides[0]), at(&sides[1])));
+            for d in (0..extents.len()).rev() {
+                position[d] += 1;
+                if position[d] < extents[d] {
+                    break;
+                }
+                position[d] = 0;
+            }
+        }
+        Ok(moves)
+    }
+
+    fn copy(
+        &mut self,
+        stmt: &Stmt,
+        from: &Place,
+        to: &Place,
+        extents: &[Node],
+        tag: Option<usize>,
+    ) -> Run<()> {
+        let mut sizes = Vec::with_capacity(extents.len());
+        for extent in extents {
+            sizes.push(self.int(extent)?);
+        }
+        let moves = self.moves(from, to, &sizes)?;
+        if !self.frames.is_empty() || !self.flights.is_empty() {
+            for (source, target) in &moves {
+                for k in 0..from.columns {
+                    self.before_access(from.array, from.first_column + k, *source, Touch::Read)?;
+                    self.before_access(to.array, to.first_column + k, *target, Touch::Write)?;
+                }
+            }
+        }
+        let flight = Flight {
+            tag: tag.unwrap_or(usize::MAX),
+            from: from.array,
+            to: to.array,
+            from_column: from.first_column,
+            to_column: to.first_column,
+            columns: from.columns,
+            sources: BTreeSet::new(),
+            targets: BTreeSet::new(),
+            moves,
+            text: stmt.headline(),
+        };
+        if tag.is_none() {
+            self.land(&flight);
+            return Ok(());
+        }
+        // `moves` has seen to it that this fits.
+        self.bytes_left -= flight.moves.len() as u64 * MOVE_BYTES;
+        let sources = flight.moves.iter().map(|(source, _)| *source).collect();
+        let targets = flight.moves.iter().map(|(_, target)| *target).collect();
+        self.flights.push(Flight { sources, targets, ..flight });
+        Ok(())
+    }
+
+    /// Moves the elements. What holds no value arrives as such.
+    fn land(&mut self, flight: &Flight) {
+        for k in 0..flight.columns {
+            let source = self.array(flight.from);
+            let column = &source.columns[flight.from_column + k];
+            let written = source.written.as_ref().map(|w| &w[flight.from_column + k]);
+            let values: Vec<(usize, Value, bool)> = flight
+                .moves
+                .iter()
+                .map(|(from, to)| (*to, column.get(*from), written.is_none_or(|w| w[*from])))
+                .collect();
+            let target = self.arrays[flight.to].as_mut().expect("an array in scope is alive");
+            for (at, value, has_value) in values {
+                target.columns[flight.to_column + k].set(at, value);
+                if let Some(written) = &mut target.written {
+                    written[flight.to_column + k][at] = has_value;
+                }
+            }
+        }
+    }
+
+    fn wait(&mut self, tag: usize) -> Run<()> {
+        let flights = std::mem::take(&mut self.flights);
+        let (landing, staying): (Vec<_>, Vec<_>) = flights.into_iter().partition(|flight| flight.tag == tag);
+        self.flights = staying;
+        for flight in &landing {
+            self.land(flight);
+            self.bytes_left += flight.moves.len() as u64 * MOVE_BYTES;
+        }
+        Ok(())
+    }
+}
+
+fn gcd(a: i128, b: i128) -> i128 {
+    if b == 0 { a } else { gcd(b, a % b) }
+}

@@ -1,0 +1,203 @@
+//! The same result by several ways: evaluator of the language, interpreter of the loop program, compiled C.
+//!
+//! Not here: where inputs come from (`bind`) and how C is run (`execute`).
+
+use std::collections::BTreeMap;
+
+use functional::eval::{Limits, Value, evaluate};
+use functional::{DataType, Definition};
+use loops::interp;
+use loops::{Elem, Function, Loop, Name, ParamMode, Scalar, Stmt, Tensor};
+
+use crate::bind::Sizes;
+use crate::failure::Failure;
+use crate::value::{Closeness, difference};
+
+/// The results of the evaluator: one tensor for each result parameter of the function.
+///
+/// # Errors
+/// What the evaluator refuses, its limits included.
+pub fn by_evaluator(
+    definition: &Definition,
+    function: &Function,
+    sizes: &Sizes,
+    inputs: &[Tensor],
+) -> Result<Vec<Tensor>, Failure> {
+    let mut tensors =
+        function.params.iter().zip(inputs).filter(|(p, _)| p.mode != ParamMode::Out).map(|(_, t)| t.clone());
+    let arguments: Option<Vec<Value>> =
+        definition.params.iter().map(|p| gather(&p.ty, &mut tensors)).collect();
+    let arguments =
+        arguments.ok_or_else(|| defect("the loop program has fewer parameters than the definition"))?;
+    let result = evaluate(definition, sizes, &arguments, Limits::default())?;
+    let mut results = Vec::new();
+    scatter(result, &mut results);
+    Ok(results)
+}
+
+fn defect(what: &str) -> Failure {
+    Failure::refused("X0601", format!("the compiler failed: {what}"))
+}
+
+/// The value of this type from the next tensors: one, or one for each component where a pair has an array in it.
+fn gather(ty: &DataType, tensors: &mut impl Iterator<Item = Tensor>) -> Option<Value> {
+    match split(ty) {
+        None => tensors.next().map(Value::Tensor),
+        Some((first, second)) => {
+            let first = gather(&first, tensors)?;
+            Some(Value::Pair(Box::new(first), Box::new(gather(&second, tensors)?)))
+        }
+    }
+}
+
+fn scatter(value: Value, results: &mut Vec<Tensor>) {
+    match value {
+        Value::Tensor(tensor) => results.push(tensor),
+        Value::Pair(a, b) => {
+            scatter(*a, results);
+            scatter(*b, results);
+        }
+    }
+}
+
+/// The two halves of a type that is not one tensor: a pair with an array in it, under any number of dimensions.
+fn split(ty: &DataType) -> Option<(DataType, DataType)> {
+    match ty {
+        DataType::Pair(a, b) if has_array(a) || has_array(b) => Some(((**a).clone(), (**b).clone())),
+        DataType::Array(n, inner) => {
+            let (a, b) = split(inner)?;
+            Some((DataType::array(n.clone(), a), DataType::array(n.clone(), b)))
+        }
+        _ => None,
+    }
+}
+
+fn has_array(ty: &DataType) -> bool {
+    match ty {
+        DataType::Array(..) => true,
+        DataType::Pair(a, b) => has_array(a) || has_array(b),
+        DataType::Scalar(_) | DataType::Idx(_) | DataType::Vector(..) => false,
+    }
+}
+
+/// The exclusive bounds of parameters that hold indices.
+pub fn bounds(definition: &Definition, function: &Function, sizes: &Sizes) -> BTreeMap<Name, i64> {
+    let mut types = Vec::new();
+    definition.params.iter().for_each(|p| leaf_types(&p.ty, &mut types));
+    let params = function.params.iter().filter(|p| p.mode != ParamMode::Out);
+    let bound = |ty: &DataType| match innermost(ty) {
+        DataType::Idx(n) => n.eval(&|name| sizes.get(name).copied()).ok(),
+        _ => None,
+    };
+    params.zip(&types).filter_map(|(p, ty)| Some((p.name.clone(), bound(ty)?))).collect()
+}
+
+fn leaf_types(ty: &DataType, types: &mut Vec<DataType>) {
+    match split(ty) {
+        None => types.push(ty.clone()),
+        Some((a, b)) => {
+            leaf_types(&a, types);
+            leaf_types(&b, types);
+        }
+    }
+}
+
+fn innermost(ty: &DataType) -> &DataType {
+    match ty {
+        DataType::Array(_, inner) => innermost(inner),
+        other => other,
+    }
+}
+
+/// The results of the loop interpreter: in order, or with parallel loops in an order made from a seed and a check for races.
+///
+/// # Errors
+/// What the interpreter finds: an index out of bounds, a read of nothing, a race, its limits.
+pub fn by_interpreter(
+    function: &Function,
+    sizes: &Sizes,
+    inputs: &[Tensor],
+    shuffle: Option<u64>,
+) -> Result<Vec<Tensor>, Failure> {
+    let arguments: BTreeMap<Name, Tensor> = function
+        .params
+        .iter()
+        .zip(inputs)
+        .filter(|(p, _)| p.mode != ParamMode::Out)
+        .map(|(p, t)| (p.name.clone(), t.clone()))
+        .collect();
+    let options = interp::Options {
+        shuffle,
+        races: shuffle.is_some(),
+        max_steps: 1 << 34,
+        ..interp::Options::default()
+    };
+    let mut results = interp::run(function, sizes, arguments, &options)?;
+    function
+        .params
+        .iter()
+        .filter(|p| p.mode != ParamMode::In)
+        .map(|p| results.remove(&p.name).ok_or_else(|| defect(&format!("the interpreter lost `{}`", p.name))))
+        .collect()
+}
+
+/// Whether the function lets floating-point reductions be reordered.
+pub fn reassociates(function: &Function) -> bool {
+    fn floats(elem: &Elem) -> bool {
+        match elem {
+            Elem::Scalar(s) => matches!(s, Scalar::F32 | Scalar::F64),
+            Elem::Pair(a, b) => floats(a) || floats(b),
+        }
+    }
+    fn any(body: &[Stmt], found: &mut bool, has_floats: &mut bool) {
+        for stmt in body {
+            match stmt {
+                Stmt::Assign(a) => *found |= a.update.is_some_and(|u| u.reorder),
+                Stmt::Loop(Loop { reductions, body, .. }) => {
+                    *found |= !reductions.is_empty();
+                    any(body, found, has_floats);
+                }
+                Stmt::If { then, otherwise, .. } => {
+                    any(then, found, has_floats);
+                    any(otherwise, found, has_floats);
+                }
+                Stmt::Block { body, .. } => any(body, found, has_floats),
+                Stmt::Local(local) => *has_floats |= floats(&local.elem),
+                Stmt::Copy(_) | Stmt::Wait(_) => {}
+            }
+        }
+    }
+    let (mut found, mut has_floats) = (false, function.params.iter().any(|p| floats(&p.elem)));
+    any(&function.body, &mut found, &mut has_floats);
+    found && has_floats
+}
+
+/// Compares the results of two ways.
+///
+/// # Errors
+/// `X0401` with the first difference.
+pub fn compare(
+    function: &Function,
+    (left_name, left): (&str, &[Tensor]),
+    (right_name, right): (&str, &[Tensor]),
+    closeness: Closeness,
+) -> Result<(), Failure> {
+    let results = function.params.iter().filter(|p| p.mode != ParamMode::In);
+    if left.len() != right.len() {
+        return Err(defect(&format!(
+            "{left_name} gives {} results and {right_name} {}",
+            left.len(),
+            right.len()
+        )));
+    }
+    for ((param, a), b) in results.zip(left).zip(right) {
+        if let Some(text) = difference(a, b, closeness) {
+            let message = format!(
+                "`{}`: {left_name} and {right_name} differ in `{}`: {text}",
+                function.name, param.name
+            );
+            return Err(Failure::check("X0401", message).note(format!("results must agree {closeness}")));
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,234 @@
+//! The command line: names, options, help.
+//!
+//! Not here: what the commands do (`command`).
+
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+
+/// Compiler of functional matrix programs and C loop nests to fast parallel C, every step visible and checked.
+#[derive(Parser, Debug)]
+#[command(name = "lozenge", version, arg_required_else_help = true, after_help = EXAMPLES)]
+pub struct Cli {
+    /// Print results and diagnostics as JSON.
+    #[arg(long, global = true)]
+    pub json: bool,
+    /// What to do.
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  lozenge run library/vector.loz --def dot --size n=1000000 --check
+  lozenge compile library/matrix.loz --def product -o product.c
+  lozenge explain library/vector.loz --def dot
+  lozenge test library
+
+Exit codes:
+  0  done
+  1  the input was refused (`lozenge explain CODE` shows the page of an error)
+  2  the command line makes no sense
+  3  a comparison or a test failed
+  4  something that is needed is missing: a C compiler, memory, a writable folder";
+
+/// The commands.
+#[derive(Subcommand, Debug)]
+pub enum Command {
+    /// Translate a program to C, or print one of the stages on the way.
+    Compile(Compile),
+    /// Compile a definition, run it on real arrays, and compare the results where asked.
+    Run(Run),
+    /// Show how a definition is translated, rule by rule; or the page of an error code.
+    Explain(Explain),
+    /// Run the test cases that stand in the comments of programs.
+    Test(Test),
+}
+
+/// Which definition, and what is done to it before code is generated.
+#[derive(Args, Debug, Clone, Default, PartialEq, Eq)]
+pub struct Choice {
+    /// Definition or function of the file; not needed if there is only one.
+    #[arg(long = "def", value_name = "NAME")]
+    pub definition: Option<String>,
+    /// Translation: the paper's rules to the letter, or fused and in place.
+    #[arg(long, value_enum, default_value_t)]
+    pub mode: Mode,
+    /// Apply this strategy of the file first.
+    #[arg(long, value_name = "NAME")]
+    pub strategy: Option<String>,
+    /// Let the polyhedral side choose loops: `auto`.
+    #[arg(long, value_name = "auto|FILE")]
+    pub schedule: Option<String>,
+}
+
+/// Modes of the translation.
+#[derive(ValueEnum, Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Mode {
+    /// Maps are fused into their readers, results are written in place.
+    #[default]
+    Default,
+    /// One temporary for each map, names as in the paper.
+    Paper,
+}
+
+/// Stages that can be printed.
+#[derive(ValueEnum, Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Stage {
+    /// The functional program after type inference, with calls unfolded (and the strategy applied).
+    Functional,
+    /// Each step of the translation with the name of its rule.
+    Derivation,
+    /// The imperative program of the paper: commands, acceptors, expressions.
+    Dpia,
+    /// The loop program.
+    Loops,
+    /// C.
+    C,
+    /// The header of the C.
+    Header,
+}
+
+/// Targets.
+#[derive(ValueEnum, Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Target {
+    /// C99 with OpenMP.
+    #[default]
+    Openmp,
+}
+
+/// `lozenge compile`
+#[derive(Args, Debug)]
+#[command(after_help = "\
+Examples:
+  lozenge compile dot.loz                         the C of the only definition, to the standard output
+  lozenge compile dot.loz --emit derivation       every step of the translation with its rule
+  lozenge compile dot.loz -o dot.c                the C to dot.c, and its header to dot.h
+  lozenge compile dot.loz --mode paper --emit loops
+
+Files: .loz functional program, .c C with `#pragma scop` regions, .loops loop program in textual form.")]
+pub struct Compile {
+    /// The program.
+    pub file: PathBuf,
+    #[command(flatten)]
+    #[allow(missing_docs)]
+    pub choice: Choice,
+    /// Target of the generated code.
+    #[arg(long, value_enum, default_value_t)]
+    pub target: Target,
+    /// Stage to print instead of C.
+    #[arg(long, value_enum)]
+    pub emit: Option<Stage>,
+    /// Write to a file (whole or not at all) instead of the standard output.
+    #[arg(short, long, value_name = "OUT")]
+    pub output: Option<PathBuf>,
+}
+
+/// `lozenge run`
+#[derive(Args, Debug)]
+#[command(after_help = "\
+Examples:
+  lozenge run dot.loz --size n=1000000                       random data, time of the run
+  lozenge run dot.loz --arg xs=x.npy --arg ys=y.npy          sizes follow from the arrays
+  lozenge run gemm.loz --def gemm --size m=64 --size n=64 --size k=64 --check
+  lozenge run scale.loz --arg xs=x.npy --out result.npy
+
+Arrays are .npy files with little-endian f4, f8, i4, i8 or b1 elements in C order, or records of two of these for pairs.
+--check compares the compiled program with the evaluator of the language and the interpreter of the loop program: to the
+last bit, or within 1e-4 (f32) and 1e-10 (f64) of the largest magnitude where the program lets a reduction be reordered.")]
+pub struct Run {
+    /// The program.
+    pub file: PathBuf,
+    #[command(flatten)]
+    #[allow(missing_docs)]
+    pub choice: Choice,
+    /// Value of a size parameter; may be given several times.
+    #[arg(long = "size", value_name = "NAME=NUMBER", value_parser = size)]
+    pub sizes: Vec<(String, i64)>,
+    /// Array for a parameter; may be given several times. Parameters without one get random data.
+    #[arg(long = "arg", value_name = "NAME=FILE.npy", value_parser = argument)]
+    pub arguments: Vec<(String, PathBuf)>,
+    /// Write the result to a file.
+    #[arg(long, value_name = "FILE.npy")]
+    pub out: Option<PathBuf>,
+    /// Seed of the random data.
+    #[arg(long, default_value_t = 1)]
+    pub seed: u64,
+    /// Compare with the evaluator and the interpreter.
+    #[arg(long)]
+    pub check: bool,
+    /// Number of OpenMP threads [default: what OpenMP chooses].
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=4096))]
+    pub threads: Option<u32>,
+    /// Run this many times and print the median.
+    #[arg(long, value_name = "R", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=100_000))]
+    pub reps: u32,
+    /// Time limit of the compiled program.
+    #[arg(long, value_name = "SECONDS", default_value_t = 600, value_parser = clap::value_parser!(u64).range(1..=1_000_000))]
+    pub timeout: u64,
+}
+
+/// `lozenge explain`
+#[derive(Args, Debug)]
+#[command(after_help = "\
+Examples:
+  lozenge explain dot.loz --def dot      the derivation, for reading
+  lozenge explain X0103                  the page of an error
+  lozenge explain --list                 all error codes")]
+pub struct Explain {
+    /// A program, or an error code.
+    #[arg(required_unless_present = "list")]
+    pub what: Option<PathBuf>,
+    #[command(flatten)]
+    #[allow(missing_docs)]
+    pub choice: Choice,
+    /// List all error codes.
+    #[arg(long)]
+    pub list: bool,
+}
+
+/// `lozenge test`
+#[derive(Args, Debug)]
+#[command(after_help = "\
+Examples:
+  lozenge test library                   every case of every program below library
+  lozenge test library --filter gemm     only cases whose text contains `gemm`
+
+A case is a comment such as `-- test dot xs=[1, 2] ys=[3, 4] => 11`; the guide describes the forms.")]
+pub struct Test {
+    /// Files or folders.
+    #[arg(required = true)]
+    pub paths: Vec<PathBuf>,
+    /// Only cases whose line contains this text.
+    #[arg(long, value_name = "TEXT")]
+    pub filter: Option<String>,
+    /// Seed of the random data.
+    #[arg(long, default_value_t = 1)]
+    pub seed: u64,
+    /// Compile with the address and undefined-behaviour sanitizers.
+    #[arg(long)]
+    pub sanitize: bool,
+}
+
+fn size(text: &str) -> Result<(String, i64), String> {
+    let (name, value) = text.split_once('=').ok_or("the form is NAME=NUMBER, such as n=1000")?;
+    let value = value.trim().replace('_', "");
+    let number = value.parse().map_err(|_| format!("`{value}` is not a 64-bit integer"))?;
+    Ok((name.trim().to_owned(), number))
+}
+
+fn argument(text: &str) -> Result<(String, PathBuf), String> {
+    let (name, file) = text.split_once('=').ok_or("the form is NAME=FILE.npy, such as xs=x.npy")?;
+    Ok((name.trim().to_owned(), PathBuf::from(file)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::CommandFactory;
+
+    #[test]
+    fn the_command_line_is_consistent() {
+        Cli::command().debug_assert();
+    }
+}

@@ -1,0 +1,31 @@
+//! `lozenge compile`: a program to C, or to one of the stages on the way.
+
+use serde_json::json;
+
+use crate::cli::{Compile, Stage};
+use crate::failure::Failure;
+use crate::files::{read_source, write_whole};
+use crate::pipeline;
+use crate::report;
+
+/// Runs the command.
+///
+/// # Errors
+/// What the stages refuse, and files that can't be read or written.
+pub fn run(arguments: &Compile, as_json: bool) -> Result<(), Failure> {
+    let source = read_source(&arguments.file)?;
+    let stage = arguments.emit.unwrap_or(Stage::C);
+    let text = pipeline::emit(&source, stage, &arguments.choice)?;
+    let mut written = Vec::new();
+    if let Some(output) = &arguments.output {
+        write_whole(output, text.as_bytes())?;
+        written.push(output.display().to_string());
+    }
+    if as_json {
+        let text = arguments.output.is_none().then_some(text);
+        report::print(&format!("{:#}\n", json!({ "ok": true, "written": written, "text": text })));
+    } else if arguments.output.is_none() {
+        report::print(&text);
+    }
+    Ok(())
+}

@@ -1,0 +1,43 @@
+//! `lozenge explain`: pages of error codes, and derivations for reading.
+
+use std::path::Path;
+
+use crate::cli::{Explain, Stage};
+use crate::failure::Failure;
+use crate::files::read_source;
+use crate::pages;
+use crate::pipeline;
+use crate::report;
+
+/// Runs the command.
+///
+/// # Errors
+/// `X0501` for an unknown code; else as the translation.
+pub fn run(arguments: &Explain) -> Result<(), Failure> {
+    if arguments.list {
+        let list: String = pages::PAGES.iter().map(|(_, text)| format!("{}\n", pages::title(text))).collect();
+        report::print(&list);
+        return Ok(());
+    }
+    let Some(what) = &arguments.what else { return Ok(()) };
+    if let Some(code) = as_code(what) {
+        let page = pages::page(&code).ok_or_else(|| {
+            Failure::refused("X0501", format!("there is no error code {code}"))
+                .help("`lozenge explain --list` lists all codes")
+        })?;
+        report::print(page);
+        return Ok(());
+    }
+    let source = read_source(what)?;
+    report::print(&pipeline::emit(&source, Stage::Derivation, &arguments.choice)?);
+    Ok(())
+}
+
+/// The code, if this looks like one and no file has that name: a letter and four digits.
+fn as_code(what: &Path) -> Option<String> {
+    let text = what.to_str()?;
+    let mut chars = text.chars();
+    let letter = chars.next().is_some_and(|c| c.is_ascii_alphabetic());
+    (letter && text.len() == 5 && chars.all(|c| c.is_ascii_digit()) && !what.exists())
+        .then(|| text.to_ascii_uppercase())
+}

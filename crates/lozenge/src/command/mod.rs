@@ -1,0 +1,87 @@
+//! The commands, one module each, and what they share: reading the command line, the deep stack, reporting failures.
+
+mod compile;
+mod explain;
+mod run;
+mod test;
+
+use std::ffi::OsString;
+use std::io::IsTerminal;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use clap::Parser;
+
+use crate::cli::{Cli, Command};
+use crate::failure::Failure;
+use crate::report;
+
+/// Programs nest as deep as their authors like, and the stages recurse; each refuses what is beyond its own bound, and this stack holds that.
+const STACK: usize = 1 << 30;
+
+/// Runs the command line and returns the exit code.
+pub fn main(arguments: impl IntoIterator<Item = OsString>) -> u8 {
+    let arguments: Vec<OsString> = arguments.into_iter().collect();
+    let work = std::thread::Builder::new().stack_size(STACK).spawn(move || on_stack(arguments));
+    match work.map(std::thread::JoinHandle::join) {
+        Ok(Ok(code)) => code,
+        Ok(Err(_)) => 1,
+        Err(error) => {
+            report::print_error(&format!("error: can't start a thread with a stack of 1 GiB: {error}\n"));
+            4
+        }
+    }
+}
+
+fn on_stack(arguments: Vec<OsString>) -> u8 {
+    let cli = match Cli::try_parse_from(arguments) {
+        Ok(cli) => cli,
+        Err(error) => {
+            let text = if report::colours(std::io::stderr().is_terminal()) {
+                error.render().ansi().to_string()
+            } else {
+                error.render().to_string()
+            };
+            if error.use_stderr() {
+                report::print_error(&text);
+                return 2;
+            }
+            report::print(&text);
+            return 0;
+        }
+    };
+    // A panic is a defect, and must look like one: a message with a code, an exit code, nothing half-written.
+    let outcome = catch_unwind(AssertUnwindSafe(|| dispatch(&cli))).unwrap_or_else(|panic| {
+        let what = panic
+            .downcast_ref::<String>()
+            .map(String::as_str)
+            .or_else(|| panic.downcast_ref::<&str>().copied())
+            .unwrap_or("no message");
+        Err(Failure::refused("X0601", format!("the compiler failed: {what}"))
+            .help("this is a defect of lozenge: please report the program and the command line"))
+    });
+    match outcome {
+        Ok(()) => 0,
+        Err(failure) => {
+            if failure.diagnostics.is_empty() {
+                // The command has said it all.
+            } else if cli.json {
+                report::print(&format!("{:#}\n", report::to_json(&failure)));
+            } else {
+                report::print_error(&report::render(
+                    &failure,
+                    report::colours(std::io::stderr().is_terminal()),
+                ));
+            }
+            failure.kind.exit_code()
+        }
+    }
+}
+
+fn dispatch(cli: &Cli) -> Result<(), Failure> {
+    match &cli.command {
+        Command::Compile(arguments) => compile::run(arguments, cli.json),
+        Command::Explain(arguments) => explain::run(arguments),
+        Command::Run(arguments) => run::run(arguments, cli.json),
+        Command::Test(arguments) => test::run(arguments, cli.json),
+    }
+}

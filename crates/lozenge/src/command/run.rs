@@ -1,0 +1,229 @@
+//! `lozenge run`: compile a definition, run it on arrays, compare.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use loops::{Function, Name, ParamMode, Tensor};
+use serde_json::{Value as Json, json};
+
+use crate::bind::{self, Given, Sizes};
+use crate::check;
+use crate::cli::Run;
+use crate::execute::{Build, Executable, Schedule};
+use crate::failure::{Failure, Source};
+use crate::files::{read_bytes, read_source, write_whole};
+use crate::npy;
+use crate::pipeline::{self, Lowered};
+use crate::process::{Compiler, Optimise};
+use crate::report;
+use crate::statistics::{Summary, seconds};
+use crate::value::{Closeness, show};
+
+/// Runs the command.
+///
+/// # Errors
+/// What the stages refuse, sizes and arrays that do not fit, a missing C compiler, results that differ under `--check`.
+pub fn run(arguments: &Run, as_json: bool) -> Result<(), Failure> {
+    let source = read_source(&arguments.file)?;
+    let lowered = pipeline::lower(&source, &arguments.choice)?;
+    let function = lowered.function(&source)?;
+    let arrays = read_arrays(function, &arguments.arguments)?;
+    let given = given_sizes(&arguments.sizes)?;
+    let sizes = bind::sizes(function, &given, &arrays)?;
+    // The command, the driver and the files between them hold the arrays; a check adds two results and what makes them.
+    bind::check_memory(function, &sizes, if arguments.check { 6 } else { 3 })?;
+    let bounds = lowered.definition.as_ref().map(|d| check::bounds(d, function, &sizes)).unwrap_or_default();
+    let inputs = bind::inputs(function, &sizes, &arrays, &bounds, arguments.seed)?;
+    drop(arrays);
+
+    let optimise = if arguments.check { Optimise::FastExact } else { Optimise::Fast };
+    let executable = build(&lowered, arguments, optimise)?;
+    let schedule = Schedule {
+        threads: arguments.threads,
+        repetitions: arguments.reps,
+        warm_up: u32::from(arguments.reps > 1),
+        limit: Duration::from_secs(arguments.timeout),
+    };
+    let outcome = executable.run(0, &sizes, &inputs, schedule)?;
+    let agreement = if arguments.check {
+        Some(compare(&lowered, function, &sizes, &inputs, &outcome.outputs)?)
+    } else {
+        None
+    };
+
+    let results: Vec<(&Name, &Tensor)> = function
+        .params
+        .iter()
+        .filter(|p| p.mode != ParamMode::In)
+        .map(|p| &p.name)
+        .zip(&outcome.outputs)
+        .collect();
+    let mut written = Vec::new();
+    if let Some(out) = &arguments.out {
+        for (name, tensor) in &results {
+            let path = out_path(out, name, results.len());
+            write_whole(&path, &npy::write(tensor))?;
+            written.push(path.display().to_string());
+        }
+    }
+    let summary = Summary::of(&outcome.times);
+    if as_json {
+        print_json(function, &sizes, arguments, &results, &written, &outcome.times, agreement.as_deref());
+    } else {
+        print_text(&source, function, &sizes, &results, &written, summary, agreement.as_deref());
+    }
+    Ok(())
+}
+
+fn build(lowered: &Lowered, arguments: &Run, optimise: Optimise) -> Result<Executable, Failure> {
+    let emitted = pipeline::to_c(&lowered.program, arguments.choice.mode, Some("program.h".into()))?;
+    let compiler = Compiler::find()?;
+    let bar = report::progress(0, "compiling");
+    let executable = Executable::build(
+        &compiler,
+        &Build {
+            files: &[("program.c", &emitted.source)],
+            routines: &emitted.signatures,
+            header: &emitted.header,
+            flags: optimise.flags(),
+            libraries: &[],
+        },
+    );
+    bar.finish_and_clear();
+    executable
+}
+
+fn compare(
+    lowered: &Lowered,
+    function: &Function,
+    sizes: &Sizes,
+    inputs: &[Tensor],
+    outputs: &[Tensor],
+) -> Result<String, Failure> {
+    let exact = !check::reassociates(function) && !lowered.reassociated;
+    let closeness = if exact { Closeness::Exact } else { Closeness::REASSOCIATED };
+    let interpreted = check::by_interpreter(function, sizes, inputs, None)?;
+    check::compare(
+        function,
+        ("the compiled program", outputs),
+        ("the interpreter", &interpreted),
+        closeness,
+    )?;
+    let Some(definition) = &lowered.definition else {
+        return Ok(format!("the compiled program and the interpreter agree {closeness}"));
+    };
+    let evaluated = check::by_evaluator(definition, function, sizes, inputs)?;
+    check::compare(function, ("the compiled program", outputs), ("the evaluator", &evaluated), closeness)?;
+    Ok(format!("the compiled program, the interpreter and the evaluator agree {closeness}"))
+}
+
+fn given_sizes(sizes: &[(String, i64)]) -> Result<Sizes, Failure> {
+    let mut given = Sizes::new();
+    for (name, value) in sizes {
+        if given.insert(Name::new(name), *value).is_some() {
+            return Err(Failure::usage("X0102", format!("the size `{name}` is given twice")));
+        }
+    }
+    Ok(given)
+}
+
+fn read_arrays(function: &Function, files: &[(String, PathBuf)]) -> Result<BTreeMap<Name, Given>, Failure> {
+    let mut arrays = BTreeMap::new();
+    for (name, path) in files {
+        let param = function.params.iter().find(|p| p.name.as_str() == name && p.mode != ParamMode::Out);
+        let Some(param) = param else {
+            let names: Vec<Name> =
+                function.params.iter().filter(|p| p.mode != ParamMode::Out).map(|p| p.name.clone()).collect();
+            return Err(Failure::refused("X0204", format!("`{}` has no parameter `{name}`", function.name))
+                .help(bind::list("its parameters are", &names)));
+        };
+        let bytes = read_bytes(path, u64::try_from(bind::available_memory() / 3).unwrap_or(u64::MAX - 1))?;
+        let tensor = npy::read(&bytes)
+            .map_err(|why| Failure::refused("X0201", format!("{} {why}", path.display())))?;
+        let given = Given { origin: path.display().to_string(), tensor };
+        bind::check_type(param, &given)?;
+        if arrays.insert(param.name.clone(), given).is_some() {
+            return Err(Failure::usage("X0204", format!("the parameter `{name}` is given twice")));
+        }
+    }
+    Ok(arrays)
+}
+
+/// The file itself for one result; for several, one file each with the result's name before the extension.
+fn out_path(out: &Path, name: &Name, results: usize) -> PathBuf {
+    if results == 1 {
+        return out.to_path_buf();
+    }
+    let extension = out.extension().and_then(|e| e.to_str()).unwrap_or("npy");
+    out.with_extension(format!("{name}.{extension}"))
+}
+
+fn print_text(
+    source: &Source,
+    function: &Function,
+    sizes: &Sizes,
+    results: &[(&Name, &Tensor)],
+    written: &[String],
+    summary: Summary,
+    agreement: Option<&str>,
+) {
+    let at: Vec<String> = sizes.iter().map(|(n, v)| format!("{n} = {v}")).collect();
+    let mut text = format!("{} of {}", function.name, source.path);
+    if !at.is_empty() {
+        text.push_str(&format!(" at {}", at.join(", ")));
+    }
+    text.push('\n');
+    for (name, tensor) in results {
+        text.push_str(&format!("{name} = {}\n", show(tensor)));
+    }
+    for path in written {
+        text.push_str(&format!("wrote {path}\n"));
+    }
+    text.push_str(&format!("time: {}", seconds(summary.median)));
+    if summary.count > 1 {
+        text.push_str(&format!(
+            " (median of {}, least {}, spread {:.0} %)",
+            summary.count,
+            seconds(summary.least),
+            summary.spread * 100.0
+        ));
+    }
+    text.push('\n');
+    if let Some(agreement) = agreement {
+        text.push_str(&format!("check: {agreement}\n"));
+    }
+    report::print(&text);
+}
+
+fn print_json(
+    function: &Function,
+    sizes: &Sizes,
+    arguments: &Run,
+    results: &[(&Name, &Tensor)],
+    written: &[String],
+    times: &[Duration],
+    agreement: Option<&str>,
+) {
+    let results: Vec<Json> = results
+        .iter()
+        .enumerate()
+        .map(|(k, (name, tensor))| {
+            json!({
+                "name": name.as_str(), "shape": tensor.shape, "type": tensor.data.elem().to_string(),
+                "file": written.get(k), "value": show(tensor),
+            })
+        })
+        .collect();
+    let sizes: BTreeMap<&str, i64> = sizes.iter().map(|(n, v)| (n.as_str(), *v)).collect();
+    let value = json!({
+        "ok": true,
+        "function": function.name.as_str(),
+        "sizes": sizes,
+        "seed": arguments.seed,
+        "results": results,
+        "seconds": times.iter().map(Duration::as_secs_f64).collect::<Vec<_>>(),
+        "check": agreement,
+    });
+    report::print(&format!("{value:#}\n"));
+}

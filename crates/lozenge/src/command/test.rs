@@ -1,0 +1,390 @@
+//! `lozenge test`: the cases in the comments of programs, each by every way there is to compute it.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use loops::{Name, ParamMode, Tensor};
+use serde_json::{Value as Json, json};
+
+use crate::bind::{self, Given, Sizes};
+use crate::cases::{self, CaseKind, Setting};
+use crate::check;
+use crate::cli::{Choice, Mode, Test};
+use crate::execute::{Build, Executable, Schedule};
+use crate::failure::{Failure, FailureKind, Source};
+use crate::files::{find, read_source};
+use crate::pipeline::{self, Lowered};
+use crate::process::{Compiler, Optimise};
+use crate::report;
+use crate::value::{Closeness, Value};
+
+/// One combination of sizes of a case, ready to run.
+struct Point {
+    line: usize,
+    text: String,
+    routine: usize,
+    sizes: Sizes,
+    values: BTreeMap<Name, Value>,
+    expected: Option<Value>,
+    seed: u64,
+}
+
+/// A definition lowered by one choice of mode and strategy.
+struct Routine {
+    choice: Choice,
+    lowered: Lowered,
+    paper: bool,
+}
+
+/// How a case ended.
+struct Verdict {
+    line: usize,
+    text: String,
+    failure: Option<Failure>,
+}
+
+/// Runs the command.
+///
+/// # Errors
+/// `X0402` if a case fails; what reading the files refuses.
+pub fn run(arguments: &Test, as_json: bool) -> Result<(), Failure> {
+    let mut files = Vec::new();
+    for path in &arguments.paths {
+        files.extend(find(path, &["loz", "loops"])?);
+    }
+    let compiler = Compiler::find()?;
+    let bar = report::progress(files.len() as u64, "testing");
+    let (mut passed, mut failed) = (0, 0);
+    let mut told = Vec::new();
+    for file in &files {
+        bar.set_message(file.display().to_string());
+        let verdicts = test_file(file, arguments, &compiler)?;
+        bar.inc(1);
+        let bad = verdicts.iter().filter(|v| v.failure.is_some()).count();
+        failed += bad;
+        passed += verdicts.len() - bad;
+        if as_json {
+            told.extend(verdicts.iter().map(|v| verdict_json(file, v)));
+        } else {
+            bar.suspend(|| tell(file, &verdicts));
+        }
+    }
+    bar.finish_and_clear();
+    let total = passed + failed;
+    if as_json {
+        report::print(&format!(
+            "{:#}\n",
+            json!({ "ok": failed == 0, "passed": passed, "failed": failed, "cases": told })
+        ));
+    } else {
+        report::print(&format!("{passed} of {total} cases passed in {} files\n", files.len()));
+    }
+    if failed == 0 {
+        return Ok(());
+    }
+    if as_json {
+        return Err(Failure::told(FailureKind::Check));
+    }
+    Err(Failure {
+        kind: FailureKind::Check,
+        ..Failure::refused("X0402", format!("{failed} of {total} test cases failed"))
+    })
+}
+
+fn tell(file: &Path, verdicts: &[Verdict]) {
+    let mut text = String::new();
+    for verdict in verdicts {
+        if let Some(failure) = &verdict.failure {
+            text.push_str(&format!("{}:{}: FAILED  {}\n", file.display(), verdict.line, verdict.text));
+            for line in report::render(failure, false).trim_end().lines() {
+                text.push_str(&format!("    {line}\n"));
+            }
+        }
+    }
+    if text.is_empty() && !verdicts.is_empty() {
+        text = format!("{}: {} passed\n", file.display(), verdicts.len());
+    }
+    report::print(&text);
+}
+
+fn verdict_json(file: &Path, verdict: &Verdict) -> Json {
+    json!({
+        "file": file.display().to_string(), "line": verdict.line, "case": verdict.text,
+        "ok": verdict.failure.is_none(), "why": verdict.failure.as_ref().map(Failure::summary),
+    })
+}
+
+/// Runs the cases of one file.
+fn test_file(file: &Path, arguments: &Test, compiler: &Compiler) -> Result<Vec<Verdict>, Failure> {
+    let source = read_source(file)?;
+    let cases = cases::read(&source.text).map_err(|d| Failure::in_source(&source, d))?;
+    let mut verdicts = Vec::new();
+    let (mut routines, mut points) = (Vec::new(), Vec::new());
+    for case in &cases {
+        let text = source.text[case.span.start as usize..case.span.end as usize].to_owned();
+        let text = text.trim_start_matches(['-', '/']).trim_start().to_owned();
+        if arguments.filter.as_ref().is_some_and(|f| !text.contains(f.as_str())) {
+            continue;
+        }
+        match &case.kind {
+            CaseKind::Bench(_) => {}
+            CaseKind::Error(code) => {
+                verdicts.push(Verdict {
+                    line: case.line,
+                    failure: must_be_refused(&source, code).err(),
+                    text,
+                });
+            }
+            CaseKind::Test(run) => {
+                let prepared = prepare(&source, case.line, &text, run, arguments.seed, &mut routines);
+                match prepared {
+                    Ok(more) => points.extend(more),
+                    Err(failure) => verdicts.push(Verdict { line: case.line, text, failure: Some(failure) }),
+                }
+            }
+        }
+    }
+    verdicts.extend(run_points(&source, &routines, points, compiler, arguments.sanitize));
+    verdicts.sort_by_key(|v| v.line);
+    Ok(verdicts)
+}
+
+fn must_be_refused(source: &Source, code: &str) -> Result<(), Failure> {
+    match pipeline::check(source) {
+        Ok(()) => {
+            Err(Failure::check("X0401", format!("the file is accepted, and should be refused with {code}")))
+        }
+        Err(failure) if failure.diagnostics.iter().any(|d| d.code.0 == code) => Ok(()),
+        Err(failure) => Err(Failure::check("X0401", format!("the file is refused, but not with {code}"))
+            .note(failure.summary())),
+    }
+}
+
+/// The points of a case: every combination of its alternatives.
+fn prepare(
+    source: &Source,
+    line: usize,
+    text: &str,
+    run: &cases::Run,
+    seed: u64,
+    routines: &mut Vec<Routine>,
+) -> Result<Vec<Point>, Failure> {
+    let mut choice = Choice { definition: Some(run.definition.clone()), ..Choice::default() };
+    let mut seed = seed;
+    let mut alternatives: Vec<(Name, Vec<i64>)> = Vec::new();
+    let mut named: Vec<(&str, &Setting)> = Vec::new();
+    for (name, setting) in &run.settings {
+        match (name.as_str(), setting) {
+            ("strategy", Setting::Word(word)) => choice.strategy = Some(word.clone()),
+            ("mode", Setting::Word(word)) if word == "paper" => choice.mode = Mode::Paper,
+            ("mode", Setting::Word(word)) if word == "default" => {}
+            ("seed", Setting::Values(v)) if integers(v).is_some_and(|v| v.len() == 1) => {
+                seed = integers(v).map_or(0, |v| v[0].unsigned_abs());
+            }
+            (name, setting) => named.push((name, setting)),
+        }
+    }
+    let routine = match routines.iter().position(|r| r.choice == choice) {
+        Some(k) => k,
+        None => {
+            let lowered = pipeline::lower(source, &choice)?;
+            lowered.function(source)?;
+            let paper = choice.mode == Mode::Paper;
+            routines.push(Routine { choice, lowered, paper });
+            routines.len() - 1
+        }
+    };
+    let function = routines[routine].lowered.function(source)?;
+    let mut values = BTreeMap::new();
+    for (name, setting) in named {
+        let Setting::Values(given) = setting else {
+            return Err(Failure::refused(
+                "X0403",
+                format!("`{name}` has no value that a size or a parameter could have"),
+            ));
+        };
+        let is_param = function.params.iter().any(|p| p.name.as_str() == name && p.mode != ParamMode::Out);
+        if function.sizes.iter().any(|s| s.as_str() == name) {
+            let sizes = integers(given)
+                .ok_or_else(|| Failure::refused("X0403", format!("the size `{name}` is not an integer")))?;
+            alternatives.push((Name::new(name), sizes));
+        } else if let (true, [value]) = (is_param, given.as_slice()) {
+            values.insert(Name::new(name), value.clone());
+        } else {
+            return Err(Failure::refused(
+                "X0403",
+                format!("`{}` has no size or parameter `{name}`", function.name),
+            ));
+        }
+    }
+    let mut combinations = vec![Sizes::new()];
+    for (name, sizes) in &alternatives {
+        combinations = combinations
+            .into_iter()
+            .flat_map(|c| {
+                sizes.iter().map(move |v| {
+                    let mut c = c.clone();
+                    c.insert(name.clone(), *v);
+                    c
+                })
+            })
+            .collect();
+    }
+    let several = combinations.len() > 1;
+    let point = |sizes: Sizes| {
+        let at: Vec<String> = sizes.iter().map(|(n, v)| format!("{n}={v}")).collect();
+        let text = if several { format!("{text}  [{}]", at.join(" ")) } else { text.to_owned() };
+        Point { line, text, routine, sizes, values: values.clone(), expected: run.expected.clone(), seed }
+    };
+    Ok(combinations.into_iter().map(point).collect())
+}
+
+fn integers(values: &[Value]) -> Option<Vec<i64>> {
+    values.iter().map(|v| if let Value::Number(n) = v { n.parse().ok() } else { None }).collect()
+}
+
+/// Compiles the routines, those of paper mode apart from the others, and runs the points.
+fn run_points(
+    source: &Source,
+    routines: &[Routine],
+    points: Vec<Point>,
+    compiler: &Compiler,
+    sanitize: bool,
+) -> Vec<Verdict> {
+    let mut built: BTreeMap<bool, Result<(Executable, Vec<usize>), Failure>> = BTreeMap::new();
+    let mut verdicts = Vec::new();
+    for point in points {
+        let routine = &routines[point.routine];
+        let executable = built
+            .entry(routine.paper)
+            .or_insert_with(|| build(source, routines, routine.paper, compiler, sanitize));
+        let outcome = match executable {
+            Err(failure) => Err(failure.clone()),
+            Ok((executable, places)) => match places.iter().position(|p| *p == point.routine) {
+                None => Err(Failure::refused("X0601", "the compiler failed: a routine is lost")),
+                Some(place) => run_point(source, routine, &point, executable, place),
+            },
+        };
+        verdicts.push(Verdict { line: point.line, text: point.text, failure: outcome.err() });
+    }
+    verdicts
+}
+
+/// One program with all routines of a mode; returns it with the routines' places in `routines`.
+fn build(
+    source: &Source,
+    routines: &[Routine],
+    paper: bool,
+    compiler: &Compiler,
+    sanitize: bool,
+) -> Result<(Executable, Vec<usize>), Failure> {
+    let places: Vec<usize> = (0..routines.len()).filter(|k| routines[*k].paper == paper).collect();
+    let mut program = loops::Program::default();
+    for place in &places {
+        // One definition may be there several times, by different strategies.
+        let mut function = routines[*place].lowered.function(source)?.clone();
+        function.name = Name::new(format!("{}_{place}", function.name));
+        program.functions.push(function);
+    }
+    let mode = if paper { Mode::Paper } else { Mode::Default };
+    let emitted = pipeline::to_c(&program, mode, Some("program.h".into()))?;
+    let mut flags = Optimise::Exact.flags().to_vec();
+    if sanitize {
+        flags.extend(["-g", "-fsanitize=address,undefined", "-fno-sanitize-recover=all"]);
+    }
+    let build = Build {
+        files: &[("program.c", &emitted.source)],
+        routines: &emitted.signatures,
+        header: &emitted.header,
+        flags: &flags,
+        libraries: &[],
+    };
+    Ok((Executable::build(compiler, &build)?, places))
+}
+
+fn run_point(
+    source: &Source,
+    routine: &Routine,
+    point: &Point,
+    executable: &Executable,
+    place: usize,
+) -> Result<(), Failure> {
+    let lowered = &routine.lowered;
+    let function = lowered.function(source)?;
+    let mut arrays = BTreeMap::new();
+    for (name, value) in &point.values {
+        let Some(param) = function.params.iter().find(|p| p.name == *name) else { continue };
+        let mut shape = value
+            .shape()
+            .ok_or_else(|| Failure::refused("X0205", format!("the rows of `{name}` differ in length")))?;
+        // A list without elements does not say its inner extents; the sizes do.
+        if shape.last() == Some(&0) && shape.len() < param.dims.len() {
+            let known = param
+                .dims
+                .iter()
+                .map(|d| bind::integer(d, &point.sizes).and_then(|v| usize::try_from(v).ok()));
+            if let Some(known) = known.collect::<Option<Vec<usize>>>() {
+                shape.extend_from_slice(&known[shape.len()..]);
+            }
+        }
+        let tensor = value.tensor(&param.elem, &shape).map_err(|why| {
+            Failure::refused("X0205", format!("`{name}` is {}, but {why}", bind::type_of(param)))
+        })?;
+        arrays.insert(name.clone(), Given { origin: format!("the value of `{name}`"), tensor });
+    }
+    let sizes = bind::sizes(function, &point.sizes, &arrays)?;
+    bind::check_memory(function, &sizes, 6)?;
+    let bounds = lowered.definition.as_ref().map(|d| check::bounds(d, function, &sizes)).unwrap_or_default();
+    let inputs = bind::inputs(function, &sizes, &arrays, &bounds, point.seed)?;
+
+    let exact = !check::reassociates(function) && !lowered.reassociated;
+    let closeness = if exact { Closeness::Exact } else { Closeness::REASSOCIATED };
+    let reference = match &lowered.definition {
+        Some(definition) => ("the evaluator", check::by_evaluator(definition, function, &sizes, &inputs)?),
+        None => ("the interpreter", check::by_interpreter(function, &sizes, &inputs, None)?),
+    };
+    for shuffle in [None, Some(point.seed), Some(!point.seed)] {
+        let interpreted = check::by_interpreter(function, &sizes, &inputs, shuffle)?;
+        check::compare(function, ("the interpreter", &interpreted), (reference.0, &reference.1), closeness)?;
+    }
+    let outcome = executable.run(place, &sizes, &inputs, Schedule { threads: Some(2), ..Schedule::ONCE })?;
+    check::compare(
+        function,
+        ("the compiled program", &outcome.outputs),
+        (reference.0, &reference.1),
+        closeness,
+    )?;
+    match &point.expected {
+        None => Ok(()),
+        Some(expected) => compare_expected(function, &reference.1, expected),
+    }
+}
+
+fn compare_expected(function: &loops::Function, results: &[Tensor], expected: &Value) -> Result<(), Failure> {
+    // Several results are written as nested pairs; each takes the first half and leaves the second.
+    let mut rest = expected.clone();
+    let mut tensors = Vec::new();
+    for (k, result) in results.iter().enumerate() {
+        let value = match rest {
+            Value::Pair(first, second) if k + 1 < results.len() => {
+                rest = *second;
+                *first
+            }
+            ref other => other.clone(),
+        };
+        let shape = match value.shape() {
+            Some(shape) if shape.last() == Some(&0) && result.data.is_empty() => result.shape.clone(),
+            Some(shape) => shape,
+            None => {
+                return Err(Failure::refused("X0205", "the rows of the expected result differ in length"));
+            }
+        };
+        let elem = result.data.elem();
+        tensors.push(
+            value
+                .tensor(&elem, &shape)
+                .map_err(|why| Failure::refused("X0205", format!("the result is {elem}, but {why}")))?,
+        );
+    }
+    check::compare(function, ("the program", results), ("the expected result", &tensors), Closeness::WRITTEN)
+}

@@ -1,0 +1,211 @@
+//! A function of the hub as a C function.
+
+use std::collections::{BTreeSet, HashMap, HashSet};
+
+use loops::{CompareOp, Diagnostic, Expr, Function, ParamMode, Stmt};
+
+use crate::c::{CExpr, CFunction, CParam, CStmt};
+use crate::c_print::{Layout, Printer};
+use crate::openmp::helpers::Helper;
+use crate::openmp::lower::{Lower, comparison};
+use crate::openmp::names::Names;
+use crate::openmp::ranges::Ranges;
+use crate::openmp::scope::{Array, Binding, Form, Scope};
+use crate::openmp::types::{Structs, elem_type};
+use crate::openmp::usage::Usage;
+use crate::openmp::{Options, Signature, SignatureParam, Style};
+
+/// A translated function with what it needs around it.
+pub struct Done {
+    /// The function.
+    pub code: CFunction,
+    /// Its caller's view.
+    pub signature: Signature,
+    /// Helpers that it uses.
+    pub helpers: BTreeSet<Helper>,
+    /// Structs that it uses.
+    pub structs: Structs,
+}
+
+/// The state before anything is translated.
+pub fn start<'a>(body: &[Stmt], options: &'a Options) -> Lower<'a> {
+    let paper = options.style == Style::Paper;
+    let mut names = Names::new();
+    let status = names.take_reserved("status");
+    Lower {
+        options,
+        scope: Scope::default(),
+        names,
+        ranges: Ranges::default(),
+        usage: Usage::of(body),
+        helpers: BTreeSet::new(),
+        structs: Structs::default(),
+        claimed: HashMap::new(),
+        index_type: if paper { "int" } else { "int64_t" },
+        wrapping: !paper,
+        regions: 0,
+        in_simd: false,
+        status,
+        stack_bytes: 0,
+    }
+}
+
+/// Translates a function.
+pub fn translate(function: &Function, c_name: &str, options: &Options) -> Result<Done, Diagnostic> {
+    loops::visit::check_depth(function)?;
+    let mut lower = start(&function.body, options);
+    let paper = lower.paper();
+    let mut params = Vec::new();
+    for size in &function.sizes {
+        let name = lower.names.take(size);
+        lower.scope.push(size, Binding::Index(CExpr::name(&name)));
+        params.push(CParam { ty: lower.index_type.to_owned(), name, dims: Vec::new() });
+    }
+    function.assumptions.iter().for_each(|a| lower.ranges.assume(a));
+    let mut signature = Signature {
+        name: function.name.clone(),
+        c_name: c_name.to_owned(),
+        sizes: function.sizes.clone(),
+        params: Vec::new(),
+    };
+    for param in &function.params {
+        let dims = param.dims.iter().map(|d| lower.index(d)).collect::<Result<Vec<_>, _>>()?;
+        let name = lower.names.take(&param.name);
+        lower.structs.add(&param.elem);
+        lower.note_type(&param.elem);
+        let c_type = elem_type(&param.elem);
+        let scalar = dims.is_empty();
+        let pointer = !scalar || param.mode != ParamMode::In;
+        let constant = if param.mode == ParamMode::In && !scalar { "const " } else { "" };
+        let ty = match (pointer, paper) {
+            (false, _) => c_type.clone(),
+            (true, true) if !scalar => c_type.clone(),
+            (true, true) => format!("{c_type} *"),
+            (true, false) => format!("{constant}{c_type} *restrict"),
+        };
+        let array_dims = if paper { dims.clone() } else { Vec::new() };
+        params.push(CParam { ty, name: name.clone(), dims: array_dims });
+        let base = if scalar && pointer { CExpr::unary("*", CExpr::name(&name)) } else { CExpr::name(&name) };
+        signature.params.push(SignatureParam {
+            name: param.name.clone(),
+            elem: param.elem.clone(),
+            c_type,
+            dims: dims.iter().map(expr_text).collect(),
+            mode: param.mode,
+            pointer,
+        });
+        let form = if paper { Form::Nested } else { Form::Linear };
+        lower.scope.push(&param.name, Binding::Array(Array { base, elem: param.elem.clone(), dims, form }));
+    }
+    let body = if paper {
+        lower.sequence(&function.body)?.stmts
+    } else {
+        checked_body(&mut lower, function, &params)?
+    };
+    let comment = if paper { Vec::new() } else { describe(function, &signature) };
+    let result = if paper { "void" } else { "int" }.to_owned();
+    let code = CFunction { comment, result, name: c_name.to_owned(), params, body };
+    Ok(Done { code, signature, helpers: lower.helpers, structs: lower.structs })
+}
+
+/// The body with its checks: assumptions, allocation, the status that is returned.
+fn checked_body(
+    lower: &mut Lower<'_>,
+    function: &Function,
+    params: &[CParam],
+) -> Result<Vec<CStmt>, Diagnostic> {
+    let mut head = Vec::new();
+    let mut violated: Option<CExpr> = None;
+    for assumption in &function.assumptions {
+        let not = violation(lower, assumption)?;
+        violated = Some(match violated {
+            None => not,
+            Some(before) => CExpr::binary("||", before, not),
+        });
+    }
+    if let Some(violated) = violated {
+        lower.helpers.insert(Helper::Status);
+        head.push(CStmt::If(violated, vec![CStmt::Return(Some(CExpr::name("BAD_SIZES")))], Vec::new()));
+    }
+    let (claims, allocations) = lower.claim(&function.body, &[])?;
+    head.extend(allocations);
+    if !claims.is_empty() {
+        lower.helpers.insert(Helper::Status);
+        // with one array there is nothing to free when it is missing
+        let mut fail = if claims.0.len() == 1 { Vec::new() } else { claims.free() };
+        fail.push(CStmt::Return(Some(CExpr::name("OUT_OF_MEMORY"))));
+        head.push(CStmt::If(claims.failed(), fail, Vec::new()));
+    }
+    let body = lower.sequence(&function.body)?;
+    if body.may_fail {
+        lower.helpers.insert(Helper::Status);
+        head.push(CStmt::Declare {
+            ty: "int".to_owned(),
+            name: lower.status.clone(),
+            dims: Vec::new(),
+            init: Some(CExpr::name("OK")),
+        });
+    }
+    head.extend(body.stmts);
+    head.extend(claims.free());
+    lower.unclaim(&claims);
+    let result = if body.may_fail { CExpr::name(&lower.status) } else { CExpr::int(0) };
+    head.push(CStmt::Return(Some(result)));
+
+    let mut mentioned: HashSet<String> = HashSet::new();
+    head.iter().for_each(|s| {
+        s.names(&mut |name| {
+            mentioned.insert(name.to_owned());
+        });
+    });
+    let unused = |p: &&CParam| !mentioned.contains(&p.name);
+    let mut out: Vec<CStmt> = params
+        .iter()
+        .filter(unused)
+        .map(|p| CStmt::Expr(CExpr::Cast("void".to_owned(), Box::new(CExpr::name(&p.name)))))
+        .collect();
+    out.extend(head);
+    Ok(out)
+}
+
+/// The negation of an assumption.
+fn violation(lower: &mut Lower<'_>, assumption: &Expr) -> Result<CExpr, Diagnostic> {
+    Ok(match assumption {
+        Expr::Compare(op, a, b) => {
+            let op = match op {
+                CompareOp::Eq => CompareOp::Ne,
+                CompareOp::Ne => CompareOp::Eq,
+                CompareOp::Lt => CompareOp::Ge,
+                CompareOp::Le => CompareOp::Gt,
+                CompareOp::Gt => CompareOp::Le,
+                CompareOp::Ge => CompareOp::Lt,
+            };
+            CExpr::binary(comparison(op), lower.assumed(a)?, lower.assumed(b)?)
+        }
+        _ => CExpr::unary("!", lower.assumed(assumption)?),
+    })
+}
+
+/// The comment above a function: parameters with their shapes.
+fn describe(function: &Function, signature: &Signature) -> Vec<String> {
+    let mut lines = vec![format!("{}:", function.name)];
+    for param in &signature.params {
+        let direction = match param.mode {
+            ParamMode::In => "in",
+            ParamMode::Out => "out",
+            ParamMode::InOut => "in and out",
+        };
+        let shape: String = param.dims.iter().map(|d| format!("[{d}]")).collect();
+        lines.push(format!("  {} {}{shape}, {direction}", param.name, param.c_type));
+    }
+    lines.push(
+        "Returns 0; 1 if memory runs out; 2 if the sizes are not admissible. Arrays must not overlap."
+            .to_owned(),
+    );
+    lines
+}
+
+/// An expression alone.
+fn expr_text(e: &CExpr) -> String {
+    Printer::new(Layout::Readable).expression(e)
+}

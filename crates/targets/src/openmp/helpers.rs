@@ -1,0 +1,179 @@
+//! C functions that generated code calls: printed only when something uses them.
+
+use std::collections::BTreeSet;
+
+/// The prologue's parts, in the order in which they are printed.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+#[allow(missing_docs)] // the names are those of the C functions
+pub enum Helper {
+    Math,
+    Bool,
+    Stdlib,
+    Status,
+    Alloc,
+    Extent,
+    ExtentSum,
+    FloorDiv32,
+    FloorDiv64,
+    Mod32,
+    Mod64,
+    Min32,
+    Min64,
+    MinF,
+    Min,
+    Max32,
+    Max64,
+    MaxF,
+    Max,
+    Abs64,
+    Add32,
+    Sub32,
+    Mul32,
+    Div32,
+    Rem32,
+    Neg32,
+    Abs32,
+}
+
+impl Helper {
+    fn text(self) -> &'static str {
+        match self {
+            Helper::Math | Helper::Bool | Helper::Stdlib => "",
+            Helper::Status => "enum { OK = 0, OUT_OF_MEMORY = 1, BAD_SIZES = 2 };\n",
+            Helper::Alloc => ALLOC,
+            Helper::Extent => EXTENT,
+            Helper::ExtentSum => EXTENT_SUM,
+            Helper::FloorDiv32 => {
+                "/* Quotient rounded toward negative infinity; 0 for a divisor of 0. */\n\
+                 static inline int32_t lozenge_floor_div_i32(int32_t a, int32_t b) {\n    \
+                     int64_t q = b == 0 ? 0 : (int64_t)a / b;\n    \
+                     return (int32_t)(b != 0 && (int64_t)a % b != 0 && (a < 0) != (b < 0) ? q - 1 : q);\n\
+                 }\n"
+            }
+            Helper::FloorDiv64 => {
+                "/* Quotient rounded toward negative infinity; 0 for a divisor of 0. */\n\
+                 static inline int64_t lozenge_floor_div(int64_t a, int64_t b) {\n    \
+                     if (b == 0) {\n        return 0;\n    }\n    \
+                     return a / b - (a % b != 0 && (a < 0) != (b < 0));\n\
+                 }\n"
+            }
+            Helper::Mod32 => {
+                "/* Remainder with the sign of the divisor; the dividend for a divisor of 0. */\n\
+                 static inline int32_t lozenge_mod_i32(int32_t a, int32_t b) {\n    \
+                     int64_t r = b == 0 ? a : (int64_t)a % b;\n    \
+                     return (int32_t)(b != 0 && r != 0 && (r < 0) != (b < 0) ? r + b : r);\n\
+                 }\n"
+            }
+            Helper::Mod64 => {
+                "/* Remainder with the sign of the divisor; the dividend for a divisor of 0. */\n\
+                 static inline int64_t lozenge_mod(int64_t a, int64_t b) {\n    \
+                     if (b == 0) {\n        return a;\n    }\n    \
+                     int64_t r = a % b;\n    \
+                     return r != 0 && (r < 0) != (b < 0) ? r + b : r;\n\
+                 }\n"
+            }
+            Helper::Min32 => {
+                "static inline int32_t lozenge_min_i32(int32_t a, int32_t b) {\n    return a < b ? a : b;\n}\n"
+            }
+            Helper::Min64 => {
+                "static inline int64_t lozenge_min(int64_t a, int64_t b) {\n    return a < b ? a : b;\n}\n"
+            }
+            Helper::MinF => {
+                "/* As fminf: a NaN gives way to a number. */\n\
+                 static inline float lozenge_min_f32(float a, float b) {\n    return a < b || b != b ? a : b;\n}\n"
+            }
+            Helper::Min => {
+                "/* As fmin: a NaN gives way to a number. */\n\
+                 static inline double lozenge_min_f64(double a, double b) {\n    return a < b || b != b ? a : b;\n}\n"
+            }
+            Helper::Max32 => {
+                "static inline int32_t lozenge_max_i32(int32_t a, int32_t b) {\n    return a > b ? a : b;\n}\n"
+            }
+            Helper::Max64 => {
+                "static inline int64_t lozenge_max(int64_t a, int64_t b) {\n    return a > b ? a : b;\n}\n"
+            }
+            Helper::MaxF => {
+                "/* As fmaxf: a NaN gives way to a number. */\n\
+                 static inline float lozenge_max_f32(float a, float b) {\n    return a > b || b != b ? a : b;\n}\n"
+            }
+            Helper::Max => {
+                "/* As fmax: a NaN gives way to a number. */\n\
+                 static inline double lozenge_max_f64(double a, double b) {\n    return a > b || b != b ? a : b;\n}\n"
+            }
+            Helper::Abs64 => {
+                "static inline int64_t lozenge_abs(int64_t a) {\n    return a < 0 ? -a : a;\n}\n"
+            }
+            Helper::Add32 => {
+                "/* Sum of 32-bit integers that wraps around. */\n\
+                 static inline int32_t lozenge_add_i32(int32_t a, int32_t b) {\n    return (int32_t)((uint32_t)a + (uint32_t)b);\n}\n"
+            }
+            Helper::Sub32 => {
+                "/* Difference of 32-bit integers that wraps around. */\n\
+                 static inline int32_t lozenge_sub_i32(int32_t a, int32_t b) {\n    return (int32_t)((uint32_t)a - (uint32_t)b);\n}\n"
+            }
+            Helper::Mul32 => {
+                "/* Product of 32-bit integers that wraps around. */\n\
+                 static inline int32_t lozenge_mul_i32(int32_t a, int32_t b) {\n    return (int32_t)((uint32_t)a * (uint32_t)b);\n}\n"
+            }
+            Helper::Div32 => {
+                "/* Quotient of 32-bit integers that wraps around. */\n\
+                 static inline int32_t lozenge_div_i32(int32_t a, int32_t b) {\n    return (int32_t)((int64_t)a / b);\n}\n"
+            }
+            Helper::Rem32 => {
+                "/* Remainder of 32-bit integers, of the least one by -1 too. */\n\
+                 static inline int32_t lozenge_rem_i32(int32_t a, int32_t b) {\n    return (int32_t)((int64_t)a % b);\n}\n"
+            }
+            Helper::Neg32 => {
+                "/* Negation of a 32-bit integer that wraps around. */\n\
+                 static inline int32_t lozenge_neg_i32(int32_t a) {\n    return (int32_t)(0u - (uint32_t)a);\n}\n"
+            }
+            Helper::Abs32 => {
+                "/* Magnitude of a 32-bit integer that wraps around. */\n\
+                 static inline int32_t lozenge_abs_i32(int32_t a) {\n    return a < 0 ? (int32_t)(0u - (uint32_t)a) : a;\n}\n"
+            }
+        }
+    }
+}
+
+const ALLOC: &str = "\
+/* Memory for `count` elements, aligned for vectors; NULL if there is none. */
+static void *lozenge_alloc(int64_t count, size_t size) {
+    void *block = NULL;
+    if (count < 1) {
+        count = 1;
+    }
+    if ((uint64_t)count > (uint64_t)PTRDIFF_MAX / size || posix_memalign(&block, 64, (size_t)count * size) != 0) {
+        return NULL;
+    }
+    return block;
+}
+";
+
+const EXTENT: &str = "\
+/* Product of extents; INT64_MAX, which no allocation satisfies, if it does not fit. */
+static inline int64_t lozenge_extent(int64_t a, int64_t b) {
+    int64_t product;
+    return __builtin_mul_overflow(a, b, &product) ? INT64_MAX : product;
+}
+";
+
+const EXTENT_SUM: &str = "\
+/* Sum of extents; INT64_MAX, which no allocation satisfies, if it does not fit. */
+static inline int64_t lozenge_extent_sum(int64_t a, int64_t b) {
+    int64_t sum;
+    return __builtin_add_overflow(a, b, &sum) ? INT64_MAX : sum;
+}
+";
+
+/// The text of the helpers in use.
+pub fn text(used: &BTreeSet<Helper>) -> String {
+    let mut out = String::new();
+    for helper in used {
+        let text = helper.text();
+        if !text.is_empty() {
+            out.push_str(text);
+            out.push('\n');
+        }
+    }
+    out
+}

@@ -1,0 +1,302 @@
+//! The state of a translation, and scalar expressions.
+
+use std::collections::{BTreeSet, HashMap};
+
+use loops::{Access, ArrayDecl, BinaryOp, Code, CompareOp, Diagnostic, Elem, Expr, Name, Scalar, UnaryOp};
+
+use crate::c::CExpr;
+use crate::openmp::arith;
+use crate::openmp::helpers::Helper;
+use crate::openmp::names::Names;
+use crate::openmp::ranges::Ranges;
+use crate::openmp::scope::{Array, Binding, Scope};
+use crate::openmp::types::{Structs, at_path, member, scalar_type};
+use crate::openmp::usage::Usage;
+use crate::openmp::{Options, Style};
+
+/// What a function's translation carries along.
+pub struct Lower<'a> {
+    /// The caller's choices.
+    pub options: &'a Options,
+    /// Hub names in scope.
+    pub scope: Scope,
+    /// C names in scope.
+    pub names: Names,
+    /// What is known of index values.
+    pub ranges: Ranges,
+    /// How each local array is used.
+    pub usage: Usage,
+    /// Helpers in use.
+    pub helpers: BTreeSet<Helper>,
+    /// Structs in use.
+    pub structs: Structs,
+    /// Heap arrays that were allocated before the place of their declaration. Keyed by the declaration's address, since two
+    /// declarations may be equal as values; the program is borrowed for the whole translation, so addresses stay.
+    pub claimed: HashMap<*const ArrayDecl, Array>,
+    /// The C type of loop variables.
+    pub index_type: &'static str,
+    /// Whether the 32-bit integers wrap around, as the hub's do (C's own do not).
+    pub wrapping: bool,
+    /// Parallel regions around the current statement.
+    pub regions: usize,
+    /// Whether the current statement is in a vector loop.
+    pub in_simd: bool,
+    /// The variable that tells of a failed allocation.
+    pub status: String,
+    /// Bytes of arrays on the stack so far.
+    pub stack_bytes: usize,
+}
+
+impl Lower<'_> {
+    /// Whether the paper's form is wanted.
+    pub fn paper(&self) -> bool {
+        self.options.style == Style::Paper
+    }
+
+    /// The array or scalar variable of a name.
+    pub fn array(&self, name: &Name) -> Result<&Array, Diagnostic> {
+        match self.scope.get(name) {
+            Some(Binding::Array(array)) => Ok(array),
+            Some(Binding::Index(_)) => Err(invalid(format!("`{name}` is an index, not an array"))),
+            None => Err(invalid(format!("`{name}` is not declared here"))),
+        }
+    }
+
+    /// An access and the type of what it denotes.
+    pub fn access(&mut self, access: &Access) -> Result<(CExpr, Elem), Diagnostic> {
+        let indices =
+            access.indices.iter().map(|i| Ok(self.expr(i)?.0)).collect::<Result<Vec<_>, Diagnostic>>()?;
+        let array = self.array(&access.array)?;
+        if indices.len() != array.dims.len() {
+            return Err(invalid(format!(
+                "`{}` has {} dimensions and {} subscripts",
+                access.array,
+                array.dims.len(),
+                indices.len()
+            )));
+        }
+        let elem = at_path(&array.elem, &access.path)
+            .ok_or_else(|| invalid(format!("`{}` has no such component", access.array)))?;
+        let mut value = array.element(indices);
+        for component in &access.path {
+            value = CExpr::Member(Box::new(value), member(*component).to_owned());
+        }
+        Ok((value, elem))
+    }
+
+    /// A part of an assumption: nothing of it is known yet where it is tested.
+    pub fn assumed(&mut self, e: &Expr) -> Result<CExpr, Diagnostic> {
+        let ranges = std::mem::take(&mut self.ranges);
+        let result = self.index(e);
+        self.ranges = ranges;
+        result
+    }
+
+    /// An expression of type `i64` in C.
+    pub fn index(&mut self, e: &Expr) -> Result<CExpr, Diagnostic> {
+        Ok(self.expr(e)?.0)
+    }
+
+    /// An expression in C, and its type.
+    pub fn expr(&mut self, e: &Expr) -> Result<(CExpr, Scalar), Diagnostic> {
+        Ok(match e {
+            Expr::Int(value) => (CExpr::int(*value), Scalar::I64),
+            Expr::I32(i32::MIN) => (CExpr::literal("INT32_MIN"), Scalar::I32),
+            Expr::I32(value) => (CExpr::int(i64::from(*value)), Scalar::I32),
+            Expr::F32(bits) => {
+                let value = bits.value();
+                (self.float(f64::from(value), &format!("{:?}", value.abs()), "f"), Scalar::F32)
+            }
+            Expr::F64(bits) => {
+                let value = bits.value();
+                (self.float(value, &format!("{:?}", value.abs()), ""), Scalar::F64)
+            }
+            Expr::Bool(value) => {
+                self.helpers.insert(Helper::Bool);
+                (CExpr::literal(if *value { "true" } else { "false" }), Scalar::Bool)
+            }
+            Expr::Var(name) => match self.scope.get(name) {
+                Some(Binding::Index(e)) => (e.clone(), Scalar::I64),
+                Some(Binding::Array(_)) => {
+                    return Err(invalid(format!("`{name}` is an array, not an index")));
+                }
+                None => return Err(invalid(format!("`{name}` is not declared here"))),
+            },
+            Expr::Load(access) => {
+                let (value, elem) = self.access(access)?;
+                match elem {
+                    Elem::Scalar(scalar) => (value, scalar),
+                    Elem::Pair(..) => {
+                        return Err(invalid(format!(
+                            "`{}` is a pair where a scalar is expected",
+                            access.array
+                        )));
+                    }
+                }
+            }
+            Expr::Unary(op, operand) => {
+                let (value, ty) = self.expr(operand)?;
+                (self.unary(*op, value, ty), ty)
+            }
+            Expr::Binary(op, left, right) => {
+                let ((a, ty), (b, _)) = (self.expr(left)?, self.expr(right)?);
+                let natural = ty == Scalar::I64
+                    && matches!(op, BinaryOp::FloorDiv | BinaryOp::Mod)
+                    && self.ranges.of(left).low.is_some_and(|v| v >= 0)
+                    && self.ranges.of(right).low.is_some_and(|v| v > 0);
+                (self.binary(*op, a, b, ty, natural), ty)
+            }
+            Expr::Compare(op, left, right) => {
+                let ((a, _), (b, _)) = (self.expr(left)?, self.expr(right)?);
+                (CExpr::binary(comparison(*op), a, b), Scalar::Bool)
+            }
+            Expr::Select(cond, then, otherwise) => {
+                let (cond, _) = self.expr(cond)?;
+                let ((then, ty), (otherwise, _)) = (self.expr(then)?, self.expr(otherwise)?);
+                (CExpr::Ternary(Box::new(cond), Box::new(then), Box::new(otherwise)), ty)
+            }
+            Expr::Cast(to, operand) => {
+                let (value, from) = self.expr(operand)?;
+                (cast(*to, from, value), *to)
+            }
+            Expr::Call { function, ty, args } => {
+                let integer = matches!(function.as_str(), "abs" | "labs" | "llabs");
+                self.helpers.insert(if integer { Helper::Stdlib } else { Helper::Math });
+                let args =
+                    args.iter().map(|a| Ok(self.expr(a)?.0)).collect::<Result<Vec<_>, Diagnostic>>()?;
+                (CExpr::call(function.as_str(), args), *ty)
+            }
+        })
+    }
+
+    fn unary(&mut self, op: UnaryOp, value: CExpr, ty: Scalar) -> CExpr {
+        let function = match op {
+            UnaryOp::Neg => {
+                return if ty == Scalar::I32 && self.wrapping {
+                    self.helper(Helper::Neg32, "lozenge_neg_i32", vec![value])
+                } else {
+                    CExpr::unary("-", value)
+                };
+            }
+            UnaryOp::Not => return CExpr::unary("!", value),
+            UnaryOp::Abs => match ty {
+                Scalar::I32 => return self.helper(Helper::Abs32, "lozenge_abs_i32", vec![value]),
+                Scalar::I64 => return self.helper(Helper::Abs64, "lozenge_abs", vec![value]),
+                _ => "fabs",
+            },
+            UnaryOp::Sqrt => "sqrt",
+            UnaryOp::Exp => "exp",
+            UnaryOp::Log => "log",
+            UnaryOp::Tanh => "tanh",
+            UnaryOp::Sin => "sin",
+            UnaryOp::Cos => "cos",
+            UnaryOp::Floor => "floor",
+            UnaryOp::Ceil => "ceil",
+        };
+        self.math(function, ty, vec![value])
+    }
+
+    /// A function of `math.h` at a type.
+    fn math(&mut self, function: &str, ty: Scalar, args: Vec<CExpr>) -> CExpr {
+        self.helpers.insert(Helper::Math);
+        let suffix = if ty == Scalar::F32 { "f" } else { "" };
+        CExpr::call(format!("{function}{suffix}"), args)
+    }
+
+    /// A floating-point constant from its value and the shortest digits of its magnitude that read back as it.
+    fn float(&mut self, value: f64, magnitude: &str, suffix: &str) -> CExpr {
+        if !value.is_finite() {
+            self.helpers.insert(Helper::Math);
+        }
+        if value.is_nan() {
+            return CExpr::literal("NAN");
+        }
+        let positive = if value.is_infinite() {
+            CExpr::literal("INFINITY")
+        } else {
+            CExpr::literal(format!("{magnitude}{suffix}"))
+        };
+        if value.is_sign_negative() { CExpr::unary("-", positive) } else { positive }
+    }
+
+    fn helper(&mut self, helper: Helper, function: &str, args: Vec<CExpr>) -> CExpr {
+        self.helpers.insert(helper);
+        CExpr::call(function, args)
+    }
+
+    /// An operation; `natural` says that C's integer quotient is the floor quotient here.
+    pub fn binary(&mut self, op: BinaryOp, a: CExpr, b: CExpr, ty: Scalar, natural: bool) -> CExpr {
+        let index = ty == Scalar::I64;
+        let wrap = ty == Scalar::I32 && self.wrapping;
+        match op {
+            BinaryOp::Add if index => arith::add(a, b),
+            BinaryOp::Sub if index => arith::sub(a, b),
+            BinaryOp::Mul if index => arith::mul(a, b),
+            BinaryOp::Add if wrap => self.helper(Helper::Add32, "lozenge_add_i32", vec![a, b]),
+            BinaryOp::Sub if wrap => self.helper(Helper::Sub32, "lozenge_sub_i32", vec![a, b]),
+            BinaryOp::Mul if wrap => self.helper(Helper::Mul32, "lozenge_mul_i32", vec![a, b]),
+            // the quotient of the least integer by -1 is out of range
+            BinaryOp::Div if wrap && arith::value(&b).is_none_or(|v| v <= 0) => {
+                self.helper(Helper::Div32, "lozenge_div_i32", vec![a, b])
+            }
+            BinaryOp::Rem if wrap && arith::value(&b).is_none_or(|v| v <= 0) => {
+                self.helper(Helper::Rem32, "lozenge_rem_i32", vec![a, b])
+            }
+            BinaryOp::Add => CExpr::binary("+", a, b),
+            BinaryOp::Sub => CExpr::binary("-", a, b),
+            BinaryOp::Mul => CExpr::binary("*", a, b),
+            BinaryOp::Div => CExpr::binary("/", a, b),
+            BinaryOp::Rem => CExpr::binary("%", a, b),
+            BinaryOp::FloorDiv if natural || arith::value(&b) == Some(1) || self.paper() => arith::div(a, b),
+            BinaryOp::Mod if natural || arith::value(&b) == Some(1) || self.paper() => arith::rem(a, b),
+            BinaryOp::FloorDiv if index => self.helper(Helper::FloorDiv64, "lozenge_floor_div", vec![a, b]),
+            BinaryOp::FloorDiv => self.helper(Helper::FloorDiv32, "lozenge_floor_div_i32", vec![a, b]),
+            BinaryOp::Mod if index => self.helper(Helper::Mod64, "lozenge_mod", vec![a, b]),
+            BinaryOp::Mod => self.helper(Helper::Mod32, "lozenge_mod_i32", vec![a, b]),
+            BinaryOp::Min => match ty {
+                Scalar::F32 => self.helper(Helper::MinF, "lozenge_min_f32", vec![a, b]),
+                Scalar::F64 => self.helper(Helper::Min, "lozenge_min_f64", vec![a, b]),
+                Scalar::I64 => self.helper(Helper::Min64, "lozenge_min", vec![a, b]),
+                Scalar::I32 => self.helper(Helper::Min32, "lozenge_min_i32", vec![a, b]),
+                Scalar::Bool => CExpr::binary("&&", a, b),
+            },
+            BinaryOp::Max => match ty {
+                Scalar::F32 => self.helper(Helper::MaxF, "lozenge_max_f32", vec![a, b]),
+                Scalar::F64 => self.helper(Helper::Max, "lozenge_max_f64", vec![a, b]),
+                Scalar::I64 => self.helper(Helper::Max64, "lozenge_max", vec![a, b]),
+                Scalar::I32 => self.helper(Helper::Max32, "lozenge_max_i32", vec![a, b]),
+                Scalar::Bool => CExpr::binary("||", a, b),
+            },
+            BinaryOp::Pow => self.math("pow", ty, vec![a, b]),
+            BinaryOp::And => CExpr::binary("&&", a, b),
+            BinaryOp::Or => CExpr::binary("||", a, b),
+        }
+    }
+}
+
+/// The diagnostic for a program that the validator would have refused.
+pub fn invalid(message: String) -> Diagnostic {
+    Diagnostic::general(Code("T0001"), message).help("validate the loop program before it is translated")
+}
+
+/// C's comparison operator.
+pub fn comparison(op: CompareOp) -> &'static str {
+    match op {
+        CompareOp::Eq => "==",
+        CompareOp::Ne => "!=",
+        CompareOp::Lt => "<",
+        CompareOp::Le => "<=",
+        CompareOp::Gt => ">",
+        CompareOp::Ge => ">=",
+    }
+}
+
+fn cast(to: Scalar, from: Scalar, value: CExpr) -> CExpr {
+    if to == from {
+        value
+    } else if to == Scalar::Bool {
+        CExpr::binary("!=", value, CExpr::int(0))
+    } else {
+        CExpr::Cast(scalar_type(to).to_owned(), Box::new(value))
+    }
+}

@@ -1,0 +1,250 @@
+//! Where local arrays live, and code that allocates and frees them.
+//!
+//! An array of constant, small extents lives on the stack; every other one on the heap. A heap array is allocated at the start of
+//! the outermost block that runs it on one thread and in which its extents are known: never once for each iteration of a
+//! sequential loop. Its contents are undefined at its declaration, so that one allocation serves all iterations.
+
+use loops::{ArrayDecl, BinaryOp, Code, Diagnostic, Elem, Expr, LoopKind, Name, Stmt, Storage};
+
+use crate::c::{CExpr, CStmt};
+use crate::openmp::arith;
+use crate::openmp::helpers::Helper;
+use crate::openmp::lower::Lower;
+use crate::openmp::scope::{Array, Form};
+use crate::openmp::types::{elem_bytes, elem_type};
+
+/// Largest array that goes to the stack without being asked to, in bytes.
+const AUTO_STACK: usize = 16 << 10;
+/// All such arrays of one function together, in bytes.
+const AUTO_STACK_TOTAL: usize = 128 << 10;
+/// Largest array on the stack, in bytes.
+const MAX_STACK: usize = 1 << 20;
+
+/// The constant extents of a declaration.
+pub fn constant_dims(decl: &ArrayDecl) -> Option<Vec<i64>> {
+    decl.dims
+        .iter()
+        .map(|d| match d {
+            Expr::Int(value) => Some((*value).max(0)),
+            _ => None,
+        })
+        .collect()
+}
+
+fn bytes(elem: &Elem, dims: &[i64]) -> Option<usize> {
+    dims.iter().try_fold(elem_bytes(elem), |product, dim| product.checked_mul(usize::try_from(*dim).ok()?))
+}
+
+/// Heap arrays that a block allocates at its start.
+pub struct Claims<'p>(pub Vec<(&'p ArrayDecl, Array)>);
+
+impl<'p> Claims<'p> {
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// `a == NULL || b == NULL`.
+    pub fn failed(&self) -> CExpr {
+        let null =
+            |(_, array): &(&ArrayDecl, Array)| CExpr::binary("==", array.base.clone(), CExpr::name("NULL"));
+        self.0
+            .iter()
+            .map(null)
+            .reduce(|a, b| CExpr::binary("||", a, b))
+            .unwrap_or_else(|| CExpr::literal("0"))
+    }
+
+    /// `free(b); free(a);`
+    pub fn free(&self) -> Vec<CStmt> {
+        self.0
+            .iter()
+            .rev()
+            .map(|(_, array)| CStmt::Expr(CExpr::call("free", vec![array.base.clone()])))
+            .collect()
+    }
+}
+
+impl Lower<'_> {
+    /// Whether a declaration goes to the heap.
+    ///
+    /// # Errors
+    /// If it is to be on the stack and cannot.
+    pub fn on_heap(&self, decl: &ArrayDecl) -> Result<bool, Diagnostic> {
+        if self.paper() || decl.dims.is_empty() {
+            return Ok(false);
+        }
+        let size = constant_dims(decl).map(|dims| bytes(&decl.elem, &dims));
+        match (decl.storage, size) {
+            (Storage::Heap, _) => Ok(true),
+            (Storage::Stack, Some(Some(size))) if size <= MAX_STACK => Ok(false),
+            (Storage::Stack, Some(_)) => Err(Diagnostic::general(
+                Code("T0003"),
+                format!(
+                    "the array `{}` is larger than {MAX_STACK} bytes and cannot be on the stack",
+                    decl.name
+                ),
+            )
+            .help("let it live on the heap")),
+            (Storage::Stack, None) => Err(Diagnostic::general(
+                Code("T0003"),
+                format!("the array `{}` is on the stack but its extents are not constant", decl.name),
+            )
+            .help("let it live on the heap")),
+            (Storage::Auto | Storage::Scratchpad, Some(Some(size))) => {
+                Ok(size > AUTO_STACK || self.stack_bytes + size > AUTO_STACK_TOTAL)
+            }
+            (Storage::Auto | Storage::Scratchpad, _) => Ok(true),
+        }
+    }
+
+    /// Whether a loop becomes code that other threads or vector lanes run, so that its arrays are not shared with its surroundings.
+    fn separates(&self, kind: LoopKind) -> bool {
+        match kind {
+            LoopKind::Parallel => self.parallel_here(),
+            LoopKind::Sequential | LoopKind::Vector | LoopKind::Unroll(_) => false,
+        }
+    }
+
+    /// Allocates the heap arrays of `stmts` that can be allocated before them; `bound` are loop variables that are not known there.
+    pub fn claim<'p>(
+        &mut self,
+        stmts: &'p [Stmt],
+        bound: &[&'p Name],
+    ) -> Result<(Claims<'p>, Vec<CStmt>), Diagnostic> {
+        let mut found = Vec::new();
+        self.find(stmts, &mut bound.to_vec(), &mut found)?;
+        let (mut claims, mut code) = (Vec::new(), Vec::new());
+        for decl in found {
+            let ty = elem_type(&decl.elem);
+            let count = self.count(&decl.dims)?;
+            let dims = decl.dims.iter().map(|d| self.index(d)).collect::<Result<Vec<_>, _>>()?;
+            let name = self.names.take(&decl.name);
+            self.structs.add(&decl.elem);
+            self.helpers.insert(Helper::Alloc);
+            code.push(CStmt::Declare {
+                ty: format!("{ty} *restrict"),
+                name: name.clone(),
+                dims: Vec::new(),
+                init: Some(CExpr::call(
+                    "lozenge_alloc",
+                    vec![count, CExpr::literal(format!("sizeof({ty})"))],
+                )),
+            });
+            let array = Array { base: CExpr::name(name), elem: decl.elem.clone(), dims, form: Form::Linear };
+            self.claimed.insert(decl, array.clone());
+            claims.push((decl, array));
+        }
+        Ok((Claims(claims), code))
+    }
+
+    fn find<'p>(
+        &self,
+        stmts: &'p [Stmt],
+        bound: &mut Vec<&'p Name>,
+        found: &mut Vec<&'p ArrayDecl>,
+    ) -> Result<(), Diagnostic> {
+        for stmt in stmts {
+            match stmt {
+                Stmt::Local(decl)
+                    if self.on_heap(decl)? && !self.claimed.contains_key(&std::ptr::from_ref(decl)) =>
+                {
+                    let uses = self.usage.get(decl);
+                    if (uses.read || uses.written) && !decl.dims.iter().any(|d| mentions(d, bound)) {
+                        found.push(decl);
+                    }
+                }
+                Stmt::Loop(l) if !self.separates(l.kind) => {
+                    bound.push(&l.var);
+                    self.find(&l.body, bound, found)?;
+                    bound.pop();
+                }
+                Stmt::Block { body, .. } => self.find(body, bound, found)?,
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+
+    /// The number of elements of an array with these extents, saturating.
+    pub fn count(&mut self, dims: &[Expr]) -> Result<CExpr, Diagnostic> {
+        let mut product: Option<CExpr> = None;
+        for dim in dims {
+            if reads_memory(dim) {
+                return Err(Diagnostic::general(Code("T0002"), "an extent of a local array reads an array")
+                    .help("extents are made of size parameters and loop variables"));
+            }
+            let dim = self.extent(dim)?;
+            product = Some(match product {
+                None => dim,
+                Some(left) => self.extent_product(left, dim),
+            });
+        }
+        Ok(product.unwrap_or_else(|| CExpr::int(1)))
+    }
+
+    pub(crate) fn extent_product(&mut self, a: CExpr, b: CExpr) -> CExpr {
+        match (arith::value(&a), arith::value(&b)) {
+            (Some(x), Some(y)) => CExpr::int(x.checked_mul(y).unwrap_or(i64::MAX)),
+            (Some(1), _) => b,
+            (_, Some(1)) => a,
+            _ => {
+                self.helpers.insert(Helper::Extent);
+                CExpr::call("lozenge_extent", vec![a, b])
+            }
+        }
+    }
+
+    /// An extent in arithmetic that saturates, where it has products.
+    fn extent(&mut self, e: &Expr) -> Result<CExpr, Diagnostic> {
+        Ok(match e {
+            Expr::Binary(BinaryOp::Mul, a, b) => {
+                let (a, b) = (self.extent(a)?, self.extent(b)?);
+                self.extent_product(a, b)
+            }
+            Expr::Binary(BinaryOp::Add, a, b) if has_product(e) => {
+                let (a, b) = (self.extent(a)?, self.extent(b)?);
+                self.helpers.insert(Helper::ExtentSum);
+                CExpr::call("lozenge_extent_sum", vec![a, b])
+            }
+            _ => self.index(e)?,
+        })
+    }
+}
+
+fn any(e: &Expr, test: &dyn Fn(&Expr) -> bool) -> bool {
+    let mut todo = vec![e];
+    while let Some(e) = todo.pop() {
+        if test(e) {
+            return true;
+        }
+        match e {
+            Expr::Unary(_, a) | Expr::Cast(_, a) => todo.push(a),
+            Expr::Binary(_, a, b) | Expr::Compare(_, a, b) => todo.extend([&**a, &**b]),
+            Expr::Select(a, b, c) => todo.extend([&**a, &**b, &**c]),
+            Expr::Call { args, .. } => todo.extend(args),
+            Expr::Load(access) => todo.extend(&access.indices),
+            Expr::Int(_) | Expr::I32(_) | Expr::F32(_) | Expr::F64(_) | Expr::Bool(_) | Expr::Var(_) => {}
+        }
+    }
+    false
+}
+
+/// Whether an expression mentions one of the names as an index.
+pub fn mentions(e: &Expr, names: &[&Name]) -> bool {
+    any(e, &|e| matches!(e, Expr::Var(name) if names.contains(&name)))
+}
+
+/// Whether an expression reads an array or a scalar variable.
+pub fn reads_memory(e: &Expr) -> bool {
+    any(e, &|e| matches!(e, Expr::Load(_)))
+}
+
+/// Whether an expression reads this array or scalar variable.
+pub fn reads(e: &Expr, array: &Name) -> bool {
+    any(e, &|e| matches!(e, Expr::Load(access) if access.array == *array))
+}
+
+fn has_product(e: &Expr) -> bool {
+    any(e, &|e| matches!(e, Expr::Binary(BinaryOp::Mul, ..)))
+}

@@ -1,0 +1,233 @@
+//! The target `openmp`: readable C99 with OpenMP pragmas.
+//!
+//! Each function of the hub becomes a C function
+//! `int name(int64_t n, …, const float *restrict a, …, float *restrict out)`: size parameters first, then the parameters in
+//! order; arrays are pointers to their first element in row-major order, incoming scalars are values, outgoing scalars are
+//! pointers. The result is 0, or 1 if memory ran out (outputs are then undefined), or 2 if the sizes violate the function's
+//! assumptions. Arrays must not overlap.
+//!
+//! Compiled without contraction of products and sums (`-ffp-contract=off`) and without `-ffast-math`, a function computes bit for
+//! bit what the reference interpreter computes, loops with reductions excepted.
+//!
+//! What is deliberately not here: no decision about loops (order, tiles, which run in parallel) and no file.
+
+mod arith;
+pub(crate) mod build;
+mod function;
+mod helpers;
+mod lower;
+mod memory;
+mod names;
+mod parallel;
+mod ranges;
+mod scope;
+mod stmt;
+mod types;
+mod usage;
+
+use std::collections::BTreeSet;
+
+use loops::{Diagnostic, Elem, ParamMode, Program};
+
+use crate::c_print::{Layout, Printer};
+use helpers::Helper;
+use types::Structs;
+
+/// Choices of the caller.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Options {
+    /// The form of the code.
+    pub style: Style,
+    /// Print pragmas; without them the code is sequential.
+    pub parallel: bool,
+    /// Parallel loops inside parallel loops open parallel regions of their own.
+    pub nested: bool,
+    /// Name of the header, if the source is to include it rather than to stand alone.
+    pub header: Option<String>,
+    /// Whether a `main` for a quick run is wanted.
+    pub main: bool,
+}
+
+impl Default for Options {
+    fn default() -> Options {
+        Options { style: Style::Readable, parallel: true, nested: false, header: None, main: false }
+    }
+}
+
+/// The form of the code.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
+pub enum Style {
+    /// For use: checked allocation, one parallel level, no warnings.
+    #[default]
+    Readable,
+    /// As in the listings of the paper: variable-length arrays on the stack, every parallel loop with its pragma, all operations
+    /// in parentheses. Nothing is checked, and compilers may warn.
+    Paper,
+}
+
+/// Generated text.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Emitted {
+    /// The C source.
+    pub source: String,
+    /// A header for it, for C and C++.
+    pub header: String,
+    /// A program that runs every function on random data, if [`Options::main`] asks for it.
+    pub main: Option<String>,
+    /// What a caller needs to know of the functions, in the order of the program.
+    pub signatures: Vec<Signature>,
+}
+
+/// A generated function as its caller sees it.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Signature {
+    /// Name in the hub.
+    pub name: loops::Name,
+    /// Name in C.
+    pub c_name: String,
+    /// Size parameters, hub names.
+    pub sizes: Vec<loops::Name>,
+    /// Parameters after them.
+    pub params: Vec<SignatureParam>,
+}
+
+/// A parameter of a generated function.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct SignatureParam {
+    /// Name in the hub.
+    pub name: loops::Name,
+    /// Element type.
+    pub elem: Elem,
+    /// C type of the elements.
+    pub c_type: String,
+    /// Extents as C expressions over the size parameters' C names; empty for a scalar.
+    pub dims: Vec<String>,
+    /// Direction.
+    pub mode: ParamMode,
+    /// Whether the argument is a pointer: arrays, and outgoing scalars.
+    pub pointer: bool,
+}
+
+/// Translates a loop program to C.
+///
+/// # Errors
+/// If the program is nested too deeply (`L0104`), is not valid (`T0001`), or has local arrays that cannot be allocated as it asks
+/// (`T0002`, `T0003`).
+pub fn emit(program: &Program, options: &Options) -> Result<Emitted, Diagnostic> {
+    let names = names::function_names(program.functions.iter().map(|f| f.name.as_str()));
+    let mut helpers = BTreeSet::new();
+    let mut structs = Structs::default();
+    let mut public_structs = Structs::default();
+    let (mut functions, mut signatures) = (Vec::new(), Vec::new());
+    for (function, c_name) in program.functions.iter().zip(&names) {
+        let done = function::translate(function, c_name, options)?;
+        helpers.extend(done.helpers);
+        structs.extend(done.structs);
+        function.params.iter().for_each(|p| public_structs.add(&p.elem));
+        functions.push(done.code);
+        signatures.push(done.signature);
+    }
+    let layout = match options.style {
+        Style::Readable => Layout::Readable,
+        Style::Paper => Layout::Paper,
+    };
+    let public_bool = program.functions.iter().any(|f| f.params.iter().any(|p| types::has_bool(&p.elem)));
+    let mut source = Printer::new(layout);
+    source.raw(&prologue(&helpers, public_bool, &functions, options));
+    for definition in structs.definitions() {
+        source.raw(definition);
+        source.blank();
+    }
+    source.raw_if(&helpers::text(&helpers));
+    for (k, function) in functions.iter().enumerate() {
+        if k > 0 {
+            source.blank();
+        }
+        source.function(function);
+    }
+    let header = header(&functions, &public_structs, public_bool, options, layout);
+    let main = options.main.then(|| crate::harness::quick_main(program)).transpose()?;
+    Ok(Emitted { source: source.finish(), header, main, signatures })
+}
+
+/// Feature macros, includes and guards against warnings.
+fn prologue(
+    helpers: &BTreeSet<Helper>,
+    public_bool: bool,
+    functions: &[crate::c::CFunction],
+    options: &Options,
+) -> String {
+    let mut out = String::new();
+    let alloc = helpers.contains(&Helper::Alloc);
+    if alloc {
+        out.push_str("#define _POSIX_C_SOURCE 200112L /* posix_memalign */\n");
+    }
+    if let Some(header) = &options.header {
+        out.push_str(&format!("#include \"{header}\"\n"));
+    }
+    if helpers.contains(&Helper::Math) {
+        out.push_str("#include <math.h>\n");
+    }
+    if helpers.contains(&Helper::Bool) || public_bool {
+        out.push_str("#include <stdbool.h>\n");
+    }
+    out.push_str("#include <stdint.h>\n");
+    if alloc || helpers.contains(&Helper::Stdlib) {
+        out.push_str("#include <stdlib.h>\n");
+    }
+    if options.style == Style::Readable {
+        if functions.iter().any(|f| f.body.iter().any(|s| s.has_pragma("omp"))) {
+            out.push_str("\n#ifndef _OPENMP\n#pragma GCC diagnostic ignored \"-Wunknown-pragmas\"\n#endif\n");
+        }
+        if functions.iter().any(|f| f.body.iter().any(|s| s.has_pragma("omp simd") || s.has_pragma("GCC"))) {
+            out.push_str("#ifdef __clang__\n#pragma clang diagnostic ignored \"-Wpass-failed\"\n#endif\n");
+        }
+    }
+    out.push('\n');
+    out
+}
+
+/// Declarations for other files.
+fn header(
+    functions: &[crate::c::CFunction],
+    structs: &Structs,
+    public_bool: bool,
+    options: &Options,
+    layout: Layout,
+) -> String {
+    let stem: String = options
+        .header
+        .as_deref()
+        .unwrap_or("functions.h")
+        .chars()
+        .map(|c| if c.is_ascii_alphanumeric() { c.to_ascii_uppercase() } else { '_' })
+        .collect();
+    let guard = format!("LOZENGE_{stem}");
+    let mut printer = Printer::new(layout);
+    printer.raw(&format!("#ifndef {guard}\n#define {guard}\n"));
+    printer.blank();
+    if public_bool {
+        printer.raw("#include <stdbool.h>");
+    }
+    printer.raw("#include <stdint.h>");
+    printer.blank();
+    printer.raw("#ifdef __cplusplus\nextern \"C\" {\n#endif");
+    printer.blank();
+    for definition in structs.definitions() {
+        printer.raw(definition);
+        printer.blank();
+    }
+    for function in functions {
+        let mut outside = function.clone();
+        for param in &mut outside.params {
+            // C++ has no `restrict`, and in a declaration it means nothing
+            param.ty = param.ty.replace("*restrict", "*");
+        }
+        printer.prototype(&outside);
+        printer.blank();
+    }
+    printer.raw("#ifdef __cplusplus\n}\n#endif");
+    printer.blank();
+    printer.raw("#endif");
+    printer.finish()
+}

@@ -1,0 +1,97 @@
+//! Which identifiers of the hub can stand in C, and what the others become.
+//!
+//! A name that is a word of C, a macro or a function that generated code uses gets a trailing underscore; characters that C
+//! does not allow become underscores; a name that is taken in its scope gets a number. All of it depends on the program only.
+
+use std::collections::{HashMap, HashSet};
+
+/// Words that no identifier may be: keywords of C (and of C++, for the header), macros and types of the headers that
+/// generated code includes, and what generated code itself defines.
+const RESERVED: &str = "auto break case char const continue default do double else enum extern float for goto if inline int \
+long register restrict return short signed sizeof static struct switch typedef union unsigned void volatile while \
+bool true false asm typeof alignas alignof atomic complex imaginary generic noreturn \
+and and_eq bitand bitor catch class compl concept constexpr decltype delete explicit export friend mutable namespace \
+new noexcept not not_eq nullptr operator or or_eq private protected public reinterpret_cast requires static_assert \
+static_cast template this thread_local throw try typeid typename using virtual wchar_t xor xor_eq \
+int8_t int16_t int32_t int64_t uint8_t uint16_t uint32_t uint64_t size_t ptrdiff_t intptr_t uintptr_t intmax_t uintmax_t \
+NULL INFINITY NAN HUGE_VAL HUGE_VALF EOF FILE errno assert stdin stdout stderr linux unix i386 \
+INT32_MIN INT32_MAX INT64_MIN INT64_MAX UINT32_MAX UINT64_MAX SIZE_MAX PTRDIFF_MAX INT64_C OK OUT_OF_MEMORY BAD_SIZES status \
+main malloc calloc realloc free memcpy memset memmove posix_memalign abort exit \
+fabsf fabs sqrtf sqrt expf exp logf log tanhf tanh sinf sin cosf cos floorf floor ceilf ceil powf pow fminf fmin fmaxf fmax";
+
+/// Functions of the included headers beside those in [`RESERVED`]: harmless as variables, not as functions.
+const LIBRARY: &str = "abs labs llabs div ldiv lldiv atof atoi atol atoll strtod strtof strtol strtoll rand srand random qsort bsearch \
+getenv system atexit mblen index rindex select signal time clock read write open close link pipe dup sleep access \
+memchr memcmp strcat strchr strcmp strcpy strlen strncat strncmp strncpy strstr strtok strerror bcmp bcopy bzero ffs swab \
+acos asin atan atan2 acosh asinh atanh cosh sinh cbrt hypot erf erfc lgamma tgamma gamma exp2 expm1 log10 log1p log2 logb ilogb \
+fmod remainder remquo fma fdim frexp ldexp modf scalbn scalbln nearbyint rint lrint llrint round lround llround trunc copysign \
+nan nextafter nexttoward j0 j1 jn y0 y1 yn signgam drem significand scalb finite isinf isnan signbit isfinite isnormal fpclassify \
+acosf asinf atanf atan2f acoshf asinhf atanhf coshf sinhf cbrtf hypotf erff erfcf lgammaf tgammaf exp2f expm1f log10f log1pf log2f \
+fmodf fmaf fdimf roundf truncf copysignf j0f j1f jnf y0f y1f ynf printf fprintf puts putchar getchar scanf remove rename";
+
+fn reserved() -> HashSet<&'static str> {
+    RESERVED.split_whitespace().collect()
+}
+
+/// Identifiers in scope.
+#[derive(Clone, Debug)]
+pub struct Names {
+    reserved: HashSet<&'static str>,
+    taken: HashMap<String, u32>,
+}
+
+impl Names {
+    /// No name is in scope but those that C and generated code use.
+    pub fn new() -> Names {
+        Names { reserved: reserved(), taken: HashMap::new() }
+    }
+
+    /// A C identifier for `name` that is free now; it is taken until [`Names::release`].
+    pub fn take(&mut self, name: &str) -> String {
+        let base = self.legal(name);
+        let mut candidate = base.clone();
+        let mut k = 2u32;
+        while self.taken.contains_key(&candidate) {
+            candidate = format!("{base}_{k}");
+            k += 1;
+        }
+        self.taken.insert(candidate.clone(), 1);
+        candidate
+    }
+
+    /// Takes one of the reserved words, which no hub name becomes.
+    pub fn take_reserved(&mut self, word: &str) -> String {
+        self.taken.insert(word.to_owned(), 1);
+        word.to_owned()
+    }
+
+    /// The name is out of scope.
+    pub fn release(&mut self, name: &str) {
+        self.taken.remove(name);
+    }
+
+    fn legal(&self, name: &str) -> String {
+        let mut text: String =
+            name.chars().map(|c| if c.is_ascii_alphanumeric() || c == '_' { c } else { '_' }).collect();
+        if text.starts_with(|c: char| c.is_ascii_digit() || c == '_') || text.is_empty() {
+            text.insert(0, 'x');
+        }
+        if self.reserved.contains(text.as_str())
+            || text.starts_with("lozenge_")
+            || text.starts_with("LOZENGE_")
+            || text.starts_with("pair_")
+        {
+            text.push('_');
+        }
+        text
+    }
+}
+
+/// C names for functions: as for variables, and no function of the standard library either.
+pub fn function_names<'a>(names: impl Iterator<Item = &'a str>) -> Vec<String> {
+    let library: HashSet<&str> = LIBRARY.split_whitespace().collect();
+    let mut scope = Names::new();
+    names
+        .map(|name| if library.contains(name) { scope.take(&format!("{name}_")) } else { scope.take(name) })
+        .collect()
+}

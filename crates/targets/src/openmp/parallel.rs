@@ -1,0 +1,339 @@
+//! Parallel regions: what each thread owns, reductions, and allocations that fail on one thread.
+//!
+//! A loop whose threads own no memory is a `parallel for`. Otherwise it is a `parallel` region that allocates each thread's memory
+//! once, a `for` that shares out the iterations, and the combination of the threads' partial results.
+
+use loops::{Diagnostic, Elem, Loop, Name, ReduceOp, Scalar};
+
+use crate::c::{CExpr, CFor, CStmt};
+use crate::openmp::helpers::Helper;
+use crate::openmp::lower::Lower;
+use crate::openmp::memory::Claims;
+use crate::openmp::scope::{Array, Binding, Form};
+use crate::openmp::stmt::{Code, operation};
+use crate::openmp::types::{elem_type, leaves, member};
+
+/// A variable that stands for a scalar behind a pointer during a reduction: clauses take variables only.
+pub struct Accumulator {
+    hub: Name,
+    name: String,
+    load: CStmt,
+    store: CStmt,
+}
+
+/// One thread's part of a reduced array.
+struct Partial {
+    hub: Name,
+    op: ReduceOp,
+    /// The array that all threads see.
+    whole: Array,
+    /// The thread's own.
+    part: Array,
+    /// Whether `part` was allocated.
+    heap: bool,
+}
+
+/// The symbol of a reduction clause.
+fn symbol(op: ReduceOp) -> &'static str {
+    match op {
+        ReduceOp::Add => "+",
+        ReduceOp::Mul => "*",
+        ReduceOp::Min => "min",
+        ReduceOp::Max => "max",
+        ReduceOp::And => "&&",
+        ReduceOp::Or => "||",
+    }
+}
+
+impl Lower<'_> {
+    /// Whether a reduction's variable can stand in a clause.
+    fn in_clause(&self, name: &Name) -> Result<bool, Diagnostic> {
+        let array = self.array(name)?;
+        Ok(array.dims.is_empty() && matches!(array.elem, Elem::Scalar(_)))
+    }
+
+    /// Gives the loop's reduced scalars that are behind pointers a variable of their own.
+    pub fn accumulators(&mut self, l: &Loop) -> Result<Vec<Accumulator>, Diagnostic> {
+        let mut out = Vec::new();
+        for (_, hub) in &l.reductions {
+            let array = self.array(hub)?.clone();
+            if !self.in_clause(hub)? || matches!(array.base, CExpr::Name(_)) {
+                continue;
+            }
+            let name = self.names.take(&format!("{hub}_value"));
+            let variable = CExpr::name(&name);
+            out.push(Accumulator {
+                hub: hub.clone(),
+                name: name.clone(),
+                load: CStmt::Declare {
+                    ty: elem_type(&array.elem),
+                    name,
+                    dims: Vec::new(),
+                    init: Some(array.base.clone()),
+                },
+                store: CStmt::Assign(array.base.clone(), "=", variable.clone()),
+            });
+            self.scope.push(hub, Binding::Array(Array { base: variable, ..array }));
+        }
+        Ok(out)
+    }
+
+    /// The loop between the loads and stores of its accumulators, whose scope ends here.
+    pub fn around(&mut self, accumulators: Vec<Accumulator>, stmts: Vec<CStmt>) -> Vec<CStmt> {
+        if accumulators.is_empty() {
+            return stmts;
+        }
+        for accumulator in accumulators.iter().rev() {
+            self.scope.pop(&accumulator.hub);
+            self.names.release(&accumulator.name);
+        }
+        let mut out: Vec<CStmt> = accumulators.iter().map(|a| a.load.clone()).collect();
+        out.extend(stmts);
+        out.extend(accumulators.into_iter().map(|a| a.store));
+        vec![CStmt::Block(None, out)]
+    }
+
+    /// ` reduction(+:a, b) reduction(max:c)`
+    pub fn reduction_clauses(&self, l: &Loop) -> Result<String, Diagnostic> {
+        let mut by_op: std::collections::BTreeMap<ReduceOp, Vec<&str>> = std::collections::BTreeMap::new();
+        for (op, hub) in &l.reductions {
+            if let CExpr::Name(name) = &self.array(hub)?.base
+                && self.in_clause(hub)?
+            {
+                by_op.entry(*op).or_default().push(name);
+            }
+        }
+        Ok(by_op
+            .iter()
+            .map(|(op, names)| format!(" reduction({}:{})", symbol(*op), names.join(", ")))
+            .collect())
+    }
+
+    /// A parallel loop whose bounds are translated already.
+    pub fn parallel_loop(&mut self, l: &Loop, lower: CExpr, upper: CExpr) -> Result<Code, Diagnostic> {
+        let accumulators = self.accumulators(l)?;
+        let clauses = self.reduction_clauses(l)?;
+        let outer_status = self.status.clone();
+        let thread_status = self.names.take("thread_status");
+        self.status.clone_from(&thread_status);
+        self.regions += 1;
+
+        let (claims, mut setup) = self.claim(&l.body, &[&l.var])?;
+        let (partials, part_setup) = self.partials(l)?;
+        setup.extend(part_setup);
+        let var = self.enter_loop(l);
+        let body = self.block(&l.body)?;
+        self.leave_loop(l, &var);
+
+        let allocated = self.allocated(&claims, &partials);
+        let may_fail = body.may_fail || !allocated.is_empty();
+        let region = if !may_fail && partials.is_empty() {
+            vec![
+                CStmt::Pragma(format!("omp parallel for{clauses}")),
+                self.c_for(l, var, lower, upper, body.stmts),
+            ]
+        } else {
+            let mut inside = Vec::new();
+            if may_fail {
+                inside.push(CStmt::Declare {
+                    ty: "int".to_owned(),
+                    name: thread_status.clone(),
+                    dims: Vec::new(),
+                    init: Some(CExpr::name("OK")),
+                });
+            }
+            inside.extend(setup);
+            let fill = self.fill(&partials);
+            if let Some(failed) = null_test(&allocated) {
+                let fail = CStmt::Assign(CExpr::name(&thread_status), "=", CExpr::name("OUT_OF_MEMORY"));
+                inside.push(CStmt::If(failed, vec![fail], fill));
+            } else {
+                inside.extend(fill);
+            }
+            let mut iteration = Vec::new();
+            if may_fail {
+                let failed = CExpr::binary("!=", CExpr::name(&thread_status), CExpr::name("OK"));
+                iteration.push(CStmt::If(failed, vec![CStmt::Continue], Vec::new()));
+            }
+            iteration.extend(body.stmts);
+            inside.push(CStmt::Pragma(format!("omp for{clauses}")));
+            inside.push(self.c_for(l, var, lower, upper, iteration));
+            inside.extend(self.gather(&partials, may_fail, &thread_status, &outer_status));
+            for array in allocated.iter().rev() {
+                inside.push(CStmt::Expr(CExpr::call("free", vec![array.base.clone()])));
+            }
+            vec![CStmt::Pragma("omp parallel".to_owned()), CStmt::Block(None, inside)]
+        };
+        self.release_partials(&partials);
+        self.unclaim(&claims);
+        self.regions -= 1;
+        self.status = outer_status;
+        self.names.release(&thread_status);
+        Ok(Code { stmts: self.around(accumulators, region), may_fail })
+    }
+
+    /// Declares each thread's part of the reduced arrays, and brings them into scope.
+    fn partials(&mut self, l: &Loop) -> Result<(Vec<Partial>, Vec<CStmt>), Diagnostic> {
+        let (mut out, mut code) = (Vec::new(), Vec::new());
+        for (op, hub) in &l.reductions {
+            if self.in_clause(hub)? {
+                continue;
+            }
+            let whole = self.array(hub)?.clone();
+            let (decl, part, heap) = self.part_of(hub, &whole);
+            code.push(decl);
+            self.scope.push(hub, Binding::Array(part.clone()));
+            out.push(Partial { hub: hub.clone(), op: *op, whole, part, heap });
+        }
+        Ok((out, code))
+    }
+
+    fn part_of(&mut self, hub: &Name, whole: &Array) -> (CStmt, Array, bool) {
+        let name = self.names.take(&format!("{hub}_part"));
+        let ty = elem_type(&whole.elem);
+        let heap = whole.form == Form::Linear && !whole.dims.is_empty();
+        let part = Array { base: CExpr::name(&name), ..whole.clone() };
+        let decl = if heap {
+            self.helpers.insert(Helper::Alloc);
+            let count = whole.dims.iter().cloned().reduce(|a, b| self.extent_product(a, b));
+            let size = CExpr::literal(format!("sizeof({ty})"));
+            CStmt::Declare {
+                ty: format!("{ty} *restrict"),
+                name,
+                dims: Vec::new(),
+                init: Some(CExpr::call("lozenge_alloc", vec![count.unwrap_or_else(|| CExpr::int(1)), size])),
+            }
+        } else {
+            CStmt::Declare { ty, name, dims: whole.dims.clone(), init: None }
+        };
+        (decl, part, heap)
+    }
+
+    fn release_partials(&mut self, partials: &[Partial]) {
+        for partial in partials.iter().rev() {
+            self.scope.pop(&partial.hub);
+            if let CExpr::Name(name) = &partial.part.base {
+                self.names.release(name);
+            }
+        }
+    }
+
+    fn allocated(&self, claims: &Claims<'_>, partials: &[Partial]) -> Vec<Array> {
+        let parts = partials.iter().filter(|p| p.heap).map(|p| p.part.clone());
+        claims.0.iter().map(|(_, array)| array.clone()).chain(parts).collect()
+    }
+
+    /// Sets the threads' parts to the neutral element.
+    fn fill(&mut self, partials: &[Partial]) -> Vec<CStmt> {
+        let mut out = Vec::new();
+        for partial in partials {
+            out.extend(self.each_element(partial, |lower, _, part, ty| {
+                let neutral = lower.neutral(partial.op, ty);
+                CStmt::Assign(part, "=", neutral)
+            }));
+        }
+        out
+    }
+
+    /// Adds the threads' parts to the whole, one thread at a time; tells the caller's status of a failure.
+    fn gather(
+        &mut self,
+        partials: &[Partial],
+        may_fail: bool,
+        thread_status: &str,
+        outer_status: &str,
+    ) -> Vec<CStmt> {
+        let mut combine = Vec::new();
+        for partial in partials {
+            combine.extend(self.each_element(partial, |lower, whole, part, ty| {
+                let wraps = ty == Scalar::I32 && lower.wrapping;
+                match partial.op {
+                    ReduceOp::Add if !wraps => CStmt::Assign(whole, "+=", part),
+                    ReduceOp::Mul if !wraps => CStmt::Assign(whole, "*=", part),
+                    op => {
+                        let value = lower.binary(operation(op), whole.clone(), part, ty, false);
+                        CStmt::Assign(whole, "=", value)
+                    }
+                }
+            }));
+        }
+        let critical = if combine.is_empty() {
+            Vec::new()
+        } else {
+            vec![CStmt::Pragma("omp critical".to_owned()), CStmt::Block(None, combine)]
+        };
+        if !may_fail {
+            return critical;
+        }
+        let tell = vec![
+            CStmt::Pragma("omp atomic write".to_owned()),
+            CStmt::Assign(CExpr::name(outer_status), "=", CExpr::name(thread_status)),
+        ];
+        let failed = CExpr::binary("!=", CExpr::name(thread_status), CExpr::name("OK"));
+        vec![CStmt::If(failed, tell, critical)]
+    }
+
+    /// A loop nest over the elements of a reduced array and its part; one statement for each scalar of an element.
+    fn each_element(
+        &mut self,
+        partial: &Partial,
+        mut stmt: impl FnMut(&mut Self, CExpr, CExpr, Scalar) -> CStmt,
+    ) -> Vec<CStmt> {
+        let vars: Vec<String> =
+            (0..partial.whole.dims.len()).map(|d| self.names.take(&format!("r{d}"))).collect();
+        let indices: Vec<CExpr> = vars.iter().map(CExpr::name).collect();
+        let (whole, part) = (partial.whole.element(indices.clone()), partial.part.element(indices));
+        let mut body = Vec::new();
+        for (path, ty) in leaves(&partial.whole.elem) {
+            let at = |value: &CExpr| {
+                path.iter().fold(value.clone(), |v, c| CExpr::Member(Box::new(v), member(*c).to_owned()))
+            };
+            body.push(stmt(self, at(&whole), at(&part), ty));
+        }
+        for (var, dim) in vars.iter().zip(&partial.whole.dims).rev() {
+            body = vec![CStmt::For(CFor {
+                ty: self.index_type.to_owned(),
+                var: var.clone(),
+                lower: CExpr::int(0),
+                upper: dim.clone(),
+                step: 1,
+                body,
+            })];
+        }
+        vars.iter().for_each(|v| self.names.release(v));
+        body
+    }
+
+    /// The neutral element of a reduction.
+    fn neutral(&mut self, op: ReduceOp, ty: Scalar) -> CExpr {
+        let extreme = |greatest: bool, lower: &mut Self| match ty {
+            Scalar::F32 | Scalar::F64 => {
+                lower.helpers.insert(Helper::Math);
+                let infinity = CExpr::literal("INFINITY");
+                if greatest { infinity } else { CExpr::unary("-", infinity) }
+            }
+            Scalar::I32 => CExpr::literal(if greatest { "INT32_MAX" } else { "INT32_MIN" }),
+            Scalar::I64 => CExpr::literal(if greatest { "INT64_MAX" } else { "INT64_MIN" }),
+            Scalar::Bool => CExpr::literal(if greatest { "true" } else { "false" }),
+        };
+        let small = |value: bool| match ty {
+            Scalar::F32 => CExpr::literal(if value { "1.0f" } else { "0.0f" }),
+            Scalar::F64 => CExpr::literal(if value { "1.0" } else { "0.0" }),
+            Scalar::I32 | Scalar::I64 => CExpr::int(i64::from(value)),
+            Scalar::Bool => CExpr::literal(if value { "true" } else { "false" }),
+        };
+        match op {
+            ReduceOp::Add | ReduceOp::Or => small(false),
+            ReduceOp::Mul | ReduceOp::And => small(true),
+            ReduceOp::Min => extreme(true, self),
+            ReduceOp::Max => extreme(false, self),
+        }
+    }
+}
+
+fn null_test(arrays: &[Array]) -> Option<CExpr> {
+    arrays
+        .iter()
+        .map(|a| CExpr::binary("==", a.base.clone(), CExpr::name("NULL")))
+        .reduce(|a, b| CExpr::binary("||", a, b))
+}

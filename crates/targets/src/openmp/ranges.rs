@@ -1,0 +1,171 @@
+//! Intervals of index expressions: what shows that a quotient may be C's `/`.
+//!
+//! Facts come from the function's assumptions (`n >= 1`) and from loop bounds (inside `for i in 0..n`, `i >= 0` and `n >= 1`).
+//! Nothing relational is kept (`i < n` is not used for `n - i`).
+
+use std::collections::HashMap;
+
+use loops::{BinaryOp, CompareOp, Expr, Loop, Name};
+
+/// Least and greatest value, where known.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Interval {
+    /// Least value.
+    pub low: Option<i64>,
+    /// Greatest value.
+    pub high: Option<i64>,
+}
+
+impl Interval {
+    fn exactly(value: i64) -> Interval {
+        Interval { low: Some(value), high: Some(value) }
+    }
+
+    fn meet(self, other: Interval) -> Interval {
+        let tighter = |a: Option<i64>, b: Option<i64>, pick: fn(i64, i64) -> i64| match (a, b) {
+            (Some(a), Some(b)) => Some(pick(a, b)),
+            (a, b) => a.or(b),
+        };
+        Interval {
+            low: tighter(self.low, other.low, i64::max),
+            high: tighter(self.high, other.high, i64::min),
+        }
+    }
+}
+
+/// Intervals of the names in scope.
+#[derive(Clone, Debug, Default)]
+pub struct Ranges {
+    known: HashMap<Name, Vec<Interval>>,
+}
+
+/// How deep expressions are looked into.
+const DEPTH: u32 = 16;
+
+impl Ranges {
+    /// Takes over what an assumption says of single names.
+    pub fn assume(&mut self, condition: &Expr) {
+        let mut todo = vec![condition];
+        while let Some(condition) = todo.pop() {
+            match condition {
+                Expr::Binary(BinaryOp::And, a, b) => todo.extend([&**a, &**b]),
+                Expr::Compare(op, a, b) => match (&**a, &**b) {
+                    (Expr::Var(name), Expr::Int(value)) => self.compare(name, *op, *value),
+                    (Expr::Int(value), Expr::Var(name)) => self.compare(name, mirrored(*op), *value),
+                    _ => {}
+                },
+                _ => {}
+            }
+        }
+    }
+
+    fn compare(&mut self, name: &Name, op: CompareOp, value: i64) {
+        let fact = match op {
+            CompareOp::Eq => Interval::exactly(value),
+            CompareOp::Ge => Interval { low: Some(value), high: None },
+            CompareOp::Gt => Interval { low: value.checked_add(1), high: None },
+            CompareOp::Le => Interval { low: None, high: Some(value) },
+            CompareOp::Lt => Interval { low: None, high: value.checked_sub(1) },
+            CompareOp::Ne => return,
+        };
+        let known = self.interval_of_name(name).meet(fact);
+        self.push(name, known);
+    }
+
+    fn interval_of_name(&self, name: &Name) -> Interval {
+        self.known.get(name).and_then(|stack| stack.last()).copied().unwrap_or_default()
+    }
+
+    fn push(&mut self, name: &Name, interval: Interval) {
+        self.known.entry(name.clone()).or_default().push(interval);
+    }
+
+    fn pop(&mut self, name: &Name) {
+        if let Some(stack) = self.known.get_mut(name) {
+            stack.pop();
+        }
+    }
+
+    /// Enters the body of a loop: its variable, and what it says of the bound that some iteration runs.
+    pub fn enter(&mut self, l: &Loop) {
+        let (lower, upper) = (self.of(&l.lower), self.of(&l.upper));
+        if let Expr::Var(bound) = &l.upper {
+            let fact = Interval { low: lower.low.and_then(|v| v.checked_add(1)), high: None };
+            let known = self.interval_of_name(bound).meet(fact);
+            self.push(bound, known);
+        }
+        self.push(&l.var, Interval { low: lower.low, high: upper.high.and_then(|v| v.checked_sub(1)) });
+    }
+
+    /// Leaves the body of a loop.
+    pub fn leave(&mut self, l: &Loop) {
+        self.pop(&l.var);
+        if let Expr::Var(bound) = &l.upper {
+            self.pop(bound);
+        }
+    }
+
+    /// The interval of an `i64` expression.
+    pub fn of(&self, e: &Expr) -> Interval {
+        self.at_depth(e, DEPTH)
+    }
+
+    fn at_depth(&self, e: &Expr, depth: u32) -> Interval {
+        let unknown = Interval::default();
+        if depth == 0 {
+            return unknown;
+        }
+        let of = |e: &Expr| self.at_depth(e, depth - 1);
+        let both = |a: Option<i64>, b: Option<i64>, f: fn(i64, i64) -> Option<i64>| {
+            a.zip(b).and_then(|(a, b)| f(a, b))
+        };
+        match e {
+            Expr::Int(value) => Interval::exactly(*value),
+            Expr::Var(name) => self.interval_of_name(name),
+            Expr::Binary(op, a, b) => {
+                let (x, y) = (of(a), of(b));
+                let natural = x.low.is_some_and(|v| v >= 0);
+                let positive = y.low.is_some_and(|v| v > 0);
+                match op {
+                    BinaryOp::Add => Interval {
+                        low: both(x.low, y.low, i64::checked_add),
+                        high: both(x.high, y.high, i64::checked_add),
+                    },
+                    BinaryOp::Sub => Interval {
+                        low: both(x.low, y.high, i64::checked_sub),
+                        high: both(x.high, y.low, i64::checked_sub),
+                    },
+                    BinaryOp::Mul if natural && y.low.is_some_and(|v| v >= 0) => Interval {
+                        low: both(x.low, y.low, i64::checked_mul),
+                        high: both(x.high, y.high, i64::checked_mul),
+                    },
+                    BinaryOp::FloorDiv | BinaryOp::Div if natural && positive => Interval {
+                        low: both(x.low, y.high, i64::checked_div).or(Some(0)),
+                        high: both(x.high, y.low, i64::checked_div),
+                    },
+                    BinaryOp::Mod | BinaryOp::Rem if positive && (natural || *op == BinaryOp::Mod) => {
+                        Interval { low: Some(0), high: y.high.and_then(|v| v.checked_sub(1)) }
+                    }
+                    BinaryOp::Min => {
+                        Interval { low: both(x.low, y.low, |a, b| Some(a.min(b))), high: x.meet(y).high }
+                    }
+                    BinaryOp::Max => {
+                        Interval { low: x.meet(y).low, high: both(x.high, y.high, |a, b| Some(a.max(b))) }
+                    }
+                    _ => unknown,
+                }
+            }
+            _ => unknown,
+        }
+    }
+}
+
+fn mirrored(op: CompareOp) -> CompareOp {
+    match op {
+        CompareOp::Lt => CompareOp::Gt,
+        CompareOp::Le => CompareOp::Ge,
+        CompareOp::Gt => CompareOp::Lt,
+        CompareOp::Ge => CompareOp::Le,
+        other => other,
+    }
+}

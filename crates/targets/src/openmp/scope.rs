@@ -1,0 +1,86 @@
+//! What the names of the hub are in C at a place of the program, and how arrays are addressed there.
+
+use std::collections::HashMap;
+
+use loops::{Elem, Name};
+
+use crate::c::CExpr;
+use crate::openmp::arith;
+
+/// A hub name in C.
+#[derive(Clone, Debug)]
+pub enum Binding {
+    /// A loop variable or a size parameter.
+    Index(CExpr),
+    /// An array or a scalar variable.
+    Array(Array),
+}
+
+/// An array in C.
+#[derive(Clone, Debug)]
+pub struct Array {
+    /// What subscripts are put on; for a scalar the variable itself, dereferenced where it is a pointer.
+    pub base: CExpr,
+    /// Type of the elements.
+    pub elem: Elem,
+    /// Extents.
+    pub dims: Vec<CExpr>,
+    /// How elements are addressed.
+    pub form: Form,
+}
+
+/// How elements are addressed.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Form {
+    /// `a[i][j]`: an array of arrays.
+    Nested,
+    /// `a[i * m + j]`: a pointer to the first element, row-major.
+    Linear,
+}
+
+impl Array {
+    /// The element at these subscripts, one for each dimension.
+    pub fn element(&self, indices: Vec<CExpr>) -> CExpr {
+        if indices.is_empty() {
+            return self.base.clone();
+        }
+        match self.form {
+            Form::Nested => indices.into_iter().fold(self.base.clone(), CExpr::index),
+            Form::Linear => {
+                let offset = indices
+                    .into_iter()
+                    .zip(&self.dims)
+                    .reduce(|(offset, _), (index, dim)| {
+                        (arith::add_terms(arith::mul(offset, dim.clone()), index), dim)
+                    })
+                    .map_or_else(|| CExpr::int(0), |(offset, _)| offset);
+                CExpr::index(self.base.clone(), offset)
+            }
+        }
+    }
+}
+
+/// The names in scope, innermost last.
+#[derive(Clone, Debug, Default)]
+pub struct Scope {
+    bindings: HashMap<Name, Vec<Binding>>,
+}
+
+impl Scope {
+    /// Brings a name into scope.
+    pub fn push(&mut self, name: &Name, binding: Binding) {
+        self.bindings.entry(name.clone()).or_default().push(binding);
+    }
+
+    /// Takes the innermost binding of a name out of scope.
+    pub fn pop(&mut self, name: &Name) {
+        if let Some(stack) = self.bindings.get_mut(name) {
+            stack.pop();
+        }
+    }
+
+    /// The innermost binding.
+    pub fn get(&self, name: &Name) -> Option<&Binding> {
+        self.bindings.get(name).and_then(|stack| stack.last())
+    }
+}

@@ -1,0 +1,3 @@
+lozenge explain X0103
+lozenge explain x9999
+lozenge explain

@@ -1,0 +1,19 @@
+lozenge compile missing.loz
+lozenge compile .
+lozenge compile dot.txt
+cp dot.loops dot.txt; lozenge compile dot.txt
+printf 'fn f() {\n\377}' > bytes.loops; lozenge compile bytes.loops
+lozenge compile syntax.loops
+lozenge --json compile syntax.loops
+lozenge compile dot.loops -o no/such/folder/dot.c
+lozenge compile dot.loops -o .
+# nothing is left behind where the result can't be put
+ls -A | grep -c partial
+lozenge compile dot.loops -o dot.c && grep -c 'int dot' dot.c
+lozenge compile syntax.loops -o dot.c
+# a refused program leaves the old result alone
+grep -c 'int dot' dot.c
+lozenge compile dot.loops > /dev/full
+lozenge compile dot.loops --emit derivation
+lozenge compile two.loops --def third
+head -c 10000000 /dev/zero | tr '\0' '(' > brackets.loops; lozenge compile brackets.loops | head -c 2000

@@ -1,0 +1,6 @@
+lozenge test dot.loops two.loops
+lozenge test dot.loops two.loops --sanitize
+lozenge test wrong.loops
+lozenge test malformed.loops
+lozenge test missing.loz
+lozenge test wrong.loops --filter '=> 2' --json

@@ -1,0 +1,76 @@
+#define _POSIX_C_SOURCE 200112L /* posix_memalign */
+#include <stdint.h>
+#include <stdlib.h>
+
+#ifndef _OPENMP
+#pragma GCC diagnostic ignored "-Wunknown-pragmas"
+#endif
+
+enum { OK = 0, OUT_OF_MEMORY = 1, BAD_SIZES = 2 };
+
+/* Memory for `count` elements, aligned for vectors; NULL if there is none. */
+static void *lozenge_alloc(int64_t count, size_t size) {
+    void *block = NULL;
+    if (count < 1) {
+        count = 1;
+    }
+    if ((uint64_t)count > (uint64_t)PTRDIFF_MAX / size || posix_memalign(&block, 64, (size_t)count * size) != 0) {
+        return NULL;
+    }
+    return block;
+}
+
+/* blocks:
+     a double[n][m], in and out
+     limit int64_t, in
+     tail int64_t, in and out
+   Returns 0; 1 if memory runs out; 2 if the sizes are not admissible. Arrays must not overlap. */
+int blocks(
+        int64_t n,
+        int64_t m,
+        int64_t s,
+        double *restrict a,
+        int64_t limit,
+        int64_t *restrict tail) {
+    int status = OK;
+    for (int64_t step = 0; step < s; step++) {
+#pragma omp parallel
+        {
+            int thread_status = OK;
+            double *restrict t = lozenge_alloc(m, sizeof(double));
+            if (t == NULL) {
+                thread_status = OUT_OF_MEMORY;
+            }
+#pragma omp for
+            for (int64_t i = 0; i < n; i++) {
+                if (thread_status != OK) {
+                    continue;
+                }
+                for (int64_t j = 0; j < m; j++) {
+                    t[j] = a[i * m + j] + 1.0;
+                }
+                for (int64_t j = 0; j < m; j++) {
+                    a[i * m + j] = t[m - 1 - j] * 0.5;
+                }
+            }
+            if (thread_status != OK) {
+#pragma omp atomic write
+                status = thread_status;
+            }
+            free(t);
+        }
+        if (status != OK) {
+            break;
+        }
+    }
+    if (status == OK) {
+        *tail = limit;
+        {
+            const int64_t i_end = *tail;
+            for (int64_t i = 0; i < i_end; i++) {
+                *tail = *tail - 1;
+            }
+        }
+    }
+    return status;
+}

@@ -1,0 +1,53 @@
+#include <stdint.h>
+
+#ifndef _OPENMP
+#pragma GCC diagnostic ignored "-Wunknown-pragmas"
+#endif
+#ifdef __clang__
+#pragma clang diagnostic ignored "-Wpass-failed"
+#endif
+
+enum { OK = 0, OUT_OF_MEMORY = 1, BAD_SIZES = 2 };
+
+/* register_tile:
+     a double[depth][8], in
+     b double[depth][3][8], in
+     c double[8][3][8], in and out
+   Returns 0; 1 if memory runs out; 2 if the sizes are not admissible. Arrays must not overlap. */
+int register_tile(
+        int64_t depth,
+        const double *restrict a,
+        const double *restrict b,
+        double *restrict c) {
+    if (depth < 0) {
+        return BAD_SIZES;
+    }
+    double acc[8][3][8];
+    for (int64_t i = 0; i < 8; i++) {
+        for (int64_t j = 0; j < 3; j++) {
+            for (int64_t l = 0; l < 8; l++) {
+                acc[i][j][l] = 0.0;
+            }
+        }
+    }
+    for (int64_t k = 0; k < depth; k++) {
+#pragma GCC unroll 8
+        for (int64_t i = 0; i < 8; i++) {
+#pragma GCC unroll 3
+            for (int64_t j = 0; j < 3; j++) {
+#pragma omp simd simdlen(8)
+                for (int64_t l = 0; l < 8; l++) {
+                    acc[i][j][l] += a[k * 8 + i] * b[(k * 3 + j) * 8 + l];
+                }
+            }
+        }
+    }
+    for (int64_t i = 0; i < 8; i++) {
+        for (int64_t j = 0; j < 3; j++) {
+            for (int64_t l = 0; l < 8; l++) {
+                c[(i * 3 + j) * 8 + l] += acc[i][j][l];
+            }
+        }
+    }
+    return 0;
+}
