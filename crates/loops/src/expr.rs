@@ -7,7 +7,8 @@ use crate::types::Scalar;
 /// A scalar expression.
 ///
 /// Subscripts, bounds and sizes are expressions of type `i64`. Floating-point literals are compared and hashed by their bits.
-#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+/// The order of expressions is only good for keeping them in sets.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum Expr {
     /// An `i64` constant.
     Int(i64),
@@ -45,11 +46,11 @@ pub enum Expr {
 }
 
 /// A single-precision constant that is equal to another when their bits are.
-#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Bits32(u32);
 
 /// A double-precision constant that is equal to another when their bits are.
-#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Bits64(u64);
 
 impl Bits32 {
@@ -91,7 +92,7 @@ impl std::fmt::Debug for Bits64 {
 }
 
 /// Unary operations. `Sqrt Exp Log Tanh Sin Cos Floor Ceil` are for floating point, `Not` for truth values, `Neg` and `Abs` for numbers.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 #[allow(missing_docs)] // the names are the documentation
 pub enum UnaryOp {
     Neg,
@@ -108,7 +109,7 @@ pub enum UnaryOp {
 }
 
 /// Binary operations.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum BinaryOp {
     /// Sum.
     Add,
@@ -137,7 +138,7 @@ pub enum BinaryOp {
 }
 
 /// Comparisons.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 #[allow(missing_docs)] // the names are the documentation
 pub enum CompareOp {
     Eq,

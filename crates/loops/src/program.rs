@@ -145,7 +145,7 @@ pub enum ReduceOp {
 }
 
 /// An element of an array: its subscripts, then the components inside a pair.
-#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct Access {
     /// The array, or scalar variable.
     pub array: Name,
@@ -156,7 +156,7 @@ pub struct Access {
 }
 
 /// One half of a pair.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum Component {
     /// `.x1`
     First,

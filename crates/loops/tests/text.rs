@@ -1,6 +1,9 @@
 //! The textual form: what is printed reads back to the same value, and bad text gives diagnostics.
 
-mod common;
+#[path = "common/programs.rs"]
+mod programs;
+#[path = "common/random.rs"]
+mod random;
 
 use loops::Diagnostic;
 use proptest::prelude::*;
@@ -42,7 +45,7 @@ proptest! {
 
     #[test]
     fn printed_programs_parse_back(seed: u64) {
-        let program = common::program(seed);
+        let program = programs::program(seed);
         let text = program.to_string();
         match loops::parse(&text) {
             Ok(back) => prop_assert_eq!(&back, &program, "\n{}", text),

@@ -1,39 +1,11 @@
 //! Random programs for property tests: any value of the type, whether or not it makes sense.
 
+use crate::random::Random;
 use loops::expr::Expr;
 use loops::*;
 
-/// A small generator of pseudo-random numbers (splitmix64), so that a failure is told by its seed alone.
-pub struct Random(pub u64);
-
-impl Random {
-    pub fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        z ^ (z >> 31)
-    }
-
-    pub fn below(&mut self, bound: usize) -> usize {
-        (self.next() % bound.max(1) as u64) as usize
-    }
-
-    pub fn range(&mut self, low: i64, high: i64) -> i64 {
-        low + (self.next() % (high - low + 1) as u64) as i64
-    }
-
-    pub fn chance(&mut self, percent: usize) -> bool {
-        self.below(100) < percent
-    }
-
-    pub fn pick<T: Clone>(&mut self, items: &[T]) -> T {
-        items[self.below(items.len())].clone()
-    }
-
-    fn list<T>(&mut self, most: usize, mut each: impl FnMut(&mut Random) -> T) -> Vec<T> {
-        (0..self.below(most + 1)).map(|_| each(self)).collect()
-    }
+fn list<T>(r: &mut Random, most: usize, mut each: impl FnMut(&mut Random) -> T) -> Vec<T> {
+    (0..r.below(most + 1)).map(|_| each(r)).collect()
 }
 
 /// Names that collide, that are keywords or functions, and that are no identifiers.
@@ -93,9 +65,9 @@ fn elem(r: &mut Random, depth: usize) -> Elem {
 }
 
 fn access(r: &mut Random, depth: usize) -> Access {
-    let indices = if depth == 0 { Vec::new() } else { r.list(2, |r| expr(r, depth - 1)) };
+    let indices = if depth == 0 { Vec::new() } else { list(r, 2, |r| expr(r, depth - 1)) };
     let path =
-        if r.chance(20) { r.list(2, |r| r.pick(&[Component::First, Component::Second])) } else { vec![] };
+        if r.chance(20) { list(r, 2, |r| r.pick(&[Component::First, Component::Second])) } else { vec![] };
     Access { array: name(r), indices, path }
 }
 
@@ -137,14 +109,14 @@ pub fn expr(r: &mut Random, depth: usize) -> Expr {
         11 => Expr::Select(sub(r), sub(r), sub(r)),
         12 => Expr::Cast(scalar(r), sub(r)),
         _ => {
-            let args = r.list(3, |r| expr(r, depth - 1));
+            let args = list(r, 3, |r| expr(r, depth - 1));
             Expr::Call { function: name(r), ty: scalar(r), args }
         }
     }
 }
 
 pub fn body(r: &mut Random, depth: usize) -> Vec<Stmt> {
-    r.list(3, |r| stmt(r, depth))
+    list(r, 3, |r| stmt(r, depth))
 }
 
 fn stmt(r: &mut Random, depth: usize) -> Stmt {
@@ -156,12 +128,12 @@ fn stmt(r: &mut Random, depth: usize) -> Stmt {
         }
         2 => {
             let storage = r.pick(&[Storage::Auto, Storage::Stack, Storage::Heap, Storage::Scratchpad]);
-            let dims = r.list(2, |r| expr(r, 2));
+            let dims = list(r, 2, |r| expr(r, 2));
             Stmt::Local(ArrayDecl { name: name(r), elem: elem(r, 2), dims, storage })
         }
         3 => {
             let kind = r.pick(&[CopyKind::Get, CopyKind::Put]);
-            let extents = r.list(2, |r| expr(r, 1));
+            let extents = list(r, 2, |r| expr(r, 1));
             let tag = r.chance(50).then(|| name(r));
             Stmt::Copy(Copy { kind, from: access(r, 2), to: access(r, 2), extents, tag })
         }
@@ -176,7 +148,7 @@ fn stmt(r: &mut Random, depth: usize) -> Stmt {
             ];
             let step = if r.chance(70) { 1 } else { integer(r) };
             let reductions =
-                if r.chance(30) { r.list(2, |r| (r.pick(&ReduceOp::ALL), name(r))) } else { vec![] };
+                if r.chance(30) { list(r, 2, |r| (r.pick(&ReduceOp::ALL), name(r))) } else { vec![] };
             let (lower, upper) = (expr(r, 2), expr(r, 2));
             let kind = r.pick(&kinds);
             Stmt::Loop(Loop { var: name(r), lower, upper, step, kind, reductions, body: body(r, depth - 1) })
@@ -188,13 +160,13 @@ fn stmt(r: &mut Random, depth: usize) -> Stmt {
 
 pub fn program(seed: u64) -> Program {
     let r = &mut Random(seed);
-    let functions = r.list(2, |r| {
-        let sizes = r.list(2, name);
-        let params = r.list(3, |r| {
+    let functions = list(r, 2, |r| {
+        let sizes = list(r, 2, name);
+        let params = list(r, 3, |r| {
             let mode = r.pick(&[ParamMode::In, ParamMode::Out, ParamMode::InOut]);
-            Param { name: name(r), elem: elem(r, 2), dims: r.list(2, |r| expr(r, 1)), mode }
+            Param { name: name(r), elem: elem(r, 2), dims: list(r, 2, |r| expr(r, 1)), mode }
         });
-        let assumptions = r.list(2, |r| expr(r, 2));
+        let assumptions = list(r, 2, |r| expr(r, 2));
         Function { name: name(r), sizes, assumptions, params, body: body(r, 4) }
     });
     Program { functions }

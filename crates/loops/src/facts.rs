@@ -1,0 +1,348 @@
+//! What is known of variables at a place in a program, and what follows from it.
+//!
+//! A loop `for i in a..b` tells inside it `a <= i < b` and so `a < b`; conditions and assumptions tell inequalities. [`Facts::proves`]
+//! decides conditions by replacing variables by their bounds. It is incomplete and bounded in time; what it proves holds for all
+//! values of the variables for which the arithmetic of the program does not go beyond 64 bits.
+
+use crate::expr::{BinaryOp, CompareOp, Expr, UnaryOp};
+use crate::name::Name;
+use crate::poly::Poly;
+use crate::program::{Function, Loop};
+
+/// Knowledge about the variables in scope.
+#[derive(Clone, Debug, Default)]
+pub struct Facts {
+    /// Loop variables, outermost first.
+    ranges: Vec<Range>,
+    /// Polynomials that are not negative.
+    natural: Vec<Poly>,
+}
+
+/// Bounds of a loop variable, both inclusive: it is at least every lower and at most every upper one.
+#[derive(Clone, Debug)]
+struct Range {
+    var: Name,
+    lower: Vec<Poly>,
+    upper: Vec<Poly>,
+}
+
+/// Steps of one proof.
+const FUEL: u32 = 400;
+/// Facts that are remembered at one place.
+const MOST_FACTS: usize = 64;
+
+/// Whether the value is the same wherever the expression is in the scope of its variables, and is index arithmetic.
+pub(crate) fn is_stable(expr: &Expr) -> bool {
+    let here = match expr {
+        Expr::Int(_) | Expr::Var(_) | Expr::Bool(_) | Expr::Compare(..) | Expr::Select(..) => true,
+        Expr::Unary(op, _) => matches!(op, UnaryOp::Neg | UnaryOp::Abs | UnaryOp::Not),
+        Expr::Binary(op, ..) => *op != BinaryOp::Pow,
+        _ => false,
+    };
+    here && expr.children().into_iter().all(is_stable)
+}
+
+fn stable_poly(expr: &Expr) -> Option<Poly> {
+    if is_stable(expr) { Poly::of(expr) } else { None }
+}
+
+/// The operands of nested minima (maxima), or the expression alone.
+pub(crate) fn operands(expr: &Expr, of: BinaryOp) -> Vec<&Expr> {
+    match expr {
+        Expr::Binary(op, a, b) if *op == of => {
+            let mut list = operands(a, of);
+            list.extend(operands(b, of));
+            list
+        }
+        other => vec![other],
+    }
+}
+
+impl Facts {
+    /// What holds in the body of a function that runs: its assumptions, and that no parameter has a negative extent.
+    pub fn of(function: &Function) -> Facts {
+        let mut facts = Facts::default();
+        for assumption in &function.assumptions {
+            facts.assume(assumption, true);
+        }
+        for dim in function.params.iter().flat_map(|p| &p.dims) {
+            facts.assume_natural(dim);
+        }
+        facts
+    }
+
+    fn learn(&mut self, poly: Option<Poly>) {
+        if let Some(poly) = poly
+            && poly.as_constant().is_none()
+            && self.natural.len() < MOST_FACTS
+            && !self.natural.contains(&poly)
+        {
+            self.natural.push(poly);
+        }
+    }
+
+    /// From here on the expression is at least 0.
+    pub fn assume_natural(&mut self, expr: &Expr) {
+        self.learn(stable_poly(expr));
+    }
+
+    /// From here on the condition holds, or does not.
+    pub fn assume(&mut self, cond: &Expr, holds: bool) {
+        match cond {
+            Expr::Unary(UnaryOp::Not, inner) => self.assume(inner, !holds),
+            Expr::Binary(BinaryOp::And, a, b) if holds => {
+                self.assume(a, true);
+                self.assume(b, true);
+            }
+            Expr::Binary(BinaryOp::Or, a, b) if !holds => {
+                self.assume(a, false);
+                self.assume(b, false);
+            }
+            Expr::Compare(op, a, b) => {
+                let (Some(a), Some(b)) = (stable_poly(a), stable_poly(b)) else { return };
+                let at_least = |x: &Poly, y: &Poly, gap: i64| x.sub(y).and_then(|d| d.plus(-gap));
+                match (op, holds) {
+                    (CompareOp::Lt, true) | (CompareOp::Ge, false) => self.learn(at_least(&b, &a, 1)),
+                    (CompareOp::Le, true) | (CompareOp::Gt, false) => self.learn(at_least(&b, &a, 0)),
+                    (CompareOp::Gt, true) | (CompareOp::Le, false) => self.learn(at_least(&a, &b, 1)),
+                    (CompareOp::Ge, true) | (CompareOp::Lt, false) => self.learn(at_least(&a, &b, 0)),
+                    (CompareOp::Eq, true) | (CompareOp::Ne, false) => {
+                        self.learn(at_least(&a, &b, 0));
+                        self.learn(at_least(&b, &a, 0));
+                    }
+                    (CompareOp::Ne, true) | (CompareOp::Eq, false) => {}
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// Forgets what is known of a name that means something else from here on.
+    pub fn forget(&mut self, name: &Name) {
+        let mentions = |poly: &Poly| poly.atoms().iter().any(|atom| atom.vars().contains(name));
+        self.natural.retain(|poly| !mentions(poly));
+        for range in &mut self.ranges {
+            range.lower.retain(|poly| !mentions(poly));
+            range.upper.retain(|poly| !mentions(poly));
+        }
+        self.ranges.retain(|range| range.var != *name);
+    }
+
+    /// Into the body of a loop, where the loop has at least this one iteration.
+    pub fn enter(&mut self, l: &Loop) {
+        self.enter_range(&l.var, &l.lower, &l.upper);
+    }
+
+    /// From here on `lower <= var < upper`.
+    pub fn enter_range(&mut self, var: &Name, lower: &Expr, upper: &Expr) {
+        self.forget(var);
+        let polys = |expr: &Expr, of: BinaryOp| -> Vec<Poly> {
+            let list = operands(expr, of).into_iter().filter_map(stable_poly);
+            list.filter(|poly| !poly.atoms().iter().any(|atom| atom.vars().contains(var))).collect()
+        };
+        let lower = polys(lower, BinaryOp::Max);
+        let upper: Vec<Poly> = polys(upper, BinaryOp::Min).iter().filter_map(|p| p.plus(-1)).collect();
+        for low in &lower {
+            for high in &upper {
+                self.learn(high.sub(low));
+            }
+        }
+        self.ranges.push(Range { var: var.clone(), lower, upper });
+    }
+
+    /// Whether the condition holds for all values that the facts allow.
+    pub fn proves(&self, cond: &Expr) -> bool {
+        match cond {
+            Expr::Bool(value) => *value,
+            Expr::Binary(BinaryOp::And, a, b) => self.proves(a) && self.proves(b),
+            Expr::Binary(BinaryOp::Or, a, b) => self.proves(a) || self.proves(b),
+            Expr::Unary(UnaryOp::Not, inner) => self.refutes(inner),
+            Expr::Compare(op, a, b) => self.decide(*op, a, b) == Some(true),
+            _ => false,
+        }
+    }
+
+    /// Whether the condition fails for all values that the facts allow.
+    pub fn refutes(&self, cond: &Expr) -> bool {
+        match cond {
+            Expr::Bool(value) => !*value,
+            Expr::Binary(BinaryOp::And, a, b) => self.refutes(a) || self.refutes(b),
+            Expr::Binary(BinaryOp::Or, a, b) => self.refutes(a) && self.refutes(b),
+            Expr::Unary(UnaryOp::Not, inner) => self.proves(inner),
+            Expr::Compare(op, a, b) => self.decide(*op, a, b) == Some(false),
+            _ => false,
+        }
+    }
+
+    /// The comparison's value, if the facts decide it.
+    pub fn decide(&self, op: CompareOp, a: &Expr, b: &Expr) -> Option<bool> {
+        let difference = stable_poly(b)?.sub(&stable_poly(a)?)?; // b - a
+        let at_least = |gap: i64| difference.plus(-gap).is_some_and(|p| self.natural(&p));
+        let at_most =
+            |gap: i64| difference.scale(-1).and_then(|p| p.plus(gap)).is_some_and(|p| self.natural(&p));
+        let decided = |yes: bool, no: &dyn Fn() -> bool| if yes { Some(true) } else { no().then_some(false) };
+        match op {
+            CompareOp::Lt => decided(at_least(1), &|| at_most(0)),
+            CompareOp::Le => decided(at_least(0), &|| at_most(-1)),
+            CompareOp::Gt => decided(at_most(-1), &|| at_least(0)),
+            CompareOp::Ge => decided(at_most(0), &|| at_least(1)),
+            CompareOp::Eq => decided(at_least(0) && at_most(0), &|| at_least(1) || at_most(-1)),
+            CompareOp::Ne => decided(at_least(1) || at_most(-1), &|| at_least(0) && at_most(0)),
+        }
+    }
+
+    /// Whether the expression is at least 0 for all values that the facts allow.
+    pub fn proves_natural(&self, expr: &Expr) -> bool {
+        stable_poly(expr).is_some_and(|poly| self.natural(&poly))
+    }
+
+    /// Whether the polynomial is at least 0 for all values that the facts allow.
+    pub(crate) fn natural(&self, poly: &Poly) -> bool {
+        let mut fuel = FUEL;
+        if self.eliminate(poly, &mut fuel) {
+            return true;
+        }
+        let mut fuel = FUEL;
+        self.with_facts(poly, 2, &mut fuel)
+    }
+
+    /// Whether the polynomial is the sum of some facts and of something natural.
+    fn with_facts(&self, poly: &Poly, most: usize, fuel: &mut u32) -> bool {
+        for fact in &self.natural {
+            // Take the fact as often as cancels one of its terms.
+            let times =
+                fact.terms().filter(|(monomial, _)| !monomial.is_empty()).find_map(|(monomial, c)| {
+                    let have = poly.coefficient(monomial);
+                    if have != 0 && have % c == 0 && have / c > 0 {
+                        i64::try_from(have / c).ok()
+                    } else {
+                        None
+                    }
+                });
+            let Some(rest) = times.and_then(|times| poly.sub(&fact.scale(times)?)) else { continue };
+            if self.eliminate(&rest, fuel) || (most > 1 && self.with_facts(&rest, most - 1, fuel)) {
+                return true;
+            }
+        }
+        false
+    }
+
+    /// Replaces atoms by their bounds, innermost loops first, until only sizes are left.
+    fn eliminate(&self, poly: &Poly, fuel: &mut u32) -> bool {
+        if let Some(value) = poly.as_constant() {
+            return value >= 0;
+        }
+        if *fuel == 0 {
+            return false;
+        }
+        *fuel -= 1;
+        let atoms = poly.atoms();
+        let composite = atoms.iter().filter(|a| !matches!(a, Expr::Var(_))).max_by_key(|a| node_count(a));
+        if let Some(atom) = composite {
+            let atom = (*atom).clone();
+            return poly
+                .split(&atom)
+                .is_some_and(|(factor, rest)| self.bound_composite(poly, &atom, &factor, &rest, fuel));
+        }
+        for range in self.ranges.iter().rev() {
+            let atom = Expr::Var(range.var.clone());
+            if !atoms.contains(&&atom) {
+                continue;
+            }
+            let Some((factor, rest)) = poly.split(&atom) else { return false };
+            let candidates = if self.eliminate(&factor, fuel) {
+                &range.lower
+            } else if factor.scale(-1).is_some_and(|negated| self.eliminate(&negated, fuel)) {
+                &range.upper
+            } else {
+                return false;
+            };
+            return candidates.iter().any(|bound| {
+                let bounded = factor.mul(bound).and_then(|product| product.add(&rest));
+                bounded.is_some_and(|p| self.eliminate(&p, fuel))
+            });
+        }
+        self.natural_in_sizes(poly)
+    }
+
+    /// Whether all coefficients are natural when every size is counted from its smallest value.
+    fn natural_in_sizes(&self, poly: &Poly) -> bool {
+        let mut shifted = poly.clone();
+        for atom in poly.atoms() {
+            let Some(least) = self.least(atom) else { return false };
+            let counted = Poly::atom(atom.clone()).plus(least);
+            match counted.and_then(|by| shifted.replace(atom, &by)) {
+                Some(next) => shifted = next,
+                None => return false,
+            }
+        }
+        shifted.terms().all(|(_, c)| c >= 0)
+    }
+
+    /// The largest constant that some fact gives as a lower bound of a size.
+    fn least(&self, atom: &Expr) -> Option<i64> {
+        let this = Poly::atom(atom.clone());
+        self.natural.iter().filter_map(|fact| this.sub(fact)?.as_constant()).max()
+    }
+
+    /// `poly = factor * atom + rest` for a quotient, remainder, minimum or the like.
+    fn bound_composite(&self, poly: &Poly, atom: &Expr, factor: &Poly, rest: &Poly, fuel: &mut u32) -> bool {
+        let natural = |p: Option<Poly>, fuel: &mut u32| p.is_some_and(|p| self.eliminate(&p, fuel));
+        let rising = self.eliminate(factor, fuel);
+        let falling = !rising && natural(factor.scale(-1), fuel);
+        let with = |bound: &Poly| factor.mul(bound).and_then(|product| product.add(rest));
+        match atom {
+            Expr::Binary(op @ (BinaryOp::Min | BinaryOp::Max), a, b) => {
+                let replaced = |by: &Expr| Poly::of(by).and_then(|by| poly.replace(atom, &by));
+                // A minimum is at most each operand, so for a falling factor either will do; else both must.
+                let either = if *op == BinaryOp::Min { falling } else { rising };
+                let first = natural(replaced(a), fuel);
+                if first == either { first } else { natural(replaced(b), fuel) }
+            }
+            Expr::Select(_, a, b) => {
+                let replaced = |by: &Expr| Poly::of(by).and_then(|by| poly.replace(atom, &by));
+                natural(replaced(a), fuel) && natural(replaced(b), fuel)
+            }
+            Expr::Unary(UnaryOp::Abs, _) => rising && natural(Some(rest.clone()), fuel),
+            Expr::Binary(op, x, d) if rising || falling => {
+                let (Some(x), Some(d)) = (Poly::of(x), Poly::of(d)) else { return false };
+                let Some(largest) = d.plus(-1) else { return false };
+                if !self.eliminate(&largest, fuel) {
+                    return false;
+                }
+                let floors = matches!(op, BinaryOp::FloorDiv | BinaryOp::Mod) || self.eliminate(&x, fuel);
+                match op {
+                    BinaryOp::Mod | BinaryOp::Rem if floors => {
+                        if rising {
+                            natural(Some(rest.clone()), fuel)
+                        } else {
+                            // At most d - 1, and at most x if x is natural.
+                            natural(with(&largest), fuel)
+                                || (self.eliminate(&x, fuel) && natural(with(&x), fuel))
+                        }
+                    }
+                    BinaryOp::Rem => {
+                        let bound = if rising { largest.scale(-1) } else { Some(largest) };
+                        natural(bound.and_then(|bound| with(&bound)), fuel)
+                    }
+                    BinaryOp::FloorDiv | BinaryOp::Div if floors => {
+                        // d q is in x - (d - 1) ..= x; and an integer p is natural if d p > -d.
+                        let dq = if rising { x.sub(&largest) } else { Some(x.clone()) };
+                        let scaled = dq
+                            .and_then(|dq| factor.mul(&dq))
+                            .and_then(|p| p.add(&rest.mul(&d)?))
+                            .and_then(|p| p.add(&largest));
+                        natural(scaled, fuel)
+                            || (rising && self.eliminate(&x, fuel) && natural(Some(rest.clone()), fuel))
+                    }
+                    _ => false,
+                }
+            }
+            _ => false,
+        }
+    }
+}
+
+fn node_count(expr: &Expr) -> usize {
+    1 + expr.children().into_iter().map(node_count).sum::<usize>()
+}
