@@ -1,1 +1,25 @@
 //! C with marked regions in, loop programs out, and the result spliced back.
+//!
+//! A region stands between `#pragma scop` and `#pragma endscop`. [`parse`] takes the original file and its preprocessed
+//! text and gives a [`CFile`]: one [`loops::Function`] a region and a [`RegionInfo`] that ties its names to the C around
+//! it. [`splice`] puts C text in the place of the regions and leaves every other byte as it was.
+//!
+//! What is deliberately not here: no process (the command runs the preprocessor), no target (the text that replaces a
+//! region is made elsewhere), no analysis beyond what says that a region is affine.
+
+mod ast;
+pub mod codes;
+mod ctype;
+mod file;
+mod lexer;
+mod linear;
+mod lower;
+mod parser;
+mod region;
+mod scope;
+mod source;
+mod splice;
+
+pub use file::{Options, parse, parse_with};
+pub use region::{AccessForm, AliasPair, CFile, Region, RegionInfo, SizeVariable, Variable, VariableKind};
+pub use splice::{Replacement, splice};

@@ -1,0 +1,141 @@
+//! The syntax of C in a region: expressions, declarations, statements. Constructs that a region cannot have are kept by
+//! name, so that all of them can be told at once.
+
+use crate::ctype::{CType, IntType, QType};
+
+/// A range of tokens: `first..=last`.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct At {
+    pub first: u32,
+    pub last: u32,
+}
+
+impl At {
+    pub fn to(self, other: At) -> At {
+        At { first: self.first.min(other.first), last: self.last.max(other.last) }
+    }
+}
+
+#[derive(Clone, Debug)]
+pub struct Expr {
+    pub kind: ExprKind,
+    pub at: At,
+    /// Height of the tree; bounded by the parser so that recursion over it is.
+    pub height: u32,
+}
+
+#[derive(Clone, Debug)]
+pub enum ExprKind {
+    Ident(String),
+    /// An integer constant that fits in 64 bits, with its type by the rules of C.
+    Int(u64, IntType),
+    /// A floating constant: its value as a double, and rounded directly to single precision.
+    Float { value: f64, single: f32, ty: CType },
+    Call { function: String, args: Vec<Expr> },
+    Index(Box<Expr>, Box<Expr>),
+    Unary(Unary, Box<Expr>),
+    Binary(Binary, Box<Expr>, Box<Expr>),
+    Assign(Option<Binary>, Box<Expr>, Box<Expr>),
+    /// `++` and `--`, before or after: the amount.
+    Step(i64, Box<Expr>),
+    Conditional(Box<Expr>, Box<Expr>, Box<Expr>),
+    Cast(QType, Box<Expr>),
+    /// Something that is C and has no place in a region: its name and why.
+    Unsupported(&'static str),
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Unary {
+    Plus,
+    Minus,
+    Not,
+    Complement,
+    Deref,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Binary {
+    Add,
+    Sub,
+    Mul,
+    Div,
+    Rem,
+    Lt,
+    Le,
+    Gt,
+    Ge,
+    Eq,
+    Ne,
+    And,
+    Or,
+    /// `& | ^ << >>`
+    Bits(&'static str),
+}
+
+impl Binary {
+    pub fn text(self) -> &'static str {
+        use Binary::*;
+        match self {
+            Add => "+",
+            Sub => "-",
+            Mul => "*",
+            Div => "/",
+            Rem => "%",
+            Lt => "<",
+            Le => "<=",
+            Gt => ">",
+            Ge => ">=",
+            Eq => "==",
+            Ne => "!=",
+            And => "&&",
+            Or => "||",
+            Bits(text) => text,
+        }
+    }
+}
+
+/// A declared object.
+#[derive(Clone, Debug)]
+pub struct Declaration {
+    pub name: String,
+    pub ty: QType,
+    pub init: Option<Init>,
+    pub is_static: bool,
+    pub is_extern: bool,
+    pub at: At,
+}
+
+#[derive(Clone, Debug)]
+pub enum Init {
+    Expr(Expr),
+    List(Vec<Init>),
+    Unsupported(&'static str),
+}
+
+#[derive(Clone, Debug)]
+pub struct Stmt {
+    pub kind: StmtKind,
+    pub at: At,
+}
+
+#[derive(Clone, Debug)]
+pub enum StmtKind {
+    Expr(Expr),
+    Declare(Vec<Declaration>),
+    For(Box<For>),
+    If { cond: Expr, then: Box<Stmt>, otherwise: Option<Box<Stmt>> },
+    Block(Vec<Stmt>),
+    Empty,
+    /// A pragma inside the region, with its text.
+    Pragma(String),
+    /// A statement that has no place in a region: its name.
+    Unsupported(&'static str),
+}
+
+#[derive(Clone, Debug)]
+pub struct For {
+    pub init: Option<Stmt>,
+    pub cond: Option<Expr>,
+    pub step: Option<Expr>,
+    pub body: Stmt,
+}

@@ -1,0 +1,205 @@
+//! Types of C as far as kernels need them, and which of them can be data.
+
+use loops::Scalar;
+
+use crate::ast::Expr;
+
+/// An integer type of C.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum IntType {
+    Bool,
+    Char,
+    SignedChar,
+    UnsignedChar,
+    Short,
+    UnsignedShort,
+    Int,
+    Unsigned,
+    Long,
+    UnsignedLong,
+    LongLong,
+    UnsignedLongLong,
+    Int128,
+}
+
+impl IntType {
+    /// Whether values are never negative.
+    pub fn is_unsigned(self) -> bool {
+        use IntType::*;
+        matches!(self, Bool | UnsignedChar | UnsignedShort | Unsigned | UnsignedLong | UnsignedLongLong)
+    }
+
+    /// Width in bits on the 64-bit targets.
+    pub fn bits(self) -> u32 {
+        use IntType::*;
+        match self {
+            Bool | Char | SignedChar | UnsignedChar => 8,
+            Short | UnsignedShort => 16,
+            Int | Unsigned => 32,
+            Long | UnsignedLong | LongLong | UnsignedLongLong => 64,
+            Int128 => 128,
+        }
+    }
+
+    fn rank(self) -> u32 {
+        use IntType::*;
+        match self {
+            Bool => 0,
+            Char | SignedChar | UnsignedChar => 1,
+            Short | UnsignedShort => 2,
+            Int | Unsigned => 3,
+            Long | UnsignedLong => 4,
+            LongLong | UnsignedLongLong => 5,
+            Int128 => 6,
+        }
+    }
+
+    /// The integer promotion.
+    pub fn promoted(self) -> IntType {
+        if self.rank() < 3 { IntType::Int } else { self }
+    }
+
+    /// The usual arithmetic conversion of two integer types.
+    pub fn common(self, other: IntType) -> IntType {
+        let (a, b) = (self.promoted(), other.promoted());
+        if a.is_unsigned() == b.is_unsigned() {
+            return if a.rank() >= b.rank() { a } else { b };
+        }
+        let (unsigned, signed) = if a.is_unsigned() { (a, b) } else { (b, a) };
+        if unsigned.rank() >= signed.rank() {
+            unsigned
+        } else if signed.bits() > unsigned.bits() {
+            signed
+        } else {
+            match signed {
+                IntType::LongLong => IntType::UnsignedLongLong,
+                _ => IntType::UnsignedLong,
+            }
+        }
+    }
+
+    /// The name in C.
+    pub fn c_name(self) -> &'static str {
+        use IntType::*;
+        match self {
+            Bool => "_Bool",
+            Char => "char",
+            SignedChar => "signed char",
+            UnsignedChar => "unsigned char",
+            Short => "short",
+            UnsignedShort => "unsigned short",
+            Int => "int",
+            Unsigned => "unsigned int",
+            Long => "long",
+            UnsignedLong => "unsigned long",
+            LongLong => "long long",
+            UnsignedLongLong => "unsigned long long",
+            Int128 => "__int128",
+        }
+    }
+
+    /// The hub's type of data of this type, if it has one.
+    pub fn scalar(self) -> Option<Scalar> {
+        match self {
+            IntType::Bool => Some(Scalar::Bool),
+            IntType::Int => Some(Scalar::I32),
+            IntType::Long | IntType::LongLong => Some(Scalar::I64),
+            _ => None,
+        }
+    }
+}
+
+/// A type without its qualifiers.
+#[derive(Clone, Debug)]
+pub enum CType {
+    Void,
+    Int(IntType),
+    Float,
+    Double,
+    /// A type that is understood and never data: its name in C.
+    Other(&'static str),
+    /// A pointer; for an array parameter with the extent that was written.
+    Pointer {
+        to: Box<QType>,
+        restrict: bool,
+        extent: Option<Box<Expr>>,
+    },
+    Array {
+        of: Box<QType>,
+        extent: Option<Box<Expr>>,
+    },
+    Function {
+        result: Box<QType>,
+    },
+}
+
+/// A type with its qualifiers.
+#[derive(Clone, Debug)]
+pub struct QType {
+    pub ty: CType,
+    pub constant: bool,
+    pub volatile: bool,
+}
+
+impl QType {
+    /// The type without qualifiers.
+    pub fn plain(ty: CType) -> QType {
+        QType { ty, constant: false, volatile: false }
+    }
+
+    /// The type as an array parameter is adjusted: a pointer.
+    pub fn adjusted(self, restrict: bool) -> QType {
+        match self.ty {
+            CType::Array { of, extent } => QType {
+                ty: CType::Pointer { to: of, restrict, extent },
+                constant: self.constant,
+                volatile: self.volatile,
+            },
+            CType::Function { .. } => {
+                QType::plain(CType::Pointer { to: Box::new(self), restrict: false, extent: None })
+            }
+            _ => self,
+        }
+    }
+
+    /// Whether it, or what it is an array of or points to, is volatile.
+    pub fn is_volatile(&self) -> bool {
+        let mut ty = self;
+        loop {
+            if ty.volatile {
+                return true;
+            }
+            match &ty.ty {
+                CType::Pointer { to, .. } => ty = to,
+                CType::Array { of, .. } => ty = of,
+                _ => return false,
+            }
+        }
+    }
+}
+
+impl CType {
+    /// The name in C of a type that is no array, pointer or function.
+    pub fn c_name(&self) -> &'static str {
+        match self {
+            CType::Void => "void",
+            CType::Int(int) => int.c_name(),
+            CType::Float => "float",
+            CType::Double => "double",
+            CType::Other(name) => name,
+            CType::Pointer { .. } => "a pointer",
+            CType::Array { .. } => "an array",
+            CType::Function { .. } => "a function",
+        }
+    }
+
+    /// The hub's type of data of this type, if it has one.
+    pub fn scalar(&self) -> Option<Scalar> {
+        match self {
+            CType::Int(int) => int.scalar(),
+            CType::Float => Some(Scalar::F32),
+            CType::Double => Some(Scalar::F64),
+            _ => None,
+        }
+    }
+}

@@ -1,0 +1,458 @@
+//! A whole file: pairs the pragmas, walks the declarations, and translates each region where it stands.
+
+use std::collections::BTreeSet;
+
+use loops::{Diagnostic, Span};
+
+use crate::ast::At;
+use crate::codes;
+use crate::lexer::{Tok, continues_ident, starts_ident};
+use crate::lower::{self, Context};
+use crate::parser::{ParseError, Parser};
+use crate::region::{CFile, Region, RegionInfo};
+use crate::scope::{Function, Object, Place, Symbol};
+use crate::source::Source;
+
+/// What may be assumed beyond the C text.
+#[derive(Clone, Debug, Default)]
+pub struct Options {
+    /// Functions that read nothing but their arguments and write nothing.
+    pub pure_functions: Vec<String>,
+}
+
+/// Largest preprocessed text.
+const MAX_TEXT: usize = 256 << 20;
+
+/// The regions of a C file as loop programs.
+///
+/// `original` is the file as it is, `preprocessed` what the preprocessor made of it, with line markers. Places in
+/// diagnostics are byte offsets in `original`. All regions are tried; if one fails, the result is all that is wrong.
+pub fn parse(original: &str, preprocessed: &str, file_name: &str) -> Result<CFile, Vec<Diagnostic>> {
+    parse_with(original, preprocessed, file_name, &Options::default())
+}
+
+/// As [`parse`], with options.
+pub fn parse_with(
+    original: &str,
+    preprocessed: &str,
+    file_name: &str,
+    options: &Options,
+) -> Result<CFile, Vec<Diagnostic>> {
+    if preprocessed.len() > MAX_TEXT || original.len() > MAX_TEXT {
+        let message = format!("the text of `{file_name}` is larger than {} MiB", MAX_TEXT >> 20);
+        return Err(vec![Diagnostic::general(codes::TOO_LARGE, message)]);
+    }
+    let source = Source::new(original, preprocessed);
+    let pairs = pragma_pairs(&source)?;
+    let mut reader = Reader { source: &source, options, pairs, next: 0, regions: Vec::new(), diagnostics: Vec::new() };
+    reader.file();
+    if reader.diagnostics.is_empty() {
+        Ok(CFile { name: file_name.to_string(), regions: reader.regions })
+    } else {
+        Err(reader.diagnostics)
+    }
+}
+
+fn one(token: usize) -> At {
+    At { first: token as u32, last: token as u32 }
+}
+
+/// The tokens of the pragmas of each region.
+fn pragma_pairs(source: &Source<'_>) -> Result<Vec<(usize, usize)>, Vec<Diagnostic>> {
+    let mut pairs = Vec::new();
+    let mut open: Option<usize> = None;
+    let mut diagnostics = Vec::new();
+    for (k, token) in source.tokens.iter().enumerate() {
+        match (token.tok, open) {
+            (Tok::Scop, None) => open = Some(k),
+            (Tok::Scop, Some(first)) => diagnostics.push(
+                Diagnostic::error(codes::PRAGMAS, "`#pragma scop` inside a region", source.span(one(k)), "a second one")
+                    .context(source.span(one(first)), "the region starts here"),
+            ),
+            (Tok::EndScop, Some(first)) => {
+                pairs.push((first, k));
+                open = None;
+            }
+            (Tok::EndScop, None) => {
+                let span = source.span(one(k));
+                let message = "`#pragma endscop` without a `#pragma scop` before it";
+                diagnostics.push(Diagnostic::error(codes::PRAGMAS, message, span, "ends no region"));
+            }
+            _ => {}
+        }
+        if diagnostics.len() >= 20 {
+            break;
+        }
+    }
+    if let Some(first) = open {
+        let span = source.span(one(first));
+        let message = "`#pragma scop` without a `#pragma endscop` after it";
+        diagnostics.push(Diagnostic::error(codes::PRAGMAS, message, span, "the region does not end"));
+    }
+    if diagnostics.is_empty() { Ok(pairs) } else { Err(diagnostics) }
+}
+
+struct Reader<'s> {
+    source: &'s Source<'s>,
+    options: &'s Options,
+    pairs: Vec<(usize, usize)>,
+    /// First region that was not met yet.
+    next: usize,
+    regions: Vec<Region>,
+    diagnostics: Vec<Diagnostic>,
+}
+
+impl<'s> Reader<'s> {
+    fn file(&mut self) {
+        let mut parser = Parser::new(self.source);
+        while parser.tok() != Tok::End && self.next < self.pairs.len() {
+            let start = parser.pos;
+            match parser.tok() {
+                Tok::Punct(";") | Tok::Pragma => {
+                    parser.pos += 1;
+                    continue;
+                }
+                Tok::Scop => {
+                    let span = self.source.span(one(start));
+                    let message = "a region outside of a function";
+                    self.diagnostics.push(Diagnostic::error(codes::PRAGMAS, message, span, "not in a function"));
+                    self.next += 1;
+                    parser.pos += 1;
+                    continue;
+                }
+                Tok::EndScop => {
+                    parser.pos += 1;
+                    continue;
+                }
+                _ => {}
+            }
+            let error = match self.external(&mut parser) {
+                Ok(()) => None,
+                Err(error) => {
+                    parser.pos = start;
+                    parser.scopes.truncate(1);
+                    parser.skip_external();
+                    Some(error)
+                }
+            };
+            parser.pos = parser.pos.max(start + 1);
+            self.missed(parser.pos, error);
+        }
+    }
+
+    /// Regions before a token that nothing was made of.
+    fn missed(&mut self, pos: usize, error: Option<ParseError>) {
+        while let Some((first, _)) = self.pairs.get(self.next).copied().filter(|(first, _)| *first < pos) {
+            let span = self.source.span(one(first));
+            let message = "what is around this region is not understood";
+            let mut diagnostic = Diagnostic::error(codes::CONTEXT, message, span, "the region");
+            if let Some(error) = &error {
+                diagnostic = diagnostic.context(self.source.span(error.at), error.message.clone());
+            }
+            self.diagnostics.push(diagnostic);
+            self.next += 1;
+        }
+    }
+
+    /// One external declaration or function definition.
+    fn external(&mut self, parser: &mut Parser<'s>) -> Result<(), ParseError> {
+        if matches!(parser.word(), "_Static_assert" | "asm" | "__asm__" | "__extension__") {
+            parser.pos += 1;
+            if parser.is("(") {
+                parser.skip_group();
+                return Ok(());
+            }
+        }
+        let start = parser.pos;
+        let specifiers = parser.specifiers()?;
+        if parser.accept(";") {
+            return Ok(());
+        }
+        let declarator = parser.declarator(specifiers.ty.clone())?;
+        let pure = parser.asm_label()?;
+        let (Some(params), true) = (&declarator.params, parser.is("{")) else {
+            parser.pos = start;
+            parser.declaration(Place::Global)?;
+            return Ok(());
+        };
+        let Some((name, _)) = declarator.name.clone() else { return Err(parser.expected("a name")) };
+        let crate::ctype::CType::Function { result } = declarator.ty.ty.clone() else {
+            return Err(parser.error("a body for what is no function"));
+        };
+        let pure = pure || specifiers.pure || declarator.pure;
+        let types = params.iter().map(|p| p.ty.clone()).collect();
+        let function = Function { result: *result, params: types, pure };
+        parser.scopes.declare(name.clone(), Symbol::Function(function));
+        let open = parser.pos;
+        parser.skip_group();
+        let body = open..parser.pos;
+        let has_region = self.pairs.get(self.next).is_some_and(|(first, _)| body.contains(first));
+        if has_region {
+            let depth = parser.scopes.depth();
+            parser.scopes.push();
+            for p in params {
+                let object = Object { ty: p.ty.clone(), place: Place::Parameter, fresh: false, at: p.at };
+                parser.scopes.declare(p.name.clone(), Symbol::Object(object));
+            }
+            self.function_body(parser, &name, body.clone());
+            parser.scopes.truncate(depth);
+            parser.pos = body.end;
+        }
+        Ok(())
+    }
+
+    /// Walks a function's body: declarations are read, regions translated, all else passed.
+    fn function_body(&mut self, parser: &mut Parser<'s>, name: &str, body: std::ops::Range<usize>) {
+        let base = parser.scopes.depth();
+        // For each open brace, whether a loop repeats it.
+        let mut braces: Vec<bool> = Vec::new();
+        let mut loop_ahead = false;
+        let has_goto = body.clone().any(|k| self.source.tokens[k].tok == Tok::Ident && self.source.token_text(k) == "goto");
+        parser.pos = body.start;
+        while parser.pos < body.end {
+            let here = parser.pos;
+            match parser.tok() {
+                Tok::Scop => {
+                    let in_loop = has_goto || loop_ahead || braces.contains(&true);
+                    self.region(parser, name, &body, in_loop);
+                    continue;
+                }
+                Tok::Punct("{") => {
+                    braces.push(loop_ahead);
+                    loop_ahead = false;
+                    parser.scopes.push();
+                    parser.pos += 1;
+                    continue;
+                }
+                Tok::Punct("}") => {
+                    braces.pop();
+                    if parser.scopes.depth() > base {
+                        parser.scopes.pop();
+                    }
+                    parser.pos += 1;
+                    continue;
+                }
+                _ => {}
+            }
+            match parser.word() {
+                "for" => {
+                    loop_ahead = true;
+                    parser.pos += 1;
+                    let header = parser.pos;
+                    if parser.is("(") && parser.starts_type(header + 1) {
+                        parser.pos += 1;
+                        let _ = parser.declaration(Place::Local);
+                    }
+                    parser.pos = header;
+                    if parser.is("(") {
+                        parser.skip_group();
+                    }
+                    continue;
+                }
+                "while" | "do" => {
+                    loop_ahead = true;
+                    parser.pos += 1;
+                    if parser.is("(") {
+                        parser.skip_group();
+                    }
+                    continue;
+                }
+                "if" | "switch" => {
+                    parser.pos += 1;
+                    if parser.is("(") {
+                        parser.skip_group();
+                    }
+                    continue;
+                }
+                "else" => {
+                    parser.pos += 1;
+                    continue;
+                }
+                _ => {}
+            }
+            if parser.starts_type(here) && parser.declaration(Place::Local).is_ok() && parser.pos <= body.end {
+                continue;
+            }
+            // Another statement: to its `;`, a brace or a pragma.
+            parser.pos = here;
+            while parser.pos < body.end {
+                match parser.tok() {
+                    Tok::Punct(";") => {
+                        parser.pos += 1;
+                        loop_ahead = false;
+                        break;
+                    }
+                    Tok::Punct("{" | "}") | Tok::Scop | Tok::EndScop => break,
+                    Tok::Punct("(" | "[") => {
+                        parser.skip_group();
+                    }
+                    _ => parser.pos += 1,
+                }
+            }
+            if parser.pos == here {
+                parser.pos += 1;
+            }
+        }
+    }
+
+    fn region(&mut self, parser: &mut Parser<'s>, function: &str, body: &std::ops::Range<usize>, in_loop: bool) {
+        let Some((first, last)) = self.pairs.get(self.next).copied() else {
+            parser.pos += 1;
+            return;
+        };
+        let number = self.next;
+        self.next += 1;
+        parser.pos = last + 1;
+        if last >= body.end {
+            let span = self.source.span(one(first));
+            let message = format!("the region starts in `{function}` and ends outside of it");
+            let diagnostic = Diagnostic::error(codes::PRAGMAS, message, span, "starts here")
+                .context(self.source.span(one(last)), "ends here");
+            self.diagnostics.push(diagnostic);
+            return;
+        }
+        let place = match self.place(first, last) {
+            Ok(place) => place,
+            Err(diagnostic) => {
+                self.diagnostics.push(diagnostic);
+                return;
+            }
+        };
+        let depth = parser.scopes.depth();
+        let end = std::mem::replace(&mut parser.end, last);
+        parser.pos = first + 1;
+        // Names declared in the region go into a scope of their own.
+        parser.scopes.push();
+        let statements = parser.statements_to_end();
+        parser.scopes.truncate(depth);
+        parser.end = end;
+        parser.pos = last + 1;
+        let statements = match statements {
+            Ok(statements) => statements,
+            Err(error) => {
+                let code = if error.deep { codes::TOO_LARGE } else { codes::SYNTAX };
+                let span = self.source.span(error.at);
+                self.diagnostics.push(Diagnostic::error(code, error.message, span, "not understood here"));
+                return;
+            }
+        };
+        let context = Context {
+            source: self.source,
+            scopes: &parser.scopes,
+            function,
+            number,
+            body: body.clone(),
+            region: first + 1..last,
+            in_loop,
+            pure_functions: &self.options.pure_functions,
+        };
+        match lower::lower(&context, &statements) {
+            Ok(lowered) => {
+                let macros = place.macros;
+                let mut warnings = lowered.warnings;
+                warnings.extend(place.warnings);
+                self.regions.push(Region {
+                    function: lowered.function,
+                    info: RegionInfo {
+                        bytes: place.bytes,
+                        lines: place.lines,
+                        indent: place.indent,
+                        c_function: function.to_string(),
+                        variables: lowered.variables,
+                        sizes: lowered.sizes,
+                        loop_types: lowered.loop_types,
+                        index_type: lowered.index_type,
+                        may_alias: lowered.may_alias,
+                        epilogue: lowered.epilogue,
+                        macros,
+                        index_notes: lowered.index_notes,
+                    },
+                    warnings,
+                });
+            }
+            Err(diagnostics) => self.diagnostics.extend(diagnostics),
+        }
+    }
+
+    /// Where a region is in the original file.
+    fn place(&self, first: usize, last: usize) -> Result<RegionPlace, Diagnostic> {
+        let line = |token: usize| {
+            self.source.line(token).map_err(|file| {
+                let message = format!("a region in the included file `{file}`");
+                Diagnostic::general(codes::PRAGMA_LINE, message).help("give that file to the compiler")
+            })
+        };
+        let (from, to) = (line(first)?, line(last)?);
+        let original = self.source.original;
+        for (line, word) in [(from, "scop"), (to, "endscop")] {
+            let range = self.source.line_bytes(line);
+            let text = &original[range.clone()];
+            let words: Vec<&str> = text.trim().trim_start_matches('#').split_whitespace().collect();
+            if !text.trim_start().starts_with('#') || words.first() != Some(&"pragma") || words.get(1) != Some(&word) {
+                let span = Span::new(range.start, range.end);
+                let message = format!("`#pragma {word}` does not stand on a line of its own here");
+                return Err(Diagnostic::error(codes::PRAGMA_LINE, message, span, "comes from this line"));
+            }
+        }
+        let bytes = self.source.line_bytes(from).start..self.source.line_bytes(to).end;
+        let inside = self.source.line_bytes(from).end..self.source.line_bytes(to).start;
+        if inside.start > inside.end {
+            let span = Span::new(bytes.start, bytes.start);
+            return Err(Diagnostic::error(codes::PRAGMA_LINE, "the lines of the region are out of order", span, "here"));
+        }
+        let text = &original[inside.clone()];
+        let mut warnings = Vec::new();
+        let mut offset = inside.start;
+        for line in text.split_inclusive('\n') {
+            if let Some(word) = directive(line) {
+                let span = Span::new(offset, offset + line.trim_end().len());
+                match word {
+                    "define" | "undef" | "include" | "line" => {
+                        let message = format!("`#{word}` inside a region: it would be lost with the region's text");
+                        return Err(Diagnostic::error(codes::DIRECTIVE, message, span, "move it out of the region"));
+                    }
+                    "pragma" | "" => {}
+                    _ => {
+                        let message = format!("`#{word}` inside a region: the result holds for this configuration only");
+                        let mut diagnostic = Diagnostic::error(codes::CONFIGURATION, message, span, "decided already");
+                        diagnostic.severity = loops::Severity::Warning;
+                        warnings.push(diagnostic);
+                    }
+                }
+            }
+            offset += line.len();
+        }
+        let first_line = text.lines().find(|l| !l.trim().is_empty() && !l.trim_start().starts_with('#')).unwrap_or("");
+        let indent = first_line[..first_line.len() - first_line.trim_start().len()].to_string();
+        Ok(RegionPlace { bytes, lines: (from, to), indent, macros: self.macros(text, first, last), warnings })
+    }
+
+    /// Words of the original text that the preprocessor left nothing of.
+    fn macros(&self, text: &str, first: usize, last: usize) -> Vec<String> {
+        let kept: BTreeSet<&str> = (first..last).map(|k| self.source.token_text(k)).collect();
+        let mut found = BTreeSet::new();
+        for token in crate::lexer::tokens(text) {
+            let word = &text[token.start as usize..token.end as usize];
+            if token.tok == Tok::Ident && !kept.contains(word) {
+                found.insert(word.to_string());
+            }
+        }
+        debug_assert!(found.iter().all(|w| w.bytes().next().is_some_and(starts_ident)));
+        debug_assert!(found.iter().all(|w| w.bytes().all(continues_ident)));
+        found.into_iter().collect()
+    }
+}
+
+struct RegionPlace {
+    bytes: std::ops::Range<usize>,
+    lines: (usize, usize),
+    indent: String,
+    macros: Vec<String>,
+    warnings: Vec<Diagnostic>,
+}
+
+/// The word of a preprocessor directive.
+fn directive(line: &str) -> Option<&str> {
+    let rest = line.trim_start().strip_prefix('#')?.trim_start();
+    Some(rest.split(|c: char| !c.is_ascii_alphanumeric()).next().unwrap_or(""))
+}

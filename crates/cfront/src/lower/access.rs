@@ -1,0 +1,503 @@
+//! Arrays: their shapes, the elements that a region refers to, and flat arrays that are seen with several dimensions.
+
+use std::collections::BTreeMap;
+
+use loops::{Access, BinaryOp, Expr as Hub, Name, Scalar};
+
+use super::index::{AtomKind, NotIndex, atom_number};
+use super::polynomial::Polynomial;
+use super::{ActiveLoop, Class, Lowering, Try};
+use crate::ast::{At, Expr, ExprKind, Unary};
+use crate::codes;
+use crate::ctype::{CType, QType};
+use crate::linear::Linear;
+use crate::lower::header::expr_mentions;
+use crate::lower::resolve::Meaning;
+use crate::region::AccessForm;
+
+/// How a region uses an array or scalar.
+#[derive(Clone, Debug)]
+pub struct ArrayUse {
+    pub elem: Scalar,
+    /// Extents; the first one is a placeholder while `open`.
+    pub dims: Vec<Hub>,
+    /// The first extent is not declared: it follows from the subscripts.
+    pub open: bool,
+    /// One dimension in C, perhaps more in the hub: accesses are kept in `pending`.
+    pub flat: bool,
+    /// Exclusive ends of the first subscript.
+    pub ends: Vec<Linear>,
+    pub form: AccessForm,
+    pub read: bool,
+    pub written: bool,
+}
+
+/// An access to a flat array: in the program it stands as `A[number]` until all of them are known.
+pub struct Pending {
+    pub object: usize,
+    pub polynomial: Polynomial,
+    /// The expression, if it is affine.
+    pub expr: Option<Hub>,
+    /// Why it is not affine.
+    pub why: Option<NotIndex>,
+    pub factors: Vec<Linear>,
+    pub facts: Vec<Linear>,
+    pub loops: Vec<(Name, Linear, Linear)>,
+    pub at: At,
+}
+
+enum Subscript<'e> {
+    Expr(&'e Expr),
+    /// Of `*p`.
+    Zero,
+}
+
+impl Lowering<'_> {
+    /// An access, its element type, and its object.
+    pub(super) fn access(&mut self, e: &Expr) -> Try<(Access, Scalar, usize)> {
+        let mut subscripts = Vec::new();
+        let mut base = e;
+        loop {
+            match &base.kind {
+                ExprKind::Index(inner, index) => {
+                    subscripts.push(Subscript::Expr(index));
+                    base = inner;
+                }
+                ExprKind::Unary(Unary::Deref, inner) => {
+                    subscripts.push(Subscript::Zero);
+                    base = inner;
+                }
+                _ => break,
+            }
+        }
+        subscripts.reverse();
+        let ExprKind::Ident(name) = &base.kind else {
+            let message = match &base.kind {
+                ExprKind::Unsupported(what) => format!("{what} in a region"),
+                ExprKind::Binary(..) | ExprKind::Step(..) => "pointer arithmetic in a region".to_string(),
+                _ => format!("`{}` is no array or variable", self.snippet(base.at)),
+            };
+            return self.fail(codes::EXPRESSION, message, base.at, "not possible in a region");
+        };
+        let k = match self.meaning(base) {
+            Meaning::Object(k) => k,
+            Meaning::Constant(_) => {
+                return self.fail(codes::EXPRESSION, format!("`{name}` is a constant"), base.at, "no array or variable");
+            }
+            Meaning::Unknown => return self.unknown_name(name, base.at),
+        };
+        self.use_array(k, base.at)?;
+        let array = &self.arrays[&k];
+        let (elem, flat, rank) = (array.elem, array.flat, array.dims.len());
+        if subscripts.len() != rank {
+            let message = match (rank, subscripts.len()) {
+                (0, _) => format!("`{name}` is a scalar with subscripts"),
+                (_, 0) => format!("the array `{name}` is used without subscripts"),
+                (_, given) => format!("`{name}` has {rank} dimensions and {given} subscripts here"),
+            };
+            return self.fail(codes::SHAPE, message, e.at, "expected a single element");
+        }
+        let hub = self.name_of(k);
+        if flat {
+            return Ok((self.flat_access(k, hub, &subscripts[0], e.at)?, elem, k));
+        }
+        let mut indices = Vec::new();
+        for (dimension, subscript) in subscripts.iter().enumerate() {
+            let index = match subscript {
+                Subscript::Zero => super::index::Index::constant(0),
+                Subscript::Expr(s) => match self.index(s) {
+                    Ok(index) => index,
+                    Err(why) => return self.bad_subscript(name, s.at, why),
+                },
+            };
+            if dimension == 0 && self.arrays[&k].open {
+                self.add_end(k, &index.form, None, e.at)?;
+            }
+            indices.push(index.expr);
+        }
+        Ok((Access { array: hub, indices, path: Vec::new() }, elem, k))
+    }
+
+    fn bad_subscript<T>(&mut self, array: &str, at: At, why: NotIndex) -> Try<T> {
+        let message = format!(
+            "the subscript `{}` of `{array}` is not affine in {}: {}",
+            self.snippet(at),
+            self.loop_list(),
+            why.reason
+        );
+        self.fail(codes::SUBSCRIPT, message, why.at, "not affine")
+    }
+
+    fn flat_access(&mut self, k: usize, hub: Name, subscript: &Subscript<'_>, at: At) -> Try<Access> {
+        let c_name = self.res.objects[k].name.clone();
+        let mut factors = Vec::new();
+        let (polynomial, expr, why) = match subscript {
+            Subscript::Zero => (Polynomial::default(), Some(Hub::Int(0)), None),
+            Subscript::Expr(s) => match self.index(s) {
+                Ok(index) => (Polynomial::linear(&index.form), Some(index.expr), None),
+                Err(why) => match self.polynomial(s, &mut factors) {
+                    Ok(p) => (p, None, Some(why)),
+                    Err(_) => return self.bad_subscript(&c_name, s.at, why),
+                },
+            },
+        };
+        let same = self.pending[self.statement_pending..]
+            .iter()
+            .position(|p| p.object == k && p.polynomial == polynomial && p.expr == expr);
+        let number = match same {
+            Some(offset) => self.statement_pending + offset,
+            None => {
+                let at = match subscript {
+                    Subscript::Expr(s) => s.at,
+                    Subscript::Zero => at,
+                };
+                let facts = self.facts();
+                let loops = self.loops.iter().map(|l| (l.var.clone(), l.lower.clone(), l.upper.clone())).collect();
+                self.pending.push(Pending { object: k, polynomial, expr, why, factors, facts, loops, at });
+                self.pending.len() - 1
+            }
+        };
+        Ok(Access::element(hub, vec![Hub::Int(number as i64)]))
+    }
+
+    /// Makes sure that an object declared before the region is known as an array or scalar.
+    fn use_array(&mut self, k: usize, at: At) -> Try<()> {
+        if self.arrays.contains_key(&k) {
+            return Ok(());
+        }
+        if self.res.objects[k].place.is_none() {
+            // Its declaration failed, or it is an integer that was taken for a fixed one.
+            return Err(super::Failed);
+        }
+        let ty = self.res.objects[k].ty.clone();
+        if !self.blamed.contains(&k) {
+            self.declare_array(k, &ty, at).map(|_| ()).inspect_err(|_| {
+                self.blamed.insert(k);
+            })
+        } else {
+            Err(super::Failed)
+        }
+    }
+
+    /// Reads the shape of an array or scalar from its type.
+    pub(super) fn declare_array(&mut self, k: usize, ty: &QType, at: At) -> Try<Scalar> {
+        let name = self.res.objects[k].name.clone();
+        if ty.is_volatile() {
+            return self.fail(codes::TYPE, format!("`{name}` is volatile or atomic"), at, "cannot be reordered");
+        }
+        let mut extents: Vec<Option<&Expr>> = Vec::new();
+        let mut element = ty;
+        loop {
+            match &element.ty {
+                CType::Array { of, extent } => {
+                    extents.push(extent.as_deref());
+                    element = of;
+                }
+                CType::Pointer { to, extent, .. } => {
+                    if !extents.is_empty() {
+                        let message = format!("`{name}` is an array of pointers: its rows may overlap");
+                        return self.fail(codes::SHAPE, message, at, "expected an array of numbers");
+                    }
+                    extents.push(extent.as_deref());
+                    element = to;
+                }
+                _ => break,
+            }
+        }
+        let Some(elem) = element.ty.scalar() else {
+            let ty = element.ty.c_name();
+            let message = format!("`{name}` has elements of type `{ty}`; data can be float, double, int, long or _Bool");
+            return self.fail(codes::TYPE, message, at, "not a type of data");
+        };
+        let flat = extents.len() == 1;
+        let mut dims = Vec::new();
+        let mut open = false;
+        for (dimension, extent) in extents.iter().enumerate() {
+            let value = match extent {
+                None => None,
+                Some(e) => self.extent(k, e, flat)?,
+            };
+            match value {
+                Some(value) => dims.push(value),
+                None if dimension == 0 => {
+                    open = true;
+                    dims.push(Hub::Int(0));
+                }
+                None => {
+                    let message = format!("extent {} of `{name}` is not known here", dimension + 1);
+                    return self.fail(codes::SHAPE, message, at, "its shape is needed");
+                }
+            }
+        }
+        let form = if dims.is_empty() { AccessForm::Scalar } else { AccessForm::Subscripts };
+        self.arrays.insert(k, ArrayUse { elem, dims, open, flat, ends: Vec::new(), form, read: false, written: false });
+        Ok(elem)
+    }
+
+    /// An extent as an expression over sizes; none if it is unknown and may be.
+    fn extent(&mut self, k: usize, e: &Expr, flat: bool) -> Try<Option<Hub>> {
+        let name = self.res.objects[k].name.clone();
+        self.check_stable(k, e)?;
+        match self.index(e) {
+            Ok(index) => Ok(Some(index.expr)),
+            // A flat array is bounded by its subscripts, which may make it one of several dimensions.
+            Err(_) if flat => Ok(None),
+            Err(why) => match self.polynomial(e, &mut Vec::new()) {
+                Ok(p) => Ok(Some(p.to_expr(&|name| match atom_number(name) {
+                    Some(k) => self.atoms[k].expr.clone(),
+                    None => Hub::Var(name.clone()),
+                }))),
+                Err(_) => {
+                    let message = format!("an extent of `{name}` is no expression over sizes: {}", why.reason);
+                    self.fail(codes::SHAPE, message, e.at, "its shape is needed")
+                }
+            },
+        }
+    }
+
+    /// The variables of an extent must keep their values from the declaration of the array to the region.
+    fn check_stable(&mut self, k: usize, e: &Expr) -> Try<()> {
+        match &e.kind {
+            ExprKind::Ident(name) => {
+                let Meaning::Object(size) = self.meaning(e) else { return Ok(()) };
+                let array = &self.res.objects[k];
+                if array.place.is_none() || !matches!(self.class(size), Class::Size(_)) {
+                    return Ok(());
+                }
+                let from = (array.declared.first as usize).max(self.cx.body.start);
+                let changed = super::finish::assigned_in(self.cx.source, name, from + 1..self.cx.region.start);
+                if let Some(token) = changed {
+                    let message = format!("`{name}` is changed after it gave `{}` its shape", array.name);
+                    let at = At { first: token as u32, last: token as u32 };
+                    return self.fail(codes::SHAPE, message, at, "changed here");
+                }
+                Ok(())
+            }
+            ExprKind::Unary(_, a) | ExprKind::Cast(_, a) => self.check_stable(k, a),
+            ExprKind::Binary(_, a, b) => {
+                self.check_stable(k, a)?;
+                self.check_stable(k, b)
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn add_end(&mut self, k: usize, form: &Linear, loops: Option<&[(Name, Linear, Linear)]>, at: At) -> Try<()> {
+        let own: Vec<(Name, Linear, Linear)>;
+        let loops = match loops {
+            Some(loops) => loops,
+            None => {
+                let triple = |l: &ActiveLoop| (l.var.clone(), l.lower.clone(), l.upper.clone());
+                own = self.loops.iter().map(triple).collect();
+                &own
+            }
+        };
+        let end = self.bound(form, loops, true, 0).and_then(|l| l.add(1));
+        let Some(end) = end else {
+            let name = self.res.objects[k].name.clone();
+            let message = format!("how far the first subscript of `{name}` goes is not known");
+            return self.fail(codes::SHAPE, message, at, "declare the array with its extent");
+        };
+        if let Some(array) = self.arrays.get_mut(&k) {
+            if !array.ends.contains(&end) {
+                array.ends.push(end);
+            }
+        }
+        Ok(())
+    }
+
+    /// A bound of a form over sizes only, above (`up`) or below.
+    fn bound(&mut self, form: &Linear, loops: &[(Name, Linear, Linear)], up: bool, depth: usize) -> Option<Linear> {
+        if depth > 8 {
+            return None;
+        }
+        let mut form = form.clone();
+        for _ in 0..64 {
+            let inner = |name: &Name| match atom_number(name) {
+                Some(k) => loops.iter().any(|(var, ..)| expr_mentions(&self.atoms[k].expr, var)),
+                None => false,
+            };
+            let atom = form.terms.keys().find(|name| inner(name)).cloned();
+            if let Some(name) = atom {
+                let side = up == (form.coefficient(&name) > 0);
+                let by = self.bound_atom(&name, loops, side, depth)?;
+                form = form.replace(&name, &by)?;
+                continue;
+            }
+            let found = loops.iter().rev().find(|(var, ..)| form.terms.contains_key(var));
+            let Some((var, lower, upper)) = found else { return Some(form) };
+            let side = up == (form.coefficient(var) > 0);
+            form = form.replace(var, &if side { upper.add(-1)? } else { lower.clone() })?;
+        }
+        None
+    }
+
+    fn bound_atom(&mut self, name: &Name, loops: &[(Name, Linear, Linear)], up: bool, depth: usize) -> Option<Linear> {
+        let kind = self.atoms[atom_number(name)?].kind.clone();
+        match kind {
+            AtomKind::Quotient(a, d) => {
+                let a = self.bound(&a, loops, up, depth + 1)?;
+                if let Some(c) = a.as_constant() {
+                    return Some(Linear::constant(c.div_euclid(d)));
+                }
+                let expr = Hub::binary(BinaryOp::FloorDiv, self.form_expr(&a), Hub::Int(d));
+                Some(Linear::name(self.atom(expr, AtomKind::Quotient(a, d))))
+            }
+            AtomKind::Min(a, _) if up => self.bound(&a, loops, up, depth + 1),
+            AtomKind::Max(a, _) if !up => self.bound(&a, loops, up, depth + 1),
+            AtomKind::Min(a, b) | AtomKind::Max(a, b) | AtomKind::Choice(a, b) => {
+                let a = self.bound(&a, loops, up, depth + 1)?;
+                let b = self.bound(&b, loops, up, depth + 1)?;
+                Some(self.farthest(vec![a, b], up))
+            }
+        }
+    }
+
+    /// The largest (`up`) or smallest of some forms.
+    fn farthest(&mut self, forms: Vec<Linear>, up: bool) -> Linear {
+        let mut kept: Vec<Linear> = Vec::new();
+        for form in forms {
+            let sign = if up { 1 } else { -1 };
+            let difference = |other: &Linear| form.plus(-1, other).and_then(|d| d.as_constant()).map(|c| c * sign);
+            match kept.iter().position(|other| difference(other).is_some()) {
+                Some(k) => {
+                    if difference(&kept[k]).is_some_and(|d| d > 0) {
+                        kept[k] = form;
+                    }
+                }
+                None => kept.push(form),
+            }
+        }
+        let mut kept = kept.into_iter();
+        let mut all = kept.next().unwrap_or_default();
+        for form in kept {
+            let op = if up { BinaryOp::Max } else { BinaryOp::Min };
+            let expr = Hub::binary(op, self.form_expr(&all), self.form_expr(&form));
+            let kind = if up { AtomKind::Max(all, form) } else { AtomKind::Min(all, form) };
+            all = Linear::name(self.atom(expr, kind));
+        }
+        all
+    }
+
+    /// Gives flat arrays their dimensions; the subscripts of each pending access.
+    pub(super) fn settle_flat(&mut self) -> BTreeMap<i64, Vec<Hub>> {
+        let mut settled = BTreeMap::new();
+        let pending = std::mem::take(&mut self.pending);
+        let objects: std::collections::BTreeSet<usize> = pending.iter().map(|p| p.object).collect();
+        for k in objects {
+            let accesses: Vec<(usize, &Pending)> = pending.iter().enumerate().filter(|(_, p)| p.object == k).collect();
+            let first = accesses.iter().find(|(_, p)| p.expr.is_none());
+            let Some((_, first)) = first else {
+                for (number, p) in accesses {
+                    if self.arrays[&k].open {
+                        if let Some(form) = p.polynomial.as_linear() {
+                            let _ = self.add_end(k, &form, Some(&p.loops), p.at);
+                        }
+                    }
+                    settled.insert(number as i64, vec![p.expr.clone().unwrap_or(Hub::Int(0))]);
+                }
+                continue;
+            };
+            let Some(split) = self.split(&first.polynomial, &first.factors, &first.facts, 0) else {
+                self.not_linearised(k, first, &[]);
+                continue;
+            };
+            let mut dims = vec![Hub::Int(0)];
+            dims.extend(split.strides.iter().map(|s| self.form_expr(s)));
+            if let Some(array) = self.arrays.get_mut(&k) {
+                array.dims = dims;
+                array.open = true;
+                array.form = AccessForm::Linear;
+            }
+            for (number, p) in accesses {
+                match Self::split_by(&p.polynomial, &split.strides, &p.facts) {
+                    Some(subscripts) => {
+                        let _ = self.add_end(k, &subscripts[0], Some(&p.loops), p.at);
+                        settled.insert(number as i64, subscripts.iter().map(|s| self.form_expr(s)).collect());
+                    }
+                    None => self.not_linearised(k, p, &split.strides),
+                }
+            }
+        }
+        self.pending = pending;
+        settled
+    }
+
+    fn not_linearised(&mut self, k: usize, p: &Pending, strides: &[Linear]) {
+        let name = self.res.objects[k].name.clone();
+        let reason = match (&p.why, strides.last()) {
+            (Some(why), None) => why.reason.clone(),
+            (_, Some(stride)) => {
+                let stride = expr_text(&self.form_expr(stride));
+                format!("it is not known to be a row and a column below `{stride}`, as other accesses of `{name}` are")
+            }
+            (None, None) => "it is not a sum of products with sizes".to_string(),
+        };
+        let vars: Vec<&str> = p.loops.iter().map(|l| l.0.as_str()).collect();
+        let vars = if vars.is_empty() { "the sizes".to_string() } else { vars.join(", ") };
+        let message = format!("the subscript `{}` of `{name}` is not affine in {vars}: {reason}", self.snippet(p.at));
+        let help = format!("declare `{name}` with its dimensions, as in `double (*restrict {name})[n]`");
+        let diagnostic =
+            loops::Diagnostic::error(codes::SUBSCRIPT, message, self.span(p.at), "not affine").help(help);
+        let _: Try<()> = self.report(diagnostic);
+    }
+
+    /// First extents that follow from the subscripts.
+    pub(super) fn settle_open(&mut self) {
+        let open: Vec<usize> = self.arrays.iter().filter(|(_, a)| a.open).map(|(k, _)| *k).collect();
+        for k in open {
+            let ends = self.arrays[&k].ends.clone();
+            let end = self.farthest(ends, true);
+            let expr = self.form_expr(&end);
+            if let Some(array) = self.arrays.get_mut(&k) {
+                array.dims[0] = expr;
+            }
+        }
+    }
+}
+
+/// An index expression in C, for messages and for the statements after a region.
+pub fn expr_text(e: &Hub) -> String {
+    let binary = |op: &str, a: &Hub, b: &Hub| format!("({} {op} {})", expr_text(a), expr_text(b));
+    match e {
+        Hub::Int(value) => value.to_string(),
+        Hub::Var(name) => name.to_string(),
+        Hub::Unary(_, a) => format!("-{}", expr_text(a)),
+        Hub::Binary(op, a, b) => match op {
+            BinaryOp::Add => binary("+", a, b),
+            BinaryOp::Sub => binary("-", a, b),
+            BinaryOp::Mul => binary("*", a, b),
+            BinaryOp::Div => binary("/", a, b),
+            BinaryOp::Rem => binary("%", a, b),
+            BinaryOp::FloorDiv => {
+                let (x, y) = (expr_text(a), expr_text(b));
+                format!("({x} / {y} - ({x} % {y} < 0))")
+            }
+            BinaryOp::Mod => {
+                let (x, y) = (expr_text(a), expr_text(b));
+                format!("(({x} % {y} + {y}) % {y})")
+            }
+            BinaryOp::Min | BinaryOp::Max => {
+                let (x, y) = (expr_text(a), expr_text(b));
+                format!("({x} {} {y} ? {x} : {y})", if *op == BinaryOp::Min { "<" } else { ">" })
+            }
+            BinaryOp::And => binary("&&", a, b),
+            BinaryOp::Or => binary("||", a, b),
+            BinaryOp::Pow => binary("^", a, b),
+        },
+        Hub::Compare(op, a, b) => {
+            let op = match op {
+                loops::CompareOp::Eq => "==",
+                loops::CompareOp::Ne => "!=",
+                loops::CompareOp::Lt => "<",
+                loops::CompareOp::Le => "<=",
+                loops::CompareOp::Gt => ">",
+                loops::CompareOp::Ge => ">=",
+            };
+            binary(op, a, b)
+        }
+        Hub::Select(c, a, b) => format!("({} ? {} : {})", expr_text(c), expr_text(a), expr_text(b)),
+        Hub::Bool(value) => i32::from(*value).to_string(),
+        _ => "?".to_string(),
+    }
+}

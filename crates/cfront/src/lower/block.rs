@@ -1,0 +1,363 @@
+//! Statements: assignments, conditionals, local declarations, blocks.
+
+use loops::{
+    Access, ArrayDecl, Assign, BinaryOp, Expr as Hub, Name, ReduceOp, Scalar, Stmt as HubStmt, Storage, UnaryOp,
+    Update,
+};
+
+use super::data::Type;
+use super::{Class, Failed, Lowering, Try};
+use crate::ast::{At, Binary, Declaration, Expr, ExprKind, Init, Stmt, StmtKind};
+use crate::codes;
+use crate::ctype::CType;
+use crate::lower::resolve::Meaning;
+
+/// Most values of an initialiser list in a region.
+const MAX_INITIALISERS: usize = 64;
+
+impl Lowering<'_> {
+    /// Translates statements; those that fail have left a diagnostic.
+    pub(super) fn statements(&mut self, body: &[Stmt]) -> Vec<HubStmt> {
+        let mut out = Vec::new();
+        for stmt in body {
+            if let Ok(mut stmts) = self.statement(stmt) {
+                out.append(&mut stmts);
+            }
+        }
+        out
+    }
+
+    fn statement(&mut self, stmt: &Stmt) -> Try<Vec<HubStmt>> {
+        self.statement_pending = self.pending.len();
+        match &stmt.kind {
+            StmtKind::Empty => Ok(Vec::new()),
+            StmtKind::Block(body) => {
+                let before = self.diagnostics.len();
+                let out = self.statements(body);
+                if self.diagnostics.len() > before { Err(Failed) } else { Ok(out) }
+            }
+            StmtKind::For(f) => self.for_loop(f, stmt.at),
+            StmtKind::If { cond, then, otherwise } => self.conditional(cond, then, otherwise.as_deref()),
+            StmtKind::Declare(declarations) => {
+                let mut out = Vec::new();
+                for d in declarations {
+                    out.append(&mut self.declaration(d)?);
+                }
+                Ok(out)
+            }
+            StmtKind::Expr(e) => self.expression_statement(e),
+            StmtKind::Pragma(text) => {
+                let text = text.trim().to_string();
+                self.warn(codes::DROPPED_PRAGMA, format!("`{text}` is dropped with the text of the region"), stmt.at, "in the region");
+                Ok(Vec::new())
+            }
+            StmtKind::Unsupported(what) => {
+                let message = format!("{what} in a region: it has no static control");
+                self.fail(codes::STATEMENT, message, stmt.at, "not possible in a region")
+            }
+        }
+    }
+
+    fn conditional(&mut self, cond: &Expr, then: &Stmt, otherwise: Option<&Stmt>) -> Try<Vec<HubStmt>> {
+        let condition = match self.condition(cond) {
+            Ok(condition) => condition,
+            Err(why) => {
+                let message = format!(
+                    "the condition `{}` is not affine in {}: {}",
+                    self.snippet(cond.at),
+                    self.loop_list(),
+                    why.reason
+                );
+                let diagnostic = loops::Diagnostic::error(codes::CONDITION, message, self.span(why.at), "not affine")
+                    .help("where it chooses between values, write it as a value: `x = condition ? a : b;`");
+                // Both branches may have more to tell.
+                let _: Try<()> = self.report(diagnostic);
+                let _ = self.body(then);
+                let _ = otherwise.map(|o| self.body(o));
+                return Err(Failed);
+            }
+        };
+        let mark = self.known.len();
+        self.branches += 1;
+        self.known.extend(condition.holds);
+        let then = self.body(then);
+        self.known.truncate(mark);
+        self.known.extend(condition.fails);
+        let otherwise = otherwise.map_or(Ok(Vec::new()), |o| self.body(o));
+        self.known.truncate(mark);
+        self.branches -= 1;
+        let (then, otherwise) = (then?, otherwise?);
+        Ok(match condition.expr {
+            Hub::Bool(true) => then,
+            Hub::Bool(false) => otherwise,
+            cond => vec![HubStmt::If { cond, then, otherwise }],
+        })
+    }
+
+    fn declaration(&mut self, d: &Declaration) -> Try<Vec<HubStmt>> {
+        let Some(k) = self.res.declared.get(&d.at.first).copied() else {
+            // A constant with a value.
+            return Ok(Vec::new());
+        };
+        let refused = |what: &str| format!("the declaration of `{}` in a region: {what}", d.name);
+        if d.is_static || d.is_extern {
+            let message = refused("it is static or extern, so it outlives the region");
+            return self.fail(codes::DECLARATION, message, d.at, "declared here");
+        }
+        if d.ty.is_volatile() {
+            return self.fail(codes::TYPE, refused("it is volatile or atomic"), d.at, "declared here");
+        }
+        match self.class(k) {
+            // Declared here, set by the loops.
+            Class::LoopVariable(_) => {
+                if d.init.is_some() {
+                    let message = refused("a loop variable with a value of its own");
+                    return self.fail(codes::DECLARATION, message, d.at, "declared here");
+                }
+                return Ok(Vec::new());
+            }
+            Class::Fixed(ty) => {
+                if let Some(Init::Expr(e)) = &d.init {
+                    if let Ok(value) = self.index(e) {
+                        let fits = !ty.is_unsigned() || crate::linear::implies(&self.facts(), &value.form);
+                        if ty.bits() >= 32 && fits {
+                            self.values.insert(k, super::index::Index { ty, ..value });
+                            return Ok(Vec::new());
+                        }
+                    }
+                }
+            }
+            Class::Size(_) | Class::Data => {}
+        }
+        if matches!(d.ty.ty, CType::Pointer { .. }) {
+            return self.fail(codes::DECLARATION, refused("it is a pointer"), d.at, "declared here");
+        }
+        let elem = self.declare_array(k, &d.ty, d.at)?;
+        let name = self.name_of(k);
+        let dims = self.arrays[&k].dims.clone();
+        let mut out = vec![HubStmt::Local(ArrayDecl {
+            name: name.clone(),
+            elem: elem.into(),
+            dims: dims.clone(),
+            storage: Storage::Auto,
+        })];
+        match &d.init {
+            None => {}
+            Some(Init::Expr(e)) if dims.is_empty() => {
+                let (value, ty) = self.data(e)?;
+                let value = self.convert(value, ty, Type::of(elem), e.at)?;
+                out.push(self.assign(Access::scalar(name), None, value));
+            }
+            Some(Init::List(items)) if !dims.is_empty() => {
+                let extents: Option<Vec<i64>> = dims
+                    .iter()
+                    .map(|d| match d {
+                        Hub::Int(n) if *n > 0 => Some(*n),
+                        _ => None,
+                    })
+                    .collect();
+                let total = extents.as_ref().and_then(|e| e.iter().try_fold(1i64, |p, n| p.checked_mul(*n)));
+                let (Some(extents), Some(total)) = (extents, total) else {
+                    let message = refused("an initialiser for an array of variable extents");
+                    return self.fail(codes::DECLARATION, message, d.at, "declared here");
+                };
+                if total > MAX_INITIALISERS as i64 {
+                    let message = refused(&format!("an initialiser for more than {MAX_INITIALISERS} elements"));
+                    return self.fail(codes::DECLARATION, message, d.at, "declared here");
+                }
+                self.initialise(&name, elem, &extents, &[], items, d, &mut out)?;
+            }
+            Some(_) => {
+                return self.fail(codes::DECLARATION, refused("its initialiser is not understood"), d.at, "declared here");
+            }
+        }
+        for stmt in &mut out {
+            if let HubStmt::Assign(a) = stmt {
+                if let Some(u) = self.arrays.get_mut(&k) {
+                    u.written = true;
+                }
+                debug_assert!(a.label.is_some());
+            }
+        }
+        Ok(out)
+    }
+
+    /// Assignments for an initialiser list; what the list leaves out is zero.
+    #[allow(clippy::too_many_arguments)] // a recursion over dimensions
+    fn initialise(
+        &mut self,
+        name: &Name,
+        elem: Scalar,
+        extents: &[i64],
+        prefix: &[i64],
+        items: &[Init],
+        d: &Declaration,
+        out: &mut Vec<HubStmt>,
+    ) -> Try<()> {
+        let Some((extent, rest)) = extents.split_first() else { return Ok(()) };
+        if items.len() as i64 > *extent {
+            let message = format!("the initialiser of `{}` has too many values", d.name);
+            return self.fail(codes::DECLARATION, message, d.at, "declared here");
+        }
+        for k in 0..*extent {
+            let mut at: Vec<i64> = prefix.to_vec();
+            at.push(k);
+            match (items.get(k as usize), rest.is_empty()) {
+                (Some(Init::Expr(e)), true) => {
+                    let (value, ty) = self.data(e)?;
+                    let value = self.convert(value, ty, Type::of(elem), e.at)?;
+                    let access = Access::element(name.clone(), at.iter().map(|i| Hub::Int(*i)).collect());
+                    out.push(self.assign(access, None, value));
+                }
+                (None, true) => {
+                    let access = Access::element(name.clone(), at.iter().map(|i| Hub::Int(*i)).collect());
+                    let zero = Hub::constant(elem, 0);
+                    out.push(self.assign(access, None, zero));
+                }
+                (Some(Init::List(items)), false) => {
+                    self.initialise(name, elem, rest, &at, items, d, out)?;
+                }
+                (None, false) => self.initialise(name, elem, rest, &at, &[], d, out)?,
+                _ => {
+                    let message = format!("the initialiser of `{}` is not in the shape of the array", d.name);
+                    return self.fail(codes::DECLARATION, message, d.at, "declared here");
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn expression_statement(&mut self, e: &Expr) -> Try<Vec<HubStmt>> {
+        match &e.kind {
+            ExprKind::Assign(op, target, value) => Ok(vec![self.assignment(*op, target, value, e.at)?]),
+            ExprKind::Step(amount, target) => {
+                let (access, elem) = self.target(target)?;
+                let one = Hub::constant(elem, *amount as i32);
+                if elem == Scalar::Bool {
+                    let message = format!("`{}` counts a `_Bool`", self.snippet(e.at));
+                    return self.fail(codes::TYPE, message, e.at, "not possible on a truth value");
+                }
+                let update = Some(Update { op: ReduceOp::Add, reorder: false });
+                Ok(vec![self.assign(access, update, one)])
+            }
+            ExprKind::Cast(ty, inner) if matches!(ty.ty, CType::Void) && matches!(inner.kind, ExprKind::Ident(_)) => {
+                Ok(Vec::new())
+            }
+            ExprKind::Call { function, .. } => {
+                let message = format!("a call of `{function}` as a statement: what it reads and writes is not known");
+                self.fail(codes::CALL, message, e.at, "not possible in a region")
+            }
+            ExprKind::Unsupported(what) => {
+                let message = format!("{what} in a region");
+                self.fail(codes::EXPRESSION, message, e.at, "not possible in a region")
+            }
+            _ => {
+                let message = format!("the statement `{}` does not assign anything", self.snippet(e.at));
+                self.fail(codes::STATEMENT, message, e.at, "no effect")
+            }
+        }
+    }
+
+    fn assign(&mut self, target: Access, update: Option<Update>, value: Hub) -> HubStmt {
+        let label = Name::new(format!("S{}", self.labels));
+        self.labels += 1;
+        HubStmt::Assign(Assign { label: Some(label), target, update, value })
+    }
+
+    /// What an assignment writes, and its element type.
+    fn target(&mut self, target: &Expr) -> Try<(Access, Scalar)> {
+        if let ExprKind::Ident(name) = &target.kind {
+            if let Meaning::Object(k) = self.meaning(target) {
+                if let Class::LoopVariable(_) = self.class(k) {
+                    self.blamed.insert(k);
+                    let message = format!("the loop variable `{name}` is assigned outside of the header of its loop");
+                    return self.fail(codes::LOOP_VARIABLE, message, target.at, "assigned here");
+                }
+            }
+        }
+        let (access, elem, k) = self.access(target)?;
+        if self.res.objects[k].ty.constant {
+            // An array of constants has the qualifier on its elements; C's own compiler tells that.
+        }
+        if let Some(array) = self.arrays.get_mut(&k) {
+            array.written = true;
+        }
+        Ok((access, elem))
+    }
+
+    fn assignment(&mut self, op: Option<Binary>, target: &Expr, value: &Expr, at: At) -> Try<HubStmt> {
+        if matches!(value.kind, ExprKind::Assign(..)) {
+            let message = "an assignment whose value is an assignment";
+            return self.fail(codes::EXPRESSION, message, value.at, "write two statements");
+        }
+        let written = self.target(target);
+        let read = self.data(value);
+        let ((access, elem), (value_expr, ty)) = (written?, read?);
+        let own = Type::of(elem);
+        let Some(op) = op else {
+            let stored = self.convert(value_expr, ty, own, at)?;
+            let (update, stored) = as_update(&access, stored);
+            if update.is_some() {
+                self.mark_read(&access);
+            }
+            return Ok(self.assign(access, update, stored));
+        };
+        self.mark_read(&access);
+        let common = own.common(ty);
+        if common == own && elem != Scalar::Bool {
+            let operand = self.convert(value_expr.clone(), ty, own, at)?;
+            let update = |op| Some(Update { op, reorder: false });
+            match op {
+                Binary::Add => return Ok(self.assign(access, update(ReduceOp::Add), operand)),
+                Binary::Mul => return Ok(self.assign(access, update(ReduceOp::Mul), operand)),
+                // x - e and x + (-e) are the same number, also where rounded or wrapped.
+                Binary::Sub => return Ok(self.assign(access, update(ReduceOp::Add), negated(operand))),
+                _ => {}
+            }
+        }
+        let loaded = Hub::Load(access.clone());
+        let (sum, ty) = self.arithmetic(op, (loaded, own), (value_expr, ty), at)?;
+        let stored = self.convert(sum, ty, own, at)?;
+        Ok(self.assign(access, None, stored))
+    }
+
+    fn mark_read(&mut self, access: &Access) {
+        let object = self.names.iter().find(|(_, name)| **name == access.array).map(|(k, _)| *k);
+        if let Some(array) = object.and_then(|k| self.arrays.get_mut(&k)) {
+            array.read = true;
+        }
+    }
+}
+
+/// The negative of a number; of a constant, the constant.
+fn negated(e: Hub) -> Hub {
+    match e {
+        Hub::F32(bits) => Hub::f32(-bits.value()),
+        Hub::F64(bits) => Hub::f64(-bits.value()),
+        Hub::I32(value) => Hub::I32(value.wrapping_neg()),
+        Hub::Int(value) => Hub::Int(value.wrapping_neg()),
+        other => Hub::unary(UnaryOp::Neg, other),
+    }
+}
+
+/// `x = x + e` is the update `x += e`; sums, products, extrema, and differences, where `x` is an operand of the whole.
+fn as_update(target: &Access, value: Hub) -> (Option<Update>, Hub) {
+    let update = |op| Some(Update { op, reorder: false });
+    let is_target = |e: &Hub| matches!(e, Hub::Load(access) if access == target);
+    let Hub::Binary(op, left, right) = value else { return (None, value) };
+    let reduce = match op {
+        BinaryOp::Add | BinaryOp::Sub => ReduceOp::Add,
+        BinaryOp::Mul => ReduceOp::Mul,
+        BinaryOp::Min => ReduceOp::Min,
+        BinaryOp::Max => ReduceOp::Max,
+        _ => return (None, Hub::Binary(op, left, right)),
+    };
+    if is_target(&left) {
+        let operand = if op == BinaryOp::Sub { negated(*right) } else { *right };
+        (update(reduce), operand)
+    } else if is_target(&right) && op != BinaryOp::Sub {
+        (update(reduce), *left)
+    } else {
+        (None, Hub::Binary(op, left, right))
+    }
+}

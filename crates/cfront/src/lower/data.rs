@@ -1,0 +1,469 @@
+//! Data expressions, with the conversions that C makes: literals have their types, operands are promoted and brought to a
+//! common type, and what C does silently stands in the hub as a cast.
+
+use loops::{BinaryOp, Expr as Hub, Name, Scalar, UnaryOp};
+
+use super::index::{as_extremum, compare_op};
+use super::{Class, Lowering, Try};
+use crate::ast::{At, Binary, Expr, ExprKind, Unary};
+use crate::codes;
+use crate::ctype::{CType, IntType, QType};
+use crate::lower::resolve::Meaning;
+use crate::scope::Symbol;
+
+/// The type of a data expression.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Type {
+    /// A comparison: of type `int` in C, a truth value in the hub.
+    Truth,
+    /// An integer. Unsigned ones come from loop variables and sizes only and are `i64` in the hub.
+    Int(IntType),
+    F32,
+    F64,
+}
+
+impl Type {
+    pub fn of(scalar: Scalar) -> Type {
+        match scalar {
+            Scalar::F32 => Type::F32,
+            Scalar::F64 => Type::F64,
+            Scalar::I32 => Type::Int(IntType::Int),
+            Scalar::I64 => Type::Int(IntType::Long),
+            Scalar::Bool => Type::Int(IntType::Bool),
+        }
+    }
+
+    fn int(self) -> Option<IntType> {
+        match self {
+            Type::Truth => Some(IntType::Int),
+            Type::Int(int) => Some(int),
+            _ => None,
+        }
+    }
+
+    /// The usual arithmetic conversions.
+    pub fn common(self, other: Type) -> Type {
+        match (self, other) {
+            (Type::F64, _) | (_, Type::F64) => Type::F64,
+            (Type::F32, _) | (_, Type::F32) => Type::F32,
+            _ => {
+                let (a, b) = (self.int().unwrap_or(IntType::Int), other.int().unwrap_or(IntType::Int));
+                match a.common(b) {
+                    IntType::LongLong => Type::Int(IntType::Long),
+                    int => Type::Int(int),
+                }
+            }
+        }
+    }
+
+    /// What the hub holds for it.
+    fn scalar(self) -> Scalar {
+        match self {
+            Type::Truth | Type::Int(IntType::Bool) => Scalar::Bool,
+            Type::Int(int) if !int.is_unsigned() && int.bits() <= 32 => Scalar::I32,
+            Type::Int(_) => Scalar::I64,
+            Type::F32 => Scalar::F32,
+            Type::F64 => Scalar::F64,
+        }
+    }
+
+    fn c_name(self) -> &'static str {
+        match self {
+            Type::Truth => "int",
+            Type::Int(int) => int.c_name(),
+            Type::F32 => "float",
+            Type::F64 => "double",
+        }
+    }
+}
+
+type Typed = (Hub, Type);
+
+impl Lowering<'_> {
+    /// Translates a data expression.
+    pub(super) fn data(&mut self, e: &Expr) -> Try<Typed> {
+        match &e.kind {
+            ExprKind::Int(value, ty) => self.integer(*value, *ty, e.at),
+            ExprKind::Float { single, ty: CType::Float, .. } => Ok((Hub::f32(*single), Type::F32)),
+            ExprKind::Float { value, .. } => Ok((Hub::f64(*value), Type::F64)),
+            ExprKind::Ident(name) => self.data_identifier(name, e),
+            ExprKind::Index(..) | ExprKind::Unary(Unary::Deref, _) => self.load(e),
+            ExprKind::Unary(op, a) => self.data_unary(*op, a, e.at),
+            ExprKind::Binary(Binary::And | Binary::Or, ..) => Ok((self.truth(e)?, Type::Truth)),
+            ExprKind::Binary(op, a, b) if compare_op(*op).is_some() => self.compare(*op, a, b, e),
+            ExprKind::Binary(op, a, b) => {
+                let (left, right) = (self.data(a), self.data(b));
+                self.arithmetic(*op, left?, right?, e.at)
+            }
+            ExprKind::Conditional(c, a, b) => {
+                let cond = self.truth(c);
+                let (then, otherwise) = (self.data(a), self.data(b));
+                let (cond, then, otherwise) = (cond?, then?, otherwise?);
+                let ty = if then.1 == otherwise.1 { then.1 } else { then.1.common(otherwise.1) };
+                let then = self.convert(then.0, then.1, ty, a.at)?;
+                let otherwise = self.convert(otherwise.0, otherwise.1, ty, b.at)?;
+                // For integers the choice of the larger is the maximum; for floating point it differs on NaN and -0.
+                if ty.scalar().is_int() {
+                    if let Some(largest) = as_extremum(&cond, &then, &otherwise) {
+                        let op = if largest { BinaryOp::Max } else { BinaryOp::Min };
+                        return Ok((Hub::binary(op, then, otherwise), ty));
+                    }
+                }
+                Ok((Hub::Select(Box::new(cond), Box::new(then), Box::new(otherwise)), ty))
+            }
+            ExprKind::Cast(ty, a) => self.cast(ty, a, e.at),
+            ExprKind::Call { function, args } => self.call(function, args, e.at),
+            ExprKind::Assign(..) | ExprKind::Step(..) => {
+                let message = format!("`{}` assigns inside an expression", self.snippet(e.at));
+                self.fail(codes::EXPRESSION, message, e.at, "write it as a statement of its own")
+            }
+            ExprKind::Unsupported(what) => {
+                self.fail(codes::EXPRESSION, format!("{what} in a region"), e.at, "not possible in a region")
+            }
+        }
+    }
+
+    fn integer(&mut self, value: u64, ty: IntType, at: At) -> Try<Typed> {
+        match (ty, i32::try_from(value), i64::try_from(value)) {
+            (IntType::Int, Ok(value), _) => Ok((Hub::I32(value), Type::Int(IntType::Int))),
+            (IntType::Long | IntType::LongLong, _, Ok(value)) => Ok((Hub::Int(value), Type::Int(IntType::Long))),
+            (ty, _, Ok(value)) if ty.is_unsigned() => Ok((Hub::Int(value), Type::Int(ty))),
+            _ => self.fail(codes::TYPE, "an integer constant beyond 63 bits", at, "too large"),
+        }
+    }
+
+    fn data_identifier(&mut self, name: &str, e: &Expr) -> Try<Typed> {
+        let k = match self.meaning(e) {
+            Meaning::Constant(value) => {
+                return Ok(match i32::try_from(value) {
+                    Ok(value) => (Hub::I32(value), Type::Int(IntType::Int)),
+                    Err(_) => (Hub::Int(value), Type::Int(IntType::Long)),
+                });
+            }
+            Meaning::Unknown => return self.unknown_name(name, e.at),
+            Meaning::Object(k) => k,
+        };
+        let (ty, value) = match self.class(k) {
+            Class::Size(ty) => (ty, self.index(e)),
+            Class::LoopVariable(ty) => (ty, self.index(e)),
+            Class::Fixed(ty) if self.values.contains_key(&k) => (ty, self.index(e)),
+            Class::Fixed(_) | Class::Data => return self.load(e),
+        };
+        match value {
+            Ok(index) if ty.is_unsigned() && ty.bits() >= 32 => Ok((index.expr, Type::Int(ty))),
+            Ok(index) if ty.bits() >= 64 => Ok((index.expr, Type::Int(IntType::Long))),
+            Ok(index) => {
+                let value = match index.expr {
+                    Hub::Int(value) if i32::try_from(value).is_ok() => Hub::I32(value as i32),
+                    expr => Hub::Cast(Scalar::I32, Box::new(expr)),
+                };
+                Ok((value, Type::Int(IntType::Int)))
+            }
+            Err(why) => {
+                if self.blamed.insert(k) {
+                    let code = codes::LOOP_VARIABLE;
+                    return self.fail(code, why.reason, why.at, "not known here");
+                }
+                Err(super::Failed)
+            }
+        }
+    }
+
+    fn load(&mut self, e: &Expr) -> Try<Typed> {
+        let (access, elem, k) = self.access(e)?;
+        if let Some(array) = self.arrays.get_mut(&k) {
+            array.read = true;
+        }
+        Ok((Hub::Load(access), Type::of(elem)))
+    }
+
+    fn data_unary(&mut self, op: Unary, a: &Expr, at: At) -> Try<Typed> {
+        if op == Unary::Not {
+            let truth = self.truth(a)?;
+            return Ok((Hub::unary(UnaryOp::Not, truth), Type::Truth));
+        }
+        let (value, ty) = self.data(a)?;
+        let promoted = ty.common(if ty.int().is_some() { Type::Int(IntType::Int) } else { ty });
+        let value = self.convert(value, ty, promoted, at)?;
+        match op {
+            Unary::Plus => Ok((value, promoted)),
+            Unary::Minus => {
+                self.signed(promoted, at)?;
+                let value = match value {
+                    Hub::F32(bits) => Hub::f32(-bits.value()),
+                    Hub::F64(bits) => Hub::f64(-bits.value()),
+                    Hub::I32(v) => Hub::I32(v.wrapping_neg()),
+                    other => Hub::unary(UnaryOp::Neg, other),
+                };
+                Ok((value, promoted))
+            }
+            _ => self.fail(codes::EXPRESSION, "`~` on data", at, "bits of data are not modelled"),
+        }
+    }
+
+    /// Data is not unsigned; loop variables and sizes that are can only be converted.
+    fn signed(&mut self, ty: Type, at: At) -> Try<()> {
+        match ty {
+            Type::Int(int) if int.is_unsigned() && int != IntType::Bool => {
+                let message = format!("`{}` is arithmetic of type `{}` on data", self.snippet(at), int.c_name());
+                self.fail(codes::TYPE, message, at, "convert its operands to a signed or floating type")
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// A binary operation on two values, after the usual conversions.
+    pub(super) fn arithmetic(&mut self, op: Binary, left: Typed, right: Typed, at: At) -> Try<Typed> {
+        let ty = left.1.common(right.1);
+        let hub = match op {
+            Binary::Add => BinaryOp::Add,
+            Binary::Sub => BinaryOp::Sub,
+            Binary::Mul => BinaryOp::Mul,
+            Binary::Div => BinaryOp::Div,
+            Binary::Rem if ty.int().is_some() => BinaryOp::Rem,
+            Binary::Rem => return self.fail(codes::TYPE, "`%` on floating point", at, "needs integers"),
+            Binary::Bits(op) => {
+                let message = format!("`{op}` on data");
+                return self.fail(codes::EXPRESSION, message, at, "bits of data are not modelled");
+            }
+            _ => return self.fail(codes::EXPRESSION, "a comparison is assigned", at, "not possible here"),
+        };
+        self.signed(ty, at)?;
+        let left = self.convert(left.0, left.1, ty, at)?;
+        let right = self.convert(right.0, right.1, ty, at)?;
+        Ok((Hub::binary(hub, left, right), ty))
+    }
+
+    fn compare(&mut self, op: Binary, a: &Expr, b: &Expr, e: &Expr) -> Try<Typed> {
+        // On loop variables and sizes alone it is a condition of the index arithmetic.
+        if let Ok(condition) = self.condition(e) {
+            return Ok((condition.expr, Type::Truth));
+        }
+        let (left, right) = (self.data(a), self.data(b));
+        let ((left, lt), (right, rt)) = (left?, right?);
+        let ty = lt.common(rt);
+        self.signed(ty, e.at)?;
+        let left = self.convert(left, lt, ty, a.at)?;
+        let right = self.convert(right, rt, ty, b.at)?;
+        let op = compare_op(op).unwrap_or(loops::CompareOp::Eq);
+        Ok((Hub::compare(op, left, right), Type::Truth))
+    }
+
+    /// An expression as a truth value.
+    pub(super) fn truth(&mut self, e: &Expr) -> Try<Hub> {
+        if let Ok(condition) = self.condition(e) {
+            return Ok(condition.expr);
+        }
+        match &e.kind {
+            ExprKind::Binary(op @ (Binary::And | Binary::Or), a, b) => {
+                let (a, b) = (self.truth(a), self.truth(b));
+                let (a, b) = (a?, b?);
+                let and = *op == Binary::And;
+                // C evaluates the right side only if the left one does not decide; that matters where it reads memory.
+                if may_fault(&b) {
+                    let (yes, no) = if and { (b, Hub::Bool(false)) } else { (Hub::Bool(true), b) };
+                    return Ok(Hub::Select(Box::new(a), Box::new(yes), Box::new(no)));
+                }
+                Ok(Hub::binary(if and { BinaryOp::And } else { BinaryOp::Or }, a, b))
+            }
+            _ => {
+                let (value, ty) = self.data(e)?;
+                self.to_truth(value, ty)
+            }
+        }
+    }
+
+    fn to_truth(&mut self, value: Hub, ty: Type) -> Try<Hub> {
+        Ok(match ty.scalar() {
+            Scalar::Bool => value,
+            scalar => Hub::compare(loops::CompareOp::Ne, value, Hub::constant(scalar, 0)),
+        })
+    }
+
+    fn cast(&mut self, ty: &QType, a: &Expr, at: At) -> Try<Typed> {
+        if matches!(ty.ty, CType::Int(_)) {
+            // `(int)(i / 2)` on loop variables keeps its value.
+            if let (Ok(_), CType::Int(int)) = (self.index(a), &ty.ty) {
+                if int.is_unsigned() && int.bits() >= 32 {
+                    if let Ok(index) = self.index_cast(ty, a, at) {
+                        return Ok((index, Type::Int(*int)));
+                    }
+                }
+            }
+        }
+        let (value, from) = self.data(a)?;
+        let Some(scalar) = ty.ty.scalar() else {
+            let message = format!("a conversion to `{}`", ty.ty.c_name());
+            return self.fail(codes::TYPE, message, at, "not a type of data");
+        };
+        let to = Type::of(scalar);
+        Ok((self.convert(value, from, to, at)?, to))
+    }
+
+    fn index_cast(&mut self, ty: &QType, a: &Expr, at: At) -> Result<Hub, super::index::NotIndex> {
+        let cast = Expr { kind: ExprKind::Cast(ty.clone(), Box::new(a.clone())), at, height: a.height };
+        self.index(&cast).map(|index| index.expr)
+    }
+
+    /// Converts a value as C does; constants are converted here.
+    pub(super) fn convert(&mut self, value: Hub, from: Type, to: Type, at: At) -> Try<Hub> {
+        let (have, want) = (from.scalar(), to.scalar());
+        if have == want {
+            return Ok(value);
+        }
+        if let Type::Int(int) = to {
+            if int.is_unsigned() && int != IntType::Bool {
+                let message = format!("`{}` is converted to `{}`", self.snippet(at), to.c_name());
+                return self.fail(codes::TYPE, message, at, "unsigned data is not modelled");
+            }
+        }
+        if want == Scalar::Bool {
+            return self.to_truth(value, from);
+        }
+        Ok(match (value, want) {
+            (Hub::I32(v), Scalar::F64) => Hub::f64(f64::from(v)),
+            (Hub::I32(v), Scalar::F32) => Hub::f32(v as f32),
+            (Hub::I32(v), Scalar::I64) => Hub::Int(i64::from(v)),
+            (Hub::Int(v), Scalar::F64) => Hub::f64(v as f64),
+            (Hub::Int(v), Scalar::F32) => Hub::f32(v as f32),
+            (Hub::F32(v), Scalar::F64) => Hub::f64(f64::from(v.value())),
+            (Hub::F64(v), Scalar::F32) => Hub::f32(v.value() as f32),
+            // A loop variable of type `int` loses nothing on the way.
+            (Hub::Cast(Scalar::I32, inner), Scalar::F64) if is_variable(&inner) => Hub::Cast(Scalar::F64, inner),
+            (Hub::Cast(Scalar::I32, inner), Scalar::F32) if is_variable(&inner) => Hub::Cast(Scalar::F32, inner),
+            (Hub::Cast(Scalar::I32, inner), Scalar::I64) if is_variable(&inner) => *inner,
+            (value, want) if have == Scalar::Bool && want != Scalar::I32 => {
+                Hub::Cast(want, Box::new(Hub::Cast(Scalar::I32, Box::new(value))))
+            }
+            (value, want) => Hub::Cast(want, Box::new(value)),
+        })
+    }
+
+    fn call(&mut self, function: &str, args: &[Expr], at: At) -> Try<Typed> {
+        let plain = function.strip_prefix("__builtin_").unwrap_or(function);
+        if let Some((ty, math)) = math_function(plain) {
+            if math.arity() != args.len() {
+                let message = format!("`{function}` takes {} arguments, not {}", math.arity(), args.len());
+                return self.fail(codes::CALL, message, at, "this call");
+            }
+            let mut values = Vec::new();
+            for arg in args {
+                let (value, from) = self.data(arg)?;
+                values.push(self.convert(value, from, ty, arg.at)?);
+            }
+            return Ok((math.build(plain, ty, values), ty));
+        }
+        let pure = self.cx.pure_functions.iter().any(|f| f == function);
+        let Some(Symbol::Function(declared)) = self.cx.scopes.lookup(function) else {
+            let message = format!("a call of `{function}`, which is not declared");
+            return self.fail(codes::CALL, message, at, "what it does is not known");
+        };
+        if !(declared.pure || pure) {
+            let message = format!("a call of `{function}`, which is not known to be pure");
+            let diagnostic = loops::Diagnostic::error(codes::CALL, message, self.span(at), "what it does is not known")
+                .help(format!("declare it with `__attribute__((const))`, or say that it is pure with `--pure {function}`"));
+            return self.report(diagnostic);
+        }
+        let (result, params) = (declared.result.clone(), declared.params.clone());
+        if params.len() != args.len() {
+            let message = format!("`{function}` is declared with {} parameters, not {}", params.len(), args.len());
+            return self.fail(codes::CALL, message, at, "this call");
+        }
+        let mut values = Vec::new();
+        for (arg, param) in args.iter().zip(&params) {
+            let Some(scalar) = param.ty.scalar() else {
+                let message = format!("`{function}` takes {}", super::index::an(param.ty.c_name()));
+                return self.fail(codes::CALL, message, arg.at, "only numbers can be passed in a region");
+            };
+            let (value, from) = self.data(arg)?;
+            values.push(self.convert(value, from, Type::of(scalar), arg.at)?);
+        }
+        let Some(scalar) = result.ty.scalar() else {
+            let message = format!("`{function}` returns {}", super::index::an(result.ty.c_name()));
+            return self.fail(codes::CALL, message, at, "not a type of data");
+        };
+        Ok((Hub::Call { function: Name::new(function), ty: scalar, args: values }, Type::of(scalar)))
+    }
+}
+
+fn is_variable(e: &Hub) -> bool {
+    matches!(e, Hub::Var(_))
+}
+
+/// Whether evaluating an expression can go wrong: it reads an array, divides integers or calls.
+fn may_fault(e: &Hub) -> bool {
+    match e {
+        Hub::Load(access) => !access.indices.is_empty(),
+        Hub::Call { .. } => true,
+        Hub::Binary(BinaryOp::Div | BinaryOp::Rem, _, b) if !matches!(**b, Hub::F32(_) | Hub::F64(_)) => true,
+        Hub::Unary(_, a) | Hub::Cast(_, a) => may_fault(a),
+        Hub::Binary(_, a, b) | Hub::Compare(_, a, b) => may_fault(a) || may_fault(b),
+        Hub::Select(a, b, c) => may_fault(a) || may_fault(b) || may_fault(c),
+        _ => false,
+    }
+}
+
+/// A function of the C library that is pure.
+enum Math {
+    Unary(UnaryOp),
+    Binary(BinaryOp),
+    Call(usize),
+}
+
+impl Math {
+    fn arity(&self) -> usize {
+        match self {
+            Math::Unary(_) => 1,
+            Math::Binary(_) => 2,
+            Math::Call(arity) => *arity,
+        }
+    }
+
+    fn build(self, function: &str, ty: Type, args: Vec<Hub>) -> Hub {
+        let mut args = args;
+        match (self, args.len()) {
+            (Math::Unary(op), 1) => Hub::unary(op, args.remove(0)),
+            (Math::Binary(op), 2) => {
+                let right = args.remove(1);
+                Hub::binary(op, args.remove(0), right)
+            }
+            _ => Hub::Call { function: Name::new(function), ty: ty.scalar(), args },
+        }
+    }
+}
+
+/// The functions of `math.h` (and `abs`, `labs`) that neither set anything nor depend on anything but their arguments;
+/// `errno` and the floating-point environment are not looked at in a region.
+fn math_function(name: &str) -> Option<(Type, Math)> {
+    match name {
+        "abs" => return Some((Type::Int(IntType::Int), Math::Unary(UnaryOp::Abs))),
+        "labs" | "llabs" => return Some((Type::Int(IntType::Long), Math::Unary(UnaryOp::Abs))),
+        _ => {}
+    }
+    let lookup = |base: &str| {
+        Some(match base {
+            "sqrt" => Math::Unary(UnaryOp::Sqrt),
+            "exp" => Math::Unary(UnaryOp::Exp),
+            "log" => Math::Unary(UnaryOp::Log),
+            "tanh" => Math::Unary(UnaryOp::Tanh),
+            "sin" => Math::Unary(UnaryOp::Sin),
+            "cos" => Math::Unary(UnaryOp::Cos),
+            "floor" => Math::Unary(UnaryOp::Floor),
+            "ceil" => Math::Unary(UnaryOp::Ceil),
+            "fabs" => Math::Unary(UnaryOp::Abs),
+            "pow" => Math::Binary(BinaryOp::Pow),
+            "fmin" => Math::Binary(BinaryOp::Min),
+            "fmax" => Math::Binary(BinaryOp::Max),
+            "tan" | "asin" | "acos" | "atan" | "sinh" | "cosh" | "asinh" | "acosh" | "atanh" | "exp2" | "expm1"
+            | "log2" | "log10" | "log1p" | "cbrt" | "trunc" | "round" | "rint" | "nearbyint" | "erf" | "erfc"
+            | "tgamma" => Math::Call(1),
+            "atan2" | "hypot" | "fmod" | "remainder" | "copysign" | "fdim" | "nextafter" => Math::Call(2),
+            "fma" => Math::Call(3),
+            _ => return None,
+        })
+    };
+    if let Some(math) = lookup(name) {
+        return Some((Type::F64, math));
+    }
+    lookup(name.strip_suffix('f')?).map(|math| (Type::F32, math))
+}

@@ -1,0 +1,562 @@
+//! From the translated statements to the function: flat arrays get their dimensions, dead scalars their places, and what
+//! is left becomes sizes and parameters. Then what the C around the region needs to know.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use loops::{Access, Assign, Diagnostic, Expr as Hub, Function, Name, Param, ParamMode, Scalar, Stmt as HubStmt};
+
+use super::access::expr_text;
+use super::{Class, Lowering, privatise};
+use crate::ast::{At, Stmt, StmtKind};
+use crate::codes;
+use crate::ctype::{CType, IntType};
+use crate::lexer::Tok;
+use crate::region::{AccessForm, AliasPair, SizeVariable, Variable, VariableKind};
+use crate::scope::Place;
+use crate::source::Source;
+
+/// A translated region, without its place in the file.
+pub struct Lowered {
+    pub function: Function,
+    pub variables: Vec<Variable>,
+    pub sizes: Vec<SizeVariable>,
+    pub loop_types: BTreeMap<Name, String>,
+    pub index_type: String,
+    pub may_alias: Vec<AliasPair>,
+    pub epilogue: Vec<String>,
+    pub index_notes: Vec<String>,
+    pub warnings: Vec<Diagnostic>,
+}
+
+impl Lowering<'_> {
+    pub(super) fn finish(mut self, body: &[Stmt], mut statements: Vec<HubStmt>) -> Result<Lowered, Vec<Diagnostic>> {
+        let settled = self.settle_flat();
+        self.settle_open();
+        self.check_scope(body);
+        let epilogue = self.epilogue();
+        if !self.diagnostics.is_empty() {
+            self.diagnostics.extend(self.warnings);
+            return Err(self.diagnostics);
+        }
+        let flat: BTreeMap<Name, Vec<Hub>> = self
+            .arrays
+            .iter()
+            .filter(|(_, a)| a.flat)
+            .filter_map(|(k, a)| Some((self.names.get(k)?.clone(), a.dims.clone())))
+            .collect();
+        let patch = Patch { flat: &flat, settled: &settled };
+        patch.statements(&mut statements);
+
+        // Scalars of the function that are dead afterwards.
+        let mut localised = BTreeSet::new();
+        for (k, array) in &self.arrays {
+            let object = &self.res.objects[*k];
+            let private = matches!(object.place, Some(Place::Local | Place::Parameter))
+                && array.dims.is_empty()
+                && array.written
+                && !self.live_after(*k);
+            if private {
+                if let Some(with) = privatise::localise(&statements, &self.names[k], array.elem) {
+                    statements = with;
+                    localised.insert(*k);
+                }
+            }
+        }
+
+        let mut params = Vec::new();
+        let mut variables = Vec::new();
+        let mut locals = Vec::new();
+        for k in 0..self.res.objects.len() {
+            let Some(array) = self.arrays.get(&k) else { continue };
+            if !array.read && !array.written {
+                continue;
+            }
+            let variable = self.variable(k, array);
+            if self.res.objects[k].place.is_none() || localised.contains(&k) {
+                locals.push(Variable { kind: VariableKind::RegionLocal, live_after: false, ..variable });
+                continue;
+            }
+            let mode = if array.written { ParamMode::InOut } else { ParamMode::In };
+            let (name, elem) = (variable.name.clone(), array.elem.into());
+            params.push(Param { name, elem, dims: array.dims.clone(), mode });
+            variables.push(variable);
+        }
+        variables.append(&mut locals);
+
+        // Sizes that the program mentions, in the order of the text.
+        let mut mentioned = BTreeSet::new();
+        for stmt in &statements {
+            stmt_vars(stmt, &mut mentioned);
+        }
+        params.iter().flat_map(|p| &p.dims).for_each(|d| expr_vars(d, &mut mentioned));
+        let mut sizes = Vec::new();
+        let mut assumptions = Vec::new();
+        let mut size_objects = Vec::new();
+        for k in 0..self.res.objects.len() {
+            let (Class::Size(ty), Some(name)) = (self.class(k), self.names.get(&k)) else { continue };
+            if !mentioned.contains(name) {
+                continue;
+            }
+            if ty.is_unsigned() {
+                assumptions.push(Hub::compare(loops::CompareOp::Ge, Hub::Var(name.clone()), Hub::Int(0)));
+            }
+            let c_name = self.res.objects[k].name.clone();
+            sizes.push(SizeVariable { name: name.clone(), c_name, c_type: ty.c_name() });
+            size_objects.push(k);
+        }
+        let function = Function {
+            name: Name::new(format!("{}_{}", self.cx.function, self.cx.number)),
+            sizes: sizes.iter().map(|s| s.name.clone()).collect(),
+            assumptions,
+            params,
+            body: statements,
+        };
+        let may_alias = self.aliases(&variables, &size_objects);
+        let types = self.loop_types.values().copied();
+        let types = types.chain(sizes.iter().map(|s| if s.c_type == "int" { IntType::Int } else { IntType::Long }));
+        let narrow = types.clone().all(|t| t.bits() <= 32 && !t.is_unsigned());
+        let index_type = if narrow { "int" } else { "long" }.to_string();
+        let index_notes = self.index_notes(&variables, &sizes);
+        let loop_types = self.loop_types.iter().map(|(name, ty)| (name.clone(), ty.c_name().to_string())).collect();
+        let warnings = self.warnings;
+        Ok(Lowered {
+            function,
+            variables,
+            sizes,
+            loop_types,
+            index_type,
+            may_alias,
+            epilogue,
+            index_notes,
+            warnings,
+        })
+    }
+
+    fn variable(&self, k: usize, array: &super::ArrayUse) -> Variable {
+        let object = &self.res.objects[k];
+        let mut element = &object.ty;
+        while let CType::Array { of: inner, .. } | CType::Pointer { to: inner, .. } = &element.ty {
+            element = inner;
+        }
+        Variable {
+            name: self.names.get(&k).cloned().unwrap_or_else(|| Name::new(&object.name)),
+            c_name: object.name.clone(),
+            c_type: element.ty.c_name(),
+            elem: array.elem,
+            dims: array.dims.clone(),
+            access: array.form,
+            kind: self.kind(k),
+            written: array.written,
+            live_after: array.written && self.live_after(k),
+        }
+    }
+
+    fn kind(&self, k: usize) -> VariableKind {
+        let object = &self.res.objects[k];
+        match (&object.ty.ty, object.place) {
+            (_, None) => VariableKind::RegionLocal,
+            (CType::Pointer { restrict, .. }, _) => {
+                if *restrict || self.is_fresh(k) {
+                    VariableKind::RestrictPointer
+                } else {
+                    VariableKind::Pointer
+                }
+            }
+            (_, Some(Place::Global)) => VariableKind::Global,
+            _ => VariableKind::FunctionLocal,
+        }
+    }
+
+    /// A pointer that still has the memory that it was initialised with.
+    fn is_fresh(&self, k: usize) -> bool {
+        let object = &self.res.objects[k];
+        let range = self.cx.body.clone();
+        object.fresh && object.place == Some(Place::Local) && assigned_in(self.cx.source, &object.name, range).is_none()
+    }
+
+    /// Pairs that C allows to overlap, one of them written.
+    fn aliases(&self, variables: &[Variable], sizes: &[usize]) -> Vec<AliasPair> {
+        struct Thing<'a> {
+            name: &'a str,
+            elem: Option<Scalar>,
+            kind: VariableKind,
+            local: bool,
+            fresh: bool,
+            written: bool,
+        }
+        let mut things = Vec::new();
+        for v in variables {
+            let object = self.names.iter().find(|(_, n)| **n == v.name).map(|(k, _)| *k);
+            let Some(k) = object else { continue };
+            things.push(Thing {
+                name: &v.c_name,
+                elem: Some(v.elem),
+                kind: v.kind,
+                local: self.res.objects[k].place == Some(Place::Local),
+                fresh: self.is_fresh(k),
+                written: v.written,
+            });
+        }
+        for k in sizes {
+            let object = &self.res.objects[*k];
+            if object.place == Some(Place::Global) {
+                let (elem, kind) = (object.ty.ty.scalar(), VariableKind::Global);
+                let name = object.name.as_str();
+                things.push(Thing { name, elem, kind, local: false, fresh: false, written: false });
+            }
+        }
+        let mut pairs = Vec::new();
+        for (n, a) in things.iter().enumerate() {
+            for b in &things[n + 1..] {
+                let (pointer, other) = if a.kind == VariableKind::Pointer { (a, b) } else { (b, a) };
+                if pointer.kind != VariableKind::Pointer || !(a.written || b.written) || a.elem != b.elem {
+                    continue;
+                }
+                let overlaps = match other.kind {
+                    VariableKind::Pointer | VariableKind::Global => true,
+                    // A pointer of the function may have been set to any of its objects.
+                    VariableKind::FunctionLocal => pointer.local,
+                    VariableKind::RestrictPointer => other.fresh && pointer.local,
+                    VariableKind::RegionLocal => false,
+                };
+                if overlaps {
+                    pairs.push(AliasPair { first: a.name.to_string(), second: b.name.to_string() });
+                }
+            }
+        }
+        pairs
+    }
+
+    /// Whether an object's value may be read after the region.
+    fn live_after(&self, k: usize) -> bool {
+        let object = &self.res.objects[k];
+        let is_array = matches!(object.ty.ty, CType::Pointer { .. });
+        match object.place {
+            None => return false,
+            Some(Place::Global) => return true,
+            _ if is_array => return true,
+            _ => {}
+        }
+        let cx = self.cx;
+        let counted = matches!(self.class(k), Class::LoopVariable(_));
+        let mut ranges = vec![cx.region.end..cx.body.end];
+        if cx.in_loop {
+            ranges.push(cx.body.start..cx.region.start);
+        }
+        let declared = object.declared.first as usize;
+        ranges.into_iter().any(|range| used_in(cx.source, &object.name, range, declared, counted).is_some())
+            || address_taken(cx.source, &object.name, cx.body.clone())
+    }
+
+    /// Loop variables declared outside get the values that they would have had, where somebody reads them.
+    fn epilogue(&mut self) -> Vec<String> {
+        let mut out = Vec::new();
+        for k in 0..self.res.objects.len() {
+            let object = &self.res.objects[k];
+            if object.place.is_none() || !matches!(self.class(k), Class::LoopVariable(_)) || !self.live_after(k) {
+                continue;
+            }
+            let name = object.name.clone();
+            match self.finals.get(&k) {
+                Some(Some(value)) => out.push(format!("{name} = {};", self.c_text(value))),
+                Some(None) => {
+                    let at = self.res.objects[k].loops.last().copied();
+                    let message = format!("the value of `{name}` after the region may be read, and its last loop is inside another");
+                    let span = at.map(|at| self.span(at)).unwrap_or_default();
+                    let diagnostic = Diagnostic::error(codes::LOOP_VARIABLE, message, span, "the loop that sets it last")
+                        .help(format!("declare it in the header, `for (int {name} = …`, or set `{name}` after the region"));
+                    let _: super::Try<()> = self.report(diagnostic);
+                }
+                None => {}
+            }
+        }
+        out
+    }
+
+    /// An index expression with the names of C.
+    fn c_text(&self, e: &Hub) -> String {
+        let names: BTreeMap<&Name, &str> =
+            self.names.iter().map(|(k, name)| (name, self.res.objects[*k].name.as_str())).collect();
+        let mut renamed = e.clone();
+        rename(&mut renamed, &names);
+        let text = expr_text(&renamed);
+        match text.strip_prefix('(').and_then(|t| t.strip_suffix(')')) {
+            Some(inner) if balanced(inner) => inner.to_string(),
+            _ => text,
+        }
+    }
+
+    /// Names declared at the top of the region are gone after it.
+    fn check_scope(&mut self, body: &[Stmt]) {
+        for stmt in body {
+            let StmtKind::Declare(declarations) = &stmt.kind else { continue };
+            for d in declarations {
+                let range = self.cx.region.end..self.cx.body.end;
+                if let Some(token) = used_in(self.cx.source, &d.name, range, 0, true) {
+                    let used = At { first: token as u32, last: token as u32 };
+                    let message = format!("`{}` is declared in the region and used after it", d.name);
+                    let diagnostic = Diagnostic::error(codes::DECLARATION, message, self.span(d.at), "declared here")
+                        .context(self.span(used), "used here")
+                        .help("declare it before `#pragma scop`");
+                    let _: super::Try<()> = self.report(diagnostic);
+                }
+            }
+        }
+    }
+
+    fn index_notes(&self, variables: &[Variable], sizes: &[SizeVariable]) -> Vec<String> {
+        let mut notes = Vec::new();
+        let mut types: BTreeSet<&str> = sizes.iter().map(|s| s.c_type).collect();
+        types.extend(self.loop_types.values().map(|t| t.c_name()));
+        if !types.is_empty() {
+            let list: Vec<&str> = types.iter().copied().collect();
+            notes.push(format!(
+                "subscripts and bounds of types {} are taken as integers without limit, and computed in 64 bits where types are mixed",
+                list.join(", ")
+            ));
+        }
+        let narrow = |ty: &str| matches!(ty, "int" | "unsigned int" | "short" | "char");
+        if types.iter().all(|t| narrow(t)) {
+            for v in variables.iter().filter(|v| v.access == AccessForm::Linear) {
+                notes.push(format!(
+                    "subscripts of `{}` are products of 32-bit integers: they overflow where it has 2^31 elements or more",
+                    v.c_name
+                ));
+            }
+        }
+        notes
+    }
+}
+
+fn balanced(text: &str) -> bool {
+    let mut depth = 0i64;
+    for c in text.chars() {
+        depth += match c {
+            '(' => 1,
+            ')' => -1,
+            _ => 0,
+        };
+        if depth < 0 {
+            return false;
+        }
+    }
+    depth == 0
+}
+
+fn rename(e: &mut Hub, names: &BTreeMap<&Name, &str>) {
+    match e {
+        Hub::Var(name) => {
+            if let Some(c_name) = names.get(name) {
+                *name = Name::new(c_name);
+            }
+        }
+        Hub::Unary(_, a) | Hub::Cast(_, a) => rename(a, names),
+        Hub::Binary(_, a, b) | Hub::Compare(_, a, b) => {
+            rename(a, names);
+            rename(b, names);
+        }
+        Hub::Select(a, b, c) => {
+            rename(a, names);
+            rename(b, names);
+            rename(c, names);
+        }
+        _ => {}
+    }
+}
+
+/// Puts the settled subscripts in the place of the numbers of pending accesses.
+struct Patch<'a> {
+    flat: &'a BTreeMap<Name, Vec<Hub>>,
+    settled: &'a BTreeMap<i64, Vec<Hub>>,
+}
+
+impl Patch<'_> {
+    fn statements(&self, body: &mut [HubStmt]) {
+        for stmt in body {
+            match stmt {
+                HubStmt::Assign(Assign { target, value, .. }) => {
+                    self.access(target);
+                    self.expr(value);
+                }
+                HubStmt::Loop(l) => self.statements(&mut l.body),
+                HubStmt::If { cond, then, otherwise } => {
+                    self.expr(cond);
+                    self.statements(then);
+                    self.statements(otherwise);
+                }
+                HubStmt::Local(local) => {
+                    if let Some(dims) = self.flat.get(&local.name) {
+                        local.dims = dims.clone();
+                    }
+                }
+                HubStmt::Block { body, .. } => self.statements(body),
+                HubStmt::Copy(_) | HubStmt::Wait(_) => {}
+            }
+        }
+    }
+
+    fn access(&self, access: &mut Access) {
+        if !self.flat.contains_key(&access.array) {
+            return;
+        }
+        if let [Hub::Int(number)] = access.indices.as_slice() {
+            if let Some(indices) = self.settled.get(number) {
+                access.indices = indices.clone();
+            }
+        }
+    }
+
+    fn expr(&self, e: &mut Hub) {
+        match e {
+            Hub::Load(access) => self.access(access),
+            Hub::Unary(_, a) | Hub::Cast(_, a) => self.expr(a),
+            Hub::Binary(_, a, b) | Hub::Compare(_, a, b) => {
+                self.expr(a);
+                self.expr(b);
+            }
+            Hub::Select(a, b, c) => {
+                self.expr(a);
+                self.expr(b);
+                self.expr(c);
+            }
+            Hub::Call { args, .. } => args.iter_mut().for_each(|a| self.expr(a)),
+            Hub::Int(_) | Hub::I32(_) | Hub::F32(_) | Hub::F64(_) | Hub::Bool(_) | Hub::Var(_) => {}
+        }
+    }
+}
+
+fn stmt_vars(stmt: &HubStmt, out: &mut BTreeSet<Name>) {
+    match stmt {
+        HubStmt::Assign(a) => {
+            a.target.indices.iter().for_each(|i| expr_vars(i, out));
+            expr_vars(&a.value, out);
+        }
+        HubStmt::Loop(l) => {
+            expr_vars(&l.lower, out);
+            expr_vars(&l.upper, out);
+            l.body.iter().for_each(|s| stmt_vars(s, out));
+        }
+        HubStmt::If { cond, then, otherwise } => {
+            expr_vars(cond, out);
+            then.iter().chain(otherwise).for_each(|s| stmt_vars(s, out));
+        }
+        HubStmt::Local(local) => local.dims.iter().for_each(|d| expr_vars(d, out)),
+        HubStmt::Block { body, .. } => body.iter().for_each(|s| stmt_vars(s, out)),
+        HubStmt::Copy(_) | HubStmt::Wait(_) => {}
+    }
+}
+
+fn expr_vars(e: &Hub, out: &mut BTreeSet<Name>) {
+    match e {
+        Hub::Var(name) => {
+            out.insert(name.clone());
+        }
+        Hub::Load(access) => access.indices.iter().for_each(|i| expr_vars(i, out)),
+        Hub::Unary(_, a) | Hub::Cast(_, a) => expr_vars(a, out),
+        Hub::Binary(_, a, b) | Hub::Compare(_, a, b) => {
+            expr_vars(a, out);
+            expr_vars(b, out);
+        }
+        Hub::Select(a, b, c) => {
+            expr_vars(a, out);
+            expr_vars(b, out);
+            expr_vars(c, out);
+        }
+        Hub::Call { args, .. } => args.iter().for_each(|a| expr_vars(a, out)),
+        _ => {}
+    }
+}
+
+fn is_punct(source: &Source<'_>, token: usize, any: &[&str]) -> bool {
+    matches!(source.tokens.get(token).map(|t| t.tok), Some(Tok::Punct(p)) if any.contains(&p))
+}
+
+/// Tokens that name an object (and no member).
+fn named<'a>(source: &'a Source<'_>, name: &'a str, range: std::ops::Range<usize>) -> impl Iterator<Item = usize> + 'a {
+    range.filter(move |k| {
+        source.tokens[*k].tok == Tok::Ident
+            && source.token_text(*k) == name
+            && !(*k > 0 && is_punct(source, k - 1, &[".", "->"]))
+    })
+}
+
+/// Where an object is assigned, counted or has its address taken.
+pub fn assigned_in(source: &Source<'_>, name: &str, range: std::ops::Range<usize>) -> Option<usize> {
+    const ASSIGN: [&str; 13] = ["=", "+=", "-=", "*=", "/=", "%=", "&=", "|=", "^=", "<<=", ">>=", "++", "--"];
+    named(source, name, range).find(|k| {
+        let declared = is_declarator(source, *k);
+        (is_punct(source, k + 1, &ASSIGN) && !declared) || (*k > 0 && is_punct(source, k - 1, &["++", "--"])) || is_address(source, *k)
+    })
+}
+
+/// Whether a name stands where it is declared: after a word that is no keyword of a statement, or a `*` after one.
+fn is_declarator(source: &Source<'_>, token: usize) -> bool {
+    let mut k = token;
+    while k > 0 && is_punct(source, k - 1, &["*"]) {
+        k -= 1;
+    }
+    k > 0
+        && source.tokens[k - 1].tok == Tok::Ident
+        && !matches!(source.token_text(k - 1), "return" | "else" | "do" | "case" | "sizeof")
+}
+
+fn is_address(source: &Source<'_>, token: usize) -> bool {
+    let operand = |k: usize| {
+        matches!(source.tokens[k].tok, Tok::Ident | Tok::Number | Tok::Char) || is_punct(source, k, &[")", "]"])
+    };
+    token > 0 && is_punct(source, token - 1, &["&"]) && !(token > 1 && operand(token - 2))
+}
+
+fn address_taken(source: &Source<'_>, name: &str, range: std::ops::Range<usize>) -> bool {
+    named(source, name, range).any(|k| is_address(source, k))
+}
+
+/// Where an object's value may be used; with `counted`, not in loops that set it first.
+fn used_in(
+    source: &Source<'_>,
+    name: &str,
+    range: std::ops::Range<usize>,
+    declared: usize,
+    counted: bool,
+) -> Option<usize> {
+    let uses: Vec<usize> = named(source, name, range.clone()).filter(|k| *k != declared).collect();
+    if uses.is_empty() || !counted {
+        return uses.first().copied();
+    }
+    // Loops over the name: from `for ( … name =` to the end of the loop.
+    let mut covered: Vec<std::ops::Range<usize>> = Vec::new();
+    for k in range.clone() {
+        let is_for = source.tokens[k].tok == Tok::Ident && source.token_text(k) == "for";
+        if !is_for || covered.last().is_some_and(|c| c.contains(&k)) {
+            continue;
+        }
+        let header = k + 1..range.end.min(k + 8);
+        let first = header.clone().find(|t| is_punct(source, *t, &["=", ";"]));
+        let sets = first.is_some_and(|t| is_punct(source, t, &["="]) && source.token_text(t - 1) == name);
+        if sets {
+            covered.push(k..statement_end(source, k, range.end));
+        }
+    }
+    uses.into_iter().find(|k| !covered.iter().any(|c| c.contains(k)))
+}
+
+/// The end of the statement that starts with a loop's header: a block, or up to a `;`.
+fn statement_end(source: &Source<'_>, mut k: usize, end: usize) -> usize {
+    let mut depth = 0usize;
+    while k < end {
+        match source.tokens[k].tok {
+            Tok::Punct("(" | "[" | "{") => depth += 1,
+            Tok::Punct(")" | "]") => depth = depth.saturating_sub(1),
+            Tok::Punct("}") => {
+                depth = depth.saturating_sub(1);
+                if depth == 0 {
+                    return k + 1;
+                }
+            }
+            Tok::Punct(";") if depth == 0 => return k + 1,
+            _ => {}
+        }
+        k += 1;
+    }
+    end
+}

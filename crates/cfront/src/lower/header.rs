@@ -1,0 +1,417 @@
+//! Loop headers: any affine form, up or down, becomes a loop of the hub that counts up by a positive constant.
+
+use loops::{BinaryOp, CompareOp, Expr as Hub, Loop, LoopKind, Name, Stmt as HubStmt};
+
+use super::index::{Index, NotIndex, compare_op};
+use super::resolve::{Meaning, ident_token};
+use super::{ActiveLoop, Class, Failed, Lowering, Try};
+use crate::ast::{At, Binary, Expr, ExprKind, For, Init, Stmt, StmtKind};
+use crate::codes;
+use crate::ctype::IntType;
+use crate::linear::{Linear, implies};
+
+/// What a header says: the variable's object, first value, and amount that it is counted by.
+struct Header<'e> {
+    object: usize,
+    ty: IntType,
+    name: String,
+    first: &'e Expr,
+    step: i64,
+}
+
+impl Lowering<'_> {
+    pub(super) fn for_loop(&mut self, f: &For, at: At) -> Try<Vec<HubStmt>> {
+        let header = self.header(f, at)?;
+        let k = header.object;
+        if self.values.contains_key(&k) {
+            let message = format!("`{}` is the variable of a loop around this one as well", header.name);
+            return self.fail(codes::LOOP_VARIABLE, message, at, "this loop changes it");
+        }
+        let first = self.index(header.first).map_err(|why| self.bad_bound(&header.name, header.first, why))?;
+        let hub = self.loop_name(k, &header.name, header.ty);
+        let Some(cond) = &f.cond else {
+            return self.fail(codes::LOOP, "a loop without a condition", at, "it never ends");
+        };
+        let (lower, upper, step, value) = if header.step > 0 {
+            let variable = Index::variable(hub.clone(), header.ty);
+            let upper = self.last_bound(k, &header, cond, &variable, true)?;
+            (first, upper, header.step, variable)
+        } else {
+            self.downward(k, &header, cond, first, &hub)?
+        };
+        self.loop_types.insert(hub.clone(), header.ty);
+        let last = (self.loops.is_empty() && self.branches == 0).then(|| final_value(&lower, &upper, step, &value, &hub));
+        // What holds in the body.
+        let mark = self.known.len();
+        let variable = Linear::name(hub.clone());
+        self.known.extend(variable.plus(-1, &lower.form));
+        self.known.extend(upper.form.plus(-1, &variable).and_then(|l| l.add(-1)));
+        self.loops.push(ActiveLoop { var: hub.clone(), lower: lower.form, upper: upper.form });
+        let shared = self.taken.insert(hub.clone(), Some(header.ty));
+        self.values.insert(k, value);
+        let body = self.body(&f.body);
+        self.values.remove(&k);
+        if let Some(shared) = shared {
+            self.taken.insert(hub.clone(), shared);
+        }
+        self.loops.pop();
+        self.known.truncate(mark);
+        self.finals.insert(k, last);
+        Ok(vec![HubStmt::Loop(Loop {
+            var: hub,
+            lower: lower.expr,
+            upper: upper.expr,
+            step,
+            kind: LoopKind::Sequential,
+            reductions: Vec::new(),
+            body: body?,
+        })])
+    }
+
+    fn header<'e>(&mut self, f: &'e For, at: At) -> Try<Header<'e>> {
+        let counted = f.step.as_ref().and_then(counted);
+        let Some((variable, step)) = counted else {
+            let text = f.step.as_ref().map_or("nothing".to_string(), |s| self.snippet(s.at));
+            let message = format!("the loop counts by `{text}`, which is no step by a constant");
+            return self.fail(codes::LOOP, message, at, "expected `i++`, `i--`, `i += c`, `i -= c` or `i = i + c`");
+        };
+        let ExprKind::Ident(name) = &variable.kind else { return Err(Failed) };
+        let object = match self.meaning(variable) {
+            Meaning::Object(object) => object,
+            _ => return self.unknown_name(name, variable.at),
+        };
+        let Class::LoopVariable(ty) = self.class(object) else {
+            let ty = self.res.objects[object].ty.ty.c_name();
+            let message = format!("the loop variable `{name}` is {}, not an integer", super::index::an(ty));
+            return self.fail(codes::LOOP, message, at, "this loop");
+        };
+        if let Some(assigned) = self.res.objects[object].assigned.first().copied() {
+            let message = format!("the loop variable `{name}` is assigned outside of the header of its loop");
+            if self.blamed.insert(object) {
+                return self.fail(codes::LOOP_VARIABLE, message, assigned, "assigned here");
+            }
+            return Err(Failed);
+        }
+        if self.res.objects[object].ty.volatile {
+            return self.fail(codes::TYPE, format!("the loop variable `{name}` is volatile"), at, "this loop");
+        }
+        let step = match step {
+            Step::By(amount) => amount,
+            Step::Expr(sign, e) => match self.index(e).map(|i| i.form.as_constant()) {
+                Ok(Some(amount)) => amount.checked_mul(sign).unwrap_or(0),
+                _ => {
+                    let message = format!("the loop over `{name}` counts by `{}`, which is no constant", self.snippet(e.at));
+                    return self.fail(codes::LOOP, message, e.at, "the step must be a constant");
+                }
+            },
+        };
+        if step == 0 || step.checked_abs().is_none() {
+            return self.fail(codes::LOOP, format!("the loop over `{name}` does not count"), at, "its step is 0");
+        }
+        let first = match f.init.as_ref().map(|s| &s.kind) {
+            Some(StmtKind::Expr(Expr { kind: ExprKind::Assign(None, target, value), .. }))
+                if matches!(&target.kind, ExprKind::Ident(n) if n == name) =>
+            {
+                &**value
+            }
+            Some(StmtKind::Declare(declarations)) => match declarations.as_slice() {
+                [d] if d.name == *name => match &d.init {
+                    Some(Init::Expr(value)) => value,
+                    _ => return self.no_first(name, at),
+                },
+                [_] => return self.no_first(name, at),
+                _ => {
+                    let message = "a loop that declares several variables";
+                    return self.fail(codes::LOOP, message, at, "its header must declare its variable only");
+                }
+            },
+            _ => return self.no_first(name, at),
+        };
+        Ok(Header { object, ty, name: name.clone(), first, step })
+    }
+
+    fn no_first<T>(&mut self, name: &str, at: At) -> Try<T> {
+        let message = format!("the header of the loop over `{name}` does not set its first value");
+        self.fail(codes::LOOP, message, at, "expected `name = value;` first")
+    }
+
+    /// The hub variable of a loop: the name in C, unless it is that of something else here.
+    fn loop_name(&mut self, k: usize, c_name: &str, ty: IntType) -> Name {
+        let own = self.names.get(&k).cloned();
+        let candidate = own.unwrap_or_else(|| Name::new(c_name));
+        let active = self.loops.iter().any(|l| l.var == candidate);
+        match self.taken.get(&candidate) {
+            Some(Some(shared)) if *shared == ty && !active => candidate,
+            None if super::is_plain_name(&candidate) && !active => {
+                self.taken.insert(candidate.clone(), Some(ty));
+                candidate
+            }
+            _ => {
+                // A name that an earlier loop of the kind got, or a new one.
+                let shared = self.taken.iter().find(|(name, shared)| {
+                    **shared == Some(ty)
+                        && name.strip_prefix(c_name).is_some_and(|r| r.starts_with('_'))
+                        && !self.loops.iter().any(|l| l.var == **name)
+                });
+                if let Some((name, _)) = shared {
+                    return name.clone();
+                }
+                let name = self.fresh(c_name);
+                self.taken.insert(name.clone(), Some(ty));
+                name
+            }
+        }
+    }
+
+    fn bad_bound(&mut self, name: &str, e: &Expr, why: NotIndex) -> Failed {
+        let message = format!(
+            "the bound `{}` of the loop over `{name}` is not affine in {}: {}",
+            self.snippet(e.at),
+            self.loop_list(),
+            why.reason
+        );
+        let _: Try<()> = self.fail(codes::BOUND, message, why.at, "not affine");
+        Failed
+    }
+
+    /// The bound that a condition gives: exclusive and above for a loop upward, inclusive and below for one downward.
+    fn last_bound(&mut self, k: usize, header: &Header<'_>, cond: &Expr, variable: &Index, up: bool) -> Try<Index> {
+        if let ExprKind::Binary(Binary::And, a, b) = &cond.kind {
+            let a = self.last_bound(k, header, a, variable, up)?;
+            let b = self.last_bound(k, header, b, variable, up)?;
+            return self.extremum(!up, a, b, cond.at).map_err(|why| self.bad_bound(&header.name, cond, why));
+        }
+        let ExprKind::Binary(op, left, right) = &cond.kind else {
+            return self.bad_condition(header, cond, "it is no comparison");
+        };
+        let Some(op) = compare_op(*op) else {
+            return self.bad_condition(header, cond, "it is no comparison");
+        };
+        // The variable has its value here only, to be taken out again.
+        self.values.insert(k, variable.clone());
+        let sides = (self.index(left), self.index(right));
+        self.values.remove(&k);
+        let left_index = sides.0.map_err(|why| self.bad_bound(&header.name, left, why))?;
+        let right_index = sides.1.map_err(|why| self.bad_bound(&header.name, right, why))?;
+        let var = self.variable_of(variable);
+        let is_variable = |e: &Expr| matches!(&e.kind, ExprKind::Ident(n) if *n == header.name);
+        // Turned so that the variable is on the left if it stands alone.
+        let (op, left_index, right_index, alone) = if is_variable(left) {
+            (op, left_index, right_index, true)
+        } else if is_variable(right) {
+            (turned(op), right_index, left_index, true)
+        } else {
+            (op, left_index, right_index, false)
+        };
+        if self.mentions(&right_index.form, &var) && alone {
+            return self.bad_condition(header, cond, "the variable is on both sides");
+        }
+        let op = match op {
+            CompareOp::Ne if header.step.abs() == 1 && alone => {
+                return self.until_equal(header, cond, right_index, up);
+            }
+            CompareOp::Eq | CompareOp::Ne => {
+                return self.bad_condition(header, cond, "it does not bound the variable");
+            }
+            op => op,
+        };
+        if alone {
+            return match (op, up) {
+                (CompareOp::Lt, true) | (CompareOp::Ge, false) => Ok(right_index),
+                (CompareOp::Le, true) | (CompareOp::Gt, false) => self
+                    .linear_sum(&right_index, 1, &Index::constant(1), cond.at)
+                    .map_err(|why| self.bad_bound(&header.name, cond, why)),
+                _ => self.wrong_way(header, cond),
+            };
+        }
+        // `a * var + rest >= 0`
+        let difference = match op {
+            CompareOp::Lt | CompareOp::Le => right_index.form.plus(-1, &left_index.form),
+            _ => left_index.form.plus(-1, &right_index.form),
+        };
+        let strict = i64::from(matches!(op, CompareOp::Lt | CompareOp::Gt));
+        let Some(form) = difference.and_then(|d| d.add(-strict)) else {
+            return self.bad_condition(header, cond, "it has a constant beyond 64 bits");
+        };
+        let coefficient = form.coefficient(&var);
+        let mut rest = form;
+        rest.terms.remove(&*var);
+        if coefficient == 0 || self.mentions(&rest, &var) {
+            return self.bad_condition(header, cond, "it does not bound the variable by an affine expression");
+        }
+        if (coefficient < 0) != up {
+            return self.wrong_way(header, cond);
+        }
+        // Above: var <= floor(rest / -coefficient). Below: var >= -floor(rest / coefficient).
+        let rest = Index { expr: self.form_expr(&rest), form: rest, ty: header.ty, substituted: false };
+        let divisor = coefficient.unsigned_abs() as i64;
+        let quotient = if divisor == 1 { rest } else { self.floor_by(rest, divisor) };
+        let (base, sign) = if up { (Index::constant(1), 1) } else { (Index::constant(0), -1) };
+        let bound = if up {
+            self.linear_sum(&quotient, sign, &base, cond.at)
+        } else {
+            self.linear_sum(&base, sign, &quotient, cond.at)
+        };
+        bound.map_err(|why| self.bad_bound(&header.name, cond, why))
+    }
+
+    fn variable_of(&self, variable: &Index) -> Name {
+        variable.form.terms.keys().next().cloned().unwrap_or_else(|| Name::new(""))
+    }
+
+    /// Whether a form has the variable in it, perhaps inside an atom.
+    fn mentions(&self, form: &Linear, var: &Name) -> bool {
+        form.terms.keys().any(|name| match super::index::atom_number(name) {
+            Some(k) => expr_mentions(&self.atoms[k].expr, var),
+            None => name == var,
+        })
+    }
+
+    fn bad_condition<T>(&mut self, header: &Header<'_>, cond: &Expr, why: &str) -> Try<T> {
+        let message =
+            format!("the condition `{}` of the loop over `{}`: {why}", self.snippet(cond.at), header.name);
+        self.fail(codes::LOOP, message, cond.at, "expected a comparison of the variable with a bound")
+    }
+
+    fn wrong_way<T>(&mut self, header: &Header<'_>, cond: &Expr) -> Try<T> {
+        let way = if header.step > 0 { "up" } else { "down" };
+        self.bad_condition(header, cond, &format!("the loop counts {way} and this is no bound on that side"))
+    }
+
+    /// `var != bound` with steps of 1: the same as `<` or `>` where the loop ends at all.
+    fn until_equal(&mut self, header: &Header<'_>, cond: &Expr, bound: Index, up: bool) -> Try<Index> {
+        let first = self.index(header.first).map_err(|why| self.bad_bound(&header.name, header.first, why))?;
+        let sign = if up { 1 } else { -1 };
+        let distance = bound.form.plus(-1, &first.form).and_then(|d| d.times(sign));
+        let ordered = distance.is_some_and(|d| implies(&self.facts(), &d));
+        if !ordered && header.ty.is_unsigned() {
+            return self.bad_condition(header, cond, "the bound may be passed already, and the loop wrap around");
+        }
+        // With a signed variable, to pass the bound is to run into overflow, which C leaves undefined.
+        if up {
+            return Ok(bound);
+        }
+        let one = Index::constant(1);
+        self.linear_sum(&bound, 1, &one, cond.at).map_err(|why| self.bad_bound(&header.name, cond, why))
+    }
+
+    /// A loop downward, `first`, `first - c`, … while at least `low`: counted up from 0 in a new variable.
+    fn downward(
+        &mut self,
+        k: usize,
+        header: &Header<'_>,
+        cond: &Expr,
+        first: Index,
+        hub: &Name,
+    ) -> Try<(Index, Index, i64, Index)> {
+        let variable = Index::variable(hub.clone(), header.ty);
+        let low = self.last_bound(k, header, cond, &variable, false)?;
+        if header.ty.is_unsigned() {
+            let positive = low.form.add(-1).is_some_and(|l| implies(&self.facts(), &l));
+            if header.step != -1 || !positive {
+                return self.bad_condition(header, cond, "the unsigned variable may count below zero and wrap around");
+            }
+        }
+        let stride = header.step.unsigned_abs() as i64;
+        let distance = self
+            .linear_sum(&first, -1, &low, cond.at)
+            .map_err(|why| self.bad_bound(&header.name, cond, why))?;
+        let distance = Index { ty: IntType::Long, substituted: true, ..distance };
+        let distance = Index { expr: self.form_expr(&distance.form), ..distance };
+        let whole = if stride == 1 { distance } else { self.floor_by(distance, stride) };
+        let count = self
+            .linear_sum(&Index { substituted: stride == 1, ..whole }, 1, &Index::constant(1), cond.at)
+            .map_err(|why| self.bad_bound(&header.name, cond, why))?;
+        let form = first.form.plus(-stride, &Linear::name(hub.clone()));
+        let Some(form) = form else {
+            return self.bad_condition(header, cond, "it has a constant beyond 64 bits");
+        };
+        let value = Index { expr: self.form_expr(&form), form, ty: header.ty, substituted: true };
+        Ok((Index::constant(0), count, 1, value))
+    }
+
+    fn floor_by(&mut self, a: Index, divisor: i64) -> Index {
+        self.floor(a, divisor, false)
+    }
+
+    /// The body of a loop or of a branch.
+    pub(super) fn body(&mut self, body: &Stmt) -> Try<Vec<HubStmt>> {
+        let before = self.diagnostics.len();
+        let statements = self.statements(std::slice::from_ref(body));
+        if self.diagnostics.len() > before { Err(Failed) } else { Ok(statements) }
+    }
+}
+
+/// The value of the C variable after a loop: `lower + step * (number of iterations)`, in terms of the C variable.
+fn final_value(lower: &Index, upper: &Index, step: i64, value: &Index, hub: &Name) -> Hub {
+    let end = if step == 1 {
+        Hub::binary(BinaryOp::Max, lower.expr.clone(), upper.expr.clone())
+    } else {
+        // Rounded up to a multiple of the step; not below the first value.
+        let span = Hub::binary(BinaryOp::Sub, upper.expr.clone(), lower.expr.clone());
+        let count = Hub::binary(BinaryOp::Add, span, Hub::Int(step - 1));
+        let count = Hub::binary(BinaryOp::FloorDiv, count, Hub::Int(step));
+        let count = Hub::binary(BinaryOp::Max, count, Hub::Int(0));
+        Hub::binary(BinaryOp::Add, lower.expr.clone(), Hub::binary(BinaryOp::Mul, Hub::Int(step), count))
+    };
+    replace_variable(value.expr.clone(), hub, &end)
+}
+
+fn replace_variable(e: Hub, var: &Name, by: &Hub) -> Hub {
+    let again = |e: Box<Hub>| Box::new(replace_variable(*e, var, by));
+    match e {
+        Hub::Var(name) if name == *var => by.clone(),
+        Hub::Unary(op, a) => Hub::Unary(op, again(a)),
+        Hub::Binary(op, a, b) => Hub::Binary(op, again(a), again(b)),
+        Hub::Compare(op, a, b) => Hub::Compare(op, again(a), again(b)),
+        Hub::Select(a, b, c) => Hub::Select(again(a), again(b), again(c)),
+        other => other,
+    }
+}
+
+enum Step<'e> {
+    By(i64),
+    Expr(i64, &'e Expr),
+}
+
+/// What a step counts, and by how much.
+fn counted(step: &Expr) -> Option<(&Expr, Step<'_>)> {
+    let is = |e: &Expr, name: &Expr| matches!((&e.kind, &name.kind), (ExprKind::Ident(a), ExprKind::Ident(b)) if a == b);
+    let (target, by) = match &step.kind {
+        ExprKind::Step(amount, target) => (&**target, Step::By(*amount)),
+        ExprKind::Assign(Some(Binary::Add), target, by) => (&**target, Step::Expr(1, by)),
+        ExprKind::Assign(Some(Binary::Sub), target, by) => (&**target, Step::Expr(-1, by)),
+        ExprKind::Assign(None, target, value) => match &value.kind {
+            ExprKind::Binary(Binary::Add, a, b) if is(a, target) => (&**target, Step::Expr(1, b)),
+            ExprKind::Binary(Binary::Add, a, b) if is(b, target) => (&**target, Step::Expr(1, a)),
+            ExprKind::Binary(Binary::Sub, a, b) if is(a, target) => (&**target, Step::Expr(-1, b)),
+            _ => return None,
+        },
+        _ => return None,
+    };
+    debug_assert!(ident_token(target) >= target.at.first);
+    matches!(target.kind, ExprKind::Ident(_)).then_some((target, by))
+}
+
+fn turned(op: CompareOp) -> CompareOp {
+    match op {
+        CompareOp::Lt => CompareOp::Gt,
+        CompareOp::Le => CompareOp::Ge,
+        CompareOp::Gt => CompareOp::Lt,
+        CompareOp::Ge => CompareOp::Le,
+        same => same,
+    }
+}
+
+/// Whether an index expression reads a variable.
+pub fn expr_mentions(e: &Hub, var: &Name) -> bool {
+    match e {
+        Hub::Var(name) => name == var,
+        Hub::Unary(_, a) | Hub::Cast(_, a) => expr_mentions(a, var),
+        Hub::Binary(BinaryOp::Add, a, b) | Hub::Binary(_, a, b) | Hub::Compare(_, a, b) => {
+            expr_mentions(a, var) || expr_mentions(b, var)
+        }
+        Hub::Select(a, b, c) => expr_mentions(a, var) || expr_mentions(b, var) || expr_mentions(c, var),
+        _ => false,
+    }
+}

@@ -1,0 +1,541 @@
+//! Integer expressions in loop variables and sizes: subscripts, bounds, conditions. They are computed in mathematical
+//! integers (64 bits in the hub), and must be quasi-affine: sums, products with constants, quotients and remainders by
+//! constants, minimum, maximum and choice.
+
+use loops::{BinaryOp, CompareOp, Expr as Hub, Name, UnaryOp};
+
+use super::{Class, Lowering, int};
+use crate::ast::{At, Binary, Expr, ExprKind, Unary};
+use crate::ctype::{CType, IntType};
+use crate::linear::{Linear, implies};
+use crate::lower::resolve::Meaning;
+
+/// An integer expression of the index arithmetic.
+#[derive(Clone, Debug)]
+pub struct Index {
+    /// As an expression of the hub.
+    pub expr: Hub,
+    /// As a linear form over loop variables, sizes and atoms.
+    pub form: Linear,
+    /// Its type in C.
+    pub ty: IntType,
+    /// Whether the expression may be rebuilt from the form: a loop variable in it stands for more than itself.
+    pub substituted: bool,
+}
+
+/// A part of a form that is not linear: what bounds it and how it is written.
+#[derive(Clone, Debug)]
+pub struct Atom {
+    pub expr: Hub,
+    pub kind: AtomKind,
+}
+
+#[derive(Clone, Debug)]
+pub enum AtomKind {
+    /// Rounded down.
+    Quotient(Linear, i64),
+    Min(Linear, Linear),
+    Max(Linear, Linear),
+    Choice(Linear, Linear),
+}
+
+/// Why an expression is no index expression.
+#[derive(Clone, Debug)]
+pub struct NotIndex {
+    pub reason: String,
+    pub at: At,
+}
+
+pub type Indexed = Result<Index, NotIndex>;
+
+/// A condition on loop variables and sizes.
+#[derive(Clone, Debug)]
+pub struct Condition {
+    pub expr: Hub,
+    /// Forms that are at least 0 where it holds.
+    pub holds: Vec<Linear>,
+    /// Forms that are at least 0 where it does not.
+    pub fails: Vec<Linear>,
+}
+
+fn not(reason: impl Into<String>, at: At) -> NotIndex {
+    NotIndex { reason: reason.into(), at }
+}
+
+fn too_large(at: At) -> NotIndex {
+    not("it has a constant beyond 64 bits", at)
+}
+
+impl Index {
+    pub fn constant(value: i64) -> Index {
+        let ty = if i32::try_from(value).is_ok() { IntType::Int } else { IntType::Long };
+        Index { expr: int(value), form: Linear::constant(value), ty, substituted: false }
+    }
+
+    pub fn variable(name: Name, ty: IntType) -> Index {
+        Index { expr: Hub::Var(name.clone()), form: Linear::name(name), ty, substituted: false }
+    }
+}
+
+impl Lowering<'_> {
+    /// Translates an index expression.
+    pub(super) fn index(&mut self, e: &Expr) -> Indexed {
+        match &e.kind {
+            ExprKind::Ident(name) => self.index_identifier(name, e),
+            ExprKind::Int(value, ty) => {
+                let value = i64::try_from(*value).map_err(|_| too_large(e.at))?;
+                Ok(Index { ty: *ty, ..Index::constant(value) })
+            }
+            ExprKind::Float { .. } => Err(not("it has a floating-point constant", e.at)),
+            ExprKind::Call { function, args } => match (function.as_str(), args.as_slice()) {
+                ("abs" | "labs" | "llabs", [a]) => {
+                    let a = self.index(a)?;
+                    let negated = self.linear_sum(&Index::constant(0), -1, &a, e.at)?;
+                    self.extremum(true, a, negated, e.at)
+                }
+                _ => Err(not(format!("it calls `{function}`"), e.at)),
+            },
+            ExprKind::Index(..) | ExprKind::Unary(Unary::Deref, _) => {
+                Err(not(format!("it depends on data, `{}`", self.snippet(e.at)), e.at))
+            }
+            ExprKind::Unary(Unary::Plus, a) => self.index(a),
+            ExprKind::Unary(Unary::Minus, a) => {
+                let a = self.index(a)?;
+                self.linear_sum(&Index { ty: a.ty, ..Index::constant(0) }, -1, &a, e.at)
+            }
+            ExprKind::Unary(Unary::Complement, _) => Err(not("it has a `~`", e.at)),
+            ExprKind::Unary(Unary::Not, _) => Err(not("it uses a truth value as a number", e.at)),
+            ExprKind::Binary(op, a, b) => self.index_binary(*op, a, b, e),
+            ExprKind::Assign(..) | ExprKind::Step(..) => Err(not("it has an assignment inside", e.at)),
+            ExprKind::Conditional(c, a, b) => self.index_choice(c, a, b, e.at),
+            ExprKind::Cast(ty, a) => match ty.ty {
+                CType::Int(int_type) => {
+                    let a = self.index(a)?;
+                    let nonnegative = implies(&self.facts(), &a.form);
+                    if int_type.is_unsigned() && !nonnegative {
+                        return Err(not("it converts what may be negative to an unsigned type", e.at));
+                    }
+                    if int_type == IntType::Bool || int_type.bits() < 32 {
+                        return Err(not(format!("it converts to `{}`", int_type.c_name()), e.at));
+                    }
+                    Ok(Index { ty: int_type, ..a })
+                }
+                _ => Err(not(format!("it converts to `{}`", ty.ty.c_name()), e.at)),
+            },
+            ExprKind::Unsupported(what) => Err(not(format!("it has {what}"), e.at)),
+        }
+    }
+
+    fn index_identifier(&mut self, name: &str, e: &Expr) -> Indexed {
+        let k = match self.meaning(e) {
+            Meaning::Constant(value) => return Ok(Index::constant(value)),
+            Meaning::Unknown => return Err(not(format!("`{name}` has no declaration that is understood"), e.at)),
+            Meaning::Object(k) => k,
+        };
+        match self.class(k) {
+            Class::Size(ty) => Ok(Index::variable(self.name_of(k), ty)),
+            Class::LoopVariable(_) | Class::Fixed(_) => match self.values.get(&k) {
+                Some(value) => Ok(value.clone()),
+                None if matches!(self.class(k), Class::LoopVariable(_)) => {
+                    Err(not(format!("`{name}` is read outside of its loop"), e.at))
+                }
+                None => Err(not(format!("`{name}` depends on data"), e.at)),
+            },
+            Class::Data => {
+                let object = &self.res.objects[k];
+                let reason = match (&object.ty.ty, object.assigned.first()) {
+                    (CType::Int(_), Some(at)) => match self.cx.source.line(at.first as usize) {
+                        Ok(line) => format!("`{name}` is assigned in the region (line {line}), so it depends on data"),
+                        Err(_) => format!("`{name}` is assigned in the region, so it depends on data"),
+                    },
+                    (CType::Int(_), None) if object.ty.volatile => format!("`{name}` is volatile"),
+                    (CType::Int(_), None) => format!("`{name}` has no value"),
+                    (other, _) => format!("`{name}` is not an integer but {}", an(other.c_name())),
+                };
+                Err(not(reason, e.at))
+            }
+        }
+    }
+
+    fn index_binary(&mut self, op: Binary, a: &Expr, b: &Expr, e: &Expr) -> Indexed {
+        match op {
+            Binary::Add | Binary::Sub => {
+                let (a, b) = (self.index(a)?, self.index(b)?);
+                self.linear_sum(&a, if op == Binary::Add { 1 } else { -1 }, &b, e.at)
+            }
+            Binary::Mul => {
+                let (left, right) = (self.index(a)?, self.index(b)?);
+                let ty = left.ty.common(right.ty);
+                let (factor, other) = match (left.form.as_constant(), right.form.as_constant()) {
+                    (Some(factor), _) => (factor, right),
+                    (_, Some(factor)) => (factor, left),
+                    _ => {
+                        let product = self.snippet(e.at);
+                        let (a, b) = (self.snippet(a.at), self.snippet(b.at));
+                        return Err(not(format!("`{product}` multiplies `{a}` and `{b}`, neither of which is a constant"), e.at));
+                    }
+                };
+                let form = other.form.times(factor).ok_or_else(|| too_large(e.at))?;
+                let expr = match (&other.expr, factor) {
+                    (Hub::Int(value), _) => int(value.checked_mul(factor).ok_or_else(|| too_large(e.at))?),
+                    (_, 0) => int(0),
+                    (_, 1) => other.expr.clone(),
+                    (expr, _) => Hub::binary(BinaryOp::Mul, int(factor), expr.clone()),
+                };
+                Ok(self.tidy(Index { expr, form, ty, substituted: other.substituted }))
+            }
+            Binary::Div | Binary::Rem => {
+                let (left, right) = (self.index(a)?, self.index(b)?);
+                let ty = left.ty.common(right.ty);
+                match right.form.as_constant() {
+                    Some(divisor) if divisor > 0 => self.quotient(op, left, divisor, ty, e.at),
+                    Some(_) => Err(not(format!("`{}` divides by what is not positive", self.snippet(e.at)), e.at)),
+                    None => Err(not(
+                        format!("`{}` divides by `{}`, which is no constant", self.snippet(e.at), self.snippet(b.at)),
+                        e.at,
+                    )),
+                }
+            }
+            Binary::Bits("<<") | Binary::Bits(">>") | Binary::Bits("&") => {
+                let (left, right) = (self.index(a)?, self.index(b)?);
+                match (op, right.form.as_constant()) {
+                    (Binary::Bits("<<"), Some(k @ 0..=40)) => {
+                        let form = left.form.times(1 << k).ok_or_else(|| too_large(e.at))?;
+                        let expr = Hub::binary(BinaryOp::Mul, int(1 << k), left.expr.clone());
+                        Ok(self.tidy(Index { expr, form, ..left }))
+                    }
+                    // Both are floor operations in two's complement.
+                    (Binary::Bits(">>"), Some(k @ 0..=31)) => Ok(self.floor(left, 1 << k, false)),
+                    (Binary::Bits("&"), Some(mask)) if mask > 0 && mask & (mask + 1) == 0 && mask < 1 << 40 => {
+                        Ok(self.floor(left, mask + 1, true))
+                    }
+                    _ => Err(not(format!("`{}` is no arithmetic on integers", self.snippet(e.at)), e.at)),
+                }
+            }
+            Binary::Bits(op) => Err(not(format!("it has a `{op}`"), e.at)),
+            _ => Err(not("it uses a truth value as a number", e.at)),
+        }
+    }
+
+    /// `a + sign * b`.
+    pub(super) fn linear_sum(&mut self, a: &Index, sign: i64, b: &Index, at: At) -> Indexed {
+        let form = a.form.plus(sign, &b.form).ok_or_else(|| too_large(at))?;
+        let ty = a.ty.common(b.ty);
+        if sign < 0 && ty.is_unsigned() && !implies(&self.facts(), &form) {
+            self.assume_no_wrap(at);
+        }
+        let expr = match (&a.expr, &b.expr) {
+            (Hub::Int(_), Hub::Int(_)) => int(form.constant),
+            (_, Hub::Int(0)) => a.expr.clone(),
+            (Hub::Int(0), _) if sign > 0 => b.expr.clone(),
+            (Hub::Int(0), _) => Hub::unary(UnaryOp::Neg, b.expr.clone()),
+            (_, Hub::Int(value)) if *value < 0 && *value != i64::MIN => {
+                let op = if sign > 0 { BinaryOp::Sub } else { BinaryOp::Add };
+                Hub::binary(op, a.expr.clone(), int(-value))
+            }
+            _ => {
+                let op = if sign > 0 { BinaryOp::Add } else { BinaryOp::Sub };
+                Hub::binary(op, a.expr.clone(), b.expr.clone())
+            }
+        };
+        Ok(self.tidy(Index { expr, form, ty, substituted: a.substituted || b.substituted }))
+    }
+
+    /// Rebuilds the expression from its form where a loop variable was replaced by a longer expression.
+    fn tidy(&self, index: Index) -> Index {
+        if !index.substituted || index.form.terms.keys().any(|n| n.starts_with('#')) {
+            return index;
+        }
+        Index { expr: self.form_expr(&index.form), ..index }
+    }
+
+    /// A form as an expression.
+    pub(super) fn form_expr(&self, form: &Linear) -> Hub {
+        form.to_expr(&|name| match atom_number(name) {
+            Some(k) => self.atoms[k].expr.clone(),
+            None => Hub::Var(name.clone()),
+        })
+    }
+
+    /// C's `/` and `%` by a positive constant: rounded down where the operand is known not to be negative.
+    fn quotient(&mut self, op: Binary, a: Index, divisor: i64, ty: IntType, at: At) -> Indexed {
+        if let Some(value) = a.form.as_constant() {
+            let value = if op == Binary::Div { value / divisor } else { value % divisor };
+            return Ok(Index { ty, ..Index::constant(value) });
+        }
+        if implies(&self.facts(), &a.form) {
+            return Ok(Index { ty, ..self.floor(a, divisor, op == Binary::Rem) });
+        }
+        if ty.is_unsigned() {
+            return Err(not(format!("`{}` may be negative before it becomes unsigned", self.snippet(at)), at));
+        }
+        // Truncated: -floor(-a / d) where negative. The form knows only that it is one of both.
+        let down = self.floor(a.clone(), divisor, false);
+        let negated = a.form.times(-1).ok_or_else(|| too_large(at))?;
+        let negated = Index { expr: self.form_expr(&negated), form: negated, ..a.clone() };
+        let up = self.floor(negated, divisor, false);
+        let up = up.form.times(-1).ok_or_else(|| too_large(at))?;
+        let truncated = Hub::binary(BinaryOp::Div, a.expr.clone(), int(divisor));
+        let name = self.atom(truncated.clone(), AtomKind::Choice(down.form, up));
+        if op == Binary::Div {
+            return Ok(Index { expr: truncated, form: Linear::name(name), ty, substituted: false });
+        }
+        let form = a.form.plus(-divisor, &Linear::name(name)).ok_or_else(|| too_large(at))?;
+        let expr = Hub::binary(BinaryOp::Rem, a.expr, int(divisor));
+        Ok(Index { expr, form, ty, substituted: false })
+    }
+
+    /// Quotient or remainder rounded down.
+    pub(super) fn floor(&mut self, a: Index, divisor: i64, remainder: bool) -> Index {
+        let quotient = Hub::binary(BinaryOp::FloorDiv, a.expr.clone(), int(divisor));
+        let name = self.atom(quotient.clone(), AtomKind::Quotient(a.form.clone(), divisor));
+        if !remainder {
+            return Index { expr: quotient, form: Linear::name(name), ty: a.ty, substituted: false };
+        }
+        let expr = Hub::binary(BinaryOp::Mod, a.expr, int(divisor));
+        match a.form.plus(-divisor, &Linear::name(name.clone())) {
+            Some(form) => Index { expr, form, ty: a.ty, substituted: false },
+            // A form that says nothing is right too.
+            None => Index { expr, form: Linear::name(name), ty: a.ty, substituted: false },
+        }
+    }
+
+    pub(super) fn atom(&mut self, expr: Hub, kind: AtomKind) -> Name {
+        if let Some(k) = self.atoms.iter().position(|a| a.expr == expr) {
+            return Name::new(format!("#{k}"));
+        }
+        self.atoms.push(Atom { expr, kind });
+        Name::new(format!("#{}", self.atoms.len() - 1))
+    }
+
+    /// Minimum or maximum.
+    pub(super) fn extremum(&mut self, largest: bool, a: Index, b: Index, at: At) -> Indexed {
+        let ty = a.ty.common(b.ty);
+        let difference = a.form.plus(-1, &b.form).ok_or_else(|| too_large(at))?;
+        if let Some(constant) = difference.as_constant() {
+            return Ok(if (constant >= 0) == largest { Index { ty, ..a } } else { Index { ty, ..b } });
+        }
+        let op = if largest { BinaryOp::Max } else { BinaryOp::Min };
+        let expr = Hub::binary(op, a.expr, b.expr);
+        let kind = if largest { AtomKind::Max(a.form, b.form) } else { AtomKind::Min(a.form, b.form) };
+        let name = self.atom(expr.clone(), kind);
+        Ok(Index { expr, form: Linear::name(name), ty, substituted: false })
+    }
+
+    fn index_choice(&mut self, c: &Expr, a: &Expr, b: &Expr, at: At) -> Indexed {
+        let cond = self.condition(c)?;
+        let mark = self.known.len();
+        self.known.extend(cond.holds.iter().cloned());
+        let then = self.index(a);
+        self.known.truncate(mark);
+        self.known.extend(cond.fails.iter().cloned());
+        let otherwise = self.index(b);
+        self.known.truncate(mark);
+        let (then, otherwise) = (then?, otherwise?);
+        let ty = then.ty.common(otherwise.ty);
+        if let Some(largest) = as_extremum(&cond.expr, &then.expr, &otherwise.expr) {
+            return self.extremum(largest, then, otherwise, at);
+        }
+        match cond.expr {
+            Hub::Bool(true) => return Ok(Index { ty, ..then }),
+            Hub::Bool(false) => return Ok(Index { ty, ..otherwise }),
+            _ => {}
+        }
+        let expr = Hub::Select(Box::new(cond.expr), Box::new(then.expr), Box::new(otherwise.expr));
+        let name = self.atom(expr.clone(), AtomKind::Choice(then.form, otherwise.form));
+        Ok(Index { expr, form: Linear::name(name), ty, substituted: false })
+    }
+
+    /// What is known here, with the facts about atoms.
+    pub(super) fn facts(&self) -> Vec<Linear> {
+        let mut facts = self.known.clone();
+        for (k, atom) in self.atoms.iter().enumerate() {
+            let me = Linear::name(Name::new(format!("#{k}")));
+            let mut fact = |form: Option<Linear>| facts.extend(form);
+            match &atom.kind {
+                AtomKind::Quotient(a, d) => {
+                    let rest = a.plus(-d, &me);
+                    fact(rest.as_ref().and_then(|r| r.times(-1)?.add(d - 1)));
+                    fact(rest);
+                }
+                AtomKind::Min(a, b) => {
+                    fact(a.plus(-1, &me));
+                    fact(b.plus(-1, &me));
+                }
+                AtomKind::Max(a, b) => {
+                    fact(me.plus(-1, a));
+                    fact(me.plus(-1, b));
+                }
+                AtomKind::Choice(..) => {}
+            }
+        }
+        facts
+    }
+
+    /// Says once a region that unsigned differences are taken as they are in mathematics.
+    pub(super) fn assume_no_wrap(&mut self, at: At) {
+        if !self.unsigned_warned {
+            self.unsigned_warned = true;
+            let text = self.snippet(at);
+            self.warn(
+                crate::codes::UNSIGNED,
+                format!("unsigned `{text}` is taken not to wrap below zero"),
+                at,
+                "unsigned arithmetic in an index",
+            );
+        }
+    }
+
+    /// Translates a condition on loop variables and sizes.
+    pub(super) fn condition(&mut self, e: &Expr) -> Result<Condition, NotIndex> {
+        match &e.kind {
+            ExprKind::Binary(Binary::And, a, b) => {
+                let a = self.condition(a)?;
+                let mark = self.known.len();
+                self.known.extend(a.holds.iter().cloned());
+                let b = self.condition(b);
+                self.known.truncate(mark);
+                let b = b?;
+                let expr = match (a.expr, b.expr) {
+                    (Hub::Bool(true), other) | (other, Hub::Bool(true)) => other,
+                    (Hub::Bool(false), _) | (_, Hub::Bool(false)) => Hub::Bool(false),
+                    (a, b) => Hub::binary(BinaryOp::And, a, b),
+                };
+                Ok(Condition { expr, holds: [a.holds, b.holds].concat(), fails: Vec::new() })
+            }
+            ExprKind::Binary(Binary::Or, a, b) => {
+                let (a, b) = (self.condition(a)?, self.condition(b)?);
+                let expr = match (a.expr, b.expr) {
+                    (Hub::Bool(false), other) | (other, Hub::Bool(false)) => other,
+                    (Hub::Bool(true), _) | (_, Hub::Bool(true)) => Hub::Bool(true),
+                    (a, b) => Hub::binary(BinaryOp::Or, a, b),
+                };
+                Ok(Condition { expr, holds: Vec::new(), fails: [a.fails, b.fails].concat() })
+            }
+            ExprKind::Unary(Unary::Not, a) => {
+                let a = self.condition(a)?;
+                Ok(Condition { expr: negate(a.expr), holds: a.fails, fails: a.holds })
+            }
+            ExprKind::Binary(op, a, b) if compare_op(*op).is_some() => {
+                let (left, right) = (self.index(a)?, self.index(b)?);
+                let ty = left.ty.common(right.ty);
+                if ty.is_unsigned() {
+                    for (side, e) in [(&left, a), (&right, b)] {
+                        if !side.ty.is_unsigned() && !implies(&self.facts(), &side.form) {
+                            return Err(not(
+                                format!("`{}` is compared as unsigned and may be negative", self.snippet(e.at)),
+                                e.at,
+                            ));
+                        }
+                    }
+                }
+                let op = compare_op(*op).unwrap_or(CompareOp::Eq);
+                self.comparison(op, left, right, e.at)
+            }
+            _ => {
+                let value = self.index(e)?;
+                self.comparison(CompareOp::Ne, value, Index::constant(0), e.at)
+            }
+        }
+    }
+
+    pub(super) fn comparison(
+        &mut self,
+        op: CompareOp,
+        left: Index,
+        right: Index,
+        at: At,
+    ) -> Result<Condition, NotIndex> {
+        let less = right.form.plus(-1, &left.form).ok_or_else(|| too_large(at))?;
+        let more = less.times(-1).ok_or_else(|| too_large(at))?;
+        let strictly = |form: &Linear| form.add(-1).ok_or_else(|| too_large(at));
+        let (holds, fails) = match op {
+            CompareOp::Lt => (vec![strictly(&less)?], vec![more]),
+            CompareOp::Le => (vec![less], vec![strictly(&more)?]),
+            CompareOp::Gt => (vec![strictly(&more)?], vec![less]),
+            CompareOp::Ge => (vec![more], vec![strictly(&less)?]),
+            CompareOp::Eq => (vec![less, more], Vec::new()),
+            CompareOp::Ne => (Vec::new(), vec![less, more]),
+        };
+        if let (Some(a), Some(b)) = (left.form.as_constant(), right.form.as_constant()) {
+            let value = match op {
+                CompareOp::Lt => a < b,
+                CompareOp::Le => a <= b,
+                CompareOp::Gt => a > b,
+                CompareOp::Ge => a >= b,
+                CompareOp::Eq => a == b,
+                CompareOp::Ne => a != b,
+            };
+            return Ok(Condition { expr: Hub::Bool(value), holds: Vec::new(), fails: Vec::new() });
+        }
+        // A remainder is zero whichever way it was rounded.
+        let left = match (left.expr, &right.expr, op) {
+            (Hub::Binary(BinaryOp::Rem, a, d), Hub::Int(0), CompareOp::Eq | CompareOp::Ne) => {
+                Hub::Binary(BinaryOp::Mod, a, d)
+            }
+            (other, ..) => other,
+        };
+        Ok(Condition { expr: Hub::compare(op, left, right.expr), holds, fails })
+    }
+}
+
+/// The number of an atom's name.
+pub fn atom_number(name: &str) -> Option<usize> {
+    name.strip_prefix('#')?.parse().ok()
+}
+
+/// If `cond ? a : b` is the larger (`true`) or smaller one of `a` and `b`.
+pub fn as_extremum(cond: &Hub, a: &Hub, b: &Hub) -> Option<bool> {
+    let Hub::Compare(op, left, right) = cond else { return None };
+    let same = **left == *a && **right == *b;
+    let swapped = **left == *b && **right == *a;
+    match op {
+        _ if !(same || swapped) => None,
+        CompareOp::Lt | CompareOp::Le => Some(!same),
+        CompareOp::Gt | CompareOp::Ge => Some(same),
+        _ => None,
+    }
+}
+
+/// The opposite of a truth value, with `Not` only where nothing simpler says it.
+pub fn negate(e: Hub) -> Hub {
+    match e {
+        Hub::Compare(op, a, b) => {
+            let op = match op {
+                CompareOp::Eq => CompareOp::Ne,
+                CompareOp::Ne => CompareOp::Eq,
+                CompareOp::Lt => CompareOp::Ge,
+                CompareOp::Le => CompareOp::Gt,
+                CompareOp::Gt => CompareOp::Le,
+                CompareOp::Ge => CompareOp::Lt,
+            };
+            Hub::Compare(op, a, b)
+        }
+        Hub::Binary(BinaryOp::And, a, b) => Hub::binary(BinaryOp::Or, negate(*a), negate(*b)),
+        Hub::Binary(BinaryOp::Or, a, b) => Hub::binary(BinaryOp::And, negate(*a), negate(*b)),
+        Hub::Unary(UnaryOp::Not, a) => *a,
+        Hub::Bool(value) => Hub::Bool(!value),
+        other => Hub::unary(UnaryOp::Not, other),
+    }
+}
+
+pub fn compare_op(op: Binary) -> Option<CompareOp> {
+    Some(match op {
+        Binary::Lt => CompareOp::Lt,
+        Binary::Le => CompareOp::Le,
+        Binary::Gt => CompareOp::Gt,
+        Binary::Ge => CompareOp::Ge,
+        Binary::Eq => CompareOp::Eq,
+        Binary::Ne => CompareOp::Ne,
+        _ => return None,
+    })
+}
+
+/// `a double`, `an int`; what starts with an article keeps it.
+pub fn an(name: &str) -> String {
+    if name.starts_with("a ") || name.starts_with("an ") {
+        return name.to_string();
+    }
+    let vowel = name.starts_with(['a', 'e', 'i', 'o']);
+    format!("{} `{name}`", if vowel { "an" } else { "a" })
+}

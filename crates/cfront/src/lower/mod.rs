@@ -1,0 +1,291 @@
+//! From the statements of a region to a loop program: what is affine becomes bounds, conditions and subscripts, the rest
+//! data expressions with the types that C gives them. What fits neither is a diagnostic; all of a region are collected.
+
+mod access;
+mod block;
+mod data;
+mod finish;
+mod header;
+mod index;
+mod polynomial;
+mod privatise;
+mod resolve;
+
+use std::collections::BTreeMap;
+
+use loops::{Code, Diagnostic, Expr as Hub, Name, Span};
+
+use crate::ast::{At, Stmt};
+use crate::codes;
+use crate::ctype::{CType, IntType};
+use crate::linear::Linear;
+use crate::scope::Scopes;
+use crate::source::Source;
+use access::{ArrayUse, Pending};
+use index::{Atom, Index};
+use resolve::{Meaning, Resolution};
+
+pub use finish::Lowered;
+
+/// What a region is in: the function and the tokens of its body.
+pub struct Context<'a> {
+    pub source: &'a Source<'a>,
+    /// What is declared where the region starts.
+    pub scopes: &'a Scopes,
+    /// The C function.
+    pub function: &'a str,
+    /// Number of the region in the file.
+    pub number: usize,
+    /// Tokens of the function's body, braces included.
+    pub body: std::ops::Range<usize>,
+    /// Tokens of the region, between the pragmas.
+    pub region: std::ops::Range<usize>,
+    /// The region may run more than once in one call of the function.
+    pub in_loop: bool,
+    /// Functions that are known to be pure beside those of `math.h` and those declared so.
+    pub pure_functions: &'a [String],
+}
+
+/// The state of the translation of one region.
+struct Lowering<'a> {
+    cx: &'a Context<'a>,
+    res: Resolution,
+    /// Hub names that are taken; with the C type of the loop variables that share one.
+    taken: BTreeMap<Name, Option<IntType>>,
+    /// Hub name of each object that has one.
+    names: BTreeMap<usize, Name>,
+    /// Values of the loop variables in whose loops we are, and of local integers with a fixed value.
+    values: BTreeMap<usize, Index>,
+    /// The loops we are in, outermost first.
+    loops: Vec<ActiveLoop>,
+    /// What holds here: forms that are at least 0.
+    known: Vec<Linear>,
+    /// Quotients and alike, named `#0`, `#1`, …
+    atoms: Vec<Atom>,
+    arrays: BTreeMap<usize, ArrayUse>,
+    pending: Vec<Pending>,
+    /// First pending access of the statement being translated.
+    statement_pending: usize,
+    labels: usize,
+    loop_types: BTreeMap<Name, IntType>,
+    diagnostics: Vec<Diagnostic>,
+    warnings: Vec<Diagnostic>,
+    /// Objects that a diagnostic was given for already.
+    blamed: std::collections::BTreeSet<usize>,
+    unsigned_warned: bool,
+    /// Values that outer loop variables have after the region, where they are set at its top.
+    finals: BTreeMap<usize, Option<Hub>>,
+    /// Conditionals around this place.
+    branches: usize,
+}
+
+/// A loop around the place being translated.
+struct ActiveLoop {
+    /// The hub variable.
+    var: Name,
+    lower: Linear,
+    /// Exclusive.
+    upper: Linear,
+}
+
+/// The diagnostic was recorded; go on with the next statement.
+#[derive(Debug)]
+struct Failed;
+
+type Try<T> = Result<T, Failed>;
+
+/// What an object is for the region.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Class {
+    /// An integer that the region only reads.
+    Size(IntType),
+    /// A variable of loops.
+    LoopVariable(IntType),
+    /// A local integer that keeps the value that it is declared with.
+    Fixed(IntType),
+    /// Data.
+    Data,
+}
+
+/// Translates a region.
+pub fn lower(cx: &Context<'_>, body: &[Stmt]) -> Result<Lowered, Vec<Diagnostic>> {
+    let res = resolve::resolve(body, cx.scopes);
+    let mut lowering = Lowering {
+        cx,
+        res,
+        taken: BTreeMap::new(),
+        names: BTreeMap::new(),
+        values: BTreeMap::new(),
+        loops: Vec::new(),
+        known: Vec::new(),
+        atoms: Vec::new(),
+        arrays: BTreeMap::new(),
+        pending: Vec::new(),
+        statement_pending: 0,
+        labels: 0,
+        loop_types: BTreeMap::new(),
+        diagnostics: Vec::new(),
+        warnings: Vec::new(),
+        blamed: Default::default(),
+        unsigned_warned: false,
+        finals: BTreeMap::new(),
+        branches: 0,
+    };
+    lowering.reserve_names();
+    let statements = lowering.statements(body);
+    lowering.finish(body, statements)
+}
+
+impl Lowering<'_> {
+    /// Names of objects declared before the region are kept.
+    fn reserve_names(&mut self) {
+        for k in 0..self.res.objects.len() {
+            let object = &self.res.objects[k];
+            if object.place.is_none() {
+                continue;
+            }
+            let shared = match self.class(k) {
+                Class::LoopVariable(int) => Some(int),
+                _ => None,
+            };
+            let class = self.class(k);
+            let name = self.fresh(&self.res.objects[k].name.clone());
+            if let Class::Size(int) = class {
+                if int.is_unsigned() {
+                    self.known.push(Linear::name(name.clone()));
+                }
+            }
+            self.taken.insert(name.clone(), shared);
+            self.names.insert(k, name);
+        }
+    }
+
+    /// A hub name like a C name that is not taken.
+    fn fresh(&self, c_name: &str) -> Name {
+        let mut base: String =
+            c_name.chars().map(|c| if c.is_ascii_alphanumeric() || c == '_' { c } else { '_' }).collect();
+        if is_hub_word(&base) {
+            base.push('_');
+        }
+        let mut name = Name::new(&base);
+        let mut count = 0u32;
+        while self.taken.contains_key(&name) {
+            count += 1;
+            name = Name::new(format!("{base}_{count}"));
+        }
+        name
+    }
+
+    /// The hub name of an object; one is given if it has none.
+    fn name_of(&mut self, k: usize) -> Name {
+        if let Some(name) = self.names.get(&k) {
+            return name.clone();
+        }
+        let name = self.fresh(&self.res.objects[k].name.clone());
+        self.taken.insert(name.clone(), None);
+        self.names.insert(k, name.clone());
+        name
+    }
+
+    fn class(&self, k: usize) -> Class {
+        let object = &self.res.objects[k];
+        let CType::Int(int) = object.ty.ty else { return Class::Data };
+        if !object.loops.is_empty() {
+            return Class::LoopVariable(int);
+        }
+        if !object.assigned.is_empty() || object.ty.volatile {
+            return Class::Data;
+        }
+        match object.place {
+            Some(_) => Class::Size(int),
+            None if object.initialised => Class::Fixed(int),
+            None => Class::Data,
+        }
+    }
+
+    fn meaning(&self, e: &crate::ast::Expr) -> Meaning {
+        self.res.meanings.get(&resolve::ident_token(e)).copied().unwrap_or(Meaning::Unknown)
+    }
+
+    fn span(&self, at: At) -> Span {
+        self.cx.source.span(at)
+    }
+
+    fn fail<T>(&mut self, code: Code, message: impl Into<String>, at: At, label: &str) -> Try<T> {
+        let diagnostic = Diagnostic::error(code, message, self.span(at), label);
+        self.report(diagnostic)
+    }
+
+    fn report<T>(&mut self, diagnostic: Diagnostic) -> Try<T> {
+        // One region of a huge file must not make a million of them.
+        if self.diagnostics.len() < 100 && !self.diagnostics.contains(&diagnostic) {
+            self.diagnostics.push(diagnostic);
+        }
+        Err(Failed)
+    }
+
+    fn warn(&mut self, code: Code, message: impl Into<String>, at: At, label: &str) {
+        let mut diagnostic = Diagnostic::error(code, message, self.span(at), label);
+        diagnostic.severity = loops::Severity::Warning;
+        if self.warnings.len() < 100 && !self.warnings.contains(&diagnostic) {
+            self.warnings.push(diagnostic);
+        }
+    }
+
+    /// The text of some tokens, for a message.
+    fn snippet(&self, at: At) -> String {
+        let mut out = String::new();
+        let mut previous = String::new();
+        for k in at.first..=at.last.min(at.first + 60) {
+            let text = self.cx.source.token_text(k as usize);
+            let tight = matches!(text, ")" | "]" | "[" | "," | ";" | "++" | "--" | "." | "->")
+                || (text == "(" && previous.ends_with(|c: char| c.is_alphanumeric() || c == '_'))
+                || matches!(previous.as_str(), "(" | "[" | "!" | "." | "->");
+            if !out.is_empty() && !tight {
+                out.push(' ');
+            }
+            out.push_str(text);
+            previous = text.to_string();
+            if out.len() > 80 {
+                break;
+            }
+        }
+        if out.chars().count() > 60 {
+            out = out.chars().take(57).collect::<String>() + "...";
+        }
+        out
+    }
+
+    /// `i`, `j`: the loop variables here, for a message.
+    fn loop_list(&self) -> String {
+        let vars: Vec<&str> = self.loops.iter().map(|l| l.var.as_str()).collect();
+        if vars.is_empty() { "the sizes".to_string() } else { vars.join(", ") }
+    }
+
+    fn unknown_name<T>(&mut self, name: &str, at: At) -> Try<T> {
+        let diagnostic = Diagnostic::error(
+            codes::NAME,
+            format!("`{name}` has no declaration here that is understood"),
+            self.span(at),
+            "not known as an object",
+        );
+        self.report(diagnostic)
+    }
+}
+
+/// Words that mean something in the textual form of loop programs.
+fn is_hub_word(word: &str) -> bool {
+    HUB_WORDS.contains(&word)
+}
+
+const HUB_WORDS: [&str; 0] = [];
+
+/// Whether a name can be one of the hub.
+fn is_plain_name(name: &str) -> bool {
+    name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_') && !is_hub_word(name)
+}
+
+/// The constant as a hub expression of type `i64`.
+fn int(value: i64) -> Hub {
+    Hub::Int(value)
+}

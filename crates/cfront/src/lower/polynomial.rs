@@ -1,0 +1,229 @@
+//! Subscripts of flat arrays, `A[i * n + j]`: a polynomial is divided by strides until what is left is affine.
+//!
+//! `p = q * s + r` with `0 <= r < s` known from the loops makes `A[p]` the element `(q, r)` of a view with rows of `s`.
+
+use std::collections::BTreeMap;
+
+use loops::{BinaryOp, Expr as Hub, Name};
+
+use super::Lowering;
+use super::index::NotIndex;
+use crate::ast::{Binary, Expr, ExprKind, Unary};
+use crate::linear::{Linear, implies};
+
+/// A sum of products of names with coefficients; the empty product is 1.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Polynomial {
+    terms: BTreeMap<Vec<Name>, i64>,
+}
+
+/// Dimensions of a view: extents of all but the first, and how many tries are left to find them.
+pub struct Split {
+    pub strides: Vec<Linear>,
+    pub subscripts: Vec<Linear>,
+}
+
+const MAX_DEGREE: usize = 4;
+const MAX_TERMS: usize = 64;
+
+impl Polynomial {
+    pub fn linear(form: &Linear) -> Polynomial {
+        let mut terms: BTreeMap<Vec<Name>, i64> =
+            form.terms.iter().map(|(name, c)| (vec![name.clone()], *c)).collect();
+        if form.constant != 0 {
+            terms.insert(Vec::new(), form.constant);
+        }
+        Polynomial { terms }
+    }
+
+    fn plus(&self, factor: i64, other: &Polynomial) -> Option<Polynomial> {
+        let mut sum = self.clone();
+        for (monomial, c) in &other.terms {
+            let entry = sum.terms.entry(monomial.clone()).or_insert(0);
+            *entry = entry.checked_add(c.checked_mul(factor)?)?;
+            if *entry == 0 {
+                sum.terms.remove(monomial);
+            }
+        }
+        (sum.terms.len() <= MAX_TERMS).then_some(sum)
+    }
+
+    fn times(&self, other: &Polynomial) -> Option<Polynomial> {
+        let mut product = Polynomial::default();
+        for (a, ca) in &self.terms {
+            for (b, cb) in &other.terms {
+                let mut monomial = [a.clone(), b.clone()].concat();
+                monomial.sort();
+                if monomial.len() > MAX_DEGREE {
+                    return None;
+                }
+                let one = Polynomial { terms: BTreeMap::from([(monomial, ca.checked_mul(*cb)?)]) };
+                product = product.plus(1, &one)?;
+            }
+        }
+        Some(product)
+    }
+
+    /// The same as a linear form, if it has no products.
+    pub fn as_linear(&self) -> Option<Linear> {
+        let mut form = Linear::default();
+        for (monomial, c) in &self.terms {
+            match monomial.as_slice() {
+                [] => form.constant = *c,
+                [name] => {
+                    form.terms.insert(name.clone(), *c);
+                }
+                _ => return None,
+            }
+        }
+        Some(form)
+    }
+
+    /// Quotient and rest by a form, through a name that it has with coefficient 1.
+    fn divide(&self, by: &Linear) -> Option<(Polynomial, Polynomial)> {
+        let name = by.terms.iter().find(|(_, c)| **c == 1).map(|(name, _)| name.clone())?;
+        let divisor = Polynomial::linear(by);
+        let (mut quotient, mut rest) = (Polynomial::default(), self.clone());
+        for _ in 0..MAX_TERMS {
+            let found = rest.terms.iter().find(|(monomial, _)| monomial.contains(&name));
+            let Some((monomial, c)) = found.map(|(m, c)| (m.clone(), *c)) else {
+                return Some((quotient, rest));
+            };
+            let mut without = monomial;
+            let position = without.iter().position(|n| *n == name)?;
+            without.remove(position);
+            let part = Polynomial { terms: BTreeMap::from([(without, c)]) };
+            quotient = quotient.plus(1, &part)?;
+            rest = rest.plus(-1, &part.times(&divisor)?)?;
+        }
+        None
+    }
+
+    /// Names that occur in products.
+    fn names_in_products(&self) -> Vec<Name> {
+        let mut names: Vec<Name> =
+            self.terms.keys().filter(|m| m.len() > 1).flat_map(|m| m.iter().cloned()).collect();
+        names.sort();
+        names.dedup();
+        names
+    }
+
+    /// As an expression; `value` gives the expression of a name.
+    pub fn to_expr(&self, value: &dyn Fn(&Name) -> Hub) -> Hub {
+        let mut sum: Option<Hub> = None;
+        for (monomial, c) in self.terms.iter().rev() {
+            let mut product = (*c != 1 || monomial.is_empty()).then_some(Hub::Int(*c));
+            for name in monomial {
+                let atom = value(name);
+                product = Some(match product {
+                    None => atom,
+                    Some(left) => Hub::binary(BinaryOp::Mul, left, atom),
+                });
+            }
+            let product = product.unwrap_or(Hub::Int(1));
+            sum = Some(match sum {
+                None => product,
+                Some(left) => Hub::binary(BinaryOp::Add, left, product),
+            });
+        }
+        sum.unwrap_or(Hub::Int(0))
+    }
+}
+
+impl Lowering<'_> {
+    /// An integer expression as a polynomial; `factors` gathers the affine factors of its products.
+    pub(super) fn polynomial(&mut self, e: &Expr, factors: &mut Vec<Linear>) -> Result<Polynomial, NotIndex> {
+        let why = match self.index(e) {
+            Ok(index) => return Ok(Polynomial::linear(&index.form)),
+            Err(why) => why,
+        };
+        let result = match &e.kind {
+            ExprKind::Binary(op @ (Binary::Add | Binary::Sub | Binary::Mul), a, b) => {
+                let (a, b) = (self.polynomial(a, factors)?, self.polynomial(b, factors)?);
+                match op {
+                    Binary::Add => a.plus(1, &b),
+                    Binary::Sub => a.plus(-1, &b),
+                    _ => {
+                        factors.extend([&a, &b].into_iter().filter_map(|p| p.as_linear()));
+                        a.times(&b)
+                    }
+                }
+            }
+            ExprKind::Unary(Unary::Minus, a) => Polynomial::default().plus(-1, &self.polynomial(a, factors)?),
+            ExprKind::Unary(Unary::Plus, a) => return self.polynomial(a, factors),
+            ExprKind::Cast(ty, a) if matches!(ty.ty, crate::ctype::CType::Int(i) if i.bits() >= 32) => {
+                return self.polynomial(a, factors);
+            }
+            _ => None,
+        };
+        result.ok_or(why)
+    }
+
+    /// Whether a form is over sizes only, and no constant.
+    fn is_size_form(&self, form: &Linear) -> bool {
+        !form.terms.is_empty()
+            && form.terms.keys().all(|name| !name.starts_with('#') && !self.loop_types.contains_key(name))
+    }
+
+    /// Strides that could make a polynomial affine.
+    fn stride_candidates(&self, p: &Polynomial, factors: &[Linear]) -> Vec<Linear> {
+        let mut candidates: Vec<Linear> = Vec::new();
+        let names = p.names_in_products().into_iter().map(Linear::name);
+        for candidate in factors.iter().cloned().chain(names) {
+            if self.is_size_form(&candidate) && !candidates.contains(&candidate) {
+                candidates.push(candidate);
+            }
+        }
+        candidates.truncate(8);
+        candidates
+    }
+
+    /// Finds strides that make a polynomial affine subscripts.
+    pub(super) fn split(&self, p: &Polynomial, factors: &[Linear], facts: &[Linear], depth: usize) -> Option<Split> {
+        if let Some(form) = p.as_linear() {
+            return Some(Split { strides: Vec::new(), subscripts: vec![form] });
+        }
+        if depth >= MAX_DEGREE {
+            return None;
+        }
+        for stride in self.stride_candidates(p, factors) {
+            for (quotient, rest) in divisions(p, &stride, facts) {
+                if let Some(mut outer) = self.split(&quotient, factors, facts, depth + 1) {
+                    outer.strides.push(stride.clone());
+                    outer.subscripts.push(rest);
+                    return Some(outer);
+                }
+            }
+        }
+        None
+    }
+
+    /// Subscripts of a polynomial in a view with given strides.
+    pub(super) fn split_by(p: &Polynomial, strides: &[Linear], facts: &[Linear]) -> Option<Vec<Linear>> {
+        let Some((stride, outer)) = strides.split_last() else { return Some(vec![p.as_linear()?]) };
+        for (quotient, rest) in divisions(p, stride, facts) {
+            if let Some(mut subscripts) = Self::split_by(&quotient, outer, facts) {
+                subscripts.push(rest);
+                return Some(subscripts);
+            }
+        }
+        None
+    }
+}
+
+/// Ways to write `p = q * stride + r` with `0 <= r < stride`; at most one is right, and it is among the first few.
+fn divisions(p: &Polynomial, stride: &Linear, facts: &[Linear]) -> Vec<(Polynomial, Linear)> {
+    let mut found = Vec::new();
+    let Some((quotient, rest)) = p.divide(stride) else { return found };
+    let Some(rest) = rest.as_linear() else { return found };
+    for shift in [0, -1, 1] {
+        let shifted = quotient.plus(1, &Polynomial::linear(&Linear::constant(shift)));
+        let (Some(quotient), Some(rest)) = (shifted, rest.plus(-shift, stride)) else { continue };
+        let below = stride.plus(-1, &rest).and_then(|l| l.add(-1));
+        if implies(facts, &rest) && below.is_some_and(|b| implies(facts, &b)) {
+            found.push((quotient, rest));
+            break;
+        }
+    }
+    found
+}

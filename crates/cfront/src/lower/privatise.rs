@@ -1,0 +1,104 @@
+//! Scalars that are dead after the region and always written before they are read become locals of the innermost block
+//! that holds all their uses: each iteration then has its own, and no dependence runs through the one variable.
+
+use loops::{Access, ArrayDecl, Expr, Name, Scalar, Stmt, Storage};
+
+/// Moves the scalar into the innermost block that can have it; `None` if its value may come in from outside.
+pub fn localise(body: &[Stmt], name: &Name, elem: Scalar) -> Option<Vec<Stmt>> {
+    let mut assigned = false;
+    if !written_first(body, name, &mut assigned) {
+        return None;
+    }
+    Some(place(body.to_vec(), name, elem))
+}
+
+/// Puts the declaration into the innermost block: here, if two statements mention the scalar.
+fn place(mut body: Vec<Stmt>, name: &Name, elem: Scalar) -> Vec<Stmt> {
+    let users: Vec<usize> = (0..body.len()).filter(|k| mentions(&body[*k], name)).collect();
+    if let [only] = users.as_slice() {
+        match &mut body[*only] {
+            Stmt::Loop(l) => {
+                l.body = place(std::mem::take(&mut l.body), name, elem);
+                return body;
+            }
+            Stmt::Block { body: inner, .. } => {
+                *inner = place(std::mem::take(inner), name, elem);
+                return body;
+            }
+            Stmt::If { then, otherwise, .. } => {
+                let in_then = then.iter().any(|s| mentions(s, name));
+                let in_otherwise = otherwise.iter().any(|s| mentions(s, name));
+                if in_then != in_otherwise {
+                    let side = if in_then { then } else { otherwise };
+                    *side = place(std::mem::take(side), name, elem);
+                    return body;
+                }
+            }
+            _ => {}
+        }
+    }
+    let first = users.first().copied().unwrap_or(0);
+    let local = ArrayDecl { name: name.clone(), elem: elem.into(), dims: Vec::new(), storage: Storage::Auto };
+    body.insert(first, Stmt::Local(local));
+    body
+}
+
+/// Whether every read comes after a write in the same run of the block; `assigned` is what is known at its end.
+fn written_first(body: &[Stmt], name: &Name, assigned: &mut bool) -> bool {
+    for stmt in body {
+        match stmt {
+            Stmt::Assign(a) => {
+                let target = a.target.array == *name;
+                let reads = reads(&a.value, name) || (target && a.update.is_some());
+                if reads && !*assigned {
+                    return false;
+                }
+                *assigned |= target;
+            }
+            Stmt::Loop(l) => {
+                // It may not run; and what one iteration writes is gone for the next one if the scalar is local to it.
+                let mut inner = *assigned;
+                if !written_first(&l.body, name, &mut inner) {
+                    return false;
+                }
+            }
+            Stmt::If { then, otherwise, .. } => {
+                let (mut a, mut b) = (*assigned, *assigned);
+                if !written_first(then, name, &mut a) || !written_first(otherwise, name, &mut b) {
+                    return false;
+                }
+                *assigned = a && b;
+            }
+            Stmt::Block { body, .. } => {
+                if !written_first(body, name, assigned) {
+                    return false;
+                }
+            }
+            Stmt::Local(_) | Stmt::Copy(_) | Stmt::Wait(_) => {}
+        }
+    }
+    true
+}
+
+fn mentions(stmt: &Stmt, name: &Name) -> bool {
+    match stmt {
+        Stmt::Assign(a) => a.target.array == *name || reads(&a.value, name),
+        Stmt::Loop(l) => l.body.iter().any(|s| mentions(s, name)),
+        Stmt::If { then, otherwise, .. } => then.iter().chain(otherwise).any(|s| mentions(s, name)),
+        Stmt::Block { body, .. } => body.iter().any(|s| mentions(s, name)),
+        Stmt::Local(_) | Stmt::Copy(_) | Stmt::Wait(_) => false,
+    }
+}
+
+/// Whether an expression reads a scalar.
+fn reads(e: &Expr, name: &Name) -> bool {
+    let within = |access: &Access| access.array == *name;
+    match e {
+        Expr::Load(access) => within(access),
+        Expr::Unary(_, a) | Expr::Cast(_, a) => reads(a, name),
+        Expr::Binary(_, a, b) | Expr::Compare(_, a, b) => reads(a, name) || reads(b, name),
+        Expr::Select(a, b, c) => reads(a, name) || reads(b, name) || reads(c, name),
+        Expr::Call { args, .. } => args.iter().any(|a| reads(a, name)),
+        _ => false,
+    }
+}

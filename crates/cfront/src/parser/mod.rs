@@ -1,0 +1,188 @@
+//! A parser of C that is strict inside regions and lenient outside.
+//!
+//! It follows typedefs and scopes, because C cannot be parsed without. What it does not understand outside of regions is
+//! skipped by matching braces. Recursion and the height of trees are bounded.
+
+mod decl;
+mod expr;
+mod stmt;
+
+use crate::ast::At;
+use crate::lexer::Tok;
+use crate::scope::Scopes;
+use crate::source::Source;
+
+/// Why the parser stopped: a message and where.
+#[derive(Clone, Debug)]
+pub struct ParseError {
+    pub message: String,
+    pub at: At,
+    /// Too deep, rather than wrong.
+    pub deep: bool,
+}
+
+pub type Parsed<T> = Result<T, ParseError>;
+
+/// Nesting of parentheses, declarators and statements.
+const MAX_DEPTH: u32 = 400;
+/// Height of an expression.
+pub const MAX_HEIGHT: u32 = 300;
+
+/// The parser: a place in the tokens, the scopes there.
+pub struct Parser<'s> {
+    pub source: &'s Source<'s>,
+    pub pos: usize,
+    /// Tokens from here on are not seen.
+    pub end: usize,
+    pub scopes: Scopes,
+    depth: u32,
+}
+
+impl<'s> Parser<'s> {
+    pub fn new(source: &'s Source<'s>) -> Parser<'s> {
+        Parser { source, pos: 0, end: source.tokens.len() - 1, scopes: Scopes::new(), depth: 0 }
+    }
+
+    pub fn tok(&self) -> Tok {
+        self.tok_at(self.pos)
+    }
+
+    pub fn tok_at(&self, pos: usize) -> Tok {
+        if pos >= self.end { Tok::End } else { self.source.tokens[pos].tok }
+    }
+
+    pub fn text(&self) -> &'s str {
+        self.text_at(self.pos)
+    }
+
+    pub fn text_at(&self, pos: usize) -> &'s str {
+        if pos >= self.end { "" } else { self.source.token_text(pos) }
+    }
+
+    /// The identifier or keyword here.
+    pub fn word(&self) -> &'s str {
+        self.word_at(self.pos)
+    }
+
+    fn word_at(&self, pos: usize) -> &'s str {
+        if self.tok_at(pos) == Tok::Ident { self.text_at(pos) } else { "" }
+    }
+
+    pub fn is(&self, punctuation: &str) -> bool {
+        matches!(self.tok(), Tok::Punct(p) if p == punctuation)
+    }
+
+    fn is_at(&self, pos: usize, punctuation: &str) -> bool {
+        matches!(self.tok_at(pos), Tok::Punct(p) if p == punctuation)
+    }
+
+    pub fn accept(&mut self, punctuation: &str) -> bool {
+        let here = self.is(punctuation);
+        if here {
+            self.pos += 1;
+        }
+        here
+    }
+
+    pub fn expect(&mut self, punctuation: &str) -> Parsed<()> {
+        if self.accept(punctuation) { Ok(()) } else { Err(self.expected(&format!("`{punctuation}`"))) }
+    }
+
+    fn accept_word(&mut self, word: &str) -> bool {
+        let here = self.word() == word;
+        if here {
+            self.pos += 1;
+        }
+        here
+    }
+
+    /// The place of the token here, or of the last one.
+    pub fn here(&self) -> At {
+        let pos = self.pos.min(self.end.saturating_sub(1)) as u32;
+        At { first: pos, last: pos }
+    }
+
+    /// From a token to the one before this.
+    pub fn since(&self, first: usize) -> At {
+        At { first: first as u32, last: self.pos.saturating_sub(1).max(first) as u32 }
+    }
+
+    pub fn error(&self, message: impl Into<String>) -> ParseError {
+        ParseError { message: message.into(), at: self.here(), deep: false }
+    }
+
+    pub fn expected(&self, what: &str) -> ParseError {
+        let found = match self.tok() {
+            Tok::End => "the end".to_string(),
+            Tok::Pragma | Tok::Scop | Tok::EndScop => "a pragma".to_string(),
+            _ => {
+                let text: String = self.text().chars().take(40).collect();
+                format!("`{text}`")
+            }
+        };
+        self.error(format!("expected {what}, found {found}"))
+    }
+
+    /// Runs a part of the parser one level deeper.
+    fn deeper<T>(&mut self, f: impl FnOnce(&mut Self) -> Parsed<T>) -> Parsed<T> {
+        if self.depth >= MAX_DEPTH {
+            return Err(ParseError {
+                message: format!("nested too deep"),
+                at: self.here(),
+                deep: true,
+            });
+        }
+        self.depth += 1;
+        let result = f(self);
+        self.depth -= 1;
+        result
+    }
+
+    /// Goes past a bracketed group that starts here; false if it has no end.
+    pub fn skip_group(&mut self) -> bool {
+        let mut depth = 0usize;
+        while self.pos < self.end {
+            match self.tok() {
+                Tok::Punct("(" | "[" | "{") => depth += 1,
+                Tok::Punct(")" | "]" | "}") => depth = depth.saturating_sub(1),
+                _ => {}
+            }
+            self.pos += 1;
+            if depth == 0 {
+                return true;
+            }
+        }
+        false
+    }
+
+    /// Goes to the end of an external declaration: past a `;`, or past the braces of a function's body.
+    pub fn skip_external(&mut self) {
+        let starts_type =
+            matches!(self.word(), "struct" | "union" | "enum" | "typedef" | "extern" | "static" | "const");
+        let mut had_parens = false;
+        let mut had_equals = false;
+        while self.pos < self.end {
+            match self.tok() {
+                Tok::Punct(";") => {
+                    self.pos += 1;
+                    return;
+                }
+                Tok::Punct("{") => {
+                    self.skip_group();
+                    if !had_equals && (had_parens || !starts_type) {
+                        return;
+                    }
+                }
+                Tok::Punct("(" | "[") => {
+                    had_parens = true;
+                    self.skip_group();
+                }
+                Tok::Punct("=") => {
+                    had_equals = true;
+                    self.pos += 1;
+                }
+                _ => self.pos += 1,
+            }
+        }
+    }
+}

@@ -1,0 +1,135 @@
+//! What is known of a region beside its loop program: where it was, what its names are in C, and what is assumed.
+//!
+//! Everything here is a value that a printer or the command can use without looking at the C again.
+
+use std::collections::BTreeMap;
+
+use loops::{Diagnostic, Expr, Function, Name, Scalar};
+
+/// A C file with its marked regions.
+#[derive(Clone, Debug)]
+pub struct CFile {
+    /// The name that was given for the file.
+    pub name: String,
+    /// The regions, in the order of the file.
+    pub regions: Vec<Region>,
+}
+
+/// A region: its loop program and how that is tied to the C around it.
+#[derive(Clone, Debug)]
+pub struct Region {
+    /// The statements as a function: sizes are integer variables that the region only reads; parameters are the arrays
+    /// and scalars that it refers to. Statements are labelled `S0`, `S1`, … in the order of the text.
+    pub function: Function,
+    /// The ties to the C text.
+    pub info: RegionInfo,
+    /// Things to look at; the result is right without.
+    pub warnings: Vec<Diagnostic>,
+}
+
+/// The ties of a region to the C text.
+#[derive(Clone, Debug)]
+pub struct RegionInfo {
+    /// Bytes of the original text from the line of `#pragma scop` to the end of the line of `#pragma endscop`,
+    /// line ends included.
+    pub bytes: std::ops::Range<usize>,
+    /// Lines of the two pragmas, counted from 1.
+    pub lines: (usize, usize),
+    /// White space before `#pragma scop`'s first statement: what the lines of a replacement are indented by.
+    pub indent: String,
+    /// The C function that the region is in.
+    pub c_function: String,
+    /// Arrays and scalars of the region, by their name in the loop program (parameters of the function first).
+    pub variables: Vec<Variable>,
+    /// Size parameters of the loop program with their C types (`n`: `int`).
+    pub sizes: Vec<SizeVariable>,
+    /// C type of each loop variable of the loop program.
+    pub loop_types: BTreeMap<Name, String>,
+    /// The C type that holds every loop variable of the region: for loops that a transformation makes.
+    pub index_type: String,
+    /// Pairs of objects that the C text allows to overlap, one of them written. The loop program takes them as distinct;
+    /// that must be what the user says (`restrict`, or an option) before its result is used.
+    pub may_alias: Vec<AliasPair>,
+    /// C statements to be put after the region: loop variables declared outside get the values they would have had.
+    pub epilogue: Vec<String>,
+    /// Identifiers of the original region's text that the preprocessor replaced: the result holds for their values.
+    pub macros: Vec<String>,
+    /// Facts about the arithmetic of subscripts: types, and where 32 bits could overflow.
+    pub index_notes: Vec<String>,
+}
+
+/// An array or scalar of a region.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Variable {
+    /// Name in the loop program.
+    pub name: Name,
+    /// Name in C.
+    pub c_name: String,
+    /// Type of the elements in C, as in `double`; typedef names are resolved.
+    pub c_type: &'static str,
+    /// Type of the elements in the loop program.
+    pub elem: Scalar,
+    /// Extents in the loop program; empty for a scalar.
+    pub dims: Vec<Expr>,
+    /// How an element is written in C.
+    pub access: AccessForm,
+    /// What kind of object it is in C.
+    pub kind: VariableKind,
+    /// Whether the region writes it.
+    pub written: bool,
+    /// Whether its value may be read after the region.
+    pub live_after: bool,
+}
+
+/// How an element of a variable is written in C.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum AccessForm {
+    /// `s`
+    Scalar,
+    /// `A[i][j]`
+    Subscripts,
+    /// `A[i * n + j]`, row-major over `dims`: the C object is a plain pointer, the loop program sees several dimensions.
+    Linear,
+}
+
+/// What kind of object a variable is in C.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum VariableKind {
+    /// An array or scalar declared in the region.
+    RegionLocal,
+    /// An array or scalar object of the function.
+    FunctionLocal,
+    /// An array or scalar object of the file.
+    Global,
+    /// A pointer (array parameters are pointers) that is declared `restrict` or was just allocated.
+    RestrictPointer,
+    /// A pointer that may point anywhere.
+    Pointer,
+}
+
+/// An integer variable that the region only reads.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct SizeVariable {
+    /// Name in the loop program.
+    pub name: Name,
+    /// Name in C.
+    pub c_name: String,
+    /// Type in C.
+    pub c_type: &'static str,
+}
+
+/// Two objects that may overlap.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub struct AliasPair {
+    /// One, by its name in C.
+    pub first: String,
+    /// The other.
+    pub second: String,
+}
+
+impl RegionInfo {
+    /// The variable with this name in the loop program.
+    pub fn variable(&self, name: &str) -> Option<&Variable> {
+        self.variables.iter().find(|v| v.name.as_str() == name)
+    }
+}

@@ -1,0 +1,97 @@
+//! Names that C declares, by scope.
+
+use std::collections::BTreeMap;
+
+use crate::ast::At;
+use crate::ctype::QType;
+
+/// What a name stands for.
+#[derive(Clone, Debug)]
+pub enum Symbol {
+    Typedef(QType),
+    Object(Object),
+    /// An enumeration constant, or a constant integer object with a known value; `None` where it is not understood.
+    Constant(Option<i64>),
+    Function(Function),
+}
+
+/// A declared object.
+#[derive(Clone, Debug)]
+pub struct Object {
+    pub ty: QType,
+    pub place: Place,
+    /// Initialised by the result of an allocation: a pointer to an object that nothing else points to.
+    pub fresh: bool,
+    /// Where it is declared.
+    pub at: At,
+}
+
+/// Where an object lives.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Place {
+    Global,
+    Parameter,
+    Local,
+}
+
+/// A declared function.
+#[derive(Clone, Debug)]
+pub struct Function {
+    pub result: QType,
+    /// Types of the parameters, if it has a prototype.
+    pub params: Vec<QType>,
+    /// Declared with the attribute `pure` or `const`.
+    pub pure: bool,
+}
+
+/// Scopes, innermost last; the first one is the file's.
+#[derive(Default)]
+pub struct Scopes {
+    scopes: Vec<BTreeMap<String, Symbol>>,
+}
+
+impl Scopes {
+    pub fn new() -> Scopes {
+        Scopes { scopes: vec![BTreeMap::new()] }
+    }
+
+    pub fn push(&mut self) {
+        self.scopes.push(BTreeMap::new());
+    }
+
+    /// Leaves the innermost scope; the file's stays.
+    pub fn pop(&mut self) {
+        if self.scopes.len() > 1 {
+            self.scopes.pop();
+        }
+    }
+
+    pub fn depth(&self) -> usize {
+        self.scopes.len()
+    }
+
+    pub fn truncate(&mut self, depth: usize) {
+        self.scopes.truncate(depth.max(1));
+    }
+
+    pub fn declare(&mut self, name: String, symbol: Symbol) {
+        if let Some(scope) = self.scopes.last_mut() {
+            // A later declaration of a function without the attribute does not take it away.
+            if let (Symbol::Function(new), Some(Symbol::Function(old))) = (&symbol, scope.get(&name)) {
+                let pure = new.pure || old.pure;
+                let merged = Symbol::Function(Function { pure, ..new.clone() });
+                scope.insert(name, merged);
+                return;
+            }
+            scope.insert(name, symbol);
+        }
+    }
+
+    pub fn lookup(&self, name: &str) -> Option<&Symbol> {
+        self.scopes.iter().rev().find_map(|scope| scope.get(name))
+    }
+
+    pub fn is_typedef(&self, name: &str) -> bool {
+        matches!(self.lookup(name), Some(Symbol::Typedef(_)))
+    }
+}

@@ -1,0 +1,138 @@
+//! From tokens of the preprocessed text to places in the original file.
+//!
+//! Line markers (`# 12 "file.c"`) give the line; columns move under macros, so a token is looked for in its line and the
+//! whole line is the place where it cannot be found.
+
+use loops::Span;
+
+use crate::ast::At;
+use crate::lexer::{Tok, Token, continues_ident, tokens};
+
+/// The original text, the preprocessed text and its tokens.
+pub struct Source<'s> {
+    pub original: &'s str,
+    pub text: &'s str,
+    pub tokens: Vec<Token>,
+    /// Byte offset of the start of each original line, and one past the end.
+    original_lines: Vec<usize>,
+    /// `(offset in the preprocessed text, line there is this original line, in the main file)`, by offset.
+    markers: Vec<Marker>,
+}
+
+struct Marker {
+    offset: usize,
+    line: usize,
+    main: bool,
+    file: String,
+}
+
+impl<'s> Source<'s> {
+    /// Lexes the preprocessed text and reads its line markers. The file of the first marker is the main file.
+    pub fn new(original: &'s str, text: &'s str) -> Source<'s> {
+        let mut markers = vec![Marker { offset: 0, line: 1, main: true, file: String::new() }];
+        let mut main: Option<String> = None;
+        let mut offset = 0;
+        for line in text.split_inclusive('\n') {
+            offset += line.len();
+            if let Some((number, file)) = line.starts_with('#').then(|| marker(line)).flatten() {
+                let file = match file {
+                    Some(file) => file,
+                    None => markers.last().map(|m| m.file.clone()).unwrap_or_default(),
+                };
+                let main = main.get_or_insert_with(|| file.clone());
+                markers.push(Marker { offset, line: number, main: *main == file, file });
+            }
+        }
+        Source { original, text, tokens: tokens(text), original_lines: line_starts(original), markers }
+    }
+
+    /// The text of a token.
+    pub fn token_text(&self, index: usize) -> &'s str {
+        let token = self.tokens[index.min(self.tokens.len() - 1)];
+        &self.text[token.start as usize..token.end as usize]
+    }
+
+    fn marker_of(&self, offset: usize) -> &Marker {
+        let after = self.markers.partition_point(|m| m.offset <= offset);
+        &self.markers[after.saturating_sub(1)]
+    }
+
+    /// The line of the original file, counted from 1, that the token comes from; `Err` has the name of an included file.
+    pub fn line(&self, index: usize) -> Result<usize, &str> {
+        let offset = self.tokens[index.min(self.tokens.len() - 1)].start as usize;
+        let marker = self.marker_of(offset);
+        if !marker.main {
+            return Err(&marker.file);
+        }
+        Ok(marker.line + self.text[marker.offset..offset].bytes().filter(|b| *b == b'\n').count())
+    }
+
+    /// Bytes of an original line, with its line end; empty beyond the last one.
+    pub fn line_bytes(&self, line: usize) -> std::ops::Range<usize> {
+        let last = self.original.len();
+        let start = line.checked_sub(1).and_then(|k| self.original_lines.get(k)).copied().unwrap_or(last);
+        let end = self.original_lines.get(line).copied().unwrap_or(last);
+        start..end
+    }
+
+    /// The place in the original file of a range of tokens: exact where their text is found in their lines.
+    pub fn span(&self, at: At) -> Span {
+        let (first, last) = (self.token_span(at.first as usize), self.token_span(at.last as usize));
+        if first.end <= last.end { first.to(last) } else { first }
+    }
+
+    fn token_span(&self, index: usize) -> Span {
+        let index = index.min(self.tokens.len() - 1);
+        let Ok(line) = self.line(index) else { return Span::default() };
+        let range = self.line_bytes(line);
+        let whole = &self.original[range.clone()];
+        let trimmed = whole.trim();
+        let indent = whole.len() - whole.trim_start().len();
+        let line_span = Span::new(range.start + indent, range.start + indent + trimmed.len());
+        let text = self.token_text(index);
+        if text.is_empty() || self.tokens[index].tok == Tok::End {
+            return line_span;
+        }
+        let start = self.tokens[index].start as usize;
+        let line_start = self.text[..start].rfind('\n').map_or(0, |n| n + 1);
+        let line_end = self.text[start..].find('\n').map_or(self.text.len(), |n| start + n);
+        let mine = occurrences(&self.text[line_start..line_end], text);
+        let theirs = occurrences(whole, text);
+        // The same token as often in both lines: no macro moved it.
+        let nth = mine.iter().position(|column| line_start + column == start);
+        match nth {
+            Some(nth) if mine.len() == theirs.len() => {
+                Span::new(range.start + theirs[nth], range.start + theirs[nth] + text.len())
+            }
+            _ => line_span,
+        }
+    }
+}
+
+/// Where a token's text stands as a whole token in a line.
+fn occurrences(line: &str, text: &str) -> Vec<usize> {
+    let word = text.bytes().all(continues_ident);
+    line.match_indices(text)
+        .map(|(column, _)| column)
+        .filter(|column| {
+            let before = line.as_bytes()[..*column].last();
+            let after = line.as_bytes().get(column + text.len());
+            !word || !(before.is_some_and(|b| continues_ident(*b)) || after.is_some_and(|b| continues_ident(*b)))
+        })
+        .collect()
+}
+
+/// Line number and file of a line marker `# 12 "file.c" 1` or `#line 12`.
+fn marker(line: &str) -> Option<(usize, Option<String>)> {
+    let rest = line.strip_prefix('#')?.trim_start();
+    let rest = rest.strip_prefix("line").unwrap_or(rest).trim();
+    let digits = rest.bytes().take_while(u8::is_ascii_digit).count();
+    let number = rest[..digits].parse().ok()?;
+    let file = rest[digits..].trim_start().strip_prefix('"').and_then(|r| r.rfind('"').map(|n| r[..n].to_string()));
+    Some((number, file))
+}
+
+/// Byte offsets of the starts of lines.
+pub fn line_starts(text: &str) -> Vec<usize> {
+    std::iter::once(0).chain(text.match_indices('\n').map(|(k, _)| k + 1)).collect()
+}

@@ -1,0 +1,77 @@
+//! Puts C text in the place of regions: by whole lines, every other byte as it was.
+
+use loops::Diagnostic;
+
+use crate::codes;
+use crate::region::CFile;
+
+/// What replaces a region.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Replacement {
+    /// Index of the region in the file.
+    pub region: usize,
+    /// Statements in C, one or more lines, not indented.
+    pub text: String,
+    /// Headers that the text needs, as in `<omp.h>`; included at the top of the file.
+    pub includes: Vec<String>,
+}
+
+/// The original file with regions replaced. Regions without a replacement stay as they are.
+///
+/// The two pragmas stay as comments, so that the result is not taken for input and a reader sees what was replaced. The
+/// text is indented as the region was, and lines end as in the file. Loop variables declared outside get their values.
+pub fn splice(original: &str, file: &CFile, replacements: &[Replacement]) -> Result<String, Diagnostic> {
+    let newline = if original.contains("\r\n") { "\r\n" } else { "\n" };
+    let mut chosen: Vec<(&crate::RegionInfo, &Replacement)> = Vec::new();
+    for replacement in replacements {
+        let Some(region) = file.regions.get(replacement.region) else {
+            let message = format!("there is no region {} in `{}`", replacement.region, file.name);
+            return Err(Diagnostic::general(codes::PRAGMAS, message));
+        };
+        chosen.push((&region.info, replacement));
+    }
+    chosen.sort_by_key(|(info, _)| info.bytes.start);
+    let mut out = String::with_capacity(original.len() * 2);
+    let mut headers: Vec<&str> = Vec::new();
+    for include in replacements.iter().flat_map(|r| &r.includes) {
+        let present = original.lines().any(|l| includes(l, include));
+        if !present && !headers.contains(&include.as_str()) {
+            headers.push(include);
+        }
+    }
+    for header in headers {
+        out.push_str(&format!("#include {header}{newline}"));
+    }
+    let mut done = 0;
+    for (info, replacement) in chosen {
+        let range = info.bytes.clone();
+        if range.start < done || original.get(range.clone()).is_none() {
+            return Err(Diagnostic::general(codes::PRAGMAS, "regions that overlap, or of another text"));
+        }
+        out.push_str(&original[done..range.start]);
+        let indent = &info.indent;
+        let mut line = |text: &str| {
+            // Preprocessor lines start at the margin; empty ones have no indentation.
+            let indent = if text.is_empty() || text.starts_with('#') { "" } else { indent.as_str() };
+            out.push_str(&format!("{indent}{text}{newline}"));
+        };
+        line(&format!("/* scop: lines {} to {} of the original */", info.lines.0, info.lines.1));
+        replacement.text.lines().for_each(&mut line);
+        info.epilogue.iter().for_each(|text| line(text));
+        line("/* endscop */");
+        done = range.end;
+        // A region on the last line of a file without a line end.
+        if !original[range].ends_with('\n') {
+            out.truncate(out.len() - newline.len());
+        }
+    }
+    out.push_str(&original[done..]);
+    Ok(out)
+}
+
+fn includes(line: &str, header: &str) -> bool {
+    line.trim_start()
+        .strip_prefix('#')
+        .and_then(|l| l.trim_start().strip_prefix("include"))
+        .is_some_and(|l| l.trim().starts_with(header))
+}
