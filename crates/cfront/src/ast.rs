@@ -30,8 +30,15 @@ pub enum ExprKind {
     /// An integer constant that fits in 64 bits, with its type by the rules of C.
     Int(u64, IntType),
     /// A floating constant: its value as a double, and rounded directly to single precision.
-    Float { value: f64, single: f32, ty: CType },
-    Call { function: String, args: Vec<Expr> },
+    Float {
+        value: f64,
+        single: f32,
+        ty: CType,
+    },
+    Call {
+        function: String,
+        args: Vec<Expr>,
+    },
     Index(Box<Expr>, Box<Expr>),
     Unary(Unary, Box<Expr>),
     Binary(Binary, Box<Expr>, Box<Expr>),
@@ -72,28 +79,6 @@ pub enum Binary {
     Bits(&'static str),
 }
 
-impl Binary {
-    pub fn text(self) -> &'static str {
-        use Binary::*;
-        match self {
-            Add => "+",
-            Sub => "-",
-            Mul => "*",
-            Div => "/",
-            Rem => "%",
-            Lt => "<",
-            Le => "<=",
-            Gt => ">",
-            Ge => ">=",
-            Eq => "==",
-            Ne => "!=",
-            And => "&&",
-            Or => "||",
-            Bits(text) => text,
-        }
-    }
-}
-
 /// A declared object.
 #[derive(Clone, Debug)]
 pub struct Declaration {
@@ -123,7 +108,11 @@ pub enum StmtKind {
     Expr(Expr),
     Declare(Vec<Declaration>),
     For(Box<For>),
-    If { cond: Expr, then: Box<Stmt>, otherwise: Option<Box<Stmt>> },
+    If {
+        cond: Expr,
+        then: Box<Stmt>,
+        otherwise: Option<Box<Stmt>>,
+    },
     Block(Vec<Stmt>),
     Empty,
     /// A pragma inside the region, with its text.

@@ -44,7 +44,8 @@ pub fn parse_with(
     }
     let source = Source::new(original, preprocessed);
     let pairs = pragma_pairs(&source)?;
-    let mut reader = Reader { source: &source, options, pairs, next: 0, regions: Vec::new(), diagnostics: Vec::new() };
+    let mut reader =
+        Reader { source: &source, options, pairs, next: 0, regions: Vec::new(), diagnostics: Vec::new() };
     reader.file();
     if reader.diagnostics.is_empty() {
         Ok(CFile { name: file_name.to_string(), regions: reader.regions })
@@ -66,8 +67,13 @@ fn pragma_pairs(source: &Source<'_>) -> Result<Vec<(usize, usize)>, Vec<Diagnost
         match (token.tok, open) {
             (Tok::Scop, None) => open = Some(k),
             (Tok::Scop, Some(first)) => diagnostics.push(
-                Diagnostic::error(codes::PRAGMAS, "`#pragma scop` inside a region", source.span(one(k)), "a second one")
-                    .context(source.span(one(first)), "the region starts here"),
+                Diagnostic::error(
+                    codes::PRAGMAS,
+                    "`#pragma scop` inside a region",
+                    source.span(one(k)),
+                    "a second one",
+                )
+                .context(source.span(one(first)), "the region starts here"),
             ),
             (Tok::EndScop, Some(first)) => {
                 pairs.push((first, k));
@@ -115,7 +121,12 @@ impl<'s> Reader<'s> {
                 Tok::Scop => {
                     let span = self.source.span(one(start));
                     let message = "a region outside of a function";
-                    self.diagnostics.push(Diagnostic::error(codes::PRAGMAS, message, span, "not in a function"));
+                    self.diagnostics.push(Diagnostic::error(
+                        codes::PRAGMAS,
+                        message,
+                        span,
+                        "not in a function",
+                    ));
                     self.next += 1;
                     parser.pos += 1;
                     continue;
@@ -207,7 +218,9 @@ impl<'s> Reader<'s> {
         // For each open brace, whether a loop repeats it.
         let mut braces: Vec<bool> = Vec::new();
         let mut loop_ahead = false;
-        let has_goto = body.clone().any(|k| self.source.tokens[k].tok == Tok::Ident && self.source.token_text(k) == "goto");
+        let has_goto = body
+            .clone()
+            .any(|k| self.source.tokens[k].tok == Tok::Ident && self.source.token_text(k) == "goto");
         parser.pos = body.start;
         while parser.pos < body.end {
             let here = parser.pos;
@@ -270,7 +283,8 @@ impl<'s> Reader<'s> {
                 }
                 _ => {}
             }
-            if parser.starts_type(here) && parser.declaration(Place::Local).is_ok() && parser.pos <= body.end {
+            if parser.starts_type(here) && parser.declaration(Place::Local).is_ok() && parser.pos <= body.end
+            {
                 continue;
             }
             // Another statement: to its `;`, a brace or a pragma.
@@ -295,7 +309,13 @@ impl<'s> Reader<'s> {
         }
     }
 
-    fn region(&mut self, parser: &mut Parser<'s>, function: &str, body: &std::ops::Range<usize>, in_loop: bool) {
+    fn region(
+        &mut self,
+        parser: &mut Parser<'s>,
+        function: &str,
+        body: &std::ops::Range<usize>,
+        in_loop: bool,
+    ) {
         let Some((first, last)) = self.pairs.get(self.next).copied() else {
             parser.pos += 1;
             return;
@@ -388,7 +408,10 @@ impl<'s> Reader<'s> {
             let range = self.source.line_bytes(line);
             let text = &original[range.clone()];
             let words: Vec<&str> = text.trim().trim_start_matches('#').split_whitespace().collect();
-            if !text.trim_start().starts_with('#') || words.first() != Some(&"pragma") || words.get(1) != Some(&word) {
+            if !text.trim_start().starts_with('#')
+                || words.first() != Some(&"pragma")
+                || words.get(1) != Some(&word)
+            {
                 let span = Span::new(range.start, range.end);
                 let message = format!("`#pragma {word}` does not stand on a line of its own here");
                 return Err(Diagnostic::error(codes::PRAGMA_LINE, message, span, "comes from this line"));
@@ -398,7 +421,12 @@ impl<'s> Reader<'s> {
         let inside = self.source.line_bytes(from).end..self.source.line_bytes(to).start;
         if inside.start > inside.end {
             let span = Span::new(bytes.start, bytes.start);
-            return Err(Diagnostic::error(codes::PRAGMA_LINE, "the lines of the region are out of order", span, "here"));
+            return Err(Diagnostic::error(
+                codes::PRAGMA_LINE,
+                "the lines of the region are out of order",
+                span,
+                "here",
+            ));
         }
         let text = &original[inside.clone()];
         let mut warnings = Vec::new();
@@ -408,13 +436,22 @@ impl<'s> Reader<'s> {
                 let span = Span::new(offset, offset + line.trim_end().len());
                 match word {
                     "define" | "undef" | "include" | "line" => {
-                        let message = format!("`#{word}` inside a region: it would be lost with the region's text");
-                        return Err(Diagnostic::error(codes::DIRECTIVE, message, span, "move it out of the region"));
+                        let message =
+                            format!("`#{word}` inside a region: it would be lost with the region's text");
+                        return Err(Diagnostic::error(
+                            codes::DIRECTIVE,
+                            message,
+                            span,
+                            "move it out of the region",
+                        ));
                     }
                     "pragma" | "" => {}
                     _ => {
-                        let message = format!("`#{word}` inside a region: the result holds for this configuration only");
-                        let mut diagnostic = Diagnostic::error(codes::CONFIGURATION, message, span, "decided already");
+                        let message = format!(
+                            "`#{word}` inside a region: the result holds for this configuration only"
+                        );
+                        let mut diagnostic =
+                            Diagnostic::error(codes::CONFIGURATION, message, span, "decided already");
                         diagnostic.severity = loops::Severity::Warning;
                         warnings.push(diagnostic);
                     }
@@ -422,7 +459,8 @@ impl<'s> Reader<'s> {
             }
             offset += line.len();
         }
-        let first_line = text.lines().find(|l| !l.trim().is_empty() && !l.trim_start().starts_with('#')).unwrap_or("");
+        let first_line =
+            text.lines().find(|l| !l.trim().is_empty() && !l.trim_start().starts_with('#')).unwrap_or("");
         let indent = first_line[..first_line.len() - first_line.trim_start().len()].to_string();
         Ok(RegionPlace { bytes, lines: (from, to), indent, macros: self.macros(text, first, last), warnings })
     }

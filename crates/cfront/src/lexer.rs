@@ -94,7 +94,8 @@ fn line_end(bytes: &[u8], mut at: usize) -> usize {
     while at < bytes.len() && bytes[at] != b'\n' {
         at += 1;
         if at < bytes.len() && bytes[at] == b'\n' {
-            let backslash = bytes[at - 1] == b'\\' || (bytes[at - 1] == b'\r' && bytes.get(at.wrapping_sub(2)) == Some(&b'\\'));
+            let backslash = bytes[at - 1] == b'\\'
+                || (bytes[at - 1] == b'\r' && bytes.get(at.wrapping_sub(2)) == Some(&b'\\'));
             if backslash {
                 at += 1;
             }
@@ -105,7 +106,10 @@ fn line_end(bytes: &[u8], mut at: usize) -> usize {
 
 /// A pragma's token; line markers and other directives are none.
 fn directive(line: &str) -> Option<Tok> {
-    let mut words = line.trim_start_matches('#').split(|c: char| c.is_whitespace() || c == '\\').filter(|w| !w.is_empty());
+    let mut words = line
+        .trim_start_matches('#')
+        .split(|c: char| c.is_whitespace() || c == '\\')
+        .filter(|w| !w.is_empty());
     if words.next() != Some("pragma") {
         return None;
     }

@@ -90,9 +90,7 @@ impl Linear {
         match (sum, constant) {
             (None, c) => Expr::Int(c),
             (Some(left), 0) => left,
-            (Some(left), c) if c < 0 && c != i64::MIN => {
-                Expr::binary(BinaryOp::Sub, left, Expr::Int(-c))
-            }
+            (Some(left), c) if c < 0 && c != i64::MIN => Expr::binary(BinaryOp::Sub, left, Expr::Int(-c)),
             (Some(left), c) => Expr::binary(BinaryOp::Add, left, Expr::Int(c)),
         }
     }
@@ -103,10 +101,10 @@ const MAX_CONSTRAINTS: usize = 200;
 
 /// Whether `goal >= 0` follows from `constraints` (each `>= 0`), as far as the prover sees.
 pub fn implies(constraints: &[Linear], goal: &Linear) -> bool {
-    if let Some(constant) = goal.as_constant() {
-        if constant >= 0 {
-            return true;
-        }
+    if let Some(constant) = goal.as_constant()
+        && constant >= 0
+    {
+        return true;
     }
     // The opposite: `-goal - 1 >= 0`.
     let Some(opposite) = goal.times(-1).and_then(|g| g.add(-1)) else { return false };
@@ -157,7 +155,8 @@ fn infeasible(mut system: Vec<Linear>) -> bool {
                 count.1 += 1;
             }
         }
-        let Some(name) = counts.iter().min_by_key(|(_, (p, n))| p * n).map(|(name, _)| (*name).clone()) else {
+        let Some(name) = counts.iter().min_by_key(|(_, (p, n))| p * n).map(|(name, _)| (*name).clone())
+        else {
             return false;
         };
         let (with, without): (Vec<_>, Vec<_>) = system.into_iter().partition(|l| l.terms.contains_key(&name));
@@ -201,11 +200,8 @@ mod tests {
     #[test]
     fn follows_bounds_through_names() {
         // 0 <= j < i < n implies j < n, not j < n - 2.
-        let context = [
-            form(&[("j", 1)], 0),
-            form(&[("i", 1), ("j", -1)], -1),
-            form(&[("n", 1), ("i", -1)], -1),
-        ];
+        let context =
+            [form(&[("j", 1)], 0), form(&[("i", 1), ("j", -1)], -1), form(&[("n", 1), ("i", -1)], -1)];
         assert!(implies(&context, &form(&[("n", 1), ("j", -1)], -1)));
         assert!(implies(&context, &form(&[("n", 1)], -2)));
         assert!(!implies(&context, &form(&[("n", 1), ("j", -1)], -3)));

@@ -117,7 +117,9 @@ fn occurrences(line: &str, text: &str) -> Vec<usize> {
         .filter(|column| {
             let before = line.as_bytes()[..*column].last();
             let after = line.as_bytes().get(column + text.len());
-            !word || !(before.is_some_and(|b| continues_ident(*b)) || after.is_some_and(|b| continues_ident(*b)))
+            !word
+                || !(before.is_some_and(|b| continues_ident(*b))
+                    || after.is_some_and(|b| continues_ident(*b)))
         })
         .collect()
 }
@@ -128,7 +130,8 @@ fn marker(line: &str) -> Option<(usize, Option<String>)> {
     let rest = rest.strip_prefix("line").unwrap_or(rest).trim();
     let digits = rest.bytes().take_while(u8::is_ascii_digit).count();
     let number = rest[..digits].parse().ok()?;
-    let file = rest[digits..].trim_start().strip_prefix('"').and_then(|r| r.rfind('"').map(|n| r[..n].to_string()));
+    let file =
+        rest[digits..].trim_start().strip_prefix('"').and_then(|r| r.rfind('"').map(|n| r[..n].to_string()));
     Some((number, file))
 }
 

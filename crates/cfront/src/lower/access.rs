@@ -82,7 +82,12 @@ impl Lowering<'_> {
         let k = match self.meaning(base) {
             Meaning::Object(k) => k,
             Meaning::Constant(_) => {
-                return self.fail(codes::EXPRESSION, format!("`{name}` is a constant"), base.at, "no array or variable");
+                return self.fail(
+                    codes::EXPRESSION,
+                    format!("`{name}` is a constant"),
+                    base.at,
+                    "no array or variable",
+                );
             }
             Meaning::Unknown => return self.unknown_name(name, base.at),
         };
@@ -152,7 +157,8 @@ impl Lowering<'_> {
                     Subscript::Zero => at,
                 };
                 let facts = self.facts();
-                let loops = self.loops.iter().map(|l| (l.var.clone(), l.lower.clone(), l.upper.clone())).collect();
+                let loops =
+                    self.loops.iter().map(|l| (l.var.clone(), l.lower.clone(), l.upper.clone())).collect();
                 self.pending.push(Pending { object: k, polynomial, expr, why, factors, facts, loops, at });
                 self.pending.len() - 1
             }
@@ -183,7 +189,12 @@ impl Lowering<'_> {
     pub(super) fn declare_array(&mut self, k: usize, ty: &QType, at: At) -> Try<Scalar> {
         let name = self.res.objects[k].name.clone();
         if ty.is_volatile() {
-            return self.fail(codes::TYPE, format!("`{name}` is volatile or atomic"), at, "cannot be reordered");
+            return self.fail(
+                codes::TYPE,
+                format!("`{name}` is volatile or atomic"),
+                at,
+                "cannot be reordered",
+            );
         }
         let mut extents: Vec<Option<&Expr>> = Vec::new();
         let mut element = ty;
@@ -206,7 +217,9 @@ impl Lowering<'_> {
         }
         let Some(elem) = element.ty.scalar() else {
             let ty = element.ty.c_name();
-            let message = format!("`{name}` has elements of type `{ty}`; data can be float, double, int, long or _Bool");
+            let message = format!(
+                "`{name}` has elements of type `{ty}`; data can be float, double, int, long or _Bool"
+            );
             return self.fail(codes::TYPE, message, at, "not a type of data");
         };
         let flat = extents.len() == 1;
@@ -230,7 +243,10 @@ impl Lowering<'_> {
             }
         }
         let form = if dims.is_empty() { AccessForm::Scalar } else { AccessForm::Subscripts };
-        self.arrays.insert(k, ArrayUse { elem, dims, open, flat, ends: Vec::new(), form, read: false, written: false });
+        self.arrays.insert(
+            k,
+            ArrayUse { elem, dims, open, flat, ends: Vec::new(), form, read: false, written: false },
+        );
         Ok(elem)
     }
 
@@ -248,7 +264,8 @@ impl Lowering<'_> {
                     None => Hub::Var(name.clone()),
                 }))),
                 Err(_) => {
-                    let message = format!("an extent of `{name}` is no expression over sizes: {}", why.reason);
+                    let message =
+                        format!("an extent of `{name}` is no expression over sizes: {}", why.reason);
                     self.fail(codes::SHAPE, message, e.at, "its shape is needed")
                 }
             },
@@ -265,7 +282,8 @@ impl Lowering<'_> {
                     return Ok(());
                 }
                 let from = (array.declared.first as usize).max(self.cx.body.start);
-                let changed = super::finish::assigned_in(self.cx.source, name, from + 1..self.cx.region.start);
+                let changed =
+                    super::finish::assigned_in(self.cx.source, name, from + 1..self.cx.region.start);
                 if let Some(token) = changed {
                     let message = format!("`{name}` is changed after it gave `{}` its shape", array.name);
                     let at = At { first: token as u32, last: token as u32 };
@@ -282,7 +300,13 @@ impl Lowering<'_> {
         }
     }
 
-    fn add_end(&mut self, k: usize, form: &Linear, loops: Option<&[(Name, Linear, Linear)]>, at: At) -> Try<()> {
+    fn add_end(
+        &mut self,
+        k: usize,
+        form: &Linear,
+        loops: Option<&[(Name, Linear, Linear)]>,
+        at: At,
+    ) -> Try<()> {
         let own: Vec<(Name, Linear, Linear)>;
         let loops = match loops {
             Some(loops) => loops,
@@ -298,16 +322,22 @@ impl Lowering<'_> {
             let message = format!("how far the first subscript of `{name}` goes is not known");
             return self.fail(codes::SHAPE, message, at, "declare the array with its extent");
         };
-        if let Some(array) = self.arrays.get_mut(&k) {
-            if !array.ends.contains(&end) {
-                array.ends.push(end);
-            }
+        if let Some(array) = self.arrays.get_mut(&k)
+            && !array.ends.contains(&end)
+        {
+            array.ends.push(end);
         }
         Ok(())
     }
 
     /// A bound of a form over sizes only, above (`up`) or below.
-    fn bound(&mut self, form: &Linear, loops: &[(Name, Linear, Linear)], up: bool, depth: usize) -> Option<Linear> {
+    fn bound(
+        &mut self,
+        form: &Linear,
+        loops: &[(Name, Linear, Linear)],
+        up: bool,
+        depth: usize,
+    ) -> Option<Linear> {
         if depth > 8 {
             return None;
         }
@@ -332,7 +362,13 @@ impl Lowering<'_> {
         None
     }
 
-    fn bound_atom(&mut self, name: &Name, loops: &[(Name, Linear, Linear)], up: bool, depth: usize) -> Option<Linear> {
+    fn bound_atom(
+        &mut self,
+        name: &Name,
+        loops: &[(Name, Linear, Linear)],
+        up: bool,
+        depth: usize,
+    ) -> Option<Linear> {
         let kind = self.atoms[atom_number(name)?].kind.clone();
         match kind {
             AtomKind::Quotient(a, d) => {
@@ -358,7 +394,8 @@ impl Lowering<'_> {
         let mut kept: Vec<Linear> = Vec::new();
         for form in forms {
             let sign = if up { 1 } else { -1 };
-            let difference = |other: &Linear| form.plus(-1, other).and_then(|d| d.as_constant()).map(|c| c * sign);
+            let difference =
+                |other: &Linear| form.plus(-1, other).and_then(|d| d.as_constant()).map(|c| c * sign);
             match kept.iter().position(|other| difference(other).is_some()) {
                 Some(k) => {
                     if difference(&kept[k]).is_some_and(|d| d > 0) {
@@ -385,14 +422,15 @@ impl Lowering<'_> {
         let pending = std::mem::take(&mut self.pending);
         let objects: std::collections::BTreeSet<usize> = pending.iter().map(|p| p.object).collect();
         for k in objects {
-            let accesses: Vec<(usize, &Pending)> = pending.iter().enumerate().filter(|(_, p)| p.object == k).collect();
+            let accesses: Vec<(usize, &Pending)> =
+                pending.iter().enumerate().filter(|(_, p)| p.object == k).collect();
             let first = accesses.iter().find(|(_, p)| p.expr.is_none());
             let Some((_, first)) = first else {
                 for (number, p) in accesses {
-                    if self.arrays[&k].open {
-                        if let Some(form) = p.polynomial.as_linear() {
-                            let _ = self.add_end(k, &form, Some(&p.loops), p.at);
-                        }
+                    if self.arrays[&k].open
+                        && let Some(form) = p.polynomial.as_linear()
+                    {
+                        let _ = self.add_end(k, &form, Some(&p.loops), p.at);
                     }
                     settled.insert(number as i64, vec![p.expr.clone().unwrap_or(Hub::Int(0))]);
                 }
@@ -429,13 +467,16 @@ impl Lowering<'_> {
             (Some(why), None) => why.reason.clone(),
             (_, Some(stride)) => {
                 let stride = expr_text(&self.form_expr(stride));
-                format!("it is not known to be a row and a column below `{stride}`, as other accesses of `{name}` are")
+                format!(
+                    "it is not known to be a row and a column below `{stride}`, as other accesses of `{name}` are"
+                )
             }
             (None, None) => "it is not a sum of products with sizes".to_string(),
         };
         let vars: Vec<&str> = p.loops.iter().map(|l| l.0.as_str()).collect();
         let vars = if vars.is_empty() { "the sizes".to_string() } else { vars.join(", ") };
-        let message = format!("the subscript `{}` of `{name}` is not affine in {vars}: {reason}", self.snippet(p.at));
+        let message =
+            format!("the subscript `{}` of `{name}` is not affine in {vars}: {reason}", self.snippet(p.at));
         let help = format!("declare `{name}` with its dimensions, as in `double (*restrict {name})[n]`");
         let diagnostic =
             loops::Diagnostic::error(codes::SUBSCRIPT, message, self.span(p.at), "not affine").help(help);

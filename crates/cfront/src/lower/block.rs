@@ -1,8 +1,8 @@
 //! Statements: assignments, conditionals, local declarations, blocks.
 
 use loops::{
-    Access, ArrayDecl, Assign, BinaryOp, Expr as Hub, Name, ReduceOp, Scalar, Stmt as HubStmt, Storage, UnaryOp,
-    Update,
+    Access, ArrayDecl, Assign, BinaryOp, Expr as Hub, Name, ReduceOp, Scalar, Stmt as HubStmt, Storage,
+    UnaryOp, Update,
 };
 
 use super::data::Type;
@@ -48,7 +48,12 @@ impl Lowering<'_> {
             StmtKind::Expr(e) => self.expression_statement(e),
             StmtKind::Pragma(text) => {
                 let text = text.trim().to_string();
-                self.warn(codes::DROPPED_PRAGMA, format!("`{text}` is dropped with the text of the region"), stmt.at, "in the region");
+                self.warn(
+                    codes::DROPPED_PRAGMA,
+                    format!("`{text}` is dropped with the text of the region"),
+                    stmt.at,
+                    "in the region",
+                );
                 Ok(Vec::new())
             }
             StmtKind::Unsupported(what) => {
@@ -68,8 +73,11 @@ impl Lowering<'_> {
                     self.loop_list(),
                     why.reason
                 );
-                let diagnostic = loops::Diagnostic::error(codes::CONDITION, message, self.span(why.at), "not affine")
-                    .help("where it chooses between values, write it as a value: `x = condition ? a : b;`");
+                let diagnostic =
+                    loops::Diagnostic::error(codes::CONDITION, message, self.span(why.at), "not affine")
+                        .help(
+                            "where it chooses between values, write it as a value: `x = condition ? a : b;`",
+                        );
                 // Both branches may have more to tell.
                 let _: Try<()> = self.report(diagnostic);
                 let _ = self.body(then);
@@ -117,13 +125,13 @@ impl Lowering<'_> {
                 return Ok(Vec::new());
             }
             Class::Fixed(ty) => {
-                if let Some(Init::Expr(e)) = &d.init {
-                    if let Ok(value) = self.index(e) {
-                        let fits = !ty.is_unsigned() || crate::linear::implies(&self.facts(), &value.form);
-                        if ty.bits() >= 32 && fits {
-                            self.values.insert(k, super::index::Index { ty, ..value });
-                            return Ok(Vec::new());
-                        }
+                if let Some(Init::Expr(e)) = &d.init
+                    && let Ok(value) = self.index(e)
+                {
+                    let fits = !ty.is_unsigned() || crate::linear::implies(&self.facts(), &value.form);
+                    if ty.bits() >= 32 && fits {
+                        self.values.insert(k, super::index::Index { ty, ..value });
+                        return Ok(Vec::new());
                     }
                 }
             }
@@ -162,13 +170,22 @@ impl Lowering<'_> {
                     return self.fail(codes::DECLARATION, message, d.at, "declared here");
                 };
                 if total > MAX_INITIALISERS as i64 {
-                    let message = refused(&format!("an initialiser for more than {MAX_INITIALISERS} elements"));
+                    let message =
+                        refused(&format!("an initialiser for more than {MAX_INITIALISERS} elements"));
                     return self.fail(codes::DECLARATION, message, d.at, "declared here");
                 }
                 self.initialise(&name, elem, &extents, &[], items, d, &mut out)?;
             }
+            Some(Init::Unsupported(what)) => {
+                return self.fail(codes::DECLARATION, refused(what), d.at, "declared here");
+            }
             Some(_) => {
-                return self.fail(codes::DECLARATION, refused("its initialiser is not understood"), d.at, "declared here");
+                return self.fail(
+                    codes::DECLARATION,
+                    refused("its initialiser has another shape"),
+                    d.at,
+                    "declared here",
+                );
             }
         }
         for stmt in &mut out {
@@ -240,11 +257,14 @@ impl Lowering<'_> {
                 let update = Some(Update { op: ReduceOp::Add, reorder: false });
                 Ok(vec![self.assign(access, update, one)])
             }
-            ExprKind::Cast(ty, inner) if matches!(ty.ty, CType::Void) && matches!(inner.kind, ExprKind::Ident(_)) => {
+            ExprKind::Cast(ty, inner)
+                if matches!(ty.ty, CType::Void) && matches!(inner.kind, ExprKind::Ident(_)) =>
+            {
                 Ok(Vec::new())
             }
             ExprKind::Call { function, .. } => {
-                let message = format!("a call of `{function}` as a statement: what it reads and writes is not known");
+                let message =
+                    format!("a call of `{function}` as a statement: what it reads and writes is not known");
                 self.fail(codes::CALL, message, e.at, "not possible in a region")
             }
             ExprKind::Unsupported(what) => {
@@ -266,14 +286,13 @@ impl Lowering<'_> {
 
     /// What an assignment writes, and its element type.
     fn target(&mut self, target: &Expr) -> Try<(Access, Scalar)> {
-        if let ExprKind::Ident(name) = &target.kind {
-            if let Meaning::Object(k) = self.meaning(target) {
-                if let Class::LoopVariable(_) = self.class(k) {
-                    self.blamed.insert(k);
-                    let message = format!("the loop variable `{name}` is assigned outside of the header of its loop");
-                    return self.fail(codes::LOOP_VARIABLE, message, target.at, "assigned here");
-                }
-            }
+        if let ExprKind::Ident(name) = &target.kind
+            && let Meaning::Object(k) = self.meaning(target)
+            && let Class::LoopVariable(_) = self.class(k)
+        {
+            self.blamed.insert(k);
+            let message = format!("the loop variable `{name}` is assigned outside of the header of its loop");
+            return self.fail(codes::LOOP_VARIABLE, message, target.at, "assigned here");
         }
         let (access, elem, k) = self.access(target)?;
         if self.res.objects[k].ty.constant {

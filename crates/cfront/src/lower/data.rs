@@ -103,11 +103,11 @@ impl Lowering<'_> {
                 let then = self.convert(then.0, then.1, ty, a.at)?;
                 let otherwise = self.convert(otherwise.0, otherwise.1, ty, b.at)?;
                 // For integers the choice of the larger is the maximum; for floating point it differs on NaN and -0.
-                if ty.scalar().is_int() {
-                    if let Some(largest) = as_extremum(&cond, &then, &otherwise) {
-                        let op = if largest { BinaryOp::Max } else { BinaryOp::Min };
-                        return Ok((Hub::binary(op, then, otherwise), ty));
-                    }
+                if ty.scalar().is_int()
+                    && let Some(largest) = as_extremum(&cond, &then, &otherwise)
+                {
+                    let op = if largest { BinaryOp::Max } else { BinaryOp::Min };
+                    return Ok((Hub::binary(op, then, otherwise), ty));
                 }
                 Ok((Hub::Select(Box::new(cond), Box::new(then), Box::new(otherwise)), ty))
             }
@@ -126,7 +126,9 @@ impl Lowering<'_> {
     fn integer(&mut self, value: u64, ty: IntType, at: At) -> Try<Typed> {
         match (ty, i32::try_from(value), i64::try_from(value)) {
             (IntType::Int, Ok(value), _) => Ok((Hub::I32(value), Type::Int(IntType::Int))),
-            (IntType::Long | IntType::LongLong, _, Ok(value)) => Ok((Hub::Int(value), Type::Int(IntType::Long))),
+            (IntType::Long | IntType::LongLong, _, Ok(value)) => {
+                Ok((Hub::Int(value), Type::Int(IntType::Long)))
+            }
             (ty, _, Ok(value)) if ty.is_unsigned() => Ok((Hub::Int(value), Type::Int(ty))),
             _ => self.fail(codes::TYPE, "an integer constant beyond 63 bits", at, "too large"),
         }
@@ -205,7 +207,8 @@ impl Lowering<'_> {
     fn signed(&mut self, ty: Type, at: At) -> Try<()> {
         match ty {
             Type::Int(int) if int.is_unsigned() && int != IntType::Bool => {
-                let message = format!("`{}` is arithmetic of type `{}` on data", self.snippet(at), int.c_name());
+                let message =
+                    format!("`{}` is arithmetic of type `{}` on data", self.snippet(at), int.c_name());
                 self.fail(codes::TYPE, message, at, "convert its operands to a signed or floating type")
             }
             _ => Ok(()),
@@ -268,12 +271,12 @@ impl Lowering<'_> {
             }
             _ => {
                 let (value, ty) = self.data(e)?;
-                self.to_truth(value, ty)
+                self.truth_of(value, ty)
             }
         }
     }
 
-    fn to_truth(&mut self, value: Hub, ty: Type) -> Try<Hub> {
+    fn truth_of(&mut self, value: Hub, ty: Type) -> Try<Hub> {
         Ok(match ty.scalar() {
             Scalar::Bool => value,
             scalar => Hub::compare(loops::CompareOp::Ne, value, Hub::constant(scalar, 0)),
@@ -283,12 +286,12 @@ impl Lowering<'_> {
     fn cast(&mut self, ty: &QType, a: &Expr, at: At) -> Try<Typed> {
         if matches!(ty.ty, CType::Int(_)) {
             // `(int)(i / 2)` on loop variables keeps its value.
-            if let (Ok(_), CType::Int(int)) = (self.index(a), &ty.ty) {
-                if int.is_unsigned() && int.bits() >= 32 {
-                    if let Ok(index) = self.index_cast(ty, a, at) {
-                        return Ok((index, Type::Int(*int)));
-                    }
-                }
+            if let (Ok(_), CType::Int(int)) = (self.index(a), &ty.ty)
+                && int.is_unsigned()
+                && int.bits() >= 32
+                && let Ok(index) = self.index_cast(ty, a, at)
+            {
+                return Ok((index, Type::Int(*int)));
             }
         }
         let (value, from) = self.data(a)?;
@@ -311,14 +314,15 @@ impl Lowering<'_> {
         if have == want {
             return Ok(value);
         }
-        if let Type::Int(int) = to {
-            if int.is_unsigned() && int != IntType::Bool {
-                let message = format!("`{}` is converted to `{}`", self.snippet(at), to.c_name());
-                return self.fail(codes::TYPE, message, at, "unsigned data is not modelled");
-            }
+        if let Type::Int(int) = to
+            && int.is_unsigned()
+            && int != IntType::Bool
+        {
+            let message = format!("`{}` is converted to `{}`", self.snippet(at), to.c_name());
+            return self.fail(codes::TYPE, message, at, "unsigned data is not modelled");
         }
         if want == Scalar::Bool {
-            return self.to_truth(value, from);
+            return self.truth_of(value, from);
         }
         Ok(match (value, want) {
             (Hub::I32(v), Scalar::F64) => Hub::f64(f64::from(v)),
@@ -329,8 +333,12 @@ impl Lowering<'_> {
             (Hub::F32(v), Scalar::F64) => Hub::f64(f64::from(v.value())),
             (Hub::F64(v), Scalar::F32) => Hub::f32(v.value() as f32),
             // A loop variable of type `int` loses nothing on the way.
-            (Hub::Cast(Scalar::I32, inner), Scalar::F64) if is_variable(&inner) => Hub::Cast(Scalar::F64, inner),
-            (Hub::Cast(Scalar::I32, inner), Scalar::F32) if is_variable(&inner) => Hub::Cast(Scalar::F32, inner),
+            (Hub::Cast(Scalar::I32, inner), Scalar::F64) if is_variable(&inner) => {
+                Hub::Cast(Scalar::F64, inner)
+            }
+            (Hub::Cast(Scalar::I32, inner), Scalar::F32) if is_variable(&inner) => {
+                Hub::Cast(Scalar::F32, inner)
+            }
             (Hub::Cast(Scalar::I32, inner), Scalar::I64) if is_variable(&inner) => *inner,
             (value, want) if have == Scalar::Bool && want != Scalar::I32 => {
                 Hub::Cast(want, Box::new(Hub::Cast(Scalar::I32, Box::new(value))))
@@ -360,13 +368,21 @@ impl Lowering<'_> {
         };
         if !(declared.pure || pure) {
             let message = format!("a call of `{function}`, which is not known to be pure");
-            let diagnostic = loops::Diagnostic::error(codes::CALL, message, self.span(at), "what it does is not known")
-                .help(format!("declare it with `__attribute__((const))`, or say that it is pure with `--pure {function}`"));
+            let diagnostic = loops::Diagnostic::error(
+                codes::CALL,
+                message,
+                self.span(at),
+                "what it does is not known",
+            )
+            .help(format!(
+                "declare it with `__attribute__((const))`, or say that it is pure with `--pure {function}`"
+            ));
             return self.report(diagnostic);
         }
         let (result, params) = (declared.result.clone(), declared.params.clone());
         if params.len() != args.len() {
-            let message = format!("`{function}` is declared with {} parameters, not {}", params.len(), args.len());
+            let message =
+                format!("`{function}` is declared with {} parameters, not {}", params.len(), args.len());
             return self.fail(codes::CALL, message, at, "this call");
         }
         let mut values = Vec::new();
@@ -454,9 +470,9 @@ fn math_function(name: &str) -> Option<(Type, Math)> {
             "pow" => Math::Binary(BinaryOp::Pow),
             "fmin" => Math::Binary(BinaryOp::Min),
             "fmax" => Math::Binary(BinaryOp::Max),
-            "tan" | "asin" | "acos" | "atan" | "sinh" | "cosh" | "asinh" | "acosh" | "atanh" | "exp2" | "expm1"
-            | "log2" | "log10" | "log1p" | "cbrt" | "trunc" | "round" | "rint" | "nearbyint" | "erf" | "erfc"
-            | "tgamma" => Math::Call(1),
+            "tan" | "asin" | "acos" | "atan" | "sinh" | "cosh" | "asinh" | "acosh" | "atanh" | "exp2"
+            | "expm1" | "log2" | "log10" | "log1p" | "cbrt" | "trunc" | "round" | "rint" | "nearbyint"
+            | "erf" | "erfc" | "tgamma" => Math::Call(1),
             "atan2" | "hypot" | "fmod" | "remainder" | "copysign" | "fdim" | "nextafter" => Math::Call(2),
             "fma" => Math::Call(3),
             _ => return None,

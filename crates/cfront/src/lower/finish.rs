@@ -3,7 +3,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use loops::{Access, Assign, Diagnostic, Expr as Hub, Function, Name, Param, ParamMode, Scalar, Stmt as HubStmt};
+use loops::{
+    Access, Assign, Diagnostic, Expr as Hub, Function, Name, Param, ParamMode, Scalar, Stmt as HubStmt,
+};
 
 use super::access::expr_text;
 use super::{Class, Lowering, privatise};
@@ -29,7 +31,11 @@ pub struct Lowered {
 }
 
 impl Lowering<'_> {
-    pub(super) fn finish(mut self, body: &[Stmt], mut statements: Vec<HubStmt>) -> Result<Lowered, Vec<Diagnostic>> {
+    pub(super) fn finish(
+        mut self,
+        body: &[Stmt],
+        mut statements: Vec<HubStmt>,
+    ) -> Result<Lowered, Vec<Diagnostic>> {
         let settled = self.settle_flat();
         self.settle_open();
         self.check_scope(body);
@@ -55,11 +61,9 @@ impl Lowering<'_> {
                 && array.dims.is_empty()
                 && array.written
                 && !self.live_after(*k);
-            if private {
-                if let Some(with) = privatise::localise(&statements, &self.names[k], array.elem) {
-                    statements = with;
-                    localised.insert(*k);
-                }
+            if private && let Some(with) = privatise::localise(&statements, &self.names[k], array.elem) {
+                statements = with;
+                localised.insert(*k);
             }
         }
 
@@ -113,11 +117,13 @@ impl Lowering<'_> {
         };
         let may_alias = self.aliases(&variables, &size_objects);
         let types = self.loop_types.values().copied();
-        let types = types.chain(sizes.iter().map(|s| if s.c_type == "int" { IntType::Int } else { IntType::Long }));
+        let types =
+            types.chain(sizes.iter().map(|s| if s.c_type == "int" { IntType::Int } else { IntType::Long }));
         let narrow = types.clone().all(|t| t.bits() <= 32 && !t.is_unsigned());
         let index_type = if narrow { "int" } else { "long" }.to_string();
         let index_notes = self.index_notes(&variables, &sizes);
-        let loop_types = self.loop_types.iter().map(|(name, ty)| (name.clone(), ty.c_name().to_string())).collect();
+        let loop_types =
+            self.loop_types.iter().map(|(name, ty)| (name.clone(), ty.c_name().to_string())).collect();
         let warnings = self.warnings;
         Ok(Lowered {
             function,
@@ -171,7 +177,9 @@ impl Lowering<'_> {
     fn is_fresh(&self, k: usize) -> bool {
         let object = &self.res.objects[k];
         let range = self.cx.body.clone();
-        object.fresh && object.place == Some(Place::Local) && assigned_in(self.cx.source, &object.name, range).is_none()
+        object.fresh
+            && object.place == Some(Place::Local)
+            && assigned_in(self.cx.source, &object.name, range).is_none()
     }
 
     /// Pairs that C allows to overlap, one of them written.
@@ -239,12 +247,13 @@ impl Lowering<'_> {
         }
         let cx = self.cx;
         let counted = matches!(self.class(k), Class::LoopVariable(_));
-        let mut ranges = vec![cx.region.end..cx.body.end];
-        if cx.in_loop {
-            ranges.push(cx.body.start..cx.region.start);
-        }
+        let after = cx.region.end..cx.body.end;
+        // In a loop, what stands before the region comes again after it.
+        let before = if cx.in_loop { cx.body.start..cx.region.start } else { 0..0 };
         let declared = object.declared.first as usize;
-        ranges.into_iter().any(|range| used_in(cx.source, &object.name, range, declared, counted).is_some())
+        [after, before]
+            .into_iter()
+            .any(|range| used_in(cx.source, &object.name, range, declared, counted).is_some())
             || address_taken(cx.source, &object.name, cx.body.clone())
     }
 
@@ -253,7 +262,10 @@ impl Lowering<'_> {
         let mut out = Vec::new();
         for k in 0..self.res.objects.len() {
             let object = &self.res.objects[k];
-            if object.place.is_none() || !matches!(self.class(k), Class::LoopVariable(_)) || !self.live_after(k) {
+            if object.place.is_none()
+                || !matches!(self.class(k), Class::LoopVariable(_))
+                || !self.live_after(k)
+            {
                 continue;
             }
             let name = object.name.clone();
@@ -261,10 +273,19 @@ impl Lowering<'_> {
                 Some(Some(value)) => out.push(format!("{name} = {};", self.c_text(value))),
                 Some(None) => {
                     let at = self.res.objects[k].loops.last().copied();
-                    let message = format!("the value of `{name}` after the region may be read, and its last loop is inside another");
+                    let message = format!(
+                        "the value of `{name}` after the region may be read, and its last loop is inside another"
+                    );
                     let span = at.map(|at| self.span(at)).unwrap_or_default();
-                    let diagnostic = Diagnostic::error(codes::LOOP_VARIABLE, message, span, "the loop that sets it last")
-                        .help(format!("declare it in the header, `for (int {name} = …`, or set `{name}` after the region"));
+                    let diagnostic = Diagnostic::error(
+                        codes::LOOP_VARIABLE,
+                        message,
+                        span,
+                        "the loop that sets it last",
+                    )
+                    .help(format!(
+                        "declare it in the header, `for (int {name} = …`, or set `{name}` after the region"
+                    ));
                     let _: super::Try<()> = self.report(diagnostic);
                 }
                 None => {}
@@ -295,9 +316,10 @@ impl Lowering<'_> {
                 if let Some(token) = used_in(self.cx.source, &d.name, range, 0, true) {
                     let used = At { first: token as u32, last: token as u32 };
                     let message = format!("`{}` is declared in the region and used after it", d.name);
-                    let diagnostic = Diagnostic::error(codes::DECLARATION, message, self.span(d.at), "declared here")
-                        .context(self.span(used), "used here")
-                        .help("declare it before `#pragma scop`");
+                    let diagnostic =
+                        Diagnostic::error(codes::DECLARATION, message, self.span(d.at), "declared here")
+                            .context(self.span(used), "used here")
+                            .help("declare it before `#pragma scop`");
                     let _: super::Try<()> = self.report(diagnostic);
                 }
             }
@@ -399,10 +421,10 @@ impl Patch<'_> {
         if !self.flat.contains_key(&access.array) {
             return;
         }
-        if let [Hub::Int(number)] = access.indices.as_slice() {
-            if let Some(indices) = self.settled.get(number) {
-                access.indices = indices.clone();
-            }
+        if let [Hub::Int(number)] = access.indices.as_slice()
+            && let Some(indices) = self.settled.get(number)
+        {
+            access.indices = indices.clone();
         }
     }
 
@@ -472,7 +494,11 @@ fn is_punct(source: &Source<'_>, token: usize, any: &[&str]) -> bool {
 }
 
 /// Tokens that name an object (and no member).
-fn named<'a>(source: &'a Source<'_>, name: &'a str, range: std::ops::Range<usize>) -> impl Iterator<Item = usize> + 'a {
+fn named<'a>(
+    source: &'a Source<'_>,
+    name: &'a str,
+    range: std::ops::Range<usize>,
+) -> impl Iterator<Item = usize> + 'a {
     range.filter(move |k| {
         source.tokens[*k].tok == Tok::Ident
             && source.token_text(*k) == name
@@ -482,10 +508,13 @@ fn named<'a>(source: &'a Source<'_>, name: &'a str, range: std::ops::Range<usize
 
 /// Where an object is assigned, counted or has its address taken.
 pub fn assigned_in(source: &Source<'_>, name: &str, range: std::ops::Range<usize>) -> Option<usize> {
-    const ASSIGN: [&str; 13] = ["=", "+=", "-=", "*=", "/=", "%=", "&=", "|=", "^=", "<<=", ">>=", "++", "--"];
+    const ASSIGN: [&str; 13] =
+        ["=", "+=", "-=", "*=", "/=", "%=", "&=", "|=", "^=", "<<=", ">>=", "++", "--"];
     named(source, name, range).find(|k| {
         let declared = is_declarator(source, *k);
-        (is_punct(source, k + 1, &ASSIGN) && !declared) || (*k > 0 && is_punct(source, k - 1, &["++", "--"])) || is_address(source, *k)
+        (is_punct(source, k + 1, &ASSIGN) && !declared)
+            || (*k > 0 && is_punct(source, k - 1, &["++", "--"]))
+            || is_address(source, *k)
     })
 }
 
@@ -502,7 +531,8 @@ fn is_declarator(source: &Source<'_>, token: usize) -> bool {
 
 fn is_address(source: &Source<'_>, token: usize) -> bool {
     let operand = |k: usize| {
-        matches!(source.tokens[k].tok, Tok::Ident | Tok::Number | Tok::Char) || is_punct(source, k, &[")", "]"])
+        matches!(source.tokens[k].tok, Tok::Ident | Tok::Number | Tok::Char)
+            || is_punct(source, k, &[")", "]"])
     };
     token > 0 && is_punct(source, token - 1, &["&"]) && !(token > 1 && operand(token - 2))
 }

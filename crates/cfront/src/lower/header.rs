@@ -27,7 +27,8 @@ impl Lowering<'_> {
             let message = format!("`{}` is the variable of a loop around this one as well", header.name);
             return self.fail(codes::LOOP_VARIABLE, message, at, "this loop changes it");
         }
-        let first = self.index(header.first).map_err(|why| self.bad_bound(&header.name, header.first, why))?;
+        let first =
+            self.index(header.first).map_err(|why| self.bad_bound(&header.name, header.first, why))?;
         let hub = self.loop_name(k, &header.name, header.ty);
         let Some(cond) = &f.cond else {
             return self.fail(codes::LOOP, "a loop without a condition", at, "it never ends");
@@ -40,7 +41,8 @@ impl Lowering<'_> {
             self.downward(k, &header, cond, first, &hub)?
         };
         self.loop_types.insert(hub.clone(), header.ty);
-        let last = (self.loops.is_empty() && self.branches == 0).then(|| final_value(&lower, &upper, step, &value, &hub));
+        let last = (self.loops.is_empty() && self.branches == 0)
+            .then(|| final_value(&lower, &upper, step, &value, &hub));
         // What holds in the body.
         let mark = self.known.len();
         let variable = Linear::name(hub.clone());
@@ -73,7 +75,12 @@ impl Lowering<'_> {
         let Some((variable, step)) = counted else {
             let text = f.step.as_ref().map_or("nothing".to_string(), |s| self.snippet(s.at));
             let message = format!("the loop counts by `{text}`, which is no step by a constant");
-            return self.fail(codes::LOOP, message, at, "expected `i++`, `i--`, `i += c`, `i -= c` or `i = i + c`");
+            return self.fail(
+                codes::LOOP,
+                message,
+                at,
+                "expected `i++`, `i--`, `i += c`, `i -= c` or `i = i + c`",
+            );
         };
         let ExprKind::Ident(name) = &variable.kind else { return Err(Failed) };
         let object = match self.meaning(variable) {
@@ -93,25 +100,36 @@ impl Lowering<'_> {
             return Err(Failed);
         }
         if self.res.objects[object].ty.volatile {
-            return self.fail(codes::TYPE, format!("the loop variable `{name}` is volatile"), at, "this loop");
+            return self.fail(
+                codes::TYPE,
+                format!("the loop variable `{name}` is volatile"),
+                at,
+                "this loop",
+            );
         }
         let step = match step {
             Step::By(amount) => amount,
             Step::Expr(sign, e) => match self.index(e).map(|i| i.form.as_constant()) {
                 Ok(Some(amount)) => amount.checked_mul(sign).unwrap_or(0),
                 _ => {
-                    let message = format!("the loop over `{name}` counts by `{}`, which is no constant", self.snippet(e.at));
+                    let message = format!(
+                        "the loop over `{name}` counts by `{}`, which is no constant",
+                        self.snippet(e.at)
+                    );
                     return self.fail(codes::LOOP, message, e.at, "the step must be a constant");
                 }
             },
         };
         if step == 0 || step.checked_abs().is_none() {
-            return self.fail(codes::LOOP, format!("the loop over `{name}` does not count"), at, "its step is 0");
+            return self.fail(
+                codes::LOOP,
+                format!("the loop over `{name}` does not count"),
+                at,
+                "its step is 0",
+            );
         }
         let first = match f.init.as_ref().map(|s| &s.kind) {
-            Some(StmtKind::Expr(Expr { kind: ExprKind::Assign(None, target, value), .. }))
-                if matches!(&target.kind, ExprKind::Ident(n) if n == name) =>
-            {
+            Some(StmtKind::Expr(Expr { kind: ExprKind::Assign(None, target, value), .. })) if matches!(&target.kind, ExprKind::Ident(n) if n == name) => {
                 &**value
             }
             Some(StmtKind::Declare(declarations)) => match declarations.as_slice() {
@@ -175,7 +193,14 @@ impl Lowering<'_> {
     }
 
     /// The bound that a condition gives: exclusive and above for a loop upward, inclusive and below for one downward.
-    fn last_bound(&mut self, k: usize, header: &Header<'_>, cond: &Expr, variable: &Index, up: bool) -> Try<Index> {
+    fn last_bound(
+        &mut self,
+        k: usize,
+        header: &Header<'_>,
+        cond: &Expr,
+        variable: &Index,
+        up: bool,
+    ) -> Try<Index> {
         if let ExprKind::Binary(Binary::And, a, b) = &cond.kind {
             let a = self.last_bound(k, header, a, variable, up)?;
             let b = self.last_bound(k, header, b, variable, up)?;
@@ -237,7 +262,11 @@ impl Lowering<'_> {
         let mut rest = form;
         rest.terms.remove(&*var);
         if coefficient == 0 || self.mentions(&rest, &var) {
-            return self.bad_condition(header, cond, "it does not bound the variable by an affine expression");
+            return self.bad_condition(
+                header,
+                cond,
+                "it does not bound the variable by an affine expression",
+            );
         }
         if (coefficient < 0) != up {
             return self.wrong_way(header, cond);
@@ -280,12 +309,17 @@ impl Lowering<'_> {
 
     /// `var != bound` with steps of 1: the same as `<` or `>` where the loop ends at all.
     fn until_equal(&mut self, header: &Header<'_>, cond: &Expr, bound: Index, up: bool) -> Try<Index> {
-        let first = self.index(header.first).map_err(|why| self.bad_bound(&header.name, header.first, why))?;
+        let first =
+            self.index(header.first).map_err(|why| self.bad_bound(&header.name, header.first, why))?;
         let sign = if up { 1 } else { -1 };
         let distance = bound.form.plus(-1, &first.form).and_then(|d| d.times(sign));
         let ordered = distance.is_some_and(|d| implies(&self.facts(), &d));
         if !ordered && header.ty.is_unsigned() {
-            return self.bad_condition(header, cond, "the bound may be passed already, and the loop wrap around");
+            return self.bad_condition(
+                header,
+                cond,
+                "the bound may be passed already, and the loop wrap around",
+            );
         }
         // With a signed variable, to pass the bound is to run into overflow, which C leaves undefined.
         if up {
@@ -309,7 +343,11 @@ impl Lowering<'_> {
         if header.ty.is_unsigned() {
             let positive = low.form.add(-1).is_some_and(|l| implies(&self.facts(), &l));
             if header.step != -1 || !positive {
-                return self.bad_condition(header, cond, "the unsigned variable may count below zero and wrap around");
+                return self.bad_condition(
+                    header,
+                    cond,
+                    "the unsigned variable may count below zero and wrap around",
+                );
             }
         }
         let stride = header.step.unsigned_abs() as i64;

@@ -129,7 +129,9 @@ impl Lowering<'_> {
     fn index_identifier(&mut self, name: &str, e: &Expr) -> Indexed {
         let k = match self.meaning(e) {
             Meaning::Constant(value) => return Ok(Index::constant(value)),
-            Meaning::Unknown => return Err(not(format!("`{name}` has no declaration that is understood"), e.at)),
+            Meaning::Unknown => {
+                return Err(not(format!("`{name}` has no declaration that is understood"), e.at));
+            }
             Meaning::Object(k) => k,
         };
         match self.class(k) {
@@ -145,7 +147,9 @@ impl Lowering<'_> {
                 let object = &self.res.objects[k];
                 let reason = match (&object.ty.ty, object.assigned.first()) {
                     (CType::Int(_), Some(at)) => match self.cx.source.line(at.first as usize) {
-                        Ok(line) => format!("`{name}` is assigned in the region (line {line}), so it depends on data"),
+                        Ok(line) => {
+                            format!("`{name}` is assigned in the region (line {line}), so it depends on data")
+                        }
                         Err(_) => format!("`{name}` is assigned in the region, so it depends on data"),
                     },
                     (CType::Int(_), None) if object.ty.volatile => format!("`{name}` is volatile"),
@@ -172,7 +176,10 @@ impl Lowering<'_> {
                     _ => {
                         let product = self.snippet(e.at);
                         let (a, b) = (self.snippet(a.at), self.snippet(b.at));
-                        return Err(not(format!("`{product}` multiplies `{a}` and `{b}`, neither of which is a constant"), e.at));
+                        return Err(not(
+                            format!("`{product}` multiplies `{a}` and `{b}`, neither of which is a constant"),
+                            e.at,
+                        ));
                     }
                 };
                 let form = other.form.times(factor).ok_or_else(|| too_large(e.at))?;
@@ -189,9 +196,15 @@ impl Lowering<'_> {
                 let ty = left.ty.common(right.ty);
                 match right.form.as_constant() {
                     Some(divisor) if divisor > 0 => self.quotient(op, left, divisor, ty, e.at),
-                    Some(_) => Err(not(format!("`{}` divides by what is not positive", self.snippet(e.at)), e.at)),
+                    Some(_) => {
+                        Err(not(format!("`{}` divides by what is not positive", self.snippet(e.at)), e.at))
+                    }
                     None => Err(not(
-                        format!("`{}` divides by `{}`, which is no constant", self.snippet(e.at), self.snippet(b.at)),
+                        format!(
+                            "`{}` divides by `{}`, which is no constant",
+                            self.snippet(e.at),
+                            self.snippet(b.at)
+                        ),
                         e.at,
                     )),
                 }
@@ -206,7 +219,9 @@ impl Lowering<'_> {
                     }
                     // Both are floor operations in two's complement.
                     (Binary::Bits(">>"), Some(k @ 0..=31)) => Ok(self.floor(left, 1 << k, false)),
-                    (Binary::Bits("&"), Some(mask)) if mask > 0 && mask & (mask + 1) == 0 && mask < 1 << 40 => {
+                    (Binary::Bits("&"), Some(mask))
+                        if mask > 0 && mask & (mask + 1) == 0 && mask < 1 << 40 =>
+                    {
                         Ok(self.floor(left, mask + 1, true))
                     }
                     _ => Err(not(format!("`{}` is no arithmetic on integers", self.snippet(e.at)), e.at)),
@@ -267,7 +282,10 @@ impl Lowering<'_> {
             return Ok(Index { ty, ..self.floor(a, divisor, op == Binary::Rem) });
         }
         if ty.is_unsigned() {
-            return Err(not(format!("`{}` may be negative before it becomes unsigned", self.snippet(at)), at));
+            return Err(not(
+                format!("`{}` may be negative before it becomes unsigned", self.snippet(at)),
+                at,
+            ));
         }
         // Truncated: -floor(-a / d) where negative. The form knows only that it is one of both.
         let down = self.floor(a.clone(), divisor, false);
@@ -423,7 +441,10 @@ impl Lowering<'_> {
                     for (side, e) in [(&left, a), (&right, b)] {
                         if !side.ty.is_unsigned() && !implies(&self.facts(), &side.form) {
                             return Err(not(
-                                format!("`{}` is compared as unsigned and may be negative", self.snippet(e.at)),
+                                format!(
+                                    "`{}` is compared as unsigned and may be negative",
+                                    self.snippet(e.at)
+                                ),
                                 e.at,
                             ));
                         }

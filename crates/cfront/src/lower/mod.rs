@@ -150,10 +150,10 @@ impl Lowering<'_> {
             };
             let class = self.class(k);
             let name = self.fresh(&self.res.objects[k].name.clone());
-            if let Class::Size(int) = class {
-                if int.is_unsigned() {
-                    self.known.push(Linear::name(name.clone()));
-                }
+            if let Class::Size(int) = class
+                && int.is_unsigned()
+            {
+                self.known.push(Linear::name(name.clone()));
             }
             self.taken.insert(name.clone(), shared);
             self.names.insert(k, name);
@@ -162,11 +162,8 @@ impl Lowering<'_> {
 
     /// A hub name like a C name that is not taken.
     fn fresh(&self, c_name: &str) -> Name {
-        let mut base: String =
+        let base: String =
             c_name.chars().map(|c| if c.is_ascii_alphanumeric() || c == '_' { c } else { '_' }).collect();
-        if is_hub_word(&base) {
-            base.push('_');
-        }
         let mut name = Name::new(&base);
         let mut count = 0u32;
         while self.taken.contains_key(&name) {
@@ -273,16 +270,9 @@ impl Lowering<'_> {
     }
 }
 
-/// Words that mean something in the textual form of loop programs.
-fn is_hub_word(word: &str) -> bool {
-    HUB_WORDS.contains(&word)
-}
-
-const HUB_WORDS: [&str; 0] = [];
-
 /// Whether a name can be one of the hub.
 fn is_plain_name(name: &str) -> bool {
-    name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_') && !is_hub_word(name)
+    name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
 }
 
 /// The constant as a hub expression of type `i64`.

@@ -179,7 +179,13 @@ impl Lowering<'_> {
     }
 
     /// Finds strides that make a polynomial affine subscripts.
-    pub(super) fn split(&self, p: &Polynomial, factors: &[Linear], facts: &[Linear], depth: usize) -> Option<Split> {
+    pub(super) fn split(
+        &self,
+        p: &Polynomial,
+        factors: &[Linear],
+        facts: &[Linear],
+        depth: usize,
+    ) -> Option<Split> {
         if let Some(form) = p.as_linear() {
             return Some(Split { strides: Vec::new(), subscripts: vec![form] });
         }

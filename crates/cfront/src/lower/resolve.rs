@@ -116,10 +116,10 @@ impl Resolver<'_> {
                         _ => r.expr(step),
                     }
                 }
-                if let Some(at) = counted {
-                    if let Some(Meaning::Object(k)) = r.out.meanings.get(&at.first).copied() {
-                        r.out.objects[k].loops.push(stmt.at);
-                    }
+                if let Some(at) = counted
+                    && let Some(Meaning::Object(k)) = r.out.meanings.get(&at.first).copied()
+                {
+                    r.out.objects[k].loops.push(stmt.at);
                 }
                 if let Some(Stmt {
                     kind: StmtKind::Expr(Expr { kind: ExprKind::Assign(None, target, _), .. }),

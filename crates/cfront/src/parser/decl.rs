@@ -198,9 +198,8 @@ impl Parser<'_> {
         if self.is("(") && !self.skip_group() {
             return Err(self.error("an attribute without an end"));
         }
-        let pure = (first..self.pos).any(|k| {
-            matches!(self.word_at(k), "pure" | "__pure__" | "const" | "__const" | "__const__")
-        });
+        let pure = (first..self.pos)
+            .any(|k| matches!(self.word_at(k), "pure" | "__pure__" | "const" | "__const" | "__const__"));
         Ok(pure && self.word_at(first).starts_with("__attribute"))
     }
 
@@ -468,7 +467,13 @@ fn is_allocation(expr: &Expr) -> bool {
         ExprKind::Cast(_, inner) => is_allocation(inner),
         ExprKind::Call { function, .. } => matches!(
             function.as_str(),
-            "malloc" | "calloc" | "aligned_alloc" | "_mm_malloc" | "xmalloc" | "polybench_alloc_data" | "numa_alloc_onnode"
+            "malloc"
+                | "calloc"
+                | "aligned_alloc"
+                | "_mm_malloc"
+                | "xmalloc"
+                | "polybench_alloc_data"
+                | "numa_alloc_onnode"
         ),
         _ => false,
     }
@@ -500,26 +505,72 @@ fn base_type(words: Words) -> CType {
 fn is_type_word(word: &str) -> bool {
     matches!(
         word,
-        "void" | "char" | "short" | "int" | "long" | "float" | "double" | "signed" | "unsigned" | "_Bool"
-            | "_Complex" | "__complex__" | "_Imaginary" | "struct" | "union" | "enum" | "typeof" | "__typeof__"
-            | "__typeof" | "__signed__" | "__signed" | "__int128" | "__builtin_va_list" | "_Float128"
-            | "__float128" | "_Float32" | "_Float64" | "_Float32x" | "_Float64x" | "_Float16" | "__fp16" | "__bf16"
+        "void"
+            | "char"
+            | "short"
+            | "int"
+            | "long"
+            | "float"
+            | "double"
+            | "signed"
+            | "unsigned"
+            | "_Bool"
+            | "_Complex"
+            | "__complex__"
+            | "_Imaginary"
+            | "struct"
+            | "union"
+            | "enum"
+            | "typeof"
+            | "__typeof__"
+            | "__typeof"
+            | "__signed__"
+            | "__signed"
+            | "__int128"
+            | "__builtin_va_list"
+            | "_Float128"
+            | "__float128"
+            | "_Float32"
+            | "_Float64"
+            | "_Float32x"
+            | "_Float64x"
+            | "_Float16"
+            | "__fp16"
+            | "__bf16"
     )
 }
 
 fn is_storage_word(word: &str) -> bool {
     matches!(
         word,
-        "typedef" | "extern" | "static" | "inline" | "__inline" | "__inline__" | "register" | "auto" | "_Noreturn"
-            | "_Thread_local" | "__thread" | "__extension__"
+        "typedef"
+            | "extern"
+            | "static"
+            | "inline"
+            | "__inline"
+            | "__inline__"
+            | "register"
+            | "auto"
+            | "_Noreturn"
+            | "_Thread_local"
+            | "__thread"
+            | "__extension__"
     )
 }
 
 fn is_qualifier(word: &str) -> bool {
     matches!(
         word,
-        "const" | "__const" | "__const__" | "volatile" | "__volatile__" | "__volatile" | "restrict" | "__restrict"
-            | "__restrict__" | "_Atomic"
+        "const"
+            | "__const"
+            | "__const__"
+            | "volatile"
+            | "__volatile__"
+            | "__volatile"
+            | "restrict"
+            | "__restrict"
+            | "__restrict__"
+            | "_Atomic"
     )
 }
 

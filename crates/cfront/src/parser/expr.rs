@@ -192,7 +192,9 @@ impl Parser<'_> {
                     self.expect(")")?;
                     let at = self.since(first);
                     value = match value.kind {
-                        ExprKind::Ident(function) => self.node(ExprKind::Call { function, args }, at, height)?,
+                        ExprKind::Ident(function) => {
+                            self.node(ExprKind::Call { function, args }, at, height)?
+                        }
                         _ => unsupported("a call through a pointer", at),
                     };
                 }
@@ -226,7 +228,8 @@ impl Parser<'_> {
                 Ok(Expr { kind: ExprKind::Ident(name.to_string()), at: self.since(first), height: 1 })
             }
             Tok::Number => {
-                let kind = number(self.text()).ok_or_else(|| self.error("this constant is not understood"))?;
+                let kind =
+                    number(self.text()).ok_or_else(|| self.error("this constant is not understood"))?;
                 self.pos += 1;
                 Ok(Expr { kind, at: self.since(first), height: 1 })
             }
@@ -362,11 +365,50 @@ fn binary_operator(text: &'static str) -> Option<(u8, Binary)> {
 pub fn is_keyword(word: &str) -> bool {
     matches!(
         word,
-        "auto" | "break" | "case" | "char" | "const" | "continue" | "default" | "do" | "double" | "else" | "enum"
-            | "extern" | "float" | "for" | "goto" | "if" | "inline" | "int" | "long" | "register" | "restrict"
-            | "return" | "short" | "signed" | "sizeof" | "static" | "struct" | "switch" | "typedef" | "union"
-            | "unsigned" | "void" | "volatile" | "while" | "_Bool" | "_Complex" | "_Alignas" | "_Atomic"
-            | "_Static_assert" | "_Noreturn" | "_Thread_local" | "asm" | "__asm__" | "__attribute__"
+        "auto"
+            | "break"
+            | "case"
+            | "char"
+            | "const"
+            | "continue"
+            | "default"
+            | "do"
+            | "double"
+            | "else"
+            | "enum"
+            | "extern"
+            | "float"
+            | "for"
+            | "goto"
+            | "if"
+            | "inline"
+            | "int"
+            | "long"
+            | "register"
+            | "restrict"
+            | "return"
+            | "short"
+            | "signed"
+            | "sizeof"
+            | "static"
+            | "struct"
+            | "switch"
+            | "typedef"
+            | "union"
+            | "unsigned"
+            | "void"
+            | "volatile"
+            | "while"
+            | "_Bool"
+            | "_Complex"
+            | "_Alignas"
+            | "_Atomic"
+            | "_Static_assert"
+            | "_Noreturn"
+            | "_Thread_local"
+            | "asm"
+            | "__asm__"
+            | "__attribute__"
     )
 }
 

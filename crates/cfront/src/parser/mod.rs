@@ -126,11 +126,7 @@ impl<'s> Parser<'s> {
     /// Runs a part of the parser one level deeper.
     fn deeper<T>(&mut self, f: impl FnOnce(&mut Self) -> Parsed<T>) -> Parsed<T> {
         if self.depth >= MAX_DEPTH {
-            return Err(ParseError {
-                message: format!("nested too deep"),
-                at: self.here(),
-                deep: true,
-            });
+            return Err(ParseError { message: "nested too deep".to_string(), at: self.here(), deep: true });
         }
         self.depth += 1;
         let result = f(self);

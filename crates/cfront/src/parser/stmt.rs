@@ -103,7 +103,10 @@ impl Parser<'_> {
                     }
                     StmtKind::Unsupported("a `case` label")
                 }
-                word if !word.is_empty() && self.is_at(self.pos + 1, ":") && !self.scopes.is_typedef(word) => {
+                word if !word.is_empty()
+                    && self.is_at(self.pos + 1, ":")
+                    && !self.scopes.is_typedef(word) =>
+                {
                     self.pos += 2;
                     StmtKind::Unsupported("a label")
                 }
