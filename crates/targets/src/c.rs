@@ -122,7 +122,7 @@ pub enum CStmt {
     For(CFor),
     /// `{ body }`, with a comment before it if there is one.
     Block(Option<String>, Vec<CStmt>),
-    /// A line beginning with `#pragma`, at the left margin.
+    /// A line `#pragma text`.
     Pragma(String),
     /// `/* text */`
     Comment(String),

@@ -197,11 +197,7 @@ impl Printer {
                 self.body(body);
                 self.line("}");
             }
-            CStmt::Pragma(text) => {
-                self.out.push_str("#pragma ");
-                self.out.push_str(text);
-                self.out.push('\n');
-            }
+            CStmt::Pragma(text) => self.line(&format!("#pragma {text}")),
             CStmt::Comment(text) => self.line(&format!("/* {} */", comment_text(text))),
             CStmt::Return(None) => self.line("return;"),
             CStmt::Return(Some(e)) => {

@@ -8,4 +8,6 @@ pub mod c_print;
 pub mod harness;
 pub mod openmp;
 
-pub use openmp::{Emitted, Options, Signature, SignatureParam, Style, emit};
+pub use openmp::{
+    Emitted, Options, RegionArray, RegionNames, Signature, SignatureParam, Style, emit, emit_region,
+};

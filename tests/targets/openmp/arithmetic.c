@@ -114,7 +114,7 @@ int floats(
         const double *restrict y,
         float *restrict u,
         double *restrict v) {
-#pragma omp parallel for
+    #pragma omp parallel for
     for (int64_t i = 0; i < n; i++) {
         u[i] = sqrtf(fabsf(x[i])) + expf(-x[i]) - logf(x[i] * x[i] + 1.0f) / tanhf(2.0f) - -x[i];
         u[i] = lozenge_min_f32(u[i], lozenge_max_f32(x[i], -1.5e-10f)) + sinf(x[i]) * cosf(x[i]) + floorf(x[i]) - ceilf(x[i]) + powf(fabsf(x[i]), 0.5f);

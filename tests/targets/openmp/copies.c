@@ -21,7 +21,7 @@ int tiles(int64_t n, int64_t m, const float *restrict a, float *restrict b) {
     if (n < 0 || m < 0) {
         return BAD_SIZES;
     }
-#pragma omp parallel for
+    #pragma omp parallel for
     for (int64_t t = 0; t < n; t += 4) {
         { /* tile */
             float buffer[4][16];
@@ -31,9 +31,9 @@ int tiles(int64_t n, int64_t m, const float *restrict a, float *restrict b) {
                         buffer[c0][c1] = a[(t + c0) * m + u + c1];
                     }
                 }
-#pragma GCC unroll 4
+                #pragma GCC unroll 4
                 for (int64_t i = 0; i < 4; i++) {
-#pragma omp simd simdlen(16)
+                    #pragma omp simd simdlen(16)
                     for (int64_t j = 0; j < 16; j++) {
                         if (t + i < n && u + j < m) {
                             buffer[i][j] = buffer[i][j] * 2.0f + 1.0f;
@@ -45,7 +45,7 @@ int tiles(int64_t n, int64_t m, const float *restrict a, float *restrict b) {
                         b[(t + c0) * m + u + c1] = buffer[c0][c1];
                     }
                 }
-#pragma GCC unroll 2
+                #pragma GCC unroll 2
                 for (int64_t i = u; i < lozenge_min(u + 16, m); i++) {
                     b[t * m + i] = b[t * m + i] + 1.0f;
                 }

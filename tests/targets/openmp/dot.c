@@ -33,7 +33,7 @@ int dot(int64_t n, const float *restrict xs, const float *restrict ys, float *re
     if (products == NULL) {
         return OUT_OF_MEMORY;
     }
-#pragma omp parallel for
+    #pragma omp parallel for
     for (int64_t i = 0; i < n; i++) {
         products[i] = xs[i] * ys[i];
     }

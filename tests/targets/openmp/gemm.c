@@ -26,11 +26,11 @@ int gemm(
     if (n < 0 || m < 0 || p < 0) {
         return BAD_SIZES;
     }
-#pragma omp parallel for
+    #pragma omp parallel for
     for (int64_t i = 0; i < n; i++) {
         for (int64_t j = 0; j < p; j++) {
             double acc = 0.0;
-#pragma omp simd reduction(+:acc)
+            #pragma omp simd reduction(+:acc)
             for (int64_t k = 0; k < m; k++) {
                 acc += a[i * m + k] * b[k * p + j];
             }

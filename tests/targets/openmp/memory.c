@@ -53,14 +53,14 @@ int smooth(int64_t n, int64_t m, const double *restrict a, double *restrict b) {
     }
     double only_set;
     (void)only_set;
-#pragma omp parallel
+    #pragma omp parallel
     {
         int thread_status = OK;
         double *restrict row = lozenge_alloc(m, sizeof(double));
         if (row == NULL) {
             thread_status = OUT_OF_MEMORY;
         }
-#pragma omp for
+        #pragma omp for
         for (int64_t i = 0; i < n; i++) {
             if (thread_status != OK) {
                 continue;
@@ -106,7 +106,7 @@ int smooth(int64_t n, int64_t m, const double *restrict a, double *restrict b) {
             }
         }
         if (thread_status != OK) {
-#pragma omp atomic write
+            #pragma omp atomic write
             status = thread_status;
         }
         free(row);

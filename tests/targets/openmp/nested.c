@@ -34,14 +34,14 @@ int blocks(
         int64_t *restrict tail) {
     int status = OK;
     for (int64_t step = 0; step < s; step++) {
-#pragma omp parallel
+        #pragma omp parallel
         {
             int thread_status = OK;
             double *restrict t = lozenge_alloc(m, sizeof(double));
             if (t == NULL) {
                 thread_status = OUT_OF_MEMORY;
             }
-#pragma omp for
+            #pragma omp for
             for (int64_t i = 0; i < n; i++) {
                 if (thread_status != OK) {
                     continue;
@@ -54,7 +54,7 @@ int blocks(
                 }
             }
             if (thread_status != OK) {
-#pragma omp atomic write
+                #pragma omp atomic write
                 status = thread_status;
             }
             free(t);

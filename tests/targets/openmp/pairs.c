@@ -95,12 +95,12 @@ int shuffle(
     if (t == NULL) {
         return OUT_OF_MEMORY;
     }
-#pragma omp parallel for
+    #pragma omp parallel for
     for (int64_t i = 0; i < n; i++) {
         t[i].x1 = p[i].x1.x2;
         t[i].x2 = p[i].x1.x1 + (float)one.x1;
     }
-#pragma omp parallel for
+    #pragma omp parallel for
     for (int64_t i = 0; i < n; i++) {
         q[i].x1 = p[i].x2 && one.x2;
         q[i].x2.x1 = t[n - 1 - i].x1;

@@ -70,7 +70,7 @@ int statistics(
     {
         double largest_value = *largest;
         double total_value = *total;
-#pragma omp parallel
+        #pragma omp parallel
         {
             int thread_status = OK;
             double *restrict sums_part = lozenge_alloc(m, sizeof(double));
@@ -92,7 +92,7 @@ int statistics(
                 best_part.x1 = -INFINITY;
                 best_part.x2 = INT64_MIN;
             }
-#pragma omp for reduction(+:count, total_value) reduction(max:largest_value)
+            #pragma omp for reduction(+:count, total_value) reduction(max:largest_value)
             for (int64_t i = 0; i < n; i++) {
                 if (thread_status != OK) {
                     continue;
@@ -109,10 +109,10 @@ int statistics(
                 }
             }
             if (thread_status != OK) {
-#pragma omp atomic write
+                #pragma omp atomic write
                 status = thread_status;
             } else {
-#pragma omp critical
+                #pragma omp critical
                 {
                     for (int64_t r0 = 0; r0 < m; r0++) {
                         sums[r0] += sums_part[r0];

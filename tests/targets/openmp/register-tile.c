@@ -31,11 +31,11 @@ int register_tile(
         }
     }
     for (int64_t k = 0; k < depth; k++) {
-#pragma GCC unroll 8
+        #pragma GCC unroll 8
         for (int64_t i = 0; i < 8; i++) {
-#pragma GCC unroll 3
+            #pragma GCC unroll 3
             for (int64_t j = 0; j < 3; j++) {
-#pragma omp simd simdlen(8)
+                #pragma omp simd simdlen(8)
                 for (int64_t l = 0; l < 8; l++) {
                     acc[i][j][l] += a[k * 8 + i] * b[(k * 3 + j) * 8 + l];
                 }

@@ -1,6 +1,6 @@
 //! A function of the hub as a C function.
 
-use std::collections::{BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use loops::{CompareOp, Diagnostic, Expr, Function, ParamMode, Stmt};
 
@@ -8,6 +8,7 @@ use crate::c::{CExpr, CFunction, CParam, CStmt};
 use crate::c_print::{Layout, Printer};
 use crate::openmp::helpers::Helper;
 use crate::openmp::lower::{Lower, comparison};
+use crate::openmp::memory::null_test;
 use crate::openmp::names::Names;
 use crate::openmp::ranges::Ranges;
 use crate::openmp::scope::{Array, Binding, Form, Scope};
@@ -41,7 +42,9 @@ pub fn start<'a>(body: &[Stmt], options: &'a Options) -> Lower<'a> {
         helpers: BTreeSet::new(),
         structs: Structs::default(),
         claimed: HashMap::new(),
-        index_type: if paper { "int" } else { "int64_t" },
+        index_type: if paper { "int" } else { "int64_t" }.to_owned(),
+        loop_types: BTreeMap::new(),
+        native: false,
         wrapping: !paper,
         regions: 0,
         in_simd: false,
@@ -59,7 +62,7 @@ pub fn translate(function: &Function, c_name: &str, options: &Options) -> Result
     for size in &function.sizes {
         let name = lower.names.take(size);
         lower.scope.push(size, Binding::Index(CExpr::name(&name)));
-        params.push(CParam { ty: lower.index_type.to_owned(), name, dims: Vec::new() });
+        params.push(CParam { ty: lower.index_type.clone(), name, dims: Vec::new() });
     }
     function.assumptions.iter().for_each(|a| lower.ranges.assume(a));
     let mut signature = Signature {
@@ -129,12 +132,13 @@ fn checked_body(
     }
     let (claims, allocations) = lower.claim(&function.body, &[])?;
     head.extend(allocations);
-    if !claims.is_empty() {
+    let blocks = claims.blocks();
+    if let Some(failed) = null_test(&blocks) {
         lower.helpers.insert(Helper::Status);
         // with one array there is nothing to free when it is missing
-        let mut fail = if claims.0.len() == 1 { Vec::new() } else { claims.free() };
+        let mut fail = if claims.0.len() == 1 { Vec::new() } else { lower.free(&blocks) };
         fail.push(CStmt::Return(Some(CExpr::name("OUT_OF_MEMORY"))));
-        head.push(CStmt::If(claims.failed(), fail, Vec::new()));
+        head.push(CStmt::If(failed, fail, Vec::new()));
     }
     let body = lower.sequence(&function.body)?;
     if body.may_fail {
@@ -147,7 +151,7 @@ fn checked_body(
         });
     }
     head.extend(body.stmts);
-    head.extend(claims.free());
+    head.extend(lower.free(&blocks));
     lower.unclaim(&claims);
     let result = if body.may_fail { CExpr::name(&lower.status) } else { CExpr::int(0) };
     head.push(CStmt::Return(Some(result)));

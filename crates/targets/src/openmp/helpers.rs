@@ -33,11 +33,33 @@ pub enum Helper {
     Rem32,
     Neg32,
     Abs32,
+    NativeMin,
+    NativeMax,
+    NativeFMin,
+    NativeFMax,
+    NativeFloorDiv,
+    NativeMod,
+    NativeExtent,
+    NativeAlign,
 }
 
 impl Helper {
     fn text(self) -> &'static str {
         match self {
+            Helper::NativeMin => "#define LOZENGE_MIN(a, b) ((a) < (b) ? (a) : (b))",
+            Helper::NativeMax => "#define LOZENGE_MAX(a, b) ((a) > (b) ? (a) : (b))",
+            Helper::NativeFMin => "#define LOZENGE_FMIN(a, b) ((a) < (b) || (b) != (b) ? (a) : (b))",
+            Helper::NativeFMax => "#define LOZENGE_FMAX(a, b) ((a) > (b) || (b) != (b) ? (a) : (b))",
+            Helper::NativeFloorDiv => {
+                "#define LOZENGE_FLOOR_DIV(a, b) ((a) / (b) - ((a) % (b) != 0 && ((a) % (b) < 0) != ((b) < 0)))"
+            }
+            Helper::NativeMod => {
+                "#define LOZENGE_MOD(a, b) ((a) % (b) + ((a) % (b) != 0 && ((a) % (b) < 0) != ((b) < 0) ? (b) : 0))"
+            }
+            Helper::NativeExtent => "#define LOZENGE_EXTENT(n) ((n) > 0 ? (__SIZE_TYPE__)(n) : 0)",
+            Helper::NativeAlign => {
+                "#define LOZENGE_ALIGN(p) ((void *)(((__UINTPTR_TYPE__)(p) + 63) / 64 * 64))"
+            }
             Helper::Math | Helper::Bool | Helper::Stdlib => "",
             Helper::Status => "enum { OK = 0, OUT_OF_MEMORY = 1, BAD_SIZES = 2 };\n",
             Helper::Alloc => ALLOC,
@@ -173,6 +195,18 @@ pub fn text(used: &BTreeSet<Helper>) -> String {
         if !text.is_empty() {
             out.push_str(text);
             out.push('\n');
+        }
+    }
+    out
+}
+
+/// Definitions of macros for C that is there already; each may be there from another region.
+pub fn macros(used: &BTreeSet<Helper>) -> String {
+    let mut out = String::new();
+    for helper in used {
+        let text = helper.text();
+        if let Some(name) = text.strip_prefix("#define ").and_then(|t| t.split('(').next()) {
+            out.push_str(&format!("#ifndef {name}\n{text}\n#endif\n"));
         }
     }
     out

@@ -1,6 +1,6 @@
 //! The state of a translation, and scalar expressions.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use loops::{Access, ArrayDecl, BinaryOp, Code, CompareOp, Diagnostic, Elem, Expr, Name, Scalar, UnaryOp};
 
@@ -10,7 +10,7 @@ use crate::openmp::helpers::Helper;
 use crate::openmp::names::Names;
 use crate::openmp::ranges::Ranges;
 use crate::openmp::scope::{Array, Binding, Scope};
-use crate::openmp::types::{Structs, at_path, member, scalar_type};
+use crate::openmp::types::{Structs, at_path, elem_type, member, scalar_type};
 use crate::openmp::usage::Usage;
 use crate::openmp::{Options, Style};
 
@@ -34,7 +34,11 @@ pub struct Lower<'a> {
     /// declarations may be equal as values; the program is borrowed for the whole translation, so addresses stay.
     pub claimed: HashMap<*const ArrayDecl, Array>,
     /// The C type of loop variables.
-    pub index_type: &'static str,
+    pub index_type: String,
+    /// The C types of single loop variables, where they are not that.
+    pub loop_types: BTreeMap<Name, String>,
+    /// Whether the code goes into C that is there already: its types and arithmetic, no functions or headers of our own.
+    pub native: bool,
     /// Whether the 32-bit integers wrap around, as the hub's do (C's own do not).
     pub wrapping: bool,
     /// Parallel regions around the current statement.
@@ -51,6 +55,29 @@ impl Lower<'_> {
     /// Whether the paper's form is wanted.
     pub fn paper(&self) -> bool {
         self.options.style == Style::Paper
+    }
+
+    /// The C type of a scalar.
+    pub fn scalar_type(&self, scalar: Scalar) -> &'static str {
+        match scalar {
+            Scalar::I32 if self.native => "int",
+            Scalar::I64 if self.native => "long",
+            Scalar::Bool if self.native => "_Bool",
+            _ => scalar_type(scalar),
+        }
+    }
+
+    /// The C type of an element.
+    pub fn elem_type(&self, elem: &Elem) -> String {
+        match elem {
+            Elem::Scalar(scalar) => self.scalar_type(*scalar).to_owned(),
+            Elem::Pair(..) => elem_type(elem),
+        }
+    }
+
+    /// The C type of a loop variable.
+    pub fn loop_type(&self, var: &Name) -> String {
+        self.loop_types.get(var).unwrap_or(&self.index_type).clone()
     }
 
     /// The array or scalar variable of a name.
@@ -101,6 +128,9 @@ impl Lower<'_> {
     pub fn expr(&mut self, e: &Expr) -> Result<(CExpr, Scalar), Diagnostic> {
         Ok(match e {
             Expr::Int(value) => (CExpr::int(*value), Scalar::I64),
+            Expr::I32(i32::MIN) if self.native => {
+                (CExpr::binary("-", CExpr::int(-i64::from(i32::MAX)), CExpr::int(1)), Scalar::I32)
+            }
             Expr::I32(i32::MIN) => (CExpr::literal("INT32_MIN"), Scalar::I32),
             Expr::I32(value) => (CExpr::int(i64::from(*value)), Scalar::I32),
             Expr::F32(bits) => {
@@ -111,6 +141,7 @@ impl Lower<'_> {
                 let value = bits.value();
                 (self.float(value, &format!("{:?}", value.abs()), ""), Scalar::F64)
             }
+            Expr::Bool(value) if self.native => (CExpr::int(i64::from(*value)), Scalar::Bool),
             Expr::Bool(value) => {
                 self.helpers.insert(Helper::Bool);
                 (CExpr::literal(if *value { "true" } else { "false" }), Scalar::Bool)
@@ -157,7 +188,7 @@ impl Lower<'_> {
             }
             Expr::Cast(to, operand) => {
                 let (value, from) = self.expr(operand)?;
-                (cast(*to, from, value), *to)
+                (self.cast(*to, from, value), *to)
             }
             Expr::Call { function, ty, args } => {
                 let integer = matches!(function.as_str(), "abs" | "labs" | "llabs");
@@ -179,6 +210,11 @@ impl Lower<'_> {
                 };
             }
             UnaryOp::Not => return CExpr::unary("!", value),
+            UnaryOp::Abs if self.native && ty.is_int() => {
+                let negative = CExpr::binary("<", value.clone(), CExpr::int(0));
+                let negated = CExpr::unary("-", value.clone());
+                return CExpr::Ternary(Box::new(negative), Box::new(negated), Box::new(value));
+            }
             UnaryOp::Abs => match ty {
                 Scalar::I32 => return self.helper(Helper::Abs32, "lozenge_abs_i32", vec![value]),
                 Scalar::I64 => return self.helper(Helper::Abs64, "lozenge_abs", vec![value]),
@@ -205,18 +241,46 @@ impl Lower<'_> {
 
     /// A floating-point constant from its value and the shortest digits of its magnitude that read back as it.
     fn float(&mut self, value: f64, magnitude: &str, suffix: &str) -> CExpr {
-        if !value.is_finite() {
+        if !value.is_finite() && !self.native {
             self.helpers.insert(Helper::Math);
         }
         if value.is_nan() {
-            return CExpr::literal("NAN");
+            return CExpr::literal(if self.native { "__builtin_nan(\"\")" } else { "NAN" });
         }
         let positive = if value.is_infinite() {
-            CExpr::literal("INFINITY")
+            CExpr::literal(if self.native { "__builtin_inf()" } else { "INFINITY" })
         } else {
             CExpr::literal(format!("{magnitude}{suffix}"))
         };
         if value.is_sign_negative() { CExpr::unary("-", positive) } else { positive }
+    }
+
+    /// Positive infinity.
+    pub fn infinity(&mut self) -> CExpr {
+        self.float(f64::INFINITY, "", "")
+    }
+
+    fn cast(&self, to: Scalar, from: Scalar, value: CExpr) -> CExpr {
+        if to == from {
+            value
+        } else if to == Scalar::Bool {
+            CExpr::binary("!=", value, CExpr::int(0))
+        } else {
+            CExpr::Cast(self.scalar_type(to).to_owned(), Box::new(value))
+        }
+    }
+
+    /// The macro or functions that stand for an operation in C that is there already.
+    fn native(&mut self, op: BinaryOp, a: CExpr, b: CExpr, ty: Scalar) -> CExpr {
+        let (helper, name) = match (op, ty.is_float()) {
+            (BinaryOp::FloorDiv, _) => (Helper::NativeFloorDiv, "LOZENGE_FLOOR_DIV"),
+            (BinaryOp::Mod, _) => (Helper::NativeMod, "LOZENGE_MOD"),
+            (BinaryOp::Min, true) => (Helper::NativeFMin, "LOZENGE_FMIN"),
+            (BinaryOp::Max, true) => (Helper::NativeFMax, "LOZENGE_FMAX"),
+            (BinaryOp::Min, false) => (Helper::NativeMin, "LOZENGE_MIN"),
+            _ => (Helper::NativeMax, "LOZENGE_MAX"),
+        };
+        self.helper(helper, name, vec![a, b])
     }
 
     fn helper(&mut self, helper: Helper, function: &str, args: Vec<CExpr>) -> CExpr {
@@ -249,6 +313,8 @@ impl Lower<'_> {
             BinaryOp::Rem => CExpr::binary("%", a, b),
             BinaryOp::FloorDiv if natural || arith::value(&b) == Some(1) || self.paper() => arith::div(a, b),
             BinaryOp::Mod if natural || arith::value(&b) == Some(1) || self.paper() => arith::rem(a, b),
+            BinaryOp::FloorDiv | BinaryOp::Mod if self.native => self.native(op, a, b, ty),
+            BinaryOp::Min | BinaryOp::Max if self.native && ty != Scalar::Bool => self.native(op, a, b, ty),
             BinaryOp::FloorDiv if index => self.helper(Helper::FloorDiv64, "lozenge_floor_div", vec![a, b]),
             BinaryOp::FloorDiv => self.helper(Helper::FloorDiv32, "lozenge_floor_div_i32", vec![a, b]),
             BinaryOp::Mod if index => self.helper(Helper::Mod64, "lozenge_mod", vec![a, b]),
@@ -288,15 +354,5 @@ pub fn comparison(op: CompareOp) -> &'static str {
         CompareOp::Le => "<=",
         CompareOp::Gt => ">",
         CompareOp::Ge => ">=",
-    }
-}
-
-fn cast(to: Scalar, from: Scalar, value: CExpr) -> CExpr {
-    if to == from {
-        value
-    } else if to == Scalar::Bool {
-        CExpr::binary("!=", value, CExpr::int(0))
-    } else {
-        CExpr::Cast(scalar_type(to).to_owned(), Box::new(value))
     }
 }

@@ -11,7 +11,7 @@ use crate::openmp::arith;
 use crate::openmp::helpers::Helper;
 use crate::openmp::lower::Lower;
 use crate::openmp::scope::{Array, Form};
-use crate::openmp::types::{elem_bytes, elem_type};
+use crate::openmp::types::elem_bytes;
 
 /// Largest array that goes to the stack without being asked to, in bytes.
 const AUTO_STACK: usize = 16 << 10;
@@ -35,34 +35,43 @@ fn bytes(elem: &Elem, dims: &[i64]) -> Option<usize> {
     dims.iter().try_fold(elem_bytes(elem), |product, dim| product.checked_mul(usize::try_from(*dim).ok()?))
 }
 
-/// Heap arrays that a block allocates at its start.
-pub struct Claims<'p>(pub Vec<(&'p ArrayDecl, Array)>);
+/// A heap array that a block allocates at its start.
+pub struct Claim<'p> {
+    /// The declaration.
+    pub decl: &'p ArrayDecl,
+    /// The array in C.
+    pub array: Array,
+    /// The pointer that is to be freed.
+    pub block: String,
+}
 
-impl<'p> Claims<'p> {
+/// Heap arrays that a block allocates at its start.
+pub struct Claims<'p>(pub Vec<Claim<'p>>);
+
+impl Claims<'_> {
     /// Whether there are none.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// `a == NULL || b == NULL`.
-    pub fn failed(&self) -> CExpr {
-        let null =
-            |(_, array): &(&ArrayDecl, Array)| CExpr::binary("==", array.base.clone(), CExpr::name("NULL"));
-        self.0
-            .iter()
-            .map(null)
-            .reduce(|a, b| CExpr::binary("||", a, b))
-            .unwrap_or_else(|| CExpr::literal("0"))
+    /// The pointers to be freed.
+    pub fn blocks(&self) -> Vec<String> {
+        self.0.iter().map(|c| c.block.clone()).collect()
     }
+}
 
-    /// `free(b); free(a);`
-    pub fn free(&self) -> Vec<CStmt> {
-        self.0
-            .iter()
-            .rev()
-            .map(|(_, array)| CStmt::Expr(CExpr::call("free", vec![array.base.clone()])))
-            .collect()
-    }
+/// Whether an array of these extents is small enough for the stack of a thread.
+pub fn small(elem: &Elem, dims: &[CExpr]) -> bool {
+    let constants = dims.iter().map(arith::value).collect::<Option<Vec<i64>>>();
+    constants.and_then(|dims| bytes(elem, &dims)).is_some_and(|bytes| bytes <= AUTO_STACK)
+}
+
+/// `a == NULL || b == NULL`.
+pub fn null_test(blocks: &[String]) -> Option<CExpr> {
+    blocks
+        .iter()
+        .map(|block| CExpr::binary("==", CExpr::name(block), CExpr::name("NULL")))
+        .reduce(|a, b| CExpr::binary("||", a, b))
 }
 
 impl Lower<'_> {
@@ -116,26 +125,85 @@ impl Lower<'_> {
         self.find(stmts, &mut bound.to_vec(), &mut found)?;
         let (mut claims, mut code) = (Vec::new(), Vec::new());
         for decl in found {
-            let ty = elem_type(&decl.elem);
-            let count = self.count(&decl.dims)?;
+            if decl.dims.iter().any(reads_memory) {
+                return Err(Diagnostic::general(Code("T0002"), "an extent of a local array reads an array")
+                    .help("extents are made of size parameters and loop variables"));
+            }
+            let size = if self.native { self.native_count(&decl.dims)? } else { self.count(&decl.dims)? };
             let dims = decl.dims.iter().map(|d| self.index(d)).collect::<Result<Vec<_>, _>>()?;
             let name = self.names.take(&decl.name);
             self.structs.add(&decl.elem);
-            self.helpers.insert(Helper::Alloc);
-            code.push(CStmt::Declare {
-                ty: format!("{ty} *restrict"),
-                name: name.clone(),
-                dims: Vec::new(),
-                init: Some(CExpr::call(
-                    "lozenge_alloc",
-                    vec![count, CExpr::literal(format!("sizeof({ty})"))],
-                )),
-            });
+            let block = self.allocate(&name, &decl.elem, size, &mut code);
             let array = Array { base: CExpr::name(name), elem: decl.elem.clone(), dims, form: Form::Linear };
             self.claimed.insert(decl, array.clone());
-            claims.push((decl, array));
+            claims.push(Claim { decl, array, block });
         }
         Ok((Claims(claims), code))
+    }
+
+    /// Declares and allocates an array of `count` elements; the pointer that is to be freed.
+    pub fn allocate(&mut self, name: &str, elem: &Elem, count: CExpr, code: &mut Vec<CStmt>) -> String {
+        let ty = self.elem_type(elem);
+        let size = CExpr::literal(format!("sizeof({ty})"));
+        let declare = |ty: String, name: &str, init: CExpr| CStmt::Declare {
+            ty,
+            name: name.to_owned(),
+            dims: Vec::new(),
+            init: Some(init),
+        };
+        if !self.native {
+            self.helpers.insert(Helper::Alloc);
+            let call = CExpr::call("lozenge_alloc", vec![count, size]);
+            code.push(declare(format!("{ty} *restrict"), name, call));
+            return name.to_owned();
+        }
+        // a region has no status to return and no header of its own
+        self.helpers.insert(Helper::NativeAlign);
+        let block = self.names.take(&format!("{name}_block"));
+        let bytes = CExpr::binary("+", CExpr::binary("*", count, size), CExpr::int(64));
+        code.push(declare("void *".to_owned(), &block, CExpr::call("__builtin_malloc", vec![bytes])));
+        let abort = CStmt::Expr(CExpr::call("__builtin_abort", Vec::new()));
+        code.push(CStmt::If(CExpr::unary("!", CExpr::name(&block)), vec![abort], Vec::new()));
+        let aligned = CExpr::call("LOZENGE_ALIGN", vec![CExpr::name(&block)]);
+        code.push(declare(format!("{ty} *__restrict"), name, aligned));
+        block
+    }
+
+    /// Frees these pointers, the last one first.
+    pub fn free(&self, blocks: &[String]) -> Vec<CStmt> {
+        let free = if self.native { "__builtin_free" } else { "free" };
+        blocks.iter().rev().map(|b| CStmt::Expr(CExpr::call(free, vec![CExpr::name(b)]))).collect()
+    }
+
+    /// The number of elements in C's `size_t`, where nothing can be reported.
+    fn native_count(&mut self, dims: &[Expr]) -> Result<CExpr, Diagnostic> {
+        let dims = dims.iter().map(|d| self.index(d)).collect::<Result<Vec<_>, _>>()?;
+        Ok(self.native_product(dims))
+    }
+
+    /// The product of extents, those below 0 taken as 0.
+    pub fn native_product(&mut self, dims: Vec<CExpr>) -> CExpr {
+        let constants = dims.iter().map(arith::value).collect::<Option<Vec<i64>>>();
+        if let Some(product) =
+            constants.and_then(|c| c.iter().try_fold(1i64, |p, d| p.checked_mul((*d).max(0))))
+        {
+            return CExpr::int(product);
+        }
+        let mut product: Option<CExpr> = None;
+        for dim in dims {
+            let dim = match arith::value(&dim) {
+                Some(value) => CExpr::int(value.max(0)),
+                None => {
+                    self.helpers.insert(Helper::NativeExtent);
+                    CExpr::call("LOZENGE_EXTENT", vec![dim])
+                }
+            };
+            product = Some(match product {
+                None => dim,
+                Some(left) => CExpr::binary("*", left, dim),
+            });
+        }
+        product.unwrap_or_else(|| CExpr::int(1))
     }
 
     fn find<'p>(
@@ -170,10 +238,6 @@ impl Lower<'_> {
     pub fn count(&mut self, dims: &[Expr]) -> Result<CExpr, Diagnostic> {
         let mut product: Option<CExpr> = None;
         for dim in dims {
-            if reads_memory(dim) {
-                return Err(Diagnostic::general(Code("T0002"), "an extent of a local array reads an array")
-                    .help("extents are made of size parameters and loop variables"));
-            }
             let dim = self.extent(dim)?;
             product = Some(match product {
                 None => dim,

@@ -20,6 +20,7 @@ mod memory;
 mod names;
 mod parallel;
 mod ranges;
+mod region;
 mod scope;
 mod stmt;
 mod types;
@@ -30,6 +31,8 @@ use std::collections::BTreeSet;
 use loops::{Diagnostic, Elem, ParamMode, Program};
 
 use crate::c_print::{Layout, Printer};
+pub use region::{RegionArray, RegionNames, emit_region};
+
 use helpers::Helper;
 use types::Structs;
 

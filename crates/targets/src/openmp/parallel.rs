@@ -6,12 +6,11 @@
 use loops::{Diagnostic, Elem, Loop, Name, ReduceOp, Scalar};
 
 use crate::c::{CExpr, CFor, CStmt};
-use crate::openmp::helpers::Helper;
 use crate::openmp::lower::Lower;
-use crate::openmp::memory::Claims;
+use crate::openmp::memory::{null_test, small};
 use crate::openmp::scope::{Array, Binding, Form};
 use crate::openmp::stmt::{Code, operation};
-use crate::openmp::types::{elem_type, leaves, member};
+use crate::openmp::types::{leaves, member};
 
 /// A variable that stands for a scalar behind a pointer during a reduction: clauses take variables only.
 pub struct Accumulator {
@@ -29,8 +28,8 @@ struct Partial {
     whole: Array,
     /// The thread's own.
     part: Array,
-    /// Whether `part` was allocated.
-    heap: bool,
+    /// The pointer to be freed, if `part` was allocated.
+    block: Option<String>,
 }
 
 /// The symbol of a reduction clause.
@@ -66,7 +65,7 @@ impl Lower<'_> {
                 hub: hub.clone(),
                 name: name.clone(),
                 load: CStmt::Declare {
-                    ty: elem_type(&array.elem),
+                    ty: self.elem_type(&array.elem),
                     name,
                     dims: Vec::new(),
                     init: Some(array.base.clone()),
@@ -125,9 +124,11 @@ impl Lower<'_> {
         let body = self.block(&l.body)?;
         self.leave_loop(l, &var);
 
-        let allocated = self.allocated(&claims, &partials);
-        let may_fail = body.may_fail || !allocated.is_empty();
-        let region = if !may_fail && partials.is_empty() {
+        let mut allocated = claims.blocks();
+        allocated.extend(partials.iter().filter_map(|p| p.block.clone()));
+        // in C that is there already, an allocation that fails ends the program
+        let may_fail = body.may_fail || !(allocated.is_empty() || self.native);
+        let region = if !may_fail && partials.is_empty() && allocated.is_empty() {
             vec![
                 CStmt::Pragma(format!("omp parallel for{clauses}")),
                 self.c_for(l, var, lower, upper, body.stmts),
@@ -144,7 +145,7 @@ impl Lower<'_> {
             }
             inside.extend(setup);
             let fill = self.fill(&partials);
-            if let Some(failed) = null_test(&allocated) {
+            if let Some(failed) = null_test(&allocated).filter(|_| !self.native) {
                 let fail = CStmt::Assign(CExpr::name(&thread_status), "=", CExpr::name("OUT_OF_MEMORY"));
                 inside.push(CStmt::If(failed, vec![fail], fill));
             } else {
@@ -159,9 +160,7 @@ impl Lower<'_> {
             inside.push(CStmt::Pragma(format!("omp for{clauses}")));
             inside.push(self.c_for(l, var, lower, upper, iteration));
             inside.extend(self.gather(&partials, may_fail, &thread_status, &outer_status));
-            for array in allocated.iter().rev() {
-                inside.push(CStmt::Expr(CExpr::call("free", vec![array.base.clone()])));
-            }
+            inside.extend(self.free(&allocated));
             vec![CStmt::Pragma("omp parallel".to_owned()), CStmt::Block(None, inside)]
         };
         self.release_partials(&partials);
@@ -180,33 +179,32 @@ impl Lower<'_> {
                 continue;
             }
             let whole = self.array(hub)?.clone();
-            let (decl, part, heap) = self.part_of(hub, &whole);
-            code.push(decl);
+            let (part, block) = self.part_of(hub, &whole, &mut code);
             self.scope.push(hub, Binding::Array(part.clone()));
-            out.push(Partial { hub: hub.clone(), op: *op, whole, part, heap });
+            out.push(Partial { hub: hub.clone(), op: *op, whole, part, block });
         }
         Ok((out, code))
     }
 
-    fn part_of(&mut self, hub: &Name, whole: &Array) -> (CStmt, Array, bool) {
+    fn part_of(&mut self, hub: &Name, whole: &Array, code: &mut Vec<CStmt>) -> (Array, Option<String>) {
         let name = self.names.take(&format!("{hub}_part"));
-        let ty = elem_type(&whole.elem);
-        let heap = whole.form == Form::Linear && !whole.dims.is_empty();
         let part = Array { base: CExpr::name(&name), ..whole.clone() };
-        let decl = if heap {
-            self.helpers.insert(Helper::Alloc);
-            let count = whole.dims.iter().cloned().reduce(|a, b| self.extent_product(a, b));
-            let size = CExpr::literal(format!("sizeof({ty})"));
-            CStmt::Declare {
-                ty: format!("{ty} *restrict"),
-                name,
-                dims: Vec::new(),
-                init: Some(CExpr::call("lozenge_alloc", vec![count.unwrap_or_else(|| CExpr::int(1)), size])),
-            }
+        if self.paper() || small(&whole.elem, &whole.dims) {
+            let ty = self.elem_type(&whole.elem);
+            // C has no arrays of no elements
+            let dims =
+                whole.dims.iter().map(|d| if d.is_zero() { CExpr::int(1) } else { d.clone() }).collect();
+            code.push(CStmt::Declare { ty, name, dims, init: None });
+            return (Array { form: Form::Nested, ..part }, None);
+        }
+        let count = if self.native {
+            self.native_product(whole.dims.clone())
         } else {
-            CStmt::Declare { ty, name, dims: whole.dims.clone(), init: None }
+            let count = whole.dims.iter().cloned().reduce(|a, b| self.extent_product(a, b));
+            count.unwrap_or_else(|| CExpr::int(1))
         };
-        (decl, part, heap)
+        let block = self.allocate(&name, &whole.elem, count, code);
+        (Array { form: Form::Linear, ..part }, Some(block))
     }
 
     fn release_partials(&mut self, partials: &[Partial]) {
@@ -215,12 +213,10 @@ impl Lower<'_> {
             if let CExpr::Name(name) = &partial.part.base {
                 self.names.release(name);
             }
+            if let Some(block) = &partial.block {
+                self.names.release(block);
+            }
         }
-    }
-
-    fn allocated(&self, claims: &Claims<'_>, partials: &[Partial]) -> Vec<Array> {
-        let parts = partials.iter().filter(|p| p.heap).map(|p| p.part.clone());
-        claims.0.iter().map(|(_, array)| array.clone()).chain(parts).collect()
     }
 
     /// Sets the threads' parts to the neutral element.
@@ -292,7 +288,7 @@ impl Lower<'_> {
         }
         for (var, dim) in vars.iter().zip(&partial.whole.dims).rev() {
             body = vec![CStmt::For(CFor {
-                ty: self.index_type.to_owned(),
+                ty: self.index_type.clone(),
                 var: var.clone(),
                 lower: CExpr::int(0),
                 upper: dim.clone(),
@@ -308,18 +304,26 @@ impl Lower<'_> {
     fn neutral(&mut self, op: ReduceOp, ty: Scalar) -> CExpr {
         let extreme = |greatest: bool, lower: &mut Self| match ty {
             Scalar::F32 | Scalar::F64 => {
-                lower.helpers.insert(Helper::Math);
-                let infinity = CExpr::literal("INFINITY");
+                let infinity = lower.infinity();
                 if greatest { infinity } else { CExpr::unary("-", infinity) }
             }
+            Scalar::I32 if lower.native => {
+                CExpr::literal(if greatest { "__INT_MAX__" } else { "(-__INT_MAX__ - 1)" })
+            }
+            Scalar::I64 if lower.native => {
+                CExpr::literal(if greatest { "__LONG_MAX__" } else { "(-__LONG_MAX__ - 1L)" })
+            }
+            Scalar::Bool if lower.native => CExpr::int(i64::from(greatest)),
             Scalar::I32 => CExpr::literal(if greatest { "INT32_MAX" } else { "INT32_MIN" }),
             Scalar::I64 => CExpr::literal(if greatest { "INT64_MAX" } else { "INT64_MIN" }),
             Scalar::Bool => CExpr::literal(if greatest { "true" } else { "false" }),
         };
+        let native = self.native;
         let small = |value: bool| match ty {
             Scalar::F32 => CExpr::literal(if value { "1.0f" } else { "0.0f" }),
             Scalar::F64 => CExpr::literal(if value { "1.0" } else { "0.0" }),
             Scalar::I32 | Scalar::I64 => CExpr::int(i64::from(value)),
+            Scalar::Bool if native => CExpr::int(i64::from(value)),
             Scalar::Bool => CExpr::literal(if value { "true" } else { "false" }),
         };
         match op {
@@ -329,11 +333,4 @@ impl Lower<'_> {
             ReduceOp::Max => extreme(false, self),
         }
     }
-}
-
-fn null_test(arrays: &[Array]) -> Option<CExpr> {
-    arrays
-        .iter()
-        .map(|a| CExpr::binary("==", a.base.clone(), CExpr::name("NULL")))
-        .reduce(|a, b| CExpr::binary("||", a, b))
 }

@@ -8,9 +8,9 @@ use crate::c::{CExpr, CFor, CStmt};
 use crate::openmp::arith;
 use crate::openmp::helpers::Helper;
 use crate::openmp::lower::{Lower, invalid};
-use crate::openmp::memory::{Claims, constant_dims, reads, reads_memory};
+use crate::openmp::memory::{Claims, constant_dims, null_test, reads, reads_memory};
 use crate::openmp::scope::{Array, Binding, Form};
-use crate::openmp::types::{at_path, elem_bytes, elem_type, member};
+use crate::openmp::types::{at_path, elem_bytes, member};
 
 /// Translated statements, and whether an allocation in them may have failed when they are done.
 pub struct Code {
@@ -47,18 +47,26 @@ impl Lower<'_> {
         if claims.is_empty() {
             return Ok(body);
         }
-        let fail = CStmt::Assign(CExpr::name(&self.status), "=", CExpr::name("OUT_OF_MEMORY"));
-        out.push(CStmt::If(claims.failed(), vec![fail], body.stmts));
-        out.extend(claims.free());
         self.unclaim(&claims);
+        let blocks = claims.blocks();
+        if self.native {
+            out.extend(body.stmts);
+            out.extend(self.free(&blocks));
+            return Ok(Code { stmts: out, may_fail: body.may_fail });
+        }
+        let fail = CStmt::Assign(CExpr::name(&self.status), "=", CExpr::name("OUT_OF_MEMORY"));
+        let failed = null_test(&blocks).unwrap_or_else(|| CExpr::int(0));
+        out.push(CStmt::If(failed, vec![fail], body.stmts));
+        out.extend(self.free(&blocks));
         Ok(Code { stmts: out, may_fail: true })
     }
 
     /// The names of these arrays are free again.
     pub fn unclaim(&mut self, claims: &Claims<'_>) {
-        for (decl, array) in &claims.0 {
-            self.claimed.remove(&std::ptr::from_ref(*decl));
-            if let CExpr::Name(name) = &array.base {
+        for claim in &claims.0 {
+            self.claimed.remove(&std::ptr::from_ref(claim.decl));
+            self.names.release(&claim.block);
+            if let CExpr::Name(name) = &claim.array.base {
                 self.names.release(name);
             }
         }
@@ -149,7 +157,7 @@ impl Lower<'_> {
             // C has no arrays of no elements
             let nonempty = |d: CExpr| if arith::value(&d).is_some_and(|v| v < 1) { CExpr::int(1) } else { d };
             out.push(CStmt::Declare {
-                ty: elem_type(&decl.elem),
+                ty: self.elem_type(&decl.elem),
                 name: c_name.clone(),
                 dims: dims.into_iter().map(nonempty).collect(),
                 init,
@@ -276,7 +284,7 @@ impl Lower<'_> {
         if reads_memory(&l.upper) {
             // the end is computed once, before the first iteration
             let name = self.names.take(&format!("{}_end", l.var));
-            let ty = format!("const {}", self.index_type);
+            let ty = format!("const {}", self.loop_type(&l.var));
             before.push(CStmt::Declare { ty, name: name.clone(), dims: Vec::new(), init: Some(upper) });
             upper = CExpr::name(&name);
             end_name = Some(name);
@@ -331,7 +339,7 @@ impl Lower<'_> {
 
     /// The C loop.
     pub fn c_for(&self, l: &Loop, var: String, lower: CExpr, upper: CExpr, body: Vec<CStmt>) -> CStmt {
-        CStmt::For(CFor { ty: self.index_type.to_owned(), var, lower, upper, step: l.step.max(1), body })
+        CStmt::For(CFor { ty: self.loop_type(&l.var), var, lower, upper, step: l.step.max(1), body })
     }
 
     /// Brings the loop variable into scope; its C name.
@@ -395,7 +403,7 @@ impl Lower<'_> {
         for (var, extent) in vars.iter().zip(extents).rev() {
             if let (Some(var), Some(extent)) = (var, extent) {
                 code = CStmt::For(CFor {
-                    ty: self.index_type.to_owned(),
+                    ty: self.index_type.clone(),
                     var: var.clone(),
                     lower: CExpr::int(0),
                     upper: extent,

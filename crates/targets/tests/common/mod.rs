@@ -1,6 +1,8 @@
 //! What the tests of targets share: reading programs, running compilers.
 #![allow(dead_code)] // each test file uses a part
 
+pub mod differential;
+
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 

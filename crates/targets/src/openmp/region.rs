@@ -1,0 +1,95 @@
+//! Statements for the middle of a C function that is there already.
+//!
+//! The text uses the names, types and arithmetic of the C around it, and nothing that needs a header: macros that it defines itself
+//! where it uses them, and built-in functions of gcc and clang. An allocation that fails ends the program, since there is nobody to
+//! tell.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use loops::{Diagnostic, Elem, Function, Name};
+
+use crate::c::{CExpr, CStmt};
+use crate::c_print::{Layout, Printer};
+use crate::openmp::Options;
+use crate::openmp::function::start;
+use crate::openmp::helpers;
+use crate::openmp::lower::invalid;
+use crate::openmp::scope::{Array, Binding, Form};
+
+/// How the names of a loop program are written in the C around a region.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct RegionNames {
+    /// C of each size parameter, where it is not the name itself.
+    pub sizes: BTreeMap<Name, String>,
+    /// Name and form of each parameter; one that is not here is a scalar, or an array with a subscript a dimension, of its own name.
+    pub arrays: BTreeMap<Name, RegionArray>,
+    /// C type of loop variables.
+    pub index_type: String,
+    /// C types of single loop variables.
+    pub loop_types: BTreeMap<Name, String>,
+    /// Identifiers that the text may not declare: those of the C function around it, and macros.
+    pub taken: BTreeSet<String>,
+    /// What every line begins with.
+    pub indent: String,
+}
+
+/// A parameter in the C around a region.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct RegionArray {
+    /// Name in C.
+    pub c_name: String,
+    /// `a[i * n + j]` rather than `a[i][j]`.
+    pub linear: bool,
+}
+
+/// The body of a function as C statements in the place of a region.
+///
+/// # Errors
+/// If the program is nested too deeply (`L0104`), is not valid or has pairs (`T0001`), or has local arrays that cannot be allocated as
+/// it asks (`T0002`, `T0003`).
+pub fn emit_region(
+    function: &Function,
+    names: &RegionNames,
+    options: &Options,
+) -> Result<String, Diagnostic> {
+    loops::visit::check_depth(function)?;
+    let mut lower = start(&function.body, options);
+    lower.native = true;
+    lower.wrapping = false;
+    lower.index_type = if names.index_type.is_empty() { "int".to_owned() } else { names.index_type.clone() };
+    lower.loop_types.clone_from(&names.loop_types);
+    let c_size = |name: &Name| names.sizes.get(name).map_or(name.as_str(), String::as_str).to_owned();
+    let c_array =
+        |name: &Name| names.arrays.get(name).map_or(name.as_str(), |a| a.c_name.as_str()).to_owned();
+    for word in &names.taken {
+        lower.names.take_reserved(word);
+    }
+    for size in &function.sizes {
+        let name = c_size(size);
+        lower.names.take_reserved(&name);
+        lower.scope.push(size, Binding::Index(CExpr::name(name)));
+    }
+    function.assumptions.iter().for_each(|a| lower.ranges.assume(a));
+    for param in &function.params {
+        if matches!(param.elem, Elem::Pair(..)) {
+            return Err(invalid(format!(
+                "`{}` has pairs, which C around a region does not have",
+                param.name
+            )));
+        }
+        let dims = param.dims.iter().map(|d| lower.index(d)).collect::<Result<Vec<_>, _>>()?;
+        let name = c_array(&param.name);
+        lower.names.take_reserved(&name);
+        let linear = names.arrays.get(&param.name).is_some_and(|a| a.linear);
+        let form = if linear { Form::Linear } else { Form::Nested };
+        let array = Array { base: CExpr::name(name), elem: param.elem.clone(), dims, form };
+        lower.scope.push(&param.name, Binding::Array(array));
+    }
+    let stmts = lower.block(&function.body)?.stmts;
+    let declares = stmts.iter().any(|s| matches!(s, CStmt::Declare { .. }));
+    let stmts = if declares { vec![CStmt::Block(None, stmts)] } else { stmts };
+    let mut printer = Printer::indented(Layout::Readable, &names.indent);
+    printer.raw_if(&helpers::macros(&lower.helpers));
+    printer.stmts(&stmts);
+    Ok(printer.finish())
+}
