@@ -15,6 +15,7 @@ pub mod facts;
 pub mod infer;
 pub mod prim;
 pub mod prove;
+pub mod rewrite;
 mod suggest;
 pub mod syntax;
 pub mod term;

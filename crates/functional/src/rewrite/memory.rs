@@ -1,0 +1,145 @@
+//! Where values live: temporaries, packing, names for what is computed once.
+
+use std::collections::BTreeSet;
+
+use super::context::{Context, Rewritten, array, as_reduce, no, unary};
+use super::{Family, Rule};
+use crate::build;
+use crate::prim::Prim;
+use crate::term::{Arg, Term, TermKind, Var};
+use crate::types::DataType;
+use crate::walk::{self, Position};
+
+const fn memory(
+    name: &'static str,
+    params: &'static [&'static str],
+    statement: &'static str,
+    doc: &'static str,
+    apply: fn(&mut Context<'_>, &[loops::Size], &Term) -> Rewritten,
+) -> Rule {
+    Rule { name, params, family: Family::Memory, statement, doc, reassociates: false, apply }
+}
+
+pub(super) const RULES: &[Rule] = &[
+    memory(
+        "toMem",
+        &[],
+        "e -> toMem e",
+        "The value gets a temporary. Not for variables, and not twice.",
+        |cx, _, term| match term.kind() {
+            TermKind::Var(_) => no("it is a variable, which is in memory"),
+            TermKind::Prim(Prim::ToMem, _) => no("it is in memory already"),
+            TermKind::Let(..) => no("it is a `let`; apply the rule to its body"),
+            _ => cx.un(Prim::ToMem, term.clone()),
+        },
+    ),
+    memory("dropToMem", &[], "toMem e -> e", "No temporary.", |_, _, term| {
+        Ok(unary(term, Prim::ToMem)?.clone())
+    }),
+    memory(
+        "localAccumulator",
+        &[],
+        "reduce f init xs -> toMem (reduce f init xs)",
+        "Where the accumulator is an array of constant size: it gets memory of its own, small enough for registers, instead of the place of the result.",
+        |cx, _, term| {
+            as_reduce(term)?;
+            match numbers(term.ty()) {
+                None => no("the size of the accumulator is not a constant"),
+                Some(count) if count > 4096 => {
+                    no(format!("the accumulator has {count} numbers, more than 4096"))
+                }
+                Some(_) if !matches!(term.ty(), DataType::Array(..)) => no("the accumulator is not an array"),
+                Some(_) => cx.un(Prim::ToMem, term.clone()),
+            }
+        },
+    ),
+    memory(
+        "pack",
+        &["k"],
+        "xss -> join (map transpose (toMem (map transpose (split k xss))))",
+        "A copy in which `k` rows lie side by side, column after column: the order in which a tile of `k` rows is read. The number of rows must be shown to be a multiple of `k`. The views around it cancel with those of tiling.",
+        |cx, args, term| {
+            let (_, row) = array(term)?;
+            if !matches!(row, DataType::Array(..)) {
+                return no("it is not an array of arrays");
+            }
+            let blocks = cx.sz(Prim::Split, &args[0], term.clone())?;
+            let turned = map_transpose(cx, blocks)?;
+            let stored = cx.un(Prim::ToMem, turned)?;
+            let back = map_transpose(cx, stored)?;
+            cx.un(Prim::Join, back)
+        },
+    ),
+    memory(
+        "hoist",
+        &[],
+        "C[toMem e] -> let v = toMem e in C[v]",
+        "Computes a temporary once, outside of all loops around it here. Takes the first `toMem` whose value depends on nothing that is bound inside, and has a value even where a loop is empty.",
+        |cx, _, term| {
+            let found = find(cx, term, &Position::root(), &mut BTreeSet::new());
+            let Some((position, value)) = found else {
+                return no("there is no `toMem` inside that could be computed here");
+            };
+            let v = cx.supply.binder("packed", value.ty().clone());
+            let Some(body) = walk::replace(term, &position, &build::var(&v)) else {
+                return no("the place is gone");
+            };
+            Ok(build::let_in(v, value, body)?)
+        },
+    ),
+];
+
+fn map_transpose(cx: &mut Context<'_>, xs: Term) -> Rewritten {
+    let elem = array(&xs)?.1.clone();
+    let f = cx.fun1("p", &elem, |cx, p| cx.un(Prim::Transpose, p))?;
+    cx.map(Prim::Map, f, xs)
+}
+
+/// How many numbers a value has, if that is a constant.
+fn numbers(ty: &DataType) -> Option<i64> {
+    match ty {
+        DataType::Scalar(_) | DataType::Idx(_) => Some(1),
+        DataType::Vector(k, _) => k.as_constant(),
+        DataType::Array(n, t) => n.as_constant()?.checked_mul(numbers(t)?),
+        DataType::Pair(a, b) => numbers(a)?.checked_add(numbers(b)?),
+    }
+}
+
+/// The first temporary that does not depend on `bound`.
+fn find(
+    cx: &Context<'_>,
+    term: &Term,
+    position: &Position,
+    bound: &mut BTreeSet<Var>,
+) -> Option<(Position, Term)> {
+    if let TermKind::Prim(prim, args) = term.kind() {
+        let free = || walk::free_vars(term).is_disjoint(bound);
+        if *prim == Prim::ToMem && !position.0.is_empty() && free() && cx.is_total(term) {
+            return Some((position.clone(), term.clone()));
+        }
+        for (arg, k) in args.iter().zip(0..) {
+            let found = match arg {
+                Arg::Size(_) => None,
+                Arg::Term(t) => find(cx, t, &position.child(k), bound),
+                Arg::Fun(f) => {
+                    bound.extend(f.params.iter().map(|p| p.var.clone()));
+                    find(cx, &f.body, &position.child(k), bound)
+                }
+            };
+            if found.is_some() {
+                return found;
+            }
+        }
+    }
+    if let TermKind::Let(binder, value, body) = term.kind() {
+        // A temporary that has a name already is left where it is.
+        let named = matches!(value.kind(), TermKind::Prim(Prim::ToMem, _));
+        let found = if named { None } else { find(cx, value, &position.child(0), bound) };
+        if found.is_some() {
+            return found;
+        }
+        bound.insert(binder.var.clone());
+        return find(cx, body, &position.child(1), bound);
+    }
+    None
+}
