@@ -1,6 +1,6 @@
 //! Contexts, errors and operation limits.
 
-use std::ffi::{CStr, c_char, c_int, c_uint, c_ulong};
+use std::ffi::{CStr, c_char, c_int, c_ulong};
 use std::fmt;
 use std::ptr::NonNull;
 use std::rc::Rc;
@@ -166,19 +166,19 @@ impl Ctx {
 
     /// Whether the operation limit is used up: then each allocation fails.
     fn fuse_is_blown(&self) -> bool {
-        type RawSpace = <crate::space::Space as crate::object::Object>::Raw;
+        enum RawPrinter {}
         unsafe extern "C" {
-            fn isl_space_params_alloc(ctx: *mut RawCtx, n: c_uint) -> *mut RawSpace;
-            fn isl_space_free(space: *mut RawSpace) -> *mut RawSpace;
+            fn isl_printer_to_str(ctx: *mut RawCtx) -> *mut RawPrinter;
+            fn isl_printer_free(printer: *mut RawPrinter) -> *mut RawPrinter;
         }
-        // SAFETY: the context is live; the space is freed, and the error of the attempt is reset.
+        // SAFETY: the context is live; the printer is freed, and the error of the attempt is reset.
         unsafe {
             if isl_ctx_get_max_operations(self.raw()) == 0 {
                 return false;
             }
-            let space = isl_space_params_alloc(self.raw(), 0);
-            isl_space_free(space);
-            let blown = space.is_null() && isl_ctx_last_error(self.raw()) == QUOTA;
+            let printer = isl_printer_to_str(self.raw());
+            isl_printer_free(printer);
+            let blown = printer.is_null() && isl_ctx_last_error(self.raw()) == QUOTA;
             isl_ctx_reset_error(self.raw());
             blown
         }
