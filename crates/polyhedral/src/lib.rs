@@ -1,1 +1,15 @@
-//! Sets and maps, dependences, schedule trees, transformations and their checks.
+//! The polyhedral room: loop programs in, loop programs out.
+//!
+//! A function becomes a [`Model`] (instances, accesses, order); [`dependence`] says which pairs of instances must stay in order; a
+//! [`tree::Tree`] is a schedule as a plain value; [`scheduling`] finds one, [`transform`] edits it, [`codegen`] turns it into a function
+//! again, and [`check`] holds the generated function against the dependences of the original, trusting none of the others.
+//!
+//! What is deliberately not here: no front end, no target, no file or process; and no `unsafe`: the set library is behind the crate `isl`.
+
+mod affine;
+mod fault;
+pub mod model;
+mod names;
+
+pub use fault::Result;
+pub use model::{Model, Statement};

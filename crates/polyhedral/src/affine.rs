@@ -1,0 +1,229 @@
+//! From index expressions of loop programs to quasi-affine functions and sets.
+//!
+//! Everything that is affine in the sense of the notes on the model is taken: sums, constant factors, `floor`, `mod`, C's `/` and `%`
+//! by constants, minima and maxima, selections by affine conditions. What is not gets the reason.
+
+use isl::{Ctx, Dim, PwAff, Set, Space, Val};
+use loops::{BinaryOp, CompareOp, Expr, Name, Scalar, UnaryOp};
+
+use crate::fault::{self, Result};
+
+/// Loop variables and sizes as dimensions of a set space.
+#[derive(Clone)]
+pub(crate) struct Frame {
+    space: Space,
+    sizes: Vec<Name>,
+    iterators: Vec<Name>,
+}
+
+/// Why an expression has no affine form.
+enum Refusal {
+    Reason(String),
+    Library(isl::Error),
+}
+
+impl From<isl::Error> for Refusal {
+    fn from(error: isl::Error) -> Refusal {
+        Refusal::Library(error)
+    }
+}
+
+type Found<T> = std::result::Result<T, Refusal>;
+
+fn refuse<T>(reason: impl Into<String>) -> Found<T> {
+    Err(Refusal::Reason(reason.into()))
+}
+
+impl Frame {
+    /// The frame outside of all loops; `params` is the space of the sizes.
+    pub fn new(params: &Space, sizes: &[Name]) -> isl::Result<Frame> {
+        Ok(Frame { space: params.set_from_params()?, sizes: sizes.to_vec(), iterators: Vec::new() })
+    }
+
+    /// The frame inside of one more loop.
+    pub fn inside(&self, iterator: &Name) -> isl::Result<Frame> {
+        let mut frame = self.clone();
+        frame.space = frame.space.add_dims(Dim::SET, 1)?;
+        frame.iterators.push(iterator.clone());
+        Ok(frame)
+    }
+
+    /// The space: one dimension a loop, outermost first.
+    pub fn space(&self) -> &Space {
+        &self.space
+    }
+
+    fn ctx(&self) -> &Ctx {
+        self.space.ctx()
+    }
+
+    /// The function that an index expression is; `role` is for the diagnostic.
+    pub fn function(&self, role: &str, expr: &Expr) -> Result<PwAff> {
+        self.pw_aff(expr).map_err(|refusal| report(role, expr, refusal))
+    }
+
+    /// The set where a condition holds.
+    pub fn condition(&self, role: &str, expr: &Expr) -> Result<Set> {
+        self.set(expr).map_err(|refusal| report(role, expr, refusal))
+    }
+
+    fn constant(&self, value: i64) -> Found<PwAff> {
+        Ok(PwAff::constant(&self.space, value)?)
+    }
+
+    fn pw_aff(&self, expr: &Expr) -> Found<PwAff> {
+        match expr {
+            Expr::Int(value) => self.constant(*value),
+            Expr::I32(value) => self.constant(i64::from(*value)),
+            Expr::Var(name) => self.variable(name),
+            Expr::Unary(UnaryOp::Neg, a) => Ok(self.pw_aff(a)?.neg()?),
+            Expr::Unary(UnaryOp::Abs, a) => {
+                let a = self.pw_aff(a)?;
+                Ok(a.max(&a.neg()?)?)
+            }
+            Expr::Binary(op, a, b) => self.binary(*op, a, b),
+            Expr::Select(condition, yes, no) => {
+                let condition = self.set(condition)?;
+                let yes = self.pw_aff(yes)?.intersect_domain(&condition)?;
+                let no = self.pw_aff(no)?.intersect_domain(&condition.complement()?)?;
+                Ok(yes.union_add(&no)?)
+            }
+            Expr::Cast(Scalar::I64, a) => self.pw_aff(a),
+            Expr::Cast(to, _) => refuse(format!("the conversion to {to} can change the value")),
+            Expr::Load(access) => {
+                refuse(format!("it depends on the data in `{}`, which the program computes", access.array))
+            }
+            Expr::Call { function, .. } => refuse(format!("it calls `{function}`")),
+            Expr::F32(_) | Expr::F64(_) | Expr::Unary(..) => refuse("it is a floating-point number"),
+            Expr::Bool(_) | Expr::Compare(..) => refuse("it is a truth value"),
+        }
+    }
+
+    fn variable(&self, name: &Name) -> Found<PwAff> {
+        // Inner loops hide outer ones and sizes.
+        if let Some(position) = self.iterators.iter().rposition(|i| i == name) {
+            return Ok(PwAff::variable(&self.space, Dim::SET, position)?);
+        }
+        match self.sizes.iter().position(|s| s == name) {
+            Some(position) => Ok(PwAff::variable(&self.space, Dim::Param, position)?),
+            None => refuse(format!("`{name}` is neither a loop variable nor a size")),
+        }
+    }
+
+    fn binary(&self, op: BinaryOp, a: &Expr, b: &Expr) -> Found<PwAff> {
+        let (left, right) = (self.pw_aff(a)?, self.pw_aff(b)?);
+        Ok(match op {
+            BinaryOp::Add => left.add(&right)?,
+            BinaryOp::Sub => left.sub(&right)?,
+            BinaryOp::Min => left.min(&right)?,
+            BinaryOp::Max => left.max(&right)?,
+            BinaryOp::Mul => {
+                if !left.is_constant()? && !right.is_constant()? {
+                    return refuse(format!("`{a}` and `{b}` both vary, and a product of two that vary is not linear"));
+                }
+                left.mul(&right)?
+            }
+            BinaryOp::FloorDiv => left.div(&self.divisor(b, &right)?.1)?.floor()?,
+            BinaryOp::Mod => {
+                let divisor = self.divisor(b, &right)?.1;
+                left.sub(&left.div(&divisor)?.floor()?.mul(&divisor)?)?
+            }
+            // Truncation: isl wants a positive divisor.
+            BinaryOp::Div => match self.divisor(b, &right)? {
+                (value, divisor) if value < 0 => left.div_trunc(&divisor.neg()?)?.neg()?,
+                (_, divisor) => left.div_trunc(&divisor)?,
+            },
+            BinaryOp::Rem => match self.divisor(b, &right)? {
+                (value, divisor) if value < 0 => left.rem_trunc(&divisor.neg()?)?,
+                (_, divisor) => left.rem_trunc(&divisor)?,
+            },
+            BinaryOp::Pow => return refuse("it is a power"),
+            BinaryOp::And | BinaryOp::Or => return refuse("it is a truth value"),
+        })
+    }
+
+    fn divisor(&self, expr: &Expr, function: &PwAff) -> Found<(i64, PwAff)> {
+        let value = match function.pieces()?.as_slice() {
+            [(_, piece)] if piece.is_constant()? => piece.constant()?.to_i64()?,
+            _ => return refuse(format!("it divides by `{expr}`, which is not a constant")),
+        };
+        if value == 0 {
+            return refuse("it divides by zero");
+        }
+        Ok((value, self.constant(value)?))
+    }
+
+    fn set(&self, expr: &Expr) -> Found<Set> {
+        match expr {
+            Expr::Bool(true) => Ok(Set::universe(&self.space)?),
+            Expr::Bool(false) => Ok(Set::empty(&self.space)?),
+            Expr::Compare(op, a, b) => {
+                if is_truth_value(a) && is_truth_value(b) && matches!(op, CompareOp::Eq | CompareOp::Ne) {
+                    let (a, b) = (self.set(a)?, self.set(b)?);
+                    let differ = a.subtract(&b)?.union(&b.subtract(&a)?)?;
+                    return Ok(if *op == CompareOp::Ne { differ } else { differ.complement()? });
+                }
+                let (a, b) = (self.pw_aff(a)?, self.pw_aff(b)?);
+                Ok(match op {
+                    CompareOp::Eq => a.eq_set(&b)?,
+                    CompareOp::Ne => a.ne_set(&b)?,
+                    CompareOp::Lt => a.lt_set(&b)?,
+                    CompareOp::Le => a.le_set(&b)?,
+                    CompareOp::Gt => a.gt_set(&b)?,
+                    CompareOp::Ge => a.ge_set(&b)?,
+                })
+            }
+            Expr::Binary(BinaryOp::And, a, b) => Ok(self.set(a)?.intersect(&self.set(b)?)?),
+            Expr::Binary(BinaryOp::Or, a, b) => Ok(self.set(a)?.union(&self.set(b)?)?),
+            Expr::Unary(UnaryOp::Not, a) => Ok(self.set(a)?.complement()?),
+            Expr::Select(condition, yes, no) => {
+                let condition = self.set(condition)?;
+                let yes = self.set(yes)?.intersect(&condition)?;
+                Ok(yes.union(&self.set(no)?.subtract(&condition)?)?)
+            }
+            // `if (x)` of C: not zero.
+            Expr::Cast(Scalar::Bool, a) => Ok(self.pw_aff(a)?.non_zero_set()?),
+            Expr::Load(access) => {
+                refuse(format!("it depends on the data in `{}`, which the program computes", access.array))
+            }
+            _ => refuse("it is not a comparison of affine expressions"),
+        }
+    }
+
+    /// The set of the values `lower, lower + step, ..` below `upper` of the innermost iterator.
+    pub fn range(&self, lower: &Expr, upper: &Expr, step: i64) -> Result<Set> {
+        let widen = |role: &str, expr: &Expr| -> Result<PwAff> {
+            // Bounds do not see the loop's own variable: hide it while they are read.
+            let mut frame = self.clone();
+            frame.iterators.pop();
+            frame.function(role, expr)
+        };
+        let (first, end) = (widen("the lower bound", lower)?, widen("the upper bound", upper)?);
+        let build = || -> isl::Result<Set> {
+            let own = PwAff::variable(&self.space, Dim::SET, self.iterators.len() - 1)?;
+            let mut set = own.ge_set(&first)?.intersect(&own.lt_set(&end)?)?;
+            if step > 1 {
+                let offset = own.sub(&first)?.modulo(&Val::int(self.ctx(), step)?)?;
+                set = set.intersect(&offset.eq_set(&PwAff::constant(&self.space, 0)?)?)?;
+            }
+            Ok(set)
+        };
+        build().map_err(fault::library)
+    }
+}
+
+fn is_truth_value(expr: &Expr) -> bool {
+    match expr {
+        Expr::Bool(_) | Expr::Compare(..) | Expr::Unary(UnaryOp::Not, _) | Expr::Cast(Scalar::Bool, _) => true,
+        Expr::Binary(op, ..) => matches!(op, BinaryOp::And | BinaryOp::Or),
+        Expr::Select(_, yes, _) => is_truth_value(yes),
+        _ => false,
+    }
+}
+
+fn report(role: &str, expr: &Expr, refusal: Refusal) -> loops::Diagnostic {
+    match refusal {
+        Refusal::Reason(reason) => fault::not_affine(role, expr, &reason),
+        Refusal::Library(error) => fault::library(error),
+    }
+}

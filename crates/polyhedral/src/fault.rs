@@ -1,0 +1,51 @@
+//! Diagnostics of this room: one constructor for each code, so that a code has one meaning.
+
+use loops::{Code, Diagnostic, Expr, Name};
+
+/// Result of a stage.
+pub type Result<T> = std::result::Result<T, Diagnostic>;
+
+/// `P0001`: the set library failed; a defect, or out of memory.
+pub(crate) fn library(error: isl::Error) -> Diagnostic {
+    if error.kind == isl::ErrorKind::Quota {
+        return limit("set operations");
+    }
+    Diagnostic::general(Code("P0001"), format!("the set library gave an error: {error}"))
+}
+
+/// `P0002`: a bound on work was reached.
+pub(crate) fn limit(what: &str) -> Diagnostic {
+    Diagnostic::general(Code("P0002"), format!("the limit on {what} was reached"))
+        .help("allow more operations, or split the region into smaller ones")
+}
+
+/// `P0101`: an expression that must be affine is not.
+pub(crate) fn not_affine(role: &str, expr: &Expr, reason: &str) -> Diagnostic {
+    Diagnostic::general(Code("P0101"), format!("{role} `{expr}` is not affine: {reason}"))
+        .note("affine: sums of loop variables and sizes with constant factors; quotients and remainders by constants; min and max")
+}
+
+/// `P0102`: a statement that the model cannot hold.
+pub(crate) fn outside(what: &str, reason: &str) -> Diagnostic {
+    Diagnostic::general(Code("P0102"), format!("{what} cannot be in the model: {reason}"))
+}
+
+/// `P0103`: one label for two statements.
+pub(crate) fn duplicate_label(label: &Name) -> Diagnostic {
+    Diagnostic::general(Code("P0103"), format!("two statements have the label `{label}`"))
+}
+
+/// `P0201`: the text of a schedule tree is wrong.
+pub(crate) fn tree_text(line: usize, message: impl std::fmt::Display) -> Diagnostic {
+    Diagnostic::general(Code("P0201"), format!("line {line} of the schedule tree: {message}"))
+}
+
+/// `P0202`: an edit of a schedule tree that does not fit the place.
+pub(crate) fn edit(message: impl Into<String>) -> Diagnostic {
+    Diagnostic::general(Code("P0202"), message)
+}
+
+/// `P0301`: code generation met something it has no form for.
+pub(crate) fn generation(message: impl Into<String>) -> Diagnostic {
+    Diagnostic::general(Code("P0301"), message)
+}

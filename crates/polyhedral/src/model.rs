@@ -1,0 +1,375 @@
+//! The statement model of a function: which instances each statement has, what they read and write, and in which order they run.
+//!
+//! Extraction is exact or refuses: a bound, condition or subscript that is not affine gets a diagnostic with the construct and the reason.
+//! Left out: copies and waits (they belong to a mapped program, not to one that is to be scheduled).
+
+use std::collections::BTreeSet;
+
+use isl::{Ctx, Dim, Map, MultiPwAff, Set, Space, UnionMap, UnionSet};
+use loops::{Access, ArrayDecl, Assign, Component, Expr, Function, LoopKind, Name, ReduceOp, Stmt};
+
+use crate::affine::Frame;
+use crate::fault::{self, Result};
+use crate::names::{fresh, readable};
+
+/// A function as sets and relations.
+pub struct Model {
+    /// The function, with a label on every statement.
+    pub function: Function,
+    /// What may be assumed of the sizes.
+    pub context: Set,
+    /// The statements, in the order of the text.
+    pub statements: Vec<Statement>,
+    /// Local arrays, in the order of the text; their scopes are widened to the function.
+    pub locals: Vec<ArrayDecl>,
+    pub(crate) ctx: Ctx,
+}
+
+/// A statement: its instances and accesses.
+pub struct Statement {
+    /// Its label.
+    pub label: Name,
+    /// The name of its tuple in sets: the label, in a form that the set library can read.
+    pub tuple: String,
+    /// The loops around it, outermost first.
+    pub loops: Vec<Around>,
+    /// Its place in the text, between the loops: as many numbers as loops, and one.
+    pub position: Vec<usize>,
+    /// The assignment itself.
+    pub assign: Assign,
+    /// Its instances.
+    pub domain: Set,
+    /// What it reads and writes.
+    pub accesses: Vec<Touch>,
+}
+
+/// A loop around a statement.
+#[derive(Clone, Debug)]
+pub struct Around {
+    /// Which loop of the function it is, by the order of the text.
+    pub number: usize,
+    /// Its variable.
+    pub var: Name,
+    /// How its iterations may run.
+    pub kind: LoopKind,
+    /// What it privatises.
+    pub reductions: Vec<(ReduceOp, Name)>,
+}
+
+/// An access as a relation from instances to elements.
+pub struct Touch {
+    /// The array.
+    pub array: Name,
+    /// The component of a pair.
+    pub path: Vec<Component>,
+    /// Whether it writes; else it reads.
+    pub write: bool,
+    /// The operation, if this is the read or the write of an update whose instances may be reordered.
+    pub reduction: Option<ReduceOp>,
+    /// From the statement's tuple to the array's.
+    pub relation: Map,
+}
+
+impl Statement {
+    /// The names of the loop variables, outermost first.
+    pub fn iterators(&self) -> Vec<Name> {
+        self.loops.iter().map(|around| around.var.clone()).collect()
+    }
+}
+
+impl Model {
+    /// The model of a function, in a context of its own.
+    ///
+    /// # Errors
+    /// `P0101`, `P0102`, `P0103`, and those of the set library.
+    pub fn extract(function: &Function) -> Result<Model> {
+        Model::extract_in(&Ctx::new(), function)
+    }
+
+    /// The model of a function in a given context.
+    ///
+    /// # Errors
+    /// As [`Model::extract`].
+    pub fn extract_in(ctx: &Ctx, function: &Function) -> Result<Model> {
+        let function = label_all(function)?;
+        let names: Vec<String> = function.sizes.iter().map(|name| readable(name)).collect();
+        let names: Vec<&str> = names.iter().map(String::as_str).collect();
+        let build = || -> isl::Result<(Frame, Set)> {
+            let params = Space::parameters(ctx, &names)?;
+            Ok((Frame::new(&params, &function.sizes)?, Set::universe(&params.set_from_params()?)?))
+        };
+        let (frame, mut context) = build().map_err(fault::library)?;
+        for assumption in &function.assumptions {
+            // An assumption that is not affine says something that the model need not know.
+            if let Ok(set) = frame.condition("the assumption", assumption) {
+                context = context.intersect(&set).map_err(fault::library)?;
+            }
+        }
+        let domain = context.clone();
+        context = context.params().map_err(fault::library)?;
+        let mut extraction =
+            Extraction { statements: Vec::new(), locals: Vec::new(), loops: 0, scope: BTreeSet::new() };
+        extraction.scope.extend(function.params.iter().map(|p| p.name.clone()));
+        extraction.block(&function.body, &Place { frame, domain, loops: vec![], position: vec![] }, &mut 0)?;
+        let Extraction { statements, locals, .. } = extraction;
+        Ok(Model { function, context, statements, locals, ctx: ctx.clone() })
+    }
+
+    /// The context in which the model's sets live.
+    pub fn ctx(&self) -> &Ctx {
+        &self.ctx
+    }
+
+    /// All instances.
+    ///
+    /// # Errors
+    /// Those of the set library.
+    pub fn domain(&self) -> Result<UnionSet> {
+        UnionSet::of(&self.ctx, self.statements.iter().map(|s| &s.domain)).map_err(fault::library)
+    }
+
+    /// The statement with this tuple.
+    pub fn by_tuple(&self, tuple: &str) -> Option<&Statement> {
+        self.statements.iter().find(|s| s.tuple == tuple)
+    }
+
+    /// Accesses as one relation: the writes, or the reads.
+    ///
+    /// # Errors
+    /// Those of the set library.
+    pub fn touches(&self, write: bool) -> Result<UnionMap> {
+        let touches = self.statements.iter().flat_map(|s| &s.accesses).filter(|t| t.write == write);
+        UnionMap::of(&self.ctx, touches.map(|t| &t.relation)).map_err(fault::library)
+    }
+
+    /// The order of the text: each instance to its time, all times of one length.
+    ///
+    /// # Errors
+    /// Those of the set library.
+    pub fn order(&self) -> Result<UnionMap> {
+        let length = self.statements.iter().map(|s| 2 * s.loops.len() + 1).max().unwrap_or(0);
+        let maps = self
+            .statements
+            .iter()
+            .map(|s| s.time(length).and_then(|time| time.intersect_domain(&s.domain)))
+            .collect::<isl::Result<Vec<_>>>();
+        UnionMap::of(&self.ctx, &maps.map_err(fault::library)?).map_err(fault::library)
+    }
+}
+
+impl Statement {
+    /// The time of each instance: place, iterator, place, iterator, ..., zeros up to `length`.
+    pub(crate) fn time(&self, length: usize) -> isl::Result<Map> {
+        let space = self.domain.space()?;
+        let n = self.loops.len();
+        let mut map = Map::universe(&space.map_to(&space.params()?.set_from_params()?.add_dims(Dim::SET, length)?)?)?;
+        for k in 0..length {
+            map = match k / 2 {
+                d if k % 2 == 0 && d <= n => map.fix(Dim::Out, k, self.position[d] as i64)?,
+                d if k % 2 == 1 && d < n => map.equate((Dim::In, d), (Dim::Out, k))?,
+                _ => map.fix(Dim::Out, k, 0)?,
+            };
+        }
+        Ok(map)
+    }
+}
+
+/// Labels for the statements that have none: `S0`, `S1`, ... by the order of the text, without those that are taken.
+fn label_all(function: &Function) -> Result<Function> {
+    let mut taken = BTreeSet::new();
+    let mut double = None;
+    for stmt in &function.body {
+        stmt.walk(&mut |stmt| {
+            if let Stmt::Assign(Assign { label: Some(label), .. }) = stmt
+                && !taken.insert(label.clone())
+            {
+                double.get_or_insert(label.clone());
+            }
+        });
+    }
+    if let Some(label) = double {
+        return Err(fault::duplicate_label(&label));
+    }
+    fn label(body: &[Stmt], taken: &mut BTreeSet<Name>, next: &mut usize) -> Vec<Stmt> {
+        let mut result = Vec::with_capacity(body.len());
+        for stmt in body {
+            let mut stmt = stmt.map(&mut Expr::clone, &mut |inner| label(inner, taken, next));
+            if let Stmt::Assign(assign) = &mut stmt
+                && assign.label.is_none()
+            {
+                assign.label = Some(loop {
+                    let name = Name::new(format!("S{next}"));
+                    *next += 1;
+                    if taken.insert(name.clone()) {
+                        break name;
+                    }
+                });
+            }
+            result.push(stmt);
+        }
+        result
+    }
+    let mut function = function.clone();
+    function.body = label(&function.body, &mut taken, &mut 0);
+    Ok(function)
+}
+
+struct Extraction {
+    statements: Vec<Statement>,
+    locals: Vec<ArrayDecl>,
+    loops: usize,
+    scope: BTreeSet<Name>,
+}
+
+/// Where the walk is.
+struct Place {
+    frame: Frame,
+    domain: Set,
+    loops: Vec<Around>,
+    position: Vec<usize>,
+}
+
+impl Extraction {
+    /// `counter` numbers what is in sequence at this level; blocks and conditionals do not open a level.
+    fn block(&mut self, body: &[Stmt], place: &Place, counter: &mut usize) -> Result<()> {
+        for stmt in body {
+            match stmt {
+                Stmt::Assign(assign) => {
+                    let statement = self.assign(assign, place, *counter)?;
+                    self.statements.push(statement);
+                    *counter += 1;
+                }
+                Stmt::Loop(l) => {
+                    let frame = place.frame.inside(&l.var).map_err(fault::library)?;
+                    let range = frame.range(&l.lower, &l.upper, l.step)?;
+                    let inner = place.domain.insert_dims(Dim::SET, place.loops.len(), 1);
+                    let domain = inner.and_then(|inner| inner.intersect(&range)).map_err(fault::library)?;
+                    let mut loops = place.loops.clone();
+                    loops.push(Around {
+                        number: self.loops,
+                        var: l.var.clone(),
+                        kind: l.kind,
+                        reductions: l.reductions.clone(),
+                    });
+                    self.loops += 1;
+                    let mut position = place.position.clone();
+                    position.push(*counter);
+                    self.block(&l.body, &Place { frame, domain, loops, position }, &mut 0)?;
+                    *counter += 1;
+                }
+                Stmt::If { cond, then, otherwise } => {
+                    let holds = place.frame.condition("the condition", cond)?;
+                    let branch = |set: isl::Result<Set>| -> Result<Place> {
+                        Ok(Place {
+                            frame: place.frame.clone(),
+                            domain: set.map_err(fault::library)?,
+                            loops: place.loops.clone(),
+                            position: place.position.clone(),
+                        })
+                    };
+                    self.block(then, &branch(place.domain.intersect(&holds))?, counter)?;
+                    self.block(otherwise, &branch(place.domain.subtract(&holds))?, counter)?;
+                }
+                Stmt::Block { body, .. } => self.block(body, place, counter)?,
+                Stmt::Local(local) => {
+                    if !self.scope.insert(local.name.clone()) {
+                        let what = format!("the local array `{}`", local.name);
+                        return Err(fault::outside(&what, "its name hides another array's"));
+                    }
+                    self.locals.push(local.clone());
+                }
+                Stmt::Copy(_) | Stmt::Wait(_) => {
+                    let reason = "it moves data of a program that is already mapped to local memory";
+                    return Err(fault::outside("a copy or wait", reason));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn assign(&self, assign: &Assign, place: &Place, position: usize) -> Result<Statement> {
+        let label = assign.label.clone().expect("all statements were labelled");
+        let tuple = readable(&label);
+        let iterators = dimension_names(&place.loops);
+        let named = || -> isl::Result<Set> {
+            let mut domain = place.domain.coalesce()?;
+            for (k, name) in iterators.iter().enumerate() {
+                domain = domain.set_dim_name(Dim::SET, k, name)?;
+            }
+            domain.set_tuple_name(&tuple)
+        };
+        let domain = named().map_err(fault::library)?;
+        let mut accesses = Vec::new();
+        let mut touch = |access: &Access, write: bool, reduction: Option<ReduceOp>| -> Result<()> {
+            accesses.push(Touch {
+                array: access.array.clone(),
+                path: access.path.clone(),
+                write,
+                reduction,
+                relation: relation(access, place, &domain)?,
+            });
+            Ok(())
+        };
+        let mut loads = Vec::new();
+        for expr in assign.target.indices.iter().chain([&assign.value]) {
+            expr.walk(&mut |e| {
+                if let Expr::Load(access) = e {
+                    loads.push(access);
+                }
+            });
+        }
+        for access in loads {
+            touch(access, false, None)?;
+        }
+        let reduction = assign.update.filter(|u| u.reorder).map(|u| u.op);
+        if assign.update.is_some() {
+            touch(&assign.target, false, reduction)?;
+        }
+        touch(&assign.target, true, reduction)?;
+        let mut positions = place.position.clone();
+        positions.push(position);
+        Ok(Statement {
+            label,
+            tuple,
+            loops: place.loops.clone(),
+            position: positions,
+            assign: assign.clone(),
+            domain,
+            accesses,
+        })
+    }
+}
+
+/// Names of dimensions: those of the loops, made different from each other.
+fn dimension_names(loops: &[Around]) -> Vec<String> {
+    let mut taken = BTreeSet::new();
+    loops.iter().map(|around| fresh(&readable(&around.var), &mut taken).to_string()).collect()
+}
+
+/// The name of an array's tuple; each component of a pair is an array of its own.
+pub(crate) fn array_tuple(array: &str, path: &[Component]) -> String {
+    let mut name = readable(array);
+    for component in path {
+        name.push_str(match component {
+            Component::First => "_x1",
+            Component::Second => "_x2",
+        });
+    }
+    if path.is_empty() { name } else { format!("{name}_p") }
+}
+
+fn relation(access: &Access, place: &Place, domain: &Set) -> Result<Map> {
+    let role = format!("the subscript of `{access}`:");
+    let subscripts =
+        access.indices.iter().map(|e| place.frame.function(&role, e)).collect::<Result<Vec<_>>>()?;
+    let build = || -> isl::Result<Map> {
+        let from = place.frame.space();
+        let to = from.params()?.set_from_params()?.add_dims(Dim::SET, subscripts.len())?;
+        let function = MultiPwAff::from_list(&from.map_to(&to)?, &subscripts)?;
+        let map = Map::from_multi_pw_aff(&function)?;
+        let map = map.set_tuple_name(Dim::Out, &array_tuple(&access.array, &access.path))?;
+        let tuple = domain.tuple_name()?.unwrap_or_default();
+        map.set_tuple_name(Dim::In, &tuple)?.intersect_domain(domain)
+    };
+    build().map_err(fault::library)
+}
