@@ -19,6 +19,11 @@ pub(crate) fn limit(what: &str) -> Diagnostic {
         .help("allow more operations, or split the region into smaller ones")
 }
 
+/// Whether this is the diagnostic of a bound on work.
+pub(crate) fn is_limit(diagnostic: &Diagnostic) -> bool {
+    diagnostic.code == Code("P0002")
+}
+
 /// `P0101`: an expression that must be affine is not.
 pub(crate) fn not_affine(role: &str, expr: &Expr, reason: &str) -> Diagnostic {
     Diagnostic::general(Code("P0101"), format!("{role} `{expr}` is not affine: {reason}"))

@@ -8,8 +8,18 @@
 
 mod affine;
 mod fault;
+pub mod check;
+pub mod codegen;
+pub mod dependence;
+pub mod locality;
 pub mod model;
 mod names;
+pub mod optimize;
+pub mod scheduling;
+pub mod transform;
+pub mod tree;
 
 pub use fault::Result;
 pub use model::{Model, Statement};
+pub use optimize::{Optimized, Options, optimize};
+pub use tree::Tree;

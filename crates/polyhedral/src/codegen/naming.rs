@@ -1,0 +1,107 @@
+//! Names for generated loops: a loop that runs over an original iterator has its name, a tile loop the name of what it tiles.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use loops::{Expr, Function, Name, Stmt};
+
+use super::Instance;
+use crate::model::Model;
+use crate::names::fresh;
+
+/// Renames the loops of a generated function, and with them the instance map.
+pub(super) fn rename(
+    function: Function,
+    instances: BTreeMap<Name, Instance>,
+    model: &Model,
+) -> (Function, BTreeMap<Name, Instance>) {
+    let mut taken: BTreeSet<Name> = function.sizes.iter().cloned().collect();
+    taken.extend(function.params.iter().map(|p| p.name.clone()));
+    taken.extend(model.locals.iter().map(|l| l.name.clone()));
+    let mut renamer = Renamer { model, instances, result: BTreeMap::new() };
+    let body = renamer.block(&function.body, &BTreeMap::new(), &taken);
+    (Function { body, ..function }, renamer.result)
+}
+
+struct Renamer<'a> {
+    model: &'a Model,
+    instances: BTreeMap<Name, Instance>,
+    result: BTreeMap<Name, Instance>,
+}
+
+impl Renamer<'_> {
+    fn block(&mut self, body: &[Stmt], names: &BTreeMap<Name, Expr>, taken: &BTreeSet<Name>) -> Vec<Stmt> {
+        body.iter().map(|stmt| self.stmt(stmt, names, taken)).collect()
+    }
+
+    fn stmt(&mut self, stmt: &Stmt, names: &BTreeMap<Name, Expr>, taken: &BTreeSet<Name>) -> Stmt {
+        let put = |e: &Expr| e.substitute(&|name| names.get(name).cloned());
+        match stmt {
+            Stmt::Loop(l) => {
+                let mut taken = taken.clone();
+                let base = self.base(&l.var, &l.body);
+                let var = fresh(&base, &mut taken);
+                let mut inner = names.clone();
+                inner.insert(l.var.clone(), Expr::Var(var.clone()));
+                let mut new = l.clone();
+                new.lower = put(&l.lower);
+                new.upper = put(&l.upper);
+                new.var = var;
+                new.body = self.block(&l.body, &inner, &taken);
+                Stmt::Loop(new)
+            }
+            Stmt::Assign(assign) => {
+                if let Some(label) = &assign.label
+                    && let Some(instance) = self.instances.get(label)
+                {
+                    let iterators = instance.iterators.iter().map(put).collect();
+                    let original = instance.original.clone();
+                    self.result.insert(label.clone(), Instance { original, iterators });
+                }
+                stmt.map(&mut |e| put(e), &mut |_| Vec::new())
+            }
+            Stmt::If { cond, then, otherwise } => Stmt::If {
+                cond: put(cond),
+                then: self.block(then, names, taken),
+                otherwise: self.block(otherwise, names, taken),
+            },
+            Stmt::Block { mark, body } => {
+                Stmt::Block { mark: mark.clone(), body: self.block(body, names, taken) }
+            }
+            other => other.clone(),
+        }
+    }
+
+    /// The name that the loop should have, if it is free.
+    fn base(&self, var: &Name, body: &[Stmt]) -> String {
+        let (mut exact, mut within, mut bounds) = (None, None, None);
+        for stmt in body {
+            stmt.walk(&mut |stmt| match stmt {
+                Stmt::Assign(assign) => {
+                    let Some(instance) = assign.label.as_ref().and_then(|label| self.instances.get(label)) else {
+                        return;
+                    };
+                    let statement = self.model.statements.iter().find(|s| s.label == instance.original);
+                    let names = statement.map(|s| s.iterators()).unwrap_or_default();
+                    for (name, value) in names.iter().zip(&instance.iterators) {
+                        if *value == Expr::Var(var.clone()) {
+                            exact.get_or_insert(name.clone());
+                        } else if value.vars().contains(var) {
+                            within.get_or_insert(name.clone());
+                        }
+                    }
+                }
+                // A tile loop is seen in the bounds of the loop over its points.
+                Stmt::Loop(l) if l.lower.vars().contains(var) => {
+                    bounds.get_or_insert_with(|| self.base(&l.var, &l.body));
+                }
+                _ => {}
+            });
+        }
+        match (exact, bounds, within) {
+            (Some(name), ..) => name.to_string(),
+            (None, Some(name), _) => format!("{name}t"),
+            (None, None, Some(name)) => name.to_string(),
+            (None, None, None) => "t".to_owned(),
+        }
+    }
+}

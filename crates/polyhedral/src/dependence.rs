@@ -1,0 +1,269 @@
+//! Which pairs of instances must stay in order, and which of those a reduction frees.
+//!
+//! Three views: [`memory`] has every pair of conflicting instances (what legality is checked against), [`dataflow`] has for each read the one
+//! write that it sees, and [`covering`] has few pairs from which the others follow by transitivity (what the scheduler is given).
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use isl::{Dim, Map, UnionAccessInfo, UnionMap};
+use loops::{Name, ReduceOp};
+
+use crate::fault::{self, Result};
+use crate::model::{Model, Statement, Touch, array_tuple};
+
+/// How two accesses of one element follow each other.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum Kind {
+    /// Write, then read.
+    Flow,
+    /// Read, then write.
+    Anti,
+    /// Write, then write.
+    Output,
+}
+
+impl fmt::Display for Kind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Kind::Flow => "flow",
+            Kind::Anti => "anti",
+            Kind::Output => "output",
+        })
+    }
+}
+
+/// Dependences of one kind between two statements through one array.
+#[derive(Clone, Debug)]
+pub struct Dependence {
+    /// How the accesses follow each other.
+    pub kind: Kind,
+    /// The array.
+    pub array: Name,
+    /// Label of the earlier statement.
+    pub source: Name,
+    /// Label of the later statement.
+    pub target: Name,
+    /// If both ends are updates by this operation that may be reordered: the pairs need not stay in order.
+    pub reduction: Option<ReduceOp>,
+    /// From instances of the source to instances of the target.
+    pub relation: Map,
+}
+
+impl fmt::Display for Dependence {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} {} -> {} on {}", self.kind, self.source, self.target, self.array)?;
+        if let Some(op) = self.reduction {
+            write!(f, " (reduction {})", op.symbol())?;
+        }
+        write!(f, ": {}", self.relation)
+    }
+}
+
+/// Pairs of instances of two statements of which the first is earlier in the text's order.
+///
+/// Not by comparing padded times: with the loops that both are in, there is one simple piece for each of them and one for the text.
+pub(crate) fn before(source: &Statement, target: &Statement) -> isl::Result<Map> {
+    let space = source.domain.space()?.map_to(&target.domain.space()?)?;
+    let shared = shared_loops(source, target);
+    let mut result = Map::empty(&space)?;
+    let mut equal = Map::universe(&space)?;
+    for level in 0..shared {
+        result = result.union(&equal.order_lt((Dim::In, level), (Dim::Out, level))?)?;
+        equal = equal.equate((Dim::In, level), (Dim::Out, level))?;
+    }
+    // Branches of a conditional share no position, so equal positions mean the same statement.
+    if source.position[shared] < target.position[shared] {
+        result = result.union(&equal)?;
+    }
+    Ok(result)
+}
+
+/// Number of loops that both statements are in.
+pub(crate) fn shared_loops(source: &Statement, target: &Statement) -> usize {
+    source.loops.iter().zip(&target.loops).take_while(|(a, b)| a.number == b.number).count()
+}
+
+/// The largest number of pairs of accesses that is looked at.
+const MAX_PAIRS: usize = 400_000;
+
+/// A reference to an access of a statement.
+type Site<'a> = (&'a Statement, &'a Touch);
+
+fn by_element(model: &Model) -> BTreeMap<String, Vec<Site<'_>>> {
+    let mut groups: BTreeMap<String, Vec<Site<'_>>> = BTreeMap::new();
+    for statement in &model.statements {
+        for touch in &statement.accesses {
+            groups.entry(array_tuple(&touch.array, &touch.path)).or_default().push((statement, touch));
+        }
+    }
+    groups
+}
+
+/// Every pair of instances that touch one element, at least one of them writing, in the order of the text.
+///
+/// # Errors
+/// Those of the set library; `P0002` if there are too many pairs of accesses.
+pub fn memory(model: &Model) -> Result<Vec<Dependence>> {
+    memory_where(model, &|_| true)
+}
+
+fn memory_where(model: &Model, wanted: &dyn Fn(&[Site<'_>]) -> bool) -> Result<Vec<Dependence>> {
+    type Key = (Name, Kind, usize, usize, Option<ReduceOp>);
+    let index: BTreeMap<&Name, usize> =
+        model.statements.iter().enumerate().map(|(k, s)| (&s.label, k)).collect();
+    let mut found: BTreeMap<Key, Map> = BTreeMap::new();
+    let mut order: BTreeMap<(usize, usize), Map> = BTreeMap::new();
+    let mut pairs = 0usize;
+    for sites in by_element(model).values().filter(|sites| wanted(sites)) {
+        for (s, a) in sites {
+            for (t, b) in sites {
+                if !a.write && !b.write {
+                    continue;
+                }
+                pairs += 1;
+                if pairs > MAX_PAIRS {
+                    return Err(fault::limit("pairs of accesses"));
+                }
+                let kind = match (a.write, b.write) {
+                    (true, true) => Kind::Output,
+                    (true, false) => Kind::Flow,
+                    _ => Kind::Anti,
+                };
+                let (i, j) = (index[&s.label], index[&t.label]);
+                let reduction = a.reduction.filter(|_| a.reduction == b.reduction);
+                let mut relate = || -> isl::Result<Option<Map>> {
+                    let before = match order.get(&(i, j)) {
+                        Some(before) => before.clone(),
+                        None => {
+                            let before = before(s, t)?;
+                            order.insert((i, j), before.clone());
+                            before
+                        }
+                    };
+                    let relation = a.relation.apply_range(&b.relation.reverse()?)?.intersect(&before)?;
+                    Ok(if relation.is_empty()? { None } else { Some(relation) })
+                };
+                let Some(relation) = relate().map_err(fault::library)? else { continue };
+                let key = (a.array.clone(), kind, i, j, reduction);
+                let merged = match found.remove(&key) {
+                    Some(old) => old.union(&relation).map_err(fault::library)?,
+                    None => relation,
+                };
+                found.insert(key, merged);
+            }
+        }
+    }
+    found
+        .into_iter()
+        .map(|((array, kind, i, j, reduction), relation)| {
+            Ok(Dependence {
+                kind,
+                array,
+                source: model.statements[i].label.clone(),
+                target: model.statements[j].label.clone(),
+                reduction,
+                relation: relation.coalesce().map_err(fault::library)?,
+            })
+        })
+        .collect()
+}
+
+/// For each read the write whose value it sees: exact dataflow.
+///
+/// # Errors
+/// Those of the set library.
+pub fn dataflow(model: &Model) -> Result<Vec<Dependence>> {
+    let (reads, writes, order) = (model.touches(false)?, model.touches(true)?, model.order()?);
+    let flow = || -> isl::Result<UnionMap> {
+        let info = UnionAccessInfo::from_sink(&reads)?.must_source(&writes)?.schedule_map(&order)?;
+        info.compute()?.full_must()
+    };
+    from_full(model, Kind::Flow, &flow().map_err(fault::library)?)
+}
+
+/// Dependences `source -> [target -> element]`, sorted by statements and array.
+fn from_full(model: &Model, kind: Kind, full: &UnionMap) -> Result<Vec<Dependence>> {
+    let arrays: BTreeMap<String, Name> = model
+        .statements
+        .iter()
+        .flat_map(|s| &s.accesses)
+        .map(|touch| (array_tuple(&touch.array, &touch.path), touch.array.clone()))
+        .collect();
+    let position = |tuple: &str| model.statements.iter().position(|s| s.tuple == tuple);
+    let mut found = Vec::new();
+    let mut collect = || -> isl::Result<()> {
+        for map in full.maps()? {
+            if map.is_empty()? {
+                continue;
+            }
+            let relation = map.range_factor_domain()?.coalesce()?;
+            let element = map.range_factor_range()?.tuple_name(Dim::Out)?.unwrap_or_default();
+            let source = map.tuple_name(Dim::In)?.unwrap_or_default();
+            let target = relation.tuple_name(Dim::Out)?.unwrap_or_default();
+            if let (Some(i), Some(j), Some(array)) = (position(&source), position(&target), arrays.get(&element)) {
+                found.push((array.clone(), i, j, relation));
+            }
+        }
+        Ok(())
+    };
+    collect().map_err(fault::library)?;
+    found.sort_by(|a, b| (&a.0, a.1, a.2).cmp(&(&b.0, b.1, b.2)));
+    Ok(found
+        .into_iter()
+        .map(|(array, i, j, relation)| Dependence {
+            kind,
+            array,
+            source: model.statements[i].label.clone(),
+            target: model.statements[j].label.clone(),
+            reduction: None,
+            relation,
+        })
+        .collect())
+}
+
+/// Dependences from which all others follow by transitivity: for each access only the last one before it.
+///
+/// Arrays that a reduction updates are not thinned out: where the order inside a reduction is free, transitivity through it is lost.
+///
+/// # Errors
+/// Those of the set library.
+pub fn covering(model: &Model) -> Result<Vec<Dependence>> {
+    let reduced = |sites: &[Site<'_>]| sites.iter().any(|(_, touch)| touch.reduction.is_some());
+    let mut all = memory_where(model, &reduced)?;
+    let groups = by_element(model);
+    let select = |write: bool| -> Result<UnionMap> {
+        let touches = groups
+            .values()
+            .filter(|sites| !reduced(sites))
+            .flatten()
+            .filter(|(_, touch)| touch.write == write)
+            .map(|(_, touch)| &touch.relation);
+        UnionMap::of(&model.ctx, touches).map_err(fault::library)
+    };
+    let (reads, writes, order) = (select(false)?, select(true)?, model.order()?);
+    let run = |sink: &UnionMap, kind: Kind| -> isl::Result<UnionMap> {
+        let info = UnionAccessInfo::from_sink(sink)?.schedule_map(&order)?;
+        match kind {
+            Kind::Flow | Kind::Output => info.must_source(&writes)?.compute()?.full_must(),
+            Kind::Anti => info.may_source(&reads)?.kill(&writes)?.compute()?.full_may(),
+        }
+    };
+    for (sink, kind) in [(&reads, Kind::Flow), (&writes, Kind::Anti), (&writes, Kind::Output)] {
+        all.extend(from_full(model, kind, &run(sink, kind).map_err(fault::library)?)?);
+    }
+    Ok(all)
+}
+
+/// The relations of some dependences as one.
+///
+/// # Errors
+/// Those of the set library.
+pub fn union<'a>(
+    model: &Model,
+    dependences: impl IntoIterator<Item = &'a Dependence>,
+) -> Result<UnionMap> {
+    UnionMap::of(&model.ctx, dependences.into_iter().map(|d| &d.relation))
+        .and_then(|map| map.coalesce())
+        .map_err(fault::library)
+}

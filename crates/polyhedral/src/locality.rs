@@ -1,0 +1,176 @@
+//! Which loop runs along memory, and how large tiles may be: a small model of caches.
+//!
+//! Left out: conflicts between arrays, TLBs, and everything that would need a run.
+
+use std::collections::BTreeMap;
+
+use isl::{Dim, UnionPwAff};
+use loops::{Elem, Expr, Name};
+
+use crate::fault::{self, Result};
+use crate::model::{Model, Statement};
+use crate::tree::{Band, Member};
+
+/// Sizes of the machine's caches in bytes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Caches {
+    /// First level, data, of one core.
+    pub l1: i64,
+    /// Second level, of one core.
+    pub l2: i64,
+}
+
+impl Default for Caches {
+    fn default() -> Caches {
+        Caches { l1: 48 << 10, l2: 2 << 20 }
+    }
+}
+
+/// For each statement (by tuple) the iterator that a member runs over, where it is one iterator with factor 1 (plus a constant).
+pub(crate) fn driven(model: &Model, member: &Member) -> Result<BTreeMap<String, usize>> {
+    let read = || -> isl::Result<BTreeMap<String, usize>> {
+        let mut found = BTreeMap::new();
+        for function in UnionPwAff::read(&model.ctx, member.function.as_str())?.pw_affs()? {
+            let Some(tuple) = function.domain_space()?.tuple_name(Dim::SET)? else { continue };
+            let pieces = function.pieces()?;
+            let [(_, aff)] = pieces.as_slice() else { continue };
+            if aff.dim(Dim::Div)? > 0 {
+                continue;
+            }
+            let mut only = None;
+            let mut count = 0;
+            for k in 0..aff.dim(Dim::In)? {
+                let coefficient = aff.coefficient(Dim::In, k)?;
+                if !coefficient.is_zero()? {
+                    count += 1;
+                    only = coefficient.to_i64().is_ok_and(|c| c == 1).then_some(k);
+                }
+            }
+            if let (1, Some(k)) = (count, only) {
+                found.insert(tuple, k);
+            }
+        }
+        Ok(found)
+    };
+    read().map_err(fault::library)
+}
+
+/// How an access moves when one iterator advances by one.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Stride {
+    /// Not at all.
+    Zero,
+    /// To the next element.
+    One,
+    /// Further, or it is not known.
+    Far,
+}
+
+/// The stride of an access along an iterator.
+pub(crate) fn stride(indices: &[Expr], iterator: &Name) -> Stride {
+    let Some((last, outer)) = indices.split_last() else { return Stride::Zero };
+    if outer.iter().any(|e| e.vars().contains(iterator)) {
+        return Stride::Far;
+    }
+    match last.vars().contains(iterator) {
+        false => Stride::Zero,
+        true if unit(last, iterator) => Stride::One,
+        true => Stride::Far,
+    }
+}
+
+/// Whether an index expression is the iterator plus something without it.
+fn unit(expr: &Expr, iterator: &Name) -> bool {
+    match expr {
+        Expr::Var(name) => name == iterator,
+        Expr::Binary(loops::BinaryOp::Add, a, b) => {
+            let (in_a, in_b) = (a.vars().contains(iterator), b.vars().contains(iterator));
+            in_a != in_b && if in_a { unit(a, iterator) } else { unit(b, iterator) }
+        }
+        Expr::Binary(loops::BinaryOp::Sub, a, b) => !b.vars().contains(iterator) && unit(a, iterator),
+        _ => false,
+    }
+}
+
+/// The subscripts of all accesses of a statement: its target and what it loads.
+pub(crate) fn subscripts(statement: &Statement) -> Vec<(&Name, &[Expr])> {
+    let mut all = vec![(&statement.assign.target.array, statement.assign.target.indices.as_slice())];
+    statement.assign.value.walk(&mut |e| {
+        if let Expr::Load(access) = e {
+            all.push((&access.array, access.indices.as_slice()));
+        }
+    });
+    all
+}
+
+/// How well a member would do as the innermost loop: along memory is good, across it is bad.
+pub(crate) fn vector_score(model: &Model, member: &Member) -> Result<i64> {
+    let mut score = 0;
+    for (tuple, position) in driven(model, member)? {
+        let Some(statement) = model.by_tuple(&tuple) else { continue };
+        let iterator = &statement.loops[position].var;
+        // A store that is strided cannot be a vector's; a load that does not move is one broadcast.
+        for (k, (_, indices)) in subscripts(statement).into_iter().enumerate() {
+            let weight = if k == 0 { 2 } else { 1 };
+            score += weight
+                * match stride(indices, iterator) {
+                    Stride::One => 3,
+                    Stride::Zero => 1,
+                    Stride::Far => -4,
+                };
+        }
+    }
+    Ok(score)
+}
+
+fn bytes(elem: &Elem) -> i64 {
+    match elem {
+        Elem::Scalar(scalar) => scalar.bytes() as i64,
+        Elem::Pair(a, b) => bytes(a) + bytes(b),
+    }
+}
+
+/// Tile sizes for the members of a band such that what a tile touches fits in half of `capacity`.
+pub(crate) fn tile_sizes(model: &Model, band: &Band, capacity: i64) -> Result<Vec<i64>> {
+    let n = band.members.len();
+    let drives = band.members.iter().map(|m| driven(model, m)).collect::<Result<Vec<_>>>()?;
+    // Which members move each access.
+    let mut footprints: Vec<(i64, Vec<bool>)> = Vec::new();
+    for statement in &model.statements {
+        for (array, indices) in subscripts(statement) {
+            let width = model
+                .function
+                .params
+                .iter()
+                .find(|p| p.name == *array)
+                .map(|p| bytes(&p.elem))
+                .or_else(|| model.locals.iter().find(|l| l.name == *array).map(|l| bytes(&l.elem)));
+            let moved: Vec<bool> = drives
+                .iter()
+                .map(|drive| {
+                    drive.get(&statement.tuple).is_some_and(|k| {
+                        let iterator = &statement.loops[*k].var;
+                        indices.iter().any(|e| e.vars().contains(iterator))
+                    })
+                })
+                .collect();
+            let footprint = (width.unwrap_or(8), moved);
+            if !footprints.contains(&footprint) {
+                footprints.push(footprint);
+            }
+        }
+    }
+    let touched = |sizes: &[i64]| -> i64 {
+        footprints
+            .iter()
+            .map(|(width, moved)| {
+                moved.iter().zip(sizes).filter(|(m, _)| **m).fold(*width, |area, (_, s)| area.saturating_mul(*s))
+            })
+            .fold(0, i64::saturating_add)
+    };
+    let mut size = 256;
+    while size > 8 && touched(&vec![size; n]) > capacity / 2 {
+        size -= if size > 64 { 32 } else { 8 };
+    }
+    Ok(vec![size; n])
+}

@@ -1,0 +1,256 @@
+//! The pipeline: model, dependences, schedule, tiles, parallel and vector loops, code, check.
+
+use std::collections::BTreeMap;
+
+use loops::{Function, Name};
+
+use crate::check::{self, Checked};
+use crate::codegen::{self, Instance};
+use crate::dependence;
+use crate::fault::{self, Result};
+use crate::locality::{self, Caches};
+use crate::model::Model;
+use crate::scheduling::{self, Fusion};
+use crate::transform;
+use crate::tree::{Band, Branch, Node, Tree};
+
+/// How tile sizes are chosen.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Tiling {
+    /// No tiles.
+    None,
+    /// These sizes, outermost member first; the last one holds for further members.
+    Fixed(Vec<i64>),
+    /// By the caches.
+    Caches(Caches),
+}
+
+/// What the pipeline does.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// The scheduler's choices; `None` chooses fusion by the program.
+    pub fusion: Option<Fusion>,
+    /// Statements in one run of the scheduler.
+    pub cluster: usize,
+    /// A schedule of the user's instead of the scheduler's.
+    pub schedule: Option<Tree>,
+    /// Tile sizes.
+    pub tiling: Tiling,
+    /// Whether outer loops are run in parallel.
+    pub parallel: bool,
+    /// Whether innermost loops are marked for vectors.
+    pub vector: bool,
+    /// Bound on the set library's operations, for each stage.
+    pub operations: u64,
+    /// Whether the result is checked.
+    pub check: bool,
+}
+
+impl Default for Options {
+    fn default() -> Options {
+        Options {
+            fusion: None,
+            cluster: scheduling::Options::default().cluster,
+            schedule: None,
+            tiling: Tiling::Caches(Caches::default()),
+            parallel: true,
+            vector: true,
+            operations: scheduling::Options::default().operations,
+            check: true,
+        }
+    }
+}
+
+/// The result of the pipeline.
+#[derive(Clone, Debug)]
+pub struct Optimized {
+    /// The function.
+    pub function: Function,
+    /// Where its statements come from.
+    pub instances: BTreeMap<Name, Instance>,
+    /// The schedule that it follows.
+    pub tree: Tree,
+    /// What was done.
+    pub report: Report,
+}
+
+/// What was done, for people.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Report {
+    /// Statements of the model.
+    pub statements: usize,
+    /// Dependences given to the scheduler.
+    pub dependences: usize,
+    /// Bands, with their members, tile sizes and parallel loops, one line each.
+    pub bands: Vec<String>,
+    /// Where something was given up, and why.
+    pub notes: Vec<String>,
+    /// What the checker looked at; none if it was not run.
+    pub checked: Option<Checked>,
+}
+
+/// Reschedules, tiles and parallelises a function.
+///
+/// # Errors
+/// Those of all stages. A result that fails its check is not returned.
+pub fn optimize(function: &Function, options: &Options) -> Result<Optimized> {
+    let model = Model::extract(function)?;
+    let mut report = Report { statements: model.statements.len(), ..Report::default() };
+    let dependences = model.ctx.limited(options.operations, || dependence::covering(&model));
+    let dependences = match dependences {
+        Ok(dependences) => dependences,
+        Err(error) if fault::is_limit(&error) => dependence::memory(&model)?,
+        Err(error) => return Err(error),
+    };
+    report.dependences = dependences.len();
+    let tree = match &options.schedule {
+        Some(tree) => {
+            check::tree(&model, &dependence::memory(&model)?, tree)?;
+            tree.clone()
+        }
+        None => {
+            let fusion = options.fusion.unwrap_or_else(|| choose_fusion(&model));
+            let scheduling =
+                scheduling::Options { fusion, operations: options.operations, cluster: options.cluster };
+            let scheduled = scheduling::schedule(&model, &dependences, &scheduling)?;
+            if scheduled.limited {
+                report.notes.push("the scheduler reached its limit: the original order is kept there".to_owned());
+            }
+            scheduled.tree
+        }
+    };
+    let mut mapper = Mapper { model: &model, options, report: &mut report };
+    let Tree { root } = tree;
+    let tree = Tree { root: mapper.node(root, options.parallel)? };
+    let generated = codegen::generate(&model, &tree, options.operations)?;
+    if options.check {
+        report.checked = Some(check::function(function, &generated, options.operations)?);
+    }
+    Ok(Optimized { function: generated.function, instances: generated.instances, tree, report })
+}
+
+/// Statements that reuse data (more loops than subscripts) want nests of their own; the others want to share one pass.
+fn choose_fusion(model: &Model) -> Fusion {
+    let reuses = model.statements.iter().any(|statement| {
+        let rank = locality::subscripts(statement).iter().map(|(_, indices)| indices.len()).max().unwrap_or(0);
+        statement.loops.len() > rank && statement.loops.len() >= 3
+    });
+    if reuses { Fusion::None } else { Fusion::Smart }
+}
+
+struct Mapper<'a> {
+    model: &'a Model,
+    options: &'a Options,
+    report: &'a mut Report,
+}
+
+impl Mapper<'_> {
+    /// Maps the outermost bands; `parallel` says whether a loop may still become parallel.
+    fn node(&mut self, node: Node, parallel: bool) -> Result<Node> {
+        let child = |mapper: &mut Self, child: Box<Node>| -> Result<Box<Node>> {
+            Ok(Box::new(mapper.node(*child, parallel)?))
+        };
+        Ok(match node {
+            Node::Band(band) => self.band(band, parallel)?,
+            Node::Sequence(branches) => Node::Sequence(self.branches(branches, parallel)?),
+            Node::Set(branches) => Node::Set(self.branches(branches, parallel)?),
+            Node::Filter(Branch { filter, child: c }) => Node::Filter(Branch { filter, child: child(self, c)? }),
+            Node::Domain { domain, child: c } => Node::Domain { domain, child: child(self, c)? },
+            Node::Context { context, child: c } => Node::Context { context, child: child(self, c)? },
+            Node::Guard { guard, child: c } => Node::Guard { guard, child: child(self, c)? },
+            Node::Mark { name, child: c } => Node::Mark { name, child: child(self, c)? },
+            Node::Extension { extension, child: c } => Node::Extension { extension, child: child(self, c)? },
+            Node::Expansion { contraction, expansion, child: c } => {
+                Node::Expansion { contraction, expansion, child: child(self, c)? }
+            }
+            Node::Leaf => Node::Leaf,
+        })
+    }
+
+    fn branches(&mut self, branches: Vec<Branch>, parallel: bool) -> Result<Vec<Branch>> {
+        branches
+            .into_iter()
+            .map(|Branch { filter, child }| Ok(Branch { filter, child: Box::new(self.node(*child, parallel)?) }))
+            .collect()
+    }
+
+    fn band(&mut self, mut band: Band, parallel: bool) -> Result<Node> {
+        let innermost = !has_band(&band.child);
+        let n = band.members.len();
+        // The outermost loop should be parallel: any order of a permutable band is legal.
+        if parallel
+            && band.permutable
+            && let Some(first) = band.members.iter().position(|m| m.coincident)
+        {
+            let member = band.members.remove(first);
+            band.members.insert(0, member);
+        }
+        let outer_parallel = parallel && band.members[0].coincident;
+        if !innermost {
+            let child = std::mem::replace(&mut band.child, Box::new(Node::Leaf));
+            band.child = Box::new(self.node(*child, parallel && !outer_parallel)?);
+        }
+        let sizes = match &self.options.tiling {
+            Tiling::None => None,
+            _ if n < 2 || !band.permutable => None,
+            Tiling::Fixed(sizes) => {
+                let last = sizes.last().copied();
+                last.map(|last| (0..n).map(|k| sizes.get(k).copied().unwrap_or(last)).collect::<Vec<_>>())
+            }
+            Tiling::Caches(caches) => Some(locality::tile_sizes(self.model, &band, caches.l2)?),
+        };
+        let line = format!(
+            "{n} loops{}{}{}",
+            if band.permutable { ", permutable" } else { "" },
+            if outer_parallel { ", outermost parallel" } else { "" },
+            sizes.as_ref().map_or(String::new(), |s| format!(", tiles {s:?}"))
+        );
+        self.report.bands.push(line);
+        let tiled = match sizes {
+            Some(sizes) => Some(transform::tile::tile_band(&self.model.ctx, band.clone(), &sizes)?),
+            None => None,
+        };
+        // The point loops: the one along memory goes innermost.
+        let mut points = band;
+        let mut marks = vec![None; n];
+        if innermost && self.options.vector {
+            let mut best: Option<(i64, usize)> = None;
+            for (k, member) in points.members.iter().enumerate() {
+                let score = locality::vector_score(self.model, member)?;
+                // An untiled parallel loop is not also a vector.
+                let free = member.coincident && !(k == 0 && outer_parallel && tiled.is_none());
+                if free && best.is_none_or(|(old, _)| score >= old) {
+                    best = Some((score, k));
+                }
+            }
+            if let Some((score, k)) = best
+                && score > 0
+                && (points.permutable || k + 1 == n)
+            {
+                let member = points.members.remove(k);
+                points.members.push(member);
+                marks[n - 1] = Some("vector");
+            }
+        }
+        match tiled {
+            None => {
+                if outer_parallel {
+                    marks[0] = Some("parallel");
+                }
+                transform::mark::mark_band(points, &marks)
+            }
+            Some(mut tiles) => {
+                tiles.child = Box::new(transform::mark::mark_band(points, &marks)?);
+                let mut marks = vec![None; n];
+                if outer_parallel {
+                    marks[0] = Some("parallel");
+                }
+                transform::mark::mark_band(tiles, &marks)
+            }
+        }
+    }
+}
+
+fn has_band(node: &Node) -> bool {
+    matches!(node, Node::Band(_)) || node.children().into_iter().any(has_band)
+}

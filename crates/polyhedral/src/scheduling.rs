@@ -1,0 +1,166 @@
+//! Finding a schedule: the set library's scheduler with our constraints, fusion choices, a bound on work, and the original order where it stops.
+//!
+//! Regions of many statements are cut: see [`Options::cluster`]. Nothing here is trusted: the generated code is checked.
+
+use isl::{Flag, ScheduleConstraints, UnionMap, UnionSet};
+
+use crate::dependence::{self, Dependence, Kind};
+use crate::fault::{self, Result};
+use crate::model::Model;
+use crate::tree::{Node, Tree};
+
+/// Which statements share loops.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Fusion {
+    /// None: one nest for each group of statements that depend on each other.
+    None,
+    /// Where it costs neither parallelism nor depth.
+    #[default]
+    Smart,
+    /// As much as is legal.
+    Max,
+}
+
+/// What the scheduler may do.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// Which statements share loops.
+    pub fusion: Fusion,
+    /// Bound on the set library's elementary operations.
+    pub operations: u64,
+    /// Regions with more statements keep their order at the outermost level; each part is scheduled by itself.
+    pub cluster: usize,
+}
+
+impl Default for Options {
+    fn default() -> Options {
+        Options { fusion: Fusion::Smart, operations: 40_000_000, cluster: 24 }
+    }
+}
+
+/// A schedule, and how it came about.
+#[derive(Clone, Debug)]
+pub struct Scheduled {
+    /// The tree.
+    pub tree: Tree,
+    /// Whether the scheduler stopped at its limit, so that (part of) the tree has the original order.
+    pub limited: bool,
+}
+
+/// A schedule for the model.
+///
+/// # Errors
+/// Those of the set library other than the limit.
+pub fn schedule(model: &Model, dependences: &[Dependence], options: &Options) -> Result<Scheduled> {
+    let original = Tree::original(model)?;
+    let clusters = clusters(model, options.cluster);
+    if clusters.len() == 1 {
+        return Ok(match part(model, dependences, None, options)? {
+            Some(tree) => Scheduled { tree, limited: false },
+            None => Scheduled { tree: original, limited: true },
+        });
+    }
+    // The original tree begins with a sequence: each of its branches belongs to one cluster.
+    let mut limited = false;
+    let Node::Domain { domain, child } = &original.root else {
+        return Ok(Scheduled { tree: original, limited: true });
+    };
+    let Node::Sequence(branches) = &**child else {
+        return Ok(Scheduled { tree: original.clone(), limited: true });
+    };
+    let mut result = Vec::new();
+    let mut next = 0;
+    for cluster in &clusters {
+        let own = &branches[next..next + cluster.branches];
+        next += cluster.branches;
+        let filter = read_union(model, own.iter().map(|b| b.filter.as_str()))?;
+        let child = match part(model, dependences, Some(&filter), options)? {
+            Some(Tree { root: Node::Domain { child, .. } }) => child,
+            _ => {
+                limited = true;
+                Box::new(if own.len() == 1 { (*own[0].child).clone() } else { Node::Sequence(own.to_vec()) })
+            }
+        };
+        let filter = crate::tree::SetText::new(filter.to_string());
+        result.push(crate::tree::Branch { filter, child });
+    }
+    let root = Node::Domain { domain: domain.clone(), child: Box::new(Node::Sequence(result)) };
+    Ok(Scheduled { tree: Tree { root }, limited })
+}
+
+fn read_union<'a>(model: &Model, texts: impl Iterator<Item = &'a str>) -> Result<UnionSet> {
+    let mut union = UnionSet::empty(&model.ctx).map_err(fault::library)?;
+    for text in texts {
+        let set = UnionSet::read(&model.ctx, text).and_then(|set| union.union(&set));
+        union = set.map_err(fault::library)?;
+    }
+    Ok(union)
+}
+
+struct Cluster {
+    /// Branches of the original outermost sequence.
+    branches: usize,
+}
+
+/// Cuts the outermost sequence of the text into runs of at most `size` statements.
+fn clusters(model: &Model, size: usize) -> Vec<Cluster> {
+    let mut counts: Vec<usize> = Vec::new();
+    let mut last = None;
+    for statement in &model.statements {
+        if last != Some(statement.position[0]) {
+            counts.push(0);
+            last = Some(statement.position[0]);
+        }
+        *counts.last_mut().expect("just pushed") += 1;
+    }
+    let mut clusters: Vec<(usize, usize)> = Vec::new();
+    for count in counts {
+        match clusters.last_mut() {
+            Some((branches, statements)) if *statements + count <= size => {
+                *branches += 1;
+                *statements += count;
+            }
+            _ => clusters.push((1, count)),
+        }
+    }
+    clusters.into_iter().map(|(branches, _)| Cluster { branches }).collect()
+}
+
+/// Runs the scheduler on the instances in `filter`, or on all. `None` if it stopped at its limit.
+fn part(
+    model: &Model,
+    dependences: &[Dependence],
+    filter: Option<&UnionSet>,
+    options: &Options,
+) -> Result<Option<Tree>> {
+    let mut domain = model.domain()?;
+    if let Some(filter) = filter {
+        domain = domain.intersect(filter).map_err(fault::library)?;
+    }
+    let restrict = |map: UnionMap| -> Result<UnionMap> {
+        map.intersect_domain(&domain).and_then(|map| map.intersect_range(&domain)).map_err(fault::library)
+    };
+    let validity = restrict(dependence::union(model, dependences.iter().filter(|d| d.reduction.is_none()))?)?;
+    let all = restrict(dependence::union(model, dependences)?)?;
+    let near = dependences.iter().filter(|d| d.kind == Kind::Flow);
+    let proximity = restrict(dependence::union(model, near)?)?;
+    let ctx = &model.ctx;
+    let run = || -> isl::Result<isl::Schedule> {
+        ctx.set(Flag::ScheduleSerializeSccs, i32::from(options.fusion == Fusion::None))?;
+        ctx.set(Flag::ScheduleMaximizeCoincidence, i32::from(options.fusion != Fusion::Max))?;
+        ctx.set(Flag::ScheduleMaximizeBandDepth, i32::from(options.fusion == Fusion::Smart))?;
+        ctx.set(Flag::ScheduleWholeComponent, i32::from(options.fusion == Fusion::Max))?;
+        ctx.set(Flag::ScheduleTreatCoalescing, 1)?;
+        ScheduleConstraints::on_domain(&domain.intersect_params(&model.context)?)?
+            .context(&model.context)?
+            .validity(&validity)?
+            .coincidence(&all)?
+            .proximity(&proximity)?
+            .compute()
+    };
+    match ctx.limited(options.operations, run) {
+        Ok(schedule) => Tree::from_isl(&schedule).map(Some),
+        Err(error) if error.kind == isl::ErrorKind::Quota => Ok(None),
+        Err(error) => Err(fault::library(error)),
+    }
+}
