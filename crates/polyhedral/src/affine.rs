@@ -119,7 +119,9 @@ impl Frame {
             BinaryOp::Max => left.max(&right)?,
             BinaryOp::Mul => {
                 if !left.is_constant()? && !right.is_constant()? {
-                    return refuse(format!("`{a}` and `{b}` both vary, and a product of two that vary is not linear"));
+                    return refuse(format!(
+                        "`{a}` and `{b}` both vary, and a product of two that vary is not linear"
+                    ));
                 }
                 left.mul(&right)?
             }
@@ -214,7 +216,9 @@ impl Frame {
 
 fn is_truth_value(expr: &Expr) -> bool {
     match expr {
-        Expr::Bool(_) | Expr::Compare(..) | Expr::Unary(UnaryOp::Not, _) | Expr::Cast(Scalar::Bool, _) => true,
+        Expr::Bool(_) | Expr::Compare(..) | Expr::Unary(UnaryOp::Not, _) | Expr::Cast(Scalar::Bool, _) => {
+            true
+        }
         Expr::Binary(op, ..) => matches!(op, BinaryOp::And | BinaryOp::Or),
         Expr::Select(_, yes, _) => is_truth_value(yes),
         _ => false,

@@ -72,6 +72,20 @@ struct Copy<'a> {
     to_new: Map,
 }
 
+impl Copy<'_> {
+    /// The same map with fewer constraints: the new loops as functions of the original ones, without what their bounds repeat.
+    ///
+    /// Only after [`once_each`]: it is single-valued then. The result is an equal map, not an approximation.
+    fn simplify(&mut self, model: &Model) -> isl::Result<()> {
+        let domain = model.statements[self.original].domain.intersect_params(&model.context)?;
+        let part = self.to_new.domain()?;
+        let part = if domain.is_subset(&part)? { domain.clone() } else { part.coalesce()? };
+        let function = self.to_new.as_pw_multi_aff()?.gist(&domain)?.coalesce()?;
+        self.to_new = Map::from_pw_multi_aff(&function)?.intersect_domain(&part)?;
+        Ok(())
+    }
+}
+
 fn check(ctx: &Ctx, original: &Function, generated: &Generated) -> Result<Checked> {
     let before_change = Model::extract_in(ctx, original)?;
     let after_change = Model::extract_in(ctx, &generated.function)?;
@@ -83,6 +97,9 @@ fn check(ctx: &Ctx, original: &Function, generated: &Generated) -> Result<Checke
     for (k, statement) in before_change.statements.iter().enumerate() {
         let own: Vec<&Copy> = copies.iter().filter(|c| c.original == k).collect();
         once_each(&before_change, statement, &own)?;
+    }
+    for copy in &mut copies {
+        copy.simplify(&before_change).map_err(fault::library)?;
     }
     let dependences = dependence::memory(&before_change)?;
     for dependence in &dependences {
@@ -120,7 +137,10 @@ fn same_interface(old: &Model, new: &Model) -> Result<()> {
     } else {
         return Ok(());
     };
-    Err(Diagnostic::general(Code("P0405"), format!("{what} of `{}` were changed by the transformation", a.name)))
+    Err(Diagnostic::general(
+        Code("P0405"),
+        format!("{what} of `{}` were changed by the transformation", a.name),
+    ))
 }
 
 /// Verifies that a generated statement is the original under its instance map.
@@ -160,7 +180,10 @@ fn copy<'a>(old: &Model, new_model: &Model, new: &'a Statement, generated: &Gene
     // The statement, with the original's iterators put in, must be the generated one: same shape, same elements.
     let expected = instance(source, &claim.iterators, new.label.clone());
     if !same_shape(&expected, &new.assign) {
-        let message = format!("the generated statement `{}` computes something else than `{}`", new.label, source.label);
+        let message = format!(
+            "the generated statement `{}` computes something else than `{}`",
+            new.label, source.label
+        );
         return Err(foreign(message)
             .note(format!("generated: {} = {}", new.assign.target, new.assign.value))
             .note(format!("expected: {} = {}", expected.target, expected.value)));
@@ -177,7 +200,10 @@ fn copy<'a>(old: &Model, new_model: &Model, new: &'a Statement, generated: &Gene
             Ok(!set.intersect(&new.domain)?.intersect_params(&new_model.context)?.is_empty()?)
         };
         if differ().map_err(fault::library)? {
-            let message = format!("the generated statement `{}` has `{b}` where `{}` has `{a}`", new.label, source.label);
+            let message = format!(
+                "the generated statement `{}` has `{b}` where `{}` has `{a}`",
+                new.label, source.label
+            );
             return Err(foreign(message));
         }
     }
@@ -198,7 +224,9 @@ fn is_index(expr: &Expr) -> bool {
         Expr::Var(_) | Expr::Int(_) => true,
         Expr::Unary(loops::UnaryOp::Neg, a) => is_index(a),
         Expr::Binary(op, a, b) => {
-            !matches!(op, loops::BinaryOp::Pow | loops::BinaryOp::And | loops::BinaryOp::Or) && is_index(a) && is_index(b)
+            !matches!(op, loops::BinaryOp::Pow | loops::BinaryOp::And | loops::BinaryOp::Or)
+                && is_index(a)
+                && is_index(b)
         }
         _ => false,
     }
@@ -292,7 +320,10 @@ fn respected(model: &Model, dependence: &Dependence, copies: &[Copy]) -> Result<
                     if late.is_empty()? {
                         return Ok(None);
                     }
-                    Ok(Some(late.apply_domain(&source.to_new.reverse()?)?.apply_range(&target.to_new.reverse()?)?))
+                    Ok(Some(
+                        late.apply_domain(&source.to_new.reverse()?)?
+                            .apply_range(&target.to_new.reverse()?)?,
+                    ))
                 };
                 if let Some(late) = wrong().map_err(fault::library)? {
                     return Err(violation(model, dependence, &late, None)?);
@@ -352,23 +383,30 @@ fn carried(model: &Model, dependence: &Dependence, pairs: &Map, source: &Copy, t
 }
 
 /// The diagnostic for a violated dependence: `pairs` are original instances.
-fn violation(model: &Model, dependence: &Dependence, pairs: &Map, parallel: Option<&Name>) -> Result<Diagnostic> {
+fn violation(
+    model: &Model,
+    dependence: &Dependence,
+    pairs: &Map,
+    parallel: Option<&Name>,
+) -> Result<Diagnostic> {
     let set = pairs.wrap().map_err(fault::library)?;
     let dims = |name: &Name| model.statements.iter().find(|s| s.label == *name).map_or(0, |s| s.loops.len());
-    let ends = [
-        (&dependence.source, dims(&dependence.source)),
-        (&dependence.target, dims(&dependence.target)),
-    ];
+    let ends =
+        [(&dependence.source, dims(&dependence.source)), (&dependence.target, dims(&dependence.target))];
     let pair = describe(model, &ends, &set)?;
     let Dependence { kind, array, .. } = dependence;
     Ok(match parallel {
         None => Diagnostic::general(
             Code("P0401"),
-            format!("the order of two instances that depend on each other is lost ({kind} dependence on `{array}`): {pair}"),
+            format!(
+                "the order of two instances that depend on each other is lost ({kind} dependence on `{array}`): {pair}"
+            ),
         ),
         Some(var) => Diagnostic::general(
             Code("P0404"),
-            format!("the parallel loop `{var}` carries a dependence ({kind} dependence on `{array}`): {pair}"),
+            format!(
+                "the parallel loop `{var}` carries a dependence ({kind} dependence on `{array}`): {pair}"
+            ),
         ),
     })
 }
@@ -387,11 +425,13 @@ fn describe(model: &Model, ends: &[(&Name, usize)], set: &Set) -> Result<String>
         }
         let small = small.lexmin()?;
         let point = small.sample_point()?;
-        let value = |kind: Dim, k: usize| -> isl::Result<String> { Ok(point.coordinate(kind, k)?.to_string()) };
+        let value =
+            |kind: Dim, k: usize| -> isl::Result<String> { Ok(point.coordinate(kind, k)?.to_string()) };
         let mut next = 0;
         let mut parts = Vec::new();
         for (name, n) in ends {
-            let coordinates = (next..next + n).map(|k| value(Dim::SET, k)).collect::<isl::Result<Vec<_>>>()?;
+            let coordinates =
+                (next..next + n).map(|k| value(Dim::SET, k)).collect::<isl::Result<Vec<_>>>()?;
             next += n;
             parts.push(format!("{name}({})", coordinates.join(", ")));
         }

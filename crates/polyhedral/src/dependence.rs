@@ -201,7 +201,9 @@ fn from_full(model: &Model, kind: Kind, full: &UnionMap) -> Result<Vec<Dependenc
             let element = map.range_factor_range()?.tuple_name(Dim::Out)?.unwrap_or_default();
             let source = map.tuple_name(Dim::In)?.unwrap_or_default();
             let target = relation.tuple_name(Dim::Out)?.unwrap_or_default();
-            if let (Some(i), Some(j), Some(array)) = (position(&source), position(&target), arrays.get(&element)) {
+            if let (Some(i), Some(j), Some(array)) =
+                (position(&source), position(&target), arrays.get(&element))
+            {
                 found.push((array.clone(), i, j, relation));
             }
         }
@@ -259,10 +261,7 @@ pub fn covering(model: &Model) -> Result<Vec<Dependence>> {
 ///
 /// # Errors
 /// Those of the set library.
-pub fn union<'a>(
-    model: &Model,
-    dependences: impl IntoIterator<Item = &'a Dependence>,
-) -> Result<UnionMap> {
+pub fn union<'a>(model: &Model, dependences: impl IntoIterator<Item = &'a Dependence>) -> Result<UnionMap> {
     UnionMap::of(&model.ctx, dependences.into_iter().map(|d| &d.relation))
         .and_then(|map| map.coalesce())
         .map_err(fault::library)

@@ -7,10 +7,10 @@
 //! What is deliberately not here: no front end, no target, no file or process; and no `unsafe`: the set library is behind the crate `isl`.
 
 mod affine;
-mod fault;
 pub mod check;
 pub mod codegen;
 pub mod dependence;
+mod fault;
 pub mod locality;
 pub mod model;
 mod names;

@@ -164,7 +164,11 @@ pub(crate) fn tile_sizes(model: &Model, band: &Band, capacity: i64) -> Result<Ve
         footprints
             .iter()
             .map(|(width, moved)| {
-                moved.iter().zip(sizes).filter(|(m, _)| **m).fold(*width, |area, (_, s)| area.saturating_mul(*s))
+                moved
+                    .iter()
+                    .zip(sizes)
+                    .filter(|(m, _)| **m)
+                    .fold(*width, |area, (_, s)| area.saturating_mul(*s))
             })
             .fold(0, i64::saturating_add)
     };

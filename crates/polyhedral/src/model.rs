@@ -110,7 +110,11 @@ impl Model {
         let mut extraction =
             Extraction { statements: Vec::new(), locals: Vec::new(), loops: 0, scope: BTreeSet::new() };
         extraction.scope.extend(function.params.iter().map(|p| p.name.clone()));
-        extraction.block(&function.body, &Place { frame, domain, loops: vec![], position: vec![] }, &mut 0)?;
+        extraction.block(
+            &function.body,
+            &Place { frame, domain, loops: vec![], position: vec![] },
+            &mut 0,
+        )?;
         let Extraction { statements, locals, .. } = extraction;
         Ok(Model { function, context, statements, locals, ctx: ctx.clone() })
     }
@@ -162,7 +166,8 @@ impl Statement {
     pub(crate) fn time(&self, length: usize) -> isl::Result<Map> {
         let space = self.domain.space()?;
         let n = self.loops.len();
-        let mut map = Map::universe(&space.map_to(&space.params()?.set_from_params()?.add_dims(Dim::SET, length)?)?)?;
+        let mut map =
+            Map::universe(&space.map_to(&space.params()?.set_from_params()?.add_dims(Dim::SET, length)?)?)?;
         for k in 0..length {
             map = match k / 2 {
                 d if k % 2 == 0 && d <= n => map.fix(Dim::Out, k, self.position[d] as i64)?,

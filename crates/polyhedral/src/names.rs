@@ -5,15 +5,16 @@ use std::collections::BTreeSet;
 use loops::Name;
 
 const RESERVED: [&str; 17] = [
-    "and", "ceil", "ceild", "exists", "false", "floor", "floord", "implies", "infty", "max", "min", "mod", "nan",
-    "not", "or", "rat", "true",
+    "and", "ceil", "ceild", "exists", "false", "floor", "floord", "implies", "infty", "max", "min", "mod",
+    "nan", "not", "or", "rat", "true",
 ];
 
-/// The name itself where it can be read back, else one like it; injective for names of programs that do not end in `_q`.
+/// The name itself where it can be read back, else one like it that ends in `_q`.
 pub(crate) fn readable(name: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || c == '_';
     let starts = name.chars().next().is_some_and(|c| c.is_ascii_alphabetic() || c == '_');
-    if starts && name.chars().all(plain) && !RESERVED.contains(&name.to_ascii_lowercase().as_str()) {
+    let own = name.ends_with("_q");
+    if starts && !own && name.chars().all(plain) && !RESERVED.contains(&name.to_ascii_lowercase().as_str()) {
         return name.to_owned();
     }
     let mut text = String::from("x");

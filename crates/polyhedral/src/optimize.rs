@@ -114,7 +114,9 @@ pub fn optimize(function: &Function, options: &Options) -> Result<Optimized> {
                 scheduling::Options { fusion, operations: options.operations, cluster: options.cluster };
             let scheduled = scheduling::schedule(&model, &dependences, &scheduling)?;
             if scheduled.limited {
-                report.notes.push("the scheduler reached its limit: the original order is kept there".to_owned());
+                report
+                    .notes
+                    .push("the scheduler reached its limit: the original order is kept there".to_owned());
             }
             scheduled.tree
         }
@@ -132,7 +134,8 @@ pub fn optimize(function: &Function, options: &Options) -> Result<Optimized> {
 /// Statements that reuse data (more loops than subscripts) want nests of their own; the others want to share one pass.
 fn choose_fusion(model: &Model) -> Fusion {
     let reuses = model.statements.iter().any(|statement| {
-        let rank = locality::subscripts(statement).iter().map(|(_, indices)| indices.len()).max().unwrap_or(0);
+        let rank =
+            locality::subscripts(statement).iter().map(|(_, indices)| indices.len()).max().unwrap_or(0);
         statement.loops.len() > rank && statement.loops.len() >= 3
     });
     if reuses { Fusion::None } else { Fusion::Smart }
@@ -154,7 +157,9 @@ impl Mapper<'_> {
             Node::Band(band) => self.band(band, parallel)?,
             Node::Sequence(branches) => Node::Sequence(self.branches(branches, parallel)?),
             Node::Set(branches) => Node::Set(self.branches(branches, parallel)?),
-            Node::Filter(Branch { filter, child: c }) => Node::Filter(Branch { filter, child: child(self, c)? }),
+            Node::Filter(Branch { filter, child: c }) => {
+                Node::Filter(Branch { filter, child: child(self, c)? })
+            }
             Node::Domain { domain, child: c } => Node::Domain { domain, child: child(self, c)? },
             Node::Context { context, child: c } => Node::Context { context, child: child(self, c)? },
             Node::Guard { guard, child: c } => Node::Guard { guard, child: child(self, c)? },
@@ -170,7 +175,9 @@ impl Mapper<'_> {
     fn branches(&mut self, branches: Vec<Branch>, parallel: bool) -> Result<Vec<Branch>> {
         branches
             .into_iter()
-            .map(|Branch { filter, child }| Ok(Branch { filter, child: Box::new(self.node(*child, parallel)?) }))
+            .map(|Branch { filter, child }| {
+                Ok(Branch { filter, child: Box::new(self.node(*child, parallel)?) })
+            })
             .collect()
     }
 
@@ -214,22 +221,22 @@ impl Mapper<'_> {
         let mut points = band;
         let mut marks = vec![None; n];
         if innermost && self.options.vector {
-            let mut best: Option<(i64, usize)> = None;
+            let mut best: Option<((i64, bool), usize)> = None;
             for (k, member) in points.members.iter().enumerate() {
                 let score = locality::vector_score(self.model, member)?;
-                // An untiled parallel loop is not also a vector.
-                let free = member.coincident && !(k == 0 && outer_parallel && tiled.is_none());
-                if free && best.is_none_or(|(old, _)| score >= old) {
-                    best = Some((score, k));
+                // An untiled parallel loop stays outermost.
+                let free = !(k == 0 && outer_parallel && tiled.is_none());
+                let rank = (score, member.coincident);
+                if free && best.is_none_or(|(old, _)| rank >= old) {
+                    best = Some((rank, k));
                 }
             }
-            if let Some((score, k)) = best
-                && score > 0
+            if let Some(((score, coincident), k)) = best
                 && (points.permutable || k + 1 == n)
             {
                 let member = points.members.remove(k);
                 points.members.push(member);
-                marks[n - 1] = Some("vector");
+                marks[n - 1] = (coincident && score > 0).then_some("vector");
             }
         }
         match tiled {

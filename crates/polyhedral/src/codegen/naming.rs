@@ -77,7 +77,8 @@ impl Renamer<'_> {
         for stmt in body {
             stmt.walk(&mut |stmt| match stmt {
                 Stmt::Assign(assign) => {
-                    let Some(instance) = assign.label.as_ref().and_then(|label| self.instances.get(label)) else {
+                    let Some(instance) = assign.label.as_ref().and_then(|label| self.instances.get(label))
+                    else {
                         return;
                     };
                     let statement = self.model.statements.iter().find(|s| s.label == instance.original);

@@ -42,7 +42,9 @@ pub fn scale(ctx: &Ctx, tree: &Tree, path: &[usize], member: usize, factor: i64)
     if factor < 1 {
         return Err(fault::edit(format!("{factor} is not a scale factor")));
     }
-    edit_member(tree, path, member, &|members| map_function(ctx, &members[member].function, &|f| f.scale(factor)))
+    edit_member(tree, path, member, &|members| {
+        map_function(ctx, &members[member].function, &|f| f.scale(factor))
+    })
 }
 
 /// Runs a member backwards.
@@ -57,7 +59,14 @@ pub fn reverse(ctx: &Ctx, tree: &Tree, path: &[usize], member: usize) -> Result<
 ///
 /// # Errors
 /// `P0202` if there is no such member, or both are the same.
-pub fn skew(ctx: &Ctx, tree: &Tree, path: &[usize], member: usize, other: usize, factor: i64) -> Result<Tree> {
+pub fn skew(
+    ctx: &Ctx,
+    tree: &Tree,
+    path: &[usize],
+    member: usize,
+    other: usize,
+    factor: i64,
+) -> Result<Tree> {
     edit_member(tree, path, member, &|members| {
         if other >= members.len() || other == member {
             return Err(fault::edit(format!("member {member} cannot be skewed by member {other}")));

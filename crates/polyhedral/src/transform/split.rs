@@ -12,7 +12,10 @@ pub fn split(tree: &Tree, path: &[usize], at: usize) -> Result<Tree> {
     tree.edit(path, &mut |node| {
         let mut outer = band(node)?;
         if at == 0 || at >= outer.members.len() {
-            return Err(fault::edit(format!("a band of {} members cannot be split after {at}", outer.members.len())));
+            return Err(fault::edit(format!(
+                "a band of {} members cannot be split after {at}",
+                outer.members.len()
+            )));
         }
         let members = outer.members.split_off(at);
         let inner = Band { members, permutable: outer.permutable, isolate: None, child: outer.child };

@@ -6,7 +6,7 @@ use super::{band, map_function};
 use crate::fault::{self, Result};
 use crate::tree::{Band, LoopCode, Member, Node, Tree};
 
-/// Tiles the band at `path`: member `k` by `sizes[k]`. Tile loops step by the tile size, point loops keep their values.
+/// Tiles the band at `path`: member `k` by `sizes[k]`. Tile loops count tiles, point loops keep their values: then no loop has a stride, and all bounds stay simple.
 ///
 /// # Errors
 /// `P0202` if there is no band, the sizes do not fit it, or it is not permutable and has more than one member.
@@ -33,7 +33,7 @@ pub fn strip_mine(ctx: &Ctx, tree: &Tree, path: &[usize], member: usize, size: i
 }
 
 fn tile_function(ctx: &Ctx, member: &Member, size: i64) -> Result<crate::tree::FunctionText> {
-    map_function(ctx, &member.function, &|f| f.scale_down(size)?.floor()?.scale(size))
+    map_function(ctx, &member.function, &|f| f.scale_down(size)?.floor())
 }
 
 /// The band over tiles, with the band over points as its child.

@@ -90,7 +90,8 @@ fn write_node(node: &Node, depth: usize, out: &mut String) {
             if band.permutable {
                 out.push_str(", permutable: 1");
             }
-            let flags: Vec<&str> = band.members.iter().map(|m| if m.coincident { "1" } else { "0" }).collect();
+            let flags: Vec<&str> =
+                band.members.iter().map(|m| if m.coincident { "1" } else { "0" }).collect();
             let _ = write!(out, ", coincident: [ {} ]", flags.join(", "));
             if let Some(options) = options(band) {
                 text(", options", &options, out);
@@ -168,7 +169,9 @@ fn read_node(node: &ScheduleNode, level: usize) -> isl::Result<Node> {
             .collect()
     };
     Ok(match node.kind()? {
-        NodeKind::Domain => Node::Domain { domain: SetText::new(node.domain()?.to_string()), child: below()? },
+        NodeKind::Domain => {
+            Node::Domain { domain: SetText::new(node.domain()?.to_string()), child: below()? }
+        }
         NodeKind::Context => {
             Node::Context { context: SetText::new(node.context()?.to_string()), child: below()? }
         }

@@ -117,7 +117,9 @@ pub(super) fn parse(text: &str) -> Result<Tree> {
     let mut parser = Parser { lines: &lines, next: 0, nodes: 0 };
     let root = parser.chain(0)?;
     match parser.peek() {
-        Some(line) => Err(fault::tree_text(line.number, format!("`{}` is after the end of the tree", line.text))),
+        Some(line) => {
+            Err(fault::tree_text(line.number, format!("`{}` is after the end of the tree", line.text)))
+        }
         None => Ok(Tree { root }),
     }
 }
@@ -141,10 +143,14 @@ impl<'a> Parser<'a> {
     fn chain(&mut self, depth: usize) -> Result<Node> {
         let last = self.lines.last().map_or(1, |line| line.number);
         let Some(line) = self.peek() else {
-            return Err(fault::tree_text(last, "the tree ends where a node is expected (`leaf` ends a branch)"));
+            return Err(fault::tree_text(
+                last,
+                "the tree ends where a node is expected (`leaf` ends a branch)",
+            ));
         };
         if line.depth != depth {
-            let message = format!("a node at indentation {} is expected here, not at {}", 2 * depth, 2 * line.depth);
+            let message =
+                format!("a node at indentation {} is expected here, not at {}", 2 * depth, 2 * line.depth);
             return Err(fault::tree_text(line.number, message));
         }
         self.nodes += 1;
@@ -165,7 +171,10 @@ impl<'a> Parser<'a> {
             if rest.is_empty() {
                 Ok(())
             } else {
-                Err(fault::tree_text(line.number, format!("nothing can follow `{word}` here, but `{rest}` does")))
+                Err(fault::tree_text(
+                    line.number,
+                    format!("nothing can follow `{word}` here, but `{rest}` does"),
+                ))
             }
         };
         Ok(match word {
@@ -175,7 +184,9 @@ impl<'a> Parser<'a> {
             "context" => {
                 Node::Context { context: SetText::new(notation(rest)?), child: Box::new(self.chain(depth)?) }
             }
-            "guard" => Node::Guard { guard: SetText::new(notation(rest)?), child: Box::new(self.chain(depth)?) },
+            "guard" => {
+                Node::Guard { guard: SetText::new(notation(rest)?), child: Box::new(self.chain(depth)?) }
+            }
             "extension" => Node::Extension {
                 extension: MapText::new(notation(rest)?),
                 child: Box::new(self.chain(depth)?),
@@ -240,7 +251,10 @@ impl<'a> Parser<'a> {
             }
             _ => {
                 let mut message = format!("`{word}` is not a kind of node");
-                let _ = write!(message, " (domain context band sequence set filter mark extension expansion guard leaf)");
+                let _ = write!(
+                    message,
+                    " (domain context band sequence set filter mark extension expansion guard leaf)"
+                );
                 return Err(fault::tree_text(line.number, message));
             }
         })
@@ -263,7 +277,12 @@ impl<'a> Parser<'a> {
                     "atomic" => code = LoopCode::Atomic,
                     "unroll" => code = LoopCode::Unroll,
                     "separate" => code = LoopCode::Separate,
-                    _ => return Err(fault::tree_text(line.number, format!("a band member cannot be `{word}`"))),
+                    _ => {
+                        return Err(fault::tree_text(
+                            line.number,
+                            format!("a band member cannot be `{word}`"),
+                        ));
+                    }
                 }
                 rest = tail.trim_start();
             }
