@@ -1,1 +1,91 @@
 //! Acceptor- and continuation-passing translation of functional programs to loop programs.
+//!
+//! [`translate()`] takes a definition of the functional language to a function of the hub, by the rules of the paper (sections 2.1 to 2.3)
+//! and their extensions; `docs/rules.md` lists them. Every rule has a name, and every application of one is a step of the [`Derivation`].
+//!
+//! ```text
+//! A(e)(out)  --translate-->  commands  --codegen-->  loops::Function
+//! ```
+//!
+//! - [`phrase`]: the imperative language; [`translate`](mod@translate): the rules `a.…` and `c.…` and the macros;
+//!   [`codegen`](mod@codegen): `cgc`, `cga`, `cge`.
+//! - Paper mode follows the published rules (corrected); default mode fuses maps into their readers and writes results where they belong.
+//!
+//! What is deliberately not here: no inference, no evaluation, no choice of strategies, no target.
+
+pub(crate) mod codegen;
+pub mod derivation;
+pub mod env;
+pub mod index;
+mod info;
+pub mod phrase;
+pub(crate) mod translate;
+mod view;
+
+use functional::Definition;
+use loops::{Diagnostic, Function, Name};
+
+pub use derivation::{Derivation, Phrase, RuleStep};
+pub use phrase::Comm;
+
+use codegen::{Frame, Generator};
+use phrase::{Acc, CommKind, Exp, Role};
+use translate::Translator;
+
+/// How a definition is translated.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Mode {
+    /// Maps that are read at once are fused into their readers; names come from the user's variables.
+    #[default]
+    Default,
+    /// The rules exactly as the paper gives them: a temporary for every `map` in continuation position, names `v<k>` and `i<k>`.
+    Paper,
+}
+
+/// A translated definition.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Translation {
+    /// The loop program.
+    pub function: Function,
+    /// Every step from the definition to it.
+    pub derivation: Derivation,
+    /// The commands between the two: the first two translations done, code generation not yet.
+    pub dpia: Comm,
+    /// How parameters of the function relate to those of the definition.
+    pub abi: Abi,
+}
+
+/// Which parameters of the loop function hold which data of the definition.
+///
+/// The function has the definition's sizes, then its parameters in order, then the result. A number is a parameter without dimensions;
+/// nested arrays are one array; arrays of pairs of numbers have pairs as elements; an array of pairs that hold arrays, and a pair that
+/// holds an array, are two parameters (`x_1`, `x_2`); indices are `i64`; a vector is the innermost dimension.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Abi {
+    /// For each parameter of the definition, in order: its name, and the parameters of the function that hold it.
+    pub params: Vec<(Name, Vec<Name>)>,
+    /// The parameters that hold the result.
+    pub result: Vec<Name>,
+}
+
+/// Translates a definition.
+///
+/// Recursion is as deep as the definition is nested: for deep input run it on a thread with a large stack.
+///
+/// # Errors
+/// `D0101` where a `map` or `reduce` has no strategy, `D0103` where `reducePar` can't be privatised, `D0105` where views ask for
+/// expressions beyond all bounds.
+pub fn translate(definition: &Definition, mode: Mode) -> Result<Translation, Diagnostic> {
+    let mut translator = Translator::new(definition, mode);
+    let (params, env) = translator.parameters();
+    let ty = definition.body.ty().clone();
+    let out = translator.fresh("out", None, Role::Memory);
+    let whole = CommKind::A(Exp::closure(&definition.body, &env), Acc::var(&out, ty.clone())).into();
+    let dpia = translator.normalise(whole)?;
+    let mut derivation = translator.finish();
+    let frame = Frame { params, out: (out, ty), body: dpia.clone() };
+    let generator = Generator::new(definition, mode, &derivation.bindings);
+    let (function, abi, steps) = generator.function(&frame)?;
+    derivation.steps.extend(steps);
+    Ok(Translation { function, derivation, dpia, abi })
+}

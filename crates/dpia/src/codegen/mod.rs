@@ -1,0 +1,505 @@
+//! Code generation: commands become loop programs by the rules `cgc.1` to `cgc.6` and those of the further commands.
+//!
+//! - `access`: acceptors at paths, `cga.…`
+//! - `expr`: expressions at paths, `cge.…`
+//! - `layout`: which arrays hold which data
+//! - `inplace`: when an update may write over what it reads
+//!
+//! In paper mode names are `v<k>` and `i<k>` by the number of variables declared so far, as the paper's `cnt` gives them.
+
+mod access;
+mod expr;
+mod inplace;
+pub(crate) mod layout;
+mod names;
+
+use std::collections::{BTreeMap, HashMap};
+
+use functional::{DataType, Definition, FactKind};
+use loops::{
+    Access, ArrayDecl, Assign, BinaryOp, Code, CompareOp, Diagnostic, Expr, Function, Loop, LoopKind, Name,
+    Param, ParamMode, ReduceOp, Size, Stmt, Storage, Update,
+};
+
+use crate::derivation::{Bindings, Phrase, RuleStep};
+use crate::phrase::{Acc, AccKind, Comm, CommKind, Exp, PVar, Role};
+use crate::translate::Result;
+use crate::{Abi, Mode};
+use layout::Layout;
+use names::Names;
+
+/// Local arrays up to this many bytes are on the stack.
+const STACK_BYTES: i64 = 32 * 1024;
+
+/// Updates inside updates that are tried in place, where a failure means to generate the body again.
+const TRIES: u32 = 3;
+
+/// Where a variable of phrases is.
+#[derive(Clone, Debug)]
+enum Place {
+    /// In memory of its own.
+    Memory(Layout),
+    /// In memory that an acceptor names.
+    Acc(Acc),
+    /// A loop variable.
+    Index(Name),
+}
+
+/// The state of code generation for one definition.
+pub(crate) struct Generator<'d> {
+    definition: &'d Definition,
+    mode: Mode,
+    bindings: &'d Bindings,
+    steps: Vec<RuleStep>,
+    places: HashMap<u32, Place>,
+    names: Names,
+    /// Local arrays that updates asked for, to be declared beside the accumulator.
+    wanted: HashMap<u32, Vec<Stmt>>,
+    nodes: usize,
+    tries: u32,
+    /// Numbers for variables that code generation itself makes.
+    next: u32,
+}
+
+/// Parameters, result and body of a definition as phrases.
+pub(crate) struct Frame {
+    pub params: Vec<(PVar, DataType)>,
+    pub out: (PVar, DataType),
+    pub body: Comm,
+}
+
+impl<'d> Generator<'d> {
+    pub fn new(definition: &'d Definition, mode: Mode, bindings: &'d Bindings) -> Generator<'d> {
+        Generator {
+            definition,
+            mode,
+            bindings,
+            steps: Vec::new(),
+            places: HashMap::new(),
+            names: Names::default(),
+            wanted: HashMap::new(),
+            nodes: 0,
+            tries: 0,
+            next: u32::MAX,
+        }
+    }
+
+    /// The function, how its parameters relate to those of the definition, and the steps taken.
+    pub fn function(mut self, frame: &Frame) -> Result<(Function, Abi, Vec<RuleStep>)> {
+        let definition = self.definition;
+        self.names.reserve(&definition.name);
+        for size in &definition.sizes {
+            self.names.reserve(size);
+        }
+        let mut params = Vec::new();
+        let mut abi = Abi::default();
+        for (k, (var, ty)) in frame.params.iter().enumerate() {
+            let base = definition.params.get(k).map_or(&var.name, |p| &p.var.name).clone();
+            let names = self.parameter(var, &base, ty, ParamMode::In, &mut params);
+            abi.params.push((base, names));
+        }
+        let (out, ty) = &frame.out;
+        abi.result = self.parameter(out, "out", ty, ParamMode::Out, &mut params);
+        let mut body = Vec::new();
+        self.comm(&frame.body, 0, &mut body)?;
+        let function = Function {
+            name: definition.name.clone(),
+            sizes: definition.sizes.clone(),
+            assumptions: assumptions(definition),
+            params,
+            body,
+        };
+        Ok((function, abi, self.steps))
+    }
+
+    fn parameter(
+        &mut self,
+        var: &PVar,
+        base: &str,
+        ty: &DataType,
+        mode: ParamMode,
+        params: &mut Vec<Param>,
+    ) -> Vec<Name> {
+        let layout = Layout::of(base, ty, &mut |name| self.names.memory(name));
+        let mut names = Vec::new();
+        for (name, elem, dims) in layout.arrays() {
+            let dims = dims.iter().map(Size::to_expr).collect();
+            params.push(Param { name: name.clone(), elem: elem.clone(), dims, mode });
+            names.push(name.clone());
+        }
+        self.places.insert(var.id, Place::Memory(layout));
+        names
+    }
+
+    /// `CodeGen_comm(c, cnt)`: appends statements and returns how many variables they declare.
+    fn comm(&mut self, comm: &Comm, cnt: u32, out: &mut Vec<Stmt>) -> Result<u32> {
+        match comm.kind() {
+            CommKind::Skip => {
+                self.record("cgc.1", Phrase::GenComm(comm.clone()), Phrase::Remark("skip"));
+                Ok(0)
+            }
+            CommKind::Seq(a, b) => {
+                self.record("cgc.2", Phrase::GenComm(comm.clone()), Phrase::Both(a.clone(), b.clone()));
+                let first = self.comm(a, cnt, out)?;
+                Ok(first + self.comm(b, cnt + first, out)?)
+            }
+            CommKind::Assign(a, e) => {
+                self.assign(comm, a, e, None, cnt, out)?;
+                Ok(0)
+            }
+            CommKind::Accumulate(op, a, e) => {
+                self.assign(comm, a, e, Some(*op), cnt, out)?;
+                Ok(0)
+            }
+            CommKind::New(var, ty, body) => {
+                let name = if self.mode == Mode::Paper {
+                    format!("v{cnt}")
+                } else {
+                    var.hint.as_ref().map_or("tmp".to_owned(), |name| name.to_string())
+                };
+                let layout = Layout::of(&name, ty, &mut |name| self.names.memory(name));
+                let first = layout.arrays().first().map(|(name, ..)| (*name).clone());
+                let first = first.unwrap_or_else(|| Name::new(&name));
+                self.record("cgc.4", Phrase::GenComm(comm.clone()), Phrase::Declare(first, body.clone()));
+                out.extend(declarations(&layout));
+                self.places.insert(var.id, Place::Memory(layout));
+                let count = self.with_wanted(var, body, cnt + 1, out)?;
+                Ok(count + 1)
+            }
+            CommKind::Alias(var, acc, body) => {
+                self.record("cgc.alias", Phrase::GenComm(comm.clone()), Phrase::GenComm(body.clone()));
+                self.places.insert(var.id, Place::Acc(acc.clone()));
+                self.with_wanted(var, body, cnt, out)
+            }
+            CommKind::Update(var, ty, o, body) => self.update(comm, var, ty, o, body, cnt, out),
+            CommKind::SeqFor(kind, n, i, body) => {
+                let body = self.looping("cgc.5", comm, *kind, n, i, body, Vec::new(), cnt)?;
+                out.push(Stmt::Loop(body.0));
+                Ok(body.1 + 1)
+            }
+            CommKind::ParFor { kind, n, out: acc, index, o, body } => {
+                if let Some(element) = acc.at(Exp::var(index, DataType::Idx(n.clone()))) {
+                    self.places.insert(o.id, Place::Acc(element));
+                }
+                let body = self.looping("cgc.6", comm, *kind, n, index, body, Vec::new(), cnt)?;
+                out.push(Stmt::Loop(body.0));
+                Ok(body.1 + 1)
+            }
+            CommKind::ReduceFor(op, var, n, i, body) => {
+                let Some(Place::Memory(layout)) = self.places.get(&var.id) else {
+                    return Err(self.stuck("an accumulator without a place"));
+                };
+                let reductions = layout.arrays().iter().map(|(name, ..)| (*op, (*name).clone())).collect();
+                let kind = LoopKind::Parallel;
+                let body = self.looping("cgc.reduce", comm, kind, n, i, body, reductions, cnt)?;
+                out.push(Stmt::Loop(body.0));
+                Ok(body.1 + 1)
+            }
+            CommKind::If(cond, yes, no) => {
+                self.record("cgc.if", Phrase::GenComm(comm.clone()), Phrase::Both(yes.clone(), no.clone()));
+                let cond = self.scalar(cond)?;
+                let (mut then, mut otherwise) = (Vec::new(), Vec::new());
+                let first = self.comm(yes, cnt, &mut then)?;
+                let second = self.comm(no, cnt + first, &mut otherwise)?;
+                out.push(Stmt::If { cond, then, otherwise });
+                Ok(first + second)
+            }
+            CommKind::Branch(..)
+            | CommKind::A(..)
+            | CommKind::C(..)
+            | CommKind::Bind(..)
+            | CommKind::Share(..)
+            | CommKind::Macro(_)
+            | CommKind::Yield(_) => Err(self.stuck("a pending command")),
+        }
+    }
+
+    /// The body of a declaration, with the local arrays that updates of the variable ask for in front.
+    fn with_wanted(&mut self, var: &PVar, body: &Comm, cnt: u32, out: &mut Vec<Stmt>) -> Result<u32> {
+        let place = out.len();
+        let count = self.comm(body, cnt, out)?;
+        if let Some(wanted) = self.wanted.remove(&var.id) {
+            out.splice(place..place, wanted);
+        }
+        Ok(count)
+    }
+
+    #[allow(clippy::too_many_arguments)]
+    fn looping(
+        &mut self,
+        rule: &'static str,
+        comm: &Comm,
+        kind: LoopKind,
+        n: &Size,
+        i: &PVar,
+        body: &Comm,
+        reductions: Vec<(ReduceOp, Name)>,
+        cnt: u32,
+    ) -> Result<(Loop, u32)> {
+        let name = self.enter_loop(cnt);
+        self.places.insert(i.id, Place::Index(name.clone()));
+        let after = Phrase::Loop(kind, name.clone(), n.clone(), body.clone());
+        self.record(rule, Phrase::GenComm(comm.clone()), after);
+        let mut statements = Vec::new();
+        let count = self.comm(body, cnt + 1, &mut statements)?;
+        self.names.leave_loop();
+        let mut body = Loop::upto(name, n.to_expr(), kind, statements);
+        body.reductions = reductions;
+        Ok((body, count))
+    }
+
+    fn enter_loop(&mut self, cnt: u32) -> Name {
+        let numbered = Name::new(format!("i{cnt}"));
+        if self.mode == Mode::Paper && self.names.is_free(&numbered) {
+            self.names.enter_named(&numbered);
+            numbered
+        } else {
+            self.names.enter_loop()
+        }
+    }
+
+    /// An assignment (`cgc.3`); of arrays element by element, of pairs component by component.
+    fn assign(
+        &mut self,
+        comm: &Comm,
+        a: &Acc,
+        e: &Exp,
+        op: Option<ReduceOp>,
+        cnt: u32,
+        out: &mut Vec<Stmt>,
+    ) -> Result<()> {
+        let again = |a: Acc, e: Exp| -> Comm {
+            match op {
+                None => CommKind::Assign(a, e).into(),
+                Some(op) => CommKind::Accumulate(op, a, e).into(),
+            }
+        };
+        match a.ty() {
+            DataType::Array(n, _) | DataType::Vector(n, _) => {
+                let vector = matches!(a.ty(), DataType::Vector(..));
+                let kind = if vector { LoopKind::Vector } else { LoopKind::Sequential };
+                let name = self.enter_loop(cnt);
+                let index = self.index_variable(&name);
+                let i = Exp::var(&index, DataType::Idx(n.clone()));
+                let (Some(ai), Some(ei)) = (a.at(i.clone()), e.at(i)) else {
+                    return Err(self.stuck("an assignment of data of another type"));
+                };
+                let inner = again(ai.clone(), ei.clone());
+                let after = Phrase::Loop(kind, name.clone(), n.clone(), inner.clone());
+                self.record("cgc.3.array", Phrase::GenComm(comm.clone()), after);
+                let mut body = Vec::new();
+                self.assign(&inner, &ai, &ei, op, cnt + 1, &mut body)?;
+                self.names.leave_loop();
+                out.push(Stmt::Loop(Loop::upto(name, n.to_expr(), kind, body)));
+                Ok(())
+            }
+            DataType::Pair(..) => {
+                let parts = (|| Some((a.first()?, e.first()?, a.second()?, e.second()?)))();
+                let Some((a1, e1, a2, e2)) = parts else {
+                    return Err(self.stuck("an assignment of data of another type"));
+                };
+                let (first, second) = (again(a1.clone(), e1.clone()), again(a2.clone(), e2.clone()));
+                let after = Phrase::Both(first.clone(), second.clone());
+                self.record("cgc.3.pair", Phrase::GenComm(comm.clone()), after);
+                self.assign(&first, &a1, &e1, op, cnt, out)?;
+                self.assign(&second, &a2, &e2, op, cnt, out)
+            }
+            DataType::Scalar(_) | DataType::Idx(_) => {
+                let after = Phrase::Assign(a.clone(), e.clone());
+                self.record("cgc.3", Phrase::GenComm(comm.clone()), after);
+                let target = self.access(a, Vec::new())?;
+                let value = self.scalar(e)?;
+                out.push(Stmt::Assign(self.statement(target, value, op)));
+                Ok(())
+            }
+        }
+    }
+
+    fn index_variable(&mut self, name: &Name) -> PVar {
+        let id = self.next;
+        self.next -= 1;
+        self.places.insert(id, Place::Index(name.clone()));
+        PVar { id, name: name.clone(), hint: None, role: Role::Index }
+    }
+
+    fn statement(&self, target: Access, value: Expr, op: Option<ReduceOp>) -> Assign {
+        if let Some(op) = op {
+            return Assign { label: None, target, update: Some(Update { op, reorder: true }), value };
+        }
+        let plain = |target, value| Assign { label: None, target, update: None, value };
+        if self.mode == Mode::Paper {
+            return plain(target, value);
+        }
+        // `x = e + x` is `x += e`: the operations commute bit for bit.
+        let update = |op, target, value: Box<Expr>| Assign {
+            label: None,
+            target,
+            update: Some(Update { op, reorder: false }),
+            value: *value,
+        };
+        match value {
+            Expr::Binary(op @ (BinaryOp::Add | BinaryOp::Mul), a, b) => {
+                let reduce = if op == BinaryOp::Add { ReduceOp::Add } else { ReduceOp::Mul };
+                let is_target = |e: &Expr| matches!(e, Expr::Load(from) if *from == target);
+                match (is_target(&a), is_target(&b)) {
+                    (false, true) => update(reduce, target, a),
+                    (true, false) => update(reduce, target, b),
+                    _ => plain(target, Expr::Binary(op, a, b)),
+                }
+            }
+            value => plain(target, value),
+        }
+    }
+
+    /// `update v (λo. c)`: in place (`cgc.inplace`) or through a second temporary (`cgc.staged`).
+    #[allow(clippy::too_many_arguments)]
+    fn update(
+        &mut self,
+        comm: &Comm,
+        var: &PVar,
+        ty: &DataType,
+        o: &PVar,
+        body: &Comm,
+        cnt: u32,
+        out: &mut Vec<Stmt>,
+    ) -> Result<u32> {
+        let write = Acc::var(var, ty.clone());
+        if ty.is_scalar() {
+            // A number is stored last, after all that reads the old one.
+            self.record("cgc.inplace", Phrase::GenComm(comm.clone()), Phrase::GenComm(body.clone()));
+            self.places.insert(o.id, Place::Acc(write));
+            return self.comm(body, cnt, out);
+        }
+        let (root, through) = self.rooted(&write);
+        let Some(Place::Memory(layout)) = self.places.get(&root.id).cloned() else {
+            return Err(self.stuck("an accumulator without a place"));
+        };
+        let mut shadow = BTreeMap::new();
+        let copy = layout.renamed(&mut |name| {
+            let new = self.names.memory(&format!("{name}_next"));
+            shadow.insert(new.clone(), name.clone());
+            new
+        });
+        let own = matches!(through.kind(), AccKind::Var(_));
+        let may_try = own || self.tries < TRIES;
+        if may_try {
+            let id = self.next;
+            self.next -= 1;
+            let ghost = PVar { id, name: root.name.clone(), hint: None, role: Role::Memory };
+            self.places.insert(id, Place::Memory(copy.clone()));
+            self.places.insert(o.id, Place::Acc(replant(&through, &ghost)));
+            let (steps, names, wanted) = (self.steps.len(), self.names.clone(), self.wanted.clone());
+            let mut statements = Vec::new();
+            self.tries += 1;
+            let count = self.comm(body, cnt, &mut statements)?;
+            self.tries -= 1;
+            if inplace::sound(&statements, &shadow) {
+                self.record("cgc.inplace", Phrase::GenComm(comm.clone()), Phrase::GenComm(body.clone()));
+                let mut statements = loops::visit::rename_arrays(&statements, &shadow);
+                inplace::without_self_assignments(&mut statements);
+                shadow.keys().for_each(|name| self.names.release(name));
+                out.extend(statements);
+                return Ok(count);
+            }
+            if own {
+                self.record("cgc.staged", Phrase::GenComm(comm.clone()), Phrase::GenComm(body.clone()));
+                out.extend(statements);
+                self.wanted.entry(var.id).or_default().extend(declarations(&copy));
+                let next = Exp::var(&ghost, ty.clone());
+                self.assign(comm, &write, &next, None, cnt, out)?;
+                return Ok(count);
+            }
+            self.steps.truncate(steps);
+            (self.names, self.wanted) = (names, wanted);
+        }
+        shadow.keys().for_each(|name| self.names.release(name));
+        self.record("cgc.staged", Phrase::GenComm(comm.clone()), Phrase::GenComm(body.clone()));
+        let base = var.hint.as_ref().map_or("acc".to_owned(), |name| name.to_string());
+        let layout = Layout::of(&format!("{base}_next"), ty, &mut |name| self.names.memory(name));
+        let id = self.next;
+        self.next -= 1;
+        let next = PVar { id, name: var.name.clone(), hint: None, role: Role::Memory };
+        self.wanted.entry(var.id).or_default().extend(declarations(&layout));
+        self.places.insert(id, Place::Memory(layout));
+        self.places.insert(o.id, Place::Acc(Acc::var(&next, ty.clone())));
+        let count = self.comm(body, cnt, out)?;
+        self.assign(comm, &write, &Exp::var(&next, ty.clone()), None, cnt, out)?;
+        Ok(count)
+    }
+
+    /// The variable in memory that an acceptor writes, and the acceptor with all aliases replaced.
+    fn rooted(&self, acc: &Acc) -> (PVar, Acc) {
+        match acc.kind() {
+            AccKind::Var(var) => match self.acceptor_of(var) {
+                Some(next) => self.rooted(&next),
+                None => (var.clone(), acc.clone()),
+            },
+            AccKind::At(inner, i) => {
+                let (root, inner) = self.rooted(inner);
+                let acc = inner.at(i.clone()).unwrap_or(inner);
+                (root, acc)
+            }
+            AccKind::View(view, inner) => {
+                let (root, inner) = self.rooted(inner);
+                (root, inner.view(view.clone(), acc.ty().clone()))
+            }
+        }
+    }
+
+    fn record(&mut self, rule: &'static str, before: Phrase, after: Phrase) {
+        self.steps.push(RuleStep { rule, before, after });
+    }
+
+    fn stuck(&self, what: &str) -> Diagnostic {
+        let span = self.definition.span;
+        Diagnostic::error(Code("D0199"), "code generation got stuck", span, format!("at {what}"))
+            .note("a definition that the checker of the language accepts should not get here")
+    }
+}
+
+/// The acceptor with another variable at its root.
+fn replant(acc: &Acc, root: &PVar) -> Acc {
+    match acc.kind() {
+        AccKind::Var(_) => Acc::var(root, acc.ty().clone()),
+        AccKind::At(inner, i) => {
+            let inner = replant(inner, root);
+            inner.at(i.clone()).unwrap_or(inner)
+        }
+        AccKind::View(view, inner) => replant(inner, root).view(view.clone(), acc.ty().clone()),
+    }
+}
+
+/// Declarations of the arrays of a layout.
+fn declarations(layout: &Layout) -> Vec<Stmt> {
+    let arrays = layout.arrays();
+    let declare = |(name, elem, dims): &(&Name, &loops::Elem, &[Size])| {
+        let bytes = dims.iter().try_fold(elem_bytes(elem), |bytes, n| bytes.checked_mul(n.as_constant()?));
+        let storage = match bytes {
+            Some(bytes) if bytes <= STACK_BYTES => Storage::Stack,
+            _ => Storage::Heap,
+        };
+        let dims = dims.iter().map(Size::to_expr).collect();
+        Stmt::Local(ArrayDecl { name: (*name).clone(), elem: (*elem).clone(), dims, storage })
+    };
+    arrays.iter().map(declare).collect()
+}
+
+fn elem_bytes(elem: &loops::Elem) -> i64 {
+    match elem {
+        loops::Elem::Scalar(s) => i64::try_from(s.bytes()).unwrap_or(8),
+        loops::Elem::Pair(a, b) => elem_bytes(a) + elem_bytes(b),
+    }
+}
+
+/// Sizes are natural numbers, and what the definition says of them.
+fn assumptions(definition: &Definition) -> Vec<Expr> {
+    let natural = |name: &Name| Expr::compare(CompareOp::Ge, Expr::Var(name.clone()), Expr::Int(0));
+    let facts = definition.facts.iter().map(|fact| {
+        let op = match fact.kind {
+            FactKind::AtMost => CompareOp::Le,
+            FactKind::Equal => CompareOp::Eq,
+        };
+        Expr::compare(op, fact.left.to_expr(), fact.right.to_expr())
+    });
+    definition.sizes.iter().map(natural).chain(facts).collect()
+}

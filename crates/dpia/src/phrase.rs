@@ -1,0 +1,586 @@
+//! The phrases of the imperative language (the paper, section 2.1): expressions, acceptors, commands, paths.
+//!
+//! Phrases are plain values with shared nodes. Beside the final commands there are the *pending* ones, which rules rewrite:
+//! `A(e)(a)`, `C(e)(λx. c)` and the intermediate macros. Functional terms occur inside expressions as closures; a variable
+//! that a rule bound stands for its expression by the table of bindings of the translation, so nothing is ever substituted.
+//!
+//! Not here: what the rules are ([`crate::translate`]), names in the output ([`crate::codegen`]).
+
+use std::sync::Arc;
+
+use functional::{Binder, DataType, Group, Literal, Prim, Term, TermKind};
+use loops::{BinaryOp, LoopKind, Name, ReduceOp, Scalar, Size};
+
+use crate::env::Env;
+
+/// A variable of phrases: of a continuation, of a loop, or of memory.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub struct PVar {
+    /// Unique in one translation.
+    pub id: u32,
+    /// Unique in one translation too: for readers.
+    pub name: Name,
+    /// What the user called it, if anything: names in the output come from it.
+    pub hint: Option<Name>,
+    /// What it stands for.
+    pub role: Role,
+}
+
+/// What a variable of phrases stands for.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Role {
+    /// For an expression, by the table of bindings; whether it is read more than once.
+    Expression {
+        /// More than one read, or a read inside a function.
+        many: bool,
+    },
+    /// For memory: a parameter, or what `new` declares.
+    Memory,
+    /// For the index of a loop.
+    Index,
+    /// For an acceptor that is given when a loop or an update is reached.
+    Acceptor,
+}
+
+/// An expression: the *read* half of data (`exp t`).
+#[derive(Clone, PartialEq, Debug)]
+pub struct Exp(Arc<ExpNode>);
+
+#[derive(PartialEq, Debug)]
+struct ExpNode {
+    kind: ExpKind,
+    ty: DataType,
+    delayed: bool,
+    open: bool,
+    costly: bool,
+}
+
+/// The forms of expressions.
+#[derive(Clone, PartialEq, Debug)]
+pub enum ExpKind {
+    /// A variable: of memory (its read half), of a loop, or one that stands for an expression.
+    Var(PVar),
+    /// A constant.
+    Literal(Literal),
+    /// The value of a size.
+    Size(Size),
+    /// A functional term that no rule has reached yet, with what its variables stand for.
+    Closure(Term, Env),
+    /// A primitive applied to expressions. A `map` or `generate` here is a view that is computed when it is read.
+    Prim(Prim, Vec<ExpArg>),
+    /// Index arithmetic that views make.
+    Arith(BinaryOp, Exp, Exp),
+}
+
+/// An argument of a primitive in an expression.
+#[derive(Clone, PartialEq, Debug)]
+pub enum ExpArg {
+    /// A size.
+    Size(Size),
+    /// A function with what its free variables stand for.
+    Fun(Fun),
+    /// An expression.
+    Exp(Exp),
+}
+
+/// A function closure.
+#[derive(Clone, Debug)]
+pub struct Fun {
+    /// Parameters.
+    pub params: Vec<Binder>,
+    /// Body.
+    pub body: Term,
+    /// What the other variables of the body stand for.
+    pub env: Env,
+}
+
+impl PartialEq for Fun {
+    fn eq(&self, other: &Fun) -> bool {
+        self.params == other.params && self.body == other.body && self.env.same(&other.env)
+    }
+}
+
+impl PartialEq for Env {
+    fn eq(&self, other: &Env) -> bool {
+        self.same(other)
+    }
+}
+
+/// One step into data: the paper's `Aidx` and `Sacc`.
+#[derive(Clone, PartialEq, Debug)]
+pub enum Step {
+    /// `[i]`
+    At(Exp),
+    /// `.x1`
+    First,
+    /// `.x2`
+    Second,
+}
+
+/// An acceptor: the *write* half of data (`acc t`).
+#[derive(Clone, PartialEq, Debug)]
+pub struct Acc(Arc<AccNode>);
+
+#[derive(PartialEq, Debug)]
+struct AccNode {
+    kind: AccKind,
+    ty: DataType,
+}
+
+/// The forms of acceptors.
+#[derive(Clone, PartialEq, Debug)]
+pub enum AccKind {
+    /// The write half of a variable.
+    Var(PVar),
+    /// `a{i}` (`idxAcc a i`)
+    At(Acc, Exp),
+    /// `view a`: what is written through it lands in `a`.
+    View(AccView, Acc),
+}
+
+/// Views of acceptors, named after the expression that they receive: data of `split` is written through `splitAcc`.
+#[derive(Clone, PartialEq, Debug)]
+pub enum AccView {
+    /// First components of an array of pairs.
+    Zip1,
+    /// Second components of an array of pairs.
+    Zip2,
+    /// `acc [m][n]t -> acc [n*m]t`
+    Split(Size),
+    /// `acc [n*m]t -> acc [m][n]t`
+    Join(Size),
+    /// First component.
+    Pair1,
+    /// Second component.
+    Pair2,
+    /// `acc [n][m]t -> acc [m][n]t`
+    Transpose,
+    /// Last element first.
+    Reverse(Size),
+    /// The first elements of a longer array.
+    Take,
+    /// All but this many elements in front.
+    Drop(Size),
+    /// `acc ([n]s, [n]t) -> acc [n](s, t)`
+    Unzip,
+    /// `acc [m](vec k t) -> acc [k*m]t`
+    AsVector(Size),
+    /// `acc [k*m]t -> acc [m](vec k t)`
+    AsScalar(Size),
+}
+
+/// A command. Cloning is a reference count.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Comm(Arc<CommKind>);
+
+/// The forms of commands.
+#[derive(Clone, PartialEq, Debug)]
+pub enum CommKind {
+    /// Nothing.
+    Skip,
+    /// One after the other.
+    Seq(Comm, Comm),
+    /// `a := e`
+    Assign(Acc, Exp),
+    /// `a op= e`, where the order of several does not matter.
+    Accumulate(ReduceOp, Acc, Exp),
+    /// `new t (λv. c)`
+    New(PVar, DataType, Comm),
+    /// `alias a (λv. c)`: `v` is memory that the acceptor `a` already names.
+    Alias(PVar, Acc, Comm),
+    /// `update v (λo. c)`: `c` computes the next value of `v` into `o`, which code generation lets be `v` itself where that is sound.
+    Update(PVar, DataType, PVar, Comm),
+    /// `seqfor n (λi. c)`
+    SeqFor(LoopKind, Size, PVar, Comm),
+    /// `parfor n a (λi o. c)`; the kind says whether iterations are threads or lanes.
+    ParFor {
+        /// `Parallel` or `Vector`.
+        kind: LoopKind,
+        /// Number of iterations.
+        n: Size,
+        /// What all iterations together write.
+        out: Acc,
+        /// The index.
+        index: PVar,
+        /// What one iteration writes: `out{index}`.
+        o: PVar,
+        /// The body.
+        body: Comm,
+    },
+    /// A parallel loop that only accumulates, with `op`, into the variable.
+    ReduceFor(ReduceOp, PVar, Size, PVar, Comm),
+    /// `if e c c`
+    If(Exp, Comm, Comm),
+    /// Pending: the value of the first expression where the condition holds, else of the second; only that one is computed.
+    Branch(Exp, Exp, Exp, Then),
+    /// Pending: `A(e)(a)`.
+    A(Exp, Acc),
+    /// Pending: `C(e)(λx. c)`.
+    C(Exp, Demand, PVar, Comm),
+    /// The body with the variable standing for the expression (a β-step of the continuation).
+    Bind(PVar, Exp, Comm),
+    /// Pending: the variable stands for the expression, through memory if it is read more than once and costs something.
+    Share(PVar, Exp, Comm),
+    /// Pending: an intermediate macro.
+    Macro(Macro),
+    /// The end of a branch that yields a value; replaced before translation ends.
+    Yield(Exp),
+}
+
+/// How a continuation reads an array.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Demand {
+    /// Each element at most once, by a loop of this kind.
+    Once(LoopKind),
+    /// In any order, any number of times.
+    Any,
+}
+
+/// The intermediate macros (the paper, section 2.1).
+#[derive(Clone, PartialEq, Debug)]
+pub enum Macro {
+    /// `mapI f xs out` for `mapParI`, `mapSeqI`, …; `f` is `λ y o. body`.
+    Map {
+        /// How iterations run.
+        kind: LoopKind,
+        /// Element.
+        y: PVar,
+        /// Where its image goes.
+        o: PVar,
+        /// The function's body.
+        body: Comm,
+        /// What is mapped.
+        xs: Exp,
+        /// What is written.
+        out: Acc,
+    },
+    /// `reduceI f init xs c`; `f` is `λ x y o. body`.
+    Reduce {
+        /// How iterations run: `Sequential` or `Unroll`.
+        kind: LoopKind,
+        /// The function.
+        f: Folding,
+        /// First accumulator.
+        init: Exp,
+        /// What is reduced.
+        xs: Exp,
+        /// What happens to the result.
+        then: Then,
+    },
+    /// `reduceParI op g init xs c`: `acc := init; acc op= g x` for every `x`, in any order.
+    ReducePar {
+        /// The operation.
+        op: ReduceOp,
+        /// Element.
+        x: PVar,
+        /// `g x`, over `x`.
+        value: Exp,
+        /// First accumulator.
+        init: Exp,
+        /// What is reduced.
+        xs: Exp,
+        /// What happens to the result.
+        then: (PVar, Comm),
+    },
+    /// `scanSeqI f init xs out`
+    Scan {
+        /// The function.
+        f: Folding,
+        /// First accumulator.
+        init: Exp,
+        /// What is scanned.
+        xs: Exp,
+        /// What is written.
+        out: Acc,
+    },
+    /// `reverseSeqI xs out`
+    ReverseSeq(Exp, Acc),
+    /// `copySeqI xs out`
+    CopySeq(Exp, Acc),
+    /// `transParI xs out`
+    TransPar(Exp, Acc),
+    /// `scatterI is xs out`: `out{is[i]} := xs[i]` for every `i`, in order.
+    Scatter(Exp, Exp, Acc),
+}
+
+/// The function of a reduction: `λ x y o. body`.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Folding {
+    /// Element.
+    pub x: PVar,
+    /// Accumulator.
+    pub y: PVar,
+    /// Where the next accumulator goes.
+    pub o: PVar,
+    /// The body.
+    pub body: Comm,
+}
+
+/// What happens to the result of a reduction.
+#[derive(Clone, PartialEq, Debug)]
+pub enum Then {
+    /// `λr. c`
+    Continue(PVar, Comm),
+    /// It goes here, and this may serve as the accumulator.
+    Into(Acc),
+}
+
+/// Whether the body of a function is as cheap as a constant.
+fn trivial(body: &Term) -> bool {
+    matches!(
+        body.kind(),
+        TermKind::Var(_)
+            | TermKind::Literal(_)
+            | TermKind::Size(_)
+            | TermKind::Prim(Prim::Zero | Prim::One, _)
+    )
+}
+
+fn delayed_arg(arg: &ExpArg) -> bool {
+    match arg {
+        ExpArg::Exp(e) => e.delayed(),
+        ExpArg::Size(_) | ExpArg::Fun(_) => false,
+    }
+}
+
+impl Exp {
+    fn make(kind: ExpKind, ty: DataType) -> Exp {
+        let delayed = match &kind {
+            ExpKind::Prim(prim, args) => {
+                args.iter().any(|arg| matches!(arg, ExpArg::Fun(_)))
+                    || *prim == Prim::Generate
+                    || args.iter().any(delayed_arg)
+            }
+            _ => false,
+        };
+        let open = match &kind {
+            ExpKind::Var(var) => matches!(var.role, Role::Expression { .. }),
+            ExpKind::Prim(_, args) => args.iter().any(|arg| matches!(arg, ExpArg::Exp(e) if e.open())),
+            ExpKind::Arith(_, a, b) => a.open() || b.open(),
+            ExpKind::Literal(_) | ExpKind::Size(_) | ExpKind::Closure(..) => false,
+        };
+        let costly = match &kind {
+            ExpKind::Prim(prim, args) => {
+                (prim.info().group == Group::Scalar && !matches!(prim, Prim::Zero | Prim::One))
+                    || args.iter().any(|arg| match arg {
+                        ExpArg::Exp(e) => e.costly(),
+                        ExpArg::Fun(f) => !trivial(&f.body),
+                        ExpArg::Size(_) => false,
+                    })
+            }
+            ExpKind::Closure(..) => true,
+            _ => false,
+        };
+        Exp(Arc::new(ExpNode { kind, ty, delayed, open, costly }))
+    }
+
+    /// A variable.
+    pub fn var(var: &PVar, ty: DataType) -> Exp {
+        Exp::make(ExpKind::Var(var.clone()), ty)
+    }
+
+    /// A constant.
+    pub fn literal(value: Literal) -> Exp {
+        Exp::make(ExpKind::Literal(value), DataType::Scalar(value.scalar()))
+    }
+
+    /// The value of a size, as an index or an `i64`.
+    pub fn size(size: Size, ty: DataType) -> Exp {
+        Exp::make(ExpKind::Size(size), ty)
+    }
+
+    /// A term under an environment; what is a variable or a constant already is resolved at once.
+    pub fn closure(term: &Term, env: &Env) -> Exp {
+        match term.kind() {
+            TermKind::Var(var) => match env.get(var) {
+                Some(exp) => exp.clone(),
+                None => Exp::make(ExpKind::Closure(term.clone(), env.clone()), term.ty().clone()),
+            },
+            TermKind::Literal(value) => Exp::literal(*value),
+            TermKind::Size(size) => Exp::size(size.clone(), term.ty().clone()),
+            _ => Exp::make(ExpKind::Closure(term.clone(), env.clone()), term.ty().clone()),
+        }
+    }
+
+    /// A primitive applied to expressions.
+    pub fn prim(prim: Prim, args: Vec<ExpArg>, ty: DataType) -> Exp {
+        Exp::make(ExpKind::Prim(prim, args), ty)
+    }
+
+    /// Index arithmetic; see [`crate::index`] for the simplifying constructors.
+    pub fn arith(op: BinaryOp, left: Exp, right: Exp, ty: DataType) -> Exp {
+        Exp::make(ExpKind::Arith(op, left, right), ty)
+    }
+
+    /// Its form.
+    pub fn kind(&self) -> &ExpKind {
+        &self.0.kind
+    }
+
+    /// Its data type.
+    pub fn ty(&self) -> &DataType {
+        &self.0.ty
+    }
+
+    /// Whether it holds a function that is applied when it is read.
+    pub fn delayed(&self) -> bool {
+        self.0.delayed
+    }
+
+    /// Whether reading it takes arithmetic, beside that of indices.
+    pub fn costly(&self) -> bool {
+        self.0.costly
+    }
+
+    /// Whether a variable in it stands for an expression.
+    pub fn open(&self) -> bool {
+        self.0.open
+    }
+
+    /// Whether both are one node in memory.
+    pub fn same_node(&self, other: &Exp) -> bool {
+        Arc::ptr_eq(&self.0, &other.0)
+    }
+
+    /// `self[i]`; `None` if it is neither an array nor a vector.
+    pub fn at(&self, index: Exp) -> Option<Exp> {
+        let elem = element(self.ty())?;
+        Some(Exp::prim(Prim::Index, vec![ExpArg::Exp(self.clone()), ExpArg::Exp(index)], elem))
+    }
+
+    /// `Fst self`, or the component itself where it is known; `None` if it is no pair.
+    pub fn first(&self) -> Option<Exp> {
+        let DataType::Pair(first, _) = self.ty() else { return None };
+        if let ExpKind::Prim(Prim::Pair, args) = self.kind()
+            && let [ExpArg::Exp(a), _] = &args[..]
+        {
+            return Some(a.clone());
+        }
+        Some(Exp::prim(Prim::Fst, vec![ExpArg::Exp(self.clone())], (**first).clone()))
+    }
+
+    /// `Snd self`, or the component itself where it is known; `None` if it is no pair.
+    pub fn second(&self) -> Option<Exp> {
+        let DataType::Pair(_, second) = self.ty() else { return None };
+        if let ExpKind::Prim(Prim::Pair, args) = self.kind()
+            && let [_, ExpArg::Exp(b)] = &args[..]
+        {
+            return Some(b.clone());
+        }
+        Some(Exp::prim(Prim::Snd, vec![ExpArg::Exp(self.clone())], (**second).clone()))
+    }
+
+    /// The expression after one step of a path.
+    pub fn step(&self, step: &Step) -> Option<Exp> {
+        match step {
+            Step::At(i) => self.at(i.clone()),
+            Step::First => self.first(),
+            Step::Second => self.second(),
+        }
+    }
+}
+
+/// The type of elements of an array, or of lanes of a vector.
+pub fn element(ty: &DataType) -> Option<DataType> {
+    match ty {
+        DataType::Array(_, elem) => Some((**elem).clone()),
+        DataType::Vector(_, scalar) => Some(DataType::Scalar(*scalar)),
+        _ => None,
+    }
+}
+
+/// The length of an array or vector.
+pub fn length(ty: &DataType) -> Option<&Size> {
+    match ty {
+        DataType::Array(n, _) | DataType::Vector(n, _) => Some(n),
+        _ => None,
+    }
+}
+
+/// The scalar type that holds values of a scalar data type; indices are `i64`.
+pub fn scalar_of(ty: &DataType) -> Option<Scalar> {
+    match ty {
+        DataType::Scalar(s) => Some(*s),
+        DataType::Idx(_) => Some(Scalar::I64),
+        _ => None,
+    }
+}
+
+impl Acc {
+    /// The write half of a variable.
+    pub fn var(var: &PVar, ty: DataType) -> Acc {
+        Acc(Arc::new(AccNode { kind: AccKind::Var(var.clone()), ty }))
+    }
+
+    /// `self{i}`; `None` if it is neither an array nor a vector.
+    pub fn at(&self, index: Exp) -> Option<Acc> {
+        let ty = element(self.ty())?;
+        Some(Acc(Arc::new(AccNode { kind: AccKind::At(self.clone(), index), ty })))
+    }
+
+    /// The acceptor of the given type that writes through a view.
+    pub fn view(&self, view: AccView, ty: DataType) -> Acc {
+        Acc(Arc::new(AccNode { kind: AccKind::View(view, self.clone()), ty }))
+    }
+
+    /// `pairAcc1 self`
+    pub fn first(&self) -> Option<Acc> {
+        let DataType::Pair(first, _) = self.ty() else { return None };
+        Some(self.view(AccView::Pair1, (**first).clone()))
+    }
+
+    /// `pairAcc2 self`
+    pub fn second(&self) -> Option<Acc> {
+        let DataType::Pair(_, second) = self.ty() else { return None };
+        Some(self.view(AccView::Pair2, (**second).clone()))
+    }
+
+    /// Its form.
+    pub fn kind(&self) -> &AccKind {
+        &self.0.kind
+    }
+
+    /// The type of what it accepts.
+    pub fn ty(&self) -> &DataType {
+        &self.0.ty
+    }
+
+    /// The variable that it writes into.
+    pub fn root(&self) -> &PVar {
+        let mut acc = self;
+        loop {
+            match acc.kind() {
+                AccKind::Var(var) => return var,
+                AccKind::At(inner, _) | AccKind::View(_, inner) => acc = inner,
+            }
+        }
+    }
+}
+
+impl Comm {
+    /// A command of this form.
+    pub fn new(kind: CommKind) -> Comm {
+        Comm(Arc::new(kind))
+    }
+
+    /// `self; next`
+    #[must_use]
+    pub fn then(self, next: Comm) -> Comm {
+        match (self.kind(), next.kind()) {
+            (CommKind::Skip, _) => next,
+            (_, CommKind::Skip) => self,
+            _ => Comm::new(CommKind::Seq(self, next)),
+        }
+    }
+
+    /// Its form.
+    pub fn kind(&self) -> &CommKind {
+        &self.0
+    }
+}
+
+impl From<CommKind> for Comm {
+    fn from(kind: CommKind) -> Comm {
+        Comm::new(kind)
+    }
+}

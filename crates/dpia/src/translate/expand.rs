@@ -1,0 +1,244 @@
+//! The intermediate macros: loops for maps, reductions, scans and copies (the paper, sections 2.1 and 2.3).
+
+use functional::{DataType, Prim, Term, TermKind};
+use loops::{LoopKind, ReduceOp, Size};
+
+use super::continuation::bind;
+use super::{Applied, Translator, constant_bytes, is_flat};
+use crate::index;
+use crate::phrase::{Acc, Comm, CommKind, Demand, Exp, Folding, Fun, Macro, PVar, Then, element, length};
+
+/// Accumulators up to this many bytes are local even where the result could be the accumulator: registers and the stack are faster.
+const LOCAL_ACCUMULATOR: i64 = 16 * 1024;
+
+impl Translator<'_> {
+    /// One macro by its definition.
+    pub(super) fn expand(&mut self, m: &Macro) -> Applied {
+        Ok(match m {
+            Macro::Map { kind, y, o, body, xs, out } => {
+                let xs = self.resolve(xs);
+                self.expand_map(*kind, y, o, body, &xs, out)
+            }
+            Macro::Reduce { kind, f, init, xs, then } => {
+                let xs = self.resolve(xs);
+                let name = match kind {
+                    LoopKind::Unroll(_) => "reduceUnrollI",
+                    _ => "reduceSeqI",
+                };
+                (name, self.expand_reduce(*kind, f, init, &xs, then))
+            }
+            Macro::ReducePar { op, x, value, init, xs, then } => {
+                let xs = self.resolve(xs);
+                ("reduceParI", self.expand_reduce_par(*op, x, value, init, &xs, then))
+            }
+            Macro::Scan { f, init, xs, out } => {
+                let xs = self.resolve(xs);
+                ("scanSeqI", self.expand_scan(f, init, &xs, out))
+            }
+            Macro::ReverseSeq(xs, out) => {
+                let xs = self.resolve(xs);
+                let n = size_of(&xs);
+                let last = n.clone() - Size::constant(1);
+                let ty = DataType::Idx(n);
+                ("reverseSeqI", self.expand_copy(&xs, out, |i| index::size_minus(&last, i, &ty)))
+            }
+            Macro::CopySeq(xs, out) => {
+                let xs = self.resolve(xs);
+                ("copySeqI", self.expand_copy(&xs, out, |i| i))
+            }
+            Macro::TransPar(xs, out) => {
+                let xs = self.resolve(xs);
+                ("transParI", self.expand_transpose(&xs, out))
+            }
+            Macro::Scatter(is, xs, out) => {
+                let (is, xs) = (self.resolve(is), self.resolve(xs));
+                ("scatterI", self.expand_scatter(&is, &xs, out))
+            }
+        })
+    }
+
+    /// `λi. … xs[i] …` with `x` standing for the element.
+    fn read(&mut self, xs: &Exp, i: &PVar, x: &PVar, kind: LoopKind, body: Comm) -> Comm {
+        let n = size_of(xs);
+        let Some(e) = xs.at(Exp::var(i, DataType::Idx(n))) else { return body };
+        if self.paper() {
+            return bind(x, &e, &body);
+        }
+        let x = x.clone();
+        self.chain(vec![(e, Demand::Once(kind))], |_, mut vs| CommKind::Share(x, vs.remove(0), body).into())
+    }
+
+    /// `a := e` in paper mode, where `e` is translated already; `A(e)(a)` in default mode.
+    fn store(&self, e: Exp, a: Acc) -> Comm {
+        if self.paper() { CommKind::Assign(a, e).into() } else { CommKind::A(e, a).into() }
+    }
+
+    fn expand_map(
+        &mut self,
+        kind: LoopKind,
+        y: &PVar,
+        o: &PVar,
+        body: &Comm,
+        xs: &Exp,
+        out: &Acc,
+    ) -> (&'static str, Comm) {
+        let n = size_of(xs);
+        let i = self.loop_index();
+        let body = self.read(xs, &i, y, kind, body.clone());
+        match kind {
+            LoopKind::Parallel | LoopKind::Vector => {
+                let name = if kind == LoopKind::Parallel { "mapParI" } else { "mapVecI" };
+                let out = out.clone();
+                (name, CommKind::ParFor { kind, n, out, index: i, o: o.clone(), body }.into())
+            }
+            LoopKind::Sequential | LoopKind::Unroll(_) => {
+                if let Some(element) = out.at(Exp::var(&i, DataType::Idx(n.clone()))) {
+                    self.bindings.set_acc(o, element);
+                }
+                let name = if kind == LoopKind::Sequential { "mapSeqI" } else { "mapUnrollI" };
+                (name, CommKind::SeqFor(kind, n, i, body).into())
+            }
+        }
+    }
+
+    /// `new (λv. v := init; seqfor n (λi. f xs[i] v.2 v.1); then v.2)`
+    fn expand_reduce(&mut self, kind: LoopKind, f: &Folding, init: &Exp, xs: &Exp, then: &Then) -> Comm {
+        let ty = init.ty().clone();
+        let (n, i) = (size_of(xs), self.loop_index());
+        let v = self.memory("acc", None);
+        let (read, write) = (Exp::var(&v, ty.clone()), Acc::var(&v, ty.clone()));
+        let first = self.store(init.clone(), write);
+        let body = self.read(xs, &i, &f.x, kind, f.body.clone());
+        let body = bind(&f.y, &read, &body);
+        let update = CommKind::Update(v.clone(), ty.clone(), f.o.clone(), body).into();
+        let run = first.then(CommKind::SeqFor(kind, n, i, update).into());
+        match then {
+            Then::Continue(r, c) => {
+                let rest = bind(r, &read, c);
+                CommKind::New(v, ty, run.then(rest)).into()
+            }
+            Then::Into(a) => {
+                let small = constant_bytes(&ty).is_some_and(|bytes| bytes <= LOCAL_ACCUMULATOR);
+                if is_flat(&ty) || small {
+                    let rest = CommKind::A(read, a.clone()).into();
+                    CommKind::New(v, ty, run.then(rest)).into()
+                } else {
+                    CommKind::Alias(v, a.clone(), run).into()
+                }
+            }
+        }
+    }
+
+    /// `new (λv. v := init; parallel over i: v op= g xs[i]; then v.2)`
+    fn expand_reduce_par(
+        &mut self,
+        op: ReduceOp,
+        x: &PVar,
+        value: &Exp,
+        init: &Exp,
+        xs: &Exp,
+        then: &(PVar, Comm),
+    ) -> Comm {
+        let ty = init.ty().clone();
+        let (n, i) = (size_of(xs), self.loop_index());
+        let v = self.memory("acc", None);
+        let write = Acc::var(&v, ty.clone());
+        let first: Comm = CommKind::A(init.clone(), write.clone()).into();
+        let step = self.chain(vec![(value.clone(), Demand::Any)], |_, mut vs| {
+            CommKind::Accumulate(op, write, vs.remove(0)).into()
+        });
+        let body = self.read(xs, &i, x, LoopKind::Parallel, step);
+        let run = first.then(CommKind::ReduceFor(op, v.clone(), n, i, body).into());
+        let rest = bind(&then.0, &Exp::var(&v, ty.clone()), &then.1);
+        CommKind::New(v, ty, run.then(rest)).into()
+    }
+
+    /// `new (λv. v := init; seqfor n (λi. f xs[i] v.2 v.1; out{i} := v.2))`
+    fn expand_scan(&mut self, f: &Folding, init: &Exp, xs: &Exp, out: &Acc) -> Comm {
+        let ty = init.ty().clone();
+        let (n, i) = (size_of(xs), self.loop_index());
+        let v = self.memory("acc", None);
+        let (read, write) = (Exp::var(&v, ty.clone()), Acc::var(&v, ty.clone()));
+        let first: Comm = CommKind::A(init.clone(), write).into();
+        let body = self.read(xs, &i, &f.x, LoopKind::Sequential, f.body.clone());
+        let body = bind(&f.y, &read, &body);
+        let update: Comm = CommKind::Update(v.clone(), ty.clone(), f.o.clone(), body).into();
+        let at = Exp::var(&i, DataType::Idx(n.clone()));
+        let copy = match out.at(at) {
+            Some(a) => CommKind::A(read, a).into(),
+            None => CommKind::Skip.into(),
+        };
+        let run = CommKind::SeqFor(LoopKind::Sequential, n, i, update.then(copy)).into();
+        CommKind::New(v, ty, first.then(run)).into()
+    }
+
+    /// `seqfor n (λi. out{i} := xs[place i])`
+    fn expand_copy(&mut self, xs: &Exp, out: &Acc, place: impl FnOnce(Exp) -> Exp) -> Comm {
+        let (n, i) = (size_of(xs), self.loop_index());
+        let at = Exp::var(&i, DataType::Idx(n.clone()));
+        let (Some(from), Some(to)) = (xs.at(place(at.clone())), out.at(at)) else {
+            return CommKind::Skip.into();
+        };
+        CommKind::SeqFor(LoopKind::Sequential, n, i, self.store(from, to)).into()
+    }
+
+    /// `parfor n out (λi o. seqfor m (λj. o{j} := xs[j][i]))`
+    fn expand_transpose(&mut self, xs: &Exp, out: &Acc) -> Comm {
+        let rows = size_of(xs);
+        let columns = element(xs.ty()).and_then(|row| length(&row).cloned()).unwrap_or_default();
+        let (i, j) = (self.loop_index(), self.loop_index());
+        let o = self.acceptor_variable();
+        let ati = Exp::var(&i, DataType::Idx(columns.clone()));
+        let atj = Exp::var(&j, DataType::Idx(rows.clone()));
+        let row = element(out.ty()).unwrap_or_else(|| out.ty().clone());
+        let from = xs.at(atj.clone()).and_then(|row| row.at(ati));
+        let to = Acc::var(&o, row).at(atj);
+        let (Some(from), Some(to)) = (from, to) else { return CommKind::Skip.into() };
+        let inner = CommKind::SeqFor(LoopKind::Sequential, rows, j, self.store(from, to)).into();
+        CommKind::ParFor { kind: LoopKind::Parallel, n: columns, out: out.clone(), index: i, o, body: inner }
+            .into()
+    }
+
+    /// `seqfor n (λi. out{is[i]} := xs[i])`
+    fn expand_scatter(&mut self, is: &Exp, xs: &Exp, out: &Acc) -> Comm {
+        let (n, i) = (size_of(is), self.loop_index());
+        let at = Exp::var(&i, DataType::Idx(n.clone()));
+        let (Some(place), Some(from)) = (is.at(at.clone()), xs.at(at)) else { return CommKind::Skip.into() };
+        let reader = Demand::Once(LoopKind::Sequential);
+        let body = self.chain(vec![(place, reader), (from, reader)], |_, mut vs| {
+            let from = vs.remove(1);
+            match out.at(vs.remove(0)) {
+                Some(to) => CommKind::A(from, to).into(),
+                None => CommKind::Skip.into(),
+            }
+        });
+        CommKind::SeqFor(LoopKind::Sequential, n, i, body).into()
+    }
+}
+
+fn size_of(xs: &Exp) -> Size {
+    length(xs.ty()).cloned().unwrap_or_default()
+}
+
+/// `((+), g x)` if the function is `\x a -> g x (+) a` with an operation whose order does not matter.
+pub(super) fn privatisable(f: &Fun) -> Option<(ReduceOp, Term)> {
+    let [_, accumulator] = &f.params[..] else { return None };
+    let TermKind::Prim(prim, args) = f.body.kind() else { return None };
+    let op = match prim {
+        Prim::Add => ReduceOp::Add,
+        Prim::Mul => ReduceOp::Mul,
+        Prim::Min => ReduceOp::Min,
+        Prim::Max => ReduceOp::Max,
+        Prim::And => ReduceOp::And,
+        Prim::Or => ReduceOp::Or,
+        _ => return None,
+    };
+    let [functional::Arg::Term(left), functional::Arg::Term(right)] = &args[..] else { return None };
+    let is_accumulator = |t: &Term| matches!(t.kind(), TermKind::Var(v) if *v == accumulator.var);
+    let g = match (is_accumulator(left), is_accumulator(right)) {
+        (false, true) => left,
+        (true, false) => right,
+        _ => return None,
+    };
+    (!functional::walk::mentions(g, &accumulator.var)).then(|| (op, g.clone()))
+}

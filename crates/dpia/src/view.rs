@@ -1,0 +1,243 @@
+//! What views do to paths: one step of the code generation rules for expressions (`cge.5` to `cge.13` and those of the further views).
+//!
+//! Code generation follows them until a variable is reached. In the default mode the translation follows them too, to bring an
+//! index to a delayed `map`. Functions inside views are not applied here.
+
+use functional::{DataType, Prim};
+use loops::{BinaryOp, Scalar, Size};
+
+use crate::index;
+use crate::phrase::{Exp, ExpArg, ExpKind, Step, element, length};
+
+/// The result of one step.
+pub enum Viewed {
+    /// The same data, at another path (already stored) of another expression.
+    Go(&'static str, Exp),
+    /// The first expression where the condition holds, else the second, each at a path of its own.
+    Branch(&'static str, Exp, (Exp, Vec<Step>), (Exp, Vec<Step>)),
+}
+
+/// One step from `head` at `path`, whose last element is the step next to the head; `None` if the head is no view or the path too short.
+pub fn step(head: &Exp, path: &mut Vec<Step>) -> Option<Viewed> {
+    let ExpKind::Prim(prim, args) = head.kind() else { return None };
+    let rule = prim.info().rules[2];
+    let exp = |k: usize| match args.get(k) {
+        Some(ExpArg::Exp(e)) => Some(e.clone()),
+        _ => None,
+    };
+    let size = |k: usize| match args.get(k) {
+        Some(ExpArg::Size(s)) => Some(s.clone()),
+        _ => None,
+    };
+    let go = |e: Exp| Some(Viewed::Go(rule, e));
+    match prim {
+        Prim::Index => {
+            path.push(Step::At(exp(1)?));
+            go(exp(0)?)
+        }
+        Prim::Fst => {
+            path.push(Step::First);
+            go(exp(0)?)
+        }
+        Prim::Snd => {
+            path.push(Step::Second);
+            go(exp(0)?)
+        }
+        Prim::Pair => match path.pop()? {
+            Step::First => go(exp(0)?),
+            Step::Second => Some(Viewed::Go("cge.11", exp(1)?)),
+            other => {
+                path.push(other);
+                None
+            }
+        },
+        Prim::Zip => match &path[..] {
+            [.., Step::First, Step::At(i)] => {
+                let i = i.clone();
+                path.truncate(path.len() - 2);
+                path.push(Step::At(i));
+                go(exp(0)?)
+            }
+            [.., Step::Second, Step::At(i)] => {
+                let i = i.clone();
+                path.truncate(path.len() - 2);
+                path.push(Step::At(i));
+                Some(Viewed::Go("cge.6", exp(1)?))
+            }
+            [Step::At(i)] => {
+                let (a, b) = (exp(0)?.at(i.clone())?, exp(1)?.at(i.clone())?);
+                path.clear();
+                let ty = DataType::pair(a.ty().clone(), b.ty().clone());
+                go(Exp::prim(Prim::Pair, vec![ExpArg::Exp(a), ExpArg::Exp(b)], ty))
+            }
+            _ => None,
+        },
+        Prim::Unzip => match &path[..] {
+            [.., Step::At(i), component] if !matches!(component, Step::At(_)) => {
+                let (i, component) = (i.clone(), component.clone());
+                path.truncate(path.len() - 2);
+                path.push(component);
+                path.push(Step::At(i));
+                go(exp(0)?)
+            }
+            _ => None,
+        },
+        Prim::Split | Prim::AsVector => {
+            let k = size(0)?;
+            two(path, &exp(1)?, |i, j, ty| index::add(index::mul_size(i, &k, ty), j, ty))?;
+            go(exp(1)?)
+        }
+        Prim::Slide => {
+            let s = size(1)?;
+            two(path, &exp(2)?, |i, j, ty| index::add(index::mul_size(i, &s, ty), j, ty))?;
+            go(exp(2)?)
+        }
+        Prim::Join | Prim::AsScalar => {
+            let xs = exp(0)?;
+            let rows = DataType::Idx(length(xs.ty())?.clone());
+            let n = length(&element(xs.ty())?)?.clone();
+            let i = pop_at(path)?;
+            let inner = DataType::Idx(n.clone());
+            path.push(Step::At(index::mod_size(i.clone(), &n, &inner)));
+            path.push(Step::At(index::div_size(i, &n, &rows)));
+            go(xs)
+        }
+        Prim::Transpose => match &path[..] {
+            [.., Step::At(_), Step::At(_)] => {
+                let top = path.len() - 1;
+                path.swap(top, top - 1);
+                go(exp(0)?)
+            }
+            _ => None,
+        },
+        Prim::Copy => {
+            path.last()?;
+            go(exp(0)?)
+        }
+        Prim::Take => {
+            path.last()?;
+            go(exp(1)?)
+        }
+        Prim::Reverse => {
+            let xs = exp(0)?;
+            let last = length(xs.ty())?.clone() - Size::constant(1);
+            one(path, &xs, |i, ty| index::size_minus(&last, i, ty))?;
+            go(xs)
+        }
+        Prim::Drop => {
+            let (k, xs) = (size(0)?, exp(1)?);
+            one(path, &xs, |i, ty| index::add_size(i, &k, ty))?;
+            go(xs)
+        }
+        Prim::PadClamp => {
+            let (l, xs) = (size(0)?, exp(2)?);
+            let last = length(xs.ty())?.clone() - Size::constant(1);
+            one(path, &xs, |i, ty| {
+                let low = Exp::size(Size::constant(0), ty.clone());
+                let high = Exp::size(last.clone(), ty.clone());
+                let at_least =
+                    Exp::arith(BinaryOp::Max, index::add_size(i, &-l.clone(), ty), low, ty.clone());
+                Exp::arith(BinaryOp::Min, at_least, high, ty.clone())
+            })?;
+            go(xs)
+        }
+        Prim::Concat => {
+            let (xs, ys) = (exp(0)?, exp(1)?);
+            let n = length(xs.ty())?.clone();
+            let i = pop_at(path)?;
+            let (mut left, mut right) = (path.clone(), path.clone());
+            let ty = DataType::Idx(length(ys.ty())?.clone());
+            right.push(Step::At(index::add_size(i.clone(), &-n.clone(), &ty)));
+            left.push(Step::At(i.clone()));
+            Some(Viewed::Branch(rule, less(i, &n), (xs, left), (ys, right)))
+        }
+        Prim::Pad => {
+            let (l, value, xs) = (size(0)?, exp(2)?, exp(3)?);
+            let n = length(xs.ty())?.clone();
+            let i = pop_at(path)?;
+            let mut inner = path.clone();
+            let ty = DataType::Idx(n.clone());
+            inner.push(Step::At(index::add_size(i.clone(), &-l.clone(), &ty)));
+            let below = less(i.clone(), &(l.clone() + n));
+            let inside = if l.as_constant() == Some(0) {
+                below
+            } else {
+                let low = Exp::size(l, i.ty().clone());
+                let above = logic(Prim::Le, low, i);
+                logic(Prim::And, above, below)
+            };
+            Some(Viewed::Branch(rule, inside, (xs, inner), (value, path.clone())))
+        }
+        Prim::Gather => {
+            let (is, xs) = (exp(0)?, exp(1)?);
+            let i = pop_at(path)?;
+            path.push(Step::At(is.at(i)?));
+            go(xs)
+        }
+        Prim::Iota => {
+            let i = pop_at(path)?;
+            go(i)
+        }
+        Prim::Splat => {
+            pop_at(path)?;
+            go(exp(1)?)
+        }
+        Prim::Select => {
+            path.last()?;
+            Some(Viewed::Branch(rule, exp(0)?, (exp(1)?, path.clone()), (exp(2)?, path.clone())))
+        }
+        // A scalar operation on vectors, lane by lane.
+        _ if matches!(head.ty(), DataType::Vector(..)) && lanewise(*prim) => {
+            let lane = pop_at(path)?;
+            let args = args.iter().map(|arg| at_lane(arg, &lane)).collect::<Option<Vec<_>>>()?;
+            go(Exp::prim(*prim, args, element(head.ty())?))
+        }
+        _ => None,
+    }
+}
+
+/// Whether the primitive computes a scalar from scalars (and a vector lane by lane).
+pub fn lanewise(prim: Prim) -> bool {
+    prim.info().group == functional::Group::Scalar && prim != Prim::Select
+}
+
+fn at_lane(arg: &ExpArg, lane: &Exp) -> Option<ExpArg> {
+    match arg {
+        ExpArg::Exp(e) if matches!(e.ty(), DataType::Vector(..)) => Some(ExpArg::Exp(e.at(lane.clone())?)),
+        other => Some(other.clone()),
+    }
+}
+
+fn less(i: Exp, n: &Size) -> Exp {
+    let n = Exp::size(n.clone(), i.ty().clone());
+    logic(Prim::Lt, i, n)
+}
+
+fn logic(prim: Prim, a: Exp, b: Exp) -> Exp {
+    Exp::prim(prim, vec![ExpArg::Exp(a), ExpArg::Exp(b)], DataType::Scalar(Scalar::Bool))
+}
+
+fn pop_at(path: &mut Vec<Step>) -> Option<Exp> {
+    match path.last()? {
+        Step::At(i) => {
+            let i = i.clone();
+            path.pop();
+            Some(i)
+        }
+        _ => None,
+    }
+}
+
+fn one(path: &mut Vec<Step>, xs: &Exp, f: impl FnOnce(Exp, &DataType) -> Exp) -> Option<()> {
+    let i = pop_at(path)?;
+    path.push(Step::At(f(i, &DataType::Idx(length(xs.ty())?.clone()))));
+    Some(())
+}
+
+fn two(path: &mut Vec<Step>, xs: &Exp, f: impl FnOnce(Exp, Exp, &DataType) -> Exp) -> Option<()> {
+    let [.., Step::At(j), Step::At(i)] = &path[..] else { return None };
+    let (i, j) = (i.clone(), j.clone());
+    path.truncate(path.len() - 2);
+    path.push(Step::At(f(i, j, &DataType::Idx(length(xs.ty())?.clone()))));
+    Some(())
+}
