@@ -43,6 +43,8 @@ pub enum Command {
     Explain(Explain),
     /// Run the test cases that stand in the comments of programs.
     Test(Test),
+    /// Measure the benchmarks that stand in the comments of programs, against named references.
+    Bench(Bench),
 }
 
 /// Which definition, and what is done to it before code is generated.
@@ -57,9 +59,24 @@ pub struct Choice {
     /// Apply this strategy of the file first.
     #[arg(long, value_name = "NAME")]
     pub strategy: Option<String>,
-    /// Let the polyhedral side choose loops: `auto`.
-    #[arg(long, value_name = "auto|FILE")]
+    /// Loops by the polyhedral side: its own schedule, none, or one from a file as `--emit schedule` prints it [default: auto for C, else none].
+    #[arg(long, value_name = "auto|none|FILE")]
     pub schedule: Option<String>,
+    /// Element type for a type parameter of the definition, such as `t=f64`; may be given several times.
+    #[arg(long = "type", value_name = "NAME=TYPE", value_parser = assignment)]
+    pub types: Vec<(String, String)>,
+    /// C: folder of headers, for the preprocessor.
+    #[arg(short = 'I', value_name = "DIR", value_parser = include)]
+    pub includes: Vec<String>,
+    /// C: macro, for the preprocessor.
+    #[arg(short = 'D', value_name = "NAME[=VALUE]", value_parser = define)]
+    pub defines: Vec<String>,
+    /// C: a function that reads nothing but its arguments and writes nothing.
+    #[arg(long = "pure", value_name = "FUNCTION")]
+    pub pure_functions: Vec<String>,
+    /// C: pointers of a region never overlap, even without `restrict`.
+    #[arg(long)]
+    pub assume_no_alias: bool,
 }
 
 /// Modes of the translation.
@@ -81,6 +98,8 @@ pub enum Stage {
     Derivation,
     /// The imperative program of the paper: commands, acceptors, expressions.
     Dpia,
+    /// The schedule tree of the polyhedral side.
+    Schedule,
     /// The loop program.
     Loops,
     /// C.
@@ -210,11 +229,51 @@ pub struct Test {
     pub sanitize: bool,
 }
 
+/// `lozenge bench`
+#[derive(Args, Debug)]
+#[command(after_help = "\
+Examples:
+  lozenge bench benches/paper --threads 1,2
+  lozenge bench benches/paper --filter dot --quick
+
+A benchmark is a comment such as `-- bench dot n=1000000 against=openmp`; for x.loz the references are functions
+`DEFINITION__NAME` of x.c beside it. Ratios are the time of a variant over ours: above 1 ours is faster.")]
+pub struct Bench {
+    /// Files or folders.
+    #[arg(required = true)]
+    pub paths: Vec<PathBuf>,
+    /// Only benchmarks whose name contains this text.
+    #[arg(long, value_name = "TEXT")]
+    pub filter: Option<String>,
+    /// Numbers of threads to measure at.
+    #[arg(long, value_name = "N", value_delimiter = ',', default_values_t = [1])]
+    pub threads: Vec<u32>,
+    /// Measurements of each program; they are interleaved.
+    #[arg(long, value_name = "R", default_value_t = 10, value_parser = clap::value_parser!(u32).range(1..=10_000))]
+    pub reps: u32,
+    /// Small sizes and few repetitions.
+    #[arg(long)]
+    pub quick: bool,
+}
+
 fn size(text: &str) -> Result<(String, i64), String> {
     let (name, value) = text.split_once('=').ok_or("the form is NAME=NUMBER, such as n=1000")?;
     let value = value.trim().replace('_', "");
     let number = value.parse().map_err(|_| format!("`{value}` is not a 64-bit integer"))?;
     Ok((name.trim().to_owned(), number))
+}
+
+fn assignment(text: &str) -> Result<(String, String), String> {
+    let (name, value) = text.split_once('=').ok_or("the form is NAME=TYPE, such as t=f64")?;
+    Ok((name.trim().to_owned(), value.trim().to_owned()))
+}
+
+fn include(text: &str) -> Result<String, std::convert::Infallible> {
+    Ok(format!("-I{text}"))
+}
+
+fn define(text: &str) -> Result<String, std::convert::Infallible> {
+    Ok(format!("-D{text}"))
 }
 
 fn argument(text: &str) -> Result<(String, PathBuf), String> {

@@ -79,13 +79,14 @@ static void transfer_column(struct column c, FILE *file, bool reading)
     }
 }
 
-/* Sums of the results with two weights: enough to see that two programs computed the same thing. */
-static void digest(struct column c, double sums[2])
+/* Sums of the results with two weights, and of their magnitudes: enough to see that two programs computed the same thing. */
+static void digest(struct column c, double sums[3])
 {
     for (size_t k = 0; k < c.count; k++) {
         double x = value(c, k);
         sums[0] += x;
         sums[1] += x * (double)(1 + k % 97) / 97;
+        sums[2] += x < 0 ? -x : x;
     }
 }
 
@@ -150,7 +151,7 @@ int main(int argc, char **argv)
         if (n >= 0) printf("time %.9f\n", time);
     }
 
-    double sums[2] = { 0, 0 };
+    double sums[3] = { 0, 0, 0 };
     file = kept ? fopen(argv[5], "wb") : NULL;
     if (kept && !file) fail("can't open the output");
     for (int k = 0; k < r->params; k++) {
@@ -163,7 +164,7 @@ int main(int argc, char **argv)
         }
     }
     if (file && fclose(file)) fail("can't write the output");
-    if (!kept) printf("digest %.17g %.17g\n", sums[0], sums[1]);
+    if (!kept) printf("digest %.17g %.17g %.17g\n", sums[0], sums[1], sums[2]);
     for (int k = 0; k < r->params; k++) {
         free(array[k]);
         free(saved[k]);

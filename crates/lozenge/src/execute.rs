@@ -73,6 +73,18 @@ pub struct Outcome {
     pub times: Vec<Duration>,
 }
 
+/// Two weighted sums of the results and the sum of their magnitudes.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Digest(pub [f64; 3]);
+
+impl Digest {
+    /// Whether both may be of the same results, up to the order of single-precision sums: a check against gross errors, not against rounding.
+    pub fn agrees(&self, other: &Digest) -> bool {
+        let bound = 1e-2 * self.0[2].max(other.0[2]).max(1e-30);
+        self.0.iter().zip(&other.0).all(|(a, b)| a == b || (a - b).abs() <= bound)
+    }
+}
+
 impl Executable {
     /// Compiles generated C with a driver in a private folder.
     ///
@@ -100,9 +112,9 @@ impl Executable {
         Ok(Executable { scratch, program, routines: build.routines.to_vec(), compile_time })
     }
 
-    /// The routine of this C name.
-    pub fn routine(&self, c_name: &str) -> Option<usize> {
-        self.routines.iter().position(|r| r.c_name == c_name)
+    /// The hub names of the routines, in order.
+    pub fn routine_names(&self) -> impl Iterator<Item = &str> {
+        self.routines.iter().map(|r| r.name.as_str())
     }
 
     /// Runs a routine on these tensors, one for each parameter (those of `Out` parameters give the shape).
@@ -146,8 +158,7 @@ impl Executable {
         Ok(Outcome { outputs, times: times(&said) })
     }
 
-    /// Runs a routine on data that the driver makes, for measuring: no arrays pass through files. Returns the times and two weighted sums
-    /// of the results.
+    /// Runs a routine on data that the driver makes, for measuring: no arrays pass through files.
     ///
     /// # Errors
     /// As [`Executable::run`].
@@ -158,12 +169,13 @@ impl Executable {
         counts: &[usize],
         bounds: &[i64],
         schedule: Schedule,
-    ) -> Result<(Vec<Duration>, [f64; 2]), Failure> {
+    ) -> Result<(Vec<Duration>, Digest), Failure> {
         let none = Path::new("-");
         let said = self.start(routine, sizes, counts, bounds, [none, none], schedule)?;
         let digest = said.lines().find_map(|l| {
-            let (a, b) = l.strip_prefix("digest ")?.split_once(' ')?;
-            Some([a.parse().ok()?, b.parse().ok()?])
+            let numbers: Option<Vec<f64>> =
+                l.strip_prefix("digest ")?.split(' ').map(|n| n.parse().ok()).collect();
+            Some(Digest(numbers?.try_into().ok()?))
         });
         let digest =
             digest.ok_or_else(|| Failure::environment("X0304", "the compiled program wrote no digest"))?;

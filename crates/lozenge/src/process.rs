@@ -173,6 +173,24 @@ impl Compiler {
         Ok(finished.time)
     }
 
+    /// The text of a C file after the preprocessor, with line markers.
+    ///
+    /// # Errors
+    /// `X0305` if the preprocessor refuses the file; `X0301`, `X0303` as [`run`].
+    pub fn preprocess(&self, file: &Path, flags: &[&str]) -> Result<String, Failure> {
+        let mut command = Command::new(&self.command);
+        let finished = run(command.args(["-E", "-std=gnu11"]).args(flags).arg(file), self.limit)?;
+        if !finished.status.success() {
+            let said: String = finished.stderr.lines().take(30).collect::<Vec<_>>().join("\n");
+            return Err(Failure::refused("X0305", format!("the preprocessor refuses {}", file.display()))
+                .note(said)
+                .help("folders of headers are given by -I, macros by -D"));
+        }
+        String::from_utf8(finished.stdout).map_err(|_| {
+            Failure::refused("X0002", format!("{} is not UTF-8 text after the preprocessor", file.display()))
+        })
+    }
+
     /// Name and version in one line, as the compiler tells it.
     pub fn version(&self) -> String {
         let mut command = Command::new(&self.command);

@@ -1,5 +1,7 @@
 //! `lozenge compile`: a program to C, or to one of the stages on the way.
 
+use std::io::IsTerminal;
+
 use serde_json::json;
 
 use crate::cli::{Compile, Stage};
@@ -15,7 +17,7 @@ use crate::report;
 pub fn run(arguments: &Compile, as_json: bool) -> Result<(), Failure> {
     let source = read_source(&arguments.file)?;
     let stage = arguments.emit.unwrap_or(Stage::C);
-    let text = pipeline::emit(&source, stage, &arguments.choice)?;
+    let pipeline::Emission { text, warnings } = pipeline::emit(&source, stage, &arguments.choice)?;
     let mut written = Vec::new();
     if let Some(output) = &arguments.output {
         write_whole(output, text.as_bytes())?;
@@ -23,8 +25,14 @@ pub fn run(arguments: &Compile, as_json: bool) -> Result<(), Failure> {
     }
     if as_json {
         let text = arguments.output.is_none().then_some(text);
-        report::print(&format!("{:#}\n", json!({ "ok": true, "written": written, "text": text })));
-    } else if arguments.output.is_none() {
+        let warnings: Vec<_> = warnings.iter().map(|d| report::diagnostic_json(Some(&source), d)).collect();
+        let value = json!({ "ok": true, "written": written, "text": text, "diagnostics": warnings });
+        report::print(&format!("{value:#}\n"));
+        return Ok(());
+    }
+    let colour = report::colours(std::io::stderr().is_terminal());
+    report::print_error(&report::render_all(Some(&source), &warnings, colour));
+    if arguments.output.is_none() {
         report::print(&text);
     }
     Ok(())

@@ -29,7 +29,7 @@ pub fn run(arguments: &Explain) -> Result<(), Failure> {
         return Ok(());
     }
     let source = read_source(what)?;
-    report::print(&pipeline::emit(&source, Stage::Derivation, &arguments.choice)?);
+    report::print(&pipeline::emit(&source, Stage::Derivation, &arguments.choice)?.text);
     Ok(())
 }
 

@@ -1,5 +1,6 @@
 //! The commands, one module each, and what they share: reading the command line, the deep stack, reporting failures.
 
+mod bench;
 mod compile;
 mod explain;
 mod run;
@@ -82,6 +83,7 @@ fn dispatch(cli: &Cli) -> Result<(), Failure> {
         Command::Compile(arguments) => compile::run(arguments, cli.json),
         Command::Explain(arguments) => explain::run(arguments),
         Command::Run(arguments) => run::run(arguments, cli.json),
+        Command::Bench(arguments) => bench::run(arguments, cli.json),
         Command::Test(arguments) => test::run(arguments, cli.json),
     }
 }

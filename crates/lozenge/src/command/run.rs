@@ -14,7 +14,7 @@ use crate::execute::{Build, Executable, Schedule};
 use crate::failure::{Failure, Source};
 use crate::files::{read_bytes, read_source, write_whole};
 use crate::npy;
-use crate::pipeline::{self, Lowered};
+use crate::pipeline::{self, Front, Lowered};
 use crate::process::{Compiler, Optimise};
 use crate::report;
 use crate::statistics::{Summary, seconds};
@@ -26,8 +26,8 @@ use crate::value::{Closeness, show};
 /// What the stages refuse, sizes and arrays that do not fit, a missing C compiler, results that differ under `--check`.
 pub fn run(arguments: &Run, as_json: bool) -> Result<(), Failure> {
     let source = read_source(&arguments.file)?;
-    let lowered = pipeline::lower(&source, &arguments.choice)?;
-    let function = lowered.function(&source)?;
+    let lowered = Front::open(&source, &arguments.choice)?.lower(&arguments.choice)?;
+    let function = &lowered.function;
     let arrays = read_arrays(function, &arguments.arguments)?;
     let given = given_sizes(&arguments.sizes)?;
     let sizes = bind::sizes(function, &given, &arrays)?;
@@ -77,7 +77,8 @@ pub fn run(arguments: &Run, as_json: bool) -> Result<(), Failure> {
 }
 
 fn build(lowered: &Lowered, arguments: &Run, optimise: Optimise) -> Result<Executable, Failure> {
-    let emitted = pipeline::to_c(&lowered.program, arguments.choice.mode, Some("program.h".into()))?;
+    let program = loops::Program { functions: vec![lowered.function.clone()] };
+    let emitted = pipeline::to_c(&program, arguments.choice.mode, Some("program.h".into()))?;
     let compiler = Compiler::find()?;
     let bar = report::progress(0, "compiling");
     let executable = Executable::build(
@@ -103,7 +104,9 @@ fn compare(
 ) -> Result<String, Failure> {
     let exact = !check::reassociates(function) && !lowered.reassociated;
     let closeness = if exact { Closeness::Exact } else { Closeness::REASSOCIATED };
-    let interpreted = check::by_interpreter(function, sizes, inputs, None)?;
+    // What the polyhedral side made is compared with what it was given.
+    let reference = lowered.original.as_ref().unwrap_or(function);
+    let interpreted = check::by_interpreter(reference, sizes, inputs, None)?;
     check::compare(
         function,
         ("the compiled program", outputs),

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use loops::{Name, ParamMode, Tensor};
+use loops::{Name, ParamMode, Scalar, Tensor};
 use serde_json::{Value as Json, json};
 
 use crate::bind::{self, Given, Sizes};
@@ -13,7 +13,7 @@ use crate::cli::{Choice, Mode, Test};
 use crate::execute::{Build, Executable, Schedule};
 use crate::failure::{Failure, FailureKind, Source};
 use crate::files::{find, read_source};
-use crate::pipeline::{self, Lowered};
+use crate::pipeline::{self, Front, Lowered};
 use crate::process::{Compiler, Optimise};
 use crate::report;
 use crate::value::{Closeness, Value};
@@ -120,6 +120,8 @@ fn test_file(file: &Path, arguments: &Test, compiler: &Compiler) -> Result<Vec<V
     let cases = cases::read(&source.text).map_err(|d| Failure::in_source(&source, d))?;
     let mut verdicts = Vec::new();
     let (mut routines, mut points) = (Vec::new(), Vec::new());
+    // A file that must be refused is read by its own case; any other failure belongs to every case.
+    let front = Front::open(&source, &Choice::default());
     for case in &cases {
         let text = source.text[case.span.start as usize..case.span.end as usize].to_owned();
         let text = text.trim_start_matches(['-', '/']).trim_start().to_owned();
@@ -136,7 +138,10 @@ fn test_file(file: &Path, arguments: &Test, compiler: &Compiler) -> Result<Vec<V
                 });
             }
             CaseKind::Test(run) => {
-                let prepared = prepare(&source, case.line, &text, run, arguments.seed, &mut routines);
+                let prepared = front
+                    .as_ref()
+                    .map_err(Clone::clone)
+                    .and_then(|front| prepare(front, case.line, &text, run, arguments.seed, &mut routines));
                 match prepared {
                     Ok(more) => points.extend(more),
                     Err(failure) => verdicts.push(Verdict { line: case.line, text, failure: Some(failure) }),
@@ -144,7 +149,7 @@ fn test_file(file: &Path, arguments: &Test, compiler: &Compiler) -> Result<Vec<V
             }
         }
     }
-    verdicts.extend(run_points(&source, &routines, points, compiler, arguments.sanitize));
+    verdicts.extend(run_points(&routines, points, compiler, arguments.sanitize));
     verdicts.sort_by_key(|v| v.line);
     Ok(verdicts)
 }
@@ -162,7 +167,7 @@ fn must_be_refused(source: &Source, code: &str) -> Result<(), Failure> {
 
 /// The points of a case: every combination of its alternatives.
 fn prepare(
-    source: &Source,
+    front: &Front,
     line: usize,
     text: &str,
     run: &cases::Run,
@@ -178,6 +183,9 @@ fn prepare(
             ("strategy", Setting::Word(word)) => choice.strategy = Some(word.clone()),
             ("mode", Setting::Word(word)) if word == "paper" => choice.mode = Mode::Paper,
             ("mode", Setting::Word(word)) if word == "default" => {}
+            (name, Setting::Word(word)) if Scalar::ALL.iter().any(|s| s.keyword() == word) => {
+                choice.types.push((name.to_owned(), word.clone()));
+            }
             ("seed", Setting::Values(v)) if integers(v).is_some_and(|v| v.len() == 1) => {
                 seed = integers(v).map_or(0, |v| v[0].unsigned_abs());
             }
@@ -187,14 +195,13 @@ fn prepare(
     let routine = match routines.iter().position(|r| r.choice == choice) {
         Some(k) => k,
         None => {
-            let lowered = pipeline::lower(source, &choice)?;
-            lowered.function(source)?;
+            let lowered = front.lower(&choice)?;
             let paper = choice.mode == Mode::Paper;
             routines.push(Routine { choice, lowered, paper });
             routines.len() - 1
         }
     };
-    let function = routines[routine].lowered.function(source)?;
+    let function = &routines[routine].lowered.function;
     let mut values = BTreeMap::new();
     for (name, setting) in named {
         let Setting::Values(given) = setting else {
@@ -244,25 +251,18 @@ fn integers(values: &[Value]) -> Option<Vec<i64>> {
 }
 
 /// Compiles the routines, those of paper mode apart from the others, and runs the points.
-fn run_points(
-    source: &Source,
-    routines: &[Routine],
-    points: Vec<Point>,
-    compiler: &Compiler,
-    sanitize: bool,
-) -> Vec<Verdict> {
+fn run_points(routines: &[Routine], points: Vec<Point>, compiler: &Compiler, sanitize: bool) -> Vec<Verdict> {
     let mut built: BTreeMap<bool, Result<(Executable, Vec<usize>), Failure>> = BTreeMap::new();
     let mut verdicts = Vec::new();
     for point in points {
         let routine = &routines[point.routine];
-        let executable = built
-            .entry(routine.paper)
-            .or_insert_with(|| build(source, routines, routine.paper, compiler, sanitize));
+        let executable =
+            built.entry(routine.paper).or_insert_with(|| build(routines, routine.paper, compiler, sanitize));
         let outcome = match executable {
             Err(failure) => Err(failure.clone()),
             Ok((executable, places)) => match places.iter().position(|p| *p == point.routine) {
                 None => Err(Failure::refused("X0601", "the compiler failed: a routine is lost")),
-                Some(place) => run_point(source, routine, &point, executable, place),
+                Some(place) => run_point(routine, &point, executable, place),
             },
         };
         verdicts.push(Verdict { line: point.line, text: point.text, failure: outcome.err() });
@@ -272,7 +272,6 @@ fn run_points(
 
 /// One program with all routines of a mode; returns it with the routines' places in `routines`.
 fn build(
-    source: &Source,
     routines: &[Routine],
     paper: bool,
     compiler: &Compiler,
@@ -282,7 +281,7 @@ fn build(
     let mut program = loops::Program::default();
     for place in &places {
         // One definition may be there several times, by different strategies.
-        let mut function = routines[*place].lowered.function(source)?.clone();
+        let mut function = routines[*place].lowered.function.clone();
         function.name = Name::new(format!("{}_{place}", function.name));
         program.functions.push(function);
     }
@@ -302,15 +301,9 @@ fn build(
     Ok((Executable::build(compiler, &build)?, places))
 }
 
-fn run_point(
-    source: &Source,
-    routine: &Routine,
-    point: &Point,
-    executable: &Executable,
-    place: usize,
-) -> Result<(), Failure> {
+fn run_point(routine: &Routine, point: &Point, executable: &Executable, place: usize) -> Result<(), Failure> {
     let lowered = &routine.lowered;
-    let function = lowered.function(source)?;
+    let function = &lowered.function;
     let mut arrays = BTreeMap::new();
     for (name, value) in &point.values {
         let Some(param) = function.params.iter().find(|p| p.name == *name) else { continue };
@@ -341,7 +334,10 @@ fn run_point(
     let closeness = if exact { Closeness::Exact } else { Closeness::REASSOCIATED };
     let reference = match &lowered.definition {
         Some(definition) => ("the evaluator", check::by_evaluator(definition, function, &sizes, &inputs)?),
-        None => ("the interpreter", check::by_interpreter(function, &sizes, &inputs, None)?),
+        None => {
+            let original = lowered.original.as_ref().unwrap_or(function);
+            ("the interpreter", check::by_interpreter(original, &sizes, &inputs, None)?)
+        }
     };
     for shuffle in [None, Some(point.seed), Some(!point.seed)] {
         let interpreted = check::by_interpreter(function, &sizes, &inputs, shuffle)?;

@@ -1,0 +1,154 @@
+//! C in and out, and the polyhedral side, which other sources may ask for too.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+
+use cfront::{AccessForm, CFile, RegionInfo, Replacement};
+use loops::Function;
+use polyhedral::Optimized;
+use targets::{RegionArray, RegionNames};
+
+use super::{Emission, Front, Lowered};
+use crate::cli::Choice;
+use crate::failure::{Failure, Source};
+use crate::process::Compiler;
+
+/// Preprocesses a C file with the system's compiler and reads its regions.
+pub fn open(source: &Source, choice: &Choice) -> Result<CFile, Failure> {
+    let flags: Vec<&str> = choice.includes.iter().chain(&choice.defines).map(String::as_str).collect();
+    let preprocessed = Compiler::find()?.preprocess(Path::new(&source.path), &flags)?;
+    let options = cfront::Options { pure_functions: choice.pure_functions.clone() };
+    let file = cfront::parse_with(&source.text, &preprocessed, &source.path, &options)
+        .map_err(|d| Failure::in_source(source, d))?;
+    if file.regions.is_empty() {
+        return Err(Failure::refused("X0801", format!("{} has no region to work on", source.path))
+            .help("put `#pragma scop` before a loop nest and `#pragma endscop` behind it"));
+    }
+    Ok(file)
+}
+
+/// The polyhedral side's answer for a function, or none if it is not asked for.
+fn optimise(
+    source: &Source,
+    function: &Function,
+    choice: &Choice,
+    default: bool,
+) -> Result<Option<Optimized>, Failure> {
+    let schedule = match choice.schedule.as_deref() {
+        None if default => None,
+        None | Some("none") => return Ok(None),
+        Some("auto") => None,
+        Some(other) => {
+            return Err(
+                Failure::usage("X0803", format!("`{other}` is not a schedule")).help("it is auto or none")
+            );
+        }
+    };
+    let options = polyhedral::Options { schedule, ..polyhedral::Options::default() };
+    polyhedral::optimize(function, &options).map(Some).map_err(|d| Failure::in_source(source, vec![d]))
+}
+
+/// A lowered function after the polyhedral side, where that is asked for.
+pub fn scheduled(
+    source: &Source,
+    lowered: Lowered,
+    choice: &Choice,
+    default: bool,
+) -> Result<Lowered, Failure> {
+    let Some(optimised) = optimise(source, &lowered.function, choice, default)? else { return Ok(lowered) };
+    let mut notes = optimised.report.bands;
+    notes.extend(optimised.report.notes);
+    Ok(Lowered { function: optimised.function, original: Some(lowered.function), notes, ..lowered })
+}
+
+/// The schedule trees of the chosen definitions.
+pub fn trees(front: &Front, choice: &Choice) -> Result<String, Failure> {
+    let mut texts = Vec::new();
+    for name in front.wanted(choice)? {
+        let plain = Choice { definition: Some(name), schedule: Some("none".into()), ..choice.clone() };
+        let function = front.lower(&plain)?.function;
+        if let Some(optimised) = optimise(&front.source, &function, choice, true)? {
+            let mut lines = optimised.report.bands;
+            lines.extend(optimised.report.notes);
+            texts.push(lines.join("\n"));
+        }
+    }
+    Ok(texts.join("\n"))
+}
+
+/// The C file with its regions rescheduled, tiled and parallel.
+pub fn rewrite(
+    source: &Source,
+    file: &CFile,
+    wanted: &[String],
+    choice: &Choice,
+) -> Result<Emission, Failure> {
+    let mut replacements = Vec::new();
+    let mut warnings = Vec::new();
+    for (k, region) in file.regions.iter().enumerate() {
+        if !wanted.iter().any(|name| *name == region.function.name.as_str()) {
+            continue;
+        }
+        may_alias(source, &region.info, choice)?;
+        warnings.extend(region.warnings.iter().cloned());
+        let Some(optimised) = optimise(source, &region.function, choice, true)? else { continue };
+        let names = names(&source.text, &region.info);
+        let text = targets::emit_region(&optimised.function, &names, &targets::Options::default())
+            .map_err(|d| Failure::in_source(source, vec![d]))?;
+        replacements.push(Replacement { region: k, text, includes: Vec::new() });
+    }
+    let text =
+        cfront::splice(&source.text, file, &replacements).map_err(|d| Failure::in_source(source, vec![d]))?;
+    Ok(Emission { text, warnings })
+}
+
+/// `X0802` where pointers may overlap and nothing says that they do not.
+fn may_alias(source: &Source, info: &RegionInfo, choice: &Choice) -> Result<(), Failure> {
+    let Some(pair) = info.may_alias.first().filter(|_| !choice.assume_no_alias) else { return Ok(()) };
+    let place = loops::Span::new(
+        info.bytes.start,
+        source.text[info.bytes.start..].find('\n').map_or(info.bytes.end, |n| info.bytes.start + n),
+    );
+    let diagnostic = loops::Diagnostic::error(
+        loops::Code("X0802"),
+        format!("`{}` and `{}` may overlap, so their accesses can't be reordered", pair.first, pair.second),
+        place,
+        "in this region",
+    );
+    let others = info.may_alias.len() - 1;
+    let diagnostic =
+        if others > 0 { diagnostic.note(format!("and {others} other pairs")) } else { diagnostic };
+    Err(Failure::in_source(
+        source,
+        vec![
+            diagnostic
+                .help("declare the pointers `restrict`, or say --assume-no-alias if they never overlap"),
+        ],
+    ))
+}
+
+/// How the names of the loop program are written in the C around the region.
+fn names(text: &str, info: &RegionInfo) -> RegionNames {
+    let mut taken: BTreeSet<String> = info.macros.iter().cloned().collect();
+    taken.extend(info.sizes.iter().map(|s| s.c_name.clone()));
+    taken.extend(info.variables.iter().map(|v| v.c_name.clone()));
+    taken.extend(text.lines().filter_map(|line| {
+        let name = line.trim_start().strip_prefix('#')?.trim_start().strip_prefix("define")?.trim_start();
+        Some(name.split(|c: char| !(c.is_ascii_alphanumeric() || c == '_')).next()?.to_owned())
+    }));
+    RegionNames {
+        sizes: info.sizes.iter().map(|s| (s.name.clone(), s.c_name.clone())).collect(),
+        arrays: info
+            .variables
+            .iter()
+            .map(|v| {
+                let linear = v.access == AccessForm::Linear;
+                (v.name.clone(), RegionArray { c_name: v.c_name.clone(), linear })
+            })
+            .collect(),
+        index_type: info.index_type.clone(),
+        loop_types: info.loop_types.clone(),
+        taken,
+        indent: String::new(),
+    }
+}

@@ -1,0 +1,217 @@
+//! The facade: from a source text to any of the stages.
+//!
+//! [`Front::open`] reads a source, [`Front::lower`] takes a definition of it to a loop program, and [`emit`] prints a stage. Not here:
+//! writing files and running programs (`files`, `execute`), and what the stages do (their rooms).
+
+mod c;
+mod functional;
+
+use ::functional::{Checked, Definition};
+use cfront::CFile;
+use loops::{Diagnostic, Function, Program};
+use targets::{Emitted, Style};
+
+use crate::cli::{Choice, Mode, Stage};
+use crate::failure::{Failure, Source};
+
+/// A source, read and checked as far as that goes without choosing a definition.
+#[derive(Debug)]
+pub struct Front {
+    source: Source,
+    parsed: Parsed,
+}
+
+#[derive(Debug)]
+enum Parsed {
+    /// `.loz`: definitions with their types.
+    Functional(Box<Checked>),
+    /// `.c`: regions as loop programs.
+    C(Box<CFile>),
+    /// `.loops`: a loop program in textual form.
+    Loops(Program),
+}
+
+/// A definition that is ready for a target.
+#[derive(Clone, Debug)]
+pub struct Lowered {
+    /// The function as the target gets it.
+    pub function: Function,
+    /// The function before the polyhedral side changed it, if it did.
+    pub original: Option<Function>,
+    /// The definition it was translated from, before any strategy; what the evaluator runs.
+    pub definition: Option<Definition>,
+    /// Whether a rule was applied that reorders floating-point operations.
+    pub reassociated: bool,
+    /// What the polyhedral side did.
+    pub notes: Vec<String>,
+}
+
+/// The text of a stage.
+#[derive(Clone, Debug)]
+pub struct Emission {
+    /// The text.
+    pub text: String,
+    /// Things to look at; the text is right without.
+    pub warnings: Vec<Diagnostic>,
+}
+
+impl Front {
+    /// Reads a source; its kind is that of its extension.
+    ///
+    /// # Errors
+    /// `X0005` for an unknown extension, and what the front ends refuse.
+    pub fn open(source: &Source, choice: &Choice) -> Result<Front, Failure> {
+        let extension =
+            std::path::Path::new(&source.path).extension().and_then(|e| e.to_str()).unwrap_or_default();
+        let parsed = match extension {
+            "loz" => Parsed::Functional(Box::new(functional::open(source)?)),
+            "c" => Parsed::C(Box::new(c::open(source, choice)?)),
+            "loops" => Parsed::Loops(loops::parse(&source.text).map_err(|d| Failure::in_source(source, d))?),
+            other => {
+                return Err(Failure::refused(
+                    "X0005",
+                    format!("{}: the extension `{other}` is not one that is known", source.path),
+                )
+                .help(
+                    "known are .loz (functional program), .c (C with marked regions), .loops (loop program)",
+                ));
+            }
+        };
+        Ok(Front { source: source.clone(), parsed })
+    }
+
+    /// The definitions that can be compiled, in the order of the source.
+    pub fn definitions(&self) -> Vec<String> {
+        match &self.parsed {
+            Parsed::Functional(checked) => checked
+                .own_definitions()
+                .iter()
+                .filter(|d| d.stands_alone)
+                .map(|d| d.name.to_string())
+                .collect(),
+            Parsed::C(file) => file.regions.iter().map(|r| r.function.name.to_string()).collect(),
+            Parsed::Loops(program) => program.functions.iter().map(|f| f.name.to_string()).collect(),
+        }
+    }
+
+    /// The name of the chosen definition: the one named, or the only one.
+    fn chosen(&self, choice: &Choice) -> Result<String, Failure> {
+        let names = self.definitions();
+        let path = &self.source.path;
+        let message = match (&choice.definition, names.as_slice()) {
+            (Some(name), _) if names.contains(name) => return Ok(name.clone()),
+            (None, [one]) => return Ok(one.clone()),
+            (Some(name), _) => format!("{path} has no definition `{name}`"),
+            (None, []) => format!("{path} has no definition that can be compiled"),
+            (None, several) => format!("{path} has {} definitions, and none was named", several.len()),
+        };
+        let failure = Failure::refused("X0006", message);
+        Err(if names.is_empty() {
+            failure
+        } else {
+            failure.help(format!("name one with --def: {}", names.join(", ")))
+        })
+    }
+
+    /// Takes the chosen definition to a loop function, and through the polyhedral side where that is asked for.
+    ///
+    /// # Errors
+    /// `X0006` if there is no such definition; what the stages refuse.
+    pub fn lower(&self, choice: &Choice) -> Result<Lowered, Failure> {
+        let name = self.chosen(choice)?;
+        let lowered = match &self.parsed {
+            Parsed::Functional(checked) => functional::lower(&self.source, checked, &name, choice)?,
+            Parsed::C(file) => plain(file.regions.iter().map(|r| &r.function), &name)?,
+            Parsed::Loops(program) => plain(program.functions.iter(), &name)?,
+        };
+        c::scheduled(&self.source, lowered, choice, matches!(self.parsed, Parsed::C(_)))
+    }
+
+    /// The functions of a stage of the whole source: the chosen definition, or all.
+    fn all(&self, choice: &Choice) -> Result<Vec<Lowered>, Failure> {
+        let one = |definition: String| self.lower(&Choice { definition: Some(definition), ..choice.clone() });
+        match &choice.definition {
+            Some(_) => Ok(vec![self.lower(choice)?]),
+            None => self.definitions().into_iter().map(one).collect(),
+        }
+    }
+}
+
+fn plain<'f>(mut functions: impl Iterator<Item = &'f Function>, name: &str) -> Result<Lowered, Failure> {
+    let function = functions.find(|f| f.name.as_str() == name).cloned();
+    let function =
+        function.ok_or_else(|| Failure::refused("X0006", format!("there is no definition `{name}`")))?;
+    Ok(Lowered { function, original: None, definition: None, reassociated: false, notes: Vec::new() })
+}
+
+/// The text of a stage, of the chosen definition or of all.
+///
+/// # Errors
+/// What the stages refuse; `X0007` if the source does not go through the stage.
+pub fn emit(source: &Source, stage: Stage, choice: &Choice) -> Result<Emission, Failure> {
+    let front = Front::open(source, choice)?;
+    let text = match (stage, &front.parsed) {
+        (Stage::C, Parsed::C(file)) => return c::rewrite(source, file, &front.wanted(choice)?, choice),
+        (Stage::Header, Parsed::C(_)) => {
+            return Err(no_stage("C", "a header", "its regions are rewritten in their place"));
+        }
+        (Stage::Functional | Stage::Derivation | Stage::Dpia, Parsed::Functional(_)) => {
+            return Err(no_stage("this version", "a text of this stage", "print loops or c"));
+        }
+        (Stage::Functional | Stage::Derivation | Stage::Dpia, Parsed::C(_)) => {
+            return Err(no_stage("C", "a functional form", "it becomes a loop program at once"));
+        }
+        (Stage::Functional | Stage::Derivation | Stage::Dpia, Parsed::Loops(_)) => {
+            return Err(no_stage(
+                "a loop program",
+                "a functional form",
+                "the stages after it are loops, c and header",
+            ));
+        }
+        (Stage::Schedule, _) => c::trees(&front, choice)?,
+        (Stage::Loops, _) => program(&front, choice)?.to_string(),
+        (Stage::C, _) => to_c(&program(&front, choice)?, choice.mode, None)?.source,
+        (Stage::Header, _) => to_c(&program(&front, choice)?, choice.mode, None)?.header,
+    };
+    Ok(Emission { text, warnings: Vec::new() })
+}
+
+impl Front {
+    /// The chosen definition, or all of them.
+    fn wanted(&self, choice: &Choice) -> Result<Vec<String>, Failure> {
+        match &choice.definition {
+            Some(_) => Ok(vec![self.chosen(choice)?]),
+            None => Ok(self.definitions()),
+        }
+    }
+}
+
+fn no_stage(what: &str, stage: &str, why: &str) -> Failure {
+    Failure::refused("X0007", format!("{what} does not have {stage}: {why}"))
+}
+
+fn program(front: &Front, choice: &Choice) -> Result<Program, Failure> {
+    Ok(Program { functions: front.all(choice)?.into_iter().map(|l| l.function).collect() })
+}
+
+/// The C of a loop program.
+///
+/// # Errors
+/// What the target refuses.
+pub fn to_c(program: &Program, mode: Mode, header: Option<String>) -> Result<Emitted, Failure> {
+    let style = match mode {
+        Mode::Default => Style::Readable,
+        Mode::Paper => Style::Paper,
+    };
+    let options = targets::Options { style, header, ..targets::Options::default() };
+    targets::emit(program, &options).map_err(Failure::from)
+}
+
+/// Takes every definition of a source to a loop program, for the errors on the way.
+///
+/// # Errors
+/// What the stages refuse.
+pub fn check(source: &Source) -> Result<(), Failure> {
+    let choice = Choice::default();
+    Front::open(source, &choice)?.all(&choice).map(|_| ())
+}
