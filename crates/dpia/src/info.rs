@@ -6,15 +6,21 @@ use functional::{Arg, Definition, Prim, Term, TermKind};
 
 /// What is known of each term and variable of one definition. Valid as long as the definition lives.
 pub struct Info {
-    uses: HashMap<u32, Uses>,
+    uses: HashMap<u32, Vec<Use>>,
     work: HashMap<usize, Work>,
 }
 
-#[derive(Clone, Copy, Default)]
-struct Uses {
-    count: u32,
+/// One use of a variable.
+#[derive(Clone)]
+struct Use {
+    /// The components that are taken at once: `fst (snd v)` reads `.x2.x1`.
+    components: Vec<Prim>,
+    /// Whether it is inside a function that does not bind the variable.
     inside: bool,
 }
+
+/// Uses that are told apart; a variable with more counts as read often in all its components.
+const USES: usize = 32;
 
 /// What computing a term takes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -39,13 +45,25 @@ impl Info {
         for param in &definition.params {
             depth_of.insert(param.var.id, 0);
         }
-        info.visit(&definition.body, 0, &mut depth_of);
+        info.visit(&definition.body, 0, &mut depth_of, &mut Vec::new());
         info
     }
 
     /// Whether the variable is read more than once, or inside a function that is applied more than once.
     pub fn many(&self, id: u32) -> bool {
-        self.uses.get(&id).is_some_and(|uses| uses.count > 1 || uses.inside)
+        self.many_at(id, &[])
+    }
+
+    /// Whether a component of the variable is read more than once.
+    pub fn many_at(&self, id: u32, component: &[Prim]) -> bool {
+        let Some(uses) = self.uses.get(&id) else { return false };
+        let touches = |u: &&Use| u.components.iter().zip(component).all(|(a, b)| a == b);
+        let mut touching = uses.iter().filter(touches);
+        match (touching.next(), touching.next()) {
+            (None, _) => false,
+            (Some(only), None) => only.inside,
+            _ => true,
+        }
     }
 
     /// What computing the term takes.
@@ -53,31 +71,60 @@ impl Info {
         self.work.get(&key(term)).copied().unwrap_or(Work { loops: true, arithmetic: true })
     }
 
-    fn visit(&mut self, term: &Term, depth: u32, depth_of: &mut HashMap<u32, u32>) -> Work {
+    fn note_use(&mut self, id: u32, new: Use) {
+        let uses = self.uses.entry(id).or_default();
+        if uses.len() < USES {
+            uses.push(new);
+        } else {
+            let anything = Use { components: Vec::new(), inside: true };
+            uses.truncate(USES - 1);
+            uses.push(anything);
+        }
+    }
+
+    /// `components` are those that are taken of the term at once, the outermost first.
+    fn visit(
+        &mut self,
+        term: &Term,
+        depth: u32,
+        depth_of: &mut HashMap<u32, u32>,
+        components: &mut Vec<Prim>,
+    ) -> Work {
         let work = match term.kind() {
             TermKind::Var(var) => {
-                let uses = self.uses.entry(var.id).or_default();
-                uses.count = uses.count.saturating_add(1);
-                uses.inside |= depth_of.get(&var.id).copied().unwrap_or(0) < depth;
+                let inside = depth_of.get(&var.id).copied().unwrap_or(0) < depth;
+                let components = components.iter().rev().copied().collect();
+                self.note_use(var.id, Use { components, inside });
                 Work::default()
             }
             TermKind::Literal(_) | TermKind::Size(_) => Work::default(),
             TermKind::Let(binder, value, body) => {
-                let first = self.visit(value, depth, depth_of);
+                let first = self.visit(value, depth, depth_of, &mut Vec::new());
                 depth_of.insert(binder.var.id, depth);
-                first.and(self.visit(body, depth, depth_of))
+                first.and(self.visit(body, depth, depth_of, &mut Vec::new()))
             }
             TermKind::Prim(prim, args) => {
                 let mut work = own_work(*prim);
+                if matches!(prim, Prim::Fst | Prim::Snd)
+                    && let [Arg::Term(of)] = &args[..]
+                {
+                    components.push(*prim);
+                    work = work.and(self.visit(of, depth, depth_of, components));
+                    components.pop();
+                    self.work.insert(key(term), work);
+                    return work;
+                }
                 for arg in args {
                     match arg {
                         Arg::Size(_) => {}
-                        Arg::Term(term) => work = work.and(self.visit(term, depth, depth_of)),
+                        Arg::Term(term) => {
+                            work = work.and(self.visit(term, depth, depth_of, &mut Vec::new()))
+                        }
                         Arg::Fun(lambda) => {
                             for param in &lambda.params {
                                 depth_of.insert(param.var.id, depth + 1);
                             }
-                            work = work.and(self.visit(&lambda.body, depth + 1, depth_of));
+                            work = work.and(self.visit(&lambda.body, depth + 1, depth_of, &mut Vec::new()));
                         }
                     }
                 }

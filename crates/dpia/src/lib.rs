@@ -19,6 +19,7 @@ pub mod env;
 pub mod index;
 mod info;
 pub mod phrase;
+pub mod print;
 pub(crate) mod translate;
 mod view;
 
@@ -55,6 +56,13 @@ pub struct Translation {
     pub abi: Abi,
 }
 
+impl Translation {
+    /// The commands in the paper's notation.
+    pub fn commands(&self) -> String {
+        print::commands(&self.dpia, &self.derivation.bindings)
+    }
+}
+
 /// Which parameters of the loop function hold which data of the definition.
 ///
 /// The function has the definition's sizes, then its parameters in order, then the result. A number is a parameter without dimensions;
@@ -79,7 +87,7 @@ pub fn translate(definition: &Definition, mode: Mode) -> Result<Translation, Dia
     let mut translator = Translator::new(definition, mode);
     let (params, env) = translator.parameters();
     let ty = definition.body.ty().clone();
-    let out = translator.fresh("out", None, Role::Memory);
+    let out = translator.fresh("out", None, Role::Parameter);
     let whole = CommKind::A(Exp::closure(&definition.body, &env), Acc::var(&out, ty.clone())).into();
     let dpia = translator.normalise(whole)?;
     let mut derivation = translator.finish();

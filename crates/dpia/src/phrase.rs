@@ -34,7 +34,9 @@ pub enum Role {
         /// More than one read, or a read inside a function.
         many: bool,
     },
-    /// For memory: a parameter, or what `new` declares.
+    /// For memory that the caller owns: a parameter or the result.
+    Parameter,
+    /// For memory that `new` declares.
     Memory,
     /// For the index of a loop.
     Index,

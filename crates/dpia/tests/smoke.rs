@@ -7,7 +7,9 @@ fn show() {
     for d in [support::dot(), support::dot_split(), support::block_product(), support::swap()] {
         for mode in [Mode::Paper, Mode::Default] {
             match translate(&d, mode) {
-                Ok(t) => println!("{}", support::program(vec![t.function])),
+                Ok(t) => {
+                    println!("{}\n{}\n{}", t.commands(), t.derivation, support::program(vec![t.function]))
+                }
                 Err(e) => println!("{e} {:?}", e.labels),
             }
         }

@@ -102,6 +102,9 @@ impl<'d> Generator<'d> {
         abi.result = self.parameter(out, "out", ty, ParamMode::Out, &mut params);
         let mut body = Vec::new();
         self.comm(&frame.body, 0, &mut body)?;
+        if self.mode == Mode::Default {
+            body.iter_mut().for_each(updates);
+        }
         let function = Function {
             name: definition.name.clone(),
             sizes: definition.sizes.clone(),
@@ -309,7 +312,7 @@ impl<'d> Generator<'d> {
                 self.record("cgc.3", Phrase::GenComm(comm.clone()), after);
                 let target = self.access(a, Vec::new())?;
                 let value = self.scalar(e)?;
-                out.push(Stmt::Assign(self.statement(target, value, op)));
+                out.push(Stmt::Assign(Self::statement(target, value, op)));
                 Ok(())
             }
         }
@@ -322,33 +325,11 @@ impl<'d> Generator<'d> {
         PVar { id, name: name.clone(), hint: None, role: Role::Index }
     }
 
-    fn statement(&self, target: Access, value: Expr, op: Option<ReduceOp>) -> Assign {
+    fn statement(target: Access, value: Expr, op: Option<ReduceOp>) -> Assign {
         if let Some(op) = op {
             return Assign { label: None, target, update: Some(Update { op, reorder: true }), value };
         }
-        let plain = |target, value| Assign { label: None, target, update: None, value };
-        if self.mode == Mode::Paper {
-            return plain(target, value);
-        }
-        // `x = e + x` is `x += e`: the operations commute bit for bit.
-        let update = |op, target, value: Box<Expr>| Assign {
-            label: None,
-            target,
-            update: Some(Update { op, reorder: false }),
-            value: *value,
-        };
-        match value {
-            Expr::Binary(op @ (BinaryOp::Add | BinaryOp::Mul), a, b) => {
-                let reduce = if op == BinaryOp::Add { ReduceOp::Add } else { ReduceOp::Mul };
-                let is_target = |e: &Expr| matches!(e, Expr::Load(from) if *from == target);
-                match (is_target(&a), is_target(&b)) {
-                    (false, true) => update(reduce, target, a),
-                    (true, false) => update(reduce, target, b),
-                    _ => plain(target, Expr::Binary(op, a, b)),
-                }
-            }
-            value => plain(target, value),
-        }
+        Assign { label: None, target, update: None, value }
     }
 
     /// `update v (λo. c)`: in place (`cgc.inplace`) or through a second temporary (`cgc.staged`).
@@ -364,12 +345,6 @@ impl<'d> Generator<'d> {
         out: &mut Vec<Stmt>,
     ) -> Result<u32> {
         let write = Acc::var(var, ty.clone());
-        if ty.is_scalar() {
-            // A number is stored last, after all that reads the old one.
-            self.record("cgc.inplace", Phrase::GenComm(comm.clone()), Phrase::GenComm(body.clone()));
-            self.places.insert(o.id, Place::Acc(write));
-            return self.comm(body, cnt, out);
-        }
         let (root, through) = self.rooted(&write);
         let Some(Place::Memory(layout)) = self.places.get(&root.id).cloned() else {
             return Err(self.stuck("an accumulator without a place"));
@@ -454,6 +429,33 @@ impl<'d> Generator<'d> {
         let span = self.definition.span;
         Diagnostic::error(Code("D0199"), "code generation got stuck", span, format!("at {what}"))
             .note("a definition that the checker of the language accepts should not get here")
+    }
+}
+
+/// Writes `x = e + x` as `x += e`: sum and product commute bit for bit, and readers and later stages see the reduction.
+fn updates(stmt: &mut Stmt) {
+    match stmt {
+        Stmt::Assign(Assign { target, update: update @ None, value, .. }) => {
+            let op = match value {
+                Expr::Binary(BinaryOp::Add, ..) => ReduceOp::Add,
+                Expr::Binary(BinaryOp::Mul, ..) => ReduceOp::Mul,
+                _ => return,
+            };
+            let Expr::Binary(_, a, b) = value else { return };
+            let is_target = |e: &Expr| matches!(e, Expr::Load(from) if from == target);
+            let other = match (is_target(a), is_target(b)) {
+                (false, true) => a,
+                (true, false) => b,
+                _ => return,
+            };
+            let other = std::mem::replace(&mut **other, Expr::Int(0));
+            *update = Some(Update { op, reorder: false });
+            *value = other;
+        }
+        Stmt::Loop(l) => l.body.iter_mut().for_each(updates),
+        Stmt::If { then, otherwise, .. } => then.iter_mut().chain(otherwise).for_each(updates),
+        Stmt::Block { body, .. } => body.iter_mut().for_each(updates),
+        Stmt::Assign(_) | Stmt::Local(_) | Stmt::Copy(_) | Stmt::Wait(_) => {}
     }
 }
 

@@ -110,7 +110,7 @@ impl Translator<'_> {
         let first = self.store(init.clone(), write);
         let body = self.read(xs, &i, &f.x, kind, f.body.clone());
         let body = bind(&f.y, &read, &body);
-        let update = CommKind::Update(v.clone(), ty.clone(), f.o.clone(), body).into();
+        let update = self.update(&v, &ty, &f.o, body);
         let run = first.then(CommKind::SeqFor(kind, n, i, update).into());
         match then {
             Then::Continue(r, c) => {
@@ -127,6 +127,15 @@ impl Translator<'_> {
                 }
             }
         }
+    }
+
+    /// The next value of `v`, which the body puts into `o`. A number is stored last, after all that reads the old one.
+    fn update(&mut self, v: &PVar, ty: &DataType, o: &PVar, body: Comm) -> Comm {
+        if ty.is_scalar() {
+            self.bindings.set_acc(o, Acc::var(v, ty.clone()));
+            return body;
+        }
+        CommKind::Update(v.clone(), ty.clone(), o.clone(), body).into()
     }
 
     /// `new (λv. v := init; parallel over i: v op= g xs[i]; then v.2)`
@@ -162,7 +171,7 @@ impl Translator<'_> {
         let first: Comm = CommKind::A(init.clone(), write).into();
         let body = self.read(xs, &i, &f.x, LoopKind::Sequential, f.body.clone());
         let body = bind(&f.y, &read, &body);
-        let update: Comm = CommKind::Update(v.clone(), ty.clone(), f.o.clone(), body).into();
+        let update = self.update(&v, &ty, &f.o, body);
         let at = Exp::var(&i, DataType::Idx(n.clone()));
         let copy = match out.at(at) {
             Some(a) => CommKind::A(read, a).into(),

@@ -41,6 +41,8 @@ pub(crate) struct Translator<'d> {
     next: u32,
     taken: HashSet<Name>,
     names: HashMap<Name, u32>,
+    /// The variable of the source, and the component of it, that a variable of phrases stands for.
+    sources: HashMap<u32, (u32, Vec<Prim>)>,
     /// Parallel loops around the place that is being rewritten.
     parallel: u32,
 }
@@ -56,6 +58,7 @@ impl<'d> Translator<'d> {
             next: 0,
             taken: HashSet::new(),
             names: HashMap::new(),
+            sources: HashMap::new(),
             parallel: 0,
         }
     }
@@ -65,7 +68,7 @@ impl<'d> Translator<'d> {
         let mut env = Env::new();
         let mut vars = Vec::new();
         for param in &self.definition.params {
-            let var = self.fresh("x", Some(&param.var.name), Role::Memory);
+            let var = self.fresh("x", Some(&param.var.name), Role::Parameter);
             env = env.with(&param.var, Exp::var(&var, param.ty.clone()));
             vars.push((var, param.ty.clone()));
         }
@@ -98,7 +101,9 @@ impl<'d> Translator<'d> {
     /// A variable for the argument of a function of the source.
     fn parameter(&mut self, binder: &Binder) -> PVar {
         let many = self.info.many(binder.var.id);
-        self.fresh("x", Some(&binder.var.name), Role::Expression { many })
+        let var = self.fresh("x", Some(&binder.var.name), Role::Expression { many });
+        self.sources.insert(var.id, (binder.var.id, Vec::new()));
+        var
     }
 
     fn loop_index(&mut self) -> PVar {
@@ -238,8 +243,7 @@ impl<'d> Translator<'d> {
         if let ExpKind::Prim(prim @ (Prim::Pair | Prim::Zip), args) = e.kind()
             && let [ExpArg::Exp(a), ExpArg::Exp(b)] = &args[..]
         {
-            let role = Role::Expression { many: true };
-            let (xa, xb) = (self.fresh("x", None, role), self.fresh("x", None, role));
+            let (xa, xb) = (self.half(x, *prim, Prim::Fst), self.half(x, *prim, Prim::Snd));
             let parts = [&xa, &xb].into_iter().zip([a, b]);
             let parts = parts.map(|(x, e)| ExpArg::Exp(Exp::var(x, e.ty().clone()))).collect();
             let both = Exp::prim(*prim, parts, e.ty().clone());
@@ -251,6 +255,23 @@ impl<'d> Translator<'d> {
         let after = self.through_memory(e, x, c, x.hint.as_ref());
         self.record("share", &before, &after);
         Ok(after)
+    }
+
+    /// A variable for one half of what `x` stands for.
+    fn half(&mut self, x: &PVar, of: Prim, half: Prim) -> PVar {
+        let source = self.sources.get(&x.id).cloned();
+        let source = source.map(|(id, mut components)| {
+            if of == Prim::Pair {
+                components.push(half);
+            }
+            (id, components)
+        });
+        let many = source.as_ref().is_none_or(|(id, components)| self.info.many_at(*id, components));
+        let var = self.fresh("x", None, Role::Expression { many });
+        if let Some(source) = source {
+            self.sources.insert(var.id, source);
+        }
+        var
     }
 
     /// The function applied to expressions: its body under the extended environment.
