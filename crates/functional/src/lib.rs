@@ -14,6 +14,7 @@ pub mod eval;
 pub mod facts;
 pub mod infer;
 pub mod prim;
+pub mod print;
 pub mod prove;
 pub mod rewrite;
 mod suggest;

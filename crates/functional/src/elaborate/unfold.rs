@@ -40,7 +40,14 @@ impl<'c> Unfolder<'c> {
             }
             NodeKind::Size(size) => {
                 let ty = self.typed(&node.ty, frame, span)?;
-                Value::Term(Term::new(TermKind::Size(frame.size(size)), ty, span))
+                let size = frame.size(size);
+                let kind = match size.as_constant() {
+                    Some(value) if ty == DataType::Scalar(Scalar::I64) => {
+                        TermKind::Literal(Literal::I64(value))
+                    }
+                    _ => TermKind::Size(size),
+                };
+                Value::Term(Term::new(kind, ty, span))
             }
             NodeKind::Prim(prim, sizes) => {
                 let sizes = Rc::new(sizes.iter().map(|s| frame.size(s)).collect());

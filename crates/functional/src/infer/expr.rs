@@ -108,6 +108,9 @@ impl Infer<'_> {
                     UnOp::Not => (Prim::Not, self.check(a, &Ty::BOOL, &Why::new("the operand of `!`", None))),
                     UnOp::Neg => {
                         let a = self.infer(a);
+                        if let NodeKind::Size(size) = a.kind {
+                            return node(NodeKind::Size(-size), Ty::I64, span);
+                        }
                         self.require(Class::Num, &a.ty, a.span, "`-`");
                         (Prim::Neg, a)
                     }

@@ -31,8 +31,7 @@ impl Parser<'_> {
         }
         let mut left = self.prefix();
         let mut compared: Option<Span> = None;
-        loop {
-            let TokenKind::Symbol(symbol) = self.kind() else { break };
+        while let TokenKind::Symbol(symbol) = self.kind() {
             let op_span = self.span();
             if symbol == "|>" {
                 if least > 1 {

@@ -1,0 +1,61 @@
+//! Names for variables: as the user wrote them, changed only where they would mean something else.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use loops::Name;
+
+use crate::prim::Prim;
+use crate::syntax::token::Keyword;
+use crate::term::{Binder, Var};
+
+/// The variables in scope with their printed names.
+pub(super) struct Scope {
+    names: BTreeMap<u32, String>,
+    used: BTreeSet<String>,
+}
+
+impl Scope {
+    pub(super) fn new(sizes: &[Name]) -> Scope {
+        Scope { names: BTreeMap::new(), used: sizes.iter().map(|s| s.to_string()).collect() }
+    }
+
+    pub(super) fn bind(&mut self, binder: &Binder) -> String {
+        self.bind_var(&binder.var)
+    }
+
+    pub(super) fn bind_var(&mut self, var: &Var) -> String {
+        let plain = identifier(&var.name);
+        let mut name = plain.clone();
+        let mut k = 1;
+        while self.used.contains(&name)
+            || Keyword::from_text(&name).is_some()
+            || Prim::from_name(&name).is_some()
+        {
+            k += 1;
+            name = format!("{plain}_{k}");
+        }
+        self.used.insert(name.clone());
+        self.names.insert(var.id, name.clone());
+        name
+    }
+
+    pub(super) fn unbind(&mut self, binder: &Binder) {
+        if let Some(name) = self.names.remove(&binder.var.id) {
+            self.used.remove(&name);
+        }
+    }
+
+    pub(super) fn name(&self, var: &Var) -> String {
+        self.names.get(&var.id).cloned().unwrap_or_else(|| identifier(&var.name))
+    }
+}
+
+/// The name with what no name can hold replaced.
+fn identifier(name: &str) -> String {
+    let mut text: String =
+        name.chars().map(|c| if c.is_ascii_alphanumeric() || c == '_' { c } else { '_' }).collect();
+    if text.is_empty() || text == "_" || text.starts_with(|c: char| c.is_ascii_digit()) {
+        text.insert(0, 'x');
+    }
+    text
+}
