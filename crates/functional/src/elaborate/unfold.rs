@@ -314,8 +314,18 @@ fn parameter_names(fun: &Fun<'_>) -> Vec<Name> {
             frame.def.params.iter().map(|l| frame.def.locals[*l as usize].name.clone()).collect()
         }
         Callee::Prim(_, _, ty, _) => {
-            let names = ["x", "a", "b", "c"];
-            (0..arity(ty)).map(|k| Name::new(names[k.min(3)])).collect()
+            let (mut names, mut rest) = (Vec::new(), *ty);
+            while let Ty::Fun(param, result) = rest {
+                let array = matches!(**param, Ty::Array(..));
+                let name = match names.len().saturating_sub(fun.args.len()) {
+                    0 if array => "xs",
+                    0 => "x",
+                    _ => "a",
+                };
+                names.push(Name::new(name));
+                rest = result;
+            }
+            names
         }
     };
     names.into_iter().skip(fun.args.len()).collect()

@@ -155,6 +155,13 @@ impl Infer<'_> {
                 let ty = body.ty.clone();
                 node(NodeKind::Let(Box::new(bind), Box::new(value), Box::new(body)), ty, span)
             }
+            (ExprKind::If(c, a, b), _) => {
+                let c = self.check(c, &Ty::BOOL, &Why::new("a condition", None));
+                let (a, b) = (self.check(a, want, why), self.check(b, want, why));
+                let ty = a.ty.clone();
+                self.data_only(&ty, span, "a branch of `if`");
+                prim_node(Prim::Select, vec![c, a, b], ty, span)
+            }
             (ExprKind::Tuple(parts), Ty::Pair(a, b)) if parts.len() == 2 => {
                 let a = self.check(&parts[0], &a, why);
                 let b = self.check(&parts[1], &b, why);
@@ -197,7 +204,7 @@ impl Infer<'_> {
         let mut params = Vec::new();
         let mut rest = want;
         let mut failed = false;
-        for pattern in patterns {
+        for (k, pattern) in patterns.iter().enumerate() {
             let (param, result) = match self.solver.shallow(&rest) {
                 Ty::Fun(param, result) => ((*param).clone(), (*result).clone()),
                 other => {
@@ -209,7 +216,11 @@ impl Infer<'_> {
                         && let Err(mismatch) = self.solver.unify(&function, &other, span, (&why.text, why.at))
                     {
                         failed = true;
-                        self.mismatch(&mismatch, &here, &other, why);
+                        if k == 0 {
+                            self.mismatch(&mismatch, &here, &other, why);
+                        } else {
+                            self.too_many_parameters(patterns, k, why);
+                        }
                     }
                     (param, result)
                 }
@@ -228,6 +239,18 @@ impl Infer<'_> {
         let ty = params.into_iter().rev().fold(body.ty.clone(), |result, p| Ty::fun(p, result));
         let ty = if failed { Ty::Error } else { ty };
         node(NodeKind::Lambda(binds, Box::new(body)), ty, span)
+    }
+
+    fn too_many_parameters(&mut self, patterns: &[Pattern], taken: usize, why: &Why) {
+        let plural = |n: usize| if n == 1 { "1 parameter".to_owned() } else { format!("{n} parameters") };
+        let message = format!("{} takes {}, not {}", why.text, plural(taken), patterns.len());
+        let diagnostic =
+            Diagnostic::error(Code("F0305"), message, patterns[taken].span(), "one parameter too many");
+        let diagnostic = match why.at {
+            Some(at) => diagnostic.context(at, "required here"),
+            None => diagnostic,
+        };
+        self.error(diagnostic.help("a pair is taken apart by a pattern: `\\(x, y) -> e`"));
     }
 
     fn pair(&mut self, a: Node, b: Node, span: Span) -> Node {
@@ -406,8 +429,11 @@ impl Infer<'_> {
                     let param = self.solver.fresh(false, argument.span, "this argument");
                     let rest = self.solver.fresh(false, expr.span, "the result of this call");
                     let want = Ty::fun(param.clone(), rest.clone());
-                    let here = node(NodeKind::Error, unknown, head.span);
-                    self.fit(&here, &want, &Why::new("what is applied", None));
+                    if self.solver.unify(&unknown, &want, head.span, ("", None)).is_err() {
+                        let message = format!("{shown} is applied, and is not a function");
+                        self.error(Diagnostic::error(Code("F0303"), message, head.span, "not a function"));
+                        return error_node(expr.span);
+                    }
                     wants.push(param);
                     result = rest;
                 }

@@ -18,6 +18,8 @@ impl Infer<'_> {
         self.settle();
         self.check_classes();
         self.check_literals();
+        // What remains open after an error is often its echo.
+        self.quiet = !self.diagnostics.is_empty();
         for equation in std::mem::take(&mut self.solver.equations) {
             self.open_equation(&equation);
         }
@@ -67,8 +69,12 @@ impl Infer<'_> {
             if self.solver.is_of(class, &ty, &class_of) != Some(false) {
                 continue;
             }
+            let literal = what == "an integer" || what.starts_with("a number with");
+            if literal && !self.diagnostics.is_empty() {
+                continue;
+            }
             let found = self.shown(&ty);
-            let message = if what == "an integer" || what.starts_with("a number with") {
+            let message = if literal {
                 format!("{what} can't be `{found}`")
             } else {
                 format!("{what} needs {}, found `{found}`", class.describe())
@@ -151,7 +157,7 @@ impl Infer<'_> {
         });
         for k in metas.into_inner() {
             let meta = self.solver.types[k as usize].clone();
-            if self.diagnostics.is_empty() {
+            if !self.quiet && self.told_types.insert(k) {
                 self.error(
                     Diagnostic::error(
                         Code("F0304"),
@@ -175,6 +181,7 @@ impl Infer<'_> {
         let size = self.solver.size(size);
         for name in size.params() {
             if let Some(k) = meta_of(&name)
+                && !self.quiet
                 && self.told.insert(k)
             {
                 let meta = self.solver.sizes[k].clone();

@@ -74,6 +74,12 @@ pub(crate) struct Infer<'e> {
     literals: Vec<(Ty, Option<i128>, Span)>,
     /// Unknown sizes that were told.
     told: BTreeSet<usize>,
+    /// Unknown types that were told.
+    told_types: BTreeSet<u32>,
+    /// Names of sizes that were told to be unknown.
+    undeclared: BTreeSet<Name>,
+    /// Whether an error was told before what remains open was looked at.
+    quiet: bool,
     diagnostics: Vec<Diagnostic>,
 }
 
@@ -90,6 +96,9 @@ impl<'e> Infer<'e> {
             constraints: Vec::new(),
             literals: Vec::new(),
             told: BTreeSet::new(),
+            told_types: BTreeSet::new(),
+            undeclared: BTreeSet::new(),
+            quiet: false,
             diagnostics: Vec::new(),
         }
     }

@@ -158,6 +158,9 @@ impl Infer<'_> {
         Some(match &expr.kind {
             ExprKind::Name(name) if self.scope.get(name).is_none_or(|s| s.is_empty()) => {
                 if !self.sizes.contains_key(name) {
+                    if !self.undeclared.insert(name.clone()) {
+                        return None;
+                    }
                     let mut diagnostic = Diagnostic::error(
                         Code("F0203"),
                         format!("there is no size named `{name}` here"),
@@ -171,8 +174,7 @@ impl Infer<'_> {
                             .help(format!("declare it in front of the parameters: `def f [{name}] ...`")),
                     };
                     self.error(diagnostic);
-                    // Told once: the size is taken as declared from here on.
-                    self.sizes.insert(name.clone(), expr.span);
+                    return None;
                 }
                 Size::param(name.clone())
             }

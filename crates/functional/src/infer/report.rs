@@ -117,7 +117,12 @@ impl Infer<'_> {
     /// An equation that still has unknown sizes.
     pub(super) fn open_equation(&mut self, equation: &Equation) {
         let (left, right) = (self.solver.size(&equation.actual), self.solver.size(&equation.expected));
-        let metas: Vec<usize> = left.params().iter().chain(&right.params()).filter_map(meta_of).collect();
+        let mut metas: Vec<usize> = left.params().iter().chain(&right.params()).filter_map(meta_of).collect();
+        metas.sort_unstable();
+        metas.dedup();
+        if self.quiet || metas.iter().any(|k| self.told.contains(k)) {
+            return;
+        }
         let message = match metas.first().map(|k| &self.solver.sizes[*k]) {
             Some(meta) => format!("{} can't be inferred", meta.what),
             None => "a size can't be inferred".to_owned(),
@@ -150,13 +155,14 @@ impl Infer<'_> {
     /// What could not be shown.
     pub(super) fn open_obligation(&mut self, obligation: &Obligation) {
         let (left, right) = (self.solver.size(&obligation.left), self.solver.size(&obligation.right));
-        let unknown: Vec<usize> = left.params().iter().chain(&right.params()).filter_map(meta_of).collect();
-        if unknown.iter().any(|k| self.told.contains(k)) {
+        let unknown = left.params().iter().chain(&right.params()).any(|name| meta_of(name).is_some());
+        if self.quiet || unknown {
             return;
         }
-        let constant = (right.clone() - left.clone()).as_constant();
-        let (left, right) = (show_size(&left), show_size(&right));
-        let relation = format!("{left} <= {right}");
+        let difference = right.clone() - left.clone();
+        let constant = difference.as_constant();
+        let (left, right) = if constant.is_some() { (left, right) } else { sides(&difference) };
+        let relation = format!("{} <= {}", show_size(&left), show_size(&right));
         let message = match constant {
             Some(_) => format!("{}, but `{relation}` is false", obligation.why),
             None => format!("{}, and `{relation}` is not shown", obligation.why),
@@ -173,4 +179,23 @@ impl Infer<'_> {
                 .help(format!("if callers guarantee it, write `where {relation}` behind the result's type")),
         });
     }
+}
+
+/// `difference >= 0` as a relation without minus signs.
+fn sides(difference: &Size) -> (Size, Size) {
+    let (mut left, mut right) = (Size::constant(0), Size::constant(0));
+    for (coefficient, factors) in difference.terms() {
+        let mut term = Size::constant(coefficient);
+        for (factor, exponent) in factors {
+            for _ in 0..exponent {
+                term = term * factor.to_size();
+            }
+        }
+        if coefficient < 0 {
+            left = left - term;
+        } else {
+            right = right + term;
+        }
+    }
+    (left, right)
 }

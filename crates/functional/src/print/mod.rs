@@ -251,7 +251,11 @@ fn blocks_are_plain(term: &Term, args: &[Arg]) -> bool {
 
 fn literal_text(literal: Literal) -> String {
     let float = |text: String, suffix: Scalar, finite: bool| {
-        if finite { format!("{text}{suffix}") } else { format!("({} : {suffix})", text.replace("NaN", "nan")) }
+        if finite {
+            format!("{text}{suffix}")
+        } else {
+            format!("({} : {suffix})", text.replace("NaN", "nan"))
+        }
     };
     match literal {
         Literal::Bool(value) => value.to_string(),

@@ -12,6 +12,7 @@ impl Parser<'_> {
         let mut module = Module::default();
         while self.kind() != TokenKind::End {
             let errors = self.errors;
+            self.errors_before_item = errors;
             match self.kind() {
                 TokenKind::Keyword(Keyword::Def) => {
                     if let Some(def) = self.def().filter(|_| self.errors == errors) {
@@ -184,9 +185,20 @@ impl Parser<'_> {
             below = comment.start as usize;
         }
         lines.reverse();
-        if let Some(tests) = lines.iter().position(|line| line.trim() == "==") {
-            lines.truncate(tests);
-        }
+        // Test cases and what continues them are not documentation.
+        let mut in_case = false;
+        lines.retain(|line| {
+            in_case = is_case(line) || in_case && line.starts_with("  ");
+            !in_case
+        });
         lines.join("\n")
     }
+}
+
+/// Whether a comment line is a test case or benchmark: `test NAME` or `bench NAME`, followed by settings or nothing.
+fn is_case(line: &str) -> bool {
+    let mut words = line.split_whitespace();
+    matches!(words.next(), Some("test" | "bench"))
+        && words.next().is_some()
+        && words.next().is_none_or(|word| word.contains('='))
 }

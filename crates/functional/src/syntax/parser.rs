@@ -33,6 +33,8 @@ pub(super) struct Parser<'a> {
     pub(super) diagnostics: Vec<Diagnostic>,
     /// Errors so far, also those that are not told.
     pub(super) errors: usize,
+    /// Errors before the item that is being read.
+    pub(super) errors_before_item: usize,
     depth: u32,
     /// The token of the last error: a second one there is an echo.
     last_error: Option<usize>,
@@ -49,6 +51,7 @@ impl<'a> Parser<'a> {
             comments: lexed.comments,
             at: 0,
             errors: 0,
+            errors_before_item: 0,
             diagnostics: lexed.diagnostics,
             depth: 0,
             last_error: None,
@@ -132,6 +135,10 @@ impl<'a> Parser<'a> {
 
     pub(super) fn report(&mut self, diagnostic: Diagnostic) {
         self.errors += 1;
+        // Behind an error in the same item, that the item ends is no news.
+        if self.errors > self.errors_before_item + 1 && self.at_item() {
+            return;
+        }
         if self.last_error == Some(self.at) || self.gave_up || self.diagnostics.len() >= MAX_ERRORS {
             return;
         }

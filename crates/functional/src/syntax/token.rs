@@ -146,12 +146,18 @@ pub fn lex(source: &str) -> Lexed {
             let character = source[at..].chars().next().expect("not at the end");
             at += character.len_utf8();
             if out.diagnostics.len() < MAX_ERRORS {
-                out.diagnostics.push(Diagnostic::error(
-                    Code("F0102"),
-                    format!("`{}` is not part of the language", character.escape_default()),
-                    Span::new(start, at),
-                    "unknown character",
-                ));
+                let shown = if character.is_control() {
+                    character.escape_default().to_string()
+                } else {
+                    character.to_string()
+                };
+                let message = format!("`{shown}` is not part of the language");
+                let diagnostic =
+                    Diagnostic::error(Code("F0102"), message, Span::new(start, at), "unknown character");
+                out.diagnostics.push(match character {
+                    'λ' => diagnostic.help("a lambda is written `\\x -> e`"),
+                    _ => diagnostic,
+                });
             }
         }
     }
