@@ -45,8 +45,15 @@ fn headers_declare_what_the_source_defines() {
 }
 
 #[test]
+fn paper_style() {
+    let options = Options { style: Style::Paper, ..Options::default() };
+    golden::check("targets/paper", "loops", "c", |case| emitted(case, &options).source);
+}
+
+#[test]
 fn paper_style_is_c() {
-    for case in golden::cases("targets/openmp", "loops") {
+    let plain = golden::cases("targets/openmp", "loops");
+    for case in plain.into_iter().chain(golden::cases("targets/paper", "loops")) {
         let options = Options { style: Style::Paper, ..Options::default() };
         let done = emitted(&case, &options);
         common::compile_only("gcc", &case.name, &done.source, &["-fopenmp"]);

@@ -61,7 +61,7 @@ fn around(function: &Function, region: &str) -> String {
     let name = &signature.c_name;
     let params = params.join(", ");
     format!(
-        "#include <stdint.h>\nint {name}({params});\nint {name}({params}) {{\n{before}{region}{after}  return 0;\n}}\n"
+        "#include <math.h>\n#include <stdint.h>\nint {name}({params});\nint {name}({params}) {{\n{before}{region}{after}  return 0;\n}}\n"
     )
 }
 

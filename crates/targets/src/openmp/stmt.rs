@@ -219,7 +219,11 @@ impl Lower<'_> {
         let Elem::Scalar(ty) = elem else {
             return Err(invalid(format!("`{}` is a pair where a scalar is assigned", assign.target.array)));
         };
-        let (value, _) = self.expr(&assign.value)?;
+        let value = match whole_number(&assign.value) {
+            // the listings of the paper have `v2=0;` for numbers of every type
+            Some(number) if self.paper() => CExpr::int(number),
+            _ => self.expr(&assign.value)?.0,
+        };
         let Some(update) = assign.update else {
             return Ok(CStmt::Assign(target, "=", value));
         };
@@ -428,6 +432,17 @@ fn trips(l: &Loop) -> Option<i64> {
         }
         _ => None,
     }
+}
+
+/// The value of a floating-point constant that is a small integer.
+fn whole_number(e: &Expr) -> Option<i64> {
+    let value = match e {
+        Expr::F32(bits) => f64::from(bits.value()),
+        Expr::F64(bits) => bits.value(),
+        _ => return None,
+    };
+    let whole = value.trunc() == value && value.abs() < 1e6 && value.to_bits() != (-0.0f64).to_bits();
+    whole.then_some(value as i64)
 }
 
 /// Whether the assignment gives a scalar that was just declared its first value.
