@@ -5,8 +5,8 @@
 
 pub mod c;
 pub mod c_print;
-pub mod harness;
 pub mod openmp;
+pub mod quick;
 
 pub use openmp::{
     Emitted, Options, RegionArray, RegionNames, Signature, SignatureParam, Style, emit, emit_region,

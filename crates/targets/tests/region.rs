@@ -5,9 +5,10 @@ mod common;
 use std::process::Command;
 
 use common::differential::{agree, sizes_of};
+use common::runner::runner;
 use common::{COMPILERS, installed, program, scratch, succeed};
 use loops::{Function, ParamMode};
-use targets::{Options, RegionArray, RegionNames, emit, emit_region, harness};
+use targets::{Options, RegionArray, RegionNames, emit, emit_region};
 
 /// Arrays whose name begins with `flat` are plain pointers.
 fn names(function: &Function) -> RegionNames {
@@ -83,8 +84,9 @@ fn regions_agree_with_the_interpreter() {
                 }
                 let folder = scratch(&format!("region-{compiler}-{}-{k}", case.name));
                 std::fs::write(folder.join("code.c"), around(function, &region)).unwrap();
-                std::fs::write(folder.join("main.c"), harness::runner(&program, &function.name).unwrap())
-                    .unwrap();
+                let done = emit(&program, &Options::default()).unwrap();
+                std::fs::write(folder.join("declared.h"), &done.header).unwrap();
+                std::fs::write(folder.join("main.c"), runner(&done.signatures[0])).unwrap();
                 let output = Command::new(compiler)
                     .current_dir(&folder)
                     .args(["-std=c99", "-Wall", "-Wextra", "-Werror", "-ffp-contract=off"])

@@ -40,26 +40,26 @@ void block_product(
         int m,
         int p,
         int n,
-        int32_t xs[m1][n1][m][n],
-        int32_t ys[p1][n1][p][n],
-        int32_t mzero[m][p],
-        int32_t out[m1][p1][m][p]) {
+        int xs[m1][n1][m][n],
+        int ys[p1][n1][p][n],
+        int mzero[m][p],
+        int out[m1][p1][m][p]) {
     #pragma omp parallel for
     for (int i0 = 0; i0 < m1; i0 += 1) {
         #pragma omp parallel for
         for (int i1 = 0; i1 < p1; i1 += 1) {
-            int32_t v2[n1][m][p];
+            int v2[n1][m][p];
             #pragma omp parallel for
             for (int i3 = 0; i3 < n1; i3 += 1) {
                 #pragma omp parallel for
                 for (int i4 = 0; i4 < m; i4 += 1) {
                     #pragma omp parallel for
                     for (int i5 = 0; i5 < p; i5 += 1) {
-                        int32_t v6[n];
+                        int v6[n];
                         for (int i7 = 0; i7 < n; i7 += 1) {
                             v6[i7]=(xs[i0][i3][i4][i7]*ys[i1][i3][i5][i7]);
                         }
-                        int32_t v8;
+                        int v8;
                         v8=0;
                         for (int i9 = 0; i9 < n; i9 += 1) {
                             v8=(v6[i9]+v8);
@@ -68,7 +68,7 @@ void block_product(
                     }
                 }
             }
-            int32_t v10[m][p];
+            int v10[m][p];
             for (int i11 = 0; i11 < m; i11 += 1) {
                 for (int i12 = 0; i12 < p; i12 += 1) {
                     v10[i11][i12]=mzero[i11][i12];

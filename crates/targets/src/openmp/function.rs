@@ -12,7 +12,7 @@ use crate::openmp::memory::null_test;
 use crate::openmp::names::Names;
 use crate::openmp::ranges::Ranges;
 use crate::openmp::scope::{Array, Binding, Form, Scope};
-use crate::openmp::types::{Structs, elem_type};
+use crate::openmp::types::Structs;
 use crate::openmp::usage::Usage;
 use crate::openmp::{Options, Signature, SignatureParam, Style};
 
@@ -76,7 +76,7 @@ pub fn translate(function: &Function, c_name: &str, options: &Options) -> Result
         let name = lower.names.take(&param.name);
         lower.structs.add(&param.elem);
         lower.note_type(&param.elem);
-        let c_type = elem_type(&param.elem);
+        let c_type = lower.elem_type(&param.elem);
         let scalar = dims.is_empty();
         let pointer = !scalar || param.mode != ParamMode::In;
         let constant = if param.mode == ParamMode::In && !scalar { "const " } else { "" };

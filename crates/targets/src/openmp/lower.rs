@@ -60,7 +60,7 @@ impl Lower<'_> {
     /// The C type of a scalar.
     pub fn scalar_type(&self, scalar: Scalar) -> &'static str {
         match scalar {
-            Scalar::I32 if self.native => "int",
+            Scalar::I32 if self.native || self.paper() => "int",
             Scalar::I64 if self.native => "long",
             Scalar::Bool if self.native => "_Bool",
             _ => scalar_type(scalar),

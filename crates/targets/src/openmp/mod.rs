@@ -11,6 +11,7 @@
 //!
 //! What is deliberately not here: no decision about loops (order, tiles, which run in parallel) and no file.
 
+mod adapter;
 mod arith;
 pub(crate) mod build;
 mod function;
@@ -47,13 +48,22 @@ pub struct Options {
     pub nested: bool,
     /// Name of the header, if the source is to include it rather than to stand alone.
     pub header: Option<String>,
-    /// Whether a `main` for a quick run is wanted.
+    /// Whether a `main` for a quick run is wanted; only of readable code.
     pub main: bool,
+    /// In the paper's style: follow each function by one with the interface of readable code (its name is the signature's).
+    pub callable: bool,
 }
 
 impl Default for Options {
     fn default() -> Options {
-        Options { style: Style::Readable, parallel: true, nested: false, header: None, main: false }
+        Options {
+            style: Style::Readable,
+            parallel: true,
+            nested: false,
+            header: None,
+            main: false,
+            callable: false,
+        }
     }
 }
 
@@ -117,12 +127,17 @@ pub struct SignatureParam {
 /// If the program is nested too deeply (`L0104`), is not valid (`T0001`), or has local arrays that cannot be allocated as it asks
 /// (`T0002`, `T0003`).
 pub fn emit(program: &Program, options: &Options) -> Result<Emitted, Diagnostic> {
-    let names = names::function_names(program.functions.iter().map(|f| f.name.as_str()));
+    let callable = options.callable && options.style == Style::Paper;
+    let own = program.functions.iter().map(|f| f.name.to_string());
+    let wrappers = program.functions.iter().filter(|_| callable).map(|f| format!("{}_call", f.name));
+    let wanted: Vec<String> = own.chain(wrappers).collect();
+    let names = names::function_names(wanted.iter().map(String::as_str));
+    let (names, wrappers) = names.split_at(program.functions.len());
     let mut helpers = BTreeSet::new();
     let mut structs = Structs::default();
     let mut public_structs = Structs::default();
     let (mut functions, mut signatures) = (Vec::new(), Vec::new());
-    for (function, c_name) in program.functions.iter().zip(&names) {
+    for (function, c_name) in program.functions.iter().zip(names) {
         let done = function::translate(function, c_name, options)?;
         helpers.extend(done.helpers);
         structs.extend(done.structs);
@@ -148,8 +163,18 @@ pub fn emit(program: &Program, options: &Options) -> Result<Emitted, Diagnostic>
         }
         source.function(function);
     }
-    let header = header(&functions, &public_structs, public_bool, options, layout);
-    let main = options.main.then(|| crate::harness::quick_main(program)).transpose()?;
+    let mut wrapper_heads = Vec::new();
+    for (signature, wrapper) in signatures.iter_mut().zip(wrappers) {
+        let (head, body) = adapter::adapter(signature, &signature.c_name, wrapper);
+        source.blank();
+        source.raw(&format!("{head};\n{head} {body}"));
+        wrapper_heads.push(head);
+        signature.c_name.clone_from(wrapper);
+    }
+    let header = header(&functions, &wrapper_heads, &public_structs, public_bool, options);
+    let main = (options.main && options.style == Style::Readable)
+        .then(|| crate::quick::quick_main(program))
+        .transpose()?;
     Ok(Emitted { source: source.finish(), header, main, signatures })
 }
 
@@ -193,10 +218,10 @@ fn prologue(
 /// Declarations for other files.
 fn header(
     functions: &[crate::c::CFunction],
+    wrappers: &[String],
     structs: &Structs,
     public_bool: bool,
     options: &Options,
-    layout: Layout,
 ) -> String {
     let stem: String = options
         .header
@@ -206,7 +231,7 @@ fn header(
         .map(|c| if c.is_ascii_alphanumeric() { c.to_ascii_uppercase() } else { '_' })
         .collect();
     let guard = format!("LOZENGE_{stem}");
-    let mut printer = Printer::new(layout);
+    let mut printer = Printer::new(Layout::Readable);
     printer.raw(&format!("#ifndef {guard}\n#define {guard}\n"));
     printer.blank();
     if public_bool {
@@ -227,6 +252,10 @@ fn header(
             param.ty = param.ty.replace("*restrict", "*");
         }
         printer.prototype(&outside);
+        printer.blank();
+    }
+    for head in wrappers {
+        printer.raw(&format!("{head};"));
         printer.blank();
     }
     printer.raw("#ifdef __cplusplus\n}\n#endif");

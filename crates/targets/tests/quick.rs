@@ -1,22 +1,18 @@
-//! Harness programs: they compile without warnings, and their errors are errors.
+//! Quick runs: they compile without warnings, and their errors are errors.
 
 mod common;
 
 use std::process::Command;
 
 use common::{COMPILERS, STRICT, compile, installed, program, scratch, succeed};
-use targets::{Options, emit, harness};
+use targets::{Options, emit, quick};
 
 #[test]
-fn harness_programs_compile_without_warnings() {
+fn quick_runs_compile_without_warnings() {
     for compiler in COMPILERS.iter().filter(|c| installed(c)) {
         for case in golden::cases("targets/openmp", "loops") {
             let program = program(&case);
-            for function in &program.functions {
-                let text = harness::runner(&program, &function.name).unwrap();
-                compile(compiler, &format!("runner-{}-{}", case.name, function.name), &text, &["-O2"]);
-            }
-            let text = harness::quick_main(&program).unwrap();
+            let text = quick::quick_main(&program).unwrap();
             compile(compiler, &format!("quick-{}", case.name), &text, &["-O2"]);
         }
     }
@@ -58,10 +54,4 @@ fn a_quick_run_prints_times_and_checksums() {
     assert_eq!(run(&["fill"]).0, Some(2));
     assert_eq!(run(&["nothing"]).0, Some(2));
     assert_eq!(run(&["fill", "9223372036854775807"]).0, Some(3));
-}
-
-#[test]
-fn a_runner_needs_a_function() {
-    let program = loops::parse("fn f() { }").unwrap();
-    assert_eq!(harness::runner(&program, &"g".into()).unwrap_err().code.0, "T0004");
 }

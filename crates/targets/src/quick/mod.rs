@@ -1,30 +1,19 @@
 //! A `main` that runs generated functions on random data and prints times and checksums.
+//!
+//! It stands alone: sizes come from the command line, and nothing is read or written but text. Running functions on a user's arrays is
+//! the command's business.
 
-use loops::{Diagnostic, ParamMode, Program, Scalar};
+mod text;
 
-use super::{Callee, declarations, text};
-use crate::openmp::build::function_names;
+use std::collections::BTreeSet;
 
-/// Random numbers that are the same on every machine.
-const NEXT: &str = "\
-static uint64_t state = 88172645463325252u;
+use loops::{Diagnostic, Function, Name, ParamMode, Program, Scalar};
 
-static uint64_t next(void) {
-    state ^= state << 13;
-    state ^= state >> 7;
-    state ^= state << 17;
-    return state;
-}
-
-";
-
-const UNIFORM: &str = "\
-/* Uniform in [-1, 1). */
-static double uniform(void) {
-    return (double)(next() >> 11) / 4503599627370496.0 - 1.0;
-}
-
-";
+use crate::c::CFunction;
+use crate::openmp::Options;
+use crate::openmp::build::{
+    Done, Helper, Structs, counts, function_names, helper_text, leaf_paths, translate,
+};
 
 /// A program `PROGRAM [FUNCTION] SIZE…` that runs a function of the loop program on random data, five times, and prints the least
 /// time and the sum of all numbers that come out.
@@ -50,10 +39,10 @@ pub fn quick_main(program: &Program) -> Result<String, Diagnostic> {
     let runs: String = callees.iter().map(|c| c.count_functions() + &run(c)).collect();
     let (uniform, next) = (runs.contains("uniform()"), runs.contains("next()"));
     if uniform || next {
-        out.push_str(NEXT);
+        out.push_str(text::NEXT);
     }
     if uniform {
-        out.push_str(UNIFORM);
+        out.push_str(text::UNIFORM);
     }
     out.push_str(&runs);
     out.push_str("int main(int argc, char **argv) {\n");
@@ -141,5 +130,99 @@ fn run(callee: &Callee) -> String {
         line(format!("free(data{k});"));
     }
     out.push_str("}\n\n");
+    out
+}
+
+/// What a caller of a generated function has to know, as text.
+struct Callee {
+    /// Name in C.
+    name: String,
+    /// Size parameters.
+    sizes: usize,
+    /// Parameters in order.
+    params: Vec<Argument>,
+    /// The function without its body.
+    declaration: CFunction,
+    /// Structs of the parameters.
+    structs: Structs,
+    /// Bodies of the functions that compute the number of elements.
+    counts: Vec<String>,
+    /// Helpers in them.
+    helpers: BTreeSet<Helper>,
+}
+
+/// A parameter.
+struct Argument {
+    name: Name,
+    c_type: String,
+    mode: ParamMode,
+    pointer: bool,
+    /// Members that lead to each scalar of an element (`.x1.x2`), with the scalar.
+    columns: Vec<(String, Scalar)>,
+}
+
+impl Callee {
+    fn of(function: &Function, c_name: &str) -> Result<Callee, Diagnostic> {
+        let empty = Function { body: Vec::new(), ..function.clone() };
+        let Done { code, signature, structs, .. } = translate(&empty, c_name, &Options::default())?;
+        let (counts, helpers) = counts(function)?;
+        let params = signature
+            .params
+            .into_iter()
+            .map(|p| Argument {
+                columns: leaf_paths(&p.elem),
+                name: p.name,
+                c_type: p.c_type,
+                mode: p.mode,
+                pointer: p.pointer,
+            })
+            .collect();
+        let sizes = function.sizes.len();
+        Ok(Callee { name: c_name.to_owned(), sizes, params, declaration: code, structs, counts, helpers })
+    }
+
+    /// The arguments of a call, given the pieces of `main` that hold them.
+    fn call(&self) -> String {
+        let sizes = (0..self.sizes).map(|k| format!("size[{k}]"));
+        let params = self
+            .params
+            .iter()
+            .enumerate()
+            .map(|(k, p)| if p.pointer { format!("data{k}") } else { format!("*data{k}") });
+        format!("{}({})", self.name, sizes.chain(params).collect::<Vec<_>>().join(", "))
+    }
+
+    /// Functions `NAME_count0`, … from the sizes to the number of elements of each parameter.
+    fn count_functions(&self) -> String {
+        self.counts
+            .iter()
+            .enumerate()
+            .map(|(k, body)| {
+                format!(
+                    "static int64_t {}_count{k}(const int64_t *lozenge_size) {{\n    (void)lozenge_size;\n{body}}}\n\n",
+                    self.name
+                )
+            })
+            .collect()
+    }
+}
+
+/// Structs, helpers and prototypes.
+fn declarations(callees: &[Callee]) -> String {
+    let (mut structs, mut helpers) = (Structs::default(), BTreeSet::new());
+    for callee in callees {
+        structs.extend(callee.structs.clone());
+        helpers.extend(callee.helpers.iter().copied());
+    }
+    let mut out = String::new();
+    for definition in structs.definitions() {
+        out.push_str(definition);
+        out.push('\n');
+    }
+    out.push_str(&helper_text(&helpers));
+    for callee in callees {
+        out.push_str(&text::prototype(&callee.declaration));
+    }
+    out.push('\n');
     out
 }

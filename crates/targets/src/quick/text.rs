@@ -1,4 +1,4 @@
-//! The unchanging parts of harness programs.
+//! The unchanging parts of quick runs.
 
 use crate::c::CFunction;
 use crate::c_print::{Layout, Printer};
@@ -75,40 +75,24 @@ static void check(int status) {
 
 ";
 
-/// Columns of scalars from files.
-pub const READ: &str = "\
-/* One scalar, of `width` bytes, of each of `count` elements that lie `stride` bytes apart. */
-static void read_column(FILE *input, void *first, size_t stride, size_t width, int64_t count) {
-    if (count > 0 && stride == width) {
-        if (fread(first, width, (size_t)count, input) != (size_t)count) {
-            quit(2, \"the input file is too short\");
-        }
-        return;
-    }
-    for (int64_t i = 0; i < count; i++) {
-        if (fread((char *)first + (size_t)i * stride, width, 1, input) != 1) {
-            quit(2, \"the input file is too short\");
-        }
-    }
+/// Random numbers that are the same on every machine.
+pub const NEXT: &str = "\
+static uint64_t state = 88172645463325252u;
+
+static uint64_t next(void) {
+    state ^= state << 13;
+    state ^= state >> 7;
+    state ^= state << 17;
+    return state;
 }
 
 ";
 
-/// Columns of scalars to files.
-pub const WRITE: &str = "\
-/* One scalar, of `width` bytes, of each of `count` elements that lie `stride` bytes apart. */
-static void write_column(FILE *output, const void *first, size_t stride, size_t width, int64_t count) {
-    if (count > 0 && stride == width) {
-        if (fwrite(first, width, (size_t)count, output) != (size_t)count) {
-            quit(5, \"cannot write the output file\");
-        }
-        return;
-    }
-    for (int64_t i = 0; i < count; i++) {
-        if (fwrite((const char *)first + (size_t)i * stride, width, 1, output) != 1) {
-            quit(5, \"cannot write the output file\");
-        }
-    }
+/// Uniform random numbers.
+pub const UNIFORM: &str = "\
+/* Uniform in [-1, 1). */
+static double uniform(void) {
+    return (double)(next() >> 11) / 4503599627370496.0 - 1.0;
 }
 
 ";
