@@ -170,8 +170,8 @@ pub fn emit(source: &Source, stage: Stage, choice: &Choice) -> Result<Emission, 
         }
         (Stage::Schedule, _) => c::trees(&front, choice)?,
         (Stage::Loops, _) => program(&front, choice)?.to_string(),
-        (Stage::C, _) => to_c(&program(&front, choice)?, choice.mode, None)?.source,
-        (Stage::Header, _) => to_c(&program(&front, choice)?, choice.mode, None)?.header,
+        (Stage::C, _) => to_text(&program(&front, choice)?, choice.mode, None, false)?.source,
+        (Stage::Header, _) => to_text(&program(&front, choice)?, choice.mode, None, false)?.header,
     };
     Ok(Emission { text, warnings: Vec::new() })
 }
@@ -194,16 +194,25 @@ fn program(front: &Front, choice: &Choice) -> Result<Program, Failure> {
     Ok(Program { functions: front.all(choice)?.into_iter().map(|l| l.function).collect() })
 }
 
-/// The C of a loop program.
+/// The C of a loop program, for running it: functions in the paper's style get one with the common interface beside them.
 ///
 /// # Errors
 /// What the target refuses.
 pub fn to_c(program: &Program, mode: Mode, header: Option<String>) -> Result<Emitted, Failure> {
+    to_text(program, mode, header, true)
+}
+
+fn to_text(
+    program: &Program,
+    mode: Mode,
+    header: Option<String>,
+    callable: bool,
+) -> Result<Emitted, Failure> {
     let style = match mode {
         Mode::Default => Style::Readable,
         Mode::Paper => Style::Paper,
     };
-    let options = targets::Options { style, header, ..targets::Options::default() };
+    let options = targets::Options { style, header, callable, ..targets::Options::default() };
     targets::emit(program, &options).map_err(Failure::from)
 }
 
