@@ -1,0 +1,51 @@
+/* The lower Cholesky factor of a positive definite A, in place. */
+#include "harness.h"
+#include <math.h>
+
+#ifndef DATA_TYPE
+#define DATA_TYPE double
+#endif
+#ifdef LARGE
+#define N_DEFAULT 2000
+#else
+#define N_DEFAULT 40
+#endif
+#ifndef N
+#define N N_DEFAULT
+#endif
+
+static void kernel_cholesky(int n, DATA_TYPE A[restrict n][n])
+{
+#pragma scop
+  for (int i = 0; i < n; i++) {
+    for (int j = 0; j < i; j++) {
+      for (int k = 0; k < j; k++)
+        A[i][j] -= A[i][k] * A[j][k];
+      A[i][j] /= A[j][j];
+    }
+    for (int k = 0; k < i; k++)
+      A[i][i] -= A[i][k] * A[i][k];
+    A[i][i] = sqrt(A[i][i]);
+  }
+#pragma endscop
+}
+
+int main(int argc, char **argv)
+{
+  int n = N;
+  DATA_TYPE (*A)[n] = harness_alloc((size_t)n * (size_t)n, sizeof(DATA_TYPE));
+  harness_open(argc, argv);
+  for (int rep = 0; rep < REPS; rep++) {
+    for (size_t r = 0; r < (size_t)n; r++)
+      for (size_t c = 0; c < (size_t)n; c++) {
+        size_t low = r < c ? r : c, high = r < c ? c : r;
+        ((DATA_TYPE *)A)[r * (size_t)n + c] = (DATA_TYPE)(r == c ? n : harness_unit(1, high * (size_t)n + low));
+      }
+    harness_start();
+    kernel_cholesky(n, A);
+    harness_stop();
+  }
+  OUTPUT("A", (DATA_TYPE *)A, (size_t)n * (size_t)n);
+  free(A);
+  return harness_finish("cholesky");
+}

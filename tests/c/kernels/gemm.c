@@ -1,0 +1,68 @@
+/* C = alpha A B + beta C. */
+#include "harness.h"
+
+#ifndef DATA_TYPE
+#define DATA_TYPE double
+#endif
+#ifdef LARGE
+#define NI_DEFAULT 1000
+#define NJ_DEFAULT 1100
+#define NK_DEFAULT 1200
+#else
+#define NI_DEFAULT 20
+#define NJ_DEFAULT 25
+#define NK_DEFAULT 30
+#endif
+#ifndef NI
+#define NI NI_DEFAULT
+#endif
+#ifndef NJ
+#define NJ NJ_DEFAULT
+#endif
+#ifndef NK
+#define NK NK_DEFAULT
+#endif
+
+static void kernel_gemm(int ni, int nj, int nk, DATA_TYPE alpha, DATA_TYPE beta,
+                        DATA_TYPE C[restrict ni][nj], DATA_TYPE A[restrict ni][nk],
+                        DATA_TYPE B[restrict nk][nj])
+{
+#pragma scop
+  for (int i = 0; i < ni; i++) {
+    for (int j = 0; j < nj; j++)
+      C[i][j] *= beta;
+    for (int k = 0; k < nk; k++)
+      for (int j = 0; j < nj; j++)
+        C[i][j] += alpha * A[i][k] * B[k][j];
+  }
+#pragma endscop
+}
+
+int main(int argc, char **argv)
+{
+  int ni = NI;
+  int nj = NJ;
+  int nk = NK;
+  DATA_TYPE alpha = 1.5;
+  DATA_TYPE beta = 1.25;
+  DATA_TYPE (*C)[nj] = harness_alloc((size_t)ni * (size_t)nj, sizeof(DATA_TYPE));
+  DATA_TYPE (*A)[nk] = harness_alloc((size_t)ni * (size_t)nk, sizeof(DATA_TYPE));
+  DATA_TYPE (*B)[nj] = harness_alloc((size_t)nk * (size_t)nj, sizeof(DATA_TYPE));
+  harness_open(argc, argv);
+  for (int rep = 0; rep < REPS; rep++) {
+    for (size_t k = 0; k < (size_t)ni * (size_t)nj; k++)
+      ((DATA_TYPE *)C)[k] = (DATA_TYPE)harness_unit(1, k);
+    for (size_t k = 0; k < (size_t)ni * (size_t)nk; k++)
+      ((DATA_TYPE *)A)[k] = (DATA_TYPE)harness_unit(2, k);
+    for (size_t k = 0; k < (size_t)nk * (size_t)nj; k++)
+      ((DATA_TYPE *)B)[k] = (DATA_TYPE)harness_unit(3, k);
+    harness_start();
+    kernel_gemm(ni, nj, nk, alpha, beta, C, A, B);
+    harness_stop();
+  }
+  OUTPUT("C", (DATA_TYPE *)C, (size_t)ni * (size_t)nj);
+  free(C);
+  free(A);
+  free(B);
+  return harness_finish("gemm");
+}
