@@ -369,6 +369,12 @@ impl<'s> Reader<'s> {
         match lower::lower(&context, &statements) {
             Ok(lowered) => {
                 let macros = place.macros;
+                let mut identifiers: BTreeSet<String> = body
+                    .clone()
+                    .filter(|k| self.source.tokens[*k].tok == Tok::Ident)
+                    .map(|k| self.source.token_text(k).to_string())
+                    .collect();
+                identifiers.extend(macros.iter().cloned());
                 let mut warnings = lowered.warnings;
                 warnings.extend(place.warnings);
                 self.regions.push(Region {
@@ -385,6 +391,7 @@ impl<'s> Reader<'s> {
                         may_alias: lowered.may_alias,
                         epilogue: lowered.epilogue,
                         macros,
+                        identifiers,
                         index_notes: lowered.index_notes,
                     },
                     warnings,

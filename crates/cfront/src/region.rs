@@ -2,7 +2,7 @@
 //!
 //! Everything here is a value that a printer or the command can use without looking at the C again.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use loops::{Diagnostic, Expr, Function, Name, Scalar};
 
@@ -54,6 +54,8 @@ pub struct RegionInfo {
     pub epilogue: Vec<String>,
     /// Identifiers of the original region's text that the preprocessor replaced: the result holds for their values.
     pub macros: Vec<String>,
+    /// Identifiers of the C function around, and macros of the region: what a result must not declare anew.
+    pub identifiers: BTreeSet<String>,
     /// Facts about the arithmetic of subscripts: types, and where 32 bits could overflow.
     pub index_notes: Vec<String>,
 }

@@ -10,7 +10,7 @@ use crate::region::CFile;
 pub struct Replacement {
     /// Index of the region in the file.
     pub region: usize,
-    /// Statements in C, one or more lines, not indented.
+    /// Statements in C, one or more lines, indented by [`crate::RegionInfo::indent`].
     pub text: String,
     /// Headers that the text needs, as in `<omp.h>`; included at the top of the file.
     pub includes: Vec<String>,
@@ -18,8 +18,8 @@ pub struct Replacement {
 
 /// The original file with regions replaced. Regions without a replacement stay as they are.
 ///
-/// The two pragmas stay as comments, so that the result is not taken for input and a reader sees what was replaced. The
-/// text is indented as the region was, and lines end as in the file. Loop variables declared outside get their values.
+/// The two pragmas stay as comments, so that the result is not taken for input and a reader sees what was replaced. Lines
+/// end as in the file. Loop variables declared outside get their values.
 pub fn splice(original: &str, file: &CFile, replacements: &[Replacement]) -> Result<String, Diagnostic> {
     let newline = if original.contains("\r\n") { "\r\n" } else { "\n" };
     let mut chosen: Vec<(&crate::RegionInfo, &Replacement)> = Vec::new();
@@ -49,16 +49,12 @@ pub fn splice(original: &str, file: &CFile, replacements: &[Replacement]) -> Res
             return Err(Diagnostic::general(codes::PRAGMAS, "regions that overlap, or of another text"));
         }
         out.push_str(&original[done..range.start]);
-        let indent = &info.indent;
-        let mut line = |text: &str| {
-            // Preprocessor lines start at the margin; empty ones have no indentation.
-            let indent = if text.is_empty() || text.starts_with('#') { "" } else { indent.as_str() };
-            out.push_str(&format!("{indent}{text}{newline}"));
-        };
-        line(&format!("/* scop: lines {} to {} of the original */", info.lines.0, info.lines.1));
-        replacement.text.lines().for_each(&mut line);
-        info.epilogue.iter().for_each(|text| line(text));
-        line("/* endscop */");
+        let (indent, lines) = (&info.indent, info.lines);
+        let mut line = |indent: &str, text: &str| out.push_str(&format!("{indent}{text}{newline}"));
+        line(indent, &format!("/* scop: lines {} to {} of the original */", lines.0, lines.1));
+        replacement.text.lines().for_each(|text| line("", text));
+        info.epilogue.iter().for_each(|text| line(indent, text));
+        line(indent, "/* endscop */");
         done = range.end;
         // A region on the last line of a file without a line end.
         if !original[range].ends_with('\n') {

@@ -1,42 +1,105 @@
-//! Every kernel of `tests/c/kernels` is taken.
+//! Every kernel of `tests/c/kernels` is taken, and its regions, printed from their loop programs and put back, compute the
+//! same bits as the original.
 
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use cfront::{AccessForm, CFile, Region, Replacement};
+use targets::openmp::{RegionArray, RegionNames, emit_region};
+
 /// A file of the folder after the system's preprocessor.
-fn preprocess(path: &std::path::Path) -> String {
-    let output = Command::new("gcc").args(["-E", "-std=gnu11"]).arg(path).output().expect("gcc is needed for these tests");
+fn preprocess(path: &Path) -> String {
+    let output = Command::new("gcc")
+        .args(["-E", "-std=gnu11"])
+        .arg(path)
+        .output()
+        .expect("gcc is needed for these tests");
     assert!(output.status.success(), "the preprocessor failed on {}", path.display());
     String::from_utf8(output.stdout).expect("UTF-8 in, UTF-8 out")
 }
 
+/// A region's statements in the C around it, in the order of the original.
+fn print(region: &Region) -> Result<String, String> {
+    let info = &region.info;
+    let array = |v: &cfront::Variable| {
+        (v.name.clone(), RegionArray { c_name: v.c_name.clone(), linear: v.access == AccessForm::Linear })
+    };
+    let names = RegionNames {
+        sizes: info.sizes.iter().map(|s| (s.name.clone(), s.c_name.clone())).collect(),
+        arrays: info.variables.iter().map(array).collect(),
+        index_type: info.index_type.clone(),
+        loop_types: info.loop_types.clone(),
+        taken: info.identifiers.clone(),
+        indent: info.indent.clone(),
+    };
+    emit_region(&region.function, &names, &targets::Options::default()).map_err(|d| d.to_string())
+}
+
+/// The file with all regions replaced by their own programs.
+fn rebuilt(original: &str, file: &CFile) -> Result<String, String> {
+    let replacements: Result<Vec<Replacement>, String> = file
+        .regions
+        .iter()
+        .enumerate()
+        .map(|(region, r)| Ok(Replacement { region, text: print(r)?, includes: Vec::new() }))
+        .collect();
+    cfront::splice(original, file, &replacements?).map_err(|d| d.to_string())
+}
+
+/// Compiles a program and gives its arrays that come out, with `sizes` as definitions.
+fn outputs(source: &Path, binary: &Path, sizes: &[String]) -> Result<Vec<u8>, String> {
+    let data = binary.with_extension("data");
+    let mut gcc = Command::new("gcc");
+    gcc.args(["-std=gnu11", "-O0", "-ffp-contract=off", "-Wno-unknown-pragmas", "-I"]);
+    gcc.arg(golden::folder("c/kernels")).args(sizes).arg(source).arg("-o").arg(binary).arg("-lm");
+    let compiled = gcc.output().expect("gcc is needed for these tests");
+    if !compiled.status.success() {
+        return Err(String::from_utf8_lossy(&compiled.stderr).into_owned());
+    }
+    let run = Command::new(binary).arg(&data).output().expect("it can be started");
+    if !run.status.success() {
+        return Err(format!("ended with {}", run.status));
+    }
+    std::fs::read(&data).map_err(|e| e.to_string())
+}
+
+fn check(path: &Path, name: &str, text: &str, work: &Path) -> Result<(), String> {
+    let file = cfront::parse(text, &preprocess(path), name)
+        .map_err(|all| all.iter().map(|d| format!("{d}\n")).collect::<String>())?;
+    if file.regions.is_empty() {
+        return Err("no region".to_string());
+    }
+    for region in &file.regions {
+        if std::env::var("SHOW").is_ok_and(|only| name.contains(&only)) {
+            println!("{}\n{:#?}", region.function, region.info);
+        }
+        let info = &region.info;
+        if let Some(pair) = info.may_alias.first() {
+            return Err(format!("{pair:?}"));
+        }
+        if let Some(warning) = region.warnings.first() {
+            return Err(warning.to_string());
+        }
+    }
+    let source = work.join(format!("{name}.again.c"));
+    std::fs::write(&source, rebuilt(text, &file)?).map_err(|e| e.to_string())?;
+    let expected = outputs(path, &work.join(format!("{name}.original")), &[])?;
+    let actual = outputs(&source, &work.join(format!("{name}.again")), &[])?;
+    if expected != actual {
+        return Err(format!("other bits; see {}", source.display()));
+    }
+    Ok(())
+}
+
 #[test]
-fn every_kernel_is_taken() {
+fn every_kernel_computes_the_same_from_its_loop_program() {
+    let work = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("kernels");
+    std::fs::create_dir_all(&work).expect("a folder for the work");
     let mut failures = String::new();
-    for case in golden::cases("c/kernels", "c") {
-        let preprocessed = preprocess(&case.path);
-        match cfront::parse(&case.input, &preprocessed, &case.name) {
-            Ok(file) => {
-                assert!(!file.regions.is_empty(), "{}", case.name);
-                for region in file.regions {
-                    if let Ok(only) = std::env::var("SHOW") {
-                        if case.name.contains(&only) {
-                            println!("{}", region.function);
-                            println!("{:#?}", region.info);
-                        }
-                    }
-                    for pair in &region.info.may_alias {
-                        failures.push_str(&format!("{}: {pair:?}\n", case.name));
-                    }
-                    for warning in &region.warnings {
-                        failures.push_str(&format!("{}: {warning}\n", case.name));
-                    }
-                }
-            }
-            Err(diagnostics) => {
-                for d in diagnostics {
-                    failures.push_str(&format!("{}: {d}\n", case.name));
-                }
-            }
+    let cases = golden::cases("c/kernels", "c");
+    for case in &cases {
+        if let Err(failure) = check(&case.path, &case.name, &case.input, &work) {
+            failures.push_str(&format!("{}: {failure}\n", case.name));
         }
     }
     assert!(failures.is_empty(), "\n{failures}");

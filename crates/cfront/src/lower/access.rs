@@ -32,7 +32,7 @@ pub struct ArrayUse {
     pub written: bool,
 }
 
-/// An access to a flat array: in the program it stands as `A[number]` until all of them are known.
+/// An access to a flat array: in the program it stands as `A[number][false]` until all of them are known.
 pub struct Pending {
     pub object: usize,
     pub polynomial: Polynomial,
@@ -163,7 +163,8 @@ impl Lowering<'_> {
                 self.pending.len() - 1
             }
         };
-        Ok(Access::element(hub, vec![Hub::Int(number as i64)]))
+        // No other access has such subscripts.
+        Ok(Access::element(hub, vec![Hub::Int(number as i64), Hub::Bool(false)]))
     }
 
     /// Makes sure that an object declared before the region is known as an array or scalar.

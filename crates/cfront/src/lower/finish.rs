@@ -421,7 +421,7 @@ impl Patch<'_> {
         if !self.flat.contains_key(&access.array) {
             return;
         }
-        if let [Hub::Int(number)] = access.indices.as_slice()
+        if let [Hub::Int(number), Hub::Bool(false)] = access.indices.as_slice()
             && let Some(indices) = self.settled.get(number)
         {
             access.indices = indices.clone();

@@ -351,11 +351,13 @@ impl Lowering<'_> {
             }
         }
         let stride = header.step.unsigned_abs() as i64;
+        // The distance is not computed in C.
+        let from = Index { ty: IntType::Long, ..first.clone() };
+        let to = Index { ty: IntType::Long, ..low };
         let distance = self
-            .linear_sum(&first, -1, &low, cond.at)
+            .linear_sum(&from, -1, &to, cond.at)
             .map_err(|why| self.bad_bound(&header.name, cond, why))?;
-        let distance = Index { ty: IntType::Long, substituted: true, ..distance };
-        let distance = Index { expr: self.form_expr(&distance.form), ..distance };
+        let distance = Index { expr: self.form_expr(&distance.form), substituted: true, ..distance };
         let whole = if stride == 1 { distance } else { self.floor_by(distance, stride) };
         let count = self
             .linear_sum(&Index { substituted: stride == 1, ..whole }, 1, &Index::constant(1), cond.at)
