@@ -4,6 +4,8 @@
 //! decides conditions by replacing variables by their bounds. It is incomplete and bounded in time; what it proves holds for all
 //! values of the variables for which the arithmetic of the program does not go beyond 64 bits.
 
+use std::collections::BTreeSet;
+
 use crate::expr::{BinaryOp, CompareOp, Expr, UnaryOp};
 use crate::name::Name;
 use crate::poly::Poly;
@@ -16,6 +18,8 @@ pub struct Facts {
     ranges: Vec<Range>,
     /// Polynomials that are not negative.
     natural: Vec<Poly>,
+    /// A condition that never holds was assumed.
+    impossible: bool,
 }
 
 /// Bounds of a loop variable, both inclusive: it is at least every lower and at most every upper one.
@@ -30,6 +34,8 @@ struct Range {
 const FUEL: u32 = 400;
 /// Facts that are remembered at one place.
 const MOST_FACTS: usize = 64;
+/// Bounds of one kind that are remembered of a variable.
+const MOST_BOUNDS: usize = 6;
 
 /// Whether the value is the same wherever the expression is in the scope of its variables, and is index arithmetic.
 pub(crate) fn is_stable(expr: &Expr) -> bool {
@@ -72,13 +78,49 @@ impl Facts {
     }
 
     fn learn(&mut self, poly: Option<Poly>) {
+        self.impossible |= poly.as_ref().and_then(Poly::as_constant).is_some_and(|value| value < 0);
         if let Some(poly) = poly
             && poly.as_constant().is_none()
             && self.natural.len() < MOST_FACTS
             && !self.natural.contains(&poly)
         {
+            self.bound(&poly);
             self.natural.push(poly);
         }
+    }
+
+    /// Where `poly >= 0` bounds the innermost of its loop variables by the outer ones: remembers the bound.
+    fn bound(&mut self, poly: &Poly) {
+        let vars: BTreeSet<Name> = poly.atoms().iter().flat_map(|atom| atom.vars()).collect();
+        let Some(range) = self.ranges.iter_mut().rev().find(|range| vars.contains(&range.var)) else {
+            return;
+        };
+        let Some((factor, rest)) = poly.split(&Expr::Var(range.var.clone())) else { return };
+        if rest.atoms().iter().any(|atom| atom.vars().contains(&range.var)) {
+            return;
+        }
+        let (list, bound) = match factor.as_constant() {
+            Some(1) => (&mut range.lower, rest.scale(-1)),
+            Some(-1) => (&mut range.upper, Some(rest)),
+            _ => return,
+        };
+        if let Some(bound) = bound
+            && list.len() < MOST_BOUNDS
+            && !list.contains(&bound)
+        {
+            list.push(bound);
+        }
+    }
+
+    /// Whether no values at all fulfil the facts, as far as bounds of loop variables show it.
+    pub fn are_contradictory(&self) -> bool {
+        self.impossible
+            || self.ranges.iter().any(|range| {
+                let empty = |low: &Poly, high: &Poly| {
+                    low.sub(high).and_then(|p| p.plus(-1)).is_some_and(|p| self.natural(&p))
+                };
+                range.lower.iter().any(|low| range.upper.iter().any(|high| empty(low, high)))
+            })
     }
 
     /// From here on the expression is at least 0.
@@ -89,6 +131,7 @@ impl Facts {
     /// From here on the condition holds, or does not.
     pub fn assume(&mut self, cond: &Expr, holds: bool) {
         match cond {
+            Expr::Bool(value) => self.impossible |= *value != holds,
             Expr::Unary(UnaryOp::Not, inner) => self.assume(inner, !holds),
             Expr::Binary(BinaryOp::And, a, b) if holds => {
                 self.assume(a, true);

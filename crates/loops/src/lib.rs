@@ -22,6 +22,7 @@ pub mod simplify;
 pub mod size;
 pub mod types;
 pub mod typing;
+pub mod validate;
 pub mod value;
 pub mod visit;
 
@@ -40,4 +41,5 @@ pub use program::{
 pub use size::Size;
 pub use types::{Elem, Scalar};
 pub use typing::Types;
+pub use validate::{Report, Safety, validate};
 pub use value::Value;

@@ -134,7 +134,7 @@ fn outcome(f: &Function, n: i64, m: i64) -> Result<loops::Data, loops::Diagnosti
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(1500))]
+    #![proptest_config(ProptestConfig { cases: 1500, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn no_run_can_tell_the_difference(seed: u64) {

@@ -41,7 +41,7 @@ fn programs_print_in_the_standard_form() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(600))]
+    #![proptest_config(ProptestConfig { cases: 600, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn printed_programs_parse_back(seed: u64) {
