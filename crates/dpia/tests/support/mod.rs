@@ -144,3 +144,19 @@ pub fn program(functions: Vec<loops::Function>) -> String {
 pub fn terms(args: &[Arg]) -> usize {
     args.iter().filter(|arg| matches!(arg, Arg::Term(_))).count()
 }
+
+pub mod run;
+
+/// The definitions of a program; its errors as a panic.
+pub fn definitions(text: &str) -> Vec<Definition> {
+    let (module, errors) = functional::parse_module(text);
+    assert!(errors.is_empty(), "{errors:?}");
+    let checked = functional::check_module(&module).unwrap_or_else(|e| panic!("{e:?}"));
+    let mut list = Vec::new();
+    for summary in checked.own_definitions() {
+        if let Ok(definition) = checked.elaborate(&summary.name) {
+            list.push(definition);
+        }
+    }
+    list
+}
