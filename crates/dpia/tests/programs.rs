@@ -10,7 +10,13 @@ fn listing(text: &str, mode: Mode) -> String {
             Ok(t) => out.push_str(&format!("{}\n", support::program(vec![t.function]))),
             Err(e) => {
                 out.push_str(&format!("{e}\n"));
-                e.labels.iter().for_each(|l| out.push_str(&format!("  at {}: {}\n", &text[l.span.start as usize..l.span.end as usize], l.text)));
+                e.labels.iter().for_each(|l| {
+                    out.push_str(&format!(
+                        "  at {}: {}\n",
+                        &text[l.span.start as usize..l.span.end as usize],
+                        l.text
+                    ))
+                });
                 e.notes.iter().for_each(|n| out.push_str(&format!("  note: {n}\n")));
                 e.help.iter().for_each(|h| out.push_str(&format!("  help: {h}\n")));
                 out.push('\n');

@@ -78,8 +78,13 @@ impl Translator<'_> {
             return LoopKind::Parallel;
         }
         let short = length(e.ty()).and_then(Size::as_constant).is_some_and(|n| n <= 64);
-        let otherwise = if self.parallel > 0 || short { LoopKind::Sequential } else { LoopKind::Parallel };
-        kind_inside(e).unwrap_or(otherwise)
+        let otherwise = if self.sequential > 0 || short { LoopKind::Sequential } else { LoopKind::Parallel };
+        match kind_inside(e) {
+            // The user's parallel loop is the one around this one already.
+            None | Some(LoopKind::Parallel) if self.parallel > 0 => LoopKind::Sequential,
+            None => otherwise,
+            Some(kind) => kind,
+        }
     }
 
     fn accept_prim(&mut self, term: &Term, prim: Prim, args: &[Arg], env: &Env, a: &Acc) -> Applied {

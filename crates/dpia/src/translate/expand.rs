@@ -6,7 +6,10 @@ use loops::{LoopKind, ReduceOp, Size};
 use super::continuation::bind;
 use super::{Applied, Translator, constant_bytes, is_flat};
 use crate::index;
-use crate::phrase::{Acc, Comm, CommKind, Demand, Exp, Folding, Fun, Macro, PVar, Then, element, length};
+use crate::phrase::{
+    Acc, AccView, Comm, CommKind, Demand, Exp, ExpArg, ExpKind, Folding, Fun, Macro, PVar, Then, element,
+    length,
+};
 
 /// Accumulators up to this many bytes are local even where the result could be the accumulator: registers and the stack are faster.
 const LOCAL_ACCUMULATOR: i64 = 16 * 1024;
@@ -68,6 +71,31 @@ impl Translator<'_> {
         self.chain(vec![(e, Demand::Once(kind))], |_, mut vs| CommKind::Share(x, vs.remove(0), body).into())
     }
 
+    /// `seqfor n (λi. … xs[i] …)`, with `x` standing for the element; over blocks in two loops.
+    fn each(&mut self, kind: LoopKind, xs: &Exp, x: &PVar, body: Comm) -> Comm {
+        let i = self.loop_index();
+        if let Some((rows, _)) = self.blocks(xs)
+            && let Some(row) = element(rows.ty())
+        {
+            let (n, j) = (length(&row).cloned().unwrap_or_default(), self.loop_index());
+            let r = self.value();
+            let inner = self.read(&Exp::var(&r, row), &j, x, kind, body);
+            let line = CommKind::SeqFor(kind, n, j, inner).into();
+            let outer = self.read(&rows, &i, &r, kind, line);
+            return CommKind::SeqFor(kind, size_of(&rows), i, outer).into();
+        }
+        let body = self.read(xs, &i, x, kind, body);
+        CommKind::SeqFor(kind, size_of(xs), i, body).into()
+    }
+
+    /// The blocks, and their length, of what joins them (default mode).
+    fn blocks(&self, xs: &Exp) -> Option<(Exp, Size)> {
+        let ExpKind::Prim(Prim::Join, args) = xs.kind() else { return None };
+        let [ExpArg::Exp(rows)] = &args[..] else { return None };
+        let n = length(&element(rows.ty())?)?.clone();
+        (!self.paper()).then(|| (rows.clone(), n))
+    }
+
     /// `a := e` in paper mode, where `e` is translated already; `A(e)(a)` in default mode.
     fn store(&self, e: Exp, a: Acc) -> Comm {
         if self.paper() { CommKind::Assign(a, e).into() } else { CommKind::A(e, a).into() }
@@ -82,6 +110,31 @@ impl Translator<'_> {
         xs: &Exp,
         out: &Acc,
     ) -> (&'static str, Comm) {
+        if let Some((rows, n)) = self.blocks(xs)
+            && let Some(row) = element(rows.ty())
+        {
+            // One loop over the blocks and one inside, rather than quotients and remainders.
+            let (outer, inner) = match kind {
+                LoopKind::Parallel => (LoopKind::Parallel, LoopKind::Sequential),
+                LoopKind::Vector => (LoopKind::Sequential, LoopKind::Vector),
+                other => (other, other),
+            };
+            let (r, ro) = (self.value(), self.acceptor_variable());
+            let block =
+                element(out.ty()).map(|t| DataType::array(n.clone(), t)).unwrap_or_else(|| row.clone());
+            let to = out.view(AccView::Join(n), DataType::array(size_of(&rows), block.clone()));
+            let line = Macro::Map {
+                kind: inner,
+                y: y.clone(),
+                o: o.clone(),
+                body: body.clone(),
+                xs: Exp::var(&r, row),
+                out: Acc::var(&ro, block),
+            };
+            let body = CommKind::Macro(line).into();
+            let all = Macro::Map { kind: outer, y: r, o: ro, body, xs: rows, out: to };
+            return ("mapI.join", CommKind::Macro(all).into());
+        }
         let n = size_of(xs);
         let i = self.loop_index();
         let body = self.read(xs, &i, y, kind, body.clone());
@@ -104,14 +157,11 @@ impl Translator<'_> {
     /// `new (λv. v := init; seqfor n (λi. f xs[i] v.2 v.1); then v.2)`
     fn expand_reduce(&mut self, kind: LoopKind, f: &Folding, init: &Exp, xs: &Exp, then: &Then) -> Comm {
         let ty = init.ty().clone();
-        let (n, i) = (size_of(xs), self.loop_index());
         let v = self.memory("acc", None);
         let (read, write) = (Exp::var(&v, ty.clone()), Acc::var(&v, ty.clone()));
         let first = self.store(init.clone(), write);
-        let body = self.read(xs, &i, &f.x, kind, f.body.clone());
-        let body = bind(&f.y, &read, &body);
-        let update = self.update(&v, &ty, &f.o, body);
-        let run = first.then(CommKind::SeqFor(kind, n, i, update).into());
+        let update = self.update(&v, &ty, &f.o, bind(&f.y, &read, &f.body));
+        let run = first.then(self.each(kind, xs, &f.x, update));
         match then {
             Then::Continue(r, c) => {
                 let rest = bind(r, &read, c);

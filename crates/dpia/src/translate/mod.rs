@@ -45,6 +45,8 @@ pub(crate) struct Translator<'d> {
     sources: HashMap<u32, (u32, Vec<Prim>)>,
     /// Parallel loops around the place that is being rewritten.
     parallel: u32,
+    /// Sequential loops around it.
+    sequential: u32,
 }
 
 impl<'d> Translator<'d> {
@@ -60,6 +62,7 @@ impl<'d> Translator<'d> {
             names: HashMap::new(),
             sources: HashMap::new(),
             parallel: 0,
+            sequential: 0,
         }
     }
 
@@ -169,8 +172,10 @@ impl<'d> Translator<'d> {
                     return Ok(CommKind::Update(v.clone(), ty.clone(), o.clone(), c).into());
                 }
                 CommKind::SeqFor(kind, n, i, c) => {
-                    let c = self.normalise(c.clone())?;
-                    return Ok(CommKind::SeqFor(*kind, n.clone(), i.clone(), c).into());
+                    self.sequential += 1;
+                    let c = self.normalise(c.clone());
+                    self.sequential -= 1;
+                    return Ok(CommKind::SeqFor(*kind, n.clone(), i.clone(), c?).into());
                 }
                 CommKind::ParFor { kind, n, out, index, o, body } => {
                     let threads = u32::from(*kind == LoopKind::Parallel);

@@ -150,8 +150,16 @@ pub mod run;
 /// The definitions of a program; its errors as a panic.
 pub fn definitions(text: &str) -> Vec<Definition> {
     let (module, errors) = functional::parse_module(text);
+    let place = |d: &loops::Diagnostic| {
+        let at = d
+            .labels
+            .first()
+            .map_or("", |l| text.get(l.span.start as usize..l.span.end as usize).unwrap_or(""));
+        format!("{d} at `{at}` {:?} {:?}", d.notes, d.help)
+    };
     assert!(errors.is_empty(), "{errors:?}");
-    let checked = functional::check_module(&module).unwrap_or_else(|e| panic!("{e:?}"));
+    let checked = functional::check_module(&module)
+        .unwrap_or_else(|e| panic!("{:#?}", e.iter().map(place).collect::<Vec<_>>()));
     let mut list = Vec::new();
     for summary in checked.own_definitions() {
         if let Ok(definition) = checked.elaborate(&summary.name) {

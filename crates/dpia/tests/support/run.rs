@@ -56,7 +56,10 @@ fn fill(ty: &DataType, sizes: &Sizes, shape: &mut Vec<usize>, random: &mut Rando
             let (a, b) = (fill(a, sizes, shape, random)?, fill(b, sizes, shape, random)?);
             match (a, b) {
                 (Value::Tensor(a), Value::Tensor(b)) if a.shape == b.shape && flat(ty) => {
-                    Value::Tensor(Tensor { shape: a.shape, data: Data::Pair(Box::new(a.data), Box::new(b.data)) })
+                    Value::Tensor(Tensor {
+                        shape: a.shape,
+                        data: Data::Pair(Box::new(a.data), Box::new(b.data)),
+                    })
                 }
                 (a, b) => Value::Pair(Box::new(a), Box::new(b)),
             }
@@ -156,10 +159,8 @@ fn same(a: &Data, b: &Data, tolerance: f64) -> bool {
 pub fn choices(definition: &Definition, seed: u64, count: usize) -> Vec<Sizes> {
     const VALUES: [i64; 8] = [0, 1, 2, 3, 5, 7, 4, 8];
     let mut random = Random(seed);
-    let mut list: Vec<Sizes> = VALUES
-        .iter()
-        .map(|v| definition.sizes.iter().map(|name| (name.clone(), *v)).collect())
-        .collect();
+    let mut list: Vec<Sizes> =
+        VALUES.iter().map(|v| definition.sizes.iter().map(|name| (name.clone(), *v)).collect()).collect();
     for _ in 0..count {
         let value = |random: &mut Random| VALUES[random.next() as usize % VALUES.len()];
         list.push(definition.sizes.iter().map(|name| (name.clone(), value(&mut random))).collect());
@@ -173,7 +174,8 @@ pub fn choices(definition: &Definition, seed: u64, count: usize) -> Vec<Sizes> {
 pub fn check(definition: &Definition, tolerance: f64) -> Result<usize, String> {
     let mut runs = 0;
     for mode in [Mode::Default, Mode::Paper] {
-        let t = dpia::translate(definition, mode).map_err(|e| format!("{}: {e} {:?}", definition.name, e.labels))?;
+        let t = dpia::translate(definition, mode)
+            .map_err(|e| format!("{}: {e} {:?}", definition.name, e.labels))?;
         for (k, sizes) in choices(definition, 7, 12).into_iter().enumerate() {
             match compare(definition, &t, &sizes, k as u64 + 1, tolerance) {
                 Outcome::Same => runs += 1,
