@@ -12,7 +12,7 @@ pub enum Layout {
     Paper,
 }
 
-/// Longest line before a parameter list is broken into one parameter a line.
+/// Longest line, if it can be broken.
 const WIDTH: usize = 100;
 
 /// Binding strength of an infix operator.
@@ -80,12 +80,17 @@ impl Printer {
     }
 
     fn line(&mut self, text: &str) {
-        self.out.push_str(&self.prefix);
-        for _ in 0..self.level {
-            self.out.push_str("    ");
+        let margin = self.prefix.len() + 4 * self.level;
+        let fixed = self.layout == Layout::Paper || text.starts_with(['#', '/']) || text.contains('\n');
+        let width = if fixed { usize::MAX } else { WIDTH.saturating_sub(margin).max(WIDTH / 2) };
+        for (k, piece) in broken(text, width).into_iter().enumerate() {
+            self.out.push_str(&self.prefix);
+            for _ in 0..self.level + if k > 0 { 2 } else { 0 } {
+                self.out.push_str("    ");
+            }
+            self.out.push_str(piece);
+            self.out.push('\n');
         }
-        self.out.push_str(text);
-        self.out.push('\n');
     }
 
     /// A function definition.
@@ -350,6 +355,69 @@ fn operand_strengths(op: &str, left: &CExpr, right: &CExpr) -> (u8, u8) {
         "<" | "<=" | ">" | ">=" | "==" | "!=" => (strength("+"), strength("+")),
         _ => (own, own + 1),
     }
+}
+
+/// The text in pieces of at most `width` characters where that is possible; a continuation has 8 characters less.
+///
+/// Breaks come after `=`, `,` and `;` and before infix operators, as far outside of parentheses and as far right as possible.
+fn broken(text: &str, width: usize) -> Vec<&str> {
+    let mut pieces = Vec::new();
+    let (mut rest, mut room) = (text, width);
+    while rest.len() > room {
+        let Some(end) = break_point(rest, room) else { break };
+        pieces.push(rest[..end].trim_end());
+        rest = rest[end..].trim_start();
+        room = width.saturating_sub(8);
+    }
+    pieces.push(rest);
+    pieces
+}
+
+fn break_point(text: &str, room: usize) -> Option<usize> {
+    let mut depth = 0usize;
+    let mut best: Option<(usize, usize)> = None;
+    for (at, c) in text.char_indices() {
+        match c {
+            '(' | '[' => depth += 1,
+            ')' | ']' => depth = depth.saturating_sub(1),
+            ' ' => {
+                let after = &text[at + 1..];
+                let operator = after.split(' ').next().is_some_and(|word| {
+                    matches!(
+                        word,
+                        "+" | "-"
+                            | "*"
+                            | "/"
+                            | "%"
+                            | "&&"
+                            | "||"
+                            | "?"
+                            | ":"
+                            | "<"
+                            | "<="
+                            | ">"
+                            | ">="
+                            | "=="
+                            | "!="
+                    )
+                });
+                let breakable =
+                    operator || text[..at].ends_with([',', ';', '=']) && !text[..at].ends_with("==");
+                // something has to stay on both lines
+                let useful = at > 8 && after.len() > 1;
+                if breakable && useful {
+                    if at > room {
+                        return best.map(|(_, at)| at).or(Some(at));
+                    }
+                    if best.is_none_or(|(d, _)| depth <= d) {
+                        best = Some((depth, at));
+                    }
+                }
+            }
+            _ => {}
+        }
+    }
+    best.map(|(_, at)| at)
 }
 
 /// Text that cannot end a comment early.

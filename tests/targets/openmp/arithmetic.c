@@ -117,10 +117,14 @@ int floats(
     #pragma omp parallel for
     for (int64_t i = 0; i < n; i++) {
         u[i] = sqrtf(fabsf(x[i])) + expf(-x[i]) - logf(x[i] * x[i] + 1.0f) / tanhf(2.0f) - -x[i];
-        u[i] = lozenge_min_f32(u[i], lozenge_max_f32(x[i], -1.5e-10f)) + sinf(x[i]) * cosf(x[i]) + floorf(x[i]) - ceilf(x[i]) + powf(fabsf(x[i]), 0.5f);
-        v[i] = sqrt(fabs(y[i])) + exp(-y[i]) - log(y[i] * y[i] + 1.0) / tanh(2.0) - (y[i] - (y[i] - 0.1));
-        v[i] = lozenge_min_f64(v[i], lozenge_max_f64(y[i], -INFINITY)) + sin(y[i]) * cos(y[i]) + floor(y[i]) - ceil(y[i]) + (double)u[i] + (double)i;
-        v[i] = y[i] > 0.0 && !(y[i] >= 3.0 || y[i] == 2.0) ? v[i] : -(-v[i]) * (y[i] - 1.0) / (y[i] / 3.0 + 7.0);
+        u[i] = lozenge_min_f32(u[i], lozenge_max_f32(x[i], -1.5e-10f)) + sinf(x[i]) * cosf(x[i])
+                + floorf(x[i]) - ceilf(x[i]) + powf(fabsf(x[i]), 0.5f);
+        v[i] = sqrt(fabs(y[i])) + exp(-y[i]) - log(y[i] * y[i] + 1.0) / tanh(2.0)
+                - (y[i] - (y[i] - 0.1));
+        v[i] = lozenge_min_f64(v[i], lozenge_max_f64(y[i], -INFINITY)) + sin(y[i]) * cos(y[i])
+                + floor(y[i]) - ceil(y[i]) + (double)u[i] + (double)i;
+        v[i] = y[i] > 0.0 && !(y[i] >= 3.0 || y[i] == 2.0) ? v[i] : -(-v[i]) * (y[i] - 1.0)
+                / (y[i] / 3.0 + 7.0);
     }
     return 0;
 }
@@ -143,12 +147,18 @@ int integers(
         return BAD_SIZES;
     }
     for (int64_t i = 0; i < n; i++) {
-        c[i] = lozenge_add_i32(lozenge_sub_i32(lozenge_mul_i32(lozenge_add_i32(a[i], b[i]), a[i]), lozenge_mul_i32(b[i], lozenge_neg_i32(a[i]))), lozenge_abs_i32(a[i]));
-        c[i] = lozenge_add_i32(lozenge_add_i32(lozenge_add_i32(c[i], lozenge_max_i32(lozenge_floor_div_i32(a[i], 3), lozenge_mod_i32(b[i], 5))), lozenge_min_i32(a[i] / 3, b[i] % 5)), INT32_MIN);
-        d[i] = i / 3 + lozenge_floor_div(i - 5, 3) + i % 7 + lozenge_mod(i - 5, 7) + (i - 5) % 7 + (i - 5) / 7 + (int64_t)a[i];
-        d[i] += lozenge_abs(d[i] - 3) * 5 + 14294967296 + lozenge_max(i, n - i) + lozenge_min(i, 3) - 9223372036854775807 + 9223372036854775807;
+        c[i] = lozenge_add_i32(lozenge_sub_i32(lozenge_mul_i32(lozenge_add_i32(a[i], b[i]), a[i]),
+                lozenge_mul_i32(b[i], lozenge_neg_i32(a[i]))), lozenge_abs_i32(a[i]));
+        c[i] = lozenge_add_i32(lozenge_add_i32(lozenge_add_i32(c[i],
+                lozenge_max_i32(lozenge_floor_div_i32(a[i], 3), lozenge_mod_i32(b[i], 5))),
+                lozenge_min_i32(a[i] / 3, b[i] % 5)), INT32_MIN);
+        d[i] = i / 3 + lozenge_floor_div(i - 5, 3) + i % 7 + lozenge_mod(i - 5, 7) + (i - 5) % 7
+                + (i - 5) / 7 + (int64_t)a[i];
+        d[i] += lozenge_abs(d[i] - 3) * 5 + 14294967296 + lozenge_max(i, n - i) + lozenge_min(i, 3)
+                - 9223372036854775807 + 9223372036854775807;
         e[i] = a[i] < b[i] || (a[i] != 0 && !(i == 2));
-        c[i] = lozenge_add_i32(lozenge_add_i32(c[i], (int32_t)e[i]), (int32_t)lozenge_mod(d[i], 100));
+        c[i] = lozenge_add_i32(lozenge_add_i32(c[i], (int32_t)e[i]),
+                (int32_t)lozenge_mod(d[i], 100));
         if (!e[i]) {
             c[i] = lozenge_mul_i32(c[i], 3);
         }

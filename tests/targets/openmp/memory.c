@@ -91,7 +91,9 @@ int smooth(int64_t n, int64_t m, const double *restrict a, double *restrict b) {
             }
             if (thread_status == OK) {
                 if (m > 3) {
-                    double *restrict extra = lozenge_alloc(lozenge_extent_sum(lozenge_extent(m, n), 2), sizeof(double));
+                    double *restrict extra =
+                            lozenge_alloc(lozenge_extent_sum(lozenge_extent(m, n), 2),
+                            sizeof(double));
                     if (extra == NULL) {
                         thread_status = OUT_OF_MEMORY;
                     } else {

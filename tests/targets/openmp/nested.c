@@ -20,6 +20,23 @@ static void *lozenge_alloc(int64_t count, size_t size) {
     return block;
 }
 
+/* Quotient rounded toward negative infinity; 0 for a divisor of 0. */
+static inline int64_t lozenge_floor_div(int64_t a, int64_t b) {
+    if (b == 0) {
+        return 0;
+    }
+    return a / b - (a % b != 0 && (a < 0) != (b < 0));
+}
+
+/* Remainder with the sign of the divisor; the dividend for a divisor of 0. */
+static inline int64_t lozenge_mod(int64_t a, int64_t b) {
+    if (b == 0) {
+        return a;
+    }
+    int64_t r = a % b;
+    return r != 0 && (r < 0) != (b < 0) ? r + b : r;
+}
+
 /* blocks:
      a double[n][m], in and out
      limit int64_t, in
@@ -73,4 +90,23 @@ int blocks(
         }
     }
     return status;
+}
+
+/* shadowed:
+     x int64_t[n], out
+   Returns 0; 1 if memory runs out; 2 if the sizes are not admissible. Arrays must not overlap. */
+int shadowed(int64_t n, int64_t *restrict x) {
+    if (n < 1) {
+        return BAD_SIZES;
+    }
+    for (int64_t i = 0; i < n; i++) {
+        x[i] = (n - i) / 4 + (n - i) % 3;
+        for (int64_t n_2 = 0; n_2 < 3; n_2++) {
+            x[i] += lozenge_floor_div(n_2 - i, 4) + lozenge_mod(n_2 - i, 3);
+        }
+        for (int64_t i_2 = 0; i_2 < i; i_2++) {
+            x[i_2] += lozenge_floor_div(i_2 - 2, 4);
+        }
+    }
+    return 0;
 }

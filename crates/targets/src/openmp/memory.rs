@@ -237,14 +237,22 @@ impl Lower<'_> {
     /// The number of elements of an array with these extents, saturating.
     pub fn count(&mut self, dims: &[Expr]) -> Result<CExpr, Diagnostic> {
         let mut product: Option<CExpr> = None;
+        let mut factor = 1i64;
         for dim in dims {
             let dim = self.extent(dim)?;
+            if let Some(value) = arith::value(&dim) {
+                factor = factor.checked_mul(value.max(0)).unwrap_or(i64::MAX);
+                continue;
+            }
             product = Some(match product {
                 None => dim,
                 Some(left) => self.extent_product(left, dim),
             });
         }
-        Ok(product.unwrap_or_else(|| CExpr::int(1)))
+        Ok(match product {
+            None => CExpr::int(factor),
+            Some(product) => self.extent_product(product, CExpr::int(factor)),
+        })
     }
 
     pub(crate) fn extent_product(&mut self, a: CExpr, b: CExpr) -> CExpr {

@@ -1,11 +1,13 @@
 //! Intervals of index expressions: what shows that a quotient may be C's `/`.
 //!
 //! Facts come from the function's assumptions (`n >= 1`) and from loop bounds (inside `for i in 0..n`, `i >= 0` and `n >= 1`).
-//! Nothing relational is kept (`i < n` is not used for `n - i`).
+//! Of relations, only that of a loop variable and its own bound is kept (there, `n - i >= 1`).
 
 use std::collections::HashMap;
 
 use loops::{BinaryOp, CompareOp, Expr, Loop, Name};
+
+use crate::openmp::memory::{mentions, reads_memory};
 
 /// Least and greatest value, where known.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -37,6 +39,8 @@ impl Interval {
 #[derive(Clone, Debug, Default)]
 pub struct Ranges {
     known: HashMap<Name, Vec<Interval>>,
+    /// The loops around, with their exclusive bounds.
+    loops: Vec<(Name, Expr)>,
 }
 
 /// How deep expressions are looked into.
@@ -94,14 +98,31 @@ impl Ranges {
             let known = self.interval_of_name(bound).meet(fact);
             self.push(bound, known);
         }
+        self.loops.push((l.var.clone(), l.upper.clone()));
         self.push(&l.var, Interval { low: lower.low, high: upper.high.and_then(|v| v.checked_sub(1)) });
     }
 
     /// Leaves the body of a loop.
     pub fn leave(&mut self, l: &Loop) {
         self.pop(&l.var);
+        self.loops.pop();
         if let Expr::Var(bound) = &l.upper {
             self.pop(bound);
+        }
+    }
+
+    /// Whether `variable` is a loop variable that ends before `bound`.
+    fn is_bound(&self, bound: &Expr, variable: &Expr) -> bool {
+        let Expr::Var(name) = variable else { return false };
+        let Some(place) = self.loops.iter().rposition(|(var, _)| var == name) else { return false };
+        // the bound's names may stand for other things further in
+        let inner: Vec<&Name> = self.loops[place..].iter().map(|(var, _)| var).collect();
+        if mentions(bound, &inner) || reads_memory(bound) {
+            return false;
+        }
+        match &self.loops[place].1 {
+            Expr::Binary(BinaryOp::Min, a, b) => **a == *bound || **b == *bound,
+            upper => upper == bound,
         }
     }
 
@@ -132,7 +153,7 @@ impl Ranges {
                         high: both(x.high, y.high, i64::checked_add),
                     },
                     BinaryOp::Sub => Interval {
-                        low: both(x.low, y.high, i64::checked_sub),
+                        low: both(x.low, y.high, i64::checked_sub).max(self.is_bound(a, b).then_some(1)),
                         high: both(x.high, y.low, i64::checked_sub),
                     },
                     BinaryOp::Mul if natural && y.low.is_some_and(|v| v >= 0) => Interval {

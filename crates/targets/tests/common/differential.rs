@@ -162,8 +162,7 @@ pub fn agree(folder: &Path, function: &Function, sizes: &BTreeMap<Name, i64>, se
         args.insert(param.name.clone(), Tensor { shape, data });
     }
     let options = loops::interp::Options { races: true, ..Default::default() };
-    let expected = loops::interp::run(function, sizes, args, &options)
-        .unwrap_or_else(|e| panic!("{what}: {e} {:?}", e.notes));
+    let expected = loops::interp::run(function, sizes, args, &options);
     std::fs::write(folder.join("in"), input).unwrap();
     let output = Command::new(folder.join("run"))
         .current_dir(folder)
@@ -172,6 +171,15 @@ pub fn agree(folder: &Path, function: &Function, sizes: &BTreeMap<Name, i64>, se
         .args(function.params.iter().map(|p| shape(p, sizes).iter().product::<usize>().to_string()))
         .output()
         .unwrap();
+    let expected = match expected {
+        Ok(expected) => expected,
+        // the sizes violate an assumption: the compiled function says so too
+        Err(e) if e.code.0 == "L0302" => {
+            assert_eq!(output.status.code(), Some(2), "{what}: {e}");
+            return;
+        }
+        Err(e) => panic!("{what}: {e} {:?}", e.notes),
+    };
     succeed(&what, &output);
     let actual = std::fs::read(folder.join("out")).unwrap();
     let mut rest = actual.as_slice();

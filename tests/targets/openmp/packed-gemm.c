@@ -1,0 +1,142 @@
+#define _POSIX_C_SOURCE 200112L /* posix_memalign */
+#include <stdint.h>
+#include <stdlib.h>
+
+#ifndef _OPENMP
+#pragma GCC diagnostic ignored "-Wunknown-pragmas"
+#endif
+#ifdef __clang__
+#pragma clang diagnostic ignored "-Wpass-failed"
+#endif
+
+enum { OK = 0, OUT_OF_MEMORY = 1, BAD_SIZES = 2 };
+
+/* Memory for `count` elements, aligned for vectors; NULL if there is none. */
+static void *lozenge_alloc(int64_t count, size_t size) {
+    void *block = NULL;
+    if (count < 1) {
+        count = 1;
+    }
+    if ((uint64_t)count > (uint64_t)PTRDIFF_MAX / size || posix_memalign(&block, 64, (size_t)count * size) != 0) {
+        return NULL;
+    }
+    return block;
+}
+
+/* Product of extents; INT64_MAX, which no allocation satisfies, if it does not fit. */
+static inline int64_t lozenge_extent(int64_t a, int64_t b) {
+    int64_t product;
+    return __builtin_mul_overflow(a, b, &product) ? INT64_MAX : product;
+}
+
+static inline int64_t lozenge_min(int64_t a, int64_t b) {
+    return a < b ? a : b;
+}
+
+/* packed_gemm:
+     a double[n][m], in
+     b double[m][p], in
+     c double[n][p], in and out
+   Returns 0; 1 if memory runs out; 2 if the sizes are not admissible. Arrays must not overlap. */
+int packed_gemm(
+        int64_t n,
+        int64_t m,
+        int64_t p,
+        const double *restrict a,
+        const double *restrict b,
+        double *restrict c) {
+    if (n < 0 || m < 0 || p < 0) {
+        return BAD_SIZES;
+    }
+    double *restrict right = lozenge_alloc(lozenge_extent((p + 23) / 24, 6144), sizeof(double));
+    if (right == NULL) {
+        return OUT_OF_MEMORY;
+    }
+    int status = OK;
+    for (int64_t kc = 0; kc < m; kc += 256) {
+        #pragma omp parallel for
+        for (int64_t jp = 0; jp < (p + 23) / 24; jp++) {
+            for (int64_t k = 0; k < lozenge_min(256, m - kc); k++) {
+                for (int64_t l = 0; l < 24; l++) {
+                    right[((jp * 256 + k) * 3 + l / 8) * 8 + l % 8] = jp * 24 + l < p
+                            ? b[(kc + k) * p + lozenge_min(jp * 24 + l, p - 1)] : 0.0;
+                }
+            }
+        }
+        #pragma omp parallel
+        {
+            int thread_status = OK;
+            double *restrict left = lozenge_alloc(24576, sizeof(double));
+            if (left == NULL) {
+                thread_status = OUT_OF_MEMORY;
+            }
+            #pragma omp for
+            for (int64_t ic = 0; ic < n; ic += 96) {
+                if (thread_status != OK) {
+                    continue;
+                }
+                for (int64_t ip = 0; ip < (lozenge_min(96, n - ic) + 7) / 8; ip++) {
+                    for (int64_t k = 0; k < lozenge_min(256, m - kc); k++) {
+                        for (int64_t i = 0; i < 8; i++) {
+                            left[(ip * 256 + k) * 8 + i] = ic + ip * 8 + i < n
+                                    ? a[lozenge_min(ic + ip * 8 + i, n - 1) * m + kc + k] : 0.0;
+                        }
+                    }
+                }
+                for (int64_t jp = 0; jp < (p + 23) / 24; jp++) {
+                    for (int64_t ip = 0; ip < (lozenge_min(96, n - ic) + 7) / 8; ip++) {
+                        double acc[8][3][8];
+                        for (int64_t i = 0; i < 8; i++) {
+                            for (int64_t j = 0; j < 3; j++) {
+                                #pragma omp simd simdlen(8)
+                                for (int64_t l = 0; l < 8; l++) {
+                                    acc[i][j][l] = 0.0;
+                                }
+                            }
+                        }
+                        for (int64_t k = 0; k < lozenge_min(256, m - kc); k++) {
+                            #pragma GCC unroll 8
+                            for (int64_t i = 0; i < 8; i++) {
+                                #pragma GCC unroll 3
+                                for (int64_t j = 0; j < 3; j++) {
+                                    #pragma omp simd simdlen(8)
+                                    for (int64_t l = 0; l < 8; l++) {
+                                        acc[i][j][l] += left[(ip * 256 + k) * 8 + i]
+                                                * right[((jp * 256 + k) * 3 + j) * 8 + l];
+                                    }
+                                }
+                            }
+                        }
+                        if (ic + ip * 8 + 8 <= n && jp * 24 + 24 <= p) {
+                            for (int64_t i = 0; i < 8; i++) {
+                                for (int64_t j = 0; j < 3; j++) {
+                                    #pragma omp simd simdlen(8)
+                                    for (int64_t l = 0; l < 8; l++) {
+                                        c[(ic + ip * 8 + i) * p + jp * 24 + j * 8 + l] +=
+                                                acc[i][j][l];
+                                    }
+                                }
+                            }
+                        } else {
+                            for (int64_t i = 0; i < lozenge_min(8, n - ic - ip * 8); i++) {
+                                for (int64_t l = 0; l < lozenge_min(24, p - jp * 24); l++) {
+                                    c[(ic + ip * 8 + i) * p + jp * 24 + l] += acc[i][l / 8][l % 8];
+                                }
+                            }
+                        }
+                    }
+                }
+            }
+            if (thread_status != OK) {
+                #pragma omp atomic write
+                status = thread_status;
+            }
+            free(left);
+        }
+        if (status != OK) {
+            break;
+        }
+    }
+    free(right);
+    return status;
+}
