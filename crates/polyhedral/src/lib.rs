@@ -7,10 +7,13 @@
 //! What is deliberately not here: no front end, no target, no file or process; and no `unsafe`: the set library is behind the crate `isl`.
 
 mod affine;
+pub mod calc;
+pub mod cardinality;
 pub mod check;
 pub mod codegen;
 pub mod dependence;
 mod fault;
+pub mod fourier_motzkin;
 pub mod locality;
 pub mod model;
 mod names;
