@@ -71,7 +71,7 @@ pub fn runner(signature: &Signature) -> String {
     let _ = writeln!(
         out,
         "int main(int argc, char **argv) {{\n{body}    for (int k = 0; k < 2; k++) {{\n{reset}        const int status = {call};\n        \
-         if (status != 0) {{\n            return status;\n        }}\n    }}\n{written}{freed}    fclose(in);\n    return fclose(out);\n}}"
+         if (status != 0) {{\n            _Exit(status); /* not the leaks of a run that was refused */\n        }}\n    }}\n{written}{freed}    fclose(in);\n    return fclose(out);\n}}"
     );
     out
 }
