@@ -106,14 +106,59 @@ fn the_library_is_well_typed_and_prints() {
     assert!(count >= 22, "the library has {count} programs");
 }
 
+/// `count` combinators, one behind another or in as many `let`s.
+fn deep_program(count: usize, lets: bool) -> String {
+    let mut text = String::from("def deep [n] (xs: [n]f32): [n]f32 =");
+    if !lets {
+        return text + " xs" + &"\n  |> mapSeq (\\x -> x + 1)".repeat(count);
+    }
+    let mut last = "xs".to_owned();
+    for k in 0..count {
+        text.push_str(&format!("\n  let x{k} = mapSeq (\\x -> x + 1) {last} in"));
+        last = format!("x{k}");
+    }
+    text + " " + &last
+}
+
 #[test]
-fn many_combinators_are_unfolded_in_time() {
+fn ten_thousand_combinators_pass() {
     on_large_stack(|| {
-        let mut text = String::from("def deep [n] (xs: [n]f32): [n]f32 = xs");
-        for _ in 0..3000 {
-            text.push_str("\n  |> mapSeq (\\x -> x + 1)");
+        for lets in [false, true] {
+            let definitions = core(&deep_program(10_000, lets));
+            assert!(walk::count(&definitions[0].body) > 30_000);
+            assert_reads_back(&definitions[0]);
         }
-        let definitions = core(&text);
-        assert_eq!(walk::count(&definitions[0].body) > 9000, true);
+    });
+}
+
+#[test]
+fn what_is_nested_too_deeply_is_refused() {
+    on_large_stack(|| {
+        let nest = |open: &str, close: &str, n: usize| {
+            format!("def f (x: f32): f32 = {}x{}", open.repeat(n), close.repeat(n))
+        };
+        let programs = [
+            (nest("(", ")", 30_000), "F0103"),
+            (nest("(", "", 1_000_000), "F0103"),
+            (nest("-(", ")", 30_000), "F0103"),
+            (nest("1 + ", "", 300_000), "F0103"),
+            (nest("", " + 1", 300_000), "F0103"),
+            (nest("", "[0]", 300_000), "F0103"),
+            (nest("\\y -> ", "", 100_000), "F0103"),
+            (nest("if true then 1 else ", "", 50_000), "F0103"),
+            (format!("def f (x: {}f32): f32 = x", "[1]".repeat(100_000)), "F0103"),
+            (format!("def f (x: {}f32): f32 = x", "(".repeat(100_000)), "F0103"),
+            (format!("def f (x: {}f32): f32 = x", "f32 -> ".repeat(100_000)), "F0103"),
+            (format!("def f: f32 = let {} = x in x", "(".repeat(100_000)), "F0103"),
+            ("(".repeat(10 << 20), "F0104"),
+            (deep_program(15_000, true), "F0502"),
+        ];
+        for (program, code) in programs {
+            let start = std::time::Instant::now();
+            let errors = diagnostics(&program);
+            let told: Vec<&str> = errors.iter().map(|e| e.code.0).collect();
+            assert!(told.contains(&code), "{code} is due, not {told:?}: {}", &program[..80]);
+            assert!(errors.len() <= 60 && start.elapsed().as_secs() < 60);
+        }
     });
 }
