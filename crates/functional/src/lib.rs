@@ -12,6 +12,7 @@ pub mod checked;
 mod elaborate;
 pub mod eval;
 pub mod facts;
+pub mod fmt;
 pub mod infer;
 pub mod prim;
 pub mod print;

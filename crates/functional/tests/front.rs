@@ -1,69 +1,9 @@
 //! The front half on data files: source text to checked core definitions, printed; and the diagnostics of bad programs.
 
-mod render;
+mod support;
 
-use functional::{Definition, check, check_module, parse_module, print, walk};
-
-/// Runs on a stack that is as large as the command's, as deep trees need it.
-fn on_large_stack<T: Send>(run: impl FnOnce() -> T + Send) -> T {
-    std::thread::scope(|scope| {
-        let thread = std::thread::Builder::new().stack_size(1 << 30).spawn_scoped(scope, run);
-        thread.expect("a thread").join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
-    })
-}
-
-/// All that is wrong with a text: its syntax, else its types, else its core forms.
-fn diagnostics(source: &str) -> Vec<loops::Diagnostic> {
-    let (module, errors) = parse_module(source);
-    if !errors.is_empty() {
-        return errors;
-    }
-    let checked = match check_module(&module) {
-        Ok(checked) => checked,
-        Err(errors) => return errors,
-    };
-    let mut all = Vec::new();
-    for summary in checked.definitions().iter().filter(|d| d.stands_alone) {
-        match checked.elaborate(&summary.name) {
-            Ok(definition) => all.extend(check(&definition).err()),
-            Err(errors) => all.extend(errors),
-        }
-    }
-    all
-}
-
-/// The core forms of all definitions that can stand alone, verified.
-fn core(source: &str) -> Vec<Definition> {
-    let (module, errors) = parse_module(source);
-    assert!(errors.is_empty(), "{}", render::all(source, &errors));
-    let checked = check_module(&module).unwrap_or_else(|e| panic!("{}", render::all(source, &e)));
-    let mut definitions = Vec::new();
-    for summary in checked.definitions().iter().filter(|d| d.stands_alone) {
-        let definition =
-            checked.elaborate(&summary.name).unwrap_or_else(|e| panic!("{}", render::all(source, &e)));
-        if let Err(error) = check(&definition) {
-            panic!("{}\n{}", render::all(source, &[error]), print::definition(&definition));
-        }
-        definitions.push(definition);
-    }
-    definitions
-}
-
-/// The print of a definition means the same definition.
-fn assert_reads_back(definition: &Definition) {
-    let text = print::definition(definition);
-    let again = core(&text);
-    let [again] = again.as_slice() else { panic!("{text}") };
-    let same = again.name == definition.name
-        && again.sizes == definition.sizes
-        && again.facts == definition.facts
-        && again.params.iter().map(|p| &p.ty).eq(definition.params.iter().map(|p| &p.ty))
-        && walk::alpha_equal_lambdas(
-            &functional::Lambda { params: again.params.clone(), body: again.body.clone() },
-            &functional::Lambda { params: definition.params.clone(), body: definition.body.clone() },
-        );
-    assert!(same, "the print of this means something else:\n{text}\nnamely:\n{}", print::definition(again));
-}
+use functional::{print, walk};
+use support::{assert_reads_back, core, diagnostics, formatted, on_large_stack, render};
 
 #[test]
 fn good_programs_have_these_core_forms() {
@@ -161,4 +101,14 @@ fn what_is_nested_too_deeply_is_refused() {
             assert!(errors.len() <= 60 && start.elapsed().as_secs() < 60);
         }
     });
+}
+
+#[test]
+fn programs_are_formatted() {
+    golden::check("functional/fmt", "loz", "out", |case| formatted(&case.input));
+    for area in ["functional/types", "../library"] {
+        for case in golden::cases(area, "loz") {
+            assert_eq!(formatted(&case.input), case.input, "{} is not formatted", case.path.display());
+        }
+    }
 }
