@@ -127,17 +127,23 @@ impl Facts {
         }
     }
 
+    /// Whether the innermost loop variable has no value, as far as its bounds show it.
+    pub(crate) fn innermost_is_empty(&self) -> bool {
+        let mut fuel = FUEL;
+        self.ranges.last().is_some_and(|range| self.is_empty(range, &mut fuel))
+    }
+
+    fn is_empty(&self, range: &Range, fuel: &mut u32) -> bool {
+        let mut empty = |low: &Poly, high: &Poly| {
+            low.sub(high).and_then(|p| p.plus(-1)).is_some_and(|p| self.eliminate(&p, fuel))
+        };
+        range.lower.iter().any(|low| range.upper.iter().any(|high| empty(low, high)))
+    }
+
     /// Whether no values at all fulfil the facts, as far as bounds of loop variables show it.
     pub fn are_contradictory(&self) -> bool {
         let mut fuel = 10 * FUEL;
-        let mut empty = |low: &Poly, high: &Poly| {
-            low.sub(high).and_then(|p| p.plus(-1)).is_some_and(|p| self.eliminate(&p, &mut fuel))
-        };
-        self.impossible
-            || self
-                .ranges
-                .iter()
-                .any(|range| range.lower.iter().any(|low| range.upper.iter().any(|high| empty(low, high))))
+        self.impossible || self.ranges.iter().any(|range| self.is_empty(range, &mut fuel))
     }
 
     /// From here on the expression is at least 0.
@@ -401,6 +407,18 @@ impl Facts {
                         natural(bound.and_then(|bound| with(&bound)), fuel)
                     }
                     BinaryOp::FloorDiv | BinaryOp::Div if floors => {
+                        if let Some((inner, cases)) = extremum_inside(&x, &d) {
+                            // Quotients rise with the dividend: that of a minimum is the minimum of the quotients.
+                            let mut natural = |by: &Poly| {
+                                let replaced = poly.replace(atom, by);
+                                replaced.is_some_and(|p| self.eliminate(&p, fuel))
+                            };
+                            let either = falling == (inner == BinaryOp::Min);
+                            let first = natural(&cases[0]);
+                            if if first == either { first } else { natural(&cases[1]) } {
+                                return true;
+                            }
+                        }
                         // d q is in x - (d - 1) ..= x; and an integer p is natural if d p > -d.
                         let dq = if rising { x.sub(&largest) } else { Some(x.clone()) };
                         let scaled = dq
@@ -416,6 +434,28 @@ impl Facts {
             _ => false,
         }
     }
+}
+
+/// If the dividend is a minimum or maximum plus something: the quotients by a positive constant with each operand in its place.
+fn extremum_inside(x: &Poly, d: &Poly) -> Option<(BinaryOp, [Poly; 2])> {
+    let divisor = d.as_constant().filter(|d| *d > 0)?;
+    let (atom, op, a, b) = x.atoms().into_iter().find_map(|atom| match atom {
+        Expr::Binary(op @ (BinaryOp::Min | BinaryOp::Max), a, b) => Some((atom, *op, a, b)),
+        _ => None,
+    })?;
+    if x.coefficient(std::slice::from_ref(atom)) <= 0 {
+        return None;
+    }
+    let (factor, _) = x.split(atom)?;
+    factor.as_constant()?;
+    let quotient = |operand: &Expr| {
+        let dividend = x.replace(atom, &Poly::of(operand)?)?;
+        match dividend.as_constant() {
+            Some(value) => Some(Poly::constant(value.div_euclid(divisor))),
+            None => Some(Poly::atom(dividend.to_expr(&[])?.floor_div(divisor))),
+        }
+    };
+    Some((op, [quotient(a)?, quotient(b)?]))
 }
 
 fn node_count(expr: &Expr) -> usize {

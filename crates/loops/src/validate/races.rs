@@ -223,6 +223,9 @@ fn disjoint_in_order(
     facts.enter_range(&v1, &l.lower, &l.upper);
     let next = Expr::Var(v1.clone()) + l.step;
     facts.enter_range(&v2, &l.lower.clone().max(next), &l.upper);
+    if facts.innermost_is_empty() {
+        return true; // there are no two iterations
+    }
     let a = side(early, &l.var, 1, &mut facts);
     let b = side(late, &l.var, 2, &mut facts);
     let differ = |x: &Expr, y: &Expr| facts.decide(CompareOp::Ne, x, y) == Some(true);
