@@ -18,6 +18,7 @@ pub mod prim;
 pub mod print;
 pub mod prove;
 pub mod rewrite;
+pub mod strategy;
 mod suggest;
 pub mod syntax;
 pub mod term;
