@@ -116,7 +116,7 @@ impl Maker {
         usize::try_from(size.eval(&value_of).unwrap()).unwrap()
     }
 
-    fn data_type(&mut self, depth: u32, pairs: bool) -> DataType {
+    pub fn data_type(&mut self, depth: u32, pairs: bool) -> DataType {
         match self.dice.below(6) {
             0..=3 if depth > 0 => {
                 let n = self.size();
@@ -269,7 +269,7 @@ impl Maker {
         build::reduce(prim, f, init, xs).unwrap()
     }
 
-    fn function(&mut self, params: &[(&str, &DataType)], result: &DataType) -> Lambda {
+    pub fn function(&mut self, params: &[(&str, &DataType)], result: &DataType) -> Lambda {
         let params: Vec<_> =
             params.iter().map(|(name, ty)| self.supply.binder(name, (*ty).clone())).collect();
         self.scope.extend(params.iter().map(build::var));
