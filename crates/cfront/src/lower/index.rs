@@ -244,10 +244,7 @@ impl Lowering<'_> {
             (_, Hub::Int(0)) => a.expr.clone(),
             (Hub::Int(0), _) if sign > 0 => b.expr.clone(),
             (Hub::Int(0), _) => Hub::unary(UnaryOp::Neg, b.expr.clone()),
-            (_, Hub::Int(value)) if *value < 0 && *value != i64::MIN => {
-                let op = if sign > 0 { BinaryOp::Sub } else { BinaryOp::Add };
-                Hub::binary(op, a.expr.clone(), int(-value))
-            }
+            (left, Hub::Int(value)) => plus_constant(left, sign.saturating_mul(*value)),
             _ => {
                 let op = if sign > 0 { BinaryOp::Add } else { BinaryOp::Sub };
                 Hub::binary(op, a.expr.clone(), b.expr.clone())
@@ -453,6 +450,13 @@ impl Lowering<'_> {
                 let op = compare_op(*op).unwrap_or(CompareOp::Eq);
                 self.comparison(op, left, right, e.at)
             }
+            ExprKind::Conditional(c, a, b) => {
+                let (c, a, b) = (self.condition(c)?, self.condition(a)?, self.condition(b)?);
+                let then = Hub::binary(BinaryOp::And, c.expr.clone(), a.expr);
+                let otherwise = Hub::binary(BinaryOp::And, negate(c.expr), b.expr);
+                let expr = Hub::binary(BinaryOp::Or, then, otherwise);
+                Ok(Condition { expr, holds: Vec::new(), fails: Vec::new() })
+            }
             _ => {
                 let value = self.index(e)?;
                 self.comparison(CompareOp::Ne, value, Index::constant(0), e.at)
@@ -497,6 +501,27 @@ impl Lowering<'_> {
             (other, ..) => other,
         };
         Ok(Condition { expr: Hub::compare(op, left, right.expr), holds, fails })
+    }
+}
+
+/// The sum of an expression and a constant; a constant that is added already is taken together with it.
+fn plus_constant(e: &Hub, value: i64) -> Hub {
+    let (base, sum) = match e {
+        Hub::Binary(BinaryOp::Add, base, c) => match **c {
+            Hub::Int(c) => (&**base, c.checked_add(value)),
+            _ => (e, Some(value)),
+        },
+        Hub::Binary(BinaryOp::Sub, base, c) => match **c {
+            Hub::Int(c) => (&**base, value.checked_sub(c)),
+            _ => (e, Some(value)),
+        },
+        _ => (e, Some(value)),
+    };
+    match sum {
+        Some(0) => base.clone(),
+        Some(sum) if sum < 0 && sum != i64::MIN => Hub::binary(BinaryOp::Sub, base.clone(), int(-sum)),
+        Some(sum) => Hub::binary(BinaryOp::Add, base.clone(), int(sum)),
+        None => Hub::binary(BinaryOp::Add, e.clone(), int(value)),
     }
 }
 
