@@ -11,7 +11,6 @@ void f(int n, int m, double A[restrict n], int *restrict row, float step)
   for (i = n; i >= 0; i++) A[i] = 6;
   for (i = 0; ; i++) A[i] = 7;
   for (; i < n; i++) A[i] = 8;
-  for (i = 0, j = 0; i < n; i++) A[i] = 9;
   for (int a = 0, b = 1; a < n; a++) A[a] = 10;
   for (x = 0; x < 10; x++) A[0] = 11;
   for (i = 0; i < n; i += 0) A[i] = 12;
@@ -24,6 +23,15 @@ void f(int n, int m, double A[restrict n], int *restrict row, float step)
   for (i = 0; i < n; i++)
     for (i = 0; i < m; i++) A[i] = 18;
   for (i = 0; i < n; ) A[i] = 19;
+#pragma endscop
+}
+void commas(int n, double A[restrict n])
+{
+  int i, j;
+#pragma scop
+  for (i = 0, j = 0; i < n; i++, j++) A[i] = 9;
+  for (j = 0; j < n; j++) A[n] = 9;
+  n = 2;
 #pragma endscop
 }
 void g(int n, double A[restrict n])

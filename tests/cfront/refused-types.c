@@ -14,7 +14,6 @@ void f(int n, unsigned *u, char *c, short s[n], long double *ld, double complex 
     columns[0][i] = 8;
     a[i] = 9;
     nothing = 0;
-    n = 2;
     double d = size * 2 + 1.0L;
     double e = w;
   }

@@ -8,7 +8,7 @@ use super::{ActiveLoop, Class, Failed, Lowering, Try};
 use crate::ast::{At, Binary, Expr, ExprKind, For, Init, Stmt, StmtKind};
 use crate::codes;
 use crate::ctype::IntType;
-use crate::linear::{Linear, implies};
+use crate::linear::Linear;
 
 /// What a header says: the variable's object, first value, and amount that it is counted by.
 struct Header<'e> {
@@ -314,7 +314,7 @@ impl Lowering<'_> {
             self.index(header.first).map_err(|why| self.bad_bound(&header.name, header.first, why))?;
         let sign = if up { 1 } else { -1 };
         let distance = bound.form.plus(-1, &first.form).and_then(|d| d.times(sign));
-        let ordered = distance.is_some_and(|d| implies(&self.facts(), &d));
+        let ordered = distance.is_some_and(|d| self.holds(&d));
         if !ordered && header.ty.is_unsigned() {
             return self.bad_condition(
                 header,
@@ -342,7 +342,7 @@ impl Lowering<'_> {
         let variable = Index::variable(hub.clone(), header.ty);
         let low = self.last_bound(k, header, cond, &variable, false)?;
         if header.ty.is_unsigned() {
-            let positive = low.form.add(-1).is_some_and(|l| implies(&self.facts(), &l));
+            let positive = low.form.add(-1).is_some_and(|l| self.holds(&l));
             if header.step != -1 || !positive {
                 return self.bad_condition(
                     header,
