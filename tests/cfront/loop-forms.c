@@ -12,7 +12,7 @@ void forms(int n, int m, int lo, double x[restrict n])
   for (i = n - 1; i >= 0; i--) x[i] = 6;
   for (i = n; i > lo; i -= 4) x[i - 1] = 7;
   for (i = n - 1; 0 <= i; --i) x[n - 1 - i] += x[i];
-  for (i = n; 2 * i >= m; i += -1) x[i] = 8;
+  for (i = n - 1; 2 * i >= m; i += -1) x[i] = 8;
   for (k = 0; k < n && k < m + 1L; k++) x[k] = 9;
   for (k = n - 1; k >= lo && k >= 2; k--) x[k] = 10;
   for (int j = 0; j != n; j++) x[j] = 11;
