@@ -20,7 +20,6 @@ pub mod print;
 pub mod program;
 pub mod simplify;
 pub mod size;
-mod symbols;
 pub mod types;
 pub mod typing;
 pub mod validate;

@@ -3,32 +3,35 @@
 
 use loops::{Access, ArrayDecl, Expr, Name, Scalar, Stmt, Storage};
 
-/// Declares the scalar in the innermost block that can have it; not if its value may come in from outside.
-pub fn localise(body: &mut Vec<Stmt>, name: &Name, elem: Scalar) -> bool {
-    let local = written_first(body, name, &mut false);
-    if local {
-        place(body, name, elem);
+/// Moves the scalar into the innermost block that can have it; `None` if its value may come in from outside.
+pub fn localise(body: &[Stmt], name: &Name, elem: Scalar) -> Option<Vec<Stmt>> {
+    let mut assigned = false;
+    if !written_first(body, name, &mut assigned) {
+        return None;
     }
-    local
+    Some(place(body.to_vec(), name, elem))
 }
 
 /// Puts the declaration into the innermost block: here, if two statements mention the scalar.
-fn place(body: &mut Vec<Stmt>, name: &Name, elem: Scalar) {
+fn place(mut body: Vec<Stmt>, name: &Name, elem: Scalar) -> Vec<Stmt> {
     let users: Vec<usize> = (0..body.len()).filter(|k| mentions(&body[*k], name)).collect();
     if let [only] = users.as_slice() {
         match &mut body[*only] {
             Stmt::Loop(l) => {
-                return place(&mut l.body, name, elem);
+                l.body = place(std::mem::take(&mut l.body), name, elem);
+                return body;
             }
             Stmt::Block { body: inner, .. } => {
-                return place(inner, name, elem);
+                *inner = place(std::mem::take(inner), name, elem);
+                return body;
             }
             Stmt::If { then, otherwise, .. } => {
                 let in_then = then.iter().any(|s| mentions(s, name));
                 let in_otherwise = otherwise.iter().any(|s| mentions(s, name));
                 if in_then != in_otherwise {
                     let side = if in_then { then } else { otherwise };
-                    return place(side, name, elem);
+                    *side = place(std::mem::take(side), name, elem);
+                    return body;
                 }
             }
             _ => {}
@@ -37,6 +40,7 @@ fn place(body: &mut Vec<Stmt>, name: &Name, elem: Scalar) {
     let first = users.first().copied().unwrap_or(0);
     let local = ArrayDecl { name: name.clone(), elem: elem.into(), dims: Vec::new(), storage: Storage::Auto };
     body.insert(first, Stmt::Local(local));
+    body
 }
 
 /// Whether every read comes after a write in the same run of the block; `assigned` is what is known at its end.

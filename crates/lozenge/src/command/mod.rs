@@ -5,6 +5,7 @@ mod compile;
 mod explain;
 mod run;
 mod test;
+mod test_c;
 
 use std::ffi::OsString;
 use std::io::IsTerminal;

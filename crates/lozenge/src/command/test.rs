@@ -10,9 +10,11 @@ use crate::bind::{self, Given, Sizes};
 use crate::cases::{self, CaseKind, Setting};
 use crate::check;
 use crate::cli::{Choice, Mode, Test};
+use crate::command::test_c;
 use crate::execute::{Build, Executable, Schedule};
 use crate::failure::{Failure, FailureKind, Source};
 use crate::files::{find, read_source};
+use crate::kernel;
 use crate::pipeline::{self, Front, Lowered};
 use crate::process::{Compiler, Optimise};
 use crate::report;
@@ -50,16 +52,27 @@ struct Verdict {
 pub fn run(arguments: &Test, as_json: bool) -> Result<(), Failure> {
     let mut files = Vec::new();
     for path in &arguments.paths {
-        files.extend(find(path, &["loz", "loops"])?);
+        let named = path.is_file();
+        let found = find(path, &["loz", "loops", "c"])?;
+        // In a folder, C without a region is no program of ours.
+        files.extend(found.into_iter().filter(|f| {
+            named
+                || f.extension().is_none_or(|e| e != "c")
+                || read_source(f).is_ok_and(|s| kernel::has_region(&s.text))
+        }));
     }
     let compiler = Compiler::find()?;
     let bar = report::progress(files.len() as u64, "testing");
     let (mut passed, mut failed) = (0, 0);
     let mut told = Vec::new();
-    for file in &files {
+    let outcomes = parallel(&files, |file| {
         bar.set_message(file.display().to_string());
-        let verdicts = test_file(file, arguments, &compiler)?;
+        let verdicts = test_file(file, arguments, &compiler);
         bar.inc(1);
+        verdicts
+    });
+    for (file, outcome) in files.iter().zip(outcomes) {
+        let verdicts = outcome?;
         let bad = verdicts.iter().filter(|v| v.failure.is_some()).count();
         failed += bad;
         passed += verdicts.len() - bad;
@@ -91,6 +104,34 @@ pub fn run(arguments: &Test, as_json: bool) -> Result<(), Failure> {
     })
 }
 
+/// Applies `work` to all items on as many threads as there are processors; results are in the order of the items.
+fn parallel<T: Sync, R: Send>(items: &[T], work: impl Fn(&T) -> R + Sync) -> Vec<R> {
+    let next = std::sync::atomic::AtomicUsize::new(0);
+    let results: Vec<std::sync::Mutex<Option<R>>> =
+        items.iter().map(|_| std::sync::Mutex::new(None)).collect();
+    let workers = std::thread::available_parallelism().map_or(1, usize::from).min(items.len().max(1));
+    std::thread::scope(|scope| {
+        for _ in 0..workers {
+            let run = || {
+                loop {
+                    let k = next.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+                    let Some(item) = items.get(k) else { break };
+                    let result = work(item);
+                    if let Ok(mut slot) = results[k].lock() {
+                        *slot = Some(result);
+                    }
+                }
+            };
+            // Programs nest deep, and the stages recurse.
+            let builder = std::thread::Builder::new().stack_size(crate::command::STACK);
+            if builder.spawn_scoped(scope, run).is_err() {
+                run();
+            }
+        }
+    });
+    results.into_iter().filter_map(|slot| slot.into_inner().ok().flatten()).collect()
+}
+
 fn tell(file: &Path, verdicts: &[Verdict]) {
     let mut text = String::new();
     for verdict in verdicts {
@@ -117,6 +158,9 @@ fn verdict_json(file: &Path, verdict: &Verdict) -> Json {
 /// Runs the cases of one file.
 fn test_file(file: &Path, arguments: &Test, compiler: &Compiler) -> Result<Vec<Verdict>, Failure> {
     let source = read_source(file)?;
+    if file.extension().is_some_and(|e| e == "c") {
+        return Ok(test_c_file(&source, arguments, compiler));
+    }
     let cases = cases::read(&source.text).map_err(|d| Failure::in_source(&source, d))?;
     let mut verdicts = Vec::new();
     let (mut routines, mut points) = (Vec::new(), Vec::new());
@@ -152,6 +196,28 @@ fn test_file(file: &Path, arguments: &Test, compiler: &Compiler) -> Result<Vec<V
     verdicts.extend(run_points(&routines, points, compiler, arguments.sanitize));
     verdicts.sort_by_key(|v| v.line);
     Ok(verdicts)
+}
+
+/// A C program at its own sizes and at small ones; or the code in its first line, with which it must be refused.
+fn test_c_file(source: &Source, arguments: &Test, compiler: &Compiler) -> Vec<Verdict> {
+    let refused = source.text.lines().find_map(|l| l.strip_prefix("// error ")).map(str::trim);
+    if let Some(code) = refused {
+        let failure = must_be_refused(source, code).err();
+        return vec![Verdict { line: 1, text: format!("error {code}"), failure }];
+    }
+    let rewritten = test_c::rewritten(source);
+    let wanted = |text: &String| arguments.filter.as_ref().is_none_or(|f| text.contains(f.as_str()));
+    test_c::points(&source.text)
+        .into_iter()
+        .filter(|(text, _)| wanted(text) || wanted(&source.path))
+        .map(|(text, defines)| {
+            let outcome = rewritten
+                .as_ref()
+                .map_err(Clone::clone)
+                .and_then(|r| test_c::compare(source, r, &defines, compiler, arguments.sanitize));
+            Verdict { line: 1, text, failure: outcome.err() }
+        })
+        .collect()
 }
 
 fn must_be_refused(source: &Source, code: &str) -> Result<(), Failure> {

@@ -5,12 +5,14 @@ use std::path::Path;
 
 use cfront::{AccessForm, CFile, RegionInfo, Replacement};
 use loops::Function;
-use polyhedral::Optimized;
+use polyhedral::optimize::Tiling;
+use polyhedral::{Optimized, Tree};
 use targets::{RegionArray, RegionNames};
 
 use super::{Emission, Front, Lowered};
 use crate::cli::Choice;
 use crate::failure::{Failure, Source};
+use crate::files::read_source;
 use crate::process::Compiler;
 
 /// Preprocesses a C file with the system's compiler and reads its regions.
@@ -38,13 +40,24 @@ fn optimise(
         None if default => None,
         None | Some("none") => return Ok(None),
         Some("auto") => None,
-        Some(other) => {
-            return Err(
-                Failure::usage("X0803", format!("`{other}` is not a schedule")).help("it is auto or none")
-            );
+        Some(path) => {
+            let text =
+                read_source(Path::new(path)).map_err(|f| f.help("--schedule takes auto, none or a file"))?;
+            let tree: Tree = text.text.parse().map_err(|d| Failure::in_source(&text, vec![d]))?;
+            Some(tree)
         }
     };
-    let options = polyhedral::Options { schedule, ..polyhedral::Options::default() };
+    let options = match schedule {
+        // The user's schedule is the whole of it: nothing is tiled or marked beyond what it says.
+        Some(tree) => polyhedral::Options {
+            schedule: Some(tree),
+            tiling: Tiling::None,
+            parallel: false,
+            vector: false,
+            ..polyhedral::Options::default()
+        },
+        None => polyhedral::Options::default(),
+    };
     polyhedral::optimize(function, &options).map(Some).map_err(|d| Failure::in_source(source, vec![d]))
 }
 
@@ -68,9 +81,7 @@ pub fn trees(front: &Front, choice: &Choice) -> Result<String, Failure> {
         let plain = Choice { definition: Some(name), schedule: Some("none".into()), ..choice.clone() };
         let function = front.lower(&plain)?.function;
         if let Some(optimised) = optimise(&front.source, &function, choice, true)? {
-            let mut lines = optimised.report.bands;
-            lines.extend(optimised.report.notes);
-            texts.push(lines.join("\n"));
+            texts.push(optimised.tree.to_string());
         }
     }
     Ok(texts.join("\n"))

@@ -8,7 +8,7 @@ use functional::{Checked, DataType, Definition};
 use loops::{Name, Scalar};
 
 use super::Lowered;
-use crate::cli::{Choice, Mode};
+use crate::cli::{Choice, Mode, Stage};
 use crate::failure::{Failure, Source};
 use crate::files::read_source;
 
@@ -83,4 +83,24 @@ pub fn lower(source: &Source, checked: &Checked, name: &str, choice: &Choice) ->
         reassociated: chosen.reassociated,
         notes: Vec::new(),
     })
+}
+
+/// The text of a stage before loops.
+pub fn emit(
+    source: &Source,
+    checked: &Checked,
+    stage: Stage,
+    names: &[String],
+    choice: &Choice,
+) -> Result<String, Failure> {
+    let mut texts = Vec::new();
+    for name in names {
+        let chosen = choose(source, checked, name, choice)?;
+        texts.push(match stage {
+            Stage::Functional => functional::print::definition(&chosen.rewritten),
+            Stage::Derivation => translate(source, &chosen.rewritten, choice.mode)?.derivation.to_string(),
+            _ => translate(source, &chosen.rewritten, choice.mode)?.commands(),
+        });
+    }
+    Ok(texts.iter().map(|t| format!("{}\n", t.trim_end())).collect::<Vec<_>>().join("\n"))
 }

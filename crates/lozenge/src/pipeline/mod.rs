@@ -155,8 +155,8 @@ pub fn emit(source: &Source, stage: Stage, choice: &Choice) -> Result<Emission, 
         (Stage::Header, Parsed::C(_)) => {
             return Err(no_stage("C", "a header", "its regions are rewritten in their place"));
         }
-        (Stage::Functional | Stage::Derivation | Stage::Dpia, Parsed::Functional(_)) => {
-            return Err(no_stage("this version", "a text of this stage", "print loops or c"));
+        (Stage::Functional | Stage::Derivation | Stage::Dpia, Parsed::Functional(checked)) => {
+            functional::emit(source, checked, stage, &front.wanted(choice)?, choice)?
         }
         (Stage::Functional | Stage::Derivation | Stage::Dpia, Parsed::C(_)) => {
             return Err(no_stage("C", "a functional form", "it becomes a loop program at once"));

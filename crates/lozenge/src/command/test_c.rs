@@ -1,0 +1,77 @@
+//! `lozenge test` on C programs: the rewritten program must write what the original writes, byte by byte.
+
+use std::path::Path;
+use std::time::Duration;
+
+use crate::cli::{Choice, Stage};
+use crate::failure::{Failure, Source};
+use crate::kernel::{Program, sizes};
+use crate::pipeline;
+use crate::process::Compiler;
+
+/// Sizes that a program is run at beside its own: nothing, one, and primes that differ from each other.
+const PRIMES: [u32; 8] = [7, 11, 5, 13, 3, 17, 2, 19];
+
+/// A program at one set of sizes, as text and as flags.
+pub fn points(text: &str) -> Vec<(String, Vec<String>)> {
+    let names = sizes(text);
+    let mut points = vec![("its own sizes".to_owned(), Vec::new())];
+    if names.is_empty() {
+        return points;
+    }
+    let mut point = |value: &dyn Fn(usize) -> u32| {
+        let set: Vec<String> = names.iter().enumerate().map(|(k, n)| format!("{n}={}", value(k))).collect();
+        points.push((set.join(" "), set.iter().map(|s| format!("-D{s}")).collect()));
+    };
+    point(&|_| 0);
+    point(&|_| 1);
+    point(&|k| PRIMES[k % PRIMES.len()]);
+    points
+}
+
+/// Rewrites the program, for the choices of the default.
+pub fn rewritten(source: &Source) -> Result<String, Failure> {
+    let choice = Choice { assume_no_alias: true, ..Choice::default() };
+    Ok(pipeline::emit(source, Stage::C, &choice)?.text)
+}
+
+/// Compares original and rewritten program at one point.
+///
+/// # Errors
+/// `X0401` if the outputs differ; what compiling and running refuse.
+pub fn compare(
+    source: &Source,
+    rewritten: &str,
+    defines: &[String],
+    compiler: &Compiler,
+    sanitize: bool,
+) -> Result<(), Failure> {
+    let folder = Path::new(&source.path).parent().unwrap_or(Path::new("."));
+    let mut flags = vec!["-O1", "-ffp-contract=off"];
+    flags.extend(defines.iter().map(String::as_str));
+    let limit = Duration::from_secs(120);
+    let original = Program::build(compiler, &source.text, folder, &flags, &[])?.run(1, limit)?;
+    if sanitize {
+        flags.extend([
+            "-g",
+            "-fsanitize=address,undefined",
+            "-fno-sanitize=vla-bound",
+            "-fno-sanitize-recover=all",
+        ]);
+    }
+    let program = Program::build(compiler, rewritten, folder, &flags, &[])?;
+    let ours = program.run(2, limit)?;
+    if original.output == ours.output {
+        return Ok(());
+    }
+    let first = original.output.iter().zip(&ours.output).position(|(a, b)| a != b);
+    let place = first.map_or("their lengths differ".to_owned(), |k| format!("they differ from byte {k} on"));
+    Err(Failure::check(
+        "X0401",
+        format!(
+            "the rewritten program writes something else than the original ({} and {} bytes; {place})",
+            ours.output.len(),
+            original.output.len()
+        ),
+    ))
+}

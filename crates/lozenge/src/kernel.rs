@@ -1,0 +1,115 @@
+//! C programs with marked regions, as wholes: compiled as they are and as rewritten, run, and their outputs compared.
+//!
+//! A program takes the name of a file as its argument, writes to it what it computed, and may print a word `seconds` with the time of its
+//! region behind it. Its sizes are macros that it defines as `#define N N_DEFAULT`, so that `-DN=7` sets them. Not here: how a region is
+//! rewritten (`pipeline`), and what is measured against what (`command::bench`).
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::Duration;
+
+use crate::failure::Failure;
+use crate::files::{Scratch, reason};
+use crate::process::{self, Compiler};
+
+/// A compiled program in a folder of its own.
+#[derive(Debug)]
+pub struct Program {
+    scratch: Scratch,
+    program: PathBuf,
+    /// Time that the C compiler took.
+    pub compile_time: Duration,
+}
+
+/// What a run gave.
+#[derive(Debug)]
+pub struct Run {
+    /// The bytes of the output file.
+    pub output: Vec<u8>,
+    /// The time that the program printed.
+    pub seconds: Option<f64>,
+}
+
+/// The macros that set sizes.
+pub fn sizes(text: &str) -> Vec<String> {
+    let size = |line: &str| {
+        let mut words = line.split_whitespace();
+        let (define, name, value) = (words.next()?, words.next()?, words.next()?);
+        (define == "#define" && value == format!("{name}_DEFAULT")).then(|| name.to_owned())
+    };
+    text.lines().filter_map(size).collect()
+}
+
+/// Whether a text has a region to work on.
+pub fn has_region(text: &str) -> bool {
+    text.lines().any(|l| {
+        let mut words = l.trim_start().strip_prefix('#').unwrap_or_default().split_whitespace();
+        words.next() == Some("pragma") && words.next() == Some("scop")
+    })
+}
+
+impl Program {
+    /// Compiles a program text; `folder` is where its own headers are.
+    ///
+    /// # Errors
+    /// `X0302` if the compiler refuses it.
+    pub fn build(
+        compiler: &Compiler,
+        text: &str,
+        folder: &Path,
+        flags: &[&str],
+        libraries: &[&str],
+    ) -> Result<Program, Failure> {
+        let scratch = Scratch::new()?;
+        let source = scratch.path().join("program.c");
+        fs::write(&source, text).map_err(|e| {
+            Failure::environment("X0004", format!("can't write {}: {}", source.display(), reason(&e)))
+        })?;
+        let program = scratch.path().join("program");
+        // An empty name would make `-I` take the next argument.
+        let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
+        let include = format!("-I{}", folder.display());
+        let mut all = vec!["-std=gnu11", include.as_str()];
+        all.extend(flags);
+        let compile_time = compiler.compile(&[&source], &program, &all, libraries)?;
+        Ok(Program { scratch, program, compile_time })
+    }
+
+    /// Runs the program.
+    ///
+    /// # Errors
+    /// `X0304` if it fails, `X0303` after the time limit.
+    pub fn run(&self, threads: u32, limit: Duration) -> Result<Run, Failure> {
+        let output = self.scratch.path().join("output");
+        let mut command = Command::new(&self.program);
+        command.arg(&output);
+        for name in ["OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "BLIS_NUM_THREADS"] {
+            command.env(name, threads.to_string());
+        }
+        let finished = process::run(&mut command, limit)?;
+        if !finished.status.success() {
+            let failure =
+                Failure::environment("X0304", format!("the program ended with {}", finished.status));
+            return Err(if finished.stderr.is_empty() { failure } else { failure.note(finished.stderr) });
+        }
+        let said = String::from_utf8_lossy(&finished.stdout).into_owned();
+        let mut words = said.split_whitespace().skip_while(|w| *w != "seconds").skip(1);
+        let seconds = words.next().and_then(|w| w.parse().ok());
+        let output = fs::read(&output).unwrap_or_default();
+        Ok(Run { output, seconds })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes_and_regions_are_found() {
+        let text =
+            "#define N_DEFAULT 3\n#ifndef N\n#define N N_DEFAULT\n#endif\n#define M 4\n  # pragma  scop\n";
+        assert_eq!(sizes(text), ["N"]);
+        assert!(has_region(text) && !has_region("// #pragma scop\n#pragma scope\n"));
+    }
+}
