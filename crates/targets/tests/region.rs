@@ -86,7 +86,7 @@ fn regions_agree_with_the_interpreter() {
                 std::fs::write(folder.join("code.c"), around(function, &region)).unwrap();
                 let done = emit(&program, &Options::default()).unwrap();
                 std::fs::write(folder.join("declared.h"), &done.header).unwrap();
-                std::fs::write(folder.join("main.c"), runner(&done.signatures[0])).unwrap();
+                std::fs::write(folder.join("main.c"), runner(&done.signatures)).unwrap();
                 let output = Command::new(compiler)
                     .current_dir(&folder)
                     .args(["-std=c99", "-Wall", "-Wextra", "-Werror", "-ffp-contract=off"])
@@ -98,7 +98,7 @@ fn regions_agree_with_the_interpreter() {
                 for (seed, sizes) in sizes_of(function).iter().enumerate() {
                     // C has no arrays of no elements
                     if sizes.values().all(|v| *v > 0) {
-                        agree(&folder, function, sizes, seed as u64);
+                        agree(&folder, 0, function, sizes, seed as u64);
                     }
                 }
             }

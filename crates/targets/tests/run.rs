@@ -5,19 +5,18 @@ mod common;
 use std::path::Path;
 use std::process::Command;
 
-use common::differential::{agree, sizes_of};
+use common::differential::{agree, allocations_fail, sizes_of};
 use common::runner::runner;
 use common::{STRICT, program, scratch, succeed};
-use loops::{Name, Program};
+use loops::Program;
 use targets::{Options, Style, emit};
 
-/// Compiles the runner of a function with the function; the executable's path.
-fn build(folder: &Path, program: &Program, function: &Name, options: &Options, flags: &[&str]) {
+/// Compiles a program with its runner.
+fn build(folder: &Path, program: &Program, options: &Options, flags: &[&str]) {
     let done = emit(program, options).unwrap();
-    let signature = done.signatures.iter().find(|s| s.name == *function).unwrap();
     std::fs::write(folder.join("code.c"), &done.source).unwrap();
     std::fs::write(folder.join("declared.h"), &done.header).unwrap();
-    std::fs::write(folder.join("main.c"), runner(signature)).unwrap();
+    std::fs::write(folder.join("main.c"), runner(&done.signatures)).unwrap();
     let strict: &[&str] = if options.style == Style::Paper { &[] } else { &STRICT };
     let output = Command::new("gcc")
         .current_dir(folder)
@@ -33,11 +32,11 @@ fn build(folder: &Path, program: &Program, function: &Name, options: &Options, f
 fn check(area: &str, options: &Options, label: &str, flags: &[&str]) {
     for case in golden::cases(area, "loops") {
         let program = program(&case);
-        for function in &program.functions {
-            let folder = scratch(&format!("run-{label}-{}-{}", case.name, function.name));
-            build(&folder, &program, &function.name, options, flags);
+        let folder = scratch(&format!("run-{label}-{}", case.name));
+        build(&folder, &program, options, flags);
+        for (number, function) in program.functions.iter().enumerate() {
             for (seed, sizes) in sizes_of(function).iter().enumerate() {
-                agree(&folder, function, sizes, seed as u64);
+                agree(&folder, number, function, sizes, seed as u64);
             }
         }
     }
@@ -68,4 +67,62 @@ fn sequential_code_agrees_with_the_interpreter() {
 fn paper_style_agrees_with_the_interpreter() {
     let options = Options { style: Style::Paper, callable: true, ..Options::default() };
     check("targets/paper", &options, "paper", &["-O2", "-fopenmp"]);
+}
+
+/// Counts allocations, and lets one of them fail.
+const FAILING: &str = "
+#include <stdlib.h>
+int __real_posix_memalign(void **block, size_t align, size_t size);
+int __wrap_posix_memalign(void **block, size_t align, size_t size);
+static int calls;
+int __wrap_posix_memalign(void **block, size_t align, size_t size) {
+    const char *fail = getenv(\"FAIL_AT\");
+    return __sync_fetch_and_add(&calls, 1) == atoi(fail) ? 12 : __real_posix_memalign(block, align, size);
+}
+";
+
+#[test]
+fn every_failed_allocation_is_reported_and_leaks_nothing() {
+    let flags = [
+        "-O1",
+        "-fopenmp",
+        "-fsanitize=address,undefined",
+        "-fno-sanitize-recover=all",
+        "-Wl,--wrap=posix_memalign",
+        "failing.c",
+    ];
+    let mut seen = 0;
+    for case in golden::cases("targets/openmp", "loops") {
+        if !["memory", "reductions", "nested", "pairs"].contains(&case.name.as_str()) {
+            continue;
+        }
+        let program = program(&case);
+        let folder = scratch(&format!("run-failing-{}", case.name));
+        std::fs::write(folder.join("failing.c"), FAILING).unwrap();
+        build(&folder, &program, &Options::default(), &flags);
+        for (number, function) in program.functions.iter().enumerate() {
+            let sizes = function.sizes.iter().map(|s| (s.clone(), 4)).collect();
+            seen += allocations_fail(&folder, number, function, &sizes);
+        }
+    }
+    assert!(seen > 20, "only {seen} allocations");
+}
+
+/// Random programs: every construct in every place, with sanitizers. `FUZZ=4000` asks for more of them.
+#[test]
+fn random_programs_agree_with_the_interpreter() {
+    let flags = ["-O1", "-fopenmp", "-fsanitize=address,undefined", "-fno-sanitize-recover=all"];
+    let count = std::env::var("FUZZ").ok().and_then(|v| v.parse().ok()).unwrap_or(40u64);
+    for first in (0..count).step_by(40) {
+        let functions: String = (first..count.min(first + 40)).map(common::generate::function).collect();
+        let program = loops::parse(&functions).unwrap_or_else(|e| panic!("{}\n{functions}", e[0]));
+        let folder = scratch(&format!("run-random-{first}"));
+        std::fs::write(folder.join("program.loops"), &functions).unwrap();
+        build(&folder, &program, &Options::default(), &flags);
+        for (number, function) in program.functions.iter().enumerate() {
+            for (seed, sizes) in sizes_of(function).iter().skip(3).step_by(2).enumerate() {
+                agree(&folder, number, function, sizes, seed as u64);
+            }
+        }
+    }
 }

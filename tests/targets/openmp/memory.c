@@ -113,24 +113,26 @@ int smooth(int64_t n, int64_t m, const double *restrict a, double *restrict b) {
         }
         free(row);
     }
-    if (status == OK) {
-        only_set = 3.0;
-        for (int64_t i = 0; i < n * lozenge_min(m, 1); i++) {
-            double *restrict half = lozenge_alloc(i, sizeof(double));
-            if (half == NULL) {
-                status = OUT_OF_MEMORY;
-            } else {
-                for (int64_t k = 0; k < i; k++) {
-                    half[k] = a[k * m + m - 1] * 0.5;
-                }
-                for (int64_t k = 0; k < lozenge_min(i, m); k++) {
-                    b[i * m + k] += half[i - 1 - k];
-                }
+    if (status != OK) {
+        free(whole);
+        return status;
+    }
+    only_set = 3.0;
+    for (int64_t i = 0; i < n * lozenge_min(m, 1); i++) {
+        double *restrict half = lozenge_alloc(i, sizeof(double));
+        if (half == NULL) {
+            status = OUT_OF_MEMORY;
+        } else {
+            for (int64_t k = 0; k < i; k++) {
+                half[k] = a[k * m + m - 1] * 0.5;
             }
-            free(half);
-            if (status != OK) {
-                break;
+            for (int64_t k = 0; k < lozenge_min(i, m); k++) {
+                b[i * m + k] += half[i - 1 - k];
             }
+        }
+        free(half);
+        if (status != OK) {
+            break;
         }
     }
     free(whole);

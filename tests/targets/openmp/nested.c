@@ -80,13 +80,14 @@ int blocks(
             break;
         }
     }
-    if (status == OK) {
-        *tail = limit;
-        {
-            const int64_t i_end = *tail;
-            for (int64_t i = 0; i < i_end; i++) {
-                *tail = *tail - 1;
-            }
+    if (status != OK) {
+        return status;
+    }
+    *tail = limit;
+    {
+        const int64_t i_end = *tail;
+        for (int64_t i = 0; i < i_end; i++) {
+            *tail = *tail - 1;
         }
     }
     return status;

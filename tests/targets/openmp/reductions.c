@@ -133,10 +133,12 @@ int statistics(
         *largest = largest_value;
         *total = total_value;
     }
-    if (status == OK) {
-        for (int64_t j = 0; j < m; j++) {
-            sums[j] += squares[j] + (double)count + few[j % 4];
-        }
+    if (status != OK) {
+        free(squares);
+        return status;
+    }
+    for (int64_t j = 0; j < m; j++) {
+        sums[j] += squares[j] + (double)count + few[j % 4];
     }
     free(squares);
     return status;

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
-use loops::{CompareOp, Diagnostic, Expr, Function, ParamMode, Stmt};
+use loops::{Code, CompareOp, Diagnostic, Expr, Function, ParamMode, Stmt};
 
 use crate::c::{CExpr, CFunction, CParam, CStmt};
 use crate::c_print::{Layout, Printer};
@@ -55,7 +55,7 @@ pub fn start<'a>(body: &[Stmt], options: &'a Options) -> Lower<'a> {
 
 /// Translates a function.
 pub fn translate(function: &Function, c_name: &str, options: &Options) -> Result<Done, Diagnostic> {
-    loops::visit::check_depth(function)?;
+    bounded(function)?;
     let mut lower = start(&function.body, options);
     let paper = lower.paper();
     let mut params = Vec::new();
@@ -140,7 +140,9 @@ fn checked_body(
         fail.push(CStmt::Return(Some(CExpr::name("OUT_OF_MEMORY"))));
         head.push(CStmt::If(failed, fail, Vec::new()));
     }
-    let body = lower.sequence(&function.body)?;
+    let mut leave = lower.free(&blocks);
+    leave.push(CStmt::Return(Some(CExpr::name(&lower.status))));
+    let body = lower.sequence_or(&function.body, &leave)?;
     if body.may_fail {
         lower.helpers.insert(Helper::Status);
         head.push(CStmt::Declare {
@@ -212,4 +214,26 @@ fn describe(function: &Function, signature: &Signature) -> Vec<String> {
 /// An expression alone.
 fn expr_text(e: &CExpr) -> String {
     Printer::new(Layout::Readable).expression(e)
+}
+
+/// Deepest nesting of statements: C compilers have to accept 127 levels of blocks, and some accept few more.
+const MAX_BLOCKS: usize = 127;
+
+/// Refuses what is nested too deeply for C or for the recursive passes.
+///
+/// # Errors
+/// `L0104` for the bound of the hub, `T0004` for statements inside statements.
+pub fn bounded(function: &Function) -> Result<(), Diagnostic> {
+    loops::visit::check_depth(function)?;
+    let mut todo: Vec<(&Stmt, usize)> = function.body.iter().map(|s| (s, 1)).collect();
+    while let Some((stmt, depth)) = todo.pop() {
+        if depth > MAX_BLOCKS {
+            let message =
+                format!("statements of `{}` are nested more than {MAX_BLOCKS} levels deep", function.name);
+            return Err(Diagnostic::general(Code("T0004"), message)
+                .help("collapse loops into one, or conditions by `&&`"));
+        }
+        todo.extend(stmt.bodies().into_iter().flatten().map(|s| (s, depth + 1)));
+    }
+    Ok(())
 }

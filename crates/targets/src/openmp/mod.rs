@@ -124,7 +124,7 @@ pub struct SignatureParam {
 /// Translates a loop program to C.
 ///
 /// # Errors
-/// If the program is nested too deeply (`L0104`), is not valid (`T0001`), or has local arrays that cannot be allocated as it asks
+/// If the program is nested too deeply (`L0104`, `T0004`), is not valid (`T0001`), or has local arrays that cannot be allocated as it asks
 /// (`T0002`, `T0003`).
 pub fn emit(program: &Program, options: &Options) -> Result<Emitted, Diagnostic> {
     let callable = options.callable && options.style == Style::Paper;

@@ -11,7 +11,7 @@ use loops::{Diagnostic, Elem, Function, Name};
 use crate::c::{CExpr, CStmt};
 use crate::c_print::{Layout, Printer};
 use crate::openmp::Options;
-use crate::openmp::function::start;
+use crate::openmp::function::{bounded, start};
 use crate::openmp::helpers;
 use crate::openmp::lower::invalid;
 use crate::openmp::scope::{Array, Binding, Form};
@@ -45,14 +45,14 @@ pub struct RegionArray {
 /// The body of a function as C statements in the place of a region.
 ///
 /// # Errors
-/// If the program is nested too deeply (`L0104`), is not valid or has pairs (`T0001`), or has local arrays that cannot be allocated as
+/// If the program is nested too deeply (`L0104`, `T0004`), is not valid or has pairs (`T0001`), or has local arrays that cannot be allocated as
 /// it asks (`T0002`, `T0003`).
 pub fn emit_region(
     function: &Function,
     names: &RegionNames,
     options: &Options,
 ) -> Result<String, Diagnostic> {
-    loops::visit::check_depth(function)?;
+    bounded(function)?;
     let mut lower = start(&function.body, options);
     lower.native = true;
     lower.wrapping = false;

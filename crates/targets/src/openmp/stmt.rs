@@ -74,6 +74,12 @@ impl Lower<'_> {
 
     /// Statements one after another; the names that they declare go out of scope at the end.
     pub fn sequence(&mut self, stmts: &[Stmt]) -> Result<Code, Diagnostic> {
+        self.sequence_or(stmts, &[])
+    }
+
+    /// Statements one after another; where an allocation in one of them has failed, `leave` comes next, if there is such a way out,
+    /// else the statements after it are skipped.
+    pub fn sequence_or(&mut self, stmts: &[Stmt], leave: &[CStmt]) -> Result<Code, Diagnostic> {
         let mut declared: Vec<(&Name, Option<String>)> = Vec::new();
         // what is being filled: the outermost list, and lists inside `if (status == OK)`
         let mut levels: Vec<Vec<CStmt>> = vec![Vec::new()];
@@ -101,8 +107,15 @@ impl Lower<'_> {
             levels.last_mut().expect("there is always a level").extend(code.stmts);
             if code.may_fail {
                 may_fail = true;
-                if k < stmts.len() {
+                if k == stmts.len() {
+                    break;
+                }
+                if leave.is_empty() {
                     levels.push(Vec::new());
+                } else {
+                    let failed = CExpr::binary("!=", CExpr::name(&self.status), CExpr::name("OK"));
+                    let leave = CStmt::If(failed, leave.to_vec(), Vec::new());
+                    levels.last_mut().expect("there is always a level").push(leave);
                 }
             }
         }

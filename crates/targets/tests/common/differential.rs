@@ -9,10 +9,11 @@ use loops::{Data, Elem, Function, Name, ParamMode, Tensor};
 use super::succeed;
 
 /// A small generator: the same data in every run.
-struct Random(u64);
+pub struct Random(pub u64);
 
 impl Random {
-    fn next(&mut self) -> u64 {
+    /// The next number.
+    pub fn next(&mut self) -> u64 {
         self.0 ^= self.0 << 13;
         self.0 ^= self.0 >> 7;
         self.0 ^= self.0 << 17;
@@ -146,36 +147,52 @@ fn has_reductions(function: &Function) -> bool {
     found
 }
 
-/// Runs the compiled function and the interpreter at these sizes.
-pub fn agree(folder: &Path, function: &Function, sizes: &BTreeMap<Name, i64>, seed: u64) {
-    let what = format!("{} {sizes:?} seed {seed}, in {}", function.name, folder.display());
-    let reduces = has_reductions(function);
+/// Random arguments, written to the file `in`.
+fn arguments(
+    folder: &Path,
+    function: &Function,
+    sizes: &BTreeMap<Name, i64>,
+    seed: u64,
+) -> BTreeMap<Name, Tensor> {
     let mut random = Random(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1);
     let (mut args, mut input) = (BTreeMap::new(), Vec::new());
     for param in function.params.iter().filter(|p| p.mode != ParamMode::Out) {
         let shape = shape(param, sizes);
         let mut data = random.data(&param.elem, shape.iter().product());
-        if reduces {
+        if has_reductions(function) {
             tame(&mut data);
         }
         bytes(&data, &mut input);
         args.insert(param.name.clone(), Tensor { shape, data });
     }
-    let options = loops::interp::Options { races: true, ..Default::default() };
-    let expected = loops::interp::run(function, sizes, args, &options);
     std::fs::write(folder.join("in"), input).unwrap();
-    let output = Command::new(folder.join("run"))
+    args
+}
+
+/// The compiled program at these sizes.
+fn command(folder: &Path, number: usize, function: &Function, sizes: &BTreeMap<Name, i64>) -> Command {
+    let mut command = Command::new(folder.join("run"));
+    command
         .current_dir(folder)
         .env("OMP_NUM_THREADS", "3")
+        .arg(number.to_string())
         .args(function.sizes.iter().map(|s| sizes[s].to_string()))
-        .args(function.params.iter().map(|p| shape(p, sizes).iter().product::<usize>().to_string()))
-        .output()
-        .unwrap();
+        .args(function.params.iter().map(|p| shape(p, sizes).iter().product::<usize>().to_string()));
+    command
+}
+
+/// Runs the compiled function of this number and the interpreter at these sizes.
+pub fn agree(folder: &Path, number: usize, function: &Function, sizes: &BTreeMap<Name, i64>, seed: u64) {
+    let what = format!("{} {sizes:?} seed {seed}, in {}", function.name, folder.display());
+    let args = arguments(folder, function, sizes, seed);
+    let options = loops::interp::Options { races: true, ..Default::default() };
+    let expected = loops::interp::run(function, sizes, args, &options);
+    let output = command(folder, number, function, sizes).output().unwrap();
     let expected = match expected {
         Ok(expected) => expected,
         // the sizes violate an assumption: the compiled function says so too
         Err(e) if e.code.0 == "L0302" => {
-            assert_eq!(output.status.code(), Some(2), "{what}: {e}");
+            assert_eq!(output.status.code(), Some(42), "{what}: {e}");
             return;
         }
         Err(e) => panic!("{what}: {e} {:?}", e.notes),
@@ -184,11 +201,32 @@ pub fn agree(folder: &Path, function: &Function, sizes: &BTreeMap<Name, i64>, se
     let actual = std::fs::read(folder.join("out")).unwrap();
     let mut rest = actual.as_slice();
     for param in function.params.iter().filter(|p| p.mode != ParamMode::In) {
-        let tolerance = if reduces { 1e-12 } else { 0.0 };
+        let tolerance = if has_reductions(function) { 1e-12 } else { 0.0 };
         rest = compare(&expected[&param.name].data, rest, tolerance)
             .unwrap_or_else(|e| panic!("{what}, {}: {e}", param.name));
     }
     assert!(rest.is_empty(), "{what}: the output is too long");
+}
+
+/// Lets each allocation fail in turn (`FAIL_AT` says which): the function must say so, and free everything. How many there were.
+pub fn allocations_fail(
+    folder: &Path,
+    number: usize,
+    function: &Function,
+    sizes: &BTreeMap<Name, i64>,
+) -> usize {
+    arguments(folder, function, sizes, 1);
+    for place in 0..1000 {
+        let what = format!("{} {sizes:?}, allocation {place}, in {}", function.name, folder.display());
+        let output =
+            command(folder, number, function, sizes).env("FAIL_AT", place.to_string()).output().unwrap();
+        match output.status.code() {
+            Some(0) => return place,
+            Some(41) => {}
+            _ => succeed(&what, &output),
+        }
+    }
+    panic!("{} allocates without end", function.name);
 }
 
 /// Sizes 0 and 1 in all combinations, then primes.

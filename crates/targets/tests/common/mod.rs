@@ -2,6 +2,7 @@
 #![allow(dead_code)] // each test file uses a part
 
 pub mod differential;
+pub mod generate;
 pub mod runner;
 
 use std::path::{Path, PathBuf};

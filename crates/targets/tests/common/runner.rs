@@ -1,4 +1,5 @@
-//! A C program around one generated function: `run SIZE… COUNT…` reads the file `in`, calls the function twice and writes `out`.
+//! A C program around generated functions: `run FUNCTION SIZE… COUNT…` reads the file `in`, calls the function (by its number) twice
+//! and writes `out`. It ends with 0, or with 40 and what the function returned.
 //!
 //! Files hold the columns of the parameters one after another, as [`loops::Data`] has them.
 
@@ -31,11 +32,25 @@ fn leaves(elem: &Elem) -> Vec<(String, Scalar)> {
 }
 
 /// The text of the program; it includes `declared.h`.
-pub fn runner(signature: &Signature) -> String {
+pub fn runner(signatures: &[Signature]) -> String {
     let mut out = String::from(
         "#include <stdio.h>\n#include <stdlib.h>\n#include <string.h>\n#include \"declared.h\"\n",
     );
     out.push_str(COMMON);
+    let mut cases = String::new();
+    for (k, signature) in signatures.iter().enumerate() {
+        out.push_str(&run(k, signature));
+        let _ = writeln!(cases, "    case {k}:\n        return run{k}(argc - 1, argv + 1);");
+    }
+    let _ = writeln!(
+        out,
+        "int main(int argc, char **argv) {{\n    switch (argc > 1 ? atoi(argv[1]) : -1) {{\n{cases}    default:\n        return 9;\n    }}\n}}"
+    );
+    out
+}
+
+fn run(number: usize, signature: &Signature) -> String {
+    let mut out = String::new();
     let sizes = signature.sizes.len();
     let mut body =
         format!("    if (argc != {}) {{\n        return 9;\n    }}\n", 1 + sizes + signature.params.len());
@@ -70,8 +85,8 @@ pub fn runner(signature: &Signature) -> String {
     let call = format!("{}({})", signature.c_name, arguments.join(", "));
     let _ = writeln!(
         out,
-        "int main(int argc, char **argv) {{\n{body}    for (int k = 0; k < 2; k++) {{\n{reset}        const int status = {call};\n        \
-         if (status != 0) {{\n            _Exit(status); /* not the leaks of a run that was refused */\n        }}\n    }}\n{written}{freed}    fclose(in);\n    return fclose(out);\n}}"
+        "static int run{number}(int argc, char **argv) {{\n{body}    int status = 0;\n    for (int k = 0; k < 2 && status == 0; k++) {{\n\
+         {reset}        status = {call};\n    }}\n{written}{freed}    fclose(in);\n    fclose(out);\n    return status == 0 ? 0 : 40 + status;\n}}"
     );
     out
 }
