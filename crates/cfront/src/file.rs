@@ -12,6 +12,7 @@ use crate::parser::{ParseError, Parser};
 use crate::region::{CFile, Region, RegionInfo};
 use crate::scope::{Function, Object, Place, Symbol};
 use crate::source::Source;
+use crate::uses::Uses;
 
 /// What may be assumed beyond the C text.
 #[derive(Clone, Debug, Default)]
@@ -205,7 +206,8 @@ impl<'s> Reader<'s> {
                 let object = Object { ty: p.ty.clone(), place: Place::Parameter, fresh: false, at: p.at };
                 parser.scopes.declare(p.name.clone(), Symbol::Object(object));
             }
-            self.function_body(parser, &name, body.clone());
+            let uses = Uses::of(self.source, body.clone());
+            self.function_body(parser, &name, &body, &uses);
             parser.scopes.truncate(depth);
             parser.pos = body.end;
         }
@@ -213,21 +215,25 @@ impl<'s> Reader<'s> {
     }
 
     /// Walks a function's body: declarations are read, regions translated, all else passed.
-    fn function_body(&mut self, parser: &mut Parser<'s>, name: &str, body: std::ops::Range<usize>) {
+    fn function_body(
+        &mut self,
+        parser: &mut Parser<'s>,
+        name: &str,
+        body: &std::ops::Range<usize>,
+        uses: &Uses<'s>,
+    ) {
         let base = parser.scopes.depth();
         // For each open brace, whether a loop repeats it.
         let mut braces: Vec<bool> = Vec::new();
         let mut loop_ahead = false;
-        let has_goto = body
-            .clone()
-            .any(|k| self.source.tokens[k].tok == Tok::Ident && self.source.token_text(k) == "goto");
+        let has_goto = uses.names().any(|name| name == "goto");
         parser.pos = body.start;
         while parser.pos < body.end {
             let here = parser.pos;
             match parser.tok() {
                 Tok::Scop => {
                     let in_loop = has_goto || loop_ahead || braces.contains(&true);
-                    self.region(parser, name, &body, in_loop);
+                    self.region(parser, name, body, uses, in_loop);
                     continue;
                 }
                 Tok::Punct("{") => {
@@ -314,6 +320,7 @@ impl<'s> Reader<'s> {
         parser: &mut Parser<'s>,
         function: &str,
         body: &std::ops::Range<usize>,
+        uses: &Uses<'s>,
         in_loop: bool,
     ) {
         let Some((first, last)) = self.pairs.get(self.next).copied() else {
@@ -363,17 +370,14 @@ impl<'s> Reader<'s> {
             number,
             body: body.clone(),
             region: first + 1..last,
+            uses,
             in_loop,
             pure_functions: &self.options.pure_functions,
         };
         match lower::lower(&context, &statements) {
             Ok(lowered) => {
                 let macros = place.macros;
-                let mut identifiers: BTreeSet<String> = body
-                    .clone()
-                    .filter(|k| self.source.tokens[*k].tok == Tok::Ident)
-                    .map(|k| self.source.token_text(k).to_string())
-                    .collect();
+                let mut identifiers: BTreeSet<String> = uses.names().map(str::to_string).collect();
                 identifiers.extend(macros.iter().cloned());
                 let mut warnings = lowered.warnings;
                 warnings.extend(place.warnings);
@@ -419,7 +423,7 @@ impl<'s> Reader<'s> {
                 || words.first() != Some(&"pragma")
                 || words.get(1) != Some(&word)
             {
-                let span = Span::new(range.start, range.end);
+                let span = Span::new(range.start, range.start + text.trim_end().len());
                 let message = format!("`#pragma {word}` does not stand on a line of its own here");
                 return Err(Diagnostic::error(codes::PRAGMA_LINE, message, span, "comes from this line"));
             }
@@ -452,8 +456,7 @@ impl<'s> Reader<'s> {
                             "move it out of the region",
                         ));
                     }
-                    "pragma" | "" => {}
-                    _ => {
+                    "if" | "ifdef" | "ifndef" => {
                         let message = format!(
                             "`#{word}` inside a region: the result holds for this configuration only"
                         );
@@ -462,6 +465,7 @@ impl<'s> Reader<'s> {
                         diagnostic.severity = loops::Severity::Warning;
                         warnings.push(diagnostic);
                     }
+                    _ => {}
                 }
             }
             offset += line.len();

@@ -106,6 +106,8 @@ fn line_end(bytes: &[u8], mut at: usize) -> usize {
 
 /// A pragma's token; line markers and other directives are none.
 fn directive(line: &str) -> Option<Tok> {
+    let comment = [line.find("//"), line.find("/*")].into_iter().flatten().min();
+    let line = &line[..comment.unwrap_or(line.len())];
     let mut words = line
         .trim_start_matches('#')
         .split(|c: char| c.is_whitespace() || c == '\\')

@@ -19,6 +19,7 @@ mod region;
 mod scope;
 mod source;
 mod splice;
+mod uses;
 
 pub use file::{Options, parse, parse_with};
 pub use region::{AccessForm, AliasPair, CFile, Region, RegionInfo, SizeVariable, Variable, VariableKind};

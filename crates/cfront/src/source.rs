@@ -15,6 +15,8 @@ pub struct Source<'s> {
     pub tokens: Vec<Token>,
     /// Byte offset of the start of each original line, and one past the end.
     original_lines: Vec<usize>,
+    /// Byte offset of the start of each preprocessed line.
+    text_lines: Vec<usize>,
     /// `(offset in the preprocessed text, line there is this original line, in the main file)`, by offset.
     markers: Vec<Marker>,
 }
@@ -43,7 +45,8 @@ impl<'s> Source<'s> {
                 markers.push(Marker { offset, line: number, main: *main == file, file });
             }
         }
-        Source { original, text, tokens: tokens(text), original_lines: line_starts(original), markers }
+        let (original_lines, text_lines) = (line_starts(original), line_starts(text));
+        Source { original, text, tokens: tokens(text), original_lines, text_lines, markers }
     }
 
     /// The text of a token.
@@ -64,7 +67,8 @@ impl<'s> Source<'s> {
         if !marker.main {
             return Err(&marker.file);
         }
-        Ok(marker.line + self.text[marker.offset..offset].bytes().filter(|b| *b == b'\n').count())
+        let lines = |offset: usize| self.text_lines.partition_point(|start| *start <= offset);
+        Ok(marker.line + lines(offset) - lines(marker.offset))
     }
 
     /// Bytes of an original line, with its line end; empty beyond the last one.

@@ -52,6 +52,8 @@ fn show(text: &str, result: Result<CFile, Vec<Diagnostic>>) -> String {
     for region in file.regions {
         let info = &region.info;
         let program = Program { functions: vec![region.function] };
+        let report = loops::validate::validate(&program.functions[0]);
+        assert!(report.is_valid(), "{:?}", report.errors().collect::<Vec<_>>());
         let printed = program.to_string();
         assert_eq!(loops::parse(&printed).as_ref(), Ok(&program), "the program reads back");
         out.push_str(&printed);

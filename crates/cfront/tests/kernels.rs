@@ -46,21 +46,39 @@ fn rebuilt(original: &str, file: &CFile) -> Result<String, String> {
     cfront::splice(original, file, &replacements?).map_err(|d| d.to_string())
 }
 
-/// Compiles a program and gives its arrays that come out, with `sizes` as definitions.
-fn outputs(source: &Path, binary: &Path, sizes: &[String]) -> Result<Vec<u8>, String> {
+/// Sizes that every kernel is run at beside its own; all of its sizes are set to the number.
+const SIZES: [&str; 4] = ["0", "1", "2", "7"];
+
+/// The names of the sizes of a kernel that are variables.
+fn size_names(text: &str) -> Vec<&str> {
+    text.split("= SIZE(").skip(1).filter_map(|rest| rest.split(')').next()).collect()
+}
+
+/// Compiles a program; the arrays that come out at its own sizes, and at others.
+fn outputs(source: &Path, binary: &Path, names: &[&str]) -> Result<Vec<Vec<u8>>, String> {
     let data = binary.with_extension("data");
     let mut gcc = Command::new("gcc");
     gcc.args(["-std=gnu11", "-O0", "-ffp-contract=off", "-Wno-unknown-pragmas", "-I"]);
-    gcc.arg(golden::folder("c/kernels")).args(sizes).arg(source).arg("-o").arg(binary).arg("-lm");
+    gcc.arg(golden::folder("c/kernels")).arg(source).arg("-o").arg(binary).arg("-lm");
     let compiled = gcc.output().expect("gcc is needed for these tests");
     if !compiled.status.success() {
         return Err(String::from_utf8_lossy(&compiled.stderr).into_owned());
     }
-    let run = Command::new(binary).arg(&data).output().expect("it can be started");
-    if !run.status.success() {
-        return Err(format!("ended with {}", run.status));
+    let mut all = Vec::new();
+    for size in std::iter::once(None).chain(SIZES.iter().map(Some)).take(if names.is_empty() { 1 } else { 5 })
+    {
+        let mut run = Command::new(binary);
+        run.arg(&data);
+        if let Some(size) = size {
+            run.envs(names.iter().map(|name| (name, size)));
+        }
+        let run = run.output().expect("it can be started");
+        if !run.status.success() {
+            return Err(format!("ended with {} at size {size:?}", run.status));
+        }
+        all.push(std::fs::read(&data).map_err(|e| e.to_string())?);
     }
-    std::fs::read(&data).map_err(|e| e.to_string())
+    Ok(all)
 }
 
 fn check(path: &Path, name: &str, text: &str, work: &Path) -> Result<(), String> {
@@ -83,8 +101,8 @@ fn check(path: &Path, name: &str, text: &str, work: &Path) -> Result<(), String>
     }
     let source = work.join(format!("{name}.again.c"));
     std::fs::write(&source, rebuilt(text, &file)?).map_err(|e| e.to_string())?;
-    let expected = outputs(path, &work.join(format!("{name}.original")), &[])?;
-    let actual = outputs(&source, &work.join(format!("{name}.again")), &[])?;
+    let expected = outputs(path, &work.join(format!("{name}.original")), &size_names(text))?;
+    let actual = outputs(&source, &work.join(format!("{name}.again")), &size_names(text))?;
     if expected != actual {
         return Err(format!("other bits; see {}", source.display()));
     }

@@ -20,11 +20,14 @@ pub mod index;
 mod info;
 pub mod phrase;
 pub mod print;
+pub mod race;
+pub mod rules;
 pub(crate) mod translate;
+pub mod typecheck;
 mod view;
 
 use functional::Definition;
-use loops::{Diagnostic, Function, Name};
+use loops::{Code, Diagnostic, Function, Name};
 
 pub use derivation::{Derivation, Phrase, RuleStep};
 pub use phrase::Comm;
@@ -91,6 +94,10 @@ pub fn translate(definition: &Definition, mode: Mode) -> Result<Translation, Dia
     let whole = CommKind::A(Exp::closure(&definition.body, &env), Acc::var(&out, ty.clone())).into();
     let dpia = translator.normalise(whole)?;
     let mut derivation = translator.finish();
+    race::check(&dpia, &out, &derivation.bindings).map_err(|what| {
+        Diagnostic::error(Code("D0104"), "a parallel loop would race", definition.span, what)
+            .note("iteration `i` of a parallel loop writes element `i` of its result only")
+    })?;
     let frame = Frame { params, out: (out, ty), body: dpia.clone() };
     let generator = Generator::new(definition, mode, &derivation.bindings);
     let (function, abi, steps) = generator.function(&frame)?;

@@ -249,7 +249,7 @@ fn in_order<'d>(
         if state.contains_key(&start.name.name) {
             continue;
         }
-        let mut stack = vec![(start, uses(&start.body, defs))];
+        let mut stack = vec![(start, uses(start, defs))];
         state.insert(&start.name.name, State::Open);
         while let Some((def, pending)) = stack.last_mut() {
             let def = *def;
@@ -275,7 +275,7 @@ fn in_order<'d>(
                 }
                 None => {
                     state.insert(&used.name.name, State::Open);
-                    stack.push((used, uses(&used.body, defs)));
+                    stack.push((used, uses(used, defs)));
                 }
             }
         }
@@ -283,12 +283,12 @@ fn in_order<'d>(
     order
 }
 
-/// The definitions that an expression names, in reverse order. A local variable of the same name counts as well:
-/// that can only ask for an order that is not needed.
-fn uses<'d>(expr: &Expr, defs: &BTreeMap<&'d Name, &'d Def>) -> Vec<(&'d Def, Span)> {
+/// The definitions that a definition's body names, in reverse order.
+fn uses<'d>(def: &Def, defs: &BTreeMap<&'d Name, &'d Def>) -> Vec<(&'d Def, Span)> {
     let mut found: BTreeMap<&Name, (&'d Def, Span)> = BTreeMap::new();
-    let mut bound: BTreeMap<&Name, usize> = BTreeMap::new();
-    names(expr, &mut bound, &mut |name, span| {
+    let own = def.params.iter().map(|p| &p.name).chain(&def.sizes);
+    let mut bound: BTreeMap<&Name, usize> = own.map(|ident| (&ident.name, 1)).collect();
+    names(&def.body, &mut bound, &mut |name, span| {
         if let Some((name, def)) = defs.get_key_value(name) {
             found.entry(name).or_insert((def, span));
         }

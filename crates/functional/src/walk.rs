@@ -12,7 +12,9 @@ use crate::term::{Arg, Binder, Lambda, Term, TermKind, Var};
 use crate::types::DataType;
 
 /// Deeper terms than this are refused by the checker, the evaluator and strategies.
-pub const MAX_DEPTH: usize = 4000;
+///
+/// Ten thousand combinators, one behind another, are below it.
+pub const MAX_DEPTH: usize = 12_000;
 
 /// The place of a subterm: which argument of which argument. For a `let`, 0 is the value and 1 the body; an argument that is
 /// a function stands for its body.

@@ -1,69 +1,9 @@
 //! The front half on data files: source text to checked core definitions, printed; and the diagnostics of bad programs.
 
-mod render;
+mod support;
 
-use functional::{Definition, check, check_module, parse_module, print, walk};
-
-/// Runs on a stack that is as large as the command's, as deep trees need it.
-fn on_large_stack<T: Send>(run: impl FnOnce() -> T + Send) -> T {
-    std::thread::scope(|scope| {
-        let thread = std::thread::Builder::new().stack_size(1 << 30).spawn_scoped(scope, run);
-        thread.expect("a thread").join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
-    })
-}
-
-/// All that is wrong with a text: its syntax, else its types, else its core forms.
-fn diagnostics(source: &str) -> Vec<loops::Diagnostic> {
-    let (module, errors) = parse_module(source);
-    if !errors.is_empty() {
-        return errors;
-    }
-    let checked = match check_module(&module) {
-        Ok(checked) => checked,
-        Err(errors) => return errors,
-    };
-    let mut all = Vec::new();
-    for summary in checked.definitions().iter().filter(|d| d.stands_alone) {
-        match checked.elaborate(&summary.name) {
-            Ok(definition) => all.extend(check(&definition).err()),
-            Err(errors) => all.extend(errors),
-        }
-    }
-    all
-}
-
-/// The core forms of all definitions that can stand alone, verified.
-fn core(source: &str) -> Vec<Definition> {
-    let (module, errors) = parse_module(source);
-    assert!(errors.is_empty(), "{}", render::all(source, &errors));
-    let checked = check_module(&module).unwrap_or_else(|e| panic!("{}", render::all(source, &e)));
-    let mut definitions = Vec::new();
-    for summary in checked.definitions().iter().filter(|d| d.stands_alone) {
-        let definition =
-            checked.elaborate(&summary.name).unwrap_or_else(|e| panic!("{}", render::all(source, &e)));
-        if let Err(error) = check(&definition) {
-            panic!("{}\n{}", render::all(source, &[error]), print::definition(&definition));
-        }
-        definitions.push(definition);
-    }
-    definitions
-}
-
-/// The print of a definition means the same definition.
-fn assert_reads_back(definition: &Definition) {
-    let text = print::definition(definition);
-    let again = core(&text);
-    let [again] = again.as_slice() else { panic!("{text}") };
-    let same = again.name == definition.name
-        && again.sizes == definition.sizes
-        && again.facts == definition.facts
-        && again.params.iter().map(|p| &p.ty).eq(definition.params.iter().map(|p| &p.ty))
-        && walk::alpha_equal_lambdas(
-            &functional::Lambda { params: again.params.clone(), body: again.body.clone() },
-            &functional::Lambda { params: definition.params.clone(), body: definition.body.clone() },
-        );
-    assert!(same, "the print of this means something else:\n{text}\nnamely:\n{}", print::definition(again));
-}
+use functional::{print, walk};
+use support::{assert_reads_back, core, diagnostics, formatted, on_large_stack, render};
 
 #[test]
 fn good_programs_have_these_core_forms() {
@@ -106,14 +46,197 @@ fn the_library_is_well_typed_and_prints() {
     assert!(count >= 22, "the library has {count} programs");
 }
 
+/// `count` combinators, one behind another or in as many `let`s.
+fn deep_program(count: usize, lets: bool) -> String {
+    let mut text = String::from("def deep [n] (xs: [n]f32): [n]f32 =");
+    if !lets {
+        return text + " xs" + &"\n  |> mapSeq (\\x -> x + 1)".repeat(count);
+    }
+    let mut last = "xs".to_owned();
+    for k in 0..count {
+        text.push_str(&format!("\n  let x{k} = mapSeq (\\x -> x + 1) {last} in"));
+        last = format!("x{k}");
+    }
+    text + " " + &last
+}
+
 #[test]
-fn many_combinators_are_unfolded_in_time() {
+fn ten_thousand_combinators_pass() {
     on_large_stack(|| {
-        let mut text = String::from("def deep [n] (xs: [n]f32): [n]f32 = xs");
-        for _ in 0..3000 {
-            text.push_str("\n  |> mapSeq (\\x -> x + 1)");
+        for lets in [false, true] {
+            let definitions = core(&deep_program(10_000, lets));
+            assert!(walk::count(&definitions[0].body) > 30_000);
         }
-        let definitions = core(&text);
-        assert_eq!(walk::count(&definitions[0].body) > 9000, true);
     });
+}
+
+#[test]
+fn what_is_nested_too_deeply_is_refused() {
+    on_large_stack(|| {
+        let nest = |open: &str, close: &str, n: usize| {
+            format!("def f (x: f32): f32 = {}x{}", open.repeat(n), close.repeat(n))
+        };
+        let programs = [
+            (nest("(", ")", 30_000), "F0103"),
+            (nest("(", "", 1_000_000), "F0103"),
+            (nest("-(", ")", 30_000), "F0103"),
+            (nest("1 + ", "", 300_000), "F0103"),
+            (nest("", " + 1", 300_000), "F0103"),
+            (nest("", "[0]", 300_000), "F0103"),
+            (nest("\\y -> ", "", 100_000), "F0103"),
+            (nest("if true then 1 else ", "", 50_000), "F0103"),
+            (format!("def f (x: {}f32): f32 = x", "[1]".repeat(100_000)), "F0103"),
+            (format!("def f (x: {}f32): f32 = x", "(".repeat(100_000)), "F0103"),
+            (format!("def f (x: {}f32): f32 = x", "f32 -> ".repeat(100_000)), "F0103"),
+            (format!("def f: f32 = let {} = x in x", "(".repeat(100_000)), "F0103"),
+            ("(".repeat(10 << 20), "F0104"),
+            (deep_program(15_000, true), "F0502"),
+        ];
+        for (program, code) in programs {
+            let start = std::time::Instant::now();
+            let errors = diagnostics(&program);
+            let told: Vec<&str> = errors.iter().map(|e| e.code.0).collect();
+            assert!(told.contains(&code), "{code} is due, not {told:?}: {}", &program[..80]);
+            assert!(errors.len() <= 60 && start.elapsed().as_secs() < 60);
+        }
+    });
+}
+
+#[test]
+fn programs_are_formatted() {
+    golden::check("functional/fmt", "loz", "out", |case| formatted(&case.input));
+    for area in ["functional/types", "../library"] {
+        for case in golden::cases(area, "loz") {
+            assert_eq!(formatted(&case.input), case.input, "{} is not formatted", case.path.display());
+        }
+    }
+}
+
+/// Where the text between `<!-- name: ...` and the next `<!-- end -->` is.
+fn section(text: &str, name: &str) -> std::ops::Range<usize> {
+    let start = text.find(&format!("<!-- {name}:")).expect("the section begins");
+    let start = start + text[start..].find('\n').expect("a line") + 1;
+    let end = start + text[start..].find("<!-- end -->").expect("the section ends");
+    start..end
+}
+
+#[test]
+fn the_reference_lists_the_primitives() {
+    use functional::prim::TABLE;
+    use std::fmt::Write as _;
+    let mut primitives = String::new();
+    let mut group = None;
+    for info in TABLE {
+        if group != Some(info.group) {
+            let _ = write!(
+                primitives,
+                "\n### {:?}\n\n| name | type | meaning |\n| --- | --- | --- |\n",
+                info.group
+            );
+            group = Some(info.group);
+        }
+        let cell = |text: &str| text.replace('|', "\\|");
+        let _ = writeln!(primitives, "| `{}` | `{}` | {} |", info.name, cell(info.scheme), cell(info.doc));
+    }
+    primitives.push('\n');
+    let mut demands = String::from("\n");
+    for info in TABLE {
+        for demand in functional::infer::demands(info.prim) {
+            let _ = writeln!(demands, "- `{}` (`{}`): `{demand}`", info.name, info.scheme);
+        }
+    }
+    demands.push('\n');
+    let path = golden::root().join("docs/language.md");
+    let mut text = std::fs::read_to_string(&path).expect("the reference");
+    for (name, wanted) in [("primitives", primitives), ("demands", demands)] {
+        text.replace_range(section(&text, name), &wanted);
+    }
+    golden::compare(&path, &text).unwrap_or_else(|difference| panic!("{difference}"));
+}
+
+#[test]
+fn programs_of_the_reference_are_right() {
+    let text = std::fs::read_to_string(golden::root().join("docs/language.md")).expect("the reference");
+    let mut count = 0;
+    for block in text.split("```").skip(1).step_by(2).filter(|b| b.contains("def ") && !b.contains("...")) {
+        core(block).iter().for_each(assert_reads_back);
+        count += 1;
+    }
+    assert!(count >= 2);
+}
+
+#[test]
+fn files_are_imported() {
+    let files = [
+        ("main", "import \"blas\"\nimport \"util\"\ndef f [n] (xs: [n]f32): f32 = dot xs (twice xs)\n"),
+        (
+            "blas",
+            "import \"util\"\ndef dot [n] (xs ys: [n]f32): f32 = zip xs ys |> mapSeq (\\(x, y) -> x * y) |> reduceSeq (+) 0\n",
+        ),
+        ("util", "type v n = [n]f32\ndef twice [n] (xs: v n): v n = mapSeq (\\x -> 2 * x) xs\n"),
+        ("circle", "import \"circle\"\ndef f: f32 = 1\n"),
+        ("missing", "import \"nowhere\"\ndef f: f32 = 1\n"),
+        ("wrong", "import \"broken\"\ndef f: f32 = g 1\n"),
+        ("broken", "def g (x: f32): f32 = y\ndef h: f32 = 1\n"),
+        ("again", "import \"util\"\ndef twice (x: f32): f32 = x\n"),
+    ];
+    let text =
+        |name: &str| files.iter().find(|(n, _)| *n == name).map(|(n, t)| (n.to_string(), t.to_string()));
+    let load = |name: &str| {
+        let mut loader = |_: &str, path: &str| text(path).ok_or_else(|| "no such file".to_owned());
+        functional::load(name, &text(name).unwrap().1, &mut loader)
+    };
+    let (sources, errors) = load("main");
+    assert!(errors.is_empty(), "{errors:?}");
+    let names: Vec<&str> = sources.files.iter().map(|f| f.name.as_str()).collect();
+    assert_eq!(names, ["util", "blas", "main"]);
+    let checked = functional::check_sources(&sources).unwrap();
+    assert_eq!(checked.own_definitions().iter().map(|d| d.name.to_string()).collect::<Vec<_>>(), ["f"]);
+    let definition = checked.elaborate("f").unwrap();
+    functional::check(&definition).unwrap();
+    // All places are those of the file that was asked for.
+    let mut todo = vec![&definition.body];
+    while let Some(term) = todo.pop() {
+        assert!((term.span().end as usize) <= sources.files[2].text.len());
+        assert!((term.span().start as usize) >= definition.span.start as usize);
+        todo.extend(walk::children(term).into_iter().map(|(_, t)| t));
+    }
+    assert_eq!(load("circle").1[0].diagnostic.code.0, "F0206");
+    assert_eq!(load("missing").1[0].diagnostic.code.0, "F0206");
+    for (name, file, code) in [("wrong", 0, "F0201"), ("again", 1, "F0202")] {
+        let (sources, errors) = load(name);
+        assert!(errors.is_empty());
+        let errors = functional::check_sources(&sources).unwrap_err();
+        let told: Vec<_> = errors.iter().map(|e| (e.file, e.diagnostic.code.0)).collect();
+        assert_eq!(told, [(file, code)]);
+    }
+}
+
+#[test]
+fn definitions_are_unfolded_at_the_types_asked_for() {
+    use functional::{DataType, check_module, parse_module};
+    use loops::{Name, Scalar};
+    let source = "def sum [n] {t: num} (xs: [n]t): t = reduceSeq (+) 0 xs
+def apply (f: f32 -> f32) (x: f32): f32 = f x
+def root {t: float} (x: t): t = sqrt x
+def modulo {t: int} (x y: t): t = x % y";
+    let checked = check_module(&parse_module(source).0).unwrap();
+    let at = |name: &str, parameter: &str, scalar: Scalar| {
+        let types = std::collections::BTreeMap::from([(Name::new(parameter), DataType::Scalar(scalar))]);
+        checked.elaborate_at(name, &types)
+    };
+    for scalar in [Scalar::F32, Scalar::F64, Scalar::I32, Scalar::I64] {
+        let definition = at("sum", "t", scalar).unwrap();
+        functional::check(&definition).unwrap();
+        assert_eq!(*definition.body.ty(), DataType::Scalar(scalar));
+    }
+    let code = |result: Result<functional::Definition, Vec<loops::Diagnostic>>| result.unwrap_err()[0].code.0;
+    assert_eq!(code(at("sum", "t", Scalar::Bool)), "F0507");
+    assert_eq!(code(at("sum", "s", Scalar::F32)), "F0507");
+    assert_eq!(code(at("root", "t", Scalar::I32)), "F0507");
+    assert_eq!(code(checked.elaborate("apply")), "F0503");
+    assert_eq!(code(checked.elaborate("smu")), "F0504");
+    assert!(checked.elaborate("smu").unwrap_err()[0].help[0].contains("`sum`"));
+    assert_eq!(*checked.elaborate("modulo").unwrap().body.ty(), DataType::Scalar(Scalar::I64));
+    assert_eq!(*checked.elaborate("root").unwrap().body.ty(), DataType::Scalar(Scalar::F32));
 }

@@ -48,7 +48,7 @@ pub struct AccessSite<'a> {
     pub stmt: &'a Stmt,
     /// The number of the statement in the order of the text, from 0; loops and conditionals count.
     pub position: usize,
-    /// Loops and conditions around it, outermost first.
+    /// Loops and conditions around it, outermost first; for a read inside a `select` also the condition of its branch.
     pub context: Vec<Context<'a>>,
 }
 
@@ -111,14 +111,20 @@ impl<'a> Collector<'a> {
     }
 
     fn reads(&mut self, stmt: &'a Stmt, position: usize, expr: &'a Expr) {
-        let mut found = Vec::new();
-        expr.walk(&mut |e| {
-            if let Expr::Load(access) = e {
-                found.push(access);
-            }
-        });
-        for access in found {
+        if let Expr::Load(access) = expr {
             self.push(stmt, position, AccessKind::Read, access, None);
+        }
+        if let Expr::Select(cond, then, otherwise) = expr {
+            self.reads(stmt, position, cond);
+            for (holds, branch) in [(true, then), (false, otherwise)] {
+                self.context.push(Context::Condition { cond, holds });
+                self.reads(stmt, position, branch);
+                self.context.pop();
+            }
+            return;
+        }
+        for child in expr.children() {
+            self.reads(stmt, position, child);
         }
     }
 

@@ -20,6 +20,8 @@ pub struct Facts {
     natural: Vec<Poly>,
     /// A condition that never holds was assumed.
     impossible: bool,
+    /// The names that occur in all this.
+    known: BTreeSet<Name>,
 }
 
 /// Bounds of a loop variable, both inclusive: it is at least every lower and at most every upper one.
@@ -31,7 +33,7 @@ struct Range {
 }
 
 /// Steps of one proof.
-const FUEL: u32 = 400;
+const FUEL: u32 = 100;
 /// Facts that are remembered at one place.
 const MOST_FACTS: usize = 64;
 /// Bounds of one kind that are remembered of a variable.
@@ -84,8 +86,21 @@ impl Facts {
             && self.natural.len() < MOST_FACTS
             && !self.natural.contains(&poly)
         {
+            self.know(&poly);
             self.bound(&poly);
             self.natural.push(poly);
+        }
+    }
+
+    fn know(&mut self, poly: &Poly) {
+        for atom in poly.atoms() {
+            atom.walk(&mut |e| {
+                if let Expr::Var(name) = e
+                    && !self.known.contains(name)
+                {
+                    self.known.insert(name.clone());
+                }
+            });
         }
     }
 
@@ -112,15 +127,23 @@ impl Facts {
         }
     }
 
+    /// Whether the innermost loop variable has no value, as far as its bounds show it.
+    pub(crate) fn innermost_is_empty(&self) -> bool {
+        let mut fuel = FUEL;
+        self.ranges.last().is_some_and(|range| self.is_empty(range, &mut fuel))
+    }
+
+    fn is_empty(&self, range: &Range, fuel: &mut u32) -> bool {
+        let mut empty = |low: &Poly, high: &Poly| {
+            low.sub(high).and_then(|p| p.plus(-1)).is_some_and(|p| self.eliminate(&p, fuel))
+        };
+        range.lower.iter().any(|low| range.upper.iter().any(|high| empty(low, high)))
+    }
+
     /// Whether no values at all fulfil the facts, as far as bounds of loop variables show it.
     pub fn are_contradictory(&self) -> bool {
-        self.impossible
-            || self.ranges.iter().any(|range| {
-                let empty = |low: &Poly, high: &Poly| {
-                    low.sub(high).and_then(|p| p.plus(-1)).is_some_and(|p| self.natural(&p))
-                };
-                range.lower.iter().any(|low| range.upper.iter().any(|high| empty(low, high)))
-            })
+        let mut fuel = 10 * FUEL;
+        self.impossible || self.ranges.iter().any(|range| self.is_empty(range, &mut fuel))
     }
 
     /// From here on the expression is at least 0.
@@ -162,6 +185,9 @@ impl Facts {
 
     /// Forgets what is known of a name that means something else from here on.
     pub fn forget(&mut self, name: &Name) {
+        if !self.known.remove(name) {
+            return;
+        }
         let mentions = |poly: &Poly| poly.atoms().iter().any(|atom| atom.vars().contains(name));
         self.natural.retain(|poly| !mentions(poly));
         for range in &mut self.ranges {
@@ -190,6 +216,8 @@ impl Facts {
                 self.learn(high.sub(low));
             }
         }
+        lower.iter().chain(&upper).for_each(|poly| self.know(poly));
+        self.known.insert(var.clone());
         self.ranges.push(Range { var: var.clone(), lower, upper });
     }
 
@@ -246,12 +274,12 @@ impl Facts {
             return true;
         }
         let mut fuel = FUEL;
-        self.with_facts(poly, 2, &mut fuel)
+        self.with_fact(poly, &mut fuel)
     }
 
-    /// Whether the polynomial is the sum of some facts and of something natural.
-    fn with_facts(&self, poly: &Poly, most: usize, fuel: &mut u32) -> bool {
-        for fact in &self.natural {
+    /// Whether the polynomial is the sum of a fact, taken some times, and of something natural.
+    fn with_fact(&self, poly: &Poly, fuel: &mut u32) -> bool {
+        self.natural.iter().any(|fact| {
             // Take the fact as often as cancels one of its terms.
             let times =
                 fact.terms().filter(|(monomial, _)| !monomial.is_empty()).find_map(|(monomial, c)| {
@@ -262,12 +290,9 @@ impl Facts {
                         None
                     }
                 });
-            let Some(rest) = times.and_then(|times| poly.sub(&fact.scale(times)?)) else { continue };
-            if self.eliminate(&rest, fuel) || (most > 1 && self.with_facts(&rest, most - 1, fuel)) {
-                return true;
-            }
-        }
-        false
+            let rest = times.and_then(|times| poly.sub(&fact.scale(times)?));
+            rest.is_some_and(|rest| self.eliminate(&rest, fuel))
+        })
     }
 
     /// Replaces atoms by their bounds, innermost loops first, until only sizes are left.
@@ -305,21 +330,34 @@ impl Facts {
                 bounded.is_some_and(|p| self.eliminate(&p, fuel))
             });
         }
-        self.natural_in_sizes(poly)
+        self.natural_in_sizes(poly, 2)
     }
 
-    /// Whether all coefficients are natural when every size is counted from its smallest value.
-    fn natural_in_sizes(&self, poly: &Poly) -> bool {
-        let mut shifted = poly.clone();
-        for atom in poly.atoms() {
-            let Some(least) = self.least(atom) else { return false };
-            let counted = Poly::atom(atom.clone()).plus(least);
-            match counted.and_then(|by| shifted.replace(atom, &by)) {
-                Some(next) => shifted = next,
-                None => return false,
+    /// Whether all coefficients are natural when every size is counted from its smallest value, perhaps after taking off some facts
+    /// that cancel a negative term.
+    fn natural_in_sizes(&self, poly: &Poly, most_facts: usize) -> bool {
+        let counted = |poly: &Poly| {
+            let mut shifted = poly.clone();
+            for atom in poly.atoms() {
+                let by = Poly::atom(atom.clone()).plus(self.least(atom)?)?;
+                shifted = shifted.replace(atom, &by)?;
             }
+            Some(shifted.terms().all(|(_, c)| c >= 0))
+        };
+        if counted(poly) == Some(true) {
+            return true;
         }
-        shifted.terms().all(|(_, c)| c >= 0)
+        most_facts > 0
+            && self.natural.iter().any(|fact| {
+                let times = fact.terms().filter(|(monomial, c)| *c < 0 && !monomial.is_empty()).find_map(
+                    |(monomial, c)| {
+                        let have = poly.coefficient(monomial);
+                        if have < 0 && have % c == 0 { i64::try_from(have / c).ok() } else { None }
+                    },
+                );
+                let rest = times.and_then(|times| poly.sub(&fact.scale(times)?));
+                rest.is_some_and(|rest| self.natural_in_sizes(&rest, most_facts - 1))
+            })
     }
 
     /// The largest constant that some fact gives as a lower bound of a size.
@@ -369,6 +407,18 @@ impl Facts {
                         natural(bound.and_then(|bound| with(&bound)), fuel)
                     }
                     BinaryOp::FloorDiv | BinaryOp::Div if floors => {
+                        if let Some((inner, cases)) = extremum_inside(&x, &d) {
+                            // Quotients rise with the dividend: that of a minimum is the minimum of the quotients.
+                            let mut natural = |by: &Poly| {
+                                let replaced = poly.replace(atom, by);
+                                replaced.is_some_and(|p| self.eliminate(&p, fuel))
+                            };
+                            let either = falling == (inner == BinaryOp::Min);
+                            let first = natural(&cases[0]);
+                            if if first == either { first } else { natural(&cases[1]) } {
+                                return true;
+                            }
+                        }
                         // d q is in x - (d - 1) ..= x; and an integer p is natural if d p > -d.
                         let dq = if rising { x.sub(&largest) } else { Some(x.clone()) };
                         let scaled = dq
@@ -384,6 +434,28 @@ impl Facts {
             _ => false,
         }
     }
+}
+
+/// If the dividend is a minimum or maximum plus something: the quotients by a positive constant with each operand in its place.
+fn extremum_inside(x: &Poly, d: &Poly) -> Option<(BinaryOp, [Poly; 2])> {
+    let divisor = d.as_constant().filter(|d| *d > 0)?;
+    let (atom, op, a, b) = x.atoms().into_iter().find_map(|atom| match atom {
+        Expr::Binary(op @ (BinaryOp::Min | BinaryOp::Max), a, b) => Some((atom, *op, a, b)),
+        _ => None,
+    })?;
+    if x.coefficient(std::slice::from_ref(atom)) <= 0 {
+        return None;
+    }
+    let (factor, _) = x.split(atom)?;
+    factor.as_constant()?;
+    let quotient = |operand: &Expr| {
+        let dividend = x.replace(atom, &Poly::of(operand)?)?;
+        match dividend.as_constant() {
+            Some(value) => Some(Poly::constant(value.div_euclid(divisor))),
+            None => Some(Poly::atom(dividend.to_expr(&[])?.floor_div(divisor))),
+        }
+    };
+    Some((op, [quotient(a)?, quotient(b)?]))
 }
 
 fn node_count(expr: &Expr) -> usize {

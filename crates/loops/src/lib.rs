@@ -20,6 +20,7 @@ pub mod print;
 pub mod program;
 pub mod simplify;
 pub mod size;
+mod symbols;
 pub mod types;
 pub mod typing;
 pub mod validate;

@@ -464,10 +464,23 @@ impl fmt::Display for Atom {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Atom::Param(name) => write!(f, "{name}"),
-            Atom::Div(a, b) => write!(f, "(({a}) / ({b}))"),
-            Atom::Mod(a, b) => write!(f, "(({a}) % ({b}))"),
-            Atom::Huge(BinaryOpKey::Add, a, b) => write!(f, "(({a}) + ({b}))"),
-            Atom::Huge(BinaryOpKey::Mul, a, b) => write!(f, "(({a}) * ({b}))"),
+            Atom::Div(a, b) => write!(f, "({} / {})", Operand(a), Operand(b)),
+            Atom::Mod(a, b) => write!(f, "({} % {})", Operand(a), Operand(b)),
+            Atom::Huge(BinaryOpKey::Add, a, b) => write!(f, "({} + {})", Operand(a), Operand(b)),
+            Atom::Huge(BinaryOpKey::Mul, a, b) => write!(f, "({} * {})", Operand(a), Operand(b)),
+        }
+    }
+}
+
+/// A size in parentheses, unless it is a name or a natural number.
+struct Operand<'a>(&'a Size);
+
+impl fmt::Display for Operand<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.0.as_param().is_some() || self.0.as_constant().is_some_and(|c| c >= 0) {
+            write!(f, "{}", self.0)
+        } else {
+            write!(f, "({})", self.0)
         }
     }
 }

@@ -90,9 +90,7 @@ impl Frame {
             }
             Expr::Cast(Scalar::I64, a) => self.pw_aff(a),
             Expr::Cast(to, _) => refuse(format!("the conversion to {to} can change the value")),
-            Expr::Load(access) => {
-                refuse(format!("it depends on the data in `{}`, which the program computes", access.array))
-            }
+            Expr::Load(access) => refuse(format!("it depends on the data in `{}`", access.array)),
             Expr::Call { function, .. } => refuse(format!("it calls `{function}`")),
             Expr::F32(_) | Expr::F64(_) | Expr::Unary(..) => refuse("it is a floating-point number"),
             Expr::Bool(_) | Expr::Compare(..) => refuse("it is a truth value"),
@@ -165,15 +163,7 @@ impl Frame {
                     let differ = a.subtract(&b)?.union(&b.subtract(&a)?)?;
                     return Ok(if *op == CompareOp::Ne { differ } else { differ.complement()? });
                 }
-                let (a, b) = (self.pw_aff(a)?, self.pw_aff(b)?);
-                Ok(match op {
-                    CompareOp::Eq => a.eq_set(&b)?,
-                    CompareOp::Ne => a.ne_set(&b)?,
-                    CompareOp::Lt => a.lt_set(&b)?,
-                    CompareOp::Le => a.le_set(&b)?,
-                    CompareOp::Gt => a.gt_set(&b)?,
-                    CompareOp::Ge => a.ge_set(&b)?,
-                })
+                self.comparison(*op, a, b)
             }
             Expr::Binary(BinaryOp::And, a, b) => Ok(self.set(a)?.intersect(&self.set(b)?)?),
             Expr::Binary(BinaryOp::Or, a, b) => Ok(self.set(a)?.union(&self.set(b)?)?),
@@ -185,32 +175,62 @@ impl Frame {
             }
             // `if (x)` of C: not zero.
             Expr::Cast(Scalar::Bool, a) => Ok(self.pw_aff(a)?.non_zero_set()?),
-            Expr::Load(access) => {
-                refuse(format!("it depends on the data in `{}`, which the program computes", access.array))
-            }
+            Expr::Load(access) => refuse(format!("it depends on the data in `{}`", access.array)),
             _ => refuse("it is not a comparison of affine expressions"),
         }
     }
 
+    /// A comparison. One with all of several (`i < min(a, b)`) is a conjunction: as a piecewise function the minimum would cut the set in
+    /// pieces, and everything that is done with it later costs that many times more.
+    fn comparison(&self, op: CompareOp, a: &Expr, b: &Expr) -> Found<Set> {
+        let (least, greatest) = match op {
+            CompareOp::Lt | CompareOp::Le => (b, a),
+            CompareOp::Gt | CompareOp::Ge => (a, b),
+            CompareOp::Eq | CompareOp::Ne => {
+                let (a, b) = (self.pw_aff(a)?, self.pw_aff(b)?);
+                return Ok(if op == CompareOp::Eq { a.eq_set(&b)? } else { a.ne_set(&b)? });
+            }
+        };
+        let strict = matches!(op, CompareOp::Lt | CompareOp::Gt);
+        self.below(greatest, least, strict)
+    }
+
+    /// Where `low <= high`, or `low < high`.
+    fn below(&self, low: &Expr, high: &Expr, strict: bool) -> Found<Set> {
+        if let Expr::Binary(BinaryOp::Max, a, b) = low {
+            return Ok(self.below(a, high, strict)?.intersect(&self.below(b, high, strict)?)?);
+        }
+        if let Expr::Binary(BinaryOp::Min, a, b) = high {
+            return Ok(self.below(low, a, strict)?.intersect(&self.below(low, b, strict)?)?);
+        }
+        let (low, high) = (self.pw_aff(low)?, self.pw_aff(high)?);
+        Ok(if strict { low.lt_set(&high)? } else { low.le_set(&high)? })
+    }
+
     /// The set of the values `lower, lower + step, ..` below `upper` of the innermost iterator.
     pub fn range(&self, lower: &Expr, upper: &Expr, step: i64) -> Result<Set> {
-        let widen = |role: &str, expr: &Expr| -> Result<PwAff> {
-            // Bounds do not see the loop's own variable: hide it while they are read.
-            let mut frame = self.clone();
-            frame.iterators.pop();
-            frame.function(role, expr)
-        };
-        let (first, end) = (widen("the lower bound", lower)?, widen("the upper bound", upper)?);
-        let build = || -> isl::Result<Set> {
-            let own = PwAff::variable(&self.space, Dim::SET, self.iterators.len() - 1)?;
-            let mut set = own.ge_set(&first)?.intersect(&own.lt_set(&end)?)?;
+        // Bounds do not see the loop's own variable, also if it hides another: it gets a name that no program has.
+        let mut frame = self.clone();
+        let own = Name::new("");
+        frame.iterators.pop();
+        frame.iterators.push(own.clone());
+        let variable = Expr::Var(own);
+        let from = frame
+            .below(lower, &variable, false)
+            .map_err(|refusal| report("the lower bound", lower, refusal))?;
+        let to = frame
+            .below(&variable, upper, true)
+            .map_err(|refusal| report("the upper bound", upper, refusal))?;
+        let build = || -> Found<Set> {
+            let mut set = from.intersect(&to)?;
             if step > 1 {
-                let offset = own.sub(&first)?.modulo(&Val::int(self.ctx(), step)?)?;
+                let offset = frame.pw_aff(&variable)?.sub(&frame.pw_aff(lower)?)?;
+                let offset = offset.modulo(&Val::int(self.ctx(), step)?)?;
                 set = set.intersect(&offset.eq_set(&PwAff::constant(&self.space, 0)?)?)?;
             }
             Ok(set)
         };
-        build().map_err(fault::library)
+        build().map_err(|refusal| report("the lower bound", lower, refusal))
     }
 }
 

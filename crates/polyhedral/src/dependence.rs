@@ -1,7 +1,7 @@
 //! Which pairs of instances must stay in order, and which of those a reduction frees.
 //!
 //! Three views: [`memory`] has every pair of conflicting instances (what legality is checked against), [`dataflow`] has for each read the one
-//! write that it sees, and [`covering`] has few pairs from which the others follow by transitivity (what the scheduler is given).
+//! write that it sees, and [`nearest`] has the pairs that a schedule should keep near to each other.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -79,6 +79,22 @@ pub(crate) fn before(source: &Statement, target: &Statement) -> isl::Result<Map>
     Ok(result)
 }
 
+/// The pairs that are not [`before`], in pieces of one conjunction each.
+pub(crate) fn not_before(source: &Statement, target: &Statement) -> isl::Result<Vec<Map>> {
+    let space = source.domain.space()?.map_to(&target.domain.space()?)?;
+    let shared = shared_loops(source, target);
+    let mut pieces = Vec::new();
+    let mut equal = Map::universe(&space)?;
+    for level in 0..shared {
+        pieces.push(equal.order_gt((Dim::In, level), (Dim::Out, level))?);
+        equal = equal.equate((Dim::In, level), (Dim::Out, level))?;
+    }
+    if source.position[shared] >= target.position[shared] {
+        pieces.push(equal);
+    }
+    Ok(pieces)
+}
+
 /// Number of loops that both statements are in.
 pub(crate) fn shared_loops(source: &Statement, target: &Statement) -> usize {
     source.loops.iter().zip(&target.loops).take_while(|(a, b)| a.number == b.number).count()
@@ -105,17 +121,13 @@ fn by_element(model: &Model) -> BTreeMap<String, Vec<Site<'_>>> {
 /// # Errors
 /// Those of the set library; `P0002` if there are too many pairs of accesses.
 pub fn memory(model: &Model) -> Result<Vec<Dependence>> {
-    memory_where(model, &|_| true)
-}
-
-fn memory_where(model: &Model, wanted: &dyn Fn(&[Site<'_>]) -> bool) -> Result<Vec<Dependence>> {
     type Key = (Name, Kind, usize, usize, Option<ReduceOp>);
     let index: BTreeMap<&Name, usize> =
         model.statements.iter().enumerate().map(|(k, s)| (&s.label, k)).collect();
     let mut found: BTreeMap<Key, Map> = BTreeMap::new();
     let mut order: BTreeMap<(usize, usize), Map> = BTreeMap::new();
     let mut pairs = 0usize;
-    for sites in by_element(model).values().filter(|sites| wanted(sites)) {
+    for sites in by_element(model).values() {
         for (s, a) in sites {
             for (t, b) in sites {
                 if !a.write && !b.write {
@@ -224,37 +236,19 @@ fn from_full(model: &Model, kind: Kind, full: &UnionMap) -> Result<Vec<Dependenc
         .collect())
 }
 
-/// Dependences from which all others follow by transitivity: for each access only the last one before it.
+/// For each pair of statements and each later instance only the last earlier instance on which it depends: what a schedule should keep near.
 ///
-/// Arrays that a reduction updates are not thinned out: where the order inside a reduction is free, transitivity through it is lost.
+/// A part of the given dependences; only flow. Not exact dataflow (a write of another statement may come between), which costs far more.
 ///
 /// # Errors
 /// Those of the set library.
-pub fn covering(model: &Model) -> Result<Vec<Dependence>> {
-    let reduced = |sites: &[Site<'_>]| sites.iter().any(|(_, touch)| touch.reduction.is_some());
-    let mut all = memory_where(model, &reduced)?;
-    let groups = by_element(model);
-    let select = |write: bool| -> Result<UnionMap> {
-        let touches = groups
-            .values()
-            .filter(|sites| !reduced(sites))
-            .flatten()
-            .filter(|(_, touch)| touch.write == write)
-            .map(|(_, touch)| &touch.relation);
-        UnionMap::of(&model.ctx, touches).map_err(fault::library)
-    };
-    let (reads, writes, order) = (select(false)?, select(true)?, model.order()?);
-    let run = |sink: &UnionMap, kind: Kind| -> isl::Result<UnionMap> {
-        let info = UnionAccessInfo::from_sink(sink)?.schedule_map(&order)?;
-        match kind {
-            Kind::Flow | Kind::Output => info.must_source(&writes)?.compute()?.full_must(),
-            Kind::Anti => info.may_source(&reads)?.kill(&writes)?.compute()?.full_may(),
-        }
-    };
-    for (sink, kind) in [(&reads, Kind::Flow), (&writes, Kind::Anti), (&writes, Kind::Output)] {
-        all.extend(from_full(model, kind, &run(sink, kind).map_err(fault::library)?)?);
-    }
-    Ok(all)
+pub fn nearest(dependences: &[Dependence]) -> Result<Vec<Dependence>> {
+    let flow = dependences.iter().filter(|d| d.kind == Kind::Flow);
+    flow.map(|dependence| {
+        let last = dependence.relation.reverse().and_then(|map| map.lexmax()?.reverse()?.coalesce());
+        Ok(Dependence { relation: last.map_err(fault::library)?, ..dependence.clone() })
+    })
+    .collect()
 }
 
 /// The relations of some dependences as one.

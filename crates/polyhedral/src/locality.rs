@@ -109,8 +109,13 @@ pub(crate) fn vector_score(model: &Model, member: &Member) -> Result<i64> {
     for (tuple, position) in driven(model, member)? {
         let Some(statement) = model.by_tuple(&tuple) else { continue };
         let iterator = &statement.loops[position].var;
+        let accesses = subscripts(statement);
+        // A loop along which nothing moves to the next element gains nothing.
+        if accesses.iter().all(|(_, indices)| stride(indices, iterator) != Stride::One) {
+            continue;
+        }
         // A store that is strided cannot be a vector's; a load that does not move is one broadcast.
-        for (k, (_, indices)) in subscripts(statement).into_iter().enumerate() {
+        for (k, (_, indices)) in accesses.into_iter().enumerate() {
             let weight = if k == 0 { 2 } else { 1 };
             score += weight
                 * match stride(indices, iterator) {

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use loops::{Function, Name};
 
 use crate::check::{self, Checked};
-use crate::codegen::{self, Instance};
+use crate::codegen::{self, Generated, Instance};
 use crate::dependence;
 use crate::fault::{self, Result};
 use crate::locality::{self, Caches};
@@ -96,16 +96,11 @@ pub struct Report {
 pub fn optimize(function: &Function, options: &Options) -> Result<Optimized> {
     let model = Model::extract(function)?;
     let mut report = Report { statements: model.statements.len(), ..Report::default() };
-    let dependences = model.ctx.limited(options.operations, || dependence::covering(&model));
-    let dependences = match dependences {
-        Ok(dependences) => dependences,
-        Err(error) if fault::is_limit(&error) => dependence::memory(&model)?,
-        Err(error) => return Err(error),
-    };
+    let dependences = model.ctx.limited(options.operations, || dependence::memory(&model))?;
     report.dependences = dependences.len();
     let tree = match &options.schedule {
         Some(tree) => {
-            check::tree(&model, &dependence::memory(&model)?, tree)?;
+            check::tree(&model, &dependences, tree)?;
             tree.clone()
         }
         None => {
@@ -121,14 +116,46 @@ pub fn optimize(function: &Function, options: &Options) -> Result<Optimized> {
             scheduled.tree
         }
     };
-    let mut mapper = Mapper { model: &model, options, report: &mut report };
-    let Tree { root } = tree;
-    let tree = Tree { root: mapper.node(root, options.parallel)? };
-    let generated = codegen::generate(&model, &tree, options.operations)?;
+    // Where a stage reaches its limit, less is tried: first without tiles, then the order of the text.
+    let plain = Options { tiling: Tiling::None, ..options.clone() };
+    let mut attempts = vec![(tree.clone(), options)];
+    if options.tiling != Tiling::None {
+        attempts.push((tree, &plain));
+    }
+    attempts.push((Tree::original(&model)?, &plain));
+    let last = attempts.len() - 1;
+    for (k, (tree, options)) in attempts.into_iter().enumerate() {
+        match realise(&model, function, tree, options, &mut report) {
+            Err(error) if k < last && fault::is_limit(&error) => {
+                let given_up = if k + 1 == last { "the new order was" } else { "tiles were" };
+                report.notes.push(format!("{given_up} given up: {}", error.message));
+            }
+            result => return result.map(|(generated, tree)| finish(generated, tree, report)),
+        }
+    }
+    Err(fault::limit("attempts"))
+}
+
+fn finish(generated: Generated, tree: Tree, report: Report) -> Optimized {
+    Optimized { function: generated.function, instances: generated.instances, tree, report }
+}
+
+/// Maps a schedule to loops, generates code, and checks it.
+fn realise(
+    model: &Model,
+    function: &Function,
+    tree: Tree,
+    options: &Options,
+    report: &mut Report,
+) -> Result<(Generated, Tree)> {
+    report.bands.clear();
+    let mut mapper = Mapper { model, options, report };
+    let tree = Tree { root: mapper.node(tree.root, options.parallel)? };
+    let generated = codegen::generate(model, &tree, options.operations)?;
     if options.check {
         report.checked = Some(check::function(function, &generated, options.operations)?);
     }
-    Ok(Optimized { function: generated.function, instances: generated.instances, tree, report })
+    Ok((generated, tree))
 }
 
 /// Statements that reuse data (more loops than subscripts) want nests of their own; the others want to share one pass.

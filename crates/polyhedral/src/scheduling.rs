@@ -4,7 +4,7 @@
 
 use isl::{Flag, ScheduleConstraints, UnionMap, UnionSet};
 
-use crate::dependence::{self, Dependence, Kind};
+use crate::dependence::{self, Dependence};
 use crate::fault::{self, Result};
 use crate::model::Model;
 use crate::tree::{Node, Tree};
@@ -34,7 +34,7 @@ pub struct Options {
 
 impl Default for Options {
     fn default() -> Options {
-        Options { fusion: Fusion::Smart, operations: 40_000_000, cluster: 24 }
+        Options { fusion: Fusion::Smart, operations: 1_000_000, cluster: 24 }
     }
 }
 
@@ -142,8 +142,7 @@ fn part(
     };
     let validity = restrict(dependence::union(model, dependences.iter().filter(|d| d.reduction.is_none()))?)?;
     let all = restrict(dependence::union(model, dependences)?)?;
-    let near = dependences.iter().filter(|d| d.kind == Kind::Flow);
-    let proximity = restrict(dependence::union(model, near)?)?;
+    let proximity = restrict(dependence::union(model, &dependence::nearest(dependences)?)?)?;
     let ctx = &model.ctx;
     let run = || -> isl::Result<isl::Schedule> {
         ctx.set(Flag::ScheduleSerializeSccs, i32::from(options.fusion == Fusion::None))?;

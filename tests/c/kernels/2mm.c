@@ -51,10 +51,10 @@ static void kernel_2mm(int ni, int nj, int nk, int nl, DATA_TYPE alpha, DATA_TYP
 
 int main(int argc, char **argv)
 {
-  int ni = NI;
-  int nj = NJ;
-  int nk = NK;
-  int nl = NL;
+  int ni = SIZE(NI);
+  int nj = SIZE(NJ);
+  int nk = SIZE(NK);
+  int nl = SIZE(NL);
   DATA_TYPE alpha = 1.5;
   DATA_TYPE beta = 1.25;
   DATA_TYPE (*tmp)[nj] = harness_alloc((size_t)ni * (size_t)nj, sizeof(DATA_TYPE));

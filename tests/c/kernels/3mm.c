@@ -62,11 +62,11 @@ static void kernel_3mm(int ni, int nj, int nk, int nl, int nm, DATA_TYPE E[restr
 
 int main(int argc, char **argv)
 {
-  int ni = NI;
-  int nj = NJ;
-  int nk = NK;
-  int nl = NL;
-  int nm = NM;
+  int ni = SIZE(NI);
+  int nj = SIZE(NJ);
+  int nk = SIZE(NK);
+  int nl = SIZE(NL);
+  int nm = SIZE(NM);
   DATA_TYPE (*E)[nj] = harness_alloc((size_t)ni * (size_t)nj, sizeof(DATA_TYPE));
   DATA_TYPE (*A)[nk] = harness_alloc((size_t)ni * (size_t)nk, sizeof(DATA_TYPE));
   DATA_TYPE (*B)[nj] = harness_alloc((size_t)nk * (size_t)nj, sizeof(DATA_TYPE));

@@ -56,8 +56,8 @@ static void kernel_adi(int tsteps, int n, DATA_TYPE u[restrict n][n], DATA_TYPE 
 
 int main(int argc, char **argv)
 {
-  int tsteps = TSTEPS;
-  int n = N;
+  int tsteps = SIZE(TSTEPS);
+  int n = SIZE(N);
   DATA_TYPE (*u)[n] = harness_alloc((size_t)n * (size_t)n, sizeof(DATA_TYPE));
   DATA_TYPE (*v)[n] = harness_alloc((size_t)n * (size_t)n, sizeof(DATA_TYPE));
   DATA_TYPE (*p)[n] = harness_alloc((size_t)n * (size_t)n, sizeof(DATA_TYPE));

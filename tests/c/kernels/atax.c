@@ -36,8 +36,8 @@ static void kernel_atax(int m, int n, DATA_TYPE A[restrict m][n], DATA_TYPE x[re
 
 int main(int argc, char **argv)
 {
-  int m = M;
-  int n = N;
+  int m = SIZE(M);
+  int n = SIZE(N);
   DATA_TYPE (*A)[n] = harness_alloc((size_t)m * (size_t)n, sizeof(DATA_TYPE));
   DATA_TYPE *x = harness_alloc((size_t)n, sizeof(DATA_TYPE));
   DATA_TYPE *y = harness_alloc((size_t)n, sizeof(DATA_TYPE));

@@ -28,7 +28,7 @@ static void kernel_backsolve(int n, DATA_TYPE U[restrict n][n], DATA_TYPE x[rest
 
 int main(int argc, char **argv)
 {
-  int n = N;
+  int n = SIZE(N);
   DATA_TYPE (*U)[n] = harness_alloc((size_t)n * (size_t)n, sizeof(DATA_TYPE));
   DATA_TYPE *x = harness_alloc((size_t)n, sizeof(DATA_TYPE));
   DATA_TYPE *b = harness_alloc((size_t)n, sizeof(DATA_TYPE));

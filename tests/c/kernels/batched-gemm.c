@@ -35,8 +35,8 @@ static void kernel_batched_gemm(int nb, int n, DATA_TYPE C[restrict nb][n][n],
 
 int main(int argc, char **argv)
 {
-  int nb = NB;
-  int n = N;
+  int nb = SIZE(NB);
+  int n = SIZE(N);
   DATA_TYPE (*C)[n][n] = harness_alloc((size_t)nb * (size_t)n * (size_t)n, sizeof(DATA_TYPE));
   DATA_TYPE (*A)[n][n] = harness_alloc((size_t)nb * (size_t)n * (size_t)n, sizeof(DATA_TYPE));
   DATA_TYPE (*B)[n][n] = harness_alloc((size_t)nb * (size_t)n * (size_t)n, sizeof(DATA_TYPE));

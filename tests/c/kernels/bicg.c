@@ -36,8 +36,8 @@ static void kernel_bicg(int m, int n, DATA_TYPE A[restrict n][m], DATA_TYPE s[re
 
 int main(int argc, char **argv)
 {
-  int m = M;
-  int n = N;
+  int m = SIZE(M);
+  int n = SIZE(N);
   DATA_TYPE (*A)[m] = harness_alloc((size_t)n * (size_t)m, sizeof(DATA_TYPE));
   DATA_TYPE *s = harness_alloc((size_t)m, sizeof(DATA_TYPE));
   DATA_TYPE *q = harness_alloc((size_t)n, sizeof(DATA_TYPE));

@@ -55,12 +55,12 @@ static void kernel_contraction(int na, int nb, int nc, int nd, int ne, int nf,
 
 int main(int argc, char **argv)
 {
-  int na = NA;
-  int nb = NB;
-  int nc = NC;
-  int nd = ND;
-  int ne = NE;
-  int nf = NF;
+  int na = SIZE(NA);
+  int nb = SIZE(NB);
+  int nc = SIZE(NC);
+  int nd = SIZE(ND);
+  int ne = SIZE(NE);
+  int nf = SIZE(NF);
   DATA_TYPE (*R)[nb][nc][nd] = harness_alloc((size_t)na * (size_t)nb * (size_t)nc * (size_t)nd, sizeof(DATA_TYPE));
   DATA_TYPE (*S)[ne][nb][nf] = harness_alloc((size_t)na * (size_t)ne * (size_t)nb * (size_t)nf, sizeof(DATA_TYPE));
   DATA_TYPE (*T)[nc][ne][nd] = harness_alloc((size_t)nf * (size_t)nc * (size_t)ne * (size_t)nd, sizeof(DATA_TYPE));

@@ -39,9 +39,9 @@ static void kernel_conv2d(int h, int w, int r, DATA_TYPE in[restrict h + r][w + 
 
 int main(int argc, char **argv)
 {
-  int h = H;
-  int w = W;
-  int r = R;
+  int h = SIZE(H);
+  int w = SIZE(W);
+  int r = SIZE(R);
   DATA_TYPE (*in)[w + r] = harness_alloc((size_t)(h + r) * (size_t)(w + r), sizeof(DATA_TYPE));
   DATA_TYPE (*weights)[r] = harness_alloc((size_t)r * (size_t)r, sizeof(DATA_TYPE));
   DATA_TYPE (*out)[w] = harness_alloc((size_t)h * (size_t)w, sizeof(DATA_TYPE));

@@ -60,8 +60,8 @@ static void kernel_correlation(int m, int n, DATA_TYPE float_n, DATA_TYPE data[r
 
 int main(int argc, char **argv)
 {
-  int m = M;
-  int n = N;
+  int m = SIZE(M);
+  int n = SIZE(N);
   DATA_TYPE float_n = (DATA_TYPE)n;
   DATA_TYPE (*data)[m] = harness_alloc((size_t)n * (size_t)m, sizeof(DATA_TYPE));
   DATA_TYPE (*corr)[m] = harness_alloc((size_t)m * (size_t)m, sizeof(DATA_TYPE));

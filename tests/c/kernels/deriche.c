@@ -92,8 +92,8 @@ static void kernel_deriche(int w, int h, DATA_TYPE alpha, DATA_TYPE in[restrict 
 
 int main(int argc, char **argv)
 {
-  int w = W;
-  int h = H;
+  int w = SIZE(W);
+  int h = SIZE(H);
   DATA_TYPE alpha = 0.25;
   DATA_TYPE (*in)[h] = harness_alloc((size_t)w * (size_t)h, sizeof(DATA_TYPE));
   DATA_TYPE (*out)[h] = harness_alloc((size_t)w * (size_t)h, sizeof(DATA_TYPE));

@@ -42,9 +42,9 @@ static void kernel_doitgen(int nr, int nq, int np, DATA_TYPE A[restrict nr][nq][
 
 int main(int argc, char **argv)
 {
-  int nr = NR;
-  int nq = NQ;
-  int np = NP;
+  int nr = SIZE(NR);
+  int nq = SIZE(NQ);
+  int np = SIZE(NP);
   DATA_TYPE (*A)[nq][np] = harness_alloc((size_t)nr * (size_t)nq * (size_t)np, sizeof(DATA_TYPE));
   DATA_TYPE (*C4)[np] = harness_alloc((size_t)np * (size_t)np, sizeof(DATA_TYPE));
   DATA_TYPE *sum = harness_alloc((size_t)np, sizeof(DATA_TYPE));

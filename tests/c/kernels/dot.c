@@ -24,7 +24,7 @@ static void kernel_dot(int n, DATA_TYPE x[restrict n], DATA_TYPE y[restrict n], 
 
 int main(int argc, char **argv)
 {
-  int n = N;
+  int n = SIZE(N);
   DATA_TYPE *x = harness_alloc((size_t)n, sizeof(DATA_TYPE));
   DATA_TYPE *y = harness_alloc((size_t)n, sizeof(DATA_TYPE));
   DATA_TYPE *result = harness_alloc((size_t)1, sizeof(DATA_TYPE));

@@ -39,7 +39,7 @@ static void kernel_durbin(int n, DATA_TYPE r[restrict n], DATA_TYPE y[restrict n
 
 int main(int argc, char **argv)
 {
-  int n = N;
+  int n = SIZE(N);
   DATA_TYPE *r = harness_alloc((size_t)n, sizeof(DATA_TYPE));
   DATA_TYPE *y = harness_alloc((size_t)n, sizeof(DATA_TYPE));
   DATA_TYPE *z = harness_alloc((size_t)n, sizeof(DATA_TYPE));

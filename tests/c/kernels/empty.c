@@ -32,7 +32,7 @@ static void kernel_empty(int n, DATA_TYPE x[restrict n])
 
 int main(int argc, char **argv)
 {
-  int n = N;
+  int n = SIZE(N);
   DATA_TYPE *x = harness_alloc((size_t)n, sizeof(DATA_TYPE));
   harness_open(argc, argv);
   for (int rep = 0; rep < REPS; rep++) {

@@ -49,9 +49,9 @@ static void kernel_fdtd_2d(int tmax, int nx, int ny, DATA_TYPE ex[restrict nx][n
 
 int main(int argc, char **argv)
 {
-  int tmax = TMAX;
-  int nx = NX;
-  int ny = NY;
+  int tmax = SIZE(TMAX);
+  int nx = SIZE(NX);
+  int ny = SIZE(NY);
   DATA_TYPE (*ex)[ny] = harness_alloc((size_t)nx * (size_t)ny, sizeof(DATA_TYPE));
   DATA_TYPE (*ey)[ny] = harness_alloc((size_t)nx * (size_t)ny, sizeof(DATA_TYPE));
   DATA_TYPE (*hz)[ny] = harness_alloc((size_t)nx * (size_t)ny, sizeof(DATA_TYPE));

@@ -36,9 +36,9 @@ static void kernel_flat_gemm(int ni, int nj, int nk, DATA_TYPE *restrict C, DATA
 
 int main(int argc, char **argv)
 {
-  int ni = NI;
-  int nj = NJ;
-  int nk = NK;
+  int ni = SIZE(NI);
+  int nj = SIZE(NJ);
+  int nk = SIZE(NK);
   DATA_TYPE *C = harness_alloc((size_t)ni * (size_t)nj, sizeof(DATA_TYPE));
   DATA_TYPE *A = harness_alloc((size_t)ni * (size_t)nk, sizeof(DATA_TYPE));
   DATA_TYPE *B = harness_alloc((size_t)nk * (size_t)nj, sizeof(DATA_TYPE));

@@ -38,9 +38,9 @@ static void kernel_flat_stencil(int nx, int ny, int nz, DATA_TYPE *restrict A, D
 
 int main(int argc, char **argv)
 {
-  int nx = NX;
-  int ny = NY;
-  int nz = NZ;
+  int nx = SIZE(NX);
+  int ny = SIZE(NY);
+  int nz = SIZE(NZ);
   DATA_TYPE *A = harness_alloc((size_t)nx * (size_t)ny * (size_t)nz, sizeof(DATA_TYPE));
   DATA_TYPE *B = harness_alloc((size_t)nx * (size_t)ny * (size_t)nz, sizeof(DATA_TYPE));
   harness_open(argc, argv);

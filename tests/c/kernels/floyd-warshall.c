@@ -22,7 +22,7 @@ static void kernel_floyd_warshall(int n, int path[restrict n][n])
 
 int main(int argc, char **argv)
 {
-  int n = N;
+  int n = SIZE(N);
   int (*path)[n] = harness_alloc((size_t)n * (size_t)n, sizeof(int));
   harness_open(argc, argv);
   for (int rep = 0; rep < REPS; rep++) {

@@ -37,8 +37,8 @@ static void kernel_fused_producer(int h, int w, DATA_TYPE in[restrict h][w],
 
 int main(int argc, char **argv)
 {
-  int h = H;
-  int w = W;
+  int h = SIZE(H);
+  int w = SIZE(W);
   DATA_TYPE (*in)[w] = harness_alloc((size_t)h * (size_t)w, sizeof(DATA_TYPE));
   DATA_TYPE (*blurred)[w] = harness_alloc((size_t)h * (size_t)w, sizeof(DATA_TYPE));
   DATA_TYPE (*sharp)[w] = harness_alloc((size_t)h * (size_t)w, sizeof(DATA_TYPE));

@@ -24,7 +24,7 @@ static void kernel_game_of_life(int n, _Bool now[restrict n][n], _Bool next[rest
 
 int main(int argc, char **argv)
 {
-  int n = N;
+  int n = SIZE(N);
   _Bool (*now)[n] = harness_alloc((size_t)n * (size_t)n, sizeof(_Bool));
   _Bool (*next)[n] = harness_alloc((size_t)n * (size_t)n, sizeof(_Bool));
   harness_open(argc, argv);

@@ -40,9 +40,9 @@ static void kernel_gemm(int ni, int nj, int nk, DATA_TYPE alpha, DATA_TYPE beta,
 
 int main(int argc, char **argv)
 {
-  int ni = NI;
-  int nj = NJ;
-  int nk = NK;
+  int ni = SIZE(NI);
+  int nj = SIZE(NJ);
+  int nk = SIZE(NK);
   DATA_TYPE alpha = 1.5;
   DATA_TYPE beta = 1.25;
   DATA_TYPE (*C)[nj] = harness_alloc((size_t)ni * (size_t)nj, sizeof(DATA_TYPE));

@@ -32,7 +32,7 @@ static void kernel_gesummv(int n, DATA_TYPE alpha, DATA_TYPE beta, DATA_TYPE A[r
 
 int main(int argc, char **argv)
 {
-  int n = N;
+  int n = SIZE(N);
   DATA_TYPE alpha = 1.5;
   DATA_TYPE beta = 1.25;
   DATA_TYPE (*A)[n] = harness_alloc((size_t)n * (size_t)n, sizeof(DATA_TYPE));

@@ -44,8 +44,8 @@ static void kernel_gramschmidt(int m, int n, DATA_TYPE A[restrict m][n], DATA_TY
 
 int main(int argc, char **argv)
 {
-  int m = M;
-  int n = N;
+  int m = SIZE(M);
+  int n = SIZE(N);
   DATA_TYPE (*A)[n] = harness_alloc((size_t)m * (size_t)n, sizeof(DATA_TYPE));
   DATA_TYPE (*R)[n] = harness_alloc((size_t)n * (size_t)n, sizeof(DATA_TYPE));
   DATA_TYPE (*Q)[n] = harness_alloc((size_t)m * (size_t)n, sizeof(DATA_TYPE));

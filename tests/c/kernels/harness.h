@@ -1,6 +1,7 @@
 /* What every kernel of this folder shares: element type, memory, data, time, and the arrays that come out.
  *
  * Build:  gcc -O2 gemm.c -o gemm -lm        sizes by -DNI=100 ..., or -DLARGE for those of PolyBench 4.2; -DDATA_TYPE=float.
+ *         Where sizes are variables, the environment sets them too: NI=7 NJ=0 ./gemm
  * Run:    ./gemm [FILE]                     prints the best time of -DREPS=... runs and a checksum of the bytes that come out;
  *                                           writes those arrays to FILE: a line "name type count", then the bytes of each.
  */
@@ -55,6 +56,16 @@ static inline void *harness_alloc(size_t count, size_t size)
   memset(memory, 0, bytes > 0 ? bytes : 64);
   return memory;
 }
+
+/* The value of a size: of the environment if it has one (at most 2^20), of the macro otherwise. */
+static inline int harness_size(const char *name, int otherwise)
+{
+  const char *text = getenv(name);
+  long value = text != NULL ? strtol(text, NULL, 10) : otherwise;
+  return value >= 0 && value <= 1 << 20 ? (int)value : otherwise;
+}
+
+#define SIZE(name) harness_size(#name, name)
 
 static struct timespec harness_started;
 static double harness_best = -1.0;

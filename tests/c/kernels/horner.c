@@ -34,8 +34,8 @@ static void kernel_horner(int n, int d, DATA_TYPE x[restrict n], DATA_TYPE c[res
 
 int main(int argc, char **argv)
 {
-  int n = N;
-  int d = D;
+  int n = SIZE(N);
+  int d = SIZE(D);
   DATA_TYPE *x = harness_alloc((size_t)n, sizeof(DATA_TYPE));
   DATA_TYPE *c = harness_alloc((size_t)(d + 1), sizeof(DATA_TYPE));
   DATA_TYPE *y = harness_alloc((size_t)n, sizeof(DATA_TYPE));

@@ -35,9 +35,9 @@ static void kernel_igemm(int ni, int nj, int nk, int C[restrict ni][nj], int A[r
 
 int main(int argc, char **argv)
 {
-  int ni = NI;
-  int nj = NJ;
-  int nk = NK;
+  int ni = SIZE(NI);
+  int nj = SIZE(NJ);
+  int nk = SIZE(NK);
   int (*C)[nj] = harness_alloc((size_t)ni * (size_t)nj, sizeof(int));
   int (*A)[nk] = harness_alloc((size_t)ni * (size_t)nk, sizeof(int));
   int (*B)[nj] = harness_alloc((size_t)nk * (size_t)nj, sizeof(int));

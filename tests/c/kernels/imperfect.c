@@ -38,8 +38,8 @@ static void kernel_imperfect(int n, int m, DATA_TYPE A[restrict n][m], DATA_TYPE
 
 int main(int argc, char **argv)
 {
-  int n = N;
-  int m = M;
+  int n = SIZE(N);
+  int m = SIZE(M);
   DATA_TYPE (*A)[m] = harness_alloc((size_t)n * (size_t)m, sizeof(DATA_TYPE));
   DATA_TYPE *row = harness_alloc((size_t)n, sizeof(DATA_TYPE));
   DATA_TYPE *total = harness_alloc((size_t)1, sizeof(DATA_TYPE));

@@ -31,8 +31,8 @@ static void kernel_index_values(int n, int m, DATA_TYPE A[restrict n][m], int I[
 
 int main(int argc, char **argv)
 {
-  int n = N;
-  int m = M;
+  int n = SIZE(N);
+  int m = SIZE(M);
   DATA_TYPE (*A)[m] = harness_alloc((size_t)n * (size_t)m, sizeof(DATA_TYPE));
   int (*I)[m] = harness_alloc((size_t)n * (size_t)m, sizeof(int));
   harness_open(argc, argv);

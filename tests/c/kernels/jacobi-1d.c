@@ -33,8 +33,8 @@ static void kernel_jacobi_1d(int tsteps, int n, DATA_TYPE A[restrict n], DATA_TY
 
 int main(int argc, char **argv)
 {
-  int tsteps = TSTEPS;
-  int n = N;
+  int tsteps = SIZE(TSTEPS);
+  int n = SIZE(N);
   DATA_TYPE *A = harness_alloc((size_t)n, sizeof(DATA_TYPE));
   DATA_TYPE *B = harness_alloc((size_t)n, sizeof(DATA_TYPE));
   harness_open(argc, argv);

@@ -35,8 +35,8 @@ static void kernel_jacobi_2d(int tsteps, int n, DATA_TYPE A[restrict n][n], DATA
 
 int main(int argc, char **argv)
 {
-  int tsteps = TSTEPS;
-  int n = N;
+  int tsteps = SIZE(TSTEPS);
+  int n = SIZE(N);
   DATA_TYPE (*A)[n] = harness_alloc((size_t)n * (size_t)n, sizeof(DATA_TYPE));
   DATA_TYPE (*B)[n] = harness_alloc((size_t)n * (size_t)n, sizeof(DATA_TYPE));
   harness_open(argc, argv);

@@ -30,8 +30,8 @@ static void kernel_lcs(int n, int m, int a[restrict n], int b[restrict m], int L
 
 int main(int argc, char **argv)
 {
-  int n = N;
-  int m = M;
+  int n = SIZE(N);
+  int m = SIZE(M);
   int *a = harness_alloc((size_t)n, sizeof(int));
   int *b = harness_alloc((size_t)m, sizeof(int));
   int (*L)[m + 1] = harness_alloc((size_t)(n + 1) * (size_t)(m + 1), sizeof(int));

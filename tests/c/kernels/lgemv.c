@@ -28,8 +28,8 @@ static void kernel_lgemv(int m, int n, long A[restrict m][n], int x[restrict n],
 
 int main(int argc, char **argv)
 {
-  int m = M;
-  int n = N;
+  int m = SIZE(M);
+  int n = SIZE(N);
   long (*A)[n] = harness_alloc((size_t)m * (size_t)n, sizeof(long));
   int *x = harness_alloc((size_t)n, sizeof(int));
   long *y = harness_alloc((size_t)m, sizeof(long));

@@ -36,8 +36,8 @@ static void kernel_locals(int n, int m, DATA_TYPE A[restrict n][m])
 
 int main(int argc, char **argv)
 {
-  int n = N;
-  int m = M;
+  int n = SIZE(N);
+  int m = SIZE(M);
   DATA_TYPE (*A)[m] = harness_alloc((size_t)n * (size_t)m, sizeof(DATA_TYPE));
   harness_open(argc, argv);
   for (int rep = 0; rep < REPS; rep++) {

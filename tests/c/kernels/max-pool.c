@@ -35,8 +35,8 @@ static void kernel_max_pool(int h, int w, DATA_TYPE in[restrict 2 * h][2 * w],
 
 int main(int argc, char **argv)
 {
-  int h = H;
-  int w = W;
+  int h = SIZE(H);
+  int w = SIZE(W);
   DATA_TYPE (*in)[2 * w] = harness_alloc((size_t)(2 * h) * (size_t)(2 * w), sizeof(DATA_TYPE));
   DATA_TYPE (*pooled)[w] = harness_alloc((size_t)h * (size_t)w, sizeof(DATA_TYPE));
   DATA_TYPE (*out)[2 * w] = harness_alloc((size_t)(2 * h) * (size_t)(2 * w), sizeof(DATA_TYPE));

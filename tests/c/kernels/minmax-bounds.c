@@ -35,8 +35,8 @@ static void kernel_minmax_bounds(int n, int w, DATA_TYPE A[restrict n][n], DATA_
 
 int main(int argc, char **argv)
 {
-  int n = N;
-  int w = W;
+  int n = SIZE(N);
+  int w = SIZE(W);
   DATA_TYPE (*A)[n] = harness_alloc((size_t)n * (size_t)n, sizeof(DATA_TYPE));
   DATA_TYPE *x = harness_alloc((size_t)n, sizeof(DATA_TYPE));
   DATA_TYPE *y = harness_alloc((size_t)n, sizeof(DATA_TYPE));

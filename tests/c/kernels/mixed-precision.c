@@ -30,8 +30,8 @@ static void kernel_mixed_precision(int m, int n, float A[restrict m][n], float x
 
 int main(int argc, char **argv)
 {
-  int m = M;
-  int n = N;
+  int m = SIZE(M);
+  int n = SIZE(N);
   float (*A)[n] = harness_alloc((size_t)m * (size_t)n, sizeof(float));
   float *x = harness_alloc((size_t)n, sizeof(float));
   float *y = harness_alloc((size_t)m, sizeof(float));

@@ -29,7 +29,7 @@ static void kernel_modulo(int n, DATA_TYPE A[restrict n][n][n])
 
 int main(int argc, char **argv)
 {
-  int n = N;
+  int n = SIZE(N);
   DATA_TYPE (*A)[n][n] = harness_alloc((size_t)n * (size_t)n * (size_t)n, sizeof(DATA_TYPE));
   harness_open(argc, argv);
   for (int rep = 0; rep < REPS; rep++) {

@@ -28,7 +28,7 @@ static void kernel_mvt(int n, DATA_TYPE x1[restrict n], DATA_TYPE x2[restrict n]
 
 int main(int argc, char **argv)
 {
-  int n = N;
+  int n = SIZE(N);
   DATA_TYPE *x1 = harness_alloc((size_t)n, sizeof(DATA_TYPE));
   DATA_TYPE *x2 = harness_alloc((size_t)n, sizeof(DATA_TYPE));
   DATA_TYPE *y1 = harness_alloc((size_t)n, sizeof(DATA_TYPE));

@@ -25,7 +25,7 @@ static void kernel_negative_step(int n, DATA_TYPE x[restrict n], DATA_TYPE y[res
 
 int main(int argc, char **argv)
 {
-  int n = N;
+  int n = SIZE(N);
   DATA_TYPE *x = harness_alloc((size_t)n, sizeof(DATA_TYPE));
   DATA_TYPE *y = harness_alloc((size_t)n, sizeof(DATA_TYPE));
   harness_open(argc, argv);

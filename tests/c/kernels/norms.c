@@ -33,7 +33,7 @@ static void kernel_norms(int n, DATA_TYPE x[restrict n], DATA_TYPE result[restri
 
 int main(int argc, char **argv)
 {
-  int n = N;
+  int n = SIZE(N);
   DATA_TYPE *x = harness_alloc((size_t)n, sizeof(DATA_TYPE));
   DATA_TYPE *result = harness_alloc((size_t)4, sizeof(DATA_TYPE));
   harness_open(argc, argv);

@@ -36,7 +36,7 @@ static void kernel_nussinov(int n, int seq[restrict n], int table[restrict n][n]
 
 int main(int argc, char **argv)
 {
-  int n = N;
+  int n = SIZE(N);
   int *seq = harness_alloc((size_t)n, sizeof(int));
   int (*table)[n] = harness_alloc((size_t)n * (size_t)n, sizeof(int));
   harness_open(argc, argv);

@@ -32,8 +32,8 @@ static void kernel_row_pointers(int m, int n, DATA_TYPE (*restrict A)[n], DATA_T
 
 int main(int argc, char **argv)
 {
-  int m = M;
-  int n = N;
+  int m = SIZE(M);
+  int n = SIZE(N);
   DATA_TYPE (*A)[n] = harness_alloc((size_t)m * (size_t)n, sizeof(DATA_TYPE));
   DATA_TYPE *x = harness_alloc((size_t)m, sizeof(DATA_TYPE));
   DATA_TYPE *y = harness_alloc((size_t)n, sizeof(DATA_TYPE));

@@ -31,8 +31,8 @@ static void kernel_scan(int n, int m, DATA_TYPE x[restrict n], DATA_TYPE A[restr
 
 int main(int argc, char **argv)
 {
-  int n = N;
-  int m = M;
+  int n = SIZE(N);
+  int m = SIZE(M);
   DATA_TYPE *x = harness_alloc((size_t)n, sizeof(DATA_TYPE));
   DATA_TYPE (*A)[m] = harness_alloc((size_t)n * (size_t)m, sizeof(DATA_TYPE));
   harness_open(argc, argv);

@@ -35,9 +35,9 @@ static void kernel_sgemm(int ni, int nj, int nk, float alpha, float C[restrict n
 
 int main(int argc, char **argv)
 {
-  int ni = NI;
-  int nj = NJ;
-  int nk = NK;
+  int ni = SIZE(NI);
+  int nj = SIZE(NJ);
+  int nk = SIZE(NK);
   float alpha = 1.5f;
   float (*C)[nj] = harness_alloc((size_t)ni * (size_t)nj, sizeof(float));
   float (*A)[nk] = harness_alloc((size_t)ni * (size_t)nk, sizeof(float));

@@ -34,8 +34,8 @@ static void kernel_syrk(int m, int n, DATA_TYPE alpha, DATA_TYPE beta, DATA_TYPE
 
 int main(int argc, char **argv)
 {
-  int m = M;
-  int n = N;
+  int m = SIZE(M);
+  int n = SIZE(N);
   DATA_TYPE alpha = 1.5;
   DATA_TYPE beta = 1.25;
   DATA_TYPE (*C)[n] = harness_alloc((size_t)n * (size_t)n, sizeof(DATA_TYPE));

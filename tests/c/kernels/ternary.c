@@ -32,8 +32,8 @@ static void kernel_ternary(int n, int m, DATA_TYPE A[restrict n][m], DATA_TYPE B
 
 int main(int argc, char **argv)
 {
-  int n = N;
-  int m = M;
+  int n = SIZE(N);
+  int m = SIZE(M);
   DATA_TYPE (*A)[m] = harness_alloc((size_t)n * (size_t)m, sizeof(DATA_TYPE));
   DATA_TYPE (*B)[m] = harness_alloc((size_t)n * (size_t)m, sizeof(DATA_TYPE));
   harness_open(argc, argv);

@@ -33,8 +33,8 @@ static void kernel_trmm(int m, int n, DATA_TYPE alpha, DATA_TYPE A[restrict m][m
 
 int main(int argc, char **argv)
 {
-  int m = M;
-  int n = N;
+  int m = SIZE(M);
+  int n = SIZE(N);
   DATA_TYPE alpha = 1.5;
   DATA_TYPE (*A)[m] = harness_alloc((size_t)m * (size_t)m, sizeof(DATA_TYPE));
   DATA_TYPE (*B)[n] = harness_alloc((size_t)m * (size_t)n, sizeof(DATA_TYPE));

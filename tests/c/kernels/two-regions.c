@@ -33,7 +33,7 @@ static void kernel_two_regions(int n, DATA_TYPE A[restrict n][n], DATA_TYPE x[re
 
 int main(int argc, char **argv)
 {
-  int n = N;
+  int n = SIZE(N);
   DATA_TYPE (*A)[n] = harness_alloc((size_t)n * (size_t)n, sizeof(DATA_TYPE));
   DATA_TYPE *x = harness_alloc((size_t)n, sizeof(DATA_TYPE));
   harness_open(argc, argv);

@@ -31,8 +31,8 @@ static void kernel_wave_1d(int tsteps, int n, DATA_TYPE u[restrict 3][n])
 
 int main(int argc, char **argv)
 {
-  int tsteps = TSTEPS;
-  int n = N;
+  int tsteps = SIZE(TSTEPS);
+  int n = SIZE(N);
   DATA_TYPE (*u)[n] = harness_alloc((size_t)3 * (size_t)n, sizeof(DATA_TYPE));
   harness_open(argc, argv);
   for (int rep = 0; rep < REPS; rep++) {

@@ -41,7 +41,8 @@ pub struct Pending {
     /// Why it is not affine.
     pub why: Option<NotIndex>,
     pub factors: Vec<Linear>,
-    pub facts: Vec<Linear>,
+    /// What is known where it stands.
+    pub known: Vec<Linear>,
     pub loops: Vec<(Name, Linear, Linear)>,
     pub at: At,
 }
@@ -156,10 +157,10 @@ impl Lowering<'_> {
                     Subscript::Expr(s) => s.at,
                     Subscript::Zero => at,
                 };
-                let facts = self.facts();
+                let known = self.known.clone();
                 let loops =
                     self.loops.iter().map(|l| (l.var.clone(), l.lower.clone(), l.upper.clone())).collect();
-                self.pending.push(Pending { object: k, polynomial, expr, why, factors, facts, loops, at });
+                self.pending.push(Pending { object: k, polynomial, expr, why, factors, known, loops, at });
                 self.pending.len() - 1
             }
         };
@@ -283,8 +284,7 @@ impl Lowering<'_> {
                     return Ok(());
                 }
                 let from = (array.declared.first as usize).max(self.cx.body.start);
-                let changed =
-                    super::finish::assigned_in(self.cx.source, name, from + 1..self.cx.region.start);
+                let changed = self.cx.uses.assigned_in(name, from + 1..self.cx.region.start);
                 if let Some(token) = changed {
                     let message = format!("`{name}` is changed after it gave `{}` its shape", array.name);
                     let at = At { first: token as u32, last: token as u32 };
@@ -437,7 +437,7 @@ impl Lowering<'_> {
                 }
                 continue;
             };
-            let Some(split) = self.split(&first.polynomial, &first.factors, &first.facts, 0) else {
+            let Some(split) = self.split(&first.polynomial, &first.factors, &first.known, 0) else {
                 self.not_linearised(k, first, &[]);
                 continue;
             };
@@ -449,7 +449,7 @@ impl Lowering<'_> {
                 array.form = AccessForm::Linear;
             }
             for (number, p) in accesses {
-                match Self::split_by(&p.polynomial, &split.strides, &p.facts) {
+                match self.split_by(&p.polynomial, &split.strides, &p.known) {
                     Some(subscripts) => {
                         let _ = self.add_end(k, &subscripts[0], Some(&p.loops), p.at);
                         settled.insert(number as i64, subscripts.iter().map(|s| self.form_expr(s)).collect());

@@ -128,7 +128,7 @@ impl Lowering<'_> {
                 if let Some(Init::Expr(e)) = &d.init
                     && let Ok(value) = self.index(e)
                 {
-                    let fits = !ty.is_unsigned() || crate::linear::implies(&self.facts(), &value.form);
+                    let fits = !ty.is_unsigned() || self.holds(&value.form);
                     if ty.bits() >= 32 && fits {
                         self.values.insert(k, super::index::Index { ty, ..value });
                         return Ok(Vec::new());

@@ -12,10 +12,8 @@ use super::{Class, Lowering, privatise};
 use crate::ast::{At, Stmt, StmtKind};
 use crate::codes;
 use crate::ctype::{CType, IntType};
-use crate::lexer::Tok;
 use crate::region::{AccessForm, AliasPair, SizeVariable, Variable, VariableKind};
 use crate::scope::Place;
-use crate::source::Source;
 
 /// A translated region, without its place in the file.
 pub struct Lowered {
@@ -61,8 +59,7 @@ impl Lowering<'_> {
                 && array.dims.is_empty()
                 && array.written
                 && !self.live_after(*k);
-            if private && let Some(with) = privatise::localise(&statements, &self.names[k], array.elem) {
-                statements = with;
+            if private && privatise::localise(&mut statements, &self.names[k], array.elem) {
                 localised.insert(*k);
             }
         }
@@ -176,10 +173,9 @@ impl Lowering<'_> {
     /// A pointer that still has the memory that it was initialised with.
     fn is_fresh(&self, k: usize) -> bool {
         let object = &self.res.objects[k];
-        let range = self.cx.body.clone();
         object.fresh
             && object.place == Some(Place::Local)
-            && assigned_in(self.cx.source, &object.name, range).is_none()
+            && self.cx.uses.assigned_in(&object.name, self.cx.body.clone()).is_none()
     }
 
     /// Pairs that C allows to overlap, one of them written.
@@ -253,8 +249,8 @@ impl Lowering<'_> {
         let declared = object.declared.first as usize;
         [after, before]
             .into_iter()
-            .any(|range| used_in(cx.source, &object.name, range, declared, counted).is_some())
-            || address_taken(cx.source, &object.name, cx.body.clone())
+            .any(|range| cx.uses.used_in(&object.name, range, declared, counted).is_some())
+            || cx.uses.address_taken(&object.name)
     }
 
     /// Loop variables declared outside get the values that they would have had, where somebody reads them.
@@ -313,7 +309,7 @@ impl Lowering<'_> {
             let StmtKind::Declare(declarations) = &stmt.kind else { continue };
             for d in declarations {
                 let range = self.cx.region.end..self.cx.body.end;
-                if let Some(token) = used_in(self.cx.source, &d.name, range, 0, true) {
+                if let Some(token) = self.cx.uses.used_in(&d.name, range, 0, true) {
                     let used = At { first: token as u32, last: token as u32 };
                     let message = format!("`{}` is declared in the region and used after it", d.name);
                     let diagnostic =
@@ -330,10 +326,10 @@ impl Lowering<'_> {
         let mut notes = Vec::new();
         let mut types: BTreeSet<&str> = sizes.iter().map(|s| s.c_type).collect();
         types.extend(self.loop_types.values().map(|t| t.c_name()));
-        if !types.is_empty() {
+        if types.len() > 1 || types.iter().any(|t| t.starts_with("unsigned")) {
             let list: Vec<&str> = types.iter().copied().collect();
             notes.push(format!(
-                "subscripts and bounds of types {} are taken as integers without limit, and computed in 64 bits where types are mixed",
+                "subscripts and bounds of types {} are taken as integers without limit",
                 list.join(", ")
             ));
         }
@@ -487,106 +483,4 @@ fn expr_vars(e: &Hub, out: &mut BTreeSet<Name>) {
         Hub::Call { args, .. } => args.iter().for_each(|a| expr_vars(a, out)),
         _ => {}
     }
-}
-
-fn is_punct(source: &Source<'_>, token: usize, any: &[&str]) -> bool {
-    matches!(source.tokens.get(token).map(|t| t.tok), Some(Tok::Punct(p)) if any.contains(&p))
-}
-
-/// Tokens that name an object (and no member).
-fn named<'a>(
-    source: &'a Source<'_>,
-    name: &'a str,
-    range: std::ops::Range<usize>,
-) -> impl Iterator<Item = usize> + 'a {
-    range.filter(move |k| {
-        source.tokens[*k].tok == Tok::Ident
-            && source.token_text(*k) == name
-            && !(*k > 0 && is_punct(source, k - 1, &[".", "->"]))
-    })
-}
-
-/// Where an object is assigned, counted or has its address taken.
-pub fn assigned_in(source: &Source<'_>, name: &str, range: std::ops::Range<usize>) -> Option<usize> {
-    const ASSIGN: [&str; 13] =
-        ["=", "+=", "-=", "*=", "/=", "%=", "&=", "|=", "^=", "<<=", ">>=", "++", "--"];
-    named(source, name, range).find(|k| {
-        let declared = is_declarator(source, *k);
-        (is_punct(source, k + 1, &ASSIGN) && !declared)
-            || (*k > 0 && is_punct(source, k - 1, &["++", "--"]))
-            || is_address(source, *k)
-    })
-}
-
-/// Whether a name stands where it is declared: after a word that is no keyword of a statement, or a `*` after one.
-fn is_declarator(source: &Source<'_>, token: usize) -> bool {
-    let mut k = token;
-    while k > 0 && is_punct(source, k - 1, &["*"]) {
-        k -= 1;
-    }
-    k > 0
-        && source.tokens[k - 1].tok == Tok::Ident
-        && !matches!(source.token_text(k - 1), "return" | "else" | "do" | "case" | "sizeof")
-}
-
-fn is_address(source: &Source<'_>, token: usize) -> bool {
-    let operand = |k: usize| {
-        matches!(source.tokens[k].tok, Tok::Ident | Tok::Number | Tok::Char)
-            || is_punct(source, k, &[")", "]"])
-    };
-    token > 0 && is_punct(source, token - 1, &["&"]) && !(token > 1 && operand(token - 2))
-}
-
-fn address_taken(source: &Source<'_>, name: &str, range: std::ops::Range<usize>) -> bool {
-    named(source, name, range).any(|k| is_address(source, k))
-}
-
-/// Where an object's value may be used; with `counted`, not in loops that set it first.
-fn used_in(
-    source: &Source<'_>,
-    name: &str,
-    range: std::ops::Range<usize>,
-    declared: usize,
-    counted: bool,
-) -> Option<usize> {
-    let uses: Vec<usize> = named(source, name, range.clone()).filter(|k| *k != declared).collect();
-    if uses.is_empty() || !counted {
-        return uses.first().copied();
-    }
-    // Loops over the name: from `for ( … name =` to the end of the loop.
-    let mut covered: Vec<std::ops::Range<usize>> = Vec::new();
-    for k in range.clone() {
-        let is_for = source.tokens[k].tok == Tok::Ident && source.token_text(k) == "for";
-        if !is_for || covered.last().is_some_and(|c| c.contains(&k)) {
-            continue;
-        }
-        let header = k + 1..range.end.min(k + 8);
-        let first = header.clone().find(|t| is_punct(source, *t, &["=", ";"]));
-        let sets = first.is_some_and(|t| is_punct(source, t, &["="]) && source.token_text(t - 1) == name);
-        if sets {
-            covered.push(k..statement_end(source, k, range.end));
-        }
-    }
-    uses.into_iter().find(|k| !covered.iter().any(|c| c.contains(k)))
-}
-
-/// The end of the statement that starts with a loop's header: a block, or up to a `;`.
-fn statement_end(source: &Source<'_>, mut k: usize, end: usize) -> usize {
-    let mut depth = 0usize;
-    while k < end {
-        match source.tokens[k].tok {
-            Tok::Punct("(" | "[" | "{") => depth += 1,
-            Tok::Punct(")" | "]") => depth = depth.saturating_sub(1),
-            Tok::Punct("}") => {
-                depth = depth.saturating_sub(1);
-                if depth == 0 {
-                    return k + 1;
-                }
-            }
-            Tok::Punct(";") if depth == 0 => return k + 1,
-            _ => {}
-        }
-        k += 1;
-    }
-    end
 }

@@ -8,7 +8,7 @@ use super::{ActiveLoop, Class, Failed, Lowering, Try};
 use crate::ast::{At, Binary, Expr, ExprKind, For, Init, Stmt, StmtKind};
 use crate::codes;
 use crate::ctype::IntType;
-use crate::linear::{Linear, implies};
+use crate::linear::Linear;
 
 /// What a header says: the variable's object, first value, and amount that it is counted by.
 struct Header<'e> {
@@ -41,8 +41,9 @@ impl Lowering<'_> {
             self.downward(k, &header, cond, first, &hub)?
         };
         self.loop_types.insert(hub.clone(), header.ty);
-        let last = (self.loops.is_empty() && self.branches == 0)
-            .then(|| final_value(&lower, &upper, step, &value, &hub));
+        let top = self.loops.is_empty() && self.branches == 0;
+        let last = if top { self.final_value(&lower, &upper, step, at).ok() } else { None };
+        let last = last.map(|end| replace_variable(value.expr.clone(), &hub, &end.expr));
         // What holds in the body.
         let mark = self.known.len();
         let variable = Linear::name(hub.clone());
@@ -313,7 +314,7 @@ impl Lowering<'_> {
             self.index(header.first).map_err(|why| self.bad_bound(&header.name, header.first, why))?;
         let sign = if up { 1 } else { -1 };
         let distance = bound.form.plus(-1, &first.form).and_then(|d| d.times(sign));
-        let ordered = distance.is_some_and(|d| implies(&self.facts(), &d));
+        let ordered = distance.is_some_and(|d| self.holds(&d));
         if !ordered && header.ty.is_unsigned() {
             return self.bad_condition(
                 header,
@@ -341,7 +342,7 @@ impl Lowering<'_> {
         let variable = Index::variable(hub.clone(), header.ty);
         let low = self.last_bound(k, header, cond, &variable, false)?;
         if header.ty.is_unsigned() {
-            let positive = low.form.add(-1).is_some_and(|l| implies(&self.facts(), &l));
+            let positive = low.form.add(-1).is_some_and(|l| self.holds(&l));
             if header.step != -1 || !positive {
                 return self.bad_condition(
                     header,
@@ -374,27 +375,29 @@ impl Lowering<'_> {
         self.floor(a, divisor, false)
     }
 
+    /// The value of the hub's variable after a loop: the first one that is not below the end.
+    fn final_value(&mut self, lower: &Index, upper: &Index, step: i64, at: At) -> Result<Index, NotIndex> {
+        let long = |index: &Index| Index { ty: IntType::Long, ..index.clone() };
+        let (lower, upper) = (long(lower), long(upper));
+        if step == 1 {
+            return self.extremum(true, upper, lower, at);
+        }
+        let distance = self.linear_sum(&upper, -1, &lower, at)?;
+        let rounded = self.linear_sum(&distance, 1, &Index::constant(step - 1), at)?;
+        let count = self.floor(rounded, step, false);
+        let count = self.extremum(true, count, Index::constant(0), at)?;
+        let expr = Hub::binary(BinaryOp::Mul, Hub::Int(step), count.expr);
+        let form = count.form.times(step);
+        let travelled = Index { expr, form: form.unwrap_or_default(), ty: IntType::Long, substituted: false };
+        self.linear_sum(&lower, 1, &travelled, at)
+    }
+
     /// The body of a loop or of a branch.
     pub(super) fn body(&mut self, body: &Stmt) -> Try<Vec<HubStmt>> {
         let before = self.diagnostics.len();
         let statements = self.statements(std::slice::from_ref(body));
         if self.diagnostics.len() > before { Err(Failed) } else { Ok(statements) }
     }
-}
-
-/// The value of the C variable after a loop: `lower + step * (number of iterations)`, in terms of the C variable.
-fn final_value(lower: &Index, upper: &Index, step: i64, value: &Index, hub: &Name) -> Hub {
-    let end = if step == 1 {
-        Hub::binary(BinaryOp::Max, lower.expr.clone(), upper.expr.clone())
-    } else {
-        // Rounded up to a multiple of the step; not below the first value.
-        let span = Hub::binary(BinaryOp::Sub, upper.expr.clone(), lower.expr.clone());
-        let count = Hub::binary(BinaryOp::Add, span, Hub::Int(step - 1));
-        let count = Hub::binary(BinaryOp::FloorDiv, count, Hub::Int(step));
-        let count = Hub::binary(BinaryOp::Max, count, Hub::Int(0));
-        Hub::binary(BinaryOp::Add, lower.expr.clone(), Hub::binary(BinaryOp::Mul, Hub::Int(step), count))
-    };
-    replace_variable(value.expr.clone(), hub, &end)
 }
 
 fn replace_variable(e: Hub, var: &Name, by: &Hub) -> Hub {

@@ -2,6 +2,8 @@
 //! integers (64 bits in the hub), and must be quasi-affine: sums, products with constants, quotients and remainders by
 //! constants, minimum, maximum and choice.
 
+use std::collections::BTreeSet;
+
 use loops::{BinaryOp, CompareOp, Expr as Hub, Name, UnaryOp};
 
 use super::{Class, Lowering, int};
@@ -111,7 +113,7 @@ impl Lowering<'_> {
             ExprKind::Cast(ty, a) => match ty.ty {
                 CType::Int(int_type) => {
                     let a = self.index(a)?;
-                    let nonnegative = implies(&self.facts(), &a.form);
+                    let nonnegative = self.holds(&a.form);
                     if int_type.is_unsigned() && !nonnegative {
                         return Err(not("it converts what may be negative to an unsigned type", e.at));
                     }
@@ -236,7 +238,7 @@ impl Lowering<'_> {
     pub(super) fn linear_sum(&mut self, a: &Index, sign: i64, b: &Index, at: At) -> Indexed {
         let form = a.form.plus(sign, &b.form).ok_or_else(|| too_large(at))?;
         let ty = a.ty.common(b.ty);
-        if sign < 0 && ty.is_unsigned() && !implies(&self.facts(), &form) {
+        if sign < 0 && ty.is_unsigned() && !self.holds(&form) {
             self.assume_no_wrap(at);
         }
         let expr = match (&a.expr, &b.expr) {
@@ -244,10 +246,7 @@ impl Lowering<'_> {
             (_, Hub::Int(0)) => a.expr.clone(),
             (Hub::Int(0), _) if sign > 0 => b.expr.clone(),
             (Hub::Int(0), _) => Hub::unary(UnaryOp::Neg, b.expr.clone()),
-            (_, Hub::Int(value)) if *value < 0 && *value != i64::MIN => {
-                let op = if sign > 0 { BinaryOp::Sub } else { BinaryOp::Add };
-                Hub::binary(op, a.expr.clone(), int(-value))
-            }
+            (left, Hub::Int(value)) => plus_constant(left, sign.saturating_mul(*value)),
             _ => {
                 let op = if sign > 0 { BinaryOp::Add } else { BinaryOp::Sub };
                 Hub::binary(op, a.expr.clone(), b.expr.clone())
@@ -278,7 +277,7 @@ impl Lowering<'_> {
             let value = if op == Binary::Div { value / divisor } else { value % divisor };
             return Ok(Index { ty, ..Index::constant(value) });
         }
-        if implies(&self.facts(), &a.form) {
+        if self.holds(&a.form) {
             return Ok(Index { ty, ..self.floor(a, divisor, op == Binary::Rem) });
         }
         if ty.is_unsigned() {
@@ -364,30 +363,55 @@ impl Lowering<'_> {
         Ok(Index { expr, form: Linear::name(name), ty, substituted: false })
     }
 
-    /// What is known here, with the facts about atoms.
-    pub(super) fn facts(&self) -> Vec<Linear> {
-        let mut facts = self.known.clone();
-        for (k, atom) in self.atoms.iter().enumerate() {
-            let me = Linear::name(Name::new(format!("#{k}")));
-            let mut fact = |form: Option<Linear>| facts.extend(form);
-            match &atom.kind {
-                AtomKind::Quotient(a, d) => {
-                    let rest = a.plus(-d, &me);
-                    fact(rest.as_ref().and_then(|r| r.times(-1)?.add(d - 1)));
-                    fact(rest);
+    /// Whether a form is known to be at least 0 here.
+    pub(super) fn holds(&self, form: &Linear) -> bool {
+        self.follows(&self.known, form)
+    }
+
+    /// Whether a form is at least 0 where `known` ones are, and by what atoms are.
+    pub(super) fn follows(&self, known: &[Linear], form: &Linear) -> bool {
+        // Only what has to do with the names of the form, directly or through others.
+        let mut names: BTreeSet<Name> = form.terms.keys().cloned().collect();
+        let mut facts: Vec<Linear> = Vec::new();
+        let mut used = vec![false; known.len()];
+        let mut explained = BTreeSet::new();
+        loop {
+            let before = facts.len();
+            for (k, fact) in known.iter().enumerate() {
+                if !used[k] && fact.terms.keys().any(|name| names.contains(name)) {
+                    used[k] = true;
+                    facts.push(fact.clone());
                 }
-                AtomKind::Min(a, b) => {
-                    fact(a.plus(-1, &me));
-                    fact(b.plus(-1, &me));
-                }
-                AtomKind::Max(a, b) => {
-                    fact(me.plus(-1, a));
-                    fact(me.plus(-1, b));
-                }
-                AtomKind::Choice(..) => {}
+            }
+            let atoms: Vec<usize> =
+                names.iter().filter_map(|n| atom_number(n)).filter(|k| !explained.contains(k)).collect();
+            for k in atoms {
+                explained.insert(k);
+                facts.extend(self.atom_facts(k));
+            }
+            if facts.len() == before {
+                return implies(&facts, form);
+            }
+            for fact in &facts[before..] {
+                names.extend(fact.terms.keys().cloned());
             }
         }
-        facts
+    }
+
+    /// What bounds an atom.
+    fn atom_facts(&self, k: usize) -> Vec<Linear> {
+        let me = Linear::name(Name::new(format!("#{k}")));
+        let facts = match &self.atoms[k].kind {
+            AtomKind::Quotient(a, d) => {
+                let rest = a.plus(-d, &me);
+                let below = rest.as_ref().and_then(|r| r.times(-1)?.add(d - 1));
+                [rest, below]
+            }
+            AtomKind::Min(a, b) => [a.plus(-1, &me), b.plus(-1, &me)],
+            AtomKind::Max(a, b) => [me.plus(-1, a), me.plus(-1, b)],
+            AtomKind::Choice(..) => [None, None],
+        };
+        facts.into_iter().flatten().collect()
     }
 
     /// Says once a region that unsigned differences are taken as they are in mathematics.
@@ -439,7 +463,7 @@ impl Lowering<'_> {
                 let ty = left.ty.common(right.ty);
                 if ty.is_unsigned() {
                     for (side, e) in [(&left, a), (&right, b)] {
-                        if !side.ty.is_unsigned() && !implies(&self.facts(), &side.form) {
+                        if !side.ty.is_unsigned() && !self.holds(&side.form) {
                             return Err(not(
                                 format!(
                                     "`{}` is compared as unsigned and may be negative",
@@ -452,6 +476,13 @@ impl Lowering<'_> {
                 }
                 let op = compare_op(*op).unwrap_or(CompareOp::Eq);
                 self.comparison(op, left, right, e.at)
+            }
+            ExprKind::Conditional(c, a, b) => {
+                let (c, a, b) = (self.condition(c)?, self.condition(a)?, self.condition(b)?);
+                let then = Hub::binary(BinaryOp::And, c.expr.clone(), a.expr);
+                let otherwise = Hub::binary(BinaryOp::And, negate(c.expr), b.expr);
+                let expr = Hub::binary(BinaryOp::Or, then, otherwise);
+                Ok(Condition { expr, holds: Vec::new(), fails: Vec::new() })
             }
             _ => {
                 let value = self.index(e)?;
@@ -497,6 +528,27 @@ impl Lowering<'_> {
             (other, ..) => other,
         };
         Ok(Condition { expr: Hub::compare(op, left, right.expr), holds, fails })
+    }
+}
+
+/// The sum of an expression and a constant; a constant that is added already is taken together with it.
+fn plus_constant(e: &Hub, value: i64) -> Hub {
+    let (base, sum) = match e {
+        Hub::Binary(BinaryOp::Add, base, c) => match **c {
+            Hub::Int(c) => (&**base, c.checked_add(value)),
+            _ => (e, Some(value)),
+        },
+        Hub::Binary(BinaryOp::Sub, base, c) => match **c {
+            Hub::Int(c) => (&**base, value.checked_sub(c)),
+            _ => (e, Some(value)),
+        },
+        _ => (e, Some(value)),
+    };
+    match sum {
+        Some(0) => base.clone(),
+        Some(sum) if sum < 0 && sum != i64::MIN => Hub::binary(BinaryOp::Sub, base.clone(), int(-sum)),
+        Some(sum) => Hub::binary(BinaryOp::Add, base.clone(), int(sum)),
+        None => Hub::binary(BinaryOp::Add, e.clone(), int(value)),
     }
 }
 

@@ -21,6 +21,7 @@ use crate::ctype::{CType, IntType};
 use crate::linear::Linear;
 use crate::scope::Scopes;
 use crate::source::Source;
+use crate::uses::Uses;
 use access::{ArrayUse, Pending};
 use index::{Atom, Index};
 use resolve::{Meaning, Resolution};
@@ -40,6 +41,8 @@ pub struct Context<'a> {
     pub body: std::ops::Range<usize>,
     /// Tokens of the region, between the pragmas.
     pub region: std::ops::Range<usize>,
+    /// Where the names of the body occur.
+    pub uses: &'a Uses<'a>,
     /// The region may run more than once in one call of the function.
     pub in_loop: bool,
     /// Functions that are known to be pure beside those of `math.h` and those declared so.

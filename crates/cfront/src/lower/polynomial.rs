@@ -9,7 +9,7 @@ use loops::{BinaryOp, Expr as Hub, Name};
 use super::Lowering;
 use super::index::NotIndex;
 use crate::ast::{Binary, Expr, ExprKind, Unary};
-use crate::linear::{Linear, implies};
+use crate::linear::Linear;
 
 /// A sum of products of names with coefficients; the empty product is 1.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
@@ -183,7 +183,7 @@ impl Lowering<'_> {
         &self,
         p: &Polynomial,
         factors: &[Linear],
-        facts: &[Linear],
+        known: &[Linear],
         depth: usize,
     ) -> Option<Split> {
         if let Some(form) = p.as_linear() {
@@ -193,8 +193,8 @@ impl Lowering<'_> {
             return None;
         }
         for stride in self.stride_candidates(p, factors) {
-            for (quotient, rest) in divisions(p, &stride, facts) {
-                if let Some(mut outer) = self.split(&quotient, factors, facts, depth + 1) {
+            for (quotient, rest) in self.divisions(p, &stride, known) {
+                if let Some(mut outer) = self.split(&quotient, factors, known, depth + 1) {
                     outer.strides.push(stride.clone());
                     outer.subscripts.push(rest);
                     return Some(outer);
@@ -205,31 +205,36 @@ impl Lowering<'_> {
     }
 
     /// Subscripts of a polynomial in a view with given strides.
-    pub(super) fn split_by(p: &Polynomial, strides: &[Linear], facts: &[Linear]) -> Option<Vec<Linear>> {
+    pub(super) fn split_by(
+        &self,
+        p: &Polynomial,
+        strides: &[Linear],
+        known: &[Linear],
+    ) -> Option<Vec<Linear>> {
         let Some((stride, outer)) = strides.split_last() else { return Some(vec![p.as_linear()?]) };
-        for (quotient, rest) in divisions(p, stride, facts) {
-            if let Some(mut subscripts) = Self::split_by(&quotient, outer, facts) {
+        for (quotient, rest) in self.divisions(p, stride, known) {
+            if let Some(mut subscripts) = self.split_by(&quotient, outer, known) {
                 subscripts.push(rest);
                 return Some(subscripts);
             }
         }
         None
     }
-}
 
-/// Ways to write `p = q * stride + r` with `0 <= r < stride`; at most one is right, and it is among the first few.
-fn divisions(p: &Polynomial, stride: &Linear, facts: &[Linear]) -> Vec<(Polynomial, Linear)> {
-    let mut found = Vec::new();
-    let Some((quotient, rest)) = p.divide(stride) else { return found };
-    let Some(rest) = rest.as_linear() else { return found };
-    for shift in [0, -1, 1] {
-        let shifted = quotient.plus(1, &Polynomial::linear(&Linear::constant(shift)));
-        let (Some(quotient), Some(rest)) = (shifted, rest.plus(-shift, stride)) else { continue };
-        let below = stride.plus(-1, &rest).and_then(|l| l.add(-1));
-        if implies(facts, &rest) && below.is_some_and(|b| implies(facts, &b)) {
-            found.push((quotient, rest));
-            break;
+    /// Ways to write `p = q * stride + r` with `0 <= r < stride`; at most one is right, and it is among the first few.
+    fn divisions(&self, p: &Polynomial, stride: &Linear, known: &[Linear]) -> Vec<(Polynomial, Linear)> {
+        let mut found = Vec::new();
+        let Some((quotient, rest)) = p.divide(stride) else { return found };
+        let Some(rest) = rest.as_linear() else { return found };
+        for shift in [0, -1, 1] {
+            let shifted = quotient.plus(1, &Polynomial::linear(&Linear::constant(shift)));
+            let (Some(quotient), Some(rest)) = (shifted, rest.plus(-shift, stride)) else { continue };
+            let below = stride.plus(-1, &rest).and_then(|l| l.add(-1));
+            if self.follows(known, &rest) && below.is_some_and(|b| self.follows(known, &b)) {
+                found.push((quotient, rest));
+                break;
+            }
         }
+        found
     }
-    found
 }

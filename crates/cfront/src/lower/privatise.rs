@@ -3,35 +3,32 @@
 
 use loops::{Access, ArrayDecl, Expr, Name, Scalar, Stmt, Storage};
 
-/// Moves the scalar into the innermost block that can have it; `None` if its value may come in from outside.
-pub fn localise(body: &[Stmt], name: &Name, elem: Scalar) -> Option<Vec<Stmt>> {
-    let mut assigned = false;
-    if !written_first(body, name, &mut assigned) {
-        return None;
+/// Declares the scalar in the innermost block that can have it; not if its value may come in from outside.
+pub fn localise(body: &mut Vec<Stmt>, name: &Name, elem: Scalar) -> bool {
+    let local = written_first(body, name, &mut false);
+    if local {
+        place(body, name, elem);
     }
-    Some(place(body.to_vec(), name, elem))
+    local
 }
 
 /// Puts the declaration into the innermost block: here, if two statements mention the scalar.
-fn place(mut body: Vec<Stmt>, name: &Name, elem: Scalar) -> Vec<Stmt> {
+fn place(body: &mut Vec<Stmt>, name: &Name, elem: Scalar) {
     let users: Vec<usize> = (0..body.len()).filter(|k| mentions(&body[*k], name)).collect();
     if let [only] = users.as_slice() {
         match &mut body[*only] {
             Stmt::Loop(l) => {
-                l.body = place(std::mem::take(&mut l.body), name, elem);
-                return body;
+                return place(&mut l.body, name, elem);
             }
             Stmt::Block { body: inner, .. } => {
-                *inner = place(std::mem::take(inner), name, elem);
-                return body;
+                return place(inner, name, elem);
             }
             Stmt::If { then, otherwise, .. } => {
                 let in_then = then.iter().any(|s| mentions(s, name));
                 let in_otherwise = otherwise.iter().any(|s| mentions(s, name));
                 if in_then != in_otherwise {
                     let side = if in_then { then } else { otherwise };
-                    *side = place(std::mem::take(side), name, elem);
-                    return body;
+                    return place(side, name, elem);
                 }
             }
             _ => {}
@@ -40,7 +37,6 @@ fn place(mut body: Vec<Stmt>, name: &Name, elem: Scalar) -> Vec<Stmt> {
     let first = users.first().copied().unwrap_or(0);
     let local = ArrayDecl { name: name.clone(), elem: elem.into(), dims: Vec::new(), storage: Storage::Auto };
     body.insert(first, Stmt::Local(local));
-    body
 }
 
 /// Whether every read comes after a write in the same run of the block; `assigned` is what is known at its end.

@@ -126,8 +126,10 @@ impl Resolver<'_> {
                     ..
                 }) = &f.init
                 {
+                    // A header that counts nothing is refused anyway.
                     let same = match (counted, r.object_of(target)) {
                         (Some(at), Some(k)) => r.out.meanings.get(&at.first) == Some(&Meaning::Object(k)),
+                        (None, _) => true,
                         _ => false,
                     };
                     if !same {

@@ -4,6 +4,7 @@
 //! if it holds for all values of the parameters that the stated facts admit, 0 included; what can't be shown is an error.
 //! Functions are arguments, never data. Not here: unfolding of calls ([`crate::elaborate`]).
 
+mod divide;
 mod expr;
 mod finish;
 mod names;

@@ -97,8 +97,8 @@ fn check_subscript(
     } else {
         at_the_ends(base, site, index, &last, extent)
     };
-    // A box may be empty, and then copies nothing wherever it is; a choice may not evaluate its other side.
-    if box_extent.is_some_and(|size| !facts.proves(&size.clone().at_least(1))) || is_conditional(site) {
+    // A box may be empty, and then copies nothing wherever it is.
+    if box_extent.is_some_and(|size| !facts.proves(&size.clone().at_least(1))) {
         return;
     }
     if let Some((negative, when)) = wrong {
@@ -110,24 +110,6 @@ fn check_subscript(
         );
         report.diagnostics.push(at(site.stmt, Diagnostic::general(OUTSIDE, message)));
     }
-}
-
-/// Whether the access stands in a branch of a `select`.
-fn is_conditional(site: &AccessSite<'_>) -> bool {
-    fn in_branch(expr: &Expr, access: *const crate::Access, inside: bool) -> bool {
-        if let Expr::Load(found) = expr
-            && std::ptr::eq(found, access)
-        {
-            return inside;
-        }
-        if let Expr::Select(cond, a, b) = expr {
-            return in_branch(cond, access, inside)
-                || in_branch(a, access, true)
-                || in_branch(b, access, true);
-        }
-        expr.children().into_iter().any(|child| in_branch(child, access, inside))
-    }
-    site.stmt.exprs().into_iter().any(|expr| in_branch(expr, site.access, false))
 }
 
 /// Whether the subscript is wrong in some first or last iterations that are known to happen: below zero or not, and when.

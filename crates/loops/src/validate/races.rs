@@ -23,6 +23,8 @@ const RACE: Code = Code("L0206");
 const NOT_SHOWN: Code = Code("L0207");
 /// Pairs of accesses of one array that are looked at.
 const MOST_PAIRS: usize = 2_000;
+/// Loops of a function that are tried on small sizes.
+const MOST_TRIALS: usize = 8;
 
 /// A verdict on a parallel or vector loop.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -41,7 +43,15 @@ pub(super) fn check(function: &Function, report: &mut Report) {
         extents.insert(&param.name, &param.dims);
     }
     let base = Facts::of(function);
-    let mut walker = Walker { function, base, extents, context: Vec::new(), parallel_loops: 0, report };
+    let mut walker = Walker {
+        function,
+        base,
+        extents,
+        context: Vec::new(),
+        parallel_loops: 0,
+        trials_left: MOST_TRIALS,
+        report,
+    };
     walker.block(&function.body);
 }
 
@@ -51,6 +61,7 @@ struct Walker<'a, 'r> {
     extents: BTreeMap<&'a Name, &'a [Expr]>,
     context: Vec<Context<'a>>,
     parallel_loops: usize,
+    trials_left: usize,
     report: &'r mut Report,
 }
 
@@ -89,7 +100,9 @@ impl<'a> Walker<'a, '_> {
         let safety = match self.conflict(l, &facts) {
             None => Safety::Proved,
             Some(Conflict { what, data_dependent }) => {
-                match if data_dependent { None } else { refute(self.function, self.parallel_loops) } {
+                let tried = !data_dependent && self.trials_left > 0;
+                self.trials_left -= usize::from(tried);
+                match if tried { refute(self.function, self.parallel_loops) } else { None } {
                     Some(message) => Safety::Refuted(message),
                     None => Safety::Unknown(what),
                 }
@@ -210,11 +223,11 @@ fn disjoint_in_order(
     facts.enter_range(&v1, &l.lower, &l.upper);
     let next = Expr::Var(v1.clone()) + l.step;
     facts.enter_range(&v2, &l.lower.clone().max(next), &l.upper);
+    if facts.innermost_is_empty() {
+        return true; // there are no two iterations
+    }
     let a = side(early, &l.var, 1, &mut facts);
     let b = side(late, &l.var, 2, &mut facts);
-    if facts.are_contradictory() {
-        return true;
-    }
     let differ = |x: &Expr, y: &Expr| facts.decide(CompareOp::Ne, x, y) == Some(true);
     if a.iter().zip(&b).any(|(x, y)| differ(x, y)) {
         return true;
@@ -235,13 +248,17 @@ fn disjoint_in_order(
         }
     }
     // So have quotient and remainder by the same divisor: `x floordiv d` and `x mod d` make up `x`.
-    (1..a.len()).any(|k| match (divisor(&a[k]), divisor(&b[k])) {
+    let joined = (1..a.len()).any(|k| match (divisor(&a[k]), divisor(&b[k])) {
         (Some(d), Some(same)) if d == same => {
             let whole = |s: &[Expr]| simplify::expr(&(s[k - 1].clone() * d.clone() + s[k].clone()), &facts);
             differ(&whole(&a), &whole(&b))
         }
         _ => false,
-    })
+    });
+    let conditional =
+        |site: &AccessSite<'_>| site.context.iter().any(|c| matches!(c, Context::Condition { .. }));
+    // Last, because it takes the longest: conditions that no two different iterations fulfil.
+    joined || ((conditional(early) || conditional(late)) && facts.are_contradictory())
 }
 
 /// The divisor of a remainder.

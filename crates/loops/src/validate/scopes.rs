@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::{DUPLICATE, at};
-use crate::diagnostic::{Code, Diagnostic};
+use crate::diagnostic::{Code, Diagnostic, Severity};
 use crate::expr::Expr;
 use crate::name::Name;
 use crate::program::{
@@ -239,8 +239,8 @@ impl Checker<'_> {
         Ok(())
     }
 
-    /// C evaluates the bound before each iteration, the hub once: they must agree.
-    fn moving_bounds(&self, l: &Loop) -> Result<(), Diagnostic> {
+    /// C evaluates the bound before each iteration, the hub once: a reader may expect the one or the other.
+    fn moving_bounds(&mut self, l: &Loop) -> Result<(), Diagnostic> {
         let mut read = l.upper.arrays();
         if read.is_empty() {
             return Ok(());
@@ -251,8 +251,11 @@ impl Checker<'_> {
             None => Ok(()),
             Some(array) => {
                 let message = format!("the bound `{}` reads `{array}`, which the loop writes", l.upper);
-                Err(Diagnostic::general(MOVING_BOUND, message)
-                    .help("assign the bound to a local variable before the loop"))
+                let mut warning = Diagnostic::general(MOVING_BOUND, message)
+                    .help("if that is meant, assign the bound to a local variable before the loop");
+                warning.severity = Severity::Warning;
+                self.found.push(warning);
+                Ok(())
             }
         }
     }

@@ -1,6 +1,4 @@
 //! Diagnostics as plain text: places as line and column, with the line and a mark under it.
-#![allow(dead_code)]
-
 use std::fmt::Write as _;
 
 use loops::{Diagnostic, Span};

@@ -1,0 +1,137 @@
+//! Where the names of a function's body occur, and what happens to them there, as far as tokens tell: good enough to say
+//! that a value is *not* used or changed, never to say that it is.
+
+use std::collections::BTreeMap;
+use std::ops::Range;
+
+use crate::lexer::Tok;
+use crate::source::Source;
+
+/// The identifiers of a function's body.
+pub struct Uses<'s> {
+    source: &'s Source<'s>,
+    /// Tokens of each identifier (and keyword), in order.
+    tokens: BTreeMap<&'s str, Vec<usize>>,
+}
+
+impl<'s> Uses<'s> {
+    /// The identifiers of a range of tokens.
+    pub fn of(source: &'s Source<'s>, body: Range<usize>) -> Uses<'s> {
+        let mut tokens: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
+        for k in body.filter(|k| source.tokens[*k].tok == Tok::Ident) {
+            tokens.entry(source.token_text(k)).or_default().push(k);
+        }
+        Uses { source, tokens }
+    }
+
+    /// All identifiers and keywords.
+    pub fn names(&self) -> impl Iterator<Item = &'s str> + '_ {
+        self.tokens.keys().copied()
+    }
+
+    fn is_punct(&self, token: usize, any: &[&str]) -> bool {
+        matches!(self.source.tokens.get(token).map(|t| t.tok), Some(Tok::Punct(p)) if any.contains(&p))
+    }
+
+    /// Tokens in a range that name an object (and no member).
+    fn named(&self, name: &str, range: Range<usize>) -> impl Iterator<Item = usize> + '_ {
+        let all = self.tokens.get(name).map_or(&[][..], Vec::as_slice);
+        let first = all.partition_point(|k| *k < range.start);
+        let last = all.partition_point(|k| *k < range.end);
+        let some = all.get(first..last).unwrap_or(&[]);
+        some.iter().copied().filter(|k| !(*k > 0 && self.is_punct(k - 1, &[".", "->"])))
+    }
+
+    /// Where an object is assigned, counted or has its address taken.
+    pub fn assigned_in(&self, name: &str, range: Range<usize>) -> Option<usize> {
+        const ASSIGN: [&str; 13] =
+            ["=", "+=", "-=", "*=", "/=", "%=", "&=", "|=", "^=", "<<=", ">>=", "++", "--"];
+        self.named(name, range).find(|k| {
+            (self.is_punct(k + 1, &ASSIGN) && !self.is_declarator(*k))
+                || (*k > 0 && self.is_punct(k - 1, &["++", "--"]))
+                || self.is_address(*k)
+        })
+    }
+
+    /// Whether a name stands where it is declared: after a word that starts no statement, or a `*` after one.
+    fn is_declarator(&self, token: usize) -> bool {
+        let mut k = token;
+        while k > 0 && self.is_punct(k - 1, &["*"]) {
+            k -= 1;
+        }
+        k > 0
+            && self.source.tokens[k - 1].tok == Tok::Ident
+            && !matches!(self.source.token_text(k - 1), "return" | "else" | "do" | "case" | "sizeof")
+    }
+
+    fn is_address(&self, token: usize) -> bool {
+        let operand = |k: usize| {
+            matches!(self.source.tokens[k].tok, Tok::Ident | Tok::Number | Tok::Char)
+                || self.is_punct(k, &[")", "]"])
+        };
+        token > 0 && self.is_punct(token - 1, &["&"]) && !(token > 1 && operand(token - 2))
+    }
+
+    /// Whether the address of an object is taken anywhere.
+    pub fn address_taken(&self, name: &str) -> bool {
+        self.named(name, 0..usize::MAX).any(|k| self.is_address(k))
+    }
+
+    /// Where an object's value may be used, its declaration left out; with `counted`, not in loops that set it first.
+    pub fn used_in(&self, name: &str, range: Range<usize>, declared: usize, counted: bool) -> Option<usize> {
+        let mut uses = self.named(name, range.clone()).filter(|k| *k != declared);
+        if !counted {
+            return uses.next();
+        }
+        // Loops over the name: from `for ( … name =` to the end of the loop.
+        let mut covered: Option<Range<usize>> = None;
+        uses.find(|k| {
+            if covered.as_ref().is_some_and(|c| c.contains(k)) {
+                return false;
+            }
+            match self.loop_over(*k, &range) {
+                Some(whole) => {
+                    covered = Some(whole);
+                    false
+                }
+                None => true,
+            }
+        })
+    }
+
+    /// The loop whose header starts by setting the variable at a token.
+    fn loop_over(&self, token: usize, range: &Range<usize>) -> Option<Range<usize>> {
+        if !self.is_punct(token + 1, &["="]) {
+            return None;
+        }
+        // `for (`, perhaps with the words of a type between.
+        let mut k = token;
+        while k > range.start && token - k < 6 && self.source.tokens[k - 1].tok == Tok::Ident {
+            k -= 1;
+        }
+        let opens = k >= range.start + 2 && self.is_punct(k - 1, &["("]);
+        let is_for = opens && self.source.token_text(k - 2) == "for";
+        is_for.then(|| k - 2..self.statement_end(k - 2, range.end))
+    }
+
+    /// The end of the statement that starts with a loop's header: a block, or up to a `;`.
+    fn statement_end(&self, mut k: usize, end: usize) -> usize {
+        let mut depth = 0usize;
+        while k < end {
+            match self.source.tokens[k].tok {
+                Tok::Punct("(" | "[" | "{") => depth += 1,
+                Tok::Punct(")" | "]") => depth = depth.saturating_sub(1),
+                Tok::Punct("}") => {
+                    depth = depth.saturating_sub(1);
+                    if depth == 0 {
+                        return k + 1;
+                    }
+                }
+                Tok::Punct(";") if depth == 0 => return k + 1,
+                _ => {}
+            }
+            k += 1;
+        }
+        end
+    }
+}

@@ -1,0 +1,65 @@
+//! Results put back: every byte outside of the regions stays, line ends too.
+
+use cfront::{Replacement, parse, splice};
+
+fn put(original: &str, texts: &[&str]) -> String {
+    let file = parse(original, original, "put.c").expect("a file that is taken");
+    let replacements: Vec<Replacement> = texts
+        .iter()
+        .enumerate()
+        .map(|(region, text)| Replacement {
+            region,
+            text: text.to_string(),
+            includes: vec!["<omp.h>".into()],
+        })
+        .collect();
+    splice(original, &file, &replacements).expect("replacements of this file")
+}
+
+const TWO: &str = "/* \u{e9} */ int i;\nvoid f(int n, double x[n])\n{\n    #pragma scop\n    x[0] = 1; // lost\n    #pragma endscop\n\tg( ) ;\n#pragma scop\n\n\tx[1] = 2;\n#pragma endscop // kept\n}  \n";
+
+#[test]
+fn regions_are_replaced_by_whole_lines() {
+    let out = put(TWO, &["    a;\n    b;", "\tc;"]);
+    let expected = "#include <omp.h>\n/* \u{e9} */ int i;\nvoid f(int n, double x[n])\n{\n    /* scop: lines 4 to 6 of the original */\n    a;\n    b;\n    /* endscop */\n\tg( ) ;\n\t/* scop: lines 8 to 11 of the original */\n\tc;\n\t/* endscop */\n}  \n";
+    assert_eq!(out, expected);
+}
+
+#[test]
+fn what_has_no_replacement_stays() {
+    assert_eq!(put(TWO, &[]), TWO);
+    let out = put(TWO, &["    a;"]);
+    assert!(out.ends_with(&TWO[TWO.find("\tg").expect("it is there")..]), "{out}");
+}
+
+#[test]
+fn line_ends_are_those_of_the_file() {
+    let text = "void f(int n, double x[n]) {\r\n#pragma scop\r\n  x[0] = 1;\r\n#pragma endscop\r\n}\r\n";
+    let out = put(text, &["  a;\n  b;\n"]);
+    assert_eq!(
+        out,
+        "#include <omp.h>\r\nvoid f(int n, double x[n]) {\r\n  /* scop: lines 2 to 4 of the original */\r\n  a;\r\n  b;\r\n  /* endscop */\r\n}\r\n"
+    );
+}
+
+#[test]
+fn headers_are_included_once() {
+    let text = format!("#include <omp.h>\n{TWO}");
+    assert!(put(&text, &["a;", "b;"]).matches("omp.h").count() == 1);
+}
+
+#[test]
+fn loop_variables_of_the_outside_are_restored() {
+    let text = "int f(int n, double x[n])\n{\n  int i;\n#pragma scop\n  for (i = 3; i < n; i++) x[i] = 1;\n#pragma endscop\n  return i;\n}\n";
+    let out = put(text, &["  a;"]);
+    assert!(out.contains("  a;\n  i = n > 3 ? n : 3;\n  /* endscop */\n  return i;\n"), "{out}");
+}
+
+#[test]
+fn regions_of_another_text_are_refused() {
+    let file = parse(TWO, TWO, "put.c").expect("a file that is taken");
+    let replacement = |region| Replacement { region, text: "a;".to_string(), includes: Vec::new() };
+    assert!(splice("int x;\n", &file, &[replacement(0)]).is_err());
+    assert!(splice(TWO, &file, &[replacement(2)]).is_err());
+    assert!(splice(TWO, &file, &[replacement(0), replacement(0)]).is_err());
+}

@@ -1,0 +1,61 @@
+//! `choose`: an execution strategy for every `map` and `reduce` that has none.
+//!
+//! The outermost maps become parallel (one level); inside, loops are sequential, and innermost maps over numbers become
+//! lanes of vectors. Reductions are sequential. Short loops are never parallel.
+
+use loops::Diagnostic;
+
+use super::run::Runner;
+use crate::prim::Prim;
+use crate::term::{Term, TermKind};
+use crate::types::DataType;
+use crate::walk::{self, Position};
+
+/// Shorter loops than this are not worth a parallel region.
+const SHORT: i64 = 64;
+
+pub(super) fn choose(runner: &mut Runner<'_>, term: &Term, position: &Position) -> Result<Term, Diagnostic> {
+    Ok(level(runner, term, position, false))
+}
+
+/// `parallel`: whether there is a parallel loop around this place.
+fn level(runner: &mut Runner<'_>, term: &Term, position: &Position, parallel: bool) -> Term {
+    let mut term = term.clone();
+    let mut inside = parallel;
+    if let TermKind::Prim(prim, args) = term.kind() {
+        let chosen = match prim {
+            Prim::Map => {
+                let long = match args.last() {
+                    Some(crate::term::Arg::Term(xs)) => match xs.ty() {
+                        DataType::Array(n, _) => n.as_constant().is_none_or(|n| n > SHORT),
+                        _ => true,
+                    },
+                    _ => true,
+                };
+                let rules: &[&'static str] = match (parallel, long) {
+                    (false, true) => &["useMapPar"],
+                    _ => &["useMapVec", "useMapSeq"],
+                };
+                rules.iter().find_map(|rule| runner.rule(rule, &term, position))
+            }
+            Prim::Reduce => runner.rule("useReduceSeq", &term, position),
+            _ => None,
+        };
+        if let Some(chosen) = chosen {
+            term = chosen;
+        }
+        inside |= matches!(term.kind(), TermKind::Prim(Prim::MapPar | Prim::ReducePar | Prim::TransPar, _));
+    }
+    let functions: Vec<u32> = match term.kind() {
+        TermKind::Prim(_, args) => (0u32..)
+            .zip(args)
+            .filter(|(_, arg)| matches!(arg, crate::term::Arg::Fun(_)))
+            .map(|(k, _)| k)
+            .collect(),
+        _ => Vec::new(),
+    };
+    walk::map_children(&term, |k, child| {
+        let inner = if functions.contains(&k) { inside } else { parallel };
+        level(runner, child, &position.child(k), inner)
+    })
+}

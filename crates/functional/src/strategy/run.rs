@@ -1,0 +1,500 @@
+//! Applying strategies.
+
+use loops::{Diagnostic, Name, Size, Span};
+
+use super::trace::{Step, Trace};
+use super::{BAD_CALL, Call, ENDLESS, NOT_APPLICABLE, Pattern, Strategies, Strategy, UNKNOWN};
+use crate::build::Supply;
+use crate::facts::SizeFacts;
+use crate::rewrite::{Context, rule};
+use crate::suggest::nearest;
+use crate::term::{Arg, Definition, Term, TermKind};
+use crate::walk::{self, Position};
+
+/// How a strategy is applied.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Options {
+    /// Whether rules that change the order of floating-point operations may be used.
+    pub reassociate: bool,
+    /// Most rules tried.
+    pub limit: u64,
+}
+
+impl Default for Options {
+    fn default() -> Options {
+        Options { reassociate: false, limit: 2_000_000 }
+    }
+}
+
+/// A rewritten definition and how it came about.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Outcome {
+    /// The new definition; the verifier has accepted it.
+    pub definition: Definition,
+    /// Every rule that was applied.
+    pub trace: Trace,
+}
+
+/// Why a strategy stopped at a place.
+enum Stop {
+    /// It does not apply; another may.
+    Refused(Box<Refused>),
+    /// Nothing can go on.
+    Broken(Box<Diagnostic>),
+}
+
+struct Refused {
+    /// The rule with its sizes, or the combinator.
+    what: String,
+    position: Position,
+    place: Span,
+    reason: String,
+    /// Where the rule is written.
+    call: Span,
+}
+
+type Ran = Result<Term, Stop>;
+
+pub(super) struct Runner<'a> {
+    strategies: &'a Strategies,
+    facts: SizeFacts,
+    sizes: Vec<Name>,
+    supply: Supply,
+    reassociate: bool,
+    left: u64,
+    limit: u64,
+    pub(super) trace: Trace,
+    /// Names and sizes of the strategies that are being applied.
+    frames: Vec<(Name, Vec<(Name, Size)>)>,
+}
+
+/// Strategies call each other this deep at most.
+const MAX_CALLS: usize = 60;
+
+/// Applies a strategy to the body of a definition.
+pub(super) fn run(
+    strategies: &Strategies,
+    strategy: &Strategy,
+    definition: &Definition,
+    options: Options,
+) -> Result<Outcome, Diagnostic> {
+    crate::check::check_depth(&definition.body, &definition.name)?;
+    walk::with_stack(&definition.body, || {
+        let mut runner = Runner {
+            strategies,
+            facts: SizeFacts::of(definition),
+            sizes: definition.sizes.clone(),
+            supply: Supply::above(definition),
+            reassociate: options.reassociate,
+            left: options.limit,
+            limit: options.limit,
+            trace: Trace {
+                definition: definition.name.clone(),
+                reassociate: options.reassociate,
+                steps: Vec::new(),
+            },
+            frames: Vec::new(),
+        };
+        let body = match runner.apply(strategy, &definition.body, &Position::root()) {
+            Ok(body) => body,
+            Err(Stop::Broken(diagnostic)) => return Err(*diagnostic),
+            Err(Stop::Refused(why)) => return Err(why.diagnostic(definition)),
+        };
+        let new = Definition { body, ..definition.clone() };
+        crate::check::check(&new)?;
+        Ok(Outcome { definition: new, trace: runner.trace })
+    })
+}
+
+impl Refused {
+    fn diagnostic(self, definition: &Definition) -> Diagnostic {
+        let Refused { what, position, place, reason, call } = self;
+        let message = format!("`{what}` does not apply to `{}`: {reason}", definition.name);
+        let mut diagnostic = if call == Span::default() {
+            Diagnostic::general(NOT_APPLICABLE, message)
+        } else {
+            Diagnostic::error(NOT_APPLICABLE, message, call, "this rule")
+        };
+        diagnostic = diagnostic.note(format!("it was tried last at position {position}"));
+        if place != Span::default() {
+            diagnostic = diagnostic.context(place, "the term at that position comes from here");
+        }
+        diagnostic.help("`try s` goes on where `s` does not apply; `a <+ b` tries `b` where `a` does not")
+    }
+}
+
+impl Runner<'_> {
+    fn refuse(&self, what: impl Into<String>, term: &Term, position: &Position, reason: &str) -> Stop {
+        Stop::Refused(Box::new(Refused {
+            what: what.into(),
+            position: position.clone(),
+            place: term.span(),
+            reason: reason.to_string(),
+            call: Span::default(),
+        }))
+    }
+
+    /// What can be undone: how much of the trace there is, and the next variable.
+    fn mark(&self) -> (usize, Supply) {
+        (self.trace.steps.len(), self.supply.clone())
+    }
+
+    fn undo(&mut self, mark: (usize, Supply)) {
+        self.trace.steps.truncate(mark.0);
+        self.supply = mark.1;
+    }
+
+    /// Applies a strategy; if it is refused, nothing has happened.
+    fn attempt(&mut self, strategy: &Strategy, term: &Term, position: &Position) -> Ran {
+        let mark = self.mark();
+        let result = self.apply(strategy, term, position);
+        if result.is_err() {
+            self.undo(mark);
+        }
+        result
+    }
+
+    /// [`Runner::attempt`], with `None` where the strategy is refused.
+    fn attempt_option(
+        &mut self,
+        strategy: &Strategy,
+        term: &Term,
+        position: &Position,
+    ) -> Result<Option<Term>, Stop> {
+        match self.attempt(strategy, term, position) {
+            Ok(term) => Ok(Some(term)),
+            Err(Stop::Refused(_)) => Ok(None),
+            Err(stop) => Err(stop),
+        }
+    }
+
+    fn apply(&mut self, strategy: &Strategy, term: &Term, position: &Position) -> Ran {
+        match strategy {
+            Strategy::Id => Ok(term.clone()),
+            Strategy::Fail => Err(self.refuse("fail", term, position, "it never does")),
+            Strategy::Call(call) => self.call(call, term, position),
+            Strategy::Seq(parts) => {
+                let mut term = term.clone();
+                for part in parts {
+                    term = self.apply(part, &term, position)?;
+                }
+                Ok(term)
+            }
+            Strategy::Choice(parts) => {
+                let mut nearest = None;
+                for part in parts {
+                    match self.attempt(part, term, position) {
+                        Err(Stop::Refused(why)) => nearest = Some(nearer(nearest, why)),
+                        other => return other,
+                    }
+                }
+                Err(match nearest {
+                    Some(why) => Stop::Refused(why),
+                    None => self.refuse("<+", term, position, "there is no choice"),
+                })
+            }
+            Strategy::Try(s) => Ok(self.attempt_option(s, term, position)?.unwrap_or_else(|| term.clone())),
+            Strategy::Repeat(s) => {
+                let mut term = term.clone();
+                loop {
+                    let steps = self.trace.steps.len();
+                    self.spend(position)?;
+                    match self.attempt_option(s, &term, position)? {
+                        Some(next) => term = next,
+                        None => return Ok(term),
+                    }
+                    if self.trace.steps.len() == steps {
+                        return Ok(term);
+                    }
+                }
+            }
+            Strategy::Not(s) => {
+                let mark = self.mark();
+                let result = self.attempt_option(s, term, position)?;
+                self.undo(mark);
+                match result {
+                    None => Ok(term.clone()),
+                    Some(_) => Err(self.refuse(format!("not {s}"), term, position, "the strategy applies")),
+                }
+            }
+            Strategy::TopDown(s) => self.first(s, term, position, true),
+            Strategy::BottomUp(s) => self.first(s, term, position, false),
+            Strategy::Everywhere(s) => self.everywhere(s, term, position),
+            Strategy::Normalise(s) => self.normalise(s, term, position),
+            Strategy::All(s) => {
+                walk::try_map_children(term, |k, child| self.apply(s, child, &position.child(k)))
+            }
+            Strategy::One(s) => {
+                let mut nearest = None;
+                for (k, child) in walk::children(term) {
+                    match self.attempt(s, child, &position.child(k)) {
+                        Ok(new) => return Ok(replace_child(term, k, new)),
+                        Err(Stop::Refused(why)) => nearest = Some(nearer(nearest, why)),
+                        Err(stop) => return Err(stop),
+                    }
+                }
+                Err(match nearest {
+                    Some(why) => Stop::Refused(why),
+                    None => self.refuse("one", term, position, "there is no subterm"),
+                })
+            }
+            Strategy::Child(k, s) => {
+                let Some((_, child)) = walk::children(term).into_iter().find(|(step, _)| step == k) else {
+                    let reason = format!("there is no subterm {k}");
+                    return Err(self.refuse(format!("child {k}"), term, position, &reason));
+                };
+                let new = self.apply(s, child, &position.child(*k))?;
+                Ok(replace_child(term, *k, new))
+            }
+            Strategy::AtPosition(below, s) => self.at(s, term, position, below),
+            Strategy::At(pattern, n, s) => {
+                let below = self.find(*pattern, *n, term, position)?;
+                self.at(s, term, position, &below)
+            }
+            Strategy::Inside(pattern, n, s) => {
+                let mut below = self.find(*pattern, *n, term, position)?;
+                if let Some(found) = walk::subterm(term, &below) {
+                    match function_of(found) {
+                        Some(k) => below = below.child(k),
+                        None => {
+                            let what = format!("inside {pattern}");
+                            return Err(self.refuse(what, found, &below, "it has no function"));
+                        }
+                    }
+                }
+                self.at(s, term, position, &below)
+            }
+            Strategy::Auto => {
+                super::auto::choose(self, term, position).map_err(|d| Stop::Broken(Box::new(d)))
+            }
+        }
+    }
+
+    fn spend(&mut self, position: &Position) -> Result<(), Stop> {
+        match self.left.checked_sub(1) {
+            Some(left) => {
+                self.left = left;
+                Ok(())
+            }
+            None => {
+                let message = format!(
+                    "the strategy for `{}` did not end within {} attempts to apply a rule",
+                    self.trace.definition, self.limit
+                );
+                let mut diagnostic = Diagnostic::general(ENDLESS, message)
+                    .note(format!("the last attempt was at position {position}"))
+                    .help("`repeat s` and `normalise s` end only if `s` stops to apply: do two rules undo each other?");
+                if let Some(step) = self.trace.steps.last() {
+                    diagnostic = diagnostic.note(format!("the last step was {}", step.summary()));
+                }
+                Err(Stop::Broken(Box::new(diagnostic)))
+            }
+        }
+    }
+
+    /// Applies a rule by name; for the strategies written in Rust.
+    pub(super) fn rule(&mut self, name: &'static str, term: &Term, position: &Position) -> Option<Term> {
+        let call = Strategy::Call(Call { name: name.into(), args: Vec::new(), span: Span::default() });
+        self.attempt(&call, term, position).ok()
+    }
+
+    fn call(&mut self, call: &Call, term: &Term, position: &Position) -> Ran {
+        self.spend(position)?;
+        let broken = |message: String| {
+            let diagnostic = if call.span == Span::default() {
+                Diagnostic::general(BAD_CALL, message)
+            } else {
+                Diagnostic::error(BAD_CALL, message, call.span, "here")
+            };
+            Stop::Broken(Box::new(diagnostic))
+        };
+        let mut args = Vec::with_capacity(call.args.len());
+        for arg in &call.args {
+            let arg = match self.frames.last() {
+                Some((_, bound)) => {
+                    arg.substitute(&|name| bound.iter().find(|(n, _)| n == name).map(|(_, s)| s.clone()))
+                }
+                None => arg.clone(),
+            };
+            if let Some(unknown) = arg.params().into_iter().find(|name| !self.sizes.contains(name)) {
+                let definition = &self.trace.definition;
+                return Err(broken(format!(
+                    "`{unknown}` is neither a size of `{definition}` nor a parameter of the strategy"
+                )));
+            }
+            args.push(arg);
+        }
+        if let Some(rule) = rule(&call.name) {
+            if args.len() != rule.params.len() {
+                let (wanted, given) = (rule.params.len(), args.len());
+                return Err(broken(format!("the rule `{}` takes {wanted} sizes, not {given}", rule.name)));
+            }
+            let mut cx =
+                Context { supply: &mut self.supply, facts: &self.facts, reassociate: self.reassociate };
+            return match rule.apply(&mut cx, &args, term) {
+                Ok(after) => {
+                    self.trace.steps.push(Step {
+                        rule: rule.name,
+                        args,
+                        position: position.clone(),
+                        before: term.clone(),
+                        after: after.clone(),
+                    });
+                    Ok(after)
+                }
+                Err(why) => Err(Stop::Refused(Box::new(Refused {
+                    what: Call { args, ..call.clone() }.to_string(),
+                    position: position.clone(),
+                    place: term.span(),
+                    reason: why.reason,
+                    call: call.span,
+                }))),
+            };
+        }
+        let Some(named) = self.strategies.get(&call.name) else {
+            let known = self.strategies.names().chain(crate::rewrite::rules().map(|rule| rule.name));
+            let mut diagnostic = Diagnostic::error(
+                UNKNOWN,
+                format!("`{}` is neither a rule nor a strategy", call.name),
+                call.span,
+                "unknown name",
+            );
+            if let Some(near) = nearest(&call.name, known) {
+                diagnostic = diagnostic.help(format!("did you mean `{near}`?"));
+            }
+            return Err(Stop::Broken(Box::new(diagnostic)));
+        };
+        if named.params.len() != args.len() {
+            let (wanted, given) = (named.params.len(), args.len());
+            return Err(broken(format!("the strategy `{}` takes {wanted} sizes, not {given}", named.name)));
+        }
+        if self.frames.len() >= MAX_CALLS || self.frames.iter().any(|(name, _)| *name == named.name) {
+            return Err(broken(format!("the strategy `{}` calls itself", named.name)));
+        }
+        let bound = named.params.iter().cloned().zip(args).collect();
+        self.frames.push((named.name.clone(), bound));
+        let strategies = self.strategies;
+        let result = match strategies.get(&call.name) {
+            Some(named) => self.apply(&named.body, term, position),
+            None => Ok(term.clone()),
+        };
+        self.frames.pop();
+        // A refusal inside the library is told at the place where the library was called.
+        result.map_err(|stop| match stop {
+            Stop::Refused(mut why) if why.call == Span::default() => {
+                why.call = call.span;
+                Stop::Refused(why)
+            }
+            other => other,
+        })
+    }
+
+    fn at(&mut self, s: &Strategy, term: &Term, position: &Position, below: &Position) -> Ran {
+        let place = position.then(below);
+        let Some(found) = walk::subterm(term, below) else {
+            return Err(self.refuse(
+                format!("at position {place}"),
+                term,
+                position,
+                "there is no such place",
+            ));
+        };
+        let new = self.apply(s, found, &place)?;
+        match walk::replace(term, below, &new) {
+            Some(term) => Ok(term),
+            None => Err(self.refuse("at", term, position, "there is no such place")),
+        }
+    }
+
+    /// The n-th place that the pattern fits.
+    fn find(&self, pattern: Pattern, n: u32, term: &Term, position: &Position) -> Result<Position, Stop> {
+        let mut left = n;
+        let mut todo = vec![(term, Position::root())];
+        while let Some((term, here)) = todo.pop() {
+            let fits = match (pattern, term.kind()) {
+                (Pattern::Prim(wanted), TermKind::Prim(prim, _)) => *prim == wanted,
+                (Pattern::Let, TermKind::Let(..)) => true,
+                _ => false,
+            };
+            left -= u32::from(fits);
+            if left == 0 {
+                return Ok(here);
+            }
+            todo.extend(walk::children(term).into_iter().rev().map(|(k, child)| (child, here.child(k))));
+        }
+        let reason = match n - left {
+            0 => format!("there is no `{pattern}`"),
+            found => format!("there are only {found} of `{pattern}`"),
+        };
+        Err(self.refuse(format!("at {pattern} {n}"), term, position, &reason))
+    }
+
+    fn first(&mut self, s: &Strategy, term: &Term, position: &Position, before: bool) -> Ran {
+        let mut nearest = None;
+        if before {
+            match self.attempt(s, term, position) {
+                Err(Stop::Refused(why)) => nearest = Some(nearer(nearest, why)),
+                other => return other,
+            }
+        }
+        for (k, child) in walk::children(term) {
+            match self.first(s, child, &position.child(k), before) {
+                Ok(new) => return Ok(replace_child(term, k, new)),
+                Err(Stop::Refused(why)) => nearest = Some(nearer(nearest, why)),
+                Err(stop) => return Err(stop),
+            }
+        }
+        if !before {
+            match self.attempt(s, term, position) {
+                Err(Stop::Refused(why)) => nearest = Some(nearer(nearest, why)),
+                other => return other,
+            }
+        }
+        Err(match nearest {
+            Some(why) => Stop::Refused(why),
+            None => self.refuse("traversal", term, position, "there is no place"),
+        })
+    }
+
+    fn everywhere(&mut self, s: &Strategy, term: &Term, position: &Position) -> Ran {
+        let term = walk::try_map_children(term, |k, child| self.everywhere(s, child, &position.child(k)))?;
+        Ok(self.attempt_option(s, &term, position)?.unwrap_or(term))
+    }
+
+    fn normalise(&mut self, s: &Strategy, term: &Term, position: &Position) -> Ran {
+        let mut term = term.clone();
+        loop {
+            term = walk::try_map_children(&term, |k, child| self.normalise(s, child, &position.child(k)))?;
+            let steps = self.trace.steps.len();
+            match self.attempt_option(s, &term, position)? {
+                Some(next) if self.trace.steps.len() > steps => term = next,
+                _ => return Ok(term),
+            }
+        }
+    }
+}
+
+/// The refusal that says more: one whose rule fits the form of the term, or else the later one.
+fn nearer(old: Option<Box<Refused>>, new: Box<Refused>) -> Box<Refused> {
+    let vague = |why: &Refused| why.reason.starts_with("it is n");
+    match old {
+        Some(old) if vague(&new) && !vague(&old) => old,
+        Some(old) if vague(&new) && vague(&old) => old,
+        _ => new,
+    }
+}
+
+fn replace_child(term: &Term, k: u32, new: Term) -> Term {
+    walk::map_children(term, |step, child| if step == k { new.clone() } else { child.clone() })
+}
+
+/// The step to the function of a primitive.
+fn function_of(term: &Term) -> Option<u32> {
+    match term.kind() {
+        TermKind::Prim(_, args) => {
+            (0..).zip(args).find(|(_, arg)| matches!(arg, Arg::Fun(_))).map(|(k, _)| k)
+        }
+        TermKind::Let(..) => Some(1),
+        _ => None,
+    }
+}

@@ -1,0 +1,143 @@
+//! Named strategies: those of the library and those of a program.
+
+use std::collections::BTreeMap;
+
+use loops::{Diagnostic, Name, Span};
+
+use super::run::{self, Options, Outcome};
+use super::{NOT_APPLICABLE, Named, Strategy, library, parse};
+use crate::suggest::nearest;
+use crate::term::Definition;
+
+/// Strategies by name.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Strategies {
+    named: BTreeMap<Name, Named>,
+}
+
+impl Default for Strategies {
+    fn default() -> Strategies {
+        Strategies::library()
+    }
+}
+
+impl Strategies {
+    /// Those of the library.
+    pub fn library() -> Strategies {
+        let named = library::parsed().into_iter().map(|named| (named.name.clone(), named)).collect();
+        Strategies { named }
+    }
+
+    /// Those of the library and of a program, which may replace some of the library: names, texts, and where the texts stand.
+    ///
+    /// # Errors
+    /// What is wrong with each text.
+    pub fn with<'t>(
+        texts: impl IntoIterator<Item = (&'t Name, &'t str, Span)>,
+    ) -> Result<Strategies, Vec<Diagnostic>> {
+        let mut strategies = Strategies::library();
+        let mut errors = Vec::new();
+        for (name, text, span) in texts {
+            match parse(name, text, span.start as usize) {
+                Ok(named) => {
+                    strategies.named.insert(name.clone(), named);
+                }
+                Err(error) => errors.push(error),
+            }
+        }
+        if errors.is_empty() { Ok(strategies) } else { Err(errors) }
+    }
+
+    /// The strategy of this name.
+    pub fn get(&self, name: &str) -> Option<&Named> {
+        self.named.get(name)
+    }
+
+    /// All names in order.
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        self.named.keys().map(Name::as_str)
+    }
+
+    /// The schedules: name, and the definition that it is for.
+    pub fn schedules(&self) -> impl Iterator<Item = (&Name, &Name)> {
+        self.named.values().filter_map(|named| Some((&named.name, named.target.as_ref()?)))
+    }
+
+    /// Applies a strategy by name, or one that is written out (`"topDown splitJoin(8); auto"`).
+    ///
+    /// # Errors
+    /// If there is no such strategy, its text is wrong, it has parameters, or it does not apply.
+    pub fn apply(
+        &self,
+        strategy: &str,
+        definition: &Definition,
+        options: Options,
+    ) -> Result<Outcome, Diagnostic> {
+        let mut options = options;
+        if let Some(named) = self.get(strategy) {
+            options.reassociate |= named.reassociate;
+            if !named.params.is_empty() {
+                let message = format!("the strategy `{strategy}` takes {} sizes", named.params.len());
+                let example: Vec<&str> = named.params.iter().map(Name::as_str).collect();
+                return Err(Diagnostic::general(super::BAD_CALL, message)
+                    .help(format!("give them: `{strategy}({})`", example.join(", "))));
+            }
+            return run::run(self, &named.body, definition, options);
+        }
+        let word = strategy.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
+        if word && crate::rewrite::rule(strategy).is_none() && !["id", "fail", "choose"].contains(&strategy) {
+            let known = self.names().chain(crate::rewrite::rules().map(|rule| rule.name));
+            let mut diagnostic =
+                Diagnostic::general(super::UNKNOWN, format!("`{strategy}` is neither a rule nor a strategy"));
+            if let Some(near) = nearest(strategy, known) {
+                diagnostic = diagnostic.help(format!("did you mean `{near}`?"));
+            }
+            return Err(diagnostic);
+        }
+        let named = parse(&"given".into(), strategy, 0).map_err(without_place)?;
+        options.reassociate |= named.reassociate;
+        run::run(self, &named.body, definition, options).map_err(without_place)
+    }
+
+    /// Applies a strategy.
+    ///
+    /// # Errors
+    /// If it does not apply.
+    pub fn run(
+        &self,
+        strategy: &Strategy,
+        definition: &Definition,
+        options: Options,
+    ) -> Result<Outcome, Diagnostic> {
+        run::run(self, strategy, definition, options)
+    }
+
+    /// The definition that a schedule makes: that which it is for, rewritten, by the schedule's name.
+    ///
+    /// # Errors
+    /// If the strategy is no schedule or does not apply.
+    pub fn schedule(
+        &self,
+        name: &str,
+        definition: &Definition,
+        options: Options,
+    ) -> Result<Outcome, Diagnostic> {
+        let Some(named) = self.get(name).filter(|named| named.target.is_some()) else {
+            return Err(Diagnostic::general(NOT_APPLICABLE, format!("`{name}` is no schedule")));
+        };
+        let mut outcome = self.apply(name, definition, options)?;
+        outcome.definition.name = named.name.clone();
+        Ok(outcome)
+    }
+}
+
+/// Places in a text that is not the program's would be misleading; the text is short, and stands in the message.
+fn without_place(mut diagnostic: Diagnostic) -> Diagnostic {
+    for label in diagnostic.labels.drain(..).filter(|label| label.primary) {
+        diagnostic.notes.push(format!(
+            "in the strategy that was given, bytes {} to {}",
+            label.span.start, label.span.end
+        ));
+    }
+    diagnostic
+}

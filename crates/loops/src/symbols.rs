@@ -1,0 +1,137 @@
+//! How operations are written, and what there is of each kind.
+
+use crate::expr::{BinaryOp, CompareOp, UnaryOp};
+use crate::program::{ParamMode, ReduceOp};
+
+impl UnaryOp {
+    /// All unary operations.
+    pub const ALL: [UnaryOp; 11] = [
+        UnaryOp::Neg,
+        UnaryOp::Abs,
+        UnaryOp::Sqrt,
+        UnaryOp::Exp,
+        UnaryOp::Log,
+        UnaryOp::Tanh,
+        UnaryOp::Sin,
+        UnaryOp::Cos,
+        UnaryOp::Floor,
+        UnaryOp::Ceil,
+        UnaryOp::Not,
+    ];
+
+    /// How it is written: a prefix operator, or a function.
+    pub fn symbol(self) -> &'static str {
+        match self {
+            UnaryOp::Neg => "-",
+            UnaryOp::Abs => "abs",
+            UnaryOp::Sqrt => "sqrt",
+            UnaryOp::Exp => "exp",
+            UnaryOp::Log => "log",
+            UnaryOp::Tanh => "tanh",
+            UnaryOp::Sin => "sin",
+            UnaryOp::Cos => "cos",
+            UnaryOp::Floor => "floor",
+            UnaryOp::Ceil => "ceil",
+            UnaryOp::Not => "!",
+        }
+    }
+}
+
+impl BinaryOp {
+    /// All binary operations.
+    pub const ALL: [BinaryOp; 12] = [
+        BinaryOp::Add,
+        BinaryOp::Sub,
+        BinaryOp::Mul,
+        BinaryOp::Div,
+        BinaryOp::Rem,
+        BinaryOp::FloorDiv,
+        BinaryOp::Mod,
+        BinaryOp::Min,
+        BinaryOp::Max,
+        BinaryOp::Pow,
+        BinaryOp::And,
+        BinaryOp::Or,
+    ];
+
+    /// How it is written: an infix operator, or a function of two arguments.
+    pub fn symbol(self) -> &'static str {
+        match self {
+            BinaryOp::Add => "+",
+            BinaryOp::Sub => "-",
+            BinaryOp::Mul => "*",
+            BinaryOp::Div => "/",
+            BinaryOp::Rem => "%",
+            BinaryOp::FloorDiv => "floordiv",
+            BinaryOp::Mod => "mod",
+            BinaryOp::Min => "min",
+            BinaryOp::Max => "max",
+            BinaryOp::Pow => "pow",
+            BinaryOp::And => "&&",
+            BinaryOp::Or => "||",
+        }
+    }
+
+    /// How tightly it binds as an infix operator; none for functions.
+    pub(crate) fn precedence(self) -> Option<u8> {
+        match self {
+            BinaryOp::Or => Some(1),
+            BinaryOp::And => Some(2),
+            BinaryOp::Add | BinaryOp::Sub => Some(4),
+            BinaryOp::Mul | BinaryOp::Div | BinaryOp::Rem | BinaryOp::FloorDiv | BinaryOp::Mod => Some(5),
+            BinaryOp::Min | BinaryOp::Max | BinaryOp::Pow => None,
+        }
+    }
+}
+
+impl CompareOp {
+    /// All comparisons.
+    pub const ALL: [CompareOp; 6] =
+        [CompareOp::Eq, CompareOp::Ne, CompareOp::Lt, CompareOp::Le, CompareOp::Gt, CompareOp::Ge];
+
+    /// The operator.
+    pub fn symbol(self) -> &'static str {
+        match self {
+            CompareOp::Eq => "==",
+            CompareOp::Ne => "!=",
+            CompareOp::Lt => "<",
+            CompareOp::Le => "<=",
+            CompareOp::Gt => ">",
+            CompareOp::Ge => ">=",
+        }
+    }
+}
+
+impl ReduceOp {
+    /// All operations of reductions.
+    pub const ALL: [ReduceOp; 6] =
+        [ReduceOp::Add, ReduceOp::Mul, ReduceOp::Min, ReduceOp::Max, ReduceOp::And, ReduceOp::Or];
+
+    /// The binary operation.
+    pub fn binary(self) -> BinaryOp {
+        match self {
+            ReduceOp::Add => BinaryOp::Add,
+            ReduceOp::Mul => BinaryOp::Mul,
+            ReduceOp::Min => BinaryOp::Min,
+            ReduceOp::Max => BinaryOp::Max,
+            ReduceOp::And => BinaryOp::And,
+            ReduceOp::Or => BinaryOp::Or,
+        }
+    }
+
+    /// How it is written in a `reduce` clause, and before the `=` of an update.
+    pub fn symbol(self) -> &'static str {
+        self.binary().symbol()
+    }
+}
+
+impl ParamMode {
+    /// `in`, `out` or `inout`.
+    pub fn keyword(self) -> &'static str {
+        match self {
+            ParamMode::In => "in",
+            ParamMode::Out => "out",
+            ParamMode::InOut => "inout",
+        }
+    }
+}

@@ -1,0 +1,197 @@
+//! Copies of statements: each is the original under its instance map, and together they run every original instance exactly once.
+
+use isl::{Dim, Map, MultiPwAff, PwAff, Set};
+use loops::{Code, Diagnostic};
+
+use super::describe;
+use super::shape::{index_pairs, same_shape};
+use crate::affine::Frame;
+use crate::codegen::{Generated, instance};
+use crate::fault::{self, Result};
+use crate::model::{Model, Statement};
+
+/// A generated statement and the original that it claims to be.
+pub(super) struct Copy<'a> {
+    /// The generated statement.
+    pub new: &'a Statement,
+    /// Position of the original among the statements.
+    pub original: usize,
+    /// From instances of this copy to original ones: the claim, on the copy's domain.
+    pub to_old: Map,
+    /// From original instances to instances of this copy.
+    pub to_new: Map,
+    /// The new loops as functions of the original ones, and the instances that the copy runs, where both were found.
+    pub inverse: Option<(Vec<PwAff>, Set)>,
+}
+
+impl Copy<'_> {
+    /// Finds the new loops as functions of the original ones and verifies that these are the inverse of the claim; then the copy's
+    /// inverse is that function, on the instances that it runs. Existence of a new instance is shown by naming it, which is much easier for
+    /// the set library than to project the tile loops out. `false` if there is no such function; nothing is concluded then.
+    fn invert(&mut self, all: &Set) -> isl::Result<bool> {
+        let mut functions = Vec::new();
+        for function in self.to_new.as_pw_multi_aff()?.pw_affs()? {
+            let [(_, aff)] = &function.coalesce()?.pieces()?[..] else { return Ok(false) };
+            functions.push(aff.to_pw()?);
+        }
+        let space = self.to_new.space()?;
+        let inverse = MultiPwAff::from_list(&space, &functions)?;
+        let graph = Map::from_multi_pw_aff(&inverse)?;
+        // From the new loops to the instance and back: each loop variable must come out again.
+        let claim = self.to_old.gist_domain(&self.new.domain)?.as_pw_multi_aff()?.pw_affs()?;
+        let claim = MultiPwAff::from_list(&self.to_old.space()?, &claim)?;
+        for (k, function) in functions.iter().enumerate() {
+            let own = PwAff::variable(&self.new.domain.space()?, Dim::SET, k)?;
+            let differ = function.pullback(&claim)?.ne_set(&own)?;
+            if !differ.is_disjoint(&self.new.domain)? {
+                return Ok(false);
+            }
+        }
+        let covered = holds_everywhere(&self.new.domain, &inverse, all)?;
+        let run = if covered { all.clone() } else { self.new.domain.preimage(&inverse)?.intersect(all)? };
+        // From an instance to the new loops and back.
+        for (k, function) in claim.pw_affs()?.iter().enumerate() {
+            let own = PwAff::variable(&all.space()?, Dim::SET, k)?;
+            if !function.pullback(&inverse)?.ne_set(&own)?.is_disjoint(&run)? {
+                return Ok(false);
+            }
+        }
+        self.to_new = graph.intersect_domain(&run)?;
+        self.inverse = Some((functions, run));
+        Ok(true)
+    }
+}
+
+/// Whether `function` maps all of `all` into `target`, one constraint of it at a time: many small questions are easier than a large one.
+/// `false` also if that cannot be seen in this way.
+fn holds_everywhere(target: &Set, function: &MultiPwAff, all: &Set) -> isl::Result<bool> {
+    let parts = target.compute_divs()?.basic_sets()?;
+    let [part] = parts.as_slice() else { return Ok(false) };
+    for constraint in part.constraints()? {
+        if constraint.is_div_constraint()? {
+            continue;
+        }
+        let value = constraint.aff()?.to_pw()?.pullback(function)?;
+        let zero = PwAff::constant(&all.space()?, 0)?;
+        let wrong = if constraint.is_equality()? { value.ne_set(&zero)? } else { value.lt_set(&zero)? };
+        if !wrong.is_disjoint(all)? {
+            return Ok(false);
+        }
+    }
+    Ok(true)
+}
+
+/// Verifies that a generated statement is the original under its instance map.
+pub(super) fn copy<'a>(
+    old: &Model,
+    new_model: &Model,
+    new: &'a Statement,
+    generated: &Generated,
+) -> Result<Copy<'a>> {
+    let foreign = |message: String| Diagnostic::general(Code("P0403"), message);
+    let claim = generated.instances.get(&new.label).ok_or_else(|| {
+        foreign(format!("the generated statement `{}` comes from no original statement", new.label))
+    })?;
+    let position = old
+        .statements
+        .iter()
+        .position(|s| s.label == claim.original)
+        .ok_or_else(|| foreign(format!("`{}` is not a statement of the original", claim.original)))?;
+    let source = &old.statements[position];
+    if claim.iterators.len() != source.loops.len() {
+        return Err(foreign(format!("`{}` gives `{}` a wrong number of iterators", new.label, source.label)));
+    }
+    // The map from new instances to original ones, read from the claim.
+    let build_frame = || -> isl::Result<Frame> {
+        let mut frame = Frame::new(&new_model.context.space()?, &new_model.function.sizes)?;
+        for around in &new.loops {
+            frame = frame.inside(&around.var)?;
+        }
+        Ok(frame)
+    };
+    let frame = build_frame().map_err(fault::library)?;
+    let functions =
+        claim.iterators.iter().map(|e| frame.function("the instance map", e)).collect::<Result<Vec<_>>>()?;
+    let build = || -> isl::Result<Map> {
+        let from = frame.space();
+        let to = from.params()?.set_from_params()?.add_dims(Dim::SET, functions.len())?;
+        let map = Map::from_multi_pw_aff(&MultiPwAff::from_list(&from.map_to(&to)?, &functions)?)?;
+        let map = map.set_tuple_name(Dim::In, &new.tuple)?.set_tuple_name(Dim::Out, &source.tuple)?;
+        map.intersect_domain(&new.domain)?.intersect_params(&new_model.context)
+    };
+    let to_old = build().map_err(fault::library)?;
+    // The statement, with the original's iterators put in, must be the generated one: same shape, same elements.
+    let expected = instance(source, &claim.iterators, new.label.clone());
+    if !same_shape(&expected, &new.assign) {
+        let message = format!(
+            "the generated statement `{}` computes something else than `{}`",
+            new.label, source.label
+        );
+        return Err(foreign(message)
+            .note(format!("generated: {} = {}", new.assign.target, new.assign.value))
+            .note(format!("expected: {} = {}", expected.target, expected.value)));
+    }
+    let mut pairs = Vec::new();
+    index_pairs(&expected, &new.assign, &mut pairs);
+    for (a, b) in pairs {
+        if a == b {
+            continue;
+        }
+        let (a_function, b_function) = (frame.function("a subscript", a)?, frame.function("a subscript", b)?);
+        let differ = || -> isl::Result<bool> {
+            let set = a_function.ne_set(&b_function)?.set_tuple_name(&new.tuple)?;
+            Ok(!set.intersect(&new.domain)?.intersect_params(&new_model.context)?.is_empty()?)
+        };
+        if differ().map_err(fault::library)? {
+            let message = format!(
+                "the generated statement `{}` has `{b}` where `{}` has `{a}`",
+                new.label, source.label
+            );
+            return Err(foreign(message));
+        }
+    }
+    let to_new = to_old.reverse().map_err(fault::library)?;
+    Ok(Copy { new, original: position, to_old, to_new, inverse: None })
+}
+
+/// Every original instance is run by exactly one instance of the copies, and no other is.
+pub(super) fn once_each(model: &Model, statement: &Statement, copies: &mut [&mut Copy]) -> Result<()> {
+    let problem = |what: &str, set: &Set| -> Result<Diagnostic> {
+        let point = describe(model, &[(&statement.label, statement.loops.len())], set)?;
+        let message = format!("an instance of `{}` {what}: {point}", statement.label);
+        Ok(Diagnostic::general(Code("P0402"), message))
+    };
+    let mut wrong = || -> isl::Result<Option<(&str, Set)>> {
+        let all = statement.domain.intersect_params(&model.context)?;
+        for copy in copies.iter_mut() {
+            // In the space of the new loops, where nothing has to be projected out.
+            let claim = copy.to_old.gist_domain(&copy.new.domain)?;
+            let inside = all.apply(&claim.reverse()?)?;
+            if !copy.to_old.domain()?.is_subset(&inside)? {
+                return Ok(Some((
+                    "is run that the original does not have",
+                    copy.to_old.range()?.subtract(&all)?,
+                )));
+            }
+            if !copy.invert(&all)? && !copy.to_new.is_single_valued()? {
+                let twice = copy.to_new.lexmin()?;
+                return Ok(Some(("is run twice", copy.to_new.subtract(&twice)?.domain()?)));
+            }
+        }
+        let runs = copies.iter().map(|copy| copy.to_new.domain()).collect::<isl::Result<Vec<_>>>()?;
+        let mut rest = all;
+        for (k, run) in runs.iter().enumerate() {
+            for other in &runs[k + 1..] {
+                if !run.is_disjoint(other)? {
+                    return Ok(Some(("is run twice", run.intersect(other)?)));
+                }
+            }
+            rest = rest.subtract(run)?;
+        }
+        Ok((!rest.is_empty()?).then_some(("is not run", rest)))
+    };
+    match wrong().map_err(fault::library)? {
+        None => Ok(()),
+        Some((what, set)) => Err(problem(what, &set)?),
+    }
+}

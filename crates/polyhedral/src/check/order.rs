@@ -1,0 +1,152 @@
+//! Order: every dependence holds between the instances of the copies, and no parallel loop carries one.
+//!
+//! The new loops are functions of the original ones ([`Copy::inverse`]), so the questions are asked of pairs of original instances: is there one for
+//! which a loop goes the wrong way while the loops outside of it stand still? Sets grow by one condition at a time and the questions stop at the
+//! first that is answered; in a permutable band that is the very first.
+
+use isl::{Dim, Map, MultiPwAff, PwAff, Set};
+use loops::LoopKind;
+
+use super::copies::Copy;
+use super::violation;
+use crate::dependence::{Dependence, not_before, shared_loops};
+use crate::fault::{self, Result};
+use crate::model::{Around, Model};
+
+/// A dependence holds in the new order, and no parallel loop carries it.
+pub(super) fn respected(model: &Model, dependence: &Dependence, copies: &[Copy]) -> Result<()> {
+    let label = |k: usize| &model.statements[k].label;
+    for source in copies.iter().filter(|c| *label(c.original) == dependence.source) {
+        for target in copies.iter().filter(|c| *label(c.original) == dependence.target) {
+            let found = match (&source.inverse, &target.inverse) {
+                (Some(from), Some(to)) => by_functions(model, dependence, (source, from), (target, to)),
+                _ => by_pairs(model, dependence, source, target),
+            };
+            if let Some((pairs, parallel)) = found.map_err(fault::library)? {
+                return Err(violation(model, dependence, &pairs, parallel.map(|around| &around.var))?);
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Original instances that are wrong, and the parallel loop that carries them if it is that.
+type Found<'a> = Option<(Map, Option<&'a Around>)>;
+
+/// Whether a loop must not carry this dependence. A privatised accumulator is combined by the loop: that is what frees a reduction.
+fn forbidden(around: &Around, dependence: &Dependence) -> bool {
+    matches!(around.kind, LoopKind::Parallel | LoopKind::Vector)
+        && !dependence.reduction.is_some_and(|op| around.reductions.contains(&(op, dependence.array.clone())))
+}
+
+type Inverse = (Vec<PwAff>, Set);
+
+fn by_functions<'a>(
+    model: &Model,
+    dependence: &Dependence,
+    (source, (first, source_run)): (&Copy<'a>, &Inverse),
+    (target, (second, target_run)): (&Copy<'a>, &Inverse),
+) -> isl::Result<Found<'a>> {
+    let relation = dependence.relation.intersect_params(&model.context)?;
+    let relation = relation.intersect_domain(source_run)?.intersect_range(target_run)?;
+    let pairs = relation.wrap()?;
+    if pairs.is_empty()? {
+        return Ok(None);
+    }
+    let (sources, targets) = projections(&relation)?;
+    let zero = PwAff::constant(&pairs.space()?, 0)?;
+    let mut outer: Vec<PwAff> = Vec::new();
+    for level in 0..shared_loops(source.new, target.new) {
+        let step = second[level].pullback(&targets)?.sub(&first[level].pullback(&sources)?)?;
+        let around = &source.new.loops[level];
+        if dependence.reduction.is_none()
+            && let Some(wrong) = possible(&pairs, &step.lt_set(&zero)?, &outer)?
+        {
+            return Ok(Some((wrong.unwrap()?, None)));
+        }
+        if forbidden(around, dependence)
+            && let Some(wrong) = possible(&pairs, &step.ne_set(&zero)?, &outer)?
+        {
+            return Ok(Some((wrong.unwrap()?, Some(around))));
+        }
+        outer.push(step);
+    }
+    let level = shared_loops(source.new, target.new);
+    if dependence.reduction.is_none()
+        && source.new.position[level] >= target.new.position[level]
+        && let Some(wrong) = possible(&pairs, &pairs, &outer)?
+    {
+        return Ok(Some((wrong.unwrap()?, None)));
+    }
+    Ok(None)
+}
+
+/// Functions from pairs to their first and second halves.
+fn projections(relation: &Map) -> isl::Result<(MultiPwAff, MultiPwAff)> {
+    let space = relation.wrap()?.space()?;
+    let (n, m) = (relation.dim(Dim::In)?, relation.dim(Dim::Out)?);
+    let half = |first: usize, n: usize, to: isl::Space| -> isl::Result<MultiPwAff> {
+        let variables = (first..first + n)
+            .map(|k| PwAff::variable(&space, Dim::SET, k))
+            .collect::<isl::Result<Vec<_>>>()?;
+        MultiPwAff::from_list(&space.map_to(&to)?, &variables)
+    };
+    Ok((half(0, n, relation.space()?.domain()?)?, half(n, m, relation.space()?.range()?)?))
+}
+
+/// The pairs in `wrong` for which all of `outer` is zero, if there are any.
+fn possible(pairs: &Set, wrong: &Set, outer: &[PwAff]) -> isl::Result<Option<Set>> {
+    let mut left = wrong.intersect(pairs)?;
+    if left.is_empty()? {
+        return Ok(None);
+    }
+    // Those without quotients first: they say most.
+    let quotients = |function: &PwAff| -> isl::Result<bool> {
+        Ok(function.pieces()?.iter().any(|(_, aff)| aff.dim(Dim::Div).is_ok_and(|n| n > 0)))
+    };
+    let (mut hard, mut easy) = (Vec::new(), Vec::new());
+    for function in outer {
+        if quotients(function)? { hard.push(function) } else { easy.push(function) }
+    }
+    for function in easy.into_iter().chain(hard) {
+        let zero = PwAff::constant(&pairs.space()?, 0)?;
+        left = left.intersect(&function.eq_set(&zero)?)?;
+        if left.is_empty()? {
+            return Ok(None);
+        }
+    }
+    Ok(Some(left))
+}
+
+/// The same question for copies whose loops are not functions of the original ones: on pairs of new instances.
+fn by_pairs<'a>(
+    model: &Model,
+    dependence: &Dependence,
+    source: &Copy<'a>,
+    target: &Copy<'a>,
+) -> isl::Result<Found<'a>> {
+    let pairs = dependence.relation.intersect_params(&model.context)?;
+    let pairs = pairs.apply_domain(&source.to_new)?.apply_range(&target.to_new)?;
+    let original = |pairs: Map| pairs.apply_domain(&source.to_old)?.apply_range(&target.to_old);
+    if dependence.reduction.is_none() {
+        for piece in not_before(source.new, target.new)? {
+            let late = pairs.intersect(&piece)?;
+            if !late.is_empty()? {
+                return Ok(Some((original(late)?, None)));
+            }
+        }
+    }
+    let mut here = pairs;
+    for level in 0..shared_loops(source.new, target.new) {
+        let around = &source.new.loops[level];
+        if forbidden(around, dependence) {
+            let up = here.order_lt((Dim::In, level), (Dim::Out, level))?;
+            let apart = up.union(&here.order_gt((Dim::In, level), (Dim::Out, level))?)?;
+            if !apart.is_empty()? {
+                return Ok(Some((original(apart)?, Some(around))));
+            }
+        }
+        here = here.equate((Dim::In, level), (Dim::Out, level))?;
+    }
+    Ok(None)
+}
