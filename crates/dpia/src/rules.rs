@@ -18,8 +18,11 @@ pub struct Rule {
     pub statement: String,
 }
 
-/// Sections of the table, each with an introduction.
-const SECTIONS: &[(&str, &str, &[(&str, &str)])] = &[
+/// A section of the table: title, introduction, names and statements of its rules.
+type Section = (&'static str, &'static str, &'static [(&'static str, &'static str)]);
+
+/// The sections.
+const SECTIONS: &[Section] = &[
     (
         "Acceptor-passing",
         "`A(e)(a)` computes `e` into the acceptor `a`.",

@@ -125,10 +125,11 @@ impl Checker<'_> {
             return self.same("iota", e.ty(), &DataType::array(n.clone(), Scalar::I64.into()));
         }
         // Comparisons and conjunctions that views make are of indices.
-        if matches!(prim, Prim::Lt | Prim::Le) && matches!(e.ty(), DataType::Scalar(Scalar::Bool)) {
-            if let [ExpArg::Exp(a), ExpArg::Exp(b)] = args {
-                return self.same(prim.name(), a.ty(), b.ty());
-            }
+        if matches!(prim, Prim::Lt | Prim::Le)
+            && matches!(e.ty(), DataType::Scalar(Scalar::Bool))
+            && let [ExpArg::Exp(a), ExpArg::Exp(b)] = args
+        {
+            return self.same(prim.name(), a.ty(), b.ty());
         }
         let hole = |ty: &DataType| {
             let var = Var { name: "_".into(), id: 0 };

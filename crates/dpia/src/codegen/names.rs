@@ -1,6 +1,6 @@
 //! Names in the output: from the user's variables where there are any, else short ones.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use loops::Name;
 
@@ -9,6 +9,8 @@ use loops::Name;
 pub(crate) struct Names {
     taken: HashSet<Name>,
     loops: Vec<Name>,
+    /// For each wished name the number that was given last.
+    numbers: HashMap<String, u32>,
 }
 
 impl Names {
@@ -30,10 +32,10 @@ impl Names {
     /// The first of `base`, `base_2`, `base_3`, … that is free.
     pub fn memory(&mut self, base: &str) -> Name {
         let mut name = Name::new(base);
-        let mut k = 2;
         while !self.is_free(&name) {
+            let k = self.numbers.entry(base.to_owned()).or_insert(1);
+            *k += 1;
             name = Name::new(format!("{base}_{k}"));
-            k += 1;
         }
         self.reserve(&name);
         name

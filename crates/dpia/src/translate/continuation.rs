@@ -104,6 +104,13 @@ impl Translator<'_> {
                     CommKind::Branch(xs.remove(0), a, b, then).into()
                 })
             }
+            Prim::Fst | Prim::Snd if !self.paper() => {
+                // The pair may be delayed, and then its component is still to be computed.
+                let ty = term.ty().clone();
+                self.chain_args(prim, exps, demand, |_, args| {
+                    CommKind::C(Exp::prim(prim, args, ty), demand, x.clone(), c.clone()).into()
+                })
+            }
             Prim::Index => {
                 let [ExpArg::Exp(e), ExpArg::Exp(i)] = &exps[..] else { return Err(self.ill_typed(term)) };
                 let one = Demand::Once(LoopKind::Parallel);
