@@ -43,7 +43,7 @@ pub struct RegionInfo {
     pub variables: Vec<Variable>,
     /// Size parameters of the loop program with their C types (`n`: `int`).
     pub sizes: Vec<SizeVariable>,
-    /// C type of each loop variable of the loop program.
+    /// C type for each loop variable of the loop program; signed, and `int` at least.
     pub loop_types: BTreeMap<Name, String>,
     /// The C type that holds every loop variable of the region: for loops that a transformation makes.
     pub index_type: String,
@@ -118,6 +118,8 @@ pub struct SizeVariable {
     pub c_name: String,
     /// Type in C.
     pub c_type: &'static str,
+    /// How its value is written where differences may be negative: `n`, or `(long)n` for an unsigned one.
+    pub text: String,
 }
 
 /// Two objects that may overlap.

@@ -95,3 +95,13 @@ fn loop_programs_and_diagnostics() {
         show(&case.input, cfront::parse_with(&case.input, &preprocessed, "<stdin>", &options))
     });
 }
+
+#[test]
+fn refused_kernels_say_why() {
+    golden::check("c/refused", "c", "out", |case| {
+        let preprocessed = preprocess(&case.input);
+        let result = cfront::parse(&case.input, &preprocessed, &case.name);
+        assert!(result.is_err(), "this kernel is not to be taken");
+        show(&case.input, result)
+    });
+}

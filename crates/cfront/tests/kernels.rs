@@ -25,7 +25,7 @@ fn print(region: &Region) -> Result<String, String> {
         (v.name.clone(), RegionArray { c_name: v.c_name.clone(), linear: v.access == AccessForm::Linear })
     };
     let names = RegionNames {
-        sizes: info.sizes.iter().map(|s| (s.name.clone(), s.c_name.clone())).collect(),
+        sizes: info.sizes.iter().map(|s| (s.name.clone(), s.text.clone())).collect(),
         arrays: info.variables.iter().map(array).collect(),
         index_type: info.index_type.clone(),
         loop_types: info.loop_types.clone(),
@@ -46,8 +46,8 @@ fn rebuilt(original: &str, file: &CFile) -> Result<String, String> {
     cfront::splice(original, file, &replacements?).map_err(|d| d.to_string())
 }
 
-/// Sizes that every kernel is run at beside its own; all of its sizes are set to the number.
-const SIZES: [&str; 4] = ["0", "1", "2", "7"];
+/// Sizes that every kernel is run at beside its own: of its first, second, … size.
+const SIZES: [&[usize]; 5] = [&[0], &[1], &[2], &[7], &[5, 3, 11, 2, 7, 4]];
 
 /// The names of the sizes of a kernel that are variables.
 fn size_names(text: &str) -> Vec<&str> {
@@ -65,16 +65,18 @@ fn outputs(source: &Path, binary: &Path, names: &[&str]) -> Result<Vec<Vec<u8>>,
         return Err(String::from_utf8_lossy(&compiled.stderr).into_owned());
     }
     let mut all = Vec::new();
-    for size in std::iter::once(None).chain(SIZES.iter().map(Some)).take(if names.is_empty() { 1 } else { 5 })
-    {
+    let others = if names.is_empty() { &[][..] } else { &SIZES[..] };
+    for sizes in std::iter::once(None).chain(others.iter().map(Some)) {
         let mut run = Command::new(binary);
         run.arg(&data);
-        if let Some(size) = size {
-            run.envs(names.iter().map(|name| (name, size)));
+        for (k, name) in names.iter().enumerate() {
+            if let Some(sizes) = sizes {
+                run.env(name, sizes[k % sizes.len()].to_string());
+            }
         }
         let run = run.output().expect("it can be started");
         if !run.status.success() {
-            return Err(format!("ended with {} at size {size:?}", run.status));
+            return Err(format!("ended with {} at sizes {sizes:?}", run.status));
         }
         all.push(std::fs::read(&data).map_err(|e| e.to_string())?);
     }

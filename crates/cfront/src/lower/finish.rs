@@ -102,7 +102,8 @@ impl Lowering<'_> {
                 assumptions.push(Hub::compare(loops::CompareOp::Ge, Hub::Var(name.clone()), Hub::Int(0)));
             }
             let c_name = self.res.objects[k].name.clone();
-            sizes.push(SizeVariable { name: name.clone(), c_name, c_type: ty.c_name() });
+            let text = if ty.is_unsigned() { format!("(long){c_name}") } else { c_name.clone() };
+            sizes.push(SizeVariable { name: name.clone(), c_name, c_type: ty.c_name(), text });
             size_objects.push(k);
         }
         let function = Function {
@@ -119,8 +120,14 @@ impl Lowering<'_> {
         let narrow = types.clone().all(|t| t.bits() <= 32 && !t.is_unsigned());
         let index_type = if narrow { "int" } else { "long" }.to_string();
         let index_notes = self.index_notes(&variables, &sizes);
+        // A transformed loop may start below zero, and count in larger steps.
+        let signed = |ty: IntType| match ty {
+            IntType::LongLong => "long long",
+            ty if ty.bits() >= 64 || ty == IntType::Unsigned => "long",
+            _ => "int",
+        };
         let loop_types =
-            self.loop_types.iter().map(|(name, ty)| (name.clone(), ty.c_name().to_string())).collect();
+            self.loop_types.iter().map(|(name, ty)| (name.clone(), signed(*ty).to_string())).collect();
         let warnings = self.warnings;
         Ok(Lowered {
             function,
@@ -178,6 +185,13 @@ impl Lowering<'_> {
             && self.cx.uses.assigned_in(&object.name, self.cx.body.clone()).is_none()
     }
 
+    /// Whether a pointer may point to objects of the function: all but parameters that are as they came.
+    fn may_point_inside(&self, k: usize) -> bool {
+        let object = &self.res.objects[k];
+        object.place != Some(Place::Parameter)
+            || self.cx.uses.assigned_in(&object.name, self.cx.body.clone()).is_some()
+    }
+
     /// Pairs that C allows to overlap, one of them written.
     fn aliases(&self, variables: &[Variable], sizes: &[usize]) -> Vec<AliasPair> {
         struct Thing<'a> {
@@ -196,18 +210,26 @@ impl Lowering<'_> {
                 name: &v.c_name,
                 elem: Some(v.elem),
                 kind: v.kind,
-                local: self.res.objects[k].place == Some(Place::Local),
+                local: self.may_point_inside(k),
                 fresh: self.is_fresh(k),
                 written: v.written,
             });
         }
         for k in sizes {
             let object = &self.res.objects[*k];
-            if object.place == Some(Place::Global) {
-                let (elem, kind) = (object.ty.ty.scalar(), VariableKind::Global);
-                let name = object.name.as_str();
-                things.push(Thing { name, elem, kind, local: false, fresh: false, written: false });
-            }
+            // A signed pointer may point to an unsigned size.
+            let elem = match object.ty.ty {
+                CType::Int(int) if int.bits() == 32 => Some(Scalar::I32),
+                CType::Int(int) if int.bits() == 64 => Some(Scalar::I64),
+                _ => None,
+            };
+            let kind = match object.place {
+                Some(Place::Global) => VariableKind::Global,
+                _ if self.cx.uses.address_taken(&object.name) => VariableKind::FunctionLocal,
+                _ => continue,
+            };
+            let name = object.name.as_str();
+            things.push(Thing { name, elem, kind, local: false, fresh: false, written: false });
         }
         let mut pairs = Vec::new();
         for (n, a) in things.iter().enumerate() {
@@ -218,7 +240,7 @@ impl Lowering<'_> {
                 }
                 let overlaps = match other.kind {
                     VariableKind::Pointer | VariableKind::Global => true,
-                    // A pointer of the function may have been set to any of its objects.
+                    // A pointer that was set may have been set to any object of the function.
                     VariableKind::FunctionLocal => pointer.local,
                     VariableKind::RestrictPointer => other.fresh && pointer.local,
                     VariableKind::RegionLocal => false,
