@@ -4,6 +4,7 @@
 
 use loops::Diagnostic;
 
+use crate::syntax::ast::BinOp;
 use crate::syntax::parse_module;
 use crate::syntax::token::{Keyword, Token, TokenKind, lex};
 
@@ -45,7 +46,7 @@ enum Piece {
 struct Formatter<'a> {
     source: &'a str,
     out: String,
-    /// Open brackets, innermost last: the mode outside, and the indentation of the bracket's line.
+    /// Open brackets, and values of `let` up to `in`, innermost last: the mode outside, and the indentation of their line.
     open: Vec<(Mode, usize)>,
     /// Indentation of this line.
     here: usize,
@@ -54,8 +55,6 @@ struct Formatter<'a> {
     last: Option<(TokenKind, bool)>,
     /// Whether a `:` belongs to a `let` pattern.
     in_let: bool,
-    /// Whether the last token is the `=` of a `let`.
-    after_let: bool,
     /// Whether the item is a type abbreviation.
     in_type: bool,
 }
@@ -159,37 +158,27 @@ impl Formatter<'_> {
         self.out.push_str(&text);
     }
 
+    /// Indentation of a line that begins with this token.
     fn indent(&self, kind: TokenKind) -> usize {
-        if let Some((_, outside)) = self.open.last() {
-            let closing = matches!(kind, TokenKind::Symbol(")" | "]" | "}"));
-            let deeper = if self.after_let { 4 } else { 2 };
-            return (outside + if closing { 0 } else { deeper }).min(MAX_INDENT);
+        let outside = self.open.last().map(|(_, outside)| *outside);
+        if let Some(outside) = outside
+            && matches!(kind, TokenKind::Symbol(")" | "]" | "}") | TokenKind::Keyword(Keyword::In))
+        {
+            return outside;
         }
-        let continues = match kind {
-            TokenKind::Symbol(s) => {
-                matches!(
-                    s,
-                    "|>" | "+"
-                        | "-"
-                        | "*"
-                        | "/"
-                        | "%"
-                        | "=="
-                        | "!="
-                        | "<"
-                        | "<="
-                        | ">"
-                        | ">="
-                        | "&&"
-                        | "||"
-                        | "->"
-                )
-            }
-            TokenKind::Keyword(k) => matches!(k, Keyword::Then | Keyword::Else),
-            _ => false,
+        let base = outside.map_or(2, |outside| outside + 2);
+        let last = self.last.map(|(kind, _)| kind);
+        let header = self.open.is_empty() && self.mode.is_some_and(|m| m != Mode::Expr);
+        // An argument of the application that the line before began.
+        let argument = starts_atom(kind) && last.is_some_and(ends_operand);
+        let indent = if last == Some(TokenKind::Symbol("->")) {
+            base.max(self.here + 2)
+        } else if header || argument || continues(kind) {
+            base + 2
+        } else {
+            base
         };
-        let header = self.mode.is_some_and(|m| m != Mode::Expr);
-        if continues || self.after_let || header { 4 } else { 2 }
+        indent.min(MAX_INDENT)
     }
 
     fn token(&mut self, token: Token, breaks: usize) {
@@ -223,7 +212,6 @@ impl Formatter<'_> {
     /// Follows brackets and modes.
     fn enter(&mut self, kind: TokenKind) {
         let mode = self.mode.unwrap_or(Mode::Header);
-        self.after_let = false;
         match kind {
             TokenKind::Symbol("(" | "{") => self.open.push((mode, self.here)),
             TokenKind::Symbol("[") => {
@@ -237,13 +225,17 @@ impl Formatter<'_> {
             }
             TokenKind::Symbol(":") => self.mode = Some(Mode::Type),
             TokenKind::Symbol("=") => {
-                self.after_let = self.in_let;
-                self.in_let = false;
                 self.mode = Some(if self.in_type { Mode::Type } else { Mode::Expr });
+                if std::mem::take(&mut self.in_let) {
+                    self.open.push((Mode::Expr, self.here));
+                }
             }
             TokenKind::Keyword(Keyword::Where) => self.mode = Some(Mode::Expr),
             TokenKind::Keyword(Keyword::Let) => self.in_let = true,
-            TokenKind::Keyword(Keyword::In) => self.mode = Some(Mode::Expr),
+            TokenKind::Keyword(Keyword::In) => {
+                self.open.pop();
+                self.mode = Some(Mode::Expr);
+            }
             TokenKind::Keyword(Keyword::Type) => self.mode = Some(Mode::Type),
             _ => {}
         }
@@ -290,4 +282,18 @@ impl Formatter<'_> {
 
 fn starts_item(kind: TokenKind) -> bool {
     matches!(kind, TokenKind::Keyword(k) if k.starts_item())
+}
+
+/// Whether a line that begins so goes on with the expression of the line before.
+fn continues(kind: TokenKind) -> bool {
+    match kind {
+        TokenKind::Symbol(s) => s == "|>" || s == "->" || BinOp::from_symbol(s).is_some(),
+        TokenKind::Keyword(k) => matches!(k, Keyword::Then | Keyword::Else),
+        _ => false,
+    }
+}
+
+fn starts_atom(kind: TokenKind) -> bool {
+    kind == TokenKind::Symbol("(")
+        || ends_operand(kind) && !matches!(kind, TokenKind::Symbol(")" | "]" | "}"))
 }

@@ -107,7 +107,9 @@ fn programs_are_formatted() {
     golden::check("functional/fmt", "loz", "out", |case| formatted(&case.input));
     for area in ["functional/types", "../library"] {
         for case in golden::cases(area, "loz") {
-            assert_eq!(formatted(&case.input), case.input, "{} is not formatted", case.path.display());
+            let text = formatted(&case.input);
+            let difference = golden::diff(&case.input, &text);
+            assert!(text == case.input, "{} is not formatted:\n{difference}", case.path.display());
         }
     }
 }

@@ -408,9 +408,11 @@ impl Infer<'_> {
             _ => None,
         };
         let prim = name.filter(|n| !self.is_bound(n)).and_then(|n| Prim::from_name(n));
-        let (function, taken) = match prim {
-            Some(prim) => self.prim(prim, &arguments, head.span),
-            None => (self.infer(head), 0),
+        let defined = name.and_then(|n| self.defined(n, &arguments, head.span));
+        let (function, taken) = match (defined, prim) {
+            (Some(found), _) => found,
+            (None, Some(prim)) => self.prim(prim, &arguments, head.span),
+            (None, None) => (self.infer(head), 0),
         };
         let shown = name.map_or("this function".to_owned(), |n| format!("`{n}`"));
         let arguments = &arguments[taken..];

@@ -35,6 +35,8 @@ pub use scheme::demands;
 pub(crate) struct Signature {
     pub(crate) name: Name,
     pub(crate) sizes: Vec<Name>,
+    /// The sizes that are written as arguments, in front of the others.
+    pub(crate) explicit: Vec<Name>,
     pub(crate) types: Vec<(Name, Option<Class>)>,
     pub(crate) facts: Vec<Fact>,
     /// Parameters to result, as a function type.
@@ -167,6 +169,7 @@ impl<'e> Infer<'e> {
         let signature = Arc::new(Signature {
             name: def.name.name.clone(),
             sizes: def.sizes.iter().map(|s| s.name.clone()).collect(),
+            explicit: def.explicit.iter().map(|s| s.name.clone()).collect(),
             types,
             facts,
             ty,

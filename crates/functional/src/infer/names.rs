@@ -30,9 +30,8 @@ impl Infer<'_> {
         if self.sizes.contains_key(name) {
             return Node { kind: NodeKind::Size(Size::param(name.clone())), ty: Ty::I64, span };
         }
-        if let Some(signature) = self.env.defs.get(name) {
-            let signature = signature.clone();
-            return self.definition(&signature, span);
+        if let Some((node, _)) = self.defined(name, &[], span) {
+            return node;
         }
         if self.env.failed.contains(name) {
             return error_node(span);
@@ -58,13 +57,53 @@ impl Infer<'_> {
         error_node(span)
     }
 
-    fn definition(&mut self, signature: &super::Signature, span: Span) -> Node {
+    /// The definition of this name with its explicit sizes, and how many arguments these were; if the name is one's.
+    pub(super) fn defined(&mut self, name: &Name, arguments: &[&Expr], span: Span) -> Option<(Node, usize)> {
+        if self.is_bound(name) {
+            return None;
+        }
+        let signature = self.env.defs.get(name)?.clone();
+        let mut sizes = self.explicit_sizes(name, &signature.explicit, arguments, span);
+        for s in &signature.sizes {
+            if !sizes.contains_key(s) {
+                let meta = self.solver.fresh_size(span, format!("the size `{s}` of `{name}`"));
+                sizes.insert(s.clone(), meta);
+            }
+        }
+        let taken = signature.explicit.len().min(arguments.len());
+        Some((self.definition(&signature, sizes, span), taken))
+    }
+
+    /// The size arguments that stand in front; those that are left out or `_` are unknown.
+    fn explicit_sizes(
+        &mut self,
+        name: &str,
+        explicit: &[Name],
+        arguments: &[&Expr],
+        span: Span,
+    ) -> BTreeMap<Name, Size> {
+        let mut sizes = BTreeMap::new();
+        for (k, s) in explicit.iter().enumerate() {
+            let what = format!("the size `{s}` of `{name}`");
+            let size = match arguments.get(k) {
+                Some(argument) if !matches!(argument.kind, ExprKind::Hole) => {
+                    match self.size_of(argument, false) {
+                        Some(size) => {
+                            self.solver.demand_natural(&size, argument.span, &what);
+                            size
+                        }
+                        None => self.solver.fresh_size(argument.span, what),
+                    }
+                }
+                _ => self.solver.fresh_size(span, what),
+            };
+            sizes.insert(s.clone(), size);
+        }
+        sizes
+    }
+
+    fn definition(&mut self, signature: &super::Signature, sizes: BTreeMap<Name, Size>, span: Span) -> Node {
         let name = &signature.name;
-        let sizes: BTreeMap<Name, Size> = signature
-            .sizes
-            .iter()
-            .map(|s| (s.clone(), self.solver.fresh_size(span, format!("the size `{s}` of `{name}`"))))
-            .collect();
         let types: BTreeMap<Name, Ty> = signature
             .types
             .iter()
@@ -98,25 +137,8 @@ impl Infer<'_> {
     pub(super) fn prim(&mut self, prim: Prim, arguments: &[&Expr], span: Span) -> (Node, usize) {
         let scheme = scheme(prim);
         let name = prim.name();
-        let mut sizes: BTreeMap<Name, Size> = BTreeMap::new();
-        let mut explicit = Vec::new();
-        for (k, s) in scheme.explicit.iter().enumerate() {
-            let size = match arguments.get(k) {
-                Some(argument) if !matches!(argument.kind, ExprKind::Hole) => {
-                    let what = format!("the size `{s}` of `{name}`");
-                    match self.size_of(argument, false) {
-                        Some(size) => {
-                            self.solver.demand_natural(&size, argument.span, &what);
-                            size
-                        }
-                        None => self.solver.fresh_size(argument.span, what),
-                    }
-                }
-                _ => self.solver.fresh_size(span, format!("the size `{s}` of `{name}`")),
-            };
-            explicit.push(size.clone());
-            sizes.insert(s.clone(), size);
-        }
+        let mut sizes = self.explicit_sizes(name, &scheme.explicit, arguments, span);
+        let explicit = scheme.explicit.iter().map(|s| sizes[s].clone()).collect();
         for s in &scheme.sizes {
             if !sizes.contains_key(s) {
                 let meta = self.solver.fresh_size(span, format!("the size `{s}` of `{name}`"));

@@ -62,8 +62,10 @@ pub struct StrategyText {
 pub struct Def {
     /// Its name.
     pub name: Ident,
-    /// Size parameters in order.
+    /// Size parameters in order, those in brackets and those that are arguments.
     pub sizes: Vec<Ident>,
+    /// The size parameters that callers write as arguments: `(k: size)`.
+    pub explicit: Vec<Ident>,
     /// Type parameters in order.
     pub types: Vec<TypeParam>,
     /// Value and function parameters in order.

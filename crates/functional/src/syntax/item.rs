@@ -2,7 +2,9 @@
 
 use loops::{Code, Diagnostic, Span};
 
-use super::ast::{Def, ExprKind, FactExpr, Ident, Import, Module, Param, StrategyText, TypeDef, TypeParam};
+use super::ast::{
+    Def, ExprKind, FactExpr, Ident, Import, Module, Param, StrategyText, TypeDef, TypeKind, TypeParam,
+};
 use super::parser::Parser;
 use super::token::{Keyword, TokenKind};
 
@@ -88,6 +90,7 @@ impl Parser<'_> {
         let doc = self.doc_above(start);
         let name = self.ident("the name of the definition")?;
         let (mut sizes, mut types, mut params) = (Vec::new(), Vec::new(), Vec::new());
+        let mut explicit = Vec::new();
         loop {
             let opened = self.span();
             if self.eat("[") {
@@ -106,6 +109,15 @@ impl Parser<'_> {
                 }
                 let ty = self.ty();
                 self.close(")", opened);
+                if matches!(&ty.kind, TypeKind::Name(name, _) if name.name.as_str() == "size") {
+                    if !params.is_empty() {
+                        let message = "size arguments come in front of other parameters";
+                        self.report(Diagnostic::error(Code("F0107"), message, ty.span, "too late"));
+                    }
+                    sizes.extend(names.iter().cloned());
+                    explicit.extend(names);
+                    continue;
+                }
                 params.extend(names.into_iter().map(|name| Param { name, ty: ty.clone() }));
             } else {
                 break;
@@ -133,7 +145,7 @@ impl Parser<'_> {
         }
         let body = self.expr();
         let span = start.to(body.span);
-        Some(Def { name, sizes, types, params, result, facts, body, span, doc })
+        Some(Def { name, sizes, explicit, types, params, result, facts, body, span, doc })
     }
 
     fn idents(&mut self, what: &str) -> Option<Vec<Ident>> {
