@@ -20,6 +20,8 @@ pub struct Facts {
     natural: Vec<Poly>,
     /// A condition that never holds was assumed.
     impossible: bool,
+    /// Variables that are multiples of a number above 1.
+    multiples: Vec<(Name, i64)>,
     /// The names that occur in all this.
     known: BTreeSet<Name>,
 }
@@ -90,6 +92,34 @@ impl Facts {
             self.bound(&poly);
             self.natural.push(poly);
         }
+    }
+
+    /// From `x mod 8 == 0`.
+    fn learn_multiple(&mut self, remainder: &Expr, zero: &Expr) {
+        if let Expr::Binary(BinaryOp::Mod | BinaryOp::Rem, x, number) = remainder
+            && let (Expr::Var(name), Expr::Int(number), Expr::Int(0)) = (&**x, &**number, zero)
+            && *number > 1
+        {
+            self.known.insert(name.clone());
+            self.multiples.push((name.clone(), *number));
+        }
+    }
+
+    /// A number of which the polynomial is a multiple, at least 1.
+    fn divisor_of(&self, poly: &Poly) -> i64 {
+        let mut divisor = 0;
+        for (monomial, c) in poly.terms() {
+            let mut of_term = c.abs();
+            for atom in monomial {
+                if let Expr::Var(name) = atom
+                    && let Some((_, number)) = self.multiples.iter().find(|(n, _)| n == name)
+                {
+                    of_term = of_term.saturating_mul(i128::from(*number));
+                }
+            }
+            divisor = gcd(divisor, of_term);
+        }
+        i64::try_from(divisor).unwrap_or(1).max(1)
     }
 
     fn know(&mut self, poly: &Poly) {
@@ -165,6 +195,9 @@ impl Facts {
                 self.assume(b, false);
             }
             Expr::Compare(op, a, b) => {
+                if matches!((op, holds), (CompareOp::Eq, true) | (CompareOp::Ne, false)) {
+                    self.learn_multiple(a, b);
+                }
                 let (Some(a), Some(b)) = (stable_poly(a), stable_poly(b)) else { return };
                 let at_least = |x: &Poly, y: &Poly, gap: i64| x.sub(y).and_then(|d| d.plus(-gap));
                 match (op, holds) {
@@ -195,11 +228,20 @@ impl Facts {
             range.upper.retain(|poly| !mentions(poly));
         }
         self.ranges.retain(|range| range.var != *name);
+        self.multiples.retain(|(n, _)| n != name);
     }
 
     /// Into the body of a loop, where the loop has at least this one iteration.
     pub fn enter(&mut self, l: &Loop) {
         self.enter_range(&l.var, &l.lower, &l.upper);
+        if let Some(lower) = stable_poly(&l.lower).filter(|_| l.step > 1) {
+            let number = gcd(i128::from(l.step), i128::from(self.divisor_of(&lower)));
+            // Of 0 every number is a divisor.
+            let number = if lower.as_constant() == Some(0) { l.step } else { number as i64 };
+            if number > 1 {
+                self.multiples.push((l.var.clone(), number));
+            }
+        }
     }
 
     /// From here on `lower <= var < upper`.
@@ -304,6 +346,12 @@ impl Facts {
             return false;
         }
         *fuel -= 1;
+        let raised = match self.divisor_of(poly) {
+            1 => None,
+            // A multiple of g that is above -g is natural.
+            divisor => poly.plus(divisor - 1),
+        };
+        let poly = raised.as_ref().unwrap_or(poly);
         let atoms = poly.atoms();
         let composite = atoms.iter().filter(|a| !matches!(a, Expr::Var(_))).max_by_key(|a| node_count(a));
         if let Some(atom) = composite {
@@ -456,6 +504,10 @@ fn extremum_inside(x: &Poly, d: &Poly) -> Option<(BinaryOp, [Poly; 2])> {
         }
     };
     Some((op, [quotient(a)?, quotient(b)?]))
+}
+
+fn gcd(a: i128, b: i128) -> i128 {
+    if b == 0 { a } else { gcd(b, a % b) }
 }
 
 fn node_count(expr: &Expr) -> usize {

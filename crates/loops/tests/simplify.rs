@@ -118,6 +118,9 @@ fn function(r: &mut Random) -> Function {
         assumptions.push(Expr::var("n").at_least(r.range(-1, 2)));
     }
     if r.chance(30) {
+        assumptions.push(Expr::var("m").modulo(r.range(2, 4)).equals(0));
+    }
+    if r.chance(30) {
         assumptions.push(condition(r, &sizes, 1));
     }
     let x = Param::new("x", ParamMode::InOut, Scalar::I64, vec![]);
@@ -142,7 +145,7 @@ proptest! {
         let simple = simplify::function(&f);
         let for_c = simplify::function_for_c(&f);
         for n in -2..=5 {
-            for m in [-1, 0, 1, 2, 3, 7] {
+            for m in [-2, 0, 1, 2, 3, 8] {
                 // A run that ends in an error may end otherwise after simplification.
                 let Ok(expected) = outcome(&f, n, m) else { continue };
                 for s in [&simple, &for_c] {
