@@ -86,8 +86,12 @@ int blocks(
     *tail = limit;
     {
         const int64_t i_end = *tail;
-        for (int64_t i = 0; i < i_end; i++) {
-            *tail = *tail - 1;
+        {
+            int64_t tail_value = *tail;
+            for (int64_t i = 0; i < i_end; i++) {
+                tail_value = tail_value - 1;
+            }
+            *tail = tail_value;
         }
     }
     return status;
@@ -102,8 +106,12 @@ int shadowed(int64_t n, int64_t *restrict x) {
     }
     for (int64_t i = 0; i < n; i++) {
         x[i] = (n - i) / 4 + (n - i) % 3;
-        for (int64_t n_2 = 0; n_2 < 3; n_2++) {
-            x[i] += lozenge_floor_div(n_2 - i, 4) + lozenge_mod(n_2 - i, 3);
+        {
+            int64_t x_value = x[i];
+            for (int64_t n_2 = 0; n_2 < 3; n_2++) {
+                x_value += lozenge_floor_div(n_2 - i, 4) + lozenge_mod(n_2 - i, 3);
+            }
+            x[i] = x_value;
         }
         for (int64_t i_2 = 0; i_2 < i; i_2++) {
             x[i_2] += lozenge_floor_div(i_2 - 2, 4);

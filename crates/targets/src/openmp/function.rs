@@ -49,6 +49,7 @@ pub fn start<'a>(body: &[Stmt], options: &'a Options) -> Lower<'a> {
         regions: 0,
         in_simd: false,
         status,
+        just_written: None,
         stack_bytes: 0,
     }
 }
@@ -98,7 +99,10 @@ pub fn translate(function: &Function, c_name: &str, options: &Options) -> Result
             pointer,
         });
         let form = if paper { Form::Nested } else { Form::Linear };
-        lower.scope.push(&param.name, Binding::Array(Array { base, elem: param.elem.clone(), dims, form }));
+        lower.scope.push(
+            &param.name,
+            Binding::Array(Array { base, elem: param.elem.clone(), dims, form, stack: false }),
+        );
     }
     let body = if paper {
         lower.sequence(&function.body)?.stmts

@@ -47,6 +47,8 @@ pub struct Lower<'a> {
     pub in_simd: bool,
     /// The variable that tells of a failed allocation.
     pub status: String,
+    /// The element that the statement before this one assigned.
+    pub just_written: Option<Access>,
     /// Bytes of arrays on the stack so far.
     pub stack_bytes: usize,
 }

@@ -134,7 +134,13 @@ impl Lower<'_> {
             let name = self.names.take(&decl.name);
             self.structs.add(&decl.elem);
             let block = self.allocate(&name, &decl.elem, size, &mut code);
-            let array = Array { base: CExpr::name(name), elem: decl.elem.clone(), dims, form: Form::Linear };
+            let array = Array {
+                base: CExpr::name(name),
+                elem: decl.elem.clone(),
+                dims,
+                form: Form::Linear,
+                stack: false,
+            };
             self.claimed.insert(decl, array.clone());
             claims.push(Claim { decl, array, block });
         }

@@ -20,6 +20,7 @@ mod lower;
 mod memory;
 mod names;
 mod parallel;
+mod promote;
 mod ranges;
 mod region;
 mod scope;

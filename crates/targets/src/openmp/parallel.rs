@@ -46,9 +46,10 @@ fn symbol(op: ReduceOp) -> &'static str {
 
 impl Lower<'_> {
     /// Whether a reduction's variable can stand in a clause.
-    fn in_clause(&self, name: &Name) -> Result<bool, Diagnostic> {
+    pub fn in_clause(&self, name: &Name) -> Result<bool, Diagnostic> {
         let array = self.array(name)?;
-        Ok(array.dims.is_empty() && matches!(array.elem, Elem::Scalar(_)))
+        let single = array.dims.is_empty() || array.form == Form::Element;
+        Ok(single && matches!(array.elem, Elem::Scalar(_)))
     }
 
     /// Gives the loop's reduced scalars that are behind pointers a variable of their own.
@@ -111,7 +112,10 @@ impl Lower<'_> {
     /// A parallel loop whose bounds are translated already.
     pub fn parallel_loop(&mut self, l: &Loop, lower: CExpr, upper: CExpr) -> Result<Code, Diagnostic> {
         let accumulators = self.accumulators(l)?;
-        let clauses = self.reduction_clauses(l)?;
+        let mut clauses = self.reduction_clauses(l)?;
+        if self.uneven(l) && !self.paper() {
+            clauses.push_str(" schedule(dynamic)");
+        }
         let outer_status = self.status.clone();
         let thread_status = self.names.take("thread_status");
         self.status.clone_from(&thread_status);
@@ -195,7 +199,7 @@ impl Lower<'_> {
             let dims =
                 whole.dims.iter().map(|d| if d.is_zero() { CExpr::int(1) } else { d.clone() }).collect();
             code.push(CStmt::Declare { ty, name, dims, init: None });
-            return (Array { form: Form::Nested, ..part }, None);
+            return (Array { form: Form::Nested, stack: true, ..part }, None);
         }
         let count = if self.native {
             self.native_product(whole.dims.clone())

@@ -82,7 +82,7 @@ pub fn emit_region(
         lower.names.take_reserved(&name);
         let linear = names.arrays.get(&param.name).is_some_and(|a| a.linear);
         let form = if linear { Form::Linear } else { Form::Nested };
-        let array = Array { base: CExpr::name(name), elem: param.elem.clone(), dims, form };
+        let array = Array { base: CExpr::name(name), elem: param.elem.clone(), dims, form, stack: false };
         lower.scope.push(&param.name, Binding::Array(array));
     }
     let stmts = lower.block(&function.body)?.stmts;

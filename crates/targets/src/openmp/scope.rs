@@ -27,6 +27,8 @@ pub struct Array {
     pub dims: Vec<CExpr>,
     /// How elements are addressed.
     pub form: Form,
+    /// Whether it is a variable on the stack, which nothing can overlap.
+    pub stack: bool,
 }
 
 /// How elements are addressed.
@@ -36,6 +38,8 @@ pub enum Form {
     Nested,
     /// `a[i * m + j]`: a pointer to the first element, row-major.
     Linear,
+    /// One element, which a variable stands for.
+    Element,
 }
 
 impl Array {
@@ -45,6 +49,7 @@ impl Array {
             return self.base.clone();
         }
         match self.form {
+            Form::Element => self.base.clone(),
             Form::Nested => indices.into_iter().fold(self.base.clone(), CExpr::index),
             Form::Linear => {
                 let offset = indices

@@ -1,7 +1,7 @@
 //! Statements other than parallel regions.
 
 use loops::{
-    ArrayDecl, Assign, BinaryOp, Copy, Diagnostic, Elem, Expr, Loop, LoopKind, Name, ReduceOp, Stmt,
+    Access, ArrayDecl, Assign, BinaryOp, Copy, Diagnostic, Elem, Expr, Loop, LoopKind, Name, ReduceOp, Stmt,
 };
 
 use crate::c::{CExpr, CFor, CStmt};
@@ -104,6 +104,11 @@ impl Lower<'_> {
                 }
                 _ => self.stmt(stmt)?,
             };
+            match stmt {
+                Stmt::Assign(assign) => self.just_written = Some(assign.target.clone()),
+                Stmt::Local(_) => {}
+                _ => self.just_written = None,
+            }
             levels.last_mut().expect("there is always a level").extend(code.stmts);
             if code.may_fail {
                 may_fail = true;
@@ -157,6 +162,7 @@ impl Lower<'_> {
             elem: decl.elem.clone(),
             dims: dims.clone(),
             form: Form::Nested,
+            stack: true,
         };
         self.scope.push(&decl.name, Binding::Array(array));
         let mut out = Vec::new();
@@ -273,9 +279,9 @@ impl Lower<'_> {
 
     /// Whether the lanes of a vector loop need no memory of their own beside scalars and small arrays.
     fn one_lane_each(&self, l: &Loop) -> Result<bool, Diagnostic> {
+        let promoted = self.promotable(l);
         for (_, name) in &l.reductions {
-            let array = self.array(name)?;
-            if !array.dims.is_empty() || !matches!(array.elem, Elem::Scalar(_)) {
+            if !self.in_clause(name)? && !promoted.iter().any(|e| e.array == *name) {
                 return Ok(false);
             }
         }
@@ -293,6 +299,7 @@ impl Lower<'_> {
     }
 
     fn loop_(&mut self, l: &Loop) -> Result<Code, Diagnostic> {
+        let just_written = self.just_written.take();
         let form = self.form(l)?;
         let mut before = Vec::new();
         let lower = self.index(&l.lower)?;
@@ -306,6 +313,18 @@ impl Lower<'_> {
             upper = CExpr::name(&name);
             end_name = Some(name);
         }
+        let mut elements = self.promotable(l);
+        let guarded = |e: &Access| just_written.as_ref() != Some(e);
+        let guard = if elements.iter().any(guarded) && !self.runs(l) {
+            // without an iteration, the element may not exist
+            Some(CExpr::binary("<", lower.clone(), upper.clone()))
+        } else {
+            None
+        };
+        if self.in_simd && guard.is_some() {
+            elements.clear();
+        }
+        let promotions = self.promote(&elements)?;
         let mut code = match form {
             LoopForm::Parallel => self.parallel_loop(l, lower, upper)?,
             LoopForm::Simd => {
@@ -330,6 +349,7 @@ impl Lower<'_> {
             }
             LoopForm::Plain => self.counted(l, lower, upper)?,
         };
+        code.stmts = self.demote(promotions, guard, code.stmts);
         if let Some(name) = end_name {
             self.names.release(&name);
             before.extend(code.stmts);
@@ -437,7 +457,7 @@ impl Lower<'_> {
 }
 
 /// The number of iterations, if it is a constant.
-fn trips(l: &Loop) -> Option<i64> {
+pub fn trips(l: &Loop) -> Option<i64> {
     match (&l.lower, &l.upper) {
         (Expr::Int(lower), Expr::Int(upper)) => {
             let length = upper.checked_sub(*lower)?.max(0);

@@ -1,0 +1,141 @@
+#include <stdint.h>
+
+#ifndef _OPENMP
+#pragma GCC diagnostic ignored "-Wunknown-pragmas"
+#endif
+#ifdef __clang__
+#pragma clang diagnostic ignored "-Wpass-failed"
+#endif
+
+enum { OK = 0, OUT_OF_MEMORY = 1, BAD_SIZES = 2 };
+
+static inline int64_t lozenge_min(int64_t a, int64_t b) {
+    return a < b ? a : b;
+}
+
+static inline int32_t lozenge_max_i32(int32_t a, int32_t b) {
+    return a > b ? a : b;
+}
+
+/* Sum of 32-bit integers that wraps around. */
+static inline int32_t lozenge_add_i32(int32_t a, int32_t b) {
+    return (int32_t)((uint32_t)a + (uint32_t)b);
+}
+
+/* products:
+     a double[n][m], in
+     x double[m], in
+     y double[n], in and out
+     z double[n], out
+     s double, in and out
+     h int32_t[4], in and out
+   Returns 0; 1 if memory runs out; 2 if the sizes are not admissible. Arrays must not overlap. */
+int products(
+        int64_t n,
+        int64_t m,
+        const double *restrict a,
+        const double *restrict x,
+        double *restrict y,
+        double *restrict z,
+        double *restrict s,
+        int32_t *restrict h) {
+    #pragma omp parallel for schedule(dynamic)
+    for (int64_t i = 0; i < n; i++) {
+        if (0 < m) {
+            double y_value = y[i];
+            for (int64_t j = 0; j < m; j++) {
+                y_value += a[i * m + j] * x[j];
+            }
+            y[i] = y_value;
+        }
+        z[i] = 0.0;
+        {
+            double z_value = z[i];
+            #pragma omp simd reduction(+:z_value)
+            for (int64_t j = 0; j < m; j++) {
+                z_value += a[i * m + j] * x[j];
+            }
+            z[i] = z_value;
+        }
+        for (int64_t j = 0; j < m; j++) {
+            if (j > i) {
+                z[i] += 1.0;
+            }
+        }
+        if (i < m) {
+            double y_value = y[i];
+            for (int64_t j = i; j < m; j++) {
+                y_value = y_value * x[j] + z[i];
+            }
+            y[i] = y_value;
+        }
+    }
+    for (int64_t i = 0; i < n; i++) {
+        for (int64_t k = 0; k < 2; k++) {
+            {
+                int32_t h_value = h[(i + k) % 4];
+                #pragma GCC unroll 3
+                for (int64_t j = 0; j < 3; j++) {
+                    h_value = lozenge_add_i32(h_value, 3);
+                }
+                h[(i + k) % 4] = h_value;
+            }
+            for (int64_t j = 0; j < m; j++) {
+                y[i] = x[j] + y[n - 1 - i];
+            }
+        }
+        if (0 < m) {
+            int32_t h_value = h[i % 4];
+            double s_value = *s;
+            #pragma omp simd reduction(+:s_value) reduction(max:h_value)
+            for (int64_t j = 0; j < m; j++) {
+                s_value += x[j];
+                h_value = lozenge_max_i32(h_value, 7);
+            }
+            h[i % 4] = h_value;
+            *s = s_value;
+        }
+    }
+    return 0;
+}
+
+/* triangle:
+     l double[n][n], in
+     x double[n][n], in and out
+   Returns 0; 1 if memory runs out; 2 if the sizes are not admissible. Arrays must not overlap. */
+int triangle(int64_t n, const double *restrict l, double *restrict x) {
+    if (n < 0) {
+        return BAD_SIZES;
+    }
+    #pragma omp parallel for schedule(dynamic)
+    for (int64_t i = 0; i < n; i++) {
+        for (int64_t j = 0; j < i + 1; j++) {
+            for (int64_t k = j; k < n; k++) {
+                x[i * n + k] += l[i * n + j];
+            }
+        }
+    }
+    #pragma omp parallel for
+    for (int64_t t = 0; t < n; t += 8) {
+        for (int64_t i = t; i < lozenge_min(n, t + 8); i++) {
+            for (int64_t j = 0; j < n; j++) {
+                x[i * n + j] *= 2.0;
+            }
+        }
+    }
+    #pragma omp parallel for schedule(dynamic)
+    for (int64_t t = 0; t < n; t += 8) {
+        for (int64_t i = t; i < lozenge_min(n, t + 8); i++) {
+            for (int64_t j = i; j < n; j++) {
+                x[i * n + j] += 1.0;
+            }
+        }
+    }
+    #pragma omp parallel for
+    for (int64_t t = 0; t < n; t += 8) {
+        for (int64_t i = 0; i < lozenge_min(8, n - t); i++) {
+            x[(t + i) * n] += 1.0;
+        }
+    }
+    return 0;
+}
