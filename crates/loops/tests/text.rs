@@ -54,6 +54,16 @@ proptest! {
     }
 }
 
+/// The example of the page about loop programs is one, and shown to be right.
+#[test]
+fn the_example_of_the_page_is_right() {
+    let page = std::fs::read_to_string(golden::root().join("docs/loops.md")).unwrap();
+    let example = page.split("```text\n").nth(1).and_then(|rest| rest.split("```").next()).unwrap();
+    let program = loops::parse(example).unwrap_or_else(|errors| panic!("{}", render(example, &errors)));
+    let report = loops::validate(&program.functions[0]);
+    assert!(report.is_proved() && report.diagnostics.is_empty(), "{report:?}");
+}
+
 fn on_a_small_stack(work: impl FnOnce() + Send + 'static) {
     std::thread::Builder::new().stack_size(1500 << 10).spawn(work).unwrap().join().unwrap();
 }
