@@ -58,3 +58,32 @@ fn translations_compute_what_definitions_mean() {
     assert!(failures.is_empty(), "{failures}");
     assert!(runs > 0);
 }
+
+/// Every definition of the library that has a strategy, in both modes.
+#[test]
+fn the_library_computes_what_it_means() {
+    let mut files: Vec<_> =
+        std::fs::read_dir(golden::root().join("library")).unwrap().flatten().map(|e| e.path()).collect();
+    files.sort();
+    let (mut runs, mut failures) = (0, String::new());
+    for file in files.iter().filter(|f| f.extension().is_some_and(|e| e == "loz")) {
+        let name = file.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+        let text = std::fs::read_to_string(file).unwrap();
+        for d in support::library(&name, &text) {
+            match translate(&d, Mode::Default) {
+                Err(e) if e.code.0 == "D0101" => continue, // a strategy beside it chooses
+                Err(e) => failures.push_str(&format!("{name}: {}: {e}\n", d.name)),
+                Ok(t) => {
+                    // Parallel reductions may differ by the order of operations.
+                    let tolerance = if t.derivation.counts().contains_key("reduceParI") { 1e-3 } else { 0.0 };
+                    match support::run::check(&d, tolerance) {
+                        Ok(count) => runs += count,
+                        Err(why) => failures.push_str(&format!("{name}: {why}\n")),
+                    }
+                }
+            }
+        }
+    }
+    assert!(failures.is_empty(), "{failures}");
+    assert!(runs > 100, "{runs} runs");
+}

@@ -291,6 +291,8 @@ fn check(seed: u64) -> Result<u32, String> {
         if std::env::var("DPIA_SHOW").is_ok() {
             eprintln!("translated {}", t.commands());
         }
+        support::run::validate(&t)
+            .map_err(|why| format!("{mode:?}: {why}\n{}", support::program(vec![t.function.clone()])))?;
         let facts = SizeFacts::of(&d);
         for step in &t.derivation.steps {
             for side in [&step.before, &step.after] {

@@ -168,3 +168,21 @@ pub fn definitions(text: &str) -> Vec<Definition> {
     }
     list
 }
+
+/// The definitions of a file of the library with what it imports; those whose types are open are left out.
+pub fn library(name: &str, text: &str) -> Vec<Definition> {
+    let mut loader = |_: &str, path: &str| -> Result<(String, String), String> {
+        let found = golden::root().join("library").join(path);
+        let text = std::fs::read_to_string(&found).map_err(|e| e.to_string())?;
+        Ok((path.to_owned(), text))
+    };
+    let (sources, errors) = functional::load(&format!("{name}.loz"), text, &mut loader);
+    assert!(errors.is_empty(), "{name}: {} errors", errors.len());
+    let checked = match functional::check_sources(&sources) {
+        Ok(checked) => checked,
+        Err(errors) => {
+            panic!("{name}: {:?}", errors.iter().map(|e| e.diagnostic.to_string()).collect::<Vec<_>>())
+        }
+    };
+    checked.own_definitions().iter().filter_map(|summary| checked.elaborate(&summary.name).ok()).collect()
+}

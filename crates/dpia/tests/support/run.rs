@@ -170,12 +170,26 @@ pub fn choices(definition: &Definition, seed: u64, count: usize) -> Vec<Sizes> {
     list
 }
 
+/// Whether the hub's validator accepts the function; how many of its loops it can't show to be free of races.
+pub fn validate(t: &Translation) -> Result<usize, String> {
+    let report = loops::validate(&t.function);
+    if !report.is_valid() {
+        let errors: Vec<String> = report.errors().map(ToString::to_string).collect();
+        return Err(errors.join("; "));
+    }
+    Ok(report.loops.iter().filter(|verdict| verdict.safety != loops::Safety::Proved).count())
+}
+
 /// Compares in both modes at many sizes; the text says what differs.
 pub fn check(definition: &Definition, tolerance: f64) -> Result<usize, String> {
     let mut runs = 0;
     for mode in [Mode::Default, Mode::Paper] {
         let t = dpia::translate(definition, mode)
             .map_err(|e| format!("{}: {e} {:?}", definition.name, e.labels))?;
+        if let Err(why) = validate(&t) {
+            let text = super::program(vec![t.function.clone()]);
+            return Err(format!("{} ({mode:?}): not valid: {why}\n{text}", definition.name));
+        }
         for (k, sizes) in choices(definition, 7, 12).into_iter().enumerate() {
             match compare(definition, &t, &sizes, k as u64 + 1, tolerance) {
                 Outcome::Same => runs += 1,
