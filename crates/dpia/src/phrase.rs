@@ -169,6 +169,8 @@ pub enum AccView {
     AsVector(Size),
     /// `acc [k*m]t -> acc [m](vec k t)`
     AsScalar(Size),
+    /// A view of every element.
+    Map(Box<AccView>),
 }
 
 /// A command. Cloning is a reference count.

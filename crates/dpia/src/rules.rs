@@ -41,6 +41,10 @@ const SECTIONS: &[Section] = &[
             ("a.mapVec", "as a.8, by `mapVecI`"),
             ("a.mapUnroll", "as a.7, by `mapUnrollI`"),
             (
+                "a.mapLayout",
+                "`A(map f e)(a) = A(e)(mapAcc v … a)` where `f` only rearranges: a chain of `join split transpose reverse`, alone or mapped (default mode)",
+            ),
+            (
                 "a.9",
                 "`A(reduceSeq f i e)(a) = C(e)(λx. C(i)(λy. reduceSeqI (λx y o. A(f x y)(o)) y x (λr. A(r)(a))))`; in default mode `A(i)` fills the accumulator, which may be `a` itself",
             ),
@@ -220,6 +224,7 @@ const SECTIONS: &[Section] = &[
             ("cga.reverse", "`(reverseAcc a, i :: p) = (a, n - 1 - i :: p)`"),
             ("cga.take", "`(takeAcc a, p) = (a, p)`"),
             ("cga.drop", "`(dropAcc k a, i :: p) = (a, i + k :: p)`"),
+            ("cga.map", "`(mapAcc v a, i :: p) = (a, i :: q)` where `(v b, p) = (b, q)`"),
             ("cga.unzip", "`(unzipAcc a, i :: s :: p) = (a, s :: i :: p)` for a component `s`"),
             ("cga.asVector", "`(asVectorAcc a, i :: p) = (a, i / k :: i % k :: p)`"),
             ("cga.asScalar", "`(asScalarAcc a, i :: l :: p) = (a, i * k + l :: p)`"),

@@ -224,6 +224,10 @@ impl Checker<'_> {
                 let row = element(ty)?;
                 DataType::array(length(&row)?.clone(), DataType::array(length(ty)?.clone(), element(&row)?))
             }
+            AccView::Map(view) => {
+                let DataType::Array(n, t) = ty else { return None };
+                DataType::array(n.clone(), self.beneath(view, t)?)
+            }
             AccView::Unzip => {
                 let DataType::Array(n, pair) = ty else { return None };
                 let DataType::Pair(s, t) = &**pair else { return None };

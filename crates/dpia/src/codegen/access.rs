@@ -6,7 +6,7 @@ use loops::{Access, Size};
 use super::{Generator, Place};
 use crate::derivation::Phrase;
 use crate::index;
-use crate::phrase::{Acc, AccKind, AccView, Exp, PVar, Step, length};
+use crate::phrase::{Acc, AccKind, AccView, Exp, PVar, Step, element, length};
 use crate::translate::Result;
 
 impl Generator<'_> {
@@ -31,7 +31,7 @@ impl Generator<'_> {
                     path.push(Step::At(i.clone()));
                     ("cga.6", inner.clone())
                 }
-                AccKind::View(view, inner) => match through(view, inner, &mut path) {
+                AccKind::View(view, inner) => match through(view, inner.ty(), &mut path) {
                     Some(rule) => (rule, inner.clone()),
                     None => return Err(self.stuck("an acceptor at too short a path")),
                 },
@@ -62,8 +62,8 @@ impl Generator<'_> {
     }
 }
 
-/// The path in `inner` of what `path` is in the view, with the rule; `None` if the path is too short.
-fn through(view: &AccView, inner: &Acc, path: &mut Vec<Step>) -> Option<&'static str> {
+/// The path beneath of what `path` is in the view, with the rule; `None` if the path is too short. `beneath` is the type there.
+fn through(view: &AccView, beneath: &DataType, path: &mut Vec<Step>) -> Option<&'static str> {
     let idx = |n: &Size| DataType::Idx(n.clone());
     let pop_at = |path: &mut Vec<Step>| match path.pop()? {
         Step::At(i) => Some(i),
@@ -80,7 +80,7 @@ fn through(view: &AccView, inner: &Acc, path: &mut Vec<Step>) -> Option<&'static
         }
         AccView::Split(k) | AccView::AsVector(k) => {
             let i = pop_at(path)?;
-            let rows = idx(length(inner.ty())?);
+            let rows = idx(length(beneath)?);
             path.push(Step::At(index::mod_size(i.clone(), k, &idx(k))));
             path.push(Step::At(index::div_size(i, k, &rows)));
             if matches!(view, AccView::Split(_)) { "cga.4" } else { "cga.asVector" }
@@ -88,7 +88,7 @@ fn through(view: &AccView, inner: &Acc, path: &mut Vec<Step>) -> Option<&'static
         AccView::Join(n) | AccView::AsScalar(n) => {
             let i = pop_at(path)?;
             let j = pop_at(path)?;
-            let ty = idx(length(inner.ty())?);
+            let ty = idx(length(beneath)?);
             path.push(Step::At(index::add(index::mul_size(i, n, &ty), j, &ty)));
             if matches!(view, AccView::Join(_)) { "cga.5" } else { "cga.asScalar" }
         }
@@ -116,8 +116,14 @@ fn through(view: &AccView, inner: &Acc, path: &mut Vec<Step>) -> Option<&'static
         AccView::Take => "cga.take",
         AccView::Drop(k) => {
             let i = pop_at(path)?;
-            path.push(Step::At(index::add_size(i, k, &idx(length(inner.ty())?))));
+            path.push(Step::At(index::add_size(i, k, &idx(length(beneath)?))));
             "cga.drop"
+        }
+        AccView::Map(view) => {
+            let i = pop_at(path)?;
+            through(view, &element(beneath)?, path)?;
+            path.push(Step::At(i));
+            "cga.map"
         }
         AccView::Unzip => {
             let i = pop_at(path)?;

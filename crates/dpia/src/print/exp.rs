@@ -35,24 +35,8 @@ impl Printer<'_> {
                 self.text("}");
             }
             AccKind::View(view, inner) => {
-                self.text(match view {
-                    AccView::Zip1 => "zipAcc1 ",
-                    AccView::Zip2 => "zipAcc2 ",
-                    AccView::Split(_) => "splitAcc ",
-                    AccView::Join(_) => "joinAcc ",
-                    AccView::Pair1 => "pairAcc1 ",
-                    AccView::Pair2 => "pairAcc2 ",
-                    AccView::Transpose => "transposeAcc ",
-                    AccView::Reverse(_) => "reverseAcc ",
-                    AccView::Take => "takeAcc ",
-                    AccView::Drop(_) => "dropAcc ",
-                    AccView::Unzip => "unzipAcc ",
-                    AccView::AsVector(_) => "asVectorAcc ",
-                    AccView::AsScalar(_) => "asScalarAcc ",
-                });
-                if let AccView::Drop(k) = view {
-                    self.text(&format!("({k}) "));
-                }
+                self.text(&acc_view(view));
+                self.text(" ");
                 self.acc_atom(inner);
             }
         }
@@ -275,4 +259,25 @@ fn literal(value: Literal) -> String {
         Literal::I64(value) => value.to_string(),
         Literal::Bool(value) => value.to_string(),
     }
+}
+
+/// The name of a view of acceptors.
+fn acc_view(view: &AccView) -> String {
+    let name = match view {
+        AccView::Zip1 => "zipAcc1",
+        AccView::Zip2 => "zipAcc2",
+        AccView::Split(_) => "splitAcc",
+        AccView::Join(_) => "joinAcc",
+        AccView::Pair1 => "pairAcc1",
+        AccView::Pair2 => "pairAcc2",
+        AccView::Transpose => "transposeAcc",
+        AccView::Reverse(_) => "reverseAcc",
+        AccView::Take => "takeAcc",
+        AccView::Drop(k) => return format!("dropAcc ({k})"),
+        AccView::Unzip => "unzipAcc",
+        AccView::AsVector(_) => "asVectorAcc",
+        AccView::AsScalar(_) => "asScalarAcc",
+        AccView::Map(view) => return format!("mapAcc ({})", acc_view(view)),
+    };
+    name.to_owned()
 }

@@ -97,6 +97,17 @@ impl Translator<'_> {
             (
                 Prim::MapSeq | Prim::MapPar | Prim::MapVec | Prim::MapUnroll,
                 [ExpArg::Fun(f), ExpArg::Exp(e)],
+            ) if !self.paper() && computes(e) && rearranges(f).is_some() => {
+                let views = rearranges(f).unwrap_or_default();
+                let n = length(e.ty()).ok_or_else(ill)?.clone();
+                let acc = views.into_iter().fold(a.clone(), |acc, (view, ty)| {
+                    acc.view(AccView::Map(Box::new(view)), DataType::array(n.clone(), ty))
+                });
+                return Ok(("a.mapLayout", into(e, acc)));
+            }
+            (
+                Prim::MapSeq | Prim::MapPar | Prim::MapVec | Prim::MapUnroll,
+                [ExpArg::Fun(f), ExpArg::Exp(e)],
             ) => self.map_into(loop_kind(prim), f, e.clone(), a),
             (Prim::Generate, [ExpArg::Size(n), ExpArg::Fun(f)]) => {
                 let iota = Exp::prim(
@@ -404,6 +415,75 @@ fn stores(e: &Exp) -> bool {
                 | Prim::ToMem
         ),
         _ => false,
+    }
+}
+
+/// Whether a pending term has a computing pattern below its outermost views, rather than being a view of memory.
+fn computes(e: &Exp) -> bool {
+    let ExpKind::Closure(term, _) = e.kind() else { return false };
+    let mut term = term.clone();
+    loop {
+        let TermKind::Prim(prim, args) = term.kind() else { return matches!(term.kind(), TermKind::Let(..)) };
+        let next = match (prim, &args[..]) {
+            (
+                Prim::Join | Prim::Transpose | Prim::Reverse | Prim::Copy | Prim::AsScalar,
+                [Arg::Term(inner)],
+            )
+            | (Prim::Split | Prim::AsVector, [_, Arg::Term(inner)]) => inner.clone(),
+            _ => return prim.info().group == Group::Pattern,
+        };
+        term = next;
+    }
+}
+
+/// If the function only rearranges an array without losing an element: the views of acceptors that undo it, outermost first, each with
+/// the type of what is beneath.
+fn rearranges(f: &Fun) -> Option<Vec<(AccView, DataType)>> {
+    layout(&f.params[0].var, &f.body)
+}
+
+fn layout(param: &functional::Var, body: &Term) -> Option<Vec<(AccView, DataType)>> {
+    let mut views = Vec::new();
+    let mut term = body.clone();
+    loop {
+        let next = match term.kind() {
+            TermKind::Var(v) if v == param && !views.is_empty() => return Some(views),
+            TermKind::Prim(prim, args) => match (prim, &args[..]) {
+                (Prim::Join, [Arg::Term(e)]) => {
+                    views.push((AccView::Join(inner_length(e.ty())?), e.ty().clone()));
+                    e.clone()
+                }
+                (Prim::AsScalar, [Arg::Term(e)]) => {
+                    views.push((AccView::AsScalar(inner_length(e.ty())?), e.ty().clone()));
+                    e.clone()
+                }
+                (Prim::Split, [Arg::Size(k), Arg::Term(e)]) => {
+                    views.push((AccView::Split(k.clone()), e.ty().clone()));
+                    e.clone()
+                }
+                (Prim::Transpose, [Arg::Term(e)]) => {
+                    views.push((AccView::Transpose, e.ty().clone()));
+                    e.clone()
+                }
+                (Prim::Reverse, [Arg::Term(e)]) => {
+                    views.push((AccView::Reverse(length(e.ty())?.clone()), e.ty().clone()));
+                    e.clone()
+                }
+                (
+                    Prim::MapSeq | Prim::MapPar | Prim::MapVec | Prim::MapUnroll,
+                    [Arg::Fun(g), Arg::Term(e)],
+                ) => {
+                    let n = length(e.ty())?.clone();
+                    for (view, ty) in layout(&g.params[0].var, &g.body)? {
+                        views.push((AccView::Map(Box::new(view)), DataType::array(n.clone(), ty)));
+                    }
+                    e.clone()
+                }
+                _ => return None,
+            },
+            _ => return None,
+        };
+        term = next;
     }
 }
 

@@ -46,7 +46,11 @@ impl Translator<'_> {
         let v = self.parameter(binder);
         let body = Exp::closure(body, &env.with(&binder.var, Exp::var(&v, binder.ty.clone())));
         let body = rest(body);
-        self.chain(vec![(value, Demand::Any)], |_, mut xs| CommKind::Share(v, xs.remove(0), body).into())
+        // Memory that the value takes is named after the variable.
+        let mut x = self.value();
+        x.hint = v.hint.clone();
+        let shared = CommKind::Share(v, Exp::var(&x, value.ty().clone()), body).into();
+        CommKind::C(value, Demand::Any, x, shared).into()
     }
 
     #[allow(clippy::too_many_arguments)]
@@ -68,7 +72,7 @@ impl Translator<'_> {
             Prim::MapSeq | Prim::MapPar | Prim::MapVec | Prim::MapUnroll => {
                 let [ExpArg::Fun(f), ExpArg::Exp(_)] = &exps[..] else { return Err(self.ill_typed(term)) };
                 if self.map_needs_memory(prim, f, demand) {
-                    self.through_memory(&this(), x, c, None)
+                    self.through_memory(&this(), x, c, x.hint.as_ref())
                 } else {
                     return Ok(("c.mapV", self.chain_views(prim, exps, term, demand, x, c)));
                 }
@@ -82,14 +86,14 @@ impl Translator<'_> {
             | Prim::ReverseSeq
             | Prim::CopySeq
             | Prim::Scatter
-            | Prim::ToMem => self.through_memory(&this(), x, c, None),
+            | Prim::ToMem => self.through_memory(&this(), x, c, x.hint.as_ref()),
             Prim::Generate | Prim::Reorder if self.paper() => {
                 let loops = exps.iter().any(|arg| match arg {
                     ExpArg::Fun(f) => self.info.work(&f.body).loops,
                     _ => false,
                 });
                 if loops {
-                    self.through_memory(&this(), x, c, None)
+                    self.through_memory(&this(), x, c, x.hint.as_ref())
                 } else {
                     self.chain_views(prim, exps, term, demand, x, c)
                 }

@@ -157,7 +157,11 @@ impl Translator<'_> {
     /// `new (λv. v := init; seqfor n (λi. f xs[i] v.2 v.1); then v.2)`
     fn expand_reduce(&mut self, kind: LoopKind, f: &Folding, init: &Exp, xs: &Exp, then: &Then) -> Comm {
         let ty = init.ty().clone();
-        let v = self.memory("acc", None);
+        let wish = match then {
+            Then::Continue(r, _) => r.hint.clone(),
+            Then::Into(_) => None,
+        };
+        let v = self.memory("acc", wish.as_ref());
         let (read, write) = (Exp::var(&v, ty.clone()), Acc::var(&v, ty.clone()));
         let first = self.store(init.clone(), write);
         let update = self.update(&v, &ty, &f.o, bind(&f.y, &read, &f.body));
@@ -200,7 +204,7 @@ impl Translator<'_> {
     ) -> Comm {
         let ty = init.ty().clone();
         let (n, i) = (size_of(xs), self.loop_index());
-        let v = self.memory("acc", None);
+        let v = self.memory("acc", then.0.hint.as_ref());
         let write = Acc::var(&v, ty.clone());
         let first: Comm = CommKind::A(init.clone(), write.clone()).into();
         let step = self.chain(vec![(value.clone(), Demand::Any)], |_, mut vs| {
