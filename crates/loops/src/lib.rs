@@ -3,6 +3,16 @@
 //! Every front end ends in a [`Program`] and every target starts from one. A program is a plain value: it is built,
 //! compared, printed and parsed without a context, an interner or a global, and `parse(print(p)) == p`.
 //!
+//! ```
+//! let program = loops::parse("fn double[n](x: inout f64[n]) { par i in 0..n { x[i] *= 2.0 } }").unwrap();
+//! assert!(loops::validate(&program.functions[0]).is_proved());
+//! assert_eq!(loops::parse(&program.to_string()), Ok(program));
+//! ```
+//!
+//! The values: [`program`], [`expr`], [`types`], [`size`], [`data`], [`diagnostic`]. Their text: [`print`](mod@print), [`mod@parse`]. What is read
+//! off them: [`access`], [`visit`], [`typing`]. What follows from loops and conditions: [`poly`], [`facts`], [`simplify`]. Checks: [`mod@validate`],
+//! and the reference interpreter, [`interp`], over the one definition of the arithmetic, [`value`].
+//!
 //! What is deliberately not here: no front end, no target, no file or process, no set library.
 
 pub mod access;

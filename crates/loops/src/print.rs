@@ -1,4 +1,4 @@
-//! The textual form of programs: what [`crate::parse`] reads back to the same value.
+//! The textual form of programs: what [`crate::parse()`] reads back to the same value.
 //!
 //! ```text
 //! fn gemm[n, m](a: in f32[n][m], c: inout f32[n][n]) where n >= 1 {
