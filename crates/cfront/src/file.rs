@@ -9,7 +9,7 @@ use crate::codes;
 use crate::lexer::{Tok, continues_ident, starts_ident};
 use crate::lower::{self, Context};
 use crate::parser::{ParseError, Parser};
-use crate::region::{CFile, Region, RegionInfo};
+use crate::region::{CFile, Region, RegionInfo, VariableKind};
 use crate::scope::{Function, Object, Place, Symbol};
 use crate::source::Source;
 use crate::uses::Uses;
@@ -377,8 +377,11 @@ impl<'s> Reader<'s> {
         match lower::lower(&context, &statements) {
             Ok(lowered) => {
                 let macros = place.macros;
-                let mut identifiers: BTreeSet<String> = uses.names().map(str::to_string).collect();
+                let outside = lowered.variables.iter().filter(|v| v.kind != VariableKind::RegionLocal);
+                let mut identifiers: BTreeSet<String> = outside.map(|v| v.c_name.clone()).collect();
+                identifiers.extend(lowered.sizes.iter().map(|s| s.c_name.clone()));
                 identifiers.extend(macros.iter().cloned());
+                identifiers.extend(self.called(first + 1..last));
                 let mut warnings = lowered.warnings;
                 warnings.extend(place.warnings);
                 self.regions.push(Region {
@@ -474,6 +477,14 @@ impl<'s> Reader<'s> {
             text.lines().find(|l| !l.trim().is_empty() && !l.trim_start().starts_with('#')).unwrap_or("");
         let indent = first_line[..first_line.len() - first_line.trim_start().len()].to_string();
         Ok(RegionPlace { bytes, lines: (from, to), indent, macros: self.macros(text, first, last), warnings })
+    }
+
+    /// Names before a parenthesis.
+    fn called(&self, region: std::ops::Range<usize>) -> impl Iterator<Item = String> + '_ {
+        let is_call = |k: &usize| {
+            self.source.tokens[*k].tok == Tok::Ident && self.source.tokens[k + 1].tok == Tok::Punct("(")
+        };
+        region.filter(is_call).map(|k| self.source.token_text(k).to_string())
     }
 
     /// Words of the original text that the preprocessor left nothing of.

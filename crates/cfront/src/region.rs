@@ -54,7 +54,7 @@ pub struct RegionInfo {
     pub epilogue: Vec<String>,
     /// Identifiers of the original region's text that the preprocessor replaced: the result holds for their values.
     pub macros: Vec<String>,
-    /// Identifiers of the C function around, and macros of the region: what a result must not declare anew.
+    /// Objects and functions that the region refers to, and its macros: what a result must not declare anew.
     pub identifiers: BTreeSet<String>,
     /// Facts about the arithmetic of subscripts: types, and where 32 bits could overflow.
     pub index_notes: Vec<String>,

@@ -140,15 +140,13 @@ fn may_alias(source: &Source, info: &RegionInfo, choice: &Choice) -> Result<(), 
 
 /// How the names of the loop program are written in the C around the region.
 fn names(text: &str, info: &RegionInfo) -> RegionNames {
-    let mut taken: BTreeSet<String> = info.macros.iter().cloned().collect();
-    taken.extend(info.sizes.iter().map(|s| s.c_name.clone()));
-    taken.extend(info.variables.iter().map(|v| v.c_name.clone()));
+    let mut taken: BTreeSet<String> = info.identifiers.clone();
     taken.extend(text.lines().filter_map(|line| {
         let name = line.trim_start().strip_prefix('#')?.trim_start().strip_prefix("define")?.trim_start();
         Some(name.split(|c: char| !(c.is_ascii_alphanumeric() || c == '_')).next()?.to_owned())
     }));
     RegionNames {
-        sizes: info.sizes.iter().map(|s| (s.name.clone(), s.c_name.clone())).collect(),
+        sizes: info.sizes.iter().map(|s| (s.name.clone(), s.text.clone())).collect(),
         arrays: info
             .variables
             .iter()
@@ -160,6 +158,6 @@ fn names(text: &str, info: &RegionInfo) -> RegionNames {
         index_type: info.index_type.clone(),
         loop_types: info.loop_types.clone(),
         taken,
-        indent: String::new(),
+        indent: info.indent.clone(),
     }
 }
