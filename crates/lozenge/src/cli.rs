@@ -45,6 +45,12 @@ pub enum Command {
     Test(Test),
     /// Measure the benchmarks that stand in the comments of programs, against named references.
     Bench(Bench),
+    /// Format functional programs.
+    Fmt(Fmt),
+    /// Evaluate an expression over integer sets and maps.
+    Poly(Poly),
+    /// Print the dependences of a loop nest.
+    Deps(Deps),
 }
 
 /// Which definition, and what is done to it before code is generated.
@@ -56,9 +62,12 @@ pub struct Choice {
     /// Translation: the paper's rules to the letter, or fused and in place.
     #[arg(long, value_enum, default_value_t)]
     pub mode: Mode,
-    /// Apply this strategy of the file first.
-    #[arg(long, value_name = "NAME")]
+    /// Apply this strategy first: one of the file or of the library by name, or one written out (`"fuse; choose"`).
+    #[arg(long, value_name = "NAME|TEXT")]
     pub strategy: Option<String>,
+    /// Strategies may use rules that change the order of floating-point operations.
+    #[arg(long)]
+    pub reassociate: bool,
     /// Loops by the polyhedral side: its own schedule, none, or one from a file as `--emit schedule` prints it [default: auto for C, else none].
     #[arg(long, value_name = "auto|none|FILE")]
     pub schedule: Option<String>,
@@ -94,6 +103,8 @@ pub enum Mode {
 pub enum Stage {
     /// The functional program after type inference, with calls unfolded (and the strategy applied).
     Functional,
+    /// Each rule that the strategy applied, and where; can be replayed.
+    Trace,
     /// Each step of the translation with the name of its rule.
     Derivation,
     /// The imperative program of the paper: commands, acceptors, expressions.
@@ -254,6 +265,49 @@ pub struct Bench {
     /// Small sizes and few repetitions.
     #[arg(long)]
     pub quick: bool,
+}
+
+/// `lozenge fmt`
+#[derive(Args, Debug)]
+#[command(after_help = "\
+Examples:
+  lozenge fmt library                    format every .loz file below library
+  lozenge fmt --check library            only say which are not formatted; exit code 3 if there are any")]
+pub struct Fmt {
+    /// Files or folders.
+    #[arg(required = true)]
+    pub paths: Vec<PathBuf>,
+    /// Change nothing; exit with 3 if a file is not formatted.
+    #[arg(long)]
+    pub check: bool,
+}
+
+/// `lozenge poly`
+#[derive(Args, Debug)]
+#[command(after_help = "\
+Examples:
+  lozenge poly '{ [i] : 0 <= i < 10 } - { [i] : i % 2 = 0 }'
+  lozenge poly 'card({ A[i, j] : 0 <= i < 3 and 0 <= j <= i })'")]
+pub struct Poly {
+    /// Definitions `name := expression;` and an expression.
+    pub expression: String,
+}
+
+/// `lozenge deps`
+#[derive(Args, Debug)]
+#[command(after_help = "\
+Examples:
+  lozenge deps kernel.c                  every pair of instances that must stay in order
+  lozenge deps kernel.c --dataflow       for each read the one write that it sees")]
+pub struct Deps {
+    /// The program.
+    pub file: PathBuf,
+    #[command(flatten)]
+    #[allow(missing_docs)]
+    pub choice: Choice,
+    /// Exact dataflow instead of all conflicts.
+    #[arg(long)]
+    pub dataflow: bool,
 }
 
 fn size(text: &str) -> Result<(String, i64), String> {

@@ -189,10 +189,9 @@ fn translations(source: &Source, point: &Point) -> Result<Vec<Ours>, Failure> {
     if point.paper {
         ours.push(translate("paper mode", &point.definition, None, Mode::Paper)?);
     }
-    if let Some(against) = &point.against {
-        if Front::open(source, &Choice::default())?.definitions().contains(against) {
-            ours.push(translate(against, against, None, Mode::Default)?);
-        }
+    let definitions = Front::open(source, &Choice::default())?.definitions();
+    if let Some(against) = point.against.as_ref().filter(|a| definitions.contains(a)) {
+        ours.push(translate(against, against, None, Mode::Default)?);
     }
     Ok(ours)
 }

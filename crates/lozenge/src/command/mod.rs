@@ -3,6 +3,8 @@
 mod bench;
 mod compile;
 mod explain;
+mod fmt;
+mod poly;
 mod run;
 mod test;
 mod test_c;
@@ -18,7 +20,7 @@ use crate::failure::Failure;
 use crate::report;
 
 /// Programs nest as deep as their authors like, and the stages recurse; each refuses what is beyond its own bound, and this stack holds that.
-const STACK: usize = 1 << 30;
+pub(crate) const STACK: usize = 1 << 30;
 
 /// Runs the command line and returns the exit code.
 pub fn main(arguments: impl IntoIterator<Item = OsString>) -> u8 {
@@ -84,6 +86,9 @@ fn dispatch(cli: &Cli) -> Result<(), Failure> {
         Command::Compile(arguments) => compile::run(arguments, cli.json),
         Command::Explain(arguments) => explain::run(arguments),
         Command::Run(arguments) => run::run(arguments, cli.json),
+        Command::Fmt(arguments) => fmt::run(arguments, cli.json),
+        Command::Poly(arguments) => poly::calculate(arguments, cli.json),
+        Command::Deps(arguments) => poly::dependences(arguments, cli.json),
         Command::Bench(arguments) => bench::run(arguments, cli.json),
         Command::Test(arguments) => test::run(arguments, cli.json),
     }

@@ -4,8 +4,9 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use dpia::Translation;
+use functional::strategy::{Options, Outcome, Strategies, Trace};
 use functional::{Checked, DataType, Definition};
-use loops::{Name, Scalar};
+use loops::{Diagnostic, Name, Scalar};
 
 use super::Lowered;
 use crate::cli::{Choice, Mode, Stage};
@@ -56,12 +57,46 @@ struct Chosen {
     original: Definition,
     rewritten: Definition,
     reassociated: bool,
+    trace: Option<Trace>,
+}
+
+/// The schedules of a file: named strategies that make a definition of their own from another.
+pub fn schedules(checked: &Checked) -> Vec<String> {
+    strategies(checked).map(|s| s.schedules().map(|(name, _)| name.to_string()).collect()).unwrap_or_default()
+}
+
+fn strategies(checked: &Checked) -> Result<Strategies, Vec<Diagnostic>> {
+    Strategies::with(checked.strategies().iter().map(|(_, s)| (&s.name.name, s.text.as_str(), s.span)))
 }
 
 fn choose(source: &Source, checked: &Checked, name: &str, choice: &Choice) -> Result<Chosen, Failure> {
-    let original = elaborate(source, checked, name, choice)?;
-    let rewritten = original.clone();
-    Ok(Chosen { original, rewritten, reassociated: false })
+    let refuse = |d| Failure::in_source(source, vec![d]);
+    let strategies = strategies(checked).map_err(|d| Failure::in_source(source, d))?;
+    let options = || Options { reassociate: choice.reassociate, ..Options::default() };
+    let target =
+        strategies.schedules().find(|(n, _)| n.as_str() == name).map(|(_, target)| target.to_string());
+    let original = elaborate(source, checked, target.as_deref().unwrap_or(name), choice)?;
+    let mut chosen = Chosen { rewritten: original.clone(), original, reassociated: false, trace: None };
+    let mut apply = |outcome: Outcome| {
+        let marked = |rule: &str| functional::rewrite::rule(rule).is_some_and(|r| r.reassociates);
+        chosen.reassociated |= outcome.trace.steps.iter().any(|s| marked(s.rule));
+        match &mut chosen.trace {
+            Some(trace) => trace.steps.extend(outcome.trace.steps),
+            None => chosen.trace = Some(outcome.trace),
+        }
+        chosen.rewritten = outcome.definition;
+        chosen.rewritten.clone()
+    };
+    let mut now = chosen.original.clone();
+    if target.is_some() {
+        now = apply(strategies.schedule(name, &now, options()).map_err(refuse)?);
+    }
+    // `--schedule auto` must have a loop for every pattern before the polyhedral side can choose among loops.
+    let automatic = (choice.schedule.as_deref() == Some("auto")).then_some("auto");
+    if let Some(strategy) = choice.strategy.as_deref().or(automatic) {
+        apply(strategies.apply(strategy, &now, options()).map_err(refuse)?);
+    }
+    Ok(chosen)
 }
 
 fn translate(source: &Source, definition: &Definition, mode: Mode) -> Result<Translation, Failure> {
@@ -98,6 +133,7 @@ pub fn emit(
         let chosen = choose(source, checked, name, choice)?;
         texts.push(match stage {
             Stage::Functional => functional::print::definition(&chosen.rewritten),
+            Stage::Trace => chosen.trace.map_or_else(|| format!("{name}: no strategy\n"), |t| t.to_text()),
             Stage::Derivation => translate(source, &chosen.rewritten, choice.mode)?.derivation.to_string(),
             _ => translate(source, &chosen.rewritten, choice.mode)?.commands(),
         });

@@ -83,12 +83,11 @@ impl Front {
     /// The definitions that can be compiled, in the order of the source.
     pub fn definitions(&self) -> Vec<String> {
         match &self.parsed {
-            Parsed::Functional(checked) => checked
-                .own_definitions()
-                .iter()
-                .filter(|d| d.stands_alone)
-                .map(|d| d.name.to_string())
-                .collect(),
+            Parsed::Functional(checked) => {
+                let own = checked.own_definitions();
+                let own = own.iter().filter(|d| d.stands_alone).map(|d| d.name.to_string());
+                own.chain(functional::schedules(checked)).collect()
+            }
             Parsed::C(file) => file.regions.iter().map(|r| r.function.name.to_string()).collect(),
             Parsed::Loops(program) => program.functions.iter().map(|f| f.name.to_string()).collect(),
         }
@@ -155,13 +154,13 @@ pub fn emit(source: &Source, stage: Stage, choice: &Choice) -> Result<Emission, 
         (Stage::Header, Parsed::C(_)) => {
             return Err(no_stage("C", "a header", "its regions are rewritten in their place"));
         }
-        (Stage::Functional | Stage::Derivation | Stage::Dpia, Parsed::Functional(checked)) => {
+        (Stage::Functional | Stage::Trace | Stage::Derivation | Stage::Dpia, Parsed::Functional(checked)) => {
             functional::emit(source, checked, stage, &front.wanted(choice)?, choice)?
         }
-        (Stage::Functional | Stage::Derivation | Stage::Dpia, Parsed::C(_)) => {
+        (Stage::Functional | Stage::Trace | Stage::Derivation | Stage::Dpia, Parsed::C(_)) => {
             return Err(no_stage("C", "a functional form", "it becomes a loop program at once"));
         }
-        (Stage::Functional | Stage::Derivation | Stage::Dpia, Parsed::Loops(_)) => {
+        (Stage::Functional | Stage::Trace | Stage::Derivation | Stage::Dpia, Parsed::Loops(_)) => {
             return Err(no_stage(
                 "a loop program",
                 "a functional form",

@@ -1,0 +1,40 @@
+//! `lozenge fmt`: functional programs in their normal layout.
+
+use serde_json::json;
+
+use crate::cli::Fmt;
+use crate::failure::{Failure, FailureKind};
+use crate::files::{find, read_source, write_whole};
+use crate::report;
+
+/// Runs the command. A file with errors stops it before anything is written.
+///
+/// # Errors
+/// Syntax errors; exit code 3 if `--check` finds a file that is not formatted.
+pub fn run(arguments: &Fmt, as_json: bool) -> Result<(), Failure> {
+    let mut changed = Vec::new();
+    for path in &arguments.paths {
+        for file in find(path, &["loz"])? {
+            let source = read_source(&file)?;
+            let text = functional::fmt::format(&source.text).map_err(|d| Failure::in_source(&source, d))?;
+            if text != source.text {
+                changed.push((file, text));
+            }
+        }
+    }
+    let mut names = Vec::new();
+    for (file, text) in &changed {
+        if !arguments.check {
+            write_whole(file, text.as_bytes())?;
+        }
+        names.push(file.display().to_string());
+    }
+    let failed = arguments.check && !changed.is_empty();
+    if as_json {
+        report::print(&format!("{:#}\n", json!({ "ok": !failed, "changed": names })));
+    } else {
+        let verb = if arguments.check { "not formatted" } else { "formatted" };
+        report::print(&names.iter().map(|n| format!("{n}: {verb}\n")).collect::<String>());
+    }
+    if failed { Err(Failure::told(FailureKind::Check)) } else { Ok(()) }
+}
