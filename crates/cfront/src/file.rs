@@ -398,6 +398,7 @@ impl<'s> Reader<'s> {
                         may_alias: lowered.may_alias,
                         epilogue: lowered.epilogue,
                         macros,
+                        macro_values: place.macro_values,
                         identifiers,
                         index_notes: lowered.index_notes,
                     },
@@ -476,7 +477,9 @@ impl<'s> Reader<'s> {
         let first_line =
             text.lines().find(|l| !l.trim().is_empty() && !l.trim_start().starts_with('#')).unwrap_or("");
         let indent = first_line[..first_line.len() - first_line.trim_start().len()].to_string();
-        Ok(RegionPlace { bytes, lines: (from, to), indent, macros: self.macros(text, first, last), warnings })
+        let macros = self.macros(text, first, last);
+        let macro_values = self.macro_values(&macros, first);
+        Ok(RegionPlace { bytes, lines: (from, to), indent, macros, macro_values, warnings })
     }
 
     /// Names before a parenthesis.
@@ -485,6 +488,30 @@ impl<'s> Reader<'s> {
             self.source.tokens[*k].tok == Tok::Ident && self.source.tokens[k + 1].tok == Tok::Punct("(")
         };
         region.filter(is_call).map(|k| self.source.token_text(k).to_string())
+    }
+
+    /// Macros with simple values that others are made of.
+    fn macro_values(&self, macros: &[String], token: usize) -> Vec<(String, String)> {
+        let mut queue: Vec<&str> = macros.iter().map(String::as_str).collect();
+        let mut seen: BTreeSet<&str> = BTreeSet::new();
+        let mut values = Vec::new();
+        while let Some(name) = queue.pop() {
+            let Some(text) = self.source.macro_text(name, token) else { continue };
+            if !seen.insert(name) || seen.len() > 1000 {
+                continue;
+            }
+            if is_integer(text) || matches!(text, "float" | "double" | "int" | "long") {
+                values.push((name.to_string(), text.to_string()));
+                continue;
+            }
+            for token in crate::lexer::tokens(text) {
+                if token.tok == Tok::Ident {
+                    queue.push(&text[token.start as usize..token.end as usize]);
+                }
+            }
+        }
+        values.sort();
+        values
     }
 
     /// Words of the original text that the preprocessor left nothing of.
@@ -503,11 +530,18 @@ impl<'s> Reader<'s> {
     }
 }
 
+/// Whether `#if` can compare a macro's text: an integer constant.
+fn is_integer(text: &str) -> bool {
+    let digits = text.trim_start_matches('-').trim_end_matches(['u', 'U', 'l', 'L']);
+    !digits.is_empty() && digits.bytes().all(|b| b.is_ascii_digit())
+}
+
 struct RegionPlace {
     bytes: std::ops::Range<usize>,
     lines: (usize, usize),
     indent: String,
     macros: Vec<String>,
+    macro_values: Vec<(String, String)>,
     warnings: Vec<Diagnostic>,
 }
 

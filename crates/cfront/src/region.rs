@@ -54,6 +54,10 @@ pub struct RegionInfo {
     pub epilogue: Vec<String>,
     /// Identifiers of the original region's text that the preprocessor replaced: the result holds for their values.
     pub macros: Vec<String>,
+    /// Those of them, and of what they stand for, whose text is an integer or the name of a type: the region was made for
+    /// these, and [`crate::splice`] has that checked when its result is compiled. Known only if the preprocessor kept the
+    /// definitions (`gcc -E -dD`).
+    pub macro_values: Vec<(String, String)>,
     /// Objects and functions that the region refers to, and its macros: what a result must not declare anew.
     pub identifiers: BTreeSet<String>,
     /// Facts about the arithmetic of subscripts: types, and where 32 bits could overflow.

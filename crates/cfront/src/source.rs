@@ -3,6 +3,8 @@
 //! Line markers (`# 12 "file.c"`) give the line; columns move under macros, so a token is looked for in its line and the
 //! whole line is the place where it cannot be found.
 
+use std::collections::BTreeMap;
+
 use loops::Span;
 
 use crate::ast::At;
@@ -19,6 +21,8 @@ pub struct Source<'s> {
     text_lines: Vec<usize>,
     /// `(offset in the preprocessed text, line there is this original line, in the main file)`, by offset.
     markers: Vec<Marker>,
+    /// Definitions of each macro, if the preprocessor kept them: where, and the text; none for `#undef`.
+    macros: BTreeMap<&'s str, Vec<(usize, Option<&'s str>)>>,
 }
 
 struct Marker {
@@ -33,9 +37,14 @@ impl<'s> Source<'s> {
     pub fn new(original: &'s str, text: &'s str) -> Source<'s> {
         let mut markers = vec![Marker { offset: 0, line: 1, main: true, file: String::new() }];
         let mut main: Option<String> = None;
+        let mut macros: BTreeMap<&str, Vec<(usize, Option<&str>)>> = BTreeMap::new();
         let mut offset = 0;
         for line in text.split_inclusive('\n') {
             offset += line.len();
+            if let Some((name, body)) = line.strip_prefix('#').and_then(definition) {
+                macros.entry(name).or_default().push((offset, body));
+                continue;
+            }
             if let Some((number, file)) = line.starts_with('#').then(|| marker(line)).flatten() {
                 let file = match file {
                     Some(file) => file,
@@ -46,7 +55,7 @@ impl<'s> Source<'s> {
             }
         }
         let (original_lines, text_lines) = (line_starts(original), line_starts(text));
-        Source { original, text, tokens: tokens(text), original_lines, text_lines, markers }
+        Source { original, text, tokens: tokens(text), original_lines, text_lines, markers, macros }
     }
 
     /// The text of a token.
@@ -69,6 +78,12 @@ impl<'s> Source<'s> {
         }
         let lines = |offset: usize| self.text_lines.partition_point(|start| *start <= offset);
         Ok(marker.line + lines(offset) - lines(marker.offset))
+    }
+
+    /// The text that a macro stands for at a token, its parameters included.
+    pub fn macro_text(&self, name: &str, token: usize) -> Option<&'s str> {
+        let offset = self.tokens[token.min(self.tokens.len() - 1)].start as usize;
+        self.macros.get(name)?.iter().rev().find(|(at, _)| *at <= offset)?.1
     }
 
     /// Bytes of an original line, with its line end; empty beyond the last one.
@@ -126,6 +141,17 @@ fn occurrences(line: &str, text: &str) -> Vec<usize> {
                     || after.is_some_and(|b| continues_ident(*b)))
         })
         .collect()
+}
+
+/// Name and text of `define N 3`; of `undef N` the name.
+fn definition(line: &str) -> Option<(&str, Option<&str>)> {
+    let line = line.trim();
+    let (rest, defined) = match line.strip_prefix("define ") {
+        Some(rest) => (rest.trim_start(), true),
+        None => (line.strip_prefix("undef ")?.trim_start(), false),
+    };
+    let end = rest.bytes().take_while(|b| continues_ident(*b)).count();
+    Some((&rest[..end], defined.then_some(rest[end..].trim())))
 }
 
 /// Line number and file of a line marker `# 12 "file.c" 1` or `#line 12`.

@@ -19,7 +19,7 @@ pub struct Replacement {
 /// The original file with regions replaced. Regions without a replacement stay as they are.
 ///
 /// The two pragmas stay as comments, so that the result is not taken for input and a reader sees what was replaced. Lines
-/// end as in the file. Loop variables declared outside get their values.
+/// end as in the file. Loop variables declared outside get their values. Macros whose values the region was made for are checked.
 pub fn splice(original: &str, file: &CFile, replacements: &[Replacement]) -> Result<String, Diagnostic> {
     let newline = if original.contains("\r\n") { "\r\n" } else { "\n" };
     let mut chosen: Vec<(&crate::RegionInfo, &Replacement)> = Vec::new();
@@ -52,6 +52,9 @@ pub fn splice(original: &str, file: &CFile, replacements: &[Replacement]) -> Res
         let (indent, lines) = (&info.indent, info.lines);
         let mut line = |indent: &str, text: &str| out.push_str(&format!("{indent}{text}{newline}"));
         line(indent, &format!("/* scop: lines {} to {} of the original */", lines.0, lines.1));
+        for (name, value) in &info.macro_values {
+            check(name, value).iter().for_each(|text| line("", text));
+        }
         replacement.text.lines().for_each(|text| line("", text));
         info.epilogue.iter().for_each(|text| line(indent, text));
         line(indent, "/* endscop */");
@@ -63,6 +66,15 @@ pub fn splice(original: &str, file: &CFile, replacements: &[Replacement]) -> Res
     }
     out.push_str(&original[done..]);
     Ok(out)
+}
+
+/// Lines that end the compilation where a macro has another value than the region was made for.
+fn check(name: &str, value: &str) -> Vec<String> {
+    let message = format!("\"this region was made for {name} = {value}\"");
+    if value.bytes().any(|b| b.is_ascii_digit()) {
+        return vec![format!("#if {name} != {value}"), format!("#error {message}"), "#endif".to_string()];
+    }
+    vec![format!("_Static_assert(_Generic(({name})0, {value}: 1, default: 0), {message});")]
 }
 
 fn includes(line: &str, header: &str) -> bool {

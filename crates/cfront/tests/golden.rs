@@ -10,7 +10,7 @@ use loops::{Diagnostic, Program};
 /// The text after the system's preprocessor, as the command runs it.
 fn preprocess(text: &str) -> String {
     let mut child = Command::new("gcc")
-        .args(["-E", "-std=gnu11", "-x", "c", "-"])
+        .args(["-E", "-dD", "-std=gnu11", "-x", "c", "-"])
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .spawn()
@@ -76,6 +76,9 @@ fn show(text: &str, result: Result<CFile, Vec<Diagnostic>>) -> String {
         info.epilogue.iter().for_each(|e| writeln!(w, "// after: {e}").expect("a string"));
         if !info.macros.is_empty() {
             writeln!(w, "// macros {}", info.macros.join(" ")).expect("a string");
+        }
+        for (name, value) in &info.macro_values {
+            writeln!(w, "// made for {name} = {value}").expect("a string");
         }
         info.index_notes.iter().for_each(|n| writeln!(w, "// note: {n}").expect("a string"));
         region.warnings.iter().for_each(|d| out.push_str(&show_diagnostic(text, d)));

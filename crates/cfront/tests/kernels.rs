@@ -10,7 +10,7 @@ use targets::openmp::{RegionArray, RegionNames, emit_region};
 /// A file of the folder after the system's preprocessor.
 fn preprocess(path: &Path) -> String {
     let output = Command::new("gcc")
-        .args(["-E", "-std=gnu11"])
+        .args(["-E", "-dD", "-std=gnu11"])
         .arg(path)
         .output()
         .expect("gcc is needed for these tests");

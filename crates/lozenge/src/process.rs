@@ -179,7 +179,7 @@ impl Compiler {
     /// `X0305` if the preprocessor refuses the file; `X0301`, `X0303` as [`run`].
     pub fn preprocess(&self, file: &Path, flags: &[&str]) -> Result<String, Failure> {
         let mut command = Command::new(&self.command);
-        let finished = run(command.args(["-E", "-std=gnu11"]).args(flags).arg(file), self.limit)?;
+        let finished = run(command.args(["-E", "-dD", "-std=gnu11"]).args(flags).arg(file), self.limit)?;
         if !finished.status.success() {
             let said: String = finished.stderr.lines().take(30).collect::<Vec<_>>().join("\n");
             return Err(Failure::refused("X0305", format!("the preprocessor refuses {}", file.display()))
