@@ -111,7 +111,7 @@ pub fn optimize(function: &Function, options: &Options) -> Result<Optimized> {
             if scheduled.limited {
                 report
                     .notes
-                    .push("the scheduler reached its limit: the original order is kept there".to_owned());
+                    .push("the scheduler stopped without a schedule: the original order is kept there".to_owned());
             }
             scheduled.tree
         }
