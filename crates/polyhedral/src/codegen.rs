@@ -16,7 +16,7 @@ use loops::{Assign, Expr, Function, Loop, LoopKind, Name, Stmt};
 use crate::fault::{self, Result};
 use crate::model::{Model, Statement};
 use crate::names::{fresh, readable};
-use crate::tree::Tree;
+use crate::tree::{Node, Tree};
 
 /// A generated function, and where its statements come from.
 #[derive(Clone, Debug)]
@@ -42,7 +42,12 @@ pub struct Instance {
 /// `P0301` for what loop programs cannot say; `P0002` if the bound on work is reached; those of the set library.
 pub fn generate(model: &Model, tree: &Tree, operations: u64) -> Result<Generated> {
     let ctx = &model.ctx;
-    let schedule = tree.to_isl(ctx)?;
+    let mut depth = 0;
+    let schedule = Tree { root: number_marks(tree.root.clone(), 0, &mut depth) }.to_isl(ctx)?;
+    // Loops are told apart by their depth in the schedule, which their names carry until they get better ones.
+    let prefix = loop_prefix(&model.function);
+    let iterators: Vec<String> = (0..depth).map(|k| format!("{prefix}{k}")).collect();
+    let iterators: Vec<&str> = iterators.iter().map(String::as_str).collect();
     let build = || -> isl::Result<AstNode> {
         ctx.set(Flag::AstBuildAtomicUpperBound, 1)?;
         ctx.set(Flag::AstBuildPreferPdiv, 1)?;
@@ -51,13 +56,14 @@ pub fn generate(model: &Model, tree: &Tree, operations: u64) -> Result<Generated
         ctx.set(Flag::AstBuildScaleStrides, 0)?;
         ctx.set(Flag::AstBuildAllowElse, 1)?;
         ctx.set(Flag::AstBuildAllowOr, 1)?;
-        AstBuild::new(&model.context)?.node(&schedule)
+        AstBuild::new(&model.context)?.iterators(&iterators)?.node(&schedule)
     };
     let ast = ctx.limited(operations, build).map_err(fault::library)?;
     let sizes = model.function.sizes.iter().map(|name| (readable(name), name.clone())).collect();
     let labels = model.statements.iter().map(|s| s.label.clone()).collect();
-    let mut reader = Reader { model, sizes, degenerate: BTreeMap::new(), body: BTreeMap::new(), labels };
-    let body = reader.node(&ast, Kind::default(), 0)?;
+    let mut reader =
+        Reader { model, sizes, prefix, degenerate: BTreeMap::new(), body: BTreeMap::new(), labels };
+    let body = reader.node(&ast, None, 0)?;
     let Reader { body: instances, .. } = reader;
     let mut function = model.function.clone();
     function.body = model.locals.iter().cloned().map(Stmt::Local).chain(body).collect();
@@ -65,16 +71,49 @@ pub fn generate(model: &Model, tree: &Tree, operations: u64) -> Result<Generated
     Ok(Generated { function, instances })
 }
 
-/// What marks say about the loops below.
-#[derive(Clone, Copy, Default)]
-struct Kind {
-    loop_kind: Option<LoopKind>,
+/// A mark of a loop: the depth of the loop in the schedule, and how it is to run.
+type Marked = Option<(usize, LoopKind)>;
+
+/// What a mark says about the loop of the band below it, if it is about that.
+fn loop_kind(mark: &str) -> Option<LoopKind> {
+    match mark.split_once(' ').unwrap_or((mark, "")) {
+        ("parallel", "") => Some(LoopKind::Parallel),
+        ("vector", "") => Some(LoopKind::Vector),
+        ("sequential", "") => Some(LoopKind::Sequential),
+        ("unroll", "") => Some(LoopKind::Unroll(None)),
+        ("unroll", count) => Some(LoopKind::Unroll(count.parse().ok())),
+        _ => None,
+    }
+}
+
+/// Adds the depth to each mark of a loop: a loop of one iteration is not in the syntax tree, and its mark must not be taken for the next loop's.
+/// `deepest` becomes the number of loops.
+fn number_marks(mut node: Node, depth: usize, deepest: &mut usize) -> Node {
+    *deepest = (*deepest).max(depth);
+    if let Node::Mark { name, .. } = &mut node
+        && loop_kind(name).is_some()
+    {
+        name.push_str(&format!("@{depth}"));
+    }
+    let below = depth + if let Node::Band(band) = &node { band.members.len() } else { 0 };
+    node.map_children(&mut |child| number_marks(child, below, deepest))
+}
+
+/// The beginning of loop names that no size has.
+fn loop_prefix(function: &Function) -> String {
+    let mut prefix = "c".to_owned();
+    while function.sizes.iter().any(|size| readable(size).starts_with(&prefix)) {
+        prefix.push('_');
+    }
+    prefix
 }
 
 struct Reader<'a> {
     model: &'a Model,
     /// Sizes by their name in sets.
     sizes: BTreeMap<String, Name>,
+    /// What loop names begin with; the depth follows.
+    prefix: String,
     /// Iterators of loops with one iteration, and their values.
     degenerate: BTreeMap<String, Expr>,
     body: BTreeMap<Name, Instance>,
@@ -86,7 +125,7 @@ struct Reader<'a> {
 const MAX_DEPTH: usize = 120;
 
 impl Reader<'_> {
-    fn node(&mut self, node: &AstNode, kind: Kind, depth: usize) -> Result<Vec<Stmt>> {
+    fn node(&mut self, node: &AstNode, marked: Marked, depth: usize) -> Result<Vec<Stmt>> {
         if depth > MAX_DEPTH {
             return Err(fault::limit("the depth of generated code"));
         }
@@ -94,41 +133,37 @@ impl Reader<'_> {
             AstNodeKind::Block(children) => {
                 let mut body = Vec::new();
                 for child in &children {
-                    body.extend(self.node(child, kind, depth + 1)?);
+                    body.extend(self.node(child, marked, depth + 1)?);
                 }
                 Ok(body)
             }
             AstNodeKind::If { cond, then, otherwise } => {
-                let cond = self.expr(&cond)?;
-                let then = self.node(&then, kind, depth + 1)?;
+                let cond = expr::read_condition(&cond, &|name| self.name(name))?;
+                let then = self.node(&then, marked, depth + 1)?;
                 let otherwise = match otherwise {
-                    Some(node) => self.node(&node, kind, depth + 1)?,
+                    Some(node) => self.node(&node, marked, depth + 1)?,
                     None => Vec::new(),
                 };
-                Ok(vec![Stmt::If { cond, then, otherwise }])
+                Ok(match cond {
+                    Expr::Bool(true) => then,
+                    Expr::Bool(false) => otherwise,
+                    cond => vec![Stmt::If { cond, then, otherwise }],
+                })
             }
             AstNodeKind::Mark(name, inner) => {
-                let marked = match name.split_once(' ').unwrap_or((&name, "")) {
-                    ("parallel", "") => Some(LoopKind::Parallel),
-                    ("vector", "") => Some(LoopKind::Vector),
-                    ("sequential", "") => Some(LoopKind::Sequential),
-                    ("unroll", "") => Some(LoopKind::Unroll(None)),
-                    ("unroll", count) => Some(LoopKind::Unroll(count.parse().ok())),
-                    _ => None,
-                };
-                match marked {
-                    Some(loop_kind) => self.node(&inner, Kind { loop_kind: Some(loop_kind) }, depth + 1),
-                    None => {
-                        let body = self.node(&inner, kind, depth + 1)?;
-                        Ok(vec![Stmt::Block { mark: Some(Name::new(&name)), body }])
-                    }
+                if let Some((mark, level)) = name.split_once('@')
+                    && let (Some(kind), Ok(level)) = (loop_kind(mark), level.parse())
+                {
+                    return self.node(&inner, Some((level, kind)), depth + 1);
                 }
+                let body = self.node(&inner, marked, depth + 1)?;
+                Ok(vec![Stmt::Block { mark: Some(Name::new(&name)), body }])
             }
             AstNodeKind::For { iterator, init, cond: None, body, .. } => {
                 // One iteration: the value takes the variable's place.
                 let value = self.expr(&init)?;
                 let outer = self.degenerate.insert(iterator.clone(), value);
-                let body = self.node(&body, Kind::default(), depth + 1);
+                let body = self.node(&body, None, depth + 1);
                 match outer {
                     Some(value) => self.degenerate.insert(iterator, value),
                     None => self.degenerate.remove(&iterator),
@@ -142,13 +177,18 @@ impl Reader<'_> {
                     Some(AstExprKind::Int(step)) if step > 0 => step,
                     _ => return Err(fault::generation("a loop whose step is not a positive constant")),
                 };
-                let body = self.node(&body, Kind::default(), depth + 1)?;
+                let body = self.node(&body, None, depth + 1)?;
+                let level = iterator.strip_prefix(&self.prefix).and_then(|level| level.parse::<usize>().ok());
+                let kind = match marked {
+                    Some((own, kind)) if Some(own) == level => kind,
+                    _ => LoopKind::Sequential,
+                };
                 Ok(vec![Stmt::Loop(Loop {
                     var: Name::new(&iterator),
                     lower,
                     upper,
                     step,
-                    kind: kind.loop_kind.unwrap_or(LoopKind::Sequential),
+                    kind,
                     reductions: Vec::new(),
                     body,
                 })])
@@ -199,12 +239,15 @@ impl Reader<'_> {
     }
 
     fn expr(&self, expr: &AstExpr) -> Result<Expr> {
-        expr::read(expr, &|name| {
-            if let Some(value) = self.degenerate.get(name) {
-                return value.clone();
-            }
-            Expr::Var(self.sizes.get(name).cloned().unwrap_or_else(|| Name::new(name)))
-        })
+        expr::read(expr, &|name| self.name(name))
+    }
+
+    /// What an identifier of the syntax tree stands for.
+    fn name(&self, name: &str) -> Expr {
+        if let Some(value) = self.degenerate.get(name) {
+            return value.clone();
+        }
+        Expr::Var(self.sizes.get(name).cloned().unwrap_or_else(|| Name::new(name)))
     }
 }
 

@@ -32,7 +32,7 @@ pub struct Options {
     pub fusion: Option<Fusion>,
     /// Statements in one run of the scheduler.
     pub cluster: usize,
-    /// A schedule of the user's instead of the scheduler's.
+    /// A schedule of the user's instead of the scheduler's: taken as it is, without tiles or marks of ours.
     pub schedule: Option<Tree>,
     /// Tile sizes.
     pub tiling: Tiling,
@@ -94,28 +94,25 @@ pub struct Report {
 /// # Errors
 /// Those of all stages. A result that fails its check is not returned.
 pub fn optimize(function: &Function, options: &Options) -> Result<Optimized> {
-    let model = Model::extract(function)?;
+    let ctx = isl::Ctx::new();
+    let model = ctx.limited(options.operations, || Model::extract_in(&ctx, function))?;
     let mut report = Report { statements: model.statements.len(), ..Report::default() };
-    let dependences = model.ctx.limited(options.operations, || dependence::memory(&model))?;
+    let dependences = ctx.limited(options.operations, || dependence::memory(&model))?;
     report.dependences = dependences.len();
-    let tree = match &options.schedule {
-        Some(tree) => {
-            check::tree(&model, &dependences, tree)?;
-            tree.clone()
-        }
-        None => {
-            let fusion = options.fusion.unwrap_or_else(|| choose_fusion(&model));
-            let scheduling =
-                scheduling::Options { fusion, operations: options.operations, cluster: options.cluster };
-            let scheduled = scheduling::schedule(&model, &dependences, &scheduling)?;
-            if scheduled.limited {
-                report
-                    .notes
-                    .push("the scheduler stopped without a schedule: the original order is kept there".to_owned());
-            }
-            scheduled.tree
-        }
-    };
+    if let Some(tree) = &options.schedule {
+        // Checked first as a tree: what is wrong is then said in terms of what the user wrote. Nothing is added to it.
+        ctx.limited(options.operations, || check::tree(&model, &dependences, tree))?;
+        let generated = generate_checked(&model, function, tree, options, &mut report)?;
+        return Ok(finish(generated, tree.clone(), report));
+    }
+    let fusion = options.fusion.unwrap_or_else(|| choose_fusion(&model));
+    let scheduling = scheduling::Options { fusion, operations: options.operations, cluster: options.cluster };
+    let scheduled = scheduling::schedule(&model, &dependences, &scheduling)?;
+    if scheduled.limited {
+        let note = "the scheduler stopped without a schedule: the original order is kept there";
+        report.notes.push(note.to_owned());
+    }
+    let tree = scheduled.tree;
     // Where a stage reaches its limit, less is tried: first without tiles, then the order of the text.
     let plain = Options { tiling: Tiling::None, ..options.clone() };
     let mut attempts = vec![(tree.clone(), options)];
@@ -151,11 +148,22 @@ fn realise(
     report.bands.clear();
     let mut mapper = Mapper { model, options, report };
     let tree = Tree { root: mapper.node(tree.root, options.parallel)? };
-    let generated = codegen::generate(model, &tree, options.operations)?;
+    let generated = generate_checked(model, function, &tree, options, report)?;
+    Ok((generated, tree))
+}
+
+fn generate_checked(
+    model: &Model,
+    function: &Function,
+    tree: &Tree,
+    options: &Options,
+    report: &mut Report,
+) -> Result<Generated> {
+    let generated = codegen::generate(model, tree, options.operations)?;
     if options.check {
         report.checked = Some(check::function(function, &generated, options.operations)?);
     }
-    Ok((generated, tree))
+    Ok(generated)
 }
 
 /// Statements that reuse data (more loops than subscripts) want nests of their own; the others want to share one pass.

@@ -213,6 +213,15 @@ impl Node {
         }
     }
 
+    /// The same node with other children.
+    pub fn map_children(mut self, f: &mut dyn FnMut(Node) -> Node) -> Node {
+        for child in self.children_mut() {
+            let old = std::mem::replace(child, Node::Leaf);
+            *child = f(old);
+        }
+        self
+    }
+
     /// The same node with every node below rewritten, inner ones first, and then itself.
     pub fn rewrite(self, f: &mut dyn FnMut(Node) -> Result<Node>) -> Result<Node> {
         let mut node = self;

@@ -34,7 +34,7 @@ fn go(expr: &AstExpr, name: &dyn Fn(&str) -> Expr, depth: usize) -> Result<Expr>
             return Ok(rest.fold(first, |a, b| Expr::binary(op, a, b)));
         }
         AstOp::Cond | AstOp::Select => {
-            let (condition, yes, no) = (next()?, next()?, next()?);
+            let (condition, yes, no) = (truth(next()?), next()?, next()?);
             return Ok(Expr::Select(Box::new(condition), Box::new(yes), Box::new(no)));
         }
         AstOp::Eq => return Ok(Expr::compare(CompareOp::Eq, next()?, next()?)),
@@ -42,8 +42,10 @@ fn go(expr: &AstExpr, name: &dyn Fn(&str) -> Expr, depth: usize) -> Result<Expr>
         AstOp::Lt => return Ok(Expr::compare(CompareOp::Lt, next()?, next()?)),
         AstOp::Ge => return Ok(Expr::compare(CompareOp::Ge, next()?, next()?)),
         AstOp::Gt => return Ok(Expr::compare(CompareOp::Gt, next()?, next()?)),
-        AstOp::And | AstOp::AndThen => BinaryOp::And,
-        AstOp::Or | AstOp::OrElse => BinaryOp::Or,
+        AstOp::And | AstOp::AndThen => {
+            return Ok(Expr::binary(BinaryOp::And, truth(next()?), truth(next()?)));
+        }
+        AstOp::Or | AstOp::OrElse => return Ok(Expr::binary(BinaryOp::Or, truth(next()?), truth(next()?))),
         AstOp::Add => BinaryOp::Add,
         AstOp::Sub => BinaryOp::Sub,
         AstOp::Mul => BinaryOp::Mul,
@@ -55,6 +57,19 @@ fn go(expr: &AstExpr, name: &dyn Fn(&str) -> Expr, depth: usize) -> Result<Expr>
         }
     };
     Ok(Expr::binary(binary, next()?, next()?))
+}
+
+/// Reads a condition.
+pub(super) fn read_condition(expr: &AstExpr, name: &dyn Fn(&str) -> Expr) -> Result<Expr> {
+    go(expr, name, 0).map(|e| tidy(&truth(e)))
+}
+
+/// Where a truth value is expected the set library writes numbers for the constants.
+fn truth(expr: Expr) -> Expr {
+    match expr {
+        Expr::Int(value) => Expr::Bool(value != 0),
+        other => other,
+    }
 }
 
 /// `expr + n`.
@@ -152,6 +167,12 @@ pub(crate) fn tidy(expr: &Expr) -> Expr {
         Expr::Binary(BinaryOp::FloorDiv, a, b) if **b == Expr::Int(1) => (**a).clone(),
         Expr::Binary(BinaryOp::And, a, b) => match (&**a, &**b) {
             (Expr::Bool(true), other) | (other, Expr::Bool(true)) => other.clone(),
+            (Expr::Bool(false), _) | (_, Expr::Bool(false)) => Expr::Bool(false),
+            _ => expr,
+        },
+        Expr::Binary(BinaryOp::Or, a, b) => match (&**a, &**b) {
+            (Expr::Bool(false), other) | (other, Expr::Bool(false)) => other.clone(),
+            (Expr::Bool(true), _) | (_, Expr::Bool(true)) => Expr::Bool(true),
             _ => expr,
         },
         _ => expr,

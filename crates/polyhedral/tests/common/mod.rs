@@ -1,4 +1,5 @@
 //! What the tests of this room share: functions from text, arguments, and runs of the interpreter.
+#![allow(dead_code)] // each test uses its part
 
 use std::collections::BTreeMap;
 

@@ -1,0 +1,168 @@
+//! The checker against wrong code: each mutation of a generated function must be caught, and shown by concrete instances.
+
+mod common;
+
+use loops::{Expr, Function, LoopKind, Name, ReduceOp, Stmt};
+use polyhedral::codegen::Generated;
+use polyhedral::optimize::Tiling;
+use polyhedral::{Options, check, optimize};
+
+const PRODUCT: &str = "fn f[n](a: in f64[n][n], b: in f64[n][n], c: inout f64[n][n]) {
+  for i in 0..n { for j in 0..n { Z: c[i][j] = 0.0 for k in 0..n { S: c[i][j] += a[i][k] * b[k][j] } } } }";
+
+fn generated(text: &str) -> (Function, Generated) {
+    let original = common::function(text);
+    let options = Options { tiling: Tiling::Fixed(vec![4]), check: false, ..Options::default() };
+    let result = optimize(&original, &options).unwrap();
+    let generated = Generated { function: result.function, instances: result.instances };
+    check::function(&original, &generated, 1_000_000).unwrap();
+    (original, generated)
+}
+
+/// The code of the diagnostic, and its text, for a function that was changed.
+fn verdict(original: &Function, generated: &Generated) -> (&'static str, String) {
+    match check::function(original, generated, 1_000_000) {
+        Ok(_) => ("accepted", String::new()),
+        Err(diagnostic) => (diagnostic.code.0, diagnostic.message),
+    }
+}
+
+/// Changes every statement for which `change` does something.
+fn mutate(body: &mut Vec<Stmt>, change: &mut dyn FnMut(&mut Stmt)) {
+    for stmt in body {
+        change(stmt);
+        match stmt {
+            Stmt::Loop(l) => mutate(&mut l.body, change),
+            Stmt::If { then, otherwise, .. } => {
+                mutate(then, change);
+                mutate(otherwise, change);
+            }
+            Stmt::Block { body, .. } => mutate(body, change),
+            _ => {}
+        }
+    }
+}
+
+fn mutated(generated: &Generated, change: &mut dyn FnMut(&mut Stmt)) -> Generated {
+    let mut result = generated.clone();
+    mutate(&mut result.function.body, change);
+    assert_ne!(result.function, generated.function, "the mutation does something");
+    result
+}
+
+fn is(label: &Option<Name>, name: &str) -> bool {
+    label.as_ref().is_some_and(|l| l.as_str() == name)
+}
+
+#[test]
+fn each_mutation_is_caught() {
+    let (original, good) = generated(PRODUCT);
+    let run = |change: &mut dyn FnMut(&mut Stmt)| verdict(&original, &mutated(&good, change));
+
+    // Every loop parallel: the sum's own loop carries a dependence.
+    let (code, message) = run(&mut |s| {
+        if let Stmt::Loop(l) = s {
+            l.kind = LoopKind::Parallel;
+        }
+    });
+    assert_eq!(code, "P0404", "{message}");
+    assert!(message.contains("S(") && message.contains(" for n = "), "{message}");
+
+    // One iteration less, one more.
+    for (by, code) in [(-1, "P0402"), (1, "P0402")] {
+        let mut done = false;
+        let found = run(&mut |s| {
+            if let Stmt::Loop(l) = s
+                && l.body.iter().any(|s| matches!(s, Stmt::Assign(_)))
+                && !done
+            {
+                done = true;
+                l.upper = l.upper.clone() + by;
+            }
+        });
+        assert_eq!(found.0, code, "{found:?}");
+    }
+
+    // Another element, another operation, another constant.
+    let found = run(&mut |s| {
+        if let Stmt::Assign(a) = s
+            && is(&a.label, "S")
+        {
+            a.target.indices.swap(0, 1);
+        }
+    });
+    assert_eq!(found.0, "P0403", "{found:?}");
+    let found = run(&mut |s| {
+        if let Stmt::Assign(a) = s
+            && is(&a.label, "Z")
+        {
+            a.value = Expr::f64(1.0);
+        }
+    });
+    assert_eq!(found.0, "P0403", "{found:?}");
+    let found = run(&mut |s| {
+        if let Stmt::Assign(a) = s
+            && let Some(update) = &mut a.update
+        {
+            update.op = ReduceOp::Mul;
+        }
+    });
+    assert_eq!(found.0, "P0403", "{found:?}");
+
+    // A privatised array that is more than updated.
+    let found = run(&mut |s| {
+        if let Stmt::Loop(l) = s {
+            l.reductions.push((ReduceOp::Add, "c".into()));
+        }
+    });
+    assert_eq!(found.0, "P0404", "{found:?}");
+}
+
+#[test]
+fn lost_doubled_and_reordered_statements_are_caught() {
+    let (original, good) = generated(PRODUCT);
+    let mut lost = good.clone();
+    lost.function.body.pop();
+    assert_eq!(verdict(&original, &lost).0, "P0402");
+
+    let mut swapped = good.clone();
+    swapped.function.body.reverse();
+    let (code, message) = verdict(&original, &swapped);
+    assert_eq!(code, "P0401");
+    assert!(message.contains("Z(") && message.contains("S("), "{message}");
+
+    let mut foreign = good.clone();
+    foreign.instances.clear();
+    assert_eq!(verdict(&original, &foreign).0, "P0403");
+
+    let mut wrong = good.clone();
+    for instance in wrong.instances.values_mut() {
+        instance.iterators.reverse();
+    }
+    assert_ne!(verdict(&original, &wrong).0, "accepted");
+
+    let mut interface = good.clone();
+    interface.function.params.pop();
+    assert_eq!(verdict(&original, &interface).0, "P0405");
+}
+
+#[test]
+fn a_declared_reduction_frees_the_order_but_not_a_shared_accumulator() {
+    let text = "fn f[n](a: in f64[n], s: inout f64) { for i in 0..n { S: s reduce += a[i] } }";
+    let (original, good) = generated(text);
+    let parallel = mutated(&good, &mut |s| {
+        if let Stmt::Loop(l) = s {
+            l.kind = LoopKind::Parallel;
+        }
+    });
+    assert_eq!(verdict(&original, &parallel).0, "P0404");
+    let private = mutated(&parallel, &mut |s| {
+        if let Stmt::Loop(l) = s {
+            l.reductions = vec![(ReduceOp::Add, "s".into())];
+        }
+    });
+    assert_eq!(verdict(&original, &private).0, "accepted");
+    // Without the declaration the order is kept.
+    let strict = common::function(&text.replace("reduce ", ""));
+    assert_ne!(verdict(&strict, &private).0, "accepted");
+}
