@@ -38,17 +38,26 @@ pub struct Printer {
     layout: Layout,
     level: usize,
     prefix: String,
+    /// What one level of nesting adds to the left.
+    unit: &'static str,
 }
 
 impl Printer {
     /// A printer with nothing printed.
     pub fn new(layout: Layout) -> Printer {
-        Printer { out: String::new(), layout, level: 0, prefix: String::new() }
+        Printer { out: String::new(), layout, level: 0, prefix: String::new(), unit: "    " }
     }
 
-    /// A printer that begins every line with `prefix`.
+    /// A printer that begins every line with `prefix`, and goes on in the steps that the prefix suggests: tabs, two or four spaces.
     pub fn indented(layout: Layout, prefix: &str) -> Printer {
-        Printer { out: String::new(), layout, level: 0, prefix: prefix.to_owned() }
+        let unit = if prefix.contains('\t') {
+            "\t"
+        } else if prefix.len() % 4 == 2 {
+            "  "
+        } else {
+            "    "
+        };
+        Printer { out: String::new(), layout, level: 0, prefix: prefix.to_owned(), unit }
     }
 
     /// What has been printed.
@@ -86,7 +95,7 @@ impl Printer {
         for (k, piece) in broken(text, width).into_iter().enumerate() {
             self.out.push_str(&self.prefix);
             for _ in 0..self.level + if k > 0 { 2 } else { 0 } {
-                self.out.push_str("    ");
+                self.out.push_str(self.unit);
             }
             self.out.push_str(piece);
             self.out.push('\n');

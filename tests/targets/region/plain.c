@@ -1,8 +1,8 @@
   #pragma omp parallel for
   for (int i = 0; i < n; i++) {
-      a_c[i] = a_c[i] * 2.0f;
+    a_c[i] = a_c[i] * 2.0f;
   }
   #pragma GCC unroll 3
   for (int i = 0; i < 3; i++) {
-      a_c[i / 3] += 1.0f;
+    a_c[i / 3] += 1.0f;
   }

@@ -20,60 +20,60 @@
 #define LOZENGE_ALIGN(p) ((void *)(((__UINTPTR_TYPE__)(p) + 63) / 64 * 64))
 #endif
   {
-      void *half_block = __builtin_malloc(LOZENGE_EXTENT(m - 1) * sizeof(double) + 64);
-      if (!half_block) {
-          __builtin_abort();
+    void *half_block = __builtin_malloc(LOZENGE_EXTENT(m - 1) * sizeof(double) + 64);
+    if (!half_block) {
+      __builtin_abort();
+    }
+    double *__restrict half = LOZENGE_ALIGN(half_block);
+    #pragma omp parallel
+    {
+      void *row_part_block = __builtin_malloc(LOZENGE_EXTENT(m) * sizeof(double) + 64);
+      if (!row_part_block) {
+        __builtin_abort();
       }
-      double *__restrict half = LOZENGE_ALIGN(half_block);
-      #pragma omp parallel
+      double *__restrict row_part = LOZENGE_ALIGN(row_part_block);
+      int fixed_part[4];
+      for (int r0 = 0; r0 < m; r0++) {
+        row_part[r0] = 0.0;
+      }
+      for (int r0 = 0; r0 < 4; r0++) {
+        fixed_part[r0] = 0;
+      }
+      #pragma omp for reduction(+:s_c) reduction(max:most_c)
+      for (int i = 0; i < n; i++) {
+        for (int j = 0; j < m; j++) {
+          s_c += a_c[i][j];
+          row_part[j] += a_c[i][j];
+          most_c = LOZENGE_FMAX(most_c, (float)a_c[i][j]);
+          fixed_part[LOZENGE_MOD(i - j, 4)] += 1;
+        }
+      }
+      #pragma omp critical
       {
-          void *row_part_block = __builtin_malloc(LOZENGE_EXTENT(m) * sizeof(double) + 64);
-          if (!row_part_block) {
-              __builtin_abort();
-          }
-          double *__restrict row_part = LOZENGE_ALIGN(row_part_block);
-          int fixed_part[4];
-          for (int r0 = 0; r0 < m; r0++) {
-              row_part[r0] = 0.0;
-          }
-          for (int r0 = 0; r0 < 4; r0++) {
-              fixed_part[r0] = 0;
-          }
-          #pragma omp for reduction(+:s_c) reduction(max:most_c)
-          for (int i = 0; i < n; i++) {
-              for (int j = 0; j < m; j++) {
-                  s_c += a_c[i][j];
-                  row_part[j] += a_c[i][j];
-                  most_c = LOZENGE_FMAX(most_c, (float)a_c[i][j]);
-                  fixed_part[LOZENGE_MOD(i - j, 4)] += 1;
-              }
-          }
-          #pragma omp critical
-          {
-              for (int r0 = 0; r0 < m; r0++) {
-                  row_c[r0] += row_part[r0];
-              }
-              for (int r0 = 0; r0 < 4; r0++) {
-                  fixed_c[r0] += fixed_part[r0];
-              }
-          }
-          __builtin_free(row_part_block);
+        for (int r0 = 0; r0 < m; r0++) {
+          row_c[r0] += row_part[r0];
+        }
+        for (int r0 = 0; r0 < 4; r0++) {
+          fixed_c[r0] += fixed_part[r0];
+        }
       }
-      for (int t = 0; t < n + m - 1; t++) {
-          #pragma omp simd
-          for (int i = LOZENGE_MAX(0, t - m + 1); i < LOZENGE_MIN(n, t + 1); i++) {
-              if ((i + t) % 2 == 0 || LOZENGE_FLOOR_DIV(t - 2 * i, 3) > 1) {
-                  out_c[i] = out_c[i] + a_c[i][t - i] * (i == 0 ? 2.0 : 0.5);
-              } else {
-                  out_c[i] = LOZENGE_FMAX(out_c[i], fabs((double)(i - t < 0 ? -(i - t) : i - t)));
-              }
-          }
+      __builtin_free(row_part_block);
+    }
+    for (int t = 0; t < n + m - 1; t++) {
+      #pragma omp simd
+      for (int i = LOZENGE_MAX(0, t - m + 1); i < LOZENGE_MIN(n, t + 1); i++) {
+        if ((i + t) % 2 == 0 || LOZENGE_FLOOR_DIV(t - 2 * i, 3) > 1) {
+          out_c[i] = out_c[i] + a_c[i][t - i] * (i == 0 ? 2.0 : 0.5);
+        } else {
+          out_c[i] = LOZENGE_FMAX(out_c[i], fabs((double)(i - t < 0 ? -(i - t) : i - t)));
+        }
       }
-      for (int j = 0; j < m - 1; j++) {
-          half[j] = row_c[j + 1] * 0.5;
-      }
-      for (int j = 0; j < m - 1; j++) {
-          row_c[j] += half[j];
-      }
-      __builtin_free(half_block);
+    }
+    for (int j = 0; j < m - 1; j++) {
+      half[j] = row_c[j + 1] * 0.5;
+    }
+    for (int j = 0; j < m - 1; j++) {
+      row_c[j] += half[j];
+    }
+    __builtin_free(half_block);
   }

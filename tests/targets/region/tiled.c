@@ -12,28 +12,28 @@
 #endif
   #pragma omp parallel
   {
-      void *panel_block = __builtin_malloc(32 * LOZENGE_EXTENT(m) * sizeof(double) + 64);
-      if (!panel_block) {
-          __builtin_abort();
-      }
-      double *__restrict panel = LOZENGE_ALIGN(panel_block);
-      #pragma omp for
-      for (int t0 = 0; t0 < (n + 31) / 32; t0++) {
-          for (int t1 = 0; t1 < LOZENGE_FLOOR_DIV(p + 31, 32); t1++) {
-              for (int i = 32 * t0; i < LOZENGE_MIN(n, 32 * t0 + 32); i++) {
-                  for (int k = 0; k < m; k++) {
-                      panel[(i - 32 * t0) * m + k] = alpha_c * flat_a_c[i * m + k];
-                  }
-              }
-              for (int i = 32 * t0; i < LOZENGE_MIN(n, 32 * t0 + 32); i++) {
-                  for (int k = 0; k < m; k++) {
-                      #pragma omp simd
-                      for (int j = 32 * t1; j < LOZENGE_MIN(p, 32 * t1 + 32); j++) {
-                          c_c[i][j] += panel[(i - 32 * t0) * m + k] * b_c[k][j];
-                      }
-                  }
-              }
+    void *panel_block = __builtin_malloc(32 * LOZENGE_EXTENT(m) * sizeof(double) + 64);
+    if (!panel_block) {
+      __builtin_abort();
+    }
+    double *__restrict panel = LOZENGE_ALIGN(panel_block);
+    #pragma omp for
+    for (int t0 = 0; t0 < (n + 31) / 32; t0++) {
+      for (int t1 = 0; t1 < LOZENGE_FLOOR_DIV(p + 31, 32); t1++) {
+        for (int i = 32 * t0; i < LOZENGE_MIN(n, 32 * t0 + 32); i++) {
+          for (int k = 0; k < m; k++) {
+            panel[(i - 32 * t0) * m + k] = alpha_c * flat_a_c[i * m + k];
           }
+        }
+        for (int i = 32 * t0; i < LOZENGE_MIN(n, 32 * t0 + 32); i++) {
+          for (int k = 0; k < m; k++) {
+            #pragma omp simd
+            for (int j = 32 * t1; j < LOZENGE_MIN(p, 32 * t1 + 32); j++) {
+              c_c[i][j] += panel[(i - 32 * t0) * m + k] * b_c[k][j];
+            }
+          }
+        }
       }
-      __builtin_free(panel_block);
+    }
+    __builtin_free(panel_block);
   }
