@@ -23,6 +23,10 @@ fn num() -> DataType {
     DataType::Scalar(Scalar::F32)
 }
 
+fn lanes() -> DataType {
+    DataType::Vector(2.into(), Scalar::F32)
+}
+
 impl Gen {
     fn below(&mut self, n: usize) -> usize {
         self.random.next() as usize % n
@@ -38,6 +42,9 @@ impl Gen {
     }
 
     fn ty(&mut self, depth: u32) -> DataType {
+        if self.below(8) == 0 {
+            return lanes();
+        }
         match self.below(if depth == 0 { 2 } else { 6 }) {
             0 | 1 => num(),
             2 => {
@@ -131,6 +138,10 @@ impl Gen {
                 build::pair(first, self.term(b)).unwrap()
             }
             DataType::Array(n, elem) => self.array(n, elem),
+            DataType::Vector(k, _) if self.below(3) == 0 => {
+                let x = self.term(&num());
+                build::splat(k.clone(), x).unwrap()
+            }
             _ => {
                 let (a, b) = (self.term(ty), self.term(ty));
                 let prim = [Prim::Add, Prim::Sub, Prim::Mul, Prim::Max, Prim::Min][self.below(5)];
@@ -141,7 +152,7 @@ impl Gen {
 
     fn array(&mut self, n: &Size, elem: &DataType) -> Term {
         let ty = DataType::array(n.clone(), elem.clone());
-        match self.below(16) {
+        match self.below(17) {
             0..=3 => {
                 let from = self.ty(1);
                 let f = self.lambda(std::slice::from_ref(&from), elem);
@@ -177,6 +188,15 @@ impl Gen {
                 _ => self.term(&ty),
             },
             8 => match elem {
+                DataType::Vector(k, s) => {
+                    let flat = DataType::array(k.clone() * n.clone(), (*s).into());
+                    build::as_vector(k.clone(), self.term(&flat)).unwrap()
+                }
+                DataType::Scalar(Scalar::F32) if self.below(2) == 0 => {
+                    let vectors = self.term(&DataType::array(n.clone(), lanes()));
+                    let numbers = build::as_scalar(vectors).unwrap();
+                    build::take(n.clone(), numbers).unwrap_or_else(|_| self.simplest(&ty))
+                }
                 DataType::Array(k, t) => {
                     let flat = DataType::array(k.clone() * n.clone(), (**t).clone());
                     build::split(k.clone(), self.term(&flat)).unwrap()
@@ -224,6 +244,18 @@ impl Gen {
                 let is = build::apply(Prim::Generate, vec![Arg::Size(n.clone()), Arg::Fun(f)]).unwrap();
                 let xs = self.term(&DataType::array(m, elem.clone()));
                 build::apply(Prim::Gather, vec![Arg::Term(is), Arg::Term(xs)]).unwrap()
+            }
+            15 => {
+                // Later elements win; all of them land inside.
+                let m = self.size();
+                let i = self.supply.binder("i", DataType::Idx(m.clone()));
+                let place = build::apply(Prim::ToI64, vec![Arg::Term(build::var(&i))]).unwrap();
+                let place = build::apply(Prim::ToIdx, vec![Arg::Size(n.clone()), Arg::Term(place)]).unwrap();
+                let f = Lambda { params: vec![i], body: place };
+                let is = build::apply(Prim::Generate, vec![Arg::Size(m.clone()), Arg::Fun(f)]).unwrap();
+                let base = self.term(&ty);
+                let xs = self.term(&DataType::array(m, elem.clone()));
+                build::apply(Prim::Scatter, vec![Arg::Term(is), Arg::Term(base), Arg::Term(xs)]).unwrap()
             }
             14 => {
                 let half = DataType::pair(elem.clone(), num());

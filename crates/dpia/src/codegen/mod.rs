@@ -378,10 +378,11 @@ impl<'d> Generator<'d> {
             }
             if own {
                 self.record("cgc.staged", Phrase::GenComm(comm.clone()), Phrase::GenComm(body.clone()));
+                let parallel = statements.iter().any(is_parallel);
                 out.extend(statements);
                 self.wanted.entry(var.id).or_default().extend(declarations(&copy));
                 let next = Exp::var(&ghost, ty.clone());
-                self.assign(comm, &write, &next, None, cnt, out)?;
+                self.copy_back(comm, &write, &next, parallel, cnt, out)?;
                 return Ok(count);
             }
             self.steps.truncate(steps);
@@ -397,9 +398,34 @@ impl<'d> Generator<'d> {
         self.wanted.entry(var.id).or_default().extend(declarations(&layout));
         self.places.insert(id, Place::Memory(layout));
         self.places.insert(o.id, Place::Acc(Acc::var(&next, ty.clone())));
+        let start = out.len();
         let count = self.comm(body, cnt, out)?;
-        self.assign(comm, &write, &Exp::var(&next, ty.clone()), None, cnt, out)?;
+        let parallel = out.iter().skip(start).any(is_parallel);
+        self.copy_back(comm, &write, &Exp::var(&next, ty.clone()), parallel, cnt, out)?;
         Ok(count)
+    }
+
+    /// Stores the next accumulator, in parallel where it was computed so.
+    fn copy_back(
+        &mut self,
+        comm: &Comm,
+        write: &Acc,
+        next: &Exp,
+        parallel: bool,
+        cnt: u32,
+        out: &mut Vec<Stmt>,
+    ) -> Result<()> {
+        let start = out.len();
+        self.assign(comm, write, next, None, cnt, out)?;
+        for stmt in out.iter_mut().skip(start) {
+            if let Stmt::Loop(l) = stmt
+                && parallel
+                && l.kind == LoopKind::Sequential
+            {
+                l.kind = LoopKind::Parallel;
+            }
+        }
+        Ok(())
     }
 
     /// The variable in memory that an acceptor writes, and the acceptor with all aliases replaced.
@@ -430,6 +456,10 @@ impl<'d> Generator<'d> {
         Diagnostic::error(Code("D0199"), "code generation got stuck", span, format!("at {what}"))
             .note("a definition that the checker of the language accepts should not get here")
     }
+}
+
+fn is_parallel(stmt: &Stmt) -> bool {
+    matches!(stmt, Stmt::Loop(l) if l.kind == LoopKind::Parallel)
 }
 
 /// Writes `x = e + x` as `x += e`: sum and product commute bit for bit, and readers and later stages see the reduction.

@@ -200,6 +200,7 @@ impl Translator<'_> {
                 })
             }
             (Prim::Select, [ExpArg::Exp(p), ExpArg::Exp(yes), ExpArg::Exp(no)]) if !self.paper() => {
+                // Stored by one of two commands, the condition is read once.
                 let (yes, no, then) = (yes.clone(), no.clone(), Then::Into(a.clone()));
                 self.chain(vec![(p.clone(), Demand::Any)], |_, mut xs| {
                     CommKind::Branch(xs.remove(0), yes, no, then).into()

@@ -5,7 +5,7 @@ use loops::LoopKind;
 
 use super::{Applied, Result, Translator, closures};
 use crate::env::Env;
-use crate::phrase::{Acc, Comm, CommKind, Demand, Exp, ExpArg, ExpKind, Fun, PVar, Then};
+use crate::phrase::{Acc, Comm, CommKind, Demand, Exp, ExpArg, ExpKind, Fun, PVar, Role, Then};
 use crate::view::lanewise;
 
 impl Translator<'_> {
@@ -103,10 +103,7 @@ impl Translator<'_> {
                     return Err(self.ill_typed(term));
                 };
                 let then = Then::Continue(x.clone(), c.clone());
-                let (a, b) = (a.clone(), b.clone());
-                self.chain(vec![(p.clone(), Demand::Any)], |_, mut xs| {
-                    CommKind::Branch(xs.remove(0), a, b, then).into()
-                })
+                self.choice(p, a, b, then)
             }
             Prim::Fst | Prim::Snd if !self.paper() => {
                 // The pair may be delayed, and then its component is still to be computed.
@@ -189,6 +186,18 @@ impl Translator<'_> {
             }
             Demand::Once(_) => false,
         }
+    }
+
+    /// `C(p)(λx. branch x a b then)`; between arrays the condition is computed once, not for every element.
+    pub(super) fn choice(&mut self, p: &Exp, a: &Exp, b: &Exp, then: Then) -> Comm {
+        let (a, b) = (a.clone(), b.clone());
+        let many = !super::is_flat(a.ty());
+        let cond = self.fresh("c", None, Role::Expression { many });
+        self.chain(vec![(p.clone(), Demand::Any)], |_, mut xs| {
+            let p = xs.remove(0);
+            let chosen = CommKind::Branch(Exp::var(&cond, p.ty().clone()), a, b, then).into();
+            CommKind::Share(cond, p, chosen).into()
+        })
     }
 
     /// `C` of the value of the branch that the condition selects.
