@@ -82,7 +82,7 @@ impl Inequality {
 
     /// `self * a + other * b`.
     fn combine(&self, a: i128, other: &Inequality, b: i128) -> Result<Inequality, TooLarge> {
-        let term = |x: i128, y: i128| Some(x.checked_mul(a)?.checked_add(y.checked_mul(b)?)?);
+        let term = |x: i128, y: i128| x.checked_mul(a)?.checked_add(y.checked_mul(b)?);
         let mut coefficients = BTreeMap::new();
         for name in self.coefficients.keys().chain(other.coefficients.keys()) {
             let value = term(self.coefficient(name), other.coefficient(name)).ok_or(TooLarge)?;
