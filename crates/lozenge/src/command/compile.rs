@@ -17,7 +17,7 @@ use crate::report;
 pub fn run(arguments: &Compile, as_json: bool) -> Result<(), Failure> {
     let source = read_source(&arguments.file)?;
     let stage = arguments.emit.unwrap_or(Stage::C);
-    let pipeline::Emission { text, warnings } = pipeline::emit(&source, stage, &arguments.choice)?;
+    let pipeline::Emission { text, warnings, .. } = pipeline::emit(&source, stage, &arguments.choice)?;
     let mut written = Vec::new();
     if let Some(output) = &arguments.output {
         write_whole(output, text.as_bytes())?;

@@ -205,16 +205,21 @@ fn test_c_file(source: &Source, arguments: &Test, compiler: &Compiler) -> Vec<Ve
         let failure = must_be_refused(source, code).err();
         return vec![Verdict { line: 1, text: format!("error {code}"), failure }];
     }
-    let rewritten = test_c::rewritten(source);
+    let rewritten = test_c::rewritten(source, &[]);
     let wanted = |text: &String| arguments.filter.as_ref().is_none_or(|f| text.contains(f.as_str()));
     test_c::points(&source.text)
         .into_iter()
         .filter(|(text, _)| wanted(text) || wanted(&source.path))
         .map(|(text, defines)| {
-            let outcome = rewritten
-                .as_ref()
-                .map_err(Clone::clone)
-                .and_then(|r| test_c::compare(source, r, &defines, compiler, arguments.sanitize));
+            // Where the region uses macros, their values are part of the rewritten text.
+            let outcome = rewritten.as_ref().map_err(Clone::clone).and_then(|r| {
+                let text = if defines.is_empty() || r.macros.is_empty() {
+                    r.text.clone()
+                } else {
+                    test_c::rewritten(source, &defines)?.text
+                };
+                test_c::compare(source, &text, &defines, compiler, arguments.sanitize)
+            });
             Verdict { line: 1, text, failure: outcome.err() }
         })
         .collect()

@@ -6,7 +6,7 @@ use std::time::Duration;
 use crate::cli::{Choice, Stage};
 use crate::failure::{Failure, Source};
 use crate::kernel::{Program, sizes};
-use crate::pipeline;
+use crate::pipeline::{self, Emission};
 use crate::process::Compiler;
 
 /// Sizes that a program is run at beside its own: nothing, one, and primes that differ from each other.
@@ -29,10 +29,13 @@ pub fn points(text: &str) -> Vec<(String, Vec<String>)> {
     points
 }
 
-/// Rewrites the program, for the choices of the default.
-pub fn rewritten(source: &Source) -> Result<String, Failure> {
-    let choice = Choice { assume_no_alias: true, ..Choice::default() };
-    Ok(pipeline::emit(source, Stage::C, &choice)?.text)
+/// Rewrites the program with these macros.
+///
+/// # Errors
+/// What the stages refuse.
+pub fn rewritten(source: &Source, defines: &[String]) -> Result<Emission, Failure> {
+    let choice = Choice { assume_no_alias: true, defines: defines.to_vec(), ..Choice::default() };
+    pipeline::emit(source, Stage::C, &choice)
 }
 
 /// Compares original and rewritten program at one point.

@@ -110,7 +110,8 @@ pub fn rewrite(
     }
     let text =
         cfront::splice(&source.text, file, &replacements).map_err(|d| Failure::in_source(source, vec![d]))?;
-    Ok(Emission { text, warnings })
+    let macros = file.regions.iter().flat_map(|r| r.info.macros.iter().cloned()).collect();
+    Ok(Emission { text, warnings, macros })
 }
 
 /// `X0802` where pointers may overlap and nothing says that they do not.

@@ -53,6 +53,8 @@ pub struct Emission {
     pub text: String,
     /// Things to look at; the text is right without.
     pub warnings: Vec<Diagnostic>,
+    /// Macros of C regions whose values are built into the text.
+    pub macros: Vec<String>,
 }
 
 impl Front {
@@ -172,7 +174,7 @@ pub fn emit(source: &Source, stage: Stage, choice: &Choice) -> Result<Emission, 
         (Stage::C, _) => to_text(&program(&front, choice)?, choice.mode, None, false)?.source,
         (Stage::Header, _) => to_text(&program(&front, choice)?, choice.mode, None, false)?.header,
     };
-    Ok(Emission { text, warnings: Vec::new() })
+    Ok(Emission { text, warnings: Vec::new(), macros: Vec::new() })
 }
 
 impl Front {
