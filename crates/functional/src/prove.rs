@@ -4,6 +4,7 @@
 //! are linear constraints over monomials, from which Fourier-Motzkin elimination derives a contradiction.
 //! `true` is a proof; `false` means "not shown", also where the work would exceed a bound.
 
+use std::cell::Cell;
 use std::collections::{BTreeMap, BTreeSet};
 
 use loops::Size;
@@ -15,6 +16,11 @@ const MAX_NESTING: u32 = 4;
 const MAX_CONSTRAINTS: usize = 160;
 /// Largest number of different monomials.
 const MAX_MONOMIALS: usize = 40;
+
+/// Most combinations of constraints for one question.
+const MAX_WORK: u32 = 2000;
+/// What a question within a question counts for.
+const NESTED_WORK: u32 = 40;
 
 /// A product of atoms; each atom is a size of one factor.
 type Monomial = BTreeMap<Size, u32>;
@@ -81,7 +87,7 @@ fn gcd(a: u128, b: u128) -> u128 {
 
 /// Whether `goal >= 0` follows from all of `known` being at least 0.
 pub fn nonnegative(known: &[Size], goal: &Size) -> bool {
-    goal.is_natural() || nested(known, goal, MAX_NESTING)
+    goal.is_natural() || nested(known, goal, MAX_NESTING, &Cell::new(MAX_WORK))
 }
 
 /// Whether both sizes are equal by what is known.
@@ -93,21 +99,32 @@ pub fn equal(known: &[Size], left: &Size, right: &Size) -> bool {
     }
 }
 
-fn nested(known: &[Size], goal: &Size, nesting: u32) -> bool {
+fn nested(known: &[Size], goal: &Size, nesting: u32, work: &Cell<u32>) -> bool {
     if let Some(c) = goal.as_constant() {
         return c >= 0;
     }
-    if nesting == 0 {
-        return goal.is_natural();
+    if goal.is_natural() {
+        return true;
     }
-    let mut system = System { known, nesting, ..System::default() };
+    if nesting == 0 || work.get() < NESTED_WORK {
+        return false;
+    }
+    work.set(work.get() - NESTED_WORK);
+    let mut system = System {
+        known,
+        nesting,
+        work,
+        constraints: BTreeSet::new(),
+        atoms: BTreeMap::new(),
+        multipliers: BTreeSet::new(),
+    };
     system.refutes(goal).unwrap_or(false)
 }
 
-#[derive(Default)]
 struct System<'a> {
     known: &'a [Size],
     nesting: u32,
+    work: &'a Cell<u32>,
     constraints: BTreeSet<Poly>,
     /// Atoms that have been looked at, and whether each is at least 0.
     atoms: BTreeMap<Size, bool>,
@@ -138,7 +155,7 @@ impl System<'_> {
                 self.insert(Poly(BTreeMap::from([(monomial.clone(), 1)])));
             }
         }
-        eliminate(std::mem::take(&mut self.constraints))
+        eliminate(std::mem::take(&mut self.constraints), self.work)
     }
 
     fn insert(&mut self, poly: Poly) {
@@ -149,7 +166,7 @@ impl System<'_> {
     }
 
     fn holds(&self, size: &Size) -> bool {
-        size.is_natural() || nested(self.known, size, self.nesting - 1)
+        size.is_natural() || nested(self.known, size, self.nesting - 1, self.work)
     }
 
     /// Notes the atoms of a size, and what holds of its quotients and remainders.
@@ -230,7 +247,7 @@ impl System<'_> {
 }
 
 /// Whether the constraints contradict each other; `None` where it would be too much work.
-fn eliminate(mut constraints: BTreeSet<Poly>) -> Option<bool> {
+fn eliminate(mut constraints: BTreeSet<Poly>, work: &Cell<u32>) -> Option<bool> {
     loop {
         if constraints.iter().any(Poly::is_contradiction) {
             return Some(true);
@@ -254,6 +271,7 @@ fn eliminate(mut constraints: BTreeSet<Poly>) -> Option<bool> {
         }
         for (a, lower) in &lowers {
             for (b, upper) in &uppers {
+                work.set(work.get().checked_sub(1)?);
                 let mut sum = Poly::default();
                 sum.add_scaled(lower, *b)?;
                 sum.add_scaled(upper, *a)?;

@@ -3,11 +3,13 @@
 
 mod support;
 
+use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
 use functional::syntax::token::{TokenKind, lex};
-use functional::{check, check_module, parse_module};
-use support::{assert_reads_back, formatted, on_large_stack, render};
+use functional::{Definition, FactKind, check, check_module, parse_module};
+use loops::Name;
+use support::{assert_reads_back, formatted, may_fault, on_large_stack, render, zeros};
 
 /// A small generator of random numbers, so that failures can be repeated.
 struct Random(u64);
@@ -76,10 +78,44 @@ fn survives(text: &str) -> bool {
                     panic!("{text}\n{}", render::all(text, &[error]));
                 }
                 assert_reads_back(&definition);
+                assert_evaluates(&definition, text);
             }
         }
     }
     true
+}
+
+/// At small sizes, 0 included, no length is negative, no index is out of range and no size is wrong.
+fn assert_evaluates(definition: &Definition, text: &str) {
+    use functional::eval::{Limits, evaluate};
+    let limits = Limits { elements: 1 << 14, steps: 1 << 16 };
+    let may_fault = may_fault(&definition.body);
+    for assignment in 0..8i64 {
+        let sizes: BTreeMap<Name, i64> = definition
+            .sizes
+            .iter()
+            .enumerate()
+            .map(|(k, name)| {
+                (name.clone(), (assignment * (2 * k as i64 + 1) + k as i64 * assignment / 3) % 4)
+            })
+            .collect();
+        let value_of = |name: &Name| sizes.get(name).copied();
+        let holds = definition.facts.iter().all(|fact| {
+            let (left, right) = (fact.left.eval(&value_of).unwrap(), fact.right.eval(&value_of).unwrap());
+            if fact.kind == FactKind::Equal { left == right } else { left <= right }
+        });
+        if !holds {
+            continue;
+        }
+        let args: Option<Vec<_>> =
+            definition.params.iter().map(|p| zeros(&p.ty, Vec::new(), &value_of)).collect();
+        let Some(args) = args else { continue };
+        match evaluate(definition, &sizes, &args, limits) {
+            Ok(_) => {}
+            Err(error) if error.code.0 == "F0602" || may_fault && error.code.0 == "F0603" => {}
+            Err(error) => panic!("{text}\nat {sizes:?}: {}", error.message),
+        }
+    }
 }
 
 const WORDS: &[&str] = &[
@@ -224,4 +260,51 @@ fn mutate(random: &mut Random, source: &str) -> String {
         text.push_str(random.word(&[" ", " ", " ", "\n", "  "]));
     }
     text
+}
+
+/// What the prover says is so at all small values.
+#[test]
+fn what_is_proved_of_sizes_holds() {
+    use functional::prove;
+    use loops::Size;
+    let names = ["n", "m", "k"];
+    fn size(random: &mut Random, depth: usize) -> Size {
+        if depth == 0 || random.below(4) == 0 {
+            return match random.below(3) {
+                0 => Size::constant(random.below(5) as i64 - 1),
+                _ => Size::param(random.word(&["n", "m", "k"])),
+            };
+        }
+        let (a, b) = (size(random, depth - 1), size(random, depth - 1));
+        match random.below(7) {
+            0 | 1 => a + b,
+            2 | 3 => a - b,
+            4 => a * b,
+            5 => a.div(&b),
+            _ => a.rem(&b),
+        }
+    }
+    let proved = std::sync::atomic::AtomicUsize::new(0);
+    repeat(800, |random| {
+        let known: Vec<Size> = (0..random.below(3)).map(|_| size(random, 2)).collect();
+        let goal = size(random, 3);
+        let other = size(random, 2);
+        let (natural, same) = (prove::nonnegative(&known, &goal), prove::equal(&known, &goal, &other));
+        if !natural && !same {
+            return;
+        }
+        proved.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+        for code in 0..216i64 {
+            let values = [code % 6, code / 6 % 6, code / 36];
+            let value_of = |name: &Name| names.iter().position(|n| *n == name.as_str()).map(|k| values[k]);
+            let at = |s: &Size| s.eval(&value_of).expect("small");
+            if known.iter().any(|fact| at(fact) < 0) {
+                continue;
+            }
+            assert!(!natural || at(&goal) >= 0, "{goal} is negative at {values:?}, given {known:?}");
+            assert!(!same || at(&goal) == at(&other), "{goal} is not {other} at {values:?}, given {known:?}");
+        }
+    });
+    let proved = proved.into_inner();
+    assert!(proved > 80, "only {proved} goals were proved");
 }

@@ -63,7 +63,9 @@ impl Infer<'_> {
             return None;
         }
         let signature = self.env.defs.get(name)?.clone();
-        let mut sizes = self.explicit_sizes(name, &signature.explicit, arguments, span);
+        let Some(mut sizes) = self.explicit_sizes(name, &signature.explicit, arguments, span) else {
+            return Some((error_node(span), arguments.len().min(signature.explicit.len())));
+        };
         for s in &signature.sizes {
             if !sizes.contains_key(s) {
                 let meta = self.solver.fresh_size(span, format!("the size `{s}` of `{name}`"));
@@ -81,25 +83,35 @@ impl Infer<'_> {
         explicit: &[Name],
         arguments: &[&Expr],
         span: Span,
-    ) -> BTreeMap<Name, Size> {
+    ) -> Option<BTreeMap<Name, Size>> {
         let mut sizes = BTreeMap::new();
         for (k, s) in explicit.iter().enumerate() {
             let what = format!("the size `{s}` of `{name}`");
             let size = match arguments.get(k) {
                 Some(argument) if !matches!(argument.kind, ExprKind::Hole) => {
-                    match self.size_of(argument, false) {
-                        Some(size) => {
-                            self.solver.demand_natural(&size, argument.span, &what);
-                            size
-                        }
-                        None => self.solver.fresh_size(argument.span, what),
+                    let hidden = |n: &Name| self.scope.get(n).is_some_and(|s| !s.is_empty());
+                    if matches!(&argument.kind, ExprKind::Name(n) if hidden(n)) {
+                        self.no_size_argument(name, s, argument);
+                        return None;
                     }
+                    let size = self.size_of(argument, false)?;
+                    self.solver.demand_natural(&size, argument.span, &what);
+                    size
                 }
                 _ => self.solver.fresh_size(span, what),
             };
             sizes.insert(s.clone(), size);
         }
-        sizes
+        Some(sizes)
+    }
+
+    fn no_size_argument(&mut self, name: &str, size: &str, argument: &Expr) {
+        let message = format!("`{name}` takes the size `{size}` here");
+        self.error(
+            Diagnostic::error(Code("F0401"), message, argument.span, "a variable, not a size")
+                .help(format!("write the size in front, or `_` to infer it: `{name} _ ...`"))
+                .note("the lengths of arrays are known before anything is computed: values can't be sizes"),
+        );
     }
 
     fn definition(&mut self, signature: &super::Signature, sizes: BTreeMap<Name, Size>, span: Span) -> Node {
@@ -137,7 +149,9 @@ impl Infer<'_> {
     pub(super) fn prim(&mut self, prim: Prim, arguments: &[&Expr], span: Span) -> (Node, usize) {
         let scheme = scheme(prim);
         let name = prim.name();
-        let mut sizes = self.explicit_sizes(name, &scheme.explicit, arguments, span);
+        let Some(mut sizes) = self.explicit_sizes(name, &scheme.explicit, arguments, span) else {
+            return (error_node(span), arguments.len().min(scheme.explicit.len()));
+        };
         let explicit = scheme.explicit.iter().map(|s| sizes[s].clone()).collect();
         for s in &scheme.sizes {
             if !sizes.contains_key(s) {

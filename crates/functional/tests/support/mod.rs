@@ -89,3 +89,57 @@ pub fn formatted(source: &str) -> String {
     );
     text
 }
+
+/// A value of this type, all zeros; none if there would have to be an index below 0.
+pub fn zeros(
+    ty: &functional::DataType,
+    mut shape: Vec<usize>,
+    sizes: &dyn Fn(&loops::Name) -> Option<i64>,
+) -> Option<functional::eval::Value> {
+    use functional::DataType;
+    use functional::eval::Value;
+    use loops::{Elem, Scalar, Tensor};
+    fn elem(ty: &DataType) -> Option<Elem> {
+        match ty {
+            DataType::Scalar(s) => Some(Elem::Scalar(*s)),
+            DataType::Idx(_) => Some(Elem::Scalar(Scalar::I64)),
+            DataType::Pair(a, b) => Some(Elem::pair(elem(a)?, elem(b)?)),
+            DataType::Array(..) | DataType::Vector(..) => None,
+        }
+    }
+    fn has_index_below_zero(ty: &DataType, sizes: &dyn Fn(&loops::Name) -> Option<i64>) -> bool {
+        match ty {
+            DataType::Idx(n) => n.eval(sizes) == Ok(0),
+            DataType::Pair(a, b) => has_index_below_zero(a, sizes) || has_index_below_zero(b, sizes),
+            _ => false,
+        }
+    }
+    let extent = |n: &loops::Size| usize::try_from(n.eval(sizes).expect("a size")).expect("a natural number");
+    match ty {
+        DataType::Array(n, t) => {
+            shape.push(extent(n));
+            zeros(t, shape, sizes)
+        }
+        DataType::Vector(k, s) => {
+            shape.push(extent(k));
+            zeros(&DataType::Scalar(*s), shape, sizes)
+        }
+        DataType::Pair(a, b) if elem(ty).is_none() => {
+            Some(Value::Pair(Box::new(zeros(a, shape.clone(), sizes)?), Box::new(zeros(b, shape, sizes)?)))
+        }
+        _ if has_index_below_zero(ty, sizes) && shape.iter().all(|n| *n > 0) => None,
+        _ => Some(Value::Tensor(Tensor::zeros(&elem(ty)?, shape))),
+    }
+}
+
+/// Whether an operation whose fault only values decide occurs.
+pub fn may_fault(term: &functional::Term) -> bool {
+    use functional::{Prim, TermKind};
+    let here = match term.kind() {
+        TermKind::Prim(prim, _) => {
+            matches!(prim, Prim::AddIdx | Prim::SubIdx | Prim::MulIdx | Prim::DivIdx | Prim::Div | Prim::Mod)
+        }
+        _ => false,
+    };
+    here || walk::children(term).into_iter().any(|(_, child)| may_fault(child))
+}
