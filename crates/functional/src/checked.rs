@@ -9,6 +9,7 @@ use loops::{Code, Diagnostic, Name, Span};
 
 use crate::elaborate;
 use crate::infer::{Env, TypedDef, check_name, infer_definition, infer_type};
+use crate::strategy::{self, Options, Strategies};
 use crate::suggest::nearest;
 use crate::syntax::ast::{Def, Expr, ExprKind, Module, Pattern, StrategyText};
 use crate::syntax::parse_module;
@@ -355,6 +356,27 @@ impl Checked {
         self.order.iter().filter_map(|name| self.defs.get(name)).map(summary).collect()
     }
 
+    /// The strategies of the library and of the program, by name.
+    ///
+    /// # Errors
+    /// What is wrong with their texts.
+    pub fn strategy_set(&self) -> Result<Strategies, Vec<Diagnostic>> {
+        Strategies::with(self.strategies.iter().map(|(file, text)| {
+            let span = (*file == self.root).then_some(text.span);
+            (&text.name.name, text.text.as_str(), span)
+        }))
+    }
+
+    /// The definition that a strategy of this name is for (`strategy NAME = for DEFINITION: ...`), if it is a schedule and no definition has
+    /// its name.
+    pub fn schedule_target(&self, name: &str) -> Option<Name> {
+        if self.defs.contains_key(name) {
+            return None;
+        }
+        let (_, text) = self.strategies.iter().rev().find(|(_, text)| text.name.name.as_str() == name)?;
+        strategy::parse(&text.name.name, &text.text, 0).ok()?.target
+    }
+
     /// The definitions of the file that was asked for.
     pub fn own_definitions(&self) -> Vec<Summary> {
         self.definitions().into_iter().filter(|d| d.file == self.root).collect()
@@ -382,6 +404,11 @@ impl Checked {
         name: &str,
         types: &BTreeMap<Name, DataType>,
     ) -> Result<Definition, Vec<Diagnostic>> {
+        if let Some(target) = self.schedule_target(name) {
+            let definition = self.elaborate_at(&target, types)?;
+            let outcome = self.strategy_set()?.schedule(name, &definition, Options::default());
+            return outcome.map(|outcome| outcome.definition).map_err(|d| vec![d]);
+        }
         let Some(entry) = self.defs.get(name) else {
             let mut diagnostic =
                 Diagnostic::general(Code("F0504"), format!("there is no definition `{name}`"));

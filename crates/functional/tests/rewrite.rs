@@ -281,6 +281,14 @@ fn redex(rule: &str, maker: &mut Maker) -> Option<Term> {
             let body = build::reduce(Prim::Reduce, f, init, outer.body).unwrap();
             ok(build::map(Prim::Map, functional::Lambda { params: x, body }, xs))
         }
+        "separate" => {
+            let f = maker.function(&[("y", &f64), ("a", &f64)], &f64);
+            let ys = arr(maker, &k, &f64);
+            let outer = fun(maker, &t, &f64);
+            let body = build::reduce(Prim::Reduce, f, outer.body, ys).unwrap();
+            let body = build::add(body, build::number(Scalar::F64, 1)).unwrap();
+            ok(build::map(Prim::Map, functional::Lambda { params: outer.params, body }, xs))
+        }
         "useReducePar" => {
             let ys = arr(maker, &n, &I64);
             let f = fun(maker, &I64, &I64);
@@ -309,12 +317,6 @@ fn redex(rule: &str, maker: &mut Maker) -> Option<Term> {
             ok(build::map(Prim::Map, f, ys))
         }
         "pack" => Some(arr(maker, &even, &array(n, t))),
-        "localAccumulator" => {
-            let acc = array(3, f64);
-            let f = maker.function(&[("x", &t), ("a", &acc)], &acc);
-            let init = maker.term(&acc);
-            ok(build::reduce(Prim::Reduce, f, init, xs))
-        }
         "hoist" | "letFloatLoop" => {
             let value = arr(maker, &n, &f64);
             let value = build::to_mem(value).unwrap();

@@ -2,9 +2,10 @@
 
 use super::context::{Context, Rewritten, array, as_map, as_reduce, no, param};
 use super::{Family, Rule};
+use crate::build;
 use crate::prim::Prim;
-use crate::term::{Lambda, Term};
-use crate::walk;
+use crate::term::{Arg, Lambda, Term, TermKind};
+use crate::walk::{self, Position};
 
 pub(super) const RULES: &[Rule] = &[
     Rule {
@@ -38,7 +39,59 @@ pub(super) const RULES: &[Rule] = &[
         reassociates: false,
         apply: |cx, _, term| lift_reduce(cx, term),
     },
+    Rule {
+        name: "separate",
+        params: &[],
+        family: Family::Interchange,
+        statement: "map (\\x -> C[reduce f init ys]) xs -> map (\\q -> C[snd q]) (zip xs (map (\\x -> reduce f init ys) xs))",
+        doc: "The first reduction inside the body, but not in a function there, gets a loop of its own; in `C`, `x` is `fst q`. Then `liftReduce` applies to it.",
+        reassociates: false,
+        apply: |cx, _, term| {
+            let map = as_map(term)?;
+            let x = param(map.f)?.clone();
+            let Some((position, inner)) = first_reduction(&map.f.body) else {
+                return no("there is no reduction inside the body, outside of functions");
+            };
+            let again = cx.again(map.xs);
+            let rows = Lambda { params: map.f.params.clone(), body: inner.clone() };
+            let rows = walk::refresh_lambda(&rows, cx.supply);
+            let rows = cx.map(map.prim, rows, again)?;
+            let r = cx.supply.binder("r", inner.ty().clone());
+            let Some(body) = walk::replace(&map.f.body, &position, &build::var(&r)) else {
+                return no("the place is gone");
+            };
+            let zipped = cx.zip(map.xs.clone(), rows)?;
+            let elem = array(&zipped)?.1.clone();
+            let rest = Lambda { params: vec![x, r], body };
+            let f = cx.fun1("q", &elem, |cx, q| {
+                let (x, r) = (cx.fst(&q)?, cx.snd(&q)?);
+                cx.call(&rest, &[x, r])
+            })?;
+            cx.map(map.prim, f, zipped)
+        },
+    },
 ];
+
+/// The first reduction below the root that is in no function and under no `let`.
+fn first_reduction(body: &Term) -> Option<(Position, Term)> {
+    let mut todo = vec![(body, Position::root())];
+    while let Some((term, position)) = todo.pop() {
+        if as_reduce(term).is_ok() && !position.0.is_empty() {
+            return Some((position, term.clone()));
+        }
+        if let TermKind::Prim(prim, args) = term.kind() {
+            // What is evaluated only where it is needed stays there.
+            let lazy = matches!(prim, Prim::Select | Prim::And | Prim::Or);
+            let terms = (0..).zip(args).filter_map(|(k, arg)| match arg {
+                Arg::Term(t) if !lazy || k == 0 => Some((t, position.child(k))),
+                _ => None,
+            });
+            let terms: Vec<_> = terms.collect();
+            todo.extend(terms.into_iter().rev());
+        }
+    }
+    None
+}
 
 fn lift_reduce(cx: &mut Context<'_>, term: &Term) -> Rewritten {
     let map = as_map(term)?;

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::context::{Context, Rewritten, array, as_reduce, no, unary};
+use super::context::{Context, Rewritten, array, no, unary};
 use super::{Family, Rule};
 use crate::build;
 use crate::prim::Prim;
@@ -37,23 +37,6 @@ pub(super) const RULES: &[Rule] = &[
         Ok(unary(term, Prim::ToMem)?.clone())
     }),
     memory(
-        "localAccumulator",
-        &[],
-        "reduce f init xs -> toMem (reduce f init xs)",
-        "Where the accumulator is an array of constant size: it gets memory of its own, small enough for registers, instead of the place of the result.",
-        |cx, _, term| {
-            as_reduce(term)?;
-            match numbers(term.ty()) {
-                None => no("the size of the accumulator is not a constant"),
-                Some(count) if count > 4096 => {
-                    no(format!("the accumulator has {count} numbers, more than 4096"))
-                }
-                Some(_) if !matches!(term.ty(), DataType::Array(..)) => no("the accumulator is not an array"),
-                Some(_) => cx.un(Prim::ToMem, term.clone()),
-            }
-        },
-    ),
-    memory(
         "pack",
         &["k"],
         "xss -> join (map transpose (toMem (map transpose (split k xss))))",
@@ -64,7 +47,7 @@ pub(super) const RULES: &[Rule] = &[
                 return no("it is not an array of arrays");
             }
             let blocks = cx.sz(Prim::Split, &args[0], term.clone())?;
-            let turned = map_transpose(cx, blocks)?;
+            let turned = map_copy(cx, blocks)?;
             let stored = cx.un(Prim::ToMem, turned)?;
             let back = map_transpose(cx, stored)?;
             cx.un(Prim::Join, back)
@@ -89,20 +72,26 @@ pub(super) const RULES: &[Rule] = &[
     ),
 ];
 
+/// `map (\\p -> map (\\r -> map (\\x -> x) r) (transpose p)) xs`: the loops go in the order of the copy, whose elements lie side by side.
+fn map_copy(cx: &mut Context<'_>, xs: Term) -> Rewritten {
+    let elem = array(&xs)?.1.clone();
+    let f = cx.fun1("p", &elem, |cx, p| {
+        let turned = cx.un(Prim::Transpose, p)?;
+        let row = array(&turned)?.1.clone();
+        let rows = cx.fun1("r", &row, |cx, r| {
+            let elem = array(&r)?.1.clone();
+            let copy = cx.fun1("x", &elem, |_, x| Ok(x))?;
+            cx.map(Prim::Map, copy, r)
+        })?;
+        cx.map(Prim::Map, rows, turned)
+    })?;
+    cx.map(Prim::Map, f, xs)
+}
+
 fn map_transpose(cx: &mut Context<'_>, xs: Term) -> Rewritten {
     let elem = array(&xs)?.1.clone();
     let f = cx.fun1("p", &elem, |cx, p| cx.un(Prim::Transpose, p))?;
     cx.map(Prim::Map, f, xs)
-}
-
-/// How many numbers a value has, if that is a constant.
-fn numbers(ty: &DataType) -> Option<i64> {
-    match ty {
-        DataType::Scalar(_) | DataType::Idx(_) => Some(1),
-        DataType::Vector(k, _) => k.as_constant(),
-        DataType::Array(n, t) => n.as_constant()?.checked_mul(numbers(t)?),
-        DataType::Pair(a, b) => numbers(a)?.checked_add(numbers(b)?),
-    }
 }
 
 /// The first temporary that does not depend on `bound`.

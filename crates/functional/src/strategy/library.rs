@@ -21,6 +21,64 @@ pub const LIBRARY: &[(&str, &str, &str)] = &[
         "What `--schedule auto` applies: fuses, then chooses parallel, sequential and vector loops.",
         "fuse; choose",
     ),
+    (
+        "cancelViews",
+        "Splits, joins and transpositions that undo each other disappear, and maps over them become one.",
+        "normalise (joinSplit <+ splitJoinId <+ mapFusion <+ transposeTranspose)",
+    ),
+    (
+        "operands",
+        "Separates the operands of lifted reductions and puts them where they are used.",
+        "normalise (transposeMapZip <+ transposeTranspose <+ letInline <+ fstPair <+ sndPair <+ mapIdentity <+ reduceMapFusion
+           <+ zipMap <+ mapFusion <+ takeZip <+ dropZip <+ splitZip)",
+    ),
+    (
+        "packTiles",
+        "Of `map (\\x -> map (\\y -> e) ys) xs`: both arrays are padded to multiples of `mr` and `nr` and packed in memory in the order of tiles; the loops become `mr x nr` tiles.",
+        "\\mr nr ->
+         at map (padMap(mr));
+         at padClamp (pack(mr));
+         at map (splitJoin(mr));
+         cancelViews;
+         inside map (inside map (at map (padMap(nr)); at padClamp (pack(nr)); at map (splitJoin(nr))));
+         cancelViews;
+         repeat hoist;
+         inside let 2 (
+           inside map (mapFission; child 1 mapFission; child 1 (child 1 interchange));
+           at map (mapFission; child 1 mapFission; child 1 (child 1 (mapFission; child 1 interchange))))",
+    ),
+    (
+        "liftTile",
+        "Of a tile of reductions: one reduction over a tile of accumulators.",
+        "topDown liftReduce; operands; topDown liftReduce; operands",
+    ),
+    (
+        "blockReduction",
+        "Of two nested maps around a reduction of blocks and a rest: the blocks become the outermost loop.",
+        "inside map (at map (separate; child 1 (child 1 liftReduce)); operands);
+         at map (separate; child 1 (child 1 liftReduce));
+         operands",
+    ),
+    (
+        "tileProduct",
+        "From a plain matrix product (a map over rows of a map over columns of a sum of products) to one in `mr x nr` tiles over packed operands, in blocks of `kc` of the summation. No addition changes its place.",
+        "\\mr nr kc ->
+         fuse;
+         packTiles(mr, nr);
+         inside let 2 (at transpose 2 (
+           inside map (inside map (liftTile; topDown (reduceSplitRest(kc)); operands));
+           blockReduction))",
+    ),
+    (
+        "vectorTile",
+        "Innermost maps over numbers become lanes of vectors; other short maps are written out.",
+        "everywhere (useMapVec <+ useMapUnroll)",
+    ),
+    (
+        "fastProduct",
+        "What a matrix product needs to be fast on a processor with vectors of 8 numbers of 64 bits.",
+        "tileProduct(8, 24, 256); vectorTile; choose",
+    ),
 ];
 
 /// The strategies as values.
@@ -38,7 +96,7 @@ pub(super) fn parsed() -> Vec<Named> {
 }
 
 /// Spans of the library lie in no file of the user.
-fn forget_spans(named: &mut Named) {
+pub(super) fn forget_spans(named: &mut Named) {
     use super::Strategy;
     fn go(s: &mut Strategy) {
         match s {

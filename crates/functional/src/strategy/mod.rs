@@ -22,7 +22,7 @@ use crate::prim::Prim;
 use crate::walk::Position;
 
 pub use library::LIBRARY;
-pub use parse::{Parsed, parse};
+pub use parse::parse;
 pub use run::{Options, Outcome};
 pub use set::Strategies;
 pub use trace::{Step, Trace};

@@ -22,14 +22,11 @@ use crate::walk::Position;
 /// Parentheses and combinators may be nested this deep.
 const MAX_NESTING: u32 = 100;
 
-/// What was understood of the text, and what is wrong with it; parsing stops at the first error.
-pub type Parsed = Result<Named, Diagnostic>;
-
 /// The strategy with this name and text; spans are `offset` plus the place in the text.
 ///
 /// # Errors
 /// The first thing that is no strategy.
-pub fn parse(name: &Name, text: &str, offset: usize) -> Parsed {
+pub fn parse(name: &Name, text: &str, offset: usize) -> Result<Named, Diagnostic> {
     let mut parser = Parser { tokens: Vec::new(), at: 0, offset, end: text.len(), nesting: 0 };
     parser.tokens(text)?;
     let target = if parser.eat("for") {

@@ -28,21 +28,25 @@ impl Strategies {
         Strategies { named }
     }
 
-    /// Those of the library and of a program, which may replace some of the library: names, texts, and where the texts stand.
+    /// Those of the library and of a program, which may replace some of the library: names, texts, and where the texts stand in
+    /// the file that diagnostics are about, if they stand there.
     ///
     /// # Errors
     /// What is wrong with each text.
     pub fn with<'t>(
-        texts: impl IntoIterator<Item = (&'t Name, &'t str, Span)>,
+        texts: impl IntoIterator<Item = (&'t Name, &'t str, Option<Span>)>,
     ) -> Result<Strategies, Vec<Diagnostic>> {
         let mut strategies = Strategies::library();
         let mut errors = Vec::new();
         for (name, text, span) in texts {
-            match parse(name, text, span.start as usize) {
-                Ok(named) => {
+            match parse(name, text, span.map_or(0, |span| span.start as usize)) {
+                Ok(mut named) => {
+                    if span.is_none() {
+                        library::forget_spans(&mut named);
+                    }
                     strategies.named.insert(name.clone(), named);
                 }
-                Err(error) => errors.push(error),
+                Err(error) => errors.push(if span.is_none() { without_place(error) } else { error }),
             }
         }
         if errors.is_empty() { Ok(strategies) } else { Err(errors) }

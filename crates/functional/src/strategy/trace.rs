@@ -47,6 +47,11 @@ impl Step {
 }
 
 impl Trace {
+    /// Whether a rule was applied that changes the order of floating-point operations.
+    pub fn reassociates(&self) -> bool {
+        self.steps.iter().any(|step| rule(step.rule).is_some_and(|rule| rule.reassociates))
+    }
+
     /// One line for each step; [`Trace::replay_text`] reads it.
     pub fn to_text(&self) -> String {
         let mut text =

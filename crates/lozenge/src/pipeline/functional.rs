@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use dpia::Translation;
-use functional::strategy::{Options, Outcome, Strategies, Trace};
+use functional::strategy::{Options, Outcome, Trace};
 use functional::{Checked, DataType, Definition};
-use loops::{Diagnostic, Name, Scalar};
+use loops::{Name, Scalar};
 
 use super::Lowered;
 use crate::cli::{Choice, Mode, Stage};
@@ -62,16 +62,12 @@ struct Chosen {
 
 /// The schedules of a file: named strategies that make a definition of their own from another.
 pub fn schedules(checked: &Checked) -> Vec<String> {
-    strategies(checked).map(|s| s.schedules().map(|(name, _)| name.to_string()).collect()).unwrap_or_default()
-}
-
-fn strategies(checked: &Checked) -> Result<Strategies, Vec<Diagnostic>> {
-    Strategies::with(checked.strategies().iter().map(|(_, s)| (&s.name.name, s.text.as_str(), s.span)))
+    checked.strategy_set().map(|s| s.schedules().map(|(name, _)| name.to_string()).collect()).unwrap_or_default()
 }
 
 fn choose(source: &Source, checked: &Checked, name: &str, choice: &Choice) -> Result<Chosen, Failure> {
     let refuse = |d| Failure::in_source(source, vec![d]);
-    let strategies = strategies(checked).map_err(|d| Failure::in_source(source, d))?;
+    let strategies = checked.strategy_set().map_err(|d| Failure::in_source(source, d))?;
     let options = || Options { reassociate: choice.reassociate, ..Options::default() };
     let target =
         strategies.schedules().find(|(n, _)| n.as_str() == name).map(|(_, target)| target.to_string());
