@@ -72,7 +72,7 @@ pub(super) const RULES: &[Rule] = &[
     ),
 ];
 
-/// `map (\\p -> map (\\r -> map (\\x -> x) r) (transpose p)) xs`: the loops go in the order of the copy, whose elements lie side by side.
+/// `map (\p -> map (\r -> map (\x -> x) r) (transpose p)) xs`: the loops go in the order of the copy, whose elements lie side by side.
 fn map_copy(cx: &mut Context<'_>, xs: Term) -> Rewritten {
     let elem = array(&xs)?.1.clone();
     let f = cx.fun1("p", &elem, |cx, p| {

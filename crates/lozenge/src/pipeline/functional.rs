@@ -62,7 +62,10 @@ struct Chosen {
 
 /// The schedules of a file: named strategies that make a definition of their own from another.
 pub fn schedules(checked: &Checked) -> Vec<String> {
-    checked.strategy_set().map(|s| s.schedules().map(|(name, _)| name.to_string()).collect()).unwrap_or_default()
+    checked
+        .strategy_set()
+        .map(|s| s.schedules().map(|(name, _)| name.to_string()).collect())
+        .unwrap_or_default()
 }
 
 fn choose(source: &Source, checked: &Checked, name: &str, choice: &Choice) -> Result<Chosen, Failure> {
