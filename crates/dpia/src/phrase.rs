@@ -8,7 +8,7 @@
 
 use std::sync::Arc;
 
-use functional::{Binder, DataType, Group, Literal, Prim, Term, TermKind};
+use functional::{Arg, Binder, DataType, Group, Literal, Prim, Term, TermKind};
 use loops::{BinaryOp, LoopKind, Name, ReduceOp, Scalar, Size};
 
 use crate::env::Env;
@@ -329,15 +329,44 @@ pub enum Then {
     Into(Acc),
 }
 
-/// Whether the body of a function is as cheap as a constant.
-fn trivial(body: &Term) -> bool {
-    matches!(
-        body.kind(),
-        TermKind::Var(_)
-            | TermKind::Literal(_)
-            | TermKind::Size(_)
-            | TermKind::Prim(Prim::Zero | Prim::One, _)
-    )
+/// Whether a function only rearranges what it gets, as far as a look at this many of its terms shows.
+fn rearranges(body: &Term, fuel: &mut u32) -> bool {
+    if *fuel == 0 {
+        return false;
+    }
+    *fuel -= 1;
+    match body.kind() {
+        TermKind::Var(_) | TermKind::Literal(_) | TermKind::Size(_) => true,
+        TermKind::Let(..) => false,
+        TermKind::Prim(prim, args) => {
+            let cheap = match prim.info().group {
+                Group::Pair | Group::Index | Group::Layout => !stores(*prim),
+                Group::Scalar => matches!(prim, Prim::Zero | Prim::One),
+                Group::Pattern => matches!(
+                    prim,
+                    Prim::MapSeq
+                        | Prim::MapPar
+                        | Prim::MapVec
+                        | Prim::MapUnroll
+                        | Prim::Generate
+                        | Prim::Iota
+                ),
+                Group::Vector => true,
+                Group::Memory => false,
+            };
+            cheap
+                && args.iter().all(|arg| match arg {
+                    Arg::Size(_) => true,
+                    Arg::Fun(f) => rearranges(&f.body, fuel),
+                    Arg::Term(t) => rearranges(t, fuel),
+                })
+        }
+    }
+}
+
+/// Layout primitives whose result is stored.
+fn stores(prim: Prim) -> bool {
+    matches!(prim, Prim::TransPar | Prim::ReverseSeq | Prim::CopySeq | Prim::Scatter)
 }
 
 fn delayed_arg(arg: &ExpArg) -> bool {
@@ -368,7 +397,7 @@ impl Exp {
                 (prim.info().group == Group::Scalar && !matches!(prim, Prim::Zero | Prim::One))
                     || args.iter().any(|arg| match arg {
                         ExpArg::Exp(e) => e.costly(),
-                        ExpArg::Fun(f) => !trivial(&f.body),
+                        ExpArg::Fun(f) => !rearranges(&f.body, &mut 64),
                         ExpArg::Size(_) => false,
                     })
             }

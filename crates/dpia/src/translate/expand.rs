@@ -63,7 +63,12 @@ impl Translator<'_> {
     /// `λi. … xs[i] …` with `x` standing for the element.
     fn read(&mut self, xs: &Exp, i: &PVar, x: &PVar, kind: LoopKind, body: Comm) -> Comm {
         let n = size_of(xs);
-        let Some(e) = xs.at(Exp::var(i, DataType::Idx(n))) else { return body };
+        self.read_at(xs, Exp::var(i, DataType::Idx(n)), x, kind, body)
+    }
+
+    /// `… xs[i] …` with `x` standing for the element.
+    fn read_at(&mut self, xs: &Exp, i: Exp, x: &PVar, kind: LoopKind, body: Comm) -> Comm {
+        let Some(e) = xs.at(i) else { return body };
         if self.paper() {
             return bind(x, &e, &body);
         }
@@ -83,6 +88,16 @@ impl Translator<'_> {
             let line = CommKind::SeqFor(kind, n, j, inner).into();
             let outer = self.read(&rows, &i, &r, kind, line);
             return CommKind::SeqFor(kind, size_of(&rows), i, outer).into();
+        }
+        let dims = self.dims(xs);
+        if dims.len() > 1 {
+            let indices: Vec<PVar> = dims.iter().map(|_| self.loop_index()).collect();
+            let body = self.read_at(xs, self.flat(xs, &dims, &indices), x, kind, body);
+            return dims
+                .into_iter()
+                .zip(indices)
+                .rev()
+                .fold(body, |body, (n, i)| CommKind::SeqFor(kind, n, i, body).into());
         }
         let body = self.read(xs, &i, x, kind, body);
         CommKind::SeqFor(kind, size_of(xs), i, body).into()
@@ -135,23 +150,117 @@ impl Translator<'_> {
             let all = Macro::Map { kind: outer, y: r, o: ro, body, xs: rows, out: to };
             return ("mapI.join", CommKind::Macro(all).into());
         }
+        let dims = self.dims(xs);
+        if dims.len() > 1 {
+            return ("mapI.join", self.map_blocks(kind, y, o, body, xs, out, &dims));
+        }
         let n = size_of(xs);
         let i = self.loop_index();
         let body = self.read(xs, &i, y, kind, body.clone());
+        let name = match kind {
+            LoopKind::Parallel => "mapParI",
+            LoopKind::Vector => "mapVecI",
+            LoopKind::Sequential => "mapSeqI",
+            LoopKind::Unroll(_) => "mapUnrollI",
+        };
+        (name, self.loop_into(kind, n, i, out, o, body))
+    }
+
+    /// The loop whose iteration `i` writes `out{i}`, which `o` stands for.
+    fn loop_into(&mut self, kind: LoopKind, n: Size, i: PVar, out: &Acc, o: &PVar, body: Comm) -> Comm {
         match kind {
             LoopKind::Parallel | LoopKind::Vector => {
-                let name = if kind == LoopKind::Parallel { "mapParI" } else { "mapVecI" };
-                let out = out.clone();
-                (name, CommKind::ParFor { kind, n, out, index: i, o: o.clone(), body }.into())
+                CommKind::ParFor { kind, n, out: out.clone(), index: i, o: o.clone(), body }.into()
             }
             LoopKind::Sequential | LoopKind::Unroll(_) => {
                 if let Some(element) = out.at(Exp::var(&i, DataType::Idx(n.clone()))) {
                     self.bindings.set_acc(o, element);
                 }
-                let name = if kind == LoopKind::Sequential { "mapSeqI" } else { "mapUnrollI" };
-                (name, CommKind::SeqFor(kind, n, i, body).into())
+                CommKind::SeqFor(kind, n, i, body).into()
             }
         }
+    }
+
+    /// A map over an array in which blocks are joined, by a loop for each dimension.
+    #[allow(clippy::too_many_arguments)]
+    fn map_blocks(
+        &mut self,
+        kind: LoopKind,
+        y: &PVar,
+        o: &PVar,
+        body: &Comm,
+        xs: &Exp,
+        out: &Acc,
+        dims: &[Size],
+    ) -> Comm {
+        let (mut acc, mut total) = (out.clone(), size_of(xs));
+        for n in dims.iter().skip(1).rev() {
+            let Some(elem) = element(acc.ty()) else { break };
+            total = total.exact_div(n).unwrap_or_else(|| total.div(n));
+            let rows = DataType::array(total.clone(), DataType::array(n.clone(), elem));
+            acc = acc.view(AccView::Join(n.clone()), rows);
+        }
+        let indices: Vec<PVar> = dims.iter().map(|_| self.loop_index()).collect();
+        let mut outs = vec![(acc.clone(), self.acceptor_variable())];
+        for _ in dims.iter().skip(1) {
+            let (above, o) = &outs[outs.len() - 1];
+            let ty = element(above.ty()).unwrap_or_else(|| above.ty().clone());
+            let next = Acc::var(o, ty);
+            outs.push((next, self.acceptor_variable()));
+        }
+        let last = dims.len() - 1;
+        outs[last].1 = o.clone();
+        let mut comm = self.read_at(xs, self.flat(xs, dims, &indices), y, kind, body.clone());
+        for (level, index) in indices.into_iter().enumerate().rev() {
+            let kind = match kind {
+                LoopKind::Parallel if level > 0 => LoopKind::Sequential,
+                LoopKind::Vector if level < last => LoopKind::Sequential,
+                other => other,
+            };
+            let (out, o) = outs[level].clone();
+            comm = self.loop_into(kind, dims[level].clone(), index, &out, &o, comm);
+        }
+        comm
+    }
+
+    /// The index of an element of joined blocks.
+    fn flat(&self, xs: &Exp, dims: &[Size], indices: &[PVar]) -> Exp {
+        let ty = DataType::Idx(size_of(xs));
+        let mut flat: Option<Exp> = None;
+        for (n, i) in dims.iter().zip(indices) {
+            let i = Exp::var(i, DataType::Idx(n.clone()));
+            flat = Some(match flat {
+                None => i,
+                Some(before) => index::add(index::mul_size(before, n, &ty), i, &ty),
+            });
+        }
+        flat.unwrap_or_else(|| Exp::size(Size::constant(0), ty))
+    }
+
+    /// The dimensions in which an array is best read: more than one where blocks are joined in it.
+    fn dims(&self, xs: &Exp) -> Vec<Size> {
+        if !self.paper()
+            && let ExpKind::Prim(prim, args) = xs.kind()
+        {
+            let inner = match (prim, &args[..]) {
+                (Prim::Join, [ExpArg::Exp(rows)]) => {
+                    let mut dims = self.dims(rows);
+                    dims.extend(element(rows.ty()).and_then(|row| length(&row).cloned()));
+                    return dims;
+                }
+                (Prim::Zip, [ExpArg::Exp(a), ExpArg::Exp(b)]) => {
+                    let dims = self.dims(a);
+                    if dims.len() > 1 { dims } else { self.dims(b) }
+                }
+                (Prim::MapSeq | Prim::MapPar | Prim::MapVec | Prim::MapUnroll, [_, ExpArg::Exp(e)])
+                | (Prim::Copy, [ExpArg::Exp(e)]) => self.dims(e),
+                _ => Vec::new(),
+            };
+            if inner.len() > 1 {
+                return inner;
+            }
+        }
+        vec![size_of(xs)]
     }
 
     /// `new (λv. v := init; seqfor n (λi. f xs[i] v.2 v.1); then v.2)`
