@@ -368,7 +368,7 @@ fn operand_strengths(op: &str, left: &CExpr, right: &CExpr) -> (u8, u8) {
 
 /// The text in pieces of at most `width` characters where that is possible; a continuation has 8 characters less.
 ///
-/// Breaks come after `=`, `,` and `;` and before infix operators, as far outside of parentheses and as far right as possible.
+/// Breaks come after `,` and `;`, before infix operators, or after `=`: as far outside of parentheses, and then as far right, as possible.
 fn broken(text: &str, width: usize) -> Vec<&str> {
     let mut pieces = Vec::new();
     let (mut rest, mut room) = (text, width);
@@ -390,36 +390,24 @@ fn break_point(text: &str, room: usize) -> Option<usize> {
             '(' | '[' => depth += 1,
             ')' | ']' => depth = depth.saturating_sub(1),
             ' ' => {
-                let after = &text[at + 1..];
-                let operator = after.split(' ').next().is_some_and(|word| {
-                    matches!(
-                        word,
-                        "+" | "-"
-                            | "*"
-                            | "/"
-                            | "%"
-                            | "&&"
-                            | "||"
-                            | "?"
-                            | ":"
-                            | "<"
-                            | "<="
-                            | ">"
-                            | ">="
-                            | "=="
-                            | "!="
-                    )
-                });
-                let breakable =
-                    operator || text[..at].ends_with([',', ';', '=']) && !text[..at].ends_with("==");
+                let (before, after) = (&text[..at], &text[at + 1..]);
+                let operator = after.split(' ').next().is_some_and(is_operator);
+                let assignment = before.ends_with('=') && !before.ends_with("==");
+                // between arguments rather than inside one, inside a value rather than before it
+                let rank = match (operator, assignment) {
+                    (false, false) => 3 * depth,
+                    (true, _) => 3 * depth + 1,
+                    (false, true) => 3 * depth + 2,
+                };
+                let breakable = operator || assignment || before.ends_with([',', ';']);
                 // something has to stay on both lines
                 let useful = at > 8 && after.len() > 1;
                 if breakable && useful {
                     if at > room {
                         return best.map(|(_, at)| at).or(Some(at));
                     }
-                    if best.is_none_or(|(d, _)| depth <= d) {
-                        best = Some((depth, at));
+                    if best.is_none_or(|(r, _)| rank <= r) {
+                        best = Some((rank, at));
                     }
                 }
             }
@@ -427,6 +415,10 @@ fn break_point(text: &str, room: usize) -> Option<usize> {
         }
     }
     best.map(|(_, at)| at)
+}
+
+fn is_operator(word: &str) -> bool {
+    ["+", "-", "*", "/", "%", "&&", "||", "?", ":", "<", "<=", ">", ">=", "==", "!="].contains(&word)
 }
 
 /// Text that cannot end a comment early.

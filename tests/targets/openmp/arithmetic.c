@@ -154,8 +154,7 @@ int integers(
                 lozenge_min_i32(a[i] / 3, b[i] % 5)), INT32_MIN);
         d[i] = i / 3 + lozenge_floor_div(i - 5, 3) + i % 7 + lozenge_mod(i - 5, 7) + (i - 5) % 7
                 + (i - 5) / 7 + (int64_t)a[i];
-        d[i] += lozenge_abs(d[i] - 3) * 5 + 14294967296 + lozenge_max(i, n - i) + lozenge_min(i, 3)
-                - 9223372036854775807 + 9223372036854775807;
+        d[i] += lozenge_abs(d[i] - 3) * 5 + 14294967296 + lozenge_max(i, n - i) + lozenge_min(i, 3);
         e[i] = a[i] < b[i] || (a[i] != 0 && !(i == 2));
         c[i] = lozenge_add_i32(lozenge_add_i32(c[i], (int32_t)e[i]),
                 (int32_t)lozenge_mod(d[i], 100));

@@ -9,6 +9,14 @@
 
 enum { OK = 0, OUT_OF_MEMORY = 1, BAD_SIZES = 2 };
 
+/* Quotient rounded toward negative infinity; 0 for a divisor of 0. */
+static inline int64_t lozenge_floor_div(int64_t a, int64_t b) {
+    if (b == 0) {
+        return 0;
+    }
+    return a / b - (a % b != 0 && (a < 0) != (b < 0));
+}
+
 static inline int64_t lozenge_min(int64_t a, int64_t b) {
     return a < b ? a : b;
 }
@@ -136,6 +144,44 @@ int triangle(int64_t n, const double *restrict l, double *restrict x) {
         for (int64_t i = 0; i < lozenge_min(8, n - t); i++) {
             x[(t + i) * n] += 1.0;
         }
+    }
+    return 0;
+}
+
+/* tiles:
+     x int64_t[4], out
+   Returns 0; 1 if memory runs out; 2 if the sizes are not admissible. Arrays must not overlap. */
+int tiles(int64_t n, int64_t m, int64_t *restrict x) {
+    for (int64_t i = 0; i < 4; i++) {
+        x[i] = 0;
+    }
+    if (0 < (n + 7) / 8) {
+        int64_t x_value = x[0];
+        for (int64_t t = 0; t < (n + 7) / 8; t++) {
+            x_value += t;
+        }
+        x[0] = x_value;
+    }
+    if (0 < lozenge_min((n - 5) / 4, (m - 5) / 3)) {
+        int64_t x_value = x[1];
+        for (int64_t t = 0; t < lozenge_min((n - 5) / 4, (m - 5) / 3); t++) {
+            x_value += t + 1;
+        }
+        x[1] = x_value;
+    }
+    if (-1 < lozenge_floor_div(n - 9, 4)) {
+        int64_t x_value = x[2];
+        for (int64_t t = -1; t < lozenge_floor_div(n - 9, 4); t++) {
+            x_value += t + 10;
+        }
+        x[2] = x_value;
+    }
+    if (0 < (n - m) / 2) {
+        int64_t x_value = x[3];
+        for (int64_t t = 0; t < (n - m) / 2; t++) {
+            x_value += 1;
+        }
+        x[3] = x_value;
     }
     return 0;
 }

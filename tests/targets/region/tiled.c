@@ -1,9 +1,6 @@
 #ifndef LOZENGE_MIN
 #define LOZENGE_MIN(a, b) ((a) < (b) ? (a) : (b))
 #endif
-#ifndef LOZENGE_FLOOR_DIV
-#define LOZENGE_FLOOR_DIV(a, b) ((a) / (b) - ((a) % (b) != 0 && ((a) % (b) < 0) != ((b) < 0)))
-#endif
 #ifndef LOZENGE_EXTENT
 #define LOZENGE_EXTENT(n) ((n) > 0 ? (__SIZE_TYPE__)(n) : 0)
 #endif
@@ -19,7 +16,7 @@
     double *__restrict panel = LOZENGE_ALIGN(panel_block);
     #pragma omp for
     for (int t0 = 0; t0 < (n + 31) / 32; t0++) {
-      for (int t1 = 0; t1 < LOZENGE_FLOOR_DIV(p + 31, 32); t1++) {
+      for (int t1 = 0; t1 < (p + 31) / 32; t1++) {
         for (int i = 32 * t0; i < LOZENGE_MIN(n, 32 * t0 + 32); i++) {
           for (int k = 0; k < m; k++) {
             panel[(i - 32 * t0) * m + k] = alpha_c * flat_a_c[i * m + k];

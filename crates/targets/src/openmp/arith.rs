@@ -34,8 +34,28 @@ fn fold(op: &'static str, f: fn(i64, i64) -> Option<i64>, a: CExpr, b: CExpr) ->
     }
 }
 
+/// `x + k` of an expression that ends in adding or subtracting a literal.
+fn offset(e: &CExpr) -> Option<(&CExpr, i64)> {
+    match e {
+        CExpr::Binary("+", x, k) => Some((x, value(k)?)),
+        CExpr::Binary("-", x, k) => Some((x, value(k)?.checked_neg()?)),
+        _ => None,
+    }
+}
+
+/// `a + k` with one literal where `a` ends in a literal: `(n - 1) + 8` is `n + 7`.
+fn shifted(a: &CExpr, k: i64) -> Option<CExpr> {
+    let (x, own) = offset(a)?;
+    let sum = own.checked_add(k)?;
+    // `x` alone may be a literal, and `x - INT64_MIN` is no sum
+    (value(x).is_none() && sum != i64::MIN).then(|| add(x.clone(), CExpr::int(sum)))
+}
+
 /// `a + b`.
 pub fn add(a: CExpr, b: CExpr) -> CExpr {
+    if let Some(sum) = value(&b).and_then(|k| shifted(&a, k)) {
+        return sum;
+    }
     match (value(&a), value(&b)) {
         (Some(0), _) => b,
         (_, Some(0)) => a,
@@ -55,6 +75,9 @@ pub fn add_terms(a: CExpr, b: CExpr) -> CExpr {
 
 /// `a - b`.
 pub fn sub(a: CExpr, b: CExpr) -> CExpr {
+    if let Some(difference) = value(&b).and_then(i64::checked_neg).and_then(|k| shifted(&a, k)) {
+        return difference;
+    }
     match (value(&a), value(&b)) {
         (_, Some(0)) => a,
         (None, Some(y)) if y < 0 && y != i64::MIN => CExpr::binary("+", a, CExpr::int(-y)),

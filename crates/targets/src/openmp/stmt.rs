@@ -303,7 +303,8 @@ impl Lower<'_> {
         let form = self.form(l)?;
         let mut before = Vec::new();
         let lower = self.index(&l.lower)?;
-        let mut upper = self.index(&l.upper)?;
+        let natural = self.ranges.of(&l.lower).low.is_some_and(|v| v >= 0);
+        let mut upper = if natural { self.natural_end(&l.upper)? } else { self.index(&l.upper)? };
         let mut end_name = None;
         if reads_memory(&l.upper) {
             // the end is computed once, before the first iteration
@@ -356,6 +357,34 @@ impl Lower<'_> {
             code.stmts = vec![CStmt::Block(None, before)];
         }
         Ok(code)
+    }
+
+    /// The end of a loop that begins at 0 or later: a quotient may be rounded up where it is negative, since there is no iteration then.
+    fn natural_end(&mut self, e: &Expr) -> Result<CExpr, Diagnostic> {
+        let positive = |e: &Expr| match e {
+            Expr::Int(divisor) if *divisor > 0 => Some(*divisor),
+            _ => None,
+        };
+        match e {
+            Expr::Binary(BinaryOp::Min, a, b) => {
+                let (a, b) = (self.natural_end(a)?, self.natural_end(b)?);
+                Ok(self.binary(BinaryOp::Min, a, b, loops::Scalar::I64, false))
+            }
+            Expr::Binary(BinaryOp::FloorDiv, a, divisor) if positive(divisor).is_some() => {
+                Ok(arith::div(self.index(a)?, self.index(divisor)?))
+            }
+            Expr::Binary(BinaryOp::Add, quotient, more) => {
+                // `(a floordiv c) + k` is `(a + k * c) floordiv c`
+                if let (Expr::Binary(BinaryOp::FloorDiv, a, divisor), Expr::Int(k)) = (&**quotient, &**more)
+                    && let Some(more) = positive(divisor).and_then(|c| c.checked_mul(*k))
+                {
+                    let dividend = arith::add(self.index(a)?, CExpr::int(more));
+                    return Ok(arith::div(dividend, self.index(divisor)?));
+                }
+                self.index(e)
+            }
+            _ => self.index(e),
+        }
     }
 
     /// The loop itself, with bounds that are translated already.
