@@ -66,24 +66,7 @@ impl Lowering<'_> {
     fn conditional(&mut self, cond: &Expr, then: &Stmt, otherwise: Option<&Stmt>) -> Try<Vec<HubStmt>> {
         let condition = match self.condition(cond) {
             Ok(condition) => condition,
-            Err(why) => {
-                let message = format!(
-                    "the condition `{}` is not affine in {}: {}",
-                    self.snippet(cond.at),
-                    self.loop_list(),
-                    why.reason
-                );
-                let diagnostic =
-                    loops::Diagnostic::error(codes::CONDITION, message, self.span(why.at), "not affine")
-                        .help(
-                            "where it chooses between values, write it as a value: `x = condition ? a : b;`",
-                        );
-                // Both branches may have more to tell.
-                let _: Try<()> = self.report(diagnostic);
-                let _ = self.body(then);
-                let _ = otherwise.map(|o| self.body(o));
-                return Err(Failed);
-            }
+            Err(why) => return self.choice(cond, then, otherwise, why),
         };
         let mark = self.known.len();
         self.branches += 1;
@@ -244,7 +227,7 @@ impl Lowering<'_> {
         Ok(())
     }
 
-    fn expression_statement(&mut self, e: &Expr) -> Try<Vec<HubStmt>> {
+    pub(super) fn expression_statement(&mut self, e: &Expr) -> Try<Vec<HubStmt>> {
         match &e.kind {
             ExprKind::Assign(op, target, value) => Ok(vec![self.assignment(*op, target, value, e.at)?]),
             ExprKind::Step(amount, target) => {
@@ -278,7 +261,7 @@ impl Lowering<'_> {
         }
     }
 
-    fn assign(&mut self, target: Access, update: Option<Update>, value: Hub) -> HubStmt {
+    pub(super) fn assign(&mut self, target: Access, update: Option<Update>, value: Hub) -> HubStmt {
         let label = Name::new(format!("S{}", self.labels));
         self.labels += 1;
         HubStmt::Assign(Assign { label: Some(label), target, update, value })
@@ -340,7 +323,7 @@ impl Lowering<'_> {
         Ok(self.assign(access, None, stored))
     }
 
-    fn mark_read(&mut self, access: &Access) {
+    pub(super) fn mark_read(&mut self, access: &Access) {
         let object = self.names.iter().find(|(_, name)| **name == access.array).map(|(k, _)| *k);
         if let Some(array) = object.and_then(|k| self.arrays.get_mut(&k)) {
             array.read = true;

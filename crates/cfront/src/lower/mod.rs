@@ -3,6 +3,7 @@
 
 mod access;
 mod block;
+mod choice;
 mod data;
 mod finish;
 mod header;
