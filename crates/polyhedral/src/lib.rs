@@ -21,6 +21,7 @@ pub mod optimize;
 pub mod scheduling;
 pub mod transform;
 pub mod tree;
+pub mod unstage;
 
 pub use fault::Result;
 pub use model::{Model, Statement};

@@ -1,6 +1,6 @@
 //! The pipeline: model, dependences, schedule, tiles, parallel and vector loops, code, check.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use loops::{Function, Name};
 
@@ -11,8 +11,9 @@ use crate::fault::{self, Result};
 use crate::locality::{self, Caches};
 use crate::model::Model;
 use crate::scheduling::{self, Fusion};
-use crate::transform;
+use crate::transform::contraction::{self, Shape, Split};
 use crate::tree::{Band, Branch, Node, Tree};
+use crate::{transform, unstage};
 
 /// How tile sizes are chosen.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -44,6 +45,8 @@ pub struct Options {
     pub operations: u64,
     /// Whether the result is checked.
     pub check: bool,
+    /// Register tiles and packed operands for contractions; `None` tiles them as other nests.
+    pub contraction: Option<Shape>,
 }
 
 impl Default for Options {
@@ -57,6 +60,7 @@ impl Default for Options {
             vector: true,
             operations: scheduling::Options::default().operations,
             check: true,
+            contraction: Some(Shape::default()),
         }
     }
 }
@@ -114,6 +118,22 @@ pub fn optimize(function: &Function, options: &Options) -> Result<Optimized> {
     }
     let tree = scheduled.tree;
     // Where a stage reaches its limit, less is tried: first without tiles, then the order of the text.
+    if options.contraction.is_some() {
+        for split in [Split::Rows, Split::Columns] {
+            match realise(&model, function, tree.clone(), options, split, &mut report) {
+                Ok((generated, tree)) => return Ok(finish(generated, tree, report)),
+                Err(error) => {
+                    let what = if split == Split::Rows {
+                        "parallel rows of register tiles"
+                    } else {
+                        "register tiles"
+                    };
+                    report.notes.push(format!("{what} were given up: {}", error.message));
+                }
+            }
+        }
+    }
+    let options = &Options { contraction: None, ..options.clone() };
     let plain = Options { tiling: Tiling::None, ..options.clone() };
     let mut attempts = vec![(tree.clone(), options)];
     if options.tiling != Tiling::None {
@@ -122,7 +142,7 @@ pub fn optimize(function: &Function, options: &Options) -> Result<Optimized> {
     attempts.push((Tree::original(&model)?, &plain));
     let last = attempts.len() - 1;
     for (k, (tree, options)) in attempts.into_iter().enumerate() {
-        match realise(&model, function, tree, options, &mut report) {
+        match realise(&model, function, tree, options, Split::Rows, &mut report) {
             Err(error) if k < last && fault::is_limit(&error) => {
                 let given_up = if k + 1 == last { "the new order was" } else { "tiles were" };
                 report.notes.push(format!("{given_up} given up: {}", error.message));
@@ -143,12 +163,16 @@ fn realise(
     function: &Function,
     tree: Tree,
     options: &Options,
+    split: Split,
     report: &mut Report,
 ) -> Result<(Generated, Tree)> {
     report.bands.clear();
     let mut mapper = Mapper { model, options, report };
     let tree = Tree { root: mapper.node(tree.root, options.parallel)? };
-    let generated = generate_checked(model, function, &tree, options, report)?;
+    let generated = match options.contraction {
+        Some(shape) => generate_staged(model, function, &tree, options, (shape, split), report)?,
+        None => generate_checked(model, function, &tree, options, report)?,
+    };
     Ok((generated, tree))
 }
 
@@ -164,6 +188,33 @@ fn generate_checked(
         report.checked = Some(check::function(function, &generated, options.operations)?);
     }
     Ok(generated)
+}
+
+/// As [`generate_checked`], with register tiles for the nests that are marked: the staging is undone for the check.
+fn generate_staged(
+    model: &Model,
+    function: &Function,
+    tree: &Tree,
+    options: &Options,
+    (shape, split): (Shape, Split),
+    report: &mut Report,
+) -> Result<Generated> {
+    let generated = codegen::generate(model, tree, options.operations)?;
+    let Some(mut staged) = contraction::stage(&generated, shape, split) else {
+        return generate_checked(model, function, tree, options, report);
+    };
+    let simple = staged.simplified();
+    let unstaged = match unstage::unstage(&simple) {
+        Ok(unstaged) => {
+            staged = simple;
+            unstaged
+        }
+        Err(_) => unstage::unstage(&staged)?,
+    };
+    if options.check {
+        report.checked = Some(check::function(function, &unstaged, options.operations)?);
+    }
+    Ok(Generated { function: staged.function, instances: staged.instances })
 }
 
 /// Statements that reuse data (more loops than subscripts) want nests of their own; the others want to share one pass.
@@ -216,9 +267,31 @@ impl Mapper<'_> {
             .collect()
     }
 
+    /// Whether a band is one statement's that updates an element in more loops than the element has.
+    fn contracts(&self, band: &Band) -> Result<bool> {
+        if !band.permutable || band.members.len() < 3 {
+            return Ok(false);
+        }
+        let mut iterators = BTreeMap::new();
+        for member in &band.members {
+            for (tuple, position) in locality::driven(self.model, member)? {
+                iterators.entry(tuple).or_insert_with(BTreeSet::new).insert(position);
+            }
+        }
+        let [(tuple, positions)] = iterators.iter().collect::<Vec<_>>()[..] else { return Ok(false) };
+        let Some(statement) = self.model.by_tuple(tuple) else { return Ok(false) };
+        let target: BTreeSet<Name> = statement.assign.target.indices.iter().flat_map(|e| e.vars()).collect();
+        let reused = statement.loops.iter().any(|around| !target.contains(&around.var));
+        Ok(reused && statement.assign.update.is_some() && positions.len() == statement.loops.len())
+    }
+
     fn band(&mut self, mut band: Band, parallel: bool) -> Result<Node> {
         let innermost = !has_band(&band.child);
         let n = band.members.len();
+        if self.options.contraction.is_some() && innermost && parallel && self.contracts(&band)? {
+            self.report.bands.push(format!("{n} loops, permutable, contraction"));
+            return Ok(Node::Mark { name: contraction::MARK.to_owned(), child: Box::new(Node::Band(band)) });
+        }
         // The outermost loop should be parallel: any order of a permutable band is legal.
         if parallel
             && band.permutable

@@ -4,6 +4,7 @@
 //! [`crate::check::function`] checks the code that comes out in the end.
 
 mod affine;
+pub mod contraction;
 mod interchange;
 pub(crate) mod mark;
 mod split;

@@ -1,0 +1,528 @@
+//! Contractions: nests like `C[i][j] += A[i][k] * B[k][j]`, run as register tiles over packed operands.
+//!
+//! A nest is a contraction if its one statement updates an element and some loop (`k`) does not occur in that element's subscripts. One of the loops
+//! that do occur runs along memory (`j`, the vector loop), another one (`i`) gives the rows of a register tile. The largest parts of the value that do not depend
+//! on `j` are packed by rows, those that do not depend on `i` by columns, so that the kernel reads memory in order; what depends on both is
+//! refused here. Nothing depends on the kernel being a product: any update and any value will do, in its own order of rounding, because `k` still ascends for every element.
+//!
+//! Tiles at the rim, and those on a diagonal of a triangular domain, are computed whole on packed zeros: lanes outside the domain are neither loaded nor stored.
+//! Where the range of `k` depends on the row, the part common to all rows of the tile runs in the fast kernel, and the rest row by row.
+//!
+//! What comes out has claims about its local arrays; [`crate::unstage`] verifies them. Left out: which nests may be interchanged. The checker says so in the end.
+
+mod emit;
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use loops::expr::UnaryOp;
+use loops::simplify;
+use loops::typing::Types;
+use loops::visit::{fresh, names};
+use loops::{Access, Assign, BinaryOp, Expr, Function, Loop, Name, Scalar, Stmt};
+
+use crate::codegen::{Generated, Instance};
+use crate::fourier_motzkin::{Inequality, System};
+
+/// Extents of tiles, in elements but for `vectors`.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Shape {
+    /// Rows of a register tile.
+    pub rows: i64,
+    /// Vectors of a row of a register tile.
+    pub vectors: i64,
+    /// Bytes of a vector.
+    pub vector_bytes: i64,
+    /// Steps of the contraction in a packed panel: the panel of a strip of columns stays in the first-level cache.
+    pub depth: i64,
+    /// Rows of a packed block: it stays in the second-level cache. A multiple of `rows`.
+    pub block_rows: i64,
+    /// Strips of columns of a packed panel: it stays in the last-level cache.
+    pub strips: i64,
+    /// The same where blocks of columns run in parallel, and each has a panel of its own.
+    pub own_strips: i64,
+}
+
+impl Default for Shape {
+    fn default() -> Shape {
+        Shape { rows: 8, vectors: 3, vector_bytes: 64, depth: 256, block_rows: 64, strips: 64, own_strips: 8 }
+    }
+}
+
+/// Which blocks run in parallel.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Split {
+    /// Blocks of rows, over one packed panel of columns.
+    Rows,
+    /// Blocks of columns, each with panels of its own: where rows depend on one another.
+    Columns,
+}
+
+/// What a local array holds, as the transformation claims.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Claim {
+    /// The local array.
+    pub local: Name,
+    /// Names of its subscripts in `role`.
+    pub formals: Vec<Name>,
+    /// What an element is.
+    pub role: Role,
+}
+
+/// What an element of a local array is.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Role {
+    /// A copy of this value, over the formals and the loops around the array.
+    Packed(Expr),
+    /// This element, held until it is stored.
+    Held(Access),
+}
+
+/// A function with local arrays that stand for parts of others.
+#[derive(Clone, Debug)]
+pub struct Staged {
+    /// The function.
+    pub function: Function,
+    /// Where its statements come from.
+    pub instances: BTreeMap<Name, Instance>,
+    /// What its new local arrays hold.
+    pub claims: Vec<Claim>,
+}
+
+/// The mark of blocks that hold a nest to be staged.
+pub const MARK: &str = "contraction";
+
+/// Stages every marked block that is a contraction; the number of those tells whether there is anything new.
+pub fn stage(generated: &Generated, shape: Shape, split: Split) -> Option<Staged> {
+    let mut types = Types::of(&generated.function);
+    let mut taken = names(&generated.function.body);
+    taken.extend(generated.function.sizes.iter().cloned());
+    taken.extend(generated.function.params.iter().map(|p| p.name.clone()));
+    let mut stager =
+        Stager { shape, split, taken, instances: generated.instances.clone(), claims: Vec::new(), count: 0 };
+    let body = stager.block(&generated.function.body, &mut types);
+    // Labels that no statement bears any more are no claims.
+    let labels = names(&body);
+    stager.instances.retain(|label, _| labels.contains(label));
+    (stager.count > 0).then(|| Staged {
+        // Bounds and tests that hold anyway are taken out.
+        function: simplify::function(&Function { body, ..generated.function.clone() }),
+        instances: stager.instances,
+        claims: stager.claims,
+    })
+}
+
+struct Stager {
+    shape: Shape,
+    split: Split,
+    taken: BTreeSet<Name>,
+    instances: BTreeMap<Name, Instance>,
+    claims: Vec<Claim>,
+    count: usize,
+}
+
+/// A perfect nest around one statement.
+struct Nest<'a> {
+    loops: Vec<&'a Loop>,
+    assign: &'a Assign,
+}
+
+impl<'a> Nest<'a> {
+    fn of(body: &'a [Stmt]) -> Option<Nest<'a>> {
+        let mut loops = Vec::new();
+        let mut body = body;
+        loop {
+            match body {
+                [Stmt::Loop(l)] if l.step == 1 && l.reductions.is_empty() => {
+                    loops.push(l);
+                    body = &l.body;
+                }
+                [Stmt::Assign(assign)] => return Some(Nest { loops, assign }),
+                _ => return None,
+            }
+        }
+    }
+}
+
+impl Stager {
+    fn block(&mut self, body: &[Stmt], types: &mut Types) -> Vec<Stmt> {
+        let mark = types.enter();
+        let mut result = Vec::new();
+        for stmt in body {
+            match stmt {
+                Stmt::Local(local) => {
+                    types.declare_array(&local.name, &local.elem, local.dims.len());
+                    result.push(stmt.clone());
+                }
+                Stmt::Block { mark: Some(mark), body } if mark.as_str() == MARK => {
+                    let plan = Nest::of(body).and_then(|nest| Plan::of(&nest, types, self));
+                    match plan.and_then(|plan| plan.emit(self)) {
+                        Some(body) => {
+                            self.count += 1;
+                            result.push(Stmt::mark(MARK, body));
+                        }
+                        None => result.extend(body.iter().cloned()),
+                    }
+                }
+                Stmt::Block { mark, body } => {
+                    result.push(Stmt::Block { mark: mark.clone(), body: self.block(body, types) });
+                }
+                Stmt::Loop(l) => {
+                    let scope = types.enter();
+                    types.declare_var(&l.var);
+                    let body = self.block(&l.body, types);
+                    types.leave(scope);
+                    result.push(Stmt::Loop(Loop { body, ..l.clone() }));
+                }
+                Stmt::If { cond, then, otherwise } => result.push(Stmt::If {
+                    cond: cond.clone(),
+                    then: self.block(then, types),
+                    otherwise: self.block(otherwise, types),
+                }),
+                Stmt::Assign(_) | Stmt::Copy(_) | Stmt::Wait(_) => result.push(stmt.clone()),
+            }
+        }
+        types.leave(mark);
+        result
+    }
+
+    fn name(&mut self, base: String) -> Name {
+        let name = fresh(&Name::new(base), &self.taken);
+        self.taken.insert(name.clone());
+        name
+    }
+}
+
+/// On which of `i`, `j`, `k` an expression depends.
+#[derive(Clone, Copy, PartialEq, Eq)]
+struct Depends {
+    i: bool,
+    j: bool,
+}
+
+/// A part of the value that is packed.
+struct Operand {
+    local: Name,
+    value: Expr,
+    scalar: Scalar,
+    column: bool,
+}
+
+/// Everything that is decided before code is written.
+struct Plan<'a> {
+    shape: Shape,
+    split: Split,
+    assign: &'a Assign,
+    outer: Vec<&'a Loop>,
+    i: Name,
+    j: Name,
+    k: Name,
+    /// All bounds of the nest.
+    domain: System,
+    operands: Vec<Operand>,
+    /// The value with operands replaced by scalar variables of the operands' names.
+    kernel: Expr,
+    scalar: Scalar,
+    lanes: i64,
+}
+
+pub(crate) fn linear(expr: &Expr) -> Option<Inequality> {
+    let combine = |a: &Expr, b: &Expr, sign: i128| {
+        let (mut a, b) = (linear(a)?, linear(b)?);
+        for (name, c) in b.coefficients {
+            *a.coefficients.entry(name).or_insert(0) += c.checked_mul(sign)?;
+        }
+        a.coefficients.retain(|_, c| *c != 0);
+        a.constant += b.constant * sign;
+        Some(a)
+    };
+    match expr {
+        Expr::Int(n) => Some(Inequality::constant(i128::from(*n))),
+        Expr::Var(name) => {
+            Some(Inequality { coefficients: BTreeMap::from([(name.to_string(), 1)]), constant: 0 })
+        }
+        Expr::Unary(UnaryOp::Neg, a) => combine(&Expr::Int(0), a, -1),
+        Expr::Binary(BinaryOp::Add, a, b) => combine(a, b, 1),
+        Expr::Binary(BinaryOp::Sub, a, b) => combine(a, b, -1),
+        Expr::Binary(BinaryOp::Mul, a, b) => {
+            let (a, b) = (linear(a)?, linear(b)?);
+            let (factor, mut row) = if a.coefficients.is_empty() {
+                (a.constant, b)
+            } else {
+                (b.coefficients.is_empty().then_some(b.constant)?, a)
+            };
+            row.constant = row.constant.checked_mul(factor)?;
+            for c in row.coefficients.values_mut() {
+                *c = c.checked_mul(factor)?;
+            }
+            row.coefficients.retain(|_, c| *c != 0);
+            Some(row)
+        }
+        _ => None,
+    }
+}
+
+/// `left - right - slack >= 0`, one row for each choice of a maximum on the right or a minimum on the left.
+fn at_least(left: &Expr, right: &Expr, slack: i128, rows: &mut Vec<Inequality>) -> Option<()> {
+    match (left, right) {
+        (Expr::Binary(BinaryOp::Min, a, b), _) => {
+            at_least(a, right, slack, rows)?;
+            at_least(b, right, slack, rows)
+        }
+        (_, Expr::Binary(BinaryOp::Max, a, b)) => {
+            at_least(left, a, slack, rows)?;
+            at_least(left, b, slack, rows)
+        }
+        _ => {
+            let mut row = linear(&(left.clone() - right.clone()))?;
+            row.constant -= slack;
+            rows.push(row);
+            Some(())
+        }
+    }
+}
+
+fn int(value: i128) -> Option<Expr> {
+    i64::try_from(value).ok().map(Expr::Int)
+}
+
+/// The terms of a row with the given sign, and the constant if it has that sign, as a sum of positive terms.
+fn side(row: &Inequality, sign: i128) -> Option<Expr> {
+    let mut sum: Option<Expr> = None;
+    let mut add = |term: Expr| {
+        sum = Some(match sum.take() {
+            None => term,
+            Some(sum) => sum + term,
+        })
+    };
+    for (name, c) in row.coefficients.iter().filter(|(_, c)| c.signum() == sign) {
+        let var = Expr::var(name.as_str());
+        add(if c.abs() == 1 { var } else { int(c.abs())? * var });
+    }
+    if row.constant.signum() == sign {
+        add(int(row.constant.abs())?);
+    }
+    Some(sum.unwrap_or(Expr::Int(0)))
+}
+
+/// The value of a row.
+fn value(row: &Inequality) -> Option<Expr> {
+    let (plus, minus) = (side(row, 1)?, side(row, -1)?);
+    Some(if minus == Expr::Int(0) { plus } else { plus - minus })
+}
+
+/// `row >= 0`, as `negative terms <= positive terms`.
+fn holds(row: &Inequality) -> Option<Expr> {
+    Some(side(row, -1)?.at_most(side(row, 1)?))
+}
+
+fn all(conditions: Vec<Expr>) -> Option<Expr> {
+    conditions.into_iter().reduce(|a, b| a.and(b))
+}
+
+/// `row` with `variable` replaced by a sum.
+fn put(row: &Inequality, variable: &str, by: &Inequality) -> Inequality {
+    let c = row.coefficient(variable);
+    let mut result = row.clone();
+    result.coefficients.remove(variable);
+    for (name, d) in &by.coefficients {
+        *result.coefficients.entry(name.clone()).or_insert(0) += c * d;
+    }
+    result.coefficients.retain(|_, c| *c != 0);
+    result.constant += c * by.constant;
+    result
+}
+
+fn sum(terms: &[(&Name, i64)], constant: i64) -> Inequality {
+    let coefficients = terms.iter().map(|(name, c)| (name.to_string(), i128::from(*c))).collect();
+    Inequality { coefficients, constant: i128::from(constant) }
+}
+
+/// `base <= variable < base + extent`.
+fn tile(variable: &Name, base: &Inequality, extent: i64) -> [Inequality; 2] {
+    let mut low = sum(&[(variable, 1)], 0);
+    for (name, c) in &base.coefficients {
+        *low.coefficients.entry(name.clone()).or_insert(0) -= c;
+    }
+    low.constant -= base.constant;
+    let mut high = low.clone();
+    high.coefficients.values_mut().for_each(|c| *c = -*c);
+    high.constant = i128::from(extent) - 1 - low.constant;
+    [low, high]
+}
+
+fn negated(row: &Inequality) -> Inequality {
+    let coefficients = row.coefficients.iter().map(|(n, c)| (n.clone(), -c)).collect();
+    Inequality { coefficients, constant: -row.constant - 1 }
+}
+
+/// Lower and upper bounds (inclusive) of a variable in a system that holds nothing inside it, without what `known` implies.
+struct Range {
+    rows: Vec<Inequality>,
+    variable: Name,
+}
+
+impl Range {
+    /// `inside` are the variables that are eliminated first.
+    fn of(system: &System, variable: &Name, inside: &[&Name], known: &[Inequality]) -> Option<Range> {
+        let projected = system.eliminate_all(inside.iter().map(|n| n.as_str())).ok()?.system;
+        let mut rows: Vec<Inequality> =
+            projected.rows.into_iter().filter(|r| r.coefficient(variable) != 0).collect();
+        let mut at = 0;
+        while at < rows.len() {
+            let row = rows.remove(at);
+            let others = known.iter().chain(&rows).cloned().chain([negated(&row)]);
+            if !System::new(others).is_empty() {
+                rows.insert(at, row);
+                at += 1;
+            }
+        }
+        Some(Range { rows, variable: variable.clone() })
+    }
+
+    /// Bounds of `(variable - origin) / step`: lower ones rounded down, upper ones exclusive and rounded up; `origin` does not hold the variable.
+    fn steps(&self, origin: &Inequality, step: i64) -> Option<(Expr, Expr)> {
+        let bound = |row: &Inequality, sign: i128| -> Option<Expr> {
+            // sign * c * x + rest >= 0 with c > 0
+            let c = row.coefficient(&self.variable) * sign;
+            let rest = put(row, &self.variable, &Inequality::constant(0));
+            let c64 = i64::try_from(c).ok()?;
+            let shifted = |e: Inequality| -> Option<Expr> {
+                // e / c - origin, over the common denominator
+                let mut e = e;
+                for (name, d) in &origin.coefficients {
+                    *e.coefficients.entry(name.clone()).or_insert(0) -= c * d;
+                }
+                e.coefficients.retain(|_, c| *c != 0);
+                e.constant -= c * origin.constant;
+                value(&e)
+            };
+            let divisor = c64.checked_mul(step)?;
+            if sign > 0 {
+                // x >= ceil(-rest / c); rounded down to a step
+                let mut low = rest.clone();
+                low.coefficients.values_mut().for_each(|v| *v = -*v);
+                low.constant = -low.constant + (if step == 1 { c - 1 } else { 0 });
+                let low = shifted(low)?;
+                Some(if divisor == 1 { low } else { low.floor_div(divisor) })
+            } else {
+                // x <= floor(rest / c); exclusive
+                let high = shifted(rest)?;
+                Some(if divisor == 1 { high + 1 } else { high.floor_div(divisor) + 1 })
+            }
+        };
+        let low: Option<Vec<Expr>> =
+            self.rows.iter().filter(|r| r.coefficient(&self.variable) > 0).map(|r| bound(r, 1)).collect();
+        let high: Option<Vec<Expr>> =
+            self.rows.iter().filter(|r| r.coefficient(&self.variable) < 0).map(|r| bound(r, -1)).collect();
+        Some((low?.into_iter().reduce(|a, b| a.max(b))?, high?.into_iter().reduce(|a, b| a.min(b))?))
+    }
+
+    fn bounds(&self) -> Option<(Expr, Expr)> {
+        self.steps(&Inequality::constant(0), 1)
+    }
+}
+
+impl<'a> Plan<'a> {
+    fn of(nest: &Nest<'a>, types: &Types, stager: &mut Stager) -> Option<Plan<'a>> {
+        let assign = nest.assign;
+        assign.update?;
+        assign.label.as_ref()?;
+        if nest.loops.len() < 3 {
+            return None;
+        }
+        let mut types = types.clone();
+        let mut rows = Vec::new();
+        for l in &nest.loops {
+            types.declare_var(&l.var);
+            let var = Expr::Var(l.var.clone());
+            at_least(&var, &l.lower, 0, &mut rows)?;
+            at_least(&l.upper, &var, 1, &mut rows)?;
+        }
+        let subscripts = assign.target.indices.iter().map(linear).collect::<Option<Vec<_>>>()?;
+        let occurs = |l: &&Loop| subscripts.iter().any(|row| row.coefficient(&l.var) != 0);
+        let (output, contracted): (Vec<&Loop>, Vec<&Loop>) =
+            nest.loops.iter().copied().partition(|l| occurs(l));
+        let (last, before) = subscripts.split_last()?;
+        let along = |l: &&&Loop| {
+            last.coefficient(&l.var) == 1 && before.iter().all(|row| row.coefficient(&l.var) == 0)
+        };
+        let j = output.iter().find(along)?.var.clone();
+        let i = output.iter().rev().find(|l| l.var != j)?.var.clone();
+        let k = contracted.last()?.var.clone();
+        let outer = nest.loops.iter().copied().filter(|l| ![&i, &j, &k].contains(&&l.var)).collect();
+        let scalar = types.access(&assign.target).ok()?.as_scalar()?;
+        let bytes = i64::try_from(scalar.bytes()).ok()?;
+        let lanes = stager.shape.vector_bytes / bytes;
+        let domain = System::new(rows);
+        // Masks along the vector loop are for what is stored, not for the range of the contraction.
+        if lanes < 1 || domain.rows.iter().any(|r| r.coefficient(&k) != 0 && r.coefficient(&j) != 0) {
+            return None;
+        }
+        if domain.rows.iter().any(|r| r.coefficient(&k).abs() > 1) {
+            return None;
+        }
+        let mut plan = Plan {
+            shape: Shape {
+                strips: if stager.split == Split::Rows {
+                    stager.shape.strips
+                } else {
+                    stager.shape.own_strips
+                },
+                ..stager.shape
+            },
+            split: stager.split,
+            assign,
+            outer,
+            i,
+            j,
+            k,
+            domain,
+            operands: Vec::new(),
+            kernel: Expr::Int(0),
+            scalar,
+            lanes,
+        };
+        plan.kernel = plan.operands_of(&assign.value, &types, stager)?;
+        let (columns, rows): (Vec<_>, Vec<_>) = plan.operands.iter().partition(|o| o.column);
+        (!columns.is_empty() && !rows.is_empty()).then_some(plan)
+    }
+
+    fn depends(&self, expr: &Expr) -> Depends {
+        let vars = expr.vars();
+        Depends { i: vars.contains(&self.i), j: vars.contains(&self.j) }
+    }
+
+    /// Replaces the largest parts that depend on one of `i` and `j` by scalar variables, and notes them as operands.
+    fn operands_of(&mut self, expr: &Expr, types: &Types, stager: &mut Stager) -> Option<Expr> {
+        match self.depends(expr) {
+            Depends { i: false, j: false } => Some(expr.clone()),
+            Depends { i: true, j: true } => {
+                if matches!(expr, Expr::Load(_) | Expr::Var(_)) {
+                    return None;
+                }
+                let mut fits = true;
+                let result = expr.map_children(&mut |child| match self.operands_of(child, types, stager) {
+                    Some(new) => new,
+                    None => {
+                        fits = false;
+                        child.clone()
+                    }
+                });
+                fits.then_some(result)
+            }
+            Depends { j: column, .. } => {
+                if let Some(known) = self.operands.iter().find(|o| o.value == *expr) {
+                    return Some(Expr::scalar(known.local.clone()));
+                }
+                let scalar = types.type_of(expr).ok()?;
+                let base = match expr.arrays().into_iter().next_back() {
+                    Some(array) => format!("{array}_{}", if column { "columns" } else { "rows" }),
+                    None => (if column { "columns" } else { "rows" }).to_string(),
+                };
+                let local = stager.name(base);
+                self.operands.push(Operand { local: local.clone(), value: expr.clone(), scalar, column });
+                Some(Expr::scalar(local))
+            }
+        }
+    }
+}

@@ -1,0 +1,487 @@
+//! The code of a planned contraction: blocks, packing, register tiles.
+
+use loops::{Access, ArrayDecl, Assign, Elem, Expr, Loop, LoopKind, Name, Scalar, Stmt, Storage};
+
+use super::Split;
+use super::{Claim, Operand, Plan, Range, Role, Stager, all, holds, put, sum, tile, value};
+use crate::codegen::Instance;
+use crate::fourier_motzkin::{Inequality, System};
+
+/// Names of the loops that tiling adds.
+struct Tiles {
+    j_block: Name,
+    k_block: Name,
+    i_block: Name,
+    j_strip: Name,
+    i_strip: Name,
+    row: Name,
+    vector: Name,
+    lane: Name,
+    held: Name,
+}
+
+fn stepped(var: &Name, lower: Expr, upper: Expr, step: i64, kind: LoopKind, body: Vec<Stmt>) -> Stmt {
+    Stmt::Loop(Loop { var: var.clone(), lower, upper, step, kind, reductions: Vec::new(), body })
+}
+
+fn zero(scalar: Scalar) -> Expr {
+    Expr::constant(scalar, 0)
+}
+
+/// Expression of a row whose variables are loops.
+fn expr(row: &Inequality) -> Option<Expr> {
+    value(row)
+}
+
+impl Plan<'_> {
+    /// The statements of the whole contraction; none where a bound has no form.
+    pub fn emit(&self, stager: &mut Stager) -> Option<Vec<Stmt>> {
+        let (i, j, k) = (&self.i, &self.j, &self.k);
+        let tiles = Tiles {
+            j_block: stager.name(format!("{j}_block")),
+            k_block: stager.name(format!("{k}_block")),
+            i_block: stager.name(format!("{i}_block")),
+            j_strip: stager.name(format!("{j}_strip")),
+            i_strip: stager.name(format!("{i}_strip")),
+            row: stager.name(format!("{i}_in")),
+            vector: stager.name(format!("{j}_vec")),
+            lane: stager.name(format!("{j}_lane")),
+            held: stager.name(format!("{}_tile", self.assign.target.array)),
+        };
+        let width = self.lanes * self.shape.vectors;
+        let panel = width * self.shape.strips;
+        let (by_rows, by_columns) = match self.split {
+            Split::Rows => (LoopKind::Parallel, LoopKind::Sequential),
+            Split::Columns => (LoopKind::Sequential, LoopKind::Parallel),
+        };
+        // The loops that stay outside, with what is known inside them.
+        let mut known: Vec<Inequality> = Vec::new();
+        let mut outer = Vec::new();
+        for (at, l) in self.outer.iter().enumerate() {
+            let inside: Vec<&Name> = self.outer[at + 1..].iter().map(|l| &l.var).chain([i, j, k]).collect();
+            let range = Range::of(&self.domain, &l.var, &inside, &known)?;
+            known.extend(range.rows.iter().cloned());
+            outer.push((l.var.clone(), range.bounds()?));
+        }
+        // Blocks of columns, of the contraction, of rows: each with the domain cut to it.
+        let columns = Range::of(&self.domain, j, &[k, i], &known)?;
+        let columns_bounds = columns.bounds()?;
+        let base = |name: &Name| sum(&[(name, 1)], 0);
+        let cut =
+            |system: &System, rows: [Inequality; 2]| System::new(system.rows.iter().cloned().chain(rows));
+        let in_j = cut(&self.domain, tile(j, &base(&tiles.j_block), panel));
+        let steps = Range::of(&in_j, k, &[i, j], &known)?;
+        let in_jk = cut(&in_j, tile(k, &base(&tiles.k_block), self.shape.depth));
+        let rows = Range::of(&in_jk, i, &[j, k], &known)?;
+        let in_jki = cut(&in_jk, tile(i, &base(&tiles.i_block), self.shape.block_rows));
+        // Strips: columns inside the block, then rows inside the block and the strip of columns.
+        let column = sum(&[(&tiles.j_block, 1), (&tiles.j_strip, width)], 0);
+        let row = sum(&[(&tiles.i_block, 1), (&tiles.i_strip, self.shape.rows)], 0);
+        let strips = Range::of(&in_jki, j, &[k, i], &known)?.steps(&base(&tiles.j_block), width)?;
+        let in_strip = cut(&in_jki, tile(j, &column, width));
+        let row_strips =
+            Range::of(&in_strip, i, &[k, j], &known)?.steps(&base(&tiles.i_block), self.shape.rows)?;
+
+        let column_panels = self.operands.iter().filter(|o| o.column);
+        let row_panels = self.operands.iter().filter(|o| !o.column);
+        let mut in_k = Vec::new();
+        for operand in column_panels {
+            let dims = vec![
+                self.shape.strips.into(),
+                self.shape.depth.into(),
+                self.shape.vectors.into(),
+                self.lanes.into(),
+            ];
+            in_k.push(local(&operand.local, operand.scalar, dims, Storage::Heap));
+            let all_strips = Range::of(&in_jk, j, &[k, i], &known)?.steps(&base(&tiles.j_block), width)?;
+            let depth = Range::of(&in_jk, k, &[i, j], &known)?.bounds()?;
+            let lanes = |body: Vec<Stmt>| self.lanes_loops(&tiles, body);
+            let at = sum(
+                &[
+                    (&tiles.j_block, 1),
+                    (&tiles.j_strip, width),
+                    (&tiles.vector, self.lanes),
+                    (&tiles.lane, 1),
+                ],
+                0,
+            );
+            let fill =
+                self.fill(operand, &in_jk, j, i, &column, width, &at, &column_place(&tiles, k), &lanes)?;
+            let body = vec![stepped(k, depth.0, depth.1, 1, LoopKind::Sequential, fill)];
+            in_k.push(stepped(&tiles.j_strip, all_strips.0, all_strips.1, 1, by_rows, body));
+            self.claim(stager, operand, &tiles, &[(&tiles.j_block, 1)], width);
+        }
+        let mut in_i = Vec::new();
+        for operand in row_panels {
+            let blocks = self.shape.block_rows / self.shape.rows;
+            let dims = vec![blocks.into(), self.shape.depth.into(), self.shape.rows.into()];
+            in_i.push(local(&operand.local, operand.scalar, dims, Storage::Heap));
+            let all_strips =
+                Range::of(&in_jki, i, &[k, j], &known)?.steps(&base(&tiles.i_block), self.shape.rows)?;
+            let depth = Range::of(&in_jki, k, &[i, j], &known)?.bounds()?;
+            let lanes = |body: Vec<Stmt>| {
+                vec![stepped(&tiles.row, 0.into(), self.shape.rows.into(), 1, LoopKind::Unroll(None), body)]
+            };
+            let at = sum(&[(&tiles.i_block, 1), (&tiles.i_strip, self.shape.rows), (&tiles.row, 1)], 0);
+            let fill =
+                self.fill(operand, &in_jki, i, j, &row, self.shape.rows, &at, &row_place(&tiles, k), &lanes)?;
+            let body = vec![stepped(k, depth.0, depth.1, 1, LoopKind::Sequential, fill)];
+            in_i.push(stepped(&tiles.i_strip, all_strips.0, all_strips.1, 1, LoopKind::Sequential, body));
+            self.claim(stager, operand, &tiles, &[(&tiles.i_block, 1)], self.shape.rows);
+        }
+        let kernel = self.tile(stager, &tiles, &row, &column)?;
+        let kernel =
+            vec![stepped(&tiles.i_strip, row_strips.0, row_strips.1, 1, LoopKind::Sequential, kernel)];
+        in_i.push(stepped(&tiles.j_strip, strips.0, strips.1, 1, LoopKind::Sequential, kernel));
+        let (low, high) = rows.bounds()?;
+        in_k.push(stepped(&tiles.i_block, low, high, self.shape.block_rows, by_rows, in_i));
+        let (low, high) = steps.bounds()?;
+        let body = vec![stepped(&tiles.k_block, low, high, self.shape.depth, LoopKind::Sequential, in_k)];
+        let (low, high) = columns_bounds;
+        let mut body = vec![stepped(&tiles.j_block, low, high, panel, by_columns, body)];
+        for (var, (low, high)) in outer.into_iter().rev() {
+            body = vec![stepped(&var, low, high, 1, LoopKind::Sequential, body)];
+        }
+        Some(body)
+    }
+
+    fn lanes_loops(&self, tiles: &Tiles, body: Vec<Stmt>) -> Vec<Stmt> {
+        let lanes = stepped(&tiles.lane, 0.into(), self.lanes.into(), 1, LoopKind::Vector, body);
+        vec![stepped(
+            &tiles.vector,
+            0.into(),
+            self.shape.vectors.into(),
+            1,
+            LoopKind::Unroll(None),
+            vec![lanes],
+        )]
+    }
+
+    /// What a packed operand holds: its value with the tile's coordinates put in.
+    fn claim(
+        &self,
+        stager: &mut Stager,
+        operand: &Operand,
+        tiles: &Tiles,
+        base: &[(&Name, i64)],
+        width: i64,
+    ) {
+        let names = ["strip", "step", "vector", "lane"];
+        let count = if operand.column { 4 } else { 3 };
+        let formals: Vec<Name> =
+            names.iter().take(count).map(|n| Name::new(format!("{}.{n}", operand.local))).collect();
+        let mut terms: Vec<(&Name, i64)> = base.to_vec();
+        terms.push((&formals[0], width));
+        if operand.column {
+            terms.extend([(&formals[2], self.lanes), (&formals[3], 1)]);
+        } else {
+            terms.push((&formals[2], 1));
+        }
+        let along = expr(&sum(&terms, 0)).unwrap_or(Expr::Int(0));
+        let step = Expr::Var(tiles.k_block.clone()) + Expr::Var(formals[1].clone());
+        let variable = if operand.column { &self.j } else { &self.i };
+        let value = operand.value.substitute(&|name| {
+            if name == variable {
+                Some(along.clone())
+            } else if *name == self.k {
+                Some(step.clone())
+            } else {
+                None
+            }
+        });
+        stager.claims.push(Claim { local: operand.local.clone(), formals, role: Role::Packed(value) });
+    }
+
+    /// Fills one step of a strip: without tests where every lane is inside the domain, else lane by lane, with zeros outside.
+    #[allow(clippy::too_many_arguments)] // the geometry of a strip, once for rows and once for columns
+    fn fill(
+        &self,
+        operand: &Operand,
+        system: &System,
+        along: &Name,
+        across: &Name,
+        base: &Inequality,
+        width: i64,
+        at: &Inequality,
+        place: &[Expr],
+        lanes: &dyn Fn(Vec<Stmt>) -> Vec<Stmt>,
+    ) -> Option<Vec<Stmt>> {
+        let projected = system.eliminate(across.as_str()).ok()?;
+        if !projected.exact {
+            return None;
+        }
+        // Conditions on the step alone are those of its loop, up to what the strip adds: they are tested with the lanes.
+        let rows: Vec<Inequality> = projected
+            .system
+            .rows
+            .into_iter()
+            .filter(|r| r.coefficient(along) != 0 || r.coefficient(&self.k) != 0)
+            .collect();
+        let tile_rows = |rows: &[Inequality]| -> Option<Vec<Expr>> {
+            rows.iter().map(|r| holds(&worst(r, along, base, width))).collect()
+        };
+        let target = Access::element(operand.local.clone(), place.to_vec());
+        let at_expr = expr(at)?;
+        let value = operand.value.substitute(&|name| (name == along).then(|| at_expr.clone()));
+        let copy = Stmt::assign(target.clone(), value);
+        let clear = Stmt::assign(target, zero(operand.scalar));
+        let Some(full) = all(tile_rows(&rows)?) else {
+            return Some(lanes(vec![copy]));
+        };
+        let each = all(rows.iter().map(|r| holds(&put(r, along, at))).collect::<Option<Vec<_>>>()?)?;
+        let one = Stmt::If { cond: each, then: vec![copy.clone()], otherwise: vec![clear] };
+        Some(vec![Stmt::If { cond: full, then: lanes(vec![copy]), otherwise: sequential(lanes(vec![one])) }])
+    }
+
+    /// One register tile: load, steps, store.
+    fn tile(
+        &self,
+        stager: &mut Stager,
+        tiles: &Tiles,
+        row: &Inequality,
+        column: &Inequality,
+    ) -> Option<Vec<Stmt>> {
+        let width = self.lanes * self.shape.vectors;
+        let dims = vec![self.shape.rows.into(), self.shape.vectors.into(), self.lanes.into()];
+        let var = |name: &Name| Expr::Var(name.clone());
+        let place = vec![var(&tiles.row), var(&tiles.vector), var(&tiles.lane)];
+        let held = Access::element(tiles.held.clone(), place);
+        let i_at = add(&sum(&[(&tiles.row, 1)], 0), row);
+        let j_at = add(&sum(&[(&tiles.vector, self.lanes), (&tiles.lane, 1)], 0), column);
+        let (i_expr, j_expr) = (expr(&i_at)?, expr(&j_at)?);
+        let element = self.assign.target.map_indices(&mut |e| {
+            e.substitute(&|name| {
+                if *name == self.i {
+                    Some(i_expr.clone())
+                } else if *name == self.j {
+                    Some(j_expr.clone())
+                } else {
+                    None
+                }
+            })
+        });
+        let formals: Vec<Name> =
+            ["row", "vector", "lane"].iter().map(|n| Name::new(format!("{}.{n}", tiles.held))).collect();
+        let renamed = |e: &Expr| {
+            e.substitute(&|name| {
+                let at = [&tiles.row, &tiles.vector, &tiles.lane].into_iter().position(|n| n == name)?;
+                Some(Expr::Var(formals[at].clone()))
+            })
+        };
+        let role = Role::Held(element.map_indices(&mut |e| renamed(e)));
+        stager.claims.push(Claim { local: tiles.held.clone(), formals: formals.clone(), role });
+
+        let every = |body: Vec<Stmt>| {
+            vec![stepped(
+                &tiles.row,
+                0.into(),
+                self.shape.rows.into(),
+                1,
+                LoopKind::Unroll(None),
+                self.lanes_loops(tiles, body),
+            )]
+        };
+        let lane_rows: Vec<&Inequality> = self
+            .domain
+            .rows
+            .iter()
+            .filter(|r| {
+                r.coefficient(&self.k) == 0 && (r.coefficient(&self.i) != 0 || r.coefficient(&self.j) != 0)
+            })
+            .collect();
+        let corner = |r: &Inequality| worst(&worst(r, &self.i, row, self.shape.rows), &self.j, column, width);
+        let full = all(lane_rows.iter().map(|r| holds(&corner(r))).collect::<Option<Vec<_>>>()?);
+        let inside = all(lane_rows
+            .iter()
+            .map(|r| holds(&put(&put(r, &self.i, &i_at), &self.j, &j_at)))
+            .collect::<Option<Vec<_>>>()?);
+        let load = Stmt::assign(held.clone(), Expr::Load(element.clone()));
+        let store = Stmt::assign(element, Expr::Load(held.clone()));
+        let clear = Stmt::assign(held.clone(), zero(self.scalar));
+        let (load, store) = match (full, inside) {
+            (Some(full), Some(inside)) => {
+                let guarded = |then: Stmt, otherwise: Vec<Stmt>| {
+                    sequential(every(vec![Stmt::If { cond: inside.clone(), then: vec![then], otherwise }]))
+                };
+                let choose = |fast: Vec<Stmt>, slow: Vec<Stmt>| {
+                    vec![Stmt::If { cond: full.clone(), then: fast, otherwise: slow }]
+                };
+                (
+                    choose(every(vec![load.clone()]), guarded(load, vec![clear])),
+                    choose(every(vec![store.clone()]), guarded(store, Vec::new())),
+                )
+            }
+            _ => (every(vec![load]), every(vec![store])),
+        };
+        let mut body = vec![local(&tiles.held, self.scalar, dims, Storage::Stack)];
+        body.extend(load);
+        body.extend(self.steps(stager, tiles, row, &i_at, &held, (&i_expr, &j_expr))?);
+        body.extend(store);
+        Some(body)
+    }
+
+    /// The steps of the contraction in a tile: those that all rows have, between those that only some have.
+    fn steps(
+        &self,
+        stager: &mut Stager,
+        tiles: &Tiles,
+        row: &Inequality,
+        i_at: &Inequality,
+        held: &Access,
+        (i_expr, j_expr): (&Expr, &Expr),
+    ) -> Option<Vec<Stmt>> {
+        let k = &self.k;
+        let bounds: Vec<&Inequality> = self.domain.rows.iter().filter(|r| r.coefficient(k) != 0).collect();
+        let block = tile(k, &sum(&[(&tiles.k_block, 1)], 0), self.shape.depth);
+        // A bound on `k` with `i` at the corner where it is tightest, or loosest.
+        let solved = |r: &Inequality, sign: i128| -> Option<Expr> {
+            let mut rest = put(r, k, &Inequality::constant(0));
+            if sign > 0 {
+                rest.coefficients.values_mut().for_each(|c| *c = -*c);
+                rest.constant = -rest.constant;
+                expr(&rest)
+            } else {
+                rest.constant += 1;
+                expr(&rest)
+            }
+        };
+        let side = |sign: i128, tight: bool| -> Option<Expr> {
+            let corner = |r: &Inequality| {
+                if tight {
+                    worst(r, &self.i, row, self.shape.rows)
+                } else {
+                    best(r, &self.i, row, self.shape.rows)
+                }
+            };
+            let rows = bounds.iter().map(|r| corner(r)).chain(block.iter().cloned());
+            let values = rows
+                .filter(|r| r.coefficient(k) * sign > 0)
+                .map(|r| solved(&r, sign))
+                .collect::<Option<Vec<_>>>()?;
+            values.into_iter().reduce(|a, b| if sign > 0 { a.max(b) } else { a.min(b) })
+        };
+        let ragged =
+            |sign: i128| bounds.iter().any(|r| r.coefficient(k) * sign > 0 && r.coefficient(&self.i) != 0);
+        let (low_ragged, high_ragged) = (ragged(1), ragged(-1));
+        let guard = all(bounds
+            .iter()
+            .filter(|r| r.coefficient(&self.i) != 0)
+            .map(|r| holds(&put(r, &self.i, i_at)))
+            .collect::<Option<Vec<_>>>()?);
+        let mut result = Vec::new();
+        let mut piece = |stager: &mut Stager, low: Expr, high: Expr, guarded: bool| -> Option<()> {
+            let statement = self.statement(stager, tiles, held, i_expr, j_expr)?;
+            let lanes = self.lanes_loops(tiles, vec![statement]);
+            let lanes = match (&guard, guarded) {
+                (Some(guard), true) => vec![Stmt::when(guard.clone(), lanes)],
+                _ => lanes,
+            };
+            let rows =
+                stepped(&tiles.row, 0.into(), self.shape.rows.into(), 1, LoopKind::Unroll(None), lanes);
+            result.push(stepped(k, low, high, 1, LoopKind::Sequential, vec![rows]));
+            Some(())
+        };
+        let (any_low, any_high) = (side(1, false)?, side(-1, false)?);
+        let (common_low, common_high) = (side(1, true)?, side(-1, true)?);
+        if low_ragged {
+            piece(stager, any_low.clone(), common_low.clone().min(any_high.clone()), true)?;
+        }
+        piece(stager, common_low.clone(), common_high.clone(), false)?;
+        if high_ragged {
+            let low = if low_ragged { common_low.max(common_high) } else { any_low.max(common_high) };
+            piece(stager, low, any_high, true)?;
+        }
+        Some(result)
+    }
+
+    /// The statement on the held element, with packed operands.
+    fn statement(
+        &self,
+        stager: &mut Stager,
+        tiles: &Tiles,
+        held: &Access,
+        i_expr: &Expr,
+        j_expr: &Expr,
+    ) -> Option<Stmt> {
+        let label = self.assign.label.clone()?;
+        let place = |name: &Name| {
+            let operand = self.operands.iter().find(|o| o.local == *name)?;
+            Some(if operand.column { column_place(tiles, &self.k) } else { row_place(tiles, &self.k) })
+        };
+        let value = self.kernel.map_loads(&mut |access| match place(&access.array) {
+            Some(indices) => Expr::Load(Access::element(access.array, indices)),
+            None => Expr::Load(access),
+        });
+        let instance = stager.instances.get(&label)?.clone();
+        let iterators = instance
+            .iterators
+            .iter()
+            .map(|e| {
+                e.substitute(&|name| {
+                    if *name == self.i {
+                        Some(i_expr.clone())
+                    } else if *name == self.j {
+                        Some(j_expr.clone())
+                    } else {
+                        None
+                    }
+                })
+            })
+            .collect();
+        // Each piece is a copy of the statement under a label of its own; the original's label is given up.
+        let own = stager.name(label.to_string());
+        stager.instances.insert(own.clone(), Instance { original: instance.original, iterators });
+        Some(Stmt::Assign(Assign {
+            label: Some(own),
+            target: held.clone(),
+            update: self.assign.update,
+            value,
+        }))
+    }
+}
+
+/// Loops over lanes that hold a test are not for vectors.
+fn sequential(body: Vec<Stmt>) -> Vec<Stmt> {
+    body.into_iter()
+        .map(|stmt| match stmt {
+            Stmt::Loop(l) => Stmt::Loop(Loop { kind: LoopKind::Sequential, body: sequential(l.body), ..l }),
+            other => other,
+        })
+        .collect()
+}
+
+fn local(name: &Name, scalar: Scalar, dims: Vec<Expr>, storage: Storage) -> Stmt {
+    Stmt::Local(ArrayDecl { name: name.clone(), elem: Elem::Scalar(scalar), dims, storage })
+}
+
+fn add(a: &Inequality, b: &Inequality) -> Inequality {
+    let mut result = a.clone();
+    for (name, c) in &b.coefficients {
+        *result.coefficients.entry(name.clone()).or_insert(0) += c;
+    }
+    result.coefficients.retain(|_, c| *c != 0);
+    result.constant += b.constant;
+    result
+}
+
+/// The row at the end of `base <= variable < base + extent` where it is least.
+fn worst(row: &Inequality, variable: &Name, base: &Inequality, extent: i64) -> Inequality {
+    let end = if row.coefficient(variable) < 0 { extent - 1 } else { 0 };
+    put(row, variable, &add(base, &Inequality::constant(i128::from(end))))
+}
+
+/// The row at the end where it is greatest.
+fn best(row: &Inequality, variable: &Name, base: &Inequality, extent: i64) -> Inequality {
+    let end = if row.coefficient(variable) > 0 { extent - 1 } else { 0 };
+    put(row, variable, &add(base, &Inequality::constant(i128::from(end))))
+}
+
+fn column_place(tiles: &Tiles, k: &Name) -> Vec<Expr> {
+    let var = |name: &Name| Expr::Var(name.clone());
+    vec![var(&tiles.j_strip), var(k) - var(&tiles.k_block), var(&tiles.vector), var(&tiles.lane)]
+}
+
+fn row_place(tiles: &Tiles, k: &Name) -> Vec<Expr> {
+    let var = |name: &Name| Expr::Var(name.clone());
+    vec![var(&tiles.i_strip), var(k) - var(&tiles.k_block), var(&tiles.row)]
+}
