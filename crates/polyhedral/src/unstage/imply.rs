@@ -1,0 +1,251 @@
+//! What holds on a path through loops and tests, as linear rows, and what it implies: decided by Fourier-Motzkin elimination.
+
+use std::collections::BTreeMap;
+
+use loops::expr::CompareOp;
+use loops::{BinaryOp, Expr, LoopKind, Name};
+
+use super::{Site, Step, refused};
+use crate::fault::Result;
+use crate::fourier_motzkin::{Inequality, System};
+use crate::transform::contraction::{Claim, linear};
+
+/// The condition of one of several sites: a fast one for whole tiles and a slow one for the rest give the slow one's test, if the fast one's implies it.
+pub(super) fn condition_of(sites: &[Site]) -> Option<Expr> {
+    let tests = |site: &Site| -> Vec<Expr> {
+        site.path
+            .iter()
+            .filter_map(|s| match s {
+                Step::Holds(cond) => Some(cond.clone()),
+                _ => None,
+            })
+            .collect()
+    };
+    match sites {
+        [one] => tests(one).into_iter().reduce(|a, b| a.and(b)),
+        [fast, slow] => {
+            let inside = tests(slow).into_iter().reduce(|a, b| a.and(b))?;
+            let premises = site_rows(&fast.path);
+            let implied =
+                conjuncts(&inside).iter().all(|c| row_of(c).is_some_and(|row| implies(&premises, &row)));
+            if implied {
+                Some(inside)
+            } else {
+                tests(fast)
+                    .into_iter()
+                    .reduce(|a, b| a.and(b))
+                    .map(|full| Expr::binary(BinaryOp::Or, full, inside))
+            }
+        }
+        _ => None,
+    }
+}
+
+fn conjuncts(cond: &Expr) -> Vec<Expr> {
+    match cond {
+        Expr::Binary(BinaryOp::And, a, b) => conjuncts(a).into_iter().chain(conjuncts(b)).collect(),
+        other => vec![other.clone()],
+    }
+}
+
+/// `cond` as a row that is at least 0.
+fn row_of(cond: &Expr) -> Option<Inequality> {
+    let Expr::Compare(op, a, b) = cond else { return None };
+    let difference = |high: &Expr, low: &Expr, slack: i128| {
+        let mut row = linear(&(high.clone() - low.clone()))?;
+        row.constant -= slack;
+        Some(row)
+    };
+    match op {
+        CompareOp::Le => difference(b, a, 0),
+        CompareOp::Lt => difference(b, a, 1),
+        CompareOp::Ge => difference(a, b, 0),
+        CompareOp::Gt => difference(a, b, 1),
+        CompareOp::Eq | CompareOp::Ne => None,
+    }
+}
+
+/// `var >= lower` and `var < upper` as rows: maxima and minima are several, quotients by constants are multiplied out.
+fn loop_rows(var: &Name, lower: &Expr, upper: &Expr) -> Vec<Inequality> {
+    let mut rows = Vec::new();
+    let x = Expr::Var(var.clone());
+    fn low(x: &Expr, bound: &Expr, slack: i64, rows: &mut Vec<Inequality>) {
+        match bound {
+            Expr::Binary(BinaryOp::Max, a, b) => {
+                low(x, a, slack, rows);
+                low(x, b, slack, rows);
+            }
+            // x >= floor(e / d) + s is d (x - s) >= e - d + 1
+            Expr::Binary(BinaryOp::FloorDiv, e, d) if matches!(**d, Expr::Int(d) if d > 0) => {
+                let scaled = (x.clone() - slack) * (**d).clone() - ((**e).clone() - (**d).clone() + 1);
+                rows.extend(linear(&scaled));
+            }
+            Expr::Binary(BinaryOp::Add, a, c) if matches!(**c, Expr::Int(_)) => {
+                let Expr::Int(c) = **c else { return };
+                if let Some(slack) = slack.checked_add(c) {
+                    low(x, a, slack, rows);
+                }
+            }
+            other => rows.extend(linear(&(x.clone() - other.clone() - slack))),
+        }
+    }
+    fn high(x: &Expr, bound: &Expr, slack: i64, rows: &mut Vec<Inequality>) {
+        match bound {
+            Expr::Binary(BinaryOp::Min, a, b) => {
+                high(x, a, slack, rows);
+                high(x, b, slack, rows);
+            }
+            // x < floor(e / d) + s is d (x - s + 1) <= e
+            Expr::Binary(BinaryOp::FloorDiv, e, d) if matches!(**d, Expr::Int(d) if d > 0) => {
+                let scaled = (**e).clone() - (x.clone() - slack + 1) * (**d).clone();
+                rows.extend(linear(&scaled));
+            }
+            Expr::Binary(BinaryOp::Add, a, c) if matches!(**c, Expr::Int(_)) => {
+                let Expr::Int(c) = **c else { return };
+                if let Some(slack) = slack.checked_add(c) {
+                    high(x, a, slack, rows);
+                }
+            }
+            other => rows.extend(linear(&(other.clone() + slack - x.clone() - 1))),
+        }
+    }
+    low(&x, lower, 0, &mut rows);
+    high(&x, upper, 0, &mut rows);
+    rows
+}
+
+/// A path with upper bounds that are maxima, and lower bounds that are minima, split into cases without; none if they are too many.
+fn cases(path: &[Step]) -> Option<Vec<Vec<Step>>> {
+    fn split(expr: &Expr, op: BinaryOp) -> Vec<Expr> {
+        match expr {
+            Expr::Binary(o, a, b) if *o == op => split(a, op).into_iter().chain(split(b, op)).collect(),
+            other => vec![other.clone()],
+        }
+    }
+    let mut all: Vec<Vec<Step>> = vec![Vec::new()];
+    for step in path {
+        let choices = match step {
+            Step::Loop { var, lower, upper, kind } => {
+                let (lowers, uppers) = (split(lower, BinaryOp::Min), split(upper, BinaryOp::Max));
+                let pairs = lowers.iter().flat_map(|l| uppers.iter().map(move |u| (l.clone(), u.clone())));
+                pairs
+                    .map(|(lower, upper)| Step::Loop { var: var.clone(), lower, upper, kind: *kind })
+                    .collect()
+            }
+            other => vec![other.clone()],
+        };
+        if all.len() * choices.len() > 32 {
+            return None;
+        }
+        all = all
+            .iter()
+            .flat_map(|path| choices.iter().map(move |c| path.iter().cloned().chain([c.clone()]).collect()))
+            .collect();
+    }
+    Some(all)
+}
+
+/// What is known on a path, as rows; conditions that are no rows say nothing here.
+fn site_rows(path: &[Step]) -> Vec<Inequality> {
+    path.iter()
+        .flat_map(|step| match step {
+            Step::Loop { var, lower, upper, .. } => loop_rows(var, lower, upper),
+            Step::Holds(cond) => conjuncts(cond).iter().filter_map(row_of).collect(),
+            Step::Fails => Vec::new(),
+        })
+        .collect()
+}
+
+fn implies(premises: &[Inequality], row: &Inequality) -> bool {
+    let mut negation = row.clone();
+    negation.coefficients.values_mut().for_each(|c| *c = -*c);
+    negation.constant = -negation.constant - 1;
+    System::new(premises.iter().cloned().chain([negation])).is_empty()
+}
+
+/// Each element that is used was filled: what holds at the use implies bounds and tests of the (slow) fill at the same subscripts.
+pub(super) fn covered(
+    claim: &Claim,
+    fills: &[Site],
+    site: &Site,
+    outside: &[Step],
+    conditions: &[Expr],
+) -> Result<()> {
+    let missing = |what: String| {
+        refused(format!("an element of `{}` may be used that was not filled: {what}", claim.local))
+    };
+    let fill = fills.last().ok_or_else(|| missing("it is never filled".to_owned()))?;
+    let mut premises: Vec<Inequality> =
+        conditions.iter().flat_map(conjuncts).filter_map(|c| row_of(&c)).collect();
+    // An upper bound that is a maximum leaves a choice: each case must imply the same.
+    let path: Vec<Step> = outside.iter().chain(&site.path).cloned().collect();
+    let cases = cases(&path).ok_or_else(|| missing("its bounds have too many cases".to_owned()))?;
+    // The fill with its own loop variables set apart, and tied to the use by the subscripts.
+    let mut renaming = BTreeMap::new();
+    for step in &fill.path {
+        if let Step::Loop { var, .. } = step {
+            renaming.insert(var.clone(), Expr::var(format!("{var}'")));
+        }
+    }
+    let rename = |e: &Expr| e.substitute(&|name| renaming.get(name).cloned());
+    for (a, b) in fill.indices.iter().zip(&site.indices) {
+        let row = linear(&(rename(a) - b.clone()))
+            .ok_or_else(|| missing(format!("the subscript `{a}` is not linear")))?;
+        let mut negated = row.clone();
+        negated.coefficients.values_mut().for_each(|c| *c = -*c);
+        negated.constant = -negated.constant;
+        premises.extend([row, negated]);
+    }
+    // A fast fill under a test comes first; it must not copy more than the slow one's test allows, for the source may end there.
+    for step in &fill.path {
+        let (rows, text) = match step {
+            Step::Loop { var, lower, upper, .. } => {
+                let (low, high) = (rename(lower), rename(upper));
+                (loop_rows(&Name::new(format!("{var}'")), &low, &high), format!("{var} in {lower}..{upper}"))
+            }
+            Step::Holds(cond) => {
+                let cond = rename(cond);
+                let rows: Option<Vec<_>> = conjuncts(&cond).iter().map(row_of).collect();
+                (rows.ok_or_else(|| missing(format!("the test `{cond}` is not linear")))?, cond.to_string())
+            }
+            Step::Fails => continue,
+        };
+        for row in rows {
+            let in_case = |case: &Vec<Step>| {
+                let premises: Vec<Inequality> =
+                    site_rows(case).into_iter().chain(premises.iter().cloned()).collect();
+                implies(&premises, &row)
+            };
+            if !cases.iter().all(in_case) {
+                return Err(missing(text));
+            }
+        }
+    }
+    let [fast, slow] = fills else { return Ok(()) };
+    // Two fills: one for whole strips, one with a test. The strips, steps and lanes must be the same.
+    let loops = |s: &Site| -> Vec<Step> {
+        s.path.iter().filter(|s| matches!(s, Step::Loop { .. })).cloned().map(plain).collect()
+    };
+    if fast.indices != slow.indices || loops(fast) != loops(slow) {
+        return Err(refused(format!("the two fills of `{}` have different loops", claim.local)));
+    }
+    let Some(tests) = condition_of(std::slice::from_ref(slow)) else { return Ok(()) };
+    let premises = site_rows(&fast.path);
+    for test in conjuncts(&tests) {
+        if !row_of(&test).is_some_and(|row| implies(&premises, &row)) {
+            return Err(refused(format!(
+                "the fast fill of `{}` copies more than the other one",
+                claim.local
+            )));
+        }
+    }
+    Ok(())
+}
+
+/// A step without the kind of its loop, which has no bearing on what is visited.
+fn plain(step: Step) -> Step {
+    match step {
+        Step::Loop { var, lower, upper, .. } => Step::Loop { var, lower, upper, kind: LoopKind::Sequential },
+        other => other,
+    }
+}
