@@ -72,7 +72,7 @@ impl Program {
         let include = format!("-I{}", folder.display());
         let mut all = vec!["-std=gnu11", include.as_str()];
         all.extend(flags);
-        let compile_time = compiler.compile(&[&source], &program, &all, libraries)?;
+        let compile_time = compiler.compile_plain(&[&source], &program, &all, libraries)?;
         Ok(Program { scratch, program, compile_time })
     }
 

@@ -157,16 +157,28 @@ impl Compiler {
         flags: &[&str],
         libraries: &[&str],
     ) -> Result<Duration, Failure> {
+        let flags: Vec<&str> = ["-std=c99", "-fopenmp"].iter().chain(flags).copied().collect();
+        self.compile_plain(sources, program, &flags, libraries)
+    }
+
+    /// As [`Compiler::compile`], with no flags but those given.
+    ///
+    /// # Errors
+    /// As [`Compiler::compile`].
+    pub fn compile_plain(
+        &self,
+        sources: &[&Path],
+        program: &Path,
+        flags: &[&str],
+        libraries: &[&str],
+    ) -> Result<Duration, Failure> {
         let mut command = Command::new(&self.command);
-        command.arg("-std=c99").args(flags).arg("-fopenmp").args(sources).arg("-o").arg(program);
-        command.args(libraries).arg("-lm");
+        command.args(flags).args(sources).arg("-o").arg(program).args(libraries).arg("-lm");
         let finished = run(&mut command, self.limit)?;
         if !finished.status.success() {
             let said: String = finished.stderr.lines().take(30).collect::<Vec<_>>().join("\n");
-            let failure = Failure::environment(
-                "X0302",
-                format!("`{}` does not compile the generated C", self.command.display()),
-            );
+            let failure =
+                Failure::environment("X0302", format!("`{}` does not compile the C", self.command.display()));
             let failure = if said.is_empty() { failure } else { failure.note(said) };
             return Err(failure.help("if this compiler is an old or unusual one, set CC to another; else this is a defect of lozenge"));
         }

@@ -15,9 +15,11 @@ use crate::bind::{self, Sizes};
 use crate::cases::{self, CaseKind, Setting};
 use crate::check;
 use crate::cli::{Bench, Choice, Mode};
+use crate::command::bench_c;
 use crate::execute::{Build, Executable};
 use crate::failure::{Failure, Source};
 use crate::files::{find, read_source};
+use crate::kernel;
 use crate::measure::{Effort, Measured, Variant, interleaved};
 use crate::pipeline::{self, Front, Lowered};
 use crate::process::{Compiler, Optimise};
@@ -55,8 +57,16 @@ pub fn run(arguments: &Bench, as_json: bool) -> Result<(), Failure> {
     let compiler = Compiler::find()?;
     let mut files = Vec::new();
     for path in &arguments.paths {
-        files.extend(find(path, &["loz", "loops"])?);
+        files.extend(find(path, &["loz", "loops", "c"])?);
     }
+    let (kernels, files): (Vec<PathBuf>, Vec<PathBuf>) =
+        files.into_iter().partition(|f| f.extension().is_some_and(|e| e == "c"));
+    let wanted = |f: &PathBuf| {
+        let name = f.file_stem().unwrap_or_default().to_string_lossy();
+        arguments.filter.as_ref().is_none_or(|wanted| name.contains(wanted.as_str()))
+            && read_source(f).is_ok_and(|s| kernel::has_region(&s.text))
+    };
+    let kernels: Vec<PathBuf> = kernels.into_iter().filter(wanted).collect();
     let mut told = Vec::new();
     if !as_json {
         report::print(&format!(
@@ -71,9 +81,10 @@ pub fn run(arguments: &Bench, as_json: bool) -> Result<(), Failure> {
             told.extend(bench_point(file, &source, &point, arguments, &compiler, as_json)?);
         }
     }
+    told.extend(bench_c::run(&kernels, arguments, &compiler, as_json)?);
     if as_json {
         report::print(&format!("{:#}\n", json!({ "ok": true, "benchmarks": told })));
-    } else if told.is_empty() {
+    } else if told.is_empty() && kernels.is_empty() {
         report::print("no benchmarks: a program has them in comments such as `-- bench dot n=1000000`\n");
     }
     Ok(())

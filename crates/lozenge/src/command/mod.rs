@@ -1,6 +1,7 @@
 //! The commands, one module each, and what they share: reading the command line, the deep stack, reporting failures.
 
 mod bench;
+mod bench_c;
 mod compile;
 mod explain;
 mod fmt;

@@ -50,7 +50,7 @@ pub fn compare(
     sanitize: bool,
 ) -> Result<(), Failure> {
     let folder = Path::new(&source.path).parent().unwrap_or(Path::new("."));
-    let mut flags = vec!["-O1", "-ffp-contract=off"];
+    let mut flags = vec!["-O1", "-ffp-contract=off", "-fopenmp"];
     flags.extend(defines.iter().map(String::as_str));
     let limit = Duration::from_secs(120);
     let original = Program::build(compiler, &source.text, folder, &flags, &[])?.run(1, limit)?;

@@ -217,6 +217,14 @@ fn to_text(
     targets::emit(program, &options).map_err(Failure::from)
 }
 
+/// The regions of a C source.
+///
+/// # Errors
+/// What the preprocessor and the front end refuse.
+pub fn open_c(source: &Source, choice: &Choice) -> Result<CFile, Failure> {
+    c::open(source, choice)
+}
+
 /// Takes every definition of a source to a loop program, for the errors on the way.
 ///
 /// # Errors

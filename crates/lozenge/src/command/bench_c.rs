@@ -1,0 +1,311 @@
+//! `lozenge bench` on C programs with marked regions: the original by several compilers, the rewritten program, and BLAS where a text of
+//! `benches/blas` says how the region is written with it.
+//!
+//! Each program times its own region; programs run in turns, each in a process of its own.
+
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use cfront::Replacement;
+use serde_json::{Value as Json, json};
+
+use crate::cli::{Bench, Choice, Stage};
+use crate::failure::{Failure, Source};
+use crate::files::read_source;
+use crate::kernel::Program;
+use crate::pipeline;
+use crate::process::{Compiler, on_path};
+use crate::report;
+use crate::statistics::{Summary, geometric_mean, seconds};
+
+/// The kernels of the linear-algebra table.
+const LINEAR_ALGEBRA: [&str; 13] = [
+    "gemm", "gemver", "gesummv", "symm", "syrk", "syr2k", "trmm", "2mm", "3mm", "atax", "bicg", "doitgen",
+    "mvt",
+];
+/// Compilers that are measured beside the system's, newest first.
+const CLANGS: [&str; 5] = ["clang-22", "clang-19", "clang-16", "clang-14", "clang"];
+/// The label of the rewritten program.
+const OURS: &str = "lozenge";
+
+/// One way to build a program.
+struct Variant {
+    label: &'static str,
+    program: Program,
+}
+
+/// What was measured of one kernel.
+struct Row {
+    kernel: String,
+    times: Vec<(&'static str, Option<f64>)>,
+    agrees: bool,
+    translation: Duration,
+    compile_ours: Duration,
+    compile_original: Duration,
+}
+
+/// Runs the benchmarks of C programs and returns them for tools.
+///
+/// # Errors
+/// What is missing to run; a kernel that fails is told in its row.
+pub fn run(
+    files: &[PathBuf],
+    arguments: &Bench,
+    compiler: &Compiler,
+    as_json: bool,
+) -> Result<Vec<Json>, Failure> {
+    let mut told = Vec::new();
+    for threads in &arguments.threads {
+        let mut rows = Vec::new();
+        let bar = report::progress(files.len() as u64, "measuring");
+        for file in files {
+            bar.set_message(file.display().to_string());
+            match measure(file, arguments, compiler, *threads) {
+                Ok(row) => rows.push(row),
+                Err(failure) => bar.suspend(|| {
+                    report::print_error(&format!("{}: {}\n", file.display(), failure.summary()));
+                }),
+            }
+            bar.inc(1);
+        }
+        bar.finish_and_clear();
+        if as_json {
+            told.extend(rows.iter().map(|r| row_json(r, *threads)));
+        } else if !rows.is_empty() {
+            report::print(&text(&rows, *threads));
+        }
+    }
+    Ok(told)
+}
+
+fn measure(file: &Path, arguments: &Bench, compiler: &Compiler, threads: u32) -> Result<Row, Failure> {
+    let source = read_source(file)?;
+    let folder = file.parent().unwrap_or(Path::new("."));
+    let kernel = file.file_stem().map(|s| s.to_string_lossy().into_owned()).unwrap_or_default();
+    let repetitions = if arguments.quick { "-DREPS=1" } else { "-DREPS=3" };
+    let defines = vec!["-DLARGE".to_owned()];
+    let choice = Choice { assume_no_alias: true, defines: defines.clone(), ..Choice::default() };
+    let began = Instant::now();
+    let rewritten = pipeline::emit(&source, Stage::C, &choice)?.text;
+    let translation = began.elapsed();
+
+    let base = ["-O3", "-march=native", "-DLARGE", repetitions];
+    let build = |compiler: &Compiler, text: &str, more: &[&str], libraries: &[&str]| {
+        let flags: Vec<&str> = base.iter().chain(more).copied().collect();
+        Program::build(compiler, text, folder, &flags, libraries)
+    };
+    let mut variants =
+        vec![Variant { label: OURS, program: build(compiler, &rewritten, &["-fopenmp"], &[])? }];
+    variants.push(Variant { label: "gcc", program: build(compiler, &source.text, &[], &[])? });
+    if let Some(clang) = CLANGS.iter().find_map(|name| on_path(Path::new(name))) {
+        let clang = Compiler { command: clang, limit: compiler.limit };
+        let polly: &[&str] = if threads > 1 {
+            &[
+                "-mllvm",
+                "-polly",
+                "-mllvm",
+                "-polly-parallel",
+                "-mllvm",
+                "-polly-omp-backend=LLVM",
+                "-fopenmp",
+            ]
+        } else {
+            &["-mllvm", "-polly"]
+        };
+        for (label, flags) in [("clang", &[][..]), ("polly", polly)] {
+            if let Ok(program) = build(&clang, &source.text, flags, &[]) {
+                variants.push(Variant { label, program });
+            }
+        }
+    }
+    if let Some(text) = with_blas(&source, file, &choice, &kernel)? {
+        for (label, library) in [("openblas", "-lopenblas"), ("blis", "-lblis")] {
+            if let Ok(program) = build(compiler, &text, &[], &[library]) {
+                variants.push(Variant { label, program });
+            }
+        }
+    }
+
+    let rounds = if arguments.quick { 1 } else { arguments.reps.min(5) };
+    let mut samples: Vec<Vec<Duration>> = vec![Vec::new(); variants.len()];
+    let mut outputs: Vec<Vec<u8>> = vec![Vec::new(); variants.len()];
+    for round in 0..rounds {
+        for (k, variant) in variants.iter().enumerate() {
+            if round > 0 && samples[k].is_empty() {
+                continue;
+            }
+            let Ok(run) = variant.program.run(threads, Duration::from_secs(300)) else { continue };
+            if let Some(seconds) = run.seconds {
+                samples[k].push(Duration::from_secs_f64(seconds.max(0.0)));
+            }
+            outputs[k] = run.output;
+        }
+    }
+    let times = variants
+        .iter()
+        .zip(&samples)
+        .map(|(v, s)| (v.label, (!s.is_empty()).then(|| Summary::of(s).median)))
+        .collect();
+    Ok(Row {
+        kernel,
+        times,
+        agrees: close(&outputs[0], &outputs[1]),
+        translation,
+        compile_ours: variants[0].program.compile_time,
+        compile_original: variants[1].program.compile_time,
+    })
+}
+
+/// The program with its region written by calls of BLAS, where `benches/blas` says how.
+fn with_blas(source: &Source, file: &Path, choice: &Choice, kernel: &str) -> Result<Option<String>, Failure> {
+    let root = file.ancestors().find(|a| a.join("benches/blas").is_dir());
+    let folder = match root {
+        Some(root) => root.join("benches/blas"),
+        None if Path::new("benches/blas").is_dir() => PathBuf::from("benches/blas"),
+        None => return Ok(None),
+    };
+    let path = folder.join(format!("{kernel}.c"));
+    if !path.is_file() {
+        return Ok(None);
+    }
+    let calls = read_source(&path)?.text;
+    let header = read_source(&folder.join("cblas-calls.h"))?.text;
+    let parsed = pipeline::open_c(source, choice)?;
+    let replacement = Replacement { region: 0, text: format!("{{\n{calls}}}\n"), includes: Vec::new() };
+    let text = cfront::splice(&source.text, &parsed, &[replacement])
+        .map_err(|d| Failure::in_source(source, vec![d]))?;
+    Ok(Some(format!("{header}\n{text}")))
+}
+
+/// Whether two output files hold the same arrays, up to contraction and the order of sums: within 1e-6 of the largest magnitude of each.
+fn close(left: &[u8], right: &[u8]) -> bool {
+    let (Some(left), Some(right)) = (arrays(left), arrays(right)) else { return left == right };
+    left.len() == right.len()
+        && left.iter().zip(&right).all(|(a, b)| {
+            let scale = a.iter().chain(b).map(|x| x.abs()).filter(|x| x.is_finite()).fold(1e-300, f64::max);
+            a.len() == b.len()
+                && a.iter()
+                    .zip(b)
+                    .all(|(x, y)| x == y || (x.is_nan() && y.is_nan()) || (x - y).abs() <= 1e-6 * scale)
+        })
+}
+
+/// The arrays of an output file: a line `name type count` and the bytes, for each.
+fn arrays(mut bytes: &[u8]) -> Option<Vec<Vec<f64>>> {
+    let mut all = Vec::new();
+    while !bytes.is_empty() {
+        let end = bytes.iter().position(|b| *b == b'\n')?;
+        let line = std::str::from_utf8(&bytes[..end]).ok()?;
+        let mut words = line.split(' ').skip(1);
+        let (kind, count) = (words.next()?, words.next()?.parse::<usize>().ok()?);
+        let width = match kind {
+            "double" | "long" => 8,
+            "float" | "int" => 4,
+            _ => 1,
+        };
+        let data = bytes.get(end + 1..end + 1 + count.checked_mul(width)?)?;
+        bytes = &bytes[end + 1 + count * width..];
+        all.push(
+            data.chunks_exact(width)
+                .map(|c| match (kind, c) {
+                    ("double", c) => f64::from_ne_bytes(c.try_into().unwrap_or_default()),
+                    ("long", c) => i64::from_ne_bytes(c.try_into().unwrap_or_default()) as f64,
+                    ("float", c) => f64::from(f32::from_ne_bytes(c.try_into().unwrap_or_default())),
+                    ("int", c) => f64::from(i32::from_ne_bytes(c.try_into().unwrap_or_default())),
+                    (_, c) => f64::from(c[0]),
+                })
+                .collect(),
+        );
+    }
+    Some(all)
+}
+
+fn labels(rows: &[Row]) -> Vec<&'static str> {
+    let mut labels: Vec<&'static str> = Vec::new();
+    for (label, _) in rows.iter().flat_map(|r| &r.times) {
+        if !labels.contains(label) {
+            labels.push(label);
+        }
+    }
+    labels
+}
+
+fn time_of(row: &Row, label: &str) -> Option<f64> {
+    row.times.iter().find(|(l, _)| *l == label).and_then(|(_, t)| *t)
+}
+
+/// The time of the best of these over ours.
+fn ratio(row: &Row, peers: &[&str]) -> Option<f64> {
+    let best = peers.iter().filter_map(|p| time_of(row, p)).fold(f64::INFINITY, f64::min);
+    let ours = time_of(row, OURS).filter(|t| *t > 0.0)?;
+    best.is_finite().then(|| best / ours)
+}
+
+fn text(rows: &[Row], threads: u32) -> String {
+    let labels = labels(rows);
+    let mut head = vec![format!("{threads} thread{}", if threads == 1 { "" } else { "s" })];
+    head.extend(labels.iter().map(|l| (*l).to_owned()));
+    head.extend(
+        [
+            "gcc / ours",
+            "best compiler / ours",
+            "best BLAS / ours",
+            "result",
+            "translate",
+            "cc ours",
+            "cc orig.",
+        ]
+        .map(str::to_owned),
+    );
+    let mut table = vec![head];
+    let show = |r: Option<f64>| r.map_or("-".to_owned(), |r| format!("{r:.2}"));
+    let compilers = ["gcc", "clang", "polly"];
+    let libraries = ["openblas", "blis"];
+    for row in rows {
+        let mut cells = vec![row.kernel.clone()];
+        cells.extend(labels.iter().map(|l| time_of(row, l).map_or("-".to_owned(), seconds)));
+        cells.push(show(ratio(row, &["gcc"])));
+        cells.push(show(ratio(row, &compilers)));
+        cells.push(show(ratio(row, &libraries)));
+        cells.push(if row.agrees { "agrees".into() } else { "DIFFERS".into() });
+        cells.extend(
+            [row.translation, row.compile_ours, row.compile_original].map(|d| seconds(d.as_secs_f64())),
+        );
+        table.push(cells);
+    }
+    let mut mean = |name: &str, chosen: &dyn Fn(&Row) -> bool| {
+        let of = |peers: &[&str]| {
+            let ratios: Vec<f64> =
+                rows.iter().filter(|r| chosen(r)).filter_map(|r| ratio(r, peers)).collect();
+            show(geometric_mean(&ratios))
+        };
+        let mut cells = vec![name.to_owned()];
+        cells.extend(labels.iter().map(|_| String::new()));
+        cells.extend([of(&["gcc"]), of(&compilers), of(&libraries)]);
+        table.push(cells);
+    };
+    mean("geometric mean, linear algebra", &|r| LINEAR_ALGEBRA.contains(&r.kernel.as_str()));
+    mean("geometric mean, all", &|_| true);
+    let total: f64 = rows.iter().map(|r| r.translation.as_secs_f64()).sum();
+    let slowest = rows.iter().map(|r| r.translation.as_secs_f64()).fold(0.0, f64::max);
+    format!(
+        "{}translation: mean {}, slowest {}\n\n",
+        report::table(&table),
+        seconds(total / rows.len().max(1) as f64),
+        seconds(slowest)
+    )
+}
+
+fn row_json(row: &Row, threads: u32) -> Json {
+    let times: serde_json::Map<String, Json> =
+        row.times.iter().map(|(l, t)| ((*l).to_owned(), json!(t))).collect();
+    json!({
+        "kernel": row.kernel, "threads": threads, "seconds": times, "agrees": row.agrees,
+        "gcc_over_ours": ratio(row, &["gcc"]),
+        "best_compiler_over_ours": ratio(row, &["gcc", "clang", "polly"]),
+        "best_blas_over_ours": ratio(row, &["openblas", "blis"]),
+        "translation": row.translation.as_secs_f64(),
+        "c_compiler_ours": row.compile_ours.as_secs_f64(),
+        "c_compiler_original": row.compile_original.as_secs_f64(),
+    })
+}
