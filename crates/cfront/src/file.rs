@@ -338,6 +338,13 @@ impl<'s> Reader<'s> {
             self.diagnostics.push(diagnostic);
             return;
         }
+        if let Some(reason) = self.cut(first, last) {
+            let span = self.source.span(one(first));
+            let message = format!("the region is {reason}, so its statements would fall apart");
+            let diagnostic = Diagnostic::error(codes::PRAGMAS, message, span, "the region");
+            self.diagnostics.push(diagnostic.help("put braces around it, outside of the pragmas"));
+            return;
+        }
         let place = match self.place(first, last) {
             Ok(place) => place,
             Err(diagnostic) => {
@@ -406,6 +413,21 @@ impl<'s> Reader<'s> {
                 });
             }
             Err(diagnostics) => self.diagnostics.extend(diagnostics),
+        }
+    }
+
+    /// Whether the region stands where C expects a single statement.
+    fn cut(&self, first: usize, last: usize) -> Option<&'static str> {
+        let is_pragma =
+            |k: &usize| matches!(self.source.tokens[*k].tok, Tok::Pragma | Tok::Scop | Tok::EndScop);
+        let before = (0..first).rev().find(|k| !is_pragma(k))?;
+        let after = (last..self.source.tokens.len()).find(|k| !is_pragma(k))?;
+        if self.source.token_text(after) == "else" {
+            return Some("followed by an `else`");
+        }
+        match self.source.tokens[before].tok {
+            Tok::Punct(";" | "{" | "}" | ":") => None,
+            _ => Some("the body of a statement without braces"),
         }
     }
 

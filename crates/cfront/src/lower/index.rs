@@ -239,6 +239,9 @@ impl Lowering<'_> {
         let form = a.form.plus(sign, &b.form).ok_or_else(|| too_large(at))?;
         let ty = a.ty.common(b.ty);
         if sign < 0 && ty.is_unsigned() && !self.holds(&form) {
+            if self.strict {
+                return Err(not(format!("unsigned `{}` may wrap below zero", self.snippet(at)), at));
+            }
             self.assume_no_wrap(at);
         }
         let expr = match (&a.expr, &b.expr) {
@@ -459,7 +462,11 @@ impl Lowering<'_> {
                 Ok(Condition { expr: negate(a.expr), holds: a.fails, fails: a.holds })
             }
             ExprKind::Binary(op, a, b) if compare_op(*op).is_some() => {
-                let (left, right) = (self.index(a)?, self.index(b)?);
+                // A wrapped difference decides otherwise without going out of bounds.
+                let strict = std::mem::replace(&mut self.strict, true);
+                let sides = (self.index(a), self.index(b));
+                self.strict = strict;
+                let (left, right) = (sides.0?, sides.1?);
                 let ty = left.ty.common(right.ty);
                 if ty.is_unsigned() {
                     for (side, e) in [(&left, a), (&right, b)] {

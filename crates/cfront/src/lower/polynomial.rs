@@ -9,6 +9,7 @@ use loops::{BinaryOp, Expr as Hub, Name};
 use super::Lowering;
 use super::index::NotIndex;
 use crate::ast::{Binary, Expr, ExprKind, Unary};
+use crate::ctype::CType;
 use crate::linear::Linear;
 
 /// A sum of products of names with coefficients; the empty product is 1.
@@ -151,12 +152,29 @@ impl Lowering<'_> {
             }
             ExprKind::Unary(Unary::Minus, a) => Polynomial::default().plus(-1, &self.polynomial(a, factors)?),
             ExprKind::Unary(Unary::Plus, a) => return self.polynomial(a, factors),
-            ExprKind::Cast(ty, a) if matches!(ty.ty, crate::ctype::CType::Int(i) if i.bits() >= 32) => {
+            ExprKind::Cast(ty, a) if self.keeps_value(&ty.ty, a) => {
                 return self.polynomial(a, factors);
             }
             _ => None,
         };
         result.ok_or(why)
+    }
+
+    /// Whether a conversion to a type keeps the value of an index expression, as far as its sign goes.
+    fn keeps_value(&mut self, ty: &CType, a: &Expr) -> bool {
+        match ty {
+            CType::Int(int) => int.bits() >= 32 && (!int.is_unsigned() || self.is_natural(a)),
+            _ => false,
+        }
+    }
+
+    /// Whether sums and products of what is known not to be negative.
+    fn is_natural(&mut self, e: &Expr) -> bool {
+        match &e.kind {
+            ExprKind::Binary(Binary::Add | Binary::Mul, a, b) => self.is_natural(a) && self.is_natural(b),
+            ExprKind::Cast(_, a) => self.is_natural(a),
+            _ => self.index(e).is_ok_and(|index| self.holds(&index.form)),
+        }
     }
 
     /// Whether a form is over sizes only, and no constant.
