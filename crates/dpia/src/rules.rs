@@ -206,6 +206,10 @@ const SECTIONS: &[Section] = &[
                 "cgc.staged",
                 "`update v (λo. c) = new (λw. c[o := w]; v := w)` otherwise; `w` is declared beside `v`",
             ),
+            (
+                "cgc.turns",
+                "two iterations of a loop over a staged update are one, the second with `v` and `w` exchanged, instead of `v := w` (default mode)",
+            ),
         ],
     ),
     (

@@ -4,6 +4,7 @@
 //! - `expr`: expressions at paths, `cge.…`
 //! - `layout`: which arrays hold which data
 //! - `inplace`: when an update may write over what it reads
+//! - `turns`: a staged update in a loop, by two buffers that take turns
 //!
 //! In paper mode names are `v<k>` and `i<k>` by the number of variables declared so far, as the paper's `cnt` gives them.
 
@@ -12,6 +13,7 @@ mod expr;
 mod inplace;
 pub(crate) mod layout;
 mod names;
+mod turns;
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -23,7 +25,7 @@ use loops::{
 
 use crate::derivation::{Bindings, Phrase, RuleStep};
 use crate::phrase::{Acc, AccKind, Comm, CommKind, Exp, PVar, Role};
-use crate::translate::Result;
+use crate::translate::{Result, constant_bytes};
 use crate::{Abi, Mode};
 use layout::Layout;
 use names::Names;
@@ -55,6 +57,8 @@ pub(crate) struct Generator<'d> {
     names: Names,
     /// Local arrays that updates asked for, to be declared beside the accumulator.
     wanted: HashMap<u32, Vec<Stmt>>,
+    /// The update that was generated last, if it is staged.
+    staged: Option<turns::Staged>,
     nodes: usize,
     tries: u32,
     /// Numbers for variables that code generation itself makes.
@@ -78,6 +82,7 @@ impl<'d> Generator<'d> {
             places: HashMap::new(),
             names: Names::default(),
             wanted: HashMap::new(),
+            staged: None,
             nodes: 0,
             tries: 0,
             next: u32::MAX,
@@ -176,9 +181,21 @@ impl<'d> Generator<'d> {
             }
             CommKind::Update(var, ty, o, body) => self.update(comm, var, ty, o, body, cnt, out),
             CommKind::SeqFor(kind, n, i, body) => {
-                let body = self.looping("cgc.5", comm, *kind, n, i, body, Vec::new(), cnt)?;
-                out.push(Stmt::Loop(body.0));
-                Ok(body.1 + 1)
+                self.staged = None;
+                let (l, count) = self.looping("cgc.5", comm, *kind, n, i, body, Vec::new(), cnt)?;
+                let staged = self.staged.take().filter(|_| matches!(body.kind(), CommKind::Update(..)));
+                match staged.and_then(|staged| turns::about(&l, &staged)) {
+                    Some(statements) => {
+                        self.record(
+                            "cgc.turns",
+                            Phrase::GenComm(comm.clone()),
+                            Phrase::GenComm(comm.clone()),
+                        );
+                        out.extend(statements);
+                    }
+                    None => out.push(Stmt::Loop(l)),
+                }
+                Ok(count + 1)
             }
             CommKind::ParFor { kind, n, out: acc, index, o, body } => {
                 if let Some(element) = acc.at(Exp::var(index, DataType::Idx(n.clone()))) {
@@ -382,7 +399,11 @@ impl<'d> Generator<'d> {
                 out.extend(statements);
                 self.wanted.entry(var.id).or_default().extend(declarations(&copy));
                 let next = Exp::var(&ghost, ty.clone());
+                let body = out.len();
                 self.copy_back(comm, &write, &next, parallel, cnt, out)?;
+                if self.mode == Mode::Default && constant_bytes(ty).is_none() {
+                    self.staged = Some(turns::Staged { body, next: shadow });
+                }
                 return Ok(count);
             }
             self.steps.truncate(steps);
