@@ -340,6 +340,12 @@ fn number(value: &NumberValue, ty: &DataType, span: Span) -> Option<Term> {
             let size = Size::constant(i64::try_from(*v).ok()?);
             return Some(Term::new(TermKind::Size(size), ty.clone(), span));
         }
+        // All lanes are the number.
+        DataType::Vector(k, scalar) => {
+            let lane = number(value, &DataType::Scalar(*scalar), span)?;
+            let args = vec![Arg::Size(k.clone()), Arg::Term(lane)];
+            return Some(Term::new(TermKind::Prim(Prim::Splat, args), ty.clone(), span));
+        }
         _ => return None,
     };
     let literal = match (value, scalar) {

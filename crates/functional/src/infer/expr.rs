@@ -55,7 +55,7 @@ impl Infer<'_> {
                         self.literals.push((ty.clone(), Some(*value), span));
                     }
                     NumberValue::Float(_) => {
-                        self.require(Class::Float, &ty, span, "a number with a fraction or exponent");
+                        self.require(Class::Fraction, &ty, span, "a number with a fraction or exponent");
                         self.literals.push((ty.clone(), None, span));
                     }
                 }

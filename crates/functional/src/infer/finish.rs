@@ -46,9 +46,12 @@ impl Infer<'_> {
                 _ => None,
             })
             .collect();
-        for (class, scalar) in
-            [(Class::Float, Scalar::F32), (Class::Int, Scalar::I64), (Class::Literal, Scalar::I64)]
-        {
+        for (class, scalar) in [
+            (Class::Float, Scalar::F32),
+            (Class::Fraction, Scalar::F32),
+            (Class::Int, Scalar::I64),
+            (Class::Literal, Scalar::I64),
+        ] {
             for k in 0..self.constraints.len() {
                 let (found, ty, span, _) = &self.constraints[k];
                 if *found == class

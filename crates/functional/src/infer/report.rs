@@ -8,8 +8,14 @@ use super::node::{Node, NodeKind};
 use super::solve::{Equation, Mismatch, Obligation, meta_of};
 use super::ty::{Class, Ty, show, show_size};
 
+/// No more errors than this are told of one definition.
+const MAX_ERRORS: usize = 50;
+
 impl Infer<'_> {
     pub(super) fn error(&mut self, diagnostic: Diagnostic) {
+        if self.diagnostics.len() >= MAX_ERRORS {
+            return;
+        }
         let echo = |d: &Diagnostic| d.code == diagnostic.code && d.labels == diagnostic.labels;
         if !self.diagnostics.iter().any(echo) {
             self.diagnostics.push(diagnostic);

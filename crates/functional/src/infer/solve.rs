@@ -327,7 +327,10 @@ impl Solver {
             Ty::Scalar(s) => class.admits(s),
             Ty::Param(name) => class.admits_class(param(&name)),
             Ty::Idx(_) => matches!(class, Class::Cast | Class::Literal),
-            Ty::Vector(_, t) => class == Class::Num && self.is_of(class, &t, param)?,
+            Ty::Vector(_, t) => {
+                matches!(class, Class::Num | Class::Literal | Class::Fraction)
+                    && self.is_of(class, &t, param)?
+            }
             Ty::Array(..) | Ty::Pair(..) | Ty::Fun(..) => false,
         })
     }

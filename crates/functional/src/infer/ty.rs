@@ -36,8 +36,10 @@ pub(crate) enum Class {
     Float,
     /// A number, truth value or index.
     Cast,
-    /// What a literal without fraction can be: a number or an index.
+    /// What a literal without fraction can be: a number, a vector of one number, or an index.
     Literal,
+    /// What a literal with a fraction can be: a floating-point number, or a vector of one.
+    Fraction,
 }
 
 impl Class {
@@ -56,7 +58,7 @@ impl Class {
         match self {
             Class::Num | Class::Plain => "a number",
             Class::Int => "an integer",
-            Class::Float => "a floating-point number",
+            Class::Float | Class::Fraction => "a floating-point number",
             Class::Cast => "a number, a truth value or an index",
             Class::Literal => "a number or an index",
         }
@@ -66,7 +68,7 @@ impl Class {
         match self {
             Class::Num | Class::Plain | Class::Literal => scalar != Scalar::Bool,
             Class::Int => scalar.is_int(),
-            Class::Float => scalar.is_float(),
+            Class::Float | Class::Fraction => scalar.is_float(),
             Class::Cast => true,
         }
     }
@@ -82,7 +84,7 @@ impl Class {
     /// The type for which a type parameter or literal stands where nothing else decides.
     pub(crate) fn default(self) -> Scalar {
         match self {
-            Class::Num | Class::Plain | Class::Float | Class::Cast => Scalar::F32,
+            Class::Num | Class::Plain | Class::Float | Class::Fraction | Class::Cast => Scalar::F32,
             Class::Int | Class::Literal => Scalar::I64,
         }
     }
