@@ -122,7 +122,7 @@ pub struct SizeVariable {
     pub c_name: String,
     /// Type in C.
     pub c_type: &'static str,
-    /// How its value is written where differences may be negative: `n`, or `(long)n` for an unsigned one.
+    /// How its value is written in index arithmetic: `n`, or `(long)n` where that is unsigned or done in 64 bits.
     pub text: String,
 }
 

@@ -90,6 +90,8 @@ impl Lowering<'_> {
             stmt_vars(stmt, &mut mentioned);
         }
         params.iter().flat_map(|p| &p.dims).for_each(|d| expr_vars(d, &mut mentioned));
+        // What is computed in 64 bits anywhere is so everywhere; rows times their length are too.
+        let wide = self.wide || self.arrays.values().any(|a| a.form == AccessForm::Linear);
         let mut sizes = Vec::new();
         let mut assumptions = Vec::new();
         let mut size_objects = Vec::new();
@@ -102,7 +104,11 @@ impl Lowering<'_> {
                 assumptions.push(Hub::compare(loops::CompareOp::Ge, Hub::Var(name.clone()), Hub::Int(0)));
             }
             let c_name = self.res.objects[k].name.clone();
-            let text = if ty.is_unsigned() { format!("(long){c_name}") } else { c_name.clone() };
+            let text = if ty.is_unsigned() || (wide && ty.bits() < 64) {
+                format!("(long){c_name}")
+            } else {
+                c_name.clone()
+            };
             sizes.push(SizeVariable { name: name.clone(), c_name, c_type: ty.c_name(), text });
             size_objects.push(k);
         }
@@ -114,16 +120,12 @@ impl Lowering<'_> {
             body: statements,
         };
         let may_alias = self.aliases(&variables, &size_objects);
-        let types = self.loop_types.values().copied();
-        let types =
-            types.chain(sizes.iter().map(|s| if s.c_type == "int" { IntType::Int } else { IntType::Long }));
-        let narrow = types.clone().all(|t| t.bits() <= 32 && !t.is_unsigned());
-        let index_type = if narrow { "int" } else { "long" }.to_string();
+        let index_type = if wide { "long" } else { "int" }.to_string();
         let index_notes = self.index_notes(&variables, &sizes);
         // A transformed loop may start below zero, and count in larger steps.
         let signed = |ty: IntType| match ty {
             IntType::LongLong => "long long",
-            ty if ty.bits() >= 64 || ty == IntType::Unsigned => "long",
+            ty if wide || ty.bits() >= 64 || ty == IntType::Unsigned => "long",
             _ => "int",
         };
         let loop_types =

@@ -77,6 +77,8 @@ struct Lowering<'a> {
     /// Objects that a diagnostic was given for already.
     blamed: std::collections::BTreeSet<usize>,
     unsigned_warned: bool,
+    /// Some index arithmetic of the C text is done in 64 bits.
+    wide: bool,
     /// In a condition, where unsigned differences must not wrap.
     strict: bool,
     /// Values that outer loop variables have after the region, where they are set at its top.
@@ -134,6 +136,7 @@ pub fn lower(cx: &Context<'_>, body: &[Stmt]) -> Result<Lowered, Vec<Diagnostic>
         warnings: Vec::new(),
         blamed: Default::default(),
         unsigned_warned: false,
+        wide: false,
         strict: false,
         finals: BTreeMap::new(),
         branches: 0,
