@@ -45,6 +45,8 @@ pub enum Command {
     Test(Test),
     /// Measure the benchmarks that stand in the comments of programs, against named references.
     Bench(Bench),
+    /// Put random programs through every stage and compare the results.
+    Fuzz(Fuzz),
     /// Format functional programs.
     Fmt(Fmt),
     /// Evaluate an expression over integer sets and maps.
@@ -280,6 +282,21 @@ pub struct Fmt {
     /// Change nothing; exit with 3 if a file is not formatted.
     #[arg(long)]
     pub check: bool,
+}
+
+/// `lozenge fuzz`
+#[derive(Args, Debug)]
+#[command(after_help = "\
+Examples:
+  lozenge fuzz --seconds 60
+  lozenge fuzz --seed 17 --seconds 1     the programs of one seed")]
+pub struct Fuzz {
+    /// How long.
+    #[arg(long, default_value_t = 10)]
+    pub seconds: u64,
+    /// Seed of the first program.
+    #[arg(long, default_value_t = 1)]
+    pub seed: u64,
 }
 
 /// `lozenge poly`

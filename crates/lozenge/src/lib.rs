@@ -12,6 +12,7 @@ pub mod command;
 pub mod execute;
 pub mod failure;
 pub mod files;
+pub mod fuzz;
 pub mod kernel;
 pub mod measure;
 pub mod npy;

@@ -39,3 +39,13 @@ fn library_is_formatted() {
 fn c_kernels() {
     passes(&["test", "tests/c/kernels"]);
 }
+
+#[test]
+fn random_programs() {
+    let output = Command::new(env!("CARGO_BIN_EXE_lozenge"))
+        .args(["fuzz", "--seconds", "10", "--seed", "1000"])
+        .output()
+        .expect("the command runs");
+    let (told, errors) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+    assert!(output.status.success(), "{told}{errors}");
+}

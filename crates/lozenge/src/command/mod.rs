@@ -5,6 +5,7 @@ mod bench_c;
 mod compile;
 mod explain;
 mod fmt;
+mod fuzz;
 mod poly;
 mod run;
 mod test;
@@ -87,6 +88,7 @@ fn dispatch(cli: &Cli) -> Result<(), Failure> {
         Command::Compile(arguments) => compile::run(arguments, cli.json),
         Command::Explain(arguments) => explain::run(arguments),
         Command::Run(arguments) => run::run(arguments, cli.json),
+        Command::Fuzz(arguments) => fuzz::run(arguments, cli.json),
         Command::Fmt(arguments) => fmt::run(arguments, cli.json),
         Command::Poly(arguments) => poly::calculate(arguments, cli.json),
         Command::Deps(arguments) => poly::dependences(arguments, cli.json),

@@ -39,10 +39,10 @@ struct Routine {
 }
 
 /// How a case ended.
-struct Verdict {
-    line: usize,
+pub(super) struct Verdict {
+    pub(super) line: usize,
     text: String,
-    failure: Option<Failure>,
+    pub(super) failure: Option<Failure>,
 }
 
 /// Runs the command.
@@ -161,11 +161,20 @@ fn test_file(file: &Path, arguments: &Test, compiler: &Compiler) -> Result<Vec<V
     if file.extension().is_some_and(|e| e == "c") {
         return Ok(test_c_file(&source, arguments, compiler));
     }
-    let cases = cases::read(&source.text).map_err(|d| Failure::in_source(&source, d))?;
+    test_source(&source, arguments, compiler)
+}
+
+/// Runs the cases in the comments of a program.
+pub(super) fn test_source(
+    source: &Source,
+    arguments: &Test,
+    compiler: &Compiler,
+) -> Result<Vec<Verdict>, Failure> {
+    let cases = cases::read(&source.text).map_err(|d| Failure::in_source(source, d))?;
     let mut verdicts = Vec::new();
     let (mut routines, mut points) = (Vec::new(), Vec::new());
     // A file that must be refused is read by its own case; any other failure belongs to every case.
-    let front = Front::open(&source, &Choice::default());
+    let front = Front::open(source, &Choice::default());
     for case in &cases {
         let text = source.text[case.span.start as usize..case.span.end as usize].to_owned();
         let text = text.trim_start_matches(['-', '/']).trim_start().to_owned();
