@@ -105,3 +105,33 @@ fn regions_agree_with_the_interpreter() {
         }
     }
 }
+
+/// Random programs as regions, with sanitizers.
+#[test]
+fn random_regions_agree_with_the_interpreter() {
+    let functions: String = (1000..1030).map(|seed| common::generate::function(seed, false)).collect();
+    let program = loops::parse(&functions).unwrap_or_else(|e| panic!("{}\n{functions}", e[0]));
+    let folder = scratch("region-random");
+    let text: String = program
+        .functions
+        .iter()
+        .map(|f| around(f, &emit_region(f, &names(f), &Options::default()).unwrap()))
+        .collect();
+    let done = emit(&program, &Options::default()).unwrap();
+    std::fs::write(folder.join("code.c"), text).unwrap();
+    std::fs::write(folder.join("declared.h"), &done.header).unwrap();
+    std::fs::write(folder.join("main.c"), runner(&done.signatures)).unwrap();
+    let output = Command::new("gcc")
+        .current_dir(&folder)
+        .args(["-std=c99", "-O1", "-g", "-fopenmp", "-ffp-contract=off"])
+        .args(["-fsanitize=address,undefined", "-fno-sanitize-recover=all"])
+        .args(["code.c", "main.c", "-o", "run", "-lm"])
+        .output()
+        .unwrap();
+    succeed(&format!("gcc in {}", folder.display()), &output);
+    for (number, function) in program.functions.iter().enumerate() {
+        for (seed, sizes) in sizes_of(function).iter().skip(3).step_by(2).enumerate() {
+            agree(&folder, number, function, sizes, seed as u64);
+        }
+    }
+}

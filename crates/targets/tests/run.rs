@@ -114,7 +114,8 @@ fn random_programs_agree_with_the_interpreter() {
     let flags = ["-O1", "-fopenmp", "-fsanitize=address,undefined", "-fno-sanitize-recover=all"];
     let count = std::env::var("FUZZ").ok().and_then(|v| v.parse().ok()).unwrap_or(40u64);
     for first in (0..count).step_by(40) {
-        let functions: String = (first..count.min(first + 40)).map(common::generate::function).collect();
+        let functions: String =
+            (first..count.min(first + 40)).map(|seed| common::generate::function(seed, true)).collect();
         let program = loops::parse(&functions).unwrap_or_else(|e| panic!("{}\n{functions}", e[0]));
         let folder = scratch(&format!("run-random-{first}"));
         std::fs::write(folder.join("program.loops"), &functions).unwrap();

@@ -16,14 +16,17 @@ struct Generator {
     /// Variable of the innermost parallel or vector loop and the array that it owns elements of.
     owner: Option<String>,
     count: usize,
+    /// Whether there is an array of pairs.
+    pairs: bool,
 }
 
-/// One function, named by its seed.
-pub fn function(seed: u64) -> String {
+/// One function, named by its seed; with an array of pairs or without.
+pub fn function(seed: u64, pairs: bool) -> String {
+    let pair = if pairs { "w: inout (f32, i32)[n], " } else { "" };
     let mut g = Generator {
         random: Random(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1),
         text: format!(
-            "fn random{seed}[n, m](a: in f64[n][m], k: in i32[m], y: inout f64[n], z: inout i64[n], w: inout (f32, i32)[n], total: inout i64) \
+            "fn random{seed}[n, m](a: in f64[n][m], k: in i32[m], y: inout f64[n], z: inout i64[n], {pair}total: inout i64) \
              where n >= 1, m >= 1 {{\n"
         ),
         level: 1,
@@ -31,6 +34,7 @@ pub fn function(seed: u64) -> String {
         locals: Vec::new(),
         owner: None,
         count: 0,
+        pairs,
     };
     for _ in 0..10 {
         g.random.next();
@@ -198,9 +202,13 @@ impl Generator {
                 let op = if op == "*=" { "+=" } else { op };
                 self.line(&format!("z[{place}] {op} ({value}) mod 1000"));
             }
-            2 => {
+            2 if self.pairs => {
                 let value = self.float(2);
                 self.line(&format!("w[{place}].x1 {op} f32({value})"));
+            }
+            _ if !self.pairs => {
+                let value = self.float(2);
+                self.line(&format!("y[{place}] {op} f64(f32({value}))"));
             }
             _ => {
                 let value = self.int(2);
@@ -238,7 +246,7 @@ impl Generator {
             return match (&owner, self.below(3)) {
                 (None, 0) => format!("z[({}) mod n]", self.index(1)),
                 (Some(var), 0) => format!("z[{var}]"),
-                (None, 1) => format!("i64(w[({}) mod n].x2) mod 99", self.index(1)),
+                (None, 1) if self.pairs => format!("i64(w[({}) mod n].x2) mod 99", self.index(1)),
                 _ => self.index(2),
             };
         }
@@ -259,7 +267,7 @@ impl Generator {
             return match (&owner, self.below(4)) {
                 (None, 0) => format!("y[({i}) mod n]"),
                 (Some(var), 0) => format!("y[{var}]"),
-                (None, 1) => format!("f64(w[({i}) mod n].x1)"),
+                (None, 1) if self.pairs => format!("f64(w[({i}) mod n].x1)"),
                 (_, 2) => format!("f64({i})"),
                 _ => format!("a[({i}) mod n][({j}) mod m]"),
             };
