@@ -7,18 +7,18 @@ use std::process::Command;
 
 use common::differential::{agree, allocations_fail, sizes_of};
 use common::runner::runner;
-use common::{STRICT, program, scratch, succeed};
+use common::{COMPILERS, STRICT, installed, program, scratch, succeed};
 use loops::Program;
 use targets::{Options, Style, emit};
 
 /// Compiles a program with its runner.
-fn build(folder: &Path, program: &Program, options: &Options, flags: &[&str]) {
+fn build(compiler: &str, folder: &Path, program: &Program, options: &Options, flags: &[&str]) {
     let done = emit(program, options).unwrap();
     std::fs::write(folder.join("code.c"), &done.source).unwrap();
     std::fs::write(folder.join("declared.h"), &done.header).unwrap();
     std::fs::write(folder.join("main.c"), runner(&done.signatures)).unwrap();
     let strict: &[&str] = if options.style == Style::Paper { &[] } else { &STRICT };
-    let output = Command::new("gcc")
+    let output = Command::new(compiler)
         .current_dir(folder)
         .args(strict)
         .args(["-g", "-ffp-contract=off"])
@@ -26,14 +26,14 @@ fn build(folder: &Path, program: &Program, options: &Options, flags: &[&str]) {
         .args(["code.c", "main.c", "-o", "run", "-lm"])
         .output()
         .unwrap();
-    succeed(&format!("gcc in {}", folder.display()), &output);
+    succeed(&format!("{compiler} in {}", folder.display()), &output);
 }
 
-fn check(area: &str, options: &Options, label: &str, flags: &[&str]) {
+fn check(compiler: &str, area: &str, options: &Options, label: &str, flags: &[&str]) {
     for case in golden::cases(area, "loops") {
         let program = program(&case);
         let folder = scratch(&format!("run-{label}-{}", case.name));
-        build(&folder, &program, options, flags);
+        build(compiler, &folder, &program, options, flags);
         for (number, function) in program.functions.iter().enumerate() {
             for (seed, sizes) in sizes_of(function).iter().enumerate() {
                 agree(&folder, number, function, sizes, seed as u64);
@@ -45,12 +45,13 @@ fn check(area: &str, options: &Options, label: &str, flags: &[&str]) {
 #[test]
 fn sanitized_code_agrees_with_the_interpreter() {
     let flags = ["-O1", "-fopenmp", "-fsanitize=address,undefined", "-fno-sanitize-recover=all"];
-    check("targets/openmp", &Options::default(), "sanitized", &flags);
+    check("gcc", "targets/openmp", &Options::default(), "sanitized", &flags);
 }
 
 #[test]
 fn optimised_code_agrees_with_the_interpreter() {
     check(
+        "gcc",
         "targets/openmp",
         &Options { nested: true, ..Options::default() },
         "optimised",
@@ -60,13 +61,16 @@ fn optimised_code_agrees_with_the_interpreter() {
 
 #[test]
 fn sequential_code_agrees_with_the_interpreter() {
-    check("targets/openmp", &Options { parallel: false, ..Options::default() }, "sequential", &["-O2"]);
+    let options = Options { parallel: false, ..Options::default() };
+    for compiler in COMPILERS.iter().filter(|c| installed(c)) {
+        check(compiler, "targets/openmp", &options, &format!("sequential-{compiler}"), &["-O2"]);
+    }
 }
 
 #[test]
 fn paper_style_agrees_with_the_interpreter() {
     let options = Options { style: Style::Paper, callable: true, ..Options::default() };
-    check("targets/paper", &options, "paper", &["-O2", "-fopenmp"]);
+    check("gcc", "targets/paper", &options, "paper", &["-O2", "-fopenmp"]);
 }
 
 /// Counts allocations, and lets one of them fail.
@@ -99,7 +103,7 @@ fn every_failed_allocation_is_reported_and_leaks_nothing() {
         let program = program(&case);
         let folder = scratch(&format!("run-failing-{}", case.name));
         std::fs::write(folder.join("failing.c"), FAILING).unwrap();
-        build(&folder, &program, &Options::default(), &flags);
+        build("gcc", &folder, &program, &Options::default(), &flags);
         for (number, function) in program.functions.iter().enumerate() {
             let sizes = function.sizes.iter().map(|s| (s.clone(), 4)).collect();
             seen += allocations_fail(&folder, number, function, &sizes);
@@ -119,7 +123,7 @@ fn random_programs_agree_with_the_interpreter() {
         let program = loops::parse(&functions).unwrap_or_else(|e| panic!("{}\n{functions}", e[0]));
         let folder = scratch(&format!("run-random-{first}"));
         std::fs::write(folder.join("program.loops"), &functions).unwrap();
-        build(&folder, &program, &Options::default(), &flags);
+        build("gcc", &folder, &program, &Options::default(), &flags);
         for (number, function) in program.functions.iter().enumerate() {
             for (seed, sizes) in sizes_of(function).iter().skip(3).step_by(2).enumerate() {
                 agree(&folder, number, function, sizes, seed as u64);

@@ -37,6 +37,10 @@ static inline int64_t lozenge_mod(int64_t a, int64_t b) {
     return r != 0 && (r < 0) != (b < 0) ? r + b : r;
 }
 
+static inline int64_t lozenge_min(int64_t a, int64_t b) {
+    return a < b ? a : b;
+}
+
 /* blocks:
      a double[n][m], in and out
      limit int64_t, in
@@ -116,6 +120,40 @@ int shadowed(int64_t n, int64_t *restrict x) {
         for (int64_t i_2 = 0; i_2 < i; i_2++) {
             x[i_2] += lozenge_floor_div(i_2 - 2, 4);
         }
+    }
+    return 0;
+}
+
+/* joined:
+     x double[n][m], in
+     y double[n * m], out
+     z int64_t[4], out
+   Returns 0; 1 if memory runs out; 2 if the sizes are not admissible. Arrays must not overlap. */
+int joined(
+        int64_t n,
+        int64_t m,
+        const double *restrict x,
+        double *restrict y,
+        int64_t *restrict z) {
+    if (n < 0 || m < 0) {
+        return BAD_SIZES;
+    }
+    for (int64_t i = 0; i < n * m; i++) {
+        y[i] = x[i];
+    }
+    for (int64_t i = n; i < n + n * m; i++) {
+        y[i - n] += x[i - n] * 2.0;
+    }
+    for (int64_t i = 0; i < 4; i++) {
+        z[i] = (i + 3) % (m + 1) + lozenge_floor_div(i - 1, 2);
+    }
+    if (m > 0 && n >= 2) {
+        z[1] += (n - 2) / m;
+    } else {
+        z[1] += lozenge_floor_div(n - 2, 3);
+    }
+    for (int64_t i = 0; i < lozenge_min(4, (m - 3) / 2); i++) {
+        z[i] += (m - 4) / 5;
     }
     return 0;
 }

@@ -58,7 +58,7 @@ int packed_gemm(
         for (int64_t jp = 0; jp < (p + 23) / 24; jp++) {
             for (int64_t k = 0; k < lozenge_min(256, m - kc); k++) {
                 for (int64_t l = 0; l < 24; l++) {
-                    right[((jp * 256 + k) * 3 + l / 8) * 8 + l % 8] = jp * 24 + l < p
+                    right[(jp * 256 + k) * 3 * 8 + l] = jp * 24 + l < p
                             ? b[(kc + k) * p + lozenge_min(jp * 24 + l, p - 1)] : 0.0;
                 }
             }

@@ -187,6 +187,16 @@ static inline int64_t lozenge_extent_sum(int64_t a, int64_t b) {
 }
 ";
 
+impl Helper {
+    /// The name of the C function, if it is one.
+    pub fn function(self) -> Option<&'static str> {
+        let text = self.text();
+        let start = text.find("lozenge_")?;
+        let rest = &text[start..];
+        rest.find('(').map(|end| &rest[..end])
+    }
+}
+
 /// The text of the helpers in use.
 pub fn text(used: &BTreeSet<Helper>) -> String {
     let mut out = String::new();

@@ -146,6 +146,14 @@ pub fn emit(program: &Program, options: &Options) -> Result<Emitted, Diagnostic>
         functions.push(done.code);
         signatures.push(done.signature);
     }
+    // simplification may have removed the last use of a function
+    let mut mentioned = BTreeSet::new();
+    functions.iter().flat_map(|f| &f.body).for_each(|s| {
+        s.names(&mut |name| {
+            mentioned.insert(name.to_owned());
+        });
+    });
+    helpers.retain(|helper: &Helper| helper.function().is_none_or(|name| mentioned.contains(name)));
     let layout = match options.style {
         Style::Readable => Layout::Readable,
         Style::Paper => Layout::Paper,

@@ -1,6 +1,7 @@
 //! Intervals of index expressions: what shows that a quotient may be C's `/`.
 //!
-//! Facts come from the function's assumptions (`n >= 1`) and from loop bounds (inside `for i in 0..n`, `i >= 0` and `n >= 1`).
+//! Facts come from the function's assumptions (`n >= 1`), from conditions, and from loop bounds (inside `for i in 0..n`, `i >= 0` and
+//! `n >= 1`; inside `for i in 0..n * m` both are positive, if they are natural).
 //! Of relations, only that of a loop variable and its own bound is kept (there, `n - i >= 1`).
 
 use std::collections::HashMap;
@@ -39,6 +40,8 @@ impl Interval {
 #[derive(Clone, Debug, Default)]
 pub struct Ranges {
     known: HashMap<Name, Vec<Interval>>,
+    /// Names of which something was learned, by the stretch of the program in which it holds.
+    stretches: Vec<Vec<Name>>,
     /// The loops around, with their exclusive bounds.
     loops: Vec<(Name, Expr)>,
 }
@@ -47,15 +50,15 @@ pub struct Ranges {
 const DEPTH: u32 = 16;
 
 impl Ranges {
-    /// Takes over what an assumption says of single names.
+    /// Takes over what a condition says of single names, where it holds.
     pub fn assume(&mut self, condition: &Expr) {
         let mut todo = vec![condition];
         while let Some(condition) = todo.pop() {
             match condition {
                 Expr::Binary(BinaryOp::And, a, b) => todo.extend([&**a, &**b]),
                 Expr::Compare(op, a, b) => match (&**a, &**b) {
-                    (Expr::Var(name), Expr::Int(value)) => self.compare(name, *op, *value),
-                    (Expr::Int(value), Expr::Var(name)) => self.compare(name, mirrored(*op), *value),
+                    (a, Expr::Int(value)) => self.compare(a, *op, *value),
+                    (Expr::Int(value), b) => self.compare(b, mirrored(*op), *value),
                     _ => {}
                 },
                 _ => {}
@@ -63,17 +66,82 @@ impl Ranges {
         }
     }
 
-    fn compare(&mut self, name: &Name, op: CompareOp, value: i64) {
-        let fact = match op {
-            CompareOp::Eq => Interval::exactly(value),
-            CompareOp::Ge => Interval { low: Some(value), high: None },
-            CompareOp::Gt => Interval { low: value.checked_add(1), high: None },
-            CompareOp::Le => Interval { low: None, high: Some(value) },
-            CompareOp::Lt => Interval { low: None, high: value.checked_sub(1) },
+    fn compare(&mut self, e: &Expr, op: CompareOp, value: i64) {
+        let (low, high) = match op {
+            CompareOp::Eq => (Some(value), Some(value)),
+            CompareOp::Ge => (Some(value), None),
+            CompareOp::Gt => (value.checked_add(1), None),
+            CompareOp::Le => (None, Some(value)),
+            CompareOp::Lt => (None, value.checked_sub(1)),
             CompareOp::Ne => return,
         };
+        if let Some(low) = low {
+            self.at_least(e, low, DEPTH);
+        }
+        if let Expr::Var(name) = e {
+            self.learn(name, Interval { low: None, high });
+        }
+    }
+
+    /// What `e >= least` says of the names in it.
+    fn at_least(&mut self, e: &Expr, least: i64, depth: u32) {
+        if depth == 0 {
+            return;
+        }
+        let depth = depth - 1;
+        match e {
+            Expr::Var(name) => self.learn(name, Interval { low: Some(least), high: None }),
+            Expr::Binary(op, a, b) => match (op, &**b) {
+                (BinaryOp::Add, Expr::Int(k)) => {
+                    if let Some(least) = least.checked_sub(*k) {
+                        self.at_least(a, least, depth);
+                    }
+                }
+                (BinaryOp::Sub, Expr::Int(k)) => {
+                    if let Some(least) = least.checked_add(*k) {
+                        self.at_least(a, least, depth);
+                    }
+                }
+                (BinaryOp::FloorDiv, Expr::Int(k)) if *k > 0 => {
+                    if let Some(least) = least.checked_mul(*k) {
+                        self.at_least(a, least, depth);
+                    }
+                }
+                (BinaryOp::Min, _) => {
+                    self.at_least(a, least, depth);
+                    self.at_least(b, least, depth);
+                }
+                // a positive product of natural numbers has positive factors
+                (BinaryOp::Mul, _) if least > 0 => {
+                    let natural = |e: &Expr| self.of(e).low.is_some_and(|v| v >= 0);
+                    if natural(a) && natural(b) {
+                        self.at_least(a, 1, depth);
+                        self.at_least(b, 1, depth);
+                    }
+                }
+                _ => {}
+            },
+            _ => {}
+        }
+    }
+
+    fn learn(&mut self, name: &Name, fact: Interval) {
         let known = self.interval_of_name(name).meet(fact);
         self.push(name, known);
+    }
+
+    /// Begins a stretch of the program whose facts end with [`Ranges::end`].
+    pub fn begin(&mut self) {
+        self.stretches.push(Vec::new());
+    }
+
+    /// Forgets what was learned since the last [`Ranges::begin`].
+    pub fn end(&mut self) {
+        for name in self.stretches.pop().into_iter().flatten().rev() {
+            if let Some(stack) = self.known.get_mut(&name) {
+                stack.pop();
+            }
+        }
     }
 
     fn interval_of_name(&self, name: &Name) -> Interval {
@@ -82,33 +150,26 @@ impl Ranges {
 
     fn push(&mut self, name: &Name, interval: Interval) {
         self.known.entry(name.clone()).or_default().push(interval);
-    }
-
-    fn pop(&mut self, name: &Name) {
-        if let Some(stack) = self.known.get_mut(name) {
-            stack.pop();
+        if let Some(stretch) = self.stretches.last_mut() {
+            stretch.push(name.clone());
         }
     }
 
     /// Enters the body of a loop: its variable, and what it says of the bound that some iteration runs.
     pub fn enter(&mut self, l: &Loop) {
         let (lower, upper) = (self.of(&l.lower), self.of(&l.upper));
-        if let Expr::Var(bound) = &l.upper {
-            let fact = Interval { low: lower.low.and_then(|v| v.checked_add(1)), high: None };
-            let known = self.interval_of_name(bound).meet(fact);
-            self.push(bound, known);
+        self.begin();
+        if let Some(least) = lower.low.and_then(|v| v.checked_add(1)) {
+            self.at_least(&l.upper, least, DEPTH);
         }
         self.loops.push((l.var.clone(), l.upper.clone()));
         self.push(&l.var, Interval { low: lower.low, high: upper.high.and_then(|v| v.checked_sub(1)) });
     }
 
     /// Leaves the body of a loop.
-    pub fn leave(&mut self, l: &Loop) {
-        self.pop(&l.var);
+    pub fn leave(&mut self) {
         self.loops.pop();
-        if let Expr::Var(bound) = &l.upper {
-            self.pop(bound);
-        }
+        self.end();
     }
 
     /// Whether `variable` is a loop variable that ends before `bound`.

@@ -55,14 +55,42 @@ impl Array {
                 let offset = indices
                     .into_iter()
                     .zip(&self.dims)
-                    .reduce(|(offset, _), (index, dim)| {
-                        (arith::add_terms(arith::mul(offset, dim.clone()), index), dim)
-                    })
+                    .reduce(|(offset, _), (index, dim)| (next_offset(offset, dim, index), dim))
                     .map_or_else(|| CExpr::int(0), |(offset, _)| offset);
                 CExpr::index(self.base.clone(), offset)
             }
         }
     }
+}
+
+/// `offset * dim + index`, which is `x` where `offset` is `x / dim` and `index` is `x % dim`.
+fn next_offset(offset: CExpr, dim: &CExpr, index: CExpr) -> CExpr {
+    // true of C's quotient and of the one that is rounded down, also where the divisor is 0
+    let whole = |quotient: &CExpr| match (quotient, &index) {
+        (CExpr::Binary("/", x, d), CExpr::Binary("%", y, e)) if x == y && d == e && **d == *dim => {
+            Some((**x).clone())
+        }
+        (CExpr::Call(div, a), CExpr::Call(rem, b))
+            if a == b
+                && a.get(1) == Some(dim)
+                && matches!(
+                    (div.as_str(), rem.as_str()),
+                    ("lozenge_floor_div", "lozenge_mod") | ("LOZENGE_FLOOR_DIV", "LOZENGE_MOD")
+                ) =>
+        {
+            a.first().cloned()
+        }
+        _ => None,
+    };
+    if let Some(x) = whole(&offset) {
+        return x;
+    }
+    if let CExpr::Binary("+", before, quotient) = &offset
+        && let Some(x) = whole(quotient)
+    {
+        return arith::add_terms(arith::mul((**before).clone(), dim.clone()), x);
+    }
+    arith::add_terms(arith::mul(offset, dim.clone()), index)
 }
 
 /// The names in scope, innermost last.

@@ -207,8 +207,12 @@ impl Lower<'_> {
             Stmt::Assign(assign) => Ok(Code::sure(vec![self.assign(assign)?])),
             Stmt::Loop(l) => self.loop_(l),
             Stmt::If { cond, then, otherwise } => {
+                self.ranges.begin();
+                self.ranges.assume(cond);
+                let then = self.block(then);
+                self.ranges.end();
+                let (then, otherwise) = (then?, self.block(otherwise)?);
                 let (cond, _) = self.expr(cond)?;
-                let (then, otherwise) = (self.block(then)?, self.block(otherwise)?);
                 let may_fail = then.may_fail || otherwise.may_fail;
                 let stmt = match (then.stmts.is_empty(), otherwise.stmts.is_empty()) {
                     (true, true) => return Ok(Code { stmts: Vec::new(), may_fail }),
@@ -419,7 +423,7 @@ impl Lower<'_> {
     /// Takes it out of scope.
     pub fn leave_loop(&mut self, l: &Loop, var: &str) {
         self.scope.pop(&l.var);
-        self.ranges.leave(l);
+        self.ranges.leave();
         self.names.release(var);
     }
 
