@@ -94,6 +94,22 @@ pub(super) const RULES: &[Rule] = &[
         },
     ),
     tiling(
+        "reduceCut",
+        &["k"],
+        "reduce f init xs -> reduce f (reduce f init (take q xs)) (drop q xs), q = k * (n / k)",
+        "For any length: the part that full blocks of `k` cover, and then the rest. The order of additions stays.",
+        |cx, args, term| {
+            let reduce = as_reduce(term)?;
+            let q = full_blocks(array(reduce.xs)?.0, &args[0]);
+            let again = walk::refresh_lambda(reduce.f, cx.supply);
+            let xs = cx.again(reduce.xs);
+            let head = cx.sz(Prim::Take, &q, reduce.xs.clone())?;
+            let head = cx.reduce(reduce.prim, reduce.f.clone(), reduce.init.clone(), head)?;
+            let rest = cx.sz(Prim::Drop, &q, xs)?;
+            cx.reduce(reduce.prim, again, head, rest)
+        },
+    ),
+    tiling(
         "slideTiling",
         &["k"],
         "slide w 1 xs -> join (map (\\ys -> slide w 1 ys) (slide (k + w - 1) k xs))",

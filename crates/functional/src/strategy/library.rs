@@ -70,6 +70,11 @@ pub const LIBRARY: &[(&str, &str, &str)] = &[
            blockReduction))",
     ),
     (
+        "sumLanes",
+        "Of a sum `reduce (\\x a -> x + a)` of any length: `k` sums side by side in the lanes of a vector, added up at the end. Regroups additions.",
+        "reassociate \\k -> topDown (reduceCut(k); child 1 (reduceLanes(k)))",
+    ),
+    (
         "vectorTile",
         "Innermost maps over numbers become lanes of vectors; other short maps are written out.",
         "everywhere (useMapVec <+ useMapUnroll)",
