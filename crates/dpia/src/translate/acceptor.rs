@@ -77,13 +77,26 @@ impl Translator<'_> {
         if self.paper() {
             return LoopKind::Parallel;
         }
-        let short = length(e.ty()).and_then(Size::as_constant).is_some_and(|n| n <= 64);
-        let otherwise = if self.sequential > 0 || short { LoopKind::Sequential } else { LoopKind::Parallel };
+        let flat = crate::phrase::element(e.ty()).is_some_and(|t| is_flat(&t));
+        let otherwise = self.kind_without_strategy(e.ty(), flat);
         match kind_inside(e) {
             // The user's parallel loop is the one around this one already.
-            None | Some(LoopKind::Parallel) if self.parallel > 0 => LoopKind::Sequential,
+            Some(LoopKind::Parallel) if self.parallel > 0 => LoopKind::Sequential,
             None => otherwise,
             Some(kind) => kind,
+        }
+    }
+
+    /// How a loop runs for which the user gives no strategy. Arrays of a few elements are meant for registers: their loops are written out,
+    /// the innermost as lanes, so that the target's compiler can keep them there.
+    fn kind_without_strategy(&self, ty: &DataType, innermost: bool) -> LoopKind {
+        let small = super::constant_bytes(ty).is_some_and(|bytes| bytes <= super::LOCAL_ACCUMULATOR);
+        match length(ty).and_then(Size::as_constant) {
+            Some(n) if n <= 64 && innermost => LoopKind::Vector,
+            Some(n) if n <= 16 && small => LoopKind::Unroll(None),
+            Some(n) if n <= 64 => LoopKind::Sequential,
+            _ if self.parallel > 0 || self.sequential > 0 => LoopKind::Sequential,
+            _ => LoopKind::Parallel,
         }
     }
 
@@ -115,7 +128,12 @@ impl Translator<'_> {
                     vec![ExpArg::Size(n.clone())],
                     DataType::array(n.clone(), DataType::Idx(n.clone())),
                 );
-                let kind = self.kind_of_copy(&iota);
+                let flat = is_flat(f.body.ty()) && !self.info.work(&f.body).loops;
+                let kind = if self.paper() {
+                    LoopKind::Parallel
+                } else {
+                    self.kind_without_strategy(term.ty(), flat)
+                };
                 self.map_into(kind, f, iota, a)
             }
             (Prim::ReduceSeq | Prim::ReduceUnroll | Prim::ReducePar | Prim::Iterate, _) => {

@@ -4,15 +4,12 @@ use functional::{DataType, Prim, Term, TermKind};
 use loops::{LoopKind, ReduceOp, Size};
 
 use super::continuation::bind;
-use super::{Applied, Translator, constant_bytes, is_flat};
+use super::{Applied, LOCAL_ACCUMULATOR, Translator, constant_bytes, is_flat};
 use crate::index;
 use crate::phrase::{
     Acc, AccView, Comm, CommKind, Demand, Exp, ExpArg, ExpKind, Folding, Fun, Macro, PVar, Then, element,
     length,
 };
-
-/// Accumulators up to this many bytes are local even where the result could be the accumulator: registers and the stack are faster.
-const LOCAL_ACCUMULATOR: i64 = 16 * 1024;
 
 impl Translator<'_> {
     /// One macro by its definition.

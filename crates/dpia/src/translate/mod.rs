@@ -28,6 +28,9 @@ use crate::phrase::{Acc, Comm, CommKind, Demand, Exp, ExpArg, ExpKind, Fun, PVar
 
 pub(crate) type Result<T> = std::result::Result<T, Diagnostic>;
 
+/// Accumulators up to this many bytes are local even where the result could be the accumulator: registers and the stack are faster.
+const LOCAL_ACCUMULATOR: i64 = 16 * 1024;
+
 /// A rule that was applied: its name and what stands in place of the redex.
 type Applied = Result<(&'static str, Comm)>;
 
