@@ -10,3 +10,5 @@ printf 'def f (x: f32): f32 =\n  \377' > bytes.loz; lozenge compile bytes.loz
 head -c 10000000 /dev/zero | tr '\0' '(' > brackets.loz; lozenge compile brackets.loz 2>&1 | head -c 1000
 (printf 'def f (x: f32): f32 = '; head -c 100000 /dev/zero | tr '\0' '('; printf x; head -c 100000 /dev/zero | tr '\0' ')') > deep.loz; lozenge compile deep.loz 2>&1 | head -c 1000
 (printf 'def f (x: f32): f32 = x'; for k in $(seq 1 3000); do printf ' + x'; done) > long.loz; lozenge compile long.loz 2>&1 | head -c 300
+lozenge compile dot.loz --def dot -o dot.c && lozenge compile dot.loz --def dot --emit main -o main.c && gcc -O2 -fopenmp dot.c main.c -o quick -lm && ./quick 1000 | grep -c checksum
+lozenge compile dot.loz --def dot --emit main --mode paper

@@ -119,6 +119,8 @@ pub enum Stage {
     C,
     /// The header of the C.
     Header,
+    /// A program around the C for a quick run on random data: `PROGRAM [FUNCTION] SIZE...` prints a time and a checksum.
+    Main,
 }
 
 /// Targets.

@@ -156,6 +156,12 @@ pub fn emit(source: &Source, stage: Stage, choice: &Choice) -> Result<Emission, 
         (Stage::Header, Parsed::C(_)) => {
             return Err(no_stage("C", "a header", "its regions are rewritten in their place"));
         }
+        (Stage::Main, Parsed::C(_)) => {
+            return Err(no_stage("C", "a main of ours", "its regions are rewritten in their place"));
+        }
+        (Stage::Main, _) if choice.mode == Mode::Paper => {
+            return Err(no_stage("paper mode", "a main", "its functions have an interface of their own"));
+        }
         (Stage::Functional | Stage::Trace | Stage::Derivation | Stage::Dpia, Parsed::Functional(checked)) => {
             functional::emit(source, checked, stage, &front.wanted(choice)?, choice)?
         }
@@ -166,12 +172,13 @@ pub fn emit(source: &Source, stage: Stage, choice: &Choice) -> Result<Emission, 
             return Err(no_stage(
                 "a loop program",
                 "a functional form",
-                "the stages after it are loops, c and header",
+                "the stages after it are loops, c, header and main",
             ));
         }
         (Stage::Schedule, _) => c::trees(&front, choice)?,
         (Stage::Loops, _) => program(&front, choice)?.to_string(),
         (Stage::C, _) => to_text(&program(&front, choice)?, choice.mode, None, false)?.source,
+        (Stage::Main, _) => targets::quick::quick_main(&program(&front, choice)?).map_err(Failure::from)?,
         (Stage::Header, _) => to_text(&program(&front, choice)?, choice.mode, None, false)?.header,
     };
     Ok(Emission { text, warnings: Vec::new(), macros: Vec::new() })
