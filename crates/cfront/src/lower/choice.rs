@@ -8,7 +8,8 @@ use loops::{
     Update,
 };
 
-use super::index::{NotIndex, as_extremum};
+use super::condition::as_extremum;
+use super::index::NotIndex;
 use super::{Lowering, Try};
 use crate::ast::{Expr, ExprKind, Stmt, StmtKind};
 use crate::codes;

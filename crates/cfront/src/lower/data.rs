@@ -3,7 +3,7 @@
 
 use loops::{BinaryOp, Expr as Hub, Name, Scalar, UnaryOp};
 
-use super::index::{as_extremum, compare_op};
+use super::condition::{as_extremum, compare_op};
 use super::{Class, Lowering, Try};
 use crate::ast::{At, Binary, Expr, ExprKind, Unary};
 use crate::codes;

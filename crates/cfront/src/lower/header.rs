@@ -2,7 +2,8 @@
 
 use loops::{BinaryOp, CompareOp, Expr as Hub, Loop, LoopKind, Name, Stmt as HubStmt};
 
-use super::index::{Index, NotIndex, compare_op};
+use super::condition::compare_op;
+use super::index::{Index, NotIndex};
 use super::resolve::{Meaning, ident_token};
 use super::{ActiveLoop, Class, Failed, Lowering, Try};
 use crate::ast::{At, Binary, Expr, ExprKind, For, Init, Stmt, StmtKind};

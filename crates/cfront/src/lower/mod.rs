@@ -4,6 +4,7 @@
 mod access;
 mod block;
 mod choice;
+mod condition;
 mod data;
 mod finish;
 mod header;
