@@ -7,8 +7,7 @@
 //! A(e)(out)  --translate-->  commands  --codegen-->  loops::Function
 //! ```
 //!
-//! - [`phrase`]: the imperative language; [`translate`](mod@translate): the rules `a.…` and `c.…` and the macros;
-//!   [`codegen`](mod@codegen): `cgc`, `cga`, `cge`.
+//! - [`phrase`]: the imperative language; `translate`: the rules `a.…` and `c.…` and the macros; `codegen`: `cgc`, `cga`, `cge`.
 //! - Paper mode follows the published rules (corrected); default mode fuses maps into their readers and writes results where they belong.
 //!
 //! What is deliberately not here: no inference, no evaluation, no choice of strategies, no target.

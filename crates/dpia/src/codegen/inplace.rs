@@ -38,10 +38,13 @@ fn keeps(read: &AccessSite, write: &AccessSite, shadow: &BTreeMap<Name, Name>) -
         return before;
     }
     let same = read.access.indices == write.access.indices && read.access.path == write.access.path;
-    let all: Vec<&Loop> = read.loops().collect();
-    let determined: BTreeSet<&Name> =
-        read.access.indices.iter().flat_map(|index| determines(index, &all)).collect();
-    before && same && common.iter().all(|l| determined.contains(&l.var))
+    // Both sides: loops of one name need not have one range.
+    let determined = |site: &AccessSite| -> BTreeSet<Name> {
+        let all: Vec<&Loop> = site.loops().collect();
+        site.access.indices.iter().flat_map(|index| determines(index, &all)).cloned().collect()
+    };
+    let (by_read, by_write) = (determined(read), determined(write));
+    before && same && common.iter().all(|l| by_read.contains(&l.var) && by_write.contains(&l.var))
 }
 
 /// Whether the accesses are to different components of pairs.
