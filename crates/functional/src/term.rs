@@ -124,6 +124,34 @@ pub enum FactKind {
     Equal,
 }
 
+/// Without recursion, so that a deep term does not need a deep stack to go away.
+impl Drop for TermNode {
+    fn drop(&mut self) {
+        fn take(kind: &mut TermKind, todo: &mut Vec<Term>) {
+            match kind {
+                TermKind::Var(_) | TermKind::Literal(_) | TermKind::Size(_) => return,
+                TermKind::Let(..) | TermKind::Prim(..) => {}
+            }
+            match std::mem::replace(kind, TermKind::Literal(Literal::Bool(false))) {
+                TermKind::Let(_, value, body) => todo.extend([value, body]),
+                TermKind::Prim(_, args) => todo.extend(args.into_iter().filter_map(|arg| match arg {
+                    Arg::Size(_) => None,
+                    Arg::Fun(f) => Some(f.body),
+                    Arg::Term(t) => Some(t),
+                })),
+                _ => {}
+            }
+        }
+        let mut todo = Vec::new();
+        take(&mut self.kind, &mut todo);
+        while let Some(term) = todo.pop() {
+            if let Some(mut node) = Arc::into_inner(term.0) {
+                take(&mut node.kind, &mut todo);
+            }
+        }
+    }
+}
+
 impl Term {
     /// A term of this form and type.
     pub fn new(kind: TermKind, ty: DataType, span: Span) -> Term {
@@ -143,6 +171,11 @@ impl Term {
     /// Where it stands in the source; the empty span at 0 for terms that a rule made.
     pub fn span(&self) -> Span {
         self.0.span
+    }
+
+    /// The place of the node in memory: the same for clones, and for no other term while one of them lives.
+    pub(crate) fn address(&self) -> usize {
+        Arc::as_ptr(&self.0) as usize
     }
 
     /// Whether both are the same node in memory (a quick test of equality; `false` says nothing).

@@ -276,6 +276,19 @@ pub fn substitute(term: &Term, replacements: &BTreeMap<Var, Term>, supply: &mut 
     Substitution { replacements, renamed: BTreeMap::new(), supply }.term(term)
 }
 
+/// Replaces a variable by a term where both are used up: binders keep their numbers, but in further copies of the replacement, and
+/// subterms without the variable stay the same in memory.
+pub fn replace_var(term: &Term, var: &Var, replacement: &Term, supply: &mut Supply) -> Term {
+    fn go(term: &Term, var: &Var, replacement: &Term, first: &mut bool, supply: &mut Supply) -> Term {
+        match term.kind() {
+            TermKind::Var(v) if v == var && std::mem::take(first) => replacement.clone(),
+            TermKind::Var(v) if v == var => refresh(replacement, supply),
+            _ => map_children(term, |_, child| go(child, var, replacement, first, supply)),
+        }
+    }
+    go(term, var, replacement, &mut true, supply)
+}
+
 /// The term with fresh numbers for all its binders.
 pub fn refresh(term: &Term, supply: &mut Supply) -> Term {
     substitute(term, &BTreeMap::new(), supply)

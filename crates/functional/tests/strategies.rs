@@ -153,6 +153,28 @@ fn strategies_may_be_given_by_name_or_written_out() {
     assert_eq!(apply("useMapSeq; (").unwrap_err().code.0, "S0101");
 }
 
+#[test]
+fn a_thousand_maps_become_one() {
+    let mut text = String::from("def chain [n] (xs: [n]f64): [n]f64 = xs");
+    let mut lets = String::from("def lets [n] (xs: [n]f64): [n]f64 =\n");
+    for k in 0..1000 {
+        let _ = write!(text, " |> map (\\x -> x * {k} + 1)");
+        let before = if k == 0 { "xs".to_string() } else { format!("v{}", k - 1) };
+        let _ = writeln!(lets, "  let v{k} = map (\\x -> x + {k}) {before} in");
+    }
+    // The front end needs a stack as deep as the program.
+    let work = move || {
+        let checked = checked(&format!("{text}\n{lets}  v999\n"));
+        for name in ["chain", "lets"] {
+            let definition = checked.elaborate(name).unwrap();
+            let outcome = Strategies::library().apply("auto", &definition, Options::default()).unwrap();
+            let maps = outcome.trace.steps.iter().filter(|step| step.rule == "useMapPar").count();
+            assert_eq!(maps, 1, "{name}");
+        }
+    };
+    std::thread::Builder::new().stack_size(1 << 29).spawn(work).unwrap().join().unwrap();
+}
+
 /// The tables in the guide are made from the code.
 #[test]
 fn the_guide_lists_every_rule_and_strategy() {

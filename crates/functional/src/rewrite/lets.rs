@@ -1,7 +1,5 @@
 //! Names, pairs, indexing and constants: what makes terms simpler whatever comes next.
 
-use std::collections::BTreeMap;
-
 use loops::Scalar;
 
 use super::context::{Context, Rewritten, args_of, array, as_map, binary, is_cheap, no, param, unary};
@@ -36,8 +34,7 @@ pub(super) const RULES: &[Rule] = &[
             if !once && !is_cheap(value) {
                 return no("its value would be computed more than once");
             }
-            let replacement = BTreeMap::from([(binder.var.clone(), value.clone())]);
-            Ok(walk::substitute(body, &replacement, cx.supply))
+            Ok(walk::replace_var(body, &binder.var, value, cx.supply))
         },
     ),
     simpler("letDead", "let v = e in b -> b", "Where `b` does not use `v`.", |_, _, term| {

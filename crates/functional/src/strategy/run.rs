@@ -220,7 +220,7 @@ impl Runner<'_> {
             Strategy::TopDown(s) => self.first(s, term, position, true),
             Strategy::BottomUp(s) => self.first(s, term, position, false),
             Strategy::Everywhere(s) => self.everywhere(s, term, position),
-            Strategy::Normalise(s) => self.normalise(s, term, position),
+            Strategy::Normalise(s) => self.normalise(s, term, position, &mut Done::default()),
             Strategy::All(s) => {
                 walk::try_map_children(term, |k, child| self.apply(s, child, &position.child(k)))
             }
@@ -461,16 +461,46 @@ impl Runner<'_> {
         Ok(self.attempt_option(s, &term, position)?.unwrap_or(term))
     }
 
-    fn normalise(&mut self, s: &Strategy, term: &Term, position: &Position) -> Ran {
+    /// Outer places first: what is put into a place is then looked at once. `done` are the terms that are known to be normal.
+    fn normalise(&mut self, s: &Strategy, term: &Term, position: &Position, done: &mut Done) -> Ran {
+        if done.contains(term) {
+            return Ok(term.clone());
+        }
         let mut term = term.clone();
         loop {
-            term = walk::try_map_children(&term, |k, child| self.normalise(s, child, &position.child(k)))?;
-            let steps = self.trace.steps.len();
-            match self.attempt_option(s, &term, position)? {
-                Some(next) if self.trace.steps.len() > steps => term = next,
-                _ => return Ok(term),
+            loop {
+                let steps = self.trace.steps.len();
+                match self.attempt_option(s, &term, position)? {
+                    Some(next) if self.trace.steps.len() > steps => term = next,
+                    _ => break,
+                }
             }
+            let new =
+                walk::try_map_children(&term, |k, child| self.normalise(s, child, &position.child(k), done))?;
+            if new.same_node(&term) {
+                done.insert(term.clone());
+                return Ok(term);
+            }
+            term = new;
         }
+    }
+}
+
+/// Terms by their place in memory; they are kept, so that the places stay theirs.
+#[derive(Default)]
+struct Done {
+    addresses: std::collections::HashSet<usize>,
+    kept: Vec<Term>,
+}
+
+impl Done {
+    fn contains(&self, term: &Term) -> bool {
+        self.addresses.contains(&term.address())
+    }
+
+    fn insert(&mut self, term: Term) {
+        self.addresses.insert(term.address());
+        self.kept.push(term);
     }
 }
 
