@@ -98,6 +98,20 @@ pub struct Report {
 /// # Errors
 /// Those of all stages. A result that fails its check is not returned.
 pub fn optimize(function: &Function, options: &Options) -> Result<Optimized> {
+    // A scalar of each iteration keeps nests together that contract: with elements of its own they come apart, if that pays.
+    if options.schedule.is_none()
+        && options.contraction.is_some()
+        && let Some(expanded) = transform::expand::expand(function)
+        && let Ok(mut result) = optimize_as_it_is(&expanded, options)
+        && result.report.bands.iter().any(|line| line.ends_with("contraction"))
+    {
+        result.report.notes.push("local scalars have an element for each iteration".to_owned());
+        return Ok(result);
+    }
+    optimize_as_it_is(function, options)
+}
+
+fn optimize_as_it_is(function: &Function, options: &Options) -> Result<Optimized> {
     let ctx = isl::Ctx::new();
     let model = ctx.limited(options.operations, || Model::extract_in(&ctx, function))?;
     let mut report = Report { statements: model.statements.len(), ..Report::default() };
@@ -281,8 +295,8 @@ impl Mapper<'_> {
         let [(tuple, positions)] = iterators.iter().collect::<Vec<_>>()[..] else { return Ok(false) };
         let Some(statement) = self.model.by_tuple(tuple) else { return Ok(false) };
         let target: BTreeSet<Name> = statement.assign.target.indices.iter().flat_map(|e| e.vars()).collect();
-        let reused = statement.loops.iter().any(|around| !target.contains(&around.var));
-        Ok(reused && statement.assign.update.is_some() && positions.len() == statement.loops.len())
+        let contracted = |k: &usize| !target.contains(&statement.loops[*k].var);
+        Ok(statement.assign.update.is_some() && positions.iter().any(contracted))
     }
 
     fn band(&mut self, mut band: Band, parallel: bool) -> Result<Node> {

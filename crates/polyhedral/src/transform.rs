@@ -5,6 +5,7 @@
 
 mod affine;
 pub mod contraction;
+pub mod expand;
 mod interchange;
 pub(crate) mod mark;
 mod split;

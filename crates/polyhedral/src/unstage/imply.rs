@@ -65,53 +65,55 @@ fn row_of(cond: &Expr) -> Option<Inequality> {
     }
 }
 
+/// Bounds of a loop as rows, with whether the rows say all that the bounds say.
+struct Bounds {
+    rows: Vec<Inequality>,
+    complete: bool,
+}
+
 /// `var >= lower` and `var < upper` as rows: maxima and minima are several, quotients by constants are multiplied out.
-fn loop_rows(var: &Name, lower: &Expr, upper: &Expr) -> Vec<Inequality> {
-    let mut rows = Vec::new();
+fn loop_rows(var: &Name, lower: &Expr, upper: &Expr) -> Bounds {
+    let mut bounds = Bounds { rows: Vec::new(), complete: true };
     let x = Expr::Var(var.clone());
-    fn low(x: &Expr, bound: &Expr, slack: i64, rows: &mut Vec<Inequality>) {
-        match bound {
-            Expr::Binary(BinaryOp::Max, a, b) => {
-                low(x, a, slack, rows);
-                low(x, b, slack, rows);
-            }
-            // x >= floor(e / d) + s is d (x - s) >= e - d + 1
-            Expr::Binary(BinaryOp::FloorDiv, e, d) if matches!(**d, Expr::Int(d) if d > 0) => {
-                let scaled = (x.clone() - slack) * (**d).clone() - ((**e).clone() - (**d).clone() + 1);
-                rows.extend(linear(&scaled));
-            }
-            Expr::Binary(BinaryOp::Add, a, c) if matches!(**c, Expr::Int(_)) => {
-                let Expr::Int(c) = **c else { return };
-                if let Some(slack) = slack.checked_add(c) {
-                    low(x, a, slack, rows);
-                }
-            }
-            other => rows.extend(linear(&(x.clone() - other.clone() - slack))),
-        }
-    }
-    fn high(x: &Expr, bound: &Expr, slack: i64, rows: &mut Vec<Inequality>) {
-        match bound {
-            Expr::Binary(BinaryOp::Min, a, b) => {
-                high(x, a, slack, rows);
-                high(x, b, slack, rows);
-            }
-            // x < floor(e / d) + s is d (x - s + 1) <= e
-            Expr::Binary(BinaryOp::FloorDiv, e, d) if matches!(**d, Expr::Int(d) if d > 0) => {
-                let scaled = (**e).clone() - (x.clone() - slack + 1) * (**d).clone();
-                rows.extend(linear(&scaled));
+    bounds.add(&x, lower, 0, BinaryOp::Max);
+    bounds.add(&x, upper, 0, BinaryOp::Min);
+    bounds
+}
+
+impl Bounds {
+    /// `x >= bound + slack` where `several` is `Max`, `x < bound + slack` where it is `Min`.
+    fn add(&mut self, x: &Expr, bound: &Expr, slack: i64, several: BinaryOp) {
+        let at_least = several == BinaryOp::Max;
+        let row = match bound {
+            Expr::Binary(op, a, b) if *op == several => {
+                self.add(x, a, slack, several);
+                return self.add(x, b, slack, several);
             }
             Expr::Binary(BinaryOp::Add, a, c) if matches!(**c, Expr::Int(_)) => {
                 let Expr::Int(c) = **c else { return };
-                if let Some(slack) = slack.checked_add(c) {
-                    high(x, a, slack, rows);
+                match slack.checked_add(c) {
+                    Some(slack) => return self.add(x, a, slack, several),
+                    None => None,
                 }
             }
-            other => rows.extend(linear(&(other.clone() + slack - x.clone() - 1))),
+            Expr::Binary(BinaryOp::FloorDiv, e, d) if matches!(**d, Expr::Int(d) if d > 0) => {
+                let (e, d) = ((**e).clone(), (**d).clone());
+                linear(&if at_least {
+                    // x - s >= floor(e / d) is d (x - s) >= e - d + 1
+                    (x.clone() - slack) * d.clone() - (e - d + 1)
+                } else {
+                    // x - s < floor(e / d) is d (x - s + 1) <= e
+                    e - (x.clone() - slack + 1) * d
+                })
+            }
+            other if at_least => linear(&(x.clone() - other.clone() - slack)),
+            other => linear(&(other.clone() + slack - x.clone() - 1)),
+        };
+        match row {
+            Some(row) => self.rows.push(row),
+            None => self.complete = false,
         }
     }
-    low(&x, lower, 0, &mut rows);
-    high(&x, upper, 0, &mut rows);
-    rows
 }
 
 /// A path with upper bounds that are maxima, and lower bounds that are minima, split into cases without; none if they are too many.
@@ -149,7 +151,8 @@ fn cases(path: &[Step]) -> Option<Vec<Vec<Step>>> {
 fn site_rows(path: &[Step]) -> Vec<Inequality> {
     path.iter()
         .flat_map(|step| match step {
-            Step::Loop { var, lower, upper, .. } => loop_rows(var, lower, upper),
+            // A bound that is no row says nothing here: that only weakens what is known.
+            Step::Loop { var, lower, upper, .. } => loop_rows(var, lower, upper).rows,
             Step::Holds(cond) => conjuncts(cond).iter().filter_map(row_of).collect(),
             Step::Fails => Vec::new(),
         })
@@ -201,7 +204,12 @@ pub(super) fn covered(
         let (rows, text) = match step {
             Step::Loop { var, lower, upper, .. } => {
                 let (low, high) = (rename(lower), rename(upper));
-                (loop_rows(&Name::new(format!("{var}'")), &low, &high), format!("{var} in {lower}..{upper}"))
+                let bounds = loop_rows(&Name::new(format!("{var}'")), &low, &high);
+                let text = format!("{var} in {lower}..{upper}");
+                if !bounds.complete {
+                    return Err(missing(format!("the bounds of `{text}` are not linear")));
+                }
+                (bounds.rows, text)
             }
             Step::Holds(cond) => {
                 let cond = rename(cond);

@@ -363,11 +363,10 @@ impl Plan<'_> {
         let ragged =
             |sign: i128| bounds.iter().any(|r| r.coefficient(k) * sign > 0 && r.coefficient(&self.i) != 0);
         let (low_ragged, high_ragged) = (ragged(1), ragged(-1));
-        let guard = all(bounds
-            .iter()
-            .filter(|r| r.coefficient(&self.i) != 0)
-            .map(|r| holds(&put(r, &self.i, i_at)))
-            .collect::<Option<Vec<_>>>()?);
+        // Rows outside of the domain have no range of their own: what they would use may not be packed.
+        let rows = self.domain.rows.iter();
+        let rows = rows.filter(|r| r.coefficient(&self.i) != 0 && r.coefficient(&self.j) == 0);
+        let guard = all(rows.map(|r| holds(&put(r, &self.i, i_at))).collect::<Option<Vec<_>>>()?);
         let mut result = Vec::new();
         let mut piece = |stager: &mut Stager, low: Expr, high: Expr, guarded: bool| -> Option<()> {
             let statement = self.statement(stager, tiles, held, i_expr, j_expr)?;

@@ -1,0 +1,131 @@
+//! Expansion of scalars: a scalar that is local to an iteration gets an element for each iteration.
+//!
+//! A scalar that is declared inside loops has a value of its own in each of their iterations, but one place in memory, which keeps the iterations in order. With an
+//! element an iteration the nests around it can be distributed and interchanged: the temporary sum of a symmetric product becomes an array, and two
+//! contractions. The two innermost loops around the declaration are expanded over, where their bounds depend on sizes alone; memory grows by the product of their
+//! extents. Nothing but the subscripts changes, so no dependence is lost that the declaration did not rule out.
+//!
+//! Left out: local arrays, scalars that are assigned in one iteration and used in the next (they are declared outside of the loop), and liveness.
+
+use std::collections::BTreeMap;
+
+use loops::facts::Facts;
+use loops::simplify;
+use loops::visit::{fresh, names};
+use loops::{Access, ArrayDecl, Expr, Function, Loop, Name, Stmt, Storage};
+
+/// Loops over which a scalar is expanded, at most.
+const LEVELS: usize = 2;
+
+/// The function with local scalars expanded; none if there is no such scalar.
+pub fn expand(function: &Function) -> Option<Function> {
+    let mut taken = names(&function.body);
+    taken.extend(function.params.iter().map(|p| p.name.clone()));
+    taken.extend(function.sizes.iter().cloned());
+    let mut expander = Expander { function, loops: Vec::new(), taken, declared: Vec::new() };
+    let body = expander.block(&function.body);
+    if expander.declared.is_empty() {
+        return None;
+    }
+    let body = expander.declared.into_iter().map(Stmt::Local).chain(body).collect();
+    Some(Function { body, ..function.clone() })
+}
+
+struct Expander<'a> {
+    function: &'a Function,
+    loops: Vec<&'a Loop>,
+    taken: std::collections::BTreeSet<Name>,
+    declared: Vec<ArrayDecl>,
+}
+
+impl<'a> Expander<'a> {
+    fn block(&mut self, body: &'a [Stmt]) -> Vec<Stmt> {
+        let mut elements: BTreeMap<Name, Access> = BTreeMap::new();
+        let mut result = Vec::new();
+        for stmt in body {
+            match stmt {
+                Stmt::Local(local) => match self.element(local) {
+                    Some(element) => {
+                        elements.insert(local.name.clone(), element);
+                    }
+                    None => result.push(stmt.clone()),
+                },
+                Stmt::Loop(l) => {
+                    self.loops.push(l);
+                    let body = self.block(&l.body);
+                    self.loops.pop();
+                    result.push(Stmt::Loop(Loop { body, ..l.clone() }));
+                }
+                Stmt::If { cond, then, otherwise } => result.push(Stmt::If {
+                    cond: cond.clone(),
+                    then: self.block(then),
+                    otherwise: self.block(otherwise),
+                }),
+                Stmt::Block { mark, body } => {
+                    result.push(Stmt::Block { mark: mark.clone(), body: self.block(body) });
+                }
+                Stmt::Assign(_) | Stmt::Copy(_) | Stmt::Wait(_) => result.push(stmt.clone()),
+            }
+        }
+        if elements.is_empty() { result } else { replace(&result, &elements) }
+    }
+
+    /// The element that stands for a scalar, if it can have one; its array is noted.
+    fn element(&mut self, local: &ArrayDecl) -> Option<Access> {
+        if !local.dims.is_empty() || self.loops.is_empty() {
+            return None;
+        }
+        let around = &self.loops[self.loops.len().saturating_sub(LEVELS)..];
+        let constant =
+            |e: &Expr| e.arrays().is_empty() && e.vars().iter().all(|v| self.function.sizes.contains(v));
+        // A loop that hides an outer one of the same name would change what the subscript means.
+        let unique = |l: &Loop| self.loops.iter().filter(|other| other.var == l.var).count() == 1;
+        if !around.iter().all(|l| l.step == 1 && constant(&l.lower) && constant(&l.upper) && unique(l)) {
+            return None;
+        }
+        let name = fresh(&local.name, &self.taken);
+        self.taken.insert(name.clone());
+        let extent = |l: &&Loop| match &l.lower {
+            Expr::Int(0) => l.upper.clone(),
+            lower => l.upper.clone() - lower.clone(),
+        };
+        // An extent is not negative, also where a loop does not run.
+        let facts = Facts::of(self.function);
+        let dims = around.iter().map(|l| simplify::expr(&extent(l).max(0), &facts)).collect();
+        let indices = around
+            .iter()
+            .map(|l| match &l.lower {
+                Expr::Int(0) => Expr::Var(l.var.clone()),
+                lower => Expr::Var(l.var.clone()) - lower.clone(),
+            })
+            .collect();
+        self.declared.push(ArrayDecl {
+            name: name.clone(),
+            elem: local.elem.clone(),
+            dims,
+            storage: Storage::Heap,
+        });
+        Some(Access { array: name, indices, path: Vec::new() })
+    }
+}
+
+/// Every access of a scalar becomes one of its element.
+fn replace(body: &[Stmt], elements: &BTreeMap<Name, Access>) -> Vec<Stmt> {
+    let access = |a: &Access| match elements.get(&a.array) {
+        Some(element) => Access { path: a.path.clone(), ..element.clone() },
+        None => a.clone(),
+    };
+    let value = |e: &Expr| e.map_loads(&mut |a| Expr::Load(access(&a)));
+    body.iter()
+        .map(|stmt| {
+            // Inner declarations of the same name are expanded or kept by themselves: names of a valid function do not repeat in a scope.
+            let stmt = stmt.map(&mut |e| value(e), &mut |inner| replace(inner, elements));
+            match stmt {
+                Stmt::Assign(assign) => {
+                    Stmt::Assign(loops::Assign { target: access(&assign.target), ..assign })
+                }
+                other => other,
+            }
+        })
+        .collect()
+}
