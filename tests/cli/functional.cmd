@@ -12,3 +12,11 @@ head -c 10000000 /dev/zero | tr '\0' '(' > brackets.loz; lozenge compile bracket
 (printf 'def f (x: f32): f32 = x'; for k in $(seq 1 3000); do printf ' + x'; done) > long.loz; lozenge compile long.loz 2>&1 | head -c 300
 lozenge compile dot.loz --def dot -o dot.c && lozenge compile dot.loz --def dot --emit main -o main.c && gcc -O2 -fopenmp dot.c main.c -o quick -lm && ./quick 1000 | grep -c checksum
 lozenge compile dot.loz --def dot --emit main --mode paper
+# layout, derivations, strategies
+printf 'def   f  (x: f32): f32 = x+1\n' > layout.loz; lozenge fmt --check layout.loz
+lozenge fmt layout.loz && cat layout.loz
+lozenge fmt --check layout.loz
+lozenge explain dot.loz --mode paper | head -6
+lozenge compile strategy.loz --strategy auto --emit trace
+lozenge compile strategy.loz --schedule auto | grep -c 'omp parallel for'
+lozenge fuzz --seed 5 --seconds 0

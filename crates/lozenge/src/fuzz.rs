@@ -184,13 +184,16 @@ impl Maker<'_> {
     }
 }
 
-/// A program whose size is `combinators` maps in a row, for measuring how translation time grows.
+/// A program of this many combinators in a row, for measuring how translation time grows.
 pub fn chain(combinators: u32) -> String {
     let mut text = String::from("def chain [n] (xs: [n]f32): [n]f32 =\n  xs");
     for k in 0..combinators {
-        let map = if k % 2 == 0 { "mapPar" } else { "toMem (mapSeq" };
-        let close = if k % 2 == 0 { "" } else { ")" };
-        let _ = write!(text, "\n  |> (\\v -> {map} (\\x -> x * 0.5 + 1.0) v{close})");
+        text.push_str(match k % 4 {
+            0 => "\n  |> mapPar (\\x -> x * 0.5)",
+            1 => "\n  |> reverse",
+            2 => "\n  |> mapSeq (\\x -> x + 1.0)",
+            _ => "\n  |> toMem",
+        });
     }
     text.push('\n');
     text

@@ -198,7 +198,9 @@ fn translations(source: &Source, point: &Point) -> Result<Vec<Ours>, Failure> {
     };
     let mut ours = vec![translate(OURS, &point.definition, point.strategy.clone(), Mode::Default)?];
     if point.paper {
-        ours.push(translate("paper mode", &point.definition, None, Mode::Paper)?);
+        // The paper's programs say how they run; where this one leaves that to a strategy, the plainest choice is taken.
+        let plain = Some("try choose".to_owned());
+        ours.push(translate("paper mode", &point.definition, plain, Mode::Paper)?);
     }
     let definitions = Front::open(source, &Choice::default())?.definitions();
     if let Some(against) = point.against.as_ref().filter(|a| definitions.contains(a)) {
