@@ -83,7 +83,7 @@ pub struct Abi {
 /// Recursion is as deep as the definition is nested: for deep input run it on a thread with a large stack.
 ///
 /// # Errors
-/// `D0101` where a `map` or `reduce` has no strategy, `D0103` where `reducePar` can't be privatised, `D0105` where views ask for
+/// `D0101` where a `map` or `reduce` has no strategy, `D0103` where `reducePar` can't be privatised, `D0105` and `D0106` where views ask for
 /// expressions beyond all bounds.
 pub fn translate(definition: &Definition, mode: Mode) -> Result<Translation, Diagnostic> {
     let mut translator = Translator::new(definition, mode);

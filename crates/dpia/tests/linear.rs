@@ -129,6 +129,55 @@ fn blocks(k: usize) -> Definition {
     definition("blocks", &["m", "n"], vec![xs], body)
 }
 
+/// Views of which each reads the one before twice: `let v = map fst (zip u u) in …`
+fn doubled(k: usize) -> Definition {
+    let mut s = Supply::new();
+    let xs = s.binder("xs", line());
+    let binders: Vec<_> = (0..k / 3).map(|_| s.binder("v", line())).collect();
+    let mut body = build::var(binders.last().unwrap());
+    for (i, v) in binders.iter().enumerate().rev() {
+        let before = if i == 0 { build::var(&xs) } else { build::var(&binders[i - 1]) };
+        let f = s.lambda1("p", DataType::pair(num(), num()), |_, p| build::fst(p)).unwrap();
+        let value = build::map(Prim::MapSeq, f, build::zip(before.clone(), before).unwrap()).unwrap();
+        body = build::let_in(v.clone(), value, body).unwrap();
+    }
+    definition("doubled", &["n"], vec![xs], body)
+}
+
+/// The same through functions: `let v = generate n (\\i -> fst (u[i], u[i])) in …`
+fn doubled_inside(k: usize) -> Definition {
+    let mut s = Supply::new();
+    let xs = s.binder("xs", line());
+    let binders: Vec<_> = (0..k / 5).map(|_| s.binder("v", line())).collect();
+    let mut body = build::var(binders.last().unwrap());
+    for (i, v) in binders.iter().enumerate().rev() {
+        let before = if i == 0 { build::var(&xs) } else { build::var(&binders[i - 1]) };
+        let f = s
+            .lambda1("i", DataType::Idx(Size::param("n")), |_, i| {
+                let read = build::at(before.clone(), i)?;
+                build::fst(build::pair(read.clone(), read)?)
+            })
+            .unwrap();
+        let args = vec![Arg::Size(Size::param("n")), Arg::Fun(f)];
+        body = build::let_in(v.clone(), build::apply(Prim::Generate, args).unwrap(), body).unwrap();
+    }
+    definition("doubled_inside", &["n"], vec![xs], body)
+}
+
+/// Branches of views: `let v = take n (concat u u) in …`
+fn doubled_branches(k: usize) -> Definition {
+    let mut s = Supply::new();
+    let xs = s.binder("xs", support::array("n", num()));
+    let binders: Vec<_> = (0..k / 3).map(|_| s.binder("v", line())).collect();
+    let mut body = build::var(binders.last().unwrap());
+    for (i, v) in binders.iter().enumerate().rev() {
+        let before = if i == 0 { build::var(&xs) } else { build::var(&binders[i - 1]) };
+        let both = build::concat(before.clone(), before).unwrap();
+        body = build::let_in(v.clone(), build::take(Size::param("n"), both).unwrap(), body).unwrap();
+    }
+    definition("doubled_branches", &["n"], vec![xs], body)
+}
+
 type Shape = (&'static str, fn(usize) -> Definition);
 
 const SHAPES: &[Shape] = &[
@@ -141,6 +190,9 @@ const SHAPES: &[Shape] = &[
     ("reductions", reductions),
     ("selects", selects),
     ("blocks", blocks),
+    ("doubled", doubled),
+    ("doubled_inside", doubled_inside),
+    ("doubled_branches", doubled_branches),
 ];
 
 /// The command runs the pipeline on a thread like this one.

@@ -13,6 +13,7 @@ use std::sync::Arc;
 use functional::{Arg, Binder, DataType, Group, Literal, Prim, Term, TermKind};
 use loops::{BinaryOp, Name, Scalar, Size};
 
+use crate::derivation::Bindings;
 use crate::env::Env;
 
 pub use comm::{Comm, CommKind, Demand, Folding, Macro, Then};
@@ -58,7 +59,8 @@ struct ExpNode {
     ty: DataType,
     delayed: bool,
     open: bool,
-    costly: bool,
+    /// How much more than a load a read takes: branches of views, sums of indices, functions between; `None` with arithmetic.
+    weight: Option<u32>,
 }
 
 /// The forms of expressions.
@@ -177,15 +179,45 @@ pub enum AccView {
     Map(Box<AccView>),
 }
 
-/// Whether a function only rearranges what it gets, as far as a look at this many of its terms shows.
-fn rearranges(body: &Term, fuel: &mut u32) -> bool {
-    if *fuel == 0 {
-        return false;
-    }
-    *fuel -= 1;
+/// Weight up to which an expression may be read more than once rather than stored. Chains of views in which each level reads the one
+/// before twice would otherwise double at each level.
+const LIGHT: u32 = 8;
+
+/// Terms of a function that are looked at; larger ones count as arithmetic.
+const LOOK: u32 = 64;
+
+fn add(a: u32, b: Option<u32>) -> Option<u32> {
+    b.map(|b| a.saturating_add(b))
+}
+
+/// The weight of a primitive applied to arguments.
+fn weigh(bindings: &Bindings, prim: Prim, args: &[ExpArg]) -> Option<u32> {
+    let own = match prim.info().group {
+        Group::Scalar if !matches!(prim, Prim::Zero | Prim::One) => return None,
+        Group::Index if prim != Prim::Index => 1,
+        _ if matches!(prim, Prim::Concat | Prim::Pad | Prim::PadClamp) => 1,
+        _ => 0,
+    };
+    args.iter().try_fold(own, |weight, arg| match arg {
+        ExpArg::Exp(e) => add(weight, e.0.weight),
+        ExpArg::Fun(f) => add(weight, rearranges(bindings, &f.body, &f.env, &mut LOOK.clone())),
+        ExpArg::Size(_) => Some(weight),
+    })
+}
+
+/// The weight of a function that only rearranges what it gets: with what it reads around it, and one for each read.
+fn rearranges(bindings: &Bindings, body: &Term, env: &Env, fuel: &mut u32) -> Option<u32> {
+    *fuel = fuel.checked_sub(1)?;
     match body.kind() {
-        TermKind::Var(_) | TermKind::Literal(_) | TermKind::Size(_) => true,
-        TermKind::Let(..) => false,
+        TermKind::Var(v) => match env.get(v) {
+            Some(e) => match e.kind() {
+                ExpKind::Var(var) => add(1, bindings.get(var).map_or(Some(0), |value| value.0.weight)),
+                _ => add(1, e.0.weight),
+            },
+            None => Some(1),
+        },
+        TermKind::Literal(_) | TermKind::Size(_) => Some(0),
+        TermKind::Let(..) => None,
         TermKind::Prim(prim, args) => {
             let cheap = match prim.info().group {
                 Group::Pair | Group::Index | Group::Layout => !stores(*prim),
@@ -202,12 +234,14 @@ fn rearranges(body: &Term, fuel: &mut u32) -> bool {
                 Group::Vector => true,
                 Group::Memory => false,
             };
-            cheap
-                && args.iter().all(|arg| match arg {
-                    Arg::Size(_) => true,
-                    Arg::Fun(f) => rearranges(&f.body, fuel),
-                    Arg::Term(t) => rearranges(t, fuel),
-                })
+            if !cheap {
+                return None;
+            }
+            args.iter().try_fold(0, |weight, arg| match arg {
+                Arg::Size(_) => Some(weight),
+                Arg::Fun(f) => add(weight, rearranges(bindings, &f.body, env, fuel)),
+                Arg::Term(t) => add(weight, rearranges(bindings, t, env, fuel)),
+            })
         }
     }
 }
@@ -226,6 +260,11 @@ fn delayed_arg(arg: &ExpArg) -> bool {
 
 impl Exp {
     fn make(kind: ExpKind, ty: DataType) -> Exp {
+        Exp::make_in(&Bindings::default(), kind, ty)
+    }
+
+    /// What variables stand for counts in the weight of functions that read them.
+    fn make_in(bindings: &Bindings, kind: ExpKind, ty: DataType) -> Exp {
         let delayed = match &kind {
             ExpKind::Prim(prim, args) => {
                 args.iter().any(|arg| matches!(arg, ExpArg::Fun(_)))
@@ -240,19 +279,15 @@ impl Exp {
             ExpKind::Arith(_, a, b) => a.open() || b.open(),
             ExpKind::Literal(_) | ExpKind::Size(_) | ExpKind::Closure(..) => false,
         };
-        let costly = match &kind {
-            ExpKind::Prim(prim, args) => {
-                (prim.info().group == Group::Scalar && !matches!(prim, Prim::Zero | Prim::One))
-                    || args.iter().any(|arg| match arg {
-                        ExpArg::Exp(e) => e.costly(),
-                        ExpArg::Fun(f) => !rearranges(&f.body, &mut 64),
-                        ExpArg::Size(_) => false,
-                    })
+        let weight = match &kind {
+            ExpKind::Prim(prim, args) => weigh(bindings, *prim, args),
+            ExpKind::Arith(_, a, b) => {
+                Some(1).and_then(|w| add(w, a.0.weight)).and_then(|w| add(w, b.0.weight))
             }
-            ExpKind::Closure(..) => true,
-            _ => false,
+            ExpKind::Closure(..) => None,
+            ExpKind::Var(_) | ExpKind::Literal(_) | ExpKind::Size(_) => Some(0),
         };
-        Exp(Arc::new(ExpNode { kind, ty, delayed, open, costly }))
+        Exp(Arc::new(ExpNode { kind, ty, delayed, open, weight }))
     }
 
     /// A variable.
@@ -288,6 +323,11 @@ impl Exp {
         Exp::make(ExpKind::Prim(prim, args), ty)
     }
 
+    /// A primitive applied to expressions, weighed with what variables stand for.
+    pub(crate) fn prim_in(bindings: &Bindings, prim: Prim, args: Vec<ExpArg>, ty: DataType) -> Exp {
+        Exp::make_in(bindings, ExpKind::Prim(prim, args), ty)
+    }
+
     /// Index arithmetic; see [`crate::index`] for the simplifying constructors.
     pub fn arith(op: BinaryOp, left: Exp, right: Exp, ty: DataType) -> Exp {
         Exp::make(ExpKind::Arith(op, left, right), ty)
@@ -308,9 +348,9 @@ impl Exp {
         self.0.delayed
     }
 
-    /// Whether reading it takes arithmetic, beside that of indices.
+    /// Whether reading it takes arithmetic, or many branches and sums of indices: more than one would read twice.
     pub fn costly(&self) -> bool {
-        self.0.costly
+        self.0.weight.is_none_or(|weight| weight > LIGHT)
     }
 
     /// Whether a variable in it stands for an expression.

@@ -31,6 +31,9 @@ pub(crate) type Result<T> = std::result::Result<T, Diagnostic>;
 /// Accumulators up to this many bytes are local even where the result could be the accumulator: registers and the stack are faster.
 const LOCAL_ACCUMULATOR: i64 = 16 * 1024;
 
+/// Rule applications of one definition; programs of ten thousand combinators take about a tenth.
+const STEP_LIMIT: usize = 2_000_000;
+
 /// A rule that was applied: its name and what stands in place of the redex.
 type Applied = Result<(&'static str, Comm)>;
 
@@ -134,6 +137,17 @@ impl<'d> Translator<'d> {
     pub fn normalise(&mut self, comm: Comm) -> Result<Comm> {
         let mut comm = comm;
         loop {
+            if self.steps.len() > STEP_LIMIT {
+                return Err(Diagnostic::general(
+                    Code("D0106"),
+                    format!(
+                        "the translation of `{}` takes more than {STEP_LIMIT} steps",
+                        self.definition.name
+                    ),
+                )
+                .note("delayed arrays that are read several times are computed each time")
+                .help("store an intermediate array with `toMem`"));
+            }
             let (rule, after) = match comm.kind() {
                 CommKind::A(e, a) => {
                     let e = self.resolve(e);
@@ -145,7 +159,7 @@ impl<'d> Translator<'d> {
                 }
                 CommKind::Macro(m) => self.expand(m)?,
                 CommKind::Bind(x, e, c) => {
-                    let e = self.resolve(e);
+                    let e = self.weighed(self.resolve(e));
                     self.bindings.set(x, e);
                     comm = c.clone();
                     continue;
@@ -220,6 +234,16 @@ impl<'d> Translator<'d> {
     /// The expression with variables replaced by what they stand for.
     pub fn resolve(&self, exp: &Exp) -> Exp {
         resolve(&self.bindings, exp, !self.paper())
+    }
+
+    /// A function without other arguments, weighed with what the variables in it stand for.
+    fn weighed(&self, e: Exp) -> Exp {
+        match e.kind() {
+            ExpKind::Prim(Prim::Generate, args) => {
+                Exp::prim_in(&self.bindings, Prim::Generate, args.clone(), e.ty().clone())
+            }
+            _ => e,
+        }
     }
 
     /// `C(e1)(λx1. … C(en)(λxn. body(x1 … xn)))`
@@ -324,7 +348,7 @@ pub(crate) fn resolve(bindings: &Bindings, exp: &Exp, known: bool) -> Exp {
                 (Prim::Snd, [ExpArg::Exp(e)]) if known => e.second(),
                 _ => None,
             };
-            part.unwrap_or_else(|| Exp::prim(*prim, args, exp.ty().clone()))
+            part.unwrap_or_else(|| Exp::prim_in(bindings, *prim, args, exp.ty().clone()))
         }
         ExpKind::Arith(op, a, b) => {
             let (a, b, ty) = (resolve(bindings, a, known), resolve(bindings, b, known), exp.ty());
