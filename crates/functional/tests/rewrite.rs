@@ -338,7 +338,13 @@ fn redex(rule: &str, maker: &mut Maker) -> Option<Term> {
                 .unwrap();
             ok(build::map(Prim::Map, f, ys))
         }
-        "pack" => Some(arr(maker, &even, &array(n, t))),
+        "pack" if maker.dice.below(2) == 0 => Some(arr(maker, &even, &array(n, t))),
+        "pack" => {
+            let rows = arr(maker, &n, &array(k.clone(), t));
+            let fill = k.clone() * (n.clone() + 1.into()).div(&k) - n;
+            let args = vec![Arg::Size(0.into()), Arg::Size(fill), Arg::Term(rows)];
+            ok(build::apply(Prim::PadClamp, args))
+        }
         "hoist" | "letFloatLoop" => {
             let value = arr(maker, &n, &f64);
             let value = build::to_mem(value).unwrap();

@@ -374,7 +374,17 @@ impl Context<'_> {
                 at_zero(l) == Size::constant(0) && at_zero(r) == Size::constant(0)
             })
         };
-        natural && (some || none_of_none())
+        // The padding that fills the last block of k is 0 where there is nothing.
+        let fills = || {
+            r.terms().flat_map(|(_, factors)| factors).any(|(factor, _)| match factor {
+                loops::size::Factor::Quotient(_, k) => k.as_constant().is_some_and(|c| {
+                    let blocks = (n.clone() + Size::constant(c - 1)).div(k);
+                    c > 0 && self.facts.equal(r, &(k.clone() * blocks - n.clone()))
+                }),
+                _ => false,
+            })
+        };
+        natural && (some || none_of_none() || (*l == Size::constant(0) && fills()))
     }
 
     /// Whether an index term is within its bound: a variable of index type is, by the meaning of the type.

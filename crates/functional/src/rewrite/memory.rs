@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::context::{Context, Rewritten, array, no, unary};
+use super::context::{Context, Rewritten, args_of, array, no, unary};
 use super::{Family, Rule};
 use crate::build;
 use crate::prim::Prim;
@@ -40,14 +40,31 @@ pub(super) const RULES: &[Rule] = &[
         "pack",
         &["k"],
         "xss -> join (map transpose (toMem (map transpose (split k xss))))",
-        "A copy in which `k` rows lie side by side, column after column: the order in which a tile of `k` rows is read. The number of rows must be shown to be a multiple of `k`. The views around it cancel with those of tiling.",
+        "A copy in which `k` rows lie side by side, column after column: the order in which a tile of `k` rows is read. The number of rows must be shown to be a multiple of `k`. Where the rows are padded (`padMap`), full blocks are copied apart from the last one. The views around it cancel with those of tiling.",
         |cx, args, term| {
             let (_, row) = array(term)?;
             if !matches!(row, DataType::Array(..)) {
                 return no("it is not an array of arrays");
             }
-            let blocks = cx.sz(Prim::Split, &args[0], term.clone())?;
-            let turned = map_copy(cx, blocks)?;
+            let turned = match clamped(term) {
+                // Blocks without padding are copied without looking for it.
+                Some((padding, xs)) => {
+                    let q = args[0].clone() * array(xs)?.0.div(&args[0]);
+                    let again = cx.again(xs);
+                    let full = cx.sz(Prim::Take, &q, xs.clone())?;
+                    let full = cx.sz(Prim::Split, &args[0], full)?;
+                    let rest = cx.sz(Prim::Drop, &q, again)?;
+                    let sizes = [0.into(), padding.clone()].map(Arg::Size);
+                    let rest = cx.ap(Prim::PadClamp, sizes.into_iter().chain([Arg::Term(rest)]).collect())?;
+                    let rest = cx.sz(Prim::Split, &args[0], rest)?;
+                    let (full, rest) = (map_copy(cx, full)?, map_copy(cx, rest)?);
+                    cx.bin(Prim::Concat, full, rest)?
+                }
+                None => {
+                    let blocks = cx.sz(Prim::Split, &args[0], term.clone())?;
+                    map_copy(cx, blocks)?
+                }
+            };
             let stored = cx.un(Prim::ToMem, turned)?;
             let back = map_transpose(cx, stored)?;
             cx.un(Prim::Join, back)
@@ -71,6 +88,14 @@ pub(super) const RULES: &[Rule] = &[
         },
     ),
 ];
+
+/// The padding behind an array, if the term is just that.
+fn clamped(term: &Term) -> Option<(&loops::Size, &Term)> {
+    match args_of(term, Prim::PadClamp).ok()? {
+        [Arg::Size(l), Arg::Size(r), Arg::Term(xs)] if l.as_constant() == Some(0) => Some((r, xs)),
+        _ => None,
+    }
+}
 
 /// `map (\p -> map (\r -> map (\x -> x) r) (transpose p)) xs`: the loops go in the order of the copy, whose elements lie side by side.
 fn map_copy(cx: &mut Context<'_>, xs: Term) -> Rewritten {
