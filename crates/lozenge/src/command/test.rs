@@ -186,7 +186,7 @@ pub(super) fn test_source(
             CaseKind::Error(code) => {
                 verdicts.push(Verdict {
                     line: case.line,
-                    failure: must_be_refused(&source, code).err(),
+                    failure: must_be_refused(source, code).err(),
                     text,
                 });
             }
