@@ -9,6 +9,7 @@
 mod eval;
 mod lexer;
 mod literal;
+mod measure;
 mod syntax;
 
 pub use eval::{Limits, Value, evaluate};
