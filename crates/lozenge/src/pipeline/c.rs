@@ -5,7 +5,6 @@ use std::path::Path;
 
 use cfront::{AccessForm, CFile, RegionInfo, Replacement};
 use loops::Function;
-use polyhedral::optimize::Tiling;
 use polyhedral::{Optimized, Tree};
 use targets::{RegionArray, RegionNames};
 
@@ -47,17 +46,7 @@ fn optimise(
             Some(tree)
         }
     };
-    let options = match schedule {
-        // The user's schedule is the whole of it: nothing is tiled or marked beyond what it says.
-        Some(tree) => polyhedral::Options {
-            schedule: Some(tree),
-            tiling: Tiling::None,
-            parallel: false,
-            vector: false,
-            ..polyhedral::Options::default()
-        },
-        None => polyhedral::Options::default(),
-    };
+    let options = polyhedral::Options { schedule, ..polyhedral::Options::default() };
     polyhedral::optimize(function, &options).map(Some).map_err(|d| Failure::in_source(source, vec![d]))
 }
 
