@@ -6,12 +6,13 @@ use loops::{Function, Name};
 
 use crate::check::{self, Checked};
 use crate::codegen::{self, Generated, Instance};
-use crate::dependence;
+use crate::dependence::{self, Dependence};
 use crate::fault::{self, Result};
 use crate::locality::{self, Caches};
 use crate::model::Model;
 use crate::scheduling::{self, Fusion};
 use crate::transform::contraction::{self, Shape, Split};
+use crate::transform::{Request, Shaped, diamond, rows};
 use crate::tree::{Band, Branch, Node, Tree};
 use crate::{transform, unstage};
 
@@ -123,6 +124,9 @@ fn optimize_as_it_is(function: &Function, options: &Options) -> Result<Optimized
         let generated = generate_checked(&model, function, tree, options, &mut report)?;
         return Ok(finish(generated, tree.clone(), report));
     }
+    if let Some(result) = special(&model, function, &dependences, options, &mut report) {
+        return Ok(result);
+    }
     let fusion = options.fusion.unwrap_or_else(|| choose_fusion(&model));
     let scheduling = scheduling::Options { fusion, operations: options.operations, cluster: options.cluster };
     let scheduled = scheduling::schedule(&model, &dependences, &scheduling)?;
@@ -166,6 +170,43 @@ fn optimize_as_it_is(function: &Function, options: &Options) -> Result<Optimized
     }
     Err(fault::limit("attempts"))
 }
+
+/// Shapes of programs for which there is a better way than the scheduler's. What does not work out is noted, and the general way is taken.
+fn special(
+    model: &Model,
+    function: &Function,
+    dependences: &[Dependence],
+    options: &Options,
+    report: &mut Report,
+) -> Option<Optimized> {
+    let (width, caches) = match &options.tiling {
+        Tiling::None => return None,
+        Tiling::Fixed(sizes) => (Some(*sizes.first()?), Caches::default()),
+        Tiling::Caches(caches) => (None, *caches),
+    };
+    let request = Request { width, caches, parallel: options.parallel, vector: options.vector };
+    let ways: [(&str, Way); 2] = [("diamond tiles", diamond::diamonds), ("strips of rows", rows::strips)];
+    for (what, way) in ways {
+        let limit = options.operations;
+        let tried = model.ctx.limited(limit, || way(model, dependences, request)).and_then(|found| {
+            let Some(shaped) = found else { return Ok(None) };
+            let generated = generate_checked(model, function, &shaped.tree, options, report)?;
+            Ok(Some((generated, shaped)))
+        });
+        match tried {
+            Ok(Some((generated, shaped))) => {
+                report.bands.push(shaped.line);
+                return Some(finish(generated, shaped.tree, std::mem::take(report)));
+            }
+            Ok(None) => {}
+            Err(error) => report.notes.push(format!("{what} were given up: {}", error.message)),
+        }
+    }
+    None
+}
+
+/// A way to look for a shape and to schedule it.
+type Way = fn(&Model, &[Dependence], Request) -> Result<Option<Shaped>>;
 
 fn finish(generated: Generated, tree: Tree, report: Report) -> Optimized {
     Optimized { function: generated.function, instances: generated.instances, tree, report }

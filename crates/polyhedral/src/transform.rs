@@ -5,9 +5,11 @@
 
 mod affine;
 pub mod contraction;
+pub mod diamond;
 pub mod expand;
 mod interchange;
 pub(crate) mod mark;
+pub mod rows;
 mod split;
 pub(crate) mod tile;
 
@@ -17,10 +19,51 @@ pub use mark::{mark, mark_loops};
 pub use split::{combine, split};
 pub use tile::{strip_mine, tile};
 
-use isl::{Ctx, UnionPwAff};
+use isl::{Ctx, Map, UnionPwAff};
+use loops::Name;
 
+use crate::dependence::Dependence;
 use crate::fault::{self, Result};
-use crate::tree::{Band, FunctionText, Node};
+use crate::locality::Caches;
+use crate::model::Model;
+use crate::tree::{Band, FunctionText, Node, Tree};
+
+/// What programs of a certain shape are to get, that are scheduled in a way of their own.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Request {
+    /// Width of tiles; `None` lets the caches decide.
+    pub width: Option<i64>,
+    /// The caches.
+    pub caches: Caches,
+    /// Whether loops may run in parallel.
+    pub parallel: bool,
+    /// Whether innermost loops are marked for vectors.
+    pub vector: bool,
+}
+
+/// A schedule for a program of a certain shape.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Shaped {
+    /// The schedule.
+    pub tree: Tree,
+    /// What was done, for people.
+    pub line: String,
+}
+
+/// Whether a dependence has pairs with a condition on their iterators `a0, a1, ...` and `b0, b1, ...`.
+pub(crate) fn exists(model: &Model, dependence: &Dependence, condition: &str) -> Result<bool> {
+    let tuple = |label: &Name, prefix: &str| -> String {
+        let statement = model.statements.iter().find(|s| s.label == *label);
+        let (tuple, n) = statement.map_or(("", 0), |s| (s.tuple.as_str(), s.loops.len()));
+        let dims: Vec<String> = (0..n).map(|k| format!("{prefix}{k}")).collect();
+        format!("{tuple}[{}]", dims.join(", "))
+    };
+    let (source, target) = (tuple(&dependence.source, "a"), tuple(&dependence.target, "b"));
+    Map::read(&model.ctx, &format!("{{ {source} -> {target} : {condition} }}"))
+        .and_then(|pairs| dependence.relation.intersect_params(&model.context)?.intersect(&pairs))
+        .and_then(|pairs| Ok(!pairs.is_empty()?))
+        .map_err(fault::library)
+}
 
 /// The band of a band node.
 pub(crate) fn band(node: Node) -> Result<Band> {

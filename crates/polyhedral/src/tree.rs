@@ -304,7 +304,7 @@ impl Tree {
 }
 
 /// `S[i, j]` for a statement: its tuple with the names of its dimensions.
-fn tuple(statement: &Statement) -> Result<(String, Vec<String>)> {
+pub(crate) fn tuple(statement: &Statement) -> Result<(String, Vec<String>)> {
     let n = statement.loops.len();
     let names = (0..n)
         .map(|k| Ok(statement.domain.dim_name(isl::Dim::SET, k)?.unwrap_or_else(|| format!("i{k}"))))
@@ -314,7 +314,7 @@ fn tuple(statement: &Statement) -> Result<(String, Vec<String>)> {
 }
 
 /// Orders statements that share the loops above `level`.
-fn order(statements: &[&Statement], level: usize) -> Result<Node> {
+pub(crate) fn order(statements: &[&Statement], level: usize) -> Result<Node> {
     let mut groups: Vec<Vec<&Statement>> = Vec::new();
     for statement in statements {
         match groups.last_mut() {

@@ -1,0 +1,246 @@
+//! Time tiling of stencils by diamonds.
+//!
+//! A sequential loop over time around nests that each move data by a bounded distance per step is tiled in time and in the first dimension
+//! of space: with `s` the position of a statement in time and `i` its place, `s + i` and `s - i` (with slopes) never go backwards along a
+//! dependence, so tiles of both can run as wavefronts, and the tiles of one wavefront in parallel. Inside a tile the order of the text stays: rows
+//! are whole, neither tiled nor skewed, and vectorise along memory.
+//!
+//! Left out: stencils that read what the same sweep has written in another row (Gauss-Seidel), for which no diamond exists, and tiles in
+//! more than one dimension of space. The conditions are only looked at here to find candidates; legality is the checker's business.
+
+use std::collections::BTreeMap;
+
+use isl::Dim;
+use loops::{BinaryOp, Expr, Name};
+
+use super::mark::mark_band;
+use super::{Request, Shaped, exists};
+use crate::dependence::Dependence;
+use crate::fault::{self, Result};
+use crate::locality::{self, Caches};
+use crate::model::{Model, Statement};
+use crate::tree::{self, Band, FunctionText, LoopCode, Member, Node, SetText, Tree};
+
+/// Tiles a function that is a stencil in time; `None` if it is not one.
+///
+/// # Errors
+/// Those of the set library.
+pub fn diamonds(model: &Model, dependences: &[Dependence], request: Request) -> Result<Option<Shaped>> {
+    let Some(first) = model.statements.first() else { return Ok(None) };
+    let one_loop = model.statements.iter().all(|s| {
+        s.loops.len() >= 2
+            && s.loops[0].number == first.loops[0].number
+            && s.loops.iter().all(|around| around.reductions.is_empty())
+    });
+    if !one_loop || dependences.iter().any(|d| d.reduction.is_some()) {
+        return Ok(None);
+    }
+    let rank = model.statements.iter().map(|s| s.assign.target.indices.len()).min().unwrap_or(0);
+    for dimension in 0..rank.min(2) {
+        let places: Option<Vec<&Expr>> = model
+            .statements
+            .iter()
+            .map(|s| {
+                let place = &s.assign.target.indices[dimension];
+                linear(place, &names(s, "a")).map(|_| place)
+            })
+            .collect();
+        let Some(places) = places else { continue };
+        let Some(plan) = Plan::find(model, dependences, &places)? else { continue };
+        return plan.tile(model, dependences, request).map(Some);
+    }
+    Ok(None)
+}
+
+/// Positions in time, places in space, and how far a dependence goes in space for one position in time.
+struct Plan<'a> {
+    phases: Vec<i64>,
+    period: i64,
+    places: &'a [&'a Expr],
+    slope: i64,
+}
+
+impl<'a> Plan<'a> {
+    fn find(model: &Model, dependences: &[Dependence], places: &'a [&'a Expr]) -> Result<Option<Plan<'a>>> {
+        let index: BTreeMap<&Name, usize> =
+            model.statements.iter().enumerate().map(|(k, s)| (&s.label, k)).collect();
+        let exists = |dependence: &Dependence, condition: &str| exists(model, dependence, condition);
+        let place = |k: usize, prefix: &str| -> String {
+            linear(places[k], &names(&model.statements[k], prefix)).expect("was tried")
+        };
+        // Statements follow each other in time, except those that need not: then one position in time is enough for both.
+        let mut phases = vec![0i64];
+        for k in 1..model.statements.len() {
+            let mut apart = false;
+            for j in (0..k).filter(|j| phases[*j] == phases[k - 1]) {
+                for dependence in dependences {
+                    let (from, to) = (index[&dependence.source], index[&dependence.target]);
+                    if (from, to) != (j, k) {
+                        continue;
+                    }
+                    let moves = format!("a0 = b0 and {} != {}", place(from, "a"), place(to, "b"));
+                    if exists(dependence, &moves)? {
+                        apart = true;
+                    }
+                }
+            }
+            phases.push(phases[k - 1] + i64::from(apart));
+        }
+        let period = phases[phases.len() - 1] + 1;
+        let mut slope = 1;
+        let mut moving = false;
+        for dependence in dependences {
+            let (from, to) = (index[&dependence.source], index[&dependence.target]);
+            let time = format!("{period}*(b0 - a0) + {}", phases[to] - phases[from]);
+            let step = format!("({}) - ({})", place(to, "b"), place(from, "a"));
+            while exists(dependence, &format!("{step} > {slope}*({time}) or {step} < -{slope}*({time})"))? {
+                slope += 1;
+                if slope > MAX_SLOPE {
+                    return Ok(None);
+                }
+            }
+            // If nothing moves along the first dimension, its loop is parallel as it is.
+            moving = moving || exists(dependence, &format!("{step} != 0"))?;
+        }
+        Ok(moving.then_some(Plan { phases, period, places, slope }))
+    }
+
+    fn tile(&self, model: &Model, dependences: &[Dependence], request: Request) -> Result<Shaped> {
+        let width = request.width.unwrap_or_else(|| width(model, request.caches));
+        let mut fronts = Vec::new();
+        let mut diagonals = Vec::new();
+        for (k, statement) in model.statements.iter().enumerate() {
+            let (tuple, dims) = tree::tuple(statement)?;
+            let iterators = statement.iterators().into_iter().zip(dims.clone()).collect();
+            let place = linear(self.places[k], &iterators).expect("was tried");
+            let slope = self.slope;
+            let time = format!("{}*{} + {}", slope * self.period, dims[0], slope * self.phases[k]);
+            let up = format!("floor(({time} + {place})/{width})");
+            let down = format!("floor(({time} - ({place}))/{width})");
+            fronts.push(format!("{tuple} -> [({up} + {down})]"));
+            diagonals.push(format!("{tuple} -> [({up})]"));
+        }
+        let member = |functions: &[String], coincident: bool| Member {
+            function: FunctionText::new(format!("{{ {} }}", functions.join("; "))),
+            coincident,
+            code: LoopCode::Default,
+        };
+        let band = |member: Member, child: Node| {
+            Node::Band(Band {
+                members: vec![member],
+                permutable: false,
+                isolate: None,
+                child: Box::new(child),
+            })
+        };
+        let Node::Domain { domain, child: inner } = Tree::original(model)?.root else {
+            return Err(fault::edit("a schedule that does not begin with its domain"));
+        };
+        let inner = if request.vector { vectorise(model, dependences, *inner)? } else { *inner };
+        let mut diagonal = band(member(&diagonals, true), inner);
+        if request.parallel {
+            diagonal = Node::Mark { name: "parallel".to_owned(), child: Box::new(diagonal) };
+        }
+        let root = Node::Domain {
+            domain: SetText::new(domain.as_str()),
+            child: Box::new(band(member(&fronts, false), diagonal)),
+        };
+        let line = format!(
+            "stencil: diamonds of width {width} in time and space, {} in a time step{}",
+            match self.period {
+                1 => "one sweep".to_owned(),
+                n => format!("{n} sweeps"),
+            },
+            if request.parallel { ", wavefronts parallel" } else { "" }
+        );
+        Ok(Shaped { tree: Tree { root }, line })
+    }
+}
+
+/// The steepest dependences that are tiled: steeper ones make tiles of few steps.
+const MAX_SLOPE: i64 = 4;
+
+/// Width of tiles such that the rows of all arrays that a tile touches stay in the second cache. Sizes are not known here: extents are
+/// taken for those of common grids.
+fn width(model: &Model, caches: Caches) -> i64 {
+    let inner = model.statements.iter().map(|s| s.loops.len()).max().unwrap_or(2) - 2;
+    let row: i64 = match inner {
+        0 => 8,
+        1 => 8 << 10,
+        _ => 8 << 14,
+    };
+    let mut arrays: Vec<&Name> = Vec::new();
+    for statement in &model.statements {
+        for (array, indices) in locality::subscripts(statement) {
+            if indices.len() > inner && !arrays.contains(&array) {
+                arrays.push(array);
+            }
+        }
+    }
+    let rows = caches.l2 / (row * arrays.len().max(1) as i64);
+    let mut width = 8;
+    while width * 2 <= rows && width < 256 {
+        width *= 2;
+    }
+    width
+}
+
+/// Names of a statement's iterators in conditions: `a0`, `a1`, ... Without that of time, which is no place.
+fn names(statement: &Statement, prefix: &str) -> BTreeMap<Name, String> {
+    let iterators = statement.iterators().into_iter().enumerate().skip(1);
+    iterators.map(|(k, name)| (name, format!("{prefix}{k}"))).collect()
+}
+
+/// A sum of loop variables and integers in the set library's notation.
+fn linear(expr: &Expr, names: &BTreeMap<Name, String>) -> Option<String> {
+    match expr {
+        Expr::Int(value) => Some(format!("({value})")),
+        Expr::Var(name) => names.get(name).cloned(),
+        Expr::Binary(op @ (BinaryOp::Add | BinaryOp::Sub), a, b) => {
+            let sign = if *op == BinaryOp::Add { '+' } else { '-' };
+            Some(format!("({} {sign} {})", linear(a, names)?, linear(b, names)?))
+        }
+        _ => None,
+    }
+}
+
+/// Marks the innermost loops that carry no dependence.
+pub(super) fn vectorise(model: &Model, dependences: &[Dependence], node: Node) -> Result<Node> {
+    node.rewrite(&mut |node| match node {
+        Node::Band(band) if *band.child == Node::Leaf && band.members.len() == 1 => {
+            let parallel = carries_nothing(model, dependences, &band.members[0])?;
+            let along = parallel && locality::vector_score(model, &band.members[0])? > 0;
+            mark_band(band, &[along.then_some("vector")])
+        }
+        other => Ok(other),
+    })
+}
+
+/// Whether the loop that a member is in the text carries no dependence.
+fn carries_nothing(model: &Model, dependences: &[Dependence], member: &Member) -> Result<bool> {
+    let driven = locality::driven(model, member)?;
+    let level = |label: &Name| -> Option<(usize, &Statement)> {
+        let statement = model.statements.iter().find(|s| s.label == *label)?;
+        driven.get(&statement.tuple).map(|level| (*level, statement))
+    };
+    for dependence in dependences {
+        let (Some((a, source)), Some((b, target))) = (level(&dependence.source), level(&dependence.target))
+        else {
+            continue;
+        };
+        if a != b || source.loops[a].number != target.loops[b].number {
+            return Ok(false);
+        }
+        let carried = || -> isl::Result<bool> {
+            let mut here = dependence.relation.intersect_params(&model.context)?;
+            for outer in 0..a {
+                here = here.equate((Dim::In, outer), (Dim::Out, outer))?;
+            }
+            Ok(!here.order_lt((Dim::In, a), (Dim::Out, a))?.is_empty()?)
+        };
+        if carried().map_err(fault::library)? {
+            return Ok(false);
+        }
+    }
+    Ok(true)
+}

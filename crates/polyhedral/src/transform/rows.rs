@@ -1,0 +1,221 @@
+//! One pass over a matrix for all that is done with its rows: products with vectors and the like.
+//!
+//! Such nests are bound by the time to fetch the matrix, so all of them that may are run strip by strip of its rows, and a strip is still near when
+//! the next statement reads it. In a strip a sum along each row keeps its order (nothing is reassociated): the rows are the lanes of the
+//! vector, and the columns are run one after the other. What adds rows to a vector, or changes the matrix, runs along the row.
+//!
+//! Left out: nests of more loops (see the tiles for contractions), and partial sums for each thread; strips run in parallel where no
+//! dependence goes from one to another.
+
+use std::collections::BTreeMap;
+
+use loops::{Access, Expr, Name};
+
+use super::{Request, Shaped, exists};
+use crate::dependence::Dependence;
+use crate::fault::{self, Result};
+use crate::locality;
+use crate::model::{Model, Statement};
+use crate::tree::{self, Band, Branch, FunctionText, LoopCode, Member, Node, SetText, Tree};
+
+/// Rows in a strip: two vectors of the widest kind, for two chains of additions at a time.
+const STRIP: i64 = 16;
+
+/// What a statement is to a matrix.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+struct Role {
+    /// The loop over rows.
+    row: usize,
+    /// The loop over columns, if it is in one.
+    column: Option<usize>,
+    /// Whether it sums along rows.
+    sums: bool,
+}
+
+/// Schedules a function whose nests run over the rows of a matrix; `None` if it is not of that kind.
+///
+/// # Errors
+/// Those of the set library.
+pub fn strips(model: &Model, dependences: &[Dependence], request: Request) -> Result<Option<Shaped>> {
+    if model.statements.iter().any(|s| s.loops.len() > 2 || s.loops.iter().any(|l| !l.reductions.is_empty()))
+        || dependences.iter().any(|d| d.reduction.is_some())
+    {
+        return Ok(None);
+    }
+    let mut nests: Vec<Vec<usize>> = Vec::new();
+    for (k, statement) in model.statements.iter().enumerate() {
+        match nests.last_mut() {
+            Some(nest) if model.statements[nest[0]].position[0] == statement.position[0] => nest.push(k),
+            _ => nests.push(vec![k]),
+        }
+    }
+    // Nests that follow each other and may share their strips are one group.
+    let mut groups: Vec<(Vec<usize>, Option<Roles>)> = Vec::new();
+    for nest in nests {
+        let roles = roles(model, &nest);
+        let roles = match roles {
+            Some(roles) if together(model, dependences, &roles)? => Some(roles),
+            _ => None,
+        };
+        if let (Some((group, Some(before))), Some(new)) = (groups.last_mut(), &roles) {
+            let mut both = before.clone();
+            both.extend(new.clone());
+            if together(model, dependences, &both)? {
+                group.extend(nest);
+                *before = both;
+                continue;
+            }
+        }
+        groups.push((nest, roles));
+    }
+    let sums = groups.iter().filter_map(|(_, roles)| roles.as_ref()).flat_map(|roles| roles.values());
+    if !sums.clone().any(|role| role.sums) || !request.vector {
+        return Ok(None);
+    }
+    let strip = request.width.unwrap_or(STRIP);
+    let mut branches = Vec::new();
+    let mut lines = Vec::new();
+    for (group, roles) in &groups {
+        let statements: Vec<&Statement> = group.iter().map(|k| &model.statements[*k]).collect();
+        let child = match roles {
+            Some(roles) => {
+                let parallel = request.parallel && independent(model, dependences, roles)?;
+                lines.push(format!(
+                    "strips of {strip} rows of a matrix for {} statements{}",
+                    group.len(),
+                    if parallel { ", parallel" } else { "" }
+                ));
+                group_node(model, roles, strip, parallel)?
+            }
+            None => super::diamond::vectorise(model, dependences, tree::order(&statements, 0)?)?,
+        };
+        let tuples = statements.iter().map(|s| Ok(tree::tuple(s)?.0)).collect::<Result<Vec<_>>>()?.join("; ");
+        branches.push(Branch { filter: SetText::new(format!("{{ {tuples} }}")), child: Box::new(child) });
+    }
+    let domain = model.domain()?.intersect_params(&model.context).map_err(fault::library)?;
+    let child =
+        if branches.len() == 1 { branches.remove(0).child } else { Box::new(Node::Sequence(branches)) };
+    let root = Node::Domain { domain: SetText::new(domain.to_string()), child };
+    Ok(Some(Shaped { tree: Tree { root }, line: lines.join("; ") }))
+}
+
+/// The roles of statements, by their position in the model.
+type Roles = BTreeMap<usize, Role>;
+
+/// The roles of the statements of a nest, if all have one.
+fn roles(model: &Model, nest: &[usize]) -> Option<Roles> {
+    let mut found = Roles::new();
+    for k in nest {
+        let statement = &model.statements[*k];
+        let role = match statement.loops.len() {
+            1 => Role { row: 0, column: None, sums: false },
+            2 => role(statement)?,
+            _ => return None,
+        };
+        found.insert(*k, role);
+    }
+    // A statement of one loop belongs to a row only where that loop is the one over rows.
+    let mixed = found.values().any(|role| role.column.is_none()) && found.values().any(|role| role.row != 0);
+    (found.values().any(|role| role.column.is_some()) && !mixed).then_some(found)
+}
+
+/// The role of a statement in two loops: by the matrices that it touches, which must agree.
+fn role(statement: &Statement) -> Option<Role> {
+    let iterators = statement.iterators();
+    let target = &statement.assign.target;
+    let mut row = None;
+    let mut look = |access: &Access| -> bool {
+        if let [Expr::Var(a), Expr::Var(b)] = access.indices.as_slice()
+            && let Some(r) = (0..2).find(|k| iterators[*k] == *a && iterators[1 - *k] == *b)
+        {
+            return *row.get_or_insert(r) == r;
+        }
+        // Vectors are along one of the two; anything else has no place here.
+        matches!(access.indices.as_slice(), [] | [Expr::Var(_)])
+    };
+    let mut fits = look(target);
+    statement.assign.value.walk(&mut |e| {
+        if let Expr::Load(access) = e {
+            fits = fits && look(access);
+        }
+    });
+    let row = row.filter(|_| fits)?;
+    let column = 1 - row;
+    let sums = match target.indices.as_slice() {
+        [Expr::Var(name)] => *name == iterators[row],
+        [_, _] => false,
+        _ => return None,
+    };
+    Some(Role { row, column: Some(column), sums })
+}
+
+/// Whether statements may share strips: no dependence goes back to an earlier row, and none to a statement that comes earlier in a strip.
+fn together(model: &Model, dependences: &[Dependence], roles: &Roles) -> Result<bool> {
+    for (a, from, b, to, dependence) in inside(model, dependences, roles) {
+        if a > b || exists(model, dependence, &format!("b{} < a{}", to.row, from.row))? {
+            return Ok(false);
+        }
+    }
+    Ok(true)
+}
+
+/// Whether no dependence goes from one row to another.
+fn independent(model: &Model, dependences: &[Dependence], roles: &Roles) -> Result<bool> {
+    for (_, from, _, to, dependence) in inside(model, dependences, roles) {
+        if exists(model, dependence, &format!("b{} != a{}", to.row, from.row))? {
+            return Ok(false);
+        }
+    }
+    Ok(true)
+}
+
+/// The dependences between statements of a group, with their ends.
+fn inside<'a>(
+    model: &Model,
+    dependences: &'a [Dependence],
+    roles: &Roles,
+) -> Vec<(usize, Role, usize, Role, &'a Dependence)> {
+    let index: BTreeMap<&Name, usize> =
+        model.statements.iter().enumerate().map(|(k, s)| (&s.label, k)).collect();
+    dependences
+        .iter()
+        .filter_map(|d| {
+            let (a, b) = (index[&d.source], index[&d.target]);
+            Some((a, *roles.get(&a)?, b, *roles.get(&b)?, d))
+        })
+        .collect()
+}
+
+/// The strips of a group: in each the statements one after the other.
+fn group_node(model: &Model, roles: &Roles, strip: i64, parallel: bool) -> Result<Node> {
+    let mut strips = Vec::new();
+    let mut branches = Vec::new();
+    for (k, role) in roles {
+        let statement = &model.statements[*k];
+        let (tuple, dims) = tree::tuple(statement)?;
+        strips.push(format!("{tuple} -> [(floor({}/{strip}))]", dims[role.row]));
+        let of = |dim: usize, child: Node| band(&[format!("{tuple} -> [({})]", dims[dim])], child);
+        let vector = |dim: usize| -> Result<Node> {
+            let node = of(dim, Node::Leaf);
+            let iterator = &statement.loops[dim].var;
+            // Something must move along the lanes, and what is stored must not stay.
+            let moves = locality::subscripts(statement)[0].1.iter().any(|e| e.vars().contains(iterator));
+            Ok(if moves { Node::Mark { name: "vector".to_owned(), child: Box::new(node) } } else { node })
+        };
+        let child = match role.column {
+            None => vector(role.row)?,
+            Some(column) if role.sums => of(column, vector(role.row)?),
+            Some(column) => of(role.row, vector(column)?),
+        };
+        branches.push(Branch { filter: SetText::new(format!("{{ {tuple} }}")), child: Box::new(child) });
+    }
+    let child = if branches.len() == 1 { *branches.remove(0).child } else { Node::Sequence(branches) };
+    let node = band(&strips, child);
+    Ok(if parallel { Node::Mark { name: "parallel".to_owned(), child: Box::new(node) } } else { node })
+}
+
+fn band(functions: &[String], child: Node) -> Node {
+    let function = FunctionText::new(format!("{{ {} }}", functions.join("; ")));
+    let member = Member { function, coincident: false, code: LoopCode::Default };
+    Node::Band(Band { members: vec![member], permutable: false, isolate: None, child: Box::new(child) })
+}
