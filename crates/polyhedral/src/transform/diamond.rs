@@ -26,9 +26,9 @@ use crate::tree::{self, Band, FunctionText, LoopCode, Member, Node, SetText, Tre
 /// # Errors
 /// Those of the set library.
 pub fn diamonds(model: &Model, dependences: &[Dependence], request: Request) -> Result<Option<Shaped>> {
-    let Some(first) = model.statements.first() else { return Ok(None) };
+    let Some(first) = model.statements.iter().find(|s| s.loops.len() >= 2) else { return Ok(None) };
     let one_loop = model.statements.iter().all(|s| {
-        s.loops.len() >= 2
+        !s.loops.is_empty()
             && s.loops[0].number == first.loops[0].number
             && s.loops.iter().all(|around| around.reductions.is_empty())
     });
@@ -163,11 +163,12 @@ const MAX_SLOPE: i64 = 4;
 /// Width of tiles such that the rows of all arrays that a tile touches stay in the second cache. Sizes are not known here: extents are
 /// taken for those of common grids.
 fn width(model: &Model, caches: Caches) -> i64 {
-    let inner = model.statements.iter().map(|s| s.loops.len()).max().unwrap_or(2) - 2;
-    let row: i64 = match inner {
-        0 => 8,
-        1 => 8 << 10,
-        _ => 8 << 14,
+    let inner = model.statements.iter().map(|s| s.loops.len()).max().unwrap_or(0).saturating_sub(2);
+    // The row of an array in bytes, and where it should stay.
+    let (row, capacity, most) = match inner {
+        0 => (8, caches.l1 / 2, 1024),
+        1 => (8 << 10, caches.l2, 256),
+        _ => (8 << 14, caches.l2, 256),
     };
     let mut arrays: Vec<&Name> = Vec::new();
     for statement in &model.statements {
@@ -177,9 +178,9 @@ fn width(model: &Model, caches: Caches) -> i64 {
             }
         }
     }
-    let rows = caches.l2 / (row * arrays.len().max(1) as i64);
+    let rows = capacity / (row * arrays.len().max(1) as i64);
     let mut width = 8;
-    while width * 2 <= rows && width < 256 {
+    while width * 2 <= rows && width < most {
         width *= 2;
     }
     width

@@ -81,8 +81,9 @@ pub fn strips(model: &Model, dependences: &[Dependence], request: Request) -> Re
             Some(roles) => {
                 let parallel = request.parallel && independent(model, dependences, roles)?;
                 lines.push(format!(
-                    "strips of {strip} rows of a matrix for {} statements{}",
+                    "strips of {strip} rows of a matrix for {} statement{}{}",
                     group.len(),
+                    if group.len() == 1 { "" } else { "s" },
                     if parallel { ", parallel" } else { "" }
                 ));
                 group_node(model, roles, strip, parallel)?
