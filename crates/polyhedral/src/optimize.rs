@@ -187,12 +187,12 @@ fn special(
     let request = Request { width, caches, parallel: options.parallel, vector: options.vector };
     let ways: [(&str, Way); 2] = [("diamond tiles", diamond::diamonds), ("strips of rows", rows::strips)];
     for (what, way) in ways {
-        let limit = options.operations;
-        let tried = model.ctx.limited(limit, || way(model, dependences, request)).and_then(|found| {
-            let Some(shaped) = found else { return Ok(None) };
-            let generated = generate_checked(model, function, &shaped.tree, options, report)?;
-            Ok(Some((generated, shaped)))
-        });
+        let tried =
+            model.ctx.limited(options.operations, || way(model, dependences, request)).and_then(|found| {
+                let Some(shaped) = found else { return Ok(None) };
+                let generated = generate_checked(model, function, &shaped.tree, options, report)?;
+                Ok(Some((generated, shaped)))
+            });
         match tried {
             Ok(Some((generated, shaped))) => {
                 report.bands.push(shaped.line);

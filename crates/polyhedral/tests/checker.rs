@@ -12,7 +12,8 @@ const PRODUCT: &str = "fn f[n](a: in f64[n][n], b: in f64[n][n], c: inout f64[n]
 
 fn generated(text: &str) -> (Function, Generated) {
     let original = common::function(text);
-    let options = Options { tiling: Tiling::Fixed(vec![4]), check: false, ..Options::default() };
+    let options =
+        Options { tiling: Tiling::Fixed(vec![4]), check: false, contraction: None, ..Options::default() };
     let result = optimize(&original, &options).unwrap();
     let generated = Generated { function: result.function, instances: result.instances };
     check::function(&original, &generated, 1_000_000).unwrap();

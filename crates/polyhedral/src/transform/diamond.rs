@@ -5,8 +5,9 @@
 //! dependence, so tiles of both can run as wavefronts, and the tiles of one wavefront in parallel. Inside a tile the order of the text stays: rows
 //! are whole, neither tiled nor skewed, and vectorise along memory.
 //!
-//! Left out: stencils that read what the same sweep has written in another row (Gauss-Seidel), for which no diamond exists, and tiles in
-//! more than one dimension of space. The conditions are only looked at here to find candidates; legality is the checker's business.
+//! Left out: steps of more than two sweeps or with statements outside of the sweeps; stencils that read what the same sweep has written in
+//! another row (Gauss-Seidel), for which no diamond exists; and tiles in more than one dimension of space. The conditions are only looked
+//! at here to find candidates; legality is the checker's business.
 
 use std::collections::BTreeMap;
 
@@ -26,9 +27,9 @@ use crate::tree::{self, Band, FunctionText, LoopCode, Member, Node, SetText, Tre
 /// # Errors
 /// Those of the set library.
 pub fn diamonds(model: &Model, dependences: &[Dependence], request: Request) -> Result<Option<Shaped>> {
-    let Some(first) = model.statements.iter().find(|s| s.loops.len() >= 2) else { return Ok(None) };
+    let Some(first) = model.statements.first() else { return Ok(None) };
     let one_loop = model.statements.iter().all(|s| {
-        !s.loops.is_empty()
+        s.loops.len() >= 2
             && s.loops[0].number == first.loops[0].number
             && s.loops.iter().all(|around| around.reductions.is_empty())
     });
@@ -87,6 +88,9 @@ impl<'a> Plan<'a> {
             phases.push(phases[k - 1] + i64::from(apart));
         }
         let period = phases[phases.len() - 1] + 1;
+        if period > MAX_PERIOD {
+            return Ok(None);
+        }
         let mut slope = 1;
         let mut moving = false;
         for dependence in dependences {
@@ -156,6 +160,9 @@ impl<'a> Plan<'a> {
         Ok(Shaped { tree: Tree { root }, line })
     }
 }
+
+/// The most sweeps in a time step: with more of them the sets take the set library too long.
+const MAX_PERIOD: i64 = 2;
 
 /// The steepest dependences that are tiled: steeper ones make tiles of few steps.
 const MAX_SLOPE: i64 = 4;
