@@ -145,6 +145,11 @@ pub fn step(head: &Exp, path: &mut Vec<Step>) -> Option<Viewed> {
             let (xs, ys) = (exp(0)?, exp(1)?);
             let n = length(xs.ty())?.clone();
             let i = pop_at(path)?;
+            // An index into the first array alone, such as one that `take` lets through.
+            if matches!(i.ty(), DataType::Idx(bound) if *bound == n) {
+                path.push(Step::At(i));
+                return go(xs);
+            }
             let (mut left, mut right) = (path.clone(), path.clone());
             let ty = DataType::Idx(length(ys.ty())?.clone());
             right.push(Step::At(index::add_size(i.clone(), &-n.clone(), &ty)));

@@ -164,7 +164,7 @@ fn doubled_inside(k: usize) -> Definition {
     definition("doubled_inside", &["n"], vec![xs], body)
 }
 
-/// Branches of views: `let v = take n (concat u u) in …`
+/// Branches of views: `let v = drop n (concat u u) in …`
 fn doubled_branches(k: usize) -> Definition {
     let mut s = Supply::new();
     let xs = s.binder("xs", support::array("n", num()));
@@ -173,7 +173,7 @@ fn doubled_branches(k: usize) -> Definition {
     for (i, v) in binders.iter().enumerate().rev() {
         let before = if i == 0 { build::var(&xs) } else { build::var(&binders[i - 1]) };
         let both = build::concat(before.clone(), before).unwrap();
-        body = build::let_in(v.clone(), build::take(Size::param("n"), both).unwrap(), body).unwrap();
+        body = build::let_in(v.clone(), build::drop_first(Size::param("n"), both).unwrap(), body).unwrap();
     }
     definition("doubled_branches", &["n"], vec![xs], body)
 }
