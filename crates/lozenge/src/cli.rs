@@ -269,6 +269,9 @@ pub struct Bench {
     /// Small sizes and few repetitions.
     #[arg(long)]
     pub quick: bool,
+    /// Measure the translation instead: of every definition, and of generated programs of up to 10,000 combinators.
+    #[arg(long)]
+    pub translation: bool,
 }
 
 /// `lozenge fmt`

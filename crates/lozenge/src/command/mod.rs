@@ -10,6 +10,7 @@ mod poly;
 mod run;
 mod test;
 mod test_c;
+mod translation;
 
 use std::ffi::OsString;
 use std::io::IsTerminal;
@@ -92,6 +93,7 @@ fn dispatch(cli: &Cli) -> Result<(), Failure> {
         Command::Fmt(arguments) => fmt::run(arguments, cli.json),
         Command::Poly(arguments) => poly::calculate(arguments, cli.json),
         Command::Deps(arguments) => poly::dependences(arguments, cli.json),
+        Command::Bench(arguments) if arguments.translation => translation::run(arguments, cli.json),
         Command::Bench(arguments) => bench::run(arguments, cli.json),
         Command::Test(arguments) => test::run(arguments, cli.json),
     }
