@@ -153,6 +153,8 @@ methods! { Set;
     pub gist_params(take self, context: take Set) -> Set = isl_set_gist_params;
     /// The parameters for which it has elements.
     pub params(take self) -> Set = isl_set_params;
+    /// Whether it is a set of parameters, without a tuple.
+    pub is_params(keep self) -> bool = isl_set_is_params;
     /// Local variables as explicit quotients.
     pub compute_divs(take self) -> Set = isl_set_compute_divs;
     /// A basic set that contains it, from its own constraints.

@@ -50,7 +50,24 @@ pub(crate) fn edit(message: impl Into<String>) -> Diagnostic {
     Diagnostic::general(Code("P0202"), message)
 }
 
+/// `P0203`: an inserted condition that does not hold for everything that it is about.
+pub(crate) fn drops(what: &str, point: &str) -> Diagnostic {
+    Diagnostic::general(Code("P0203"), format!("this {what} does not hold for {point}"))
+}
+
 /// `P0301`: code generation met something it has no form for.
 pub(crate) fn generation(message: impl Into<String>) -> Diagnostic {
     Diagnostic::general(Code("P0301"), message)
+}
+
+/// `P0601`: the text of a schedule in one of the four forms of times is wrong, or about other statements. Line 0 stands for the whole.
+pub(crate) fn representation(line: usize, message: impl std::fmt::Display) -> Diagnostic {
+    let place = if line == 0 { String::new() } else { format!("line {line} of ") };
+    Diagnostic::general(Code("P0601"), format!("{place}the schedule: {message}"))
+}
+
+/// `P0602`: a representation of schedules that cannot say what another says.
+pub(crate) fn cannot_say(form: crate::representation::Form, message: impl std::fmt::Display) -> Diagnostic {
+    Diagnostic::general(Code("P0602"), format!("this schedule has no form as {form}: {message}"))
+        .help("`--as tree` and `--as union-map` can say it")
 }

@@ -7,8 +7,10 @@ mod affine;
 pub mod contraction;
 pub mod diamond;
 pub mod expand;
+pub mod insert;
 mod interchange;
 pub(crate) mod mark;
+mod order;
 pub mod rows;
 mod split;
 pub(crate) mod tile;
@@ -16,6 +18,7 @@ pub(crate) mod tile;
 pub use affine::{reverse, scale, shift, skew};
 pub use interchange::interchange;
 pub use mark::{mark, mark_loops};
+pub use order::{distribute, fuse, group, reorder, sink};
 pub use split::{combine, split};
 pub use tile::{strip_mine, tile};
 

@@ -8,9 +8,13 @@ mod fmt;
 mod fuzz;
 mod poly;
 mod run;
+mod schedule;
+mod show;
 mod test;
 mod test_c;
 mod translation;
+
+pub(crate) use poly::help as poly_help;
 
 use std::ffi::OsString;
 use std::io::IsTerminal;
@@ -94,6 +98,8 @@ fn dispatch(cli: &Cli) -> Result<(), Failure> {
         Command::Poly(arguments) => poly::calculate(arguments, cli.json),
         Command::Deps(arguments) => poly::dependences(arguments, cli.json),
         Command::Bench(arguments) if arguments.translation => translation::run(arguments, cli.json),
+        Command::Show(arguments) => show::run(arguments, cli.json),
+        Command::Schedule(arguments) => schedule::run(arguments, cli.json),
         Command::Bench(arguments) => bench::run(arguments, cli.json),
         Command::Test(arguments) => test::run(arguments, cli.json),
     }

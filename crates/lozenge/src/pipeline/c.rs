@@ -5,7 +5,9 @@ use std::path::Path;
 
 use cfront::{AccessForm, CFile, RegionInfo, Replacement};
 use loops::Function;
-use polyhedral::{Optimized, Tree};
+use polyhedral::optimize::Tiling;
+use polyhedral::representation::Representation;
+use polyhedral::{Model, Optimized, Tree};
 use targets::{RegionArray, RegionNames};
 
 use super::{Emission, Front, Lowered};
@@ -42,12 +44,84 @@ fn optimise(
         Some(path) => {
             let text =
                 read_source(Path::new(path)).map_err(|f| f.help("--schedule takes auto, none or a file"))?;
-            let tree: Tree = text.text.parse().map_err(|d| Failure::in_source(&text, vec![d]))?;
-            Some(tree)
+            Some(from_file(source, &text, function)?)
         }
     };
+    with_schedule(source, function, schedule).map(Some)
+}
+
+/// The schedule for a function in a user's file: a tree, or times of statements.
+///
+/// In a file with lines `schedule NAME`, what follows such a line is for the function NAME; one without such a line is for the only function.
+fn from_file(source: &Source, text: &Source, function: &Function) -> Result<Tree, Failure> {
+    let mut own = String::new();
+    let mut here = true;
+    for line in text.text.lines() {
+        if let Some(name) = line.strip_prefix("schedule ") {
+            here = name.trim() == function.name.as_str();
+            own.push('\n');
+        } else {
+            // Other lines become empty ones, so that errors tell the number of the line in the file.
+            own.push_str(if here { line } else { "" });
+            own.push('\n');
+        }
+    }
+    if own.trim().is_empty() {
+        let message = format!("{} has no schedule for `{}`", text.path, function.name);
+        return Err(Failure::refused("X0803", message).help(format!(
+            "put it after a line `schedule {}`, or choose another region with --def",
+            function.name
+        )));
+    }
+    let refuse = |d| Failure::in_source(text, vec![d]);
+    let tree = match own.parse::<Representation>().map_err(refuse)? {
+        Representation::Tree(tree) => tree,
+        times => {
+            let model = Model::extract(function).map_err(|d| Failure::in_source(source, vec![d]))?;
+            times.to_tree(&model).map_err(refuse)?
+        }
+    };
+    Ok(tree)
+}
+
+/// The line before the schedule of a function in a file that has several.
+pub fn schedule_header(name: &str) -> String {
+    format!("schedule {name}\n")
+}
+
+/// What the polyhedral side makes of a function; its own schedule where none is chosen.
+pub fn optimised(source: &Source, function: &Function, choice: &Choice) -> Result<Optimized, Failure> {
+    match optimise(source, function, choice, true)? {
+        Some(optimised) => Ok(optimised),
+        None => {
+            let refuse = |d| Failure::in_source(source, vec![d]);
+            let tree = Model::extract(function).and_then(|model| Tree::original(&model)).map_err(refuse)?;
+            with_schedule(source, function, Some(tree))
+        }
+    }
+}
+
+/// As [`optimised`], but its own schedule has tiles of these sizes and no packing: what a picture can show.
+pub fn optimised_small(
+    source: &Source,
+    function: &Function,
+    choice: &Choice,
+    tile: &[i64],
+) -> Result<Optimized, Failure> {
+    if choice.schedule.as_deref().is_some_and(|schedule| schedule != "auto") {
+        return optimised(source, function, choice);
+    }
+    let options = polyhedral::Options {
+        tiling: Tiling::Fixed(tile.to_vec()),
+        contraction: None,
+        ..polyhedral::Options::default()
+    };
+    polyhedral::optimize(function, &options).map_err(|d| Failure::in_source(source, vec![d]))
+}
+
+fn with_schedule(source: &Source, function: &Function, schedule: Option<Tree>) -> Result<Optimized, Failure> {
     let options = polyhedral::Options { schedule, ..polyhedral::Options::default() };
-    polyhedral::optimize(function, &options).map(Some).map_err(|d| Failure::in_source(source, vec![d]))
+    polyhedral::optimize(function, &options).map_err(|d| Failure::in_source(source, vec![d]))
 }
 
 /// A lowered function after the polyhedral side, where that is asked for.
@@ -63,17 +137,18 @@ pub fn scheduled(
     Ok(Lowered { function: optimised.function, original: Some(lowered.function), notes, ..lowered })
 }
 
-/// The schedule trees of the chosen definitions.
+/// The schedule trees of the chosen definitions; each under its name where there are several.
 pub fn trees(front: &Front, choice: &Choice) -> Result<String, Failure> {
-    let mut texts = Vec::new();
-    for name in front.wanted(choice)? {
-        let plain = Choice { definition: Some(name), schedule: Some("none".into()), ..choice.clone() };
-        let function = front.lower(&plain)?.function;
-        if let Some(optimised) = optimise(&front.source, &function, choice, true)? {
-            texts.push(optimised.tree.to_string());
+    let mut text = String::new();
+    let names = front.wanted(choice)?;
+    for name in &names {
+        let function = front.original(name, choice)?;
+        if names.len() > 1 {
+            text.push_str(&schedule_header(name));
         }
+        text.push_str(&optimised(&front.source, &function, choice)?.tree.to_string());
     }
-    Ok(texts.join("\n"))
+    Ok(text)
 }
 
 /// The C file with its regions rescheduled, tiled and parallel.

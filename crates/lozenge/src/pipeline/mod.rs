@@ -9,6 +9,9 @@ mod functional;
 use ::functional::{Checked, Definition};
 use cfront::CFile;
 use loops::{Diagnostic, Function, Program};
+use polyhedral::Optimized;
+
+pub use c::schedule_header;
 use targets::{Emitted, Style};
 
 use crate::cli::{Choice, Mode, Stage};
@@ -96,7 +99,10 @@ impl Front {
     }
 
     /// The name of the chosen definition: the one named, or the only one.
-    fn chosen(&self, choice: &Choice) -> Result<String, Failure> {
+    ///
+    /// # Errors
+    /// `X0006` if there is none, or several and none was named.
+    pub fn chosen(&self, choice: &Choice) -> Result<String, Failure> {
         let names = self.definitions();
         let path = &self.source.path;
         let message = match (&choice.definition, names.as_slice()) {
@@ -186,11 +192,48 @@ pub fn emit(source: &Source, stage: Stage, choice: &Choice) -> Result<Emission, 
 
 impl Front {
     /// The chosen definition, or all of them.
-    fn wanted(&self, choice: &Choice) -> Result<Vec<String>, Failure> {
+    ///
+    /// # Errors
+    /// `X0006` if there is no such definition.
+    pub fn wanted(&self, choice: &Choice) -> Result<Vec<String>, Failure> {
         match &choice.definition {
             Some(_) => Ok(vec![self.chosen(choice)?]),
             None => Ok(self.definitions()),
         }
+    }
+}
+
+impl Front {
+    /// The function of a definition as the front end gives it, without the polyhedral side.
+    ///
+    /// # Errors
+    /// As [`Front::lower`].
+    pub fn original(&self, name: &str, choice: &Choice) -> Result<Function, Failure> {
+        let definition = Some(name.to_owned());
+        Ok(self.lower(&Choice { definition, schedule: Some("none".into()), ..choice.clone() })?.function)
+    }
+
+    /// What the polyhedral side makes of a function; where nothing is chosen, its own schedule.
+    ///
+    /// # Errors
+    /// What the polyhedral side refuses.
+    pub fn optimized(&self, function: &Function, choice: &Choice) -> Result<Optimized, Failure> {
+        c::optimised(&self.source, function, choice)
+    }
+}
+
+impl Front {
+    /// As [`Front::optimized`], for a picture: with tiles of these sizes.
+    ///
+    /// # Errors
+    /// What the polyhedral side refuses.
+    pub fn optimized_small(
+        &self,
+        function: &Function,
+        choice: &Choice,
+        tile: &[i64],
+    ) -> Result<Optimized, Failure> {
+        c::optimised_small(&self.source, function, choice, tile)
     }
 }
 

@@ -1,0 +1,47 @@
+//! `lozenge show`: pictures of schedules.
+
+use loops::Name;
+use polyhedral::{Model, Tree, picture};
+use serde_json::json;
+
+use crate::cli::Show;
+use crate::failure::Failure;
+use crate::files::{read_source, write_whole};
+use crate::pipeline::Front;
+use crate::report;
+
+/// Draws the chosen definition.
+///
+/// # Errors
+/// What the stages refuse; `P0701` if there is too much to draw at these sizes; files that can't be written.
+pub fn run(arguments: &Show, as_json: bool) -> Result<(), Failure> {
+    let source = read_source(&arguments.file)?;
+    let front = Front::open(&source, &arguments.choice)?;
+    let refuse = |d| Failure::in_source(&source, vec![d]);
+    let name = front.chosen(&arguments.choice)?;
+    let function = front.original(&name, &arguments.choice)?;
+    let model = Model::extract(&function).map_err(refuse)?;
+    let before = Tree::original(&model).map_err(refuse)?;
+    let after = front.optimized_small(&function, &arguments.choice, &arguments.tile)?;
+    let mut options = picture::Options::default();
+    for (size, value) in &arguments.sizes {
+        if !function.sizes.iter().any(|own| own.as_str() == size) {
+            let sizes: Vec<&str> = function.sizes.iter().map(Name::as_str).collect();
+            return Err(Failure::refused("X0204", format!("`{name}` has no size `{size}`"))
+                .help(format!("its sizes: {}", sizes.join(", "))));
+        }
+        options.sizes.insert(Name::new(size), *value);
+    }
+    let text = picture::svg(&model.function, &before, &after, &options).map_err(refuse)?;
+    if let Some(output) = &arguments.output {
+        write_whole(output, text.as_bytes())?;
+    }
+    if as_json {
+        let written: Vec<String> = arguments.output.iter().map(|path| path.display().to_string()).collect();
+        let text = arguments.output.is_none().then_some(text);
+        report::print(&format!("{:#}\n", json!({ "ok": true, "written": written, "text": text })));
+    } else if arguments.output.is_none() {
+        report::print(&text);
+    }
+    Ok(())
+}

@@ -1,0 +1,64 @@
+//! Pictures: what is drawn for some kernels, and what is refused.
+
+mod common;
+
+use polyhedral::optimize::Tiling;
+use polyhedral::picture::{Options, svg};
+use polyhedral::{Model, Tree, optimize};
+
+fn draw(text: &str, options: &Options) -> polyhedral::Result<String> {
+    let model = Model::extract(&common::function(text)).unwrap();
+    let before = Tree::original(&model).unwrap();
+    let how = polyhedral::Options {
+        tiling: Tiling::Fixed(vec![2]),
+        contraction: None,
+        ..polyhedral::Options::default()
+    };
+    svg(&model.function, &before, &optimize(&model.function, &how).unwrap(), options)
+}
+
+/// Each tag that is opened is closed, in order.
+fn well_formed(text: &str) {
+    let mut open = Vec::new();
+    for piece in text.split('<').skip(1) {
+        let tag = piece.split('>').next().unwrap();
+        assert!(piece.contains('>'), "{piece}");
+        if let Some(name) = tag.strip_prefix('/') {
+            assert_eq!(open.pop(), Some(name));
+        } else if !tag.ends_with('/') {
+            open.push(tag.split(' ').next().unwrap());
+        }
+    }
+    assert!(open.is_empty(), "{open:?}");
+}
+
+#[test]
+fn kernels_are_drawn() {
+    golden::check("polyhedral/pictures", "loops", "svg", |case| {
+        let default = if case.name == "product" { 3 } else { 5 };
+        let picture = draw(&case.input, &Options { default, ..Options::default() }).unwrap();
+        well_formed(&picture);
+        picture
+    });
+}
+
+const CUBE: &str = "fn f[n](a: inout f64[n][n][n]) {
+  for i in 0..n { for j in 0..n { for k in 0..n { S: a[i][j][k] = 1.0 } } } }";
+
+#[test]
+fn every_instance_is_drawn_twice() {
+    let picture = draw(CUBE, &Options { default: 4, ..Options::default() }).unwrap();
+    well_formed(&picture);
+    assert_eq!(picture.matches("<circle").count(), 2 * 64);
+    let empty = draw(CUBE, &Options { default: 0, ..Options::default() }).unwrap();
+    well_formed(&empty);
+    assert_eq!(empty.matches("<circle").count(), 0);
+}
+
+#[test]
+fn too_much_is_refused() {
+    for (default, instances) in [(6, 100), (1000, 600), (i64::MAX, usize::MAX)] {
+        let refused = draw(CUBE, &Options { default, instances, ..Options::default() }).unwrap_err();
+        assert_eq!(refused.code.0, "P0701", "{refused}");
+    }
+}

@@ -1,0 +1,11 @@
+lozenge poly 'card([n] -> { S[i, j] : 0 <= i < n and 0 <= j <= i })'
+lozenge poly 'A := { [i] : 0 <= i < 10 }; count(A - { [i] : i % 2 = 0 })'
+lozenge poly 'lexmin({ [i, j] : 2 <= i < 9 and i <= j < 9 })'
+lozenge poly '{ S[i] -> [i + 1] } . { [i] -> [2i] }'
+lozenge poly 'bounds([n] -> { [i, j] : 0 <= i < n and i <= j < n })'
+lozenge poly '{ [i] : i * i < 9 }'
+lozenge poly 'card(B)'
+lozenge poly '{ [i] : 0 <= i < } '
+lozenge poly 'lexmin({ [i] : i > 0 }) + { [i] -> [i] }'
+lozenge --json poly '{ [i] : 0 <= i < 2 } = { [j] : j = 0 or j = 1 }'
+lozenge poly --help
