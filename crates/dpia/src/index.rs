@@ -75,6 +75,9 @@ pub fn div_size(a: Exp, s: &Size, ty: &DataType) -> Exp {
     if s.as_constant() == Some(1) {
         return a;
     }
+    if let (ExpKind::Size(t), Some(_)) = (a.kind(), s.as_constant()) {
+        return Exp::size(t.div(s), ty.clone());
+    }
     if below(&a, s) {
         return Exp::size(Size::constant(0), ty.clone());
     }
@@ -88,6 +91,9 @@ pub fn div_size(a: Exp, s: &Size, ty: &DataType) -> Exp {
 pub fn mod_size(a: Exp, s: &Size, ty: &DataType) -> Exp {
     if s.as_constant() == Some(1) {
         return Exp::size(Size::constant(0), ty.clone());
+    }
+    if let (ExpKind::Size(t), Some(_)) = (a.kind(), s.as_constant()) {
+        return Exp::size(t.rem(s), ty.clone());
     }
     if below(&a, s) {
         return a;

@@ -146,9 +146,20 @@ pub fn step(head: &Exp, path: &mut Vec<Step>) -> Option<Viewed> {
             let n = length(xs.ty())?.clone();
             let i = pop_at(path)?;
             // An index into the first array alone, such as one that `take` lets through.
-            if matches!(i.ty(), DataType::Idx(bound) if *bound == n) {
+            let first = match i.kind() {
+                ExpKind::Size(k) => (n.clone() - k.clone() - Size::constant(1)).is_natural(),
+                _ => matches!(i.ty(), DataType::Idx(bound) if *bound == n),
+            };
+            if first {
                 path.push(Step::At(i));
                 return go(xs);
+            }
+            if let ExpKind::Size(k) = i.kind()
+                && (k.clone() - n.clone()).is_natural()
+            {
+                let ty = DataType::Idx(length(ys.ty())?.clone());
+                path.push(Step::At(index::add_size(i.clone(), &-n.clone(), &ty)));
+                return go(ys);
             }
             let (mut left, mut right) = (path.clone(), path.clone());
             let ty = DataType::Idx(length(ys.ty())?.clone());
@@ -160,8 +171,19 @@ pub fn step(head: &Exp, path: &mut Vec<Step>) -> Option<Viewed> {
             let (l, value, xs) = (size(0)?, exp(2)?, exp(3)?);
             let n = length(xs.ty())?.clone();
             let i = pop_at(path)?;
-            let mut inner = path.clone();
             let ty = DataType::Idx(n.clone());
+            if let ExpKind::Size(k) = i.kind() {
+                let (from, end) = (k.clone() - l.clone(), l.clone() + n.clone());
+                let one = Size::constant(1);
+                if from.is_natural() && (end.clone() - k.clone() - one.clone()).is_natural() {
+                    path.push(Step::At(Exp::size(from, ty)));
+                    return go(xs);
+                }
+                if (l.clone() - k.clone() - one).is_natural() || (k.clone() - end).is_natural() {
+                    return go(value);
+                }
+            }
+            let mut inner = path.clone();
             inner.push(Step::At(index::add_size(i.clone(), &-l.clone(), &ty)));
             let below = less(i.clone(), &(l.clone() + n));
             let inside = if l.as_constant() == Some(0) {

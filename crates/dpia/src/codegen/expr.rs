@@ -6,7 +6,7 @@ use loops::{BinaryOp, Code, CompareOp, Diagnostic, Expr, Scalar, Size, UnaryOp};
 use super::{Generator, Place};
 use crate::derivation::Phrase;
 use crate::phrase::{Exp, ExpArg, ExpKind, Fun, PVar, Role, Step, scalar_of};
-use crate::translate::{Result, closures};
+use crate::translate::{Result, closures, resolve};
 use crate::view::{self, Viewed};
 
 /// Nodes that the expressions of one function may have. Views that ask for an index several times can multiply it.
@@ -25,6 +25,9 @@ impl Generator<'_> {
             self.nodes += 1;
             if self.nodes > NODE_LIMIT {
                 return Err(too_large());
+            }
+            if e.open() {
+                e = resolve(self.bindings, &e, false);
             }
             match e.kind() {
                 ExpKind::Var(var) => match self.expression_of(var) {
