@@ -141,7 +141,8 @@ pub enum Target {
 Examples:
   lozenge compile dot.loz                         the C of the only definition, to the standard output
   lozenge compile dot.loz --emit derivation       every step of the translation with its rule
-  lozenge compile dot.loz -o dot.c                the C to dot.c, and its header to dot.h
+  lozenge compile dot.loz -o dot.c                the C to dot.c
+  lozenge compile dot.loz --emit header -o dot.h  its declarations to dot.h
   lozenge compile dot.loz --mode paper --emit loops
 
 Files: .loz functional program, .c C with `#pragma scop` regions, .loops loop program in textual form.")]
