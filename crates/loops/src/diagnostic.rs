@@ -35,7 +35,8 @@ pub enum Severity {
 
 /// The code of a diagnostic, such as `F0102`: its page is shown by `lozenge explain F0102`.
 ///
-/// The letter is the room: `F` functional, `S` strategies, `D` translation, `L` loop programs, `C` C in, `P` polyhedral, `T` targets, `X` the command.
+/// The letter is the room: `F` functional, `S` strategies, `D` translation, `L` loop programs, `C` C in, `P` polyhedral, `G` graphs,
+/// `R` rules of graphs, `T` targets, `X` the command.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct Code(pub &'static str);
 

@@ -1,0 +1,161 @@
+//! The order of the nodes: a linked list with labels that grow along it, so that two nodes are compared in constant time.
+
+use super::{Graph, NodeId, Place, Producer};
+
+/// Distance of the labels of neighbours after a relabelling.
+const GAP: u64 = 1 << 32;
+
+impl Graph {
+    /// The nodes in their order.
+    pub fn order(&self) -> impl Iterator<Item = NodeId> + '_ {
+        std::iter::successors(self.first, |id| self.node(*id).next)
+    }
+
+    /// The nodes in reverse order.
+    pub fn reverse_order(&self) -> impl Iterator<Item = NodeId> + '_ {
+        std::iter::successors(self.last, |id| self.node(*id).previous)
+    }
+
+    /// The node after this one.
+    pub fn next(&self, id: NodeId) -> Option<NodeId> {
+        self.node(id).next
+    }
+
+    /// The node before this one.
+    pub fn previous(&self, id: NodeId) -> Option<NodeId> {
+        self.node(id).previous
+    }
+
+    /// A number that grows along the order. It may change when a node is inserted.
+    pub fn label(&self, id: NodeId) -> u64 {
+        self.node(id).label
+    }
+
+    /// Whether the first node comes before the second in the order.
+    pub fn precedes(&self, a: NodeId, b: NodeId) -> bool {
+        self.label(a) < self.label(b)
+    }
+
+    /// Moves a node to another place in the order. The user keeps the order topological (or calls [`Graph::sort`] in the end).
+    pub fn move_node(&mut self, id: NodeId, place: Place) {
+        if place != Place::Before(id) && place != Place::After(id) {
+            self.origin = None;
+            self.unlink(id);
+            self.link(id, place);
+        }
+    }
+
+    pub(super) fn unlink(&mut self, id: NodeId) {
+        let (previous, next) = (self.node(id).previous, self.node(id).next);
+        match previous {
+            Some(p) => self.node_entry(p).next = next,
+            None => self.first = next,
+        }
+        match next {
+            Some(n) => self.node_entry(n).previous = previous,
+            None => self.last = previous,
+        }
+    }
+
+    pub(super) fn link(&mut self, id: NodeId, place: Place) {
+        let (previous, next) = match place {
+            Place::First => (None, self.first),
+            Place::Last => (self.last, None),
+            Place::Before(n) => (self.node(n).previous, Some(n)),
+            Place::After(p) => (Some(p), self.node(p).next),
+        };
+        match previous {
+            Some(p) => self.node_entry(p).next = Some(id),
+            None => self.first = Some(id),
+        }
+        match next {
+            Some(n) => self.node_entry(n).previous = Some(id),
+            None => self.last = Some(id),
+        }
+        let low = previous.map_or(0, |p| self.label(p));
+        let high = next.map_or(low.saturating_add(2 * GAP), |n| self.label(n));
+        let entry = self.node_entry(id);
+        (entry.previous, entry.next) = (previous, next);
+        entry.label = low + (high - low) / 2;
+        if entry.label == low || entry.label == high {
+            self.relabel();
+        }
+    }
+
+    /// Spreads the labels evenly. Walks the whole order; halving gaps of 2^32 makes this rare.
+    fn relabel(&mut self) {
+        let order: Vec<NodeId> = self.order().collect();
+        for (k, id) in order.into_iter().enumerate() {
+            self.node_entry(id).label = (k as u64 + 1) * GAP;
+        }
+    }
+
+    /// Brings the nodes into a topological order, in time linear in the size of the graph; nodes that stand right already keep their order
+    /// among themselves. Subgraphs are left as they are.
+    ///
+    /// # Errors
+    /// A node on a cycle, if there is one; the graph is then unchanged.
+    pub fn sort(&mut self) -> Result<(), NodeId> {
+        if self.is_sorted() {
+            return Ok(());
+        }
+        // Depth first from each node in the present order: a reverse postorder that changes as little as it must.
+        #[derive(Clone, Copy, PartialEq)]
+        enum Mark {
+            New,
+            Open,
+            Done,
+        }
+        let mut marks = vec![Mark::New; self.node_bound()];
+        let mut sorted = Vec::with_capacity(self.live_nodes);
+        let mut stack: Vec<(NodeId, usize)> = Vec::new();
+        for root in self.order() {
+            if marks[root.index()] != Mark::New {
+                continue;
+            }
+            marks[root.index()] = Mark::Open;
+            stack.push((root, 0));
+            while let Some((id, at)) = stack.last_mut() {
+                let node = self.node(*id);
+                let used = match node.inputs.get(*at) {
+                    Some(input) => *input,
+                    None => match node.captures.get(*at - node.inputs.len()) {
+                        Some(capture) => Some(*capture),
+                        None => {
+                            marks[id.index()] = Mark::Done;
+                            sorted.push(*id);
+                            stack.pop();
+                            continue;
+                        }
+                    },
+                };
+                *at += 1;
+                let Some(used) = used else { continue };
+                let Producer::Node(before, _) = self.value(used).producer else { continue };
+                match marks[before.index()] {
+                    Mark::New => {
+                        marks[before.index()] = Mark::Open;
+                        stack.push((before, 0));
+                    }
+                    Mark::Open => return Err(before),
+                    Mark::Done => {}
+                }
+            }
+        }
+        self.origin = None;
+        self.first = sorted.first().copied();
+        self.last = sorted.last().copied();
+        for (k, id) in sorted.iter().enumerate() {
+            let entry = self.node_entry(*id);
+            entry.previous = k.checked_sub(1).map(|p| sorted[p]);
+            entry.next = sorted.get(k + 1).copied();
+            entry.label = (k as u64 + 1) * GAP;
+        }
+        Ok(())
+    }
+
+    /// Whether each node comes after those whose results it uses. Linear.
+    pub fn is_sorted(&self) -> bool {
+        self.order().all(|id| self.node_predecessors(id).all(|before| self.precedes(before, id)))
+    }
+}

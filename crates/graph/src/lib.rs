@@ -1,0 +1,19 @@
+//! Computation graphs: ONNX in and out, shapes and types, the operator library, and the road from whole graphs to loop programs.
+//!
+//! A [`Model`] holds a [`Graph`] of [`Node`]s (calls of operators) over values; it is a plain value with one textual form ([`mod@text`]) and
+//! can be edited in place, each edit at the cost of what it touches.
+//!
+//! What is deliberately not here: no files and processes (bytes in, bytes out), no rewrite rules, no target.
+
+pub mod attribute;
+pub mod graph;
+pub mod model;
+pub mod tensor;
+pub mod text;
+pub mod types;
+
+pub use attribute::{Attribute, AttributeValue};
+pub use graph::{Graph, NewNode, Node, NodeId, Operator, Place, Producer, Slot, Use, Value, ValueId};
+pub use model::Model;
+pub use tensor::{External, Storage, Tensor};
+pub use types::{Dim, ElementType, Shape, TensorType, ValueType};

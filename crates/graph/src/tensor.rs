@@ -1,0 +1,173 @@
+//! Tensors as a model holds them: shared bytes that are decoded when someone asks.
+//!
+//! Not here: arithmetic on them (that is the operator library) and reading of files (external data are loaded by the command).
+
+use bytes::Bytes;
+use loops::{Data, Name, Scalar};
+
+use crate::types::{ElementType, TensorType};
+
+/// Where the elements of a tensor are.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Storage {
+    /// Little-endian, row-major, sub-byte types packed: shared with the model file where they came from one.
+    Raw(Bytes),
+    /// Texts (they need not be UTF-8).
+    Strings(Vec<Bytes>),
+    /// In another file.
+    External(External),
+}
+
+/// Elements that lie in a file of their own.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct External {
+    /// Path relative to the model's folder.
+    pub location: String,
+    /// First byte.
+    pub offset: u64,
+    /// Number of bytes; the rest of the file if absent.
+    pub length: Option<u64>,
+    /// Further entries (`checksum`, …), kept as they are.
+    pub other: Vec<(String, String)>,
+}
+
+/// A constant of a graph.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Tensor {
+    /// Type of its elements.
+    pub elem: ElementType,
+    /// Its extents, outermost first; a scalar has none.
+    pub dims: Vec<usize>,
+    /// Its elements.
+    pub storage: Storage,
+    /// The tensor's own name: that of an initializer is its value's, an attribute's is mostly empty.
+    pub name: Option<Name>,
+    /// Fields of the file that mean nothing here (documentation, unknown ones), as they were.
+    pub extra: Bytes,
+}
+
+macro_rules! numbers {
+    ($from:ident, $to:ident, $ty:ty, $elem:ident) => {
+        #[doc = concat!("A tensor of `", stringify!($ty), "` elements. Panics if their number is not the product of `dims`.")]
+        pub fn $from(dims: impl Into<Vec<usize>>, elements: &[$ty]) -> Tensor {
+            let bytes: Vec<u8> = elements.iter().flat_map(|x| x.to_le_bytes()).collect();
+            Tensor::raw(ElementType::$elem, dims.into(), bytes.into()).expect("as many elements as the dimensions say")
+        }
+
+        #[doc = concat!("The elements, if they are `", stringify!($ty), "` and at hand.")]
+        pub fn $to(&self) -> Option<Vec<$ty>> {
+            const WIDTH: usize = size_of::<$ty>();
+            let (ElementType::$elem, Storage::Raw(bytes)) = (self.elem, &self.storage) else { return None };
+            Some(bytes.chunks_exact(WIDTH).map(|raw| <$ty>::from_le_bytes(raw.try_into().unwrap_or([0; WIDTH]))).collect())
+        }
+    };
+}
+
+impl Tensor {
+    numbers!(from_f32s, to_f32s, f32, F32);
+    numbers!(from_f64s, to_f64s, f64, F64);
+    numbers!(from_i32s, to_i32s, i32, I32);
+    numbers!(from_i64s, to_i64s, i64, I64);
+
+    /// A tensor from its raw form, if that has the right length.
+    pub fn raw(elem: ElementType, dims: Vec<usize>, bytes: Bytes) -> Option<Tensor> {
+        let count = dims.iter().try_fold(1usize, |n, d| n.checked_mul(*d))?;
+        let fits = elem.raw_len(count)? == bytes.len();
+        fits.then(|| Tensor { elem, dims, storage: Storage::Raw(bytes), name: None, extra: Bytes::new() })
+    }
+
+    /// A tensor of truth values. Panics if their number is not the product of `dims`.
+    pub fn from_bools(dims: impl Into<Vec<usize>>, elements: &[bool]) -> Tensor {
+        let bytes: Vec<u8> = elements.iter().map(|b| u8::from(*b)).collect();
+        Tensor::raw(ElementType::Bool, dims.into(), bytes.into())
+            .expect("as many elements as the dimensions say")
+    }
+
+    /// A tensor with one element and no dimensions.
+    pub fn scalar_i64(value: i64) -> Tensor {
+        Tensor::from_i64s(vec![], &[value])
+    }
+
+    /// A tensor with one element and no dimensions.
+    pub fn scalar_f32(value: f32) -> Tensor {
+        Tensor::from_f32s(vec![], &[value])
+    }
+
+    /// Number of elements.
+    pub fn count(&self) -> usize {
+        self.dims.iter().product()
+    }
+
+    /// Its type.
+    pub fn ty(&self) -> TensorType {
+        TensorType::new(self.elem, self.dims.iter().map(|d| *d as i64))
+    }
+
+    /// The raw form, if the elements are at hand.
+    pub fn bytes(&self) -> Option<&Bytes> {
+        match &self.storage {
+            Storage::Raw(bytes) => Some(bytes),
+            _ => None,
+        }
+    }
+
+    /// Truth values, if they are that and at hand.
+    pub fn to_bools(&self) -> Option<Vec<bool>> {
+        let (ElementType::Bool, Storage::Raw(bytes)) = (self.elem, &self.storage) else { return None };
+        Some(bytes.iter().map(|b| *b != 0).collect())
+    }
+
+    /// The elements as `i64`, if they are `i32` or `i64` (axes, shapes, pads …).
+    pub fn to_ints(&self) -> Option<Vec<i64>> {
+        match self.elem {
+            ElementType::I64 => self.to_i64s(),
+            ElementType::I32 => Some(self.to_i32s()?.into_iter().map(i64::from).collect()),
+            _ => None,
+        }
+    }
+
+    /// The elements as `f64`, whatever numbers they are; `None` for texts, complex and narrow floating-point types.
+    pub fn to_numbers(&self) -> Option<Vec<f64>> {
+        let bytes = self.bytes()?;
+        Some(match self.elem {
+            ElementType::F32 => self.to_f32s()?.into_iter().map(f64::from).collect(),
+            ElementType::F64 => self.to_f64s()?,
+            ElementType::I32 => self.to_i32s()?.into_iter().map(f64::from).collect(),
+            ElementType::I64 => self.to_i64s()?.into_iter().map(|x| x as f64).collect(),
+            ElementType::Bool | ElementType::U8 => bytes.iter().map(|b| f64::from(*b)).collect(),
+            ElementType::I8 => bytes.iter().map(|b| f64::from(*b as i8)).collect(),
+            _ => return None,
+        })
+    }
+
+    /// The tensor as the evaluator and the runner take it, for the types that they have.
+    pub fn to_value(&self) -> Option<loops::Tensor> {
+        let data = match self.elem.scalar()? {
+            Scalar::F32 => Data::F32(self.to_f32s()?),
+            Scalar::F64 => Data::F64(self.to_f64s()?),
+            Scalar::I32 => Data::I32(self.to_i32s()?),
+            Scalar::I64 => Data::I64(self.to_i64s()?),
+            Scalar::Bool => Data::Bool(self.to_bools()?),
+        };
+        Some(loops::Tensor { shape: self.dims.clone(), data })
+    }
+
+    /// The tensor that the evaluator or the runner gave; `None` for arrays of pairs.
+    pub fn from_value(value: &loops::Tensor) -> Option<Tensor> {
+        let dims = value.shape.clone();
+        Some(match &value.data {
+            Data::F32(v) => Tensor::from_f32s(dims, v),
+            Data::F64(v) => Tensor::from_f64s(dims, v),
+            Data::I32(v) => Tensor::from_i32s(dims, v),
+            Data::I64(v) => Tensor::from_i64s(dims, v),
+            Data::Bool(v) => Tensor::from_bools(dims, v),
+            Data::Pair(..) => return None,
+        })
+    }
+
+    /// The same elements with other extents of the same product.
+    pub fn reshaped(&self, dims: Vec<usize>) -> Option<Tensor> {
+        let count = dims.iter().try_fold(1usize, |n, d| n.checked_mul(*d))?;
+        (count == self.count()).then(|| Tensor { dims, ..self.clone() })
+    }
+}
