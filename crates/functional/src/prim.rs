@@ -3,6 +3,8 @@
 //! Parser, type inference, printer, rule tables and reference pages are derived from it. Evaluation and translation are
 //! exhaustive matches over [`Prim`], so a new row does not compile until each has its case.
 
+use loops::{BinaryOp, UnaryOp};
+
 /// What a primitive is about.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum Group {
@@ -70,6 +72,23 @@ primitives! {
     Exp = "exp", Scalar, "float t => t -> t", ["a.exp", "c.exp", "cge.exp"], "Exponential.";
     Log = "log", Scalar, "float t => t -> t", ["a.log", "c.log", "cge.log"], "Natural logarithm.";
     Tanh = "tanh", Scalar, "float t => t -> t", ["a.tanh", "c.tanh", "cge.tanh"], "Hyperbolic tangent.";
+    Sin = "sin", Scalar, "float t => t -> t", ["a.math", "c.math", "cge.math"], "Sine of an angle in radians.";
+    Cos = "cos", Scalar, "float t => t -> t", ["a.math", "c.math", "cge.math"], "Cosine of an angle in radians.";
+    Atan = "atan", Scalar, "float t => t -> t", ["a.math", "c.math", "cge.math"], "Arc tangent in radians, between -pi/2 and pi/2.";
+    Floor = "floor", Scalar, "float t => t -> t", ["a.math", "c.math", "cge.math"], "Largest integer that is at most the operand.";
+    Ceil = "ceil", Scalar, "float t => t -> t", ["a.math", "c.math", "cge.math"], "Least integer that is at least the operand.";
+    Round = "round", Scalar, "float t => t -> t", ["a.math", "c.math", "cge.math"], "Nearest integer; of two equally near ones the even one.";
+    Pow = "pow", Scalar, "float t => t -> t -> t", ["a.math", "c.math", "cge.math"], "`pow x y` is `x` to the power `y`.";
+    Fmod = "fmod", Scalar, "float t => t -> t -> t", ["a.math", "c.math", "cge.math"], "Remainder of the quotient truncated toward zero; has the dividend's sign.";
+    BitAnd = "bitAnd", Scalar, "int t => t -> t -> t", ["a.bit", "c.bit", "cge.bit"], "Bits that are set in both operands.";
+    BitOr = "bitOr", Scalar, "int t => t -> t -> t", ["a.bit", "c.bit", "cge.bit"], "Bits that are set in at least one operand.";
+    BitXor = "bitXor", Scalar, "int t => t -> t -> t", ["a.bit", "c.bit", "cge.bit"], "Bits in which the operands differ.";
+    ShiftLeft = "shiftLeft", Scalar, "int t => t -> t -> t", ["a.bit", "c.bit", "cge.bit"], "Bits of the first operand moved up by the second, modulo the width; zeros behind.";
+    ShiftRight = "shiftRight", Scalar, "int t => t -> t -> t", ["a.bit", "c.bit", "cge.bit"], "Bits of the first operand moved down by the second, modulo the width; copies of the sign in front.";
+    Bits32 = "bits32", Scalar, "f32 -> i32", ["a.bits", "c.bits", "cge.bits"], "The bits of a number of single precision.";
+    Bits64 = "bits64", Scalar, "f64 -> i64", ["a.bits", "c.bits", "cge.bits"], "The bits of a number of double precision.";
+    Float32 = "float32", Scalar, "i32 -> f32", ["a.bits", "c.bits", "cge.bits"], "The number of single precision that has these bits.";
+    Float64 = "float64", Scalar, "i64 -> f64", ["a.bits", "c.bits", "cge.bits"], "The number of double precision that has these bits.";
     Eq = "eq", Scalar, "num t => t -> t -> bool", ["a.cmp", "c.cmp", "cge.cmp"], "Equality; written `a == b`.";
     Ne = "ne", Scalar, "num t => t -> t -> bool", ["a.cmp", "c.cmp", "cge.cmp"], "Inequality; written `a != b`.";
     Lt = "lt", Scalar, "num t => t -> t -> bool", ["a.cmp", "c.cmp", "cge.cmp"], "Less; written `a < b`.";
@@ -141,6 +160,49 @@ primitives! {
 }
 
 impl Prim {
+    /// The operation of the hub that a unary scalar primitive is, unless it is a conversion.
+    pub fn hub_unary(self) -> Option<UnaryOp> {
+        Some(match self {
+            Prim::Neg => UnaryOp::Neg,
+            Prim::Abs => UnaryOp::Abs,
+            Prim::Sqrt => UnaryOp::Sqrt,
+            Prim::Exp => UnaryOp::Exp,
+            Prim::Log => UnaryOp::Log,
+            Prim::Tanh => UnaryOp::Tanh,
+            Prim::Sin => UnaryOp::Sin,
+            Prim::Cos => UnaryOp::Cos,
+            Prim::Atan => UnaryOp::Atan,
+            Prim::Floor => UnaryOp::Floor,
+            Prim::Ceil => UnaryOp::Ceil,
+            Prim::Round => UnaryOp::Round,
+            Prim::Bits32 | Prim::Bits64 | Prim::Float32 | Prim::Float64 => UnaryOp::Bits,
+            Prim::Not => UnaryOp::Not,
+            _ => return None,
+        })
+    }
+
+    /// The operation of the hub that a binary scalar primitive is, if it does not depend on the type.
+    pub fn hub_binary(self) -> Option<BinaryOp> {
+        Some(match self {
+            Prim::Add | Prim::AddIdx => BinaryOp::Add,
+            Prim::Sub | Prim::SubIdx => BinaryOp::Sub,
+            Prim::Mul | Prim::MulIdx => BinaryOp::Mul,
+            Prim::Mod => BinaryOp::Mod,
+            Prim::Min => BinaryOp::Min,
+            Prim::Max => BinaryOp::Max,
+            Prim::Pow => BinaryOp::Pow,
+            Prim::Fmod => BinaryOp::Rem,
+            Prim::BitAnd => BinaryOp::BitAnd,
+            Prim::BitOr => BinaryOp::BitOr,
+            Prim::BitXor => BinaryOp::BitXor,
+            Prim::ShiftLeft => BinaryOp::Shl,
+            Prim::ShiftRight => BinaryOp::Shr,
+            Prim::And => BinaryOp::And,
+            Prim::Or => BinaryOp::Or,
+            _ => return None,
+        })
+    }
+
     /// Its row of the table.
     pub fn info(self) -> &'static PrimInfo {
         &TABLE[self as usize]

@@ -47,7 +47,16 @@ pub fn type_of(
             let [t] = r.terms()?;
             r.number(t)?
         }
-        Prim::Sqrt | Prim::Exp | Prim::Log | Prim::Tanh => {
+        Prim::Sqrt
+        | Prim::Exp
+        | Prim::Log
+        | Prim::Tanh
+        | Prim::Sin
+        | Prim::Cos
+        | Prim::Atan
+        | Prim::Floor
+        | Prim::Ceil
+        | Prim::Round => {
             let [t] = r.terms()?;
             match r.number(t)? {
                 DataType::Scalar(s) | DataType::Vector(_, s) if s.is_float() => t.clone(),
@@ -59,7 +68,26 @@ pub fn type_of(
             r.same(a, b)?;
             r.number(a)?
         }
-        Prim::Mod => {
+        Prim::Pow | Prim::Fmod => {
+            let [a, b] = r.terms()?;
+            r.same(a, b)?;
+            match a {
+                DataType::Scalar(s) | DataType::Vector(_, s) if s.is_float() => a.clone(),
+                _ => return r.fail(format!("needs floating-point numbers, not {a}")),
+            }
+        }
+        Prim::Bits32 | Prim::Bits64 | Prim::Float32 | Prim::Float64 => {
+            let [a] = r.terms()?;
+            let (from, to) = match prim {
+                Prim::Bits32 => (Scalar::F32, Scalar::I32),
+                Prim::Bits64 => (Scalar::F64, Scalar::I64),
+                Prim::Float32 => (Scalar::I32, Scalar::F32),
+                _ => (Scalar::I64, Scalar::F64),
+            };
+            r.same(a, &DataType::Scalar(from))?;
+            DataType::Scalar(to)
+        }
+        Prim::Mod | Prim::BitAnd | Prim::BitOr | Prim::BitXor | Prim::ShiftLeft | Prim::ShiftRight => {
             let [a, b] = r.terms()?;
             r.same(a, b)?;
             match a {

@@ -91,7 +91,8 @@ impl std::fmt::Debug for Bits64 {
     }
 }
 
-/// Unary operations. `Sqrt Exp Log Tanh Sin Cos Floor Ceil` are for floating point, `Not` for truth values, `Neg` and `Abs` for numbers.
+/// Unary operations. `Not` is for truth values, `Neg` and `Abs` are for numbers, `Round` (to the nearest integer, of two the even one) and
+/// the others for floating point. `Bits` reads a number's bits as the number of the other kind and the same width: `f32` and `i32`, `f64` and `i64`.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 #[allow(missing_docs)] // the names are the documentation
 pub enum UnaryOp {
@@ -105,6 +106,9 @@ pub enum UnaryOp {
     Cos,
     Floor,
     Ceil,
+    Round,
+    Atan,
+    Bits,
     Not,
 }
 
@@ -119,7 +123,7 @@ pub enum BinaryOp {
     Mul,
     /// Quotient: of floating-point numbers, or of integers truncated toward zero as in C.
     Div,
-    /// Remainder of `Div` on integers, as C's `%`.
+    /// Remainder of the quotient truncated toward zero, as C's `%` on integers and `fmod` on floating point.
     Rem,
     /// Quotient of integers rounded toward negative infinity.
     FloorDiv,
@@ -131,6 +135,16 @@ pub enum BinaryOp {
     Max,
     /// Power, floating point.
     Pow,
+    /// Bits that are set in both integers.
+    BitAnd,
+    /// Bits that are set in at least one of two integers.
+    BitOr,
+    /// Bits in which two integers differ.
+    BitXor,
+    /// Bits of an integer moved up, zeros behind; the count is taken modulo the width.
+    Shl,
+    /// Bits of an integer moved down, copies of the sign in front; the count is taken modulo the width.
+    Shr,
     /// Conjunction of truth values (both sides may be evaluated).
     And,
     /// Disjunction of truth values (both sides may be evaluated).

@@ -5,7 +5,7 @@ use crate::program::{ParamMode, ReduceOp};
 
 impl UnaryOp {
     /// All unary operations.
-    pub const ALL: [UnaryOp; 11] = [
+    pub const ALL: [UnaryOp; 14] = [
         UnaryOp::Neg,
         UnaryOp::Abs,
         UnaryOp::Sqrt,
@@ -16,6 +16,9 @@ impl UnaryOp {
         UnaryOp::Cos,
         UnaryOp::Floor,
         UnaryOp::Ceil,
+        UnaryOp::Round,
+        UnaryOp::Atan,
+        UnaryOp::Bits,
         UnaryOp::Not,
     ];
 
@@ -32,6 +35,9 @@ impl UnaryOp {
             UnaryOp::Cos => "cos",
             UnaryOp::Floor => "floor",
             UnaryOp::Ceil => "ceil",
+            UnaryOp::Round => "round",
+            UnaryOp::Atan => "atan",
+            UnaryOp::Bits => "bits",
             UnaryOp::Not => "!",
         }
     }
@@ -39,7 +45,7 @@ impl UnaryOp {
 
 impl BinaryOp {
     /// All binary operations.
-    pub const ALL: [BinaryOp; 12] = [
+    pub const ALL: [BinaryOp; 17] = [
         BinaryOp::Add,
         BinaryOp::Sub,
         BinaryOp::Mul,
@@ -50,6 +56,11 @@ impl BinaryOp {
         BinaryOp::Min,
         BinaryOp::Max,
         BinaryOp::Pow,
+        BinaryOp::BitAnd,
+        BinaryOp::BitOr,
+        BinaryOp::BitXor,
+        BinaryOp::Shl,
+        BinaryOp::Shr,
         BinaryOp::And,
         BinaryOp::Or,
     ];
@@ -67,8 +78,36 @@ impl BinaryOp {
             BinaryOp::Min => "min",
             BinaryOp::Max => "max",
             BinaryOp::Pow => "pow",
+            BinaryOp::BitAnd => "bitand",
+            BinaryOp::BitOr => "bitor",
+            BinaryOp::BitXor => "bitxor",
+            BinaryOp::Shl => "shl",
+            BinaryOp::Shr => "shr",
             BinaryOp::And => "&&",
             BinaryOp::Or => "||",
+        }
+    }
+
+    /// Whether it is what subscripts are made of: sums, products, quotients and extremes of integers.
+    pub fn is_arithmetic(self) -> bool {
+        match self {
+            BinaryOp::Add
+            | BinaryOp::Sub
+            | BinaryOp::Mul
+            | BinaryOp::Div
+            | BinaryOp::Rem
+            | BinaryOp::FloorDiv
+            | BinaryOp::Mod
+            | BinaryOp::Min
+            | BinaryOp::Max => true,
+            BinaryOp::Pow
+            | BinaryOp::BitAnd
+            | BinaryOp::BitOr
+            | BinaryOp::BitXor
+            | BinaryOp::Shl
+            | BinaryOp::Shr
+            | BinaryOp::And
+            | BinaryOp::Or => false,
         }
     }
 
@@ -79,7 +118,14 @@ impl BinaryOp {
             BinaryOp::And => Some(2),
             BinaryOp::Add | BinaryOp::Sub => Some(4),
             BinaryOp::Mul | BinaryOp::Div | BinaryOp::Rem | BinaryOp::FloorDiv | BinaryOp::Mod => Some(5),
-            BinaryOp::Min | BinaryOp::Max | BinaryOp::Pow => None,
+            BinaryOp::Min
+            | BinaryOp::Max
+            | BinaryOp::Pow
+            | BinaryOp::BitAnd
+            | BinaryOp::BitOr
+            | BinaryOp::BitXor
+            | BinaryOp::Shl
+            | BinaryOp::Shr => None,
         }
     }
 }

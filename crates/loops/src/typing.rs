@@ -20,6 +20,15 @@ pub fn unary(op: UnaryOp, operand: Scalar) -> Option<Scalar> {
     let fits = match op {
         UnaryOp::Neg | UnaryOp::Abs => operand != Scalar::Bool,
         UnaryOp::Not => operand == Scalar::Bool,
+        UnaryOp::Bits => {
+            return match operand {
+                Scalar::F32 => Some(Scalar::I32),
+                Scalar::F64 => Some(Scalar::I64),
+                Scalar::I32 => Some(Scalar::F32),
+                Scalar::I64 => Some(Scalar::F64),
+                Scalar::Bool => None,
+            };
+        }
         UnaryOp::Sqrt
         | UnaryOp::Exp
         | UnaryOp::Log
@@ -27,7 +36,9 @@ pub fn unary(op: UnaryOp, operand: Scalar) -> Option<Scalar> {
         | UnaryOp::Sin
         | UnaryOp::Cos
         | UnaryOp::Floor
-        | UnaryOp::Ceil => operand.is_float(),
+        | UnaryOp::Ceil
+        | UnaryOp::Round
+        | UnaryOp::Atan => operand.is_float(),
     };
     fits.then_some(operand)
 }
@@ -35,10 +46,20 @@ pub fn unary(op: UnaryOp, operand: Scalar) -> Option<Scalar> {
 /// The type of a binary operation on operands of these types.
 pub fn binary(op: BinaryOp, left: Scalar, right: Scalar) -> Option<Scalar> {
     let fits = match op {
-        BinaryOp::Add | BinaryOp::Sub | BinaryOp::Mul | BinaryOp::Div | BinaryOp::Min | BinaryOp::Max => {
-            left != Scalar::Bool
-        }
-        BinaryOp::Rem | BinaryOp::FloorDiv | BinaryOp::Mod => left.is_int(),
+        BinaryOp::Add
+        | BinaryOp::Sub
+        | BinaryOp::Mul
+        | BinaryOp::Div
+        | BinaryOp::Rem
+        | BinaryOp::Min
+        | BinaryOp::Max => left != Scalar::Bool,
+        BinaryOp::FloorDiv
+        | BinaryOp::Mod
+        | BinaryOp::BitAnd
+        | BinaryOp::BitOr
+        | BinaryOp::BitXor
+        | BinaryOp::Shl
+        | BinaryOp::Shr => left.is_int(),
         BinaryOp::Pow => left.is_float(),
         BinaryOp::And | BinaryOp::Or => left == Scalar::Bool,
     };
@@ -241,7 +262,16 @@ pub(crate) fn misfit(expr: &Expr, operands: &[Scalar]) -> Diagnostic {
         Expr::Unary(UnaryOp::Not, _) => "a truth value",
         Expr::Unary(..) => "a floating-point number",
         Expr::Binary(BinaryOp::And | BinaryOp::Or, ..) => "two truth values",
-        Expr::Binary(BinaryOp::Rem | BinaryOp::FloorDiv | BinaryOp::Mod, ..) => "two integers of one type",
+        Expr::Binary(
+            BinaryOp::FloorDiv
+            | BinaryOp::Mod
+            | BinaryOp::BitAnd
+            | BinaryOp::BitOr
+            | BinaryOp::BitXor
+            | BinaryOp::Shl
+            | BinaryOp::Shr,
+            ..,
+        ) => "two integers of one type",
         Expr::Binary(BinaryOp::Pow, ..) => "two floating-point numbers of one type",
         Expr::Binary(..) => "two numbers of one type",
         Expr::Compare(..) => "two operands of one type",

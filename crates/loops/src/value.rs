@@ -87,6 +87,12 @@ macro_rules! integer {
             }
             BinaryOp::Min => a.min(b),
             BinaryOp::Max => a.max(b),
+            BinaryOp::BitAnd => a & b,
+            BinaryOp::BitOr => a | b,
+            BinaryOp::BitXor => a ^ b,
+            // modulo the width, whatever the sign: the low bits decide
+            BinaryOp::Shl => a.wrapping_shl(b as u32),
+            BinaryOp::Shr => a.wrapping_shr(b as u32),
             BinaryOp::Pow | BinaryOp::And | BinaryOp::Or => return Err(Undefined::Types),
         };
         Ok(Value::$variant(value))
@@ -104,7 +110,16 @@ macro_rules! float {
             BinaryOp::Min => choose!(a, b, <),
             BinaryOp::Max => choose!(a, b, >),
             BinaryOp::Pow => a.powf(b),
-            BinaryOp::Rem | BinaryOp::FloorDiv | BinaryOp::Mod | BinaryOp::And | BinaryOp::Or => {
+            BinaryOp::Rem => a % b,
+            BinaryOp::FloorDiv
+            | BinaryOp::Mod
+            | BinaryOp::BitAnd
+            | BinaryOp::BitOr
+            | BinaryOp::BitXor
+            | BinaryOp::Shl
+            | BinaryOp::Shr
+            | BinaryOp::And
+            | BinaryOp::Or => {
                 return Err(Undefined::Types);
             }
         };
@@ -113,7 +128,7 @@ macro_rules! float {
 }
 
 macro_rules! float_unary {
-    ($op:expr, $variant:ident, $a:expr) => {{
+    ($op:expr, $variant:ident, $a:expr, $bits:expr) => {{
         let a = $a;
         let value = match $op {
             UnaryOp::Neg => -a,
@@ -126,6 +141,9 @@ macro_rules! float_unary {
             UnaryOp::Cos => a.cos(),
             UnaryOp::Floor => a.floor(),
             UnaryOp::Ceil => a.ceil(),
+            UnaryOp::Round => a.round_ties_even(),
+            UnaryOp::Atan => a.atan(),
+            UnaryOp::Bits => return Ok($bits),
             UnaryOp::Not => return Err(Undefined::Types),
         };
         Ok(Value::$variant(value))
@@ -162,8 +180,10 @@ impl Value {
     /// If the operand's type is not one that it takes.
     pub fn unary(op: UnaryOp, operand: Value) -> Result<Value, Undefined> {
         match (op, operand) {
-            (_, Value::F32(a)) => float_unary!(op, F32, a),
-            (_, Value::F64(a)) => float_unary!(op, F64, a),
+            (_, Value::F32(a)) => float_unary!(op, F32, a, Value::I32(a.to_bits() as i32)),
+            (_, Value::F64(a)) => float_unary!(op, F64, a, Value::I64(a.to_bits() as i64)),
+            (UnaryOp::Bits, Value::I32(a)) => Ok(Value::F32(f32::from_bits(a as u32))),
+            (UnaryOp::Bits, Value::I64(a)) => Ok(Value::F64(f64::from_bits(a as u64))),
             (UnaryOp::Neg, Value::I32(a)) => Ok(Value::I32(a.wrapping_neg())),
             (UnaryOp::Neg, Value::I64(a)) => Ok(Value::I64(a.wrapping_neg())),
             (UnaryOp::Abs, Value::I32(a)) => Ok(Value::I32(a.wrapping_abs())),

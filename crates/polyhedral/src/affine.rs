@@ -138,6 +138,9 @@ impl Frame {
                 (_, divisor) => left.rem_trunc(&divisor)?,
             },
             BinaryOp::Pow => return refuse("it is a power"),
+            BinaryOp::BitAnd | BinaryOp::BitOr | BinaryOp::BitXor | BinaryOp::Shl | BinaryOp::Shr => {
+                return refuse("it is an operation on bits");
+            }
             BinaryOp::And | BinaryOp::Or => return refuse("it is a truth value"),
         })
     }

@@ -362,6 +362,7 @@ fn operand_strengths(op: &str, left: &CExpr, right: &CExpr) -> (u8, u8) {
             (side(left), if same(right) { own + 1 } else { side(right) })
         }
         "<" | "<=" | ">" | ">=" | "==" | "!=" => (strength("+"), strength("+")),
+        "&" | "|" | "^" => (PREFIX, PREFIX),
         _ => (own, own + 1),
     }
 }
@@ -418,7 +419,8 @@ fn break_point(text: &str, room: usize) -> Option<usize> {
 }
 
 fn is_operator(word: &str) -> bool {
-    ["+", "-", "*", "/", "%", "&&", "||", "?", ":", "<", "<=", ">", ">=", "==", "!="].contains(&word)
+    ["+", "-", "*", "/", "%", "&", "|", "^", "&&", "||", "?", ":", "<", "<=", ">", ">=", "==", "!="]
+        .contains(&word)
 }
 
 /// Text that cannot end a comment early.

@@ -525,7 +525,12 @@ pub fn expr_text(e: &Hub) -> String {
             }
             BinaryOp::And => binary("&&", a, b),
             BinaryOp::Or => binary("||", a, b),
-            BinaryOp::Pow => binary("^", a, b),
+            BinaryOp::BitAnd => binary("&", a, b),
+            BinaryOp::BitOr => binary("|", a, b),
+            BinaryOp::BitXor => binary("^", a, b),
+            BinaryOp::Shl => binary("<<", a, b),
+            BinaryOp::Shr => binary(">>", a, b),
+            BinaryOp::Pow => format!("pow({}, {})", expr_text(a), expr_text(b)),
         },
         Hub::Compare(op, a, b) => {
             let op = match op {

@@ -1,7 +1,7 @@
 //! Rules for expressions (`cge.1` to `cge.13` and those of further primitives): an expression at a path is a scalar expression of the hub.
 
 use functional::{Literal, Prim, TermKind};
-use loops::{BinaryOp, Code, CompareOp, Diagnostic, Expr, Scalar, Size, UnaryOp};
+use loops::{BinaryOp, Code, CompareOp, Diagnostic, Expr, Scalar, Size};
 
 use super::{Generator, Place};
 use crate::derivation::Phrase;
@@ -160,30 +160,14 @@ fn operator(
     sizes: &[Size],
 ) -> Option<Expr> {
     let mut values = values.into_iter();
-    let mut unary = |op| Some(Expr::unary(op, values.next()?));
-    match prim {
-        Prim::Neg => return unary(UnaryOp::Neg),
-        Prim::Abs => return unary(UnaryOp::Abs),
-        Prim::Sqrt => return unary(UnaryOp::Sqrt),
-        Prim::Exp => return unary(UnaryOp::Exp),
-        Prim::Log => return unary(UnaryOp::Log),
-        Prim::Tanh => return unary(UnaryOp::Tanh),
-        Prim::Not => return unary(UnaryOp::Not),
-        _ => {}
+    if let Some(op) = prim.hub_unary() {
+        return Some(Expr::unary(op, values.next()?));
     }
     let mut next = || values.next();
     let arithmetic = match prim {
-        Prim::Add | Prim::AddIdx => Some(BinaryOp::Add),
-        Prim::Sub | Prim::SubIdx => Some(BinaryOp::Sub),
-        Prim::Mul | Prim::MulIdx => Some(BinaryOp::Mul),
         Prim::Div if operand.is_float() => Some(BinaryOp::Div),
         Prim::Div => Some(BinaryOp::FloorDiv),
-        Prim::Mod => Some(BinaryOp::Mod),
-        Prim::Min => Some(BinaryOp::Min),
-        Prim::Max => Some(BinaryOp::Max),
-        Prim::And => Some(BinaryOp::And),
-        Prim::Or => Some(BinaryOp::Or),
-        _ => None,
+        _ => prim.hub_binary(),
     };
     if let Some(op) = arithmetic {
         return Some(Expr::binary(op, next()?, next()?));

@@ -1,6 +1,7 @@
 //! Scalar operations on values, as sequential C computes them.
 
-use loops::Scalar;
+use loops::value::{self, Undefined};
+use loops::{BinaryOp, Scalar, UnaryOp};
 
 use super::array::Val;
 use super::{Fault, Outcome};
@@ -106,6 +107,13 @@ pub(super) fn unary(prim: Prim) -> Option<Unary> {
         Prim::Exp => float_fn!(exp),
         Prim::Log => float_fn!(ln),
         Prim::Tanh => float_fn!(tanh),
+        Prim::Sin => |x| hub_unary(UnaryOp::Sin, x),
+        Prim::Cos => |x| hub_unary(UnaryOp::Cos, x),
+        Prim::Atan => |x| hub_unary(UnaryOp::Atan, x),
+        Prim::Floor => |x| hub_unary(UnaryOp::Floor, x),
+        Prim::Ceil => |x| hub_unary(UnaryOp::Ceil, x),
+        Prim::Round => |x| hub_unary(UnaryOp::Round, x),
+        Prim::Bits32 | Prim::Bits64 | Prim::Float32 | Prim::Float64 => |x| hub_unary(UnaryOp::Bits, x),
         Prim::Not => |x| Ok(Val::Bool(!x.truth())),
         Prim::ToF32 => |x| cast(Scalar::F32, x),
         Prim::ToF64 => |x| cast(Scalar::F64, x),
@@ -132,6 +140,13 @@ pub(super) fn binary(prim: Prim) -> Option<Binary> {
         Prim::Mod => floor!(floor_mod),
         Prim::Min => extreme!(min),
         Prim::Max => extreme!(max),
+        Prim::Pow => |x, y| hub_binary(BinaryOp::Pow, x, y),
+        Prim::Fmod => |x, y| hub_binary(BinaryOp::Rem, x, y),
+        Prim::BitAnd => |x, y| hub_binary(BinaryOp::BitAnd, x, y),
+        Prim::BitOr => |x, y| hub_binary(BinaryOp::BitOr, x, y),
+        Prim::BitXor => |x, y| hub_binary(BinaryOp::BitXor, x, y),
+        Prim::ShiftLeft => |x, y| hub_binary(BinaryOp::Shl, x, y),
+        Prim::ShiftRight => |x, y| hub_binary(BinaryOp::Shr, x, y),
         Prim::Eq => comparison!(==),
         Prim::Ne => comparison!(!=),
         Prim::Lt => comparison!(<),
@@ -140,6 +155,41 @@ pub(super) fn binary(prim: Prim) -> Option<Binary> {
         Prim::Ge => comparison!(>=),
         _ => return None,
     })
+}
+
+/// An operation that is defined for the hub.
+fn hub_unary(op: UnaryOp, x: &Val) -> Outcome<Val> {
+    Ok(from_hub(value::Value::unary(op, to_hub(x)?).map_err(undefined)?))
+}
+
+/// As [`hub_unary`].
+fn hub_binary(op: BinaryOp, x: &Val, y: &Val) -> Outcome<Val> {
+    Ok(from_hub(value::Value::binary(op, to_hub(x)?, to_hub(y)?).map_err(undefined)?))
+}
+
+fn undefined(why: Undefined) -> Box<Fault> {
+    Fault::new(why.to_string())
+}
+
+fn to_hub(x: &Val) -> Outcome<value::Value> {
+    Ok(match x {
+        Val::F32(v) => value::Value::F32(*v),
+        Val::F64(v) => value::Value::F64(*v),
+        Val::I32(v) => value::Value::I32(*v),
+        Val::I64(v) => value::Value::I64(*v),
+        Val::Bool(v) => value::Value::Bool(*v),
+        x => return Err(ill(x)),
+    })
+}
+
+fn from_hub(x: value::Value) -> Val {
+    match x {
+        value::Value::F32(v) => Val::F32(v),
+        value::Value::F64(v) => Val::F64(v),
+        value::Value::I32(v) => Val::I32(v),
+        value::Value::I64(v) => Val::I64(v),
+        value::Value::Bool(v) => Val::Bool(v),
+    }
 }
 
 /// Conversion as in C; out of range it saturates, where C leaves the result open.

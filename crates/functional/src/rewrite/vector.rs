@@ -96,6 +96,14 @@ fn lift(cx: &mut Context<'_>, k: &Size, term: &Term, lanes: &BTreeMap<Var, Term>
             | Prim::Exp
             | Prim::Log
             | Prim::Tanh
+            | Prim::Sin
+            | Prim::Cos
+            | Prim::Atan
+            | Prim::Floor
+            | Prim::Ceil
+            | Prim::Round
+            | Prim::Pow
+            | Prim::Fmod
             | Prim::Fst
             | Prim::Snd
             | Prim::Pair),

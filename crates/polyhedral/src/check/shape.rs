@@ -15,11 +15,7 @@ fn is_index(expr: &Expr) -> bool {
     match expr {
         Expr::Var(_) | Expr::Int(_) => true,
         Expr::Unary(loops::UnaryOp::Neg, a) => is_index(a),
-        Expr::Binary(op, a, b) => {
-            !matches!(op, loops::BinaryOp::Pow | loops::BinaryOp::And | loops::BinaryOp::Or)
-                && is_index(a)
-                && is_index(b)
-        }
+        Expr::Binary(op, a, b) => op.is_arithmetic() && is_index(a) && is_index(b),
         _ => false,
     }
 }

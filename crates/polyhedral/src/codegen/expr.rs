@@ -185,9 +185,7 @@ fn is_index_sum(expr: &Expr) -> bool {
         match expr {
             Expr::Int(_) | Expr::Var(_) => true,
             Expr::Unary(UnaryOp::Neg, a) => index(a),
-            Expr::Binary(op, a, b) => {
-                !matches!(op, BinaryOp::Pow | BinaryOp::And | BinaryOp::Or) && index(a) && index(b)
-            }
+            Expr::Binary(op, a, b) => op.is_arithmetic() && index(a) && index(b),
             _ => false,
         }
     }

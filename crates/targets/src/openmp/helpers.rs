@@ -33,6 +33,14 @@ pub enum Helper {
     Rem32,
     Neg32,
     Abs32,
+    Shl32,
+    Shl64,
+    Shr32,
+    Shr64,
+    BitsOfF32,
+    BitsOfF64,
+    BitsOfI32,
+    BitsOfI64,
     NativeMin,
     NativeMax,
     NativeFMin,
@@ -148,6 +156,38 @@ impl Helper {
             Helper::Neg32 => {
                 "/* Negation of a 32-bit integer that wraps around. */\n\
                  static inline int32_t lozenge_neg_i32(int32_t a) {\n    return (int32_t)(0u - (uint32_t)a);\n}\n"
+            }
+            Helper::Shl32 => {
+                "/* Bits moved up; the count is taken modulo the width. */\n\
+                 static inline int32_t lozenge_shl_i32(int32_t a, int32_t b) {\n    return (int32_t)((uint32_t)a << (b & 31));\n}\n"
+            }
+            Helper::Shl64 => {
+                "/* Bits moved up; the count is taken modulo the width. */\n\
+                 static inline int64_t lozenge_shl(int64_t a, int64_t b) {\n    return (int64_t)((uint64_t)a << (b & 63));\n}\n"
+            }
+            Helper::Shr32 => {
+                "/* Bits moved down behind copies of the sign; the count is taken modulo the width. */\n\
+                 static inline int32_t lozenge_shr_i32(int32_t a, int32_t b) {\n    return a >> (b & 31);\n}\n"
+            }
+            Helper::Shr64 => {
+                "/* Bits moved down behind copies of the sign; the count is taken modulo the width. */\n\
+                 static inline int64_t lozenge_shr(int64_t a, int64_t b) {\n    return a >> (b & 63);\n}\n"
+            }
+            Helper::BitsOfF32 => {
+                "/* The bits of a number. */\n\
+                 static inline int32_t lozenge_bits_f32(float a) {\n    union { float number; int32_t bits; } u = { .number = a };\n    return u.bits;\n}\n"
+            }
+            Helper::BitsOfF64 => {
+                "/* The bits of a number. */\n\
+                 static inline int64_t lozenge_bits_f64(double a) {\n    union { double number; int64_t bits; } u = { .number = a };\n    return u.bits;\n}\n"
+            }
+            Helper::BitsOfI32 => {
+                "/* The number of these bits. */\n\
+                 static inline float lozenge_bits_i32(int32_t a) {\n    union { int32_t bits; float number; } u = { .bits = a };\n    return u.number;\n}\n"
+            }
+            Helper::BitsOfI64 => {
+                "/* The number of these bits. */\n\
+                 static inline double lozenge_bits_i64(int64_t a) {\n    union { int64_t bits; double number; } u = { .bits = a };\n    return u.number;\n}\n"
             }
             Helper::Abs32 => {
                 "/* Magnitude of a 32-bit integer that wraps around. */\n\

@@ -169,7 +169,7 @@ impl Lower<'_> {
             }
             Expr::Unary(op, operand) => {
                 let (value, ty) = self.expr(operand)?;
-                (self.unary(*op, value, ty), ty)
+                (self.unary(*op, value, ty), loops::typing::unary(*op, ty).unwrap_or(ty))
             }
             Expr::Binary(op, left, right) => {
                 let ((a, ty), (b, _)) = (self.expr(left)?, self.expr(right)?);
@@ -235,6 +235,17 @@ impl Lower<'_> {
             UnaryOp::Cos => "cos",
             UnaryOp::Floor => "floor",
             UnaryOp::Ceil => "ceil",
+            UnaryOp::Round => "rint",
+            UnaryOp::Atan => "atan",
+            UnaryOp::Bits => {
+                let (helper, name) = match ty {
+                    Scalar::F32 => (Helper::BitsOfF32, "lozenge_bits_f32"),
+                    Scalar::F64 => (Helper::BitsOfF64, "lozenge_bits_f64"),
+                    Scalar::I32 | Scalar::Bool => (Helper::BitsOfI32, "lozenge_bits_i32"),
+                    Scalar::I64 => (Helper::BitsOfI64, "lozenge_bits_i64"),
+                };
+                return self.helper(helper, name, vec![value]);
+            }
         };
         self.math(function, ty, vec![value])
     }
@@ -317,6 +328,7 @@ impl Lower<'_> {
             BinaryOp::Sub => CExpr::binary("-", a, b),
             BinaryOp::Mul => CExpr::binary("*", a, b),
             BinaryOp::Div => CExpr::binary("/", a, b),
+            BinaryOp::Rem if ty.is_float() => self.math("fmod", ty, vec![a, b]),
             BinaryOp::Rem => CExpr::binary("%", a, b),
             BinaryOp::FloorDiv if natural || arith::value(&b) == Some(1) || self.paper() => arith::div(a, b),
             BinaryOp::Mod if natural || arith::value(&b) == Some(1) || self.paper() => arith::rem(a, b),
@@ -341,6 +353,13 @@ impl Lower<'_> {
                 Scalar::Bool => CExpr::binary("||", a, b),
             },
             BinaryOp::Pow => self.math("pow", ty, vec![a, b]),
+            BinaryOp::BitAnd => CExpr::binary("&", a, b),
+            BinaryOp::BitOr => CExpr::binary("|", a, b),
+            BinaryOp::BitXor => CExpr::binary("^", a, b),
+            BinaryOp::Shl if index => self.helper(Helper::Shl64, "lozenge_shl", vec![a, b]),
+            BinaryOp::Shl => self.helper(Helper::Shl32, "lozenge_shl_i32", vec![a, b]),
+            BinaryOp::Shr if index => self.helper(Helper::Shr64, "lozenge_shr", vec![a, b]),
+            BinaryOp::Shr => self.helper(Helper::Shr32, "lozenge_shr_i32", vec![a, b]),
             BinaryOp::And => CExpr::binary("&&", a, b),
             BinaryOp::Or => CExpr::binary("||", a, b),
         }
