@@ -8,6 +8,7 @@
 pub mod attribute;
 pub mod graph;
 pub mod model;
+pub mod onnx;
 pub mod tensor;
 pub mod text;
 pub mod types;

@@ -4,6 +4,7 @@ use bytes::Bytes;
 use loops::Name;
 
 use crate::graph::Graph;
+use crate::onnx::Origin;
 
 /// A model.
 #[derive(Clone, Debug)]
@@ -19,7 +20,7 @@ pub struct Model {
     /// Fields of the file that mean nothing here (producer, documentation, functions, training information, unknown ones), as they were.
     pub extra: Bytes,
     /// The file, as long as nothing was changed.
-    pub(crate) origin: Option<Bytes>,
+    pub(crate) origin: Option<Box<Origin>>,
 }
 
 impl PartialEq for Model {

@@ -71,7 +71,7 @@ impl NewNode {
 }
 
 impl Graph {
-    pub(super) fn node_entry(&mut self, id: NodeId) -> &mut Node {
+    pub(crate) fn node_entry(&mut self, id: NodeId) -> &mut Node {
         self.nodes[id.index()].as_mut().expect("a node that was not removed")
     }
 
@@ -101,7 +101,8 @@ impl Graph {
             live_uses: 0,
             as_output: 0,
             alive: true,
-            origin: None,
+            records: Vec::new(),
+            stale: false,
             tensor_origin: None,
         });
         self.origin = None;
@@ -185,7 +186,7 @@ impl Graph {
         let value = self.value_entry(id);
         value.ty = Some(ty.into());
         value.declared = true;
-        value.origin = None;
+        value.stale = true;
     }
 
     /// Notes what inference found of the value's type; a type that is part of the model stays as it is in the file.
@@ -212,7 +213,7 @@ impl Graph {
         self.origin = None;
         let value = self.value_entry(id);
         value.name = name;
-        value.origin = None;
+        value.stale = true;
         value.tensor_origin = None;
         let producer = value.producer;
         self.forget_origins(id, producer);
@@ -344,7 +345,7 @@ impl Graph {
         self.names.remove(&self.value(id).name.clone());
         let value = self.value_entry(id);
         (value.alive, value.producer, value.tensor) = (false, Producer::Nothing, None);
-        (value.origin, value.tensor_origin, value.uses) = (None, None, Vec::new());
+        (value.records, value.tensor_origin, value.uses) = (Vec::new(), None, Vec::new());
         true
     }
 
@@ -420,7 +421,7 @@ impl Graph {
             let target = self.value(new);
             let free =
                 matches!(target.producer, Producer::Node(..) | Producer::Nothing) && !target.is_output();
-            let name = self.value(old).name.clone();
+            let (name, stale) = (self.value(old).name.clone(), self.value(old).stale);
             self.names.remove(&name);
             let spare = self.fresh_name(&format!("{name}_old"));
             self.put_name(old, spare);
@@ -438,11 +439,13 @@ impl Graph {
                 self.insert(NewNode::new("Identity", [new], [named]), place);
             }
             if self.value(old).declared {
-                let (ty, origin) = (self.value(old).ty.clone(), self.value(old).origin.clone());
+                // The type is the same and the name is kept: the records hold.
+                let value = self.value_entry(old);
+                (value.declared, value.stale) = (false, false);
+                let (ty, records) = (value.ty.clone(), std::mem::take(&mut value.records));
                 let value = self.value_entry(named);
-                (value.ty, value.declared, value.origin) = (ty, true, origin);
-                self.value_entry(old).declared = false;
-                self.value_entry(old).origin = None;
+                (value.ty, value.declared, value.records, value.stale) = (ty, true, records, stale);
+                self.infos.push(named);
             }
         }
         let uses: Vec<Use> = self.value(old).uses().collect();
@@ -480,7 +483,7 @@ impl Graph {
         let producer = self.value(id).producer;
         let value = self.value_entry(id);
         value.name = name;
-        (value.tensor_origin, value.origin) = (None, None);
+        (value.tensor_origin, value.stale) = (None, true);
         self.forget_origins(id, producer);
     }
 

@@ -17,6 +17,7 @@ use std::collections::HashMap;
 use bytes::Bytes;
 use loops::Name;
 
+use crate::onnx::Role;
 use crate::tensor::Tensor;
 use crate::types::{Dim, TensorType, ValueType};
 
@@ -92,8 +93,10 @@ pub struct Value {
     pub(crate) live_uses: u32,
     pub(crate) as_output: u32,
     pub(crate) alive: bool,
-    /// The file's record of the value's type (input, output or entry of `value_info`), as long as it holds.
-    pub(crate) origin: Option<Bytes>,
+    /// The file's records of the value's type: as input, as output, as entry of `value_info`.
+    pub(crate) records: Vec<(Role, Bytes)>,
+    /// Whether name or type are not those of the records any more.
+    pub(crate) stale: bool,
     /// The file's record of the initializer, as long as it holds.
     pub(crate) tensor_origin: Option<Bytes>,
 }
@@ -167,8 +170,10 @@ pub struct Graph {
     pub(crate) fresh: u64,
     /// Fields of the file that mean nothing here, as they were.
     pub(crate) extra: Bytes,
-    /// The file's record of the whole graph, as long as nothing was changed.
-    pub(crate) origin: Option<Bytes>,
+    /// Values with an entry in the file's `value_info`, in its order.
+    pub(crate) infos: Vec<ValueId>,
+    /// The file's record of the whole graph with its name, as long as nothing was changed.
+    pub(crate) origin: Option<(Bytes, Name)>,
 }
 
 impl Graph {
@@ -187,6 +192,7 @@ impl Graph {
             live_nodes: 0,
             fresh: 0,
             extra: Bytes::new(),
+            infos: Vec::new(),
             origin: None,
         }
     }

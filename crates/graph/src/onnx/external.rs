@@ -1,0 +1,139 @@
+//! Tensors whose elements lie in files of their own: which they are, and their loading from bytes that the caller has read.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use bytes::Bytes;
+use loops::Diagnostic;
+
+use super::bad;
+use crate::attribute::AttributeValue;
+use crate::graph::{Graph, NodeId, ValueId};
+use crate::tensor::{External, Storage, Tensor};
+
+/// The files that the graph's tensors lie in, as the model names them (relative to its own folder).
+pub fn locations(graph: &Graph) -> BTreeSet<String> {
+    let mut found = BTreeSet::new();
+    each(graph, &mut |external| {
+        found.insert(external.location.clone());
+    });
+    found
+}
+
+fn each(graph: &Graph, f: &mut impl FnMut(&External)) {
+    let mut one = |tensor: &Tensor| {
+        if let Storage::External(external) = &tensor.storage {
+            f(external);
+        }
+    };
+    graph.initializers().for_each(|(_, tensor)| one(tensor));
+    for attribute in graph.nodes().flat_map(|(_, n)| n.attributes()) {
+        match &attribute.value {
+            AttributeValue::Tensor(tensor) => one(tensor),
+            AttributeValue::Tensors(list) => list.iter().for_each(|t| one(t)),
+            _ => {}
+        }
+    }
+    for attribute in graph.nodes().flat_map(|(_, n)| n.attributes()) {
+        attribute.value.graphs().iter().for_each(|inner| each(inner, f));
+    }
+}
+
+/// Whether a location stays below the model's folder: relative, and without `..`.
+pub fn is_safe(location: &str) -> bool {
+    !location.is_empty()
+        && !location.starts_with(['/', '\\'])
+        && !location.contains(':')
+        && location.split(['/', '\\']).all(|part| part != "..")
+}
+
+/// Gives the graph's external tensors their elements: `file` returns the bytes of a location. The graph's initializers and the tensors of its
+/// nodes are loaded, those of subgraphs too. Writing the model afterwards still refers to the files ([`crate::onnx::write`] keeps the records)
+/// as long as a tensor is not replaced.
+///
+/// # Errors
+/// `G0105` if a tensor does not lie inside its file or has another length than its type needs; what `file` returns.
+pub fn load(
+    graph: &mut Graph,
+    file: &mut impl FnMut(&str) -> Result<Bytes, Diagnostic>,
+) -> Result<(), Diagnostic> {
+    let initializers: Vec<ValueId> = graph.initializers().map(|(id, _)| id).collect();
+    for id in initializers {
+        let value = graph.value(id);
+        if let Some(tensor) = value.initializer()
+            && let Some(loaded) = elements(tensor, value.name(), file)?
+        {
+            // The record of the file stays: the tensor is the same.
+            graph.value_entry(id).tensor = Some(loaded);
+        }
+    }
+    let nodes: Vec<NodeId> = graph.order().collect();
+    for id in nodes {
+        let node = graph.node(id);
+        let label = if node.name().is_empty() { node.op().to_string() } else { node.name().to_string() };
+        let mut changed = Vec::new();
+        for (k, attribute) in node.attributes().iter().enumerate() {
+            match &attribute.value {
+                AttributeValue::Tensor(tensor) => {
+                    if let Some(loaded) = elements(tensor, &label, file)? {
+                        changed.push((k, AttributeValue::Tensor(Arc::new(loaded))));
+                    }
+                }
+                value if !value.graphs().is_empty() => {
+                    let mut graphs = Vec::new();
+                    for inner in value.graphs() {
+                        let mut inner = (**inner).clone();
+                        load(&mut inner, file)?;
+                        graphs.push(Arc::new(inner));
+                    }
+                    changed.push((
+                        k,
+                        match (value, graphs.pop()) {
+                            (AttributeValue::Graph(_), Some(only)) => AttributeValue::Graph(only),
+                            (_, last) => AttributeValue::Graphs(graphs.into_iter().chain(last).collect()),
+                        },
+                    ));
+                }
+                _ => {}
+            }
+        }
+        for (k, value) in changed {
+            graph.node_entry(id).attributes[k].value = value;
+        }
+    }
+    Ok(())
+}
+
+fn elements(
+    tensor: &Tensor,
+    label: &str,
+    file: &mut impl FnMut(&str) -> Result<Bytes, Diagnostic>,
+) -> Result<Option<Tensor>, Diagnostic> {
+    let Storage::External(external) = &tensor.storage else { return Ok(None) };
+    let wrong = |what: String| {
+        bad("G0105", format!("the data of tensor `{label}` in `{}`: {what}", external.location))
+            .help("the file may be incomplete, or belong to another model")
+    };
+    if !is_safe(&external.location) {
+        return Err(wrong("the path leaves the model's folder".into()));
+    }
+    let bytes = file(&external.location)?;
+    let start = usize::try_from(external.offset).ok().filter(|s| *s <= bytes.len());
+    let start =
+        start.ok_or_else(|| wrong(format!("they begin at byte {} of {}", external.offset, bytes.len())))?;
+    let wanted = tensor.elem.raw_len(tensor.count());
+    let length = match external.length {
+        Some(length) => usize::try_from(length).unwrap_or(usize::MAX),
+        None => wanted.unwrap_or(bytes.len() - start),
+    };
+    if wanted.is_some_and(|w| w != length) {
+        return Err(wrong(format!(
+            "they are {length} bytes where {} needs {}",
+            tensor.ty(),
+            wanted.unwrap_or(0)
+        )));
+    }
+    let end = start.checked_add(length).filter(|e| *e <= bytes.len());
+    let end = end.ok_or_else(|| wrong(format!("they end beyond its {} bytes", bytes.len())))?;
+    Ok(Some(Tensor { storage: Storage::Raw(bytes.slice(start..end)), ..tensor.clone() }))
+}

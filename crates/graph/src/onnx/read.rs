@@ -1,0 +1,671 @@
+//! Reading.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use bytes::Bytes;
+use loops::{Diagnostic, Name};
+
+use super::wire::{Field, Fields, Kept, Malformed, Payload, malformed};
+use super::{Header, MAX_DEPTH, Origin, Role, bad};
+use crate::attribute::{Attribute, AttributeValue};
+use crate::graph::{Graph, NewNode, Operator, Place, Producer, ValueId};
+use crate::model::Model;
+use crate::tensor::{External, Storage, Tensor};
+use crate::types::{Dim, ElementType, Shape, TensorType, ValueType};
+
+/// Reads a model. The bytes are shared with it, not copied.
+///
+/// # Errors
+/// `G0101` if the bytes are not of the format, `G0102` if a name is defined twice, `G0103` if a tensor's data do not fit its type,
+/// `G0104` if graphs or types are nested too deep. Other mistakes are left to [`crate::validate`].
+pub fn read(file: &Bytes) -> Result<Model, Diagnostic> {
+    let mut reader = Reader { file, names: HashMap::new() };
+    reader.model().map_err(|error| match error {
+        Error::Wire(Malformed { what, at }) => bad("G0101", format!("not an ONNX model: {what}"))
+            .note(format!("at byte {at} of {}", file.len()))
+            .help("the file may be incomplete, or of another format"),
+        Error::Named(diagnostic) => *diagnostic,
+    })
+}
+
+enum Error {
+    Wire(Malformed),
+    Named(Box<Diagnostic>),
+}
+
+impl From<Malformed> for Error {
+    fn from(m: Malformed) -> Error {
+        Error::Wire(m)
+    }
+}
+
+impl From<Diagnostic> for Error {
+    fn from(d: Diagnostic) -> Error {
+        Error::Named(Box::new(d))
+    }
+}
+
+type Result_<T> = Result<T, Error>;
+
+struct Reader<'a> {
+    file: &'a Bytes,
+    /// Operators, domains and names of attributes, each once.
+    names: HashMap<&'a [u8], Name>,
+}
+
+/// A nested message: where it begins and ends.
+type Span = (usize, usize);
+
+impl<'a> Reader<'a> {
+    fn fields(&self, (start, end): Span) -> Fields<'a> {
+        Fields::new(self.file, start, end)
+    }
+
+    fn span(&self, field: Field) -> Result_<Span> {
+        match field.payload {
+            Payload::Bytes(start, end) => Ok((start, end)),
+            _ => Ok(malformed(format!("field {} should hold bytes", field.number), field.start)?),
+        }
+    }
+
+    fn int(&self, field: Field) -> Result_<i64> {
+        match field.payload {
+            Payload::Varint(value) => Ok(value as i64),
+            _ => Ok(malformed(format!("field {} should be a number", field.number), field.start)?),
+        }
+    }
+
+    fn slice(&self, field: Field) -> Result_<&'a [u8]> {
+        let (start, end) = self.span(field)?;
+        Ok(&self.file[start..end])
+    }
+
+    fn shared(&self, field: Field) -> Result_<Bytes> {
+        let (start, end) = self.span(field)?;
+        Ok(self.file.slice(start..end))
+    }
+
+    fn str(&self, field: Field) -> Result_<&'a str> {
+        match std::str::from_utf8(self.slice(field)?) {
+            Ok(text) => Ok(text),
+            Err(_) => Ok(malformed("a name is not UTF-8", field.start)?),
+        }
+    }
+
+    /// A name that comes often.
+    fn interned(&mut self, field: Field) -> Result_<Name> {
+        let bytes = self.slice(field)?;
+        if let Some(known) = self.names.get(bytes) {
+            return Ok(known.clone());
+        }
+        let name = Name::new(self.str(field)?);
+        self.names.insert(bytes, name.clone());
+        Ok(name)
+    }
+
+    fn model(&mut self) -> Result_<Model> {
+        let file = self.file;
+        let mut header =
+            Header { ir_version: 0, opsets: Vec::new(), metadata: Vec::new(), extra: Bytes::new() };
+        let mut kept = Kept::default();
+        let mut graph = None;
+        let mut fields = self.fields((0, file.len()));
+        while let Some(field) = fields.next()? {
+            match field.number {
+                1 => header.ir_version = self.int(field)?,
+                7 if graph.is_none() => graph = Some(field),
+                7 => malformed("a second graph", field.start)?,
+                8 => header.opsets.push(self.opset(field)?),
+                14 => header.metadata.push(self.entry(field)?),
+                _ => kept.keep(field),
+            }
+        }
+        let Some(field) = graph else { return Ok(malformed("it has no graph", file.len())?) };
+        header.extra = kept.bytes(file);
+        let graph = self.graph(self.span(field)?, 0)?;
+        let Header { ir_version, opsets, metadata, extra } = header.clone();
+        let origin = Origin { header, file: file.clone(), graph: (field.start, field.end) };
+        Ok(Model { ir_version, opsets, metadata, graph, extra, origin: Some(Box::new(origin)) })
+    }
+
+    fn opset(&mut self, field: Field) -> Result_<(Name, i64)> {
+        let mut fields = self.fields(self.span(field)?);
+        let (mut domain, mut version) = (Name::new(""), 0);
+        while let Some(field) = fields.next()? {
+            match field.number {
+                1 => domain = standard(self.interned(field)?),
+                2 => version = self.int(field)?,
+                _ => {}
+            }
+        }
+        Ok((domain, version))
+    }
+
+    fn entry(&self, field: Field) -> Result_<(String, String)> {
+        let mut fields = self.fields(self.span(field)?);
+        let (mut key, mut value) = (String::new(), String::new());
+        while let Some(field) = fields.next()? {
+            match field.number {
+                1 => self.str(field)?.clone_into(&mut key),
+                2 => self.str(field)?.clone_into(&mut value),
+                _ => {}
+            }
+        }
+        Ok((key, value))
+    }
+
+    fn graph(&mut self, span: Span, depth: u32) -> Result_<Graph> {
+        if depth > MAX_DEPTH {
+            return Err(too_deep("graphs").into());
+        }
+        let mut graph = Graph::new("");
+        let mut kept = Kept::default();
+        let (mut nodes, mut initializers, mut infos) = (Vec::new(), Vec::new(), Vec::new());
+        let mut fields = self.fields(span);
+        while let Some(field) = fields.next()? {
+            match field.number {
+                1 => nodes.push(self.span(field)?),
+                2 => graph.name = self.str(field)?.into(),
+                5 => initializers.push(self.span(field)?),
+                11 => infos.push((Role::Input, self.span(field)?)),
+                12 => infos.push((Role::Output, self.span(field)?)),
+                13 => infos.push((Role::Info, self.span(field)?)),
+                15 => {
+                    self.sparse_initializer(&mut graph, field)?;
+                    kept.keep(field);
+                }
+                _ => kept.keep(field),
+            }
+        }
+        graph.extra = kept.bytes(self.file);
+        for (role, span) in infos {
+            self.value_info(&mut graph, role, span)?;
+        }
+        for span in initializers {
+            self.initializer(&mut graph, span)?;
+        }
+        for span in nodes {
+            self.node(&mut graph, span, depth)?;
+        }
+        if depth > 0 {
+            graph.close_over();
+        }
+        graph.origin = Some((self.file.slice(span.0..span.1), graph.name.clone()));
+        Ok(graph)
+    }
+
+    fn value(&self, graph: &mut Graph, name: &str) -> ValueId {
+        match graph.find(name) {
+            Some(id) => id,
+            None => graph.try_add_value(name).unwrap_or_else(|known| known),
+        }
+    }
+
+    fn value_info(&mut self, graph: &mut Graph, role: Role, span: Span) -> Result_<()> {
+        let (mut name, mut ty) = ("", None);
+        let mut fields = self.fields(span);
+        while let Some(field) = fields.next()? {
+            match field.number {
+                1 => name = self.str(field)?,
+                2 => ty = Some(self.ty(self.span(field)?, 0)?),
+                _ => {}
+            }
+        }
+        if name.is_empty() {
+            return Ok(malformed("a value has no name", span.0)?);
+        }
+        let id = self.value(graph, name);
+        if role == Role::Input && graph.value(id).producer() != Producer::Nothing {
+            return Err(twice(name, "the graph's inputs").into());
+        }
+        let record = self.file.slice(span.0..span.1);
+        let value = graph.value_entry(id);
+        if ty.is_some() {
+            value.ty = ty;
+            value.declared = true;
+        }
+        value.records.push((role, record));
+        match role {
+            Role::Input => graph.make_input(id),
+            Role::Output => graph.add_output(id),
+            Role::Info => graph.infos.push(id),
+        }
+        Ok(())
+    }
+
+    fn ty(&mut self, span: Span, depth: u32) -> Result_<ValueType> {
+        if depth > MAX_DEPTH {
+            return Err(too_deep("types").into());
+        }
+        let mut found = ValueType::Unknown;
+        let mut fields = self.fields(span);
+        while let Some(field) = fields.next()? {
+            found = match field.number {
+                1 => ValueType::Tensor(self.tensor_type(self.span(field)?)?),
+                8 => ValueType::Sparse(self.tensor_type(self.span(field)?)?),
+                4 | 9 => {
+                    let mut inner = ValueType::Unknown;
+                    let mut fields = self.fields(self.span(field)?);
+                    while let Some(field) = fields.next()? {
+                        if field.number == 1 {
+                            inner = self.ty(self.span(field)?, depth + 1)?;
+                        }
+                    }
+                    if field.number == 4 {
+                        ValueType::Sequence(Box::new(inner))
+                    } else {
+                        ValueType::Optional(Box::new(inner))
+                    }
+                }
+                5 => {
+                    let (mut key, mut inner) = (ElementType::Other(0), ValueType::Unknown);
+                    let mut fields = self.fields(self.span(field)?);
+                    while let Some(field) = fields.next()? {
+                        match field.number {
+                            1 => key = element(self.int(field)?),
+                            2 => inner = self.ty(self.span(field)?, depth + 1)?,
+                            _ => {}
+                        }
+                    }
+                    ValueType::Map(key, Box::new(inner))
+                }
+                _ => continue,
+            };
+        }
+        Ok(found)
+    }
+
+    fn tensor_type(&mut self, span: Span) -> Result_<TensorType> {
+        let mut ty = TensorType { elem: ElementType::Other(0), shape: None };
+        let mut fields = self.fields(span);
+        while let Some(field) = fields.next()? {
+            match field.number {
+                1 => ty.elem = element(self.int(field)?),
+                2 => ty.shape = Some(self.shape(self.span(field)?)?),
+                _ => {}
+            }
+        }
+        Ok(ty)
+    }
+
+    fn shape(&mut self, span: Span) -> Result_<Shape> {
+        let mut shape = Shape::new();
+        let mut fields = self.fields(span);
+        while let Some(field) = fields.next()? {
+            if field.number != 1 {
+                continue;
+            }
+            let mut dim = Dim::Unknown;
+            let mut parts = self.fields(self.span(field)?);
+            while let Some(part) = parts.next()? {
+                match part.number {
+                    1 => dim = Dim::Known(self.int(part)?),
+                    2 if !self.slice(part)?.is_empty() => dim = Dim::symbol(self.interned(part)?),
+                    2 => dim = Dim::Unknown,
+                    _ => {}
+                }
+            }
+            shape.push(dim);
+        }
+        Ok(shape)
+    }
+
+    fn initializer(&mut self, graph: &mut Graph, span: Span) -> Result_<()> {
+        let tensor = self.tensor(span)?;
+        let name = tensor.name.clone().unwrap_or_else(|| "".into());
+        if name.is_empty() {
+            return Ok(malformed("an initializer has no name", span.0)?);
+        }
+        let id = self.value(graph, &name);
+        let value = graph.value(id);
+        if value.initializer().is_some() || !matches!(value.producer(), Producer::Nothing | Producer::Input) {
+            return Err(twice(&name, "the initializers").into());
+        }
+        graph.set_initializer(id, Tensor { name: None, ..tensor });
+        graph.value_entry(id).tensor_origin = Some(self.file.slice(span.0..span.1));
+        Ok(())
+    }
+
+    /// A sparse initializer is carried as it is; its name is known, so that its users have a producer.
+    fn sparse_initializer(&mut self, graph: &mut Graph, field: Field) -> Result_<()> {
+        let mut fields = self.fields(self.span(field)?);
+        while let Some(part) = fields.next()? {
+            if part.number != 1 {
+                continue;
+            }
+            let mut values = self.fields(self.span(part)?);
+            while let Some(inner) = values.next()? {
+                if inner.number == 8 {
+                    let id = self.value(graph, self.str(inner)?);
+                    let value = graph.value_entry(id);
+                    value.producer = Producer::Initializer;
+                    value.ty = Some(ValueType::Unknown);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn tensor(&mut self, span: Span) -> Result_<Tensor> {
+        let mut dims: Vec<u64> = Vec::new();
+        let mut elem = ElementType::Other(0);
+        let mut data = TensorData::default();
+        let (mut name, mut kept) = (None, Kept::default());
+        let (mut external, mut is_external) = (External::default(), false);
+        let mut fields = self.fields(span);
+        while let Some(field) = fields.next()? {
+            match (field.number, field.payload) {
+                (1, Payload::Varint(dim)) => dims.push(dim),
+                (1, Payload::Bytes(start, end)) => {
+                    Fields::varints(self.file, start, end, &mut |dim| dims.push(dim))?;
+                }
+                (2, _) => elem = element(self.int(field)?),
+                (4 | 10, Payload::Bytes(start, end)) => data.fixed(self.file.slice(start..end)),
+                (4, Payload::Fixed32(bits)) => data.fixed(Bytes::copy_from_slice(&bits.to_le_bytes())),
+                (10, Payload::Fixed64(bits)) => data.fixed(Bytes::copy_from_slice(&bits.to_le_bytes())),
+                (5 | 7 | 11, Payload::Varint(value)) => data.ints.push(value),
+                (5 | 7 | 11, Payload::Bytes(start, end)) => {
+                    Fields::varints(self.file, start, end, &mut |value| data.ints.push(value))?;
+                }
+                (6, _) => data.strings.push(self.shared(field)?),
+                (8, _) => name = Some(self.str(field)?.into()),
+                (9, _) => data.raw = Some(self.shared(field)?),
+                (13, _) => {
+                    let (key, value) = self.entry(field)?;
+                    match (key.as_str(), value.parse::<u64>()) {
+                        ("location", _) => external.location = value,
+                        ("offset", Ok(offset)) => external.offset = offset,
+                        ("length", Ok(length)) => external.length = Some(length),
+                        _ => external.other.push((key, value)),
+                    }
+                }
+                (14, _) => is_external = self.int(field)? == 1,
+                _ => kept.keep(field),
+            }
+        }
+        let label = || match &name {
+            Some(name) => format!("tensor `{name}`"),
+            None => format!("a tensor at byte {}", span.0),
+        };
+        let sizes: Option<Vec<usize>> = dims.iter().map(|d| usize::try_from(*d as i64).ok()).collect();
+        let count = sizes.as_ref().and_then(|s| s.iter().try_fold(1usize, |n, d| n.checked_mul(*d)));
+        let (Some(dims), Some(count)) = (sizes, count) else {
+            return Err(bad("G0103", format!("{} claims the extents {dims:?}", label()))
+                .note("extents are not negative, and their product fits in 64 bits")
+                .into());
+        };
+        let storage = if is_external {
+            Storage::External(external)
+        } else {
+            data.storage(elem, count).map_err(|what| {
+                bad(
+                    "G0103",
+                    format!(
+                        "{} of type {} {what}",
+                        label(),
+                        TensorType::new(elem, dims.iter().map(|d| *d as i64))
+                    ),
+                )
+            })?
+        };
+        Ok(Tensor { elem, dims, storage, name, extra: kept.bytes(self.file) })
+    }
+
+    fn node(&mut self, graph: &mut Graph, span: Span, depth: u32) -> Result_<()> {
+        let mut op = Operator::standard("");
+        let mut new = NewNode::new(op.clone(), [None::<ValueId>; 0], [None::<ValueId>; 0]);
+        let mut kept = Kept::default();
+        let mut fields = self.fields(span);
+        while let Some(field) = fields.next()? {
+            match field.number {
+                1 => {
+                    let name = self.str(field)?;
+                    new.inputs.push((!name.is_empty()).then(|| self.value(graph, name)));
+                }
+                2 => {
+                    let name = self.str(field)?;
+                    let output = (!name.is_empty()).then(|| self.value(graph, name));
+                    if let Some(id) = output {
+                        let twice_here = new.outputs.len() < 64 && new.outputs.contains(&output);
+                        if graph.value(id).producer() != Producer::Nothing || twice_here {
+                            return Err(twice(name, "the results of nodes").into());
+                        }
+                    }
+                    new.outputs.push(output);
+                }
+                3 => new.name = self.str(field)?.into(),
+                4 => op.name = self.interned(field)?,
+                5 => new.attributes.push(self.attribute(self.span(field)?, depth)?),
+                7 => op.domain = standard(self.interned(field)?),
+                _ => kept.keep(field),
+            }
+        }
+        if new.outputs.len() >= 64 {
+            let mut seen = std::collections::HashSet::new();
+            if let Some(id) = new.outputs.iter().flatten().find(|id| !seen.insert(**id)) {
+                return Err(twice(graph.value(*id).name(), "the results of nodes").into());
+            }
+        }
+        new.op = op;
+        new.extra = kept.bytes(self.file);
+        let id = graph.insert(new, Place::Last);
+        graph.node_entry(id).origin = Some(self.file.slice(span.0..span.1));
+        Ok(())
+    }
+
+    fn attribute(&mut self, span: Span, depth: u32) -> Result_<Attribute> {
+        let mut name = Name::new("");
+        let mut kind = 0;
+        let mut kept = Kept::default();
+        let mut opaque = Kept::default();
+        let mut reference = None;
+        let (mut float, mut int, mut string, mut tensor) = (0.0, 0, Bytes::new(), None);
+        let (mut floats, mut ints, mut strings, mut tensors) =
+            (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+        let (mut graphs, mut graph_list, mut ty, mut types) = (None, Vec::new(), None, Vec::new());
+        let mut seen = 0;
+        let mut fields = self.fields(span);
+        while let Some(field) = fields.next()? {
+            let guess = match field.number {
+                1 => {
+                    name = self.interned(field)?;
+                    continue;
+                }
+                20 => {
+                    kind = self.int(field)?;
+                    continue;
+                }
+                21 => {
+                    reference = Some(self.interned(field)?);
+                    continue;
+                }
+                13 => {
+                    kept.keep(field);
+                    continue;
+                }
+                2 => {
+                    let Payload::Fixed32(bits) = field.payload else {
+                        return Ok(malformed("a number is not a float", field.start)?);
+                    };
+                    float = f32::from_bits(bits);
+                    1
+                }
+                3 => {
+                    int = self.int(field)?;
+                    2
+                }
+                4 => {
+                    string = self.shared(field)?;
+                    3
+                }
+                5 => {
+                    tensor = Some(Arc::new(self.tensor(self.span(field)?)?));
+                    4
+                }
+                6 => {
+                    graphs = Some(Arc::new(self.graph(self.span(field)?, depth + 1)?));
+                    5
+                }
+                7 => {
+                    match field.payload {
+                        Payload::Fixed32(bits) => floats.push(f32::from_bits(bits)),
+                        _ => {
+                            let bytes = self.slice(field)?;
+                            if bytes.len() % 4 != 0 {
+                                malformed("a list of floats ends inside one", field.start)?;
+                            }
+                            let each =
+                                bytes.chunks_exact(4).map(|b| f32::from_le_bytes([b[0], b[1], b[2], b[3]]));
+                            floats.extend(each);
+                        }
+                    }
+                    6
+                }
+                8 => {
+                    match field.payload {
+                        Payload::Bytes(start, end) => {
+                            Fields::varints(self.file, start, end, &mut |value| ints.push(value as i64))?;
+                        }
+                        _ => ints.push(self.int(field)?),
+                    }
+                    7
+                }
+                9 => {
+                    strings.push(self.shared(field)?);
+                    8
+                }
+                10 => {
+                    tensors.push(Arc::new(self.tensor(self.span(field)?)?));
+                    9
+                }
+                11 => {
+                    graph_list.push(Arc::new(self.graph(self.span(field)?, depth + 1)?));
+                    10
+                }
+                14 => {
+                    ty = Some(self.ty(self.span(field)?, 0)?);
+                    13
+                }
+                15 => {
+                    types.push(self.ty(self.span(field)?, 0)?);
+                    14
+                }
+                _ => {
+                    opaque.keep(field);
+                    continue;
+                }
+            };
+            if seen == 0 {
+                seen = guess;
+            }
+        }
+        // Files of early versions do not say the kind; the field that is there does.
+        if kind == 0 {
+            kind = seen;
+        }
+        let value = match (kind, reference) {
+            (_, Some(name)) => AttributeValue::Reference(name),
+            (1, _) => AttributeValue::Float(float),
+            (2, _) => AttributeValue::Int(int),
+            (3, _) => AttributeValue::String(string),
+            (4, _) if tensor.is_some() => {
+                tensor.map(AttributeValue::Tensor).unwrap_or(AttributeValue::Int(0))
+            }
+            (5, _) if graphs.is_some() => graphs.map(AttributeValue::Graph).unwrap_or(AttributeValue::Int(0)),
+            (6, _) => AttributeValue::Floats(floats),
+            (7, _) => AttributeValue::Ints(ints),
+            (8, _) => AttributeValue::Strings(strings),
+            (9, _) => AttributeValue::Tensors(tensors),
+            (10, _) => AttributeValue::Graphs(graph_list),
+            (13, _) => AttributeValue::Type(ty.unwrap_or(ValueType::Unknown)),
+            (14, _) => AttributeValue::Types(types),
+            _ => {
+                // Everything but the name, as it was.
+                let mut all = Kept::default();
+                let mut fields = self.fields(span);
+                while let Some(field) = fields.next()? {
+                    if field.number != 1 {
+                        all.keep(field);
+                    }
+                }
+                let value = AttributeValue::Opaque(all.bytes(self.file));
+                return Ok(Attribute { name, value, extra: Bytes::new() });
+            }
+        };
+        let mut extra = kept.bytes(self.file);
+        let unknown = opaque.bytes(self.file);
+        if !unknown.is_empty() {
+            extra = [extra, unknown].concat().into();
+        }
+        Ok(Attribute { name, value, extra })
+    }
+}
+
+/// `ai.onnx` is another name of the standard domain.
+fn standard(domain: Name) -> Name {
+    if &*domain == "ai.onnx" { "".into() } else { domain }
+}
+
+fn element(code: i64) -> ElementType {
+    ElementType::from_code(i32::try_from(code).unwrap_or(i32::MAX))
+}
+
+fn twice(name: &str, list: &str) -> Diagnostic {
+    bad("G0102", format!("`{name}` is defined twice, the second time among {list}"))
+        .note("each value has one definition: an input, an initializer, or a result of one node")
+        .help("export the model again, or rename one of the two")
+}
+
+fn too_deep(what: &str) -> Diagnostic {
+    bad("G0104", format!("{what} are nested more than {MAX_DEPTH} deep"))
+}
+
+/// The elements of a tensor, in whichever field they are.
+#[derive(Default)]
+struct TensorData {
+    raw: Option<Bytes>,
+    fixed: Vec<Bytes>,
+    ints: Vec<u64>,
+    strings: Vec<Bytes>,
+}
+
+impl TensorData {
+    fn fixed(&mut self, bytes: Bytes) {
+        self.fixed.push(bytes);
+    }
+
+    /// The elements in one form; the error is the end of a sentence about the tensor.
+    fn storage(self, elem: ElementType, count: usize) -> Result<Storage, String> {
+        let wanted = elem.raw_len(count);
+        if elem == ElementType::String {
+            let found = self.strings.len();
+            return if found == count {
+                Ok(Storage::Strings(self.strings))
+            } else {
+                Err(format!("holds {found} texts"))
+            };
+        }
+        let bytes = if let Some(raw) = self.raw {
+            raw
+        } else if !self.ints.is_empty() {
+            let width = match elem.bits() {
+                64 | 128 => 8,
+                32 => 4,
+                16 => 2,
+                _ => 1,
+            };
+            self.ints.iter().flat_map(|v| v.to_le_bytes().into_iter().take(width)).collect()
+        } else if let [one] = self.fixed.as_slice() {
+            one.clone()
+        } else {
+            self.fixed.concat().into()
+        };
+        match wanted {
+            Some(wanted) if wanted == bytes.len() => Ok(Storage::Raw(bytes)),
+            Some(wanted) => Err(format!("needs {wanted} bytes of data and holds {}", bytes.len())),
+            // A type of a later version: its bytes are carried.
+            None => Ok(Storage::Raw(bytes)),
+        }
+    }
+}
