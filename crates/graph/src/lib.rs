@@ -9,6 +9,7 @@ pub mod attribute;
 pub mod graph;
 pub mod model;
 pub mod onnx;
+pub mod schema;
 pub mod tensor;
 pub mod text;
 pub mod types;

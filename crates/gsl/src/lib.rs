@@ -1,0 +1,20 @@
+//! GSL, the graph substitution language of Lozenge: rules over computation graphs, their static checks, the three matchers, the rewriter.
+//!
+//! The values: [`rule`]. Their text: [`mod@parse`], [`mod@print`].
+//!
+//! ```
+//! let (file, errors) = gsl::parse("rule twice { match y = Neg(Neg(x)) replace y = x }");
+//! assert!(errors.is_empty());
+//! assert_eq!(gsl::parse(&file.to_string()).0, file);
+//! ```
+//!
+//! What is deliberately not here: files, processes, printing; the meaning of operators.
+
+mod lex;
+pub mod parse;
+pub mod print;
+pub mod rule;
+
+pub use parse::parse;
+pub use print::format;
+pub use rule::{Rule, RuleFile};
