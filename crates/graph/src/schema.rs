@@ -112,7 +112,8 @@ impl Schema {
 }
 
 fn range(parameters: &[Parameter]) -> (usize, Option<usize>) {
-    let needed = parameters.iter().rposition(|p| matches!(p.arity, Arity::One | Arity::Some)).map_or(0, |k| k + 1);
+    let needed =
+        parameters.iter().rposition(|p| matches!(p.arity, Arity::One | Arity::Some)).map_or(0, |k| k + 1);
     let open = parameters.iter().any(|p| matches!(p.arity, Arity::Any | Arity::Some));
     (needed, (!open).then_some(parameters.len()))
 }
@@ -255,7 +256,10 @@ mod tests {
         assert_eq!(split(18).output_range(), (0, None));
         assert_eq!(split(18).result_type(5), ResultType::Like(0));
         assert_eq!(lookup("", "Shape", 13).unwrap().result_type(0), ResultType::Fixed(ElementType::I64));
-        assert_eq!(lookup("", "Conv", 13).unwrap().attribute("auto_pad").unwrap().default, Some("\"NOTSET\""));
+        assert_eq!(
+            lookup("", "Conv", 13).unwrap().attribute("auto_pad").unwrap().default,
+            Some("\"NOTSET\"")
+        );
         assert_eq!(lookup("", "Concat", 13).unwrap().input_range(), (1, None));
         assert!(lookup("", "Add", 13).unwrap().commutative && lookup("", "Relu", 13).unwrap().elementwise);
         assert_eq!(lookup("", "Gelu", 13), None);

@@ -46,8 +46,8 @@ pub(crate) struct Lexed {
 
 /// Longer signs first, so that the first that fits is the right one.
 const SIGNS: [&str; 27] = [
-    "..", "==", "!=", "<=", ">=", "++", "//", "(", ")", "[", "]", "{", "}", ",", ";", ":", ".", "=", "<", ">", "+",
-    "-", "*", "/", "%", "|", "?",
+    "..", "==", "!=", "<=", ">=", "++", "//", "(", ")", "[", "]", "{", "}", ",", ";", ":", ".", "=", "<",
+    ">", "+", "-", "*", "/", "%", "|", "?",
 ];
 
 /// No more errors than this are told of one text.
@@ -199,5 +199,9 @@ fn string(source: &str, at: &mut usize) -> Result<Token, (String, Span)> {
 
 /// A text cut to a length that fits a message.
 pub(crate) fn clip(text: &str) -> String {
-    if text.chars().count() <= 40 { text.to_owned() } else { text.chars().take(37).chain("...".chars()).collect() }
+    if text.chars().count() <= 40 {
+        text.to_owned()
+    } else {
+        text.chars().take(37).chain("...".chars()).collect()
+    }
 }

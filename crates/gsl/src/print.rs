@@ -8,8 +8,8 @@ use std::fmt;
 use loops::Diagnostic;
 
 use crate::rule::{
-    Action, AttributeItem, Binding, Call, Clause, Count, Each, Expr, ExprKind, Line, OperatorClass, OperatorName, Pattern,
-    Rule, RuleFile, UnaryOp, Var,
+    Action, AttributeItem, Binding, Call, Clause, Count, Each, Expr, ExprKind, Line, OperatorClass,
+    OperatorName, Pattern, Rule, RuleFile, UnaryOp, Var,
 };
 
 /// Longer lines are broken.
@@ -44,7 +44,8 @@ impl fmt::Display for Rule {
         comments(f, "", &self.comments)?;
         write!(f, "rule {}", self.name)?;
         if !self.indices.is_empty() {
-            let all: Vec<String> = self.indices.iter().map(|i| format!("{}: {}", i.name.text, count(&i.count))).collect();
+            let all: Vec<String> =
+                self.indices.iter().map(|i| format!("{}: {}", i.name.text, count(&i.count))).collect();
             write!(f, "[{}]", all.join(", "))?;
         }
         if !self.operators.is_empty() {
@@ -55,7 +56,9 @@ impl fmt::Display for Rule {
             let all: Vec<String> = self
                 .operators
                 .iter()
-                .map(|o| format!("{}: {}", o.name.text, o.class.iter().map(class).collect::<Vec<_>>().join(" | ")))
+                .map(|o| {
+                    format!("{}: {}", o.name.text, o.class.iter().map(class).collect::<Vec<_>>().join(" | "))
+                })
                 .collect();
             write!(f, "({})", all.join(", "))?;
         }
@@ -109,7 +112,8 @@ impl fmt::Display for Var {
 }
 
 fn comments(f: &mut fmt::Formatter<'_>, indent: &str, all: &[String]) -> fmt::Result {
-    all.iter().try_for_each(|c| if c.is_empty() { writeln!(f, "{indent}#") } else { writeln!(f, "{indent}# {c}") })
+    all.iter()
+        .try_for_each(|c| if c.is_empty() { writeln!(f, "{indent}#") } else { writeln!(f, "{indent}# {c}") })
 }
 
 fn lines<T>(f: &mut fmt::Formatter<'_>, all: &[Line<T>], doc: impl Fn(&T) -> Doc) -> fmt::Result {
@@ -270,9 +274,7 @@ fn pattern(p: &Pattern) -> Doc {
         }
         Pattern::Call(c) => call(c),
         Pattern::Tuple(parts, _) => Doc::Brackets("(", parts.iter().map(pattern).collect(), ")"),
-        Pattern::Item(inner, index) => {
-            Doc::Seq(vec![operand(inner), text("["), expr(index, 0), text("]")])
-        }
+        Pattern::Item(inner, index) => Doc::Seq(vec![operand(inner), text("["), expr(index, 0), text("]")]),
         Pattern::Spread(inner, _) => Doc::Seq(vec![operand(inner), text("[*]")]),
         Pattern::Either(all, _) => alternatives(all),
         Pattern::If(condition, yes, no, _) => Doc::Seq(vec![
@@ -299,7 +301,9 @@ fn operand(p: &Pattern) -> Doc {
 
 fn alternatives(all: &[Pattern]) -> Doc {
     let last = all.len().saturating_sub(1);
-    Doc::Chain(all.iter().enumerate().map(|(k, p)| (operand(p), if k < last { " | " } else { "" }.into())).collect())
+    Doc::Chain(
+        all.iter().enumerate().map(|(k, p)| (operand(p), if k < last { " | " } else { "" }.into())).collect(),
+    )
 }
 
 fn call(c: &Call) -> Doc {
@@ -309,7 +313,9 @@ fn call(c: &Call) -> Doc {
     ];
     if !c.attributes.is_empty() {
         let item = |a: &AttributeItem| match a {
-            AttributeItem::Is(name, value) => Doc::Seq(vec![text(format!("{}: ", name.text)), expr(value, 0)]),
+            AttributeItem::Is(name, value) => {
+                Doc::Seq(vec![text(format!("{}: ", name.text)), expr(value, 0)])
+            }
             AttributeItem::Like(v) => Doc::Seq(vec![text(".."), var(v)]),
         };
         parts.push(text(" "));
@@ -348,8 +354,7 @@ fn expr(e: &Expr, least: u8) -> Doc {
         ExprKind::Tuple(items) => Doc::Brackets("[", items.iter().map(|e| expr(e, 0)).collect(), "]"),
         ExprKind::Unary(UnaryOp::Neg, inner) => {
             // A number behind the sign would be read as one negative number.
-            let number = matches!(inner.kind, ExprKind::Int(_) | ExprKind::Float(_))
-                || leading_number(inner);
+            let number = matches!(inner.kind, ExprKind::Int(_) | ExprKind::Float(_)) || leading_number(inner);
             let inner = bracketed(expr(inner, if number { 0 } else { UNARY }), number);
             bracketed(Doc::Seq(vec![text("-"), inner]), least > UNARY)
         }
@@ -373,10 +378,15 @@ fn expr(e: &Expr, least: u8) -> Doc {
             Doc::Seq(vec![text(function.text()), Doc::Brackets("(", arguments, ")")])
         }
         ExprKind::Map(each) => Doc::Brackets("[", vec![each_doc(each)], "]"),
-        ExprKind::Fold(fold, each) => Doc::Seq(vec![text(fold.text()), Doc::Brackets("(", vec![each_doc(each)], ")")]),
+        ExprKind::Fold(fold, each) => {
+            Doc::Seq(vec![text(fold.text()), Doc::Brackets("(", vec![each_doc(each)], ")")])
+        }
         ExprKind::Is(inner, kind) => {
             let level = 4;
-            bracketed(Doc::Seq(vec![expr(inner, level + 1), text(format!(" is {}", kind.text()))]), least > level)
+            bracketed(
+                Doc::Seq(vec![expr(inner, level + 1), text(format!(" is {}", kind.text()))]),
+                least > level,
+            )
         }
     }
 }
@@ -385,7 +395,9 @@ fn expr(e: &Expr, least: u8) -> Doc {
 fn leading_number(e: &Expr) -> bool {
     match &e.kind {
         ExprKind::Int(_) | ExprKind::Float(_) => true,
-        ExprKind::Field(inner, _) | ExprKind::Item(inner, _) | ExprKind::Slice(inner, ..) => leading_number(inner),
+        ExprKind::Field(inner, _) | ExprKind::Item(inner, _) | ExprKind::Slice(inner, ..) => {
+            leading_number(inner)
+        }
         _ => false,
     }
 }

@@ -2,9 +2,7 @@
 
 use crate::lex::Token;
 use crate::parse::{KEYWORDS, Parser, Read};
-use crate::rule::{
-    BinaryOp, Each, ElementType, Expr, ExprKind, Fold, Function, Kind, Name, Place, UnaryOp,
-};
+use crate::rule::{BinaryOp, Each, ElementType, Expr, ExprKind, Fold, Function, Kind, Name, Place, UnaryOp};
 
 /// The precedence of `not`: below comparisons, above `and`.
 const NOT: u8 = 3;

@@ -7,7 +7,8 @@ use loops::{Code, Diagnostic, Span};
 
 use crate::lex::{Comment, Spanned, Token, clip, lex};
 use crate::rule::{
-    Action, Binding, Clause, Count, Index, Line, Name, OperatorClass, OperatorVariable, Place, Rule, RuleFile, Trait,
+    Action, Binding, Clause, Count, Index, Line, Name, OperatorClass, OperatorVariable, Place, Rule,
+    RuleFile, Trait,
 };
 
 /// Expressions and patterns nest no deeper than this.
@@ -18,8 +19,8 @@ pub const MAX_SOURCE: usize = 4 << 20;
 const MAX_ERRORS: usize = 50;
 /// Words that can't be names.
 pub(crate) const KEYWORDS: [&str; 23] = [
-    "rule", "match", "where", "keep", "replace", "let", "if", "then", "else", "for", "in", "is", "and", "or", "not",
-    "case", "either", "const", "true", "false", "none", "inf", "nan",
+    "rule", "match", "where", "keep", "replace", "let", "if", "then", "else", "for", "in", "is", "and", "or",
+    "not", "case", "either", "const", "true", "false", "none", "inf", "nan",
 ];
 
 /// The rules of a text, and what is wrong with its syntax (`R0101` to `R0104`). With errors, the statements that could not be read are missing.
