@@ -1,0 +1,333 @@
+(* Integer terms: a prover of inequalities from facts, normal forms of subscripts, decisions of comparisons.
+   All of it is sound for every value of the variables for which the facts hold; none of it is complete. *)
+From Coq Require Import ZArith List String Bool Lia.
+From Lozenge Require Import Syntax Semantics Poly.
+Import ListNotations.
+Open Scope Z_scope.
+
+Definition facts := list poly.                       (* each is at least 0 *)
+
+Definition pzero (p : poly) : bool := match p with [] => true | _ => false end.
+Definition peqb (p q : poly) : bool := pzero (psub p q).
+
+Fixpoint mremove (a : tm) (m : mono) : option mono :=
+  match m with [] => None | b :: m => if tm_eqb a b then Some m else option_map (cons b) (mremove a m) end.
+Fixpoint mdiv (m d : mono) : option mono :=
+  match d with [] => Some m | a :: d => match mremove a m with Some m => mdiv m d | None => None end end.
+(* What [a] is multiplied with, where [p] is linear in it. *)
+Definition coef (a : tm) (p : poly) : poly :=
+  fold_right (fun mc q => match mremove a (fst mc) with Some m => padd1 m (snd mc) q | None => q end) [] p.
+Definition atoms (p : poly) : list tm := flat_map (fun mc => fst mc) p.
+(* Atoms that a fact bounds from above. *)
+Definition bounded (q : poly) : list tm :=
+  flat_map (fun mc => match mc with ([a], Zneg xH) => [a] | _ => [] end) q.
+
+Fixpoint prove (fuel : nat) (F : facts) (p : poly) {struct fuel} : bool :=
+  match fuel with
+  | O => false
+  | S fuel =>
+    let nn a := existsb (fun q => peqb q (patom a)) F ||
+      match a with
+      | Op Idiv [x; y] => prove fuel F (unpoly x) && prove fuel F (unpoly y)
+      | Op Imin [x; y] => prove fuel F (unpoly x) && prove fuel F (unpoly y)
+      | Op Imax [x; y] => prove fuel F (unpoly x) || prove fuel F (unpoly y)
+      | _ => false
+      end in
+    let trivial p := forallb (fun mc => (0 <=? snd mc) && forallb nn (fst mc)) p in
+    trivial p
+    || existsb (fun q => trivial (psub p q)) F
+    || existsb (fun q => existsb (fun a =>
+         let c := coef a p in
+         negb (pzero c) && trivial (pscale (-1) c) && prove fuel F (padd p (pmul c q))) (bounded q)) F
+    || existsb (fun a => match a with
+         | Op Idiv [x; y] =>
+             let x' := unpoly x in let y' := unpoly y in let u := padd p (patom a) in
+             existsb (fun mc => match mc with ([b], Zneg xH) => tm_eqb a b | _ => false end) p &&
+             prove fuel F x' && prove fuel F y' && prove fuel F (psub (psub (pmul (padd u (pconst 1)) y') (pconst 1)) x')
+         | Op Imin [x; y] =>
+             let c := coef a p in
+             let at_ x := prove fuel F (padd p (pmul c (psub (unpoly x) (patom a)))) in
+             if trivial (pscale (-1) c) then at_ x || at_ y else at_ x && at_ y
+         | Op Imax [x; y] =>
+             let c := coef a p in
+             let at_ x := prove fuel F (padd p (pmul c (psub (unpoly x) (patom a)))) in
+             if trivial c then at_ x || at_ y else at_ x && at_ y
+         | _ => false
+         end) (atoms p)
+  end.
+Definition depth : nat := 6.
+Definition pr (F : facts) (p : poly) : bool := prove depth F p.
+
+Definition pdiv (F : facts) (a b : poly) : poly :=
+  match b with
+  | [] => []
+  | (mb, cb) :: _ =>
+    let q := fold_right (fun mc q => match mdiv (fst mc) mb with
+      | Some m => if snd mc mod cb =? 0 then padd1 m (snd mc / cb) q else q
+      | None => q end) [] a in
+    let r := psub a (pmul q b) in
+    if pr F r && pr F (psub (psub b (pconst 1)) r) then q
+    else if pr F (psub b (pconst 1)) then padd q (patom (Op Idiv [of_poly r; of_poly b]))
+    else patom (Op Idiv [of_poly a; of_poly b])
+  end.
+
+Fixpoint poly_of (F : facts) (t : tm) : poly :=
+  match t with
+  | Int z => pconst z
+  | Op Iadd [a; b] => padd (poly_of F a) (poly_of F b)
+  | Op Isub [a; b] => psub (poly_of F a) (poly_of F b)
+  | Op Imul [a; b] => pmul (poly_of F a) (poly_of F b)
+  | Op Idiv [a; b] => pdiv F (poly_of F a) (poly_of F b)
+  | Op Imod [a; b] => let p := poly_of F a in let q := poly_of F b in psub p (pmul q (pdiv F p q))
+  | Op Imin [a; b] => let p := poly_of F a in let q := poly_of F b in
+      if pr F (psub q p) then p else if pr F (psub p q) then q else patom (Op Imin [of_poly p; of_poly q])
+  | Op Imax [a; b] => let p := poly_of F a in let q := poly_of F b in
+      if pr F (psub q p) then q else if pr F (psub p q) then p else patom (Op Imax [of_poly p; of_poly q])
+  | _ => patom t
+  end.
+
+(* A subscript in normal form. *)
+Definition nf (F : facts) (t : tm) : tm := of_poly (poly_of F t).
+(* The same where the value counts, not only its integer: what is surely an integer stays one. *)
+Definition integer (t : tm) : bool := match t with
+  | Var _ | Int _ => true
+  | Op o _ => match o with Iadd | Isub | Imul | Idiv | Imod | Imin | Imax => true | _ => false end
+  | _ => false end.
+Definition nfz (F : facts) (t : tm) : tm := let t := nf F t in if integer t then t else Op Iadd [t; Int 0].
+(* An operation on terms in normal form, in normal form. *)
+Definition mk (F : facts) (o : op) (ts : list tm) : tm :=
+  match o, ts with
+  | (Iadd | Isub | Imul | Idiv | Imod | Imin | Imax), [a; b] => nfz F (Op o ts)
+  | Ile, [a; b] => Op Ile [Int 0; of_poly (psub (poly_of F b) (poly_of F a))]
+  | Ilt, [a; b] => Op Ile [Int 0; of_poly (psub (psub (poly_of F b) (poly_of F a)) (pconst 1))]
+  | (Ieq | Ine), [a; b] =>
+      let p := psub (poly_of F a) (poly_of F b) in
+      Op o [Int 0; of_poly (match p with (_, Zneg _) :: _ => pscale (-1) p | _ => p end)]
+  | _, _ => Op o ts
+  end.
+
+Fixpoint decide (F : facts) (c : tm) : option bool :=
+  match c with
+  | Op Ile [a; b] =>
+      let p := psub (poly_of F b) (poly_of F a) in
+      if pr F p then Some true else if pr F (psub (pconst (-1)) p) then Some false else None
+  | Op Ilt [a; b] =>
+      let p := psub (poly_of F b) (poly_of F a) in
+      if pr F (psub p (pconst 1)) then Some true else if pr F (pscale (-1) p) then Some false else None
+  | Op Ieq [a; b] =>
+      let p := psub (poly_of F b) (poly_of F a) in
+      if pzero p then Some true
+      else if pr F (psub p (pconst 1)) || pr F (psub (pconst (-1)) p) then Some false else None
+  | Op And [a; b] => match decide F a, decide F b with
+      | Some false, _ | _, Some false => Some false | Some true, Some true => Some true | _, _ => None end
+  | _ => None
+  end.
+
+Local Opaque pr poly_of pdiv.
+Section Sound.
+Variable scalar : Type.
+Variable lit : string -> val scalar.
+Variable prim : string -> list (val scalar) -> val scalar.
+Notation eval := (eval scalar lit prim).
+Variable st : store scalar.
+Variable r : nat -> Z.
+Variable al : aenv scalar.
+Definition zv (t : tm) : Z := toZ _ (eval st t r al).
+Notation pv := (pval zv).
+Definition holds (F : facts) : Prop := Forall (fun p => 0 <= pv p) F.
+
+Lemma peqb_ok p q : peqb p q = true -> pv p = pv q.
+Proof. unfold peqb. intros E. assert (K := psub_ok zv p q). destruct (psub p q); [cbn in K; lia|discriminate]. Qed.
+
+Lemma unpoly_ok : forall t, pv (unpoly t) = zv t.
+Proof.
+  apply tm_ind'; intros; try (apply patom_ok). { apply pconst_ok. }
+  destruct o; try apply patom_ok;
+    (destruct ts as [|a [|b [|? ?]]]; try apply patom_ok; inversion_clear H as [|? ? Ha Hb]; inversion_clear Hb as [|? ? Hb' _]);
+    cbn [unpoly]; rewrite ?padd_ok, ?psub_ok, ?pmul_ok, Ha, Hb'; reflexivity.
+Qed.
+
+Lemma of_mono_ok m : zv (of_mono m) = mval zv m.
+Proof.
+  destruct m as [|a m]; [reflexivity|]. cbn [of_mono].
+  assert (G : forall m a, zv (fold_left (fun t a => Op Imul [t; a]) m a) = zv a * mval zv m).
+  { induction m0 as [|b m0 IH]; intros x; cbn [fold_left]. { cbn [mval fold_right]. ring. }
+    rewrite IH, mval_cons. change (zv (Op Imul [x; b])) with (zv x * zv b). ring. }
+  rewrite G, mval_cons. reflexivity.
+Qed.
+Lemma of_term_ok mc : zv (of_term mc) = snd mc * mval zv (fst mc).
+Proof.
+  destruct mc as [m c]. unfold of_term. cbn [fst snd]. destruct m as [|a m].
+  - change (c = c * 1). ring.
+  - destruct (Z.eqb_spec c 1). + rewrite of_mono_ok. subst. ring.
+    + change (c * zv (of_mono (a :: m)) = c * mval zv (a :: m)). now rewrite of_mono_ok.
+Qed.
+Lemma of_poly_ok p : zv (of_poly p) = pv p.
+Proof.
+  induction p as [|[m c] p IH]; [reflexivity|]. rewrite pval_cons. destruct p.
+  - cbn [of_poly]. rewrite of_term_ok. cbn [fst snd pval fold_right]. ring.
+  - change (zv (of_term (m, c)) + zv (of_poly (p :: p0)) = c * mval zv m + pv (p :: p0)). now rewrite IH, of_term_ok.
+Qed.
+
+Lemma mval_nonneg m : Forall (fun a => 0 <= zv a) m -> 0 <= mval zv m.
+Proof. induction 1; [cbn; lia|]. rewrite mval_cons. apply Z.mul_nonneg_nonneg; auto. Qed.
+
+Lemma trivial_ok (nn : tm -> bool) p : (forall a, nn a = true -> 0 <= zv a) ->
+  forallb (fun mc => (0 <=? snd mc) && forallb nn (fst mc)) p = true -> 0 <= pv p.
+Proof.
+  intros Hn. induction p as [|[m c] p IH]; [cbn; lia|]. cbn [forallb fst snd]. intros E.
+  apply andb_prop in E as [E1 E2]. apply andb_prop in E1 as [E0 E1]. apply Z.leb_le in E0.
+  rewrite pval_cons. assert (0 <= mval zv m). { apply mval_nonneg. apply Forall_forall. intros x Hx. apply Hn. eapply forallb_forall in E1; eauto. }
+  specialize (IH E2). nia.
+Qed.
+
+Lemma prove_ok : forall fuel F p, holds F -> prove fuel F p = true -> 0 <= pv p.
+Proof.
+  induction fuel as [|fuel IH]; intros F p HF; [discriminate|]. cbn [prove].
+  match goal with |- context [forallb (fun mc => (0 <=? snd mc) && forallb ?n (fst mc)) p] => set (nn := n) end.
+  assert (Hn : forall a, nn a = true -> 0 <= zv a).
+  { intros a E. unfold nn in E. apply orb_prop in E as [E|E].
+    - apply existsb_exists in E as (q & Hq & E). apply peqb_ok in E. rewrite patom_ok in E. rewrite <- E.
+      unfold holds in HF. rewrite Forall_forall in HF. auto.
+    - destruct a as [| | |o ts| | |]; try discriminate.
+      destruct o; try discriminate; (destruct ts as [|x [|y [|? ?]]]; try discriminate);
+        (apply andb_prop in E as [E1 E2] || apply orb_prop in E as [E1|E1]);
+        try (apply IH in E1; auto; rewrite unpoly_ok in E1); try (apply IH in E2; auto; rewrite unpoly_ok in E2).
+      + change (0 <= zv x / zv y). destruct (Z.eq_dec (zv y) 0) as [->|]. { rewrite Zdiv_0_r. lia. } apply Z.div_pos; lia.
+      + change (0 <= Z.min (zv x) (zv y)). lia.
+      + change (0 <= Z.max (zv x) (zv y)). lia.
+      + change (0 <= Z.max (zv x) (zv y)). lia. }
+  assert (T := trivial_ok nn). intros E.
+  apply orb_prop in E as [E|E]; [apply orb_prop in E as [E|E]; [apply orb_prop in E as [E|E]|]|].
+  - apply (T p Hn E).
+  - apply existsb_exists in E as (q & Hq & E). apply T in E; auto. rewrite psub_ok in E.
+    unfold holds in HF. rewrite Forall_forall in HF. specialize (HF _ Hq). cbn in HF. lia.
+  - apply existsb_exists in E as (q & Hq & E). apply existsb_exists in E as (a & Ha & E). cbv zeta in E.
+    apply andb_prop in E as [E1 E2]. apply andb_prop in E1 as [_ E1]. apply T in E1; auto. apply IH in E2; auto.
+    rewrite pscale_ok in E1. rewrite padd_ok, pmul_ok in E2.
+    unfold holds in HF. rewrite Forall_forall in HF. specialize (HF _ Hq). cbn in HF. nia.
+  - apply existsb_exists in E as (a & Ha & E). destruct a as [| | |o ts| | |]; try discriminate.
+    destruct o; try discriminate; (destruct ts as [|x [|y [|? ?]]]; try discriminate); cbv zeta in E.
+    + apply andb_prop in E as [E E3]. apply andb_prop in E as [E E2]. apply andb_prop in E as [_ E1].
+      apply IH in E1, E2, E3; auto. rewrite unpoly_ok in E1, E2.
+      rewrite !psub_ok, pmul_ok, !padd_ok, !pconst_ok, patom_ok, !unpoly_ok in E3.
+      change (zv (Op Idiv [x; y])) with (zv x / zv y) in E3.
+      destruct (Z.eq_dec (zv y) 0) as [E0|]. { rewrite E0 in *. lia. }
+      assert (zv x / zv y < pv p + zv x / zv y + 1); [|lia]. apply Z.div_lt_upper_bound; lia.
+    + set (c := coef _ p) in *. set (a := Op Imin [x; y]) in *.
+      assert (A : zv a = Z.min (zv x) (zv y)) by reflexivity.
+      match type of E with (if ?b then _ else _) = true => destruct b eqn:E1 end.
+      * apply T in E1; auto. rewrite pscale_ok in E1. apply orb_prop in E as [E|E]; apply IH in E; auto;
+          rewrite padd_ok, pmul_ok, psub_ok, patom_ok, unpoly_ok in E; nia.
+      * apply andb_prop in E as [E2 E3]. apply IH in E2, E3; auto.
+        rewrite padd_ok, pmul_ok, psub_ok, patom_ok, unpoly_ok in E2, E3.
+        destruct (Z.min_spec (zv x) (zv y)) as [[_ M]|[_ M]]; rewrite M in A; rewrite A in *; [clear E3|clear E2]; nia.
+    + set (c := coef _ p) in *. set (a := Op Imax [x; y]) in *.
+      assert (A : zv a = Z.max (zv x) (zv y)) by reflexivity.
+      match type of E with (if ?b then _ else _) = true => destruct b eqn:E1 end.
+      * apply T in E1; auto. apply orb_prop in E as [E|E]; apply IH in E; auto;
+          rewrite padd_ok, pmul_ok, psub_ok, patom_ok, unpoly_ok in E; nia.
+      * apply andb_prop in E as [E2 E3]. apply IH in E2, E3; auto.
+        rewrite padd_ok, pmul_ok, psub_ok, patom_ok, unpoly_ok in E2, E3.
+        destruct (Z.max_spec (zv x) (zv y)) as [[_ M]|[_ M]]; rewrite M in A; rewrite A in *; [clear E2|clear E3]; nia.
+Qed.
+Lemma pr_ok F p : holds F -> pr F p = true -> 0 <= pv p.
+Proof. Local Transparent pr. apply prove_ok. Qed.
+Local Opaque pr.
+
+Lemma pdiv_ok F a b : holds F -> pv (pdiv F a b) = pv a / pv b.
+Proof.
+  intros HF. Local Transparent pdiv. unfold pdiv. destruct b as [|[mb cb] b']. { cbn [pval fold_right]. now rewrite Zdiv_0_r. }
+  set (b := (mb, cb) :: b'). cbv zeta. match goal with |- context [pmul ?x b] => set (q := x) end. clearbody q b.
+  assert (R := psub_ok zv a (pmul q b)). rewrite pmul_ok in R. set (rr := psub a (pmul q b)) in *. clearbody rr.
+  destruct (pr F rr && pr F (psub (psub b (pconst 1)) rr)) eqn:E.
+  - apply andb_prop in E as [E1 E2]. apply pr_ok in E1, E2; auto. rewrite !psub_ok, pconst_ok in E2.
+    symmetry. replace (pv a) with (pv q * pv b + pv rr) by lia. rewrite Z.div_add_l by lia. rewrite Z.div_small; lia.
+  - destruct (pr F (psub b (pconst 1))) eqn:E1.
+    + apply pr_ok in E1; auto. rewrite psub_ok, pconst_ok in E1. rewrite padd_ok, patom_ok.
+      change (zv (Op Idiv [of_poly rr; of_poly b])) with (zv (of_poly rr) / zv (of_poly b)). rewrite !of_poly_ok.
+      replace (pv a) with (pv q * pv b + pv rr) by lia. rewrite Z.div_add_l; lia.
+    + rewrite patom_ok. change (zv (Op Idiv [of_poly a; of_poly b])) with (zv (of_poly a) / zv (of_poly b)). now rewrite !of_poly_ok.
+Qed.
+
+Local Transparent poly_of. Local Opaque pdiv.
+Lemma poly_of_ok F : holds F -> forall t, pv (poly_of F t) = zv t.
+Proof.
+  intros HF. apply tm_ind'; intros; try (apply patom_ok). { apply pconst_ok. }
+  destruct o; try apply patom_ok;
+    (destruct ts as [|a [|b [|? ?]]]; try apply patom_ok; inversion_clear H as [|? ? Ha Hb]; inversion_clear Hb as [|? ? Hb' _]);
+    cbn [poly_of]; cbv zeta.
+  - rewrite padd_ok, Ha, Hb'. reflexivity.
+  - rewrite psub_ok, Ha, Hb'. reflexivity.
+  - rewrite pmul_ok, Ha, Hb'. reflexivity.
+  - rewrite pdiv_ok by auto. rewrite Ha, Hb'. reflexivity.
+  - rewrite psub_ok, pmul_ok, pdiv_ok by auto. rewrite Ha, Hb'. change (zv (Op Imod [a; b])) with (zv a mod zv b).
+    destruct (Z.eq_dec (zv b) 0) as [->|]. { rewrite Zmod_0_r. lia. } rewrite Z.mod_eq; auto.
+  - change (zv (Op Imin [a; b])) with (Z.min (zv a) (zv b)).
+    destruct (pr F (psub _ _)) eqn:E1; [|destruct (pr F (psub (poly_of F a) _)) eqn:E2].
+    + apply pr_ok in E1; auto. rewrite psub_ok in E1. lia.
+    + apply pr_ok in E2; auto. rewrite psub_ok in E2. lia.
+    + rewrite patom_ok. change (Z.min (zv (of_poly (poly_of F a))) (zv (of_poly (poly_of F b))) = Z.min (zv a) (zv b)). rewrite !of_poly_ok. lia.
+  - change (zv (Op Imax [a; b])) with (Z.max (zv a) (zv b)).
+    destruct (pr F (psub _ _)) eqn:E1; [|destruct (pr F (psub (poly_of F a) _)) eqn:E2].
+    + apply pr_ok in E1; auto. rewrite psub_ok in E1. lia.
+    + apply pr_ok in E2; auto. rewrite psub_ok in E2. lia.
+    + rewrite patom_ok. change (Z.max (zv (of_poly (poly_of F a))) (zv (of_poly (poly_of F b))) = Z.max (zv a) (zv b)). rewrite !of_poly_ok. lia.
+Qed.
+
+Local Opaque poly_of.
+Lemma nf_ok F t : holds F -> zv (nf F t) = zv t.
+Proof. intros HF. unfold nf. now rewrite of_poly_ok, poly_of_ok. Qed.
+
+Lemma integer_ok t : integer t = true -> eval st t r al = VZ (zv t).
+Proof. destruct t; try discriminate; try reflexivity. destruct o; try discriminate; reflexivity. Qed.
+Lemma nfz_ok F t : holds F -> integer t = true -> eval st (nfz F t) r al = eval st t r al.
+Proof.
+  intros HF Ht. unfold nfz. rewrite (integer_ok t Ht), <- (nf_ok F t HF). destruct (integer (nf F t)) eqn:E.
+  - apply integer_ok; auto.
+  - change (VZ (zv (nf F t) + 0) = @VZ scalar (zv (nf F t))). f_equal. lia.
+Qed.
+Lemma mk_ok F o ts : holds F -> eval st (mk F o ts) r al = eval st (Op o ts) r al.
+Proof.
+  intros HF. destruct o; try reflexivity; (destruct ts as [|a [|b [|? ?]]]; try reflexivity); try (apply nfz_ok; auto; fail).
+  - unfold mk. set (p := psub (poly_of F a) (poly_of F b)). assert (P : pv p = zv a - zv b) by (unfold p; rewrite psub_ok, !poly_of_ok; auto).
+    change (VB (0 =? zv (of_poly (match p with (_, Zneg _) :: _ => pscale (-1) p | _ => p end))) = @VB scalar (zv a =? zv b)). f_equal.
+    rewrite of_poly_ok. assert (Q : pv (match p with (_, Zneg _) :: _ => pscale (-1) p | _ => p end) = pv p \/ pv (match p with (_, Zneg _) :: _ => pscale (-1) p | _ => p end) = - pv p).
+    { destruct p as [|[m [| |]] p']; auto. right. rewrite pscale_ok. lia. }
+    destruct (Z.eqb_spec (zv a) (zv b)); apply Z.eqb_eq || apply Z.eqb_neq; lia.
+  - unfold mk. set (p := psub (poly_of F a) (poly_of F b)). assert (P : pv p = zv a - zv b) by (unfold p; rewrite psub_ok, !poly_of_ok; auto).
+    change (VB (negb (0 =? zv (of_poly (match p with (_, Zneg _) :: _ => pscale (-1) p | _ => p end)))) = @VB scalar (negb (zv a =? zv b))). do 2 f_equal.
+    rewrite of_poly_ok. assert (Q : pv (match p with (_, Zneg _) :: _ => pscale (-1) p | _ => p end) = pv p \/ pv (match p with (_, Zneg _) :: _ => pscale (-1) p | _ => p end) = - pv p).
+    { destruct p as [|[m [| |]] p']; auto. right. rewrite pscale_ok. lia. }
+    destruct (Z.eqb_spec (zv a) (zv b)); apply Z.eqb_eq || apply Z.eqb_neq; lia.
+  - unfold mk. change (VB (0 <=? zv (of_poly (psub (psub (poly_of F b) (poly_of F a)) (pconst 1)))) = @VB scalar (zv a <? zv b)). f_equal.
+    rewrite of_poly_ok, !psub_ok, pconst_ok, !poly_of_ok by auto. destruct (Z.ltb_spec (zv a) (zv b)); apply Z.leb_le || apply Z.leb_gt; lia.
+  - unfold mk. change (VB (0 <=? zv (of_poly (psub (poly_of F b) (poly_of F a)))) = @VB scalar (zv a <=? zv b)). f_equal.
+    rewrite of_poly_ok, !psub_ok, !poly_of_ok by auto. destruct (Z.leb_spec (zv a) (zv b)); apply Z.leb_le || apply Z.leb_gt; lia.
+Qed.
+
+Lemma decide_ok F : holds F -> forall c b, decide F c = Some b -> eval st c r al = VB b.
+Proof.
+  intros HF. apply (tm_ind' (fun c => forall b, decide F c = Some b -> eval st c r al = VB b)); intros; try discriminate.
+  destruct o; try discriminate; (destruct ts as [|x [|y [|? ?]]]; try discriminate); cbn [decide] in *; cbv zeta in *.
+  - change (VB (zv x =? zv y) = @VB scalar b). f_equal. set (p := psub (poly_of F y) (poly_of F x)) in *.
+    assert (P : pv p = zv y - zv x) by (unfold p; rewrite psub_ok, !poly_of_ok; auto).
+    destruct (pzero p) eqn:E0; [|destruct (pr F (psub p (pconst 1)) || pr F (psub (pconst (-1)) p)) eqn:E1; [|discriminate]]; injection H0 as <-.
+    + destruct p; [|discriminate]. cbn in P. apply Z.eqb_eq. lia.
+    + apply Z.eqb_neq. apply orb_prop in E1 as [E|E]; apply pr_ok in E; auto; rewrite psub_ok, pconst_ok in E; lia.
+  - change (VB (zv x <? zv y) = @VB scalar b). f_equal. set (p := psub (poly_of F y) (poly_of F x)) in *.
+    assert (P : pv p = zv y - zv x) by (unfold p; rewrite psub_ok, !poly_of_ok; auto).
+    destruct (pr F _) eqn:E; [|destruct (pr F (pscale (-1) p)) eqn:E1; [|discriminate]]; injection H0 as <-.
+    + apply pr_ok in E; auto. rewrite psub_ok, pconst_ok in E. apply Z.ltb_lt. lia.
+    + apply pr_ok in E1; auto. rewrite pscale_ok in E1. apply Z.ltb_ge. lia.
+  - change (VB (zv x <=? zv y) = @VB scalar b). f_equal. set (p := psub (poly_of F y) (poly_of F x)) in *.
+    assert (P : pv p = zv y - zv x) by (unfold p; rewrite psub_ok, !poly_of_ok; auto).
+    destruct (pr F _) eqn:E; [|destruct (pr F (psub (pconst (-1)) p)) eqn:E1; [|discriminate]]; injection H0 as <-.
+    + apply pr_ok in E; auto. apply Z.leb_le. lia.
+    + apply pr_ok in E1; auto. rewrite psub_ok, pconst_ok in E1. apply Z.leb_gt. lia.
+  - inversion_clear H as [|? ? Hx Hy]; inversion_clear Hy as [|? ? Hy' _].
+    change (VB (truth _ (eval st x r al) && truth _ (eval st y r al)) = @VB scalar b). f_equal.
+    destruct (decide F x) as [[|]|] eqn:Ex; try rewrite (Hx _ eq_refl); destruct (decide F y) as [[|]|] eqn:Ey; try rewrite (Hy' _ eq_refl);
+      try discriminate; injection H0 as <-; cbn; rewrite ?andb_false_r; auto.
+Qed.
+End Sound.

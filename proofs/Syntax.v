@@ -1,0 +1,92 @@
+(* What a certificate is made of: the functional program, the loops that the compiler made of it, and how the two are tied
+   together. The compiler prints these data; nothing here is computed. What they mean is in Semantics.v, how they are
+   checked in Check.v.
+
+   Conventions
+   - An array is a table of numbers. Pairs are taken apart: the number of a value at components [cs] (false is the first
+     component, true the second, outermost first) and subscripts [is]. So an array of pairs and a pair of arrays are the
+     same tables, and [zip], [pair] and [unzip] cost nothing.
+   - Integers (sizes, indices, numbers of type i64) are mathematical. Other numbers, and what is computed of them, are abstract:
+     an operation is its name, a constant is its text. Nothing is assumed of them, so equality is equality of bits. *)
+From Coq Require Import ZArith List String.
+Import ListNotations.
+
+(* ---------- operations ---------- *)
+Inductive op :=
+| Iadd | Isub | Imul | Idiv | Imod | Imin | Imax     (* of integers; quotients are floored *)
+| Ieq | Ine | Ilt | Ile                              (* comparison of integers *)
+| And | Or | Not                                     (* of truth values *)
+| Select                                             (* [Select; c; a; b]: a where c holds, else b *)
+| Scalar (name : string).                            (* anything else: "add.f32", "sqrt.f64", "gt.f32", "f32.of.i64" … *)
+
+(* ---------- terms: expressions of loops, sizes and subscripts, and what the checker makes of both sides ---------- *)
+Inductive tm :=
+| Var (x : nat)                       (* an integer: the size parameter or loop variable of this number *)
+| Int (z : Z)
+| Lit (s : string)                    (* a constant that is no integer, such as "f32 3f800000" *)
+| Op (o : op) (ts : list tm)
+| In (a : nat) (cs : list bool) (is : list tm)        (* the number of array [a] there *)
+(* The checker's own; never printed by the compiler. *)
+| Acc (l k : nat) (is : list tm)                      (* accumulator [k] of the fold that binds level [l] *)
+| Fold (l : nat) (n : tm) (accs : list (tm * tm)) (k : nat) (is : list tm).
+    (* accumulator [k] after [n] steps. Each has an initial value and a next value, over its subscripts [Var (l + 1)], … and,
+       the next value, over the step [Var l] and the accumulators [Acc l _] before it *)
+
+(* ---------- commands: the loops ---------- *)
+Inductive cmd :=
+| Skip
+| Seq (a b : cmd)
+| Assign (w : nat) (cs : list bool) (is : list tm) (e : tm)
+| Local (w : nat) (c : cmd)                           (* array [w] with unknown contents, for the time of [c] *)
+| For (par : bool) (x : nat) (n : tm) (c : cmd)       (* x from 0 below n; in any order if [par] *)
+| If (b : tm) (c1 c2 : cmd).
+
+(* ---------- functional programs ---------- *)
+(* Views: the element at some subscripts is an element of what is viewed at others. *)
+Inductive view :=
+| Vsplit (k : tm)             (* i, j of the result is i * k + j *)
+| Vjoin (n : tm)              (* i is i / n, i mod n; n is the inner length *)
+| Vtranspose
+| Vreverse (n : tm)           (* i is n - 1 - i *)
+| Vslide (s : tm)             (* i, j is i * s + j; s is the step *)
+| Vdrop (k : tm)              (* i is i + k *)
+| Vpadclamp (l n : tm)        (* i is min (max (i - l) 0) (n - 1); n is the length of what is padded *)
+| Vsplat.                     (* i is nothing: every element is the same value *)
+
+(* The tables of an accumulator or a result: components and extents of each. *)
+Definition shape := list (list bool * list tm).
+
+Inductive exp :=
+| EVar (x : nat)                        (* a parameter (its number is its array's), or the variable of a binder below *)
+| ESize (a : tm)                        (* an integer made of sizes *)
+| ELit (s : string)
+| EOp (o : op) (es : list exp)          (* on numbers, and lane by lane on vectors; not Select *)
+| ESelect (c a b : exp)
+| EPair (a b : exp)                     (* also zip *)
+| EFst (e : exp) | ESnd (e : exp)
+| ELet (x : nat) (a b : exp)
+| EMap (x : nat) (f e : exp)            (* every strategy: the loops show which *)
+| EReduce (n : tm) (sh : shape) (blocks : option tm) (x a : nat) (f i e : exp)
+    (* x: element, a: accumulator; sh: tables of the accumulator. blocks = Some m: a hint that the loops run over n / m blocks of m *)
+| EScan (n : tm) (sh : shape) (x a : nat) (f i e : exp)
+| EIterate (n : tm) (sh : shape) (a : nat) (f i : exp)
+| EGenerate (x : nat) (f : exp)         (* also iota: EGenerate x (EVar x) *)
+| EView (v : view) (e : exp)
+| EPad (l n : tm) (v e : exp)           (* l elements v in front of e, which has n elements, and v behind *)
+| EConcat (n : tm) (a b : exp)          (* n: length of a *)
+| EGather (is e : exp)
+| EReorder (x : nat) (f e : exp)
+| EIdx (e i : exp).
+(* copy, copySeq, toMem, take and unzip are the program itself; transPar is transpose, reverseSeq reverse, asVector split, asScalar join. *)
+
+(* ---------- certificates ---------- *)
+Record certificate := {
+  assume : list tm;                     (* what is known of the sizes: each of these integers is at least 0 *)
+  indices : list (nat * tm);            (* arrays of indices: the elements of array a are from 0 below that *)
+  dims : list (nat * list tm);          (* extents of arrays, locals included *)
+  params : list nat;                    (* arrays that come in; numbers of locals and of the result are none of them *)
+  source : exp;
+  out : nat;                            (* the array that gets the result *)
+  result : shape;
+  commutative : list string;            (* operations of two numbers that the certificate needs to commute, such as "add.f32" *)
+  target : cmd }.
