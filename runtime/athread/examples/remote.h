@@ -1,0 +1,6 @@
+enum { BLOCK = 16 };
+
+struct remote {
+  int n; /* 8 blocks */
+  double *a, *b, *c;
+};

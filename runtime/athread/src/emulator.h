@@ -1,0 +1,248 @@
+/* What the parts of the emulator share. See README.md for what it does.
+ *
+ * All state is in one `machine`, in memory of its own: pages that programs use may be protected while cores run.
+ */
+#ifndef EMULATOR_H
+#define EMULATOR_H
+
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE
+#endif
+#include <pthread.h>
+#include <semaphore.h>
+#include <stdint.h>
+#include <stdio.h>
+
+enum {
+  CORES = 64,
+  HOST = CORES, /* the management core, where clocks of all are kept */
+  EXIT_BROKEN_RULE = 70,
+  FIFO = 4, /* 256-bit words that wait for a core in each direction */
+  NAME = 48,
+};
+
+/* What uninitialised local memory and the destination of a transfer in flight hold: a NaN for float and for double. */
+#define POISON UINT64_C(0x7ff8dead7ff8dead)
+
+/* ---- main memory ---- */
+
+/* A stretch of main memory that cores may reach. */
+struct array {
+  char *first;         /* as the program sees it */
+  size_t bytes;
+  size_t room;         /* of the heap block that begins here, or 0 */
+  size_t element;      /* unit of race detection */
+  char name[NAME];
+  uint32_t *shadow;    /* three words an element, or null before the first access: last writer, two readers */
+  size_t shadow_bytes;
+  char *pages, *alias; /* whole pages that the emulator has moved to where it sees them twice, and where it sees them */
+  size_t page_bytes;
+};
+
+/* ---- a transfer ---- */
+
+enum kind { GET, PUT, RMA_PUT, RMA_GET };
+
+struct transfer {
+  enum kind kind;
+  unsigned number; /* counted by its core, from 1 */
+  unsigned event;  /* in the trace of its core */
+  char *memory;    /* main memory, as the program sees it; for RMA local memory of `peer` */
+  char *local;
+  int len, bsize, stride;
+  struct array *array;
+  int peer;
+  uint64_t targets;        /* cores whose local memory it reaches, at the same place as in this one */
+  volatile int *reply;     /* null: none */
+  int reply_at_issue;
+  volatile int *remote_reply; /* RMA: where it counts up in the targets, as an address here */
+  uint32_t clock;          /* of this core at issue, for races */
+  char *snapshot;          /* the source of a put */
+  struct transfer *next;
+};
+
+/* ---- the trace that the time model replays ---- */
+
+enum event_kind { ISSUE, DELIVER, BARRIER, SEND, RECEIVE, END };
+
+struct event {
+  double cycles;   /* of computing since the event before */
+  double work;     /* ISSUE: seconds that the whole memory takes for it; negative: not memory's */
+  double latency;  /* ISSUE, SEND: seconds from its end to its arrival */
+  uint32_t kind;
+  uint32_t what;   /* DELIVER: number of the issue; BARRIER: group; SEND, RECEIVE: message */
+};
+
+struct trace {
+  struct event *events;
+  size_t count, room;
+  double cycles; /* not yet in an event */
+};
+
+/* ---- a core ---- */
+
+enum state { IDLE, READY, WAITING, FINISHED };
+
+struct message {
+  char bytes[32];
+  uint32_t number;
+  uint32_t clocks[CORES + 1];
+};
+
+/* A remote transfer that has counted up a reply word of this core, which has not waited for it yet. */
+struct arrival {
+  volatile int *reply;
+  uint32_t message;
+  uint32_t clocks[CORES + 1];
+};
+
+struct core {
+  int id;
+  enum state state;
+  pthread_t thread;
+  sem_t baton;
+  /* While WAITING: goes on when this holds; and what it waits for, in words. */
+  int (*ready)(struct core *);
+  volatile int *wait_reply;
+  int wait_value;
+  int wait_direction, wait_target, wait_group;
+  unsigned wait_generation;
+
+  /* local memory */
+  char *heap, *heap_end;       /* of ldm_malloc */
+  char *stack, *stack_end;     /* with thread-local data near its end */
+  char *thread_local_data;
+  char *base;                  /* stack pointer where the kernel begins */
+  char *lowest;                /* stack touched down to here */
+  size_t heap_used, heap_peak;
+  struct { char *first; size_t bytes; } pieces[256];
+  int piece_count;
+
+  struct transfer *pending;    /* in the order of issue */
+  unsigned transfers, issues;
+  struct arrival *arrivals;
+  int arrival_count, arrival_room;
+  uint32_t collective; /* the message of a collective broadcast */
+
+  /* races: this core's clock and what it knows of others */
+  uint32_t clocks[CORES + 1];
+  /* register communication, [0] along the column, [1] along the row */
+  struct message fifo[2][FIFO];
+  int fifo_count[2];
+
+  struct trace trace;
+  double stated_cycles, stated_operations;
+  unsigned long direct_accesses;
+  void *signal_stack;
+};
+
+struct barrier {
+  int arrived;
+  unsigned generation;
+  uint32_t clocks[CORES + 1];
+};
+
+enum { BUCKETS = 25 };
+
+struct report {
+  double seconds, compute, stall_transfer, stall_sync;
+  double operations;
+  uint64_t bytes_get, bytes_put, bytes_remote, commands, blocks, unaligned;
+  uint64_t bucket_blocks[BUCKETS], bucket_bytes[BUCKETS];
+  uint64_t unique_read, unique_written;
+  uint64_t barriers, messages, direct, spawns;
+  size_t ldm_peak, ldm_static, stack_peak, heap_peak;
+};
+
+struct machine {
+  pthread_mutex_t lock; /* of everything here, in free-running mode; recursive */
+  pthread_cond_t changed;
+  int free_running, direct_allowed, pro;
+  uint64_t random;
+  size_t capacity;
+  int threads, started, running, alive, guarded;
+  sem_t host;
+  void (*kernel)(void *);
+  void *argument;
+  unsigned job;
+  struct core cores[CORES];
+  uint32_t host_clock, host_knows[CORES + 1];
+  struct barrier barriers[17]; /* rows, columns, the array */
+  struct array *arrays;
+  size_t array_count, array_room;
+  size_t last_array;
+  uint32_t messages;
+  size_t static_bytes; /* thread-local data of the program */
+  struct report report;
+  char *arena, *arena_alias; /* main memory from malloc, twice */
+  size_t arena_room, arena_used;
+  struct { size_t at, bytes; } *holes; /* of the arena, from free */
+  size_t hole_count, hole_room;
+  char *stepping[8];         /* pages that a direct access has opened */
+  int stepping_count;
+  void *own_argument;        /* where the host keeps what kernels get as their argument, and its copy for them */
+  char *argument_block;
+  size_t argument_bytes;
+};
+
+/* The machine, made at first use. */
+struct machine *machine(void);
+/* The core that runs this thread; null on the management core. */
+struct core *this_core(void);
+
+/* Entry to and exit from the emulator on a core: takes the lock, looks after the stack. */
+struct core *enter(const char *what, void *frame);
+void leave(struct core *core);
+/* Blocks until `core->ready` holds; other cores go on. */
+void wait_until(struct core *core, int (*ready)(struct core *));
+/* Lets another core go on, if the seed says so. */
+void maybe_switch(struct core *core);
+
+/* Stops the program: which core, which transfer (or null), which rule, what happened. */
+void broken(const char *rule, const struct core *core, const struct transfer *transfer, const char *text, ...)
+    __attribute__((noreturn, format(printf, 4, 5)));
+/* A place in words: A+16, LDM stack-128. `text` has 96 bytes. */
+const char *place(const struct core *core, const void *address, char *text);
+
+/* memory.c */
+struct array *array_at(const void *address);
+/* Copies between main memory as the program sees it and a buffer, protected or not. */
+void memory_read(const char *memory, char *buffer, size_t bytes);
+void memory_write(char *memory, const char *buffer, size_t bytes);
+void memory_init(struct machine *m);
+/* The argument of a kernel where a direct access is seen, and back after the join. */
+void *argument_copy(void *argument);
+void argument_back(void);
+/* guard.c */
+void guard_init(void);
+void protect(int on);
+char *twice_mapped(size_t bytes, char *at, char **alias);
+
+/* races.c */
+void race_access(struct array *array, char *first, size_t bytes, int who, uint32_t clock, const uint32_t *knows, int write,
+                 const struct core *core, const struct transfer *transfer);
+
+/* ldm.c */
+void ldm_init(struct core *core);
+/* On the core's own thread, once. */
+void ldm_thread_begins(struct core *core);
+void ldm_before_kernel(struct core *core, char *frame);
+void ldm_entered(struct core *core, char *frame);
+void ldm_repaint(struct core *core);
+void ldm_after_kernel(struct core *core);
+void ldm_check(struct core *core);
+int ldm_holds(const struct core *core, const void *address, size_t bytes);
+/* The same place in another core's local memory. */
+char *ldm_same(const struct core *from, const struct core *to, const void *address);
+void poison(char *first, size_t bytes);
+int poisoned(const char *first, size_t bytes);
+
+/* model.c */
+void record(struct core *core, enum event_kind kind, uint32_t what, double work, double latency);
+void compute(struct core *core, double cycles);
+unsigned record_issue(struct core *core, int len, int bsize, int strided, int on_chip);
+void replay(struct machine *m);
+/* report.c */
+void report_write(struct machine *m);
+
+#endif

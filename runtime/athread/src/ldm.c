@@ -1,0 +1,250 @@
+/* Local memory: for each core a map with the heap of ldm_malloc, the stack, and (above it, where threads have it) thread-local data.
+ *
+ * How much stack a kernel takes is read from paint. The emulator's own functions run on the same stack: what lies below a kernel's frame
+ * when it calls one of them is looked at before and painted again afterwards.
+ */
+#include "emulator.h"
+
+#include <link.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "../include/slave.h"
+
+enum {
+  WINDOW = 12 << 10,  /* the emulator's own frames are within this */
+  SLACK = 256 << 10,  /* stack beyond the capacity, so that too much is reported and not a crash */
+  GUARD = 64 << 10,
+  OWN = 2 * sizeof(void *), /* thread-local data of the emulator */
+};
+
+/* Thread-local data of the program, which comes first, in the thread that asks. */
+struct tls {
+  char *first;
+  size_t bytes;
+};
+
+static int of_program(struct dl_phdr_info *info, size_t size, void *given)
+{
+  (void)size;
+  struct tls *tls = given;
+  for (int i = 0; i < info->dlpi_phnum; i++)
+    if (info->dlpi_phdr[i].p_type == PT_TLS)
+      *tls = (struct tls){info->dlpi_tls_data, info->dlpi_phdr[i].p_memsz};
+  return 1;
+}
+
+void poison(char *first, size_t bytes)
+{
+  uint64_t pattern = POISON;
+  size_t shift = (uintptr_t)first % 8;
+  for (size_t k = 0; k < bytes; k++)
+    first[k] = ((char *)&pattern)[(k + shift) % 8];
+}
+
+int poisoned(const char *first, size_t bytes)
+{
+  uint64_t pattern = POISON;
+  size_t shift = (uintptr_t)first % 8;
+  for (size_t k = 0; k < bytes; k++)
+    if (first[k] != ((char *)&pattern)[(k + shift) % 8])
+      return 0;
+  return 1;
+}
+
+void ldm_init(struct core *core)
+{
+  struct machine *m = machine();
+  size_t heap = m->capacity, stack = m->capacity + SLACK + (1 << 20);
+  size_t total = heap + GUARD + stack;
+  char *map = mmap(NULL, total + (1 << 20), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  core->signal_stack = mmap(NULL, 64 << 10, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (map == MAP_FAILED || core->signal_stack == MAP_FAILED)
+    broken("threads", NULL, NULL, "no memory for the local memory of core %d", core->id);
+  /* All cores alike, so that the same place in another core is a difference of addresses. */
+  map += (1 << 20) - (uintptr_t)map % (1 << 20);
+  core->heap = map;
+  core->heap_end = map + heap;
+  mprotect(map + heap, GUARD, PROT_NONE);
+  core->stack = map + heap + GUARD;
+  core->stack_end = map + total;
+  core->base = core->lowest = core->stack_end;
+}
+
+void ldm_thread_begins(struct core *core)
+{
+  struct tls tls = {NULL, 0};
+  dl_iterate_phdr(of_program, &tls);
+  core->thread_local_data = tls.first;
+  machine()->static_bytes = tls.bytes > OWN ? tls.bytes - OWN : 0;
+}
+
+/* The lowest word of [from, to) that is not paint, or `to`. */
+static char *unpainted(char *from, char *to)
+{
+  from += -(uintptr_t)from % 8;
+  while (from < to && *(volatile uint64_t *)from == POISON)
+    from += 8;
+  return from < to ? from : to;
+}
+
+__attribute__((noinline)) static void paint(char *from, char *to)
+{
+  from += -(uintptr_t)from % 8;
+  for (volatile uint64_t *word = (volatile uint64_t *)from; (char *)word + 8 <= to; word++)
+    *word = POISON;
+}
+
+static char *bottom(const struct core *core)
+{
+  size_t depth = machine()->capacity + SLACK;
+  char *lowest = core->base - depth;
+  return lowest > core->stack ? lowest : core->stack;
+}
+
+void ldm_before_kernel(struct core *core, char *frame)
+{
+  core->base = frame;
+  core->lowest = frame;
+  char *here = __builtin_frame_address(0);
+  paint(bottom(core), here - 512);
+}
+
+static size_t stack_used(const struct core *core)
+{
+  return core->lowest < core->base ? (size_t)(core->base - core->lowest) : 0;
+}
+
+void ldm_check(struct core *core)
+{
+  struct machine *m = machine();
+  size_t stack = stack_used(core), all = m->static_bytes + stack + core->heap_used;
+  struct report *report = &m->report;
+  if (all > report->ldm_peak)
+    report->ldm_peak = all;
+  if (stack > report->stack_peak)
+    report->stack_peak = stack;
+  if (core->heap_peak > report->heap_peak)
+    report->heap_peak = core->heap_peak;
+  report->ldm_static = m->static_bytes;
+  if (all > m->capacity)
+    broken("ldm-overflow", core, NULL,
+           "local memory has %zu bytes, and %zu of thread-local data, %zu of stack and %zu of ldm_malloc are in use", m->capacity,
+           m->static_bytes, stack, core->heap_used);
+}
+
+/* `frame` is that of the function that the kernel called. */
+void ldm_entered(struct core *core, char *frame)
+{
+  char *window = frame - WINDOW;
+  if (window < bottom(core))
+    window = bottom(core);
+  char *here = __builtin_frame_address(0);
+  if (frame < core->lowest)
+    core->lowest = frame;
+  char *touched = unpainted(window, here - 256);
+  if (touched < here - 256 && touched < core->lowest)
+    core->lowest = touched;
+  ldm_check(core);
+}
+
+__attribute__((noinline)) void ldm_repaint(struct core *core)
+{
+  char *here = __builtin_frame_address(0);
+  char *window = here - WINDOW;
+  if (window < bottom(core))
+    window = bottom(core);
+  paint(window, here - 256);
+}
+
+void ldm_after_kernel(struct core *core)
+{
+  char *here = __builtin_frame_address(0);
+  char *touched = unpainted(bottom(core), here - 256);
+  if (touched < here - 256 && touched < core->lowest)
+    core->lowest = touched;
+  ldm_check(core);
+}
+
+int ldm_holds(const struct core *core, const void *address, size_t bytes)
+{
+  const char *first = address, *end = first + bytes;
+  if (end < first)
+    return 0;
+  const char *tls = core->thread_local_data;
+  return (first >= core->heap && end <= core->heap_end) || (first >= core->stack && end <= core->base) ||
+         (tls != NULL && first >= tls && end <= tls + machine()->static_bytes + OWN);
+}
+
+char *ldm_same(const struct core *from, const struct core *to, const void *address)
+{
+  return to->heap + ((const char *)address - from->heap);
+}
+
+/* ---- ldm_malloc: first fit in a sorted list of pieces ---- */
+
+enum { GRAIN = 32 };
+
+void *ldm_malloc(size_t size)
+{
+  struct core *core = enter("ldm_malloc", __builtin_frame_address(0));
+  size_t bytes = (size + GRAIN - 1) / GRAIN * GRAIN;
+  char *result = NULL;
+  int at = 0;
+  int most = (int)(sizeof core->pieces / sizeof core->pieces[0]);
+  if (size > 0 && size <= machine()->capacity && core->piece_count < most) {
+    char *free_from = core->heap;
+    for (at = 0; at <= core->piece_count; at++) {
+      char *until = at < core->piece_count ? core->pieces[at].first : core->heap_end;
+      if ((size_t)(until - free_from) >= bytes) {
+        result = free_from;
+        break;
+      }
+      if (at < core->piece_count)
+        free_from = core->pieces[at].first + core->pieces[at].bytes;
+    }
+    size_t others = machine()->static_bytes + stack_used(core) + core->heap_used;
+    if (others + bytes > machine()->capacity)
+      result = NULL;
+  }
+  if (result != NULL) {
+    memmove(&core->pieces[at + 1], &core->pieces[at], (size_t)(core->piece_count - at) * sizeof core->pieces[0]);
+    core->pieces[at].first = result;
+    core->pieces[at].bytes = bytes;
+    core->piece_count++;
+    core->heap_used += bytes;
+    if (core->heap_used > core->heap_peak)
+      core->heap_peak = core->heap_used;
+    poison(result, bytes);
+    ldm_check(core);
+  }
+  leave(core);
+  return result;
+}
+
+void ldm_free(void *memory, size_t size)
+{
+  struct core *core = enter("ldm_free", __builtin_frame_address(0));
+  size_t bytes = (size + GRAIN - 1) / GRAIN * GRAIN;
+  int at = 0;
+  while (at < core->piece_count && core->pieces[at].first != memory)
+    at++;
+  if (at == core->piece_count || core->pieces[at].bytes != bytes)
+    broken("ldm-free", core, NULL, "ldm_free of %zu bytes at %p, which ldm_malloc did not give", size, memory);
+  for (struct transfer *t = core->pending; t != NULL; t = t->next)
+    if (t->local < core->pieces[at].first + bytes && t->local + t->len > core->pieces[at].first)
+      broken("in-flight", core, t, "ldm_free takes its local memory away");
+  core->piece_count--;
+  memmove(&core->pieces[at], &core->pieces[at + 1], (size_t)(core->piece_count - at) * sizeof core->pieces[0]);
+  core->heap_used -= bytes;
+  leave(core);
+}
+
+size_t get_allocatable_size(void)
+{
+  struct core *core = enter("get_allocatable_size", __builtin_frame_address(0));
+  size_t used = machine()->static_bytes + stack_used(core) + core->heap_used;
+  size_t left = used < machine()->capacity ? machine()->capacity - used : 0;
+  leave(core);
+  return left / GRAIN * GRAIN;
+}

@@ -1,0 +1,406 @@
+/* The cores: threads that pass a baton, so that one runs at a time in an order that a seed gives; or that run freely. */
+#include "emulator.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "../include/athread.h"
+#include "../include/slave.h"
+
+/* On a page of its own, which never gets protected. */
+static struct {
+  struct machine *machine;
+  char rest[4096 - sizeof(struct machine *)];
+} root __attribute__((aligned(4096)));
+
+static __thread struct core *self;
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+struct core *this_core(void)
+{
+  return self;
+}
+
+static long setting(const char *name, long otherwise, long least, long most)
+{
+  const char *text = getenv(name);
+  if (text == NULL || *text == '\0')
+    return otherwise;
+  char *end;
+  errno = 0;
+  long value = strtol(text, &end, 10);
+  if (errno != 0 || *end != '\0' || value < least || value > most) {
+    fprintf(stderr, "athread: %s=%s is not a number from %ld to %ld\n", name, text, least, most);
+    _exit(EXIT_BROKEN_RULE);
+  }
+  return value;
+}
+
+static int choice(const char *name, const char *first, const char *second)
+{
+  const char *text = getenv(name);
+  if (text == NULL || *text == '\0' || strcmp(text, first) == 0)
+    return 0;
+  if (strcmp(text, second) == 0)
+    return 1;
+  fprintf(stderr, "athread: %s=%s is neither %s nor %s\n", name, text, first, second);
+  _exit(EXIT_BROKEN_RULE);
+}
+
+static void at_exit(void)
+{
+  report_write(machine());
+}
+
+static void make(void)
+{
+  struct machine *m = mmap(NULL, sizeof *m, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (m == MAP_FAILED) {
+    fprintf(stderr, "athread: no memory for the emulator\n");
+    _exit(EXIT_BROKEN_RULE);
+  }
+  root.machine = m;
+  pthread_mutexattr_t attributes;
+  pthread_mutexattr_init(&attributes);
+  pthread_mutexattr_settype(&attributes, PTHREAD_MUTEX_RECURSIVE);
+  pthread_mutex_init(&m->lock, &attributes);
+  pthread_cond_init(&m->changed, NULL);
+  sem_init(&m->host, 0, 0);
+  m->free_running = choice("ATHREAD_MODE", "baton", "free");
+  m->direct_allowed = choice("ATHREAD_DIRECT", "forbid", "count");
+  m->pro = choice("ATHREAD_CHIP", "sw26010", "sw26010pro");
+  m->capacity = (size_t)setting("ATHREAD_LDM", m->pro ? 256 << 10 : 64 << 10, 1 << 10, 1 << 20);
+  m->random = (uint64_t)setting("ATHREAD_SEED", 1, 0, LONG_MAX) * UINT64_C(0x9e3779b97f4a7c15) + 1;
+  m->threads = CORES;
+  m->host_clock = 1;
+  for (int i = 0; i < CORES; i++) {
+    m->cores[i].id = i;
+    sem_init(&m->cores[i].baton, 0, 0);
+  }
+  memory_init(m);
+  atexit(at_exit);
+}
+
+struct machine *machine(void)
+{
+  if (root.machine == NULL)
+    pthread_once(&once, make);
+  return root.machine;
+}
+
+/* ---- passing the baton ---- */
+
+static uint32_t draw(struct machine *m, uint32_t below)
+{
+  m->random ^= m->random << 13;
+  m->random ^= m->random >> 7;
+  m->random ^= m->random << 17;
+  return (uint32_t)((m->random >> 11) % below);
+}
+
+static int runnable(struct core *core)
+{
+  return core->state == READY || (core->state == WAITING && core->ready(core));
+}
+
+static void describe_wait(const struct core *core, char *text, size_t room)
+{
+  char where[96];
+  if (core->wait_reply != NULL)
+    snprintf(text, room, "core %d waits until its reply word %s is %d; it is %d and no transfer in flight changes it", core->id,
+             place(core, (const void *)core->wait_reply, where), core->wait_value, *core->wait_reply);
+  else if (core->wait_group >= 0)
+    snprintf(text, room, "core %d waits in a barrier of %s", core->id,
+             core->wait_group == 16 ? "the array" : core->wait_group < 8 ? "its row" : "its column");
+  else if (core->wait_target >= 0)
+    snprintf(text, room, "core %d waits for room to send to core %d", core->id, core->wait_target);
+  else if (core->wait_target == -1)
+    snprintf(text, room, "core %d waits for a word along its %s", core->id, core->wait_direction ? "row" : "column");
+  else
+    snprintf(text, room, "core %d waits in an empty loop", core->id);
+}
+
+static void deadlock(struct machine *m)
+{
+  char text[600] = "";
+  const struct core *first = NULL;
+  int waiting = 0;
+  for (int i = 0; i < m->threads; i++) {
+    const struct core *core = &m->cores[i];
+    if (core->state != WAITING)
+      continue;
+    if (first == NULL)
+      first = core;
+    if (waiting++ < 3) {
+      char one[180];
+      describe_wait(core, one, sizeof one);
+      snprintf(text + strlen(text), sizeof text - strlen(text), "%s%s", waiting > 1 ? "; " : "", one);
+    }
+  }
+  broken("never-ends", first, NULL, "no core can go on: %s%s", text, waiting > 3 ? "; and more" : "");
+}
+
+/* Gives the baton to a core that can go on, or to the host when all have finished; returns whether that is this core. */
+static int hand_over(struct machine *m, struct core *core)
+{
+  int ready[CORES], count = 0, finished = 0;
+  for (int i = 0; i < m->threads; i++) {
+    if (runnable(&m->cores[i]))
+      ready[count++] = i;
+    finished += m->cores[i].state == FINISHED;
+  }
+  if (count == 0) {
+    if (finished < m->threads)
+      deadlock(m);
+    sem_post(&m->host);
+    return 0;
+  }
+  struct core *next = &m->cores[ready[draw(m, (uint32_t)count)]];
+  next->state = READY;
+  if (next == core)
+    return 1;
+  sem_post(&next->baton);
+  return 0;
+}
+
+static void take(sem_t *baton)
+{
+  while (sem_wait(baton) != 0)
+    ;
+}
+
+void wait_until(struct core *core, int (*ready)(struct core *))
+{
+  struct machine *m = machine();
+  core->ready = ready;
+  core->state = WAITING;
+  if (!m->free_running) {
+    if (!hand_over(m, core))
+      take(&core->baton);
+  } else {
+    while (!ready(core)) {
+      int stuck = 1;
+      for (int i = 0; i < m->threads && stuck; i++)
+        stuck = m->cores[i].state == FINISHED || (m->cores[i].state == WAITING && !m->cores[i].ready(&m->cores[i]));
+      if (stuck)
+        deadlock(m);
+      pthread_cond_wait(&m->changed, &m->lock);
+    }
+  }
+  core->state = READY;
+  core->wait_reply = NULL;
+  core->wait_group = core->wait_target = -2;
+}
+
+void maybe_switch(struct core *core)
+{
+  struct machine *m = machine();
+  if (!m->free_running && draw(m, 4) == 0 && !hand_over(m, core))
+    take(&core->baton);
+}
+
+struct core *enter(const char *what, void *frame)
+{
+  struct core *core = self;
+  if (core == NULL)
+    broken("wrong-side", NULL, NULL, "%s is for computing cores, and the management core calls it", what);
+  if (machine()->free_running)
+    pthread_mutex_lock(&machine()->lock);
+  ldm_entered(core, frame);
+  return core;
+}
+
+/* Leaves no trace on the stack: see ldm.c. */
+__attribute__((noinline)) void leave(struct core *core)
+{
+  if (machine()->free_running) {
+    pthread_cond_broadcast(&machine()->changed);
+    pthread_mutex_unlock(&machine()->lock);
+  }
+  ldm_repaint(core);
+}
+
+/* ---- threads ---- */
+
+static void *life(void *given)
+{
+  struct core *core = given;
+  struct machine *m = machine();
+  self = core;
+  stack_t signals = {.ss_sp = core->signal_stack, .ss_size = 64 << 10};
+  sigaltstack(&signals, NULL);
+  if (m->free_running)
+    pthread_mutex_lock(&m->lock);
+  ldm_thread_begins(core);
+  if (m->free_running)
+    pthread_mutex_unlock(&m->lock);
+  for (;;) {
+    take(&core->baton);
+    if (m->free_running)
+      pthread_mutex_lock(&m->lock);
+    ldm_before_kernel(core, __builtin_frame_address(0));
+    if (m->free_running)
+      pthread_mutex_unlock(&m->lock);
+    m->kernel(m->argument);
+    if (m->free_running)
+      pthread_mutex_lock(&m->lock);
+    ldm_after_kernel(core);
+    if (core->pending != NULL)
+      broken("in-flight-at-return", core, core->pending, "the kernel returns and nothing has waited for this transfer");
+    if (emulated_vector_operations > 0) {
+      if (core->stated_cycles < (double)emulated_vector_operations)
+        broken("cycles", core, NULL, "%lu vector operations were executed and %.0f cycles are stated for them",
+               emulated_vector_operations, core->stated_cycles);
+      emulated_vector_operations = 0;
+    }
+    record(core, END, 0, 0, 0);
+    core->state = FINISHED;
+    if (m->free_running) {
+      int last = --m->alive == 0;
+      pthread_cond_broadcast(&m->changed);
+      pthread_mutex_unlock(&m->lock);
+      if (last)
+        sem_post(&m->host);
+    } else {
+      hand_over(m, core);
+    }
+  }
+  return NULL;
+}
+
+static void start_threads(struct machine *m)
+{
+  if (m->started)
+    return;
+  m->started = 1;
+  for (int i = 0; i < CORES; i++) {
+    struct core *core = &m->cores[i];
+    ldm_init(core);
+    pthread_attr_t attributes;
+    pthread_attr_init(&attributes);
+    pthread_attr_setstack(&attributes, core->stack, (size_t)(core->stack_end - core->stack));
+    if (pthread_create(&core->thread, &attributes, life, core) != 0)
+      broken("threads", NULL, NULL, "the system gives no thread for core %d", i);
+    pthread_attr_destroy(&attributes);
+  }
+}
+
+int athread_init(void)
+{
+  start_threads(machine());
+  return 0;
+}
+
+int athread_halt(void)
+{
+  return 0;
+}
+
+int athread_set_num_threads(int n)
+{
+  struct machine *m = machine();
+  if (n < 1 || n > CORES)
+    broken("threads", NULL, NULL, "%d threads are asked for, and a core group has 1 to %d", n, CORES);
+  if (m->running)
+    broken("threads", NULL, NULL, "the number of threads is set between spawn and join");
+  m->threads = n;
+  return 0;
+}
+
+int athread_get_num_threads(void)
+{
+  return machine()->threads;
+}
+
+int athread_get_max_threads(void)
+{
+  return CORES;
+}
+
+int __real_athread_spawn(void *function, void *argument)
+{
+  struct machine *m = machine();
+  if (self != NULL)
+    broken("wrong-side", self, NULL, "athread_spawn is for the management core");
+  if (!m->started)
+    broken("spawn", NULL, NULL, "athread_spawn comes before athread_init");
+  if (m->running)
+    broken("spawn", NULL, NULL, "a second athread_spawn comes before athread_join");
+  m->kernel = (void (*)(void *))function;
+  m->argument = argument_copy(argument);
+  m->running = 1;
+  m->alive = m->threads;
+  m->report.spawns++;
+  /* What the host did is before all that the cores do. */
+  uint32_t newest = m->host_clock;
+  for (int i = 0; i < m->threads; i++) {
+    struct core *core = &m->cores[i];
+    core->state = READY;
+    core->transfers = core->issues = 0;
+    core->wait_reply = NULL;
+    core->wait_group = core->wait_target = -2;
+    core->stated_cycles = core->stated_operations = 0;
+    core->trace.count = 0;
+    core->trace.cycles = 0;
+    uint32_t own = core->clocks[i] + 1;
+    memcpy(core->clocks, m->host_knows, sizeof core->clocks);
+    core->clocks[i] = own;
+    core->clocks[HOST] = newest;
+  }
+  memset(m->barriers, 0, sizeof m->barriers);
+  m->host_clock++;
+  protect(1);
+  if (m->free_running)
+    for (int i = 0; i < m->threads; i++)
+      sem_post(&m->cores[i].baton);
+  return 0;
+}
+
+int athread_join(void)
+{
+  struct machine *m = machine();
+  if (!m->running)
+    broken("spawn", NULL, NULL, "athread_join comes without athread_spawn");
+  if (!m->free_running)
+    hand_over(m, NULL);
+  take(&m->host);
+  protect(0);
+  m->running = 0;
+  for (int i = 0; i < m->threads; i++) {
+    const struct core *core = &m->cores[i];
+    if (core->fifo_count[0] + core->fifo_count[1] > 0)
+      broken("in-flight-at-return", core, NULL, "all kernels have returned, and this core has not received %d of the words sent to it",
+             core->fifo_count[0] + core->fifo_count[1]);
+    m->host_knows[i] = core->clocks[i];
+    m->cores[i].state = IDLE;
+    m->report.operations += m->cores[i].stated_operations;
+  }
+  m->host_knows[HOST] = m->host_clock;
+  argument_back();
+  replay(m);
+  return 0;
+}
+
+int athread_get_id(int core)
+{
+  if (self == NULL)
+    broken("wrong-side", NULL, NULL, "athread_get_id is for computing cores");
+  return core == -1 ? self->id : core;
+}
+
+__thread unsigned long emulated_vector_operations;
+
+void emulated_compute(double cycles, double operations)
+{
+  struct core *core = enter("emulated_compute", __builtin_frame_address(0));
+  if (!(cycles >= 0) || !(operations >= 0))
+    broken("cycles", core, NULL, "%g cycles and %g operations are stated", cycles, operations);
+  compute(core, cycles);
+  core->stated_operations += operations;
+  leave(core);
+}
