@@ -1,9 +1,13 @@
 //! Contexts, errors and operation limits.
 
+use std::cell::Cell;
 use std::ffi::{CStr, c_char, c_int, c_ulong};
 use std::fmt;
 use std::ptr::NonNull;
 use std::rc::Rc;
+use std::time::Instant;
+
+use crate::watch::Watch;
 
 /// isl's context, opaque.
 pub(crate) enum RawCtx {}
@@ -23,12 +27,15 @@ unsafe extern "C" {
     fn isl_ctx_set_max_operations(ctx: *mut RawCtx, operations: c_ulong);
     fn isl_ctx_get_max_operations(ctx: *mut RawCtx) -> c_ulong;
     fn isl_ctx_reset_operations(ctx: *mut RawCtx);
+    fn isl_ctx_abort(ctx: *mut RawCtx);
+    fn isl_ctx_resume(ctx: *mut RawCtx);
+    fn isl_ctx_aborted(ctx: *mut RawCtx) -> c_int;
 }
 
 /// What went wrong, in isl's classification.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum ErrorKind {
-    /// Computation was stopped from outside.
+    /// The limit on time was reached.
     Abort,
     /// Out of memory.
     Alloc,
@@ -86,6 +93,8 @@ pub struct Ctx(Rc<Inner>);
 
 struct Inner {
     raw: NonNull<RawCtx>,
+    /// When work in this context ends, if it is limited in time.
+    deadline: Cell<Option<Instant>>,
 }
 
 impl Drop for Inner {
@@ -113,7 +122,7 @@ impl Ctx {
         let raw = NonNull::new(raw).expect("no memory for an isl context");
         // SAFETY: `raw` is a live context. Errors are to be values: isl must neither print nor abort.
         unsafe { isl_options_set_on_error(raw.as_ptr(), ON_ERROR_CONTINUE) };
-        Ctx(Rc::new(Inner { raw }))
+        Ctx(Rc::new(Inner { raw, deadline: Cell::new(None) }))
     }
 
     pub(crate) fn raw(&self) -> *mut RawCtx {
@@ -144,6 +153,8 @@ impl Ctx {
         unsafe { isl_ctx_reset_error(self.raw()) };
         // isl's parsers report a failure inside, the fuse's included, as a syntax error of theirs.
         let code = if code != QUOTA && self.fuse_is_blown() { QUOTA } else { code };
+        // SAFETY: the context is live.
+        let code = if unsafe { isl_ctx_aborted(self.raw()) } != 0 { 1 } else { code };
         let kind = match code {
             1 => ErrorKind::Abort,
             2 => ErrorKind::Alloc,
@@ -160,6 +171,9 @@ impl Ctx {
                 message: "the limit on set operations was reached".to_owned(),
                 place: None,
             };
+        }
+        if kind == ErrorKind::Abort {
+            return Error { kind, message: "the limit on time was reached".to_owned(), place: None };
         }
         Error { kind, message, place: file.map(|file| (file, line)) }
     }
@@ -214,6 +228,33 @@ impl Ctx {
             isl_ctx_reset_operations(self.raw());
         }
         work()
+    }
+
+    /// As [`Ctx::limited`], with an end in time as well: after `deadline` each call gives [`ErrorKind::Abort`]. Of several deadlines the first one counts.
+    pub fn limited_until<T>(&self, operations: u64, deadline: Instant, work: impl FnOnce() -> T) -> T {
+        struct Restore<'a>(&'a Ctx, Option<Instant>);
+        impl Drop for Restore<'_> {
+            fn drop(&mut self) {
+                self.0.0.deadline.set(self.1);
+                if self.1.is_none_or(|outer| Instant::now() < outer) {
+                    // SAFETY: the context is live.
+                    unsafe { isl_ctx_resume(self.0.raw()) };
+                }
+            }
+        }
+        let outer = self.0.deadline.get();
+        let deadline = outer.map_or(deadline, |outer| outer.min(deadline));
+        self.0.deadline.set(Some(deadline));
+        let _restore = Restore(self, outer);
+        // Dropped before the abort is taken back.
+        let _watch = if Instant::now() < deadline {
+            Watch::start(self, deadline)
+        } else {
+            // SAFETY: the context is live.
+            unsafe { isl_ctx_abort(self.raw()) };
+            None
+        };
+        self.limited(operations, work)
     }
 
     /// Sets one of isl's options.

@@ -4,6 +4,7 @@
 //! - Methods take their arguments by reference and give new values, as `Result`s. An error carries isl's own words, and is reset when it is
 //!   reported, so that it never shows up at the next call.
 //! - [`Ctx::limited`] is a fuse: work inside it stops with [`ErrorKind::Quota`] after so many of isl's elementary operations.
+//! - [`Ctx::limited_until`] also ends at a time, for operations differ in cost.
 //! - A callback that panics unwinds only after isl has returned.
 //! - Objects of two contexts do not mix: that is an error, not undefined behaviour.
 //!
@@ -22,6 +23,7 @@ mod map;
 mod schedule;
 mod set;
 mod space;
+mod watch;
 
 pub use aff::{Aff, MultiAff, MultiPwAff, MultiUnionPwAff, PwAff, PwMultiAff, UnionPwAff, UnionPwMultiAff};
 pub use ast::{AstBuild, AstExpr, AstExprKind, AstNode, AstNodeKind, AstOp};

@@ -2,6 +2,7 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::process::Command;
+use std::time::{Duration, Instant};
 
 use isl::{
     AstBuild, AstExprKind, AstNodeKind, AstOp, Ctx, Dim, ErrorKind, Flag, Map, MultiUnionPwAff, NodeKind,
@@ -96,6 +97,27 @@ fn the_fuse_stops_work_and_is_taken_out_again() {
     // A panic inside takes the limit away too.
     let panicked = catch_unwind(AssertUnwindSafe(|| ctx.limited(1, || panic!("inside"))));
     assert!(panicked.is_err());
+    assert!(Set::read(&ctx, "{ [i] : 0 <= i < 10 }").unwrap().lexmin().is_ok());
+}
+
+#[test]
+fn work_ends_in_time_and_goes_on_afterwards() {
+    let ctx = Ctx::new();
+    let soon = |millis| Instant::now() + Duration::from_millis(millis);
+    let forever = || loop {
+        if let Err(error) = hard(&ctx) {
+            return error.kind;
+        }
+    };
+    assert_eq!(ctx.limited_until(u64::MAX, soon(50), forever), ErrorKind::Abort);
+    assert!(Set::read(&ctx, "{ [i] : 0 <= i < 10 }").unwrap().lexmin().is_ok());
+    // The outer deadline holds inside too, and does not end with the inner one.
+    ctx.limited_until(u64::MAX, soon(60), || {
+        assert_eq!(ctx.limited_until(u64::MAX, soon(1_000_000), forever), ErrorKind::Abort);
+        assert_eq!(forever(), ErrorKind::Abort);
+        let read = Set::read(&ctx, "{ [i] : 0 <= i < 10 }").and_then(|set| set.lexmin());
+        assert_eq!(read.unwrap_err().kind, ErrorKind::Abort);
+    });
     assert!(Set::read(&ctx, "{ [i] : 0 <= i < 10 }").unwrap().lexmin().is_ok());
 }
 

@@ -40,6 +40,11 @@ impl Frame {
         Ok(Frame { space: params.set_from_params()?, sizes: sizes.to_vec(), iterators: Vec::new() })
     }
 
+    /// The frame of a set space with a dimension for each iterator.
+    pub fn of_space(space: &Space, sizes: &[Name], iterators: Vec<Name>) -> Frame {
+        Frame { space: space.clone(), sizes: sizes.to_vec(), iterators }
+    }
+
     /// The frame inside of one more loop.
     pub fn inside(&self, iterator: &Name) -> isl::Result<Frame> {
         let mut frame = self.clone();

@@ -8,6 +8,7 @@
 //! Left out: rewritings that change the data that a statement touches (packing, privatised accumulators); they bring their own argument.
 
 mod copies;
+mod inverse;
 mod order;
 mod shape;
 
@@ -22,6 +23,7 @@ use order::respected;
 use crate::codegen::Generated;
 use crate::dependence::{self, Dependence};
 use crate::fault::{self, Result};
+use crate::limits::Limits;
 use crate::model::{Model, Statement};
 use crate::tree::Tree;
 
@@ -78,15 +80,15 @@ pub fn edit(model: &Model, dependences: &[Dependence], old: &Tree, new: &Tree) -
 
 /// Checks a generated function against the function it was made from.
 ///
-/// `operations` bounds the work in the set library.
+/// `limits` bound the work in the set library.
 ///
 /// # Errors
 /// `P0401` a dependence is violated; `P0402` an instance is missing, doubled or foreign; `P0403` a statement is not a copy of the original;
 /// `P0404` a parallel loop carries a dependence; `P0405` the interface was changed; `P0002` the limit was reached.
-pub fn function(original: &Function, generated: &Generated, operations: u64) -> Result<Checked> {
+pub fn function(original: &Function, generated: &Generated, limits: impl Into<Limits>) -> Result<Checked> {
     // A context of its own: nothing that the makers of the code left behind is used.
     let ctx = Ctx::new();
-    ctx.limited(operations, || check(&ctx, original, generated))
+    limits.into().run(&ctx, || check(&ctx, original, generated))
 }
 
 fn check(ctx: &Ctx, original: &Function, generated: &Generated) -> Result<Checked> {

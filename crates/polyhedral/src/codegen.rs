@@ -14,6 +14,7 @@ use isl::{AstBuild, AstExpr, AstExprKind, AstNode, AstNodeKind, AstOp, Flag};
 use loops::{Assign, Expr, Function, Loop, LoopKind, Name, Stmt};
 
 use crate::fault::{self, Result};
+use crate::limits::Limits;
 use crate::model::{Model, Statement};
 use crate::names::{fresh, readable};
 use crate::tree::{Node, Tree};
@@ -40,7 +41,7 @@ pub struct Instance {
 ///
 /// # Errors
 /// `P0301` for what loop programs cannot say; `P0002` if the bound on work is reached; those of the set library.
-pub fn generate(model: &Model, tree: &Tree, operations: u64) -> Result<Generated> {
+pub fn generate(model: &Model, tree: &Tree, limits: impl Into<Limits>) -> Result<Generated> {
     let ctx = &model.ctx;
     let mut depth = 0;
     let schedule = Tree { root: number_marks(tree.root.clone(), 0, &mut depth) }.to_isl(ctx)?;
@@ -58,7 +59,7 @@ pub fn generate(model: &Model, tree: &Tree, operations: u64) -> Result<Generated
         ctx.set(Flag::AstBuildAllowOr, 1)?;
         AstBuild::new(&model.context)?.iterators(&iterators)?.node(&schedule)
     };
-    let ast = ctx.limited(operations, build).map_err(fault::library)?;
+    let ast = limits.into().run(ctx, build).map_err(fault::library)?;
     let sizes = model.function.sizes.iter().map(|name| (readable(name), name.clone())).collect();
     let labels = model.statements.iter().map(|s| s.label.clone()).collect();
     let mut reader =

@@ -236,6 +236,9 @@ fn from_full(model: &Model, kind: Kind, full: &UnionMap) -> Result<Vec<Dependenc
         .collect())
 }
 
+/// Bound on the set library's operations for one dependence.
+const NEAREST_OPERATIONS: u64 = 3_000;
+
 /// For each pair of statements and each later instance only the last earlier instance on which it depends: what a schedule should keep near.
 ///
 /// A part of the given dependences; only flow. Not exact dataflow (a write of another statement may come between), which costs far more.
@@ -245,8 +248,13 @@ fn from_full(model: &Model, kind: Kind, full: &UnionMap) -> Result<Vec<Dependenc
 pub fn nearest(dependences: &[Dependence]) -> Result<Vec<Dependence>> {
     let flow = dependences.iter().filter(|d| d.kind == Kind::Flow);
     flow.map(|dependence| {
-        let last = dependence.relation.reverse().and_then(|map| map.lexmax()?.reverse()?.coalesce());
-        Ok(Dependence { relation: last.map_err(fault::library)?, ..dependence.clone() })
+        let last = || dependence.relation.reverse()?.lexmax()?.reverse()?.coalesce();
+        match dependence.relation.ctx().limited(NEAREST_OPERATIONS, last) {
+            Ok(relation) => Ok(Dependence { relation, ..dependence.clone() }),
+            // It is advice: all of it will do.
+            Err(error) if error.kind == isl::ErrorKind::Quota => Ok(dependence.clone()),
+            Err(error) => Err(fault::library(error)),
+        }
     })
     .collect()
 }

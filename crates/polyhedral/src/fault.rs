@@ -7,8 +7,10 @@ pub type Result<T> = std::result::Result<T, Diagnostic>;
 
 /// `P0001`: the set library failed; a defect, or out of memory.
 pub(crate) fn library(error: isl::Error) -> Diagnostic {
-    if error.kind == isl::ErrorKind::Quota {
-        return limit("set operations");
+    match error.kind {
+        isl::ErrorKind::Quota => return limit("set operations"),
+        isl::ErrorKind::Abort => return limit("time"),
+        _ => {}
     }
     Diagnostic::general(Code("P0001"), format!("the set library gave an error: {error}"))
 }

@@ -14,6 +14,7 @@ pub mod codegen;
 pub mod dependence;
 mod fault;
 pub mod fourier_motzkin;
+pub mod limits;
 pub mod locality;
 pub mod model;
 mod names;
@@ -26,6 +27,7 @@ pub mod tree;
 pub mod unstage;
 
 pub use fault::Result;
+pub use limits::Limits;
 pub use model::{Model, Statement};
 pub use optimize::{Optimized, Options, optimize};
 pub use tree::Tree;

@@ -26,33 +26,50 @@ impl Default for Caches {
     }
 }
 
-/// For each statement (by tuple) the iterator that a member runs over, where it is one iterator with factor 1 (plus a constant).
-pub(crate) fn driven(model: &Model, member: &Member) -> Result<BTreeMap<String, usize>> {
-    let read = || -> isl::Result<BTreeMap<String, usize>> {
+/// What a member of a band is for a statement.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Drive {
+    /// It stands still.
+    Nothing,
+    /// It runs over this iterator with factor 1, plus a constant.
+    Iterator(usize),
+    /// It is another function.
+    Other,
+}
+
+fn drives(model: &Model, member: &Member) -> Result<BTreeMap<String, Drive>> {
+    let read = || -> isl::Result<BTreeMap<String, Drive>> {
         let mut found = BTreeMap::new();
         for function in UnionPwAff::read(&model.ctx, member.function.as_str())?.pw_affs()? {
             let Some(tuple) = function.domain_space()?.tuple_name(Dim::SET)? else { continue };
+            found.insert(tuple.clone(), Drive::Other);
             let pieces = function.pieces()?;
             let [(_, aff)] = pieces.as_slice() else { continue };
             if aff.dim(Dim::Div)? > 0 {
                 continue;
             }
-            let mut only = None;
-            let mut count = 0;
+            let mut drive = Drive::Nothing;
             for k in 0..aff.dim(Dim::In)? {
                 let coefficient = aff.coefficient(Dim::In, k)?;
                 if !coefficient.is_zero()? {
-                    count += 1;
-                    only = coefficient.to_i64().is_ok_and(|c| c == 1).then_some(k);
+                    let alone = drive == Drive::Nothing && coefficient.to_i64().is_ok_and(|c| c == 1);
+                    drive = if alone { Drive::Iterator(k) } else { Drive::Other };
                 }
             }
-            if let (1, Some(k)) = (count, only) {
-                found.insert(tuple, k);
-            }
+            found.insert(tuple, drive);
         }
         Ok(found)
     };
     read().map_err(fault::library)
+}
+
+/// For each statement (by tuple) the iterator that a member runs over, where it is one iterator with factor 1 (plus a constant).
+pub(crate) fn driven(model: &Model, member: &Member) -> Result<BTreeMap<String, usize>> {
+    let iterator = |(tuple, drive)| match drive {
+        Drive::Iterator(k) => Some((tuple, k)),
+        _ => None,
+    };
+    Ok(drives(model, member)?.into_iter().filter_map(iterator).collect())
 }
 
 /// How an access moves when one iterator advances by one.
@@ -126,6 +143,39 @@ pub(crate) fn vector_score(model: &Model, member: &Member) -> Result<i64> {
         }
     }
     Ok(score)
+}
+
+/// Whether tiles of a band can keep data in a cache that the untiled loops would lose: an element, or one of the same array beside it, is touched
+/// again, or whatever loop is innermost goes across the memory of some array.
+pub(crate) fn reuses(model: &Model, band: &Band) -> Result<bool> {
+    let drives = band.members.iter().map(|m| drives(model, m)).collect::<Result<Vec<_>>>()?;
+    let mut seen: BTreeMap<&Name, &[Expr]> = BTreeMap::new();
+    let mut along = vec![true; drives.len()];
+    for statement in &model.statements {
+        let own: Vec<Drive> =
+            drives.iter().filter_map(|drive| drive.get(&statement.tuple).copied()).collect();
+        // What stands still in some loop of the band is not run again by it.
+        if own.is_empty() || own.contains(&Drive::Nothing) {
+            continue;
+        }
+        for (array, indices) in subscripts(statement) {
+            if indices.is_empty() {
+                continue;
+            }
+            for (along, drive) in along.iter_mut().zip(&own) {
+                let Drive::Iterator(k) = drive else { return Ok(true) };
+                let iterator = &statement.loops[*k].var;
+                if indices.iter().all(|e| !e.vars().contains(iterator)) {
+                    return Ok(true);
+                }
+                *along &= stride(indices, iterator) == Stride::One;
+            }
+            if seen.insert(array, indices).is_some_and(|before| before != indices) {
+                return Ok(true);
+            }
+        }
+    }
+    Ok(!along.contains(&true))
 }
 
 fn bytes(elem: &Elem) -> i64 {

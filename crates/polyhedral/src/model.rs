@@ -54,6 +54,12 @@ pub struct Around {
     pub kind: LoopKind,
     /// What it privatises.
     pub reductions: Vec<(ReduceOp, Name)>,
+    /// Its first value.
+    pub lower: Expr,
+    /// The value before which it ends.
+    pub upper: Expr,
+    /// The difference of its values.
+    pub step: i64,
 }
 
 /// An access as a relation from instances to elements.
@@ -255,6 +261,9 @@ impl Extraction {
                         var: l.var.clone(),
                         kind: l.kind,
                         reductions: l.reductions.clone(),
+                        lower: l.lower.clone(),
+                        upper: l.upper.clone(),
+                        step: l.step,
                     });
                     self.loops += 1;
                     let mut position = place.position.clone();

@@ -6,6 +6,7 @@ use isl::{Flag, ScheduleConstraints, UnionMap, UnionSet};
 
 use crate::dependence::{self, Dependence};
 use crate::fault::{self, Result};
+use crate::limits::Limits;
 use crate::model::Model;
 use crate::tree::{Node, Tree};
 
@@ -26,15 +27,15 @@ pub enum Fusion {
 pub struct Options {
     /// Which statements share loops.
     pub fusion: Fusion,
-    /// Bound on the set library's elementary operations.
-    pub operations: u64,
+    /// Bound on the set library's work.
+    pub limits: Limits,
     /// Regions with more statements keep their order at the outermost level; each part is scheduled by itself.
     pub cluster: usize,
 }
 
 impl Default for Options {
     fn default() -> Options {
-        Options { fusion: Fusion::Smart, operations: 1_000_000, cluster: 24 }
+        Options { fusion: Fusion::Smart, limits: Limits::from(1_000_000), cluster: 24 }
     }
 }
 
@@ -157,7 +158,7 @@ fn part(
             .proximity(&proximity)?
             .compute()
     };
-    match ctx.limited(options.operations, run) {
+    match options.limits.run(ctx, run) {
         Ok(schedule) => Tree::from_isl(&schedule).map(Some),
         // Whatever stops the scheduler, the original order is there.
         Err(_) => Ok(None),

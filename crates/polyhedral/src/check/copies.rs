@@ -1,9 +1,10 @@
 //! Copies of statements: each is the original under its instance map, and together they run every original instance exactly once.
 
 use isl::{Dim, Map, MultiPwAff, PwAff, Set};
-use loops::{Code, Diagnostic};
+use loops::{Code, Diagnostic, Expr};
 
 use super::describe;
+use super::inverse::guess;
 use super::shape::{index_pairs, same_shape};
 use crate::affine::Frame;
 use crate::codegen::{Generated, instance};
@@ -22,6 +23,8 @@ pub(super) struct Copy<'a> {
     pub to_new: Map,
     /// The new loops as functions of the original ones, and the instances that the copy runs, where both were found.
     pub inverse: Option<(Vec<PwAff>, Set)>,
+    /// What the new loops may be as functions of the original ones.
+    guess: Option<Vec<PwAff>>,
 }
 
 impl Copy<'_> {
@@ -29,14 +32,23 @@ impl Copy<'_> {
     /// inverse is that function, on the instances that it runs. Existence of a new instance is shown by naming it, which is much easier for
     /// the set library than to project the tile loops out. `false` if there is no such function; nothing is concluded then.
     fn invert(&mut self, all: &Set) -> isl::Result<bool> {
+        if let Some(functions) = self.guess.take()
+            && self.invert_by(functions, all)?
+        {
+            return Ok(true);
+        }
         let mut functions = Vec::new();
         for function in self.to_new.as_pw_multi_aff()?.pw_affs()? {
             let [(_, aff)] = &function.coalesce()?.pieces()?[..] else { return Ok(false) };
             functions.push(aff.to_pw()?);
         }
+        self.invert_by(functions, all)
+    }
+
+    /// As [`Copy::invert`], with given functions.
+    fn invert_by(&mut self, functions: Vec<PwAff>, all: &Set) -> isl::Result<bool> {
         let space = self.to_new.space()?;
         let inverse = MultiPwAff::from_list(&space, &functions)?;
-        let graph = Map::from_multi_pw_aff(&inverse)?;
         // From the new loops to the instance and back: each loop variable must come out again.
         let claim = self.to_old.gist_domain(&self.new.domain)?.as_pw_multi_aff()?.pw_affs()?;
         let claim = MultiPwAff::from_list(&self.to_old.space()?, &claim)?;
@@ -56,7 +68,7 @@ impl Copy<'_> {
                 return Ok(false);
             }
         }
-        self.to_new = graph.intersect_domain(&run)?;
+        self.to_new = Map::from_multi_pw_aff(&inverse)?.intersect_domain(&run)?;
         self.inverse = Some((functions, run));
         Ok(true)
     }
@@ -151,7 +163,17 @@ pub(super) fn copy<'a>(
         }
     }
     let to_new = to_old.reverse().map_err(fault::library)?;
-    Ok(Copy { new, original: position, to_old, to_new, inverse: None })
+    let guess = guessed(old, source, new, &claim.iterators)?;
+    Ok(Copy { new, original: position, to_old, to_new, inverse: None, guess })
+}
+
+/// The new loops as functions of the original ones, where they can be guessed.
+fn guessed(old: &Model, source: &Statement, new: &Statement, claim: &[Expr]) -> Result<Option<Vec<PwAff>>> {
+    let sizes = &old.function.sizes;
+    let Some(values) = guess(&new.loops, &source.iterators(), sizes, claim) else { return Ok(None) };
+    let space = source.domain.space().map_err(fault::library)?;
+    let frame = Frame::of_space(&space, sizes, source.iterators());
+    values.iter().map(|e| frame.function("a loop", e)).collect::<Result<Vec<_>>>().map(Some)
 }
 
 /// Every original instance is run by exactly one instance of the copies, and no other is.

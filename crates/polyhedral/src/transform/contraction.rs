@@ -98,7 +98,10 @@ impl Staged {
 /// The mark of blocks that hold a nest to be staged.
 pub const MARK: &str = "contraction";
 
-/// Stages every marked block that is a contraction; the number of those tells whether there is anything new.
+/// The mark of blocks that hold a nest to be staged of which the rows depend on one another.
+pub const MARK_COLUMNS: &str = "contraction by columns";
+
+/// Stages every marked block that is a contraction; none if there is no such block. `split` holds where the mark does not ask for columns.
 pub fn stage(generated: &Generated, shape: Shape, split: Split) -> Option<Staged> {
     let mut types = Types::of(&generated.function);
     let mut taken = names(&generated.function.body);
@@ -115,6 +118,28 @@ pub fn stage(generated: &Generated, shape: Shape, split: Split) -> Option<Staged
         instances: stager.instances,
         claims: stager.claims,
     })
+}
+
+/// Whether some statement updates an element in more loops than the element has, at least three in all.
+pub fn may_contract(function: &Function) -> bool {
+    fn inside(body: &[Stmt], vars: &mut Vec<Name>) -> bool {
+        body.iter().any(|stmt| match stmt {
+            Stmt::Assign(assign) => {
+                let of_element = |v: &Name| assign.target.indices.iter().any(|e| e.vars().contains(v));
+                assign.update.is_some() && vars.len() >= 3 && !vars.iter().all(of_element)
+            }
+            Stmt::Loop(l) => {
+                vars.push(l.var.clone());
+                let found = inside(&l.body, vars);
+                vars.pop();
+                found
+            }
+            Stmt::If { then, otherwise, .. } => inside(then, vars) || inside(otherwise, vars),
+            Stmt::Block { body, .. } => inside(body, vars),
+            Stmt::Local(_) | Stmt::Copy(_) | Stmt::Wait(_) => false,
+        })
+    }
+    inside(&function.body, &mut Vec::new())
 }
 
 struct Stager {
@@ -159,8 +184,9 @@ impl Stager {
                     types.declare_array(&local.name, &local.elem, local.dims.len());
                     result.push(stmt.clone());
                 }
-                Stmt::Block { mark: Some(mark), body } if mark.as_str() == MARK => {
-                    let plan = Nest::of(body).and_then(|nest| Plan::of(&nest, types, self));
+                Stmt::Block { mark: Some(mark), body } if [MARK, MARK_COLUMNS].contains(&mark.as_str()) => {
+                    let split = if mark.as_str() == MARK { self.split } else { Split::Columns };
+                    let plan = Nest::of(body).and_then(|nest| Plan::of(&nest, types, split, self));
                     match plan.and_then(|plan| plan.emit(self)) {
                         Some(body) => {
                             self.count += 1;
@@ -311,7 +337,7 @@ fn side(row: &Inequality, sign: i128) -> Option<Expr> {
 }
 
 /// The value of a row.
-fn value(row: &Inequality) -> Option<Expr> {
+pub(crate) fn value(row: &Inequality) -> Option<Expr> {
     let (plus, minus) = (side(row, 1)?, side(row, -1)?);
     Some(if minus == Expr::Int(0) { plus } else { plus - minus })
 }
@@ -356,6 +382,19 @@ fn tile(variable: &Name, base: &Inequality, extent: i64) -> [Inequality; 2] {
     [low, high]
 }
 
+/// Takes out the rows that the others and what is known imply.
+fn drop_implied(rows: &mut Vec<Inequality>, known: &[Inequality]) {
+    let mut at = 0;
+    while at < rows.len() {
+        let row = rows.remove(at);
+        let others = known.iter().chain(&*rows).cloned().chain([negated(&row)]);
+        if !System::new(others).is_empty() {
+            rows.insert(at, row);
+            at += 1;
+        }
+    }
+}
+
 fn negated(row: &Inequality) -> Inequality {
     let coefficients = row.coefficients.iter().map(|(n, c)| (n.clone(), -c)).collect();
     Inequality { coefficients, constant: -row.constant - 1 }
@@ -373,15 +412,7 @@ impl Range {
         let projected = system.eliminate_all(inside.iter().map(|n| n.as_str())).ok()?.system;
         let mut rows: Vec<Inequality> =
             projected.rows.into_iter().filter(|r| r.coefficient(variable) != 0).collect();
-        let mut at = 0;
-        while at < rows.len() {
-            let row = rows.remove(at);
-            let others = known.iter().chain(&rows).cloned().chain([negated(&row)]);
-            if !System::new(others).is_empty() {
-                rows.insert(at, row);
-                at += 1;
-            }
-        }
+        drop_implied(&mut rows, known);
         Some(Range { rows, variable: variable.clone() })
     }
 
@@ -429,7 +460,7 @@ impl Range {
 }
 
 impl<'a> Plan<'a> {
-    fn of(nest: &Nest<'a>, types: &Types, stager: &mut Stager) -> Option<Plan<'a>> {
+    fn of(nest: &Nest<'a>, types: &Types, split: Split, stager: &mut Stager) -> Option<Plan<'a>> {
         let assign = nest.assign;
         assign.update?;
         assign.label.as_ref()?;
@@ -469,14 +500,10 @@ impl<'a> Plan<'a> {
         }
         let mut plan = Plan {
             shape: Shape {
-                strips: if stager.split == Split::Rows {
-                    stager.shape.strips
-                } else {
-                    stager.shape.own_strips
-                },
+                strips: if split == Split::Rows { stager.shape.strips } else { stager.shape.own_strips },
                 ..stager.shape
             },
-            split: stager.split,
+            split,
             assign,
             outer,
             i,

@@ -3,7 +3,7 @@
 use loops::{Access, ArrayDecl, Assign, Elem, Expr, Loop, LoopKind, Name, Scalar, Stmt, Storage};
 
 use super::Split;
-use super::{Claim, Operand, Plan, Range, Role, Stager, all, holds, put, sum, tile, value};
+use super::{Claim, Operand, Plan, Range, Role, Stager, all, drop_implied, holds, put, sum, tile, value};
 use crate::codegen::Instance;
 use crate::fourier_motzkin::{Inequality, System};
 
@@ -364,9 +364,15 @@ impl Plan<'_> {
             |sign: i128| bounds.iter().any(|r| r.coefficient(k) * sign > 0 && r.coefficient(&self.i) != 0);
         let (low_ragged, high_ragged) = (ragged(1), ragged(-1));
         // Rows outside of the domain have no range of their own: what they would use may not be packed.
-        let rows = self.domain.rows.iter();
-        let rows = rows.filter(|r| r.coefficient(&self.i) != 0 && r.coefficient(&self.j) == 0);
-        let guard = all(rows.map(|r| holds(&put(r, &self.i, i_at))).collect::<Option<Vec<_>>>()?);
+        // What the bounds of the loop say anyway needs no test.
+        let (own, others): (Vec<&Inequality>, Vec<&Inequality>) =
+            self.domain.rows.iter().partition(|r| r.coefficient(&self.i) != 0);
+        let own = own.into_iter().filter(|r| r.coefficient(&self.j) == 0);
+        let mut own: Vec<Inequality> = own.map(|r| put(r, &self.i, i_at)).collect();
+        let of_loop = others.into_iter().filter(|r| r.coefficient(k) != 0 && r.coefficient(&self.j) == 0);
+        let of_row = tile(&tiles.row, &Inequality::constant(0), self.shape.rows);
+        drop_implied(&mut own, &of_loop.cloned().chain(of_row).collect::<Vec<_>>());
+        let guard = all(own.iter().map(holds).collect::<Option<Vec<_>>>()?);
         let mut result = Vec::new();
         let mut piece = |stager: &mut Stager, low: Expr, high: Expr, guarded: bool| -> Option<()> {
             let statement = self.statement(stager, tiles, held, i_expr, j_expr)?;
