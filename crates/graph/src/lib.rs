@@ -7,15 +7,19 @@
 
 pub mod attribute;
 pub mod graph;
+pub mod infer;
 pub mod model;
 pub mod onnx;
 pub mod schema;
 pub mod tensor;
 pub mod text;
 pub mod types;
+pub mod validate;
 
 pub use attribute::{Attribute, AttributeValue};
 pub use graph::{Graph, NewNode, Node, NodeId, Operator, Place, Producer, Slot, Use, Value, ValueId};
+pub use infer::{infer, infer_node};
 pub use model::Model;
 pub use tensor::{External, Storage, Tensor};
 pub use types::{Dim, ElementType, Shape, TensorType, ValueType};
+pub use validate::validate;

@@ -458,7 +458,6 @@ impl<'a> Reader<'a> {
         let mut name = Name::new("");
         let mut kind = 0;
         let mut kept = Kept::default();
-        let mut opaque = Kept::default();
         let mut reference = None;
         let (mut float, mut int, mut string, mut tensor) = (0.0, 0, Bytes::new(), None);
         let (mut floats, mut ints, mut strings, mut tensors) =
@@ -552,7 +551,7 @@ impl<'a> Reader<'a> {
                     14
                 }
                 _ => {
-                    opaque.keep(field);
+                    kept.keep(field);
                     continue;
                 }
             };
@@ -593,12 +592,7 @@ impl<'a> Reader<'a> {
                 return Ok(Attribute { name, value, extra: Bytes::new() });
             }
         };
-        let mut extra = kept.bytes(self.file);
-        let unknown = opaque.bytes(self.file);
-        if !unknown.is_empty() {
-            extra = [extra, unknown].concat().into();
-        }
-        Ok(Attribute { name, value, extra })
+        Ok(Attribute { name, value, extra: kept.bytes(self.file) })
     }
 }
 

@@ -154,25 +154,27 @@ impl<'a> Fields<'a> {
     }
 }
 
-/// Pieces of a file that are kept as they are; neighbours become one piece without a copy.
+/// Pieces of a file that are kept as they are, in the order of their numbers; where that is the order of the file there is no copy.
 #[derive(Default)]
 pub(super) struct Kept {
-    pieces: Vec<(usize, usize)>,
+    pieces: Vec<(u32, usize, usize)>,
 }
 
 impl Kept {
     pub(super) fn keep(&mut self, field: Field) {
         match self.pieces.last_mut() {
-            Some((_, end)) if *end == field.start => *end = field.end,
-            _ => self.pieces.push((field.start, field.end)),
+            Some((number, _, end)) if *end == field.start && *number == field.number => *end = field.end,
+            _ => self.pieces.push((field.number, field.start, field.end)),
         }
     }
 
-    pub(super) fn bytes(&self, file: &Bytes) -> Bytes {
-        match self.pieces.as_slice() {
-            [] => Bytes::new(),
-            [(start, end)] => file.slice(*start..*end),
-            pieces => pieces.iter().flat_map(|(start, end)| file[*start..*end].iter().copied()).collect(),
+    pub(super) fn bytes(mut self, file: &Bytes) -> Bytes {
+        self.pieces.sort_by_key(|(number, ..)| *number);
+        let whole = self.pieces.windows(2).all(|pair| pair[0].2 == pair[1].1);
+        match (self.pieces.first(), self.pieces.last()) {
+            (Some((_, start, _)), Some((_, _, end))) if whole => file.slice(*start..*end),
+            (None, _) | (_, None) => Bytes::new(),
+            _ => self.pieces.iter().flat_map(|(_, start, end)| file[*start..*end].iter().copied()).collect(),
         }
     }
 }

@@ -6,7 +6,7 @@ use loops::{Code, Diagnostic, Span};
 const KEYWORDS: &[&str] = &[
     "input", "output", "init", "outer", "value", "raw", "graph", "hex", "inf", "NaN", "true", "false",
     "tensor", "tensors", "graphs", "type", "types", "ref", "opaque", "ints", "floats", "strings", "external",
-    "named",
+    "fields", "named",
 ];
 
 pub(super) fn is_keyword(word: &str) -> bool {

@@ -324,7 +324,8 @@ impl Parser {
             Storage::External(External { location, offset, length, other })
         } else if let Token::Hex(_) = self.peek() {
             let bytes = self.hex()?;
-            if ty.elem.raw_len(count) != Some(bytes.len()) {
+            let unknown_width = matches!(ty.elem, ElementType::Other(_));
+            if !unknown_width && ty.elem.raw_len(count) != Some(bytes.len()) {
                 return Err(error(
                     self.span(self.at - 1),
                     format!("{} bytes for a tensor {ty}", bytes.len()),
@@ -345,7 +346,7 @@ impl Parser {
             storage
         };
         let name = if self.eat_word("named") { Some(self.name()?) } else { None };
-        let extra = self.raw()?;
+        let extra = if self.eat_word("fields") { self.hex()? } else { Bytes::new() };
         Ok(Tensor { elem: ty.elem, dims, storage, name, extra })
     }
 

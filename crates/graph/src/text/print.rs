@@ -188,7 +188,12 @@ fn elements(out: &mut impl Write, tensor: &Tensor) -> fmt::Result {
         out.write_str(" named ")?;
         quoted(out, own.as_bytes())?;
     }
-    raw(out, &tensor.extra)
+    if !tensor.extra.is_empty() {
+        // Not `raw`: that is the attribute's, if the tensor is one.
+        out.write_str(" fields ")?;
+        hex(out, &tensor.extra)?;
+    }
+    Ok(())
 }
 
 fn tensor(out: &mut impl Write, value: &Tensor) -> fmt::Result {

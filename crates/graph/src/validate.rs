@@ -1,0 +1,135 @@
+//! Whether a model hangs together: every value that is used is defined, before its use and once; no cycles; every domain is imported;
+//! attributes have different names; subgraphs see what they use. Types are a matter of inference (`infer`).
+//!
+//! Linear in the size of the model.
+
+use std::collections::HashSet;
+
+use loops::{Code, Diagnostic, Name};
+
+use crate::graph::{Graph, Producer};
+use crate::infer::label;
+use crate::model::Model;
+use crate::types::{Dim, ValueType};
+
+/// After this many diagnostics the rest is left out.
+const MAX_DIAGNOSTICS: usize = 20;
+
+/// What is wrong with the model: nothing, if it is valid.
+///
+/// `G0201` a value that nothing defines, `G0202` a use before the definition, `G0203` a cycle, `G0204` a domain that is not imported,
+/// `G0205` two attributes of one name, `G0206` an extent below zero, `G0207` a name of a subgraph that the graph around it has too.
+pub fn validate(model: &Model) -> Vec<Diagnostic> {
+    let mut found = Found { list: Vec::new(), model, domains: HashSet::new() };
+    found.graph(&model.graph, &mut Vec::new());
+    found.list
+}
+
+struct Found<'a> {
+    list: Vec<Diagnostic>,
+    model: &'a Model,
+    /// Domains without an import that were reported.
+    domains: HashSet<Name>,
+}
+
+impl<'a> Found<'a> {
+    fn push(&mut self, code: &'static str, message: String, help: &str) {
+        if self.list.len() < MAX_DIAGNOSTICS {
+            self.list.push(Diagnostic::general(Code(code), message).help(help));
+        }
+    }
+
+    fn graph(&mut self, graph: &'a Graph, around: &mut Vec<&'a Graph>) {
+        for (_, value) in graph.values() {
+            match value.producer() {
+                Producer::Nothing if value.use_count() > 0 || value.is_output() => {
+                    let user = value.uses().next();
+                    let by = user.map_or("the graph returns it".to_owned(), |u| {
+                        format!("{} uses it", label(graph, u.node))
+                    });
+                    self.push(
+                        "G0201",
+                        format!("nothing defines `{}`: {by}", value.name()),
+                        "an initializer or an input may be missing from the file",
+                    );
+                }
+                Producer::Outer if !around.iter().any(|g| g.find(value.name()).is_some()) => self.push(
+                    "G0201",
+                    format!("a subgraph uses `{}`, which no graph around it has", value.name()),
+                    "an initializer or an input may be missing from the file",
+                ),
+                Producer::Nothing | Producer::Outer => {}
+                _ if around.iter().any(|g| {
+                    g.find(value.name()).is_some_and(|v| g.value(v).producer() != Producer::Nothing)
+                }) =>
+                {
+                    self.push(
+                        "G0207",
+                        format!("a subgraph defines `{}` again, which the graph around it has", value.name()),
+                        "names of a subgraph differ from those that it can see: rename one",
+                    );
+                }
+                _ => {}
+            }
+            if let Some(ValueType::Tensor(ty)) = value.ty()
+                && ty.shape.iter().flatten().any(|d| matches!(d, Dim::Known(..0)))
+                && value.is_declared()
+            {
+                self.push(
+                    "G0206",
+                    format!("`{}` is declared as {ty}", value.name()),
+                    "extents are not negative",
+                );
+            }
+        }
+        self.order(graph);
+        for (id, node) in graph.nodes() {
+            let domain = &node.op().domain;
+            if self.model.version(domain).is_none() && self.domains.insert(domain.clone()) {
+                let name = if domain.is_empty() { "the standard domain" } else { domain };
+                self.push(
+                    "G0204",
+                    format!("{} is of a domain that the model does not import: {name}", label(graph, id)),
+                    "without the version of its operators nobody knows what the model means: add the import",
+                );
+            }
+            let mut names = HashSet::new();
+            if let Some(twice) = node.attributes().iter().find(|a| !names.insert(&a.name)) {
+                self.push(
+                    "G0205",
+                    format!("{} has two attributes `{}`", label(graph, id), twice.name),
+                    "leave one of them",
+                );
+            }
+            let subgraphs: Vec<_> = node.attributes().iter().flat_map(|a| a.value.graphs()).collect();
+            if !subgraphs.is_empty() {
+                around.push(graph);
+                for inner in subgraphs {
+                    self.graph(inner, around);
+                }
+                around.pop();
+            }
+        }
+    }
+
+    fn order(&mut self, graph: &Graph) {
+        let early = graph.nodes().find_map(|(id, _)| {
+            let later = graph.node_predecessors(id).find(|before| !graph.precedes(*before, id));
+            later.map(|later| (id, later))
+        });
+        let Some((id, later)) = early else { return };
+        if let Err(node) = graph.clone().sort() {
+            self.push(
+                "G0203",
+                format!("{} depends on its own result", label(graph, node)),
+                "a graph has no cycles; a loop is written with the operator Loop",
+            );
+            return;
+        }
+        self.push(
+            "G0202",
+            format!("{} comes before {}, whose result it uses", label(graph, id), label(graph, later)),
+            "nodes are listed after those that they use",
+        );
+    }
+}
