@@ -11,6 +11,7 @@ pub mod infer;
 pub mod model;
 pub mod onnx;
 pub mod schema;
+pub mod operators;
 pub mod tensor;
 pub mod text;
 pub mod types;

@@ -1,0 +1,277 @@
+//! Binders, loops without a strategy, and calls of the library: what the programs of operators are put together from.
+
+use std::collections::BTreeMap;
+
+use functional::build::{self, Supply};
+use functional::{Arg, DataType, Lambda, Prim, Term, walk};
+use loops::{Scalar, Size};
+
+use super::value::{Val, index};
+use super::{Refusal, library};
+
+/// The extents of a tensor, outermost first.
+pub type Extents = Vec<Size>;
+
+/// The state of one program: fresh variables.
+#[derive(Debug, Default)]
+pub struct Cx {
+    supply: Supply,
+}
+
+/// What has one index a dimension.
+pub type Body<'f> = &'f mut dyn FnMut(&mut Cx, &[Val]) -> Val;
+
+/// What has one index a dimension and an accumulator.
+pub type Step<'f> = &'f mut dyn FnMut(&mut Cx, &[Val], Val) -> Val;
+
+impl Cx {
+    /// No variables yet.
+    pub fn new() -> Cx {
+        Cx { supply: Supply::new() }
+    }
+
+    /// A fresh parameter of the definition.
+    pub fn parameter(&mut self, name: &str, ty: DataType) -> functional::Binder {
+        self.supply.binder(name, ty)
+    }
+
+    fn lambda1(
+        &mut self,
+        name: &str,
+        ty: DataType,
+        body: impl FnOnce(&mut Cx, Val) -> Val,
+    ) -> Result<Lambda, Refusal> {
+        let x = self.supply.binder(name, ty);
+        let body = body(self, build::var(&x).into()).term()?;
+        Ok(Lambda { params: vec![x], body })
+    }
+
+    /// The array whose element `i` is `f i`.
+    pub fn generate(&mut self, n: &Size, f: impl FnOnce(&mut Cx, Val) -> Val) -> Val {
+        match self.lambda1("i", DataType::Idx(n.clone()), f) {
+            Ok(f) => build::apply(Prim::Generate, vec![Arg::Size(n.clone()), Arg::Fun(f)]).into(),
+            Err(refusal) => refusal.into(),
+        }
+    }
+
+    /// The tensor of these extents whose element at each place is `f` of the place.
+    pub fn tensor(&mut self, shape: &[Size], f: Body) -> Val {
+        self.tensor_from(shape, &mut Vec::new(), f)
+    }
+
+    fn tensor_from(&mut self, shape: &[Size], place: &mut Vec<Val>, f: Body) -> Val {
+        match shape.split_first() {
+            None => f(self, place),
+            Some((n, rest)) => self.generate(n, |cx, i| {
+                place.push(i);
+                let row = cx.tensor_from(rest, place, f);
+                place.pop();
+                row
+            }),
+        }
+    }
+
+    /// `f i acc` for all `i` below `n` in order.
+    pub fn fold(&mut self, n: &Size, init: Val, f: impl FnOnce(&mut Cx, Val, Val) -> Val) -> Val {
+        let built = (|| -> Result<Val, Refusal> {
+            let init = init.term()?;
+            let i = self.supply.binder("k", DataType::Idx(n.clone()));
+            let acc = self.supply.binder("acc", init.ty().clone());
+            let body = f(self, build::var(&i).into(), build::var(&acc).into()).term()?;
+            let f = Lambda { params: vec![i, acc], body };
+            let indices = self.generate(n, |_, i| i).term()?;
+            Ok(build::reduce(Prim::Reduce, f, init, indices).into())
+        })();
+        built.unwrap_or_else(Val::from)
+    }
+
+    /// `f place acc` for all places of a box, the last index fastest.
+    pub fn fold_all(&mut self, shape: &[Size], init: Val, f: Step) -> Val {
+        self.fold_from(shape, &mut Vec::new(), init, f)
+    }
+
+    fn fold_from(&mut self, shape: &[Size], place: &mut Vec<Val>, init: Val, f: Step) -> Val {
+        match shape.split_first() {
+            None => f(self, place, init),
+            Some((n, rest)) => self.fold(n, init, |cx, i, acc| {
+                place.push(i);
+                let acc = cx.fold_from(rest, place, acc, f);
+                place.pop();
+                acc
+            }),
+        }
+    }
+
+    /// All accumulators of a fold: element `i` is the accumulator after element `i`.
+    pub fn scan(&mut self, n: &Size, init: Val, f: impl FnOnce(&mut Cx, Val, Val) -> Val) -> Val {
+        let built = (|| -> Result<Val, Refusal> {
+            let init = init.term()?;
+            let i = self.supply.binder("k", DataType::Idx(n.clone()));
+            let acc = self.supply.binder("acc", init.ty().clone());
+            let body = f(self, build::var(&i).into(), build::var(&acc).into()).term()?;
+            let f = Lambda { params: vec![i, acc], body };
+            let indices = self.generate(n, |_, i| i).term()?;
+            Ok(build::reduce(Prim::ScanSeq, f, init, indices).into())
+        })();
+        built.unwrap_or_else(Val::from)
+    }
+
+    /// `let name = value in f name`; atoms are used as they are.
+    pub fn bind(&mut self, name: &str, value: Val, f: impl FnOnce(&mut Cx, Val) -> Val) -> Val {
+        if value.is_atom() {
+            return f(self, value);
+        }
+        let built = (|| -> Result<Val, Refusal> {
+            let value = value.term()?;
+            let x = self.supply.binder(name, value.ty().clone());
+            let body = f(self, build::var(&x).into()).term()?;
+            Ok(build::let_in(x, value, body).into())
+        })();
+        built.unwrap_or_else(Val::from)
+    }
+
+    /// The program `name` of the library at these arguments. Its type parameters are those that the arguments' types give, in order.
+    pub fn call(&mut self, name: &str, args: &[Val]) -> Val {
+        let built = (|| -> Result<Val, Refusal> {
+            let terms: Vec<Term> = args.iter().map(|a| a.clone().term()).collect::<Result<_, _>>()?;
+            let types: Vec<DataType> = terms.iter().map(|t| t.ty().clone()).collect();
+            let definition = library::definition(name, &types)?;
+            let mut sizes = BTreeMap::new();
+            for (param, ty) in definition.params.iter().zip(&types) {
+                match_sizes(&param.ty, ty, &mut sizes);
+            }
+            let body = walk::map_sizes(&definition.body, &mut |size| {
+                size.substitute(&|name| sizes.get(name).cloned())
+            });
+            let mut bound = Vec::new();
+            let mut replacements = BTreeMap::new();
+            for (param, term) in definition.params.iter().zip(terms) {
+                let value = Val::from(term.clone());
+                let atom = if value.is_atom()
+                    || walk::occurrences(&body, &param.var) <= 1 && !walk::used_in_function(&body, &param.var)
+                {
+                    term
+                } else {
+                    let x = self.supply.binder(param.var.name.as_str(), term.ty().clone());
+                    let var = build::var(&x);
+                    bound.push((x, term));
+                    var
+                };
+                replacements.insert(param.var.clone(), atom);
+            }
+            let mut body = walk::substitute(&body, &replacements, &mut self.supply);
+            for (x, value) in bound.into_iter().rev() {
+                body = build::let_in(x, value, body).map_err(|e| Refusal::internal(e.to_string()))?;
+            }
+            Ok(body.into())
+        })();
+        built.unwrap_or_else(Val::from)
+    }
+
+    /// An operation of the library on numbers, with constants among its arguments.
+    pub fn call_with(&mut self, name: &str, x: &Val, constants: &[f64]) -> Val {
+        let scalar = x.scalar();
+        let mut args: Vec<Val> = constants.iter().map(|c| super::value::number(scalar, *c)).collect();
+        args.push(x.clone());
+        self.call(name, &args)
+    }
+
+    /// The array with one more dimension of extent 1 in front.
+    pub fn single(&mut self, value: Val) -> Val {
+        self.generate(&Size::constant(1), |_, _| value)
+    }
+}
+
+/// The elements of a tensor in the same order with other extents of the same product; a view.
+pub fn reshape(cx: &mut Cx, val: &Val, from: &[Size], to: &[Size]) -> Val {
+    if from == to {
+        return val.clone();
+    }
+    let mut flat = match from.is_empty() {
+        true => cx.single(val.clone()),
+        false => val.clone(),
+    };
+    for _ in 1..from.len() {
+        flat = match flat.term() {
+            Ok(term) => build::join(term).into(),
+            Err(refusal) => return refusal.into(),
+        };
+    }
+    if to.is_empty() {
+        return flat.at(&[super::value::int(0)]);
+    }
+    for k in (1..to.len()).rev() {
+        let term = match flat.term() {
+            Ok(term) => term,
+            Err(refusal) => return refusal.into(),
+        };
+        let DataType::Array(_, row) = term.ty().clone() else {
+            return Refusal::internal("a split of what is no array").into();
+        };
+        let ty = DataType::array(product(&to[..k]), DataType::Array(to[k].clone(), row));
+        flat = build::apply_as(Prim::Split, vec![Arg::Size(to[k].clone()), Arg::Term(term)], &ty).into();
+    }
+    flat
+}
+
+/// What size parameters must be for `pattern` to be `ty`, where a dimension of the pattern is a parameter.
+fn match_sizes(pattern: &DataType, ty: &DataType, sizes: &mut BTreeMap<loops::Name, Size>) {
+    match (pattern, ty) {
+        (DataType::Array(n, s), DataType::Array(m, t)) => {
+            if let Some(name) = n.as_param() {
+                sizes.entry(name.clone()).or_insert_with(|| m.clone());
+            }
+            match_sizes(s, t, sizes);
+        }
+        (DataType::Idx(n), DataType::Idx(m)) => {
+            if let Some(name) = n.as_param() {
+                sizes.entry(name.clone()).or_insert_with(|| m.clone());
+            }
+        }
+        (DataType::Pair(a, b), DataType::Pair(c, d)) => {
+            match_sizes(a, c, sizes);
+            match_sizes(b, d, sizes);
+        }
+        _ => {}
+    }
+}
+
+/// The type of tensors of these extents and elements.
+pub fn tensor_type(shape: &[Size], scalar: Scalar) -> DataType {
+    shape.iter().rev().fold(DataType::Scalar(scalar), |ty, n| DataType::array(n.clone(), ty))
+}
+
+/// The extents that operands are broadcast to: aligned at the last dimension, an extent of 1 repeats.
+///
+/// # Errors
+/// If two extents differ and none is 1.
+pub fn broadcast(shapes: &[&[Size]]) -> Result<Extents, Refusal> {
+    let rank = shapes.iter().map(|s| s.len()).max().unwrap_or(0);
+    let one = Size::constant(1);
+    let mut out = vec![one.clone(); rank];
+    for shape in shapes {
+        for (to, from) in out[rank - shape.len()..].iter_mut().zip(shape.iter()) {
+            if *to == one {
+                *to = from.clone();
+            } else if *from != one && from != to {
+                return Err(Refusal::inputs(format!("the extents {to} and {from} do not go together")));
+            }
+        }
+    }
+    Ok(out)
+}
+
+/// The place in an operand of these extents that is broadcast to the place `indices` of the result.
+pub fn aligned(shape: &[Size], indices: &[Val]) -> Vec<Val> {
+    let skip = indices.len().saturating_sub(shape.len());
+    shape
+        .iter()
+        .zip(&indices[skip..])
+        .map(|(n, i)| if n.as_constant() == Some(1) { index(0, n) } else { i.clone() })
+        .collect()
+}
+
+/// The product of extents.
+pub fn product(shape: &[Size]) -> Size {
+    shape.iter().fold(Size::constant(1), |p, n| p * n.clone())
+}

@@ -1,0 +1,330 @@
+//! Matrix products in all their clothes: MatMul, Gemm, Einsum, integers, determinants.
+
+use loops::Size;
+
+use super::build::{Cx, Extents, broadcast};
+use super::value::{Val, int, number};
+use super::{Done, Input, Op, Refusal};
+use crate::types::ElementType;
+
+/// Extents of the product, its batch dimensions, and whether a row or a column was added.
+struct Shapes {
+    batch: Extents,
+    row: bool,
+    column: bool,
+}
+
+fn product_shapes(a: &mut Input, b: &mut Input) -> Result<Shapes, Refusal> {
+    let (row, column) = (a.rank() == 1, b.rank() == 1);
+    let one = Size::constant(1);
+    if row {
+        a.shape.insert(0, one.clone());
+    }
+    if column {
+        b.shape.push(one);
+    }
+    if a.rank() < 2 || b.rank() < 2 {
+        return Err(Refusal::inputs("a scalar is no matrix"));
+    }
+    if a.shape[a.rank() - 1] != b.shape[b.rank() - 2] {
+        let (k, l) = (&a.shape[a.rank() - 1], &b.shape[b.rank() - 2]);
+        return Err(Refusal::inputs(format!("rows of {k} elements meet columns of {l}")));
+    }
+    let batch = broadcast(&[&a.shape[..a.rank() - 2], &b.shape[..b.rank() - 2]])?;
+    Ok(Shapes { batch, row, column })
+}
+
+/// A product of stacks of matrices, element by element through `left` and `right`.
+fn product(
+    op: &mut Op,
+    mut a: Input,
+    mut b: Input,
+    elem: ElementType,
+    left: &dyn Fn(&mut Cx, Val, &[Val]) -> Val,
+    right: &dyn Fn(&mut Cx, Val, &[Val]) -> Val,
+    last: &mut dyn FnMut(&mut Cx, Val, &[Val]) -> Val,
+) -> Done {
+    let (ra, rb) = (a.rank(), b.rank());
+    let shapes = product_shapes(&mut a, &mut b)?;
+    let k = a.shape[a.rank() - 1].clone();
+    let mut shape = shapes.batch.clone();
+    if !shapes.row {
+        shape.push(a.shape[a.rank() - 2].clone());
+    }
+    if !shapes.column {
+        shape.push(b.shape[b.rank() - 1].clone());
+    }
+    let nb = shapes.batch.len();
+    op.tensor(elem, &shape, &mut |cx, at| {
+        let batch = &at[..nb];
+        let mut rest = at[nb..].iter();
+        let row = if shapes.row { None } else { rest.next().cloned() };
+        let column = if shapes.column { None } else { rest.next().cloned() };
+        let outer_a = super::build::aligned(&a.shape[..a.rank() - 2], batch);
+        let outer_b = super::build::aligned(&b.shape[..b.rank() - 2], batch);
+        let zero = left(cx, a.val.at(&vec![int(0); ra]), at);
+        let zero = number(zero.scalar(), 0.0);
+        let sum = cx.fold(&k, zero, |cx, k, acc| {
+            let from_a: Vec<Val> =
+                outer_a.iter().chain(row.as_ref()).chain(std::iter::once(&k)).cloned().collect();
+            let from_b: Vec<Val> =
+                outer_b.iter().chain(std::iter::once(&k)).chain(column.as_ref()).cloned().collect();
+            debug_assert!(from_a.len() == ra && from_b.len() == rb);
+            let (x, y) = (left(cx, a.val.at(&from_a), &from_a), right(cx, b.val.at(&from_b), &from_b));
+            acc + x * y
+        });
+        last(cx, sum, at)
+    });
+    Ok(())
+}
+
+pub(super) fn mat_mul(op: &mut Op) -> Done {
+    let (a, b) = (op.input(0)?, op.input(1)?);
+    let elem = a.elem;
+    product(op, a, b, elem, &|_, x, _| x, &|_, x, _| x, &mut |_, sum, _| sum)
+}
+
+/// The scale or zero point of an operand at a place: one number, or one a row or column.
+fn parameter(p: &Option<Input>, at: &[Val], rank: usize, row: bool) -> Option<Val> {
+    let p = p.as_ref()?;
+    Some(match p.rank() {
+        0 => p.val.clone(),
+        1 if p.shape[0].as_constant() == Some(1) => p.at(&[int(0)]),
+        1 => p.at(&[at[if row { rank - 2 } else { rank - 1 }].clone()]),
+        _ => p.spread(at),
+    })
+}
+
+pub(super) fn mat_mul_integer(op: &mut Op) -> Done {
+    let (a, b) = (op.input(0)?, op.input(1)?);
+    let (za, zb) = (op.optional(2)?, op.optional(3)?);
+    let (ra, rb) = (a.rank(), b.rank());
+    product(
+        op,
+        a,
+        b,
+        ElementType::I32,
+        &|_, x, at| match parameter(&za, at, ra, true) {
+            Some(zero) => x - zero,
+            None => x,
+        },
+        &|_, x, at| match parameter(&zb, at, rb, false) {
+            Some(zero) => x - zero,
+            None => x,
+        },
+        &mut |_, sum, _| sum,
+    )
+}
+
+pub(super) fn qlinear_mat_mul(op: &mut Op) -> Done {
+    let (a, b) = (op.input(0)?, op.input(3)?);
+    let (sa, za) = (op.optional(1)?, op.optional(2)?);
+    let (sb, zb) = (op.optional(4)?, op.optional(5)?);
+    let (sy, zy) = (op.input(6)?, op.input(7)?);
+    let (ra, rb) = (a.rank(), b.rank());
+    let elem = zy.elem;
+    let one = |p: &Option<Input>, at: &[Val], rank: usize, row: bool| {
+        parameter(p, at, rank, row).unwrap_or_else(|| number(loops::Scalar::F32, 1.0))
+    };
+    let (sy, zy) = (Some(sy), Some(zy));
+    product(
+        op,
+        a,
+        b,
+        elem,
+        &|_, x, at| match parameter(&za, at, ra, true) {
+            Some(zero) => x - zero,
+            None => x,
+        },
+        &|_, x, at| match parameter(&zb, at, rb, false) {
+            Some(zero) => x - zero,
+            None => x,
+        },
+        &mut |cx, sum, at| {
+            let rank = at.len();
+            let scale = one(&sa, at, rank.max(2), true) * one(&sb, at, rank.max(2), false)
+                / one(&sy, at, rank.max(2), false);
+            let value = (sum.to(loops::Scalar::F32) * scale).round();
+            let shift = parameter(&zy, at, rank, false).unwrap_or_else(|| number(loops::Scalar::I32, 0.0));
+            super::quantise::saturated(cx, elem, value, &shift)
+        },
+    )
+}
+
+pub(super) fn gemm(op: &mut Op) -> Done {
+    let (a, b, c) = (op.input(0)?, op.input(1)?, op.optional(2)?);
+    let (ta, tb) = (op.int("transA", 0) != 0, op.int("transB", 0) != 0);
+    let (alpha, beta) = (op.float("alpha", 1.0), op.float("beta", 1.0));
+    let ([a0, a1], [b0, b1]) = (&a.shape[..], &b.shape[..]) else {
+        return Err(Refusal::inputs("matrices are needed"));
+    };
+    let (m, k) = if ta { (a1, a0) } else { (a0, a1) };
+    let (l, n) = if tb { (b1, b0) } else { (b0, b1) };
+    if k != l {
+        return Err(Refusal::inputs(format!("rows of {k} elements meet columns of {l}")));
+    }
+    let scalar = a.scalar();
+    let scaled = |v: Val, factor: f64| if factor == 1.0 { v } else { number(scalar, factor) * v };
+    let shape = vec![m.clone(), n.clone()];
+    op.tensor(a.elem, &shape, &mut |cx, at| {
+        let sum = cx.fold(k, number(scalar, 0.0), |_, k, acc| {
+            let x = if ta { a.at(&[k.clone(), at[0].clone()]) } else { a.at(&[at[0].clone(), k.clone()]) };
+            let y = if tb { b.at(&[at[1].clone(), k]) } else { b.at(&[k, at[1].clone()]) };
+            acc + x * y
+        });
+        let sum = scaled(sum, alpha);
+        match &c {
+            Some(c) => sum + scaled(c.spread(at), beta),
+            None => sum,
+        }
+    });
+    Ok(())
+}
+
+/// The labels of a term of an equation, with `rank` known: an ellipsis stands for as many as are needed, named by capital numbers.
+fn labels(term: &str, rank: usize, most: &mut usize) -> Result<Vec<String>, Refusal> {
+    let letters: Vec<char> = term.replace("...", ".").chars().filter(|c| !c.is_whitespace()).collect();
+    let named = letters.iter().filter(|c| **c != '.').count();
+    let dots = rank.checked_sub(named).ok_or_else(|| Refusal::inputs("more labels than dimensions"))?;
+    let mut out = Vec::new();
+    for c in letters {
+        if c == '.' {
+            *most = (*most).max(dots);
+            // aligned at the last one
+            out.extend((0..dots).map(|k| format!("#{}", dots - k)));
+        } else {
+            out.push(c.to_string());
+        }
+    }
+    if out.len() != rank {
+        return Err(Refusal::inputs("labels and dimensions differ in number"));
+    }
+    Ok(out)
+}
+
+pub(super) fn einsum(op: &mut Op) -> Done {
+    let inputs = op.inputs()?;
+    let equation: String = op.string("equation", "").chars().filter(|c| !c.is_whitespace()).collect();
+    let (left, right) = match equation.split_once("->") {
+        Some((left, right)) => (left.to_owned(), Some(right.to_owned())),
+        None => (equation.clone(), None),
+    };
+    let terms: Vec<&str> = left.split(',').collect();
+    if terms.len() != inputs.len() {
+        return Err(Refusal::inputs("the equation has another number of operands"));
+    }
+    let mut most = 0;
+    let mut names: Vec<Vec<String>> = Vec::new();
+    for (term, x) in terms.iter().zip(&inputs) {
+        names.push(labels(term, x.rank(), &mut most)?);
+    }
+    let dots: Vec<String> = (0..most).map(|k| format!("#{}", most - k)).collect();
+    let out: Vec<String> = match &right {
+        Some(right) => {
+            let named = right.replace("...", "").chars().count();
+            labels(right, if right.contains("...") { named + most } else { named }, &mut most)?
+        }
+        None => {
+            let all: Vec<&String> = names.iter().flatten().collect();
+            let mut once: Vec<String> = all
+                .iter()
+                .filter(|n| !n.starts_with('#') && all.iter().filter(|m| m == n).count() == 1)
+                .map(|n| (*n).clone())
+                .collect();
+            once.sort();
+            dots.iter().cloned().chain(once).collect()
+        }
+    };
+    let mut extents: Vec<(String, Size)> = Vec::new();
+    for (term, x) in names.iter().zip(&inputs) {
+        for (name, n) in term.iter().zip(&x.shape) {
+            match extents.iter_mut().find(|(m, _)| m == name) {
+                None => extents.push((name.clone(), n.clone())),
+                Some((_, m)) if m.as_constant() == Some(1) => *m = n.clone(),
+                Some((_, m)) if m == n || n.as_constant() == Some(1) => {}
+                Some((_, m)) => return Err(Refusal::inputs(format!("`{name}` is {m} and {n}"))),
+            }
+        }
+    }
+    let extent = |name: &String| extents.iter().find(|(m, _)| m == name).map(|(_, n)| n.clone());
+    let shape: Option<Extents> = out.iter().map(extent).collect();
+    let shape = shape.ok_or_else(|| Refusal::inputs("the result has a label that no operand has"))?;
+    let summed: Vec<String> =
+        extents.iter().map(|(name, _)| name).filter(|name| !out.contains(name)).cloned().collect();
+    let inner: Extents = summed.iter().filter_map(extent).collect();
+    let Some(first) = inputs.first() else { return Err(Refusal::inputs("there are no operands")) };
+    let scalar = first.scalar();
+    op.tensor(first.elem, &shape, &mut |cx, at| {
+        cx.fold_all(&inner, number(scalar, 0.0), &mut |_, k, acc| {
+            let mut value: Option<Val> = None;
+            for (term, x) in names.iter().zip(&inputs) {
+                let place: Vec<Val> = term
+                    .iter()
+                    .zip(&x.shape)
+                    .map(|(name, n)| {
+                        let of = |list: &[String], vals: &[Val]| {
+                            list.iter().position(|m| m == name).map(|p| vals[p].clone())
+                        };
+                        match n.as_constant() {
+                            Some(1) => super::value::index(0, n),
+                            _ => of(&out, at).or_else(|| of(&summed, k)).unwrap_or_else(|| int(0)),
+                        }
+                    })
+                    .collect();
+                let v = x.at(&place);
+                value = Some(match value {
+                    None => v,
+                    Some(product) => product * v,
+                });
+            }
+            acc + value.unwrap_or_else(|| number(scalar, 1.0))
+        })
+    });
+    Ok(())
+}
+
+/// Determinants by elimination without division by small pivots: rows are exchanged for the one with the largest element.
+pub(super) fn det(op: &mut Op) -> Done {
+    let x = op.input(0)?;
+    let rank = x.rank();
+    if rank < 2 {
+        return Err(Refusal::inputs("a matrix is needed"));
+    }
+    let n = x.shape[rank - 1].clone();
+    let square = vec![n.clone(), n.clone()];
+    let shape = x.shape[..rank - 2].to_vec();
+    let scalar = x.scalar();
+    op.tensor(x.elem, &shape, &mut |cx, at| {
+        let matrix = cx.tensor(&square, &mut |_, ij| x.at(&[at, ij].concat()));
+        let start = number(scalar, 1.0).pair(&matrix);
+        let state = cx.fold(&n, start, |cx, k, state| {
+            cx.bind("det", state.first(), |cx, det| {
+                cx.bind("a", state.second(), |cx, a| {
+                    let column = cx.generate(&n, |_, i| {
+                        a.at(&[i.clone(), k.clone()]).abs().when(&i.int().ge(&k.int()), &number(scalar, -1.0))
+                    });
+                    let pivot = cx.call("first_largest", &[column]);
+                    cx.bind("pivot", pivot, |cx, p| {
+                        let source = |i: &Val| {
+                            let other = p.when(&i.int().eq(&k.int()), &i.int());
+                            k.int().when(&i.int().eq(&p), &other)
+                        };
+                        let value = a.at(&[p.clone(), k.clone()]);
+                        let sign = number(scalar, 1.0).when(&p.eq(&k.int()), &number(scalar, -1.0));
+                        let next = det * &value * sign;
+                        let usable = value.ne(&number(scalar, 0.0));
+                        let rest = cx.tensor(&square, &mut |_, ij| {
+                            let here = a.at(&[source(&ij[0]), ij[1].clone()]);
+                            let factor = a.at(&[source(&ij[0]), k.clone()]) / &value;
+                            let less = &here - factor * a.at(&[p.clone(), ij[1].clone()]);
+                            less.when(&ij[0].int().gt(&k.int()).and(&usable), &here)
+                        });
+                        next.pair(&rest)
+                    })
+                })
+            })
+        });
+        state.first()
+    });
+    Ok(())
+}

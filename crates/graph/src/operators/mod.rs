@@ -1,0 +1,370 @@
+//! The operator library: the meaning of each operator as a functional program.
+//!
+//! A [`Call`] is an operator with its attributes and the types of its inputs; [`meaning`] gives its [`Meaning`], a definition of the
+//! functional language whose evaluation is the operator. Evaluator, lowering to C and checks of rewrite rules all use this one meaning.
+//! What is the same for all ranks is text in `library/onnx/`; ranks, axes, broadcasting and paddings are put together in Rust, one file a
+//! family of operators.
+//!
+//! Extents may be symbolic wherever an operator does not compute with them. Where the shape of a result depends on values (`Reshape`,
+//! `Range`), those inputs must be constants of the call; where it depends on all data (`NonZero`), the evaluator alone can give them.
+
+mod build;
+mod carrier;
+mod convolution;
+mod elementwise;
+mod evaluate;
+mod gather;
+mod library;
+mod matrix;
+mod movement;
+mod normalise;
+mod pool;
+mod quantise;
+mod reduce;
+mod table;
+mod value;
+
+use std::collections::BTreeMap;
+
+use functional::{Binder, Definition};
+use loops::diagnostic::Span;
+use loops::{Code, Diagnostic, Name, Scalar, Size};
+
+use crate::attribute::{Attribute, AttributeValue};
+use crate::graph::Operator;
+use crate::tensor::Tensor;
+use crate::types::ElementType;
+
+pub use carrier::{carrier, decode, encode};
+pub use evaluate::evaluate;
+pub use table::{Entry, TABLE, lookup, page};
+
+use build::{Cx, Extents, tensor_type};
+use value::Val;
+
+/// An operator that the library does not have.
+pub const UNKNOWN_OPERATOR: Code = Code("G0501");
+/// Element types that an operator of the library does not take.
+pub const TYPES: Code = Code("G0502");
+/// Inputs or attributes that do not fit the operator.
+pub const INPUTS: Code = Code("G0503");
+/// An input that decides a shape and is not a constant.
+pub const NOT_CONSTANT: Code = Code("G0504");
+/// The library is at fault: a program that has no type.
+pub const INTERNAL: Code = Code("G0505");
+
+/// A call of an operator: what a program is made for.
+#[derive(Clone, Debug)]
+pub struct Call<'a> {
+    /// The operator.
+    pub op: &'a Operator,
+    /// Version of the operator's domain.
+    pub opset: i64,
+    /// Its attributes.
+    pub attributes: &'a [Attribute],
+    /// Its inputs; `None` where an optional one is absent.
+    pub inputs: Vec<Option<Operand<'a>>>,
+    /// How many results are asked for (those that are present, up to the last one).
+    pub outputs: usize,
+}
+
+/// An input of a call.
+#[derive(Clone, Debug)]
+pub struct Operand<'a> {
+    /// Type of its elements.
+    pub elem: ElementType,
+    /// Its extents, outermost first.
+    pub shape: Vec<Size>,
+    /// Its value, if that is known.
+    pub constant: Option<&'a Tensor>,
+}
+
+/// A result of a call.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Output {
+    /// Type of its elements.
+    pub elem: ElementType,
+    /// Its extents.
+    pub shape: Vec<Size>,
+}
+
+/// What a call means.
+#[derive(Clone, Debug)]
+pub struct Meaning {
+    /// The program. Elements of types that the language lacks are carried by others, see [`carrier`]. Several results are nested pairs:
+    /// `(first, (second, third))`.
+    pub definition: Definition,
+    /// Which input each parameter of the definition is.
+    pub arguments: Vec<usize>,
+    /// Its results in order; there may be more than were asked for.
+    pub results: Vec<Output>,
+    /// The one result has the elements of this input in the same order: nothing need be computed.
+    pub view: Option<usize>,
+}
+
+/// Why a call has no program.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Refusal {
+    code: Code,
+    message: String,
+}
+
+impl Refusal {
+    fn types(message: impl Into<String>) -> Refusal {
+        Refusal { code: TYPES, message: message.into() }
+    }
+
+    fn inputs(message: impl Into<String>) -> Refusal {
+        Refusal { code: INPUTS, message: message.into() }
+    }
+
+    fn not_constant(message: impl Into<String>) -> Refusal {
+        Refusal { code: NOT_CONSTANT, message: message.into() }
+    }
+
+    fn internal(message: impl Into<String>) -> Refusal {
+        Refusal { code: INTERNAL, message: message.into() }
+    }
+}
+
+/// The outcome of building a program.
+type Done = Result<(), Refusal>;
+
+/// The meaning of a call.
+///
+/// # Errors
+/// `G0501` for an operator that the library lacks, `G0502` for element types, `G0503` for inputs or attributes that do not fit, `G0504` if
+/// a shape depends on a value that is not known.
+pub fn meaning(call: &Call<'_>) -> Result<Meaning, Diagnostic> {
+    let Some(entry) = lookup(&call.op.domain, &call.op.name) else {
+        let message = format!("the operator `{}` is not in the library", call.op);
+        return Err(
+            Diagnostic::general(UNKNOWN_OPERATOR, message).help("docs/operators.md lists those that are")
+        );
+    };
+    let mut op = Op::new(call);
+    (entry.build)(&mut op)
+        .and_then(|()| op.finish())
+        .map_err(|why| Diagnostic::general(why.code, format!("`{}`: {}", call.op, why.message)))
+}
+
+/// An input in use: a value of the language with its type.
+#[derive(Clone, Debug)]
+struct Input {
+    val: Val,
+    elem: ElementType,
+    shape: Extents,
+}
+
+impl Input {
+    fn rank(&self) -> usize {
+        self.shape.len()
+    }
+
+    /// The scalar that carries its elements.
+    fn scalar(&self) -> Scalar {
+        carrier(self.elem).unwrap_or(Scalar::F32)
+    }
+
+    /// The element at a place.
+    fn at(&self, place: &[Val]) -> Val {
+        self.val.at(place)
+    }
+
+    /// The element that is broadcast to a place of the result.
+    fn spread(&self, place: &[Val]) -> Val {
+        self.val.at(&build::aligned(&self.shape, place))
+    }
+}
+
+/// A program that is being built.
+struct Op<'a> {
+    call: &'a Call<'a>,
+    cx: Cx,
+    params: BTreeMap<usize, Binder>,
+    results: Vec<(Val, Output)>,
+    combined: Option<Val>,
+    view: Option<usize>,
+}
+
+impl<'a> Op<'a> {
+    fn new(call: &'a Call<'a>) -> Op<'a> {
+        Op { call, cx: Cx::new(), params: BTreeMap::new(), results: Vec::new(), combined: None, view: None }
+    }
+
+    /// The operand of an input, if it is there.
+    fn operand(&self, k: usize) -> Option<&'a Operand<'a>> {
+        self.call.inputs.get(k)?.as_ref()
+    }
+
+    fn has(&self, k: usize) -> bool {
+        self.operand(k).is_some()
+    }
+
+    /// Number of inputs, absent ones in the middle included.
+    fn arity(&self) -> usize {
+        self.call.inputs.len()
+    }
+
+    /// An input that may be absent.
+    fn optional(&mut self, k: usize) -> Result<Option<Input>, Refusal> {
+        let Some(operand) = self.operand(k) else { return Ok(None) };
+        let Some(scalar) = carrier(operand.elem) else {
+            return Err(Refusal::types(format!("input {k} has elements of type {}", operand.elem)));
+        };
+        let cx = &mut self.cx;
+        let binder = self
+            .params
+            .entry(k)
+            .or_insert_with(|| cx.parameter(&format!("x{k}"), tensor_type(&operand.shape, scalar)));
+        let val = functional::build::var(binder).into();
+        Ok(Some(Input { val, elem: operand.elem, shape: operand.shape.clone() }))
+    }
+
+    /// An input.
+    fn input(&mut self, k: usize) -> Result<Input, Refusal> {
+        self.optional(k)?.ok_or_else(|| Refusal::inputs(format!("input {k} is missing")))
+    }
+
+    /// All inputs.
+    fn inputs(&mut self) -> Result<Vec<Input>, Refusal> {
+        (0..self.arity()).map(|k| self.input(k)).collect()
+    }
+
+    /// The integers of an input that decides a shape; `None` if it is absent.
+    fn constant_ints(&self, k: usize) -> Result<Option<Vec<i64>>, Refusal> {
+        let Some(operand) = self.operand(k) else { return Ok(None) };
+        let Some(tensor) = operand.constant else {
+            return Err(Refusal::not_constant(format!("input {k} decides a shape and must be a constant")));
+        };
+        match tensor.to_ints() {
+            Some(ints) => Ok(Some(ints)),
+            None => {
+                Err(Refusal::types(format!("input {k} must have elements of type i64, not {}", operand.elem)))
+            }
+        }
+    }
+
+    /// The numbers of an input that decides a shape.
+    fn constant_numbers(&self, k: usize) -> Result<Option<Vec<f64>>, Refusal> {
+        let Some(operand) = self.operand(k) else { return Ok(None) };
+        let Some(tensor) = operand.constant else {
+            return Err(Refusal::not_constant(format!("input {k} decides a shape and must be a constant")));
+        };
+        match tensor
+            .to_ints()
+            .map(|v| v.into_iter().map(|x| x as f64).collect())
+            .or_else(|| carrier::numbers(tensor))
+        {
+            Some(numbers) => Ok(Some(numbers)),
+            None => Err(Refusal::types(format!("input {k} must have numbers, not {}", operand.elem))),
+        }
+    }
+
+    fn attribute(&self, name: &str) -> Option<&'a AttributeValue> {
+        self.call.attributes.iter().find(|a| &*a.name == name).map(|a| &a.value)
+    }
+
+    fn int(&self, name: &str, default: i64) -> i64 {
+        self.attribute(name).and_then(AttributeValue::int).unwrap_or(default)
+    }
+
+    fn float(&self, name: &str, default: f32) -> f64 {
+        f64::from(self.attribute(name).and_then(AttributeValue::float).unwrap_or(default))
+    }
+
+    fn ints(&self, name: &str) -> Option<&'a [i64]> {
+        self.attribute(name).and_then(AttributeValue::ints)
+    }
+
+    fn string(&self, name: &str, default: &'a str) -> &'a str {
+        self.attribute(name).and_then(AttributeValue::string).unwrap_or(default)
+    }
+
+    /// An axis that may count from the end, as a number below `rank`.
+    fn axis(&self, axis: i64, rank: usize) -> Result<usize, Refusal> {
+        let positive = if axis < 0 { axis + rank as i64 } else { axis };
+        match usize::try_from(positive) {
+            Ok(axis) if axis < rank => Ok(axis),
+            _ => Err(Refusal::inputs(format!("there is no axis {axis} among {rank}"))),
+        }
+    }
+
+    /// Axes by [`Op::axis`], in ascending order, each once.
+    fn axes(&self, axes: &[i64], rank: usize) -> Result<Vec<usize>, Refusal> {
+        let mut found = axes.iter().map(|a| self.axis(*a, rank)).collect::<Result<Vec<_>, _>>()?;
+        found.sort_unstable();
+        found.dedup();
+        Ok(found)
+    }
+
+    /// Adds a result.
+    fn result(&mut self, val: Val, elem: ElementType, shape: impl Into<Extents>) {
+        self.results.push((val, Output { elem, shape: shape.into() }));
+    }
+
+    /// Adds the result whose element at each place is `f` of it, fitted to the element type.
+    fn tensor(&mut self, elem: ElementType, shape: &[Size], f: &mut dyn FnMut(&mut Cx, &[Val]) -> Val) {
+        let val = self.cx.tensor(shape, &mut |cx, place| {
+            let value = f(cx, place);
+            carrier::fit(cx, elem, value)
+        });
+        self.result(val, elem, shape.to_vec());
+    }
+
+    /// Several results that one value computes: nested pairs, the types in order.
+    fn results_of(&mut self, all: Val, types: Vec<(ElementType, Extents)>) {
+        for (elem, shape) in types {
+            self.result(all.clone(), elem, shape);
+        }
+        self.combined = Some(all);
+    }
+
+    /// As [`Op::tensor`], of values that the element type has.
+    fn tensor_exact(&mut self, elem: ElementType, shape: &[Size], f: &mut dyn FnMut(&mut Cx, &[Val]) -> Val) {
+        let val = self.cx.tensor(shape, f);
+        self.result(val, elem, shape.to_vec());
+    }
+
+    fn finish(mut self) -> Result<Meaning, Refusal> {
+        if self.combined.is_none() {
+            self.results.truncate(self.call.outputs.max(1));
+        }
+        let mut terms = Vec::new();
+        for (val, _) in &self.results {
+            terms.push(val.clone());
+        }
+        let Some(last) = terms.pop() else { return Err(Refusal::internal("no result")) };
+        let body = match self.combined.take() {
+            Some(all) => all,
+            None => terms.into_iter().rev().fold(last, |rest, first| first.pair(&rest)),
+        };
+        let body = body.term()?;
+        let mut sizes: Vec<Name> = Vec::new();
+        for operand in self.call.inputs.iter().flatten() {
+            for name in operand.shape.iter().flat_map(Size::params) {
+                if !sizes.contains(&name) {
+                    sizes.push(name);
+                }
+            }
+        }
+        let name = snake(&self.call.op.name);
+        let (arguments, params) = self.params.into_iter().unzip();
+        let definition =
+            Definition { name: name.into(), sizes, facts: Vec::new(), params, body, span: Span::default() };
+        let results = self.results.into_iter().map(|(_, output)| output).collect();
+        Ok(Meaning { definition, arguments, results, view: self.view })
+    }
+}
+
+/// `BatchNormalization` as `batch_normalization`.
+fn snake(name: &str) -> String {
+    let mut out = String::from("onnx");
+    for c in name.chars() {
+        if c.is_ascii_uppercase() && !out.ends_with('_') {
+            out.push('_');
+        }
+        out.push(if c.is_ascii_alphanumeric() { c.to_ascii_lowercase() } else { '_' });
+    }
+    out
+}

@@ -1,0 +1,198 @@
+//! Pooling: the largest, the mean or the norm of windows.
+
+use loops::Size;
+
+use super::build::Extents;
+use super::carrier::bottom;
+use super::convolution::{numbers, window};
+use super::value::{Val, int, number, size};
+use super::{Done, Op, Refusal};
+use crate::types::ElementType;
+
+fn kernel(op: &Op) -> Result<Vec<i64>, Refusal> {
+    op.ints("kernel_shape").map(<[i64]>::to_vec).ok_or_else(|| Refusal::inputs("`kernel_shape` is missing"))
+}
+
+pub(super) fn max_pool(op: &mut Op) -> Done {
+    let x = op.input(0)?;
+    let image = x.shape[2.min(x.rank())..].to_vec();
+    let win = window(op, &image, kernel(op)?)?;
+    let shape: Extents = [&x.shape[..2], &win.places[..]].concat();
+    let elem = x.elem;
+    let inner = win.extents();
+    let low = bottom(elem);
+    op.tensor_exact(elem, &shape, &mut |cx, at| {
+        cx.fold_all(&inner, low.clone(), &mut |_, k, acc| {
+            let (place, inside) = win.element(&image, &at[2..], k);
+            let value = x.at(&[&at[..2], &place].concat());
+            let value = match inside {
+                Some(inside) => value.when(&inside, &low),
+                None => value,
+            };
+            value.max(&acc)
+        })
+    });
+    if op.call.outputs > 1 {
+        let columns = op.int("storage_order", 0) != 0;
+        let sizes = numbers(&x.shape)?;
+        let rank = image.len();
+        let val = op.cx.tensor(&shape, &mut |cx, at| {
+            let start = low.pair(&int(-1));
+            let best = cx.fold_all(&inner, start, &mut |cx, k, acc| {
+                let (place, inside) = win.element(&image, &at[2..], k);
+                let value = x.at(&[&at[..2], &place].concat());
+                let mut flat = at[0].int() * int(sizes[1]) + at[1].int();
+                let order: Vec<usize> = if columns { (0..rank).rev().collect() } else { (0..rank).collect() };
+                for d in order {
+                    flat = flat * int(sizes[2 + d]) + place[d].clone();
+                }
+                cx.bind("v", value, |_, value| {
+                    let better = acc.second().lt(&int(0)).or(&value.gt(&acc.first()));
+                    let better = match &inside {
+                        Some(inside) => inside.and(&better),
+                        None => better,
+                    };
+                    value.pair(&flat).when(&better, &acc)
+                })
+            });
+            best.second()
+        });
+        op.result(val, ElementType::I64, shape);
+    }
+    Ok(())
+}
+
+pub(super) fn average_pool(op: &mut Op) -> Done {
+    let x = op.input(0)?;
+    let image = x.shape[2.min(x.rank())..].to_vec();
+    let win = window(op, &image, kernel(op)?)?;
+    let with_padding = op.int("count_include_pad", 0) != 0;
+    let shape: Extents = [&x.shape[..2], &win.places[..]].concat();
+    let inner = win.extents();
+    let zero = number(x.scalar(), 0.0);
+    op.tensor(x.elem, &shape, &mut |cx, at| {
+        let sum = cx.fold_all(&inner, zero.clone(), &mut |_, k, acc| {
+            let (place, inside) = win.element(&image, &at[2..], k);
+            let value = x.at(&[&at[..2], &place].concat());
+            acc + match inside {
+                Some(inside) => value.when(&inside, &zero),
+                None => value,
+            }
+        });
+        // how many elements of the window count: a product over the dimensions
+        let mut count = int(1);
+        for d in 0..image.len() {
+            let taps = Size::constant(win.kernel[d]);
+            let start = at[2 + d].int() * int(win.strides[d]) - int(win.before[d]);
+            let (low, high) = match with_padding {
+                true => (int(-win.before[d]), size(&image[d]) + int(win.after[d])),
+                false => (int(0), size(&image[d])),
+            };
+            let here = match (with_padding, win.before[d], win.after[d], op_ceil(&win, &image, d)) {
+                (true, _, _, false) | (false, 0, 0, false) => int(win.kernel[d]),
+                _ => cx.fold(&taps, int(0), |_, k, acc| {
+                    let i = &start + k.int() * int(win.dilations[d]);
+                    (&acc + int(1)).when(&low.le(&i).and(&i.lt(&high)), &acc)
+                }),
+            };
+            count = count * here;
+        }
+        sum / count.to(x.scalar())
+    });
+    Ok(())
+}
+
+/// Whether the last window goes beyond the padded image.
+fn op_ceil(win: &super::convolution::Window, image: &[Size], d: usize) -> bool {
+    match (image[d].as_constant(), win.places[d].as_constant()) {
+        (Some(n), Some(count)) => {
+            (count - 1) * win.strides[d] + win.dilations[d] * (win.kernel[d] - 1) - win.before[d]
+                >= n + win.after[d]
+        }
+        _ => false,
+    }
+}
+
+fn lp(op: &mut Op, shape: Extents, element: &dyn Fn(&[Val], &[Val]) -> Val, inner: Extents) -> Done {
+    let x = op.input(0)?;
+    let p = op.attribute("p").and_then(|a| a.int().map(|p| p as f64).or_else(|| a.float().map(f64::from)));
+    let p = number(x.scalar(), p.unwrap_or(2.0));
+    op.tensor(x.elem, &shape, &mut |cx, at| {
+        let sum =
+            cx.fold_all(&inner, number(x.scalar(), 0.0), &mut |_, k, acc| acc + element(at, k).abs().pow(&p));
+        sum.pow(&(number(x.scalar(), 1.0) / &p))
+    });
+    Ok(())
+}
+
+pub(super) fn lp_pool(op: &mut Op) -> Done {
+    let x = op.input(0)?;
+    let image = x.shape[2.min(x.rank())..].to_vec();
+    let win = window(op, &image, kernel(op)?)?;
+    let shape: Extents = [&x.shape[..2], &win.places[..]].concat();
+    let inner = win.extents();
+    let zero = number(x.scalar(), 0.0);
+    lp(
+        op,
+        shape,
+        &|at, k| {
+            let (place, inside) = win.element(&image, &at[2..], k);
+            let value = x.at(&[&at[..2], &place].concat());
+            match inside {
+                Some(inside) => value.when(&inside, &zero),
+                None => value,
+            }
+        },
+        inner,
+    )
+}
+
+pub(super) fn global_lp_pool(op: &mut Op) -> Done {
+    let x = op.input(0)?;
+    let inner = x.shape[2.min(x.rank())..].to_vec();
+    let mut shape = x.shape[..2.min(x.rank())].to_vec();
+    shape.extend(vec![Size::constant(1); inner.len()]);
+    lp(op, shape, &|at, k| x.at(&[&at[..2], k].concat()), inner)
+}
+
+pub(super) fn global_average_pool(op: &mut Op) -> Done {
+    super::reduce::global_pool(op, false)
+}
+
+pub(super) fn global_max_pool(op: &mut Op) -> Done {
+    super::reduce::global_pool(op, true)
+}
+
+/// Values put back at the places that pooling took them from; 0 elsewhere.
+pub(super) fn max_unpool(op: &mut Op) -> Done {
+    let (x, is) = (op.input(0)?, op.input(1)?);
+    let sizes = numbers(&x.shape)?;
+    let kernel = kernel(op)?;
+    let rank = kernel.len();
+    let strides = op.ints("strides").map_or_else(|| vec![1; rank], <[i64]>::to_vec);
+    let pads = op.ints("pads").map_or_else(|| vec![0; 2 * rank], <[i64]>::to_vec);
+    let natural: Vec<i64> = sizes[..2]
+        .iter()
+        .copied()
+        .chain((0..rank).map(|d| (sizes[2 + d] - 1) * strides[d] + kernel[d] - pads[d] - pads[rank + d]))
+        .collect();
+    let out = op.constant_ints(2)?.unwrap_or_else(|| natural.clone());
+    let shape: Extents = out.iter().map(|n| Size::constant(*n)).collect();
+    let inner: Extents = x.shape.clone();
+    let zero = number(x.scalar(), 0.0);
+    op.tensor_exact(x.elem, &shape, &mut |cx, at| {
+        // an index counts the places of the image that pooling saw
+        let mut flat = int(0);
+        let mut inside = super::value::truth(true);
+        for (d, i) in at.iter().enumerate() {
+            flat = flat * int(natural[d]) + i.int();
+            if natural[d] < out[d] {
+                inside = inside.and(&i.int().lt(&int(natural[d])));
+            }
+        }
+        let found =
+            cx.fold_all(&inner, zero.clone(), &mut |_, k, acc| x.at(k).when(&is.at(k).eq(&flat), &acc));
+        found.when(&inside, &zero)
+    });
+    Ok(())
+}
