@@ -6,12 +6,13 @@
 //! What is deliberately not here: no files and processes (bytes in, bytes out), no rewrite rules, no target.
 
 pub mod attribute;
+pub mod evaluate;
 pub mod graph;
 pub mod infer;
 pub mod model;
 pub mod onnx;
-pub mod schema;
 pub mod operators;
+pub mod schema;
 pub mod tensor;
 pub mod text;
 pub mod types;

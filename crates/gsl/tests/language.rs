@@ -21,7 +21,6 @@ fn show(source: &str, errors: &[loops::Diagnostic]) -> String {
         error.help.iter().for_each(|n| out.push_str(&format!("  help: {n}\n")));
         let page = golden::root().join(format!("docs/errors/{}.md", error.code));
         let _ = &page;
-
     }
     out
 }

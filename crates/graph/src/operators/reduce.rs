@@ -199,12 +199,39 @@ fn rows(op: &mut Op, name: &str, default_axis: i64) -> Done {
     let axis = op.axis(op.int("axis", default_axis), x.rank())?;
     let n = x.shape[axis].clone();
     let elem = x.elem;
-    let val = along(&mut op.cx, &x, axis, &n, &mut |cx, row| {
-        let result = cx.call(name, &[row]);
-        fitted(cx, elem, &n, result)
-    });
+    let val = along(&mut op.cx, &x, axis, &n, &mut |cx, row| row_program(cx, name, elem, &n, row));
     op.result(val, elem, x.shape);
     Ok(())
+}
+
+/// A program of the library on a row. Softmax of narrow types is rounded after each step, as its definition by other operators is.
+fn row_program(cx: &mut Cx, name: &str, elem: ElementType, n: &Size, row: Val) -> Val {
+    if name == "softmax" && elem.scalar().is_none() {
+        return narrow_softmax(cx, elem, n, row);
+    }
+    let result = cx.call(name, &[row]);
+    fitted(cx, elem, n, result)
+}
+
+/// Exponentials divided by their sum, each step rounded to the element type.
+pub(super) fn narrow_softmax(cx: &mut Cx, elem: ElementType, n: &Size, row: Val) -> Val {
+    let largest = cx.fold(n, bottom(elem), |_, k, acc| row.at(&[k]).max(&acc));
+    cx.bind("largest", largest, |cx, largest| {
+        let exps = cx.generate(n, |cx, k| {
+            let shifted = fit(cx, elem, row.at(&[k]) - &largest);
+            fit(cx, elem, shifted.exp())
+        });
+        cx.bind("exps", exps.stored(), |cx, exps| {
+            // sums of half precision are kept in single precision, as everywhere; the other types round each step
+            let each = elem != ElementType::F16;
+            let total = cx.fold(n, zero(elem), |cx, k, acc| {
+                let sum = acc + exps.at(&[k]);
+                if each { fit(cx, elem, sum) } else { sum }
+            });
+            let total = fit(cx, elem, total);
+            cx.bind("total", total, |cx, total| cx.generate(n, |cx, k| fit(cx, elem, exps.at(&[k]) / &total)))
+        })
+    })
 }
 
 /// A row whose elements are fitted to the element type, where that does anything.

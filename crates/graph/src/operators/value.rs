@@ -187,10 +187,10 @@ impl Val {
             (_, DataType::Idx(bound)) if bound == n => return self.clone(),
             // the value of an index below the same bound is that index
             (TermKind::Prim(Prim::ToI64, args), _) => {
-                if let [Arg::Term(inner)] = &args[..] {
-                    if matches!(inner.ty(), DataType::Idx(bound) if bound == n) {
-                        return inner.clone().into();
-                    }
+                if let [Arg::Term(inner)] = &args[..]
+                    && matches!(inner.ty(), DataType::Idx(bound) if bound == n)
+                {
+                    return inner.clone().into();
                 }
             }
             (TermKind::Literal(Literal::I64(value)), _)
