@@ -29,7 +29,7 @@ pub use aff::{Aff, MultiAff, MultiPwAff, MultiUnionPwAff, PwAff, PwMultiAff, Uni
 pub use ast::{AstBuild, AstExpr, AstExprKind, AstNode, AstNodeKind, AstOp};
 pub use ctx::{Ctx, Error, ErrorKind, Flag, Result};
 pub use flow::{UnionAccessInfo, UnionFlow};
-pub use map::{BasicMap, Map, UnionMap};
+pub use map::{BasicMap, FixedBox, Map, MultiVal, UnionMap};
 pub use schedule::{NodeKind, Schedule, ScheduleConstraints, ScheduleNode};
 pub use set::{BasicSet, Constraint, Point, Set, UnionSet};
 pub use space::{Dim, Id, LocalSpace, Space, Val};

@@ -2,7 +2,7 @@
 
 use std::ffi::{c_int, c_uint};
 
-use crate::aff::{MultiPwAff, MultiUnionPwAff, PwMultiAff, UnionPwAff, UnionPwMultiAff};
+use crate::aff::{MultiAff, MultiPwAff, MultiUnionPwAff, PwMultiAff, UnionPwAff, UnionPwMultiAff};
 use crate::ctx::{Ctx, Result};
 use crate::object::{FromC, Object};
 use crate::set::{BasicSet, Constraint, Set, UnionSet};
@@ -490,4 +490,43 @@ impl UnionMap {
 
 methods! { UnionSet;
     pub(crate) all_pairs(take self, range: take UnionSet) -> UnionMap = isl_union_map_from_domain_and_range;
+}
+
+object!(
+    /// A box of constant extents whose corner is a function.
+    FixedBox: isl_fixed_box, isl_fixed_box_copy, isl_fixed_box_free, isl_fixed_box_to_str
+);
+
+object!(
+    /// A tuple of numbers.
+    MultiVal: isl_multi_val, isl_multi_val_copy, isl_multi_val_free, isl_multi_val_to_str
+);
+
+methods! { Map;
+    /// A box of constant extents around the images of each element, if there is one.
+    pub fixed_box(keep self) -> FixedBox = isl_map_get_range_simple_fixed_box_hull;
+}
+
+methods! { FixedBox;
+    /// Whether there is a box.
+    pub is_valid(keep self) -> bool = isl_fixed_box_is_valid;
+    /// Its corner.
+    pub offset(keep self) -> MultiAff = isl_fixed_box_get_offset;
+    size_c(keep self) -> MultiVal = isl_fixed_box_get_size;
+}
+
+methods! { MultiVal;
+    val_c(keep self, position: raw c_int) -> Val = isl_multi_val_get_at;
+    val_dim_c(keep self, kind: raw c_int) -> usize = isl_multi_val_dim;
+}
+
+impl FixedBox {
+    /// Its extents.
+    ///
+    /// # Errors
+    /// Those of isl.
+    pub fn extents(&self) -> Result<Vec<Val>> {
+        let size = self.size_c()?;
+        (0..size.val_dim_c(Dim::Out.c())?).map(|position| size.val_c(position as c_int)).collect()
+    }
 }

@@ -115,7 +115,7 @@ pub enum Stage {
     Derivation,
     /// The imperative program of the paper: commands, acceptors, expressions.
     Dpia,
-    /// The schedule tree of the polyhedral side.
+    /// The schedule tree of the polyhedral side; for athread the tree after each module.
     Schedule,
     /// The loop program.
     Loops,
@@ -133,6 +133,43 @@ pub enum Target {
     /// C99 with OpenMP.
     #[default]
     Openmp,
+    /// Host and slave files for the core groups of Sunway machines.
+    Athread,
+}
+
+/// Chips of the target `athread`.
+#[derive(ValueEnum, Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Chip {
+    /// 64 KiB of local memory; `athread_*`, built with sw5cc.
+    #[default]
+    #[value(name = "sw26010")]
+    Sw26010,
+    /// 256 KiB of local memory; `CRTS_*`, built with swgcc.
+    #[value(name = "sw26010pro")]
+    Sw26010Pro,
+}
+
+/// How many parallel loops are mapped to the cores.
+#[derive(ValueEnum, Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Parallel {
+    /// One, over all cores.
+    #[value(name = "1d")]
+    One,
+    /// Two, over rows and columns of cores; where only one loop is parallel, one.
+    #[default]
+    #[value(name = "2d")]
+    Two,
+}
+
+/// What the target `athread` is asked for.
+#[derive(Args, Debug, Clone, Default, PartialEq, Eq)]
+pub struct Cores {
+    /// athread: the chip.
+    #[arg(long, value_enum, default_value_t)]
+    pub chip: Chip,
+    /// athread: parallel loops that are mapped to the cores.
+    #[arg(long, value_enum, value_name = "1d|2d", default_value_t)]
+    pub parallel: Parallel,
 }
 
 /// `lozenge compile`
@@ -155,10 +192,19 @@ pub struct Compile {
     /// Target of the generated code.
     #[arg(long, value_enum, default_value_t)]
     pub target: Target,
+    #[command(flatten)]
+    #[allow(missing_docs)]
+    pub cores: Cores,
+    /// athread: number of cores [default: 64].
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    pub threads: Option<u32>,
+    /// athread: value of a size that tile sizes are chosen for; the code is right for all; may be given several times.
+    #[arg(long = "size", value_name = "NAME=NUMBER", value_parser = size)]
+    pub sizes: Vec<(String, i64)>,
     /// Stage to print instead of C.
     #[arg(long, value_enum)]
     pub emit: Option<Stage>,
-    /// Write to a file (whole or not at all) instead of the standard output.
+    /// Write to a file (whole or not at all) instead of the standard output; for athread to a folder.
     #[arg(short, long, value_name = "OUT")]
     pub output: Option<PathBuf>,
 }

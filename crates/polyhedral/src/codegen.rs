@@ -13,6 +13,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use isl::{AstBuild, AstExpr, AstExprKind, AstNode, AstNodeKind, AstOp, Flag};
 use loops::{Assign, Expr, Function, Loop, LoopKind, Name, Stmt};
 
+pub(crate) use expr::tidy;
+
 use crate::fault::{self, Result};
 use crate::limits::Limits;
 use crate::model::{Model, Statement};
@@ -42,6 +44,61 @@ pub struct Instance {
 /// # Errors
 /// `P0301` for what loop programs cannot say; `P0002` if the bound on work is reached; those of the set library.
 pub fn generate(model: &Model, tree: &Tree, limits: impl Into<Limits>) -> Result<Generated> {
+    generate_mapped(model, tree, &model.context, &Plain, limits)
+}
+
+/// What a mapping to a machine adds to code generation: other accesses, nodes for statements that are not the model's, and blocks for marks.
+pub(crate) trait Mapping {
+    /// A statement instance; `at` gives the value of the schedule's dimension of that depth.
+    fn statement(
+        &self,
+        statement: &Statement,
+        iterators: &[Expr],
+        label: Name,
+        at: &dyn Fn(usize) -> Expr,
+    ) -> Result<Assign>;
+
+    /// The statements for an instance that an extension node has added.
+    ///
+    /// # Errors
+    /// `P0301` if the mapping has added no such statement.
+    fn added(&self, tuple: &str, at: &dyn Fn(usize) -> Expr) -> Result<Vec<Stmt>>;
+
+    /// The statements for a marked subtree.
+    fn marked(&self, name: &str, body: Vec<Stmt>, at: &dyn Fn(usize) -> Expr) -> Vec<Stmt>;
+}
+
+/// No mapping: the statements as they are, marks as blocks.
+struct Plain;
+
+impl Mapping for Plain {
+    fn statement(
+        &self,
+        statement: &Statement,
+        iterators: &[Expr],
+        label: Name,
+        _: &dyn Fn(usize) -> Expr,
+    ) -> Result<Assign> {
+        Ok(instance(statement, iterators, label))
+    }
+
+    fn added(&self, tuple: &str, _: &dyn Fn(usize) -> Expr) -> Result<Vec<Stmt>> {
+        Err(fault::generation(format!("`{tuple}` is not a statement of the function")))
+    }
+
+    fn marked(&self, name: &str, body: Vec<Stmt>, _: &dyn Fn(usize) -> Expr) -> Vec<Stmt> {
+        vec![Stmt::Block { mark: Some(Name::new(name)), body }]
+    }
+}
+
+/// As [`generate`], for a tree that is mapped to a machine; `context` also bounds the parameters that the mapping has introduced.
+pub(crate) fn generate_mapped(
+    model: &Model,
+    tree: &Tree,
+    context: &isl::Set,
+    mapping: &dyn Mapping,
+    limits: impl Into<Limits>,
+) -> Result<Generated> {
     let ctx = &model.ctx;
     let mut depth = 0;
     let schedule = Tree { root: number_marks(tree.root.clone(), 0, &mut depth) }.to_isl(ctx)?;
@@ -57,13 +114,13 @@ pub fn generate(model: &Model, tree: &Tree, limits: impl Into<Limits>) -> Result
         ctx.set(Flag::AstBuildScaleStrides, 0)?;
         ctx.set(Flag::AstBuildAllowElse, 1)?;
         ctx.set(Flag::AstBuildAllowOr, 1)?;
-        AstBuild::new(&model.context)?.iterators(&iterators)?.node(&schedule)
+        AstBuild::new(context)?.iterators(&iterators)?.node(&schedule)
     };
     let ast = limits.into().run(ctx, build).map_err(fault::library)?;
     let sizes = model.function.sizes.iter().map(|name| (readable(name), name.clone())).collect();
     let labels = model.statements.iter().map(|s| s.label.clone()).collect();
     let mut reader =
-        Reader { model, sizes, prefix, degenerate: BTreeMap::new(), body: BTreeMap::new(), labels };
+        Reader { model, mapping, sizes, prefix, degenerate: BTreeMap::new(), body: BTreeMap::new(), labels };
     let body = reader.node(&ast, None, 0)?;
     let Reader { body: instances, .. } = reader;
     let mut function = model.function.clone();
@@ -111,6 +168,7 @@ fn loop_prefix(function: &Function) -> String {
 
 struct Reader<'a> {
     model: &'a Model,
+    mapping: &'a dyn Mapping,
     /// Sizes by their name in sets.
     sizes: BTreeMap<String, Name>,
     /// What loop names begin with; the depth follows.
@@ -158,7 +216,7 @@ impl Reader<'_> {
                     return self.node(&inner, Some((level, kind)), depth + 1);
                 }
                 let body = self.node(&inner, marked, depth + 1)?;
-                Ok(vec![Stmt::Block { mark: Some(Name::new(&name)), body }])
+                Ok(self.mapping.marked(&name, body, &|depth| self.dimension(depth)))
             }
             AstNodeKind::For { iterator, init, cond: None, body, .. } => {
                 // One iteration: the value takes the variable's place.
@@ -194,7 +252,7 @@ impl Reader<'_> {
                     body,
                 })])
             }
-            AstNodeKind::User(call) => Ok(vec![self.user(&call)?]),
+            AstNodeKind::User(call) => self.user(&call),
         }
     }
 
@@ -215,7 +273,7 @@ impl Reader<'_> {
     }
 
     /// A statement instance.
-    fn user(&mut self, call: &AstExpr) -> Result<Stmt> {
+    fn user(&mut self, call: &AstExpr) -> Result<Vec<Stmt>> {
         let AstExprKind::Op(AstOp::Call, args) = call.kind().map_err(fault::library)? else {
             return Err(fault::generation(format!("a statement that is not a call: {call}")));
         };
@@ -224,7 +282,7 @@ impl Reader<'_> {
             return Err(fault::generation(format!("a call of something that is not a name: {call}")));
         };
         let Some(statement) = self.model.by_tuple(&tuple) else {
-            return Err(fault::generation(format!("`{tuple}` is not a statement of the function")));
+            return self.mapping.added(&tuple, &|depth| self.dimension(depth));
         };
         let iterators = args.iter().map(|arg| self.expr(arg)).collect::<Result<Vec<_>>>()?;
         if iterators.len() != statement.loops.len() {
@@ -234,9 +292,15 @@ impl Reader<'_> {
             true => fresh(&statement.label, &mut self.labels),
             false => statement.label.clone(),
         };
-        let assign = instance(statement, &iterators, label.clone());
+        let at = |depth: usize| self.dimension(depth);
+        let assign = self.mapping.statement(statement, &iterators, label.clone(), &at)?;
         self.body.insert(label, Instance { original: statement.label.clone(), iterators });
-        Ok(Stmt::Assign(assign))
+        Ok(vec![Stmt::Assign(assign)])
+    }
+
+    /// The value of the schedule's dimension of this depth.
+    fn dimension(&self, depth: usize) -> Expr {
+        self.name(&format!("{}{depth}", self.prefix))
     }
 
     fn expr(&self, expr: &AstExpr) -> Result<Expr> {

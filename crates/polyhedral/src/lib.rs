@@ -7,6 +7,7 @@
 //! What is deliberately not here: no front end, no target, no file or process; and no `unsafe`: the set library is behind the crate `isl`.
 
 mod affine;
+pub mod athread;
 pub mod calc;
 pub mod cardinality;
 pub mod check;

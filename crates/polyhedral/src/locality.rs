@@ -178,7 +178,7 @@ pub(crate) fn reuses(model: &Model, band: &Band) -> Result<bool> {
     Ok(!along.contains(&true))
 }
 
-fn bytes(elem: &Elem) -> i64 {
+pub(crate) fn bytes(elem: &Elem) -> i64 {
     match elem {
         Elem::Scalar(scalar) => scalar.bytes() as i64,
         Elem::Pair(a, b) => bytes(a) + bytes(b),

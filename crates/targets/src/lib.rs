@@ -3,6 +3,7 @@
 //! One module a target. A target takes a [`loops::Program`] and returns text; it takes no decision about loops, starts no process
 //! and writes no file.
 
+pub mod athread;
 pub mod c;
 pub mod c_print;
 pub mod openmp;

@@ -4,7 +4,7 @@ use std::io::IsTerminal;
 
 use serde_json::json;
 
-use crate::cli::{Compile, Stage};
+use crate::cli::{Compile, Stage, Target};
 use crate::failure::Failure;
 use crate::files::{read_source, write_whole};
 use crate::pipeline;
@@ -15,6 +15,9 @@ use crate::report;
 /// # Errors
 /// What the stages refuse, and files that can't be read or written.
 pub fn run(arguments: &Compile, as_json: bool) -> Result<(), Failure> {
+    if arguments.target == Target::Athread {
+        return super::compile_athread::run(arguments, as_json);
+    }
     let source = read_source(&arguments.file)?;
     let stage = arguments.emit.unwrap_or(Stage::C);
     let pipeline::Emission { text, warnings, .. } = pipeline::emit(&source, stage, &arguments.choice)?;

@@ -3,6 +3,7 @@
 mod bench;
 mod bench_c;
 mod compile;
+mod compile_athread;
 mod explain;
 mod fmt;
 mod fuzz;

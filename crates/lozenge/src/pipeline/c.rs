@@ -10,7 +10,8 @@ use polyhedral::representation::Representation;
 use polyhedral::{Model, Optimized, Tree};
 use targets::{RegionArray, RegionNames};
 
-use super::{Emission, Front, Lowered};
+use super::athread::OnCores;
+use super::{Emission, Front, Lowered, Parsed};
 use crate::cli::Choice;
 use crate::failure::{Failure, Source};
 use crate::files::read_source;
@@ -176,6 +177,46 @@ pub fn rewrite(
         cfront::splice(&source.text, file, &replacements).map_err(|d| Failure::in_source(source, vec![d]))?;
     let macros = file.regions.iter().flat_map(|r| r.info.macros.iter().cloned()).collect();
     Ok(Emission { text, warnings, macros })
+}
+
+/// The C file with its mapped regions as spawns; none for other sources.
+pub fn athread(
+    front: &Front,
+    choice: &Choice,
+    all: &[OnCores],
+    stem: &str,
+    threads: i64,
+    chip: &targets::athread::Chip,
+) -> Result<Option<String>, Failure> {
+    let Parsed::C(file) = &front.parsed else { return Ok(None) };
+    let source = &front.source;
+    let mut replacements = Vec::new();
+    let mut functions = Vec::new();
+    for (k, region) in file.regions.iter().enumerate() {
+        let Some(one) = all.iter().find(|one| one.original.name == region.function.name) else { continue };
+        may_alias(source, &region.info, choice)?;
+        let names = names(&source.text, &region.info);
+        let nested = |name: &loops::Name| region.info.variable(name).is_some_and(|v| v.access == AccessForm::Subscripts);
+        let host = targets::athread::HostNames {
+            sizes: names.sizes,
+            arrays: region
+                .info
+                .variables
+                .iter()
+                .map(|v| (v.name.clone(), (v.c_name.clone(), nested(&v.name))))
+                .collect(),
+            indent: names.indent,
+        };
+        let text = targets::athread::region(&one.mapped.function, &host, threads, chip)
+            .map_err(|d| Failure::in_source(source, vec![d]))?;
+        functions.push(&one.mapped.function);
+        replacements.push(Replacement { region: k, text, includes: Vec::new() });
+    }
+    let text =
+        cfront::splice(&source.text, file, &replacements).map_err(|d| Failure::in_source(source, vec![d]))?;
+    let preamble =
+        targets::athread::preamble(&functions, stem).map_err(|d| Failure::in_source(source, vec![d]))?;
+    Ok(Some(format!("{preamble}\n{text}")))
 }
 
 /// `X0802` where pointers may overlap and nothing says that they do not.

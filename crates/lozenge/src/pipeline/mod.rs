@@ -3,6 +3,7 @@
 //! [`Front::open`] reads a source, [`Front::lower`] takes a definition of it to a loop program, and [`emit`] prints a stage. Not here:
 //! writing files and running programs (`files`, `execute`), and what the stages do (their rooms).
 
+pub mod athread;
 mod c;
 mod functional;
 
@@ -14,7 +15,7 @@ use polyhedral::Optimized;
 pub use c::schedule_header;
 use targets::{Emitted, Style};
 
-use crate::cli::{Choice, Mode, Stage};
+use crate::cli::{Chip, Choice, Mode, Stage};
 use crate::failure::{Failure, Source};
 
 /// A source, read and checked as far as that goes without choosing a definition.
@@ -282,4 +283,12 @@ pub fn open_c(source: &Source, choice: &Choice) -> Result<CFile, Failure> {
 pub fn check(source: &Source) -> Result<(), Failure> {
     let choice = Choice::default();
     Front::open(source, &choice)?.all(&choice).map(|_| ())
+}
+
+/// What is known of a chip.
+pub fn chip(chip: Chip) -> &'static targets::athread::Chip {
+    match chip {
+        Chip::Sw26010 => &targets::athread::SW26010,
+        Chip::Sw26010Pro => &targets::athread::SW26010_PRO,
+    }
 }

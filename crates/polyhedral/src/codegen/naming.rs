@@ -2,11 +2,14 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use loops::{Expr, Function, Name, Stmt};
+use loops::{Expr, Function, LoopKind, Name, Stmt};
 
 use super::Instance;
 use crate::model::Model;
 use crate::names::fresh;
+
+/// Loops that a mapping to cores has added.
+const CORES: [&str; 3] = ["tid", "rid", "cid"];
 
 /// Renames the loops of a generated function, and with them the instance map.
 pub(super) fn rename(
@@ -38,7 +41,9 @@ impl Renamer<'_> {
         match stmt {
             Stmt::Loop(l) => {
                 let mut taken = taken.clone();
-                let base = self.base(&l.var, &l.body);
+                // The coordinates of cores have their names already.
+                let generated = l.kind != LoopKind::Parallel || !CORES.contains(&l.var.as_str());
+                let base = if generated { self.base(&l.var, &l.body) } else { l.var.to_string() };
                 let var = fresh(&base, &mut taken);
                 let mut inner = names.clone();
                 inner.insert(l.var.clone(), Expr::Var(var.clone()));
@@ -67,7 +72,7 @@ impl Renamer<'_> {
             Stmt::Block { mark, body } => {
                 Stmt::Block { mark: mark.clone(), body: self.block(body, names, taken) }
             }
-            other => other.clone(),
+            other => other.map(&mut |e| put(e), &mut |_| Vec::new()),
         }
     }
 

@@ -1,0 +1,77 @@
+//! `lozenge compile --target athread`: host and slave files and a build script in a folder, or a stage on the way.
+
+use crate::cli::{Compile, Stage};
+use crate::failure::Failure;
+use crate::files::{read_source, write_whole};
+use crate::pipeline::{Front, athread};
+use crate::report;
+
+/// Runs the command.
+///
+/// # Errors
+/// What the stages refuse, and files that can't be read or written.
+pub fn run(arguments: &Compile, as_json: bool) -> Result<(), Failure> {
+    let source = read_source(&arguments.file)?;
+    let front = Front::open(&source, &arguments.choice)?;
+    let request = athread::Request {
+        cores: arguments.cores.clone(),
+        threads: arguments.threads,
+        sizes: arguments.sizes.clone(),
+    };
+    let all = athread::map(&front, &arguments.choice, &request)?;
+    for one in &all {
+        for note in &one.mapped.notes {
+            report::print_error(&format!("{}: {note}\n", one.original.name));
+        }
+    }
+    let stem = arguments.file.file_stem().and_then(|s| s.to_str()).unwrap_or("program");
+    let text = match arguments.emit {
+        Some(Stage::Schedule) => athread::stages(&all),
+        Some(Stage::Loops) => {
+            loops::Program { functions: all.iter().map(|o| o.mapped.function.clone()).collect() }.to_string()
+        }
+        Some(Stage::C) | None => {
+            let files = athread::files(&front, &arguments.choice, &request, &all, stem)?;
+            return write(arguments, stem, &files, as_json);
+        }
+        Some(_) => {
+            return Err(Failure::refused("X0007", "this stage is not on the way to the target athread")
+                .help("the stages are schedule, loops and c"));
+        }
+    };
+    if let Some(output) = &arguments.output {
+        return write_whole(output, text.as_bytes());
+    }
+    report::print(&text);
+    Ok(())
+}
+
+/// Writes the files to the folder, or prints the slave file.
+fn write(arguments: &Compile, stem: &str, files: &targets::athread::Files, as_json: bool) -> Result<(), Failure> {
+    let Some(folder) = &arguments.output else {
+        report::print(&files.slave);
+        return Ok(());
+    };
+    std::fs::create_dir_all(folder).map_err(|error| {
+        Failure::refused("X0004", format!("can't make the folder {}: {error}", folder.display()))
+    })?;
+    let mut all = vec![
+        (format!("{stem}_host.c"), &files.host),
+        (format!("{stem}_slave.c"), &files.slave),
+        ("build.sh".to_owned(), &files.build),
+    ];
+    if let Some((name, text)) = &files.header {
+        all.push((name.clone(), text));
+    }
+    let mut written = Vec::new();
+    for (name, text) in all {
+        let path = folder.join(name);
+        write_whole(&path, text.as_bytes())?;
+        written.push(path.display().to_string());
+    }
+    if as_json {
+        let value = serde_json::json!({ "ok": true, "written": written });
+        report::print(&format!("{value:#}\n"));
+    }
+    Ok(())
+}

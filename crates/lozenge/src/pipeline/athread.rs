@@ -1,0 +1,107 @@
+//! The target `athread`: kernels by the polyhedral side, host and slave files by the target.
+
+use loops::{Function, Name};
+use polyhedral::athread::{Grid, Mapped};
+use targets::athread::Files;
+
+use super::Front;
+use crate::cli::{Choice, Cores, Parallel};
+use crate::failure::Failure;
+
+/// What the mapping is asked for.
+#[derive(Clone, Debug)]
+pub struct Request {
+    /// Chip and number of parallel loops.
+    pub cores: Cores,
+    /// Number of cores; all, if none.
+    pub threads: Option<u32>,
+    /// Sizes that tiles are chosen for.
+    pub sizes: Vec<(String, i64)>,
+}
+
+/// A definition and what became of it.
+#[derive(Clone, Debug)]
+pub struct OnCores {
+    /// The function of the source.
+    pub original: Function,
+    /// The mapped one.
+    pub mapped: Mapped,
+}
+
+impl Request {
+    /// The cores: formula 17 of the document, with the cores of a row side by side.
+    ///
+    /// # Errors
+    /// `P0704` for more cores than the chip has.
+    pub fn grid(&self) -> Result<Grid, Failure> {
+        let threads = i64::from(self.threads.unwrap_or(64));
+        if threads > 64 {
+            let message = format!("{threads} threads are asked for, and a core group has 64 cores");
+            return Err(Failure::refused("P0704", message).help("ask for at most 64: `--threads 64`"));
+        }
+        Ok(match self.cores.parallel {
+            Parallel::Two if threads % 8 == 0 => Grid::Plane(threads / 8, 8),
+            Parallel::Two if threads <= 8 => Grid::Plane(1, threads),
+            Parallel::Two => {
+                let message = format!("{threads} threads cannot be rows of 8 cores, as two parallel loops need them");
+                return Err(Failure::refused("P0704", message)
+                    .help("ask for a multiple of 8, for at most 8, or for one parallel loop: `--parallel 1d`"));
+            }
+            Parallel::One => Grid::Line(threads),
+        })
+    }
+}
+
+/// Maps the chosen definition, or all.
+///
+/// # Errors
+/// What the front ends and the polyhedral side refuse.
+pub fn map(front: &Front, choice: &Choice, request: &Request) -> Result<Vec<OnCores>, Failure> {
+    let grid = request.grid()?;
+    let chip = super::chip(request.cores.chip);
+    front
+        .wanted(choice)?
+        .iter()
+        .map(|name| {
+            let original = front.original(name, choice)?;
+            let hints = request.sizes.iter().map(|(name, n)| (Name::new(name), *n)).collect();
+            let options = polyhedral::athread::Options {
+                grid,
+                hints,
+                ldm: chip.buffers(),
+                ..polyhedral::athread::Options::default()
+            };
+            let mapped = polyhedral::athread::map(&original, &options)
+                .map_err(|d| Failure::in_source(&front.source, vec![d]))?;
+            Ok(OnCores { original, mapped })
+        })
+        .collect()
+}
+
+/// The schedule trees of all stages.
+pub fn stages(all: &[OnCores]) -> String {
+    let mut text = String::new();
+    for one in all {
+        if all.len() > 1 {
+            text.push_str(&super::schedule_header(one.original.name.as_str()));
+        }
+        for (stage, tree) in &one.mapped.stages {
+            text.push_str(&format!("# {stage}\n{tree}\n"));
+        }
+    }
+    text
+}
+
+/// The files for mapped definitions: of a C source the whole file with its regions replaced, else functions with the interface of the target `openmp`.
+///
+/// # Errors
+/// What the target refuses.
+pub fn files(front: &Front, choice: &Choice, request: &Request, all: &[OnCores], stem: &str) -> Result<Files, Failure> {
+    let chip = super::chip(request.cores.chip);
+    let threads = request.grid()?.cores();
+    let functions: Vec<&Function> = all.iter().map(|one| &one.mapped.function).collect();
+    match super::c::athread(front, choice, all, stem, threads, chip)? {
+        Some(host) => Ok(Files { host, ..targets::athread::around(&functions, stem, chip).map_err(Failure::from)? }),
+        None => targets::athread::emit(&functions, stem, threads, chip).map_err(Failure::from),
+    }
+}

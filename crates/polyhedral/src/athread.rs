@@ -1,0 +1,129 @@
+//! Mapping to a core group of Sunway: from a function to one whose kernels run on a grid of cores with local memory.
+//!
+//! The modules are those of the third document (sections 4 to 6), each a function on schedule trees: the heterogeneous split ([`split`]) finds the
+//! outermost bands that can run in parallel; tiling ([`tile`]) chooses sizes by formulas 14, 17 and 23 and a cost model; data mapping ([`data`]) decides
+//! what goes to local memory, in which boxes and inside which loop; [`build`] puts threads, tiles, transfers and waits into the tree; [`code`] makes
+//! loops of it. The result is a loop program that the interpreter runs: a block `kernel` for each spawn, in it parallel loops over the cores, in them
+//! local arrays of kind scratchpad, copies and waits. Two parallel loops in sequence in one kernel are separated by a barrier.
+//!
+//! A tile is known by its number: `floor(i / size)`, and core `rid` has the tiles with `number mod rows = rid`. So sizes of arrays stay symbolic, no core
+//! has more than one tile more than another, and where there is one tile a core this is the block mapping of formula 14.
+
+mod build;
+mod code;
+mod data;
+mod split;
+mod tile;
+
+use std::collections::BTreeMap;
+
+use loops::{Function, Name};
+
+use crate::dependence;
+use crate::fault::Result;
+use crate::model::Model;
+use crate::scheduling::{self, Fusion};
+use crate::tree::Tree;
+use crate::{check, transform};
+
+/// The cores of a kernel.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Grid {
+    /// One parallel loop, over `tid`.
+    Line(i64),
+    /// Two parallel loops, over rows `rid` and columns `cid`.
+    Plane(i64, i64),
+}
+
+impl Grid {
+    /// Number of cores.
+    pub fn cores(self) -> i64 {
+        match self {
+            Grid::Line(n) => n,
+            Grid::Plane(rows, columns) => rows * columns,
+        }
+    }
+}
+
+/// What the mapping needs to know.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// The cores.
+    pub grid: Grid,
+    /// Bytes of a core's local memory that arrays may take.
+    pub ldm: i64,
+    /// Values of sizes that the tile sizes are chosen for; the code is right for all.
+    pub hints: BTreeMap<Name, i64>,
+    /// Bound on the set library's operations, for each stage.
+    pub operations: u64,
+}
+
+impl Default for Options {
+    fn default() -> Options {
+        Options { grid: Grid::Plane(8, 8), ldm: 60 << 10, hints: BTreeMap::new(), operations: 4_000_000 }
+    }
+}
+
+/// A mapped function.
+#[derive(Clone, Debug)]
+pub struct Mapped {
+    /// Equal in meaning to the function it was made from.
+    pub function: Function,
+    /// The schedule tree after each module, by the module's name.
+    pub stages: Vec<(&'static str, Tree)>,
+    /// What was done, a line for each kernel, and what was given up.
+    pub notes: Vec<String>,
+}
+
+/// Maps a function.
+///
+/// # Errors
+/// `P0701` nothing is parallel; `P0702` the data of a tile does not fit; those of the model and the set library.
+pub fn map(function: &Function, options: &Options) -> Result<Mapped> {
+    if let Some(expanded) = transform::expand::expand(function)
+        && let Ok(mapped) = map_as_it_is(&expanded, options)
+    {
+        return Ok(mapped);
+    }
+    map_as_it_is(function, options)
+}
+
+fn map_as_it_is(function: &Function, options: &Options) -> Result<Mapped> {
+    let ctx = isl::Ctx::new();
+    let model = ctx.limited(options.operations, || Model::extract_in(&ctx, function))?;
+    let dependences = ctx.limited(options.operations, || dependence::memory(&model))?;
+    let scheduling = scheduling::Options {
+        fusion: Fusion::None,
+        limits: options.operations.into(),
+        ..scheduling::Options::default()
+    };
+    let scheduled = scheduling::schedule(&model, &dependences, &scheduling)?.tree;
+    let mut notes = Vec::new();
+    let program = ctx.limited(options.operations, || {
+        let program = split::split(&model, &dependences, &scheduled)?;
+        if split::everything_parallel(&program) {
+            return Ok(program);
+        }
+        // The order of the text may have parallel loops inside a sequential one, where the scheduler has skewed them into a single nest.
+        let original = Tree::original(&model)?;
+        let marked = split::coincident(&model, &dependences, &original)?;
+        let other = split::split(&model, &dependences, &marked)?;
+        Ok(if split::weight(&other) < split::weight(&program) { other } else { program })
+    })?;
+    if !split::has_kernel(&program) {
+        return Err(split::nothing_parallel(&model));
+    }
+    let mut stages = Vec::new();
+    stages.push(("scheduled", build::scheduled(&model, &program)?));
+    stages.push(("split", build::kernels(&model, &program)?));
+    let sized = ctx.limited(options.operations, || tile::choose(&model, &dependences, program, options, &mut notes))?;
+    let tiled = build::tiled(&model, &sized)?;
+    ctx.limited(options.operations.saturating_mul(4), || check::tree(&model, &dependences, &tiled))?;
+    stages.push(("tiled", tiled));
+    stages.push(("mapped", build::mapped(&model, &sized)?));
+    stages.push(("copies", build::copies(&model, &sized)?));
+    let whole = build::whole(&model, &sized)?;
+    stages.push(("waits", whole.clone()));
+    let function = code::generate(&model, &sized, &whole, options)?;
+    Ok(Mapped { function, stages, notes })
+}

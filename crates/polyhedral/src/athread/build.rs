@@ -1,0 +1,385 @@
+//! The schedule tree after each module: kernels, tiles, threads, transfers, waits (figures 7 to 13 of the document).
+
+use std::collections::BTreeSet;
+
+use isl::{Dim, UnionMap, UnionPwAff, UnionSet};
+use loops::Name;
+
+use super::data;
+use super::split::{self, Item, Kernel, Part, filter_of};
+use super::tile::{Sized, mapped as cores_of};
+use super::Grid;
+use crate::fault::{self, Result};
+use crate::locality;
+use crate::model::Model;
+use crate::names::{fresh, readable};
+use crate::transform::mark::mark_band;
+use crate::tree::{Band, Branch, FunctionText, LoopCode, MapText, Member, Node, SetText, Tree};
+
+/// How far the mapping has come.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Stage {
+    Scheduled,
+    Kernels,
+    Tiled,
+    Mapped,
+    Copies,
+    Waits,
+}
+
+/// The mark of what becomes one spawn.
+pub(super) const KERNEL: &str = "kernel";
+/// The mark of what every core runs; two of them in sequence have a barrier between them.
+pub(super) const THREADS: &str = "threads";
+/// The beginning of the mark above the place where buffers are declared.
+pub(super) const LOCAL: &str = "local ";
+/// The mark of the points of a tile.
+pub(super) const TILE: &str = "tile";
+
+/// The tree with fused parallel loops.
+pub(super) fn scheduled(model: &Model, items: &[Item]) -> Result<Tree> {
+    Builder { model, stage: Stage::Scheduled, grid: Grid::Line(1), names: Names::default() }.tree(items)
+}
+
+/// The tree with marks for kernels.
+pub(super) fn kernels(model: &Model, items: &[Item]) -> Result<Tree> {
+    Builder { model, stage: Stage::Kernels, grid: Grid::Line(1), names: Names::default() }.tree(items)
+}
+
+/// The tree with tiles.
+pub(super) fn tiled(model: &Model, sized: &Sized) -> Result<Tree> {
+    at(model, sized, Stage::Tiled)
+}
+
+/// The tree with threads.
+pub(super) fn mapped(model: &Model, sized: &Sized) -> Result<Tree> {
+    at(model, sized, Stage::Mapped)
+}
+
+/// The tree with transfers.
+pub(super) fn copies(model: &Model, sized: &Sized) -> Result<Tree> {
+    at(model, sized, Stage::Copies)
+}
+
+/// The tree with transfers and waits.
+pub(super) fn whole(model: &Model, sized: &Sized) -> Result<Tree> {
+    at(model, sized, Stage::Waits)
+}
+
+fn at(model: &Model, sized: &Sized, stage: Stage) -> Result<Tree> {
+    Builder { model, stage, grid: sized.grid, names: names(model, &sized.items) }.tree(&sized.items)
+}
+
+/// Names of the buffers of each kernel, by kernel and group.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Names {
+    buffers: Vec<Vec<Name>>,
+}
+
+impl Names {
+    /// The name of a buffer.
+    pub fn buffer(&self, kernel: usize, group: usize) -> &Name {
+        &self.buffers[kernel][group]
+    }
+}
+
+/// The kernels of a program in order.
+pub(super) fn all_kernels(items: &[Item]) -> Vec<&Kernel> {
+    items
+        .iter()
+        .flat_map(|item| match item {
+            Item::Kernel(kernel) => vec![kernel],
+            Item::Host(_) => vec![],
+            Item::Loop { items, .. } => all_kernels(items),
+        })
+        .collect()
+}
+
+/// Names for the buffers: `slave_A`, unique in the function.
+pub(super) fn names(model: &Model, items: &[Item]) -> Names {
+    let mut taken: BTreeSet<Name> = model.function.sizes.iter().cloned().collect();
+    taken.extend(model.function.params.iter().map(|p| p.name.clone()));
+    taken.extend(model.locals.iter().map(|l| l.name.clone()));
+    let kernels = all_kernels(items);
+    let buffers = kernels
+        .iter()
+        .map(|kernel| {
+            // Kernels are apart: each may use the names again.
+            let mut taken = taken.clone();
+            kernel.groups.iter().map(|g| fresh(&format!("slave_{}", readable(&g.array)), &mut taken)).collect()
+        })
+        .collect();
+    Names { buffers }
+}
+
+struct Builder<'a> {
+    model: &'a Model,
+    stage: Stage,
+    grid: Grid,
+    names: Names,
+}
+
+impl Builder<'_> {
+    fn tree(&self, items: &[Item]) -> Result<Tree> {
+        let domain = self.model.domain()?.intersect_params(&self.model.context).map_err(fault::library)?;
+        let mut next = 0;
+        let child = self.sequence(items, &mut next, true)?;
+        Ok(Tree { root: Node::Domain { domain: SetText::new(domain.to_string()), child: Box::new(child) } })
+    }
+
+    /// Items in sequence; what is all kernels below gets one mark, so that it is one spawn.
+    fn sequence(&self, items: &[Item], next: &mut usize, host: bool) -> Result<Node> {
+        let on_cores = |item: &Item| only_kernels(item);
+        if host && self.stage >= Stage::Kernels && items.iter().all(on_cores) {
+            let child = self.sequence(items, next, false)?;
+            return Ok(Node::Mark { name: KERNEL.to_owned(), child: Box::new(child) });
+        }
+        let mut branches: Vec<Branch> = Vec::new();
+        let mut k = 0;
+        while k < items.len() {
+            // Neighbours that run on the cores are one spawn.
+            let run = if host && self.stage >= Stage::Kernels {
+                items[k..].iter().take_while(|item| on_cores(item)).count()
+            } else {
+                0
+            };
+            if run > 1 {
+                let child = self.sequence(&items[k..k + run], next, true)?;
+                let mut all = UnionSet::empty(&self.model.ctx).map_err(fault::library)?;
+                for item in &items[k..k + run] {
+                    let own = split::read(self.model, filter_of(item))?;
+                    all = all.union(&own).map_err(fault::library)?;
+                }
+                branches.push(Branch { filter: SetText::new(all.to_string()), child: Box::new(child) });
+                k += run;
+                continue;
+            }
+            let node = self.item(&items[k], next, host)?;
+            branches.push(Branch { filter: filter_of(&items[k]).clone(), child: Box::new(node) });
+            k += 1;
+        }
+        Ok(if branches.len() == 1 { *branches.remove(0).child } else { Node::Sequence(branches) })
+    }
+
+    fn item(&self, item: &Item, next: &mut usize, host: bool) -> Result<Node> {
+        match item {
+            Item::Host(branch) => Ok((*branch.child).clone()),
+            Item::Loop { members, items, .. } => {
+                let marked = host && self.stage >= Stage::Kernels && only_kernels(item);
+                let child = Box::new(self.sequence(items, next, host && !marked)?);
+                let band = Node::Band(Band { members: members.clone(), permutable: false, isolate: None, child });
+                Ok(if marked { Node::Mark { name: KERNEL.to_owned(), child: Box::new(band) } } else { band })
+            }
+            Item::Kernel(kernel) => {
+                let number = *next;
+                *next += 1;
+                let node = self.kernel(kernel, number)?;
+                let node = match self.stage >= Stage::Mapped {
+                    true => Node::Mark { name: format!("{THREADS} {number}"), child: Box::new(node) },
+                    false => node,
+                };
+                Ok(match host && self.stage >= Stage::Kernels {
+                    true => Node::Mark { name: KERNEL.to_owned(), child: Box::new(node) },
+                    false => node,
+                })
+            }
+        }
+    }
+
+    fn kernel(&self, kernel: &Kernel, number: usize) -> Result<Node> {
+        if self.stage < Stage::Tiled {
+            let child = self.plain_parts(kernel)?;
+            let members = kernel.parallel.clone();
+            return Ok(Node::Band(Band { members, permutable: true, isolate: None, child: Box::new(child) }));
+        }
+        let sized: Vec<(Member, i64)> = kernel.parallel.iter().cloned().zip(kernel.sizes.iter().copied()).collect();
+        let tiles = sized.iter().map(|(m, size)| tile_member(self.model, m, *size)).collect::<Result<Vec<_>>>()?;
+        let parts = kernel
+            .parts
+            .iter()
+            .enumerate()
+            .map(|(k, part)| {
+                let child = self.part(kernel, number, k, part)?;
+                Ok(Branch { filter: part.filter.clone(), child: Box::new(child) })
+            })
+            .collect::<Result<Vec<_>>>()?;
+        let child = self.moved(kernel, number, None, kernel.parallel.len(), parts)?;
+        let band = Node::Band(Band { members: tiles, permutable: true, isolate: None, child: Box::new(child) });
+        if self.stage < Stage::Mapped {
+            return Ok(band);
+        }
+        let filter = self.own_tiles(kernel)?;
+        Ok(Node::Filter(Branch { filter: SetText::new(filter.to_string()), child: Box::new(band) }))
+    }
+
+    /// The instances of this core: `floor(i / size) mod rows = rid`.
+    fn own_tiles(&self, kernel: &Kernel) -> Result<UnionSet> {
+        let cores = cores_of(kernel, self.grid);
+        let names = threads(self.model, self.grid, cores.len());
+        let filter = || -> isl::Result<UnionSet> {
+            let mut all: Option<UnionMap> = None;
+            for ((member, size), n) in kernel.parallel.iter().zip(&kernel.sizes).zip(&cores) {
+                let own = UnionPwAff::read(&self.model.ctx, member.function.as_str())?;
+                let own = own.scale_down(*size)?.floor()?.modulo(*n)?.graph()?;
+                all = Some(match all {
+                    None => own,
+                    Some(before) => before.flat_range_product(&own)?,
+                });
+            }
+            let all = all.unwrap_or(UnionMap::empty(&self.model.ctx)?);
+            let point = format!("[{0}] -> {{ [{0}] }}", names.join(", "));
+            all.intersect_range(&UnionSet::read(&self.model.ctx, &point)?)?.domain()
+        };
+        filter().map_err(fault::library)
+    }
+
+    fn plain_parts(&self, kernel: &Kernel) -> Result<Node> {
+        let mut branches: Vec<Branch> = kernel
+            .parts
+            .iter()
+            .map(|part| {
+                let child = if part.inner.is_empty() {
+                    part.leaf.clone()
+                } else {
+                    let child = Box::new(part.leaf.clone());
+                    Node::Band(Band { members: part.inner.clone(), permutable: true, isolate: None, child })
+                };
+                Branch { filter: part.filter.clone(), child: Box::new(child) }
+            })
+            .collect();
+        Ok(if branches.len() == 1 { *branches.remove(0).child } else { Node::Sequence(branches) })
+    }
+
+    /// The tile loops of a part, with the transfers inside each, around the points of a tile.
+    fn part(&self, kernel: &Kernel, number: usize, k: usize, part: &Part) -> Result<Node> {
+        let filter = split::read(self.model, &part.filter)?;
+        let parallel = split::restricted(self.model, &kernel.parallel, &filter)?;
+        let inner = split::restricted(self.model, &part.inner, &filter)?;
+        // Nothing is carried by the parallel loops: they go innermost, where they leave no chain of additions.
+        let mut points: Vec<Member> = if part.leaf == Node::Leaf {
+            inner.into_iter().chain(parallel).collect()
+        } else {
+            parallel.into_iter().chain(inner).collect()
+        };
+        for point in &mut points {
+            point.code = LoopCode::Default;
+        }
+        let mut marks = vec![None; points.len()];
+        if part.leaf == Node::Leaf
+            && let Some(last) = points.last()
+            && last.coincident
+            && locality::vector_score(self.model, last)? > 0
+        {
+            marks[points.len() - 1] = Some("vector");
+        }
+        let child = Box::new(part.leaf.clone());
+        let band = Band { members: points, permutable: true, isolate: None, child };
+        let mut node = if self.stage >= Stage::Mapped { mark_band(band, &marks)? } else { Node::Band(band) };
+        if self.stage >= Stage::Mapped {
+            node = Node::Mark { name: TILE.to_owned(), child: Box::new(node) };
+        }
+        for (depth, (member, size)) in part.inner.iter().zip(&part.sizes).enumerate().rev() {
+            let level = kernel.parallel.len() + depth + 1;
+            let branch = Branch { filter: part.filter.clone(), child: Box::new(node) };
+            let child = self.moved(kernel, number, Some(k), level, vec![branch])?;
+            let tile = tile_member(self.model, member, *size)?;
+            node = Node::Band(Band { members: vec![tile], permutable: false, isolate: None, child: Box::new(child) });
+        }
+        // Buffers of this part that no loop of its own moves.
+        let branch = Branch { filter: part.filter.clone(), child: Box::new(node) };
+        self.moved(kernel, number, Some(k), kernel.parallel.len(), vec![branch])
+    }
+
+    /// Branches between what brings in and out the groups of a level.
+    fn moved(
+        &self,
+        kernel: &Kernel,
+        number: usize,
+        part: Option<usize>,
+        level: usize,
+        mut branches: Vec<Branch>,
+    ) -> Result<Node> {
+        let own: Vec<usize> = (0..kernel.groups.len())
+            .filter(|k| kernel.groups[*k].part == part && kernel.groups[*k].level == level)
+            .collect();
+        if self.stage < Stage::Copies || own.is_empty() {
+            return Ok(if branches.len() == 1 { *branches.remove(0).child } else { Node::Sequence(branches) });
+        }
+        let mut before: Vec<String> = Vec::new();
+        let mut after: Vec<String> = Vec::new();
+        let waits = self.stage >= Stage::Waits;
+        // Kernels may have buffers of one name: the later ones' tuples carry their number.
+        let suffix = |k: &usize| {
+            let own = tuple_suffix(self.names.buffer(number, *k));
+            if number == 0 { own } else { format!("{own}__k{number}") }
+        };
+        let gets: Vec<&usize> = own.iter().filter(|k| kernel.groups[**k].get).collect();
+        let puts: Vec<&usize> = own.iter().filter(|k| kernel.groups[**k].put).collect();
+        before.extend(gets.iter().map(|k| format!("get_{}", suffix(k))));
+        after.extend(puts.iter().map(|k| format!("put_{}", suffix(k))));
+        if waits {
+            before.extend(gets.iter().map(|k| format!("wait_get_{}", suffix(k))));
+            after.extend(puts.iter().map(|k| format!("wait_put_{}", suffix(k))));
+        }
+        let mut tiles = UnionSet::empty(&self.model.ctx).map_err(fault::library)?;
+        let parts: Vec<usize> = part.map_or((0..kernel.parts.len()).collect(), |p| vec![p]);
+        let mine = self.own_tiles(kernel)?;
+        for p in parts {
+            let reached = data::prefix(self.model, kernel, p, level)?
+                .intersect_domain(&mine)
+                .and_then(|map| tiles.union(&map.range()?))
+                .map_err(fault::library)?;
+            tiles = reached;
+        }
+        let extension = || -> isl::Result<UnionMap> {
+            let mut all = UnionMap::empty(&self.model.ctx)?;
+            for set in tiles.coalesce()?.sets()? {
+                for name in before.iter().chain(&after) {
+                    all = all.union(&set.identity()?.set_tuple_name(Dim::Out, name)?.to_union()?)?;
+                }
+            }
+            Ok(all)
+        };
+        let extension = extension().map_err(fault::library)?;
+        let dims: Vec<String> = (0..kernel.outer.len() + level).map(|k| format!("t{k}")).collect();
+        let branch = |name: &String| Branch {
+            filter: SetText::new(format!("{{ {name}[{}] }}", dims.join(", "))),
+            child: Box::new(Node::Leaf),
+        };
+        let mut all: Vec<Branch> = before.iter().map(branch).collect();
+        all.extend(branches);
+        all.extend(after.iter().map(branch));
+        let mut node = Node::Sequence(all);
+        if !before.is_empty() || !after.is_empty() {
+            node = Node::Extension { extension: MapText::new(extension.to_string()), child: Box::new(node) };
+        }
+        let names: Vec<String> = own.iter().map(|k| self.names.buffer(number, *k).to_string()).collect();
+        Ok(Node::Mark { name: format!("{LOCAL}{number}: {}", names.join(", ")), child: Box::new(node) })
+    }
+}
+
+/// Names of the thread's coordinates in sets.
+pub(super) fn threads(model: &Model, grid: Grid, mapped: usize) -> Vec<String> {
+    let mut taken: BTreeSet<Name> = model.function.sizes.iter().map(|s| Name::new(readable(s))).collect();
+    taken.extend(model.function.params.iter().map(|p| p.name.clone()));
+    let names: &[&str] = if mapped == 2 && matches!(grid, Grid::Plane(..)) { &["rid", "cid"] } else { &["tid"] };
+    names.iter().map(|name| fresh(name, &mut taken).to_string()).collect()
+}
+
+/// What tuples of a buffer are called after `get_` and the like.
+pub(super) fn tuple_suffix(buffer: &Name) -> String {
+    buffer.strip_prefix("slave_").unwrap_or(buffer).to_owned()
+}
+
+fn tile_member(model: &Model, member: &Member, size: i64) -> Result<Member> {
+    let own = split::function(model, member)?.scale_down(size).and_then(|f| f.floor()).map_err(fault::library)?;
+    Ok(Member { function: FunctionText::new(own.to_string()), coincident: member.coincident, code: LoopCode::Default })
+}
+
+fn only_kernels(item: &Item) -> bool {
+    match item {
+        Item::Kernel(_) => true,
+        Item::Host(_) => false,
+        Item::Loop { items, .. } => items.iter().all(only_kernels),
+    }
+}

@@ -1,0 +1,241 @@
+//! From the mapped tree to loops (section 6): statements use the buffers, transfers and waits become copies, marks become kernels and loops over the cores.
+
+use std::collections::BTreeMap;
+
+use isl::Set;
+use loops::{
+    Access, ArrayDecl, Assign, Copy, CopyKind, Expr, Function, Loop, LoopKind, Name, Stmt, Storage,
+};
+
+use super::build::{self, KERNEL, LOCAL, Names, THREADS, TILE};
+use super::data::{self, Group};
+use super::split::Kernel;
+use super::tile::{Sized, mapped};
+use super::{Grid, Options};
+use crate::codegen::{self, Mapping, tidy};
+use crate::fault::{self, Result};
+use crate::model::{Model, Statement};
+use crate::names::readable;
+use crate::tree::Tree;
+
+/// The function of a mapped tree.
+pub(super) fn generate(model: &Model, sized: &Sized, tree: &Tree, options: &Options) -> Result<Function> {
+    let names = build::names(model, &sized.items);
+    let kernels = build::all_kernels(&sized.items);
+    let mut buffers = BTreeMap::new();
+    let mut kernel_of = BTreeMap::new();
+    for (number, kernel) in kernels.iter().enumerate() {
+        for (k, group) in kernel.groups.iter().enumerate() {
+            for access in &group.accesses {
+                buffers.insert((model.statements[access.0].label.clone(), access.1.clone()), (number, k));
+            }
+        }
+        for part in &kernel.parts {
+            for statement in &part.statements {
+                kernel_of.insert(model.statements[*statement].label.clone(), number);
+            }
+        }
+    }
+    let mapper = Mapper { model, grid: sized.grid, names: &names, kernels, buffers };
+    let mut bounds = Vec::new();
+    for count in [1, 2] {
+        let cores = match (count, sized.grid) {
+            (2, Grid::Plane(rows, columns)) => vec![rows, columns],
+            (2, Grid::Line(_)) => continue,
+            (_, grid) => vec![grid.cores()],
+        };
+        let threads = build::threads(model, sized.grid, count);
+        bounds.extend(threads.into_iter().zip(cores));
+    }
+    bounds.sort();
+    bounds.dedup();
+    let context = || -> isl::Result<Set> {
+        let text: Vec<String> = bounds.iter().map(|(name, n)| format!("0 <= {name} < {n}")).collect();
+        let params: Vec<&str> = bounds.iter().map(|(name, _)| name.as_str()).collect();
+        let own = Set::read(&model.ctx, &format!("[{}] -> {{ : {} }}", params.join(", "), text.join(" and ")))?;
+        model.context.intersect(&own)
+    };
+    let context = context().map_err(fault::library)?;
+    let generated = codegen::generate_mapped(model, tree, &context, &mapper, options.operations)?;
+    Ok(generated.function)
+}
+
+struct Mapper<'a> {
+    model: &'a Model,
+    grid: Grid,
+    names: &'a Names,
+    kernels: Vec<&'a Kernel>,
+    /// The buffer (kernel and group) of each access by statement.
+    buffers: BTreeMap<(Name, Access), (usize, usize)>,
+}
+
+impl Mapper<'_> {
+    fn group(&self, number: usize, k: usize) -> (&Name, &Group) {
+        (self.names.buffer(number, k), &self.kernels[number].groups[k])
+    }
+
+    /// Extents of a box here: cut off at the rim of the array.
+    fn extents(&self, group: &Group, at: &dyn Fn(usize) -> Expr) -> Vec<Expr> {
+        let dims = data::declared(self.model, &group.array).map_or(&[][..], |(_, dims)| dims);
+        group
+            .extents
+            .iter()
+            .zip(&group.corner)
+            .zip(dims)
+            .map(|((extent, corner), dim)| {
+                let end = dim.clone();
+                let left = tidy(&(end.clone() - corner.expr(at)));
+                match (&left, corner.clip) {
+                    (Expr::Int(n), false) => Expr::Int((*n).min(*extent)),
+                    (_, false) => Expr::Int(*extent).min(left),
+                    (_, true) => {
+                        // The box begins before the array.
+                        let unclipped = data::Corner { clip: false, ..corner.clone() };
+                        let far = tidy(&(unclipped.expr(at) + *extent));
+                        Expr::Int(*extent).min(end.min(far) - corner.expr(at))
+                    }
+                }
+            })
+            .collect()
+    }
+
+    fn corner(&self, group: &Group, at: &dyn Fn(usize) -> Expr) -> Vec<Expr> {
+        group.corner.iter().map(|corner| corner.expr(at)).collect()
+    }
+
+    fn transfer(&self, number: usize, k: usize, kind: CopyKind, at: &dyn Fn(usize) -> Expr) -> Stmt {
+        let (name, group) = self.group(number, k);
+        let path = group.accesses.first().map(|(_, access)| access.path.clone()).unwrap_or_default();
+        let outside = Access { array: group.array.clone(), indices: self.corner(group, at), path };
+        let inside = Access::element(name.clone(), vec![Expr::Int(0); group.extents.len()]);
+        let (from, to) = match kind {
+            CopyKind::Get => (outside, inside),
+            CopyKind::Put => (inside, outside),
+        };
+        Stmt::Copy(Copy { kind, from, to, extents: self.extents(group, at), tag: Some(reply(name)) })
+    }
+
+    fn find(&self, suffix: &str, at_kernel: Option<usize>) -> Option<(usize, usize)> {
+        let kernels = (0..self.kernels.len()).filter(|n| at_kernel.is_none_or(|k| k == *n));
+        let mut all = kernels.flat_map(|n| (0..self.kernels[n].groups.len()).map(move |k| (n, k)));
+        all.find(|(n, k)| build::tuple_suffix(self.names.buffer(*n, *k)) == suffix)
+    }
+
+    fn threads(&self, number: Option<usize>, body: Vec<Stmt>) -> Vec<Stmt> {
+        let cores = match number {
+            Some(number) => mapped(self.kernels[number], self.grid),
+            None => vec![self.grid.cores()],
+        };
+        let names = build::threads(self.model, self.grid, cores.len());
+        let mut body = body;
+        for (name, n) in names.iter().zip(&cores).rev() {
+            body = vec![Stmt::Loop(Loop {
+                var: Name::new(name),
+                lower: Expr::Int(0),
+                upper: Expr::Int(*n),
+                step: 1,
+                kind: LoopKind::Parallel,
+                reductions: Vec::new(),
+                body,
+            })];
+        }
+        body
+    }
+}
+
+/// The reply word of a buffer.
+fn reply(buffer: &Name) -> Name {
+    Name::new(format!("reply_{}", build::tuple_suffix(buffer)))
+}
+
+impl Mapping for Mapper<'_> {
+    fn statement(
+        &self,
+        statement: &Statement,
+        iterators: &[Expr],
+        label: Name,
+        at: &dyn Fn(usize) -> Expr,
+    ) -> Result<Assign> {
+        let values: BTreeMap<Name, &Expr> = statement.iterators().into_iter().zip(iterators).collect();
+        let put = |e: &Expr| tidy(&e.substitute(&|name| values.get(name).map(|e| (*e).clone())));
+        let access = |access: &Access| -> Access {
+            let Some((number, k)) = self.buffers.get(&(statement.label.clone(), access.clone())) else {
+                return access.map_indices(&mut |e| put(e));
+            };
+            let (name, group) = self.group(*number, *k);
+            let corner = self.corner(group, at);
+            let indices = access.indices.iter().zip(corner).map(|(e, c)| tidy(&(put(e) - c))).collect();
+            Access { array: name.clone(), indices, path: vec![] }
+        };
+        fn value(e: &Expr, access: &dyn Fn(&Access) -> Access, put: &dyn Fn(&Expr) -> Expr) -> Expr {
+            match e {
+                Expr::Load(a) => Expr::Load(access(a)),
+                Expr::Var(_) => put(e),
+                other => other.map_children(&mut |e| value(e, access, put)),
+            }
+        }
+        Ok(Assign {
+            label: Some(label),
+            target: access(&statement.assign.target),
+            update: statement.assign.update,
+            value: value(&statement.assign.value, &access, &put),
+        })
+    }
+
+    fn added(&self, tuple: &str, at: &dyn Fn(usize) -> Expr) -> Result<Vec<Stmt>> {
+        let unknown = || fault::generation(format!("`{tuple}` is not a statement of the function"));
+        let (tuple, number) = match tuple.split_once("__k") {
+            Some((tuple, number)) => (tuple, number.parse::<usize>().ok()),
+            None => (tuple, Some(0)),
+        };
+        let (wait, rest) = match tuple.strip_prefix("wait_") {
+            Some(rest) => (true, rest),
+            None => (false, tuple),
+        };
+        let (kind, suffix) = match (rest.strip_prefix("get_"), rest.strip_prefix("put_")) {
+            (Some(suffix), _) => (CopyKind::Get, suffix),
+            (None, Some(suffix)) => (CopyKind::Put, suffix),
+            (None, None) => return Err(unknown()),
+        };
+        let (number, k) = self.find(suffix, number).ok_or_else(unknown)?;
+        Ok(vec![match wait {
+            true => Stmt::Wait(reply(self.names.buffer(number, k))),
+            false => self.transfer(number, k, kind, at),
+        }])
+    }
+
+    fn marked(&self, name: &str, body: Vec<Stmt>, at: &dyn Fn(usize) -> Expr) -> Vec<Stmt> {
+        if name == KERNEL {
+            return vec![Stmt::Block { mark: Some(Name::new(KERNEL)), body }];
+        }
+        if let Some(number) = name.strip_prefix(THREADS) {
+            return self.threads(number.trim().parse().ok(), body);
+        }
+        if name == TILE {
+            return vec![Stmt::Block { mark: Some(Name::new(TILE)), body }];
+        }
+        if let Some((number, buffers)) = name.strip_prefix(LOCAL).and_then(|rest| rest.split_once(": "))
+            && let Ok(number) = number.parse::<usize>()
+        {
+            let mut all = Vec::new();
+            for buffer in buffers.split(", ") {
+                let Some(k) = (0..self.kernels[number].groups.len())
+                    .find(|k| self.names.buffer(number, *k).as_str() == buffer)
+                else {
+                    continue;
+                };
+                let (name, group) = self.group(number, k);
+                let elem = data::declared(self.model, &group.array).map(|(elem, _)| elem.clone());
+                all.push(Stmt::Local(ArrayDecl {
+                    name: name.clone(),
+                    elem: elem.unwrap_or(loops::Elem::Scalar(loops::Scalar::F64)),
+                    dims: self.extents(group, at),
+                    storage: Storage::Scratchpad,
+                }));
+            }
+            all.extend(body);
+            return vec![Stmt::Block { mark: None, body: all }];
+        }
+        vec![Stmt::Block { mark: Some(Name::new(readable(name))), body }]
+    }
+}

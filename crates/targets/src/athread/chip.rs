@@ -1,0 +1,97 @@
+//! What the chips differ in: sizes, names, the order of arguments. Nothing else in this target knows.
+
+use loops::Name;
+
+/// A chip.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Chip {
+    /// Its name.
+    pub name: &'static str,
+    /// Bytes of local memory of a core.
+    pub ldm: i64,
+    /// Bytes of it that are left for the stack, arguments and replies.
+    pub stack: i64,
+    /// Rows and columns of cores.
+    pub grid: (i64, i64),
+    /// Whether it has the interface `CRTS_*` rather than `athread_get` and `athread_put`.
+    pub crts: bool,
+}
+
+/// The chip of Sunway TaihuLight.
+pub const SW26010: Chip = Chip { name: "SW26010", ldm: 64 << 10, stack: 4 << 10, grid: (8, 8), crts: false };
+
+/// Its successor.
+pub const SW26010_PRO: Chip = Chip { name: "SW26010Pro", ldm: 256 << 10, stack: 8 << 10, grid: (8, 8), crts: true };
+
+impl Chip {
+    /// Bytes that arrays may take.
+    pub fn buffers(&self) -> i64 {
+        self.ldm - self.stack
+    }
+
+    /// Headers of slave files.
+    pub(super) fn slave_headers(&self) -> &'static [&'static str] {
+        if self.crts { &["slave.h", "crts.h", "simd.h"] } else { &["slave.h", "dma.h", "simd.h"] }
+    }
+
+    /// Declarations of reply words: in local memory, and changed from outside.
+    pub(super) fn replies(&self, names: &[String]) -> String {
+        let ty = if self.crts { "crts_rply_t" } else { "volatile int" };
+        names.iter().map(|name| format!("__thread_local {ty} {name};\n")).collect::<String>() + &format!("__thread_local {ty} reply;\n")
+    }
+
+    /// Brings the arguments into local memory.
+    pub(super) fn arguments(&self) -> String {
+        "reply = 0;\n  get_box(&a, given, 1, sizeof a, sizeof a, 1, &reply);\n  WAIT(reply, 1);".to_owned()
+    }
+
+    /// Waits for all transfers of a tag.
+    pub(super) fn wait(&self, tag: &Name) -> String {
+        format!("WAIT({tag}, {tag}_sent);")
+    }
+
+    /// Waits for all cores.
+    pub(super) fn barrier(&self) -> String {
+        "BARRIER();".to_owned()
+    }
+
+    /// Transfers of boxes in terms of the vendor's interface. `pitch` counts elements between rows in main memory; rows lie close together in
+    /// local memory. The gap between rows is given in bytes. The result is the number of transfers: none for an empty box.
+    pub(super) fn transfers(&self) -> String {
+        let (reply, get, put, rest) = if self.crts {
+            (
+                "crts_rply_t",
+                "CRTS_dma_iget_stride(local, (void *)memory, (int)(rows * block), (int)block, (int)gap, reply);",
+                "CRTS_dma_iput_stride(memory, (void *)local, (int)(rows * block), (int)block, (int)gap, reply);",
+                "#define WAIT(reply, n) CRTS_dma_wait_value(&reply, n)\n#define BARRIER() CRTS_ssync_array()\n#define CORE_NUMBER CRTS_tid\n",
+            )
+        } else {
+            (
+                "volatile int",
+                "athread_get(PE_MODE, (void *)memory, local, (int)(rows * block), (void *)reply, 0, (int)gap, gap ? (int)block : 0);",
+                "athread_put(PE_MODE, (void *)local, memory, (int)(rows * block), (void *)reply, (int)gap, gap ? (int)block : 0);",
+                "#define WAIT(reply, n) dma_wait(&reply, n)\n#define BARRIER() athread_syn(ARRAY_SCOPE, 0xffff)\n#define CORE_NUMBER athread_get_id(-1)\n",
+            )
+        };
+        let function = |verb: &str, local: &str, memory: &str, call: &str| {
+            format!(
+                "
+static inline int {verb}_box({local}local, {memory}memory, long rows, long columns, long pitch, long bytes, {reply} *reply)
+{{
+  const long block = columns * bytes, gap = rows > 1 ? (pitch - columns) * bytes : 0;
+  if (rows <= 0 || columns <= 0)
+    return 0;
+  {call}
+  return 1;
+}}
+"
+            )
+        };
+        format!(
+            "
+{rest}{}{}",
+            function("get", "void *", "const void *", get),
+            function("put", "const void *", "void *", put)
+        )
+    }
+}

@@ -1,0 +1,233 @@
+//! Scalar expressions of the hub in the C of hosts and slaves.
+
+use std::collections::BTreeMap;
+
+use loops::{Access, BinaryOp, Code, CompareOp, Diagnostic, Expr, Name, ReduceOp, Scalar, UnaryOp};
+
+use crate::c::CExpr;
+use crate::c_print::{Layout, Printer};
+
+/// What a name of the hub is in C.
+#[derive(Clone, Debug)]
+pub(super) enum Binding {
+    /// An index or a scalar that is a value.
+    Value(String),
+    /// A scalar behind a pointer, or of type array of one element.
+    Pointee(String),
+    /// A pointer to the first element; how many elements the subscripts after the first advance by, as C.
+    Linear {
+        /// The pointer.
+        base: String,
+        /// Extents after the first, as C expressions.
+        pitches: Vec<String>,
+        /// Type of the elements.
+        elem: Scalar,
+    },
+    /// An array of arrays.
+    Nested(String),
+}
+
+/// The names in scope.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Scope {
+    pub names: BTreeMap<Name, Binding>,
+}
+
+/// The C type of a scalar.
+pub(super) fn c_type(scalar: Scalar) -> &'static str {
+    match scalar {
+        Scalar::F32 => "float",
+        Scalar::F64 => "double",
+        Scalar::I32 => "int",
+        Scalar::I64 => "long",
+        Scalar::Bool => "_Bool",
+    }
+}
+
+/// `T0001` with a reason.
+pub(super) fn invalid(message: impl Into<String>) -> Diagnostic {
+    Diagnostic::general(Code("T0001"), message)
+}
+
+/// C of an expression as text.
+pub(super) fn print(e: &CExpr) -> String {
+    Printer::new(Layout::Readable).expression(e)
+}
+
+impl Scope {
+    /// An expression as text.
+    pub fn text(&self, e: &Expr) -> Result<String, Diagnostic> {
+        Ok(print(&self.expr(e)?))
+    }
+
+    /// An element, or a component of nothing: pairs are not for cores.
+    pub fn access(&self, access: &Access) -> Result<CExpr, Diagnostic> {
+        if !access.path.is_empty() {
+            return Err(invalid(format!("`{}` has pairs, which the cores do not have", access.array)));
+        }
+        match self.names.get(&access.array) {
+            Some(Binding::Value(name)) if access.indices.is_empty() => Ok(CExpr::name(name)),
+            Some(Binding::Pointee(name)) if access.indices.is_empty() => Ok(CExpr::unary("*", CExpr::name(name))),
+            Some(Binding::Nested(name)) => {
+                let mut element = CExpr::name(name);
+                for index in &access.indices {
+                    element = CExpr::index(element, self.expr(index)?);
+                }
+                Ok(element)
+            }
+            Some(Binding::Linear { base, .. }) => {
+                Ok(CExpr::index(CExpr::name(base), self.offset(&access.array, &access.indices)?))
+            }
+            _ => Err(invalid(format!("`{}` is not an array here", access.array))),
+        }
+    }
+
+    /// The number of an element in row-major order.
+    pub fn offset(&self, array: &Name, indices: &[Expr]) -> Result<CExpr, Diagnostic> {
+        let Some(Binding::Linear { pitches, .. }) = self.names.get(array) else {
+            return Err(invalid(format!("`{array}` is not an array here")));
+        };
+        let mut offset: Option<CExpr> = None;
+        for (k, index) in indices.iter().enumerate() {
+            let index = self.expr(index)?;
+            offset = Some(match offset {
+                None => index,
+                Some(before) if before.is_zero() => index,
+                Some(before) => {
+                    let pitch = pitches.get(k - 1).cloned().unwrap_or_else(|| "1".to_owned());
+                    let rows = CExpr::binary("*", before, CExpr::name(pitch));
+                    if index.is_zero() { rows } else { CExpr::binary("+", rows, index) }
+                }
+            });
+        }
+        Ok(offset.unwrap_or_else(|| CExpr::int(0)))
+    }
+
+    /// An expression in C.
+    pub fn expr(&self, e: &Expr) -> Result<CExpr, Diagnostic> {
+        Ok(match e {
+            Expr::Int(value) => CExpr::int(*value),
+            Expr::I32(value) => CExpr::int(i64::from(*value)),
+            Expr::F32(bits) => float(f64::from(bits.value()), &format!("{:?}", bits.value().abs()), "f"),
+            Expr::F64(bits) => float(bits.value(), &format!("{:?}", bits.value().abs()), ""),
+            Expr::Bool(value) => CExpr::int(i64::from(*value)),
+            Expr::Var(name) => match self.names.get(name) {
+                Some(Binding::Value(name)) => CExpr::name(name),
+                _ => return Err(invalid(format!("`{name}` is not declared here"))),
+            },
+            Expr::Load(access) => self.access(access)?,
+            Expr::Unary(op, a) => {
+                let a = self.expr(a)?;
+                let function = match op {
+                    UnaryOp::Neg => return Ok(CExpr::unary("-", a)),
+                    UnaryOp::Not => return Ok(CExpr::unary("!", a)),
+                    UnaryOp::Abs => "fabs",
+                    UnaryOp::Sqrt => "sqrt",
+                    UnaryOp::Exp => "exp",
+                    UnaryOp::Log => "log",
+                    UnaryOp::Tanh => "tanh",
+                    UnaryOp::Sin => "sin",
+                    UnaryOp::Cos => "cos",
+                    UnaryOp::Floor => "floor",
+                    UnaryOp::Ceil => "ceil",
+                    other => return Err(invalid(format!("the operation {other:?} has no form for the cores"))),
+                };
+                CExpr::call(function, vec![a])
+            }
+            Expr::Binary(op, a, b) => {
+                let index = is_index(e);
+                let (x, y) = (self.expr(a)?, self.expr(b)?);
+                binary(*op, x, y, index)?
+            }
+            Expr::Compare(op, a, b) => {
+                let op = match op {
+                    CompareOp::Eq => "==",
+                    CompareOp::Ne => "!=",
+                    CompareOp::Lt => "<",
+                    CompareOp::Le => "<=",
+                    CompareOp::Gt => ">",
+                    CompareOp::Ge => ">=",
+                };
+                CExpr::binary(op, self.expr(a)?, self.expr(b)?)
+            }
+            Expr::Select(c, a, b) => {
+                CExpr::Ternary(Box::new(self.expr(c)?), Box::new(self.expr(a)?), Box::new(self.expr(b)?))
+            }
+            Expr::Cast(to, a) => CExpr::Cast(c_type(*to).to_owned(), Box::new(self.expr(a)?)),
+            Expr::Call { function, args, .. } => {
+                CExpr::call(function.as_str(), args.iter().map(|a| self.expr(a)).collect::<Result<_, _>>()?)
+            }
+        })
+    }
+}
+
+/// Whether an expression is arithmetic on indices.
+pub(super) fn is_index(e: &Expr) -> bool {
+    match e {
+        Expr::Int(_) | Expr::Var(_) => true,
+        Expr::Binary(_, a, b) => is_index(a) && is_index(b),
+        Expr::Unary(UnaryOp::Neg, a) => is_index(a),
+        Expr::Select(_, a, b) => is_index(a) && is_index(b),
+        _ => false,
+    }
+}
+
+/// An operation in C.
+pub(super) fn binary(op: BinaryOp, a: CExpr, b: CExpr, index: bool) -> Result<CExpr, Diagnostic> {
+    let call = |name: &str, a: CExpr, b: CExpr| CExpr::call(name, vec![a, b]);
+    Ok(match op {
+        BinaryOp::Add => CExpr::binary("+", a, b),
+        BinaryOp::Sub => CExpr::binary("-", a, b),
+        BinaryOp::Mul => CExpr::binary("*", a, b),
+        BinaryOp::Div => CExpr::binary("/", a, b),
+        BinaryOp::Rem => CExpr::binary("%", a, b),
+        BinaryOp::FloorDiv => call("LOZENGE_FLOOR_DIV", a, b),
+        BinaryOp::Mod => call("LOZENGE_MOD", a, b),
+        BinaryOp::Min if index => call("LOZENGE_MIN", a, b),
+        BinaryOp::Max if index => call("LOZENGE_MAX", a, b),
+        BinaryOp::Min => call("fmin", a, b),
+        BinaryOp::Max => call("fmax", a, b),
+        BinaryOp::Pow => call("pow", a, b),
+        BinaryOp::And => CExpr::binary("&&", a, b),
+        BinaryOp::Or => CExpr::binary("||", a, b),
+        other => return Err(invalid(format!("the operation {other:?} has no form for the cores"))),
+    })
+}
+
+/// The operation of an update.
+pub(super) fn update(op: ReduceOp) -> BinaryOp {
+    match op {
+        ReduceOp::Add => BinaryOp::Add,
+        ReduceOp::Mul => BinaryOp::Mul,
+        ReduceOp::Min => BinaryOp::Min,
+        ReduceOp::Max => BinaryOp::Max,
+        ReduceOp::And => BinaryOp::And,
+        ReduceOp::Or => BinaryOp::Or,
+    }
+}
+
+fn float(value: f64, magnitude: &str, suffix: &str) -> CExpr {
+    let positive = match (value.is_nan(), value.is_infinite()) {
+        (true, _) => return CExpr::literal("__builtin_nan(\"\")"),
+        (_, true) => CExpr::literal("__builtin_inf()"),
+        _ => CExpr::literal(format!("{magnitude}{suffix}")),
+    };
+    if value.is_sign_negative() { CExpr::unary("-", positive) } else { positive }
+}
+
+/// Macros that the expressions use.
+pub(super) const MACROS: &str = "\
+#define LOZENGE_MIN(a, b) ((a) < (b) ? (a) : (b))
+#define LOZENGE_MAX(a, b) ((a) > (b) ? (a) : (b))
+#define LOZENGE_FLOOR_DIV(a, b) (((a) - LOZENGE_MOD(a, b)) / (b))
+#define LOZENGE_MOD(a, b) (((a) % (b) + (b)) % (b))
+";
+
+/// The guard for what only the emulator knows.
+pub(super) const HOOKS: &str = "\
+#ifndef ATHREAD_EMULATOR
+#define emulated_array(name, p, bytes, elem) ((void)0)
+#define emulated_forget(p) ((void)0)
+#define emulated_compute(cycles, flops) ((void)0)
+#endif
+";

@@ -1,0 +1,286 @@
+//! The host side: statements that stay, and spawns.
+
+use std::collections::BTreeMap;
+
+use loops::{Diagnostic, Elem, Expr, Function, Name, ParamMode, Stmt};
+
+use super::chip::Chip;
+use super::expr::{Binding, HOOKS, MACROS, Scope, c_type, invalid, print, update};
+use super::kernel::{self, Kernel};
+
+/// How the C around a region writes the names of the hub; arrays that are not here have their own name and are pointers.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct HostNames {
+    /// C of each size, where it is not the name itself.
+    pub sizes: BTreeMap<Name, String>,
+    /// C name of each array or scalar, and whether its elements are written with a subscript a dimension.
+    pub arrays: BTreeMap<Name, (String, bool)>,
+    /// What every line begins with.
+    pub indent: String,
+}
+
+/// The statements that take the place of a region.
+pub(super) fn region(function: &Function, names: &HostNames, threads: i64, chip: &Chip) -> Result<String, Diagnostic> {
+    let mut host = Host::new(function, names, threads, chip)?;
+    host.open("{");
+    host.locals_and_body(&function.body)?;
+    host.close();
+    Ok(host.out)
+}
+
+/// Declarations that the host file needs before the first region.
+pub(super) fn preamble(functions: &[&Function], header: &str) -> Result<String, Diagnostic> {
+    let mut text = format!("#include <athread.h>\n#include <stdlib.h>\n#include <stdio.h>\n#include \"{header}\"\n{HOOKS}{MACROS}");
+    for function in functions {
+        for kernel in kernel::kernels(function)? {
+            text.push_str(&format!("extern void SLAVE_FUN({0})(struct {0}_arguments *);\n", kernel.name));
+        }
+    }
+    Ok(text)
+}
+
+/// A host file with a function for each of a program.
+pub(super) fn file(functions: &[&Function], header: &str, threads: i64, chip: &Chip) -> Result<String, Diagnostic> {
+    let mut text = format!("#include <stdint.h>\n#include <math.h>\n{}", preamble(functions, header)?);
+    for function in functions {
+        let mut params: Vec<String> = function.sizes.iter().map(|s| format!("int64_t {s}")).collect();
+        for param in &function.params {
+            let Elem::Scalar(elem) = param.elem else {
+                return Err(invalid(format!("`{}` has pairs, which the cores do not have", param.name)));
+            };
+            let (ty, name) = (host_type(elem), &param.name);
+            params.push(match (param.dims.is_empty(), param.mode) {
+                (true, ParamMode::In) => format!("{ty} {name}"),
+                (false, ParamMode::In) => format!("const {ty} *restrict {name}"),
+                _ => format!("{ty} *restrict {name}"),
+            });
+        }
+        let names = HostNames::default();
+        let mut host = Host::new(function, &names, threads, chip)?;
+        for assumption in &function.assumptions {
+            let condition = host.scope.text(assumption)?;
+            host.line(&format!("if (!({condition}))"));
+            host.line("  return 2;");
+        }
+        host.returns = true;
+        host.locals_and_body(&function.body)?;
+        host.line("return 0;");
+        let params = if params.is_empty() { "void".to_owned() } else { params.join(", ") };
+        text.push_str(&format!("\nint {}({params})\n{{\n{}}}\n", function.name, host.out));
+    }
+    Ok(text)
+}
+
+fn host_type(scalar: loops::Scalar) -> &'static str {
+    match scalar {
+        loops::Scalar::I32 => "int32_t",
+        loops::Scalar::I64 => "int64_t",
+        other => c_type(other),
+    }
+}
+
+struct Host<'a> {
+    kernels: Vec<Kernel<'a>>,
+    next: usize,
+    names: &'a HostNames,
+    threads: i64,
+    chip: &'a Chip,
+    scope: Scope,
+    out: String,
+    depth: usize,
+    /// Arrays that are freed at the end.
+    allocated: Vec<String>,
+    /// Whether running out of memory is told by a result rather than by ending the program.
+    returns: bool,
+}
+
+impl<'a> Host<'a> {
+    fn new(function: &'a Function, names: &'a HostNames, threads: i64, chip: &'a Chip) -> Result<Host<'a>, Diagnostic> {
+        let mut scope = Scope::default();
+        for size in &function.sizes {
+            let text = names.sizes.get(size).cloned().unwrap_or_else(|| size.to_string());
+            let text = if text.chars().all(|c| c.is_alphanumeric() || c == '_') { text } else { format!("({text})") };
+            scope.names.insert(size.clone(), Binding::Value(text));
+        }
+        for param in &function.params {
+            let (name, nested) = names.arrays.get(&param.name).cloned().unwrap_or((param.name.to_string(), false));
+            let Elem::Scalar(elem) = param.elem else {
+                return Err(invalid(format!("`{}` has pairs, which the cores do not have", param.name)));
+            };
+            let binding = if param.dims.is_empty() {
+                match names.arrays.contains_key(&param.name) || param.mode == ParamMode::In {
+                    true => Binding::Value(name),
+                    false => Binding::Pointee(name),
+                }
+            } else if nested {
+                Binding::Nested(name)
+            } else {
+                let pitches = param.dims.iter().skip(1).map(|d| Ok(format!("({})", scope.text(d)?)));
+                Binding::Linear { base: name, pitches: pitches.collect::<Result<_, Diagnostic>>()?, elem }
+            };
+            scope.names.insert(param.name.clone(), binding);
+        }
+        let depth = if names.indent.is_empty() { 1 } else { 0 };
+        let kernels = kernel::kernels(function)?;
+        Ok(Host { kernels, next: 0, names, threads, chip, scope, out: String::new(), depth, allocated: vec![], returns: false })
+    }
+
+    fn line(&mut self, text: &str) {
+        self.out.push_str(&self.names.indent);
+        for _ in 0..self.depth {
+            self.out.push_str("  ");
+        }
+        self.out.push_str(text);
+        self.out.push('\n');
+    }
+
+    fn open(&mut self, text: &str) {
+        self.line(text);
+        self.depth += 1;
+    }
+
+    fn close(&mut self) {
+        self.depth -= 1;
+        self.line("}");
+    }
+
+    fn locals_and_body(&mut self, body: &[Stmt]) -> Result<(), Diagnostic> {
+        for stmt in body {
+            self.stmt(stmt)?;
+        }
+        for name in std::mem::take(&mut self.allocated) {
+            self.line(&format!("free({name});"));
+        }
+        Ok(())
+    }
+
+    fn stmt(&mut self, stmt: &Stmt) -> Result<(), Diagnostic> {
+        match stmt {
+            Stmt::Local(local) => {
+                let Elem::Scalar(elem) = local.elem else { return Err(invalid("pairs are not for the cores")) };
+                let (ty, name) = (host_type(elem), local.name.to_string());
+                let mut count = String::from("1");
+                for dim in &local.dims {
+                    let dim = self.scope.text(dim)?;
+                    count.push_str(&format!(" * (size_t)LOZENGE_MAX(1, {dim})"));
+                }
+                self.line(&format!("{ty} *{name} = malloc({count} * sizeof(*{name}));"));
+                self.open(&format!("if ({name} == NULL) {{"));
+                if self.returns {
+                    for other in self.allocated.clone() {
+                        self.line(&format!("free({other});"));
+                    }
+                    self.line("return 1;");
+                } else {
+                    self.line("fputs(\"no memory\\n\", stderr);");
+                    self.line("exit(1);");
+                }
+                self.close();
+                self.allocated.push(name.clone());
+                let pitches = local.dims.iter().skip(1).map(|d| Ok(format!("({})", self.scope.text(d)?)));
+                let binding = match local.dims.is_empty() {
+                    true => Binding::Pointee(name),
+                    false => Binding::Linear { base: name, pitches: pitches.collect::<Result<_, Diagnostic>>()?, elem },
+                };
+                self.scope.names.insert(local.name.clone(), binding);
+                Ok(())
+            }
+            Stmt::Block { mark: Some(mark), .. } if mark.as_str() == kernel::KERNEL => self.spawn(),
+            Stmt::Block { body, .. } => {
+                for stmt in body {
+                    self.stmt(stmt)?;
+                }
+                Ok(())
+            }
+            Stmt::If { cond, then, otherwise } => {
+                let cond = self.scope.text(cond)?;
+                self.open(&format!("if ({cond}) {{"));
+                for stmt in then {
+                    self.stmt(stmt)?;
+                }
+                self.close();
+                if !otherwise.is_empty() {
+                    self.open("else {");
+                    for stmt in otherwise {
+                        self.stmt(stmt)?;
+                    }
+                    self.close();
+                }
+                Ok(())
+            }
+            Stmt::Loop(l) => {
+                let (lower, upper) = (self.scope.text(&l.lower)?, self.scope.text(&l.upper)?);
+                self.scope.names.insert(l.var.clone(), Binding::Value(l.var.to_string()));
+                self.open(&format!("for (long {0} = {lower}; {0} < {upper}; {0} += {1}) {{", l.var, l.step));
+                for stmt in &l.body {
+                    self.stmt(stmt)?;
+                }
+                self.close();
+                Ok(())
+            }
+            Stmt::Assign(assign) => {
+                let target = self.scope.access(&assign.target)?;
+                let value = self.scope.expr(&assign.value)?;
+                let value = match assign.update {
+                    None => value,
+                    Some(u) => super::expr::binary(update(u.op), target.clone(), value, false)?,
+                };
+                self.line(&format!("{} = {};", print(&target), print(&value)));
+                Ok(())
+            }
+            Stmt::Copy(_) | Stmt::Wait(_) => Err(invalid("a transfer on the host")),
+        }
+    }
+
+    fn spawn(&mut self) -> Result<(), Diagnostic> {
+        let number = self.next;
+        self.next += 1;
+        let kernel = &self.kernels[number];
+        let name = kernel.name.clone();
+        let mut lines = Vec::new();
+        let scope = &self.scope;
+        lines.push(format!("static struct {name}_arguments arguments;"));
+        for (array, elem, dims) in &kernel.arrays {
+            let base = match scope.names.get(array) {
+                Some(Binding::Nested(c)) => format!("({} *){c}", c_type(*elem)),
+                Some(Binding::Linear { base, .. }) => format!("({} *){base}", c_type(*elem)),
+                Some(Binding::Pointee(c)) => format!("({} *){c}", c_type(*elem)),
+                Some(Binding::Value(c)) => format!("({} *)&{c}", c_type(*elem)),
+                None => return Err(invalid(format!("`{array}` is not declared on the host"))),
+            };
+            if let (Some(Binding::Nested(c)), true) = (scope.names.get(array), dims.len() > 1) {
+                let ty = c_type(*elem);
+                lines.push(format!(
+                    "_Static_assert(_Generic(&{c}[0], {ty} **: 0, const {ty} **: 0, default: 1), \"rows of {c} are apart\");"
+                ));
+            }
+            let mut bytes = format!("sizeof({})", c_type(*elem));
+            for dim in dims {
+                bytes.push_str(&format!(" * (size_t)LOZENGE_MAX(0, {})", scope.text(dim)?));
+            }
+            lines.push(format!("arguments.{array} = {base};"));
+            lines.push(format!("emulated_array(\"{array}\", arguments.{array}, {bytes}, {});", elem.bytes()));
+        }
+        for (scalar, _) in &kernel.scalars {
+            let value = scope.expr(&Expr::Load(loops::Access::scalar(scalar.clone())))?;
+            lines.push(format!("arguments.{scalar} = {};", print(&value)));
+        }
+        for index in &kernel.indices {
+            let value = scope.text(&Expr::Var(index.clone()))?;
+            lines.push(format!("arguments.{index} = {value};"));
+        }
+        lines.push("emulated_array(\"arguments\", &arguments, sizeof arguments, 4);".to_owned());
+        lines.push("athread_init();".to_owned());
+        if self.threads != self.chip.grid.0 * self.chip.grid.1 {
+            lines.push(format!("athread_set_num_threads({});", self.threads));
+        }
+        lines.push(format!("athread_spawn({name}, &arguments);"));
+        lines.push("athread_join();".to_owned());
+        self.open("{");
+        for line in lines {
+            self.line(&line);
+        }
+        self.close();
+        Ok(())
+    }
+}

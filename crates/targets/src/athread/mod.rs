@@ -1,0 +1,91 @@
+//! The target `athread`: host and slave C for the core groups of Sunway machines.
+//!
+//! The input is a mapped function: blocks `kernel` with loops over the cores in them, local arrays of kind scratchpad, copies and waits. Each block becomes a
+//! spawn on the host and a function of the slave file, whose parallel loops are this core's iteration, with barriers between them.
+
+mod chip;
+mod cost;
+mod expr;
+mod host;
+mod kernel;
+mod slave;
+mod vector;
+
+use loops::{Diagnostic, Function};
+
+pub use chip::{Chip, SW26010, SW26010_PRO};
+pub use host::HostNames;
+
+/// The files of a program.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Files {
+    /// Host file.
+    pub host: String,
+    /// Slave file.
+    pub slave: String,
+    /// Header with the arguments of the kernels: its name and text.
+    pub header: Option<(String, String)>,
+    /// Build script.
+    pub build: String,
+}
+
+/// Files for functions with the interface of the target `openmp`; `stem` begins their names.
+///
+/// # Errors
+/// `T0001` for what the target cannot say; `T0005` if buffers do not fit in local memory.
+pub fn emit(functions: &[&Function], stem: &str, threads: i64, chip: &Chip) -> Result<Files, Diagnostic> {
+    let name = header_name(stem);
+    let host = host::file(functions, &name, threads, chip)?;
+    Ok(Files { host, ..around(functions, stem, chip)? })
+}
+
+/// Files for regions of a C file; the host file is made by [`region`] and [`preamble`].
+///
+/// # Errors
+/// As [`emit`].
+pub fn around(functions: &[&Function], stem: &str, chip: &Chip) -> Result<Files, Diagnostic> {
+    let name = header_name(stem);
+    let slave = slave::file(functions, &name, chip)?;
+    let guard: String = name.chars().map(|c| if c.is_ascii_alphanumeric() { c.to_ascii_uppercase() } else { '_' }).collect();
+    let mut header = format!("/* Arguments of the kernels. */\n#ifndef {guard}\n#define {guard}\n");
+    for function in functions {
+        for kernel in kernel::kernels(function)? {
+            header.push('\n');
+            header.push_str(&kernel::arguments(&kernel));
+        }
+    }
+    header.push_str("\n#endif\n");
+    Ok(Files { host: String::new(), slave, header: Some((name, header)), build: build(stem, chip) })
+}
+
+/// The statements for a region of a C file.
+///
+/// # Errors
+/// As [`emit`].
+pub fn region(function: &Function, names: &HostNames, threads: i64, chip: &Chip) -> Result<String, Diagnostic> {
+    host::region(function, names, threads, chip)
+}
+
+/// What a C file with regions begins with.
+///
+/// # Errors
+/// As [`emit`].
+pub fn preamble(functions: &[&Function], stem: &str) -> Result<String, Diagnostic> {
+    host::preamble(functions, &header_name(stem))
+}
+
+fn header_name(stem: &str) -> String {
+    format!("{stem}_args.h")
+}
+
+fn build(stem: &str, chip: &Chip) -> String {
+    let (host, slave, hybrid) = if chip.crts {
+        ("swgcc -mhost -O2", "swgcc -mslave -msimd -O2", "swgcc -mhybrid")
+    } else {
+        ("sw5cc -host -O2", "sw5cc -slave -msimd -O2", "sw5cc -hybrid")
+    };
+    format!(
+        "#!/bin/sh\n# Builds {stem} for {}. Flags for the compilers in CFLAGS; further objects and libraries as arguments.\nset -e\n{host} ${{CFLAGS:-}} -c {stem}_host.c -o {stem}_host.o\n{slave} ${{CFLAGS:-}} -c {stem}_slave.c -o {stem}_slave.o\n{hybrid} {stem}_host.o {stem}_slave.o -o {stem} -lm \"$@\"\n",
+        chip.name
+    )
+}
