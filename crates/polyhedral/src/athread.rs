@@ -78,7 +78,7 @@ pub struct Mapped {
 /// Maps a function.
 ///
 /// # Errors
-/// `P0701` nothing is parallel; `P0702` the data of a tile does not fit; those of the model and the set library.
+/// `P0801` nothing is parallel; `P0802` the data of a tile does not fit; those of the model and the set library.
 pub fn map(function: &Function, options: &Options) -> Result<Mapped> {
     if let Some(expanded) = transform::expand::expand(function)
         && let Ok(mapped) = map_as_it_is(&expanded, options)
@@ -116,7 +116,8 @@ fn map_as_it_is(function: &Function, options: &Options) -> Result<Mapped> {
     let mut stages = Vec::new();
     stages.push(("scheduled", build::scheduled(&model, &program)?));
     stages.push(("split", build::kernels(&model, &program)?));
-    let sized = ctx.limited(options.operations, || tile::choose(&model, &dependences, program, options, &mut notes))?;
+    let sized =
+        ctx.limited(options.operations, || tile::choose(&model, &dependences, program, options, &mut notes))?;
     let tiled = build::tiled(&model, &sized)?;
     ctx.limited(options.operations.saturating_mul(4), || check::tree(&model, &dependences, &tiled))?;
     stages.push(("tiled", tiled));

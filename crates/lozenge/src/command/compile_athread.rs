@@ -47,7 +47,12 @@ pub fn run(arguments: &Compile, as_json: bool) -> Result<(), Failure> {
 }
 
 /// Writes the files to the folder, or prints the slave file.
-fn write(arguments: &Compile, stem: &str, files: &targets::athread::Files, as_json: bool) -> Result<(), Failure> {
+fn write(
+    arguments: &Compile,
+    stem: &str,
+    files: &targets::athread::Files,
+    as_json: bool,
+) -> Result<(), Failure> {
     let Some(folder) = &arguments.output else {
         report::print(&files.slave);
         return Ok(());

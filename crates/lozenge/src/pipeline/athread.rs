@@ -32,20 +32,22 @@ impl Request {
     /// The cores: formula 17 of the document, with the cores of a row side by side.
     ///
     /// # Errors
-    /// `P0704` for more cores than the chip has.
+    /// `P0804` for more cores than the chip has.
     pub fn grid(&self) -> Result<Grid, Failure> {
         let threads = i64::from(self.threads.unwrap_or(64));
         if threads > 64 {
             let message = format!("{threads} threads are asked for, and a core group has 64 cores");
-            return Err(Failure::refused("P0704", message).help("ask for at most 64: `--threads 64`"));
+            return Err(Failure::refused("P0804", message).help("ask for at most 64: `--threads 64`"));
         }
         Ok(match self.cores.parallel {
             Parallel::Two if threads % 8 == 0 => Grid::Plane(threads / 8, 8),
             Parallel::Two if threads <= 8 => Grid::Plane(1, threads),
             Parallel::Two => {
-                let message = format!("{threads} threads cannot be rows of 8 cores, as two parallel loops need them");
-                return Err(Failure::refused("P0704", message)
-                    .help("ask for a multiple of 8, for at most 8, or for one parallel loop: `--parallel 1d`"));
+                let message =
+                    format!("{threads} threads cannot be rows of 8 cores, as two parallel loops need them");
+                return Err(Failure::refused("P0804", message).help(
+                    "ask for a multiple of 8, for at most 8, or for one parallel loop: `--parallel 1d`",
+                ));
             }
             Parallel::One => Grid::Line(threads),
         })
@@ -96,12 +98,20 @@ pub fn stages(all: &[OnCores]) -> String {
 ///
 /// # Errors
 /// What the target refuses.
-pub fn files(front: &Front, choice: &Choice, request: &Request, all: &[OnCores], stem: &str) -> Result<Files, Failure> {
+pub fn files(
+    front: &Front,
+    choice: &Choice,
+    request: &Request,
+    all: &[OnCores],
+    stem: &str,
+) -> Result<Files, Failure> {
     let chip = super::chip(request.cores.chip);
     let threads = request.grid()?.cores();
     let functions: Vec<&Function> = all.iter().map(|one| &one.mapped.function).collect();
     match super::c::athread(front, choice, all, stem, threads, chip)? {
-        Some(host) => Ok(Files { host, ..targets::athread::around(&functions, stem, chip).map_err(Failure::from)? }),
+        Some(host) => {
+            Ok(Files { host, ..targets::athread::around(&functions, stem, chip).map_err(Failure::from)? })
+        }
         None => targets::athread::emit(&functions, stem, threads, chip).map_err(Failure::from),
     }
 }

@@ -196,7 +196,9 @@ pub fn athread(
         let Some(one) = all.iter().find(|one| one.original.name == region.function.name) else { continue };
         may_alias(source, &region.info, choice)?;
         let names = names(&source.text, &region.info);
-        let nested = |name: &loops::Name| region.info.variable(name).is_some_and(|v| v.access == AccessForm::Subscripts);
+        let nested = |name: &loops::Name| {
+            region.info.variable(name).is_some_and(|v| v.access == AccessForm::Subscripts)
+        };
         let host = targets::athread::HostNames {
             sizes: names.sizes,
             arrays: region

@@ -5,10 +5,10 @@ use std::collections::BTreeSet;
 use isl::{Dim, UnionMap, UnionPwAff, UnionSet};
 use loops::Name;
 
+use super::Grid;
 use super::data;
 use super::split::{self, Item, Kernel, Part, filter_of};
 use super::tile::{Sized, mapped as cores_of};
-use super::Grid;
 use crate::fault::{self, Result};
 use crate::locality;
 use crate::model::Model;
@@ -106,7 +106,11 @@ pub(super) fn names(model: &Model, items: &[Item]) -> Names {
         .map(|kernel| {
             // Kernels are apart: each may use the names again.
             let mut taken = taken.clone();
-            kernel.groups.iter().map(|g| fresh(&format!("slave_{}", readable(&g.array)), &mut taken)).collect()
+            kernel
+                .groups
+                .iter()
+                .map(|g| fresh(&format!("slave_{}", readable(&g.array)), &mut taken))
+                .collect()
         })
         .collect();
     Names { buffers }
@@ -167,7 +171,8 @@ impl Builder<'_> {
             Item::Loop { members, items, .. } => {
                 let marked = host && self.stage >= Stage::Kernels && only_kernels(item);
                 let child = Box::new(self.sequence(items, next, host && !marked)?);
-                let band = Node::Band(Band { members: members.clone(), permutable: false, isolate: None, child });
+                let band =
+                    Node::Band(Band { members: members.clone(), permutable: false, isolate: None, child });
                 Ok(if marked { Node::Mark { name: KERNEL.to_owned(), child: Box::new(band) } } else { band })
             }
             Item::Kernel(kernel) => {
@@ -192,8 +197,10 @@ impl Builder<'_> {
             let members = kernel.parallel.clone();
             return Ok(Node::Band(Band { members, permutable: true, isolate: None, child: Box::new(child) }));
         }
-        let sized: Vec<(Member, i64)> = kernel.parallel.iter().cloned().zip(kernel.sizes.iter().copied()).collect();
-        let tiles = sized.iter().map(|(m, size)| tile_member(self.model, m, *size)).collect::<Result<Vec<_>>>()?;
+        let sized: Vec<(Member, i64)> =
+            kernel.parallel.iter().cloned().zip(kernel.sizes.iter().copied()).collect();
+        let tiles =
+            sized.iter().map(|(m, size)| tile_member(self.model, m, *size)).collect::<Result<Vec<_>>>()?;
         let parts = kernel
             .parts
             .iter()
@@ -204,7 +211,8 @@ impl Builder<'_> {
             })
             .collect::<Result<Vec<_>>>()?;
         let child = self.moved(kernel, number, None, kernel.parallel.len(), parts)?;
-        let band = Node::Band(Band { members: tiles, permutable: true, isolate: None, child: Box::new(child) });
+        let band =
+            Node::Band(Band { members: tiles, permutable: true, isolate: None, child: Box::new(child) });
         if self.stage < Stage::Mapped {
             return Ok(band);
         }
@@ -283,7 +291,12 @@ impl Builder<'_> {
             let branch = Branch { filter: part.filter.clone(), child: Box::new(node) };
             let child = self.moved(kernel, number, Some(k), level, vec![branch])?;
             let tile = tile_member(self.model, member, *size)?;
-            node = Node::Band(Band { members: vec![tile], permutable: false, isolate: None, child: Box::new(child) });
+            node = Node::Band(Band {
+                members: vec![tile],
+                permutable: false,
+                isolate: None,
+                child: Box::new(child),
+            });
         }
         // Buffers of this part that no loop of its own moves.
         let branch = Branch { filter: part.filter.clone(), child: Box::new(node) };
@@ -303,7 +316,11 @@ impl Builder<'_> {
             .filter(|k| kernel.groups[*k].part == part && kernel.groups[*k].level == level)
             .collect();
         if self.stage < Stage::Copies || own.is_empty() {
-            return Ok(if branches.len() == 1 { *branches.remove(0).child } else { Node::Sequence(branches) });
+            return Ok(if branches.len() == 1 {
+                *branches.remove(0).child
+            } else {
+                Node::Sequence(branches)
+            });
         }
         let mut before: Vec<String> = Vec::new();
         let mut after: Vec<String> = Vec::new();
@@ -362,7 +379,8 @@ impl Builder<'_> {
 pub(super) fn threads(model: &Model, grid: Grid, mapped: usize) -> Vec<String> {
     let mut taken: BTreeSet<Name> = model.function.sizes.iter().map(|s| Name::new(readable(s))).collect();
     taken.extend(model.function.params.iter().map(|p| p.name.clone()));
-    let names: &[&str] = if mapped == 2 && matches!(grid, Grid::Plane(..)) { &["rid", "cid"] } else { &["tid"] };
+    let names: &[&str] =
+        if mapped == 2 && matches!(grid, Grid::Plane(..)) { &["rid", "cid"] } else { &["tid"] };
     names.iter().map(|name| fresh(name, &mut taken).to_string()).collect()
 }
 
@@ -372,8 +390,13 @@ pub(super) fn tuple_suffix(buffer: &Name) -> String {
 }
 
 fn tile_member(model: &Model, member: &Member, size: i64) -> Result<Member> {
-    let own = split::function(model, member)?.scale_down(size).and_then(|f| f.floor()).map_err(fault::library)?;
-    Ok(Member { function: FunctionText::new(own.to_string()), coincident: member.coincident, code: LoopCode::Default })
+    let own =
+        split::function(model, member)?.scale_down(size).and_then(|f| f.floor()).map_err(fault::library)?;
+    Ok(Member {
+        function: FunctionText::new(own.to_string()),
+        coincident: member.coincident,
+        code: LoopCode::Default,
+    })
 }
 
 fn only_kernels(item: &Item) -> bool {

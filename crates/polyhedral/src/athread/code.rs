@@ -3,9 +3,7 @@
 use std::collections::BTreeMap;
 
 use isl::Set;
-use loops::{
-    Access, ArrayDecl, Assign, Copy, CopyKind, Expr, Function, Loop, LoopKind, Name, Stmt, Storage,
-};
+use loops::{Access, ArrayDecl, Assign, Copy, CopyKind, Expr, Function, Loop, LoopKind, Name, Stmt, Storage};
 
 use super::build::{self, KERNEL, LOCAL, Names, THREADS, TILE};
 use super::data::{self, Group};
@@ -52,7 +50,8 @@ pub(super) fn generate(model: &Model, sized: &Sized, tree: &Tree, options: &Opti
     let context = || -> isl::Result<Set> {
         let text: Vec<String> = bounds.iter().map(|(name, n)| format!("0 <= {name} < {n}")).collect();
         let params: Vec<&str> = bounds.iter().map(|(name, _)| name.as_str()).collect();
-        let own = Set::read(&model.ctx, &format!("[{}] -> {{ : {} }}", params.join(", "), text.join(" and ")))?;
+        let own =
+            Set::read(&model.ctx, &format!("[{}] -> {{ : {} }}", params.join(", "), text.join(" and ")))?;
         model.context.intersect(&own)
     };
     let context = context().map_err(fault::library)?;

@@ -111,7 +111,8 @@ pub(super) struct Site<'a> {
 
 /// Type and extents of an array of the function.
 pub(super) fn declared<'a>(model: &'a Model, array: &Name) -> Option<(&'a loops::Elem, &'a [Expr])> {
-    let params = model.function.params.iter().find(|p| p.name == *array).map(|p| (&p.elem, p.dims.as_slice()));
+    let params =
+        model.function.params.iter().find(|p| p.name == *array).map(|p| (&p.elem, p.dims.as_slice()));
     params.or_else(|| model.locals.iter().find(|l| l.name == *array).map(|l| (&l.elem, l.dims.as_slice())))
 }
 
@@ -155,7 +156,8 @@ pub(super) fn prefix(model: &Model, kernel: &Kernel, part: usize, level: usize) 
     let domain = model.domain()?.intersect(&filter).and_then(|d| d.intersect_params(&model.context));
     let domain = domain.map_err(fault::library)?;
     let mut map: Option<UnionMap> = None;
-    let tiles = kernel.parallel.iter().zip(&kernel.sizes).chain(part.inner.iter().zip(&part.sizes)).take(level);
+    let tiles =
+        kernel.parallel.iter().zip(&kernel.sizes).chain(part.inner.iter().zip(&part.sizes)).take(level);
     let all = kernel.outer.iter().map(|m| (m, None)).chain(tiles.map(|(m, size)| (m, Some(*size))));
     for (member, size) in all {
         let function = split::function(model, member)?;
@@ -210,7 +212,8 @@ pub(super) fn boxed(
             let Some(mut corner) = Corner::of(model, &aff)? else { return Ok(None) };
             let dims: Vec<String> = (0..tiles.dim(Dim::SET)?).map(|k| format!("t{k}")).collect();
             let sizes: Vec<String> = model.function.sizes.iter().map(|s| readable(s)).collect();
-            let text = format!("[{}] -> {{ [{}] : {} < 0 }}", sizes.join(", "), dims.join(", "), corner.text());
+            let text =
+                format!("[{}] -> {{ [{}] : {} < 0 }}", sizes.join(", "), dims.join(", "), corner.text());
             corner.clip = !isl::Set::read(&model.ctx, &text)?.intersect(&tiles)?.is_empty()?;
             corners.push(corner);
         }
@@ -254,7 +257,9 @@ pub(super) fn groups(model: &Model, kernel: &Kernel) -> Result<std::result::Resu
             let level = outer + kernel.parts[part].inner.len();
             let mut buffers: Vec<Vec<&Site>> = Vec::new();
             for site in &here {
-                let Some((alone, _)) = boxed(model, kernel, &[site], level)? else { return Ok(Err(array.clone())) };
+                let Some((alone, _)) = boxed(model, kernel, &[site], level)? else {
+                    return Ok(Err(array.clone()));
+                };
                 let mut found = false;
                 for buffer in &mut buffers {
                     if buffer.iter().any(|other| other.access == site.access) {
@@ -293,7 +298,13 @@ pub(super) fn volume(extents: &[i64]) -> i64 {
     extents.iter().fold(1, |v: i64, e| v.saturating_mul(*e))
 }
 
-fn group(model: &Model, kernel: &Kernel, sites: &[&Site], part: Option<usize>, level: usize) -> Result<Group> {
+fn group(
+    model: &Model,
+    kernel: &Kernel,
+    sites: &[&Site],
+    part: Option<usize>,
+    level: usize,
+) -> Result<Group> {
     let array = sites[0].touch.array.clone();
     let Some((extents, corner)) = boxed(model, kernel, sites, level)? else {
         return Err(fault::edit(format!("`{array}` has no box")));
@@ -343,9 +354,11 @@ pub(super) fn box_map(model: &Model, kernel: &Kernel, group: &Group) -> Result<O
     for (k, (corner, extent)) in group.corner.iter().zip(&group.extents).enumerate() {
         let Some(dim) = text(&dims[k]) else { return Ok(None) };
         let corner = corner.text();
-        conditions.push(format!("a{k} >= 0 and a{k} < {dim} and a{k} >= {corner} and a{k} < {corner} + {extent}"));
+        conditions
+            .push(format!("a{k} >= 0 and a{k} < {dim} and a{k} >= {corner} and a{k} < {corner} + {extent}"));
     }
-    let array = group.accesses.first().map(|(_, access)| crate::model::array_tuple(&access.array, &access.path));
+    let array =
+        group.accesses.first().map(|(_, access)| crate::model::array_tuple(&access.array, &access.path));
     let text = format!(
         "[{}] -> {{ [{}] -> {}[{}] : {} }}",
         sizes.join(", "),
@@ -382,7 +395,10 @@ pub(super) fn conflict(model: &Model, kernel: &Kernel, mapped: usize) -> Result<
     let sites = sites(model, kernel);
     for written in kernel.groups.iter().filter(|g| g.put) {
         if written.width % 4 != 0 {
-            return Ok(Some(format!("elements of `{}` have {} bytes, and transfers move multiples of 4", written.array, written.width)));
+            return Ok(Some(format!(
+                "elements of `{}` have {} bytes, and transfers move multiples of 4",
+                written.array, written.width
+            )));
         }
         let Some(out) = by_core(model, kernel, written, mapped)? else {
             return Ok(Some(format!("the extents of `{}` are not affine", written.array)));
@@ -414,15 +430,26 @@ pub(super) fn conflict(model: &Model, kernel: &Kernel, mapped: usize) -> Result<
                 for r in sites.iter().filter(|s| !s.touch.write && of_group(s, other)) {
                     let flows = || -> Result<bool> {
                         let (a, b) = (&model.statements[w.statement], &model.statements[r.statement]);
-                        let pairs = w.touch.relation.apply_range(&r.touch.relation.reverse().map_err(fault::library)?);
-                        let pairs = pairs.and_then(|p| p.intersect(&dependence::before(a, b)?)).map_err(fault::library)?;
-                        let (left, right) = (prefix(model, kernel, w.part, level)?, prefix(model, kernel, r.part, level)?);
-                        let same = left.apply_range(&right.reverse().map_err(fault::library)?).map_err(fault::library)?;
+                        let pairs = w
+                            .touch
+                            .relation
+                            .apply_range(&r.touch.relation.reverse().map_err(fault::library)?);
+                        let pairs = pairs
+                            .and_then(|p| p.intersect(&dependence::before(a, b)?))
+                            .map_err(fault::library)?;
+                        let (left, right) =
+                            (prefix(model, kernel, w.part, level)?, prefix(model, kernel, r.part, level)?);
+                        let same = left
+                            .apply_range(&right.reverse().map_err(fault::library)?)
+                            .map_err(fault::library)?;
                         let both = pairs.to_union().and_then(|p| p.intersect(&same)?.is_empty());
                         Ok(!both.map_err(fault::library)?)
                     };
                     if flows()? {
-                        return Ok(Some(format!("`{}` is read through another box than it is written to", written.array)));
+                        return Ok(Some(format!(
+                            "`{}` is read through another box than it is written to",
+                            written.array
+                        )));
                     }
                 }
             }
@@ -433,7 +460,10 @@ pub(super) fn conflict(model: &Model, kernel: &Kernel, mapped: usize) -> Result<
 
 fn of_group(site: &Site, group: &Group) -> bool {
     group.part.is_none_or(|part| part == site.part)
-        && group.accesses.iter().any(|(statement, access)| *statement == site.statement && *access == site.access)
+        && group
+            .accesses
+            .iter()
+            .any(|(statement, access)| *statement == site.statement && *access == site.access)
 }
 
 /// The box of a group by outer loops and the tile numbers that are mapped to cores; the outer loops are kept on the side of the elements too.

@@ -68,7 +68,8 @@ pub(super) fn split(model: &Model, dependences: &[Dependence], tree: &Tree) -> R
     let Node::Domain { domain, child } = &tree.root else {
         return Err(fault::edit("a schedule without a domain cannot be mapped"));
     };
-    let all = UnionSet::read(&model.ctx, domain.as_str()).and_then(|d| d.universe()).map_err(fault::library)?;
+    let all =
+        UnionSet::read(&model.ctx, domain.as_str()).and_then(|d| d.universe()).map_err(fault::library)?;
     items(model, dependences, &all, child, &[])
 }
 
@@ -92,7 +93,9 @@ fn items(
             Ok(result)
         }
         Node::Filter(branch) => items(model, dependences, filter, &branch.child, outer),
-        Node::Mark { child, .. } | Node::Context { child, .. } => items(model, dependences, filter, child, outer),
+        Node::Mark { child, .. } | Node::Context { child, .. } => {
+            items(model, dependences, filter, child, outer)
+        }
         Node::Band(band) => {
             let coincident: Vec<bool> = band.members.iter().map(|m| m.coincident).collect();
             let free: Vec<usize> = match band.permutable {
@@ -113,7 +116,8 @@ fn items(
             let members = restricted(model, &band.members, filter)?;
             let mut parallel: Vec<Member> = free.iter().map(|k| members[*k].clone()).collect();
             // The loop along memory comes last: its tiles are the blocks of the transfers.
-            let mut scores = parallel.iter().map(|m| locality::vector_score(model, m)).collect::<Result<Vec<_>>>()?;
+            let mut scores =
+                parallel.iter().map(|m| locality::vector_score(model, m)).collect::<Result<Vec<_>>>()?;
             if parallel.len() > 1 {
                 let best = (0..parallel.len()).rev().max_by_key(|k| scores[*k]).unwrap_or(0);
                 let member = parallel.remove(best);
@@ -125,13 +129,15 @@ fn items(
                 false => Vec::new(),
             };
             // More than two parallel loops: the outer two are mapped, the others are tiled in the kernel.
-            let mut inner: Vec<Member> = if parallel.len() > 2 { parallel.drain(1..parallel.len() - 1).collect() } else { vec![] };
+            let mut inner: Vec<Member> =
+                if parallel.len() > 2 { parallel.drain(1..parallel.len() - 1).collect() } else { vec![] };
             inner.extend(rest);
             let mut leaf = (*band.child).clone();
             if !band.permutable && free.len() < members.len() {
                 let rest = members[free.len()..].to_vec();
                 let child = Box::new(leaf);
-                leaf = Node::Band(crate::tree::Band { members: rest, permutable: false, isolate: None, child });
+                leaf =
+                    Node::Band(crate::tree::Band { members: rest, permutable: false, isolate: None, child });
             }
             let mut parts = Vec::new();
             descend(model, filter, inner, leaf, &mut parts)?;
@@ -144,12 +150,21 @@ fn items(
                 groups: vec![],
             })])
         }
-        _ => Ok(vec![Item::Host(Branch { filter: SetText::new(filter.to_string()), child: Box::new(node.clone()) })]),
+        _ => Ok(vec![Item::Host(Branch {
+            filter: SetText::new(filter.to_string()),
+            child: Box::new(node.clone()),
+        })]),
     }
 }
 
 /// The parts of a kernel below its parallel loops: since nothing is carried by those, their points can be distributed over what is below.
-fn descend(model: &Model, filter: &UnionSet, inner: Vec<Member>, node: Node, parts: &mut Vec<Part>) -> Result<()> {
+fn descend(
+    model: &Model,
+    filter: &UnionSet,
+    inner: Vec<Member>,
+    node: Node,
+    parts: &mut Vec<Part>,
+) -> Result<()> {
     match node {
         Node::Sequence(branches) | Node::Set(branches) if inner.is_empty() => {
             for branch in branches {
@@ -173,7 +188,13 @@ fn descend(model: &Model, filter: &UnionSet, inner: Vec<Member>, node: Node, par
     }
 }
 
-fn descend_last(model: &Model, filter: &UnionSet, inner: Vec<Member>, leaf: Node, parts: &mut Vec<Part>) -> Result<()> {
+fn descend_last(
+    model: &Model,
+    filter: &UnionSet,
+    inner: Vec<Member>,
+    leaf: Node,
+    parts: &mut Vec<Part>,
+) -> Result<()> {
     let statements = (0..model.statements.len())
         .filter_map(|k| match has(filter, &model.statements[k]) {
             Ok(true) => Some(Ok(k)),
@@ -187,7 +208,9 @@ fn descend_last(model: &Model, filter: &UnionSet, inner: Vec<Member>, leaf: Node
 
 /// Whether a set of instances has ones of a statement.
 pub(super) fn has(filter: &UnionSet, statement: &Statement) -> Result<bool> {
-    let own = || -> isl::Result<bool> { Ok(!filter.intersect(&statement.domain.to_union()?.universe()?)?.is_empty()?) };
+    let own = || -> isl::Result<bool> {
+        Ok(!filter.intersect(&statement.domain.to_union()?.universe()?)?.is_empty()?)
+    };
     own().map_err(fault::library)
 }
 
@@ -207,7 +230,10 @@ pub(super) fn restricted(model: &Model, members: &[Member], filter: &UnionSet) -
         .iter()
         .map(|member| {
             let own = function(model, member)?.intersect_domain(&filter.universe().map_err(fault::library)?);
-            Ok(Member { function: FunctionText::new(own.map_err(fault::library)?.to_string()), ..member.clone() })
+            Ok(Member {
+                function: FunctionText::new(own.map_err(fault::library)?.to_string()),
+                ..member.clone()
+            })
         })
         .collect()
 }
@@ -225,7 +251,10 @@ fn join(model: &Model, dependences: &[Dependence], result: &mut Vec<Item>, item:
             // Further up only over what it does not depend on.
             let (above, own) = (read(model, filter_of(&result[place]))?, read(model, &kernel.filter)?);
             for dependence in dependences {
-                let between = dependence.relation.to_union().and_then(|d| d.intersect_domain(&above)?.intersect_range(&own)?.is_empty());
+                let between = dependence
+                    .relation
+                    .to_union()
+                    .and_then(|d| d.intersect_domain(&above)?.intersect_range(&own)?.is_empty());
                 if !between.map_err(fault::library)? {
                     result.push(item);
                     return Ok(());
@@ -268,7 +297,11 @@ fn joined(model: &Model, dependences: &[Dependence], a: &Kernel, b: &Kernel) -> 
                 l.intersect_params(&r.params()?)?.is_equal(&r.intersect_params(&l.params()?)?)
             };
             same &= equal().map_err(fault::library)?;
-            parallel.push(Member { function: FunctionText::new(sum.to_string()), coincident: true, code: LoopCode::Default });
+            parallel.push(Member {
+                function: FunctionText::new(sum.to_string()),
+                coincident: true,
+                code: LoopCode::Default,
+            });
         }
         if !same {
             continue;
@@ -286,7 +319,10 @@ fn joined(model: &Model, dependences: &[Dependence], a: &Kernel, b: &Kernel) -> 
             }
             related = true;
             for member in &parallel {
-                let equal = function(model, member)?.to_multi().and_then(|f| between.eq_at(&f)).map_err(fault::library)?;
+                let equal = function(model, member)?
+                    .to_multi()
+                    .and_then(|f| between.eq_at(&f))
+                    .map_err(fault::library)?;
                 if !between.is_subset(&equal).map_err(fault::library)? {
                     continue 'orders;
                 }
@@ -351,10 +387,10 @@ pub(super) fn weight(items: &[Item]) -> usize {
     items.iter().map(one).sum()
 }
 
-/// `P0701`
+/// `P0801`
 pub(super) fn nothing_parallel(model: &Model) -> Diagnostic {
     Diagnostic::general(
-        Code("P0701"),
+        Code("P0801"),
         format!("nothing in `{}` can run in parallel, so there is no kernel for the cores", model.function.name),
     )
     .note("every loop carries a dependence: `lozenge deps` prints them")
@@ -373,7 +409,9 @@ pub(super) fn coincident(model: &Model, dependences: &[Dependence], tree: &Tree)
                 member.coincident = true;
                 for dependence in dependences {
                     let equal = dependence.eq_at(&time).map_err(fault::library)?;
-                    let both = dependence.intersect_domain(&time.domain().map_err(fault::library)?).and_then(|d| d.intersect_range(&time.domain()?));
+                    let both = dependence
+                        .intersect_domain(&time.domain().map_err(fault::library)?)
+                        .and_then(|d| d.intersect_range(&time.domain()?));
                     if !both.and_then(|both| both.is_subset(&equal)).map_err(fault::library)? {
                         member.coincident = false;
                     }
@@ -394,10 +432,14 @@ pub(super) fn coincident(model: &Model, dependences: &[Dependence], tree: &Tree)
             Node::Sequence(branches) => Node::Sequence(
                 branches
                     .into_iter()
-                    .map(|b| Ok(Branch { filter: b.filter, child: Box::new(go(model, dependences, *b.child)?) }))
+                    .map(|b| {
+                        Ok(Branch { filter: b.filter, child: Box::new(go(model, dependences, *b.child)?) })
+                    })
                     .collect::<Result<Vec<_>>>()?,
             ),
-            Node::Domain { domain, child } => Node::Domain { domain, child: Box::new(go(model, dependences, *child)?) },
+            Node::Domain { domain, child } => {
+                Node::Domain { domain, child: Box::new(go(model, dependences, *child)?) }
+            }
             other => other,
         })
     }

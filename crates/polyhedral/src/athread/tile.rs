@@ -26,8 +26,16 @@ const LATENCY: f64 = 1.7e-6;
 /// Seconds of a cycle.
 const CYCLE: f64 = 1.0 / 1.45e9;
 /// GB/s of all cores together by the bytes of a block (measured; between the points it is interpolated).
-const BANDWIDTH: [(f64, f64); 8] =
-    [(8.0, 0.5), (64.0, 3.0), (128.0, 5.0), (256.0, 8.5), (512.0, 12.0), (1024.0, 15.0), (4096.0, 18.6), (24576.0, 20.4)];
+const BANDWIDTH: [(f64, f64); 8] = [
+    (8.0, 0.5),
+    (64.0, 3.0),
+    (128.0, 5.0),
+    (256.0, 8.5),
+    (512.0, 12.0),
+    (1024.0, 15.0),
+    (4096.0, 18.6),
+    (24576.0, 20.4),
+];
 /// What an unknown size is taken for.
 const UNKNOWN: i64 = 1000;
 
@@ -108,13 +116,19 @@ fn host(kernel: &Kernel) -> Item {
             Branch { filter: part.filter.clone(), child: Box::new(child) }
         })
         .collect();
-    let child = if parts.len() == 1 { parts.remove(0).child } else { Box::new(crate::tree::Node::Sequence(parts)) };
+    let child =
+        if parts.len() == 1 { parts.remove(0).child } else { Box::new(crate::tree::Node::Sequence(parts)) };
     let band = crate::tree::Band { members: kernel.parallel.clone(), permutable: true, isolate: None, child };
     Item::Host(Branch { filter: kernel.filter.clone(), child: Box::new(crate::tree::Node::Band(band)) })
 }
 
 /// Number of iterations of a loop on some instances, at the values that sizes are taken to have.
-fn trips(model: &Model, member: &Member, filter: &isl::UnionSet, hints: &BTreeMap<String, i64>) -> Result<i64> {
+fn trips(
+    model: &Model,
+    member: &Member,
+    filter: &isl::UnionSet,
+    hints: &BTreeMap<String, i64>,
+) -> Result<i64> {
     let function = split::function(model, member)?;
     let count = || -> isl::Result<i64> {
         let domain = match model.domain() {
@@ -180,7 +194,12 @@ impl Shape {
     fn extents(&self, sizes: &[i64]) -> Vec<i64> {
         (0..self.base.len())
             .map(|d| {
-                let grown: f64 = self.slopes.iter().zip(sizes).map(|(slope, size)| slope[d] * (*size - SAMPLE) as f64).sum();
+                let grown: f64 = self
+                    .slopes
+                    .iter()
+                    .zip(sizes)
+                    .map(|(slope, size)| slope[d] * (*size - SAMPLE) as f64)
+                    .sum();
                 ((self.base[d] as f64 + grown).ceil() as i64).max(1)
             })
             .collect()
@@ -188,7 +207,11 @@ impl Shape {
 }
 
 /// A kernel with sizes and buffers, and a line about it; or why not.
-fn sized(model: &Model, mut kernel: Kernel, options: &Options) -> Result<std::result::Result<(Kernel, String), Diagnostic>> {
+fn sized(
+    model: &Model,
+    mut kernel: Kernel,
+    options: &Options,
+) -> Result<std::result::Result<(Kernel, String), Diagnostic>> {
     let grid = mapped(&kernel, options.grid);
     let hints: BTreeMap<String, i64> = options.hints.iter().map(|(name, n)| (readable(name), *n)).collect();
     kernel.sizes = vec![SAMPLE; kernel.parallel.len()];
@@ -205,7 +228,10 @@ fn sized(model: &Model, mut kernel: Kernel, options: &Options) -> Result<std::re
         let sites = data::sites(model, &kernel);
         let own: Vec<&data::Site> = sites
             .iter()
-            .filter(|s| group.part.is_none_or(|p| p == s.part) && group.accesses.contains(&(s.statement, s.access.clone())))
+            .filter(|s| {
+                group.part.is_none_or(|p| p == s.part)
+                    && group.accesses.contains(&(s.statement, s.access.clone()))
+            })
             .collect();
         let loops = kernel.parallel.len() + group.part.map_or(0, |p| kernel.parts[p].inner.len());
         let mut slopes = Vec::new();
@@ -217,19 +243,34 @@ fn sized(model: &Model, mut kernel: Kernel, options: &Options) -> Result<std::re
             }
             let grown = data::boxed(model, &other, &own, group.level)?.map(|(e, _)| e).unwrap_or_default();
             slopes.push(
-                group.extents.iter().zip(&grown).map(|(a, b)| (*b - *a) as f64 / SAMPLE as f64).collect::<Vec<_>>(),
+                group
+                    .extents
+                    .iter()
+                    .zip(&grown)
+                    .map(|(a, b)| (*b - *a) as f64 / SAMPLE as f64)
+                    .collect::<Vec<_>>(),
             );
         }
         shapes.push(Shape { base: group.extents.clone(), slopes, group });
     }
     let all = split::read(model, &kernel.filter)?;
-    let parallel = kernel.parallel.iter().map(|m| trips(model, m, &all, &hints)).collect::<Result<Vec<_>>>()?;
+    let parallel =
+        kernel.parallel.iter().map(|m| trips(model, m, &all, &hints)).collect::<Result<Vec<_>>>()?;
     let mut inner = Vec::new();
     for part in &kernel.parts {
         let own = split::read(model, &part.filter)?;
         inner.push(part.inner.iter().map(|m| trips(model, m, &own, &hints)).collect::<Result<Vec<_>>>()?);
     }
-    let search = Search { model, kernel: &kernel, shapes: &shapes, grid: &grid, parallel: &parallel, inner: &inner, hints: &hints, ldm: options.ldm };
+    let search = Search {
+        model,
+        kernel: &kernel,
+        shapes: &shapes,
+        grid: &grid,
+        parallel: &parallel,
+        inner: &inner,
+        hints: &hints,
+        ldm: options.ldm,
+    };
     let Some((cost, sizes, parts)) = search.best() else {
         let least = search.least();
         return Ok(Err(too_large(model, &kernel, options.ldm, least)));
@@ -248,8 +289,9 @@ fn sized(model: &Model, mut kernel: Kernel, options: &Options) -> Result<std::re
         return Ok(Err(too_large(model, &kernel, options.ldm, used)));
     }
     if let Some(reason) = data::conflict(model, &kernel, grid.len())? {
-        let message = format!("a kernel of `{}` cannot keep its data in local memory: {reason}", model.function.name);
-        return Ok(Err(Diagnostic::general(Code("P0703"), message)));
+        let message =
+            format!("a kernel of `{}` cannot keep its data in local memory: {reason}", model.function.name);
+        return Ok(Err(Diagnostic::general(Code("P0803"), message)));
     }
     let parts: Vec<String> = kernel.parts.iter().map(|p| format!("{:?}", p.sizes)).collect();
     let line = format!(
@@ -311,7 +353,13 @@ impl Search<'_> {
             .parallel
             .iter()
             .enumerate()
-            .map(|(k, n)| candidates(*n, self.grid.get(k).copied().unwrap_or(1), if self.parallel.len() > 1 { 8 } else { 20 }))
+            .map(|(k, n)| {
+                candidates(
+                    *n,
+                    self.grid.get(k).copied().unwrap_or(1),
+                    if self.parallel.len() > 1 { 8 } else { 20 },
+                )
+            })
             .collect();
         let mut best: Option<Found> = None;
         for sizes in product(&lists) {
@@ -362,10 +410,14 @@ impl Search<'_> {
 
     /// Rounds of each tile loop on the slowest core.
     fn rounds(&self, part: Option<usize>, sizes: &[i64], own: &[i64]) -> Vec<f64> {
-        let parallel = self.parallel.iter().zip(sizes).enumerate().map(|(k, (n, size))| {
-            ceil(ceil(*n, *size), self.grid.get(k).copied().unwrap_or(1)) as f64
-        });
-        let inner = part.map_or(&[][..], |p| &self.inner[p]).iter().zip(own).map(|(n, size)| ceil(*n, *size) as f64);
+        let parallel = self
+            .parallel
+            .iter()
+            .zip(sizes)
+            .enumerate()
+            .map(|(k, (n, size))| ceil(ceil(*n, *size), self.grid.get(k).copied().unwrap_or(1)) as f64);
+        let inner =
+            part.map_or(&[][..], |p| &self.inner[p]).iter().zip(own).map(|(n, size)| ceil(*n, *size) as f64);
         parallel.chain(inner).collect()
     }
 
@@ -429,7 +481,7 @@ fn product(lists: &[Vec<i64>]) -> Vec<Vec<i64>> {
     all
 }
 
-/// `P0702`
+/// `P0802`
 fn too_large(model: &Model, kernel: &Kernel, ldm: i64, least: i64) -> Diagnostic {
     let mut arrays: Vec<String> = Vec::new();
     for part in &kernel.parts {
@@ -443,7 +495,7 @@ fn too_large(model: &Model, kernel: &Kernel, ldm: i64, least: i64) -> Diagnostic
         }
     }
     Diagnostic::general(
-        Code("P0702"),
+        Code("P0802"),
         format!(
             "what one tile of a kernel of `{}` touches does not fit in local memory: at least {least} bytes of {}, and there are {ldm}",
             model.function.name,
@@ -453,10 +505,10 @@ fn too_large(model: &Model, kernel: &Kernel, ldm: i64, least: i64) -> Diagnostic
     .help("make the inner loops smaller, interchange them so that they can be tiled, or choose a chip with more local memory (`--chip sw26010pro`)")
 }
 
-/// `P0702` for an array that a tile touches without bound.
+/// `P0802` for an array that a tile touches without bound.
 fn no_box(model: &Model, array: &loops::Name) -> Diagnostic {
     Diagnostic::general(
-        Code("P0702"),
+        Code("P0802"),
         format!(
             "what one tile of a kernel of `{}` touches of `{array}` has no bound that is known when it is compiled, so no box in local memory holds it",
             model.function.name

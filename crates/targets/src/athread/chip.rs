@@ -21,7 +21,8 @@ pub struct Chip {
 pub const SW26010: Chip = Chip { name: "SW26010", ldm: 64 << 10, stack: 4 << 10, grid: (8, 8), crts: false };
 
 /// Its successor.
-pub const SW26010_PRO: Chip = Chip { name: "SW26010Pro", ldm: 256 << 10, stack: 8 << 10, grid: (8, 8), crts: true };
+pub const SW26010_PRO: Chip =
+    Chip { name: "SW26010Pro", ldm: 256 << 10, stack: 8 << 10, grid: (8, 8), crts: true };
 
 impl Chip {
     /// Bytes that arrays may take.
@@ -37,7 +38,8 @@ impl Chip {
     /// Declarations of reply words: in local memory, and changed from outside.
     pub(super) fn replies(&self, names: &[String]) -> String {
         let ty = if self.crts { "crts_rply_t" } else { "volatile int" };
-        names.iter().map(|name| format!("__thread_local {ty} {name};\n")).collect::<String>() + &format!("__thread_local {ty} reply;\n")
+        names.iter().map(|name| format!("__thread_local {ty} {name};\n")).collect::<String>()
+            + &format!("__thread_local {ty} reply;\n")
     }
 
     /// Brings the arguments into local memory.

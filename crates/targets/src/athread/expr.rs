@@ -67,7 +67,9 @@ impl Scope {
         }
         match self.names.get(&access.array) {
             Some(Binding::Value(name)) if access.indices.is_empty() => Ok(CExpr::name(name)),
-            Some(Binding::Pointee(name)) if access.indices.is_empty() => Ok(CExpr::unary("*", CExpr::name(name))),
+            Some(Binding::Pointee(name)) if access.indices.is_empty() => {
+                Ok(CExpr::unary("*", CExpr::name(name)))
+            }
             Some(Binding::Nested(name)) => {
                 let mut element = CExpr::name(name);
                 for index in &access.indices {
@@ -130,7 +132,9 @@ impl Scope {
                     UnaryOp::Cos => "cos",
                     UnaryOp::Floor => "floor",
                     UnaryOp::Ceil => "ceil",
-                    other => return Err(invalid(format!("the operation {other:?} has no form for the cores"))),
+                    other => {
+                        return Err(invalid(format!("the operation {other:?} has no form for the cores")));
+                    }
                 };
                 CExpr::call(function, vec![a])
             }

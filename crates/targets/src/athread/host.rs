@@ -20,7 +20,12 @@ pub struct HostNames {
 }
 
 /// The statements that take the place of a region.
-pub(super) fn region(function: &Function, names: &HostNames, threads: i64, chip: &Chip) -> Result<String, Diagnostic> {
+pub(super) fn region(
+    function: &Function,
+    names: &HostNames,
+    threads: i64,
+    chip: &Chip,
+) -> Result<String, Diagnostic> {
     let mut host = Host::new(function, names, threads, chip)?;
     host.open("{");
     host.locals_and_body(&function.body)?;
@@ -30,7 +35,9 @@ pub(super) fn region(function: &Function, names: &HostNames, threads: i64, chip:
 
 /// Declarations that the host file needs before the first region.
 pub(super) fn preamble(functions: &[&Function], header: &str) -> Result<String, Diagnostic> {
-    let mut text = format!("#include <athread.h>\n#include <stdlib.h>\n#include <stdio.h>\n#include \"{header}\"\n{HOOKS}{MACROS}");
+    let mut text = format!(
+        "#include <athread.h>\n#include <stdlib.h>\n#include <stdio.h>\n#include \"{header}\"\n{HOOKS}{MACROS}"
+    );
     for function in functions {
         for kernel in kernel::kernels(function)? {
             text.push_str(&format!("extern void SLAVE_FUN({0})(struct {0}_arguments *);\n", kernel.name));
@@ -40,7 +47,12 @@ pub(super) fn preamble(functions: &[&Function], header: &str) -> Result<String, 
 }
 
 /// A host file with a function for each of a program.
-pub(super) fn file(functions: &[&Function], header: &str, threads: i64, chip: &Chip) -> Result<String, Diagnostic> {
+pub(super) fn file(
+    functions: &[&Function],
+    header: &str,
+    threads: i64,
+    chip: &Chip,
+) -> Result<String, Diagnostic> {
     let mut text = format!("#include <stdint.h>\n#include <math.h>\n{}", preamble(functions, header)?);
     for function in functions {
         let mut params: Vec<String> = function.sizes.iter().map(|s| format!("int64_t {s}")).collect();
@@ -95,15 +107,25 @@ struct Host<'a> {
 }
 
 impl<'a> Host<'a> {
-    fn new(function: &'a Function, names: &'a HostNames, threads: i64, chip: &'a Chip) -> Result<Host<'a>, Diagnostic> {
+    fn new(
+        function: &'a Function,
+        names: &'a HostNames,
+        threads: i64,
+        chip: &'a Chip,
+    ) -> Result<Host<'a>, Diagnostic> {
         let mut scope = Scope::default();
         for size in &function.sizes {
             let text = names.sizes.get(size).cloned().unwrap_or_else(|| size.to_string());
-            let text = if text.chars().all(|c| c.is_alphanumeric() || c == '_') { text } else { format!("({text})") };
+            let text = if text.chars().all(|c| c.is_alphanumeric() || c == '_') {
+                text
+            } else {
+                format!("({text})")
+            };
             scope.names.insert(size.clone(), Binding::Value(text));
         }
         for param in &function.params {
-            let (name, nested) = names.arrays.get(&param.name).cloned().unwrap_or((param.name.to_string(), false));
+            let (name, nested) =
+                names.arrays.get(&param.name).cloned().unwrap_or((param.name.to_string(), false));
             let Elem::Scalar(elem) = param.elem else {
                 return Err(invalid(format!("`{}` has pairs, which the cores do not have", param.name)));
             };
@@ -122,7 +144,18 @@ impl<'a> Host<'a> {
         }
         let depth = if names.indent.is_empty() { 1 } else { 0 };
         let kernels = kernel::kernels(function)?;
-        Ok(Host { kernels, next: 0, names, threads, chip, scope, out: String::new(), depth, allocated: vec![], returns: false })
+        Ok(Host {
+            kernels,
+            next: 0,
+            names,
+            threads,
+            chip,
+            scope,
+            out: String::new(),
+            depth,
+            allocated: vec![],
+            returns: false,
+        })
     }
 
     fn line(&mut self, text: &str) {
@@ -157,7 +190,9 @@ impl<'a> Host<'a> {
     fn stmt(&mut self, stmt: &Stmt) -> Result<(), Diagnostic> {
         match stmt {
             Stmt::Local(local) => {
-                let Elem::Scalar(elem) = local.elem else { return Err(invalid("pairs are not for the cores")) };
+                let Elem::Scalar(elem) = local.elem else {
+                    return Err(invalid("pairs are not for the cores"));
+                };
                 let (ty, name) = (host_type(elem), local.name.to_string());
                 let mut count = String::from("1");
                 for dim in &local.dims {
@@ -180,7 +215,11 @@ impl<'a> Host<'a> {
                 let pitches = local.dims.iter().skip(1).map(|d| Ok(format!("({})", self.scope.text(d)?)));
                 let binding = match local.dims.is_empty() {
                     true => Binding::Pointee(name),
-                    false => Binding::Linear { base: name, pitches: pitches.collect::<Result<_, Diagnostic>>()?, elem },
+                    false => Binding::Linear {
+                        base: name,
+                        pitches: pitches.collect::<Result<_, Diagnostic>>()?,
+                        elem,
+                    },
                 };
                 self.scope.names.insert(local.name.clone(), binding);
                 Ok(())

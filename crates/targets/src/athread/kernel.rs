@@ -96,10 +96,9 @@ fn kernel<'a>(
     }
     let mut kernel = Kernel { name, body, indices: function.sizes.clone(), scalars: vec![], arrays: vec![] };
     kernel.indices.extend(loops.iter().cloned());
-    let params = function
-        .params
-        .iter()
-        .map(|p| (p.name.clone(), p.elem.clone(), p.dims.clone(), p.mode == ParamMode::In && p.dims.is_empty()));
+    let params = function.params.iter().map(|p| {
+        (p.name.clone(), p.elem.clone(), p.dims.clone(), p.mode == ParamMode::In && p.dims.is_empty())
+    });
     for (name, elem, dims, value) in params.chain(locals.iter().cloned()) {
         if !arrays.contains(&name) || inside.contains(&name) {
             continue;

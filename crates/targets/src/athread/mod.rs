@@ -46,7 +46,9 @@ pub fn emit(functions: &[&Function], stem: &str, threads: i64, chip: &Chip) -> R
 pub fn around(functions: &[&Function], stem: &str, chip: &Chip) -> Result<Files, Diagnostic> {
     let name = header_name(stem);
     let slave = slave::file(functions, &name, chip)?;
-    let guard: String = name.chars().map(|c| if c.is_ascii_alphanumeric() { c.to_ascii_uppercase() } else { '_' }).collect();
+    let guard: String =
+        name.chars().map(|c| if c.is_ascii_alphanumeric() { c.to_ascii_uppercase() } else { '_' }).collect();
+    let guard = format!("LOZENGE_{guard}");
     let mut header = format!("/* Arguments of the kernels. */\n#ifndef {guard}\n#define {guard}\n");
     for function in functions {
         for kernel in kernel::kernels(function)? {
@@ -62,7 +64,12 @@ pub fn around(functions: &[&Function], stem: &str, chip: &Chip) -> Result<Files,
 ///
 /// # Errors
 /// As [`emit`].
-pub fn region(function: &Function, names: &HostNames, threads: i64, chip: &Chip) -> Result<String, Diagnostic> {
+pub fn region(
+    function: &Function,
+    names: &HostNames,
+    threads: i64,
+    chip: &Chip,
+) -> Result<String, Diagnostic> {
     host::region(function, names, threads, chip)
 }
 

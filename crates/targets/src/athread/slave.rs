@@ -18,17 +18,31 @@ pub(super) fn file(functions: &[&Function], header: &str, chip: &Chip) -> Result
     let mut replies = std::collections::BTreeSet::new();
     for function in functions {
         for kernel in kernel::kernels(function)? {
-            let mut writer = Writer { chip, out: String::new(), depth: 1, scope: Scope::default(), next: 0, used: 0, replies: vec![] };
+            let mut writer = Writer {
+                chip,
+                out: String::new(),
+                depth: 1,
+                scope: Scope::default(),
+                next: 0,
+                used: 0,
+                replies: vec![],
+            };
             writer.kernel(&kernel)?;
             bytes = bytes.max(writer.used);
             replies.extend(writer.replies.iter().map(Name::to_string));
-            bodies.push_str(&format!("\nvoid {0}(struct {0}_arguments *given)\n{{\n{1}}}\n", kernel.name, writer.out));
+            bodies.push_str(&format!(
+                "\nvoid {0}(struct {0}_arguments *given)\n{{\n{1}}}\n",
+                kernel.name, writer.out
+            ));
         }
     }
     if bytes > chip.buffers() {
         return Err(Diagnostic::general(
             loops::Code("T0005"),
-            format!("the buffers of a kernel take {bytes} bytes of local memory, and there are {}", chip.buffers()),
+            format!(
+                "the buffers of a kernel take {bytes} bytes of local memory, and there are {}",
+                chip.buffers()
+            ),
         )
         .help("choose smaller tiles"));
     }
@@ -93,8 +107,13 @@ impl Writer<'_> {
         }
         for (name, scalar, dims) in &kernel.arrays {
             let pitches = dims.iter().skip(1).map(|d| self.scope.text(d)).collect::<Result<Vec<_>, _>>()?;
-            let pitches = pitches.into_iter().map(|p| if p.chars().all(char::is_alphanumeric) { p } else { format!("({p})") }).collect();
-            self.scope.names.insert(name.clone(), Binding::Linear { base: name.to_string(), pitches, elem: *scalar });
+            let pitches = pitches
+                .into_iter()
+                .map(|p| if p.chars().all(char::is_alphanumeric) { p } else { format!("({p})") })
+                .collect();
+            self.scope
+                .names
+                .insert(name.clone(), Binding::Linear { base: name.to_string(), pitches, elem: *scalar });
         }
         let mut replies = Vec::new();
         for stmt in kernel.body {
@@ -137,11 +156,16 @@ impl Writer<'_> {
                 Stmt::Loop(l) if Self::has_threads(&l.body) => {
                     let (lower, upper) = (self.scope.text(&l.lower)?, self.scope.text(&l.upper)?);
                     self.bind(&l.var);
-                    self.open(&format!("for (long {0} = {lower}; {0} < {upper}; {0} += {1}) {{", l.var, l.step));
+                    self.open(&format!(
+                        "for (long {0} = {lower}; {0} < {upper}; {0} += {1}) {{",
+                        l.var, l.step
+                    ));
                     self.phases(&l.body, true)?;
                     self.close();
                 }
-                Stmt::If { cond, then, otherwise } if Self::has_threads(then) || Self::has_threads(otherwise) => {
+                Stmt::If { cond, then, otherwise }
+                    if Self::has_threads(then) || Self::has_threads(otherwise) =>
+                {
                     let cond = self.scope.text(cond)?;
                     self.open(&format!("if ({cond}) {{"));
                     let last = !repeated && k + 1 == body.len();
@@ -154,7 +178,12 @@ impl Writer<'_> {
                     }
                 }
                 Stmt::Block { body, .. } => self.phases(body, repeated)?,
-                other => return Err(invalid(format!("a kernel has a statement outside of the loops over cores: {}", other.headline()))),
+                other => {
+                    return Err(invalid(format!(
+                        "a kernel has a statement outside of the loops over cores: {}",
+                        other.headline()
+                    )));
+                }
             }
         }
         Ok(())
@@ -162,7 +191,9 @@ impl Writer<'_> {
 
     /// A loop over cores: this core's iteration.
     fn threads(&mut self, l: &Loop, stride: i64) -> Result<(), Diagnostic> {
-        let Expr::Int(count) = l.upper else { return Err(invalid("a loop over cores without a constant end")) };
+        let Expr::Int(count) = l.upper else {
+            return Err(invalid("a loop over cores without a constant end"));
+        };
         self.bind(&l.var);
         if let [Stmt::Loop(inner)] = l.body.as_slice()
             && inner.kind == LoopKind::Parallel
@@ -201,11 +232,16 @@ impl Writer<'_> {
     fn stmt(&mut self, stmt: &Stmt) -> Result<(), Diagnostic> {
         match stmt {
             Stmt::Local(local) => {
-                let Elem::Scalar(elem) = local.elem else { return Err(invalid("pairs are not for the cores")) };
+                let Elem::Scalar(elem) = local.elem else {
+                    return Err(invalid("pairs are not for the cores"));
+                };
                 let mut most = elem.bytes() as i64;
                 for dim in &local.dims {
                     let bound = bound(dim).ok_or_else(|| {
-                        invalid(format!("the extent `{dim}` of the buffer `{}` has no constant bound", local.name))
+                        invalid(format!(
+                            "the extent `{dim}` of the buffer `{}` has no constant bound",
+                            local.name
+                        ))
                     })?;
                     most = most.saturating_mul(bound.max(1));
                 }
@@ -218,8 +254,8 @@ impl Writer<'_> {
                         Expr::Int(n) => pitches.push(n.to_string()),
                         dim => {
                             let dim = self.scope.text(dim)?;
-                            self.line(&format!("const long {name}_{k} = {dim};"));
-                            pitches.push(format!("{name}_{k}"));
+                            self.line(&format!("const long pitch{k}_{name} = {dim};"));
+                            pitches.push(format!("pitch{k}_{name}"));
                         }
                     }
                 }
@@ -300,7 +336,11 @@ impl Writer<'_> {
                 self.line(line);
             }
             self.close();
-            cycles = format!("{} * ({var}_all / 4) + {} * ({var}_all % 4)", vector.cycles() + LOOP, scalar.cycles() + LOOP);
+            cycles = format!(
+                "{} * ({var}_all / 4) + {} * ({var}_all % 4)",
+                vector.cycles() + LOOP,
+                scalar.cycles() + LOOP
+            );
         }
         self.open(&format!("for (; {var} < {var}_end; {var} += {}) {{", l.step));
         for stmt in &l.body {
@@ -309,7 +349,10 @@ impl Writer<'_> {
         }
         self.close();
         let step = if l.step > 1 { format!(" / {}.0", l.step) } else { String::new() };
-        self.line(&format!("emulated_compute(({cycles}){step} + {LOOP}, {} * {var}_all{step});", scalar.operations));
+        self.line(&format!(
+            "emulated_compute(({cycles}){step} + {LOOP}, {} * {var}_all{step});",
+            scalar.operations
+        ));
         self.close();
         self.scope = scope;
         Ok(())
@@ -340,19 +383,22 @@ impl Writer<'_> {
             };
             let pitch = if rank == 2 { pitches[0].clone() } else { columns.clone() };
             let (local, memory) = (element(&self.scope, local)?, element(&self.scope, memory)?);
-            self.line(&format!("{tag}_sent += {verb}_box({local}, {memory}, {rows}, {columns}, {pitch}, {bytes}, &{tag});"));
+            self.line(&format!(
+                "{tag}_sent += {verb}_box({local}, {memory}, {rows}, {columns}, {pitch}, {bytes}, &{tag});"
+            ));
             return Ok(());
         }
         // Planes one after the other.
         let mut vars = Vec::new();
         let (mut local, mut memory) = (local.clone(), memory.clone());
-        for d in 0..rank - 2 {
+        for (d, extent) in extents.iter().enumerate().take(rank - 2) {
             let var = Name::new(format!("{}_p{d}", local.array));
             self.bind(&var);
-            self.open(&format!("for (long {var} = 0; {var} < {}; {var}++) {{", extents[d]));
+            self.open(&format!("for (long {var} = 0; {var} < {extent}; {var}++) {{"));
             for access in [&mut local, &mut memory] {
                 let at = access.indices[d].clone();
-                access.indices[d] = if at == Expr::Int(0) { Expr::Var(var.clone()) } else { at + Expr::Var(var.clone()) };
+                access.indices[d] =
+                    if at == Expr::Int(0) { Expr::Var(var.clone()) } else { at + Expr::Var(var.clone()) };
             }
             vars.push(var);
         }

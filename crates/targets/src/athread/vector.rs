@@ -164,7 +164,8 @@ impl Vector<'_> {
                     _ => (None, a),
                 };
                 if let Some((x, y)) = product {
-                    let (Some(x), Some(y), Some(c)) = (self.value(x)?, self.value(y)?, self.value(addend)?) else {
+                    let (Some(x), Some(y), Some(c)) = (self.value(x)?, self.value(y)?, self.value(addend)?)
+                    else {
                         return Ok(None);
                     };
                     self.cost.arithmetic += 1.0;
