@@ -4,6 +4,7 @@
 //! happen here and only here. The command `lozenge` is [`command::main`]; programs that use the compiler as a library begin at
 //! [`pipeline`].
 
+pub mod athread;
 pub mod bind;
 pub mod cases;
 pub mod check;

@@ -1,0 +1,276 @@
+//! Athread programs on the emulator of `runtime/athread`, which travels inside the command: built in a private folder, run, their reports read.
+//!
+//! Not here: where host and slave files come from (`pipeline`), and what results are compared with (`command`).
+
+mod report;
+
+use std::ffi::OsStr;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::Duration;
+
+use crate::failure::Failure;
+use crate::files::{Scratch, reason};
+use crate::process::{self, Compiler};
+
+pub use report::Report;
+
+/// Files of the emulator: path and text.
+const FILES: &[(&str, &str)] = &{
+    macro_rules! files {
+        ($($path:literal)*) => {
+            [$(($path, include_str!(concat!("../../../../runtime/athread/", $path)))),*]
+        };
+    }
+    files![
+        "include/athread.h" "include/slave.h" "include/dma.h" "include/simd.h" "include/crts.h"
+        "src/emulator.h" "src/machine.c" "src/memory.c" "src/guard.c" "src/races.c" "src/ldm.c" "src/dma.c" "src/sync.c" "src/model.c"
+        "src/report.c" "src/fail.c"
+        "host.syms"
+    ]
+};
+
+/// Exit code of a program that has broken a rule.
+const BROKEN_RULE: i32 = 70;
+
+/// The emulator as a library, in a folder of its own.
+#[derive(Debug)]
+pub struct Emulator {
+    scratch: Scratch,
+    compiler: Compiler,
+    objcopy: PathBuf,
+    nm: PathBuf,
+}
+
+/// The files of a program.
+#[derive(Clone, Copy, Debug)]
+pub struct Sources<'a> {
+    /// C for the management core.
+    pub host: &'a str,
+    /// More of it, such as a driver with a main function: names and texts.
+    pub more: &'a [(&'a str, &'a str)],
+    /// C for the computing cores.
+    pub slave: &'a str,
+    /// Headers that they include: names and texts.
+    pub headers: &'a [(&'a str, &'a str)],
+    /// Folder of other headers that the host includes.
+    pub folder: Option<&'a Path>,
+    /// Flags of the C compiler for all files.
+    pub flags: &'a [&'a str],
+}
+
+/// A built program.
+#[derive(Debug)]
+pub struct Program {
+    scratch: Scratch,
+    program: PathBuf,
+}
+
+/// How a program is run.
+#[derive(Clone, Copy, Debug)]
+pub struct Settings {
+    /// Order of the cores.
+    pub seed: u64,
+    /// SW26010Pro instead of SW26010.
+    pub pro: bool,
+    /// Time limit.
+    pub limit: Duration,
+}
+
+/// What a run gave.
+#[derive(Debug)]
+pub struct Run {
+    /// What the program printed.
+    pub stdout: Vec<u8>,
+    /// What it wrote to the file that its first argument names; empty if none.
+    pub output: Vec<u8>,
+    /// What the emulator counted; none if nothing was spawned.
+    pub report: Option<Report>,
+    /// Wall-clock time of the emulation.
+    pub time: Duration,
+}
+
+fn write(path: &Path, text: &str) -> Result<(), Failure> {
+    fs::write(path, text)
+        .map_err(|e| Failure::environment("X0004", format!("can't write {}: {}", path.display(), reason(&e))))
+}
+
+impl Emulator {
+    /// Compiles the emulator.
+    ///
+    /// # Errors
+    /// `X0301` without a C compiler or binutils; as [`Compiler::compile_plain`].
+    pub fn build(compiler: &Compiler) -> Result<Emulator, Failure> {
+        let tool = |name: &str| {
+            process::on_path(Path::new(name)).ok_or_else(|| {
+                Failure::environment(
+                    "X0301",
+                    format!("`{name}` is not on the path, and the emulator needs it"),
+                )
+                .help("install it (Debian: apt-get install binutils)")
+            })
+        };
+        let (objcopy, nm) = (tool("objcopy")?, tool("nm")?);
+        let scratch = Scratch::new()?;
+        for folder in ["include", "src"] {
+            let path = scratch.path().join(folder);
+            fs::create_dir(&path).map_err(|e| {
+                Failure::environment("X0004", format!("can't make {}: {}", path.display(), reason(&e)))
+            })?;
+        }
+        for (path, text) in FILES {
+            write(&scratch.path().join(path), text)?;
+        }
+        let emulator = Emulator { scratch, compiler: compiler.clone(), objcopy, nm };
+        let sources = FILES.iter().filter(|(path, _)| path.ends_with(".c"));
+        let paths: Vec<PathBuf> = sources.map(|(path, _)| emulator.scratch.path().join(path)).collect();
+        let mut arguments: Vec<&OsStr> =
+            ["-std=gnu11", "-O2", "-Wno-psabi", "-r", "-nostdlib"].map(OsStr::new).to_vec();
+        arguments.extend(paths.iter().map(|p| p.as_os_str()));
+        // One object of all: no archiver is needed.
+        let library = emulator.library();
+        arguments.extend([OsStr::new("-o"), library.as_os_str()]);
+        emulator.compile(&arguments)?;
+        Ok(emulator)
+    }
+
+    fn library(&self) -> PathBuf {
+        self.scratch.path().join("emulator.o")
+    }
+
+    fn compile(&self, arguments: &[&OsStr]) -> Result<(), Failure> {
+        tool(
+            Command::new(&self.compiler.command).args(arguments),
+            self.compiler.limit,
+            "does not compile the C",
+        )
+        .map(drop)
+    }
+
+    /// Builds a program as the vendor's compilers do: host and slave files apart, then together.
+    ///
+    /// # Errors
+    /// `X0302` if the compiler refuses a file; `X0004`, `X0301`, `X0303` as elsewhere.
+    pub fn program(&self, sources: &Sources<'_>) -> Result<Program, Failure> {
+        let scratch = Scratch::new()?;
+        let at = |name: &str| scratch.path().join(name);
+        for (name, text) in sources.headers.iter().chain(sources.more) {
+            write(&at(name), text)?;
+        }
+        write(&at("host.c"), sources.host)?;
+        write(&at("slave.c"), sources.slave)?;
+        let own = format!("-I{}", scratch.path().display());
+        let headers = format!("-I{}", self.scratch.path().join("include").display());
+        let mut common =
+            vec!["-std=gnu11", "-ffp-contract=off", "-Wno-psabi", own.as_str(), headers.as_str()];
+        common.extend(sources.flags);
+        let folder = sources.folder.map(|f| if f.as_os_str().is_empty() { Path::new(".") } else { f });
+        let folder = folder.map(|f| format!("-I{}", f.display()));
+        let object = |name: &str, flags: &[&str]| -> Result<PathBuf, Failure> {
+            let (source, object) = (at(name), at(name).with_extension("o"));
+            let mut arguments: Vec<&OsStr> = common.iter().chain(flags).map(OsStr::new).collect();
+            arguments.extend([OsStr::new("-c"), source.as_os_str(), OsStr::new("-o"), object.as_os_str()]);
+            self.compile(&arguments)?;
+            Ok(object)
+        };
+        let mut objects = Vec::new();
+        let slave = object("slave.c", &["-O3", "-march=native"])?;
+        self.rename_slave(&slave, &at("names"))?;
+        objects.push(slave);
+        let mut host_flags = vec!["-O1"];
+        host_flags.extend(folder.as_deref());
+        let more = sources.more.iter().map(|(name, _)| *name).filter(|name| name.ends_with(".c"));
+        for name in std::iter::once("host.c").chain(more) {
+            let host = object(name, &host_flags)?;
+            let names = self.scratch.path().join("host.syms");
+            self.rename(&host, &names)?;
+            objects.push(host);
+        }
+        objects.push(self.library());
+        let program = at("program");
+        let mut arguments: Vec<&OsStr> = objects.iter().map(|o| o.as_os_str()).collect();
+        arguments.extend(["-pthread", "-lm", "-o"].map(OsStr::new));
+        arguments.push(program.as_os_str());
+        self.compile(&arguments)?;
+        Ok(Program { scratch, program })
+    }
+
+    /// Gives functions of a slave object the prefix that hosts know them by.
+    fn rename_slave(&self, object: &Path, names: &Path) -> Result<(), Failure> {
+        let limit = self.compiler.limit;
+        let mut list = Command::new(&self.nm);
+        list.args(["--defined-only", "--extern-only"]).arg(object);
+        let symbols = tool(&mut list, limit, "does not list the functions of the slave file")?;
+        let functions = String::from_utf8_lossy(&symbols);
+        let functions = functions.lines().filter_map(|line| {
+            let mut words = line.split_whitespace().skip(1);
+            (words.next()? == "T").then(|| words.next())?
+        });
+        let table: String = functions.map(|name| format!("{name} slave_{name}\n")).collect();
+        write(names, &table)?;
+        self.rename(object, names)
+    }
+
+    fn rename(&self, object: &Path, names: &Path) -> Result<(), Failure> {
+        let mut flag = std::ffi::OsString::from("--redefine-syms=");
+        flag.push(names);
+        let mut command = Command::new(&self.objcopy);
+        tool(command.arg(flag).arg(object), self.compiler.limit, "does not rename functions").map(drop)
+    }
+}
+
+/// Runs a build tool and returns what it printed.
+fn tool(command: &mut Command, limit: Duration, complaint: &str) -> Result<Vec<u8>, Failure> {
+    let finished = process::run(command, limit)?;
+    if finished.status.success() {
+        return Ok(finished.stdout);
+    }
+    let said: String = finished.stderr.lines().take(30).collect::<Vec<_>>().join("\n");
+    let name = command.get_program().to_string_lossy().into_owned();
+    let failure = Failure::environment("X0302", format!("`{name}` {complaint}"));
+    Err(if said.is_empty() { failure } else { failure.note(said) })
+}
+
+impl Program {
+    /// Runs the program with these arguments behind the name of its output file.
+    ///
+    /// # Errors
+    /// `X0901` if it breaks a rule of the interface, `X0304` if it fails otherwise, `X0303` after the time limit.
+    pub fn run(&self, arguments: &[&OsStr], settings: Settings) -> Result<Run, Failure> {
+        let (output, report) = (self.scratch.path().join("output"), self.scratch.path().join("report"));
+        for old in [&output, &report] {
+            let _ = fs::remove_file(old);
+        }
+        let mut command = Command::new(&self.program);
+        command
+            .arg(&output)
+            .args(arguments)
+            .env("ATHREAD_SEED", settings.seed.to_string())
+            .env("ATHREAD_CHIP", if settings.pro { "sw26010pro" } else { "sw26010" })
+            .env("ATHREAD_REPORT", "json")
+            .env("ATHREAD_REPORT_FILE", &report);
+        for name in ["ATHREAD_MODE", "ATHREAD_DIRECT", "ATHREAD_LDM"] {
+            command.env_remove(name);
+        }
+        let finished = process::run(&mut command, settings.limit)?;
+        if finished.status.code() == Some(BROKEN_RULE) {
+            let said = finished.stderr.lines().find(|l| l.starts_with("athread: ")).unwrap_or_default();
+            let said = said.strip_prefix("athread: ").unwrap_or(said);
+            let message = format!("the program breaks a rule of the interface: {said}");
+            return Err(Failure::check("X0901", message)
+                .help("the rules stand in runtime/athread/README.md; generated code that breaks one is a defect of lozenge"));
+        }
+        if !finished.status.success() {
+            let failure =
+                Failure::environment("X0304", format!("the program ended with {}", finished.status));
+            return Err(if finished.stderr.is_empty() { failure } else { failure.note(finished.stderr) });
+        }
+        let report = match fs::read_to_string(&report) {
+            Ok(text) => Some(Report::read(&text)?),
+            Err(_) => None,
+        };
+        let output = fs::read(&output).unwrap_or_default();
+        Ok(Run { stdout: finished.stdout, output, report, time: finished.time })
+    }
+}
