@@ -16,6 +16,7 @@ pub mod dependence;
 mod fault;
 pub mod fourier_motzkin;
 pub mod limits;
+pub mod local;
 pub mod locality;
 pub mod model;
 mod names;
