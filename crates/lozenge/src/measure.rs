@@ -1,4 +1,5 @@
-//! Measuring several programs against each other: in turns, so that what the machine does besides hits all alike.
+//! Measuring several programs against each other: in turns, so that what the machine does besides hits all alike, and each
+//! round begins with another one, so that no program always follows the same neighbour.
 //!
 //! Not here: what is measured (`command::bench`).
 
@@ -67,7 +68,11 @@ pub fn interleaved(variants: &[Variant<'_>], effort: Effort, told: &dyn Fn(&str)
     let mut spent = vec![Duration::ZERO; variants.len()];
     let mut repetitions = vec![1u32; variants.len()];
     for round in 0..effort.rounds.max(1) {
-        for (k, variant) in variants.iter().enumerate() {
+        // All or none: a program that starts cold must not be held against one that starts warm.
+        let warm_up = u32::from(spent.iter().all(|s| *s < effort.budget / 4));
+        for turn in 0..variants.len() {
+            let k = (turn + round as usize) % variants.len();
+            let variant = &variants[k];
             let Ok(times) = &mut measured[k].times else { continue };
             if round > 0 && spent[k] > effort.budget {
                 continue;
@@ -77,7 +82,7 @@ pub fn interleaved(variants: &[Variant<'_>], effort: Effort, told: &dyn Fn(&str)
             let schedule = Schedule {
                 threads: Some(effort.threads),
                 repetitions: repetitions[k],
-                warm_up: u32::from(spent[k] < effort.budget / 4),
+                warm_up,
                 limit: Duration::from_secs(600),
             };
             let outcome = variant.executable.measure(
