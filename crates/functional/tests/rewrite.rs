@@ -326,6 +326,21 @@ fn redex(rule: &str, maker: &mut Maker) -> Option<Term> {
             let init = maker.term(&I64);
             ok(build::reduce(Prim::Reduce, f, init, ys))
         }
+        "reduceJoin" => {
+            let plain = |maker: &mut Maker| {
+                maker.supply.lambda2(("x", I64), ("a", I64), |_, x, a| build::add(x, a)).unwrap()
+            };
+            let yss = arr(maker, &n, &array(k.clone(), I64));
+            let (outer, inner) = (plain(maker), plain(maker));
+            let rows = maker
+                .supply
+                .lambda1("ys", array(k.clone(), I64), |_, ys| {
+                    build::reduce(Prim::Reduce, inner, build::zero(&I64).unwrap(), ys)
+                })
+                .unwrap();
+            let init = maker.term(&I64);
+            ok(build::reduce(Prim::Reduce, outer, init, build::map(Prim::Map, rows, yss).unwrap()))
+        }
         "vectorise" => {
             let ys = build::zip(arr(maker, &even, &f64), arr(maker, &even, &f64)).unwrap();
             let scale = maker.term(&f64);

@@ -100,6 +100,30 @@ pub(super) const RULES: &[Rule] = &[
         },
     },
     Rule {
+        name: "reduceJoin",
+        params: &[],
+        family: Family::Choice,
+        statement: "reduce (\\x a -> x + a) init (map (\\ys -> reduce (\\x a -> x + a) 0 ys) xss) -> reduce (\\x a -> x + a) init (join xss)",
+        doc: "The sum of the sums of rows as one sum, which can be cut without regard to rows. For `+` alone.",
+        reassociates: true,
+        apply: |cx, _, term| {
+            let reduce = as_reduce(term)?;
+            plain_sum(reduce.f)?;
+            let rows = as_map(reduce.xs)?;
+            let row = as_reduce(&rows.f.body)?;
+            plain_sum(row.f)?;
+            if !super::lets::is_number(row.init, 0) {
+                return no("the sums of the rows do not start at 0");
+            }
+            match row.xs.kind() {
+                TermKind::Var(v) if *v == rows.f.params[0].var => {}
+                _ => return no("what is summed inside is not a row"),
+            }
+            let joined = cx.un(Prim::Join, rows.xs.clone())?;
+            cx.reduce(reduce.prim, reduce.f.clone(), reduce.init.clone(), joined)
+        },
+    },
+    Rule {
         name: "reduceLanes",
         params: &["k"],
         family: Family::Choice,

@@ -209,7 +209,7 @@ pub(super) const RULES: &[Rule] = &[
 ];
 
 /// Whether the term is this number, exactly.
-fn is_number(term: &Term, value: i32) -> bool {
+pub(super) fn is_number(term: &Term, value: i32) -> bool {
     match term.kind() {
         TermKind::Literal(literal) => {
             term.kind() == build::number(literal.scalar(), value).kind() && literal.scalar() != Scalar::Bool
