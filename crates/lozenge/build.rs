@@ -1,29 +1,41 @@
-//! Collects the pages of `docs/errors` so that `lozenge explain CODE` needs no file at run time.
+//! Collects texts that the command carries with it: the pages of `docs/errors`, for `lozenge explain CODE`, and the theory in `proofs`, for
+//! `lozenge prove`. Neither needs a file at run time.
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::{env, fs};
 
-fn main() {
-    let root = PathBuf::from(env::var_os("CARGO_MANIFEST_DIR").expect("cargo sets it"));
-    let folder = root.join("../../docs/errors");
+/// Name and path of every file with this extension, in order.
+fn files(folder: &Path, extension: &str) -> Vec<(String, PathBuf)> {
     println!("cargo:rerun-if-changed={}", folder.display());
-    let mut pages: Vec<(String, PathBuf)> = fs::read_dir(&folder)
+    let mut files: Vec<(String, PathBuf)> = fs::read_dir(folder)
         .into_iter()
         .flatten()
         .flatten()
         .map(|entry| entry.path())
-        .filter(|path| path.extension().is_some_and(|e| e == "md"))
+        .filter(|path| path.extension().is_some_and(|e| e == extension))
         .filter_map(|path| Some((path.file_stem()?.to_str()?.to_owned(), fs::canonicalize(&path).ok()?)))
         .collect();
-    pages.sort();
-    let mut text = String::from(
-        "/// Code and text of every page, in order of the codes.\npub const PAGES: &[(&str, &str)] = &[\n",
-    );
-    for (code, path) in &pages {
-        let _ = writeln!(text, "    ({code:?}, include_str!({path:?})),");
+    files.sort();
+    files
+}
+
+fn constant(doc: &str, name: &str, files: &[(String, PathBuf)]) -> String {
+    let mut text = format!("/// {doc}\npub const {name}: &[(&str, &str)] = &[\n");
+    for (key, path) in files {
+        let _ = writeln!(text, "    ({key:?}, include_str!({path:?})),");
     }
     text.push_str("];\n");
+    text
+}
+
+fn main() {
+    let root = PathBuf::from(env::var_os("CARGO_MANIFEST_DIR").expect("cargo sets it"));
     let out = PathBuf::from(env::var_os("OUT_DIR").expect("cargo sets it"));
-    fs::write(Path::new(&out).join("pages.rs"), text).expect("the output folder can be written");
+    let pages = files(&root.join("../../docs/errors"), "md");
+    let text = constant("Code and text of every page, in order of the codes.", "PAGES", &pages);
+    fs::write(out.join("pages.rs"), text).expect("the output folder can be written");
+    let theory = files(&root.join("../../proofs"), "v");
+    let text = constant("Name and text of every file of the theory.", "THEORY", &theory);
+    fs::write(out.join("theory.rs"), text).expect("the output folder can be written");
 }

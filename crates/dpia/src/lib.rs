@@ -12,6 +12,7 @@
 //!
 //! What is deliberately not here: no inference, no evaluation, no choice of strategies, no target.
 
+pub mod certificate;
 pub(crate) mod codegen;
 pub mod derivation;
 pub mod env;

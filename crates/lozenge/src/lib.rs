@@ -10,6 +10,7 @@ pub mod cases;
 pub mod check;
 pub mod cli;
 pub mod command;
+pub mod coq;
 pub mod execute;
 pub mod failure;
 pub mod files;

@@ -8,6 +8,7 @@ mod explain;
 mod fmt;
 mod fuzz;
 mod poly;
+mod prove;
 mod run;
 mod schedule;
 mod show;
@@ -95,6 +96,7 @@ fn dispatch(cli: &Cli) -> Result<(), Failure> {
         Command::Explain(arguments) => explain::run(arguments),
         Command::Run(arguments) => run::run(arguments, cli.json),
         Command::Fuzz(arguments) => fuzz::run(arguments, cli.json),
+        Command::Prove(arguments) => prove::run(arguments, cli.json),
         Command::Fmt(arguments) => fmt::run(arguments, cli.json),
         Command::Poly(arguments) => poly::calculate(arguments, cli.json),
         Command::Deps(arguments) => poly::dependences(arguments, cli.json),

@@ -3,10 +3,10 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use dpia::Translation;
+use dpia::{Abi, Translation};
 use functional::strategy::{Options, Outcome, Trace};
 use functional::{Checked, DataType, Definition};
-use loops::{Name, Scalar};
+use loops::{Function, Name, Scalar};
 
 use super::Lowered;
 use crate::cli::{Choice, Mode, Stage};
@@ -117,6 +117,18 @@ pub fn lower(source: &Source, checked: &Checked, name: &str, choice: &Choice) ->
         reassociated: chosen.reassociated,
         notes: Vec::new(),
     })
+}
+
+/// The definition before any strategy, the loop function of it after the chosen one, and how the parameters of the two relate.
+pub fn sides(
+    source: &Source,
+    checked: &Checked,
+    name: &str,
+    choice: &Choice,
+) -> Result<(Definition, Function, Abi), Failure> {
+    let chosen = choose(source, checked, name, choice)?;
+    let translation = translate(source, &chosen.rewritten, choice.mode)?;
+    Ok((chosen.original, translation.function, translation.abi))
 }
 
 /// The text of a stage before loops.

@@ -5,6 +5,7 @@
 
 pub mod athread;
 mod c;
+mod certificate;
 mod functional;
 
 use ::functional::{Checked, Definition};
@@ -13,6 +14,7 @@ use loops::{Diagnostic, Function, Program};
 use polyhedral::Optimized;
 
 pub use c::schedule_header;
+pub use certificate::Sides;
 use targets::{Emitted, Style};
 
 use crate::cli::{Chip, Choice, Mode, Stage};

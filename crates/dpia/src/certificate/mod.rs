@@ -1,0 +1,190 @@
+//! Certificates: a functional program and the loops made of it, as data that a checker verified in Coq decides about.
+//!
+//! [`certify`] ties the two together: parameters and sizes get the same numbers on both sides. [`Certificate::to_coq`] prints the text that Coq
+//! reads; what it means is in `proofs/Semantics.v`. The program is the one *before* strategies, the loops are those that become C, so nothing
+//! between the two is trusted.
+//!
+//! - `data`: the data, one to one those of `proofs/Syntax.v`
+//! - `ops`: operations of numbers, by the same names on both sides
+//! - `source`, `target`: the two programs
+//! - `print`: the text
+//!
+//! Not here: running Coq, and whether the checker accepts.
+
+pub mod data;
+mod ops;
+mod print;
+mod source;
+mod target;
+
+use functional::{DataType, Definition, FactKind};
+use loops::{Code, Diagnostic, Function, Size, Stmt};
+
+use crate::translate::is_flat;
+use crate::{Abi, Mode};
+pub use data::Certificate;
+use data::{Op, Shape, Tm};
+use source::Source;
+use target::{Array, Target};
+
+type Result<T> = std::result::Result<T, Diagnostic>;
+
+/// The certificate that `function` computes what `definition` says. `abi` says which parameters of the one are which of the other.
+///
+/// Recursion is as deep as the programs are nested: for deep input run it on a thread with a large stack.
+///
+/// # Errors
+/// `D0201` with the name of the construct, where a program has one that certificates do not cover.
+pub fn certify(definition: &Definition, function: &Function, abi: &Abi, mode: Mode) -> Result<Certificate> {
+    let mut target = Target::default();
+    for size in &function.sizes {
+        target.size_parameter(size);
+    }
+    let mut params = Vec::new();
+    let mut indices = Vec::new();
+    for (binder, (_, names)) in definition.params.iter().zip(&abi.params) {
+        let number = parameter(&mut target, &binder.var.name, &binder.ty, names, function)?;
+        params.push(number);
+        if let Some(below) = index_below(&binder.ty) {
+            indices.push((number, target.size(below)?));
+        }
+    }
+    let ty = definition.body.ty();
+    let out = parameter(&mut target, "out", ty, &abi.result, function)?;
+    let result = shape(&target, ty)?;
+    let mut assume: Vec<Tm> = (0..target_sizes(function)).map(Tm::Var).collect();
+    for fact in &definition.facts {
+        let (left, right) = (target.size(&fact.left)?, target.size(&fact.right)?);
+        assume.push(Tm::Op(Op::Isub, vec![right.clone(), left.clone()]));
+        if fact.kind == FactKind::Equal {
+            assume.push(Tm::Op(Op::Isub, vec![left, right]));
+        }
+    }
+    // The program first: what it is refused for has a place in the source.
+    let mut source =
+        Source::new(definition, mode, &target, &params, target.arrays_so_far() + locals(function));
+    let exp = source.exp(&definition.body)?;
+    let variables = source.names.variables;
+    let loops = target.body(&function.body)?;
+    let Target { mut names, dims, commutative, .. } = target;
+    names.variables = variables;
+    let commutative = commutative.into_iter().collect();
+    Ok(Certificate {
+        assume,
+        indices,
+        dims,
+        params,
+        source: exp,
+        out,
+        result,
+        commutative,
+        target: loops,
+        names,
+    })
+}
+
+/// The number of local arrays.
+fn locals(function: &Function) -> u32 {
+    let mut count = 0;
+    let mut visit = |stmt: &Stmt| count += u32::from(matches!(stmt, Stmt::Local(_)));
+    function.body.iter().for_each(|stmt| stmt.walk(&mut visit));
+    count
+}
+
+fn target_sizes(function: &Function) -> u32 {
+    u32::try_from(function.sizes.len()).unwrap_or(u32::MAX)
+}
+
+/// A number for a parameter (or the result) and for all arrays that hold it.
+fn parameter(
+    target: &mut Target,
+    name: &str,
+    ty: &DataType,
+    names: &[loops::Name],
+    function: &Function,
+) -> Result<u32> {
+    let number = target.number(name);
+    let mut places = Vec::new();
+    let mut leaves = names.iter();
+    arrays_of(ty, &mut Vec::new(), &mut leaves, &mut places);
+    for (name, components) in places {
+        let unknown = || refused(format!("the parameter `{name}`, which the loops do not have"));
+        let param = function.params.iter().find(|p| p.name == name).ok_or_else(unknown)?;
+        target.declare(&name, Array { number, components, elem: param.elem.clone() });
+    }
+    let tables = shape(target, ty)?;
+    let [(_, dims), rest @ ..] = &tables[..] else { return Err(refused("a parameter of no numbers")) };
+    if rest.iter().any(|(_, other)| other != dims) {
+        return Err(refused(format!("`{name}`, a pair of arrays of different shapes,")));
+    }
+    target.dims.push((number, dims.clone()));
+    Ok(number)
+}
+
+/// The arrays that hold a value, each with the components that it is of the value: as `codegen::layout` takes it apart.
+fn arrays_of(
+    ty: &DataType,
+    components: &mut Vec<bool>,
+    names: &mut std::slice::Iter<'_, loops::Name>,
+    places: &mut Vec<(loops::Name, Vec<bool>)>,
+) {
+    match ty {
+        DataType::Array(_, elem) => arrays_of(elem, components, names, places),
+        DataType::Pair(a, b) if !is_flat(ty) => {
+            for (second, half) in [(false, a), (true, b)] {
+                components.push(second);
+                arrays_of(half, components, names, places);
+                components.pop();
+            }
+        }
+        _ => places.extend(names.next().map(|name| (name.clone(), components.clone()))),
+    }
+}
+
+/// The tables of a value of the type.
+fn shape(sizes: &Target, ty: &DataType) -> Result<Shape> {
+    fn collect(
+        sizes: &Target,
+        ty: &DataType,
+        at: &mut (Vec<bool>, Vec<Tm>),
+        shape: &mut Shape,
+    ) -> Result<()> {
+        match ty {
+            DataType::Scalar(_) | DataType::Idx(_) => shape.push(at.clone()),
+            DataType::Vector(n, _) => {
+                let (components, mut dims) = at.clone();
+                dims.push(sizes.size(n)?);
+                shape.push((components, dims));
+            }
+            DataType::Array(n, elem) => {
+                at.1.push(sizes.size(n)?);
+                collect(sizes, elem, at, shape)?;
+                at.1.pop();
+            }
+            DataType::Pair(a, b) => {
+                for (second, half) in [(false, a), (true, b)] {
+                    at.0.push(second);
+                    collect(sizes, half, at, shape)?;
+                    at.0.pop();
+                }
+            }
+        }
+        Ok(())
+    }
+    let mut shape = Vec::new();
+    collect(sizes, ty, &mut (Vec::new(), Vec::new()), &mut shape)?;
+    Ok(shape)
+}
+
+/// What the elements of an array of indices are below.
+fn index_below(ty: &DataType) -> Option<&Size> {
+    match ty {
+        DataType::Idx(n) => Some(n),
+        DataType::Array(_, elem) => index_below(elem),
+        DataType::Scalar(_) | DataType::Pair(..) | DataType::Vector(..) => None,
+    }
+}
+
+fn refused(what: impl std::fmt::Display) -> Diagnostic {
+    Diagnostic::general(Code("D0201"), format!("{what} has no certificate"))
+}

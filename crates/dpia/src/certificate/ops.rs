@@ -1,0 +1,163 @@
+//! What the operations of the hub mean in a certificate. Source and target both go through here, so the same operation always has
+//! the same name.
+//!
+//! Integers of 64 bits, indices and truth values have their mathematical operations; all else is a name of which nothing is known.
+
+use loops::expr::{Bits32, Bits64};
+use loops::{BinaryOp, CompareOp, Scalar, UnaryOp};
+
+use super::data::{Exp, Op, Tm};
+
+/// What operations build: expressions of either side.
+pub(super) trait Build: Sized {
+    fn int(value: i64) -> Self;
+    fn op(op: Op, operands: Vec<Self>) -> Self;
+    fn lit(text: String) -> Self;
+}
+
+impl Build for Tm {
+    fn int(value: i64) -> Tm {
+        Tm::Int(value)
+    }
+    fn op(op: Op, operands: Vec<Tm>) -> Tm {
+        Tm::Op(op, operands)
+    }
+    fn lit(text: String) -> Tm {
+        Tm::Lit(text)
+    }
+}
+
+impl Build for Exp {
+    fn int(value: i64) -> Exp {
+        Exp::Size(Tm::Int(value))
+    }
+    fn op(op: Op, operands: Vec<Exp>) -> Exp {
+        Exp::Op(op, operands)
+    }
+    fn lit(text: String) -> Exp {
+        Exp::Lit(text)
+    }
+}
+
+/// A unary operation.
+pub(super) fn unary<T: Build>(op: UnaryOp, ty: Scalar, x: T) -> T {
+    let name = match op {
+        UnaryOp::Not => return T::op(Op::Not, vec![x]),
+        UnaryOp::Neg if ty == Scalar::I64 => return T::op(Op::Isub, vec![T::int(0), x]),
+        UnaryOp::Neg => "neg",
+        UnaryOp::Abs => "abs",
+        UnaryOp::Sqrt => "sqrt",
+        UnaryOp::Exp => "exp",
+        UnaryOp::Log => "log",
+        UnaryOp::Tanh => "tanh",
+        UnaryOp::Sin => "sin",
+        UnaryOp::Cos => "cos",
+        UnaryOp::Floor => "floor",
+        UnaryOp::Ceil => "ceil",
+        UnaryOp::Round => "round",
+        UnaryOp::Atan => "atan",
+        UnaryOp::Bits => "bits",
+    };
+    T::op(Op::named(name, ty.keyword()), vec![x])
+}
+
+/// A binary operation on operands of a type.
+pub(super) fn binary<T: Build>(op: BinaryOp, ty: Scalar, a: T, b: T) -> T {
+    let integers = ty == Scalar::I64;
+    let op = match op {
+        BinaryOp::And => Op::And,
+        BinaryOp::Or => Op::Or,
+        BinaryOp::Add if integers => Op::Iadd,
+        BinaryOp::Sub if integers => Op::Isub,
+        BinaryOp::Mul if integers => Op::Imul,
+        BinaryOp::FloorDiv if integers => Op::Idiv,
+        BinaryOp::Mod if integers => Op::Imod,
+        BinaryOp::Min if integers => Op::Imin,
+        BinaryOp::Max if integers => Op::Imax,
+        other => {
+            let name = match other {
+                BinaryOp::Add => "add",
+                BinaryOp::Sub => "sub",
+                BinaryOp::Mul => "mul",
+                BinaryOp::Div => "div",
+                BinaryOp::Rem => "rem",
+                BinaryOp::FloorDiv => "floordiv",
+                BinaryOp::Mod => "mod",
+                BinaryOp::Min => "min",
+                BinaryOp::Max => "max",
+                BinaryOp::Pow => "pow",
+                BinaryOp::BitAnd => "bitand",
+                BinaryOp::BitOr => "bitor",
+                BinaryOp::BitXor => "bitxor",
+                BinaryOp::Shl => "shl",
+                BinaryOp::Shr => "shr",
+                BinaryOp::And => "and",
+                BinaryOp::Or => "or",
+            };
+            Op::named(name, ty.keyword())
+        }
+    };
+    T::op(op, vec![a, b])
+}
+
+/// A comparison of operands of a type.
+pub(super) fn compare<T: Build>(op: CompareOp, ty: Scalar, a: T, b: T) -> T {
+    if ty == Scalar::I64 {
+        return match op {
+            CompareOp::Eq => T::op(Op::Ieq, vec![a, b]),
+            CompareOp::Ne => T::op(Op::Ine, vec![a, b]),
+            CompareOp::Lt => T::op(Op::Ilt, vec![a, b]),
+            CompareOp::Le => T::op(Op::Ile, vec![a, b]),
+            CompareOp::Gt => T::op(Op::Ilt, vec![b, a]),
+            CompareOp::Ge => T::op(Op::Ile, vec![b, a]),
+        };
+    }
+    let name = match op {
+        CompareOp::Eq => "eq",
+        CompareOp::Ne => "ne",
+        CompareOp::Lt => "lt",
+        CompareOp::Le => "le",
+        CompareOp::Gt => "gt",
+        CompareOp::Ge => "ge",
+    };
+    T::op(Op::named(name, ty.keyword()), vec![a, b])
+}
+
+/// A conversion; one to the same type is nothing.
+pub(super) fn cast<T: Build>(to: Scalar, from: Scalar, x: T) -> T {
+    if to == from {
+        return x;
+    }
+    T::op(Op::Scalar(format!("{to}.of.{from}")), vec![x])
+}
+
+/// A truth value: a comparison that has it.
+pub(super) fn truth<T: Build>(value: bool) -> T {
+    T::op(if value { Op::Ieq } else { Op::Ine }, vec![T::int(0), T::int(0)])
+}
+
+/// A constant of single precision.
+pub(super) fn single<T: Build>(value: Bits32) -> T {
+    T::lit(format!("f32 {:08x}", value.value().to_bits()))
+}
+
+/// A constant of double precision.
+pub(super) fn double<T: Build>(value: Bits64) -> T {
+    T::lit(format!("f64 {:016x}", value.value().to_bits()))
+}
+
+/// A constant of 32 bits.
+pub(super) fn word<T: Build>(value: i32) -> T {
+    T::lit(format!("i32 {value}"))
+}
+
+/// A small constant of a type.
+pub(super) fn constant<T: Build>(ty: Scalar, value: i32) -> T {
+    match ty {
+        Scalar::F32 => single((value as f32).into()),
+        Scalar::F64 => double(f64::from(value).into()),
+        Scalar::I32 => word(value),
+        Scalar::I64 => T::int(i64::from(value)),
+        Scalar::Bool => truth(value != 0),
+    }
+}

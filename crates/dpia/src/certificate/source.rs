@@ -1,0 +1,415 @@
+//! The functional program as data of a certificate: a case for every primitive, each of which is exported or refused by name.
+
+use std::collections::HashMap;
+
+use functional::{Arg, Binder, Definition, Lambda, Literal, Prim, Term, TermKind};
+use loops::{BinaryOp, Code, CompareOp, Diagnostic, Scalar, Size};
+
+use super::data::{Exp, Names, Op, Shape, Tm, View};
+use super::target::Target;
+use super::{Result, ops, shape};
+use crate::Mode;
+use crate::phrase::{element, length, scalar_of};
+
+/// Nodes of a program. Shared terms are written out where they are used, which can multiply them.
+const NODE_LIMIT: usize = 200_000;
+
+/// Exports one definition.
+pub(super) struct Source<'a> {
+    mode: Mode,
+    sizes: &'a Target,
+    next: u32,
+    numbers: HashMap<u32, u32>,
+    /// What `let` variables stand for, to see through them where a hint about the loops is wanted.
+    values: HashMap<u32, Term>,
+    nodes: usize,
+    pub names: Names,
+}
+
+impl<'a> Source<'a> {
+    /// `params` are the numbers of the parameters; variables get numbers from `next` up.
+    pub fn new(
+        definition: &Definition,
+        mode: Mode,
+        sizes: &'a Target,
+        params: &[u32],
+        next: u32,
+    ) -> Source<'a> {
+        let ids = definition.params.iter().map(|p| p.var.id);
+        let numbers = ids.zip(params.iter().copied()).collect();
+        Source { mode, sizes, next, numbers, values: HashMap::new(), nodes: 0, names: Names::default() }
+    }
+
+    /// A term.
+    pub fn exp(&mut self, term: &Term) -> Result<Exp> {
+        self.nodes += 1;
+        if self.nodes > NODE_LIMIT {
+            return Err(refused(term, "a program of this size, with every shared part written out,"));
+        }
+        match term.kind() {
+            TermKind::Var(var) => match self.numbers.get(&var.id) {
+                Some(number) => Ok(Exp::Var(*number)),
+                None => Err(refused(term, &format!("the variable `{}`, which nothing binds,", var.name))),
+            },
+            TermKind::Literal(literal) => Ok(match *literal {
+                Literal::F32(bits) => ops::single(f32::from_bits(bits).into()),
+                Literal::F64(bits) => ops::double(f64::from_bits(bits).into()),
+                Literal::I32(value) => ops::word(value),
+                Literal::I64(value) => Exp::Size(Tm::Int(value)),
+                Literal::Bool(value) => ops::truth(value),
+            }),
+            TermKind::Size(size) => Ok(Exp::Size(self.size(size)?)),
+            TermKind::Let(binder, value, body) => {
+                let exported = self.exp(value)?;
+                self.values.insert(binder.var.id, value.clone());
+                let (x, body) = self.bound(binder, |s| s.exp(body))?;
+                Ok(Exp::Let(x, Box::new([exported, body])))
+            }
+            TermKind::Prim(prim, args) => self.prim(term, *prim, args),
+        }
+    }
+
+    fn size(&self, size: &Size) -> Result<Tm> {
+        self.sizes.size(size)
+    }
+
+    /// A number for a variable, and what is made of its scope.
+    fn bound<T>(&mut self, binder: &Binder, scope: impl FnOnce(&mut Self) -> Result<T>) -> Result<(u32, T)> {
+        let number = self.next;
+        self.next += 1;
+        self.names.variables.push((number, binder.var.name.to_string()));
+        let before = self.numbers.insert(binder.var.id, number);
+        let result = scope(self)?;
+        if let Some(before) = before {
+            self.numbers.insert(binder.var.id, before);
+        }
+        Ok((number, result))
+    }
+
+    fn function(&mut self, at: &Term, f: &Lambda) -> Result<(u32, Exp)> {
+        match &f.params[..] {
+            [x] => self.bound(x, |s| s.exp(&f.body)),
+            _ => Err(malformed(at)),
+        }
+    }
+
+    /// Element, accumulator, and the function.
+    fn folding(&mut self, at: &Term, f: &Lambda) -> Result<([u32; 2], Exp)> {
+        let [x, a] = &f.params[..] else { return Err(malformed(at)) };
+        let (x, (a, body)) = self.bound(x, |s| s.bound(a, |s| s.exp(&f.body)))?;
+        Ok(([x, a], body))
+    }
+
+    fn two(&mut self, a: &Term, b: &Term) -> Result<Box<[Exp; 2]>> {
+        let a = self.exp(a)?;
+        Ok(Box::new([a, self.exp(b)?]))
+    }
+
+    fn view(&mut self, view: View, e: &Term) -> Result<Exp> {
+        Ok(Exp::View(view, Box::new(self.exp(e)?)))
+    }
+
+    fn shape(&self, of: &Term) -> Result<Shape> {
+        shape(self.sizes, of.ty())
+    }
+
+    /// The length of an array.
+    fn length(&self, of: &Term) -> Result<Tm> {
+        match length(of.ty()) {
+            Some(n) => self.size(n),
+            None => Err(malformed(of)),
+        }
+    }
+
+    fn prim(&mut self, term: &Term, prim: Prim, args: &[Arg]) -> Result<Exp> {
+        match prim {
+            Prim::Neg
+            | Prim::Abs
+            | Prim::Sqrt
+            | Prim::Exp
+            | Prim::Log
+            | Prim::Tanh
+            | Prim::Sin
+            | Prim::Cos
+            | Prim::Atan
+            | Prim::Floor
+            | Prim::Ceil
+            | Prim::Round
+            | Prim::Bits32
+            | Prim::Bits64
+            | Prim::Float32
+            | Prim::Float64
+            | Prim::Not => {
+                let ([Arg::Term(a)], Some(op)) = (args, prim.hub_unary()) else {
+                    return Err(malformed(term));
+                };
+                let ty = numbers_of(a)?;
+                Ok(ops::unary(op, ty, self.exp(a)?))
+            }
+            Prim::Add
+            | Prim::Sub
+            | Prim::Mul
+            | Prim::Div
+            | Prim::Mod
+            | Prim::Min
+            | Prim::Max
+            | Prim::Pow
+            | Prim::Fmod
+            | Prim::BitAnd
+            | Prim::BitOr
+            | Prim::BitXor
+            | Prim::ShiftLeft
+            | Prim::ShiftRight
+            | Prim::And
+            | Prim::Or
+            | Prim::AddIdx
+            | Prim::SubIdx
+            | Prim::MulIdx => {
+                let [Arg::Term(a), Arg::Term(b)] = args else { return Err(malformed(term)) };
+                let ty = numbers_of(a)?;
+                let op = match prim {
+                    Prim::Div if ty.is_float() => BinaryOp::Div,
+                    Prim::Div => BinaryOp::FloorDiv,
+                    _ => prim.hub_binary().ok_or_else(|| malformed(term))?,
+                };
+                let a = self.exp(a)?;
+                Ok(ops::binary(op, ty, a, self.exp(b)?))
+            }
+            Prim::Eq | Prim::Ne | Prim::Lt | Prim::Le | Prim::Gt | Prim::Ge => {
+                let [Arg::Term(a), Arg::Term(b)] = args else { return Err(malformed(term)) };
+                let op = match prim {
+                    Prim::Eq => CompareOp::Eq,
+                    Prim::Ne => CompareOp::Ne,
+                    Prim::Lt => CompareOp::Lt,
+                    Prim::Le => CompareOp::Le,
+                    Prim::Gt => CompareOp::Gt,
+                    _ => CompareOp::Ge,
+                };
+                let ty = numbers_of(a)?;
+                let a = self.exp(a)?;
+                Ok(ops::compare(op, ty, a, self.exp(b)?))
+            }
+            Prim::Select => {
+                let [Arg::Term(c), Arg::Term(a), Arg::Term(b)] = args else { return Err(malformed(term)) };
+                let (c, a) = (self.exp(c)?, self.exp(a)?);
+                Ok(Exp::Select(Box::new([c, a, self.exp(b)?])))
+            }
+            Prim::Zero | Prim::One => {
+                let value = i32::from(prim == Prim::One);
+                Ok(ops::constant(numbers_of(term)?, value))
+            }
+            Prim::ToF32 | Prim::ToF64 | Prim::ToI32 | Prim::ToI64 => {
+                let [Arg::Term(a)] = args else { return Err(malformed(term)) };
+                let (to, from) = (numbers_of(term)?, numbers_of(a)?);
+                Ok(ops::cast(to, from, self.exp(a)?))
+            }
+            // No `_` here, so that a new primitive does not compile until it says how it is exported.
+            Prim::Pair
+            | Prim::Zip
+            | Prim::Fst
+            | Prim::Snd
+            | Prim::Map
+            | Prim::MapSeq
+            | Prim::MapPar
+            | Prim::MapVec
+            | Prim::MapUnroll
+            | Prim::Reduce
+            | Prim::ReduceSeq
+            | Prim::ReduceUnroll
+            | Prim::ScanSeq
+            | Prim::Iterate
+            | Prim::Generate
+            | Prim::Iota
+            | Prim::Unzip
+            | Prim::Copy
+            | Prim::CopySeq
+            | Prim::ToMem
+            | Prim::Take
+            | Prim::Split
+            | Prim::AsVector
+            | Prim::Join
+            | Prim::AsScalar
+            | Prim::Transpose
+            | Prim::TransPar
+            | Prim::Reverse
+            | Prim::ReverseSeq
+            | Prim::Slide
+            | Prim::Drop
+            | Prim::PadClamp
+            | Prim::Splat
+            | Prim::Pad
+            | Prim::Concat
+            | Prim::Gather
+            | Prim::Reorder
+            | Prim::Index
+            | Prim::IdxPred
+            | Prim::DivIdx
+            | Prim::ToIdx
+            | Prim::ReducePar
+            | Prim::Scatter => self.structure(term, prim, args),
+        }
+    }
+
+    /// Pairs, patterns, views, indices, memory, vectors.
+    fn structure(&mut self, term: &Term, prim: Prim, args: &[Arg]) -> Result<Exp> {
+        use Arg::{Fun, Size as Of, Term as T};
+        match (prim, args) {
+            (Prim::Pair | Prim::Zip, [T(a), T(b)]) => Ok(Exp::Pair(self.two(a, b)?)),
+            (Prim::Fst, [T(a)]) => Ok(Exp::Fst(Box::new(self.exp(a)?))),
+            (Prim::Snd, [T(a)]) => Ok(Exp::Snd(Box::new(self.exp(a)?))),
+            (Prim::Map | Prim::MapSeq | Prim::MapPar | Prim::MapVec | Prim::MapUnroll, [Fun(f), T(e)]) => {
+                let (x, f) = self.function(term, f)?;
+                Ok(Exp::Map(x, Box::new([f, self.exp(e)?])))
+            }
+            (Prim::Reduce | Prim::ReduceSeq | Prim::ReduceUnroll, [Fun(f), T(i), T(e)]) => {
+                let (n, shape, blocks) = (self.length(e)?, self.shape(i)?, self.blocks(e)?);
+                let (vars, f) = self.folding(term, f)?;
+                let i = self.exp(i)?;
+                Ok(Exp::Reduce(n, shape, blocks, vars, Box::new([f, i, self.exp(e)?])))
+            }
+            (Prim::ReducePar, _) => Err(uncovered(term, prim)
+                .note("its order is left open, so its result is not one value")
+                .help("`reduceSeq`, or `mapPar` over blocks that are each reduced in sequence, have certificates")),
+            (Prim::Scatter, _) => Err(uncovered(term, prim)
+                .note("two elements may go to one place, so what is left there depends on the order")),
+            (Prim::ScanSeq, [Fun(f), T(i), T(e)]) => {
+                let (n, shape) = (self.length(e)?, self.shape(i)?);
+                let (vars, f) = self.folding(term, f)?;
+                let i = self.exp(i)?;
+                Ok(Exp::Scan(n, shape, vars, Box::new([f, i, self.exp(e)?])))
+            }
+            (Prim::Iterate, [Of(k), Fun(f), T(i)]) => {
+                let (k, shape) = (self.size(k)?, self.shape(i)?);
+                let (a, f) = self.function(term, f)?;
+                Ok(Exp::Iterate(k, shape, a, Box::new([f, self.exp(i)?])))
+            }
+            (Prim::Generate, [Of(_), Fun(f)]) => {
+                let (x, f) = self.function(term, f)?;
+                Ok(Exp::Generate(x, Box::new(f)))
+            }
+            (Prim::Iota, [Of(_)]) => {
+                let x = self.next;
+                self.next += 1;
+                self.names.variables.push((x, "i".to_owned()));
+                Ok(Exp::Generate(x, Box::new(Exp::Var(x))))
+            }
+            (Prim::Unzip | Prim::Copy | Prim::CopySeq | Prim::ToMem, [T(e)]) => self.exp(e),
+            (Prim::Take, [Of(_), T(e)]) => self.exp(e),
+            (Prim::Split | Prim::AsVector, [Of(k), T(e)]) => {
+                let k = self.size(k)?;
+                self.view(View::Split(k), e)
+            }
+            (Prim::Join | Prim::AsScalar, [T(e)]) => {
+                let row = element(e.ty()).ok_or_else(|| malformed(term))?;
+                let n = self.size(length(&row).ok_or_else(|| malformed(term))?)?;
+                self.view(View::Join(n), e)
+            }
+            (Prim::Transpose | Prim::TransPar, [T(e)]) => self.view(View::Transpose, e),
+            (Prim::Reverse | Prim::ReverseSeq, [T(e)]) => {
+                let n = self.length(e)?;
+                self.view(View::Reverse(n), e)
+            }
+            (Prim::Slide, [Of(_), Of(s), T(e)]) => {
+                let s = self.size(s)?;
+                self.view(View::Slide(s), e)
+            }
+            (Prim::Drop, [Of(k), T(e)]) => {
+                let k = self.size(k)?;
+                self.view(View::Drop(k), e)
+            }
+            (Prim::PadClamp, [Of(l), Of(_), T(e)]) => {
+                let (l, n) = (self.size(l)?, self.length(e)?);
+                self.view(View::PadClamp(l, n), e)
+            }
+            (Prim::Splat, [Of(_), T(e)]) => self.view(View::Splat, e),
+            (Prim::Pad, [Of(l), Of(_), T(v), T(e)]) => {
+                let (l, n) = (self.size(l)?, self.length(e)?);
+                Ok(Exp::Pad(l, n, self.two(v, e)?))
+            }
+            (Prim::Concat, [T(a), T(b)]) => {
+                let n = self.length(a)?;
+                Ok(Exp::Concat(n, self.two(a, b)?))
+            }
+            (Prim::Gather, [T(is), T(e)]) => Ok(Exp::Gather(self.two(is, e)?)),
+            (Prim::Reorder, [Fun(f), T(e)]) => {
+                let (x, f) = self.function(term, f)?;
+                Ok(Exp::Reorder(x, Box::new([f, self.exp(e)?])))
+            }
+            (Prim::Index, [T(e), T(i)]) => Ok(Exp::Idx(self.two(e, i)?)),
+            (Prim::IdxPred, [Of(n)]) => Ok(Exp::Size(self.last(n)?)),
+            (Prim::DivIdx, [T(a), T(b)]) => {
+                let constant = matches!(b.kind(), TermKind::Size(k) if k.as_constant().is_some_and(|k| k != 0));
+                let (a, b) = (self.exp(a)?, self.exp(b)?);
+                let quotient = Exp::Op(Op::Idiv, vec![a, b.clone()]);
+                if constant {
+                    return Ok(quotient);
+                }
+                let by_zero = Exp::Op(Op::Ieq, vec![b, Exp::Size(Tm::Int(0))]);
+                Ok(Exp::Select(Box::new([by_zero, Exp::Size(Tm::Int(0)), quotient])))
+            }
+            (Prim::ToIdx, [Of(n), T(e)]) => {
+                let last = Exp::Size(self.last(n)?);
+                let low = Exp::Op(Op::Imax, vec![self.exp(e)?, Exp::Size(Tm::Int(0))]);
+                Ok(Exp::Op(Op::Imin, vec![low, last]))
+            }
+            _ => Err(malformed(term)),
+        }
+    }
+
+    /// `n - 1`
+    fn last(&self, n: &Size) -> Result<Tm> {
+        self.size(&(n.clone() - Size::constant(1)))
+    }
+
+    /// If a loop over the array runs over blocks that are joined in it: their number and their length.
+    fn blocks(&self, e: &Term) -> Result<Option<(Tm, Tm)>> {
+        if self.mode == Mode::Paper {
+            return Ok(None);
+        }
+        let Some((rows, n)) = self.joined(e, NODE_LIMIT) else { return Ok(None) };
+        Ok(Some((self.size(&rows)?, self.size(&n)?)))
+    }
+
+    fn joined(&self, e: &Term, fuel: usize) -> Option<(Size, Size)> {
+        let fuel = fuel.checked_sub(1)?;
+        match e.kind() {
+            TermKind::Var(var) => self.joined(self.values.get(&var.id)?, fuel),
+            TermKind::Let(_, _, body) => self.joined(body, fuel),
+            TermKind::Prim(prim, args) => match (prim, &args[..]) {
+                (Prim::Join, [Arg::Term(rows)]) => {
+                    let row = element(rows.ty())?;
+                    Some((length(rows.ty())?.clone(), length(&row)?.clone()))
+                }
+                (Prim::Zip, [Arg::Term(a), Arg::Term(b)]) => {
+                    self.joined(a, fuel).or_else(|| self.joined(b, fuel))
+                }
+                (
+                    Prim::Map | Prim::MapSeq | Prim::MapPar | Prim::MapVec | Prim::MapUnroll,
+                    [_, Arg::Term(e)],
+                )
+                | (Prim::Copy, [Arg::Term(e)]) => self.joined(e, fuel),
+                _ => None,
+            },
+            _ => None,
+        }
+    }
+}
+
+/// The type of a number, or of a vector's lanes.
+fn numbers_of(term: &Term) -> Result<Scalar> {
+    let lane = element(term.ty());
+    scalar_of(term.ty()).or_else(|| scalar_of(&lane?)).ok_or_else(|| malformed(term))
+}
+
+fn uncovered(at: &Term, prim: Prim) -> Diagnostic {
+    refused(at, &format!("`{}`", prim.name()))
+}
+
+fn refused(at: &Term, what: &str) -> Diagnostic {
+    let message = format!("{what} has no certificate");
+    Diagnostic::error(Code("D0201"), message, at.span(), "outside what is proved")
+}
+
+fn malformed(at: &Term) -> Diagnostic {
+    refused(at, "a term that the checker of the language would not accept")
+}

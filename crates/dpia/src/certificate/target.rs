@@ -1,0 +1,235 @@
+//! The loops as data of a certificate.
+//!
+//! Every loop and every local array gets a number of its own. A loop that does not count from 0 by 1 counts its iterations, and its variable is
+//! an expression of that count. Refused: reductions in parallel, asynchronous copies.
+
+use std::collections::{BTreeSet, HashMap};
+
+use loops::{
+    Access, Assign, BinaryOp, Component, Elem, Expr, Loop, LoopKind, Name, ReduceOp, Scalar, Size, Stmt,
+};
+
+use super::data::{Cmd, Names, Op, Tm};
+use super::{Result, ops, refused};
+
+/// Where the number of an array's element is: a number, and components in front of those of an access.
+#[derive(Clone, Debug)]
+pub(super) struct Array {
+    pub number: u32,
+    pub components: Vec<bool>,
+    pub elem: Elem,
+}
+
+/// The names that are in scope, and the numbers given so far.
+#[derive(Default, Debug)]
+pub(super) struct Target {
+    integers: HashMap<Name, Tm>,
+    arrays: HashMap<Name, Array>,
+    next_integer: u32,
+    next_array: u32,
+    /// Numbers and names for readers.
+    pub names: Names,
+    /// Extents of the arrays that have numbers.
+    pub dims: Vec<(u32, Vec<Tm>)>,
+    /// Operations of updates.
+    pub commutative: BTreeSet<String>,
+}
+
+impl Target {
+    /// A number for an integer with this name.
+    pub fn integer(&mut self, name: &Name) -> u32 {
+        let number = self.next_integer;
+        self.next_integer += 1;
+        self.names.integers.push((number, name.to_string()));
+        number
+    }
+
+    /// A size parameter; it is in scope everywhere.
+    pub fn size_parameter(&mut self, name: &Name) -> u32 {
+        let number = self.integer(name);
+        self.integers.insert(name.clone(), Tm::Var(number));
+        number
+    }
+
+    /// A number for an array with this name.
+    pub fn number(&mut self, name: &str) -> u32 {
+        let number = self.next_array;
+        self.next_array += 1;
+        self.names.arrays.push((number, name.to_owned()));
+        number
+    }
+
+    /// The array of this name, from here to the end of its scope; what the name was before.
+    pub fn declare(&mut self, name: &Name, array: Array) -> Option<Array> {
+        self.arrays.insert(name.clone(), array)
+    }
+
+    /// The first number that no array has.
+    pub fn arrays_so_far(&self) -> u32 {
+        self.next_array
+    }
+
+    /// A size as a term.
+    pub fn size(&self, size: &Size) -> Result<Tm> {
+        Ok(self.expr(&size.to_expr())?.0)
+    }
+
+    /// Statements one after another.
+    pub fn body(&mut self, stmts: &[Stmt]) -> Result<Cmd> {
+        let Some((first, rest)) = stmts.split_first() else { return Ok(Cmd::Skip) };
+        if let Stmt::Local(local) = first {
+            let number = self.number(&local.name);
+            let dims = local.dims.iter().map(|d| Ok(self.expr(d)?.0)).collect::<Result<_>>()?;
+            self.dims.push((number, dims));
+            let array = Array { number, components: Vec::new(), elem: local.elem.clone() };
+            let before = self.declare(&local.name, array);
+            let body = self.body(rest)?;
+            self.restore_array(&local.name, before);
+            return Ok(Cmd::Local(number, Box::new(body)));
+        }
+        let first = self.stmt(first)?;
+        if rest.is_empty() {
+            return Ok(first);
+        }
+        Ok(Cmd::Seq(Box::new(first), Box::new(self.body(rest)?)))
+    }
+
+    fn restore_array(&mut self, name: &Name, before: Option<Array>) {
+        match before {
+            Some(array) => self.arrays.insert(name.clone(), array),
+            None => self.arrays.remove(name),
+        };
+    }
+
+    fn stmt(&mut self, stmt: &Stmt) -> Result<Cmd> {
+        match stmt {
+            Stmt::Assign(assign) => self.assign(assign),
+            Stmt::Loop(l) => self.looping(l),
+            Stmt::If { cond, then, otherwise } => {
+                let cond = self.expr(cond)?.0;
+                let then = self.body(then)?;
+                Ok(Cmd::If(cond, Box::new(then), Box::new(self.body(otherwise)?)))
+            }
+            Stmt::Block { body, .. } => self.body(body),
+            Stmt::Local(_) => self.body(std::slice::from_ref(stmt)),
+            Stmt::Copy(_) | Stmt::Wait(_) => Err(refused("a copy of a box of an array")),
+        }
+    }
+
+    fn assign(&mut self, assign: &Assign) -> Result<Cmd> {
+        let (array, components, subscripts, ty) = self.access(&assign.target)?;
+        let mut value = self.expr(&assign.value)?.0;
+        if let Some(update) = assign.update {
+            if update.reorder {
+                return Err(refused("a reduction whose order is left open (`reducePar`)"));
+            }
+            let op = match update.op {
+                ReduceOp::Add => BinaryOp::Add,
+                ReduceOp::Mul => BinaryOp::Mul,
+                ReduceOp::Min => BinaryOp::Min,
+                ReduceOp::Max => BinaryOp::Max,
+                ReduceOp::And => BinaryOp::And,
+                ReduceOp::Or => BinaryOp::Or,
+            };
+            let old = Tm::In(array, components.clone(), subscripts.clone());
+            value = ops::binary(op, ty, old, value);
+            // `x = e + x` is written `x += e`, so the operation may have to commute.
+            if let Tm::Op(Op::Scalar(name), _) = &value {
+                self.commutative.insert(name.clone());
+            }
+        }
+        Ok(Cmd::Assign { array, components, subscripts, value })
+    }
+
+    fn looping(&mut self, l: &Loop) -> Result<Cmd> {
+        if !l.reductions.is_empty() {
+            return Err(refused("a parallel loop that reduces (`reducePar`)"));
+        }
+        let (lower, upper) = (self.expr(&l.lower)?.0, self.expr(&l.upper)?.0);
+        let var = self.integer(&l.var);
+        let (mut count, mut value) = (upper, Tm::Var(var));
+        if l.step != 1 {
+            let last = l.step.checked_sub(1).ok_or_else(|| refused("a loop of so large a step"))?;
+            let raised = Tm::Op(Op::Iadd, vec![Tm::Op(Op::Isub, vec![count, lower.clone()]), Tm::Int(last)]);
+            count = Tm::Op(Op::Idiv, vec![raised, Tm::Int(l.step)]);
+            value = Tm::Op(Op::Imul, vec![value, Tm::Int(l.step)]);
+        } else if lower != Tm::Int(0) {
+            count = Tm::Op(Op::Isub, vec![count, lower.clone()]);
+        }
+        if lower != Tm::Int(0) {
+            value = Tm::Op(Op::Iadd, vec![lower, value]);
+        }
+        let before = self.integers.insert(l.var.clone(), value);
+        let body = self.body(&l.body)?;
+        match before {
+            Some(before) => self.integers.insert(l.var.clone(), before),
+            None => self.integers.remove(&l.var),
+        };
+        let parallel = match l.kind {
+            LoopKind::Parallel | LoopKind::Vector => true,
+            LoopKind::Sequential | LoopKind::Unroll(_) => false,
+        };
+        Ok(Cmd::For { parallel, var, count, body: Box::new(body) })
+    }
+
+    /// Array, components, subscripts and type of an access.
+    fn access(&self, access: &Access) -> Result<(u32, Vec<bool>, Vec<Tm>, Scalar)> {
+        let unbound = || refused(format!("the array `{}`, which nothing declares", access.array));
+        let array = self.arrays.get(&access.array).ok_or_else(unbound)?;
+        let (mut components, mut elem) = (array.components.clone(), &array.elem);
+        for component in &access.path {
+            let Elem::Pair(first, second) = elem else {
+                return Err(refused(format!("a component of `{}`, which has none", access.array)));
+            };
+            components.push(*component == Component::Second);
+            elem = if *component == Component::Second { second } else { first };
+        }
+        let Elem::Scalar(ty) = elem else {
+            return Err(refused(format!("a whole pair of `{}`", access.array)));
+        };
+        let subscripts = access.indices.iter().map(|i| Ok(self.expr(i)?.0)).collect::<Result<_>>()?;
+        Ok((array.number, components, subscripts, *ty))
+    }
+
+    /// An expression and its type.
+    pub fn expr(&self, expr: &Expr) -> Result<(Tm, Scalar)> {
+        Ok(match expr {
+            Expr::Int(value) => (Tm::Int(*value), Scalar::I64),
+            Expr::I32(value) => (ops::word(*value), Scalar::I32),
+            Expr::F32(value) => (ops::single(*value), Scalar::F32),
+            Expr::F64(value) => (ops::double(*value), Scalar::F64),
+            Expr::Bool(value) => (ops::truth(*value), Scalar::Bool),
+            Expr::Var(name) => {
+                let unbound = || refused(format!("the variable `{name}`, which nothing binds"));
+                (self.integers.get(name).cloned().ok_or_else(unbound)?, Scalar::I64)
+            }
+            Expr::Load(access) => {
+                let (array, components, subscripts, ty) = self.access(access)?;
+                (Tm::In(array, components, subscripts), ty)
+            }
+            Expr::Unary(op, a) => {
+                let (a, ty) = self.expr(a)?;
+                (ops::unary(*op, ty, a), loops::typing::unary(*op, ty).unwrap_or(ty))
+            }
+            Expr::Binary(op, a, b) => {
+                let ((a, ty), (b, _)) = (self.expr(a)?, self.expr(b)?);
+                (ops::binary(*op, ty, a, b), ty)
+            }
+            Expr::Compare(op, a, b) => {
+                let ((a, ty), (b, _)) = (self.expr(a)?, self.expr(b)?);
+                (ops::compare(*op, ty, a, b), Scalar::Bool)
+            }
+            Expr::Select(c, a, b) => {
+                let (c, (a, ty), (b, _)) = (self.expr(c)?.0, self.expr(a)?, self.expr(b)?);
+                (Tm::Op(Op::Select, vec![c, a, b]), ty)
+            }
+            Expr::Cast(to, a) => {
+                let (a, from) = self.expr(a)?;
+                (ops::cast(*to, from, a), *to)
+            }
+            Expr::Call { function, .. } => {
+                return Err(refused(format!("a call of the C function `{function}`")));
+            }
+        })
+    }
+}

@@ -1,0 +1,39 @@
+From Coq Require Import ZArith List String.
+From Lozenge Require Import Syntax Check.
+Import ListNotations.
+Open Scope string_scope.
+Notation "a ;; b" := (Seq a b) (at level 100, right associativity).
+
+Module dot.
+(* arrays: 0 xs, 1 ys, 2 out, 3 v0, 4 v2 *)
+(* sizes and loop variables: 0 n, 1 i1, 2 i3 *)
+(* variables of the program: 5 x, 6 a, 7 p *)
+(* constants: f32 00000000 is 0 *)
+Definition add_f32 := Scalar "add.f32".
+Definition mul_f32 := Scalar "mul.f32".
+Definition c : certificate := {|
+  assume := [Var 0];
+  indices := [];
+  dims := [(0, [Var 0]); (1, [Var 0]); (2, []); (3, [Var 0]); (4, [])];
+  params := [0; 1];
+  source :=
+    EReduce (Var 0) [([], [])] None 5 6
+      (EOp add_f32 [EVar 5; EVar 6]) (ELit "f32 00000000")
+      (EMap 7 (EOp mul_f32 [EFst (EVar 7); ESnd (EVar 7)]) (EPair (EVar 0) (EVar 1)));
+  out := 2;
+  result := [([], [])];
+  commutative := [];
+  target :=
+    Local 3
+      (For true 1 (Var 0)
+         (Assign 3 [] [Var 1] (Op mul_f32 [In 0 [] [Var 1]; In 1 [] [Var 1]]));;
+       Local 4
+         (Assign 4 [] [] (Lit "f32 00000000");;
+          For false 2 (Var 0)
+            (Assign 4 [] [] (Op add_f32 [In 3 [] [Var 2]; In 4 [] []]));;
+          Assign 2 [] [] (In 4 [] []))) |}.
+Theorem ok : refines c.
+Proof. apply check_sound. vm_compute. reflexivity. Qed.
+End dot.
+Print Assumptions dot.ok.
+

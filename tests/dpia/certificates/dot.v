@@ -1,0 +1,36 @@
+From Coq Require Import ZArith List String.
+From Lozenge Require Import Syntax Check.
+Import ListNotations.
+Open Scope string_scope.
+Notation "a ;; b" := (Seq a b) (at level 100, right associativity).
+
+Module dot.
+(* arrays: 0 xs, 1 ys, 2 out, 3 acc *)
+(* sizes and loop variables: 0 n, 1 i *)
+(* variables of the program: 4 x, 5 a, 6 p *)
+(* constants: f32 00000000 is 0 *)
+Definition add_f32 := Scalar "add.f32".
+Definition mul_f32 := Scalar "mul.f32".
+Definition c : certificate := {|
+  assume := [Var 0];
+  indices := [];
+  dims := [(0, [Var 0]); (1, [Var 0]); (2, []); (3, [])];
+  params := [0; 1];
+  source :=
+    EReduce (Var 0) [([], [])] None 4 5
+      (EOp add_f32 [EVar 4; EVar 5]) (ELit "f32 00000000")
+      (EMap 6 (EOp mul_f32 [EFst (EVar 6); ESnd (EVar 6)]) (EPair (EVar 0) (EVar 1)));
+  out := 2;
+  result := [([], [])];
+  commutative := ["add.f32"];
+  target :=
+    Local 3
+      (Assign 3 [] [] (Lit "f32 00000000");;
+       For false 1 (Var 0)
+         (Assign 3 [] [] (Op add_f32 [In 3 [] []; Op mul_f32 [In 0 [] [Var 1]; In 1 [] [Var 1]]]));;
+       Assign 2 [] [] (In 3 [] [])) |}.
+Theorem ok : refines c.
+Proof. apply check_sound. vm_compute. reflexivity. Qed.
+End dot.
+Print Assumptions dot.ok.
+

@@ -1,0 +1,82 @@
+From Coq Require Import ZArith List String.
+From Lozenge Require Import Syntax Check.
+Import ListNotations.
+Open Scope string_scope.
+Notation "a ;; b" := (Seq a b) (at level 100, right associativity).
+
+Module match_.
+(* arrays: 0 is, 1 xs, 2 p, 3 out *)
+(* sizes and loop variables: 0 n, 1 m, 2 i *)
+(* variables of the program: 4 i *)
+Definition add_f64 := Scalar "add.f64".
+Definition f64_of_f32 := Scalar "f64.of.f32".
+Definition c : certificate := {|
+  assume := [Var 0;
+             Var 1;
+             Op Isub [Var 0; Int 1];
+             Op Isub [Op Imul [Int 2; Var 0]; Var 1];
+             Op Isub [Var 1; Op Imul [Int 2; Var 0]]];
+  indices := [(0, Var 1)];
+  dims := [(0, [Var 0]); (1, [Var 1]); (2, []); (3, [Var 0])];
+  params := [0; 1; 2];
+  source :=
+    EMap 4
+      (EPair
+         (EPair
+            (EOp add_f64 [EOp f64_of_f32 [EIdx (EFst (EVar 1)) (EVar 4)]; EIdx (ESnd (EVar 1)) (EVar 4)])
+            (EOp Imul [EVar 4; ESnd (EVar 2)]))
+         (EOp Or [EOp Ilt [EVar 4; ESnd (EVar 2)]; EOp Ine [ESize (Int 0); ESize (Int 0)]]))
+      (EVar 0);
+  out := 3;
+  result := [([false; false], [Var 0]); ([false; true], [Var 0]); ([true], [Var 0])];
+  commutative := [];
+  target :=
+    For true 2 (Var 0)
+      (Assign 3 [false; false] [Var 2]
+         (Op add_f64
+            [Op f64_of_f32 [In 1 [false] [In 0 [] [Var 2]]]; In 1 [true] [In 0 [] [Var 2]]]);;
+       Assign 3 [false; true] [Var 2] (Op Imul [In 0 [] [Var 2]; In 2 [true] []]);;
+       Assign 3 [true] [Var 2]
+         (Op Or [Op Ilt [In 0 [] [Var 2]; In 2 [true] []]; Op Ine [Int 0; Int 0]])) |}.
+Theorem ok : refines c.
+Proof. apply check_sound. vm_compute. reflexivity. Qed.
+End match_.
+Print Assumptions match_.ok.
+
+From Coq Require Import ZArith List String.
+From Lozenge Require Import Syntax Check.
+Import ListNotations.
+Open Scope string_scope.
+Notation "a ;; b" := (Seq a b) (at level 100, right associativity).
+
+Module next.
+(* arrays: 0 k, 1 xs, 2 out *)
+(* sizes and loop variables: 0 n, 1 i *)
+(* variables of the program: 3 x *)
+Definition gt_i32 := Scalar "gt.i32".
+Definition mod_i32 := Scalar "mod.i32".
+Definition neg_i32 := Scalar "neg.i32".
+Definition c : certificate := {|
+  assume := [Var 0];
+  indices := [];
+  dims := [(0, []); (1, [Var 0]); (2, [Var 0])];
+  params := [0; 1];
+  source :=
+    EMap 3
+      (ESelect (EOp gt_i32 [EVar 3; EVar 0]) (EOp neg_i32 [EVar 3]) (EOp mod_i32 [EVar 3; ELit "i32 7"]))
+      (EVar 1);
+  out := 2;
+  result := [([], [Var 0])];
+  commutative := [];
+  target :=
+    For false 1 (Var 0)
+      (Assign 2 [] [Var 1]
+         (Op Select
+            [Op gt_i32 [In 1 [] [Var 1]; In 0 [] []];
+             Op neg_i32 [In 1 [] [Var 1]];
+             Op mod_i32 [In 1 [] [Var 1]; Lit "i32 7"]])) |}.
+Theorem ok : refines c.
+Proof. apply check_sound. vm_compute. reflexivity. Qed.
+End next.
+Print Assumptions next.ok.
+
