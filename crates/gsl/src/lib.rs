@@ -10,11 +10,18 @@
 //!
 //! What is deliberately not here: files, processes, printing; the meaning of operators.
 
+mod eval;
 mod lex;
+mod matching;
 pub mod parse;
 pub mod print;
+mod program;
+mod resolve;
 pub mod rule;
+mod value;
 
 pub use parse::parse;
 pub use print::format;
+pub use program::Compiled;
+pub use resolve::{compile, compile_rule};
 pub use rule::{Rule, RuleFile};

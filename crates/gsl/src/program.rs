@@ -42,6 +42,8 @@ pub(crate) struct Symbol {
     pub least: RExpr,
     /// Exclusive.
     pub below: Option<RExpr>,
+    /// Whether the instances are the inputs of one call, so that this call says how many there are.
+    pub spread: bool,
 }
 
 #[derive(Clone, Debug)]

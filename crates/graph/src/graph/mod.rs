@@ -237,6 +237,12 @@ impl Graph {
         self.values.iter().enumerate().filter(|(_, v)| v.alive).map(|(k, v)| (ValueId(k as u32), v))
     }
 
+    /// The values whose place in tables is at least this, in order of creation: those that came since [`Graph::value_bound`] was so.
+    pub fn values_from(&self, bound: usize) -> impl Iterator<Item = (ValueId, &Value)> {
+        let later = self.values.get(bound..).unwrap_or_default();
+        later.iter().enumerate().filter(|(_, v)| v.alive).map(move |(k, v)| (ValueId((bound + k) as u32), v))
+    }
+
     /// The nodes in their order.
     pub fn nodes(&self) -> impl Iterator<Item = (NodeId, &Node)> {
         self.order().map(|id| (id, self.node(id)))

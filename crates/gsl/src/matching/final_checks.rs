@@ -1,0 +1,48 @@
+//! What a complete match must satisfy before it can be replaced.
+
+use graph::{Producer, Slot};
+
+use crate::matching::Matcher;
+
+impl Matcher<'_> {
+    /// Condition 4 of a match: whoever uses a result of a vertex that goes away is matched too, unless the target replaces that result.
+    /// Graph outputs and subgraphs count as users. No input of the match may be such a result.
+    pub(super) fn is_replaceable(&self) -> bool {
+        let graph = &self.model.graph;
+        for (v, vertex) in self.variant.vertices.iter().enumerate() {
+            if vertex.keep {
+                continue;
+            }
+            for id in self.found.vertices[v].iter().flatten() {
+                for (item, value) in graph.node(*id).outputs().iter().enumerate() {
+                    let Some(value) = value else { continue };
+                    if self.variant.outputs.iter().any(|o| o.vertex == v && o.item == item) {
+                        continue;
+                    }
+                    let value = graph.value(*value);
+                    let inside =
+                        |u: graph::Use| matches!(u.slot, Slot::Input(_)) && self.is_matched_away(u.node);
+                    // Pattern vertices have few users; a value with many is settled by the first outside.
+                    if value.is_output() || !value.uses().all(inside) {
+                        return false;
+                    }
+                }
+            }
+        }
+        self.found.inputs.iter().flatten().flatten().flatten().all(|value| {
+            match graph.value(*value).producer() {
+                Producer::Node(node, _) => !self.is_matched_away(node),
+                _ => true,
+            }
+        })
+    }
+
+    /// Whether a node is matched by a vertex that goes away.
+    fn is_matched_away(&self, node: graph::NodeId) -> bool {
+        if !self.taken.contains(node) {
+            return false;
+        }
+        let mut kept = self.variant.vertices.iter().enumerate().filter(|(_, v)| v.keep);
+        !kept.any(|(v, _)| self.found.vertices[v].iter().flatten().any(|n| *n == node))
+    }
+}
