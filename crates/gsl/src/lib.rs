@@ -10,18 +10,26 @@
 //!
 //! What is deliberately not here: files, processes, printing; the meaning of operators.
 
+mod cost;
 mod eval;
 mod lex;
 mod matching;
+mod optimize;
 pub mod parse;
 pub mod print;
 mod program;
 mod resolve;
+mod rewrite;
 pub mod rule;
+mod trace;
+mod tree;
 mod value;
 
+pub use optimize::{Options, Report, RuleReport, RuleSet, optimize};
 pub use parse::parse;
 pub use print::format;
 pub use program::Compiled;
 pub use resolve::{compile, compile_rule};
+pub use rewrite::Refusal;
 pub use rule::{Rule, RuleFile};
+pub use trace::{Application, Trace, replay};

@@ -24,7 +24,8 @@ pub(crate) struct Cursor {
     path: Vec<usize>,
     start: Option<ValueId>,
     levels: Vec<Level>,
-    inst: usize,
+    /// The instance that is being looked for.
+    pub(super) inst: usize,
 }
 
 /// The uses of one value.

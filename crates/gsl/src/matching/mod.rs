@@ -441,6 +441,7 @@ impl<'a> Matcher<'a> {
                 cursor = self.candidates(first, inst);
             }
             let mut grown = false;
+            cursor.inst = inst;
             while let Some(candidate) = self.next_candidate(&mut cursor) {
                 let mark = self.mark();
                 self.trail.push(Step::Count(s, inst));

@@ -10,6 +10,8 @@ mod plan;
 mod source;
 mod target;
 
+pub(crate) use target::PER_INSTANCE;
+
 use std::collections::{BTreeMap, BTreeSet};
 
 use loops::{Code, Diagnostic, Span};
@@ -308,7 +310,8 @@ impl<'a> Resolver<'a> {
 /// The name nearest to this one, if one is near.
 pub(crate) fn nearest<'n>(name: &str, all: impl Iterator<Item = &'n str>) -> Option<&'n str> {
     let name_lower = name.to_lowercase();
-    let far = name.chars().count() / 3 + 1;
+    let length = name.chars().count();
+    let far = length / 3 + usize::from(length >= 4);
     all.map(|n| (distance(&name_lower, &n.to_lowercase()), n))
         .filter(|(d, _)| *d <= far)
         .min()

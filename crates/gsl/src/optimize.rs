@@ -1,0 +1,365 @@
+//! Application: rules over a whole model, to a fixpoint.
+//!
+//! A worklist begins with all nodes in order; what a rewrite changes is looked at again, nothing else. When it is empty and something was rewritten, one more
+//! look at all nodes confirms the fixpoint. Everything is deterministic: nodes in order, rules in the order of their files.
+//!
+//! Termination: a rewrite that makes the model cheaper, or leaves its cost and makes it smaller, can happen only so often; all others are counted against a
+//! bound proportional to the size of the model, and so are all together against a larger one. Rules that run into it are named.
+
+use std::collections::{HashMap, HashSet, VecDeque};
+use std::time::{Duration, Instant};
+
+use graph::{Model, NodeId, Slot};
+use loops::{Code, Diagnostic};
+
+use crate::eval::Facts;
+use crate::matching::{Budget, Match, Matcher};
+use crate::program::Compiled;
+use crate::rewrite::{Change, Refusal, Rewriter};
+use crate::trace::{Application, Trace};
+use crate::tree::{Entry, Tree};
+
+/// Rewrites that do not make the model cheaper or smaller: this many for each node, and besides.
+const IDLE_PER_NODE: usize = 8;
+const IDLE_BESIDES: usize = 1024;
+/// All rewrites: this many for each node, and besides.
+const ALL_PER_NODE: usize = 64;
+const ALL_BESIDES: usize = 1 << 16;
+/// A value with more users than this does not send them all to the worklist; the look at all nodes finds them.
+const MANY_USERS: usize = 64;
+/// Looks at all nodes.
+const MAX_SWEEPS: usize = 16;
+
+/// Rules ready to be applied.
+#[derive(Clone, Debug)]
+pub struct RuleSet {
+    rules: Vec<Compiled>,
+    tree: Tree,
+    /// How far from its anchor a match reaches back.
+    depth: usize,
+}
+
+impl RuleSet {
+    /// A set of rules; they are tried in this order.
+    pub fn new(rules: Vec<Compiled>) -> RuleSet {
+        let mut tree = Tree::new();
+        let mut depth = 1;
+        for (r, rule) in rules.iter().enumerate() {
+            for (v, variant) in rule.variants.iter().enumerate() {
+                depth = depth.max(variant.vertices.len().min(8));
+                for (p, plan) in variant.plans.iter().enumerate() {
+                    tree.insert(variant, &plan.tests, Entry { rule: r, variant: v, plan: p });
+                }
+            }
+        }
+        RuleSet { rules, tree, depth }
+    }
+
+    /// The names of the rules, in order.
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        self.rules.iter().map(|r| r.name.as_str())
+    }
+
+    pub(crate) fn rules(&self) -> &[Compiled] {
+        &self.rules
+    }
+
+    /// Only the rules for which `keep` says so.
+    pub fn only(&self, keep: impl Fn(&str) -> bool) -> RuleSet {
+        RuleSet::new(self.rules.iter().filter(|r| keep(&r.name)).cloned().collect())
+    }
+
+    /// Number of rules.
+    pub fn len(&self) -> usize {
+        self.rules.len()
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.rules.is_empty()
+    }
+}
+
+/// How rules are applied.
+#[derive(Clone, Debug, Default)]
+pub struct Options {
+    /// Also rewrites that make the model slower, by the model of costs.
+    pub ignore_cost: bool,
+    /// Keep a list of what was done.
+    pub trace: bool,
+    /// No more rewrites than this.
+    pub limit: Option<usize>,
+}
+
+/// What was done.
+#[derive(Clone, Debug, Default)]
+pub struct Report {
+    /// For each rule, in order.
+    pub rules: Vec<RuleReport>,
+    /// Nodes before and after.
+    pub nodes: (usize, usize),
+    /// Rewrites.
+    pub applied: usize,
+    /// Looks at all nodes.
+    pub sweeps: usize,
+    /// Searches that were cut short because a value has too many uses that do not match.
+    pub cut: usize,
+    /// Change of the cost, in nanoseconds of a core by the model of costs.
+    pub cost: f64,
+    /// What was done, if asked for.
+    pub trace: Trace,
+}
+
+/// What was done by one rule.
+#[derive(Clone, Debug, Default)]
+pub struct RuleReport {
+    /// The rule.
+    pub name: String,
+    /// Matches that were found.
+    pub matches: usize,
+    /// Matches that were rewritten.
+    pub applied: usize,
+    /// Matches that were not because the model would become slower.
+    pub refused_by_cost: usize,
+    /// Matches that were not for other reasons.
+    pub refused: usize,
+    /// The last of them.
+    pub refusal: Option<Refusal>,
+    /// Nodes that went.
+    pub removed: usize,
+    /// Nodes that came.
+    pub added: usize,
+    /// Change of the cost.
+    pub cost: f64,
+    /// Time spent in matching and rewriting.
+    pub time: Duration,
+}
+
+/// Applies rules to a model until none applies.
+///
+/// The graph's nodes are brought into topological order first. On an error the model is as far as it came and still valid.
+///
+/// # Errors
+/// `R0301` if the rules do not come to an end, `R0302` if the graph has a cycle.
+pub fn optimize(
+    model: &mut Model,
+    rules: &RuleSet,
+    options: &Options,
+    mut progress: impl FnMut(usize, usize),
+) -> Result<Report, Box<Diagnostic>> {
+    if model.graph.sort().is_err() {
+        return Err(Box::new(Diagnostic::general(
+            Code("R0302"),
+            "the graph has a cycle, so it has no order",
+        )));
+    }
+    let mut run = Run::new(model, rules, options);
+    while run.sweep(&mut progress)? && run.report.sweeps < MAX_SWEEPS {}
+    run.report.nodes.1 = run.model.graph.node_count();
+    Ok(run.report)
+}
+
+struct Run<'a> {
+    model: &'a mut Model,
+    rules: &'a RuleSet,
+    options: &'a Options,
+    facts: Facts,
+    report: Report,
+    queue: VecDeque<NodeId>,
+    queued: Vec<bool>,
+    /// Matches that were found and refused: not again before something around them changes.
+    refused: HashMap<NodeId, HashSet<Entry>>,
+    idle: usize,
+    limits: (usize, usize),
+    /// The last rules applied, for the message about rules without end.
+    recent: VecDeque<usize>,
+}
+
+impl<'a> Run<'a> {
+    fn new(model: &'a mut Model, rules: &'a RuleSet, options: &'a Options) -> Run<'a> {
+        let nodes = model.graph.node_count();
+        let facts = Facts::of(model);
+        let report = Report {
+            rules: rules
+                .names()
+                .map(|n| RuleReport { name: n.to_owned(), ..RuleReport::default() })
+                .collect(),
+            nodes: (nodes, nodes),
+            ..Report::default()
+        };
+        Run {
+            model,
+            rules,
+            options,
+            facts,
+            report,
+            queue: VecDeque::new(),
+            queued: Vec::new(),
+            refused: HashMap::new(),
+            idle: 0,
+            limits: (IDLE_PER_NODE * nodes + IDLE_BESIDES, ALL_PER_NODE * nodes + ALL_BESIDES),
+            recent: VecDeque::new(),
+        }
+    }
+
+    /// Looks at all nodes, and at what changes on the way; says whether something was rewritten.
+    fn sweep(&mut self, progress: &mut impl FnMut(usize, usize)) -> Result<bool, Box<Diagnostic>> {
+        self.report.sweeps += 1;
+        self.queue = self.model.graph.order().collect();
+        self.queued = vec![true; self.model.graph.node_bound()];
+        let mut budgets: HashMap<Entry, Budget> = HashMap::new();
+        let mut candidates = Vec::new();
+        let before = self.report.applied;
+        let mut done = 0;
+        while let Some(id) = self.queue.pop_front() {
+            self.queued[id.index()] = false;
+            done += 1;
+            if done % 4096 == 0 {
+                progress(done, done + self.queue.len());
+            }
+            if self.model.graph.get_node(id).is_none() {
+                continue;
+            }
+            self.rules.tree.candidates(&self.model.graph, id, &mut candidates);
+            for entry in &candidates {
+                if self.options.limit.is_some_and(|most| self.report.applied >= most) {
+                    return Ok(false);
+                }
+                if self.refused.get(&id).is_some_and(|r| r.contains(entry)) {
+                    continue;
+                }
+                if self.attempt(id, *entry, budgets.entry(*entry).or_default())? {
+                    break;
+                }
+            }
+        }
+        self.report.cut += budgets.values().map(|b| b.cut).sum::<usize>();
+        Ok(self.report.applied > before)
+    }
+
+    /// Tries one plan at one node; says whether it was applied.
+    fn attempt(&mut self, id: NodeId, entry: Entry, budget: &mut Budget) -> Result<bool, Box<Diagnostic>> {
+        let started = Instant::now();
+        let variant = &self.rules.rules[entry.rule].variants[entry.variant];
+        let plan = &variant.plans[entry.plan];
+        let found = Matcher::new(self.model, &self.facts, variant, plan, budget).run(id);
+        let mut applied = false;
+        if let Some(found) = found {
+            self.report.rules[entry.rule].matches += 1;
+            let application =
+                self.options.trace.then(|| Application::of(self.model, self.rules, entry, id, &found.found));
+            let mut rewriter =
+                Rewriter { model: self.model, facts: &mut self.facts, ignore_cost: self.options.ignore_cost };
+            match rewriter.apply(variant, &found.found) {
+                Ok(change) => {
+                    applied = true;
+                    self.count(entry.rule, &change);
+                    if let Some(application) = application {
+                        self.report.trace.applications.push(application.done(self.model, &change));
+                    }
+                    self.wake(&change);
+                }
+                Err(refusal) => self.refuse(entry, id, &found, refusal),
+            }
+        }
+        self.report.rules[entry.rule].time += started.elapsed();
+        if applied { self.bounded(entry.rule).map(|()| true) } else { Ok(false) }
+    }
+
+    fn count(&mut self, rule: usize, change: &Change) {
+        let report = &mut self.report.rules[rule];
+        report.applied += 1;
+        report.removed += change.removed;
+        report.added += change.new.len();
+        report.cost += change.cost;
+        self.report.cost += change.cost;
+        self.report.applied += 1;
+        let smaller = change.cost < 0.0 || (change.cost == 0.0 && change.new.len() < change.removed);
+        if !smaller {
+            self.idle += 1;
+        }
+    }
+
+    /// All branches of a match that was refused would find the same match again.
+    fn refuse(&mut self, entry: Entry, id: NodeId, found: &Match, refusal: Refusal) {
+        let report = &mut self.report.rules[entry.rule];
+        match refusal {
+            Refusal::Cost => report.refused_by_cost += 1,
+            other => {
+                report.refused += 1;
+                report.refusal = Some(other);
+            }
+        }
+        let variant = &self.rules.rules[entry.rule].variants[entry.variant];
+        let anchor = variant.plans[entry.plan].anchor;
+        self.refused.entry(id).or_default().insert(entry);
+        for other in found.found.vertices[anchor].iter().flatten() {
+            self.refused.entry(*other).or_default().insert(entry);
+        }
+    }
+
+    /// Sends what may match now to the worklist: the new vertices, and forward from them as far as a pattern reaches.
+    fn wake(&mut self, change: &Change) {
+        let graph = &self.model.graph;
+        self.queued.resize(graph.node_bound(), false);
+        let mut level: Vec<NodeId> = change.new.clone();
+        for value in &change.touched {
+            if graph.value(*value).use_count() <= MANY_USERS {
+                let users = graph.value(*value).uses().filter(|u| matches!(u.slot, Slot::Input(_)));
+                level.extend(users.map(|u| u.node));
+            }
+            level.extend(graph.producer(*value).map(|(n, _)| n));
+        }
+        for _ in 0..=self.rules.depth {
+            let mut next = Vec::new();
+            for id in level {
+                if self.queued[id.index()] {
+                    continue;
+                }
+                self.queued[id.index()] = true;
+                self.refused.remove(&id);
+                self.queue.push_back(id);
+                for value in graph.node(id).outputs().iter().flatten() {
+                    if graph.value(*value).use_count() <= MANY_USERS {
+                        next.extend(graph.value(*value).uses().map(|u| u.node));
+                    }
+                }
+            }
+            level = next;
+        }
+    }
+
+    /// The bound on rewrites.
+    fn bounded(&mut self, rule: usize) -> Result<(), Box<Diagnostic>> {
+        self.recent.push_back(rule);
+        if self.recent.len() > 64 {
+            self.recent.pop_front();
+        }
+        let (idle, all) = self.limits;
+        if self.idle <= idle && self.report.applied <= all {
+            return Ok(());
+        }
+        let mut names: Vec<&str> = Vec::new();
+        for r in &self.recent {
+            let name = self.rules.rules[*r].name.as_str();
+            if !names.contains(&name) {
+                names.push(name);
+            }
+        }
+        let quoted: Vec<String> = names.iter().map(|n| format!("`{n}`")).collect();
+        let text = format!(
+            "the rules do not come to an end: {} rewrites of {} nodes, the last ones by {}",
+            self.report.applied,
+            self.report.nodes.0,
+            quoted.join(", ")
+        );
+        Err(Box::new(
+            Diagnostic::general(Code("R0301"), text)
+                .note(format!(
+                    "{} of them made the model neither faster nor smaller; {idle} such are allowed",
+                    self.idle
+                ))
+                .help("a rule whose target contains its source again applies for ever: give it a condition, or leave it out with --rule"),
+        ))
+    }
+}
