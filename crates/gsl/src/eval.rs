@@ -1,7 +1,6 @@
 //! Attribute expressions evaluated against a match.
 
 use std::cell::RefCell;
-use std::rc::Rc;
 
 use graph::{AttributeValue, Graph, Model, Node, NodeId, Operator, Producer, Tensor, ValueId};
 
@@ -460,6 +459,3 @@ fn default_value(text: &str) -> Value {
     }
     text.parse::<f32>().map_or(Value::None, |x| Value::Float(f64::from(x)))
 }
-
-/// What functions of one match share.
-pub(crate) type Memo = Rc<RefCell<Vec<Option<Eval<Value>>>>>;

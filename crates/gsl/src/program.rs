@@ -48,7 +48,6 @@ pub(crate) struct Symbol {
 
 #[derive(Clone, Debug)]
 pub(crate) struct Input {
-    pub name: String,
     pub symbol: Option<usize>,
     pub optional: bool,
 }
@@ -154,7 +153,6 @@ pub(crate) struct Deps {
 pub(crate) struct Output {
     pub vertex: usize,
     pub item: usize,
-    pub symbol: Option<usize>,
 }
 
 /// From which output the match begins, and how the other outputs are found.

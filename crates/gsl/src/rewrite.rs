@@ -244,10 +244,11 @@ impl Rewriter<'_> {
             let outputs = new.outputs.clone();
             let id = graph.insert(new, place);
             for (value, ty) in outputs.iter().zip(types) {
-                if let (Some(value), Some(ty)) = (value, ty) {
-                    if !graph.value(*value).is_declared() && more_precise(graph, *value, &ty) {
-                        graph.set_inferred(*value, ty);
-                    }
+                if let (Some(value), Some(ty)) = (value, ty)
+                    && !graph.value(*value).is_declared()
+                    && more_precise(graph, *value, &ty)
+                {
+                    graph.set_inferred(*value, ty);
                 }
             }
             produced.push(id);

@@ -63,11 +63,11 @@ impl Parser<'_> {
     }
 
     fn kind(&mut self) -> Read<Kind> {
-        if let Token::Word(w) = self.token() {
-            if let Some(kind) = Kind::parse(w) {
-                self.advance();
-                return Ok(kind);
-            }
+        if let Token::Word(w) = self.token()
+            && let Some(kind) = Kind::parse(w)
+        {
+            self.advance();
+            return Ok(kind);
         }
         let all: Vec<String> = Kind::ALL.iter().map(|k| format!("`{}`", k.text())).collect();
         self.unexpected(&format!("one of {}", all.join(", ")))

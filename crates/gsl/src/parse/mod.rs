@@ -261,7 +261,7 @@ impl Parser<'_> {
 
     /// On to the next line that begins with `rule`.
     fn skip_to_rule(&mut self) {
-        while !matches!(self.token(), Token::End) && !(self.is_word("rule") && self.tokens[self.at].fresh) {
+        while !(matches!(self.token(), Token::End) || self.is_word("rule") && self.tokens[self.at].fresh) {
             self.advance();
         }
     }
@@ -323,11 +323,11 @@ impl Parser<'_> {
 
     fn operator_class(&mut self) -> Read<OperatorClass> {
         let place = Place(self.span());
-        if let Token::Word(word) = self.token() {
-            if let Some((_, t)) = Trait::ALL.iter().find(|(n, _)| n == word) {
-                self.advance();
-                return Ok(OperatorClass::Trait(*t, place));
-            }
+        if let Token::Word(word) = self.token()
+            && let Some((_, t)) = Trait::ALL.iter().find(|(n, _)| n == word)
+        {
+            self.advance();
+            return Ok(OperatorClass::Trait(*t, place));
         }
         Ok(OperatorClass::Named(self.operator_name()?))
     }

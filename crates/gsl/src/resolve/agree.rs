@@ -33,11 +33,11 @@ impl Resolver<'_> {
                 let Some((v, item)) = name.replaces else { continue };
                 let value = ValueRef { what: What::Result(v, Item::Fixed(item)), inst: Inst::Shared };
                 let (before, after) = (self.type_of(&value, 32), self.target_type(&binding.value, 32));
-                if let (Type::Fixed(a), Type::Fixed(b)) = (&before, &after) {
-                    if a != b {
-                        found.push(("R0209", v, format!("is {a} in the source and {b} in the target")));
-                        continue;
-                    }
+                if let (Type::Fixed(a), Type::Fixed(b)) = (&before, &after)
+                    && a != b
+                {
+                    found.push(("R0209", v, format!("is {a} in the source and {b} in the target")));
+                    continue;
                 }
                 let (before, after) = (self.shape_of(&value, 32), self.target_shape(&binding.value, 32));
                 let differ = match (&before, &after) {

@@ -230,15 +230,15 @@ impl Resolver<'_> {
     fn field(&mut self, base: &Expr, field: &Name) -> Option<RExpr> {
         let path = self.path(base)?;
         self.need(&path);
-        if let (Some(reached), Some((v, _))) = (&self.reached, path.vertex()) {
-            if !reached.contains(&v) {
-                let name = self.out.vertices[v].name.clone();
-                let text = format!("an attribute of `{name}` is used before `{name}` is matched");
-                self.error("R0205", text, base.place.0, "matched later").help.push(format!(
-                    "write the condition at `{name}`, or behind `where`, where everything is matched"
-                ));
-                return None;
-            }
+        if let (Some(reached), Some((v, _))) = (&self.reached, path.vertex())
+            && !reached.contains(&v)
+        {
+            let name = self.out.vertices[v].name.clone();
+            let text = format!("an attribute of `{name}` is used before `{name}` is matched");
+            self.error("R0205", text, base.place.0, "matched later").help.push(format!(
+                "write the condition at `{name}`, or behind `where`, where everything is matched"
+            ));
+            return None;
         }
         let property = match field.text.as_str() {
             "shape" => Some(Property::Shape),

@@ -114,7 +114,9 @@ fn duplicates(rule: &Rule) -> Vec<Diagnostic> {
     // The target may define the source's names again, each once.
     let mut target = seen.clone();
     for line in &rule.source {
-        line.value.names.iter().flatten().for_each(|n| drop(target.remove(&n.name.text)));
+        for name in line.value.names.iter().flatten() {
+            target.remove(&name.name.text);
+        }
     }
     for line in &rule.target {
         match &line.value {

@@ -159,12 +159,12 @@ impl Resolver<'_> {
                         queue.push_back(longer);
                     }
                 }
-                if let (Some(k), None) = (arg_input(arg), &by_input) {
-                    if reached.inputs.contains(&k) {
-                        let inst = self.out.inputs[k].symbol.map_or(Inst::Shared, Inst::Slot);
-                        let start = ValueRef { what: What::Input(k), inst };
-                        by_input = Some(Stage { vertex: target, start, path: path() });
-                    }
+                if let (Some(k), None) = (arg_input(arg), &by_input)
+                    && reached.inputs.contains(&k)
+                {
+                    let inst = self.out.inputs[k].symbol.map_or(Inst::Shared, Inst::Slot);
+                    let start = ValueRef { what: What::Input(k), inst };
+                    by_input = Some(Stage { vertex: target, start, path: path() });
                 }
             }
         }

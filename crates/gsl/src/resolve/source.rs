@@ -36,11 +36,11 @@ impl<'a> Resolver<'a> {
         let at = b.names.iter().flatten().map(|n| n.name.place.0).next().unwrap_or_default();
         let Pattern::Call(call) = &b.pattern else {
             // A name for another value: `y = p`, where `p` came from an alternative.
-            if let (Pattern::Ref(v), [Some(name)]) = (&b.pattern, b.names.as_slice()) {
-                if let Some(meaning) = self.names.get(&v.name.text).copied() {
-                    self.names.insert(name.name.text.clone(), meaning);
-                    return None;
-                }
+            if let (Pattern::Ref(v), [Some(name)]) = (&b.pattern, b.names.as_slice())
+                && let Some(meaning) = self.names.get(&v.name.text).copied()
+            {
+                self.names.insert(name.name.text.clone(), meaning);
+                return None;
             }
             self.error(
                 "R0208",
@@ -83,10 +83,10 @@ impl<'a> Resolver<'a> {
 
     pub(crate) fn op_pattern(&mut self, call: &Call) -> Option<OpPattern> {
         let name = &call.operator;
-        if name.domain.is_empty() {
-            if let Some(k) = self.rule.operators.iter().position(|o| o.name.text == name.name) {
-                return Some(OpPattern::Variable(k));
-            }
+        if name.domain.is_empty()
+            && let Some(k) = self.rule.operators.iter().position(|o| o.name.text == name.name)
+        {
+            return Some(OpPattern::Variable(k));
         }
         self.check_operator(name).then(|| {
             let domain = if name.domain == "ai.onnx" { "" } else { &name.domain };
@@ -97,10 +97,10 @@ impl<'a> Resolver<'a> {
     /// The index symbol of a name that is being defined.
     pub(crate) fn binding_symbol(&mut self, name: &Var) -> Option<usize> {
         let index = name.index.as_ref()?;
-        if let ExprKind::Name(n) = &index.kind {
-            if let Some(s) = self.symbol(n) {
-                return Some(s);
-            }
+        if let ExprKind::Name(n) = &index.kind
+            && let Some(s) = self.symbol(n)
+        {
+            return Some(s);
         }
         let text = format!("`{}` is defined for an index that the rule does not declare", name.name.text);
         let help = format!("declare it: `rule {}[i: 2..]`", self.rule.name);
@@ -127,15 +127,15 @@ impl<'a> Resolver<'a> {
                 continue;
             }
             let k = *found.entry(name.text.clone()).or_insert_with(|| {
-                self.out.inputs.push(Input { name: name.text.clone(), symbol: None, optional: false });
+                self.out.inputs.push(Input { symbol: None, optional: false });
                 self.out.inputs.len() - 1
             });
             self.names.insert(name.text.clone(), Meaning::Input(k));
             self.out.inputs[k].optional |= optional;
-            if let Some(ExprKind::Name(n)) = index.map(|e| &e.kind) {
-                if let Some(s) = self.symbol(n) {
-                    self.out.inputs[k].symbol = Some(s);
-                }
+            if let Some(ExprKind::Name(n)) = index.map(|e| &e.kind)
+                && let Some(s) = self.symbol(n)
+            {
+                self.out.inputs[k].symbol = Some(s);
             }
         }
     }
@@ -429,10 +429,10 @@ impl<'a> Resolver<'a> {
                 },
                 _ => None,
             };
-            if let Some(c) = inner {
-                if let Some(child) = nested.pop() {
-                    self.conditions_of(child, c, reached, nested);
-                }
+            if let Some(c) = inner
+                && let Some(child) = nested.pop()
+            {
+                self.conditions_of(child, c, reached, nested);
             }
         }
         reached.insert(v);

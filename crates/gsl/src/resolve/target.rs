@@ -54,7 +54,7 @@ impl Resolver<'_> {
                         let what = format!("`{text}` is kept and can't be replaced");
                         self.error("R0208", what, at, "here");
                     } else {
-                        self.out.outputs.push(Output { vertex: v, item, symbol });
+                        self.out.outputs.push(Output { vertex: v, item });
                     }
                     Some((v, item))
                 }
