@@ -219,6 +219,10 @@ Examples:
   lozenge run dot.loz --arg xs=x.npy --arg ys=y.npy          sizes follow from the arrays
   lozenge run gemm.loz --def gemm --size m=64 --size n=64 --size k=64 --check
   lozenge run scale.loz --arg xs=x.npy --out result.npy
+  lozenge run gemm.c --target athread -DNI=200 -DNJ=220 -DNK=240 --threads 32 --parallel 1d
+
+For athread, the host and slave files run on emulated cores, every array that comes out is compared with the sequential program, and the
+time is modelled. A C file with a main function runs as a whole, and its sizes are set by -D; else data is random as elsewhere.
 
 Arrays are .npy files with little-endian f4, f8, i4, i8 or b1 elements in C order, or records of two of these for pairs.
 --check compares the compiled program with the evaluator of the language and the interpreter of the loop program: to the
@@ -229,6 +233,12 @@ pub struct Run {
     #[command(flatten)]
     #[allow(missing_docs)]
     pub choice: Choice,
+    /// Target: OpenMP C on this machine, or Athread code on the emulator of a core group.
+    #[arg(long, value_enum, default_value_t)]
+    pub target: Target,
+    #[command(flatten)]
+    #[allow(missing_docs)]
+    pub cores: Cores,
     /// Value of a size parameter; may be given several times.
     #[arg(long = "size", value_name = "NAME=NUMBER", value_parser = size)]
     pub sizes: Vec<(String, i64)>,
@@ -238,13 +248,13 @@ pub struct Run {
     /// Write the result to a file.
     #[arg(long, value_name = "FILE.npy")]
     pub out: Option<PathBuf>,
-    /// Seed of the random data.
+    /// Seed of the random data; athread: of the order of the cores too.
     #[arg(long, default_value_t = 1)]
     pub seed: u64,
     /// Compare with the evaluator and the interpreter.
     #[arg(long)]
     pub check: bool,
-    /// Number of OpenMP threads [default: what OpenMP chooses].
+    /// Number of OpenMP threads [default: what OpenMP chooses]; athread: of cores [default: 64].
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=4096))]
     pub threads: Option<u32>,
     /// Run this many times and print the median.

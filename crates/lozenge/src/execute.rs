@@ -12,6 +12,7 @@ use std::time::Duration;
 use loops::{Component, Data, Elem, ParamMode, Scalar, Tensor};
 use targets::Signature;
 
+use crate::athread;
 use crate::bind::Sizes;
 use crate::failure::Failure;
 use crate::files::{Scratch, reason};
@@ -26,6 +27,7 @@ pub struct Executable {
     scratch: Scratch,
     program: PathBuf,
     routines: Vec<Signature>,
+    environment: Vec<(&'static str, String)>,
     /// Time that the C compiler took.
     pub compile_time: Duration,
 }
@@ -109,7 +111,24 @@ impl Executable {
         let program = scratch.path().join("program");
         let paths: Vec<&Path> = sources.iter().map(PathBuf::as_path).collect();
         let compile_time = compiler.compile(&paths, &program, build.flags, build.libraries)?;
-        Ok(Executable { scratch, program, routines: build.routines.to_vec(), compile_time })
+        let (routines, environment) = (build.routines.to_vec(), Vec::new());
+        Ok(Executable { scratch, program, routines, environment, compile_time })
+    }
+
+    /// A program that was built around [`driver`] elsewhere, and what its environment is to hold.
+    pub fn of(
+        scratch: Scratch,
+        program: PathBuf,
+        routines: &[Signature],
+        environment: Vec<(&'static str, String)>,
+    ) -> Executable {
+        Executable {
+            scratch,
+            program,
+            routines: routines.to_vec(),
+            environment,
+            compile_time: Duration::ZERO,
+        }
     }
 
     /// The hub names of the routines, in order.
@@ -203,7 +222,7 @@ impl Executable {
         let size = |name| sizes.get(name).copied().unwrap_or(0).to_string();
         command.args(signature.sizes.iter().map(size));
         command.args(counts.iter().map(ToString::to_string)).args(bounds.iter().map(ToString::to_string));
-        command.env("OMP_STACKSIZE", "512M");
+        command.env("OMP_STACKSIZE", "512M").envs(self.environment.iter().map(|(name, value)| (name, value)));
         if let Some(threads) = schedule.threads {
             for name in ["OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "BLIS_NUM_THREADS"] {
                 command.env(name, threads.to_string());
@@ -216,6 +235,7 @@ impl Executable {
             Some(0) => Ok(String::from_utf8_lossy(&finished.stdout).into_owned()),
             Some(11) => Err(Failure::environment("X0304", format!("`{name}` ran out of memory"))
                 .help("choose smaller sizes")),
+            Some(athread::BROKEN_RULE) => Err(athread::broken_rule(&finished.stderr)),
             Some(12) => {
                 Err(Failure::refused("X0102", format!("the sizes are not those that `{name}` requires")))
             }
@@ -313,8 +333,8 @@ pub fn prototype(signature: &Signature) -> String {
     format!("int {}({});", signature.c_name, params.join(", "))
 }
 
-/// The text of the driver: what depends on the routines, then the fixed part.
-fn driver(routines: &[Signature]) -> String {
+/// The text of the driver: what depends on the routines, then the fixed part. It includes `program.h`.
+pub fn driver(routines: &[Signature]) -> String {
     let mut text = String::from(
         "#define _POSIX_C_SOURCE 200809L\n#include <stdbool.h>\n#include <stdint.h>\n#include <stdio.h>\n#include <stdlib.h>\n\
          #include <string.h>\n#include <time.h>\n#include \"program.h\"\n\n",

@@ -9,6 +9,8 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
+use loops::{Data, Tensor};
+
 use crate::failure::Failure;
 use crate::files::{Scratch, reason};
 use crate::process::{self, Compiler};
@@ -29,6 +31,49 @@ pub struct Run {
     pub output: Vec<u8>,
     /// The time that the program printed.
     pub seconds: Option<f64>,
+    /// All that it printed.
+    pub stdout: Vec<u8>,
+}
+
+/// An array of an output file.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Array {
+    /// Its name.
+    pub name: String,
+    /// Its elements.
+    pub tensor: Tensor,
+}
+
+/// The arrays of an output file, if it is one: lines `name type count`, the bytes behind each.
+pub fn arrays(output: &[u8]) -> Option<Vec<Array>> {
+    let mut arrays = Vec::new();
+    let mut rest = output;
+    while !rest.is_empty() {
+        let end = rest.iter().position(|b| *b == b'\n')?;
+        let line = std::str::from_utf8(&rest[..end]).ok()?;
+        let [name, elem, count] = line.split(' ').collect::<Vec<_>>().try_into().ok()?;
+        let count: usize = count.parse().ok()?;
+        rest = &rest[end + 1..];
+        fn column<const N: usize, T>(
+            rest: &mut &[u8],
+            count: usize,
+            value: impl Fn([u8; N]) -> T,
+        ) -> Option<Vec<T>> {
+            let (now, later) = rest.split_at_checked(count.checked_mul(N)?)?;
+            *rest = later;
+            Some(now.as_chunks::<N>().0.iter().map(|c| value(*c)).collect())
+        }
+        let data = match elem {
+            "double" => Data::F64(column(&mut rest, count, f64::from_ne_bytes)?),
+            "float" => Data::F32(column(&mut rest, count, f32::from_ne_bytes)?),
+            "int" => Data::I32(column(&mut rest, count, i32::from_ne_bytes)?),
+            "long" => Data::I64(column(&mut rest, count, i64::from_ne_bytes)?),
+            "bool" => Data::Bool(column(&mut rest, count, |[b]: [u8; 1]| b != 0)?),
+            _ => return None,
+        };
+        arrays.push(Array { name: name.to_owned(), tensor: Tensor { shape: vec![count], data } });
+    }
+    Some(arrays)
 }
 
 /// The macros that set sizes.
@@ -97,7 +142,7 @@ impl Program {
         let mut words = said.split_whitespace().skip_while(|w| *w != "seconds").skip(1);
         let seconds = words.next().and_then(|w| w.parse().ok());
         let output = fs::read(&output).unwrap_or_default();
-        Ok(Run { output, seconds })
+        Ok(Run { output, seconds, stdout: finished.stdout })
     }
 }
 

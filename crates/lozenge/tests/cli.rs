@@ -48,9 +48,12 @@ fn without_times(text: &str) -> String {
     let library = golden::root().join("library").display().to_string();
     let mut result = String::new();
     for line in text.replace(&library, "library").lines() {
-        // Times, and the memory of the machine.
-        let at =
-            line.find("time: ").map(|k| k + 6).or_else(|| Some(line.find(" of memory are available")? - 8));
+        // Times, what tile sizes decide, and the memory of the machine.
+        let figures = ["time: ", "traffic: "];
+        let at = figures
+            .iter()
+            .find_map(|word| Some(line.find(word)? + word.len()))
+            .or_else(|| Some(line.find(" of memory are available")? - 8));
         let _ = match at {
             Some(at) => writeln!(result, "{}...", &line[..at]),
             None => writeln!(result, "{line}"),

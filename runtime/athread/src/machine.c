@@ -395,12 +395,14 @@ int athread_get_id(int core)
 
 __thread unsigned long emulated_vector_operations;
 
+/* Called for every tile or row, so without the care for the stack that other calls take. */
 void emulated_compute(double cycles, double operations)
 {
-  struct core *core = enter("emulated_compute", __builtin_frame_address(0));
+  struct core *core = self;
+  if (core == NULL)
+    broken("wrong-side", NULL, NULL, "emulated_compute is for computing cores");
   if (!(cycles >= 0) || !(operations >= 0))
     broken("cycles", core, NULL, "%g cycles and %g operations are stated", cycles, operations);
   compute(core, cycles);
   core->stated_operations += operations;
-  leave(core);
 }

@@ -10,6 +10,9 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
+use targets::Signature;
+
+use crate::execute::Executable;
 use crate::failure::Failure;
 use crate::files::{Scratch, reason};
 use crate::process::{self, Compiler};
@@ -32,7 +35,7 @@ const FILES: &[(&str, &str)] = &{
 };
 
 /// Exit code of a program that has broken a rule.
-const BROKEN_RULE: i32 = 70;
+pub(crate) const BROKEN_RULE: i32 = 70;
 
 /// The emulator as a library, in a folder of its own.
 #[derive(Debug)]
@@ -232,45 +235,69 @@ fn tool(command: &mut Command, limit: Duration, complaint: &str) -> Result<Vec<u
     Err(if said.is_empty() { failure } else { failure.note(said) })
 }
 
+/// What a program says that has broken a rule.
+pub(crate) fn broken_rule(said: &str) -> Failure {
+    let said = said.lines().find_map(|l| l.strip_prefix("athread: ")).unwrap_or("no message");
+    Failure::check("X0901", format!("the program breaks a rule of the interface: {said}")).help(
+        "runtime/athread/README.md lists the rules; generated code that breaks one is a defect of lozenge",
+    )
+}
+
 impl Program {
-    /// Runs the program with these arguments behind the name of its output file.
+    fn output(&self) -> PathBuf {
+        self.scratch.path().join("output")
+    }
+
+    /// What its environment is to hold, and where its report will be.
+    fn environment(&self, settings: Settings) -> (Vec<(&'static str, String)>, PathBuf) {
+        let report = self.scratch.path().join("report");
+        let environment = vec![
+            ("ATHREAD_SEED", settings.seed.to_string()),
+            ("ATHREAD_CHIP", if settings.pro { "sw26010pro" } else { "sw26010" }.to_owned()),
+            ("ATHREAD_REPORT", "json".to_owned()),
+            ("ATHREAD_REPORT_FILE", report.display().to_string()),
+            ("ATHREAD_MODE", String::new()),
+            ("ATHREAD_DIRECT", String::new()),
+            ("ATHREAD_LDM", String::new()),
+        ];
+        (environment, report)
+    }
+
+    /// Runs the program; its argument is the name of the file that it writes its arrays to.
     ///
     /// # Errors
     /// `X0901` if it breaks a rule of the interface, `X0304` if it fails otherwise, `X0303` after the time limit.
-    pub fn run(&self, arguments: &[&OsStr], settings: Settings) -> Result<Run, Failure> {
-        let (output, report) = (self.scratch.path().join("output"), self.scratch.path().join("report"));
-        for old in [&output, &report] {
+    pub fn run(&self, settings: Settings) -> Result<Run, Failure> {
+        let (environment, report) = self.environment(settings);
+        for old in [&self.output(), &report] {
             let _ = fs::remove_file(old);
         }
         let mut command = Command::new(&self.program);
-        command
-            .arg(&output)
-            .args(arguments)
-            .env("ATHREAD_SEED", settings.seed.to_string())
-            .env("ATHREAD_CHIP", if settings.pro { "sw26010pro" } else { "sw26010" })
-            .env("ATHREAD_REPORT", "json")
-            .env("ATHREAD_REPORT_FILE", &report);
-        for name in ["ATHREAD_MODE", "ATHREAD_DIRECT", "ATHREAD_LDM"] {
-            command.env_remove(name);
-        }
+        command.arg(self.output()).envs(environment);
         let finished = process::run(&mut command, settings.limit)?;
         if finished.status.code() == Some(BROKEN_RULE) {
-            let said = finished.stderr.lines().find(|l| l.starts_with("athread: ")).unwrap_or_default();
-            let said = said.strip_prefix("athread: ").unwrap_or(said);
-            let message = format!("the program breaks a rule of the interface: {said}");
-            return Err(Failure::check("X0901", message)
-                .help("the rules stand in runtime/athread/README.md; generated code that breaks one is a defect of lozenge"));
+            return Err(broken_rule(&finished.stderr));
         }
         if !finished.status.success() {
             let failure =
                 Failure::environment("X0304", format!("the program ended with {}", finished.status));
             return Err(if finished.stderr.is_empty() { failure } else { failure.note(finished.stderr) });
         }
-        let report = match fs::read_to_string(&report) {
-            Ok(text) => Some(Report::read(&text)?),
-            Err(_) => None,
-        };
-        let output = fs::read(&output).unwrap_or_default();
-        Ok(Run { stdout: finished.stdout, output, report, time: finished.time })
+        let output = fs::read(self.output()).unwrap_or_default();
+        Ok(Run { stdout: finished.stdout, output, report: read_report(&report)?, time: finished.time })
     }
+
+    /// The program around the driver of [`crate::execute`], and where its report will be.
+    pub fn executable(self, routines: &[Signature], settings: Settings) -> (Executable, PathBuf) {
+        let (environment, report) = self.environment(settings);
+        (Executable::of(self.scratch, self.program, routines, environment), report)
+    }
+}
+
+/// The report of a run; none if nothing was spawned.
+///
+/// # Errors
+/// As [`Report::read`].
+pub fn read_report(path: &Path) -> Result<Option<Report>, Failure> {
+    fs::read_to_string(path).ok().map(|text| Report::read(&text)).transpose()
 }

@@ -10,6 +10,7 @@ mod fuzz;
 mod poly;
 mod prove;
 mod run;
+mod run_athread;
 mod schedule;
 mod show;
 mod test;
@@ -24,7 +25,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use clap::Parser;
 
-use crate::cli::{Cli, Command};
+use crate::cli::{Cli, Command, Target};
 use crate::failure::Failure;
 use crate::report;
 
@@ -94,6 +95,9 @@ fn dispatch(cli: &Cli) -> Result<(), Failure> {
     match &cli.command {
         Command::Compile(arguments) => compile::run(arguments, cli.json),
         Command::Explain(arguments) => explain::run(arguments),
+        Command::Run(arguments) if arguments.target == Target::Athread => {
+            run_athread::run(arguments, cli.json)
+        }
         Command::Run(arguments) => run::run(arguments, cli.json),
         Command::Fuzz(arguments) => fuzz::run(arguments, cli.json),
         Command::Prove(arguments) => prove::run(arguments, cli.json),

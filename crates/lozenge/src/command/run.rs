@@ -121,7 +121,7 @@ fn compare(
     Ok(format!("the compiled program, the interpreter and the evaluator agree {closeness}"))
 }
 
-fn given_sizes(sizes: &[(String, i64)]) -> Result<Sizes, Failure> {
+pub(super) fn given_sizes(sizes: &[(String, i64)]) -> Result<Sizes, Failure> {
     let mut given = Sizes::new();
     for (name, value) in sizes {
         if given.insert(Name::new(name), *value).is_some() {
@@ -131,7 +131,10 @@ fn given_sizes(sizes: &[(String, i64)]) -> Result<Sizes, Failure> {
     Ok(given)
 }
 
-fn read_arrays(function: &Function, files: &[(String, PathBuf)]) -> Result<BTreeMap<Name, Given>, Failure> {
+pub(super) fn read_arrays(
+    function: &Function,
+    files: &[(String, PathBuf)],
+) -> Result<BTreeMap<Name, Given>, Failure> {
     let mut arrays = BTreeMap::new();
     for (name, path) in files {
         let param = function.params.iter().find(|p| p.name.as_str() == name && p.mode != ParamMode::Out);
@@ -154,7 +157,7 @@ fn read_arrays(function: &Function, files: &[(String, PathBuf)]) -> Result<BTree
 }
 
 /// The file itself for one result; for several, one file each with the result's name before the extension.
-fn out_path(out: &Path, name: &Name, results: usize) -> PathBuf {
+pub(super) fn out_path(out: &Path, name: &Name, results: usize) -> PathBuf {
     if results == 1 {
         return out.to_path_buf();
     }

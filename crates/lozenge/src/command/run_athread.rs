@@ -1,0 +1,274 @@
+//! `lozenge run --target athread`: the host and slave files on the emulator, and every array that comes out against the sequential program.
+//!
+//! A C program with a main function runs as a whole, in both forms; of anything else the chosen function runs on random or given arrays. Times are
+//! modelled, and marked so.
+
+use std::path::Path;
+use std::time::Duration;
+
+use loops::{Function, Name, ParamMode, Program, Tensor};
+use serde_json::json;
+
+use super::run;
+use crate::athread::{Emulator, Report, Settings, Sources, read_report};
+use crate::bind;
+use crate::check;
+use crate::cli::{Chip, Choice, Run};
+use crate::execute::{self, Build, Executable, Schedule};
+use crate::failure::{Failure, Source};
+use crate::files::{read_source, write_whole};
+use crate::kernel;
+use crate::npy;
+use crate::pipeline::{self, Front, athread};
+use crate::process::{Compiler, Optimise};
+use crate::report;
+use crate::statistics::seconds;
+use crate::value::{Closeness, difference};
+
+/// What a run gave: a line for each array, and what the emulator reports.
+struct Outcome {
+    arrays: Vec<String>,
+    report: Option<Report>,
+    notes: Vec<String>,
+}
+
+/// Runs the command.
+///
+/// # Errors
+/// What the stages refuse; `X0901` if the program breaks a rule of the interface; `X0401` if an array differs.
+pub fn run(arguments: &Run, as_json: bool) -> Result<(), Failure> {
+    let source = read_source(&arguments.file)?;
+    let front = Front::open(&source, &arguments.choice)?;
+    let outcome =
+        if whole(&arguments.file, &source) { whole_program(arguments, &source, &front)? } else { None };
+    // A main function that reaches no region tells nothing.
+    let outcome = match outcome {
+        Some(outcome) => outcome,
+        None => one_function(arguments, &front)?,
+    };
+    tell(arguments, &source, &outcome, as_json);
+    Ok(())
+}
+
+/// Whether a source is a C program that runs by itself.
+fn whole(path: &Path, source: &Source) -> bool {
+    path.extension().is_some_and(|e| e == "c") && source.text.contains(" main(")
+}
+
+/// How to run on the emulator.
+pub(super) fn settings(arguments: &Run) -> Settings {
+    Settings {
+        seed: arguments.seed,
+        pro: arguments.cores.chip == Chip::Sw26010Pro,
+        limit: Duration::from_secs(arguments.timeout),
+    }
+}
+
+fn request(arguments: &Run) -> athread::Request {
+    athread::Request {
+        cores: arguments.cores.clone(),
+        threads: arguments.threads,
+        sizes: arguments.sizes.clone(),
+    }
+}
+
+fn stem(path: &Path) -> &str {
+    path.file_stem().and_then(|s| s.to_str()).unwrap_or("program")
+}
+
+/// The headers of files, as names and texts.
+pub(super) fn headers(files: &targets::athread::Files) -> Vec<(&str, &str)> {
+    files.header.iter().map(|(name, text)| (name.as_str(), text.as_str())).collect()
+}
+
+/// Sums may be reordered where the program says so, and only there.
+fn closeness<'f>(mut functions: impl Iterator<Item = &'f Function>) -> Closeness {
+    if functions.any(check::reassociates) { Closeness::REASSOCIATED } else { Closeness::Exact }
+}
+
+/// None if the program spawns no kernel.
+fn whole_program(arguments: &Run, source: &Source, front: &Front) -> Result<Option<Outcome>, Failure> {
+    let (choice, request) = (&arguments.choice, request(arguments));
+    let all = athread::map(front, choice, &request)?;
+    let files = athread::files(front, choice, &request, &all, stem(&arguments.file))?;
+    let compiler = Compiler::find()?;
+    let bar = report::progress(0, "compiling and running");
+    let emulator = Emulator::build(&compiler)?;
+    let flags: Vec<&str> = choice.includes.iter().chain(&choice.defines).map(String::as_str).collect();
+    let folder = arguments.file.parent().unwrap_or(Path::new("."));
+    let program = emulator.program(&Sources {
+        host: &files.host,
+        more: &[],
+        slave: &files.slave,
+        headers: &headers(&files),
+        folder: Some(folder),
+        flags: &flags,
+    })?;
+    let ours = program.run(settings(arguments))?;
+    if ours.report.is_none() {
+        return Ok(None);
+    }
+    let mut sequential = vec!["-O1", "-ffp-contract=off"];
+    sequential.extend(&flags);
+    let limit = Duration::from_secs(arguments.timeout);
+    let original =
+        kernel::Program::build(&compiler, &source.text, folder, &sequential, &[])?.run(1, limit)?;
+    bar.finish_and_clear();
+    let functions = all.iter().flat_map(|one| [&one.original, &one.mapped.function]);
+    let arrays = if ours.output.is_empty() && original.output.is_empty() {
+        compare_programs(&ours.stdout, &original.stdout, Closeness::Exact)?
+    } else {
+        compare_programs(&ours.output, &original.output, closeness(functions))?
+    };
+    let notes = all.iter().flat_map(|one| one.mapped.notes.clone()).collect();
+    Ok(Some(Outcome { arrays, report: ours.report, notes }))
+}
+
+/// Compares what two forms of a program have written; a line for each array.
+///
+/// # Errors
+/// `X0401` if they differ.
+pub(super) fn compare_programs(
+    ours: &[u8],
+    original: &[u8],
+    closeness: Closeness,
+) -> Result<Vec<String>, Failure> {
+    let differ = |what: String| {
+        Failure::check("X0401", format!("the program on cores and the sequential program differ: {what}"))
+    };
+    let (Some(ours_read), Some(original_read)) = (kernel::arrays(ours), kernel::arrays(original)) else {
+        if ours != original {
+            return Err(differ(format!("{} and {} bytes of output", ours.len(), original.len())));
+        }
+        return Ok(vec![format!("the {} bytes that both print agree", ours.len())]);
+    };
+    if ours_read.len() != original_read.len() {
+        return Err(differ("one writes more arrays than the other".to_owned()));
+    }
+    let mut lines = Vec::new();
+    for (ours, original) in ours_read.iter().zip(&original_read) {
+        if ours.name != original.name || ours.tensor.shape != original.tensor.shape {
+            return Err(differ(format!("array `{}` and array `{}`", ours.name, original.name)));
+        }
+        if let Some(what) = difference(&ours.tensor, &original.tensor, closeness) {
+            return Err(differ(format!("array `{}` {what}", ours.name)));
+        }
+        lines.push(format!("{}: {} elements agree {closeness}", ours.name, ours.tensor.data.len()));
+    }
+    Ok(lines)
+}
+
+fn one_function(arguments: &Run, front: &Front) -> Result<Outcome, Failure> {
+    let name = front.chosen(&arguments.choice)?;
+    let choice = Choice { definition: Some(name), ..arguments.choice.clone() };
+    let request = request(arguments);
+    let all = athread::map(front, &choice, &request)?;
+    let [one] = all.as_slice() else {
+        return Err(Failure::refused("X0006", "one definition runs at a time").help("name it with --def"));
+    };
+    let function = &one.original;
+    let arrays = run::read_arrays(function, &arguments.arguments)?;
+    let given = run::given_sizes(&arguments.sizes)?;
+    let sizes = bind::sizes(function, &given, &arrays)?;
+    bind::check_memory(function, &sizes, 6)?;
+    let inputs = bind::inputs(function, &sizes, &arrays, &std::collections::BTreeMap::new(), arguments.seed)?;
+
+    let chip = pipeline::chip(arguments.cores.chip);
+    let files = targets::athread::emit(
+        &[&one.mapped.function],
+        stem(&arguments.file),
+        request.grid()?.cores(),
+        chip,
+    )?;
+    let original = Program { functions: vec![function.clone()] };
+    let emitted = pipeline::to_c(&original, choice.mode, Some("program.h".into()))?;
+    let compiler = Compiler::find()?;
+    let bar = report::progress(0, "compiling and running");
+    let emulator = Emulator::build(&compiler)?;
+    let driver = execute::driver(&emitted.signatures);
+    let mut headers = headers(&files);
+    headers.push(("program.h", &emitted.header));
+    let program = emulator.program(&Sources {
+        host: &files.host,
+        more: &[("driver.c", &driver)],
+        slave: &files.slave,
+        headers: &headers,
+        folder: None,
+        flags: &[],
+    })?;
+    let schedule = Schedule { limit: Duration::from_secs(arguments.timeout), ..Schedule::ONCE };
+    let (executable, report_file) = program.executable(&emitted.signatures, settings(arguments));
+    let ours = executable.run(0, &sizes, &inputs, schedule)?.outputs;
+    let sequential = Executable::build(
+        &compiler,
+        &Build {
+            files: &[("program.c", &emitted.source)],
+            routines: &emitted.signatures,
+            header: &emitted.header,
+            flags: Optimise::Exact.flags(),
+            libraries: &[],
+        },
+    )?;
+    let expected = sequential.run(0, &sizes, &inputs, Schedule { threads: Some(1), ..schedule })?.outputs;
+    bar.finish_and_clear();
+    let closeness = closeness([function, &one.mapped.function].into_iter());
+    let results: Vec<&Name> =
+        function.params.iter().filter(|p| p.mode != ParamMode::In).map(|p| &p.name).collect();
+    let mut lines = Vec::new();
+    for ((name, ours), expected) in results.iter().zip(&ours).zip(&expected) {
+        if let Some(what) = difference(ours, expected, closeness) {
+            let message =
+                format!("the program on cores and the sequential program differ: array `{name}` {what}");
+            return Err(Failure::check("X0401", message));
+        }
+        lines.push(format!("{name}: {} elements agree {closeness}", ours.data.len()));
+    }
+    write_results(arguments, &results, &ours)?;
+    Ok(Outcome { arrays: lines, report: read_report(&report_file)?, notes: one.mapped.notes.clone() })
+}
+
+fn write_results(arguments: &Run, names: &[&Name], tensors: &[Tensor]) -> Result<(), Failure> {
+    let Some(out) = &arguments.out else { return Ok(()) };
+    for (name, tensor) in names.iter().zip(tensors) {
+        write_whole(&run::out_path(out, name, names.len()), &npy::write(tensor))?;
+    }
+    Ok(())
+}
+
+fn tell(arguments: &Run, source: &Source, outcome: &Outcome, as_json: bool) {
+    if as_json {
+        let report = outcome.report.as_ref().map(|r| r.json.clone());
+        let value = json!({
+            "ok": true, "file": source.path, "arrays": outcome.arrays, "seed": arguments.seed, "mapping": outcome.notes, "modelled": report,
+        });
+        report::print(&format!("{value:#}\n"));
+        return;
+    }
+    let chip = pipeline::chip(arguments.cores.chip).name;
+    let mut text = String::new();
+    for line in &outcome.arrays {
+        text.push_str(&format!("{line}\n"));
+    }
+    match &outcome.report {
+        None => text.push_str("no kernel was spawned\n"),
+        Some(r) => {
+            text.push_str(&format!(
+                "traffic: {} bytes in {} transfers, {:.2} times what is touched\n",
+                r.traffic(),
+                r.commands,
+                r.traffic() as f64 / r.touched().max(1) as f64
+            ));
+            text.push_str(&format!(
+                "time: {} modelled, on {} cores of {chip} in {} spawns; {:.1} % of it waiting, {:.1} % of the roofline bound; {} of {} bytes of local memory\n",
+                seconds(r.seconds),
+                r.threads,
+                r.spawns,
+                100.0 * r.stall_share,
+                100.0 * r.bound_share(),
+                r.ldm.0,
+                r.ldm.1
+            ));
+        }
+    }
+    report::print(&text);
+}
