@@ -16,6 +16,8 @@ pub type Extents = Vec<Size>;
 #[derive(Debug, Default)]
 pub struct Cx {
     supply: Supply,
+    /// Bindings that [`Cx::release`] puts around a term.
+    held: Vec<(functional::Binder, Term)>,
 }
 
 /// What has one index a dimension.
@@ -27,7 +29,12 @@ pub type Step<'f> = &'f mut dyn FnMut(&mut Cx, &[Val], Val) -> Val;
 impl Cx {
     /// No variables yet.
     pub fn new() -> Cx {
-        Cx { supply: Supply::new() }
+        Cx { supply: Supply::new(), held: Vec::new() }
+    }
+
+    /// The term with fresh numbers for all its binders.
+    pub fn refreshed(&mut self, term: &Term) -> Term {
+        walk::refresh(term, &mut self.supply)
     }
 
     /// A fresh parameter of the definition.
@@ -130,6 +137,31 @@ impl Cx {
         built.unwrap_or_else(Val::from)
     }
 
+    /// The name of a value that [`Cx::release`] will bind: for values at the top, where [`Cx::bind`] would turn the builder inside out.
+    pub fn hold(&mut self, name: &str, value: Val) -> Val {
+        match value.term() {
+            Ok(value) => {
+                let x = self.supply.binder(name, value.ty().clone());
+                let var = build::var(&x);
+                self.held.push((x, value));
+                var.into()
+            }
+            Err(refusal) => refusal.into(),
+        }
+    }
+
+    /// All held values bound around `body`, the first one outermost.
+    pub fn release(&mut self, body: Val) -> Val {
+        let mut body = body;
+        for (x, value) in std::mem::take(&mut self.held).into_iter().rev() {
+            body = match body.term() {
+                Ok(body) => build::let_in(x, value, body).into(),
+                Err(refusal) => return refusal.into(),
+            };
+        }
+        body
+    }
+
     /// The program `name` of the library at these arguments. Its type parameters are those that the arguments' types give, in order.
     pub fn call(&mut self, name: &str, args: &[Val]) -> Val {
         let built = (|| -> Result<Val, Refusal> {
@@ -212,6 +244,23 @@ pub fn reshape(cx: &mut Cx, val: &Val, from: &[Size], to: &[Size]) -> Val {
         flat = build::apply_as(Prim::Split, vec![Arg::Size(to[k].clone()), Arg::Term(term)], &ty).into();
     }
     flat
+}
+
+/// The product of two matrices by the library's packed tiles, if there is one for their elements.
+pub fn fast_product(cx: &mut Cx, a: Val, b: Val) -> Option<Val> {
+    match scalar_in(&a.ty()) {
+        Scalar::F32 => Some(cx.call("sproduct_fast", &[a, b])),
+        Scalar::F64 => Some(cx.call("dproduct_fast", &[a, b])),
+        _ => None,
+    }
+}
+
+fn scalar_in(ty: &DataType) -> Scalar {
+    match ty {
+        DataType::Array(_, t) => scalar_in(t),
+        DataType::Scalar(s) => *s,
+        _ => Scalar::Bool,
+    }
 }
 
 /// What size parameters must be for `pattern` to be `ty`, where a dimension of the pattern is a parameter.

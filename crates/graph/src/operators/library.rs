@@ -10,6 +10,7 @@ use super::Refusal;
 
 /// The files: name and text.
 const FILES: &[(&str, &str)] = &[
+    ("products.loz", include_str!("../../../../library/products.loz")),
     ("mathematics.loz", include_str!("../../../../library/mathematics.loz")),
     ("scalars.loz", include_str!("../../../../library/onnx/scalars.loz")),
     ("rounding.loz", include_str!("../../../../library/onnx/rounding.loz")),
@@ -66,11 +67,12 @@ pub(super) fn definition(name: &str, args: &[DataType]) -> Result<Arc<Definition
     if let Some(found) = cache.get(&key) {
         return Ok(Arc::clone(found));
     }
-    let Some(summary) = checked.definitions().into_iter().find(|d| d.name.as_str() == name) else {
+    let summary = checked.definitions().into_iter().find(|d| d.name.as_str() == name);
+    if summary.is_none() && checked.schedule_target(name).is_none() {
         return Err(Refusal::internal(format!("the library has no `{name}`")));
-    };
+    }
     let mut types = BTreeMap::new();
-    if let (Some(t), Some(scalar)) = (summary.types.first(), scalar) {
+    if let (Some(t), Some(scalar)) = (summary.as_ref().and_then(|s| s.types.first()), scalar) {
         types.insert(t.clone(), DataType::Scalar(scalar));
     }
     let found = checked.elaborate_at(name, &types).map_err(|all| {

@@ -78,9 +78,52 @@ fn product(
     Ok(())
 }
 
+/// Products of fewer numbers than this are not worth packing.
+const WORTH_PACKING: i64 = 1 << 15;
+
+/// Whether the product of an `m x k` and a `k x n` matrix is done by packed tiles.
+pub(super) fn packs(op: &Op, elem: ElementType, m: &Size, k: &Size, n: &Size) -> bool {
+    let known = |n: &Size| n.as_constant().unwrap_or(64);
+    let work = known(m).saturating_mul(known(k)).saturating_mul(known(n));
+    op.fast && matches!(elem, ElementType::F32 | ElementType::F64) && work >= WORTH_PACKING && known(m) >= 4
+}
+
+/// The product of stacks of matrices by packed tiles: one product a place of the batch.
+fn packed_mat_mul(op: &mut Op, a: &Input, b: &Input) -> Done {
+    let (ra, rb) = (a.rank(), b.rank());
+    let batch = broadcast(&[&a.shape[..ra - 2], &b.shape[..rb - 2]])?;
+    let shape: Extents = [&batch[..], &[a.shape[ra - 2].clone(), b.shape[rb - 1].clone()]].concat();
+    // one matrix on the right for all of the batch: the rows of all matrices on the left are one matrix
+    if rb == 2 && ra > 2 {
+        let rows = super::build::product(&a.shape[..ra - 1]);
+        let flat = [rows.clone(), a.shape[ra - 1].clone()];
+        let left = super::build::reshape(&mut op.cx, &a.val, &a.shape, &flat);
+        let product = super::build::fast_product(&mut op.cx, left, b.val.clone())
+            .ok_or_else(|| Refusal::internal("a product of these types"))?;
+        let val = super::build::reshape(&mut op.cx, &product, &[rows, b.shape[1].clone()], &shape);
+        op.result(val, a.elem, shape);
+        return Ok(());
+    }
+    let val = op.cx.tensor(&batch, &mut |cx, at| {
+        let x = a.val.at(&super::build::aligned(&a.shape[..ra - 2], at));
+        let y = b.val.at(&super::build::aligned(&b.shape[..rb - 2], at));
+        super::build::fast_product(cx, x, y)
+            .unwrap_or_else(|| Refusal::internal("a product of these types").into())
+    });
+    op.result(val, a.elem, shape);
+    Ok(())
+}
+
 pub(super) fn mat_mul(op: &mut Op) -> Done {
     let (a, b) = (op.input(0)?, op.input(1)?);
     let elem = a.elem;
+    if a.rank() >= 2 && b.rank() >= 2 {
+        let (m, k, n) = (&a.shape[a.rank() - 2], &a.shape[a.rank() - 1], &b.shape[b.rank() - 1]);
+        let rows = if b.rank() == 2 { super::build::product(&a.shape[..a.rank() - 1]) } else { m.clone() };
+        if packs(op, elem, &rows, k, n) && b.shape[b.rank() - 2] == *k && b.elem == elem {
+            return packed_mat_mul(op, &a, &b);
+        }
+    }
     product(op, a, b, elem, &|_, x, _| x, &|_, x, _| x, &mut |_, sum, _| sum)
 }
 
@@ -166,6 +209,29 @@ pub(super) fn gemm(op: &mut Op) -> Done {
     let scalar = a.scalar();
     let scaled = |v: Val, factor: f64| if factor == 1.0 { v } else { number(scalar, factor) * v };
     let shape = vec![m.clone(), n.clone()];
+    if packs(op, a.elem, m, k, n) {
+        let flip = |v: &Val, t: bool| match (t, v.clone().term()) {
+            (true, Ok(term)) => functional::build::transpose(term).into(),
+            _ => v.clone(),
+        };
+        let product = super::build::fast_product(&mut op.cx, flip(&a.val, ta), flip(&b.val, tb))
+            .ok_or_else(|| Refusal::internal("a product of these types"))?;
+        if alpha == 1.0 && c.is_none() {
+            op.result(product, a.elem, shape);
+            return Ok(());
+        }
+        let val = op.cx.bind("product", product.stored(), |cx, product| {
+            cx.tensor(&shape, &mut |_, at| {
+                let sum = scaled(product.at(at), alpha);
+                match &c {
+                    Some(c) => sum + scaled(c.spread(at), beta),
+                    None => sum,
+                }
+            })
+        });
+        op.result(val, a.elem, shape);
+        return Ok(());
+    }
     op.tensor(a.elem, &shape, &mut |cx, at| {
         let sum = cx.fold(k, number(scalar, 0.0), |_, k, acc| {
             let x = if ta { a.at(&[k.clone(), at[0].clone()]) } else { a.at(&[at[0].clone(), k.clone()]) };

@@ -11,16 +11,20 @@
 mod build;
 mod carrier;
 mod convolution;
+mod direct;
 mod elementwise;
 mod evaluate;
 mod gather;
 mod library;
+mod loss;
 mod matrix;
 mod movement;
 mod normalise;
 mod pool;
 mod quantise;
 mod reduce;
+mod schedule;
+mod select;
 mod table;
 mod value;
 
@@ -37,6 +41,7 @@ use crate::types::ElementType;
 
 pub use carrier::{carrier, decode, encode};
 pub use evaluate::evaluate;
+pub use schedule::{compiled, schedule};
 pub use table::{Entry, TABLE, lookup, page};
 
 use build::{Cx, Extents, tensor_type};
@@ -136,6 +141,11 @@ type Done = Result<(), Refusal>;
 /// `G0501` for an operator that the library lacks, `G0502` for element types, `G0503` for inputs or attributes that do not fit, `G0504` if
 /// a shape depends on a value that is not known.
 pub fn meaning(call: &Call<'_>) -> Result<Meaning, Diagnostic> {
+    build_program(call, false)
+}
+
+/// The program of a call; `fast`: with contractions as calls of the library's fast products.
+fn build_program(call: &Call<'_>, fast: bool) -> Result<Meaning, Diagnostic> {
     let Some(entry) = lookup(&call.op.domain, &call.op.name) else {
         let message = format!("the operator `{}` is not in the library", call.op);
         return Err(
@@ -143,6 +153,7 @@ pub fn meaning(call: &Call<'_>) -> Result<Meaning, Diagnostic> {
         );
     };
     let mut op = Op::new(call);
+    op.fast = fast;
     (entry.build)(&mut op)
         .and_then(|()| op.finish())
         .map_err(|why| Diagnostic::general(why.code, format!("`{}`: {}", call.op, why.message)))
@@ -184,12 +195,21 @@ struct Op<'a> {
     params: BTreeMap<usize, Binder>,
     results: Vec<(Val, Output)>,
     combined: Option<Val>,
+    fast: bool,
     view: Option<usize>,
 }
 
 impl<'a> Op<'a> {
     fn new(call: &'a Call<'a>) -> Op<'a> {
-        Op { call, cx: Cx::new(), params: BTreeMap::new(), results: Vec::new(), combined: None, view: None }
+        Op {
+            call,
+            cx: Cx::new(),
+            params: BTreeMap::new(),
+            results: Vec::new(),
+            combined: None,
+            fast: false,
+            view: None,
+        }
     }
 
     /// The operand of an input, if it is there.
@@ -339,7 +359,8 @@ impl<'a> Op<'a> {
             Some(all) => all,
             None => terms.into_iter().rev().fold(last, |rest, first| first.pair(&rest)),
         };
-        let body = body.term()?;
+        // a value that was used twice stands there twice: its binders get numbers of their own
+        let body = self.cx.refreshed(&body.term()?);
         let mut sizes: Vec<Name> = Vec::new();
         for operand in self.call.inputs.iter().flatten() {
             for name in operand.shape.iter().flat_map(Size::params) {

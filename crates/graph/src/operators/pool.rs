@@ -116,11 +116,27 @@ fn op_ceil(win: &super::convolution::Window, image: &[Size], d: usize) -> bool {
 fn lp(op: &mut Op, shape: Extents, element: &dyn Fn(&[Val], &[Val]) -> Val, inner: Extents) -> Done {
     let x = op.input(0)?;
     let p = op.attribute("p").and_then(|a| a.int().map(|p| p as f64).or_else(|| a.float().map(f64::from)));
-    let p = number(x.scalar(), p.unwrap_or(2.0));
+    let p = p.unwrap_or(2.0);
+    let exponent = number(x.scalar(), p);
     op.tensor(x.elem, &shape, &mut |cx, at| {
-        let sum =
-            cx.fold_all(&inner, number(x.scalar(), 0.0), &mut |_, k, acc| acc + element(at, k).abs().pow(&p));
-        sum.pow(&(number(x.scalar(), 1.0) / &p))
+        let sum = cx.fold_all(&inner, number(x.scalar(), 0.0), &mut |cx, k, acc| {
+            cx.bind("v", element(at, k), |_, v| {
+                acc + if p == 2.0 {
+                    &v * &v
+                } else if p == 1.0 {
+                    v.abs()
+                } else {
+                    v.abs().pow(&exponent)
+                }
+            })
+        });
+        if p == 2.0 {
+            sum.sqrt()
+        } else if p == 1.0 {
+            sum
+        } else {
+            sum.pow(&(number(x.scalar(), 1.0) / &exponent))
+        }
     });
     Ok(())
 }

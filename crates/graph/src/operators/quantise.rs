@@ -1,14 +1,126 @@
 //! Quantisation: numbers as small integers with a scale and a zero point.
 
+use loops::{Scalar, Size};
+
 use super::build::Cx;
-use super::carrier::range;
-use super::value::{Val, number};
+use super::carrier::{cast, range};
+use super::value::{Val, int, number};
+use super::{Done, Input, Op, Refusal};
 use crate::types::ElementType;
 
 /// A rounded number of single precision plus a zero point, clamped to an integer type.
 pub(super) fn saturated(_: &mut Cx, elem: ElementType, value: Val, zero: &Val) -> Val {
     let (low, high) = range(elem).unwrap_or((f64::from(f32::MIN), f64::from(f32::MAX)));
-    let scalar = super::carrier(elem).unwrap_or(loops::Scalar::I32);
-    let shifted = value + zero.to(loops::Scalar::F32);
-    shifted.max(&number(loops::Scalar::F32, low)).min(&number(loops::Scalar::F32, high)).to(scalar)
+    let scalar = super::carrier(elem).unwrap_or(Scalar::I32);
+    let shifted = value + zero.to(Scalar::F32);
+    shifted.max(&number(Scalar::F32, low)).min(&number(Scalar::F32, high)).to(scalar)
+}
+
+/// The scale (or zero point) that belongs to a place: one for all, one a slice of an axis, or one a block of an axis.
+fn parameter(p: &Input, x: &Input, at: &[Val], axis: usize, block: i64) -> Val {
+    match p.rank() {
+        0 => p.val.clone(),
+        1 if x.rank() != 1 || block == 0 => {
+            if p.shape[0].as_constant() == Some(1) {
+                p.at(&[int(0)])
+            } else {
+                p.at(&at[axis..=axis])
+            }
+        }
+        _ => {
+            let mut place = at.to_vec();
+            if block > 0 {
+                place[axis] = at[axis].int() / int(block);
+            }
+            p.at(&place)
+        }
+    }
+}
+
+/// The axis and block of the attributes.
+fn layout(op: &Op, x: &Input) -> Result<(usize, i64), Refusal> {
+    let axis = if x.rank() == 0 { 0 } else { op.axis(op.int("axis", 1), x.rank().max(1)).unwrap_or(0) };
+    Ok((axis, op.int("block_size", 0)))
+}
+
+pub(super) fn quantize_linear(op: &mut Op) -> Done {
+    let (x, scale, zero) = (op.input(0)?, op.input(1)?, op.optional(2)?);
+    let (axis, block) = layout(op, &x)?;
+    let to = match (&zero, op.int("output_dtype", 0)) {
+        (Some(zero), _) => zero.elem,
+        (None, 0) => ElementType::U8,
+        (None, code) => ElementType::from_code(code as i32),
+    };
+    let saturate = op.int("saturate", 1) != 0;
+    let (from, by) = (x.elem, scale.elem);
+    op.tensor_exact(to, &x.shape, &mut |cx, at| {
+        let value = cast(cx, from, ElementType::F32, true, x.at(at));
+        let value = value / cast(cx, by, ElementType::F32, true, parameter(&scale, &x, at, axis, block));
+        cx.bind("v", value, |cx, value| {
+            if to.is_int() {
+                let none = number(Scalar::F32, 0.0);
+                let shift = zero.as_ref().map_or(none, |z| parameter(z, &x, at, axis, block));
+                saturated(cx, to, value.round(), &shift)
+            } else {
+                let value = match &zero {
+                    Some(z) => value + parameter(z, &x, at, axis, block),
+                    None => value,
+                };
+                cast(cx, ElementType::F32, to, saturate, value)
+            }
+        })
+    });
+    Ok(())
+}
+
+pub(super) fn dequantize_linear(op: &mut Op) -> Done {
+    let (x, scale, zero) = (op.input(0)?, op.input(1)?, op.optional(2)?);
+    let (axis, block) = layout(op, &x)?;
+    let to = match op.int("output_dtype", 0) {
+        0 => scale.elem,
+        code => ElementType::from_code(code as i32),
+    };
+    op.tensor(to, &x.shape, &mut |cx, at| {
+        let value = x.at(at);
+        let value = match &zero {
+            Some(z) => value - parameter(z, &x, at, axis, block),
+            None => value,
+        };
+        value.to(Scalar::F32)
+            * cast(cx, scale.elem, ElementType::F32, true, parameter(&scale, &x, at, axis, block))
+    });
+    Ok(())
+}
+
+/// To `u8`, with scale and zero point from the range of the data.
+pub(super) fn dynamic_quantize_linear(op: &mut Op) -> Done {
+    let x = op.input(0)?;
+    let f32 = |v: f64| number(Scalar::F32, v);
+    let shape = x.shape.clone();
+    let cx = &mut op.cx;
+    let extreme = |cx: &mut Cx, largest: bool| {
+        cx.fold_all(&shape, f32(0.0), &mut |_, k, acc| {
+            if largest { x.at(k).max(&acc) } else { x.at(k).min(&acc) }
+        })
+    };
+    let (low, high) = (extreme(cx, false), extreme(cx, true));
+    let all = cx.bind("low", low, |cx, low| {
+        cx.bind("high", high, |cx, high| {
+            cx.bind("scale", (&high - &low) / f32(255.0), |cx, scale| {
+                let point = (f32(0.0) - &low / &scale).round().max(&f32(0.0)).min(&f32(255.0));
+                cx.bind("zero", point.to(Scalar::I32), |cx, zero| {
+                    let y = cx.tensor(&shape, &mut |cx, at| {
+                        saturated(cx, ElementType::U8, (x.at(at) / &scale).round(), &zero)
+                    });
+                    y.pair(&scale.pair(&zero))
+                })
+            })
+        })
+    });
+    let none: Vec<Size> = Vec::new();
+    op.results_of(
+        all,
+        vec![(ElementType::U8, shape), (ElementType::F32, none.clone()), (ElementType::U8, none)],
+    );
+    Ok(())
 }

@@ -88,6 +88,16 @@ operators! {
         "AveragePool" = average_pool; "GlobalAveragePool" = global_average_pool; "GlobalLpPool" = global_lp_pool; "GlobalMaxPool" = global_max_pool;
         "LpPool" = lp_pool; "MaxPool" = max_pool; "MaxUnpool" = max_unpool;
     }
+    select {
+        "NonMaxSuppression" = non_max_suppression ("its length depends on the data: evaluation only"); "TopK" = top_k;
+        "Unique" = unique ("its length depends on the data: evaluation only");
+    }
+    quantise {
+        "DequantizeLinear" = dequantize_linear; "DynamicQuantizeLinear" = dynamic_quantize_linear; "QuantizeLinear" = quantize_linear;
+    }
+    loss {
+        "Dropout" = dropout ("in inference, or with ratio 0"); "NegativeLogLikelihoodLoss" = nll; "SoftmaxCrossEntropyLoss" = softmax_cross_entropy;
+    }
     normalise {
         "BatchNormalization" = batch_normalization; "GroupNormalization" = group_normalization; "InstanceNormalization" = instance_normalization;
         "LRN" = lrn; "LayerNormalization" = layer_normalization; "LpNormalization" = lp_normalization;

@@ -1,0 +1,376 @@
+//! Order: the largest elements, distinct elements, and boxes that do not overlap.
+
+use loops::Size;
+
+use super::build::{Cx, reshape};
+use super::reduce::along;
+use super::value::{Val, int, number, size, truth};
+use super::{Done, Input, Op, Refusal};
+use crate::types::ElementType;
+
+/// The place of the element with rank `r` in a row of ranks.
+fn place_of_rank(cx: &mut Cx, ranks: &Val, n: &Size, r: &Val) -> Val {
+    let r = r.int();
+    cx.fold(n, int(0), |_, i, acc| i.int().when(&ranks.at(std::slice::from_ref(&i)).eq(&r), &acc))
+}
+
+pub(super) fn top_k(op: &mut Op) -> Done {
+    let x = op.input(0)?;
+    let axis = op.axis(op.int("axis", -1), x.rank())?;
+    let k = match op.constant_ints(1)?.as_deref() {
+        Some([k]) => *k,
+        None => op.int("k", 1),
+        _ => return Err(Refusal::inputs("input 1 must be one number")),
+    };
+    if x.elem == ElementType::Bool {
+        return Err(Refusal::types(format!("the order of {} is not supported", x.elem)));
+    }
+    let name = if op.int("largest", 1) != 0 { "descending_ranks" } else { "ascending_ranks" };
+    let n = x.shape[axis].clone();
+    if n.as_constant().is_some_and(|n| k > n) {
+        return Err(Refusal::inputs(format!("there are {n} elements, not {k}")));
+    }
+    let count = Size::constant(k);
+    let mut shape = x.shape.clone();
+    shape[axis] = count.clone();
+    let unsigned = x.elem == ElementType::U64;
+    let places = along(&mut op.cx, &x, axis, &count, &mut |cx, row| {
+        // unsigned numbers of 64 bits are ordered as signed ones with the top bit turned
+        let row = match unsigned {
+            true => cx.generate(&n, |_, i| row.at(&[i]).bit_xor(&int(i64::MIN))),
+            false => row,
+        };
+        let ranks = cx.call(name, &[row]);
+        cx.bind("ranks", ranks.stored(), |cx, ranks| {
+            cx.generate(&count, |cx, r| place_of_rank(cx, &ranks, &n, &r))
+        })
+    });
+    let all = op.cx.bind("places", places.stored(), |cx, places| {
+        let values = cx.tensor(&shape, &mut |_, at| {
+            let mut from = at.to_vec();
+            from[axis] = places.at(at);
+            x.at(&from)
+        });
+        values.pair(&places)
+    });
+    op.results_of(all, vec![(x.elem, shape.clone()), (ElementType::I64, shape)]);
+    Ok(())
+}
+
+/// Distinct elements (or slices). How many there are is read from the value; the program finds them.
+pub(super) fn unique(op: &mut Op) -> Done {
+    let x = op.input(0)?;
+    let sorted = op.int("sorted", 1) != 0;
+    let Some(tensor) = op.operand(0).and_then(|o| o.constant) else {
+        return Err(Refusal::not_constant("how long the result is depends on the data"));
+    };
+    let numbers =
+        super::carrier::numbers(tensor).ok_or_else(|| Refusal::types("elements that are no numbers"))?;
+    // as a matrix: rows are what is compared
+    let axis = match op.attribute("axis").and_then(|a| a.int()) {
+        Some(axis) => Some(op.axis(axis, x.rank())?),
+        None => None,
+    };
+    let dims: Vec<i64> = super::convolution::numbers(&x.shape)?;
+    let (rows, columns) = match axis {
+        None => (dims.iter().product::<i64>(), 1),
+        Some(axis) => (dims[axis], dims.iter().product::<i64>() / dims[axis].max(1)),
+    };
+    let offset = |r: i64, c: i64| -> usize {
+        let Some(axis) = axis else { return r as usize };
+        let inner: i64 = dims[axis + 1..].iter().product();
+        ((c / inner * dims[axis] + r) * inner + c % inner) as usize
+    };
+    let mut distinct: Vec<Vec<u64>> = Vec::new();
+    for r in 0..rows {
+        let row: Vec<u64> = (0..columns).map(|c| numbers[offset(r, c)].to_bits()).collect();
+        if !distinct.contains(&row) {
+            distinct.push(row);
+        }
+    }
+    let count = Size::constant(distinct.len() as i64);
+    let (n, m) = (Size::constant(rows), Size::constant(columns));
+    let matrix = match axis {
+        None => {
+            let flat = reshape(&mut op.cx, &x.val, &x.shape, std::slice::from_ref(&n));
+            op.cx.tensor(&[n.clone(), m.clone()], &mut |_, at| flat.at(&at[..1]))
+        }
+        Some(axis) => {
+            let mut others = x.shape.clone();
+            others.remove(axis);
+            op.cx.tensor(&[n.clone(), m.clone()], &mut |_, at| {
+                let mut rest = at[1].int();
+                let mut place = Vec::new();
+                for n in others.iter().rev() {
+                    place.push(&rest % size(n));
+                    rest = rest / size(n);
+                }
+                place.reverse();
+                place.insert(axis, at[0].clone());
+                x.at(&place)
+            })
+        }
+    };
+    let elem = x.elem;
+    let index_type = ElementType::I64;
+    let mut shape = x.shape.clone();
+    match axis {
+        Some(axis) => shape[axis] = count.clone(),
+        None => shape = vec![count.clone()],
+    }
+    let cx = &mut op.cx;
+    let all = cx.bind("matrix", matrix.stored(), |cx, a| {
+        let same = |cx: &mut Cx, i: &Val, j: &Val| {
+            cx.fold(&m, truth(true), |_, c, acc| {
+                acc.and(&a.at(&[i.clone(), c.clone()]).eq(&a.at(&[j.clone(), c])))
+            })
+        };
+        // the first row that is equal to each
+        let firsts = cx.generate(&n, |cx, i| {
+            cx.fold(&n, int(-1), |cx, j, acc| {
+                let equal = same(cx, &i, &j);
+                j.int().when(&acc.lt(&int(0)).and(&equal), &acc)
+            })
+        });
+        cx.bind("firsts", firsts.stored(), |cx, firsts| {
+            let is_first = |i: &Val| firsts.at(std::slice::from_ref(i)).eq(&i.int());
+            // row i comes before row j
+            let before = |cx: &mut Cx, i: &Val, j: &Val| match sorted {
+                false => i.int().lt(&j.int()),
+                true => {
+                    let order = cx.fold(&m, int(0), |_, c, acc| {
+                        let (x, y) = (a.at(&[i.clone(), c.clone()]), a.at(&[j.clone(), c]));
+                        let here = int(-1).when(&x.lt(&y), &int(1).when(&x.gt(&y), &int(0)));
+                        acc.when(&acc.ne(&int(0)), &here)
+                    });
+                    order.lt(&int(0))
+                }
+            };
+            let ranks = cx.generate(&n, |cx, i| {
+                let first = firsts.at(std::slice::from_ref(&i)).below(&n);
+                cx.fold(&n, int(0), |cx, j, acc| {
+                    let less = before(cx, &j, &first);
+                    (&acc + int(1)).when(&is_first(&j).and(&less), &acc)
+                })
+            });
+            cx.bind("ranks", ranks.stored(), |cx, ranks| {
+                let firsts_in_order = cx.generate(&count, |cx, r| {
+                    let r = r.int();
+                    cx.fold(&n, int(0), |_, i, acc| {
+                        let found = is_first(&i).and(&ranks.at(std::slice::from_ref(&i)).eq(&r));
+                        i.int().when(&found, &acc)
+                    })
+                });
+                cx.bind("order", firsts_in_order.stored(), |cx, order| {
+                    let values = cx.tensor(&shape, &mut |_, at| match axis {
+                        None => a.at(&[order.at(at), int(0)]),
+                        Some(axis) => {
+                            let mut from = at.to_vec();
+                            from[axis] = order.at(&at[axis..=axis]);
+                            x.at(&from)
+                        }
+                    });
+                    let counts = cx.generate(&count, |cx, r| {
+                        let r = r.int();
+                        cx.fold(&n, int(0), |_, i, acc| (&acc + int(1)).when(&ranks.at(&[i]).eq(&r), &acc))
+                    });
+                    values.pair(&order.pair(&ranks.pair(&counts)))
+                })
+            })
+        })
+    });
+    op.results_of(
+        all,
+        vec![
+            (elem, shape),
+            (index_type, vec![count.clone()]),
+            (index_type, vec![n]),
+            (index_type, vec![count]),
+        ],
+    );
+    Ok(())
+}
+
+/// Corners of a box, lowest first.
+fn corners(
+    cx: &mut Cx,
+    boxes: &Input,
+    batch: &Val,
+    i: &Val,
+    centre: bool,
+    f: impl FnOnce(&mut Cx, [Val; 4]) -> Val,
+) -> Val {
+    let at = |k: i64| boxes.at(&[batch.clone(), i.clone(), int(k)]);
+    let half = |v: Val| v / number(loops::Scalar::F32, 2.0);
+    let c = if centre {
+        [at(1) - half(at(3)), at(0) - half(at(2)), at(1) + half(at(3)), at(0) + half(at(2))]
+    } else {
+        [at(0).min(&at(2)), at(1).min(&at(3)), at(0).max(&at(2)), at(1).max(&at(3))]
+    };
+    let [y0, x0, y1, x1] = c;
+    cx.bind("y0", y0, |cx, y0| {
+        cx.bind("x0", x0, |cx, x0| {
+            cx.bind("y1", y1, |cx, y1| cx.bind("x1", x1, |cx, x1| f(cx, [y0, x0, y1, x1])))
+        })
+    })
+}
+
+/// How much two boxes overlap: common area by area of both.
+fn overlap(cx: &mut Cx, boxes: &Input, batch: &Val, i: &Val, j: &Val, centre: bool) -> Val {
+    corners(cx, boxes, batch, i, centre, |cx, a| {
+        corners(cx, boxes, batch, j, centre, |_, b| {
+            let zero = number(loops::Scalar::F32, 0.0);
+            let area = |c: &[Val; 4]| (&c[2] - &c[0]) * (&c[3] - &c[1]);
+            let height = (a[2].min(&b[2]) - a[0].max(&b[0])).max(&zero);
+            let width = (a[3].min(&b[3]) - a[1].max(&b[1])).max(&zero);
+            let common = height * width;
+            let union = area(&a) + area(&b) - &common;
+            (&common / &union).when(&union.gt(&zero), &zero)
+        })
+    })
+}
+
+/// The best boxes of each class that do not overlap better ones. How many there are is found by evaluating the same program on the values.
+pub(super) fn non_max_suppression(op: &mut Op) -> Done {
+    let (boxes, scores) = (op.input(0)?, op.input(1)?);
+    let most = op.constant_ints(2)?.and_then(|v| v.first().copied()).unwrap_or(0);
+    let threshold = op.constant_numbers(3)?.and_then(|v| v.first().copied()).unwrap_or(0.0);
+    let least = op.constant_numbers(4)?.and_then(|v| v.first().copied());
+    let centre = op.int("center_point_box", 0) != 0;
+    let dims = super::convolution::numbers(&scores.shape)?;
+    let [batches, classes, n] = dims[..] else { return Err(Refusal::inputs("scores have 3 dimensions")) };
+    let most = most.clamp(0, n);
+    let (Some(boxes_known), Some(scores_known)) =
+        (op.operand(0).and_then(|o| o.constant), op.operand(1).and_then(|o| o.constant))
+    else {
+        return Err(Refusal::not_constant("how long the result is depends on the data"));
+    };
+    let (Some(b), Some(s)) = (super::carrier::numbers(boxes_known), super::carrier::numbers(scores_known))
+    else {
+        return Err(Refusal::types("elements that are no numbers"));
+    };
+    // the sizes: how many are chosen of each class
+    let counts = suppressed_counts(&b, &s, [batches, classes, n], most, threshold, least, centre);
+    let total: i64 = counts.iter().sum();
+    let extent = Size::constant(n);
+    let groups = Size::constant(batches * classes);
+    let steps = Size::constant(most);
+    let cx = &mut op.cx;
+    let low = number(loops::Scalar::F32, f64::NEG_INFINITY);
+    let start = least.map_or_else(|| low.clone(), |l| number(loops::Scalar::F32, l));
+    // chosen boxes of each group in order; -1 where there is none
+    let chosen = cx.generate(&groups, |cx, g| {
+        let (batch, class) = (g.int() / int(classes.max(1)), g.int() % int(classes.max(1)));
+        let open = cx.generate(&extent, |_, i| {
+            let score = scores.at(&[batch.clone(), class.clone(), i]);
+            match least {
+                Some(_) => score.gt(&start),
+                None => truth(true),
+            }
+        });
+        let none = cx.generate(&steps, |_, _| int(-1));
+        let state = cx.fold(&steps, open.pair(&none), |cx, step, state| {
+            cx.bind("open", state.first(), |cx, open| {
+                cx.bind("picked", state.second(), |cx, picked| {
+                    let best = cx.fold(&extent, int(-1), |_, i, acc| {
+                        let here = scores.at(&[batch.clone(), class.clone(), i.clone()]);
+                        let there = scores.at(&[batch.clone(), class.clone(), acc.max(&int(0))]);
+                        let better = acc.lt(&int(0)).or(&here.gt(&there));
+                        i.int().when(&open.at(std::slice::from_ref(&i)).and(&better), &acc)
+                    });
+                    cx.bind("best", best, |cx, best| {
+                        let still = cx.generate(&extent, |cx, i| {
+                            let o = overlap(cx, &boxes, &batch, &i, &best.max(&int(0)), centre);
+                            let far = o.le(&number(loops::Scalar::F32, threshold));
+                            open.at(std::slice::from_ref(&i))
+                                .and(&far)
+                                .and(&i.int().ne(&best))
+                                .and(&best.ge(&int(0)))
+                        });
+                        let picks = cx.generate(&steps, |_, k| {
+                            best.when(&k.int().eq(&step.int()), &picked.at(std::slice::from_ref(&k)))
+                        });
+                        still.pair(&picks)
+                    })
+                })
+            })
+        });
+        state.second()
+    });
+    // where each row of the result comes from: group and step, known with the sizes
+    let mut table = Vec::new();
+    for (g, count) in counts.iter().enumerate() {
+        table.extend((0..*count).map(|k| (g as i64, k)));
+    }
+    let shape = vec![Size::constant(total), Size::constant(3)];
+    let val = cx.bind("chosen", chosen.stored(), |cx, chosen| {
+        cx.tensor(&shape, &mut |_, at| {
+            let r = at[0].int();
+            let pick = |f: &dyn Fn(&(i64, i64)) -> i64| {
+                table
+                    .iter()
+                    .enumerate()
+                    .rev()
+                    .fold(int(0), |rest, (k, entry)| int(f(entry)).when(&r.eq(&int(k as i64)), &rest))
+            };
+            let (g, k) = (pick(&|e| e.0), pick(&|e| e.1));
+            let c = at[1].int();
+            let index = chosen.at(&[g.clone(), k]);
+            (&g / int(classes.max(1)))
+                .when(&c.eq(&int(0)), &(&g % int(classes.max(1))).when(&c.eq(&int(1)), &index))
+        })
+    });
+    op.result(val, ElementType::I64, shape);
+    Ok(())
+}
+
+/// How many boxes are chosen of each class of each sample.
+fn suppressed_counts(
+    boxes: &[f64],
+    scores: &[f64],
+    [batches, classes, n]: [i64; 3],
+    most: i64,
+    threshold: f64,
+    least: Option<f64>,
+    centre: bool,
+) -> Vec<i64> {
+    let corner = |b: i64, i: usize| -> [f32; 4] {
+        let at = |k: usize| boxes[(b as usize * n as usize + i) * 4 + k] as f32;
+        if centre {
+            [at(1) - at(3) / 2.0, at(0) - at(2) / 2.0, at(1) + at(3) / 2.0, at(0) + at(2) / 2.0]
+        } else {
+            [at(0).min(at(2)), at(1).min(at(3)), at(0).max(at(2)), at(1).max(at(3))]
+        }
+    };
+    let area = |c: &[f32; 4]| (c[2] - c[0]) * (c[3] - c[1]);
+    let mut counts = Vec::new();
+    for b in 0..batches {
+        for c in 0..classes {
+            let score = |i: usize| scores[((b * classes + c) * n) as usize + i] as f32;
+            let mut open: Vec<bool> =
+                (0..n as usize).map(|i| least.is_none_or(|l| score(i) > l as f32)).collect();
+            let mut count = 0;
+            while count < most {
+                let mut best: Option<usize> = None;
+                for i in 0..n as usize {
+                    if open[i] && best.is_none_or(|k| score(i) > score(k)) {
+                        best = Some(i);
+                    }
+                }
+                let Some(k) = best else { break };
+                count += 1;
+                let p = corner(b, k);
+                for (i, open) in open.iter_mut().enumerate() {
+                    let q = corner(b, i);
+                    let height = (p[2].min(q[2]) - p[0].max(q[0])).max(0.0);
+                    let width = (p[3].min(q[3]) - p[1].max(q[1])).max(0.0);
+                    let union = area(&q) + area(&p) - height * width;
+                    let overlap = if union > 0.0 { height * width / union } else { 0.0 };
+                    *open &= overlap <= threshold as f32 && i != k;
+                }
+            }
+            counts.push(count);
+        }
+    }
+    counts
+}
