@@ -3,7 +3,7 @@
 From Coq Require Import ZArith List String Bool Lia.
 From Lozenge Require Import Syntax.
 Import ListNotations.
-Open Scope Z_scope.
+Local Open Scope Z_scope.
 
 (* ---------- equality and order of terms ---------- *)
 Section TermInd.

@@ -3,7 +3,7 @@
 From Coq Require Import ZArith List String Bool Permutation.
 From Lozenge Require Import Syntax.
 Import ListNotations.
-Open Scope Z_scope.
+Local Open Scope Z_scope.
 
 Section Semantics.
 Variable scalar : Type.                                (* numbers other than integers *)

@@ -1,0 +1,369 @@
+(* The functional program at symbolic subscripts: contents of its value, with the proof that they represent what the program denotes.
+   Views become arithmetic of subscripts, maps are read through, reductions become folds. *)
+From Coq Require Import ZArith List String Bool Lia Arith.
+From Lozenge Require Import Syntax Semantics Poly Norm Rep.
+Import ListNotations.
+
+Section Look.
+Variable ns : nat.
+Definition lookt (F : facts) (v : view) (is : list tm) : option (list tm) :=
+  let add a b := nf F (Op Iadd [a; b]) in
+  let sub a b := nf F (Op Isub [a; b]) in
+  let mul a b := Op Imul [a; b] in
+  match v, is with
+  | Vsplit k, i :: j :: is => if closed ns k then Some (add (mul i k) j :: is) else None
+  | Vjoin n, i :: is => if closed ns n then Some (nf F (Op Idiv [i; n]) :: nf F (Op Imod [i; n]) :: is) else None
+  | Vtranspose, i :: j :: is => Some (j :: i :: is)
+  | Vreverse n, i :: is => if closed ns n then Some (sub (Op Isub [n; Int 1]) i :: is) else None
+  | Vslide s, i :: j :: is => if closed ns s then Some (add (mul i s) j :: is) else None
+  | Vdrop k, i :: is => if closed ns k then Some (add i k :: is) else None
+  | Vpadclamp l n, i :: is => if closed ns l && closed ns n
+      then Some (nf F (Op Imin [Op Imax [Op Isub [i; l]; Int 0]; Op Isub [n; Int 1]]) :: is) else None
+  | Vsplat, _ :: is => Some is
+  | _, _ => None
+  end.
+
+Definition cnum (i : tm) : cval := fun _ _ F _ => Some (nfz F (Op Iadd [i; Int 0])).
+Definition cview (v : view) (c : cval) : cval := fun cs N F is => is <- lookt F v is ;; c cs N F is.
+
+Fixpoint slot (cs : list bool) (sh : shape) : nat :=
+  match sh with [] => 0 | (cs', _) :: sh => if list_eqb Bool.eqb cs cs' then 0 else S (slot cs sh) end.
+Definition csfold (sh : shape) (cnt : tm) (init : cval) (body : nat -> cval -> cval) : cval := fun cs =>
+  let exts := map snd sh in
+  let comp k := fst (nth k sh ([], [])) in
+  let k := slot cs sh in
+  fun N F is =>
+    if (k <? List.length sh)%nat && forallb (forallb (closed ns)) exts then
+      fold_tab exts (fun k => init (comp k)) (fun N k => body N (fun cs => acc_tab exts N (slot cs sh)) (comp k)) cnt k N F is
+    else None.
+
+Definition sreduce (sh : shape) (cnt : tm) (f : cval -> cval -> cval) (init e : cval) : cval :=
+  csfold sh cnt init (fun N acc => f (selem e (Var N)) acc).
+
+Definition scond (F : facts) (tc : tm) (a b : option tm) : option tm :=
+  match decide F tc with
+  | Some true => a
+  | Some false => b
+  | None => ta <- a ;; tb <- b ;; Some (Op Select [tc; ta; tb])
+  end.
+
+Fixpoint sym (e : exp) (g : nat -> cval) {struct e} : cval :=
+  match e with
+  | EVar x => g x
+  | ESize a => fun _ _ F _ => if closed ns a && integer a then Some (nfz F a) else None
+  | ELit s => fun _ _ _ _ => Some (Lit s)
+  | EOp o es => fun cs N F is => ts <- mapM (fun e => sym e g cs N F is) es ;; Some (mk F o ts)
+  | ESelect c a b => fun cs N F is =>
+      tc <- sym c g [] N F [] ;; scond F tc (sym a g cs N F is) (sym b g cs N F is)
+  | EPair a b => fun cs N F is => match cs with c :: cs => if c : bool then sym b g cs N F is else sym a g cs N F is | [] => None end
+  | EFst e => fun cs => sym e g (false :: cs)
+  | ESnd e => fun cs => sym e g (true :: cs)
+  | ELet x a b => sym b (upd g x (sym a g))
+  | EMap x f e => fun cs N F is => match is with i :: is => sym f (upd g x (selem (sym e g) i)) cs N F is | [] => None end
+  | EReduce n sh bl x a f i e =>
+      let f := fun el acc => sym f (upd (upd g x el) a acc) in
+      match bl with
+      | None => fun cs N F is => if closed ns n then sreduce sh n f (sym i g) (sym e g) cs N F is else None
+      | Some (q, m) => fun cs N F is =>
+          if closed ns q && closed ns m && closed ns n && (in_range F q (Op Iadd [q; Int 1])) && (in_range F m (Op Iadd [m; Int 1]))
+             && peqb (poly_of F n) (poly_of F (Op Imul [q; m])) then
+            sreduce sh q (fun row acc => sreduce sh m f acc row) (sym i g) (cview (Vsplit m) (sym e g)) cs N F is
+          else None
+      end
+  | EScan n sh x a f i e => fun cs N F is => match is with
+      | k :: is => sreduce sh (nf F (Op Iadd [k; Int 1])) (fun el acc => sym f (upd (upd g x el) a acc)) (sym i g) (sym e g) cs N F is
+      | [] => None end
+  | EIterate n sh a f i => fun cs N F is =>
+      if closed ns n then csfold sh n (sym i g) (fun _ acc => sym f (upd g a acc)) cs N F is else None
+  | EGenerate x f => fun cs N F is => match is with i :: is => sym f (upd g x (cnum i)) cs N F is | [] => None end
+  | EView v e => cview v (sym e g)
+  | EPad l n v e => fun cs N F is => match is with
+      | i :: is => if closed ns l && closed ns n then
+          scond F (Op And [mk F Ile [l; i]; mk F Ilt [i; Op Iadd [l; n]]]) (sym e g cs N F (nf F (Op Isub [i; l]) :: is)) (sym v g cs N F is)
+        else None
+      | [] => None end
+  | EConcat n a b => fun cs N F is => match is with
+      | i :: is => if closed ns n then
+          scond F (mk F Ilt [i; n]) (sym a g cs N F (i :: is)) (sym b g cs N F (nf F (Op Isub [i; n]) :: is))
+        else None
+      | [] => None end
+  | EGather js e => fun cs N F is => match is with i :: is => j <- sym js g [] N F [i] ;; sym e g cs N F (j :: is) | [] => None end
+  | EReorder x f e => fun cs N F is => match is with
+      | i :: is => j <- sym f (upd g x (cnum i)) [] N F [] ;; sym e g cs N F (j :: is)
+      | [] => None end
+  | EIdx e i => fun cs N F is => j <- sym i g [] N F [] ;; sym e g cs N F (j :: is)
+  end.
+End Look.
+
+Section Sound.
+Variable scalar : Type.
+Variable lit : string -> val scalar.
+Variable prim : string -> list (val scalar) -> val scalar.
+Variable inp : store scalar.
+Variable ns : nat.
+Variable rs : nat -> Z.                                (* the sizes *)
+Notation value := (value scalar). Notation aenv := (aenv scalar).
+Notation eval := (eval scalar lit prim inp).
+Notation zv := (zv scalar lit prim inp).
+Notation z := (zv rs (aenv0 scalar)).
+Notation den := (den scalar lit prim z).
+Notation ext := (ext scalar).
+Notation evz := (evz scalar lit prim inp).
+Notation evt := (evt scalar lit prim inp).
+Notation evs := (evs scalar lit prim inp).
+Notation hold := (hold scalar lit prim inp).
+Notation vtab := (vtab scalar lit prim inp).
+Notation vval := (vval scalar lit prim inp).
+
+Lemma closed_z N r a t : ns <= N -> agree ns rs r -> closed ns t = true -> evz N r a t (z t).
+Proof.
+  intros L A H r' a' E. unfold Norm.zv. f_equal. eapply closed_ok; eauto.
+  intros x Hx. rewrite (ext_r _ _ _ _ _ _ E) by lia. auto.
+Qed.
+Lemma evz_op2 N r a o x y zx zy (f : Z -> Z -> Z) :
+  (forall vs, toZ scalar (apply scalar prim o vs) = f (toZ scalar (nth 0 vs (VZ 0))) (toZ scalar (nth 1 vs (VZ 0)))) ->
+  evz N r a x zx -> evz N r a y zy -> evz N r a (Op o [x; y]) (f zx zy).
+Proof. intros H Hx Hy r' a' E. unfold Norm.zv. cbn [Semantics.eval map]. rewrite H. cbn [nth]. change (f (zv r' a' x) (zv r' a' y) = f zx zy). rewrite Hx, Hy; auto. Qed.
+Lemma evz_int N r a k : evz N r a (Int k) k. Proof. intros r' a' E. reflexivity. Qed.
+
+Hint Resolve evz_int evs_cons : core.
+Lemma lookt_ok N r a F v is vs is' : ns <= N -> agree ns rs r -> hold N r a F -> evs N r a is vs -> lookt ns F v is = Some is' ->
+  evs N r a is' (look z v vs).
+Proof.
+  intros L A HF Hs H.
+  assert (Hn : forall t k, evz N r a t k -> evz N r a (nf F t) k) by (intros; apply evz_nf; auto).
+  assert (Hadd : forall x y kx ky, evz N r a x kx -> evz N r a y ky -> evz N r a (Op Iadd [x; y]) (kx + ky)%Z) by (intros; apply evz_op2; auto).
+  assert (Hsub : forall x y kx ky, evz N r a x kx -> evz N r a y ky -> evz N r a (Op Isub [x; y]) (kx - ky)%Z) by (intros; apply evz_op2; auto).
+  assert (Hmul : forall x y kx ky, evz N r a x kx -> evz N r a y ky -> evz N r a (Op Imul [x; y]) (kx * ky)%Z) by (intros; apply evz_op2; auto).
+  assert (Hdiv : forall x y kx ky, evz N r a x kx -> evz N r a y ky -> evz N r a (Op Idiv [x; y]) (kx / ky)%Z) by (intros; apply evz_op2; auto).
+  assert (Hmod : forall x y kx ky, evz N r a x kx -> evz N r a y ky -> evz N r a (Op Imod [x; y]) (kx mod ky)%Z) by (intros; apply evz_op2; auto).
+  assert (Hmin : forall x y kx ky, evz N r a x kx -> evz N r a y ky -> evz N r a (Op Imin [x; y]) (Z.min kx ky)%Z) by (intros; apply evz_op2; auto).
+  assert (Hmax : forall x y kx ky, evz N r a x kx -> evz N r a y ky -> evz N r a (Op Imax [x; y]) (Z.max kx ky)%Z) by (intros; apply evz_op2; auto).
+  assert (Hc : forall t, closed ns t = true -> evz N r a t (z t)) by (intros; apply closed_z; auto).
+  destruct v; cbn in H; (destruct is as [|i is]; [discriminate|]); apply evs_inv in Hs as (zi & v' & -> & Hi & Hs);
+    try (destruct is as [|j is]; [discriminate|]; apply evs_inv in Hs as (zj & v'' & -> & Hj & Hs)); cbn [look].
+  - destruct (closed ns k) eqn:E; [|discriminate]. injection H as <-. auto 12.
+  - destruct (closed ns n) eqn:E; [|discriminate]. injection H as <-. auto 12.
+  - injection H as <-. auto 12.
+  - destruct (closed ns n) eqn:E; [|discriminate]. injection H as <-. auto 12.
+  - destruct (closed ns s) eqn:E; [|discriminate]. injection H as <-. auto 12.
+  - destruct (closed ns k) eqn:E; [|discriminate]. injection H as <-. auto 12.
+  - destruct (closed ns l && closed ns n) eqn:E; [|discriminate]. apply andb_prop in E as [E1 E2]. injection H as <-. auto 12.
+  - injection H as <-. auto 12.
+Qed.
+
+Lemma selem_ok N0 r0 a0 c d i zi : vval N0 r0 a0 c d -> evz N0 r0 a0 i zi -> vval N0 r0 a0 (selem c i) (element scalar d zi).
+Proof.
+  intros H Hi cs N r a F is v t L E HF Hs Ht. eapply (H cs N r a F (i :: is) (zi :: v)); eauto.
+  apply evs_cons; auto. eapply evz_mono; eauto.
+Qed.
+Lemma cnum_ok N0 r0 a0 i zi : evz N0 r0 a0 i zi -> vval N0 r0 a0 (cnum i) (number scalar (VZ zi)).
+Proof.
+  intros Hi cs N r a F is v t L E HF Hs Ht. injection Ht as <-. intros r' a' E'. rewrite nfz_ok by (auto; reflexivity).
+  cbn [Semantics.eval map apply nth toZ]. unfold number.
+  assert (H : zv r' a' i = zi) by (apply Hi; eapply ext_trans; eauto). unfold Norm.zv in H. rewrite H. f_equal. lia.
+Qed.
+Lemma cview_ok N0 r0 a0 v c d : ns <= N0 -> agree ns rs r0 -> vval N0 r0 a0 c d -> vval N0 r0 a0 (cview ns v c) (fun cs is => d cs (look z v is)).
+Proof.
+  intros L A H cs N r a F is vs t LN E HF Hs Ht. unfold cview in Ht. destruct (lookt ns F v is) as [is'|] eqn:El; [|discriminate].
+  eapply (H cs N r a F is'); eauto. eapply lookt_ok; eauto; [lia|]. intros x Hx. rewrite (ext_r _ _ _ _ _ _ E) by lia. auto.
+Qed.
+
+Lemma slot_ok cs sh : slot cs sh < List.length sh -> fst (nth (slot cs sh) sh ([], [])) = cs.
+Proof.
+  induction sh as [|[cs' d] sh IH]; cbn; [lia|]. destruct (list_eqb Bool.eqb cs cs') eqn:E; cbn; intros L.
+  - symmetry. revert E. apply list_eqb_ok. clear. induction cs; constructor; auto. intros y. apply eqb_prop.
+  - apply IH. lia.
+Qed.
+
+Lemma csfold_ok N0 r0 a0 sh init body (S_ : nat -> value) count cnt c :
+  ns <= N0 -> evz N0 r0 a0 cnt c -> count = Z.to_nat c -> vval N0 r0 a0 init (S_ 0) ->
+  (forall i N r a acc, i < count -> N0 <= N -> ext N0 r0 a0 r a -> r N = Z.of_nat i -> vval (S N) r a acc (S_ i) ->
+     vval (S N) r a (body N acc) (S_ (S i))) ->
+  vval N0 r0 a0 (csfold ns sh cnt init body) (S_ count).
+Proof.
+  intros Hns Hc Hcount Hi Hb cs N r a F is v t L E HF Hs Ht. unfold csfold in Ht.
+  destruct (Nat.ltb_spec (slot cs sh) (List.length sh)) as [Hk|]; [|discriminate].
+  destruct (forallb (forallb (closed ns)) (map snd sh)) eqn:Hcl; [|discriminate]. cbn [andb] in Ht.
+  assert (K := fold_ok scalar lit prim inp ns N r a (map snd sh) (fun k => init (fst (nth k sh ([], []))))
+    (fun N k => body N (fun cs => acc_tab (map snd sh) N (slot cs sh)) (fst (nth k sh ([], []))))
+    (fun i k => S_ i (fst (nth k sh ([], [])))) count).
+  rewrite <- (slot_ok cs sh Hk) at 1.
+  refine (K _ Hcl _ _ cnt N r a F is v t (slot cs sh) (le_n N) (ext_refl _ _ _ _) HF Hs _ _ Ht); clear K.
+  - lia.
+  - intros k Hk'. eapply vtab_mono; eauto.
+  - intros i N1 r1 a1 k Hi1 HN1 E1 Hr Hk1 Hacc. apply Hb; auto; [lia|eapply ext_trans; eauto|].
+    intros cs1 N2 r2 a2 F2 is2 v2 t2 L2 E2 HF2 Hs2 Ht2. 
+    assert (Hk2 : slot cs1 sh < List.length (map snd sh)).
+    { unfold acc_tab in Ht2. destruct (Nat.ltb_spec (slot cs1 sh) (List.length (map snd sh))); [auto|discriminate]. }
+    rewrite <- (slot_ok cs1 sh) by (rewrite map_length in Hk2; auto).
+    refine (acc_ok scalar lit prim inp ns (map snd sh) N1 r1 a1 (slot cs1 sh) (fun k => S_ i (fst (nth k sh ([], [])))) _ Hcl Hacc
+      N2 r2 a2 F2 is2 v2 t2 L2 E2 HF2 Hs2 Ht2). lia.
+  - now rewrite map_length.
+  - exists c. split; auto. eapply evz_mono; eauto.
+Qed.
+
+Definition vstep (f : value -> value -> value) (e : value) : nat -> value -> value := fun k acc => f (element scalar e (Z.of_nat k)) acc.
+Lemma sreduce_ok N0 r0 a0 sh cnt c f fv init iv e ev :
+  ns <= N0 -> evz N0 r0 a0 cnt c -> vval N0 r0 a0 init iv -> vval N0 r0 a0 e ev ->
+  (forall N r a el elv acc accv, N0 <= N -> ext N0 r0 a0 r a -> vval N r a el elv -> vval N r a acc accv -> vval N r a (f el acc) (fv elv accv)) ->
+  vval N0 r0 a0 (sreduce ns sh cnt f init e) (iter (Z.to_nat c) (vstep fv ev) iv).
+Proof.
+  intros Hns Hc Hi He Hf. unfold sreduce.
+  apply (csfold_ok N0 r0 a0 sh init (fun N acc => f (selem e (Var N)) acc) (fun k => iter k (vstep fv ev) iv) (Z.to_nat c) cnt c); auto.
+  intros i N r a acc Hlt HN E Hr Hacc. cbn [iter]. unfold vstep at 1. apply Hf; auto.
+  - apply selem_ok; [eapply vval_mono; [exact He|lia|exact E]|].
+    intros r' a' [Er _]. unfold Norm.zv. cbn. rewrite Er by lia. auto.
+Qed.
+
+Lemma scond_ok N r a F tc (xc : val scalar) oa ob xa xb t : hold N r a F -> evt N r a tc xc ->
+  (forall t, oa = Some t -> evt N r a t xa) -> (forall t, ob = Some t -> evt N r a t xb) ->
+  scond F tc oa ob = Some t -> evt N r a t (if truth scalar xc then xa else xb).
+Proof.
+  intros HF Hc Ha Hb H. unfold scond in H. destruct (decide F tc) as [b|] eqn:E.
+  - assert (X : xc = VB b). { rewrite <- (Hc r a (ext_refl _ _ _ _)). eapply decide_ok; eauto. apply HF. apply ext_refl. }
+    subst xc. destruct b; cbn; auto.
+  - destruct oa as [ta|]; [|discriminate]. destruct ob as [tb|]; [|discriminate]. injection H as <-. intros r' a' E'.
+    cbn [Semantics.eval map apply nth]. rewrite (Hc r' a' E'), (Ha ta eq_refl r' a' E'), (Hb tb eq_refl r' a' E'). auto.
+Qed.
+
+Lemma iter_ext {A} n (f g : nat -> A -> A) a : (forall k a, f k a = g k a) -> iter n f a = iter n g a.
+Proof. intros H. induction n; cbn; auto. now rewrite IHn, H. Qed.
+Lemma iter_add {A} n m (f : nat -> A -> A) a : iter (n + m) f a = iter m (fun k => f (n + k)) (iter n f a).
+Proof.
+  induction m as [|m IH]; cbn. { now rewrite Nat.add_0_r. }
+  rewrite <- plus_n_Sm. cbn. now rewrite IH.
+Qed.
+Lemma iter_mul {A} q m (f : nat -> A -> A) a : iter (q * m) f a = iter q (fun i => iter m (fun j => f (i * m + j))) a.
+Proof.
+  induction q as [|q IH]; cbn [iter]; auto. rewrite <- IH.
+  replace (S q * m) with (q * m + m) by lia. apply iter_add.
+Qed.
+
+Lemma sym_ok : forall e N0 r0 a0 g gv, ns <= N0 -> agree ns rs r0 -> (forall x, vval N0 r0 a0 (g x) (gv x)) ->
+  vval N0 r0 a0 (sym ns e g) (den e gv).
+Proof.
+  assert (Z2 : forall N r a F t zt, hold N r a F -> evz N r a t zt -> evz N r a (nf F t) zt) by (intros; apply evz_nf; auto).
+  fix IH 1. intros e N0 r0 a0 g gv Hns Hag Hg.
+  assert (Hmono : forall N r a, N0 <= N -> ext N0 r0 a0 r a -> agree ns rs r).
+  { intros N r a L E x Hx. rewrite (ext_r _ _ _ _ _ _ E) by lia. auto. }
+  assert (Hgm : forall N r a, N0 <= N -> ext N0 r0 a0 r a -> forall x, vval N r a (g x) (gv x)).
+  { intros. eapply vval_mono; eauto. }
+  assert (Hupd : forall N r a g gv x c d, (forall y, vval N r a (g y) (gv y)) -> vval N r a c d ->
+    forall y, vval N r a (upd g x c y) (upd gv x d y)).
+  { intros N r a g1 gv1 x c d H1 H2 y. unfold upd. destruct (Nat.eqb x y); auto. }
+  destruct e as [x|a1|s|o es|e1 e2 e3|e1 e2|e|e|x e1 e2|x e1 e|n sh blocks x a1 e1 e2 e3|n sh x a1 e1 e2 e3|n sh a1 e1 e2|x e|v e|l n e1 e2|n e1 e2|e1 e2|x e1 e2|e1 e2];
+    cbn [sym Semantics.den].
+  - apply Hg.
+  - (* ESize *) intros cs N r a F is v t L E HF Hs Ht. destruct (closed ns a1 && integer a1) eqn:Ec; [|discriminate].
+    apply andb_prop in Ec as [Ec Ei]. injection Ht as <-. intros r' a' E'. rewrite nfz_ok by auto. rewrite integer_ok by auto. unfold number. f_equal.
+    apply (closed_z N r a a1 ltac:(lia) (Hmono N r a L E) Ec r' a' E').
+  - (* ELit *) intros cs N r a F is v t L E HF Hs Ht. injection Ht as <-. intros r' a' E'. reflexivity.
+  - (* EOp *) intros cs N r a F is v t L E HF Hs Ht.
+    match type of Ht with bind ?x _ = _ => destruct x as [ts|] eqn:Em end; [|discriminate]. cbn [bind] in Ht. injection Ht as <-.
+    intros r' a' E'. rewrite mk_ok by auto. cbn [Semantics.eval]. f_equal.
+    revert ts Em. induction es as [|e es IHes]; cbn [mapM map]; intros ts Em. { injection Em as <-. auto. }
+    destruct (sym ns e g cs N F is) as [t0|] eqn:Et; [|discriminate].
+    destruct (mapM _ es) as [ts'|] eqn:Ets; [|discriminate]. injection Em as <-. cbn [map]. f_equal.
+    + eapply (IH e N0 r0 a0 g gv); eauto.
+    + apply IHes; auto.
+  - (* ESelect *) intros cs N r a F is v t L E HF Hs Ht.
+    destruct (sym ns e1 g [] N F []) as [tc|] eqn:Ec; [|discriminate]. cbn [bind] in Ht.
+    eapply scond_ok; [exact HF| | | |exact Ht].
+    + eapply (IH e1 N0 r0 a0 g gv); eauto. apply evs_nil.
+    + intros t0 H0. eapply (IH e2 N0 r0 a0 g gv); eauto.
+    + intros t0 H0. eapply (IH e3 N0 r0 a0 g gv); eauto.
+  - (* EPair *) intros cs N r a F is v t L E HF Hs Ht. destruct cs as [|[|] cs]; [discriminate| |].
+    + eapply (IH e2 N0 r0 a0 g gv); eauto.
+    + eapply (IH e1 N0 r0 a0 g gv); eauto.
+  - intros cs. apply (IH e N0 r0 a0 g gv); auto.
+  - intros cs. apply (IH e N0 r0 a0 g gv); auto.
+  - (* ELet *) apply IH; auto; apply Hupd; auto; apply IH; auto.
+  - (* EMap *) intros cs N r a F is v t L E HF Hs Ht. destruct is as [|i is]; [discriminate|].
+    apply evs_inv in Hs as (zi & v' & -> & Hi & Hs).
+    eapply (IH e1 N r a _ _ ltac:(lia) (Hmono N r a L E)); [|exact (le_n N)|apply ext_refl|exact HF|exact Hs|exact Ht].
+    apply Hupd; [eauto|]. apply selem_ok; auto. apply IH; [lia|eauto|eauto].
+  - (* EReduce *)
+    assert (Hf : forall N r a el elv acc accv, N0 <= N -> ext N0 r0 a0 r a -> vval N r a el elv -> vval N r a acc accv ->
+       vval N r a (sym ns e1 (upd (upd g x el) a1 acc)) (den e1 (upd (upd gv x elv) a1 accv))).
+    { intros N r a el elv acc accv L E Hel Hacc. apply IH; [lia|eauto|]. apply Hupd; auto. }
+    destruct blocks as [[q m]|].
+    + intros cs N r a F is v t L E HF Hs Ht.
+      match type of Ht with (if ?b then _ else _) = _ => destruct b eqn:Eb; [|discriminate] end.
+      apply andb_prop in Eb as [Eb Hp]. apply andb_prop in Eb as [Eb Hr2]. apply andb_prop in Eb as [Eb Hr1].
+      apply andb_prop in Eb as [Eb Hc3]. apply andb_prop in Eb as [Hc1 Hc2].
+      assert (Ez : forall t, closed ns t = true -> evz N r a t (z t)) by (intros; apply closed_z; eauto; lia).
+      assert (Hq : (0 <= z q)%Z). { eapply in_range_ok in Hr1; [|exact HF|apply Ez; auto|apply evz_op2 with (f := Z.add); [reflexivity|apply Ez; auto|apply evz_int]]. lia. }
+      assert (Hm : (0 <= z m)%Z). { eapply in_range_ok in Hr2; [|exact HF|apply Ez; auto|apply evz_op2 with (f := Z.add); [reflexivity|apply Ez; auto|apply evz_int]]. lia. }
+      assert (Hn : z n = (z q * z m)%Z).
+      { assert (H0F := HF r a (ext_refl _ _ _ _)). apply (peqb_ok scalar lit prim inp r a) in Hp. rewrite !poly_of_ok in Hp by auto.
+        rewrite (Ez n) in Hp by (auto; apply ext_refl). rewrite Hp. apply (evz_op2 N r a Imul q m (z q) (z m) Z.mul); auto. apply ext_refl. }
+      assert (K : vval N r a (sreduce ns sh q (fun row acc => sreduce ns sh m (fun el acc => sym ns e1 (upd (upd g x el) a1 acc)) acc row) (sym ns e2 g) (cview ns (Vsplit m) (sym ns e3 g)))
+         (iter (Z.to_nat (z q)) (vstep (fun row acc => iter (Z.to_nat (z m)) (vstep (fun elv accv => den e1 (upd (upd gv x elv) a1 accv)) row) acc)
+            (fun cs is => den e3 gv cs (look z (Vsplit m) is))) (den e2 gv))).
+      { apply sreduce_ok; auto; [lia|apply IH; [lia|eauto|eauto]| |].
+        - apply cview_ok; [lia|eauto|]. apply IH; [lia|eauto|eauto].
+        - intros N1 r1 a2 el elv acc accv L1 E1 Hel Hacc. apply sreduce_ok; auto; [lia|eapply evz_mono; eauto|].
+          intros N2 r2 a3 el2 elv2 acc2 accv2 L2 E2 Hel2 Hacc2. apply Hf; auto; [lia|]. eapply ext_trans; [exact E| |eapply ext_trans; [exact E1| |exact E2]]; lia. }
+      rewrite Hn, Z2Nat.inj_mul by auto. rewrite iter_mul.
+      refine (eq_ind _ (fun w => evt N r a t (w cs v)) (K cs N r a F is v t (le_n N) (ext_refl _ _ _ _) HF Hs Ht) _ _).
+      apply iter_ext. intros i acc. unfold vstep at 1. apply iter_ext. intros j acc'. unfold vstep. cbn [look].
+      do 3 f_equal. unfold element. do 2 (apply f_equal || f_equal).
+      replace (Z.of_nat (i * Z.to_nat (z m) + j)) with (Z.of_nat i * z m + Z.of_nat j)%Z by lia. reflexivity.
+    + intros cs N r a F is v t L E HF Hs Ht. destruct (closed ns n) eqn:Ec; [|discriminate].
+      eapply (sreduce_ok N r a sh n (z n) _ (fun elv accv => den e1 (upd (upd gv x elv) a1 accv)) _ (den e2 gv) _ (den e3 gv));
+        [lia|apply closed_z; [lia|eauto|auto]|apply IH; [lia|eauto|eauto]|apply IH; [lia|eauto|eauto]| |exact (le_n N)|apply ext_refl|exact HF|exact Hs|exact Ht].
+      intros. apply Hf; auto; [lia|eapply ext_trans; eauto].
+  - (* EScan *) intros cs N r a F is v t L E HF Hs Ht. destruct is as [|k is]; [discriminate|].
+    apply evs_inv in Hs as (zk & v' & -> & Hk & Hs).
+    eapply (sreduce_ok N r a sh _ (zk + 1)%Z _ (fun elv accv => den e1 (upd (upd gv x elv) a1 accv)) _ (den e2 gv) _ (den e3 gv));
+        [lia| |apply IH; [lia|eauto|eauto]|apply IH; [lia|eauto|eauto]| |exact (le_n N)|apply ext_refl|exact HF|exact Hs|exact Ht].
+    + apply Z2; auto. apply evz_op2; auto.
+    + intros N1 r1 a2 el elv acc accv L1 E1 Hel Hacc. assert (ext N0 r0 a0 r1 a2) by (eapply ext_trans; eauto).
+      apply IH; [lia|apply (Hmono N1 r1 a2); auto; lia|]. apply Hupd; [apply Hupd; [apply (Hgm N1 r1 a2); auto; lia|auto]|auto].
+  - (* EIterate *) intros cs N r a F is v t L E HF Hs Ht. destruct (closed ns n) eqn:Ec; [|discriminate].
+    eapply (csfold_ok N r a sh _ _ (fun k => iter k (fun _ acc => den e1 (upd gv a1 acc)) (den e2 gv)) (Z.to_nat (z n)) n (z n));
+      [lia|apply closed_z; [lia|eauto|auto]|auto|apply IH; [lia|eauto|eauto]| |exact (le_n N)|apply ext_refl|exact HF|exact Hs|exact Ht].
+    intros i N1 r1 a2 acc Hi L1 E1 _ Hacc. cbn [iter]. assert (ext N0 r0 a0 r1 a2) by (eapply ext_trans; eauto).
+    apply IH; [lia|apply (Hmono N1 r1 a2); auto; lia|]. apply Hupd; auto. apply (Hgm (S N1) r1 a2); auto; lia.
+  - (* EGenerate *) intros cs N r a F is v t L E HF Hs Ht. destruct is as [|i is]; [discriminate|].
+    apply evs_inv in Hs as (zi & v' & -> & Hi & Hs).
+    eapply (IH e N r a _ _ ltac:(lia) (Hmono N r a L E)); [|exact (le_n N)|apply ext_refl|exact HF|exact Hs|exact Ht].
+    apply Hupd; auto. apply cnum_ok; auto.
+  - (* EView *) apply cview_ok; auto.
+  - (* EPad *) intros cs N r a F is vs t L E HF Hs Ht. destruct is as [|i is]; [discriminate|].
+    apply evs_inv in Hs as (zi & v' & -> & Hi & Hs). destruct (closed ns l && closed ns n) eqn:Ec; [|discriminate].
+    apply andb_prop in Ec as [Ec1 Ec2].
+    assert (Hl : evz N r a l (z l)) by (apply closed_z; [lia|eauto|auto]).
+    assert (Hn : evz N r a n (z n)) by (apply closed_z; [lia|eauto|auto]).
+    refine (eq_ind _ (evt N r a t) (scond_ok N r a F _ (VB ((z l <=? zi)%Z && (zi <? z l + z n)%Z)) _ _
+      (den e2 gv cs (zi - z l :: v')%Z) (den e1 gv cs v') t HF _ _ _ Ht) _ _).
+    + intros r' a' E'. cbn [Semantics.eval map]. rewrite !mk_ok by auto. cbn [Semantics.eval map apply nth toZ truth].
+      assert (A1 := Hi r' a' E'). assert (A2 := Hl r' a' E'). assert (A3 := Hn r' a' E'). unfold Norm.zv in A1, A2, A3. now rewrite A1, A2, A3.
+    + intros t0 H0. refine (IH e2 N0 r0 a0 g gv Hns Hag Hg cs N r a F _ (zi - z l :: v')%Z t0 L E HF _ H0). apply evs_cons; auto. apply Z2; auto. apply evz_op2; auto.
+    + intros t0 H0. eapply (IH e1 N0 r0 a0 g gv); eauto.
+    + cbn [truth]. reflexivity.
+  - (* EConcat *) intros cs N r a F is vs t L E HF Hs Ht. destruct is as [|i is]; [discriminate|].
+    apply evs_inv in Hs as (zi & v' & -> & Hi & Hs). destruct (closed ns n) eqn:Ec; [|discriminate].
+    assert (Hn : evz N r a n (z n)) by (apply closed_z; [lia|eauto|auto]).
+    refine (eq_ind _ (evt N r a t) (scond_ok N r a F _ (VB (zi <? z n)%Z) _ _
+      (den e1 gv cs (zi :: v')) (den e2 gv cs (zi - z n :: v')%Z) t HF _ _ _ Ht) _ _).
+    + intros r' a' E'. rewrite !mk_ok by auto. cbn [Semantics.eval map apply nth toZ truth].
+      assert (A1 := Hi r' a' E'). assert (A3 := Hn r' a' E'). unfold Norm.zv in A1, A3. now rewrite A1, A3.
+    + intros t0 H0. eapply (IH e1 N0 r0 a0 g gv); eauto.
+    + intros t0 H0. refine (IH e2 N0 r0 a0 g gv Hns Hag Hg cs N r a F _ (zi - z n :: v')%Z t0 L E HF _ H0). apply evs_cons; auto. apply Z2; auto. apply evz_op2; auto.
+    + cbn [truth]. reflexivity.
+  - (* EGather *) intros cs N r a F is v t L E HF Hs Ht. destruct is as [|i is]; [discriminate|].
+    apply evs_inv in Hs as (zi & v' & -> & Hi & Hs). destruct (sym ns e1 g [] N F [i]) as [j|] eqn:Ej; [|discriminate]. cbn [bind] in Ht.
+    refine (IH e2 N0 r0 a0 g gv Hns Hag Hg cs N r a F _ (_ :: v') t L E HF _ Ht). apply evs_cons; auto. apply evt_evz.
+    refine (IH e1 N0 r0 a0 g gv Hns Hag Hg [] N r a F _ [zi] j L E HF _ Ej). apply evs_cons; auto. apply evs_nil.
+  - (* EReorder *) intros cs N r a F is v t L E HF Hs Ht. destruct is as [|i is]; [discriminate|].
+    apply evs_inv in Hs as (zi & v' & -> & Hi & Hs). destruct (sym ns e1 _ [] N F []) as [j|] eqn:Ej; [|discriminate]. cbn [bind] in Ht.
+    refine (IH e2 N0 r0 a0 g gv Hns Hag Hg cs N r a F _ (_ :: v') t L E HF _ Ht). apply evs_cons; auto. apply evt_evz.
+    eapply (IH e1 N r a _ _ ltac:(lia) (Hmono N r a L E)); [|exact (le_n N)|apply ext_refl|exact HF|apply evs_nil|exact Ej].
+    apply Hupd; auto. apply cnum_ok; auto.
+  - (* EIdx *) intros cs N r a F is v t L E HF Hs Ht. destruct (sym ns e2 g [] N F []) as [j|] eqn:Ej; [|discriminate]. cbn [bind] in Ht.
+    refine (IH e1 N0 r0 a0 g gv Hns Hag Hg cs N r a F _ (_ :: v) t L E HF _ Ht). apply evs_cons; auto. apply evt_evz.
+    refine (IH e2 N0 r0 a0 g gv Hns Hag Hg [] N r a F _ [] j L E HF _ Ej). apply evs_nil.
+Qed.
+End Sound.
