@@ -36,9 +36,17 @@ Fixpoint prove (fuel : nat) (F : facts) (p : poly) {struct fuel} : bool :=
     let trivial p := forallb (fun mc => (0 <=? snd mc) && forallb nn (fst mc)) p in
     trivial p
     || existsb (fun q => trivial (psub p q)) F
-    || existsb (fun q => existsb (fun a =>
+    || existsb (prove fuel F) (firstn 2 (flat_map (fun q => flat_map (fun a =>
          let c := coef a p in
-         negb (pzero c) && trivial (pscale (-1) c) && prove fuel F (padd p (pmul c q))) (bounded q)) F
+         if negb (pzero c) && trivial (pscale (-1) c) then [padd p (pmul c q)] else []) (bounded q)) F))
+    || existsb (fun a => match a with
+         | Op Idiv [x; y] =>
+             (* what remains is at least 0, and below the divisor *)
+             let x' := unpoly x in let y' := unpoly y in
+             let rest := psub x' (pmul y' (patom a)) in let gap := psub (psub y' (pconst 1)) rest in
+             trivial (psub p rest) && prove fuel F x' && prove fuel F y'
+             || trivial (psub p gap) && prove fuel F (psub y' (pconst 1))
+         | _ => false end) (atoms p)
     || existsb (fun a => match a with
          | Op Idiv [x; y] =>
              let x' := unpoly x in let y' := unpoly y in let u := padd p (patom a) in
@@ -55,7 +63,7 @@ Fixpoint prove (fuel : nat) (F : facts) (p : poly) {struct fuel} : bool :=
          | _ => false
          end) (atoms p)
   end.
-Definition depth : nat := 6.
+Definition depth : nat := 5.
 Definition pr (F : facts) (p : poly) : bool := prove depth F p.
 
 Definition pdiv (F : facts) (a b : poly) : poly :=
@@ -198,14 +206,31 @@ Proof.
       + change (0 <= Z.max (zv x) (zv y)). lia.
       + change (0 <= Z.max (zv x) (zv y)). lia. }
   assert (T := trivial_ok nn). intros E.
-  apply orb_prop in E as [E|E]; [apply orb_prop in E as [E|E]; [apply orb_prop in E as [E|E]|]|].
+  apply orb_prop in E as [E|E]; [apply orb_prop in E as [E|E]; [apply orb_prop in E as [E|E]; [apply orb_prop in E as [E|E]|]|]|].
   - apply (T p Hn E).
   - apply existsb_exists in E as (q & Hq & E). apply T in E; auto. rewrite psub_ok in E.
     unfold holds in HF. rewrite Forall_forall in HF. specialize (HF _ Hq). cbn in HF. lia.
-  - apply existsb_exists in E as (q & Hq & E). apply existsb_exists in E as (a & Ha & E). cbv zeta in E.
-    apply andb_prop in E as [E1 E2]. apply andb_prop in E1 as [_ E1]. apply T in E1; auto. apply IH in E2; auto.
+  - apply existsb_exists in E as (p' & Hp' & E2).
+    assert (Hp : List.In p' (flat_map (fun q => flat_map (fun a =>
+         let c := coef a p in
+         if negb (pzero c) && forallb (fun mc => (0 <=? snd mc) && forallb nn (fst mc)) (pscale (-1) c) then [padd p (pmul c q)] else []) (bounded q)) F)).
+    { rewrite <- (firstn_skipn 2). apply in_or_app. left. exact Hp'. }
+    clear Hp'. apply in_flat_map in Hp as (q & Hq & Hp). apply in_flat_map in Hp as (a & Ha & Hp). cbv zeta in Hp.
+    destruct (negb (pzero (coef a p)) && _) eqn:E; [|contradiction]. destruct Hp as [<-|[]].
+    apply andb_prop in E as [_ E1]. apply T in E1; auto. apply IH in E2; auto.
     rewrite pscale_ok in E1. rewrite padd_ok, pmul_ok in E2.
     unfold holds in HF. rewrite Forall_forall in HF. specialize (HF _ Hq). cbn in HF. nia.
+  - apply existsb_exists in E as (a & Ha & E). destruct a as [| | |o ts| | |]; try discriminate.
+    destruct o; try discriminate; (destruct ts as [|x [|y [|? ?]]]; try discriminate); cbv zeta in E.
+    assert (A : zv (Op Idiv [x; y]) = zv x / zv y) by reflexivity.
+    apply orb_prop in E as [E|E].
+    + apply andb_prop in E as [E E2]. apply andb_prop in E as [E E1]. apply T in E; auto. apply IH in E1, E2; auto.
+      rewrite unpoly_ok in E1, E2. rewrite !psub_ok, pmul_ok, patom_ok, !unpoly_ok, A in E.
+      destruct (Z.eq_dec (zv y) 0) as [E0|]. { rewrite E0 in *. lia. }
+      assert (D := Z.mul_div_le (zv x) (zv y) ltac:(lia)). lia.
+    + apply andb_prop in E as [E E1]. apply T in E; auto. apply IH in E1; auto.
+      rewrite psub_ok, pconst_ok, unpoly_ok in E1. rewrite !psub_ok, pmul_ok, patom_ok, pconst_ok, !unpoly_ok, A in E.
+      assert (D := Z.mul_succ_div_gt (zv x) (zv y) ltac:(lia)). lia.
   - apply existsb_exists in E as (a & Ha & E). destruct a as [| | |o ts| | |]; try discriminate.
     destruct o; try discriminate; (destruct ts as [|x [|y [|? ?]]]; try discriminate); cbv zeta in E.
     + apply andb_prop in E as [E E3]. apply andb_prop in E as [E E2]. apply andb_prop in E as [_ E1].

@@ -28,8 +28,14 @@ Fixpoint closed (t : tm) : bool :=
   match t with Var x => Nat.ltb x ns | Int _ => true | Op o ts => match o with Scalar _ | Select => false | _ => forallb closed ts end | _ => false end.
 End Sizes.
 
+(* A product of natural numbers that is not 0 has no factor 0. *)
+Definition factors (F : facts) (n : poly) : facts :=
+  match n with
+  | [(m, Zpos xH)] => if forallb (fun a => pr F (patom a)) m then map (fun a => psub (patom a) (pconst 1)) m else []
+  | _ => []
+  end.
 Definition range_facts (F : facts) (t n : tm) : facts :=
-  [poly_of F t; psub (psub (poly_of F n) (pconst 1)) (poly_of F t)].
+  poly_of F t :: psub (psub (poly_of F n) (pconst 1)) (poly_of F t) :: factors F (poly_of F n).
 Fixpoint ranges (F : facts) (ts ds : list tm) : facts :=
   match ts, ds with t :: ts, d :: ds => range_facts F t d ++ ranges F ts ds | _, _ => [] end.
 Definition in_range (F : facts) (t n : tm) : bool := pr F (poly_of F t) && pr F (psub (psub (poly_of F n) (pconst 1)) (poly_of F t)).
@@ -143,11 +149,23 @@ Proof.
   - apply andb_prop in E as [E1 E2]. apply evs_inv in Hv as (z & v' & -> & Hz & Hv). apply evs_inv in Hd as (d & ds' & -> & Hd & Hds).
     constructor; [eapply in_range_ok; eauto|eapply IH; eauto].
 Qed.
+Lemma factors_ok r a F p : holds r a F -> (1 <= pval (zv r a) p)%Z -> holds r a (factors F p).
+Proof.
+  intros HF H. unfold factors. destruct p as [|[m [|[| |]|]] [|? ?]]; try constructor.
+  destruct (forallb _ m) eqn:E; [|constructor]. rewrite pval_cons in H. cbn [pval fold_right] in H.
+  assert (P : (1 <= mval (zv r a) m)%Z) by lia. clear H.
+  assert (K : Forall (fun x => (0 <= zv r a x)%Z) m).
+  { apply Forall_forall. intros x Hx. rewrite forallb_forall in E. specialize (E _ Hx). apply (pr_ok scalar lit prim inp r a) in E; auto. now rewrite patom_ok in E. }
+  clear E. unfold Norm.holds. induction m as [|x m IH]; [constructor|]. cbn [map]. inversion_clear K. rewrite mval_cons in P.
+  assert (0 <= mval (zv r a) m)%Z by (apply mval_nonneg; auto).
+  constructor; [rewrite psub_ok, patom_ok, pconst_ok; nia|apply IH; auto; nia].
+Qed.
 Lemma range_facts_ok N r a F t n z d : hold N r a F -> evz N r a t z -> evz N r a n d -> (0 <= z < d)%Z -> hold N r a (range_facts F t n).
 Proof.
-  intros HF Ht Hn L r' a' E. specialize (HF r' a' E). unfold range_facts. constructor; [|constructor; [|constructor]].
+  intros HF Ht Hn L r' a' E. specialize (HF r' a' E). unfold range_facts. constructor; [|constructor; [|]].
   - rewrite poly_of_ok, (Ht r' a' E); auto. lia.
   - rewrite !psub_ok, pconst_ok, !poly_of_ok, (Ht r' a' E), (Hn r' a' E); auto. lia.
+  - apply factors_ok; auto. rewrite poly_of_ok, (Hn r' a' E) by auto. lia.
 Qed.
 Lemma ranges_ok N r a F : hold N r a F -> forall ts ns v ds, evs N r a ts v -> evs N r a ns ds -> inr v ds -> hold N r a (ranges F ts ns).
 Proof.

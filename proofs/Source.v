@@ -71,7 +71,10 @@ Fixpoint sym (e : exp) (g : nat -> cval) {struct e} : cval :=
           else None
       end
   | EScan n sh x a f i e => fun cs N F is => match is with
-      | k :: is => sreduce sh (nf F (Op Iadd [k; Int 1])) (fun el acc => sym f (upd (upd g x el) a acc)) (sym i g) (sym e g) cs N F is
+      | k :: is => if pr F (poly_of F k) then
+          let f := fun el acc => sym f (upd (upd g x el) a acc) in
+          f (selem (sym e g) k) (sreduce sh k f (sym i g) (sym e g)) cs N F is
+        else None
       | [] => None end
   | EIterate n sh a f i => fun cs N F is =>
       if closed ns n then csfold sh n (sym i g) (fun _ acc => sym f (upd g a acc)) cs N F is else None
@@ -316,11 +319,19 @@ Proof.
       intros. apply Hf; auto; [lia|eapply ext_trans; eauto].
   - (* EScan *) intros cs N r a F is v t L E HF Hs Ht. destruct is as [|k is]; [discriminate|].
     apply evs_inv in Hs as (zk & v' & -> & Hk & Hs).
-    eapply (sreduce_ok N r a sh _ (zk + 1)%Z _ (fun elv accv => den e1 (upd (upd gv x elv) a1 accv)) _ (den e2 gv) _ (den e3 gv));
-        [lia| |apply IH; [lia|eauto|eauto]|apply IH; [lia|eauto|eauto]| |exact (le_n N)|apply ext_refl|exact HF|exact Hs|exact Ht].
-    + apply Z2; auto. apply evz_op2; auto.
-    + intros N1 r1 a2 el elv acc accv L1 E1 Hel Hacc. assert (ext N0 r0 a0 r1 a2) by (eapply ext_trans; eauto).
-      apply IH; [lia|apply (Hmono N1 r1 a2); auto; lia|]. apply Hupd; [apply Hupd; [apply (Hgm N1 r1 a2); auto; lia|auto]|auto].
+    destruct (pr F (poly_of F k)) eqn:Ep; [|discriminate].
+    assert (P : (0 <= zk)%Z).
+    { assert (HF0 := HF r a (ext_refl _ _ _ _)). apply (pr_ok scalar lit prim inp r a) in Ep; auto. rewrite poly_of_ok in Ep by auto.
+      rewrite (Hk r a (ext_refl _ _ _ _)) in Ep. auto. }
+    replace (Z.to_nat (zk + 1)) with (S (Z.to_nat zk)) by lia. cbn [iter]. rewrite Z2Nat.id by auto.
+    assert (Hf : forall N1 r1 a2 el elv acc accv, N <= N1 -> ext N r a r1 a2 -> vval N1 r1 a2 el elv -> vval N1 r1 a2 acc accv ->
+       vval N1 r1 a2 (sym ns e1 (upd (upd g x el) a1 acc)) (den e1 (upd (upd gv x elv) a1 accv))).
+    { intros N1 r1 a2 el elv acc accv L1 E1 Hel Hacc. assert (ext N0 r0 a0 r1 a2) by (eapply ext_trans; eauto).
+      apply IH; [lia|apply (Hmono N1 r1 a2); auto; lia|]. apply Hupd; [apply Hupd; [apply (Hgm N1 r1 a2); auto; lia|auto]|auto]. }
+    eapply (Hf N r a _ (element scalar (den e3 gv) zk) _ (iter (Z.to_nat zk) (vstep (fun elv accv => den e1 (upd (upd gv x elv) a1 accv)) (den e3 gv)) (den e2 gv))
+       (le_n N) (ext_refl _ _ _ _)); [| |exact (le_n N)|apply ext_refl|exact HF|exact Hs|exact Ht].
+    + apply selem_ok; auto. apply IH; [lia|eauto|eauto].
+    + apply sreduce_ok; [lia|auto|apply IH; [lia|eauto|eauto]|apply IH; [lia|eauto|eauto]|]. exact Hf.
   - (* EIterate *) intros cs N r a F is v t L E HF Hs Ht. destruct (closed ns n) eqn:Ec; [|discriminate].
     eapply (csfold_ok N r a sh _ _ (fun k => iter k (fun _ acc => den e1 (upd gv a1 acc)) (den e2 gv)) (Z.to_nat (z n)) n (z n));
       [lia|apply closed_z; [lia|eauto|auto]|auto|apply IH; [lia|eauto|eauto]| |exact (le_n N)|apply ext_refl|exact HF|exact Hs|exact Ht].

@@ -81,6 +81,7 @@ Inductive exp :=
 
 (* ---------- certificates ---------- *)
 Record certificate := {
+  sizes : nat;                          (* size parameters are Var 0, …, Var (sizes - 1) *)
   assume : list tm;                     (* what is known of the sizes: each of these integers is at least 0 *)
   indices : list (nat * tm);            (* arrays of indices: the elements of array a are from 0 below that *)
   dims : list (nat * list tm);          (* extents of arrays, locals included *)
