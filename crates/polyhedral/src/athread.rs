@@ -123,8 +123,7 @@ fn map_as_it_is(function: &Function, options: &Options) -> Result<Mapped> {
     stages.push(("tiled", tiled));
     stages.push(("mapped", build::mapped(&model, &sized)?));
     stages.push(("copies", build::copies(&model, &sized)?));
-    let whole = build::whole(&model, &sized)?;
-    stages.push(("waits", whole.clone()));
-    let function = code::generate(&model, &sized, &whole, options)?;
+    stages.push(("waits", build::whole(&model, &sized)?));
+    let function = code::generate(&model, &sized, &build::for_code(&model, &sized)?, options)?;
     Ok(Mapped { function, stages, notes })
 }

@@ -119,8 +119,16 @@ pub(crate) fn generate_mapped(
     let ast = limits.into().run(ctx, build).map_err(fault::library)?;
     let sizes = model.function.sizes.iter().map(|name| (readable(name), name.clone())).collect();
     let labels = model.statements.iter().map(|s| s.label.clone()).collect();
-    let mut reader =
-        Reader { model, mapping, sizes, prefix, degenerate: BTreeMap::new(), body: BTreeMap::new(), labels };
+    let mut reader = Reader {
+        model,
+        mapping,
+        sizes,
+        prefix,
+        degenerate: BTreeMap::new(),
+        values: BTreeMap::new(),
+        body: BTreeMap::new(),
+        labels,
+    };
     let body = reader.node(&ast, None, 0)?;
     let Reader { body: instances, .. } = reader;
     let mut function = model.function.clone();
@@ -173,6 +181,8 @@ struct Reader<'a> {
     sizes: BTreeMap<String, Name>,
     /// What loop names begin with; the depth follows.
     prefix: String,
+    /// Values of the schedule's dimensions, as the added instance that came last has told them.
+    values: BTreeMap<usize, Expr>,
     /// Iterators of loops with one iteration, and their values.
     degenerate: BTreeMap<String, Expr>,
     body: BTreeMap<Name, Instance>,
@@ -282,6 +292,11 @@ impl Reader<'_> {
             return Err(fault::generation(format!("a call of something that is not a name: {call}")));
         };
         let Some(statement) = self.model.by_tuple(&tuple) else {
+            // The set library leaves out loops whose value follows from others: the instance tells what it is.
+            for (depth, arg) in args.iter().enumerate() {
+                let value = self.expr(arg)?;
+                self.values.insert(depth, value);
+            }
             return self.mapping.added(&tuple, &|depth| self.dimension(depth));
         };
         let iterators = args.iter().map(|arg| self.expr(arg)).collect::<Result<Vec<_>>>()?;
@@ -300,6 +315,9 @@ impl Reader<'_> {
 
     /// The value of the schedule's dimension of this depth.
     fn dimension(&self, depth: usize) -> Expr {
+        if let Some(value) = self.values.get(&depth) {
+            return value.clone();
+        }
         self.name(&format!("{}{depth}", self.prefix))
     }
 

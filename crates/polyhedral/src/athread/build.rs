@@ -25,6 +25,7 @@ enum Stage {
     Mapped,
     Copies,
     Waits,
+    Code,
 }
 
 /// The mark of what becomes one spawn.
@@ -33,6 +34,8 @@ pub(super) const KERNEL: &str = "kernel";
 pub(super) const THREADS: &str = "threads";
 /// The beginning of the mark above the place where buffers are declared.
 pub(super) const LOCAL: &str = "local ";
+/// The beginning of the tuples that tell the numbers of a tile.
+pub(super) const HERE: &str = "here_";
 /// The mark of the points of a tile.
 pub(super) const TILE: &str = "tile";
 
@@ -64,6 +67,11 @@ pub(super) fn copies(model: &Model, sized: &Sized) -> Result<Tree> {
 /// The tree with transfers and waits.
 pub(super) fn whole(model: &Model, sized: &Sized) -> Result<Tree> {
     at(model, sized, Stage::Waits)
+}
+
+/// The tree from which code is generated: each place of buffers also has an instance [`HERE`], which tells the numbers of the tile.
+pub(super) fn for_code(model: &Model, sized: &Sized) -> Result<Tree> {
+    at(model, sized, Stage::Code)
 }
 
 fn at(model: &Model, sized: &Sized, stage: Stage) -> Result<Tree> {
@@ -332,6 +340,10 @@ impl Builder<'_> {
         };
         let gets: Vec<&usize> = own.iter().filter(|k| kernel.groups[**k].get).collect();
         let puts: Vec<&usize> = own.iter().filter(|k| kernel.groups[**k].put).collect();
+        if self.stage >= Stage::Code {
+            before
+                .push(format!("{HERE}{number}_{level}_{}", part.map_or("all".to_owned(), |p| p.to_string())));
+        }
         before.extend(gets.iter().map(|k| format!("get_{}", suffix(k))));
         after.extend(puts.iter().map(|k| format!("put_{}", suffix(k))));
         if waits {

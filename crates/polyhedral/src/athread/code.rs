@@ -182,6 +182,9 @@ impl Mapping for Mapper<'_> {
     }
 
     fn added(&self, tuple: &str, at: &dyn Fn(usize) -> Expr) -> Result<Vec<Stmt>> {
+        if tuple.starts_with(build::HERE) {
+            return Ok(Vec::new());
+        }
         let unknown = || fault::generation(format!("`{tuple}` is not a statement of the function"));
         let (tuple, number) = match tuple.split_once("__k") {
             Some((tuple, number)) => (tuple, number.parse::<usize>().ok()),

@@ -328,7 +328,7 @@ fn joined(model: &Model, dependences: &[Dependence], a: &Kernel, b: &Kernel) -> 
                 }
             }
         }
-        if !related && !share(model, a, b) {
+        if !related {
             continue;
         }
         let filter = SetText::new(left.union(&right).map_err(fault::library)?.to_string());
@@ -347,15 +347,6 @@ fn joined(model: &Model, dependences: &[Dependence], a: &Kernel, b: &Kernel) -> 
 
 fn model_domain(model: &Model) -> isl::Result<UnionSet> {
     UnionSet::of(&model.ctx, model.statements.iter().map(|s| &s.domain))?.intersect_params(&model.context)
-}
-
-/// Whether two kernels touch a common array.
-fn share(model: &Model, a: &Kernel, b: &Kernel) -> bool {
-    let arrays = |kernel: &Kernel| -> std::collections::BTreeSet<loops::Name> {
-        let statements = kernel.parts.iter().flat_map(|p| &p.statements);
-        statements.flat_map(|k| model.statements[*k].accesses.iter().map(|t| t.array.clone())).collect()
-    };
-    !arrays(a).is_disjoint(&arrays(b))
 }
 
 /// Whether there is a kernel.

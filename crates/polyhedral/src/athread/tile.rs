@@ -421,10 +421,20 @@ impl Search<'_> {
         parallel.chain(inner).collect()
     }
 
+    /// Cores that have a tile.
+    fn active(&self, sizes: &[i64]) -> f64 {
+        let mut active = 1;
+        for (k, (n, size)) in self.parallel.iter().zip(sizes).enumerate() {
+            active *= ceil(*n, *size).min(self.grid.get(k).copied().unwrap_or(1));
+        }
+        active as f64
+    }
+
     fn groups_cost(&self, part: Option<usize>, sizes: &[i64], own: &[i64]) -> f64 {
         let all: Vec<i64> = sizes.iter().chain(own).copied().collect();
         let rounds = self.rounds(part, sizes, own);
-        let cores: f64 = self.grid.iter().product::<i64>() as f64;
+        // Memory is shared by the cores that use it; one alone gets no more than an eighth.
+        let cores = self.active(sizes).max(8.0);
         let mut seconds = 0.0;
         for shape in self.shapes.iter().filter(|s| s.group.part == part) {
             let extents = shape.extents(&all);
@@ -449,7 +459,7 @@ impl Search<'_> {
             s.assign.update.is_some() && s.loops.len() >= 3
         });
         // A row of a tile costs a few cycles beside its points.
-        let per_point = if contracts { 0.3 } else { 2.0 } * statements.len() as f64;
+        let per_point = if contracts { 0.3 } else { 1.5 } * statements.len() as f64;
         let last = own.last().or(sizes.last()).copied().unwrap_or(1) as f64;
         rounds * points * (per_point + 4.0 / last) * CYCLE
     }

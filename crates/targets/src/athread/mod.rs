@@ -4,6 +4,7 @@
 //! spawn on the host and a function of the slave file, whose parallel loops are this core's iteration, with barriers between them.
 
 mod chip;
+mod contraction;
 mod cost;
 mod expr;
 mod host;

@@ -3,6 +3,7 @@
 use loops::{Copy, CopyKind, Diagnostic, Elem, Expr, Function, Loop, LoopKind, Name, Stmt, Storage};
 
 use super::chip::Chip;
+use super::contraction;
 use super::cost::{self, LOOP};
 use super::expr::{Binding, HOOKS, MACROS, Scope, c_type, invalid, print, update};
 use super::kernel::{self, Kernel};
@@ -26,6 +27,7 @@ pub(super) fn file(functions: &[&Function], header: &str, chip: &Chip) -> Result
                 next: 0,
                 used: 0,
                 replies: vec![],
+                fresh: vec![],
             };
             writer.kernel(&kernel)?;
             bytes = bytes.max(writer.used);
@@ -68,6 +70,8 @@ struct Writer<'a> {
     next: i64,
     used: i64,
     replies: Vec<Name>,
+    /// Buffers that are declared in the block around the current tile: nothing of them is used after it.
+    fresh: Vec<Name>,
 }
 
 impl Writer<'_> {
@@ -270,10 +274,15 @@ impl Writer<'_> {
                 self.line(&self.chip.wait(tag));
                 Ok(())
             }
-            Stmt::Block { body, .. } => {
+            Stmt::Block { mark, body } => {
+                let before = self.fresh.clone();
+                if mark.is_none() {
+                    self.fresh = used_once(body);
+                }
                 self.open("{");
                 self.block(body)?;
                 self.close();
+                self.fresh = before;
                 Ok(())
             }
             Stmt::If { cond, then, otherwise } => {
@@ -311,6 +320,18 @@ impl Writer<'_> {
     }
 
     fn loop_(&mut self, l: &Loop) -> Result<(), Diagnostic> {
+        if let Some(contraction) = contraction::find(&self.scope, l) {
+            let mut scope = self.scope.clone();
+            let fresh = self.fresh.clone();
+            if let Some(lines) = contraction::code(&mut scope, &contraction, &fresh) {
+                self.open("{");
+                for line in &lines {
+                    self.line(line);
+                }
+                self.close();
+                return Ok(());
+            }
+        }
         let (lower, upper) = (self.scope.text(&l.lower)?, self.scope.text(&l.upper)?);
         let innermost = l.body.iter().all(|s| matches!(s, Stmt::Assign(_)));
         let scope = self.scope.clone();
@@ -414,6 +435,24 @@ impl Writer<'_> {
         }
         Ok(())
     }
+}
+
+/// The buffers that a block declares for the one tile in it: brought in before it, not brought out, and used by nothing else.
+fn used_once(body: &[Stmt]) -> Vec<Name> {
+    let tiles = body.iter().filter(|s| matches!(s, Stmt::Block { mark: Some(_), .. })).count();
+    let others = body.iter().any(|s| matches!(s, Stmt::Loop(_) | Stmt::If { .. } | Stmt::Assign(_)));
+    let nested = body.iter().any(|s| matches!(s, Stmt::Block { mark: None, .. }));
+    if tiles != 1 || others || nested {
+        return Vec::new();
+    }
+    let out = |name: &Name| {
+        body.iter().any(|s| matches!(s, Stmt::Copy(c) if c.kind == CopyKind::Put && c.from.array == *name))
+    };
+    let declared = body.iter().filter_map(|s| match s {
+        Stmt::Local(local) => Some(&local.name),
+        _ => None,
+    });
+    declared.filter(|name| !out(name)).cloned().collect()
 }
 
 /// A constant that an extent never exceeds.

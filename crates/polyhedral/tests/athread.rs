@@ -1,0 +1,57 @@
+//! Mapping to cores with local memory: the tree after each module, and that the mapped program computes the same.
+
+mod common;
+
+use loops::Program;
+use polyhedral::athread::{Grid, Options, map};
+
+fn refused(diagnostic: &loops::Diagnostic) -> String {
+    let notes = diagnostic.notes.iter().map(|n| format!("  note: {n}"));
+    std::iter::once(diagnostic.to_string()).chain(notes).collect::<Vec<_>>().join("\n") + "\n"
+}
+
+#[test]
+fn the_tree_after_each_module() {
+    golden::check("polyhedral/athread", "loops", "out", |case| {
+        let function = common::function(&case.input);
+        match map(&function, &Options::default()) {
+            Err(diagnostic) => refused(&diagnostic),
+            Ok(mapped) => {
+                let stages: String =
+                    mapped.stages.iter().map(|(name, tree)| format!("# {name}\n{tree}\n")).collect();
+                let notes: String = mapped.notes.iter().map(|note| format!("// {note}\n")).collect();
+                format!("{notes}{stages}{}", Program { functions: vec![mapped.function] })
+            }
+        }
+    });
+}
+
+/// Small local memories and few cores, so that small sizes have several tiles and rounds.
+#[test]
+fn mapped_kernels_compute_the_same() {
+    let mut kernels = 0;
+    for (k, case) in golden::cases("polyhedral/optimize", "loops").into_iter().enumerate() {
+        let function = common::function(&case.input);
+        {
+            let (grid, ldm) = if k % 3 == 2 { (Grid::Line(3), 4096) } else { (Grid::Plane(2, 2), 1024) };
+            let options = Options { grid, ldm, ..Options::default() };
+            match map(&function, &options) {
+                Ok(mapped) => {
+                    kernels += 1;
+                    let report = loops::validate(&mapped.function);
+                    assert!(
+                        report.is_valid(),
+                        "{}: {report:?}\n{}",
+                        case.name,
+                        Program { functions: vec![mapped.function] }
+                    );
+                    common::same_results(&function, &mapped.function, &[0, 1, 7]);
+                }
+                Err(diagnostic) => {
+                    assert!(diagnostic.code.0.starts_with("P0"), "{}: {diagnostic}", case.name)
+                }
+            }
+        }
+    }
+    assert!(kernels >= 20, "only {kernels} mappings of the kernels went through");
+}
