@@ -7,12 +7,15 @@
 
 pub mod attribute;
 pub mod evaluate;
+pub mod generate;
 pub mod graph;
 pub mod infer;
 pub mod model;
 pub mod onnx;
 pub mod operators;
+pub mod plan;
 pub mod schema;
+pub mod simplify;
 pub mod tensor;
 pub mod text;
 pub mod types;

@@ -47,8 +47,13 @@ pub enum Command {
     Bench(Bench),
     /// Put random programs through every stage and compare the results.
     Fuzz(Fuzz),
+<<<<<<< HEAD
     /// Let Coq prove that the loops of a program compute what it says; or write the certificate.
     Prove(Prove),
+=======
+    /// Write a model in a well-known shape with random weights as an ONNX file, or list them.
+    Generate(Generate),
+>>>>>>> 1c778ce (Models to C: plans over one arena, a function that calls kernels, run and compile of models, generators; constants folded, equal nodes merged)
     /// Format functional programs.
     Fmt(Fmt),
     /// Evaluate an expression over integer sets and maps.
@@ -206,7 +211,14 @@ pub struct Compile {
     /// Stage to print instead of C.
     #[arg(long, value_enum)]
     pub emit: Option<Stage>,
+<<<<<<< HEAD
     /// Write to a file (whole or not at all) instead of the standard output; for athread to a folder.
+=======
+    /// Value of a named extent of a model's inputs; may be given several times.
+    #[arg(long = "size", value_name = "NAME=NUMBER", value_parser = size)]
+    pub sizes: Vec<(String, i64)>,
+    /// Write to a file (whole or not at all) instead of the standard output.
+>>>>>>> 1c778ce (Models to C: plans over one arena, a function that calls kernels, run and compile of models, generators; constants folded, equal nodes merged)
     #[arg(short, long, value_name = "OUT")]
     pub output: Option<PathBuf>,
 }
@@ -263,6 +275,30 @@ pub struct Run {
     /// Time limit of the compiled program.
     #[arg(long, value_name = "SECONDS", default_value_t = 600, value_parser = clap::value_parser!(u64).range(1..=1_000_000))]
     pub timeout: u64,
+}
+
+/// `lozenge generate`
+#[derive(Args, Debug)]
+#[command(after_help = "\
+Examples:
+  lozenge generate                               the models there are
+  lozenge generate resnet50 -o resnet50.onnx
+  lozenge generate chain --nodes 100000 -o chain.onnx")]
+pub struct Generate {
+    /// Name of the model; all names if absent.
+    pub model: Option<String>,
+    /// The same structure, narrow and shallow, on small inputs.
+    #[arg(long)]
+    pub small: bool,
+    /// Nodes of the synthetic models.
+    #[arg(long, value_name = "N", default_value_t = 1000)]
+    pub nodes: usize,
+    /// Seed of the weights.
+    #[arg(long, default_value_t = 1)]
+    pub seed: u64,
+    /// Write to a file (whole or not at all); the textual form goes to the standard output otherwise.
+    #[arg(short, long, value_name = "OUT.onnx")]
+    pub output: Option<PathBuf>,
 }
 
 /// `lozenge explain`

@@ -6,6 +6,7 @@
 pub mod athread;
 pub mod c;
 pub mod c_print;
+pub mod model;
 pub mod openmp;
 pub mod quick;
 

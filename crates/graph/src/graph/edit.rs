@@ -7,6 +7,7 @@ use loops::Name;
 
 use super::{Graph, Node, NodeId, Operator, Producer, Slot, Use, Value, ValueId};
 use crate::attribute::{Attribute, AttributeValue};
+use crate::onnx::Role;
 use crate::tensor::Tensor;
 use crate::types::{Dim, ValueType};
 
@@ -187,6 +188,14 @@ impl Graph {
         value.ty = Some(ty.into());
         value.declared = true;
         value.stale = true;
+    }
+
+    /// Takes back what the model says of a value's type, so that inference finds it anew.
+    pub fn forget_type(&mut self, id: ValueId) {
+        self.origin = None;
+        let value = self.value_entry(id);
+        (value.ty, value.declared, value.stale) = (None, false, true);
+        value.records.retain(|(role, _)| *role != Role::Info);
     }
 
     /// Notes what inference found of the value's type; a type that is part of the model stays as it is in the file.

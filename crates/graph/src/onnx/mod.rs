@@ -15,6 +15,7 @@ mod write;
 
 pub use read::read;
 pub use write::write;
+pub(crate) use write::attribute_bytes;
 
 use bytes::Bytes;
 use loops::{Code, Diagnostic, Name};

@@ -38,6 +38,15 @@ pub fn write(model: &Model) -> Vec<u8> {
     out
 }
 
+/// The attributes of a node as bytes, in the order of their names: equal for equal attributes.
+pub(crate) fn attribute_bytes(node: &Node) -> Vec<u8> {
+    let mut attributes: Vec<&Attribute> = node.attributes.iter().collect();
+    attributes.sort_by(|a, b| a.name.cmp(&b.name));
+    let mut out = Vec::new();
+    attributes.into_iter().for_each(|a| out.message(5, |out| attribute(out, a)));
+    out
+}
+
 /// The bytes of a model with every part written anew, in the order of field numbers.
 fn canonical(out: &mut Vec<u8>, model: &Model) {
     out.int(1, model.ir_version);

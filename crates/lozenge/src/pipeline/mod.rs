@@ -7,6 +7,7 @@ pub mod athread;
 mod c;
 mod certificate;
 mod functional;
+pub mod graph;
 
 use ::functional::{Checked, Definition};
 use cfront::CFile;

@@ -1,0 +1,476 @@
+//! Plans: a model at known extents as a list of calls of functional programs over planned memory.
+//!
+//! Each distinct call of an operator becomes one [`Kernel`]; the steps call kernels on places. Results that live only inside the model share
+//! one arena: a place is used again when its last reader has run. Results that only rearrange nothing (`Reshape`, …) are the same place.
+//! What becomes of a plan (loops, C) is a matter of the command.
+
+use std::collections::{BTreeMap, HashMap};
+
+use functional::Definition;
+use loops::{Code, Diagnostic, Name, Size};
+
+use crate::graph::{Graph, NodeId, Producer, ValueId};
+use crate::infer::label;
+use crate::model::Model;
+use crate::operators::{self, Call, Operand, carrier};
+use crate::tensor::Tensor;
+use crate::types::{Dim, ElementType, TensorType, ValueType};
+
+/// Places begin at multiples of this many bytes.
+pub const ALIGNMENT: usize = 64;
+/// A model whose memory would be larger is refused.
+const MAX_BYTES: usize = 1 << 40;
+
+/// A distinct call: a program with its parameters and results.
+#[derive(Clone, Debug)]
+pub struct Kernel {
+    /// The program, by a name that no other has.
+    pub definition: Definition,
+    /// The operator, for comments.
+    pub operator: String,
+    /// Type of each result.
+    pub results: Vec<(ElementType, Vec<usize>)>,
+}
+
+/// Where data are.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub enum Place {
+    /// The input of the model with this number (of those that are not parameters).
+    Input(usize),
+    /// The output with this number.
+    Output(usize),
+    /// The parameters, from this byte.
+    Parameters(usize),
+    /// The arena, from this byte.
+    Arena(usize),
+}
+
+/// A call of a kernel.
+#[derive(Clone, Debug)]
+pub struct Step {
+    /// Which kernel.
+    pub kernel: usize,
+    /// Its arguments.
+    pub arguments: Vec<Place>,
+    /// Its results.
+    pub results: Vec<Place>,
+    /// The node, for comments.
+    pub node: String,
+}
+
+/// An input or output of the model.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Port {
+    /// Its name in the model.
+    pub name: Name,
+    /// Type of its elements.
+    pub elem: ElementType,
+    /// Its extents.
+    pub dims: Vec<usize>,
+}
+
+impl Port {
+    /// Bytes of the carried form (what programs and C have).
+    pub fn bytes(&self) -> usize {
+        carried_bytes(self.elem, &self.dims).unwrap_or(0)
+    }
+}
+
+/// A model as calls over planned memory.
+#[derive(Clone, Debug)]
+pub struct Plan {
+    /// The name of the graph.
+    pub name: Name,
+    /// Distinct calls.
+    pub kernels: Vec<Kernel>,
+    /// Calls in order.
+    pub steps: Vec<Step>,
+    /// Copies after the last step: from, to, number of bytes.
+    pub copies: Vec<(Place, Place, usize)>,
+    /// Inputs that the caller gives.
+    pub inputs: Vec<Port>,
+    /// Outputs.
+    pub outputs: Vec<Port>,
+    /// The parameters that are read, at their places: offset, name, tensor in carried form.
+    pub parameters: Vec<(usize, Name, loops::Tensor)>,
+    /// Bytes of all parameters.
+    pub parameter_bytes: usize,
+    /// Bytes of the arena.
+    pub arena_bytes: usize,
+}
+
+/// Gives named extents of the inputs numbers, and infers all types again.
+///
+/// # Errors
+/// `G0401` if an extent of an input is still unknown, or a name is not one of an extent; `G0301` if types contradict each other.
+pub fn bind(model: &mut Model, sizes: &BTreeMap<Name, i64>) -> Result<(), Diagnostic> {
+    let graph = &mut model.graph;
+    let mut used: Vec<Name> = Vec::new();
+    let mut missing: Vec<String> = Vec::new();
+    for id in graph.inputs().to_vec() {
+        let value = graph.value(id);
+        let Some(ValueType::Tensor(ty)) = value.ty().cloned() else {
+            let ty = value.ty().map_or("unknown".to_owned(), ToString::to_string);
+            return Err(Diagnostic::general(Code("G0402"), format!("the input `{}` is of type {ty}", value.name()))
+                .help("inputs are tensors of f32, f64, i32, i64 or bool"));
+        };
+        let Some(shape) = ty.shape else {
+            return Err(Diagnostic::general(
+                Code("G0401"),
+                format!("the input `{}` has a shape of unknown rank", value.name()),
+            ));
+        };
+        let mut bound = Vec::new();
+        for dim in shape {
+            bound.push(match &dim {
+                Dim::Known(_) => dim,
+                Dim::Symbolic(size) => {
+                    used.extend(size.params());
+                    let at = |name: &Name| sizes.get(name).copied();
+                    match size.as_param() {
+                        Some(name) if at(name).is_some() => Dim::Known(at(name).unwrap_or(0)),
+                        _ => {
+                            missing.push(format!("{size}"));
+                            dim
+                        }
+                    }
+                }
+                Dim::Unknown => {
+                    missing.push(format!("? of `{}`", value.name()));
+                    dim
+                }
+            });
+        }
+        graph.declare(id, TensorType { elem: ty.elem, shape: Some(bound) });
+    }
+    missing.sort();
+    missing.dedup();
+    if let Some(first) = missing.first() {
+        return Err(Diagnostic::general(Code("G0401"), format!("extents of inputs are not known: {}", missing.join(", ")))
+            .help(format!("give each a number: --size {}=1", first.trim_start_matches("? of ").trim_matches('`'))));
+    }
+    if let Some(name) = sizes.keys().find(|name| !used.contains(name)) {
+        return Err(Diagnostic::general(Code("G0401"), format!("no input has an extent `{name}`")));
+    }
+    // Declared types speak of names that are numbers now.
+    let declared: Vec<ValueId> = graph.values().filter(|(_, v)| v.is_declared()).map(|(id, _)| id).collect();
+    for id in declared {
+        if graph.value(id).producer() != Producer::Input {
+            graph.forget_type(id);
+        }
+    }
+    crate::infer::infer(model)
+}
+
+/// Bytes of a tensor in carried form.
+fn carried_bytes(elem: ElementType, dims: &[usize]) -> Option<usize> {
+    let count = dims.iter().try_fold(1usize, |n, d| n.checked_mul(*d))?;
+    count.checked_mul(carrier(elem)?.bytes()).filter(|b| *b <= MAX_BYTES)
+}
+
+/// Plans a model whose types are all known.
+///
+/// # Errors
+/// `G0402` if a value has no known type, or one that programs lack; `G0403` if the model needs more memory than any machine has; `G0501` and
+/// others for operators without a program, with the node.
+pub fn plan(model: &Model) -> Result<Plan, Diagnostic> {
+    Planner::new(model).run()
+}
+
+struct Planner<'a> {
+    graph: &'a Graph,
+    opset: i64,
+    plan: Plan,
+    /// Which value each value is the same data as.
+    root: HashMap<ValueId, ValueId>,
+    /// Places of roots.
+    places: HashMap<ValueId, Place>,
+    kernels: HashMap<String, usize>,
+    /// The step after which each root is not read any more.
+    last: HashMap<ValueId, usize>,
+    arena: Arena,
+}
+
+impl<'a> Planner<'a> {
+    fn new(model: &'a Model) -> Planner<'a> {
+        let name = model.graph.name.clone();
+        Planner {
+            graph: &model.graph,
+            opset: model.opset(),
+            plan: Plan {
+                name,
+                kernels: Vec::new(),
+                steps: Vec::new(),
+                copies: Vec::new(),
+                inputs: Vec::new(),
+                outputs: Vec::new(),
+                parameters: Vec::new(),
+                parameter_bytes: 0,
+                arena_bytes: 0,
+            },
+            root: HashMap::new(),
+            places: HashMap::new(),
+            kernels: HashMap::new(),
+            last: HashMap::new(),
+            arena: Arena::default(),
+        }
+    }
+
+    fn port(&self, id: ValueId) -> Result<Port, Diagnostic> {
+        let value = self.graph.value(id);
+        let known = value.tensor_type().and_then(|t| Some((t.elem, t.known_shape()?)));
+        let Some((elem, dims)) = known else {
+            let ty = value.ty().map_or("unknown".to_owned(), ToString::to_string);
+            return Err(Diagnostic::general(Code("G0402"), format!("the type of `{}` is not known: {ty}", value.name()))
+                .note("code is made for one size: all extents follow from those of the inputs"));
+        };
+        if carrier(elem).is_none() {
+            return Err(Diagnostic::general(
+                Code("G0402"),
+                format!("`{}` has elements of type {elem}, which programs lack", value.name()),
+            ));
+        }
+        let port = Port { name: value.name().clone(), elem, dims };
+        if carried_bytes(elem, &port.dims).is_none() {
+            return Err(Diagnostic::general(Code("G0403"), format!("`{}` is larger than any memory", value.name())));
+        }
+        Ok(port)
+    }
+
+    fn root(&self, id: ValueId) -> ValueId {
+        self.root.get(&id).copied().unwrap_or(id)
+    }
+
+    fn run(mut self) -> Result<Plan, Diagnostic> {
+        for id in self.graph.inputs() {
+            if self.graph.value(*id).initializer().is_none() {
+                let port = self.port(*id)?;
+                self.places.insert(*id, Place::Input(self.plan.inputs.len()));
+                self.plan.inputs.push(port);
+            }
+        }
+        let order: Vec<NodeId> = self.graph.order().collect();
+        let calls = order.iter().map(|id| self.call(*id)).collect::<Result<Vec<_>, _>>()?;
+        // The last reader of each place; outputs are read after the last step.
+        for (at, (_, meaning)) in calls.iter().enumerate() {
+            if meaning.view.is_none() {
+                for input in self.arguments(order[at], meaning) {
+                    self.last.insert(self.root(input), at);
+                }
+            }
+        }
+        // A result that is an output is made where the caller wants it, unless another output is the same.
+        for (k, id) in self.graph.outputs().iter().enumerate() {
+            let port = self.port(*id)?;
+            let root = self.root(*id);
+            self.last.insert(root, usize::MAX);
+            if matches!(self.graph.value(root).producer(), Producer::Node(..)) {
+                self.places.entry(root).or_insert(Place::Output(k));
+            }
+            self.plan.outputs.push(port);
+        }
+        for (at, (id, (_, meaning))) in order.iter().zip(&calls).enumerate() {
+            if meaning.view.is_none() {
+                self.step(*id, meaning, at)?;
+            }
+        }
+        for (k, id) in self.graph.outputs().iter().enumerate() {
+            let from = self.place(self.root(*id))?;
+            if from != Place::Output(k) {
+                let bytes = self.plan.outputs[k].bytes();
+                self.plan.copies.push((from, Place::Output(k), bytes));
+            }
+        }
+        self.plan.arena_bytes = self.arena.size;
+        if self.plan.arena_bytes > MAX_BYTES {
+            return Err(Diagnostic::general(Code("G0403"), "the model needs more memory than any machine has"));
+        }
+        Ok(self.plan)
+    }
+
+    /// The meaning of a node at its types; views are noted.
+    fn call(&mut self, id: NodeId) -> Result<(NodeId, operators::Meaning), Diagnostic> {
+        let graph = self.graph;
+        let node = graph.node(id);
+        let at_node = |d: Diagnostic| {
+            let note = format!("at {}", label(graph, id));
+            d.note(note)
+        };
+        if !node.captures().is_empty() || node.has_subgraphs() {
+            return Err(at_node(Diagnostic::general(Code("G0404"), format!("`{}` has subgraphs", node.op()))
+                .help("branches and loops are not translated to C")));
+        }
+        let mut inputs = Vec::with_capacity(node.inputs().len());
+        for input in node.inputs() {
+            inputs.push(match input {
+                None => None,
+                Some(input) => {
+                    let port = self.port(*input).map_err(at_node)?;
+                    Some(Operand {
+                        elem: port.elem,
+                        shape: port.dims.iter().map(|d| Size::constant(*d as i64)).collect(),
+                        constant: graph.constant(*input),
+                    })
+                }
+            });
+        }
+        let outputs = node.outputs().len();
+        let call = Call { op: node.op(), opset: self.opset, attributes: node.attributes(), inputs, outputs };
+        let meaning = operators::meaning(&call).map_err(at_node)?;
+        if let (Some(k), [Some(output)]) = (meaning.view, node.outputs())
+            && let Some(input) = node.input(k)
+        {
+            let root = self.root(input);
+            self.root.insert(*output, root);
+            return Ok((id, meaning));
+        }
+        Ok((id, operators::Meaning { view: None, ..meaning }))
+    }
+
+    fn arguments(&self, id: NodeId, meaning: &operators::Meaning) -> Vec<ValueId> {
+        meaning.arguments.iter().filter_map(|k| self.graph.node(id).input(*k)).collect()
+    }
+
+    /// Where a root is; parameters get their place when they are first read.
+    fn place(&mut self, root: ValueId) -> Result<Place, Diagnostic> {
+        if let Some(place) = self.places.get(&root) {
+            return Ok(*place);
+        }
+        let value = self.graph.value(root);
+        let tensor: Option<&Tensor> = self.graph.constant(root).or(value.initializer());
+        let Some(carried) = tensor.and_then(operators::decode) else {
+            let message = format!("the elements of `{}` are not at hand", value.name());
+            return Err(Diagnostic::general(Code("G0402"), message));
+        };
+        let bytes = carried_bytes(tensor.map_or(ElementType::F32, |t| t.elem), &carried.shape).unwrap_or(0);
+        let place = Place::Parameters(self.plan.parameter_bytes);
+        self.plan.parameters.push((self.plan.parameter_bytes, value.name().clone(), carried));
+        self.plan.parameter_bytes += aligned(bytes);
+        self.places.insert(root, place);
+        Ok(place)
+    }
+
+    fn step(&mut self, id: NodeId, meaning: &operators::Meaning, at: usize) -> Result<(), Diagnostic> {
+        let node = self.graph.node(id);
+        let read = self.arguments(id, meaning);
+        let mut arguments = Vec::with_capacity(read.len());
+        for input in &read {
+            arguments.push(self.place(self.root(*input))?);
+        }
+        let mut results = Vec::new();
+        let mut scratch = Vec::new();
+        for (k, result) in meaning.results.iter().enumerate() {
+            let dims: Option<Vec<usize>> =
+                result.shape.iter().map(|s| usize::try_from(s.as_constant()?).ok()).collect();
+            let bytes = dims.as_ref().and_then(|d| carried_bytes(result.elem, d));
+            let Some(bytes) = bytes else {
+                return Err(Diagnostic::general(Code("G0403"), format!("result {k} of {} has no size", label(self.graph, id))));
+            };
+            let place = match node.output(k) {
+                Some(output) => match self.places.get(&output) {
+                    Some(place) => *place,
+                    None => {
+                        let place = Place::Arena(self.arena.take(aligned(bytes)));
+                        self.places.insert(output, place);
+                        // A result that nobody reads is free after this step.
+                        self.last.entry(output).or_insert(at);
+                        place
+                    }
+                },
+                None => {
+                    let offset = self.arena.take(aligned(bytes));
+                    scratch.push((offset, aligned(bytes)));
+                    Place::Arena(offset)
+                }
+            };
+            results.push(place);
+        }
+        let kernel = self.kernel(id, meaning);
+        self.plan.steps.push(Step { kernel, arguments, results, node: label(self.graph, id) });
+        scratch.into_iter().for_each(|(offset, bytes)| self.arena.give(offset, bytes));
+        let mut done: Vec<ValueId> = read.iter().map(|v| self.root(*v)).collect();
+        done.extend(node.outputs().iter().flatten());
+        done.sort_unstable();
+        done.dedup();
+        for root in done {
+            if self.last.get(&root) == Some(&at)
+                && let Some(Place::Arena(offset)) = self.places.get(&root)
+            {
+                let port = self.port(root)?;
+                self.arena.give(*offset, aligned(port.bytes()));
+            }
+        }
+        Ok(())
+    }
+
+    fn kernel(&mut self, id: NodeId, meaning: &operators::Meaning) -> usize {
+        let key = functional::print::definition(&meaning.definition);
+        if let Some(known) = self.kernels.get(&key) {
+            return *known;
+        }
+        let number = self.plan.kernels.len();
+        let mut definition = meaning.definition.clone();
+        definition.name = format!("{}_{number}", definition.name).into();
+        let results = meaning.results.iter().map(|r| {
+            let dims = r.shape.iter().map(|s| s.as_constant().and_then(|n| usize::try_from(n).ok()).unwrap_or(0));
+            (r.elem, dims.collect())
+        });
+        self.plan.kernels.push(Kernel {
+            definition,
+            operator: self.graph.node(id).op().to_string(),
+            results: results.collect(),
+        });
+        self.kernels.insert(key, number);
+        number
+    }
+}
+
+fn aligned(bytes: usize) -> usize {
+    bytes.max(1).next_multiple_of(ALIGNMENT)
+}
+
+/// Memory that is handed out and given back: the first gap that is large enough, neighbours joined.
+#[derive(Default)]
+struct Arena {
+    /// Free gaps: offset and length.
+    gaps: BTreeMap<usize, usize>,
+    size: usize,
+}
+
+impl Arena {
+    fn take(&mut self, bytes: usize) -> usize {
+        // The smallest gap that fits leaves the large ones whole.
+        let fitting = self.gaps.iter().filter(|(_, length)| **length >= bytes).min_by_key(|(_, length)| **length);
+        if let Some((offset, length)) = fitting.map(|(o, l)| (*o, *l)) {
+            self.gaps.remove(&offset);
+            if length > bytes {
+                self.gaps.insert(offset + bytes, length - bytes);
+            }
+            return offset;
+        }
+        // A gap at the end grows.
+        if let Some((offset, length)) = self.gaps.last_key_value().map(|(o, l)| (*o, *l))
+            && offset + length == self.size
+        {
+            self.gaps.remove(&offset);
+            self.size = offset.saturating_add(bytes);
+            return offset;
+        }
+        let offset = self.size;
+        self.size = offset.saturating_add(bytes);
+        offset
+    }
+
+    fn give(&mut self, mut offset: usize, mut bytes: usize) {
+        if let Some((before, length)) = self.gaps.range(..offset).next_back().map(|(o, l)| (*o, *l))
+            && before + length == offset
+        {
+            self.gaps.remove(&before);
+            (offset, bytes) = (before, bytes + length);
+        }
+        if let Some(length) = self.gaps.remove(&(offset + bytes)) {
+            bytes += length;
+        }
+        self.gaps.insert(offset, bytes);
+    }
+}

@@ -1,0 +1,267 @@
+//! Graphs without what nobody needs: dead nodes, the same computed twice, and what depends on constants alone.
+//!
+//! Constants are computed by the operators' own programs ([`crate::operators`]). Operators that are random are never computed ahead and
+//! never merged, nor is anything of a domain that is not the standard one (nobody knows what it does), nor nodes with subgraphs.
+//! Each pass is linear in the size of the graph. Names and types of the graph's outputs stay.
+
+use std::collections::HashMap;
+
+use bytes::Bytes;
+use loops::Name;
+
+use crate::graph::{Graph, Node, NodeId, Producer, ValueId};
+use crate::model::Model;
+use crate::operators;
+use crate::schema;
+use crate::tensor::{Storage, Tensor};
+use crate::types::{Dim, ElementType};
+
+/// What a pass did.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Simplified {
+    /// Nodes that were removed because nobody uses their results.
+    pub dead: usize,
+    /// Nodes and parameters that were merged with an equal one.
+    pub merged: usize,
+    /// Nodes whose results became parameters.
+    pub folded: usize,
+}
+
+impl std::ops::AddAssign for Simplified {
+    fn add_assign(&mut self, other: Simplified) {
+        self.dead += other.dead;
+        self.merged += other.merged;
+        self.folded += other.folded;
+    }
+}
+
+/// What [`fold`] may compute.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct FoldOptions {
+    /// Parameters count as constants (they are, unless they are inputs too).
+    pub parameters: bool,
+    /// A result larger than its inputs is computed only up to this many bytes.
+    pub growth: usize,
+    /// `Constant` nodes become parameters.
+    pub constants: bool,
+}
+
+impl Default for FoldOptions {
+    fn default() -> FoldOptions {
+        FoldOptions { parameters: true, growth: 64 << 10, constants: true }
+    }
+}
+
+/// All passes: constants, equal nodes, dead nodes.
+pub fn simplify(model: &mut Model, options: &FoldOptions) -> Simplified {
+    let mut done = fold(model, options);
+    done += merge_equal(&mut model.graph);
+    done += remove_dead(&mut model.graph);
+    done
+}
+
+/// Removes nodes whose results nobody uses, and parameters that nobody reads.
+pub fn remove_dead(graph: &mut Graph) -> Simplified {
+    let mut dead = 0;
+    let mut next = graph.reverse_order().next();
+    while let Some(id) = next {
+        next = graph.previous(id);
+        let used = |v: &ValueId| graph.value(*v).use_count() > 0 || graph.value(*v).is_output();
+        if !graph.node(id).outputs().iter().flatten().any(used) {
+            graph.remove_node(id);
+            dead += 1;
+        }
+    }
+    let unused: Vec<ValueId> = graph
+        .initializers()
+        .map(|(id, _)| id)
+        .filter(|id| graph.value(*id).producer() == Producer::Initializer)
+        .collect();
+    for id in unused {
+        graph.remove_value_if_unused(id);
+    }
+    Simplified { dead, ..Simplified::default() }
+}
+
+/// Whether two calls with the same inputs are sure to give the same results, and the same each time.
+pub fn is_deterministic(node: &Node, opset: i64) -> bool {
+    node.op().is_standard()
+        && !node.has_subgraphs()
+        && !is_random(node, opset)
+        && schema::lookup("", &node.op().name, opset).is_some()
+}
+
+fn is_random(node: &Node, opset: i64) -> bool {
+    let marked = schema::lookup("", &node.op().name, opset).is_some_and(|s| s.random);
+    // Dropout is random in training, which an input or (in old versions) an attribute asks for.
+    marked || (node.op().is("Dropout") && (node.input(2).is_some() || opset < 7))
+}
+
+/// What two nodes must share to be equal.
+#[derive(PartialEq, Eq, Hash)]
+struct Key {
+    op: Name,
+    inputs: Vec<Option<ValueId>>,
+    outputs: usize,
+    attributes: Vec<u8>,
+}
+
+/// Merges nodes of the same operator with the same inputs and attributes, and parameters with the same elements.
+pub fn merge_equal(graph: &mut Graph) -> Simplified {
+    let mut merged = merge_parameters(graph);
+    let mut known: HashMap<Key, NodeId> = HashMap::new();
+    let mut next = graph.order().next();
+    while let Some(id) = next {
+        next = graph.next(id);
+        let node = graph.node(id);
+        // The newest version is enough to know what is random: no operator ceased to be.
+        if !is_deterministic(node, i64::MAX) {
+            continue;
+        }
+        let key = Key {
+            op: node.op().name.clone(),
+            inputs: node.inputs().to_vec(),
+            outputs: node.outputs().len(),
+            attributes: crate::onnx::attribute_bytes(node),
+        };
+        let Some(first) = known.get(&key).copied() else {
+            known.insert(key, id);
+            continue;
+        };
+        let pairs: Vec<(Option<ValueId>, Option<ValueId>)> =
+            node.outputs().iter().copied().zip(graph.node(first).outputs().iter().copied()).collect();
+        let possible = pairs.iter().all(|pair| match pair {
+            (None, _) => true,
+            (Some(old), Some(new)) => {
+                let by_name = |v: ValueId| graph.value(v).is_output() || graph.is_captured(v);
+                !(by_name(*old) && by_name(*new))
+            }
+            (Some(_), None) => false,
+        });
+        if !possible {
+            continue;
+        }
+        for (old, new) in pairs {
+            if let (Some(old), Some(new)) = (old, new) {
+                graph.replace_value(old, new);
+            }
+        }
+        graph.remove_node(id);
+        merged += 1;
+    }
+    Simplified { merged, ..Simplified::default() }
+}
+
+fn merge_parameters(graph: &mut Graph) -> usize {
+    let mut known: HashMap<(ElementType, Vec<usize>, Bytes), ValueId> = HashMap::new();
+    let parameters: Vec<ValueId> =
+        graph.initializers().map(|(id, _)| id).filter(|id| graph.is_parameter(*id)).collect();
+    let mut merged = 0;
+    for id in parameters {
+        let value = graph.value(id);
+        let Some(Tensor { elem, dims, storage: Storage::Raw(bytes), .. }) = value.initializer() else { continue };
+        if value.is_output() || graph.is_captured(id) {
+            continue;
+        }
+        match known.get(&(*elem, dims.clone(), bytes.clone())) {
+            Some(first) => {
+                graph.replace_value(id, *first);
+                graph.remove_value_if_unused(id);
+                merged += 1;
+            }
+            None => {
+                known.insert((*elem, dims.clone(), bytes.clone()), id);
+            }
+        }
+    }
+    merged
+}
+
+/// Computes what depends on constants alone, and shapes that inference knows; the results become parameters. Types must have been inferred.
+pub fn fold(model: &mut Model, options: &FoldOptions) -> Simplified {
+    let opset = model.opset();
+    let graph = &mut model.graph;
+    let mut folded = 0;
+    let mut next = graph.order().next();
+    while let Some(id) = next {
+        next = graph.next(id);
+        let node = graph.node(id);
+        let is_output = |v: &ValueId| graph.value(*v).is_output();
+        if node.outputs().iter().flatten().any(is_output) || !is_deterministic(node, opset) {
+            continue;
+        }
+        if let Some(results) = results(graph, id, opset, options) {
+            let outputs = node.outputs().to_vec();
+            graph.remove_node(id);
+            for (output, tensor) in outputs.into_iter().zip(results) {
+                if let Some(output) = output.filter(|o| graph.is_alive(*o)) {
+                    graph.set_initializer(output, tensor);
+                }
+            }
+            folded += 1;
+        }
+    }
+    Simplified { folded, ..Simplified::default() }
+}
+
+/// The results of a node, if they are constants that are worth their room.
+fn results(graph: &Graph, id: NodeId, opset: i64, options: &FoldOptions) -> Option<Vec<Tensor>> {
+    let node = graph.node(id);
+    if let Some(tensor) = known_result(graph, node) {
+        return Some(vec![tensor]);
+    }
+    if node.op().is("Constant") {
+        if !options.constants {
+            return None;
+        }
+        if let Some(tensor) = graph.constant(node.output(0)?) {
+            return Some(vec![Tensor { name: None, ..tensor.clone() }]);
+        }
+    }
+    let mut size = 0usize;
+    let mut inputs = Vec::with_capacity(node.inputs().len());
+    for input in node.inputs() {
+        inputs.push(match input {
+            None => None,
+            Some(input) => {
+                let tensor = graph.constant(*input)?;
+                if !options.parameters && graph.is_parameter(*input) {
+                    return None;
+                }
+                size = size.saturating_add(tensor.bytes()?.len());
+                Some(tensor)
+            }
+        });
+    }
+    let expected = node.outputs().iter().flatten().map(|v| {
+        let ty = graph.value(*v).tensor_type()?;
+        let count = ty.known_shape()?.iter().try_fold(1usize, |n, d| n.checked_mul(*d))?;
+        ty.elem.raw_len(count)
+    });
+    let expected = expected.sum::<Option<usize>>()?;
+    if expected > size.max(options.growth) {
+        return None;
+    }
+    let results = operators::evaluate(node.op(), opset, node.attributes(), &inputs, node.outputs().len()).ok()?;
+    (results.len() >= node.outputs().len()).then_some(results)
+}
+
+/// The one result of a node, where inference knows all its elements.
+fn known_result(graph: &Graph, node: &Node) -> Option<Tensor> {
+    let [Some(output)] = node.outputs() else { return None };
+    let value = graph.value(*output);
+    let elements: Option<Vec<i64>> = value.known_elements()?.iter().map(Dim::known).collect();
+    let (elements, ty) = (elements?, value.tensor_type()?);
+    let dims = ty.known_shape()?;
+    if dims.iter().product::<usize>() != elements.len() {
+        return None;
+    }
+    match ty.elem {
+        ElementType::I64 => Some(Tensor::from_i64s(dims, &elements)),
+        ElementType::I32 => {
+            let narrow: Result<Vec<i32>, _> = elements.iter().map(|x| i32::try_from(*x)).collect();
+            Some(Tensor::from_i32s(dims, &narrow.ok()?))
+        }
+        _ => None,
+    }
+}

@@ -1,0 +1,355 @@
+//! `lozenge compile` and `lozenge run` of models: a whole graph as one C file, on real arrays.
+
+use std::collections::{BTreeMap, HashMap};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use graph::evaluate::Datum;
+use graph::{Dim, Model, Tensor, operators};
+use loops::{Elem, Name};
+use serde_json::{Value as Json, json};
+
+use crate::bind;
+use crate::cli::{Compile, Run, Stage};
+use crate::execute::{Build, Executable, Schedule};
+use crate::failure::Failure;
+use crate::files::{read_bytes, write_whole};
+use crate::npy;
+use crate::pipeline::graph::{self as pipeline, CompiledModel};
+use crate::process::{Compiler, Optimise};
+use crate::report;
+use crate::statistics::{Summary, seconds};
+use crate::value::show;
+
+/// Relative difference that rounding in another order explains, of results of whole models in single precision.
+const CLOSE: f64 = 1e-4;
+
+/// Whether a file is a model, by its name.
+pub fn is_model(path: &Path) -> bool {
+    path.extension().is_some_and(|e| e == "onnx")
+}
+
+/// `lozenge compile model.onnx`: the C file, and beside it the block of parameters.
+///
+/// # Errors
+/// What the stages refuse, and files that can't be read or written.
+pub fn compile(arguments: &Compile, as_json: bool) -> Result<(), Failure> {
+    let sizes = sizes(&arguments.sizes)?;
+    let model = pipeline::prepare(&arguments.file, &sizes)?;
+    let text = match arguments.emit {
+        Some(Stage::Functional) => {
+            let plan = graph::plan::plan(&model)?;
+            plan.kernels.iter().map(|k| format!("-- {}\n{}\n", k.operator, functional::print::definition(&k.definition))).collect()
+        }
+        Some(Stage::Loops) => pipeline::compile(&model)?.program.to_string(),
+        Some(Stage::Header) => pipeline::compile(&model)?.header,
+        None | Some(Stage::C) => {
+            let compiled = pipeline::compile(&model)?;
+            if let Some(output) = arguments.output.as_ref().filter(|_| compiled.plan.parameter_bytes > 0) {
+                write_whole(&parameter_path(output), &pipeline::parameter_block(&compiled.plan))?;
+            }
+            compiled.source
+        }
+        Some(_) => {
+            return Err(Failure::refused("X0007", "a model does not have this stage: its operators do")
+                .help("stages of models are functional, loops, c and header"));
+        }
+    };
+    let mut written = Vec::new();
+    if let Some(output) = &arguments.output {
+        write_whole(output, text.as_bytes())?;
+        written.push(output.display().to_string());
+        let parameters = parameter_path(output);
+        if matches!(arguments.emit, None | Some(Stage::C)) && parameters.exists() {
+            written.push(parameters.display().to_string());
+        }
+    }
+    if as_json {
+        let text = arguments.output.is_none().then_some(text);
+        report::print(&format!("{:#}\n", json!({ "ok": true, "written": written, "text": text, "diagnostics": [] })));
+    } else if arguments.output.is_none() {
+        report::print(&text);
+    }
+    Ok(())
+}
+
+/// Where the parameters of a compiled model are: beside its C file.
+fn parameter_path(output: &Path) -> PathBuf {
+    output.with_extension("parameters")
+}
+
+fn sizes(given: &[(String, i64)]) -> Result<BTreeMap<Name, i64>, Failure> {
+    let mut sizes = BTreeMap::new();
+    for (name, value) in given {
+        if sizes.insert(Name::new(name), *value).is_some() {
+            return Err(Failure::usage("X0102", format!("the size `{name}` is given twice")));
+        }
+    }
+    Ok(sizes)
+}
+
+/// Compiles the C of a model.
+///
+/// # Errors
+/// What the C compiler refuses.
+pub fn build(compiled: &CompiledModel, optimise: Optimise) -> Result<Executable, Failure> {
+    let compiler = Compiler::find()?;
+    let bar = report::progress(0, "compiling");
+    let executable = Executable::build(
+        &compiler,
+        &Build {
+            files: &[("program.c", &compiled.source)],
+            routines: std::slice::from_ref(&compiled.signature),
+            header: &compiled.header,
+            flags: optimise.flags(),
+            libraries: &[],
+        },
+    );
+    bar.finish_and_clear();
+    executable
+}
+
+/// The arrays that a compiled model runs on: the block of parameters, the inputs, room for the outputs.
+pub fn arrays(compiled: &CompiledModel, inputs: &BTreeMap<Name, loops::Tensor>) -> Vec<loops::Tensor> {
+    let block = pipeline::parameter_block(&compiled.plan);
+    let words: Vec<i64> = block.chunks_exact(8).map(|c| i64::from_ne_bytes(c.try_into().unwrap_or([0; 8]))).collect();
+    let mut arrays = vec![loops::Tensor { shape: vec![words.len()], data: loops::Data::I64(words) }];
+    for (port, given) in compiled.plan.inputs.iter().map(|p| (p, inputs.get(&p.name))) {
+        let scalar = operators::carrier(port.elem).unwrap_or(loops::Scalar::F32);
+        arrays.push(given.cloned().unwrap_or_else(|| loops::Tensor::zeros(&Elem::Scalar(scalar), port.dims.clone())));
+    }
+    for port in &compiled.plan.outputs {
+        let scalar = operators::carrier(port.elem).unwrap_or(loops::Scalar::F32);
+        arrays.push(loops::Tensor::zeros(&Elem::Scalar(scalar), port.dims.clone()));
+    }
+    arrays
+}
+
+/// `lozenge run model.onnx`.
+///
+/// # Errors
+/// What the stages refuse, arrays that do not fit, a missing C compiler, results that differ under `--check`.
+pub fn run(arguments: &Run, as_json: bool) -> Result<(), Failure> {
+    let given = read_arrays(&arguments.arguments)?;
+    let mut sizes = sizes(&arguments.sizes)?;
+    let original = pipeline::open(&arguments.file)?;
+    bind_sizes(&original, &given, &mut sizes)?;
+    let model = pipeline::prepare(&arguments.file, &sizes)?;
+    let compiled = pipeline::compile(&model)?;
+    let inputs = inputs(&compiled, given, arguments.seed)?;
+    let needed = 3 * (compiled.plan.parameter_bytes as u128) + compiled.plan.arena_bytes as u128;
+    if needed > bind::available_memory() {
+        return Err(Failure::environment("X0104", format!("the model needs {}", bind::amount(needed)))
+            .note(format!("{} are free", bind::amount(bind::available_memory()))));
+    }
+    let optimise = if arguments.check { Optimise::FastExact } else { Optimise::Fast };
+    let executable = build(&compiled, optimise)?;
+    let schedule = Schedule {
+        threads: arguments.threads,
+        repetitions: arguments.reps,
+        warm_up: u32::from(arguments.reps > 1),
+        limit: Duration::from_secs(arguments.timeout),
+    };
+    let outcome = executable.run(0, &BTreeMap::new(), &arrays(&compiled, &inputs), schedule)?;
+    let agreement = if arguments.check { Some(check(&original, &sizes, &inputs, &outcome.outputs)?) } else { None };
+    let results: Vec<(&Name, &loops::Tensor)> =
+        compiled.plan.outputs.iter().map(|p| &p.name).zip(&outcome.outputs).collect();
+    let mut written = Vec::new();
+    if let Some(out) = &arguments.out {
+        for (name, tensor) in &results {
+            let path = super::run::out_path(out, name, results.len());
+            write_whole(&path, &npy::write(tensor))?;
+            written.push(path.display().to_string());
+        }
+    }
+    let summary = Summary::of(&outcome.times);
+    if as_json {
+        let results: Vec<Json> = results
+            .iter()
+            .enumerate()
+            .map(|(k, (name, t))| {
+                json!({ "name": name.as_str(), "shape": t.shape, "type": t.data.elem().to_string(), "file": written.get(k), "value": show(t) })
+            })
+            .collect();
+        let value = json!({
+            "ok": true, "function": compiled.signature.c_name, "sizes": sizes_json(&sizes), "seed": arguments.seed, "results": results,
+            "seconds": outcome.times.iter().map(Duration::as_secs_f64).collect::<Vec<_>>(), "check": agreement,
+        });
+        report::print(&format!("{value:#}\n"));
+        return Ok(());
+    }
+    let mut text = format!(
+        "{}: {} calls of {} functions, {} of parameters, {} inside\n",
+        arguments.file.display(),
+        compiled.plan.steps.len(),
+        compiled.plan.kernels.len(),
+        bind::amount(compiled.plan.parameter_bytes as u128),
+        bind::amount(compiled.plan.arena_bytes as u128)
+    );
+    for (name, tensor) in &results {
+        text.push_str(&format!("{name} = {}\n", show(tensor)));
+    }
+    for path in &written {
+        text.push_str(&format!("wrote {path}\n"));
+    }
+    text.push_str(&format!("time: {}", seconds(summary.median)));
+    if summary.count > 1 {
+        text.push_str(&format!(
+            " (median of {}, least {}, spread {:.0} %)",
+            summary.count,
+            seconds(summary.least),
+            summary.spread * 100.0
+        ));
+    }
+    text.push('\n');
+    if let Some(agreement) = agreement {
+        text.push_str(&format!("check: {agreement}\n"));
+    }
+    report::print(&text);
+    Ok(())
+}
+
+fn sizes_json(sizes: &BTreeMap<Name, i64>) -> BTreeMap<&str, i64> {
+    sizes.iter().map(|(n, v)| (n.as_str(), *v)).collect()
+}
+
+fn read_arrays(files: &[(String, PathBuf)]) -> Result<BTreeMap<Name, loops::Tensor>, Failure> {
+    let mut arrays = BTreeMap::new();
+    for (name, path) in files {
+        let bytes = read_bytes(path, u64::try_from(bind::available_memory() / 3).unwrap_or(u64::MAX - 1))?;
+        let tensor =
+            npy::read(&bytes).map_err(|why| Failure::refused("X0201", format!("{} {why}", path.display())))?;
+        if arrays.insert(Name::new(name), tensor).is_some() {
+            return Err(Failure::usage("X0204", format!("the input `{name}` is given twice")));
+        }
+    }
+    Ok(arrays)
+}
+
+/// Sizes that follow from the arrays.
+fn bind_sizes(
+    model: &Model,
+    arrays: &BTreeMap<Name, loops::Tensor>,
+    sizes: &mut BTreeMap<Name, i64>,
+) -> Result<(), Failure> {
+    let graph = &model.graph;
+    for (name, array) in arrays {
+        let input = graph.inputs().iter().find(|id| graph.value(**id).name() == name);
+        let Some(ty) = input.and_then(|id| graph.value(*id).tensor_type()) else {
+            let names: Vec<Name> = graph.inputs().iter().map(|id| graph.value(*id).name().clone()).collect();
+            return Err(Failure::refused("X0204", format!("the model has no input `{name}`"))
+                .help(bind::list("its inputs are", &names)));
+        };
+        let Some(shape) = &ty.shape else { continue };
+        let wrong = || {
+            Failure::refused("X0203", format!("the input `{name}` is {ty}, and the array has the shape {:?}", array.shape))
+        };
+        if shape.len() != array.shape.len() {
+            return Err(wrong());
+        }
+        for (dim, extent) in shape.iter().zip(&array.shape) {
+            let extent = *extent as i64;
+            match dim {
+                Dim::Known(n) if *n != extent => return Err(wrong()),
+                Dim::Symbolic(size) => {
+                    if let Some(param) = size.as_param()
+                        && *sizes.entry(param.clone()).or_insert(extent) != extent
+                    {
+                        return Err(wrong());
+                    }
+                }
+                _ => {}
+            }
+        }
+    }
+    Ok(())
+}
+
+/// The arrays that were given, and random ones for the other inputs.
+fn inputs(
+    compiled: &CompiledModel,
+    mut given: BTreeMap<Name, loops::Tensor>,
+    seed: u64,
+) -> Result<BTreeMap<Name, loops::Tensor>, Failure> {
+    let mut inputs = BTreeMap::new();
+    for (k, port) in compiled.plan.inputs.iter().enumerate() {
+        let scalar = Elem::Scalar(operators::carrier(port.elem).unwrap_or(loops::Scalar::F32));
+        let tensor = match given.remove(&port.name) {
+            Some(tensor) if tensor.data.elem() == scalar && tensor.shape == port.dims => tensor,
+            Some(tensor) => {
+                return Err(Failure::refused(
+                    "X0203",
+                    format!("the input `{}` is {} of {:?}", port.name, port.elem, port.dims),
+                )
+                .note(format!("the array has elements of type {} and the shape {:?}", tensor.data.elem(), tensor.shape)));
+            }
+            None => random(&scalar, port.dims.clone(), seed.wrapping_add(k as u64)),
+        };
+        inputs.insert(port.name.clone(), tensor);
+    }
+    Ok(inputs)
+}
+
+/// Random data; integers are small and not negative, since most of them are places in tables.
+pub fn random(elem: &Elem, dims: Vec<usize>, seed: u64) -> loops::Tensor {
+    let mut tensor = loops::Tensor::random(elem, dims, seed);
+    match &mut tensor.data {
+        loops::Data::I64(v) => v.iter_mut().for_each(|x| *x = x.rem_euclid(4)),
+        loops::Data::I32(v) => v.iter_mut().for_each(|x| *x = x.rem_euclid(4)),
+        _ => {}
+    }
+    tensor
+}
+
+/// Compares with the evaluation of the original model, node by node.
+fn check(
+    original: &Model,
+    sizes: &BTreeMap<Name, i64>,
+    inputs: &BTreeMap<Name, loops::Tensor>,
+    outputs: &[loops::Tensor],
+) -> Result<String, Failure> {
+    let mut model = original.clone();
+    graph::plan::bind(&mut model, sizes)?;
+    let mut values = HashMap::new();
+    for id in model.graph.inputs() {
+        let value = model.graph.value(*id);
+        let elem = value.tensor_type().map(|t| t.elem);
+        if let (Some(tensor), Some(elem)) = (inputs.get(value.name()), elem)
+            && let Some(tensor) = operators::encode(elem, tensor)
+        {
+            values.insert(value.name().clone(), Datum::from(tensor));
+        }
+    }
+    let expected = graph::evaluate::evaluate(&model, values)?;
+    let mut worst = 0.0f64;
+    for ((found, expected), id) in outputs.iter().zip(&expected).zip(model.graph.outputs()) {
+        let name = model.graph.value(*id).name();
+        let difference = expected.tensor().and_then(|t| operators::decode(t)).and_then(|e| difference(found, &e));
+        match difference {
+            Some(d) if d <= CLOSE => worst = worst.max(d),
+            Some(d) => {
+                return Err(Failure::check("X0301", format!("`{name}` differs from the evaluator's by {d:.1e} of its largest element")));
+            }
+            None => return Err(Failure::check("X0301", format!("`{name}` has another shape than the evaluator's"))),
+        }
+    }
+    Ok(format!("the compiled model and the evaluator agree within {worst:.1e} of the largest element"))
+}
+
+/// The largest difference of two tensors, relative to the largest element of the second; `None` if their shapes or types differ.
+pub fn difference(a: &loops::Tensor, b: &loops::Tensor) -> Option<f64> {
+    if a.shape != b.shape || a.data.elem() != b.data.elem() {
+        return None;
+    }
+    let (a, b) = (Tensor::from_value(a)?.to_numbers()?, Tensor::from_value(b)?.to_numbers()?);
+    let largest = b.iter().filter(|x| x.is_finite()).fold(0.0f64, |m, x| m.max(x.abs()));
+    let mut worst = 0.0f64;
+    for (a, b) in a.iter().zip(&b) {
+        if a == b || (a.is_nan() && b.is_nan()) {
+            continue;
+        }
+        let d = (a - b).abs() / largest.max(1e-30);
+        worst = if d.is_nan() { f64::INFINITY } else { worst.max(d) };
+    }
+    Some(worst)
+}

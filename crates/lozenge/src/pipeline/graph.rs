@@ -1,0 +1,177 @@
+//! From models to C: each distinct call of an operator through the functional language, the translation and the loops, and one function that
+//! calls them.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use bytes::Bytes;
+use functional::strategy::{Options, Strategies};
+use graph::plan::{self, Kernel, Place, Plan};
+use graph::simplify::{FoldOptions, simplify};
+use graph::{Model, operators};
+use loops::{Code, Diagnostic, Function, Name, Program};
+use targets::Signature;
+use targets::model::{self, Call, Port};
+
+use crate::failure::Failure;
+use crate::files::read_bytes;
+
+/// A model as C.
+#[derive(Debug)]
+pub struct CompiledModel {
+    /// Places, calls, parameters.
+    pub plan: Plan,
+    /// The functions of the calls, as the target got them.
+    pub program: Program,
+    /// The C file.
+    pub source: String,
+    /// Declarations of its functions.
+    pub header: String,
+    /// The function of the whole model.
+    pub signature: Signature,
+}
+
+/// Reads a model, and the files of its external data.
+///
+/// # Errors
+/// `X0001` if a file can't be read, `G0101` and others if it is no model.
+pub fn open(path: &Path) -> Result<Model, Failure> {
+    let bytes = Bytes::from(read_bytes(path, graph::onnx::MAX_BYTES as u64)?);
+    let mut model = graph::onnx::read(&bytes).map_err(|d| at(path, d))?;
+    if graph::onnx::external::locations(&model.graph).is_empty() {
+        return Ok(model);
+    }
+    let folder = path.parent().unwrap_or(Path::new(""));
+    let mut known: BTreeMap<String, Bytes> = BTreeMap::new();
+    let mut failed = None;
+    let loaded = graph::onnx::external::load(&mut model.graph, &mut |location| {
+        if let Some(bytes) = known.get(location) {
+            return Ok(bytes.clone());
+        }
+        match read_bytes(&folder.join(location), u64::MAX - 1) {
+            Ok(bytes) => {
+                let bytes = Bytes::from(bytes);
+                known.insert(location.to_owned(), bytes.clone());
+                Ok(bytes)
+            }
+            Err(failure) => {
+                let first = failure.diagnostics.first().cloned();
+                failed = Some(failure);
+                Err(first.unwrap_or_else(|| Diagnostic::general(Code("X0001"), "a file can't be read")))
+            }
+        }
+    });
+    match (failed, loaded) {
+        (Some(failure), _) => Err(failure),
+        (None, Err(diagnostic)) => Err(at(path, diagnostic)),
+        (None, Ok(())) => Ok(model),
+    }
+}
+
+/// A diagnostic about a file of bytes.
+pub fn at(path: &Path, diagnostic: Diagnostic) -> Failure {
+    Failure::from(diagnostic).note(format!("in {}", path.display()))
+}
+
+/// Reads and checks a model, gives the named extents of its inputs numbers, and leaves out what need not be computed.
+///
+/// # Errors
+/// As [`open`]; what validation and inference find.
+pub fn prepare(path: &Path, sizes: &BTreeMap<Name, i64>) -> Result<Model, Failure> {
+    let mut model = open(path)?;
+    let found = graph::validate(&model);
+    if !found.is_empty() {
+        let failure = Failure { diagnostics: found, ..at(path, Diagnostic::general(Code("G0201"), "")) };
+        return Err(failure.note(format!("in {}", path.display())));
+    }
+    plan::bind(&mut model, sizes).map_err(|d| at(path, d))?;
+    simplify(&mut model, &FoldOptions::default());
+    graph::infer(&mut model).map_err(|d| at(path, d))?;
+    Ok(model)
+}
+
+/// Compiles a prepared model.
+///
+/// # Errors
+/// Operators without a program, types that programs lack, and what the stages refuse.
+pub fn compile(model: &Model) -> Result<CompiledModel, Failure> {
+    let plan = plan::plan(model)?;
+    let strategies = Strategies::library();
+    let mut functions = Vec::new();
+    for kernel in &plan.kernels {
+        functions.push(lower(kernel, &strategies).map_err(|d| d.note(format!("in the program of {}", kernel.operator)))?);
+    }
+    let program = Program { functions };
+    let emitted = targets::emit(&program, &targets::Options::default())?;
+    let place = |place: &Place| match *place {
+        Place::Input(k) => model::Place::Input(k),
+        Place::Output(k) => model::Place::Output(k),
+        Place::Parameters(at) => model::Place::Parameters(at),
+        Place::Arena(at) => model::Place::Arena(at),
+    };
+    let port = |port: &plan::Port| Port {
+        name: port.name.clone(),
+        elem: operators::carrier(port.elem).unwrap_or(loops::Scalar::F32),
+        dims: port.dims.clone(),
+    };
+    let calls = plan.steps.iter().map(|step| Call {
+        function: step.kernel,
+        arguments: step.arguments.iter().chain(&step.results).map(place).collect(),
+        comment: step.node.clone(),
+    });
+    let whole = model::Model {
+        name: if plan.name.is_empty() { "model".into() } else { plan.name.clone() },
+        inputs: plan.inputs.iter().map(port).collect(),
+        outputs: plan.outputs.iter().map(port).collect(),
+        parameter_bytes: plan.parameter_bytes,
+        arena_bytes: plan.arena_bytes,
+        calls: calls.collect(),
+        copies: plan.copies.iter().map(|(from, to, bytes)| (place(from), place(to), *bytes)).collect(),
+    };
+    let (driver, signature) = model::driver(&whole, &emitted.signatures);
+    let source = format!("{HEAD}{}\n{driver}", emitted.source.replacen("#define _POSIX_C_SOURCE 200112L /* posix_memalign */\n", "", 1));
+    let header = emitted.header;
+    Ok(CompiledModel { plan, program, source, header, signature })
+}
+
+const HEAD: &str = "#define _POSIX_C_SOURCE 200112L /* posix_memalign */\n#include <stdbool.h>\n#include <stdlib.h>\n#include <string.h>\n";
+
+/// The loop function of a kernel.
+fn lower(kernel: &Kernel, strategies: &Strategies) -> Result<Function, Diagnostic> {
+    let definition = &kernel.definition;
+    let chosen = strategies.apply("auto", definition, Options::default())?.definition;
+    let function = dpia::translate(&chosen, dpia::Mode::Default)?.function;
+    let expected = definition.params.len() + kernel.results.len();
+    if function.params.len() != expected {
+        let message = format!("a function of {} parameters where {expected} are needed", function.params.len());
+        return Err(Diagnostic::general(Code("G0405"), message));
+    }
+    Ok(function)
+}
+
+/// The block of parameters: what a compiled model gets as its first argument.
+pub fn parameter_block(plan: &Plan) -> Vec<u8> {
+    let mut block = vec![0; plan.parameter_bytes];
+    for (offset, _, tensor) in &plan.parameters {
+        write_elements(&tensor.data, &mut block[*offset..]);
+    }
+    block
+}
+
+fn write_elements(data: &loops::Data, out: &mut [u8]) {
+    macro_rules! numbers {
+        ($v:expr, $n:literal) => {
+            for (x, place) in $v.iter().zip(out.chunks_exact_mut($n)) {
+                place.copy_from_slice(&x.to_ne_bytes());
+            }
+        };
+    }
+    match data {
+        loops::Data::F32(v) => numbers!(v, 4),
+        loops::Data::F64(v) => numbers!(v, 8),
+        loops::Data::I32(v) => numbers!(v, 4),
+        loops::Data::I64(v) => numbers!(v, 8),
+        loops::Data::Bool(v) => v.iter().zip(out).for_each(|(x, place)| *place = u8::from(*x)),
+        loops::Data::Pair(..) => {}
+    }
+}

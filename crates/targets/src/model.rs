@@ -1,0 +1,204 @@
+//! A function that calls generated functions one after the other on planned memory: the C of a whole model.
+//!
+//! It gets the parameters of the model as one block, takes an arena for what lives inside, and returns the first status that is not 0.
+//! Not here: what the functions compute, and where anything lies in memory.
+
+use std::fmt::Write as _;
+
+use loops::{Elem, Name, ParamMode, Scalar};
+
+use crate::openmp::{Signature, SignatureParam};
+
+/// Where an argument lies.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Place {
+    /// The input with this number.
+    Input(usize),
+    /// The output with this number.
+    Output(usize),
+    /// The parameters, from this byte.
+    Parameters(usize),
+    /// The arena, from this byte.
+    Arena(usize),
+}
+
+/// A call of a generated function.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Call {
+    /// Which function.
+    pub function: usize,
+    /// Its arguments, in the order of its parameters.
+    pub arguments: Vec<Place>,
+    /// What is said of it in a comment.
+    pub comment: String,
+}
+
+/// An input or output of the model.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Port {
+    /// Its name.
+    pub name: Name,
+    /// Type of its elements.
+    pub elem: Scalar,
+    /// Its extents.
+    pub dims: Vec<usize>,
+}
+
+/// A model: what it takes and gives, its memory, its calls.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Model {
+    /// Its name.
+    pub name: Name,
+    /// What the caller gives.
+    pub inputs: Vec<Port>,
+    /// What the caller gets.
+    pub outputs: Vec<Port>,
+    /// Bytes of the block of parameters.
+    pub parameter_bytes: usize,
+    /// Bytes of the arena.
+    pub arena_bytes: usize,
+    /// Calls in order.
+    pub calls: Vec<Call>,
+    /// Copies after them: from, to, bytes.
+    pub copies: Vec<(Place, Place, usize)>,
+}
+
+fn c_type(scalar: Scalar) -> &'static str {
+    match scalar {
+        Scalar::F32 => "float",
+        Scalar::F64 => "double",
+        Scalar::I32 => "int32_t",
+        Scalar::I64 => "int64_t",
+        Scalar::Bool => "bool",
+    }
+}
+
+/// The text of the model's function, to stand behind the text of the functions that it calls, and its signature: the block of parameters
+/// (as `int64_t`, aligned to 64 bytes), the inputs, the outputs.
+pub fn driver(model: &Model, functions: &[Signature]) -> (String, Signature) {
+    let mut taken: Vec<String> = functions.iter().map(|f| f.c_name.clone()).collect();
+    taken.extend(["arena", "parameters", "status", "a", "p"].map(str::to_owned));
+    let name = fresh(&model.name, &mut taken);
+    let ports = |list: &[Port], mode, taken: &mut Vec<String>| -> Vec<(String, SignatureParam)> {
+        let one = |port: &Port| {
+            let c_name = fresh(&port.name, taken);
+            let param = SignatureParam {
+                name: port.name.clone(),
+                elem: Elem::Scalar(port.elem),
+                c_type: c_type(port.elem).to_owned(),
+                dims: if port.dims.is_empty() { vec!["1".into()] } else { port.dims.iter().map(ToString::to_string).collect() },
+                mode,
+                pointer: true,
+            };
+            (c_name, param)
+        };
+        list.iter().map(one).collect()
+    };
+    let inputs = ports(&model.inputs, ParamMode::In, &mut taken);
+    let outputs = ports(&model.outputs, ParamMode::Out, &mut taken);
+    let parameters = SignatureParam {
+        name: "parameters".into(),
+        elem: Elem::Scalar(Scalar::I64),
+        c_type: "int64_t".into(),
+        dims: vec![(model.parameter_bytes / 8).to_string()],
+        mode: ParamMode::In,
+        pointer: true,
+    };
+    let base = |place: Place| match place {
+        Place::Input(k) => (inputs[k].0.clone(), 0),
+        Place::Output(k) => (outputs[k].0.clone(), 0),
+        Place::Parameters(offset) => ("p".to_owned(), offset),
+        Place::Arena(offset) => ("a".to_owned(), offset),
+    };
+    let address = |place: Place| match base(place) {
+        (name, 0) => name,
+        (name, offset) => format!("{name} + {offset}"),
+    };
+    let argument = |param: &SignatureParam, place: Place| {
+        let read = if param.mode == ParamMode::In { "const " } else { "" };
+        let (name, offset) = base(place);
+        let pointer = match place {
+            Place::Input(_) | Place::Output(_) => name,
+            _ => format!("({read}{} *)({name} + {offset})", param.c_type),
+        };
+        if param.pointer { pointer } else { format!("*{pointer}") }
+    };
+
+    let mut text = String::new();
+    let _ = writeln!(
+        text,
+        "/* The whole model. `parameters` are {} bytes, aligned to 64. The result is 0, or 1 if memory ran out. */",
+        model.parameter_bytes
+    );
+    let _ = write!(text, "int {name}(const int64_t *restrict parameters");
+    for (c_name, param) in &inputs {
+        let _ = write!(text, ", const {} *restrict {c_name}", param.c_type);
+    }
+    for (c_name, param) in &outputs {
+        let _ = write!(text, ", {} *restrict {c_name}", param.c_type);
+    }
+    text.push_str(")\n{\n    const char *p = (const char *)parameters;\n");
+    let in_arena = model.arena_bytes > 0;
+    if in_arena {
+        let _ = writeln!(
+            text,
+            "    char *a;\n    void *arena;\n    int status;\n    if (posix_memalign(&arena, 64, {})) return 1;\n    a = arena;",
+            model.arena_bytes
+        );
+    } else {
+        text.push_str("    int status = 0;\n");
+    }
+    text.push_str("    (void)p;\n");
+    for call in &model.calls {
+        let signature = &functions[call.function];
+        let arguments: Vec<String> =
+            signature.params.iter().zip(&call.arguments).map(|(param, place)| argument(param, *place)).collect();
+        let comment: String = call.comment.chars().filter(|c| !c.is_control()).collect::<String>().replace("*/", "* /").replace("/*", "/ *");
+        let _ = writeln!(
+            text,
+            "    /* {comment} */\n    if ((status = {}({}))) goto done;",
+            signature.c_name,
+            arguments.join(", ")
+        );
+    }
+    if model.calls.is_empty() {
+        text.push_str("    status = 0;\n    if (status) goto done;\n");
+    }
+    for (from, to, bytes) in &model.copies {
+        let _ = writeln!(text, "    memcpy({}, {}, {bytes});", address(*to), address(*from));
+    }
+    text.push_str("done:\n");
+    if in_arena {
+        text.push_str("    free(arena);\n");
+    }
+    text.push_str("    return status;\n}\n");
+    let params = std::iter::once(parameters).chain(inputs.into_iter().chain(outputs).map(|(_, p)| p)).collect();
+    (text, Signature { name: model.name.clone(), c_name: name, sizes: Vec::new(), params })
+}
+
+/// An identifier of C made from a name, different from those that are taken.
+fn fresh(name: &str, taken: &mut Vec<String>) -> String {
+    let mut made: String = name.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '_' }).collect();
+    let begins_well = made.starts_with(|c: char| c.is_ascii_alphabetic());
+    if !begins_well || KEYWORDS.contains(&made.as_str()) {
+        made = format!("m_{made}");
+    }
+    let mut found = made.clone();
+    for k in 2u64.. {
+        if !taken.contains(&found) {
+            break;
+        }
+        found = format!("{made}_{k}");
+    }
+    taken.push(found.clone());
+    found
+}
+
+/// Words that are no names in C and C++, and functions of the library that the text uses.
+const KEYWORDS: &[&str] = &[
+    "auto", "break", "case", "char", "const", "continue", "default", "do", "double", "else", "enum", "extern", "float", "for",
+    "goto", "if", "inline", "int", "long", "register", "restrict", "return", "short", "signed", "sizeof", "static", "struct",
+    "switch", "typedef", "union", "unsigned", "void", "volatile", "while", "bool", "true", "false", "class", "new", "delete",
+    "this", "template", "namespace", "private", "public", "protected", "operator", "main", "malloc", "free", "memcpy",
+    "posix_memalign", "exp", "log", "sin", "cos", "tan", "y0", "y1", "yn", "j0", "j1", "jn", "gamma", "index", "read", "write",
+];
