@@ -111,8 +111,11 @@ pub fn bind(model: &mut Model, sizes: &BTreeMap<Name, i64>) -> Result<(), Diagno
         let value = graph.value(id);
         let Some(ValueType::Tensor(ty)) = value.ty().cloned() else {
             let ty = value.ty().map_or("unknown".to_owned(), ToString::to_string);
-            return Err(Diagnostic::general(Code("G0402"), format!("the input `{}` is of type {ty}", value.name()))
-                .help("inputs are tensors of f32, f64, i32, i64 or bool"));
+            return Err(Diagnostic::general(
+                Code("G0402"),
+                format!("the input `{}` is of type {ty}", value.name()),
+            )
+            .help("inputs are tensors of f32, f64, i32, i64 or bool"));
         };
         let Some(shape) = ty.shape else {
             return Err(Diagnostic::general(
@@ -146,8 +149,14 @@ pub fn bind(model: &mut Model, sizes: &BTreeMap<Name, i64>) -> Result<(), Diagno
     missing.sort();
     missing.dedup();
     if let Some(first) = missing.first() {
-        return Err(Diagnostic::general(Code("G0401"), format!("extents of inputs are not known: {}", missing.join(", ")))
-            .help(format!("give each a number: --size {}=1", first.trim_start_matches("? of ").trim_matches('`'))));
+        return Err(Diagnostic::general(
+            Code("G0401"),
+            format!("extents of inputs are not known: {}", missing.join(", ")),
+        )
+        .help(format!(
+            "give each a number: --size {}=1",
+            first.trim_start_matches("? of ").trim_matches('`')
+        )));
     }
     if let Some(name) = sizes.keys().find(|name| !used.contains(name)) {
         return Err(Diagnostic::general(Code("G0401"), format!("no input has an extent `{name}`")));
@@ -221,8 +230,11 @@ impl<'a> Planner<'a> {
         let known = value.tensor_type().and_then(|t| Some((t.elem, t.known_shape()?)));
         let Some((elem, dims)) = known else {
             let ty = value.ty().map_or("unknown".to_owned(), ToString::to_string);
-            return Err(Diagnostic::general(Code("G0402"), format!("the type of `{}` is not known: {ty}", value.name()))
-                .note("code is made for one size: all extents follow from those of the inputs"));
+            return Err(Diagnostic::general(
+                Code("G0402"),
+                format!("the type of `{}` is not known: {ty}", value.name()),
+            )
+            .note("code is made for one size: all extents follow from those of the inputs"));
         };
         if carrier(elem).is_none() {
             return Err(Diagnostic::general(
@@ -232,7 +244,10 @@ impl<'a> Planner<'a> {
         }
         let port = Port { name: value.name().clone(), elem, dims };
         if carried_bytes(elem, &port.dims).is_none() {
-            return Err(Diagnostic::general(Code("G0403"), format!("`{}` is larger than any memory", value.name())));
+            return Err(Diagnostic::general(
+                Code("G0403"),
+                format!("`{}` is larger than any memory", value.name()),
+            ));
         }
         Ok(port)
     }
@@ -283,7 +298,10 @@ impl<'a> Planner<'a> {
         }
         self.plan.arena_bytes = self.arena.size;
         if self.plan.arena_bytes > MAX_BYTES {
-            return Err(Diagnostic::general(Code("G0403"), "the model needs more memory than any machine has"));
+            return Err(Diagnostic::general(
+                Code("G0403"),
+                "the model needs more memory than any machine has",
+            ));
         }
         Ok(self.plan)
     }
@@ -297,8 +315,10 @@ impl<'a> Planner<'a> {
             d.note(note)
         };
         if !node.captures().is_empty() || node.has_subgraphs() {
-            return Err(at_node(Diagnostic::general(Code("G0404"), format!("`{}` has subgraphs", node.op()))
-                .help("branches and loops are not translated to C")));
+            return Err(at_node(
+                Diagnostic::general(Code("G0404"), format!("`{}` has subgraphs", node.op()))
+                    .help("branches and loops are not translated to C"),
+            ));
         }
         let mut inputs = Vec::with_capacity(node.inputs().len());
         for input in node.inputs() {
@@ -364,7 +384,10 @@ impl<'a> Planner<'a> {
                 result.shape.iter().map(|s| usize::try_from(s.as_constant()?).ok()).collect();
             let bytes = dims.as_ref().and_then(|d| carried_bytes(result.elem, d));
             let Some(bytes) = bytes else {
-                return Err(Diagnostic::general(Code("G0403"), format!("result {k} of {} has no size", label(self.graph, id))));
+                return Err(Diagnostic::general(
+                    Code("G0403"),
+                    format!("result {k} of {} has no size", label(self.graph, id)),
+                ));
             };
             let place = match node.output(k) {
                 Some(output) => match self.places.get(&output) {
@@ -412,7 +435,8 @@ impl<'a> Planner<'a> {
         let mut definition = meaning.definition.clone();
         definition.name = format!("{}_{number}", definition.name).into();
         let results = meaning.results.iter().map(|r| {
-            let dims = r.shape.iter().map(|s| s.as_constant().and_then(|n| usize::try_from(n).ok()).unwrap_or(0));
+            let dims =
+                r.shape.iter().map(|s| s.as_constant().and_then(|n| usize::try_from(n).ok()).unwrap_or(0));
             (r.elem, dims.collect())
         });
         self.plan.kernels.push(Kernel {
@@ -440,7 +464,8 @@ struct Arena {
 impl Arena {
     fn take(&mut self, bytes: usize) -> usize {
         // The smallest gap that fits leaves the large ones whole.
-        let fitting = self.gaps.iter().filter(|(_, length)| **length >= bytes).min_by_key(|(_, length)| **length);
+        let fitting =
+            self.gaps.iter().filter(|(_, length)| **length >= bytes).min_by_key(|(_, length)| **length);
         if let Some((offset, length)) = fitting.map(|(o, l)| (*o, *l)) {
             self.gaps.remove(&offset);
             if length > bytes {

@@ -159,7 +159,9 @@ fn merge_parameters(graph: &mut Graph) -> usize {
     let mut merged = 0;
     for id in parameters {
         let value = graph.value(id);
-        let Some(Tensor { elem, dims, storage: Storage::Raw(bytes), .. }) = value.initializer() else { continue };
+        let Some(Tensor { elem, dims, storage: Storage::Raw(bytes), .. }) = value.initializer() else {
+            continue;
+        };
         if value.is_output() || graph.is_captured(id) {
             continue;
         }
@@ -242,7 +244,8 @@ fn results(graph: &Graph, id: NodeId, opset: i64, options: &FoldOptions) -> Opti
     if expected > size.max(options.growth) {
         return None;
     }
-    let results = operators::evaluate(node.op(), opset, node.attributes(), &inputs, node.outputs().len()).ok()?;
+    let results =
+        operators::evaluate(node.op(), opset, node.attributes(), &inputs, node.outputs().len()).ok()?;
     (results.len() >= node.outputs().len()).then_some(results)
 }
 

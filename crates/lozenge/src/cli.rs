@@ -47,13 +47,10 @@ pub enum Command {
     Bench(Bench),
     /// Put random programs through every stage and compare the results.
     Fuzz(Fuzz),
-<<<<<<< HEAD
     /// Let Coq prove that the loops of a program compute what it says; or write the certificate.
     Prove(Prove),
-=======
     /// Write a model in a well-known shape with random weights as an ONNX file, or list them.
     Generate(Generate),
->>>>>>> 1c778ce (Models to C: plans over one arena, a function that calls kernels, run and compile of models, generators; constants folded, equal nodes merged)
     /// Format functional programs.
     Fmt(Fmt),
     /// Evaluate an expression over integer sets and maps.
@@ -205,20 +202,13 @@ pub struct Compile {
     /// athread: number of cores [default: 64].
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub threads: Option<u32>,
-    /// athread: value of a size that tile sizes are chosen for; the code is right for all; may be given several times.
+    /// Value of a named extent of a model's inputs; athread: of a size that tile sizes are chosen for (the code is right for all). May be given several times.
     #[arg(long = "size", value_name = "NAME=NUMBER", value_parser = size)]
     pub sizes: Vec<(String, i64)>,
     /// Stage to print instead of C.
     #[arg(long, value_enum)]
     pub emit: Option<Stage>,
-<<<<<<< HEAD
     /// Write to a file (whole or not at all) instead of the standard output; for athread to a folder.
-=======
-    /// Value of a named extent of a model's inputs; may be given several times.
-    #[arg(long = "size", value_name = "NAME=NUMBER", value_parser = size)]
-    pub sizes: Vec<(String, i64)>,
-    /// Write to a file (whole or not at all) instead of the standard output.
->>>>>>> 1c778ce (Models to C: plans over one arena, a function that calls kernels, run and compile of models, generators; constants folded, equal nodes merged)
     #[arg(short, long, value_name = "OUT")]
     pub output: Option<PathBuf>,
 }

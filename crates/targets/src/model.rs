@@ -86,7 +86,11 @@ pub fn driver(model: &Model, functions: &[Signature]) -> (String, Signature) {
                 name: port.name.clone(),
                 elem: Elem::Scalar(port.elem),
                 c_type: c_type(port.elem).to_owned(),
-                dims: if port.dims.is_empty() { vec!["1".into()] } else { port.dims.iter().map(ToString::to_string).collect() },
+                dims: if port.dims.is_empty() {
+                    vec!["1".into()]
+                } else {
+                    port.dims.iter().map(ToString::to_string).collect()
+                },
                 mode,
                 pointer: true,
             };
@@ -151,9 +155,19 @@ pub fn driver(model: &Model, functions: &[Signature]) -> (String, Signature) {
     text.push_str("    (void)p;\n");
     for call in &model.calls {
         let signature = &functions[call.function];
-        let arguments: Vec<String> =
-            signature.params.iter().zip(&call.arguments).map(|(param, place)| argument(param, *place)).collect();
-        let comment: String = call.comment.chars().filter(|c| !c.is_control()).collect::<String>().replace("*/", "* /").replace("/*", "/ *");
+        let arguments: Vec<String> = signature
+            .params
+            .iter()
+            .zip(&call.arguments)
+            .map(|(param, place)| argument(param, *place))
+            .collect();
+        let comment: String = call
+            .comment
+            .chars()
+            .filter(|c| !c.is_control())
+            .collect::<String>()
+            .replace("*/", "* /")
+            .replace("/*", "/ *");
         let _ = writeln!(
             text,
             "    /* {comment} */\n    if ((status = {}({}))) goto done;",
@@ -172,7 +186,8 @@ pub fn driver(model: &Model, functions: &[Signature]) -> (String, Signature) {
         text.push_str("    free(arena);\n");
     }
     text.push_str("    return status;\n}\n");
-    let params = std::iter::once(parameters).chain(inputs.into_iter().chain(outputs).map(|(_, p)| p)).collect();
+    let params =
+        std::iter::once(parameters).chain(inputs.into_iter().chain(outputs).map(|(_, p)| p)).collect();
     (text, Signature { name: model.name.clone(), c_name: name, sizes: Vec::new(), params })
 }
 
@@ -196,9 +211,71 @@ fn fresh(name: &str, taken: &mut Vec<String>) -> String {
 
 /// Words that are no names in C and C++, and functions of the library that the text uses.
 const KEYWORDS: &[&str] = &[
-    "auto", "break", "case", "char", "const", "continue", "default", "do", "double", "else", "enum", "extern", "float", "for",
-    "goto", "if", "inline", "int", "long", "register", "restrict", "return", "short", "signed", "sizeof", "static", "struct",
-    "switch", "typedef", "union", "unsigned", "void", "volatile", "while", "bool", "true", "false", "class", "new", "delete",
-    "this", "template", "namespace", "private", "public", "protected", "operator", "main", "malloc", "free", "memcpy",
-    "posix_memalign", "exp", "log", "sin", "cos", "tan", "y0", "y1", "yn", "j0", "j1", "jn", "gamma", "index", "read", "write",
+    "auto",
+    "break",
+    "case",
+    "char",
+    "const",
+    "continue",
+    "default",
+    "do",
+    "double",
+    "else",
+    "enum",
+    "extern",
+    "float",
+    "for",
+    "goto",
+    "if",
+    "inline",
+    "int",
+    "long",
+    "register",
+    "restrict",
+    "return",
+    "short",
+    "signed",
+    "sizeof",
+    "static",
+    "struct",
+    "switch",
+    "typedef",
+    "union",
+    "unsigned",
+    "void",
+    "volatile",
+    "while",
+    "bool",
+    "true",
+    "false",
+    "class",
+    "new",
+    "delete",
+    "this",
+    "template",
+    "namespace",
+    "private",
+    "public",
+    "protected",
+    "operator",
+    "main",
+    "malloc",
+    "free",
+    "memcpy",
+    "posix_memalign",
+    "exp",
+    "log",
+    "sin",
+    "cos",
+    "tan",
+    "y0",
+    "y1",
+    "yn",
+    "j0",
+    "j1",
+    "jn",
+    "gamma",
+    "index",
+    "read",
+    "write",
 ];

@@ -31,7 +31,9 @@ impl Net {
     pub fn weights(&mut self, name: &str, dims: &[usize], scale: f32, offset: f32) -> ValueId {
         self.seed = self.seed.wrapping_add(1);
         let random = loops::Tensor::random(&Elem::Scalar(Scalar::F32), dims.to_vec(), self.seed);
-        let Data::F32(mut numbers) = random.data else { unreachable!("numbers of the type that was asked for") };
+        let Data::F32(mut numbers) = random.data else {
+            unreachable!("numbers of the type that was asked for")
+        };
         numbers.iter_mut().for_each(|x| *x = *x * scale + offset);
         self.g.add_initializer(name, Tensor::from_f32s(dims.to_vec(), &numbers))
     }
@@ -64,7 +66,9 @@ impl Net {
         self.count += 1;
         let name = format!("{op}_{}", self.count);
         let results: Vec<ValueId> = (0..outputs)
-            .map(|k| self.g.add_value(&if outputs == 1 { format!("{name}_out") } else { format!("{name}_out{k}") }))
+            .map(|k| {
+                self.g.add_value(&if outputs == 1 { format!("{name}_out") } else { format!("{name}_out{k}") })
+            })
             .collect();
         let mut new = NewNode::new(op, inputs.iter().copied(), results.iter().copied()).named(name);
         for (name, value) in attributes {
@@ -75,7 +79,15 @@ impl Net {
     }
 
     /// A convolution of square windows, as wide as high, with padding that keeps the extent at stride 1.
-    pub fn conv(&mut self, x: ValueId, from: usize, to: usize, kernel: [usize; 2], stride: usize, groups: usize) -> ValueId {
+    pub fn conv(
+        &mut self,
+        x: ValueId,
+        from: usize,
+        to: usize,
+        kernel: [usize; 2],
+        stride: usize,
+        groups: usize,
+    ) -> ValueId {
         let fan_in = from / groups * kernel[0] * kernel[1];
         let name = format!("conv_{}.weight", self.count);
         let w = self.layer(&name, &[to, from / groups, kernel[0], kernel[1]], fan_in);
@@ -100,7 +112,11 @@ impl Net {
         let bias = self.weights(&format!("bn_{k}.bias"), &[channels], 0.1, 0.0);
         let mean = self.weights(&format!("bn_{k}.running_mean"), &[channels], 0.1, 0.0);
         let var = self.weights(&format!("bn_{k}.running_var"), &[channels], 0.2, 1.0);
-        self.op("BatchNormalization", &[x, scale, bias, mean, var], &[("epsilon", 1e-5f32.into()), ("momentum", 0.9f32.into())])
+        self.op(
+            "BatchNormalization",
+            &[x, scale, bias, mean, var],
+            &[("epsilon", 1e-5f32.into()), ("momentum", 0.9f32.into())],
+        )
     }
 
     pub fn relu(&mut self, x: ValueId) -> ValueId {

@@ -28,7 +28,7 @@ struct Extents {
 }
 
 fn extents(net: &mut Net, x: ValueId) -> Extents {
-    let mut one = |net: &mut Net, k: i64| {
+    let one = |net: &mut Net, k: i64| {
         let place = net.g.add_initializer(&format!("place_{k}"), Tensor::scalar_i64(k));
         let axes = net.ints("axes", &[0]);
         let shape = net.op("Shape", &[x], &[]);
@@ -39,7 +39,13 @@ fn extents(net: &mut Net, x: ValueId) -> Extents {
 }
 
 /// Attention with several heads; `mask` is added to the scores.
-fn attention(net: &mut Net, x: ValueId, s: &Sizes, mask: Option<ValueId>, fixed: Option<[i64; 2]>) -> ValueId {
+fn attention(
+    net: &mut Net,
+    x: ValueId,
+    s: &Sizes,
+    mask: Option<ValueId>,
+    fixed: Option<[i64; 2]>,
+) -> ValueId {
     let width = s.hidden / s.heads;
     let shapes = |net: &mut Net, tail: &[i64]| -> ValueId {
         match fixed {
@@ -154,7 +160,11 @@ pub(super) fn vit(small: bool, seed: u64) -> Model {
     let mut net = Net::new("vit", seed);
     let (side, patch) = if small { (8usize, 4usize) } else { (224, 16) };
     let patches = (side / patch) * (side / patch);
-    let x = net.input("input", ElementType::F32, &[1.into(), 3.into(), (side as i64).into(), (side as i64).into()]);
+    let x = net.input(
+        "input",
+        ElementType::F32,
+        &[1.into(), 3.into(), (side as i64).into(), (side as i64).into()],
+    );
     let w = net.layer("patch.weight", &[s.hidden, 3, patch, patch], 3 * patch * patch);
     let b = net.weights("patch.bias", &[s.hidden], 0.1, 0.0);
     let x = net.op(

@@ -9,19 +9,36 @@ fn images(small: bool) -> (i64, usize) {
     if small { (32, 8) } else { (224, 1) }
 }
 
-fn conv_norm(net: &mut Net, x: ValueId, from: usize, to: usize, kernel: [usize; 2], stride: usize) -> ValueId {
+fn conv_norm(
+    net: &mut Net,
+    x: ValueId,
+    from: usize,
+    to: usize,
+    kernel: [usize; 2],
+    stride: usize,
+) -> ValueId {
     let y = net.conv(x, from, to, kernel, stride, 1);
     net.norm(y, to)
 }
 
-fn conv_relu(net: &mut Net, x: ValueId, from: usize, to: usize, kernel: [usize; 2], stride: usize) -> ValueId {
+fn conv_relu(
+    net: &mut Net,
+    x: ValueId,
+    from: usize,
+    to: usize,
+    kernel: [usize; 2],
+    stride: usize,
+) -> ValueId {
     let y = conv_norm(net, x, from, to, kernel, stride);
     net.relu(y)
 }
 
 fn max_pool(net: &mut Net, x: ValueId, stride: i64) -> ValueId {
-    let attributes =
-        [("kernel_shape", [3, 3].into()), ("pads", [1, 1, 1, 1].into()), ("strides", [stride, stride].into())];
+    let attributes = [
+        ("kernel_shape", [3, 3].into()),
+        ("pads", [1, 1, 1, 1].into()),
+        ("strides", [stride, stride].into()),
+    ];
     net.op("MaxPool", &[x], &attributes)
 }
 
@@ -31,7 +48,11 @@ fn classify(net: &mut Net, x: ValueId, channels: usize, classes: usize) -> Value
     let flat = net.op("Flatten", &[pooled], &[("axis", 1i64.into())]);
     let w = net.layer("fc.weight", &[classes, channels], channels);
     let b = net.weights("fc.bias", &[classes], 0.1, 0.0);
-    net.op("Gemm", &[flat, w, b], &[("alpha", 1.0f32.into()), ("beta", 1.0f32.into()), ("transB", 1i64.into())])
+    net.op(
+        "Gemm",
+        &[flat, w, b],
+        &[("alpha", 1.0f32.into()), ("beta", 1.0f32.into()), ("transB", 1i64.into())],
+    )
 }
 
 fn classes(small: bool) -> usize {
@@ -121,7 +142,15 @@ pub(super) fn mobilenet(small: bool, seed: u64) -> Model {
     let y = conv_norm(&mut net, x, 3, from, [3, 3], 2);
     let mut y = net.op("Clip", &[y, low, high], &[]);
     // Expansion, channels, repetitions, stride.
-    let stages = [(1, 16, 1, 1), (6, 24, 2, 2), (6, 32, 3, 2), (6, 64, 4, 2), (6, 96, 3, 1), (6, 160, 3, 2), (6, 320, 1, 1)];
+    let stages = [
+        (1, 16, 1, 1),
+        (6, 24, 2, 2),
+        (6, 32, 3, 2),
+        (6, 64, 4, 2),
+        (6, 96, 3, 1),
+        (6, 160, 3, 2),
+        (6, 320, 1, 1),
+    ];
     for (expansion, channels, repetitions, stride) in stages {
         let to = channels / narrow;
         for k in 0..if small { repetitions.min(2) } else { repetitions } {

@@ -14,8 +14,8 @@ mod wire;
 mod write;
 
 pub use read::read;
-pub use write::write;
 pub(crate) use write::attribute_bytes;
+pub use write::write;
 
 use bytes::Bytes;
 use loops::{Code, Diagnostic, Name};

@@ -28,7 +28,12 @@ pub fn run(arguments: &Generate) -> Result<(), Failure> {
     match &arguments.output {
         Some(path) => {
             write_whole(path, &bytes)?;
-            report::print(&format!("{}: {} nodes, {} bytes\n", path.display(), model.graph.node_count(), bytes.len()));
+            report::print(&format!(
+                "{}: {} nodes, {} bytes\n",
+                path.display(),
+                model.graph.node_count(),
+                bytes.len()
+            ));
         }
         None => report::print(&model.to_string()),
     }

@@ -95,16 +95,15 @@ fn on_stack(arguments: Vec<OsString>) -> u8 {
 
 fn dispatch(cli: &Cli) -> Result<(), Failure> {
     match &cli.command {
-        Command::Compile(arguments) if model::is_model(&arguments.file) => model::compile(arguments, cli.json),
+        Command::Compile(arguments) if model::is_model(&arguments.file) => {
+            model::compile(arguments, cli.json)
+        }
         Command::Compile(arguments) => compile::run(arguments, cli.json),
         Command::Explain(arguments) => explain::run(arguments),
-<<<<<<< HEAD
         Command::Run(arguments) if arguments.target == Target::Athread => {
             run_athread::run(arguments, cli.json)
         }
-=======
         Command::Run(arguments) if model::is_model(&arguments.file) => model::run(arguments, cli.json),
->>>>>>> 1c778ce (Models to C: plans over one arena, a function that calls kernels, run and compile of models, generators; constants folded, equal nodes merged)
         Command::Run(arguments) => run::run(arguments, cli.json),
         Command::Generate(arguments) => generate::run(arguments),
         Command::Fuzz(arguments) => fuzz::run(arguments, cli.json),

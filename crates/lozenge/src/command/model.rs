@@ -39,7 +39,10 @@ pub fn compile(arguments: &Compile, as_json: bool) -> Result<(), Failure> {
     let text = match arguments.emit {
         Some(Stage::Functional) => {
             let plan = graph::plan::plan(&model)?;
-            plan.kernels.iter().map(|k| format!("-- {}\n{}\n", k.operator, functional::print::definition(&k.definition))).collect()
+            plan.kernels
+                .iter()
+                .map(|k| format!("-- {}\n{}\n", k.operator, functional::print::definition(&k.definition)))
+                .collect()
         }
         Some(Stage::Loops) => pipeline::compile(&model)?.program.to_string(),
         Some(Stage::Header) => pipeline::compile(&model)?.header,
@@ -66,7 +69,10 @@ pub fn compile(arguments: &Compile, as_json: bool) -> Result<(), Failure> {
     }
     if as_json {
         let text = arguments.output.is_none().then_some(text);
-        report::print(&format!("{:#}\n", json!({ "ok": true, "written": written, "text": text, "diagnostics": [] })));
+        report::print(&format!(
+            "{:#}\n",
+            json!({ "ok": true, "written": written, "text": text, "diagnostics": [] })
+        ));
     } else if arguments.output.is_none() {
         report::print(&text);
     }
@@ -112,11 +118,14 @@ pub fn build(compiled: &CompiledModel, optimise: Optimise) -> Result<Executable,
 /// The arrays that a compiled model runs on: the block of parameters, the inputs, room for the outputs.
 pub fn arrays(compiled: &CompiledModel, inputs: &BTreeMap<Name, loops::Tensor>) -> Vec<loops::Tensor> {
     let block = pipeline::parameter_block(&compiled.plan);
-    let words: Vec<i64> = block.chunks_exact(8).map(|c| i64::from_ne_bytes(c.try_into().unwrap_or([0; 8]))).collect();
+    let words: Vec<i64> =
+        block.chunks_exact(8).map(|c| i64::from_ne_bytes(c.try_into().unwrap_or([0; 8]))).collect();
     let mut arrays = vec![loops::Tensor { shape: vec![words.len()], data: loops::Data::I64(words) }];
     for (port, given) in compiled.plan.inputs.iter().map(|p| (p, inputs.get(&p.name))) {
         let scalar = operators::carrier(port.elem).unwrap_or(loops::Scalar::F32);
-        arrays.push(given.cloned().unwrap_or_else(|| loops::Tensor::zeros(&Elem::Scalar(scalar), port.dims.clone())));
+        arrays.push(
+            given.cloned().unwrap_or_else(|| loops::Tensor::zeros(&Elem::Scalar(scalar), port.dims.clone())),
+        );
     }
     for port in &compiled.plan.outputs {
         let scalar = operators::carrier(port.elem).unwrap_or(loops::Scalar::F32);
@@ -151,7 +160,8 @@ pub fn run(arguments: &Run, as_json: bool) -> Result<(), Failure> {
         limit: Duration::from_secs(arguments.timeout),
     };
     let outcome = executable.run(0, &BTreeMap::new(), &arrays(&compiled, &inputs), schedule)?;
-    let agreement = if arguments.check { Some(check(&original, &sizes, &inputs, &outcome.outputs)?) } else { None };
+    let agreement =
+        if arguments.check { Some(check(&original, &sizes, &inputs, &outcome.outputs)?) } else { None };
     let results: Vec<(&Name, &loops::Tensor)> =
         compiled.plan.outputs.iter().map(|p| &p.name).zip(&outcome.outputs).collect();
     let mut written = Vec::new();
@@ -217,8 +227,8 @@ fn read_arrays(files: &[(String, PathBuf)]) -> Result<BTreeMap<Name, loops::Tens
     let mut arrays = BTreeMap::new();
     for (name, path) in files {
         let bytes = read_bytes(path, u64::try_from(bind::available_memory() / 3).unwrap_or(u64::MAX - 1))?;
-        let tensor =
-            npy::read(&bytes).map_err(|why| Failure::refused("X0201", format!("{} {why}", path.display())))?;
+        let tensor = npy::read(&bytes)
+            .map_err(|why| Failure::refused("X0201", format!("{} {why}", path.display())))?;
         if arrays.insert(Name::new(name), tensor).is_some() {
             return Err(Failure::usage("X0204", format!("the input `{name}` is given twice")));
         }
@@ -242,7 +252,10 @@ fn bind_sizes(
         };
         let Some(shape) = &ty.shape else { continue };
         let wrong = || {
-            Failure::refused("X0203", format!("the input `{name}` is {ty}, and the array has the shape {:?}", array.shape))
+            Failure::refused(
+                "X0203",
+                format!("the input `{name}` is {ty}, and the array has the shape {:?}", array.shape),
+            )
         };
         if shape.len() != array.shape.len() {
             return Err(wrong());
@@ -281,7 +294,11 @@ fn inputs(
                     "X0203",
                     format!("the input `{}` is {} of {:?}", port.name, port.elem, port.dims),
                 )
-                .note(format!("the array has elements of type {} and the shape {:?}", tensor.data.elem(), tensor.shape)));
+                .note(format!(
+                    "the array has elements of type {} and the shape {:?}",
+                    tensor.data.elem(),
+                    tensor.shape
+                )));
             }
             None => random(&scalar, port.dims.clone(), seed.wrapping_add(k as u64)),
         };
@@ -324,13 +341,22 @@ fn check(
     let mut worst = 0.0f64;
     for ((found, expected), id) in outputs.iter().zip(&expected).zip(model.graph.outputs()) {
         let name = model.graph.value(*id).name();
-        let difference = expected.tensor().and_then(|t| operators::decode(t)).and_then(|e| difference(found, &e));
+        let difference =
+            expected.tensor().and_then(|t| operators::decode(t)).and_then(|e| difference(found, &e));
         match difference {
             Some(d) if d <= CLOSE => worst = worst.max(d),
             Some(d) => {
-                return Err(Failure::check("X0301", format!("`{name}` differs from the evaluator's by {d:.1e} of its largest element")));
+                return Err(Failure::check(
+                    "X0301",
+                    format!("`{name}` differs from the evaluator's by {d:.1e} of its largest element"),
+                ));
             }
-            None => return Err(Failure::check("X0301", format!("`{name}` has another shape than the evaluator's"))),
+            None => {
+                return Err(Failure::check(
+                    "X0301",
+                    format!("`{name}` has another shape than the evaluator's"),
+                ));
+            }
         }
     }
     Ok(format!("the compiled model and the evaluator agree within {worst:.1e} of the largest element"))

@@ -99,7 +99,10 @@ pub fn compile(model: &Model) -> Result<CompiledModel, Failure> {
     let strategies = Strategies::library();
     let mut functions = Vec::new();
     for kernel in &plan.kernels {
-        functions.push(lower(kernel, &strategies).map_err(|d| d.note(format!("in the program of {}", kernel.operator)))?);
+        functions.push(
+            lower(kernel, &strategies)
+                .map_err(|d| d.note(format!("in the program of {}", kernel.operator)))?,
+        );
     }
     let program = Program { functions };
     let emitted = targets::emit(&program, &targets::Options::default())?;
@@ -129,7 +132,10 @@ pub fn compile(model: &Model) -> Result<CompiledModel, Failure> {
         copies: plan.copies.iter().map(|(from, to, bytes)| (place(from), place(to), *bytes)).collect(),
     };
     let (driver, signature) = model::driver(&whole, &emitted.signatures);
-    let source = format!("{HEAD}{}\n{driver}", emitted.source.replacen("#define _POSIX_C_SOURCE 200112L /* posix_memalign */\n", "", 1));
+    let source = format!(
+        "{HEAD}{}\n{driver}",
+        emitted.source.replacen("#define _POSIX_C_SOURCE 200112L /* posix_memalign */\n", "", 1)
+    );
     let header = emitted.header;
     Ok(CompiledModel { plan, program, source, header, signature })
 }
@@ -143,7 +149,8 @@ fn lower(kernel: &Kernel, strategies: &Strategies) -> Result<Function, Diagnosti
     let function = dpia::translate(&chosen, dpia::Mode::Default)?.function;
     let expected = definition.params.len() + kernel.results.len();
     if function.params.len() != expected {
-        let message = format!("a function of {} parameters where {expected} are needed", function.params.len());
+        let message =
+            format!("a function of {} parameters where {expected} are needed", function.params.len());
         return Err(Diagnostic::general(Code("G0405"), message));
     }
     Ok(function)
