@@ -24,7 +24,7 @@ const MAX_BYTES: usize = 1 << 40;
 /// A distinct call: a program with its parameters and results.
 #[derive(Clone, Debug)]
 pub struct Kernel {
-    /// The program, by a name that no other has.
+    /// The program with a strategy for its loops, by a name that no other has.
     pub definition: Definition,
     /// The operator, for comments.
     pub operator: String,
@@ -284,9 +284,9 @@ impl<'a> Planner<'a> {
             }
             self.plan.outputs.push(port);
         }
-        for (at, (id, (_, meaning))) in order.iter().zip(&calls).enumerate() {
+        for (at, (id, (call, meaning))) in order.iter().zip(&calls).enumerate() {
             if meaning.view.is_none() {
-                self.step(*id, meaning, at)?;
+                self.step(*id, call, meaning, at)?;
             }
         }
         for (k, id) in self.graph.outputs().iter().enumerate() {
@@ -307,7 +307,7 @@ impl<'a> Planner<'a> {
     }
 
     /// The meaning of a node at its types; views are noted.
-    fn call(&mut self, id: NodeId) -> Result<(NodeId, operators::Meaning), Diagnostic> {
+    fn call(&mut self, id: NodeId) -> Result<(Call<'a>, operators::Meaning), Diagnostic> {
         let graph = self.graph;
         let node = graph.node(id);
         let at_node = |d: Diagnostic| {
@@ -342,9 +342,9 @@ impl<'a> Planner<'a> {
         {
             let root = self.root(input);
             self.root.insert(*output, root);
-            return Ok((id, meaning));
+            return Ok((call, meaning));
         }
-        Ok((id, operators::Meaning { view: None, ..meaning }))
+        Ok((call, operators::Meaning { view: None, ..meaning }))
     }
 
     fn arguments(&self, id: NodeId, meaning: &operators::Meaning) -> Vec<ValueId> {
@@ -370,7 +370,13 @@ impl<'a> Planner<'a> {
         Ok(place)
     }
 
-    fn step(&mut self, id: NodeId, meaning: &operators::Meaning, at: usize) -> Result<(), Diagnostic> {
+    fn step(
+        &mut self,
+        id: NodeId,
+        call: &Call<'_>,
+        meaning: &operators::Meaning,
+        at: usize,
+    ) -> Result<(), Diagnostic> {
         let node = self.graph.node(id);
         let read = self.arguments(id, meaning);
         let mut arguments = Vec::with_capacity(read.len());
@@ -408,7 +414,7 @@ impl<'a> Planner<'a> {
             };
             results.push(place);
         }
-        let kernel = self.kernel(id, meaning);
+        let kernel = self.kernel(id, call, meaning)?;
         self.plan.steps.push(Step { kernel, arguments, results, node: label(self.graph, id) });
         scratch.into_iter().for_each(|(offset, bytes)| self.arena.give(offset, bytes));
         let mut done: Vec<ValueId> = read.iter().map(|v| self.root(*v)).collect();
@@ -426,13 +432,20 @@ impl<'a> Planner<'a> {
         Ok(())
     }
 
-    fn kernel(&mut self, id: NodeId, meaning: &operators::Meaning) -> usize {
+    fn kernel(
+        &mut self,
+        id: NodeId,
+        call: &Call<'_>,
+        meaning: &operators::Meaning,
+    ) -> Result<usize, Diagnostic> {
         let key = functional::print::definition(&meaning.definition);
         if let Some(known) = self.kernels.get(&key) {
-            return *known;
+            return Ok(*known);
         }
         let number = self.plan.kernels.len();
-        let mut definition = meaning.definition.clone();
+        let mut definition = operators::compiled(call)
+            .map_err(|d| d.note(format!("at {}", label(self.graph, id))))?
+            .definition;
         definition.name = format!("{}_{number}", definition.name).into();
         let results = meaning.results.iter().map(|r| {
             let dims =
@@ -445,7 +458,7 @@ impl<'a> Planner<'a> {
             results: results.collect(),
         });
         self.kernels.insert(key, number);
-        number
+        Ok(number)
     }
 }
 

@@ -5,7 +5,6 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use bytes::Bytes;
-use functional::strategy::{Options, Strategies};
 use graph::plan::{self, Kernel, Place, Plan};
 use graph::simplify::{FoldOptions, simplify};
 use graph::{Model, operators};
@@ -96,13 +95,9 @@ pub fn prepare(path: &Path, sizes: &BTreeMap<Name, i64>) -> Result<Model, Failur
 /// Operators without a program, types that programs lack, and what the stages refuse.
 pub fn compile(model: &Model) -> Result<CompiledModel, Failure> {
     let plan = plan::plan(model)?;
-    let strategies = Strategies::library();
     let mut functions = Vec::new();
     for kernel in &plan.kernels {
-        functions.push(
-            lower(kernel, &strategies)
-                .map_err(|d| d.note(format!("in the program of {}", kernel.operator)))?,
-        );
+        functions.push(lower(kernel).map_err(|d| d.note(format!("in the program of {}", kernel.operator)))?);
     }
     let program = Program { functions };
     let emitted = targets::emit(&program, &targets::Options::default())?;
@@ -143,10 +138,9 @@ pub fn compile(model: &Model) -> Result<CompiledModel, Failure> {
 const HEAD: &str = "#define _POSIX_C_SOURCE 200112L /* posix_memalign */\n#include <stdbool.h>\n#include <stdlib.h>\n#include <string.h>\n";
 
 /// The loop function of a kernel.
-fn lower(kernel: &Kernel, strategies: &Strategies) -> Result<Function, Diagnostic> {
+fn lower(kernel: &Kernel) -> Result<Function, Diagnostic> {
     let definition = &kernel.definition;
-    let chosen = strategies.apply("auto", definition, Options::default())?.definition;
-    let function = dpia::translate(&chosen, dpia::Mode::Default)?.function;
+    let function = dpia::translate(definition, dpia::Mode::Default)?.function;
     let expected = definition.params.len() + kernel.results.len();
     if function.params.len() != expected {
         let message =
