@@ -1,6 +1,7 @@
 //! The target `athread`: kernels by the polyhedral side, host and slave files by the target.
 
-use loops::{Function, Name};
+use loops::{Code, Function, Name};
+use polyhedral::Limits;
 use polyhedral::athread::{Grid, Mapped};
 use targets::athread::Files;
 
@@ -73,8 +74,17 @@ pub fn map(front: &Front, choice: &Choice, request: &Request) -> Result<Vec<OnCo
                 ldm: chip.buffers(),
                 ..polyhedral::athread::Options::default()
             };
-            let mapped = polyhedral::athread::map(&original, &options)
-                .map_err(|d| Failure::in_source(&front.source, vec![d]))?;
+            let refuse = |d| Failure::in_source(&front.source, vec![d]);
+            let mut mapped = polyhedral::athread::map(&original, &options).map_err(refuse)?;
+            // By code that has no part in the mapping, on what goes to the target.
+            let limits = Limits::within(20_000_000, 5);
+            match polyhedral::local::check(&original, &mapped.function, chip.buffers(), limits) {
+                Ok(_) => {}
+                Err(d) if d.code == Code("P0002") => {
+                    mapped.notes.push("the check of local memory was given up: it takes too long".to_owned());
+                }
+                Err(d) => return Err(refuse(d)),
+            }
             Ok(OnCores { original, mapped })
         })
         .collect()

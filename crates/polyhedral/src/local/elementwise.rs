@@ -115,7 +115,8 @@ impl Walk {
             Stmt::Assign(assign) => {
                 let assign = self.renamed(assign);
                 let label = assign.label.clone().unwrap_or_else(|| Name::new("a statement"));
-                let stmt = self.labelled(label, Role::Compute, assign);
+                let value = self.guarded(&label, &assign.value, result);
+                let stmt = self.labelled(label, Role::Compute, Assign { value, ..assign });
                 result.push(stmt);
             }
             Stmt::Loop(l) => {
@@ -184,6 +185,28 @@ impl Walk {
             return;
         }
         result.push(Stmt::Local(loops::Local { name, ..local.clone() }));
+    }
+
+    /// A value without what it reads in one case only: that becomes statements of its own, where their conditions hold. Conditions on data say nothing.
+    fn guarded(&mut self, label: &Name, value: &Expr, result: &mut Vec<Stmt>) -> Expr {
+        let Expr::Select(cond, then, otherwise) = value else {
+            return value.map_children(&mut |child| self.guarded(label, child, result));
+        };
+        let mut on_data = false;
+        cond.walk(&mut |e| on_data |= matches!(e, Expr::Load(_)));
+        if on_data {
+            return value.map_children(&mut |child| self.guarded(label, child, result));
+        }
+        let mut read = |walk: &mut Walk, value: &Expr| {
+            let mut body = Vec::new();
+            let value = walk.guarded(label, value, &mut body);
+            let assign = Assign { label: None, target: Access::scalar("#read"), update: None, value };
+            body.push(walk.labelled(label.clone(), Role::Compute, assign));
+            body
+        };
+        let (then, otherwise) = (read(self, then), read(self, otherwise));
+        result.push(Stmt::If { cond: (**cond).clone(), then, otherwise });
+        Expr::Int(0)
     }
 
     fn name(&self, array: &Name) -> Name {

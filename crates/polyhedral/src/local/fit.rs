@@ -1,7 +1,7 @@
 //! How much local memory is in use where the most is.
 
 use isl::{Dim, Map, MultiPwAff, Set};
-use loops::{Code, Diagnostic, Elem, Expr};
+use loops::{BinaryOp, Code, Diagnostic, Elem, Expr};
 
 use super::Kernels;
 use super::elementwise::Local;
@@ -66,8 +66,17 @@ fn size(kernels: &Kernels<'_>, local: &Local) -> Result<i64> {
 
 /// The greatest value of an expression over the instances of a statement, for all sizes; none if there is no bound.
 fn greatest(kernels: &Kernels<'_>, statement: &Statement, expr: &Expr) -> Result<Option<i64>> {
-    if let Expr::Int(n) = expr {
-        return Ok(Some(*n));
+    match expr {
+        Expr::Int(n) => return Ok(Some(*n)),
+        // A constant bound is there to be seen.
+        Expr::Binary(BinaryOp::Min, a, b) => {
+            let constant = |e: &Expr| matches!(e, Expr::Int(_));
+            if constant(a) || constant(b) {
+                let (a, b) = (greatest(kernels, statement, a)?, greatest(kernels, statement, b)?);
+                return Ok(a.into_iter().chain(b).min());
+            }
+        }
+        _ => {}
     }
     let frame = || -> isl::Result<Frame> {
         let mut frame = Frame::new(&kernels.model.context.space()?, &kernels.model.function.sizes)?;
@@ -83,7 +92,7 @@ fn greatest(kernels: &Kernels<'_>, statement: &Statement, expr: &Expr) -> Result
         let to = from.params()?.set_from_params()?.add_dims(Dim::SET, 1)?;
         let map = Map::from_multi_pw_aff(&MultiPwAff::from_list(&from.map_to(&to)?, &[function])?)?;
         let map = map.set_tuple_name(Dim::In, &statement.tuple)?;
-        let values = statement.domain.intersect_params(&kernels.model.context)?.apply(&map)?;
+        let values = statement.domain.intersect_params(&kernels.context)?.apply(&map)?;
         let params = values.dim(Dim::Param)?;
         // For all sizes at once: they are projected away.
         let values: Set = values.project_out(Dim::Param, 0, params)?;

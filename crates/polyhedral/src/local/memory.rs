@@ -78,7 +78,7 @@ fn apart(kernels: &Kernels<'_>, put: &Transfer<'_>, other: &Transfer<'_>, outer:
             relation.project_out(Dim::In, cores, inner)?.set_tuple_name(Dim::In, "core")
         };
         let pairs = of_core(put)?.apply_range(&of_core(other)?.reverse()?)?;
-        let pairs = pairs.intersect_params(&kernels.model.context)?;
+        let pairs = pairs.intersect_params(&kernels.context)?;
         let mut same = Map::universe(&pairs.space()?)?;
         for k in 0..cores {
             same = same.equate((Dim::In, k), (Dim::Out, k))?;
@@ -120,7 +120,7 @@ fn in_order(kernels: &Kernels<'_>, first: &Transfer<'_>, second: &Transfer<'_>) 
     let bad = || -> isl::Result<Map> {
         let (a, b) = (View::new(first.statement, fixed)?, View::new(second.statement, fixed)?);
         let pairs = a.relation(first.relation)?.apply_range(&b.relation(second.relation)?.reverse()?)?;
-        let mut pairs = pairs.intersect(&a.before(&b)?)?.intersect_params(&kernels.model.context)?;
+        let mut pairs = pairs.intersect(&a.before(&b)?)?.intersect_params(&kernels.context)?;
         for wait in kernels.waits(tag) {
             if pairs.is_empty()? {
                 break;

@@ -12,6 +12,7 @@
 //!
 //! Not here: whether a kernel computes what the original does. That is the legality checker's question, and the interpreter's.
 
+mod bounds;
 mod elementwise;
 mod fit;
 mod memory;
@@ -39,16 +40,18 @@ pub struct Report {
     pub bytes: i64,
 }
 
-/// Checks a mapped function for cores with `capacity` bytes of local memory for arrays. `limits` bound the work in the set library.
+/// Checks what a function was mapped to, for cores with `capacity` bytes of local memory for arrays. Sizes for which the original leaves its own arrays
+/// do not count. `limits` bound the work in the set library.
 ///
 /// # Errors
 /// `P0711` to `P0716` as above; `P0101`, `P0102` for what sets cannot hold; `P0002` if the limit is reached.
-pub fn check(function: &Function, capacity: i64, limits: Limits) -> Result<Report> {
-    let program = elementwise::expand(function)?;
+pub fn check(original: &Function, mapped: &Function, capacity: i64, limits: Limits) -> Result<Report> {
+    let program = elementwise::expand(mapped)?;
     let ctx = Ctx::new();
     limits.run(&ctx, || {
         let model = Model::extract_in(&ctx, &program.function)?;
-        let kernels = Kernels { model: &model, program: &program };
+        let context = bounds::inside(&ctx, original)?.intersect(&model.context).map_err(fault::library)?;
+        let kernels = Kernels { model: &model, program: &program, context };
         kernels.no_direct_access()?;
         let bytes = fit::check(&kernels, capacity)?;
         for local in &program.locals {
@@ -63,6 +66,8 @@ pub fn check(function: &Function, capacity: i64, limits: Limits) -> Result<Repor
 struct Kernels<'a> {
     model: &'a Model,
     program: &'a Elementwise,
+    /// The sizes that count.
+    context: isl::Set,
 }
 
 impl<'a> Kernels<'a> {

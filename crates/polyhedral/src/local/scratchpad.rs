@@ -104,7 +104,7 @@ impl<'a> Array<'_, 'a> {
         for copy in &self.uses {
             let Role::Copy(_, Some(tag)) = copy.role else { continue };
             let rest = || -> isl::Result<isl::Set> {
-                let mut rest = copy.view.domain.intersect_params(&self.kernels.model.context)?;
+                let mut rest = copy.view.domain.intersect_params(&self.kernels.context)?;
                 for wait in self.waits(tag)? {
                     if rest.is_empty()? {
                         break;
@@ -134,7 +134,7 @@ impl<'a> Array<'_, 'a> {
                     let bad = || -> isl::Result<Map> {
                         let mut pairs = own[0].apply_range(&touch.reverse()?)?;
                         pairs = pairs.intersect(&copy.view.before(&other.view)?)?;
-                        pairs = pairs.intersect_params(&self.kernels.model.context)?;
+                        pairs = pairs.intersect_params(&self.kernels.context)?;
                         if pairs.is_empty()? {
                             return Ok(pairs);
                         }
@@ -158,7 +158,7 @@ impl<'a> Array<'_, 'a> {
         for reader in &self.uses {
             for read in &reader.reads {
                 let rest = || -> isl::Result<Map> {
-                    let mut rest = read.intersect_params(&self.kernels.model.context)?;
+                    let mut rest = read.intersect_params(&self.kernels.context)?;
                     // Copies first: they cover most, and are cheap.
                     let copies = self.uses.iter().filter(|u| matches!(u.role, Role::Copy(..)));
                     let others = self.uses.iter().filter(|u| !matches!(u.role, Role::Copy(..)));
@@ -194,7 +194,7 @@ impl<'a> Array<'_, 'a> {
             self.uses.iter().filter(|u| matches!(u.role, Role::Compute) && !u.writes.is_empty()).collect();
         for writer in &writers {
             let lost = || -> isl::Result<Map> {
-                let mut rest = writer.writes[0].intersect_params(&self.kernels.model.context)?;
+                let mut rest = writer.writes[0].intersect_params(&self.kernels.context)?;
                 for later in puts.iter().copied().chain(writers.iter().copied()) {
                     if rest.is_empty()? {
                         return Ok(rest);
@@ -216,7 +216,7 @@ impl<'a> Array<'_, 'a> {
                 let twice = || -> isl::Result<Map> {
                     let mut pairs = first.reads[0].apply_range(&second.reads[0].reverse()?)?;
                     pairs = pairs.intersect(&first.view.before(&second.view)?)?;
-                    pairs = pairs.intersect_params(&self.kernels.model.context)?;
+                    pairs = pairs.intersect_params(&self.kernels.context)?;
                     for writer in self.uses.iter().filter(|u| !u.writes.is_empty()) {
                         if pairs.is_empty()? {
                             return Ok(pairs);
