@@ -18,7 +18,8 @@ Definition sides (ct : certificate) (leaf : list bool * list tm) : option tm * o
   let N := ns + List.length ds in
   let F := ranges base ys ds ++ base in
   (sym ns (source ct) (inputs ct) cs N F ys,
-   sx ns base (extents ct) [] (map (fun a => (a, @nil bool)) (params ct)) (target ct) Var (inputs ct) (out ct) cs N F ys).
+   sx ns base (extents ct) [] (map (fun a => (a, @nil bool)) (params ct)) (target ct)
+     (fun x => if Nat.ltb x ns then Var x else Int 0) (inputs ct) (out ct) cs N F ys).
 
 Definition check (ct : certificate) : bool :=
   forallb (closed (sizes ct)) (assume ct) &&

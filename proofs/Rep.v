@@ -160,13 +160,15 @@ Proof.
   assert (0 <= mval (zv r a) m)%Z by (apply mval_nonneg; auto).
   constructor; [rewrite psub_ok, patom_ok, pconst_ok; nia|apply IH; auto; nia].
 Qed.
-Lemma range_facts_ok N r a F t n z d : hold N r a F -> evz N r a t z -> evz N r a n d -> (0 <= z < d)%Z -> hold N r a (range_facts F t n).
+Lemma range_facts_at r a F t n z d : holds r a F -> zv r a t = z -> zv r a n = d -> (0 <= z < d)%Z -> holds r a (range_facts F t n).
 Proof.
-  intros HF Ht Hn L r' a' E. specialize (HF r' a' E). unfold range_facts. constructor; [|constructor; [|]].
-  - rewrite poly_of_ok, (Ht r' a' E); auto. lia.
-  - rewrite !psub_ok, pconst_ok, !poly_of_ok, (Ht r' a' E), (Hn r' a' E); auto. lia.
-  - apply factors_ok; auto. rewrite poly_of_ok, (Hn r' a' E) by auto. lia.
+  intros HF Ht Hn L. unfold range_facts. constructor; [|constructor; [|]].
+  - rewrite poly_of_ok, Ht; auto. lia.
+  - rewrite !psub_ok, pconst_ok, !poly_of_ok, Ht, Hn; auto. lia.
+  - apply factors_ok; auto. rewrite poly_of_ok, Hn by auto. lia.
 Qed.
+Lemma range_facts_ok N r a F t n z d : hold N r a F -> evz N r a t z -> evz N r a n d -> (0 <= z < d)%Z -> hold N r a (range_facts F t n).
+Proof. intros HF Ht Hn L r' a' E. apply range_facts_at with (z := z) (d := d); auto. Qed.
 Lemma ranges_ok N r a F : hold N r a F -> forall ts ns v ds, evs N r a ts v -> evs N r a ns ds -> inr v ds -> hold N r a (ranges F ts ns).
 Proof.
   intros HF. induction ts as [|t ts IH]; intros [|n ns'] v ds Hv Hd L; try (intros r' a' E; solve [constructor]).

@@ -143,8 +143,10 @@ Fixpoint find_car (w : nat) (cs : list bool) (ks : list car) : option (nat * car
   | [] => None
   | k :: ks => if slots_eqb (fst k) (w, cs) then Some (O, k) else option_map (fun p => (S (fst p), snd p)) (find_car w cs ks)
   end.
-Definition pat (se : nat -> tm) (k : car) : list (option tm) :=
-  map (fun o => match o with Some t => match sev se (fun _ => none) 0 [] t with Some t => Some t | None => Some (Lit "unknown") end | None => None end) (snd k).
+(* The subscripts that stay, in terms of the present. *)
+Fixpoint sub (se : nat -> tm) (t : tm) : tm :=
+  match t with Var x => se x | Int z => Int z | Op o ts => Op o (map (sub se) ts) | _ => Lit "unknown" end.
+Definition pat (se : nat -> tm) (k : car) : list (option tm) := map (option_map (sub se)) (snd k).
 
 Section Loop.
 Variables (cx : ctx) (par : bool) (x : nat) (n : tm) (c : cmd).
@@ -173,7 +175,7 @@ Definition after : sstore := fun w =>
   if negb (mem w (written c)) then ss w else
   match slice_of ((x, n) :: cx) x c w with
   | Some sl => fun cs N F is =>
-      let e := nf F (inv_t sl is) in
+      let e := nfz F (Op Iadd [inv_t sl is; Int 0]) in
       if in_range F e n then run (upd se x e) (start e (folded e)) w cs N F is else None
   | None => if par then none else fun cs N F is =>
       match find_car w cs ks with
