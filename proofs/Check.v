@@ -1,31 +1,81 @@
-(* The checker of certificates, and what it means that it accepts. *)
+(* What it means that a certificate is accepted, and the proof that it does. *)
 From Coq Require Import ZArith List String Bool Lia Arith.
-From Lozenge Require Import Syntax Semantics Poly Norm Rep Source Target Match.
+From Lozenge Require Import Syntax Semantics Poly Norm Rep Source Target TargetSound LoopSound Match.
+From Lozenge Require Export Checker.
 Import ListNotations.
 
-Definition cin (a : nat) : cval := fun cs _ F is => Some (In a cs (map (nf F) is)).
-Definition inputs (ct : certificate) : nat -> cval := fun a => if mem a (params ct) then cin a else none.
-Definition base_facts (ct : certificate) : facts := map (poly_of []) (assume ct).
-Definition extents (ct : certificate) (w : nat) : list tm :=
-  match find (fun p => Nat.eqb (fst p) w) (dims ct) with Some p => snd p | None => [] end.
+(* The loops compute what the functional program denotes: for any type of numbers and any operations on them (of which those that the
+   certificate lists commute), all sizes that the certificate allows, and all contents of the arrays, the loops end; and in whatever
+   order the iterations of parallel loops run, the result is then that of the program, and no other array has changed but locals. *)
+Definition refines (ct : certificate) : Prop :=
+  forall (scalar : Type) (lit : string -> val scalar) (prim : string -> list (val scalar) -> val scalar),
+  (forall name, List.In name (commutative ct) -> forall a b, prim name [a; b] = prim name [b; a]) ->
+  forall (size : nat -> Z) (before : store scalar),
+  (forall x, sizes ct <= x -> size x = 0%Z) ->            (* variables that are no sizes belong to loops *)
+  Forall (fun t => (0 <= Semantics.evz scalar lit prim before size t)%Z) (assume ct) ->
+  (exists after, exec scalar lit prim (target ct) size before after) /\
+  forall after, exec scalar lit prim (target ct) size before after ->
+    (forall cs extents, List.In (cs, extents) (result ct) -> forall is,
+       Forall2 (fun i n => (0 <= i < Semantics.evz scalar lit prim before size n)%Z) is extents ->
+       after (out ct) cs is = den scalar lit prim (Semantics.evz scalar lit prim before size) (source ct) before cs is) /\
+    (forall w, ~ List.In w (written (target ct)) -> forall cs is, after w cs is = before w cs is).
 
-(* The two sides at one table of the result. *)
-Definition sides (ct : certificate) (leaf : list bool * list tm) : option tm * option tm :=
-  let ns := sizes ct in
-  let base := base_facts ct in
-  let (cs, ds) := leaf in
-  let ys := levels ns (List.length ds) in
-  let N := ns + List.length ds in
-  let F := ranges base ys ds ++ base in
-  (sym ns (source ct) (inputs ct) cs N F ys,
-   sx ns base (extents ct) [] (map (fun a => (a, @nil bool)) (params ct)) (target ct)
-     (fun x => if Nat.ltb x ns then Var x else Int 0) (inputs ct) (out ct) cs N F ys).
+Section Sound.
+Variable ct : certificate.
+Variable scalar : Type.
+Variable lit : string -> val scalar.
+Variable prim : string -> list (val scalar) -> val scalar.
+Variable inp : store scalar.
+Notation vval := (vval scalar lit prim inp).
 
-Definition check (ct : certificate) : bool :=
-  forallb (closed (sizes ct)) (assume ct) &&
-  forallb (fun a => negb (mem a (written (target ct)))) (params ct) &&
-  forallb (fun leaf => forallb (closed (sizes ct)) (snd leaf) &&
-    match sides ct leaf with
-    | (Some a, Some b) => eqv (commutative ct) [] a b
-    | _ => false
-    end) (result ct).
+Lemma cin_ok N r a k : vval N r a (cin k) (inp k).
+Proof.
+  intros cs N1 r1 a1 F is v t L E HF Hs Ht. injection Ht as <-. intros r' a' E'. cbn [Semantics.eval]. f_equal.
+  apply (evs_nf scalar lit prim inp N1 r1 a1 F is v HF Hs r' a' E').
+Qed.
+Lemma inputs_ok N r a : forall k, vval N r a (inputs ct k) (inp k).
+Proof. intros k. unfold inputs. destruct (mem k (params ct)); [apply cin_ok|apply none_ok]. Qed.
+End Sound.
+
+Theorem check_sound ct : check ct = true -> refines ct.
+Proof.
+  intros H scalar lit prim Hcom size before Hz Has. split; [apply exec_total|]. intros after Hex.
+  unfold check in H. apply andb_prop in H as [H H3]. apply andb_prop in H as [H1 H2].
+  set (ns := sizes ct) in *. set (z := zv scalar lit prim before size (aenv0 scalar)).
+  assert (Hbase : forall (s : store scalar) r a, agree ns size r -> holds scalar lit prim s r a (base_facts ct)).
+  { intros s r a A. unfold base_facts, holds. rewrite Forall_map. rewrite forallb_forall in H1. rewrite Forall_forall in *.
+    intros t Ht. rewrite poly_of_ok by constructor. rewrite (closed_any scalar lit prim before ns size t (H1 t Ht) s r a A). apply (Has t Ht). }
+  split.
+  2:{ intros w Hw cs is. eapply unwritten; eauto. }
+  intros cs ds Hin v Hv. rewrite forallb_forall in H3. specialize (H3 _ Hin). cbn [snd] in H3. apply andb_prop in H3 as [Hc H3].
+  unfold sides in H3. fold ns in H3.
+  cbv beta iota zeta in H3.
+  match type of H3 with match ?x with _ => _ end = true => destruct x as [t1|] eqn:E1; [|discriminate] end.
+  match type of H3 with match ?x with _ => _ end = true => destruct x as [t2|] eqn:E2; [|discriminate] end.
+  assert (Hlen : List.length v = List.length ds). { clear -Hv. induction Hv; cbn; congruence. }
+  rewrite <- Hlen in *.
+  set (N := ns + List.length v) in *. set (r := upds size ns v). set (a := aenv0 scalar).
+  assert (Ext : ext scalar ns size a r a). { split; [apply agree_upds|apply agreeA_refl]. }
+  assert (Hys : evs scalar lit prim before N r a (levels ns (List.length v)) v) by apply levels_ok.
+  assert (Hdz : forall d, List.In d ds -> forall r' a', agree ns size r' -> zv scalar lit prim before r' a' d = z d).
+  { intros d Hd r' a' A. apply (closed_any scalar lit prim before ns size d); auto. rewrite forallb_forall in Hc. auto. }
+  assert (Hds : evs scalar lit prim before N r a ds (map z ds)).
+  { intros r' a' E'. apply map_ext_in. intros d Hd. apply Hdz; auto. intros x Hx.
+    rewrite (ext_r _ _ _ _ _ _ E') by (unfold N; lia). apply (ext_r _ _ _ _ _ _ Ext). auto. }
+  assert (Hbh : hold scalar lit prim before N r a (base_facts ct)).
+  { intros r' a' E'. apply Hbase. intros x Hx. rewrite (ext_r _ _ _ _ _ _ E') by (unfold N; lia). apply (ext_r _ _ _ _ _ _ Ext). auto. }
+  assert (Hrng : inr v (map z ds)). { clear -Hv. unfold inr. induction Hv; constructor; auto. }
+  assert (HF : hold scalar lit prim before N r a (ranges (base_facts ct) (levels ns (List.length v)) ds ++ base_facts ct)).
+  { apply hold_app; auto. eapply ranges_ok; eauto. }
+  assert (A : agree ns size size) by (intros x; auto).
+  assert (K1 := sym_ok scalar lit prim before ns size (source ct) ns size a (inputs ct) before (le_n ns) A (inputs_ok ct scalar lit prim before ns size a)).
+  assert (V1 := K1 cs N r a _ _ v t1 ltac:(unfold N; lia) Ext HF Hys E1 r a (ext_refl _ _ _ _)).
+  set (se := fun x => if Nat.ltb x ns then Var x else Int 0) in *.
+  assert (Hse : vse scalar lit prim before ns size a se size).
+  { intros x r' a' E'. unfold se. destruct (Nat.ltb_spec x ns); cbn. { now rewrite (ext_r _ _ _ _ _ _ E') by auto. } now rewrite Hz. }
+  assert (K2 := sx_ok scalar lit prim before ns size (base_facts ct) (extents ct) Hbase (target ct) [] (map (fun a => (a, @nil bool)) (params ct))
+    se (inputs ct) ns size a size before after (le_n ns) A A (Forall_nil _) Hex Hse (inputs_ok ct scalar lit prim before ns size a)).
+  assert (V2 := K2 (out ct) cs N r a _ _ v t2 ltac:(unfold N; lia) Ext HF Hys E2 r a (ext_refl _ _ _ _)).
+  assert (V := eqv_ok scalar lit prim before (commutative ct) Hcom _ _ _ H3 r a a ltac:(intros l k k' Hm; discriminate)).
+  rewrite V1, V2 in V. symmetry. exact V.
+Qed.
