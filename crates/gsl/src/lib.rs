@@ -21,6 +21,7 @@ mod program;
 mod resolve;
 mod rewrite;
 pub mod rule;
+pub mod soundness;
 mod trace;
 mod tree;
 mod value;

@@ -1,0 +1,570 @@
+//! Models on which the source of a rule matches, or nearly: its pattern is read as a program that makes one.
+//!
+//! Inputs and attributes that the pattern leaves open are drawn; conditions are not solved but guessed at: calls of one operator often get the
+//! same attributes and extents, numbers of the rule appear as constants. The matcher decides what is an instance.
+
+use std::collections::HashMap;
+
+use graph::{AttributeValue, ElementType, Graph, Model, NewNode, NodeId, Place, Tensor, ValueId};
+
+use crate::rule::{
+    Action, AttributeItem, Binding, Clause, Count, Expr, ExprKind, Kind, OperatorClass, Pattern, Rule, Trait,
+    UnaryOp, Var,
+};
+
+use super::shapes::{self, Attributes, Call, Fill, Slot};
+use super::values::{self, Dice};
+
+/// How deep patterns may be nested.
+const MAX_DEPTH: usize = 64;
+
+/// A model, or nothing if the draw came to a contradiction.
+pub(super) fn model(rule: &Rule, dice: &mut Dice) -> Option<Model> {
+    let mut draw = Draw {
+        rule,
+        dice,
+        graph: Graph::new("instance"),
+        vertices: HashMap::new(),
+        inputs: HashMap::new(),
+        counts: HashMap::new(),
+        operators: HashMap::new(),
+        habits: HashMap::new(),
+        numbers: vec![0.0, 1.0, 2.0, 0.5, -1.0, std::f64::consts::SQRT_2, 1e-5],
+        elem: ElementType::F64,
+        opset: 0,
+        depth: 0,
+    };
+    draw.run()?;
+    let opset = draw.opset;
+    Some(Model::new(draw.graph, opset))
+}
+
+/// What a pattern has become.
+enum Made {
+    Value(ValueId),
+    Many(Vec<ValueId>),
+    /// An input that the call around it has to draw.
+    Hole(Option<(String, usize)>),
+    Number(Vec<f64>, bool),
+    Absent,
+}
+
+struct Draw<'a> {
+    rule: &'a Rule,
+    dice: &'a mut Dice,
+    graph: Graph,
+    vertices: HashMap<(String, usize), NodeId>,
+    inputs: HashMap<(String, usize), Option<ValueId>>,
+    counts: HashMap<String, usize>,
+    operators: HashMap<String, String>,
+    /// Attributes and drawn inputs of the last call of an operator: the next one often gets the same.
+    habits: HashMap<String, (Attributes, Vec<Fill>)>,
+    numbers: Vec<f64>,
+    elem: ElementType,
+    opset: i64,
+    depth: usize,
+}
+
+impl Draw<'_> {
+    fn run(&mut self) -> Option<()> {
+        self.elem = self.dice.pick(&[ElementType::F64, ElementType::F64, ElementType::F32]);
+        self.opset = self.dice.pick(&[14, 17, 20, 23]);
+        for index in &self.rule.indices {
+            let count = match &index.count {
+                Count::AtLeast(e) => int(e)? + self.dice.below(3) as i64,
+                Count::Between(low, high) => {
+                    int(low)? + self.dice.below((int(high)? - int(low)?).max(1) as usize) as i64
+                }
+                Count::Exactly(e) => int(e)?,
+            };
+            self.counts.insert(index.name.text.clone(), usize::try_from(count).ok().filter(|n| *n <= 8)?);
+        }
+        for variable in &self.rule.operators {
+            let mut of: Vec<String> = Vec::new();
+            for class in &variable.class {
+                match class {
+                    OperatorClass::Named(name) if name.domain.is_empty() => of.push(name.name.clone()),
+                    OperatorClass::Named(_) => {}
+                    OperatorClass::Trait(Trait::Elementwise, _) => {
+                        of.extend(shapes::ELEMENTWISE.iter().map(|s| (*s).into()))
+                    }
+                    OperatorClass::Trait(Trait::Broadcasting, _) => {
+                        of.extend(shapes::BROADCASTING.iter().map(|s| (*s).into()))
+                    }
+                    OperatorClass::Trait(Trait::Any, _) => {
+                        of.extend(
+                            shapes::ELEMENTWISE.iter().chain(shapes::BROADCASTING).map(|s| (*s).into()),
+                        );
+                    }
+                }
+            }
+            let op = if of.is_empty() { return None } else { self.dice.pick(&of) };
+            self.operators.insert(variable.name.text.clone(), op);
+        }
+        let rule = self.rule;
+        for line in &rule.conditions {
+            let (Clause::Require(e) | Clause::Let(_, e)) = &line.value;
+            collect_numbers(e, &mut self.numbers);
+        }
+        for line in &rule.source {
+            for k in 0..self.instances(&line.value) {
+                self.bind(&line.value, k)?;
+            }
+        }
+        self.outputs()
+    }
+
+    /// How many instances a binding has.
+    fn instances(&self, binding: &Binding) -> usize {
+        symbol(binding).and_then(|s| self.counts.get(s)).copied().unwrap_or(1)
+    }
+
+    fn bind(&mut self, binding: &Binding, k: usize) -> Option<()> {
+        let key = binding.names.iter().flatten().next()?.name.text.clone();
+        if self.vertices.contains_key(&(key, k)) {
+            return Some(());
+        }
+        let results = self.results(binding);
+        let made = self.pattern(&binding.pattern, k, results)?;
+        let Made::Value(value) = made else { return None };
+        let (node, _) = self.graph.producer(value)?;
+        for name in binding.names.iter().flatten() {
+            self.vertices.insert((name.name.text.clone(), k), node);
+        }
+        Some(())
+    }
+
+    /// How many results the vertex of a binding needs at least, where its operator leaves that open.
+    fn results(&mut self, binding: &Binding) -> usize {
+        if binding.tuple {
+            return binding.names.len();
+        }
+        let Some(Some(var)) = binding.names.first() else { return 1 };
+        let mut most = 0;
+        for line in &self.rule.source {
+            items(&line.value.pattern, &var.name.text, &mut |index| {
+                most = most.max(match index {
+                    Some(e) => match &e.kind {
+                        ExprKind::Int(n) => *n as usize + 1,
+                        ExprKind::Name(s) => self.counts.get(s).copied().unwrap_or(1),
+                        _ => 1,
+                    },
+                    None => 2,
+                });
+            });
+        }
+        if most == 0 { 1 } else { most + usize::from(self.dice.once_in(3)) }
+    }
+
+    fn pattern(&mut self, pattern: &Pattern, k: usize, results: usize) -> Option<Made> {
+        self.depth += 1;
+        if self.depth > MAX_DEPTH {
+            return None;
+        }
+        let made = self.pattern_inner(pattern, k, results);
+        self.depth -= 1;
+        made
+    }
+
+    fn pattern_inner(&mut self, pattern: &Pattern, k: usize, results: usize) -> Option<Made> {
+        match pattern {
+            Pattern::Wildcard(_) => Some(Made::Hole(None)),
+            Pattern::Ref(var) => self.reference(var, k),
+            Pattern::Optional(name) => {
+                let key = (name.text.clone(), 0);
+                match self.inputs.get(&key) {
+                    Some(Some(value)) => Some(Made::Value(*value)),
+                    Some(None) => Some(Made::Absent),
+                    None if self.dice.once_in(2) => {
+                        self.inputs.insert(key, None);
+                        Some(Made::Absent)
+                    }
+                    None => Some(Made::Hole(Some(key))),
+                }
+            }
+            Pattern::Constant { value, .. } => {
+                let mut numbers = Vec::new();
+                collect_numbers(value, &mut numbers);
+                Some(Made::Number(numbers, matches!(value.kind, ExprKind::Tuple(_))))
+            }
+            Pattern::Call(call) => {
+                let op = self
+                    .operators
+                    .get(&call.operator.name)
+                    .cloned()
+                    .unwrap_or_else(|| call.operator.name.clone());
+                if !call.operator.domain.is_empty() {
+                    return None;
+                }
+                let mut arguments = Vec::new();
+                for argument in &call.arguments {
+                    match self.pattern(argument, k, 2)? {
+                        Made::Many(values) => arguments.extend(values.into_iter().map(Made::Value)),
+                        made => arguments.push(made),
+                    }
+                }
+                if call.either && self.dice.once_in(2) {
+                    arguments.reverse();
+                }
+                self.call(&op, arguments, &call.attributes, k, results).map(Made::Value)
+            }
+            Pattern::Tuple(parts, _) => {
+                let mut many = Vec::new();
+                for part in parts {
+                    let Made::Value(value) = self.pattern(part, k, 1)? else { return None };
+                    many.push(value);
+                }
+                Some(Made::Many(many))
+            }
+            Pattern::Item(base, index) => {
+                let item = self.index(index, k)?;
+                match self.pattern(base, k, item + 1)? {
+                    Made::Value(value) => {
+                        let (node, _) = self.graph.producer(value)?;
+                        self.graph.node(node).output(item).map(Made::Value)
+                    }
+                    Made::Many(values) => values.get(item).copied().map(Made::Value),
+                    _ => None,
+                }
+            }
+            Pattern::Spread(base, _) => {
+                if let Pattern::Ref(var) = &**base {
+                    let name = &var.name.text;
+                    let instances = (0..8).map_while(|k| self.vertices.get(&(name.clone(), k)).copied());
+                    let nodes: Vec<NodeId> = instances.collect();
+                    if nodes.len() > 1 {
+                        return Some(Made::Many(
+                            nodes.iter().filter_map(|n| self.graph.node(*n).output(0)).collect(),
+                        ));
+                    }
+                }
+                let Made::Value(value) = self.pattern(base, k, 2)? else { return None };
+                let (node, _) = self.graph.producer(value)?;
+                Some(Made::Many(self.graph.node(node).outputs().iter().flatten().copied().collect()))
+            }
+            Pattern::Either(of, _) => {
+                let one = self.dice.below(of.len());
+                self.pattern(of.get(one)?, k, results)
+            }
+            Pattern::If(..) | Pattern::Case(..) => None,
+        }
+    }
+
+    fn index(&self, e: &Expr, k: usize) -> Option<usize> {
+        match &e.kind {
+            ExprKind::Int(n) => usize::try_from(*n).ok(),
+            ExprKind::Name(s) if self.counts.contains_key(s) => Some(k),
+            _ => None,
+        }
+    }
+
+    fn reference(&mut self, var: &Var, k: usize) -> Option<Made> {
+        let name = var.name.text.clone();
+        let rule = self.rule;
+        let defined =
+            rule.source.iter().find(|line| line.value.names.iter().flatten().any(|v| v.name.text == name));
+        let index = var.index.as_ref().map(|e| self.index(e, k));
+        let Some(line) = defined else {
+            let key = (name, index.map_or(Some(0), |i| i)?);
+            return Some(match self.inputs.get(&key) {
+                Some(Some(value)) => Made::Value(*value),
+                Some(None) => Made::Absent,
+                None => Made::Hole(Some(key)),
+            });
+        };
+        let variadic = symbol(&line.value).is_some();
+        let (instance, item) = match (variadic, index) {
+            (true, Some(at)) => (at?, None),
+            (true, None) => return None,
+            (false, Some(item)) => (0, Some(item?)),
+            (false, None) => (0, None),
+        };
+        if !self.vertices.contains_key(&(name.clone(), instance)) {
+            self.bind(&line.value, instance)?;
+        }
+        let node = self.graph.node(*self.vertices.get(&(name.clone(), instance))?);
+        let place = line.value.names.iter().position(|v| v.as_ref().is_some_and(|v| v.name.text == name))?;
+        node.output(item.unwrap_or(if line.value.tuple { place } else { 0 })).map(Made::Value)
+    }
+
+    fn call(
+        &mut self,
+        op: &str,
+        arguments: Vec<Made>,
+        items: &[AttributeItem],
+        k: usize,
+        results: usize,
+    ) -> Option<ValueId> {
+        let slots: Vec<Slot> = arguments
+            .iter()
+            .map(|made| match made {
+                Made::Value(value) => {
+                    let ty = self.graph.value(*value).tensor_type()?;
+                    Some(Slot::Known(ty.known_shape()?))
+                }
+                Made::Hole(_) => Some(Slot::Hole),
+                Made::Number(numbers, list) => {
+                    Some(Slot::Known(if *list { vec![numbers.len()] } else { Vec::new() }))
+                }
+                Made::Absent | Made::Many(_) => Some(Slot::Absent),
+            })
+            .collect::<Option<_>>()?;
+        let call = Call { op, slots: &slots, elem: self.elem, opset: self.opset, results };
+        let habit = self.habits.get(op).cloned();
+        let mut attributes = match &habit {
+            Some((attributes, _)) if self.dice.once_in(2) => attributes.clone(),
+            _ => call.attributes(self.dice)?,
+        };
+        for item in items {
+            match item {
+                // `y[i] = Conv(…) { ..y[0] }`: the first instance has nothing to copy yet.
+                AttributeItem::Like(var) => attributes = self.attributes_of(var, k).unwrap_or(attributes),
+                AttributeItem::Is(name, e) => {
+                    let Some(value) = self.attribute(e, k) else { continue };
+                    attributes.retain(|a| a.0 != name.text);
+                    if let Some(value) = value {
+                        attributes.push((name.text.clone(), value));
+                    }
+                }
+            }
+        }
+        let mut fills = call.fills(&attributes, self.dice)?;
+        // What hangs on the other inputs of the call (a bias) is not taken over.
+        let free = !matches!(op, "Conv" | "ConvTranspose" | "BatchNormalization" | "Gemm") || fills.len() < 2;
+        if let Some((_, last)) = habit.filter(|h| free && h.1.len() == fills.len()) {
+            for (fill, old) in fills.iter_mut().zip(last) {
+                if old.elem == fill.elem && old.dims.len() == fill.dims.len() && self.dice.once_in(2) {
+                    *fill = old;
+                }
+            }
+        }
+        self.habits.insert(op.to_owned(), (attributes.clone(), fills.clone()));
+        let mut fills = fills.into_iter();
+        let mut inputs: Vec<Option<ValueId>> = Vec::new();
+        for made in arguments {
+            inputs.push(match made {
+                Made::Value(value) => Some(value),
+                Made::Hole(key) => Some(self.input(key, fills.next()?)?),
+                Made::Number(numbers, list) => Some(self.number(op, &numbers, list)?),
+                Made::Absent | Made::Many(_) => None,
+            });
+        }
+        while inputs.last() == Some(&None) {
+            inputs.pop();
+        }
+        let outputs: Vec<Option<ValueId>> =
+            (0..results.max(1)).map(|_| Some(self.graph.add_value("t"))).collect();
+        let mut node = NewNode::new(graph::Operator::standard(op), inputs, outputs.clone());
+        for (name, value) in attributes {
+            node = node.with(name.as_str(), value);
+        }
+        let id = self.graph.insert(node, Place::Last);
+        graph::infer_node(&mut self.graph, self.opset, id).ok()?;
+        self.graph.value(outputs[0]?).tensor_type()?.known_shape()?;
+        outputs[0]
+    }
+
+    /// An input of the model, or a parameter if the rule asks for one.
+    fn input(&mut self, key: Option<(String, usize)>, fill: Fill) -> Option<ValueId> {
+        let name = key.as_ref().map_or("x", |k| k.0.as_str());
+        let parameter = self.asked(name, Kind::Parameter) || self.asked(name, Kind::Constant);
+        let variable = self.asked(name, Kind::Variable) || self.asked(name, Kind::Input);
+        let value = if let Some(tensor) = fill.value {
+            self.graph.add_initializer(name, tensor)
+        } else if parameter || (!variable && self.dice.once_in(5)) {
+            let count: usize = fill.dims.iter().product();
+            let tensor = if count == 1 && !fill.positive && !self.dice.once_in(3) {
+                let number = self.dice.pick(&self.numbers);
+                values::of_numbers(fill.elem, fill.dims, &[number])?
+            } else {
+                values::random(fill.elem, fill.dims, fill.positive, self.dice)?
+            };
+            self.graph.add_initializer(name, tensor)
+        } else if fill.positive {
+            let tensor = values::random(fill.elem, fill.dims, true, self.dice)?;
+            self.graph.add_initializer(name, tensor)
+        } else {
+            let ty =
+                graph::TensorType::new(fill.elem, fill.dims.iter().map(|d| graph::Dim::Known(*d as i64)));
+            self.graph.add_input(name, ty)
+        };
+        if let Some(key) = key {
+            self.inputs.insert(key, Some(value));
+        }
+        Some(value)
+    }
+
+    fn number(&mut self, op: &str, numbers: &[f64], list: bool) -> Option<ValueId> {
+        let axes = op.starts_with("Reduce")
+            || matches!(op, "Squeeze" | "Unsqueeze" | "Reshape" | "Slice" | "Pad" | "Split");
+        let elem = if axes { ElementType::I64 } else { self.elem };
+        let dims =
+            if list { vec![numbers.len()] } else { self.dice.pick(&[vec![], vec![], vec![1], vec![1, 1]]) };
+        let tensor: Tensor = values::of_numbers(elem, dims, numbers)?;
+        Some(self.graph.add_initializer("k", tensor))
+    }
+
+    /// Whether a condition of the rule says `name is kind`, for the input or for an instance of it.
+    fn asked(&self, name: &str, kind: Kind) -> bool {
+        fn go(e: &Expr, name: &str, kind: Kind) -> bool {
+            match &e.kind {
+                ExprKind::Is(inner, k) => {
+                    let base = match &inner.kind {
+                        ExprKind::Item(base, _) => base,
+                        _ => inner,
+                    };
+                    *k == kind && matches!(&base.kind, ExprKind::Name(n) if n == name)
+                }
+                ExprKind::Binary(_, a, b) => go(a, name, kind) || go(b, name, kind),
+                _ => false,
+            }
+        }
+        self.rule.conditions.iter().any(|line| matches!(&line.value, Clause::Require(e) if go(e, name, kind)))
+    }
+
+    fn attributes_of(&self, var: &Var, k: usize) -> Option<Attributes> {
+        let instance = match &var.index {
+            Some(e) => self.index(e, k)?,
+            None => 0,
+        };
+        let node = self.graph.node(*self.vertices.get(&(var.name.text.clone(), instance))?);
+        Some(node.attributes().iter().map(|a| (a.name.to_string(), a.value.clone())).collect())
+    }
+
+    /// `None`: not known; `Some(None)`: absent.
+    #[allow(clippy::option_option)]
+    fn attribute(&self, e: &Expr, k: usize) -> Option<Option<AttributeValue>> {
+        match &e.kind {
+            ExprKind::Int(n) => Some(Some((*n).into())),
+            ExprKind::Float(x) => Some(Some((*x as f32).into())),
+            ExprKind::Str(s) => Some(Some(s.as_str().into())),
+            ExprKind::Bool(b) => Some(Some(i64::from(*b).into())),
+            ExprKind::Unary(UnaryOp::Neg, inner) => match inner.kind {
+                ExprKind::Int(n) => Some(Some((-n).into())),
+                _ => None,
+            },
+            ExprKind::Tuple(items) => {
+                let ints: Option<Vec<i64>> = items.iter().map(int).collect();
+                ints.map(|v| Some(v.into()))
+            }
+            ExprKind::Field(base, name) => {
+                let (vertex, instance) = match &base.kind {
+                    ExprKind::Name(n) => (n, 0),
+                    ExprKind::Item(inner, at) => match &inner.kind {
+                        ExprKind::Name(n) => (n, self.index(at, k)?),
+                        _ => return None,
+                    },
+                    _ => return None,
+                };
+                let node = self.graph.node(*self.vertices.get(&(vertex.clone(), instance))?);
+                Some(node.attribute(&name.text).cloned())
+            }
+            _ => None,
+        }
+    }
+
+    /// The results that the target replaces are the model's outputs.
+    fn outputs(&mut self) -> Option<()> {
+        let rule = self.rule;
+        let mut any = false;
+        for line in &rule.target {
+            let Action::Bind(binding) = &line.value else { continue };
+            for var in binding.names.iter().flatten() {
+                let source = rule.source.iter().find_map(|l| {
+                    let at = l
+                        .value
+                        .names
+                        .iter()
+                        .position(|v| v.as_ref().is_some_and(|v| v.name.text == var.name.text));
+                    at.map(|at| (at, l.value.tuple))
+                });
+                let Some((place, tuple)) = source else { continue };
+                for k in 0..8 {
+                    let Some(node) = self.vertices.get(&(var.name.text.clone(), k)) else { break };
+                    let value = self.graph.node(*node).output(if tuple { place } else { 0 })?;
+                    self.output(value)?;
+                    any = true;
+                }
+            }
+        }
+        any.then_some(())
+    }
+}
+
+impl Draw<'_> {
+    /// An output of the model, or the operand of one: what is an output itself keeps its name, and a rule that removes a vertex can't always.
+    fn output(&mut self, value: ValueId) -> Option<()> {
+        if self.graph.value(value).is_output()
+            || self.graph.value(value).use_count() > 0 && self.dice.once_in(2)
+        {
+            return Some(());
+        }
+        let op = match self.graph.value(value).tensor_type()?.elem {
+            ElementType::Bool => "Not",
+            _ => "Neg",
+        };
+        let output = if self.dice.once_in(3) { value } else { self.graph.add(op, [value]) };
+        self.graph.add_output(output);
+        Some(())
+    }
+}
+
+/// The index symbol of a variadic binding.
+fn symbol(binding: &Binding) -> Option<&str> {
+    let var = binding.names.iter().flatten().next()?;
+    match &var.index.as_ref()?.kind {
+        ExprKind::Name(s) => Some(s),
+        _ => None,
+    }
+}
+
+/// Calls `found` for every item of the vertex `name` in a pattern; without an index for all items.
+fn items(pattern: &Pattern, name: &str, found: &mut dyn FnMut(Option<&Expr>)) {
+    match pattern {
+        Pattern::Ref(var) if var.name.text == name => {
+            if let Some(e) = &var.index {
+                found(Some(e));
+            }
+        }
+        Pattern::Call(call) => call.arguments.iter().for_each(|a| items(a, name, found)),
+        Pattern::Item(base, e) => match &**base {
+            Pattern::Ref(var) if var.name.text == name => found(Some(e)),
+            _ => items(base, name, found),
+        },
+        Pattern::Spread(base, _) => match &**base {
+            Pattern::Ref(var) if var.name.text == name => found(None),
+            _ => items(base, name, found),
+        },
+        Pattern::Tuple(of, _) | Pattern::Either(of, _) => of.iter().for_each(|p| items(p, name, found)),
+        _ => {}
+    }
+}
+
+fn int(e: &Expr) -> Option<i64> {
+    match &e.kind {
+        ExprKind::Int(n) => Some(*n),
+        ExprKind::Unary(UnaryOp::Neg, inner) => int(inner).map(|n| -n),
+        _ => None,
+    }
+}
+
+/// The numbers of an expression.
+fn collect_numbers(e: &Expr, out: &mut Vec<f64>) {
+    match &e.kind {
+        ExprKind::Int(n) => out.push(*n as f64),
+        ExprKind::Float(x) => out.push(*x),
+        ExprKind::Bool(b) => out.push(f64::from(u8::from(*b))),
+        ExprKind::Unary(UnaryOp::Neg, inner) => {
+            let from = out.len();
+            collect_numbers(inner, out);
+            out[from..].iter_mut().for_each(|x| *x = -*x);
+        }
+        ExprKind::Unary(_, inner) => collect_numbers(inner, out),
+        ExprKind::Binary(_, a, b) => {
+            collect_numbers(a, out);
+            collect_numbers(b, out);
+        }
+        ExprKind::Tuple(items) => items.iter().for_each(|e| collect_numbers(e, out)),
+        _ => {}
+    }
+}

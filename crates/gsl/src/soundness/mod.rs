@@ -1,0 +1,190 @@
+//! Whether a rule is sound: models are drawn on which its source matches and its conditions hold, the edges of the conditions among them,
+//! rewritten by the rule, and evaluated before and after by the operator library.
+//!
+//! A verdict is *bounded*: so many different instances agreed, bit for bit or over the reals (within rounding). Or it is a
+//! *counterexample*: the smallest model found on which the rule changes what is computed, which can be run.
+//! What is not here: a proof for all shapes.
+
+mod draw;
+mod shapes;
+mod values;
+
+use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
+
+use graph::evaluate::{Datum, evaluate};
+use graph::{Model, Tensor};
+use loops::{Diagnostic, Name};
+
+use crate::optimize::{Options, RuleSet, optimize};
+use crate::resolve::compile_rule;
+use crate::rule::Rule;
+use values::Dice;
+
+/// How much is tried.
+#[derive(Clone, Copy, Debug)]
+pub struct Effort {
+    /// Different instances that have to agree.
+    pub instances: usize,
+    /// Models drawn at most; most of them do not match.
+    pub draws: usize,
+    /// Seed of everything that is drawn.
+    pub seed: u64,
+}
+
+impl Default for Effort {
+    fn default() -> Effort {
+        Effort { instances: 256, draws: 40_000, seed: 1 }
+    }
+}
+
+/// What was found about a rule.
+#[derive(Clone, Debug)]
+pub enum Verdict {
+    /// All instances agreed.
+    Bounded {
+        /// How many different ones.
+        instances: usize,
+        /// Every bit was the same in all of them; else the results are equal within rounding.
+        exact: bool,
+    },
+    /// A model whose results the rule changes.
+    Counterexample(Box<Counterexample>),
+    /// No model was drawn to which the rule applies and that can be evaluated.
+    Untested {
+        /// How many were drawn.
+        draws: usize,
+    },
+}
+
+/// A model whose results a rule changes.
+#[derive(Clone, Debug)]
+pub struct Counterexample {
+    /// The model.
+    pub before: Model,
+    /// What the rule makes of it.
+    pub after: Model,
+    /// Its inputs.
+    pub inputs: Vec<(Name, Arc<Tensor>)>,
+    /// What differs, in words.
+    pub difference: String,
+}
+
+/// Checks a rule. Deterministic in the seed.
+///
+/// # Errors
+/// What is wrong with the rule itself.
+pub fn check(rule: &Rule, effort: Effort) -> Result<Verdict, Vec<Diagnostic>> {
+    let set = RuleSet::new(vec![compile_rule(rule)?]);
+    let mut dice = Dice::new(effort.seed, &rule.name);
+    let mut seen = HashSet::new();
+    let mut exact = true;
+    let mut worst: Option<Box<Counterexample>> = None;
+    let mut left_to_shrink = 400usize;
+    for _ in 0..effort.draws {
+        if seen.len() >= effort.instances || left_to_shrink == 0 {
+            break;
+        }
+        if worst.is_some() {
+            left_to_shrink -= 1;
+        }
+        let Some((before, after)) = instance(rule, &set, &mut dice) else { continue };
+        let Some(outcome) = compare(before, after, &mut dice) else { continue };
+        match outcome {
+            Outcome::Agrees { bits, key } => {
+                exact &= bits;
+                seen.insert(key);
+            }
+            Outcome::Differs(found) => {
+                if worst.as_ref().is_none_or(|w| weight(&found.before) < weight(&w.before)) {
+                    worst = Some(found);
+                }
+            }
+        }
+    }
+    Ok(match worst {
+        Some(found) => Verdict::Counterexample(found),
+        None if seen.is_empty() => Verdict::Untested { draws: effort.draws },
+        None => Verdict::Bounded { instances: seen.len(), exact },
+    })
+}
+
+/// A model to which the rule applies, before and after.
+fn instance(rule: &Rule, set: &RuleSet, dice: &mut Dice) -> Option<(Model, Model)> {
+    let mut before = draw::model(rule, dice)?;
+    graph::infer(&mut before).ok()?;
+    let mut after = before.clone();
+    let options = Options { ignore_cost: true, trace: false, limit: Some(1) };
+    let report = optimize(&mut after, set, &options, |_, _| ()).ok()?;
+    (report.applied > 0).then_some((before, after))
+}
+
+enum Outcome {
+    Agrees { bits: bool, key: String },
+    Differs(Box<Counterexample>),
+}
+
+/// Evaluates both. `None` if the model itself cannot be evaluated.
+fn compare(before: Model, after: Model, dice: &mut Dice) -> Option<Outcome> {
+    let inputs: Vec<(Name, Arc<Tensor>)> = before
+        .graph
+        .inputs()
+        .iter()
+        .map(|id| {
+            let value = before.graph.value(*id);
+            let ty = value.tensor_type()?;
+            let tensor = values::random(ty.elem, ty.known_shape()?, false, dice)?;
+            Some((value.name().clone(), Arc::new(tensor)))
+        })
+        .collect::<Option<_>>()?;
+    let given = || -> HashMap<Name, Datum> {
+        inputs.iter().map(|(name, tensor)| (name.clone(), Datum::Tensor(tensor.clone()))).collect()
+    };
+    let old = evaluate(&before, given()).ok()?;
+    let differs = |difference: String| {
+        let (before, after, inputs) = (before.clone(), after.clone(), inputs.clone());
+        Outcome::Differs(Box::new(Counterexample { before, after, inputs, difference }))
+    };
+    let new = match evaluate(&after, given()) {
+        Ok(new) => new,
+        // What the library does not know says nothing about the rule.
+        Err(e) if e.code == graph::operators::UNKNOWN_OPERATOR => return None,
+        Err(e) => return Some(differs(format!("what comes out cannot be evaluated: {}", e.message))),
+    };
+    let mut bits = true;
+    for (k, (a, b)) in old.iter().zip(&new).enumerate() {
+        let (Some(a), Some(b)) = (a.tensor(), b.tensor()) else { return None };
+        let name = before.graph.value(before.graph.outputs()[k]).name();
+        if a.elem != b.elem || a.dims != b.dims {
+            return Some(differs(format!("`{name}` was {} and is {}", a.ty(), b.ty())));
+        }
+        bits &= a.bytes() == b.bytes();
+        if let Some((at, x, y)) = values::difference(a, b) {
+            return Some(differs(format!("`{name}{at:?}` was {x} and is {y}")));
+        }
+    }
+    Some(Outcome::Agrees { bits, key: shape_of(&before) })
+}
+
+/// What makes an instance different from others: operators, attributes, types.
+fn shape_of(model: &Model) -> String {
+    let mut key = String::new();
+    let graph = &model.graph;
+    for (_, node) in graph.nodes() {
+        key += &format!("{}{:?}", node.op(), node.attributes());
+        for value in node.inputs().iter().flatten() {
+            let value = graph.value(*value);
+            let small = value.initializer().filter(|t| t.elem.is_int() || t.count() == 1);
+            key += &format!("({:?}{:?})", value.tensor_type(), small.map(Tensor::to_numbers));
+        }
+    }
+    key
+}
+
+/// How much a person has to read.
+fn weight(model: &Model) -> usize {
+    let graph = &model.graph;
+    let elements =
+        |t: &graph::TensorType| t.known_shape().map_or(1000, |s| s.iter().product::<usize>() + s.len());
+    graph.values().filter_map(|(_, v)| v.tensor_type()).map(elements).sum::<usize>() + 8 * graph.node_count()
+}

@@ -1,0 +1,93 @@
+//! Dice, random tensors and their comparison.
+
+use graph::{ElementType, Tensor};
+
+/// A generator of numbers that is the same everywhere.
+#[derive(Clone, Debug)]
+pub(super) struct Dice(u64);
+
+impl Dice {
+    pub fn new(seed: u64, name: &str) -> Dice {
+        let mix = |h: u64, b: u8| (h ^ u64::from(b)).wrapping_mul(0x100_0000_01b3);
+        Dice(name.bytes().fold(0xcbf2_9ce4_8422_2325 ^ seed, mix))
+    }
+
+    pub fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let z = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        let z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        z ^ (z >> 31)
+    }
+
+    /// A number below `n`; 0 if `n` is 0.
+    pub fn below(&mut self, n: usize) -> usize {
+        if n == 0 { 0 } else { (self.next() % n as u64) as usize }
+    }
+
+    /// A number from `low` to `high`.
+    pub fn between(&mut self, low: usize, high: usize) -> usize {
+        low + self.below(high + 1 - low)
+    }
+
+    /// True once in `n` times.
+    pub fn once_in(&mut self, n: usize) -> bool {
+        self.below(n) == 0
+    }
+
+    /// One of them.
+    pub fn pick<T: Clone>(&mut self, of: &[T]) -> T {
+        of[self.below(of.len())].clone()
+    }
+
+    /// A number between -2 and 2 of few digits.
+    pub fn number(&mut self) -> f64 {
+        (self.below(257) as f64 - 128.0) / 64.0
+    }
+}
+
+/// A random tensor. Positive numbers only, if asked for.
+pub(super) fn random(elem: ElementType, dims: Vec<usize>, positive: bool, dice: &mut Dice) -> Option<Tensor> {
+    let count = dims.iter().product();
+    let mut number = || if positive { dice.number().abs() + 0.5 } else { dice.number() };
+    let numbers: Vec<f64> = (0..count).map(|_| number()).collect();
+    of_numbers(elem, dims, &numbers)
+}
+
+/// A tensor of these numbers, rounded to its type.
+pub(super) fn of_numbers(elem: ElementType, dims: Vec<usize>, numbers: &[f64]) -> Option<Tensor> {
+    Some(match elem {
+        ElementType::F64 => Tensor::from_f64s(dims, numbers),
+        ElementType::F32 => Tensor::from_f32s(dims, &numbers.iter().map(|x| *x as f32).collect::<Vec<_>>()),
+        ElementType::I64 => Tensor::from_i64s(dims, &numbers.iter().map(|x| *x as i64).collect::<Vec<_>>()),
+        ElementType::I32 => Tensor::from_i32s(dims, &numbers.iter().map(|x| *x as i32).collect::<Vec<_>>()),
+        ElementType::Bool => Tensor::from_bools(dims, &numbers.iter().map(|x| *x > 0.0).collect::<Vec<_>>()),
+        _ => return None,
+    })
+}
+
+/// The first place where two tensors of one type differ by more than rounding, and what they hold there.
+pub(super) fn difference(a: &Tensor, b: &Tensor) -> Option<(Vec<usize>, f64, f64)> {
+    let (Some(x), Some(y)) = (a.to_numbers(), b.to_numbers()) else {
+        let (x, y) = (a.to_bools()?, b.to_bools()?);
+        let k = x.iter().zip(&y).position(|(x, y)| x != y)?;
+        return Some((place(k, &a.dims), f64::from(u8::from(x[k])), f64::from(u8::from(y[k]))));
+    };
+    let tolerance = match a.elem {
+        ElementType::F64 => 1e-9,
+        ElementType::F32 => 2e-4,
+        _ => 0.0,
+    };
+    let scale = x.iter().filter(|v| v.is_finite()).fold(1.0f64, |m, v| m.max(v.abs()));
+    let same = |x: f64, y: f64| x == y || x.is_nan() && y.is_nan() || (x - y).abs() <= tolerance * scale;
+    let k = x.iter().zip(&y).position(|(x, y)| !same(*x, *y))?;
+    Some((place(k, &a.dims), x[k], y[k]))
+}
+
+fn place(mut k: usize, dims: &[usize]) -> Vec<usize> {
+    let mut at = vec![0; dims.len()];
+    for d in (0..dims.len()).rev() {
+        at[d] = k % dims[d];
+        k /= dims[d];
+    }
+    at
+}
