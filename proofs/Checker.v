@@ -1,6 +1,6 @@
 (* The checker of certificates. That it accepts means what Check.v says. *)
 From Coq Require Import ZArith List String Bool Lia Arith.
-From Lozenge Require Import Syntax Semantics Poly Norm Rep Source Target Match.
+From Lozenge Require Import Syntax Semantics Poly Norm Rep Source Target Match Lazy.
 Import ListNotations.
 
 Definition cin (a : nat) : cval := fun cs _ F is => Some (In a cs (map (nf F) is)).

@@ -1,7 +1,7 @@
 (* Comparison of the two sides: equal terms, up to which accumulator of one fold is which of the other, and up to the order of the
    operands of operations that commute. *)
 From Coq Require Import ZArith List String Bool Lia Arith.
-From Lozenge Require Import Syntax Semantics Poly Norm.
+From Lozenge Require Import Syntax Semantics Poly Norm Lazy.
 Import ListNotations.
 
 Definition rel := list (nat * nat * nat).               (* level, accumulator of the left side, of the right side *)

@@ -1,7 +1,7 @@
 (* Integer terms: a prover of inequalities from facts, normal forms of subscripts, decisions of comparisons.
    All of it is sound for every value of the variables for which the facts hold; none of it is complete. *)
 From Coq Require Import ZArith List String Bool Lia.
-From Lozenge Require Import Syntax Semantics Poly.
+From Lozenge Require Import Syntax Semantics Poly Lazy.
 Import ListNotations.
 Local Open Scope Z_scope.
 
@@ -351,7 +351,7 @@ Proof.
     + apply pr_ok in E; auto. apply Z.leb_le. lia.
     + apply pr_ok in E1; auto. rewrite psub_ok, pconst_ok in E1. apply Z.leb_gt. lia.
   - inversion_clear H as [|? ? Hx Hy]; inversion_clear Hy as [|? ? Hy' _].
-    change (VB (truth _ (eval st x r al) && truth _ (eval st y r al)) = @VB scalar b). f_equal.
+    change (VB (andb (truth _ (eval st x r al)) (truth _ (eval st y r al))) = @VB scalar b). f_equal.
     destruct (decide F x) as [[|]|] eqn:Ex; try rewrite (Hx _ eq_refl); destruct (decide F y) as [[|]|] eqn:Ey; try rewrite (Hy' _ eq_refl);
       try discriminate; injection H0 as <-; cbn; rewrite ?andb_false_r; auto.
 Qed.

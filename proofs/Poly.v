@@ -1,7 +1,7 @@
 (* Polynomials with integer coefficients over atoms, which are terms: the normal form of subscripts and sizes.
    Only soundness is proved: that a polynomial has the value of the term it was made of. Order is a convenience. *)
 From Coq Require Import ZArith List String Bool Lia.
-From Lozenge Require Import Syntax.
+From Lozenge Require Import Syntax Lazy.
 Import ListNotations.
 Local Open Scope Z_scope.
 

@@ -1,7 +1,7 @@
 (* Contents: what the checker knows of a table of numbers, as a function from subscripts (terms) to a term; and what it means
    that contents represent a table, in every world that extends the present one. Folds are built here, for both sides. *)
 From Coq Require Import ZArith List String Bool Lia Arith.
-From Lozenge Require Import Syntax Semantics Poly Norm.
+From Lozenge Require Import Syntax Semantics Poly Norm Lazy.
 Import ListNotations.
 
 (* At a level (binders from there on are free), with facts, at subscripts. *)

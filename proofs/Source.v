@@ -1,7 +1,7 @@
 (* The functional program at symbolic subscripts: contents of its value, with the proof that they represent what the program denotes.
    Views become arithmetic of subscripts, maps are read through, reductions become folds. *)
 From Coq Require Import ZArith List String Bool Lia Arith.
-From Lozenge Require Import Syntax Semantics Poly Norm Rep.
+From Lozenge Require Import Syntax Semantics Poly Norm Rep Lazy.
 Import ListNotations.
 
 Section Look.

@@ -1,7 +1,7 @@
 (* Loops run symbolically: from contents of arrays to contents of arrays. Loops whose iterations write disjoint slices are read by the
    inverse of their subscript, other sequential loops become folds. What cannot be followed has no contents. *)
 From Coq Require Import ZArith List String Bool Lia Arith Permutation.
-From Lozenge Require Import Syntax Semantics Poly Norm Rep Source.
+From Lozenge Require Import Syntax Semantics Poly Norm Rep Source Lazy.
 Import ListNotations.
 
 Definition sstore := nat -> cval.
