@@ -1,5 +1,12 @@
-# Kernels on the cores of an emulated core group; every array is compared with the sequential program.
-lozenge run gemm.c --target athread --size n=40
-lozenge run gemm.c --target athread --size n=7 --parallel 1d --threads 16 --seed 5
-lozenge run two.c --def two_1 --target athread --size n=9 --assume-no-alias
-lozenge run gemm.c --target athread --size n=4 --threads 65
+lozenge compile gemm.c --target athread -o out 2>/dev/null && ls out && cat out/build.sh && grep -c athread_spawn out/gemm_host.c && grep -c 'simd_vmad' out/gemm_slave.c
+lozenge compile gemm.c --target athread --chip sw26010pro -o pro 2>/dev/null && grep -o 'CRTS_dma_i[a-z_]*' pro/gemm_slave.c | sort -u && grep swgcc pro/build.sh
+lozenge compile gemm.c --target athread --parallel 1d --threads 16 --emit loops 2>/dev/null | grep 'par '
+lozenge compile gemm.c --target athread --parallel 2d --threads 16 --emit loops 2>/dev/null | grep 'par '
+lozenge compile gemm.c --target athread --emit schedule 2>/dev/null | grep '^#'
+lozenge compile gemm.c --target athread --threads 65
+lozenge compile gemm.c --target athread --threads 12
+lozenge compile chain.c --target athread
+lozenge compile history.c --target athread
+lozenge compile gemm.c --target athread --emit header
+lozenge compile gemm.c --target athread --emit trace -o nothing; test -e nothing || echo nothing is written
+lozenge explain P0802 | head -3

@@ -12,6 +12,7 @@
 mod build;
 mod code;
 mod data;
+mod private;
 mod split;
 mod tile;
 
@@ -20,7 +21,7 @@ use std::collections::BTreeMap;
 use loops::{Function, Name};
 
 use crate::dependence;
-use crate::fault::Result;
+use crate::fault::{self, Result};
 use crate::model::Model;
 use crate::scheduling::{self, Fusion};
 use crate::tree::Tree;
@@ -80,12 +81,43 @@ pub struct Mapped {
 /// # Errors
 /// `P0801` nothing is parallel; `P0802` the data of a tile does not fit; those of the model and the set library.
 pub fn map(function: &Function, options: &Options) -> Result<Mapped> {
-    if let Some(expanded) = transform::expand::expand(function)
-        && let Ok(mapped) = map_as_it_is(&expanded, options)
-    {
-        return Ok(mapped);
+    let mut variants = vec![function.clone()];
+    for levels in [2, usize::MAX] {
+        if let Some(expanded) = transform::expand::expand_levels(function, levels)
+            && variants.last() != Some(&expanded)
+        {
+            variants.push(expanded);
+        }
     }
-    map_as_it_is(function, options)
+    let ctx = isl::Ctx::new();
+    for variant in &mut variants {
+        let private = || -> Result<Option<Function>> {
+            let model = Model::extract_in(&ctx, variant)?;
+            private::privatise(variant, &model)
+        };
+        // What cannot be told is left as it is.
+        if let Ok(Some(private)) = ctx.limited(options.operations, private) {
+            *variant = private;
+        }
+    }
+    let mut refusal = None;
+    while let Some(variant) = variants.pop() {
+        match map_as_it_is(&variant, options) {
+            // Elements for more than two loops only if they never leave local memory.
+            Ok(mapped) if variants.len() < 2 || small(function, &mapped.function) => return Ok(mapped),
+            Ok(_) => {}
+            Err(diagnostic) => refusal = Some(diagnostic),
+        }
+    }
+    Err(refusal.unwrap_or_else(|| fault::limit("attempts")))
+}
+
+/// Whether a mapped function has no arrays of its own that its original does not have.
+fn small(original: &Function, mapped: &Function) -> bool {
+    let heap = |f: &Function| {
+        f.body.iter().filter(|s| matches!(s, loops::Stmt::Local(l) if !l.dims.is_empty())).count()
+    };
+    heap(mapped) <= heap(original)
 }
 
 fn map_as_it_is(function: &Function, options: &Options) -> Result<Mapped> {

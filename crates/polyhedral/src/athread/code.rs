@@ -56,7 +56,26 @@ pub(super) fn generate(model: &Model, sized: &Sized, tree: &Tree, options: &Opti
     };
     let context = context().map_err(fault::library)?;
     let generated = codegen::generate_mapped(model, tree, &context, &mapper, options.operations)?;
-    Ok(generated.function)
+    Ok(without_unused(generated.function))
+}
+
+/// The function without local arrays that are only declared.
+fn without_unused(mut function: Function) -> Function {
+    let mut used = std::collections::BTreeSet::new();
+    for stmt in &function.body {
+        stmt.walk(&mut |s| {
+            match s {
+                Stmt::Copy(copy) => used.extend([copy.from.array.clone(), copy.to.array.clone()]),
+                Stmt::Assign(assign) => {
+                    used.insert(assign.target.array.clone());
+                }
+                _ => {}
+            }
+            s.exprs().into_iter().for_each(|e| used.extend(e.arrays()));
+        });
+    }
+    function.body.retain(|s| !matches!(s, Stmt::Local(local) if !used.contains(&local.name)));
+    function
 }
 
 struct Mapper<'a> {

@@ -320,6 +320,14 @@ fn group(
     let written = sites.iter().any(|s| s.touch.write);
     let mut group = Group { array, part, level, accesses, width, extents, corner, get: true, put: written };
     group.get = !written || !written_first(model, kernel, &group, sites)?;
+    // An array of the function's own that nothing but this buffer uses never leaves local memory.
+    let own = model.locals.iter().any(|l| l.name == group.array);
+    let elsewhere = model.statements.iter().enumerate().any(|(k, s)| {
+        s.accesses.iter().any(|t| t.array == group.array) && !sites.iter().any(|site| site.statement == k)
+    });
+    if own && !elsewhere && !group.get && group.part.is_none() {
+        group.put = false;
+    }
     Ok(group)
 }
 
@@ -383,6 +391,7 @@ fn text(expr: &Expr) -> Option<String> {
             (Expr::Int(n), other) | (other, Expr::Int(n)) => format!("({n} * {})", text(other)?),
             _ => return None,
         },
+        Expr::Binary(loops::BinaryOp::Max, a, b) => format!("max({}, {})", text(a)?, text(b)?),
         _ => return None,
     })
 }

@@ -128,9 +128,11 @@ fn items(
                 true => (0..members.len()).filter(|k| !coincident[*k]).map(|k| members[k].clone()).collect(),
                 false => Vec::new(),
             };
-            // More than two parallel loops: the outer two are mapped, the others are tiled in the kernel.
-            let mut inner: Vec<Member> =
-                if parallel.len() > 2 { parallel.drain(1..parallel.len() - 1).collect() } else { vec![] };
+            // The outer two are mapped to the cores; a third has tile loops among theirs, and what is more is tiled inside.
+            let mut inner: Vec<Member> = match parallel.len() {
+                n @ 4.. => parallel.drain(2..n - 1).collect(),
+                _ => vec![],
+            };
             inner.extend(rest);
             let mut leaf = (*band.child).clone();
             if !band.permutable && free.len() < members.len() {
@@ -280,7 +282,7 @@ fn joined(model: &Model, dependences: &[Dependence], a: &Kernel, b: &Kernel) -> 
     if n != b.parallel.len() {
         return Ok(None);
     }
-    let orders: &[&[usize]] = if n == 2 { &[&[0, 1], &[1, 0]] } else { &[&[0]] };
+    let orders: &[&[usize]] = if n == 2 { &[&[0, 1], &[1, 0]] } else { &[&[0, 1, 2]] };
     'orders: for order in orders {
         let mut parallel = Vec::new();
         let mut same = true;

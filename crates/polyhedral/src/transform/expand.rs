@@ -19,10 +19,15 @@ const LEVELS: usize = 2;
 
 /// The function with local scalars expanded; none if there is no such scalar.
 pub fn expand(function: &Function) -> Option<Function> {
+    expand_levels(function, LEVELS)
+}
+
+/// As [`expand`], over as many of the innermost loops as `levels` says.
+pub(crate) fn expand_levels(function: &Function, levels: usize) -> Option<Function> {
     let mut taken = names(&function.body);
     taken.extend(function.params.iter().map(|p| p.name.clone()));
     taken.extend(function.sizes.iter().cloned());
-    let mut expander = Expander { function, loops: Vec::new(), taken, declared: Vec::new() };
+    let mut expander = Expander { function, levels, loops: Vec::new(), taken, declared: Vec::new() };
     let body = expander.block(&function.body);
     if expander.declared.is_empty() {
         return None;
@@ -33,6 +38,7 @@ pub fn expand(function: &Function) -> Option<Function> {
 
 struct Expander<'a> {
     function: &'a Function,
+    levels: usize,
     loops: Vec<&'a Loop>,
     taken: std::collections::BTreeSet<Name>,
     declared: Vec<ArrayDecl>,
@@ -75,7 +81,7 @@ impl<'a> Expander<'a> {
         if !local.dims.is_empty() || self.loops.is_empty() {
             return None;
         }
-        let around = &self.loops[self.loops.len().saturating_sub(LEVELS)..];
+        let around = &self.loops[self.loops.len().saturating_sub(self.levels)..];
         let constant =
             |e: &Expr| e.arrays().is_empty() && e.vars().iter().all(|v| self.function.sizes.contains(v));
         // A loop that hides an outer one of the same name would change what the subscript means.

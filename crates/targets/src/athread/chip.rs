@@ -18,11 +18,11 @@ pub struct Chip {
 }
 
 /// The chip of Sunway TaihuLight.
-pub const SW26010: Chip = Chip { name: "SW26010", ldm: 64 << 10, stack: 4 << 10, grid: (8, 8), crts: false };
+pub const SW26010: Chip = Chip { name: "SW26010", ldm: 64 << 10, stack: 8 << 10, grid: (8, 8), crts: false };
 
 /// Its successor.
 pub const SW26010_PRO: Chip =
-    Chip { name: "SW26010Pro", ldm: 256 << 10, stack: 8 << 10, grid: (8, 8), crts: true };
+    Chip { name: "SW26010Pro", ldm: 256 << 10, stack: 16 << 10, grid: (8, 8), crts: true };
 
 impl Chip {
     /// Bytes that arrays may take.
@@ -39,12 +39,12 @@ impl Chip {
     pub(super) fn replies(&self, names: &[String]) -> String {
         let ty = if self.crts { "crts_rply_t" } else { "volatile int" };
         names.iter().map(|name| format!("__thread_local {ty} {name};\n")).collect::<String>()
-            + &format!("__thread_local {ty} reply;\n")
+            + &format!("__thread_local {ty} lozenge_reply;\n")
     }
 
     /// Brings the arguments into local memory.
     pub(super) fn arguments(&self) -> String {
-        "reply = 0;\n  get_box(&a, given, 1, sizeof a, sizeof a, 1, &reply);\n  WAIT(reply, 1);".to_owned()
+        "lozenge_reply = 0;\n  get_box(&lozenge_arguments, lozenge_given, 1, sizeof lozenge_arguments, sizeof lozenge_arguments, 1, &lozenge_reply);\n  WAIT(lozenge_reply, 1);".to_owned()
     }
 
     /// Waits for all transfers of a tag.

@@ -33,7 +33,7 @@ pub(super) fn file(functions: &[&Function], header: &str, chip: &Chip) -> Result
             bytes = bytes.max(writer.used);
             replies.extend(writer.replies.iter().map(Name::to_string));
             bodies.push_str(&format!(
-                "\nvoid {0}(struct {0}_arguments *given)\n{{\n{1}}}\n",
+                "\nvoid {0}(struct {0}_arguments *lozenge_given)\n{{\n{1}}}\n",
                 kernel.name, writer.out
             ));
         }
@@ -54,7 +54,7 @@ pub(super) fn file(functions: &[&Function], header: &str, chip: &Chip) -> Result
         text.push_str(&format!("#include <{include}>\n"));
     }
     text.push_str(&format!("\n#include \"{header}\"\n\n{HOOKS}\n{MACROS}\n"));
-    text.push_str(&format!("/* Local memory for the buffers of all kernels. */\n__thread_local char ldm[{}] __attribute__((aligned(64)));\n", bytes.max(64)));
+    text.push_str(&format!("/* Local memory for the buffers of all kernels. */\n__thread_local char lozenge_ldm[{}] __attribute__((aligned(64)));\n", bytes.max(64)));
     text.push_str(&chip.replies(&replies.into_iter().collect::<Vec<_>>()));
     text.push_str(&chip.transfers());
     text.push_str(&bodies);
@@ -94,19 +94,19 @@ impl Writer<'_> {
     }
 
     fn kernel(&mut self, kernel: &Kernel) -> Result<(), Diagnostic> {
-        self.line(&format!("struct {}_arguments a;", kernel.name));
+        self.line(&format!("struct {}_arguments lozenge_arguments;", kernel.name));
         self.line(&self.chip.arguments());
-        self.line("const long id = CORE_NUMBER;");
+        self.line("const long lozenge_core = CORE_NUMBER;");
         for (name, scalar, dims) in &kernel.arrays {
-            self.line(&format!("{} *const {name} = a.{name};", c_type(*scalar)));
+            self.line(&format!("{} *const {name} = lozenge_arguments.{name};", c_type(*scalar)));
             let _ = dims;
         }
         for (name, scalar) in &kernel.scalars {
-            self.line(&format!("const {} {name} = a.{name};", c_type(*scalar)));
+            self.line(&format!("const {} {name} = lozenge_arguments.{name};", c_type(*scalar)));
             self.scope.names.insert(name.clone(), Binding::Value(name.to_string()));
         }
         for name in &kernel.indices {
-            self.line(&format!("const long {name} = a.{name};"));
+            self.line(&format!("const long {name} = lozenge_arguments.{name};"));
             self.scope.names.insert(name.clone(), Binding::Value(name.to_string()));
         }
         for (name, scalar, dims) in &kernel.arrays {
@@ -134,7 +134,7 @@ impl Writer<'_> {
             self.line(&format!("{reply} = 0;"));
         }
         self.replies = replies;
-        self.line("(void)id;");
+        self.line("(void)lozenge_core;");
         self.phases(kernel.body, false)
     }
 
@@ -205,7 +205,10 @@ impl Writer<'_> {
         {
             self.bind(&inner.var);
             self.open("{");
-            self.line(&format!("const long {} = id / {columns}, {} = id % {columns};", l.var, inner.var));
+            self.line(&format!(
+                "const long {} = lozenge_core / {columns}, {} = lozenge_core % {columns};",
+                l.var, inner.var
+            ));
             self.line(&format!("(void){}; (void){};", l.var, inner.var));
             self.block(&inner.body)?;
             self.close();
@@ -213,7 +216,7 @@ impl Writer<'_> {
         }
         let _ = (stride, count);
         self.open("{");
-        self.line(&format!("const long {} = id;", l.var));
+        self.line(&format!("const long {} = lozenge_core;", l.var));
         self.block(&l.body)?;
         self.close();
         Ok(())
@@ -251,7 +254,7 @@ impl Writer<'_> {
                 }
                 let _ = Storage::Scratchpad;
                 let (name, ty) = (&local.name, c_type(elem));
-                self.line(&format!("{ty} *const {name} = ({ty} *)(ldm + {});", self.next));
+                self.line(&format!("{ty} *const {name} = ({ty} *)(lozenge_ldm + {});", self.next));
                 let mut pitches = Vec::new();
                 for (k, dim) in local.dims.iter().enumerate().skip(1) {
                     match dim {
