@@ -95,17 +95,6 @@ pub(super) fn cast(cx: &mut Cx, from: ElementType, to: ElementType, saturate: bo
     if to.is_int() { fit(cx, to, value) } else { round(cx, to, value, saturate) }
 }
 
-/// The largest finite number of a floating-point type, or of an integer type.
-pub(super) fn largest(elem: ElementType) -> f64 {
-    match elem {
-        ElementType::F64 => f64::MAX,
-        ElementType::F16 => 65504.0,
-        ElementType::Bf16 => f64::from(f32::from_bits(0x7f7f_0000)),
-        ElementType::Bool => 1.0,
-        _ => range(elem).map_or(f64::from(f32::MAX), |(_, high)| high),
-    }
-}
-
 /// The first value of a maximum over an element type: below (or equal to) every other.
 pub(super) fn bottom(elem: ElementType) -> Val {
     let scalar = carrier(elem).unwrap_or(Scalar::F32);

@@ -48,20 +48,20 @@ pub(super) fn window(op: &Op, image: &[Size], kernel: Vec<i64>) -> Result<Window
         dilations,
         places: Vec::new(),
     };
-    for k in 0..rank {
+    for (k, extent) in image.iter().enumerate() {
         let span = w.dilations[k] * (w.kernel[k] - 1) + 1;
         let stride = w.strides[k];
         let same = matches!(auto, "SAME_UPPER" | "SAME_LOWER");
         if auto == "VALID" {
             (w.before[k], w.after[k]) = (0, 0);
         }
-        let Some(n) = image[k].as_constant() else {
+        let Some(n) = extent.as_constant() else {
             // symbolic: only where the window gives as many places as there are elements, or a plain difference
             let shrink = span - 1 - w.before[k] - w.after[k];
             if stride != 1 || same {
-                return Err(Refusal::not_constant(format!("the extent {} must be a number", image[k])));
+                return Err(Refusal::not_constant(format!("the extent {extent} must be a number")));
             }
-            w.places.push(image[k].clone() - Size::constant(shrink));
+            w.places.push(extent.clone() - Size::constant(shrink));
             continue;
         };
         if same {

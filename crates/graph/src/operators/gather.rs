@@ -225,7 +225,7 @@ fn places(cx: &mut Cx, truths: &Val, n: &Size, count: &Size) -> Val {
     cx.bind("ranks", ranks, |cx, ranks| {
         cx.generate(count, |cx, k| {
             let k = k.int();
-            cx.fold(n, int(0), |_, i, acc| i.int().when(&ranks.at(&[i.clone()]).eq(&k), &acc))
+            cx.fold(n, int(0), |_, i, acc| i.int().when(&ranks.at(std::slice::from_ref(&i)).eq(&k), &acc))
         })
     })
 }

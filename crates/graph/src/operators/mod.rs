@@ -8,13 +8,17 @@
 //! Extents may be symbolic wherever an operator does not compute with them. Where the shape of a result depends on values (`Reshape`,
 //! `Range`), those inputs must be constants of the call; where it depends on all data (`NonZero`), the evaluator alone can give them.
 
+mod attention;
 mod build;
 mod carrier;
+mod constants;
 mod convolution;
 mod direct;
 mod elementwise;
 mod evaluate;
 mod gather;
+mod image;
+mod learning;
 mod library;
 mod loss;
 mod matrix;
@@ -22,9 +26,11 @@ mod movement;
 mod normalise;
 mod pool;
 mod quantise;
+mod recurrent;
 mod reduce;
 mod schedule;
 mod select;
+mod signal;
 mod table;
 mod value;
 
@@ -215,10 +221,6 @@ impl<'a> Op<'a> {
     /// The operand of an input, if it is there.
     fn operand(&self, k: usize) -> Option<&'a Operand<'a>> {
         self.call.inputs.get(k)?.as_ref()
-    }
-
-    fn has(&self, k: usize) -> bool {
-        self.operand(k).is_some()
     }
 
     /// Number of inputs, absent ones in the middle included.

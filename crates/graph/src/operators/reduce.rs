@@ -70,10 +70,7 @@ fn reduce(op: &mut Op, kind: &Kind) -> Done {
     let x = op.input(0)?;
     let keepdims = op.int("keepdims", 1) != 0;
     let elem = x.elem;
-    let axes = match reduced_axes(op, x.rank())? {
-        Some(axes) => axes,
-        None => Vec::new(),
-    };
+    let axes = reduced_axes(op, x.rank())?.unwrap_or_default();
     let shape = reduced_shape(&x.shape, &axes, keepdims);
     let inner: Extents = axes.iter().map(|k| x.shape[*k].clone()).collect();
     let count = product(&inner);

@@ -352,8 +352,8 @@ fn suppressed_counts(
             let mut count = 0;
             while count < most {
                 let mut best: Option<usize> = None;
-                for i in 0..n as usize {
-                    if open[i] && best.is_none_or(|k| score(i) > score(k)) {
+                for (i, open) in open.iter().enumerate() {
+                    if *open && best.is_none_or(|k| score(i) > score(k)) {
                         best = Some(i);
                     }
                 }

@@ -61,11 +61,11 @@ operators! {
         "Sin" = sin; "Sinh" = sinh; "Softplus" = softplus; "Softsign" = softsign; "Sqrt" = sqrt; "Sub" = sub; "Sum" = sum; "Swish" = swish;
         "Tan" = tan; "Tanh" = tanh; "ThresholdedRelu" = thresholded_relu; "Where" = where_op; "Xor" = xor;
     }
+    constants {
+        "Constant" = constant ("not of texts or sparse tensors"); "ConstantOfShape" = constant_of_shape; "EyeLike" = eye_like; "Range" = range; "Shape" = shape; "Size" = size_op;
+    }
     movement {
-        "CenterCropPad" = center_crop_pad; "Concat" = concat; "Constant" = constant ("not of texts or sparse tensors"); "ConstantOfShape" = constant_of_shape;
-        "DepthToSpace" = depth_to_space; "Expand" = expand; "EyeLike" = eye_like; "Flatten" = flatten; "Pad" = pad; "Range" = range;
-        "Reshape" = reshape_op; "ReverseSequence" = reverse_sequence; "Shape" = shape; "Size" = size_op; "Slice" = slice; "SpaceToDepth" = space_to_depth;
-        "Split" = split; "Squeeze" = squeeze; "Tile" = tile; "Transpose" = transpose; "Trilu" = trilu; "Unsqueeze" = unsqueeze;
+        "CenterCropPad" = center_crop_pad; "Concat" = concat; "DepthToSpace" = depth_to_space; "Expand" = expand; "Flatten" = flatten; "Pad" = pad; "Reshape" = reshape_op; "ReverseSequence" = reverse_sequence; "Slice" = slice; "SpaceToDepth" = space_to_depth; "Split" = split; "Squeeze" = squeeze; "Tile" = tile; "Transpose" = transpose; "Trilu" = trilu; "Unsqueeze" = unsqueeze;
     }
     gather {
         "Compress" = compress ("its length depends on the data: evaluation only"); "Gather" = gather; "GatherElements" = gather_elements; "GatherND" = gather_nd;
@@ -97,6 +97,21 @@ operators! {
     }
     loss {
         "Dropout" = dropout ("in inference, or with ratio 0"); "NegativeLogLikelihoodLoss" = nll; "SoftmaxCrossEntropyLoss" = softmax_cross_entropy;
+    }
+    image {
+        "AffineGrid" = affine_grid; "GridSample" = grid_sample; "Resize" = resize; "RoiAlign" = roi_align; "Upsample" = upsample;
+    }
+    attention {
+        "Attention" = attention; "CausalConvWithState" = causal_conv; "LinearAttention" = linear_attention; "RotaryEmbedding" = rotary_embedding; "SwiGLU" = swiglu;
+    }
+    recurrent {
+        "GRU" = gru ("activations sigmoid, tanh, relu"); "LSTM" = lstm ("activations sigmoid, tanh, relu; without coupled gates"); "RNN" = rnn ("activations sigmoid, tanh, relu");
+    }
+    signal {
+        "BlackmanWindow" = blackman; "DFT" = dft; "HammingWindow" = hamming; "HannWindow" = hann; "MelWeightMatrix" = mel_weight_matrix; "STFT" = stft;
+    }
+    learning {
+        "ai.onnx.preview.training:Adagrad" = adagrad; "ai.onnx.preview.training:Adam" = adam; "ai.onnx.preview.training:Momentum" = momentum;
     }
     normalise {
         "BatchNormalization" = batch_normalization; "GroupNormalization" = group_normalization; "InstanceNormalization" = instance_normalization;

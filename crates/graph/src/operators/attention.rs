@@ -1,0 +1,504 @@
+//! Attention and what transformers put around it: rotary embeddings, gated units, linear attention, causal convolutions.
+
+use loops::{Scalar, Size};
+
+use super::build::{Cx, Extents};
+use super::carrier::{carrier, cast, fit};
+use super::value::{Val, int, number, size, truth};
+use super::{Done, Input, Op, Refusal};
+use crate::types::ElementType;
+
+/// Queries, keys or values with their heads as a dimension of their own: `(batch, heads, sequence, size)`.
+fn heads(cx: &mut Cx, x: Input, heads: Option<i64>) -> Result<Input, Refusal> {
+    match (x.rank(), heads) {
+        (4, _) => Ok(x),
+        (3, Some(n)) if n > 0 => {
+            let width = x.shape[2]
+                .exact_div(&Size::constant(n))
+                .ok_or_else(|| Refusal::inputs(format!("{} is no multiple of {n} heads", x.shape[2])))?;
+            let shape = vec![x.shape[0].clone(), Size::constant(n), x.shape[1].clone(), width.clone()];
+            let val = cx.tensor(&shape, &mut |_, at| {
+                let k = at[1].int() * size(&width) + at[3].int();
+                x.at(&[at[0].clone(), at[2].clone(), k])
+            });
+            Ok(Input { val, elem: x.elem, shape })
+        }
+        _ => Err(Refusal::inputs("queries, keys and values have 4 dimensions, or 3 and a number of heads")),
+    }
+}
+
+/// What is added to the scores, and who sees whom.
+struct Bias {
+    mask: Option<Input>,
+    causal: bool,
+    left: i64,
+    right: i64,
+    /// Positions before the first query: of a cache inside, or of one outside (a number a sample).
+    offset: Val,
+    lengths: Option<Input>,
+    keys: Size,
+    elem: ElementType,
+    queries: Size,
+}
+
+impl Bias {
+    fn is_empty(&self) -> bool {
+        self.mask.is_none() && !self.causal && self.left < 0 && self.right < 0 && self.lengths.is_none()
+    }
+
+    /// The bias at batch, head, query and key.
+    fn at(&self, cx: &mut Cx, at: &[Val]) -> Val {
+        let scalar = carrier(self.elem).unwrap_or(Scalar::F32);
+        let (zero, never) = (number(scalar, 0.0), number(scalar, f64::NEG_INFINITY));
+        let (i, j) = (at[2].int(), at[3].int());
+        let mut value = zero.clone();
+        if let Some(mask) = &self.mask {
+            let here = mask_at(mask, at);
+            let here = match mask.elem {
+                ElementType::Bool => zero.when(&here, &never),
+                from => cast(cx, from, self.elem, true, here),
+            };
+            let known = mask.shape.last().cloned().unwrap_or_else(|| Size::constant(1));
+            value = match known == self.keys {
+                true => here,
+                false => here.when(&j.lt(&size(&known)), &never),
+            };
+        }
+        let position = &i + self.position(&at[0]);
+        let mut test = |allowed: Val| value = (&value + zero.clone()).when(&allowed, &never);
+        if self.causal {
+            test(j.le(&position));
+        }
+        if self.left >= 0 {
+            test((&position - &j).le(&int(self.left)));
+        }
+        if self.right >= 0 {
+            test((&j - &position).le(&int(self.right)));
+        }
+        if let Some(lengths) = &self.lengths {
+            test(j.lt(&lengths.at(&at[..1]).int()));
+        }
+        value
+    }
+
+    fn position(&self, batch: &Val) -> Val {
+        match &self.lengths {
+            Some(lengths) => lengths.at(std::slice::from_ref(batch)).int() - size(&self.queries),
+            None => self.offset.clone(),
+        }
+    }
+}
+
+/// The element of a mask that is aligned at the last dimension.
+fn mask_at(mask: &Input, at: &[Val]) -> Val {
+    let skip = at.len() - mask.rank();
+    let place: Vec<Val> = mask
+        .shape
+        .iter()
+        .zip(&at[skip..])
+        .enumerate()
+        .map(|(k, (n, i))| match n.as_constant() {
+            Some(1) if k + 1 < mask.rank() => super::value::index(0, n),
+            _ => i.clone(),
+        })
+        .collect();
+    mask.at(&place)
+}
+
+pub(super) fn attention(op: &mut Op) -> Done {
+    let (q, k, v) = (op.input(0)?, op.input(1)?, op.input(2)?);
+    let (mask, past_key, past_value) = (op.optional(3)?, op.optional(4)?, op.optional(5)?);
+    let lengths = op.optional(6)?;
+    let flat = q.rank() == 3;
+    let count = |name: &str| op.attribute(name).and_then(|a| a.int());
+    let (q_heads, kv_heads) = (count("q_num_heads"), count("kv_num_heads"));
+    let causal = op.int("is_causal", 0) != 0;
+    let (left, right) = (op.int("left_window_size", -1), op.int("right_window_size", -1));
+    let softcap = op.float("softcap", 0.0);
+    let mode = op.int("qk_matmul_output_mode", 0);
+    let elem = q.elem;
+    let precision = match op.int("softmax_precision", 0) {
+        0 => elem,
+        code => ElementType::from_code(code as i32),
+    };
+    let (Some(scalar), Some(wide)) = (carrier(elem), carrier(precision)) else {
+        return Err(Refusal::types(format!("{elem} and {precision}")));
+    };
+    let cx = &mut op.cx;
+    let q = heads(cx, q, q_heads)?;
+    let k = heads(cx, k, kv_heads)?;
+    let v = heads(cx, v, kv_heads)?;
+    let grown = |cx: &mut Cx, past: Option<Input>, new: Input, name: &str| -> Input {
+        let Some(past) = past else { return new };
+        let mut shape = new.shape.clone();
+        shape[2] = past.shape[2].clone() + new.shape[2].clone();
+        let elem = new.elem;
+        let val = super::movement::joined(cx, &[past, new], 2, &mut Vec::new());
+        Input { val: cx.hold(name, val.stored()), elem, shape }
+    };
+    let offset = past_key.as_ref().map_or_else(|| int(0), |p| size(&p.shape[2]));
+    let k = grown(cx, past_key, k, "present_key");
+    let v = grown(cx, past_value, v, "present_value");
+    let [batch, nq, queries, width] =
+        q.shape.clone().try_into().unwrap_or_else(|_| unreachable!("4 dimensions"));
+    let keys = k.shape[2].clone();
+    let (Some(n), Some(m)) = (nq.as_constant(), k.shape[1].as_constant()) else {
+        return Err(Refusal::not_constant("the number of heads must be known"));
+    };
+    if m == 0 || n % m != 0 {
+        return Err(Refusal::inputs(format!("{n} heads of queries do not share {m} heads of keys")));
+    }
+    let share = move |h: &Val| if n == m { h.clone() } else { h.int() / int(n / m) };
+    let scale = match op.call.attributes.iter().find(|a| &*a.name == "scale").and_then(|a| a.value.float()) {
+        Some(scale) => number(scalar, f64::from(scale).sqrt()),
+        None => match width.as_constant() {
+            Some(d) => number(scalar, (1.0 / (d as f64).sqrt()).sqrt()),
+            None => (number(scalar, 1.0) / size(&width).to(scalar).sqrt()).sqrt(),
+        },
+    };
+    let scale = fit(cx, elem, scale);
+    let bias = Bias {
+        mask,
+        causal,
+        left,
+        right,
+        offset,
+        lengths,
+        keys: keys.clone(),
+        elem,
+        queries: queries.clone(),
+    };
+    let square = vec![batch.clone(), nq.clone(), queries.clone(), keys.clone()];
+    let scores = cx.tensor(&square, &mut |cx, at| {
+        let kv = share(&at[1]);
+        let sum = cx.fold(&width, number(scalar, 0.0), |cx, d, acc| {
+            let x = fit(cx, elem, q.at(&[at[0].clone(), at[1].clone(), at[2].clone(), d.clone()]) * &scale);
+            let y = fit(cx, elem, k.at(&[at[0].clone(), kv, at[3].clone(), d]) * &scale);
+            acc + x * y
+        });
+        let sum = fit(cx, elem, sum);
+        if softcap > 0.0 {
+            let cap = number(scalar, softcap);
+            let inner = fit(cx, elem, sum / &cap);
+            let inner = fit(cx, elem, inner.tanh());
+            return fit(cx, elem, inner * cap);
+        }
+        sum
+    });
+    let scores = cx.hold("scores", scores.stored());
+    let biased = |cx: &mut Cx, at: &[Val]| -> Val {
+        if bias.is_empty() {
+            return scores.at(at);
+        }
+        let add = bias.at(cx, at);
+        fit(cx, elem, scores.at(at) + add)
+    };
+    let rows = vec![batch.clone(), nq.clone(), queries.clone()];
+    let probabilities = cx.tensor(&rows, &mut |cx, row| {
+        let logits = cx.generate(&keys, |cx, j| {
+            let value = biased(cx, &[row, &[j]].concat());
+            cast(cx, elem, precision, true, value)
+        });
+        let never = number(scalar, f64::NEG_INFINITY);
+        let closed = match bias.is_empty() {
+            true => truth(false),
+            false => cx
+                .fold(&keys, never.clone(), |cx, j, acc| bias.at(cx, &[row, &[j]].concat()).max(&acc))
+                .eq(&never),
+        };
+        cx.bind("logits", logits.stored(), |cx, logits| {
+            let none = number(wide, f64::NEG_INFINITY);
+            let largest = cx.fold(&keys, none.clone(), |_, j, acc| logits.at(&[j]).max(&acc));
+            cx.bind("largest", largest, |cx, largest| {
+                cx.bind("base", number(wide, 0.0).when(&largest.eq(&none), &largest), |cx, base| {
+                    let exps = cx.generate(&keys, |cx, j| {
+                        let shifted = fit(cx, precision, logits.at(&[j]) - &base);
+                        fit(cx, precision, shifted.exp())
+                    });
+                    cx.bind("exps", exps.stored(), |cx, exps| {
+                        let each = precision == ElementType::Bf16;
+                        let total = cx.fold(&keys, number(wide, 0.0), |cx, j, acc| {
+                            let sum = acc + exps.at(&[j]);
+                            if each { fit(cx, precision, sum) } else { sum }
+                        });
+                        let total = fit(cx, precision, total);
+                        cx.bind("total", total, |cx, total| {
+                            let safe = number(wide, 1.0).when(&total.eq(&number(wide, 0.0)), &total);
+                            cx.bind("safe", safe, |cx, safe| {
+                                cx.bind("closed", closed, |cx, closed| {
+                                    cx.generate(&keys, |cx, j| {
+                                        let p = fit(cx, precision, exps.at(&[j]) / &safe);
+                                        let p = number(wide, 0.0).when(&closed, &p);
+                                        cast(cx, precision, elem, true, p)
+                                    })
+                                })
+                            })
+                        })
+                    })
+                })
+            })
+        })
+    });
+    let probabilities = cx.hold("probabilities", probabilities.stored());
+    let wide_v = v.shape[3].clone();
+    let element = |cx: &mut Cx, b: &Val, h: &Val, i: &Val, d: &Val| {
+        let kv = share(h);
+        let sum = cx.fold(&keys, number(scalar, 0.0), |_, j, acc| {
+            let p = probabilities.at(&[b.clone(), h.clone(), i.clone(), j.clone()]);
+            acc + p * v.at(&[b.clone(), kv, j, d.clone()])
+        });
+        fit(cx, elem, sum)
+    };
+    let (y, y_shape) = if flat {
+        let shape = vec![batch.clone(), queries.clone(), nq.clone() * wide_v.clone()];
+        let y = cx.tensor(&shape, &mut |cx, at| {
+            let (h, d) = (at[2].int() / size(&wide_v), at[2].int() % size(&wide_v));
+            element(cx, &at[0], &h, &at[1], &d)
+        });
+        (y, shape)
+    } else {
+        let shape = vec![batch.clone(), nq.clone(), queries.clone(), wide_v.clone()];
+        (cx.tensor(&shape, &mut |cx, at| element(cx, &at[0], &at[1], &at[2], &at[3])), shape)
+    };
+    let outputs = op.call.outputs;
+    let mut all = vec![(y, elem, y_shape)];
+    if outputs > 1 {
+        all.push((k.val.clone(), k.elem, k.shape.clone()));
+        all.push((v.val.clone(), v.elem, v.shape.clone()));
+        let shown = match mode {
+            2 => op.cx.tensor(&square, &mut |cx, at| biased(cx, at)),
+            3 => probabilities.clone(),
+            _ => scores.clone(),
+        };
+        all.push((shown, elem, square));
+    }
+    all.truncate(outputs.max(1));
+    finish(op, all)
+}
+
+/// Several results behind the values that are held.
+pub(super) fn finish(op: &mut Op, all: Vec<(Val, ElementType, Extents)>) -> Done {
+    let types = all.iter().map(|(_, elem, shape)| (*elem, shape.clone())).collect();
+    let mut vals = all.into_iter().map(|(val, _, _)| val).rev();
+    let Some(last) = vals.next() else { return Err(Refusal::internal("no result")) };
+    let pairs = vals.fold(last, |rest, first| first.pair(&rest));
+    let body = op.cx.release(pairs);
+    op.results_of(body, types);
+    Ok(())
+}
+
+pub(super) fn rotary_embedding(op: &mut Op) -> Done {
+    let (x, cosines, sines, ids) = (op.input(0)?, op.input(1)?, op.input(2)?, op.optional(3)?);
+    let interleaved = op.int("interleaved", 0) != 0;
+    let heads_given = op.int("num_heads", 0);
+    let head = match (x.rank(), heads_given) {
+        (4, _) => x.shape[3].clone(),
+        (3, n) if n > 0 => x.shape[2]
+            .exact_div(&Size::constant(n))
+            .ok_or_else(|| Refusal::inputs("the heads do not divide the width"))?,
+        _ => return Err(Refusal::inputs("4 dimensions, or 3 and a number of heads, are needed")),
+    };
+    let Some(head) = head.as_constant() else {
+        return Err(Refusal::not_constant("the size of a head must be known"));
+    };
+    let rotated = match op.int("rotary_embedding_dim", 0) {
+        0 => head,
+        n => n,
+    };
+    let half = rotated / 2;
+    let flat = x.rank() == 3;
+    let elem = x.elem;
+    op.tensor(elem, &x.shape, &mut |cx, at| {
+        let (position, wide) = if flat { (at[1].clone(), at[2].int()) } else { (at[2].clone(), at[3].int()) };
+        let d = if flat { &wide % int(head) } else { wide.clone() };
+        let base = &wide - &d;
+        let at_d = |k: Val| {
+            let mut place = at.to_vec();
+            let last = place.len() - 1;
+            place[last] = &base + k;
+            x.at(&place)
+        };
+        let (pair, imaginary) = if interleaved {
+            (&d / int(2), (&d % int(2)).eq(&int(1)))
+        } else {
+            (&d % int(half.max(1)), d.ge(&int(half)))
+        };
+        let (one, two) = if interleaved {
+            (&pair * int(2), &pair * int(2) + int(1))
+        } else {
+            (pair.clone(), &pair + int(half))
+        };
+        let cache = |table: &Input| match &ids {
+            Some(ids) => table.at(&[ids.at(&[at[0].clone(), position.clone()]), pair.clone()]),
+            None => table.at(&[at[0].clone(), position.clone(), pair.clone()]),
+        };
+        let (c, s) = (cache(&cosines), cache(&sines));
+        let (x1, x2) = (at_d(one), at_d(two));
+        let part = |cx: &mut Cx, a: Val, b: Val| fit(cx, elem, a * b);
+        let real = part(cx, c.clone(), x1.clone()) - part(cx, s.clone(), x2.clone());
+        let turned = part(cx, s, x1) + part(cx, c, x2);
+        turned.when(&imaginary, &real).when(&d.lt(&int(rotated)), &x.at(at))
+    });
+    Ok(())
+}
+
+pub(super) fn swiglu(op: &mut Op) -> Done {
+    let (a, b) = (op.input(0)?, op.input(1)?);
+    let alpha = op.float("alpha", 1.0);
+    let elem = a.elem;
+    op.tensor(elem, &a.shape, &mut |cx, at| {
+        cx.bind("a", a.at(at), |cx, v| {
+            let gate = cx.call("sigmoid", &[number(v.scalar(), alpha) * &v]);
+            let gate = fit(cx, elem, gate);
+            let gated = fit(cx, elem, v * gate);
+            gated * b.at(at)
+        })
+    });
+    Ok(())
+}
+
+/// A depthwise convolution over the past, which is an input and a result.
+pub(super) fn causal_conv(op: &mut Op) -> Done {
+    let (x, w, b, past) = (op.input(0)?, op.input(1)?, op.optional(2)?, op.optional(3)?);
+    let activated = match op.string("activation", "none") {
+        "none" => false,
+        "silu" | "swish" => true,
+        other => return Err(Refusal::inputs(format!("the activation `{other}` is not known"))),
+    };
+    let Some(taps) = w.shape.last().and_then(Size::as_constant) else {
+        return Err(Refusal::not_constant("the width of the kernel must be known"));
+    };
+    let elem = x.elem;
+    let scalar = x.scalar();
+    let before = Size::constant(taps - 1);
+    let extended = vec![x.shape[0].clone(), x.shape[1].clone(), before.clone() + x.shape[2].clone()];
+    let long = op.cx.tensor(&extended, &mut |_, at| {
+        let i = at[2].int();
+        let old = match &past {
+            Some(past) if taps > 1 => past.at(&[at[0].clone(), at[1].clone(), i.clone()]),
+            _ => number(scalar, 0.0),
+        };
+        let new = x.at(&[at[0].clone(), at[1].clone(), &i - int(taps - 1)]);
+        old.when(&i.lt(&int(taps - 1)), &new)
+    });
+    let long = op.cx.hold("extended", long.stored());
+    let kernel = Size::constant(taps);
+    let y = op.cx.tensor(&x.shape, &mut |cx, at| {
+        let sum = cx.fold(&kernel, number(scalar, 0.0), |_, k, acc| {
+            let place = at[2].int() + k.int();
+            acc + long.at(&[at[0].clone(), at[1].clone(), place]) * w.at(&[at[1].clone(), int(0), k])
+        });
+        let sum = match &b {
+            Some(b) => sum + b.at(&at[1..2]),
+            None => sum,
+        };
+        let sum = fit(cx, elem, sum);
+        if !activated {
+            return sum;
+        }
+        cx.bind("v", sum, |cx, v| {
+            let value = cx.call("sigmoid", std::slice::from_ref(&v)) * &v;
+            fit(cx, elem, value)
+        })
+    });
+    let mut kept = x.shape.clone();
+    kept[2] = before;
+    let shape = x.shape.clone();
+    let present = op
+        .cx
+        .tensor(&kept, &mut |_, at| long.at(&[at[0].clone(), at[1].clone(), at[2].int() + size(&shape[2])]));
+    finish(op, vec![(y, elem, x.shape), (present, elem, kept)])
+}
+
+/// Attention whose state is a matrix a head: decayed, corrected, and updated by each key and value.
+pub(super) fn linear_attention(op: &mut Op) -> Done {
+    let (q, k, v) = (op.input(0)?, op.input(1)?, op.input(2)?);
+    let (past, decay, beta) = (op.optional(3)?, op.optional(4)?, op.optional(5)?);
+    let rule = op.string("update_rule", "gated_delta").to_owned();
+    let (gated, corrected) = match rule.as_str() {
+        "linear" => (false, false),
+        "gated" => (true, false),
+        "delta" => (false, true),
+        "gated_delta" => (true, true),
+        other => return Err(Refusal::inputs(format!("the rule `{other}` is not known"))),
+    };
+    let (nq, nk) = (op.int("q_num_heads", 0), op.int("kv_num_heads", 0));
+    if q.rank() != 3 || nq < 1 || nk < 1 || nq % nk != 0 {
+        return Err(Refusal::inputs("3 dimensions and numbers of heads are needed"));
+    }
+    let divide = |n: &Size, by: i64| {
+        n.exact_div(&Size::constant(by)).ok_or_else(|| Refusal::inputs("the heads do not divide the width"))
+    };
+    let (dk, dv) = (divide(&q.shape[2], nq)?, divide(&v.shape[2], nk)?);
+    let Some(width) = dk.as_constant() else {
+        return Err(Refusal::not_constant("the size of a head must be known"));
+    };
+    let scale = match op.float("scale", 0.0) {
+        0.0 => 1.0 / (width as f64).sqrt(),
+        scale => scale,
+    };
+    let single = Scalar::F32;
+    let (elem, state_elem) = (q.elem, past.as_ref().map_or(q.elem, |p| p.elem));
+    let state_shape = vec![q.shape[0].clone(), Size::constant(nk), dk.clone(), dv.clone()];
+    let start = match &past {
+        Some(past) => past.val.clone(),
+        None => op.cx.tensor(&state_shape, &mut |_, _| number(single, 0.0)),
+    };
+    let head = |h: &Val, n: &Size, d: &Val| h.int() * size(n) + d.int();
+    let steps = q.shape[1].clone();
+    let vectors = vec![q.shape[0].clone(), Size::constant(nk), dv.clone()];
+    let states = op.cx.scan(&steps, start.clone(), |cx, t, state| {
+        let decayed = cx.tensor(&state_shape, &mut |_, at| {
+            let here = state.at(at);
+            match (&decay, gated) {
+                (Some(decay), true) => {
+                    let per_head = decay.shape[2].as_constant() == Some(nk);
+                    let place = if per_head { at[1].int() } else { head(&at[1], &dk, &at[2]) };
+                    here * decay.at(&[at[0].clone(), t.clone(), place]).exp()
+                }
+                _ => here,
+            }
+        });
+        cx.bind("decayed", decayed.stored(), |cx, decayed| {
+            let key = |b: &Val, h: &Val, d: &Val| k.at(&[b.clone(), t.clone(), head(h, &dk, d)]);
+            let values = cx.tensor(&vectors, &mut |cx, at| {
+                let value = v.at(&[at[0].clone(), t.clone(), head(&at[1], &dv, &at[2])]);
+                match (&beta, corrected) {
+                    (Some(beta), true) => {
+                        let found = cx.fold(&dk, number(single, 0.0), |_, d, acc| {
+                            let place = [at[0].clone(), at[1].clone(), d.clone(), at[2].clone()];
+                            acc + decayed.at(&place) * key(&at[0], &at[1], &d)
+                        });
+                        let one = beta.shape[2].as_constant() == Some(1);
+                        let b = if one { int(0) } else { at[1].int() };
+                        beta.at(&[at[0].clone(), t.clone(), b]) * (value - found)
+                    }
+                    _ => value,
+                }
+            });
+            cx.bind("values", values.stored(), |cx, values| {
+                cx.tensor(&state_shape, &mut |_, at| {
+                    let outer = key(&at[0], &at[1], &at[2])
+                        * values.at(&[at[0].clone(), at[1].clone(), at[3].clone()]);
+                    decayed.at(at) + outer
+                })
+            })
+        })
+    });
+    let states = op.cx.hold("states", states.stored());
+    let shape = vec![q.shape[0].clone(), q.shape[1].clone(), dv.clone() * Size::constant(nq)];
+    let y = op.cx.tensor(&shape, &mut |cx, at| {
+        let (h, m) = (at[2].int() / size(&dv), at[2].int() % size(&dv));
+        let shared = &h / int(nq / nk);
+        let sum = cx.fold(&dk, number(single, 0.0), |_, d, acc| {
+            let x = q.at(&[at[0].clone(), at[1].clone(), head(&h, &dk, &d)]);
+            acc + x * states.at(&[at[1].clone(), at[0].clone(), shared, d, m])
+        });
+        fit(cx, elem, number(single, scale) * sum)
+    });
+    let last = op.cx.tensor(&state_shape, &mut |cx, at| {
+        let end = states.at(&[&[size(&steps) - int(1)], at].concat());
+        fit(cx, state_elem, end)
+    });
+    finish(op, vec![(y, elem, shape), (last, state_elem, state_shape)])
+}
