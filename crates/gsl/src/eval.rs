@@ -285,6 +285,11 @@ impl<'a> Context<'a> {
         let mut out = Vec::new();
         let mut one = |value: Value, env: &mut Env| -> Eval<()> {
             env[each.slot] = Some(value);
+            if let Some(filter) = &each.filter
+                && !self.eval(filter, env)?.truth()?
+            {
+                return Ok(());
+            }
             out.push(self.eval(&each.body, env)?);
             if out.len() > MAX_ITEMS { Err(Undefined) } else { Ok(()) }
         };

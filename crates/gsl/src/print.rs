@@ -439,6 +439,10 @@ fn each_doc(each: &Each) -> Doc {
         parts.push(text(" in "));
         parts.push(expr(over, 0));
     }
+    if let Some(filter) = &each.filter {
+        parts.push(text(" if "));
+        parts.push(expr(filter, 0));
+    }
     Doc::Seq(parts)
 }
 

@@ -227,6 +227,7 @@ pub(crate) struct REach {
     pub body: RExpr,
     pub slot: usize,
     pub over: Over,
+    pub filter: Option<RExpr>,
 }
 
 #[derive(Clone, Debug)]

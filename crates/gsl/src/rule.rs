@@ -295,7 +295,7 @@ pub enum ExprKind {
     Is(Box<Expr>, Kind),
 }
 
-/// `e for v in t`, or `e for i` over the instances of an index symbol.
+/// `e for v in t`, `e for v in t if c`, or `e for i` over the instances of an index symbol.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Each {
     /// The expression.
@@ -304,6 +304,8 @@ pub struct Each {
     pub symbol: Name,
     /// The tuple; `None`: all values of the index symbol.
     pub over: Option<Expr>,
+    /// Which items are taken; `None`: all.
+    pub filter: Option<Expr>,
 }
 
 /// Defines an enumeration with the spelling of each member.

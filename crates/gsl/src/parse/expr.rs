@@ -219,7 +219,8 @@ impl Parser<'_> {
     fn each(&mut self, body: Expr) -> Read<Each> {
         let symbol = self.name("a symbol")?;
         let over = if self.eat_word("in") { Some(self.expr()?) } else { None };
-        Ok(Each { body, symbol, over })
+        let filter = if self.eat_word("if") { Some(self.expr()?) } else { None };
+        Ok(Each { body, symbol, over, filter })
     }
 
     fn word(&mut self, word: &str) -> Read<ExprKind> {

@@ -169,6 +169,16 @@ impl Parser<'_> {
         }
     }
 
+    /// Where reading is, to come back to.
+    pub(crate) fn state(&self) -> (usize, usize, usize) {
+        (self.at, self.inside, self.depth)
+    }
+
+    /// Goes back to where reading was.
+    pub(crate) fn restore(&mut self, (at, inside, depth): (usize, usize, usize)) {
+        (self.at, self.inside, self.depth) = (at, inside, depth);
+    }
+
     /// Runs `read` one level deeper.
     pub(crate) fn deeper<T>(&mut self, read: impl FnOnce(&mut Self) -> Read<T>) -> Read<T> {
         if self.depth >= MAX_DEPTH {

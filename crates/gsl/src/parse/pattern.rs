@@ -21,7 +21,41 @@ impl Parser<'_> {
         })
     }
 
+    /// A pattern without alternatives. What turns out to be the beginning of an attribute expression is read again as one: it stands for a constant.
     fn single(&mut self) -> Read<Pattern> {
+        let before = self.state();
+        if self.is_function() {
+            return self.constant_expression();
+        }
+        let left = self.selected();
+        if left.is_ok() && self.goes_on() && self.continues_expression() {
+            self.restore(before);
+            return self.constant_expression();
+        }
+        left
+    }
+
+    fn constant_expression(&mut self) -> Read<Pattern> {
+        let start = self.span();
+        let value = self.expr()?;
+        Ok(Pattern::Constant { value, ty: None, long: false, place: self.since(start) })
+    }
+
+    /// `range(…)`: a function of attribute expressions, where a call could stand.
+    fn is_function(&self) -> bool {
+        let Token::Word(w) = self.token() else { return false };
+        let function = crate::rule::Function::parse(w).is_some() || crate::rule::Fold::parse(w).is_some();
+        function && matches!(self.ahead(1), Token::Sign("("))
+    }
+
+    fn continues_expression(&self) -> bool {
+        match self.token() {
+            Token::Sign(s) => *s == "." || crate::rule::BinaryOp::parse(s).is_some(),
+            _ => false,
+        }
+    }
+
+    fn selected(&mut self) -> Read<Pattern> {
         let start = self.span();
         let mut left = self.primary_pattern()?;
         let mut chain = 0;

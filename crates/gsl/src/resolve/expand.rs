@@ -218,7 +218,7 @@ pub(crate) fn mentions(e: &Expr, names: &BTreeSet<String>) -> bool {
         ExprKind::Tuple(all) | ExprKind::Call(_, all) => any(all),
         ExprKind::If(a, b, c) => mentions(a, names) || mentions(b, names) || mentions(c, names),
         ExprKind::Map(each) | ExprKind::Fold(_, each) => {
-            mentions(&each.body, names) || each.over.as_ref().is_some_and(|e| mentions(e, names))
+            mentions(&each.body, names) || each.over.iter().chain(&each.filter).any(|e| mentions(e, names))
         }
         _ => false,
     }

@@ -324,11 +324,12 @@ impl Resolver<'_> {
         self.bound.push((each.symbol.text.clone(), slot));
         let symbol = self.deps.symbol;
         let body = self.expr(&each.body);
+        let filter = each.filter.as_ref().map(|e| self.expr(e)).transpose_none();
         self.bound.pop();
         if matches!(over, Over::Symbol(_)) {
             self.deps.symbol = symbol;
         }
-        Some(Box::new(REach { body: body?, slot, over }))
+        Some(Box::new(REach { body: body?, slot, over, filter: filter? }))
     }
 }
 

@@ -223,12 +223,11 @@ impl Resolver<'_> {
                     .push(format!("`keep {name}` leaves it in the graph; or make it again in the target"));
                 None
             }
-            None if self.lets.contains_key(name) || self.symbol(name).is_some() => {
-                let text = format!("`{name}` is a value, not a tensor");
-                self.error("R0207", text, at, "here")
-                    .help
-                    .push(format!("make a constant of it: `const({name})`"));
-                None
+            // A value stands for the constant.
+            None if v.index.is_none() && (self.lets.contains_key(name) || self.symbol(name).is_some()) => {
+                let kind = crate::rule::ExprKind::Name(name.clone());
+                let value = self.expr(&Expr { kind, place: v.name.place })?;
+                Some(Target::Constant(value, None))
             }
             None => {
                 self.not_defined(name, at);
@@ -442,6 +441,7 @@ impl Resolver<'_> {
             RExpr::If(a, b, c) => self.expr_uses(a) || self.expr_uses(b) || self.expr_uses(c),
             RExpr::Map(each) | RExpr::Fold(_, each) => {
                 self.expr_uses(&each.body)
+                    || each.filter.as_ref().is_some_and(|e| self.expr_uses(e))
                     || matches!(&each.over, crate::program::Over::Tuple(e) if self.expr_uses(e))
             }
             _ => false,
