@@ -34,6 +34,21 @@ pub enum Refusal {
     Same,
 }
 
+impl Refusal {
+    /// In words.
+    pub fn text(self) -> &'static str {
+        match self {
+            Refusal::Cost => "slower",
+            Refusal::Cycle => "cycle",
+            Refusal::Undefined => "no value",
+            Refusal::Opset => "not in this operator set",
+            Refusal::Invalid => "invalid types",
+            Refusal::Differs => "another type or shape",
+            Refusal::Same => "no change",
+        }
+    }
+}
+
 /// What a rewrite did.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Change {

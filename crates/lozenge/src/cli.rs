@@ -51,7 +51,9 @@ pub enum Command {
     Prove(Prove),
     /// Write a model in a well-known shape with random weights as an ONNX file, or list them.
     Generate(Generate),
-    /// Format functional programs.
+    /// Rewrite a model by substitution rules until none applies.
+    Optimize(Optimize),
+    /// Format functional programs and rule files.
     Fmt(Fmt),
     /// Evaluate an expression over integer sets and maps.
     Poly(Poly),
@@ -402,11 +404,58 @@ pub struct Prove {
     pub timeout: u64,
 }
 
+/// `lozenge optimize`
+#[derive(Args, Debug)]
+#[command(after_help = "\
+Examples:
+  lozenge optimize model.onnx -o out.onnx                         the rules that ship
+  lozenge optimize model.onnx --check 3 -o out.onnx               and compare the outputs on three random inputs
+  lozenge optimize model.onnx --rules my.gsl --rule fuse -o out.onnx
+  lozenge optimize model.onnx --rules my.gsl --trace steps.txt    what was done, to be read and replayed
+  lozenge optimize model.onnx --rules my.gsl --replay steps.txt -o out.onnx
+
+Models are ONNX files, or graphs in textual form (.graph). A rewrite that makes the model slower, by a model of costs, is not done.
+Without -o nothing is written.")]
+pub struct Optimize {
+    /// The model.
+    pub model: PathBuf,
+    /// Rules of this file or folder instead of those that ship; may be given several times.
+    #[arg(long, value_name = "FILE")]
+    pub rules: Vec<PathBuf>,
+    /// Only the rule of this name; may be given several times.
+    #[arg(long = "rule", value_name = "NAME")]
+    pub only: Vec<String>,
+    /// Also rewrites that make the model slower.
+    #[arg(long)]
+    pub ignore_cost: bool,
+    /// Leave constants, equal and dead nodes as they are.
+    #[arg(long)]
+    pub no_fold: bool,
+    /// Write what was done to a file, a line for each rewrite; constants are left as they are then.
+    #[arg(long, value_name = "FILE", conflicts_with = "replay")]
+    pub trace: Option<PathBuf>,
+    /// Do what such a file says instead of looking for matches.
+    #[arg(long, value_name = "FILE")]
+    pub replay: Option<PathBuf>,
+    /// No more rewrites than this.
+    #[arg(long, value_name = "N")]
+    pub limit: Option<usize>,
+    /// Compare the outputs before and after on this many random inputs.
+    #[arg(long, value_name = "N", default_value_t = 0, value_parser = clap::value_parser!(u32).range(0..=1_000_000))]
+    pub check: u32,
+    /// Seed of the random inputs.
+    #[arg(long, default_value_t = 1)]
+    pub seed: u64,
+    /// Write the model to a file (whole or not at all).
+    #[arg(short, long, value_name = "OUT.onnx")]
+    pub output: Option<PathBuf>,
+}
+
 /// `lozenge fmt`
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Examples:
-  lozenge fmt library                    format every .loz file below library
+  lozenge fmt library                    format every .loz and .gsl file below library
   lozenge fmt --check library            only say which are not formatted; exit code 3 if there are any")]
 pub struct Fmt {
     /// Files or folders.

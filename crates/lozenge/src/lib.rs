@@ -23,6 +23,7 @@ pub mod pipeline;
 pub mod process;
 pub mod random;
 pub mod report;
+pub mod rules;
 pub mod statistics;
 pub mod value;
 

@@ -32,7 +32,7 @@ mod tests {
                 let text = text.split("#[cfg(test)]").next().unwrap_or_default();
                 for piece in text.split('"') {
                     let mut chars = piece.chars();
-                    let letter = chars.next().is_some_and(|c| "FSDLCPTX".contains(c));
+                    let letter = chars.next().is_some_and(|c| "FSDLCPRTX".contains(c));
                     if letter && piece.len() == 5 && chars.all(|c| c.is_ascii_digit()) {
                         found.push((piece.to_owned(), path.display().to_string()));
                     }

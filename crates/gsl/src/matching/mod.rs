@@ -6,6 +6,10 @@
 
 mod final_checks;
 mod forward;
+#[cfg(test)]
+mod oracle;
+#[cfg(test)]
+mod tests;
 
 pub(crate) use forward::Budget;
 

@@ -1,4 +1,4 @@
-//! `lozenge fmt`: functional programs in their normal layout.
+//! `lozenge fmt`: functional programs and rule files in their normal layout.
 
 use serde_json::json;
 
@@ -14,9 +14,14 @@ use crate::report;
 pub fn run(arguments: &Fmt, as_json: bool) -> Result<(), Failure> {
     let mut changed = Vec::new();
     for path in &arguments.paths {
-        for file in find(path, &["loz"])? {
+        for file in find(path, &["loz", "gsl"])? {
             let source = read_source(&file)?;
-            let text = functional::fmt::format(&source.text).map_err(|d| Failure::in_source(&source, d))?;
+            let formatted = if file.extension().is_some_and(|e| e == "gsl") {
+                gsl::format(&source.text)
+            } else {
+                functional::fmt::format(&source.text)
+            };
+            let text = formatted.map_err(|d| Failure::in_source(&source, d))?;
             if text != source.text {
                 changed.push((file, text));
             }

@@ -9,6 +9,7 @@ mod fmt;
 mod fuzz;
 mod generate;
 mod model;
+mod optimize;
 mod poly;
 mod prove;
 mod run;
@@ -108,6 +109,7 @@ fn dispatch(cli: &Cli) -> Result<(), Failure> {
         Command::Generate(arguments) => generate::run(arguments),
         Command::Fuzz(arguments) => fuzz::run(arguments, cli.json),
         Command::Prove(arguments) => prove::run(arguments, cli.json),
+        Command::Optimize(arguments) => optimize::run(arguments, cli.json),
         Command::Fmt(arguments) => fmt::run(arguments, cli.json),
         Command::Poly(arguments) => poly::calculate(arguments, cli.json),
         Command::Deps(arguments) => poly::dependences(arguments, cli.json),

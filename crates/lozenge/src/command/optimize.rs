@@ -1,0 +1,347 @@
+//! `lozenge optimize`: substitution rules applied to a model until none applies.
+//!
+//! Not here: what rules are and how they are applied (`gsl`), models (`graph`), where rules come from (`rules`).
+
+use std::collections::{BTreeMap, HashMap};
+use std::path::Path;
+use std::time::Instant;
+
+use graph::evaluate::{Datum, evaluate};
+use graph::simplify::FoldOptions;
+use graph::{ElementType, Model, Tensor};
+use gsl::{Options, Report, RuleReport, Trace};
+use loops::Diagnostic;
+use serde_json::json;
+
+use crate::cli::Optimize;
+use crate::failure::{Failure, FailureKind};
+use crate::files::{read_source, write_whole};
+use crate::pipeline::{self, graph::at};
+use crate::random::Random;
+use crate::{report, rules};
+
+/// Rewriting and simplifying take turns no more often than this.
+const MAX_ROUNDS: usize = 8;
+/// Outputs before and after may differ by this, relative to the largest magnitude.
+const TOLERANCE: f64 = 1e-5;
+
+/// What took how long, in seconds.
+#[derive(Default)]
+struct Times {
+    read: f64,
+    rules: f64,
+    rewrite: f64,
+    simplify: f64,
+    write: f64,
+    total: f64,
+}
+
+/// Runs the command. The output file is whole or not there.
+///
+/// # Errors
+/// Models and rule files that can't be read, rules that do not end (`R0301`), outputs that differ (`X0903`).
+pub fn run(arguments: &Optimize, as_json: bool) -> Result<(), Failure> {
+    let started = Instant::now();
+    let mut times = Times::default();
+    let rules = rules::load(&arguments.rules, &arguments.only)?;
+    times.rules = started.elapsed().as_secs_f64();
+    let clock = Instant::now();
+    let original = open(&arguments.model)?;
+    let mut model = original.clone();
+    if let Err(problem) = graph::infer(&mut model) {
+        return Err(at(&arguments.model, problem));
+    }
+    times.read = clock.elapsed().as_secs_f64();
+    let nodes = model.graph.node_count();
+    let mut total = Report::default();
+    let mut simplified = 0;
+    if let Some(path) = &arguments.replay {
+        let trace = Trace::parse(&read_source(path)?.text).map_err(|d| Failure::from(*d))?;
+        gsl::replay(&mut model, &rules, &trace).map_err(|d| at(&arguments.model, *d))?;
+    } else {
+        let options = Options {
+            ignore_cost: arguments.ignore_cost,
+            trace: arguments.trace.is_some(),
+            limit: arguments.limit,
+        };
+        let bar = report::progress(nodes as u64, "rewriting");
+        for _ in 0..MAX_ROUNDS {
+            let clock = Instant::now();
+            let done = gsl::optimize(&mut model, &rules, &options, |done, all| {
+                bar.set_length(all as u64);
+                bar.set_position(done as u64);
+            })
+            .map_err(|d| at(&arguments.model, *d))?;
+            times.rewrite += clock.elapsed().as_secs_f64();
+            let applied = done.applied;
+            add(&mut total, done);
+            let clock = Instant::now();
+            // A replay knows nothing of folding, so a trace is of rules alone.
+            let folded =
+                if arguments.no_fold || arguments.trace.is_some() { 0 } else { simplify(&mut model) };
+            times.simplify += clock.elapsed().as_secs_f64();
+            simplified += folded;
+            if folded == 0 || (applied == 0 && total.sweeps > 1) || options.limit.is_some() {
+                break;
+            }
+        }
+        bar.finish_and_clear();
+    }
+    model.graph.sort().map_err(|_| Failure::refused("R0302", "the graph has a cycle, so it has no order"))?;
+    let checked = match arguments.check {
+        0 => None,
+        n => Some(compare(&original, &model, n, arguments.seed)?),
+    };
+    if let Some(path) = &arguments.trace {
+        write_whole(path, total.trace.to_text().as_bytes())?;
+    }
+    let clock = Instant::now();
+    if let Some(path) = &arguments.output {
+        write_whole(path, &graph::onnx::write(&model))?;
+    }
+    times.write = clock.elapsed().as_secs_f64();
+    times.total = started.elapsed().as_secs_f64();
+    let after = model.graph.node_count();
+    if as_json {
+        print_json(&total, (nodes, after), simplified, checked, &times);
+    } else {
+        print_text(&total, (nodes, after), simplified, checked, &times);
+    }
+    if checked.is_some_and(|(_, worst)| worst > TOLERANCE) {
+        return Err(Failure::told(FailureKind::Check));
+    }
+    Ok(())
+}
+
+/// Reads a model: ONNX with the files of its external data, or the textual form (`.graph`).
+fn open(path: &Path) -> Result<Model, Failure> {
+    if path.extension().is_some_and(|e| e == "graph") {
+        let source = read_source(path)?;
+        return graph::text::parse_model(&source.text).map_err(|d| Failure::in_source(&source, vec![d]));
+    }
+    pipeline::graph::open(path)
+}
+
+/// What depends on parameters only is computed, equal calls are merged, dead ones go; says how many nodes that were.
+fn simplify(model: &mut Model) -> usize {
+    let done = graph::simplify::simplify(model, &FoldOptions::default());
+    done.dead + done.merged + done.folded
+}
+
+fn add(total: &mut Report, done: Report) {
+    if total.rules.is_empty() {
+        *total = done;
+        return;
+    }
+    for (a, b) in total.rules.iter_mut().zip(done.rules) {
+        a.matches += b.matches;
+        a.applied += b.applied;
+        a.refused_by_cost += b.refused_by_cost;
+        a.refused += b.refused;
+        a.refusal = b.refusal.or(a.refusal);
+        a.removed += b.removed;
+        a.added += b.added;
+        a.cost += b.cost;
+        a.time += b.time;
+    }
+    total.nodes.1 = done.nodes.1;
+    total.applied += done.applied;
+    total.sweeps += done.sweeps;
+    total.cut += done.cut;
+    total.cost += done.cost;
+    total.trace.applications.extend(done.trace.applications);
+}
+
+// ---- comparison -------------------------------------------------------------------------------------------------
+
+/// Runs both models on random inputs; the number of runs and the greatest relative difference of an output.
+fn compare(before: &Model, after: &Model, runs: u32, seed: u64) -> Result<(u32, f64), Failure> {
+    let mut worst: f64 = 0.0;
+    for run in 0..runs {
+        let inputs = random_inputs(before, seed.wrapping_add(u64::from(run)))?;
+        let refuse = |d: Diagnostic| Failure::from(d).note("while outputs before and after were compared");
+        let a = evaluate(before, inputs.clone()).map_err(refuse)?;
+        let b = evaluate(after, inputs).map_err(refuse)?;
+        for (k, (a, b)) in a.iter().zip(&b).enumerate() {
+            let name = before
+                .graph
+                .outputs()
+                .get(k)
+                .map_or_else(String::new, |v| before.graph.value(*v).name().to_string());
+            let difference = difference(a, b).ok_or_else(|| {
+                Failure::check("X0903", format!("output `{name}` has another type or shape than before"))
+            })?;
+            if difference > TOLERANCE || difference.is_nan() {
+                return Err(Failure::check(
+                    "X0903",
+                    format!("output `{name}` differs by {difference:.3e} (relative) on input {run}; nothing is written"),
+                )
+                .help("find the rule with --rule NAME, or by the lines of --trace FILE with --limit N"));
+            }
+            worst = worst.max(difference);
+        }
+    }
+    Ok((runs, worst))
+}
+
+fn random_inputs(model: &Model, seed: u64) -> Result<HashMap<loops::Name, Datum>, Failure> {
+    let mut inputs = HashMap::new();
+    let mut sizes: BTreeMap<loops::Name, i64> = BTreeMap::new();
+    for id in model.graph.inputs() {
+        let value = model.graph.value(*id);
+        if value.initializer().is_some() {
+            continue;
+        }
+        let name = value.name().clone();
+        let cannot = |reason: &str| {
+            Failure::refused("X0904", format!("no random data for input `{name}`: {reason}"))
+                .help("leave --check away, or give the model inputs of known types")
+        };
+        let ty = value.tensor_type().ok_or_else(|| cannot("it is not a tensor of known type"))?;
+        let shape = ty.shape.as_ref().ok_or_else(|| cannot("its rank is not known"))?;
+        let mut dims = Vec::new();
+        let mut random = Random::named(seed, &name);
+        for dim in shape {
+            let n = match dim.size() {
+                None => 2,
+                Some(size) => {
+                    for p in size.params() {
+                        let next = 1 + (Random::named(seed, &p).below(4)) as i64;
+                        sizes.entry(p).or_insert(next);
+                    }
+                    size.eval(&|p| sizes.get(p).copied()).map_err(|_| cannot("an extent has no value"))?
+                }
+            };
+            dims.push(usize::try_from(n).map_err(|_| cannot("an extent is negative"))?);
+        }
+        let count = dims.iter().try_fold(1usize, |n, d| n.checked_mul(*d)).filter(|n| *n <= 1 << 28);
+        let count = count.ok_or_else(|| cannot("it is too large"))?;
+        let mut units = || (0..count).map(|_| random.unit()).collect::<Vec<f64>>();
+        let tensor = match ty.elem {
+            ElementType::F32 => {
+                Tensor::from_f32s(dims, &units().iter().map(|x| *x as f32).collect::<Vec<_>>())
+            }
+            ElementType::F64 => Tensor::from_f64s(dims, &units()),
+            // Indices: small, so that they are inside of what they index.
+            ElementType::I64 => {
+                Tensor::from_i64s(dims, &units().iter().map(|x| i64::from(*x > 0.0)).collect::<Vec<_>>())
+            }
+            ElementType::I32 => {
+                Tensor::from_i32s(dims, &units().iter().map(|x| i32::from(*x > 0.0)).collect::<Vec<_>>())
+            }
+            ElementType::Bool => {
+                Tensor::from_bools(dims, &units().iter().map(|x| *x > 0.0).collect::<Vec<_>>())
+            }
+            other => return Err(cannot(&format!("its element type is {other}"))),
+        };
+        inputs.insert(value.name().clone(), Datum::from(tensor));
+    }
+    Ok(inputs)
+}
+
+/// The greatest difference relative to the greatest magnitude; `None` if types or shapes differ.
+fn difference(a: &Datum, b: &Datum) -> Option<f64> {
+    let (Some(a), Some(b)) = (a.tensor(), b.tensor()) else { return (a == b).then_some(0.0) };
+    if a.elem != b.elem || a.dims != b.dims {
+        return None;
+    }
+    let (Some(x), Some(y)) = (a.to_numbers(), b.to_numbers()) else {
+        return Some(if a.storage == b.storage { 0.0 } else { f64::INFINITY });
+    };
+    let scale = x.iter().filter(|v| v.is_finite()).fold(1e-30f64, |m, v| m.max(v.abs()));
+    let one =
+        |(a, b): (&f64, &f64)| if a == b || (a.is_nan() && b.is_nan()) { 0.0 } else { (a - b).abs() / scale };
+    Some(x.iter().zip(&y).map(one).fold(0.0, |m, d| if d.is_nan() { f64::INFINITY } else { m.max(d) }))
+}
+
+// ---- what is said -----------------------------------------------------------------------------------------------
+
+fn print_text(
+    total: &Report,
+    nodes: (usize, usize),
+    simplified: usize,
+    checked: Option<(u32, f64)>,
+    times: &Times,
+) {
+    let mut rows = vec![
+        ["rule", "matches", "applied", "refused", "nodes gone", "nodes new", "ms"]
+            .map(str::to_owned)
+            .to_vec(),
+    ];
+    for rule in total.rules.iter().filter(|r| r.matches > 0) {
+        rows.push(vec![
+            rule.name.clone(),
+            rule.matches.to_string(),
+            rule.applied.to_string(),
+            refused(rule),
+            rule.removed.to_string(),
+            rule.added.to_string(),
+            format!("{:.1}", rule.time.as_secs_f64() * 1e3),
+        ]);
+    }
+    let mut text = if rows.len() > 1 { report::table(&rows) } else { "no rule matches\n".to_owned() };
+    text.push_str(&format!("nodes: {} -> {}", nodes.0, nodes.1));
+    if simplified > 0 {
+        text.push_str(&format!(" ({simplified} by constants, equal and dead nodes)"));
+    }
+    text.push('\n');
+    if total.cut > 0 {
+        text.push_str(&format!("searches cut short at values with too many uses: {}\n", total.cut));
+    }
+    if let Some((runs, worst)) = checked {
+        text.push_str(&format!("check: {runs} random inputs, greatest relative difference {worst:.1e}\n"));
+    }
+    text.push_str(&format!(
+        "time: {:.3} s (read {:.3}, rules {:.3}, rewrite {:.3}, simplify {:.3}, write {:.3})\n",
+        times.total, times.read, times.rules, times.rewrite, times.simplify, times.write
+    ));
+    report::print(&text);
+}
+
+fn refused(rule: &RuleReport) -> String {
+    match (rule.refused_by_cost, rule.refused) {
+        (0, 0) => "0".into(),
+        (cost, 0) => format!("{cost} by cost"),
+        (0, other) => format!("{other} ({})", reason(rule)),
+        (cost, other) => format!("{cost} by cost, {other} ({})", reason(rule)),
+    }
+}
+
+fn reason(rule: &RuleReport) -> &'static str {
+    rule.refusal.map_or("", gsl::Refusal::text)
+}
+
+fn print_json(
+    total: &Report,
+    nodes: (usize, usize),
+    simplified: usize,
+    checked: Option<(u32, f64)>,
+    times: &Times,
+) {
+    let rules: Vec<_> = total
+        .rules
+        .iter()
+        .map(|r| {
+            json!({
+                "rule": r.name, "matches": r.matches, "applied": r.applied, "refused_by_cost": r.refused_by_cost,
+                "refused": r.refused, "reason": r.refusal.map(gsl::Refusal::text), "nodes_removed": r.removed,
+                "nodes_added": r.added, "cost_ns": r.cost, "seconds": r.time.as_secs_f64(),
+            })
+        })
+        .collect();
+    let value = json!({
+        "ok": checked.is_none_or(|(_, worst)| worst <= TOLERANCE),
+        "nodes": { "before": nodes.0, "after": nodes.1, "simplified": simplified },
+        "rewrites": total.applied,
+        "sweeps": total.sweeps,
+        "cut": total.cut,
+        "cost_ns": total.cost,
+        "rules": rules,
+        "check": checked.map(|(runs, worst)| json!({ "runs": runs, "greatest_relative_difference": worst })),
+        "seconds": {
+            "total": times.total, "read": times.read, "rules": times.rules, "rewrite": times.rewrite,
+            "simplify": times.simplify, "write": times.write,
+        },
+    });
+    report::print(&format!("{value:#}\n"));
+}
