@@ -86,27 +86,27 @@ pub(crate) enum Arg {
 }
 
 /// A value of the source pattern.
-#[derive(Clone, Debug)]
+#[derive(Clone, PartialEq, Debug)]
 pub(crate) struct ValueRef {
     pub what: What,
     pub inst: Inst,
 }
 
-#[derive(Clone, Debug)]
+#[derive(Clone, PartialEq, Debug)]
 pub(crate) enum What {
     Input(usize),
     /// A result of a vertex.
     Result(usize, Item),
 }
 
-#[derive(Clone, Debug)]
+#[derive(Clone, PartialEq, Debug)]
 pub(crate) enum Item {
     Fixed(usize),
     Computed(Box<RExpr>),
 }
 
 /// Which instance of a template.
-#[derive(Clone, Debug)]
+#[derive(Clone, PartialEq, Debug)]
 pub(crate) enum Inst {
     /// It is no template.
     Shared,
@@ -192,7 +192,7 @@ pub(crate) struct Test {
 }
 
 /// A resolved attribute expression.
-#[derive(Clone, Debug)]
+#[derive(Clone, PartialEq, Debug)]
 pub(crate) enum RExpr {
     Int(i64),
     Float(f64),
@@ -222,7 +222,7 @@ pub(crate) enum RExpr {
     Fold(Fold, Box<REach>),
 }
 
-#[derive(Clone, Debug)]
+#[derive(Clone, PartialEq, Debug)]
 pub(crate) struct REach {
     pub body: RExpr,
     pub slot: usize,
@@ -230,7 +230,7 @@ pub(crate) struct REach {
     pub filter: Option<RExpr>,
 }
 
-#[derive(Clone, Debug)]
+#[derive(Clone, PartialEq, Debug)]
 pub(crate) enum Over {
     Tuple(RExpr),
     /// All instances of an index symbol.
@@ -265,7 +265,7 @@ pub(crate) struct TargetName {
 }
 
 /// A pattern of the target.
-#[derive(Clone, Debug)]
+#[derive(Clone, PartialEq, Debug)]
 pub(crate) enum Target {
     /// A value of the match.
     Matched(ValueRef),
@@ -286,7 +286,7 @@ pub(crate) enum Target {
     If(RExpr, Box<Target>, Box<Target>),
 }
 
-#[derive(Clone, Debug)]
+#[derive(Clone, PartialEq, Debug)]
 pub(crate) struct TargetCall {
     pub op: OpPattern,
     pub args: Vec<Target>,
@@ -297,7 +297,7 @@ pub(crate) struct TargetCall {
     pub cell: Option<usize>,
 }
 
-#[derive(Clone, Debug)]
+#[derive(Clone, PartialEq, Debug)]
 pub(crate) enum TargetAttribute {
     Is(String, RExpr),
     Like(usize, Inst),

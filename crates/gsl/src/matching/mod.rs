@@ -117,14 +117,13 @@ impl<'a> Matcher<'a> {
             return None;
         }
         let plan = self.plan;
-        if !self.stages(&plan.stages, 0) {
-            return None;
-        }
+        self.stages(&plan.stages, 0).then_some(Match { found: self.found })
+    }
+
+    /// What remains when all outputs are found: branches, the conditions on all of them, and whether the whole can be replaced.
+    fn complete(&mut self) -> bool {
         self.branches();
-        if !self.counts_fit() || !self.check_late() || !self.is_replaceable() {
-            return None;
-        }
-        Some(Match { found: self.found })
+        self.counts_fit() && self.check_late() && self.is_replaceable()
     }
 
     pub fn context(&self) -> Context<'_> {
@@ -392,7 +391,7 @@ impl<'a> Matcher<'a> {
 
     /// Finds the vertices of the remaining stages, going back to other candidates where the rest fails.
     fn stages(&mut self, stages: &[Stage], inst: usize) -> bool {
-        let Some((stage, rest)) = stages.split_first() else { return true };
+        let Some((stage, rest)) = stages.split_first() else { return inst > 0 || self.complete() };
         let symbol = self.variant.vertices[stage.vertex].symbol;
         if let Some(s) = symbol {
             let before = self.found.counts[s];

@@ -154,6 +154,8 @@ pub(crate) struct Resolver<'a> {
     pub reached: Option<BTreeSet<usize>>,
     /// The index symbol whose instances are being described.
     pub here: Option<usize>,
+    /// Calls of the target that use nothing of a branch.
+    pub closed: Vec<crate::program::TargetCall>,
     /// Places of the vertices' names, for messages.
     pub places: Vec<Span>,
 }
@@ -172,6 +174,7 @@ impl<'a> Resolver<'a> {
             deps: Deps::default(),
             reached: None,
             here: None,
+            closed: Vec::new(),
             places: Vec::new(),
         }
     }

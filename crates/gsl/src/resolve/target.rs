@@ -361,11 +361,17 @@ impl Resolver<'_> {
             return None;
         }
         // A call that uses nothing of a branch is made once for all of them.
-        let cell = (!self.uses_branch(&args, &attributes)).then(|| {
-            self.out.cells += 1;
-            self.out.cells - 1
-        });
-        Some(Target::Call(Box::new(TargetCall { op, args, attributes, results: 1, cell })))
+        let mut call = TargetCall { op, args, attributes, results: 1, cell: None };
+        if !self.uses_branch(&call.args, &call.attributes) {
+            // Written twice, made once.
+            let known = self.closed.iter().position(|c| *c == call);
+            call.cell = Some(known.unwrap_or_else(|| {
+                self.closed.push(call.clone());
+                self.closed.len() - 1
+            }));
+            self.out.cells = self.closed.len();
+        }
+        Some(Target::Call(Box::new(call)))
     }
 
     /// Attributes that the operator can't be without.
@@ -458,11 +464,29 @@ impl Resolver<'_> {
                 call.results = call.results.max(binding.names.len());
             }
         }
+        let mut most = vec![1; self.out.cells];
+        for binding in &mut target {
+            calls(&mut binding.value, &mut |call| {
+                if let Some(c) = call.cell {
+                    most[c] = most[c].max(call.results);
+                }
+            });
+        }
         for (local, wanted) in asked {
             let found = target.iter_mut().find(|b| b.names.iter().flatten().any(|n| n.local == local));
             if let Some(TargetBinding { value: Target::Call(call), .. }) = found {
                 ask(call, wanted);
+                if let Some(c) = call.cell {
+                    most[c] = most[c].max(call.results);
+                }
             }
+        }
+        for binding in &mut target {
+            calls(&mut binding.value, &mut |call| {
+                if let Some(c) = call.cell {
+                    call.results = most[c];
+                }
+            });
         }
         self.out.target = target;
     }
@@ -486,6 +510,23 @@ fn ask(call: &mut TargetCall, wanted: Option<usize>) {
         Some(n) => call.results.max(n),
         None => PER_INSTANCE,
     };
+}
+
+/// All calls of a pattern of the target.
+fn calls(t: &mut Target, f: &mut impl FnMut(&mut TargetCall)) {
+    match t {
+        Target::Call(call) => {
+            f(call);
+            call.args.iter_mut().for_each(|a| calls(a, f));
+        }
+        Target::Tuple(parts) => parts.iter_mut().for_each(|p| calls(p, f)),
+        Target::Item(inner, _) | Target::Spread(inner) => calls(inner, f),
+        Target::If(_, a, b) => {
+            calls(a, f);
+            calls(b, f);
+        }
+        _ => {}
+    }
 }
 
 /// Which items of which locals are used, and those of calls at hand noted.

@@ -263,6 +263,10 @@ impl<'a> Builder<'a> {
         } else {
             call.results
         };
+        // `Split` has as many results as it is given sizes, asked for or not.
+        let sizes = inputs.get(1).copied().flatten().filter(|_| op.is("Split"));
+        let sizes = sizes.and_then(|v| self.model.graph.constant(v)).map_or(0, Tensor::count);
+        let results = results.max(sizes);
         let hint = op.name.to_lowercase();
         let outputs: Vec<Option<ValueId>> =
             (0..results).map(|_| Some(self.model.graph.add_value(&hint))).collect();
