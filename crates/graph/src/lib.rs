@@ -13,6 +13,7 @@ pub mod infer;
 pub mod model;
 pub mod onnx;
 pub mod operators;
+pub mod picture;
 pub mod plan;
 pub mod schema;
 pub mod simplify;

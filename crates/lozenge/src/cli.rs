@@ -61,7 +61,7 @@ pub enum Command {
     Deps(Deps),
     /// Print the schedule of a loop nest in one of its representations.
     Schedule(Schedule),
-    /// Draw the schedule of a loop nest: instances, order, tiles, dependences, and the trees.
+    /// Draw the schedule of a loop nest (instances, order, tiles, dependences, and the trees), or the graph of a model.
     Show(Show),
 }
 
@@ -577,6 +577,12 @@ pub struct Show {
     /// Tile sizes, outermost loop first; the last one holds for further loops.
     #[arg(long, value_name = "N", value_delimiter = ',', default_values_t = [3], value_parser = clap::value_parser!(i64).range(1..=1_000_000))]
     pub tile: Vec<i64>,
+    /// Of a model: draw only the neighbourhood of this node or value.
+    #[arg(long, value_name = "NAME")]
+    pub around: Option<String>,
+    /// With --around: nodes up to this many edges away.
+    #[arg(long, value_name = "N", default_value_t = 3)]
+    pub distance: usize,
     /// Write to a file (whole or not at all) instead of the standard output.
     #[arg(short, long, value_name = "OUT")]
     pub output: Option<PathBuf>,

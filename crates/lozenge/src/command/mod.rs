@@ -114,6 +114,9 @@ fn dispatch(cli: &Cli) -> Result<(), Failure> {
         Command::Poly(arguments) => poly::calculate(arguments, cli.json),
         Command::Deps(arguments) => poly::dependences(arguments, cli.json),
         Command::Bench(arguments) if arguments.translation => translation::run(arguments, cli.json),
+        Command::Show(arguments) if model::is_model(&arguments.file) => {
+            model::show_graph(arguments, cli.json)
+        }
         Command::Show(arguments) => show::run(arguments, cli.json),
         Command::Schedule(arguments) => schedule::run(arguments, cli.json),
         Command::Bench(arguments) => bench::run(arguments, cli.json),

@@ -10,7 +10,7 @@ use loops::{Elem, Name};
 use serde_json::{Value as Json, json};
 
 use crate::bind;
-use crate::cli::{Compile, Run, Stage};
+use crate::cli::{Compile, Run, Show, Stage};
 use crate::execute::{Build, Executable, Schedule};
 use crate::failure::Failure;
 use crate::files::{read_bytes, write_whole};
@@ -132,6 +132,31 @@ pub fn arrays(compiled: &CompiledModel, inputs: &BTreeMap<Name, loops::Tensor>) 
         arrays.push(loops::Tensor::zeros(&Elem::Scalar(scalar), port.dims.clone()));
     }
     arrays
+}
+
+/// `lozenge show model.onnx --svg`: the graph, or the neighbourhood of a node.
+///
+/// # Errors
+/// `G0407` if there is too much to draw; files that can't be read or written.
+pub fn show_graph(arguments: &Show, as_json: bool) -> Result<(), Failure> {
+    let mut model = pipeline::open(&arguments.file)?;
+    // A contradiction of types is no reason not to draw; what was inferred before it is shown.
+    let _ = graph::infer(&mut model);
+    let around = arguments.around.clone();
+    let marked = around.iter().filter_map(|name| graph::picture::find(&model.graph, name)).collect();
+    let options = graph::picture::Options { around, distance: arguments.distance, marked };
+    let text = graph::picture::svg(&model.graph, &options).map_err(|d| pipeline::at(&arguments.file, d))?;
+    if let Some(output) = &arguments.output {
+        write_whole(output, text.as_bytes())?;
+    }
+    if as_json {
+        let written: Vec<String> = arguments.output.iter().map(|path| path.display().to_string()).collect();
+        let text = arguments.output.is_none().then_some(text);
+        report::print(&format!("{:#}\n", json!({ "ok": true, "written": written, "text": text })));
+    } else if arguments.output.is_none() {
+        report::print(&text);
+    }
+    Ok(())
 }
 
 /// `lozenge run model.onnx`.
