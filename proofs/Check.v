@@ -40,7 +40,8 @@ End Sound.
 Theorem check_sound ct : check ct = true -> refines ct.
 Proof.
   intros H scalar lit prim Hcom size before Hz Has. split; [apply exec_total|]. intros after Hex.
-  unfold check in H. apply andb_prop in H as [H H3]. apply andb_prop in H as [H1 H2].
+  unfold check in H. cbv zeta in H. apply andb_prop in H as [H H3]. apply andb_prop in H as [H H2]. apply andb_prop in H as [Hpl H1].
+  match type of Hpl with plan_ok _ _ _ _ ?x _ = _ => set (p := x) in * end. clearbody p.
   set (ns := sizes ct) in *. set (z := zv scalar lit prim before size (aenv0 scalar)).
   assert (Hbase : forall (s : store scalar) r a, agree ns size r -> holds scalar lit prim s r a (base_facts ct)).
   { intros s r a A. unfold base_facts, holds. rewrite Forall_map. rewrite forallb_forall in H1. rewrite Forall_forall in *.
@@ -73,8 +74,8 @@ Proof.
   set (se := fun x => if Nat.ltb x ns then Var x else Int 0) in *.
   assert (Hse : vse scalar lit prim before ns size a se size).
   { intros x r' a' E'. unfold se. destruct (Nat.ltb_spec x ns); cbn. { now rewrite (ext_r _ _ _ _ _ _ E') by auto. } now rewrite Hz. }
-  assert (K2 := sx_ok scalar lit prim before ns size (base_facts ct) (extents ct) Hbase (target ct) [] (map (fun a => (a, @nil bool)) (params ct))
-    se (inputs ct) ns size a size before after (le_n ns) A A (Forall_nil _) Hex Hse (inputs_ok ct scalar lit prim before ns size a)).
+  assert (K2 := sx_ok scalar lit prim before ns size (base_facts ct) (extents ct) Hbase (target ct) [] p
+    se (inputs ct) ns size a size before after Hpl (le_n ns) A A (Forall_nil _) Hex Hse (inputs_ok ct scalar lit prim before ns size a)).
   assert (V2 := K2 (out ct) cs N r a _ _ v t2 ltac:(unfold N; lia) Ext HF Hys E2 r a (ext_refl _ _ _ _)).
   assert (V := eqv_ok scalar lit prim before (commutative ct) Hcom _ _ _ H3 r a a ltac:(intros l k k' Hm; discriminate)).
   rewrite V1, V2 in V. symmetry. exact V.

@@ -10,7 +10,7 @@ Definition extents (ct : certificate) (w : nat) : list tm :=
   match find (fun p => Nat.eqb (fst p) w) (dims ct) with Some p => snd p | None => [] end.
 
 (* The two sides at one table of the result. *)
-Definition sides (ct : certificate) (leaf : list bool * list tm) : option tm * option tm :=
+Definition sides (ct : certificate) (p : plan) (leaf : list bool * list tm) : option tm * option tm :=
   let ns := sizes ct in
   let base := base_facts ct in
   let (cs, ds) := leaf in
@@ -18,14 +18,15 @@ Definition sides (ct : certificate) (leaf : list bool * list tm) : option tm * o
   let N := ns + List.length ds in
   let F := ranges base ys ds ++ base in
   (sym ns (source ct) (inputs ct) cs N F ys,
-   sx ns base (extents ct) [] (map (fun a => (a, @nil bool)) (params ct)) (target ct)
-     (fun x => if Nat.ltb x ns then Var x else Int 0) (inputs ct) (out ct) cs N F ys).
+   sx (extents ct) p (target ct) (fun x => if Nat.ltb x ns then Var x else Int 0) (inputs ct) (out ct) cs N F ys).
 
 Definition check (ct : certificate) : bool :=
+  let p := plan_of (sizes ct) (base_facts ct) [] (map (fun a => (a, @nil bool)) (params ct)) (target ct) in
+  plan_ok (sizes ct) (base_facts ct) (extents ct) [] p (target ct) &&
   forallb (closed (sizes ct)) (assume ct) &&
   forallb (fun a => negb (mem a (written (target ct)))) (params ct) &&
   forallb (fun leaf => forallb (closed (sizes ct)) (snd leaf) &&
-    match sides ct leaf with
+    match sides ct p leaf with
     | (Some a, Some b) => eqv (commutative ct) [] a b
     | _ => false
     end) (result ct).

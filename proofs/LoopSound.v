@@ -92,14 +92,9 @@ Proof.
     rewrite <- E1, <- H. now destruct (fst k0).
   - destruct (find_car w cs ks) as [[j' k']|]; [|discriminate]. injection H as <- <-. destruct (IH _ eq_refl) as (A & B & C). repeat split; auto. lia.
 Qed.
-Lemma slice_of_ok cx x c w sl : slice_of ns base cx x c w = Some sl -> sclosed ns sl = true /\ wcheck ns base cx x sl w c = true.
-Proof.
-  unfold slice_of. destruct (mem w (locals c)); [discriminate|]. destruct (find _ (writes c)) as [[[? ?] ?]|]; [|discriminate].
-  intros H. apply find_some in H as [_ H]. now apply andb_prop in H.
-Qed.
-
 Section Loop.
-Variables (cx : ctx) (par : bool) (x : nat) (n : tm) (c : cmd).
+Variables (cx : ctx) (sl : nat -> option slice) (par : bool) (x : nat) (n : tm) (c : cmd).
+Hypothesis slice_of_ok : forall w s, sl w = Some s -> sclosed ns s = true /\ wcheck ns base ((x, n) :: cx) x s w c = true.
 Variables (se : nat -> tm) (ss : sstore) (ks : list car).
 Variable run : (nat -> tm) -> sstore -> sstore.
 Hypothesis Hrun : forall N r a se ss io s s', ns <= N -> agree ns rs r -> agree ns rs io -> okcx io ((x, n) :: cx) -> exec c io s s' ->
@@ -116,7 +111,7 @@ Hypothesis Hse : vse N0 r0 a0 se io.
 Hypothesis Hss : vst N0 r0 a0 ss s.
 Hypothesis Hex : exec (For par x n c) io s s'.
 
-Lemma loop_ok : vst N0 r0 a0 (after ns base dim cx par x n c se ss ks run) s'.
+Lemma loop_ok : vst N0 r0 a0 (after dim sl par x n c se ss ks run) s'.
 Proof.
   destruct Hex as (is & Hp & Hit). destruct (iterR_seq _ _ _ _ Hit) as (sg & E0 & EL & Hk). clear Hit.
   set (L := List.length is) in *. set (iv := fun k => nth k is 0).
@@ -141,11 +136,11 @@ Proof.
   { intros w Hw. induction k as [|k IH]; intros Hk1 cs v. { now rewrite E0. }
     rewrite <- IH by lia. apply (unwritten scalar lit prim c w (mem_false _ _ Hw) _ _ _ (Hk k Hk1)). }
   (* slices of other iterations *)
-  assert (Fr : forall w sl, slice_of ns base ((x, n) :: cx) x c w = Some sl -> forall j k, j <= k -> k <= L -> forall cs v,
-     (forall i, j <= i < k -> invz sl v <> Z.of_nat (iv i)) -> sg k w cs v = sg j w cs v).
-  { intros w sl Hsl. apply slice_of_ok in Hsl as [S1 S2]. intros j k Hjk. induction Hjk as [|k Hjk IH]; intros Hk1 cs v Hne; auto.
+  assert (Fr : forall w sl0, sl w = Some sl0 -> forall j k, j <= k -> k <= L -> forall cs v,
+     (forall i, j <= i < k -> invz sl0 v <> Z.of_nat (iv i)) -> sg k w cs v = sg j w cs v).
+  { intros w sl0 Hsl. apply slice_of_ok in Hsl as [S1 S2]. intros j k Hjk. induction Hjk as [|k Hjk IH]; intros Hk1 cs v Hne; auto.
     rewrite <- IH by (auto; try lia; intros; apply Hne; lia).
-    refine (wcheck_ok scalar lit prim inp ns rs base Hbase c ((x, n) :: cx) x sl w S1 S2 _ (upd io x (Z.of_nat (iv k))) _ _ (Hag _) (Hok k Hk1) (Hk k Hk1) cs v _).
+    refine (wcheck_ok scalar lit prim inp ns rs base Hbase c ((x, n) :: cx) x sl0 w S1 S2 _ (upd io x (Z.of_nat (iv k))) _ _ (Hag _) (Hok k Hk1) (Hk k Hk1) cs v _).
     - cbn. now rewrite Nat.eqb_refl.
     - unfold upd. rewrite Nat.eqb_refl. apply Hne. lia. }
   (* subscripts of accumulators that stay *)
@@ -162,18 +157,18 @@ Proof.
   (* contents at the start of an iteration *)
   assert (Start : forall k N r a e accs, k < L -> N0 <= N -> ext N0 r0 a0 r a -> evz N r a e (Z.of_nat (iv k)) ->
      (par = false -> forall j, j < List.length ks -> vtab N r a (accs j) (St k j)) ->
-     vst N r a (start ns base cx par x n c se ss ks e accs) (sg k)).
+     vst N r a (start sl par c se ss ks e accs) (sg k)).
   { intros k N r a e accs Hk1 HN E He Ha w cs. unfold start. destruct (mem w (written c)) eqn:Hw; cbn [negb].
     2:{ eapply vtab_ext; [eapply vtab_mono; [apply Hss|exact HN|exact E]|]. intros v. symmetry. apply Unw; auto. lia. }
-    destruct (slice_of ns base ((x, n) :: cx) x c w) as [sl|] eqn:Hsl.
+    destruct (sl w) as [sl0|] eqn:Hsl.
     - intros N1 r1 a1 F js v t HN1 E1 HF Hv Ht. destruct (peqb _ _) eqn:Eq; [|discriminate].
       assert (Eext : ext N0 r0 a0 r1 a1) by (eapply ext_trans; eauto).
       assert (Hr1 : agree ns rs r1). { intros y Hy. rewrite (ext_r _ _ _ _ _ _ Eext) by lia. auto. }
-      assert (Hi : invz sl v = Z.of_nat (iv k)).
+      assert (Hi : invz sl0 v = Z.of_nat (iv k)).
       { assert (HF0 := HF r1 a1 (ext_refl _ _ _ _)). apply (peqb_ok scalar lit prim inp r1 a1) in Eq. rewrite !poly_of_ok in Eq by auto.
-        assert (K1 := inv_evz scalar lit prim inp ns rs sl N1 r1 a1 js v (proj1 (slice_of_ok _ _ _ _ _ Hsl)) ltac:(lia) Hr1 Hv r1 a1 (ext_refl _ _ _ _)).
+        assert (K1 := inv_evz scalar lit prim inp ns rs sl0 N1 r1 a1 js v (proj1 (slice_of_ok _ _ Hsl)) ltac:(lia) Hr1 Hv r1 a1 (ext_refl _ _ _ _)).
         rewrite K1 in Eq. rewrite Eq. apply (evz_mono _ _ _ _ _ _ _ _ _ _ _ _ He HN1 E1). apply ext_refl. }
-      rewrite (Fr w sl Hsl 0 k) by (try lia; intros i Hi2; rewrite Hi; intros C; apply Nat2Z.inj, Hinj in C; lia). rewrite E0.
+      rewrite (Fr w sl0 Hsl 0 k) by (try lia; intros i Hi2; rewrite Hi; intros C; apply Nat2Z.inj, Hinj in C; lia). rewrite E0.
       eapply (Hss w cs N1 r1 a1 F js v t); eauto. lia.
     - destruct par eqn:Hpar. { intros N1 r1 a1 F js v t HN1 E1 HF Hv Ht. discriminate. }
       intros N1 r1 a1 F js v t HN1 E1 HF Hv Ht. destruct (find_car w cs ks) as [[j car]|] eqn:Hc; [|discriminate].
@@ -185,7 +180,7 @@ Proof.
       assert (K := Ha eq_refl j Hj N1 r1 a1 F js' w' t HN1 E1 HF Hw' Ht). unfold St, wj, csj, nthcar in K. rewrite Hcar, Hwc in K. exact K. }
   (* accumulators after k iterations *)
   assert (Fold : par = false -> forall k e j N r a, k <= L -> N0 <= N -> ext N0 r0 a0 r a -> (exists c, evz N r a e c /\ k = Z.to_nat c) -> j < List.length ks ->
-     vtab N r a (folded ns base dim cx par x n c se ss ks run e j) (St k j)).
+     vtab N r a (folded dim sl par x c se ss ks run e j) (St k j)).
   { intros Hpar k e j N r a Hk1 HN E (ce & He & Hce) Hj N1 r1 a1 F js v t HN1 E1 HF Hv Ht.
     unfold folded in Ht.
     refine (fold_ok scalar lit prim inp ns N0 r0 a0 (map (cext dim) ks) _ _ St k Hns Hcl _ _ e N1 r1 a1 F js v t j _ _ HF Hv _ _ Ht).
@@ -196,7 +191,7 @@ Proof.
       assert (E2' : ext N2 r2 a2 r2 a2) by apply ext_refl.
       assert (HVar : evz (S N2) r2 a2 (Var N2) (Z.of_nat (iv i))).
       { rewrite (Hseq Hpar) by lia. intros r4 a4 [E4 _]. unfold zv. cbn. rewrite E4 by lia. auto. }
-      assert (V : vst (S N2) r2 a2 (run (upd se x (Var N2)) (start ns base cx par x n c se ss ks (Var N2) (acc_tab (map (cext dim) ks) N2))) (sg (S i))).
+      assert (V : vst (S N2) r2 a2 (run (upd se x (Var N2)) (start sl par c se ss ks (Var N2) (acc_tab (map (cext dim) ks) N2))) (sg (S i))).
       { eapply Hrun; [lia|exact Hr2|apply (Hag (Z.of_nat (iv i)))|apply Hok; lia|apply Hk; unfold L in *; lia| |].
         - intros y. unfold upd. destruct (Nat.eqb x y).
           + intros r4 a4 E4. assert (K := HVar r4 a4 E4). unfold zv in K. cbn in *. congruence.
@@ -211,25 +206,25 @@ Proof.
   (* afterwards *)
   intros w cs. unfold after. destruct (mem w (written c)) eqn:Hw; cbn [negb].
   2:{ eapply vtab_ext; [apply Hss|]. intros v. rewrite <- EL. symmetry. apply Unw; auto. }
-  destruct (slice_of ns base ((x, n) :: cx) x c w) as [sl|] eqn:Hsl.
+  destruct (sl w) as [sl0|] eqn:Hsl.
   - intros N r a F js v t HN E HF Hv Ht. cbv zeta in Ht. destruct (in_range F _ n) eqn:Hr; [|discriminate].
     assert (Hr1 : agree ns rs r). { intros y Hy. rewrite (ext_r _ _ _ _ _ _ E) by lia. auto. }
-    set (e := nfz F (Op Iadd [inv_t sl js; Int 0])) in *.
-    assert (Het : evt N r a e (VZ (invz sl v))).
+    set (e := nfz F (Op Iadd [inv_t sl0 js; Int 0])) in *.
+    assert (Het : evt N r a e (VZ (invz sl0 v))).
     { intros r' a' E'. unfold e. rewrite nfz_ok by (auto; reflexivity).
-      assert (K := inv_evz scalar lit prim inp ns rs sl N r a js v (proj1 (slice_of_ok _ _ _ _ _ Hsl)) ltac:(lia) Hr1 Hv r' a' E').
-      change (VZ (zv scalar lit prim inp r' a' (inv_t sl js) + 0)%Z = @VZ scalar (invz sl v)). rewrite K. f_equal. lia. }
-    assert (He : evz N r a e (invz sl v)) by (apply (evt_evz _ _ _ _ _ _ _ _ _ Het)).
+      assert (K := inv_evz scalar lit prim inp ns rs sl0 N r a js v (proj1 (slice_of_ok _ _ Hsl)) ltac:(lia) Hr1 Hv r' a' E').
+      change (VZ (zv scalar lit prim inp r' a' (inv_t sl0 js) + 0)%Z = @VZ scalar (invz sl0 v)). rewrite K. f_equal. lia. }
+    assert (He : evz N r a e (invz sl0 v)) by (apply (evt_evz _ _ _ _ _ _ _ _ _ Het)).
     assert (Hen : evz N r a n (z n)). { apply closed_z with (ns := ns); auto. lia. }
     assert (Hrng := in_range_ok scalar lit prim inp N r a F _ _ _ _ HF He Hen Hr).
     destruct (Hsur _ Hrng) as (k & Hk1 & Hki). rewrite <- Hki in He, Het.
-    assert (V : vst N r a (run (upd se x e) (start ns base cx par x n c se ss ks e (folded ns base dim cx par x n c se ss ks run e))) (sg (S k))).
+    assert (V : vst N r a (run (upd se x e) (start sl par c se ss ks e (folded dim sl par x c se ss ks run e))) (sg (S k))).
     { eapply Hrun; [lia|exact Hr1|apply (Hag (Z.of_nat (iv k)))|apply Hok; auto|apply Hk; auto| |].
       - intros y. unfold upd. destruct (Nat.eqb x y).
         + exact Het.
         + eapply evt_mono; [apply Hse|lia|exact E].
       - apply Start; auto. intros Hpar j Hj. apply Fold; auto; [lia|]. exists (Z.of_nat k). rewrite (Hseq Hpar) in He by auto. split; auto. lia. }
-    rewrite <- EL. rewrite (Fr w sl Hsl (S k) L) by (auto; try lia; intros i Hi2; rewrite <- Hki; intros C; apply Nat2Z.inj, Hinj in C; lia).
+    rewrite <- EL. rewrite (Fr w sl0 Hsl (S k) L) by (auto; try lia; intros i Hi2; rewrite <- Hki; intros C; apply Nat2Z.inj, Hinj in C; lia).
     eapply (V w cs N r a F js v t); eauto. apply ext_refl.
   - destruct par eqn:Hpar. { intros N r a F js v t HN E HF Hv Ht. discriminate. }
     intros N r a F js v t HN E HF Hv Ht. destruct (find_car w cs ks) as [[j car]|] eqn:Hc; [|discriminate].
@@ -250,12 +245,12 @@ Lemma none_ok N r a d : vval N r a none d.
 Proof. intros cs N1 r1 a1 F is v t _ _ _ _ H. discriminate. Qed.
 
 (* Every execution of a command, in whatever order its parallel loops run, ends with what its symbolic execution says. *)
-Theorem sx_ok c : forall cx D se ss N r a io s s', ns <= N -> agree ns rs r -> agree ns rs io -> okcx io cx -> exec c io s s' ->
-  vse N r a se io -> vst N r a ss s -> vst N r a (sx ns base dim cx D c se ss) s'.
+Theorem sx_ok c : forall cx p se ss N r a io s s', plan_ok ns base dim cx p c = true -> ns <= N -> agree ns rs r -> agree ns rs io -> okcx io cx -> exec c io s s' ->
+  vse N r a se io -> vst N r a ss s -> vst N r a (sx dim p c se ss) s'.
 Proof.
-  induction c; intros cx D se ss N0 r0 a0 io s s' Hns Hr Hio Hcx He Hse Hss; cbn [sx].
+  induction c; intros cx p se ss N0 r0 a0 io s s' Hpl Hns Hr Hio Hcx He Hse Hss; cbn [sx]; cbn [plan_ok] in Hpl.
   - cbn in He. now subst.
-  - destruct He as (s1 & H1 & H2). eapply IHc2; eauto.
+  - destruct p as [|pa pb|]; try discriminate. apply andb_prop in Hpl as [P1 P2]. destruct He as (s1 & H1 & H2). eapply IHc2; eauto.
   - cbn in He. subst. intros w1. destruct (Nat.eqb_spec w w1) as [<-|Hw]; [|rewrite wr_array; auto].
     intros cs1 N r a F js v t HN E HF Hv Ht. unfold wr. rewrite Nat.eqb_refl.
     destruct (list_eqb Bool.eqb cs cs1) eqn:Ecs.
@@ -270,28 +265,28 @@ Proof.
       * exfalso. assert (list_eqb Bool.eqb cs1 cs1 = true); [|congruence]. clear. induction cs1; cbn; auto. now rewrite eqb_reflx.
       * eapply (Hss w cs1 N r a F js v t); eauto.
   - destruct He as (junk & He). intros w1. unfold upd at 1. destruct (Nat.eqb_spec w w1) as [<-|Hw]; [apply none_ok|].
-    apply (IHc cx _ se (upd ss w none) N0 r0 a0 io (upd s w junk) s' Hns Hr Hio Hcx He Hse).
+    apply (IHc cx p se (upd ss w none) N0 r0 a0 io (upd s w junk) s' Hpl Hns Hr Hio Hcx He Hse).
     apply vst_upd; auto. apply none_ok.
-  - cbv zeta. match goal with |- vst _ _ _ (if ?b then _ else _) _ => destruct b eqn:Eb end.
-    + apply andb_prop in Eb as [Eb E3]. apply andb_prop in Eb as [E1 E2].
-      apply loop_ok with (N0 := N0) (r0 := r0) (a0 := a0) (io := io) (s := s); auto.
-      intros. eapply IHc; eauto.
-    + intros w. destruct (mem w (written c)) eqn:Hw; [apply none_ok|]. intros cs.
-      eapply vtab_ext; [apply Hss|]. intros v. symmetry.
-      apply (unwritten scalar lit prim (For par x n c) w (mem_false _ _ Hw) io s s' He).
-  - intros w cs N r a F js v t HN E HF Hv Ht.
+  - destruct p as [| |sls ks p]; try discriminate. apply andb_prop in Hpl as [Hpl P5]. apply andb_prop in Hpl as [Hpl P4].
+    apply andb_prop in Hpl as [Hpl P3]. apply andb_prop in Hpl as [P1 P2].
+    apply loop_ok with (cx := cx) (N0 := N0) (r0 := r0) (a0 := a0) (io := io) (s := s); auto.
+    + intros w sl Hs. unfold look_up in Hs. destruct (find _ sls) as [[w' sl']|] eqn:Ef; [|discriminate]. injection Hs as <-.
+      apply find_some in Ef as [Hi Ew]. apply Nat.eqb_eq in Ew. cbn in Ew. subst w'. rewrite forallb_forall in P4.
+      specialize (P4 _ Hi). now apply andb_prop in P4.
+    + intros. eapply IHc; eauto.
+  - destruct p as [|p1 p2|]; try discriminate. apply andb_prop in Hpl as [P1 P2]. intros w cs N r a F js v t HN E HF Hv Ht.
     destruct (sev se ss N F b) as [tb|] eqn:Etb; [|discriminate]. cbn [bind] in Ht.
     assert (Hb : evt N r a tb (ev s io b)) by (eapply sev_ok; eauto).
     cbn in He. unfold scond in Ht.
-    assert (Hc1 : truth scalar (ev s io b) = true -> forall t, sx ns base dim cx D c1 se ss w cs N F js = Some t -> evt N r a t (s' w cs v)).
-    { intros Tr t1 Ht1. rewrite Tr in He. eapply (IHc1 cx D se ss N0 r0 a0 io s s'); eauto. }
-    assert (Hc2 : truth scalar (ev s io b) = false -> forall t, sx ns base dim cx D c2 se ss w cs N F js = Some t -> evt N r a t (s' w cs v)).
-    { intros Tr t1 Ht1. rewrite Tr in He. eapply (IHc2 cx D se ss N0 r0 a0 io s s'); eauto. }
+    assert (Hc1 : truth scalar (ev s io b) = true -> forall t, sx dim p1 c1 se ss w cs N F js = Some t -> evt N r a t (s' w cs v)).
+    { intros Tr t1 Ht1. rewrite Tr in He. eapply (IHc1 cx p1 se ss N0 r0 a0 io s s'); eauto. }
+    assert (Hc2 : truth scalar (ev s io b) = false -> forall t, sx dim p2 c2 se ss w cs N F js = Some t -> evt N r a t (s' w cs v)).
+    { intros Tr t1 Ht1. rewrite Tr in He. eapply (IHc2 cx p2 se ss N0 r0 a0 io s s'); eauto. }
     destruct (decide F tb) as [d|] eqn:Ed.
     + assert (K := decide_ok scalar lit prim inp r a F (HF r a (ext_refl _ _ _ _)) _ _ Ed). rewrite (Hb r a (ext_refl _ _ _ _)) in K.
       rewrite K in *. destruct d; auto.
-    + destruct (sx ns base dim cx D c1 se ss w cs N F js) as [t1|]; [|discriminate].
-      destruct (sx ns base dim cx D c2 se ss w cs N F js) as [t2|]; [|discriminate]. injection Ht as <-.
+    + destruct (sx dim p1 c1 se ss w cs N F js) as [t1|]; [|discriminate].
+      destruct (sx dim p2 c2 se ss w cs N F js) as [t2|]; [|discriminate]. injection Ht as <-.
       intros r' a' E'. cbn [Semantics.eval map apply nth]. rewrite (Hb r' a' E').
       destruct (truth scalar (ev s io b)) eqn:Tr; [apply (Hc1 eq_refl t1 eq_refl r' a' E')|apply (Hc2 eq_refl t2 eq_refl r' a' E')].
 Qed.

@@ -149,14 +149,14 @@ Fixpoint sub (se : nat -> tm) (t : tm) : tm :=
 Definition pat (se : nat -> tm) (k : car) : list (option tm) := map (option_map (sub se)) (snd k).
 
 Section Loop.
-Variables (cx : ctx) (par : bool) (x : nat) (n : tm) (c : cmd).
+Variables (sl : nat -> option slice) (par : bool) (x : nat) (n : tm) (c : cmd).
 Variables (se : nat -> tm) (ss : sstore) (ks : list car).
 Variable run : (nat -> tm) -> sstore -> sstore.      (* the body *)
 
 (* Contents at the start of iteration [e], given those of the accumulators. *)
 Definition start (e : tm) (accs : nat -> ctab) : sstore := fun w =>
   if negb (mem w (written c)) then ss w else
-  match slice_of ((x, n) :: cx) x c w with
+  match sl w with
   | Some sl => fun cs N F is => if peqb (poly_of F (inv_t sl is)) (poly_of F e) then ss w cs N F is else None
   | None => if par then none else fun cs N F is =>
       match find_car w cs ks with
@@ -173,7 +173,7 @@ Definition folded (cnt : tm) (k : nat) : ctab :=
     cnt k.
 Definition after : sstore := fun w =>
   if negb (mem w (written c)) then ss w else
-  match slice_of ((x, n) :: cx) x c w with
+  match sl w with
   | Some sl => fun cs N F is =>
       let e := nfz F (Op Iadd [inv_t sl is; Int 0]) in
       if in_range F e n then run (upd se x e) (start e (folded e)) w cs N F is else None
@@ -185,22 +185,48 @@ Definition after : sstore := fun w =>
   end.
 End Loop.
 
-Fixpoint sx (cx : ctx) (D : list (nat * list bool)) (c : cmd) (se : nat -> tm) (ss : sstore) {struct c} : sstore :=
+(* How each loop is to be followed: found once, and checked once. *)
+Inductive plan := Plain | Both (a b : plan) | Around (slices : list (nat * slice)) (ks : list car) (p : plan).
+Definition look_up (sls : list (nat * slice)) (w : nat) : option slice :=
+  match find (fun p => Nat.eqb (fst p) w) sls with Some p => Some (snd p) | None => None end.
+Fixpoint plan_of (cx : ctx) (D : list (nat * list bool)) (c : cmd) : plan :=
+  match c with
+  | Skip | Assign _ _ _ _ => Plain
+  | Seq a b => Both (plan_of cx D a) (plan_of cx (defs D a) b)
+  | If _ a b => Both (plan_of cx D a) (plan_of cx D b)
+  | Local w c => plan_of cx (filter (fun p => negb (Nat.eqb (fst p) w)) D) c
+  | For par x n c =>
+      Around (flat_map (fun w => match slice_of ((x, n) :: cx) x c w with Some sl => [(w, sl)] | None => [] end) (nodup Nat.eq_dec (written c)))
+        (if par then [] else cars_of cx D x n c) (plan_of ((x, n) :: cx) D c)
+  end.
+Fixpoint plan_ok (cx : ctx) (p : plan) (c : cmd) : bool :=
+  match c with
+  | Skip | Assign _ _ _ _ => true
+  | Seq a b | If _ a b => match p with Both pa pb => plan_ok cx pa a && plan_ok cx pb b | _ => false end
+  | Local w c => plan_ok cx p c
+  | For par x n c => match p with
+      | Around sls ks p =>
+          closed ns n && fresh x cx && forallb (forallb (closed ns)) (map cext ks)
+          && forallb (fun ws => sclosed (snd ws) && wcheck ((x, n) :: cx) x (snd ws) (fst ws) c) sls && plan_ok ((x, n) :: cx) p c
+      | _ => false end
+  end.
+
+Fixpoint sx (p : plan) (c : cmd) (se : nat -> tm) (ss : sstore) {struct c} : sstore :=
   match c with
   | Skip => ss
-  | Seq a b => sx cx (defs D a) b se (sx cx D a se ss)
+  | Seq a b => match p with Both pa pb => sx pb b se (sx pa a se ss) | _ => fun _ => none end
   | Assign w cs is e => fun w1 => if Nat.eqb w w1 then fun cs1 N F js =>
         if list_eqb Bool.eqb cs cs1 then
           is <- mapM (sev se ss N F) is ;;
           match same F is js with Some true => sev se ss N F e | Some false => ss w1 cs1 N F js | None => None end
         else ss w1 cs1 N F js
       else ss w1
-  | Local w c => upd (sx cx (filter (fun p => negb (Nat.eqb (fst p) w)) D) c se (upd ss w none)) w none
-  | For par x n c =>
-      let ks := cars_of cx D x n c in
-      if closed ns n && fresh x cx && forallb (forallb (closed ns)) (map cext ks) then
-        after cx par x n c se ss ks (fun se ss => sx ((x, n) :: cx) D c se ss)
-      else fun w => if mem w (written c) then none else ss w
-  | If b c1 c2 => fun w cs N F is => tb <- sev se ss N F b ;; scond F tb (sx cx D c1 se ss w cs N F is) (sx cx D c2 se ss w cs N F is)
+  | Local w c => upd (sx p c se (upd ss w none)) w none
+  | For par x n c => match p with
+      | Around sls ks p => after (look_up sls) par x n c se ss ks (fun se ss => sx p c se ss)
+      | _ => fun _ => none end
+  | If b c1 c2 => match p with
+      | Both p1 p2 => fun w cs N F is => tb <- sev se ss N F b ;; scond F tb (sx p1 c1 se ss w cs N F is) (sx p2 c2 se ss w cs N F is)
+      | _ => fun _ => none end
   end.
 End Exec.
