@@ -56,7 +56,58 @@ pub(super) fn generate(model: &Model, sized: &Sized, tree: &Tree, options: &Opti
     };
     let context = context().map_err(fault::library)?;
     let generated = codegen::generate_mapped(model, tree, &context, &mapper, options.operations)?;
-    Ok(without_unused(generated.function))
+    let mut function = generated.function;
+    let cores: Vec<Name> = bounds.iter().map(|(name, _)| Name::new(name)).collect();
+    function.body = function.body.into_iter().flat_map(|stmt| inward(stmt, &cores)).collect();
+    Ok(without_unused(function))
+}
+
+/// Conditions on the core that stand outside of the loops over the cores are put into them.
+fn inward(stmt: Stmt, cores: &[Name]) -> Vec<Stmt> {
+    let all = |body: Vec<Stmt>| body.into_iter().flat_map(|s| inward(s, cores)).collect::<Vec<_>>();
+    match stmt {
+        Stmt::If { cond, then, otherwise } if cond.vars().iter().any(|v| cores.contains(v)) => {
+            let mut result = under(&cond, all(then), cores);
+            result.extend(under(&Expr::unary(loops::UnaryOp::Not, cond), all(otherwise), cores));
+            result
+        }
+        Stmt::If { cond, then, otherwise } => {
+            vec![Stmt::If { cond, then: all(then), otherwise: all(otherwise) }]
+        }
+        Stmt::Block { mark, body } => vec![Stmt::Block { mark, body: all(body) }],
+        Stmt::Loop(l) if l.kind != LoopKind::Parallel => {
+            let body = all(l.body.clone());
+            vec![Stmt::Loop(Loop { body, ..l })]
+        }
+        other => vec![other],
+    }
+}
+
+/// Statements under a condition on the core, which goes inside the loops over the cores.
+fn under(cond: &Expr, body: Vec<Stmt>, cores: &[Name]) -> Vec<Stmt> {
+    let inside = |body: Vec<Stmt>| under(cond, body, cores);
+    body.into_iter()
+        .map(|stmt| match stmt {
+            Stmt::Loop(l) if l.kind == LoopKind::Parallel && cores.contains(&l.var) => {
+                let nested = matches!(l.body.as_slice(), [Stmt::Loop(i)] if i.kind == LoopKind::Parallel && cores.contains(&i.var));
+                let body = l.body.clone();
+                let body = match nested {
+                    true => inside(body),
+                    false => vec![Stmt::If { cond: cond.clone(), then: body, otherwise: vec![] }],
+                };
+                Stmt::Loop(Loop { body, ..l })
+            }
+            Stmt::Loop(l) => {
+                let body = inside(l.body.clone());
+                Stmt::Loop(Loop { body, ..l })
+            }
+            Stmt::Block { mark, body } => Stmt::Block { mark, body: inside(body) },
+            Stmt::If { cond, then, otherwise } => {
+                Stmt::If { cond, then: inside(then), otherwise: inside(otherwise) }
+            }
+            other => other,
+        })
+        .collect()
 }
 
 /// The function without local arrays that are only declared.
