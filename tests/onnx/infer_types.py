@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """What onnx.shape_inference says of the values of the node tests, with the declared types of results taken away.
 
-usage: types.py CASES OUT
+usage: infer_types.py CASES OUT
 
 Writes OUT/NAME.onnx (the stripped models) and OUT/types.txt, a line a value: case, value, type in the textual form of graphs.
 """
