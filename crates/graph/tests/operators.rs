@@ -41,6 +41,9 @@ fn operators_of_the_library_are_operators_of_the_schema() {
     }
 }
 
+/// An operator, the extents of its inputs, those of its result.
+type Example = (&'static str, Vec<Vec<Size>>, Vec<Size>);
+
 fn operand(shape: &[Size]) -> Option<Operand<'static>> {
     Some(Operand { elem: ElementType::F32, shape: shape.to_vec(), constant: None })
 }
@@ -53,7 +56,7 @@ fn call<'a>(op: &'a Operator, attributes: &'a [Attribute], inputs: Vec<Option<Op
 fn extents_may_be_symbolic() {
     let (n, m, k) = (Size::param("n"), Size::param("m"), Size::param("k"));
     let three = Size::constant(3);
-    let cases: &[(&str, Vec<Vec<Size>>, Vec<Size>)] = &[
+    let cases: &[Example] = &[
         ("Relu", vec![vec![n.clone(), m.clone()]], vec![n.clone(), m.clone()]),
         ("Add", vec![vec![n.clone(), m.clone()], vec![m.clone()]], vec![n.clone(), m.clone()]),
         ("MatMul", vec![vec![n.clone(), k.clone()], vec![k.clone(), m.clone()]], vec![n.clone(), m.clone()]),
@@ -97,19 +100,19 @@ fn what_does_not_fit_is_refused_with_its_code() {
     check(
         "Add",
         vec![
-            operand(&[two.clone()]),
+            operand(std::slice::from_ref(&two)),
             Some(Operand { elem: ElementType::I64, shape: vec![], constant: None }),
         ],
         "G0502",
     );
     check("Relu", vec![Some(Operand { elem: ElementType::String, shape: vec![], constant: None })], "G0502");
-    check("Add", vec![operand(&[two.clone()]), operand(&[three.clone()])], "G0503");
+    check("Add", vec![operand(std::slice::from_ref(&two)), operand(std::slice::from_ref(&three))], "G0503");
     check(
         "MatMul",
         vec![operand(&[two.clone(), three.clone()]), operand(&[two.clone(), three.clone()])],
         "G0503",
     );
-    check("Add", vec![operand(&[two.clone()])], "G0503");
+    check("Add", vec![operand(std::slice::from_ref(&two))], "G0503");
     let shape = Some(Operand { elem: ElementType::I64, shape: vec![two.clone()], constant: None });
     check("Reshape", vec![operand(&[two, three]), shape], "G0504");
 }

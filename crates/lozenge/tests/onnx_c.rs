@@ -122,7 +122,7 @@ fn node_tests_agree_through_c() {
         );
         return;
     };
-    let every: usize = std::env::var("LOZENGE_ONNX_EVERY").ok().and_then(|n| n.parse().ok()).unwrap_or(6);
+    let every: usize = std::env::var("LOZENGE_ONNX_EVERY").ok().and_then(|n| n.parse().ok()).unwrap_or(12);
     let filter = std::env::var("CASES").unwrap_or_default();
     let work = move || {
         let index = std::fs::read_to_string(folder.join("index.txt")).expect("the list of cases");
