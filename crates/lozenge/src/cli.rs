@@ -346,7 +346,7 @@ A benchmark is a comment such as `-- bench dot n=1000000 against=openmp`; for x.
 `DEFINITION__NAME` of x.c beside it. Ratios are the time of a variant over ours: above 1 ours is faster.")]
 pub struct Bench {
     /// Files or folders.
-    #[arg(required = true)]
+    #[arg(required_unless_present = "rewriting")]
     pub paths: Vec<PathBuf>,
     /// Only benchmarks whose name contains this text.
     #[arg(long, value_name = "TEXT")]
@@ -363,6 +363,9 @@ pub struct Bench {
     /// Measure the translation instead: of every definition, and of generated programs of up to 10,000 combinators.
     #[arg(long)]
     pub translation: bool,
+    /// Measure the rewriting of models instead: whole `optimize` commands on generated models of up to 100,000 nodes.
+    #[arg(long, conflicts_with = "translation")]
+    pub rewriting: bool,
 }
 
 /// What `lozenge prove` can print.

@@ -12,6 +12,7 @@ mod model;
 mod optimize;
 mod poly;
 mod prove;
+mod rewriting;
 mod run;
 mod run_athread;
 mod schedule;
@@ -113,6 +114,7 @@ fn dispatch(cli: &Cli) -> Result<(), Failure> {
         Command::Fmt(arguments) => fmt::run(arguments, cli.json),
         Command::Poly(arguments) => poly::calculate(arguments, cli.json),
         Command::Deps(arguments) => poly::dependences(arguments, cli.json),
+        Command::Bench(arguments) if arguments.rewriting => rewriting::run(arguments, cli.json),
         Command::Bench(arguments) if arguments.translation => translation::run(arguments, cli.json),
         Command::Show(arguments) if model::is_model(&arguments.file) => {
             model::show_graph(arguments, cli.json)
