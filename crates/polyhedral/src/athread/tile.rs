@@ -253,6 +253,16 @@ fn sized(
         }
         shapes.push(Shape { base: group.extents.clone(), slopes, group });
     }
+    if let Some(shape) = shapes.iter().find(|s| too_far(model, &s.group)) {
+        return Ok(Err(Diagnostic::general(
+            Code("P0805"),
+            format!(
+                "rows of `{}` are further apart than the 32 bits of a transfer's stride can say",
+                shape.group.array
+            ),
+        )
+        .help("choose a layout whose last dimension is shorter")));
+    }
     let all = split::read(model, &kernel.filter)?;
     let parallel =
         kernel.parallel.iter().map(|m| trips(model, m, &all, &hints)).collect::<Result<Vec<_>>>()?;
@@ -303,6 +313,17 @@ fn sized(
         cost * 1e3
     );
     Ok(Ok((kernel, line)))
+}
+
+/// Whether the gap between two rows does not fit in the field of a transfer, as far as extents are known.
+fn too_far(model: &Model, group: &Group) -> bool {
+    let dims = data::declared(model, &group.array).map_or(&[][..], |(_, dims)| dims);
+    match dims.last() {
+        Some(loops::Expr::Int(row)) if dims.len() > 1 => {
+            row.saturating_mul(group.width) > i64::from(i32::MAX)
+        }
+        _ => false,
+    }
 }
 
 /// Bytes of local memory of a kernel: buffers of all parts, and the largest part's own.
