@@ -77,9 +77,12 @@ pub struct Choice {
     /// Apply this strategy first: one of the file or of the library by name, or one written out (`"fuse; choose"`).
     #[arg(long, value_name = "NAME|TEXT")]
     pub strategy: Option<String>,
-    /// Strategies may use rules that change the order of floating-point operations.
+    /// The order of floating-point operations may change: in strategies, and in updates such as `+=` of loops.
     #[arg(long)]
     pub reassociate: bool,
+    /// Tile sizes of the polyhedral side, outermost loop first; the last one holds for further loops [default: by the caches].
+    #[arg(long, value_name = "N,...", value_delimiter = ',', value_parser = clap::value_parser!(i64).range(1..=1 << 20))]
+    pub tile: Vec<i64>,
     /// Loops by the polyhedral side: its own schedule, none, or one from a file as `lozenge schedule` or `--emit schedule` prints it [default: auto for C, else none].
     #[arg(long, value_name = "auto|none|FILE")]
     pub schedule: Option<String>,
@@ -333,6 +336,9 @@ pub struct Test {
     /// Compile with the address and undefined-behaviour sanitizers.
     #[arg(long)]
     pub sanitize: bool,
+    /// C programs: updates may be reordered; results are compared within 1e-9 of the largest magnitude of an array.
+    #[arg(long)]
+    pub reassociate: bool,
 }
 
 /// `lozenge bench`
@@ -360,6 +366,9 @@ pub struct Bench {
     /// Small sizes and few repetitions.
     #[arg(long)]
     pub quick: bool,
+    /// C programs: updates may be reordered.
+    #[arg(long)]
+    pub reassociate: bool,
     /// Measure the translation instead: of every definition, and of generated programs of up to 10,000 combinators.
     #[arg(long)]
     pub translation: bool,
@@ -577,9 +586,6 @@ pub struct Show {
     /// Value of a size; may be given several times. Others are 6.
     #[arg(long = "size", value_name = "NAME=NUMBER", value_parser = size)]
     pub sizes: Vec<(String, i64)>,
-    /// Tile sizes, outermost loop first; the last one holds for further loops.
-    #[arg(long, value_name = "N", value_delimiter = ',', default_values_t = [3], value_parser = clap::value_parser!(i64).range(1..=1_000_000))]
-    pub tile: Vec<i64>,
     /// Of a model: draw only the neighbourhood of this node or value.
     #[arg(long, value_name = "NAME")]
     pub around: Option<String>,

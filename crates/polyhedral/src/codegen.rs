@@ -3,7 +3,8 @@
 //! Beside the function an instance map is given: for each generated statement the original one and its iterators as expressions of the new
 //! loops. It is a claim, not a proof: [`crate::check`] verifies it.
 //!
-//! Marks direct the loops below them: `parallel`, `vector`, `unroll` (also `unroll N`); other marks become marked blocks.
+//! Marks direct the loops below them: `parallel`, `vector`, `unroll` (also `unroll N`), the first two also with what the loop privatises
+//! (`parallel reducing + y`); other marks become marked blocks.
 
 mod expr;
 mod naming;
@@ -11,7 +12,7 @@ mod naming;
 use std::collections::{BTreeMap, BTreeSet};
 
 use isl::{AstBuild, AstExpr, AstExprKind, AstNode, AstNodeKind, AstOp, Flag};
-use loops::{Assign, Expr, Function, Loop, LoopKind, Name, Stmt};
+use loops::{Assign, Expr, Function, Loop, LoopKind, Name, ReduceOp, Stmt};
 
 pub(crate) use expr::tidy;
 
@@ -137,10 +138,37 @@ pub(crate) fn generate_mapped(
     Ok(Generated { function, instances })
 }
 
+/// What a loop privatises.
+type Reductions = Vec<(ReduceOp, Name)>;
+
 /// A mark of a loop: the depth of the loop in the schedule, and how it is to run.
-type Marked = Option<(usize, LoopKind)>;
+#[derive(Clone)]
+struct Mark {
+    level: usize,
+    kind: LoopKind,
+    reductions: Reductions,
+}
+
+/// The mark of a loop of a kind (`parallel`, `vector`) that privatises arrays: `parallel reducing + y, max z`.
+pub(crate) fn reducing(kind: &str, reductions: &[(ReduceOp, Name)]) -> String {
+    let parts: Vec<String> = reductions.iter().map(|(op, name)| format!("{} {name}", op.symbol())).collect();
+    if parts.is_empty() { kind.to_owned() } else { format!("{kind} reducing {}", parts.join(", ")) }
+}
 
 /// What a mark says about the loop of the band below it, if it is about that.
+fn loop_mark(mark: &str) -> Option<(LoopKind, Reductions)> {
+    let Some((kind, parts)) = mark.split_once(" reducing ") else {
+        return loop_kind(mark).map(|kind| (kind, Vec::new()));
+    };
+    let kind = loop_kind(kind).filter(|kind| matches!(kind, LoopKind::Parallel | LoopKind::Vector))?;
+    let part = |part: &str| -> Option<(ReduceOp, Name)> {
+        let (symbol, name) = part.split_once(' ')?;
+        let op = ReduceOp::ALL.into_iter().find(|op| op.symbol() == symbol)?;
+        Some((op, Name::new(name)))
+    };
+    Some((kind, parts.split(", ").map(part).collect::<Option<_>>()?))
+}
+
 fn loop_kind(mark: &str) -> Option<LoopKind> {
     match mark.split_once(' ').unwrap_or((mark, "")) {
         ("parallel", "") => Some(LoopKind::Parallel),
@@ -157,7 +185,7 @@ fn loop_kind(mark: &str) -> Option<LoopKind> {
 fn number_marks(mut node: Node, depth: usize, deepest: &mut usize) -> Node {
     *deepest = (*deepest).max(depth);
     if let Node::Mark { name, .. } = &mut node
-        && loop_kind(name).is_some()
+        && loop_mark(name).is_some()
     {
         name.push_str(&format!("@{depth}"));
     }
@@ -194,7 +222,7 @@ struct Reader<'a> {
 const MAX_DEPTH: usize = 120;
 
 impl Reader<'_> {
-    fn node(&mut self, node: &AstNode, marked: Marked, depth: usize) -> Result<Vec<Stmt>> {
+    fn node(&mut self, node: &AstNode, marked: Option<&Mark>, depth: usize) -> Result<Vec<Stmt>> {
         if depth > MAX_DEPTH {
             return Err(fault::limit("the depth of generated code"));
         }
@@ -221,9 +249,9 @@ impl Reader<'_> {
             }
             AstNodeKind::Mark(name, inner) => {
                 if let Some((mark, level)) = name.split_once('@')
-                    && let (Some(kind), Ok(level)) = (loop_kind(mark), level.parse())
+                    && let (Some((kind, reductions)), Ok(level)) = (loop_mark(mark), level.parse())
                 {
-                    return self.node(&inner, Some((level, kind)), depth + 1);
+                    return self.node(&inner, Some(&Mark { level, kind, reductions }), depth + 1);
                 }
                 let body = self.node(&inner, marked, depth + 1)?;
                 Ok(self.mapping.marked(&name, body, &|depth| self.dimension(depth)))
@@ -248,9 +276,9 @@ impl Reader<'_> {
                 };
                 let body = self.node(&body, None, depth + 1)?;
                 let level = iterator.strip_prefix(&self.prefix).and_then(|level| level.parse::<usize>().ok());
-                let kind = match marked {
-                    Some((own, kind)) if Some(own) == level => kind,
-                    _ => LoopKind::Sequential,
+                let (kind, reductions) = match marked {
+                    Some(mark) if Some(mark.level) == level => (mark.kind, mark.reductions.clone()),
+                    _ => (LoopKind::Sequential, Vec::new()),
                 };
                 Ok(vec![Stmt::Loop(Loop {
                     var: Name::new(&iterator),
@@ -258,7 +286,7 @@ impl Reader<'_> {
                     upper,
                     step,
                     kind,
-                    reductions: Vec::new(),
+                    reductions,
                     body,
                 })])
             }

@@ -63,6 +63,11 @@ fn drives(model: &Model, member: &Member) -> Result<BTreeMap<String, Drive>> {
     read().map_err(fault::library)
 }
 
+/// The tuples of the statements that a member is a function of.
+pub(crate) fn tuples(model: &Model, member: &Member) -> Result<Vec<String>> {
+    Ok(drives(model, member)?.into_keys().collect())
+}
+
 /// For each statement (by tuple) the iterator that a member runs over, where it is one iterator with factor 1 (plus a constant).
 pub(crate) fn driven(model: &Model, member: &Member) -> Result<BTreeMap<String, usize>> {
     let iterator = |(tuple, drive)| match drive {
@@ -175,7 +180,8 @@ pub(crate) fn reuses(model: &Model, band: &Band) -> Result<bool> {
             }
         }
     }
-    Ok(!along.contains(&true))
+    // The first member may be the parallel loop, which stays outermost.
+    Ok(!along.iter().skip(1).any(|along| *along))
 }
 
 pub(crate) fn bytes(elem: &Elem) -> i64 {

@@ -4,7 +4,7 @@ mod map;
 
 use std::collections::BTreeMap;
 
-use loops::{Function, Name};
+use loops::{Assign, Expr, Function, Name, Stmt, Update};
 
 use crate::check::{self, Checked};
 use crate::codegen::{self, Generated, Instance};
@@ -15,7 +15,7 @@ use crate::locality::{self, Caches};
 use crate::model::Model;
 use crate::scheduling::{self, Fusion};
 use crate::transform::contraction::{self, Shape, Split};
-use crate::transform::{Request, Shaped, diamond, rows};
+use crate::transform::{Request, Shaped, diamond, keep, rows};
 use crate::tree::Tree;
 use crate::{transform, unstage};
 use map::Mapper;
@@ -52,6 +52,8 @@ pub struct Options {
     pub seconds: u64,
     /// Whether the result is checked.
     pub check: bool,
+    /// Whether every update may be reordered and have partial results, which changes how it is rounded.
+    pub reassociate: bool,
     /// Register tiles and packed operands for contractions; `None` tiles them as other nests.
     pub contraction: Option<Shape>,
 }
@@ -66,8 +68,9 @@ impl Default for Options {
             parallel: true,
             vector: true,
             operations: 1_000_000,
-            seconds: 20,
+            seconds: 60,
             check: true,
+            reassociate: false,
             contraction: Some(Shape::default()),
         }
     }
@@ -107,6 +110,8 @@ pub struct Report {
 /// Those of all stages. A result that fails its check is not returned.
 pub fn optimize(function: &Function, options: &Options) -> Result<Optimized> {
     let bounds = Bounds::from_now(options);
+    let relaxed = options.reassociate.then(|| reorderable(function));
+    let function = relaxed.as_ref().unwrap_or(function);
     // A scalar of each iteration keeps nests together that contract: with elements of its own they come apart, if that pays.
     if options.schedule.is_none()
         && options.contraction.is_some()
@@ -121,6 +126,21 @@ pub fn optimize(function: &Function, options: &Options) -> Result<Optimized> {
     optimize_as_it_is(function, options, bounds)
 }
 
+/// The function with every update as a reduction.
+fn reorderable(function: &Function) -> Function {
+    fn block(body: &[Stmt]) -> Vec<Stmt> {
+        let stmt = |stmt: &Stmt| match stmt.map(&mut Expr::clone, &mut block) {
+            Stmt::Assign(assign) => {
+                let update = assign.update.map(|update| Update { reorder: true, ..update });
+                Stmt::Assign(Assign { update, ..assign })
+            }
+            other => other,
+        };
+        body.iter().map(stmt).collect()
+    }
+    Function { body: block(&function.body), ..function.clone() }
+}
+
 /// Bounds on the work of each stage.
 #[derive(Clone, Copy)]
 struct Bounds {
@@ -131,10 +151,13 @@ struct Bounds {
 }
 
 impl Bounds {
-    /// Half of the time is for what can be done without.
+    /// A third of the time is for what can be done without.
     fn from_now(options: &Options) -> Bounds {
         let Options { operations, seconds, .. } = *options;
-        Bounds { choice: Limits::within(operations, seconds / 2), must: Limits::within(operations, seconds) }
+        Bounds {
+            choice: Limits::within(operations, seconds.div_ceil(3)),
+            must: Limits::within(operations, seconds),
+        }
     }
 }
 
@@ -165,7 +188,14 @@ fn optimize_as_it_is(function: &Function, options: &Options, bounds: Bounds) -> 
     let mut tiles_failed = false;
     if options.contraction.is_some() {
         for split in [Split::Rows, Split::Columns] {
-            let tried = realise(&model, function, tree.clone(), options, (split, bounds.choice), &mut report);
+            let tried = realise(
+                (&model, &dependences),
+                function,
+                tree.clone(),
+                options,
+                (split, bounds.choice),
+                &mut report,
+            );
             let staged = report.bands.iter().any(|line| line.ends_with("contraction"));
             let what = match (tried, split) {
                 (Ok((generated, tree)), _) => return Ok(finish(generated, tree, report)),
@@ -196,7 +226,7 @@ fn optimize_as_it_is(function: &Function, options: &Options, bounds: Bounds) -> 
     attempts.push((Tree::original(&model)?, &plain, bounds.must));
     let last = attempts.len() - 1;
     for (k, (tree, options, limits)) in attempts.into_iter().enumerate() {
-        match realise(&model, function, tree, options, (Split::Rows, limits), &mut report) {
+        match realise((&model, &dependences), function, tree, options, (Split::Rows, limits), &mut report) {
             Err(error) if k < last && fault::is_limit(&error) => {
                 let given_up = if k + 1 == last { "the new order was" } else { "tiles were" };
                 report.notes.push(format!("{given_up} given up: {}", error.message));
@@ -222,7 +252,11 @@ fn special(
         Tiling::Caches(caches) => (None, *caches),
     };
     let request = Request { width, caches, parallel: options.parallel, vector: options.vector };
-    let ways: [(&str, Way); 2] = [("diamond tiles", diamond::diamonds), ("strips of rows", rows::strips)];
+    let ways: [(&str, Way); 3] = [
+        ("diamond tiles", diamond::diamonds),
+        ("strips of rows", rows::strips),
+        ("the order of the text", keep::keep),
+    ];
     for (what, way) in ways {
         let tried = limits.run(&model.ctx, || way(model, dependences, request)).and_then(|found| {
             let Some(shaped) = found else { return Ok(None) };
@@ -250,7 +284,7 @@ fn finish(generated: Generated, tree: Tree, report: Report) -> Optimized {
 
 /// Maps a schedule to loops, generates code, and checks it.
 fn realise(
-    model: &Model,
+    (model, dependences): (&Model, &[Dependence]),
     function: &Function,
     tree: Tree,
     options: &Options,
@@ -258,7 +292,7 @@ fn realise(
     report: &mut Report,
 ) -> Result<(Generated, Tree)> {
     report.bands.clear();
-    let mut mapper = Mapper { model, options, report };
+    let mut mapper = Mapper { model, dependences, options, report, sequential: false };
     let tree = Tree { root: mapper.node(tree.root, options.parallel)? };
     let generated = match options.contraction {
         Some(shape) => generate_staged(model, function, &tree, options, (shape, split, limits), report)?,

@@ -9,6 +9,7 @@ pub mod diamond;
 pub mod expand;
 pub mod insert;
 mod interchange;
+pub mod keep;
 pub(crate) mod mark;
 mod order;
 pub mod rows;
@@ -22,8 +23,10 @@ pub use order::{distribute, fuse, group, reorder, sink};
 pub use split::{combine, split};
 pub use tile::{strip_mine, tile};
 
+use std::collections::BTreeSet;
+
 use isl::{Ctx, Map, UnionPwAff};
-use loops::Name;
+use loops::{Name, ReduceOp};
 
 use crate::dependence::Dependence;
 use crate::fault::{self, Result};
@@ -66,6 +69,24 @@ pub(crate) fn exists(model: &Model, dependence: &Dependence, condition: &str) ->
         .and_then(|pairs| dependence.relation.intersect_params(&model.context)?.intersect(&pairs))
         .and_then(|pairs| Ok(!pairs.is_empty()?))
         .map_err(fault::library)
+}
+
+/// What a loop must privatise that carries these dependences of statements inside it: none if it carries one that is not a reduction's, or if
+/// something inside does more with such an array than update it.
+pub(crate) fn privatised(
+    model: &Model,
+    inside: &dyn Fn(&Name) -> bool,
+    carried: &[&Dependence],
+) -> Option<Vec<(ReduceOp, Name)>> {
+    let mut found = BTreeSet::new();
+    for dependence in carried {
+        found.insert((dependence.reduction?, dependence.array.clone()));
+    }
+    let touches = || model.statements.iter().filter(|s| inside(&s.label)).flat_map(|s| &s.accesses);
+    let only = |(op, array): &(ReduceOp, Name)| {
+        touches().filter(|touch| touch.array == *array).all(|touch| touch.reduction == Some(*op))
+    };
+    found.iter().all(only).then(|| found.into_iter().collect())
 }
 
 /// The band of a band node.

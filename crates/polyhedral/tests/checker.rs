@@ -154,6 +154,7 @@ fn a_declared_reduction_frees_the_order_but_not_a_shared_accumulator() {
     let parallel = mutated(&good, &mut |s| {
         if let Stmt::Loop(l) = s {
             l.kind = LoopKind::Parallel;
+            l.reductions.clear();
         }
     });
     assert_eq!(verdict(&original, &parallel).0, "P0404");

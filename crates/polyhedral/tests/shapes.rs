@@ -37,3 +37,32 @@ fn stencils_are_tiled_in_time() {
 fn a_matrix_is_read_once() {
     golden::check("polyhedral/rows", "loops", "out", |case| shaped(&case.input));
 }
+
+#[test]
+fn nests_that_stream_keep_their_order() {
+    golden::check("polyhedral/keep", "loops", "out", |case| {
+        let original = common::function(&case.input);
+        let result = optimize(&original, &Options::default()).unwrap_or_else(|d| panic!("{d} {:?}", d.notes));
+        assert!(result.report.checked.is_some());
+        common::same_results(&original, &result.function, &EXTENTS);
+        let lines: String = result.report.bands.iter().map(|line| format!("// band: {line}\n")).collect();
+        format!("{lines}\n{}", Program { functions: vec![result.function] })
+    });
+}
+
+#[test]
+fn reductions_run_in_parallel_where_that_is_allowed() {
+    golden::check("polyhedral/reassociate", "loops", "out", |case| {
+        let original = common::function(&case.input);
+        let strict = optimize(&original, &Options::default()).unwrap();
+        let text = Program { functions: vec![strict.function] }.to_string();
+        assert!(!text.contains("reduce("), "only where it is allowed:\n{text}");
+        let options = Options { reassociate: true, ..Options::default() };
+        let result = optimize(&original, &options).unwrap_or_else(|d| panic!("{d} {:?}", d.notes));
+        assert!(result.report.checked.is_some());
+        // The interpreter runs a loop with partial results in order, so nothing is rounded in another way here.
+        common::same_results(&original, &result.function, &EXTENTS);
+        let lines: String = result.report.bands.iter().map(|line| format!("// band: {line}\n")).collect();
+        format!("{lines}\n{}\n{}", result.tree, Program { functions: vec![result.function] })
+    });
+}

@@ -84,7 +84,8 @@ fn measure(file: &Path, arguments: &Bench, compiler: &Compiler, threads: u32) ->
     let kernel = file.file_stem().map(|s| s.to_string_lossy().into_owned()).unwrap_or_default();
     let repetitions = if arguments.quick { "-DREPS=1" } else { "-DREPS=3" };
     let defines = vec!["-DLARGE".to_owned()];
-    let choice = Choice { assume_no_alias: true, defines: defines.clone(), ..Choice::default() };
+    let reassociate = arguments.reassociate;
+    let choice = Choice { assume_no_alias: true, defines: defines.clone(), reassociate, ..Choice::default() };
     let began = Instant::now();
     let rewritten = pipeline::emit(&source, Stage::C, &choice)?.text;
     let translation = began.elapsed();
@@ -149,7 +150,7 @@ fn measure(file: &Path, arguments: &Bench, compiler: &Compiler, threads: u32) ->
     Ok(Row {
         kernel,
         times,
-        agrees: close(&outputs[0], &outputs[1]),
+        agrees: close(&outputs[0], &outputs[1], 1e-6),
         translation,
         compile_ours: variants[0].program.compile_time,
         compile_original: variants[1].program.compile_time,
@@ -177,8 +178,8 @@ fn with_blas(source: &Source, file: &Path, choice: &Choice, kernel: &str) -> Res
     Ok(Some(format!("{header}\n{text}")))
 }
 
-/// Whether two output files hold the same arrays, up to contraction and the order of sums: within 1e-6 of the largest magnitude of each.
-fn close(left: &[u8], right: &[u8]) -> bool {
+/// Whether two output files hold the same arrays, up to contraction and the order of sums: within a part of the largest magnitude of each.
+pub fn close(left: &[u8], right: &[u8], part: f64) -> bool {
     let (Some(left), Some(right)) = (arrays(left), arrays(right)) else { return left == right };
     left.len() == right.len()
         && left.iter().zip(&right).all(|(a, b)| {
@@ -186,7 +187,7 @@ fn close(left: &[u8], right: &[u8]) -> bool {
             a.len() == b.len()
                 && a.iter()
                     .zip(b)
-                    .all(|(x, y)| x == y || (x.is_nan() && y.is_nan()) || (x - y).abs() <= 1e-6 * scale)
+                    .all(|(x, y)| x == y || (x.is_nan() && y.is_nan()) || (x - y).abs() <= part * scale)
         })
 }
 

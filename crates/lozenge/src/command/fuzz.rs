@@ -20,7 +20,8 @@ pub fn run(arguments: &Fuzz, as_json: bool) -> Result<(), Failure> {
     let began = Instant::now();
     let limit = Duration::from_secs(arguments.seconds);
     let bar = report::progress(arguments.seconds, "seconds");
-    let options = Test { paths: Vec::new(), filter: None, seed: arguments.seed, sanitize: false };
+    let options =
+        Test { paths: Vec::new(), filter: None, seed: arguments.seed, sanitize: false, reassociate: false };
     let (mut seed, mut cases) = (arguments.seed, 0);
     while began.elapsed() < limit {
         let source = Source { path: format!("seed-{seed}.loz"), text: program(seed) };

@@ -22,7 +22,9 @@ pub fn run(arguments: &Show, as_json: bool) -> Result<(), Failure> {
     let function = front.original(&name, &arguments.choice)?;
     let model = Model::extract(&function).map_err(refuse)?;
     let before = Tree::original(&model).map_err(refuse)?;
-    let after = front.optimized_small(&function, &arguments.choice, &arguments.tile)?;
+    // Small tiles, so that there are several of them.
+    let tile = if arguments.choice.tile.is_empty() { &[3][..] } else { &arguments.choice.tile };
+    let after = front.optimized_small(&function, &arguments.choice, tile)?;
     let mut options = picture::Options::default();
     for (size, value) in &arguments.sizes {
         if !function.sizes.iter().any(|own| own.as_str() == size) {

@@ -214,7 +214,7 @@ fn test_c_file(source: &Source, arguments: &Test, compiler: &Compiler) -> Vec<Ve
         let failure = must_be_refused(source, code).err();
         return vec![Verdict { line: 1, text: format!("error {code}"), failure }];
     }
-    let rewritten = test_c::rewritten(source, &[]);
+    let rewritten = test_c::rewritten(source, &[], arguments.reassociate);
     let wanted = |text: &String| arguments.filter.as_ref().is_none_or(|f| text.contains(f.as_str()));
     test_c::points(&source.text)
         .into_iter()
@@ -225,9 +225,9 @@ fn test_c_file(source: &Source, arguments: &Test, compiler: &Compiler) -> Vec<Ve
                 let text = if defines.is_empty() || r.macros.is_empty() {
                     r.text.clone()
                 } else {
-                    test_c::rewritten(source, &defines)?.text
+                    test_c::rewritten(source, &defines, arguments.reassociate)?.text
                 };
-                test_c::compare(source, &text, &defines, compiler, arguments.sanitize)
+                test_c::compare(source, &text, &defines, compiler, arguments)
             });
             Verdict { line: 1, text, failure: outcome.err() }
         })

@@ -48,7 +48,7 @@ fn optimise(
             Some(from_file(source, &text, function)?)
         }
     };
-    with_schedule(source, function, schedule).map(Some)
+    with_schedule(source, function, schedule, choice).map(Some)
 }
 
 /// The schedule for a function in a user's file: a tree, or times of statements.
@@ -97,7 +97,7 @@ pub fn optimised(source: &Source, function: &Function, choice: &Choice) -> Resul
         None => {
             let refuse = |d| Failure::in_source(source, vec![d]);
             let tree = Model::extract(function).and_then(|model| Tree::original(&model)).map_err(refuse)?;
-            with_schedule(source, function, Some(tree))
+            with_schedule(source, function, Some(tree), choice)
         }
     }
 }
@@ -120,8 +120,18 @@ pub fn optimised_small(
     polyhedral::optimize(function, &options).map_err(|d| Failure::in_source(source, vec![d]))
 }
 
-fn with_schedule(source: &Source, function: &Function, schedule: Option<Tree>) -> Result<Optimized, Failure> {
-    let options = polyhedral::Options { schedule, ..polyhedral::Options::default() };
+fn with_schedule(
+    source: &Source,
+    function: &Function,
+    schedule: Option<Tree>,
+    choice: &Choice,
+) -> Result<Optimized, Failure> {
+    let default = polyhedral::Options::default();
+    let tiling = match choice.tile.as_slice() {
+        [] => default.tiling,
+        sizes => Tiling::Fixed(sizes.to_vec()),
+    };
+    let options = polyhedral::Options { schedule, tiling, reassociate: choice.reassociate, ..default };
     polyhedral::optimize(function, &options).map_err(|d| Failure::in_source(source, vec![d]))
 }
 
@@ -135,7 +145,14 @@ pub fn scheduled(
     let Some(optimised) = optimise(source, &lowered.function, choice, default)? else { return Ok(lowered) };
     let mut notes = optimised.report.bands;
     notes.extend(optimised.report.notes);
-    Ok(Lowered { function: optimised.function, original: Some(lowered.function), notes, ..lowered })
+    let reassociated = lowered.reassociated || choice.reassociate;
+    Ok(Lowered {
+        function: optimised.function,
+        original: Some(lowered.function),
+        notes,
+        reassociated,
+        ..lowered
+    })
 }
 
 /// The schedule trees of the chosen definitions; each under its name where there are several.

@@ -2,21 +2,27 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use loops::Name;
+use isl::UnionPwAff;
+use loops::{Name, ReduceOp};
 
 use super::{Options, Report, Tiling};
-use crate::fault::Result;
+use crate::codegen::reducing;
+use crate::dependence::Dependence;
+use crate::fault::{self, Result};
 use crate::locality;
 use crate::model::Model;
-use crate::transform;
 use crate::transform::contraction::{self, Split};
-use crate::tree::{Band, Branch, Node};
+use crate::transform::{self, diamond, keep};
+use crate::tree::{Band, Branch, LoopCode, Member, Node};
 
 /// Maps a tree for one model.
 pub(super) struct Mapper<'a> {
     pub model: &'a Model,
+    pub dependences: &'a [Dependence],
     pub options: &'a Options,
     pub report: &'a mut Report,
+    /// Whether the node is inside a sequential loop.
+    pub sequential: bool,
 }
 
 impl Mapper<'_> {
@@ -76,6 +82,27 @@ impl Mapper<'_> {
         Ok(Some(if rows { Split::Rows } else { Split::Columns }))
     }
 
+    /// What threads and lanes need parts of their own of, so that the only loop of a band carries no dependence; none if that is not enough.
+    fn reduces(&self, band: &Band) -> Result<Option<Vec<(ReduceOp, Name)>>> {
+        let member = &band.members[0];
+        let driven = locality::driven(self.model, member)?;
+        let Some(carried) = diamond::carried(self.model, self.dependences, member)? else { return Ok(None) };
+        let inside = |label: &Name| {
+            self.model.statements.iter().any(|s| s.label == *label && driven.contains_key(&s.tuple))
+        };
+        Ok(transform::privatised(self.model, &inside, &carried).filter(|arrays| !arrays.is_empty()))
+    }
+
+    /// The number of a tile's diagonal in the first two directions.
+    fn front(&self, tiles: &Band) -> Result<Member> {
+        let second =
+            UnionPwAff::read(&self.model.ctx, tiles.members[1].function.as_str()).map_err(fault::library)?;
+        let function = transform::map_function(&self.model.ctx, &tiles.members[0].function, &|first| {
+            first.add(&second)
+        })?;
+        Ok(Member { function, coincident: false, code: LoopCode::Default })
+    }
+
     fn band(&mut self, mut band: Band, parallel: bool) -> Result<Node> {
         let innermost = !has_band(&band.child);
         let n = band.members.len();
@@ -99,11 +126,39 @@ impl Mapper<'_> {
             let member = band.members.remove(first);
             band.members.insert(0, member);
         }
-        let outer_parallel = parallel && band.members[0].coincident;
+        if parallel
+            && n == 1
+            && innermost
+            && !self.sequential
+            && !band.members[0].coincident
+            && let Some(arrays) = self.reduces(&band)?
+        {
+            self.report.bands.push("1 loop, parallel with partial results for each thread".to_owned());
+            let strips = keep::strips_of(&self.model.ctx, band, &arrays, self.options.vector)?;
+            return Ok(Node::Mark {
+                name: reducing("parallel", &arrays),
+                child: Box::new(Node::Band(strips)),
+            });
+        }
+        // The iterations of a single loop inside a sequential one are not worth the threads' meeting.
+        let small = n == 1 && innermost && self.sequential;
+        let outer_parallel = parallel && band.members[0].coincident && !small;
         if !innermost {
             let child = std::mem::replace(&mut band.child, Box::new(Node::Leaf));
+            let outside = std::mem::replace(&mut self.sequential, true);
             band.child = Box::new(self.node(*child, parallel && !outer_parallel)?);
+            self.sequential = outside;
         }
+        // Statements of one loop would be on diagonals of their own, which makes intricate code.
+        let deep = |tuple: &String| self.model.by_tuple(tuple).is_some_and(|s| s.loops.len() >= 2);
+        let diagonals = parallel
+            && !outer_parallel
+            && !small
+            && n >= 2
+            && band.permutable
+            // A band is permutable as far as dependences hold that reductions do not free: those would meet on a diagonal.
+            && self.dependences.iter().all(|d| d.reduction.is_none())
+            && locality::tuples(self.model, &band.members[0])?.iter().all(deep);
         let sizes = match &self.options.tiling {
             Tiling::None => None,
             _ if n < 2 || !band.permutable => None,
@@ -112,13 +167,24 @@ impl Mapper<'_> {
                 last.map(|last| (0..n).map(|k| sizes.get(k).copied().unwrap_or(last)).collect::<Vec<_>>())
             }
             Tiling::Caches(_) if !locality::reuses(self.model, &band)? => None,
-            Tiling::Caches(caches) => Some(locality::tile_sizes(self.model, &band, caches.l2)?),
+            Tiling::Caches(caches) => {
+                let mut sizes = locality::tile_sizes(self.model, &band, caches.l2)?;
+                if diagonals {
+                    // There should be several tiles on a diagonal.
+                    sizes[0] = sizes[0].min(64);
+                    sizes[1] = sizes[1].min(64);
+                }
+                Some(sizes)
+            }
         };
+        // Tiles of a permutable band depend on earlier ones in each direction: those on a diagonal are free of each other.
+        let wavefronts = diagonals && sizes.is_some();
         let line = format!(
-            "{n} loops{}{}{}",
+            "{n} loops{}{}{}{}",
             if band.permutable { ", permutable" } else { "" },
             if outer_parallel { ", outermost parallel" } else { "" },
-            sizes.as_ref().map_or(String::new(), |s| format!(", tiles {s:?}"))
+            sizes.as_ref().map_or(String::new(), |s| format!(", tiles {s:?}")),
+            if wavefronts { ", diagonals of tiles parallel" } else { "" }
         );
         self.report.bands.push(line);
         let tiled = match sizes {
@@ -159,6 +225,9 @@ impl Mapper<'_> {
                 let mut marks = vec![None; n];
                 if outer_parallel {
                     marks[0] = Some("parallel");
+                } else if wavefronts {
+                    tiles.members[0] = self.front(&tiles)?;
+                    marks[1] = Some("parallel");
                 }
                 transform::mark::mark_band(tiles, &marks)
             }

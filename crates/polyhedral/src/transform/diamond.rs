@@ -36,6 +36,16 @@ pub fn diamonds(model: &Model, dependences: &[Dependence], request: Request) -> 
     if !one_loop || dependences.iter().any(|d| d.reduction.is_some()) {
         return Ok(None);
     }
+    // Tiles in time pay where a step of time comes back to the same elements.
+    let again = |s: &Statement| {
+        let time = &s.loops[0].var;
+        locality::subscripts(s)
+            .iter()
+            .any(|(_, indices)| !indices.is_empty() && !indices.iter().any(|e| moves_on(e, time)))
+    };
+    if !model.statements.iter().any(again) {
+        return Ok(None);
+    }
     let rank = model.statements.iter().map(|s| s.assign.target.indices.len()).min().unwrap_or(0);
     for dimension in 0..rank.min(2) {
         let places: Option<Vec<&Expr>> = model
@@ -51,6 +61,15 @@ pub fn diamonds(model: &Model, dependences: &[Dependence], request: Request) -> 
         return plan.tile(model, dependences, request).map(Some);
     }
     Ok(None)
+}
+
+/// Whether a subscript is another one at each value of an iterator: sums of it and others are, remainders need not be.
+fn moves_on(index: &Expr, iterator: &Name) -> bool {
+    match index {
+        Expr::Var(name) => name == iterator,
+        Expr::Binary(BinaryOp::Add | BinaryOp::Sub, a, b) => moves_on(a, iterator) || moves_on(b, iterator),
+        _ => false,
+    }
 }
 
 /// Positions in time, places in space, and how far a dependence goes in space for one position in time.
@@ -226,18 +245,28 @@ pub(super) fn vectorise(model: &Model, dependences: &[Dependence], node: Node) -
 
 /// Whether the loop that a member is in the text carries no dependence.
 fn carries_nothing(model: &Model, dependences: &[Dependence], member: &Member) -> Result<bool> {
+    Ok(carried(model, dependences, member)?.is_some_and(|carried| carried.is_empty()))
+}
+
+/// The dependences that the loop carries that a member is in the text; none where that cannot be said.
+pub(crate) fn carried<'a>(
+    model: &Model,
+    dependences: &'a [Dependence],
+    member: &Member,
+) -> Result<Option<Vec<&'a Dependence>>> {
     let driven = locality::driven(model, member)?;
     let level = |label: &Name| -> Option<(usize, &Statement)> {
         let statement = model.statements.iter().find(|s| s.label == *label)?;
         driven.get(&statement.tuple).map(|level| (*level, statement))
     };
+    let mut found = Vec::new();
     for dependence in dependences {
         let (Some((a, source)), Some((b, target))) = (level(&dependence.source), level(&dependence.target))
         else {
             continue;
         };
         if a != b || source.loops[a].number != target.loops[b].number {
-            return Ok(false);
+            return Ok(None);
         }
         let carried = || -> isl::Result<bool> {
             let mut here = dependence.relation.intersect_params(&model.context)?;
@@ -247,8 +276,8 @@ fn carries_nothing(model: &Model, dependences: &[Dependence], member: &Member) -
             Ok(!here.order_lt((Dim::In, a), (Dim::Out, a))?.is_empty()?)
         };
         if carried().map_err(fault::library)? {
-            return Ok(false);
+            found.push(dependence);
         }
     }
-    Ok(true)
+    Ok(Some(found))
 }

@@ -4,14 +4,15 @@
 //! the next statement reads it. In a strip a sum along each row keeps its order (nothing is reassociated): the rows are the lanes of the
 //! vector, and the columns are run one after the other. What adds rows to a vector, or changes the matrix, runs along the row.
 //!
-//! Left out: nests of more loops (see the tiles for contractions), and partial sums for each thread; strips run in parallel where no
-//! dependence goes from one to another.
+//! Strips run in parallel where no dependence goes from one to another, or only those of reductions that may be reordered: then each thread has partial
+//! results of its own. Left out: nests of more loops (see the tiles for contractions).
 
 use std::collections::BTreeMap;
 
-use loops::{Access, Expr, Name};
+use loops::{Access, Expr, Name, ReduceOp};
 
-use super::{Request, Shaped, exists};
+use super::{Request, Shaped, exists, privatised};
+use crate::codegen::reducing;
 use crate::dependence::Dependence;
 use crate::fault::{self, Result};
 use crate::locality;
@@ -38,7 +39,6 @@ struct Role {
 /// Those of the set library.
 pub fn strips(model: &Model, dependences: &[Dependence], request: Request) -> Result<Option<Shaped>> {
     if model.statements.iter().any(|s| s.loops.len() > 2 || s.loops.iter().any(|l| !l.reductions.is_empty()))
-        || dependences.iter().any(|d| d.reduction.is_some())
     {
         return Ok(None);
     }
@@ -79,14 +79,19 @@ pub fn strips(model: &Model, dependences: &[Dependence], request: Request) -> Re
         let statements: Vec<&Statement> = group.iter().map(|k| &model.statements[*k]).collect();
         let child = match roles {
             Some(roles) => {
-                let parallel = request.parallel && independent(model, dependences, roles)?;
+                let privatised =
+                    if request.parallel { independent(model, dependences, roles)? } else { None };
                 lines.push(format!(
                     "strips of {strip} rows of a matrix for {} statement{}{}",
                     group.len(),
                     if group.len() == 1 { "" } else { "s" },
-                    if parallel { ", parallel" } else { "" }
+                    match &privatised {
+                        None => "",
+                        Some(arrays) if arrays.is_empty() => ", parallel",
+                        Some(_) => ", parallel with partial results for each thread",
+                    }
                 ));
-                group_node(model, roles, strip, parallel)?
+                group_node(model, roles, strip, privatised)?
             }
             None => super::diamond::vectorise(model, dependences, tree::order(&statements, 0)?)?,
         };
@@ -160,14 +165,20 @@ fn together(model: &Model, dependences: &[Dependence], roles: &Roles) -> Result<
     Ok(true)
 }
 
-/// Whether no dependence goes from one row to another.
-fn independent(model: &Model, dependences: &[Dependence], roles: &Roles) -> Result<bool> {
+/// What each thread needs a part of its own of, so that no dependence goes from one row to another; none if that is not enough.
+fn independent(
+    model: &Model,
+    dependences: &[Dependence],
+    roles: &Roles,
+) -> Result<Option<Vec<(ReduceOp, Name)>>> {
+    let mut carried = Vec::new();
     for (_, from, _, to, dependence) in inside(model, dependences, roles) {
         if exists(model, dependence, &format!("b{} != a{}", to.row, from.row))? {
-            return Ok(false);
+            carried.push(dependence);
         }
     }
-    Ok(true)
+    let labels: Vec<&Name> = roles.keys().map(|k| &model.statements[*k].label).collect();
+    Ok(privatised(model, &|label| labels.contains(&label), &carried))
 }
 
 /// The dependences between statements of a group, with their ends.
@@ -188,7 +199,12 @@ fn inside<'a>(
 }
 
 /// The strips of a group: in each the statements one after the other.
-fn group_node(model: &Model, roles: &Roles, strip: i64, parallel: bool) -> Result<Node> {
+fn group_node(
+    model: &Model,
+    roles: &Roles,
+    strip: i64,
+    parallel: Option<Vec<(ReduceOp, Name)>>,
+) -> Result<Node> {
     let mut strips = Vec::new();
     let mut branches = Vec::new();
     for (k, role) in roles {
@@ -212,7 +228,10 @@ fn group_node(model: &Model, roles: &Roles, strip: i64, parallel: bool) -> Resul
     }
     let child = if branches.len() == 1 { *branches.remove(0).child } else { Node::Sequence(branches) };
     let node = band(&strips, child);
-    Ok(if parallel { Node::Mark { name: "parallel".to_owned(), child: Box::new(node) } } else { node })
+    Ok(match parallel {
+        Some(arrays) => Node::Mark { name: reducing("parallel", &arrays), child: Box::new(node) },
+        None => node,
+    })
 }
 
 fn band(functions: &[String], child: Node) -> Node {

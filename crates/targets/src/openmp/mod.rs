@@ -12,6 +12,7 @@
 //! What is deliberately not here: no decision about loops (order, tiles, which run in parallel) and no file.
 
 mod adapter;
+mod amount;
 mod arith;
 pub(crate) mod build;
 mod function;

@@ -116,6 +116,7 @@ impl Lower<'_> {
         if self.uneven(l) && !self.paper() {
             clauses.push_str(" schedule(dynamic)");
         }
+        let enough = self.enough(l)?;
         let outer_status = self.status.clone();
         let thread_status = self.names.take("thread_status");
         self.status.clone_from(&thread_status);
@@ -134,7 +135,7 @@ impl Lower<'_> {
         let may_fail = body.may_fail || !(allocated.is_empty() || self.native);
         let region = if !may_fail && partials.is_empty() && allocated.is_empty() {
             vec![
-                CStmt::Pragma(format!("omp parallel for{clauses}")),
+                CStmt::Pragma(format!("omp parallel for{clauses}{enough}")),
                 self.c_for(l, var, lower, upper, body.stmts),
             ]
         } else {
@@ -165,7 +166,7 @@ impl Lower<'_> {
             inside.push(self.c_for(l, var, lower, upper, iteration));
             inside.extend(self.gather(&partials, may_fail, &thread_status, &outer_status));
             inside.extend(self.free(&allocated));
-            vec![CStmt::Pragma("omp parallel".to_owned()), CStmt::Block(None, inside)]
+            vec![CStmt::Pragma(format!("omp parallel{enough}")), CStmt::Block(None, inside)]
         };
         self.release_partials(&partials);
         self.unclaim(&claims);

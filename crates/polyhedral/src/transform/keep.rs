@@ -1,0 +1,93 @@
+//! Nests that are well ordered as they are: the outermost loop is free of dependences, and the innermost ones run along memory.
+//!
+//! Such a nest streams through its arrays once. Tiles would cut its rows, and taking its statements apart would read the arrays again; what is left to do
+//! is to run the outermost loop in parallel and the innermost ones on vectors. Left out: nests that come back to the same elements in a
+//! loop of their own (contractions, products of a matrix and a vector), which have ways of their own, and several nests, which may be fused.
+
+use super::diamond::{carried, vectorise};
+use super::{Request, Shaped, band, privatised, tile};
+use crate::codegen::reducing;
+use loops::{Name, ReduceOp};
+
+use crate::dependence::Dependence;
+use crate::fault::Result;
+use crate::locality;
+use crate::model::Model;
+use crate::tree::{Band, Node, Tree};
+
+/// The order of the text with its outermost loop in parallel; `None` if another order may be better.
+///
+/// # Errors
+/// Those of the set library.
+pub fn keep(model: &Model, dependences: &[Dependence], request: Request) -> Result<Option<Shaped>> {
+    let Some(first) = model.statements.first() else { return Ok(None) };
+    let one_nest = model.statements.iter().all(|statement| {
+        statement.loops.first().is_some_and(|outer| outer.number == first.loops[0].number)
+            && statement.loops.iter().all(|around| around.reductions.is_empty())
+    });
+    if request.width.is_some() || !request.parallel || !one_nest {
+        return Ok(None);
+    }
+    let again = model.statements.iter().any(|statement| {
+        let rank = locality::subscripts(statement).iter().map(|(_, indices)| indices.len()).max();
+        statement.loops.len() > rank.unwrap_or(0)
+    });
+    if again {
+        return Ok(None);
+    }
+    let Node::Domain { domain, child } = Tree::original(model)?.root else { return Ok(None) };
+    let Node::Band(outer) = &*child else { return Ok(None) };
+    let [member] = outer.members.as_slice() else { return Ok(None) };
+    let Some(carried) = carried(model, dependences, member)? else { return Ok(None) };
+    let Some(arrays) = privatised(model, &|_| true, &carried) else { return Ok(None) };
+    // Every innermost loop goes along memory.
+    let mut along = true;
+    child.clone().rewrite(&mut |node| {
+        if let Node::Band(band) = &node
+            && *band.child == Node::Leaf
+        {
+            for member in &band.members {
+                along &= locality::vector_score(model, member)? > 0;
+            }
+        }
+        Ok(node)
+    })?;
+    if !along {
+        return Ok(None);
+    }
+    let single = model.statements.iter().all(|statement| statement.loops.len() == 1);
+    let inner = match (single, arrays.is_empty()) {
+        // A single loop has no other one for vectors.
+        (true, true) => *child,
+        (true, false) => Node::Band(strips_of(&model.ctx, band(*child)?, &arrays, request.vector)?),
+        _ if request.vector => vectorise(model, dependences, *child)?,
+        _ => *child,
+    };
+    let line = match arrays.is_empty() {
+        true => "the order of the text, outermost loop parallel",
+        false => "the order of the text, outermost loop parallel with partial results for each thread",
+    };
+    let root = Node::Domain {
+        domain,
+        child: Box::new(Node::Mark { name: reducing("parallel", &arrays), child: Box::new(inner) }),
+    };
+    Ok(Some(Shaped { tree: Tree { root }, line: line.to_owned() }))
+}
+
+/// A loop that carries reductions, in strips for threads; partial results are for lanes as well as for threads.
+pub(crate) fn strips_of(
+    ctx: &isl::Ctx,
+    points: Band,
+    arrays: &[(ReduceOp, Name)],
+    vector: bool,
+) -> Result<Band> {
+    let mut strips = tile::tile_band(ctx, points.clone(), &[STRIP])?;
+    if vector {
+        strips.child =
+            Box::new(Node::Mark { name: reducing("vector", arrays), child: Box::new(Node::Band(points)) });
+    }
+    Ok(strips)
+}
+
+/// Iterations of a single loop that one thread takes at a time.
+const STRIP: i64 = 4096;

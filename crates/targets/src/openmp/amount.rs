@@ -1,0 +1,71 @@
+//! How much a parallel loop has to do, where its sizes say so: below a few microseconds of work threads cost more than they bring.
+
+use loops::{Diagnostic, Expr, Loop, Name, Stmt};
+
+use crate::c::CExpr;
+use crate::c_print::{Layout, Printer};
+use crate::openmp::arith;
+use crate::openmp::lower::Lower;
+
+/// Statement instances that are worth a team of threads.
+const ENOUGH: i64 = 10_000;
+
+impl Lower<'_> {
+    /// The clause ` if (...)` of a parallel loop, or nothing where the amount of work is not known before it runs, or is constant.
+    pub fn enough(&mut self, l: &Loop) -> Result<String, Diagnostic> {
+        if !self.native {
+            return Ok(String::new());
+        }
+        let mut extents = Vec::new();
+        let Some(statements) = extents_of(l, &mut Vec::new(), &mut extents) else { return Ok(String::new()) };
+        let (mut known, mut factors) = (statements, Vec::new());
+        for extent in extents {
+            let factor = self.index(&extent)?;
+            match arith::value(&factor) {
+                Some(value) => known = known.saturating_mul(value.max(1)),
+                None => factors.push(factor),
+            }
+        }
+        // Each factor as a floating-point number: the product of sizes may not fit their type.
+        let Some((first, rest)) = factors.split_first() else { return Ok(String::new()) };
+        let product = rest.iter().fold(first.clone(), |a, b| CExpr::binary("*", a, b.clone()));
+        let product = if rest.is_empty() { product } else { leading_cast(product) };
+        let least = CExpr::int(ENOUGH / known.max(1));
+        let test = CExpr::binary(">", product, least);
+        Ok(format!(" if ({})", Printer::new(Layout::Readable).expression(&test)))
+    }
+}
+
+/// A product whose first factor is converted, and with it all others.
+fn leading_cast(product: CExpr) -> CExpr {
+    match product {
+        CExpr::Binary("*", a, b) => CExpr::Binary("*", Box::new(leading_cast(*a)), b),
+        first => CExpr::Cast("double".to_owned(), Box::new(first)),
+    }
+}
+
+/// Collects the numbers of iterations of a loop and of the nest inside it; the number of statements in the innermost loop. None where a number
+/// depends on a loop of the nest or on data.
+fn extents_of(l: &Loop, inside: &mut Vec<Name>, extents: &mut Vec<Expr>) -> Option<i64> {
+    let free = |e: &Expr| e.arrays().is_empty() && e.vars().iter().all(|v| !inside.contains(v));
+    if !free(&l.lower) || !free(&l.upper) {
+        return None;
+    }
+    let length = match &l.lower {
+        Expr::Int(0) => l.upper.clone(),
+        lower => l.upper.clone() - lower.clone(),
+    };
+    extents.push(if l.step == 1 { length } else { length.floor_div(l.step) });
+    inside.push(l.var.clone());
+    let mut statements = 0;
+    for stmt in &l.body {
+        match stmt {
+            Stmt::Assign(_) => statements += 1,
+            // Several nests: the first one stands for all.
+            Stmt::Loop(inner) => return extents_of(inner, inside, extents),
+            Stmt::Local(_) => {}
+            _ => return None,
+        }
+    }
+    Some(statements)
+}
