@@ -1,4 +1,4 @@
-  #pragma omp parallel for
+  #pragma omp parallel for if (n > 10000)
   for (int i = 0; i < n; i++) {
     a_c[i] = a_c[i] * 2.0f;
   }
