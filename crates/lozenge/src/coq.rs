@@ -75,11 +75,21 @@ impl Coq {
     ///
     /// # Errors
     /// `X0703` if there is no Coq, `X0704` if the theory does not compile, `X0004` if there is no folder to keep it in.
-    pub fn ready(mut told: impl FnMut(&str)) -> Result<Coq, Failure> {
+    pub fn ready(told: impl FnMut(&str)) -> Result<Coq, Failure> {
+        // Whether there is a Coq at all comes first.
+        Coq::command()?;
+        Coq::ready_in(&cache()?, told)
+    }
+
+    /// As [`Coq::ready`], with the compiled theory in a folder of one's own.
+    ///
+    /// # Errors
+    /// As [`Coq::ready`].
+    pub fn ready_in(cache: &Path, mut told: impl FnMut(&str)) -> Result<Coq, Failure> {
         let command = Coq::command()?;
         let version = version(&command)?;
         let needed = needed(CHECKER)?;
-        let folder = cache()?.join(format!("theory-{:016x}", key(&version, &needed)));
+        let folder = cache.join(format!("theory-{:016x}", key(&version, &needed)));
         if folder.is_dir() {
             return Ok(Coq { command, theory: folder });
         }

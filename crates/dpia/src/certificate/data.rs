@@ -97,6 +97,8 @@ pub enum Exp {
 /// A functional program, the loops made of it, and how the two are tied together.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Certificate {
+    /// The number of size parameters: they are the integers below.
+    pub sizes: u32,
     /// Terms over the sizes that are at least 0.
     pub assume: Vec<Tm>,
     /// Arrays of indices, and what their elements are below.

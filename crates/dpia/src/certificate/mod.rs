@@ -24,6 +24,7 @@ use crate::translate::is_flat;
 use crate::{Abi, Mode};
 pub use data::Certificate;
 use data::{Op, Shape, Tm};
+pub use print::{HEAD, module_name};
 use source::Source;
 use target::{Array, Target};
 
@@ -70,6 +71,7 @@ pub fn certify(definition: &Definition, function: &Function, abi: &Abi, mode: Mo
     names.variables = variables;
     let commutative = commutative.into_iter().collect();
     Ok(Certificate {
+        sizes: target_sizes(function),
         assume,
         indices,
         dims,

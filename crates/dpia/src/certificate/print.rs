@@ -335,6 +335,7 @@ impl Certificate {
         let name = module_name(name);
         let mut printer = Printer::default();
         let mut fields = Vec::new();
+        fields.push(("sizes", number(self.sizes)));
         fields.push(("assume", printer.tms(&self.assume)));
         let indices = self.indices.iter().map(|(a, n)| tuple(vec![number(*a), printer.tm(n)])).collect();
         fields.push(("indices", list(indices)));

@@ -20,7 +20,8 @@ pub struct Sides {
     pub function: Function,
     /// Which parameters of the loops are which of the definition.
     pub abi: Abi,
-    mode: Mode,
+    /// How they were translated.
+    pub mode: Mode,
 }
 
 impl Sides {

@@ -1,0 +1,250 @@
+//! Certificates: every program that ships, and mutants of their loops, before the verified checker.
+//!
+//! `tests/prove/library.txt` holds the verdict on every definition. Without Coq on the machine these tests say so and do nothing (`./x test` installs it).
+
+mod mutate;
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+
+use dpia::certificate::{HEAD, module_name};
+use loops::{Function, Tensor};
+use lozenge::bind::{self, Sizes};
+use lozenge::check;
+use lozenge::cli::Choice;
+use lozenge::coq::Coq;
+use lozenge::pipeline::{Front, Sides};
+use lozenge::random::Random;
+
+/// Mutants of one definition.
+const MUTANTS: usize = 16;
+
+/// Coq for one file of certificates may take this long.
+const LIMIT: Duration = Duration::from_secs(300);
+
+fn coq() -> Option<Coq> {
+    if let Err(missing) = Coq::command() {
+        eprintln!("skipped: {}", missing.summary());
+        return None;
+    }
+    let cache = Path::new(env!("CARGO_TARGET_TMPDIR")).join("theory");
+    Some(Coq::ready_in(&cache, |doing| eprintln!("{doing}")).unwrap_or_else(|f| panic!("{f:?}")))
+}
+
+/// Runs the work on two threads with deep stacks, in order of the results.
+fn on_two_threads<T: Send>(count: usize, work: impl Fn(usize) -> T + Sync) -> Vec<T> {
+    let (next, done) = (AtomicUsize::new(0), Mutex::new(BTreeMap::new()));
+    std::thread::scope(|scope| {
+        for _ in 0..2 {
+            let body = || {
+                loop {
+                    let k = next.fetch_add(1, Ordering::Relaxed);
+                    if k >= count {
+                        break;
+                    }
+                    let result = work(k);
+                    done.lock().unwrap().insert(k, result);
+                }
+            };
+            std::thread::Builder::new().stack_size(1 << 28).spawn_scoped(scope, body).unwrap();
+        }
+    });
+    done.into_inner().unwrap().into_values().collect()
+}
+
+fn programs() -> Vec<PathBuf> {
+    lozenge::files::find(&golden::root().join("library"), &["loz"]).unwrap()
+}
+
+/// The definitions of a file with both sides; those that leave their loops to a strategy by `auto`.
+fn definitions(path: &Path) -> Vec<(String, Sides)> {
+    let source = lozenge::files::read_source(path).unwrap();
+    let front = Front::open(&source, &Choice::default()).unwrap();
+    let sides = |definition: &String| {
+        let choice = Choice { definition: Some(definition.clone()), ..Choice::default() };
+        front.sides(&choice).unwrap_or_else(|_| {
+            front
+                .sides(&Choice { strategy: Some("auto".into()), ..choice })
+                .unwrap_or_else(|f| panic!("{f:?}"))
+        })
+    };
+    front.definitions().into_iter().map(|d| (d.clone(), sides(&d))).collect()
+}
+
+/// What the checker computes of certificates, each given as a module.
+fn verdicts(coq: &Coq, modules: &[(String, String)]) -> Vec<bool> {
+    let mut text = HEAD.to_owned();
+    for (_, module) in modules {
+        text.push_str(module);
+    }
+    let all: Vec<String> = modules.iter().map(|(name, _)| format!("check {name}.c")).collect();
+    let _ = writeln!(text, "Eval vm_compute in [{}].", all.join("; "));
+    let said = coq.answer(&text, LIMIT).unwrap_or_else(|f| panic!("{}", f.diagnostics[0].notes.join("\n")));
+    let words = said.split(|c: char| !c.is_ascii_alphanumeric()).filter(|w| matches!(*w, "true" | "false"));
+    let found: Vec<bool> = words.map(|w| w == "true").collect();
+    assert_eq!(found.len(), modules.len(), "{said}");
+    found
+}
+
+#[test]
+fn library() {
+    let Some(coq) = coq() else { return };
+    let programs = programs();
+    let texts = on_two_threads(programs.len(), |k| {
+        let path = &programs[k];
+        let mut modules = Vec::new();
+        let mut lines = Vec::new();
+        for (name, sides) in definitions(path) {
+            match sides.certificate() {
+                Ok(certificate) => {
+                    modules.push((module_name(&name), certificate.to_module(&name, "")));
+                    lines.push((name, None));
+                }
+                Err(refused) => lines.push((name, Some(refused.message))),
+            }
+        }
+        let mut verdicts = verdicts(&coq, &modules).into_iter();
+        let mut text = format!("{}\n", path.file_name().unwrap().to_string_lossy());
+        for (name, refused) in lines {
+            let verdict = match refused {
+                Some(why) => why,
+                None if verdicts.next().unwrap() => "accepted".into(),
+                None => "rejected".into(),
+            };
+            let _ = writeln!(text, "  {name}: {verdict}");
+        }
+        text
+    });
+    golden::compare(&golden::folder("prove").join("library.txt"), &texts.concat())
+        .unwrap_or_else(|e| panic!("{e}"));
+}
+
+/// Sizes that the assumptions allow, with inputs, and the right results.
+struct Point {
+    sizes: Sizes,
+    inputs: Vec<Tensor>,
+    results: Vec<Tensor>,
+}
+
+fn points(sides: &Sides) -> Vec<Point> {
+    let function = &sides.function;
+    let mut random = Random::named(7, &function.name);
+    let mut points = Vec::new();
+    for _ in 0..2000 {
+        let sizes: Sizes = function.sizes.iter().map(|n| (n.clone(), 1 + random.below(5) as i64)).collect();
+        if !function.assumptions.iter().all(|a| bind::truth(a, &sizes) == Some(true)) {
+            continue;
+        }
+        let bounds = check::bounds(&sides.definition, function, &sizes);
+        let Ok(inputs) = bind::inputs(function, &sizes, &BTreeMap::new(), &bounds, random.next()) else {
+            continue;
+        };
+        let results =
+            check::by_interpreter(function, &sizes, &inputs, None).unwrap_or_else(|f| panic!("{f:?}"));
+        points.push(Point { sizes, inputs, results });
+        if points.len() == 4 {
+            break;
+        }
+    }
+    assert!(!points.is_empty(), "{}: no sizes", function.name);
+    points
+}
+
+/// Whether the mutant goes wrong on an input: another result, a race, a subscript out of bounds, a read of nothing.
+fn goes_wrong(mutant: &Function, points: &[Point]) -> bool {
+    points.iter().any(|p| {
+        let same = |shuffle| match check::by_interpreter(mutant, &p.sizes, &p.inputs, shuffle) {
+            Ok(results) => bits(&results) == bits(&p.results),
+            Err(_) => false,
+        };
+        !(same(None) && same(Some(3)))
+    })
+}
+
+/// Results as text in which floating-point numbers are equal when their bits are.
+fn bits(tensors: &[Tensor]) -> String {
+    fn write(data: &loops::Data, text: &mut String) {
+        match data {
+            loops::Data::F32(v) => v.iter().for_each(|x| *text += &format!("{:x} ", x.to_bits())),
+            loops::Data::F64(v) => v.iter().for_each(|x| *text += &format!("{:x} ", x.to_bits())),
+            loops::Data::Pair(a, b) => {
+                write(a, text);
+                write(b, text);
+            }
+            other => *text += &format!("{other:?} "),
+        }
+    }
+    let mut text = String::new();
+    tensors.iter().for_each(|t| write(&t.data, &mut text));
+    text
+}
+
+/// Mutants of the loops of every definition whose certificate is accepted are rejected, if the interpreter shows that they go wrong.
+#[test]
+fn mutants_are_rejected() {
+    let Some(coq) = coq() else { return };
+    let programs = programs();
+    let counts = on_two_threads(programs.len(), |k| {
+        let (mut modules, mut kinds) = (Vec::new(), Vec::new());
+        for (name, sides) in definitions(&programs[k]) {
+            let Ok(certificate) = sides.certificate() else { continue };
+            let own = module_name(&name);
+            modules.push((own.clone(), certificate.to_module(&name, "")));
+            kinds.push(None);
+            let points = points(&sides);
+            let wrong: Vec<_> = mutate::mutants(&sides.function)
+                .into_iter()
+                .filter(|m| goes_wrong(&m.function, &points))
+                .collect();
+            for (j, mutant) in mutate::spread(wrong, MUTANTS).into_iter().enumerate() {
+                let changed = Sides { function: mutant.function.clone(), ..sides.clone() };
+                let Ok(certificate) = changed.certificate() else { continue };
+                let name = format!("{own}__{j}");
+                modules.push((name.clone(), certificate.to_module(&name, "")));
+                kinds.push(Some(mutant));
+            }
+        }
+        let verdicts = verdicts(&coq, &modules);
+        let mut counts: BTreeMap<mutate::Kind, usize> = BTreeMap::new();
+        let mut sound = false;
+        for ((kind, verdict), (name, _)) in kinds.into_iter().zip(verdicts).zip(&modules) {
+            match kind {
+                // A definition whose own certificate is rejected says nothing of its mutants.
+                None => sound = verdict,
+                Some(mutant) if sound => {
+                    assert!(
+                        !verdict,
+                        "{name} ({:?}) is accepted:\n{}",
+                        mutant.kind,
+                        loops::Program { functions: vec![mutant.function] }
+                    );
+                    *counts.entry(mutant.kind).or_default() += 1;
+                }
+                Some(_) => {}
+            }
+        }
+        counts
+    });
+    let mut total: BTreeMap<mutate::Kind, usize> = BTreeMap::new();
+    for (kind, n) in counts.into_iter().flatten() {
+        *total.entry(kind).or_default() += n;
+    }
+    eprintln!("rejected: {total:?}");
+    let kinds = [
+        mutate::Kind::Index,
+        mutate::Kind::Order,
+        mutate::Kind::Operator,
+        mutate::Kind::Constant,
+        mutate::Kind::Missing,
+        mutate::Kind::Exchange,
+        mutate::Kind::Parallel,
+        mutate::Kind::Bound,
+    ];
+    for kind in kinds {
+        assert!(total.get(&kind).is_some_and(|n| *n >= 5), "too few mutants of {kind:?}: {total:?}");
+    }
+}
