@@ -7,6 +7,7 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::Mutex;
 use std::time::Duration;
 
 use crate::failure::{Failure, FailureKind};
@@ -86,6 +87,9 @@ impl Coq {
     /// # Errors
     /// As [`Coq::ready`].
     pub fn ready_in(cache: &Path, mut told: impl FnMut(&str)) -> Result<Coq, Failure> {
+        // One thread builds, the others wait for it.
+        static BUILD: Mutex<()> = Mutex::new(());
+        let _turn = BUILD.lock();
         let command = Coq::command()?;
         let version = version(&command)?;
         let needed = needed(CHECKER)?;

@@ -12,6 +12,7 @@ Module dot.
 Definition add_f32 := Scalar "add.f32".
 Definition mul_f32 := Scalar "mul.f32".
 Definition c : certificate := {|
+  sizes := 1;
   assume := [Var 0];
   indices := [];
   dims := [(0, [Var 0]); (1, [Var 0]); (2, []); (3, [Var 0]); (4, [])];

@@ -11,6 +11,7 @@ Module match_.
 Definition add_f64 := Scalar "add.f64".
 Definition f64_of_f32 := Scalar "f64.of.f32".
 Definition c : certificate := {|
+  sizes := 2;
   assume := [Var 0;
              Var 1;
              Op Isub [Var 0; Int 1];
@@ -57,6 +58,7 @@ Definition gt_i32 := Scalar "gt.i32".
 Definition mod_i32 := Scalar "mod.i32".
 Definition neg_i32 := Scalar "neg.i32".
 Definition c : certificate := {|
+  sizes := 1;
   assume := [Var 0];
   indices := [];
   dims := [(0, []); (1, [Var 0]); (2, [Var 0])];
