@@ -152,6 +152,10 @@ impl Coq {
 fn coqc(command: &Path, theory: &Path, file: &Path) -> Command {
     let mut coqc = Command::new(command);
     coqc.args(["-q", "-noglob", "-Q"]).arg(theory).arg("Lozenge").arg(file);
+    // Coq's tactics leave caches where they run.
+    if let Some(folder) = file.parent() {
+        coqc.current_dir(folder);
+    }
     coqc
 }
 
