@@ -1,7 +1,9 @@
 (* What the main theorems rest on: continuous integration reads the answer, which is nothing. *)
-From Lozenge Require Import Check Bounds Translation TranslationFacts.
+From Lozenge Require Import Check Bounds Inside Certify Translation TranslationFacts.
 Print Assumptions check_sound.
 Print Assumptions check_bounds_sound.
+Print Assumptions inbounds_sound.
+Print Assumptions accept_sound.
 Print Assumptions tr_correct.
 Print Assumptions compile_correct.
 Print Assumptions naive_red_wrong.

@@ -19,7 +19,7 @@ mod generated {
 }
 
 /// The file of the theory that certificates need.
-const CHECKER: &str = "Check";
+const CHECKER: &str = "Certify";
 
 /// Building one file of the theory takes no longer than this.
 const BUILD_LIMIT: Duration = Duration::from_secs(600);

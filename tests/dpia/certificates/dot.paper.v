@@ -1,5 +1,5 @@
 From Coq Require Import ZArith List String.
-From Lozenge Require Import Syntax Check.
+From Lozenge Require Import Syntax Certify.
 Import ListNotations.
 Open Scope string_scope.
 Notation "a ;; b" := (Seq a b) (at level 100, right associativity).
@@ -33,8 +33,8 @@ Definition c : certificate := {|
           For false 2 (Var 0)
             (Assign 4 [] [] (Op add_f32 [In 3 [] [Var 2]; In 4 [] []]));;
           Assign 2 [] [] (In 4 [] []))) |}.
-Theorem ok : refines c.
-Proof. apply check_sound. vm_compute. reflexivity. Qed.
+Theorem ok : correct c.
+Proof. apply accept_sound. vm_compute. reflexivity. Qed.
 End dot.
 Print Assumptions dot.ok.
 

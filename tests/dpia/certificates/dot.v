@@ -1,5 +1,5 @@
 From Coq Require Import ZArith List String.
-From Lozenge Require Import Syntax Check.
+From Lozenge Require Import Syntax Certify.
 Import ListNotations.
 Open Scope string_scope.
 Notation "a ;; b" := (Seq a b) (at level 100, right associativity).
@@ -30,8 +30,8 @@ Definition c : certificate := {|
        For false 1 (Var 0)
          (Assign 3 [] [] (Op add_f32 [In 3 [] []; Op mul_f32 [In 0 [] [Var 1]; In 1 [] [Var 1]]]));;
        Assign 2 [] [] (In 3 [] [])) |}.
-Theorem ok : refines c.
-Proof. apply check_sound. vm_compute. reflexivity. Qed.
+Theorem ok : correct c.
+Proof. apply accept_sound. vm_compute. reflexivity. Qed.
 End dot.
 Print Assumptions dot.ok.
 

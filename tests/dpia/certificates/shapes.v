@@ -1,5 +1,5 @@
 From Coq Require Import ZArith List String.
-From Lozenge Require Import Syntax Check.
+From Lozenge Require Import Syntax Certify.
 Import ListNotations.
 Open Scope string_scope.
 Notation "a ;; b" := (Seq a b) (at level 100, right associativity).
@@ -39,13 +39,13 @@ Definition c : certificate := {|
        Assign 3 [false; true] [Var 2] (Op Imul [In 0 [] [Var 2]; In 2 [true] []]);;
        Assign 3 [true] [Var 2]
          (Op Or [Op Ilt [In 0 [] [Var 2]; In 2 [true] []]; Op Ine [Int 0; Int 0]])) |}.
-Theorem ok : refines c.
-Proof. apply check_sound. vm_compute. reflexivity. Qed.
+Theorem ok : correct c.
+Proof. apply accept_sound. vm_compute. reflexivity. Qed.
 End match_.
 Print Assumptions match_.ok.
 
 From Coq Require Import ZArith List String.
-From Lozenge Require Import Syntax Check.
+From Lozenge Require Import Syntax Certify.
 Import ListNotations.
 Open Scope string_scope.
 Notation "a ;; b" := (Seq a b) (at level 100, right associativity).
@@ -77,8 +77,8 @@ Definition c : certificate := {|
             [Op gt_i32 [In 1 [] [Var 1]; In 0 [] []];
              Op neg_i32 [In 1 [] [Var 1]];
              Op mod_i32 [In 1 [] [Var 1]; Lit "i32 7"]])) |}.
-Theorem ok : refines c.
-Proof. apply check_sound. vm_compute. reflexivity. Qed.
+Theorem ok : correct c.
+Proof. apply accept_sound. vm_compute. reflexivity. Qed.
 End next.
 Print Assumptions next.ok.
 

@@ -386,7 +386,7 @@ impl Certificate {
 
     /// A whole file: the certificate, and the theorem that the checker makes of it.
     pub fn to_coq(&self, name: &str) -> String {
-        let theorem = "Theorem ok : refines c.\nProof. apply check_sound. vm_compute. reflexivity. Qed.\n";
+        let theorem = "Theorem ok : correct c.\nProof. apply accept_sound. vm_compute. reflexivity. Qed.\n";
         format!("{HEAD}\n{}Print Assumptions {}.ok.\n", self.to_module(name, theorem), module_name(name))
     }
 }
@@ -406,7 +406,7 @@ pub fn module_name(name: &str) -> String {
 /// What stands in front of certificates.
 pub const HEAD: &str = "\
 From Coq Require Import ZArith List String.
-From Lozenge Require Import Syntax Check.
+From Lozenge Require Import Syntax Certify.
 Import ListNotations.
 Open Scope string_scope.
 Notation \"a ;; b\" := (Seq a b) (at level 100, right associativity).

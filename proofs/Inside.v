@@ -1,0 +1,276 @@
+(* Loops read and write inside their arrays only, with subscripts that are data (gather) among them: for all sizes that the certificate allows, all inputs, every order of iterations.
+   Subscripts are followed by the prover of Norm.v from the ranges of the loops around, from the conditions of choices, and from what is known
+   of arrays of indices. *)
+From Coq Require Import ZArith List String Bool Lia Arith Permutation.
+From Lozenge Require Import Syntax Semantics Poly Norm Rep Source Target TargetSound Checker Lazy.
+Import ListNotations.
+
+Section Check.
+Variable ns : nat.
+Variable base : facts.
+Variable dim : nat -> list tm.
+Variable idx : list (nat * tm).
+
+(* What a condition says where it holds (or fails). *)
+Fixpoint when (F : facts) (c : tm) (b : bool) : facts :=
+  match c with
+  | Op Ile [x; y] => if b then [psub (poly_of F y) (poly_of F x)] else [psub (psub (poly_of F x) (poly_of F y)) (pconst 1)]
+  | Op Ilt [x; y] => if b then [psub (psub (poly_of F y) (poly_of F x)) (pconst 1)] else [psub (poly_of F x) (poly_of F y)]
+  | Op And [x; y] => if b then when F x true ++ when F y true else []
+  | Op Or [x; y] => if b then [] else when F x false ++ when F y false
+  | Op Not [x] => when F x (negb b)
+  | _ => []
+  end.
+(* What is known of elements of index arrays inside a subscript. *)
+Fixpoint elements (F : facts) (t : tm) : facts :=
+  match t with
+  | In a cs is => match find (fun p => Nat.eqb (fst p) a) idx with
+      | Some p => [patom t; psub (psub (poly_of F (snd p)) (pconst 1)) (patom t)]
+      | None => [] end
+  | Op o ts => match o with Select | Scalar _ => [] | _ => flat_map (elements F) ts end
+  | _ => []
+  end.
+Fixpoint inside (F : facts) (is ds : list tm) : bool :=
+  match is, ds with
+  | [], [] => true
+  | i :: is, d :: ds => in_range F i d && inside F is ds
+  | _, _ => false
+  end.
+Fixpoint echeck (F : facts) (t : tm) {struct t} : bool :=
+  match t with
+  | Op o ts =>
+      match o, ts with
+      | Select, [c; a; b] => echeck F c && echeck (when F c true ++ F) a && echeck (when F c false ++ F) b
+      | Select, _ => false
+      | _, _ => forallb (echeck F) ts
+      end
+  | In a cs is => forallb (echeck F) is && inside (flat_map (elements F) is ++ F) is (dim a)
+  | Acc _ _ _ | Fold _ _ _ _ _ => false
+  | _ => true
+  end.
+Fixpoint bcheck (cx : ctx) (c : cmd) : bool :=
+  match c with
+  | Skip => true
+  | Seq a b => bcheck cx a && bcheck cx b
+  | Assign w cs is e => echeck (sfacts base cx) (In w cs is) && echeck (sfacts base cx) e
+  | Local _ c => bcheck cx c
+  | For _ x n c => closed ns n && fresh ns x cx && bcheck ((x, n) :: cx) c
+  | If b c1 c2 => echeck (sfacts base cx) b && bcheck cx c1 && bcheck cx c2
+  end.
+End Check.
+
+Definition inbounds (ct : certificate) : bool :=
+  forallb (fun p => negb (mem (fst p) (written (target ct)))) (indices ct) &&
+  forallb (fun p => closed (sizes ct) (snd p)) (indices ct) &&
+  forallb (fun p => forallb (closed (sizes ct)) (snd p)) (dims ct) &&
+  bcheck (sizes ct) (base_facts ct) (extents ct) (indices ct) [] (target ct).
+
+(* ---------- what it means ---------- *)
+Section Meaning.
+Variable scalar : Type.
+Variable lit : string -> val scalar.
+Variable prim : string -> list (val scalar) -> val scalar.
+Variable dimz : nat -> list Z.
+Notation store := (store scalar).
+Notation ev := (Semantics.ev scalar lit prim).
+Notation evz := (Semantics.evz scalar lit prim).
+Notation exec := (exec scalar lit prim).
+
+Definition within (v ds : list Z) : Prop := Forall2 (fun i d => 0 <= i < d)%Z v ds.
+
+(* All elements that the value of a term needs are inside. Of a choice only the chosen side is evaluated. *)
+Fixpoint reads (s : store) (io : nat -> Z) (t : tm) : Prop :=
+  match t with
+  | Op o ts =>
+      match o, ts with
+      | Select, [c; a; b] => reads s io c /\ (if truth scalar (ev s io c) then reads s io a else reads s io b)
+      | _, _ => fold_right (fun t P => reads s io t /\ P) True ts
+      end
+  | In a cs is => fold_right (fun t P => reads s io t /\ P) True is /\ within (map (evz s io) is) (dimz a)
+  | _ => True
+  end.
+Fixpoint along (P : nat -> store -> Prop) (R : nat -> store -> store -> Prop) (is : list nat) (s : store) : Prop :=
+  match is with [] => True | i :: is => P i s /\ forall s1, R i s s1 -> along P R is s1 end.
+(* Everything that any execution reads and writes on its way is inside. *)
+Fixpoint safe (c : cmd) (io : nat -> Z) (s : store) : Prop :=
+  match c with
+  | Skip => True
+  | Seq a b => safe a io s /\ forall s1, exec a io s s1 -> safe b io s1
+  | Assign w cs is e => reads s io (In w cs is) /\ reads s io e
+  | Local w c => forall junk, safe c io (upd s w junk)
+  | For par x n c => forall is,
+      (if par : bool then Permutation (seq 0 (Z.to_nat (evz s io n))) is else is = seq 0 (Z.to_nat (evz s io n))) ->
+      along (fun i => safe c (upd io x (Z.of_nat i))) (fun i => exec c (upd io x (Z.of_nat i))) is s
+  | If b c1 c2 => reads s io b /\ (if truth scalar (ev s io b) then safe c1 io s else safe c2 io s)
+  end.
+End Meaning.
+
+Definition stays_inside (ct : certificate) : Prop :=
+  forall (scalar : Type) (lit : string -> val scalar) (prim : string -> list (val scalar) -> val scalar)
+    (size : nat -> Z) (before : store scalar),
+  let z := Semantics.evz scalar lit prim before size in
+  let dimz a := map z (extents ct a) in
+  Forall (fun t => (0 <= z t)%Z) (assume ct) ->
+  (forall a n, List.In (a, n) (indices ct) -> forall cs v, within v (dimz a) -> (0 <= toZ scalar (before a cs v) < z n)%Z) ->
+  safe scalar lit prim dimz (target ct) size before.
+
+(* ---------- soundness ---------- *)
+Section Sound.
+Variable scalar : Type.
+Variable lit : string -> val scalar.
+Variable prim : string -> list (val scalar) -> val scalar.
+Variable inp : store scalar.
+Variable ns : nat.
+Variable rs : nat -> Z.
+Variable base : facts.
+Variable dim : nat -> list tm.
+Variable idx : list (nat * tm).
+Notation store := (store scalar).
+Notation aenv0 := (aenv0 scalar).
+Notation exec := (exec scalar lit prim).
+Notation zvs s := (zv scalar lit prim s).
+Notation z := (zv scalar lit prim inp rs aenv0).
+Notation ev := (Semantics.ev scalar lit prim).
+Notation holds s io := (Norm.holds scalar lit prim s io aenv0).
+Notation dimz := (fun a => map z (dim a)).
+Notation reads := (reads scalar lit prim dimz).
+Notation safe := (safe scalar lit prim dimz).
+Hypothesis Hbase : forall (s : store) r a, agree ns rs r -> Norm.holds scalar lit prim s r a base.
+Hypothesis Hdim : forall a, List.forallb (closed ns) (dim a) = true.
+Hypothesis Hidx : forall p, List.In p idx -> closed ns (snd p) = true.
+
+Definition idxok (s : store) : Prop := forall a n, List.In (a, n) idx -> forall cs v, within v (dimz a) -> (0 <= toZ scalar (s a cs v) < z n)%Z.
+
+Section At.
+Variable s : store.
+Variable io : nat -> Z.
+Hypothesis A : agree ns rs io.
+Hypothesis I : idxok s.
+
+Lemma when_ok F : holds s io F -> forall c b, truth scalar (ev s io c) = b -> holds s io (when F c b).
+Proof.
+  intros HF. apply (tm_ind' (fun c => forall b, truth scalar (ev s io c) = b -> holds s io (when F c b))); intros; try constructor.
+  destruct o; try constructor; (destruct ts as [|x [|y [|? ?]]]; try constructor); cbn [when].
+  - change ((zvs s io aenv0 x <? zvs s io aenv0 y)%Z = b) in H0. destruct (Z.ltb_spec (zvs s io aenv0 x) (zvs s io aenv0 y)); subst b; (apply Forall_cons; [|apply Forall_nil]);
+      rewrite ?psub_ok, ?pconst_ok, !poly_of_ok by auto; lia.
+  - change ((zvs s io aenv0 x <=? zvs s io aenv0 y)%Z = b) in H0. destruct (Z.leb_spec (zvs s io aenv0 x) (zvs s io aenv0 y)); subst b; (apply Forall_cons; [|apply Forall_nil]);
+      rewrite ?psub_ok, ?pconst_ok, !poly_of_ok by auto; lia.
+  - inversion_clear H as [|? ? Hx H']; inversion_clear H' as [|? ? Hy _].
+    change (andb (truth scalar (ev s io x)) (truth scalar (ev s io y)) = b) in H0.
+    destruct b; [|constructor]. apply andb_prop in H0 as [H1 H2]. apply Forall_app; split; [apply Hx|apply Hy]; assumption.
+  - inversion_clear H as [|? ? Hx H']; inversion_clear H' as [|? ? Hy _].
+    change (orb (truth scalar (ev s io x)) (truth scalar (ev s io y)) = b) in H0.
+    destruct b; [constructor|]. apply orb_false_elim in H0 as [H1 H2]. apply Forall_app; split; [apply Hx|apply Hy]; assumption.
+  - inversion_clear H as [|? ? Hx _]. apply Hx. change (negb (truth scalar (ev s io x)) = b) in H0. subst b. now rewrite negb_involutive.
+Qed.
+
+Lemma elements_ok F : holds s io F -> forall t, reads s io t -> holds s io (elements idx F t).
+Proof.
+  intros HF. apply (tm_ind' (fun t => reads s io t -> holds s io (elements idx F t))); intros; try constructor.
+  - assert (G : fold_right (fun t P => reads s io t /\ P) True ts -> holds s io (flat_map (elements idx F) ts)).
+    { clear H0. induction H as [|t ts Ht _ IH]; cbn; [constructor|]. intros [H1 H2]. apply Forall_app; split; [apply Ht|apply IH]; assumption. }
+    destruct o; cbn [elements]; try constructor; apply G; exact H0.
+  - cbn [elements]. destruct (find _ idx) as [p|] eqn:E; [|constructor]. apply find_some in E as [Hp E]. apply Nat.eqb_eq in E. subst.
+    destruct H0 as [_ H0]. destruct p as [a n]. cbn [fst snd] in *.
+    assert (K := I a n Hp cs _ H0). change (toZ scalar (s a cs (map (Semantics.evz scalar lit prim s io) is))) with (zvs s io aenv0 (In a cs is)) in K.
+    repeat constructor.
+    + rewrite patom_ok. lia.
+    + rewrite !psub_ok, pconst_ok, patom_ok, poly_of_ok by auto.
+      rewrite (closed_any scalar lit prim inp ns rs n (Hidx _ Hp) s io aenv0 A). lia.
+Qed.
+
+Lemma inside_ok F : holds s io F -> forall is ds, inside F is ds = true -> List.forallb (closed ns) ds = true ->
+  within (map (Semantics.evz scalar lit prim s io) is) (map z ds).
+Proof.
+  intros HF. induction is as [|i is IH]; intros [|d ds] H Hc; try discriminate; cbn [map]; constructor; cbn [inside List.forallb] in *;
+    apply andb_prop in H as [H1 H2]; apply andb_prop in Hc as [Hd Hc]; auto.
+  2:{ apply IH; auto. }
+  unfold in_range in H1. apply andb_prop in H1 as [H0 H1].
+  apply (pr_ok scalar lit prim s io aenv0) in H0, H1; auto. rewrite !psub_ok, pconst_ok, !poly_of_ok in H1 by auto. rewrite poly_of_ok in H0 by auto.
+  rewrite (closed_any scalar lit prim inp ns rs d Hd s io aenv0 A) in H1.
+  change (Semantics.evz scalar lit prim s io i) with (zvs s io aenv0 i). lia.
+Qed.
+
+Lemma echeck_ok : forall t F, holds s io F -> echeck dim idx F t = true -> reads s io t.
+Proof.
+  apply (tm_ind' (fun t => forall F, holds s io F -> echeck dim idx F t = true -> reads s io t)); intros; try exact Logic.I; try discriminate.
+  - assert (G : forall ts F, Forall (fun t => forall F, holds s io F -> echeck dim idx F t = true -> reads s io t) ts -> holds s io F ->
+        forallb (echeck dim idx F) ts = true -> fold_right (fun t P => reads s io t /\ P) True ts).
+    { clear. intros ts F K HF. induction K as [|t ts Ht _ IH]; cbn; auto. intros E. apply andb_prop in E as [E1 E2]. split; eauto. }
+    destruct o; try (apply (G ts F H H0); exact H1).
+    destruct ts as [|c [|a [|b [|? ?]]]]; try discriminate. cbn [echeck] in H1.
+    apply andb_prop in H1 as [H1 H4]. apply andb_prop in H1 as [H1 H3].
+    inversion_clear H as [|? ? Hc H']; inversion_clear H' as [|? ? Ha H'']; inversion_clear H'' as [|? ? Hb _].
+    cbn [Bounds.reads]. split; [eauto|]. destruct (truth scalar (ev s io c)) eqn:E.
+    + apply (Ha (when F c true ++ F)); auto. apply Forall_app; split; [apply when_ok|]; assumption.
+    + apply (Hb (when F c false ++ F)); auto. apply Forall_app; split; [apply when_ok|]; assumption.
+  - cbn [echeck] in H1. apply andb_prop in H1 as [H1 H2].
+    assert (R : fold_right (fun t P => reads s io t /\ P) True is).
+    { clear H2. induction H as [|t ts Ht _ IH]; cbn in *; auto. apply andb_prop in H1 as [E1 E2]. split; eauto. }
+    split; [exact R|]. apply (inside_ok (flat_map (elements idx F) is ++ F)); [|exact H2|apply Hdim].
+    apply Forall_app; split; [|assumption].
+    clear H H1 H2. induction is as [|i is IH]; cbn; [constructor|]. destruct R as [R1 R2].
+    apply Forall_app; split; [apply elements_ok|apply IH]; assumption.
+Qed.
+End At.
+
+Lemma along_ok (P : nat -> store -> Prop) (R : nat -> store -> store -> Prop) (Q : store -> Prop) is :
+  (forall i s, List.In i is -> Q s -> P i s) -> (forall i s s', List.In i is -> R i s s' -> Q s -> Q s') -> forall s, Q s -> along scalar P R is s.
+Proof.
+  induction is as [|i is IH]; cbn; auto. intros HP HR s Hs. split; auto. intros s1 H1. apply IH; eauto.
+Qed.
+
+Lemma bcheck_ok c : forall cx io s, bcheck ns base dim idx cx c = true -> agree ns rs io -> okcx scalar lit prim inp ns rs io cx -> idxok s ->
+  (forall a n, List.In (a, n) idx -> ~ List.In a (written c)) -> safe c io s.
+Proof.
+  assert (KEEP : forall c s s', (forall a n, List.In (a, n) idx -> ~ List.In a (written c)) -> forall io, exec c io s s' -> idxok s -> idxok s').
+  { intros c0 s s' Hw io He Hs a n Hin cs v Hv. rewrite (unwritten scalar lit prim c0 a (Hw a n Hin) io s s' He). eapply Hs; eauto. }
+  induction c; cbn [bcheck Bounds.safe written]; intros cx io s H A Hcx Hs Hw; auto.
+  - apply andb_prop in H as [H1 H2].
+    assert (W1 : forall a n, List.In (a, n) idx -> ~ List.In a (written c1)) by (intros a n Hi C; apply (Hw a n Hi), in_or_app; auto).
+    assert (W2 : forall a n, List.In (a, n) idx -> ~ List.In a (written c2)) by (intros a n Hi C; apply (Hw a n Hi), in_or_app; auto).
+    split; [eapply IHc1; eauto|]. intros s1 E1. eapply IHc2; eauto.
+  - apply andb_prop in H as [H1 H2]. assert (HF := sfacts_ok scalar lit prim inp ns rs base Hbase io cx s A Hcx).
+    split; eapply echeck_ok; eauto.
+  - intros junk. eapply IHc; eauto.
+    + intros a n Hin cs v Hv. unfold upd. destruct (Nat.eqb_spec w a); [|eapply Hs; eauto]. subst. exfalso. apply (Hw a n Hin). now left.
+    + intros a n Hin C. apply (Hw a n Hin). now right.
+  - apply andb_prop in H as [H H3]. apply andb_prop in H as [H1 H2]. intros is Hp.
+    assert (Hlt : forall i, List.In i is -> (0 <= Z.of_nat i < z n)%Z).
+    { intros i Hi. assert (L : List.In i (seq 0 (Z.to_nat (Semantics.evz scalar lit prim s io n)))).
+      { destruct par; [eapply Permutation_in; [apply Permutation_sym|]; eauto|now subst]. }
+      apply in_seq in L. change (Semantics.evz scalar lit prim s io n) with (zvs s io aenv0 n) in L.
+      rewrite (closed_any scalar lit prim inp ns rs n H1 s io aenv0 A) in L. lia. }
+    apply along_ok with (Q := idxok); auto.
+    + intros i s1 Hi Q. eapply IHc; eauto. { eapply agree_fresh; eauto. } apply okcx_cons; auto.
+    + intros i s1 s2 Hi E Q. eapply KEEP; eauto.
+  - apply andb_prop in H as [H H3]. apply andb_prop in H as [H1 H2]. assert (HF := sfacts_ok scalar lit prim inp ns rs base Hbase io cx s A Hcx).
+    split; [eapply echeck_ok; eauto|]. destruct (truth scalar _).
+    + eapply IHc1; eauto. intros a n Hi C. apply (Hw a n Hi), in_or_app; auto.
+    + eapply IHc2; eauto. intros a n Hi C. apply (Hw a n Hi), in_or_app; auto.
+Qed.
+End Sound.
+
+(* ---------- certificates ---------- *)
+Lemma extents_closed ct : forallb (fun p => forallb (closed (sizes ct)) (snd p)) (dims ct) = true ->
+  forall a, List.forallb (closed (sizes ct)) (extents ct a) = true.
+Proof.
+  intros H a. unfold extents. destruct (find _ _) as [p|] eqn:E; auto. apply find_some in E as [E _].
+  rewrite forallb_forall in H. apply (H p E).
+Qed.
+
+Theorem inbounds_sound ct : forallb (closed (sizes ct)) (assume ct) = true -> inbounds ct = true -> stays_inside ct.
+Proof.
+  intros H0 H scalar lit prim size before zz dimz Has Hidx. unfold inbounds in H.
+  apply andb_prop in H as [H H4]. apply andb_prop in H as [H H3]. apply andb_prop in H as [H1 H2].
+  assert (H0' := proj1 (forallb_forall _ _) H0). assert (H1' := proj1 (forallb_forall _ _) H1). assert (H2' := proj1 (forallb_forall _ _) H2).
+  assert (Hbase : forall (s : store scalar) r a, agree (sizes ct) size r -> Norm.holds scalar lit prim s r a (base_facts ct)).
+  { intros s r a A. unfold base_facts, Norm.holds. rewrite Forall_map. rewrite Forall_forall in *.
+    intros t Ht. rewrite poly_of_ok by constructor. rewrite (closed_any scalar lit prim before (sizes ct) size t (H0' t Ht) s r a A). apply (Has t Ht). }
+  apply (bcheck_ok scalar lit prim before (sizes ct) size (base_facts ct) (extents ct) (indices ct) Hbase (extents_closed ct H3) H2'
+    (target ct) [] size before H4).
+  - intros x Hx. reflexivity.
+  - constructor.
+  - exact Hidx.
+  - intros a n Hin C. specialize (H1' _ Hin). cbn [fst] in H1'. apply negb_true_iff in H1'. apply mem_false in H1'. auto.
+Qed.
