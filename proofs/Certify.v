@@ -10,5 +10,5 @@ Definition correct (ct : certificate) : Prop := refines ct /\ stays_inside ct.
 Theorem accept_sound ct : accept ct = true -> correct ct.
 Proof.
   intros H. apply andb_prop in H as [H1 H2]. split; [now apply check_sound|].
-  apply inbounds_sound; auto. apply andb_prop in H1 as [H1 _]. apply andb_prop in H1 as [H1 _]. exact H1.
+  apply inbounds_sound; auto. apply andb_prop in H1 as [H1 _]. apply andb_prop in H1 as [H1 _]. apply andb_prop in H1 as [_ H1]. exact H1.
 Qed.
