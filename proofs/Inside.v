@@ -201,7 +201,7 @@ Proof.
     destruct ts as [|c [|a [|b [|? ?]]]]; try discriminate. cbn [echeck] in H1.
     apply andb_prop in H1 as [H1 H4]. apply andb_prop in H1 as [H1 H3].
     inversion_clear H as [|? ? Hc H']; inversion_clear H' as [|? ? Ha H'']; inversion_clear H'' as [|? ? Hb _].
-    cbn [Bounds.reads]. split; [eauto|]. destruct (truth scalar (ev s io c)) eqn:E.
+    cbn [Inside.reads]. split; [eauto|]. destruct (truth scalar (ev s io c)) eqn:E.
     + apply (Ha (when F c true ++ F)); auto. apply Forall_app; split; [apply when_ok|]; assumption.
     + apply (Hb (when F c false ++ F)); auto. apply Forall_app; split; [apply when_ok|]; assumption.
   - cbn [echeck] in H1. apply andb_prop in H1 as [H1 H2].
@@ -225,7 +225,7 @@ Lemma bcheck_ok c : forall cx io s, bcheck ns base dim idx cx c = true -> agree 
 Proof.
   assert (KEEP : forall c s s', (forall a n, List.In (a, n) idx -> ~ List.In a (written c)) -> forall io, exec c io s s' -> idxok s -> idxok s').
   { intros c0 s s' Hw io He Hs a n Hin cs v Hv. rewrite (unwritten scalar lit prim c0 a (Hw a n Hin) io s s' He). eapply Hs; eauto. }
-  induction c; cbn [bcheck Bounds.safe written]; intros cx io s H A Hcx Hs Hw; auto.
+  induction c; cbn [bcheck Inside.safe written]; intros cx io s H A Hcx Hs Hw; auto.
   - apply andb_prop in H as [H1 H2].
     assert (W1 : forall a n, List.In (a, n) idx -> ~ List.In a (written c1)) by (intros a n Hi C; apply (Hw a n Hi), in_or_app; auto).
     assert (W2 : forall a n, List.In (a, n) idx -> ~ List.In a (written c2)) by (intros a n Hi C; apply (Hw a n Hi), in_or_app; auto).
