@@ -173,7 +173,7 @@ pub fn run(arguments: &Run, as_json: bool) -> Result<(), Failure> {
     let inputs = inputs(&compiled, given, arguments.seed)?;
     let needed = 3 * (compiled.plan.parameter_bytes as u128) + compiled.plan.arena_bytes as u128;
     if needed > bind::available_memory() {
-        return Err(Failure::environment("X0104", format!("the model needs {}", bind::amount(needed)))
+        return Err(Failure::environment("X0103", format!("the model needs {}", bind::amount(needed)))
             .note(format!("{} are free", bind::amount(bind::available_memory()))));
     }
     let optimise = if arguments.check { Optimise::FastExact } else { Optimise::Fast };
@@ -372,13 +372,13 @@ fn check(
             Some(d) if d <= CLOSE => worst = worst.max(d),
             Some(d) => {
                 return Err(Failure::check(
-                    "X0301",
+                    "X0401",
                     format!("`{name}` differs from the evaluator's by {d:.1e} of its largest element"),
                 ));
             }
             None => {
                 return Err(Failure::check(
-                    "X0301",
+                    "X0401",
                     format!("`{name}` has another shape than the evaluator's"),
                 ));
             }
