@@ -197,7 +197,7 @@ impl Walk {
         if on_data {
             return value.map_children(&mut |child| self.guarded(label, child, result));
         }
-        let mut read = |walk: &mut Walk, value: &Expr| {
+        let read = |walk: &mut Walk, value: &Expr| {
             let mut body = Vec::new();
             let value = walk.guarded(label, value, &mut body);
             let assign = Assign { label: None, target: Access::scalar("#read"), update: None, value };
