@@ -347,6 +347,7 @@ pub struct Test {
 Examples:
   lozenge bench benches/paper --threads 1,2
   lozenge bench benches/paper --filter dot --quick
+  lozenge bench tests/c/kernels --target athread --filter gemm
 
 A benchmark is a comment such as `-- bench dot n=1000000 against=openmp`; for x.loz the references are functions
 `DEFINITION__NAME` of x.c beside it. Ratios are the time of a variant over ours: above 1 ours is faster.")]
@@ -369,6 +370,9 @@ pub struct Bench {
     /// C programs: updates may be reordered.
     #[arg(long)]
     pub reassociate: bool,
+    /// Target: OpenMP C, measured; or Athread code on emulated cores, at the sizes of the document, with modelled times.
+    #[arg(long, value_enum, default_value_t)]
+    pub target: Target,
     /// Measure the translation instead: of every definition, and of generated programs of up to 10,000 combinators.
     #[arg(long)]
     pub translation: bool,

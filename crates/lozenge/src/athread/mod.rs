@@ -2,6 +2,7 @@
 //!
 //! Not here: where host and slave files come from (`pipeline`), and what results are compared with (`command`).
 
+pub mod host;
 mod report;
 
 use std::ffi::OsStr;

@@ -1,6 +1,7 @@
 //! The commands, one module each, and what they share: reading the command line, the deep stack, reporting failures.
 
 mod bench;
+mod bench_athread;
 mod bench_c;
 mod compile;
 mod compile_athread;
@@ -121,6 +122,9 @@ fn dispatch(cli: &Cli) -> Result<(), Failure> {
         }
         Command::Show(arguments) => show::run(arguments, cli.json),
         Command::Schedule(arguments) => schedule::run(arguments, cli.json),
+        Command::Bench(arguments) if arguments.target == Target::Athread => {
+            bench_athread::run(arguments, cli.json)
+        }
         Command::Bench(arguments) => bench::run(arguments, cli.json),
         Command::Test(arguments) => test::run(arguments, cli.json),
     }
