@@ -1,0 +1,115 @@
+//! `lozenge check-rules`: whether substitution rules are sound, rule by rule.
+//!
+//! Not here: how a rule is checked (`gsl::soundness`).
+
+use std::path::Path;
+
+use gsl::Rule;
+use gsl::soundness::{Counterexample, Effort, Verdict, check};
+use serde_json::{Value, json};
+
+use crate::cli::CheckRules;
+use crate::failure::{Failure, FailureKind};
+use crate::files::write_whole;
+use crate::{npy, report, rules};
+
+/// Runs the command.
+///
+/// # Errors
+/// What is wrong with the rule files; exit code 3 if a rule has a counterexample.
+pub fn run(arguments: &CheckRules, as_json: bool) -> Result<(), Failure> {
+    let effort = Effort { instances: arguments.instances, draws: 160 * arguments.instances, seed: arguments.seed };
+    let all = rules::sources(&arguments.paths)?;
+    let mut checked: Vec<(Rule, Verdict)> = Vec::new();
+    for source in &all {
+        for rule in rules::parse(source)? {
+            if arguments.only.is_empty() || arguments.only.contains(&rule.name) {
+                checked.push((rule, Verdict::Untested { draws: 0 }));
+            }
+        }
+    }
+    rules::all_known(&arguments.only, checked.iter().map(|(rule, _)| rule.name.as_str()))?;
+    let bar = report::progress(checked.len() as u64, "checking rules");
+    for (rule, verdict) in &mut checked {
+        // The file was compiled, so the rule has no errors of its own.
+        *verdict = check(rule, effort).map_err(|errors| Failure::from(errors[0].clone()))?;
+        bar.inc(1);
+    }
+    bar.finish_and_clear();
+    if let Some(folder) = &arguments.output {
+        for (rule, verdict) in &checked {
+            if let Verdict::Counterexample(found) = verdict {
+                write(folder, &rule.name, found)?;
+            }
+        }
+    }
+    let failed = checked.iter().filter(|(_, v)| matches!(v, Verdict::Counterexample(_))).count();
+    if as_json {
+        let rules: Vec<Value> = checked.iter().map(|(rule, verdict)| as_value(&rule.name, verdict)).collect();
+        report::print(&format!("{:#}\n", json!({ "ok": failed == 0, "rules": rules })));
+    } else {
+        report::print(&text(&checked));
+    }
+    if failed > 0 { Err(Failure::told(FailureKind::Check)) } else { Ok(()) }
+}
+
+/// A verdict in words.
+fn words(verdict: &Verdict) -> String {
+    match verdict {
+        Verdict::Bounded { instances, exact: true } => format!("bounded ({instances})   every bit the same"),
+        Verdict::Bounded { instances, exact: false } => format!("bounded ({instances})   equal over the reals"),
+        Verdict::Counterexample(_) => "counterexample".to_owned(),
+        Verdict::Untested { draws } => format!("untested   no instance among {draws} models that the library can evaluate"),
+    }
+}
+
+fn text(checked: &[(Rule, Verdict)]) -> String {
+    let width = checked.iter().map(|(rule, _)| rule.name.len()).max().unwrap_or(0);
+    let mut out = String::new();
+    for (rule, verdict) in checked {
+        out += &format!("{:width$}  {}\n", rule.name, words(verdict));
+        if let Verdict::Counterexample(found) = verdict {
+            out += &format!("\n  {}\n\n{}", found.difference, indented(&found.before.graph.to_string()));
+            for (name, tensor) in &found.inputs {
+                out += &format!("    {name} = {:?}\n", tensor.to_numbers().unwrap_or_default());
+            }
+            out += &format!("\n  becomes\n\n{}\n", indented(&found.after.graph.to_string()));
+        }
+    }
+    let count = |wanted: fn(&Verdict) -> bool| checked.iter().filter(|(_, v)| wanted(v)).count();
+    let bounded = count(|v| matches!(v, Verdict::Bounded { .. }));
+    let wrong = count(|v| matches!(v, Verdict::Counterexample(_)));
+    out + &format!("{} rules: {bounded} bounded, {wrong} with a counterexample, {} untested\n", checked.len(), checked.len() - bounded - wrong)
+}
+
+fn indented(text: &str) -> String {
+    text.lines().map(|line| format!("    {line}\n")).collect()
+}
+
+fn as_value(name: &str, verdict: &Verdict) -> Value {
+    match verdict {
+        Verdict::Bounded { instances, exact } => {
+            json!({ "rule": name, "verdict": "bounded", "instances": instances, "exact": exact })
+        }
+        Verdict::Counterexample(found) => json!({
+            "rule": name, "verdict": "counterexample", "difference": found.difference,
+            "before": found.before.to_string(), "after": found.after.to_string(),
+        }),
+        Verdict::Untested { draws } => json!({ "rule": name, "verdict": "untested", "draws": draws }),
+    }
+}
+
+/// The models before and after, and the inputs, for others to run.
+fn write(folder: &Path, name: &str, found: &Counterexample) -> Result<(), Failure> {
+    let folder = folder.join(name);
+    std::fs::create_dir_all(&folder)
+        .map_err(|e| Failure::environment("X0003", format!("can't make the folder {}: {e}", folder.display())))?;
+    write_whole(&folder.join("before.onnx"), &graph::onnx::write(&found.before))?;
+    write_whole(&folder.join("after.onnx"), &graph::onnx::write(&found.after))?;
+    for (input, tensor) in &found.inputs {
+        if let Some(value) = tensor.to_value() {
+            write_whole(&folder.join(format!("{input}.npy")), &npy::write(&value))?;
+        }
+    }
+    Ok(())
+}
