@@ -28,16 +28,21 @@ fn rules_that_ship_are_sound() {
     let effort = Effort { instances: 24, draws: 6000, seed: 1 };
     let mut out = HEAD.to_owned();
     for name in ["layout", "arithmetic", "convolution", "products", "recognise", "parallel", "lower"] {
-        out += &format!("\n## `library/gsl/{name}.gsl`\n\n| rule | what it does | instances agree |\n| --- | --- | --- |\n");
+        out += &format!(
+            "\n## `library/gsl/{name}.gsl`\n\n| rule | what it does | instances agree |\n| --- | --- | --- |\n"
+        );
         for (k, rule) in rules(&format!("library/gsl/{name}.gsl")).iter().enumerate() {
             let words = match verdict(rule, effort) {
                 Verdict::Bounded { exact: true, .. } => "bit for bit",
                 Verdict::Bounded { exact: false, .. } => "over the reals",
                 Verdict::Untested { .. } => "untested",
-                Verdict::Counterexample(c) => panic!("{}: {}\n{}{}", rule.name, c.difference, c.before.graph, c.after.graph),
+                Verdict::Counterexample(c) => {
+                    panic!("{}: {}\n{}{}", rule.name, c.difference, c.before.graph, c.after.graph)
+                }
             };
             // The first line of a file is about the file.
-            let about: Vec<&str> = rule.comments.iter().skip(usize::from(k == 0)).map(|line| line.trim()).collect();
+            let about: Vec<&str> =
+                rule.comments.iter().skip(usize::from(k == 0)).map(|line| line.trim()).collect();
             out += &format!("| `{}` | {} | {words} |\n", rule.name, about.join(" "));
         }
     }

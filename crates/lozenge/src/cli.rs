@@ -53,6 +53,8 @@ pub enum Command {
     Generate(Generate),
     /// Rewrite a model by substitution rules until none applies.
     Optimize(Optimize),
+    /// Check substitution rules: models before and after are evaluated and compared.
+    CheckRules(CheckRules),
     /// Format functional programs and rule files.
     Fmt(Fmt),
     /// Evaluate an expression over integer sets and maps.
@@ -444,6 +446,9 @@ pub struct Optimize {
     /// Also rewrites that make the model slower.
     #[arg(long)]
     pub ignore_cost: bool,
+    /// Also rules of files that change what models compute.
+    #[arg(long)]
+    pub unchecked: bool,
     /// Leave constants, equal and dead nodes as they are.
     #[arg(long)]
     pub no_fold: bool,
@@ -465,6 +470,38 @@ pub struct Optimize {
     /// Write the model to a file (whole or not at all).
     #[arg(short, long, value_name = "OUT.onnx")]
     pub output: Option<PathBuf>,
+}
+
+/// `lozenge check-rules`
+#[derive(Args, Debug)]
+#[command(after_help = "\
+Examples:
+  lozenge check-rules                                  the rules that ship
+  lozenge check-rules mine.gsl --rule merge -o found   one rule; a counterexample is written to found/merge
+
+Models are drawn on which the rule applies, rewritten by it, and both are evaluated on random inputs. Exit code 3 if a rule has a counterexample.")]
+pub struct CheckRules {
+    /// Files or folders; the rules that ship if there are none.
+    pub paths: Vec<PathBuf>,
+    /// Only the rule of this name; may be given several times.
+    #[arg(long = "rule", value_name = "NAME")]
+    pub only: Vec<String>,
+    /// Different models on which a rule has to hold.
+    #[arg(long, value_name = "N", default_value_t = 256, value_parser = instances)]
+    pub instances: usize,
+    /// Seed of everything that is drawn.
+    #[arg(long, default_value_t = 1)]
+    pub seed: u64,
+    /// Write counterexamples below this folder: before.onnx, after.onnx, inputs.
+    #[arg(short, long, value_name = "DIR")]
+    pub output: Option<PathBuf>,
+}
+
+fn instances(text: &str) -> Result<usize, String> {
+    text.parse()
+        .ok()
+        .filter(|n| (1..=100_000).contains(n))
+        .ok_or_else(|| "a number from 1 to 100000".to_owned())
 }
 
 /// `lozenge fmt`

@@ -2,7 +2,8 @@
 
 use std::path::PathBuf;
 
-use gsl::{Compiled, RuleSet};
+use gsl::soundness::{Effort, Verdict, check};
+use gsl::{Compiled, Rule, RuleFile, RuleSet};
 use loops::{Code, Diagnostic};
 
 use crate::failure::{Failure, Source};
@@ -23,18 +24,8 @@ pub const SHIPPED: [(&str, &str); 6] = [
 /// # Errors
 /// What is wrong with the first file that has errors; `X0901` if a name is not that of a rule, `X0902` if two files have a rule of one name.
 pub fn load(paths: &[PathBuf], names: &[String]) -> Result<RuleSet, Failure> {
-    let mut sources = Vec::new();
-    for path in paths {
-        for file in find(path, &["gsl"])? {
-            sources.push(read_source(&file)?);
-        }
-    }
-    if paths.is_empty() {
-        sources
-            .extend(SHIPPED.iter().map(|(path, text)| Source { path: (*path).into(), text: (*text).into() }));
-    }
     let mut all: Vec<Compiled> = Vec::new();
-    for source in &sources {
+    for source in &sources(paths)? {
         for rule in compile(source)? {
             if all.iter().any(|r| r.name == rule.name) {
                 return Err(Failure::refused(
@@ -46,27 +37,91 @@ pub fn load(paths: &[PathBuf], names: &[String]) -> Result<RuleSet, Failure> {
             all.push(rule);
         }
     }
-    if let Some(unknown) = names.iter().find(|n| !all.iter().any(|r| r.name == **n)) {
-        let known: Vec<&str> = all.iter().map(|r| r.name.as_str()).collect();
-        return Err(Failure::from(
-            Diagnostic::general(Code("X0901"), format!("there is no rule `{unknown}`"))
-                .note(format!("the rules are {}", known.join(", "))),
-        ));
-    }
+    all_known(names, all.iter().map(|r| r.name.as_str()))?;
     let rules = RuleSet::new(all);
     Ok(if names.is_empty() { rules } else { rules.only(|name| names.iter().any(|n| n == name)) })
 }
 
-/// The rules of one text.
+/// The texts of these files and folders, or of the rules that ship if there are none.
+///
+/// # Errors
+/// Files that can't be read.
+pub fn sources(paths: &[PathBuf]) -> Result<Vec<Source>, Failure> {
+    if paths.is_empty() {
+        let shipped = SHIPPED.iter();
+        return Ok(shipped
+            .map(|(path, text)| Source { path: (*path).into(), text: (*text).into() })
+            .collect());
+    }
+    let mut sources = Vec::new();
+    for path in paths {
+        for file in find(path, &["gsl"])? {
+            sources.push(read_source(&file)?);
+        }
+    }
+    Ok(sources)
+}
+
+/// Looks for names that are not those of rules.
+///
+/// # Errors
+/// `X0901` for the first.
+pub fn all_known<'a>(names: &[String], rules: impl Iterator<Item = &'a str> + Clone) -> Result<(), Failure> {
+    let Some(unknown) = names.iter().find(|n| !rules.clone().any(|r| r == **n)) else { return Ok(()) };
+    let known: Vec<&str> = rules.collect();
+    Err(Failure::from(
+        Diagnostic::general(Code("X0901"), format!("there is no rule `{unknown}`"))
+            .note(format!("the rules are {}", known.join(", "))),
+    ))
+}
+
+/// The rules of one text, ready to be applied.
 ///
 /// # Errors
 /// What is wrong with it.
 pub fn compile(source: &Source) -> Result<Vec<Compiled>, Failure> {
+    parsed(source).map(|(_, compiled)| compiled)
+}
+
+/// The rules of one text as they are written; they have no errors.
+///
+/// # Errors
+/// What is wrong with it.
+pub fn parse(source: &Source) -> Result<Vec<Rule>, Failure> {
+    parsed(source).map(|(file, _)| file.rules)
+}
+
+fn parsed(source: &Source) -> Result<(RuleFile, Vec<Compiled>), Failure> {
     let (file, errors) = gsl::parse(&source.text);
     if !errors.is_empty() {
         return Err(Failure::in_source(source, errors));
     }
-    gsl::compile(&file).map_err(|errors| Failure::in_source(source, errors))
+    let compiled = gsl::compile(&file).map_err(|errors| Failure::in_source(source, errors))?;
+    Ok((file, compiled))
+}
+
+/// Refuses rules of these files that change what models compute.
+///
+/// # Errors
+/// `X0905` for the first that has a counterexample.
+pub fn refuse_unsound(paths: &[PathBuf], names: &[String]) -> Result<(), Failure> {
+    const EFFORT: Effort = Effort { instances: 32, draws: 4000, seed: 1 };
+    for source in &sources(paths)? {
+        for rule in parse(source)?.iter().filter(|r| names.is_empty() || names.contains(&r.name)) {
+            if let Ok(Verdict::Counterexample(found)) = check(rule, EFFORT) {
+                return Err(Failure::refused(
+                    "X0905",
+                    format!(
+                        "{}: the rule `{}` changes what models compute: {}",
+                        source.path, rule.name, found.difference
+                    ),
+                )
+                .help(format!("`lozenge check-rules {} --rule {}` prints the model", source.path, rule.name))
+                .help("`--unchecked` applies it all the same"));
+            }
+        }
+    }
+    Ok(())
 }
 
 #[cfg(test)]

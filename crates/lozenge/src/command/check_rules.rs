@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 use crate::cli::CheckRules;
 use crate::failure::{Failure, FailureKind};
-use crate::files::write_whole;
+use crate::files::{reason, write_whole};
 use crate::{npy, report, rules};
 
 /// Runs the command.
@@ -18,7 +18,8 @@ use crate::{npy, report, rules};
 /// # Errors
 /// What is wrong with the rule files; exit code 3 if a rule has a counterexample.
 pub fn run(arguments: &CheckRules, as_json: bool) -> Result<(), Failure> {
-    let effort = Effort { instances: arguments.instances, draws: 160 * arguments.instances, seed: arguments.seed };
+    let effort =
+        Effort { instances: arguments.instances, draws: 160 * arguments.instances, seed: arguments.seed };
     let all = rules::sources(&arguments.paths)?;
     let mut checked: Vec<(Rule, Verdict)> = Vec::new();
     for source in &all {
@@ -57,9 +58,13 @@ pub fn run(arguments: &CheckRules, as_json: bool) -> Result<(), Failure> {
 fn words(verdict: &Verdict) -> String {
     match verdict {
         Verdict::Bounded { instances, exact: true } => format!("bounded ({instances})   every bit the same"),
-        Verdict::Bounded { instances, exact: false } => format!("bounded ({instances})   equal over the reals"),
+        Verdict::Bounded { instances, exact: false } => {
+            format!("bounded ({instances})   equal over the reals")
+        }
         Verdict::Counterexample(_) => "counterexample".to_owned(),
-        Verdict::Untested { draws } => format!("untested   no instance among {draws} models that the library can evaluate"),
+        Verdict::Untested { draws } => {
+            format!("untested   no instance among {draws} models that the library can evaluate")
+        }
     }
 }
 
@@ -79,7 +84,11 @@ fn text(checked: &[(Rule, Verdict)]) -> String {
     let count = |wanted: fn(&Verdict) -> bool| checked.iter().filter(|(_, v)| wanted(v)).count();
     let bounded = count(|v| matches!(v, Verdict::Bounded { .. }));
     let wrong = count(|v| matches!(v, Verdict::Counterexample(_)));
-    out + &format!("{} rules: {bounded} bounded, {wrong} with a counterexample, {} untested\n", checked.len(), checked.len() - bounded - wrong)
+    out + &format!(
+        "{} rules: {bounded} bounded, {wrong} with a counterexample, {} untested\n",
+        checked.len(),
+        checked.len() - bounded - wrong
+    )
 }
 
 fn indented(text: &str) -> String {
@@ -102,8 +111,9 @@ fn as_value(name: &str, verdict: &Verdict) -> Value {
 /// The models before and after, and the inputs, for others to run.
 fn write(folder: &Path, name: &str, found: &Counterexample) -> Result<(), Failure> {
     let folder = folder.join(name);
-    std::fs::create_dir_all(&folder)
-        .map_err(|e| Failure::environment("X0003", format!("can't make the folder {}: {e}", folder.display())))?;
+    std::fs::create_dir_all(&folder).map_err(|e| {
+        Failure::environment("X0004", format!("can't make the folder {}", folder.display())).note(reason(&e))
+    })?;
     write_whole(&folder.join("before.onnx"), &graph::onnx::write(&found.before))?;
     write_whole(&folder.join("after.onnx"), &graph::onnx::write(&found.after))?;
     for (input, tensor) in &found.inputs {

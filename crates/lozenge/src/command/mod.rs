@@ -3,6 +3,7 @@
 mod bench;
 mod bench_athread;
 mod bench_c;
+mod check_rules;
 mod compile;
 mod compile_athread;
 mod explain;
@@ -112,6 +113,7 @@ fn dispatch(cli: &Cli) -> Result<(), Failure> {
         Command::Fuzz(arguments) => fuzz::run(arguments, cli.json),
         Command::Prove(arguments) => prove::run(arguments, cli.json),
         Command::Optimize(arguments) => optimize::run(arguments, cli.json),
+        Command::CheckRules(arguments) => check_rules::run(arguments, cli.json),
         Command::Fmt(arguments) => fmt::run(arguments, cli.json),
         Command::Poly(arguments) => poly::calculate(arguments, cli.json),
         Command::Deps(arguments) => poly::dependences(arguments, cli.json),

@@ -44,6 +44,9 @@ pub fn run(arguments: &Optimize, as_json: bool) -> Result<(), Failure> {
     let started = Instant::now();
     let mut times = Times::default();
     let rules = rules::load(&arguments.rules, &arguments.only)?;
+    if !arguments.rules.is_empty() && !arguments.unchecked {
+        rules::refuse_unsound(&arguments.rules, &arguments.only)?;
+    }
     times.rules = started.elapsed().as_secs_f64();
     let clock = Instant::now();
     let original = open(&arguments.model)?;
