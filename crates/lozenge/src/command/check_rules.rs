@@ -23,13 +23,11 @@ pub fn run(arguments: &CheckRules, as_json: bool) -> Result<(), Failure> {
     let all = rules::sources(&arguments.paths)?;
     let mut checked: Vec<(Rule, Verdict)> = Vec::new();
     for source in &all {
-        for rule in rules::parse(source)? {
-            if arguments.only.is_empty() || arguments.only.contains(&rule.name) {
-                checked.push((rule, Verdict::Untested { draws: 0 }));
-            }
-        }
+        let rules = rules::parse(source)?.into_iter();
+        checked.extend(rules.map(|rule| (rule, Verdict::Untested { draws: 0 })));
     }
     rules::all_known(&arguments.only, checked.iter().map(|(rule, _)| rule.name.as_str()))?;
+    checked.retain(|(rule, _)| arguments.only.is_empty() || arguments.only.contains(&rule.name));
     let bar = report::progress(checked.len() as u64, "checking rules");
     for (rule, verdict) in &mut checked {
         // The file was compiled, so the rule has no errors of its own.
