@@ -1,6 +1,6 @@
 //! The values of the language: rules, patterns, attribute expressions.
 //!
-//! This is the whole language on one page. Values are plain: built by the parser or by [`build`](crate::build), compared, printed
+//! This is the whole language on one page. Values are plain: built by the parser or directly, compared, printed
 //! and parsed without a context. A [`Place`] says where a part stands in its text and takes no part in comparisons.
 
 use loops::Span;
