@@ -239,7 +239,7 @@ fn tool(command: &mut Command, limit: Duration, complaint: &str) -> Result<Vec<u
 /// What a program says that has broken a rule.
 pub(crate) fn broken_rule(said: &str) -> Failure {
     let said = said.lines().find_map(|l| l.strip_prefix("athread: ")).unwrap_or("no message");
-    Failure::check("X0901", format!("the program breaks a rule of the interface: {said}")).help(
+    Failure::check("X0404", format!("the program breaks a rule of the interface: {said}")).help(
         "runtime/athread/README.md lists the rules; generated code that breaks one is a defect of lozenge",
     )
 }
@@ -267,7 +267,7 @@ impl Program {
     /// Runs the program; its argument is the name of the file that it writes its arrays to.
     ///
     /// # Errors
-    /// `X0901` if it breaks a rule of the interface, `X0304` if it fails otherwise, `X0303` after the time limit.
+    /// `X0404` if it breaks a rule of the interface, `X0304` if it fails otherwise, `X0303` after the time limit.
     pub fn run(&self, settings: Settings) -> Result<Run, Failure> {
         let (environment, report) = self.environment(settings);
         for old in [&self.output(), &report] {

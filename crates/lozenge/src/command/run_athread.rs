@@ -35,7 +35,7 @@ struct Outcome {
 /// Runs the command.
 ///
 /// # Errors
-/// What the stages refuse; `X0901` if the program breaks a rule of the interface; `X0401` if an array differs.
+/// What the stages refuse; `X0404` if the program breaks a rule of the interface; `X0401` if an array differs.
 pub fn run(arguments: &Run, as_json: bool) -> Result<(), Failure> {
     let source = read_source(&arguments.file)?;
     let front = Front::open(&source, &arguments.choice)?;
