@@ -141,8 +141,8 @@ fn stmts(stmt: &Stmt) -> Vec<(Kind, Stmt)> {
 fn exprs(e: &Expr) -> Vec<(Kind, Expr)> {
     let mut all = Vec::new();
     match e {
-        Expr::Int(v) => all.push((Kind::Constant, Expr::Int(v + 1))),
-        Expr::I32(v) => all.push((Kind::Constant, Expr::I32(v + 1))),
+        Expr::Int(v) => all.push((Kind::Constant, Expr::Int(v.wrapping_add(1)))),
+        Expr::I32(v) => all.push((Kind::Constant, Expr::I32(v.wrapping_add(1)))),
         Expr::F32(v) => all.push((Kind::Constant, Expr::f32(v.value() + 1.0))),
         Expr::F64(v) => all.push((Kind::Constant, Expr::f64(v.value() + 1.0))),
         Expr::Bool(v) => all.push((Kind::Constant, Expr::Bool(!v))),
