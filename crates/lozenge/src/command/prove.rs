@@ -204,10 +204,10 @@ fn sentences(outcome: &Outcome<'_>) -> Result<String, Failure> {
     match &answer.verdict {
         Verdict::Accepted { axioms } => {
             lines.push(
-                "  Coq has proved: for all sizes that the definition allows, all inputs and every order of parallel iterations, the loops end,".into(),
+                "  Coq has proved: for all sizes that the definition allows, all inputs and every interleaving of parallel iterations, the loops end,".into(),
             );
             lines.push(
-                "  `out` is then bit for bit what the program says, and nothing else but local arrays has changed; nothing outside an array is read or written.".into(),
+                "  `out` is then bit for bit what the program says, and nothing else has changed; nothing races, nothing outside an array is read or written.".into(),
             );
             let laws = outcome.laws();
             let laws = if laws.is_empty() { "none".to_owned() } else { laws.join(", ") };
