@@ -1,6 +1,6 @@
 (* Certificates and interleaving: the check that parallel iterations keep to themselves, and what it means for a whole program. *)
 From Coq Require Import ZArith List String Bool Lia Arith.
-From Lozenge Require Import Syntax Semantics Poly Norm Rep Source Target TargetSound Checker Check Interleave Races RaceFree Lazy.
+From Lozenge Require Import Syntax Semantics Poly Norm Rep Source Target TargetSound Checker Check Interleave Races RaceFree Progress Lazy.
 Import ListNotations.
 
 Definition apart_all (ct : certificate) : bool :=
@@ -16,20 +16,24 @@ Definition race_free (ct : certificate) : Prop :=
   allowed ct scalar lit prim before size ->
   forall tr rest, run scalar lit prim (target ct) [] Global size (tr ++ rest) -> ~ race scalar tr.
 
-(* Each execution in which single reads and writes interleave ends with the result that the program denotes, and with all else that
-   was in memory unchanged. The assumptions are those of [refines]. *)
+(* Executions in which single reads and writes interleave end: none is longer than a bound, and whatever has happened, there is a way to go on to
+   the end. The end is always the result that the program denotes, with all else that was in memory unchanged. The assumptions are those of [refines]. *)
 Definition interleaves (ct : certificate) : Prop :=
   forall (scalar : Type) (lit : string -> val scalar) (prim : string -> list (val scalar) -> val scalar),
   (forall name, List.In name (commutative ct) -> forall a b, prim name [a; b] = prim name [b; a]) ->
   forall (size : nat -> Z) (before : store scalar),
   (forall x, sizes ct <= x -> size x = 0%Z) ->
   allowed ct scalar lit prim before size ->
-  forall m tr, (forall w cs is, m (Global w, cs, is) = before w cs is) ->
-  run scalar lit prim (target ct) [] Global size tr -> good scalar m tr ->
+  let runs := run scalar lit prim (target ct) [] Global size in
+  (exists bound, forall tr rest, runs (tr ++ rest) -> List.length tr <= bound) /\
+  forall m, (forall w cs is, m (Global w, cs, is) = before w cs is) ->
+  (exists tr, runs tr /\ good scalar m tr) /\
+  (forall tr rest, runs (tr ++ rest) -> good scalar m tr -> exists rest', runs (tr ++ rest') /\ good scalar m (tr ++ rest')) /\
+  (forall tr, runs tr -> good scalar m tr ->
     (forall cs extents, List.In (cs, extents) (result ct) -> forall is,
        Forall2 (fun i n => (0 <= i < Semantics.evz scalar lit prim before size n)%Z) is extents ->
        finally scalar m tr (Global (out ct), cs, is) = den scalar lit prim (Semantics.evz scalar lit prim before size) (source ct) before cs is) /\
-    (forall w, w <> out ct -> forall cs is, finally scalar m tr (Global w, cs, is) = before w cs is).
+    (forall w, w <> out ct -> forall cs is, finally scalar m tr (Global w, cs, is) = before w cs is)).
 
 Lemma base_holds ct scalar lit prim (before : store scalar) size : forallb (closed (sizes ct)) (assume ct) = true ->
   allowed ct scalar lit prim before size ->
@@ -57,7 +61,16 @@ Qed.
 
 Theorem apart_interleaves ct : forallb (closed (sizes ct)) (assume ct) = true -> apart_all ct = true -> refines ct -> interleaves ct.
 Proof.
-  intros H0 H Href scalar lit prim Hcom size before Hz Has m tr Hm R G. apply andb_prop in H as [H Hout].
+  intros H0 H Href scalar lit prim Hcom size before Hz Has runs. unfold runs. clear runs. apply andb_prop in H as [H Hout].
+  assert (C := run_can scalar lit prim (sizes ct) (base_facts ct) (target ct) [] _ [] Global size H).
+  split.
+  { destruct (run_bound scalar lit prim (sizes ct) (base_facts ct) before size (target ct) [] _ H) as [B HB]. exists B.
+    intros tr rest R. apply HB in R; [|intros x Hx; reflexivity]. rewrite app_length in R. lia. }
+  intros m Hm. split; [|split].
+  { destruct (start scalar _ C m) as (tr & x & [R _] & G). eauto. }
+  { intros tr rest R G. destruct (finish scalar _ C tr rest (VZ 0) (conj R eq_refl) (finally scalar m tr)) as (t & x & [R' _] & G').
+    exists t. split; auto. apply good_app. auto. }
+  intros tr R G.
   assert (Hb := base_holds ct scalar lit prim before size H0 Has).
   destruct (Href scalar lit prim Hcom size before Hz Has) as [_ Hafter]. split.
   - intros cs ds Hin is His.
@@ -67,6 +80,31 @@ Proof.
     rewrite <- (Hs (out ct)) by now left. apply (proj1 (Hafter s He) cs ds Hin is His).
   - intros w Hw cs is. rewrite finally_unwritten, Hm; auto.
     assert (T := run_touches scalar lit prim before (sizes ct) size (base_facts ct) (target ct) [] _ [] Global size tr H (fun _ _ => eq_refl) R).
-    eapply Forall_impl; [|exact T]. intros a [_ [(w' & cs' & v & E & Hw' & Hput)|(q & w' & cs' & v & E & _)]] Ha C; rewrite E in C; [|discriminate].
-    injection C as -> _ _. rewrite forallb_forall in Hout. specialize (Hout w (Hput Ha)). apply Nat.eqb_eq in Hout. congruence.
+    eapply Forall_impl; [|exact T]. intros a [_ [(w' & cs' & v & E & Hw' & Hput)|(q & w' & cs' & v & E & _)]] Ha F; rewrite E in F; [|discriminate].
+    injection F as -> _ _. rewrite forallb_forall in Hout. specialize (Hout w (Hput Ha)). apply Nat.eqb_eq in Hout. congruence.
 Qed.
+
+(* ---------- that all this says something ---------- *)
+(* Two iterations that write one element do race. *)
+Example a_race scalar lit prim : exists tr, run scalar lit prim (For true 0 (Int 2) (Assign 0 [] [] (Lit "x"))) [] Global (fun _ => 0%Z) tr /\ race scalar tr.
+Proof.
+  set (w i := {| who := [Beside i]; put := true; at_ := (Global 0, [], []); what := lit "x"%string |}).
+  assert (E : forall i, shuffle scalar [[]] [] /\ run scalar lit prim (Assign 0 [] [] (Lit "x")) [Beside i] Global (upd (fun _ => 0%Z) 0 (Z.of_nat i)) [w i]).
+  { intros i. assert (S_ : shuffle scalar [[]] []) by (constructor; auto). split; auto. exists [], [], [], (lit "x"%string), []. cbn. auto. }
+  exists [w 0; w 1]. split.
+  - exists [], (VZ 2), [[w 0]; [w 1]], [w 0; w 1]. cbn [fetch app List.length]. repeat split; auto.
+    + intros [|[|[|?]]] t Ht; cbn in Ht; try discriminate; injection Ht as <-; apply E.
+    + apply (shuffle_step scalar [] (w 0) [] [[w 1]]). apply (shuffle_step scalar [[]] (w 1) [] []). constructor. repeat constructor.
+  - exists (w 0), (w 1). cbn. repeat split; auto. exists [], 0, 1, [], []. auto.
+Qed.
+(* Refused: one element for all iterations, the neighbour's element, one buffer for all. A buffer of one's own is all right. *)
+Definition loops (t : cmd) : certificate :=
+  {| sizes := 1; assume := [Var 0]; indices := []; dims := [(0, [Var 0]); (1, [Var 0])]; params := [0];
+     source := EVar 0; out := 1; result := [([], [Var 0])]; commutative := []; target := t |}.
+Example refused : map (fun t => apart_all (loops t)) [
+    For true 1 (Var 0) (Assign 1 [] [Int 0] (In 0 [] [Var 1]));
+    For true 1 (Var 0) (Assign 1 [] [Var 1] (In 1 [] [Op Iadd [Var 1; Int 1]]));
+    Local 2 (For true 1 (Var 0) (Seq (Assign 2 [] [] (In 0 [] [Var 1])) (Assign 1 [] [Var 1] (In 2 [] []))));
+    For true 1 (Var 0) (Local 2 (Seq (Assign 2 [] [] (In 0 [] [Var 1])) (Assign 1 [] [Var 1] (In 2 [] []))))]
+  = [false; false; false; true].
+Proof. vm_compute. reflexivity. Qed.
