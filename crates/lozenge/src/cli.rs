@@ -6,6 +6,12 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
+mod models;
+mod polyhedral;
+
+pub use models::{CheckRules, Generate, Optimize};
+pub use polyhedral::{Deps, Poly, Schedule, ScheduleForm, Show};
+
 /// Compiler of functional matrix programs and C loop nests to fast parallel C, every step visible and checked.
 #[derive(Parser, Debug)]
 #[command(name = "lozenge", version, arg_required_else_help = true, after_help = EXAMPLES)]
@@ -274,30 +280,6 @@ pub struct Run {
     pub timeout: u64,
 }
 
-/// `lozenge generate`
-#[derive(Args, Debug)]
-#[command(after_help = "\
-Examples:
-  lozenge generate                               the models there are
-  lozenge generate resnet50 -o resnet50.onnx
-  lozenge generate chain --nodes 100000 -o chain.onnx")]
-pub struct Generate {
-    /// Name of the model; all names if absent.
-    pub model: Option<String>,
-    /// The same structure, narrow and shallow, on small inputs.
-    #[arg(long)]
-    pub small: bool,
-    /// Nodes of the synthetic models.
-    #[arg(long, value_name = "N", default_value_t = 1000)]
-    pub nodes: usize,
-    /// Seed of the weights.
-    #[arg(long, default_value_t = 1)]
-    pub seed: u64,
-    /// Write to a file (whole or not at all); the textual form goes to the standard output otherwise.
-    #[arg(short, long, value_name = "OUT.onnx")]
-    pub output: Option<PathBuf>,
-}
-
 /// `lozenge explain`
 #[derive(Args, Debug)]
 #[command(after_help = "\
@@ -422,88 +404,6 @@ pub struct Prove {
     pub timeout: u64,
 }
 
-/// `lozenge optimize`
-#[derive(Args, Debug)]
-#[command(after_help = "\
-Examples:
-  lozenge optimize model.onnx -o out.onnx                         the rules that ship
-  lozenge optimize model.onnx --check 3 -o out.onnx               and compare the outputs on three random inputs
-  lozenge optimize model.onnx --rules my.gsl --rule fuse -o out.onnx
-  lozenge optimize model.onnx --rules my.gsl --trace steps.txt    what was done, to be read and replayed
-  lozenge optimize model.onnx --rules my.gsl --replay steps.txt -o out.onnx
-
-Models are ONNX files, or graphs in textual form (.graph). A rewrite that makes the model slower, by a model of costs, is not done.
-Without -o nothing is written.")]
-pub struct Optimize {
-    /// The model.
-    pub model: PathBuf,
-    /// Rules of this file or folder instead of those that ship; may be given several times.
-    #[arg(long, value_name = "FILE")]
-    pub rules: Vec<PathBuf>,
-    /// Only the rule of this name; may be given several times.
-    #[arg(long = "rule", value_name = "NAME")]
-    pub only: Vec<String>,
-    /// Also rewrites that make the model slower.
-    #[arg(long)]
-    pub ignore_cost: bool,
-    /// Also rules of files that change what models compute.
-    #[arg(long)]
-    pub unchecked: bool,
-    /// Leave constants, equal and dead nodes as they are.
-    #[arg(long)]
-    pub no_fold: bool,
-    /// Write what was done to a file, a line for each rewrite; constants are left as they are then.
-    #[arg(long, value_name = "FILE", conflicts_with = "replay")]
-    pub trace: Option<PathBuf>,
-    /// Do what such a file says instead of looking for matches.
-    #[arg(long, value_name = "FILE")]
-    pub replay: Option<PathBuf>,
-    /// No more rewrites than this.
-    #[arg(long, value_name = "N")]
-    pub limit: Option<usize>,
-    /// Compare the outputs before and after on this many random inputs.
-    #[arg(long, value_name = "N", default_value_t = 0, value_parser = clap::value_parser!(u32).range(0..=1_000_000))]
-    pub check: u32,
-    /// Seed of the random inputs.
-    #[arg(long, default_value_t = 1)]
-    pub seed: u64,
-    /// Write the model to a file (whole or not at all).
-    #[arg(short, long, value_name = "OUT.onnx")]
-    pub output: Option<PathBuf>,
-}
-
-/// `lozenge check-rules`
-#[derive(Args, Debug)]
-#[command(after_help = "\
-Examples:
-  lozenge check-rules                                  the rules that ship
-  lozenge check-rules mine.gsl --rule merge -o found   one rule; a counterexample is written to found/merge
-
-Models are drawn on which the rule applies, rewritten by it, and both are evaluated on random inputs. Exit code 3 if a rule has a counterexample.")]
-pub struct CheckRules {
-    /// Files or folders; the rules that ship if there are none.
-    pub paths: Vec<PathBuf>,
-    /// Only the rule of this name; may be given several times.
-    #[arg(long = "rule", value_name = "NAME")]
-    pub only: Vec<String>,
-    /// Different models on which a rule has to hold.
-    #[arg(long, value_name = "N", default_value_t = 256, value_parser = instances)]
-    pub instances: usize,
-    /// Seed of everything that is drawn.
-    #[arg(long, default_value_t = 1)]
-    pub seed: u64,
-    /// Write counterexamples below this folder: before.onnx, after.onnx, inputs.
-    #[arg(short, long, value_name = "DIR")]
-    pub output: Option<PathBuf>,
-}
-
-fn instances(text: &str) -> Result<usize, String> {
-    text.parse()
-        .ok()
-        .filter(|n| (1..=100_000).contains(n))
-        .ok_or_else(|| "a number from 1 to 100000".to_owned())
-}
-
 /// `lozenge fmt`
 #[derive(Args, Debug)]
 #[command(after_help = "\
@@ -532,110 +432,6 @@ pub struct Fuzz {
     /// Seed of the first program.
     #[arg(long, default_value_t = 1)]
     pub seed: u64,
-}
-
-/// `lozenge poly`
-#[derive(Args, Debug)]
-#[command(after_help = crate::command::poly_help())]
-pub struct Poly {
-    /// Definitions `name := expression;` and an expression.
-    pub expression: String,
-}
-
-/// `lozenge deps`
-#[derive(Args, Debug)]
-#[command(after_help = "\
-Examples:
-  lozenge deps kernel.c                  every pair of instances that must stay in order
-  lozenge deps kernel.c --dataflow       for each read the one write that it sees
-  lozenge deps kernel.c --json           kind, array, statements, relation and reduction of each
-
-A dependence goes from instances that come first to instances that must stay behind them: flow (write, then read), anti (read,
-then write), output (write, then write). `(reduction +)` says that both ends update by `+` and may change places.")]
-pub struct Deps {
-    /// The program.
-    pub file: PathBuf,
-    #[command(flatten)]
-    #[allow(missing_docs)]
-    pub choice: Choice,
-    /// Exact dataflow instead of all conflicts.
-    #[arg(long)]
-    pub dataflow: bool,
-}
-
-/// Representations of schedules.
-#[derive(ValueEnum, Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub enum ScheduleForm {
-    /// A function for each statement; can order one statement only.
-    Affine,
-    /// Places in the text where they order something, and loops.
-    Kelly,
-    /// Places and loops alternate.
-    #[value(name = "2d+1")]
-    TwoDPlusOne,
-    /// As kelly, with zeros up to one length.
-    UnionMap,
-    /// A schedule tree.
-    #[default]
-    Tree,
-}
-
-/// `lozenge schedule`
-#[derive(Args, Debug)]
-#[command(after_help = "\
-Examples:
-  lozenge schedule kernel.c                          the order of the text as a tree
-  lozenge schedule kernel.c --as kelly               as times of statements
-  lozenge schedule kernel.c --optimized              the order that lozenge gives it
-  lozenge schedule kernel.c --schedule my.txt --as union-map
-
-What is printed reads back in: `lozenge compile kernel.c --schedule FILE` checks it against the dependences and uses it. Where a
-file has several regions, a line `schedule NAME` stands before the schedule of each.")]
-pub struct Schedule {
-    /// The program.
-    pub file: PathBuf,
-    #[command(flatten)]
-    #[allow(missing_docs)]
-    pub choice: Choice,
-    /// Representation.
-    #[arg(long = "as", value_enum, value_name = "FORM", default_value_t)]
-    pub form: ScheduleForm,
-    /// The new schedule instead of the order of the text.
-    #[arg(long)]
-    pub optimized: bool,
-}
-
-/// `lozenge show`
-#[derive(Args, Debug)]
-#[command(after_help = "\
-Examples:
-  lozenge show kernel.c --svg -o kernel.svg                       the order of the text, and the new one
-  lozenge show kernel.c --svg --size n=8 --tile 4,4 -o kernel.svg
-  lozenge show kernel.c --svg --schedule my.txt -o kernel.svg     a schedule of your own
-
-Each instance is a point with its number in the order of execution; its colour is its tile. Tile sizes are small here, so that
-there are several tiles in the picture.")]
-pub struct Show {
-    /// The program.
-    pub file: PathBuf,
-    #[command(flatten)]
-    #[allow(missing_docs)]
-    pub choice: Choice,
-    /// Draw as SVG.
-    #[arg(long, required = true)]
-    pub svg: bool,
-    /// Value of a size; may be given several times. Others are 6.
-    #[arg(long = "size", value_name = "NAME=NUMBER", value_parser = size)]
-    pub sizes: Vec<(String, i64)>,
-    /// Of a model: draw only the neighbourhood of this node or value.
-    #[arg(long, value_name = "NAME")]
-    pub around: Option<String>,
-    /// With --around: nodes up to this many edges away.
-    #[arg(long, value_name = "N", default_value_t = 3)]
-    pub distance: usize,
-    /// Write to a file (whole or not at all) instead of the standard output.
-    #[arg(short, long, value_name = "OUT")]
-    pub output: Option<PathBuf>,
 }
 
 fn size(text: &str) -> Result<(String, i64), String> {

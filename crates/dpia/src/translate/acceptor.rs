@@ -10,6 +10,9 @@ use crate::phrase::{
     Acc, AccView, Comm, CommKind, Demand, Exp, ExpArg, ExpKind, Folding, Fun, Macro, Role, Then, length,
 };
 
+/// Copies of a body that are written out at most where the user does not ask for them.
+const MOST_COPIES: i64 = 64;
+
 impl Translator<'_> {
     /// One rule at `A(e)(a)`; the expression is resolved.
     pub(super) fn acceptor(&mut self, e: &Exp, a: &Acc) -> Applied {
@@ -88,12 +91,13 @@ impl Translator<'_> {
     }
 
     /// How a loop runs for which the user gives no strategy. Arrays of a few elements are meant for registers: their loops are written out,
-    /// the innermost as lanes, so that the target's compiler can keep them there.
+    /// the innermost as lanes, so that the target's compiler can keep them there; of deep nests only the inner loops, since a tensor of small
+    /// extents would else become thousands of statements.
     fn kind_without_strategy(&self, ty: &DataType, innermost: bool) -> LoopKind {
         let small = super::constant_bytes(ty).is_some_and(|bytes| bytes <= super::LOCAL_ACCUMULATOR);
         match length(ty).and_then(Size::as_constant) {
             Some(n) if n <= 64 && innermost => LoopKind::Vector,
-            Some(n) if n <= 16 && small => LoopKind::Unroll(None),
+            Some(n) if n <= 16 && small && copies(ty) <= MOST_COPIES => LoopKind::Unroll(None),
             Some(n) if n <= 64 => LoopKind::Sequential,
             _ if self.parallel > 0 || self.sequential > 0 => LoopKind::Sequential,
             _ => LoopKind::Parallel,
@@ -545,4 +549,15 @@ fn kind_inside(e: &Exp) -> Option<LoopKind> {
 
 fn inner_length(ty: &DataType) -> Option<Size> {
     length(&crate::phrase::element(ty)?).cloned()
+}
+
+/// Copies of the innermost loops over data of this type if all loops around them are written out; the greatest number where a size is a symbol.
+fn copies(ty: &DataType) -> i64 {
+    match ty {
+        DataType::Array(n, t) if !is_flat(t) => {
+            n.as_constant().map_or(i64::MAX, |n| n.saturating_mul(copies(t)))
+        }
+        DataType::Pair(a, b) => copies(a).saturating_add(copies(b)),
+        _ => 1,
+    }
 }

@@ -8,7 +8,7 @@ use bytes::Bytes;
 use graph::plan::{self, Kernel, Place, Plan};
 use graph::simplify::{FoldOptions, simplify};
 use graph::{Model, operators};
-use loops::{Code, Diagnostic, Expr, Function, LoopKind, Name, Program, Stmt};
+use loops::{Code, Diagnostic, Function, Name, Program};
 use targets::Signature;
 use targets::model::{self, Call, Port};
 
@@ -140,8 +140,7 @@ const HEAD: &str = "#define _POSIX_C_SOURCE 200112L /* posix_memalign */\n#inclu
 /// The loop function of a kernel.
 fn lower(kernel: &Kernel) -> Result<Function, Diagnostic> {
     let definition = &kernel.definition;
-    let mut function = dpia::translate(definition, dpia::Mode::Default)?.function;
-    bound_unrolling(&mut function.body);
+    let function = dpia::translate(definition, dpia::Mode::Default)?.function;
     let expected = definition.params.len() + kernel.results.len();
     if function.params.len() != expected {
         let message =
@@ -149,42 +148,6 @@ fn lower(kernel: &Kernel) -> Result<Function, Diagnostic> {
         return Err(Diagnostic::general(Code("G0405"), message));
     }
     Ok(function)
-}
-
-/// Nests in which more than this many copies of a body would be written out keep their outer loops.
-const MOST_COPIES: i64 = 64;
-
-/// Takes the mark `unroll` from loops around nests that are written out already: tensors of small extents would else become
-/// thousands of statements, which the system's compiler takes minutes for. Returns the largest number of copies left.
-fn bound_unrolling(body: &mut [Stmt]) -> i64 {
-    let mut most = 1;
-    for stmt in body {
-        let copies = match stmt {
-            Stmt::Loop(inner) => {
-                let inside = bound_unrolling(&mut inner.body);
-                let whole = || {
-                    let times = integer(&inner.upper)?.checked_sub(integer(&inner.lower)?)?;
-                    times.checked_mul(inside).filter(|copies| *copies <= MOST_COPIES)
-                };
-                match inner.kind {
-                    LoopKind::Unroll(_) => whole().unwrap_or_else(|| {
-                        inner.kind = LoopKind::Sequential;
-                        inside
-                    }),
-                    _ => inside,
-                }
-            }
-            Stmt::If { then, otherwise, .. } => bound_unrolling(then).max(bound_unrolling(otherwise)),
-            Stmt::Block { body, .. } => bound_unrolling(body),
-            _ => 1,
-        };
-        most = most.max(copies);
-    }
-    most
-}
-
-fn integer(expr: &Expr) -> Option<i64> {
-    crate::bind::integer(expr, &crate::bind::Sizes::new())
 }
 
 /// The block of parameters: what a compiled model gets as its first argument.

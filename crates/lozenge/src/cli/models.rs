@@ -1,0 +1,111 @@
+//! The commands that work on models and on rules for them.
+
+use std::path::PathBuf;
+
+use clap::Args;
+
+/// `lozenge generate`
+#[derive(Args, Debug)]
+#[command(after_help = "\
+Examples:
+  lozenge generate                               the models there are
+  lozenge generate resnet50 -o resnet50.onnx
+  lozenge generate chain --nodes 100000 -o chain.onnx")]
+pub struct Generate {
+    /// Name of the model; all names if absent.
+    pub model: Option<String>,
+    /// The same structure, narrow and shallow, on small inputs.
+    #[arg(long)]
+    pub small: bool,
+    /// Nodes of the synthetic models.
+    #[arg(long, value_name = "N", default_value_t = 1000)]
+    pub nodes: usize,
+    /// Seed of the weights.
+    #[arg(long, default_value_t = 1)]
+    pub seed: u64,
+    /// Write to a file (whole or not at all); the textual form goes to the standard output otherwise.
+    #[arg(short, long, value_name = "OUT.onnx")]
+    pub output: Option<PathBuf>,
+}
+
+/// `lozenge optimize`
+#[derive(Args, Debug)]
+#[command(after_help = "\
+Examples:
+  lozenge optimize model.onnx -o out.onnx                         the rules that ship
+  lozenge optimize model.onnx --check 3 -o out.onnx               and compare the outputs on three random inputs
+  lozenge optimize model.onnx --rules my.gsl --rule fuse -o out.onnx
+  lozenge optimize model.onnx --rules my.gsl --trace steps.txt    what was done, to be read and replayed
+  lozenge optimize model.onnx --rules my.gsl --replay steps.txt -o out.onnx
+
+Models are ONNX files, or graphs in textual form (.graph). A rewrite that makes the model slower, by a model of costs, is not done.
+Without -o nothing is written.")]
+pub struct Optimize {
+    /// The model.
+    pub model: PathBuf,
+    /// Rules of this file or folder instead of those that ship; may be given several times.
+    #[arg(long, value_name = "FILE")]
+    pub rules: Vec<PathBuf>,
+    /// Only the rule of this name; may be given several times.
+    #[arg(long = "rule", value_name = "NAME")]
+    pub only: Vec<String>,
+    /// Also rewrites that make the model slower.
+    #[arg(long)]
+    pub ignore_cost: bool,
+    /// Also rules of files that change what models compute.
+    #[arg(long)]
+    pub unchecked: bool,
+    /// Leave constants, equal and dead nodes as they are.
+    #[arg(long)]
+    pub no_fold: bool,
+    /// Write what was done to a file, a line for each rewrite; constants are left as they are then.
+    #[arg(long, value_name = "FILE", conflicts_with = "replay")]
+    pub trace: Option<PathBuf>,
+    /// Do what such a file says instead of looking for matches.
+    #[arg(long, value_name = "FILE")]
+    pub replay: Option<PathBuf>,
+    /// No more rewrites than this.
+    #[arg(long, value_name = "N")]
+    pub limit: Option<usize>,
+    /// Compare the outputs before and after on this many random inputs.
+    #[arg(long, value_name = "N", default_value_t = 0, value_parser = clap::value_parser!(u32).range(0..=1_000_000))]
+    pub check: u32,
+    /// Seed of the random inputs.
+    #[arg(long, default_value_t = 1)]
+    pub seed: u64,
+    /// Write the model to a file (whole or not at all).
+    #[arg(short, long, value_name = "OUT.onnx")]
+    pub output: Option<PathBuf>,
+}
+
+/// `lozenge check-rules`
+#[derive(Args, Debug)]
+#[command(after_help = "\
+Examples:
+  lozenge check-rules                                  the rules that ship
+  lozenge check-rules mine.gsl --rule merge -o found   one rule; a counterexample is written to found/merge
+
+Models are drawn on which the rule applies, rewritten by it, and both are evaluated on random inputs. Exit code 3 if a rule has a counterexample.")]
+pub struct CheckRules {
+    /// Files or folders; the rules that ship if there are none.
+    pub paths: Vec<PathBuf>,
+    /// Only the rule of this name; may be given several times.
+    #[arg(long = "rule", value_name = "NAME")]
+    pub only: Vec<String>,
+    /// Different models on which a rule has to hold.
+    #[arg(long, value_name = "N", default_value_t = 256, value_parser = instances)]
+    pub instances: usize,
+    /// Seed of everything that is drawn.
+    #[arg(long, default_value_t = 1)]
+    pub seed: u64,
+    /// Write counterexamples below this folder: before.onnx, after.onnx, inputs.
+    #[arg(short, long, value_name = "DIR")]
+    pub output: Option<PathBuf>,
+}
+
+fn instances(text: &str) -> Result<usize, String> {
+    text.parse()
+        .ok()
+        .filter(|n| (1..=100_000).contains(n))
+        .ok_or_else(|| "a number from 1 to 100000".to_owned())
+}
