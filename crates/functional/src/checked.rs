@@ -216,6 +216,21 @@ fn check_file(
             by_name.insert(&name.name, def);
         }
     }
+    let mut strategies: BTreeMap<&Name, Span> = BTreeMap::new();
+    for text in &module.strategies {
+        let name = &text.name;
+        let again = |message| Diagnostic::error(Code("F0202"), message, name.span, "defined again");
+        if let Some(first) = strategies.insert(&name.name, name.span) {
+            let message = format!("the strategy `{}` is defined twice", name.name);
+            diagnostics.push(again(message).context(first, "first defined here"));
+        }
+        let schedule =
+            || strategy::parse(&name.name, &text.text, 0).is_ok_and(|named| named.target.is_some());
+        if let Some(def) = by_name.get(&name.name).filter(|_| schedule()) {
+            let message = format!("the schedule `{}` has the name of a definition", name.name);
+            diagnostics.push(again(message).context(def.name.span, "the definition"));
+        }
+    }
     for def in in_order(&by_name, diagnostics, &mut env.failed) {
         match infer_definition(&env, def) {
             Ok(typed) => {

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use loops::{Access, BinaryOp, Code, CompareOp, Diagnostic, Expr, Name, ReduceOp, Scalar, UnaryOp};
+use loops::{Access, BinaryOp, Code, CompareOp, Diagnostic, Expr, Name, Scalar, UnaryOp};
 
 use crate::c::CExpr;
 use crate::c_print::{Layout, Printer};
@@ -196,18 +196,6 @@ pub(super) fn binary(op: BinaryOp, a: CExpr, b: CExpr, index: bool) -> Result<CE
         BinaryOp::Or => CExpr::binary("||", a, b),
         other => return Err(invalid(format!("the operation {other:?} has no form for the cores"))),
     })
-}
-
-/// The operation of an update.
-pub(super) fn update(op: ReduceOp) -> BinaryOp {
-    match op {
-        ReduceOp::Add => BinaryOp::Add,
-        ReduceOp::Mul => BinaryOp::Mul,
-        ReduceOp::Min => BinaryOp::Min,
-        ReduceOp::Max => BinaryOp::Max,
-        ReduceOp::And => BinaryOp::And,
-        ReduceOp::Or => BinaryOp::Or,
-    }
 }
 
 fn float(value: f64, magnitude: &str, suffix: &str) -> CExpr {

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use loops::{Diagnostic, Elem, Expr, Function, Name, ParamMode, Stmt};
 
 use super::chip::Chip;
-use super::expr::{Binding, HOOKS, MACROS, Scope, c_type, invalid, print, update};
+use super::expr::{Binding, HOOKS, MACROS, Scope, c_type, invalid, print};
 use super::kernel::{self, Kernel};
 
 /// How the C around a region writes the names of the hub; arrays that are not here have their own name and are pointers.
@@ -262,7 +262,7 @@ impl<'a> Host<'a> {
                 let value = self.scope.expr(&assign.value)?;
                 let value = match assign.update {
                     None => value,
-                    Some(u) => super::expr::binary(update(u.op), target.clone(), value, false)?,
+                    Some(u) => super::expr::binary(u.op.binary(), target.clone(), value, false)?,
                 };
                 self.line(&format!("{} = {};", print(&target), print(&value)));
                 Ok(())

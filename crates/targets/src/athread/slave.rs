@@ -5,7 +5,7 @@ use loops::{Copy, CopyKind, Diagnostic, Elem, Expr, Function, Loop, LoopKind, Na
 use super::chip::Chip;
 use super::contraction;
 use super::cost::{self, LOOP};
-use super::expr::{Binding, HOOKS, MACROS, Scope, c_type, invalid, print, update};
+use super::expr::{Binding, HOOKS, MACROS, Scope, c_type, invalid, print};
 use super::kernel::{self, Kernel};
 use super::vector;
 
@@ -317,7 +317,7 @@ impl Writer<'_> {
         let value = self.scope.expr(&assign.value)?;
         let value = match assign.update {
             None => value,
-            Some(u) => super::expr::binary(update(u.op), target.clone(), value, false)?,
+            Some(u) => super::expr::binary(u.op.binary(), target.clone(), value, false)?,
         };
         Ok(format!("{} = {};", print(&target), print(&value)))
     }

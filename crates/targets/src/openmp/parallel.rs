@@ -9,7 +9,7 @@ use crate::c::{CExpr, CFor, CStmt};
 use crate::openmp::lower::Lower;
 use crate::openmp::memory::{null_test, small};
 use crate::openmp::scope::{Array, Binding, Form};
-use crate::openmp::stmt::{Code, operation};
+use crate::openmp::stmt::Code;
 use crate::openmp::types::{leaves, member};
 
 /// A variable that stands for a scalar behind a pointer during a reduction: clauses take variables only.
@@ -252,7 +252,7 @@ impl Lower<'_> {
                     ReduceOp::Add if !wraps => CStmt::Assign(whole, "+=", part),
                     ReduceOp::Mul if !wraps => CStmt::Assign(whole, "*=", part),
                     op => {
-                        let value = lower.binary(operation(op), whole.clone(), part, ty, false);
+                        let value = lower.binary(op.binary(), whole.clone(), part, ty, false);
                         CStmt::Assign(whole, "=", value)
                     }
                 }

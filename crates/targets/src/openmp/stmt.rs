@@ -255,7 +255,7 @@ impl Lower<'_> {
             ReduceOp::Add if !wraps && !self.paper() => CStmt::Assign(target, "+=", value),
             ReduceOp::Mul if !wraps && !self.paper() => CStmt::Assign(target, "*=", value),
             op => {
-                let updated = self.binary(operation(op), target.clone(), value, ty, false);
+                let updated = self.binary(op.binary(), target.clone(), value, ty, false);
                 CStmt::Assign(target, "=", updated)
             }
         })
@@ -520,16 +520,4 @@ fn initialises(assign: &Assign, decl: &ArrayDecl) -> bool {
         && assign.target.indices.is_empty()
         && assign.target.path.is_empty()
         && !reads(&assign.value, &decl.name)
-}
-
-/// The operation of an update as a binary operation.
-pub fn operation(op: ReduceOp) -> BinaryOp {
-    match op {
-        ReduceOp::Add => BinaryOp::Add,
-        ReduceOp::Mul => BinaryOp::Mul,
-        ReduceOp::Min => BinaryOp::Min,
-        ReduceOp::Max => BinaryOp::Max,
-        ReduceOp::And => BinaryOp::And,
-        ReduceOp::Or => BinaryOp::Or,
-    }
 }
