@@ -1,64 +1,115 @@
-(* Consequences of the translation theorem: termination and frame for whole programs; that the published rule for reductions is wrong
-   for compound accumulators; the dot product of the paper for every length, by computation. *)
+(* Consequences of the translation theorem: whole programs end, with the right result and nothing else changed; the primitives of the language as
+   instances of its few forms; that the published rule for reductions is wrong for compound accumulators; the dot product of the paper in both modes. *)
 From Coq Require Import Arith List Lia Permutation.
+From Lozenge Require Import Paths Phrases Translation Represent TranslationCorrect.
 Import ListNotations.
-From Lozenge Require Import Translation.
 
-(* 1. end-to-end corollary: the program terminates, and in EVERY execution (any parfor order) out = value *)
+(* ---------- whole programs ---------- *)
 Section Top.
-Variable V : Type. Variable vzero : V. Variable bop : nat -> V -> V -> V.
-Notation exp := (exp V). Notation den := (den V). Notation store := (store V).
-(* inputs live at levels 1..|G|, output at level 0 *)
-Definition compile {G t} (r : renv V G) (n : nat) (e : exp G t) := fst (tr V e) r n (AVar 0).
-Corollary compile_correct {G t} (e : exp G t) (r : renv V G) g n s io :
-  0 < n ->
-  envok V vzero bop n (fun l _ => l = 0) s io r g ->
-  (exists s', exec V vzero bop (compile r n e) io s s') /\
-  (forall s', exec V vzero bop (compile r n e) io s s' ->
-     (forall p, leaf t p -> s' 0 p = sel V vzero t (ev_exp V bop e g) p) /\
+Context {K : Scalars}.
+(* The output is at level 0, inputs are below level [n]. *)
+Definition compile (fuse : bool) {G t} (r : renv G) (n : nat) (e : exp G t) := fst (tr fuse e) r n (AVar 0).
+Theorem compile_correct fuse {G t} (e : exp G t) (r : renv G) g n D s io :
+  0 < n -> D 0 = t -> envok n (only 0) D s io r g ->
+  (exists s', exec (compile fuse r n e) io s s') /\
+  (forall s', exec (compile fuse r n e) io s s' ->
+     (forall p, leaf t p -> s' 0 p = sel t (ev_exp e g) p) /\
      (forall l q, 0 < l -> l < n -> s' l q = s l q)).
 Proof.
-  intros Hn Hr. split. apply exec_total.
-  intros s' H. destruct (tr_correct V vzero bop G t e) as [A _].
-  destruct (A r g n (fun l _ => l = 0) s s' io (AVar 0)) as [W1 W2]; auto.
-  - intros l p Hl; cbn in Hl; subst; auto.
-  - apply accok_var; auto.
+  intros Hn HD Hr. split. apply exec_total.
+  intros s' H. destruct (tr_correct fuse G t e) as [A _].
+  destruct (A r g n (only 0) D s s' io (AVar 0)) as [W1 W2]; auto using wbelow_only.
+  - apply accok_var; auto. right. reflexivity.
   - split; auto. intros l q Hl Hl2. apply W2; auto. intros (p & _ & E). cbn in E. injection E as E1 _. lia.
 Qed.
+
+(* ---------- the primitives of the language ---------- *)
+Notation "a ≈ v" := (forall g, ev_exp a g = v g) (at level 70, only parsing).
+Section Primitives.
+Context {G : list data}.
+Fact perm_reverse n : forall i, i < n -> n - 1 - i < n /\ n - 1 - i < n /\ n - 1 - (n - 1 - i) = i /\ n - 1 - (n - 1 - i) = i.
+Proof. lia. Qed.
+Definition VReverse n t : view (ary n t) (ary n t) := VPerm n t (fun i => n - 1 - i) (fun i => n - 1 - i) (perm_reverse n).
+Definition Reverse {n t} (e : exp G (ary n t)) := View (VReverse n t) e.
+Fact pick_take n m : forall i, i < n -> i < n + m. Proof. lia. Qed.
+Definition Take n {m t} (e : exp G (ary (n + m) t)) : exp G (ary n t) := View (VPick (n + m) n t (fun i => i) (pick_take n m)) e.
+Fact pick_drop n m : forall i, i < m -> i + n < n + m. Proof. lia. Qed.
+Definition Drop n {m t} (e : exp G (ary (n + m) t)) : exp G (ary m t) := View (VPick (n + m) m t (fun i => i + n) (pick_drop n m)) e.
+Fact pick_clamp l r n : forall i, i < l + S n + r -> min (i - l) n < S n. Proof. lia. Qed.
+Definition PadClamp l r {n t} (e : exp G (ary (S n) t)) : exp G (ary (l + S n + r) t) := View (VPick (S n) (l + S n + r) t (fun i => min (i - l) n) (pick_clamp l r n)) e.
+(* [m] windows of [w] at steps of [s] *)
+Fact window_slide m w s n : (m - 1) * s + w <= n -> forall i j, i < m -> j < w -> i * s + j < n. Proof. intros H i j Hi Hj. nia. Qed.
+Definition Slide m w s {n t} (H : (m - 1) * s + w <= n) (e : exp G (ary n t)) : exp G (ary m (ary w t)) :=
+  View (VWindow n m w t (fun i j => i * s + j) (window_slide m w s n H)) e.
+Definition Splat n {t} (e : exp G t) : exp G (ary n t) := View (VSplat n t) e.
+Definition Split n {m t} (e : exp G (ary (m * n) t)) := View (VSplit n m t) e.           (* also asVector *)
+Definition Join {n m t} (e : exp G (ary m (ary n t))) := View (VJoin n m t) e.            (* also asScalar *)
+Definition Transpose {n m t} (e : exp G (ary n (ary m t))) := View (VTrans n m t) e.
+Definition Unzip {n s t} (e : exp G (ary n (prd s t))) := View (VUnzip n s t) e.
+Definition Fst {s t} (e : exp G (prd s t)) := View (VFst s t) e.
+Definition Snd {s t} (e : exp G (prd s t)) := View (VSnd s t) e.
+Definition Pair {s t} (a : exp G s) (b : exp G t) := Both (BPair s t) a b.
+Definition Zip {n s t} (a : exp G (ary n s)) (b : exp G (ary n t)) := Both (BZip n s t) a b.
+Definition Concat {n m t} (a : exp G (ary n t)) (b : exp G (ary m t)) := Both (BConcat n m t) a b.
+Definition Pad l r {n t} (v : exp G t) (e : exp G (ary n t)) := Concat (Splat l v) (Concat e (Splat r v)).
+Definition Reorder {n m t} (f : exp (idx m :: G) (idx n)) (e : exp G (ary n t)) : exp G (ary m t) := Gather (Gen m false f) e.
+Definition CopySeq {n t} (e : exp G (ary n t)) := Copy false (VId (ary n t)) e.
+Definition ReverseSeq {n t} (e : exp G (ary n t)) := Copy false (VReverse n t) e.
+Definition TransPar {n m t} (e : exp G (ary n (ary m t))) := Copy true (VTrans n m t) e.
+
+(* They mean what they say. *)
+Fact reverse_means n t (e : exp G (ary n t)) : Reverse e ≈ (fun g i => ev_exp e g (n - 1 - i)). Proof. reflexivity. Qed.
+Fact slide_means m w s n t H (e : exp G (ary n t)) : Slide m w s H e ≈ (fun g i j => ev_exp e g (i * s + j)). Proof. reflexivity. Qed.
+Fact pad_means l r n t (v : exp G t) (e : exp G (ary n t)) : forall g i,
+  ev_exp (Pad l r v e) g i = if i <? l then ev_exp v g else if i - l <? n then ev_exp e g (i - l) else ev_exp v g.
+Proof. reflexivity. Qed.
+Fact reorder_means n m t (f : exp (idx m :: G) (idx n)) (e : exp G (ary n t)) : forall g i,
+  ev_exp (Reorder f e) g i = ev_exp e g (ev_exp f (consE (F := den) (s := idx m) i g)).
+Proof. reflexivity. Qed.
+End Primitives.
 End Top.
 
-(* 2. the in-place accumulator rule of DPIA/Shine/the seed paper is unsound for compound accumulators *)
-Definition naive_redI (V : Type) (N : nat) (t : data) (n : nat) (y : iexp V) (body : nat -> iacc -> comm V) (k : nat -> comm V) : comm V :=
-  New V n t (Seq V (copy V t (S n) (AVar n) y) (Seq V (For V (S n) N (body (S (S n)) (AVar n))) (k (S n)))).
-Definition swapf : exp nat [prd num num; num] (prd num num) := Pair nat (Snd nat (Var nat VZ)) (Fst nat (Var nat VZ)).
-(* out := reduceSeq (\x (a,b). (b,a)) (1,2) [_]   ---   must be (2,1) *)
-Definition spec := redn 1 (fun x a => ev_exp nat (fun _ => plus) swapf (consE a (consE x nilE))) (1, 2) (fun _ => 0).
-Definition naive : comm nat := naive_redI nat 1 (prd num num) 2 (IPair nat (ILit nat 1) (ILit nat 2))
-   (fun n a => fst (tr nat swapf) (consE (F := fun _ => iexp nat) (s := prd num num) (IVar nat 2) (consE (F := fun _ => iexp nat) (s := num) (ILit nat 0) nilE)) n a)
-   (fun n => copy nat (prd num num) n (AVar 0) (IVar nat 2)).
-Theorem naive_red_wrong : forall io s s', exec nat 0 (fun _ => plus) naive io s s' ->
-  s' 0 [Lf] = 2 /\ s' 0 [Rg] = 2 /\ spec = (2, 1).
+(* ---------- rule a.9 as published ---------- *)
+(* The accumulator is overwritten part by part while it is read. *)
+#[local] Instance naturals : Scalars :=
+  {| number := nat; zero := 0; op1 _ a := a; op2 _ := plus; truth n := negb (Nat.eqb n 0); of_nat n := n; to_nat n := n; to_of_nat n := eq_refl |}.
+Definition naive_redI (t : data) (N n : nat) (y : iexp) (body : nat -> iacc -> comm) (k : nat -> comm) : comm :=
+  New n t (Seq (copy t (S n) (AVar n) y) (Seq (For false (S n) N (body (S (S n)) (AVar n))) (k (S n)))).
+Definition swapf : exp [prd num num; num] (prd num num) := Pair (Snd (Var VZ)) (Fst (Var VZ)).
+(* out := reduceSeq (\x (a, b). (b, a)) (1, 2) [_]   ---   must be (2, 1) *)
+Definition spec := steps 1 (fun x a => ev_exp swapf (consE a (consE (F := den) (s := num) x nilE))) (1, 2).
+Definition naive : comm := naive_redI (prd num num) 1 2 (IBoth (BPair num num) (ILit (1 : number)) (ILit (2 : number)))
+   (fun n a => fst (tr false swapf) (bindE (IVar 2) (bindE (ILit (0 : number)) nilE)) n a)
+   (fun n => copy (prd num num) n (AVar 0) (IVar 2)).
+Theorem naive_red_wrong : forall io s s', exec naive io s s' -> s' 0 [Lf] = 2 /\ s' 0 [Rg] = 2 /\ spec = (2, 1).
 Proof.
   intros io s s'. cbn.
   repeat match goal with |- (exists _, _) -> _ => intros [? H]; revert H | |- _ /\ _ -> _ => intros [? H]; revert H end.
   intros; repeat match goal with H : exists _, _ |- _ => destruct H | H : _ /\ _ |- _ => destruct H end; subst.
+  repeat match goal with H : iterR _ _ _ _ |- _ => cbn in H | H : exists _, _ |- _ => destruct H | H : _ /\ _ |- _ => destruct H end; subst.
   repeat split; reflexivity.
 Qed.
 
-(* 3. The dot product of the paper: the translation computes these commands. *)
-Section Cert.
-Variable V : Type.
-Definition F := fun _ : data => iexp V.
-Definition dot N (zero : V) : exp V [ary N num; ary N num] num :=
-  Red V (Bin V 0 (Var V (VS VZ)) (Var V VZ)) (Lit V zero)
-    (Map V true (Bin V 1 (Fst V (Var V VZ)) (Snd V (Var V VZ))) (Zip V (Var V VZ) (Var V (VS VZ)))).
-Definition ins N : renv V [ary N num; ary N num] := consE (F := F) (s := ary N num) (IVar V 1) (consE (F := F) (s := ary N num) (IVar V 2) nilE).
-Definition emitted N zero : comm V :=
-  New V 3 (ary N num) (Seq V
-    (ParFor V 4 N (Assign V (AIdx (AVar 3) 4) (IBin V 1 (IFst V (IIdx V (IZip V (IVar V 1) (IVar V 2)) 4)) (ISnd V (IIdx V (IZip V (IVar V 1) (IVar V 2)) 4)))))
-    (New V 4 num (Seq V (Assign V (AVar 4) (ILit V zero)) (Seq V
-      (For V 5 N (New V 6 num (Seq V (Assign V (AVar 6) (IBin V 0 (IIdx V (IVar V 3) 5) (IVar V 4))) (Assign V (AVar 4) (IVar V 6)))))
-      (Assign V (AVar 0) (IVar V 4)))))).
-Example dot_cert : forall N zero, compile V (ins N) 3 (dot N zero) = emitted N zero.
+(* ---------- the dot product of the paper ---------- *)
+Section Dot.
+Context {K : Scalars}.
+Definition dot N : exp [ary N num; ary N num] num :=
+  Red (Op2 0 (Var (VS VZ)) (Var VZ)) (Lit zero) (Map true (Op2 1 (Fst (Var VZ)) (Snd (Var VZ))) (Zip (Var VZ) (Var (VS VZ)))).
+Definition ins N : renv [ary N num; ary N num] := bindE (s := ary N num) (IVar 1) (bindE (s := ary N num) (IVar 2) nilE).
+Definition products N : iexp := IBoth (BZip N num num) (IVar 1) (IVar 2).
+(* In paper mode the products are stored first. *)
+Example dot_paper : forall N, compile false (ins N) 3 (dot N) =
+  New 3 (ary N num) (Seq
+    (For true 4 N (Assign (AAt (AVar 3) 4) (IOp2 1 (IView (VFst num num) (IAt (products N) (ILoop 4))) (IView (VSnd num num) (IAt (products N) (ILoop 4))))))
+    (New 4 num (Seq (Assign (AVar 4) (ILit zero)) (Seq
+      (For false 5 N (Assign (AVar 4) (IOp2 0 (IAt (IVar 3) (ILoop 5)) (IVar 4))))
+      (Assign (AVar 0) (IVar 4)))))).
 Proof. reflexivity. Qed.
-End Cert.
+(* In default mode they are computed where they are read. *)
+Example dot_default : forall N, compile true (ins N) 3 (dot N) =
+  New 4 num (Seq (Assign (AVar 4) (ILit zero)) (Seq
+    (For false 5 N (Assign (AVar 4) (IOp2 0
+      (IAt (IGen 3 (IOp2 1 (IView (VFst num num) (IAt (products N) (ILoop 3))) (IView (VSnd num num) (IAt (products N) (ILoop 3))))) (ILoop 5)) (IVar 4))))
+    (Assign (AVar 0) (IVar 4)))).
+Proof. reflexivity. Qed.
+End Dot.

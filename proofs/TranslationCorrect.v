@@ -1,0 +1,485 @@
+(* The translation theorem: for EVERY well-typed program, in both modes, every execution of its translation leaves exactly the program's value in
+   the output, and everything else in scope as it was. *)
+From Coq Require Import Arith List Lia Bool Permutation.
+From Lozenge Require Import Paths Phrases Translation Represent.
+Import ListNotations.
+
+Section Correct.
+Context {K : Scalars}.
+
+(* ---------- values have their types ---------- *)
+Definition okE {G} (g : env den G) := forall t (x : var G t), ok t (g t x).
+Lemma okE_cons {G s} (v : den s) (g : env den G) : ok s v -> okE g -> okE (consE v g).
+Proof.
+  intros Hv Hg t x.
+  refine (match x as x0 in var G' t' return match G' as G0 return var G0 t' -> Prop with [] => fun _ => True | s0 :: G0 => fun x1 =>
+     forall (v : den s0) (g : env den G0), ok s0 v -> okE g -> ok t' (consE v g t' x1) end x0 with VZ => _ | VS y => _ end v g Hv Hg); cbn; auto.
+Qed.
+Lemma steps_ok {B} (P : B -> Prop) n f b : P b -> (forall k a, k < n -> P a -> P (f k a)) -> P (steps n f b).
+Proof. induction n as [|n IH]; cbn; auto. intros Hb Hf. apply Hf; auto. Qed.
+Lemma ev_ok {G t} (e : exp G t) : forall g, okE g -> ok t (ev_exp e g).
+Proof.
+  induction e; intros g Hg; cbn; auto; try (intros j Hj).
+  - apply H. exact (IHe g Hg).
+  - apply vsem_ok; auto.
+  - apply bsem_ok; auto.
+  - apply (IHe1 g Hg). apply (IHe2 g Hg).
+  - apply (IHe2 g Hg). now apply (IHe1 g Hg).
+  - apply IHe1, okE_cons; auto. now apply (IHe2 g Hg).
+  - apply IHe, okE_cons; auto.
+  - apply steps_ok; [apply IHe2; auto|]. intros k a Hk Ha. apply IHe1, okE_cons, okE_cons; auto. now apply (IHe3 g Hg).
+  - apply (steps_ok (ok t) (S j) (fun k a => ev_exp e1 (consE a (consE (ev_exp e3 g k) g)))); [apply IHe2; auto|]. intros k a Hk Ha. apply IHe1, okE_cons, okE_cons; auto. apply (IHe3 g Hg). lia.
+  - apply steps_ok; [apply IHe2; auto|]. intros k0 a Hk Ha. apply IHe1, okE_cons; auto.
+  - destruct (truth _); auto.
+  - apply IHe2, okE_cons; auto.
+  - exact (vsem_ok v _ (IHe g Hg) j Hj).
+Qed.
+
+(* ---------- expressions without commands ---------- *)
+Lemma envok_loop {G s} n W D st io (r : renv G) g x (v : den s) D' st' io' i :
+  envok n W D st io r g -> sagree n W st st' -> agrees n io io' -> agrees n D D' ->
+  rep (S n) W D' st' (upd io' n i) x s v -> envok (S n) W D' st' (upd io' n i) (bindE x r) (consE v g).
+Proof.
+  intros Hr Hs Hi HD Hx. apply envok_cons; auto. eapply envok_mono; eauto. eapply agrees_trans; eauto. now apply agrees_upd.
+Qed.
+Lemma px_ok {G t} (e : exp G t) : pure e = true -> forall r g n W D s io, envok n W D s io r g -> rep n W D s io (px e r n) t (ev_exp e g).
+Proof.
+  induction e; cbn [pure]; intros Hp r g lv W D st io Hr; try discriminate; cbn [px ev_exp];
+    repeat match goal with H : _ && _ = true |- _ => apply andb_prop in H as [? ?] end.
+  - apply Hr.
+  - apply rep_lit.
+  - now apply rep_nat.
+  - apply rep_op1; auto.
+  - apply rep_op2; auto.
+  - eapply rep_value; eauto.
+  - eapply rep_move; eauto.
+  - apply rep_view; auto.
+  - apply rep_both; auto.
+  - eapply rep_at; eauto.
+  - eapply rep_gather; eauto.
+  - apply rep_iota.
+  - apply rep_gen. intros i st' io' D' Hi Hs Hio HD. apply IHe1; auto. eapply envok_loop; eauto.
+    apply rep_at with (m := n); [|now apply rep_loop]. eapply rep_mono; [apply IHe2; eauto| | | | |]; auto. eapply agrees_trans; eauto. now apply agrees_upd.
+  - apply rep_gen. intros i st' io' D' Hi Hs Hio HD. apply IHe; auto. eapply (envok_loop (s := idx n)); eauto. now apply rep_loop.
+  - apply rep_sel; auto.
+  - apply IHe2; auto. apply envok_cons; auto.
+Qed.
+
+(* ---------- copies ---------- *)
+Lemma wrote_put_sagree n W D io x {a b d} (j : both a b d) c v s s' : accok n W D io x d -> wrote n io (APut j c x) (side c a b) v s s' -> sagree n W s s'.
+Proof.
+  intros Ha [_ H] l p Hl Hn. apply H; auto. intros (q & Hq & E). apply Hn. cbn in E. destruct (ao_in _ _ _ _ _ _ Ha) as [F|F]; [rewrite (both_flat j) in F; discriminate|].
+  generalize (F _ (proj1 (bput_ok j c q Hq))). now rewrite E.
+Qed.
+Lemma copy_ok d : forall n W D s s' io a x v, rep n W D s io x d v -> accok n W D io a d -> exec (copy d n a x) io s s' -> wrote n io a d v s s'.
+Proof.
+  assert (FL : forall d n W D s s' io a x v, flat d = true -> rep n W D s io x d v -> accok n W D io a d -> exec (Assign a x) io s s' -> wrote n io a d v s s').
+  { intros d0 n W D s s' io a x v Hf Hx Ha H. cbn in H. subst. split.
+    - intros p Hp. rewrite (leaf_flat _ _ Hf Hp). rewrite wr_same. apply (rep_now _ _ _ _ _ _ _ _ Hx). now apply flat_leaf.
+    - intros l q Hl Hn. apply wr_other. intros E. apply Hn. exists []. split; [now apply flat_leaf|auto]. }
+  induction d as [|m|N d IH|d1 IH1 d2 IH2]; intros n W D s s' io a x v Hx Ha; cbn [copy].
+  - apply (FL num n W D); auto.
+  - apply (FL (idx m) n W D); auto.
+  - intros (is & Ho & H). refine (loop_wrote n W D io a N d v s _ false is s' Ha _ Ho H).
+    intros i s1 s2 Hi Hs HR. eapply (IH (S n) W D s1 s2); [apply (rep_elem n W D s io x N d v i Hi Hx s1 D Hs (agrees_refl _ _))|apply (accok_idx n W D io a N d i Hi Ha)|exact HR].
+  - intros (s1 & H1 & H2).
+    assert (W1 : wrote n io (APut (BPair d1 d2) false a) d1 (fst v) s s1).
+    { eapply IH1; [|apply (accok_put _ _ _ _ _ (BPair d1 d2) false Ha)|exact H1]. apply (rep_view _ _ _ _ _ (VFst d1 d2)); auto. }
+    assert (W2 : wrote n io (APut (BPair d1 d2) true a) d2 (snd v) s1 s').
+    { eapply IH2; [|apply (accok_put _ _ _ _ _ (BPair d1 d2) true Ha)|exact H2]. apply (rep_view _ _ _ _ _ (VSnd d1 d2)).
+      eapply rep_mono; eauto using @agrees_refl, (wrote_put_sagree n W D io a (BPair d1 d2) false). }
+    rewrite (surjective_pairing v). exact (wrote_both n W D io a (BPair d1 d2) _ _ s s1 s' Ha W1 W2).
+Qed.
+
+(* ---------- compositions ---------- *)
+(* an acceptor translation that ends in a copy *)
+Lemma fin_ok {G t} (e : exp G t) C : specC e C -> specA e (fun r n a => C r n (fun n x => copy t n a x)).
+Proof.
+  intros HC r g n W D s s' io a HW Hr Ha H. destruct (HC r g n W D s s' io _ HW Hr H) as (n1 & x & s1 & D1 & Hn & Hs & HD & Hx & H1).
+  eapply wrote_pre; eauto. eapply wrote_le; eauto. eapply copy_ok; eauto. eapply accok_mono; eauto using @agrees_refl.
+Qed.
+(* a continuation that goes through memory *)
+Lemma mem_ok {G t} (e : exp G t) A : specA e A -> specC e (store_first t A).
+Proof.
+  intros HA r g n W D s s' io k HW Hr (j & s1 & H1 & H2).
+  assert (P : wrote (S n) io (AVar n) t (ev_exp e g) (upd s n j) s1).
+  { apply (HA r g (S n) (only n) (upd D n t) _ _ io (AVar n)); auto using wbelow_only.
+    - eapply envok_mono; eauto using @agrees_refl, @agrees_upd. apply same_sagree. now apply same_upd. unfold only; intros; lia.
+    - apply accok_var; [lia|apply upd_same|right; reflexivity]. }
+  exists (S n), (IVar n), s1, (upd D n t). split; [lia|]. split.
+  { eapply same_trans; [apply same_upd with (n := n); reflexivity|reflexivity|]. eapply wrote_below; eauto. }
+  split; [now apply agrees_upd|]. split; auto. eapply rep_var; eauto using upd_same.
+  - intros p C. apply HW in C. lia.
+  - apply ev_ok. intros u x. apply (envok_ok _ _ _ _ _ _ _ Hr).
+Qed.
+Lemma now_ok {G t} (e : exp G t) x : (forall r g n W D s io, envok n W D s io r g -> rep n W D s io (x r n) t (ev_exp e g)) -> specC e (fun r n k => k n (x r n)).
+Proof. intros H r g n W D s s' io k HW Hr He. exists n, (x r n), s, D. split; [auto|]. split; [intros l q Hl; auto|]. split; [apply agrees_refl|]. auto. Qed.
+Lemma C1_ok {G t d} (e : exp G t) (e' : exp G d) C (op : iexp -> iexp) (vop : den t -> den d) : specC e C ->
+  (forall n W D s io x v, rep n W D s io x t v -> rep n W D s io (op x) d (vop v)) -> (forall g, ev_exp e' g = vop (ev_exp e g)) ->
+  specC e' (fun r n k => C r n (fun n x => k n (op x))).
+Proof.
+  intros HC Hop Hv r g n W D s s' io k HW Hr H. destruct (HC r g n W D s s' io _ HW Hr H) as (n1 & x & s1 & D1 & Hn & Hs & HD & Hx & H1).
+  exists n1, (op x), s1, D1. rewrite Hv. auto 6.
+Qed.
+Lemma C2_ok {G t1 t2 d} (e1 : exp G t1) (e2 : exp G t2) (e' : exp G d) C1 C2 (op : iexp -> iexp -> iexp) (vop : den t1 -> den t2 -> den d) :
+  specC e1 C1 -> specC e2 C2 ->
+  (forall n W D s io x y v w, rep n W D s io x t1 v -> rep n W D s io y t2 w -> rep n W D s io (op x y) d (vop v w)) ->
+  (forall g, ev_exp e' g = vop (ev_exp e1 g) (ev_exp e2 g)) ->
+  specC e' (fun r n k => C1 r n (fun n x => C2 r n (fun n y => k n (op x y)))).
+Proof.
+  intros HC1 HC2 Hop Hv r g n W D s s' io k HW Hr H.
+  destruct (HC1 r g n W D s s' io _ HW Hr H) as (n1 & x & s1 & D1 & Hn & Hs & HD & Hx & H1).
+  assert (Hr1 : envok n1 W D1 s1 io r g) by (eapply envok_mono; eauto using same_sagree, @agrees_refl).
+  destruct (HC2 r g n1 W D1 s1 s' io _ (wbelow_le _ _ _ HW Hn) Hr1 H1) as (n2 & y & s2 & D2 & Hn2 & Hs2 & HD2 & Hy & H2).
+  exists n2, (op x y), s2, D2. split; [lia|]. split; [eapply same_trans; eauto|]. split; [eapply agrees_trans; eauto|]. split; auto.
+  rewrite Hv. apply Hop; auto. eapply rep_mono; eauto using same_sagree, @agrees_refl.
+Qed.
+
+(* ---------- accumulators ---------- *)
+Section Update.
+Variables (t : data) (n m : nat) (io : ienv) (D : nat -> data) (s : store) (b v : den t) (body : nat -> iacc -> comm).
+Hypothesis Hnm : n < m.
+Hypothesis HD : D n = t.
+Hypothesis Hv : ok t v.
+Hypothesis Hbody : forall k W D1 a s1 s2, m <= k -> wbelow k W -> (forall p, ~ W n p) -> (forall l p, l < m -> ~ W l p) -> agrees m D D1 -> same m s s1 -> accok k W D1 io a t ->
+  exec (body k a) io s1 s2 -> wrote k io a t v s1 s2.
+Lemma update_ok s' : exec (update t n m body) io s s' ->
+  (forall p, leaf t p -> s' n p = sel t v p) /\ (forall l q, l < m -> l <> n -> s' l q = s l q).
+Proof.
+  unfold update. destruct (flat t) eqn:Hf.
+  - intros H. destruct (Hbody m (fun _ _ => False) D (AVar n) s s') as [W1 W2]; auto using @agrees_refl.
+    + intros l p [].
+    + intros l q; auto.
+    + apply accok_var; auto.
+    + split; [exact W1|]. intros l q Hl Hne. apply W2; auto. intros (p & _ & E). cbn in E. congruence.
+  - intros (j & s1 & H1 & H2).
+    assert (P1 : wrote (S m) io (AVar m) t v (upd s m j) s1).
+    { apply (Hbody (S m) (only m) (upd D m t)); auto using wbelow_only.
+      - unfold only. intros p E. lia.
+      - unfold only. intros l p Hl E. lia.
+      - now apply agrees_upd.
+      - now apply same_upd.
+      - apply accok_var; [lia|apply upd_same|right; reflexivity]. }
+    assert (P2 : wrote (S m) io (AVar n) t v s1 s').
+    { apply (copy_ok t (S m) (only n) (upd D m t) s1 s' io (AVar n) (IVar m) v); auto.
+      - eapply rep_var; eauto using upd_same. unfold only. intros p E. lia.
+      - apply accok_var; [lia|rewrite upd_other by lia; auto|right; reflexivity]. }
+    split; [apply P2|]. intros l q Hl Hne. destruct P1 as [_ P1], P2 as [_ P2]. rewrite P2; [|lia|].
+    + rewrite P1; [rewrite upd_other by lia; auto|lia|]. intros (p & _ & E). cbn in E. injection E as E _. lia.
+    + intros (p & _ & E). cbn in E. congruence.
+Qed.
+End Update.
+
+Lemma iterR_app R is js s s' : iterR R (is ++ js) s s' <-> exists s1, iterR R is s s1 /\ iterR R js s1 s'.
+Proof.
+  revert s. induction is as [|i is IH]; cbn; intros s.
+  - split; [eauto|]. intros (s1 & -> & H). auto.
+  - split.
+    + intros (s1 & H1 & H2). apply IH in H2 as (s2 & H2 & H3). eauto.
+    + intros (s1 & (s2 & H1 & H2) & H3). exists s2. split; auto. apply IH. eauto.
+Qed.
+(* What is asked of the body of a reduction: from any store that agrees below [n] and holds [b] in the accumulator, it writes [F i b] wherever it is told. *)
+Definition bodyok n W (D : nat -> data) s io t N (body : nat -> iacc -> comm) (F : nat -> den t -> den t) := forall i b, i < N -> ok t b -> ok t (F i b) /\
+  forall s0 D0, sagree n W s s0 -> agrees n D D0 -> D0 n = t -> (forall p, leaf t p -> s0 n p = sel t b p) ->
+  forall k W1 D1 a s1 s2, S (S n) <= k -> wbelow k W1 -> (forall p, ~ W1 n p) -> (forall l p, l < S (S n) -> ~ W1 l p) -> agrees (S (S n)) D0 D1 -> same (S (S n)) s0 s1 ->
+    accok k W1 D1 (upd io (S n) i) a t -> exec (body k a) (upd io (S n) i) s1 s2 -> wrote k (upd io (S n) i) a t (F i b) s1 s2.
+
+Lemma reduceI_ok t N n W D s s' io init body k v0 F :
+  (forall p, ~ W n p) -> ok t v0 ->
+  (forall s1 s2, same n s s1 -> exec (init (S n) (AVar n)) io s1 s2 -> wrote (S n) io (AVar n) t v0 s1 s2) ->
+  bodyok n W D s io t N body F ->
+  exec (reduceI t N n init body k) io s s' ->
+  exists s1, same n s s1 /\ rep (S n) W (upd D n t) s1 io (IVar n) t (steps N F v0) /\ exec (k (S n)) io s1 s'.
+Proof.
+  intros HW Hv0 Hinit HB (j & s1 & H1 & s2 & (is & -> & H2) & H3).
+  assert (P := Hinit _ _ (same_upd n s n j (le_n n)) H1).
+  assert (L : forall M s2, M <= N -> iterR (fun i => exec (update t n (S (S n)) body) (upd io (S n) i)) (seq 0 M) s1 s2 ->
+    same n s s2 /\ ok t (steps M F v0) /\ (forall p, leaf t p -> s2 n p = sel t (steps M F v0) p)).
+  { induction M as [|M IH]; intros s3 HM.
+    - cbn. intros ->. split; [|split; [exact Hv0|apply P]]. eapply same_trans; [apply same_upd with (n := n); reflexivity|reflexivity|]. eapply wrote_below; eauto.
+    - rewrite seq_S, iterR_app. cbn [iterR Nat.add]. intros (s4 & I1 & s5 & E & ->). destruct (IH s4) as (F1 & F2 & F3); auto; [lia|].
+      destruct (HB M (steps M F v0)) as [OK B]; auto.
+      destruct (update_ok t n (S (S n)) (upd io (S n) M) (upd D n t) s4 (F M (steps M F v0)) body ltac:(lia) (upd_same _ _ _) OK) with (s' := s5) as [U1 U2]; auto.
+      { apply (B s4 (upd D n t)); auto using same_sagree, @agrees_upd, upd_same. }
+      split; [|split; auto]. intros l q Hl. rewrite U2 by lia. auto. }
+  destruct (L N s2 (le_n N) H2) as (L1 & L2 & L3). exists s2. split; auto. split; auto. split; auto.
+  intros s7 io7 D7 G1 G2 G3 p Hp. cbn. rewrite G1, G3 by auto. split; auto. now rewrite upd_same.
+Qed.
+
+Lemma scanI_ok t N n W D s s' io init body a v0 F :
+  wbelow n W -> ok t v0 -> accok n W D io a (ary N t) ->
+  (forall s1 s2, same n s s1 -> exec (init (S n) (AVar n)) io s1 s2 -> wrote (S n) io (AVar n) t v0 s1 s2) ->
+  bodyok n W D s io t N body F ->
+  exec (scanI t N n init body a) io s s' -> wrote n io a (ary N t) (fun i => steps (S i) F v0) s s'.
+Proof.
+  intros HW Hv0 Ha Hinit HB (j & s1 & H1 & is & -> & H2).
+  assert (P := Hinit _ _ (same_upd n s n j (le_n n)) H1).
+  assert (Hin : forall p, leaf (ary N t) p -> W (fst (loc io a p)) (snd (loc io a p))).
+  { destruct (ao_in _ _ _ _ _ _ Ha) as [C|C]; [discriminate|exact C]. }
+  assert (Hst : forall i p, i < N -> leaf t p -> loc (upd io (S n) i) a (Ix i :: p) = loc io a (Ix i :: p)).
+  { intros i p Hi Hp. apply (ao_stable _ _ _ _ _ _ Ha); [apply agrees_upd; lia|now split]. }
+  assert (L : forall M s2, M <= N -> iterR (fun i => exec (Seq (update t n (S (S n)) body) (copy t (S (S n)) (AAt a (S n)) (IVar n))) (upd io (S n) i)) (seq 0 M) s1 s2 ->
+    ok t (steps M F v0) /\ (forall p, leaf t p -> s2 n p = sel t (steps M F v0) p) /\
+    (forall i p, i < M -> leaf t p -> s2 (fst (loc io a (Ix i :: p))) (snd (loc io a (Ix i :: p))) = sel t (steps (S i) F v0) p) /\
+    (forall l q, l < n -> (forall i p, i < M -> leaf t p -> loc io a (Ix i :: p) <> (l, q)) -> s2 l q = s l q)).
+  { induction M as [|M IH]; intros s3 HM.
+    - cbn. intros ->. split; [exact Hv0|]. split; [apply P|]. split; [intros; lia|]. intros l q Hl _. rewrite (wrote_below n _ _ _ _ _ _ _ P) by lia. rewrite upd_other; auto. lia.
+    - rewrite seq_S, iterR_app. cbn [iterR Nat.add]. intros (s4 & I1 & s5 & (s6 & E1 & E2) & ->). destruct (IH s4) as (F1 & F2 & F3 & F4); auto; [lia|].
+      destruct (HB M (steps M F v0)) as [OK B]; auto.
+      assert (S4 : sagree n W s s4). { intros l q Hl Hq. apply F4; auto. intros i p Hi Hp E. apply Hq. specialize (Hin (Ix i :: p)). rewrite E in Hin. apply Hin. split; auto. lia. }
+      destruct (update_ok t n (S (S n)) (upd io (S n) M) (upd D n t) s4 (F M (steps M F v0)) body ltac:(lia) (upd_same _ _ _) OK) with (s' := s6) as [U1 U2]; auto.
+      { apply (B s4 (upd D n t)); auto using @agrees_upd, upd_same. }
+      assert (A2 : accok (S (S n)) W (upd D n t) (upd io (S n) M) (AAt a (S n)) t).
+      { apply accok_idx with (N := N); [lia|]. eapply accok_mono; eauto using @agrees_refl, @agrees_upd. }
+      assert (P2 : wrote (S (S n)) (upd io (S n) M) (AAt a (S n)) t (F M (steps M F v0)) s6 s5).
+      { eapply copy_ok; [|exact A2|exact E2]. split; auto. intros s7 io7 D7 G1 G2 G3 p Hp. cbn. rewrite G1, G3 by (auto; intros C; apply HW in C; lia).
+        split; auto. now rewrite upd_same. }
+      assert (Hloc : forall p, leaf t p -> loc (upd io (S n) M) (AAt a (S n)) p = loc io a (Ix M :: p)). { intros p Hp. cbn. rewrite upd_same. apply Hst; auto. }
+      destruct P2 as [P2 P3].
+      split; [exact OK|]. split; [|split].
+      + intros p Hp. rewrite P3; [apply U1; auto|lia|]. intros (q & Hq & E). rewrite Hloc in E by auto.
+        assert (C := ao_below _ _ _ _ _ _ Ha (Ix M :: q) (conj HM Hq)). rewrite E in C. cbn in C. lia.
+      + intros i p Hi Hp. destruct (Nat.eq_dec i M) as [->|Hne]. { rewrite <- Hloc by auto. apply P2; auto. }
+        assert (B1 : fst (loc io a (Ix i :: p)) < n) by (apply (ao_below _ _ _ _ _ _ Ha); split; auto; lia).
+        rewrite P3; [|lia|].
+        * rewrite U2 by lia. apply F3; auto. lia.
+        * intros (q & Hq & E). rewrite Hloc in E by auto. rewrite <- pair_eta in E. apply (ao_inj _ _ _ _ _ _ Ha) in E; [congruence|split; auto|split; auto; lia].
+      + intros l q Hl Hn. rewrite P3; [|lia|].
+        * rewrite U2 by lia. apply F4; auto.
+        * intros (p & Hp & E). rewrite Hloc in E by auto. apply (Hn M p); auto. }
+  destruct (L N s' (le_n N) H2) as (_ & _ & L3 & L4). split.
+  - intros p Hp. apply leaf_ary in Hp as (i & q & -> & Hi & Hq). apply L3; auto.
+  - intros l q Hl Hn. apply L4; auto. intros i p Hi Hp E. apply Hn. exists (Ix i :: p). split; auto. split; auto.
+Qed.
+
+Lemma body_red {G t u} (f : exp (t :: u :: G) t) A N n W D s io (r : renv G) g x (ve : den (ary N u)) : specA f A ->
+  envok n W D s io r g -> rep n W D s io x (ary N u) ve ->
+  bodyok n W D s io t N (A (bindE (IVar n) (bindE (IAt x (ILoop (S n))) r))) (fun i b => ev_exp f (consE b (consE (ve i) g))).
+Proof.
+  intros IA Hr Hx i b Hi Hb. split.
+  { apply ev_ok, okE_cons; [auto|]. apply okE_cons; [apply Hx; auto|]. intros v y. apply (envok_ok _ _ _ _ _ _ _ Hr). }
+  intros s0 D0 Hs HD HDn Hacc k W1 D1 a s1 s2 Hk HW1 Hn Hlow HD1 Hs1 Ha H.
+  assert (Hs' : sagree n W s s1). { intros l q Hl Hq. rewrite Hs1 by lia. auto. }
+  assert (HD' : agrees n D D1). { eapply agrees_trans; [exact HD| |exact HD1]. lia. }
+  assert (HW' : forall l p, l < n -> W1 l p -> W l p). { intros l p Hl C. exfalso. apply (Hlow l p); auto. }
+  eapply (IA _ (consE b (consE (ve i) g)) k W1 D1 s1 s2 (upd io (S n) i) a); [exact HW1| |exact Ha|exact H].
+  apply envok_cons; [|apply envok_cons].
+  - split; auto. intros s3 io3 D3 G1 G2 G3 p Hp. cbn. rewrite G1, G3 by (auto; lia). rewrite Hs1, HD1, HDn by lia. auto.
+  - apply rep_at with (m := N).
+    + eapply rep_mono; eauto; [lia|]. apply agrees_upd. lia.
+    + eapply rep_mono; [apply (rep_loop (S n) W1 D1 s1 io N i Hi)| | | | |]; eauto using sagree_refl, @agrees_refl.
+  - eapply envok_mono; eauto; [lia|]. apply agrees_upd. lia.
+Qed.
+Lemma body_iter {G t} (f : exp (t :: G) t) A N n W D s io (r : renv G) g : specA f A -> envok n W D s io r g ->
+  bodyok n W D s io t N (A (bindE (IVar n) r)) (fun _ b => ev_exp f (consE b g)).
+Proof.
+  intros IA Hr i b Hi Hb. split.
+  { apply ev_ok, okE_cons; [auto|]. intros v y. apply (envok_ok _ _ _ _ _ _ _ Hr). }
+  intros s0 D0 Hs HD HDn Hacc k W1 D1 a s1 s2 Hk HW1 Hn Hlow HD1 Hs1 Ha H.
+  eapply (IA _ (consE b g) k W1 D1 s1 s2 (upd io (S n) i) a); [exact HW1| |exact Ha|exact H].
+  apply envok_cons.
+  - split; auto. intros s3 io3 D3 G1 G2 G3 p Hp. cbn. rewrite G1, G3 by (auto; lia). rewrite Hs1, HD1, HDn by lia. auto.
+  - eapply envok_mono; eauto; [lia| | | |].
+    + intros l q Hl Hq. rewrite Hs1 by lia. auto.
+    + apply agrees_upd. lia.
+    + eapply agrees_trans; [exact HD| |exact HD1]. lia.
+    + intros l p Hl C. exfalso. apply (Hlow l p); auto.
+Qed.
+
+Variable fuse : bool.
+Notation tr := (tr fuse).
+Lemma init_ok {G t} (i : exp G t) A n W D s io (r : renv G) g : specA i A -> envok n W D s io r g -> (forall p, ~ W n p) ->
+  forall s1 s2, same n s s1 -> exec (A r (S n) (AVar n)) io s1 s2 -> wrote (S n) io (AVar n) t (ev_exp i g) s1 s2.
+Proof.
+  intros IA Hr HW s1 s2 Hs H. apply (IA r g (S n) (only n) (upd D n t) s1 s2 io (AVar n)); auto using wbelow_only.
+  - eapply envok_mono; eauto using @agrees_refl, @agrees_upd, same_sagree. unfold only. intros; lia.
+  - apply accok_var; [lia|apply upd_same|right; reflexivity].
+Qed.
+Lemma init_copy_ok t y (v : den t) n W D s io : rep n W D s io y t v ->
+  forall s1 s2, same n s s1 -> exec (copy t (S n) (AVar n) y) io s1 s2 -> wrote (S n) io (AVar n) t v s1 s2.
+Proof.
+  intros Hy s1 s2 Hs H. apply (copy_ok t (S n) (only n) (upd D n t) s1 s2 io (AVar n) y v); auto.
+  - eapply rep_mono; eauto using @agrees_refl, @agrees_upd, same_sagree. unfold only. intros; lia.
+  - apply accok_var; [lia|apply upd_same|right; reflexivity].
+Qed.
+Lemma red_tail {G t} (i : exp G t) N r g n W D s s' io k (body : nat -> nat -> iacc -> comm) F :
+  specA i (fst (tr i)) -> specC i (snd (tr i)) -> wbelow n W -> envok n W D s io r g ->
+  (forall n2 s2 D2, n <= n2 -> same n s s2 -> agrees n D D2 -> bodyok n2 W D2 s2 io t N (body n2) F) ->
+  exec (if fuse then reduceI t N n (fst (tr i) r) (body n) (fun n' => k n' (IVar n))
+        else snd (tr i) r n (fun n y => reduceI t N n (fun n a => copy t n a y) (body n) (fun n' => k n' (IVar n)))) io s s' ->
+  exists n1 x s1 D1, n <= n1 /\ same n s s1 /\ agrees n D D1 /\ rep n1 W D1 s1 io x t (steps N F (ev_exp i g)) /\ exec (k n1 x) io s1 s'.
+Proof.
+  intros IA IC HW Hr HB H.
+  assert (HN : forall m, n <= m -> forall p, ~ W m p). { intros m Hm p C. apply HW in C. lia. }
+  assert (HO : ok t (ev_exp i g)). { apply ev_ok. intros v y. apply (envok_ok _ _ _ _ _ _ _ Hr). }
+  destruct fuse.
+  - destruct (reduceI_ok t N n W D s s' io _ (body n) (fun n' => k n' (IVar n)) (ev_exp i g) F (HN n (le_n n)) HO
+      (init_ok i _ n W D s io r g IA Hr (HN n (le_n n))) (HB n s D (le_n n) (fun l q Hl => eq_refl) (agrees_refl _ _)) H) as (s1 & Hs & Hx & He).
+    exists (S n), (IVar n), s1, (upd D n t). split; [lia|]. split; auto. split; [now apply agrees_upd|]. auto.
+  - destruct (IC r g n W D s s' io _ HW Hr H) as (n1 & y & s1 & D1 & Hn & Hs & HD & Hy & H1).
+    destruct (reduceI_ok t N n1 W D1 s1 s' io _ (body n1) (fun n' => k n' (IVar n1)) (ev_exp i g) F (HN n1 Hn) HO
+      (init_copy_ok t y _ n1 W D1 s1 io Hy) (HB n1 s1 D1 Hn Hs HD) H1) as (s2 & Hs2 & Hx & He).
+    exists (S n1), (IVar n1), s2, (upd D1 n1 t). split; [lia|]. split; [eapply same_trans; eauto|].
+    split; [eapply agrees_trans; eauto; now apply agrees_upd|]. auto.
+Qed.
+
+(* ---------- main theorem: every well-typed program ---------- *)
+Lemma map_view_ok {G s t N} (f : exp (s :: G) t) n W D st io (r : renv G) g x (ve : den (ary N s)) : pure f = true -> envok n W D st io r g ->
+  rep n W D st io x (ary N s) ve -> rep n W D st io (IGen n (px f (bindE (IAt x (ILoop n)) r) (S n))) (ary N t) (fun i => ev_exp f (consE (ve i) g)).
+Proof.
+  intros Hf Hr Hx. apply rep_gen. intros i st' io' D' Hi Hs Hio HD. apply px_ok; auto. eapply envok_loop; eauto.
+  apply rep_at with (m := N); [|now apply rep_loop]. eapply rep_mono; eauto. eapply agrees_trans; eauto. now apply agrees_upd.
+Qed.
+Lemma gen_view_ok {G t N} (f : exp (idx N :: G) t) n W D st io (r : renv G) g : pure f = true -> envok n W D st io r g ->
+  rep n W D st io (IGen n (px f (bindE (ILoop n) r) (S n))) (ary N t) (fun i => ev_exp f (consE (F := den) (s := idx N) i g)).
+Proof.
+  intros Hf Hr. apply rep_gen. intros i st' io' D' Hi Hs Hio HD. apply px_ok; auto. eapply (envok_loop (s := idx N)); eauto. now apply rep_loop.
+Qed.
+
+Theorem tr_correct : forall G t (e : exp G t), specA e (fst (tr e)) /\ specC e (snd (tr e)).
+Proof.
+  induction e as [G t x|G v|G m i Hi|G o e [_ IC]|G o e1 [_ IC1] e2 [_ IC2]|G m e [_ IC]|G m m' f Hf e [_ IC]|G d t v e [IA IC]
+    |G d1 d2 t j e1 [IA1 IC1] e2 [IA2 IC2]|G N t e [_ IC] i [_ ICi]|G N m t is [_ ICi] e [_ IC]|G m
+    |G N s t par f [IAf _] e [_ IC]|G t N par f [IAf _]|G N s t f [IAf _] i [IAi ICi] e [_ IC]|G N s t f [IAf _] i [IAi ICi] e [_ IC]
+    |G t N f [IAf _] i [IAi ICi]|G t c [_ ICc] e1 [IA1 IC1] e2 [IA2 IC2]|G s t e1 [_ IC1] e2 [IA2 IC2]|G t e [IA IC]|G d N t par v e [_ IC]].
+  - (* Var *)
+    assert (C : specC (Var x) (fun r n k => k n (r t x))). { apply (now_ok (Var x) (fun r n => r t x)). intros r g n W D s io Hr. apply Hr. }
+    split; [exact (fin_ok (Var x) _ C)|exact C].
+  - (* Lit *)
+    assert (C : specC (Lit v) (fun (r : renv G) n k => k n (ILit v))). { apply (now_ok (Lit v) (fun _ _ => ILit v)). intros. apply rep_lit. }
+    split; [exact (fin_ok (Lit v) _ C)|exact C].
+  - (* Nat *)
+    assert (C : specC (Nat i Hi) (fun (r : renv G) n k => k n (INat i))). { apply (now_ok (Nat i Hi) (fun _ _ => INat i)). intros. now apply rep_nat. }
+    split; [exact (fin_ok (Nat i Hi) _ C)|exact C].
+  - (* Op1 *)
+    assert (C := C1_ok e (Op1 o e) _ (IOp1 o) (op1 o) IC (fun n W D s io x v H => rep_op1 n W D s io o x v H) (fun g => eq_refl)).
+    split; [exact (fin_ok (Op1 o e) _ C)|exact C].
+  - (* Op2 *)
+    assert (C := C2_ok e1 e2 (Op2 o e1 e2) _ _ (IOp2 o) (op2 o) IC1 IC2 (fun n W D s io x y v w H => rep_op2 n W D s io o x y v w H) (fun g => eq_refl)).
+    split; [exact (fin_ok (Op2 o e1 e2) _ C)|exact C].
+  - (* Value *)
+    assert (C := C1_ok e (Value e) _ (fun x => x) (of_nat : den (idx m) -> den num) IC (fun n W D s io x v H => rep_value n W D s io m x v H) (fun g => eq_refl)).
+    split; [exact (fin_ok (Value e) _ C)|exact C].
+  - (* Move *)
+    assert (C := C1_ok e (Move f Hf e) _ (IMove f) (f : den (idx m) -> den (idx m')) IC (fun n W D s io x v H => rep_move n W D s io f m m' x v Hf H) (fun g => eq_refl)).
+    split; [exact (fin_ok (Move f Hf e) _ C)|exact C].
+  - (* View *)
+    assert (C := C1_ok e (View v e) _ (IView v) (vsem v) IC (fun n W D s io x y H => rep_view n W D s io v x y H) (fun g => eq_refl)).
+    split; [|exact C]. cbn [Translation.tr fst]. destruct (writable v) eqn:Hv; [|exact (fin_ok (View v e) _ C)].
+    intros r g n W D s s' io a HW Hr Ha H. apply wrote_out; auto. apply (IA r g n W D s s' io (AView v a)); auto. apply accok_out; auto.
+  - (* Both *)
+    assert (C := C2_ok e1 e2 (Both j e1 e2) _ _ (IBoth j) (bsem j) IC1 IC2 (fun n W D s io x y v w H => rep_both n W D s io j x y v w H) (fun g => eq_refl)).
+    split; [|exact C]. intros r g n W D s s' io a HW Hr Ha H. cbn [Translation.tr fst] in H. destruct (fuse && is_zip j && (pure e1 && pure e2)) eqn:Hp.
+    + apply andb_prop in Hp as [_ Hp]. apply andb_prop in Hp as [P1 P2]. eapply copy_ok; eauto. apply rep_both; apply px_ok; auto.
+    + destruct H as (s1 & H1 & H2).
+      assert (W1 := IA1 r g n W D s s1 io _ HW Hr (accok_put _ _ _ _ _ j false Ha) H1).
+      assert (Hr1 : envok n W D s1 io r g) by (eapply envok_mono; eauto using @agrees_refl, (wrote_put_sagree n W D io a j false)).
+      assert (W2 := IA2 r g n W D s1 s' io _ HW Hr1 (accok_put _ _ _ _ _ j true Ha) H2).
+      exact (wrote_both n W D io a j _ _ s s1 s' Ha W1 W2).
+  - (* At *)
+    assert (C := C2_ok e i (At e i) _ _ IAt (fun (v : den (ary N t)) (i : den (idx N)) => v i) IC ICi (fun n W D s io x y v w H H' => rep_at n W D s io N x y t v w H H') (fun g => eq_refl)).
+    split; [exact (fin_ok (At e i) _ C)|exact C].
+  - (* Gather *)
+    assert (C := C2_ok is e (Gather is e) _ _ IGather (fun (j : den (ary m (idx N))) (v : den (ary N t)) => (fun i => v (j i)) : den (ary m t)) ICi IC
+      (fun n W D s io x y v w H H' => rep_gather n W D s io N m y x t w v H' H) (fun g => eq_refl)).
+    split; [exact (fin_ok (Gather is e) _ C)|exact C].
+  - (* Iota *)
+    assert (C : specC (Iota m) (fun (r : renv G) n k => k n IIota)). { apply (now_ok (Iota m) (fun _ _ => IIota)). intros. apply rep_iota. }
+    split; [exact (fin_ok (Iota m) _ C)|exact C].
+  - (* Map *)
+    assert (A : specA (Map par f e) (fst (tr (Map par f e)))).
+    { intros r g n W D s0 s' io a HW Hr Ha H. destruct (IC r g n W D s0 s' io _ HW Hr H) as (n1 & x & s1 & D1 & Hn & Hs & HD & Hx & is & Ho & H1).
+      assert (Hr1 : envok n1 W D1 s1 io r g) by (eapply envok_mono; eauto using same_sagree, @agrees_refl).
+      assert (Ha1 : accok n1 W D1 io a (ary N t)) by (eapply accok_mono; eauto using @agrees_refl).
+      eapply wrote_pre; eauto. eapply wrote_le; eauto. refine (loop_wrote n1 W D1 io a N t _ s1 _ par is s' Ha1 _ Ho H1).
+      intros i s2 s3 Hi Hs2 H2. apply (IAf (bindE (IAt x (ILoop n1)) r) (consE (ev_exp e g i) g) (S n1) W D1 s2 s3 (upd io n1 i) (AAt a n1)); [| | |exact H2].
+      - eapply wbelow_le; eauto.
+      - eapply envok_loop; eauto using @agrees_refl. eapply rep_elem; eauto using @agrees_refl.
+      - eapply accok_idx; eauto. }
+    split; [exact A|]. cbn [Translation.tr snd]. destruct (fuse && pure f) eqn:Hp; [|exact (mem_ok (Map par f e) _ A)].
+    apply andb_prop in Hp as [_ Hp]. intros r g n W D s0 s' io k HW Hr H.
+    destruct (IC r g n W D s0 s' io _ HW Hr H) as (n1 & x & s1 & D1 & Hn & Hs & HD & Hx & H1).
+    assert (Hr1 : envok n1 W D1 s1 io r g) by (eapply envok_mono; eauto using same_sagree, @agrees_refl).
+    eexists (S n1), _, s1, D1. split; [lia|]. split; auto. split; auto. split; [|exact H1].
+    eapply rep_mono; [apply (map_view_ok f n1 W D1 s1 io r g x (ev_exp e g)); auto| | | | |]; eauto using sagree_refl, @agrees_refl.
+  - (* Gen *)
+    assert (A : specA (Gen N par f) (fst (tr (Gen N par f)))).
+    { intros r g n W D s0 s' io a HW Hr Ha (is & Ho & H1). refine (loop_wrote n W D io a N t _ s0 _ par is s' Ha _ Ho H1).
+      intros i s2 s3 Hi Hs2 H2. apply (IAf (bindE (ILoop n) r) (consE (F := den) (s := idx N) i g) (S n) W D s2 s3 (upd io n i) (AAt a n)); [| | |exact H2].
+      - eapply wbelow_le; eauto.
+      - eapply (envok_loop (s := idx N)); eauto using @agrees_refl. now apply rep_loop.
+      - eapply accok_idx; eauto. }
+    split; [exact A|]. cbn [Translation.tr snd]. destruct (pure f) eqn:Hp; [|exact (mem_ok (Gen N par f) _ A)].
+    intros r g n W D s0 s' io k HW Hr H. eexists (S n), _, s0, D. split; [lia|]. split; [intros l q Hl; auto|]. split; [apply agrees_refl|]. split; [|exact H].
+    eapply rep_mono; [apply (gen_view_ok f n W D s0 io r g Hp Hr)| | | | |]; eauto using sagree_refl, @agrees_refl.
+  - (* Red *)
+    assert (C : specC (Red f i e) (snd (tr (Red f i e)))).
+    { intros r g n W D s0 s' io k HW Hr H. destruct (IC r g n W D s0 s' io _ HW Hr H) as (n1 & x & s1 & D1 & Hn & Hs & HD & Hx & H1).
+      assert (Hr1 : envok n1 W D1 s1 io r g) by (eapply envok_mono; eauto using same_sagree, @agrees_refl).
+      destruct (red_tail i N r g n1 W D1 s1 s' io k (fun n => fst (tr f) (bindE (IVar n) (bindE (IAt x (ILoop (S n))) r)))
+        (fun k a => ev_exp f (consE a (consE (ev_exp e g k) g))) IAi ICi (wbelow_le _ _ _ HW Hn) Hr1) with (2 := H1) as (n2 & y & s2 & D2 & Hn2 & Hs2 & HD2 & Hy & H2).
+      { intros n2 s2 D2 Hn2 Hs2 HD2. apply body_red; auto.
+        - eapply envok_mono; eauto using same_sagree, @agrees_refl.
+        - eapply rep_mono; eauto using same_sagree, @agrees_refl. }
+      exists n2, y, s2, D2. split; [lia|]. split; [eapply same_trans; eauto|]. split; [eapply agrees_trans; eauto|]. auto. }
+    split; [exact (fin_ok (Red f i e) _ C)|exact C].
+  - (* Scan *)
+    assert (A : specA (Scan f i e) (fst (tr (Scan f i e)))).
+    { intros r g n W D s0 s' io a HW Hr Ha H. destruct (IC r g n W D s0 s' io _ HW Hr H) as (n1 & x & s1 & D1 & Hn & Hs & HD & Hx & H1).
+      assert (Hr1 : envok n1 W D1 s1 io r g) by (eapply envok_mono; eauto using same_sagree, @agrees_refl).
+      eapply wrote_pre; eauto. eapply wrote_le; eauto.
+      refine (scanI_ok t N n1 W D1 s1 s' io _ _ a (ev_exp i g) (fun k a => ev_exp f (consE a (consE (ev_exp e g k) g))) (wbelow_le _ _ _ HW Hn) _ _ _ _ H1).
+      - apply ev_ok. intros v y. apply (envok_ok _ _ _ _ _ _ _ Hr).
+      - eapply accok_mono; eauto using @agrees_refl.
+      - apply (init_ok i _ n1 W D1 s1 io r g IAi Hr1). intros p C. apply HW in C. lia.
+      - apply body_red; auto. }
+    split; [exact A|exact (mem_ok (Scan f i e) _ A)].
+  - (* Iter *)
+    assert (C : specC (Iter N f i) (snd (tr (Iter N f i)))).
+    { intros r g n W D s0 s' io k HW Hr H.
+      apply (red_tail i N r g n W D s0 s' io k (fun n => fst (tr f) (bindE (IVar n) r)) (fun _ a => ev_exp f (consE a g)) IAi ICi HW Hr) in H; [exact H|].
+      intros n2 s2 D2 Hn2 Hs2 HD2. apply body_iter; auto. eapply envok_mono; eauto using same_sagree, @agrees_refl. }
+    split; [exact (fin_ok (Iter N f i) _ C)|exact C].
+  - (* Select *)
+    assert (C : specC (Select c e1 e2) (fun r n k => snd (tr c) r n (fun n x => snd (tr e1) r n (fun n y => snd (tr e2) r n (fun n z => k n (ISel x y z)))))).
+    { intros r g n W D s0 s' io k HW Hr H. destruct (ICc r g n W D s0 s' io _ HW Hr H) as (n1 & x & s1 & D1 & Hn & Hs & HD & Hx & H1).
+      assert (Hr1 : envok n1 W D1 s1 io r g) by (eapply envok_mono; eauto using same_sagree, @agrees_refl).
+      destruct (IC1 r g n1 W D1 s1 s' io _ (wbelow_le _ _ _ HW Hn) Hr1 H1) as (n2 & y & s2 & D2 & Hn2 & Hs2 & HD2 & Hy & H2).
+      assert (Hr2 : envok n2 W D2 s2 io r g) by (eapply envok_mono; eauto using same_sagree, @agrees_refl).
+      destruct (IC2 r g n2 W D2 s2 s' io _ (wbelow_le _ _ _ HW (Nat.le_trans _ _ _ Hn Hn2)) Hr2 H2) as (n3 & z & s3 & D3 & Hn3 & Hs3 & HD3 & Hz & H3).
+      exists n3, (ISel x y z), s3, D3. split; [lia|]. split; [eapply same_trans; [eapply same_trans; eauto| |eauto]; lia|].
+      split; [eapply agrees_trans; [eapply agrees_trans; eauto| |eauto]; lia|]. split; auto. apply rep_sel.
+      - eapply rep_mono; [eapply rep_mono; [exact Hx| | | | |]| | | | |]; eauto using same_sagree, @agrees_refl.
+      - eapply rep_mono; eauto using same_sagree, @agrees_refl.
+      - exact Hz. }
+    assert (B : specA (Select c e1 e2) (fun r n a => snd (tr c) r n (fun n x => If x (fst (tr e1) r n a) (fst (tr e2) r n a)))).
+    { intros r g n W D s0 s' io a HW Hr Ha H. destruct (ICc r g n W D s0 s' io _ HW Hr H) as (n1 & x & s1 & D1 & Hn & Hs & HD & Hx & H1).
+      assert (Hr1 : envok n1 W D1 s1 io r g) by (eapply envok_mono; eauto using same_sagree, @agrees_refl).
+      assert (Ha1 : accok n1 W D1 io a t) by (eapply accok_mono; eauto using @agrees_refl).
+      assert (HW1 := wbelow_le _ _ _ HW Hn). eapply wrote_pre; eauto. eapply wrote_le; eauto.
+      cbn [exec] in H1. destruct (rep_now _ _ _ _ _ _ _ _ Hx [] I) as [E _]. cbn [sel] in E. rewrite E in H1. cbn [ev_exp].
+      destruct (truth (ev_exp c g)); [eapply IA1|eapply IA2]; eauto. }
+    split; cbn [Translation.tr fst snd].
+    + destruct fuse; [exact B|exact (fin_ok (Select c e1 e2) _ C)].
+    + destruct (fuse && negb (pure e1 && pure e2)); [exact (mem_ok (Select c e1 e2) _ B)|exact C].
+  - (* Let *) split; intros r g n W D s0 s' io; cbn [Translation.tr fst snd].
+    + intros a HW Hr Ha H. destruct (IC1 r g n W D s0 s' io _ HW Hr H) as (n1 & x & s1 & D1 & Hn & Hs & HD & Hx & H1).
+      eapply wrote_pre; eauto. eapply wrote_le; eauto.
+      apply (IA2 (bindE x r) (consE (ev_exp e1 g) g) n1 W D1 s1 s' io a); [eauto using wbelow_le| | |exact H1].
+      * apply envok_cons; auto. eapply envok_mono; eauto using same_sagree, @agrees_refl.
+      * eapply accok_mono; eauto using @agrees_refl.
+    + intros k HW Hr H. destruct (IC1 r g n W D s0 s' io _ HW Hr H) as (n1 & x & s1 & D1 & Hn & Hs & HD & Hx & H1).
+      destruct (IC2 (bindE x r) (consE (ev_exp e1 g) g) n1 W D1 s1 s' io k) as (n2 & y & s2 & D2 & Hn2 & Hs2 & HD2 & Hy & H2); eauto using wbelow_le.
+      { apply envok_cons; auto. eapply envok_mono; eauto using same_sagree, @agrees_refl. }
+      exists n2, y, s2, D2. split; [lia|]. split; [eapply same_trans; eauto|]. split; [eapply agrees_trans; eauto|]. auto.
+  - (* Store *) assert (A : specA (Store e) (fst (tr e))) by exact IA. split; [exact A|exact (mem_ok (Store e) _ A)].
+  - (* Copy *)
+    assert (A : specA (Copy par v e) (fst (tr (Copy par v e)))).
+    { intros r g n W D s0 s' io a HW Hr Ha H. destruct (IC r g n W D s0 s' io _ HW Hr H) as (n1 & x & s1 & D1 & Hn & Hs & HD & Hx & is & Ho & H1).
+      assert (Ha1 : accok n1 W D1 io a (ary N t)) by (eapply accok_mono; eauto using @agrees_refl).
+      eapply wrote_pre; eauto. eapply wrote_le; eauto. refine (loop_wrote n1 W D1 io a N t _ s1 _ par is s' Ha1 _ Ho H1).
+      intros i s2 s3 Hi Hs2 H2. eapply (copy_ok t (S n1) W D1); [|apply (accok_idx n1 W D1 io a N t i Hi Ha1)|exact H2].
+      apply (rep_elem n1 W D1 s1 io (IView v x) N t (vsem v (ev_exp e g)) i Hi); auto using @agrees_refl. now apply rep_view. }
+    split; [exact A|exact (mem_ok (Copy par v e) _ A)].
+Qed.
+End Correct.
