@@ -10,9 +10,9 @@
 //! element type of input 0 (`:i64` would be a fixed type), and an attribute with a default (`!` marks one that must be given).
 //! Traits follow behind `@`. Not here: meaning (`operators`), shapes (`infer`).
 
-use std::collections::HashMap;
 use std::sync::OnceLock;
 
+use crate::table::Map;
 use crate::types::ElementType;
 
 /// The signature of an operator from one version on.
@@ -139,10 +139,10 @@ pub fn names() -> Vec<&'static str> {
     names
 }
 
-fn table() -> &'static HashMap<&'static str, Vec<Schema>> {
-    static TABLE: OnceLock<HashMap<&'static str, Vec<Schema>>> = OnceLock::new();
+fn table() -> &'static Map<&'static str, Vec<Schema>> {
+    static TABLE: OnceLock<Map<&'static str, Vec<Schema>>> = OnceLock::new();
     TABLE.get_or_init(|| {
-        let mut table: HashMap<&str, Vec<Schema>> = HashMap::new();
+        let mut table: Map<&str, Vec<Schema>> = Map::default();
         for line in include_str!("schema.table").lines() {
             let schema = row(line).unwrap_or_else(|| panic!("a row of schema.table can't be read: {line}"));
             table.entry(schema.name).or_default().push(schema);

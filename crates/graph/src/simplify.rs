@@ -1,18 +1,20 @@
 //! Graphs without what nobody needs: dead nodes, the same computed twice, and what depends on constants alone.
 //!
-//! Constants are computed by the operators' own programs ([`crate::operators`]). Operators that are random are never computed ahead and
+//! Constants are computed by the operators' own programs ([`crate::operators`]) or, where there is one, by their shortcut ([`crate::native`]). Operators that are random are never computed ahead and
 //! never merged, nor is anything of a domain that is not the standard one (nobody knows what it does), nor nodes with subgraphs.
 //! Each pass is linear in the size of the graph. Names and types of the graph's outputs stay.
 
-use std::collections::HashMap;
+use std::hash::BuildHasher;
 
 use bytes::Bytes;
 use loops::Name;
 
 use crate::graph::{Graph, Node, NodeId, Producer, ValueId};
 use crate::model::Model;
+use crate::native;
 use crate::operators;
 use crate::schema;
+use crate::table::{Hashing, Map};
 use crate::tensor::{Storage, Tensor};
 use crate::types::{Dim, ElementType};
 
@@ -109,7 +111,7 @@ struct Key {
 /// Merges nodes of the same operator with the same inputs and attributes, and parameters with the same elements.
 pub fn merge_equal(graph: &mut Graph) -> Simplified {
     let mut merged = merge_parameters(graph);
-    let mut known: HashMap<Key, NodeId> = HashMap::new();
+    let mut known: Map<Key, NodeId> = Map::default();
     let mut next = graph.order().next();
     while let Some(id) = next {
         next = graph.next(id);
@@ -153,26 +155,40 @@ pub fn merge_equal(graph: &mut Graph) -> Simplified {
 }
 
 fn merge_parameters(graph: &mut Graph) -> usize {
-    let mut known: HashMap<(ElementType, Vec<usize>, Bytes), ValueId> = HashMap::new();
-    let parameters: Vec<ValueId> =
-        graph.initializers().map(|(id, _)| id).filter(|id| graph.is_parameter(*id)).collect();
+    let hashing = Hashing::default();
+    let raw = |graph: &Graph, id: ValueId| -> Option<(ElementType, Vec<usize>, Bytes)> {
+        match graph.value(id).initializer()? {
+            Tensor { elem, dims, storage: Storage::Raw(bytes), .. } => {
+                Some((*elem, dims.clone(), bytes.clone()))
+            }
+            _ => None,
+        }
+    };
+    // Weights are large and rarely equal: only those that begin and end alike are read whole.
+    let mut alike: Map<u64, usize> = Map::default();
+    let mut parameters = Vec::new();
+    for (id, _) in graph.initializers().filter(|(id, _)| graph.is_parameter(*id)) {
+        let Some((elem, dims, bytes)) = raw(graph, id) else { continue };
+        let (first, last) = (&bytes[..bytes.len().min(64)], &bytes[bytes.len().saturating_sub(64)..]);
+        let hash = hashing.hash_one((elem, dims, first, last));
+        *alike.entry(hash).or_insert(0) += 1;
+        parameters.push((id, hash));
+    }
+    let mut known: Map<(ElementType, Vec<usize>, Bytes), ValueId> = Map::default();
     let mut merged = 0;
-    for id in parameters {
-        let value = graph.value(id);
-        let Some(Tensor { elem, dims, storage: Storage::Raw(bytes), .. }) = value.initializer() else {
-            continue;
-        };
-        if value.is_output() || graph.is_captured(id) {
+    for (id, hash) in parameters {
+        if alike[&hash] < 2 || graph.value(id).is_output() || graph.is_captured(id) {
             continue;
         }
-        match known.get(&(*elem, dims.clone(), bytes.clone())) {
+        let Some(key) = raw(graph, id) else { continue };
+        match known.get(&key) {
             Some(first) => {
                 graph.replace_value(id, *first);
                 graph.remove_value_if_unused(id);
                 merged += 1;
             }
             None => {
-                known.insert((*elem, dims.clone(), bytes.clone()), id);
+                known.insert(key, id);
             }
         }
     }
@@ -189,6 +205,12 @@ pub fn fold(model: &mut Model, options: &FoldOptions) -> Simplified {
         next = graph.next(id);
         let node = graph.node(id);
         let is_output = |v: &ValueId| graph.value(*v).is_output();
+        let is_known = |v: &ValueId| graph.value(*v).known_elements().is_some();
+        let is_constant = |v: &ValueId| graph.constant(*v).is_some();
+        if !node.outputs().iter().flatten().any(is_known) && !node.inputs().iter().flatten().all(is_constant)
+        {
+            continue;
+        }
         if node.outputs().iter().flatten().any(is_output) || !is_deterministic(node, opset) {
             continue;
         }
@@ -244,8 +266,11 @@ fn results(graph: &Graph, id: NodeId, opset: i64, options: &FoldOptions) -> Opti
     if expected > size.max(options.growth) {
         return None;
     }
-    let results =
-        operators::evaluate(node.op(), opset, node.attributes(), &inputs, node.outputs().len()).ok()?;
+    let count = node.outputs().len();
+    let results = native::evaluate(node.op(), node.attributes(), &inputs, count).or_else(|| {
+        // The programs know everything, at a price.
+        operators::evaluate(node.op(), opset, node.attributes(), &inputs, count).ok()
+    })?;
     (results.len() >= node.outputs().len()).then_some(results)
 }
 

@@ -6,9 +6,10 @@
 //! Termination: a rewrite that makes the model cheaper, or leaves its cost and makes it smaller, can happen only so often; all others are counted against a
 //! bound proportional to the size of the model, and so are all together against a larger one. Rules that run into it are named.
 
-use std::collections::{HashMap, HashSet, VecDeque};
+use std::collections::VecDeque;
 use std::time::{Duration, Instant};
 
+use graph::table::Map;
 use graph::{Model, NodeId, Slot};
 use loops::{Code, Diagnostic};
 
@@ -168,7 +169,7 @@ struct Run<'a> {
     queue: VecDeque<NodeId>,
     queued: Vec<bool>,
     /// Matches that were found and refused: not again before something around them changes.
-    refused: HashMap<NodeId, HashSet<Entry>>,
+    refused: Map<NodeId, Vec<Entry>>,
     idle: usize,
     limits: (usize, usize),
     /// The last rules applied, for the message about rules without end.
@@ -195,7 +196,7 @@ impl<'a> Run<'a> {
             report,
             queue: VecDeque::new(),
             queued: Vec::new(),
-            refused: HashMap::new(),
+            refused: Map::default(),
             idle: 0,
             limits: (IDLE_PER_NODE * nodes + IDLE_BESIDES, ALL_PER_NODE * nodes + ALL_BESIDES),
             recent: VecDeque::new(),
@@ -207,7 +208,7 @@ impl<'a> Run<'a> {
         self.report.sweeps += 1;
         self.queue = self.model.graph.order().collect();
         self.queued = vec![true; self.model.graph.node_bound()];
-        let mut budgets: HashMap<Entry, Budget> = HashMap::new();
+        let mut budgets: Map<Entry, Budget> = Map::default();
         let mut candidates = Vec::new();
         let before = self.report.applied;
         let mut done = 0;
@@ -292,9 +293,9 @@ impl<'a> Run<'a> {
         }
         let variant = &self.rules.rules[entry.rule].variants[entry.variant];
         let anchor = variant.plans[entry.plan].anchor;
-        self.refused.entry(id).or_default().insert(entry);
+        self.refused.entry(id).or_default().push(entry);
         for other in found.found.vertices[anchor].iter().flatten() {
-            self.refused.entry(*other).or_default().insert(entry);
+            self.refused.entry(*other).or_default().push(entry);
         }
     }
 

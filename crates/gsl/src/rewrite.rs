@@ -5,8 +5,8 @@
 mod build;
 
 use std::cell::RefCell;
-use std::collections::HashSet;
 
+use graph::table::{Map, Set};
 use graph::{Graph, Model, NewNode, NodeId, Place, Producer, TensorType, ValueId};
 
 use crate::cost::node_cost;
@@ -100,8 +100,8 @@ impl Rewriter<'_> {
     fn place(&mut self, variant: &Variant, found: &Found, matched: &[NodeId]) -> Result<Place, Refusal> {
         let graph = &self.model.graph;
         let label = |id: NodeId| graph.label(id);
-        let inside: HashSet<NodeId> =
-            if matched.len() > 8 { matched.iter().copied().collect() } else { HashSet::new() };
+        let inside: Set<NodeId> =
+            if matched.len() > 8 { matched.iter().copied().collect() } else { Set::default() };
         let is_inside =
             |id: NodeId| if inside.is_empty() { matched.contains(&id) } else { inside.contains(&id) };
         let kept = variant.vertices.iter().enumerate().filter(|(_, v)| v.keep);
@@ -134,7 +134,7 @@ impl Rewriter<'_> {
         let first = matched.iter().copied().min_by_key(|id| label(*id)).ok_or(Refusal::Undefined)?;
         let limit = label(first);
         let mut before: Vec<NodeId> = Vec::new();
-        let mut seen: HashSet<NodeId> = HashSet::new();
+        let mut seen: Set<NodeId> = Set::default();
         let mut pending: Vec<NodeId> = producers;
         while let Some(id) = pending.pop() {
             if label(id) < limit || !seen.insert(id) {
@@ -206,28 +206,29 @@ impl Rewriter<'_> {
             graph.remove_node(*id);
         }
         // Results that a new vertex makes: it makes them under the old name. The first of several names is taken over, the others are replaced.
-        let mut taken: Vec<(ValueId, ValueId)> = Vec::new();
+        let mut taken: Map<ValueId, ValueId> = Map::default();
+        let fresh: Set<NodeId> = built.new.iter().copied().collect();
         let mut moved: Vec<(ValueId, ValueId)> = Vec::new();
         for (old, new) in &built.replacements {
             if !graph.is_alive(*old) {
                 continue;
             }
-            let fresh = graph.producer(*new).is_some_and(|(id, _)| built.new.contains(&id));
-            let first = !taken.iter().any(|(_, n)| n == new);
-            if fresh && first { taken.push((*old, *new)) } else { moved.push((*old, *new)) }
+            let fresh = graph.producer(*new).is_some_and(|(id, _)| fresh.contains(&id));
+            if fresh && !taken.contains_key(new) {
+                taken.insert(*new, *old);
+            } else {
+                moved.push((*old, *new));
+            }
         }
         let mut produced: Vec<NodeId> = Vec::new();
         for (k, id) in built.new.iter().enumerate() {
             let node = graph.node(*id);
-            if !node.outputs().iter().flatten().any(|v| taken.iter().any(|(_, n)| n == v)) {
+            if !node.outputs().iter().flatten().any(|v| taken.contains_key(v)) {
                 produced.push(*id);
                 continue;
             }
-            let outputs: Vec<Option<ValueId>> = node
-                .outputs()
-                .iter()
-                .map(|v| v.map(|v| taken.iter().find(|(_, n)| *n == v).map_or(v, |(old, _)| *old)))
-                .collect();
+            let outputs: Vec<Option<ValueId>> =
+                node.outputs().iter().map(|v| v.map(|v| taken.get(&v).copied().unwrap_or(v))).collect();
             let own: Vec<ValueId> = node.outputs().iter().flatten().copied().collect();
             let users: Vec<_> = own.iter().flat_map(|v| graph.value(*v).uses().collect::<Vec<_>>()).collect();
             let mut new = NewNode::new(node.op().clone(), node.inputs().to_vec(), outputs);
@@ -243,7 +244,7 @@ impl Rewriter<'_> {
             for u in users {
                 if let graph::Slot::Input(k) = u.slot {
                     let old = graph.node(u.node).input(k as usize);
-                    let renamed = taken.iter().find(|(_, n)| Some(*n) == old).map(|(old, _)| *old);
+                    let renamed = old.and_then(|old| taken.get(&old).copied());
                     if renamed.is_some() {
                         graph.set_input(u.node, k as usize, renamed);
                     }
@@ -270,7 +271,7 @@ impl Rewriter<'_> {
         }
         for (old, new) in moved {
             // The value that the old name stands for may have been taken over itself.
-            let new = taken.iter().find(|(_, n)| *n == new).map_or(new, |(o, _)| *o);
+            let new = taken.get(&new).copied().unwrap_or(new);
             graph.replace_value(old, new);
             graph.remove_value_if_unused(old);
             change.touched.push(new);

@@ -1,8 +1,7 @@
 //! All rules in one discrimination tree by operator: a walk from a node tells which patterns can match there, at the cost of
 //! what they have in common once.
 
-use std::collections::HashMap;
-
+use graph::table::Map;
 use graph::{Graph, NodeId, Operator};
 
 use crate::matching::in_class;
@@ -34,7 +33,7 @@ struct TreeNode {
 struct Edge {
     parent: usize,
     slot: usize,
-    named: HashMap<Operator, usize>,
+    named: Map<Operator, usize>,
     classes: Vec<(Vec<OperatorClass>, usize)>,
 }
 
@@ -51,7 +50,7 @@ impl Tree {
             let found = node.edges.iter().position(|e| (e.parent, e.slot) == (test.parent, test.slot));
             let k = found.unwrap_or_else(|| {
                 let (parent, slot) = (test.parent, test.slot);
-                node.edges.push(Edge { parent, slot, named: HashMap::new(), classes: Vec::new() });
+                node.edges.push(Edge { parent, slot, named: Map::default(), classes: Vec::new() });
                 node.edges.len() - 1
             });
             let edge = &mut node.edges[k];

@@ -45,7 +45,7 @@ pub fn read_bytes(path: &Path, limit: u64) -> Result<Vec<u8>, Failure> {
         return Err(cannot("it is a directory".into()).help("name a file"));
     }
     let file = fs::File::open(path).map_err(|e| cannot(reason(&e)))?;
-    let mut bytes = Vec::new();
+    let mut bytes = Vec::with_capacity(usize::try_from(meta.len().min(limit)).unwrap_or(0).saturating_add(1));
     // A pipe has no length to look at beforehand, so the limit holds for what arrives.
     file.take(limit + 1).read_to_end(&mut bytes).map_err(|e| cannot(reason(&e)))?;
     if bytes.len() as u64 > limit {
@@ -62,13 +62,21 @@ pub fn read_bytes(path: &Path, limit: u64) -> Result<Vec<u8>, Failure> {
 /// # Errors
 /// `X0004` if a step fails; nothing is left behind.
 pub fn write_whole(path: &Path, bytes: &[u8]) -> Result<(), Failure> {
+    write_pieces(path, &[bytes])
+}
+
+/// The same for pieces one behind another.
+///
+/// # Errors
+/// As [`write_whole`].
+pub fn write_pieces(path: &Path, pieces: &[impl AsRef<[u8]>]) -> Result<(), Failure> {
+    let all = |mut file: fs::File| pieces.iter().try_for_each(|piece| file.write_all(piece.as_ref()));
     let cannot = |e: std::io::Error| {
         Failure::environment("X0004", format!("can't write {}: {}", path.display(), reason(&e)))
     };
     // What is not a regular file (a terminal, /dev/null, a pipe) can't be renamed over.
     if fs::metadata(path).is_ok_and(|meta| !meta.is_file() && !meta.is_dir()) {
-        let mut file = fs::OpenOptions::new().write(true).open(path).map_err(cannot)?;
-        return file.write_all(bytes).map_err(cannot);
+        return fs::OpenOptions::new().write(true).open(path).and_then(all).map_err(cannot);
     }
     let target = fs::canonicalize(path).unwrap_or_else(|_| path.to_path_buf());
     if target.is_dir() {
@@ -80,7 +88,7 @@ pub fn write_whole(path: &Path, bytes: &[u8]) -> Result<(), Failure> {
     let mut temporary = target.clone().into_os_string();
     temporary.push(format!(".{}.partial", std::process::id()));
     let temporary = PathBuf::from(temporary);
-    let written = fs::write(&temporary, bytes).and_then(|()| {
+    let written = fs::File::create(&temporary).and_then(all).and_then(|()| {
         if let Ok(meta) = fs::metadata(&target) {
             fs::set_permissions(&temporary, meta.permissions())?;
         }

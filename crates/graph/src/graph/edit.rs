@@ -1,13 +1,12 @@
 //! Edits: values and nodes come and go, uses are moved. Each costs what it touches.
 
-use std::collections::HashSet;
-
 use bytes::Bytes;
 use loops::Name;
 
 use super::{Graph, Node, NodeId, Operator, Producer, Slot, Use, Value, ValueId};
 use crate::attribute::{Attribute, AttributeValue};
 use crate::onnx::Role;
+use crate::table::Set;
 use crate::tensor::Tensor;
 use crate::types::{Dim, ValueType};
 
@@ -282,7 +281,7 @@ impl Graph {
 
     fn captures_of(&mut self, attributes: &[Attribute]) -> Vec<ValueId> {
         let mut captures = Vec::new();
-        let mut seen = HashSet::new();
+        let mut seen = Set::default();
         for graph in attributes.iter().flat_map(|a| a.value.graphs()) {
             for (_, value) in graph.values().filter(|(_, v)| v.producer == Producer::Outer) {
                 let id = match self.find(&value.name) {

@@ -12,12 +12,11 @@ mod equal;
 mod node;
 mod order;
 
-use std::collections::HashMap;
-
 use bytes::Bytes;
 use loops::Name;
 
 use crate::onnx::Role;
+use crate::table::Map;
 use crate::tensor::Tensor;
 use crate::types::{Dim, TensorType, ValueType};
 
@@ -163,7 +162,7 @@ pub struct Graph {
     pub(crate) inputs: Vec<ValueId>,
     pub(crate) outputs: Vec<ValueId>,
     pub(crate) initializers: Vec<ValueId>,
-    pub(crate) names: HashMap<Name, ValueId>,
+    pub(crate) names: Map<Name, ValueId>,
     pub(crate) first: Option<NodeId>,
     pub(crate) last: Option<NodeId>,
     pub(crate) live_nodes: usize,
@@ -186,7 +185,7 @@ impl Graph {
             inputs: Vec::new(),
             outputs: Vec::new(),
             initializers: Vec::new(),
-            names: HashMap::new(),
+            names: Map::default(),
             first: None,
             last: None,
             live_nodes: 0,

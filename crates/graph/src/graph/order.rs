@@ -78,15 +78,41 @@ impl Graph {
         (entry.previous, entry.next) = (previous, next);
         entry.label = low + (high - low) / 2;
         if entry.label == low || entry.label == high {
-            self.relabel();
+            self.relabel(id);
         }
     }
 
-    /// Spreads the labels evenly. Walks the whole order; halving gaps of 2^32 makes this rare.
-    fn relabel(&mut self) {
-        let order: Vec<NodeId> = self.order().collect();
-        for (k, id) in order.into_iter().enumerate() {
-            self.node_entry(id).label = (k as u64 + 1) * GAP;
+    /// Makes room around a node: the labels of a stretch that is wide enough for its nodes are spread evenly. The stretch doubles until it is, and
+    /// the wider it is the more room it must have, so that many insertions at one place cost little each.
+    fn relabel(&mut self, id: NodeId) {
+        let (mut first, mut last, mut count) = (id, id, 1u64);
+        let mut room = 1u64 << 8;
+        loop {
+            for _ in 0..count {
+                if let Some(p) = self.node(first).previous {
+                    (first, count) = (p, count + 1);
+                }
+                if let Some(n) = self.node(last).next {
+                    (last, count) = (n, count + 1);
+                }
+            }
+            let low = self.node(first).previous.map_or(0, |p| self.label(p));
+            let whole = self.node(first).previous.is_none() && self.node(last).next.is_none();
+            let high = match self.node(last).next {
+                Some(n) => self.label(n),
+                None => low.saturating_add((count + 1).saturating_mul(GAP)),
+            };
+            let gap = (high - low) / (count + 1);
+            if gap >= room.min(GAP) || whole {
+                let mut at = Some(first);
+                for k in 1..=count {
+                    let Some(id) = at else { break };
+                    self.node_entry(id).label = low + k * gap;
+                    at = self.node(id).next;
+                }
+                return;
+            }
+            room = room.saturating_mul(4);
         }
     }
 

@@ -15,7 +15,7 @@ mod write;
 
 pub use read::read;
 pub(crate) use write::attribute_bytes;
-pub use write::write;
+pub use write::{write, write_pieces};
 
 use bytes::Bytes;
 use loops::{Code, Diagnostic, Name};

@@ -1,6 +1,5 @@
 //! Reading.
 
-use std::collections::HashMap;
 use std::sync::Arc;
 
 use bytes::Bytes;
@@ -11,6 +10,7 @@ use super::{Header, MAX_DEPTH, Origin, Role, bad};
 use crate::attribute::{Attribute, AttributeValue};
 use crate::graph::{Graph, NewNode, Operator, Place, Producer, ValueId};
 use crate::model::Model;
+use crate::table::Map;
 use crate::tensor::{External, Storage, Tensor};
 use crate::types::{Dim, ElementType, Shape, TensorType, ValueType};
 
@@ -20,7 +20,7 @@ use crate::types::{Dim, ElementType, Shape, TensorType, ValueType};
 /// `G0101` if the bytes are not of the format, `G0102` if a name is defined twice, `G0103` if a tensor's data do not fit its type,
 /// `G0104` if graphs or types are nested too deep. Other mistakes are left to [`crate::validate`].
 pub fn read(file: &Bytes) -> Result<Model, Diagnostic> {
-    let mut reader = Reader { file, names: HashMap::new() };
+    let mut reader = Reader { file, names: Map::default() };
     reader.model().map_err(|error| match error {
         Error::Wire(Malformed { what, at }) => bad("G0101", format!("not an ONNX model: {what}"))
             .note(format!("at byte {at} of {}", file.len()))
@@ -51,7 +51,7 @@ type Result_<T> = Result<T, Error>;
 struct Reader<'a> {
     file: &'a Bytes,
     /// Operators, domains and names of attributes, each once.
-    names: HashMap<&'a [u8], Name>,
+    names: Map<&'a [u8], Name>,
 }
 
 /// A nested message: where it begins and ends.
@@ -442,7 +442,7 @@ impl<'a> Reader<'a> {
             }
         }
         if new.outputs.len() >= 64 {
-            let mut seen = std::collections::HashSet::new();
+            let mut seen = crate::table::Set::default();
             if let Some(id) = new.outputs.iter().flatten().find(|id| !seen.insert(**id)) {
                 return Err(twice(graph.value(*id).name(), "the results of nodes").into());
             }

@@ -179,55 +179,114 @@ impl Kept {
     }
 }
 
-/// Writing.
-pub(super) trait Write {
-    fn varint(&mut self, value: u64);
+/// Runs of bytes at least this long are shared with whoever has them instead of being copied.
+const SHARED: usize = 4096;
+
+/// What is written: pieces one behind another.
+#[derive(Default)]
+pub(super) struct Pieces {
+    done: Vec<Bytes>,
+    /// Bytes in all of `done`.
+    length: usize,
+    /// The end, which still grows.
+    open: Vec<u8>,
+}
+
+impl Pieces {
+    /// All pieces in order.
+    pub(super) fn finish(mut self) -> Vec<Bytes> {
+        self.close();
+        self.done
+    }
+
+    fn len(&self) -> usize {
+        self.length + self.open.len()
+    }
+
+    fn close(&mut self) {
+        if !self.open.is_empty() {
+            self.length += self.open.len();
+            self.done.push(std::mem::take(&mut self.open).into());
+        }
+    }
+
+    /// Bytes as they are.
+    pub(super) fn raw(&mut self, bytes: &[u8]) {
+        self.open.extend_from_slice(bytes);
+    }
+
+    /// The same without a copy, if there are many.
+    pub(super) fn raw_shared(&mut self, bytes: &Bytes) {
+        if bytes.len() < SHARED {
+            return self.raw(bytes);
+        }
+        self.close();
+        self.length += bytes.len();
+        self.done.push(bytes.clone());
+    }
+
+    fn varint(&mut self, value: u64) {
+        varint(&mut self.open, value);
+    }
+
     fn tag(&mut self, number: u32, kind: u32) {
         self.varint(u64::from(number << 3 | kind));
     }
-    fn int(&mut self, number: u32, value: i64) {
+
+    /// An integer field.
+    pub(super) fn int(&mut self, number: u32, value: i64) {
         self.tag(number, 0);
         self.varint(value as u64);
     }
-    fn bytes(&mut self, number: u32, bytes: &[u8]);
-    fn float(&mut self, number: u32, value: f32);
-    /// A nested message: what `fill` writes, with its length before it.
-    fn message(&mut self, number: u32, fill: impl FnOnce(&mut Vec<u8>));
-}
 
-impl Write for Vec<u8> {
-    fn varint(&mut self, mut value: u64) {
-        while value >= 0x80 {
-            self.push(value as u8 | 0x80);
-            value >>= 7;
-        }
-        self.push(value as u8);
-    }
-
-    fn bytes(&mut self, number: u32, bytes: &[u8]) {
+    /// A field of bytes.
+    pub(super) fn bytes(&mut self, number: u32, bytes: &[u8]) {
         self.tag(number, 2);
         self.varint(bytes.len() as u64);
-        self.extend_from_slice(bytes);
+        self.raw(bytes);
     }
 
-    fn float(&mut self, number: u32, value: f32) {
-        self.tag(number, 5);
-        self.extend_from_slice(&value.to_le_bytes());
-    }
-
-    fn message(&mut self, number: u32, fill: impl FnOnce(&mut Vec<u8>)) {
+    /// The same without a copy, if there are many.
+    pub(super) fn shared(&mut self, number: u32, bytes: &Bytes) {
         self.tag(number, 2);
-        // Room for the usual length; the content moves only if it needs more or less.
-        let at = self.len();
-        self.push(0);
-        fill(self);
-        let length = (self.len() - at - 1) as u64;
-        if length < 0x80 {
-            self[at] = length as u8;
-        } else {
-            let mut head = Vec::with_capacity(10);
-            head.varint(length);
-            self.splice(at..=at, head);
-        }
+        self.varint(bytes.len() as u64);
+        self.raw_shared(bytes);
     }
+
+    /// A floating-point field.
+    pub(super) fn float(&mut self, number: u32, value: f32) {
+        self.tag(number, 5);
+        self.raw(&value.to_le_bytes());
+    }
+
+    /// A nested message: what `fill` writes, with its length before it.
+    pub(super) fn message(&mut self, number: u32, fill: impl FnOnce(&mut Pieces)) {
+        self.tag(number, 2);
+        // Room for the usual length; what is still open moves if it needs more.
+        let (piece, at, before) = (self.done.len(), self.open.len(), self.len());
+        self.open.push(0);
+        fill(self);
+        let mut head = Vec::with_capacity(10);
+        varint(&mut head, (self.len() - before - 1) as u64);
+        if self.done.len() == piece {
+            match head.as_slice() {
+                [one] => self.open[at] = *one,
+                _ => drop(self.open.splice(at..=at, head)),
+            }
+            return;
+        }
+        // The place of the length is in a piece that is done.
+        let first = self.done[piece].clone();
+        self.length += head.len() - 1;
+        let parts = [first.slice(..at), head.into(), first.slice(at + 1..)];
+        self.done.splice(piece..=piece, parts.into_iter().filter(|p| !p.is_empty()));
+    }
+}
+
+fn varint(out: &mut Vec<u8>, mut value: u64) {
+    while value >= 0x80 {
+        out.push(value as u8 | 0x80);
+        value >>= 7;
+    }
+    out.push(value as u8);
 }

@@ -1,54 +1,56 @@
 //! Writing: what was not changed is written as it was read, the rest in the order of field numbers.
 
-use std::collections::HashSet;
-
 use bytes::Bytes;
 use loops::Name;
 
-use super::wire::{Fields, Write};
+use super::wire::{Fields, Pieces};
 use super::{Header, Role};
 use crate::attribute::{Attribute, AttributeValue};
 use crate::graph::{Graph, Node, Producer, Value};
 use crate::model::Model;
+use crate::table::Set;
 use crate::tensor::{Storage, Tensor};
 use crate::types::{Dim, TensorType, ValueType};
 
 /// The bytes of a model. A model that was read and not changed gives the file back.
 pub fn write(model: &Model) -> Vec<u8> {
+    write_pieces(model).concat()
+}
+
+/// The same as pieces one behind another: large tensors are shared with the model instead of being copied.
+pub fn write_pieces(model: &Model) -> Vec<Bytes> {
     let header = Header {
         ir_version: model.ir_version,
         opsets: model.opsets.clone(),
         metadata: model.metadata.clone(),
         extra: model.extra.clone(),
     };
-    let mut out = Vec::new();
-    if let Some(origin) = &model.origin
-        && origin.header == header
-    {
-        if unchanged(&model.graph) {
-            return origin.file.to_vec();
+    let mut out = Pieces::default();
+    match &model.origin {
+        Some(origin) if origin.header == header => {
+            if unchanged(&model.graph) {
+                return vec![origin.file.clone()];
+            }
+            out.raw_shared(&origin.file.slice(..origin.graph.0));
+            out.message(7, |out| graph(out, &model.graph));
+            out.raw_shared(&origin.file.slice(origin.graph.1..));
         }
-        out.reserve(origin.file.len());
-        out.extend_from_slice(&origin.file[..origin.graph.0]);
-        out.message(7, |out| graph(out, &model.graph));
-        out.extend_from_slice(&origin.file[origin.graph.1..]);
-        return out;
+        _ => canonical(&mut out, model),
     }
-    canonical(&mut out, model);
-    out
+    out.finish()
 }
 
 /// The attributes of a node as bytes, in the order of their names: equal for equal attributes.
 pub(crate) fn attribute_bytes(node: &Node) -> Vec<u8> {
     let mut attributes: Vec<&Attribute> = node.attributes.iter().collect();
     attributes.sort_by(|a, b| a.name.cmp(&b.name));
-    let mut out = Vec::new();
+    let mut out = Pieces::default();
     attributes.into_iter().for_each(|a| out.message(5, |out| attribute(out, a)));
-    out
+    out.finish().concat()
 }
 
 /// The bytes of a model with every part written anew, in the order of field numbers.
-fn canonical(out: &mut Vec<u8>, model: &Model) {
+fn canonical(out: &mut Pieces, model: &Model) {
     out.int(1, model.ir_version);
     kept(out, &model.extra, 0..7);
     out.message(7, |out| graph(out, &model.graph));
@@ -70,27 +72,27 @@ fn unchanged(graph: &Graph) -> bool {
 }
 
 /// The fields of `extra` with numbers in the range.
-fn kept(out: &mut Vec<u8>, extra: &Bytes, numbers: std::ops::Range<u32>) {
+fn kept(out: &mut Pieces, extra: &Bytes, numbers: std::ops::Range<u32>) {
     let mut fields = Fields::new(extra, 0, extra.len());
     while let Ok(Some(field)) = fields.next() {
         if numbers.contains(&field.number) {
-            out.extend_from_slice(&extra[field.start..field.end]);
+            out.raw(&extra[field.start..field.end]);
         }
     }
 }
 
-fn entry(out: &mut Vec<u8>, number: u32, key: &str, value: &str) {
+fn entry(out: &mut Pieces, number: u32, key: &str, value: &str) {
     out.message(number, |out| {
         out.bytes(1, key.as_bytes());
         out.bytes(2, value.as_bytes());
     });
 }
 
-fn graph(out: &mut Vec<u8>, graph: &Graph) {
+fn graph(out: &mut Pieces, graph: &Graph) {
     if let Some((bytes, name)) = &graph.origin
         && *name == graph.name
     {
-        out.extend_from_slice(bytes);
+        out.raw_shared(bytes);
         return;
     }
     for (_, n) in graph.nodes() {
@@ -103,7 +105,7 @@ fn graph(out: &mut Vec<u8>, graph: &Graph) {
     for (id, t) in graph.initializers() {
         let value = graph.value(id);
         match &value.tensor_origin {
-            Some(bytes) => out.bytes(5, bytes),
+            Some(bytes) => out.shared(5, bytes),
             None => out.message(5, |out| tensor(out, t, Some(&value.name))),
         }
     }
@@ -115,7 +117,7 @@ fn graph(out: &mut Vec<u8>, graph: &Graph) {
         record(out, 12, Role::Output, graph.value(*id));
     }
     let is_info = |value: &Value| value.alive && value.records.iter().any(|(role, _)| *role == Role::Info);
-    let mut seen = HashSet::new();
+    let mut seen = Set::default();
     for id in &graph.infos {
         if is_info(graph.value(*id)) && seen.insert(*id) {
             record(out, 13, Role::Info, graph.value(*id));
@@ -131,7 +133,7 @@ fn graph(out: &mut Vec<u8>, graph: &Graph) {
 }
 
 /// The record of a value: as it was, or its name and type with what else the old record says.
-fn record(out: &mut Vec<u8>, number: u32, role: Role, value: &Value) {
+fn record(out: &mut Pieces, number: u32, role: Role, value: &Value) {
     let old = value.records.iter().find(|(r, _)| *r == role).map(|(_, bytes)| bytes);
     if let (Some(old), false) = (old, value.stale) {
         return out.bytes(number, old);
@@ -147,7 +149,7 @@ fn record(out: &mut Vec<u8>, number: u32, role: Role, value: &Value) {
     });
 }
 
-fn node(out: &mut Vec<u8>, graph: &Graph, node: &Node) {
+fn node(out: &mut Pieces, graph: &Graph, node: &Node) {
     let name =
         |id: Option<crate::graph::ValueId>| id.map(|id| graph.value(id).name.as_bytes()).unwrap_or_default();
     for input in &node.inputs {
@@ -170,7 +172,7 @@ fn node(out: &mut Vec<u8>, graph: &Graph, node: &Node) {
     kept(out, &node.extra, 7..u32::MAX);
 }
 
-fn attribute(out: &mut Vec<u8>, attribute: &Attribute) {
+fn attribute(out: &mut Pieces, attribute: &Attribute) {
     out.bytes(1, attribute.name.as_bytes());
     let kind = match &attribute.value {
         AttributeValue::Float(x) => {
@@ -226,7 +228,7 @@ fn attribute(out: &mut Vec<u8>, attribute: &Attribute) {
             0
         }
         AttributeValue::Opaque(bytes) => {
-            out.extend_from_slice(bytes);
+            out.raw_shared(bytes);
             return;
         }
     };
@@ -237,7 +239,7 @@ fn attribute(out: &mut Vec<u8>, attribute: &Attribute) {
     kept(out, &attribute.extra, 20..u32::MAX);
 }
 
-fn tensor(out: &mut Vec<u8>, tensor: &Tensor, name: Option<&Name>) {
+fn tensor(out: &mut Pieces, tensor: &Tensor, name: Option<&Name>) {
     for dim in &tensor.dims {
         out.int(1, *dim as i64);
     }
@@ -249,7 +251,7 @@ fn tensor(out: &mut Vec<u8>, tensor: &Tensor, name: Option<&Name>) {
         out.bytes(8, name.as_bytes());
     }
     if let Storage::Raw(bytes) = &tensor.storage {
-        out.bytes(9, bytes);
+        out.shared(9, bytes);
     }
     kept(out, &tensor.extra, 0..13);
     if let Storage::External(external) = &tensor.storage {
@@ -268,7 +270,7 @@ fn tensor(out: &mut Vec<u8>, tensor: &Tensor, name: Option<&Name>) {
     kept(out, &tensor.extra, 13..u32::MAX);
 }
 
-fn ty(out: &mut Vec<u8>, value: &ValueType) {
+fn ty(out: &mut Pieces, value: &ValueType) {
     match value {
         ValueType::Tensor(t) => out.message(1, |out| tensor_type(out, t)),
         ValueType::Sparse(t) => out.message(8, |out| tensor_type(out, t)),
@@ -282,7 +284,7 @@ fn ty(out: &mut Vec<u8>, value: &ValueType) {
     }
 }
 
-fn tensor_type(out: &mut Vec<u8>, tensor: &TensorType) {
+fn tensor_type(out: &mut Pieces, tensor: &TensorType) {
     out.int(1, i64::from(tensor.elem.code()));
     let Some(shape) = &tensor.shape else { return };
     out.message(2, |out| {

@@ -1,7 +1,6 @@
 //! Candidates for an output: forward along successors from something that is matched.
 
-use std::collections::HashMap;
-
+use graph::table::Map;
 use graph::{NodeId, Slot, ValueId};
 
 use crate::matching::{Matcher, in_class};
@@ -14,7 +13,7 @@ const BESIDES: usize = 1 << 14;
 /// Counts the candidates that were looked at, so that a value with many uses costs its own size a bounded number of times.
 #[derive(Clone, Debug, Default)]
 pub struct Budget {
-    looked: HashMap<ValueId, usize>,
+    looked: Map<ValueId, usize>,
     /// Searches that were cut short.
     pub cut: usize,
 }

@@ -13,8 +13,7 @@ mod tests;
 
 pub(crate) use forward::Budget;
 
-use std::collections::HashSet;
-
+use graph::table::Set;
 use graph::{Model, Node, NodeId, Operator, ValueId};
 
 use crate::eval::{Context, Env, Facts, Found};
@@ -47,7 +46,7 @@ pub(crate) struct Matcher<'a> {
 #[derive(Default)]
 struct Taken {
     list: Vec<NodeId>,
-    set: HashSet<NodeId>,
+    set: Set<NodeId>,
 }
 
 impl Taken {

@@ -1,6 +1,7 @@
 //! The target's patterns become nodes.
 
 use std::cell::RefCell;
+use std::rc::Rc;
 
 use graph::{
     Attribute, AttributeValue, ElementType, Model, NewNode, NodeId, Operator, Place, Producer, Tensor,
@@ -30,8 +31,8 @@ enum Made {
     Absent,
     Value(ValueId),
     /// The results of a call.
-    Results(Vec<Option<ValueId>>),
-    Tuple(Vec<Made>),
+    Results(Rc<[Option<ValueId>]>),
+    Tuple(Rc<[Made]>),
 }
 
 impl Made {
@@ -48,8 +49,25 @@ impl Made {
     fn items(&self) -> Vec<Made> {
         match self {
             Made::Results(all) => all.iter().map(|v| v.map_or(Made::Absent, Made::Value)).collect(),
-            Made::Tuple(all) => all.clone(),
+            Made::Tuple(all) => all.to_vec(),
             one => vec![one.clone()],
+        }
+    }
+
+    fn len(&self) -> usize {
+        match self {
+            Made::Results(all) => all.len(),
+            Made::Tuple(all) => all.len(),
+            _ => 1,
+        }
+    }
+
+    /// One of [`Made::items`], without the others.
+    fn item(&self, k: usize) -> Option<Made> {
+        match self {
+            Made::Results(all) => all.get(k).map(|v| v.map_or(Made::Absent, Made::Value)),
+            Made::Tuple(all) => all.get(k).cloned(),
+            one => (k == 0).then(|| one.clone()),
         }
     }
 }
@@ -167,7 +185,7 @@ impl<'a> Builder<'a> {
                 };
                 self.locals[*k].get(inst).cloned().ok_or(Refusal::Undefined)?
             }
-            Target::Locals(k) => Made::Tuple(self.locals[*k].clone()),
+            Target::Locals(k) => Made::Tuple(self.locals[*k].as_slice().into()),
             Target::Instances(value, s) => {
                 let mut all = Vec::new();
                 for inst in 0..self.found.counts[*s] {
@@ -176,7 +194,7 @@ impl<'a> Builder<'a> {
                     let value = context.value(value, &mut env).map_err(|Undefined| Refusal::Undefined)?;
                     all.push(value.map_or(Made::Absent, Made::Value));
                 }
-                Made::Tuple(all)
+                Made::Tuple(all.into())
             }
             Target::Constant(value, ty) => {
                 let value = self.eval(value, env)?;
@@ -190,21 +208,20 @@ impl<'a> Builder<'a> {
                 Made::Tuple(parts.iter().map(|p| self.make(p, env)).collect::<Result<_, _>>()?)
             }
             Target::Item(inner, index) => {
-                let items = self.make(inner, env)?.items();
+                let all = self.make(inner, env)?;
                 let k = self.eval(index, env)?.int().ok_or(Refusal::Undefined)?;
-                let k = if k < 0 { k + items.len() as i64 } else { k };
-                usize::try_from(k).ok().and_then(|k| items.get(k).cloned()).ok_or(Refusal::Undefined)?
+                let k = if k < 0 { k + all.len() as i64 } else { k };
+                usize::try_from(k).ok().and_then(|k| all.item(k)).ok_or(Refusal::Undefined)?
             }
             Target::Spread(inner) => {
                 // All results of a matched call that stays, or of a new one.
                 if let Target::Matched(v) = &**inner {
                     let value = self.context().value(v, env).ok().flatten().ok_or(Refusal::Undefined)?;
                     let (node, _) = self.model.graph.producer(value).ok_or(Refusal::Undefined)?;
-                    return Ok(Made::Tuple(
-                        Made::Results(self.model.graph.node(node).outputs().to_vec()).items(),
-                    ));
+                    let results = Made::Results(self.model.graph.node(node).outputs().into());
+                    return Ok(Made::Tuple(results.items().into()));
                 }
-                Made::Tuple(self.make(inner, env)?.items())
+                Made::Tuple(self.make(inner, env)?.items().into())
             }
             Target::If(condition, yes, no) => {
                 let truth = self.eval(condition, env)?.truth().map_err(|Undefined| Refusal::Undefined)?;
@@ -242,7 +259,7 @@ impl<'a> Builder<'a> {
             }
             match self.make(arg, env)? {
                 Made::Tuple(parts) => {
-                    for part in parts {
+                    for part in parts.iter() {
                         inputs.push(part.value()?);
                     }
                 }
@@ -283,7 +300,7 @@ impl<'a> Builder<'a> {
         if graph::infer_node(&mut self.model.graph, opset, id).is_err() {
             return Err(Refusal::Invalid);
         }
-        Ok(Made::Results(outputs))
+        Ok(Made::Results(outputs.into()))
     }
 
     fn attributes(

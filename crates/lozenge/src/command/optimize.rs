@@ -15,7 +15,7 @@ use serde_json::json;
 
 use crate::cli::Optimize;
 use crate::failure::{Failure, FailureKind};
-use crate::files::{read_source, write_whole};
+use crate::files::{read_source, write_pieces, write_whole};
 use crate::pipeline::{self, graph::at};
 use crate::random::Random;
 use crate::{report, rules};
@@ -49,8 +49,8 @@ pub fn run(arguments: &Optimize, as_json: bool) -> Result<(), Failure> {
     }
     times.rules = started.elapsed().as_secs_f64();
     let clock = Instant::now();
-    let original = open(&arguments.model)?;
-    let mut model = original.clone();
+    let mut model = open(&arguments.model)?;
+    let original = (arguments.check > 0).then(|| model.clone());
     if let Err(problem) = graph::infer(&mut model) {
         return Err(at(&arguments.model, problem));
     }
@@ -91,16 +91,16 @@ pub fn run(arguments: &Optimize, as_json: bool) -> Result<(), Failure> {
         bar.finish_and_clear();
     }
     model.graph.sort().map_err(|_| Failure::refused("R0302", "the graph has a cycle, so it has no order"))?;
-    let checked = match arguments.check {
-        0 => None,
-        n => Some(compare(&original, &model, n, arguments.seed)?),
+    let checked = match &original {
+        None => None,
+        Some(original) => Some(compare(original, &model, arguments.check, arguments.seed)?),
     };
     if let Some(path) = &arguments.trace {
         write_whole(path, total.trace.to_text().as_bytes())?;
     }
     let clock = Instant::now();
     if let Some(path) = &arguments.output {
-        write_whole(path, &graph::onnx::write(&model))?;
+        write_pieces(path, &graph::onnx::write_pieces(&model))?;
     }
     times.write = clock.elapsed().as_secs_f64();
     times.total = started.elapsed().as_secs_f64();
