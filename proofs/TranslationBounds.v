@@ -1,0 +1,434 @@
+(* No translated program reads or writes outside an array: for every well-typed program, all sizes, 0 among them, in both modes, in any order of
+   parallel iterations. *)
+From Coq Require Import Arith List Lia Bool Permutation.
+From Lozenge Require Import Paths Phrases Translation Represent TranslationCorrect.
+Import ListNotations.
+
+Section Bounds.
+Context {K : Scalars}.
+
+Definition safeA {G t} (e : exp G t) (A : tyA G) := forall r g n W D s io a,
+  wbelow n W -> envok n W D s io r g -> accok n W D io a t -> safe D (A r n a) io s.
+Definition safeC {G t} (e : exp G t) (C : tyC G) := forall r g n W D s io k,
+  wbelow n W -> envok n W D s io r g ->
+  (forall n1 x s1 D1, n <= n1 -> same n s s1 -> agrees n D D1 -> rep n1 W D1 s1 io x t (ev_exp e g) -> safe D1 (k n1 x) io s1) ->
+  safe D (C r n k) io s.
+
+(* ---------- loops ---------- *)
+Lemma along_inv (P : nat -> store -> Prop) (R : nat -> store -> store -> Prop) (Q : store -> Prop) is :
+  (forall i s, In i is -> Q s -> P i s) -> (forall i s s', In i is -> Q s -> R i s s' -> Q s') -> forall s, Q s -> along P R is s.
+Proof. induction is as [|i is IH]; cbn; auto. intros HP HR s Hs. split; auto. intros s1 H1. apply IH; eauto. Qed.
+Lemma along_turns (P : nat -> store -> Prop) (R : nat -> store -> store -> Prop) (Q : nat -> store -> Prop) N :
+  (forall i s, i < N -> Q i s -> P i s) -> (forall i s s', i < N -> Q i s -> R i s s' -> Q (S i) s') -> forall m k s, k + m = N -> Q k s -> along P R (seq k m) s.
+Proof. intros HP HR. induction m as [|m IH]; cbn; auto. intros k s E Hs. split; [apply HP; auto; lia|]. intros s1 H1. apply IH; [lia|]. eapply HR; eauto. lia. Qed.
+Lemma loop_safe n W D io a N d (v : nat -> den d) s0 c par : accok n W D io a (ary N d) ->
+  (forall i s, i < N -> sagree n W s0 s -> safe D c (upd io n i) s) ->
+  (forall i s s', i < N -> sagree n W s0 s -> exec c (upd io n i) s s' -> wrote (S n) (upd io n i) (AAt a n) d (v i) s s') ->
+  safe D (For par n N c) io s0.
+Proof.
+  intros Ha HS HR is Ho. destruct (order_in _ _ _ Ho) as [_ Hin]. apply along_inv with (Q := sagree n W s0); auto using sagree_refl.
+  - intros i s Hi. apply HS. now apply Hin.
+  - intros i s s' Hi Hs E. apply Hin in Hi.
+    apply (loop_map n W D io a N d v s0 (fun i => exec c (upd io n i)) Ha HR [i] s s'); auto.
+    + constructor; auto. constructor.
+    + intros j [<-|[]]. auto.
+    + cbn. eauto.
+Qed.
+Lemma copy_safe d : forall n W D s io a x v, rep n W D s io x d v -> accok n W D io a d -> safe D (copy d n a x) io s.
+Proof.
+  assert (FL : forall d n W D s io a x v, flat d = true -> rep n W D s io x d v -> accok n W D io a d -> safe D (Assign a x) io s).
+  { intros d0 n W D s io a x v Hf Hx Ha. split; [apply (ao_leaf _ _ _ _ _ _ Ha); now apply flat_leaf|]. apply (rep_now _ _ _ _ _ _ _ _ Hx). now apply flat_leaf. }
+  induction d as [|m|N d IH|d1 IH1 d2 IH2]; intros n W D s io a x v Hx Ha; cbn [copy].
+  - eapply (FL num); eauto.
+  - eapply (FL (idx m)); eauto.
+  - apply (loop_safe n W D io a N d v s); auto.
+    + intros i s1 Hi Hs. apply (IH (S n) W D s1 (upd io n i) (AAt a n) (IAt x (ILoop n)) (v i)); [|eapply accok_idx; eauto].
+      apply (rep_elem n W D s io x N d v i Hi Hx s1 D Hs (agrees_refl _ _)).
+    + intros i s1 s2 Hi Hs E. apply (copy_ok d (S n) W D s1 s2 (upd io n i) (AAt a n) (IAt x (ILoop n)) (v i)); [|eapply accok_idx; eauto|exact E].
+      apply (rep_elem n W D s io x N d v i Hi Hx s1 D Hs (agrees_refl _ _)).
+  - assert (H1 : rep n W D s io (IView (VFst d1 d2) x) d1 (fst v)) by (apply (rep_view _ _ _ _ _ (VFst d1 d2)); auto).
+    assert (H2 : rep n W D s io (IView (VSnd d1 d2) x) d2 (snd v)) by (apply (rep_view _ _ _ _ _ (VSnd d1 d2)); auto).
+    split; [eapply IH1; eauto; apply (accok_put _ _ _ _ _ (BPair d1 d2) false Ha)|]. intros s1 E.
+    eapply IH2; [|apply (accok_put _ _ _ _ _ (BPair d1 d2) true Ha)].
+    eapply rep_mono; [exact H2| | | | |]; auto using @agrees_refl.
+    apply (wrote_put_sagree n W D io a (BPair d1 d2) false (fst v) s s1 Ha).
+    apply (copy_ok d1 n W D s s1 io _ _ (fst v) H1 (accok_put _ _ _ _ _ (BPair d1 d2) false Ha) E).
+Qed.
+
+(* ---------- compositions ---------- *)
+Lemma fin_safe {G t} (e : exp G t) C : safeC e C -> safeA e (fun r n a => C r n (fun n x => copy t n a x)).
+Proof.
+  intros HC r g n W D s io a HW Hr Ha. apply (HC r g n W D s io _ HW Hr). intros n1 x s1 D1 Hn Hs HD Hx.
+  eapply copy_safe; eauto. eapply accok_mono; eauto using @agrees_refl.
+Qed.
+Lemma now_safe {G t} (e : exp G t) x : (forall r g n W D s io, envok n W D s io r g -> rep n W D s io (x r n) t (ev_exp e g)) -> safeC e (fun r n k => k n (x r n)).
+Proof. intros H r g n W D s io k HW Hr Hk. apply Hk; auto using @agrees_refl. intros l q Hl; auto. Qed.
+Lemma C1_safe {G t d} (e : exp G t) (e' : exp G d) C (op : iexp -> iexp) (vop : den t -> den d) : safeC e C ->
+  (forall n W D s io x v, rep n W D s io x t v -> rep n W D s io (op x) d (vop v)) -> (forall g, ev_exp e' g = vop (ev_exp e g)) ->
+  safeC e' (fun r n k => C r n (fun n x => k n (op x))).
+Proof.
+  intros HC Hop Hv r g n W D s io k HW Hr Hk. apply (HC r g n W D s io _ HW Hr). intros n1 x s1 D1 Hn Hs HD Hx.
+  apply Hk; auto. rewrite Hv. auto.
+Qed.
+Lemma C2_safe {G t1 t2 d} (e1 : exp G t1) (e2 : exp G t2) (e' : exp G d) C1 C2 (op : iexp -> iexp -> iexp) (vop : den t1 -> den t2 -> den d) :
+  safeC e1 C1 -> safeC e2 C2 ->
+  (forall n W D s io x y v w, rep n W D s io x t1 v -> rep n W D s io y t2 w -> rep n W D s io (op x y) d (vop v w)) ->
+  (forall g, ev_exp e' g = vop (ev_exp e1 g) (ev_exp e2 g)) ->
+  safeC e' (fun r n k => C1 r n (fun n x => C2 r n (fun n y => k n (op x y)))).
+Proof.
+  intros HC1 HC2 Hop Hv r g n W D s io k HW Hr Hk. apply (HC1 r g n W D s io _ HW Hr). intros n1 x s1 D1 Hn Hs HD Hx.
+  assert (Hr1 : envok n1 W D1 s1 io r g) by (eapply envok_mono; eauto using same_sagree, @agrees_refl).
+  apply (HC2 r g n1 W D1 s1 io _ (wbelow_le _ _ _ HW Hn) Hr1). intros n2 y s2 D2 Hn2 Hs2 HD2 Hy.
+  apply Hk; [lia|eapply same_trans; eauto|eapply agrees_trans; eauto|].
+  rewrite Hv. apply Hop; auto. eapply rep_mono; eauto using same_sagree, @agrees_refl.
+Qed.
+Lemma mem_safe {G t} (e : exp G t) A : specA e A -> safeA e A -> safeC e (store_first t A).
+Proof.
+  intros HA HS r g n W D s io k HW Hr Hk j.
+  assert (Hr1 : envok (S n) (only n) (upd D n t) (upd s n j) io r g).
+  { eapply envok_mono; eauto using @agrees_refl, @agrees_upd. apply same_sagree. now apply same_upd. unfold only; intros; lia. }
+  assert (Ha : accok (S n) (only n) (upd D n t) io (AVar n) t). { apply accok_var; [lia|apply upd_same|right; reflexivity]. }
+  split; [eapply HS; eauto using wbelow_only|]. intros s1 E.
+  assert (P := HA r g (S n) (only n) (upd D n t) _ _ io (AVar n) (wbelow_only _ _ (le_n _)) Hr1 Ha E).
+  apply Hk; auto using @agrees_upd.
+  - eapply same_trans; [apply same_upd with (n := n); reflexivity|reflexivity|]. eapply wrote_below; eauto.
+  - eapply rep_var; eauto using upd_same.
+    + intros p C. apply HW in C. lia.
+    + apply ev_ok. intros u x. apply (envok_ok _ _ _ _ _ _ _ Hr).
+Qed.
+
+(* ---------- accumulators ---------- *)
+Definition bodysafe n W (D : nat -> data) s io t N (body : nat -> iacc -> comm) := forall i b, i < N -> ok t b ->
+  forall s0 D0, sagree n W s s0 -> agrees n D D0 -> D0 n = t -> (forall p, leaf t p -> s0 n p = sel t b p) ->
+  forall k W1 D1 a s1, S (S n) <= k -> wbelow k W1 -> (forall p, ~ W1 n p) -> (forall l p, l < S (S n) -> ~ W1 l p) -> agrees (S (S n)) D0 D1 -> same (S (S n)) s0 s1 ->
+    accok k W1 D1 (upd io (S n) i) a t -> safe D1 (body k a) (upd io (S n) i) s1.
+Lemma update_safe t n W D s io N body F i b s0 D0 : bodyok n W D s io t N body F -> bodysafe n W D s io t N body -> i < N -> ok t b ->
+  sagree n W s s0 -> agrees n D D0 -> D0 n = t -> (forall p, leaf t p -> s0 n p = sel t b p) ->
+  safe D0 (update t n (S (S n)) body) (upd io (S n) i) s0.
+Proof.
+  intros HB HS Hi Hb Hs HD HDn Hacc. destruct (HB i b Hi Hb) as [OK B]. set (m := S (S n)). unfold update. destruct (flat t) eqn:Hf.
+  - apply (HS i b Hi Hb s0 D0 Hs HD HDn Hacc m (fun _ _ => False) D0 (AVar n) s0); auto using @agrees_refl.
+    + intros l p [].
+    + intros l q; auto.
+    + apply accok_var; auto. unfold m. lia.
+  - intros j.
+    assert (Ha : accok (S m) (only m) (upd D0 m t) (upd io (S n) i) (AVar m) t) by (apply accok_var; [lia|apply upd_same|right; reflexivity]).
+    assert (N1 : forall p, ~ only m n p) by (unfold only, m; intros p E; lia).
+    assert (N2 : forall l p, l < m -> ~ only m l p) by (unfold only; intros l p Hl E; lia).
+    split.
+    + apply (HS i b Hi Hb s0 D0 Hs HD HDn Hacc (S m) (only m) (upd D0 m t)); auto using wbelow_only, @agrees_upd, same_upd.
+    + intros s1 E.
+      assert (P : wrote (S m) (upd io (S n) i) (AVar m) t (F i b) (upd s0 m j) s1).
+      { apply (B s0 D0 Hs HD HDn Hacc (S m) (only m) (upd D0 m t)); auto using wbelow_only. now apply agrees_upd. now apply same_upd. }
+      apply (copy_safe t (S m) (only n) (upd D0 m t) s1 (upd io (S n) i) (AVar n) (IVar m) (F i b)).
+      * eapply rep_var; eauto using upd_same. unfold only, m. intros p C. lia.
+      * apply accok_var; [unfold m; lia|rewrite upd_other by (unfold m; lia); auto|right; reflexivity].
+Qed.
+(* One update more. *)
+Lemma update_step t n W D s io N body F i b s0 s1 D0 : bodyok n W D s io t N body F -> i < N -> ok t b ->
+  sagree n W s s0 -> agrees n D D0 -> D0 n = t -> (forall p, leaf t p -> s0 n p = sel t b p) ->
+  exec (update t n (S (S n)) body) (upd io (S n) i) s0 s1 ->
+  ok t (F i b) /\ (forall p, leaf t p -> s1 n p = sel t (F i b) p) /\ (forall l q, l < S (S n) -> l <> n -> s1 l q = s0 l q).
+Proof.
+  intros HB Hi Hb Hs HD HDn Hacc E. destruct (HB i b Hi Hb) as [OK B]. split; auto.
+  apply (update_ok t n (S (S n)) (upd io (S n) i) D0 s0 (F i b) body ltac:(lia) HDn OK); [|exact E]. apply (B s0 D0); auto.
+Qed.
+Lemma reduceI_safe t N n W D s io init body k v0 F :
+  (forall p, ~ W n p) -> ok t v0 ->
+  (forall s1, same n s s1 -> safe (upd D n t) (init (S n) (AVar n)) io s1) ->
+  (forall s1 s2, same n s s1 -> exec (init (S n) (AVar n)) io s1 s2 -> wrote (S n) io (AVar n) t v0 s1 s2) ->
+  bodyok n W D s io t N body F -> bodysafe n W D s io t N body ->
+  (forall s1, same n s s1 -> rep (S n) W (upd D n t) s1 io (IVar n) t (steps N F v0) -> safe (upd D n t) (k (S n)) io s1) ->
+  safe D (reduceI t N n init body k) io s.
+Proof.
+  intros HW Hv0 HI Hinit HB HS Hk j. split; [apply HI; now apply same_upd|]. intros s1 E1.
+  assert (P := Hinit _ _ (same_upd n s n j (le_n n)) E1).
+  set (Q := fun M s2 => same n s s2 /\ ok t (steps M F v0) /\ forall p, leaf t p -> s2 n p = sel t (steps M F v0) p).
+  assert (Q0 : Q 0 s1). { split; [|split; [exact Hv0|apply P]]. eapply same_trans; [apply same_upd with (n := n); reflexivity|reflexivity|]. eapply wrote_below; eauto. }
+  assert (QS : forall i s2 s3, i < N -> Q i s2 -> exec (update t n (S (S n)) body) (upd io (S n) i) s2 s3 -> Q (S i) s3).
+  { intros i s2 s3 Hi (Q1 & Q2 & Q3) E.
+    destruct (update_step t n W D s io N body F i _ s2 s3 (upd D n t) HB Hi Q2 (same_sagree _ _ _ _ Q1) (agrees_upd _ _ _ _ (le_n n)) (upd_same _ _ _) Q3 E) as (U0 & U1 & U2).
+    split; [|split; auto]. intros l q Hl. rewrite U2 by lia. auto. }
+  split.
+  - intros is ->. apply along_turns with (Q := Q) (N := N); auto.
+    intros i s2 Hi (Q1 & Q2 & Q3). eapply update_safe; eauto using same_sagree, upd_same. now apply agrees_upd.
+  - intros s2 (is & -> & E2).
+    assert (L : forall m k s2 s3, k + m = N -> Q k s2 -> iterR (fun i => exec (update t n (S (S n)) body) (upd io (S n) i)) (seq k m) s2 s3 -> Q N s3).
+    { induction m as [|m IH]; cbn; intros k0 s3 s4 E Hq.
+      - intros ->. replace N with k0 by lia. auto.
+      - intros (s5 & H1 & H2). apply (IH (S k0) s5 s4); auto; [lia|]. eapply QS; eauto. lia. }
+    destruct (L N 0 s1 s2 eq_refl Q0 E2) as (L1 & L2 & L3). apply Hk; auto. split; auto.
+    intros s7 io7 D7 G1 G2 G3 p Hp. cbn. rewrite G1, G3 by auto. split; auto. now rewrite upd_same.
+Qed.
+Lemma scanI_safe t N n W D s io init body a v0 F :
+  wbelow n W -> ok t v0 -> accok n W D io a (ary N t) ->
+  (forall s1, same n s s1 -> safe (upd D n t) (init (S n) (AVar n)) io s1) ->
+  (forall s1 s2, same n s s1 -> exec (init (S n) (AVar n)) io s1 s2 -> wrote (S n) io (AVar n) t v0 s1 s2) ->
+  bodyok n W D s io t N body F -> bodysafe n W D s io t N body ->
+  safe D (scanI t N n init body a) io s.
+Proof.
+  intros HW Hv0 Ha HI Hinit HB HS j. split; [apply HI; now apply same_upd|]. intros s1 E1.
+  assert (P := Hinit _ _ (same_upd n s n j (le_n n)) E1).
+  assert (Hin : forall p, leaf (ary N t) p -> W (fst (loc io a p)) (snd (loc io a p))).
+  { destruct (ao_in _ _ _ _ _ _ Ha) as [C|C]; [discriminate|exact C]. }
+  assert (HWn : forall p, ~ W n p). { intros p C. apply HW in C. lia. }
+  set (Q := fun M s2 => sagree n W s s2 /\ ok t (steps M F v0) /\ forall p, leaf t p -> s2 n p = sel t (steps M F v0) p).
+  assert (A2 : forall i, i < N -> accok (S (S n)) W (upd D n t) (upd io (S n) i) (AAt a (S n)) t).
+  { intros i Hi. apply accok_idx with (N := N); [lia|]. eapply accok_mono; eauto using @agrees_refl, @agrees_upd. }
+  assert (R2 : forall i s2, Q i s2 -> i <= N -> forall v, ok t v -> (forall p, leaf t p -> s2 n p = sel t v p) ->
+    rep (S (S n)) W (upd D n t) s2 (upd io (S n) (pred i)) (IVar n) t v).
+  { intros i s2 _ _ v Hv Hacc. split; auto. intros s7 io7 D7 G1 G2 G3 p Hp. cbn. rewrite G1, G3 by auto. split; auto. now rewrite upd_same. }
+  intros is ->. apply along_turns with (Q := Q) (N := N); auto.
+  - intros i s2 Hi (Q1 & Q2 & Q3). split.
+    + eapply update_safe; eauto using upd_same. now apply agrees_upd.
+    + intros s3 E.
+      destruct (update_step t n W D s io N body F i _ s2 s3 (upd D n t) HB Hi Q2 Q1 (agrees_upd _ _ _ _ (le_n n)) (upd_same _ _ _) Q3 E) as (U0 & U1 & U2).
+      apply (copy_safe t (S (S n)) W (upd D n t) s3 (upd io (S n) i) (AAt a (S n)) (IVar n) (F i (steps i F v0))); [|auto].
+      apply (R2 (S i) s3); auto. split; [|split; auto]. intros l q Hl Hq. rewrite U2 by lia. auto.
+  - intros i s2 s3 Hi (Q1 & Q2 & Q3) (s4 & E & E2).
+    destruct (update_step t n W D s io N body F i _ s2 s4 (upd D n t) HB Hi Q2 Q1 (agrees_upd _ _ _ _ (le_n n)) (upd_same _ _ _) Q3 E) as (U0 & U1 & U2).
+    assert (Q4 : Q (S i) s4). { split; [|split; auto]. intros l q Hl Hq. rewrite U2 by lia. auto. }
+    destruct (copy_ok t (S (S n)) W (upd D n t) s4 s3 (upd io (S n) i) (AAt a (S n)) (IVar n) (F i (steps i F v0)) (R2 (S i) s4 Q4 Hi _ U0 U1) (A2 i Hi) E2) as [_ P3].
+    assert (Hreg : forall l q, inreg (upd io (S n) i) (AAt a (S n)) t l q -> W l q /\ l < n).
+    { intros l q (p & Hp & El). cbn in El. rewrite upd_same in El.
+      rewrite (ao_stable _ _ _ _ _ _ Ha) in El by (try (split; auto); apply agrees_upd; lia).
+      assert (C := Hin (Ix i :: p) (conj Hi Hp)). rewrite El in C. split; auto. apply (HW _ _ C). }
+    split; [|split; auto].
+    + intros l q Hl Hq. rewrite P3; [apply Q4; auto|lia|]. intros C. apply Hreg in C. tauto.
+    + intros p Hp. rewrite P3; [apply U1; auto|lia|]. intros C. apply Hreg in C. lia.
+  - split; [|split; [exact Hv0|apply P]]. apply same_sagree. eapply same_trans; [apply same_upd with (n := n); reflexivity|reflexivity|]. eapply wrote_below; eauto.
+Qed.
+
+Lemma body_red_safe {G t u} (f : exp (t :: u :: G) t) A N n W D s io (r : renv G) g x (ve : den (ary N u)) : safeA f A ->
+  envok n W D s io r g -> rep n W D s io x (ary N u) ve ->
+  bodysafe n W D s io t N (A (bindE (IVar n) (bindE (IAt x (ILoop (S n))) r))).
+Proof.
+  intros IA Hr Hx i b Hi Hb s0 D0 Hs HD HDn Hacc k W1 D1 a s1 Hk HW1 Hn Hlow HD1 Hs1 Ha.
+  assert (Hs' : sagree n W s s1). { intros l q Hl Hq. rewrite Hs1 by lia. auto. }
+  assert (HD' : agrees n D D1). { eapply agrees_trans; [exact HD| |exact HD1]. lia. }
+  assert (HW' : forall l p, l < n -> W1 l p -> W l p). { intros l p Hl C. exfalso. apply (Hlow l p); auto. }
+  apply (IA (bindE (IVar n) (bindE (IAt x (ILoop (S n))) r)) (consE b (consE (ve i) g)) k W1 D1 s1 (upd io (S n) i) a); auto.
+  apply envok_cons; [|apply envok_cons].
+  - split; auto. intros s3 io3 D3 G1 G2 G3 p Hp. cbn. rewrite G1, G3 by (auto; lia). rewrite Hs1, HD1, HDn by lia. auto.
+  - apply rep_at with (m := N).
+    + eapply rep_mono; eauto; [lia|]. apply agrees_upd. lia.
+    + eapply rep_mono; [apply (rep_loop (S n) W1 D1 s1 io N i Hi)| | | | |]; eauto using sagree_refl, @agrees_refl.
+  - eapply envok_mono; eauto; [lia|]. apply agrees_upd. lia.
+Qed.
+Lemma body_iter_safe {G t} (f : exp (t :: G) t) A N n W D s io (r : renv G) g : safeA f A -> envok n W D s io r g ->
+  bodysafe n W D s io t N (A (bindE (IVar n) r)).
+Proof.
+  intros IA Hr i b Hi Hb s0 D0 Hs HD HDn Hacc k W1 D1 a s1 Hk HW1 Hn Hlow HD1 Hs1 Ha.
+  apply (IA (bindE (IVar n) r) (consE b g) k W1 D1 s1 (upd io (S n) i) a); auto.
+  apply envok_cons.
+  - split; auto. intros s3 io3 D3 G1 G2 G3 p Hp. cbn. rewrite G1, G3 by (auto; lia). rewrite Hs1, HD1, HDn by lia. auto.
+  - eapply envok_mono; eauto; [lia| | | |].
+    + intros l q Hl Hq. rewrite Hs1 by lia. auto.
+    + apply agrees_upd. lia.
+    + eapply agrees_trans; [exact HD| |exact HD1]. lia.
+    + intros l p Hl C. exfalso. apply (Hlow l p); auto.
+Qed.
+Lemma init_safe {G t} (i : exp G t) A n W D s io (r : renv G) g : safeA i A -> envok n W D s io r g ->
+  forall s1, same n s s1 -> safe (upd D n t) (A r (S n) (AVar n)) io s1.
+Proof.
+  intros IA Hr s1 Hs. apply (IA r g (S n) (only n) (upd D n t) s1 io (AVar n)); auto using wbelow_only.
+  - eapply envok_mono; eauto using @agrees_refl, @agrees_upd, same_sagree. unfold only. intros; lia.
+  - apply accok_var; [lia|apply upd_same|right; reflexivity].
+Qed.
+Lemma init_copy_safe t y (v : den t) n W D s io : rep n W D s io y t v ->
+  forall s1, same n s s1 -> safe (upd D n t) (copy t (S n) (AVar n) y) io s1.
+Proof.
+  intros Hy s1 Hs. apply (copy_safe t (S n) (only n) (upd D n t) s1 io (AVar n) y v); auto.
+  - eapply rep_mono; eauto using @agrees_refl, @agrees_upd, same_sagree. unfold only. intros; lia.
+  - apply accok_var; [lia|apply upd_same|right; reflexivity].
+Qed.
+
+Variable fuse : bool.
+Notation tr := (tr fuse).
+Lemma red_tail_safe {G t} (i : exp G t) N r g n W D s io k (body : nat -> nat -> iacc -> comm) F :
+  safeA i (fst (tr i)) -> safeC i (snd (tr i)) -> wbelow n W -> envok n W D s io r g ->
+  (forall n2 s2 D2, n <= n2 -> same n s s2 -> agrees n D D2 -> bodyok n2 W D2 s2 io t N (body n2) F /\ bodysafe n2 W D2 s2 io t N (body n2)) ->
+  (forall n1 x s1 D1, n <= n1 -> same n s s1 -> agrees n D D1 -> rep n1 W D1 s1 io x t (steps N F (ev_exp i g)) -> safe D1 (k n1 x) io s1) ->
+  safe D (if fuse then reduceI t N n (fst (tr i) r) (body n) (fun n' => k n' (IVar n))
+          else snd (tr i) r n (fun n y => reduceI t N n (fun n a => copy t n a y) (body n) (fun n' => k n' (IVar n)))) io s.
+Proof.
+  intros IA IC HW Hr HB Hk.
+  assert (HN : forall m, n <= m -> forall p, ~ W m p). { intros m Hm p C. apply HW in C. lia. }
+  assert (HO : ok t (ev_exp i g)). { apply ev_ok. intros v y. apply (envok_ok _ _ _ _ _ _ _ Hr). }
+  destruct (tr_correct fuse _ _ i) as [CA _].
+  destruct fuse.
+  - destruct (HB n s D (le_n n) (fun l q Hl => eq_refl) (agrees_refl _ _)) as [B1 B2].
+    apply (reduceI_safe t N n W D s io _ (body n) (fun n' => k n' (IVar n)) (ev_exp i g) F); auto.
+    + eapply init_safe; eauto.
+    + eapply init_ok; eauto.
+    + intros s1 Hs Hx. apply Hk; auto. now apply agrees_upd.
+  - apply (IC r g n W D s io _ HW Hr). intros n1 y s1 D1 Hn Hs HD Hy. destruct (HB n1 s1 D1 Hn Hs HD) as [B1 B2].
+    apply (reduceI_safe t N n1 W D1 s1 io _ (body n1) (fun n' => k n' (IVar n1)) (ev_exp i g) F); auto.
+    + eapply init_copy_safe; eauto.
+    + eapply init_copy_ok; eauto.
+    + intros s2 Hs2 Hx. apply Hk; auto; [eapply same_trans; eauto|]. eapply agrees_trans; eauto. now apply agrees_upd.
+Qed.
+
+(* ---------- every well-typed program ---------- *)
+Theorem tr_safe : forall G t (e : exp G t), safeA e (fst (tr e)) /\ safeC e (snd (tr e)).
+Proof.
+  induction e as [G t x|G v|G m i Hi|G o e [_ IC]|G o e1 [_ IC1] e2 [_ IC2]|G m e [_ IC]|G m m' f Hf e [_ IC]|G d t v e [IA IC]
+    |G d1 d2 t j e1 [IA1 IC1] e2 [IA2 IC2]|G N t e [_ IC] i [_ ICi]|G N m t is [_ ICi] e [_ IC]|G m
+    |G N s t par f [IAf _] e [_ IC]|G t N par f [IAf _]|G N s t f [IAf _] i [IAi ICi] e [_ IC]|G N s t f [IAf _] i [IAi ICi] e [_ IC]
+    |G t N f [IAf _] i [IAi ICi]|G t c [_ ICc] e1 [IA1 IC1] e2 [IA2 IC2]|G s t e1 [_ IC1] e2 [IA2 IC2]|G t e [IA IC]|G d N t par v e [_ IC]].
+  - (* Var *)
+    assert (C : safeC (Var x) (fun r n k => k n (r t x))). { apply (now_safe (Var x) (fun r n => r t x)). intros r g n W D s io Hr. apply Hr. }
+    split; [exact (fin_safe (Var x) _ C)|exact C].
+  - (* Lit *)
+    assert (C : safeC (Lit v) (fun (r : renv G) n k => k n (ILit v))). { apply (now_safe (Lit v) (fun _ _ => ILit v)). intros. apply rep_lit. }
+    split; [exact (fin_safe (Lit v) _ C)|exact C].
+  - (* Nat *)
+    assert (C : safeC (Nat i Hi) (fun (r : renv G) n k => k n (INat i))). { apply (now_safe (Nat i Hi) (fun _ _ => INat i)). intros. now apply rep_nat. }
+    split; [exact (fin_safe (Nat i Hi) _ C)|exact C].
+  - (* Op1 *)
+    assert (C := C1_safe e (Op1 o e) _ (IOp1 o) (op1 o) IC (fun n W D s io x v H => rep_op1 n W D s io o x v H) (fun g => eq_refl)).
+    split; [exact (fin_safe (Op1 o e) _ C)|exact C].
+  - (* Op2 *)
+    assert (C := C2_safe e1 e2 (Op2 o e1 e2) _ _ (IOp2 o) (op2 o) IC1 IC2 (fun n W D s io x y v w H => rep_op2 n W D s io o x y v w H) (fun g => eq_refl)).
+    split; [exact (fin_safe (Op2 o e1 e2) _ C)|exact C].
+  - (* Value *)
+    assert (C := C1_safe e (Value e) _ (fun x => x) (of_nat : den (idx m) -> den num) IC (fun n W D s io x v H => rep_value n W D s io m x v H) (fun g => eq_refl)).
+    split; [exact (fin_safe (Value e) _ C)|exact C].
+  - (* Move *)
+    assert (C := C1_safe e (Move f Hf e) _ (IMove f) (f : den (idx m) -> den (idx m')) IC (fun n W D s io x v H => rep_move n W D s io f m m' x v Hf H) (fun g => eq_refl)).
+    split; [exact (fin_safe (Move f Hf e) _ C)|exact C].
+  - (* View *)
+    assert (C := C1_safe e (View v e) _ (IView v) (vsem v) IC (fun n W D s io x y H => rep_view n W D s io v x y H) (fun g => eq_refl)).
+    split; [|exact C]. cbn [Translation.tr fst]. destruct (writable v) eqn:Hv; [|exact (fin_safe (View v e) _ C)].
+    intros r g n W D s io a HW Hr Ha. apply (IA r g n W D s io (AView v a)); auto. apply accok_out; auto.
+  - (* Both *)
+    assert (C := C2_safe e1 e2 (Both j e1 e2) _ _ (IBoth j) (bsem j) IC1 IC2 (fun n W D s io x y v w H => rep_both n W D s io j x y v w H) (fun g => eq_refl)).
+    split; [|exact C]. intros r g n W D s io a HW Hr Ha. cbn [Translation.tr fst]. destruct (fuse && is_zip j && (pure e1 && pure e2)) eqn:Hp.
+    + apply andb_prop in Hp as [_ Hp]. apply andb_prop in Hp as [P1 P2]. apply (copy_safe _ n W D s io a _ (bsem j (ev_exp e1 g) (ev_exp e2 g))); auto. apply rep_both; apply px_ok; auto.
+    + assert (A1 := accok_put _ _ _ _ _ j false Ha). assert (A2 := accok_put _ _ _ _ _ j true Ha).
+      split; [eapply IA1; eauto|]. intros s1 H1.
+      assert (W1 := proj1 (tr_correct fuse _ _ e1) r g n W D s s1 io _ HW Hr A1 H1).
+      assert (Hr1 : envok n W D s1 io r g) by (eapply envok_mono; eauto using @agrees_refl, (wrote_put_sagree n W D io a j false)).
+      eapply IA2; eauto.
+  - (* At *)
+    assert (C := C2_safe e i (At e i) _ _ IAt (fun (v : den (ary N t)) (i : den (idx N)) => v i) IC ICi (fun n W D s io x y v w H H' => rep_at n W D s io N x y t v w H H') (fun g => eq_refl)).
+    split; [exact (fin_safe (At e i) _ C)|exact C].
+  - (* Gather *)
+    assert (C := C2_safe is e (Gather is e) _ _ IGather (fun (j : den (ary m (idx N))) (v : den (ary N t)) => (fun i => v (j i)) : den (ary m t)) ICi IC
+      (fun n W D s io x y v w H H' => rep_gather n W D s io N m y x t w v H' H) (fun g => eq_refl)).
+    split; [exact (fin_safe (Gather is e) _ C)|exact C].
+  - (* Iota *)
+    assert (C : safeC (Iota m) (fun (r : renv G) n k => k n IIota)). { apply (now_safe (Iota m) (fun _ _ => IIota)). intros. apply rep_iota. }
+    split; [exact (fin_safe (Iota m) _ C)|exact C].
+  - (* Map *)
+    assert (A : safeA (Map par f e) (fst (tr (Map par f e)))).
+    { intros r g n W D s0 io a HW Hr Ha. apply (IC r g n W D s0 io _ HW Hr). intros n1 x s1 D1 Hn Hs HD Hx.
+      assert (Hr1 : envok n1 W D1 s1 io r g) by (eapply envok_mono; eauto using same_sagree, @agrees_refl).
+      assert (Ha1 : accok n1 W D1 io a (ary N t)) by (eapply accok_mono; eauto using @agrees_refl).
+      assert (HE : forall i s2, i < N -> sagree n1 W s1 s2 -> envok (S n1) W D1 s2 (upd io n1 i) (bindE (IAt x (ILoop n1)) r) (consE (ev_exp e g i) g)).
+      { intros i s2 Hi Hs2. eapply envok_loop; eauto using @agrees_refl. eapply rep_elem; eauto using @agrees_refl. }
+      assert (HW1 : wbelow (S n1) W) by (eapply wbelow_le; eauto).
+      apply (loop_safe n1 W D1 io a N t (fun i => ev_exp f (consE (ev_exp e g i) g)) s1); auto.
+      - intros i s2 Hi Hs2. eapply (IAf _ (consE (ev_exp e g i) g) (S n1) W D1); [exact HW1|apply HE; auto|eapply accok_idx; eauto].
+      - intros i s2 s3 Hi Hs2 H2. eapply (proj1 (tr_correct fuse _ _ f) _ (consE (ev_exp e g i) g) (S n1) W D1); [exact HW1|apply HE; auto|eapply accok_idx; eauto|exact H2]. }
+    split; [exact A|]. cbn [Translation.tr snd]. destruct (fuse && pure f) eqn:Hp; [|exact (mem_safe (Map par f e) _ (proj1 (tr_correct fuse _ _ (Map par f e))) A)].
+    apply andb_prop in Hp as [_ Hp]. intros r g n W D s0 io k HW Hr Hk.
+    apply (IC r g n W D s0 io _ HW Hr). intros n1 x s1 D1 Hn Hs HD Hx.
+    assert (Hr1 : envok n1 W D1 s1 io r g) by (eapply envok_mono; eauto using same_sagree, @agrees_refl).
+    apply Hk; auto. eapply rep_mono; [apply (map_view_ok f n1 W D1 s1 io r g x (ev_exp e g)); auto| | | | |]; eauto using sagree_refl, @agrees_refl.
+  - (* Gen *)
+    assert (A : safeA (Gen N par f) (fst (tr (Gen N par f)))).
+    { intros r g n W D s0 io a HW Hr Ha.
+      assert (HE : forall i s2, i < N -> sagree n W s0 s2 -> envok (S n) W D s2 (upd io n i) (bindE (ILoop n) r) (consE (F := den) (s := idx N) i g)).
+      { intros i s2 Hi Hs2. eapply (envok_loop (s := idx N)); eauto using @agrees_refl. now apply rep_loop. }
+      assert (HW1 : wbelow (S n) W) by (eapply wbelow_le; eauto).
+      apply (loop_safe n W D io a N t (fun i => ev_exp f (consE (F := den) (s := idx N) i g)) s0); auto.
+      - intros i s2 Hi Hs2. eapply (IAf _ (consE (F := den) (s := idx N) i g) (S n) W D); [exact HW1|apply HE; auto|eapply accok_idx; eauto].
+      - intros i s2 s3 Hi Hs2 H2. eapply (proj1 (tr_correct fuse _ _ f) _ (consE (F := den) (s := idx N) i g) (S n) W D); [exact HW1|apply HE; auto|eapply accok_idx; eauto|exact H2]. }
+    split; [exact A|]. cbn [Translation.tr snd]. destruct (pure f) eqn:Hp; [|exact (mem_safe (Gen N par f) _ (proj1 (tr_correct fuse _ _ (Gen N par f))) A)].
+    intros r g n W D s0 io k HW Hr Hk. apply Hk; auto using @agrees_refl. { intros l q Hl; auto. }
+    eapply rep_mono; [apply (gen_view_ok f n W D s0 io r g Hp Hr)| | | | |]; eauto using sagree_refl, @agrees_refl.
+  - (* Red *)
+    assert (C : safeC (Red f i e) (snd (tr (Red f i e)))).
+    { intros r g n W D s0 io k HW Hr Hk. apply (IC r g n W D s0 io _ HW Hr). intros n1 x s1 D1 Hn Hs HD Hx.
+      assert (Hr1 : envok n1 W D1 s1 io r g) by (eapply envok_mono; eauto using same_sagree, @agrees_refl).
+      apply (red_tail_safe i N r g n1 W D1 s1 io k (fun n => fst (tr f) (bindE (IVar n) (bindE (IAt x (ILoop (S n))) r)))
+        (fun k a => ev_exp f (consE a (consE (ev_exp e g k) g))) IAi ICi (wbelow_le _ _ _ HW Hn) Hr1).
+      - intros n2 s2 D2 Hn2 Hs2 HD2.
+        assert (Hr2 : envok n2 W D2 s2 io r g) by (eapply envok_mono; eauto using same_sagree, @agrees_refl).
+        assert (Hx2 : rep n2 W D2 s2 io x (ary N s) (ev_exp e g)) by (eapply rep_mono; eauto using same_sagree, @agrees_refl).
+        split; [apply body_red; auto; apply (tr_correct fuse _ _ f)|eapply body_red_safe; eauto].
+      - intros n2 y s2 D2 Hn2 Hs2 HD2 Hy. apply Hk; auto; [lia|eapply same_trans; eauto|eapply agrees_trans; eauto]. }
+    split; [exact (fin_safe (Red f i e) _ C)|exact C].
+  - (* Scan *)
+    assert (A : safeA (Scan f i e) (fst (tr (Scan f i e)))).
+    { intros r g n W D s0 io a HW Hr Ha. apply (IC r g n W D s0 io _ HW Hr). intros n1 x s1 D1 Hn Hs HD Hx.
+      assert (Hr1 : envok n1 W D1 s1 io r g) by (eapply envok_mono; eauto using same_sagree, @agrees_refl).
+      apply (scanI_safe t N n1 W D1 s1 io _ _ a (ev_exp i g) (fun k a => ev_exp f (consE a (consE (ev_exp e g k) g))) (wbelow_le _ _ _ HW Hn)).
+      - apply ev_ok. intros v y. apply (envok_ok _ _ _ _ _ _ _ Hr).
+      - eapply accok_mono; eauto using @agrees_refl.
+      - eapply init_safe; eauto.
+      - apply (init_ok i _ n1 W D1 s1 io r g (proj1 (tr_correct fuse _ _ i)) Hr1). intros p C. apply HW in C. lia.
+      - apply body_red; auto. apply (tr_correct fuse _ _ f).
+      - eapply body_red_safe; eauto. }
+    split; [exact A|exact (mem_safe (Scan f i e) _ (proj1 (tr_correct fuse _ _ (Scan f i e))) A)].
+  - (* Iter *)
+    assert (C : safeC (Iter N f i) (snd (tr (Iter N f i)))).
+    { intros r g n W D s0 io k HW Hr Hk.
+      apply (red_tail_safe i N r g n W D s0 io k (fun n => fst (tr f) (bindE (IVar n) r)) (fun _ a => ev_exp f (consE a g)) IAi ICi HW Hr); [|exact Hk].
+      intros n2 s2 D2 Hn2 Hs2 HD2. assert (Hr2 : envok n2 W D2 s2 io r g) by (eapply envok_mono; eauto using same_sagree, @agrees_refl).
+      split; [apply body_iter; auto; apply (tr_correct fuse _ _ f)|eapply body_iter_safe; eauto]. }
+    split; [exact (fin_safe (Iter N f i) _ C)|exact C].
+  - (* Select *)
+    assert (C : safeC (Select c e1 e2) (fun r n k => snd (tr c) r n (fun n x => snd (tr e1) r n (fun n y => snd (tr e2) r n (fun n z => k n (ISel x y z)))))).
+    { intros r g n W D s0 io k HW Hr Hk. apply (ICc r g n W D s0 io _ HW Hr). intros n1 x s1 D1 Hn Hs HD Hx.
+      assert (Hr1 : envok n1 W D1 s1 io r g) by (eapply envok_mono; eauto using same_sagree, @agrees_refl).
+      apply (IC1 r g n1 W D1 s1 io _ (wbelow_le _ _ _ HW Hn) Hr1). intros n2 y s2 D2 Hn2 Hs2 HD2 Hy.
+      assert (Hr2 : envok n2 W D2 s2 io r g) by (eapply envok_mono; eauto using same_sagree, @agrees_refl).
+      apply (IC2 r g n2 W D2 s2 io _ (wbelow_le _ _ _ HW (Nat.le_trans _ _ _ Hn Hn2)) Hr2). intros n3 z s3 D3 Hn3 Hs3 HD3 Hz.
+      apply Hk; [lia|eapply same_trans; [eapply same_trans; eauto| |eauto]; lia|eapply agrees_trans; [eapply agrees_trans; eauto| |eauto]; lia|].
+      apply rep_sel.
+      - eapply rep_mono; [eapply rep_mono; [exact Hx| | | | |]| | | | |]; eauto using same_sagree, @agrees_refl.
+      - eapply rep_mono; eauto using same_sagree, @agrees_refl.
+      - exact Hz. }
+    assert (B : safeA (Select c e1 e2) (fun r n a => snd (tr c) r n (fun n x => If x (fst (tr e1) r n a) (fst (tr e2) r n a)))).
+    { intros r g n W D s0 io a HW Hr Ha. apply (ICc r g n W D s0 io _ HW Hr). intros n1 x s1 D1 Hn Hs HD Hx.
+      assert (Hr1 : envok n1 W D1 s1 io r g) by (eapply envok_mono; eauto using same_sagree, @agrees_refl).
+      assert (Ha1 : accok n1 W D1 io a t) by (eapply accok_mono; eauto using @agrees_refl).
+      assert (HW1 := wbelow_le _ _ _ HW Hn). destruct (rep_now _ _ _ _ _ _ _ _ Hx [] I) as [_ E]. split; [exact E|].
+      destruct (truth _); [eapply IA1|eapply IA2]; eauto. }
+    split; cbn [Translation.tr fst snd].
+    + destruct fuse; [exact B|exact (fin_safe (Select c e1 e2) _ C)].
+    + destruct (fuse && negb (pure e1 && pure e2)) eqn:Hp; [|exact C]. apply andb_prop in Hp as [Hp _].
+      assert (T := proj1 (tr_correct fuse _ _ (Select c e1 e2))). cbn [Translation.tr fst] in T. rewrite Hp in T.
+      rewrite Hp in B |- *. exact (mem_safe (Select c e1 e2) _ T B).
+  - (* Let *) split; intros r g n W D s0 io; cbn [Translation.tr fst snd].
+    + intros a HW Hr Ha. apply (IC1 r g n W D s0 io _ HW Hr). intros n1 x s1 D1 Hn Hs HD Hx.
+      apply (IA2 (bindE x r) (consE (ev_exp e1 g) g) n1 W D1 s1 io a); [eauto using wbelow_le| |].
+      * apply envok_cons; auto. eapply envok_mono; eauto using same_sagree, @agrees_refl.
+      * eapply accok_mono; eauto using @agrees_refl.
+    + intros k HW Hr Hk. apply (IC1 r g n W D s0 io _ HW Hr). intros n1 x s1 D1 Hn Hs HD Hx.
+      apply (IC2 (bindE x r) (consE (ev_exp e1 g) g) n1 W D1 s1 io k); [eauto using wbelow_le| |].
+      { apply envok_cons; auto. eapply envok_mono; eauto using same_sagree, @agrees_refl. }
+      intros n2 y s2 D2 Hn2 Hs2 HD2 Hy. apply Hk; auto; [lia|eapply same_trans; eauto|eapply agrees_trans; eauto].
+  - (* Store *) assert (A : safeA (Store e) (fst (tr e))) by exact IA. split; [exact A|exact (mem_safe (Store e) _ (proj1 (tr_correct fuse _ _ (Store e))) A)].
+  - (* Copy *)
+    assert (A : safeA (Copy par v e) (fst (tr (Copy par v e)))).
+    { intros r g n W D s0 io a HW Hr Ha. apply (IC r g n W D s0 io _ HW Hr). intros n1 x s1 D1 Hn Hs HD Hx.
+      assert (Ha1 : accok n1 W D1 io a (ary N t)) by (eapply accok_mono; eauto using @agrees_refl).
+      assert (HE : forall i s2, i < N -> sagree n1 W s1 s2 -> rep (S n1) W D1 s2 (upd io n1 i) (IAt (IView v x) (ILoop n1)) t (vsem v (ev_exp e g) i)).
+      { intros i s2 Hi Hs2. apply (rep_elem n1 W D1 s1 io (IView v x) N t (vsem v (ev_exp e g)) i Hi); auto using @agrees_refl. now apply rep_view. }
+      apply (loop_safe n1 W D1 io a N t (vsem v (ev_exp e g)) s1); auto.
+      - intros i s2 Hi Hs2. eapply copy_safe; [apply HE; auto|eapply accok_idx; eauto].
+      - intros i s2 s3 Hi Hs2 H2. eapply copy_ok; [apply HE; auto|eapply accok_idx; eauto|exact H2]. }
+    split; [exact A|exact (mem_safe (Copy par v e) _ (proj1 (tr_correct fuse _ _ (Copy par v e))) A)].
+Qed.
+
+(* Whole programs: the output at level 0 and the inputs below level [n] are arrays of types [D]. *)
+Theorem compile_safe {G t} (e : exp G t) (r : renv G) g n D s io :
+  0 < n -> D 0 = t -> envok n (only 0) D s io r g -> safe D (fst (tr e) r n (AVar 0)) io s.
+Proof.
+  intros Hn HD Hr. apply (proj1 (tr_safe G t e) r g n (only 0) D s io (AVar 0)); auto using wbelow_only.
+  apply accok_var; auto. right. reflexivity.
+Qed.
+End Bounds.
