@@ -22,8 +22,8 @@ const LINE: f64 = 20.0;
 const COLOURS: [&str; 8] =
     ["#cfe2f3", "#fce5cd", "#d9ead3", "#ead1dc", "#fff2cc", "#d0e0e3", "#e6d5f5", "#f4cccc"];
 
-/// Arrows between two panels that are drawn; more would hide everything.
-const MAX_BETWEEN: usize = 60;
+/// Arrows between two panels that are all drawn; more would hide everything.
+const MAX_BETWEEN: usize = 24;
 
 /// Where a point is in its panel, in steps.
 fn place(point: &[i64]) -> (f64, f64) {
@@ -174,15 +174,12 @@ fn row(out: &mut String, trace: &Trace, name: &str, top: f64) -> (f64, f64) {
             .collect();
         let _ = writeln!(out, "<polyline class=\"order\" points=\"{}\"/>", points.join(" "));
     }
-    let mut between: BTreeMap<(&Name, &Name), usize> = BTreeMap::new();
+    let between = between(trace);
     for arrow in &trace.arrows {
         let (from, to) = (&trace.events[arrow.from], &trace.events[arrow.to]);
-        if from.statement != to.statement {
-            let count = between.entry((&from.statement, &to.statement)).or_default();
-            *count += 1;
-            if *count > MAX_BETWEEN {
-                continue;
-            }
+        let crossing = between.get(&(&from.statement, &to.statement));
+        if crossing.is_some_and(|c| c.example.is_some_and(|e| e != arrow.from)) {
+            continue;
         }
         let (a, b) = (panels[&from.statement].at(&from.point), panels[&to.statement].at(&to.point));
         arrow_path(out, arrow.kind, a, b);
@@ -203,14 +200,45 @@ fn row(out: &mut String, trace: &Trace, name: &str, top: f64) -> (f64, f64) {
         );
         text(out, x, y + 3.5, "number", &number.to_string());
     }
-    for ((from, to), count) in between {
-        if count > MAX_BETWEEN {
-            bottom += LINE;
-            let message = format!("{} more arrows from {from} to {to} are not drawn", count - MAX_BETWEEN);
-            text(out, 16.0, bottom, "small", &message);
-        }
+    for ((from, to), Crossing { arrows, example }) in between {
+        let Some(example) = example else { continue };
+        bottom += LINE;
+        let point: Vec<String> = trace.events[example].point.iter().map(ToString::to_string).collect();
+        let message = format!(
+            "of {arrows} arrows from {from} to {to}, those that leave {from}({}) are drawn",
+            point.join(", ")
+        );
+        text(out, 16.0, bottom, "small", &message);
     }
     (left, bottom)
+}
+
+/// The arrows between two statements.
+struct Crossing {
+    arrows: usize,
+    /// Where there are too many to be drawn: the event whose arrows are.
+    example: Option<usize>,
+}
+
+/// The arrows between different statements. Of very many, those of one event say more than all of them: one in the middle among
+/// the events that have most.
+fn between(trace: &Trace) -> BTreeMap<(&Name, &Name), Crossing> {
+    let mut leaving: BTreeMap<(&Name, &Name), BTreeMap<usize, usize>> = BTreeMap::new();
+    for arrow in &trace.arrows {
+        let (from, to) = (&trace.events[arrow.from].statement, &trace.events[arrow.to].statement);
+        if from != to {
+            *leaving.entry((from, to)).or_default().entry(arrow.from).or_default() += 1;
+        }
+    }
+    let crossing = |leaving: BTreeMap<usize, usize>| {
+        let arrows = leaving.values().sum();
+        let most = leaving.values().copied().max().unwrap_or(0);
+        let busiest: Vec<usize> =
+            leaving.iter().filter(|(_, n)| **n == most).map(|(event, _)| *event).collect();
+        let example = busiest.get(busiest.len() / 2).copied().filter(|_| arrows > MAX_BETWEEN);
+        Crossing { arrows, example }
+    };
+    leaving.into_iter().map(|(pair, leaving)| (pair, crossing(leaving))).collect()
 }
 
 /// An arrow between the rims of two points, bent a little so that it does not run over the points between.
