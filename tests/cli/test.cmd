@@ -4,3 +4,4 @@ lozenge test wrong.loops
 lozenge test malformed.loops
 lozenge test missing.loz
 lozenge test wrong.loops --filter '=> 2' --json
+lozenge test chain.c gemm.c

@@ -86,6 +86,11 @@ pub fn sizes(text: &str) -> Vec<String> {
     text.lines().filter_map(size).collect()
 }
 
+/// Whether a C program has a main function.
+pub fn runs_by_itself(text: &str) -> bool {
+    text.contains(" main(")
+}
+
 /// Whether a text has a region to work on.
 pub fn has_region(text: &str) -> bool {
     text.lines().any(|l| {

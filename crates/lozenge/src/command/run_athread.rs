@@ -52,7 +52,7 @@ pub fn run(arguments: &Run, as_json: bool) -> Result<(), Failure> {
 
 /// Whether a source is a C program that runs by itself.
 fn whole(path: &Path, source: &Source) -> bool {
-    path.extension().is_some_and(|e| e == "c") && source.text.contains(" main(")
+    path.extension().is_some_and(|e| e == "c") && kernel::runs_by_itself(&source.text)
 }
 
 /// How to run on the emulator.

@@ -214,6 +214,9 @@ fn test_c_file(source: &Source, arguments: &Test, compiler: &Compiler) -> Vec<Ve
         let failure = must_be_refused(source, code).err();
         return vec![Verdict { line: 1, text: format!("error {code}"), failure }];
     }
+    if !kernel::runs_by_itself(&source.text) {
+        return test_regions(source, arguments, compiler);
+    }
     let rewritten = test_c::rewritten(source, &[], arguments.reassociate);
     let wanted = |text: &String| arguments.filter.as_ref().is_none_or(|f| text.contains(f.as_str()));
     test_c::points(&source.text)
@@ -232,6 +235,39 @@ fn test_c_file(source: &Source, arguments: &Test, compiler: &Compiler) -> Vec<Ve
             Verdict { line: 1, text, failure: outcome.err() }
         })
         .collect()
+}
+
+/// The regions of a C file without a main function, each as a function of its own on random data.
+fn test_regions(source: &Source, arguments: &Test, compiler: &Compiler) -> Vec<Verdict> {
+    let choice = Choice { reassociate: arguments.reassociate, ..Choice::default() };
+    let failed = |text: String, failure| Verdict { line: 1, text, failure: Some(failure) };
+    let front = match Front::open(source, &choice) {
+        Ok(front) => front,
+        Err(failure) => return vec![failed(source.path.clone(), failure)],
+    };
+    let (mut routines, mut points, mut verdicts) = (Vec::new(), Vec::new(), Vec::new());
+    for name in front.definitions() {
+        let choice = Choice { definition: Some(name.clone()), ..choice.clone() };
+        let lowered = match front.lower(&choice) {
+            Ok(lowered) => lowered,
+            Err(failure) => {
+                verdicts.push(failed(name, failure));
+                continue;
+            }
+        };
+        for sizes in test_c::sizes_of(&lowered.function) {
+            let at: Vec<String> = sizes.iter().map(|(n, v)| format!("{n}={v}")).collect();
+            let text = format!("{name} {}", at.join(" ")).trim_end().to_owned();
+            if arguments.filter.as_ref().is_some_and(|f| !text.contains(f.as_str())) {
+                continue;
+            }
+            let (values, routine, seed) = (BTreeMap::new(), routines.len(), arguments.seed);
+            points.push(Point { line: 1, text, routine, sizes, values, expected: None, seed });
+        }
+        routines.push(Routine { choice, lowered, paper: false });
+    }
+    verdicts.extend(run_points(&routines, points, compiler, arguments.sanitize));
+    verdicts
 }
 
 fn must_be_refused(source: &Source, code: &str) -> Result<(), Failure> {

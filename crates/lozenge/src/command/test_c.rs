@@ -3,6 +3,7 @@
 use std::path::Path;
 use std::time::Duration;
 
+use crate::bind::Sizes;
 use crate::cli::{Choice, Stage, Test};
 use crate::command::bench_c::close;
 use crate::failure::{Failure, Source};
@@ -27,6 +28,19 @@ pub fn points(text: &str) -> Vec<(String, Vec<String>)> {
     point(&|_| 0);
     point(&|_| 1);
     point(&|k| PRIMES[k % PRIMES.len()]);
+    points
+}
+
+/// Sizes that a region is run at by itself: nothing, one, and primes.
+pub fn sizes_of(function: &loops::Function) -> Vec<Sizes> {
+    let all = |value: &dyn Fn(usize) -> i64| {
+        function.sizes.iter().enumerate().map(|(k, name)| (name.clone(), value(k))).collect()
+    };
+    let primes = |k: usize| i64::from(PRIMES[k % PRIMES.len()]);
+    let mut points: Vec<Sizes> = vec![all(&primes)];
+    if !function.sizes.is_empty() {
+        points = vec![all(&|_| 0), all(&|_| 1), all(&primes)];
+    }
     points
 }
 
