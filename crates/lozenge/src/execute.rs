@@ -239,6 +239,11 @@ impl Executable {
             Some(12) => {
                 Err(Failure::refused("X0102", format!("the sizes are not those that `{name}` requires")))
             }
+            Some(13) => {
+                let what = said.lines().next().unwrap_or("rows of an array are too far apart").to_owned();
+                Err(Failure::refused("P0805", what)
+                    .help("choose smaller sizes, or a layout whose last dimension is shorter"))
+            }
             Some(code) => {
                 Err(Failure::environment("X0304", format!("the compiled program ended with status {code}"))
                     .note(said))

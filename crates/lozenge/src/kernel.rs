@@ -131,9 +131,22 @@ impl Program {
     /// # Errors
     /// `X0304` if it fails, `X0303` after the time limit.
     pub fn run(&self, threads: u32, limit: Duration) -> Result<Run, Failure> {
+        self.run_with(threads, limit, &[])
+    }
+
+    /// As [`Program::run`], with more variables in its environment.
+    ///
+    /// # Errors
+    /// As [`Program::run`].
+    pub fn run_with(
+        &self,
+        threads: u32,
+        limit: Duration,
+        variables: &[(String, String)],
+    ) -> Result<Run, Failure> {
         let output = self.scratch.path().join("output");
         let mut command = Command::new(&self.program);
-        command.arg(&output);
+        command.arg(&output).envs(variables.iter().cloned());
         for name in ["OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "BLIS_NUM_THREADS"] {
             command.env(name, threads.to_string());
         }

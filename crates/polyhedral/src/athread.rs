@@ -12,7 +12,9 @@
 mod build;
 mod code;
 mod data;
+pub mod pairs;
 mod private;
+mod reduce;
 mod split;
 mod tile;
 
@@ -57,11 +59,19 @@ pub struct Options {
     pub hints: BTreeMap<Name, i64>,
     /// Bound on the set library's operations, for each stage.
     pub operations: u64,
+    /// Whether every update may be reordered and have partial results, which changes how it is rounded.
+    pub reassociate: bool,
 }
 
 impl Default for Options {
     fn default() -> Options {
-        Options { grid: Grid::Plane(8, 8), ldm: 60 << 10, hints: BTreeMap::new(), operations: 4_000_000 }
+        Options {
+            grid: Grid::Plane(8, 8),
+            ldm: 60 << 10,
+            hints: BTreeMap::new(),
+            operations: 4_000_000,
+            reassociate: false,
+        }
     }
 }
 
@@ -74,6 +84,8 @@ pub struct Mapped {
     pub stages: Vec<(&'static str, Tree)>,
     /// What was done, a line for each kernel, and what was given up.
     pub notes: Vec<String>,
+    /// Whether sums or products of floating point have another order than in the text.
+    pub reassociated: bool,
 }
 
 /// Maps a function.
@@ -81,6 +93,19 @@ pub struct Mapped {
 /// # Errors
 /// `P0801` nothing is parallel; `P0802` the data of a tile does not fit; those of the model and the set library.
 pub fn map(function: &Function, options: &Options) -> Result<Mapped> {
+    let relaxed = options.reassociate.then(|| crate::optimize::reorderable(function));
+    if let Some(blocked) = reduce::blocks(relaxed.as_ref().unwrap_or(function), options)
+        && let Ok(mut mapped) = map_in_order(&reduce::ordered(&blocked.function), options)
+    {
+        mapped.reassociated = blocked.reassociated;
+        mapped.notes.extend(blocked.notes);
+        return Ok(mapped);
+    }
+    map_in_order(&reduce::ordered(function), options)
+}
+
+/// Maps a function whose updates keep their order.
+fn map_in_order(function: &Function, options: &Options) -> Result<Mapped> {
     let mut variants = vec![function.clone()];
     for levels in [2, usize::MAX] {
         if let Some(expanded) = transform::expand::expand_levels(function, levels)
@@ -157,5 +182,5 @@ fn map_as_it_is(function: &Function, options: &Options) -> Result<Mapped> {
     stages.push(("copies", build::copies(&model, &sized)?));
     stages.push(("waits", build::whole(&model, &sized)?));
     let function = code::generate(&model, &sized, &build::for_code(&model, &sized)?, options)?;
-    Ok(Mapped { function, stages, notes })
+    Ok(Mapped { function, stages, notes, reassociated: false })
 }

@@ -127,7 +127,7 @@ pub fn optimize(function: &Function, options: &Options) -> Result<Optimized> {
 }
 
 /// The function with every update as a reduction.
-fn reorderable(function: &Function) -> Function {
+pub(crate) fn reorderable(function: &Function) -> Function {
     fn block(body: &[Stmt]) -> Vec<Stmt> {
         let stmt = |stmt: &Stmt| match stmt.map(&mut Expr::clone, &mut block) {
             Stmt::Assign(assign) => {

@@ -269,12 +269,20 @@ impl Program {
     /// # Errors
     /// `X0404` if it breaks a rule of the interface, `X0304` if it fails otherwise, `X0303` after the time limit.
     pub fn run(&self, settings: Settings) -> Result<Run, Failure> {
+        self.run_with(settings, &[])
+    }
+
+    /// As [`Program::run`], with more variables in its environment.
+    ///
+    /// # Errors
+    /// As [`Program::run`].
+    pub fn run_with(&self, settings: Settings, variables: &[(String, String)]) -> Result<Run, Failure> {
         let (environment, report) = self.environment(settings);
         for old in [&self.output(), &report] {
             let _ = fs::remove_file(old);
         }
         let mut command = Command::new(&self.program);
-        command.arg(self.output()).envs(environment);
+        command.arg(self.output()).envs(environment).envs(variables.iter().cloned());
         let finished = process::run(&mut command, settings.limit)?;
         if finished.status.code() == Some(BROKEN_RULE) {
             return Err(broken_rule(&finished.stderr));

@@ -6,7 +6,7 @@
 use std::path::Path;
 use std::time::Duration;
 
-use loops::{Function, Name, ParamMode, Program, Tensor};
+use loops::{Name, ParamMode, Program, Tensor};
 use serde_json::json;
 
 use super::run;
@@ -19,6 +19,7 @@ use crate::failure::{Failure, Source};
 use crate::files::{read_source, write_whole};
 use crate::kernel;
 use crate::npy;
+use crate::pipeline::athread::OnCores;
 use crate::pipeline::{self, Front, athread};
 use crate::process::{Compiler, Optimise};
 use crate::report;
@@ -81,9 +82,10 @@ pub(super) fn headers(files: &targets::athread::Files) -> Vec<(&str, &str)> {
     files.header.iter().map(|(name, text)| (name.as_str(), text.as_str())).collect()
 }
 
-/// Sums may be reordered where the program says so, and only there.
-fn closeness<'f>(mut functions: impl Iterator<Item = &'f Function>) -> Closeness {
-    if functions.any(check::reassociates) { Closeness::REASSOCIATED } else { Closeness::Exact }
+/// Sums may be reordered where the program or the user says so, and only there.
+fn closeness(all: &[OnCores]) -> Closeness {
+    let reordered = |one: &OnCores| one.mapped.reassociated || check::reassociates(&one.original);
+    if all.iter().any(reordered) { Closeness::REASSOCIATED } else { Closeness::Exact }
 }
 
 /// None if the program spawns no kernel.
@@ -114,11 +116,10 @@ fn whole_program(arguments: &Run, source: &Source, front: &Front) -> Result<Opti
     let original =
         kernel::Program::build(&compiler, &source.text, folder, &sequential, &[])?.run(1, limit)?;
     bar.finish_and_clear();
-    let functions = all.iter().flat_map(|one| [&one.original, &one.mapped.function]);
     let arrays = if ours.output.is_empty() && original.output.is_empty() {
         compare_programs(&ours.stdout, &original.stdout, Closeness::Exact)?
     } else {
-        compare_programs(&ours.output, &original.output, closeness(functions))?
+        compare_programs(&ours.output, &original.output, closeness(&all))?
     };
     let notes = all.iter().flat_map(|one| one.mapped.notes.clone()).collect();
     Ok(Some(Outcome { arrays, report: ours.report, notes }))
@@ -211,7 +212,7 @@ fn one_function(arguments: &Run, front: &Front) -> Result<Outcome, Failure> {
     )?;
     let expected = sequential.run(0, &sizes, &inputs, Schedule { threads: Some(1), ..schedule })?.outputs;
     bar.finish_and_clear();
-    let closeness = closeness([function, &one.mapped.function].into_iter());
+    let closeness = closeness(&all);
     let results: Vec<&Name> =
         function.params.iter().filter(|p| p.mode != ParamMode::In).map(|p| &p.name).collect();
     let mut lines = Vec::new();

@@ -2,7 +2,7 @@
 
 use loops::{Code, Function, Name};
 use polyhedral::Limits;
-use polyhedral::athread::{Grid, Mapped};
+use polyhedral::athread::{Grid, Mapped, pairs};
 use targets::athread::Files;
 
 use super::Front;
@@ -67,23 +67,30 @@ pub fn map(front: &Front, choice: &Choice, request: &Request) -> Result<Vec<OnCo
         .iter()
         .map(|name| {
             let original = front.original(name, choice)?;
+            // Cores have arrays of scalars; the host takes pairs apart and puts them together.
+            let apart = pairs::apart(&original);
+            let scalars = apart.as_ref().map_or(&original, |apart| &apart.function);
             let hints = request.sizes.iter().map(|(name, n)| (Name::new(name), *n)).collect();
             let options = polyhedral::athread::Options {
                 grid,
                 hints,
                 ldm: chip.buffers(),
+                reassociate: choice.reassociate,
                 ..polyhedral::athread::Options::default()
             };
             let refuse = |d| Failure::in_source(&front.source, vec![d]);
-            let mut mapped = polyhedral::athread::map(&original, &options).map_err(refuse)?;
+            let mut mapped = polyhedral::athread::map(scalars, &options).map_err(refuse)?;
             // By code that has no part in the mapping, on what goes to the target.
             let limits = Limits::within(20_000_000, 5);
-            match polyhedral::local::check(&original, &mapped.function, chip.buffers(), limits) {
+            match polyhedral::local::check(scalars, &mapped.function, chip.buffers(), limits) {
                 Ok(_) => {}
                 Err(d) if d.code == Code("P0002") => {
                     mapped.notes.push("the check of local memory was given up: it takes too long".to_owned());
                 }
                 Err(d) => return Err(refuse(d)),
+            }
+            if let Some(apart) = apart {
+                mapped.function = apart.together(&mapped.function);
             }
             Ok(OnCores { original, mapped })
         })

@@ -190,7 +190,23 @@ fn touched(model: &Model, kernel: &Kernel, sites: &[&Site], level: usize) -> Res
 }
 
 /// Extents and corner of the box around accesses, if there is one.
+///
+/// A tighter corner may be a quotient of a tile's number (blocks of a reduction); then fewer tile loops give a corner that is affine.
 pub(super) fn boxed(
+    model: &Model,
+    kernel: &Kernel,
+    sites: &[&Site],
+    level: usize,
+) -> Result<Option<(Vec<i64>, Vec<Corner>)>> {
+    for level in (kernel.parallel.len().min(level)..=level).rev() {
+        if let Some(found) = boxed_at(model, kernel, sites, level)? {
+            return Ok(Some(found));
+        }
+    }
+    Ok(None)
+}
+
+fn boxed_at(
     model: &Model,
     kernel: &Kernel,
     sites: &[&Site],
@@ -392,6 +408,10 @@ fn text(expr: &Expr) -> Option<String> {
             _ => return None,
         },
         Expr::Binary(loops::BinaryOp::Max, a, b) => format!("max({}, {})", text(a)?, text(b)?),
+        Expr::Binary(loops::BinaryOp::FloorDiv, a, b) => match &**b {
+            Expr::Int(n) if *n > 0 => format!("floor(({}) / {n})", text(a)?),
+            _ => return None,
+        },
         _ => return None,
     })
 }

@@ -37,7 +37,7 @@ const BANDWIDTH: [(f64, f64); 8] = [
     (24576.0, 20.4),
 ];
 /// What an unknown size is taken for.
-const UNKNOWN: i64 = 1000;
+pub(super) const UNKNOWN: i64 = 1000;
 
 /// How many of the parallel loops of a kernel are mapped to the grid: formula 17 allows two where there are two.
 pub(super) fn mapped(kernel: &Kernel, grid: Grid) -> Vec<i64> {
@@ -494,6 +494,8 @@ fn value(dim: &loops::Expr, hints: &BTreeMap<String, i64>) -> i64 {
         Expr::Binary(BinaryOp::Add, a, b) => value(a, hints).saturating_add(value(b, hints)),
         Expr::Binary(BinaryOp::Sub, a, b) => value(a, hints).saturating_sub(value(b, hints)),
         Expr::Binary(BinaryOp::Mul, a, b) => value(a, hints).saturating_mul(value(b, hints)),
+        Expr::Binary(BinaryOp::FloorDiv, a, b) => value(a, hints).div_euclid(value(b, hints).max(1)),
+        Expr::Binary(BinaryOp::Max, a, b) => value(a, hints).max(value(b, hints)),
         _ => UNKNOWN,
     }
 }

@@ -2,7 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use loops::{Access, BinaryOp, Code, CompareOp, Diagnostic, Expr, Name, Scalar, UnaryOp};
+use loops::{
+    Access, BinaryOp, Code, CompareOp, Component, Diagnostic, Expr, Name, Scalar, UnaryOp,
+};
 
 use crate::c::CExpr;
 use crate::c_print::{Layout, Printer};
@@ -25,12 +27,21 @@ pub(super) enum Binding {
     },
     /// An array of arrays.
     Nested(String),
+    /// A pointer to the first of structs; only the host has them.
+    Pairs {
+        /// The pointer.
+        base: String,
+        /// As of `Linear`.
+        pitches: Vec<String>,
+    },
 }
 
 /// The names in scope.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Scope {
     pub names: BTreeMap<Name, Binding>,
+    /// Types of the elements of arrays and scalars.
+    pub elems: BTreeMap<Name, Scalar>,
 }
 
 /// The C type of a scalar.
@@ -60,11 +71,16 @@ impl Scope {
         Ok(print(&self.expr(e)?))
     }
 
-    /// An element, or a component of nothing: pairs are not for cores.
+    /// An element, or a component of one.
     pub fn access(&self, access: &Access) -> Result<CExpr, Diagnostic> {
-        if !access.path.is_empty() {
-            return Err(invalid(format!("`{}` has pairs, which the cores do not have", access.array)));
-        }
+        let element = self.element(access)?;
+        Ok(access.path.iter().fold(element, |value, component| {
+            let member = if *component == Component::First { "x1" } else { "x2" };
+            CExpr::Member(Box::new(value), member.to_owned())
+        }))
+    }
+
+    fn element(&self, access: &Access) -> Result<CExpr, Diagnostic> {
         match self.names.get(&access.array) {
             Some(Binding::Value(name)) if access.indices.is_empty() => Ok(CExpr::name(name)),
             Some(Binding::Pointee(name)) if access.indices.is_empty() => {
@@ -77,7 +93,7 @@ impl Scope {
                 }
                 Ok(element)
             }
-            Some(Binding::Linear { base, .. }) => {
+            Some(Binding::Linear { base, .. } | Binding::Pairs { base, .. }) => {
                 Ok(CExpr::index(CExpr::name(base), self.offset(&access.array, &access.indices)?))
             }
             _ => Err(invalid(format!("`{}` is not an array here", access.array))),
@@ -86,7 +102,8 @@ impl Scope {
 
     /// The number of an element in row-major order.
     pub fn offset(&self, array: &Name, indices: &[Expr]) -> Result<CExpr, Diagnostic> {
-        let Some(Binding::Linear { pitches, .. }) = self.names.get(array) else {
+        let Some(Binding::Linear { pitches, .. } | Binding::Pairs { pitches, .. }) = self.names.get(array)
+        else {
             return Err(invalid(format!("`{array}` is not an array here")));
         };
         let mut offset: Option<CExpr> = None;
@@ -119,10 +136,12 @@ impl Scope {
             },
             Expr::Load(access) => self.access(access)?,
             Expr::Unary(op, a) => {
+                let integer = self.is_integer(a);
                 let a = self.expr(a)?;
                 let function = match op {
                     UnaryOp::Neg => return Ok(CExpr::unary("-", a)),
                     UnaryOp::Not => return Ok(CExpr::unary("!", a)),
+                    UnaryOp::Abs if integer => "labs",
                     UnaryOp::Abs => "fabs",
                     UnaryOp::Sqrt => "sqrt",
                     UnaryOp::Exp => "exp",
@@ -139,9 +158,9 @@ impl Scope {
                 CExpr::call(function, vec![a])
             }
             Expr::Binary(op, a, b) => {
-                let index = is_index(e);
+                let integer = self.is_integer(e);
                 let (x, y) = (self.expr(a)?, self.expr(b)?);
-                binary(*op, x, y, index)?
+                binary(*op, x, y, integer)?
             }
             Expr::Compare(op, a, b) => {
                 let op = match op {
@@ -165,19 +184,22 @@ impl Scope {
     }
 }
 
-/// Whether an expression is arithmetic on indices.
-pub(super) fn is_index(e: &Expr) -> bool {
-    match e {
-        Expr::Int(_) | Expr::Var(_) => true,
-        Expr::Binary(_, a, b) => is_index(a) && is_index(b),
-        Expr::Unary(UnaryOp::Neg, a) => is_index(a),
-        Expr::Select(_, a, b) => is_index(a) && is_index(b),
-        _ => false,
+impl Scope {
+    /// Whether an expression is an integer: of indices, or of elements that are integers.
+    pub fn is_integer(&self, e: &Expr) -> bool {
+        match e {
+            Expr::Int(_) | Expr::I32(_) | Expr::Var(_) => true,
+            Expr::Load(access) => self.elems.get(&access.array).is_some_and(|elem| elem.is_int()),
+            Expr::Cast(to, _) => to.is_int(),
+            Expr::Binary(_, a, b) | Expr::Select(_, a, b) => self.is_integer(a) && self.is_integer(b),
+            Expr::Unary(_, a) => self.is_integer(a),
+            _ => false,
+        }
     }
 }
 
 /// An operation in C.
-pub(super) fn binary(op: BinaryOp, a: CExpr, b: CExpr, index: bool) -> Result<CExpr, Diagnostic> {
+pub(super) fn binary(op: BinaryOp, a: CExpr, b: CExpr, integer: bool) -> Result<CExpr, Diagnostic> {
     let call = |name: &str, a: CExpr, b: CExpr| CExpr::call(name, vec![a, b]);
     Ok(match op {
         BinaryOp::Add => CExpr::binary("+", a, b),
@@ -187,8 +209,8 @@ pub(super) fn binary(op: BinaryOp, a: CExpr, b: CExpr, index: bool) -> Result<CE
         BinaryOp::Rem => CExpr::binary("%", a, b),
         BinaryOp::FloorDiv => call("LOZENGE_FLOOR_DIV", a, b),
         BinaryOp::Mod => call("LOZENGE_MOD", a, b),
-        BinaryOp::Min if index => call("LOZENGE_MIN", a, b),
-        BinaryOp::Max if index => call("LOZENGE_MAX", a, b),
+        BinaryOp::Min if integer => call("LOZENGE_MIN", a, b),
+        BinaryOp::Max if integer => call("LOZENGE_MAX", a, b),
         BinaryOp::Min => call("fmin", a, b),
         BinaryOp::Max => call("fmax", a, b),
         BinaryOp::Pow => call("pow", a, b),

@@ -7,6 +7,10 @@ use loops::{Diagnostic, Elem, Expr, Function, Name, ParamMode, Stmt};
 use super::chip::Chip;
 use super::expr::{Binding, HOOKS, MACROS, Scope, c_type, invalid, print};
 use super::kernel::{self, Kernel};
+use crate::openmp::types::{Structs, elem_type};
+
+/// What a function returns if the sizes are such that a transfer cannot say them; 1 is no memory, 2 a broken assumption.
+const FIELD_OVERFLOW: &str = "3";
 
 /// How the C around a region writes the names of the hub; arrays that are not here have their own name and are pointers.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
@@ -53,14 +57,18 @@ pub(super) fn file(
     threads: i64,
     chip: &Chip,
 ) -> Result<String, Diagnostic> {
-    let mut text = format!("#include <stdint.h>\n#include <math.h>\n{}", preamble(functions, header)?);
+    let mut text = format!(
+        "#include <stdbool.h>\n#include <stdint.h>\n#include <math.h>\n{}",
+        preamble(functions, header)?
+    );
+    let mut structs = Structs::default();
+    functions.iter().flat_map(|f| &f.params).for_each(|param| structs.add(&param.elem));
+    structs.definitions().for_each(|definition| text.push_str(&format!("\n{definition}")));
     for function in functions {
         let mut params: Vec<String> = function.sizes.iter().map(|s| format!("int64_t {s}")).collect();
         for param in &function.params {
-            let Elem::Scalar(elem) = param.elem else {
-                return Err(invalid(format!("`{}` has pairs, which the cores do not have", param.name)));
-            };
-            let (ty, name) = (host_type(elem), &param.name);
+            let (ty, name) = (elem_type(&param.elem), &param.name);
+            let ty = if ty == "bool" { "_Bool" } else { &ty };
             params.push(match (param.dims.is_empty(), param.mode) {
                 (true, ParamMode::In) => format!("{ty} {name}"),
                 (false, ParamMode::In) => format!("const {ty} *restrict {name}"),
@@ -126,9 +134,6 @@ impl<'a> Host<'a> {
         for param in &function.params {
             let (name, nested) =
                 names.arrays.get(&param.name).cloned().unwrap_or((param.name.to_string(), false));
-            let Elem::Scalar(elem) = param.elem else {
-                return Err(invalid(format!("`{}` has pairs, which the cores do not have", param.name)));
-            };
             let binding = if param.dims.is_empty() {
                 match names.arrays.contains_key(&param.name) || param.mode == ParamMode::In {
                     true => Binding::Value(name),
@@ -138,8 +143,15 @@ impl<'a> Host<'a> {
                 Binding::Nested(name)
             } else {
                 let pitches = param.dims.iter().skip(1).map(|d| Ok(format!("({})", scope.text(d)?)));
-                Binding::Linear { base: name, pitches: pitches.collect::<Result<_, Diagnostic>>()?, elem }
+                let pitches = pitches.collect::<Result<_, Diagnostic>>()?;
+                match param.elem {
+                    Elem::Scalar(elem) => Binding::Linear { base: name, pitches, elem },
+                    Elem::Pair(..) => Binding::Pairs { base: name, pitches },
+                }
             };
+            if let Elem::Scalar(elem) = param.elem {
+                scope.elems.insert(param.name.clone(), elem);
+            }
             scope.names.insert(param.name.clone(), binding);
         }
         let depth = if names.indent.is_empty() { 1 } else { 0 };
@@ -201,15 +213,10 @@ impl<'a> Host<'a> {
                 }
                 self.line(&format!("{ty} *{name} = malloc({count} * sizeof(*{name}));"));
                 self.open(&format!("if ({name} == NULL) {{"));
-                if self.returns {
-                    for other in self.allocated.clone() {
-                        self.line(&format!("free({other});"));
-                    }
-                    self.line("return 1;");
-                } else {
+                if !self.returns {
                     self.line("fputs(\"no memory\\n\", stderr);");
-                    self.line("exit(1);");
                 }
+                self.leave("1", "1");
                 self.close();
                 self.allocated.push(name.clone());
                 let pitches = local.dims.iter().skip(1).map(|d| Ok(format!("({})", self.scope.text(d)?)));
@@ -221,6 +228,7 @@ impl<'a> Host<'a> {
                         elem,
                     },
                 };
+                self.scope.elems.insert(local.name.clone(), elem);
                 self.scope.names.insert(local.name.clone(), binding);
                 Ok(())
             }
@@ -262,7 +270,10 @@ impl<'a> Host<'a> {
                 let value = self.scope.expr(&assign.value)?;
                 let value = match assign.update {
                     None => value,
-                    Some(u) => super::expr::binary(u.op.binary(), target.clone(), value, false)?,
+                    Some(u) => {
+                        let integer = self.scope.elems.get(&assign.target.array).is_some_and(|e| e.is_int());
+                        super::expr::binary(u.op.binary(), target.clone(), value, integer)?
+                    }
                 };
                 self.line(&format!("{} = {};", print(&target), print(&value)));
                 Ok(())
@@ -271,11 +282,47 @@ impl<'a> Host<'a> {
         }
     }
 
+    /// Ends the program where the bytes between rows do not fit in the field of a transfer. Lengths and blocks fit wherever local memory is large enough.
+    fn fields(&mut self, number: usize) -> Result<(), Diagnostic> {
+        let mut checks = Vec::new();
+        for (array, elem, dims) in &self.kernels[number].arrays {
+            let [.., rows, row] = dims.as_slice() else { continue };
+            // Where it is known, the mapping has looked at it.
+            if matches!(row, Expr::Int(_)) {
+                continue;
+            }
+            checks.push((array.to_string(), elem.bytes(), self.scope.text(rows)?, self.scope.text(row)?));
+        }
+        let kernel = self.kernels[number].name.clone();
+        for (array, bytes, rows, row) in checks {
+            self.open(&format!("if ((long)({row}) > {} / {bytes} && (long)({rows}) > 1) {{", i32::MAX));
+            self.line(&format!(
+                "fprintf(stderr, \"{kernel}: rows of `{array}` are %ld bytes apart, more than the 32 bits for the gap between blocks of a transfer can say\\n\", (long)({row}) * {bytes});"
+            ));
+            self.leave(FIELD_OVERFLOW, "1");
+            self.close();
+        }
+        Ok(())
+    }
+
+    /// Gives back what is allocated and ends: the function with a result, or the program.
+    fn leave(&mut self, result: &str, status: &str) {
+        if self.returns {
+            for name in self.allocated.clone() {
+                self.line(&format!("free({name});"));
+            }
+            self.line(&format!("return {result};"));
+        } else {
+            self.line(&format!("exit({status});"));
+        }
+    }
+
     fn spawn(&mut self) -> Result<(), Diagnostic> {
         let number = self.next;
         self.next += 1;
+        let name = self.kernels[number].name.clone();
+        self.fields(number)?;
         let kernel = &self.kernels[number];
-        let name = kernel.name.clone();
         let mut lines = Vec::new();
         let scope = &self.scope;
         lines.push(format!("static struct {name}_arguments arguments;"));
@@ -285,6 +332,7 @@ impl<'a> Host<'a> {
                 Some(Binding::Linear { base, .. }) => format!("({} *){base}", c_type(*elem)),
                 Some(Binding::Pointee(c)) => format!("({} *){c}", c_type(*elem)),
                 Some(Binding::Value(c)) => format!("({} *)&{c}", c_type(*elem)),
+                Some(Binding::Pairs { .. }) => return Err(invalid(format!("`{array}` has pairs"))),
                 None => return Err(invalid(format!("`{array}` is not declared on the host"))),
             };
             if let (Some(Binding::Nested(c)), true) = (scope.names.get(array), dims.len() > 1) {

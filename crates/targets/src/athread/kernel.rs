@@ -74,6 +74,7 @@ fn kernel<'a>(
 ) -> Result<Kernel<'a>, Diagnostic> {
     let mut arrays = BTreeSet::new();
     let mut inside = BTreeSet::new();
+    let mut moved = BTreeSet::new();
     for stmt in body {
         stmt.walk(&mut |stmt| match stmt {
             Stmt::Local(local) => {
@@ -82,8 +83,10 @@ fn kernel<'a>(
             Stmt::Copy(copy) => {
                 arrays.insert(copy.from.array.clone());
                 arrays.insert(copy.to.array.clone());
+                moved.extend([copy.from.array.clone(), copy.to.array.clone()]);
             }
             Stmt::Assign(assign) => {
+                moved.insert(assign.target.array.clone());
                 arrays.insert(assign.target.array.clone());
             }
             _ => {}
@@ -99,7 +102,9 @@ fn kernel<'a>(
     let params = function.params.iter().map(|p| {
         (p.name.clone(), p.elem.clone(), p.dims.clone(), p.mode == ParamMode::In && p.dims.is_empty())
     });
-    for (name, elem, dims, value) in params.chain(locals.iter().cloned()) {
+    for (name, elem, dims, mut value) in params.chain(locals.iter().cloned()) {
+        // A scalar of the host that the cores neither move nor change is a value, too.
+        value |= dims.is_empty() && !moved.contains(&name);
         if !arrays.contains(&name) || inside.contains(&name) {
             continue;
         }

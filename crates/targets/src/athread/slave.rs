@@ -49,7 +49,7 @@ pub(super) fn file(functions: &[&Function], header: &str, chip: &Chip) -> Result
         .help("choose smaller tiles"));
     }
     let mut text = String::from("/* What the computing cores run. */\n");
-    text.push_str("#include <math.h>\n");
+    text.push_str("#include <math.h>\n#include <stdint.h>\n#include <stdlib.h>\n");
     for include in chip.slave_headers() {
         text.push_str(&format!("#include <{include}>\n"));
     }
@@ -103,6 +103,7 @@ impl Writer<'_> {
         }
         for (name, scalar) in &kernel.scalars {
             self.line(&format!("const {} {name} = lozenge_arguments.{name};", c_type(*scalar)));
+            self.scope.elems.insert(name.clone(), *scalar);
             self.scope.names.insert(name.clone(), Binding::Value(name.to_string()));
         }
         for name in &kernel.indices {
@@ -115,6 +116,7 @@ impl Writer<'_> {
                 .into_iter()
                 .map(|p| if p.chars().all(char::is_alphanumeric) { p } else { format!("({p})") })
                 .collect();
+            self.scope.elems.insert(name.clone(), *scalar);
             self.scope
                 .names
                 .insert(name.clone(), Binding::Linear { base: name.to_string(), pitches, elem: *scalar });
@@ -268,6 +270,7 @@ impl Writer<'_> {
                 }
                 self.next = self.next.saturating_add((most.saturating_add(63) / 64).saturating_mul(64));
                 self.used = self.used.max(self.next);
+                self.scope.elems.insert(name.clone(), elem);
                 let binding = Binding::Linear { base: name.to_string(), pitches, elem };
                 self.scope.names.insert(name.clone(), binding);
                 Ok(())
@@ -317,7 +320,10 @@ impl Writer<'_> {
         let value = self.scope.expr(&assign.value)?;
         let value = match assign.update {
             None => value,
-            Some(u) => super::expr::binary(u.op.binary(), target.clone(), value, false)?,
+            Some(u) => {
+                let integer = self.scope.elems.get(&assign.target.array).is_some_and(|e| e.is_int());
+                super::expr::binary(u.op.binary(), target.clone(), value, integer)?
+            }
         };
         Ok(format!("{} = {};", print(&target), print(&value)))
     }

@@ -26,7 +26,7 @@ mod ranges;
 mod region;
 mod scope;
 mod stmt;
-mod types;
+pub(crate) mod types;
 mod usage;
 
 use std::collections::BTreeSet;

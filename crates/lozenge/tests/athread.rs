@@ -1,0 +1,227 @@
+//! Generated host and slave files on emulated cores, against the sequential program, bit by bit: every kernel of the source document at every number of
+//! cores and mapping, at sizes 0, 1, primes and ragged ones, in 20 orders of the cores; both chips; sums across cores; pairs; files with several definitions.
+
+use std::path::Path;
+use std::sync::Mutex;
+use std::thread;
+use std::time::Duration;
+
+use lozenge::athread::{Emulator, Program, Settings, Sources};
+use lozenge::cli::{Chip, Choice, Cores, Parallel};
+use lozenge::files::read_source;
+use lozenge::pipeline::{Front, athread};
+use lozenge::process::Compiler;
+use lozenge::{Failure, kernel};
+
+const KERNELS: [&str; 13] = [
+    "gemm", "gemver", "gesummv", "symm", "syrk", "syr2k", "trmm", "2mm", "3mm", "atax", "bicg", "doitgen", "mvt",
+];
+const SETTINGS: [(u32, Parallel); 6] = [
+    (64, Parallel::Two),
+    (64, Parallel::One),
+    (32, Parallel::Two),
+    (32, Parallel::One),
+    (16, Parallel::Two),
+    (16, Parallel::One),
+];
+/// Values of the sizes of a kernel in their order.
+const NOTHING: [i64; 5] = [0; 5];
+const ONE: [i64; 5] = [1; 5];
+const PRIMES: [i64; 5] = [13, 7, 17, 11, 5];
+const RAGGED: [i64; 5] = [67, 41, 53, 37, 29];
+const LIMIT: Duration = Duration::from_secs(60);
+
+/// A program of the folder of kernels: how it is mapped, and with which macros.
+struct Case<'a> {
+    kernel: &'a str,
+    threads: u32,
+    parallel: Parallel,
+    chip: Chip,
+    /// Sizes that its tiles are chosen for.
+    tuned: Option<&'a [i64]>,
+    choice: Choice,
+}
+
+impl<'a> Case<'a> {
+    fn new(kernel: &'a str, (threads, parallel): (u32, Parallel)) -> Case<'a> {
+        let choice = Choice { assume_no_alias: true, ..Choice::default() };
+        Case { kernel, threads, parallel, chip: Chip::Sw26010, tuned: None, choice }
+    }
+
+    fn name(&self) -> String {
+        format!("{} on {} cores, {:?}, {:?}", self.kernel, self.threads, self.parallel, self.chip)
+    }
+}
+
+/// A kernel built for cores, and as it is.
+struct Built {
+    name: String,
+    sizes: Vec<String>,
+    pro: bool,
+    ours: Program,
+    original: kernel::Program,
+}
+
+fn build(emulator: &Emulator, compiler: &Compiler, case: &Case) -> Result<Built, Failure> {
+    let path = golden::root().join("tests/c/kernels").join(format!("{}.c", case.kernel));
+    let folder = path.parent().unwrap_or(Path::new("."));
+    let source = read_source(&path)?;
+    let sizes = kernel::sizes(&source.text);
+    let hints = case.tuned.unwrap_or_default();
+    let request = athread::Request {
+        cores: Cores { parallel: case.parallel, chip: case.chip },
+        threads: Some(case.threads),
+        sizes: sizes.iter().map(|name| name.to_lowercase()).zip(hints.iter().copied()).collect(),
+    };
+    let front = Front::open(&source, &case.choice)?;
+    let all = athread::map(&front, &case.choice, &request)?;
+    let files = athread::files(&front, &case.choice, &request, &all, case.kernel)?;
+    let headers: Vec<(&str, &str)> =
+        files.header.iter().map(|(name, text)| (name.as_str(), text.as_str())).collect();
+    let flags: Vec<&str> = case.choice.defines.iter().map(String::as_str).collect();
+    let ours = emulator.program(&Sources {
+        host: &files.host,
+        more: &[],
+        slave: &files.slave,
+        headers: &headers,
+        folder: Some(folder),
+        flags: &flags,
+    })?;
+    let mut sequential = vec!["-O1", "-ffp-contract=off"];
+    sequential.extend(&flags);
+    let original = kernel::Program::build(compiler, &source.text, folder, &sequential, &[])?;
+    Ok(Built { name: case.name(), sizes, pro: case.chip == Chip::Sw26010Pro, ours, original })
+}
+
+impl Built {
+    fn variables(&self, values: &[i64]) -> Vec<(String, String)> {
+        self.sizes.iter().cloned().zip(values.iter().map(i64::to_string)).collect()
+    }
+
+    /// Runs both forms at these sizes, ours with these orders of the cores; the arrays must be equal, or `close`.
+    fn agrees(
+        &self,
+        values: &[i64],
+        seeds: std::ops::Range<u64>,
+        close: &dyn Fn(&[u8], &[u8]) -> bool,
+    ) -> Result<(), String> {
+        let variables = self.variables(values);
+        let failed = |e: Failure| format!("{} at {values:?}: {} {:?}", self.name, e.summary(), e);
+        let expected = self.original.run_with(1, LIMIT, &variables).map_err(failed)?.output;
+        let mut seconds: Option<f64> = None;
+        for seed in seeds {
+            let settings = Settings { seed, pro: self.pro, limit: LIMIT };
+            let run = self.ours.run_with(settings, &variables).map_err(failed)?;
+            if !close(&run.output, &expected) {
+                return Err(format!("{} at {values:?}, seed {seed}: other results", self.name));
+            }
+            // The model does not depend on the order in which cores are emulated.
+            let time = run.report.map_or(0.0, |r| r.seconds);
+            if (*seconds.get_or_insert(time) - time).abs() > 1e-12 {
+                return Err(format!("{} at {values:?}, seed {seed}: {time} s, not {seconds:?}", self.name));
+            }
+        }
+        Ok(())
+    }
+}
+
+fn equal(ours: &[u8], expected: &[u8]) -> bool {
+    ours == expected
+}
+
+/// Up to the rounding of a sum in another order.
+fn rounded(ours: &[u8], expected: &[u8]) -> bool {
+    let (Some(ours), Some(expected)) = (kernel::arrays(ours), kernel::arrays(expected)) else { return false };
+    ours.len() == expected.len()
+        && ours.iter().zip(&expected).all(|(a, b)| {
+            lozenge::value::difference(&a.tensor, &b.tensor, lozenge::value::Closeness::REASSOCIATED).is_none()
+        })
+}
+
+/// Runs jobs on two threads; every job that fails is told.
+fn each<T: Sync>(jobs: &[T], run: impl Fn(&Emulator, &Compiler, &T) -> Result<(), String> + Sync) {
+    let compiler = Compiler::find().expect("there is a C compiler");
+    let emulator = Emulator::build(&compiler).expect("the emulator can be built");
+    let (next, failures) = (Mutex::new(jobs.iter()), Mutex::new(Vec::new()));
+    thread::scope(|scope| {
+        for _ in 0..2 {
+            scope.spawn(|| {
+                loop {
+                    let Some(job) = next.lock().expect("no thread has failed").next() else { return };
+                    if let Err(message) = run(&emulator, &compiler, job) {
+                        failures.lock().expect("no thread has failed").push(message);
+                    }
+                }
+            });
+        }
+    });
+    let failures = failures.into_inner().expect("no thread has failed");
+    assert!(failures.is_empty(), "{}", failures.join("\n"));
+}
+
+fn built(emulator: &Emulator, compiler: &Compiler, case: &Case) -> Result<Built, String> {
+    build(emulator, compiler, case).map_err(|e| format!("{}: {} {e:?}", case.name(), e.summary()))
+}
+
+/// Every kernel at every setting. Which sizes it is run at beside the ragged ones, and where it is run in 20 orders, goes round.
+#[test]
+fn kernels_at_every_setting() {
+    let jobs: Vec<(usize, usize)> =
+        (0..KERNELS.len()).flat_map(|k| (0..SETTINGS.len()).map(move |s| (k, s))).collect();
+    each(&jobs, |emulator, compiler, (k, s)| {
+        let mut case = Case::new(KERNELS[*k], SETTINGS[*s]);
+        // Tiles for the sizes of the run have all cores at work; without sizes there are whole tiles and idle cores.
+        let tuned: [Option<&[i64]>; 3] = [Some(&RAGGED), None, Some(&PRIMES)];
+        case.tuned = tuned[(k + s) % 3];
+        let built = built(emulator, compiler, &case)?;
+        let seeds = if (k + s) % SETTINGS.len() == 0 { 0..20 } else { 0..2 };
+        built.agrees(&RAGGED, seeds, &equal)?;
+        let small = [NOTHING, ONE, PRIMES][(k + s / 2) % 3];
+        built.agrees(&small, 1..2, &equal)?;
+        if s == 0 { built.agrees(&PRIMES, 3..5, &equal) } else { Ok(()) }
+    });
+}
+
+/// The other chip has other names, another order of arguments and four times the local memory.
+#[test]
+fn kernels_on_the_second_chip() {
+    let kernels = ["gemm", "gemver", "trmm", "doitgen", "jacobi-1d"];
+    let jobs: Vec<(usize, &str)> = kernels.into_iter().enumerate().collect();
+    each(&jobs, |emulator, compiler, (k, kernel)| {
+        let case = Case {
+            chip: Chip::Sw26010Pro,
+            tuned: (k % 2 == 0).then_some(&RAGGED[..]),
+            ..Case::new(kernel, SETTINGS[*k])
+        };
+        let built = built(emulator, compiler, &case)?;
+        for values in [RAGGED, PRIMES, ONE, NOTHING] {
+            built.agrees(&values, 0..3, &equal)?;
+        }
+        Ok(())
+    });
+}
+
+/// Sums, products and extrema of all elements: partial results of blocks, combined in their order whatever the order of the cores.
+#[test]
+fn reductions_across_cores() {
+    // Element types: rounding allows another order only where that is asked for; integers and extrema need no permission.
+    let jobs = [
+        ("dot", "double", true, 64),
+        ("dot", "int", false, 32),
+        ("dot", "long", false, 16),
+        ("norms", "double", true, 64),
+        ("norms", "float", true, 16),
+        ("norms", "double", false, 32),
+    ];
+    each(&jobs, |emulator, compiler, (kernel, elem, reassociate, threads)| {
+        let mut case = Case::new(kernel, (*threads, Parallel::Two));
+        case.choice.reassociate = *reassociate;
+        case.choice.defines = vec![format!("-DDATA_TYPE={elem}")];
+        let built = built(emulator, compiler, &case)?;
+        let close: &(dyn Fn(&[u8], &[u8]) -> bool + Sync) = if *reassociate { &rounded } else { &equal };
+        for n in [0, 1, 7, 257, 4099, 30_011] {
+            built.agrees(&[n], 0..4, close)?;
+        }
+        built.agrees(&[9973], 0..20, close)
+    });
+}

@@ -1,0 +1,20 @@
+lozenge compile chain.c --target athread
+lozenge compile dot.loops --target athread
+lozenge compile gather.loops --target athread
+lozenge compile wall.loops --target athread
+lozenge compile history.c --target athread
+lozenge compile gemm.c --target athread --threads 65
+lozenge compile gemm.c --target athread --threads 12
+lozenge compile apart.loops --target athread
+lozenge run far.c --target athread
+lozenge compile far.c --target athread -o far 2>/dev/null; grep -A3 '2147483647' far/far_host.c
+lozenge compile mapped.loops --target athread -o hand && grep -c 'get_box(slave_x' hand/mapped_slave.c
+lozenge run mapped.loops --target athread --size n=1000
+lozenge compile mapped.loops --target athread --threads 32
+sed 's/128/65536/g' mapped.loops > m.loops; lozenge compile m.loops --target athread -o none; test -e none || echo nothing is written
+sed '/get x/d; /wait reply_x/d' mapped.loops > m.loops; lozenge compile m.loops --target athread
+sed '/put slave_y/d; /wait reply_y/d' mapped.loops > m.loops; lozenge compile m.loops --target athread
+sed '/wait reply_x/d' mapped.loops > m.loops; lozenge compile m.loops --target athread
+sed 's/ in tid\.\.\(.*\) step 64/ in 0..\1/' mapped.loops > m.loops; lozenge compile m.loops --target athread
+sed 's/2.0 \* slave_x\[i - 128 \* it\]/2.0 * x[i]/' mapped.loops > m.loops; lozenge compile m.loops --target athread
+sed 's/f64/bool/; s/f64/bool/; s/f64/bool/; s/f64/bool/; s/2.0 \* //' mapped.loops > m.loops; lozenge run m.loops --target athread --size n=3
