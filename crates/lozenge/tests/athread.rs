@@ -1,6 +1,7 @@
 //! Generated host and slave files on emulated cores, against the sequential program, bit by bit: every kernel of the source document at every number of
 //! cores and mapping, at sizes 0, 1, primes and ragged ones, in 20 orders of the cores; both chips; sums across cores; pairs; files with several definitions.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Mutex;
 use std::thread;
@@ -9,12 +10,13 @@ use std::time::Duration;
 use lozenge::athread::{Emulator, Program, Settings, Sources};
 use lozenge::cli::{Chip, Choice, Cores, Parallel};
 use lozenge::files::read_source;
-use lozenge::pipeline::{Front, athread};
-use lozenge::process::Compiler;
-use lozenge::{Failure, kernel};
+use lozenge::pipeline::{self, Front, athread};
+use lozenge::process::{Compiler, Optimise};
+use lozenge::{Failure, bind, execute, kernel};
 
 const KERNELS: [&str; 13] = [
-    "gemm", "gemver", "gesummv", "symm", "syrk", "syr2k", "trmm", "2mm", "3mm", "atax", "bicg", "doitgen", "mvt",
+    "gemm", "gemver", "gesummv", "symm", "syrk", "syr2k", "trmm", "2mm", "3mm", "atax", "bicg", "doitgen",
+    "mvt",
 ];
 const SETTINGS: [(u32, Parallel); 6] = [
     (64, Parallel::Two),
@@ -134,7 +136,8 @@ fn rounded(ours: &[u8], expected: &[u8]) -> bool {
     let (Some(ours), Some(expected)) = (kernel::arrays(ours), kernel::arrays(expected)) else { return false };
     ours.len() == expected.len()
         && ours.iter().zip(&expected).all(|(a, b)| {
-            lozenge::value::difference(&a.tensor, &b.tensor, lozenge::value::Closeness::REASSOCIATED).is_none()
+            lozenge::value::difference(&a.tensor, &b.tensor, lozenge::value::Closeness::REASSOCIATED)
+                .is_none()
         })
 }
 
@@ -178,7 +181,7 @@ fn kernels_at_every_setting() {
         built.agrees(&RAGGED, seeds, &equal)?;
         let small = [NOTHING, ONE, PRIMES][(k + s / 2) % 3];
         built.agrees(&small, 1..2, &equal)?;
-        if s == 0 { built.agrees(&PRIMES, 3..5, &equal) } else { Ok(()) }
+        if *s == 0 { built.agrees(&PRIMES, 3..5, &equal) } else { Ok(()) }
     });
 }
 
@@ -224,4 +227,65 @@ fn reductions_across_cores() {
         }
         built.agrees(&[9973], 0..20, close)
     });
+}
+
+/// Several definitions in one file, with pairs, sums that may be reordered, and one that stays on the host: each against its sequential form.
+#[test]
+fn definitions_of_one_file() {
+    let source = read_source(&golden::root().join("tests/athread/several.loz")).expect("the file is there");
+    let choice = Choice::default();
+    let front = Front::open(&source, &choice).expect("the file is sound");
+    let request = athread::Request { cores: Cores::default(), threads: None, sizes: vec![("n".into(), 300)] };
+    let all = athread::map(&front, &choice, &request).expect("the definitions can be mapped");
+    let files = athread::files(&front, &choice, &request, &all, "several").expect("there is C for them");
+    let originals = loops::Program { functions: all.iter().map(|one| one.original.clone()).collect() };
+    let c =
+        pipeline::to_c(&originals, choice.mode, Some("program.h".into())).expect("there is C for one core");
+    let compiler = Compiler::find().expect("there is a C compiler");
+    let emulator = Emulator::build(&compiler).expect("the emulator can be built");
+    let driver = execute::driver(&c.signatures);
+    let headers: Vec<(&str, &str)> = files
+        .header
+        .iter()
+        .map(|(name, text)| (name.as_str(), text.as_str()))
+        .chain([("program.h", c.header.as_str())])
+        .collect();
+    let program = emulator
+        .program(&Sources {
+            host: &files.host,
+            more: &[("driver.c", &driver)],
+            slave: &files.slave,
+            headers: &headers,
+            folder: None,
+            flags: &[],
+        })
+        .expect("the C compiles");
+    let (ours, _) = program.executable(&c.signatures, Settings { seed: 7, pro: false, limit: LIMIT });
+    let build = execute::Build {
+        files: &[("program.c", &c.source)],
+        routines: &c.signatures,
+        header: &c.header,
+        flags: Optimise::Exact.flags(),
+        libraries: &[],
+    };
+    let sequential = execute::Executable::build(&compiler, &build).expect("the C compiles");
+    let schedule = execute::Schedule { limit: LIMIT, threads: Some(1), ..execute::Schedule::ONCE };
+    for n in [1, 7, 300, 1009] {
+        for (k, one) in all.iter().enumerate() {
+            let none = BTreeMap::new();
+            let given = one.original.sizes.iter().map(|name| (name.clone(), n)).collect();
+            let sizes = bind::sizes(&one.original, &given, &BTreeMap::new()).expect("the sizes are sound");
+            let inputs =
+                bind::inputs(&one.original, &sizes, &BTreeMap::new(), &none, 5).expect("there are data");
+            let expected = sequential.run(k, &sizes, &inputs, schedule).expect("it runs").outputs;
+            let got = ours.run(k, &sizes, &inputs, schedule).unwrap_or_else(|e| panic!("{e:?}")).outputs;
+            assert_eq!(got.len(), expected.len());
+            for (a, b) in got.iter().zip(&expected) {
+                let what = lozenge::value::difference(a, b, lozenge::value::Closeness::Exact);
+                assert_eq!(what, None, "{} at {n}", one.original.name);
+            }
+        }
+    }
+    let kernels = files.header.map_or(0, |(_, text)| text.matches("struct ").count());
+    assert!(kernels >= 3, "only {kernels} kernels");
 }

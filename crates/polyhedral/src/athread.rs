@@ -93,8 +93,11 @@ pub struct Mapped {
 /// # Errors
 /// `P0801` nothing is parallel; `P0802` the data of a tile does not fit; those of the model and the set library.
 pub fn map(function: &Function, options: &Options) -> Result<Mapped> {
-    let relaxed = options.reassociate.then(|| crate::optimize::reorderable(function));
-    if let Some(blocked) = reduce::blocks(relaxed.as_ref().unwrap_or(function), options)
+    let mut updates = reduce::with_updates(function);
+    if options.reassociate {
+        updates = crate::optimize::reorderable(&updates);
+    }
+    if let Some(blocked) = reduce::blocks(&updates, options)
         && let Ok(mut mapped) = map_in_order(&reduce::ordered(&blocked.function), options)
     {
         mapped.reassociated = blocked.reassociated;
@@ -145,10 +148,19 @@ fn small(original: &Function, mapped: &Function) -> bool {
     heap(mapped) <= heap(original)
 }
 
+/// A stage with its bound on operations; a refusal because of it tells which stage it was.
+fn stage<T>(ctx: &isl::Ctx, bound: u64, what: &str, work: impl FnOnce() -> Result<T>) -> Result<T> {
+    ctx.limited(bound, work).map_err(|diagnostic| match fault::is_limit(&diagnostic) {
+        true => diagnostic.note(format!("it was reached by {what}, on the way to the cores")),
+        false => diagnostic,
+    })
+}
+
 fn map_as_it_is(function: &Function, options: &Options) -> Result<Mapped> {
     let ctx = isl::Ctx::new();
-    let model = ctx.limited(options.operations, || Model::extract_in(&ctx, function))?;
-    let dependences = ctx.limited(options.operations, || dependence::memory(&model))?;
+    let bound = options.operations;
+    let model = stage(&ctx, bound, "the model", || Model::extract_in(&ctx, function))?;
+    let dependences = stage(&ctx, bound, "dependences", || dependence::memory(&model))?;
     let scheduling = scheduling::Options {
         fusion: Fusion::None,
         limits: options.operations.into(),
@@ -156,7 +168,7 @@ fn map_as_it_is(function: &Function, options: &Options) -> Result<Mapped> {
     };
     let scheduled = scheduling::schedule(&model, &dependences, &scheduling)?.tree;
     let mut notes = Vec::new();
-    let program = ctx.limited(options.operations, || {
+    let program = stage(&ctx, bound, "the split into kernels", || {
         let program = split::split(&model, &dependences, &scheduled)?;
         if split::everything_parallel(&program) {
             return Ok(program);
@@ -173,14 +185,16 @@ fn map_as_it_is(function: &Function, options: &Options) -> Result<Mapped> {
     let mut stages = Vec::new();
     stages.push(("scheduled", build::scheduled(&model, &program)?));
     stages.push(("split", build::kernels(&model, &program)?));
-    let sized =
-        ctx.limited(options.operations, || tile::choose(&model, &dependences, program, options, &mut notes))?;
+    let choose = || tile::choose(&model, &dependences, program, options, &mut notes);
+    let sized = stage(&ctx, bound, "tiles and boxes", choose)?;
     let tiled = build::tiled(&model, &sized)?;
-    ctx.limited(options.operations.saturating_mul(4), || check::tree(&model, &dependences, &tiled))?;
+    let check = || check::tree(&model, &dependences, &tiled);
+    stage(&ctx, bound.saturating_mul(4), "the check of the tiled program", check)?;
     stages.push(("tiled", tiled));
     stages.push(("mapped", build::mapped(&model, &sized)?));
     stages.push(("copies", build::copies(&model, &sized)?));
     stages.push(("waits", build::whole(&model, &sized)?));
-    let function = code::generate(&model, &sized, &build::for_code(&model, &sized)?, options)?;
+    let code = || code::generate(&model, &sized, &build::for_code(&model, &sized)?, options);
+    let function = stage(&ctx, bound, "code", code)?;
     Ok(Mapped { function, stages, notes, reassociated: false })
 }

@@ -48,7 +48,11 @@ pub fn tree(model: &Model, dependences: &[Dependence], tree: &Tree) -> Result<()
     for dependence in dependences.iter().filter(|d| d.reduction.is_none()) {
         let wrong = || -> isl::Result<Option<Map>> {
             let relation = dependence.relation.intersect_params(&model.context)?;
-            let late = relation.to_union()?.intersect(&time.lex_ge(&time)?)?;
+            let relation = relation.to_union()?;
+            // Only the two statements of the dependence: all pairs of statements would be a square.
+            let from = time.intersect_domain(&relation.domain()?.universe()?)?;
+            let to = time.intersect_domain(&relation.range()?.universe()?)?;
+            let late = relation.intersect(&from.lex_ge(&to)?)?;
             late.maps()?.into_iter().next().map_or(Ok(None), |map| Ok((!map.is_empty()?).then_some(map)))
         };
         if let Some(pairs) = wrong().map_err(fault::library)? {

@@ -1,6 +1,6 @@
 //! The target `athread`: kernels by the polyhedral side, host and slave files by the target.
 
-use loops::{Code, Function, Name};
+use loops::{Code, Expr, Function, Loop, LoopKind, Name, Stmt};
 use polyhedral::Limits;
 use polyhedral::athread::{Grid, Mapped, pairs};
 use targets::athread::Files;
@@ -55,46 +55,108 @@ impl Request {
     }
 }
 
-/// Maps the chosen definition, or all.
+/// Maps the chosen definition, or all. What cannot be mapped beside others that can stays on the host.
 ///
 /// # Errors
 /// What the front ends and the polyhedral side refuse.
 pub fn map(front: &Front, choice: &Choice, request: &Request) -> Result<Vec<OnCores>, Failure> {
+    let mut all = Vec::new();
+    let (mut kernels, mut refused) = (0, None);
+    for name in front.wanted(choice)? {
+        let original = front.original(&name, choice)?;
+        match one(front, &original, choice, request) {
+            Ok(mapped) => {
+                kernels += 1;
+                all.push(OnCores { original, mapped });
+            }
+            Err(failure) if stays_on_host(&failure) => {
+                let notes =
+                    failure.diagnostics.iter().map(|d| format!("on the host: {}", d.message)).collect();
+                let function = original.clone();
+                refused.get_or_insert(failure);
+                let mapped = Mapped { function, stages: Vec::new(), notes, reassociated: false };
+                all.push(OnCores { original, mapped });
+            }
+            Err(failure) => return Err(failure),
+        }
+    }
+    match refused {
+        Some(failure) if kernels == 0 => Err(failure),
+        _ => Ok(all),
+    }
+}
+
+/// Whether a refusal is of one program, which the host can run.
+fn stays_on_host(failure: &Failure) -> bool {
+    failure.diagnostics.iter().any(|d| ["P0801", "P0802", "P0803"].contains(&d.code.0))
+}
+
+fn one(front: &Front, original: &Function, choice: &Choice, request: &Request) -> Result<Mapped, Failure> {
     let grid = request.grid()?;
     let chip = super::chip(request.cores.chip);
-    front
-        .wanted(choice)?
-        .iter()
-        .map(|name| {
-            let original = front.original(name, choice)?;
-            // Cores have arrays of scalars; the host takes pairs apart and puts them together.
-            let apart = pairs::apart(&original);
-            let scalars = apart.as_ref().map_or(&original, |apart| &apart.function);
-            let hints = request.sizes.iter().map(|(name, n)| (Name::new(name), *n)).collect();
-            let options = polyhedral::athread::Options {
-                grid,
-                hints,
-                ldm: chip.buffers(),
-                reassociate: choice.reassociate,
-                ..polyhedral::athread::Options::default()
-            };
-            let refuse = |d| Failure::in_source(&front.source, vec![d]);
-            let mut mapped = polyhedral::athread::map(scalars, &options).map_err(refuse)?;
-            // By code that has no part in the mapping, on what goes to the target.
-            let limits = Limits::within(20_000_000, 5);
-            match polyhedral::local::check(scalars, &mapped.function, chip.buffers(), limits) {
-                Ok(_) => {}
-                Err(d) if d.code == Code("P0002") => {
-                    mapped.notes.push("the check of local memory was given up: it takes too long".to_owned());
-                }
-                Err(d) => return Err(refuse(d)),
+    if let Some(cores) = cores_by_hand(original) {
+        return by_hand(front, original, cores, request);
+    }
+    // Cores have arrays of scalars; the host takes pairs apart and puts them together.
+    let apart = pairs::apart(original);
+    let scalars = apart.as_ref().map_or(original, |apart| &apart.function);
+    let hints = request.sizes.iter().map(|(name, n)| (Name::new(name), *n)).collect();
+    let options = polyhedral::athread::Options {
+        grid,
+        hints,
+        ldm: chip.buffers(),
+        reassociate: choice.reassociate,
+        ..polyhedral::athread::Options::default()
+    };
+    let refuse = |d| Failure::in_source(&front.source, vec![d]);
+    let mut mapped = polyhedral::athread::map(scalars, &options).map_err(refuse)?;
+    // By code that has no part in the mapping, on what goes to the target.
+    let limits = Limits::within(20_000_000, 5);
+    match polyhedral::local::check(scalars, &mapped.function, chip.buffers(), limits) {
+        Ok(_) => {}
+        Err(d) if d.code == Code("P0002") => {
+            mapped.notes.push("the check of local memory was given up: it takes too long".to_owned());
+        }
+        Err(d) => return Err(refuse(d)),
+    }
+    if let Some(apart) = apart {
+        mapped.function = apart.together(&mapped.function);
+    }
+    Ok(mapped)
+}
+
+/// The number of cores that a loop program is already mapped to; none if it has no kernels.
+fn cores_by_hand(function: &Function) -> Option<i64> {
+    fn within(body: &[Stmt], kernel: bool) -> Option<i64> {
+        body.iter().find_map(|stmt| match stmt {
+            Stmt::Block { mark, body } => {
+                within(body, kernel || mark.as_ref().is_some_and(|mark| mark.as_str() == "kernel"))
             }
-            if let Some(apart) = apart {
-                mapped.function = apart.together(&mapped.function);
+            Stmt::Loop(Loop { kind: LoopKind::Parallel, upper: Expr::Int(n), body, .. }) if kernel => {
+                Some(n.saturating_mul(within(body, true).unwrap_or(1)))
             }
-            Ok(OnCores { original, mapped })
+            other => other.bodies().into_iter().find_map(|body| within(body, kernel)),
         })
-        .collect()
+    }
+    within(&function.body, false)
+}
+
+/// A loop program whose kernels were written by hand: checked as any other, and otherwise left as it is.
+fn by_hand(front: &Front, original: &Function, cores: i64, request: &Request) -> Result<Mapped, Failure> {
+    let threads = request.grid()?.cores();
+    if cores != threads {
+        let message = format!(
+            "a kernel of `{}` is written for {cores} cores, and {threads} are asked for",
+            original.name
+        );
+        return Err(Failure::refused("P0804", message).help(format!("ask for as many: `--threads {cores}`")));
+    }
+    let chip = super::chip(request.cores.chip);
+    let limits = Limits::within(20_000_000, 5);
+    polyhedral::local::check(original, original, chip.buffers(), limits)
+        .map_err(|d| Failure::in_source(&front.source, vec![d]))?;
+    let notes = vec!["mapped as it is written".to_owned()];
+    Ok(Mapped { function: original.clone(), stages: Vec::new(), notes, reassociated: false })
 }
 
 /// The schedule trees of all stages.

@@ -10,8 +10,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use loops::visit::fresh;
 use loops::{
-    Access, ArrayDecl, Assign, Elem, Expr, Function, Loop, LoopKind, Name, ReduceOp, Scalar, Stmt, Storage,
-    Update,
+    Access, ArrayDecl, Assign, BinaryOp, Elem, Expr, Function, Loop, LoopKind, Name, ReduceOp, Scalar, Stmt,
+    Storage, Update,
 };
 
 use super::Options;
@@ -55,6 +55,38 @@ pub(super) fn blocks(function: &Function, options: &Options) -> Option<Blocked> 
     let body = pass.partial.into_iter().map(Stmt::Local).chain(body).collect();
     let function = Function { body, ..function.clone() };
     Some(Blocked { function, reassociated: pass.reassociated, notes: pass.notes })
+}
+
+/// The function with `x = x op e` as the update `x op= e`, for the operations that updates have.
+pub(super) fn with_updates(function: &Function) -> Function {
+    fn update(assign: &Assign) -> Option<Assign> {
+        let Expr::Binary(op, a, b) = &assign.value else { return None };
+        let op = match op {
+            BinaryOp::Add => ReduceOp::Add,
+            BinaryOp::Mul => ReduceOp::Mul,
+            BinaryOp::Min => ReduceOp::Min,
+            BinaryOp::Max => ReduceOp::Max,
+            BinaryOp::And => ReduceOp::And,
+            BinaryOp::Or => ReduceOp::Or,
+            _ => return None,
+        };
+        let is_target = |e: &Expr| matches!(e, Expr::Load(access) if *access == assign.target);
+        let value = if is_target(a) { b } else { a };
+        let plain = assign.update.is_none() && (is_target(a) || is_target(b));
+        (plain && !value.arrays().contains(&assign.target.array)).then(|| Assign {
+            update: Some(Update { op, reorder: false }),
+            value: (**value).clone(),
+            ..assign.clone()
+        })
+    }
+    fn block(body: &[Stmt]) -> Vec<Stmt> {
+        let stmt = |stmt: &Stmt| match stmt.map(&mut Expr::clone, &mut block) {
+            Stmt::Assign(assign) => Stmt::Assign(update(&assign).unwrap_or(assign)),
+            other => other,
+        };
+        body.iter().map(stmt).collect()
+    }
+    Function { body: block(&function.body), ..function.clone() }
 }
 
 /// The function with every update in the order of the text: what the mapping works on.
@@ -105,7 +137,13 @@ impl Pass<'_> {
                         let body = self.block(&l.body, true);
                         result.push(Stmt::Loop(Loop { body, ..l.clone() }));
                     }
-                    found => result.extend(self.in_blocks(l, found)),
+                    found => match apart(l, &found) {
+                        Some((sums, rest)) => {
+                            result.extend(self.in_blocks(&sums, found));
+                            result.extend(self.block(&[Stmt::Loop(rest)], inside));
+                        }
+                        None => result.extend(self.in_blocks(l, found)),
+                    },
                 },
                 Stmt::Block { mark, body } => {
                     result.push(Stmt::Block { mark: mark.clone(), body: self.block(body, inside) });
@@ -251,6 +289,55 @@ impl Pass<'_> {
         let blocks = Loop::upto(block, count, LoopKind::Sequential, body);
         std::iter::once(Stmt::Loop(blocks)).chain(combined).collect()
     }
+}
+
+/// A loop as one with the updates of accumulators and one with the rest, which may be a chain; none if there is no rest, or if the updates need it.
+fn apart(l: &Loop, accumulators: &[Accumulator]) -> Option<(Loop, Loop)> {
+    let accumulates = |assign: &Assign| accumulators.iter().any(|a| a.target.array == assign.target.array);
+    let sums = only(&l.body, &accumulates);
+    let rest = only(&l.body, &|assign| !accumulates(assign));
+    let (mut needed, mut written, mut plain) = (BTreeSet::new(), BTreeSet::new(), true);
+    for stmt in &l.body {
+        stmt.walk(&mut |s| plain &= !matches!(s, Stmt::Local(_) | Stmt::Copy(_) | Stmt::Wait(_)));
+    }
+    for stmt in &sums {
+        stmt.walk(&mut |s| s.exprs().into_iter().for_each(|e| needed.extend(e.arrays())));
+    }
+    for stmt in &rest {
+        stmt.walk(&mut |s| {
+            if let Stmt::Assign(assign) = s {
+                written.insert(assign.target.array.clone());
+            }
+        });
+    }
+    let with = |body| Loop { body, ..l.clone() };
+    (plain && !written.is_empty() && needed.is_disjoint(&written)).then(|| (with(sums), with(rest)))
+}
+
+/// Statements with only the assignments that are wanted, and what is around them.
+fn only(body: &[Stmt], wanted: &dyn Fn(&Assign) -> bool) -> Vec<Stmt> {
+    let mut result = Vec::new();
+    for stmt in body {
+        let kept = match stmt {
+            Stmt::Assign(assign) => wanted(assign).then(|| stmt.clone()),
+            Stmt::Loop(l) => {
+                let body = only(&l.body, wanted);
+                (!body.is_empty()).then(|| Stmt::Loop(Loop { body, ..l.clone() }))
+            }
+            Stmt::Block { mark, body } => {
+                let body = only(body, wanted);
+                (!body.is_empty()).then(|| Stmt::Block { mark: mark.clone(), body })
+            }
+            Stmt::If { cond, then, otherwise } => {
+                let (then, otherwise) = (only(then, wanted), only(otherwise, wanted));
+                let empty = then.is_empty() && otherwise.is_empty();
+                (!empty).then(|| Stmt::If { cond: cond.clone(), then, otherwise })
+            }
+            other => Some(other.clone()),
+        };
+        result.extend(kept);
+    }
+    result
 }
 
 /// Whether partial results may be combined: they are exact, or the program says so.

@@ -78,7 +78,7 @@ fn choose_in(
         .into_iter()
         .map(|item| {
             Ok(match item {
-                Item::Kernel(kernel) => match sized(model, kernel.clone(), options)? {
+                Item::Kernel(kernel) => match bounded(model, &kernel, options)? {
                     Ok((kernel, line)) => {
                         notes.push(line);
                         Item::Kernel(kernel)
@@ -95,6 +95,18 @@ fn choose_in(
             })
         })
         .collect()
+}
+
+/// As [`sized`], each kernel within a bound of its own; one that reaches it stays on the host.
+fn bounded(
+    model: &Model,
+    kernel: &Kernel,
+    options: &Options,
+) -> Result<std::result::Result<(Kernel, String), Diagnostic>> {
+    match model.ctx.limited(options.operations, || sized(model, kernel.clone(), options)) {
+        Err(diagnostic) if fault::is_limit(&diagnostic) => Ok(Err(diagnostic)),
+        other => other,
+    }
 }
 
 /// A kernel as a nest of the host.
