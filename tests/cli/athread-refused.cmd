@@ -1,6 +1,5 @@
 lozenge compile chain.c --target athread
 lozenge compile dot.loops --target athread
-lozenge compile gather.loops --target athread
 lozenge compile wall.loops --target athread
 lozenge compile history.c --target athread
 lozenge compile gemm.c --target athread --threads 65
@@ -8,7 +7,7 @@ lozenge compile gemm.c --target athread --threads 12
 lozenge compile apart.loops --target athread
 lozenge run far.c --target athread
 lozenge compile far.c --target athread -o far 2>/dev/null; grep -A3 '2147483647' far/far_host.c
-lozenge compile mapped.loops --target athread -o hand && grep -c 'get_box(slave_x' hand/mapped_slave.c
+lozenge compile mapped.loops --target athread -o hand && grep -c 'get_box(&slave_x' hand/mapped_slave.c
 lozenge run mapped.loops --target athread --size n=1000
 lozenge compile mapped.loops --target athread --threads 32
 sed 's/128/65536/g' mapped.loops > m.loops; lozenge compile m.loops --target athread -o none; test -e none || echo nothing is written

@@ -20,7 +20,7 @@ mod tile;
 
 use std::collections::BTreeMap;
 
-use loops::{Function, Name};
+use loops::{Diagnostic, Function, Name};
 
 use crate::dependence;
 use crate::fault::{self, Result};
@@ -128,17 +128,24 @@ fn map_in_order(function: &Function, options: &Options) -> Result<Mapped> {
             *variant = private;
         }
     }
-    let mut refusal = None;
+    let mut refusal: Option<Diagnostic> = None;
     while let Some(variant) = variants.pop() {
         match map_as_it_is(&variant, options) {
             // Elements for more than two loops only if they never leave local memory.
             Ok(mapped) if variants.len() < 2 || small(function, &mapped.function) => return Ok(mapped),
             Ok(_) => {}
-            Err(diagnostic) => refusal = Some(diagnostic),
+            // What was in the way of the form with the most parallel loops says more than that another has none.
+            Err(diagnostic) => match &refusal {
+                Some(before) if !NOTHING.contains(&before.code.0) => {}
+                _ => refusal = Some(diagnostic),
+            },
         }
     }
     Err(refusal.unwrap_or_else(|| fault::limit("attempts")))
 }
+
+/// Codes of refusals that tell little: nothing is parallel, a limit was reached.
+const NOTHING: [&str; 2] = ["P0801", "P0002"];
 
 /// Whether a mapped function has no arrays of its own that its original does not have.
 fn small(original: &Function, mapped: &Function) -> bool {

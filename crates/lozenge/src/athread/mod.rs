@@ -290,7 +290,11 @@ impl Program {
         if !finished.status.success() {
             let failure =
                 Failure::environment("X0304", format!("the program ended with {}", finished.status));
-            return Err(if finished.stderr.is_empty() { failure } else { failure.note(finished.stderr) });
+            return Err(if finished.stderr.is_empty() {
+                failure
+            } else {
+                failure.note(finished.stderr.trim_end())
+            });
         }
         let output = fs::read(self.output()).unwrap_or_default();
         Ok(Run { stdout: finished.stdout, output, report: read_report(&report)?, time: finished.time })

@@ -55,6 +55,8 @@ pub(super) struct Part {
     pub filter: SetText,
     /// Loops that are tiled beside the parallel ones, in the order of their tile loops.
     pub inner: Vec<Member>,
+    /// How many of them, from the outermost, have tiles of one iteration, because they are not permutable with the rest.
+    pub single: usize,
     /// Sizes of their tiles; empty before they are chosen.
     pub sizes: Vec<i64>,
     /// What is below these loops.
@@ -204,7 +206,8 @@ fn descend_last(
             Err(error) => Some(Err(error)),
         })
         .collect::<Result<Vec<_>>>()?;
-    parts.push(Part { filter: SetText::new(filter.to_string()), inner, sizes: vec![], leaf, statements });
+    let filter = SetText::new(filter.to_string());
+    parts.push(Part { filter, inner, single: 0, sizes: vec![], leaf, statements });
     Ok(())
 }
 

@@ -13,7 +13,7 @@ use crate::dependence::Dependence;
 use crate::fault::{self, Result};
 use crate::model::Model;
 use crate::names::readable;
-use crate::tree::{Branch, Member};
+use crate::tree::{Band, Branch, Member, Node};
 
 /// A program with tile sizes and buffers.
 pub(super) struct Sized {
@@ -118,7 +118,7 @@ fn host(kernel: &Kernel) -> Item {
             let child = if part.inner.is_empty() {
                 part.leaf.clone()
             } else {
-                crate::tree::Node::Band(crate::tree::Band {
+                Node::Band(Band {
                     members: part.inner.clone(),
                     permutable: true,
                     isolate: None,
@@ -128,10 +128,9 @@ fn host(kernel: &Kernel) -> Item {
             Branch { filter: part.filter.clone(), child: Box::new(child) }
         })
         .collect();
-    let child =
-        if parts.len() == 1 { parts.remove(0).child } else { Box::new(crate::tree::Node::Sequence(parts)) };
-    let band = crate::tree::Band { members: kernel.parallel.clone(), permutable: true, isolate: None, child };
-    Item::Host(Branch { filter: kernel.filter.clone(), child: Box::new(crate::tree::Node::Band(band)) })
+    let child = if parts.len() == 1 { parts.remove(0).child } else { Box::new(Node::Sequence(parts)) };
+    let band = Band { members: kernel.parallel.clone(), permutable: true, isolate: None, child };
+    Item::Host(Branch { filter: kernel.filter.clone(), child: Box::new(Node::Band(band)) })
 }
 
 /// Number of iterations of a loop on some instances, at the values that sizes are taken to have.
@@ -230,9 +229,13 @@ fn sized(
     for part in &mut kernel.parts {
         part.sizes = vec![SAMPLE; part.inner.len()];
     }
-    let groups = match data::groups(model, &kernel)? {
-        Ok(groups) => groups,
-        Err(array) => return Ok(Err(no_box(model, &array))),
+    let groups = loop {
+        match data::groups(model, &kernel)? {
+            Ok(groups) => break groups,
+            // Loops without bounds inside of a tile get tiles as well, where that leaves their order.
+            Err(array) if !deepen(model, &mut kernel)? => return Ok(Err(no_box(model, &array))),
+            Err(_) => {}
+        }
     };
     // How the boxes grow.
     let mut shapes = Vec::new();
@@ -251,6 +254,7 @@ fn sized(
             let mut other = kernel.clone();
             match k.checked_sub(kernel.parallel.len()) {
                 None => other.sizes[k] = 2 * SAMPLE,
+                Some(k) if k < other.parts[group.part.unwrap_or(0)].single => {}
                 Some(k) => other.parts[group.part.unwrap_or(0)].sizes[k] = 2 * SAMPLE,
             }
             let grown = data::boxed(model, &other, &own, group.level)?.map(|(e, _)| e).unwrap_or_default();
@@ -325,6 +329,27 @@ fn sized(
         cost * 1e3
     );
     Ok(Ok((kernel, line)))
+}
+
+/// Takes the loops below the tile loops of each part among these, which then have tiles of one iteration: so the order stays as it is.
+fn deepen(model: &Model, kernel: &mut Kernel) -> Result<bool> {
+    let mut any = false;
+    for part in &mut kernel.parts {
+        let Node::Band(band) = part.leaf.clone() else { continue };
+        let mut members = split::restricted(model, &band.members, &split::read(model, &part.filter)?)?;
+        part.leaf = *band.child;
+        if !band.permutable && members.len() > 1 {
+            let rest = members.split_off(1);
+            let child = Box::new(part.leaf.clone());
+            part.leaf = Node::Band(Band { members: rest, permutable: false, isolate: None, child });
+        }
+        part.single = part.inner.len();
+        part.sizes = vec![1; part.single];
+        part.sizes.extend(vec![SAMPLE; members.len()]);
+        part.inner.extend(members);
+        any = true;
+    }
+    Ok(any)
 }
 
 /// Whether the gap between two rows does not fit in the field of a transfer, as far as extents are known.
@@ -403,7 +428,9 @@ impl Search<'_> {
             }
             let mut parts = Vec::new();
             for (p, trips) in self.inner.iter().enumerate() {
-                let lists: Vec<Vec<i64>> = trips.iter().map(|n| candidates(*n, 1, 8)).collect();
+                let single = self.kernel.parts[p].single;
+                let list = |(k, n): (usize, &i64)| if k < single { vec![1] } else { candidates(*n, 1, 8) };
+                let lists: Vec<Vec<i64>> = trips.iter().enumerate().map(list).collect();
                 let mut found: Option<(f64, Vec<i64>)> = None;
                 for own in product(&lists) {
                     let all: Vec<i64> = sizes.iter().chain(&own).copied().collect();

@@ -19,8 +19,10 @@ mod memory;
 mod scratchpad;
 mod view;
 
+use std::collections::BTreeSet;
+
 use isl::Ctx;
-use loops::{Code, Diagnostic, Function, Name};
+use loops::{Code, Diagnostic, Function, Name, ParamMode, Stmt};
 
 use crate::fault::{self, Result};
 use crate::limits::Limits;
@@ -46,6 +48,7 @@ pub struct Report {
 /// # Errors
 /// `P0711` to `P0716` as above; `P0101`, `P0102` for what sets cannot hold; `P0002` if the limit is reached.
 pub fn check(original: &Function, mapped: &Function, capacity: i64, limits: Limits) -> Result<Report> {
+    results_come_out(original, mapped)?;
     let program = elementwise::expand(mapped)?;
     let ctx = Ctx::new();
     limits.run(&ctx, || {
@@ -60,6 +63,32 @@ pub fn check(original: &Function, mapped: &Function, capacity: i64, limits: Limi
         memory::check(&kernels)?;
         Ok(Report { kernels: program.kernels, locals: program.locals.len(), copies: program.copies, bytes })
     })
+}
+
+/// Arrays that the original writes, and those that are only for results, are written in main memory at all.
+fn results_come_out(original: &Function, mapped: &Function) -> Result<()> {
+    let (before, after) = (written(original), written(mapped));
+    for param in mapped.params.iter().filter(|p| p.mode != ParamMode::In) {
+        let due = before.contains(&param.name) || param.mode == ParamMode::Out;
+        if due && !after.contains(&param.name) {
+            let message = format!("nothing goes back to `{}`, which is a result", param.name);
+            return Err(Diagnostic::general(Code("P0713"), message));
+        }
+    }
+    Ok(())
+}
+
+/// The arrays that a function assigns or brings something out to.
+fn written(function: &Function) -> BTreeSet<Name> {
+    let mut all = BTreeSet::new();
+    for stmt in &function.body {
+        stmt.walk(&mut |s| match s {
+            Stmt::Assign(assign) => all.extend([assign.target.array.clone()]),
+            Stmt::Copy(copy) => all.extend([copy.to.array.clone()]),
+            _ => {}
+        });
+    }
+    all
 }
 
 /// The model of a function whose copies are loops over elements, and what each statement stands for.
