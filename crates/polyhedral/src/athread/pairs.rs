@@ -15,9 +15,12 @@ pub struct Apart {
     /// The function whose arrays have scalar elements.
     pub function: Function,
     original: Function,
-    /// The component arrays of each parameter with pairs: path and parameter.
-    components: Vec<(Param, Vec<(Vec<Component>, Param)>)>,
+    /// The parameters with pairs, and those that take their place.
+    components: Vec<(Param, Vec<Part>)>,
 }
+
+/// A component, and the parameter that it becomes.
+type Part = (Vec<Component>, Param);
 
 /// Takes the pairs of a function apart; none if it has none.
 pub fn apart(function: &Function) -> Option<Apart> {
@@ -32,7 +35,7 @@ pub fn apart(function: &Function) -> Option<Apart> {
             params.push(param.clone());
             continue;
         }
-        let own: Vec<(Vec<Component>, Param)> = names
+        let own: Vec<Part> = names
             .declare(&param.name, &param.elem)
             .into_iter()
             .map(|(path, name, elem)| (path, Param { name, elem, ..param.clone() }))

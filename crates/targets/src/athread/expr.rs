@@ -2,9 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use loops::{
-    Access, BinaryOp, Code, CompareOp, Component, Diagnostic, Expr, Name, Scalar, UnaryOp,
-};
+use loops::{Access, BinaryOp, Code, CompareOp, Component, Diagnostic, Expr, Name, Scalar, UnaryOp};
 
 use crate::c::CExpr;
 use crate::c_print::{Layout, Printer};
