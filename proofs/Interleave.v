@@ -185,4 +185,11 @@ Proof.
     { split; auto. }
     split; [exact F1|]. intros l. etransitivity; [apply F2|]. apply K2.
 Qed.
+
+(* What is not written stays. *)
+Lemma finally_unwritten tr l : Forall (fun a => put a = true -> at_ a <> l) tr -> forall m, finally m tr l = m l.
+Proof.
+  induction 1 as [|a tr Ha _ IH]; intros m; [reflexivity|]. change (finally m (a :: tr)) with (finally (step m a) tr). rewrite IH.
+  unfold step. destruct (put a); [|reflexivity]. destruct (location_dec _ _); [|reflexivity]. exfalso. apply Ha; auto.
+Qed.
 End Traces.

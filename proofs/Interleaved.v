@@ -53,12 +53,6 @@ Proof.
   exists a, b. split; [apply in_or_app; auto|]. split; [apply in_or_app; auto|exact Hab].
 Qed.
 
-Lemma finally_unwritten scalar (tr : trace scalar) l : Forall (fun a => put scalar a = true -> at_ scalar a <> l) tr -> forall m, finally scalar m tr l = m l.
-Proof.
-  induction 1 as [|a tr Ha _ IH]; intros m; [reflexivity|]. change (finally scalar m (a :: tr)) with (finally scalar (step scalar m a) tr). rewrite IH.
-  unfold step. destruct (put scalar a); [|reflexivity]. destruct (location_dec _ _); [|reflexivity]. exfalso. apply Ha; auto.
-Qed.
-
 Theorem apart_interleaves ct : forallb (closed (sizes ct)) (assume ct) = true -> apart_all ct = true -> refines ct -> interleaves ct.
 Proof.
   intros H0 H Href scalar lit prim Hcom size before Hz Has runs. unfold runs. clear runs. apply andb_prop in H as [H Hout].

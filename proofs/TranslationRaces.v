@@ -1,0 +1,369 @@
+(* Race freedom of every translated program, in both modes, and that single reads and writes may interleave: the translation keeps to the discipline of
+   Threads.v, by its form alone. *)
+From Coq Require Import Arith List Lia Bool.
+From Lozenge Require Import Paths Phrases Translation Represent TranslationCorrect Threads.
+From Lozenge Require Interleave Semantics.
+Import ListNotations.
+
+Section Races.
+Context {K : Scalars}.
+
+Definition low n (N : levels) := forall l, N l -> l < n.
+Definition renvR {G} (R : levels) (r : renv G) := forall t (x : var G t), readable R (r t x).
+(* [a] may be written as a [d]; what is more than a number lies in arrays that are not read. *)
+Record dacc n (R : levels) (W : region) io a d : Prop := {
+  d_stable : forall io', agrees n io io' -> forall p, leaf d p -> loc io' a p = loc io a p;
+  d_in : forall p, leaf d p -> W (fst (loc io a p)) (snd (loc io a p));
+  d_inj : forall p q, leaf d p -> leaf d q -> loc io a p = loc io a q -> p = q;
+  d_out : flat d = true \/ forall p, leaf d p -> ~ R (fst (loc io a p)) }.
+(* What a continuation gets: more memory, and what was not readable before is not now. *)
+Record ext n (N R : levels) (W : region) n1 (N1 R1 : levels) (W1 : region) : Prop := {
+  e_n : n <= n1; e_low : low n1 N1; e_scoped : scoped N1 R1 W1;
+  e_N : forall l, N l -> N1 l; e_R : forall l, R l -> R1 l; e_W : forall l q, W l q -> W1 l q; e_old : forall l, N l -> R1 l -> R l }.
+Definition disA {t} {G} (e : exp G t) (A : tyA G) := forall r n N R W io a,
+  low n N -> scoped N R W -> renvR R r -> dacc n R W io a t -> dis io N R W (A r n a).
+Definition disC {t} {G} (e : exp G t) (C : tyC G) := forall r n N R W io k, low n N -> scoped N R W -> renvR R r ->
+  (forall n1 N1 R1 W1 x, ext n N R W n1 N1 R1 W1 -> readable R1 x -> dis io N1 R1 W1 (k n1 x)) -> dis io N R W (C r n k).
+
+Lemma low_le n m N : low n N -> n <= m -> low m N. Proof. intros H L l Hl. apply H in Hl. lia. Qed.
+Lemma low_more n N : low n N -> low (S n) (more N n). Proof. intros H l [Hl| ->]; [apply H in Hl|]; lia. Qed.
+Lemma readable_mono (R R' : levels) x : (forall l, R l -> R' l) -> readable R x -> readable R' x. Proof. intros H. apply Forall_impl. exact H. Qed.
+Lemma readable_new (R : levels) n : readable (more R n) (IVar n).
+Proof. constructor; [now right|constructor]. Qed.
+Lemma readable_app (R : levels) a b : Forall R a -> Forall R b -> Forall R (a ++ b). Proof. intros. apply Forall_app. auto. Qed.
+Lemma renvR_mono {G} (R R' : levels) (r : renv G) : (forall l, R l -> R' l) -> renvR R r -> renvR R' r.
+Proof. intros H Hr t x. eapply readable_mono; eauto. Qed.
+Lemma renvR_cons {G s} R x (r : renv G) : readable R x -> renvR R r -> renvR R (bindE (s := s) x r).
+Proof.
+  intros Hx Hr t y.
+  refine (match y as y0 in var G' t' return match G' as G0 return var G0 t' -> Prop with [] => fun _ => True | s0 :: G0 => fun y1 =>
+     forall (x : iexp) (r : renv G0), readable R x -> renvR R r -> readable R (bindE (s := s0) x r t' y1) end y0 with VZ => _ | VS y => _ end x r Hx Hr); cbn; auto.
+Qed.
+Lemma ext_refl n N R W : low n N -> scoped N R W -> ext n N R W n N R W. Proof. split; auto. Qed.
+Lemma ext_trans n N R W n1 N1 R1 W1 n2 N2 R2 W2 : ext n N R W n1 N1 R1 W1 -> ext n1 N1 R1 W1 n2 N2 R2 W2 -> ext n N R W n2 N2 R2 W2.
+Proof. intros [] []. split; auto. lia. Qed.
+Lemma ext_level n N R W m : low n N -> scoped N R W -> n <= m -> ext n N R W m N R W.
+Proof. intros H S_ L. split; auto. eapply low_le; eauto. Qed.
+Lemma ext_new n N R W : low n N -> scoped N R W -> ext n N R W (S n) (more N n) (more R n) (moreW W n).
+Proof.
+  intros H S_. split; auto using low_more, scoped_more; try (intros; left; auto; fail). intros l Hl [C| ->]; auto. apply H in Hl. lia.
+Qed.
+Lemma dacc_ext n N R W io a d n1 N1 R1 W1 : scoped N R W -> dacc n R W io a d -> ext n N R W n1 N1 R1 W1 -> dacc n1 R1 W1 io a d.
+Proof.
+  intros [_ S_] [H1 H2 H3 H4] E. split; auto.
+  - intros io' Hio p Hp. apply H1; auto. intros l Hl. apply Hio. assert (L := e_n _ _ _ _ _ _ _ _ E). lia.
+  - intros p Hp. apply (e_W _ _ _ _ _ _ _ _ E). auto.
+  - destruct H4 as [F|F]; auto. right. intros p Hp C. apply (F p Hp), (e_old _ _ _ _ _ _ _ _ E); auto. apply (S_ _ _ (H2 p Hp)).
+Qed.
+Lemma dacc_view n R W io a a' d d' (h : path -> path) : dacc n R W io a d -> (flat d = false \/ flat d' = true) ->
+  (forall p, leaf d' p -> leaf d (h p)) -> (forall p q, leaf d' p -> leaf d' q -> h p = h q -> p = q) ->
+  (forall io' p, leaf d' p -> loc io' a' p = loc io' a (h p)) -> dacc n R W io a' d'.
+Proof.
+  intros [H1 H2 H3 H4] Hf Hh Hi Hl. split; intros; rewrite ?Hl in *; auto.
+  destruct Hf as [Hf|Hf]; auto. destruct H4 as [F|F]; [congruence|]. right. intros p Hp. rewrite Hl; auto.
+Qed.
+Lemma dacc_out n R W io a {d d'} (v : view d d') : writable v = true -> dacc n R W io a d' -> dacc n R W io (AView v a) d.
+Proof.
+  intros Hv Ha. apply dacc_view with (a := a) (d := d') (h := vout v); auto.
+  - rewrite (writable_flat v Hv). destruct (flat d'); auto.
+  - intros p Hp. now apply vout_ok.
+  - intros p q Hp Hq E. destruct (vout_ok v Hv p Hp) as [_ <-], (vout_ok v Hv q Hq) as [_ <-]. now rewrite E.
+Qed.
+Lemma dacc_put n R W io x {a b d} (j : both a b d) c : dacc n R W io x d -> dacc n R W io (APut j c x) (side c a b).
+Proof.
+  intros Ha. apply dacc_view with (a := x) (d := d) (h := bput j c); auto.
+  - left. apply (both_flat j).
+  - intros p Hp. now apply bput_ok.
+  - intros p q Hp Hq E. destruct (bput_ok j c p Hp) as [_ E1], (bput_ok j c q Hq) as [_ E2]. congruence.
+Qed.
+Lemma dacc_var m R (W : region) io n d : (forall p, W n p) -> (flat d = true \/ ~ R n) -> dacc m R W io (AVar n) d.
+Proof. intros HW HR. split; cbn; auto; [congruence|]. destruct HR; auto. Qed.
+
+(* ---------- loops and copies ---------- *)
+Lemma copy_dis d : forall n N R (W : region) io a x, readable R x ->
+  (forall io', agrees n io io' -> forall p, leaf d p -> W (fst (loc io' a p)) (snd (loc io' a p))) -> dis io N R W (copy d n a x).
+Proof.
+  induction d as [|m|M d IH|d1 IH1 d2 IH2]; intros n N R W io a x Hx Ha; cbn [copy dis].
+  - split; auto. apply (Ha io (agrees_refl _ _) []). exact I.
+  - split; auto. apply (Ha io (agrees_refl _ _) []). exact I.
+  - intros i Hi. apply IH; [apply readable_app; [exact Hx|constructor]|].
+    intros io' Hio p Hp. cbn [loc]. rewrite Hio, upd_same by lia. apply (Ha io'); [|split; auto].
+    intros l Hl. rewrite Hio by lia. apply upd_other. lia.
+  - split; [apply IH1|apply IH2]; auto; intros io' Hio p Hp; apply (Ha io' Hio).
+    + apply (bput_ok (BPair d1 d2) false p Hp). + apply (bput_ok (BPair d1 d2) true p Hp).
+Qed.
+Lemma dacc_within n R W io a d : dacc n R W io a d -> forall io', agrees n io io' -> forall p, leaf d p -> W (fst (loc io' a p)) (snd (loc io' a p)).
+Proof. intros [H1 H2 _ _] io' Hio p Hp. rewrite H1 by auto. auto. Qed.
+Lemma loop_dis par n N R W io a M t c : scoped N R W -> dacc n R W io a (ary M t) ->
+  (forall i Wi, i < M -> scoped N R Wi -> dacc (S n) R Wi (upd io n i) (AAt a n) t -> dis (upd io n i) N R Wi c) -> dis io N R W (For par n M c).
+Proof.
+  intros [S1 S2] [H1 H2 H3 H4] Hc.
+  assert (L : forall i p, i < M -> leaf t p -> loc (upd io n i) (AAt a n) p = loc io a (Ix i :: p)).
+  { intros i p Hi Hp. cbn [loc]. rewrite upd_same. apply H1; [now apply agrees_upd|now split]. }
+  assert (D : forall i (Wi : region), i < M -> (forall p, leaf t p -> Wi (fst (loc io a (Ix i :: p))) (snd (loc io a (Ix i :: p)))) -> dacc (S n) R Wi (upd io n i) (AAt a n) t).
+  { intros i Wi Hi HW. split.
+    - intros io' Hio p Hp. rewrite L by auto. cbn [loc]. rewrite Hio, upd_same by lia. apply H1; [|now split].
+      intros l Hl. rewrite Hio by lia. apply upd_other. lia.
+    - intros p Hp. rewrite L by auto. auto.
+    - intros p q Hp Hq E. rewrite !L in E by auto. apply H3 in E; [congruence|now split|now split].
+    - right. intros p Hp. rewrite L by auto. destruct H4 as [F|F]; [discriminate|]. apply F. now split. }
+  cbn [dis]. destruct par.
+  - exists R, (fun i l q => exists p, leaf t p /\ loc io a (Ix i :: p) = (l, q)). split; [auto|]. split; [|split].
+    + intros i m q Hi (p & Hp & E). specialize (H2 (Ix i :: p) (conj Hi Hp)). rewrite E in H2. split; [exact H2|].
+      destruct H4 as [F|F]; [discriminate|]. specialize (F (Ix i :: p) (conj Hi Hp)). now rewrite E in F.
+    + intros i j m q Hi Hj Hij (p & Hp & E) (p' & Hp' & E'). rewrite <- E' in E. apply H3 in E; [congruence|now split|now split].
+    + intros i Hi. apply Hc; auto.
+      * split; auto. intros l q (p & Hp & E). specialize (H2 (Ix i :: p) (conj Hi Hp)). rewrite E in H2. apply (S2 _ _ H2).
+      * apply D; auto. intros p Hp. exists p. split; auto. apply pair_eta.
+  - intros i Hi. apply Hc; auto. { split; auto. } apply D; auto. intros p Hp. apply H2. now split.
+Qed.
+
+(* ---------- compositions ---------- *)
+Lemma fin_dis {G t} (e : exp G t) C : disC e C -> disA e (fun r n a => C r n (fun n x => copy t n a x)).
+Proof.
+  intros HC r n N R W io a HN HS Hr Ha. apply HC; auto. intros n1 N1 R1 W1 x E Hx.
+  apply copy_dis; auto. apply (dacc_within n1 R1). eapply dacc_ext; eauto.
+Qed.
+Lemma mem_dis {G t} (e : exp G t) A : disA e A -> disC e (store_first t A).
+Proof.
+  intros HA r n N R W io k HN HS Hr Hk. assert (E := ext_new n N R W HN HS). unfold store_first. cbn [dis]. split; [intros C; apply HN in C; lia|]. split.
+  - apply (dis_mono _ io _ R (more R n) (moreW W n) (moreW W n)); auto. { intros l Hl. now left. }
+    apply HA; auto using low_more.
+    + destruct HS as [S1 S2]. split; [intros l Hl; left; auto|apply (proj2 (e_scoped _ _ _ _ _ _ _ _ E))].
+    + apply dacc_var; [intros p; now right|]. right. intros C. apply (proj1 HS) in C. apply HN in C. lia.
+  - apply Hk; auto. apply readable_new.
+Qed.
+Lemma now_dis {G t} (e : exp G t) x : (forall R (r : renv G) n, renvR R r -> readable R (x r n)) -> disC e (fun r n k => k n (x r n)).
+Proof. intros H r n N R W io k HN HS Hr Hk. apply Hk; auto using ext_refl. Qed.
+Lemma C1_dis {G t d} (e : exp G t) (e' : exp G d) C (op : iexp -> iexp) : disC e C -> (forall R x, readable R x -> readable R (op x)) ->
+  disC e' (fun r n k => C r n (fun n x => k n (op x))).
+Proof. intros HC Hop r n N R W io k HN HS Hr Hk. apply HC; auto. Qed.
+Lemma C2_dis {G t1 t2 d} (e1 : exp G t1) (e2 : exp G t2) (e' : exp G d) C1 C2 (op : iexp -> iexp -> iexp) : disC e1 C1 -> disC e2 C2 ->
+  (forall R x y, readable R x -> readable R y -> readable R (op x y)) -> disC e' (fun r n k => C1 r n (fun n x => C2 r n (fun n y => k n (op x y)))).
+Proof.
+  intros HC1 HC2 Hop r n N R W io k HN HS Hr Hk. apply HC1; auto. intros n1 N1 R1 W1 x E1 Hx.
+  apply HC2; [apply (e_low _ _ _ _ _ _ _ _ E1)|apply (e_scoped _ _ _ _ _ _ _ _ E1)|eapply renvR_mono; [apply (e_R _ _ _ _ _ _ _ _ E1)|auto]|].
+  intros n2 N2 R2 W2 y E2 Hy. apply Hk; [eapply ext_trans; eauto|]. apply Hop; auto. eapply readable_mono; [apply (e_R _ _ _ _ _ _ _ _ E2)|auto].
+Qed.
+
+(* ---------- accumulators ---------- *)
+Lemma update_dis t n m io N R (W : region) body : n < m -> low m N -> scoped N R W -> (forall q, W n q) ->
+  (forall k N1 W1 a, low k N1 -> scoped N1 R W1 -> dacc k R W1 io a t -> dis io N1 R W1 (body k a)) -> dis io N R W (update t n m body).
+Proof.
+  intros Hnm HN HS HW Hb. unfold update. destruct (flat t) eqn:Hf.
+  - apply Hb; auto. apply dacc_var; auto.
+  - assert (E := ext_new m N R W HN HS). cbn [dis]. split; [intros C; apply HN in C; lia|]. split.
+    + apply (dis_mono _ io _ R (more R m) (moreW W m) (moreW W m)); auto. { intros l Hl. now left. }
+      apply Hb; auto using low_more.
+      * destruct HS as [S1 S2]. split; [intros l Hl; left; auto|apply (proj2 (e_scoped _ _ _ _ _ _ _ _ E))].
+      * apply dacc_var; [intros p; now right|]. right. intros C. apply (proj1 HS) in C. apply HN in C. lia.
+    + apply copy_dis; [apply readable_new|]. intros io' _ p _. left. apply HW.
+Qed.
+Lemma reduceI_dis t M n io N R W init body k : low n N -> scoped N R W ->
+  dis io (more N n) (more R n) (moreW W n) (init (S n) (AVar n)) ->
+  (forall i k N1 W1 a, low k N1 -> scoped N1 (more R n) W1 -> dacc k (more R n) W1 (upd io (S n) i) a t -> dis (upd io (S n) i) N1 (more R n) W1 (body k a)) ->
+  dis io (more N n) (more R n) (moreW W n) (k (S n)) -> dis io N R W (reduceI t M n init body k).
+Proof.
+  intros HN HS Hi Hb Hk. unfold reduceI. cbn [dis]. split; [intros C; apply HN in C; lia|]. split; [exact Hi|]. split; [|exact Hk].
+  intros i Hlt. apply update_dis; auto using scoped_more.
+  - eapply low_le; [apply low_more; eauto|lia].
+  - intros q. now right.
+Qed.
+Lemma init_dis {G t} (i : exp G t) A n N R W io (r : renv G) : disA i A -> low n N -> scoped N R W -> renvR R r ->
+  dis io (more N n) (more R n) (moreW W n) (A r (S n) (AVar n)).
+Proof.
+  intros IA HN HS Hr. assert (E := ext_new n N R W HN HS).
+  apply (dis_mono _ io _ R (more R n) (moreW W n) (moreW W n)); auto. { intros l Hl. now left. }
+  apply IA; auto using low_more.
+  - destruct HS as [S1 S2]. split; [intros l Hl; left; auto|apply (proj2 (e_scoped _ _ _ _ _ _ _ _ E))].
+  - apply dacc_var; [intros p; now right|]. right. intros C. apply (proj1 HS) in C. apply HN in C. lia.
+Qed.
+
+(* ---------- expressions without commands ---------- *)
+Lemma px_readable {G t} (e : exp G t) : forall R (r : renv G) n, renvR R r -> readable R (px e r n).
+Proof.
+  induction e; intros R r lv Hr; cbn [px]; try (now apply Hr); try (constructor; fail);
+    try (unfold readable; cbn [arrays]; apply readable_app; [apply IHe1; auto|apply IHe2; auto]; fail); auto; try (apply IHe; auto; fail).
+  - apply IHe1, renvR_cons; auto. apply readable_app; [apply IHe2; auto|constructor].
+  - apply IHe, renvR_cons; auto. constructor.
+  - apply readable_app; [apply IHe1; auto|apply readable_app; [apply IHe2; auto|apply IHe3; auto]].
+  - apply IHe2, renvR_cons; auto.
+Qed.
+
+Variable fuse : bool.
+Notation tr := (tr fuse).
+Lemma red_tail_dis {G t} (i : exp G t) M (r : renv G) n N R W io k (body : nat -> nat -> iacc -> comm) :
+  disA i (fst (tr i)) -> disC i (snd (tr i)) -> low n N -> scoped N R W -> renvR R r ->
+  (forall n1 N1 R1 W1, ext n N R W n1 N1 R1 W1 -> forall j k N2 W2 a, low k N2 -> scoped N2 (more R1 n1) W2 -> dacc k (more R1 n1) W2 (upd io (S n1) j) a t ->
+     dis (upd io (S n1) j) N2 (more R1 n1) W2 (body n1 k a)) ->
+  (forall n1 N1 R1 W1 x, ext n N R W n1 N1 R1 W1 -> readable R1 x -> dis io N1 R1 W1 (k n1 x)) ->
+  dis io N R W (if fuse then reduceI t M n (fst (tr i) r) (body n) (fun n' => k n' (IVar n))
+    else snd (tr i) r n (fun n y => reduceI t M n (fun n a => copy t n a y) (body n) (fun n' => k n' (IVar n)))).
+Proof.
+  intros IA IC HN HS Hr Hb Hk. destruct fuse.
+  - apply reduceI_dis; auto.
+    + eapply init_dis; eauto.
+    + apply (Hb n N R W); auto using ext_refl.
+    + apply Hk; [now apply ext_new|]. apply readable_new.
+  - apply IC; auto. intros n1 N1 R1 W1 y E Hy. assert (L1 := e_low _ _ _ _ _ _ _ _ E). assert (S1 := e_scoped _ _ _ _ _ _ _ _ E). apply reduceI_dis; auto.
+    + apply copy_dis; [eapply readable_mono; [|exact Hy]; intros l Hl; now left|]. intros io' _ p _. now right.
+    + apply (Hb n1 N1 R1 W1 E).
+    + apply Hk; [eapply ext_trans; [exact E|now apply ext_new]|]. apply readable_new.
+Qed.
+
+(* ---------- every well-typed program ---------- *)
+Theorem tr_dis : forall G t (e : exp G t), disA e (fst (tr e)) /\ disC e (snd (tr e)).
+Proof.
+  assert (READ1 : forall R x y, readable R x -> readable R y -> Forall R (arrays x ++ arrays y)) by (intros; now apply readable_app).
+  induction e as [G t x|G v|G m i Hi|G o e [_ IC]|G o e1 [_ IC1] e2 [_ IC2]|G m e [_ IC]|G m m' f Hf e [_ IC]|G d t v e [IA IC]
+    |G d1 d2 t j e1 [IA1 IC1] e2 [IA2 IC2]|G M t e [_ IC] i [_ ICi]|G M m t is [_ ICi] e [_ IC]|G m
+    |G M s t par f [IAf _] e [_ IC]|G t M par f [IAf _]|G M s t f [IAf _] i [IAi ICi] e [_ IC]|G M s t f [IAf _] i [IAi ICi] e [_ IC]
+    |G t M f [IAf _] i [IAi ICi]|G t c [_ ICc] e1 [IA1 IC1] e2 [IA2 IC2]|G s t e1 [_ IC1] e2 [IA2 IC2]|G t e [IA IC]|G d M t par v e [_ IC]].
+  - assert (C : disC (Var x) (fun r n k => k n (r t x))). { apply (now_dis (Var x) (fun r n => r t x)). intros R r n Hr. apply Hr. }
+    split; [exact (fin_dis (Var x) _ C)|exact C].
+  - assert (C : disC (Lit v) (fun (r : renv G) n k => k n (ILit v))). { apply (now_dis (Lit v) (fun _ _ => ILit v)). constructor. }
+    split; [exact (fin_dis (Lit v) _ C)|exact C].
+  - assert (C : disC (Nat i Hi) (fun (r : renv G) n k => k n (INat i))). { apply (now_dis (Nat i Hi) (fun _ _ => INat i)). constructor. }
+    split; [exact (fin_dis (Nat i Hi) _ C)|exact C].
+  - assert (C := C1_dis e (Op1 o e) _ (IOp1 o) IC (fun R x H => H)). split; [exact (fin_dis (Op1 o e) _ C)|exact C].
+  - assert (C := C2_dis e1 e2 (Op2 o e1 e2) _ _ (IOp2 o) IC1 IC2 READ1). split; [exact (fin_dis (Op2 o e1 e2) _ C)|exact C].
+  - assert (C := C1_dis e (Value e) _ (fun x => x) IC (fun R x H => H)). split; [exact (fin_dis (Value e) _ C)|exact C].
+  - assert (C := C1_dis e (Move f Hf e) _ (IMove f) IC (fun R x H => H)). split; [exact (fin_dis (Move f Hf e) _ C)|exact C].
+  - (* View *) assert (C := C1_dis e (View v e) _ (IView v) IC (fun R x H => H)).
+    split; [|exact C]. cbn [Translation.tr fst]. destruct (writable v) eqn:Hv; [|exact (fin_dis (View v e) _ C)].
+    intros r n N R W io a HN HS Hr Ha. apply IA; auto. now apply dacc_out.
+  - (* Both *) assert (C := C2_dis e1 e2 (Both j e1 e2) _ _ (IBoth j) IC1 IC2 READ1). split; [|exact C].
+    intros r n N R W io a HN HS Hr Ha. cbn [Translation.tr fst]. destruct (fuse && is_zip j && (pure e1 && pure e2)).
+    + apply copy_dis; [apply readable_app; now apply px_readable|]. eapply dacc_within; eauto.
+    + split; [apply IA1|apply IA2]; auto; [apply (dacc_put _ _ _ _ _ j false Ha)|apply (dacc_put _ _ _ _ _ j true Ha)].
+  - (* At *) assert (C := C2_dis e i (At e i) _ _ IAt IC ICi READ1). split; [exact (fin_dis (At e i) _ C)|exact C].
+  - (* Gather *) assert (C := C2_dis is e (Gather is e) _ _ IGather ICi IC READ1). split; [exact (fin_dis (Gather is e) _ C)|exact C].
+  - (* Iota *) assert (C : disC (Iota m) (fun (r : renv G) n k => k n IIota)). { apply (now_dis (Iota m) (fun _ _ => IIota)). constructor. }
+    split; [exact (fin_dis (Iota m) _ C)|exact C].
+  - (* Map *)
+    assert (A : disA (Map par f e) (fst (tr (Map par f e)))).
+    { intros r n N R W io a HN HS Hr Ha. apply IC; auto. intros n1 N1 R1 W1 x E Hx.
+      apply (loop_dis par n1 N1 R1 W1 io a M t); [apply (e_scoped _ _ _ _ _ _ _ _ E)|eapply dacc_ext; eauto|].
+      intros i Wi Hi Si Hd. apply IAf; auto.
+      - eapply low_le; [apply (e_low _ _ _ _ _ _ _ _ E)|lia].
+      - apply renvR_cons; [apply readable_app; [exact Hx|constructor]|]. eapply renvR_mono; [apply (e_R _ _ _ _ _ _ _ _ E)|auto]. }
+    split; [exact A|]. cbn [Translation.tr snd]. destruct (fuse && pure f); [|exact (mem_dis (Map par f e) _ A)].
+    intros r n N R W io k HN HS Hr Hk. apply IC; auto. intros n1 N1 R1 W1 x E Hx.
+    assert (L1 := e_low _ _ _ _ _ _ _ _ E). assert (S1 := e_scoped _ _ _ _ _ _ _ _ E).
+    apply Hk; [eapply ext_trans; [exact E|apply ext_level; auto]|].
+    apply (px_readable f), renvR_cons; [apply readable_app; [exact Hx|constructor]|]. eapply renvR_mono; [apply (e_R _ _ _ _ _ _ _ _ E)|auto].
+  - (* Gen *)
+    assert (A : disA (Gen M par f) (fst (tr (Gen M par f)))).
+    { intros r n N R W io a HN HS Hr Ha. apply (loop_dis par n N R W io a M t); auto. intros i Wi Hi Si Hd. apply IAf; auto.
+      - eapply low_le; eauto.
+      - apply renvR_cons; [constructor|auto]. }
+    split; [exact A|]. cbn [Translation.tr snd]. destruct (pure f); [|exact (mem_dis (Gen M par f) _ A)].
+    intros r n N R W io k HN HS Hr Hk. apply Hk; [apply ext_level; auto|]. apply (px_readable f), renvR_cons; [constructor|auto].
+  - (* Red *)
+    assert (C : disC (Red f i e) (snd (tr (Red f i e)))).
+    { intros r n N R W io k HN HS Hr Hk. apply IC; auto. intros n1 N1 R1 W1 x E Hx.
+      assert (Hr1 : renvR R1 r) by (eapply renvR_mono; [apply (e_R _ _ _ _ _ _ _ _ E)|auto]).
+      apply (red_tail_dis i M r n1 N1 R1 W1 io k (fun n => fst (tr f) (bindE (IVar n) (bindE (IAt x (ILoop (S n))) r)))); auto;
+        [apply (e_low _ _ _ _ _ _ _ _ E)|apply (e_scoped _ _ _ _ _ _ _ _ E)| |].
+      - intros n2 N2 R2 W2 E2 i0 k0 N3 W3 a0 L3 S3 Hd. assert (HR := e_R _ _ _ _ _ _ _ _ E2). apply IAf; auto.
+        apply renvR_cons; [apply readable_new|]. apply renvR_cons.
+        + apply readable_app; [|constructor]. eapply readable_mono; [|exact Hx]. intros l Hl. left. auto.
+        + eapply renvR_mono; [|exact Hr1]. intros l Hl. left. auto.
+      - intros n2 N2 R2 W2 y E2 Hy. apply Hk; auto. eapply ext_trans; eauto. }
+    split; [exact (fin_dis (Red f i e) _ C)|exact C].
+  - (* Scan *)
+    assert (A : disA (Scan f i e) (fst (tr (Scan f i e)))).
+    { intros r n N R W io a HN HS Hr Ha. apply IC; auto. intros n1 N1 R1 W1 x E Hx.
+      assert (Hr1 : renvR R1 r) by (eapply renvR_mono; [apply (e_R _ _ _ _ _ _ _ _ E)|auto]).
+      assert (L1 := e_low _ _ _ _ _ _ _ _ E). assert (S1 := e_scoped _ _ _ _ _ _ _ _ E).
+      assert (Ha1 : dacc n1 R1 W1 io a (ary M t)) by (exact (dacc_ext n N R W io a _ n1 N1 R1 W1 HS Ha E)).
+      unfold scanI. cbn [dis]. split; [intros C; apply L1 in C; lia|]. split; [eapply init_dis; eauto|]. intros j Hj. split.
+      - apply update_dis; auto using scoped_more.
+        + eapply low_le; [apply low_more; eauto|lia].
+        + intros q. now right.
+        + intros k0 N3 W3 a0 L3 S3 Hd. apply IAf; auto. apply renvR_cons; [apply readable_new|]. apply renvR_cons.
+          * apply readable_app; [|constructor]. eapply readable_mono; [|exact Hx]. intros l Hl. left. auto.
+          * eapply renvR_mono; [|exact Hr1]. intros l Hl. left. auto.
+      - apply copy_dis; [apply readable_new|]. intros io' Hio p Hp. left. cbn [loc]. rewrite Hio, upd_same by lia.
+        apply (dacc_within _ _ _ _ _ _ Ha1 io'); [|split; auto]. intros l Hl. rewrite Hio by lia. apply upd_other. lia. }
+    split; [exact A|exact (mem_dis (Scan f i e) _ A)].
+  - (* Iter *)
+    assert (C : disC (Iter M f i) (snd (tr (Iter M f i)))).
+    { intros r n N R W io k HN HS Hr Hk. apply (red_tail_dis i M r n N R W io k (fun n => fst (tr f) (bindE (IVar n) r))); auto.
+      intros n2 N2 R2 W2 E2 i0 k0 N3 W3 a0 L3 S3 Hd. assert (HR := e_R _ _ _ _ _ _ _ _ E2). apply IAf; auto.
+      apply renvR_cons; [apply readable_new|]. eapply renvR_mono; [|exact Hr]. intros l Hl. left. auto. }
+    split; [exact (fin_dis (Iter M f i) _ C)|exact C].
+  - (* Select *)
+    assert (C : disC (Select c e1 e2) (fun r n k => snd (tr c) r n (fun n x => snd (tr e1) r n (fun n y => snd (tr e2) r n (fun n z => k n (ISel x y z)))))).
+    { intros r n N R W io k HN HS Hr Hk. apply ICc; auto. intros n1 N1 R1 W1 x E1 Hx.
+      assert (Hr1 : renvR R1 r) by (eapply renvR_mono; [apply (e_R _ _ _ _ _ _ _ _ E1)|auto]).
+      apply IC1; [apply (e_low _ _ _ _ _ _ _ _ E1)|apply (e_scoped _ _ _ _ _ _ _ _ E1)|auto|]. intros n2 N2 R2 W2 y E2 Hy.
+      assert (Hr2 : renvR R2 r) by (eapply renvR_mono; [apply (e_R _ _ _ _ _ _ _ _ E2)|auto]).
+      apply IC2; [apply (e_low _ _ _ _ _ _ _ _ E2)|apply (e_scoped _ _ _ _ _ _ _ _ E2)|auto|]. intros n3 N3 R3 W3 z E3 Hz.
+      apply Hk; [eapply ext_trans; [|exact E3]; eapply ext_trans; eauto|]. assert (H2 := e_R _ _ _ _ _ _ _ _ E2). assert (H3 := e_R _ _ _ _ _ _ _ _ E3).
+      apply readable_app; [eapply readable_mono; [|exact Hx]; auto|]. apply readable_app; [eapply readable_mono; [|exact Hy]; auto|exact Hz]. }
+    assert (B : disA (Select c e1 e2) (fun r n a => snd (tr c) r n (fun n x => If x (fst (tr e1) r n a) (fst (tr e2) r n a)))).
+    { intros r n N R W io a HN HS Hr Ha. apply ICc; auto. intros n1 N1 R1 W1 x E1 Hx.
+      assert (Hr1 : renvR R1 r) by (eapply renvR_mono; [apply (e_R _ _ _ _ _ _ _ _ E1)|auto]).
+      assert (Ha1 : dacc n1 R1 W1 io a t) by (exact (dacc_ext n N R W io a _ n1 N1 R1 W1 HS Ha E1)).
+      split; [exact Hx|]. split; [apply IA1|apply IA2]; auto; try apply (e_low _ _ _ _ _ _ _ _ E1); apply (e_scoped _ _ _ _ _ _ _ _ E1). }
+    split; cbn [Translation.tr fst snd].
+    + destruct fuse; [exact B|exact (fin_dis (Select c e1 e2) _ C)].
+    + destruct (fuse && negb (pure e1 && pure e2)); [exact (mem_dis (Select c e1 e2) _ B)|exact C].
+  - (* Let *) split; intros r n N R W io; cbn [Translation.tr fst snd].
+    + intros a HN HS Hr Ha. apply IC1; auto. intros n1 N1 R1 W1 x E1 Hx.
+      apply IA2; [apply (e_low _ _ _ _ _ _ _ _ E1)|apply (e_scoped _ _ _ _ _ _ _ _ E1)| |eapply dacc_ext; eauto].
+      apply renvR_cons; auto. eapply renvR_mono; [apply (e_R _ _ _ _ _ _ _ _ E1)|auto].
+    + intros k HN HS Hr Hk. apply IC1; auto. intros n1 N1 R1 W1 x E1 Hx.
+      apply IC2; [apply (e_low _ _ _ _ _ _ _ _ E1)|apply (e_scoped _ _ _ _ _ _ _ _ E1)| |].
+      * apply renvR_cons; auto. eapply renvR_mono; [apply (e_R _ _ _ _ _ _ _ _ E1)|auto].
+      * intros n2 N2 R2 W2 y E2 Hy. apply Hk; auto. eapply ext_trans; eauto.
+  - (* Store *) assert (A : disA (Store e) (fst (tr e))) by exact IA. split; [exact A|exact (mem_dis (Store e) _ A)].
+  - (* Copy *)
+    assert (A : disA (Copy par v e) (fst (tr (Copy par v e)))).
+    { intros r n N R W io a HN HS Hr Ha. apply IC; auto. intros n1 N1 R1 W1 x E Hx.
+      apply (loop_dis par n1 N1 R1 W1 io a M t); [apply (e_scoped _ _ _ _ _ _ _ _ E)|eapply dacc_ext; eauto|].
+      intros i Wi Hi Si Hd. apply copy_dis; [apply readable_app; [exact Hx|constructor]|]. eapply dacc_within; eauto. }
+    split; [exact A|exact (mem_dis (Copy par v e) _ A)].
+Qed.
+
+(* Whole programs: the output at level 0, inputs at levels from 1 and below [n]. However reads and writes interleave, nothing races, the output is in the end
+   what the program says, and nothing else of what was there has changed. *)
+Section Top.
+Context {G : list data} {t : data} (e : exp G t) (r : renv G) (n : nat) (io : ienv).
+Hypothesis Hn : 0 < n.
+Hypothesis Hr : renvR (fun l => 0 < l < n) r.
+Notation code := (fst (tr e) r n (AVar 0)).
+Notation runs := (run code [] Interleave.Global io).
+Lemma top_dis : dis io (fun l => l < n) (fun l => 0 < l < n) (fun l _ => l = 0) code.
+Proof.
+  apply (proj1 (tr_dis G t e)); auto.
+  - intros l Hl. exact Hl.
+  - split; [intros l Hl; lia|intros l q ->; exact Hn].
+  - apply dacc_var; auto. right. lia.
+Qed.
+Lemma top_inv : inv [] Interleave.Global. Proof. split; [congruence|discriminate]. Qed.
+Theorem compile_race_free : forall tr rest, runs (tr ++ rest) -> ~ Interleave.race number tr.
+Proof.
+  intros tr rest H (a & b & Ha & Hb & Hab). apply (no_race code io _ _ _ [] _ _ top_dis top_inv H). exists a, b.
+  split; [apply in_or_app; auto|]. split; [apply in_or_app; auto|exact Hab].
+Qed.
+Theorem compile_interleaves g D s m tr : D 0 = t -> envok n (only 0) D s io r g ->
+  (forall l q, l < n -> as_number (m (element (Interleave.Global l) q)) = s l q) ->
+  runs tr -> Interleave.good number m tr ->
+  (forall p, leaf t p -> as_number (Interleave.finally number m tr (element (Interleave.Global 0) p)) = sel t (ev_exp e g) p) /\
+  (forall l cs is, l <> 0 -> Interleave.finally number m tr (Interleave.Global l, cs, is) = m (Interleave.Global l, cs, is)).
+Proof.
+  intros HD Henv Hm H Hg.
+  assert (HS : scoped (fun l => l < n) (fun l => 0 < l < n) (fun l _ => l = 0)). { split; [intros l Hl; lia|intros l q ->; exact Hn]. }
+  split.
+  - destruct (exec_of_run code io _ _ _ [] _ tr m s top_dis HS top_inv H Hg) as (s' & E & M). { intros l Hl q. apply Hm. exact Hl. }
+    intros p Hp. rewrite (M 0 Hn). destruct (proj1 (tr_correct fuse G t e) r g n (only 0) D s s' io (AVar 0)) as [W1 _]; auto using wbelow_only.
+    { apply accok_var; auto. right. reflexivity. }
+    apply (W1 p Hp).
+  - intros l cs is Hl. apply Interleave.finally_unwritten. assert (T := run_touches code io _ _ _ [] _ tr top_dis H).
+    eapply Forall_impl; [|exact T]. intros a [_ [(l' & q & E & Hw)|(q & l' & z & E & _)]] Ha C; rewrite E in C; [|discriminate].
+    rewrite Ha in Hw. unfold element in C. injection C as -> _ _. contradiction.
+Qed.
+End Top.
+End Races.
