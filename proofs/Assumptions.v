@@ -1,5 +1,5 @@
 (* What the main theorems rest on: continuous integration reads the answer, which is nothing. *)
-From Lozenge Require Import Check Inside Interleaved Certify TranslationCorrect TranslationBounds TranslationRaces TranslationFacts.
+From Lozenge Require Import Check Inside Interleaved Certify TranslationCorrect TranslationBounds TranslationRaces TranslationFacts Rewrites.
 Print Assumptions check_sound.
 Print Assumptions inbounds_sound.
 Print Assumptions apart_race_free.
@@ -12,3 +12,7 @@ Print Assumptions compile_race_free.
 Print Assumptions compile_interleaves.
 Print Assumptions compile_correct.
 Print Assumptions naive_red_wrong.
+Print Assumptions reduceSplitRest.
+Print Assumptions liftReduce.
+Print Assumptions reduceLanes.
+Print Assumptions useReducePar.
