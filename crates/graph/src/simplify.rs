@@ -267,10 +267,11 @@ fn results(graph: &Graph, id: NodeId, opset: i64, options: &FoldOptions) -> Opti
         return None;
     }
     let count = node.outputs().len();
-    let results = native::evaluate(node.op(), node.attributes(), &inputs, count).or_else(|| {
-        // The programs know everything, at a price.
-        operators::evaluate(node.op(), opset, node.attributes(), &inputs, count).ok()
-    })?;
+    let results =
+        native::evaluate(node.op(), node.attributes(), &inputs, count, usize::MAX).or_else(|| {
+            // The programs know everything, at a price.
+            operators::evaluate(node.op(), opset, node.attributes(), &inputs, count).ok()
+        })?;
     (results.len() >= node.outputs().len()).then_some(results)
 }
 

@@ -7,6 +7,7 @@
 //! bound proportional to the size of the model, and so are all together against a larger one. Rules that run into it are named.
 
 use std::collections::VecDeque;
+use std::ops::Range;
 use std::time::{Duration, Instant};
 
 use graph::table::Map;
@@ -15,7 +16,7 @@ use loops::{Code, Diagnostic};
 
 use crate::eval::Facts;
 use crate::matching::{Budget, Match, Matcher};
-use crate::program::Compiled;
+use crate::program::{Compiled, Need};
 use crate::rewrite::{Change, Refusal, Rewriter};
 use crate::trace::{Application, Trace};
 use crate::tree::{Entry, Tree};
@@ -35,6 +36,8 @@ const MAX_SWEEPS: usize = 16;
 #[derive(Clone, Debug)]
 pub struct RuleSet {
     rules: Vec<Compiled>,
+    /// Where each set of rules ends that is applied to a fixpoint before the next one begins.
+    ends: Vec<usize>,
     tree: Tree,
     /// How far from its anchor a match reaches back.
     depth: usize,
@@ -43,6 +46,19 @@ pub struct RuleSet {
 impl RuleSet {
     /// A set of rules; they are tried in this order.
     pub fn new(rules: Vec<Compiled>) -> RuleSet {
+        RuleSet::in_order(vec![rules])
+    }
+
+    /// Several sets: the rules of one come when none of those before it applies any more.
+    pub fn in_order(sets: Vec<Vec<Compiled>>) -> RuleSet {
+        let ends = sets
+            .iter()
+            .scan(0, |end, set| {
+                *end += set.len();
+                Some(*end)
+            })
+            .collect();
+        let rules: Vec<Compiled> = sets.into_iter().flatten().collect();
         let mut tree = Tree::new();
         let mut depth = 1;
         for (r, rule) in rules.iter().enumerate() {
@@ -53,7 +69,7 @@ impl RuleSet {
                 }
             }
         }
-        RuleSet { rules, tree, depth }
+        RuleSet { rules, ends, tree, depth }
     }
 
     /// The names of the rules, in order.
@@ -67,7 +83,15 @@ impl RuleSet {
 
     /// Only the rules for which `keep` says so.
     pub fn only(&self, keep: impl Fn(&str) -> bool) -> RuleSet {
-        RuleSet::new(self.rules.iter().filter(|r| keep(&r.name)).cloned().collect())
+        let mut rest = self.rules.as_slice();
+        let mut sets = Vec::new();
+        for (k, end) in self.ends.iter().enumerate() {
+            let before = k.checked_sub(1).map_or(0, |k| self.ends[k]);
+            let (set, later) = rest.split_at(end - before);
+            sets.push(set.iter().filter(|r| keep(&r.name)).cloned().collect());
+            rest = later;
+        }
+        RuleSet::in_order(sets)
     }
 
     /// Number of rules.
@@ -86,6 +110,8 @@ impl RuleSet {
 pub struct Options {
     /// Also rewrites that make the model slower, by the model of costs.
     pub ignore_cost: bool,
+    /// Calls of constants in a target are computed at once, where that is quick and the result is not much larger than what it is made from.
+    pub fold: bool,
     /// Keep a list of what was done.
     pub trace: bool,
     /// No more rewrites than this.
@@ -155,9 +181,27 @@ pub fn optimize(
         )));
     }
     let mut run = Run::new(model, rules, options);
-    while run.sweep(&mut progress)? && run.report.sweeps < MAX_SWEEPS {}
+    let mut first = 0;
+    for end in rules.ends.iter().copied().filter(|end| *end > 0) {
+        run.sweep(first..end, &mut progress)?;
+        first = end;
+    }
+    while run.report.applied > run.confirmed && run.report.sweeps < MAX_SWEEPS {
+        run.confirmed = run.report.applied;
+        run.sweep(0..first, &mut progress)?;
+    }
     run.report.nodes.1 = run.model.graph.node_count();
     Ok(run.report)
+}
+
+/// Whether a node waits to be looked at.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Waiting {
+    Not,
+    /// As it was when the look at all nodes began.
+    Unchanged,
+    /// Something around it changed, so that rules may apply that did not.
+    Changed,
 }
 
 struct Run<'a> {
@@ -167,7 +211,9 @@ struct Run<'a> {
     facts: Facts,
     report: Report,
     queue: VecDeque<NodeId>,
-    queued: Vec<bool>,
+    queued: Vec<Waiting>,
+    /// Rewrites that a look at all nodes, all rules at hand, came after.
+    confirmed: usize,
     /// Matches that were found and refused: not again before something around them changes.
     refused: Map<NodeId, Vec<Entry>>,
     idle: usize,
@@ -196,6 +242,7 @@ impl<'a> Run<'a> {
             report,
             queue: VecDeque::new(),
             queued: Vec::new(),
+            confirmed: 0,
             refused: Map::default(),
             idle: 0,
             limits: (IDLE_PER_NODE * nodes + IDLE_BESIDES, ALL_PER_NODE * nodes + ALL_BESIDES),
@@ -203,17 +250,21 @@ impl<'a> Run<'a> {
         }
     }
 
-    /// Looks at all nodes, and at what changes on the way; says whether something was rewritten.
-    fn sweep(&mut self, progress: &mut impl FnMut(usize, usize)) -> Result<bool, Box<Diagnostic>> {
+    /// Looks at all nodes with these rules, and at what changes on the way with those before them too.
+    fn sweep(
+        &mut self,
+        rules: Range<usize>,
+        progress: &mut impl FnMut(usize, usize),
+    ) -> Result<(), Box<Diagnostic>> {
         self.report.sweeps += 1;
         self.queue = self.model.graph.order().collect();
-        self.queued = vec![true; self.model.graph.node_bound()];
+        self.queued = vec![Waiting::Unchanged; self.model.graph.node_bound()];
         let mut budgets: Map<Entry, Budget> = Map::default();
         let mut candidates = Vec::new();
-        let before = self.report.applied;
         let mut done = 0;
         while let Some(id) = self.queue.pop_front() {
-            self.queued[id.index()] = false;
+            let waiting = std::mem::replace(&mut self.queued[id.index()], Waiting::Not);
+            let first = if waiting == Waiting::Changed { 0 } else { rules.start };
             done += 1;
             if done % 4096 == 0 {
                 progress(done, done + self.queue.len());
@@ -222,9 +273,9 @@ impl<'a> Run<'a> {
                 continue;
             }
             self.rules.tree.candidates(&self.model.graph, id, &mut candidates);
-            for entry in &candidates {
+            for entry in candidates.iter().filter(|e| (first..rules.end).contains(&e.rule)) {
                 if self.options.limit.is_some_and(|most| self.report.applied >= most) {
-                    return Ok(false);
+                    return Ok(());
                 }
                 if self.refused.get(&id).is_some_and(|r| r.contains(entry)) {
                     continue;
@@ -235,22 +286,29 @@ impl<'a> Run<'a> {
             }
         }
         self.report.cut += budgets.values().map(|b| b.cut).sum::<usize>();
-        Ok(self.report.applied > before)
+        Ok(())
     }
 
     /// Tries one plan at one node; says whether it was applied.
     fn attempt(&mut self, id: NodeId, entry: Entry, budget: &mut Budget) -> Result<bool, Box<Diagnostic>> {
-        let started = Instant::now();
         let variant = &self.rules.rules[entry.rule].variants[entry.variant];
         let plan = &variant.plans[entry.plan];
+        if !plan.needs.iter().all(|need| self.meets(id, *need)) {
+            return Ok(false);
+        }
+        let started = Instant::now();
         let found = Matcher::new(self.model, &self.facts, variant, plan, budget).run(id);
         let mut applied = false;
         if let Some(found) = found {
             self.report.rules[entry.rule].matches += 1;
             let application =
                 self.options.trace.then(|| Application::of(self.model, self.rules, entry, id, &found.found));
-            let mut rewriter =
-                Rewriter { model: self.model, facts: &mut self.facts, ignore_cost: self.options.ignore_cost };
+            let mut rewriter = Rewriter {
+                model: self.model,
+                facts: &mut self.facts,
+                ignore_cost: self.options.ignore_cost,
+                fold: self.options.fold,
+            };
             match rewriter.apply(variant, &found.found) {
                 Ok(change) => {
                     applied = true;
@@ -265,6 +323,14 @@ impl<'a> Run<'a> {
         }
         self.report.rules[entry.rule].time += started.elapsed();
         if applied { self.bounded(entry.rule).map(|()| true) } else { Ok(false) }
+    }
+
+    fn meets(&self, id: NodeId, need: Need) -> bool {
+        let graph = &self.model.graph;
+        match need {
+            Need::Shared(slot) => graph.node(id).input(slot).is_some_and(|v| graph.value(v).use_count() >= 2),
+            Need::Constant(slot) => graph.node(id).input(slot).is_some_and(|v| graph.constant(v).is_some()),
+        }
     }
 
     fn count(&mut self, rule: usize, change: &Change) {
@@ -302,7 +368,7 @@ impl<'a> Run<'a> {
     /// Sends what may match now to the worklist: the new vertices, and forward from them as far as a pattern reaches.
     fn wake(&mut self, change: &Change) {
         let graph = &self.model.graph;
-        self.queued.resize(graph.node_bound(), false);
+        self.queued.resize(graph.node_bound(), Waiting::Not);
         let mut level: Vec<NodeId> = change.new.clone();
         for value in &change.touched {
             if graph.value(*value).use_count() <= MANY_USERS {
@@ -314,12 +380,14 @@ impl<'a> Run<'a> {
         for _ in 0..=self.rules.depth {
             let mut next = Vec::new();
             for id in level {
-                if self.queued[id.index()] {
+                let waiting = std::mem::replace(&mut self.queued[id.index()], Waiting::Changed);
+                if waiting == Waiting::Changed {
                     continue;
                 }
-                self.queued[id.index()] = true;
                 self.refused.remove(&id);
-                self.queue.push_back(id);
+                if waiting == Waiting::Not {
+                    self.queue.push_back(id);
+                }
                 for value in graph.node(id).outputs().iter().flatten() {
                     if graph.value(*value).use_count() <= MANY_USERS {
                         next.extend(graph.value(*value).uses().map(|u| u.node));

@@ -165,6 +165,17 @@ pub(crate) struct Plan {
     pub branch: Option<Branch>,
     /// The anchor's operators, backward: for the discrimination tree.
     pub tests: Vec<Test>,
+    /// What is asked of the anchor's inputs before anything else, since it is asked quickly.
+    pub needs: Vec<Need>,
+}
+
+/// What an input of the anchor must be.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Need {
+    /// It has another use: another vertex of the match reads it too.
+    Shared(usize),
+    /// Its elements are at hand.
+    Constant(usize),
 }
 
 #[derive(Clone, Debug)]

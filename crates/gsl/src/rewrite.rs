@@ -68,6 +68,8 @@ pub(crate) struct Rewriter<'a> {
     pub facts: &'a mut Facts,
     /// Rewrites that lose are done too.
     pub ignore_cost: bool,
+    /// Calls of constants are computed at once.
+    pub fold: bool,
 }
 
 impl Rewriter<'_> {
@@ -77,6 +79,7 @@ impl Rewriter<'_> {
         let place = self.place(variant, found, &matched)?;
         let memo = RefCell::new(vec![None; variant.lets.len()]);
         let mut builder = build::Builder::new(self.model, self.facts, variant, found, place, &memo);
+        builder.fold = self.fold;
         let built = match builder.run() {
             Ok(replacements) => builder.finish(replacements),
             Err(refusal) => {

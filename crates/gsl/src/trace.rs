@@ -179,7 +179,7 @@ pub fn replay(model: &mut Model, rules: &RuleSet, trace: &Trace) -> Result<(), B
         let Some(found) = Matcher::new(model, &facts, variant, plan, &mut budget).run(anchor) else {
             return fail("the rule does not match there".into());
         };
-        let mut rewriter = Rewriter { model, facts: &mut facts, ignore_cost: true };
+        let mut rewriter = Rewriter { model, facts: &mut facts, ignore_cost: true, fold: false };
         if let Err(refusal) = rewriter.apply(variant, &found.found) {
             return fail(format!("the rewrite was refused ({refusal:?})"));
         }

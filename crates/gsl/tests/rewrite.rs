@@ -21,7 +21,8 @@ fn rules_rewrite_graphs() {
         };
         let mut model = common::model(model);
         let before = model.clone();
-        let options = Options { ignore_cost: !case.input.starts_with("# by cost"), trace: true, limit: None };
+        let options =
+            Options { ignore_cost: !case.input.starts_with("# by cost"), trace: true, ..Options::default() };
         let report = match gsl::optimize(&mut model, &rules, &options, |_, _| {}) {
             Ok(report) => report,
             Err(error) => return common::show("", &[*error]),

@@ -9,7 +9,8 @@ use loops::{Code, Diagnostic};
 use crate::failure::{Failure, Source};
 use crate::files::{find, read_source};
 
-/// The rules that ship and are applied by default, in this order. `lower.gsl` is for those who want less: it takes operators apart.
+/// The rules that ship and are applied by default, in this order; those of the last file when none of the others applies any more, since what has
+/// been put side by side is not seen by rules about single calls. `lower.gsl` is for those who want less: it takes operators apart.
 pub const SHIPPED: [(&str, &str); 6] = [
     ("library/gsl/layout.gsl", include_str!("../../../library/gsl/layout.gsl")),
     ("library/gsl/arithmetic.gsl", include_str!("../../../library/gsl/arithmetic.gsl")),
@@ -19,26 +20,34 @@ pub const SHIPPED: [(&str, &str); 6] = [
     ("library/gsl/parallel.gsl", include_str!("../../../library/gsl/parallel.gsl")),
 ];
 
+/// The file whose rules come last.
+const LATE: &str = "parallel.gsl";
+
 /// The rules of these files and folders, or those that ship if there are none; only those with these names if there are names.
 ///
 /// # Errors
 /// What is wrong with the first file that has errors; `X0901` if a name is not that of a rule, `X0902` if two files have a rule of one name.
 pub fn load(paths: &[PathBuf], names: &[String]) -> Result<RuleSet, Failure> {
-    let mut all: Vec<Compiled> = Vec::new();
+    let mut sets: Vec<Vec<Compiled>> = vec![Vec::new()];
     for source in &sources(paths)? {
+        if paths.is_empty() && source.path.ends_with(LATE) {
+            sets.push(Vec::new());
+        }
         for rule in compile(source)? {
-            if all.iter().any(|r| r.name == rule.name) {
+            if sets.iter().flatten().any(|r| r.name == rule.name) {
                 return Err(Failure::refused(
                     "X0902",
                     format!("{}: there is a rule `{}` already", source.path, rule.name),
                 )
                 .help("rules of one run have different names"));
             }
-            all.push(rule);
+            if let Some(set) = sets.last_mut() {
+                set.push(rule);
+            }
         }
     }
-    all_known(names, all.iter().map(|r| r.name.as_str()))?;
-    let rules = RuleSet::new(all);
+    all_known(names, sets.iter().flatten().map(|r| r.name.as_str()))?;
+    let rules = RuleSet::in_order(sets);
     Ok(if names.is_empty() { rules } else { rules.only(|name| names.iter().any(|n| n == name)) })
 }
 

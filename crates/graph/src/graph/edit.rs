@@ -3,7 +3,7 @@
 use bytes::Bytes;
 use loops::Name;
 
-use super::{Graph, Node, NodeId, Operator, Producer, Slot, Use, Value, ValueId};
+use super::{Constant, Graph, Node, NodeId, Operator, Producer, Slot, Use, Value, ValueId};
 use crate::attribute::{Attribute, AttributeValue};
 use crate::onnx::Role;
 use crate::table::Set;
@@ -96,14 +96,13 @@ impl Graph {
             declared: false,
             known: None,
             producer: Producer::Nothing,
-            tensor: None,
+            constant: None,
             uses: Vec::new(),
             live_uses: 0,
             as_output: 0,
             alive: true,
             records: Vec::new(),
             stale: false,
-            tensor_origin: None,
         });
         self.origin = None;
         Ok(id)
@@ -141,7 +140,7 @@ impl Graph {
     pub fn set_initializer(&mut self, id: ValueId, tensor: Tensor) {
         self.origin = None;
         let value = self.value_entry(id);
-        if value.tensor.is_none() {
+        if value.constant.is_none() {
             self.initializers.push(id);
         }
         let value = self.value_entry(id);
@@ -151,8 +150,7 @@ impl Graph {
         if value.producer == Producer::Initializer && !value.declared {
             value.ty = Some(tensor.ty().into());
         }
-        value.tensor = Some(tensor);
-        value.tensor_origin = None;
+        value.constant = Some(Box::new(Constant { tensor, origin: None }));
     }
 
     /// In a subgraph: values that are used or returned and that nothing here produces come from the graph around it.
@@ -222,7 +220,7 @@ impl Graph {
         let value = self.value_entry(id);
         value.name = name;
         value.stale = true;
-        value.tensor_origin = None;
+        value.forget_constant();
         let producer = value.producer;
         self.forget_origins(id, producer);
         true
@@ -352,8 +350,8 @@ impl Graph {
         }
         self.names.remove(&self.value(id).name.clone());
         let value = self.value_entry(id);
-        (value.alive, value.producer, value.tensor) = (false, Producer::Nothing, None);
-        (value.records, value.tensor_origin, value.uses) = (Vec::new(), None, Vec::new());
+        (value.alive, value.producer, value.constant) = (false, Producer::Nothing, None);
+        (value.records, value.uses) = (Vec::new(), Vec::new());
         true
     }
 
@@ -491,7 +489,8 @@ impl Graph {
         let producer = self.value(id).producer;
         let value = self.value_entry(id);
         value.name = name;
-        (value.tensor_origin, value.stale) = (None, true);
+        value.stale = true;
+        value.forget_constant();
         self.forget_origins(id, producer);
     }
 

@@ -86,7 +86,7 @@ pub struct Value {
     pub(crate) declared: bool,
     pub(crate) known: Option<Box<[Dim]>>,
     pub(crate) producer: Producer,
-    pub(crate) tensor: Option<Tensor>,
+    pub(crate) constant: Option<Box<Constant>>,
     /// Uses in order of attachment; `None` where one was detached. Compacted when most are gone.
     pub(crate) uses: Vec<Option<Use>>,
     pub(crate) live_uses: u32,
@@ -96,8 +96,14 @@ pub struct Value {
     pub(crate) records: Vec<(Role, Bytes)>,
     /// Whether name or type are not those of the records any more.
     pub(crate) stale: bool,
-    /// The file's record of the initializer, as long as it holds.
-    pub(crate) tensor_origin: Option<Bytes>,
+}
+
+/// An initializer; most values have none.
+#[derive(Clone, Debug)]
+pub(crate) struct Constant {
+    pub(crate) tensor: Tensor,
+    /// The file's record of it, as long as it holds.
+    pub(crate) origin: Option<Bytes>,
 }
 
 impl Value {
@@ -133,7 +139,7 @@ impl Value {
 
     /// The initializer: the value of a parameter, or the default of an input.
     pub fn initializer(&self) -> Option<&Tensor> {
-        self.tensor.as_ref()
+        self.constant.as_ref().map(|c| &c.tensor)
     }
 
     /// Number of uses by nodes (twice for a node that uses it twice), those from subgraphs included, graph outputs not.
@@ -144,6 +150,13 @@ impl Value {
     /// Whether it is an output of the graph.
     pub fn is_output(&self) -> bool {
         self.as_output > 0
+    }
+
+    /// The file's record of the initializer does not hold any more.
+    pub(crate) fn forget_constant(&mut self) {
+        if let Some(constant) = &mut self.constant {
+            constant.origin = None;
+        }
     }
 
     /// Uses by nodes in order of attachment: for a graph that was read or built from front to back, in the order of the nodes.
@@ -194,6 +207,13 @@ impl Graph {
             infos: Vec::new(),
             origin: None,
         }
+    }
+
+    /// Makes room for so many nodes and values more.
+    pub(crate) fn reserve(&mut self, nodes: usize, values: usize) {
+        self.nodes.reserve(nodes);
+        self.values.reserve(values);
+        self.names.reserve(values);
     }
 
     /// Number of nodes.
@@ -261,7 +281,7 @@ impl Graph {
     pub fn initializers(&self) -> impl Iterator<Item = (ValueId, &Tensor)> {
         self.initializers.iter().filter_map(|id| {
             let value = self.value(*id);
-            Some((*id, value.tensor.as_ref().filter(|_| value.alive)?))
+            Some((*id, value.initializer().filter(|_| value.alive)?))
         })
     }
 
@@ -286,7 +306,7 @@ impl Graph {
     /// The constant that the value is: an initializer that is not an input, or the result of a `Constant` node with a tensor.
     pub fn constant(&self, value: ValueId) -> Option<&Tensor> {
         match self.value(value).producer {
-            Producer::Initializer => self.value(value).tensor.as_ref(),
+            Producer::Initializer => self.value(value).initializer(),
             Producer::Node(node, 0) => {
                 let node = self.node(node);
                 let constant = node.op.is("Constant");

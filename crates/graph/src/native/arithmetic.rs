@@ -2,7 +2,7 @@
 
 use loops::{Data, Scalar, value::Value};
 
-use super::{Call, broadcast, count, spread};
+use super::{Call, broadcast, spread};
 use crate::operators::{decode, encode};
 use crate::tensor::Tensor;
 use crate::types::ElementType;
@@ -45,10 +45,10 @@ fn map<T: Number>(x: &Tensor, f: impl Fn(T) -> T) -> Option<Tensor> {
 }
 
 /// The result of a function of two numbers.
-fn zip<T: Number>(x: &Tensor, y: &Tensor, f: impl Fn(T, T) -> T) -> Option<Tensor> {
+fn zip<T: Number>(call: &Call, x: &Tensor, y: &Tensor, f: impl Fn(T, T) -> T) -> Option<Tensor> {
     let dims = broadcast(&[&x.dims, &y.dims])?;
     let (a, b) = (x.bytes()?, y.bytes()?);
-    let mut out = vec![0u8; count(&dims)?.checked_mul(T::WIDTH)?];
+    let mut out = vec![0u8; call.room(&dims, T::WIDTH)?];
     if !out.is_empty() {
         let plan = Plan::of(&dims, &spread(&x.dims, dims.len()), &spread(&y.dims, dims.len()));
         let mut rows = out.chunks_exact_mut(plan.row * T::WIDTH);
@@ -114,6 +114,7 @@ impl Plan {
 
 /// Quotient of integers, truncated toward zero; the divisor is not 0.
 fn quotients<T: Number>(
+    call: &Call,
     x: &Tensor,
     y: &Tensor,
     zero: impl Fn(T) -> bool,
@@ -122,7 +123,7 @@ fn quotients<T: Number>(
     if y.bytes()?.chunks_exact(T::WIDTH).any(|b| zero(T::load(b))) {
         return None;
     }
-    zip(x, y, f)
+    zip(call, x, y, f)
 }
 
 /// `Add`, `Sub`, `Mul`, `Div`.
@@ -135,20 +136,20 @@ pub(super) fn binary(op: &str, call: &Call) -> Option<Tensor> {
     macro_rules! float {
         ($ty:ty) => {
             match op {
-                "Add" => zip::<$ty>(x, y, |a, b| a + b),
-                "Sub" => zip::<$ty>(x, y, |a, b| a - b),
-                "Mul" => zip::<$ty>(x, y, |a, b| a * b),
-                _ => zip::<$ty>(x, y, |a, b| a / b),
+                "Add" => zip::<$ty>(call, x, y, |a, b| a + b),
+                "Sub" => zip::<$ty>(call, x, y, |a, b| a - b),
+                "Mul" => zip::<$ty>(call, x, y, |a, b| a * b),
+                _ => zip::<$ty>(call, x, y, |a, b| a / b),
             }
         };
     }
     macro_rules! int {
         ($ty:ty) => {
             match op {
-                "Add" => zip::<$ty>(x, y, <$ty>::wrapping_add),
-                "Sub" => zip::<$ty>(x, y, <$ty>::wrapping_sub),
-                "Mul" => zip::<$ty>(x, y, <$ty>::wrapping_mul),
-                _ => quotients::<$ty>(x, y, |b| b == 0, <$ty>::wrapping_div),
+                "Add" => zip::<$ty>(call, x, y, <$ty>::wrapping_add),
+                "Sub" => zip::<$ty>(call, x, y, <$ty>::wrapping_sub),
+                "Mul" => zip::<$ty>(call, x, y, <$ty>::wrapping_mul),
+                _ => quotients::<$ty>(call, x, y, |b| b == 0, <$ty>::wrapping_div),
             }
         };
     }
@@ -175,19 +176,19 @@ macro_rules! smaller {
 }
 
 #[allow(clippy::eq_op)] // how NaN is told
-fn extreme(least: bool, x: &Tensor, y: &Tensor) -> Option<Tensor> {
+fn extreme(call: &Call, least: bool, x: &Tensor, y: &Tensor) -> Option<Tensor> {
     if x.elem != y.elem {
         return None;
     }
     match (x.elem, least) {
-        (ElementType::F32, false) => zip::<f32>(x, y, |a, b| larger!(a, b)),
-        (ElementType::F64, false) => zip::<f64>(x, y, |a, b| larger!(a, b)),
-        (ElementType::F32, true) => zip::<f32>(x, y, |a, b| smaller!(a, b)),
-        (ElementType::F64, true) => zip::<f64>(x, y, |a, b| smaller!(a, b)),
-        (ElementType::I32, false) => zip::<i32>(x, y, i32::max),
-        (ElementType::I64, false) => zip::<i64>(x, y, i64::max),
-        (ElementType::I32, true) => zip::<i32>(x, y, i32::min),
-        (ElementType::I64, true) => zip::<i64>(x, y, i64::min),
+        (ElementType::F32, false) => zip::<f32>(call, x, y, |a, b| larger!(a, b)),
+        (ElementType::F64, false) => zip::<f64>(call, x, y, |a, b| larger!(a, b)),
+        (ElementType::F32, true) => zip::<f32>(call, x, y, |a, b| smaller!(a, b)),
+        (ElementType::F64, true) => zip::<f64>(call, x, y, |a, b| smaller!(a, b)),
+        (ElementType::I32, false) => zip::<i32>(call, x, y, i32::max),
+        (ElementType::I64, false) => zip::<i64>(call, x, y, i64::max),
+        (ElementType::I32, true) => zip::<i32>(call, x, y, i32::min),
+        (ElementType::I64, true) => zip::<i64>(call, x, y, i64::min),
         _ => None,
     }
 }
@@ -199,7 +200,7 @@ pub(super) fn extremes(op: &str, call: &Call) -> Option<Tensor> {
     if rest.is_empty() || !call.attributes.is_empty() {
         return None;
     }
-    rest.iter().try_fold((*first).clone(), |all, x| extreme(op == "Min", &all, x))
+    rest.iter().try_fold((*first).clone(), |all, x| extreme(call, op == "Min", &all, x))
 }
 
 pub(super) fn clip(call: &Call) -> Option<Tensor> {
@@ -215,7 +216,7 @@ pub(super) fn clip(call: &Call) -> Option<Tensor> {
                 return None;
             }
             let bound = Tensor { dims: Vec::new(), ..bound.clone() };
-            clipped = extreme(least, &clipped, &bound)?;
+            clipped = extreme(call, least, &clipped, &bound)?;
         }
     }
     matches!(x.elem, ElementType::F32 | ElementType::F64 | ElementType::I32 | ElementType::I64)

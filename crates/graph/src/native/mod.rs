@@ -15,17 +15,18 @@ use crate::tensor::Tensor;
 
 /// The results of a call at these inputs, in order; `None` if it is not done here, or has no result.
 ///
-/// `outputs`: how many results are asked for. Linear in the size of inputs and results.
+/// `outputs`: how many results are asked for; none is made that has more than `most` bytes. Linear in the size of inputs and results.
 pub fn evaluate(
     op: &Operator,
     attributes: &[Attribute],
     inputs: &[Option<&Tensor>],
     outputs: usize,
+    most: usize,
 ) -> Option<Vec<Tensor>> {
     if !op.is_standard() {
         return None;
     }
-    let call = Call { attributes, inputs, outputs };
+    let call = Call { attributes, inputs, outputs, most };
     let one = |tensor: Tensor| vec![tensor];
     match &*op.name {
         "Identity" => call.input(0).map(|x| one(view(x, x.dims.clone()))),
@@ -53,9 +54,15 @@ struct Call<'a> {
     attributes: &'a [Attribute],
     inputs: &'a [Option<&'a Tensor>],
     outputs: usize,
+    most: usize,
 }
 
 impl<'a> Call<'a> {
+    /// The bytes of a result of these extents, if it is not too large.
+    fn room(&self, dims: &[usize], width: usize) -> Option<usize> {
+        count(dims)?.checked_mul(width).filter(|bytes| *bytes <= self.most)
+    }
+
     fn input(&self, k: usize) -> Option<&'a Tensor> {
         self.inputs.get(k).copied().flatten()
     }

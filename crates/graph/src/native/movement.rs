@@ -96,7 +96,7 @@ pub(super) fn transpose(call: &Call) -> Option<Tensor> {
     }
     let steps = strides(&x.dims);
     let dims = perm.iter().map(|k| x.dims[*k]).collect();
-    gathered(x, dims, 0, &perm.iter().map(|k| steps[*k]).collect::<Vec<_>>())
+    gathered(call, x, dims, 0, &perm.iter().map(|k| steps[*k]).collect::<Vec<_>>())
 }
 
 pub(super) fn expand(call: &Call) -> Option<Tensor> {
@@ -105,7 +105,7 @@ pub(super) fn expand(call: &Call) -> Option<Tensor> {
     let wanted: Vec<usize> = wanted.iter().map(|n| usize::try_from(*n).ok()).collect::<Option<_>>()?;
     let dims = broadcast(&[&x.dims, &wanted])?;
     let steps = spread(&x.dims, dims.len());
-    gathered(x, dims, 0, &steps)
+    gathered(call, x, dims, 0, &steps)
 }
 
 pub(super) fn concat(call: &Call) -> Option<Tensor> {
@@ -126,7 +126,7 @@ pub(super) fn concat(call: &Call) -> Option<Tensor> {
     let inner = count(&dims[at + 1..])?.checked_mul(width)?;
     let parts: Vec<(&[u8], usize)> =
         inputs.iter().map(|x| Some((&**x.bytes()?, x.dims[at] * inner))).collect::<Option<_>>()?;
-    let mut out = Vec::with_capacity(outer.checked_mul(inner)?.checked_mul(dims[at])?);
+    let mut out = Vec::with_capacity(call.room(&dims, width)?);
     for o in 0..outer {
         for (bytes, run) in &parts {
             out.extend_from_slice(bytes.get(o * run..(o + 1) * run)?);
@@ -166,7 +166,7 @@ pub(super) fn slice(call: &Call) -> Option<Tensor> {
     let all = strides(&x.dims);
     let offset = (0..rank).map(|k| first[k] as isize * all[k]).sum();
     let steps: Vec<isize> = (0..rank).map(|k| all[k] * step[k] as isize).collect();
-    gathered(x, dims, offset, &steps)
+    gathered(call, x, dims, offset, &steps)
 }
 
 pub(super) fn split(call: &Call) -> Option<Vec<Tensor>> {
@@ -193,7 +193,7 @@ pub(super) fn split(call: &Call) -> Option<Vec<Tensor>> {
             dims[at] = *part as usize;
             let offset = start as isize * steps[at];
             start += part;
-            gathered(x, dims, offset, &steps)
+            gathered(call, x, dims, offset, &steps)
         })
         .collect()
 }
@@ -208,7 +208,7 @@ pub(super) fn gather(call: &Call) -> Option<Tensor> {
     let dims = [&x.dims[..at], &indices.dims[..], &x.dims[at + 1..]].concat();
     let run = count(&x.dims[at + 1..])?.checked_mul(width)?;
     let bytes = x.bytes()?;
-    let mut out = Vec::with_capacity(count(&dims)?.checked_mul(width)?);
+    let mut out = Vec::with_capacity(call.room(&dims, width)?);
     for o in 0..count(&x.dims[..at])? {
         for place in &places {
             let from = (o * n + place) * run;
@@ -219,11 +219,11 @@ pub(super) fn gather(call: &Call) -> Option<Tensor> {
 }
 
 /// The tensor whose element at a place is the element of `x` at `offset` plus `steps` times the place.
-fn gathered(x: &Tensor, dims: Vec<usize>, offset: isize, steps: &[isize]) -> Option<Tensor> {
+fn gathered(call: &Call, x: &Tensor, dims: Vec<usize>, offset: isize, steps: &[isize]) -> Option<Tensor> {
     let width = width(x)?;
     let bytes = x.bytes()?;
     let all = count(&dims)?;
-    let mut out: Vec<u8> = Vec::with_capacity(all.checked_mul(width)?);
+    let mut out: Vec<u8> = Vec::with_capacity(call.room(&dims, width)?);
     if all > 0 {
         // The innermost axes that lie one behind another are one run.
         let (mut run, mut depth) = (1usize, dims.len());

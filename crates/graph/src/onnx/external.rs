@@ -64,7 +64,9 @@ pub fn load(
             && let Some(loaded) = elements(tensor, value.name(), file)?
         {
             // The record of the file stays: the tensor is the same.
-            graph.value_entry(id).tensor = Some(loaded);
+            if let Some(constant) = &mut graph.value_entry(id).constant {
+                constant.tensor = loaded;
+            }
         }
     }
     let nodes: Vec<NodeId> = graph.order().collect();

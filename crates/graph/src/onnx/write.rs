@@ -104,7 +104,7 @@ fn graph(out: &mut Pieces, graph: &Graph) {
     out.bytes(2, graph.name.as_bytes());
     for (id, t) in graph.initializers() {
         let value = graph.value(id);
-        match &value.tensor_origin {
+        match value.constant.as_ref().and_then(|c| c.origin.as_ref()) {
             Some(bytes) => out.shared(5, bytes),
             None => out.message(5, |out| tensor(out, t, Some(&value.name))),
         }

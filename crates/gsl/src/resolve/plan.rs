@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeSet, VecDeque};
 
-use crate::program::{Arg, Branch, Inst, Item, Plan, Stage, Test, ValueRef, What};
+use crate::program::{Arg, Branch, Inst, Item, Need, Plan, RExpr, Stage, Test, ValueRef, What};
 use crate::resolve::Resolver;
 
 /// The discrimination tree looks at no more vertices of a pattern than this.
@@ -67,7 +67,29 @@ impl Resolver<'_> {
             plan.stages.push(stage);
         }
         plan.branch = self.branch(roots, &reached)?;
+        plan.needs = self.needs(&plan);
         Some(plan)
+    }
+
+    /// What the anchor's inputs must be for the rest to have a chance. Vertices are matched one to one, so what two of them read has two uses.
+    fn needs(&self, plan: &Plan) -> Vec<Need> {
+        let several = |symbol: usize| matches!(self.out.symbols[symbol].least, RExpr::Int(n) if n >= 2);
+        let branch = plan.branch.iter().filter(|b| several(b.symbol)).flat_map(|b| &b.stages);
+        let starts: Vec<&ValueRef> = (plan.stages.iter().chain(branch))
+            .filter(|stage| stage.path.len() == 1 && stage.start.inst == Inst::Shared)
+            .map(|stage| &stage.start)
+            .collect();
+        let mut needs = Vec::new();
+        for (slot, arg) in self.out.vertices[plan.anchor].args.iter().enumerate() {
+            match arg {
+                Arg::Constant(_) => needs.push(Need::Constant(slot)),
+                Arg::Value(value) if starts.contains(&value) => needs.push(Need::Shared(slot)),
+                // Behind a spread the places of inputs are not known.
+                Arg::Instances(..) | Arg::Results(..) => break,
+                _ => {}
+            }
+        }
+        needs
     }
 
     /// How one more branch is found when there is one already: its vertices begin unmatched, all shared ones are matched.

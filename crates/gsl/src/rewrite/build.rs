@@ -1,8 +1,9 @@
 //! The target's patterns become nodes.
 
-use std::cell::RefCell;
+use std::cell::{OnceCell, RefCell};
 use std::rc::Rc;
 
+use graph::simplify::FoldOptions;
 use graph::{
     Attribute, AttributeValue, ElementType, Model, NewNode, NodeId, Operator, Place, Producer, Tensor,
     ValueId,
@@ -30,20 +31,24 @@ pub(crate) struct Built {
 enum Made {
     Absent,
     Value(ValueId),
+    /// A parameter that the graph gets when something needs it there.
+    Tensor(Rc<Parameter>),
     /// The results of a call.
     Results(Rc<[Option<ValueId>]>),
     Tuple(Rc<[Made]>),
 }
 
+/// A constant that was computed.
+#[derive(Debug)]
+struct Parameter {
+    tensor: Tensor,
+    /// Where the graph has it, once it does.
+    value: OnceCell<ValueId>,
+}
+
 impl Made {
-    /// As one input.
-    fn value(&self) -> Result<Option<ValueId>, Refusal> {
-        match self {
-            Made::Absent => Ok(None),
-            Made::Value(v) => Ok(Some(*v)),
-            Made::Results(all) => all.first().copied().flatten().map(Some).ok_or(Refusal::Undefined),
-            Made::Tuple(_) => Err(Refusal::Undefined),
-        }
+    fn tensor(tensor: Tensor) -> Made {
+        Made::Tensor(Rc::new(Parameter { tensor, value: OnceCell::new() }))
     }
 
     fn items(&self) -> Vec<Made> {
@@ -84,6 +89,8 @@ pub(crate) struct Builder<'a> {
     /// By local and instance.
     locals: Vec<Vec<Made>>,
     built: Built,
+    /// Calls of constants are computed at once.
+    pub fold: bool,
 }
 
 impl<'a> Builder<'a> {
@@ -112,6 +119,7 @@ impl<'a> Builder<'a> {
             cells: vec![None; variant.cells],
             locals: vec![Vec::new(); locals],
             built: Built::default(),
+            fold: false,
         }
     }
 
@@ -158,7 +166,7 @@ impl<'a> Builder<'a> {
                     if let Some((v, item)) = name.replaces {
                         let node = self.found.vertex(v, inst).ok_or(Refusal::Undefined)?;
                         if let Some(old) = self.model.graph.node(node).output(item) {
-                            replacements.push((old, part.value()?.ok_or(Refusal::Undefined)?));
+                            replacements.push((old, self.value(part)?.ok_or(Refusal::Undefined)?));
                         }
                     }
                     self.locals[name.local].push(part.clone());
@@ -202,7 +210,7 @@ impl<'a> Builder<'a> {
                     Some(e) => Some(self.eval(e, env)?),
                     None => None,
                 };
-                Made::Value(self.constant(&value, ty.as_ref(), None)?)
+                self.constant(&value, ty.as_ref(), None)?
             }
             Target::Tuple(parts) => {
                 Made::Tuple(parts.iter().map(|p| self.make(p, env)).collect::<Result<_, _>>()?)
@@ -245,7 +253,7 @@ impl<'a> Builder<'a> {
             OpPattern::Named(op) => op.clone(),
             OpPattern::Variable(k) => self.found.operators[*k].clone().ok_or(Refusal::Undefined)?,
         };
-        let mut inputs: Vec<Option<ValueId>> = Vec::new();
+        let mut inputs: Vec<Made> = Vec::new();
         let mut numbers: Vec<(usize, Value)> = Vec::new();
         for arg in &call.args {
             // A plain number has the type of the other inputs.
@@ -253,28 +261,30 @@ impl<'a> Builder<'a> {
                 let value = self.eval(e, env)?;
                 if matches!(value, Value::Float(_) | Value::Int(_)) {
                     numbers.push((inputs.len(), value));
-                    inputs.push(None);
+                    inputs.push(Made::Absent);
                     continue;
                 }
             }
             match self.make(arg, env)? {
-                Made::Tuple(parts) => {
-                    for part in parts.iter() {
-                        inputs.push(part.value()?);
-                    }
-                }
-                one => inputs.push(one.value()?),
+                Made::Tuple(parts) => inputs.extend(parts.iter().cloned()),
+                one => inputs.push(one),
             }
         }
-        let peer = inputs.iter().flatten().find_map(|v| Some(self.model.graph.value(*v).tensor_type()?.elem));
-        for (k, value) in numbers {
-            inputs[k] = Some(self.constant(&value, None, peer)?);
+        if !numbers.is_empty() {
+            let peer = inputs.iter().find_map(|made| self.element(made));
+            for (k, value) in numbers {
+                inputs[k] = self.constant(&value, None, peer)?;
+            }
         }
-        while inputs.last() == Some(&None) {
+        while matches!(inputs.last(), Some(Made::Absent)) {
             inputs.pop();
         }
         let attributes = self.attributes(call, &op, env)?;
         self.check_signature(&op, inputs.len(), &attributes)?;
+        if let Some(result) = self.computed(call, &op, &attributes, &inputs) {
+            return Ok(Made::tensor(result));
+        }
+        let inputs = inputs.iter().map(|made| self.value(made)).collect::<Result<Vec<_>, _>>()?;
         let results = if call.results == PER_INSTANCE {
             self.found.counts.iter().copied().max().unwrap_or(1).max(1)
         } else {
@@ -364,18 +374,83 @@ impl<'a> Builder<'a> {
         value: &Value,
         ty: Option<&Value>,
         peer: Option<ElementType>,
-    ) -> Result<ValueId, Refusal> {
+    ) -> Result<Made, Refusal> {
         let elem = match ty {
             Some(Value::Type(code)) => ElementType::from_code(*code),
             Some(_) => return Err(Refusal::Undefined),
             None => peer.unwrap_or(natural_type(value)),
         };
         let tensor = tensor(value, elem).ok_or(Refusal::Undefined)?;
-        let id = self.model.graph.add_initializer("constant", tensor);
-        self.facts.grow(&self.model.graph);
-        debug_assert_eq!(self.model.graph.value(id).producer(), Producer::Initializer);
-        self.built.constants.push(id);
-        Ok(id)
+        let made = Made::tensor(tensor);
+        if !self.fold {
+            self.value(&made)?;
+        }
+        Ok(made)
+    }
+
+    /// As one value of the graph.
+    fn value(&mut self, made: &Made) -> Result<Option<ValueId>, Refusal> {
+        match made {
+            Made::Absent => Ok(None),
+            Made::Value(v) => Ok(Some(*v)),
+            Made::Tensor(parameter) => Ok(Some(*parameter.value.get_or_init(|| {
+                let id = self.model.graph.add_initializer("constant", parameter.tensor.clone());
+                self.facts.grow(&self.model.graph);
+                debug_assert_eq!(self.model.graph.value(id).producer(), Producer::Initializer);
+                self.built.constants.push(id);
+                id
+            }))),
+            Made::Results(all) => all.first().copied().flatten().map(Some).ok_or(Refusal::Undefined),
+            Made::Tuple(_) => Err(Refusal::Undefined),
+        }
+    }
+
+    /// The elements, if they are at hand.
+    fn elements<'m>(&'m self, made: &'m Made) -> Option<&'m Tensor> {
+        match made {
+            Made::Tensor(parameter) => Some(&parameter.tensor),
+            Made::Value(v) => self.model.graph.constant(*v),
+            Made::Results(all) => self.model.graph.constant(all.first().copied().flatten()?),
+            Made::Absent | Made::Tuple(_) => None,
+        }
+    }
+
+    fn element(&self, made: &Made) -> Option<ElementType> {
+        match made {
+            Made::Tensor(parameter) => Some(parameter.tensor.elem),
+            Made::Value(v) => Some(self.model.graph.value(*v).tensor_type()?.elem),
+            Made::Results(all) => {
+                Some(self.model.graph.value(all.first().copied().flatten()?).tensor_type()?.elem)
+            }
+            Made::Absent | Made::Tuple(_) => None,
+        }
+    }
+
+    /// The one result of a call of constants, unless it is much larger than what it is made from.
+    fn computed(
+        &self,
+        call: &TargetCall,
+        op: &Operator,
+        attributes: &[Attribute],
+        inputs: &[Made],
+    ) -> Option<Tensor> {
+        if !self.fold || call.results > 1 {
+            return None;
+        }
+        let mut size = FoldOptions::default().growth;
+        let mut tensors = Vec::with_capacity(inputs.len());
+        for made in inputs {
+            tensors.push(match made {
+                Made::Absent => None,
+                made => {
+                    let tensor = self.elements(made)?;
+                    size = size.max(tensor.bytes()?.len());
+                    Some(tensor)
+                }
+            });
+        }
+        let mut results = graph::native::evaluate(op, attributes, &tensors, 1, size)?;
+        if results.len() == 1 { results.pop() } else { None }
     }
 }
 

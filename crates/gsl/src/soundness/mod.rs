@@ -114,7 +114,7 @@ fn instance(rule: &Rule, set: &RuleSet, dice: &mut Dice) -> Option<(Model, Model
     let mut before = draw::model(rule, dice)?;
     graph::infer(&mut before).ok()?;
     let mut after = before.clone();
-    let options = Options { ignore_cost: true, trace: false, limit: Some(1) };
+    let options = Options { ignore_cost: true, limit: Some(1), ..Options::default() };
     let report = optimize(&mut after, set, &options, |_, _| ()).ok()?;
     (report.applied > 0).then_some((before, after))
 }

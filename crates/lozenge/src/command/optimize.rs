@@ -64,6 +64,8 @@ pub fn run(arguments: &Optimize, as_json: bool) -> Result<(), Failure> {
     } else {
         let options = Options {
             ignore_cost: arguments.ignore_cost,
+            // A replay knows nothing of folding, so a trace is of rules alone.
+            fold: !arguments.no_fold && arguments.trace.is_none(),
             trace: arguments.trace.is_some(),
             limit: arguments.limit,
         };
@@ -79,9 +81,7 @@ pub fn run(arguments: &Optimize, as_json: bool) -> Result<(), Failure> {
             let applied = done.applied;
             add(&mut total, done);
             let clock = Instant::now();
-            // A replay knows nothing of folding, so a trace is of rules alone.
-            let folded =
-                if arguments.no_fold || arguments.trace.is_some() { 0 } else { simplify(&mut model) };
+            let folded = if options.fold { simplify(&mut model) } else { 0 };
             times.simplify += clock.elapsed().as_secs_f64();
             simplified += folded;
             if folded == 0 || (applied == 0 && total.sweeps > 1) || options.limit.is_some() {

@@ -86,7 +86,7 @@ fn time(folder: &Path, model: &str, size: usize, repetitions: u32) -> Result<(us
     let (input, output) = (folder.join("in.onnx"), folder.join("out.onnx"));
     write_whole(&input, &graph::onnx::write(&built))?;
     let program = std::env::current_exe().map_err(|e| {
-        Failure::environment("X0005", format!("this program does not know its own file: {e}"))
+        Failure::environment("X0906", format!("this program does not know its own file: {e}"))
     })?;
     let mut least = f64::INFINITY;
     for _ in 0..repetitions {
@@ -95,7 +95,7 @@ fn time(folder: &Path, model: &str, size: usize, repetitions: u32) -> Result<(us
             process::run(Command::new(&program).arg("optimize").arg(&input).arg("-o").arg(&output), LIMIT)?;
         least = least.min(clock.elapsed().as_secs_f64());
         if !finished.status.success() {
-            return Err(Failure::check("X0903", format!("optimizing `{model}` with {size} nodes failed"))
+            return Err(Failure::check("X0906", format!("optimizing `{model}` with {size} nodes failed"))
                 .note(finished.stderr));
         }
     }
