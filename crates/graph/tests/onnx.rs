@@ -257,3 +257,23 @@ fn storage_is_shared_with_the_file() {
     let Storage::Raw(raw) = &w.storage else { panic!("raw data") };
     assert!(bytes.as_ptr_range().contains(&raw.as_ptr()));
 }
+
+#[test]
+fn large_tensors_are_written_without_a_copy() {
+    let (mut model, _) = example();
+    let numbers: Vec<f32> = (0..5000).map(|k| k as f32).collect();
+    let large = graph::Tensor::from_f32s([5000], &numbers);
+    let at = large.bytes().unwrap().as_ptr();
+    for k in 0..3 {
+        model.graph.add_initializer("large", graph::Tensor { name: None, ..large.clone() });
+        let pieces = onnx::write_pieces(&model);
+        assert_eq!(pieces.iter().filter(|p| p.as_ptr() == at).count(), k + 1);
+        assert_eq!(onnx::read(&pieces.concat().into()).unwrap(), model);
+        // What is read is not copied either, changed or not.
+        let mut read = onnx::read(&onnx::write(&model).into()).unwrap();
+        read.graph.name = "another".into();
+        let again = onnx::write_pieces(&read);
+        assert!(again.len() > 2 * k + 1);
+        assert_eq!(onnx::read(&again.concat().into()).unwrap(), read);
+    }
+}

@@ -3,7 +3,7 @@
 //! Work is bounded by arithmetic or by memory, whichever is slower, and every call costs something besides. What depends on parameters only
 //! costs nothing: it is computed before the model runs. Extents that are not known count as [`NOMINAL`].
 
-use graph::{Dim, Graph, Node, NodeId, ValueId};
+use graph::{Dim, Graph, Model, Node, NodeId, ValueId};
 use loops::Size;
 
 use crate::eval::Facts;
@@ -19,6 +19,12 @@ const DENSE: f64 = 32.0;
 const SPARSE: f64 = 4.0;
 /// Bytes in a nanosecond.
 const BANDWIDTH: f64 = 8.0;
+
+/// What one run of a model costs, in nanoseconds of a core. Types must have been inferred.
+pub fn estimate(model: &Model) -> f64 {
+    let facts = Facts::of(model);
+    model.graph.nodes().map(|(id, _)| node_cost(&model.graph, &facts, id)).sum()
+}
 
 /// The cost of a node.
 pub(crate) fn node_cost(graph: &Graph, facts: &Facts, id: NodeId) -> f64 {

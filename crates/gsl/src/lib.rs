@@ -26,6 +26,7 @@ mod trace;
 mod tree;
 mod value;
 
+pub use cost::estimate;
 pub use optimize::{Options, Report, RuleReport, RuleSet, optimize};
 pub use parse::parse;
 pub use print::format;

@@ -337,7 +337,7 @@ A benchmark is a comment such as `-- bench dot n=1000000 against=openmp`; for x.
 `DEFINITION__NAME` of x.c beside it. Ratios are the time of a variant over ours: above 1 ours is faster.")]
 pub struct Bench {
     /// Files or folders.
-    #[arg(required_unless_present = "rewriting")]
+    #[arg(required_unless_present_any = ["rewriting", "costs"])]
     pub paths: Vec<PathBuf>,
     /// Only benchmarks whose name contains this text.
     #[arg(long, value_name = "TEXT")]
@@ -363,6 +363,9 @@ pub struct Bench {
     /// Measure the rewriting of models instead: whole `optimize` commands on generated models of up to 100,000 nodes.
     #[arg(long, conflicts_with = "translation")]
     pub rewriting: bool,
+    /// Measure what calls of operators take instead, beside the costs that rewriting goes by.
+    #[arg(long, conflicts_with_all = ["translation", "rewriting"])]
+    pub costs: bool,
 }
 
 /// What `lozenge prove` can print.

@@ -88,7 +88,8 @@ impl Graph {
         let (mut first, mut last, mut count) = (id, id, 1u64);
         let mut room = 1u64 << 8;
         loop {
-            for _ in 0..count {
+            let before = count;
+            for _ in 0..before {
                 if let Some(p) = self.node(first).previous {
                     (first, count) = (p, count + 1);
                 }
@@ -183,5 +184,42 @@ impl Graph {
     /// Whether each node comes after those whose results it uses. Linear.
     pub fn is_sorted(&self) -> bool {
         self.order().all(|id| self.node_predecessors(id).all(|before| self.precedes(before, id)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::graph::NewNode;
+
+    /// Labels grow along the order, however nodes came to their places.
+    #[test]
+    fn labels_grow_after_many_insertions_at_one_place() {
+        let mut graph = Graph::new("g");
+        let node = || NewNode::new("Relu", [None::<crate::ValueId>; 0], [None::<crate::ValueId>; 0]);
+        let first = graph.insert(node(), Place::Last);
+        let last = graph.insert(node(), Place::Last);
+        let mut middle = first;
+        for k in 0..3000 {
+            let place = match k % 5 {
+                0 => Place::Before(last),
+                1 => Place::After(first),
+                2 => Place::First,
+                3 => Place::After(middle),
+                _ => Place::Before(middle),
+            };
+            let new = graph.insert(node(), place);
+            if k % 7 == 0 {
+                middle = new;
+            }
+            let (previous, next) = (graph.previous(new), graph.next(new));
+            assert!(
+                previous.is_none_or(|p| graph.precedes(p, new))
+                    && next.is_none_or(|n| graph.precedes(new, n))
+            );
+        }
+        let labels: Vec<u64> = graph.order().map(|id| graph.label(id)).collect();
+        assert_eq!(labels.len(), 3002);
+        assert!(labels.windows(2).all(|pair| pair[0] < pair[1]));
     }
 }

@@ -14,7 +14,7 @@ fn at_hand(tensor: &Tensor) -> Option<&Bytes> {
 /// Bytes of an element, if that is a whole number.
 fn width(tensor: &Tensor) -> Option<usize> {
     at_hand(tensor)?;
-    let bits = tensor.elem.bits() as usize;
+    let bits = tensor.elem.bits();
     (bits != 0 && bits.is_multiple_of(8)).then_some(bits / 8)
 }
 
@@ -252,7 +252,7 @@ fn elements<const W: usize>(
     offset: isize,
     out: &mut Vec<u8>,
 ) -> Option<()> {
-    let Some((n, outer)) = dims.split_last() else { return None };
+    let (n, outer) = dims.split_last()?;
     let step = *steps.last()?;
     let (words, _) = bytes.as_chunks::<W>();
     each((outer, &steps[..outer.len()]), offset, &mut |from| {

@@ -6,6 +6,7 @@ mod bench_c;
 mod check_rules;
 mod compile;
 mod compile_athread;
+mod costs;
 mod explain;
 mod fmt;
 mod fuzz;
@@ -117,6 +118,7 @@ fn dispatch(cli: &Cli) -> Result<(), Failure> {
         Command::Fmt(arguments) => fmt::run(arguments, cli.json),
         Command::Poly(arguments) => poly::calculate(arguments, cli.json),
         Command::Deps(arguments) => poly::dependences(arguments, cli.json),
+        Command::Bench(arguments) if arguments.costs => costs::run(arguments, cli.json),
         Command::Bench(arguments) if arguments.rewriting => rewriting::run(arguments, cli.json),
         Command::Bench(arguments) if arguments.translation => translation::run(arguments, cli.json),
         Command::Show(arguments) if model::is_model(&arguments.file) => {
