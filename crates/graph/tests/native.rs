@@ -48,13 +48,22 @@ fn bits(tensor: &Tensor) -> (ElementType, Vec<usize>, Vec<u8>) {
     (tensor.elem, tensor.dims.clone(), bytes)
 }
 
-/// Calls that are left to the programs though these have a result: numbers that an integer type can't hold, divisors of 0 that divide nothing, places
-/// beyond an axis that nothing is read from.
+/// Calls that are left to the programs though these have a result: numbers that an integer type can't hold, divisors of 0 that divide nothing,
+/// places beyond an axis, parts that do not fit; where extents are 0 or 1 the programs need not look.
 fn is_left(call: &Call, result: &Tensor) -> bool {
     match call.op {
         "Cast" => !result.elem.is_float(),
-        // Parts that do not fit and have no elements.
-        "Div" | "Concat" => result.count() == 0,
+        "Div" => result.count() == 0,
+        "Concat" => {
+            let axis = call.attributes[0].value.int().unwrap();
+            let rest = |x: &Tensor| {
+                let mut dims = x.dims.clone();
+                dims.remove(if axis < 0 { axis + dims.len() as i64 } else { axis } as usize);
+                dims
+            };
+            let parts: Vec<_> = call.inputs.iter().flatten().map(rest).collect();
+            parts.iter().any(|dims| *dims != parts[0])
+        }
         "Gather" => {
             let (Some(Some(x)), Some(Some(places))) = (call.inputs.first(), call.inputs.get(1)) else {
                 return false;
