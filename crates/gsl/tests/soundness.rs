@@ -1,6 +1,6 @@
 //! Whether rules are sound: those that ship, whose verdicts are a file, and rules that are wrong on purpose.
 
-use gsl::soundness::{Counterexample, Effort, Verdict, check};
+use gsl::soundness::{Counterexample, Effort, Verdict, check, prove};
 use gsl::{Rule, RuleSet};
 
 fn rules(path: &str) -> Vec<Rule> {
@@ -18,24 +18,34 @@ const HEAD: &str = "# The rules that ship
 
 <!-- Generated: `BLESS=1 cargo test -p gsl --test soundness`. -->
 
-`lozenge optimize` applies them in this order, those of `lower.gsl` only if asked for. `lozenge check-rules` draws models on which the source of a rule matches and
-its conditions hold, rewrites them, and evaluates both by the operator library. *Bit for bit*: no bit was different in any instance. *Over the reals*: equal within rounding,
-for the rule changes the order of operations. *Untested*: the library does not evaluate the operator.
+`lozenge optimize` applies them in this order, those of `lower.gsl` only if asked for. `lozenge check-rules` prints for each what is known of it.
+
+*Proved*: both sides have one normal form for all extents, attributes and values, at ranks up to the number given (of tensors that the rule leaves open; higher ranks are not
+looked at) and, where a rule has any number of branches, for 2 and 3 of them. *Bits*: by laws that keep every bit. *Reals*: over the real numbers, for the rule changes the order of
+operations. How such a proof goes, and what it takes for granted, is in [gsl.md](gsl.md#proofs).
+
+*Instances*: models are drawn on which the source of a rule matches and its conditions hold, rewritten, and evaluated before and after by the operator library. *Bit for bit*: no bit was
+different in any instance. *Over the reals*: equal within rounding.
 ";
 
 #[test]
 fn rules_that_ship_are_sound() {
-    let effort = Effort { instances: 24, draws: 6000, seed: 1 };
+    let effort = Effort { instances: 24, draws: 6000, seed: 1, prove: true };
     let mut out = HEAD.to_owned();
     for name in ["layout", "arithmetic", "convolution", "products", "recognise", "parallel", "lower"] {
         out += &format!(
-            "\n## `library/gsl/{name}.gsl`\n\n| rule | what it does | instances agree |\n| --- | --- | --- |\n"
+            "\n## `library/gsl/{name}.gsl`\n\n| rule | what it does | proved | instances agree |\n| --- | --- | --- | --- |\n"
         );
         for (k, rule) in rules(&format!("library/gsl/{name}.gsl")).iter().enumerate() {
-            let words = match verdict(rule, effort) {
-                Verdict::Bounded { exact: true, .. } => "bit for bit",
-                Verdict::Bounded { exact: false, .. } => "over the reals",
-                Verdict::Untested { .. } => "untested",
+            let agree = |exact: bool| if exact { "bit for bit" } else { "over the reals" };
+            let (proof, instances) = match verdict(rule, effort) {
+                Verdict::Proved { proof, instances, exact } => {
+                    assert!(instances > 0, "{}: no instance was drawn", rule.name);
+                    let over = if proof.exact { "bits" } else { "reals" };
+                    (format!("{over}, ranks up to {}", proof.rank), agree(exact))
+                }
+                Verdict::Bounded { exact, why, .. } => (format!("no: {why}"), agree(exact)),
+                Verdict::Untested { .. } => ("no".to_owned(), "untested"),
                 Verdict::Counterexample(c) => {
                     panic!("{}: {}\n{}{}", rule.name, c.difference, c.before.graph, c.after.graph)
                 }
@@ -43,7 +53,7 @@ fn rules_that_ship_are_sound() {
             // The first line of a file is about the file.
             let about: Vec<&str> =
                 rule.comments.iter().skip(usize::from(k == 0)).map(|line| line.trim()).collect();
-            out += &format!("| `{}` | {} | {words} |\n", rule.name, about.join(" "));
+            out += &format!("| `{}` | {} | {proof} | {instances} |\n", rule.name, about.join(" "));
         }
     }
     golden::compare(&golden::root().join("docs/gsl-rules.md"), &out).unwrap_or_else(|e| panic!("{e}"));
@@ -57,9 +67,24 @@ fn wrong_rules_have_counterexamples() {
             panic!("{} passes", rule.name)
         };
         assert!(is_one(&rule, &found), "{}", rule.name);
+        assert!(prove(&rule).is_err(), "{} is wrong, and proved", rule.name);
         out += &format!("{}: {}\n{}\n", rule.name, found.difference, found.before.graph);
     }
     golden::compare(&golden::root().join("tests/gsl/soundness/wrong.out"), &out)
+        .unwrap_or_else(|e| panic!("{e}"));
+}
+
+#[test]
+fn what_cannot_be_proved_is_said() {
+    let mut out = String::new();
+    for rule in rules("tests/gsl/soundness/unproved.gsl") {
+        gsl::compile_rule(&rule).unwrap_or_else(|e| panic!("{}: {e:?}", rule.name));
+        match prove(&rule) {
+            Ok(_) => panic!("{} is proved", rule.name),
+            Err(why) => out += &format!("{}: {why}\n", rule.name),
+        }
+    }
+    golden::compare(&golden::root().join("tests/gsl/soundness/unproved.out"), &out)
         .unwrap_or_else(|e| panic!("{e}"));
 }
 
@@ -70,4 +95,29 @@ fn is_one(rule: &Rule, found: &Counterexample) -> bool {
     let options = gsl::Options { ignore_cost: true, limit: Some(1), ..gsl::Options::default() };
     let report = gsl::optimize(&mut model, &rules, &options, |_, _| ()).unwrap();
     report.applied == 1 && model.graph.to_string() == found.after.graph.to_string()
+}
+
+/// A rule that lacks one of its conditions is wrong, or the condition was not needed. What has a counterexample is not proved.
+#[test]
+fn what_has_a_counterexample_is_not_proved() {
+    let effort = Effort { instances: 24, draws: 3000, seed: 1, prove: false };
+    let mut refuted = 0;
+    for name in ["layout", "arithmetic", "convolution", "products", "recognise", "parallel", "lower"] {
+        for rule in rules(&format!("library/gsl/{name}.gsl")) {
+            for k in 0..rule.conditions.len() {
+                let mut weaker = rule.clone();
+                let gone = weaker.conditions.remove(k);
+                // Without a definition the rest means nothing.
+                if matches!(gone.value, gsl::rule::Clause::Let(..)) || gsl::compile_rule(&weaker).is_err() {
+                    continue;
+                }
+                if let Verdict::Counterexample(found) = verdict(&weaker, effort) {
+                    refuted += 1;
+                    let proof = prove(&weaker);
+                    assert!(proof.is_err(), "{} without condition {k}: {}", rule.name, found.difference);
+                }
+            }
+        }
+    }
+    assert!(refuted >= 20, "{refuted} refuted: the test says little");
 }

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use gsl::soundness::{Effort, Verdict, check};
+use gsl::soundness::{Effort, Verdict, check, prove};
 use gsl::{Compiled, Rule, RuleFile, RuleSet};
 use loops::{Code, Diagnostic};
 
@@ -109,28 +109,43 @@ fn parsed(source: &Source) -> Result<(RuleFile, Vec<Compiled>), Failure> {
     Ok((file, compiled))
 }
 
-/// Refuses rules of these files that change what models compute.
+/// Refuses rules of these files that change what models compute. Returns what is to be said of those of which nothing is known.
 ///
 /// # Errors
 /// `X0905` for the first that has a counterexample.
-pub fn refuse_unsound(paths: &[PathBuf], names: &[String]) -> Result<(), Failure> {
-    const EFFORT: Effort = Effort { instances: 32, draws: 4000, seed: 1 };
+pub fn refuse_unsound(paths: &[PathBuf], names: &[String]) -> Result<Vec<String>, Failure> {
+    const EFFORT: Effort = Effort { instances: 32, draws: 4000, seed: 1, prove: false };
+    let mut notes = Vec::new();
     for source in &sources(paths)? {
         for rule in parse(source)?.iter().filter(|r| names.is_empty() || names.contains(&r.name)) {
-            if let Ok(Verdict::Counterexample(found)) = check(rule, EFFORT) {
-                return Err(Failure::refused(
-                    "X0905",
-                    format!(
-                        "{}: the rule `{}` changes what models compute: {}",
-                        source.path, rule.name, found.difference
-                    ),
-                )
-                .help(format!("`lozenge check-rules {} --rule {}` prints the model", source.path, rule.name))
-                .help("`--unchecked` applies it all the same"));
+            match check(rule, EFFORT) {
+                Ok(Verdict::Counterexample(found)) => {
+                    return Err(Failure::refused(
+                        "X0905",
+                        format!(
+                            "{}: the rule `{}` changes what models compute: {}",
+                            source.path, rule.name, found.difference
+                        ),
+                    )
+                    .help(format!(
+                        "`lozenge check-rules {} --rule {}` prints the model",
+                        source.path, rule.name
+                    ))
+                    .help("`--unchecked` applies it all the same"));
+                }
+                Ok(Verdict::Untested { .. }) => {
+                    if let Err(why) = prove(rule) {
+                        notes.push(format!(
+                            "{}: the rule `{}` is applied unchecked: no model was drawn to which it applies, and there is no proof ({why})",
+                            source.path, rule.name
+                        ));
+                    }
+                }
+                _ => {}
             }
         }
     }
-    Ok(())
+    Ok(notes)
 }
 
 #[cfg(test)]

@@ -1,11 +1,13 @@
-//! Whether a rule is sound: models are drawn on which its source matches and its conditions hold, the edges of the conditions among them,
-//! rewritten by the rule, and evaluated before and after by the operator library.
+//! Whether a rule is sound.
 //!
-//! A verdict is *bounded*: so many different instances agreed, bit for bit or over the reals (within rounding). Or it is a
-//! *counterexample*: the smallest model found on which the rule changes what is computed, which can be run.
-//! What is not here: a proof for all shapes.
+//! Models are drawn on which its source matches and its conditions hold, the edges of the conditions among them, rewritten by the rule, and
+//! evaluated before and after by the operator library. Where both sides have one normal form for all sizes and values, that is a [`Proof`].
+//!
+//! A verdict is *proved*, and then instances agreed as well; or *bounded*: so many different instances agreed, bit for bit or over the reals
+//! (within rounding). Or it is a *counterexample*: the smallest model found on which the rule changes what is computed, which can be run.
 
 mod draw;
+mod proof;
 mod shapes;
 mod values;
 
@@ -19,6 +21,7 @@ use loops::{Diagnostic, Name};
 use crate::optimize::{Options, RuleSet, optimize};
 use crate::resolve::compile_rule;
 use crate::rule::Rule;
+pub use proof::{Proof, prove};
 use values::Dice;
 
 /// How much is tried.
@@ -30,23 +33,36 @@ pub struct Effort {
     pub draws: usize,
     /// Seed of everything that is drawn.
     pub seed: u64,
+    /// Whether to look for a proof.
+    pub prove: bool,
 }
 
 impl Default for Effort {
     fn default() -> Effort {
-        Effort { instances: 256, draws: 40_000, seed: 1 }
+        Effort { instances: 256, draws: 40_000, seed: 1, prove: true }
     }
 }
 
 /// What was found about a rule.
 #[derive(Clone, Debug)]
 pub enum Verdict {
+    /// Both sides are equal for all sizes, attributes and values.
+    Proved {
+        /// Over what, and up to which ranks.
+        proof: Proof,
+        /// How many different instances agreed besides.
+        instances: usize,
+        /// Every bit was the same in all of them.
+        exact: bool,
+    },
     /// All instances agreed.
     Bounded {
         /// How many different ones.
         instances: usize,
         /// Every bit was the same in all of them; else the results are equal within rounding.
         exact: bool,
+        /// Why there is no proof.
+        why: String,
     },
     /// A model whose results the rule changes.
     Counterexample(Box<Counterexample>),
@@ -102,10 +118,15 @@ pub fn check(rule: &Rule, effort: Effort) -> Result<Verdict, Vec<Diagnostic>> {
             }
         }
     }
+    let proof = || if effort.prove { prove(rule) } else { Err("no proof was looked for".to_owned()) };
+    let instances = seen.len();
     Ok(match worst {
         Some(found) => Verdict::Counterexample(found),
-        None if seen.is_empty() => Verdict::Untested { draws: effort.draws },
-        None => Verdict::Bounded { instances: seen.len(), exact },
+        None => match proof() {
+            Ok(proof) => Verdict::Proved { proof, instances, exact },
+            Err(_) if instances == 0 => Verdict::Untested { draws: effort.draws },
+            Err(why) => Verdict::Bounded { instances, exact, why },
+        },
     })
 }
 

@@ -18,8 +18,12 @@ use crate::{npy, report, rules};
 /// # Errors
 /// What is wrong with the rule files; exit code 3 if a rule has a counterexample.
 pub fn run(arguments: &CheckRules, as_json: bool) -> Result<(), Failure> {
-    let effort =
-        Effort { instances: arguments.instances, draws: 160 * arguments.instances, seed: arguments.seed };
+    let effort = Effort {
+        instances: arguments.instances,
+        draws: 160 * arguments.instances,
+        seed: arguments.seed,
+        prove: true,
+    };
     let all = rules::sources(&arguments.paths)?;
     let mut checked: Vec<(Rule, Verdict)> = Vec::new();
     for source in &all {
@@ -53,11 +57,19 @@ pub fn run(arguments: &CheckRules, as_json: bool) -> Result<(), Failure> {
 }
 
 /// A verdict in words.
-fn words(verdict: &Verdict) -> String {
+fn words(rule: &Rule, verdict: &Verdict) -> String {
     match verdict {
-        Verdict::Bounded { instances, exact: true } => format!("bounded ({instances})   every bit the same"),
-        Verdict::Bounded { instances, exact: false } => {
-            format!("bounded ({instances})   equal over the reals")
+        Verdict::Proved { proof, instances, .. } => {
+            let how = if proof.exact { "every bit the same" } else { "equal over the reals" };
+            let branches = match rule.indices.is_empty() {
+                true => String::new(),
+                false => format!(", {} branches", proof.branches),
+            };
+            format!("proved   {how}; ranks up to {}{branches}; {instances} instances agree", proof.rank)
+        }
+        Verdict::Bounded { instances, exact, why } => {
+            let how = if *exact { "every bit the same" } else { "equal over the reals" };
+            format!("bounded ({instances})   {how}; no proof: {why}")
         }
         Verdict::Counterexample(_) => "counterexample".to_owned(),
         Verdict::Untested { draws } => {
@@ -70,7 +82,7 @@ fn text(checked: &[(Rule, Verdict)]) -> String {
     let width = checked.iter().map(|(rule, _)| rule.name.len()).max().unwrap_or(0);
     let mut out = String::new();
     for (rule, verdict) in checked {
-        out += &format!("{:width$}  {}\n", rule.name, words(verdict));
+        out += &format!("{:width$}  {}\n", rule.name, words(rule, verdict));
         if let Verdict::Counterexample(found) = verdict {
             out += &format!("\n  {}\n\n{}", found.difference, indented(&found.before.graph.to_string()));
             for (name, tensor) in &found.inputs {
@@ -80,12 +92,13 @@ fn text(checked: &[(Rule, Verdict)]) -> String {
         }
     }
     let count = |wanted: fn(&Verdict) -> bool| checked.iter().filter(|(_, v)| wanted(v)).count();
+    let proved = count(|v| matches!(v, Verdict::Proved { .. }));
     let bounded = count(|v| matches!(v, Verdict::Bounded { .. }));
     let wrong = count(|v| matches!(v, Verdict::Counterexample(_)));
     out + &format!(
-        "{} rules: {bounded} bounded, {wrong} with a counterexample, {} untested\n",
+        "{} rules: {proved} proved, {bounded} bounded, {wrong} with a counterexample, {} untested\n",
         checked.len(),
-        checked.len() - bounded - wrong
+        checked.len() - proved - bounded - wrong
     )
 }
 
@@ -95,8 +108,12 @@ fn indented(text: &str) -> String {
 
 fn as_value(name: &str, verdict: &Verdict) -> Value {
     match verdict {
-        Verdict::Bounded { instances, exact } => {
-            json!({ "rule": name, "verdict": "bounded", "instances": instances, "exact": exact })
+        Verdict::Proved { proof, instances, exact } => json!({
+            "rule": name, "verdict": "proved", "over": if proof.exact { "bits" } else { "reals" }, "ranks": proof.rank,
+            "branches": proof.branches, "cases": proof.cases, "instances": instances, "exact": exact,
+        }),
+        Verdict::Bounded { instances, exact, why } => {
+            json!({ "rule": name, "verdict": "bounded", "instances": instances, "exact": exact, "why": why })
         }
         Verdict::Counterexample(found) => json!({
             "rule": name, "verdict": "counterexample", "difference": found.difference,

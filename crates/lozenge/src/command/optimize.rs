@@ -45,7 +45,9 @@ pub fn run(arguments: &Optimize, as_json: bool) -> Result<(), Failure> {
     let mut times = Times::default();
     let rules = rules::load(&arguments.rules, &arguments.only)?;
     if !arguments.rules.is_empty() && !arguments.unchecked {
-        rules::refuse_unsound(&arguments.rules, &arguments.only)?;
+        for note in rules::refuse_unsound(&arguments.rules, &arguments.only)? {
+            report::print_error(&format!("note: {note}\n"));
+        }
     }
     times.rules = started.elapsed().as_secs_f64();
     let clock = Instant::now();

@@ -1,0 +1,98 @@
+//! Proofs that a rule changes nothing: both sides as functions from places to elements, with symbols for extents and attributes, brought to
+//! one normal form.
+//!
+//! A rule stands for infinitely many graphs. Ranks, axes, permutations, the presence of optional inputs, the order of operands and the number of
+//! branches are finitely many cases up to a bound, and all are gone through; within a case extents, strides, paddings, values and everything
+//! else that is a number are symbols, about which only what the pattern and the conditions say is known. So a proof holds for all sizes and
+//! values, and for ranks and branches up to the bound that it states.
+//!
+//! First by laws that keep every bit; where those are not enough, over the reals. What is not here: floating-point rounding, NaN and infinities
+//! (instances are compared bit by bit by the rest of `soundness`).
+
+mod case;
+mod element;
+mod expr;
+mod int;
+mod open;
+mod operators;
+mod ring;
+mod run;
+mod tensor;
+#[cfg(test)]
+mod tests;
+mod types;
+mod value;
+mod windows;
+
+use crate::rule::Rule;
+
+use case::{Bounds, Case, Choices, Stop};
+use run::Run;
+
+/// How many cases a rule may have.
+const MAX_CASES: usize = 4000;
+
+/// A proof.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Proof {
+    /// By laws that keep every bit; else over the reals.
+    pub exact: bool,
+    /// The greatest rank of the tensors that the pattern leaves open.
+    pub rank: usize,
+    /// The greatest number of branches of a variadic part, or of results of a split.
+    pub branches: usize,
+    /// How many cases were told apart.
+    pub cases: usize,
+}
+
+/// Proves a rule, or says why not.
+///
+/// # Errors
+/// What could not be shown, in words.
+pub fn prove(rule: &Rule) -> Result<Proof, String> {
+    let mut best: Result<Proof, String> = Err("no case was found to which it applies".to_owned());
+    for rank in 2..=4 {
+        match prove_within(rule, Bounds { rank, branches: 3 }) {
+            Outcome::Proved(proof) => best = Ok(proof),
+            Outcome::Nothing => {}
+            Outcome::Failed(reason) => return Err(reason),
+            Outcome::TooMany => {
+                return best.map_err(|_| "it is too much work".to_owned());
+            }
+        }
+    }
+    best
+}
+
+enum Outcome {
+    Proved(Proof),
+    /// No case that is possible.
+    Nothing,
+    Failed(String),
+    TooMany,
+}
+
+fn prove_within(rule: &Rule, bounds: Bounds) -> Outcome {
+    let mut choices = Choices::default();
+    let (mut cases, mut exact) = (0, true);
+    for _ in 0..MAX_CASES {
+        let mut run = Run::new(rule, Case::new(choices, bounds));
+        match run.prove() {
+            Ok(equal) => {
+                cases += 1;
+                exact &= equal.exact;
+            }
+            Err(Stop::Impossible) => {}
+            Err(Stop::Unproved(why)) => return Outcome::Failed(why),
+            Err(Stop::Work) => return Outcome::TooMany,
+        }
+        choices = run.case.into_choices();
+        if !choices.advance() {
+            return match cases {
+                0 => Outcome::Nothing,
+                _ => Outcome::Proved(Proof { exact, rank: bounds.rank, branches: bounds.branches, cases }),
+            };
+        }
+    }
+    Outcome::TooMany
+}
