@@ -41,7 +41,7 @@ fn operators_are_those_of_the_library() {
                     continue;
                 }
                 let mut after = model.clone();
-                let options = Options { ignore_cost: true, trace: false, limit: Some(1) };
+                let options = Options { ignore_cost: true, limit: Some(1), ..Options::default() };
                 if optimize(&mut after, &set, &options, |_, _| ()).is_ok_and(|r| r.applied > 0) {
                     found += 1;
                     for m in [&model, &after] {
