@@ -93,7 +93,7 @@ pub struct Mapped {
 /// # Errors
 /// `P0801` nothing is parallel; `P0802` the data of a tile does not fit; those of the model and the set library.
 pub fn map(function: &Function, options: &Options) -> Result<Mapped> {
-    let mut updates = reduce::with_updates(function);
+    let mut updates = reduce::with_updates(function, options.reassociate);
     if options.reassociate {
         updates = crate::optimize::reorderable(&updates);
     }

@@ -4,6 +4,8 @@
 //! scalars that are only read are arguments of the kernel. Accesses of one array share a buffer where a box around all is no larger than their own boxes.
 //! A box has constant extents and a corner that is affine in the numbers of the tiles; at the rim of the array it is cut off.
 
+use std::collections::BTreeMap;
+
 use isl::{Aff, Dim, Map, UnionMap, UnionSet};
 use loops::{Access, Expr, Name, ParamMode};
 
@@ -151,10 +153,26 @@ pub(super) fn sites<'a>(model: &'a Model, kernel: &Kernel) -> Vec<Site<'a>> {
 
 /// From instances to the numbers of the outer loops and of the first `level` tile loops.
 pub(super) fn prefix(model: &Model, kernel: &Kernel, part: usize, level: usize) -> Result<UnionMap> {
-    let part = &kernel.parts[part];
-    let filter = split::read(model, &part.filter)?;
+    let filter = split::read(model, &kernel.parts[part].filter)?;
     let domain = model.domain()?.intersect(&filter).and_then(|d| d.intersect_params(&model.context));
-    let domain = domain.map_err(fault::library)?;
+    prefix_on(model, kernel, part, level, &domain.map_err(fault::library)?)
+}
+
+/// As [`prefix`], for the instances of one statement.
+fn prefix_of(model: &Model, kernel: &Kernel, site: &Site, level: usize) -> Result<UnionMap> {
+    let own = &model.statements[site.statement].domain;
+    let domain = own.to_union().and_then(|d| d.intersect_params(&model.context));
+    prefix_on(model, kernel, site.part, level, &domain.map_err(fault::library)?)
+}
+
+fn prefix_on(
+    model: &Model,
+    kernel: &Kernel,
+    part: usize,
+    level: usize,
+    domain: &UnionSet,
+) -> Result<UnionMap> {
+    let part = &kernel.parts[part];
     let mut map: Option<UnionMap> = None;
     let tiles =
         kernel.parallel.iter().zip(&kernel.sizes).chain(part.inner.iter().zip(&part.sizes)).take(level);
@@ -162,11 +180,12 @@ pub(super) fn prefix(model: &Model, kernel: &Kernel, part: usize, level: usize) 
     for (member, size) in all {
         let function = split::function(model, member)?;
         let own = || -> isl::Result<UnionMap> {
+            let function = function.intersect_domain(domain)?;
             let own = match size {
                 None => function,
                 Some(size) => function.scale_down(size)?.floor()?,
             };
-            let graph = own.graph()?.intersect_domain(&domain)?;
+            let graph = own.graph()?;
             match &map {
                 None => Ok(graph),
                 Some(before) => before.flat_range_product(&graph),
@@ -180,8 +199,12 @@ pub(super) fn prefix(model: &Model, kernel: &Kernel, part: usize, level: usize) 
 /// The elements that accesses touch in a tile, by the numbers of the tile loops.
 fn touched(model: &Model, kernel: &Kernel, sites: &[&Site], level: usize) -> Result<Option<Map>> {
     let mut all = UnionMap::empty(&model.ctx).map_err(fault::library)?;
+    let mut prefixes: BTreeMap<usize, UnionMap> = BTreeMap::new();
     for site in sites {
-        let prefix = prefix(model, kernel, site.part, level)?;
+        if !prefixes.contains_key(&site.statement) {
+            prefixes.insert(site.statement, prefix_of(model, kernel, site, level)?);
+        }
+        let prefix = &prefixes[&site.statement];
         let own = || prefix.reverse()?.apply_range(&site.touch.relation.to_union()?);
         all = own().and_then(|own| all.union(&own)).map_err(fault::library)?;
     }

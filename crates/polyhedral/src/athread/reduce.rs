@@ -10,7 +10,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use loops::visit::fresh;
 use loops::{
-    Access, ArrayDecl, Assign, BinaryOp, Elem, Expr, Function, Loop, LoopKind, Name, ReduceOp, Scalar, Stmt,
+    Access, ArrayDecl, Assign, CompareOp, Elem, Expr, Function, Loop, LoopKind, Name, ReduceOp, Scalar, Stmt,
     Storage, Update,
 };
 
@@ -37,15 +37,7 @@ pub(super) fn blocks(function: &Function, options: &Options) -> Option<Blocked> 
     let mut taken = loops::visit::names(&function.body);
     taken.extend(function.params.iter().map(|p| p.name.clone()));
     taken.extend(function.sizes.iter().cloned());
-    let mut types: BTreeMap<Name, Elem> =
-        function.params.iter().map(|p| (p.name.clone(), p.elem.clone())).collect();
-    for stmt in &function.body {
-        stmt.walk(&mut |s| {
-            if let Stmt::Local(local) = s {
-                types.insert(local.name.clone(), local.elem.clone());
-            }
-        });
-    }
+    let types = types(function);
     let mut pass =
         Pass { function, options, taken, types, partial: vec![], reassociated: false, notes: vec![] };
     let body = pass.block(&function.body, false);
@@ -57,36 +49,73 @@ pub(super) fn blocks(function: &Function, options: &Options) -> Option<Blocked> 
     Some(Blocked { function, reassociated: pass.reassociated, notes: pass.notes })
 }
 
-/// The function with `x = x op e` as the update `x op= e`, for the operations that updates have.
-pub(super) fn with_updates(function: &Function) -> Function {
-    fn update(assign: &Assign) -> Option<Assign> {
-        let Expr::Binary(op, a, b) = &assign.value else { return None };
-        let op = match op {
-            BinaryOp::Add => ReduceOp::Add,
-            BinaryOp::Mul => ReduceOp::Mul,
-            BinaryOp::Min => ReduceOp::Min,
-            BinaryOp::Max => ReduceOp::Max,
-            BinaryOp::And => ReduceOp::And,
-            BinaryOp::Or => ReduceOp::Or,
-            _ => return None,
-        };
-        let is_target = |e: &Expr| matches!(e, Expr::Load(access) if *access == assign.target);
-        let value = if is_target(a) { b } else { a };
-        let plain = assign.update.is_none() && (is_target(a) || is_target(b));
-        (plain && !value.arrays().contains(&assign.target.array)).then(|| Assign {
-            update: Some(Update { op, reorder: false }),
-            value: (**value).clone(),
-            ..assign.clone()
-        })
-    }
-    fn block(body: &[Stmt]) -> Vec<Stmt> {
-        let stmt = |stmt: &Stmt| match stmt.map(&mut Expr::clone, &mut block) {
+/// The function with `x = x op e` as the update `x op= e`, for the operations that updates have; where a condition chooses between that and `x`, of the
+/// neutral element. `loosely`: also where that changes the sign of a zero or which NaN comes out.
+pub(super) fn with_updates(function: &Function, loosely: bool) -> Function {
+    let types = types(function);
+    fn block(body: &[Stmt], update: &dyn Fn(&Assign) -> Option<Assign>) -> Vec<Stmt> {
+        let stmt = |stmt: &Stmt| match stmt.map(&mut Expr::clone, &mut |inner| block(inner, update)) {
             Stmt::Assign(assign) => Stmt::Assign(update(&assign).unwrap_or(assign)),
             other => other,
         };
         body.iter().map(stmt).collect()
     }
-    Function { body: block(&function.body), ..function.clone() }
+    let update = |assign: &Assign| -> Option<Assign> {
+        let Some(Elem::Scalar(scalar)) = types.get(&assign.target.array) else { return None };
+        let (op, value) = as_update(&assign.target, &assign.value, *scalar, loosely || !scalar.is_float())?;
+        let plain = assign.update.is_none() && !value.arrays().contains(&assign.target.array);
+        let update = Some(Update { op, reorder: false });
+        plain.then(|| Assign { update, value, ..assign.clone() })
+    };
+    Function { body: block(&function.body, &update), ..function.clone() }
+}
+
+/// Operation and operand of a value that is an update of `target`.
+fn as_update(target: &Access, value: &Expr, scalar: Scalar, loosely: bool) -> Option<(ReduceOp, Expr)> {
+    let is_target = |e: &Expr| matches!(e, Expr::Load(access) if access == target);
+    match value {
+        Expr::Binary(op, a, b) => {
+            let op = ReduceOp::ALL.into_iter().find(|reduce| reduce.binary() == *op)?;
+            match (is_target(a), is_target(b)) {
+                (true, false) => Some((op, (**b).clone())),
+                (false, true) => Some((op, (**a).clone())),
+                _ => None,
+            }
+        }
+        Expr::Select(cond, x, y) if loosely && is_target(x) != is_target(y) => {
+            let other = if is_target(x) { y } else { x };
+            if let Expr::Compare(compare, a, b) = &**cond
+                && ((is_target(a) && b == other) || (a == other && is_target(b)))
+            {
+                // What is chosen where it is on the smaller side is the smaller one.
+                let less = match compare {
+                    CompareOp::Lt | CompareOp::Le => a == x,
+                    CompareOp::Gt | CompareOp::Ge => b == x,
+                    CompareOp::Eq | CompareOp::Ne => return None,
+                };
+                return Some((if less { ReduceOp::Min } else { ReduceOp::Max }, (**other).clone()));
+            }
+            let (op, operand) = as_update(target, other, scalar, false)?;
+            let (neutral, operand) = (Box::new(identity(op, scalar)), Box::new(operand));
+            let (x, y) = if is_target(x) { (neutral, operand) } else { (operand, neutral) };
+            Some((op, Expr::Select(cond.clone(), x, y)))
+        }
+        _ => None,
+    }
+}
+
+/// Element types of parameters and local arrays.
+fn types(function: &Function) -> BTreeMap<Name, Elem> {
+    let mut types: BTreeMap<Name, Elem> =
+        function.params.iter().map(|p| (p.name.clone(), p.elem.clone())).collect();
+    for stmt in &function.body {
+        stmt.walk(&mut |s| {
+            if let Stmt::Local(local) = s {
+                types.insert(local.name.clone(), local.elem.clone());
+            }
+        });
+    }
+    types
 }
 
 /// The function with every update in the order of the text: what the mapping works on.
