@@ -5,6 +5,7 @@
 //! A box has constant extents and a corner that is affine in the numbers of the tiles; at the rim of the array it is cut off.
 
 use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 
 use isl::{Aff, Dim, Map, UnionMap, UnionSet};
 use loops::{Access, Expr, Name, ParamMode};
@@ -201,10 +202,10 @@ fn touched(model: &Model, kernel: &Kernel, sites: &[&Site], level: usize) -> Res
     let mut all = UnionMap::empty(&model.ctx).map_err(fault::library)?;
     let mut prefixes: BTreeMap<usize, UnionMap> = BTreeMap::new();
     for site in sites {
-        if !prefixes.contains_key(&site.statement) {
-            prefixes.insert(site.statement, prefix_of(model, kernel, site, level)?);
-        }
-        let prefix = &prefixes[&site.statement];
+        let prefix = match prefixes.entry(site.statement) {
+            Entry::Occupied(known) => known.into_mut(),
+            Entry::Vacant(unknown) => unknown.insert(prefix_of(model, kernel, site, level)?),
+        };
         let own = || prefix.reverse()?.apply_range(&site.touch.relation.to_union()?);
         all = own().and_then(|own| all.union(&own)).map_err(fault::library)?;
     }
