@@ -1,5 +1,5 @@
 (* What the main theorems rest on: continuous integration reads the answer, which is nothing. *)
-From Lozenge Require Import Check Inside Interleaved Certify TranslationCorrect TranslationBounds TranslationRaces InPlace TranslationFacts Rewrites.
+From Lozenge Require Import Check Inside Interleaved Certify TranslationCorrect TranslationBounds TranslationRaces ThreadsEnd InPlace TranslationFacts Rewrites.
 Print Assumptions check_sound.
 Print Assumptions inbounds_sound.
 Print Assumptions apart_race_free.
@@ -10,6 +10,7 @@ Print Assumptions tr_safe.
 Print Assumptions compile_safe.
 Print Assumptions compile_race_free.
 Print Assumptions compile_interleaves.
+Print Assumptions runs_end.
 Print Assumptions compile_correct.
 Print Assumptions inplace_ok.
 Print Assumptions reduceI_in_place_ok.
