@@ -31,8 +31,14 @@ enum Verdict {
 }
 
 fn read(path: &Path) -> Result<Model, Verdict> {
-    let bytes = std::fs::read(path).map_err(|e| Verdict::Fails(e.to_string()))?;
-    graph::onnx::read(&bytes.into()).map_err(|d| Verdict::Fails(d.message))
+    let bytes = bytes::Bytes::from(std::fs::read(path).map_err(|e| Verdict::Fails(e.to_string()))?);
+    let model = graph::onnx::read(&bytes).map_err(|d| Verdict::Fails(d.message))?;
+    // What nothing was changed in is written as it was read.
+    if graph::onnx::write(&model) != bytes {
+        Err(Verdict::Fails("other bytes are written".to_owned()))
+    } else {
+        Ok(model)
+    }
 }
 
 /// Operators and types that the library does not have are outside; the rest is a failure.

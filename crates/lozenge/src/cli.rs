@@ -427,14 +427,30 @@ pub struct Fmt {
 #[command(after_help = "\
 Examples:
   lozenge fuzz --seconds 60
-  lozenge fuzz --seed 17 --seconds 1     the programs of one seed")]
+  lozenge fuzz --seed 17 --seconds 1     the programs of one seed
+  lozenge fuzz --of models               damaged ONNX files")]
 pub struct Fuzz {
+    /// What is made up: programs through every stage, or damaged inputs of a reader.
+    #[arg(long, value_enum, default_value_t)]
+    pub of: FuzzOf,
     /// How long.
     #[arg(long, default_value_t = 10)]
     pub seconds: u64,
     /// Seed of the first program.
     #[arg(long, default_value_t = 1)]
     pub seed: u64,
+}
+
+/// What `lozenge fuzz` makes up.
+#[derive(ValueEnum, Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum FuzzOf {
+    /// Random programs, on which all stages have to agree.
+    #[default]
+    Programs,
+    /// Damaged ONNX models.
+    Models,
+    /// Damaged substitution rules.
+    Rules,
 }
 
 fn size(text: &str) -> Result<(String, i64), String> {

@@ -80,6 +80,17 @@ impl Cx {
 
     /// `f i acc` for all `i` below `n` in order.
     pub fn fold(&mut self, n: &Size, init: Val, f: impl FnOnce(&mut Cx, Val, Val) -> Val) -> Val {
+        self.accumulate(Prim::Reduce, n, init, f)
+    }
+
+    /// A reduction or a scan over the indices below `n`.
+    fn accumulate(
+        &mut self,
+        prim: Prim,
+        n: &Size,
+        init: Val,
+        f: impl FnOnce(&mut Cx, Val, Val) -> Val,
+    ) -> Val {
         let built = (|| -> Result<Val, Refusal> {
             let init = init.term()?;
             let i = self.supply.binder("k", DataType::Idx(n.clone()));
@@ -87,7 +98,7 @@ impl Cx {
             let body = f(self, build::var(&i).into(), build::var(&acc).into()).term()?;
             let f = Lambda { params: vec![i, acc], body };
             let indices = self.generate(n, |_, i| i).term()?;
-            Ok(build::reduce(Prim::Reduce, f, init, indices).into())
+            Ok(build::reduce(prim, f, init, indices).into())
         })();
         built.unwrap_or_else(Val::from)
     }
@@ -111,16 +122,7 @@ impl Cx {
 
     /// All accumulators of a fold: element `i` is the accumulator after element `i`.
     pub fn scan(&mut self, n: &Size, init: Val, f: impl FnOnce(&mut Cx, Val, Val) -> Val) -> Val {
-        let built = (|| -> Result<Val, Refusal> {
-            let init = init.term()?;
-            let i = self.supply.binder("k", DataType::Idx(n.clone()));
-            let acc = self.supply.binder("acc", init.ty().clone());
-            let body = f(self, build::var(&i).into(), build::var(&acc).into()).term()?;
-            let f = Lambda { params: vec![i, acc], body };
-            let indices = self.generate(n, |_, i| i).term()?;
-            Ok(build::reduce(Prim::ScanSeq, f, init, indices).into())
-        })();
-        built.unwrap_or_else(Val::from)
+        self.accumulate(Prim::ScanSeq, n, init, f)
     }
 
     /// `let name = value in f name`; atoms are used as they are.

@@ -10,6 +10,7 @@ mod costs;
 mod explain;
 mod fmt;
 mod fuzz;
+mod fuzz_inputs;
 mod generate;
 mod model;
 mod optimize;
@@ -111,7 +112,10 @@ fn dispatch(cli: &Cli) -> Result<(), Failure> {
         Command::Run(arguments) if model::is_model(&arguments.file) => model::run(arguments, cli.json),
         Command::Run(arguments) => run::run(arguments, cli.json),
         Command::Generate(arguments) => generate::run(arguments),
-        Command::Fuzz(arguments) => fuzz::run(arguments, cli.json),
+        Command::Fuzz(arguments) if arguments.of == crate::cli::FuzzOf::Programs => {
+            fuzz::run(arguments, cli.json)
+        }
+        Command::Fuzz(arguments) => fuzz_inputs::run(arguments, cli.json),
         Command::Prove(arguments) => prove::run(arguments, cli.json),
         Command::Optimize(arguments) => optimize::run(arguments, cli.json),
         Command::CheckRules(arguments) => check_rules::run(arguments, cli.json),
