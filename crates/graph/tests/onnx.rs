@@ -210,6 +210,40 @@ fn what_is_defined_twice_is_refused() {
     );
 }
 
+/// A model of two nodes in a row, in which the last or first occurrence of a name in the file is another one.
+fn renamed(from: &[u8], to: &[u8], last: bool) -> Model {
+    let model = parse_model(
+        "model ir 10 opset \"\" 21 graph g { input xxxx: f32[2] init wwww: f32[2] = [1.0, 2.0] aaaa = Add(xxxx, wwww) bbbb = Relu(aaaa) output bbbb: f32[2] }",
+    );
+    let mut bytes = onnx::write(&model.unwrap());
+    let mut found = bytes.windows(4).enumerate().filter(|(_, w)| *w == from).map(|(k, _)| k);
+    let at = if last { found.last() } else { found.next() }.unwrap();
+    bytes[at..at + 4].copy_from_slice(to);
+    onnx::read(&bytes.into()).unwrap()
+}
+
+#[test]
+fn cycles_and_missing_parameters_are_named_and_end_nothing() {
+    for (mut model, code, words) in [
+        (renamed(b"xxxx", b"bbbb", false), "G0203", "aaaa"),
+        (renamed(b"aaaa", b"aaab", true), "G0201", "aaab"),
+        (renamed(b"wwww", b"vvvv", true), "G0201", "wwww"),
+        (renamed(b"bbbb", b"cccc", true), "G0201", "cccc"),
+    ] {
+        let found: Vec<String> = graph::validate(&model).iter().map(ToString::to_string).collect();
+        assert!(found.iter().any(|d| d.contains(code)), "{code}: {found:?}");
+        assert!(found.concat().contains(words), "{words}: {found:?}");
+        // Whoever does not ask: an error or a value, in any case an end.
+        let _ = graph::infer(&mut model);
+        let given = graph::Tensor::from_f32s(vec![2], &[1.0, -1.0]);
+        let given = graph::evaluate::Datum::Tensor(std::sync::Arc::new(given));
+        let inputs = [(loops::Name::new("xxxx"), given)].into_iter().collect();
+        assert!(graph::evaluate::evaluate(&model, inputs).is_err(), "{code} {words}");
+        let _ = model.to_string();
+        assert!(onnx::read(&onnx::write(&model).into()).is_ok());
+    }
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: 400, failure_persistence: None, ..Default::default() })]
 

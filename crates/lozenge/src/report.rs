@@ -10,6 +10,7 @@ use loops::{Diagnostic, Label, Severity};
 use serde_json::{Value, json};
 
 use crate::failure::{Failure, Source};
+use crate::statistics::{Summary, seconds};
 
 /// No more diagnostics than this are shown: the rest mostly follow from the first.
 const MAX_SHOWN: usize = 20;
@@ -181,6 +182,35 @@ pub fn print(text: &str) {
 /// Writes to the standard error; a reader that has gone away does not matter.
 pub fn print_error(text: &str) {
     let _ = std::io::stderr().write_all(text.as_bytes());
+}
+
+/// Gives a text that a command made: to the standard output, unless it was written to a file; as JSON with the names of the files.
+pub fn give(text: &str, output: Option<&std::path::Path>, as_json: bool) {
+    if as_json {
+        let written: Vec<String> = output.iter().map(|path| path.display().to_string()).collect();
+        let text = output.is_none().then_some(text);
+        print(&format!("{:#}\n", json!({ "ok": true, "written": written, "text": text })));
+    } else if output.is_none() {
+        print(text);
+    }
+}
+
+/// The lines behind the results of a run: how long it took, and what a check found.
+pub fn times(summary: &Summary, agreement: Option<&str>) -> String {
+    let mut text = format!("time: {}", seconds(summary.median));
+    if summary.count > 1 {
+        text.push_str(&format!(
+            " (median of {}, least {}, spread {:.0} %)",
+            summary.count,
+            seconds(summary.least),
+            summary.spread * 100.0
+        ));
+    }
+    text.push('\n');
+    if let Some(agreement) = agreement {
+        text.push_str(&format!("check: {agreement}\n"));
+    }
+    text
 }
 
 /// A progress bar on the standard error, only where that is a terminal.

@@ -228,6 +228,11 @@ impl Resolver<'_> {
     }
 
     fn field(&mut self, base: &Expr, field: &Name) -> Option<RExpr> {
+        // `c.attributes.value`: the attribute, where `c.value` is the tensor's.
+        let (base, attribute) = match &base.kind {
+            ExprKind::Field(inner, name) if name.text == "attributes" => (&**inner, true),
+            _ => (base, false),
+        };
         let path = self.path(base)?;
         self.need(&path);
         if let (Some(reached), Some((v, _))) = (&self.reached, path.vertex())
@@ -248,7 +253,7 @@ impl Resolver<'_> {
             "size" => Some(Property::Size),
             _ => None,
         };
-        if let Some(property) = property {
+        if let Some(property) = property.filter(|_| !attribute) {
             return Some(RExpr::Property(Box::new(path.value), property));
         }
         let Some((v, inst)) = path.vertex() else {
@@ -258,7 +263,7 @@ impl Resolver<'_> {
                 .push("inputs have `shape`, `rank`, `type`, `value` and `size`".into());
             return None;
         };
-        if field.text == "op" {
+        if field.text == "op" && !attribute {
             return Some(RExpr::Operator(v, inst));
         }
         self.check_attribute(v, field)?;

@@ -18,7 +18,7 @@ use crate::npy;
 use crate::pipeline::graph::{self as pipeline, CompiledModel};
 use crate::process::{Compiler, Optimise};
 use crate::report;
-use crate::statistics::{Summary, seconds};
+use crate::statistics::Summary;
 use crate::value::show;
 
 /// Relative difference that rounding in another order explains, of results of whole models in single precision.
@@ -149,13 +149,7 @@ pub fn show_graph(arguments: &Show, as_json: bool) -> Result<(), Failure> {
     if let Some(output) = &arguments.output {
         write_whole(output, text.as_bytes())?;
     }
-    if as_json {
-        let written: Vec<String> = arguments.output.iter().map(|path| path.display().to_string()).collect();
-        let text = arguments.output.is_none().then_some(text);
-        report::print(&format!("{:#}\n", json!({ "ok": true, "written": written, "text": text })));
-    } else if arguments.output.is_none() {
-        report::print(&text);
-    }
+    report::give(&text, arguments.output.as_deref(), as_json);
     Ok(())
 }
 
@@ -227,19 +221,7 @@ pub fn run(arguments: &Run, as_json: bool) -> Result<(), Failure> {
     for path in &written {
         text.push_str(&format!("wrote {path}\n"));
     }
-    text.push_str(&format!("time: {}", seconds(summary.median)));
-    if summary.count > 1 {
-        text.push_str(&format!(
-            " (median of {}, least {}, spread {:.0} %)",
-            summary.count,
-            seconds(summary.least),
-            summary.spread * 100.0
-        ));
-    }
-    text.push('\n');
-    if let Some(agreement) = agreement {
-        text.push_str(&format!("check: {agreement}\n"));
-    }
+    text.push_str(&report::times(&summary, agreement.as_deref()));
     report::print(&text);
     Ok(())
 }

@@ -17,7 +17,7 @@ use crate::npy;
 use crate::pipeline::{self, Front, Lowered};
 use crate::process::{Compiler, Optimise};
 use crate::report;
-use crate::statistics::{Summary, seconds};
+use crate::statistics::Summary;
 use crate::value::{Closeness, show};
 
 /// Runs the command.
@@ -186,19 +186,7 @@ fn print_text(
     for path in written {
         text.push_str(&format!("wrote {path}\n"));
     }
-    text.push_str(&format!("time: {}", seconds(summary.median)));
-    if summary.count > 1 {
-        text.push_str(&format!(
-            " (median of {}, least {}, spread {:.0} %)",
-            summary.count,
-            seconds(summary.least),
-            summary.spread * 100.0
-        ));
-    }
-    text.push('\n');
-    if let Some(agreement) = agreement {
-        text.push_str(&format!("check: {agreement}\n"));
-    }
+    text.push_str(&report::times(&summary, agreement));
     report::print(&text);
 }
 

@@ -2,7 +2,6 @@
 
 use loops::Name;
 use polyhedral::{Model, Tree, picture};
-use serde_json::json;
 
 use crate::cli::Show;
 use crate::failure::Failure;
@@ -38,12 +37,6 @@ pub fn run(arguments: &Show, as_json: bool) -> Result<(), Failure> {
     if let Some(output) = &arguments.output {
         write_whole(output, text.as_bytes())?;
     }
-    if as_json {
-        let written: Vec<String> = arguments.output.iter().map(|path| path.display().to_string()).collect();
-        let text = arguments.output.is_none().then_some(text);
-        report::print(&format!("{:#}\n", json!({ "ok": true, "written": written, "text": text })));
-    } else if arguments.output.is_none() {
-        report::print(&text);
-    }
+    report::give(&text, arguments.output.as_deref(), as_json);
     Ok(())
 }

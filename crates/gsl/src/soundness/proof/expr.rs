@@ -92,6 +92,14 @@ impl Run<'_> {
                 _ => Value::Unknown,
             },
             ExprKind::Field(base, name) => {
+                if let ExprKind::Field(inner, all) = &base.kind
+                    && all.text == "attributes"
+                {
+                    return Ok(match self.named(inner, env)? {
+                        Named::Vertex(vertex, k) => self.attribute(&vertex, k, &name.text),
+                        _ => Value::Unknown,
+                    });
+                }
                 let base = self.named(base, env)?;
                 self.field(base, &name.text)?
             }
