@@ -1,15 +1,15 @@
 (* What it means that a certificate is accepted, and the proof that it does. *)
 From Coq Require Import ZArith List String Bool Lia Arith.
 From Lozenge Require Import Syntax Semantics Poly Norm Rep Source Target TargetSound LoopSound Match.
-From Lozenge Require Export Checker.
+From Lozenge Require Export Regroup Checker.
 Import ListNotations.
 
-(* The loops compute what the functional program denotes: for any type of numbers and any operations on them (of which those that the
-   certificate lists commute), all sizes that the certificate allows, and all contents of the arrays, the loops end; and in whatever
+(* The loops compute what the functional program denotes: for any type of numbers and any operations on them (which have the
+   laws that the certificate lists), all sizes that the certificate allows, and all contents of the arrays, the loops end; and in whatever
    order the iterations of parallel loops run, the result is then that of the program, and no other array has changed but locals. *)
 Definition refines (ct : certificate) : Prop :=
   forall (scalar : Type) (lit : string -> val scalar) (prim : string -> list (val scalar) -> val scalar),
-  (forall name, List.In name (commutative ct) -> forall a b, prim name [a; b] = prim name [b; a]) ->
+  (forall l, List.In l (laws ct) -> law_holds scalar lit prim l) ->
   forall (size : nat -> Z) (before : store scalar),
   (forall x, sizes ct <= x -> size x = 0%Z) ->            (* variables that are no sizes belong to loops *)
   Forall (fun t => (0 <= Semantics.evz scalar lit prim before size t)%Z) (assume ct) ->
@@ -49,15 +49,12 @@ Proof.
   split.
   2:{ intros w Hw cs is. eapply unwritten; eauto. }
   intros cs ds Hin v Hv. rewrite forallb_forall in H3. specialize (H3 _ Hin). cbn [snd] in H3. apply andb_prop in H3 as [Hc H3].
-  unfold sides in H3. fold ns in H3.
-  cbv beta iota zeta in H3.
-  match type of H3 with match ?x with _ => _ end = true => destruct x as [t1|] eqn:E1; [|discriminate] end.
-  match type of H3 with match ?x with _ => _ end = true => destruct x as [t2|] eqn:E2; [|discriminate] end.
+  cbn [snd] in H3.
   assert (Hlen : List.length v = List.length ds). { clear -Hv. induction Hv; cbn; congruence. }
-  rewrite <- Hlen in *.
-  set (N := ns + List.length v) in *. set (r := upds size ns v). set (a := aenv0 scalar).
+  set (N := ns + List.length ds) in *. set (r := upds size ns v). set (a := aenv0 scalar).
   assert (Ext : ext scalar ns size a r a). { split; [apply agree_upds|apply agreeA_refl]. }
-  assert (Hys : evs scalar lit prim before N r a (levels ns (List.length v)) v) by apply levels_ok.
+  assert (Hys : evs scalar lit prim before N r a (levels ns (List.length ds)) v).
+  { unfold N, r. rewrite <- Hlen. apply levels_ok. }
   assert (Hdz : forall d, List.In d ds -> forall r' a', agree ns size r' -> zv scalar lit prim before r' a' d = z d).
   { intros d Hd r' a' A. apply (closed_any scalar lit prim before ns size d); auto. rewrite forallb_forall in Hc. auto. }
   assert (Hds : evs scalar lit prim before N r a ds (map z ds)).
@@ -66,17 +63,39 @@ Proof.
   assert (Hbh : hold scalar lit prim before N r a (base_facts ct)).
   { intros r' a' E'. apply Hbase. intros x Hx. rewrite (ext_r _ _ _ _ _ _ E') by (unfold N; lia). apply (ext_r _ _ _ _ _ _ Ext). auto. }
   assert (Hrng : inr v (map z ds)). { clear -Hv. unfold inr. induction Hv; constructor; auto. }
-  assert (HF : hold scalar lit prim before N r a (ranges (base_facts ct) (levels ns (List.length v)) ds ++ base_facts ct)).
+  assert (HF : hold scalar lit prim before N r a (ranges (base_facts ct) (levels ns (List.length ds)) ds ++ base_facts ct)).
   { apply hold_app; auto. eapply ranges_ok; eauto. }
   assert (A : agree ns size size) by (intros x; auto).
-  assert (K1 := sym_ok scalar lit prim before ns size (source ct) ns size a (inputs ct) before (le_n ns) A (inputs_ok ct scalar lit prim before ns size a)).
-  assert (V1 := K1 cs N r a _ _ v t1 ltac:(unfold N; lia) Ext HF Hys E1 r a (ext_refl _ _ _ _)).
+  set (src := regroup (laws ct) (base_facts ct) (source ct)) in *.
+  assert (K1 := sym_ok scalar lit prim before ns size src ns size a (inputs ct) before (le_n ns) A (inputs_ok ct scalar lit prim before ns size a)).
   set (se := fun x => if Nat.ltb x ns then Var x else Int 0) in *.
   assert (Hse : vse scalar lit prim before ns size a se size).
   { intros x r' a' E'. unfold se. destruct (Nat.ltb_spec x ns); cbn. { now rewrite (ext_r _ _ _ _ _ _ E') by auto. } now rewrite Hz. }
   assert (K2 := sx_ok scalar lit prim before ns size (base_facts ct) (extents ct) Hbase (target ct) [] p
     se (inputs ct) ns size a size before after Hpl (le_n ns) A A (Forall_nil _) Hex Hse (inputs_ok ct scalar lit prim before ns size a)).
-  assert (V2 := K2 (out ct) cs N r a _ _ v t2 ltac:(unfold N; lia) Ext HF Hys E2 r a (ext_refl _ _ _ _)).
-  assert (V := eqv_ok scalar lit prim before (commutative ct) Hcom _ _ _ H3 r a a ltac:(intros l k k' Hm; discriminate)).
-  rewrite V1, V2 in V. symmetry. exact V.
+  assert (Hcomm : forall name, List.In name (commutative (laws ct)) -> forall a b, prim name [a; b] = prim name [b; a]).
+  { intros name Hn. unfold commutative in Hn. apply in_flat_map in Hn as (l & Hl & Hn). specialize (Hcom l Hl). destruct l; try contradiction.
+    destruct Hn as [<-|[]]. exact Hcom. }
+  assert (E : forall fuel F, hold scalar lit prim before N r a F -> equal ct p src (cs, ds) fuel F = true ->
+     after (out ct) cs v = den scalar lit prim z src before cs v).
+  { assert (Go : forall F t1 t2, hold scalar lit prim before N r a F -> sides ct p src (cs, ds) F = (Some t1, Some t2) -> eqv (commutative (laws ct)) [] t1 t2 = true ->
+      after (out ct) cs v = den scalar lit prim z src before cs v).
+    { intros F t1 t2 HF' Hs Hq. unfold sides in Hs. cbn [fst snd] in Hs. fold ns in Hs. fold N in Hs. injection Hs as E1 E2.
+      assert (V1 := K1 cs N r a F _ v t1 ltac:(unfold N; lia) Ext HF' Hys E1 r a (ext_refl _ _ _ _)).
+      assert (V2 := K2 (out ct) cs N r a F _ v t2 ltac:(unfold N; lia) Ext HF' Hys E2 r a (ext_refl _ _ _ _)).
+      assert (V := eqv_ok scalar lit prim before (commutative (laws ct)) Hcomm _ _ _ Hq r a a ltac:(intros l k k' Hm; discriminate)).
+      rewrite V1, V2 in V. symmetry. exact V. }
+    assert (Hold : forall F c b, hold scalar lit prim before N r a F -> closed N c = true -> truth scalar (eval scalar lit prim before c r a) = b ->
+      hold scalar lit prim before N r a (when unpoly c b ++ F)).
+    { intros F c b HF' Hcl Hb. apply hold_app; auto. intros r' a' E'. apply when_ok. { intros; apply unpoly_ok. }
+      rewrite <- Hb. f_equal. apply (closed_ok scalar lit prim before N c Hcl r a r' a'). exact (ext_r _ _ _ _ _ _ E'). }
+    induction fuel as [|fuel IH]; intros F HF' H; cbn [equal] in H; destruct (sides ct p src (cs, ds) F) as [[t1|] [t2|]] eqn:Es; try discriminate;
+      destruct (eqv _ [] t1 t2) eqn:Eq; try (apply (Go F t1 t2 HF' Es Eq)); [discriminate|].
+    cbn [snd] in H. fold ns in H. fold N in H.
+    match type of H with match ?l with _ => _ end = true => destruct l as [|c rest]; [discriminate|] end.
+    destruct (closed N c) eqn:Hcl; [|discriminate]. apply andb_prop in H as [H1' H2'].
+    destruct (truth scalar (eval scalar lit prim before c r a)) eqn:Ec; [apply (IH _ (Hold F c true HF' Hcl Ec) H1')|apply (IH _ (Hold F c false HF' Hcl Ec) H2')]. }
+  rewrite (E _ _ HF H3).
+  assert (HB0 : holds scalar lit prim before size a (base_facts ct)) by (apply Hbase; exact A).
+  exact (regroup_ok scalar lit prim before size a (laws ct) (base_facts ct) HB0 Hcom (source ct) before cs v).
 Qed.

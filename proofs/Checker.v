@@ -1,6 +1,6 @@
 (* The checker of certificates. That it accepts means what Check.v says. *)
 From Coq Require Import ZArith List String Bool Lia Arith.
-From Lozenge Require Import Syntax Semantics Poly Norm Rep Source Target Match Lazy.
+From Lozenge Require Import Syntax Semantics Poly Norm Rep Source Regroup Target Match Lazy.
 Import ListNotations.
 
 Definition cin (a : nat) : cval := fun cs _ F is => Some (In a cs (map (nf F) is)).
@@ -9,24 +9,53 @@ Definition base_facts (ct : certificate) : facts := map (poly_of []) (assume ct)
 Definition extents (ct : certificate) (w : nat) : list tm :=
   match find (fun p => Nat.eqb (fst p) w) (dims ct) with Some p => snd p | None => [] end.
 
+Definition commutative (ls : list law) : list string := flat_map (fun l => match l with Commutes o => [o] | _ => [] end) ls.
+
+(* Conditions on sizes and subscripts that a term leaves open. *)
+Fixpoint conditions (N : nat) (t : tm) : list tm :=
+  match t with
+  | Op o ts =>
+      match o, ts with
+      | Select, Op Ile c :: _ => if forallb (closed N) c then [Op Ile c] else []
+      | _, _ => []
+      end ++ flat_map (conditions N) ts
+  | In _ _ is | Acc _ _ is => flat_map (conditions N) is
+  | Fold _ n accs _ is => flat_map (fun p => conditions N (fst p) ++ conditions N (snd p)) accs ++ flat_map (conditions N) is
+  | _ => []
+  end.
+
+Section Leaf.
+Variable ct : certificate.
+Variable p : plan.
+Variable src : exp.                            (* the program, its hints carried out *)
+Variable leaf : list bool * list tm.
+Notation ns := (sizes ct).
+Notation ys := (levels ns (List.length (snd leaf))).
+Notation N := (ns + List.length (snd leaf))%nat.
 (* The two sides at one table of the result. *)
-Definition sides (ct : certificate) (p : plan) (leaf : list bool * list tm) : option tm * option tm :=
-  let ns := sizes ct in
-  let base := base_facts ct in
-  let (cs, ds) := leaf in
-  let ys := levels ns (List.length ds) in
-  let N := ns + List.length ds in
-  let F := ranges base ys ds ++ base in
-  (sym ns (source ct) (inputs ct) cs N F ys,
-   sx (extents ct) p (target ct) (fun x => if Nat.ltb x ns then Var x else Int 0) (inputs ct) (out ct) cs N F ys).
+Definition sides (F : facts) : option tm * option tm :=
+  (sym ns src (inputs ct) (fst leaf) N F ys,
+   sx (extents ct) p (target ct) (fun x => if Nat.ltb x ns then Var x else Int 0) (inputs ct) (out ct) (fst leaf) N F ys).
+(* Whether they are equal; where that is not seen, by cases of a condition. *)
+Fixpoint equal (fuel : nat) (F : facts) : bool :=
+  match sides F with
+  | (Some a, Some b) =>
+      if eqv (commutative (laws ct)) [] a b then true
+      else match fuel, conditions N a ++ conditions N b with
+        | S fuel, c :: _ => if closed N c then equal fuel (when unpoly c true ++ F) && equal fuel (when unpoly c false ++ F) else false
+        | _, _ => false
+        end
+  | _ => false
+  end.
+End Leaf.
+Definition cases : nat := 8.
 
 Definition check (ct : certificate) : bool :=
   let p := plan_of (sizes ct) (base_facts ct) [] (map (fun a => (a, @nil bool)) (params ct)) (target ct) in
+  let src := regroup (laws ct) (base_facts ct) (source ct) in
   plan_ok (sizes ct) (base_facts ct) (extents ct) [] p (target ct) &&
   forallb (closed (sizes ct)) (assume ct) &&
   forallb (fun a => negb (mem a (written (target ct)))) (params ct) &&
   forallb (fun leaf => forallb (closed (sizes ct)) (snd leaf) &&
-    match sides ct p leaf with
-    | (Some a, Some b) => eqv (commutative ct) [] a b
-    | _ => false
-    end) (result ct).
+    equal ct p src leaf cases
+      (ranges (base_facts ct) (levels (sizes ct) (List.length (snd leaf))) (snd leaf) ++ base_facts ct)) (result ct).

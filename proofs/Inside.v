@@ -11,16 +11,6 @@ Variable base : facts.
 Variable dim : nat -> list tm.
 Variable idx : list (nat * tm).
 
-(* What a condition says where it holds (or fails). *)
-Fixpoint when (F : facts) (c : tm) (b : bool) : facts :=
-  match c with
-  | Op Ile [x; y] => if b then [psub (poly_of F y) (poly_of F x)] else [psub (psub (poly_of F x) (poly_of F y)) (pconst 1)]
-  | Op Ilt [x; y] => if b then [psub (psub (poly_of F y) (poly_of F x)) (pconst 1)] else [psub (poly_of F x) (poly_of F y)]
-  | Op And [x; y] => if b then when F x true ++ when F y true else []
-  | Op Or [x; y] => if b then [] else when F x false ++ when F y false
-  | Op Not [x] => when F x (negb b)
-  | _ => []
-  end.
 (* What is known of elements of index arrays inside a subscript. *)
 Fixpoint elements (F : facts) (t : tm) : facts :=
   match t with
@@ -40,7 +30,7 @@ Fixpoint echeck (F : facts) (t : tm) {struct t} : bool :=
   match t with
   | Op o ts =>
       match o, ts with
-      | Select, [c; a; b] => echeck F c && echeck (when F c true ++ F) a && echeck (when F c false ++ F) b
+      | Select, [c; a; b] => echeck F c && echeck (when (poly_of F) c true ++ F) a && echeck (when (poly_of F) c false ++ F) b
       | Select, _ => false
       | _, _ => forallb (echeck F) ts
       end
@@ -147,23 +137,6 @@ Variable io : nat -> Z.
 Hypothesis A : agree ns rs io.
 Hypothesis I : idxok s.
 
-Lemma when_ok F : holds s io F -> forall c b, truth scalar (ev s io c) = b -> holds s io (when F c b).
-Proof.
-  intros HF. apply (tm_ind' (fun c => forall b, truth scalar (ev s io c) = b -> holds s io (when F c b))); intros; try constructor.
-  destruct o; try constructor; (destruct ts as [|x [|y [|? ?]]]; try constructor); cbn [when].
-  - change ((zvs s io aenv0 x <? zvs s io aenv0 y)%Z = b) in H0. destruct (Z.ltb_spec (zvs s io aenv0 x) (zvs s io aenv0 y)); subst b; (apply Forall_cons; [|apply Forall_nil]);
-      rewrite ?psub_ok, ?pconst_ok, !poly_of_ok by auto; lia.
-  - change ((zvs s io aenv0 x <=? zvs s io aenv0 y)%Z = b) in H0. destruct (Z.leb_spec (zvs s io aenv0 x) (zvs s io aenv0 y)); subst b; (apply Forall_cons; [|apply Forall_nil]);
-      rewrite ?psub_ok, ?pconst_ok, !poly_of_ok by auto; lia.
-  - inversion_clear H as [|? ? Hx H']; inversion_clear H' as [|? ? Hy _].
-    change (andb (truth scalar (ev s io x)) (truth scalar (ev s io y)) = b) in H0.
-    destruct b; [|constructor]. apply andb_prop in H0 as [H1 H2]. apply Forall_app; split; [apply Hx|apply Hy]; assumption.
-  - inversion_clear H as [|? ? Hx H']; inversion_clear H' as [|? ? Hy _].
-    change (orb (truth scalar (ev s io x)) (truth scalar (ev s io y)) = b) in H0.
-    destruct b; [constructor|]. apply orb_false_elim in H0 as [H1 H2]. apply Forall_app; split; [apply Hx|apply Hy]; assumption.
-  - inversion_clear H as [|? ? Hx _]. apply Hx. change (negb (truth scalar (ev s io x)) = b) in H0. subst b. now rewrite negb_involutive.
-Qed.
-
 Lemma elements_ok F : holds s io F -> forall t, reads s io t -> holds s io (elements idx F t).
 Proof.
   intros HF. apply (tm_ind' (fun t => reads s io t -> holds s io (elements idx F t))); intros; try constructor.
@@ -202,8 +175,8 @@ Proof.
     apply andb_prop in H1 as [H1 H4]. apply andb_prop in H1 as [H1 H3].
     inversion_clear H as [|? ? Hc H']; inversion_clear H' as [|? ? Ha H'']; inversion_clear H'' as [|? ? Hb _].
     cbn [Inside.reads]. split; [eauto|]. destruct (truth scalar (ev s io c)) eqn:E.
-    + apply (Ha (when F c true ++ F)); auto. apply Forall_app; split; [apply when_ok|]; assumption.
-    + apply (Hb (when F c false ++ F)); auto. apply Forall_app; split; [apply when_ok|]; assumption.
+    + apply (Ha (when (poly_of F) c true ++ F)); auto. apply Forall_app; split; [apply when_ok; [intros; now apply poly_of_ok|]|]; assumption.
+    + apply (Hb (when (poly_of F) c false ++ F)); auto. apply Forall_app; split; [apply when_ok; [intros; now apply poly_of_ok|]|]; assumption.
   - cbn [echeck] in H1. apply andb_prop in H1 as [H1 H2].
     assert (R : fold_right (fun t P => reads s io t /\ P) True is).
     { clear H2. induction H as [|t ts Ht _ IH]; cbn in *; auto. apply andb_prop in H1 as [E1 E2]. split; eauto. }

@@ -186,17 +186,17 @@ Proof.
     refine (fold_ok scalar lit prim inp ns N0 r0 a0 (map (cext dim) ks) _ _ St k Hns Hcl _ _ e N1 r1 a1 F js v t j _ _ HF Hv _ _ Ht).
     - intros k1 Hk2 N2 r2 a2 F2 is2 v2 t2 HN2 E2 HF2 Hs2 Ht2. unfold St. rewrite E0.
       eapply (Hss _ _ N2 r2 a2 F2 _ _ t2 HN2 E2 HF2); [|exact Ht2]. apply fill_ok; auto. eapply prel_mono; [apply Hpz|auto|auto].
-    - intros i N2 r2 a2 k1 Hi HN2 E2 HrN Hk2 Hacc N3 r3 a3 F3 is3 v3 t3 HN3 E3 HF3 Hs3 Ht3.
+    - intros i N2 r2 a2 k1 Hi HN2 E2 HrN Hk2 accs Hacc N3 r3 a3 F3 is3 v3 t3 HN3 E3 HF3 Hs3 Ht3.
       assert (Hr2 : agree ns rs r2). { intros y Hy. rewrite (ext_r _ _ _ _ _ _ E2) by lia. auto. }
       assert (E2' : ext N2 r2 a2 r2 a2) by apply ext_refl.
       assert (HVar : evz (S N2) r2 a2 (Var N2) (Z.of_nat (iv i))).
       { rewrite (Hseq Hpar) by lia. intros r4 a4 [E4 _]. unfold zv. cbn. rewrite E4 by lia. auto. }
-      assert (V : vst (S N2) r2 a2 (run (upd se x (Var N2)) (start sl par c se ss ks (Var N2) (acc_tab (map (cext dim) ks) N2))) (sg (S i))).
+      assert (V : vst (S N2) r2 a2 (run (upd se x (Var N2)) (start sl par c se ss ks (Var N2) accs)) (sg (S i))).
       { eapply Hrun; [lia|exact Hr2|apply (Hag (Z.of_nat (iv i)))|apply Hok; lia|apply Hk; unfold L in *; lia| |].
         - intros y. unfold upd. destruct (Nat.eqb x y).
           + intros r4 a4 E4. assert (K := HVar r4 a4 E4). unfold zv in K. cbn in *. congruence.
           + eapply evt_mono; [apply Hse|lia|exact E2].
-        - apply Start; auto; [lia|]. intros _ j' Hj'. apply (acc_ok scalar lit prim inp ns (map (cext dim) ks) N2 r2 a2 j' (St i)); auto. lia. }
+        - apply Start; auto; [lia|]. intros _ j' Hj'. apply Hacc. now rewrite map_length. }
       unfold St. eapply (V _ _ N3 r3 a3 F3 _ _ t3 HN3 E3 HF3); [|exact Ht3].
       apply fill_ok; auto. eapply prel_mono; [apply Hpz|lia|]. eapply ext_trans; [exact E2| |exact E3]; lia.
     - lia.
@@ -207,7 +207,7 @@ Proof.
   intros w cs. unfold after. destruct (mem w (written c)) eqn:Hw; cbn [negb].
   2:{ eapply vtab_ext; [apply Hss|]. intros v. rewrite <- EL. symmetry. apply Unw; auto. }
   destruct (sl w) as [sl0|] eqn:Hsl.
-  - intros N r a F js v t HN E HF Hv Ht. cbv zeta in Ht. destruct (in_range F _ n) eqn:Hr; [|discriminate].
+  - intros N r a F js v t HN E HF Hv Ht. cbv zeta in Ht.
     assert (Hr1 : agree ns rs r). { intros y Hy. rewrite (ext_r _ _ _ _ _ _ E) by lia. auto. }
     set (e := nfz F (Op Iadd [inv_t sl0 js; Int 0])) in *.
     assert (Het : evt N r a e (VZ (invz sl0 v))).
@@ -216,7 +216,24 @@ Proof.
       change (VZ (zv scalar lit prim inp r' a' (inv_t sl0 js) + 0)%Z = @VZ scalar (invz sl0 v)). rewrite K. f_equal. lia. }
     assert (He : evz N r a e (invz sl0 v)) by (apply (evt_evz _ _ _ _ _ _ _ _ _ Het)).
     assert (Hen : evz N r a n (z n)). { apply closed_z with (ns := ns); auto. lia. }
-    assert (Hrng := in_range_ok scalar lit prim inp N r a F _ _ _ _ HF He Hen Hr).
+    (* elements that no iteration writes *)
+    assert (Out : ~ (0 <= invz sl0 v < z n)%Z -> forall F' t', hold N r a F' -> ss w cs N F' js = Some t' -> evt N r a t' (s' w cs v)).
+    { intros Ho F' t' HF' Ht'. rewrite <- EL. rewrite (Fr w sl0 Hsl 0 L) by (try lia; intros i Hi2 C; apply Ho; rewrite C; apply Hiv; lia).
+      rewrite E0. eapply (Hss w cs N r a F' js v t'); eauto. }
+    assert (C1 : evt N r a (mk F Ile [Int 0; e]) (VB (0 <=? invz sl0 v)%Z)).
+    { intros r' a' E'. rewrite mk_ok by auto. cbn [Semantics.eval map apply nth]. rewrite (Het r' a' E'). reflexivity. }
+    refine (eq_ind _ (evt N r a t) (scond_ok scalar lit prim inp N r a F _ (VB (0 <=? invz sl0 v)%Z) _ _ (s' w cs v) (s' w cs v) t HF C1 _ _ Ht) _ _).
+    3:{ now destruct (truth scalar _). }
+    2:{ cbn [truth]. intros F' t' HF' T Ht'. apply (Out ltac:(lia) F' t' HF' Ht'). }
+    cbn [truth]. intros F1 t1 HF1 T1 Ht1. clear Ht t.
+    assert (C2 : evt N r a (mk F1 Ilt [e; n]) (VB (invz sl0 v <? z n)%Z)).
+    { intros r' a' E'. rewrite mk_ok by auto. cbn [Semantics.eval map apply nth]. rewrite (Het r' a' E').
+      assert (K := Hen r' a' E'). unfold zv in K. rewrite K. reflexivity. }
+    refine (eq_ind _ (evt N r a t1) (scond_ok scalar lit prim inp N r a F1 _ (VB (invz sl0 v <? z n)%Z) _ _ (s' w cs v) (s' w cs v) t1 HF1 C2 _ _ Ht1) _ _).
+    3:{ now destruct (truth scalar _). }
+    2:{ cbn [truth]. intros F' t' HF' T Ht'. apply (Out ltac:(lia) F' t' HF' Ht'). }
+    cbn [truth]. intros F2 t HF2 T2 Ht.
+    assert (Hrng : (0 <= invz sl0 v < z n)%Z) by lia.
     destruct (Hsur _ Hrng) as (k & Hk1 & Hki). rewrite <- Hki in He, Het.
     assert (V : vst N r a (run (upd se x e) (start sl par c se ss ks e (folded dim sl par x c se ss ks run e))) (sg (S k))).
     { eapply Hrun; [lia|exact Hr1|apply (Hag (Z.of_nat (iv k)))|apply Hok; auto|apply Hk; auto| |].
@@ -225,7 +242,7 @@ Proof.
         + eapply evt_mono; [apply Hse|lia|exact E].
       - apply Start; auto. intros Hpar j Hj. apply Fold; auto; [lia|]. exists (Z.of_nat k). rewrite (Hseq Hpar) in He by auto. split; auto. lia. }
     rewrite <- EL. rewrite (Fr w sl0 Hsl (S k) L) by (auto; try lia; intros i Hi2; rewrite <- Hki; intros C; apply Nat2Z.inj, Hinj in C; lia).
-    eapply (V w cs N r a F js v t); eauto. apply ext_refl.
+    eapply (V w cs N r a F2 js v t); eauto. apply ext_refl.
   - destruct par eqn:Hpar. { intros N r a F js v t HN E HF Hv Ht. discriminate. }
     intros N r a F js v t HN E HF Hv Ht. destruct (find_car w cs ks) as [[j car]|] eqn:Hc; [|discriminate].
     destruct (find_car_ok _ _ _ _ _ (0, [], []) Hc) as (Hj & Hcar & Hwc).
@@ -274,20 +291,17 @@ Proof.
       apply find_some in Ef as [Hi Ew]. apply Nat.eqb_eq in Ew. cbn in Ew. subst w'. rewrite forallb_forall in P4.
       specialize (P4 _ Hi). now apply andb_prop in P4.
     + intros. eapply IHc; eauto.
-  - destruct p as [|p1 p2|]; try discriminate. apply andb_prop in Hpl as [P1 P2]. intros w cs N r a F js v t HN E HF Hv Ht.
+  - destruct p as [|p1 p2|]; try discriminate. apply andb_prop in Hpl as [P1 P2]. intros w.
+    match goal with |- vval _ _ _ (if ?b then _ else _) _ => destruct b eqn:Ew end.
+    2:{ assert (W : ~ List.In w (written (If b c1 c2))).
+        { cbn [written]. apply orb_false_elim in Ew as [W1 W2]. intros C. apply in_app_or in C as [C|C]; [apply (mem_false _ _ W1 C)|apply (mem_false _ _ W2 C)]. }
+        intros cs. eapply vtab_ext; [apply Hss|]. intros v. symmetry. apply (unwritten scalar lit prim (If b c1 c2) w W io s s' He). }
+    intros cs N r a F js v t HN E HF Hv Ht.
     destruct (sev se ss N F b) as [tb|] eqn:Etb; [|discriminate]. cbn [bind] in Ht.
-    assert (Hb : evt N r a tb (ev s io b)) by (eapply sev_ok; eauto).
-    cbn in He. unfold scond in Ht.
-    assert (Hc1 : truth scalar (ev s io b) = true -> forall t, sx dim p1 c1 se ss w cs N F js = Some t -> evt N r a t (s' w cs v)).
-    { intros Tr t1 Ht1. rewrite Tr in He. eapply (IHc1 cx p1 se ss N0 r0 a0 io s s'); eauto. }
-    assert (Hc2 : truth scalar (ev s io b) = false -> forall t, sx dim p2 c2 se ss w cs N F js = Some t -> evt N r a t (s' w cs v)).
-    { intros Tr t1 Ht1. rewrite Tr in He. eapply (IHc2 cx p2 se ss N0 r0 a0 io s s'); eauto. }
-    destruct (decide F tb) as [d|] eqn:Ed.
-    + assert (K := decide_ok scalar lit prim inp r a F (HF r a (ext_refl _ _ _ _)) _ _ Ed). rewrite (Hb r a (ext_refl _ _ _ _)) in K.
-      rewrite K in *. destruct d; auto.
-    + destruct (sx dim p1 c1 se ss w cs N F js) as [t1|]; [|discriminate].
-      destruct (sx dim p2 c2 se ss w cs N F js) as [t2|]; [|discriminate]. injection Ht as <-.
-      intros r' a' E'. cbn [Semantics.eval map apply nth]. rewrite (Hb r' a' E').
-      destruct (truth scalar (ev s io b)) eqn:Tr; [apply (Hc1 eq_refl t1 eq_refl r' a' E')|apply (Hc2 eq_refl t2 eq_refl r' a' E')].
+    assert (Hb : evt N r a tb (ev s io b)) by (eapply sev_ok; eauto). cbn in He.
+    refine (eq_ind _ (evt N r a t) (scond_ok scalar lit prim inp N r a F _ _ _ _ (s' w cs v) (s' w cs v) t HF Hb _ _ Ht) _ _).
+    3:{ now destruct (truth scalar _). }
+    + intros F' t' HF' Tr Ht'. rewrite Tr in He. eapply (IHc1 cx p1 se ss N0 r0 a0 io s s'); eauto.
+    + intros F' t' HF' Tr Ht'. rewrite Tr in He. eapply (IHc2 cx p2 se ss N0 r0 a0 io s s'); eauto.
 Qed.
 End Sound.

@@ -18,15 +18,60 @@ Fixpoint mdiv (m d : mono) : option mono :=
 Definition coef (a : tm) (p : poly) : poly :=
   fold_right (fun mc q => match mremove a (fst mc) with Some m => padd1 m (snd mc) q | None => q end) [] p.
 Definition atoms (p : poly) : list tm := flat_map (fun mc => fst mc) p.
-(* Atoms that a fact bounds from above. *)
-Definition bounded (q : poly) : list tm :=
-  flat_map (fun mc => match mc with ([a], Zneg xH) => [a] | _ => [] end) q.
+Definition atoms_once (p : poly) : list tm :=
+  fold_right (fun a l => if existsb (tm_eqb a) l then l else a :: l) [] (atoms p).
+(* Whether the polynomial is the atom. *)
+Definition is_atom (a : tm) (q : poly) : bool := match q with [([b], Zpos xH)] => tm_eqb a b | _ => false end.
 
+(* Sums of multiples of facts. [nn]: atoms that are at least 0; [extra]: what is known of the atoms of a polynomial. A term that may be negative must be
+   outweighed by a fact; the term with the fewest such facts is the one to begin with. What is then left to show has it no more.
+   That numbers are integers is what makes k * p > -k enough. *)
+Section Linear.
+Variables (nn : tm -> bool) (extra : poly -> facts) (F : facts).
+Definition fine (mc : mono * Z) : bool := (0 <=? snd mc) && forallb nn (fst mc).
+(* A fact, what it is multiplied with, and its coefficient. *)
+Definition weight := (poly * mono * Z)%type.
+Definition weights (G : facts) (mc : mono * Z) : list weight :=
+  flat_map (fun q => flat_map (fun md =>
+    if 0 <? snd mc * snd md then
+      match fst md, fst mc with
+      | [], _ :: _ => []
+      | _, _ => match mdiv (fst mc) (fst md) with
+        | Some r => if forallb nn r then [(q, r, snd md)] else []
+        | None => [] end
+      end
+    else []) q) G.
+Fixpoint fewest (best : (mono * Z) * list weight) (l : list ((mono * Z) * list weight)) : (mono * Z) * list weight :=
+  match l with
+  | [] => best
+  | x :: l => fewest (if (List.length (snd x) <? List.length (snd best))%nat then x else best) l
+  end.
+Fixpoint lin (fuel : nat) (p : poly) : bool :=
+  match filter (fun mc => negb (fine mc)) p with
+  | [] => true
+  | mc :: rest =>
+    match fuel with
+    | O => false
+    | S fuel =>
+      let G := extra p ++ F in
+      let ways mc := (mc, weights G mc) in
+      let (mc, ws) := fewest (ways mc) (map ways rest) in
+      existsb (fun w : weight =>
+        let '(q, r, d) := w in
+        let g := Z.gcd (snd mc) d in
+        let k := Z.abs d / g in
+        if 0 <? k then lin fuel (padd (pconst (k - 1)) (psub (pscale k p) (pmul1 r (Z.abs (snd mc) / g) q))) else false) ws
+    end
+  end.
+End Linear.
+
+(* Facts that one goal may take. *)
+Definition reach : nat := 6.
 Fixpoint prove (fuel : nat) (F : facts) (p : poly) {struct fuel} : bool :=
   match fuel with
   | O => false
   | S fuel =>
-    let nn a := existsb (fun q => peqb q (patom a)) F ||
+    let nn a := existsb (is_atom a) F ||
       match a with
       | Op Idiv [x; y] => prove fuel F (unpoly x) && prove fuel F (unpoly y)
       | Op Imin [x; y] => prove fuel F (unpoly x) && prove fuel F (unpoly y)
@@ -34,24 +79,22 @@ Fixpoint prove (fuel : nat) (F : facts) (p : poly) {struct fuel} : bool :=
       | _ => false
       end in
     let trivial p := forallb (fun mc => (0 <=? snd mc) && forallb nn (fst mc)) p in
+    (* what remains of a quotient is at least 0, and below the divisor *)
+    let extra p := flat_map (fun a => match a with
+      | Op Idiv [x; y] =>
+          let y' := unpoly y in
+          if existsb (fun q => trivial (psub (psub y' (pconst 1)) q)) ([] :: F) then
+            let rest := psub (unpoly x) (pmul y' (patom a)) in [rest; psub (psub y' (pconst 1)) rest]
+          else []
+      | _ => [] end) (atoms_once p) in
     trivial p
-    || existsb (fun q => trivial (psub p q)) F
-    || existsb (prove fuel F) (firstn 2 (flat_map (fun q => flat_map (fun a =>
-         let c := coef a p in
-         if negb (pzero c) && trivial (pscale (-1) c) then [padd p (pmul c q)] else []) (bounded q)) F))
+    || lin nn extra F reach p
     || existsb (fun a => match a with
          | Op Idiv [x; y] =>
-             (* what remains is at least 0, and below the divisor *)
-             let x' := unpoly x in let y' := unpoly y in
-             let rest := psub x' (pmul y' (patom a)) in let gap := psub (psub y' (pconst 1)) rest in
-             trivial (psub p rest) && prove fuel F x' && prove fuel F y'
-             || trivial (psub p gap) && prove fuel F (psub y' (pconst 1))
-         | _ => false end) (atoms p)
-    || existsb (fun a => match a with
-         | Op Idiv [x; y] =>
-             let x' := unpoly x in let y' := unpoly y in let u := padd p (patom a) in
+             let u := padd p (patom a) in
              existsb (fun mc => match mc with ([b], Zneg xH) => tm_eqb a b | _ => false end) p &&
-             prove fuel F x' && prove fuel F y' && prove fuel F (psub (psub (pmul (padd u (pconst 1)) y') (pconst 1)) x')
+             prove fuel F (psub (psub (pmul (padd u (pconst 1)) (unpoly y)) (pconst 1)) (unpoly x)) &&
+             prove fuel F (unpoly x) && prove fuel F (unpoly y)
          | Op Imin [x; y] =>
              let c := coef a p in
              let at_ x := prove fuel F (padd p (pmul c (psub (unpoly x) (patom a)))) in
@@ -61,7 +104,7 @@ Fixpoint prove (fuel : nat) (F : facts) (p : poly) {struct fuel} : bool :=
              let at_ x := prove fuel F (padd p (pmul c (psub (unpoly x) (patom a)))) in
              if trivial c then at_ x || at_ y else at_ x && at_ y
          | _ => false
-         end) (atoms p)
+         end) (atoms_once p)
   end.
 Definition depth : nat := 5.
 Definition pr (F : facts) (p : poly) : bool := prove depth F p.
@@ -131,6 +174,19 @@ Fixpoint decide (F : facts) (c : tm) : option bool :=
   | _ => None
   end.
 
+(* What a condition says where it holds (or fails); [P] makes polynomials of terms. *)
+Fixpoint when (P : tm -> poly) (c : tm) (b : bool) : facts :=
+  match c with
+  | Op Ile [x; y] => if b then [psub (P y) (P x)] else [psub (psub (P x) (P y)) (pconst 1)]
+  | Op Ilt [x; y] => if b then [psub (psub (P y) (P x)) (pconst 1)] else [psub (P x) (P y)]
+  | Op Ieq [x; y] => if b then [psub (P x) (P y); psub (P y) (P x)] else []
+  | Op Ine [x; y] => if b then [] else [psub (P x) (P y); psub (P y) (P x)]
+  | Op And [x; y] => if b then when P x true ++ when P y true else []
+  | Op Or [x; y] => if b then [] else when P x false ++ when P y false
+  | Op Not [x] => when P x (negb b)
+  | _ => []
+  end.
+
 Local Opaque pr poly_of pdiv.
 Section Sound.
 Variable scalar : Type.
@@ -189,14 +245,66 @@ Proof.
   specialize (IH E2). nia.
 Qed.
 
+Lemma is_atom_ok F a : holds F -> existsb (is_atom a) F = true -> 0 <= zv a.
+Proof.
+  intros HF E. apply existsb_exists in E as (q & Hq & E). unfold holds in HF. rewrite Forall_forall in HF. specialize (HF _ Hq).
+  unfold is_atom in E. destruct q as [|[[|b [|? ?]] [|[| |]|]] [|? ?]]; try discriminate. apply tm_eqb_ok in E. subst b.
+  rewrite pval_cons, mval_cons in HF. cbn [mval pval fold_right] in HF. lia.
+Qed.
+Lemma mremove_ok a m m' : mremove a m = Some m' -> mval zv m = zv a * mval zv m'.
+Proof.
+  revert m'. induction m as [|b m IH]; cbn [mremove]; intros m' H; [discriminate|]. destruct (tm_eqb a b) eqn:E.
+  - injection H as <-. apply tm_eqb_ok in E. subst. apply mval_cons.
+  - destruct (mremove a m) as [m1|]; [|discriminate]. cbn [option_map] in H. injection H as <-. rewrite !mval_cons, (IH _ eq_refl). ring.
+Qed.
+Lemma mdiv_ok d : forall m m', mdiv m d = Some m' -> mval zv m = mval zv d * mval zv m'.
+Proof.
+  induction d as [|a d IH]; cbn [mdiv]; intros m m1 H. { injection H as <-. cbn [mval fold_right]. ring. }
+  destruct (mremove a m) as [m'|] eqn:E; [|discriminate]. rewrite (mremove_ok _ _ _ E), (IH _ _ H), mval_cons. ring.
+Qed.
+Lemma fewest_ok (P : (mono * Z) * list weight -> Prop) l : forall best, P best -> Forall P l -> P (fewest best l).
+Proof. induction l as [|x l IH]; cbn [fewest]; intros best Hb Hl; auto. inversion_clear Hl. destruct (Nat.ltb _ _); auto. Qed.
+Lemma weights_ok nn G mc : Forall (fun w : weight => List.In (fst (fst w)) G /\ forallb nn (snd (fst w)) = true) (weights nn G mc).
+Proof.
+  unfold weights. apply Forall_forall. intros w Hw. apply in_flat_map in Hw as (q & Hq & Hw). apply in_flat_map in Hw as (md & _ & Hw).
+  destruct (0 <? snd mc * snd md); [|contradiction].
+  assert (K : List.In w (match mdiv (fst mc) (fst md) with Some r => if forallb nn r then [(q, r, snd md)] else [] | None => [] end)).
+  { destruct (fst md), (fst mc); auto; contradiction. }
+  destruct (mdiv _ _) as [m'|]; [|contradiction]. destruct (forallb nn m') eqn:E; [|contradiction]. destruct K as [<-|[]]. auto.
+Qed.
+Lemma lin_ok nn extra F : holds F -> (forall a, nn a = true -> 0 <= zv a) -> (forall p, holds (extra p)) ->
+  forall fuel p, lin nn extra F fuel p = true -> 0 <= pv p.
+Proof.
+  intros HF Hn Hx. assert (T := trivial_ok nn).
+  assert (T' : forall p, filter (fun mc => negb (fine nn mc)) p = [] -> 0 <= pv p).
+  { intros p E. apply (T p Hn). apply forallb_forall. intros mc Hmc. destruct (fine nn mc) eqn:K; [exact K|].
+    assert (C : List.In mc (filter (fun mc => negb (fine nn mc)) p)). { apply filter_In. split; auto. now rewrite K. } rewrite E in C. contradiction. }
+  induction fuel as [|fuel IH]; intros p E; cbn [lin] in E; destruct (filter _ p) as [|mc rest] eqn:Ef; auto; [discriminate|].
+  cbv zeta in E.
+  match type of E with (let (_, _) := ?f in _) = true => assert (W : Forall (fun w : weight => List.In (fst (fst w)) (extra p ++ F) /\ forallb nn (snd (fst w)) = true) (snd f)) end.
+  { apply (fewest_ok (fun f => Forall (fun w : weight => List.In (fst (fst w)) (extra p ++ F) /\ forallb nn (snd (fst w)) = true) (snd f))).
+    - apply weights_ok.
+    - apply Forall_map, Forall_forall. intros mc' _. apply weights_ok. }
+  destruct (fewest _ _) as [mc' ws]. cbn [snd] in W.
+  apply existsb_exists in E as ([[q mr] d] & Hq & E). rewrite Forall_forall in W. destruct (W _ Hq) as [Hq' E1]. cbn [fst snd] in Hq', E1.
+  match type of E with (if ?b then _ else _) = true => destruct b eqn:E2; [|discriminate] end. apply Z.ltb_lt in E2.
+  apply IH in E. rewrite padd_ok, pconst_ok, psub_ok, pscale_ok, pmul1_ok in E.
+  assert (Hr : 0 <= mval zv mr). { apply mval_nonneg. apply Forall_forall. intros x Hx'. apply Hn. eapply forallb_forall in E1; eauto. }
+  assert (Hq0 : 0 <= pv q). { assert (K : holds (extra p ++ F)) by (apply Forall_app; split; [apply Hx|exact HF]). unfold holds in K. rewrite Forall_forall in K. apply (K _ Hq'). }
+  set (k := Z.abs d / Z.gcd (snd mc') d) in *. set (c := Z.abs (snd mc') / Z.gcd (snd mc') d) in *.
+  assert (Hc : 0 <= c). { unfold c. destruct (Z.eq_dec (Z.gcd (snd mc') d) 0) as [->|]. { rewrite Zdiv_0_r. lia. }
+    apply Z.div_pos; [lia|]. assert (G := Z.gcd_nonneg (snd mc') d). lia. }
+  assert (0 <= c * mval zv mr * pv q) by (apply Z.mul_nonneg_nonneg; auto; apply Z.mul_nonneg_nonneg; auto).
+  nia.
+Qed.
+
 Lemma prove_ok : forall fuel F p, holds F -> prove fuel F p = true -> 0 <= pv p.
 Proof.
   induction fuel as [|fuel IH]; intros F p HF; [discriminate|]. cbn [prove].
   match goal with |- context [forallb (fun mc => (0 <=? snd mc) && forallb ?n (fst mc)) p] => set (nn := n) end.
   assert (Hn : forall a, nn a = true -> 0 <= zv a).
   { intros a E. unfold nn in E. apply orb_prop in E as [E|E].
-    - apply existsb_exists in E as (q & Hq & E). apply peqb_ok in E. rewrite patom_ok in E. rewrite <- E.
-      unfold holds in HF. rewrite Forall_forall in HF. auto.
+    - eapply is_atom_ok; eauto.
     - destruct a as [| | |o ts| | |]; try discriminate.
       destruct o; try discriminate; (destruct ts as [|x [|y [|? ?]]]; try discriminate);
         (apply andb_prop in E as [E1 E2] || apply orb_prop in E as [E1|E1]);
@@ -205,35 +313,24 @@ Proof.
       + change (0 <= Z.min (zv x) (zv y)). lia.
       + change (0 <= Z.max (zv x) (zv y)). lia.
       + change (0 <= Z.max (zv x) (zv y)). lia. }
-  assert (T := trivial_ok nn). intros E.
-  apply orb_prop in E as [E|E]; [apply orb_prop in E as [E|E]; [apply orb_prop in E as [E|E]; [apply orb_prop in E as [E|E]|]|]|].
+  assert (T := trivial_ok nn).
+  match goal with |- context [lin nn ?e F] => set (extra := e) end.
+  assert (Hx : forall p, holds (extra p)).
+  { intros p1. unfold holds, extra. apply Forall_forall. intros f Hf. apply in_flat_map in Hf as (a & _ & Hf).
+    destruct a as [| | |o ts| | |]; try contradiction.
+    destruct o; try contradiction; (destruct ts as [|x [|y [|? ?]]]; try contradiction); cbv zeta in Hf.
+    match type of Hf with List.In _ (if ?b then _ else _) => destruct b eqn:E; [|contradiction] end.
+    apply existsb_exists in E as (q & Hq & E). apply T in E; auto. rewrite !psub_ok, pconst_ok, unpoly_ok in E.
+    assert (Hq0 : 0 <= pv q). { destruct Hq as [<-|Hq]; [cbn; lia|]. unfold holds in HF. rewrite Forall_forall in HF. apply (HF _ Hq). }
+      assert (A : zv (Op Idiv [x; y]) = zv x / zv y) by reflexivity.
+      assert (D1 := Z.mul_div_le (zv x) (zv y) ltac:(lia)). assert (D2 := Z.mul_succ_div_gt (zv x) (zv y) ltac:(lia)).
+      destruct Hf as [<-|[<-|[]]]; rewrite !psub_ok, ?pmul_ok, ?pconst_ok, ?patom_ok, !unpoly_ok, A; lia. }
+  intros E. apply orb_prop in E as [E|E]; [apply orb_prop in E as [E|E]|].
   - apply (T p Hn E).
-  - apply existsb_exists in E as (q & Hq & E). apply T in E; auto. rewrite psub_ok in E.
-    unfold holds in HF. rewrite Forall_forall in HF. specialize (HF _ Hq). cbn in HF. lia.
-  - apply existsb_exists in E as (p' & Hp' & E2).
-    assert (Hp : List.In p' (flat_map (fun q => flat_map (fun a =>
-         let c := coef a p in
-         if negb (pzero c) && forallb (fun mc => (0 <=? snd mc) && forallb nn (fst mc)) (pscale (-1) c) then [padd p (pmul c q)] else []) (bounded q)) F)).
-    { rewrite <- (firstn_skipn 2). apply in_or_app. left. exact Hp'. }
-    clear Hp'. apply in_flat_map in Hp as (q & Hq & Hp). apply in_flat_map in Hp as (a & Ha & Hp). cbv zeta in Hp.
-    destruct (negb (pzero (coef a p)) && _) eqn:E; [|contradiction]. destruct Hp as [<-|[]].
-    apply andb_prop in E as [_ E1]. apply T in E1; auto. apply IH in E2; auto.
-    rewrite pscale_ok in E1. rewrite padd_ok, pmul_ok in E2.
-    unfold holds in HF. rewrite Forall_forall in HF. specialize (HF _ Hq). cbn in HF. nia.
+  - exact (lin_ok nn extra F HF Hn Hx _ p E).
   - apply existsb_exists in E as (a & Ha & E). destruct a as [| | |o ts| | |]; try discriminate.
     destruct o; try discriminate; (destruct ts as [|x [|y [|? ?]]]; try discriminate); cbv zeta in E.
-    assert (A : zv (Op Idiv [x; y]) = zv x / zv y) by reflexivity.
-    apply orb_prop in E as [E|E].
-    + apply andb_prop in E as [E E2]. apply andb_prop in E as [E E1]. apply T in E; auto. apply IH in E1, E2; auto.
-      rewrite unpoly_ok in E1, E2. rewrite !psub_ok, pmul_ok, patom_ok, !unpoly_ok, A in E.
-      destruct (Z.eq_dec (zv y) 0) as [E0|]. { rewrite E0 in *. lia. }
-      assert (D := Z.mul_div_le (zv x) (zv y) ltac:(lia)). lia.
-    + apply andb_prop in E as [E E1]. apply T in E; auto. apply IH in E1; auto.
-      rewrite psub_ok, pconst_ok, unpoly_ok in E1. rewrite !psub_ok, pmul_ok, patom_ok, pconst_ok, !unpoly_ok, A in E.
-      assert (D := Z.mul_succ_div_gt (zv x) (zv y) ltac:(lia)). lia.
-  - apply existsb_exists in E as (a & Ha & E). destruct a as [| | |o ts| | |]; try discriminate.
-    destruct o; try discriminate; (destruct ts as [|x [|y [|? ?]]]; try discriminate); cbv zeta in E.
-    + apply andb_prop in E as [E E3]. apply andb_prop in E as [E E2]. apply andb_prop in E as [_ E1].
+    + apply andb_prop in E as [E E2]. apply andb_prop in E as [E E1]. apply andb_prop in E as [_ E3].
       apply IH in E1, E2, E3; auto. rewrite unpoly_ok in E1, E2.
       rewrite !psub_ok, pmul_ok, !padd_ok, !pconst_ok, patom_ok, !unpoly_ok in E3.
       change (zv (Op Idiv [x; y])) with (zv x / zv y) in E3.
@@ -354,6 +451,24 @@ Proof.
     change (VB (andb (truth _ (eval st x r al)) (truth _ (eval st y r al))) = @VB scalar b). f_equal.
     destruct (decide F x) as [[|]|] eqn:Ex; try rewrite (Hx _ eq_refl); destruct (decide F y) as [[|]|] eqn:Ey; try rewrite (Hy' _ eq_refl);
       try discriminate; injection H0 as <-; cbn; rewrite ?andb_false_r; auto.
+Qed.
+Lemma when_ok P : (forall t, pv (P t) = zv t) -> forall c b, truth _ (eval st c r al) = b -> holds (when P c b).
+Proof.
+  intros HP. apply (tm_ind' (fun c => forall b, truth _ (eval st c r al) = b -> holds (when P c b))); intros; try constructor.
+  destruct o; try constructor; (destruct ts as [|x [|y [|? ?]]]; try constructor); cbn [when].
+  - change ((zv x =? zv y)%Z = b) in H0. destruct (Z.eqb_spec (zv x) (zv y)); subst b; repeat (apply Forall_cons); try apply Forall_nil; rewrite psub_ok, !HP; lia.
+  - change (negb (zv x =? zv y)%Z = b) in H0. destruct (Z.eqb_spec (zv x) (zv y)); subst b; repeat (apply Forall_cons); try apply Forall_nil; rewrite psub_ok, !HP; lia.
+  - change ((zv x <? zv y)%Z = b) in H0. destruct (Z.ltb_spec (zv x) (zv y)); subst b; (apply Forall_cons; [|apply Forall_nil]);
+      rewrite ?psub_ok, ?pconst_ok, !HP; lia.
+  - change ((zv x <=? zv y)%Z = b) in H0. destruct (Z.leb_spec (zv x) (zv y)); subst b; (apply Forall_cons; [|apply Forall_nil]);
+      rewrite ?psub_ok, ?pconst_ok, !HP; lia.
+  - inversion_clear H as [|? ? Hx H']; inversion_clear H' as [|? ? Hy _].
+    change (andb (truth scalar (eval st x r al)) (truth scalar (eval st y r al)) = b) in H0.
+    destruct b; [|constructor]. apply andb_prop in H0 as [H1 H2]. apply Forall_app; split; [apply Hx|apply Hy]; assumption.
+  - inversion_clear H as [|? ? Hx H']; inversion_clear H' as [|? ? Hy _].
+    change (orb (truth scalar (eval st x r al)) (truth scalar (eval st y r al)) = b) in H0.
+    destruct b; [constructor|]. apply orb_false_elim in H0 as [H1 H2]. apply Forall_app; split; [apply Hx|apply Hy]; assumption.
+  - inversion_clear H as [|? ? Hx _]. apply Hx. change (negb (truth scalar (eval st x r al)) = b) in H0. subst b. now rewrite negb_involutive.
 Qed.
 End Sound.
 (* Conversion must never look inside the prover; computation by [vm_compute] does. *)

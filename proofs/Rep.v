@@ -44,24 +44,62 @@ Fixpoint in_ranges (F : facts) (ts ds : list tm) : bool :=
 
 Definition levels (n k : nat) : list tm := map Var (seq n k).
 
-(* Accumulator [k] of a loop of [cnt] steps over accumulators of these extents. *)
-Definition fold_tab (exts : list (list tm)) (init : nat -> ctab) (body : nat -> nat -> ctab) (cnt : tm) (k : nat) : ctab :=
-  fun N F is =>
-    if in_ranges F is (nth k exts []) then
-      let step := range_facts F (Var N) cnt in
-      accs <- mapM (fun k =>
-        let ds := nth k exts [] in
-        let ys := levels (S N) (List.length ds) in
-        let F1 := ranges F ys ds ++ F in
-        let N' := S N + List.length ds in
-        i <- init k N' F1 ys ;;
-        b <- body N k N' (ranges F ys ds ++ step ++ F) ys ;;
-        Some (i, b)) (seq 0 (List.length exts)) ;;
-      Some (Fold N (nf F cnt) accs k (map (nf F) is))
-    else None.
 (* The accumulators in the body of the fold that binds [N]. *)
 Definition acc_tab (exts : list (list tm)) (N k : nat) : ctab :=
   fun _ F is => if (k <? List.length exts)%nat && in_ranges F is (nth k exts []) then Some (Acc N k (map (nf F) is)) else None.
+(* One element of each accumulator: where a loop works on arrays element by element, each element is a fold of its own. *)
+Fixpoint same_poly (F : facts) (a b : list tm) : bool :=
+  match a, b with [], [] => true | x :: a, y :: b => peqb (poly_of F x) (poly_of F y) && same_poly F a b | _, _ => false end.
+Definition chosen (exts : list (list tm)) (is : list tm) (k : nat) : list tm := match nth k exts [] with [] => [] | _ => is end.
+Definition picked (o : option nat) (k : nat) : bool := match o with Some k0 => Nat.eqb k k0 | None => true end.
+Definition acc_point (exts : list (list tm)) (only : option nat) (at_ : list tm) (N k : nat) : ctab :=
+  fun _ F is =>
+    if (k <? List.length exts)%nat && picked only k && same_poly F is (chosen exts at_ k)
+    then Some (Acc N k []) else None.
+
+(* Accumulator [k] of a loop of [cnt] steps over accumulators of these extents. *)
+Definition fold_all (exts : list (list tm)) (init : nat -> ctab) (body : (nat -> ctab) -> nat -> nat -> ctab) (cnt : tm) (k : nat) : ctab :=
+  fun N F is =>
+    let step := range_facts F (Var N) cnt in
+    accs <- mapM (fun k =>
+      let ds := nth k exts [] in
+      let ys := levels (S N) (List.length ds) in
+      let F1 := ranges F ys ds ++ F in
+      let N' := S N + List.length ds in
+      i <- init k N' F1 ys ;;
+      b <- body (acc_tab exts N) N k N' (ranges F ys ds ++ step ++ F) ys ;;
+      Some (i, b)) (seq 0 (List.length exts)) ;;
+    Some (Fold N (nf F cnt) accs k (map (nf F) is)).
+Definition fold_point (exts : list (list tm)) (init : nat -> ctab) (body : (nat -> ctab) -> nat -> nat -> ctab) (cnt : tm) (k : nat)
+    (only : option nat) : ctab :=
+  fun N F is =>
+    let step := range_facts F (Var N) cnt in
+    accs <- mapM (fun k =>
+      if picked only k then
+        let js := chosen exts is k in
+        if in_ranges F js (nth k exts []) then
+          i <- init k (S N) F js ;;
+          b <- body (acc_point exts only is N) N k (S N) (step ++ F) js ;;
+          Some (i, b)
+        else None
+      else Some (Int 0, Int 0)) (seq 0 (List.length exts)) ;;
+    Some (Fold N (nf F cnt) accs k []).
+Definition fold_tab (exts : list (list tm)) (init : nat -> ctab) (body : (nat -> ctab) -> nat -> nat -> ctab) (cnt : tm) (k : nat) : ctab :=
+  fun N F is =>
+    if in_ranges F is (nth k exts []) then
+      match is with
+      | [] => fold_all exts init body cnt k N F is
+      | _ =>
+          match fold_point exts init body cnt k (Some k) N F is with
+          | Some t => Some t
+          | None =>
+              match (match exts with [_] => None | _ => fold_point exts init body cnt k None N F is end) with
+              | Some t => Some t
+              | None => fold_all exts init body cnt k N F is
+              end
+          end
+      end
+    else None.
 
 Section Rep.
 Variable scalar : Type.
@@ -206,19 +244,35 @@ Proof.
   revert l'. induction l as [|a l IH]; cbn; intros l' H. { injection H as <-. auto. }
   destruct (f a) as [b|] eqn:E; [|discriminate]. destruct (mapM f l) as [bs|] eqn:E2; [|discriminate]. injection H as <-. cbn. f_equal. auto.
 Qed.
+Lemma acc_ok exts N r a k (S_ : nat -> list Z -> val) : ns <= N -> forallb (forallb (closed ns)) exts = true ->
+  (forall k v, k < List.length exts -> inr v (map (zv r a) (nth k exts [])) -> a N k v = S_ k v) ->
+  vtab (S N) r a (acc_tab exts N k) (S_ k).
+Proof.
+  intros Hns Hcl H N1 r1 a1 F is v t HN E HF Hs Ht. unfold acc_tab in Ht.
+  destruct (Nat.ltb_spec k (List.length exts)); [|discriminate]. cbn [andb] in Ht.
+  destruct (in_ranges F is (nth k exts [])) eqn:Hin; [|discriminate]. injection Ht as <-.
+  assert (Hd : evs N1 r1 a1 (nth k exts []) (map (zv r a) (nth k exts []))).
+  { intros r2 a2 E2. apply map_ext_in. intros d Hd. unfold Norm.zv. f_equal. apply closed_ok.
+    - rewrite forallb_forall in Hcl. assert (K := Hcl _ (nth_In exts [] H0)). rewrite forallb_forall in K. auto.
+    - intros x Hx. rewrite (ext_r _ _ _ _ _ E2) by lia. apply (ext_r _ _ _ _ _ E). lia. }
+  intros r2 a2 E2. cbn [Semantics.eval].
+  assert (V : map (fun t => toZ scalar (eval t r2 a2)) (map (nf F) is) = v) by (apply (evs_nf N1 r1 a1 F is v HF Hs r2 a2 E2)).
+  rewrite V. rewrite (ext_a _ _ _ _ _ E2), (ext_a _ _ _ _ _ E) by lia. apply H; auto. eapply in_ranges_ok; eauto.
+Qed.
 (* A sequence of states of accumulators, and what is known of its first element and of each next one. *)
-Lemma fold_ok N0 r0 a0 exts init body (S_ : nat -> nat -> list Z -> val) count :
+Lemma fold_all_ok N0 r0 a0 exts init body (S_ : nat -> nat -> list Z -> val) count :
   ns <= N0 -> forallb (forallb (closed ns)) exts = true ->
   (forall k, k < List.length exts -> vtab N0 r0 a0 (init k) (S_ 0 k)) ->
   (forall i N r a k, i < count -> N0 <= N -> ext N0 r0 a0 r a -> r N = Z.of_nat i -> k < List.length exts ->
-    (forall k v, k < List.length exts -> inr v (map (zv r a) (nth k exts [])) -> a N k v = S_ i k v) ->
-    vtab (S N) r a (body N k) (S_ (S i) k)) ->
+    forall accs, (forall k, k < List.length exts -> vtab (S N) r a (accs k) (S_ i k)) ->
+    vtab (S N) r a (body accs N k) (S_ (S i) k)) ->
   forall cnt N r a F is v t k, N0 <= N -> ext N0 r0 a0 r a -> hold N r a F -> evs N r a is v -> k < List.length exts ->
   (exists c, evz N r a cnt c /\ count = Z.to_nat c) ->
-  fold_tab exts init body cnt k N F is = Some t -> evt N r a t (S_ count k v).
+  in_ranges F is (nth k exts []) = true ->
+  fold_all exts init body cnt k N F is = Some t -> evt N r a t (S_ count k v).
 Proof.
-  intros Hns Hcl Hi Hb cnt N r a F is v t k HN E HF Hs Hk (c & Hc & Hcnt) H.
-  unfold fold_tab in H. destruct (in_ranges F is (nth k exts [])) eqn:Hin; [|discriminate].
+  intros Hns Hcl Hi Hb cnt N r a F is v t k HN E HF Hs Hk (c & Hc & Hcnt) Hin H.
+  unfold fold_all in H.
   cbv zeta in H. match type of H with bind (mapM ?f ?l) _ = _ => destruct (mapM f l) as [accs|] eqn:HM end; [|discriminate]. cbn [bind] in H.
   injection H as <-. intros r' a' E'.
   assert (Hds : forall N r a k, ns <= N -> evs N r a (nth k exts []) (map (zv r a) (nth k exts []))).
@@ -242,7 +296,7 @@ Proof.
   assert (G : forall k, k < List.length exts -> exists i b, (forall d, nth k accs d = (i, b)) /\
       init k (S N + List.length (nth k exts [])) (ranges F (levels (S N) (List.length (nth k exts []))) (nth k exts []) ++ F)
         (levels (S N) (List.length (nth k exts []))) = Some i /\
-      body N k (S N + List.length (nth k exts [])) (ranges F (levels (S N) (List.length (nth k exts []))) (nth k exts []) ++ range_facts F (Var N) cnt ++ F)
+      body (acc_tab exts N) N k (S N + List.length (nth k exts [])) (ranges F (levels (S N) (List.length (nth k exts []))) (nth k exts []) ++ range_facts F (Var N) cnt ++ F)
         (levels (S N) (List.length (nth k exts []))) = Some b).
   { intros k1 Hk1. destruct (mapM_nth _ _ _ HM k1 0) as (p & Hp & Hp'). { now rewrite seq_length. }
     rewrite seq_nth in Hp by auto. cbn [Nat.add] in Hp. cbv zeta in Hp.
@@ -273,8 +327,8 @@ Proof.
       assert (E2 : ext (S N) r1 a1 (upds r1 (S N) v1) a1). { split; [apply agree_upds|apply agreeA_refl]. }
       assert (HrN : r1 N = Z.of_nat M). { unfold r1, upd. now rewrite Nat.eqb_refl. }
       rewrite <- (Lv _ _ Hv1) in Eb.
-      assert (HB : vtab (S N) r1 a1 (body N k1) (S_ (S M) k1)).
-      { apply Hb; auto; [eapply ext_trans; eauto|].
+      assert (HB : vtab (S N) r1 a1 (body (acc_tab exts N) N k1) (S_ (S M) k1)).
+      { apply Hb; auto; [eapply ext_trans; eauto|]. intros k3 _. apply acc_ok; auto; [lia|].
         intros k2 v2 Hk2 Hv2. unfold a1, upd at 1. rewrite Nat.eqb_refl. apply IH; auto; [lia|].
         rewrite (Hdn r' a') in Hv2; auto. intros x Hx. apply agree_upd. lia. }
       refine (HB (S N + List.length v1) (upds r1 (S N) v1) a1 _ _ v1 b _ E2 _ _ Eb _ a1 (ext_refl _ _ _)).
@@ -291,19 +345,99 @@ Proof.
   apply I; auto. rewrite (Hdn r a); auto. intros x Hx. apply (ext_r _ _ _ _ _ E'). lia.
 Qed.
 
-Lemma acc_ok exts N r a k (S_ : nat -> list Z -> val) : ns <= N -> forallb (forallb (closed ns)) exts = true ->
-  (forall k v, k < List.length exts -> inr v (map (zv r a) (nth k exts [])) -> a N k v = S_ k v) ->
-  vtab (S N) r a (acc_tab exts N k) (S_ k).
+Lemma same_poly_ok N r a F : hold N r a F -> forall xs ys v w, evs N r a xs v -> evs N r a ys w -> same_poly F xs ys = true -> v = w.
 Proof.
-  intros Hns Hcl H N1 r1 a1 F is v t HN E HF Hs Ht. unfold acc_tab in Ht.
-  destruct (Nat.ltb_spec k (List.length exts)); [|discriminate]. cbn [andb] in Ht.
-  destruct (in_ranges F is (nth k exts [])) eqn:Hin; [|discriminate]. injection Ht as <-.
-  assert (Hd : evs N1 r1 a1 (nth k exts []) (map (zv r a) (nth k exts []))).
-  { intros r2 a2 E2. apply map_ext_in. intros d Hd. unfold Norm.zv. f_equal. apply closed_ok.
-    - rewrite forallb_forall in Hcl. assert (K := Hcl _ (nth_In exts [] H0)). rewrite forallb_forall in K. auto.
-    - intros x Hx. rewrite (ext_r _ _ _ _ _ E2) by lia. apply (ext_r _ _ _ _ _ E). lia. }
-  intros r2 a2 E2. cbn [Semantics.eval].
-  assert (V : map (fun t => toZ scalar (eval t r2 a2)) (map (nf F) is) = v) by (apply (evs_nf N1 r1 a1 F is v HF Hs r2 a2 E2)).
-  rewrite V. rewrite (ext_a _ _ _ _ _ E2), (ext_a _ _ _ _ _ E) by lia. apply H; auto. eapply in_ranges_ok; eauto.
+  intros HF. induction xs as [|x xs IH]; intros [|y ys] v w Hv Hw H; try discriminate; cbn [same_poly] in H.
+  - apply evs_nil_inv in Hv, Hw. congruence.
+  - apply andb_prop in H as [H1 H2]. apply evs_inv in Hv as (zx & v' & -> & Hx & Hv). apply evs_inv in Hw as (zy & w' & -> & Hy & Hw).
+    f_equal; [|eapply IH; eauto]. assert (HF0 := HF r a (ext_refl _ _ _)).
+    apply (peqb_ok scalar lit prim inp r a) in H1. rewrite !poly_of_ok in H1 by auto.
+    rewrite (Hx r a), (Hy r a) in H1 by auto. auto.
+Qed.
+Lemma fold_point_ok N0 r0 a0 exts init body (S_ : nat -> nat -> list Z -> val) count :
+  ns <= N0 -> forallb (forallb (closed ns)) exts = true ->
+  (forall k, k < List.length exts -> vtab N0 r0 a0 (init k) (S_ 0 k)) ->
+  (forall i N r a k, i < count -> N0 <= N -> ext N0 r0 a0 r a -> r N = Z.of_nat i -> k < List.length exts ->
+    forall accs, (forall k, k < List.length exts -> vtab (S N) r a (accs k) (S_ i k)) ->
+    vtab (S N) r a (body accs N k) (S_ (S i) k)) ->
+  forall cnt N r a F is v t k only, N0 <= N -> ext N0 r0 a0 r a -> hold N r a F -> evs N r a is v -> k < List.length exts ->
+  (exists c, evz N r a cnt c /\ count = Z.to_nat c) ->
+  in_ranges F is (nth k exts []) = true -> is <> [] -> picked only k = true ->
+  fold_point exts init body cnt k only N F is = Some t -> evt N r a t (S_ count k v).
+Proof.
+  intros Hns Hcl Hi Hb cnt N r a F is v t k only HN E HF Hs Hk (c & Hc & Hcnt) Hin Hne Hpk H.
+  unfold fold_point in H. cbv zeta in H. match type of H with bind (mapM ?f ?l) _ = _ => destruct (mapM f l) as [accs|] eqn:HM end; [|discriminate].
+  cbn [bind] in H. injection H as <-. intros r' a' E'. 
+  set (vz := fun k => match nth k exts [] with [] => [] | _ => v end).
+  assert (Hch : forall k, evs N r a (chosen exts is k) (vz k)).
+  { intros k1. unfold chosen, vz. destruct (nth k1 exts []); [apply evs_nil|auto]. }
+  assert (HF' : hold N r' a' F) by (eapply hold_mono; eauto).
+  cbn [Semantics.eval].
+  assert (C : toZ scalar (eval (nf F cnt) r' a') = c) by (apply (evz_nf N r a F cnt c HF Hc r' a' E')).
+  rewrite C, <- Hcnt. cbn [map].
+  match goal with |- iter count ?st ?s0 k [] = _ => set (step := st); set (s0' := s0) end.
+  assert (G : forall k, k < List.length exts -> picked only k = true -> exists i b, (forall d, nth k accs d = (i, b)) /\
+      init k (S N) F (chosen exts is k) = Some i /\
+      body (acc_point exts only is N) N k (S N) (range_facts F (Var N) cnt ++ F) (chosen exts is k) = Some b).
+  { intros k1 Hk1 Hp1. destruct (mapM_nth _ _ _ HM k1 0) as (p & Hp & Hp'). { now rewrite seq_length. }
+    rewrite seq_nth in Hp by auto. cbn [Nat.add] in Hp. cbv zeta in Hp. rewrite Hp1 in Hp.
+    destruct (in_ranges F (chosen exts is k1) (nth k1 exts [])); [|discriminate].
+    match type of Hp with bind ?x _ = _ => destruct x as [i|] eqn:Ei end; [|discriminate]. cbn [bind] in Hp.
+    match type of Hp with bind ?x _ = _ => destruct x as [b|] eqn:Eb end; [|discriminate]. cbn [bind] in Hp.
+    injection Hp as <-. exists i, b. auto. }
+  assert (HL : List.length accs = List.length exts) by (rewrite <- (mapM_length _ _ _ HM); apply seq_length).
+  assert (Hget : forall k, k < List.length exts -> forall i b, (forall d, nth k accs d = (i, b)) ->
+    nth k (map (fun p => (eval (fst p), eval (snd p))) accs) (fun _ _ => VZ 0, fun _ _ => VZ 0) = (eval i, eval b)).
+  { intros k1 Hk1 i b Hn. rewrite (nth_indep _ _ (eval (fst (Int 0, Int 0)), eval (snd (Int 0, Int 0)))) by (rewrite map_length; lia).
+    rewrite (map_nth (fun p => (eval (fst p), eval (snd p)))). now rewrite Hn. }
+  assert (I : forall M, M <= count -> forall k, k < List.length exts -> picked only k = true -> iter M step s0' k [] = S_ M k (vz k)).
+  { induction M as [|M IH]; intros HM1 k1 Hk1 Hp1.
+    - cbn [iter]. unfold s0'. destruct (G k1 Hk1 Hp1) as (i & b & Hn & Ei & _). rewrite (Hget k1 Hk1 i b Hn). cbn [fst upds].
+      refine (Hi k1 Hk1 (S N) r' a' F _ (vz k1) i _ _ _ _ Ei r' a' (ext_refl _ _ _)); [lia|eapply ext_trans; eauto| |].
+      + eapply hold_mono; [exact HF'|lia|apply ext_refl].
+      + eapply evs_mono; [apply Hch|lia|exact E'].
+    - cbn [iter]. unfold step at 1. destruct (G k1 Hk1 Hp1) as (i & b & Hn & _ & Eb). rewrite (Hget k1 Hk1 i b Hn). cbn [snd upds].
+      set (r1 := upd r' N (Z.of_nat M)). set (a1 := upd a' N (iter M step s0')).
+      assert (E1 : ext N r' a' r1 a1). { split; [apply agree_upd|apply agreeA_upd]. }
+      assert (HrN : r1 N = Z.of_nat M). { unfold r1, upd. now rewrite Nat.eqb_refl. }
+      assert (E2 : ext N r a r1 a1) by (eapply ext_trans; eauto).
+      assert (HB : vtab (S N) r1 a1 (body (acc_point exts only is N) N k1) (S_ (S M) k1)).
+      { apply Hb; auto; [eapply ext_trans; eauto|]. intros k3 Hk3 N3 r3 a3 F3 is3 v3 t3 L3 E3 HF3 Hs3 Ht3.
+        unfold acc_point in Ht3. 
+        match type of Ht3 with (if ?b then _ else _) = _ => destruct b eqn:B; [|discriminate] end. injection Ht3 as <-.
+        apply andb_prop in B as [B B3]. apply andb_prop in B as [_ B2].
+        assert (V : v3 = vz k3).
+        { eapply (same_poly_ok N3 r3 a3 F3 HF3); [exact Hs3| |exact B3]. eapply evs_mono; [apply Hch|lia|].
+          eapply ext_trans; [exact E2| |exact E3]. lia. }
+        subst v3. intros r4 a4 E4. cbn [Semantics.eval map].
+        rewrite (ext_a _ _ _ _ _ E4), (ext_a _ _ _ _ _ E3) by lia. unfold a1, upd. rewrite Nat.eqb_refl. apply IH; auto. lia. }
+      refine (HB (S N) r1 a1 _ _ (vz k1) b (le_n _) (ext_refl _ _ _) _ _ Eb _ a1 (ext_refl _ _ _)).
+      + assert (HF2 : hold (S N) r1 a1 F). { eapply hold_mono; [exact HF'|lia|exact E1]. }
+        apply hold_app; auto. eapply range_facts_ok with (z := Z.of_nat M) (d := c); auto; [| |lia].
+        * intros r2 a2 [E3 _]. unfold Norm.zv. cbn. rewrite E3 by lia. auto.
+        * eapply evz_mono; [exact Hc|lia|exact E2].
+      + eapply evs_mono; [apply Hch|lia|exact E2]. }
+  rewrite I by auto. unfold vz. destruct (nth k exts []) eqn:Ek; auto.
+  destruct is; [congruence|]. discriminate.
+Qed.
+Lemma fold_ok N0 r0 a0 exts init body (S_ : nat -> nat -> list Z -> val) count :
+  ns <= N0 -> forallb (forallb (closed ns)) exts = true ->
+  (forall k, k < List.length exts -> vtab N0 r0 a0 (init k) (S_ 0 k)) ->
+  (forall i N r a k, i < count -> N0 <= N -> ext N0 r0 a0 r a -> r N = Z.of_nat i -> k < List.length exts ->
+    forall accs, (forall k, k < List.length exts -> vtab (S N) r a (accs k) (S_ i k)) ->
+    vtab (S N) r a (body accs N k) (S_ (S i) k)) ->
+  forall cnt N r a F is v t k, N0 <= N -> ext N0 r0 a0 r a -> hold N r a F -> evs N r a is v -> k < List.length exts ->
+  (exists c, evz N r a cnt c /\ count = Z.to_nat c) ->
+  fold_tab exts init body cnt k N F is = Some t -> evt N r a t (S_ count k v).
+Proof.
+  intros Hns Hcl Hi Hb cnt N r a F is v t k HN E HF Hs Hk Hc H. unfold fold_tab in H.
+  destruct (in_ranges F is (nth k exts [])) eqn:Hin; [|discriminate].
+  assert (A := fold_all_ok N0 r0 a0 exts init body S_ count Hns Hcl Hi Hb cnt N r a F is v t k HN E HF Hs Hk Hc Hin).
+  assert (P := fun only t => fold_point_ok N0 r0 a0 exts init body S_ count Hns Hcl Hi Hb cnt N r a F is v t k only HN E HF Hs Hk Hc Hin).
+  destruct is as [|i is]; [auto|].
+  destruct (fold_point exts init body cnt k (Some k) N F (i :: is)) as [t1|] eqn:E1.
+  - injection H as <-. apply (P (Some k)); auto; [discriminate|]. cbn. apply Nat.eqb_refl.
+  - match type of H with match ?m with _ => _ end = _ => destruct m as [t2|] eqn:E2; [|auto] end. injection H as <-.
+    apply (P None); auto; [discriminate|]. destruct exts as [|? [|? ?]]; auto; discriminate.
 Qed.
 End Rep.

@@ -136,7 +136,7 @@ Fixpoint den (z : tm -> Z) (e : exp) (g : nat -> value) {struct e} : value :=
   | EScan _ _ x a f i e => fun cs is => match is with
       | k :: is => iter (Z.to_nat (k + 1)) (fun k acc => den z f (upd (upd g x (element (den z e g) (Z.of_nat k))) a acc)) (den z i g) cs is
       | [] => VZ 0 end
-  | EIterate n _ a f i => iter (Z.to_nat (z n)) (fun k acc => den z f (upd g a acc)) (den z i g)
+  | EIterate n _ _ a f i => iter (Z.to_nat (z n)) (fun k acc => den z f (upd g a acc)) (den z i g)
   | EGenerate x f => fun cs is => match is with i :: is => den z f (upd g x (number (VZ i))) cs is | [] => VZ 0 end
   | EView v e => fun cs is => den z e g cs (look z v is)
   | EPad l n v e => fun cs is => match is with

@@ -34,17 +34,20 @@ Definition csfold (sh : shape) (cnt : tm) (init : cval) (body : nat -> cval -> c
   let k := slot cs sh in
   fun N F is =>
     if (k <? List.length sh)%nat && forallb (forallb (closed ns)) exts then
-      fold_tab exts (fun k => init (comp k)) (fun N k => body N (fun cs => acc_tab exts N (slot cs sh)) (comp k)) cnt k N F is
+      fold_tab exts (fun k => init (comp k)) (fun accs N k => body N (fun cs => if (slot cs sh <? List.length sh)%nat then accs (slot cs sh) else fun _ _ _ => None) (comp k)) cnt k N F is
     else None.
 
 Definition sreduce (sh : shape) (cnt : tm) (f : cval -> cval -> cval) (init e : cval) : cval :=
   csfold sh cnt init (fun N acc => f (selem e (Var N)) acc).
 
-Definition scond (F : facts) (tc : tm) (a b : option tm) : option tm :=
+(* A choice, each side of which is made with what its condition says. *)
+Definition scond (F : facts) (tc : tm) (a b : facts -> option tm) : option tm :=
   match decide F tc with
-  | Some true => a
-  | Some false => b
-  | None => ta <- a ;; tb <- b ;; Some (Op Select [tc; ta; tb])
+  | Some true => a F
+  | Some false => b F
+  | None =>
+      ta <- a (when unpoly tc true ++ F) ;; tb <- b (when unpoly tc false ++ F) ;;
+      Some (if tm_eqb ta tb then ta else Op Select [tc; ta; tb])
   end.
 
 Fixpoint sym (e : exp) (g : nat -> cval) {struct e} : cval :=
@@ -54,7 +57,7 @@ Fixpoint sym (e : exp) (g : nat -> cval) {struct e} : cval :=
   | ELit s => fun _ _ _ _ => Some (Lit s)
   | EOp o es => fun cs N F is => ts <- mapM (fun e => sym e g cs N F is) es ;; Some (mk F o ts)
   | ESelect c a b => fun cs N F is =>
-      tc <- sym c g [] N F [] ;; scond F tc (sym a g cs N F is) (sym b g cs N F is)
+      tc <- sym c g [] N F [] ;; scond F tc (fun F => sym a g cs N F is) (fun F => sym b g cs N F is)
   | EPair a b => fun cs N F is => match cs with c :: cs => if c : bool then sym b g cs N F is else sym a g cs N F is | [] => None end
   | EFst e => fun cs => sym e g (false :: cs)
   | ESnd e => fun cs => sym e g (true :: cs)
@@ -63,12 +66,12 @@ Fixpoint sym (e : exp) (g : nat -> cval) {struct e} : cval :=
   | EReduce n sh bl x a f i e =>
       let f := fun el acc => sym f (upd (upd g x el) a acc) in
       match bl with
-      | None => fun cs N F is => if closed ns n then sreduce sh n f (sym i g) (sym e g) cs N F is else None
-      | Some (q, m) => fun cs N F is =>
+      | Blocks q m => fun cs N F is =>
           if closed ns q && closed ns m && closed ns n && (in_range F q (Op Iadd [q; Int 1])) && (in_range F m (Op Iadd [m; Int 1]))
              && peqb (poly_of F n) (poly_of F (Op Imul [q; m])) then
             sreduce sh q (fun row acc => sreduce sh m f acc row) (sym i g) (cview (Vsplit m) (sym e g)) cs N F is
           else None
+      | _ => fun cs N F is => if closed ns n then sreduce sh n f (sym i g) (sym e g) cs N F is else None
       end
   | EScan n sh x a f i e => fun cs N F is => match is with
       | k :: is => if pr F (poly_of F k) then
@@ -76,18 +79,18 @@ Fixpoint sym (e : exp) (g : nat -> cval) {struct e} : cval :=
           f (selem (sym e g) k) (sreduce sh k f (sym i g) (sym e g)) cs N F is
         else None
       | [] => None end
-  | EIterate n sh a f i => fun cs N F is =>
+  | EIterate n sh _ a f i => fun cs N F is =>
       if closed ns n then csfold sh n (sym i g) (fun _ acc => sym f (upd g a acc)) cs N F is else None
   | EGenerate x f => fun cs N F is => match is with i :: is => sym f (upd g x (cnum i)) cs N F is | [] => None end
   | EView v e => cview v (sym e g)
   | EPad l n v e => fun cs N F is => match is with
       | i :: is => if closed ns l && closed ns n then
-          scond F (Op And [mk F Ile [l; i]; mk F Ilt [i; Op Iadd [l; n]]]) (sym e g cs N F (nf F (Op Isub [i; l]) :: is)) (sym v g cs N F is)
+          scond F (Op And [mk F Ile [l; i]; mk F Ilt [i; Op Iadd [l; n]]]) (fun F => sym e g cs N F (nf F (Op Isub [i; l]) :: is)) (fun F => sym v g cs N F is)
         else None
       | [] => None end
   | EConcat n a b => fun cs N F is => match is with
       | i :: is => if closed ns n then
-          scond F (mk F Ilt [i; n]) (sym a g cs N F (i :: is)) (sym b g cs N F (nf F (Op Isub [i; n]) :: is))
+          scond F (mk F Ilt [i; n]) (fun F => sym a g cs N F (i :: is)) (fun F => sym b g cs N F (nf F (Op Isub [i; n]) :: is))
         else None
       | [] => None end
   | EGather js e => fun cs N F is => match is with i :: is => j <- sym js g [] N F [i] ;; sym e g cs N F (j :: is) | [] => None end
@@ -189,19 +192,15 @@ Proof.
   destruct (Nat.ltb_spec (slot cs sh) (List.length sh)) as [Hk|]; [|discriminate].
   destruct (forallb (forallb (closed ns)) (map snd sh)) eqn:Hcl; [|discriminate]. cbn [andb] in Ht.
   assert (K := fold_ok scalar lit prim inp ns N r a (map snd sh) (fun k => init (fst (nth k sh ([], []))))
-    (fun N k => body N (fun cs => acc_tab (map snd sh) N (slot cs sh)) (fst (nth k sh ([], []))))
+    (fun accs N k => body N (fun cs => if (slot cs sh <? List.length sh)%nat then accs (slot cs sh) else fun _ _ _ => None) (fst (nth k sh ([], []))))
     (fun i k => S_ i (fst (nth k sh ([], [])))) count).
   rewrite <- (slot_ok cs sh Hk) at 1.
   refine (K _ Hcl _ _ cnt N r a F is v t (slot cs sh) (le_n N) (ext_refl _ _ _ _) HF Hs _ _ Ht); clear K.
   - lia.
   - intros k Hk'. eapply vtab_mono; eauto.
-  - intros i N1 r1 a1 k Hi1 HN1 E1 Hr Hk1 Hacc. apply Hb; auto; [lia|eapply ext_trans; eauto|].
-    intros cs1 N2 r2 a2 F2 is2 v2 t2 L2 E2 HF2 Hs2 Ht2. 
-    assert (Hk2 : slot cs1 sh < List.length (map snd sh)).
-    { unfold acc_tab in Ht2. destruct (Nat.ltb_spec (slot cs1 sh) (List.length (map snd sh))); [auto|discriminate]. }
-    rewrite <- (slot_ok cs1 sh) by (rewrite map_length in Hk2; auto).
-    refine (acc_ok scalar lit prim inp ns (map snd sh) N1 r1 a1 (slot cs1 sh) (fun k => S_ i (fst (nth k sh ([], [])))) _ Hcl Hacc
-      N2 r2 a2 F2 is2 v2 t2 L2 E2 HF2 Hs2 Ht2). lia.
+  - intros i N1 r1 a1 k Hi1 HN1 E1 Hr Hk1 accs Hacc. apply Hb; auto; [lia|eapply ext_trans; eauto|].
+    intros cs1. destruct (Nat.ltb_spec (slot cs1 sh) (List.length sh)) as [Hk2|]; [|intros N2 r2 a2 F2 is2 v2 t2 L2 E2 HF2 Hs2 Ht2; discriminate].
+    rewrite <- (slot_ok cs1 sh) by auto. rewrite slot_ok at 1 by auto. apply Hacc. now rewrite map_length.
   - now rewrite map_length.
   - exists c. split; auto. eapply evz_mono; eauto.
 Qed.
@@ -220,14 +219,21 @@ Proof.
 Qed.
 
 Lemma scond_ok N r a F tc (xc : val scalar) oa ob xa xb t : hold N r a F -> evt N r a tc xc ->
-  (forall t, oa = Some t -> evt N r a t xa) -> (forall t, ob = Some t -> evt N r a t xb) ->
+  (forall F t, hold N r a F -> truth scalar xc = true -> oa F = Some t -> evt N r a t xa) ->
+  (forall F t, hold N r a F -> truth scalar xc = false -> ob F = Some t -> evt N r a t xb) ->
   scond F tc oa ob = Some t -> evt N r a t (if truth scalar xc then xa else xb).
 Proof.
   intros HF Hc Ha Hb H. unfold scond in H. destruct (decide F tc) as [b|] eqn:E.
   - assert (X : xc = VB b). { rewrite <- (Hc r a (ext_refl _ _ _ _)). eapply decide_ok; eauto. apply HF. apply ext_refl. }
-    subst xc. destruct b; cbn; auto.
-  - destruct oa as [ta|]; [|discriminate]. destruct ob as [tb|]; [|discriminate]. injection H as <-. intros r' a' E'.
-    cbn [Semantics.eval map apply nth]. rewrite (Hc r' a' E'), (Ha ta eq_refl r' a' E'), (Hb tb eq_refl r' a' E'). auto.
+    subst xc. destruct b; cbn; eauto.
+  - assert (W : forall b, truth scalar xc = b -> hold N r a (when unpoly tc b ++ F)).
+    { intros b Hb'. apply hold_app; auto. intros r' a' E'. apply when_ok. { intros; apply unpoly_ok. } now rewrite (Hc r' a' E'). }
+    destruct (oa _) as [ta|] eqn:Ea; [|discriminate]. cbn [bind] in H. destruct (ob _) as [tb|] eqn:Eb; [|discriminate]. cbn [bind] in H.
+    injection H as <-. assert (Ka := fun T => Ha _ ta (W _ T) T Ea). assert (Kb := fun T => Hb _ tb (W _ T) T Eb).
+    destruct (tm_eqb ta tb) eqn:Et.
+    + apply tm_eqb_ok in Et. subst tb. destruct (truth scalar xc); auto.
+    + intros r' a' E'. cbn [Semantics.eval map apply nth]. rewrite (Hc r' a' E').
+      destruct (truth scalar xc); [rewrite Ka|rewrite Kb]; auto.
 Qed.
 
 Lemma iter_ext {A} n (f g : nat -> A -> A) a : (forall k a, f k a = g k a) -> iter n f a = iter n g a.
@@ -255,7 +261,7 @@ Proof.
   assert (Hupd : forall N r a g gv x c d, (forall y, vval N r a (g y) (gv y)) -> vval N r a c d ->
     forall y, vval N r a (upd g x c y) (upd gv x d y)).
   { intros N r a g1 gv1 x c d H1 H2 y. unfold upd. destruct (Nat.eqb x y); auto. }
-  destruct e as [x|a1|s|o es|e1 e2 e3|e1 e2|e|e|x e1 e2|x e1 e|n sh blocks x a1 e1 e2 e3|n sh x a1 e1 e2 e3|n sh a1 e1 e2|x e|v e|l n e1 e2|n e1 e2|e1 e2|x e1 e2|e1 e2];
+  destruct e as [x|a1|s|o es|e1 e2 e3|e1 e2|e|e|x e1 e2|x e1 e|n sh blocks x a1 e1 e2 e3|n sh x a1 e1 e2 e3|n sh twice a1 e1 e2|x e|v e|l n e1 e2|n e1 e2|e1 e2|x e1 e2|e1 e2];
     cbn [sym Semantics.den].
   - apply Hg.
   - (* ESize *) intros cs N r a F is v t L E HF Hs Ht. destruct (closed ns a1 && integer a1) eqn:Ec; [|discriminate].
@@ -274,8 +280,8 @@ Proof.
     destruct (sym ns e1 g [] N F []) as [tc|] eqn:Ec; [|discriminate]. cbn [bind] in Ht.
     eapply scond_ok; [exact HF| | | |exact Ht].
     + eapply (IH e1 N0 r0 a0 g gv); eauto. apply evs_nil.
-    + intros t0 H0. eapply (IH e2 N0 r0 a0 g gv); eauto.
-    + intros t0 H0. eapply (IH e3 N0 r0 a0 g gv); eauto.
+    + intros F' t0 HF' _ H0. eapply (IH e2 N0 r0 a0 g gv); eauto.
+    + intros F' t0 HF' _ H0. eapply (IH e3 N0 r0 a0 g gv); eauto.
   - (* EPair *) intros cs N r a F is v t L E HF Hs Ht. destruct cs as [|[|] cs]; [discriminate| |].
     + eapply (IH e2 N0 r0 a0 g gv); eauto.
     + eapply (IH e1 N0 r0 a0 g gv); eauto.
@@ -290,8 +296,14 @@ Proof.
     assert (Hf : forall N r a el elv acc accv, N0 <= N -> ext N0 r0 a0 r a -> vval N r a el elv -> vval N r a acc accv ->
        vval N r a (sym ns e1 (upd (upd g x el) a1 acc)) (den e1 (upd (upd gv x elv) a1 accv))).
     { intros N r a el elv acc accv L E Hel Hacc. apply IH; [lia|eauto|]. apply Hupd; auto. }
-    destruct blocks as [[q m]|].
-    + intros cs N r a F is v t L E HF Hs Ht.
+    assert (Plain : vval N0 r0 a0 (fun cs N F is => if closed ns n then sreduce ns sh n (fun el acc => sym ns e1 (upd (upd g x el) a1 acc)) (sym ns e2 g) (sym ns e3 g) cs N F is else None)
+        (iter (Z.to_nat (z n)) (vstep (fun elv accv => den e1 (upd (upd gv x elv) a1 accv)) (den e3 gv)) (den e2 gv))).
+    { intros cs N r a F is v t L E HF Hs Ht. destruct (closed ns n) eqn:Ec; [|discriminate].
+      eapply (sreduce_ok N r a sh n (z n) _ (fun elv accv => den e1 (upd (upd gv x elv) a1 accv)) _ (den e2 gv) _ (den e3 gv));
+        [lia|apply closed_z; [lia|eauto|auto]|apply IH; [lia|eauto|eauto]|apply IH; [lia|eauto|eauto]| |exact (le_n N)|apply ext_refl|exact HF|exact Hs|exact Ht].
+      intros. apply Hf; auto; [lia|eapply ext_trans; eauto]. }
+    destruct blocks as [|q m|q m zero|q m zero]; try exact Plain.
+    intros cs N r a F is v t L E HF Hs Ht.
       match type of Ht with (if ?b then _ else _) = _ => destruct b eqn:Eb; [|discriminate] end.
       apply andb_prop in Eb as [Eb Hp]. apply andb_prop in Eb as [Eb Hr2]. apply andb_prop in Eb as [Eb Hr1].
       apply andb_prop in Eb as [Eb Hc3]. apply andb_prop in Eb as [Hc1 Hc2].
@@ -313,10 +325,6 @@ Proof.
       apply iter_ext. intros i acc. unfold vstep at 1. apply iter_ext. intros j acc'. unfold vstep. cbn [look].
       do 3 f_equal. unfold element. do 2 (apply f_equal || f_equal).
       replace (Z.of_nat (i * Z.to_nat (z m) + j)) with (Z.of_nat i * z m + Z.of_nat j)%Z by lia. reflexivity.
-    + intros cs N r a F is v t L E HF Hs Ht. destruct (closed ns n) eqn:Ec; [|discriminate].
-      eapply (sreduce_ok N r a sh n (z n) _ (fun elv accv => den e1 (upd (upd gv x elv) a1 accv)) _ (den e2 gv) _ (den e3 gv));
-        [lia|apply closed_z; [lia|eauto|auto]|apply IH; [lia|eauto|eauto]|apply IH; [lia|eauto|eauto]| |exact (le_n N)|apply ext_refl|exact HF|exact Hs|exact Ht].
-      intros. apply Hf; auto; [lia|eapply ext_trans; eauto].
   - (* EScan *) intros cs N r a F is v t L E HF Hs Ht. destruct is as [|k is]; [discriminate|].
     apply evs_inv in Hs as (zk & v' & -> & Hk & Hs).
     destruct (pr F (poly_of F k)) eqn:Ep; [|discriminate].
@@ -351,8 +359,8 @@ Proof.
       (den e2 gv cs (zi - z l :: v')%Z) (den e1 gv cs v') t HF _ _ _ Ht) _ _).
     + intros r' a' E'. cbn [Semantics.eval map]. rewrite !mk_ok by auto. cbn [Semantics.eval map apply nth toZ truth].
       assert (A1 := Hi r' a' E'). assert (A2 := Hl r' a' E'). assert (A3 := Hn r' a' E'). unfold Norm.zv in A1, A2, A3. now rewrite A1, A2, A3.
-    + intros t0 H0. refine (IH e2 N0 r0 a0 g gv Hns Hag Hg cs N r a F _ (zi - z l :: v')%Z t0 L E HF _ H0). apply evs_cons; auto. apply Z2; auto. apply evz_op2; auto.
-    + intros t0 H0. eapply (IH e1 N0 r0 a0 g gv); eauto.
+    + intros F' t0 HF' _ H0. refine (IH e2 N0 r0 a0 g gv Hns Hag Hg cs N r a F' _ (zi - z l :: v')%Z t0 L E HF' _ H0). apply evs_cons; auto. apply Z2; auto. apply evz_op2; auto.
+    + intros F' t0 HF' _ H0. eapply (IH e1 N0 r0 a0 g gv); eauto.
     + cbn [truth]. reflexivity.
   - (* EConcat *) intros cs N r a F is vs t L E HF Hs Ht. destruct is as [|i is]; [discriminate|].
     apply evs_inv in Hs as (zi & v' & -> & Hi & Hs). destruct (closed ns n) eqn:Ec; [|discriminate].
@@ -361,8 +369,8 @@ Proof.
       (den e1 gv cs (zi :: v')) (den e2 gv cs (zi - z n :: v')%Z) t HF _ _ _ Ht) _ _).
     + intros r' a' E'. rewrite !mk_ok by auto. cbn [Semantics.eval map apply nth toZ truth].
       assert (A1 := Hi r' a' E'). assert (A3 := Hn r' a' E'). unfold Norm.zv in A1, A3. now rewrite A1, A3.
-    + intros t0 H0. eapply (IH e1 N0 r0 a0 g gv); eauto.
-    + intros t0 H0. refine (IH e2 N0 r0 a0 g gv Hns Hag Hg cs N r a F _ (zi - z n :: v')%Z t0 L E HF _ H0). apply evs_cons; auto. apply Z2; auto. apply evz_op2; auto.
+    + intros F' t0 HF' _ H0. eapply (IH e1 N0 r0 a0 g gv); eauto.
+    + intros F' t0 HF' _ H0. refine (IH e2 N0 r0 a0 g gv Hns Hag Hg cs N r a F' _ (zi - z n :: v')%Z t0 L E HF' _ H0). apply evs_cons; auto. apply Z2; auto. apply evz_op2; auto.
     + cbn [truth]. reflexivity.
   - (* EGather *) intros cs N r a F is v t L E HF Hs Ht. destruct is as [|i is]; [discriminate|].
     apply evs_inv in Hs as (zi & v' & -> & Hi & Hs). destruct (sym ns e1 g [] N F [i]) as [j|] eqn:Ej; [|discriminate]. cbn [bind] in Ht.

@@ -56,6 +56,13 @@ Inductive view :=
 (* The tables of an accumulator or a result: components and extents of each. *)
 Definition shape := list (list bool * list tm).
 
+(* Hints, which mean nothing: how the loops go through a reduction. Those that move numbers need laws of its operation. *)
+Inductive order :=
+| InOrder                               (* one element after another *)
+| Blocks (q m : tm)                     (* q blocks of m elements, and then the rest, each element in its place *)
+| Tree (q m : tm) (zero : string)       (* the sums of q blocks of m, each from zero, and then the rest *)
+| Lanes (q m : tm) (zero : string).     (* m sums, each of every m-th of q * m elements, from zero; and then the rest *)
+
 Inductive exp :=
 | EVar (x : nat)                        (* a parameter (its number is its array's), or the variable of a binder below *)
 | ESize (a : tm)                        (* an integer made of sizes *)
@@ -66,10 +73,10 @@ Inductive exp :=
 | EFst (e : exp) | ESnd (e : exp)
 | ELet (x : nat) (a b : exp)
 | EMap (x : nat) (f e : exp)            (* every strategy: the loops show which *)
-| EReduce (n : tm) (sh : shape) (blocks : option (tm * tm)) (x a : nat) (f i e : exp)
-    (* x: element, a: accumulator; sh: tables of the accumulator. blocks = Some (q, m): a hint that the loops run over q blocks of m *)
+| EReduce (n : tm) (sh : shape) (how : order) (x a : nat) (f i e : exp)
+    (* x: element, a: accumulator; sh: tables of the accumulator *)
 | EScan (n : tm) (sh : shape) (x a : nat) (f i e : exp)
-| EIterate (n : tm) (sh : shape) (a : nat) (f i : exp)
+| EIterate (n : tm) (sh : shape) (twice : bool) (a : nat) (f i : exp)   (* twice: a hint that the loops do two steps at a time *)
 | EGenerate (x : nat) (f : exp)         (* also iota: EGenerate x (EVar x) *)
 | EView (v : view) (e : exp)
 | EPad (l n : tm) (v e : exp)           (* l elements v in front of e, which has n elements, and v behind *)
@@ -80,6 +87,12 @@ Inductive exp :=
 (* copy, copySeq, toMem, take and unzip are the program itself; transPar is transpose, reverseSeq reverse, asVector split, asScalar join. *)
 
 (* ---------- certificates ---------- *)
+(* Laws that operations of two numbers may have. *)
+Inductive law :=
+| Commutes (o : string)                 (* o(a, b) = o(b, a) *)
+| Associates (o : string)               (* o(o(a, b), c) = o(a, o(b, c)) *)
+| Neutral (zero o : string).            (* o(zero, a) = a, for the constant of this text *)
+
 Record certificate := {
   sizes : nat;                          (* size parameters are Var 0, …, Var (sizes - 1) *)
   assume : list tm;                     (* what is known of the sizes: each of these integers is at least 0 *)
@@ -89,5 +102,7 @@ Record certificate := {
   source : exp;
   out : nat;                            (* the array that gets the result *)
   result : shape;
-  commutative : list string;            (* operations of two numbers that the certificate needs to commute, such as "add.f32" *)
+  laws : list law;                      (* what the certificate needs of operations *)
+  sums : list (nat * string);           (* loops that are run in parallel although each iteration updates one number: their variable, and the constant
+                                           that threads begin with. What comes out is some way to combine all (Reorder.v). *)
   target : cmd }.

@@ -105,7 +105,7 @@ Fixpoint sev (N : nat) (F : facts) (t : tm) {struct t} : option tm :=
   | Lit s => Some (Lit s)
   | Op o ts =>
       match o, ts with
-      | Select, [c; a; b] => tc <- sev N F c ;; scond F tc (sev N F a) (sev N F b)
+      | Select, [c; a; b] => tc <- sev N F c ;; scond F tc (fun F => sev N F a) (fun F => sev N F b)
       | _, _ => ts <- mapM (sev N F) ts ;; Some (mk F o ts)
       end
   | In a cs is => is <- mapM (sev N F) is ;; ss a cs N F is
@@ -168,7 +168,7 @@ Definition nthcar (k : nat) : car := nth k ks (0, [], []).
 Definition folded (cnt : tm) (k : nat) : ctab :=
   fold_tab (map cext ks)
     (fun k N F ys => ss (fst (fst (nthcar k))) (snd (fst (nthcar k))) N F (fill (pat se (nthcar k)) ys))
-    (fun N k N' F ys => run (upd se x (Var N)) (start (Var N) (acc_tab (map cext ks) N))
+    (fun accs N k N' F ys => run (upd se x (Var N)) (start (Var N) accs)
        (fst (fst (nthcar k))) (snd (fst (nthcar k))) N' F (fill (pat se (nthcar k)) ys))
     cnt k.
 Definition after : sstore := fun w =>
@@ -176,7 +176,9 @@ Definition after : sstore := fun w =>
   match sl w with
   | Some sl => fun cs N F is =>
       let e := nfz F (Op Iadd [inv_t sl is; Int 0]) in
-      if in_range F e n then run (upd se x e) (start e (folded e)) w cs N F is else None
+      scond F (mk F Ile [Int 0; e])
+        (fun F => scond F (mk F Ilt [e; n]) (fun F => run (upd se x e) (start e (folded e)) w cs N F is) (fun F => ss w cs N F is))
+        (fun F => ss w cs N F is)
   | None => if par then none else fun cs N F is =>
       match find_car w cs ks with
       | Some (k, car) => js <- unfill F (pat se car) is ;; folded n k N F js
@@ -226,7 +228,10 @@ Fixpoint sx (p : plan) (c : cmd) (se : nat -> tm) (ss : sstore) {struct c} : sst
       | Around sls ks p => after (look_up sls) par x n c se ss ks (fun se ss => sx p c se ss)
       | _ => fun _ => none end
   | If b c1 c2 => match p with
-      | Both p1 p2 => fun w cs N F is => tb <- sev se ss N F b ;; scond F tb (sx p1 c1 se ss w cs N F is) (sx p2 c2 se ss w cs N F is)
+      | Both p1 p2 => fun w =>
+          if mem w (written c1) || mem w (written c2) then fun cs N F is =>
+            tb <- sev se ss N F b ;; scond F tb (fun F => sx p1 c1 se ss w cs N F is) (fun F => sx p2 c2 se ss w cs N F is)
+          else ss w
       | _ => fun _ => none end
   end.
 End Exec.

@@ -160,25 +160,25 @@ Lemma vse_mono N r a ss s N' r' a' : vse N r a ss s -> N <= N' -> ext N r a r' a
 Proof. intros H L E w. eapply evt_mono; eauto. Qed.
 
 Lemma sev_ok N0 r0 a0 se ss s io : vse N0 r0 a0 se io -> vst N0 r0 a0 ss s ->
-  forall N r a F, N0 <= N -> ext N0 r0 a0 r a -> hold N r a F ->
-  forall t t', sev se ss N F t = Some t' -> evt N r a t' (ev s io t).
+  forall N r a, N0 <= N -> ext N0 r0 a0 r a ->
+  forall t F t', hold N r a F -> sev se ss N F t = Some t' -> evt N r a t' (ev s io t).
 Proof.
-  intros Hse Hss N r a F L E HF.
-  assert (M : forall ts, Forall (fun t => forall t', sev se ss N F t = Some t' -> evt N r a t' (ev s io t)) ts ->
+  intros Hse Hss N r a L E.
+  assert (M : forall F, hold N r a F -> forall ts, Forall (fun t => forall F t', hold N r a F -> sev se ss N F t = Some t' -> evt N r a t' (ev s io t)) ts ->
      forall ts', mapM (sev se ss N F) ts = Some ts' -> forall r' a', ext N r a r' a' ->
        map (fun t => eval scalar lit prim inp t r' a') ts' = map (ev s io) ts).
-  { induction 1 as [|t ts Ht _ IH]; cbn [mapM]; intros ts' H r' a' E'. { injection H as <-. auto. }
-    destruct (sev se ss N F t) as [t0|]; [|discriminate]. destruct (mapM _ ts) as [ts0|]; [|discriminate]. injection H as <-.
-    cbn [map]. rewrite (Ht t0 eq_refl r' a' E'), (IH ts0 eq_refl r' a' E'). auto. }
+  { intros F HF. induction 1 as [|t ts Ht _ IH]; cbn [mapM]; intros ts' H r' a' E'. { injection H as <-. auto. }
+    destruct (sev se ss N F t) as [t0|] eqn:Et; [|discriminate]. destruct (mapM _ ts) as [ts0|]; [|discriminate]. injection H as <-.
+    cbn [map]. rewrite (Ht F t0 HF Et r' a' E'), (IH ts0 eq_refl r' a' E'). auto. }
   intros t. pattern t. apply tm_ind'; clear t.
-  - intros x t' H. injection H as <-. eapply evt_mono; eauto.
-  - intros x t' H. injection H as <-. intros r' a' E'. auto.
-  - intros x t' H. injection H as <-. intros r' a' E'. auto.
-  - intros o ts IH t' H.
+  - intros x F t' HF H. injection H as <-. eapply evt_mono; eauto.
+  - intros x F t' HF H. injection H as <-. intros r' a' E'. auto.
+  - intros x F t' HF H. injection H as <-. intros r' a' E'. auto.
+  - intros o ts IH F t' HF H.
     assert (G : forall ts', mapM (sev se ss N F) ts = Some ts' -> evt N r a (mk F o ts') (ev s io (Op o ts))).
-    { intros ts' Hm r' a' E'. rewrite mk_ok by auto. exact (f_equal (apply scalar prim o) (M ts IH ts' Hm r' a' E')). }
+    { intros ts' Hm r' a' E'. rewrite mk_ok by auto. exact (f_equal (apply scalar prim o) (M F HF ts IH ts' Hm r' a' E')). }
     assert (D : (exists ts', mapM (sev se ss N F) ts = Some ts' /\ t' = mk F o ts') \/
-       (o = Select /\ exists c x y tc, ts = [c; x; y] /\ sev se ss N F c = Some tc /\ scond F tc (sev se ss N F x) (sev se ss N F y) = Some t')).
+       (o = Select /\ exists c x y tc, ts = [c; x; y] /\ sev se ss N F c = Some tc /\ scond F tc (fun F => sev se ss N F x) (fun F => sev se ss N F y) = Some t')).
     { assert (G0 : forall x, bind (mapM (sev se ss N F) ts) (fun ts => Some (mk F x ts)) = Some t' ->
         exists ts', mapM (sev se ss N F) ts = Some ts' /\ t' = mk F x ts').
       { intros x0 K. destruct (mapM (sev se ss N F) ts) as [ts'|]; [|discriminate]. injection K as <-. eauto. }
@@ -188,11 +188,11 @@ Proof.
     destruct D as [(ts' & Hm & ->)|(-> & c & x & y & tc & -> & Hc & Hs)]; [auto|].
     inversion_clear IH as [|? ? Hc' IH1]; inversion_clear IH1 as [|? ? Hx IH2]; inversion_clear IH2 as [|? ? Hy _].
     change (ev s io (Op Select [c; x; y])) with (if truth scalar (ev s io c) then ev s io x else ev s io y).
-    eapply scond_ok; eauto.
-  - intros w cs is IH t' H. cbn [sev] in H. destruct (mapM (sev se ss N F) is) as [js|] eqn:Hm; [|discriminate]. cbn [bind] in H.
+    eapply scond_ok; [exact HF|eapply Hc'; eauto| | |exact Hs]; cbv beta; intros; eauto.
+  - intros w cs is IH F t' HF H. cbn [sev] in H. destruct (mapM (sev se ss N F) is) as [js|] eqn:Hm; [|discriminate]. cbn [bind] in H.
     eapply (Hss w cs N r a F js (map (evzs s io) is)); eauto.
     intros r' a' E'. change (map (Norm.zv scalar lit prim inp r' a') js) with (map (fun t => toZ scalar (eval scalar lit prim inp t r' a')) js).
-    rewrite <- (map_map (fun t => eval scalar lit prim inp t r' a') (toZ scalar)), (M is IH js Hm r' a' E'), map_map. reflexivity.
+    rewrite <- (map_map (fun t => eval scalar lit prim inp t r' a') (toZ scalar)), (M F HF is IH js Hm r' a' E'), map_map. reflexivity.
   - intros; discriminate.
   - intros; discriminate.
 Qed.
