@@ -20,7 +20,7 @@ Definition race_free (ct : certificate) : Prop :=
    the end. The end is always the result that the program denotes, with all else that was in memory unchanged. The assumptions are those of [refines]. *)
 Definition interleaves (ct : certificate) : Prop :=
   forall (scalar : Type) (lit : string -> val scalar) (prim : string -> list (val scalar) -> val scalar),
-  (forall name, List.In name (commutative ct) -> forall a b, prim name [a; b] = prim name [b; a]) ->
+  (forall l, List.In l (laws ct) -> law_holds scalar lit prim l) ->
   forall (size : nat -> Z) (before : store scalar),
   (forall x, sizes ct <= x -> size x = 0%Z) ->
   allowed ct scalar lit prim before size ->
@@ -94,7 +94,7 @@ Qed.
 (* Refused: one element for all iterations, the neighbour's element, one buffer for all. A buffer of one's own is all right. *)
 Definition loops (t : cmd) : certificate :=
   {| sizes := 1; assume := [Var 0]; indices := []; dims := [(0, [Var 0]); (1, [Var 0])]; params := [0];
-     source := EVar 0; out := 1; result := [([], [Var 0])]; commutative := []; target := t |}.
+     source := EVar 0; out := 1; result := [([], [Var 0])]; laws := []; sums := []; target := t |}.
 Example refused : map (fun t => apart_all (loops t)) [
     For true 1 (Var 0) (Assign 1 [] [Int 0] (In 0 [] [Var 1]));
     For true 1 (Var 0) (Assign 1 [] [Var 1] (In 1 [] [Op Iadd [Var 1; Int 1]]));

@@ -24,10 +24,11 @@ Definition atoms_once (p : poly) : list tm :=
 Definition is_atom (a : tm) (q : poly) : bool := match q with [([b], Zpos xH)] => tm_eqb a b | _ => false end.
 
 (* Sums of multiples of facts. [nn]: atoms that are at least 0; [extra]: what is known of the atoms of a polynomial. A term that may be negative must be
-   outweighed by a fact; the term with the fewest such facts is the one to begin with. What is then left to show has it no more.
+   outweighed by a fact; the term with the fewest such facts is the one to begin with. What is then left to show has it no more;
+   where no fact helps, [other] is asked.
    That numbers are integers is what makes k * p > -k enough. *)
 Section Linear.
-Variables (nn : tm -> bool) (extra : poly -> facts) (F : facts).
+Variables (nn : tm -> bool) (extra : poly -> facts) (F : facts) (other : poly -> bool).
 Definition fine (mc : mono * Z) : bool := (0 <=? snd mc) && forallb nn (fst mc).
 (* A fact, what it is multiplied with, and its coefficient. *)
 Definition weight := (poly * mono * Z)%type.
@@ -56,14 +57,31 @@ Fixpoint lin (fuel : nat) (p : poly) : bool :=
       let G := extra p ++ F in
       let ways mc := (mc, weights G mc) in
       let (mc, ws) := fewest (ways mc) (map ways rest) in
-      existsb (fun w : weight =>
+      match ws with [] => other p | _ => existsb (fun w : weight =>
         let '(q, r, d) := w in
         let g := Z.gcd (snd mc) d in
         let k := Z.abs d / g in
-        if 0 <? k then lin fuel (padd (pconst (k - 1)) (psub (pscale k p) (pmul1 r (Z.abs (snd mc) / g) q))) else false) ws
+        if 0 <? k then lin fuel (padd (pconst (k - 1)) (psub (pscale k p) (pmul1 r (Z.abs (snd mc) / g) q))) else false) ws end
     end
   end.
 End Linear.
+
+(* Atoms that are at least 0: those that a fact says to be, and what is made of such. *)
+Fixpoint nonneg (fuel : nat) (F : facts) (a : tm) : bool :=
+  if existsb (is_atom a) F then true else
+  match fuel with
+  | O => false
+  | S fuel =>
+      let plain p := forallb (fine (nonneg fuel F)) p in
+      let easy p := if plain p then true else existsb (fun q => plain (psub p q)) F in
+      match a with
+      | Op Idiv [x; y] => easy (unpoly x) && easy (unpoly y)
+      | Op Imin [x; y] => easy (unpoly x) && easy (unpoly y)
+      | Op Imax [x; y] => if plain (unpoly y) then true else if plain (unpoly x) then true else easy (unpoly x) || easy (unpoly y)
+      | _ => false
+      end
+  end.
+Definition nests : nat := 3.
 
 (* Facts that one goal may take. *)
 Definition reach : nat := 6.
@@ -71,13 +89,7 @@ Fixpoint prove (fuel : nat) (F : facts) (p : poly) {struct fuel} : bool :=
   match fuel with
   | O => false
   | S fuel =>
-    let nn a := existsb (is_atom a) F ||
-      match a with
-      | Op Idiv [x; y] => prove fuel F (unpoly x) && prove fuel F (unpoly y)
-      | Op Imin [x; y] => prove fuel F (unpoly x) && prove fuel F (unpoly y)
-      | Op Imax [x; y] => prove fuel F (unpoly x) || prove fuel F (unpoly y)
-      | _ => false
-      end in
+    let nn := nonneg nests F in
     let trivial p := forallb (fun mc => (0 <=? snd mc) && forallb nn (fst mc)) p in
     (* what remains of a quotient is at least 0, and below the divisor *)
     let extra p := flat_map (fun a => match a with
@@ -87,14 +99,19 @@ Fixpoint prove (fuel : nat) (F : facts) (p : poly) {struct fuel} : bool :=
             let rest := psub (unpoly x) (pmul y' (patom a)) in [rest; psub (psub y' (pconst 1)) rest]
           else []
       | _ => [] end) (atoms_once p) in
-    trivial p
-    || lin nn extra F reach p
-    || existsb (fun a => match a with
+    (* a quotient is at most what its divisor, times as much and one more, exceeds the dividend with *)
+    let quotient p := existsb (fun a => match a with
          | Op Idiv [x; y] =>
              let u := padd p (patom a) in
              existsb (fun mc => match mc with ([b], Zneg xH) => tm_eqb a b | _ => false end) p &&
              prove fuel F (psub (psub (pmul (padd u (pconst 1)) (unpoly y)) (pconst 1)) (unpoly x)) &&
              prove fuel F (unpoly x) && prove fuel F (unpoly y)
+         | _ => false
+         end) (atoms_once p) in
+    trivial p
+    || lin nn extra F quotient reach p
+    || quotient p
+    || existsb (fun a => match a with
          | Op Imin [x; y] =>
              let c := coef a p in
              let at_ x := prove fuel F (padd p (pmul c (psub (unpoly x) (patom a)))) in
@@ -272,10 +289,10 @@ Proof.
   { destruct (fst md), (fst mc); auto; contradiction. }
   destruct (mdiv _ _) as [m'|]; [|contradiction]. destruct (forallb nn m') eqn:E; [|contradiction]. destruct K as [<-|[]]. auto.
 Qed.
-Lemma lin_ok nn extra F : holds F -> (forall a, nn a = true -> 0 <= zv a) -> (forall p, holds (extra p)) ->
-  forall fuel p, lin nn extra F fuel p = true -> 0 <= pv p.
+Lemma lin_ok nn extra F other : holds F -> (forall p, other p = true -> 0 <= pv p) -> (forall a, nn a = true -> 0 <= zv a) -> (forall p, holds (extra p)) ->
+  forall fuel p, lin nn extra F other fuel p = true -> 0 <= pv p.
 Proof.
-  intros HF Hn Hx. assert (T := trivial_ok nn).
+  intros HF Ho Hn Hx. assert (T := trivial_ok nn).
   assert (T' : forall p, filter (fun mc => negb (fine nn mc)) p = [] -> 0 <= pv p).
   { intros p E. apply (T p Hn). apply forallb_forall. intros mc Hmc. destruct (fine nn mc) eqn:K; [exact K|].
     assert (C : List.In mc (filter (fun mc => negb (fine nn mc)) p)). { apply filter_In. split; auto. now rewrite K. } rewrite E in C. contradiction. }
@@ -285,7 +302,7 @@ Proof.
   { apply (fewest_ok (fun f => Forall (fun w : weight => List.In (fst (fst w)) (extra p ++ F) /\ forallb nn (snd (fst w)) = true) (snd f))).
     - apply weights_ok.
     - apply Forall_map, Forall_forall. intros mc' _. apply weights_ok. }
-  destruct (fewest _ _) as [mc' ws]. cbn [snd] in W.
+  destruct (fewest _ _) as [mc' ws]. cbn [snd] in W. destruct ws as [|w0 ws0]; [auto|]. set (ws := w0 :: ws0) in *.
   apply existsb_exists in E as ([[q mr] d] & Hq & E). rewrite Forall_forall in W. destruct (W _ Hq) as [Hq' E1]. cbn [fst snd] in Hq', E1.
   match type of E with (if ?b then _ else _) = true => destruct b eqn:E2; [|discriminate] end. apply Z.ltb_lt in E2.
   apply IH in E. rewrite padd_ok, pconst_ok, psub_ok, pscale_ok, pmul1_ok in E.
@@ -298,23 +315,32 @@ Proof.
   nia.
 Qed.
 
+Lemma nonneg_ok F : holds F -> forall fuel a, nonneg fuel F a = true -> 0 <= zv a.
+Proof.
+  intros HF. induction fuel as [|fuel IH]; intros a E; cbn [nonneg] in E; destruct (existsb (is_atom a) F) eqn:E0;
+    try discriminate; try (eapply is_atom_ok; eauto; fail). cbv zeta in E.
+  assert (P : forall p, forallb (fine (nonneg fuel F)) p = true -> 0 <= pv p) by (intros p; apply (trivial_ok (nonneg fuel F)); auto).
+  assert (Y : forall p, (if forallb (fine (nonneg fuel F)) p then true else existsb (fun q => forallb (fine (nonneg fuel F)) (psub p q)) F) = true -> 0 <= pv p).
+  { intros p K. destruct (forallb _ p) eqn:K1; [auto|]. apply existsb_exists in K as (q & Hq & K). apply P in K. rewrite psub_ok in K.
+    unfold holds in HF. rewrite Forall_forall in HF. specialize (HF _ Hq). cbn beta in HF. lia. }
+  destruct a as [| | |o ts| | |]; try discriminate. destruct o; try discriminate; (destruct ts as [|x [|y [|? ?]]]; try discriminate).
+  - apply andb_prop in E as [E1 E2]. apply Y in E1, E2. rewrite unpoly_ok in E1, E2.
+    change (0 <= zv x / zv y). destruct (Z.eq_dec (zv y) 0) as [->|]. { rewrite Zdiv_0_r. lia. } apply Z.div_pos; lia.
+  - apply andb_prop in E as [E1 E2]. apply Y in E1, E2. rewrite unpoly_ok in E1, E2. change (0 <= Z.min (zv x) (zv y)). lia.
+  - change (0 <= Z.max (zv x) (zv y)). destruct (forallb _ (unpoly y)) eqn:E1. { apply P in E1. rewrite unpoly_ok in E1. lia. }
+    destruct (forallb _ (unpoly x)) eqn:E2. { apply P in E2. rewrite unpoly_ok in E2. lia. }
+    assert (Z_ : forall p, existsb (fun q => forallb (fine (nonneg fuel F)) (psub p q)) F = true -> 0 <= pv p).
+    { intros p K. apply existsb_exists in K as (q & Hq & K). apply P in K. rewrite psub_ok in K.
+      unfold holds in HF. rewrite Forall_forall in HF. specialize (HF _ Hq). cbn beta in HF. lia. }
+    apply orb_prop in E as [E|E]; apply Z_ in E; rewrite unpoly_ok in E; lia.
+Qed.
 Lemma prove_ok : forall fuel F p, holds F -> prove fuel F p = true -> 0 <= pv p.
 Proof.
   induction fuel as [|fuel IH]; intros F p HF; [discriminate|]. cbn [prove].
-  match goal with |- context [forallb (fun mc => (0 <=? snd mc) && forallb ?n (fst mc)) p] => set (nn := n) end.
-  assert (Hn : forall a, nn a = true -> 0 <= zv a).
-  { intros a E. unfold nn in E. apply orb_prop in E as [E|E].
-    - eapply is_atom_ok; eauto.
-    - destruct a as [| | |o ts| | |]; try discriminate.
-      destruct o; try discriminate; (destruct ts as [|x [|y [|? ?]]]; try discriminate);
-        (apply andb_prop in E as [E1 E2] || apply orb_prop in E as [E1|E1]);
-        try (apply IH in E1; auto; rewrite unpoly_ok in E1); try (apply IH in E2; auto; rewrite unpoly_ok in E2).
-      + change (0 <= zv x / zv y). destruct (Z.eq_dec (zv y) 0) as [->|]. { rewrite Zdiv_0_r. lia. } apply Z.div_pos; lia.
-      + change (0 <= Z.min (zv x) (zv y)). lia.
-      + change (0 <= Z.max (zv x) (zv y)). lia.
-      + change (0 <= Z.max (zv x) (zv y)). lia. }
+  set (nn := nonneg nests F).
+  assert (Hn : forall a, nn a = true -> 0 <= zv a) by (apply nonneg_ok; auto).
   assert (T := trivial_ok nn).
-  match goal with |- context [lin nn ?e F] => set (extra := e) end.
+  match goal with |- context [lin nn ?e F ?o] => set (extra := e); set (other := o) end.
   assert (Hx : forall p, holds (extra p)).
   { intros p1. unfold holds, extra. apply Forall_forall. intros f Hf. apply in_flat_map in Hf as (a & _ & Hf).
     destruct a as [| | |o ts| | |]; try contradiction.
@@ -325,17 +351,21 @@ Proof.
       assert (A : zv (Op Idiv [x; y]) = zv x / zv y) by reflexivity.
       assert (D1 := Z.mul_div_le (zv x) (zv y) ltac:(lia)). assert (D2 := Z.mul_succ_div_gt (zv x) (zv y) ltac:(lia)).
       destruct Hf as [<-|[<-|[]]]; rewrite !psub_ok, ?pmul_ok, ?pconst_ok, ?patom_ok, !unpoly_ok, A; lia. }
-  intros E. apply orb_prop in E as [E|E]; [apply orb_prop in E as [E|E]|].
-  - apply (T p Hn E).
-  - exact (lin_ok nn extra F HF Hn Hx _ p E).
-  - apply existsb_exists in E as (a & Ha & E). destruct a as [| | |o ts| | |]; try discriminate.
+  assert (Ho : forall p, other p = true -> 0 <= pv p).
+  { intros p1 E. unfold other in E. apply existsb_exists in E as (a & Ha & E). destruct a as [| | |o ts| | |]; try discriminate.
     destruct o; try discriminate; (destruct ts as [|x [|y [|? ?]]]; try discriminate); cbv zeta in E.
-    + apply andb_prop in E as [E E2]. apply andb_prop in E as [E E1]. apply andb_prop in E as [_ E3].
+    apply andb_prop in E as [E E2]. apply andb_prop in E as [E E1]. apply andb_prop in E as [_ E3].
       apply IH in E1, E2, E3; auto. rewrite unpoly_ok in E1, E2.
       rewrite !psub_ok, pmul_ok, !padd_ok, !pconst_ok, patom_ok, !unpoly_ok in E3.
       change (zv (Op Idiv [x; y])) with (zv x / zv y) in E3.
       destruct (Z.eq_dec (zv y) 0) as [E0|]. { rewrite E0 in *. lia. }
-      assert (zv x / zv y < pv p + zv x / zv y + 1); [|lia]. apply Z.div_lt_upper_bound; lia.
+      assert (zv x / zv y < pv p1 + zv x / zv y + 1); [|lia]. apply Z.div_lt_upper_bound; lia. }
+  intros E. apply orb_prop in E as [E|E]; [apply orb_prop in E as [E|E]; [apply orb_prop in E as [E|E]|]|].
+  - apply (T p Hn E).
+  - exact (lin_ok nn extra F other HF Ho Hn Hx _ p E).
+  - apply Ho. exact E.
+  - apply existsb_exists in E as (a & Ha & E). destruct a as [| | |o ts| | |]; try discriminate.
+    destruct o; try discriminate; (destruct ts as [|x [|y [|? ?]]]; try discriminate); cbv zeta in E.
     + set (c := coef _ p) in *. set (a := Op Imin [x; y]) in *.
       assert (A : zv a = Z.min (zv x) (zv y)) by reflexivity.
       match type of E with (if ?b then _ else _) = true => destruct b eqn:E1 end.

@@ -81,7 +81,7 @@ Definition minus (n w : tm) : tm := Op Isub [n; w].
 Definition rest (n : tm) (sh : shape) (x a : nat) (f head e : exp) (w : tm) : exp :=
   if pzero (poly_of base (minus n w)) then head else EReduce (minus n w) sh InOrder x a f head (EView (Vdrop w) e).
 Definition fits (n q m : tm) : bool := pr base (poly_of base q) && pr base (poly_of base m) && pr base (poly_of base (minus n (times q m))).
-Definition sums (sh : shape) (x a : nat) (o : string) (first : bool) (f i rows : exp) (q m : tm) (zero : string) : exp :=
+Definition partial (sh : shape) (x a : nat) (o : string) (first : bool) (f i rows : exp) (q m : tm) (zero : string) : exp :=
   EReduce q sh InOrder x a (EOp (Scalar o) (if first then [EVar a; EVar x] else [EVar x; EVar a])) i
     (EMap x (EReduce m sh InOrder x a f (ELit zero) (EVar x)) rows).
 Definition rule (e : exp) : exp :=
@@ -91,13 +91,13 @@ Definition rule (e : exp) : exp :=
   | EReduce n sh (Tree q m zero) x a f i e' =>
       match sum_of x a f with
       | Some (o, first) =>
-          if fits n q m && monoid ls o zero then rest n sh x a f (sums sh x a o first f i (EView (Vsplit m) e') q m zero) e' (times q m) else e
+          if fits n q m && monoid ls o zero then rest n sh x a f (partial sh x a o first f i (EView (Vsplit m) e') q m zero) e' (times q m) else e
       | None => e end
   | EReduce n sh (Lanes q m zero) x a f i e' =>
       match sum_of x a f with
       | Some (o, first) =>
           if fits n q m && monoid ls o zero then
-            rest n sh x a f (sums sh x a o first f i (EView Vtranspose (EView (Vsplit m) e')) m q zero) e' (times q m) else e
+            rest n sh x a f (partial sh x a o first f i (EView Vtranspose (EView (Vsplit m) e')) m q zero) e' (times q m) else e
       | None => e end
   | EIterate n sh true a f i =>
       if pr base (poly_of base n) then
@@ -323,11 +323,11 @@ Proof.
   - exists g1. split; auto. intros env cs is. cbn [Semantics.den map apply]. apply C.
 Qed.
 
-Lemma sums_ok sh x a o first f i rows q m zero e g n : sum_of x a f = Some (o, first) -> monoid ls o zero = true -> (0 <= z q)%Z -> (0 <= z m)%Z ->
+Lemma partial_ok sh x a o first f i rows q m zero e g n : sum_of x a f = Some (o, first) -> monoid ls o zero = true -> (0 <= z q)%Z -> (0 <= z m)%Z ->
   (forall (H : Z -> val), big o (lit zero) (Z.to_nat (z q)) (fun k => big o (lit zero) (Z.to_nat (z m)) (fun j => H (n (Z.of_nat k) (Z.of_nat j))))
      = big o (lit zero) (Z.to_nat (z q) * Z.to_nat (z m)) (fun k => H (Z.of_nat k))) ->
   (forall k j cs is, den rows g cs (k :: j :: is) = den e g cs (n k j :: is)) ->
-  veq (den (sums sh x a o first f i rows q m zero) g) (iter (Z.to_nat (z q) * Z.to_nat (z m)) (step x a f e g) (den i g)).
+  veq (den (partial sh x a o first f i rows q m zero) g) (iter (Z.to_nat (z q) * Z.to_nat (z m)) (step x a f e g) (den i g)).
 Proof.
   intros Hs Hm Hq Hmm Hbig Hrows cs is. destruct (monoid_ok o zero Hm) as (C & A & U).
   destruct (sum_of_ok x a f o first Hs C) as (Hxa & h & Hh & Hf).
@@ -335,7 +335,7 @@ Proof.
   assert (Hstep : forall env acc, den f (upd env a acc) cs is = prim o [acc cs is; den h env cs is]).
   { intros env acc. rewrite Hf. unfold upd at 1. rewrite Nat.eqb_refl. now rewrite (den_upd z a acc h env Hh). }
   transitivity (prim o [den i g cs is; big o (lit zero) (Z.to_nat (z q) * Z.to_nat (z m)) (fun k => H (Z.of_nat k))]).
-  - rewrite <- Hbig. unfold sums. cbn [Semantics.den].
+  - rewrite <- Hbig. unfold partial. cbn [Semantics.den].
     rewrite (iter_point _ _ (fun k v => prim o [v; big o (lit zero) (Z.to_nat (z m)) (fun j => H (n (Z.of_nat k) (Z.of_nat j)))])).
     { apply big_from; auto. }
     intros k acc _.
@@ -366,14 +366,14 @@ Proof.
       apply andb_prop in E as [E Em]. apply fits_ok in E as (Hq & Hm & Hn). destruct (monoid_ok o zero Em) as (C & A & U). apply rest_ok.
       * change (0 <= z q * z m <= z n)%Z. nia.
       * change (z (times q m)) with (z q * z m)%Z. rewrite Z2Nat.inj_mul by auto.
-        apply sums_ok with (n := fun k j => (k * z m + j)%Z); auto.
+        apply partial_ok with (n := fun k j => (k * z m + j)%Z); auto.
         intros H. rewrite big_blocks by auto. apply big_ext. intros k Hk. apply big_ext. intros j Hj. f_equal. nia.
     + destruct (sum_of x a f) as [[o first]|] eqn:Es; [|apply vrefl].
       match goal with |- veq (den (if ?b then _ else _) _) _ => destruct b eqn:E; [|apply vrefl] end.
       apply andb_prop in E as [E Em]. apply fits_ok in E as (Hq & Hm & Hn). destruct (monoid_ok o zero Em) as (C & A & U). apply rest_ok.
       * change (0 <= z q * z m <= z n)%Z. nia.
       * change (z (times q m)) with (z q * z m)%Z. rewrite Z2Nat.inj_mul, Nat.mul_comm by auto.
-        apply sums_ok with (n := fun k j => (j * z m + k)%Z); auto.
+        apply partial_ok with (n := fun k j => (j * z m + k)%Z); auto.
         intros H. rewrite big_exchange by auto. rewrite Nat.mul_comm, big_blocks by auto.
         apply big_ext. intros k Hk. apply big_ext. intros j Hj. f_equal. nia.
   - destruct twice; [|apply vrefl]. cbn [rule]. destruct (pr base (poly_of base n)) eqn:E; [|apply vrefl]. apply at_least in E.

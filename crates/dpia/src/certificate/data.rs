@@ -64,6 +64,27 @@ pub enum View {
     Splat,
 }
 
+/// A hint: how the loops go through a reduction.
+#[derive(Clone, PartialEq, Eq, Debug)]
+#[allow(missing_docs)] // as in `Syntax.v`
+pub enum Order {
+    InOrder,
+    Blocks(Tm, Tm),
+    Tree(Tm, Tm, String),
+    Lanes(Tm, Tm, String),
+}
+
+/// What a certificate needs of an operation of two numbers.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub enum Law {
+    /// The order of the operands makes no difference.
+    Commutes(String),
+    /// Nor do brackets.
+    Associates(String),
+    /// A constant, by its text, in front changes nothing; and the operation.
+    Neutral(String, String),
+}
+
 /// The tables of a value: components and extents of each.
 pub type Shape = Vec<(Vec<bool>, Vec<Tm>)>;
 
@@ -81,10 +102,11 @@ pub enum Exp {
     Snd(Box<Exp>),
     Let(u32, Box<[Exp; 2]>),
     Map(u32, Box<[Exp; 2]>),
-    /// Length, tables of the accumulator, blocks, element, accumulator; function, initial value, array.
-    Reduce(Tm, Shape, Option<(Tm, Tm)>, [u32; 2], Box<[Exp; 3]>),
+    /// Length, tables of the accumulator, order, element, accumulator; function, initial value, array.
+    Reduce(Tm, Shape, Order, [u32; 2], Box<[Exp; 3]>),
     Scan(Tm, Shape, [u32; 2], Box<[Exp; 3]>),
-    Iterate(Tm, Shape, u32, Box<[Exp; 2]>),
+    /// Steps, tables, whether the loops do two at a time, accumulator; function, initial value.
+    Iterate(Tm, Shape, bool, u32, Box<[Exp; 2]>),
     Generate(u32, Box<Exp>),
     View(View, Box<Exp>),
     Pad(Tm, Tm, Box<[Exp; 2]>),
@@ -113,8 +135,10 @@ pub struct Certificate {
     pub out: u32,
     /// The tables of the result.
     pub result: Shape,
-    /// Operations of two numbers that the certificate needs to commute.
-    pub commutative: Vec<String>,
+    /// What the certificate needs of operations.
+    pub laws: Vec<Law>,
+    /// Loops in parallel that update one number: their variable, and the constant that threads begin with.
+    pub sums: Vec<(u32, String)>,
     /// The loops.
     pub target: Cmd,
     /// For readers: numbers and names of arrays, and of sizes and loop variables.
@@ -130,6 +154,26 @@ pub struct Names {
     pub integers: Vec<(u32, String)>,
     /// Variables of the functional program.
     pub variables: Vec<(u32, String)>,
+}
+
+impl Law {
+    /// Whether addition and multiplication of floating-point numbers, minimum and maximum have it (but for the payload of a NaN).
+    pub fn is_exact(&self) -> bool {
+        matches!(self, Law::Commutes(_))
+    }
+}
+
+impl std::fmt::Display for Law {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Law::Commutes(op) => write!(f, "{op} commutes"),
+            Law::Associates(op) => write!(f, "{op} associates"),
+            Law::Neutral(constant, op) => match super::print::decimal(constant) {
+                Some(number) => write!(f, "{number} is neutral for {op}"),
+                None => write!(f, "{constant} is neutral for {op}"),
+            },
+        }
+    }
 }
 
 impl Op {

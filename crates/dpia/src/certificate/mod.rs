@@ -7,36 +7,46 @@
 //! - `data`: the data, one to one those of `proofs/Syntax.v`
 //! - `ops`: operations of numbers, by the same names on both sides
 //! - `source`, `target`: the two programs
+//! - `hints`: how the loops go through the reductions of the program, for the checker to begin with
 //! - `print`: the text
 //!
 //! Not here: running Coq, and whether the checker accepts.
 
 pub mod data;
+mod hints;
 mod ops;
 mod print;
 mod source;
 mod target;
 
-use functional::{DataType, Definition, FactKind};
+use functional::{DataType, Definition, FactKind, strategy::Step};
 use loops::{Code, Diagnostic, Function, Size, Stmt};
 
 use crate::translate::is_flat;
 use crate::{Abi, Mode};
-pub use data::Certificate;
+pub use data::{Certificate, Law};
 use data::{Op, Shape, Tm};
+use hints::Hints;
 pub use print::{HEAD, module_name};
 use source::Source;
 use target::{Array, Target};
 
 type Result<T> = std::result::Result<T, Diagnostic>;
 
-/// The certificate that `function` computes what `definition` says. `abi` says which parameters of the one are which of the other.
+/// The certificate that `function` computes what `definition` says. `abi` says which parameters of the one are which of the other; of the steps that a
+/// strategy took, those that regroup additions are hints for the checker.
 ///
 /// Recursion is as deep as the programs are nested: for deep input run it on a thread with a large stack.
 ///
 /// # Errors
 /// `D0201` with the name of the construct, where a program has one that certificates do not cover.
-pub fn certify(definition: &Definition, function: &Function, abi: &Abi, mode: Mode) -> Result<Certificate> {
+pub fn certify(
+    definition: &Definition,
+    function: &Function,
+    abi: &Abi,
+    mode: Mode,
+    steps: &[Step],
+) -> Result<Certificate> {
     let mut target = Target::default();
     for size in &function.sizes {
         target.size_parameter(size);
@@ -62,14 +72,15 @@ pub fn certify(definition: &Definition, function: &Function, abi: &Abi, mode: Mo
         }
     }
     // The program first: what it is refused for has a place in the source.
+    let hints = Hints::new(&target, function, mode, steps);
     let mut source =
-        Source::new(definition, mode, &target, &params, target.arrays_so_far() + locals(function));
+        Source::new(definition, hints, &target, &params, target.arrays_so_far() + locals(function));
     let exp = source.exp(&definition.body)?;
-    let variables = source.names.variables;
+    let (variables, regrouped) = (source.names.variables, source.laws);
     let loops = target.body(&function.body)?;
-    let Target { mut names, dims, commutative, .. } = target;
+    let Target { mut names, dims, mut laws, sums, .. } = target;
     names.variables = variables;
-    let commutative = commutative.into_iter().collect();
+    laws.extend(regrouped);
     Ok(Certificate {
         sizes: target_sizes(function),
         assume,
@@ -79,7 +90,8 @@ pub fn certify(definition: &Definition, function: &Function, abi: &Abi, mode: Mo
         source: exp,
         out,
         result,
-        commutative,
+        laws: laws.into_iter().collect(),
+        sums,
         target: loops,
         names,
     })

@@ -45,18 +45,7 @@ pub(super) fn unary<T: Build>(op: UnaryOp, ty: Scalar, x: T) -> T {
         UnaryOp::Not => return T::op(Op::Not, vec![x]),
         UnaryOp::Neg if ty == Scalar::I64 => return T::op(Op::Isub, vec![T::int(0), x]),
         UnaryOp::Neg => "neg",
-        UnaryOp::Abs => "abs",
-        UnaryOp::Sqrt => "sqrt",
-        UnaryOp::Exp => "exp",
-        UnaryOp::Log => "log",
-        UnaryOp::Tanh => "tanh",
-        UnaryOp::Sin => "sin",
-        UnaryOp::Cos => "cos",
-        UnaryOp::Floor => "floor",
-        UnaryOp::Ceil => "ceil",
-        UnaryOp::Round => "round",
-        UnaryOp::Atan => "atan",
-        UnaryOp::Bits => "bits",
+        other => other.symbol(),
     };
     T::op(Op::named(name, ty.keyword()), vec![x])
 }
@@ -81,18 +70,7 @@ pub(super) fn binary<T: Build>(op: BinaryOp, ty: Scalar, a: T, b: T) -> T {
                 BinaryOp::Mul => "mul",
                 BinaryOp::Div => "div",
                 BinaryOp::Rem => "rem",
-                BinaryOp::FloorDiv => "floordiv",
-                BinaryOp::Mod => "mod",
-                BinaryOp::Min => "min",
-                BinaryOp::Max => "max",
-                BinaryOp::Pow => "pow",
-                BinaryOp::BitAnd => "bitand",
-                BinaryOp::BitOr => "bitor",
-                BinaryOp::BitXor => "bitxor",
-                BinaryOp::Shl => "shl",
-                BinaryOp::Shr => "shr",
-                BinaryOp::And => "and",
-                BinaryOp::Or => "or",
+                other => other.symbol(),
             };
             Op::named(name, ty.keyword())
         }

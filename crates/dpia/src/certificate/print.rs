@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
-use super::data::{Certificate, Cmd, Exp, Op, Shape, Tm, View};
+use super::data::{Certificate, Cmd, Exp, Law, Op, Order, Shape, Tm, View};
 
 /// Columns of a line.
 const WIDTH: usize = 120;
@@ -248,20 +248,24 @@ impl Printer {
             Exp::Snd(e) => ("ESnd", vec![self.exp(e)]),
             Exp::Let(x, es) => ("ELet", self.with(vec![number(*x)], &es[..])),
             Exp::Map(x, es) => ("EMap", self.with(vec![number(*x)], &es[..])),
-            Exp::Reduce(n, shape, blocks, [x, a], es) => {
-                let blocks = match blocks {
-                    None => atom("None"),
-                    Some((q, m)) => app("Some", vec![tuple(vec![self.tm(q), self.tm(m)])]),
+            Exp::Reduce(n, shape, order, [x, a], es) => {
+                let order = match order {
+                    Order::InOrder => atom("InOrder"),
+                    Order::Blocks(q, m) => app("Blocks", vec![self.tm(q), self.tm(m)]),
+                    Order::Tree(q, m, zero) => app("Tree", vec![self.tm(q), self.tm(m), self.constant(zero)]),
+                    Order::Lanes(q, m, zero) => {
+                        app("Lanes", vec![self.tm(q), self.tm(m), self.constant(zero)])
+                    }
                 };
-                let front = vec![self.tm(n), self.shape(shape), blocks, number(*x), number(*a)];
+                let front = vec![self.tm(n), self.shape(shape), order, number(*x), number(*a)];
                 ("EReduce", self.with(front, &es[..]))
             }
             Exp::Scan(n, shape, [x, a], es) => {
                 let front = vec![self.tm(n), self.shape(shape), number(*x), number(*a)];
                 ("EScan", self.with(front, &es[..]))
             }
-            Exp::Iterate(n, shape, a, es) => {
-                let front = vec![self.tm(n), self.shape(shape), number(*a)];
+            Exp::Iterate(n, shape, twice, a, es) => {
+                let front = vec![self.tm(n), self.shape(shape), atom(twice.to_string()), number(*a)];
                 ("EIterate", self.with(front, &es[..]))
             }
             Exp::Generate(x, e) => ("EGenerate", vec![number(*x), self.exp(e)]),
@@ -279,6 +283,14 @@ impl Printer {
             Exp::Idx(es) => ("EIdx", self.exps(&es[..])),
         };
         app(head, args)
+    }
+
+    fn law(&mut self, law: &Law) -> Doc {
+        match law {
+            Law::Commutes(op) => app("Commutes", vec![quoted(op)]),
+            Law::Associates(op) => app("Associates", vec![quoted(op)]),
+            Law::Neutral(zero, op) => app("Neutral", vec![self.constant(zero), quoted(op)]),
+        }
     }
 
     fn with(&mut self, front: Vec<Doc>, es: &[Exp]) -> Vec<Doc> {
@@ -311,12 +323,12 @@ fn components(cs: &[bool]) -> Doc {
     list(cs.iter().map(|c| atom(c.to_string())).collect())
 }
 
-/// What a constant of floating point is, for readers.
-fn decimal(text: &str) -> Option<String> {
+/// The number that a constant of floating point is.
+pub(super) fn decimal(text: &str) -> Option<String> {
     let (ty, bits) = text.split_once(' ')?;
     match ty {
-        "f32" => Some(format!("{text} is {}", f32::from_bits(u32::from_str_radix(bits, 16).ok()?))),
-        "f64" => Some(format!("{text} is {}", f64::from_bits(u64::from_str_radix(bits, 16).ok()?))),
+        "f32" => Some(f32::from_bits(u32::from_str_radix(bits, 16).ok()?).to_string()),
+        "f64" => Some(f64::from_bits(u64::from_str_radix(bits, 16).ok()?).to_string()),
         _ => None,
     }
 }
@@ -345,7 +357,10 @@ impl Certificate {
         fields.push(("source", printer.exp(&self.source)));
         fields.push(("out", number(self.out)));
         fields.push(("result", printer.shape(&self.result)));
-        fields.push(("commutative", list(self.commutative.iter().map(|o| quoted(o)).collect())));
+        fields.push(("laws", list(self.laws.iter().map(|law| printer.law(law)).collect())));
+        let sums =
+            self.sums.iter().map(|(x, zero)| tuple(vec![number(*x), printer.constant(zero)])).collect();
+        fields.push(("sums", list(sums)));
         fields.push(("target", printer.cmd(&self.target)));
         let mut text = format!("Module {name}.\n");
         let legends = [
@@ -358,7 +373,8 @@ impl Certificate {
                 let _ = writeln!(text, "(* {what}: {} *)", legend(names));
             }
         }
-        let constants: Vec<String> = printer.constants.iter().filter_map(|text| decimal(text)).collect();
+        let explain = |text: &String| Some(format!("{text} is {}", decimal(text)?));
+        let constants: Vec<String> = printer.constants.iter().filter_map(explain).collect();
         if !constants.is_empty() {
             let _ = writeln!(text, "(* constants: {} *)", constants.join(", "));
         }

@@ -1,11 +1,12 @@
 //! The functional program as data of a certificate: a case for every primitive, each of which is exported or refused by name.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 
 use functional::{Arg, Binder, Definition, Lambda, Literal, Prim, Term, TermKind};
 use loops::{BinaryOp, Code, CompareOp, Diagnostic, Scalar, Size};
 
-use super::data::{Exp, Names, Op, Shape, Tm, View};
+use super::data::{Exp, Law, Names, Op, Order, Shape, Tm, View};
+use super::hints::Hints;
 use super::target::Target;
 use super::{Result, ops, shape};
 use crate::Mode;
@@ -16,7 +17,7 @@ const NODE_LIMIT: usize = 200_000;
 
 /// Exports one definition.
 pub(super) struct Source<'a> {
-    mode: Mode,
+    hints: Hints,
     sizes: &'a Target,
     next: u32,
     numbers: HashMap<u32, u32>,
@@ -24,20 +25,31 @@ pub(super) struct Source<'a> {
     values: HashMap<u32, Term>,
     nodes: usize,
     pub names: Names,
+    /// What the orders of reductions need of operations.
+    pub laws: BTreeSet<Law>,
 }
 
 impl<'a> Source<'a> {
     /// `params` are the numbers of the parameters; variables get numbers from `next` up.
     pub fn new(
         definition: &Definition,
-        mode: Mode,
+        hints: Hints,
         sizes: &'a Target,
         params: &[u32],
         next: u32,
     ) -> Source<'a> {
         let ids = definition.params.iter().map(|p| p.var.id);
         let numbers = ids.zip(params.iter().copied()).collect();
-        Source { mode, sizes, next, numbers, values: HashMap::new(), nodes: 0, names: Names::default() }
+        Source {
+            hints,
+            sizes,
+            next,
+            numbers,
+            values: HashMap::new(),
+            nodes: 0,
+            names: Names::default(),
+            laws: BTreeSet::new(),
+        }
     }
 
     /// A term.
@@ -261,15 +273,13 @@ impl<'a> Source<'a> {
                 let (x, f) = self.function(term, f)?;
                 Ok(Exp::Map(x, Box::new([f, self.exp(e)?])))
             }
-            (Prim::Reduce | Prim::ReduceSeq | Prim::ReduceUnroll, [Fun(f), T(i), T(e)]) => {
-                let (n, shape, blocks) = (self.length(e)?, self.shape(i)?, self.blocks(e)?);
+            (Prim::Reduce | Prim::ReduceSeq | Prim::ReduceUnroll | Prim::ReducePar, [Fun(f), T(i), T(e)]) => {
+                let (n, shape) = (self.length(e)?, self.shape(i)?);
+                let blocks = self.order(&n, f, e)?;
                 let (vars, f) = self.folding(term, f)?;
                 let i = self.exp(i)?;
                 Ok(Exp::Reduce(n, shape, blocks, vars, Box::new([f, i, self.exp(e)?])))
             }
-            (Prim::ReducePar, _) => Err(uncovered(term, prim)
-                .note("its order is left open, so its result is not one value")
-                .help("`reduceSeq`, or `mapPar` over blocks that are each reduced in sequence, have certificates")),
             (Prim::Scatter, _) => Err(uncovered(term, prim)
                 .note("two elements may go to one place, so what is left there depends on the order")),
             (Prim::ScanSeq, [Fun(f), T(i), T(e)]) => {
@@ -280,8 +290,9 @@ impl<'a> Source<'a> {
             }
             (Prim::Iterate, [Of(k), Fun(f), T(i)]) => {
                 let (k, shape) = (self.size(k)?, self.shape(i)?);
+                let twice = self.hints.twice(&k);
                 let (a, f) = self.function(term, f)?;
-                Ok(Exp::Iterate(k, shape, a, Box::new([f, self.exp(i)?])))
+                Ok(Exp::Iterate(k, shape, twice, a, Box::new([f, self.exp(i)?])))
             }
             (Prim::Generate, [Of(_), Fun(f)]) => {
                 let (x, f) = self.function(term, f)?;
@@ -338,7 +349,8 @@ impl<'a> Source<'a> {
             (Prim::Index, [T(e), T(i)]) => Ok(Exp::Idx(self.two(e, i)?)),
             (Prim::IdxPred, [Of(n)]) => Ok(Exp::Size(self.last(n)?)),
             (Prim::DivIdx, [T(a), T(b)]) => {
-                let constant = matches!(b.kind(), TermKind::Size(k) if k.as_constant().is_some_and(|k| k != 0));
+                let constant =
+                    matches!(b.kind(), TermKind::Size(k) if k.as_constant().is_some_and(|k| k != 0));
                 let (a, b) = (self.exp(a)?, self.exp(b)?);
                 let quotient = Exp::Op(Op::Idiv, vec![a, b.clone()]);
                 if constant {
@@ -361,13 +373,22 @@ impl<'a> Source<'a> {
         self.size(&(n.clone() - Size::constant(1)))
     }
 
-    /// If a loop over the array runs over blocks that are joined in it: their number and their length.
-    fn blocks(&self, e: &Term) -> Result<Option<(Tm, Tm)>> {
-        if self.mode == Mode::Paper {
-            return Ok(None);
+    /// How the loops go through an array of `n` elements: blocks that are joined in it are loops of their own; else as hints say.
+    fn order(&mut self, n: &Tm, f: &Lambda, e: &Term) -> Result<Order> {
+        if self.hints.mode == Mode::Paper {
+            return Ok(Order::InOrder);
         }
-        let Some((rows, n)) = self.joined(e, NODE_LIMIT) else { return Ok(None) };
-        Ok(Some((self.size(&rows)?, self.size(&n)?)))
+        if let Some((rows, m)) = self.joined(e, NODE_LIMIT) {
+            return Ok(Order::Blocks(self.size(&rows)?, self.size(&m)?));
+        }
+        if let TermKind::Prim(Prim::Add, _) = f.body.kind() {
+            let (order, laws) = self.hints.sum(self.sizes, n, numbers_of(&f.body)?)?;
+            if let Some(order) = order {
+                self.laws.extend(laws);
+                return Ok(order);
+            }
+        }
+        Ok(self.hints.blocks(n))
     }
 
     fn joined(&self, e: &Term, fuel: usize) -> Option<(Size, Size)> {

@@ -1,7 +1,7 @@
 //! The loops as data of a certificate.
 //!
 //! Every loop and every local array gets a number of its own. A loop that does not count from 0 by 1 counts its iterations, and its variable is
-//! an expression of that count. Refused: reductions in parallel, asynchronous copies.
+//! an expression of that count. Refused: parallel reductions of more than one number, asynchronous copies.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -9,7 +9,7 @@ use loops::{
     Access, Assign, BinaryOp, Component, Elem, Expr, Loop, LoopKind, Name, ReduceOp, Scalar, Size, Stmt,
 };
 
-use super::data::{Cmd, Names, Op, Tm};
+use super::data::{Cmd, Law, Names, Op, Tm};
 use super::{Result, ops, refused};
 
 /// Where the number of an array's element is: a number, and components in front of those of an access.
@@ -31,8 +31,10 @@ pub(super) struct Target {
     pub names: Names,
     /// Extents of the arrays that have numbers.
     pub dims: Vec<(u32, Vec<Tm>)>,
-    /// Operations of updates.
-    pub commutative: BTreeSet<String>,
+    /// What updates and sums in parallel need of operations.
+    pub laws: BTreeSet<Law>,
+    /// Loops that sum in parallel: their variable, and what threads begin with.
+    pub sums: Vec<(u32, String)>,
 }
 
 impl Target {
@@ -103,7 +105,7 @@ impl Target {
 
     fn stmt(&mut self, stmt: &Stmt) -> Result<Cmd> {
         match stmt {
-            Stmt::Assign(assign) => self.assign(assign),
+            Stmt::Assign(assign) => self.assign(assign, false),
             Stmt::Loop(l) => self.looping(l),
             Stmt::If { cond, then, otherwise } => {
                 let cond = self.expr(cond)?.0;
@@ -116,11 +118,12 @@ impl Target {
         }
     }
 
-    fn assign(&mut self, assign: &Assign) -> Result<Cmd> {
+    /// `regrouped`: as the body of a loop that sums in parallel.
+    fn assign(&mut self, assign: &Assign, regrouped: bool) -> Result<Cmd> {
         let (array, components, subscripts, ty) = self.access(&assign.target)?;
         let mut value = self.expr(&assign.value)?.0;
         if let Some(update) = assign.update {
-            if update.reorder {
+            if update.reorder != regrouped {
                 return Err(refused("a reduction whose order is left open (`reducePar`)"));
             }
             let op = match update.op {
@@ -135,16 +138,13 @@ impl Target {
             value = ops::binary(op, ty, old, value);
             // `x = e + x` is written `x += e`, so the operation may have to commute.
             if let Tm::Op(Op::Scalar(name), _) = &value {
-                self.commutative.insert(name.clone());
+                self.laws.insert(Law::Commutes(name.clone()));
             }
         }
         Ok(Cmd::Assign { array, components, subscripts, value })
     }
 
     fn looping(&mut self, l: &Loop) -> Result<Cmd> {
-        if !l.reductions.is_empty() {
-            return Err(refused("a parallel loop that reduces (`reducePar`)"));
-        }
         let (lower, upper) = (self.expr(&l.lower)?.0, self.expr(&l.upper)?.0);
         let var = self.integer(&l.var);
         let (mut count, mut value) = (upper, Tm::Var(var));
@@ -160,16 +160,47 @@ impl Target {
             value = Tm::Op(Op::Iadd, vec![lower, value]);
         }
         let before = self.integers.insert(l.var.clone(), value);
-        let body = self.body(&l.body)?;
+        let body = if l.reductions.is_empty() { self.body(&l.body)? } else { self.sum(l, var)? };
         match before {
             Some(before) => self.integers.insert(l.var.clone(), before),
             None => self.integers.remove(&l.var),
         };
         let parallel = match l.kind {
+            // A sum is written as the loop in sequence; `sums` says that it is not run so.
+            LoopKind::Parallel | LoopKind::Vector if !l.reductions.is_empty() => false,
             LoopKind::Parallel | LoopKind::Vector => true,
             LoopKind::Sequential | LoopKind::Unroll(_) => false,
         };
         Ok(Cmd::For { parallel, var, count, body: Box::new(body) })
+    }
+
+    /// The body of a loop that sums in parallel: one update of a number, of an operation that has laws.
+    fn sum(&mut self, l: &Loop, var: u32) -> Result<Cmd> {
+        let [Stmt::Assign(assign)] = &l.body[..] else {
+            return Err(refused("a sum in parallel of more than one update (`reducePar`)"));
+        };
+        let ty = self.access(&assign.target)?.3;
+        let zero = match (assign.update.map(|u| u.op), ty) {
+            (Some(ReduceOp::Add), Scalar::F32 | Scalar::F64 | Scalar::I32) => ops::constant(ty, 0),
+            (Some(ReduceOp::Mul), Scalar::F32 | Scalar::F64 | Scalar::I32) => ops::constant(ty, 1),
+            (Some(ReduceOp::Min), Scalar::F32) => ops::single(f32::INFINITY.into()),
+            (Some(ReduceOp::Max), Scalar::F32) => ops::single(f32::NEG_INFINITY.into()),
+            (Some(ReduceOp::Min), Scalar::F64) => ops::double(f64::INFINITY.into()),
+            (Some(ReduceOp::Max), Scalar::F64) => ops::double(f64::NEG_INFINITY.into()),
+            _ => {
+                return Err(refused(format!(
+                    "a parallel reduction of `{ty}` by this operation (`reducePar`)"
+                )));
+            }
+        };
+        let body = self.assign(assign, true)?;
+        if let (Cmd::Assign { value: Tm::Op(Op::Scalar(name), _), .. }, Tm::Lit(zero)) = (&body, zero) {
+            self.laws.insert(Law::Commutes(name.clone()));
+            self.laws.insert(Law::Associates(name.clone()));
+            self.laws.insert(Law::Neutral(zero.clone(), name.clone()));
+            self.sums.push((var, zero));
+        }
+        Ok(body)
     }
 
     /// Array, components, subscripts and type of an access.

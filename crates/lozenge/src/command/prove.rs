@@ -6,7 +6,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
-use dpia::certificate::Certificate;
+use dpia::certificate::{Certificate, Law};
 use serde_json::{Value as Json, json};
 
 use crate::cli::{Choice, Proof, Prove};
@@ -188,8 +188,13 @@ impl Outcome<'_> {
     }
 
     fn laws(&self) -> Vec<String> {
-        let laws = |c: &Certificate| c.commutative.iter().map(|op| format!("{op} commutes")).collect();
+        let laws = |c: &Certificate| c.laws.iter().map(Law::to_string).collect();
         self.claim.certificate.as_ref().map(laws).unwrap_or_default()
+    }
+
+    /// Whether nothing but laws is used that floating-point arithmetic has.
+    fn exact(&self) -> bool {
+        self.claim.certificate.as_ref().is_ok_and(|c| c.laws.iter().all(Law::is_exact))
     }
 }
 
@@ -206,9 +211,10 @@ fn sentences(outcome: &Outcome<'_>) -> Result<String, Failure> {
             lines.push(
                 "  Coq has proved: for all sizes that the definition allows, all inputs and every interleaving of parallel iterations, the loops end,".into(),
             );
-            lines.push(
-                "  `out` is then bit for bit what the program says, and nothing else has changed; nothing races, nothing outside an array is read or written.".into(),
-            );
+            let how = if outcome.exact() { "bit for bit what the program says" } else { "what the program says up to the laws below" };
+            lines.push(format!(
+                "  `out` is then {how}, and nothing else has changed; nothing races, nothing outside an array is read or written."
+            ));
             let laws = outcome.laws();
             let laws = if laws.is_empty() { "none".to_owned() } else { laws.join(", ") };
             lines.push(format!("  laws of arithmetic used: {laws}"));

@@ -2,7 +2,7 @@
 //!
 //! Not here: running Coq (`coq`).
 
-use ::functional::Definition;
+use ::functional::{Definition, strategy::Step};
 use dpia::Abi;
 use dpia::certificate::{Certificate, certify};
 use loops::Function;
@@ -22,6 +22,8 @@ pub struct Sides {
     pub abi: Abi,
     /// How they were translated.
     pub mode: Mode,
+    /// What a strategy did.
+    pub steps: Vec<Step>,
 }
 
 impl Sides {
@@ -34,7 +36,7 @@ impl Sides {
             Mode::Default => dpia::Mode::Default,
             Mode::Paper => dpia::Mode::Paper,
         };
-        certify(&self.definition, &self.function, &self.abi, mode)
+        certify(&self.definition, &self.function, &self.abi, mode, &self.steps)
     }
 }
 
@@ -57,7 +59,7 @@ impl Front {
             ));
         };
         let name = self.chosen(choice)?;
-        let (definition, function, abi) = front::sides(&self.source, checked, &name, choice)?;
+        let (definition, function, abi, steps) = front::sides(&self.source, checked, &name, choice)?;
         let lowered = super::Lowered {
             function,
             original: None,
@@ -66,7 +68,7 @@ impl Front {
             notes: Vec::new(),
         };
         let function = super::c::scheduled(&self.source, lowered, choice, false)?.function;
-        Ok(Sides { definition, function, abi, mode: choice.mode })
+        Ok(Sides { definition, function, abi, mode: choice.mode, steps })
     }
 
     /// The certificate of the chosen definition.

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use dpia::{Abi, Translation};
-use functional::strategy::{Options, Outcome, Trace};
+use functional::strategy::{Options, Outcome, Step, Trace};
 use functional::{Checked, DataType, Definition};
 use loops::{Function, Name, Scalar};
 
@@ -119,16 +119,17 @@ pub fn lower(source: &Source, checked: &Checked, name: &str, choice: &Choice) ->
     })
 }
 
-/// The definition before any strategy, the loop function of it after the chosen one, and how the parameters of the two relate.
+/// The definition before any strategy, the loop function of it after the chosen one, how the parameters of the two relate, and the steps between.
 pub fn sides(
     source: &Source,
     checked: &Checked,
     name: &str,
     choice: &Choice,
-) -> Result<(Definition, Function, Abi), Failure> {
+) -> Result<(Definition, Function, Abi, Vec<Step>), Failure> {
     let chosen = choose(source, checked, name, choice)?;
     let translation = translate(source, &chosen.rewritten, choice.mode)?;
-    Ok((chosen.original, translation.function, translation.abi))
+    let steps = chosen.trace.map_or_else(Vec::new, |trace| trace.steps);
+    Ok((chosen.original, translation.function, translation.abi, steps))
 }
 
 /// The text of a stage before loops.
