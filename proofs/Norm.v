@@ -154,6 +154,19 @@ Fixpoint poly_of (F : facts) (t : tm) : poly :=
   | _ => patom t
   end.
 
+(* An operation on integers in normal form. *)
+Definition poly1 (F : facts) (o : op) (p q : poly) : poly :=
+  match o with
+  | Iadd => padd p q
+  | Isub => psub p q
+  | Imul => pmul p q
+  | Idiv => pdiv F p q
+  | Imod => psub p (pmul q (pdiv F p q))
+  | Imin => if pr F (psub q p) then p else if pr F (psub p q) then q else patom (Op Imin [of_poly p; of_poly q])
+  | Imax => if pr F (psub q p) then q else if pr F (psub p q) then p else patom (Op Imax [of_poly p; of_poly q])
+  | _ => patom (Op o [of_poly p; of_poly q])
+  end.
+
 (* A subscript in normal form. *)
 Definition nf (F : facts) (t : tm) : tm := of_poly (poly_of F t).
 (* The same where the value counts, not only its integer: what is surely an integer stays one. *)
@@ -161,11 +174,12 @@ Definition integer (t : tm) : bool := match t with
   | Var _ | Int _ => true
   | Op o _ => match o with Iadd | Isub | Imul | Idiv | Imod | Imin | Imax => true | _ => false end
   | _ => false end.
-Definition nfz (F : facts) (t : tm) : tm := let t := nf F t in if integer t then t else Op Iadd [t; Int 0].
+Definition whole (t : tm) : tm := if integer t then t else Op Iadd [t; Int 0].
+Definition nfz (F : facts) (t : tm) : tm := whole (nf F t).
 (* An operation on terms in normal form, in normal form. *)
 Definition mk (F : facts) (o : op) (ts : list tm) : tm :=
   match o, ts with
-  | (Iadd | Isub | Imul | Idiv | Imod | Imin | Imax), [a; b] => nfz F (Op o ts)
+  | (Iadd | Isub | Imul | Idiv | Imod | Imin | Imax), [a; b] => whole (of_poly (poly1 F o (unpoly a) (unpoly b)))
   | Ile, [a; b] => Op Ile [Int 0; of_poly (psub (poly_of F b) (poly_of F a))]
   | Ilt, [a; b] => Op Ile [Int 0; of_poly (psub (psub (poly_of F b) (poly_of F a)) (pconst 1))]
   | (Ieq | Ine), [a; b] =>
@@ -433,15 +447,42 @@ Proof. intros HF. unfold nf. now rewrite of_poly_ok, poly_of_ok. Qed.
 
 Lemma integer_ok t : integer t = true -> eval st t r al = VZ (zv t).
 Proof. destruct t; try discriminate; try reflexivity. destruct o; try discriminate; reflexivity. Qed.
+Lemma whole_ok t : eval st (whole t) r al = VZ (zv t).
+Proof.
+  unfold whole. destruct (integer t) eqn:E. { now apply integer_ok. }
+  change (VZ (zv t + 0) = @VZ scalar (zv t)). f_equal. lia.
+Qed.
+Lemma poly1_ok F o p q : holds F -> pv (poly1 F o p q) = zv (Op o [of_poly p; of_poly q]).
+Proof.
+  intros HF. destruct o; try apply patom_ok; cbn [poly1].
+  - rewrite padd_ok. change (pv p + pv q = zv (of_poly p) + zv (of_poly q)). now rewrite !of_poly_ok.
+  - rewrite psub_ok. change (pv p - pv q = zv (of_poly p) - zv (of_poly q)). now rewrite !of_poly_ok.
+  - rewrite pmul_ok. change (pv p * pv q = zv (of_poly p) * zv (of_poly q)). now rewrite !of_poly_ok.
+  - rewrite pdiv_ok by auto. change (pv p / pv q = zv (of_poly p) / zv (of_poly q)). now rewrite !of_poly_ok.
+  - rewrite psub_ok, pmul_ok, pdiv_ok by auto. change (pv p - pv q * (pv p / pv q) = zv (of_poly p) mod zv (of_poly q)). rewrite !of_poly_ok.
+    destruct (Z.eq_dec (pv q) 0) as [->|]. { rewrite Zmod_0_r. lia. } rewrite Z.mod_eq; auto.
+  - change (zv (Op Imin [of_poly p; of_poly q])) with (Z.min (zv (of_poly p)) (zv (of_poly q))). rewrite !of_poly_ok.
+    destruct (pr F (psub q p)) eqn:E1; [|destruct (pr F (psub p q)) eqn:E2].
+    + apply pr_ok in E1; auto. rewrite psub_ok in E1. lia.
+    + apply pr_ok in E2; auto. rewrite psub_ok in E2. lia.
+    + rewrite patom_ok. change (Z.min (zv (of_poly p)) (zv (of_poly q)) = Z.min (pv p) (pv q)). now rewrite !of_poly_ok.
+  - change (zv (Op Imax [of_poly p; of_poly q])) with (Z.max (zv (of_poly p)) (zv (of_poly q))). rewrite !of_poly_ok.
+    destruct (pr F (psub q p)) eqn:E1; [|destruct (pr F (psub p q)) eqn:E2].
+    + apply pr_ok in E1; auto. rewrite psub_ok in E1. lia.
+    + apply pr_ok in E2; auto. rewrite psub_ok in E2. lia.
+    + rewrite patom_ok. change (Z.max (zv (of_poly p)) (zv (of_poly q)) = Z.max (pv p) (pv q)). now rewrite !of_poly_ok.
+Qed.
 Lemma nfz_ok F t : holds F -> integer t = true -> eval st (nfz F t) r al = eval st t r al.
 Proof.
-  intros HF Ht. unfold nfz. rewrite (integer_ok t Ht), <- (nf_ok F t HF). destruct (integer (nf F t)) eqn:E.
-  - apply integer_ok; auto.
-  - change (VZ (zv (nf F t) + 0) = @VZ scalar (zv (nf F t))). f_equal. lia.
+  intros HF Ht. unfold nfz. now rewrite whole_ok, nf_ok, (integer_ok t Ht).
 Qed.
 Lemma mk_ok F o ts : holds F -> eval st (mk F o ts) r al = eval st (Op o ts) r al.
 Proof.
-  intros HF. destruct o; try reflexivity; (destruct ts as [|a [|b [|? ?]]]; try reflexivity); try (apply nfz_ok; auto; fail).
+  intros HF. destruct o; try reflexivity; (destruct ts as [|a [|b [|? ?]]]; try reflexivity); 
+    try (unfold mk; rewrite whole_ok, of_poly_ok, poly1_ok by auto;
+      match goal with |- VZ (zv (Op ?o _)) = _ => change (eval st (Op o [a; b]) r al) with (apply scalar prim o [eval st a r al; eval st b r al]) end;
+      unfold zv; cbn [Semantics.eval map apply nth toZ]; fold (zv (of_poly (unpoly a))) (zv (of_poly (unpoly b)));
+      rewrite !of_poly_ok, !unpoly_ok; reflexivity).
   - unfold mk. set (p := psub (poly_of F a) (poly_of F b)). assert (P : pv p = zv a - zv b) by (unfold p; rewrite psub_ok, !poly_of_ok; auto).
     change (VB (0 =? zv (of_poly (match p with (_, Zneg _) :: _ => pscale (-1) p | _ => p end))) = @VB scalar (zv a =? zv b)). f_equal.
     rewrite of_poly_ok. assert (Q : pv (match p with (_, Zneg _) :: _ => pscale (-1) p | _ => p end) = pv p \/ pv (match p with (_, Zneg _) :: _ => pscale (-1) p | _ => p end) = - pv p).

@@ -7,18 +7,18 @@ Import ListNotations.
 Section Look.
 Variable ns : nat.
 Definition lookt (F : facts) (v : view) (is : list tm) : option (list tm) :=
-  let add a b := nf F (Op Iadd [a; b]) in
-  let sub a b := nf F (Op Isub [a; b]) in
+  let add a b := of_poly (unpoly (Op Iadd [a; b])) in
+  let sub a b := of_poly (unpoly (Op Isub [a; b])) in
   let mul a b := Op Imul [a; b] in
   match v, is with
   | Vsplit k, i :: j :: is => if closed ns k then Some (add (mul i k) j :: is) else None
-  | Vjoin n, i :: is => if closed ns n then Some (nf F (Op Idiv [i; n]) :: nf F (Op Imod [i; n]) :: is) else None
+  | Vjoin n, i :: is => if closed ns n then Some (of_poly (poly1 F Idiv (unpoly i) (unpoly n)) :: of_poly (poly1 F Imod (unpoly i) (unpoly n)) :: is) else None
   | Vtranspose, i :: j :: is => Some (j :: i :: is)
   | Vreverse n, i :: is => if closed ns n then Some (sub (Op Isub [n; Int 1]) i :: is) else None
   | Vslide s, i :: j :: is => if closed ns s then Some (add (mul i s) j :: is) else None
   | Vdrop k, i :: is => if closed ns k then Some (add i k :: is) else None
   | Vpadclamp l n, i :: is => if closed ns l && closed ns n
-      then Some (nf F (Op Imin [Op Imax [Op Isub [i; l]; Int 0]; Op Isub [n; Int 1]]) :: is) else None
+      then Some (of_poly (poly1 F Imin (poly1 F Imax (unpoly (Op Isub [i; l])) []) (unpoly (Op Isub [n; Int 1]))) :: is) else None
   | Vsplat, _ :: is => Some is
   | _, _ => None
   end.
@@ -137,25 +137,36 @@ Lemma lookt_ok N r a F v is vs is' : ns <= N -> agree ns rs r -> hold N r a F ->
   evs N r a is' (look z v vs).
 Proof.
   intros L A HF Hs H.
-  assert (Hn : forall t k, evz N r a t k -> evz N r a (nf F t) k) by (intros; apply evz_nf; auto).
+  set (evp := fun p k => forall r' a', ext N r a r' a' -> pval (zv r' a') p = k).
+  assert (Hp : forall p k, evp p k -> evz N r a (of_poly p) k).
+  { intros p k H1 r' a' E. rewrite of_poly_ok. apply H1; auto. }
+  assert (Hu : forall t k, evz N r a t k -> evp (unpoly t) k).
+  { intros t k H1 r' a' E. rewrite unpoly_ok. apply H1; auto. }
+  assert (H0 : evp [] 0%Z) by (intros r' a' E; reflexivity).
   assert (Hadd : forall x y kx ky, evz N r a x kx -> evz N r a y ky -> evz N r a (Op Iadd [x; y]) (kx + ky)%Z) by (intros; apply evz_op2; auto).
   assert (Hsub : forall x y kx ky, evz N r a x kx -> evz N r a y ky -> evz N r a (Op Isub [x; y]) (kx - ky)%Z) by (intros; apply evz_op2; auto).
   assert (Hmul : forall x y kx ky, evz N r a x kx -> evz N r a y ky -> evz N r a (Op Imul [x; y]) (kx * ky)%Z) by (intros; apply evz_op2; auto).
-  assert (Hdiv : forall x y kx ky, evz N r a x kx -> evz N r a y ky -> evz N r a (Op Idiv [x; y]) (kx / ky)%Z) by (intros; apply evz_op2; auto).
-  assert (Hmod : forall x y kx ky, evz N r a x kx -> evz N r a y ky -> evz N r a (Op Imod [x; y]) (kx mod ky)%Z) by (intros; apply evz_op2; auto).
-  assert (Hmin : forall x y kx ky, evz N r a x kx -> evz N r a y ky -> evz N r a (Op Imin [x; y]) (Z.min kx ky)%Z) by (intros; apply evz_op2; auto).
-  assert (Hmax : forall x y kx ky, evz N r a x kx -> evz N r a y ky -> evz N r a (Op Imax [x; y]) (Z.max kx ky)%Z) by (intros; apply evz_op2; auto).
+  assert (Hi1 : evz N r a (Int 1) 1%Z) by apply evz_int.
+  assert (Hdiv : forall p q kp kq, evp p kp -> evp q kq -> evp (poly1 F Idiv p q) (kp / kq)%Z).
+  { intros p q kp kq A1 A2 r' a' E. rewrite poly1_ok by auto. change (zv r' a' (Op Idiv [of_poly p; of_poly q])) with ((zv r' a' (of_poly p) / zv r' a' (of_poly q))%Z). now rewrite !of_poly_ok, A1, A2. }
+  assert (Hmod : forall p q kp kq, evp p kp -> evp q kq -> evp (poly1 F Imod p q) (kp mod kq)%Z).
+  { intros p q kp kq A1 A2 r' a' E. rewrite poly1_ok by auto. change (zv r' a' (Op Imod [of_poly p; of_poly q])) with ((zv r' a' (of_poly p) mod zv r' a' (of_poly q))%Z). now rewrite !of_poly_ok, A1, A2. }
+  assert (Hmin : forall p q kp kq, evp p kp -> evp q kq -> evp (poly1 F Imin p q) (Z.min kp kq)).
+  { intros p q kp kq A1 A2 r' a' E. rewrite poly1_ok by auto. change (zv r' a' (Op Imin [of_poly p; of_poly q])) with (Z.min (zv r' a' (of_poly p)) (zv r' a' (of_poly q))). now rewrite !of_poly_ok, A1, A2. }
+  assert (Hmax : forall p q kp kq, evp p kp -> evp q kq -> evp (poly1 F Imax p q) (Z.max kp kq)).
+  { intros p q kp kq A1 A2 r' a' E. rewrite poly1_ok by auto. change (zv r' a' (Op Imax [of_poly p; of_poly q])) with (Z.max (zv r' a' (of_poly p)) (zv r' a' (of_poly q))). now rewrite !of_poly_ok, A1, A2. }
   assert (Hc : forall t, closed ns t = true -> evz N r a t (z t)) by (intros; apply closed_z; auto).
-  destruct v; cbn in H; (destruct is as [|i is]; [discriminate|]); apply evs_inv in Hs as (zi & v' & -> & Hi & Hs);
+  assert (J : forall A (u w : A), Some u = Some w -> w = u) by (intros; congruence).
+  destruct v; cbn [lookt] in H; (destruct is as [|i is]; [discriminate|]); apply evs_inv in Hs as (zi & v' & -> & Hi & Hs);
     try (destruct is as [|j is]; [discriminate|]; apply evs_inv in Hs as (zj & v'' & -> & Hj & Hs)); cbn [look].
-  - destruct (closed ns k) eqn:E; [|discriminate]. injection H as <-. auto 12.
-  - destruct (closed ns n) eqn:E; [|discriminate]. injection H as <-. auto 12.
-  - injection H as <-. auto 12.
-  - destruct (closed ns n) eqn:E; [|discriminate]. injection H as <-. auto 12.
-  - destruct (closed ns s) eqn:E; [|discriminate]. injection H as <-. auto 12.
-  - destruct (closed ns k) eqn:E; [|discriminate]. injection H as <-. auto 12.
-  - destruct (closed ns l && closed ns n) eqn:E; [|discriminate]. apply andb_prop in E as [E1 E2]. injection H as <-. auto 12.
-  - injection H as <-. auto 12.
+  - destruct (closed ns k) eqn:E; [|discriminate]. apply J in H; subst is'; auto 14.
+  - destruct (closed ns n) eqn:E; [|discriminate]. apply J in H; subst is'; auto 14.
+  - apply J in H; subst is'; auto 14.
+  - destruct (closed ns n) eqn:E; [|discriminate]. apply J in H; subst is'; auto 14.
+  - destruct (closed ns s) eqn:E; [|discriminate]. apply J in H; subst is'; auto 14.
+  - destruct (closed ns k) eqn:E; [|discriminate]. apply J in H; subst is'; auto 14.
+  - destruct (closed ns l && closed ns n) eqn:E; [|discriminate]. apply andb_prop in E as [E1 E2]. apply J in H; subst is'; auto 14.
+  - apply J in H; subst is'; auto 14.
 Qed.
 
 Lemma selem_ok N0 r0 a0 c d i zi : vval N0 r0 a0 c d -> evz N0 r0 a0 i zi -> vval N0 r0 a0 (selem c i) (element scalar d zi).
