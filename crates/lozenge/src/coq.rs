@@ -159,12 +159,10 @@ fn coqc(command: &Path, theory: &Path, file: &Path) -> Command {
     coqc
 }
 
-/// The error of `Qed` or `reflexivity` where the checker computes `false`.
+/// The error of `Qed` where the checker computes `false`.
 fn is_rejection(stderr: &str) -> bool {
     let words: Vec<&str> = stderr.split_whitespace().collect();
-    let text = words.join(" ");
-    text.contains("Unable to unify \"true\" with \"false\"")
-        || text.contains("Unable to unify \"false\" with \"true\"")
+    words.join(" ").contains("The term \"eq_refl\" has type \"true = true\" while it is expected to have type \"accept c = true\"")
 }
 
 /// The axioms that `Print Assumptions` lists.
