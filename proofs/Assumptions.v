@@ -4,6 +4,7 @@ Print Assumptions check_sound.
 Print Assumptions inbounds_sound.
 Print Assumptions apart_race_free.
 Print Assumptions apart_interleaves.
+Print Assumptions sums_up_sound.
 Print Assumptions accept_sound.
 Print Assumptions tr_correct.
 Print Assumptions tr_safe.

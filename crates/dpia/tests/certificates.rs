@@ -11,7 +11,7 @@ fn certificates_read_well() {
             let mut text = String::new();
             for d in support::definitions(&case.input) {
                 let t = translate(&d, mode).unwrap_or_else(|e| panic!("{e}"));
-                text.push_str(&match certify(&d, &t.function, &t.abi, mode) {
+                text.push_str(&match certify(&d, &t.function, &t.abi, mode, &[]) {
                     Ok(certificate) => certificate.to_coq(&d.name),
                     Err(refused) => format!("(* {}: {refused}; {:?} *)\n", d.name, refused.notes),
                 });

@@ -162,7 +162,9 @@ fn coqc(command: &Path, theory: &Path, file: &Path) -> Command {
 /// The error of `Qed` where the checker computes `false`.
 fn is_rejection(stderr: &str) -> bool {
     let words: Vec<&str> = stderr.split_whitespace().collect();
-    words.join(" ").contains("The term \"eq_refl\" has type \"true = true\" while it is expected to have type \"accept c = true\"")
+    words.join(" ").contains(
+        "The term \"eq_refl\" has type \"true = true\" while it is expected to have type \"accept c = true\"",
+    )
 }
 
 /// The axioms that `Print Assumptions` lists.

@@ -34,8 +34,14 @@ fn coq() -> Option<Coq> {
         eprintln!("skipped: {}", missing.summary());
         return None;
     }
-    let cache = Path::new(env!("CARGO_TARGET_TMPDIR")).join("theory");
+    let cache = cache().join("lozenge");
+    std::fs::create_dir_all(&cache).unwrap();
     Some(Coq::ready_in(&cache, |doing| eprintln!("{doing}")).unwrap_or_else(|f| panic!("{f:?}")))
+}
+
+/// What the command and these tests have for `$XDG_CACHE_HOME`.
+fn cache() -> PathBuf {
+    Path::new(env!("CARGO_TARGET_TMPDIR")).join("cache")
 }
 
 /// Runs the work on two threads with deep stacks, in order of the results.
@@ -118,6 +124,44 @@ fn library() {
         format!("{} {name}: {verdict}\n", path.file_name().unwrap().to_string_lossy())
     });
     golden::compare(&verdicts_file(), &lines.concat()).unwrap_or_else(|e| panic!("{e}"));
+}
+
+/// What the command says: `tests/prove/command.cmd` holds its lines.
+#[test]
+fn command() {
+    if coq().is_none() {
+        return;
+    }
+    let folder = golden::folder("prove");
+    let bin = Path::new(env!("CARGO_BIN_EXE_lozenge")).parent().unwrap();
+    let path = std::env::var("PATH").unwrap_or_default();
+    let lines = std::fs::read_to_string(folder.join("command.cmd")).unwrap();
+    let mut told = String::new();
+    for line in lines.lines() {
+        let _ = writeln!(told, "{}{line}", if line.is_empty() || line.starts_with('#') { "" } else { "$ " });
+        if line.is_empty() || line.starts_with('#') {
+            continue;
+        }
+        let output = std::process::Command::new("sh")
+            .args(["-c", &format!("{line} 2>&1")])
+            .current_dir(&folder)
+            .env("PATH", format!("{}:{path}", bin.display()))
+            .env("NO_COLOR", "1")
+            .env("XDG_CACHE_HOME", cache())
+            .env("LIBRARY", golden::root().join("library"))
+            .output()
+            .unwrap();
+        let root = format!("{}/", golden::root().display());
+        for line in String::from_utf8_lossy(&output.stdout).replace(&root, "").lines() {
+            let end = line.find("time: ").map_or(line.len(), |at| at + "time: ".len());
+            let _ = writeln!(told, "{}{}", &line[..end], if end < line.len() { "..." } else { "" });
+        }
+        let code = output.status.code().unwrap_or(-1);
+        if code != 0 {
+            let _ = writeln!(told, "(exit {code})");
+        }
+    }
+    golden::compare(&folder.join("command.out"), &told).unwrap_or_else(|e| panic!("{e}"));
 }
 
 fn verdicts_file() -> PathBuf {

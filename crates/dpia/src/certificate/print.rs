@@ -402,7 +402,8 @@ impl Certificate {
 
     /// A whole file: the certificate, and the theorem that the checker makes of it.
     pub fn to_coq(&self, name: &str) -> String {
-        let theorem = "Theorem ok : correct c.\nProof. apply accept_sound. vm_cast_no_check (eq_refl true). Qed.\n";
+        let theorem =
+            "Theorem ok : correct c.\nProof. apply accept_sound. vm_cast_no_check (eq_refl true). Qed.\n";
         format!("{HEAD}\n{}Print Assumptions {}.ok.\n", self.to_module(name, theorem), module_name(name))
     }
 }
