@@ -18,12 +18,13 @@ Definition c : certificate := {|
   dims := [(0, [Var 0]); (1, [Var 0]); (2, []); (3, [Var 0]); (4, [])];
   params := [0; 1];
   source :=
-    EReduce (Var 0) [([], [])] None 5 6
+    EReduce (Var 0) [([], [])] InOrder 5 6
       (EOp add_f32 [EVar 5; EVar 6]) (ELit "f32 00000000")
       (EMap 7 (EOp mul_f32 [EFst (EVar 7); ESnd (EVar 7)]) (EPair (EVar 0) (EVar 1)));
   out := 2;
   result := [([], [])];
-  commutative := [];
+  laws := [];
+  sums := [];
   target :=
     Local 3
       (For true 1 (Var 0)
@@ -34,7 +35,7 @@ Definition c : certificate := {|
             (Assign 4 [] [] (Op add_f32 [In 3 [] [Var 2]; In 4 [] []]));;
           Assign 2 [] [] (In 4 [] []))) |}.
 Theorem ok : correct c.
-Proof. apply accept_sound. vm_compute. reflexivity. Qed.
+Proof. apply accept_sound. vm_cast_no_check (eq_refl true). Qed.
 End dot.
 Print Assumptions dot.ok.
 
