@@ -1,5 +1,5 @@
 (* What the main theorems rest on: continuous integration reads the answer, which is nothing. *)
-From Lozenge Require Import Check Inside Interleaved Certify TranslationCorrect TranslationBounds TranslationRaces ThreadsEnd InPlace TranslationFacts Rewrites Places.
+From Lozenge Require Import Check Inside Interleaved Certify TranslationCorrect TranslationBounds TranslationRaces ThreadsEnd InPlace TranslationFacts Rewrites Places Fusion.
 Print Assumptions check_sound.
 Print Assumptions inbounds_sound.
 Print Assumptions apart_race_free.
@@ -22,3 +22,4 @@ Print Assumptions reduceLanes.
 Print Assumptions useReducePar.
 Print Assumptions into_sound.
 Print Assumptions strategy_correct.
+Print Assumptions fused_correct.
