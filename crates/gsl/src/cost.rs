@@ -1,7 +1,8 @@
 //! What a node costs, in nanoseconds of a core: enough to refuse rewrites that lose, not a promise.
 //!
 //! Work is bounded by arithmetic or by memory, whichever is slower, and every call costs something besides. What depends on parameters only
-//! costs nothing: it is computed before the model runs. Extents that are not known count as [`NOMINAL`].
+//! costs nothing: it is computed before the model runs. Extents that are not known count as [`NOMINAL`]. The constants are those of generated C on one
+//! core of a server of 2024, rounded: `lozenge bench --costs` measures them anew and prints how far the model is off.
 
 use graph::{Dim, Graph, Model, Node, NodeId, ValueId};
 use loops::Size;
@@ -12,13 +13,25 @@ use crate::eval::Facts;
 const NOMINAL: f64 = 16.0;
 /// Elements of a tensor of which nothing is known.
 const NOMINAL_ELEMENTS: f64 = 4096.0;
-/// A call that does nothing.
+/// A call, for a runtime that schedules calls one by one; in generated C it is next to nothing.
 const CALL: f64 = 500.0;
-/// Operations in a nanosecond in products and convolutions, and element by element.
-const DENSE: f64 = 32.0;
-const SPARSE: f64 = 4.0;
-/// Bytes in a nanosecond.
-const BANDWIDTH: f64 = 8.0;
+/// Floating-point operations in a nanosecond: products of matrices, convolutions, and convolutions whose outputs have few terms.
+const PRODUCT: f64 = 80.0;
+const CONVOLUTION: f64 = 48.0;
+const NARROW: f64 = 5.0;
+/// Outputs of convolutions with fewer terms are narrow.
+const FEW_TERMS: f64 = 32.0;
+/// Elements in a nanosecond: arithmetic, sums and averages, the places of a window, elements that change their order, functions.
+const PLAIN: f64 = 12.0;
+const SUMMED: f64 = 1.25;
+const WINDOW: f64 = 0.5;
+const MOVED: f64 = 0.4;
+const FUNCTION: f64 = 0.15;
+/// Bytes in a nanosecond, where they fit in a cache and where they do not.
+const CACHED: f64 = 64.0;
+const MEMORY: f64 = 16.0;
+/// What fits in a cache.
+const CACHE: f64 = (1 << 20) as f64;
 
 /// What one run of a model costs, in nanoseconds of a core. Types must have been inferred.
 pub fn estimate(model: &Model) -> f64 {
@@ -33,59 +46,59 @@ pub(crate) fn node_cost(graph: &Graph, facts: &Facts, id: NodeId) -> f64 {
         return 0.0;
     }
     let op = node.op();
-    if !op.is_standard() {
-        return CALL + bytes(graph, node) / BANDWIDTH;
-    }
     let out = node.output(0).map_or(0.0, |v| elements(graph, v));
-    match &*op.name {
+    let input = node.input(0).map_or(out, |v| elements(graph, v));
+    let work = match &*op.name {
+        _ if !op.is_standard() => 0.0,
         // Only the description of the tensor changes.
         "Identity" | "Reshape" | "Flatten" | "Squeeze" | "Unsqueeze" | "Shape" | "Constant" | "Dropout" => {
-            CALL
+            return CALL;
         }
         "Conv" | "ConvTranspose" => {
-            let per_output =
-                node.input(1).map_or(NOMINAL, |w| elements(graph, w) / extent(graph, w, 0).max(1.0));
-            dense(graph, node, 2.0 * out * per_output)
+            let terms = node.input(1).map_or(NOMINAL, |w| elements(graph, w) / extent(graph, w, 0).max(1.0));
+            2.0 * out * terms / if terms < FEW_TERMS { NARROW } else { CONVOLUTION }
         }
         "MatMul" | "Gemm" => {
             let inner = node.input(0).map_or(NOMINAL, |a| {
                 let transposed = node.int("transA", 0) != 0;
                 extent(graph, a, if transposed { -2 } else { -1 })
             });
-            dense(graph, node, 2.0 * out * inner)
+            2.0 * out * inner / PRODUCT
         }
-        "Einsum" => dense(graph, node, 2.0 * out * NOMINAL),
+        "Einsum" => 2.0 * out * NOMINAL / PRODUCT,
+        // Two products and a softmax between them.
+        "Attention" => {
+            let keys = node.input(1).map_or(NOMINAL, |k| extent(graph, k, -2));
+            4.0 * out * keys / PRODUCT + out * keys / FUNCTION / NOMINAL
+        }
         "MaxPool" | "AveragePool" | "LpPool" => {
             let window: f64 =
                 node.ints("kernel_shape").map_or(9.0, |k| k.iter().map(|n| *n as f64).product());
-            elementwise(graph, node, out * window)
+            out * window / WINDOW
         }
+        "Transpose" => out / MOVED,
         "Exp" | "Log" | "Erf" | "Tanh" | "Sigmoid" | "Softmax" | "LogSoftmax" | "Pow" | "Sin" | "Cos"
-        | "Gelu" | "Softplus" | "HardSwish" | "Mish" | "Elu" | "Selu" => elementwise(graph, node, 8.0 * out),
-        "Sqrt" | "Div" | "Reciprocal" => elementwise(graph, node, 3.0 * out),
-        "BatchNormalization" | "LayerNormalization" | "InstanceNormalization" | "GroupNormalization" => {
-            elementwise(graph, node, 4.0 * out)
-        }
+        | "Gelu" | "Softplus" | "HardSwish" | "Mish" | "Elu" | "Selu" | "Sqrt" => out / FUNCTION,
+        "BatchNormalization" => 2.0 * out / PLAIN,
+        "LayerNormalization" | "InstanceNormalization" | "GroupNormalization" => 3.0 * out / SUMMED,
         name if name.starts_with("Reduce")
             || name.starts_with("GlobalAverage")
             || name.starts_with("GlobalMax") =>
         {
-            elementwise(graph, node, node.input(0).map_or(out, |v| elements(graph, v)))
+            input / SUMMED
         }
-        _ => elementwise(graph, node, out),
-    }
+        _ => out / PLAIN,
+    };
+    let bytes = bytes(graph, node);
+    CALL + work.max(bytes / if bytes < CACHE { CACHED } else { MEMORY })
 }
 
-fn dense(graph: &Graph, node: &Node, operations: f64) -> f64 {
-    CALL + (operations / DENSE).max(bytes(graph, node) / BANDWIDTH)
-}
-
-fn elementwise(graph: &Graph, node: &Node, operations: f64) -> f64 {
-    CALL + (operations / SPARSE).max(bytes(graph, node) / BANDWIDTH)
-}
-
+/// What is read and written; a value that is read twice comes once.
 fn bytes(graph: &Graph, node: &Node) -> f64 {
-    let values = node.inputs().iter().chain(node.outputs()).flatten();
+    let inputs = node.inputs();
+    let first = |k: usize, v: &ValueId| !inputs[..k.min(64)].contains(&Some(*v));
+    let read = inputs.iter().enumerate().filter_map(|(k, v)| v.as_ref().filter(|v| first(k, v)));
+    let values = read.chain(node.outputs().iter().flatten());
     values.map(|v| elements(graph, *v) * width(graph, *v)).sum()
 }
 

@@ -31,6 +31,7 @@ pub const MODELS: &[(&str, &str)] = &[
     ("mlp", "perceptron of 784, 512, 256, 10"),
     ("chain", "a chain of element-wise operators (nodes given by --nodes)"),
     ("parallel", "branches on one input, each three nodes"),
+    ("threes", "the same branches, three on each of many inputs"),
     ("conv_bn", "convolutions, batch normalisations, activations in a row"),
 ];
 
@@ -47,6 +48,7 @@ pub fn generate(name: &str, scale: Scale, nodes: usize, seed: u64) -> Option<Mod
         "mlp" => vision::mlp(small, seed),
         "chain" => synthetic::chain(nodes, seed),
         "parallel" => synthetic::parallel(nodes, seed),
+        "threes" => synthetic::threes(nodes, seed),
         "conv_bn" => synthetic::conv_bn(nodes, seed),
         _ => return None,
     })

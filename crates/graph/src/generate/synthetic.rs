@@ -34,11 +34,24 @@ pub(super) fn chain(nodes: usize, seed: u64) -> Model {
 
 /// Branches on one input: a product with weights, a bias, an activation; joined by sums.
 pub(super) fn parallel(nodes: usize, seed: u64) -> Model {
-    let mut net = Net::new("parallel", seed);
+    branches("parallel", nodes, usize::MAX, seed)
+}
+
+/// The same with an input for every three branches.
+pub(super) fn threes(nodes: usize, seed: u64) -> Model {
+    branches("threes", nodes, 3, seed)
+}
+
+/// Branches, so many on each input.
+fn branches(name: &str, nodes: usize, each: usize, seed: u64) -> Model {
+    let mut net = Net::new(name, seed);
     let dims = [2.into(), 8.into()];
-    let x = net.input("input", ElementType::F32, &dims);
+    let mut x = net.input("input", ElementType::F32, &dims);
     let mut branches = Vec::new();
     for k in 0..(nodes / 3).max(1) {
+        if k > 0 && k % each == 0 {
+            x = net.input(&format!("input_{}", k / each), ElementType::F32, &dims);
+        }
         let w = net.layer(&format!("branch_{k}.weight"), &[8, 8], 8);
         let b = net.weights(&format!("branch_{k}.bias"), &[8], 0.1, 0.0);
         let y = net.op("MatMul", &[x, w], &[]);
