@@ -15,7 +15,7 @@ import sys
 import tempfile
 import time
 
-REPETITIONS = 3
+REPETITIONS = 5
 LIMIT = 300
 
 
