@@ -217,7 +217,7 @@ fn renamed(from: &[u8], to: &[u8], last: bool) -> Model {
     );
     let mut bytes = onnx::write(&model.unwrap());
     let mut found = bytes.windows(4).enumerate().filter(|(_, w)| *w == from).map(|(k, _)| k);
-    let at = if last { found.last() } else { found.next() }.unwrap();
+    let at = if last { found.next_back() } else { found.next() }.unwrap();
     bytes[at..at + 4].copy_from_slice(to);
     onnx::read(&bytes.into()).unwrap()
 }
