@@ -26,12 +26,12 @@ pub const CALL: Code = Code("C0304");
 pub const NAME: Code = Code("C0305");
 /// A declaration in a region that is not understood.
 pub const DECLARATION: Code = Code("C0306");
+/// A reduction that is declared and is none.
+pub const REDUCTION: Code = Code("C0307");
 /// A subscript that is not affine.
 pub const SUBSCRIPT: Code = Code("C0401");
 /// A loop bound that is not affine.
 pub const BOUND: Code = Code("C0402");
-/// A condition that is not affine.
-pub const CONDITION: Code = Code("C0403");
 /// A loop whose header is not of a known form.
 pub const LOOP: Code = Code("C0404");
 /// A loop variable that is changed in its loop or read outside.

@@ -147,9 +147,11 @@ impl Program {
         let output = self.scratch.path().join("output");
         let mut command = Command::new(&self.program);
         command.arg(&output).envs(variables.iter().cloned());
-        for name in ["OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "BLIS_NUM_THREADS"] {
+        for name in ["OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "BLIS_NUM_THREADS", "MKL_NUM_THREADS"] {
             command.env(name, threads.to_string());
         }
+        // MKL's own threads need another compiler's run-time library.
+        command.env("MKL_THREADING_LAYER", if threads == 1 { "SEQUENTIAL" } else { "GNU" });
         let finished = process::run(&mut command, limit)?;
         if !finished.status.success() {
             let failure =

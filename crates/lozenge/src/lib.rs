@@ -16,6 +16,7 @@ pub mod failure;
 pub mod files;
 pub mod fuzz;
 pub mod kernel;
+pub mod machine;
 pub mod measure;
 pub mod npy;
 pub mod pages;

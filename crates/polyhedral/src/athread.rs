@@ -167,7 +167,18 @@ fn map_as_it_is(function: &Function, options: &Options) -> Result<Mapped> {
     let ctx = isl::Ctx::new();
     let bound = options.operations;
     let model = stage(&ctx, bound, "the model", || Model::extract_in(&ctx, function))?;
-    let dependences = stage(&ctx, bound, "dependences", || dependence::memory(&model))?;
+    if let Some((guard, statement)) =
+        model.statements.iter().find_map(|s| Some((s.guards.first()?, &s.label)))
+    {
+        return Err(fault::outside(
+            &format!("the condition `{guard}` of `{statement}`"),
+            "on cores with local memory the data that is moved must not depend on data",
+        )
+        .help("write it as a choice between values, `y = condition ? a : y;`, or use `--target openmp`"));
+    }
+    let mut dependences = stage(&ctx, bound, "dependences", || dependence::memory(&model))?;
+    // Local memory is given out by the mapping, not by where something is declared.
+    dependences.iter_mut().for_each(|dependence| dependence.private = false);
     let scheduling = scheduling::Options {
         fusion: Fusion::None,
         limits: options.operations.into(),

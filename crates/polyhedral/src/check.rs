@@ -109,7 +109,7 @@ fn check(ctx: &Ctx, original: &Function, generated: &Generated) -> Result<Checke
     }
     let dependences = dependence::memory(&before_change)?;
     for dependence in &dependences {
-        respected(&before_change, dependence, &copies)?;
+        respected(&before_change, dependence, &copies, &after_change.scopes)?;
     }
     let mut parallel = BTreeSet::new();
     for statement in &after_change.statements {

@@ -8,6 +8,8 @@
 
 mod expr;
 mod naming;
+pub(crate) mod sink;
+pub(crate) mod written;
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -337,8 +339,12 @@ impl Reader<'_> {
         };
         let at = |depth: usize| self.dimension(depth);
         let assign = self.mapping.statement(statement, &iterators, label.clone(), &at)?;
+        let mut stmt = Stmt::Assign(assign);
+        for guard in guards(statement, &iterators).into_iter().rev() {
+            stmt = Stmt::If { cond: guard, then: vec![stmt], otherwise: Vec::new() };
+        }
         self.body.insert(label, Instance { original: statement.label.clone(), iterators });
-        Ok(vec![Stmt::Assign(assign)])
+        Ok(vec![stmt])
     }
 
     /// The value of the schedule's dimension of this depth.
@@ -362,11 +368,21 @@ impl Reader<'_> {
     }
 }
 
-/// The statement with its iterators replaced.
-pub(crate) fn instance(statement: &Statement, iterators: &[Expr], label: Name) -> Assign {
+/// An expression of a statement with its iterators replaced.
+fn put(statement: &Statement, iterators: &[Expr], e: &Expr) -> Expr {
     // Inner loops hide outer ones of the same name, so later entries win.
     let values: BTreeMap<Name, &Expr> = statement.iterators().into_iter().zip(iterators).collect();
-    let put = |e: &Expr| expr::tidy(&e.substitute(&|name| values.get(name).map(|e| (*e).clone())));
+    expr::tidy(&e.substitute(&|name| values.get(name).map(|e| (*e).clone())))
+}
+
+/// The guards of a statement with its iterators replaced.
+pub(crate) fn guards(statement: &Statement, iterators: &[Expr]) -> Vec<Expr> {
+    statement.guards.iter().map(|guard| put(statement, iterators, guard)).collect()
+}
+
+/// The statement with its iterators replaced.
+pub(crate) fn instance(statement: &Statement, iterators: &[Expr], label: Name) -> Assign {
+    let put = |e: &Expr| put(statement, iterators, e);
     Assign {
         label: Some(label),
         target: statement.assign.target.map_indices(&mut |e| put(e)),

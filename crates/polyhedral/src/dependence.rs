@@ -46,6 +46,9 @@ pub struct Dependence {
     pub target: Name,
     /// If both ends are updates by this operation that may be reordered: the pairs need not stay in order.
     pub reduction: Option<ReduceOp>,
+    /// Whether the array is local and the two instances are in different iterations around its declaration: they share its storage and never its
+    /// contents. A loop with the declaration inside is free of such pairs.
+    pub private: bool,
     /// From instances of the source to instances of the target.
     pub relation: Map,
 }
@@ -55,6 +58,9 @@ impl fmt::Display for Dependence {
         write!(f, "{} {} -> {} on {}", self.kind, self.source, self.target, self.array)?;
         if let Some(op) = self.reduction {
             write!(f, " (reduction {})", op.symbol())?;
+        }
+        if self.private {
+            write!(f, " (storage only)")?;
         }
         write!(f, ": {}", self.relation)
     }
@@ -121,7 +127,7 @@ fn by_element(model: &Model) -> BTreeMap<String, Vec<Site<'_>>> {
 /// # Errors
 /// Those of the set library; `P0002` if there are too many pairs of accesses.
 pub fn memory(model: &Model) -> Result<Vec<Dependence>> {
-    type Key = (Name, Kind, usize, usize, Option<ReduceOp>);
+    type Key = (Name, Kind, usize, usize, Option<ReduceOp>, bool);
     let index: BTreeMap<&Name, usize> =
         model.statements.iter().enumerate().map(|(k, s)| (&s.label, k)).collect();
     let mut found: BTreeMap<Key, Map> = BTreeMap::new();
@@ -157,28 +163,53 @@ pub fn memory(model: &Model) -> Result<Vec<Dependence>> {
                     Ok(if relation.is_empty()? { None } else { Some(relation) })
                 };
                 let Some(relation) = relate().map_err(fault::library)? else { continue };
-                let key = (a.array.clone(), kind, i, j, reduction);
-                let merged = match found.remove(&key) {
-                    Some(old) => old.union(&relation).map_err(fault::library)?,
-                    None => relation,
-                };
-                found.insert(key, merged);
+                let depth = model.scopes.get(&a.array).map_or(0, Vec::len);
+                for (private, relation) in by_scope(relation, depth).map_err(fault::library)? {
+                    let key = (a.array.clone(), kind, i, j, reduction, private);
+                    let merged = match found.remove(&key) {
+                        Some(old) => old.union(&relation).map_err(fault::library)?,
+                        None => relation,
+                    };
+                    found.insert(key, merged);
+                }
             }
         }
     }
     found
         .into_iter()
-        .map(|((array, kind, i, j, reduction), relation)| {
+        .map(|((array, kind, i, j, reduction, private), relation)| {
             Ok(Dependence {
                 kind,
                 array,
                 source: model.statements[i].label.clone(),
                 target: model.statements[j].label.clone(),
                 reduction,
+                private,
                 relation: relation.coalesce().map_err(fault::library)?,
             })
         })
         .collect()
+}
+
+/// Pairs in the same iteration of the outermost `depth` loops, and the others, which are private.
+fn by_scope(relation: Map, depth: usize) -> isl::Result<Vec<(bool, Map)>> {
+    if depth == 0 {
+        return Ok(vec![(false, relation)]);
+    }
+    let mut parts = Vec::new();
+    let mut same = relation;
+    for level in 0..depth {
+        parts.push((true, same.order_lt((Dim::In, level), (Dim::Out, level))?));
+        same = same.equate((Dim::In, level), (Dim::Out, level))?;
+    }
+    parts.push((false, same));
+    let mut found = Vec::new();
+    for (private, part) in parts {
+        if !part.is_empty()? {
+            found.push((private, part));
+        }
+    }
+    Ok(found)
 }
 
 /// For each read the write whose value it sees: exact dataflow.
@@ -186,10 +217,17 @@ pub fn memory(model: &Model) -> Result<Vec<Dependence>> {
 /// # Errors
 /// Those of the set library.
 pub fn dataflow(model: &Model) -> Result<Vec<Dependence>> {
-    let (reads, writes, order) = (model.touches(false)?, model.touches(true)?, model.order()?);
+    let (reads, order) = (model.touches(false)?, model.order()?);
+    let writes = |guarded: bool| -> Result<UnionMap> {
+        let statements = model.statements.iter().filter(|s| s.guards.is_empty() != guarded);
+        let touches = statements.flat_map(|s| &s.accesses).filter(|touch| touch.write);
+        UnionMap::of(&model.ctx, touches.map(|touch| &touch.relation)).map_err(fault::library)
+    };
+    // A write under a guard may happen: it does not hide those before it.
+    let (must, may) = (writes(false)?, writes(true)?);
     let flow = || -> isl::Result<UnionMap> {
-        let info = UnionAccessInfo::from_sink(&reads)?.must_source(&writes)?.schedule_map(&order)?;
-        info.compute()?.full_must()
+        let info = UnionAccessInfo::from_sink(&reads)?.must_source(&must)?.may_source(&may)?;
+        info.schedule_map(&order)?.compute()?.full_may()
     };
     from_full(model, Kind::Flow, &flow().map_err(fault::library)?)
 }
@@ -231,6 +269,7 @@ fn from_full(model: &Model, kind: Kind, full: &UnionMap) -> Result<Vec<Dependenc
             source: model.statements[i].label.clone(),
             target: model.statements[j].label.clone(),
             reduction: None,
+            private: false,
             relation,
         })
         .collect())

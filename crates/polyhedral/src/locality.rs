@@ -102,7 +102,7 @@ pub(crate) fn stride(indices: &[Expr], iterator: &Name) -> Stride {
 }
 
 /// Whether an index expression is the iterator plus something without it.
-fn unit(expr: &Expr, iterator: &Name) -> bool {
+pub(crate) fn unit(expr: &Expr, iterator: &Name) -> bool {
     match expr {
         Expr::Var(name) => name == iterator,
         Expr::Binary(loops::BinaryOp::Add, a, b) => {
@@ -191,8 +191,25 @@ pub(crate) fn bytes(elem: &Elem) -> i64 {
     }
 }
 
-/// Tile sizes for the members of a band such that what a tile touches fits in half of `capacity`.
-pub(crate) fn tile_sizes(model: &Model, band: &Band, capacity: i64) -> Result<Vec<i64>> {
+/// Whether some statements of a loop begin at other values of it than others: its function is an iterator of each, with different constants.
+pub(crate) fn shifted(model: &Model, member: &Member) -> Result<bool> {
+    let read = || -> isl::Result<bool> {
+        let mut constants = Vec::new();
+        for function in UnionPwAff::read(&model.ctx, member.function.as_str())?.pw_affs()? {
+            for (_, aff) in function.pieces()? {
+                constants.push(aff.constant()?.to_i64().unwrap_or(0));
+            }
+        }
+        Ok(constants.windows(2).any(|pair| pair[0] != pair[1]))
+    };
+    read().map_err(fault::library)
+}
+
+/// How much longer tiles are along memory than in other directions: memory is fetched in runs.
+const ALONG: i64 = 4;
+
+/// Tile sizes for the members of a band such that what a tile touches fits in half of `capacity`; longer along memory where the band is innermost.
+pub(crate) fn tile_sizes(model: &Model, band: &Band, capacity: i64, innermost: bool) -> Result<Vec<i64>> {
     let n = band.members.len();
     let drives = band.members.iter().map(|m| driven(model, m)).collect::<Result<Vec<_>>>()?;
     // Which members move each access.
@@ -233,9 +250,19 @@ pub(crate) fn tile_sizes(model: &Model, band: &Band, capacity: i64) -> Result<Ve
             })
             .fold(0, i64::saturating_add)
     };
+    let mut along = None;
+    for (k, member) in band.members.iter().enumerate() {
+        let score = vector_score(model, member)?;
+        if innermost && score > 0 && member.coincident && along.is_none_or(|(best, _)| score >= best) {
+            along = Some((score, k));
+        }
+    }
+    let sizes = |size: i64| -> Vec<i64> {
+        (0..n).map(|k| if along.is_some_and(|(_, a)| a == k) { ALONG * size } else { size }).collect()
+    };
     let mut size = 256;
-    while size > 8 && touched(&vec![size; n]) > capacity / 2 {
+    while size > 8 && touched(&sizes(size)) > capacity / 2 {
         size -= if size > 64 { 32 } else { 8 };
     }
-    Ok(vec![size; n])
+    Ok(sizes(size))
 }

@@ -1,9 +1,10 @@
 //! The statement model of a function: which instances each statement has, what they read and write, and in which order they run.
 //!
-//! Extraction is exact or refuses: a bound, condition or subscript that is not affine gets a diagnostic with the construct and the reason.
+//! Extraction is exact or refuses: a bound or subscript that is not affine gets a diagnostic with the construct and the reason. A condition that is not affine
+//! stays with the statements inside as a guard: their instances are those that may run, and what they touch is what they may touch.
 //! Left out: copies and waits (they belong to a mapped program, not to one that is to be scheduled).
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use isl::{Ctx, Dim, Map, MultiPwAff, Set, Space, UnionMap, UnionSet};
 use loops::{Access, ArrayDecl, Assign, Component, Expr, Function, LoopKind, Name, ReduceOp, Stmt};
@@ -22,6 +23,8 @@ pub struct Model {
     pub statements: Vec<Statement>,
     /// Local arrays, in the order of the text; their scopes are widened to the function.
     pub locals: Vec<ArrayDecl>,
+    /// For each local array the loops around its declaration, outermost first: it has new contents in each of their iterations.
+    pub scopes: BTreeMap<Name, Vec<usize>>,
     pub(crate) ctx: Ctx,
 }
 
@@ -35,6 +38,8 @@ pub struct Statement {
     pub loops: Vec<Around>,
     /// Its place in the text, between the loops: as many numbers as loops, and one.
     pub position: Vec<usize>,
+    /// Conditions on data under which it runs, outermost first: it may run, and reads what they read.
+    pub guards: Vec<Expr>,
     /// The assignment itself.
     pub assign: Assign,
     /// Its instances.
@@ -114,15 +119,15 @@ impl Model {
         let domain = context.clone();
         context = context.params().map_err(fault::library)?;
         let mut extraction =
-            Extraction { statements: Vec::new(), locals: Vec::new(), loops: 0, scope: BTreeSet::new() };
+            Extraction { statements: Vec::new(), locals: Vec::new(), scopes: BTreeMap::new(), loops: 0, scope: BTreeSet::new() };
         extraction.scope.extend(function.params.iter().map(|p| p.name.clone()));
         extraction.block(
             &function.body,
-            &Place { frame, domain, loops: vec![], position: vec![] },
+            &Place { frame, domain, loops: vec![], position: vec![], guards: vec![] },
             &mut 0,
         )?;
-        let Extraction { statements, locals, .. } = extraction;
-        Ok(Model { function, context, statements, locals, ctx: ctx.clone() })
+        let Extraction { statements, locals, scopes, .. } = extraction;
+        Ok(Model { function, context, statements, locals, scopes, ctx: ctx.clone() })
     }
 
     /// The context in which the model's sets live.
@@ -228,6 +233,7 @@ fn label_all(function: &Function) -> Result<Function> {
 struct Extraction {
     statements: Vec<Statement>,
     locals: Vec<ArrayDecl>,
+    scopes: BTreeMap<Name, Vec<usize>>,
     loops: usize,
     scope: BTreeSet<Name>,
 }
@@ -238,6 +244,7 @@ struct Place {
     domain: Set,
     loops: Vec<Around>,
     position: Vec<usize>,
+    guards: Vec<Expr>,
 }
 
 impl Extraction {
@@ -268,22 +275,11 @@ impl Extraction {
                     self.loops += 1;
                     let mut position = place.position.clone();
                     position.push(*counter);
-                    self.block(&l.body, &Place { frame, domain, loops, position }, &mut 0)?;
+                    let guards = place.guards.clone();
+                    self.block(&l.body, &Place { frame, domain, loops, position, guards }, &mut 0)?;
                     *counter += 1;
                 }
-                Stmt::If { cond, then, otherwise } => {
-                    let holds = place.frame.condition("the condition", cond)?;
-                    let branch = |set: isl::Result<Set>| -> Result<Place> {
-                        Ok(Place {
-                            frame: place.frame.clone(),
-                            domain: set.map_err(fault::library)?,
-                            loops: place.loops.clone(),
-                            position: place.position.clone(),
-                        })
-                    };
-                    self.block(then, &branch(place.domain.intersect(&holds))?, counter)?;
-                    self.block(otherwise, &branch(place.domain.subtract(&holds))?, counter)?;
-                }
+                Stmt::If { cond, then, otherwise } => self.conditional(cond, (then, otherwise), place, counter)?,
                 Stmt::Block { body, .. } => self.block(body, place, counter)?,
                 Stmt::Local(local) => {
                     if !self.scope.insert(local.name.clone()) {
@@ -291,6 +287,8 @@ impl Extraction {
                         return Err(fault::outside(&what, "its name hides another array's"));
                     }
                     self.locals.push(local.clone());
+                    let around = place.loops.iter().map(|around| around.number).collect();
+                    self.scopes.insert(local.name.clone(), around);
                 }
                 Stmt::Copy(_) | Stmt::Wait(_) => {
                     let reason = "it moves data of a program that is already mapped to local memory";
@@ -299,6 +297,53 @@ impl Extraction {
             }
         }
         Ok(())
+    }
+
+    /// A conditional: an affine condition cuts the domain, any other one guards the statements inside.
+    fn conditional(
+        &mut self,
+        cond: &Expr,
+        (then, otherwise): (&[Stmt], &[Stmt]),
+        place: &Place,
+        counter: &mut usize,
+    ) -> Result<()> {
+        let inside = |domain: Set, guard: Option<Expr>| Place {
+            frame: place.frame.clone(),
+            domain,
+            loops: place.loops.clone(),
+            position: place.position.clone(),
+            guards: place.guards.iter().cloned().chain(guard).collect(),
+        };
+        let refused = match place.frame.condition("the condition", cond) {
+            Ok(holds) => {
+                let (yes, no) = (place.domain.intersect(&holds), place.domain.subtract(&holds));
+                self.block(then, &inside(yes.map_err(fault::library)?, None), counter)?;
+                return self.block(otherwise, &inside(no.map_err(fault::library)?, None), counter);
+            }
+            Err(refused) => refused,
+        };
+        // What holds anyway says when the rest is asked.
+        if otherwise.is_empty()
+            && let Some((first, second)) = conjunction(cond)
+        {
+            let rest = [Stmt::If { cond: second.clone(), then: then.to_vec(), otherwise: Vec::new() }];
+            return self.conditional(first, (&rest, &[]), place, counter);
+        }
+        // A guard is asked at each statement, so nothing before may change what it is asked of.
+        let read = cond.arrays();
+        let alone = otherwise.is_empty() && matches!(then, [Stmt::Assign(_)]);
+        let mut written = false;
+        for stmt in then.iter().chain(otherwise) {
+            stmt.walk(&mut |stmt| {
+                written |= matches!(stmt, Stmt::Assign(assign) if read.contains(&assign.target.array));
+            });
+        }
+        if written && !alone {
+            return Err(refused.note("the statements under it write what it reads"));
+        }
+        self.block(then, &inside(place.domain.clone(), Some(cond.clone())), counter)?;
+        let not = Expr::unary(loops::UnaryOp::Not, cond.clone());
+        self.block(otherwise, &inside(place.domain.clone(), Some(not)), counter)
     }
 
     fn assign(&self, assign: &Assign, place: &Place, position: usize) -> Result<Statement> {
@@ -325,7 +370,7 @@ impl Extraction {
             Ok(())
         };
         let mut loads = Vec::new();
-        for expr in assign.target.indices.iter().chain([&assign.value]) {
+        for expr in place.guards.iter().chain(&assign.target.indices).chain([&assign.value]) {
             expr.walk(&mut |e| {
                 if let Expr::Load(access) = e {
                     loads.push(access);
@@ -347,10 +392,20 @@ impl Extraction {
             tuple,
             loops: place.loops.clone(),
             position: positions,
+            guards: place.guards.clone(),
             assign: assign.clone(),
             domain,
             accesses,
         })
+    }
+}
+
+/// The two sides of a conjunction of which the second is asked only where the first holds, or may be.
+fn conjunction(cond: &Expr) -> Option<(&Expr, &Expr)> {
+    match cond {
+        Expr::Binary(loops::BinaryOp::And, a, b) => Some((a, b)),
+        Expr::Select(a, b, no) if **no == Expr::Bool(false) => Some((a, b)),
+        _ => None,
     }
 }
 

@@ -4,10 +4,10 @@ mod map;
 
 use std::collections::BTreeMap;
 
-use loops::{Assign, Expr, Function, Name, Stmt, Update};
+use loops::{Assign, Expr, Function, LoopKind, Name, Stmt, Update};
 
 use crate::check::{self, Checked};
-use crate::codegen::{self, Generated, Instance};
+use crate::codegen::{self, Generated, Instance, sink, written};
 use crate::dependence::{self, Dependence};
 use crate::fault::{self, Result};
 use crate::limits::Limits;
@@ -15,7 +15,7 @@ use crate::locality::{self, Caches};
 use crate::model::Model;
 use crate::scheduling::{self, Fusion};
 use crate::transform::contraction::{self, Shape, Split};
-use crate::transform::{Request, Shaped, diamond, keep, rows};
+use crate::transform::{Request, Shaped, diamond, jam, keep, rows};
 use crate::tree::Tree;
 use crate::{transform, unstage};
 use map::Mapper;
@@ -56,6 +56,12 @@ pub struct Options {
     pub reassociate: bool,
     /// Register tiles and packed operands for contractions; `None` tiles them as other nests.
     pub contraction: Option<Shape>,
+    /// Whether what is declared inside a loop is declared there again, so that its iterations do not share it.
+    pub private: bool,
+    /// Rows that are run at once where that saves loads and stores, or lets sums that wait for themselves overlap; 1 for none.
+    pub jam: i64,
+    /// Whether full tiles get code of their own, apart from partial ones.
+    pub isolate: bool,
 }
 
 impl Default for Options {
@@ -72,6 +78,9 @@ impl Default for Options {
             check: true,
             reassociate: false,
             contraction: Some(Shape::default()),
+            private: true,
+            jam: 4,
+            isolate: true,
         }
     }
 }
@@ -112,18 +121,43 @@ pub fn optimize(function: &Function, options: &Options) -> Result<Optimized> {
     let bounds = Bounds::from_now(options);
     let relaxed = options.reassociate.then(|| reorderable(function));
     let function = relaxed.as_ref().unwrap_or(function);
-    // A scalar of each iteration keeps nests together that contract: with elements of its own they come apart, if that pays.
-    if options.schedule.is_none()
-        && options.contraction.is_some()
-        && let Some(expanded) = transform::expand::expand(function)
-        && contraction::may_contract(&expanded)
-        && let Ok(mut result) = optimize_as_it_is(&expanded, options, bounds)
-        && result.report.bands.iter().any(|line| line.ends_with("contraction"))
-    {
-        result.report.notes.push("local scalars have an element for each iteration".to_owned());
-        return Ok(result);
+    // A scalar of each iteration, or an array that it fills anew, keeps nests together that contract: with elements of its own they come apart,
+    // if that pays.
+    let ways: [(&str, fn(&Function) -> Option<Function>); 2] = [
+        ("local scalars have an element for each iteration", transform::expand::expand),
+        ("an array that is filled anew has a part for each iteration", transform::renew::renew),
+    ];
+    for (what, way) in ways {
+        if options.schedule.is_none()
+            && options.contraction.is_some()
+            && let Some(expanded) = way(function)
+            && contraction::may_contract(&expanded)
+            && let Ok(mut result) = optimize_as_it_is(&expanded, options, bounds)
+            && result.report.bands.iter().any(|line| line.ends_with("contraction"))
+        {
+            result.report.notes.push(what.to_owned());
+            return Ok(result);
+        }
     }
-    optimize_as_it_is(function, options, bounds)
+    match optimize_as_it_is(function, options, bounds) {
+        // What is declared inside a loop could not be declared there again: its storage is shared, as the order of the text allows.
+        Err(refused) if options.private && declares_inside(&function.body, false) => {
+            let shared = Options { private: false, ..options.clone() };
+            let mut result = optimize_as_it_is(function, &shared, bounds)?;
+            result.report.notes.push(format!("local arrays are shared by iterations: {}", refused.message));
+            Ok(result)
+        }
+        result => result,
+    }
+}
+
+/// Whether an array is declared inside a loop.
+fn declares_inside(body: &[Stmt], inside: bool) -> bool {
+    body.iter().any(|stmt| match stmt {
+        Stmt::Local(_) => inside,
+        Stmt::Loop(l) => declares_inside(&l.body, true),
+        other => other.bodies().into_iter().any(|body| declares_inside(body, inside)),
+    })
 }
 
 /// The function with every update as a reduction.
@@ -165,7 +199,10 @@ fn optimize_as_it_is(function: &Function, options: &Options, bounds: Bounds) -> 
     let ctx = isl::Ctx::new();
     let model = bounds.must.run(&ctx, || Model::extract_in(&ctx, function))?;
     let mut report = Report { statements: model.statements.len(), ..Report::default() };
-    let dependences = bounds.must.run(&ctx, || dependence::memory(&model))?;
+    let mut dependences = bounds.must.run(&ctx, || dependence::memory(&model))?;
+    if !options.private {
+        dependences.iter_mut().for_each(|dependence| dependence.private = false);
+    }
     report.dependences = dependences.len();
     if let Some(tree) = &options.schedule {
         // Checked first as a tree: what is wrong is then said in terms of what the user wrote. Nothing is added to it.
@@ -198,7 +235,9 @@ fn optimize_as_it_is(function: &Function, options: &Options, bounds: Bounds) -> 
             );
             let staged = report.bands.iter().any(|line| line.ends_with("contraction"));
             let what = match (tried, split) {
-                (Ok((generated, tree)), _) => return Ok(finish(generated, tree, report)),
+                (Ok((generated, tree)), _) => {
+                    return settle(&model, function, generated, tree, options, report);
+                }
                 (Err(error), _) if !staged && !fault::is_limit(&error) => return Err(error),
                 (Err(error), _) if !staged => {
                     report.notes.push(format!("tiles were given up: {}", error.message));
@@ -231,7 +270,10 @@ fn optimize_as_it_is(function: &Function, options: &Options, bounds: Bounds) -> 
                 let given_up = if k + 1 == last { "the new order was" } else { "tiles were" };
                 report.notes.push(format!("{given_up} given up: {}", error.message));
             }
-            result => return result.map(|(generated, tree)| finish(generated, tree, report)),
+            result => {
+                let (generated, tree) = result?;
+                return settle(&model, function, generated, tree, options, report);
+            }
         }
     }
     Err(fault::limit("attempts"))
@@ -260,7 +302,17 @@ fn special(
     for (what, way) in ways {
         let tried = limits.run(&model.ctx, || way(model, dependences, request)).and_then(|found| {
             let Some(shaped) = found else { return Ok(None) };
-            let generated = generate_checked(model, function, &shaped.tree, options, limits, report)?;
+            let generated = match shaped.as_written {
+                true => {
+                    let mut generated = written::as_written(model, &shaped.tree)?;
+                    if options.jam > 1 {
+                        generated = jam::jam(generated, options.jam);
+                    }
+                    checked(function, &generated, options, limits, report)?;
+                    generated
+                }
+                false => generate_checked(model, function, &shaped.tree, options, limits, report)?,
+            };
             Ok(Some((generated, shaped)))
         });
         match tried {
@@ -280,6 +332,34 @@ type Way = fn(&Model, &[Dependence], Request) -> Result<Option<Shaped>>;
 
 fn finish(generated: Generated, tree: Tree, report: Report) -> Optimized {
     Optimized { function: generated.function, instances: generated.instances, tree, report }
+}
+
+/// The result; but the text as it is where the new order has won nothing: no loop is parallel or along memory, and nothing is tiled.
+fn settle(
+    model: &Model,
+    function: &Function,
+    generated: Generated,
+    tree: Tree,
+    options: &Options,
+    mut report: Report,
+) -> Result<Optimized> {
+    let mut won = report.bands.iter().any(|line| line.contains("tiles") || line.ends_with("contraction"))
+        || generated.instances.len() > model.statements.len();
+    for stmt in &generated.function.body {
+        stmt.walk(&mut |stmt| {
+            won |= matches!(stmt, Stmt::Loop(l) if matches!(l.kind, LoopKind::Parallel | LoopKind::Vector));
+        });
+    }
+    if won || !options.parallel || !options.vector {
+        return Ok(finish(generated, tree, report));
+    }
+    let tree = Tree::original(model)?;
+    let generated = written::as_written(model, &tree)?;
+    // Equal to what was given, label by label: there is nothing to check.
+    report.bands = vec!["the text as it is: no loop is parallel, along memory or tiled".to_owned()];
+    debug_assert_eq!(model.function, generated.function);
+    let _ = function;
+    Ok(finish(generated, tree, report))
 }
 
 /// Maps a schedule to loops, generates code, and checks it.
@@ -309,8 +389,20 @@ fn generate_checked(
     limits: Limits,
     report: &mut Report,
 ) -> Result<Generated> {
-    let generated = codegen::generate(model, tree, limits)?;
+    let generated = generate(model, tree, options, limits)?;
     checked(function, &generated, options, limits, report)?;
+    Ok(generated)
+}
+
+/// The code of a tree, with declarations in their places and rows run at once.
+fn generate(model: &Model, tree: &Tree, options: &Options, limits: Limits) -> Result<Generated> {
+    let mut generated = codegen::generate(model, tree, limits)?;
+    if options.private {
+        generated = sink::sink(generated, model);
+    }
+    if options.schedule.is_none() && options.jam > 1 {
+        generated = jam::jam(generated, options.jam);
+    }
     Ok(generated)
 }
 
@@ -336,7 +428,7 @@ fn generate_staged(
     (shape, split, limits): (Shape, Split, Limits),
     report: &mut Report,
 ) -> Result<Generated> {
-    let generated = codegen::generate(model, tree, limits)?;
+    let generated = generate(model, tree, options, limits)?;
     let Some(mut staged) = contraction::stage(&generated, shape, split) else {
         checked(function, &generated, options, limits, report)?;
         return Ok(generated);

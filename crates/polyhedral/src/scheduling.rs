@@ -142,7 +142,7 @@ fn part(
         map.intersect_domain(&domain).and_then(|map| map.intersect_range(&domain)).map_err(fault::library)
     };
     let validity = restrict(dependence::union(model, dependences.iter().filter(|d| d.reduction.is_none()))?)?;
-    let all = restrict(dependence::union(model, dependences)?)?;
+    let all = restrict(dependence::union(model, dependences.iter().filter(|d| !d.private))?)?;
     let proximity = restrict(dependence::union(model, &dependence::nearest(dependences)?)?)?;
     let ctx = &model.ctx;
     let run = || -> isl::Result<isl::Schedule> {

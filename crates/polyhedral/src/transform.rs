@@ -9,9 +9,12 @@ pub mod diamond;
 pub mod expand;
 pub mod insert;
 mod interchange;
+pub(crate) mod isolate;
+pub(crate) mod jam;
 pub mod keep;
 pub(crate) mod mark;
 mod order;
+pub(crate) mod renew;
 pub mod rows;
 mod split;
 pub(crate) mod tile;
@@ -54,6 +57,8 @@ pub struct Shaped {
     pub tree: Tree,
     /// What was done, for people.
     pub line: String,
+    /// Whether the tree has the order of the text, so that the text can stay as it is.
+    pub as_written: bool,
 }
 
 /// Whether a dependence has pairs with a condition on their iterators `a0, a1, ...` and `b0, b1, ...`.

@@ -27,7 +27,7 @@ impl Lowering<'_> {
         out
     }
 
-    fn statement(&mut self, stmt: &Stmt) -> Try<Vec<HubStmt>> {
+    pub(super) fn statement(&mut self, stmt: &Stmt) -> Try<Vec<HubStmt>> {
         self.statement_pending = self.pending.len();
         match &stmt.kind {
             StmtKind::Empty => Ok(Vec::new()),
@@ -46,16 +46,7 @@ impl Lowering<'_> {
                 Ok(out)
             }
             StmtKind::Expr(e) => self.expression_statement(e),
-            StmtKind::Pragma(text) => {
-                let text = text.trim().to_string();
-                self.warn(
-                    codes::DROPPED_PRAGMA,
-                    format!("`{text}` is dropped with the text of the region"),
-                    stmt.at,
-                    "in the region",
-                );
-                Ok(Vec::new())
-            }
+            StmtKind::Pragma(text, next) => self.pragma(text, next.as_deref(), stmt.at),
             StmtKind::Unsupported(what) => {
                 let message = format!("{what} in a region: it has no static control");
                 self.fail(codes::STATEMENT, message, stmt.at, "not possible in a region")
@@ -66,7 +57,7 @@ impl Lowering<'_> {
     fn conditional(&mut self, cond: &Expr, then: &Stmt, otherwise: Option<&Stmt>) -> Try<Vec<HubStmt>> {
         let condition = match self.condition(cond) {
             Ok(condition) => condition,
-            Err(why) => return self.choice(cond, then, otherwise, why),
+            Err(_) => return self.choice(cond, then, otherwise),
         };
         let mark = self.known.len();
         self.branches += 1;

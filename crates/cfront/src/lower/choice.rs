@@ -1,7 +1,9 @@
-//! `if` on data, where it only chooses what is assigned: `if (x[i] > m) m = x[i];` is `m = x[i] > m ? x[i] : m`.
-//!
+//! `if` on data. Where it only chooses what is assigned, it becomes a value: `if (x[i] > m) m = x[i];` is `m = x[i] > m ? x[i] : m`.
 //! The assignment then always happens, so it must be harmless where the condition does not hold: its target is a scalar,
 //! or an element that the condition has read.
+//!
+//! Any other one stays a condition, under which statements run: they may touch what they touch, and the condition reads what it reads.
+//! A condition on something that its branches write is decided once, before them.
 
 use loops::{
     Access, ArrayDecl, Assign, BinaryOp, Expr as Hub, ReduceOp, Scalar, Stmt as HubStmt, Storage, UnaryOp,
@@ -9,48 +11,64 @@ use loops::{
 };
 
 use super::condition::as_extremum;
-use super::index::NotIndex;
 use super::{Lowering, Try};
 use crate::ast::{Expr, ExprKind, Stmt, StmtKind};
-use crate::codes;
-
-/// The conditional that is translated: what may be written in any case, and what to say if something else is.
-struct Choice<'e> {
-    cond: &'e Expr,
-    why: NotIndex,
-    read: Vec<Access>,
-}
 
 impl Lowering<'_> {
-    /// A conditional whose condition is not affine, for the reason `why`.
+    /// A conditional whose condition is not affine.
     pub(super) fn choice(
         &mut self,
         cond: &Expr,
         then: &Stmt,
         otherwise: Option<&Stmt>,
-        why: NotIndex,
     ) -> Try<Vec<HubStmt>> {
+        let (labels, pending, diagnostics) = (self.labels, self.pending.len(), self.diagnostics.len());
         let count = assignments(then).zip(otherwise.map_or(Some(0), assignments));
-        let mut choice = Choice { cond, why, read: Vec::new() };
-        let Some((yes, no)) = count else {
-            let help = "where it chooses between values, write it as a value: `x = condition ? a : b;`";
-            let refused = self.not_affine(&choice, help);
-            // Both branches may have more to tell.
-            let _ = self.body(then);
-            let _ = otherwise.map(|o| self.body(o));
-            return refused;
-        };
-        let mut holds = self.truth(cond)?;
-        always_read(&holds, &mut choice.read);
+        if let Some((yes, no)) = count {
+            let mut holds = self.truth(cond)?;
+            let mut read = Vec::new();
+            always_read(&holds, &mut read);
+            let mut out = Vec::new();
+            if yes + no > 1 {
+                // Decided once, before anything is assigned.
+                holds = self.decide(holds, &mut out);
+            }
+            let mut chosen = self.choose(&read, then, &holds, &mut out);
+            if let (Ok(true), Some(otherwise)) = (&chosen, otherwise) {
+                chosen = self.choose(&read, otherwise, &Hub::unary(UnaryOp::Not, holds), &mut out);
+            }
+            if chosen? {
+                return Ok(out);
+            }
+        }
+        // Once more, as it stands.
+        self.labels = labels;
+        self.pending.truncate(pending);
+        self.diagnostics.truncate(diagnostics);
+        self.guard(cond, then, otherwise)
+    }
+
+    /// Statements that run where a condition on data holds, or does not.
+    fn guard(&mut self, cond: &Expr, then: &Stmt, otherwise: Option<&Stmt>) -> Try<Vec<HubStmt>> {
+        let mut cond = self.truth(cond)?;
+        self.branches += 1;
+        let then = self.body(then);
+        let otherwise = otherwise.map_or(Ok(Vec::new()), |o| self.body(o));
+        self.branches -= 1;
+        let (then, otherwise) = (then?, otherwise?);
         let mut out = Vec::new();
-        if yes + no > 1 {
-            // Decided once, before anything is assigned.
-            holds = self.decide(holds, &mut out);
+        let alone = otherwise.is_empty() && matches!(then.as_slice(), [HubStmt::Assign(_)]);
+        let read = cond.arrays();
+        let mut written = false;
+        for stmt in then.iter().chain(&otherwise) {
+            stmt.walk(&mut |stmt| {
+                written |= matches!(stmt, HubStmt::Assign(assign) if read.contains(&assign.target.array));
+            });
         }
-        self.choose(&choice, then, &holds, &mut out)?;
-        if let Some(otherwise) = otherwise {
-            self.choose(&choice, otherwise, &Hub::unary(UnaryOp::Not, holds), &mut out)?;
+        if written && !alone {
+            cond = self.decide(cond, &mut out);
         }
+        out.push(HubStmt::If { cond, then, otherwise });
         Ok(out)
     }
 
@@ -64,48 +82,49 @@ impl Lowering<'_> {
         Hub::Load(Access::scalar(name))
     }
 
-    /// The assignments of a branch, where `holds`.
-    fn choose(&mut self, choice: &Choice<'_>, stmt: &Stmt, holds: &Hub, out: &mut Vec<HubStmt>) -> Try<()> {
+    /// The assignments of a branch as choices, where `holds`; `false` if one of them must not happen elsewhere. `read` is what the
+    /// condition reads in any case.
+    fn choose(&mut self, read: &[Access], stmt: &Stmt, holds: &Hub, out: &mut Vec<HubStmt>) -> Try<bool> {
         match &stmt.kind {
-            StmtKind::Block(body) => body.iter().try_for_each(|s| self.choose(choice, s, holds, out)),
+            StmtKind::Block(body) => {
+                for stmt in body {
+                    if !self.choose(read, stmt, holds, out)? {
+                        return Ok(false);
+                    }
+                }
+                Ok(true)
+            }
             StmtKind::If { cond, then, otherwise } => {
                 let inner = self.truth(cond)?;
                 // Evaluated only where the outer one holds.
                 let both = Hub::Select(Box::new(holds.clone()), Box::new(inner), Box::new(Hub::Bool(false)));
                 let both = self.decide(both, out);
-                self.choose(choice, then, &both, out)?;
-                let Some(otherwise) = otherwise else { return Ok(()) };
+                if !self.choose(read, then, &both, out)? {
+                    return Ok(false);
+                }
+                let Some(otherwise) = otherwise else { return Ok(true) };
                 let neither = Hub::binary(BinaryOp::And, holds.clone(), Hub::unary(UnaryOp::Not, both));
-                self.choose(choice, otherwise, &neither, out)
+                self.choose(read, otherwise, &neither, out)
             }
             StmtKind::Expr(e) => {
                 for stmt in self.expression_statement(e)? {
                     let HubStmt::Assign(assign) = stmt else { continue };
-                    if !assign.target.indices.is_empty() && !choice.read.contains(&assign.target) {
-                        let text = self.snippet(e.at);
-                        let help = format!("if it may be written in any case, choose the value in `{text}`");
-                        return self.not_affine(choice, &help);
+                    if !assign.target.indices.is_empty() && !read.contains(&assign.target) {
+                        return Ok(false);
                     }
                     self.mark_read(&assign.target);
                     let is_integer = self.elem_of(&assign.target).is_some_and(Scalar::is_int);
                     out.push(HubStmt::Assign(guarded(assign, holds, is_integer)));
                 }
-                Ok(())
+                Ok(true)
             }
-            _ => Ok(()),
+            _ => Ok(true),
         }
     }
 
     fn elem_of(&self, access: &Access) -> Option<Scalar> {
         let object = self.names.iter().find(|(_, name)| **name == access.array).map(|(k, _)| *k)?;
         self.arrays.get(&object).map(|array| array.elem)
-    }
-
-    fn not_affine<T>(&mut self, choice: &Choice<'_>, help: &str) -> Try<T> {
-        let (text, vars) = (self.snippet(choice.cond.at), self.loop_list());
-        let message = format!("the condition `{text}` is not affine in {vars}: {}", choice.why.reason);
-        let span = self.span(choice.why.at);
-        self.report(loops::Diagnostic::error(codes::CONDITION, message, span, "not affine").help(help))
     }
 }
 

@@ -329,7 +329,10 @@ impl Lowering<'_> {
 
     /// Names declared at the top of the region are gone after it.
     fn check_scope(&mut self, body: &[Stmt]) {
-        for stmt in body {
+        for mut stmt in body {
+            while let StmtKind::Pragma(_, Some(next)) = &stmt.kind {
+                stmt = next;
+            }
             let StmtKind::Declare(declarations) = &stmt.kind else { continue };
             for d in declarations {
                 let range = self.cx.region.end..self.cx.body.end;

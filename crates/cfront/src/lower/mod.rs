@@ -11,6 +11,7 @@ mod header;
 mod index;
 mod polynomial;
 mod privatise;
+mod reduction;
 mod resolve;
 
 use std::collections::BTreeMap;

@@ -42,6 +42,8 @@ pub struct Resolution {
     pub meanings: BTreeMap<u32, Meaning>,
     /// Objects declared in the region, by the token of their name.
     pub declared: BTreeMap<u32, usize>,
+    /// What the reductions of pragmas name, by the token of the pragma.
+    pub reductions: BTreeMap<u32, Vec<Meaning>>,
 }
 
 struct Resolver<'a> {
@@ -138,7 +140,21 @@ impl Resolver<'_> {
                 }
                 r.scoped(|r| r.statement(&f.body));
             }),
-            StmtKind::Empty | StmtKind::Pragma(_) | StmtKind::Unsupported(_) => {}
+            StmtKind::Pragma(text, next) => {
+                let named = super::reduction::declared(text).unwrap_or_default();
+                let meanings = named.iter().map(|(_, name)| self.named(name)).collect();
+                self.out.reductions.insert(stmt.at.first, meanings);
+                next.iter().for_each(|next| self.statement(next));
+            }
+            StmtKind::Empty | StmtKind::Unsupported(_) => {}
+        }
+    }
+
+    /// What a name stands for here.
+    fn named(&mut self, name: &str) -> Meaning {
+        match self.scopes.iter().rev().find_map(|scope| scope.get(name)).copied() {
+            Some(meaning) => meaning,
+            None => self.outer_meaning(name),
         }
     }
 

@@ -30,7 +30,13 @@ impl Parser<'_> {
             Tok::Pragma => {
                 let text = self.text().to_string();
                 self.pos += 1;
-                StmtKind::Pragma(text)
+                let at = self.since(first);
+                // What a pragma stands before is one statement with it, as in `if (c) #pragma ... for`.
+                let next = match self.tok() {
+                    Tok::Punct("}") | Tok::End => None,
+                    _ => Some(Box::new(self.statement()?)),
+                };
+                return Ok(Stmt { kind: StmtKind::Pragma(text, next), at });
             }
             _ => match self.word() {
                 "for" => return self.for_statement(),

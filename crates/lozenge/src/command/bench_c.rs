@@ -27,6 +27,13 @@ const LINEAR_ALGEBRA: [&str; 13] = [
 const CLANGS: [&str; 5] = ["clang-22", "clang-19", "clang-16", "clang-14", "clang"];
 /// The label of the rewritten program.
 const OURS: &str = "lozenge";
+/// The label of Polly with sums in any order.
+const FAST: &str = "polly -ffast-math";
+
+/// Compilers of the original program.
+const COMPILERS: [&str; 4] = ["gcc", "clang", "polly", FAST];
+/// Libraries that have the calls of BLAS.
+const LIBRARIES: [&str; 3] = ["openblas", "blis", "mkl"];
 
 /// One way to build a program.
 struct Variant {
@@ -113,7 +120,13 @@ fn measure(file: &Path, arguments: &Bench, compiler: &Compiler, threads: u32) ->
         } else {
             &["-mllvm", "-polly"]
         };
-        for (label, flags) in [("clang", &[][..]), ("polly", polly)] {
+        let fast: Vec<&str> = polly.iter().chain(&["-ffast-math"]).copied().collect();
+        let mut ways = vec![("clang", &[][..]), ("polly", polly)];
+        // Sums in another order are for those who allow them to us as well.
+        if reassociate {
+            ways.push((FAST, &fast));
+        }
+        for (label, flags) in ways {
             if let Ok(program) = build(&clang, &source.text, flags, &[]) {
                 variants.push(Variant { label, program });
             }
@@ -123,6 +136,13 @@ fn measure(file: &Path, arguments: &Bench, compiler: &Compiler, threads: u32) ->
         for (label, library) in [("openblas", "-lopenblas"), ("blis", "-lblis")] {
             if let Ok(program) = build(compiler, &text, &[], &[library]) {
                 variants.push(Variant { label, program });
+            }
+        }
+        if let Some(mkl) = mkl() {
+            let place = format!("-Wl,-rpath,{}", mkl.parent().unwrap_or(&mkl).display());
+            let libraries = [&*mkl.to_string_lossy(), &*place, "-lgomp", "-lpthread", "-ldl"];
+            if let Ok(program) = build(compiler, &text, &[], &libraries) {
+                variants.push(Variant { label: "mkl", program });
             }
         }
     }
@@ -155,6 +175,13 @@ fn measure(file: &Path, arguments: &Bench, compiler: &Compiler, threads: u32) ->
         compile_ours: variants[0].program.compile_time,
         compile_original: variants[1].program.compile_time,
     })
+}
+
+/// The library of MKL below `MKLROOT`, where its installer and that of the Python package `mkl` put it.
+fn mkl() -> Option<PathBuf> {
+    let root = PathBuf::from(std::env::var_os("MKLROOT")?);
+    let names = ["lib/libmkl_rt.so.2", "lib/intel64/libmkl_rt.so.2", "lib/libmkl_rt.so.3", "lib/libmkl_rt.so"];
+    names.iter().map(|name| root.join(name)).find(|path| path.is_file())
 }
 
 /// The program with its region written by calls of BLAS, where `benches/blas` says how.
@@ -260,14 +287,12 @@ fn text(rows: &[Row], threads: u32) -> String {
     );
     let mut table = vec![head];
     let show = |r: Option<f64>| r.map_or("-".to_owned(), |r| format!("{r:.2}"));
-    let compilers = ["gcc", "clang", "polly"];
-    let libraries = ["openblas", "blis"];
     for row in rows {
         let mut cells = vec![row.kernel.clone()];
         cells.extend(labels.iter().map(|l| time_of(row, l).map_or("-".to_owned(), seconds)));
         cells.push(show(ratio(row, &["gcc"])));
-        cells.push(show(ratio(row, &compilers)));
-        cells.push(show(ratio(row, &libraries)));
+        cells.push(show(ratio(row, &COMPILERS)));
+        cells.push(show(ratio(row, &LIBRARIES)));
         cells.push(if row.agrees { "agrees".into() } else { "DIFFERS".into() });
         cells.extend(
             [row.translation, row.compile_ours, row.compile_original].map(|d| seconds(d.as_secs_f64())),
@@ -282,7 +307,7 @@ fn text(rows: &[Row], threads: u32) -> String {
         };
         let mut cells = vec![name.to_owned()];
         cells.extend(labels.iter().map(|_| String::new()));
-        cells.extend([of(&["gcc"]), of(&compilers), of(&libraries)]);
+        cells.extend([of(&["gcc"]), of(&COMPILERS), of(&LIBRARIES)]);
         table.push(cells);
     };
     mean("geometric mean, linear algebra", &|r| LINEAR_ALGEBRA.contains(&r.kernel.as_str()));
@@ -303,8 +328,8 @@ fn row_json(row: &Row, threads: u32) -> Json {
     json!({
         "kernel": row.kernel, "threads": threads, "seconds": times, "agrees": row.agrees,
         "gcc_over_ours": ratio(row, &["gcc"]),
-        "best_compiler_over_ours": ratio(row, &["gcc", "clang", "polly"]),
-        "best_blas_over_ours": ratio(row, &["openblas", "blis"]),
+        "best_compiler_over_ours": ratio(row, &COMPILERS),
+        "best_blas_over_ours": ratio(row, &LIBRARIES),
         "translation": row.translation.as_secs_f64(),
         "c_compiler_ours": row.compile_ours.as_secs_f64(),
         "c_compiler_original": row.compile_original.as_secs_f64(),

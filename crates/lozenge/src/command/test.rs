@@ -230,7 +230,7 @@ fn test_c_file(source: &Source, arguments: &Test, compiler: &Compiler) -> Vec<Ve
                 } else {
                     test_c::rewritten(source, &defines, arguments.reassociate)?.text
                 };
-                test_c::compare(source, &text, &defines, compiler, arguments)
+                test_c::compare(source, (&text, r.reassociated), &defines, compiler, arguments)
             });
             Verdict { line: 1, text, failure: outcome.err() }
         })

@@ -60,7 +60,7 @@ pub fn rewritten(source: &Source, defines: &[String], reassociate: bool) -> Resu
 /// `X0401` if the outputs differ; what compiling and running refuse.
 pub fn compare(
     source: &Source,
-    rewritten: &str,
+    (rewritten, reassociated): (&str, bool),
     defines: &[String],
     compiler: &Compiler,
     arguments: &Test,
@@ -81,7 +81,7 @@ pub fn compare(
     let program = Program::build(compiler, rewritten, folder, &flags, &[])?;
     let ours = program.run(2, limit)?;
     // Sums in another order differ by roundings.
-    let close = || arguments.reassociate && close(&original.output, &ours.output, 1e-9);
+    let close = || reassociated && close(&original.output, &ours.output, 1e-9);
     if original.output == ours.output || close() {
         return Ok(());
     }

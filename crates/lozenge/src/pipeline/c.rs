@@ -127,11 +127,14 @@ fn with_schedule(
     choice: &Choice,
 ) -> Result<Optimized, Failure> {
     let default = polyhedral::Options::default();
+    let caches = crate::machine::caches(choice.caches)?;
     let tiling = match choice.tile.as_slice() {
-        [] => default.tiling,
+        [] => Tiling::Caches(caches),
         sizes => Tiling::Fixed(sizes.to_vec()),
     };
-    let options = polyhedral::Options { schedule, tiling, reassociate: choice.reassociate, ..default };
+    let contraction = default.contraction.map(|shape| shape.for_caches(caches));
+    let options =
+        polyhedral::Options { schedule, tiling, contraction, reassociate: choice.reassociate, ..default };
     polyhedral::optimize(function, &options).map_err(|d| Failure::in_source(source, vec![d]))
 }
 
@@ -178,12 +181,14 @@ pub fn rewrite(
 ) -> Result<Emission, Failure> {
     let mut replacements = Vec::new();
     let mut warnings = Vec::new();
+    let mut reassociated = choice.reassociate;
     for (k, region) in file.regions.iter().enumerate() {
         if !wanted.iter().any(|name| *name == region.function.name.as_str()) {
             continue;
         }
         may_alias(source, &region.info, choice)?;
         warnings.extend(region.warnings.iter().cloned());
+        reassociated |= crate::check::reassociates(&region.function);
         let Some(optimised) = optimise(source, &region.function, choice, true)? else { continue };
         let names = names(&source.text, &region.info);
         let text = targets::emit_region(&optimised.function, &names, &targets::Options::default())
@@ -193,7 +198,7 @@ pub fn rewrite(
     let text =
         cfront::splice(&source.text, file, &replacements).map_err(|d| Failure::in_source(source, vec![d]))?;
     let macros = file.regions.iter().flat_map(|r| r.info.macros.iter().cloned()).collect();
-    Ok(Emission { text, warnings, macros })
+    Ok(Emission { text, warnings, macros, reassociated })
 }
 
 /// The C file with its mapped regions as spawns; none for other sources.

@@ -62,6 +62,8 @@ pub struct Emission {
     pub warnings: Vec<Diagnostic>,
     /// Macros of C regions whose values are built into the text.
     pub macros: Vec<String>,
+    /// Whether updates of C regions may be made in another order, as asked for or declared: results then differ by roundings.
+    pub reassociated: bool,
 }
 
 impl Front {
@@ -191,7 +193,7 @@ pub fn emit(source: &Source, stage: Stage, choice: &Choice) -> Result<Emission, 
         (Stage::Main, _) => targets::quick::quick_main(&program(&front, choice)?).map_err(Failure::from)?,
         (Stage::Header, _) => to_text(&program(&front, choice)?, choice.mode, None, false)?.header,
     };
-    Ok(Emission { text, warnings: Vec::new(), macros: Vec::new() })
+    Ok(Emission { text, warnings: Vec::new(), macros: Vec::new(), reassociated: choice.reassociate })
 }
 
 impl Front {

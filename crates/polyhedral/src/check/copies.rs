@@ -5,9 +5,9 @@ use loops::{Code, Diagnostic, Expr};
 
 use super::describe;
 use super::inverse::guess;
-use super::shape::{index_pairs, same_shape};
+use super::shape::{index_pairs, same_shape, same_value, value_pairs};
 use crate::affine::Frame;
-use crate::codegen::{Generated, instance};
+use crate::codegen::{Generated, guards, instance};
 use crate::fault::{self, Result};
 use crate::model::{Model, Statement};
 
@@ -143,8 +143,19 @@ pub(super) fn copy<'a>(
             .note(format!("generated: {} = {}", new.assign.target, new.assign.value))
             .note(format!("expected: {} = {}", expected.target, expected.value)));
     }
+    // It runs under the same conditions.
+    let conditions = guards(source, &claim.iterators);
+    let facing = || conditions.iter().zip(&new.guards);
+    if conditions.len() != new.guards.len() || !facing().all(|(a, b)| same_value(a, b)) {
+        let message = format!(
+            "the generated statement `{}` runs under other conditions than `{}`",
+            new.label, source.label
+        );
+        return Err(foreign(message));
+    }
     let mut pairs = Vec::new();
     index_pairs(&expected, &new.assign, &mut pairs);
+    facing().for_each(|(a, b)| value_pairs(a, b, &mut pairs));
     for (a, b) in pairs {
         if a == b {
             continue;

@@ -4,8 +4,10 @@
 //! which a loop goes the wrong way while the loops outside of it stand still? Sets grow by one condition at a time and the questions stop at the
 //! first that is answered; in a permutable band that is the very first.
 
+use std::collections::BTreeMap;
+
 use isl::{Dim, Map, MultiPwAff, PwAff, Set};
-use loops::LoopKind;
+use loops::{LoopKind, Name};
 
 use super::copies::Copy;
 use super::violation;
@@ -13,14 +15,20 @@ use crate::dependence::{Dependence, not_before, shared_loops};
 use crate::fault::{self, Result};
 use crate::model::{Around, Model};
 
-/// A dependence holds in the new order, and no parallel loop carries it.
-pub(super) fn respected(model: &Model, dependence: &Dependence, copies: &[Copy]) -> Result<()> {
+/// A dependence holds in the new order, and no parallel loop carries it. `scopes` has the new loops around the declarations of local arrays.
+pub(super) fn respected(
+    model: &Model,
+    dependence: &Dependence,
+    copies: &[Copy],
+    scopes: &BTreeMap<Name, Vec<usize>>,
+) -> Result<()> {
+    let scope = scopes.get(&dependence.array).map_or(&[][..], Vec::as_slice);
     let label = |k: usize| &model.statements[k].label;
     for source in copies.iter().filter(|c| *label(c.original) == dependence.source) {
         for target in copies.iter().filter(|c| *label(c.original) == dependence.target) {
             let found = match (&source.inverse, &target.inverse) {
-                (Some(from), Some(to)) => by_functions(model, dependence, (source, from), (target, to)),
-                _ => by_pairs(model, dependence, source, target),
+                (Some(from), Some(to)) => by_functions(model, (dependence, scope), (source, from), (target, to)),
+                _ => by_pairs(model, (dependence, scope), source, target),
             };
             if let Some((pairs, parallel)) = found.map_err(fault::library)? {
                 return Err(violation(model, dependence, &pairs, parallel.map(|around| &around.var))?);
@@ -33,8 +41,12 @@ pub(super) fn respected(model: &Model, dependence: &Dependence, copies: &[Copy])
 /// Original instances that are wrong, and the parallel loop that carries them if it is that.
 type Found<'a> = Option<(Map, Option<&'a Around>)>;
 
-/// Whether a loop must not carry this dependence. A privatised accumulator is combined by the loop: that is what frees a reduction.
-fn forbidden(around: &Around, dependence: &Dependence) -> bool {
+/// Whether a loop must not carry this dependence. A privatised accumulator is combined by the loop: that is what frees a reduction. An array that is
+/// declared inside the loop has new contents in each iteration: nothing passes through it from one to another, whatever the loop's kind.
+fn forbidden(around: &Around, (dependence, scope): (&Dependence, &[usize])) -> bool {
+    if scope.contains(&around.number) {
+        return !dependence.private;
+    }
     matches!(around.kind, LoopKind::Parallel | LoopKind::Vector)
         && !dependence.reduction.is_some_and(|op| around.reductions.contains(&(op, dependence.array.clone())))
 }
@@ -43,7 +55,7 @@ type Inverse = (Vec<PwAff>, Set);
 
 fn by_functions<'a>(
     model: &Model,
-    dependence: &Dependence,
+    (dependence, scope): (&Dependence, &[usize]),
     (source, (first, source_run)): (&Copy<'a>, &Inverse),
     (target, (second, target_run)): (&Copy<'a>, &Inverse),
 ) -> isl::Result<Found<'a>> {
@@ -59,12 +71,15 @@ fn by_functions<'a>(
     for level in 0..shared_loops(source.new, target.new) {
         let step = second[level].pullback(&targets)?.sub(&first[level].pullback(&sources)?)?;
         let around = &source.new.loops[level];
+        // Different iterations have different storage where the declaration is inside.
+        let apart = dependence.private && scope.contains(&around.number);
         if dependence.reduction.is_none()
+            && !apart
             && let Some(wrong) = possible(&pairs, &step.lt_set(&zero)?, &outer)?
         {
             return Ok(Some((wrong.unwrap()?, None)));
         }
-        if forbidden(around, dependence)
+        if forbidden(around, (dependence, scope))
             && let Some(wrong) = possible(&pairs, &step.ne_set(&zero)?, &outer)?
         {
             return Ok(Some((wrong.unwrap()?, Some(around))));
@@ -121,7 +136,7 @@ fn possible(pairs: &Set, wrong: &Set, outer: &[PwAff]) -> isl::Result<Option<Set
 /// The same question for copies whose loops are not functions of the original ones: on pairs of new instances.
 fn by_pairs<'a>(
     model: &Model,
-    dependence: &Dependence,
+    (dependence, scope): (&Dependence, &[usize]),
     source: &Copy<'a>,
     target: &Copy<'a>,
 ) -> isl::Result<Found<'a>> {
@@ -139,7 +154,7 @@ fn by_pairs<'a>(
     let mut here = pairs;
     for level in 0..shared_loops(source.new, target.new) {
         let around = &source.new.loops[level];
-        if forbidden(around, dependence) {
+        if forbidden(around, (dependence, scope)) {
             let up = here.order_lt((Dim::In, level), (Dim::Out, level))?;
             let apart = up.union(&here.order_gt((Dim::In, level), (Dim::Out, level))?)?;
             if !apart.is_empty()? {

@@ -20,7 +20,7 @@ fn is_index(expr: &Expr) -> bool {
     }
 }
 
-fn same_value(a: &Expr, b: &Expr) -> bool {
+pub(super) fn same_value(a: &Expr, b: &Expr) -> bool {
     if is_index(a) && is_index(b) {
         return true;
     }
@@ -45,6 +45,11 @@ fn head(expr: &Expr) -> Expr {
 /// Index expressions of two assignments of one shape, in pairs.
 pub(super) fn index_pairs<'a>(a: &'a Assign, b: &'a Assign, pairs: &mut Vec<(&'a Expr, &'a Expr)>) {
     pairs.extend(a.target.indices.iter().zip(&b.target.indices));
+    value_pairs(&a.value, &b.value, pairs);
+}
+
+/// As [`index_pairs`], of two expressions.
+pub(super) fn value_pairs<'a>(a: &'a Expr, b: &'a Expr, pairs: &mut Vec<(&'a Expr, &'a Expr)>) {
     fn go<'a>(a: &'a Expr, b: &'a Expr, pairs: &mut Vec<(&'a Expr, &'a Expr)>) {
         match (a, b) {
             _ if is_index(a) && is_index(b) => pairs.push((a, b)),
@@ -52,5 +57,5 @@ pub(super) fn index_pairs<'a>(a: &'a Assign, b: &'a Assign, pairs: &mut Vec<(&'a
             _ => a.children().into_iter().zip(b.children()).for_each(|(x, y)| go(x, y, pairs)),
         }
     }
-    go(&a.value, &b.value, pairs);
+    go(a, b, pairs);
 }

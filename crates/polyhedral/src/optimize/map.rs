@@ -75,7 +75,7 @@ impl Mapper<'_> {
         let Some(statement) = self.model.by_tuple(tuple) else { return Ok(None) };
         let target: BTreeSet<Name> = statement.assign.target.indices.iter().flat_map(|e| e.vars()).collect();
         let of_element = |k: &usize| target.contains(&statement.loops[*k].var);
-        if statement.assign.update.is_none() || loops.iter().all(|(k, _)| of_element(k)) {
+        if statement.assign.update.is_none() || !statement.guards.is_empty() || loops.iter().all(|(k, _)| of_element(k)) {
             return Ok(None);
         }
         let rows = loops.iter().all(|(k, coincident)| *coincident || !of_element(k));
@@ -101,6 +101,22 @@ impl Mapper<'_> {
             first.add(&second)
         })?;
         Ok(Member { function, coincident: false, code: LoopCode::Default })
+    }
+
+    /// The loop of a band that goes along memory and carries nothing, if the nest below is of single loops of which none does. The outermost
+    /// one may be `kept` where it is.
+    fn deepest(&self, band: &Band, kept: bool) -> Result<Option<usize>> {
+        if !single_nest(&band.child) {
+            return Ok(None);
+        }
+        let mut best = None;
+        for (k, member) in band.members.iter().enumerate() {
+            let score = locality::vector_score(self.model, member)?;
+            if member.coincident && score > 0 && !(kept && k == 0) && best.is_none_or(|(old, _)| score >= old) {
+                best = Some((score, k));
+            }
+        }
+        Ok(best.filter(|_| band.members.len() > 1).map(|(_, k)| k))
     }
 
     fn band(&mut self, mut band: Band, parallel: bool) -> Result<Node> {
@@ -168,7 +184,7 @@ impl Mapper<'_> {
             }
             Tiling::Caches(_) if !locality::reuses(self.model, &band)? => None,
             Tiling::Caches(caches) => {
-                let mut sizes = locality::tile_sizes(self.model, &band, caches.l2)?;
+                let mut sizes = locality::tile_sizes(self.model, &band, caches.l2, innermost)?;
                 if diagonals {
                     // There should be several tiles on a diagonal.
                     sizes[0] = sizes[0].min(64);
@@ -187,13 +203,38 @@ impl Mapper<'_> {
             if wavefronts { ", diagonals of tiles parallel" } else { "" }
         );
         self.report.bands.push(line);
-        let tiled = match sizes {
-            Some(sizes) => Some(transform::tile::tile_band(&self.model.ctx, band.clone(), &sizes)?),
+        // Tiles for the first cache inside those for the second, where three loops come back to the same data.
+        let small = match (&self.options.tiling, &sizes) {
+            (Tiling::Caches(caches), Some(large)) if n >= 3 && innermost => {
+                let inner = locality::tile_sizes(self.model, &band, caches.l1, true)?;
+                let fitting: Vec<i64> = inner.iter().zip(large).map(|(s, l)| part_of(*s, *l)).collect();
+                (fitting != *large).then_some(fitting)
+            }
+            _ => None,
+        };
+        if let (Some(small), Some(line)) = (&small, self.report.bands.last_mut()) {
+            line.push_str(&format!(", in them {small:?}"));
+        }
+        let tiled = match &sizes {
+            Some(sizes) => Some(transform::tile::tile_band(&self.model.ctx, band.clone(), sizes)?),
+            None => None,
+        };
+        let middle = match &small {
+            Some(small) => Some(transform::tile::tile_band(&self.model.ctx, band.clone(), small)?),
             None => None,
         };
         // The point loops: the one along memory goes innermost.
+        let untiled = Band { child: Box::new(Node::Leaf), ..band.clone() };
         let mut points = band;
         let mut marks = vec![None; n];
+        if !innermost && self.options.vector {
+            let kept = outer_parallel && tiled.is_none();
+            if let Some(k) = self.deepest(&points, kept)? {
+                let member = points.members.remove(k);
+                marks.pop();
+                points.child = Box::new(at_the_end(*points.child, &member));
+            }
+        }
         if innermost && self.options.vector {
             let mut best: Option<((i64, bool), usize)> = None;
             for (k, member) in points.members.iter().enumerate() {
@@ -210,7 +251,14 @@ impl Mapper<'_> {
             {
                 let member = points.members.remove(k);
                 points.members.push(member);
-                marks[n - 1] = (coincident && score > 0).then_some("vector");
+                if coincident && score > 0 {
+                    marks[n - 1] = Some("vector");
+                    // Statements that are shifted against each other begin and end apart: conditions for that stay out of the loop.
+                    let last = &mut points.members[n - 1];
+                    if locality::shifted(self.model, last)? {
+                        last.code = LoopCode::Separate;
+                    }
+                }
             }
         }
         match tiled {
@@ -221,7 +269,12 @@ impl Mapper<'_> {
                 transform::mark::mark_band(points, &marks)
             }
             Some(mut tiles) => {
-                tiles.child = Box::new(transform::mark::mark_band(points, &marks)?);
+                let mut points = transform::mark::mark_band(points, &marks)?;
+                if let Some(mut middle) = middle {
+                    middle.child = Box::new(points);
+                    points = Node::Band(middle);
+                }
+                tiles.child = Box::new(points);
                 let mut marks = vec![None; n];
                 if outer_parallel {
                     marks[0] = Some("parallel");
@@ -229,10 +282,48 @@ impl Mapper<'_> {
                     tiles.members[0] = self.front(&tiles)?;
                     marks[1] = Some("parallel");
                 }
-                transform::mark::mark_band(tiles, &marks)
+                let node = transform::mark::mark_band(tiles, &marks)?;
+                let alone = locality::tuples(self.model, &untiled.members[0])?.len() == 1;
+                match &sizes {
+                    Some(sizes) if self.options.isolate && alone && innermost && !wavefronts && !self.sequential => {
+                        transform::isolate::isolate(self.model, node, &untiled, sizes)
+                    }
+                    _ => Ok(node),
+                }
             }
         }
     }
+}
+
+/// Whether a node is a nest of loops around a leaf, none of them a vector's.
+fn single_nest(node: &Node) -> bool {
+    match node {
+        Node::Leaf => true,
+        Node::Band(band) => single_nest(&band.child),
+        Node::Mark { name, child } => name != "vector" && name != contraction::MARK && single_nest(child),
+        _ => false,
+    }
+}
+
+/// The nest with one more loop inside, for vectors.
+fn at_the_end(node: Node, member: &Member) -> Node {
+    match node {
+        Node::Leaf => {
+            let band = Band {
+                members: vec![member.clone()],
+                permutable: true,
+                isolate: None,
+                child: Box::new(Node::Leaf),
+            };
+            Node::Mark { name: "vector".to_owned(), child: Box::new(Node::Band(band)) }
+        }
+        other => other.map_children(&mut |child| at_the_end(child, member)),
+    }
+}
+
+/// The largest part of a tile, at most `size`, of which the tile is a multiple.
+fn part_of(size: i64, tile: i64) -> i64 {
+    (1..=size.min(tile)).rev().find(|part| tile % part == 0).unwrap_or(1)
 }
 
 fn has_band(node: &Node) -> bool {

@@ -22,6 +22,7 @@ use loops::{Access, Assign, BinaryOp, Expr, Function, Loop, Name, Scalar, Stmt};
 
 use crate::codegen::{Generated, Instance};
 use crate::fourier_motzkin::{Inequality, System};
+use crate::locality::Caches;
 
 /// Extents of tiles, in elements but for `vectors`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -45,6 +46,16 @@ pub struct Shape {
 impl Default for Shape {
     fn default() -> Shape {
         Shape { rows: 8, vectors: 3, vector_bytes: 64, depth: 256, block_rows: 64, strips: 64, own_strips: 8 }
+    }
+}
+
+impl Shape {
+    /// The same register tile with panels and blocks for these caches: a strip of columns fills the first level, a block of rows a quarter of the second.
+    pub fn for_caches(self, caches: Caches) -> Shape {
+        let width = (self.vectors * self.vector_bytes).max(1);
+        let depth = (caches.l1 / width / 32 * 32).clamp(32, 512);
+        let rows = (caches.l2 / 4 / (8 * depth) / self.rows * self.rows).clamp(self.rows, self.block_rows.max(self.rows));
+        Shape { depth, block_rows: rows, ..self }
     }
 }
 

@@ -176,7 +176,7 @@ impl<'a> Plan<'a> {
             },
             if request.parallel { ", wavefronts parallel" } else { "" }
         );
-        Ok(Shaped { tree: Tree { root }, line })
+        Ok(Shaped { tree: Tree { root }, line, as_written: false })
     }
 }
 
@@ -260,7 +260,7 @@ pub(crate) fn carried<'a>(
         driven.get(&statement.tuple).map(|level| (*level, statement))
     };
     let mut found = Vec::new();
-    for dependence in dependences {
+    for dependence in dependences.iter().filter(|d| !d.private) {
         let (Some((a, source)), Some((b, target))) = (level(&dependence.source), level(&dependence.target))
         else {
             continue;

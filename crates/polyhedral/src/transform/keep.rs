@@ -71,7 +71,8 @@ pub fn keep(model: &Model, dependences: &[Dependence], request: Request) -> Resu
         domain,
         child: Box::new(Node::Mark { name: reducing("parallel", &arrays), child: Box::new(inner) }),
     };
-    Ok(Some(Shaped { tree: Tree { root }, line: line.to_owned() }))
+    let as_written = !single || arrays.is_empty();
+    Ok(Some(Shaped { tree: Tree { root }, line: line.to_owned(), as_written }))
 }
 
 /// A loop that carries reductions, in strips for threads; partial results are for lanes as well as for threads.

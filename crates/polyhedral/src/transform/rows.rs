@@ -38,8 +38,10 @@ struct Role {
 /// # Errors
 /// Those of the set library.
 pub fn strips(model: &Model, dependences: &[Dependence], request: Request) -> Result<Option<Shaped>> {
-    if model.statements.iter().any(|s| s.loops.len() > 2 || s.loops.iter().any(|l| !l.reductions.is_empty()))
-    {
+    let odd = |s: &Statement| {
+        s.loops.len() > 2 || !s.guards.is_empty() || s.loops.iter().any(|l| !l.reductions.is_empty())
+    };
+    if model.statements.iter().any(odd) {
         return Ok(None);
     }
     let mut nests: Vec<Vec<usize>> = Vec::new();
@@ -102,7 +104,7 @@ pub fn strips(model: &Model, dependences: &[Dependence], request: Request) -> Re
     let child =
         if branches.len() == 1 { branches.remove(0).child } else { Box::new(Node::Sequence(branches)) };
     let root = Node::Domain { domain: SetText::new(domain.to_string()), child };
-    Ok(Some(Shaped { tree: Tree { root }, line: lines.join("; ") }))
+    Ok(Some(Shaped { tree: Tree { root }, line: lines.join("; "), as_written: false }))
 }
 
 /// The roles of statements, by their position in the model.
@@ -173,7 +175,7 @@ fn independent(
 ) -> Result<Option<Vec<(ReduceOp, Name)>>> {
     let mut carried = Vec::new();
     for (_, from, _, to, dependence) in inside(model, dependences, roles) {
-        if exists(model, dependence, &format!("b{} != a{}", to.row, from.row))? {
+        if !dependence.private && exists(model, dependence, &format!("b{} != a{}", to.row, from.row))? {
             carried.push(dependence);
         }
     }

@@ -26,6 +26,22 @@ impl Code {
     }
 }
 
+/// The updates that directly follow `first` and are of the same element by the same sum or product, of values that do not read its array.
+fn same_updates<'a>(first: &Assign, rest: &'a [Stmt]) -> Vec<&'a Assign> {
+    let sums = |a: &Assign| a.update.is_some_and(|u| matches!(u.op, ReduceOp::Add | ReduceOp::Mul));
+    let same = |stmt: &'a Stmt| match stmt {
+        Stmt::Assign(next)
+            if next.target == first.target
+                && next.update == first.update
+                && !next.value.arrays().contains(&first.target.array) =>
+        {
+            Some(next)
+        }
+        _ => None,
+    };
+    if sums(first) { rest.iter().map_while(same).collect() } else { Vec::new() }
+}
+
 /// How a loop is printed.
 enum LoopForm {
     Plain,
@@ -101,6 +117,11 @@ impl Lower<'_> {
                     }
                     declared.push((&decl.name, name));
                     Code::sure(code)
+                }
+                Stmt::Assign(first) if !self.paper() => {
+                    let updates = same_updates(first, &stmts[k..]);
+                    k += updates.len();
+                    Code::sure(vec![self.assign(first, &updates)?])
                 }
                 _ => self.stmt(stmt)?,
             };
@@ -204,7 +225,7 @@ impl Lower<'_> {
 
     fn stmt(&mut self, stmt: &Stmt) -> Result<Code, Diagnostic> {
         match stmt {
-            Stmt::Assign(assign) => Ok(Code::sure(vec![self.assign(assign)?])),
+            Stmt::Assign(assign) => Ok(Code::sure(vec![self.assign(assign, &[])?])),
             Stmt::Loop(l) => self.loop_(l),
             Stmt::If { cond, then, otherwise } => {
                 self.ranges.begin();
@@ -237,7 +258,9 @@ impl Lower<'_> {
         }
     }
 
-    fn assign(&mut self, assign: &Assign) -> Result<CStmt, Diagnostic> {
+    /// An assignment, and `further` updates of the same element by the same operation: one statement that loads and stores once, rounded as
+    /// they would be one after the other.
+    fn assign(&mut self, assign: &Assign, further: &[&Assign]) -> Result<CStmt, Diagnostic> {
         let (target, elem) = self.access(&assign.target)?;
         let Elem::Scalar(ty) = elem else {
             return Err(invalid(format!("`{}` is a pair where a scalar is assigned", assign.target.array)));
@@ -251,6 +274,14 @@ impl Lower<'_> {
             return Ok(CStmt::Assign(target, "=", value));
         };
         let wraps = ty == loops::Scalar::I32 && self.wrapping;
+        if !further.is_empty() {
+            let mut sum = self.binary(operation(update.op), target.clone(), value, ty, false);
+            for next in further {
+                let value = self.expr(&next.value)?.0;
+                sum = self.binary(operation(update.op), sum, value, ty, false);
+            }
+            return Ok(CStmt::Assign(target, "=", sum));
+        }
         Ok(match update.op {
             ReduceOp::Add if !wraps && !self.paper() => CStmt::Assign(target, "+=", value),
             ReduceOp::Mul if !wraps && !self.paper() => CStmt::Assign(target, "*=", value),

@@ -1,0 +1,177 @@
+//! Declared reductions: `#pragma lozenge reduction(+: s)`, or the same clause of an OpenMP directive, before a loop.
+//!
+//! The declaration allows what C does not: the updates of `s` in that loop may be made in any order and combined from partial results. It
+//! is checked that the loop does nothing else with `s`. Other clauses and directives have no meaning here and are dropped with a warning.
+
+use loops::{Access, Assign, Expr as Hub, Name, ReduceOp, Stmt as HubStmt, Update};
+
+use super::condition::as_extremum;
+use super::resolve::Meaning;
+use super::{Class, Lowering, Try};
+use crate::ast::{At, Stmt, StmtKind};
+use crate::codes;
+
+/// The reductions that a pragma declares: operation and name; `None` if it has a clause that cannot be read.
+pub fn declared(text: &str) -> Option<Vec<(ReduceOp, String)>> {
+    let rest = text.trim_start().strip_prefix('#')?.trim_start().strip_prefix("pragma")?;
+    let mut words = rest.split_whitespace();
+    let directive = words.next().unwrap_or_default();
+    if !matches!(directive, "lozenge" | "omp" | "acc") {
+        return Some(Vec::new());
+    }
+    let mut found = Vec::new();
+    let mut rest = rest;
+    while let Some(at) = rest.find("reduction") {
+        let before = rest[..at].chars().next_back();
+        rest = &rest[at + "reduction".len()..];
+        if before.is_some_and(|c| c.is_alphanumeric() || c == '_') {
+            continue;
+        }
+        let Some(open) = rest.trim_start().strip_prefix('(') else { continue };
+        let (inside, after) = open.split_once(')')?;
+        let (op, names) = inside.split_once(':')?;
+        // A modifier may stand before the operation: `reduction(default, +: s)`.
+        let op = match op.rsplit(',').next().unwrap_or(op).trim() {
+            "+" | "-" => ReduceOp::Add,
+            "*" => ReduceOp::Mul,
+            "min" => ReduceOp::Min,
+            "max" => ReduceOp::Max,
+            "&&" => ReduceOp::And,
+            "||" => ReduceOp::Or,
+            _ => return None,
+        };
+        for name in names.split(',') {
+            // `y[0:n]` and `y[:n]`: the array.
+            let name = name.split('[').next().unwrap_or(name).trim();
+            if name.is_empty() || !name.chars().all(|c| c.is_alphanumeric() || c == '_') {
+                return None;
+            }
+            found.push((op, name.to_owned()));
+        }
+        rest = after;
+    }
+    Some(found)
+}
+
+impl Lowering<'_> {
+    /// A pragma and the statement that it stands before.
+    pub(super) fn pragma(&mut self, text: &str, next: Option<&Stmt>, at: At) -> Try<Vec<HubStmt>> {
+        let text = text.trim();
+        let Some(named) = declared(text) else {
+            let message = format!("the reduction of `{text}` is not understood");
+            let diagnostic =
+                loops::Diagnostic::error(codes::REDUCTION, message, self.span(at), "not understood")
+                    .help("write `reduction(+: s)`, with + * min max && or || and names of variables");
+            return self.report(diagnostic);
+        };
+        if named.is_empty() {
+            let message = format!("`{text}` is dropped with the text of the region");
+            self.warn(codes::DROPPED_PRAGMA, message, at, "in the region");
+            return next.map_or(Ok(Vec::new()), |next| self.statement(next));
+        }
+        let is_loop = |stmt: &Stmt| {
+            let mut stmt = stmt;
+            while let StmtKind::Pragma(_, Some(next)) = &stmt.kind {
+                stmt = next;
+            }
+            matches!(stmt.kind, StmtKind::For(_))
+        };
+        let Some(next) = next.filter(|next| is_loop(next)) else {
+            let message = "a reduction is declared before something that is no loop";
+            return self.fail(codes::REDUCTION, message, at, "a `for` must follow");
+        };
+        let mut body = self.statement(next)?;
+        let meanings = self.res.reductions.get(&at.first).cloned().unwrap_or_default();
+        for ((op, c_name), meaning) in named.iter().zip(meanings) {
+            let Meaning::Object(k) = meaning else {
+                let _: Try<()> = self.unknown_name(c_name, at);
+                continue;
+            };
+            let name = match self.class(k) {
+                Class::Data => self.name_of(k),
+                _ => Name::new(c_name),
+            };
+            let mut marking = Marking { name: &name, op: *op, updates: 0, other: false };
+            marking.block(&mut body);
+            let (symbol, why) = match (marking.updates, marking.other) {
+                (_, true) => (op.symbol(), "but the loop does more with it than that"),
+                (0, false) => (op.symbol(), "but the loop does not update it"),
+                _ => continue,
+            };
+            let message = format!("`{c_name}` is declared to be updated by `{symbol}`, {why}");
+            let _: Try<()> = self.fail(codes::REDUCTION, message, at, "declared here");
+        }
+        Ok(body)
+    }
+}
+
+/// Marks the updates of one variable, and finds out whether it has other uses.
+struct Marking<'a> {
+    name: &'a Name,
+    op: ReduceOp,
+    updates: usize,
+    other: bool,
+}
+
+impl Marking<'_> {
+    fn block(&mut self, body: &mut [HubStmt]) {
+        for stmt in body {
+            match stmt {
+                HubStmt::Assign(assign) => self.assign(assign),
+                HubStmt::Loop(l) => {
+                    self.expr(&l.lower);
+                    self.expr(&l.upper);
+                    self.block(&mut l.body);
+                }
+                HubStmt::If { cond, then, otherwise } => {
+                    self.expr(cond);
+                    self.block(then);
+                    self.block(otherwise);
+                }
+                HubStmt::Block { body, .. } => self.block(body),
+                HubStmt::Local(_) | HubStmt::Copy(_) | HubStmt::Wait(_) => {}
+            }
+        }
+    }
+
+    fn assign(&mut self, assign: &mut Assign) {
+        assign.target.indices.iter().for_each(|e| self.expr(e));
+        if assign.target.array != *self.name {
+            return self.expr(&assign.value);
+        }
+        if let Some(value) = self.extremum(assign) {
+            *assign = Assign { update: Some(Update { op: self.op, reorder: false }), value, ..assign.clone() };
+        }
+        self.expr(&assign.value);
+        match &mut assign.update {
+            Some(update) if update.op == self.op => {
+                update.reorder = true;
+                self.updates += 1;
+            }
+            _ => self.other = true,
+        }
+    }
+
+    /// The new value, if the assignment is `x = new > x ? new : x` or alike and that is the declared operation.
+    fn extremum(&self, assign: &Assign) -> Option<Hub> {
+        let Hub::Select(cond, new, old) = &assign.value else { return None };
+        let is_target = |e: &Hub| matches!(e, Hub::Load(access) if *access == assign.target);
+        let (new, old, swapped) = if is_target(old) { (new, old, false) } else { (old, new, true) };
+        if assign.update.is_some() || !is_target(old) {
+            return None;
+        }
+        let largest = match swapped {
+            false => as_extremum(cond, new, old)?,
+            true => as_extremum(cond, old, new)?,
+        };
+        (self.op == if largest { ReduceOp::Max } else { ReduceOp::Min }).then(|| (**new).clone())
+    }
+
+    /// Any other use of the variable.
+    fn expr(&mut self, e: &Hub) {
+        let name = self.name;
+        let mut found = false;
+        e.walk(&mut |e| found |= matches!(e, Hub::Load(Access { array, .. }) if array == name));
+        self.other |= found;
+    }
+}

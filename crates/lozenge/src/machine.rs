@@ -1,0 +1,86 @@
+//! What this machine is: the sizes of its caches, for the polyhedral side, which is told and never looks.
+
+use std::fs;
+use std::path::Path;
+
+use polyhedral::locality::Caches;
+
+use crate::failure::Failure;
+
+/// The variable that stands for `--caches` where that is not given.
+const VARIABLE: &str = "LOZENGE_CACHES";
+
+/// The caches to compile for: as given, as the environment says, those of this machine, or usual ones where the system tells nothing.
+///
+/// # Errors
+/// `X0804` if the environment says something that is no sizes.
+pub fn caches(given: Option<Caches>) -> Result<Caches, Failure> {
+    if let Some(caches) = given {
+        return Ok(caches);
+    }
+    match std::env::var(VARIABLE) {
+        Ok(text) => parse(&text).map_err(|why| {
+            Failure::refused("X0804", format!("{VARIABLE} is `{text}`: {why}"))
+                .help("two sizes, such as `48K,2M`: the first-level data cache and the second-level cache of a core")
+        }),
+        Err(_) => Ok(read(Path::new("/sys/devices/system/cpu/cpu0/cache")).unwrap_or_default()),
+    }
+}
+
+/// Two sizes with a comma between: `48K,2M`.
+///
+/// # Errors
+/// What is wrong with them.
+pub fn parse(text: &str) -> Result<Caches, String> {
+    let sizes: Option<Vec<i64>> = text.split(',').map(size).collect();
+    match sizes.as_deref() {
+        Some(&[l1, l2]) if (1 << 10..=1 << 40).contains(&l1) && (l1..=1 << 40).contains(&l2) => Ok(Caches { l1, l2 }),
+        Some([_, _]) => Err("the first size is at least 1K, the second not smaller".to_owned()),
+        _ => Err("two sizes are wanted, such as `48K,2M`".to_owned()),
+    }
+}
+
+/// `48K`, `2M`, `32768` in bytes.
+fn size(text: &str) -> Option<i64> {
+    let text = text.trim();
+    let (digits, unit) = match text.strip_suffix(['K', 'k']) {
+        Some(digits) => (digits, 1 << 10),
+        None => text.strip_suffix(['M', 'm']).map_or((text, 1), |digits| (digits, 1 << 20)),
+    };
+    digits.parse::<i64>().ok().filter(|n| *n > 0)?.checked_mul(unit)
+}
+
+/// The data caches of the first two levels, from the folder in which Linux describes the caches of a processor.
+fn read(folder: &Path) -> Option<Caches> {
+    let (mut l1, mut l2) = (None, None);
+    for entry in fs::read_dir(folder).ok()?.flatten() {
+        let part = |name: &str| fs::read_to_string(entry.path().join(name)).map(|text| text.trim().to_owned());
+        let (Ok(level), Ok(kind), Ok(bytes)) = (part("level"), part("type"), part("size")) else { continue };
+        match (level.as_str(), kind.as_str()) {
+            ("1", "Data" | "Unified") => l1 = size(&bytes),
+            ("2", "Data" | "Unified") => l2 = size(&bytes),
+            _ => {}
+        }
+    }
+    let (l1, l2) = (l1?, l2?);
+    (l2 >= l1).then_some(Caches { l1, l2 })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes_are_read() {
+        assert_eq!(parse("48K,2M"), Ok(Caches { l1: 48 << 10, l2: 2 << 20 }));
+        assert_eq!(parse(" 32768 , 1024K"), Ok(Caches { l1: 32 << 10, l2: 1 << 20 }));
+        for wrong in ["", "48K", "48K,2M,3M", "0,1M", "2M,48K", "-1K,2M", "48G,2M", "99999999999999999999,1"] {
+            assert!(parse(wrong).is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn a_folder_without_caches_says_nothing() {
+        assert_eq!(read(Path::new("/nowhere")), None);
+    }
+}

@@ -1,0 +1,179 @@
+//! Unroll-and-jam: several iterations of a loop at once, statement by statement inside the loop below it.
+//!
+//! Two kinds of nests gain from it. Where an element is updated in each iteration of the outer loop (`y[j] += A[i][j] * x[i]` in loops over `i` and `j`), it is
+//! loaded and stored once for all of them. Where the inner loop waits for its own results (`A[i][j] += A[i][j - 1]`), several rows are
+//! under way at a time. Each element is computed in the order that it had.
+//!
+//! Only nests of which the subscripts show at once that it is legal are taken: different iterations of the inner loop, or of the outer one, touch different
+//! elements of all that is written. Nothing is trusted: the checker sees the result. Left out: inner bounds that depend on the outer loop.
+
+use std::collections::BTreeSet;
+
+use loops::{Access, Assign, BinaryOp, Expr, Loop, LoopKind, Name, Stmt};
+
+use crate::codegen::{Generated, Instance, tidy};
+use crate::names::fresh;
+
+/// The function with `count` rows at once where that gains something.
+pub(crate) fn jam(generated: Generated, count: i64) -> Generated {
+    let labels = generated.instances.keys().cloned().collect();
+    let mut jam = Jam { count, labels, generated };
+    let body = std::mem::take(&mut jam.generated.function.body);
+    jam.generated.function.body = jam.block(body);
+    jam.generated
+}
+
+struct Jam {
+    count: i64,
+    labels: BTreeSet<Name>,
+    generated: Generated,
+}
+
+impl Jam {
+    fn block(&mut self, body: Vec<Stmt>) -> Vec<Stmt> {
+        let mut result = Vec::new();
+        for stmt in body {
+            match stmt {
+                Stmt::Loop(outer) => match gains(&outer) {
+                    true => result.extend(self.rows(outer)),
+                    false => {
+                        let body = self.block(outer.body);
+                        result.push(Stmt::Loop(Loop { body, ..outer }));
+                    }
+                },
+                Stmt::If { cond, then, otherwise } => {
+                    let (then, otherwise) = (self.block(then), self.block(otherwise));
+                    result.push(Stmt::If { cond, then, otherwise });
+                }
+                // What is marked is for a later stage.
+                other => result.push(other),
+            }
+        }
+        result
+    }
+
+    /// The loop over several rows at once, and the one over those that are left.
+    fn rows(&mut self, outer: Loop) -> Vec<Stmt> {
+        let [Stmt::Loop(inner)] = outer.body.as_slice() else { return vec![Stmt::Loop(outer)] };
+        let mut body = Vec::new();
+        for row in 0..self.count {
+            for stmt in &inner.body {
+                if let Stmt::Assign(assign) = stmt {
+                    body.push(Stmt::Assign(self.copy(assign, &outer.var, row, row == 0)));
+                }
+            }
+        }
+        let all = (outer.upper.clone() - outer.lower.clone()).max(0);
+        let whole = Expr::Int(self.count) * Expr::binary(BinaryOp::FloorDiv, all, Expr::Int(self.count));
+        let middle = match &outer.lower {
+            Expr::Int(0) => whole,
+            lower => lower.clone() + whole,
+        };
+        let many = Stmt::Loop(Loop { body, ..inner.clone() });
+        let mut rest = Vec::new();
+        for stmt in &inner.body {
+            if let Stmt::Assign(assign) = stmt {
+                rest.push(Stmt::Assign(self.copy(assign, &outer.var, 0, false)));
+            }
+        }
+        let rest = Stmt::Loop(Loop { body: rest, ..inner.clone() });
+        let upper = outer.upper.clone() - Expr::Int(self.count - 1);
+        vec![
+            Stmt::Loop(Loop { upper: tidy(&upper), step: self.count, body: vec![many], ..outer.clone() }),
+            // A few rows are not worth the threads' meeting.
+            Stmt::Loop(Loop { lower: tidy(&middle), body: vec![rest], kind: LoopKind::Sequential, ..outer }),
+        ]
+    }
+
+    /// The statement some rows further, under its label or one of its own.
+    fn copy(&mut self, assign: &Assign, row: &Name, further: i64, first: bool) -> Assign {
+        let put = |e: &Expr| {
+            let to = Expr::Var(row.clone()) + Expr::Int(further);
+            if further == 0 { e.clone() } else { tidy(&e.substitute(&|name| (name == row).then(|| to.clone()))) }
+        };
+        let Some(label) = &assign.label else { return assign.clone() };
+        let instance = self.generated.instances.get(label).cloned();
+        let new = if first { label.clone() } else { fresh(label, &mut self.labels) };
+        if let Some(Instance { original, iterators }) = instance {
+            let iterators = iterators.iter().map(put).collect();
+            self.generated.instances.insert(new.clone(), Instance { original, iterators });
+        }
+        Assign {
+            label: Some(new),
+            target: assign.target.map_indices(&mut |e| put(e)),
+            update: assign.update,
+            value: put(&assign.value),
+        }
+    }
+}
+
+/// Whether a nest of two loops is one that gains, and may be jammed.
+fn gains(outer: &Loop) -> bool {
+    let [Stmt::Loop(inner)] = outer.body.as_slice() else { return false };
+    let plain = |l: &Loop| l.step == 1 && l.reductions.is_empty();
+    if !matches!(outer.kind, LoopKind::Sequential | LoopKind::Parallel) || !plain(outer) || !plain(inner) || outer.var == inner.var {
+        return false;
+    }
+    if [&inner.lower, &inner.upper].iter().any(|e| e.vars().contains(&outer.var)) {
+        return false;
+    }
+    let assigns: Option<Vec<&Assign>> =
+        inner.body.iter().map(|s| if let Stmt::Assign(a) = s { Some(a) } else { None }).collect();
+    let Some(assigns) = assigns.filter(|assigns| !assigns.is_empty() && assigns.len() <= 4) else { return false };
+    match inner.kind {
+        // An element stays, and is updated by every row.
+        LoopKind::Vector if outer.kind == LoopKind::Sequential => {
+            let stays = |a: &&&Assign| a.update.is_some() && !mentions(&a.target, &outer.var);
+            assigns.iter().any(|a| stays(&a)) && apart(&assigns, &inner.var, &outer.var)
+        }
+        // The loop waits for itself; other rows need not.
+        LoopKind::Sequential => apart(&assigns, &outer.var, &inner.var) && waits(&assigns, &inner.var),
+        _ => false,
+    }
+}
+
+fn mentions(access: &Access, var: &Name) -> bool {
+    access.indices.iter().any(|e| e.vars().contains(var))
+}
+
+fn loads<'a>(assigns: &[&'a Assign]) -> Vec<&'a Access> {
+    let mut found = Vec::new();
+    for assign in assigns {
+        assign.value.walk(&mut |e| {
+            if let Expr::Load(access) = e {
+                found.push(access);
+            }
+        });
+    }
+    found
+}
+
+/// Whether different values of a loop variable touch different elements of all that is written: one subscript of every access is the same
+/// expression, the variable plus something in which neither it nor the nest's `other` variable occurs.
+fn apart(assigns: &[&Assign], var: &Name, other: &Name) -> bool {
+    let loads = loads(assigns);
+    assigns.iter().all(|assign| {
+        let array = &assign.target.array;
+        let own: Vec<&Access> = loads
+            .iter()
+            .copied()
+            .chain(assigns.iter().map(|a| &a.target))
+            .filter(|access| access.array == *array)
+            .collect();
+        (0..assign.target.indices.len()).any(|k| {
+            let subscript = &assign.target.indices[k];
+            own.iter().all(|access| access.indices.get(k) == Some(subscript))
+                && crate::locality::unit(subscript, var)
+                && !subscript.vars().contains(other)
+        })
+    })
+}
+
+/// Whether an iteration needs what the one before has computed.
+fn waits(assigns: &[&Assign], var: &Name) -> bool {
+    let loads = loads(assigns);
+    assigns.iter().any(|assign| {
+        let sums = assign.update.is_some() && !mentions(&assign.target, var);
+        sums || loads.iter().any(|access| access.array == assign.target.array && **access != assign.target)
+    })
+}
