@@ -115,8 +115,8 @@ pub enum StmtKind {
     },
     Block(Vec<Stmt>),
     Empty,
-    /// A pragma inside the region, with its text and the statement that it stands before, if there is one.
-    Pragma(String, Option<Box<Stmt>>),
+    /// Pragmas inside the region, with their texts and places, and the statement that they stand before, if there is one.
+    Pragma(Vec<(String, At)>, Option<Box<Stmt>>),
     /// A statement that has no place in a region: its name.
     Unsupported(&'static str),
 }

@@ -34,7 +34,9 @@ pub fn caches(given: Option<Caches>) -> Result<Caches, Failure> {
 pub fn parse(text: &str) -> Result<Caches, String> {
     let sizes: Option<Vec<i64>> = text.split(',').map(size).collect();
     match sizes.as_deref() {
-        Some(&[l1, l2]) if (1 << 10..=1 << 40).contains(&l1) && (l1..=1 << 40).contains(&l2) => Ok(Caches { l1, l2 }),
+        Some(&[l1, l2]) if (1 << 10..=1 << 40).contains(&l1) && (l1..=1 << 40).contains(&l2) => {
+            Ok(Caches { l1, l2 })
+        }
         Some([_, _]) => Err("the first size is at least 1K, the second not smaller".to_owned()),
         _ => Err("two sizes are wanted, such as `48K,2M`".to_owned()),
     }
@@ -54,7 +56,8 @@ fn size(text: &str) -> Option<i64> {
 fn read(folder: &Path) -> Option<Caches> {
     let (mut l1, mut l2) = (None, None);
     for entry in fs::read_dir(folder).ok()?.flatten() {
-        let part = |name: &str| fs::read_to_string(entry.path().join(name)).map(|text| text.trim().to_owned());
+        let part =
+            |name: &str| fs::read_to_string(entry.path().join(name)).map(|text| text.trim().to_owned());
         let (Ok(level), Ok(kind), Ok(bytes)) = (part("level"), part("type"), part("size")) else { continue };
         match (level.as_str(), kind.as_str()) {
             ("1", "Data" | "Unified") => l1 = size(&bytes),
@@ -74,7 +77,8 @@ mod tests {
     fn sizes_are_read() {
         assert_eq!(parse("48K,2M"), Ok(Caches { l1: 48 << 10, l2: 2 << 20 }));
         assert_eq!(parse(" 32768 , 1024K"), Ok(Caches { l1: 32 << 10, l2: 1 << 20 }));
-        for wrong in ["", "48K", "48K,2M,3M", "0,1M", "2M,48K", "-1K,2M", "48G,2M", "99999999999999999999,1"] {
+        for wrong in ["", "48K", "48K,2M,3M", "0,1M", "2M,48K", "-1K,2M", "48G,2M", "99999999999999999999,1"]
+        {
             assert!(parse(wrong).is_err(), "{wrong}");
         }
     }

@@ -234,7 +234,7 @@ impl Reader<'_> {
                 for child in &children {
                     body.extend(self.node(child, marked, depth + 1)?);
                 }
-                Ok(body)
+                Ok(merged(body))
             }
             AstNodeKind::If { cond, then, otherwise } => {
                 let cond = expr::read_condition(&cond, &|name| self.name(name))?;
@@ -366,6 +366,40 @@ impl Reader<'_> {
         }
         Expr::Var(self.sizes.get(name).cloned().unwrap_or_else(|| Name::new(name)))
     }
+}
+
+/// Statements under the same condition, or its opposite, one after the other: under one, where the first ones do not change what it is asked of.
+fn merged(body: Vec<Stmt>) -> Vec<Stmt> {
+    let mut result: Vec<Stmt> = Vec::new();
+    for stmt in body {
+        if let (
+            Some(Stmt::If { cond, then, otherwise }),
+            Stmt::If { cond: next, then: more, otherwise: none },
+        ) = (result.last_mut(), &stmt)
+            && none.is_empty()
+            && !cond.arrays().is_empty()
+            && !then.iter().chain(&*otherwise).any(|stmt| writes(stmt, &cond.arrays()))
+        {
+            if next == cond && otherwise.is_empty() {
+                then.extend(more.iter().cloned());
+                continue;
+            }
+            if *next == Expr::unary(loops::UnaryOp::Not, cond.clone()) {
+                otherwise.extend(more.iter().cloned());
+                continue;
+            }
+        }
+        result.push(stmt);
+    }
+    result
+}
+
+fn writes(stmt: &Stmt, arrays: &BTreeSet<Name>) -> bool {
+    let mut found = false;
+    stmt.walk(&mut |stmt| {
+        found |= matches!(stmt, Stmt::Assign(assign) if arrays.contains(&assign.target.array))
+    });
+    found
 }
 
 /// An expression of a statement with its iterators replaced.

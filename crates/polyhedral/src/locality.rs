@@ -191,22 +191,40 @@ pub(crate) fn bytes(elem: &Elem) -> i64 {
     }
 }
 
-/// Whether some statements of a loop begin at other values of it than others: its function is an iterator of each, with different constants.
+/// Whether the statements of a loop begin or end at different values of it: their functions have different constants, or one is in more loops
+/// than another.
 pub(crate) fn shifted(model: &Model, member: &Member) -> Result<bool> {
-    let read = || -> isl::Result<bool> {
-        let mut constants = Vec::new();
+    let read = || -> isl::Result<Vec<(i64, usize)>> {
+        let mut found = Vec::new();
         for function in UnionPwAff::read(&model.ctx, member.function.as_str())?.pw_affs()? {
+            let loops = function.domain_space()?.dim(Dim::SET)?;
             for (_, aff) in function.pieces()? {
-                constants.push(aff.constant()?.to_i64().unwrap_or(0));
+                found.push((aff.constant()?.to_i64().unwrap_or(0), loops));
             }
         }
-        Ok(constants.windows(2).any(|pair| pair[0] != pair[1]))
+        Ok(found)
     };
-    read().map_err(fault::library)
+    let found = read().map_err(fault::library)?;
+    Ok(found.windows(2).any(|pair| pair[0] != pair[1]))
 }
 
 /// How much longer tiles are along memory than in other directions: memory is fetched in runs.
 const ALONG: i64 = 4;
+
+/// Tiles of two loops that only stream are this long along memory: long enough to be fetched ahead, short enough that there are several.
+const STREAM: i64 = 2048;
+
+/// Whether every access of a band's statements goes along memory with this member, or stands still.
+fn streams(model: &Model, member: &Member) -> Result<bool> {
+    for (tuple, position) in driven(model, member)? {
+        let Some(statement) = model.by_tuple(&tuple) else { continue };
+        let iterator = &statement.loops[position].var;
+        if subscripts(statement).iter().any(|(_, indices)| stride(indices, iterator) == Stride::Far) {
+            return Ok(false);
+        }
+    }
+    Ok(true)
+}
 
 /// Tile sizes for the members of a band such that what a tile touches fits in half of `capacity`; longer along memory where the band is innermost.
 pub(crate) fn tile_sizes(model: &Model, band: &Band, capacity: i64, innermost: bool) -> Result<Vec<i64>> {
@@ -256,6 +274,12 @@ pub(crate) fn tile_sizes(model: &Model, band: &Band, capacity: i64, innermost: b
         if innermost && score > 0 && member.coincident && along.is_none_or(|(best, _)| score >= best) {
             along = Some((score, k));
         }
+    }
+    if let Some((_, k)) = along
+        && n == 2
+        && streams(model, &band.members[k])?
+    {
+        return Ok((0..n).map(|member| if member == k { STREAM } else { 256 }).collect());
     }
     let sizes = |size: i64| -> Vec<i64> {
         (0..n).map(|k| if along.is_some_and(|(_, a)| a == k) { ALONG * size } else { size }).collect()

@@ -118,8 +118,13 @@ impl Model {
         }
         let domain = context.clone();
         context = context.params().map_err(fault::library)?;
-        let mut extraction =
-            Extraction { statements: Vec::new(), locals: Vec::new(), scopes: BTreeMap::new(), loops: 0, scope: BTreeSet::new() };
+        let mut extraction = Extraction {
+            statements: Vec::new(),
+            locals: Vec::new(),
+            scopes: BTreeMap::new(),
+            loops: 0,
+            scope: BTreeSet::new(),
+        };
         extraction.scope.extend(function.params.iter().map(|p| p.name.clone()));
         extraction.block(
             &function.body,
@@ -279,7 +284,9 @@ impl Extraction {
                     self.block(&l.body, &Place { frame, domain, loops, position, guards }, &mut 0)?;
                     *counter += 1;
                 }
-                Stmt::If { cond, then, otherwise } => self.conditional(cond, (then, otherwise), place, counter)?,
+                Stmt::If { cond, then, otherwise } => {
+                    self.conditional(cond, (then, otherwise), place, counter)?
+                }
                 Stmt::Block { body, .. } => self.block(body, place, counter)?,
                 Stmt::Local(local) => {
                     if !self.scope.insert(local.name.clone()) {

@@ -4,7 +4,7 @@ mod map;
 
 use std::collections::BTreeMap;
 
-use loops::{Assign, Expr, Function, LoopKind, Name, Stmt, Update};
+use loops::{Assign, Diagnostic, Expr, Function, LoopKind, Name, Stmt, Update};
 
 use crate::check::{self, Checked};
 use crate::codegen::{self, Generated, Instance, sink, written};
@@ -16,7 +16,7 @@ use crate::model::Model;
 use crate::scheduling::{self, Fusion};
 use crate::transform::contraction::{self, Shape, Split};
 use crate::transform::{Request, Shaped, diamond, jam, keep, rows};
-use crate::tree::Tree;
+use crate::tree::{Band, Node, Tree};
 use crate::{transform, unstage};
 use map::Mapper;
 
@@ -111,6 +111,8 @@ pub struct Report {
     pub notes: Vec<String>,
     /// What the checker looked at; none if it was not run.
     pub checked: Option<Checked>,
+    /// Why the function was left as it is, if it was.
+    pub left: Option<String>,
 }
 
 /// Reschedules, tiles and parallelises a function.
@@ -140,6 +142,8 @@ pub fn optimize(function: &Function, options: &Options) -> Result<Optimized> {
         }
     }
     match optimize_as_it_is(function, options, bounds) {
+        // Too large to be looked at as a whole.
+        Err(limit) if fault::is_limit(&limit) && options.schedule.is_none() => as_it_is(function, limit),
         // What is declared inside a loop could not be declared there again: its storage is shared, as the order of the text allows.
         Err(refused) if options.private && declares_inside(&function.body, false) => {
             let shared = Options { private: false, ..options.clone() };
@@ -150,6 +154,24 @@ pub fn optimize(function: &Function, options: &Options) -> Result<Optimized> {
         result => result,
     }
 }
+
+/// The function as it is, because it is too large for anything else; the limit itself if not even that can be said as a schedule.
+fn as_it_is(function: &Function, limit: Diagnostic) -> Result<Optimized> {
+    let ctx = isl::Ctx::new();
+    let bounds = Limits::within(AS_IT_IS, 20);
+    let run = || -> Result<(Generated, Tree, usize)> {
+        let model = Model::extract_in(&ctx, function)?;
+        let tree = Tree::original(&model)?;
+        Ok((written::as_written(&model, &tree)?, tree, model.statements.len()))
+    };
+    let Ok((generated, tree, statements)) = bounds.run(&ctx, run) else { return Err(limit) };
+    let bands = vec!["the text as it is".to_owned()];
+    let left = Some(limit.message);
+    Ok(finish(generated, tree, Report { statements, bands, left, ..Report::default() }))
+}
+
+/// Operations of the set library for the model of what is left as it is.
+const AS_IT_IS: u64 = 20_000_000;
 
 /// Whether an array is declared inside a loop.
 fn declares_inside(body: &[Stmt], inside: bool) -> bool {
@@ -235,8 +257,8 @@ fn optimize_as_it_is(function: &Function, options: &Options, bounds: Bounds) -> 
             );
             let staged = report.bands.iter().any(|line| line.ends_with("contraction"));
             let what = match (tried, split) {
-                (Ok((generated, tree)), _) => {
-                    return settle(&model, function, generated, tree, options, report);
+                (Ok(result), _) => {
+                    return settle((&model, &dependences), function, result, options, bounds.choice, report);
                 }
                 (Err(error), _) if !staged && !fault::is_limit(&error) => return Err(error),
                 (Err(error), _) if !staged => {
@@ -262,21 +284,21 @@ fn optimize_as_it_is(function: &Function, options: &Options, bounds: Bounds) -> 
     if options.tiling != Tiling::None {
         attempts.push((tree, &plain, bounds.choice));
     }
-    attempts.push((Tree::original(&model)?, &plain, bounds.must));
-    let last = attempts.len() - 1;
+    let last = attempts.len();
     for (k, (tree, options, limits)) in attempts.into_iter().enumerate() {
         match realise((&model, &dependences), function, tree, options, (Split::Rows, limits), &mut report) {
-            Err(error) if k < last && fault::is_limit(&error) => {
+            Err(error) if fault::is_limit(&error) => {
                 let given_up = if k + 1 == last { "the new order was" } else { "tiles were" };
                 report.notes.push(format!("{given_up} given up: {}", error.message));
             }
             result => {
-                let (generated, tree) = result?;
-                return settle(&model, function, generated, tree, options, report);
+                return settle((&model, &dependences), function, result?, options, bounds.choice, report);
             }
         }
     }
-    Err(fault::limit("attempts"))
+    report.bands.clear();
+    let (generated, tree) = as_text((&model, &dependences), function, options, bounds.must, &mut report)?;
+    Ok(finish(generated, tree, report))
 }
 
 /// Shapes of programs for which there is a better way than the scheduler's. What does not work out is noted, and the general way is taken.
@@ -336,30 +358,69 @@ fn finish(generated: Generated, tree: Tree, report: Report) -> Optimized {
 
 /// The result; but the text as it is where the new order has won nothing: no loop is parallel or along memory, and nothing is tiled.
 fn settle(
-    model: &Model,
+    (model, dependences): (&Model, &[Dependence]),
     function: &Function,
-    generated: Generated,
-    tree: Tree,
+    (generated, tree): (Generated, Tree),
     options: &Options,
+    limits: Limits,
     mut report: Report,
 ) -> Result<Optimized> {
-    let mut won = report.bands.iter().any(|line| line.contains("tiles") || line.ends_with("contraction"))
-        || generated.instances.len() > model.statements.len();
-    for stmt in &generated.function.body {
-        stmt.walk(&mut |stmt| {
-            won |= matches!(stmt, Stmt::Loop(l) if matches!(l.kind, LoopKind::Parallel | LoopKind::Vector));
-        });
-    }
+    let won = report.bands.iter().any(|line| line.contains("tiles") || line.ends_with("contraction"))
+        || generated.instances.len() > model.statements.len()
+        || has_wide_loops(&generated.function);
     if won || !options.parallel || !options.vector {
         return Ok(finish(generated, tree, report));
     }
-    let tree = Tree::original(model)?;
-    let generated = written::as_written(model, &tree)?;
-    // Equal to what was given, label by label: there is nothing to check.
-    report.bands = vec!["the text as it is: no loop is parallel, along memory or tiled".to_owned()];
-    debug_assert_eq!(model.function, generated.function);
-    let _ = function;
-    Ok(finish(generated, tree, report))
+    report.bands.clear();
+    match as_text((model, dependences), function, options, limits, &mut report) {
+        Ok((generated, tree)) => Ok(finish(generated, tree, report)),
+        // It is right, if no better than the text.
+        Err(_) => Ok(finish(generated, tree, report)),
+    }
+}
+
+/// Whether a loop is parallel or a vector's.
+fn has_wide_loops(function: &Function) -> bool {
+    let mut found = false;
+    for stmt in &function.body {
+        stmt.walk(&mut |stmt| {
+            found |= matches!(stmt, Stmt::Loop(l) if matches!(l.kind, LoopKind::Parallel | LoopKind::Vector));
+        });
+    }
+    found
+}
+
+/// The order of the text, with what is free in it in parallel.
+fn as_text(
+    (model, dependences): (&Model, &[Dependence]),
+    function: &Function,
+    options: &Options,
+    limits: Limits,
+    report: &mut Report,
+) -> Result<(Generated, Tree)> {
+    let caches = Caches::default();
+    let request = Request { width: None, caches, parallel: options.parallel, vector: options.vector };
+    limits.run(&model.ctx, || {
+        let shaped = keep::text(model, dependences, request)?;
+        let mut generated = written::as_written(model, &shaped.tree)?;
+        if options.jam > 1 {
+            generated = jam::jam(generated, options.jam);
+        }
+        checked(function, &generated, options, limits, report)?;
+        let what = match has_wide_loops(&generated.function) {
+            true => shaped.line,
+            false => "the text as it is: nothing in it is free of dependences".to_owned(),
+        };
+        report.bands.push(what);
+        Ok((generated, shaped.tree))
+    })
+}
+
+/// Copies of a statement that are made to have full tiles apart.
+const MOST_PIECES: usize = 4;
+
+fn isolates(node: &Node) -> bool {
+    matches!(node, Node::Band(Band { isolate: Some(_), .. })) || node.children().into_iter().any(isolates)
 }
 
 /// Maps a schedule to loops, generates code, and checks it.
@@ -373,7 +434,20 @@ fn realise(
 ) -> Result<(Generated, Tree)> {
     report.bands.clear();
     let mut mapper = Mapper { model, dependences, options, report, sequential: false };
-    let tree = Tree { root: mapper.node(tree.root, options.parallel)? };
+    let mut tree = Tree { root: mapper.node(tree.root, options.parallel)? };
+    if isolates(&tree.root) {
+        // Apart is for readers as well: where it takes many pieces, tiles stay together.
+        let instances = codegen::generate(model, &tree, limits)?.instances;
+        let pieces = |label: &Name| instances.values().filter(|instance| instance.original == *label).count();
+        if model.statements.iter().any(|statement| pieces(&statement.label) > MOST_PIECES) {
+            tree.root = tree.root.rewrite(&mut |node| {
+                Ok(match node {
+                    Node::Band(band) => Node::Band(Band { isolate: None, ..band }),
+                    other => other,
+                })
+            })?;
+        }
+    }
     let generated = match options.contraction {
         Some(shape) => generate_staged(model, function, &tree, options, (shape, split, limits), report)?,
         None => generate_checked(model, function, &tree, options, limits, report)?,
@@ -390,8 +464,17 @@ fn generate_checked(
     report: &mut Report,
 ) -> Result<Generated> {
     let generated = generate(model, tree, options, limits)?;
-    checked(function, &generated, options, limits, report)?;
-    Ok(generated)
+    match checked(function, &generated, options, limits, report) {
+        Err(error) if fault::is_limit(&error) && options.jam > 1 => {
+            // With a row at a time there is less to look at.
+            report.notes.push(format!("several rows at once were given up: {}", error.message));
+            let options = &Options { jam: 1, ..options.clone() };
+            let generated = generate(model, tree, options, limits)?;
+            checked(function, &generated, options, limits, report)?;
+            Ok(generated)
+        }
+        result => result.map(|()| generated),
+    }
 }
 
 /// The code of a tree, with declarations in their places and rows run at once.

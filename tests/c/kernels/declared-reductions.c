@@ -35,7 +35,7 @@ static void kernel_declared(int n, int m, DATA_TYPE A[restrict n][m], DATA_TYPE 
   }
   for (int j = 0; j < m; j++)
     columns[j] = 0;
-#pragma omp parallel for reduction(+: columns[:m])
+#pragma lozenge reduction(+: columns)
   for (int i = 0; i < n; i++)
     for (int j = 0; j < m; j++)
       columns[j] += A[i][j] * x[i];

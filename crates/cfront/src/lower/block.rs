@@ -46,7 +46,7 @@ impl Lowering<'_> {
                 Ok(out)
             }
             StmtKind::Expr(e) => self.expression_statement(e),
-            StmtKind::Pragma(text, next) => self.pragma(text, next.as_deref(), stmt.at),
+            StmtKind::Pragma(texts, next) => self.pragmas(texts, next.as_deref()),
             StmtKind::Unsupported(what) => {
                 let message = format!("{what} in a region: it has no static control");
                 self.fail(codes::STATEMENT, message, stmt.at, "not possible in a region")

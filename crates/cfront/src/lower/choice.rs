@@ -16,13 +16,9 @@ use crate::ast::{Expr, ExprKind, Stmt, StmtKind};
 
 impl Lowering<'_> {
     /// A conditional whose condition is not affine.
-    pub(super) fn choice(
-        &mut self,
-        cond: &Expr,
-        then: &Stmt,
-        otherwise: Option<&Stmt>,
-    ) -> Try<Vec<HubStmt>> {
+    pub(super) fn choice(&mut self, cond: &Expr, then: &Stmt, otherwise: Option<&Stmt>) -> Try<Vec<HubStmt>> {
         let (labels, pending, diagnostics) = (self.labels, self.pending.len(), self.diagnostics.len());
+        let taken = self.taken.clone();
         let count = assignments(then).zip(otherwise.map_or(Some(0), assignments));
         if let Some((yes, no)) = count {
             let mut holds = self.truth(cond)?;
@@ -43,6 +39,10 @@ impl Lowering<'_> {
         }
         // Once more, as it stands.
         self.labels = labels;
+        self.taken = taken;
+        for name in self.names.values() {
+            self.taken.entry(name.clone()).or_insert(None);
+        }
         self.pending.truncate(pending);
         self.diagnostics.truncate(diagnostics);
         self.guard(cond, then, otherwise)

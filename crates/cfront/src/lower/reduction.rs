@@ -54,33 +54,44 @@ pub fn declared(text: &str) -> Option<Vec<(ReduceOp, String)>> {
 }
 
 impl Lowering<'_> {
-    /// A pragma and the statement that it stands before.
-    pub(super) fn pragma(&mut self, text: &str, next: Option<&Stmt>, at: At) -> Try<Vec<HubStmt>> {
-        let text = text.trim();
-        let Some(named) = declared(text) else {
-            let message = format!("the reduction of `{text}` is not understood");
-            let diagnostic =
-                loops::Diagnostic::error(codes::REDUCTION, message, self.span(at), "not understood")
-                    .help("write `reduction(+: s)`, with + * min max && or || and names of variables");
-            return self.report(diagnostic);
-        };
-        if named.is_empty() {
-            let message = format!("`{text}` is dropped with the text of the region");
-            self.warn(codes::DROPPED_PRAGMA, message, at, "in the region");
-            return next.map_or(Ok(Vec::new()), |next| self.statement(next));
-        }
-        let is_loop = |stmt: &Stmt| {
-            let mut stmt = stmt;
-            while let StmtKind::Pragma(_, Some(next)) = &stmt.kind {
-                stmt = next;
+    /// Pragmas and the statement that they stand before.
+    pub(super) fn pragmas(&mut self, texts: &[(String, At)], next: Option<&Stmt>) -> Try<Vec<HubStmt>> {
+        let mut reductions = Vec::new();
+        let mut failed = false;
+        for (text, at) in texts {
+            let text = text.trim();
+            match declared(text) {
+                None => {
+                    let message = format!("the reduction of `{text}` is not understood");
+                    let diagnostic =
+                        loops::Diagnostic::error(codes::REDUCTION, message, self.span(*at), "not understood")
+                            .help(
+                                "write `reduction(+: s)`, with + * min max && or || and names of variables",
+                            );
+                    let _: Try<()> = self.report(diagnostic);
+                    failed = true;
+                }
+                Some(named) if named.is_empty() => {
+                    let message = format!("`{text}` is dropped with the text of the region");
+                    self.warn(codes::DROPPED_PRAGMA, message, *at, "in the region");
+                }
+                Some(_) if !next.is_some_and(|next| matches!(next.kind, StmtKind::For(_))) => {
+                    let message = "a reduction is declared before something that is no loop";
+                    let _: Try<()> = self.fail(codes::REDUCTION, message, *at, "a `for` must follow");
+                    failed = true;
+                }
+                Some(named) => reductions.push((named, *at)),
             }
-            matches!(stmt.kind, StmtKind::For(_))
-        };
-        let Some(next) = next.filter(|next| is_loop(next)) else {
-            let message = "a reduction is declared before something that is no loop";
-            return self.fail(codes::REDUCTION, message, at, "a `for` must follow");
-        };
-        let mut body = self.statement(next)?;
+        }
+        let mut body = next.map_or(Ok(Vec::new()), |next| self.statement(next))?;
+        for (named, at) in reductions {
+            self.reorderable(&mut body, &named, at);
+        }
+        if failed { Err(super::Failed) } else { Ok(body) }
+    }
+
+    /// Marks the updates of what a pragma names.
+    fn reorderable(&mut self, body: &mut [HubStmt], named: &[(ReduceOp, String)], at: At) {
         let meanings = self.res.reductions.get(&at.first).cloned().unwrap_or_default();
         for ((op, c_name), meaning) in named.iter().zip(meanings) {
             let Meaning::Object(k) = meaning else {
@@ -92,7 +103,7 @@ impl Lowering<'_> {
                 _ => Name::new(c_name),
             };
             let mut marking = Marking { name: &name, op: *op, updates: 0, other: false };
-            marking.block(&mut body);
+            marking.block(body);
             let (symbol, why) = match (marking.updates, marking.other) {
                 (_, true) => (op.symbol(), "but the loop does more with it than that"),
                 (0, false) => (op.symbol(), "but the loop does not update it"),
@@ -101,7 +112,6 @@ impl Lowering<'_> {
             let message = format!("`{c_name}` is declared to be updated by `{symbol}`, {why}");
             let _: Try<()> = self.fail(codes::REDUCTION, message, at, "declared here");
         }
-        Ok(body)
     }
 }
 
@@ -140,7 +150,8 @@ impl Marking<'_> {
             return self.expr(&assign.value);
         }
         if let Some(value) = self.extremum(assign) {
-            *assign = Assign { update: Some(Update { op: self.op, reorder: false }), value, ..assign.clone() };
+            *assign =
+                Assign { update: Some(Update { op: self.op, reorder: false }), value, ..assign.clone() };
         }
         self.expr(&assign.value);
         match &mut assign.update {

@@ -140,10 +140,12 @@ impl Resolver<'_> {
                 }
                 r.scoped(|r| r.statement(&f.body));
             }),
-            StmtKind::Pragma(text, next) => {
-                let named = super::reduction::declared(text).unwrap_or_default();
-                let meanings = named.iter().map(|(_, name)| self.named(name)).collect();
-                self.out.reductions.insert(stmt.at.first, meanings);
+            StmtKind::Pragma(texts, next) => {
+                for (text, at) in texts {
+                    let named = super::reduction::declared(text).unwrap_or_default();
+                    let meanings = named.iter().map(|(_, name)| self.named(name)).collect();
+                    self.out.reductions.insert(at.first, meanings);
+                }
                 next.iter().for_each(|next| self.statement(next));
             }
             StmtKind::Empty | StmtKind::Unsupported(_) => {}

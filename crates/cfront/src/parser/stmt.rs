@@ -28,15 +28,19 @@ impl Parser<'_> {
             }
             Tok::Punct("{") => StmtKind::Block(self.block()?),
             Tok::Pragma => {
-                let text = self.text().to_string();
-                self.pos += 1;
+                let mut texts = Vec::new();
+                while self.tok() == Tok::Pragma {
+                    let (here, text) = (self.pos, self.text().to_string());
+                    self.pos += 1;
+                    texts.push((text, self.since(here)));
+                }
                 let at = self.since(first);
                 // What a pragma stands before is one statement with it, as in `if (c) #pragma ... for`.
                 let next = match self.tok() {
                     Tok::Punct("}") | Tok::End => None,
                     _ => Some(Box::new(self.statement()?)),
                 };
-                return Ok(Stmt { kind: StmtKind::Pragma(text, next), at });
+                return Ok(Stmt { kind: StmtKind::Pragma(texts, next), at });
             }
             _ => match self.word() {
                 "for" => return self.for_statement(),

@@ -180,7 +180,8 @@ fn measure(file: &Path, arguments: &Bench, compiler: &Compiler, threads: u32) ->
 /// The library of MKL below `MKLROOT`, where its installer and that of the Python package `mkl` put it.
 fn mkl() -> Option<PathBuf> {
     let root = PathBuf::from(std::env::var_os("MKLROOT")?);
-    let names = ["lib/libmkl_rt.so.2", "lib/intel64/libmkl_rt.so.2", "lib/libmkl_rt.so.3", "lib/libmkl_rt.so"];
+    let names =
+        ["lib/libmkl_rt.so.2", "lib/intel64/libmkl_rt.so.2", "lib/libmkl_rt.so.3", "lib/libmkl_rt.so"];
     names.iter().map(|name| root.join(name)).find(|path| path.is_file())
 }
 

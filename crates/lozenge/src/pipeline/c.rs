@@ -148,6 +148,7 @@ pub fn scheduled(
     let Some(optimised) = optimise(source, &lowered.function, choice, default)? else { return Ok(lowered) };
     let mut notes = optimised.report.bands;
     notes.extend(optimised.report.notes);
+    notes.extend(optimised.report.left.map(|why| format!("left as it is: {why}")));
     let reassociated = lowered.reassociated || choice.reassociate;
     Ok(Lowered {
         function: optimised.function,
@@ -190,6 +191,14 @@ pub fn rewrite(
         warnings.extend(region.warnings.iter().cloned());
         reassociated |= crate::check::reassociates(&region.function);
         let Some(optimised) = optimise(source, &region.function, choice, true)? else { continue };
+        if let Some(why) = &optimised.report.left {
+            let place = first_line(source, &region.info);
+            let message = format!("the region is left as it is: {why}");
+            let mut warning = loops::Diagnostic::error(loops::Code("P0002"), message, place, "too large");
+            warning.severity = loops::Severity::Warning;
+            warnings.push(warning.help("split it into smaller regions"));
+            continue;
+        }
         let names = names(&source.text, &region.info);
         let text = targets::emit_region(&optimised.function, &names, &targets::Options::default())
             .map_err(|d| Failure::in_source(source, vec![d]))?;
@@ -246,10 +255,7 @@ pub fn athread(
 /// `X0802` where pointers may overlap and nothing says that they do not.
 fn may_alias(source: &Source, info: &RegionInfo, choice: &Choice) -> Result<(), Failure> {
     let Some(pair) = info.may_alias.first().filter(|_| !choice.assume_no_alias) else { return Ok(()) };
-    let place = loops::Span::new(
-        info.bytes.start,
-        source.text[info.bytes.start..].find('\n').map_or(info.bytes.end, |n| info.bytes.start + n),
-    );
+    let place = first_line(source, info);
     let diagnostic = loops::Diagnostic::error(
         loops::Code("X0802"),
         format!("`{}` and `{}` may overlap, so their accesses can't be reordered", pair.first, pair.second),
@@ -266,6 +272,12 @@ fn may_alias(source: &Source, info: &RegionInfo, choice: &Choice) -> Result<(), 
                 .help("declare the pointers `restrict`, or say --assume-no-alias if they never overlap"),
         ],
     ))
+}
+
+/// The line with which a region begins.
+fn first_line(source: &Source, info: &RegionInfo) -> loops::Span {
+    let start = info.bytes.start;
+    loops::Span::new(start, source.text[start..].find('\n').map_or(info.bytes.end, |n| start + n))
 }
 
 /// How the names of the loop program are written in the C around the region.

@@ -37,6 +37,9 @@ impl Copy<'_> {
         {
             return Ok(true);
         }
+        if !self.to_new.is_single_valued()? {
+            return Ok(false);
+        }
         let mut functions = Vec::new();
         for function in self.to_new.as_pw_multi_aff()?.pw_affs()? {
             let [(_, aff)] = &function.coalesce()?.pieces()?[..] else { return Ok(false) };

@@ -27,7 +27,9 @@ pub(super) fn respected(
     for source in copies.iter().filter(|c| *label(c.original) == dependence.source) {
         for target in copies.iter().filter(|c| *label(c.original) == dependence.target) {
             let found = match (&source.inverse, &target.inverse) {
-                (Some(from), Some(to)) => by_functions(model, (dependence, scope), (source, from), (target, to)),
+                (Some(from), Some(to)) => {
+                    by_functions(model, (dependence, scope), (source, from), (target, to))
+                }
                 _ => by_pairs(model, (dependence, scope), source, target),
             };
             if let Some((pairs, parallel)) = found.map_err(fault::library)? {

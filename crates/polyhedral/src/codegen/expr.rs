@@ -165,6 +165,26 @@ pub(crate) fn tidy(expr: &Expr) -> Expr {
     match &expr {
         Expr::Binary(BinaryOp::Min | BinaryOp::Max, a, b) if a == b => (**a).clone(),
         Expr::Binary(BinaryOp::FloorDiv, a, b) if **b == Expr::Int(1) => (**a).clone(),
+        Expr::Compare(op, a, b) => match (&**a, &**b) {
+            (Expr::Int(a), Expr::Int(b)) => Expr::Bool(match op {
+                CompareOp::Eq => a == b,
+                CompareOp::Ne => a != b,
+                CompareOp::Lt => a < b,
+                CompareOp::Le => a <= b,
+                CompareOp::Gt => a > b,
+                CompareOp::Ge => a >= b,
+            }),
+            _ => expr,
+        },
+        Expr::Unary(UnaryOp::Not, a) => match **a {
+            Expr::Bool(value) => Expr::Bool(!value),
+            _ => expr,
+        },
+        Expr::Select(cond, yes, no) => match **cond {
+            Expr::Bool(true) => (**yes).clone(),
+            Expr::Bool(false) => (**no).clone(),
+            _ => expr,
+        },
         Expr::Binary(BinaryOp::And, a, b) => match (&**a, &**b) {
             (Expr::Bool(true), other) | (other, Expr::Bool(true)) => other.clone(),
             (Expr::Bool(false), _) | (_, Expr::Bool(false)) => Expr::Bool(false),

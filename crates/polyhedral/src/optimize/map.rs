@@ -75,7 +75,10 @@ impl Mapper<'_> {
         let Some(statement) = self.model.by_tuple(tuple) else { return Ok(None) };
         let target: BTreeSet<Name> = statement.assign.target.indices.iter().flat_map(|e| e.vars()).collect();
         let of_element = |k: &usize| target.contains(&statement.loops[*k].var);
-        if statement.assign.update.is_none() || !statement.guards.is_empty() || loops.iter().all(|(k, _)| of_element(k)) {
+        if statement.assign.update.is_none()
+            || !statement.guards.is_empty()
+            || loops.iter().all(|(k, _)| of_element(k))
+        {
             return Ok(None);
         }
         let rows = loops.iter().all(|(k, coincident)| *coincident || !of_element(k));
@@ -112,7 +115,8 @@ impl Mapper<'_> {
         let mut best = None;
         for (k, member) in band.members.iter().enumerate() {
             let score = locality::vector_score(self.model, member)?;
-            if member.coincident && score > 0 && !(kept && k == 0) && best.is_none_or(|(old, _)| score >= old) {
+            if member.coincident && score > 0 && !(kept && k == 0) && best.is_none_or(|(old, _)| score >= old)
+            {
                 best = Some((score, k));
             }
         }
@@ -184,7 +188,8 @@ impl Mapper<'_> {
             }
             Tiling::Caches(_) if !locality::reuses(self.model, &band)? => None,
             Tiling::Caches(caches) => {
-                let mut sizes = locality::tile_sizes(self.model, &band, caches.l2, innermost)?;
+                let along = innermost || self.deepest(&band, false)?.is_some();
+                let mut sizes = locality::tile_sizes(self.model, &band, caches.l2, along)?;
                 if diagonals {
                     // There should be several tiles on a diagonal.
                     sizes[0] = sizes[0].min(64);
@@ -203,12 +208,13 @@ impl Mapper<'_> {
             if wavefronts { ", diagonals of tiles parallel" } else { "" }
         );
         self.report.bands.push(line);
+        let alone = locality::tuples(self.model, &band.members[0])?.len() == 1;
         // Tiles for the first cache inside those for the second, where three loops come back to the same data.
         let small = match (&self.options.tiling, &sizes) {
-            (Tiling::Caches(caches), Some(large)) if n >= 3 && innermost => {
+            (Tiling::Caches(caches), Some(large)) if n >= 3 && innermost && alone && !diagonals => {
                 let inner = locality::tile_sizes(self.model, &band, caches.l1, true)?;
                 let fitting: Vec<i64> = inner.iter().zip(large).map(|(s, l)| part_of(*s, *l)).collect();
-                (fitting != *large).then_some(fitting)
+                (fitting != *large && fitting.iter().all(|size| *size >= SMALLEST)).then_some(fitting)
             }
             _ => None,
         };
@@ -254,9 +260,8 @@ impl Mapper<'_> {
                 if coincident && score > 0 {
                     marks[n - 1] = Some("vector");
                     // Statements that are shifted against each other begin and end apart: conditions for that stay out of the loop.
-                    let last = &mut points.members[n - 1];
-                    if locality::shifted(self.model, last)? {
-                        last.code = LoopCode::Separate;
+                    if locality::shifted(self.model, &points.members[n - 1])? {
+                        points.members.iter_mut().for_each(|member| member.code = LoopCode::Separate);
                     }
                 }
             }
@@ -283,9 +288,10 @@ impl Mapper<'_> {
                     marks[1] = Some("parallel");
                 }
                 let node = transform::mark::mark_band(tiles, &marks)?;
-                let alone = locality::tuples(self.model, &untiled.members[0])?.len() == 1;
                 match &sizes {
-                    Some(sizes) if self.options.isolate && alone && innermost && !wavefronts && !self.sequential => {
+                    Some(sizes)
+                        if self.options.isolate && alone && innermost && !wavefronts && !self.sequential =>
+                    {
                         transform::isolate::isolate(self.model, node, &untiled, sizes)
                     }
                     _ => Ok(node),
@@ -320,6 +326,9 @@ fn at_the_end(node: Node, member: &Member) -> Node {
         other => other.map_children(&mut |child| at_the_end(child, member)),
     }
 }
+
+/// The smallest extent of a tile for the first cache: less is not worth its loops.
+const SMALLEST: i64 = 16;
 
 /// The largest part of a tile, at most `size`, of which the tile is a multiple.
 fn part_of(size: i64, tile: i64) -> i64 {

@@ -54,7 +54,8 @@ impl Shape {
     pub fn for_caches(self, caches: Caches) -> Shape {
         let width = (self.vectors * self.vector_bytes).max(1);
         let depth = (caches.l1 / width / 32 * 32).clamp(32, 512);
-        let rows = (caches.l2 / 4 / (8 * depth) / self.rows * self.rows).clamp(self.rows, self.block_rows.max(self.rows));
+        let rows = (caches.l2 / 4 / (8 * depth) / self.rows * self.rows)
+            .clamp(self.rows, self.block_rows.max(self.rows));
         Shape { depth, block_rows: rows, ..self }
     }
 }

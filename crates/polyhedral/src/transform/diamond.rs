@@ -234,7 +234,7 @@ fn linear(expr: &Expr, names: &BTreeMap<Name, String>) -> Option<String> {
 /// Marks the innermost loops that carry no dependence.
 pub(super) fn vectorise(model: &Model, dependences: &[Dependence], node: Node) -> Result<Node> {
     node.rewrite(&mut |node| match node {
-        Node::Band(band) if *band.child == Node::Leaf && band.members.len() == 1 => {
+        Node::Band(band) if !has_loops(&band.child) && band.members.len() == 1 => {
             let parallel = carries_nothing(model, dependences, &band.members[0])?;
             let along = parallel && locality::vector_score(model, &band.members[0])? > 0;
             mark_band(band, &[along.then_some("vector")])
@@ -243,8 +243,13 @@ pub(super) fn vectorise(model: &Model, dependences: &[Dependence], node: Node) -
     })
 }
 
+/// Whether a node has bands.
+fn has_loops(node: &Node) -> bool {
+    matches!(node, Node::Band(_)) || node.children().into_iter().any(has_loops)
+}
+
 /// Whether the loop that a member is in the text carries no dependence.
-fn carries_nothing(model: &Model, dependences: &[Dependence], member: &Member) -> Result<bool> {
+pub(crate) fn carries_nothing(model: &Model, dependences: &[Dependence], member: &Member) -> Result<bool> {
     Ok(carried(model, dependences, member)?.is_some_and(|carried| carried.is_empty()))
 }
 

@@ -28,9 +28,7 @@ fn full(model: &Model, points: &Band, sizes: &[i64]) -> isl::Result<Option<Set>>
     }
     let mut run: Option<Set> = None;
     for map in time.graph()?.maps()? {
-        let Some(statement) =
-            map.tuple_name(isl::Dim::In)?.and_then(|tuple| model.by_tuple(&tuple))
-        else {
+        let Some(statement) = map.tuple_name(isl::Dim::In)?.and_then(|tuple| model.by_tuple(&tuple)) else {
             continue;
         };
         let own = map.intersect_domain(&statement.domain)?.intersect_params(&model.context)?.range()?;

@@ -7,17 +7,23 @@
 //! Only nests of which the subscripts show at once that it is legal are taken: different iterations of the inner loop, or of the outer one, touch different
 //! elements of all that is written. Nothing is trusted: the checker sees the result. Left out: inner bounds that depend on the outer loop.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
+use loops::visit::names;
 use loops::{Access, Assign, BinaryOp, Expr, Loop, LoopKind, Name, Stmt};
 
 use crate::codegen::{Generated, Instance, tidy};
 use crate::names::fresh;
+use crate::transform::contraction::linear;
 
 /// The function with `count` rows at once where that gains something.
 pub(crate) fn jam(generated: Generated, count: i64) -> Generated {
     let labels = generated.instances.keys().cloned().collect();
-    let mut jam = Jam { count, labels, generated };
+    let mut taken = names(&generated.function.body);
+    taken.extend(generated.function.sizes.iter().cloned());
+    taken.extend(generated.function.params.iter().map(|p| p.name.clone()));
+    let instances = generated.instances.clone();
+    let mut jam = Jam { count, labels, taken, instances, generated };
     let body = std::mem::take(&mut jam.generated.function.body);
     jam.generated.function.body = jam.block(body);
     jam.generated
@@ -26,6 +32,9 @@ pub(crate) fn jam(generated: Generated, count: i64) -> Generated {
 struct Jam {
     count: i64,
     labels: BTreeSet<Name>,
+    taken: BTreeSet<Name>,
+    /// Where the statements come from, before.
+    instances: BTreeMap<Name, Instance>,
     generated: Generated,
 }
 
@@ -52,16 +61,22 @@ impl Jam {
         result
     }
 
-    /// The loop over several rows at once, and the one over those that are left.
+    /// The loop over several rows at once, and the one over those that are left. The rows are an innermost loop of a few iterations, which the target
+    /// writes out.
     fn rows(&mut self, outer: Loop) -> Vec<Stmt> {
         let [Stmt::Loop(inner)] = outer.body.as_slice() else { return vec![Stmt::Loop(outer)] };
-        let mut body = Vec::new();
-        for row in 0..self.count {
-            for stmt in &inner.body {
-                if let Stmt::Assign(assign) = stmt {
-                    body.push(Stmt::Assign(self.copy(assign, &outer.var, row, row == 0)));
-                }
-            }
+        let row = fresh(&format!("{}_row", outer.var), &mut self.taken);
+        let first = Expr::Var(outer.var.clone());
+        let here = |further: &Expr| tidy(&(first.clone() + further.clone()));
+        let rows = self.copies(&inner.body, &outer.var, &here(&Expr::Var(row.clone())), true);
+        let rows = Loop::upto(row, Expr::Int(self.count), LoopKind::Unroll(None), rows);
+        let many = Stmt::Loop(Loop { body: vec![Stmt::Loop(rows)], ..inner.clone() });
+        let upper = tidy(&(outer.upper.clone() - Expr::Int(self.count - 1)));
+        let many = Stmt::Loop(Loop { upper, step: self.count, body: vec![many], ..outer.clone() });
+        // Of a full tile nothing may be left.
+        let trips = linear(&(outer.upper.clone() - outer.lower.clone()));
+        if trips.is_some_and(|n| n.coefficients.is_empty() && n.constant % i128::from(self.count) == 0) {
+            return vec![many];
         }
         let all = (outer.upper.clone() - outer.lower.clone()).max(0);
         let whole = Expr::Int(self.count) * Expr::binary(BinaryOp::FloorDiv, all, Expr::Int(self.count));
@@ -69,41 +84,36 @@ impl Jam {
             Expr::Int(0) => whole,
             lower => lower.clone() + whole,
         };
-        let many = Stmt::Loop(Loop { body, ..inner.clone() });
-        let mut rest = Vec::new();
-        for stmt in &inner.body {
-            if let Stmt::Assign(assign) = stmt {
-                rest.push(Stmt::Assign(self.copy(assign, &outer.var, 0, false)));
-            }
-        }
-        let rest = Stmt::Loop(Loop { body: rest, ..inner.clone() });
-        let upper = outer.upper.clone() - Expr::Int(self.count - 1);
-        vec![
-            Stmt::Loop(Loop { upper: tidy(&upper), step: self.count, body: vec![many], ..outer.clone() }),
-            // A few rows are not worth the threads' meeting.
-            Stmt::Loop(Loop { lower: tidy(&middle), body: vec![rest], kind: LoopKind::Sequential, ..outer }),
-        ]
+        let body = self.copies(&inner.body, &outer.var, &first, false);
+        let rest = Stmt::Loop(Loop { body, ..inner.clone() });
+        // A few rows are not worth the threads' meeting.
+        let kind = LoopKind::Sequential;
+        vec![many, Stmt::Loop(Loop { lower: tidy(&middle), body: vec![rest], kind, ..outer })]
     }
 
-    /// The statement some rows further, under its label or one of its own.
-    fn copy(&mut self, assign: &Assign, row: &Name, further: i64, first: bool) -> Assign {
-        let put = |e: &Expr| {
-            let to = Expr::Var(row.clone()) + Expr::Int(further);
-            if further == 0 { e.clone() } else { tidy(&e.substitute(&|name| (name == row).then(|| to.clone()))) }
-        };
-        let Some(label) = &assign.label else { return assign.clone() };
-        let instance = self.generated.instances.get(label).cloned();
-        let new = if first { label.clone() } else { fresh(label, &mut self.labels) };
-        if let Some(Instance { original, iterators }) = instance {
-            let iterators = iterators.iter().map(put).collect();
-            self.generated.instances.insert(new.clone(), Instance { original, iterators });
+    /// The assignments at another value of the outer loop, under their labels (`same`) or ones of their own.
+    fn copies(&mut self, body: &[Stmt], var: &Name, value: &Expr, same: bool) -> Vec<Stmt> {
+        let put = |e: &Expr| tidy(&e.substitute(&|name| (name == var).then(|| value.clone())));
+        let mut result = Vec::new();
+        for stmt in body {
+            let Stmt::Assign(assign) = stmt else { continue };
+            let label = assign.label.as_ref().map(|label| {
+                let new = if same { label.clone() } else { fresh(label, &mut self.labels) };
+                if let Some(Instance { original, iterators }) = self.instances.get(label) {
+                    let iterators = iterators.iter().map(put).collect();
+                    let instance = Instance { original: original.clone(), iterators };
+                    self.generated.instances.insert(new.clone(), instance);
+                }
+                new
+            });
+            result.push(Stmt::Assign(Assign {
+                label,
+                target: assign.target.map_indices(&mut |e| put(e)),
+                update: assign.update,
+                value: put(&assign.value),
+            }));
         }
-        Assign {
-            label: Some(new),
-            target: assign.target.map_indices(&mut |e| put(e)),
-            update: assign.update,
-            value: put(&assign.value),
-        }
+        result
     }
 }
 
@@ -111,7 +121,11 @@ impl Jam {
 fn gains(outer: &Loop) -> bool {
     let [Stmt::Loop(inner)] = outer.body.as_slice() else { return false };
     let plain = |l: &Loop| l.step == 1 && l.reductions.is_empty();
-    if !matches!(outer.kind, LoopKind::Sequential | LoopKind::Parallel) || !plain(outer) || !plain(inner) || outer.var == inner.var {
+    if !matches!(outer.kind, LoopKind::Sequential | LoopKind::Parallel)
+        || !plain(outer)
+        || !plain(inner)
+        || outer.var == inner.var
+    {
         return false;
     }
     if [&inner.lower, &inner.upper].iter().any(|e| e.vars().contains(&outer.var)) {
@@ -119,7 +133,9 @@ fn gains(outer: &Loop) -> bool {
     }
     let assigns: Option<Vec<&Assign>> =
         inner.body.iter().map(|s| if let Stmt::Assign(a) = s { Some(a) } else { None }).collect();
-    let Some(assigns) = assigns.filter(|assigns| !assigns.is_empty() && assigns.len() <= 4) else { return false };
+    let Some(assigns) = assigns.filter(|assigns| !assigns.is_empty() && assigns.len() <= 4) else {
+        return false;
+    };
     match inner.kind {
         // An element stays, and is updated by every row.
         LoopKind::Vector if outer.kind == LoopKind::Sequential => {

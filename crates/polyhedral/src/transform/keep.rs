@@ -4,7 +4,7 @@
 //! is to run the outermost loop in parallel and the innermost ones on vectors. Left out: nests that come back to the same elements in a
 //! loop of their own (contractions, products of a matrix and a vector), which have ways of their own, and several nests, which may be fused.
 
-use super::diamond::{carried, vectorise};
+use super::diamond::{carried, carries_nothing, vectorise};
 use super::{Request, Shaped, band, privatised, tile};
 use crate::codegen::reducing;
 use loops::{Name, ReduceOp};
@@ -73,6 +73,58 @@ pub fn keep(model: &Model, dependences: &[Dependence], request: Request) -> Resu
     };
     let as_written = !single || arrays.is_empty();
     Ok(Some(Shaped { tree: Tree { root }, line: line.to_owned(), as_written }))
+}
+
+/// The order of the text for any function: the outermost loop of each nest that carries nothing in parallel, innermost ones on vectors. Single loops inside
+/// sequential ones stay sequential.
+///
+/// # Errors
+/// Those of the set library.
+pub(crate) fn text(model: &Model, dependences: &[Dependence], request: Request) -> Result<Shaped> {
+    let root = Tree::original(model)?.root;
+    let root = if request.vector { vectorise(model, dependences, root)? } else { root };
+    let root = if request.parallel { parallel(model, dependences, root, false)? } else { root };
+    Ok(Shaped { tree: Tree { root }, line: "the order of the text".to_owned(), as_written: true })
+}
+
+/// Marks the outermost loops that carry nothing; `inside` says whether the node is in a sequential loop.
+fn parallel(model: &Model, dependences: &[Dependence], node: Node, inside: bool) -> Result<Node> {
+    let deep = |node: &Node| node.children().into_iter().any(holds_band);
+    match node {
+        Node::Mark { name, child } if name == "vector" => {
+            // A single loop is worth more to threads than to lanes, and one that is inside another to lanes.
+            Ok(match inside {
+                true => Node::Mark { name, child },
+                false => Node::Mark { name: "parallel".to_owned(), child },
+            })
+        }
+        Node::Band(band) => {
+            let node = Node::Band(band);
+            let Node::Band(band) = &node else { return Ok(node) };
+            if (deep(&node) || !inside) && carries_nothing(model, dependences, &band.members[0])? {
+                return Ok(Node::Mark { name: "parallel".to_owned(), child: Box::new(node) });
+            }
+            map_children(node, &mut |child| parallel(model, dependences, child, true))
+        }
+        other => map_children(other, &mut |child| parallel(model, dependences, child, inside)),
+    }
+}
+
+fn holds_band(node: &Node) -> bool {
+    matches!(node, Node::Band(_)) || node.children().into_iter().any(holds_band)
+}
+
+/// As [`Node::map_children`], with errors.
+fn map_children(node: Node, f: &mut dyn FnMut(Node) -> Result<Node>) -> Result<Node> {
+    let mut failed = None;
+    let node = node.map_children(&mut |child| match f(child) {
+        Ok(child) => child,
+        Err(error) => {
+            failed.get_or_insert(error);
+            Node::Leaf
+        }
+    });
+    failed.map_or(Ok(node), Err)
 }
 
 /// A loop that carries reductions, in strips for threads; partial results are for lanes as well as for threads.

@@ -8,7 +8,10 @@
 //! mentions it assigns all its elements, one by one. Left out: arrays that anything outside of that loop mentions.
 
 use loops::visit::{fresh, names};
-use loops::{Access, ArrayDecl, Assign, CompareOp, Expr, Function, Loop, LoopKind, Name, Param, ParamMode, Stmt, Storage};
+use loops::{
+    Access, ArrayDecl, Assign, CompareOp, Expr, Function, Loop, LoopKind, Name, Param, ParamMode, Stmt,
+    Storage,
+};
 
 /// The function with one such array expanded; none if it has none.
 pub(crate) fn renew(function: &Function) -> Option<Function> {
@@ -22,8 +25,7 @@ pub(crate) fn renew(function: &Function) -> Option<Function> {
 fn expanded(function: &Function, param: &Param) -> Option<Function> {
     let mut around = Vec::new();
     let filler = find(&function.body, param, &mut around)?;
-    let constant =
-        |e: &Expr| e.arrays().is_empty() && e.vars().iter().all(|v| function.sizes.contains(v));
+    let constant = |e: &Expr| e.arrays().is_empty() && e.vars().iter().all(|v| function.sizes.contains(v));
     let loops: Vec<&Loop> = around.iter().copied().chain([filler]).collect();
     let simple = |l: &&Loop| l.step == 1 && l.lower == Expr::Int(0) && constant(&l.upper);
     let unique = |l: &&Loop| loops.iter().filter(|other| other.var == l.var).count() == 1;
@@ -89,9 +91,11 @@ fn find<'a>(body: &'a [Stmt], param: &Param, around: &mut Vec<&'a Loop>) -> Opti
             return inner;
         }
         around.pop();
-        if l.body.iter().find(|stmt| count(std::slice::from_ref(stmt), &param.name) > 0).is_some_and(|first| {
-            fills(first, param, &mut Vec::new())
-        }) && !matches!(l.body.as_slice(), [_])
+        if l.body
+            .iter()
+            .find(|stmt| count(std::slice::from_ref(stmt), &param.name) > 0)
+            .is_some_and(|first| fills(first, param, &mut Vec::new()))
+            && !matches!(l.body.as_slice(), [_])
         {
             return Some(l);
         }
@@ -99,13 +103,19 @@ fn find<'a>(body: &'a [Stmt], param: &Param, around: &mut Vec<&'a Loop>) -> Opti
     None
 }
 
-/// Whether a statement assigns every element: loops over its extents, in their order, around one assignment that does not read it.
+/// Whether a statement assigns every element before it reads it: loops over the extents, in their order, around an assignment that comes before
+/// everything else that they do with the same element.
 fn fills(stmt: &Stmt, param: &Param, outer: &mut Vec<Name>) -> bool {
     match stmt {
         Stmt::Loop(l) => {
-            let whole = l.step == 1 && l.lower == Expr::Int(0) && param.dims.get(outer.len()) == Some(&l.upper);
+            let at = outer.len();
+            let whole = l.step == 1 && l.lower == Expr::Int(0) && param.dims.get(at) == Some(&l.upper);
+            let own = Expr::Var(l.var.clone());
+            let apart =
+                whole && accesses(&l.body, &param.name).iter().all(|a| a.indices.get(at) == Some(&own));
             outer.push(l.var.clone());
-            whole && matches!(l.body.as_slice(), [only] if fills(only, param, outer))
+            let first = l.body.iter().find(|stmt| count(std::slice::from_ref(stmt), &param.name) > 0);
+            apart && first.is_some_and(|first| fills(first, param, outer))
         }
         Stmt::Assign(assign) => {
             let here: Vec<Expr> = outer.iter().map(|v| Expr::Var(v.clone())).collect();
@@ -122,17 +132,27 @@ fn fills(stmt: &Stmt, param: &Param, outer: &mut Vec<Name>) -> bool {
 
 /// How many accesses of an array there are.
 fn count(body: &[Stmt], array: &Name) -> usize {
-    let mut found = 0;
+    accesses(body, array).len()
+}
+
+/// The accesses of an array.
+fn accesses<'a>(body: &'a [Stmt], array: &Name) -> Vec<&'a Access> {
+    let mut found = Vec::new();
     for stmt in body {
         stmt.walk(&mut |stmt| {
             if let Stmt::Assign(assign) = stmt {
-                found += usize::from(assign.target.array == *array);
+                found.push(&assign.target);
             }
             for e in stmt.exprs() {
-                e.walk(&mut |e| found += usize::from(matches!(e, Expr::Load(access) if access.array == *array)));
+                e.walk(&mut |e| {
+                    if let Expr::Load(access) = e {
+                        found.push(access);
+                    }
+                });
             }
         });
     }
+    found.retain(|access| access.array == *array);
     found
 }
 

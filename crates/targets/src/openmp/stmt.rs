@@ -26,6 +26,23 @@ impl Code {
     }
 }
 
+/// Iterations of a loop of assignments that are written out one after the other.
+const WRITTEN_OUT: i64 = 4;
+
+/// The assignments of a small loop that is to be unrolled, one iteration after the other.
+fn written_out(l: &Loop) -> Option<Vec<Stmt>> {
+    let count = trips(l).filter(|count| (1..=WRITTEN_OUT).contains(count))?;
+    let Expr::Int(first) = l.lower else { return None };
+    if l.kind != LoopKind::Unroll(None) || !l.body.iter().all(|s| matches!(s, Stmt::Assign(_))) {
+        return None;
+    }
+    let iteration = |k: i64| {
+        let value = Expr::Int(first + k * l.step.max(1));
+        loops::visit::substitute(&l.body, &[(l.var.clone(), value)].into_iter().collect())
+    };
+    Some((0..count).flat_map(iteration).collect())
+}
+
 /// The updates that directly follow `first` and are of the same element by the same sum or product, of values that do not read its array.
 fn same_updates<'a>(first: &Assign, rest: &'a [Stmt]) -> Vec<&'a Assign> {
     let sums = |a: &Assign| a.update.is_some_and(|u| matches!(u.op, ReduceOp::Add | ReduceOp::Mul));
@@ -335,6 +352,9 @@ impl Lower<'_> {
 
     fn loop_(&mut self, l: &Loop) -> Result<Code, Diagnostic> {
         let just_written = self.just_written.take();
+        if let Some(stmts) = written_out(l).filter(|_| !self.paper()) {
+            return self.sequence(&stmts);
+        }
         let form = self.form(l)?;
         let mut before = Vec::new();
         let lower = self.index(&l.lower)?;
