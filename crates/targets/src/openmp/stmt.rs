@@ -292,10 +292,10 @@ impl Lower<'_> {
         };
         let wraps = ty == loops::Scalar::I32 && self.wrapping;
         if !further.is_empty() {
-            let mut sum = self.binary(operation(update.op), target.clone(), value, ty, false);
+            let mut sum = self.binary(update.op.binary(), target.clone(), value, ty, false);
             for next in further {
                 let value = self.expr(&next.value)?.0;
-                sum = self.binary(operation(update.op), sum, value, ty, false);
+                sum = self.binary(update.op.binary(), sum, value, ty, false);
             }
             return Ok(CStmt::Assign(target, "=", sum));
         }
