@@ -92,6 +92,8 @@ pub struct Optimized {
     pub function: Function,
     /// Where its statements come from.
     pub instances: BTreeMap<Name, Instance>,
+    /// The function with packed copies replaced by what they hold, which is what the checker saw; none if nothing is packed.
+    pub unpacked: Option<Generated>,
     /// The schedule that it follows.
     pub tree: Tree,
     /// What was done.
@@ -125,7 +127,7 @@ pub fn optimize(function: &Function, options: &Options) -> Result<Optimized> {
     let function = relaxed.as_ref().unwrap_or(function);
     // A scalar of each iteration, or an array that it fills anew, keeps nests together that contract: with elements of its own they come apart,
     // if that pays.
-    let ways: [(&str, fn(&Function) -> Option<Function>); 2] = [
+    let ways: [(&str, Expansion); 2] = [
         ("local scalars have an element for each iteration", transform::expand::expand),
         ("an array that is filled anew has a part for each iteration", transform::renew::renew),
     ];
@@ -154,6 +156,9 @@ pub fn optimize(function: &Function, options: &Options) -> Result<Optimized> {
         result => result,
     }
 }
+
+/// A way to give iterations storage of their own, if the function has something for it.
+type Expansion = fn(&Function) -> Option<Function>;
 
 /// The function as it is, because it is too large for anything else; the limit itself if not even that can be said as a schedule.
 fn as_it_is(function: &Function, limit: Diagnostic) -> Result<Optimized> {
@@ -297,8 +302,17 @@ fn optimize_as_it_is(function: &Function, options: &Options, bounds: Bounds) -> 
         }
     }
     report.bands.clear();
-    let (generated, tree) = as_text((&model, &dependences), function, options, bounds.must, &mut report)?;
-    Ok(finish(generated, tree, report))
+    let plain = Options { parallel: false, vector: false, jam: 1, ..options.clone() };
+    for options in [options, &plain] {
+        match as_text((&model, &dependences), function, options, bounds.must, &mut report) {
+            Ok((generated, tree)) => return Ok(finish(generated, tree, report)),
+            Err(error) if fault::is_limit(&error) => {
+                report.notes.push(format!("parallel loops were given up: {}", error.message));
+            }
+            Err(error) => return Err(error),
+        }
+    }
+    Err(fault::limit("attempts"))
 }
 
 /// Shapes of programs for which there is a better way than the scheduler's. What does not work out is noted, and the general way is taken.
@@ -353,14 +367,26 @@ fn special(
 type Way = fn(&Model, &[Dependence], Request) -> Result<Option<Shaped>>;
 
 fn finish(generated: Generated, tree: Tree, report: Report) -> Optimized {
-    Optimized { function: generated.function, instances: generated.instances, tree, report }
+    Optimized { function: generated.function, instances: generated.instances, unpacked: None, tree, report }
+}
+
+/// What code generation has made: the function, and the same without packing if it packs.
+struct Made {
+    generated: Generated,
+    unpacked: Option<Generated>,
+}
+
+impl From<Generated> for Made {
+    fn from(generated: Generated) -> Made {
+        Made { generated, unpacked: None }
+    }
 }
 
 /// The result; but the text as it is where the new order has won nothing: no loop is parallel or along memory, and nothing is tiled.
 fn settle(
     (model, dependences): (&Model, &[Dependence]),
     function: &Function,
-    (generated, tree): (Generated, Tree),
+    (Made { generated, unpacked }, tree): (Made, Tree),
     options: &Options,
     limits: Limits,
     mut report: Report,
@@ -369,7 +395,7 @@ fn settle(
         || generated.instances.len() > model.statements.len()
         || has_wide_loops(&generated.function);
     if won || !options.parallel || !options.vector {
-        return Ok(finish(generated, tree, report));
+        return Ok(Optimized { unpacked, ..finish(generated, tree, report) });
     }
     report.bands.clear();
     match as_text((model, dependences), function, options, limits, &mut report) {
@@ -431,7 +457,7 @@ fn realise(
     options: &Options,
     (split, limits): (Split, Limits),
     report: &mut Report,
-) -> Result<(Generated, Tree)> {
+) -> Result<(Made, Tree)> {
     report.bands.clear();
     let mut mapper = Mapper { model, dependences, options, report, sequential: false };
     let mut tree = Tree { root: mapper.node(tree.root, options.parallel)? };
@@ -450,7 +476,7 @@ fn realise(
     }
     let generated = match options.contraction {
         Some(shape) => generate_staged(model, function, &tree, options, (shape, split, limits), report)?,
-        None => generate_checked(model, function, &tree, options, limits, report)?,
+        None => generate_checked(model, function, &tree, options, limits, report)?.into(),
     };
     Ok((generated, tree))
 }
@@ -510,11 +536,11 @@ fn generate_staged(
     options: &Options,
     (shape, split, limits): (Shape, Split, Limits),
     report: &mut Report,
-) -> Result<Generated> {
+) -> Result<Made> {
     let generated = generate(model, tree, options, limits)?;
     let Some(mut staged) = contraction::stage(&generated, shape, split) else {
         checked(function, &generated, options, limits, report)?;
-        return Ok(generated);
+        return Ok(generated.into());
     };
     let simple = staged.simplified();
     let unstaged = match unstage::unstage(&simple) {
@@ -525,7 +551,8 @@ fn generate_staged(
         Err(_) => unstage::unstage(&staged)?,
     };
     checked(function, &unstaged, options, limits, report)?;
-    Ok(Generated { function: staged.function, instances: staged.instances })
+    let generated = Generated { function: staged.function, instances: staged.instances };
+    Ok(Made { generated, unpacked: Some(unstaged) })
 }
 
 /// Statements that reuse data (more loops than subscripts) want nests of their own; the others want to share one pass.

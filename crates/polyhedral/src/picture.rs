@@ -44,7 +44,12 @@ pub fn svg(function: &Function, before: &Tree, after: &Optimized, options: &Opti
         .map(|name| (name.clone(), options.sizes.get(name).copied().unwrap_or(options.default)))
         .collect();
     let old = trace::run(function, &sizes, None, options.instances)?;
-    let new = trace::run(&after.function, &sizes, Some(&after.instances), options.instances)?;
+    // A packed copy is not what an instance depends on.
+    let (function, instances) = match &after.unpacked {
+        Some(unpacked) => (&unpacked.function, &unpacked.instances),
+        None => (&after.function, &after.instances),
+    };
+    let new = trace::run(function, &sizes, Some(instances), options.instances)?;
     Ok(draw::page(function, &sizes, [(before, &old), (&after.tree, &new)]))
 }
 

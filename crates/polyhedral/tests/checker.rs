@@ -168,3 +168,83 @@ fn a_declared_reduction_frees_the_order_but_not_a_shared_accumulator() {
     let strict = common::function(&text.replace("reduce ", ""));
     assert_ne!(verdict(&strict, &private).0, "accepted");
 }
+
+#[test]
+fn guards_on_data_stay_with_their_statements() {
+    let (original, good) = generated(
+        "fn f[n](x: in f64[n], w: in i32[n], y: inout f64[n], z: inout f64[n]) {
+  for i in 0..n { if x[i] > 0.0 { S: y[i] = x[i] } else { T: z[i] = y[i] } if w[i] == 1i32 { U: y[i] += 1.0 } } }",
+    );
+    let run = |change: &mut dyn FnMut(&mut Stmt)| verdict(&original, &mutated(&good, change));
+    // Without its condition, under another one, on the other side.
+    let found = run(&mut |s| {
+        if let Stmt::If { cond, .. } = s {
+            *cond = Expr::Bool(true);
+        }
+    });
+    assert_eq!(found.0, "P0403", "{found:?}");
+    let found = run(&mut |s| {
+        if let Stmt::If { cond, .. } = s {
+            *cond = cond.substitute(&|name| (name.as_str() == "i").then(|| Expr::var("i") + 1));
+        }
+    });
+    assert_eq!(found.0, "P0403", "{found:?}");
+    let found = run(&mut |s| {
+        if let Stmt::If { then, otherwise, .. } = s {
+            std::mem::swap(then, otherwise);
+        }
+    });
+    assert_eq!(found.0, "P0403", "{found:?}");
+    // What a condition reads is a dependence.
+    let (original, good) = generated(
+        "fn f[n](x: inout f64[n + 1], y: inout f64[n]) {
+  for i in 0..n { if x[i] > 0.0 { S: y[i] = 1.0 } T: x[i + 1] = y[i] } }",
+    );
+    let found = verdict(
+        &original,
+        &mutated(&good, &mut |s| {
+            if let Stmt::Loop(l) = s {
+                l.kind = LoopKind::Parallel;
+            }
+        }),
+    );
+    assert_eq!(found.0, "P0404", "{found:?}");
+}
+
+#[test]
+fn locals_are_shared_or_in_each_iteration_not_both() {
+    let (original, good) = generated(
+        "fn f[n](x: in f64[n], y: inout f64[n]) {
+  for i in 0..n { local t: f64 S: t = x[i] T: y[i] = t * t } }",
+    );
+    let text = loops::Program { functions: vec![good.function.clone()] }.to_string();
+    assert!(text.contains("par i") && text.find("local") > text.find("par i"), "{text}");
+    // Declared outside, the iterations of a parallel loop share it.
+    let mut shared = good.clone();
+    let mut moved = Vec::new();
+    mutate(&mut shared.function.body, &mut |s| {
+        if let Stmt::Loop(l) = s {
+            let (locals, rest): (Vec<_>, Vec<_>) =
+                std::mem::take(&mut l.body).into_iter().partition(|s| matches!(s, Stmt::Local(_)));
+            moved.extend(locals);
+            l.body = rest;
+        }
+    });
+    shared.function.body.splice(0..0, moved);
+    let found = verdict(&original, &shared);
+    assert_eq!(found.0, "P0404", "{found:?}");
+    // A value that passes from one iteration to the next does not pass through what is declared inside.
+    let (original, good) = generated(
+        "fn f[n](x: in f64[n], y: inout f64[n]) {
+  local t: f64 R: t = 0.0 for i in 0..n { S: t += x[i] T: y[i] = t } }",
+    );
+    let mut inside = good.clone();
+    inside.function.body.retain(|s| !matches!(s, Stmt::Local(_)));
+    let local = good.function.body.iter().find(|s| matches!(s, Stmt::Local(_))).cloned().unwrap();
+    mutate(&mut inside.function.body, &mut |s| {
+        if let Stmt::Loop(l) = s {
+            l.body.insert(0, local.clone());
+        }
+    });
+    assert_ne!(verdict(&original, &inside).0, "accepted");
+}

@@ -91,7 +91,7 @@ proptest! {
         let options = Options { tiling: Tiling::Fixed(tile), fusion, operations: 100_000, ..Options::default() };
         match optimize(&original, &options) {
             Ok(result) => {
-                prop_assert!(result.report.checked.is_some());
+                prop_assert!(result.report.checked.is_some() || result.report.left.is_some());
                 common::same_results(&original, &result.function, &[0, 1, 2, 5, 6]);
             }
             // A limit may be reached; nothing else may happen.

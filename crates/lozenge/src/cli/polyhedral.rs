@@ -99,6 +99,9 @@ pub struct Show {
     /// Value of a size; may be given several times. Others are 6.
     #[arg(long = "size", value_name = "NAME=NUMBER", value_parser = size)]
     pub sizes: Vec<(String, i64)>,
+    /// Contractions as they are compiled: packed, in register tiles, with small ones of 2 rows and 2 lanes.
+    #[arg(long)]
+    pub packed: bool,
     /// Of a model: draw only the neighbourhood of this node or value.
     #[arg(long, value_name = "NAME")]
     pub around: Option<String>,

@@ -23,7 +23,7 @@ pub fn run(arguments: &Show, as_json: bool) -> Result<(), Failure> {
     let before = Tree::original(&model).map_err(refuse)?;
     // Small tiles, so that there are several of them.
     let tile = if arguments.choice.tile.is_empty() { &[3][..] } else { &arguments.choice.tile };
-    let after = front.optimized_small(&function, &arguments.choice, tile)?;
+    let after = front.optimized_small(&function, &arguments.choice, tile, arguments.packed)?;
     let mut options = picture::Options::default();
     for (size, value) in &arguments.sizes {
         if !function.sizes.iter().any(|own| own.as_str() == size) {

@@ -7,6 +7,7 @@ use cfront::{AccessForm, CFile, RegionInfo, Replacement};
 use loops::Function;
 use polyhedral::optimize::Tiling;
 use polyhedral::representation::Representation;
+use polyhedral::transform::contraction::Shape;
 use polyhedral::{Model, Optimized, Tree};
 use targets::{RegionArray, RegionNames};
 
@@ -102,19 +103,31 @@ pub fn optimised(source: &Source, function: &Function, choice: &Choice) -> Resul
     }
 }
 
-/// As [`optimised`], but its own schedule has tiles of these sizes and no packing: what a picture can show.
+/// As [`optimised`], but its own schedule has tiles of these sizes, and contractions are not packed or in small tiles of registers: what a picture can
+/// show.
 pub fn optimised_small(
     source: &Source,
     function: &Function,
     choice: &Choice,
     tile: &[i64],
+    packed: bool,
 ) -> Result<Optimized, Failure> {
     if choice.schedule.as_deref().is_some_and(|schedule| schedule != "auto") {
         return optimised(source, function, choice);
     }
     let options = polyhedral::Options {
         tiling: Tiling::Fixed(tile.to_vec()),
-        contraction: None,
+        contraction: packed.then(|| Shape {
+            rows: 2,
+            vectors: 1,
+            vector_bytes: 16,
+            depth: tile.first().copied().unwrap_or(3),
+            block_rows: 4,
+            strips: 2,
+            own_strips: 1,
+        }),
+        jam: 1,
+        isolate: false,
         ..polyhedral::Options::default()
     };
     polyhedral::optimize(function, &options).map_err(|d| Failure::in_source(source, vec![d]))

@@ -238,8 +238,9 @@ impl Front {
         function: &Function,
         choice: &Choice,
         tile: &[i64],
+        packed: bool,
     ) -> Result<Optimized, Failure> {
-        c::optimised_small(&self.source, function, choice, tile)
+        c::optimised_small(&self.source, function, choice, tile, packed)
     }
 }
 

@@ -4,9 +4,12 @@
 //! come apart: products of a vector and a matrix, one after the other, become one contraction. What the last iteration has left is copied to the array
 //! behind the loops, so that the caller sees what it would have seen.
 //!
-//! An array is expanded over the innermost loop that fills it, whose bounds depend on sizes alone. It is filled if the first statement of the loop's body that
+//! An array is expanded over the innermost loop that fills it and those around that, all of whose bounds depend on sizes alone; memory grows by the product of
+//! their extents. It is filled if the first statement of the loop's body that
 //! mentions it assigns all its elements, one by one. Left out: arrays that anything outside of that loop mentions.
 
+use loops::facts::Facts;
+use loops::simplify;
 use loops::visit::{fresh, names};
 use loops::{
     Access, ArrayDecl, Assign, CompareOp, Expr, Function, Loop, LoopKind, Name, Param, ParamMode, Stmt,
@@ -42,7 +45,9 @@ fn expanded(function: &Function, param: &Param) -> Option<Function> {
     if counts.0 != counts.1 || counts.0 < 2 {
         return None;
     }
-    let mut dims = vec![filler.upper.clone().max(0)];
+    // An extent is not negative, also where a loop does not run.
+    let facts = Facts::of(function);
+    let mut dims: Vec<Expr> = loops.iter().map(|l| simplify::expr(&l.upper.clone().max(0), &facts)).collect();
     dims.extend(param.dims.iter().cloned());
     let mut body = vec![Stmt::Local(ArrayDecl {
         name: own.clone(),
@@ -50,7 +55,8 @@ fn expanded(function: &Function, param: &Param) -> Option<Function> {
         dims,
         storage: Storage::Heap,
     })];
-    body.extend(replaced(&function.body, &param.name, &own, &filler.var));
+    let place: Vec<Expr> = loops.iter().map(|l| Expr::Var(l.var.clone())).collect();
+    body.extend(replaced(&function.body, &param.name, &own, &place));
     // What the last iteration has left, if there was one.
     let vars: Vec<Name> = param
         .dims
@@ -62,7 +68,7 @@ fn expanded(function: &Function, param: &Param) -> Option<Function> {
         })
         .collect();
     let here: Vec<Expr> = vars.iter().map(|v| Expr::Var(v.clone())).collect();
-    let mut from = vec![filler.upper.clone() - Expr::Int(1)];
+    let mut from: Vec<Expr> = loops.iter().map(|l| l.upper.clone() - Expr::Int(1)).collect();
     from.extend(here.iter().cloned());
     let mut copy = Stmt::Assign(Assign {
         label: None,
@@ -157,10 +163,10 @@ fn accesses<'a>(body: &'a [Stmt], array: &Name) -> Vec<&'a Access> {
 }
 
 /// Every access of the array becomes one of the part that the iteration has.
-fn replaced(body: &[Stmt], array: &Name, own: &Name, var: &Name) -> Vec<Stmt> {
+fn replaced(body: &[Stmt], array: &Name, own: &Name, place: &[Expr]) -> Vec<Stmt> {
     let access = |a: &Access| match a.array == *array {
         true => {
-            let indices = std::iter::once(Expr::Var(var.clone())).chain(a.indices.iter().cloned()).collect();
+            let indices = place.iter().chain(&a.indices).cloned().collect();
             Access { array: own.clone(), indices, path: a.path.clone() }
         }
         false => a.clone(),
@@ -168,7 +174,7 @@ fn replaced(body: &[Stmt], array: &Name, own: &Name, var: &Name) -> Vec<Stmt> {
     body.iter()
         .map(|stmt| {
             let value = &mut |e: &Expr| e.map_loads(&mut |a| Expr::Load(access(&a)));
-            match stmt.map(value, &mut |inner| replaced(inner, array, own, var)) {
+            match stmt.map(value, &mut |inner| replaced(inner, array, own, place)) {
                 Stmt::Assign(assign) => Stmt::Assign(Assign { target: access(&assign.target), ..assign }),
                 other => other,
             }
