@@ -32,6 +32,10 @@ impl Copy<'_> {
     /// inverse is that function, on the instances that it runs. Existence of a new instance is shown by naming it, which is much easier for
     /// the set library than to project the tile loops out. `false` if there is no such function; nothing is concluded then.
     fn invert(&mut self, all: &Set) -> isl::Result<bool> {
+        // Of nothing, everything is an inverse.
+        if self.new.domain.is_empty()? {
+            return Ok(false);
+        }
         if let Some(functions) = self.guess.take()
             && self.invert_by(functions, all)?
         {

@@ -180,6 +180,16 @@ impl Lower<'_> {
                 (self.binary(*op, a, b, ty, natural), ty)
             }
             Expr::Compare(op, left, right) => {
+                // A remainder is zero whichever way it is rounded.
+                let truncated = match (op, &**left, &**right) {
+                    (CompareOp::Eq | CompareOp::Ne, Expr::Binary(BinaryOp::Mod, a, n), Expr::Int(0))
+                        if matches!(**n, Expr::Int(n) if n > 0) && self.native =>
+                    {
+                        Some(Expr::Binary(BinaryOp::Rem, a.clone(), n.clone()))
+                    }
+                    _ => None,
+                };
+                let left = truncated.as_ref().unwrap_or(left);
                 let ((a, ty), (b, _)) = (self.expr(left)?, self.expr(right)?);
                 if a == b && !ty.is_float() {
                     // compilers warn of a comparison of a value with itself
