@@ -80,14 +80,8 @@ int products(
     }
     for (int64_t i = 0; i < n; i++) {
         for (int64_t k = 0; k < 2; k++) {
-            {
-                int32_t h_value = h[(i + k) % 4];
-                #pragma GCC unroll 3
-                for (int64_t j = 0; j < 3; j++) {
-                    h_value = lozenge_add_i32(h_value, 3);
-                }
-                h[(i + k) % 4] = h_value;
-            }
+            h[(i + k) % 4] =
+                    lozenge_add_i32(lozenge_add_i32(lozenge_add_i32(h[(i + k) % 4], 3), 3), 3);
             for (int64_t j = 0; j < m; j++) {
                 y[i] = x[j] + y[n - 1 - i];
             }
