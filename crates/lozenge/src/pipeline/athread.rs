@@ -94,8 +94,9 @@ fn stays_on_host(failure: &Failure) -> bool {
 fn one(front: &Front, original: &Function, choice: &Choice, request: &Request) -> Result<Mapped, Failure> {
     let grid = request.grid()?;
     let chip = super::chip(request.cores.chip);
-    if let Some(cores) = cores_by_hand(original) {
-        return by_hand(front, original, cores, request);
+    let cores = cores_by_hand(original);
+    if !cores.is_empty() {
+        return by_hand(front, original, &cores, request);
     }
     // Cores have arrays of scalars; the host takes pairs apart and puts them together.
     let apart = pairs::apart(original);
@@ -125,26 +126,41 @@ fn one(front: &Front, original: &Function, choice: &Choice, request: &Request) -
     Ok(mapped)
 }
 
-/// The number of cores that a loop program is already mapped to; none if it has no kernels.
-fn cores_by_hand(function: &Function) -> Option<i64> {
-    fn within(body: &[Stmt], kernel: bool) -> Option<i64> {
-        body.iter().find_map(|stmt| match stmt {
-            Stmt::Block { mark, body } => {
-                within(body, kernel || mark.as_ref().is_some_and(|mark| mark.as_str() == "kernel"))
-            }
-            Stmt::Loop(Loop { kind: LoopKind::Parallel, upper: Expr::Int(n), body, .. }) if kernel => {
-                Some(n.saturating_mul(within(body, true).unwrap_or(1)))
-            }
-            other => other.bodies().into_iter().find_map(|body| within(body, kernel)),
-        })
+/// The numbers of cores that the kernels of a loop program are written for; none if it has no kernels.
+fn cores_by_hand(function: &Function) -> Vec<i64> {
+    fn parallel(stmt: &Stmt) -> Option<&Loop> {
+        match stmt {
+            Stmt::Loop(l) if l.kind == LoopKind::Parallel => Some(l),
+            _ => None,
+        }
     }
-    within(&function.body, false)
+    fn end(l: &Loop) -> i64 {
+        if let Expr::Int(n) = l.upper { n } else { 0 }
+    }
+    fn within(body: &[Stmt], kernel: bool, found: &mut Vec<i64>) {
+        for stmt in body {
+            match (stmt, parallel(stmt)) {
+                (_, Some(rows)) if kernel => found.push(match rows.body.as_slice() {
+                    [only] => parallel(only).map_or(end(rows), |l| end(rows).saturating_mul(end(l))),
+                    _ => end(rows),
+                }),
+                (Stmt::Block { mark, body }, _) => {
+                    let here = mark.as_ref().is_some_and(|mark| mark.as_str() == "kernel");
+                    within(body, kernel || here, found);
+                }
+                _ => stmt.bodies().into_iter().for_each(|body| within(body, kernel, found)),
+            }
+        }
+    }
+    let mut found = Vec::new();
+    within(&function.body, false, &mut found);
+    found
 }
 
 /// A loop program whose kernels were written by hand: checked as any other, and otherwise left as it is.
-fn by_hand(front: &Front, original: &Function, cores: i64, request: &Request) -> Result<Mapped, Failure> {
+fn by_hand(front: &Front, original: &Function, cores: &[i64], request: &Request) -> Result<Mapped, Failure> {
     let threads = request.grid()?.cores();
-    if cores != threads {
+    if let Some(cores) = cores.iter().find(|cores| **cores != threads) {
         let message = format!(
             "a kernel of `{}` is written for {cores} cores, and {threads} are asked for",
             original.name
