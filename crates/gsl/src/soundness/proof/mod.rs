@@ -12,6 +12,7 @@
 mod case;
 mod element;
 mod expr;
+mod folds;
 mod int;
 mod open;
 mod operators;
