@@ -15,6 +15,8 @@ mod data;
 pub mod pairs;
 mod private;
 mod reduce;
+mod search;
+mod share;
 mod split;
 mod tile;
 

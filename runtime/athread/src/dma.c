@@ -576,7 +576,7 @@ void emulated_rma_collective(int along_row, void *dest, void *src, int len, int 
       last = last->next;
     for (int i = 0; i < CORES; i++)
       if (t.targets >> i & 1)
-        machine()->cores[i].collective = last->event;
+        machine()->cores[i].collective = last->event + 1;
     deliver(core, last);
   }
   leave(core);
@@ -584,7 +584,7 @@ void emulated_rma_collective(int along_row, void *dest, void *src, int len, int 
   core = enter("CRTS_rma collective", __builtin_frame_address(0));
   if (core->collective == 0)
     broken("target", core, NULL, "a broadcast along a %s without core %d of it", along_row ? "row" : "column", root);
-  record(core, RECEIVE, core->collective, 0, 0);
+  record(core, RECEIVE, core->collective - 1, 0, 0);
   leave(core);
 }
 

@@ -18,6 +18,10 @@ enum {
   HOST = CORES, /* the management core, where clocks of all are kept */
   EXIT_BROKEN_RULE = 70,
   FIFO = 4, /* 256-bit words that wait for a core in each direction */
+  /* After so many words a receiver may have more of them waiting: what blocks for ever has done so by then, and cores change less often. */
+  FIFO_TRIED = 4096,
+  FIFO_MOST = 256,
+  LOT = 64, /* words that are sent with nothing between them, as one event of the time model */
   NAME = 48,
 };
 
@@ -83,10 +87,17 @@ struct trace {
 
 enum state { IDLE, READY, WAITING, FINISHED };
 
-struct message {
-  char bytes[32];
-  uint32_t number;
+/* Words of one core that follow each other. */
+struct lot {
+  struct lot *before; /* of this core; freed after the join */
+  uint32_t number;    /* of the message in the time model */
+  int words;
   uint32_t clocks[CORES + 1];
+};
+
+struct word {
+  char bytes[32];
+  const struct lot *lot;
 };
 
 /* A remote transfer that has counted up a reply word of this core, which has not waited for it yet. */
@@ -122,13 +133,17 @@ struct core {
   unsigned transfers, issues;
   struct arrival *arrivals;
   int arrival_count, arrival_room;
-  uint32_t collective; /* the message of a collective broadcast */
+  uint32_t collective; /* the message of a collective broadcast, counted from 1 */
 
   /* races: this core's clock and what it knows of others */
   uint32_t clocks[CORES + 1];
   /* register communication, [0] along the column, [1] along the row */
-  struct message fifo[2][FIFO];
-  int fifo_count[2];
+  struct word fifo[2][FIFO_MOST];
+  int fifo_first[2], fifo_count[2];
+  unsigned fifo_passed[2];
+  struct lot *lots;          /* that it has sent, the last first */
+  int lot_open;
+  uint32_t last_received[2]; /* number of the lot */
 
   struct trace trace;
   double stated_cycles, stated_operations;
@@ -240,6 +255,8 @@ int poisoned(const char *first, size_t bytes);
 /* model.c */
 void record(struct core *core, enum event_kind kind, uint32_t what, double work, double latency);
 void compute(struct core *core, double cycles);
+/* The words sent so far are one message. */
+void close_lot(struct core *core);
 unsigned record_issue(struct core *core, int len, int bsize, int strided, int on_chip);
 void replay(struct machine *m);
 /* report.c */

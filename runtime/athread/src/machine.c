@@ -345,6 +345,8 @@ int __real_athread_spawn(void *function, void *argument)
     core->wait_reply = NULL;
     core->wait_group = core->wait_target = -2;
     core->stated_cycles = core->stated_operations = 0;
+    core->last_received[0] = core->last_received[1] = UINT32_MAX;
+    core->fifo_passed[0] = core->fifo_passed[1] = 0;
     core->trace.count = 0;
     core->trace.cycles = 0;
     uint32_t own = core->clocks[i] + 1;
@@ -382,6 +384,12 @@ int athread_join(void)
   }
   m->host_knows[HOST] = m->host_clock;
   argument_back();
+  for (int i = 0; i < m->threads; i++)
+    while (m->cores[i].lots != NULL) {
+      struct lot *before = m->cores[i].lots->before;
+      free(m->cores[i].lots);
+      m->cores[i].lots = before;
+    }
   replay(m);
   return 0;
 }

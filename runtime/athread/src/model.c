@@ -23,6 +23,7 @@ static const double block_rate[RATES] = {0.5, 3, 5, 8.5, 12, 15, 18.6, 20.4};
 static const double strided_latency = 1.7e-6;
 static const double spawn_and_join = 30e-6;
 /* A transfer between cores: from a core to its neighbour as a register, then 16 bytes a cycle. */
+static const double register_latency = 14 / 1.45e9; /* a register reaches a neighbour in 10 to 14 cycles */
 static const double remote_latency = 0.2e-6, remote_rate = 16 * 1.45e9;
 
 /* Between the points on a line in logarithms; outside, as at the end. */
@@ -45,14 +46,24 @@ static double byte_work(double block)
   return (measured - strided_latency) / (24576 * CORES);
 }
 
+void close_lot(struct core *core)
+{
+  if (!core->lot_open)
+    return;
+  core->lot_open = 0;
+  record(core, SEND, core->lots->number, 0, register_latency);
+}
+
 void compute(struct core *core, double cycles)
 {
+  close_lot(core);
   core->stated_cycles += cycles;
   core->trace.cycles += cycles;
 }
 
 void record(struct core *core, enum event_kind kind, uint32_t what, double work, double latency)
 {
+  close_lot(core);
   struct trace *trace = &core->trace;
   if (trace->count == trace->room) {
     size_t room = trace->room ? 2 * trace->room : 1024;

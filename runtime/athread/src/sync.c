@@ -1,15 +1,13 @@
 /* Barriers, and registers that travel along rows and columns. */
 #include "emulator.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "../include/simd.h"
 #include "../include/slave.h"
 
 enum { ARRAY_GROUP = 16, ALL_OTHERS = 8 };
-
-/* A register reaches a neighbour in 10 to 14 cycles. */
-static const double register_seconds = 14 / 1.45e9;
 
 static int group_of(const struct core *core, scope which)
 {
@@ -73,9 +71,14 @@ int athread_syn(scope which, int mask)
   return 0;
 }
 
+static int room(const struct core *core, int direction)
+{
+  return core->fifo_count[direction] < (core->fifo_passed[direction] < FIFO_TRIED ? FIFO : FIFO_MOST);
+}
+
 static int has_room(struct core *core)
 {
-  return machine()->cores[core->wait_target].fifo_count[core->wait_direction] < FIFO;
+  return room(&machine()->cores[core->wait_target], core->wait_direction);
 }
 
 static int has_word(struct core *core)
@@ -83,7 +86,14 @@ static int has_word(struct core *core)
   return core->fifo_count[core->wait_direction] > 0;
 }
 
-static void send_to(struct core *core, int along_row, int target, const struct message *message)
+static void push(struct core *other, int along_row, const void *bytes, const struct lot *lot)
+{
+  struct word *word = &other->fifo[along_row][(other->fifo_first[along_row] + other->fifo_count[along_row]++) % FIFO_MOST];
+  memcpy(word->bytes, bytes, sizeof word->bytes);
+  word->lot = lot;
+}
+
+static void send_to(struct core *core, int along_row, int target, const void *bytes, const struct lot *lot)
 {
   struct core *other = &machine()->cores[target];
   core->wait_target = target;
@@ -91,55 +101,119 @@ static void send_to(struct core *core, int along_row, int target, const struct m
   if (!has_room(core))
     wait_until(core, has_room);
   core->wait_target = -2;
-  other->fifo[along_row][other->fifo_count[along_row]++] = *message;
+  push(other, along_row, bytes, lot);
 }
 
-void emulated_send(int along_row, int target, const void *register_256)
+/* The lot that the next word of a core belongs to. */
+static struct lot *lot_of(struct core *core)
 {
-  struct core *core = enter(along_row ? "putr" : "putc", __builtin_frame_address(0));
-  struct machine *m = machine();
-  int row = core->id / 8, column = core->id % 8;
-  if (target < 0 || target > ALL_OTHERS)
-    broken("target", core, NULL, "%s to %d: a target is 0 to 7, or 8 for all others", along_row ? "putr" : "putc", target);
-  if (target == (along_row ? column : row))
-    broken("target", core, NULL, "%s to itself", along_row ? "putr" : "putc");
-  struct message message;
-  memcpy(message.bytes, register_256, sizeof message.bytes);
-  message.number = m->messages++;
-  memcpy(message.clocks, core->clocks, sizeof message.clocks);
-  core->clocks[core->id]++;
-  m->report.messages++;
-  compute(core, 1);
-  record(core, SEND, message.number, 0, register_seconds);
+  if (!core->lot_open || core->lots->words == LOT) {
+    close_lot(core);
+    struct lot *lot = malloc(sizeof *lot);
+    if (lot == NULL)
+      broken("memory", core, NULL, "no memory for a message");
+    lot->before = core->lots;
+    lot->number = machine()->messages++;
+    lot->words = 0;
+    memcpy(lot->clocks, core->clocks, sizeof lot->clocks);
+    core->clocks[core->id]++;
+    core->lots = lot;
+    core->lot_open = 1;
+  }
+  core->lots->words++;
+  return core->lots;
+}
+
+/* A word takes a cycle, and does not end the lot. */
+static void count_word(struct core *core)
+{
+  core->stated_cycles += 1;
+  core->trace.cycles += 1;
+}
+
+/* Cores of a line but this one: the target, or all that take part. */
+static int targets(const struct core *core, int along_row, int target, int *found)
+{
+  int count = 0, row = core->id / 8, column = core->id % 8;
   for (int k = 0; k < 8; k++) {
     int other = along_row ? 8 * row + k : 8 * k + column;
     if (other == core->id || (target != ALL_OTHERS && k != target))
       continue;
-    if (other < m->threads)
-      send_to(core, along_row, other, &message);
+    if (other < machine()->threads)
+      found[count++] = other;
     else if (target != ALL_OTHERS)
       broken("target", core, NULL, "%s to core %d, which takes no part", along_row ? "putr" : "putc", other);
   }
+  return count;
+}
+
+void emulated_send(int along_row, int target, const void *register_256)
+{
+  struct core *core = this_core();
+  struct machine *m = machine();
+  int found[8], count = 0, free = core != NULL && !m->free_running && target >= 0 && target <= ALL_OTHERS;
+  if (free && target != (along_row ? core->id % 8 : core->id / 8)) {
+    count = targets(core, along_row, target, found);
+    for (int k = 0; k < count && free; k++)
+      free = room(&m->cores[found[k]], along_row);
+    /* Without the care for the stack that other calls take. */
+    if (free) {
+      const struct lot *lot = lot_of(core);
+      m->report.messages++;
+      count_word(core);
+      for (int k = 0; k < count; k++)
+        push(&m->cores[found[k]], along_row, register_256, lot);
+      return;
+    }
+  }
+  core = enter(along_row ? "putr" : "putc", __builtin_frame_address(0));
+  if (target < 0 || target > ALL_OTHERS)
+    broken("target", core, NULL, "%s to %d: a target is 0 to 7, or 8 for all others", along_row ? "putr" : "putc", target);
+  if (target == (along_row ? core->id % 8 : core->id / 8))
+    broken("target", core, NULL, "%s to itself", along_row ? "putr" : "putc");
+  const struct lot *lot = lot_of(core);
+  m->report.messages++;
+  count_word(core);
+  count = targets(core, along_row, target, found);
+  for (int k = 0; k < count; k++)
+    send_to(core, along_row, found[k], register_256, lot);
   maybe_switch(core);
   leave(core);
 }
 
+/* Takes the first word. */
+static void pop(struct core *core, int along_row, void *register_256)
+{
+  struct word *first = &core->fifo[along_row][core->fifo_first[along_row]];
+  memcpy(register_256, first->bytes, sizeof first->bytes);
+  const struct lot *lot = first->lot;
+  core->fifo_first[along_row] = (core->fifo_first[along_row] + 1) % FIFO_MOST;
+  core->fifo_count[along_row]--;
+  core->fifo_passed[along_row]++;
+  count_word(core);
+  if (core->last_received[along_row] == lot->number)
+    return;
+  core->last_received[along_row] = lot->number;
+  record(core, RECEIVE, lot->number, 0, 0);
+  for (int i = 0; i <= CORES; i++)
+    if (lot->clocks[i] > core->clocks[i] && i != core->id)
+      core->clocks[i] = lot->clocks[i];
+}
+
 void emulated_receive(int along_row, void *register_256)
 {
-  struct core *core = enter(along_row ? "getr" : "getc", __builtin_frame_address(0));
+  struct core *core = this_core();
+  if (core != NULL && !machine()->free_running && core->fifo_count[along_row] > 0) {
+    pop(core, along_row, register_256);
+    return;
+  }
+  core = enter(along_row ? "getr" : "getc", __builtin_frame_address(0));
   core->wait_direction = along_row;
   core->wait_target = -1;
   if (!has_word(core))
     wait_until(core, has_word);
   core->wait_target = -2;
-  struct message *first = &core->fifo[along_row][0];
-  memcpy(register_256, first->bytes, sizeof first->bytes);
-  compute(core, 1);
-  record(core, RECEIVE, first->number, 0, 0);
-  for (int i = 0; i <= CORES; i++)
-    if (first->clocks[i] > core->clocks[i] && i != core->id)
-      core->clocks[i] = first->clocks[i];
-  memmove(first, first + 1, (size_t)--core->fifo_count[along_row] * sizeof *first);
+  pop(core, along_row, register_256);
   maybe_switch(core);
   leave(core);
 }

@@ -7,6 +7,7 @@ use loops::{Access, ArrayDecl, Assign, Copy, CopyKind, Expr, Function, Loop, Loo
 
 use super::build::{self, KERNEL, LOCAL, Names, THREADS, TILE};
 use super::data::{self, Group};
+use super::share::KEPT;
 use super::split::Kernel;
 use super::tile::{Sized, mapped};
 use super::{Grid, Options};
@@ -272,7 +273,17 @@ impl Mapping for Mapper<'_> {
         let (number, k) = self.find(suffix, number).ok_or_else(unknown)?;
         Ok(vec![match wait {
             true => Stmt::Wait(reply(self.names.buffer(number, k))),
-            false => self.transfer(number, k, kind, at),
+            false => match (kind, self.group(number, k).1.shared) {
+                (CopyKind::Get, Some(line)) => Stmt::Block {
+                    mark: Some(Name::new(line.mark())),
+                    body: vec![self.transfer(number, k, kind, at)],
+                },
+                (CopyKind::Get, None) if self.group(number, k).1.kept => Stmt::Block {
+                    mark: Some(Name::new(KEPT)),
+                    body: vec![self.transfer(number, k, kind, at)],
+                },
+                _ => self.transfer(number, k, kind, at),
+            },
         }])
     }
 

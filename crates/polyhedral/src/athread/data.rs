@@ -10,6 +10,7 @@ use std::collections::btree_map::Entry;
 use isl::{Aff, Dim, Map, UnionMap, UnionSet};
 use loops::{Access, Expr, Name, ParamMode};
 
+use super::share::Line;
 use super::split::{self, Kernel};
 use crate::codegen::tidy;
 use crate::dependence;
@@ -38,6 +39,10 @@ pub(super) struct Group {
     pub get: bool,
     /// Whether it is brought out.
     pub put: bool,
+    /// The cores that bring it in together.
+    pub shared: Option<Line>,
+    /// Whether it is the same for all tiles of a core, and stays.
+    pub kept: bool,
 }
 
 /// An affine function of the schedule's dimensions and the sizes.
@@ -358,7 +363,19 @@ fn group(
     }
     let width = declared(model, &array).map_or(8, |(elem, _)| crate::locality::bytes(elem));
     let written = sites.iter().any(|s| s.touch.write);
-    let mut group = Group { array, part, level, accesses, width, extents, corner, get: true, put: written };
+    let mut group = Group {
+        array,
+        part,
+        level,
+        accesses,
+        width,
+        extents,
+        corner,
+        get: true,
+        put: written,
+        shared: None,
+        kept: false,
+    };
     group.get = !written || !written_first(model, kernel, &group, sites)?;
     // An array of the function's own that nothing but this buffer uses never leaves local memory.
     let own = model.locals.iter().any(|l| l.name == group.array);

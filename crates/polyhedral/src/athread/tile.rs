@@ -7,6 +7,8 @@ use isl::Dim;
 use loops::{Code, Diagnostic};
 
 use super::data::{self, Group};
+use super::search::{Search, Shape};
+use super::share;
 use super::split::{self, Item, Kernel};
 use super::{Grid, Options};
 use crate::dependence::Dependence;
@@ -21,21 +23,6 @@ pub(super) struct Sized {
     pub grid: Grid,
 }
 
-/// Seconds until a transfer begins to move data.
-const LATENCY: f64 = 1.7e-6;
-/// Seconds of a cycle.
-const CYCLE: f64 = 1.0 / 1.45e9;
-/// GB/s of all cores together by the bytes of a block (measured; between the points it is interpolated).
-const BANDWIDTH: [(f64, f64); 8] = [
-    (8.0, 0.5),
-    (64.0, 3.0),
-    (128.0, 5.0),
-    (256.0, 8.5),
-    (512.0, 12.0),
-    (1024.0, 15.0),
-    (4096.0, 18.6),
-    (24576.0, 20.4),
-];
 /// What an unknown size is taken for.
 pub(super) const UNKNOWN: i64 = 1000;
 
@@ -171,51 +158,11 @@ fn trips(
     count().map_err(fault::library)
 }
 
-fn ceil(a: i64, b: i64) -> i64 {
+pub(super) fn ceil(a: i64, b: i64) -> i64 {
     (a + b - 1).div_euclid(b.max(1))
 }
 
-/// Sizes that are worth a look for a loop of `trips` iterations on `cores` cores: powers of two and their neighbours, and those that give every core
-/// the same number of full tiles.
-fn candidates(trips: i64, cores: i64, slots: usize) -> Vec<i64> {
-    let mut sizes: Vec<i64> = vec![1, 4, 8, 16, 32, 64, 128, 256, 512, 1024];
-    if slots > 12 {
-        sizes.extend([2, 12, 24, 48, 96, 192, 384, 768, 2048]);
-    }
-    for rounds in 1..=12 {
-        sizes.push(ceil(ceil(trips, cores * rounds), 4) * 4);
-    }
-    sizes.retain(|size| *size <= (ceil(trips, 4) * 4).max(4));
-    sizes.sort_unstable();
-    sizes.dedup();
-    sizes
-}
-
-/// Extents of a group's box as a function of tile sizes: linear, found by looking at two sizes of each loop.
-struct Shape {
-    group: Group,
-    base: Vec<i64>,
-    /// For each tile loop (parallel ones, then those of the part): growth of each extent per iteration.
-    slopes: Vec<Vec<f64>>,
-}
-
-const SAMPLE: i64 = 8;
-
-impl Shape {
-    fn extents(&self, sizes: &[i64]) -> Vec<i64> {
-        (0..self.base.len())
-            .map(|d| {
-                let grown: f64 = self
-                    .slopes
-                    .iter()
-                    .zip(sizes)
-                    .map(|(slope, size)| slope[d] * (*size - SAMPLE) as f64)
-                    .sum();
-                ((self.base[d] as f64 + grown).ceil() as i64).max(1)
-            })
-            .collect()
-    }
-}
+pub(super) const SAMPLE: i64 = 8;
 
 /// A kernel with sizes and buffers, and a line about it; or why not.
 fn sized(
@@ -229,7 +176,7 @@ fn sized(
     for part in &mut kernel.parts {
         part.sizes = vec![SAMPLE; part.inner.len()];
     }
-    let groups = loop {
+    let mut groups = loop {
         match data::groups(model, &kernel)? {
             Ok(groups) => break groups,
             // Loops without bounds inside of a tile get tiles as well, where that leaves their order.
@@ -237,6 +184,7 @@ fn sized(
             Err(_) => {}
         }
     };
+    share::decide(model, &kernel, &grid, &mut groups)?;
     // How the boxes grow.
     let mut shapes = Vec::new();
     for group in groups {
@@ -267,7 +215,16 @@ fn sized(
                     .collect::<Vec<_>>(),
             );
         }
-        shapes.push(Shape { base: group.extents.clone(), slopes, group });
+        let moves = |depth: usize| group.corner.iter().any(|c| c.dims.iter().any(|(d, _)| *d == depth));
+        let may_stay = group.get
+            && !group.put
+            && group.part.is_some()
+            && group.shared.is_none()
+            && (1..=2).contains(&group.extents.len())
+            && kernel.outer.is_empty()
+            && !(0..kernel.parallel.len()).any(moves)
+            && !share::written(model, &kernel, &group);
+        shapes.push(Shape { base: group.extents.clone(), slopes, group, may_stay });
     }
     if let Some(shape) = shapes.iter().find(|s| too_far(model, &s.group)) {
         return Ok(Err(Diagnostic::general(
@@ -301,15 +258,25 @@ fn sized(
         let least = search.least();
         return Ok(Err(too_large(model, &kernel, options.ldm, least)));
     };
+    let mut kernel = kernel.clone();
     kernel.sizes = sizes;
     for (part, sizes) in kernel.parts.iter_mut().zip(parts) {
         part.sizes = sizes;
     }
     // The boxes themselves, at these sizes.
-    kernel.groups = match data::groups(model, &kernel)? {
+    let mut groups = match data::groups(model, &kernel)? {
         Ok(groups) => groups,
         Err(array) => return Ok(Err(no_box(model, &array))),
     };
+    share::decide(model, &kernel, &grid, &mut groups)?;
+    for (group, shape) in groups.iter_mut().zip(&shapes) {
+        // Groups come in the same order at all sizes, but for boxes that have grown together.
+        group.kept = group.array == shape.group.array && group.part == shape.group.part && {
+            let own = group.part.map_or(&[][..], |p| &kernel.parts[p].sizes);
+            search.stays(shape, own)
+        };
+    }
+    kernel.groups = groups;
     let used = footprint(&kernel);
     if used > options.ldm {
         return Ok(Err(too_large(model, &kernel, options.ldm, used)));
@@ -365,192 +332,23 @@ fn too_far(model: &Model, group: &Group) -> bool {
 
 /// Bytes of local memory of a kernel: buffers of all parts, and the largest part's own.
 pub(super) fn footprint(kernel: &Kernel) -> i64 {
-    let bytes = |g: &Group| aligned(data::volume(&g.extents).saturating_mul(g.width));
+    let bytes = |g: &Group| bytes(g, &g.extents);
     let shared: i64 = kernel.groups.iter().filter(|g| g.part.is_none()).map(bytes).sum();
     let part = |k: usize| kernel.groups.iter().filter(|g| g.part == Some(k)).map(bytes).sum::<i64>();
     shared + (0..kernel.parts.len()).map(part).max().unwrap_or(0)
 }
 
+/// Bytes of local memory for a group at some extents.
+pub(super) fn bytes(group: &Group, extents: &[i64]) -> i64 {
+    match group.shared {
+        Some(_) => share::bytes(extents, group.width),
+        None => aligned(data::volume(extents).saturating_mul(group.width)),
+    }
+}
+
 /// Buffers begin at multiples of 64 bytes.
 pub(super) fn aligned(bytes: i64) -> i64 {
     ceil(bytes, 64).saturating_mul(64)
-}
-
-fn bandwidth(block: f64) -> f64 {
-    let mut last = BANDWIDTH[0];
-    if block <= last.0 {
-        return last.1 * 1e9 * block / last.0;
-    }
-    for point in BANDWIDTH {
-        if block <= point.0 {
-            let part = (block.ln() - last.0.ln()) / (point.0.ln() - last.0.ln()).max(1e-9);
-            return (last.1 + part * (point.1 - last.1)) * 1e9;
-        }
-        last = point;
-    }
-    last.1 * 1e9
-}
-
-struct Search<'a> {
-    model: &'a Model,
-    kernel: &'a Kernel,
-    shapes: &'a [Shape],
-    grid: &'a [i64],
-    parallel: &'a [i64],
-    inner: &'a [Vec<i64>],
-    hints: &'a BTreeMap<String, i64>,
-    ldm: i64,
-}
-
-/// Cost in seconds, sizes of the parallel loops, sizes of each part's loops.
-type Found = (f64, Vec<i64>, Vec<Vec<i64>>);
-
-impl Search<'_> {
-    fn best(&self) -> Option<Found> {
-        let lists: Vec<Vec<i64>> = self
-            .parallel
-            .iter()
-            .enumerate()
-            .map(|(k, n)| {
-                candidates(
-                    *n,
-                    self.grid.get(k).copied().unwrap_or(1),
-                    if self.parallel.len() > 1 { 8 } else { 20 },
-                )
-            })
-            .collect();
-        let mut best: Option<Found> = None;
-        for sizes in product(&lists) {
-            let mut cost = self.groups_cost(None, &sizes, &[]);
-            let shared = self.bytes(None, &sizes);
-            if shared > self.ldm {
-                continue;
-            }
-            let mut parts = Vec::new();
-            for (p, trips) in self.inner.iter().enumerate() {
-                let single = self.kernel.parts[p].single;
-                let list = |(k, n): (usize, &i64)| if k < single { vec![1] } else { candidates(*n, 1, 8) };
-                let lists: Vec<Vec<i64>> = trips.iter().enumerate().map(list).collect();
-                let mut found: Option<(f64, Vec<i64>)> = None;
-                for own in product(&lists) {
-                    let all: Vec<i64> = sizes.iter().chain(&own).copied().collect();
-                    if shared + self.bytes(Some(p), &all) > self.ldm {
-                        continue;
-                    }
-                    let cost = self.groups_cost(Some(p), &sizes, &own) + self.arithmetic(p, &sizes, &own);
-                    if found.as_ref().is_none_or(|(old, _)| cost < *old) {
-                        found = Some((cost, own));
-                    }
-                }
-                let Some((own_cost, own)) = found else { break };
-                cost += own_cost;
-                parts.push(own);
-            }
-            if parts.len() == self.inner.len() && best.as_ref().is_none_or(|(old, ..)| cost < *old) {
-                best = Some((cost, sizes, parts));
-            }
-        }
-        best
-    }
-
-    /// Bytes at the smallest tiles.
-    fn least(&self) -> i64 {
-        let sizes = vec![1; self.parallel.len()];
-        let parts = self.inner.iter().enumerate().map(|(p, trips)| {
-            let all: Vec<i64> = sizes.iter().copied().chain(trips.iter().map(|_| 1)).collect();
-            self.bytes(Some(p), &all)
-        });
-        self.bytes(None, &sizes) + parts.max().unwrap_or(0)
-    }
-
-    fn bytes(&self, part: Option<usize>, sizes: &[i64]) -> i64 {
-        let own = self.shapes.iter().filter(|s| s.group.part == part);
-        own.map(|s| aligned(data::volume(&s.extents(sizes)).saturating_mul(s.group.width))).sum()
-    }
-
-    /// Rounds of each tile loop on the slowest core.
-    fn rounds(&self, part: Option<usize>, sizes: &[i64], own: &[i64]) -> Vec<f64> {
-        let parallel = self
-            .parallel
-            .iter()
-            .zip(sizes)
-            .enumerate()
-            .map(|(k, (n, size))| ceil(ceil(*n, *size), self.grid.get(k).copied().unwrap_or(1)) as f64);
-        let inner =
-            part.map_or(&[][..], |p| &self.inner[p]).iter().zip(own).map(|(n, size)| ceil(*n, *size) as f64);
-        parallel.chain(inner).collect()
-    }
-
-    /// Cores that have a tile.
-    fn active(&self, sizes: &[i64]) -> f64 {
-        let mut active = 1;
-        for (k, (n, size)) in self.parallel.iter().zip(sizes).enumerate() {
-            active *= ceil(*n, *size).min(self.grid.get(k).copied().unwrap_or(1));
-        }
-        active as f64
-    }
-
-    fn groups_cost(&self, part: Option<usize>, sizes: &[i64], own: &[i64]) -> f64 {
-        let all: Vec<i64> = sizes.iter().chain(own).copied().collect();
-        let rounds = self.rounds(part, sizes, own);
-        // Memory is shared by the cores that use it; one alone gets no more than an eighth.
-        let cores = self.active(sizes).max(8.0);
-        let mut seconds = 0.0;
-        for shape in self.shapes.iter().filter(|s| s.group.part == part) {
-            let extents = shape.extents(&all);
-            let bytes = (data::volume(&extents) * shape.group.width) as f64;
-            let row = data::declared(self.model, &shape.group.array).and_then(|(_, dims)| dims.last());
-            let row = row.map_or(1, |dim| value(dim, self.hints));
-            let last = extents.last().copied().unwrap_or(1).min(row);
-            let block = if last >= row { bytes } else { (last * shape.group.width) as f64 };
-            let times = rounds.iter().take(shape.group.level).product::<f64>();
-            let ways = f64::from(u8::from(shape.group.get)) + f64::from(u8::from(shape.group.put));
-            seconds += times * ways * (LATENCY + bytes * cores / bandwidth(block));
-        }
-        seconds
-    }
-
-    fn arithmetic(&self, part: usize, sizes: &[i64], own: &[i64]) -> f64 {
-        let rounds = self.rounds(Some(part), sizes, own).iter().product::<f64>();
-        let points: f64 = sizes.iter().chain(own).map(|s| *s as f64).product();
-        let statements = &self.kernel.parts[part].statements;
-        let contracts = statements.iter().any(|s| {
-            let s = &self.model.statements[*s];
-            s.assign.update.is_some() && s.loops.len() >= 3
-        });
-        // A row of a tile costs a few cycles beside its points.
-        let per_point = if contracts { 0.3 } else { 1.5 } * statements.len() as f64;
-        let last = own.last().or(sizes.last()).copied().unwrap_or(1) as f64;
-        rounds * points * (per_point + 4.0 / last) * CYCLE
-    }
-}
-
-fn value(dim: &loops::Expr, hints: &BTreeMap<String, i64>) -> i64 {
-    use loops::{BinaryOp, Expr};
-    match dim {
-        Expr::Int(n) => *n,
-        Expr::Var(name) => hints.get(&readable(name)).copied().unwrap_or(UNKNOWN),
-        Expr::Binary(BinaryOp::Add, a, b) => value(a, hints).saturating_add(value(b, hints)),
-        Expr::Binary(BinaryOp::Sub, a, b) => value(a, hints).saturating_sub(value(b, hints)),
-        Expr::Binary(BinaryOp::Mul, a, b) => value(a, hints).saturating_mul(value(b, hints)),
-        Expr::Binary(BinaryOp::FloorDiv, a, b) => value(a, hints).div_euclid(value(b, hints).max(1)),
-        Expr::Binary(BinaryOp::Max, a, b) => value(a, hints).max(value(b, hints)),
-        _ => UNKNOWN,
-    }
-}
-
-/// All choices of one from each list; one empty choice if there are no lists.
-fn product(lists: &[Vec<i64>]) -> Vec<Vec<i64>> {
-    let mut all = vec![Vec::new()];
-    for list in lists {
-        all = all
-            .iter()
-            .flat_map(|head: &Vec<i64>| {
-                list.iter().map(move |next| head.iter().copied().chain([*next]).collect::<Vec<_>>())
-            })
-            .collect();
-    }
-    all
 }
 
 /// `P0802`

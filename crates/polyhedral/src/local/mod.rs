@@ -8,10 +8,12 @@
 //! - what is written goes back: the last write of an element is put, once (`P0713`);
 //! - each copy is waited for before its data is used or changed and before its local array ends (`P0714`);
 //! - no core writes a word that another writes or reads before the next barrier, which is where a parallel loop ends (`P0715`);
-//! - nothing else reaches main memory, except scalars that are only read (`P0716`).
+//! - nothing else reaches main memory, except scalars that are only read (`P0716`);
+//! - copies that cores make together are the same for all of them (`P0717`).
 //!
 //! Not here: whether a kernel computes what the original does. That is the legality checker's question, and the interpreter's.
 
+mod alike;
 mod bounds;
 mod elementwise;
 mod fit;
@@ -46,7 +48,7 @@ pub struct Report {
 /// do not count. `limits` bound the work in the set library.
 ///
 /// # Errors
-/// `P0711` to `P0716` as above; `P0101`, `P0102` for what sets cannot hold; `P0002` if the limit is reached.
+/// `P0711` to `P0717` as above; `P0101`, `P0102` for what sets cannot hold; `P0002` if the limit is reached.
 pub fn check(original: &Function, mapped: &Function, capacity: i64, limits: Limits) -> Result<Report> {
     results_come_out(original, mapped)?;
     let program = elementwise::expand(mapped)?;
@@ -61,6 +63,7 @@ pub fn check(original: &Function, mapped: &Function, capacity: i64, limits: Limi
             scratchpad::check(&kernels, local)?;
         }
         memory::check(&kernels)?;
+        alike::check(mapped)?;
         Ok(Report { kernels: program.kernels, locals: program.locals.len(), copies: program.copies, bytes })
     })
 }

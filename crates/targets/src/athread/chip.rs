@@ -18,7 +18,7 @@ pub struct Chip {
 }
 
 /// The chip of Sunway TaihuLight.
-pub const SW26010: Chip = Chip { name: "SW26010", ldm: 64 << 10, stack: 8 << 10, grid: (8, 8), crts: false };
+pub const SW26010: Chip = Chip { name: "SW26010", ldm: 64 << 10, stack: 4 << 10, grid: (8, 8), crts: false };
 
 /// Its successor.
 pub const SW26010_PRO: Chip =
@@ -50,6 +50,11 @@ impl Chip {
     /// Waits for all transfers of a tag.
     pub(super) fn wait(&self, tag: &Name) -> String {
         format!("WAIT({tag}, {tag}_sent);")
+    }
+
+    /// What cores do who share a box: helpers for the shares that they bring in, and for the exchange, with its cycles.
+    pub(super) fn sharing(&self) -> &'static str {
+        if self.crts { include_str!("share_crts.c") } else { include_str!("share_registers.c") }
     }
 
     /// Waits for all cores.

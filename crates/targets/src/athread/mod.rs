@@ -3,12 +3,16 @@
 //! The input is a mapped function: blocks `kernel` with loops over the cores in them, local arrays of kind scratchpad, copies and waits. Each block becomes a
 //! spawn on the host and a function of the slave file, whose parallel loops are this core's iteration, with barriers between them.
 
+mod ahead;
+mod block;
 mod chip;
 mod contraction;
 mod cost;
 mod expr;
 mod host;
+mod kept;
 mod kernel;
+mod share;
 mod slave;
 mod vector;
 

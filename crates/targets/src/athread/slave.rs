@@ -1,12 +1,17 @@
 //! The slave file: one function for each kernel, which every core runs.
 
+use std::collections::BTreeMap;
+
 use loops::{Copy, CopyKind, Diagnostic, Elem, Expr, Function, Loop, LoopKind, Name, Stmt, Storage};
 
+use super::ahead::{Led, bound, used_once};
+use super::block;
 use super::chip::Chip;
 use super::contraction;
 use super::cost::{self, LOOP};
 use super::expr::{Binding, HOOKS, MACROS, Scope, c_type, invalid, print};
 use super::kernel::{self, Kernel};
+use super::share::{Sharing, kept};
 use super::vector;
 
 /// The slave file of some functions.
@@ -17,20 +22,24 @@ pub(super) fn file(functions: &[&Function], header: &str, chip: &Chip) -> Result
     let mut bodies = String::new();
     let mut bytes = 0;
     let mut replies = std::collections::BTreeSet::new();
+    let mut helpers = false;
+    let mut contracts = Vec::new();
     for function in functions {
         for kernel in kernel::kernels(function)? {
-            let mut writer = Writer {
-                chip,
-                out: String::new(),
-                depth: 1,
-                scope: Scope::default(),
-                next: 0,
-                used: 0,
-                replies: vec![],
-                fresh: vec![],
-            };
+            let mut writer = Writer::new(chip, true);
             writer.kernel(&kernel)?;
+            if writer.used > chip.buffers() {
+                // Without what may go on over several loops, which takes places early.
+                writer = Writer::new(chip, false);
+                writer.kernel(&kernel)?;
+            }
             bytes = bytes.max(writer.used);
+            helpers |= writer.helpers;
+            for elem in writer.contracts {
+                if !contracts.contains(&elem) {
+                    contracts.push(elem);
+                }
+            }
             replies.extend(writer.replies.iter().map(Name::to_string));
             bodies.push_str(&format!(
                 "\nvoid {0}(struct {0}_arguments *lozenge_given)\n{{\n{1}}}\n",
@@ -42,7 +51,8 @@ pub(super) fn file(functions: &[&Function], header: &str, chip: &Chip) -> Result
         return Err(Diagnostic::general(
             loops::Code("T0005"),
             format!(
-                "the buffers of a kernel take {bytes} bytes of local memory, and there are {}",
+                "the buffers of a kernel take {} bytes of local memory, and there are {}",
+                bytes,
                 chip.buffers()
             ),
         )
@@ -57,25 +67,78 @@ pub(super) fn file(functions: &[&Function], header: &str, chip: &Chip) -> Result
     text.push_str(&format!("/* Local memory for the buffers of all kernels. */\n__thread_local char lozenge_ldm[{}] __attribute__((aligned(64)));\n", bytes.max(64)));
     text.push_str(&chip.replies(&replies.into_iter().collect::<Vec<_>>()));
     text.push_str(&chip.transfers());
+    if helpers {
+        text.push_str(chip.sharing());
+    }
+    for elem in contracts {
+        text.push_str(&block::functions(elem));
+    }
     text.push_str(&bodies);
     Ok(text)
 }
 
-struct Writer<'a> {
+/// The mark of the points of a tile.
+pub(super) const TILE: &str = "tile";
+
+/// Bytes that a strip of an operand may take that has to be turned.
+const TURNED: i64 = 16 << 10;
+
+/// What writes a kernel.
+pub(super) struct Writer<'a> {
     chip: &'a Chip,
     out: String,
     depth: usize,
-    scope: Scope,
+    pub(super) scope: Scope,
     /// Bytes of local memory that are taken here, and at most so far.
-    next: i64,
+    pub(super) next: i64,
     used: i64,
     replies: Vec<Name>,
     /// Buffers that are declared in the block around the current tile: nothing of them is used after it.
-    fresh: Vec<Name>,
+    pub(super) fresh: Vec<Name>,
+    /// What this core has in common with its line.
+    pub(super) sharing: Sharing,
+    /// Whether the file needs the helpers for that.
+    pub(super) helpers: bool,
+    /// Buffers of a contraction's factor that have been multiplied before the tile.
+    pub(super) scaled: Vec<Name>,
+    /// Types of its contractions.
+    contracts: Vec<loops::Scalar>,
+    /// What the current loops over cores move, and what of main memory they write.
+    pub(super) moved: Vec<(Name, CopyKind)>,
+    pub(super) written: Vec<Name>,
+    /// The loop around one with transfers ahead.
+    pub(super) led: Option<Led>,
+    pub(super) leads: bool,
+    /// Boxes that stay in local memory, by their buffers: offsets among them.
+    pub(super) kept: BTreeMap<Name, i64>,
+}
+
+impl<'a> Writer<'a> {
+    fn new(chip: &'a Chip, leads: bool) -> Writer<'a> {
+        Writer {
+            chip,
+            out: String::new(),
+            depth: 1,
+            scope: Scope::default(),
+            next: 0,
+            used: 0,
+            replies: vec![],
+            fresh: vec![],
+            sharing: Sharing::default(),
+            helpers: false,
+            scaled: vec![],
+            contracts: vec![],
+            moved: vec![],
+            written: vec![],
+            led: None,
+            leads,
+            kept: BTreeMap::new(),
+        }
+    }
 }
 
 impl Writer<'_> {
-    fn line(&mut self, text: &str) {
+    pub(super) fn line(&mut self, text: &str) {
         for _ in 0..self.depth {
             self.out.push_str("  ");
         }
@@ -83,12 +146,12 @@ impl Writer<'_> {
         self.out.push('\n');
     }
 
-    fn open(&mut self, text: &str) {
+    pub(super) fn open(&mut self, text: &str) {
         self.line(text);
         self.depth += 1;
     }
 
-    fn close(&mut self) {
+    pub(super) fn close(&mut self) {
         self.depth -= 1;
         self.line("}");
     }
@@ -154,7 +217,7 @@ impl Writer<'_> {
         for (k, stmt) in body.iter().enumerate() {
             match stmt {
                 Stmt::Loop(l) if l.kind == LoopKind::Parallel => {
-                    self.threads(l, 1)?;
+                    self.threads(l)?;
                     if repeated || k + 1 < body.len() {
                         self.line(&self.chip.barrier());
                     }
@@ -196,11 +259,21 @@ impl Writer<'_> {
     }
 
     /// A loop over cores: this core's iteration.
-    fn threads(&mut self, l: &Loop, stride: i64) -> Result<(), Diagnostic> {
+    fn threads(&mut self, l: &Loop) -> Result<(), Diagnostic> {
+        self.bind(&l.var);
+        self.open("{");
+        let next = self.next;
+        self.begin_threads(&l.body)?;
+        self.threads_in(l)?;
+        self.next = next;
+        self.close();
+        Ok(())
+    }
+
+    fn threads_in(&mut self, l: &Loop) -> Result<(), Diagnostic> {
         let Expr::Int(count) = l.upper else {
             return Err(invalid("a loop over cores without a constant end"));
         };
-        self.bind(&l.var);
         if let [Stmt::Loop(inner)] = l.body.as_slice()
             && inner.kind == LoopKind::Parallel
             && let Expr::Int(columns) = inner.upper
@@ -212,11 +285,13 @@ impl Writer<'_> {
                 l.var, inner.var
             ));
             self.line(&format!("(void){}; (void){};", l.var, inner.var));
+            self.begin_sharing(&inner.body, &l.var, &inner.var);
             self.block(&inner.body)?;
             self.close();
             return Ok(());
         }
-        let _ = (stride, count);
+        let _ = count;
+        self.sharing = Sharing::default();
         self.open("{");
         self.line(&format!("const long {} = lozenge_core;", l.var));
         self.block(&l.body)?;
@@ -224,68 +299,50 @@ impl Writer<'_> {
         Ok(())
     }
 
-    fn bind(&mut self, var: &Name) {
+    pub(super) fn bind(&mut self, var: &Name) {
         self.scope.names.insert(var.clone(), Binding::Value(var.to_string()));
     }
 
     fn block(&mut self, body: &[Stmt]) -> Result<(), Diagnostic> {
-        let (next, scope) = (self.next, self.scope.clone());
+        let (next, scope, sharing) = (self.next, self.scope.clone(), self.sharing.clone());
         for stmt in body {
-            self.stmt(stmt)?;
+            self.stmt_in(stmt, body)?;
         }
-        self.next = next;
-        self.scope = scope;
+        (self.next, self.scope, self.sharing) = (next, scope, sharing);
         Ok(())
     }
 
-    fn stmt(&mut self, stmt: &Stmt) -> Result<(), Diagnostic> {
+    /// A statement of a block.
+    pub(super) fn stmt_in(&mut self, stmt: &Stmt, block: &[Stmt]) -> Result<(), Diagnostic> {
         match stmt {
+            Stmt::Block { .. } if self.is_shared(stmt) => self.bring_here(stmt, block),
+            Stmt::Block { .. } if kept(stmt).is_some_and(|c| self.kept.contains_key(&c.to.array)) => {
+                self.bring_once(stmt)
+            }
+            Stmt::Local(local) if self.kept.contains_key(&local.name) => self.declare_kept(local),
             Stmt::Local(local) => {
-                let Elem::Scalar(elem) = local.elem else {
-                    return Err(invalid("pairs are not for the cores"));
-                };
-                let mut most = elem.bytes() as i64;
-                for dim in &local.dims {
-                    let bound = bound(dim).ok_or_else(|| {
-                        invalid(format!(
-                            "the extent `{dim}` of the buffer `{}` has no constant bound",
-                            local.name
-                        ))
-                    })?;
-                    most = most.saturating_mul(bound.max(1));
-                }
-                let _ = Storage::Scratchpad;
-                let (name, ty) = (&local.name, c_type(elem));
-                self.line(&format!("{ty} *const {name} = ({ty} *)(lozenge_ldm + {});", self.next));
-                let mut pitches = Vec::new();
-                for (k, dim) in local.dims.iter().enumerate().skip(1) {
-                    match dim {
-                        Expr::Int(n) => pitches.push(n.to_string()),
-                        dim => {
-                            let dim = self.scope.text(dim)?;
-                            self.line(&format!("const long pitch{k}_{name} = {dim};"));
-                            pitches.push(format!("pitch{k}_{name}"));
-                        }
-                    }
-                }
-                self.next = self.next.saturating_add((most.saturating_add(63) / 64).saturating_mul(64));
-                self.used = self.used.max(self.next);
-                self.scope.elems.insert(name.clone(), elem);
-                let binding = Binding::Linear { base: name.to_string(), pitches, elem };
-                self.scope.names.insert(name.clone(), binding);
+                let (most, _) = self.most(local)?;
+                let most = most.saturating_add(self.slack(&local.name, block));
+                self.declare(local, &self.next.to_string())?;
+                self.take(most);
                 Ok(())
             }
             Stmt::Copy(copy) => self.copy(copy),
             Stmt::Wait(tag) => {
-                self.line(&self.chip.wait(tag));
-                Ok(())
+                let wait = self.wait_text(tag);
+                self.line(&wait);
+                self.exchange(tag)
             }
             Stmt::Block { mark, body } => {
                 let before = self.fresh.clone();
                 if mark.is_none() {
                     self.fresh = used_once(body);
+                    let kept = &self.kept;
+                    self.fresh.retain(|name| !kept.contains_key(name));
                 }
-                self.open("{");
+                let tile = mark.as_ref().is_some_and(|m| m.as_str() == TILE) && !self.sharing.here.is_empty();
+                let here = self.sharing.here.join(" && ");
+                self.open(&if tile { format!("if ({here}) {{") } else { "{".to_owned() });
                 self.block(body)?;
                 self.close();
                 self.fresh = before;
@@ -314,6 +371,82 @@ impl Writer<'_> {
         }
     }
 
+    /// A buffer at some place in local memory.
+    pub(super) fn declare(&mut self, local: &loops::Local, place: &str) -> Result<(), Diagnostic> {
+        let Elem::Scalar(elem) = local.elem else {
+            return Err(invalid("pairs are not for the cores"));
+        };
+        let _ = Storage::Scratchpad;
+        let (name, ty) = (&local.name, c_type(elem));
+        self.line(&format!("{ty} *const {name} = ({ty} *)(lozenge_ldm + {place});"));
+        let mut pitches = Vec::new();
+        for (k, dim) in local.dims.iter().enumerate().skip(1) {
+            match dim {
+                Expr::Int(n) => pitches.push(n.to_string()),
+                dim => {
+                    let dim = self.scope.text(dim)?;
+                    self.line(&format!("const long pitch{k}_{name} = {dim};"));
+                    pitches.push(format!("pitch{k}_{name}"));
+                }
+            }
+        }
+        self.scope.elems.insert(name.clone(), elem);
+        let binding = Binding::Linear { base: name.to_string(), pitches, elem };
+        self.scope.names.insert(name.clone(), binding);
+        Ok(())
+    }
+
+    /// A wait for all transfers of a tag.
+    pub(super) fn wait_text(&self, tag: &Name) -> String {
+        self.chip.wait(tag)
+    }
+
+    /// Bytes of local memory that buffers may take.
+    pub(super) fn capacity(&self) -> i64 {
+        self.chip.buffers()
+    }
+
+    /// Looks at what the loops over cores move.
+    fn begin_threads(&mut self, body: &[Stmt]) -> Result<(), Diagnostic> {
+        (self.moved, self.written) = (Vec::new(), Vec::new());
+        for stmt in body {
+            stmt.walk(&mut |s| {
+                if let Stmt::Copy(copy) = s {
+                    let array = if copy.kind == CopyKind::Get { &copy.from.array } else { &copy.to.array };
+                    self.moved.push((array.clone(), copy.kind));
+                    if copy.kind == CopyKind::Put {
+                        self.written.push(array.clone());
+                    }
+                }
+            });
+        }
+        self.begin_kept(body)
+    }
+
+    /// Bytes of a buffer at most, and its rows.
+    pub(super) fn most(&self, local: &loops::Local) -> Result<(i64, i64), Diagnostic> {
+        let Elem::Scalar(elem) = local.elem else {
+            return Err(invalid("pairs are not for the cores"));
+        };
+        let (mut most, mut rows) = (elem.bytes() as i64, 1);
+        for (k, dim) in local.dims.iter().enumerate() {
+            let bound = bound(dim).ok_or_else(|| {
+                invalid(format!("the extent `{dim}` of the buffer `{}` has no constant bound", local.name))
+            })?;
+            most = most.saturating_mul(bound.max(1));
+            if k == 0 {
+                rows = bound.max(1);
+            }
+        }
+        Ok((most, rows))
+    }
+
+    /// Takes local memory.
+    pub(super) fn take(&mut self, bytes: i64) {
+        self.next = self.next.saturating_add((bytes.saturating_add(63) / 64).saturating_mul(64));
+        self.used = self.used.max(self.next);
+    }
+
     fn assignment(&self, stmt: &Stmt) -> Result<String, Diagnostic> {
         let Stmt::Assign(assign) = stmt else { return Err(invalid("not an assignment")) };
         let target = self.scope.access(&assign.target)?;
@@ -331,8 +464,15 @@ impl Writer<'_> {
     fn loop_(&mut self, l: &Loop) -> Result<(), Diagnostic> {
         if let Some(contraction) = contraction::find(&self.scope, l) {
             let mut scope = self.scope.clone();
-            let fresh = self.fresh.clone();
-            if let Some(lines) = contraction::code(&mut scope, &contraction, &fresh) {
+            let (fresh, scaled) = (self.fresh.clone(), self.scaled.clone());
+            // What is free, for an operand that has to be turned.
+            let free = if contraction.along { 0 } else { (self.capacity() - self.next).clamp(0, TURNED) };
+            let room = (self.next, free);
+            if let Some(lines) = contraction::code(&mut scope, &contraction, &fresh, &scaled, room) {
+                self.used = self.used.max(self.next + free);
+                if !self.contracts.contains(&contraction.elem) {
+                    self.contracts.push(contraction.elem);
+                }
                 self.open("{");
                 for line in &lines {
                     self.line(line);
@@ -341,7 +481,25 @@ impl Writer<'_> {
                 return Ok(());
             }
         }
+        if self.ahead(l)? || self.lead(l)? {
+            return Ok(());
+        }
+        self.loop_plain(l)
+    }
+
+    /// A loop as it is.
+    pub(super) fn loop_plain(&mut self, l: &Loop) -> Result<(), Diagnostic> {
         let (lower, upper) = (self.scope.text(&l.lower)?, self.scope.text(&l.upper)?);
+        if let Some((head, here)) = self.rounds(l, &upper) {
+            let (scope, sharing) = (self.scope.clone(), self.sharing.clone());
+            self.bind(&l.var);
+            self.sharing.here.push(here);
+            self.open(&head);
+            self.block(&l.body)?;
+            self.close();
+            (self.scope, self.sharing) = (scope, sharing);
+            return Ok(());
+        }
         let innermost = l.body.iter().all(|s| matches!(s, Stmt::Assign(_)));
         let scope = self.scope.clone();
         self.bind(&l.var);
@@ -389,7 +547,7 @@ impl Writer<'_> {
     }
 
     /// A box as one strided transfer, or one for each plane beyond two dimensions.
-    fn copy(&mut self, copy: &Copy) -> Result<(), Diagnostic> {
+    pub(super) fn copy(&mut self, copy: &Copy) -> Result<(), Diagnostic> {
         let Some(tag) = &copy.tag else { return Err(invalid("a copy without a reply")) };
         let (memory, local) = match copy.kind {
             CopyKind::Get => (&copy.from, &copy.to),
@@ -443,38 +601,5 @@ impl Writer<'_> {
             self.close();
         }
         Ok(())
-    }
-}
-
-/// The buffers that a block declares for the one tile in it: brought in before it, not brought out, and used by nothing else.
-fn used_once(body: &[Stmt]) -> Vec<Name> {
-    let tiles = body.iter().filter(|s| matches!(s, Stmt::Block { mark: Some(_), .. })).count();
-    let others = body.iter().any(|s| matches!(s, Stmt::Loop(_) | Stmt::If { .. } | Stmt::Assign(_)));
-    let nested = body.iter().any(|s| matches!(s, Stmt::Block { mark: None, .. }));
-    if tiles != 1 || others || nested {
-        return Vec::new();
-    }
-    let out = |name: &Name| {
-        body.iter().any(|s| matches!(s, Stmt::Copy(c) if c.kind == CopyKind::Put && c.from.array == *name))
-    };
-    let declared = body.iter().filter_map(|s| match s {
-        Stmt::Local(local) => Some(&local.name),
-        _ => None,
-    });
-    declared.filter(|name| !out(name)).cloned().collect()
-}
-
-/// A constant that an extent never exceeds.
-fn bound(e: &Expr) -> Option<i64> {
-    use loops::BinaryOp;
-    match e {
-        Expr::Int(n) => Some(*n),
-        Expr::Binary(BinaryOp::Min, a, b) => match (bound(a), bound(b)) {
-            (Some(a), Some(b)) => Some(a.min(b)),
-            (one, other) => one.or(other),
-        },
-        Expr::Binary(BinaryOp::Max, a, b) => Some(bound(a)?.max(bound(b)?)),
-        Expr::Binary(BinaryOp::Add, a, b) => bound(a)?.checked_add(bound(b)?),
-        _ => None,
     }
 }

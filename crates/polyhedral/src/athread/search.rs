@@ -1,0 +1,359 @@
+//! The choice of tile sizes: what fits in local memory, rated by the time of transfers and arithmetic.
+//!
+//! Memory is shared by the cores that move something: rates are measured ones by the bytes of a block. Transfers of the innermost tile loop run beside the
+//! arithmetic where there is room for two of each box; the others come one after another.
+
+use std::collections::BTreeMap;
+
+use super::data::{self, Group};
+use super::share;
+use super::split::Kernel;
+use super::tile::{SAMPLE, UNKNOWN, bytes, ceil};
+use crate::model::Model;
+use crate::names::readable;
+
+/// Seconds until a transfer begins to move data.
+const LATENCY: f64 = 1.7e-6;
+/// Bytes of a strip of eight columns of an operand that has to be turned.
+const TURNED: i64 = 5 << 10;
+/// Seconds of a cycle.
+const CYCLE: f64 = 1.0 / 1.45e9;
+/// GB/s of all cores together by the bytes of a block (measured; between the points it is interpolated).
+const BANDWIDTH: [(f64, f64); 8] = [
+    (8.0, 0.5),
+    (64.0, 3.0),
+    (128.0, 5.0),
+    (256.0, 8.5),
+    (512.0, 12.0),
+    (1024.0, 15.0),
+    (4096.0, 18.6),
+    (24576.0, 20.4),
+];
+/// Extents of a group's box as a function of tile sizes: linear, found by looking at two sizes of each loop.
+pub(super) struct Shape {
+    pub group: Group,
+    pub base: Vec<i64>,
+    /// For each tile loop (parallel ones, then those of the part): growth of each extent per iteration.
+    pub slopes: Vec<Vec<f64>>,
+    /// Whether it could stay for all tiles: nothing writes it, and no parallel loop moves it.
+    pub may_stay: bool,
+}
+
+impl Shape {
+    fn extents(&self, sizes: &[i64]) -> Vec<i64> {
+        (0..self.base.len())
+            .map(|d| {
+                let grown: f64 = self
+                    .slopes
+                    .iter()
+                    .zip(sizes)
+                    .map(|(slope, size)| slope[d] * (*size - SAMPLE) as f64)
+                    .sum();
+                ((self.base[d] as f64 + grown).ceil() as i64).max(1)
+            })
+            .collect()
+    }
+}
+
+/// Sizes that are worth a look for a loop of `trips` iterations on `cores` cores: powers of two and their neighbours, and those that give every core
+/// the same number of full tiles.
+fn candidates(trips: i64, cores: i64, slots: usize) -> Vec<i64> {
+    let mut sizes: Vec<i64> = vec![1, 4, 8, 16, 32, 64, 128, 256, 512, 1024];
+    if slots > 12 {
+        sizes.extend([2, 12, 24, 48, 96, 192, 384, 768, 2048]);
+    }
+    for rounds in 1..=12 {
+        sizes.push(ceil(ceil(trips, cores * rounds), 4) * 4);
+    }
+    sizes.retain(|size| *size <= (ceil(trips, 4) * 4).max(4));
+    sizes.sort_unstable();
+    sizes.dedup();
+    sizes
+}
+
+fn bandwidth(block: f64) -> f64 {
+    let mut last = BANDWIDTH[0];
+    if block <= last.0 {
+        return last.1 * 1e9 * block / last.0;
+    }
+    for point in BANDWIDTH {
+        if block <= point.0 {
+            let part = (block.ln() - last.0.ln()) / (point.0.ln() - last.0.ln()).max(1e-9);
+            return (last.1 + part * (point.1 - last.1)) * 1e9;
+        }
+        last = point;
+    }
+    last.1 * 1e9
+}
+
+/// The choices for a kernel.
+pub(super) struct Search<'a> {
+    pub model: &'a Model,
+    pub kernel: &'a Kernel,
+    pub shapes: &'a [Shape],
+    pub grid: &'a [i64],
+    pub parallel: &'a [i64],
+    pub inner: &'a [Vec<i64>],
+    pub hints: &'a BTreeMap<String, i64>,
+    pub ldm: i64,
+}
+
+/// Cost in seconds, sizes of the parallel loops, sizes of each part's loops.
+type Found = (f64, Vec<i64>, Vec<Vec<i64>>);
+
+impl Search<'_> {
+    pub fn best(&self) -> Option<Found> {
+        let ldm = self.ldm - self.turned();
+        let lists: Vec<Vec<i64>> = self
+            .parallel
+            .iter()
+            .enumerate()
+            .map(|(k, n)| {
+                candidates(
+                    *n,
+                    self.grid.get(k).copied().unwrap_or(1),
+                    if self.parallel.len() > 1 { 8 } else { 20 },
+                )
+            })
+            .collect();
+        let mut best: Option<Found> = None;
+        for sizes in product(&lists) {
+            let shared = self.bytes(None, &sizes);
+            if shared > ldm {
+                continue;
+            }
+            let deepest = self.inner.iter().all(Vec::is_empty);
+            let (around, ahead) = self.groups_cost(None, &sizes, &[]);
+            let mut cost = around;
+            let mut computed_all = 0.0;
+            let mut parts = Vec::new();
+            for (p, trips) in self.inner.iter().enumerate() {
+                let single = self.kernel.parts[p].single;
+                let list = |(k, n): (usize, &i64)| if k < single { vec![1] } else { candidates(*n, 1, 8) };
+                let lists: Vec<Vec<i64>> = trips.iter().enumerate().map(list).collect();
+                let mut found: Option<(f64, Vec<i64>)> = None;
+                for own in product(&lists) {
+                    let all: Vec<i64> = sizes.iter().chain(&own).copied().collect();
+                    let used = shared + self.bytes(Some(p), &all);
+                    if used > ldm {
+                        continue;
+                    }
+                    let (around, moved) = self.groups_cost(Some(p), &sizes, &own);
+                    let computed = self.arithmetic(p, &sizes, &own);
+                    // With room for two of each box the next comes while one is computed.
+                    let room = used + self.second(Some(p), &all) <= ldm;
+                    let rounds = self.rounds(Some(p), &sizes, &own).iter().rev().take(2).product();
+                    let cost = around + if deepest { moved } else { together(moved, computed, room, rounds) };
+                    if found.as_ref().is_none_or(|(old, _)| cost < *old) {
+                        found = Some((cost, own));
+                    }
+                }
+                let Some((own_cost, own)) = found else { break };
+                if deepest {
+                    computed_all += self.arithmetic(p, &sizes, &own);
+                }
+                cost += own_cost;
+                parts.push(own);
+            }
+            let room = shared + self.second(None, &sizes) <= ldm;
+            let rounds = self.rounds(None, &sizes, &[]).last().copied().unwrap_or(1.0);
+            cost += if deepest { together(ahead, computed_all, room, rounds) } else { ahead };
+            if parts.len() == self.inner.len() && best.as_ref().is_none_or(|(old, ..)| cost < *old) {
+                best = Some((cost, sizes, parts));
+            }
+        }
+        best
+    }
+
+    /// Bytes at the smallest tiles.
+    pub fn least(&self) -> i64 {
+        let sizes = vec![1; self.parallel.len()];
+        let parts = self.inner.iter().enumerate().map(|(p, trips)| {
+            let all: Vec<i64> = sizes.iter().copied().chain(trips.iter().map(|_| 1)).collect();
+            self.bytes(Some(p), &all)
+        });
+        self.bytes(None, &sizes) + parts.max().unwrap_or(0)
+    }
+
+    fn bytes(&self, part: Option<usize>, sizes: &[i64]) -> i64 {
+        let own = self.shapes.iter().filter(|s| s.group.part == part);
+        own.map(|s| bytes(&s.group, &s.extents(sizes))).sum()
+    }
+
+    /// Rounds of each tile loop on the slowest core.
+    fn rounds(&self, part: Option<usize>, sizes: &[i64], own: &[i64]) -> Vec<f64> {
+        let parallel = self
+            .parallel
+            .iter()
+            .zip(sizes)
+            .enumerate()
+            .map(|(k, (n, size))| ceil(ceil(*n, *size), self.grid.get(k).copied().unwrap_or(1)) as f64);
+        let inner =
+            part.map_or(&[][..], |p| &self.inner[p]).iter().zip(own).map(|(n, size)| ceil(*n, *size) as f64);
+        parallel.chain(inner).collect()
+    }
+
+    /// Cores that have a tile.
+    fn active(&self, sizes: &[i64]) -> f64 {
+        let mut active = 1;
+        for (k, (n, size)) in self.parallel.iter().zip(sizes).enumerate() {
+            active *= ceil(*n, *size).min(self.grid.get(k).copied().unwrap_or(1));
+        }
+        active as f64
+    }
+
+    /// Whether a group is moved by the innermost tile loop.
+    fn innermost(&self, group: &Group) -> bool {
+        let parallel = self.parallel.len();
+        match group.part {
+            Some(part) => !self.inner[part].is_empty() && group.level == parallel + self.inner[part].len(),
+            None => group.level == parallel && self.inner.iter().all(Vec::is_empty),
+        }
+    }
+
+    /// Whether some box of a part lies across the loop that is to be made of vectors.
+    fn strided(&self, part: usize) -> bool {
+        let Some(last) = self.parallel.len().checked_sub(1) else { return false };
+        self.shapes.iter().filter(|s| s.group.part.is_none_or(|p| p == part)).any(|s| {
+            let slopes = &s.slopes[last];
+            slopes.iter().any(|s| *s > 0.0) && slopes.last().is_some_and(|s| *s == 0.0)
+        })
+    }
+
+    /// Whether a part is a contraction.
+    fn contracts(&self, part: usize) -> bool {
+        self.kernel.parts[part].statements.iter().any(|s| {
+            let s = &self.model.statements[*s];
+            s.assign.update.is_some() && s.loops.len() >= 3
+        })
+    }
+
+    /// Bytes that are left free: contractions whose operand lies across turn a strip of it.
+    fn turned(&self) -> i64 {
+        let any = (0..self.inner.len()).any(|p| self.contracts(p) && self.strided(p));
+        if any { TURNED } else { 0 }
+    }
+
+    /// Whether a box is the same for all tiles of a core: each loop that moves it has one round.
+    pub fn stays(&self, shape: &Shape, own: &[i64]) -> bool {
+        let Some(part) = shape.group.part else { return false };
+        let one = |k: usize| own.get(k).is_some_and(|size| *size >= self.inner[part][k]);
+        let moved = |k: usize| {
+            shape.group.corner.iter().any(|c| c.dims.iter().any(|(d, _)| *d == self.parallel.len() + k))
+        };
+        shape.may_stay && (0..self.inner[part].len()).all(|k| one(k) || !moved(k))
+    }
+
+    /// Bytes of second places for what is brought in by the innermost loop.
+    fn second(&self, part: Option<usize>, sizes: &[i64]) -> i64 {
+        let inner = sizes.get(self.parallel.len()..).unwrap_or(&[]);
+        let own = self.shapes.iter().filter(|s| {
+            s.group.part == part
+                && s.group.get
+                && s.group.shared.is_none()
+                && self.innermost(&s.group)
+                && !self.stays(s, inner)
+        });
+        own.map(|s| bytes(&s.group, &s.extents(sizes))).sum()
+    }
+
+    /// Seconds of transfers: those of outer loops, and those of the innermost.
+    fn groups_cost(&self, part: Option<usize>, sizes: &[i64], own: &[i64]) -> (f64, f64) {
+        let all: Vec<i64> = sizes.iter().chain(own).copied().collect();
+        let rounds = self.rounds(part, sizes, own);
+        // Memory is shared by the cores that use it; one alone gets no more than an eighth.
+        let tiles: f64 = self.parallel.iter().zip(sizes).map(|(n, size)| ceil(*n, *size) as f64).product();
+        let each: f64 = rounds.iter().take(sizes.len()).product();
+        let (mut around, mut ahead) = (0.0, 0.0);
+        for shape in self.shapes.iter().filter(|s| s.group.part == part) {
+            let extents = shape.extents(&all);
+            let mut bytes = (data::volume(&extents) * shape.group.width) as f64;
+            let row = data::declared(self.model, &shape.group.array).and_then(|(_, dims)| dims.last());
+            let row = row.map_or(1, |dim| value(dim, self.hints));
+            let last = extents.last().copied().unwrap_or(1).min(row);
+            if shape.group.shared.is_some() {
+                bytes = bytes / extents[0] as f64 * ceil(extents[0], share::CORES) as f64;
+            }
+            let block = if last >= row { bytes } else { (last * shape.group.width) as f64 };
+            let mut times = rounds.iter().take(shape.group.level).product::<f64>();
+            let mut cores = (tiles / each.max(1.0)).max(8.0);
+            if self.stays(shape, own) {
+                times = 1.0;
+                cores = self.active(sizes).max(8.0);
+            }
+            let ways = f64::from(u8::from(shape.group.get)) + f64::from(u8::from(shape.group.put));
+            let seconds = times * ways * (LATENCY + bytes * cores / bandwidth(block));
+            *if self.innermost(&shape.group) && !self.stays(shape, own) {
+                &mut ahead
+            } else {
+                &mut around
+            } += seconds;
+        }
+        (around, ahead)
+    }
+
+    fn arithmetic(&self, part: usize, sizes: &[i64], own: &[i64]) -> f64 {
+        let rounds = self.rounds(Some(part), sizes, own).iter().product::<f64>();
+        let points: f64 = sizes.iter().chain(own).map(|s| *s as f64).product();
+        let statements = &self.kernel.parts[part].statements;
+        let contracts = self.contracts(part);
+        let last = own.last().or(sizes.last()).copied().unwrap_or(1) as f64;
+        let flat = sizes.len() < 3 || sizes[..sizes.len() - 2].iter().all(|s| *s == 1);
+        let mut cycles = if contracts && flat && statements.len() == 1 {
+            // Blocks of four rows and vectors; their sums are loaded and stored for each tile.
+            let (x, y) = match (sizes, own) {
+                ([.., x, y], _) => (*x, *y),
+                ([y], [x, _, ..]) => (*x, *y),
+                _ => (1, sizes.last().copied().unwrap_or(1)),
+            };
+            let wide = (y / 16) as f64 + 0.3 * ceil(y % 16, 4) as f64;
+            let blocks = points / (x * y) as f64;
+            let turned = if self.strided(part) { 4.5 * points / x as f64 } else { 0.0 };
+            (ceil(x, 4) as f64) * wide * (16.5 * blocks + 30.0) + 0.3 * blocks * x as f64 + turned
+        } else {
+            // A row of a tile costs a few cycles beside its points.
+            let each = if contracts || self.strided(part) { 6.5 } else { 1.8 };
+            points * (each * statements.len() as f64 + 4.0 / last)
+        };
+        let all: Vec<i64> = sizes.iter().chain(own).copied().collect();
+        for shape in self.shapes.iter().filter(|s| s.group.part == Some(part) && s.group.shared.is_some()) {
+            // 32 bytes are received and stored in some two and a half cycles.
+            let bytes = data::volume(&shape.extents(&all)) * shape.group.width;
+            cycles += bytes as f64 / 32.0 * 2.6 + 14.0 * share::CORES as f64;
+        }
+        rounds * cycles * CYCLE
+    }
+}
+
+/// Seconds of transfers and arithmetic in a loop of some rounds: one after the other, or beside each other after the first round.
+fn together(moved: f64, computed: f64, room: bool, rounds: f64) -> f64 {
+    if room { moved.max(computed) + moved.min(computed) / rounds.max(1.0) } else { moved + computed }
+}
+
+fn value(dim: &loops::Expr, hints: &BTreeMap<String, i64>) -> i64 {
+    use loops::{BinaryOp, Expr};
+    match dim {
+        Expr::Int(n) => *n,
+        Expr::Var(name) => hints.get(&readable(name)).copied().unwrap_or(UNKNOWN),
+        Expr::Binary(BinaryOp::Add, a, b) => value(a, hints).saturating_add(value(b, hints)),
+        Expr::Binary(BinaryOp::Sub, a, b) => value(a, hints).saturating_sub(value(b, hints)),
+        Expr::Binary(BinaryOp::Mul, a, b) => value(a, hints).saturating_mul(value(b, hints)),
+        Expr::Binary(BinaryOp::FloorDiv, a, b) => value(a, hints).div_euclid(value(b, hints).max(1)),
+        Expr::Binary(BinaryOp::Max, a, b) => value(a, hints).max(value(b, hints)),
+        _ => UNKNOWN,
+    }
+}
+
+/// All choices of one from each list; one empty choice if there are no lists.
+fn product(lists: &[Vec<i64>]) -> Vec<Vec<i64>> {
+    let mut all = vec![Vec::new()];
+    for list in lists {
+        all = all
+            .iter()
+            .flat_map(|head: &Vec<i64>| {
+                list.iter().map(move |next| head.iter().copied().chain([*next]).collect::<Vec<_>>())
+            })
+            .collect();
+    }
+    all
+}

@@ -1,0 +1,116 @@
+//! Copies that cores make together: blocks `along_row` and `along_column` around a get say that all cores of a line bring in one box, and may do so together.
+//!
+//! That is so if the box does not depend on the place in the line, and if nothing in the loops over the cores writes the array. Whether all these cores come by
+//! equally often is the target's question: it lets each bring in its own where they do not. A block `kept` says that a box is the same for all tiles, which is
+//! asked again at run time; here only that nothing writes the array.
+
+use loops::{Code, Copy, CopyKind, Diagnostic, Function, Loop, LoopKind, Name, Stmt};
+
+use crate::fault::Result;
+
+/// Variables that tell the place of a core in a column, and in a row.
+#[derive(Clone)]
+struct Moved {
+    rows: Vec<Name>,
+    columns: Vec<Name>,
+}
+
+/// Checks all such blocks of a mapped function.
+///
+/// # Errors
+/// `P0717`
+pub(super) fn check(function: &Function) -> Result<()> {
+    function.body.iter().try_for_each(outside)
+}
+
+fn outside(stmt: &Stmt) -> Result<()> {
+    match stmt {
+        Stmt::Loop(l) if l.kind == LoopKind::Parallel => cores(l),
+        Stmt::Loop(l) => l.body.iter().try_for_each(outside),
+        Stmt::Block { body, .. } => body.iter().try_for_each(outside),
+        Stmt::If { then, otherwise, .. } => then.iter().chain(otherwise).try_for_each(outside),
+        _ => Ok(()),
+    }
+}
+
+/// The loops over the cores.
+fn cores(l: &Loop) -> Result<()> {
+    let mut moved = Moved { rows: vec![l.var.clone()], columns: Vec::new() };
+    let mut body = l.body.as_slice();
+    if let [Stmt::Loop(inner)] = body
+        && inner.kind == LoopKind::Parallel
+    {
+        moved.columns.push(inner.var.clone());
+        body = &inner.body;
+    }
+    let mut written = Vec::new();
+    for stmt in body {
+        stmt.walk(&mut |s| {
+            if let Stmt::Copy(copy) = s
+                && copy.kind == CopyKind::Put
+            {
+                written.push(copy.to.array.clone());
+            }
+        });
+    }
+    inside(body, &moved, &written)
+}
+
+fn wrong(copy: &Copy, reason: String) -> Diagnostic {
+    let message = format!("the copy from `{}` to `{}` {reason}", copy.from, copy.to);
+    Diagnostic::general(Code("P0717"), message)
+}
+
+/// Statements of a core.
+fn inside(body: &[Stmt], moved: &Moved, written: &[Name]) -> Result<()> {
+    for stmt in body {
+        match stmt {
+            Stmt::Block { mark: Some(mark), body }
+                if ["along_row", "along_column", "kept"].contains(&mark.as_str()) =>
+            {
+                let [Stmt::Copy(copy)] = body.as_slice() else { continue };
+                together(mark.as_str(), copy, moved, written)?;
+            }
+            Stmt::Block { body, .. } => inside(body, moved, written)?,
+            Stmt::If { then, otherwise, .. } => {
+                inside(then, moved, written)?;
+                inside(otherwise, moved, written)?;
+            }
+            Stmt::Loop(l) => {
+                let mut below = moved.clone();
+                let first_differs = |names: &[Name]| l.lower.vars().iter().any(|v| names.contains(v));
+                if first_differs(&moved.rows) || l.upper.vars().iter().any(|v| moved.rows.contains(v)) {
+                    below.rows.push(l.var.clone());
+                }
+                if first_differs(&moved.columns) || l.upper.vars().iter().any(|v| moved.columns.contains(v)) {
+                    below.columns.push(l.var.clone());
+                }
+                inside(&l.body, &below, written)?;
+            }
+            _ => {}
+        }
+    }
+    Ok(())
+}
+
+fn together(mark: &str, copy: &Copy, moved: &Moved, written: &[Name]) -> Result<()> {
+    if copy.kind != CopyKind::Get {
+        return Err(wrong(copy, format!("is in a block `{mark}` and brings nothing in")));
+    }
+    if written.contains(&copy.from.array) {
+        return Err(wrong(
+            copy,
+            format!("is in a block `{mark}`, and cores write `{}` meanwhile", copy.from.array),
+        ));
+    }
+    if mark == "kept" {
+        return Ok(());
+    }
+    let (line, places) = if mark == "along_row" { ("row", &moved.columns) } else { ("column", &moved.rows) };
+    let depends =
+        copy.from.indices.iter().chain(&copy.extents).any(|e| e.vars().iter().any(|v| places.contains(v)));
+    if depends {
+        return Err(wrong(copy, format!("is not the same for all cores of a {line}")));
+    }
+    Ok(())
+}

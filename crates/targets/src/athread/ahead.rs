@@ -1,0 +1,443 @@
+//! Transfers ahead of their time: what the next tile needs is on its way while a tile is computed, and what it leaves behind goes out during the next.
+//!
+//! A loop qualifies if each iteration brings in boxes, computes, and brings out boxes. A box that is brought in whole takes two places, one for this tile
+//! and one for the next; a shared one only a second place for this core's share of it. Where there is no room, or where a tile may read what
+//! the one before it leaves behind, transfers stay where they are.
+
+use loops::{Access, Assign, BinaryOp, Copy, CopyKind, Diagnostic, Expr, Loop, LoopKind, Name, Stmt};
+
+use super::contraction;
+use super::expr::{Binding, print};
+use super::share::{Shared, has_shared, kept, shared};
+use super::slave::{TILE, Writer};
+use super::{cost, vector};
+
+/// A box that takes two places.
+#[derive(Clone)]
+struct Double {
+    copy: Copy,
+    local: loops::Local,
+    /// Offset of the first place, and bytes of one.
+    at: i64,
+    bytes: i64,
+}
+
+/// A loop whose inner loop has transfers ahead: the last iteration of that brings in what its first will need next time.
+#[derive(Clone)]
+pub(super) struct Led {
+    inner: Name,
+    outer: Name,
+    step: i64,
+    shares: Vec<Shared>,
+    doubles: Vec<Double>,
+}
+
+/// A loop with transfers ahead: its body, and how much of it brings in.
+struct Plan<'a> {
+    body: &'a [Stmt],
+    head: usize,
+    sharing: bool,
+    doubles: Vec<Double>,
+}
+
+impl Writer<'_> {
+    /// Writes a loop with transfers ahead of their time; `false` if it is not such a loop.
+    pub(super) fn ahead(&mut self, l: &Loop) -> Result<bool, Diagnostic> {
+        let led = self.led.clone().filter(|led| led.inner == l.var);
+        // Around a loop that leads, room has been found already.
+        let limit = if led.is_some() { i64::MAX } else { self.capacity() };
+        let Some(mut plan) = self.plan(l, 0, limit)? else { return Ok(false) };
+        if let Some(led) = &led {
+            plan.doubles = led.doubles.clone();
+        }
+        self.write_ahead(l, plan, led)?;
+        Ok(true)
+    }
+
+    /// Writes a loop around one with transfers ahead, so that these go on over its iterations; `false` if it is not such a loop.
+    pub(super) fn lead(&mut self, l: &Loop) -> Result<bool, Diagnostic> {
+        let body = match l.body.as_slice() {
+            [Stmt::Block { mark: None, body }] => body.as_slice(),
+            body => body,
+        };
+        let mut loops =
+            body.iter().filter_map(|s| if let Stmt::Loop(inner) = s { Some(inner) } else { None });
+        let (Some(inner), None) = (loops.next(), loops.next()) else { return Ok(false) };
+        let moved = |e: &Expr| e.vars().contains(&l.var);
+        if !self.leads
+            || self.led.is_some()
+            || l.kind == LoopKind::Parallel
+            || moved(&inner.lower)
+            || moved(&inner.upper)
+        {
+            return Ok(false);
+        }
+        let mut around = 0;
+        for stmt in body {
+            if let Stmt::Local(local) = stmt
+                && !self.stays(&local.name)
+            {
+                around += (self.most(local)?.0 + self.slack(&local.name, body) + 63) / 64 * 64;
+            }
+        }
+        let Some(mut plan) = self.plan(inner, around, self.capacity())? else { return Ok(false) };
+        if plan.doubles.iter().any(|d| self.written.contains(&d.copy.from.array)) {
+            return Ok(false);
+        }
+        let kept = (self.next, self.scope.clone());
+        let (var, step) = (&l.var, l.step);
+        let (lower, upper) = (self.scope.text(&l.lower)?, self.scope.text(&l.upper)?);
+        // As many rounds for all, where they share.
+        let last = if self.rounds(l, "").is_some() { format!("{lower} + {upper}") } else { upper };
+        let (inner_lower, inner_upper) = (self.scope.text(&inner.lower)?, self.scope.text(&inner.upper)?);
+        self.open("{");
+        let shares = if plan.sharing { self.stages(&plan.body[..plan.head])? } else { Vec::new() };
+        self.place_both(&mut plan.doubles);
+        self.line(&format!("const long {var}_first = {lower}, {var}_last = {last};"));
+        if !plan.doubles.is_empty() {
+            self.line(&format!("long {}_half = 0;", inner.var));
+        }
+        self.open(&format!("if ({var}_first < {var}_last && {inner_lower} < {inner_upper}) {{"));
+        let first = Name::new(format!("{var}_first"));
+        self.bind(&first);
+        let values = [(var, &Expr::Var(first)), (&inner.var, &inner.lower)];
+        self.bring_all(&shares, &plan.doubles, &values, "0")?;
+        self.close();
+        self.led =
+            Some(Led { inner: inner.var.clone(), outer: var.clone(), step, shares, doubles: plan.doubles });
+        self.loop_plain(l)?;
+        self.led = None;
+        self.close();
+        (self.next, self.scope) = kept;
+        Ok(true)
+    }
+
+    /// Gives both places to boxes.
+    fn place_both(&mut self, doubles: &mut [Double]) {
+        for double in doubles {
+            double.at = self.next;
+            self.take(2 * double.bytes);
+        }
+    }
+
+    /// Looks at a loop; `around` bytes of local memory will be taken before it, and there are no more than `limit`.
+    fn plan<'a>(&self, l: &'a Loop, around: i64, limit: i64) -> Result<Option<Plan<'a>>, Diagnostic> {
+        let [Stmt::Block { mark: None, body }] = l.body.as_slice() else { return Ok(None) };
+        let get = |s: &Stmt| matches!(s, Stmt::Copy(c) if c.kind == CopyKind::Get);
+        let opening = |s: &&Stmt| {
+            matches!(s, Stmt::Local(_) | Stmt::Wait(_)) || get(s) || shared(s).is_some() || kept(s).is_some()
+        };
+        let head = body.iter().take_while(opening).count();
+        let (before, rest) = body.split_at(head);
+        let plain = |s: &Stmt| match s {
+            Stmt::Copy(c) => c.kind == CopyKind::Put,
+            Stmt::Wait(_) => true,
+            Stmt::Block { mark: Some(mark), .. } => mark.as_str() == TILE,
+            _ => false,
+        };
+        let computes = rest.iter().any(|s| matches!(s, Stmt::Block { .. }));
+        let sharing = self.may_share() && before.iter().any(|s| shared(s).is_some());
+        if l.kind == LoopKind::Parallel
+            || !rest.iter().all(plain)
+            || !computes
+            || self.rounds(l, "").is_some()
+            || (!sharing && before.iter().any(has_shared))
+        {
+            return Ok(None);
+        }
+        let mut fits = self.next + around + self.shares_of(before)?;
+        for stmt in before {
+            if let Stmt::Local(local) = stmt
+                && !self.stays(&local.name)
+            {
+                fits += (self.most(local)?.0 + self.slack(&local.name, body) + 63) / 64 * 64;
+            }
+        }
+        let mut doubles: Vec<Double> = Vec::new();
+        for copy in before.iter().filter_map(|s| if let Stmt::Copy(c) = s { Some(c) } else { None }) {
+            let local = before.iter().find_map(|s| match s {
+                Stmt::Local(local) if local.name == copy.to.array => Some(local),
+                _ => None,
+            });
+            let Some(local) = local else { continue };
+            let alone =
+                before.iter().filter(|s| matches!(s, Stmt::Copy(c) if c.tag == copy.tag)).count() == 1;
+            let bytes = (self.most(local)?.0 + 63) / 64 * 64;
+            if alone && self.early(l, copy, rest) && fits.saturating_add(bytes) <= limit {
+                fits += bytes;
+                doubles.push(Double { copy: copy.clone(), local: local.clone(), at: 0, bytes });
+            }
+        }
+        if doubles.is_empty() && !sharing {
+            return Ok(None);
+        }
+        Ok(Some(Plan { body, head, sharing, doubles }))
+    }
+
+    /// Whether the box of the next iteration may be brought in before this one has brought out its own.
+    fn early(&self, l: &Loop, get: &Copy, rest: &[Stmt]) -> bool {
+        if !self.written.contains(&get.from.array) {
+            return true;
+        }
+        // The only ones that touch this array bring out the same boxes, which are apart for different iterations.
+        let same = rest.iter().all(|s| match s {
+            Stmt::Copy(put) => {
+                put.to.array != get.from.array
+                    || (put.to == get.from && put.extents == get.extents && put.from == get.to)
+            }
+            _ => true,
+        });
+        let apart = get.from.indices.iter().zip(&get.extents).any(|(index, extent)| {
+            match (factor(index, &l.var), bound(extent)) {
+                (Some(factor), Some(bound)) => factor.saturating_mul(l.step) >= bound,
+                _ => false,
+            }
+        });
+        same && apart && self.touched_once(&get.from.array)
+    }
+
+    /// Whether an array of main memory is brought in at one place of the loops over cores, and out at one.
+    fn touched_once(&self, array: &Name) -> bool {
+        self.moved.iter().filter(|(name, _)| name == array).count() <= 2
+            && self.moved.iter().filter(|(name, kind)| name == array && *kind == CopyKind::Get).count() <= 1
+    }
+
+    fn write_ahead(&mut self, l: &Loop, plan: Plan, led: Option<Led>) -> Result<(), Diagnostic> {
+        let Plan { body, head, mut doubles, .. } = plan;
+        let (before, rest) = body.split_at(head);
+        let (lower, upper) = (self.scope.text(&l.lower)?, self.scope.text(&l.upper)?);
+        let kept =
+            (self.next, self.scope.clone(), self.sharing.clone(), self.fresh.clone(), self.scaled.clone());
+        let (var, step) = (&l.var, l.step);
+        self.open("{");
+        let mut shares = match &led {
+            Some(led) => led.shares.clone(),
+            None if plan.sharing => self.stages(before)?,
+            None => Vec::new(),
+        };
+        self.line(&format!("const long {var}_first = {lower}, {var}_last = {upper};"));
+        if led.is_none() {
+            self.place_both(&mut doubles);
+            if !doubles.is_empty() {
+                self.line(&format!("long {var}_half = 0;"));
+            }
+            self.open(&format!("if ({var}_first < {var}_last) {{"));
+            let first = Name::new(format!("{var}_first"));
+            self.bind(&first);
+            self.bring_all(&shares, &doubles, &[(var, &Expr::Var(first))], "0")?;
+            self.close();
+        }
+        self.open(&format!("for (long {var} = {var}_first; {var} < {var}_last; {var} += {step}) {{"));
+        self.bind(var);
+        self.fresh = used_once(body).into_iter().filter(|name| !self.stays(name)).collect();
+        let double = |name: &Name| doubles.iter().find(|d| d.local.name == *name);
+        for stmt in before {
+            if let Stmt::Local(local) = stmt {
+                match double(&local.name) {
+                    Some(d) => {
+                        self.declare(local, &format!("{} + {} * {var}_half", d.at, d.bytes))?;
+                    }
+                    None => self.stmt_in(stmt, body)?,
+                }
+            }
+        }
+        self.scale_shares(&mut shares, rest)?;
+        self.sharing.under_way.extend(shares.iter().cloned());
+        for stmt in before {
+            match stmt {
+                Stmt::Local(_) => {}
+                Stmt::Copy(copy) if double(&copy.to.array).is_some() => {}
+                Stmt::Block { .. } if shared(stmt).is_some() => {}
+                other => self.stmt_in(other, body)?,
+            }
+        }
+        // What went out at the end of the iteration before.
+        let late: Vec<&Name> = rest.iter().filter_map(|s| self.late(s, before, &doubles)).collect();
+        for tag in &late {
+            if !before.iter().any(|s| matches!(s, Stmt::Wait(t) if t == *tag)) {
+                let wait = self.wait_text(tag);
+                self.line(&wait);
+            }
+        }
+        self.open(&format!("if ({var} + {step} < {var}_last) {{"));
+        let next = Expr::Var(var.clone()) + step;
+        let half = format!("(1 - {var}_half)");
+        self.bring_all(&shares, &doubles, &[(var, &next)], &half)?;
+        self.close();
+        if let Some(led) = &led {
+            let (outer, step) = (&led.outer, led.step);
+            self.open(&format!("else if ({outer} + {step} < {outer}_last) {{"));
+            let next = Expr::Var(outer.clone()) + step;
+            self.bring_all(&shares, &doubles, &[(outer, &next), (var, &l.lower)], &half)?;
+            self.close();
+        }
+        for stmt in rest {
+            match stmt {
+                Stmt::Wait(tag) if late.contains(&tag) => {}
+                other => self.stmt_in(other, body)?,
+            }
+        }
+        if !doubles.is_empty() {
+            self.line(&format!("{var}_half = 1 - {var}_half;"));
+        }
+        self.close();
+        for tag in late {
+            let wait = self.wait_text(tag);
+            self.line(&wait);
+        }
+        self.close();
+        (self.next, self.scope, self.sharing, self.fresh, self.scaled) = kept;
+        Ok(())
+    }
+
+    /// The tag of a box that may go out while the next tile is worked on.
+    fn late<'s>(&self, stmt: &'s Stmt, before: &[Stmt], doubles: &[Double]) -> Option<&'s Name> {
+        let Stmt::Copy(put) = stmt else { return None };
+        let here = before.iter().any(|s| matches!(s, Stmt::Local(local) if local.name == put.from.array));
+        let again = before.iter().any(|s| {
+            let get = match s {
+                Stmt::Copy(copy) => Some(copy),
+                other => shared(other).map(|(copy, _)| copy),
+            };
+            get.is_some_and(|get| {
+                get.from.array == put.to.array && !doubles.iter().any(|d| d.copy.to.array == get.to.array)
+            })
+        });
+        if here && !again { put.tag.as_ref() } else { None }
+    }
+
+    fn bring_all(
+        &mut self,
+        shares: &[Shared],
+        doubles: &[Double],
+        values: &[(&Name, &Expr)],
+        half: &str,
+    ) -> Result<(), Diagnostic> {
+        for share in shares {
+            let copy = at(&share.copy, values);
+            self.bring(share, &copy)?;
+        }
+        for double in doubles {
+            let (copy, mut local) = (at(&double.copy, values), double.local.clone());
+            for dim in &mut local.dims {
+                *dim = put(dim, values);
+            }
+            let scope = self.scope.clone();
+            self.open("{");
+            self.declare(&local, &format!("{} + {} * {half}", double.at, double.bytes))?;
+            self.copy(&copy)?;
+            self.close();
+            self.scope = scope;
+        }
+        Ok(())
+    }
+
+    /// A factor that a contraction takes of a shared box with something else is computed before the exchange, by an eighth of the cores.
+    fn scale_shares(&mut self, shares: &mut [Shared], rest: &[Stmt]) -> Result<(), Diagnostic> {
+        let tiles: Vec<&[Stmt]> = rest
+            .iter()
+            .filter_map(|s| match s {
+                Stmt::Block { body, .. } => Some(body.as_slice()),
+                _ => None,
+            })
+            .collect();
+        let [[Stmt::Loop(sum)]] = tiles.as_slice() else { return Ok(()) };
+        let Some(contraction) = contraction::find(&self.scope, sum) else { return Ok(()) };
+        let Some((place, value)) = contraction::factor(&contraction, &self.fresh) else { return Ok(()) };
+        let Some(share) = shares.iter_mut().find(|s| s.copy.to.array == place.array) else { return Ok(()) };
+        let Some(Binding::Linear { elem, .. }) = self.scope.names.get(&place.array).cloned() else {
+            return Ok(());
+        };
+        let (name, var) = (Name::new(format!("share_of_{}", place.array)), Name::new("shared"));
+        let mut scope = self.scope.clone();
+        let base = format!("(({} *){name})", super::expr::c_type(elem));
+        scope.names.insert(name.clone(), Binding::Linear { base, pitches: vec![], elem });
+        scope.names.insert(var.clone(), Binding::Value(var.to_string()));
+        let own = Access::element(name, vec![Expr::Var(var.clone())]);
+        let value = value.map_loads(&mut |a| Expr::Load(if a == *place { own.clone() } else { a }));
+        let assign = Assign { label: None, target: own.clone(), update: None, value: value.clone() };
+        let l = Loop::upto(var, Expr::Int(0), LoopKind::Vector, vec![Stmt::Assign(assign)]);
+        let scalar = vector::scalar(&l);
+        let mut lines = vec!["long shared = 0;".to_owned()];
+        let mut cycles = format!("{} * shared_end", scalar.cycles() + cost::LOOP);
+        if let Some((body, vector)) = vector::body(&scope, &l)? {
+            lines.push("for (; shared + 3 < shared_end; shared += 4) {".to_owned());
+            lines.extend(body.into_iter().map(|line| format!("  {line}")));
+            lines.push("}".to_owned());
+            let (four, one) = (vector.cycles() + cost::LOOP, scalar.cycles() + cost::LOOP);
+            cycles = format!("{four} * (shared_end / 4) + {one} * (shared_end % 4)");
+        }
+        lines.push("for (; shared < shared_end; shared++)".to_owned());
+        lines.push(format!("  {} = {};", print(&scope.access(&own)?), scope.text(&value)?));
+        lines.push(format!(
+            "emulated_compute({cycles} + {}, {} * shared_end);",
+            cost::LOOP,
+            scalar.operations
+        ));
+        share.scaled = lines;
+        self.scaled.push(place.array.clone());
+        Ok(())
+    }
+}
+
+/// The buffers that a block declares for the one tile in it: brought in before it, not brought out, and used by nothing else.
+pub(super) fn used_once(body: &[Stmt]) -> Vec<Name> {
+    let tiles =
+        body.iter().filter(|s| matches!(s, Stmt::Block { mark: Some(m), .. } if m.as_str() == TILE)).count();
+    let others = body.iter().any(|s| matches!(s, Stmt::Loop(_) | Stmt::If { .. } | Stmt::Assign(_)));
+    let nested = body.iter().any(|s| matches!(s, Stmt::Block { mark: None, .. }));
+    if tiles != 1 || others || nested {
+        return Vec::new();
+    }
+    let out = |name: &Name| {
+        body.iter().any(|s| matches!(s, Stmt::Copy(c) if c.kind == CopyKind::Put && c.from.array == *name))
+    };
+    let declared = body.iter().filter_map(|s| match s {
+        Stmt::Local(local) => Some(&local.name),
+        _ => None,
+    });
+    declared.filter(|name| !out(name)).cloned().collect()
+}
+
+fn put(e: &Expr, values: &[(&Name, &Expr)]) -> Expr {
+    e.substitute(&|name| values.iter().find(|(var, _)| *var == name).map(|(_, value)| (*value).clone()))
+}
+
+/// A transfer in another iteration.
+fn at(copy: &Copy, values: &[(&Name, &Expr)]) -> Copy {
+    Copy {
+        from: copy.from.map_indices(&mut |e| put(e, values)),
+        extents: copy.extents.iter().map(|e| put(e, values)).collect(),
+        ..copy.clone()
+    }
+}
+
+/// What an index moves by with a variable, if that is plain.
+fn factor(e: &Expr, var: &Name) -> Option<i64> {
+    match e {
+        Expr::Int(_) => Some(0),
+        Expr::Var(name) => Some(i64::from(name == var)),
+        Expr::Binary(BinaryOp::Add, a, b) => factor(a, var)?.checked_add(factor(b, var)?),
+        Expr::Binary(BinaryOp::Sub, a, b) => factor(a, var)?.checked_sub(factor(b, var)?),
+        Expr::Binary(BinaryOp::Mul, a, b) => match (&**a, &**b) {
+            (Expr::Int(n), e) | (e, Expr::Int(n)) => factor(e, var)?.checked_mul(*n),
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
+/// A constant that an extent never exceeds.
+pub(super) fn bound(e: &Expr) -> Option<i64> {
+    use loops::BinaryOp;
+    match e {
+        Expr::Int(n) => Some(*n),
+        Expr::Binary(BinaryOp::Min, a, b) => match (bound(a), bound(b)) {
+            (Some(a), Some(b)) => Some(a.min(b)),
+            (one, other) => one.or(other),
+        },
+        Expr::Binary(BinaryOp::Max, a, b) => Some(bound(a)?.max(bound(b)?)),
+        Expr::Binary(BinaryOp::Add, a, b) => bound(a)?.checked_add(bound(b)?),
+        _ => None,
+    }
+}

@@ -1,0 +1,70 @@
+
+/* A box that all cores of a row or a column need: each brings in a share of its rows, and sends it to the others through registers. */
+#define SHARERS 8
+
+/* Elements of this core's share. */
+static inline long shared_elements(long rows, long columns, long place)
+{
+  const long part = (rows + SHARERS - 1) / SHARERS;
+  return LOZENGE_MAX(0, LOZENGE_MIN(part, rows - place * part)) * LOZENGE_MAX(0, columns);
+}
+
+static inline int get_share(void *share, const void *memory, long rows, long columns, long pitch, long bytes, long place, volatile int *reply)
+{
+  const long part = (rows + SHARERS - 1) / SHARERS, first = place * part;
+  return get_box(share, (const char *)memory + first * pitch * bytes, LOZENGE_MIN(part, rows - first), columns, pitch, bytes, reply);
+}
+
+#define EIGHT(STEP, move, store)                                                            \
+  STEP(0, move, store) STEP(1, move, store) STEP(2, move, store) STEP(3, move, store) \
+  STEP(4, move, store) STEP(5, move, store) STEP(6, move, store) STEP(7, move, store)
+#define SEND_WORD(k, move, store)                            \
+  simd_load(v, (const doublev4 *)(share + 32 * (word + k))); \
+  move(v, 8);                                                \
+  store(v, (doublev4 *)(to + 32 * (word + k)));
+#define TAKE_WORD(k, move, store) \
+  move(v);                        \
+  store(v, (doublev4 *)(to + 32 * (word + k)));
+
+#define SHARE_BOX(name, PUT, GET, SCOPE)                                                               \
+static void name(char *box, const char *share, long rows, long columns, long bytes, long place)        \
+{                                                                                                      \
+  if (rows <= 0 || columns <= 0)                                                                       \
+    return;                                                                                            \
+  const long part = (rows + SHARERS - 1) / SHARERS;                                                    \
+  for (long from = 0; from < SHARERS; from++) {                                                        \
+    const long mine = LOZENGE_MIN(part, rows - from * part);                                           \
+    if (mine <= 0)                                                                                     \
+      break;                                                                                           \
+    char *to = box + from * part * columns * bytes;                                                    \
+    const long words = (mine * columns * bytes + 31) / 32;                                             \
+    const int aligned = (unsigned long)to % sizeof(doublev4) == 0;                                     \
+    long word = 0;                                                                                     \
+    doublev4 v;                                                                                        \
+    if (from == place) {                                                                               \
+      if (aligned)                                                                                     \
+        for (; word + 7 < words; word += 8) {                                                          \
+          EIGHT(SEND_WORD, PUT, simd_store)                                                            \
+        }                                                                                              \
+      for (; word < words; word++) {                                                                   \
+        SEND_WORD(0, PUT, simd_storeu)                                                                 \
+      }                                                                                                \
+    } else {                                                                                           \
+      if (aligned)                                                                                     \
+        for (; word + 7 < words; word += 8) {                                                          \
+          EIGHT(TAKE_WORD, GET, simd_store)                                                            \
+        }                                                                                              \
+      for (; word < words; word++) {                                                                   \
+        TAKE_WORD(0, GET, simd_storeu)                                                                 \
+      }                                                                                                \
+    }                                                                                                  \
+    /* A load where it is sent from, and a store; the emulator itself counts the word. */              \
+    const long lots = aligned ? words / 8 : 0, mine_too = from == place;                               \
+    emulated_compute((8 * (mine_too + 1) + 2) * lots + (mine_too + 4) * (words - 8 * lots) + 14, 0);   \
+    /* Who sends next could else overtake what is still on its way. */                                 \
+    athread_syn(SCOPE, 0xff);                                                                          \
+  }                                                                                                    \
+}
+
+SHARE_BOX(share_along_row, REG_PUTR, REG_GETR, ROW_SCOPE)
+SHARE_BOX(share_along_column, REG_PUTC, REG_GETC, COL_SCOPE)
