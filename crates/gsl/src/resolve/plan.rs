@@ -79,11 +79,13 @@ impl Resolver<'_> {
             .filter(|stage| stage.path.len() == 1 && stage.start.inst == Inst::Shared)
             .map(|stage| &stage.start)
             .collect();
+        // Branches may read different results of one vertex: `s[i]` is another value for each `i`.
+        let one = |value: &ValueRef| !matches!(value.what, What::Result(_, Item::Computed(_)));
         let mut needs = Vec::new();
         for (slot, arg) in self.out.vertices[plan.anchor].args.iter().enumerate() {
             match arg {
                 Arg::Constant(_) => needs.push(Need::Constant(slot)),
-                Arg::Value(value) if starts.contains(&value) => needs.push(Need::Shared(slot)),
+                Arg::Value(value) if one(value) && starts.contains(&value) => needs.push(Need::Shared(slot)),
                 // Behind a spread the places of inputs are not known.
                 Arg::Instances(..) | Arg::Results(..) => break,
                 _ => {}
