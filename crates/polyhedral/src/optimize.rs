@@ -382,7 +382,8 @@ impl From<Generated> for Made {
     }
 }
 
-/// The result; but the text as it is where the new order has won nothing: no loop is parallel or along memory, and nothing is tiled.
+/// The result; but the text as it is where the new order has won nothing: no loop is parallel or along memory, nothing is tiled, and no statement that
+/// never runs is left out.
 fn settle(
     (model, dependences): (&Model, &[Dependence]),
     function: &Function,
@@ -392,7 +393,7 @@ fn settle(
     mut report: Report,
 ) -> Result<Optimized> {
     let won = report.bands.iter().any(|line| line.contains("tiles") || line.ends_with("contraction"))
-        || generated.instances.len() > model.statements.len()
+        || generated.instances.len() != model.statements.len()
         || has_wide_loops(&generated.function);
     if won || !options.parallel || !options.vector {
         return Ok(Optimized { unpacked, ..finish(generated, tree, report) });
