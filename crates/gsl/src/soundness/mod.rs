@@ -130,6 +130,20 @@ pub fn check(rule: &Rule, effort: Effort) -> Result<Verdict, Vec<Diagnostic>> {
     })
 }
 
+/// Drawn models to which a rule applies, before and after; at most `draws` are drawn, most of which do not match. Deterministic in the seed.
+///
+/// # Errors
+/// What is wrong with the rule itself.
+pub fn examples(
+    rule: &Rule,
+    draws: usize,
+    seed: u64,
+) -> Result<impl Iterator<Item = (Model, Model)>, Vec<Diagnostic>> {
+    let set = RuleSet::new(vec![compile_rule(rule)?]);
+    let mut dice = Dice::new(seed, &rule.name);
+    Ok((0..draws).filter_map(move |_| instance(rule, &set, &mut dice)))
+}
+
 /// A model to which the rule applies, before and after.
 fn instance(rule: &Rule, set: &RuleSet, dice: &mut Dice) -> Option<(Model, Model)> {
     let mut before = draw::model(rule, dice)?;
