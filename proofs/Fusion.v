@@ -33,6 +33,8 @@ Fixpoint rename {G t} (e : exp G t) : forall D, ren G D -> exp D t :=
   | Let a b => fun D p => Let (rename a D p) (rename b _ (up p))
   | Store e => fun D p => Store (rename e D p)
   | Copy q v e => fun D p => Copy q v (rename e D p)
+  | RedPar o z f i e => fun D p => RedPar o z (rename f _ (up p)) (rename i D p) (rename e D p)
+  | Scatter is b e => fun D p => Scatter (rename is D p) (rename b D p) (rename e D p)
   end.
 (* [p] sends variables to variables of the same value. *)
 Definition along {G D} (p : ren G D) (g : env den D) (g' : env den G) := forall t (x : var G t), same_value t (g t (p t x)) (g' t x).
@@ -79,6 +81,15 @@ Proof.
   - apply IHe2; [apply okE_cons; auto; now apply ev_ok|apply okE_cons; auto; now apply ev_ok|]. apply along_up; auto.
   - auto.
   - apply (vsem_same v). auto.
+  - apply (steps_same num); [exact I|exact I|now apply IHe2|]. intros k a a' Hk _ _ Sa. split; [|split; exact I]. cbn in Sa |- *. rewrite Sa. f_equal.
+    assert (E1 : okE (consE (ev_exp (rename e3 D p) g k) g)) by (apply okE_cons; auto; now apply (ev_ok (rename e3 D p) g Hg)).
+    assert (E2 : okE (consE (ev_exp e3 g' k) g')) by (apply okE_cons; auto; now apply (ev_ok e3 g' Hg')).
+    apply IHe1; auto. apply along_up; auto. now apply (IHe3 D p g g' Hg Hg' Hs).
+  - apply (steps_same (ary m t)); [now apply (ev_ok (rename e2 D p))|now apply (ev_ok e2)|now apply IHe2|]. intros k a a' Hk Oa Oa' Sa.
+    assert (E := IHe1 D p g g' Hg Hg' Hs k Hk). cbn in E. rewrite E. unfold upd. split; [|split]; intros j Hj; destruct (Nat.eqb _ j); auto.
+    + now apply (IHe3 D p g g' Hg Hg' Hs).
+    + now apply (ev_ok (rename e3 D p) g Hg).
+    + now apply (ev_ok e3 g' Hg').
 Qed.
 
 (* ---------- the rules ---------- *)
@@ -148,7 +159,7 @@ Inductive fusing : rules :=
 Lemma fusing_sound : forall G t (e e' : exp G t), fusing G t e e' -> equal e e'.
 Proof. intros G t e e' []; [apply map_map|apply map_gen|apply at_map|apply reduce_map]. Qed.
 Theorem fused_correct fuse {G t} (e e' : exp G t) (r : renv G) g n D s io :
-  strategy fusing e e' -> 0 < n -> D 0 = t -> envok n (only 0) D s io r g ->
+  strategy fusing e e' -> lawful e' -> 0 < n -> D 0 = t -> envok n (only 0) D s io r g ->
   forall s', exec (compile fuse r n e') io s s' -> forall p, leaf t p -> s' 0 p = sel t (ev_exp e g) p.
 Proof. apply strategy_correct. exact fusing_sound. Qed.
 End Fusion.

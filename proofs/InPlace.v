@@ -45,7 +45,8 @@ Fixpoint to_v (a : iacc) : iacc :=
 Fixpoint redirect (c : comm) : comm :=
   match c with
   | Skip => Skip | Seq a b => Seq (redirect a) (redirect b) | Assign a x => Assign (to_v a) x | New l d c => New l d (redirect c)
-  | For par l k c => For par l k (redirect c) | If x a b => If x (redirect a) (redirect b)
+  | For par l k c => For par l k (redirect c) | If x a b => If x (redirect a) (redirect b) | Index l k j c => Index l k j (redirect c)
+  | Sum o z v w l k c => Sum o z v w l k (redirect c)
   end.
 Definition written := path -> Prop.
 Fixpoint iterW (R : nat -> store -> written -> store -> written -> Prop) (is : list nat) (s : store) (P : written) (s' : store) (P' : written) : Prop :=
@@ -63,6 +64,9 @@ Fixpoint in_time (c : comm) (io : ienv) (s : store) (P : written) (s' : store) (
   | New l _ c => l <> m /\ l <> n /\ exists junk, in_time c io (upd s l junk) P s' P'
   | For par l k c => exists is, order par k is /\ iterW (fun i => in_time c (upd io l i)) is s P s' P'
   | If x a b => reads_only may s io x [] /\ (if truth (ev s io x []) then in_time a io s P s' P' else in_time b io s P s' P')
+  | Index l k j c => reads_only may s io j [] /\
+      (if to_nat (ev s io j []) <? k then in_time c (upd io l (to_nat (ev s io j []))) s P s' P' else s' = s /\ P' = P)
+  | Sum _ _ _ _ _ _ _ => False                 (* not looked into *)
   end.
 
 Lemma loc_to_v io a : forall p, loc io (to_v a) p = (if Nat.eqb (fst (loc io a p)) m then n else fst (loc io a p), snd (loc io a p)).
@@ -77,6 +81,8 @@ Proof.
   - destruct H as (is & Ho & H). exists is. split; auto. clear Ho. revert s P H. induction is as [|i is IH]; cbn; intros s P H; [apply H|].
     destruct H as (s1 & P1 & H1 & H2). exists s1. split; eauto.
   - destruct H as [_ H]. destruct (truth _); eauto.
+  - destruct H as [_ H]. destruct (_ <? m0); [eauto|apply H].
+  - destruct H.
 Qed.
 
 (* The execution in place beside one through the second temporary. *)
@@ -115,6 +121,8 @@ Proof.
       - destruct H as (s1 & P1 & H1 & H2). destruct (IHc _ _ _ _ _ H1 t0 HB) as (t1 & E1 & B1). destruct (IH s1 P1 t1 B1 H2) as (t2 & E2 & B2). eauto. }
     destruct L as (t' & E & B). eauto.
   - destruct H as [HR H]. rewrite (ev_reads _ s t0 x (may_same P s t0 HB) io [] HR). destruct (truth _); eauto.
+  - destruct H as [HR H]. rewrite (ev_reads _ s t0 j (may_same P s t0 HB) io [] HR). destruct (_ <? m0); [eauto|]. destruct H as [-> ->]. eauto.
+  - destruct H.
 Qed.
 End InPlace.
 

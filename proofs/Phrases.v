@@ -1,7 +1,7 @@
 (* The two languages of the translation. Functional programs are intrinsically typed, with de Bruijn indices, so every program here is well typed, and indices
    are in range by their types. Commands are untyped, their variables are levels: nothing is ever shifted and freshness is for free. The code generation
    rules cge and cga are the meanings [ev] and [loc] of expressions and acceptors. *)
-From Coq Require Import Arith List Lia Permutation.
+From Coq Require Import Arith List Lia Bool Permutation.
 From Lozenge Require Import Paths.
 Import ListNotations.
 
@@ -34,8 +34,11 @@ Inductive exp : list data -> data -> Type :=
 | Select {G t} (c : exp G num) (a b : exp G t) : exp G t
 | Let {G s t} (a : exp G s) (b : exp (s :: G) t) : exp G t
 | Store {G t} (e : exp G t) : exp G t                                           (* toMem *)
-| Copy {G d n t} (par : bool) (v : view d (ary n t)) (e : exp G d) : exp G (ary n t).
+| Copy {G d n t} (par : bool) (v : view d (ary n t)) (e : exp G d) : exp G (ary n t)
     (* a view that is stored by a loop: copySeq, reverseSeq, transPar *)
+| RedPar {G n s} (o : nat) (z : number) (g : exp (s :: G) num) (i : exp G num) (e : exp G (ary n s)) : exp G num
+    (* a sum in parallel: [o] with its neutral element [z], over [g] of the elements *)
+| Scatter {G n m t} (is : exp G (ary n (idx m))) (b : exp G (ary m t)) (e : exp G (ary n t)) : exp G (ary m t).
 
 Definition env (F : data -> Type) G := forall t, var G t -> F t.
 Definition nilE {F} : env F [] := fun t x => match x with end.
@@ -45,6 +48,7 @@ Definition consE {F G s} (v : F s) (r : env F G) : env F (s :: G) := fun t x =>
   | VS x => fun _ r => r _ x
   end v r.
 
+Definition upd {A} (f : nat -> A) l v : nat -> A := fun k => if Nat.eqb l k then v else f k.
 Fixpoint steps {B} (n : nat) (f : nat -> B -> B) (b : B) : B := match n with 0 => b | S m => f m (steps m f b) end.
 
 Fixpoint ev_exp {G t} (e : exp G t) : env den G -> den t :=
@@ -70,7 +74,66 @@ Fixpoint ev_exp {G t} (e : exp G t) : env den G -> den t :=
   | Let a b => fun g => ev_exp b (consE (ev_exp a g) g)
   | Store e => fun g => ev_exp e g
   | Copy _ v e => fun g => vsem v (ev_exp e g)
+  | @RedPar _ n _ o _ f i e => fun g => steps n (fun k a => op2 o (ev_exp f (consE (ev_exp e g k) g)) a) (ev_exp i g)
+  | @Scatter _ n _ _ is b e => fun g => steps n (fun k a => upd a (ev_exp is g k) (ev_exp e g k)) (ev_exp b g)   (* a later one wins *)
   end.
+
+(* The laws that a sum in parallel takes. Programs without one take none ([sequential_lawful]). *)
+Record monoid (o : nat) (z : number) : Prop := {
+  commutes : forall a b, op2 o a b = op2 o b a;
+  associates : forall a b c, op2 o (op2 o a b) c = op2 o a (op2 o b c);
+  neutral : forall a, op2 o z a = a }.
+Inductive lawful : forall {G t}, exp G t -> Prop :=
+| l_var {G t} (x : var G t) : lawful (Var x)
+| l_lit {G} v : lawful (@Lit G v)
+| l_nat {G n} i (H : i < n) : lawful (@Nat G n i H)
+| l_op1 {G} o (a : exp G num) : lawful a -> lawful (Op1 o a)
+| l_op2 {G} o (a b : exp G num) : lawful a -> lawful b -> lawful (Op2 o a b)
+| l_value {G n} (i : exp G (idx n)) : lawful i -> lawful (Value i)
+| l_move {G n m} f (H : forall i, i < n -> f i < m) (i : exp G (idx n)) : lawful i -> lawful (Move f H i)
+| l_view {G d d'} (v : view d d') (e : exp G d) : lawful e -> lawful (View v e)
+| l_both {G a b d} (j : both a b d) (e1 : exp G a) (e2 : exp G b) : lawful e1 -> lawful e2 -> lawful (Both j e1 e2)
+| l_at {G n t} (e : exp G (ary n t)) (i : exp G (idx n)) : lawful e -> lawful i -> lawful (At e i)
+| l_gather {G n m t} (is : exp G (ary m (idx n))) (e : exp G (ary n t)) : lawful is -> lawful e -> lawful (Gather is e)
+| l_iota {G} n : lawful (@Iota G n)
+| l_map {G n s t} par (f : exp (s :: G) t) (e : exp G (ary n s)) : lawful f -> lawful e -> lawful (Map par f e)
+| l_gen {G t} n par (f : exp (idx n :: G) t) : lawful f -> lawful (Gen n par f)
+| l_red {G n s t} (f : exp (t :: s :: G) t) (i : exp G t) (e : exp G (ary n s)) : lawful f -> lawful i -> lawful e -> lawful (Red f i e)
+| l_scan {G n s t} (f : exp (t :: s :: G) t) (i : exp G t) (e : exp G (ary n s)) : lawful f -> lawful i -> lawful e -> lawful (Scan f i e)
+| l_iter {G t} k (f : exp (t :: G) t) (i : exp G t) : lawful f -> lawful i -> lawful (Iter k f i)
+| l_select {G t} (c : exp G num) (a b : exp G t) : lawful c -> lawful a -> lawful b -> lawful (Select c a b)
+| l_let {G s t} (a : exp G s) (b : exp (s :: G) t) : lawful a -> lawful b -> lawful (Let a b)
+| l_store {G t} (e : exp G t) : lawful e -> lawful (Store e)
+| l_copy {G d n t} par (v : view d (ary n t)) (e : exp G d) : lawful e -> lawful (Copy par v e)
+| l_redpar {G n s} o z (g : exp (s :: G) num) (i : exp G num) (e : exp G (ary n s)) : monoid o z -> lawful g -> lawful i -> lawful e -> lawful (RedPar o z g i e)
+| l_scatter {G n m t} (is : exp G (ary n (idx m))) (b : exp G (ary m t)) (e : exp G (ary n t)) : lawful is -> lawful b -> lawful e -> lawful (Scatter is b e).
+Fixpoint sequential {G t} (e : exp G t) : bool :=
+  match e with
+  | Var _ | Lit _ | Nat _ _ | Iota _ => true
+  | Op1 _ a => sequential a
+  | Value a => sequential a
+  | Move _ _ a => sequential a
+  | View _ a => sequential a
+  | Gen _ _ a => sequential a
+  | Store a => sequential a
+  | Copy _ _ a => sequential a
+  | Op2 _ a b => sequential a && sequential b
+  | Both _ a b => sequential a && sequential b
+  | At a b => sequential a && sequential b
+  | Gather a b => sequential a && sequential b
+  | Map _ a b => sequential a && sequential b
+  | Iter _ a b => sequential a && sequential b
+  | Let a b => sequential a && sequential b
+  | Red a b c => sequential a && (sequential b && sequential c)
+  | Scan a b c => sequential a && (sequential b && sequential c)
+  | Select a b c => sequential a && (sequential b && sequential c)
+  | Scatter a b c => sequential a && (sequential b && sequential c)
+  | RedPar _ _ _ _ _ => false
+  end.
+Lemma sequential_lawful {G t} (e : exp G t) : sequential e = true -> lawful e.
+Proof.
+  induction e; cbn; intros Hs; try discriminate; repeat match goal with L : _ && _ = true |- _ => apply andb_prop in L as [? ?] end; constructor; auto.
+Qed.
 
 (* ---------- commands ---------- *)
 Inductive iexp :=
@@ -84,11 +147,14 @@ Inductive iexp :=
 Inductive iacc := AVar (l : nat) | AAt (a : iacc) (l : nat) | AView {d d'} (v : view d d') (a : iacc) | APut {a b d} (j : both a b d) (c : bool) (x : iacc).
 Inductive comm :=
 | Skip | Seq (a b : comm) | Assign (a : iacc) (x : iexp) | New (l : nat) (d : data) (c : comm)
-| For (par : bool) (l n : nat) (c : comm) | If (x : iexp) (a b : comm).
+| For (par : bool) (l n : nat) (c : comm) | If (x : iexp) (a b : comm)
+| Index (l m : nat) (j : iexp) (c : comm)
+    (* an index that is data, of those below [m], as the loop variable [l]: out[is[i]]. Were it not below [m], nothing would happen; that it is, is part of [safe] *)
+| Sum (o : nat) (z : number) (v w l n : nat) (c : comm).
+    (* reducefor: iterations in parallel, each of which leaves a number in a copy [w] of [v] that is its own; see [exec] *)
 
 Definition store := nat -> path -> number.
 Definition ienv := nat -> nat.
-Definition upd {A} (f : nat -> A) l v : nat -> A := fun k => if Nat.eqb l k then v else f k.
 Definition wr (s : store) (lq : nat * path) (v : number) : store := fun k q =>
   if Nat.eqb (fst lq) k then if path_dec (snd lq) q then v else s k q else s k q.
 
@@ -117,7 +183,13 @@ Fixpoint loc (io : ienv) (a : iacc) (p : path) : nat * path :=
   | APut j c a => loc io a (bput j c p)
   end.
 
-Fixpoint iterR (R : nat -> store -> store -> Prop) (is : list nat) (s s' : store) : Prop :=
+(* Some way to combine all of these, in any order and grouping, with the neutral element as often as one likes: threads begin with it, idle ones too. *)
+Inductive combined (o : nat) (z : number) : list number -> number -> Prop :=
+| combined_one v : combined o z [v] v
+| combined_none : combined o z [] z
+| combined_both l l' v v' : combined o z l v -> combined o z l' v' -> combined o z (l ++ l') (op2 o v v')
+| combined_moved l l' v : Permutation l l' -> combined o z l v -> combined o z l' v.
+Fixpoint iterR {A} (R : nat -> A -> A -> Prop) (is : list nat) (s s' : A) : Prop :=
   match is with [] => s' = s | i :: is => exists s1, R i s s1 /\ iterR R is s1 s' end.
 Definition order (par : bool) (n : nat) (is : list nat) : Prop := if par then Permutation (seq 0 n) is else is = seq 0 n.
 
@@ -130,19 +202,43 @@ Fixpoint exec (c : comm) (io : ienv) (s s' : store) : Prop :=
   | New l _ c => exists junk, exec c io (upd s l junk) s'
   | For par l n c => exists is, order par n is /\ iterR (fun i => exec c (upd io l i)) is s s'
   | If x a b => if truth (ev s io x []) then exec a io s s' else exec b io s s'
+  | Index l m j c => let i := to_nat (ev s io j []) in if i <? m then exec c (upd io l i) s s' else s' = s
+  | Sum o z v w l n c => exists is s1 xs r, Permutation (seq 0 n) is /\
+      iterR (fun i a b => (exists junk, exec c (upd io l i) (upd (fst a) w junk) (fst b)) /\ snd b = fst b w [] :: snd a) is (s, []) (s1, xs) /\
+      combined o z (s1 v [] :: xs) r /\ s' = wr s1 (v, []) r
   end.
+Lemma combined_any o z l : exists v, combined o z l v.
+Proof.
+  induction l as [|a l [v Hv]]; [exists z; constructor|]. exists (op2 o a v). apply (combined_both o z [a] l); auto. constructor.
+Qed.
+(* Under the laws every way to combine is the sum from the left. *)
+Lemma combined_sum o z l v : monoid o z -> combined o z l v -> v = fold_right (op2 o) z l.
+Proof.
+  intros [C A U] H.
+  assert (App : forall l l', fold_right (op2 o) z (l ++ l') = op2 o (fold_right (op2 o) z l) (fold_right (op2 o) z l')).
+  { induction l0 as [|a l0 IH]; intros l'; cbn [app fold_right]; [now rewrite U|]. now rewrite IH, A. }
+  induction H as [v| |l l' v v' H1 IH1 H2 IH2|l l' v P H IH].
+  - cbn. now rewrite C, U.
+  - reflexivity.
+  - now rewrite App, IH1, IH2.
+  - rewrite IH. clear -C A P. induction P; cbn; auto; [now rewrite IHP| |congruence]. now rewrite <- !A, (C y x).
+Qed.
 (* Every command ends. *)
 Lemma exec_total : forall c io s, exists s', exec c io s s'.
 Proof.
-  assert (L : forall R, (forall i s, exists s', R i s s') -> forall is s, exists s', iterR R is s s').
-  { intros R HR is; induction is as [|i is IH]; cbn; intros s; eauto.
+  assert (L : forall A (R : nat -> A -> A -> Prop), (forall i s, exists s', R i s s') -> forall is s, exists s', iterR R is s s').
+  { intros A R HR is; induction is as [|i is IH]; cbn; intros s; eauto.
     destruct (HR i s) as [s1 H1]. destruct (IH s1) as [s2 H2]. eauto. }
   induction c; cbn; intros io s; eauto.
   - destruct (IHc1 io s) as [s1 H1]. destruct (IHc2 io s1) as [s2 H2]. eauto.
   - destruct (IHc io (upd s l (s l))); eauto.
-  - destruct (L (fun i => exec c (upd io l i)) (fun i s => IHc (upd io l i) s) (seq 0 n) s) as [s' H]. exists s', (seq 0 n). split; auto.
+  - destruct (L _ (fun i => exec c (upd io l i)) (fun i s => IHc (upd io l i) s) (seq 0 n) s) as [s' H]. exists s', (seq 0 n). split; auto.
     unfold order. destruct par; auto.
   - destruct (truth _); eauto.
+  - match goal with |- context [if ?b then _ else _] => destruct b end; eauto.
+  - destruct (L _ (fun i a b => (exists junk, exec c (upd io l i) (upd (fst a) w junk) (fst b)) /\ snd b = fst b w [] :: snd a)) with (is := seq 0 n) (s := (s, @nil number)) as [[s1 xs] H].
+    { intros i [a xs]. destruct (IHc (upd io l i) (upd a w (a w))) as [b H]. exists (b, b w [] :: xs). cbn. eauto. }
+    destruct (combined_any o z (s1 v [] :: xs)) as [r Hr]. exists (wr s1 (v, []) r), (seq 0 n), s1, xs, r. auto.
 Qed.
 
 (* ---------- bounds ---------- *)
@@ -171,5 +267,8 @@ Fixpoint safe (D : nat -> data) (c : comm) (io : ienv) (s : store) : Prop :=
   | New l d c => forall junk, safe (upd D l d) c io (upd s l junk)
   | For par l n c => forall is, order par n is -> along (fun i => safe D c (upd io l i)) (fun i => exec c (upd io l i)) is s
   | If x a b => inb D s io x [] /\ (if truth (ev s io x []) then safe D a io s else safe D b io s)
+  | Index l m j c => inb D s io j [] /\ to_nat (ev s io j []) < m /\ safe D c (upd io l (to_nat (ev s io j []))) s
+  | Sum _ _ v w l n c => leaf (D v) [] /\ forall is, Permutation (seq 0 n) is ->
+      along (fun i s => forall junk, safe (upd D w num) c (upd io l i) (upd s w junk)) (fun i s s' => exists junk, exec c (upd io l i) (upd s w junk) s') is s
   end.
 End Phrases.

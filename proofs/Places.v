@@ -74,7 +74,10 @@ Inductive into (R : rules) : rules :=
 | in_select {G t} c c' a a' b b' : into R G num c c' -> into R G t a a' -> into R G t b b' -> into R G t (Select c a b) (Select c' a' b')
 | in_let {G s t} a a' b b' : into R G s a a' -> into R (s :: G) t b b' -> into R G t (Let a b) (Let a' b')
 | in_store {G t} e e' : into R G t e e' -> into R G t (Store e) (Store e')
-| in_copy {G d n t} p p' (v : view d (ary n t)) e e' : into R G d e e' -> into R G (ary n t) (Copy p v e) (Copy p' v e').
+| in_copy {G d n t} p p' (v : view d (ary n t)) e e' : into R G d e e' -> into R G (ary n t) (Copy p v e) (Copy p' v e')
+| in_redpar {G n s} o z f f' i i' e e' : into R (s :: G) num f f' -> into R G num i i' -> into R G (ary n s) e e' -> into R G num (RedPar o z f i e) (RedPar o z f' i' e')
+| in_scatter {G n m t} is is' b b' e e' : into R G (ary n (idx m)) is is' -> into R G (ary m t) b b' -> into R G (ary n t) e e' ->
+    into R G (ary m t) (Scatter is b e) (Scatter is' b' e').
 
 Theorem into_sound (R : rules) : (forall G t e e', R G t e e' -> equal e e') -> forall G t e e', into R G t e e' -> equal e e'.
 Proof.
@@ -111,12 +114,21 @@ Proof.
   - apply IHinto2; [apply okE_cons; auto; now apply ev_ok|apply okE_cons; auto; now apply ev_ok|]. apply sameE_cons; auto.
   - auto.
   - apply (vsem_same v). auto.
+  - apply (steps_same num); [exact I|exact I|now apply IHinto2|]. intros k a a' Hk _ _ Sa. split; [|split; exact I]. cbn in Sa |- *. rewrite Sa. f_equal.
+    assert (E1 : okE (consE (ev_exp e g k) g)) by (apply okE_cons; auto; now apply (ev_ok e g Hg)).
+    assert (E2 : okE (consE (ev_exp e' g' k) g')) by (apply okE_cons; auto; now apply (ev_ok e' g' Hg')).
+    apply IHinto1; auto. apply sameE_cons; auto. now apply (IHinto3 g g' Hg Hg' Hs).
+  - apply (steps_same (ary m t)); [now apply (ev_ok b)|now apply (ev_ok b')|now apply IHinto2|]. intros k a a' Hk Oa Oa' Sa.
+    assert (E := IHinto1 g g' Hg Hg' Hs k Hk). cbn in E. rewrite <- E. unfold upd. split; [|split]; intros j Hj; destruct (Nat.eqb _ j); auto.
+    + now apply (IHinto3 g g' Hg Hg' Hs).
+    + now apply (ev_ok e g Hg).
+    + now apply (ev_ok e' g' Hg').
 Qed.
 (* In particular, values depend on the values of variables only. *)
 Lemma equal_refl {G t} (e : exp G t) : equal e e.
 Proof. apply (into_sound (fun _ _ _ _ => False)); [contradiction|]. induction e;
     first [apply in_var|apply in_lit|apply in_nat|apply in_iota|apply in_op1|apply in_op2|apply in_value|apply in_move|apply in_view|apply in_both|apply in_at|apply in_gather
-          |apply in_map|apply in_gen|apply in_red|apply in_scan|apply in_iter|apply in_select|apply in_let|apply in_store|apply in_copy]; auto.
+          |apply in_map|apply in_gen|apply in_red|apply in_scan|apply in_iter|apply in_select|apply in_let|apply in_store|apply in_copy|apply in_redpar|apply in_scatter]; auto.
 Qed.
 
 (* A strategy: rules one after another, each anywhere. *)
@@ -131,10 +143,10 @@ Proof.
 Qed.
 (* The program that is translated may be another than the one that was written. *)
 Theorem strategy_correct (R : rules) fuse {G t} (e e' : exp G t) (r : renv G) g n D s io :
-  (forall G t e e', R G t e e' -> equal e e') -> strategy R e e' -> 0 < n -> D 0 = t -> envok n (only 0) D s io r g ->
+  (forall G t e e', R G t e e' -> equal e e') -> strategy R e e' -> lawful e' -> 0 < n -> D 0 = t -> envok n (only 0) D s io r g ->
   forall s', exec (compile fuse r n e') io s s' -> forall p, leaf t p -> s' 0 p = sel t (ev_exp e g) p.
 Proof.
-  intros HR H Hn HD Henv s' E p Hp. destruct (compile_correct fuse e' r g n D s io Hn HD Henv) as [_ C]. rewrite (proj1 (C s' E) p Hp).
+  intros HR H HL Hn HD Henv s' E p Hp. destruct (compile_correct fuse e' r g n D s io HL Hn HD Henv) as [_ C]. rewrite (proj1 (C s' E) p Hp).
   assert (O : okE g) by (intros u x; apply (envok_ok _ _ _ _ _ _ _ Henv)).
   symmetry. apply same_sel; auto. apply (strategy_sound R HR _ _ _ _ H g g O O). intros u x. apply same_refl.
 Qed.

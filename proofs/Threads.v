@@ -49,6 +49,7 @@ Fixpoint fetch (p : place) (rho : nat -> block) (io : ienv) (x : iexp) (q : path
   end.
 Definition write (p : place) (rho : nat -> block) (lq : nat * path) (v : number) : action :=
   {| Interleave.who := p; Interleave.put := true; Interleave.at_ := element (rho (fst lq)) (snd lq); Interleave.what := Semantics.VS v |}.
+Definition read (p : place) (l : location) (v : val) : action := {| Interleave.who := p; Interleave.put := false; Interleave.at_ := l; Interleave.what := v |}.
 Fixpoint run (c : comm) (p : place) (rho : nat -> block) (io : ienv) (tr : trace) {struct c} : Prop :=
   match c with
   | Skip => tr = []
@@ -60,97 +61,126 @@ Fixpoint run (c : comm) (p : place) (rho : nat -> block) (io : ienv) (tr : trace
       (if par then shuffle trs tr else tr = List.concat trs)
   | If x a b => exists t1 u t2, tr = t1 ++ t2 /\ fetch p rho io x [] t1 u /\
       (if truth u then run a (p ++ [After 0]) rho io t2 else run b (p ++ [After 0]) rho io t2)
+  | Index l m j c => exists t1 u t2, tr = t1 ++ t2 /\ fetch p rho io j [] t1 u /\
+      (if to_nat u <? m then run c (p ++ [After 0]) rho (upd io l (to_nat u)) t2 else t2 = [])
+  | Sum o z v w l n c => exists trs xs t u r, List.length trs = n /\ List.length xs = n /\
+      (forall i t, nth_error trs i = Some t -> exists t' x, nth_error xs i = Some x /\ t = t' ++ [read (p ++ [Beside i]) (element (Made (p ++ [Beside i]) w) []) x] /\
+         run c ((p ++ [Beside i]) ++ [After 0]) (upd rho w (Made (p ++ [Beside i]) w)) (upd io l i) t') /\
+      shuffle trs t /\ combined o z (as_number u :: map as_number xs) r /\ tr = t ++ [read p (element (rho v) []) u; write p rho (v, []) r]
   end.
 
 (* ---------- the discipline ---------- *)
-Fixpoint arrays (x : iexp) : list nat :=
+(* All elements that an expression may read, at a path, are in [R]; indices that are data may be any. *)
+Definition may_be (io : ienv) (j : iexp) (i : nat) : Prop := match j with ILoop l => i = io l | INat k => i = k | _ => True end.
+Fixpoint reads (R : region) (io : ienv) (x : iexp) (p : path) : Prop :=
   match x with
-  | IVar l => [l]
-  | ILoop _ | ILit _ | INat _ | IIota => []
-  | IOp1 _ a | IMove _ a | IView _ a | IGen _ a => arrays a
-  | IOp2 _ a b | IAt a b | IBoth _ a b | IGather a b => arrays a ++ arrays b
-  | ISel a b c => arrays a ++ arrays b ++ arrays c
+  | IVar l => R l p
+  | ILoop _ | ILit _ | INat _ | IIota => True
+  | IOp1 _ a | IMove _ a => reads R io a []
+  | IOp2 _ a b => reads R io a [] /\ reads R io b []
+  | IAt x j => reads R io j [] /\ forall i, may_be io j i -> reads R io x (Ix i :: p)
+  | IView v x => reads R io x (vin v p)
+  | IBoth j x y => let (c, q) := bpick j p in if c : bool then reads R io y q else reads R io x q
+  | IGather j x => match p with Ix i :: p => reads R io j [Ix i] /\ forall k, reads R io x (Ix k :: p) | _ => True end
+  | IGen l x => match p with Ix i :: p => reads R (upd io l i) x p | _ => True end
+  | ISel c x y => reads R io c [] /\ reads R io x p /\ reads R io y p
   end.
 Definition levels := nat -> Prop.
 Definition more (R : levels) (l : nat) : levels := fun k => R k \/ k = l.
 Definition moreW (W : region) (l : nat) : region := fun k q => W k q \/ k = l.
-Definition readable (R : levels) (x : iexp) := Forall R (arrays x).
-(* [N]: the arrays in scope; [R]: those that may be read; [W]: elements that may be written. *)
-Fixpoint dis (io : ienv) (N : levels) (R : levels) (W : region) (c : comm) : Prop :=
+(* Iteration [i] of a parallel loop may read [Ri i] and write [Wi i]: what it writes no other one reads or writes. *)
+Definition shares (n : nat) (R W : region) (Ri Wi : nat -> region) : Prop :=
+  (forall i m q, i < n -> Ri i m q -> R m q) /\ (forall i m q, i < n -> Wi i m q -> W m q) /\
+  (forall i j m q, i < n -> j < n -> i <> j -> Wi i m q -> ~ Wi j m q /\ ~ Ri j m q).
+(* [N]: the arrays in scope; [R]: elements that may be read; [W]: elements that may be written. *)
+Fixpoint dis (io : ienv) (N : levels) (R : region) (W : region) (c : comm) : Prop :=
   match c with
   | Skip => True
   | Seq a b => dis io N R W a /\ dis io N R W b
-  | Assign a x => W (fst (loc io a [])) (snd (loc io a [])) /\ readable R x
-  | New l _ c => ~ N l /\ dis io (more N l) (more R l) (moreW W l) c
+  | Assign a x => W (fst (loc io a [])) (snd (loc io a [])) /\ reads R io x []
+  | New l _ c => ~ N l /\ dis io (more N l) (moreW R l) (moreW W l) c
   | For par l n c =>
-      if par : bool then exists (R' : levels) (Wi : nat -> region),
-        (forall m, R' m -> R m) /\ (forall i m q, i < n -> Wi i m q -> W m q /\ ~ R' m) /\
-        (forall i j m q, i < n -> j < n -> i <> j -> Wi i m q -> ~ Wi j m q) /\
-        (forall i, i < n -> dis (upd io l i) N R' (Wi i) c)
+      if par : bool then exists Ri Wi, shares n R W Ri Wi /\ forall i, i < n -> dis (upd io l i) N (Ri i) (Wi i) c
       else forall i, i < n -> dis (upd io l i) N R W c
-  | If x a b => readable R x /\ dis io N R W a /\ dis io N R W b
+  | If x a b => reads R io x [] /\ dis io N R W a /\ dis io N R W b
+  | Index l m j c => reads R io j [] /\ forall i, i < m -> dis (upd io l i) N R W c
+  | Sum _ _ v w l n c => R v [] /\ W v [] /\ ~ N w /\
+      exists Ri Wi, shares n R W Ri Wi /\ forall i, i < n -> dis (upd io l i) (more N w) (moreW (Ri i) w) (moreW (Wi i) w) c
   end.
-Definition scoped (N R : levels) (W : region) := (forall l, R l -> N l) /\ forall l q, W l q -> N l.
-Lemma scoped_more N R W l : scoped N R W -> scoped (more N l) (more R l) (moreW W l).
-Proof. intros [H1 H2]. unfold more, moreW. split; [intros k [H| ->]|intros k q [H| ->]]; eauto. Qed.
-Lemma dis_mono c : forall io N (R R' : levels) (W W' : region), (forall l, R l -> R' l) -> (forall l q, W l q -> W' l q) -> dis io N R W c -> dis io N R' W' c.
+Definition scoped (N : levels) (R W : region) := (forall l q, R l q -> N l) /\ forall l q, W l q -> N l.
+Lemma scoped_more N R W l : scoped N R W -> scoped (more N l) (moreW R l) (moreW W l).
+Proof. intros [H1 H2]. unfold more, moreW. split; intros k q [H| ->]; eauto. Qed.
+Lemma scoped_share N R W Ri Wi n i : shares n R W Ri Wi -> i < n -> scoped N R W -> scoped N (Ri i) (Wi i).
+Proof. intros (H1 & H2 & _) Hi [S1 S2]. split; intros l q Hl; eauto. Qed.
+Lemma reads_mono (R R' : region) : (forall l q, R l q -> R' l q) -> forall x io p, reads R io x p -> reads R' io x p.
 Proof.
-  assert (RM : forall (R R' : levels) x, (forall l, R l -> R' l) -> readable R x -> readable R' x) by (intros R R' x H; apply Forall_impl; exact H).
+  intros H. induction x; cbn [reads]; intros io p Hx; auto; try (intuition auto; fail).
+  - destruct (bpick j p) as [[|] q]; auto.
+  - destruct p as [|[i| |] p]; intuition auto.
+  - destruct p as [|[i| |] p]; auto.
+Qed.
+Lemma shares_mono n (R R' W W' : region) Ri Wi : (forall l q, R l q -> R' l q) -> (forall l q, W l q -> W' l q) -> shares n R W Ri Wi -> shares n R' W' Ri Wi.
+Proof. intros HR HW (H1 & H2 & H3). repeat split; eauto; now apply (H3 i j m q). Qed.
+Lemma dis_mono c : forall io N (R R' W W' : region), (forall l q, R l q -> R' l q) -> (forall l q, W l q -> W' l q) -> dis io N R W c -> dis io N R' W' c.
+Proof.
   induction c; cbn [dis]; intros io N R R' W W' HR HW H; auto.
   - destruct H as [H1 H2]. split; [exact (IHc1 _ _ _ _ _ _ HR HW H1)|exact (IHc2 _ _ _ _ _ _ HR HW H2)].
-  - destruct H as [H1 H2]. split; [auto|exact (RM _ _ _ HR H2)].
-  - destruct H as [H1 H2]. split; auto. eapply IHc; [| |exact H2]; unfold more, moreW; intuition auto.
-  - destruct par; [|intros i Hi; exact (IHc _ _ _ _ _ _ HR HW (H i Hi))]. destruct H as (R0 & Wi & H1 & H2 & H3 & H4). exists R0, Wi.
-    split; [auto|]. split; [|split; auto]. intros i m q Hi Hw. destruct (H2 i m q Hi Hw). auto.
-  - destruct H as (H1 & H2 & H3). split; [exact (RM _ _ _ HR H1)|]. split; [exact (IHc1 _ _ _ _ _ _ HR HW H2)|exact (IHc2 _ _ _ _ _ _ HR HW H3)].
+  - destruct H as [H1 H2]. split; [auto|exact (reads_mono _ _ HR _ _ _ H2)].
+  - destruct H as [H1 H2]. split; auto. eapply IHc; [| |exact H2]; unfold moreW; intuition auto.
+  - destruct par; [|intros i Hi; exact (IHc _ _ _ _ _ _ HR HW (H i Hi))]. destruct H as (Ri & Wi & H1 & H2). exists Ri, Wi. split; auto. now apply (shares_mono _ _ _ _ _ _ _ HR HW).
+  - destruct H as (H1 & H2 & H3). split; [exact (reads_mono _ _ HR _ _ _ H1)|]. split; [exact (IHc1 _ _ _ _ _ _ HR HW H2)|exact (IHc2 _ _ _ _ _ _ HR HW H3)].
+  - destruct H as (H1 & H2). split; [exact (reads_mono _ _ HR _ _ _ H1)|]. intros i Hi. exact (IHc _ _ _ _ _ _ HR HW (H2 i Hi)).
+  - destruct H as (H1 & H2 & H3 & Ri & Wi & H4 & H5). repeat (split; [auto|]). exists Ri, Wi. split; auto. now apply (shares_mono _ _ _ _ _ _ _ HR HW).
 Qed.
 
 (* ---------- where a command reads and writes ---------- *)
-Definition reads_of (p : place) (rho : nat -> block) (R : levels) (a : action) : Prop :=
-  who a = p /\ put a = false /\ exists l q, at_ a = element (rho l) q /\ R l.
-Lemma fetch_at p rho R x : readable R x -> forall io q tr v, fetch p rho io x q tr v -> Forall (reads_of p rho R) tr.
+Definition reads_of (p : place) (rho : nat -> block) (R : region) (a : action) : Prop :=
+  who a = p /\ put a = false /\ exists l q, at_ a = element (rho l) q /\ R l q.
+(* A fetched index is one that may be. *)
+Lemma fetch_may p rho io j q tr u : fetch p rho io j q tr u -> may_be io j (to_nat u).
+Proof. destruct j; cbn; auto; intros [_ ->]; apply to_of_nat. Qed.
+Lemma fetch_at p rho R x : forall io q tr v, reads R io x q -> fetch p rho io x q tr v -> Forall (reads_of p rho R) tr.
 Proof.
-  unfold readable. induction x; cbn [arrays fetch]; intros H io q tr y Hf;
-    repeat match goal with H : Forall _ (_ ++ _) |- _ => apply Forall_app in H as [? ?] end.
-  - destruct Hf as (w & -> & _). inversion_clear H. constructor; [|constructor]. split; [auto|]. split; [auto|]. exists l, q. auto.
+  induction x; cbn [reads fetch]; intros io q tr y H Hf.
+  - destruct Hf as (w & -> & _). constructor; [|constructor]. split; [auto|]. split; [auto|]. exists l, q. auto.
   - destruct Hf as [-> _]. constructor.
   - destruct Hf as [-> _]. constructor.
   - destruct Hf as [-> _]. constructor.
   - destruct Hf as (u & Hf & _). eauto.
-  - destruct Hf as (t1 & t2 & u & w & E1 & E2 & Hs & _). eapply Races.shuffle_forall; [exact Hs|]. constructor; [eauto|constructor; [eauto|constructor]].
+  - destruct H as [? ?]. destruct Hf as (t1 & t2 & u & w & E1 & E2 & Hs & _). eapply Races.shuffle_forall; [exact Hs|]. constructor; [eauto|constructor; [eauto|constructor]].
   - destruct Hf as (u & Hf & _). eauto.
-  - destruct Hf as (t1 & t2 & u & -> & E1 & E2). apply Forall_app. eauto.
+  - destruct H as [H1 H2]. destruct Hf as (t1 & t2 & u & -> & E1 & E2). apply Forall_app. split; [eauto|]. eapply IHx1; [|exact E2]. apply H2. eapply fetch_may; eauto.
   - eauto.
   - destruct (bpick j q) as [[|] q']; eauto.
-  - destruct q as [|[i| |] q]; try (destruct Hf as [-> _]; constructor). destruct Hf as (t1 & t2 & u & -> & E1 & E2). apply Forall_app. eauto.
+  - destruct q as [|[i| |] q]; try (destruct Hf as [-> _]; constructor). destruct H as [H1 H2]. destruct Hf as (t1 & t2 & u & -> & E1 & E2). apply Forall_app. split; eauto.
   - destruct Hf as [-> _]. constructor.
   - destruct q as [|[i| |] q]; try (destruct Hf as [-> _]; constructor). eauto.
-  - destruct Hf as (t1 & t2 & u & -> & E1 & E2). apply Forall_app. split; eauto. destruct (truth u); eauto.
+  - destruct H as (H1 & H2 & H3). destruct Hf as (t1 & t2 & u & -> & E1 & E2). apply Forall_app. split; eauto. destruct (truth u); eauto.
 Qed.
 (* [m] holds, for the arrays in scope, what [s] holds. *)
 Definition shows (rho : nat -> block) (N : levels) (m : memory) (s : store) : Prop :=
   forall l, N l -> forall q, as_number (m (element (rho l) q)) = s l q.
-Lemma fetch_ev p rho N m s x : shows rho N m s -> readable N x -> forall io q tr v, fetch p rho io x q tr v ->
+Lemma fetch_ev p rho (N : levels) m s x : shows rho N m s -> forall io q tr v, reads (fun l _ => N l) io x q -> fetch p rho io x q tr v ->
   Forall (fun a => what a = m (at_ a)) tr -> v = ev s io x q.
 Proof.
-  unfold readable. intros Hm. induction x; cbn [arrays fetch ev]; intros H io q tr y Hf F;
-    repeat match goal with H : Forall _ (_ ++ _) |- _ => apply Forall_app in H as [? ?] end.
-  - destruct Hf as (w & -> & ->). inversion_clear H as [|? ? L _]. inversion_clear F as [|? ? E _]. cbn in E. subst w. now apply Hm.
+  intros Hm. induction x; cbn [reads fetch ev]; intros io q tr y H Hf F.
+  - destruct Hf as (w & -> & ->). inversion_clear F as [|? ? E _]. cbn in E. subst w. now apply Hm.
   - tauto.
   - tauto.
   - tauto.
   - destruct Hf as (u & Hf & ->). f_equal. eauto.
-  - destruct Hf as (t1 & t2 & u & w & E1 & E2 & Hs & ->). apply (Races.shuffle_forall_inv _ _ _ _ Hs) in F.
+  - destruct H as [? ?]. destruct Hf as (t1 & t2 & u & w & E1 & E2 & Hs & ->). apply (Races.shuffle_forall_inv _ _ _ _ Hs) in F.
     inversion_clear F as [|? ? F1 F']. inversion_clear F' as [|? ? F2 _]. f_equal; eauto.
   - destruct Hf as (u & Hf & ->). do 3 f_equal. eauto.
-  - destruct Hf as (t1 & t2 & u & -> & E1 & E2). apply Forall_app in F as [F1 F2]. rewrite <- (IHx2 ltac:(assumption) _ _ _ _ E1 F1). eauto.
+  - destruct H as [H1 H2]. destruct Hf as (t1 & t2 & u & -> & E1 & E2). apply Forall_app in F as [F1 F2]. assert (M := fetch_may _ _ _ _ _ _ _ E1).
+    rewrite <- (IHx2 _ _ _ _ H1 E1 F1). eauto.
   - eauto.
   - destruct (bpick j q) as [[|] q']; eauto.
-  - destruct q as [|[i| |] q]; try tauto. destruct Hf as (t1 & t2 & u & -> & E1 & E2). apply Forall_app in F as [F1 F2].
-    rewrite <- (IHx1 ltac:(assumption) _ _ _ _ E1 F1). eauto.
+  - destruct q as [|[i| |] q]; try tauto. destruct H as [H1 H2]. destruct Hf as (t1 & t2 & u & -> & E1 & E2). apply Forall_app in F as [F1 F2].
+    rewrite <- (IHx1 _ _ _ _ H1 E1 F1). eauto.
   - tauto.
   - destruct q as [|[i| |] q]; try tauto. eauto.
-  - destruct Hf as (t1 & t2 & u & -> & E1 & E2). apply Forall_app in F as [F1 F2]. rewrite <- (IHx1 ltac:(assumption) _ _ _ _ E1 F1). destruct (truth u); eauto.
+  - destruct H as (H1 & H2 & H3). destruct Hf as (t1 & t2 & u & -> & E1 & E2). apply Forall_app in F as [F1 F2]. rewrite <- (IHx1 _ _ _ _ H1 E1 F1). destruct (truth u); eauto.
 Qed.
 
 Record inv (p : place) (rho : nat -> block) : Prop := {
@@ -168,10 +198,10 @@ Proof.
     + intros C. apply (H2 a q l' E). eapply Races.prefix_more; eauto.
 Qed.
 
-Definition touches (p : place) (rho : nat -> block) (R : levels) (W : region) (a : action) : Prop :=
+Definition touches (p : place) (rho : nat -> block) (R W : region) (a : action) : Prop :=
   Races.prefix p (who a) /\
-  ((exists l q, at_ a = element (rho l) q /\ (if put a then W l q else R l)) \/ (exists q l z, at_ a = (Made q l, [], z) /\ Races.prefix p q)).
-Lemma touches_more p u rho (R R' : levels) (W W' : region) a : (forall l, R l -> R' l) -> (forall l q, W l q -> W' l q) -> touches (p ++ [u]) rho R W a -> touches p rho R' W' a.
+  ((exists l q, at_ a = element (rho l) q /\ (if put a then W l q else R l q)) \/ (exists q l z, at_ a = (Made q l, [], z) /\ Races.prefix p q)).
+Lemma touches_more p u rho (R R' W W' : region) a : (forall l q, R l q -> R' l q) -> (forall l q, W l q -> W' l q) -> touches (p ++ [u]) rho R W a -> touches p rho R' W' a.
 Proof.
   intros HR HW [H1 H2]. split; [eapply Races.prefix_more; eauto|]. destruct H2 as [(l & q & E & H)|(q & l & z & E & Hq)].
   - left. exists l, q. split; auto. destruct (put a); auto.
@@ -189,6 +219,17 @@ Proof.
 Qed.
 Lemma nth_below (trs : list trace) n i t : List.length trs = n -> nth_error trs i = Some t -> i < n.
 Proof. intros <- E. apply nth_error_Some. unfold Interleave.trace in *. congruence. Qed.
+(* What a block does with its own memory does not touch anything else. *)
+Lemma touches_local p rho R W l a : touches (p ++ [After 0]) (upd rho l (Made p l)) (moreW R l) (moreW W l) a -> touches p rho R W a.
+Proof.
+  intros [P Q]. split; [eapply Races.prefix_more; eauto|]. destruct Q as [(k & q & E & Hk)|(q & k & z & E & Hq)].
+  - destruct (Nat.eq_dec l k) as [<-|Hne].
+    + right. rewrite upd_same in E. exists p, l, (map code q). split; auto. apply Races.prefix_refl.
+    + left. rewrite upd_other in E by auto. exists k, q. split; auto. destruct (put a); destruct Hk as [Hk|Hk]; auto; congruence.
+  - right. exists q, k, z. split; auto. eapply Races.prefix_more; eauto.
+Qed.
+Lemma sum_touches p rho R W w x : touches p rho R W (read p (element (Made p w) []) x).
+Proof. split; [apply Races.prefix_refl|]. right. exists p, w, []. split; [reflexivity|apply Races.prefix_refl]. Qed.
 Lemma run_touches c : forall io N R W p rho tr, dis io N R W c -> run c p rho io tr -> Forall (touches p rho R W) tr.
 Proof.
   induction c; cbn [dis]; intros io N R W p rho tr H Hr.
@@ -199,41 +240,54 @@ Proof.
   - destruct H as [H1 H2]. destruct Hr as (t & v & Hf & ->). apply Forall_app. split.
     + eapply Forall_impl; [|eapply fetch_at; eauto]. intros b. apply reads_touch.
     + constructor; auto. split; [apply Races.prefix_refl|]. left. exists (fst (loc io a [])), (snd (loc io a [])). cbn. auto.
-  - destruct H as [H1 H2]. eapply Forall_impl; [|eapply IHc; eauto]. intros a [P Q]. split; [eapply Races.prefix_more; eauto|].
-    destruct Q as [(k & q & E & Hk)|(q & k & z & E & Hq)].
-    + destruct (Nat.eq_dec l k) as [<-|Hne].
-      * right. rewrite upd_same in E. exists p, l, (map code q). split; auto. apply Races.prefix_refl.
-      * left. rewrite upd_other in E by auto. exists k, q. split; auto. destruct (put a); destruct Hk as [Hk|Hk]; auto; congruence.
-    + right. exists q, k, z. split; auto. eapply Races.prefix_more; eauto.
+  - destruct H as [H1 H2]. eapply Forall_impl; [|eapply IHc; eauto]. intros a. apply touches_local.
   - destruct Hr as (trs & HL & Hi & Ht). apply Forall_forall. intros a Ha. apply (loop_in par trs tr Ht) in Ha as (i & t & Et & Ha).
     assert (Hlt := nth_below _ _ _ _ HL Et). specialize (Hi i t Et). destruct par.
-    + destruct H as (R' & Wi & H1 & H2 & H3 & H4). assert (T := IHc _ _ _ _ _ _ _ (H4 i Hlt) Hi). rewrite Forall_forall in T.
-      eapply touches_more; [| |apply (T a Ha)]; auto. intros k q Hk. apply (H2 i k q Hlt Hk).
+    + destruct H as (Ri & Wi & (H1 & H2 & _) & H4). assert (T := IHc _ _ _ _ _ _ _ (H4 i Hlt) Hi). rewrite Forall_forall in T.
+      eapply touches_more; [| |apply (T a Ha)]; eauto.
     + assert (T := IHc _ _ _ _ _ _ _ (H i Hlt) Hi). rewrite Forall_forall in T. eapply touches_more; [| |apply (T a Ha)]; auto.
   - destruct H as (H1 & H2 & H3). destruct Hr as (t1 & u & t2 & -> & Hf & Hr). apply Forall_app. split.
     + eapply Forall_impl; [|eapply fetch_at; eauto]. intros b. apply reads_touch.
     + destruct (truth u); (eapply Forall_impl; [|eauto]); intros b; apply touches_more; auto.
+  - destruct H as (H1 & H2). destruct Hr as (t1 & u & t2 & -> & Hf & Hr). apply Forall_app. split.
+    + eapply Forall_impl; [|eapply fetch_at; eauto]. intros b. apply reads_touch.
+    + destruct (Nat.ltb_spec (to_nat u) m); [|subst; constructor]. eapply Forall_impl; [|eauto]. intros b. apply touches_more; auto.
+  - destruct H as (H1 & H2 & H3 & Ri & Wi & HS & H4). destruct Hr as (trs & xs & t & u & r & HL & _ & Hi & Ht & _ & ->). apply Forall_app. split.
+    + apply Forall_forall. intros a Ha. apply (loop_in true trs t Ht) in Ha as (i & ti & Et & Ha). assert (Hlt := nth_below _ _ _ _ HL Et).
+      destruct (Hi i ti Et) as (t' & x & _ & -> & Hrun). destruct HS as (S1 & S2 & _).
+      apply touches_more with (u := Beside i) (R := Ri i) (W := Wi i); eauto. apply in_app_or in Ha as [Ha|[<-|[]]]; [|apply sum_touches].
+      assert (T := IHc _ _ _ _ _ _ _ (H4 i Hlt) Hrun). rewrite Forall_forall in T. apply touches_local with (l := w). auto.
+    + constructor; [|constructor; [|constructor]]; (split; [apply Races.prefix_refl|]); left; exists v, []; cbn; auto.
 Qed.
 Lemma run_who c io N R W p rho tr : dis io N R W c -> run c p rho io tr -> forall a, In a tr -> Races.prefix p (who a).
 Proof. intros H Hr a Ha. assert (T := run_touches c io N R W p rho tr H Hr). rewrite Forall_forall in T. apply (T a Ha). Qed.
 
-Lemma iterations_apart io N l n c p rho trs R' (Wi : nat -> region) :
-  (forall i m q, i < n -> Wi i m q -> ~ R' m) -> (forall i j m q, i < n -> j < n -> i <> j -> Wi i m q -> ~ Wi j m q) ->
-  (forall i, i < n -> dis (upd io l i) N R' (Wi i) c) -> inv p rho -> List.length trs = n ->
-  (forall i t, nth_error trs i = Some t -> run c (p ++ [Beside i]) rho (upd io l i) t) ->
+Lemma iterations_apart n p rho (trs : list trace) R W Ri Wi : shares n R W Ri Wi -> inv p rho -> List.length trs = n ->
+  (forall i t, nth_error trs i = Some t -> Forall (touches (p ++ [Beside i]) rho (Ri i) (Wi i)) t) ->
   forall i j ti tj a b, i <> j -> nth_error trs i = Some ti -> nth_error trs j = Some tj -> In a ti -> In b tj -> ~ conflict a b.
 Proof.
-  intros H2 H3 H4 Hinv HL Hruns i j ti tj a b Hij Ei Ej Ha Hb [Hat Hput].
+  intros (_ & _ & HS) Hinv HL HT i j ti tj a b Hij Ei Ej Ha Hb [Hat Hput].
   assert (Li := nth_below _ _ _ _ HL Ei). assert (Lj := nth_below _ _ _ _ HL Ej).
-  assert (Ta := run_touches c _ _ _ _ _ _ _ (H4 i Li) (Hruns i ti Ei)). assert (Tb := run_touches c _ _ _ _ _ _ _ (H4 j Lj) (Hruns j tj Ej)).
+  assert (Ta := HT i ti Ei). assert (Tb := HT j tj Ej).
   rewrite Forall_forall in Ta, Tb. destruct (Ta a Ha) as [_ Pa]. destruct (Tb b Hb) as [_ Pb]. clear Ta Tb.
   destruct Pa as [(k & q & Ea & Wa)|(q & k & z & Ea & Qa)], Pb as [(k' & q' & Eb & Wb)|(q' & k' & z' & Eb & Qb)];
     rewrite Ea, Eb in Hat; unfold element in Hat; injection Hat as E0 E1.
   - apply (inj _ _ Hinv) in E0. apply code_inj in E1. subst k' q'.
-    destruct (put a), (put b); [exact (H3 i j k q Li Lj Hij Wa Wb)|exact (H2 i k q Li Wa Wb)|exact (H2 j k q Lj Wb Wa)|destruct Hput; discriminate].
+    destruct (put a), (put b).
+    + exact (proj1 (HS i j k q Li Lj Hij Wa) Wb).
+    + exact (proj2 (HS i j k q Li Lj Hij Wa) Wb).
+    + exact (proj2 (HS j i k q Lj Li (not_eq_sym Hij) Wb) Wa).
+    + destruct Hput; discriminate.
   - apply (old _ _ Hinv k q' k' E0). eapply Races.prefix_more; eauto.
   - apply (old _ _ Hinv k' q k (eq_sym E0)). eapply Races.prefix_more; eauto.
   - subst q'. apply Hij. assert (E := Races.prefix_same _ _ _ _ Qa Qb). congruence.
+Qed.
+(* The iterations of a sum, with their last reads. *)
+Lemma sum_iteration c io N R W p rho w t x : dis io (more N w) (moreW R w) (moreW W w) c -> run c (p ++ [After 0]) (upd rho w (Made p w)) io t ->
+  Forall (touches p rho R W) (t ++ [read p (element (Made p w) []) x]).
+Proof.
+  intros H Hr. apply Forall_app. split; [|constructor; [apply sum_touches|constructor]].
+  eapply Forall_impl; [|eapply run_touches; eauto]. intros a. apply touches_local.
 Qed.
 
 (* ---------- no races ---------- *)
@@ -244,7 +298,7 @@ Proof.
   enough (G : forall io N R W p rho tr, dis io N R W c -> inv p rho -> run c p rho io tr ->
     forall a b, In a tr -> In b tr -> concurrent (who a) (who b) -> ~ conflict a b).
   { intros io N R W p rho tr H Hinv Hr (a & b & Ha & Hb & Hc & Hf). exact (G io N R W p rho tr H Hinv Hr a b Ha Hb Hc Hf). }
-  induction c as [|c1 IHc1 c2 IHc2|acc x|l d c IHc|par l n c IHc|x c1 IHc1 c2 IHc2]; cbn [dis]; intros io N R W p rho tr H Hinv Hr a b Ha Hb Hab.
+  induction c as [|c1 IHc1 c2 IHc2|acc x|l d c IHc|par l n c IHc|x c1 IHc1 c2 IHc2|l n x c IHc|o z v w l n c IHc]; cbn [dis]; intros io N R W p rho tr H Hinv Hr a b Ha Hb Hab.
   - cbn in Hr. subst. destruct Ha.
   - destruct H as [H1 H2]. destruct Hr as (t1 & t2 & -> & R1 & R2). apply in_app_or in Ha. apply in_app_or in Hb. destruct Ha as [Ha|Ha], Hb as [Hb|Hb].
     + exact (IHc1 _ _ _ _ _ _ _ H1 (inv_in _ _ _ Hinv) R1 a b Ha Hb Hab).
@@ -252,21 +306,21 @@ Proof.
     + exfalso. apply (Races.concurrent_after p 1 (After 0) (who a) (who b)); auto; [exact (run_who c2 _ _ _ _ _ _ _ H2 R2 a Ha)|exact (run_who c1 _ _ _ _ _ _ _ H1 R1 b Hb)|congruence].
     + exact (IHc2 _ _ _ _ _ _ _ H2 (inv_in _ _ _ Hinv) R2 a b Ha Hb Hab).
   - destruct H as [H1 H2]. destruct Hr as (t & v & Hf & ->). exfalso.
-    assert (Q := fetch_at p rho R x H2 _ _ _ _ Hf).
+    assert (Q := fetch_at p rho R x _ _ _ _ H2 Hf).
     assert (G : forall f, In f (t ++ [write p rho (loc io acc []) v]) -> who f = p). { intros f Hx. apply in_app_or in Hx as [Hx|[<-|[]]]; [eapply reads_at; eauto|reflexivity]. }
     rewrite (G a Ha), (G b Hb) in Hab. revert Hab. apply Races.concurrent_prefix, Races.prefix_refl.
   - destruct H as [H1 H2]. exact (IHc _ _ _ _ _ _ _ H2 (inv_local _ _ _ Hinv) Hr a b Ha Hb Hab).
   - destruct Hr as (trs & HL & Hi & Ht). apply (loop_in par trs tr Ht) in Ha as (i & ti & Ei & Ha). apply (loop_in par trs tr Ht) in Hb as (j & tj & Ej & Hb).
     assert (Li := nth_below _ _ _ _ HL Ei). assert (Lj := nth_below _ _ _ _ HL Ej). destruct (Nat.eq_dec i j) as [<-|Hij].
-    + assert (ti = tj) by congruence. subst tj. assert (Hd : exists R' W', dis (upd io l i) N R' W' c). { destruct par; [|eauto]. destruct H as (R' & Wi & _ & _ & _ & H4). eauto. }
+    + assert (ti = tj) by congruence. subst tj. assert (Hd : exists R' W', dis (upd io l i) N R' W' c). { destruct par; [|eauto]. destruct H as (Ri & Wi & _ & H4). eauto. }
       destruct Hd as (R' & W' & Hd). exact (IHc _ _ _ _ _ _ _ Hd (inv_in _ _ _ Hinv) (Hi i ti Ei) a b Ha Hb Hab).
     + destruct par.
-      * destruct H as (R' & Wi & H1 & H2 & H3 & H4). apply (iterations_apart io N l n c p rho trs R' Wi) with (i := i) (j := j) (ti := ti) (tj := tj); auto.
-        intros i0 m q L0 Hw. apply (H2 i0 m q L0 Hw).
+      * destruct H as (Ri & Wi & HS & H4). apply (iterations_apart n p rho trs R W Ri Wi) with (i := i) (j := j) (ti := ti) (tj := tj); auto.
+        intros k t Ek. assert (Lk := nth_below _ _ _ _ HL Ek). exact (run_touches c _ _ _ _ _ _ _ (H4 k Lk) (Hi k t Ek)).
       * exfalso. apply (Races.concurrent_after p i (After j) (who a) (who b)); auto; [| |congruence].
         -- exact (run_who c _ _ _ _ _ _ _ (H i Li) (Hi i ti Ei) a Ha).
         -- exact (run_who c _ _ _ _ _ _ _ (H j Lj) (Hi j tj Ej) b Hb).
-  - destruct H as (H1 & H2 & H3). destruct Hr as (t1 & u & t2 & -> & Hf & Hr). assert (Q := fetch_at p rho R x H1 _ _ _ _ Hf).
+  - destruct H as (H1 & H2 & H3). destruct Hr as (t1 & u & t2 & -> & Hf & Hr). assert (Q := fetch_at p rho R x _ _ _ _ H1 Hf).
     assert (P : forall f, In f t2 -> Races.prefix p (who f)).
     { intros f Hx. destruct (truth u); eapply Races.prefix_more; [exact (run_who c1 _ _ _ _ _ _ _ H2 Hr f Hx)|exact (run_who c2 _ _ _ _ _ _ _ H3 Hr f Hx)]. }
     apply in_app_or in Ha. apply in_app_or in Hb. destruct Ha as [Ha|Ha], Hb as [Hb|Hb].
@@ -274,25 +328,50 @@ Proof.
     + exfalso. rewrite (reads_at _ _ _ _ _ Q Ha) in Hab. revert Hab. apply Races.concurrent_prefix. auto.
     + exfalso. rewrite (reads_at _ _ _ _ _ Q Hb) in Hab. apply Races.concurrent_sym in Hab. revert Hab. apply Races.concurrent_prefix. auto.
     + destruct (truth u); [exact (IHc1 _ _ _ _ _ _ _ H2 (inv_in _ _ _ Hinv) Hr a b Ha Hb Hab)|exact (IHc2 _ _ _ _ _ _ _ H3 (inv_in _ _ _ Hinv) Hr a b Ha Hb Hab)].
+  - destruct H as (H1 & H2). destruct Hr as (t1 & u & t2 & -> & Hf & Hr). assert (Q := fetch_at p rho R x _ _ _ _ H1 Hf).
+    destruct (Nat.ltb_spec (to_nat u) n) as [Hu|_].
+    2:{ subst t2. exfalso. rewrite app_nil_r in Ha, Hb. rewrite (reads_at _ _ _ _ _ Q Ha), (reads_at _ _ _ _ _ Q Hb) in Hab. revert Hab. apply Races.concurrent_prefix, Races.prefix_refl. }
+    assert (P : forall f, In f t2 -> Races.prefix p (who f)). { intros f Hx. eapply Races.prefix_more. exact (run_who c _ _ _ _ _ _ _ (H2 _ Hu) Hr f Hx). }
+    apply in_app_or in Ha. apply in_app_or in Hb. destruct Ha as [Ha|Ha], Hb as [Hb|Hb].
+    + exfalso. rewrite (reads_at _ _ _ _ _ Q Ha), (reads_at _ _ _ _ _ Q Hb) in Hab. revert Hab. apply Races.concurrent_prefix, Races.prefix_refl.
+    + exfalso. rewrite (reads_at _ _ _ _ _ Q Ha) in Hab. revert Hab. apply Races.concurrent_prefix. auto.
+    + exfalso. rewrite (reads_at _ _ _ _ _ Q Hb) in Hab. apply Races.concurrent_sym in Hab. revert Hab. apply Races.concurrent_prefix. auto.
+    + exact (IHc _ _ _ _ _ _ _ (H2 _ Hu) (inv_in _ _ _ Hinv) Hr a b Ha Hb Hab).
+  - assert (T := run_touches (Sum o z v w l n c) io N R W p rho tr H Hr). rewrite Forall_forall in T.
+    destruct H as (H1 & H2 & H3 & Ri & Wi & HS & H4). destruct Hr as (trs & xs & t & u & r & HL & _ & Hi & Ht & _ & ->).
+    assert (L : forall f, In f [read p (element (rho v) []) u; write p rho (v, []) r] -> who f = p) by (intros f [<-|[<-|[]]]; reflexivity).
+    assert (Ta := proj1 (T a Ha)). assert (Tb := proj1 (T b Hb)). clear T. apply in_app_or in Ha. apply in_app_or in Hb.
+    destruct Ha as [Ha|Ha]; [|exfalso; rewrite (L a Ha) in Hab; revert Hab; apply Races.concurrent_prefix; exact Tb].
+    destruct Hb as [Hb|Hb]; [|exfalso; rewrite (L b Hb) in Hab; apply Races.concurrent_sym in Hab; revert Hab; apply Races.concurrent_prefix; exact Ta].
+    apply (loop_in true trs t Ht) in Ha as (i & ti & Ei & Ha). apply (loop_in true trs t Ht) in Hb as (j & tj & Ej & Hb).
+    destruct (Nat.eq_dec i j) as [<-|Hij].
+    + assert (ti = tj) by congruence. subst tj. destruct (Hi i ti Ei) as (t' & x & _ & -> & Hrun). assert (Li := nth_below _ _ _ _ HL Ei).
+      assert (P : forall f, In f t' -> Races.prefix (p ++ [Beside i]) (who f)). { intros f Hx. eapply Races.prefix_more. exact (run_who c _ _ _ _ _ _ _ (H4 i Li) Hrun f Hx). }
+      apply in_app_or in Ha. apply in_app_or in Hb. destruct Ha as [Ha|[<-|[]]].
+      * destruct Hb as [Hb|[<-|[]]]; [exact (IHc _ _ _ _ _ _ _ (H4 i Li) (inv_local _ _ _ (inv_in _ _ _ Hinv)) Hrun a b Ha Hb Hab)|].
+        exfalso. apply Races.concurrent_sym in Hab. revert Hab. apply Races.concurrent_prefix. cbn. auto.
+      * exfalso. revert Hab. apply Races.concurrent_prefix. cbn. destruct Hb as [Hb|[<-|[]]]; [auto|apply Races.prefix_refl].
+    + apply (iterations_apart n p rho trs R W Ri Wi) with (i := i) (j := j) (ti := ti) (tj := tj); auto.
+      intros k tk Ek. destruct (Hi k tk Ek) as (t' & x & _ & -> & Hrun). assert (Lk := nth_below _ _ _ _ HL Ek). eapply sum_iteration; eauto.
 Qed.
 
 (* ---------- every interleaving ends as whole iterations do ---------- *)
 Lemma reads_quiet p rho R tr : Forall (reads_of p rho R) tr -> quiet number tr.
 Proof. apply Forall_impl. intros a (_ & H & _). exact H. Qed.
-Lemma readable_below N R W x : scoped N R W -> readable R x -> readable N x.
-Proof. intros [H _]. apply Forall_impl. exact H. Qed.
+Lemma reads_below N R W io x p : scoped N R W -> reads R io x p -> reads (fun l _ => N l) io x p.
+Proof. intros [H _]. now apply reads_mono. Qed.
 Lemma exec_of_run c : forall io N R W p rho tr m s, dis io N R W c -> scoped N R W -> inv p rho -> run c p rho io tr ->
   good m tr -> shows rho N m s -> exists s', exec c io s s' /\ shows rho N (finally m tr) s'.
 Proof.
-  induction c as [|c1 IHc1 c2 IHc2|acc x|l d c IHc|par l n c IHc|x c1 IHc1 c2 IHc2]; cbn [dis]; intros io N R W p rho tr m s H HS Hinv Hr Hg Hm.
+  induction c as [|c1 IHc1 c2 IHc2|acc x|l d c IHc|par l n c IHc|x c1 IHc1 c2 IHc2|l n x c IHc|o z v w l n c IHc]; cbn [dis]; intros io N R W p rho tr m s H HS Hinv Hr Hg Hm.
   - cbn in Hr. subst. exists s. split; [reflexivity|exact Hm].
   - destruct H as [H1 H2]. destruct Hr as (t1 & t2 & -> & R1 & R2). apply good_app in Hg as [G1 G2].
     destruct (IHc1 _ _ _ _ _ _ _ m s H1 HS (inv_in _ _ _ Hinv) R1 G1 Hm) as (s1 & E1 & M1).
     destruct (IHc2 _ _ _ _ _ _ _ _ s1 H2 HS (inv_in _ _ _ Hinv) R2 G2 M1) as (s2 & E2 & M2).
     exists s2. rewrite finally_app. split; [exists s1; auto|exact M2].
-  - destruct H as [H1 H2]. destruct Hr as (t & v & Hf & ->). assert (Q := reads_quiet _ _ _ _ (fetch_at p rho R x H2 _ _ _ _ Hf)).
+  - destruct H as [H1 H2]. destruct Hr as (t & v & Hf & ->). assert (Q := reads_quiet _ _ _ _ (fetch_at p rho R x _ _ _ _ H2 Hf)).
     apply good_app in Hg as [G1 _]. destruct (quiet_good number t Q m) as [F1 F2]. apply F2 in G1.
-    rewrite (fetch_ev p rho N m s x Hm (readable_below _ _ _ _ HS H2) _ _ _ _ Hf G1).
+    rewrite (fetch_ev p rho N m s x Hm _ _ _ _ (reads_below _ _ _ _ _ _ HS H2) Hf G1).
     eexists. split; [reflexivity|]. rewrite finally_app, F1. intros k Hk q. cbn. unfold step. cbn.
     destruct (location_dec (element (rho (fst (loc io acc []))) (snd (loc io acc []))) (element (rho k) q)) as [E|E].
     + unfold element in E. injection E as E0 E1. apply (inj _ _ Hinv) in E0. apply code_inj in E1. subst. now rewrite wr_same.
@@ -302,14 +381,14 @@ Proof.
     { intros k Hk q. unfold upd. destruct (Nat.eqb_spec l k) as [<-|Hne]; [reflexivity|]. apply Hm. destruct Hk; congruence. }
     exists s1. split; [exists junk; exact E1|]. intros k Hk q. rewrite <- (M1 k) by (left; exact Hk). rewrite upd_other; [reflexivity|]. intros <-. contradiction.
   - destruct Hr as (trs & HL & Hi & Ht).
-    assert (D : exists R' (Wi : nat -> region), (forall i, i < n -> dis (upd io l i) N R' (Wi i) c) /\ (forall i, i < n -> scoped N R' (Wi i)) /\
+    assert (D : exists Ri Wi : nat -> region, (forall i, i < n -> dis (upd io l i) N (Ri i) (Wi i) c) /\ (forall i, i < n -> scoped N (Ri i) (Wi i)) /\
       (good m (List.concat trs) /\ same_memory number (finally m tr) (finally m (List.concat trs)))).
-    { destruct HS as [S1 S2]. destruct par.
-      - destruct H as (R' & Wi & H1 & H2 & H3 & H4). exists R', Wi. split; auto. split.
-        { intros i L. split; [intros k Hk; auto|intros k q Hk; apply (S2 k q), (H2 i k q L Hk)]. }
-        apply shuffle_concat; auto. apply (iterations_apart io N l n c p rho trs R' Wi); auto. intros i k q L Hk. apply (H2 i k q L Hk).
-      - exists R, (fun _ => W). split; auto. split; [intros i L; split; auto|]. subst tr. split; [exact Hg|intros k; reflexivity]. }
-    destruct D as (R' & Wi & D1 & D2 & Gc & Sc). clear Hg Ht.
+    { destruct par.
+      - destruct H as (Ri & Wi & HD & H4). exists Ri, Wi. split; auto. split; [intros i L; exact (scoped_share _ _ _ _ _ _ _ HD L HS)|].
+        apply shuffle_concat; auto. apply (iterations_apart n p rho trs R W Ri Wi); auto.
+        intros k t Ek. assert (Lk := nth_below _ _ _ _ HL Ek). exact (run_touches c _ _ _ _ _ _ _ (H4 k Lk) (Hi k t Ek)).
+      - exists (fun _ => R), (fun _ => W). split; auto. split; auto. subst tr. split; [exact Hg|intros k; reflexivity]. }
+    destruct D as (Ri & Wi & D1 & D2 & Gc & Sc). clear Hg Ht.
     assert (L : forall us k m s, shows rho N m s -> good m (List.concat us) -> (forall i t, nth_error us i = Some t -> nth_error trs (k + i) = Some t) ->
       exists s', iterR (fun i => exec c (upd io l i)) (seq k (List.length us)) s s' /\ shows rho N (finally m (List.concat us)) s').
     { induction us as [|u us IH]; intros k m0 s0 Hm0 Hg0 Hu; cbn [List.concat List.length seq iterR].
@@ -322,9 +401,52 @@ Proof.
     destruct (L trs 0 m s Hm Gc ltac:(auto)) as (s' & E' & M'). exists s'. split.
     + exists (seq 0 n). split; [destruct par; cbn; auto|]. rewrite <- HL. exact E'.
     + intros k Hk q. rewrite <- (M' k Hk q). now rewrite (Sc (element (rho k) q)).
-  - destruct H as (H1 & H2 & H3). destruct Hr as (t1 & u & t2 & -> & Hf & Hr). assert (Q := reads_quiet _ _ _ _ (fetch_at p rho R x H1 _ _ _ _ Hf)).
+  - destruct H as (H1 & H2 & H3). destruct Hr as (t1 & u & t2 & -> & Hf & Hr). assert (Q := reads_quiet _ _ _ _ (fetch_at p rho R x _ _ _ _ H1 Hf)).
     apply good_app in Hg as [G1 G2]. destruct (quiet_good number t1 Q m) as [F1 F2]. apply F2 in G1. rewrite F1 in G2.
-    rewrite (fetch_ev p rho N m s x Hm (readable_below _ _ _ _ HS H1) _ _ _ _ Hf G1) in Hr. rewrite finally_app, F1. cbn [exec].
+    rewrite (fetch_ev p rho N m s x Hm _ _ _ _ (reads_below _ _ _ _ _ _ HS H1) Hf G1) in Hr. rewrite finally_app, F1. cbn [exec].
     destruct (truth _); [exact (IHc1 _ _ _ _ _ _ _ m s H2 HS (inv_in _ _ _ Hinv) Hr G2 Hm)|exact (IHc2 _ _ _ _ _ _ _ m s H3 HS (inv_in _ _ _ Hinv) Hr G2 Hm)].
+  - destruct H as (H1 & H2). destruct Hr as (t1 & u & t2 & -> & Hf & Hr). assert (Q := reads_quiet _ _ _ _ (fetch_at p rho R x _ _ _ _ H1 Hf)).
+    apply good_app in Hg as [G1 G2]. destruct (quiet_good number t1 Q m) as [F1 F2]. apply F2 in G1. rewrite F1 in G2.
+    rewrite (fetch_ev p rho N m s x Hm _ _ _ _ (reads_below _ _ _ _ _ _ HS H1) Hf G1) in Hr. rewrite finally_app, F1. cbn [exec].
+    destruct (Nat.ltb_spec (to_nat (ev s io x [])) n) as [Hu|_]; [exact (IHc _ _ _ _ _ _ _ m s (H2 _ Hu) HS (inv_in _ _ _ Hinv) Hr G2 Hm)|].
+    subst t2. exists s. auto.
+  - destruct H as (H1 & H2 & H3 & Ri & Wi & HD & H4). destruct Hr as (trs & vs & t & u & r & HL & HX & Hi & Ht & Hc & ->).
+    set (xs := map as_number vs) in *. apply good_app in Hg as [G1 G2].
+    assert (D : good m (List.concat trs) /\ same_memory number (finally m t) (finally m (List.concat trs))).
+    { apply shuffle_concat; auto. apply (iterations_apart n p rho trs R W Ri Wi); auto.
+      intros k tk Ek. destruct (Hi k tk Ek) as (t' & x & _ & -> & Hrun). assert (Lk := nth_below _ _ _ _ HL Ek). eapply sum_iteration; eauto. }
+    destruct D as [Gc Sc].
+    set (Step := fun i (a b : store * list number) => (exists junk, exec c (upd io l i) (upd (fst a) w junk) (fst b)) /\ snd b = fst b w [] :: snd a).
+    assert (L : forall us k m s ys, shows rho N m s -> good m (List.concat us) -> (forall i t, nth_error us i = Some t -> nth_error trs (k + i) = Some t) -> k + List.length us = n ->
+      exists s' zs, iterR Step (seq k (List.length us)) (s, ys) (s', zs) /\ shows rho N (finally m (List.concat us)) s' /\ zs = rev (skipn k xs) ++ ys).
+    { clear G1 G2 Gc Sc. induction us as [|u0 us IH]; intros k m0 s0 ys Hm0 Hg0 Hu Hk; cbn [List.concat List.length seq iterR].
+      - exists s0, ys. split; [reflexivity|]. split; [exact Hm0|]. cbn in Hk. rewrite skipn_all2; [reflexivity|]. unfold xs. rewrite map_length. lia.
+      - cbn [List.concat] in Hg0. apply good_app in Hg0 as [G1 G2]. assert (Ek := Hu 0 u0 eq_refl). rewrite Nat.add_0_r in Ek. assert (Hlt := nth_below _ _ _ _ HL Ek).
+        destruct (Hi k u0 Ek) as (t' & x & Ex & -> & Hrun). apply (map_nth_error as_number) in Ex. fold xs in Ex. apply good_app in G1 as [G0 G1]. cbn in G1. destruct G1 as [G1 _]. specialize (G1 eq_refl).
+        set (q := p ++ [Beside k]) in *. set (junk := fun p => as_number (m0 (element (Made q w) p))).
+        destruct (IHc _ _ _ _ _ _ _ m0 (upd s0 w junk) (H4 k Hlt) (scoped_more _ _ _ _ (scoped_share _ _ _ _ _ _ _ HD Hlt HS)) (inv_local _ _ _ (inv_in _ _ _ Hinv)) Hrun G0) as (s1 & E1 & M1).
+        { intros k' Hk' p'. unfold upd. destruct (Nat.eqb_spec w k') as [<-|Hne]; [reflexivity|]. apply Hm0. destruct Hk'; congruence. }
+        assert (FM : forall l, finally m0 (t' ++ [read q (element (Made q w) []) x]) l = finally m0 t' l) by (intros l'; rewrite finally_app; reflexivity).
+        assert (X : as_number x = s1 w []). { rewrite G1. specialize (M1 w (or_intror eq_refl) []). rewrite upd_same in M1. exact M1. }
+        destruct (IH (S k) (finally m0 (t' ++ [read q (element (Made q w) []) x])) s1 (s1 w [] :: ys)) as (s2 & zs & E2 & M2 & Z2).
+        + intros k' Hk' p'. rewrite FM. rewrite <- (M1 k') by (left; exact Hk'). rewrite upd_other; [reflexivity|]. intros <-. contradiction.
+        + exact G2.
+        + intros i ti Ei. rewrite Nat.add_succ_comm. apply Hu. exact Ei.
+        + cbn in Hk. lia.
+        + exists s2, zs. split; [exists (s1, s1 w [] :: ys); split; [split; [exists junk; exact E1|reflexivity]|exact E2]|]. rewrite finally_app. split; [exact M2|].
+          rewrite Z2. assert (SK : skipn k xs = as_number x :: skipn (S k) xs).
+          { clear -Ex. revert k Ex. induction xs as [|y xs IH]; intros [|k] E; try discriminate; cbn in *; [congruence|]. now apply IH. }
+          rewrite SK, X. cbn [rev]. now rewrite <- app_assoc. }
+    destruct (L trs 0 m s [] Hm Gc ltac:(auto) HL) as (s1 & zs & E1 & M1 & ->). rewrite app_nil_r in E1. cbn [skipn] in E1.
+    cbn in G2. destruct G2 as [G2 _]. specialize (G2 eq_refl).
+    assert (Nv : N v) by apply (proj1 HS v [] H1).
+    assert (U : as_number u = s1 v []). { rewrite G2, <- (Sc _). now apply M1. }
+    exists (wr s1 (v, []) r). split.
+    + exists (seq 0 n), s1, (rev xs), r. split; [auto|]. split; [rewrite <- HL; exact E1|]. split; [|reflexivity].
+      rewrite <- U. eapply combined_moved; [|exact Hc]. constructor. apply Permutation_rev.
+    + intros k Hk q. rewrite finally_app. cbn. unfold step. cbn.
+      destruct (location_dec (element (rho v) []) (element (rho k) q)) as [E|E].
+      * unfold element in E. injection E as E0 E1'. apply (inj _ _ Hinv) in E0. apply (code_inj [] q) in E1'. subst. unfold wr. cbn [fst snd]. rewrite Nat.eqb_refl. destruct (path_dec _ _); [reflexivity|congruence].
+      * rewrite wr_other; [rewrite <- (Sc _); now apply M1|]. intros C. apply E. now injection C as -> <-.
 Qed.
 End Threads.

@@ -66,6 +66,26 @@ Proof.
     + intros (y & -> & t1 & t2 & u & -> & H1 & H2). exists t1, (num u), t2. cbn [number_of]. repeat split; eauto. destruct (truth u); eauto.
 Qed.
 
+(* Whatever is left open, as long as something may be chosen. *)
+Lemma can_some {A} (P : A -> Prop) (T : A -> runs number) : (exists a, P a) -> (forall a, can (T a)) -> can (fun tr w => exists a, P a /\ T a tr w).
+Proof.
+  intros [a Ha] HT. split.
+  - intros m. destruct (start number _ (HT a) m) as (tr & w & H & G). exists tr, w. eauto.
+  - intros t1 t2 w (b & Hb & H) m. destruct (finish number _ (HT b) t1 t2 w H m) as (t & w' & H' & G). exists t, w'. eauto.
+Qed.
+Lemma many_with (R : nat -> runs number) k N trs vs : many number (map R (seq k N)) trs vs <->
+  length trs = N /\ length vs = N /\ forall i t, nth_error trs i = Some t -> exists v, nth_error vs i = Some v /\ R (k + i) t v.
+Proof.
+  revert k trs vs. induction N as [|N IH]; intros k [|t trs] [|v vs]; cbn [seq map many length]; try (split; [intros []|intros (A & B & C); discriminate]).
+  - split; auto. intros _. repeat split; auto. intros [|?]; discriminate.
+  - rewrite (IH (S k)). split.
+    + intros [H1 (H2 & H3 & H4)]. repeat split; auto. intros [|i] u E; cbn in E |- *.
+      * injection E as <-. rewrite Nat.add_0_r. eauto.
+      * rewrite <- Nat.add_succ_comm. auto.
+    + intros (H2 & H3 & H4). repeat split; auto.
+      * destruct (H4 0 t eq_refl) as (v' & E & H). cbn in E. injection E as <-. now rewrite Nat.add_0_r in H.
+      * intros i u E. rewrite Nat.add_succ_comm. apply (H4 (S i)). exact E.
+Qed.
 Definition done c p rho io : runs number := fun tr w => Threads.run c p rho io tr /\ w = Semantics.VZ 0.
 Theorem run_can c : forall p rho io, can (done c p rho io).
 Proof.
@@ -95,6 +115,33 @@ Proof.
     unfold fetched, done. intros tr y. split.
     + intros (t1 & w & t2 & -> & (v & -> & Hf) & Hr). cbn [number_of] in Hr. destruct (truth v) eqn:E, Hr as [Hr ->]; (split; auto; exists t1, v, t2; rewrite E; auto).
     + intros [(t1 & v & t2 & -> & Hf & Hr) ->]. exists t1, (num v), t2. cbn [number_of]. repeat split; eauto. destruct (truth v); auto.
+  - refine (can_ext _ _ _ _ (can_then number _ (fun w => if to_nat (number_of w) <? m then done c (p ++ [After 0]) rho (upd io l (to_nat (number_of w))) else fun tr x => tr = [] /\ x = Semantics.VZ 0) (fetch_can j p rho io []) _)).
+    2:{ intros w. destruct (_ <? m); [apply IHc|apply can_now]. }
+    unfold fetched, done. intros tr y. split.
+    + intros (t1 & w & t2 & -> & (v & -> & Hf) & Hr). cbn [number_of] in Hr. destruct (to_nat v <? m) eqn:E, Hr as [Hr ->]; (split; auto; exists t1, v, t2; rewrite E; auto).
+    + intros [(t1 & v & t2 & -> & Hf & Hr) ->]. exists t1, (num v), t2. cbn [number_of]. repeat split; eauto. destruct (to_nat v <? m); auto.
+  - set (q := fun i => p ++ [Beside i]).
+    set (R := fun i : nat => fun tr x => exists t1 (_ : Semantics.val number) t2, tr = t1 ++ t2 /\ (Threads.run c (q i ++ [After 0]) (upd rho w (Made (q i) w)) (upd io l i) t1) /\ t2 = [read (q i) (element (Made (q i) w) []) x]).
+    assert (G : Forall can (map R (seq 0 n))).
+    { rewrite Forall_map. apply Forall_forall. intros i _.
+      refine (can_ext _ _ _ _ (can_then number _ (fun _ tr x => tr = [read (q i) (element (Made (q i) w) []) x]) (IHc (q i ++ [After 0]) (upd rho w (Made (q i) w)) (upd io l i)) (fun _ => can_read number _ _))).
+      unfold done, R. intros tr x. split.
+      - intros (t1 & v0 & t2 & -> & [K1 _] & K2). exists t1, v0, t2. auto.
+      - intros (t1 & v0 & t2 & -> & K1 & K2). exists t1, (Semantics.VZ 0), t2. auto. }
+    refine (can_ext _ _ _ _ (can_many number _ (fun vs tr x => exists t1 u t2, tr = t1 ++ t2 /\ t1 = [read p (element (rho v) []) u] /\
+      exists r, combined o z (as_number u :: map as_number vs) r /\ (t2 = [write p rho (v, []) r] /\ x = Semantics.VZ 0)) G _)).
+    2:{ intros vs. apply (can_then number _ (fun u tr x => exists r, combined o z (as_number u :: map as_number vs) r /\ (tr = [write p rho (v, []) r] /\ x = Semantics.VZ 0)) (can_read number p (element (rho v) []))).
+        intros u. apply can_some; [apply combined_any|]. intros r.
+        refine (can_ext _ _ _ _ (can_then number _ (fun _ tr x => tr = [] /\ x = Semantics.VZ 0) (can_write number p (element (rho v) []) (num r)) (fun _ => can_now number _))).
+        intros tr x. split.
+        - intros (t1 & u' & t2 & -> & [-> _] & -> & ->). auto.
+        - intros [-> ->]. do 3 eexists. split; [symmetry; apply app_nil_r|]. auto. }
+    intros tr y. split.
+    + intros (trs & vs & t1 & t2 & Hm & Hs & -> & t3 & u & t4 & -> & -> & r & Hc & -> & ->). split; auto. apply (many_with R) in Hm as (K1 & K2 & K3).
+      exists trs, vs, t1, u, r. repeat split; auto. intros i t E. destruct (K3 i t E) as (x & Ex & t5 & _ & t6 & -> & K4 & ->). exists t5, x. auto.
+    + intros [(trs & vs & t & u & r & K1 & K2 & K3 & Hs & Hc & ->) ->]. exists trs, vs, t, [read p (element (rho v) []) u; write p rho (v, []) r]. split.
+      { apply (many_with R). repeat split; auto. intros i ti E. destruct (K3 i ti E) as (t' & x & Ex & -> & K4). exists x. split; auto. exists t', x, [read (q i) (element (Made (q i) w) []) x]. auto. }
+      split; auto. split; auto. exists [read p (element (rho v) []) u], u, [write p rho (v, []) r]. repeat split; auto. exists r. auto.
 Qed.
 
 (* ---------- bounds on length ---------- *)
@@ -131,6 +178,11 @@ Proof.
     rewrite <- HL. apply (concat_bound number). intros i t E. eapply HB. eapply Hi. exact E.
   - destruct (fetch_bound x) as [B HB], IHc1 as [C HC], IHc2 as [D HD]. exists (B + C + D). intros p rho io tr (t1 & v & t2 & -> & K1 & K2). rewrite app_length. apply HB in K1.
     destruct (truth v); [apply HC in K2|apply HD in K2]; lia.
+  - destruct (fetch_bound j) as [B HB], IHc as [C HC]. exists (B + C). intros p rho io tr (t1 & v & t2 & -> & K1 & K2). rewrite app_length. apply HB in K1.
+    destruct (to_nat v <? m); [apply HC in K2; lia|subst; cbn; lia].
+  - destruct IHc as [B HB]. exists (n * S B + 2). intros p rho io tr (trs & xs & t & u & r & HL & _ & Hi & Ht & _ & ->). rewrite app_length. cbn [length].
+    rewrite (shuffle_length number _ _ Ht). apply Nat.add_le_mono_r. rewrite <- HL. apply (concat_bound number). intros i ti E.
+    destruct (Hi i ti E) as (t1 & x & _ & -> & Kr). apply HB in Kr. rewrite app_length. cbn. lia.
 Qed.
 
 (* Every command, and so every translated program, in whatever way its reads and writes interleave. *)

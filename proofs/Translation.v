@@ -77,6 +77,12 @@ Definition scanI (t : data) (N n : nat) (init : nat -> iacc -> comm) (body : nat
   New n t (Seq (init (S n) (AVar n))
     (For false (S n) N (Seq (update t n (S (S n)) body) (copy t (S (S n)) (AAt a (S n)) (IVar n))))).
 Definition is_zip {a b d} (j : both a b d) : bool := match j with BZip _ _ _ => true | _ => false end.
+(* reduceParI; the body gets an acceptor for the copy of the accumulator that is the iteration's own *)
+Definition sumI (o : nat) (z : number) (N n : nat) (init : nat -> iacc -> comm) (body : nat -> iacc -> comm) (k : nat -> comm) : comm :=
+  New n num (Seq (init (S n) (AVar n)) (Seq (Sum o z n (S (S n)) (S n) N (body (S (S (S n))) (AVar (S (S n))))) (k (S n)))).
+(* scatterI *)
+Definition scatterI (t : data) (N m n : nat) (j x : iexp) (a : iacc) : comm :=
+  For false n N (Index (S n) m (IAt j (ILoop n)) (copy t (S (S n)) (AAt a (S n)) (IAt x (ILoop n)))).
 
 Fixpoint tr {G t} (e : exp G t) : tyA G * tyC G :=
   match e in exp G t return tyA G * tyC G with
@@ -140,5 +146,12 @@ Fixpoint tr {G t} (e : exp G t) : tyA G * tyC G :=
   | @Copy _ _ d N t par v e =>
       let A : tyA _ := fun r n a => snd (tr e) r n (fun n x => For par n N (copy t (S n) (AAt a n) (IAt (IView v x) (ILoop n)))) in
       (A, store_first (ary N t) A)
+  | @RedPar _ _ N _ o z g i e =>
+      let C : tyC _ := fun r n k => snd (tr e) r n (fun n x =>
+        sumI o z N n (fst (tr i) r) (fun m a => snd (tr g) (bindE (IAt x (ILoop (S n))) r) m (fun _ y => Assign a y)) (fun n' => k n' (IVar n))) in
+      (fun r n a => C r n (fun n x => copy num n a x), C)
+  | @Scatter _ _ N m t is b e =>
+      let A : tyA _ := fun r n a => Seq (fst (tr b) r n a) (snd (tr is) r n (fun n j => snd (tr e) r n (fun n x => scatterI t N m n j x a))) in
+      (A, store_first (ary m t) A)
   end.
 End Translation.

@@ -33,6 +33,7 @@ Proof.
   - destruct (truth _); auto.
   - apply IHe2, okE_cons; auto.
   - exact (vsem_ok v _ (IHe g Hg) j Hj).
+  - revert j Hj. apply (steps_ok (ok (ary m t))); [exact (IHe2 g Hg)|]. intros k a Hk Ha j Hj. unfold upd. destruct (Nat.eqb _ _); [now apply (IHe3 g Hg)|now apply Ha].
 Qed.
 
 (* ---------- expressions without commands ---------- *)
@@ -170,7 +171,7 @@ Proof.
 Qed.
 End Update.
 
-Lemma iterR_app R is js s s' : iterR R (is ++ js) s s' <-> exists s1, iterR R is s s1 /\ iterR R js s1 s'.
+Lemma iterR_app {A} (R : nat -> A -> A -> Prop) is js s s' : iterR R (is ++ js) s s' <-> exists s1, iterR R is s s1 /\ iterR R js s1 s'.
 Proof.
   revert s. induction is as [|i is IH]; cbn; intros s.
   - split; [eauto|]. intros (s1 & -> & H). auto.
@@ -286,6 +287,114 @@ Proof.
     + intros l p Hl C. exfalso. apply (Hlow l p); auto.
 Qed.
 
+(* ---------- sums in parallel, and scatter ---------- *)
+Lemma combined_fold o z l : combined o z l (fold_right (op2 o) z l).
+Proof. induction l as [|a l IH]; cbn [fold_right]; [constructor|]. apply (combined_both o z [a] l); auto. constructor. Qed.
+Lemma sum_steps o z v0 (F : nat -> number) N is r : monoid o z -> Permutation (seq 0 N) is -> combined o z (v0 :: rev (map F is)) r ->
+  r = steps N (fun k a => op2 o (F k) a) v0.
+Proof.
+  intros L P H. assert (Q : Permutation (v0 :: rev (map F is)) (rev (map F (seq 0 N)) ++ [v0])).
+  { etransitivity; [|apply Permutation_app_comm]. cbn [app]. constructor.
+    etransitivity; [symmetry; apply Permutation_rev|]. etransitivity; [|apply Permutation_rev]. now apply Permutation_map, Permutation_sym. }
+  rewrite (combined_sum o z _ _ L (combined_moved o z _ _ _ Q H)). clear -L. induction N as [|N IH].
+  - cbn. rewrite (commutes _ _ L). apply (neutral _ _ L).
+  - rewrite seq_S, map_app, rev_app_distr. cbn [map rev app Nat.add fold_right steps]. now rewrite IH.
+Qed.
+Lemma sum_loop o z N v w l c io s (F : nat -> number) : v < w ->
+  (forall i s1 s2, i < N -> same w s s1 -> exec c (upd io l i) s1 s2 -> s2 w [] = F i /\ same w s1 s2) ->
+  forall s', exec (Sum o z v w l N c) io s s' -> exists is r, Permutation (seq 0 N) is /\ combined o z (s v [] :: rev (map F is)) r /\ s' v [] = r /\
+    (forall k q, k < w -> (k, q) <> (v, []) -> s' k q = s k q).
+Proof.
+  intros Hv HB s' (is & s1 & xs & r & P & H & Hr & ->).
+  assert (L : forall is a ys b zs, (forall i, In i is -> i < N) -> same w s a ->
+    iterR (fun i a b => (exists junk, exec c (upd io l i) (upd (fst a) w junk) (fst b)) /\ snd b = fst b w [] :: snd a) is (a, ys) (b, zs) ->
+    same w s b /\ zs = rev (map F is) ++ ys).
+  { clear P H Hr. induction is0 as [|i js IH]; cbn [iterR map rev app]; intros a ys b zs Hi Ha H.
+    - injection H as -> ->. auto.
+    - destruct H as ([s2 us] & [[junk H1] H2] & H3). cbn [fst snd] in *.
+      destruct (HB i (upd a w junk) s2) as [E1 E2]; [apply Hi; now left| |exact H1|].
+      { eapply same_trans; [exact Ha|reflexivity|now apply same_upd]. }
+      destruct (IH s2 us b zs) as [E3 E4]; [intros; apply Hi; now right| |exact H3|].
+      + eapply same_trans; [exact Ha|reflexivity|]. eapply same_trans; [apply (same_upd w a w junk); auto|reflexivity|exact E2].
+      + split; auto. rewrite E4, H2, E1, <- app_assoc. reflexivity. }
+  destruct (L is s [] s1 xs) as [E ->]; auto.
+  { intros i Hi. apply (Permutation_in _ (Permutation_sym P)), in_seq in Hi. lia. }
+  { intros k q _. reflexivity. }
+  rewrite app_nil_r, (E v []) in Hr by lia. exists is, r. split; auto. split; auto. split; [apply wr_same with (lq := (v, []))|].
+  intros k q Hk Hne. rewrite wr_other by auto. now apply E.
+Qed.
+Lemma sumI_ok o z N n W D s s' io init body k v0 (F : nat -> number) : monoid o z -> (forall p, ~ W n p) ->
+  (forall s1 s2, same n s s1 -> exec (init (S n) (AVar n)) io s1 s2 -> wrote (S n) io (AVar n) num v0 s1 s2) ->
+  (forall i s1 s2, i < N -> same n s s1 -> exec (body (S (S (S n))) (AVar (S (S n)))) (upd io (S n) i) s1 s2 ->
+     wrote (S (S (S n))) (upd io (S n) i) (AVar (S (S n))) num (F i) s1 s2) ->
+  exec (sumI o z N n init body k) io s s' ->
+  exists s1, same n s s1 /\ rep (S n) W (upd D n num) s1 io (IVar n) num (steps N (fun k a => op2 o (F k) a) v0) /\ exec (k (S n)) io s1 s'.
+Proof.
+  intros L HW Hinit HB (j & s1 & H1 & s2 & H2 & H3).
+  destruct (Hinit _ _ (same_upd n s n j (le_n n)) H1) as [P1 P2].
+  assert (S1 : same n s s1). { eapply same_trans; [apply same_upd with (n := n); reflexivity|reflexivity|]. eapply wrote_below; [split; [exact P1|exact P2]|lia|lia]. }
+  assert (Hlt : n < S (S n)) by lia.
+  destruct (fun HB' => sum_loop o z N n (S (S n)) (S n) (body (S (S (S n))) (AVar (S (S n)))) io s1 F Hlt HB' s2 H2) as (is & r & P & Hr & Hv & Hs).
+  { intros i s3 s4 Hi Hs3 E. destruct (HB i s3 s4 Hi) as [B1 B2]; [|exact E|].
+    - eapply same_trans; [exact S1|reflexivity|]. intros l q Hl. apply Hs3. lia.
+    - split; [apply (B1 [] I)|]. intros l q Hl. apply B2; [lia|]. intros (p & _ & C). cbn in C. injection C as C _. lia. }
+  rewrite (P1 [] I : s1 n [] = v0) in Hr. apply (sum_steps o z v0 F N is r L P) in Hr.
+  exists s2. split; [|split; auto].
+  - eapply same_trans; [exact S1|reflexivity|]. intros l q Hl. apply Hs; [lia|]. intros C. injection C as C _. lia.
+  - split; [exact I|]. intros s7 io7 D7 G1 G2 G3 p Hp. destruct p; [|contradiction]. cbn. rewrite G1, G3 by auto. split; [now rewrite Hv, Hr|]. now rewrite upd_same.
+Qed.
+(* One element of a scatter. *)
+Lemma sum_env {G u N} n W D s1 s2 io (r : renv G) g x (ve : den (ary N u)) j :
+  envok n W D s1 io r g -> rep n W D s1 io x (ary N u) ve -> j < N -> same n s1 s2 ->
+  envok (S (S (S n))) (only (S (S n))) (upd (upd D n num) (S (S n)) num) s2 (upd io (S n) j) (bindE (IAt x (ILoop (S n))) r) (consE (ve j) g).
+Proof.
+  intros Hr Hx Hj Hs. assert (HS : sagree n W s1 s2) by now apply same_sagree.
+  assert (HD : agrees n D (upd (upd D n num) (S (S n)) num)). { intros l Hl. rewrite !upd_other by lia. reflexivity. }
+  assert (HI : agrees n io (upd io (S n) j)) by (apply agrees_upd; lia).
+  assert (HW : forall l p, l < n -> only (S (S n)) l p -> W l p) by (unfold only; intros; lia).
+  apply envok_cons.
+  - apply rep_at with (m := N); [eapply rep_mono; eauto; lia|].
+    split; auto. intros s' io' D' _ B _ p _. cbn. rewrite B, upd_same by lia. auto.
+  - eapply envok_mono; eauto.
+Qed.
+Lemma scatter_step t N m n W D s0 s io j x a (vj : nat -> nat) (vx : nat -> den t) M :
+  accok n W D io a (ary m t) -> rep n W D s0 io j (ary N (idx m)) vj -> rep n W D s0 io x (ary N t) vx -> M < N -> sagree n W s0 s ->
+  let io1 := upd io n M in let io2 := upd io1 (S n) (vj M) in
+  (to_nat (ev s io1 (IAt j (ILoop n)) []) = vj M /\ inb D s io1 (IAt j (ILoop n)) [] /\ vj M < m) /\
+  rep (S (S n)) W D s io2 (IAt x (ILoop n)) t (vx M) /\ accok (S (S n)) W D io2 (AAt a (S n)) t /\
+  forall p, leaf t p -> loc io2 (AAt a (S n)) p = loc io a (Ix (vj M) :: p).
+Proof.
+  intros Ha Hj Hx HM Hs io1 io2.
+  assert (Rj := rep_elem n W D s0 io j N (idx m) vj M HM Hj s D Hs (agrees_refl _ _)).
+  assert (Rx := rep_elem n W D s0 io x N t vx M HM Hx s D Hs (agrees_refl _ _)).
+  destruct (rep_now _ _ _ _ _ _ _ _ Rj [] I) as [E I1]. assert (O : vj M < m) by apply (proj1 Rj).
+  split. { split; [|auto]. fold io1 in E. rewrite E. apply to_of_nat. }
+  split. { eapply rep_mono; eauto using sagree_refl, @agrees_refl, @agrees_upd. }
+  assert (A1 : accok (S n) W D io1 a (ary m t)) by (eapply accok_mono; eauto using @agrees_refl, @agrees_upd).
+  split; [now apply accok_idx with (N := m)|].
+  intros p Hp. cbn [loc]. unfold io2 at 2. rewrite upd_same. apply (ao_stable _ _ _ _ _ _ Ha); [|now split].
+  eapply agrees_trans; [apply agrees_upd; reflexivity| |apply agrees_upd; reflexivity]. auto.
+Qed.
+Lemma scatterI_ok t N m n W D s io j x a (vj : nat -> nat) (vx : nat -> den t) (vb : den (ary m t)) :
+  accok n W D io a (ary m t) -> rep n W D s io j (ary N (idx m)) vj -> rep n W D s io x (ary N t) vx ->
+  (forall p, leaf (ary m t) p -> s (fst (loc io a p)) (snd (loc io a p)) = sel (ary m t) vb p) ->
+  forall M s', M <= N -> iterR (fun i => exec (Index (S n) m (IAt j (ILoop n)) (copy t (S (S n)) (AAt a (S n)) (IAt x (ILoop n)))) (upd io n i)) (seq 0 M) s s' ->
+    wrote n io a (ary m t) (steps M (fun k o => upd o (vj k) (vx k)) vb) s s'.
+Proof.
+  intros Ha Hj Hx Hb. induction M as [|M IH]; intros s2 HM.
+  - cbn. intros ->. split; auto.
+  - rewrite seq_S, iterR_app. cbn [iterR Nat.add]. intros (s4 & I1 & s5 & E & ->). specialize (IH s4 ltac:(lia) I1).
+    assert (S4 : sagree n W s s4) by (eapply wrote_sagree; eauto).
+    destruct (scatter_step t N m n W D s s4 io j x a vj vx M Ha Hj Hx HM S4) as ((E1 & _ & E2) & Rx & A2 & Hl).
+    cbn [exec] in E. rewrite E1 in E. destruct (Nat.ltb_spec (vj M) m); [|lia].
+    destruct (copy_ok t (S (S n)) W D s4 s5 _ _ _ (vx M) Rx A2 E) as [C1 C2]. destruct IH as [J1 J2]. split.
+    + intros p Hp. apply leaf_ary in Hp as (i & q & -> & Hi & Hq). cbn [steps sel]. unfold upd at 1. destruct (Nat.eqb_spec (vj M) i) as [<-|Hne].
+      * rewrite <- Hl by auto. now apply C1.
+      * assert (B := ao_below _ _ _ _ _ _ Ha (Ix i :: q) (conj Hi Hq)). rewrite C2; [apply (J1 (Ix i :: q)); now split|lia|].
+        intros (p & Hp & C). rewrite Hl in C by auto. rewrite <- pair_eta in C. apply (ao_inj _ _ _ _ _ _ Ha) in C; [congruence|now split|now split].
+    + intros l q Hlt Hn. rewrite C2; [now apply J2|lia|]. intros (p & Hp & C). rewrite Hl in C by auto. apply Hn. exists (Ix (vj M) :: p). split; auto. now split.
+Qed.
+
 Variable fuse : bool.
 Notation tr := (tr fuse).
 Lemma init_ok {G t} (i : exp G t) A n W D s io (r : renv G) g : specA i A -> envok n W D s io r g -> (forall p, ~ W n p) ->
@@ -322,6 +431,21 @@ Proof.
     exists (S n1), (IVar n1), s2, (upd D1 n1 t). split; [lia|]. split; [eapply same_trans; eauto|].
     split; [eapply agrees_trans; eauto; now apply agrees_upd|]. auto.
 Qed.
+Lemma sum_tail {G u} (f : exp (u :: G) num) (i : exp G num) o z N r g n W D s s' io x (ve : den (ary N u)) k :
+  monoid o z -> specA i (fst (tr i)) -> specC f (snd (tr f)) -> wbelow n W -> envok n W D s io r g -> rep n W D s io x (ary N u) ve ->
+  exec (sumI o z N n (fst (tr i) r) (fun m a => snd (tr f) (bindE (IAt x (ILoop (S n))) r) m (fun _ y => Assign a y)) (fun n' => k n' (IVar n))) io s s' ->
+  exists n1 y s1 D1, n <= n1 /\ same n s s1 /\ agrees n D D1 /\
+    rep n1 W D1 s1 io y num (steps N (fun k a => op2 o (ev_exp f (consE (ve k) g)) a) (ev_exp i g)) /\ exec (k n1 y) io s1 s'.
+Proof.
+  intros HL IAi ICf HW Hr Hx H. assert (HN : forall p, ~ W n p) by (intros p C; apply HW in C; lia).
+  apply (sumI_ok o z N n W D s s' io _ _ _ (ev_exp i g) (fun k => ev_exp f (consE (ve k) g)) HL HN) in H as (s1 & Hs & Hy & H1).
+  - exists (S n), (IVar n), s1, (upd D n num). split; [lia|]. split; auto. split; [now apply agrees_upd|]. auto.
+  - exact (init_ok i _ n W D s io r g IAi Hr HN).
+  - intros j s2 s3 Hj Hs2 E.
+    refine (fin_ok f _ ICf _ (consE (ve j) g) _ (only (S (S n))) (upd (upd D n num) (S (S n)) num) s2 s3 _ _ _ _ _ E); auto using wbelow_only.
+    + eapply sum_env; eauto.
+    + apply accok_var; auto. apply upd_same.
+Qed.
 
 (* ---------- main theorem: every well-typed program ---------- *)
 Lemma map_view_ok {G s t N} (f : exp (s :: G) t) n W D st io (r : renv G) g x (ve : den (ary N s)) : pure f = true -> envok n W D st io r g ->
@@ -336,12 +460,13 @@ Proof.
   intros Hf Hr. apply rep_gen. intros i st' io' D' Hi Hs Hio HD. apply px_ok; auto. eapply (envok_loop (s := idx N)); eauto. now apply rep_loop.
 Qed.
 
-Theorem tr_correct : forall G t (e : exp G t), specA e (fst (tr e)) /\ specC e (snd (tr e)).
+Theorem tr_correct : forall G t (e : exp G t), lawful e -> specA e (fst (tr e)) /\ specC e (snd (tr e)).
 Proof.
-  induction e as [G t x|G v|G m i Hi|G o e [_ IC]|G o e1 [_ IC1] e2 [_ IC2]|G m e [_ IC]|G m m' f Hf e [_ IC]|G d t v e [IA IC]
-    |G d1 d2 t j e1 [IA1 IC1] e2 [IA2 IC2]|G N t e [_ IC] i [_ ICi]|G N m t is [_ ICi] e [_ IC]|G m
-    |G N s t par f [IAf _] e [_ IC]|G t N par f [IAf _]|G N s t f [IAf _] i [IAi ICi] e [_ IC]|G N s t f [IAf _] i [IAi ICi] e [_ IC]
-    |G t N f [IAf _] i [IAi ICi]|G t c [_ ICc] e1 [IA1 IC1] e2 [IA2 IC2]|G s t e1 [_ IC1] e2 [IA2 IC2]|G t e [IA IC]|G d N t par v e [_ IC]].
+  induction 1 as [G t x|G v|G m i Hi|G o e L [_ IC]|G o e1 e2 L1 [_ IC1] L2 [_ IC2]|G m e L [_ IC]|G m m' f Hf e L [_ IC]|G d t v e L [IA IC]
+    |G d1 d2 t j e1 e2 L1 [IA1 IC1] L2 [IA2 IC2]|G N t e i L [_ IC] Li [_ ICi]|G N m t is e Li [_ ICi] L [_ IC]|G m
+    |G N s t par f e Lf [IAf _] L [_ IC]|G t N par f Lf [IAf _]|G N s t f i e Lf [IAf _] Li [IAi ICi] L [_ IC]|G N s t f i e Lf [IAf _] Li [IAi ICi] L [_ IC]
+    |G t N f i Lf [IAf _] Li [IAi ICi]|G t c e1 e2 Lc [_ ICc] L1 [IA1 IC1] L2 [IA2 IC2]|G s t e1 e2 L1 [_ IC1] L2 [IA2 IC2]|G t e L [IA IC]|G d N t par v e L [_ IC]
+    |G N s o z f i e HL Lf [_ ICf] Li [IAi _] L [_ IC]|G N m t is b e Li [_ ICi] Lb [IAb _] L [_ IC]].
   - (* Var *)
     assert (C : specC (Var x) (fun r n k => k n (r t x))). { apply (now_ok (Var x) (fun r n => r t x)). intros r g n W D s io Hr. apply Hr. }
     split; [exact (fin_ok (Var x) _ C)|exact C].
@@ -481,5 +606,26 @@ Proof.
       intros i s2 s3 Hi Hs2 H2. eapply (copy_ok t (S n1) W D1); [|apply (accok_idx n1 W D1 io a N t i Hi Ha1)|exact H2].
       apply (rep_elem n1 W D1 s1 io (IView v x) N t (vsem v (ev_exp e g)) i Hi); auto using @agrees_refl. now apply rep_view. }
     split; [exact A|exact (mem_ok (Copy par v e) _ A)].
+  - (* RedPar *)
+    assert (C : specC (RedPar o z f i e) (snd (tr (RedPar o z f i e)))).
+    { intros r g n W D s0 s' io k HW Hr H. destruct (IC r g n W D s0 s' io _ HW Hr H) as (n1 & x & s1 & D1 & Hn & Hs & HD & Hx & H1).
+      assert (Hr1 : envok n1 W D1 s1 io r g) by (eapply envok_mono; eauto using same_sagree, @agrees_refl).
+      destruct (sum_tail f i o z N r g n1 W D1 s1 s' io x (ev_exp e g) k HL IAi ICf (wbelow_le _ _ _ HW Hn) Hr1 Hx H1) as (n2 & y & s2 & D2 & Hn2 & Hs2 & HD2 & Hy & H2).
+      exists n2, y, s2, D2. split; [lia|]. split; [eapply same_trans; eauto|]. split; [eapply agrees_trans; eauto|]. auto. }
+    split; [exact (fin_ok (RedPar o z f i e) _ C)|exact C].
+  - (* Scatter *)
+    assert (A : specA (Scatter is b e) (fst (tr (Scatter is b e)))).
+    { intros r g n W D s0 s' io a HW Hr Ha (s1 & H1 & H2). assert (W1 := IAb r g n W D s0 s1 io a HW Hr Ha H1).
+      assert (Hr1 : envok n W D s1 io r g) by (eapply envok_mono; eauto using @agrees_refl, (wrote_sagree n W D io a)).
+      destruct (ICi r g n W D s1 s' io _ HW Hr1 H2) as (n2 & j & s2 & D2 & Hn2 & Hs2 & HD2 & Hj & H3).
+      assert (Hr2 : envok n2 W D2 s2 io r g) by (eapply envok_mono; eauto using same_sagree, @agrees_refl).
+      destruct (IC r g n2 W D2 s2 s' io _ (wbelow_le _ _ _ HW Hn2) Hr2 H3) as (n3 & x & s3 & D3 & Hn3 & Hs3 & HD3 & Hx & is' & -> & H4).
+      assert (HD : agrees n D D3) by (eapply agrees_trans; eauto). assert (Hs : same n s1 s3) by (eapply same_trans; eauto).
+      assert (Ha3 : accok n3 W D3 io a (ary m t)) by (eapply accok_mono; eauto using @agrees_refl; lia).
+      assert (Hj3 : rep n3 W D3 s3 io j (ary N (idx m)) (ev_exp is g)) by (eapply rep_mono; eauto using same_sagree, @agrees_refl).
+      assert (P := scatterI_ok t N m n3 W D3 s3 io j x a (ev_exp is g) (ev_exp e g) (ev_exp b g) Ha3 Hj3 Hx).
+      destruct (P ltac:(intros p Hp; rewrite Hs by (apply (ao_below _ _ _ _ _ _ Ha); auto); now apply W1) N s' (le_n N) H4) as [P1 P2].
+      split; [exact P1|]. intros l q Hl Hq. rewrite P2, Hs by (auto; lia). now apply W1. }
+    split; [exact A|exact (mem_ok (Scatter is b e) _ A)].
 Qed.
 End Correct.

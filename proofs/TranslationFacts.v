@@ -10,14 +10,14 @@ Context {K : Scalars}.
 (* The output is at level 0, inputs are below level [n]. *)
 Definition compile (fuse : bool) {G t} (r : renv G) (n : nat) (e : exp G t) := fst (tr fuse e) r n (AVar 0).
 Theorem compile_correct fuse {G t} (e : exp G t) (r : renv G) g n D s io :
-  0 < n -> D 0 = t -> envok n (only 0) D s io r g ->
+  lawful e -> 0 < n -> D 0 = t -> envok n (only 0) D s io r g ->
   (exists s', exec (compile fuse r n e) io s s') /\
   (forall s', exec (compile fuse r n e) io s s' ->
      (forall p, leaf t p -> s' 0 p = sel t (ev_exp e g) p) /\
      (forall l q, 0 < l -> l < n -> s' l q = s l q)).
 Proof.
-  intros Hn HD Hr. split. apply exec_total.
-  intros s' H. destruct (tr_correct fuse G t e) as [A _].
+  intros HL Hn HD Hr. split. apply exec_total.
+  intros s' H. destruct (tr_correct fuse G t e HL) as [A _].
   destruct (A r g n (only 0) D s s' io (AVar 0)) as [W1 W2]; auto using wbelow_only.
   - apply accok_var; auto. right. reflexivity.
   - split; auto. intros l q Hl Hl2. apply W2; auto. intros (p & _ & E). cbn in E. injection E as E1 _. lia.
@@ -66,6 +66,17 @@ Proof. reflexivity. Qed.
 Fact reorder_means n m t (f : exp (idx m :: G) (idx n)) (e : exp G (ary n t)) : forall g i,
   ev_exp (Reorder f e) g i = ev_exp e g (ev_exp f (consE (F := den) (s := idx m) i g)).
 Proof. reflexivity. Qed.
+Fact scatter_means n m t (is : exp G (ary n (idx m))) (b : exp G (ary m t)) (e : exp G (ary n t)) : forall g,
+  ev_exp (Scatter is b e) g = steps n (fun k a j => if Nat.eqb (ev_exp is g k) j then ev_exp e g k else a j) (ev_exp b g).
+Proof. reflexivity. Qed.
+(* A sum in parallel is the one in sequence. *)
+Fact reducePar_means n s o z (f : exp (s :: G) num) i (e : exp G (ary n s)) (f' : exp (num :: s :: G) num) : (forall a v g, ev_exp f' (consE a (consE v g)) = ev_exp f (consE v g)) ->
+  forall g, ev_exp (RedPar o z f i e) g = ev_exp (Red (Op2 o f' (Var VZ)) i e) g.
+Proof.
+  intros H g. assert (E : forall m f1 f2 (b : number), (forall k a, f1 k a = f2 k a) -> steps m f1 b = steps m f2 b).
+  { intros m f1 f2 b Hf. induction m as [|m IH]; cbn; [reflexivity|]. now rewrite IH, Hf. }
+  apply E. intros k a. cbn. now rewrite H.
+Qed.
 End Primitives.
 End Top.
 

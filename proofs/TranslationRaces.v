@@ -8,6 +8,32 @@ Import ListNotations.
 Section Races.
 Context {K : Scalars}.
 
+(* Here whole arrays may be read; those that an expression reads are seen in it. *)
+Fixpoint arrays (x : iexp) : list nat :=
+  match x with
+  | IVar l => [l]
+  | ILoop _ | ILit _ | INat _ | IIota => []
+  | IOp1 _ a | IMove _ a | IView _ a | IGen _ a => arrays a
+  | IOp2 _ a b | IAt a b | IBoth _ a b | IGather a b => arrays a ++ arrays b
+  | ISel a b c => arrays a ++ arrays b ++ arrays c
+  end.
+Definition readable (R : levels) (x : iexp) := Forall R (arrays x).
+Definition all (R : levels) : region := fun l _ => R l.
+Lemma readable_reads (R : levels) x : forall io p, readable R x -> reads (all R) io x p.
+Proof.
+  unfold readable. induction x; cbn [arrays reads]; intros io p H; repeat match goal with H : Forall _ (_ ++ _) |- _ => apply Forall_app in H as [? ?] end; auto.
+  - now inversion_clear H.
+  - destruct (bpick j p) as [[|] q]; auto.
+  - destruct p as [|[i| |] p]; auto.
+  - destruct p as [|[i| |] p]; auto.
+Qed.
+Notation dis io N R W c := (Threads.dis io N (all R) W c).
+Definition scoped (N R : levels) (W : region) := (forall l, R l -> N l) /\ forall l q, W l q -> N l.
+Lemma scoped_more N R W l : scoped N R W -> scoped (more N l) (more R l) (moreW W l).
+Proof. intros [H1 H2]. unfold more, moreW. split; [intros k [H| ->]|intros k q [H| ->]]; eauto. Qed.
+Lemma dis_more c : forall io N (R R' : levels) (W W' : region), (forall l, R l -> R' l) -> (forall l q, W l q -> W' l q) -> dis io N R W c -> dis io N R' W' c.
+Proof. intros io N R R' W W' HR. apply dis_mono. intros l q. apply HR. Qed.
+Ltac news := cbn [Threads.dis]; repeat match goal with |- context [moreW (all ?R) ?n] => change (moreW (all R) n) with (all (more R n)) end.
 Definition low n (N : levels) := forall l, N l -> l < n.
 Definition renvR {G} (R : levels) (r : renv G) := forall t (x : var G t), readable R (r t x).
 (* [a] may be written as a [d]; what is more than a number lies in arrays that are not read. *)
@@ -84,8 +110,8 @@ Lemma copy_dis d : forall n N R (W : region) io a x, readable R x ->
   (forall io', agrees n io io' -> forall p, leaf d p -> W (fst (loc io' a p)) (snd (loc io' a p))) -> dis io N R W (copy d n a x).
 Proof.
   induction d as [|m|M d IH|d1 IH1 d2 IH2]; intros n N R W io a x Hx Ha; cbn [copy dis].
-  - split; auto. apply (Ha io (agrees_refl _ _) []). exact I.
-  - split; auto. apply (Ha io (agrees_refl _ _) []). exact I.
+  - split; [|now apply readable_reads]. apply (Ha io (agrees_refl _ _) []). exact I.
+  - split; [|now apply readable_reads]. apply (Ha io (agrees_refl _ _) []). exact I.
   - intros i Hi. apply IH; [apply readable_app; [exact Hx|constructor]|].
     intros io' Hio p Hp. cbn [loc]. rewrite Hio, upd_same by lia. apply (Ha io'); [|split; auto].
     intros l Hl. rewrite Hio by lia. apply upd_other. lia.
@@ -108,10 +134,11 @@ Proof.
     - intros p q Hp Hq E. rewrite !L in E by auto. apply H3 in E; [congruence|now split|now split].
     - right. intros p Hp. rewrite L by auto. destruct H4 as [F|F]; [discriminate|]. apply F. now split. }
   cbn [dis]. destruct par.
-  - exists R, (fun i l q => exists p, leaf t p /\ loc io a (Ix i :: p) = (l, q)). split; [auto|]. split; [|split].
-    + intros i m q Hi (p & Hp & E). specialize (H2 (Ix i :: p) (conj Hi Hp)). rewrite E in H2. split; [exact H2|].
-      destruct H4 as [F|F]; [discriminate|]. specialize (F (Ix i :: p) (conj Hi Hp)). now rewrite E in F.
-    + intros i j m q Hi Hj Hij (p & Hp & E) (p' & Hp' & E'). rewrite <- E' in E. apply H3 in E; [congruence|now split|now split].
+  - exists (fun _ => all R), (fun i l q => exists p, leaf t p /\ loc io a (Ix i :: p) = (l, q)). split; [split; [auto|split]|].
+    + intros i m q Hi (p & Hp & E). specialize (H2 (Ix i :: p) (conj Hi Hp)). rewrite E in H2. exact H2.
+    + intros i j m q Hi Hj Hij (p & Hp & E). split.
+      * intros (p' & Hp' & E'). rewrite <- E' in E. apply H3 in E; [congruence|now split|now split].
+      * destruct H4 as [F|F]; [discriminate|]. specialize (F (Ix i :: p) (conj Hi Hp)). now rewrite E in F.
     + intros i Hi. apply Hc; auto.
       * split; auto. intros l q (p & Hp & E). specialize (H2 (Ix i :: p) (conj Hi Hp)). rewrite E in H2. apply (S2 _ _ H2).
       * apply D; auto. intros p Hp. exists p. split; auto. apply pair_eta.
@@ -126,8 +153,8 @@ Proof.
 Qed.
 Lemma mem_dis {G t} (e : exp G t) A : disA e A -> disC e (store_first t A).
 Proof.
-  intros HA r n N R W io k HN HS Hr Hk. assert (E := ext_new n N R W HN HS). unfold store_first. cbn [dis]. split; [intros C; apply HN in C; lia|]. split.
-  - apply (dis_mono _ io _ R (more R n) (moreW W n) (moreW W n)); auto. { intros l Hl. now left. }
+  intros HA r n N R W io k HN HS Hr Hk. assert (E := ext_new n N R W HN HS). unfold store_first. news. split; [intros C; apply HN in C; lia|]. split.
+  - apply (dis_more _ io _ R (more R n) (moreW W n) (moreW W n)); auto. { intros l Hl. now left. }
     apply HA; auto using low_more.
     + destruct HS as [S1 S2]. split; [intros l Hl; left; auto|apply (proj2 (e_scoped _ _ _ _ _ _ _ _ E))].
     + apply dacc_var; [intros p; now right|]. right. intros C. apply (proj1 HS) in C. apply HN in C. lia.
@@ -152,8 +179,8 @@ Lemma update_dis t n m io N R (W : region) body : n < m -> low m N -> scoped N R
 Proof.
   intros Hnm HN HS HW Hb. unfold update. destruct (flat t) eqn:Hf.
   - apply Hb; auto. apply dacc_var; auto.
-  - assert (E := ext_new m N R W HN HS). cbn [dis]. split; [intros C; apply HN in C; lia|]. split.
-    + apply (dis_mono _ io _ R (more R m) (moreW W m) (moreW W m)); auto. { intros l Hl. now left. }
+  - assert (E := ext_new m N R W HN HS). news. split; [intros C; apply HN in C; lia|]. split.
+    + apply (dis_more _ io _ R (more R m) (moreW W m) (moreW W m)); auto. { intros l Hl. now left. }
       apply Hb; auto using low_more.
       * destruct HS as [S1 S2]. split; [intros l Hl; left; auto|apply (proj2 (e_scoped _ _ _ _ _ _ _ _ E))].
       * apply dacc_var; [intros p; now right|]. right. intros C. apply (proj1 HS) in C. apply HN in C. lia.
@@ -164,7 +191,7 @@ Lemma reduceI_dis t M n io N R W init body k : low n N -> scoped N R W ->
   (forall i k N1 W1 a, low k N1 -> scoped N1 (more R n) W1 -> dacc k (more R n) W1 (upd io (S n) i) a t -> dis (upd io (S n) i) N1 (more R n) W1 (body k a)) ->
   dis io (more N n) (more R n) (moreW W n) (k (S n)) -> dis io N R W (reduceI t M n init body k).
 Proof.
-  intros HN HS Hi Hb Hk. unfold reduceI. cbn [dis]. split; [intros C; apply HN in C; lia|]. split; [exact Hi|]. split; [|exact Hk].
+  intros HN HS Hi Hb Hk. unfold reduceI. news. split; [intros C; apply HN in C; lia|]. split; [exact Hi|]. split; [|exact Hk].
   intros i Hlt. apply update_dis; auto using scoped_more.
   - eapply low_le; [apply low_more; eauto|lia].
   - intros q. now right.
@@ -173,7 +200,7 @@ Lemma init_dis {G t} (i : exp G t) A n N R W io (r : renv G) : disA i A -> low n
   dis io (more N n) (more R n) (moreW W n) (A r (S n) (AVar n)).
 Proof.
   intros IA HN HS Hr. assert (E := ext_new n N R W HN HS).
-  apply (dis_mono _ io _ R (more R n) (moreW W n) (moreW W n)); auto. { intros l Hl. now left. }
+  apply (dis_more _ io _ R (more R n) (moreW W n) (moreW W n)); auto. { intros l Hl. now left. }
   apply IA; auto using low_more.
   - destruct HS as [S1 S2]. split; [intros l Hl; left; auto|apply (proj2 (e_scoped _ _ _ _ _ _ _ _ E))].
   - apply dacc_var; [intros p; now right|]. right. intros C. apply (proj1 HS) in C. apply HN in C. lia.
@@ -218,7 +245,8 @@ Proof.
   induction e as [G t x|G v|G m i Hi|G o e [_ IC]|G o e1 [_ IC1] e2 [_ IC2]|G m e [_ IC]|G m m' f Hf e [_ IC]|G d t v e [IA IC]
     |G d1 d2 t j e1 [IA1 IC1] e2 [IA2 IC2]|G M t e [_ IC] i [_ ICi]|G M m t is [_ ICi] e [_ IC]|G m
     |G M s t par f [IAf _] e [_ IC]|G t M par f [IAf _]|G M s t f [IAf _] i [IAi ICi] e [_ IC]|G M s t f [IAf _] i [IAi ICi] e [_ IC]
-    |G t M f [IAf _] i [IAi ICi]|G t c [_ ICc] e1 [IA1 IC1] e2 [IA2 IC2]|G s t e1 [_ IC1] e2 [IA2 IC2]|G t e [IA IC]|G d M t par v e [_ IC]].
+    |G t M f [IAf _] i [IAi ICi]|G t c [_ ICc] e1 [IA1 IC1] e2 [IA2 IC2]|G s t e1 [_ IC1] e2 [IA2 IC2]|G t e [IA IC]|G d M t par v e [_ IC]
+    |G M s o z f [_ ICf] i [IAi _] e [_ IC]|G M m t is [_ ICi] b [IAb _] e [_ IC]].
   - assert (C : disC (Var x) (fun r n k => k n (r t x))). { apply (now_dis (Var x) (fun r n => r t x)). intros R r n Hr. apply Hr. }
     split; [exact (fin_dis (Var x) _ C)|exact C].
   - assert (C : disC (Lit v) (fun (r : renv G) n k => k n (ILit v))). { apply (now_dis (Lit v) (fun _ _ => ILit v)). constructor. }
@@ -277,7 +305,7 @@ Proof.
       assert (Hr1 : renvR R1 r) by (eapply renvR_mono; [apply (e_R _ _ _ _ _ _ _ _ E)|auto]).
       assert (L1 := e_low _ _ _ _ _ _ _ _ E). assert (S1 := e_scoped _ _ _ _ _ _ _ _ E).
       assert (Ha1 : dacc n1 R1 W1 io a (ary M t)) by (exact (dacc_ext n N R W io a _ n1 N1 R1 W1 HS Ha E)).
-      unfold scanI. cbn [dis]. split; [intros C; apply L1 in C; lia|]. split; [eapply init_dis; eauto|]. intros j Hj. split.
+      unfold scanI. news. split; [intros C; apply L1 in C; lia|]. split; [eapply init_dis; eauto|]. intros j Hj. split.
       - apply update_dis; auto using scoped_more.
         + eapply low_le; [apply low_more; eauto|lia].
         + intros q. now right.
@@ -306,7 +334,7 @@ Proof.
     { intros r n N R W io a HN HS Hr Ha. apply ICc; auto. intros n1 N1 R1 W1 x E1 Hx.
       assert (Hr1 : renvR R1 r) by (eapply renvR_mono; [apply (e_R _ _ _ _ _ _ _ _ E1)|auto]).
       assert (Ha1 : dacc n1 R1 W1 io a t) by (exact (dacc_ext n N R W io a _ n1 N1 R1 W1 HS Ha E1)).
-      split; [exact Hx|]. split; [apply IA1|apply IA2]; auto; try apply (e_low _ _ _ _ _ _ _ _ E1); apply (e_scoped _ _ _ _ _ _ _ _ E1). }
+      split; [now apply readable_reads|]. split; [apply IA1|apply IA2]; auto; try apply (e_low _ _ _ _ _ _ _ _ E1); apply (e_scoped _ _ _ _ _ _ _ _ E1). }
     split; cbn [Translation.tr fst snd].
     + destruct fuse; [exact B|exact (fin_dis (Select c e1 e2) _ C)].
     + destruct (fuse && negb (pure e1 && pure e2)); [exact (mem_dis (Select c e1 e2) _ B)|exact C].
@@ -325,6 +353,32 @@ Proof.
       apply (loop_dis par n1 N1 R1 W1 io a M t); [apply (e_scoped _ _ _ _ _ _ _ _ E)|eapply dacc_ext; eauto|].
       intros i Wi Hi Si Hd. apply copy_dis; [apply readable_app; [exact Hx|constructor]|]. eapply dacc_within; eauto. }
     split; [exact A|exact (mem_dis (Copy par v e) _ A)].
+  - (* RedPar *)
+    assert (C : disC (RedPar o z f i e) (snd (tr (RedPar o z f i e)))).
+    { intros r n N R W io k HN HS Hr Hk. apply IC; auto. intros n1 N1 R1 W1 x E Hx.
+      assert (Hr1 : renvR R1 r) by (eapply renvR_mono; [apply (e_R _ _ _ _ _ _ _ _ E)|auto]).
+      assert (L1 := e_low _ _ _ _ _ _ _ _ E). assert (S1 := e_scoped _ _ _ _ _ _ _ _ E).
+      unfold sumI. news. split; [intros C; apply L1 in C; lia|]. split; [eapply init_dis; eauto|]. split; [|apply Hk; [eapply ext_trans; [exact E|now apply ext_new]|apply readable_new]].
+      split; [now right|]. split; [now right|]. split; [intros [C|C]; [apply L1 in C|]; lia|].
+      exists (fun _ => all (more R1 n1)), (fun _ _ _ => False). split; [repeat split; auto; contradiction|]. intros j Hj. news.
+      set (w := S (S n1)). apply (fin_dis f _ ICf _ (S w) (more (more N1 n1) w) (more (more R1 n1) w) (moreW (fun _ _ => False) w)).
+      - apply low_more. eapply low_le; [apply low_more; eauto|]. unfold w. lia.
+      - destruct S1 as [S1 _]. split; [intros l [[Hl| ->]| ->]; [left; left; auto|left; now right|now right]|intros l q [[]| ->]; now right].
+      - apply renvR_cons; [apply readable_app; [|constructor]|].
+        + eapply readable_mono; [|exact Hx]. intros l Hl. left. now left.
+        + eapply renvR_mono; [|exact Hr1]. intros l Hl. left. now left.
+      - apply dacc_var; auto. intros p. now right. }
+    split; [exact (fin_dis (RedPar o z f i e) _ C)|exact C].
+  - (* Scatter *)
+    assert (A : disA (Scatter is b e) (fst (tr (Scatter is b e)))).
+    { intros r n N R W io a HN HS Hr Ha. split; [apply IAb; auto|]. apply ICi; auto. intros n1 N1 R1 W1 j E1 Hj.
+      assert (Hr1 : renvR R1 r) by (eapply renvR_mono; [apply (e_R _ _ _ _ _ _ _ _ E1)|auto]).
+      apply IC; [apply (e_low _ _ _ _ _ _ _ _ E1)|apply (e_scoped _ _ _ _ _ _ _ _ E1)|auto|]. intros n2 N2 R2 W2 x E2 Hx.
+      assert (Ha2 : dacc n2 R2 W2 io a (ary m t)) by (exact (dacc_ext n N R W io a _ n2 N2 R2 W2 HS Ha (ext_trans _ _ _ _ _ _ _ _ _ _ _ _ E1 E2))).
+      intros k Hk. split; [apply readable_reads, readable_app; [|constructor]; eapply readable_mono; [apply (e_R _ _ _ _ _ _ _ _ E2)|auto]|].
+      intros i Hi. apply copy_dis; [apply readable_app; [exact Hx|constructor]|]. intros io' Hio p Hp. cbn [loc]. rewrite Hio, upd_same by lia.
+      apply (dacc_within _ _ _ _ _ _ Ha2 io'); [|split; auto]. intros l Hl. rewrite Hio, !upd_other by lia. reflexivity. }
+    split; [exact A|exact (mem_dis (Scatter is b e) _ A)].
 Qed.
 
 (* Whole programs: the output at level 0, inputs at levels from 1 and below [n]. However reads and writes interleave, nothing races, the output is in the end
@@ -348,17 +402,17 @@ Proof.
   intros tr rest H (a & b & Ha & Hb & Hab). apply (no_race code io _ _ _ [] _ _ top_dis top_inv H). exists a, b.
   split; [apply in_or_app; auto|]. split; [apply in_or_app; auto|exact Hab].
 Qed.
-Theorem compile_interleaves g D s m tr : D 0 = t -> envok n (only 0) D s io r g ->
+Theorem compile_interleaves g D s m tr : lawful e -> D 0 = t -> envok n (only 0) D s io r g ->
   (forall l q, l < n -> as_number (m (element (Interleave.Global l) q)) = s l q) ->
   runs tr -> Interleave.good number m tr ->
   (forall p, leaf t p -> as_number (Interleave.finally number m tr (element (Interleave.Global 0) p)) = sel t (ev_exp e g) p) /\
   (forall l cs is, l <> 0 -> Interleave.finally number m tr (Interleave.Global l, cs, is) = m (Interleave.Global l, cs, is)).
 Proof.
-  intros HD Henv Hm H Hg.
-  assert (HS : scoped (fun l => l < n) (fun l => 0 < l < n) (fun l _ => l = 0)). { split; [intros l Hl; lia|intros l q ->; exact Hn]. }
+  intros HL HD Henv Hm H Hg.
+  assert (HS : Threads.scoped (fun l => l < n) (all (fun l => 0 < l < n)) (fun l _ => l = 0)). { split; [intros l q Hl; apply Hl|intros l q ->; exact Hn]. }
   split.
   - destruct (exec_of_run code io _ _ _ [] _ tr m s top_dis HS top_inv H Hg) as (s' & E & M). { intros l Hl q. apply Hm. exact Hl. }
-    intros p Hp. rewrite (M 0 Hn). destruct (proj1 (tr_correct fuse G t e) r g n (only 0) D s s' io (AVar 0)) as [W1 _]; auto using wbelow_only.
+    intros p Hp. rewrite (M 0 Hn). destruct (proj1 (tr_correct fuse G t e HL) r g n (only 0) D s s' io (AVar 0)) as [W1 _]; auto using wbelow_only.
     { apply accok_var; auto. right. reflexivity. }
     apply (W1 p Hp).
   - intros l cs is Hl. apply Interleave.finally_unwritten. assert (T := run_touches code io _ _ _ [] _ tr top_dis H).
