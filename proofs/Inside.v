@@ -158,7 +158,7 @@ Proof.
   intros HF. induction is as [|i is IH]; intros [|d ds] H Hc; try discriminate; cbn [map]; constructor; cbn [inside List.forallb] in *;
     apply andb_prop in H as [H1 H2]; apply andb_prop in Hc as [Hd Hc]; auto.
   2:{ apply IH; auto. }
-  unfold in_range in H1. apply andb_prop in H1 as [H0 H1].
+  unfold in_range, in_range_p in H1. apply andb_prop in H1 as [H0 H1].
   apply (pr_ok scalar lit prim s io aenv0) in H0, H1; auto. rewrite !psub_ok, pconst_ok, !poly_of_ok in H1 by auto. rewrite poly_of_ok in H0 by auto.
   rewrite (closed_any scalar lit prim inp ns rs d Hd s io aenv0 A) in H1.
   change (Semantics.evz scalar lit prim s io i) with (zvs s io aenv0 i). lia.

@@ -47,21 +47,29 @@ Fixpoint fewest (best : (mono * Z) * list weight) (l : list ((mono * Z) * list w
   | [] => best
   | x :: l => fewest (if (List.length (snd x) <? List.length (snd best))%nat then x else best) l
   end.
-Fixpoint lin (fuel : nat) (p : poly) : bool :=
+(* To add the opposite of a fact that was added before is to go back. *)
+Fixpoint opposite (q q' : poly) : bool :=
+  match q, q' with
+  | [], [] => true
+  | (m, c) :: q, (m', c') :: q' => (c + c' =? 0) && list_eqb tm_eqb m m' && opposite q q'
+  | _, _ => false
+  end.
+Definition onward (used G : facts) : facts := match used with [] => G | _ => filter (fun q => negb (existsb (opposite q) used)) G end.
+Fixpoint lin (fuel : nat) (used : facts) (p : poly) : bool :=
   match filter (fun mc => negb (fine mc)) p with
   | [] => true
   | mc :: rest =>
     match fuel with
     | O => false
     | S fuel =>
-      let G := extra p ++ F in
+      let G := onward used (extra p ++ F) in
       let ways mc := (mc, weights G mc) in
       let (mc, ws) := fewest (ways mc) (map ways rest) in
       match ws with [] => other p | _ => existsb (fun w : weight =>
         let '(q, r, d) := w in
         let g := Z.gcd (snd mc) d in
         let k := Z.abs d / g in
-        if 0 <? k then lin fuel (padd (pconst (k - 1)) (psub (pscale k p) (pmul1 r (Z.abs (snd mc) / g) q))) else false) ws end
+        if 0 <? k then lin fuel (q :: used) (padd (pconst (k - 1)) (psub (pscale k p) (pmul1 r (Z.abs (snd mc) / g) q))) else false) ws end
     end
   end.
 End Linear.
@@ -109,7 +117,7 @@ Fixpoint prove (fuel : nat) (F : facts) (p : poly) {struct fuel} : bool :=
          | _ => false
          end) (atoms_once p) in
     trivial p
-    || lin nn extra F quotient reach p
+    || lin nn extra F quotient reach [] p
     || quotient p
     || existsb (fun a => match a with
          | Op Imin [x; y] =>
@@ -304,20 +312,22 @@ Proof.
   destruct (mdiv _ _) as [m'|]; [|contradiction]. destruct (forallb nn m') eqn:E; [|contradiction]. destruct K as [<-|[]]. auto.
 Qed.
 Lemma lin_ok nn extra F other : holds F -> (forall p, other p = true -> 0 <= pv p) -> (forall a, nn a = true -> 0 <= zv a) -> (forall p, holds (extra p)) ->
-  forall fuel p, lin nn extra F other fuel p = true -> 0 <= pv p.
+  forall fuel used p, lin nn extra F other fuel used p = true -> 0 <= pv p.
 Proof.
   intros HF Ho Hn Hx. assert (T := trivial_ok nn).
   assert (T' : forall p, filter (fun mc => negb (fine nn mc)) p = [] -> 0 <= pv p).
   { intros p E. apply (T p Hn). apply forallb_forall. intros mc Hmc. destruct (fine nn mc) eqn:K; [exact K|].
     assert (C : List.In mc (filter (fun mc => negb (fine nn mc)) p)). { apply filter_In. split; auto. now rewrite K. } rewrite E in C. contradiction. }
-  induction fuel as [|fuel IH]; intros p E; cbn [lin] in E; destruct (filter _ p) as [|mc rest] eqn:Ef; auto; [discriminate|].
+  assert (On : forall used G q, List.In q (onward used G) -> List.In q G).
+  { intros [|u us] G q H; auto. apply filter_In in H. tauto. }
+  induction fuel as [|fuel IH]; intros used p E; cbn [lin] in E; destruct (filter _ p) as [|mc rest] eqn:Ef; auto; [discriminate|].
   cbv zeta in E.
-  match type of E with (let (_, _) := ?f in _) = true => assert (W : Forall (fun w : weight => List.In (fst (fst w)) (extra p ++ F) /\ forallb nn (snd (fst w)) = true) (snd f)) end.
-  { apply (fewest_ok (fun f => Forall (fun w : weight => List.In (fst (fst w)) (extra p ++ F) /\ forallb nn (snd (fst w)) = true) (snd f))).
+  match type of E with (let (_, _) := ?f in _) = true => assert (W : Forall (fun w : weight => List.In (fst (fst w)) (onward used (extra p ++ F)) /\ forallb nn (snd (fst w)) = true) (snd f)) end.
+  { apply (fewest_ok (fun f => Forall (fun w : weight => List.In (fst (fst w)) (onward used (extra p ++ F)) /\ forallb nn (snd (fst w)) = true) (snd f))).
     - apply weights_ok.
     - apply Forall_map, Forall_forall. intros mc' _. apply weights_ok. }
   destruct (fewest _ _) as [mc' ws]. cbn [snd] in W. destruct ws as [|w0 ws0]; [auto|]. set (ws := w0 :: ws0) in *.
-  apply existsb_exists in E as ([[q mr] d] & Hq & E). rewrite Forall_forall in W. destruct (W _ Hq) as [Hq' E1]. cbn [fst snd] in Hq', E1.
+  apply existsb_exists in E as ([[q mr] d] & Hq & E). rewrite Forall_forall in W. destruct (W _ Hq) as [Hq' E1]. cbn [fst snd] in Hq', E1. apply On in Hq'.
   match type of E with (if ?b then _ else _) = true => destruct b eqn:E2; [|discriminate] end. apply Z.ltb_lt in E2.
   apply IH in E. rewrite padd_ok, pconst_ok, psub_ok, pscale_ok, pmul1_ok in E.
   assert (Hr : 0 <= mval zv mr). { apply mval_nonneg. apply Forall_forall. intros x Hx'. apply Hn. eapply forallb_forall in E1; eauto. }
@@ -376,7 +386,7 @@ Proof.
       assert (zv x / zv y < pv p1 + zv x / zv y + 1); [|lia]. apply Z.div_lt_upper_bound; lia. }
   intros E. apply orb_prop in E as [E|E]; [apply orb_prop in E as [E|E]; [apply orb_prop in E as [E|E]|]|].
   - apply (T p Hn E).
-  - exact (lin_ok nn extra F other HF Ho Hn Hx _ p E).
+  - exact (lin_ok nn extra F other HF Ho Hn Hx _ _ p E).
   - apply Ho. exact E.
   - apply existsb_exists in E as (a & Ha & E). destruct a as [| | |o ts| | |]; try discriminate.
     destruct o; try discriminate; (destruct ts as [|x [|y [|? ?]]]; try discriminate); cbv zeta in E.

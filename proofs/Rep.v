@@ -34,19 +34,39 @@ Definition factors (F : facts) (n : poly) : facts :=
   | [(m, Zpos xH)] => if forallb (fun a => pr F (patom a)) m then map (fun a => psub (patom a) (pconst 1)) m else []
   | _ => []
   end.
+(* Facts that are known already make every search that fails longer. *)
+Definition poly_eqb (p q : poly) : bool := list_eqb (fun a b => (snd a =? snd b)%Z && list_eqb tm_eqb (fst a) (fst b)) p q.
+Definition unknown (F G : facts) : facts := filter (fun q => negb (existsb (poly_eqb q) F)) G.
 Definition range_facts (F : facts) (t n : tm) : facts :=
-  poly_of F t :: psub (psub (poly_of F n) (pconst 1)) (poly_of F t) :: factors F (poly_of F n).
+  let p := poly_of F t in let q := poly_of F n in
+  p :: psub (psub q (pconst 1)) p :: unknown F (factors F q).
 Fixpoint ranges (F : facts) (ts ds : list tm) : facts :=
   match ts, ds with t :: ts, d :: ds => range_facts F t d ++ ranges F ts ds | _, _ => [] end.
-Definition in_range (F : facts) (t n : tm) : bool := pr F (poly_of F t) && pr F (psub (psub (poly_of F n) (pconst 1)) (poly_of F t)).
+Definition in_range_p (F : facts) (p : poly) (n : tm) : bool := pr F p && pr F (psub (psub (poly_of F n) (pconst 1)) p).
+Definition in_range (F : facts) (t n : tm) : bool := in_range_p F (poly_of F t) n.
 Fixpoint in_ranges (F : facts) (ts ds : list tm) : bool :=
   match ts, ds with [], [] => true | t :: ts, d :: ds => in_range F t d && in_ranges F ts ds | _, _ => false end.
+
+(* Subscripts in normal form, if they are in range: each is put in normal form once. *)
+Fixpoint normed (F : facts) (ts ds : list tm) : option (list tm) :=
+  match ts, ds with
+  | [], [] => Some []
+  | t :: ts, d :: ds =>
+      let p := poly_of F t in
+      if in_range_p F p d then match normed F ts ds with Some us => Some (of_poly p :: us) | None => None end else None
+  | _, _ => None
+  end.
+Lemma normed_eq F ts ds : normed F ts ds = if in_ranges F ts ds then Some (map (nf F) ts) else None.
+Proof.
+  revert ds. induction ts as [|t ts IH]; intros [|d ds]; auto. cbn [normed in_ranges map]. unfold in_range. cbv zeta.
+  destruct (in_range_p F (poly_of F t) d); auto. rewrite IH. destruct (in_ranges F ts ds); auto.
+Qed.
 
 Definition levels (n k : nat) : list tm := map Var (seq n k).
 
 (* The accumulators in the body of the fold that binds [N]. *)
 Definition acc_tab (exts : list (list tm)) (N k : nat) : ctab :=
-  fun _ F is => if (k <? List.length exts)%nat && in_ranges F is (nth k exts []) then Some (Acc N k (map (nf F) is)) else None.
+  fun _ F is => if (k <? List.length exts)%nat then js <- normed F is (nth k exts []) ;; Some (Acc N k js) else None.
 (* One element of each accumulator: where a loop works on arrays element by element, each element is a fold of its own. *)
 Fixpoint same_poly (F : facts) (a b : list tm) : bool :=
   match a, b with [], [] => true | x :: a, y :: b => peqb (poly_of F x) (poly_of F y) && same_poly F a b | _, _ => false end.
@@ -198,12 +218,16 @@ Proof.
   assert (0 <= mval (zv r a) m)%Z by (apply mval_nonneg; auto).
   constructor; [rewrite psub_ok, patom_ok, pconst_ok; nia|apply IH; auto; nia].
 Qed.
+Lemma unknown_ok r a F G : holds r a G -> holds r a (unknown F G).
+Proof.
+  unfold unknown, Norm.holds. rewrite !Forall_forall. intros H q Hq. apply H. now apply filter_In in Hq.
+Qed.
 Lemma range_facts_at r a F t n z d : holds r a F -> zv r a t = z -> zv r a n = d -> (0 <= z < d)%Z -> holds r a (range_facts F t n).
 Proof.
   intros HF Ht Hn L. unfold range_facts. constructor; [|constructor; [|]].
   - rewrite poly_of_ok, Ht; auto. lia.
   - rewrite !psub_ok, pconst_ok, !poly_of_ok, Ht, Hn; auto. lia.
-  - apply factors_ok; auto. rewrite poly_of_ok, Hn by auto. lia.
+  - apply unknown_ok, factors_ok; auto. rewrite poly_of_ok, Hn by auto. lia.
 Qed.
 Lemma range_facts_ok N r a F t n z d : hold N r a F -> evz N r a t z -> evz N r a n d -> (0 <= z < d)%Z -> hold N r a (range_facts F t n).
 Proof. intros HF Ht Hn L r' a' E. apply range_facts_at with (z := z) (d := d); auto. Qed.
@@ -249,8 +273,8 @@ Lemma acc_ok exts N r a k (S_ : nat -> list Z -> val) : ns <= N -> forallb (fora
   vtab (S N) r a (acc_tab exts N k) (S_ k).
 Proof.
   intros Hns Hcl H N1 r1 a1 F is v t HN E HF Hs Ht. unfold acc_tab in Ht.
-  destruct (Nat.ltb_spec k (List.length exts)); [|discriminate]. cbn [andb] in Ht.
-  destruct (in_ranges F is (nth k exts [])) eqn:Hin; [|discriminate]. injection Ht as <-.
+  destruct (Nat.ltb_spec k (List.length exts)); [|discriminate]. rewrite normed_eq in Ht.
+  destruct (in_ranges F is (nth k exts [])) eqn:Hin; [|discriminate]. cbn [bind] in Ht. injection Ht as <-.
   assert (Hd : evs N1 r1 a1 (nth k exts []) (map (zv r a) (nth k exts []))).
   { intros r2 a2 E2. apply map_ext_in. intros d Hd. unfold Norm.zv. f_equal. apply closed_ok.
     - rewrite forallb_forall in Hcl. assert (K := Hcl _ (nth_In exts [] H0)). rewrite forallb_forall in K. auto.

@@ -21,6 +21,12 @@ mod generated {
 /// The file of the theory that certificates need.
 const CHECKER: &str = "Certify";
 
+/// The theorem that accepts certificates.
+const THEOREM: &str = "accept_sound";
+
+/// The file, beside the compiled theory, of the axioms that the theorem rests on: one to a line.
+const AXIOMS: &str = "axioms";
+
 /// Building one file of the theory takes no longer than this.
 const BUILD_LIMIT: Duration = Duration::from_secs(600);
 
@@ -29,6 +35,8 @@ const BUILD_LIMIT: Duration = Duration::from_secs(600);
 pub struct Coq {
     command: PathBuf,
     theory: PathBuf,
+    /// What [`THEOREM`] rests on, as Coq said when the theory was built.
+    axioms: Vec<String>,
 }
 
 /// What Coq says of a certificate.
@@ -95,7 +103,7 @@ impl Coq {
         let needed = needed(CHECKER)?;
         let folder = cache.join(format!("theory-{:016x}", key(&version, &needed)));
         if folder.is_dir() {
-            return Ok(Coq { command, theory: folder });
+            return opened(command, folder);
         }
         told("building the theory, once");
         let partial = folder.with_extension(format!("{}.partial", std::process::id()));
@@ -108,10 +116,10 @@ impl Coq {
             }
         });
         let _ = fs::remove_dir_all(&partial);
-        built.map(|()| Coq { command, theory: folder })
+        built.and_then(|()| opened(command, folder))
     }
 
-    /// Runs a file with one theorem through Coq.
+    /// Runs a file through Coq whose theorem is `accept_sound` of its data, and which asks what these rest on (`Certificate::to_claim`).
     ///
     /// # Errors
     /// `X0704` if Coq fails in another way than by a rejection, `X0303` if it takes longer than the limit.
@@ -119,7 +127,8 @@ impl Coq {
         let (finished, _) = self.compile(text, limit)?;
         let said = String::from_utf8_lossy(&finished.stdout);
         if finished.status.success() {
-            let axioms = axioms(&said);
+            let axioms: BTreeSet<String> = self.axioms.iter().cloned().chain(axioms(&said)).collect();
+            let axioms = axioms.into_iter().collect();
             return Ok(Answer { verdict: Verdict::Accepted { axioms }, time: finished.time });
         }
         if is_rejection(&finished.stderr) {
@@ -147,6 +156,16 @@ impl Coq {
         let finished = run(&mut coqc(&self.command, &self.theory, &file), limit)?;
         Ok((finished, scratch))
     }
+}
+
+/// A theory that is built.
+fn opened(command: PathBuf, theory: PathBuf) -> Result<Coq, Failure> {
+    let list = theory.join(AXIOMS);
+    let text = fs::read_to_string(&list).map_err(|e| {
+        Failure::environment("X0004", format!("can't read {}: {}", list.display(), reason(&e)))
+            .help("delete the folder: the theory is then built again")
+    })?;
+    Ok(Coq { command, theory, axioms: text.lines().map(str::to_owned).collect() })
 }
 
 fn coqc(command: &Path, theory: &Path, file: &Path) -> Command {
@@ -235,7 +254,16 @@ fn build(command: &Path, folder: &Path, files: &[(&str, &str)]) -> Result<(), Fa
                 .help("the theory is made for Coq 8.16"));
         }
     }
-    Ok(())
+    let question = folder.join("question.v");
+    let text = format!("From Lozenge Require Import {CHECKER}.\nPrint Assumptions {THEOREM}.\n");
+    fs::write(&question, text).map_err(|e| cannot_write(&question, &e))?;
+    let finished = run(&mut coqc(command, folder, &question), BUILD_LIMIT)?;
+    if !finished.status.success() {
+        return Err(defect("Coq does not say what the theory rests on", &finished.stderr));
+    }
+    let list = folder.join(AXIOMS);
+    fs::write(&list, axioms(&String::from_utf8_lossy(&finished.stdout)).join("\n"))
+        .map_err(|e| cannot_write(&list, &e))
 }
 
 fn cannot_write(path: &Path, e: &std::io::Error) -> Failure {

@@ -115,7 +115,7 @@ fn library() {
         let (path, name, sides) = &definitions[k];
         let verdict = match sides.certificate() {
             Err(refused) => format!("no certificate: {}", refused.message),
-            Ok(certificate) => match coq.decide(&certificate.to_coq(name), LIMIT) {
+            Ok(certificate) => match coq.decide(&certificate.to_claim(name), LIMIT) {
                 Ok(answer) => match answer.verdict {
                     Verdict::Accepted { axioms } if axioms.is_empty() => "accepted".to_owned(),
                     Verdict::Accepted { axioms } => format!("accepted with axioms: {}", axioms.join(", ")),

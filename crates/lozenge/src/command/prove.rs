@@ -133,8 +133,8 @@ fn decide<'a>(claims: &'a [Claim], coq: &Coq, jobs: Option<u32>, limit: Duration
         } {
             let (bytes, answer) = match &claim.certificate {
                 Ok(certificate) => {
-                    let text = certificate.to_coq(&claim.definition);
-                    (text.len(), coq.decide(&text, limit))
+                    let bytes = certificate.to_coq(&claim.definition).len();
+                    (bytes, coq.decide(&certificate.to_claim(&claim.definition), limit))
                 }
                 Err(failure) => (0, Err(failure.clone())),
             };
