@@ -2,7 +2,7 @@
 
 mod map;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use loops::{Assign, Diagnostic, Expr, Function, LoopKind, Name, Stmt, Update};
 
@@ -459,9 +459,39 @@ fn realise(
     (split, limits): (Split, Limits),
     report: &mut Report,
 ) -> Result<(Made, Tree)> {
-    report.bands.clear();
-    let mut mapper = Mapper { model, dependences, options, report, sequential: false };
-    let mut tree = Tree { root: mapper.node(tree.root, options.parallel)? };
+    // What turns out to be no contraction is mapped as other nests are.
+    let mut refused = BTreeSet::new();
+    loop {
+        report.bands.clear();
+        let mapped = map((model, dependences), &tree, options, limits, &refused, report)?;
+        let Some(shape) = options.contraction else {
+            let generated = generate_checked(model, function, &mapped, options, limits, report)?;
+            return Ok((generated.into(), mapped));
+        };
+        match generate_staged(model, function, &mapped, options, (shape, split, limits), report)? {
+            Stage::Made(made) => return Ok((made, mapped)),
+            Stage::Refused(more) => {
+                let before = refused.len();
+                refused.extend(more);
+                if refused.len() == before {
+                    return Err(fault::limit("attempts"));
+                }
+            }
+        }
+    }
+}
+
+/// The tree with its bands tiled and marked.
+fn map(
+    (model, dependences): (&Model, &[Dependence]),
+    tree: &Tree,
+    options: &Options,
+    limits: Limits,
+    refused: &BTreeSet<Name>,
+    report: &mut Report,
+) -> Result<Tree> {
+    let mut mapper = Mapper { model, dependences, options, report, refused, sequential: false };
+    let mut tree = Tree { root: mapper.node(tree.root.clone(), options.parallel)? };
     if isolates(&tree.root) {
         // Apart is for readers as well: where it takes many pieces, tiles stay together.
         let instances = codegen::generate(model, &tree, limits)?.instances;
@@ -475,11 +505,7 @@ fn realise(
             })?;
         }
     }
-    let generated = match options.contraction {
-        Some(shape) => generate_staged(model, function, &tree, options, (shape, split, limits), report)?,
-        None => generate_checked(model, function, &tree, options, limits, report)?.into(),
-    };
-    Ok((generated, tree))
+    Ok(tree)
 }
 
 fn generate_checked(
@@ -529,6 +555,13 @@ fn checked(
     Ok(())
 }
 
+/// What became of the nests that are marked for register tiles.
+enum Stage {
+    Made(Made),
+    /// These statements are no contractions.
+    Refused(BTreeSet<Name>),
+}
+
 /// As [`generate_checked`], with register tiles for the nests that are marked: the staging is undone for the check.
 fn generate_staged(
     model: &Model,
@@ -537,11 +570,15 @@ fn generate_staged(
     options: &Options,
     (shape, split, limits): (Shape, Split, Limits),
     report: &mut Report,
-) -> Result<Made> {
+) -> Result<Stage> {
     let generated = generate(model, tree, options, limits)?;
-    let Some(mut staged) = contraction::stage(&generated, shape, split) else {
+    let contraction::Stages { staged, refused } = contraction::stage(&generated, shape, split);
+    if !refused.is_empty() {
+        return Ok(Stage::Refused(refused));
+    }
+    let Some(mut staged) = staged else {
         checked(function, &generated, options, limits, report)?;
-        return Ok(generated.into());
+        return Ok(Stage::Made(generated.into()));
     };
     let simple = staged.simplified();
     let unstaged = match unstage::unstage(&simple) {
@@ -553,7 +590,7 @@ fn generate_staged(
     };
     checked(function, &unstaged, options, limits, report)?;
     let generated = Generated { function: staged.function, instances: staged.instances };
-    Ok(Made { generated, unpacked: Some(unstaged) })
+    Ok(Stage::Made(Made { generated, unpacked: Some(unstaged) }))
 }
 
 /// Statements that reuse data (more loops than subscripts) want nests of their own; the others want to share one pass.

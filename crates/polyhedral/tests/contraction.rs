@@ -38,7 +38,7 @@ fn damaged(text: &str, damage: impl Fn(&Stmt) -> Option<Vec<Stmt>>) -> Result<()
     let mut generated = codegen::generate(&model, &tree, 1_000_000).unwrap();
     let body = std::mem::take(&mut generated.function.body);
     generated.function.body = vec![Stmt::mark(contraction::MARK, body)];
-    let staged = contraction::stage(&generated, small(), Split::Rows).expect("a contraction");
+    let staged = contraction::stage(&generated, small(), Split::Rows).staged.expect("a contraction");
     assert!(unstage(&staged).is_ok());
     let mut done = false;
     let body = edit(&staged.function.body, &damage, &mut done);

@@ -1,4 +1,4 @@
-//! `lozenge explain`: pages of error codes, and derivations for reading.
+//! `lozenge explain`: pages of error codes, derivations for reading, and what the polyhedral side did.
 
 use std::path::Path;
 
@@ -29,7 +29,13 @@ pub fn run(arguments: &Explain) -> Result<(), Failure> {
         return Ok(());
     }
     let source = read_source(what)?;
-    report::print(&pipeline::emit(&source, Stage::Derivation, &arguments.choice)?.text);
+    let functional = what.extension().is_some_and(|extension| extension == "loz");
+    if functional {
+        report::print(&pipeline::emit(&source, Stage::Derivation, &arguments.choice)?.text);
+    } else {
+        let front = pipeline::Front::open(&source, &arguments.choice)?;
+        report::print(&pipeline::done(&front, &arguments.choice)?);
+    }
     Ok(())
 }
 

@@ -5,7 +5,8 @@ use std::path::Path;
 
 use cfront::{AccessForm, CFile, RegionInfo, Replacement};
 use loops::Function;
-use polyhedral::optimize::Tiling;
+use polyhedral::check::Checked;
+use polyhedral::optimize::{Report, Tiling};
 use polyhedral::representation::Representation;
 use polyhedral::transform::contraction::Shape;
 use polyhedral::{Model, Optimized, Tree};
@@ -182,6 +183,46 @@ pub fn trees(front: &Front, choice: &Choice) -> Result<String, Failure> {
             text.push_str(&schedule_header(name));
         }
         text.push_str(&optimised(&front.source, &function, choice)?.tree.to_string());
+    }
+    Ok(text)
+}
+
+/// What the polyhedral side did with the chosen definitions, and what it gave up, for people.
+///
+/// # Errors
+/// Those of the stages.
+pub fn done(front: &Front, choice: &Choice) -> Result<String, Failure> {
+    use std::fmt::Write;
+    let mut text = String::new();
+    for name in front.wanted(choice)? {
+        let function = front.original(&name, choice)?;
+        let report = optimised(&front.source, &function, choice)?.report;
+        let Report { statements, dependences, bands, notes, checked, left } = report;
+        let lines = match &front.parsed {
+            Parsed::C(file) => file.regions.iter().find(|r| r.function.name.as_str() == name),
+            _ => None,
+        };
+        let place = lines.map_or(String::new(), |region| {
+            let line = |at: usize| front.source.text[..at].matches('\n').count() + 1;
+            let (first, last) = (line(region.info.bytes.start), line(region.info.bytes.end - 1));
+            format!(", lines {first} to {last}")
+        });
+        let _ = writeln!(text, "{name}{place}: {statements} statements, {dependences} dependences");
+        for (what, lines) in [("done", &bands), ("note", &notes)] {
+            for line in lines {
+                let _ = writeln!(text, "  {what}: {line}");
+            }
+        }
+        if let Some(why) = left {
+            let _ = writeln!(text, "  left as it is: {why}");
+        }
+        if let Some(checked) = checked {
+            let Checked { statements, dependences, parallel_loops } = checked;
+            let _ = writeln!(
+                text,
+                "  checked on the generated loops: {statements} statements, {dependences} dependences, {parallel_loops} parallel or vector loops"
+            );
+        }
     }
     Ok(text)
 }

@@ -14,7 +14,7 @@ use cfront::CFile;
 use loops::{Diagnostic, Function, Program};
 use polyhedral::Optimized;
 
-pub use c::schedule_header;
+pub use c::{done, schedule_header};
 pub use certificate::Sides;
 use targets::{Emitted, Style};
 

@@ -21,6 +21,8 @@ pub(super) struct Mapper<'a> {
     pub dependences: &'a [Dependence],
     pub options: &'a Options,
     pub report: &'a mut Report,
+    /// Statements for which register tiles have been refused.
+    pub refused: &'a BTreeSet<Name>,
     /// Whether the node is inside a sequential loop.
     pub sequential: bool,
 }
@@ -62,11 +64,12 @@ impl Mapper<'_> {
     /// Whether a band is one statement's that updates an element in more loops than the element has, and which blocks of it can be parallel:
     /// those of rows only if no loop over elements carries a dependence.
     fn contracts(&self, band: &Band) -> Result<Option<Split>> {
-        if !band.permutable || band.members.len() < 3 {
+        let Some(members) = nest(band) else { return Ok(None) };
+        if !band.permutable || band.members.len() < 2 || members.len() < 3 {
             return Ok(None);
         }
         let mut iterators = BTreeMap::new();
-        for member in &band.members {
+        for member in members {
             for (tuple, position) in locality::driven(self.model, member)? {
                 iterators.entry(tuple).or_insert_with(Vec::new).push((position, member.coincident));
             }
@@ -75,7 +78,8 @@ impl Mapper<'_> {
         let Some(statement) = self.model.by_tuple(tuple) else { return Ok(None) };
         let target: BTreeSet<Name> = statement.assign.target.indices.iter().flat_map(|e| e.vars()).collect();
         let of_element = |k: &usize| target.contains(&statement.loops[*k].var);
-        if statement.assign.update.is_none()
+        if self.refused.contains(&statement.label)
+            || statement.assign.update.is_none()
             || !statement.guards.is_empty()
             || loops.iter().all(|(k, _)| of_element(k))
         {
@@ -127,11 +131,12 @@ impl Mapper<'_> {
         let innermost = !has_band(&band.child);
         let n = band.members.len();
         if self.options.contraction.is_some()
-            && innermost
             && parallel
             && let Some(split) = self.contracts(&band)?
         {
-            self.report.bands.push(format!("{n} loops, permutable, contraction"));
+            let inside = nest(&band).map_or(0, |members| members.len() - n);
+            let more = if inside > 0 { format!(", {inside} inside") } else { String::new() };
+            self.report.bands.push(format!("{n} loops, permutable{more}, contraction"));
             let name = match split {
                 Split::Rows => contraction::MARK,
                 Split::Columns => contraction::MARK_COLUMNS,
@@ -299,6 +304,17 @@ impl Mapper<'_> {
             }
         }
     }
+}
+
+/// The loops of a band and of the bands below it, if there is nothing else.
+fn nest(band: &Band) -> Option<Vec<&Member>> {
+    let mut members: Vec<&Member> = band.members.iter().collect();
+    match &*band.child {
+        Node::Leaf => {}
+        Node::Band(inner) => members.extend(nest(inner)?),
+        _ => return None,
+    }
+    Some(members)
 }
 
 /// Whether a node is a nest of loops around a leaf, none of them a vector's.

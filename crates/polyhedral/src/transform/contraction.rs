@@ -3,7 +3,11 @@
 //! A nest is a contraction if its one statement updates an element and some loop (`k`) does not occur in that element's subscripts. One of the loops
 //! that do occur runs along memory (`j`, the vector loop), another one (`i`) gives the rows of a register tile. The largest parts of the value that do not depend
 //! on `j` are packed by rows, those that do not depend on `i` by columns, so that the kernel reads memory in order; what depends on both is
-//! refused here. Nothing depends on the kernel being a product: any update and any value will do, in its own order of rounding, because `k` still ascends for every element.
+//! refused here, so `i` is a loop for which nothing does. Nothing depends on the kernel being a product: any update and any value will do, in its own order of rounding,
+//! because `k` still ascends for every element.
+//!
+//! Several loops may contract. Of those the last with unknown extent is `k`; small constant ones inside it are its *taps* (a convolution's window): they stay together
+//! with `k` in the kernel, and packed operands have an extent for each. Others stay outside.
 //!
 //! Tiles at the rim, and those on a diagonal of a triangular domain, are computed whole on packed zeros: lanes outside the domain are neither loaded nor stored.
 //! Where the range of `k` depends on the row, the part common to all rows of the tile runs in the fast kernel, and the rest row by row.
@@ -63,7 +67,8 @@ impl Shape {
 /// Which blocks run in parallel.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Split {
-    /// Blocks of rows, over one packed panel of columns.
+    /// Blocks of rows, over one packed panel of columns; or, where a loop around rows and columns is one over elements, that loop, and each of its iterations has
+    /// panels of its own: the innermost such loop, since an outer one may be a batch of one.
     Rows,
     /// Blocks of columns, each with panels of its own: where rows depend on one another.
     Columns,
@@ -87,6 +92,15 @@ pub enum Role {
     Packed(Expr),
     /// This element, held until it is stored.
     Held(Access),
+}
+
+/// What has become of the marked blocks.
+#[derive(Clone, Debug)]
+pub struct Stages {
+    /// The function with register tiles; none if no block has them.
+    pub staged: Option<Staged>,
+    /// Statements of the original whose blocks are no contractions: their marks are gone.
+    pub refused: BTreeSet<Name>,
 }
 
 /// A function with local arrays that stand for parts of others.
@@ -113,23 +127,32 @@ pub const MARK: &str = "contraction";
 /// The mark of blocks that hold a nest to be staged of which the rows depend on one another.
 pub const MARK_COLUMNS: &str = "contraction by columns";
 
-/// Stages every marked block that is a contraction; none if there is no such block. `split` holds where the mark does not ask for columns.
-pub fn stage(generated: &Generated, shape: Shape, split: Split) -> Option<Staged> {
+/// Stages every marked block that is a contraction. `split` holds where the mark does not ask for columns.
+pub fn stage(generated: &Generated, shape: Shape, split: Split) -> Stages {
     let mut types = Types::of(&generated.function);
     let mut taken = names(&generated.function.body);
     taken.extend(generated.function.sizes.iter().cloned());
     taken.extend(generated.function.params.iter().map(|p| p.name.clone()));
-    let mut stager =
-        Stager { shape, split, taken, instances: generated.instances.clone(), claims: Vec::new(), count: 0 };
+    let mut stager = Stager {
+        shape,
+        split,
+        taken,
+        instances: generated.instances.clone(),
+        claims: Vec::new(),
+        count: 0,
+        refused: BTreeSet::new(),
+    };
     let body = stager.block(&generated.function.body, &mut types);
     // Labels that no statement bears any more are no claims.
     let labels = names(&body);
     stager.instances.retain(|label, _| labels.contains(label));
-    (stager.count > 0).then(|| Staged {
+    let refused = std::mem::take(&mut stager.refused);
+    let staged = (stager.count > 0).then(|| Staged {
         function: Function { body, ..generated.function.clone() },
         instances: stager.instances,
         claims: stager.claims,
-    })
+    });
+    Stages { staged, refused }
 }
 
 /// Whether some statement updates an element in more loops than the element has, at least three in all.
@@ -161,6 +184,7 @@ struct Stager {
     instances: BTreeMap<Name, Instance>,
     claims: Vec<Claim>,
     count: usize,
+    refused: BTreeSet<Name>,
 }
 
 /// A perfect nest around one statement.
@@ -204,7 +228,10 @@ impl Stager {
                             self.count += 1;
                             result.push(Stmt::mark(MARK, body));
                         }
-                        None => result.extend(body.iter().cloned()),
+                        None => {
+                            self.refuse(body);
+                            result.extend(body.iter().cloned());
+                        }
                     }
                 }
                 Stmt::Block { mark, body } => {
@@ -229,6 +256,19 @@ impl Stager {
         result
     }
 
+    /// Notes the statements of a block that is no contraction.
+    fn refuse(&mut self, body: &[Stmt]) {
+        for stmt in body {
+            stmt.walk(&mut |stmt| {
+                if let Stmt::Assign(Assign { label: Some(label), .. }) = stmt
+                    && let Some(instance) = self.instances.get(label)
+                {
+                    self.refused.insert(instance.original.clone());
+                }
+            });
+        }
+    }
+
     fn name(&mut self, base: String) -> Name {
         let name = fresh(&Name::new(base), &self.taken);
         self.taken.insert(name.clone());
@@ -236,7 +276,54 @@ impl Stager {
     }
 }
 
-/// On which of `i`, `j`, `k` an expression depends.
+/// The number of iterations of a loop whose bounds are constant, if there are any.
+fn extent(l: &Loop) -> Option<i64> {
+    match (&l.lower, &l.upper) {
+        (Expr::Int(low), Expr::Int(high)) => high.checked_sub(*low).filter(|extent| *extent > 0),
+        _ => None,
+    }
+}
+
+/// Steps of a kernel that are written for one step of `k`.
+const MOST_TAPS: i64 = 64;
+
+/// The contracted loop that is cut into blocks, and the constant ones inside it.
+fn steps_and_taps<'a>(contracted: &[&'a Loop]) -> Option<(&'a Loop, Vec<(Name, i64, i64)>)> {
+    let mut taps = Vec::new();
+    let mut each = 1_i64;
+    for l in contracted.iter().skip(1).rev() {
+        let (Expr::Int(low), Some(extent)) = (&l.lower, extent(l)) else { break };
+        each = each.saturating_mul(extent);
+        if each > MOST_TAPS {
+            break;
+        }
+        taps.insert(0, (l.var.clone(), *low, extent));
+    }
+    let k = contracted.get(contracted.len().checked_sub(taps.len() + 1)?)?;
+    Some((k, taps))
+}
+
+/// Whether no element depends on both loops, and some do on each.
+fn separable(value: &Expr, i: &Name, j: &Name) -> bool {
+    fn inside(expr: &Expr, i: &Name, j: &Name, found: &mut [bool; 2]) -> bool {
+        let vars = expr.vars();
+        match (vars.contains(i), vars.contains(j)) {
+            (true, true) => {
+                !matches!(expr, Expr::Load(_) | Expr::Var(_))
+                    && expr.children().into_iter().all(|child| inside(child, i, j, found))
+            }
+            (row, column) => {
+                found[0] |= row;
+                found[1] |= column;
+                true
+            }
+        }
+    }
+    let mut found = [false; 2];
+    inside(value, i, j, &mut found) && found == [true; 2]
+}
+
+/// On which of `i` and `j` an expression depends.
 #[derive(Clone, Copy, PartialEq, Eq)]
 struct Depends {
     i: bool,
@@ -257,10 +344,14 @@ struct Plan<'a> {
     split: Split,
     assign: &'a Assign,
     outer: Vec<&'a Loop>,
+    /// The one of `outer` that runs in parallel instead of blocks.
+    spread: Option<Name>,
     i: Name,
     j: Name,
     k: Name,
-    /// All bounds of the nest.
+    /// Contracted loops of constant extent inside `k`: name, first value, extent.
+    taps: Vec<(Name, i64, i64)>,
+    /// All bounds of the nest but those of taps, which are constant.
     domain: System,
     operands: Vec<Operand>,
     /// The value with operands replaced by scalar variables of the operands' names.
@@ -479,14 +570,6 @@ impl<'a> Plan<'a> {
         if nest.loops.len() < 3 {
             return None;
         }
-        let mut types = types.clone();
-        let mut rows = Vec::new();
-        for l in &nest.loops {
-            types.declare_var(&l.var);
-            let var = Expr::Var(l.var.clone());
-            at_least(&var, &l.lower, 0, &mut rows)?;
-            at_least(&l.upper, &var, 1, &mut rows)?;
-        }
         let subscripts = assign.target.indices.iter().map(linear).collect::<Option<Vec<_>>>()?;
         let occurs = |l: &&Loop| subscripts.iter().any(|row| row.coefficient(&l.var) != 0);
         let (output, contracted): (Vec<&Loop>, Vec<&Loop>) =
@@ -495,32 +578,62 @@ impl<'a> Plan<'a> {
         let along = |l: &&&Loop| {
             last.coefficient(&l.var) == 1 && before.iter().all(|row| row.coefficient(&l.var) == 0)
         };
-        let j = output.iter().find(along)?.var.clone();
-        let i = output.iter().rev().find(|l| l.var != j)?.var.clone();
-        let k = contracted.last()?.var.clone();
-        let outer = nest.loops.iter().copied().filter(|l| ![&i, &j, &k].contains(&&l.var)).collect();
+        let j = *output.iter().find(along)?;
+        let i = *output.iter().rev().find(|l| l.var != j.var && separable(&assign.value, &l.var, &j.var))?;
+        let (k, taps) = steps_and_taps(&contracted)?;
+        let is_tap = |l: &&Loop| taps.iter().any(|(name, _, _)| *name == l.var);
+        let mut types = types.clone();
+        let mut rows = Vec::new();
+        for l in &nest.loops {
+            types.declare_var(&l.var);
+            if !is_tap(l) {
+                let var = Expr::Var(l.var.clone());
+                at_least(&var, &l.lower, 0, &mut rows)?;
+                at_least(&l.upper, &var, 1, &mut rows)?;
+            }
+        }
+        let inside = [&i.var, &j.var, &k.var];
+        let outer: Vec<&Loop> =
+            nest.loops.iter().copied().filter(|l| !inside.contains(&&l.var) && !is_tap(l)).collect();
+        let spread = match split {
+            Split::Rows => outer.iter().rev().find(|l| occurs(l)).map(|l| l.var.clone()),
+            Split::Columns => None,
+        };
         let scalar = types.access(&assign.target).ok()?.as_scalar()?;
         let bytes = i64::try_from(scalar.bytes()).ok()?;
         let lanes = stager.shape.vector_bytes / bytes;
         let domain = System::new(rows);
         // Masks along the vector loop are for what is stored, not for the range of the contraction.
-        if lanes < 1 || domain.rows.iter().any(|r| r.coefficient(&k) != 0 && r.coefficient(&j) != 0) {
+        if lanes < 1 || domain.rows.iter().any(|r| r.coefficient(&k.var) != 0 && r.coefficient(&j.var) != 0) {
             return None;
         }
-        if domain.rows.iter().any(|r| r.coefficient(&k).abs() > 1) {
+        if domain.rows.iter().any(|r| r.coefficient(&k.var).abs() > 1)
+            || domain.rows.iter().any(|r| taps.iter().any(|(tap, _, _)| r.coefficient(tap) != 0))
+        {
             return None;
+        }
+        let each: i64 = taps.iter().map(|(_, _, extent)| extent).product();
+        let shared = split == Split::Rows && spread.is_none();
+        let strips = if shared { stager.shape.strips } else { stager.shape.own_strips };
+        let mut shape = Shape { strips, depth: (stager.shape.depth / each).max(1), ..stager.shape };
+        if let Some(extent) = extent(j) {
+            // The fewest vectors in all, and of those that need as many the widest tile.
+            let all = |vectors: i64| ((extent - 1) / (vectors * lanes) + 1).saturating_mul(vectors);
+            shape.vectors = (1..=shape.vectors).rev().min_by_key(|v| all(*v)).unwrap_or(1);
+        } else if !taps.is_empty() {
+            // Rows of images are short: wide tiles would compute on what is not there.
+            shape.vectors = shape.vectors.min(2);
         }
         let mut plan = Plan {
-            shape: Shape {
-                strips: if split == Split::Rows { stager.shape.strips } else { stager.shape.own_strips },
-                ..stager.shape
-            },
+            shape,
             split,
             assign,
             outer,
-            i,
-            j,
-            k,
+            spread,
+            i: i.var.clone(),
+            j: j.var.clone(),
+            k: k.var.clone(),
+            taps,
             domain,
             operands: Vec::new(),
             kernel: Expr::Int(0),

@@ -51,6 +51,7 @@ impl Plan<'_> {
         let width = self.lanes * self.shape.vectors;
         let panel = width * self.shape.strips;
         let (by_rows, by_columns) = match self.split {
+            Split::Rows if self.spread.is_some() => (LoopKind::Sequential, LoopKind::Sequential),
             Split::Rows => (LoopKind::Parallel, LoopKind::Sequential),
             Split::Columns => (LoopKind::Sequential, LoopKind::Parallel),
         };
@@ -86,12 +87,7 @@ impl Plan<'_> {
         let row_panels = self.operands.iter().filter(|o| !o.column);
         let mut in_k = Vec::new();
         for operand in column_panels {
-            let dims = vec![
-                self.shape.strips.into(),
-                self.shape.depth.into(),
-                self.shape.vectors.into(),
-                self.lanes.into(),
-            ];
+            let dims = self.dims(&[self.shape.strips], &[self.shape.vectors, self.lanes]);
             in_k.push(local(&operand.local, operand.scalar, dims, Storage::Heap));
             let all_strips = Range::of(&in_jk, j, &[k, i], &known)?.steps(&base(&tiles.j_block), width)?;
             let depth = Range::of(&in_jk, k, &[i, j], &known)?.bounds()?;
@@ -106,15 +102,15 @@ impl Plan<'_> {
                 0,
             );
             let fill =
-                self.fill(operand, &in_jk, j, i, &column, width, &at, &column_place(&tiles, k), &lanes)?;
-            let body = vec![stepped(k, depth.0, depth.1, 1, LoopKind::Sequential, fill)];
+                self.fill(operand, &in_jk, j, i, &column, width, &at, &self.column_place(&tiles), &lanes)?;
+            let body = vec![stepped(k, depth.0, depth.1, 1, LoopKind::Sequential, self.in_taps(fill))];
             in_k.push(stepped(&tiles.j_strip, all_strips.0, all_strips.1, 1, by_rows, body));
             self.claim(stager, operand, &tiles, &[(&tiles.j_block, 1)], width);
         }
         let mut in_i = Vec::new();
         for operand in row_panels {
             let blocks = self.shape.block_rows / self.shape.rows;
-            let dims = vec![blocks.into(), self.shape.depth.into(), self.shape.rows.into()];
+            let dims = self.dims(&[blocks], &[self.shape.rows]);
             in_i.push(local(&operand.local, operand.scalar, dims, Storage::Heap));
             let all_strips =
                 Range::of(&in_jki, i, &[k, j], &known)?.steps(&base(&tiles.i_block), self.shape.rows)?;
@@ -123,9 +119,18 @@ impl Plan<'_> {
                 vec![stepped(&tiles.row, 0.into(), self.shape.rows.into(), 1, LoopKind::Unroll(None), body)]
             };
             let at = sum(&[(&tiles.i_block, 1), (&tiles.i_strip, self.shape.rows), (&tiles.row, 1)], 0);
-            let fill =
-                self.fill(operand, &in_jki, i, j, &row, self.shape.rows, &at, &row_place(&tiles, k), &lanes)?;
-            let body = vec![stepped(k, depth.0, depth.1, 1, LoopKind::Sequential, fill)];
+            let fill = self.fill(
+                operand,
+                &in_jki,
+                i,
+                j,
+                &row,
+                self.shape.rows,
+                &at,
+                &self.row_place(&tiles),
+                &lanes,
+            )?;
+            let body = vec![stepped(k, depth.0, depth.1, 1, LoopKind::Sequential, self.in_taps(fill))];
             in_i.push(stepped(&tiles.i_strip, all_strips.0, all_strips.1, 1, LoopKind::Sequential, body));
             self.claim(stager, operand, &tiles, &[(&tiles.i_block, 1)], self.shape.rows);
         }
@@ -140,9 +145,44 @@ impl Plan<'_> {
         let (low, high) = columns_bounds;
         let mut body = vec![stepped(&tiles.j_block, low, high, panel, by_columns, body)];
         for (var, (low, high)) in outer.into_iter().rev() {
-            body = vec![stepped(&var, low, high, 1, LoopKind::Sequential, body)];
+            let kind =
+                if self.spread.as_ref() == Some(&var) { LoopKind::Parallel } else { LoopKind::Sequential };
+            body = vec![stepped(&var, low, high, 1, kind, body)];
         }
         Some(body)
+    }
+
+    /// Extents of a packed operand: strips, steps, taps, and the lanes of a strip.
+    fn dims(&self, strips: &[i64], lanes: &[i64]) -> Vec<Expr> {
+        let taps = self.taps.iter().map(|(_, _, extent)| extent);
+        strips.iter().chain([&self.shape.depth]).chain(taps).chain(lanes).map(|n| (*n).into()).collect()
+    }
+
+    /// Loops over the taps around a step.
+    fn in_taps(&self, body: Vec<Stmt>) -> Vec<Stmt> {
+        self.taps.iter().rev().fold(body, |body, (tap, low, extent)| {
+            vec![stepped(tap, (*low).into(), (low + extent).into(), 1, LoopKind::Sequential, body)]
+        })
+    }
+
+    /// Where a packed operand has what a step of a strip needs, but for the lanes.
+    fn step_place(&self, tiles: &Tiles, strip: &Name) -> Vec<Expr> {
+        let var = |name: &Name| Expr::Var(name.clone());
+        let mut place = vec![var(strip), var(&self.k) - var(&tiles.k_block)];
+        place.extend(self.taps.iter().map(|(tap, low, _)| shifted(var(tap), *low)));
+        place
+    }
+
+    fn column_place(&self, tiles: &Tiles) -> Vec<Expr> {
+        let mut place = self.step_place(tiles, &tiles.j_strip);
+        place.extend([Expr::Var(tiles.vector.clone()), Expr::Var(tiles.lane.clone())]);
+        place
+    }
+
+    fn row_place(&self, tiles: &Tiles) -> Vec<Expr> {
+        let mut place = self.step_place(tiles, &tiles.i_strip);
+        place.push(Expr::Var(tiles.row.clone()));
+        place
     }
 
     fn lanes_loops(&self, tiles: &Tiles, body: Vec<Stmt>) -> Vec<Stmt> {
@@ -166,19 +206,22 @@ impl Plan<'_> {
         base: &[(&Name, i64)],
         width: i64,
     ) {
-        let names = ["strip", "step", "vector", "lane"];
-        let count = if operand.column { 4 } else { 3 };
-        let formals: Vec<Name> =
-            names.iter().take(count).map(|n| Name::new(format!("{}.{n}", operand.local))).collect();
+        let formal = |what: &str| Name::new(format!("{}.{what}", operand.local));
+        let taps: Vec<Name> = self.taps.iter().map(|(tap, _, _)| formal(tap.as_str())).collect();
+        let [strip, step, vector, lane] = ["strip", "step", "vector", "lane"].map(formal);
+        let mut formals = vec![strip.clone(), step.clone()];
+        formals.extend(taps.iter().cloned());
         let mut terms: Vec<(&Name, i64)> = base.to_vec();
-        terms.push((&formals[0], width));
+        terms.push((&strip, width));
         if operand.column {
-            terms.extend([(&formals[2], self.lanes), (&formals[3], 1)]);
+            terms.extend([(&vector, self.lanes), (&lane, 1)]);
+            formals.extend([vector.clone(), lane.clone()]);
         } else {
-            terms.push((&formals[2], 1));
+            terms.push((&lane, 1));
+            formals.push(lane.clone());
         }
         let along = expr(&sum(&terms, 0)).unwrap_or(Expr::Int(0));
-        let step = Expr::Var(tiles.k_block.clone()) + Expr::Var(formals[1].clone());
+        let step = Expr::Var(tiles.k_block.clone()) + Expr::Var(step);
         let variable = if operand.column { &self.j } else { &self.i };
         let value = operand.value.substitute(&|name| {
             if name == variable {
@@ -186,7 +229,8 @@ impl Plan<'_> {
             } else if *name == self.k {
                 Some(step.clone())
             } else {
-                None
+                let at = self.taps.iter().position(|(tap, _, _)| tap == name)?;
+                Some(shifted(Expr::Var(taps[at].clone()), -self.taps[at].1))
             }
         });
         stager.claims.push(Claim { local: operand.local.clone(), formals, role: Role::Packed(value) });
@@ -383,7 +427,7 @@ impl Plan<'_> {
             };
             let rows =
                 stepped(&tiles.row, 0.into(), self.shape.rows.into(), 1, LoopKind::Unroll(None), lanes);
-            result.push(stepped(k, low, high, 1, LoopKind::Sequential, vec![rows]));
+            result.push(stepped(k, low, high, 1, LoopKind::Sequential, self.in_taps(vec![rows])));
             Some(())
         };
         let (any_low, any_high) = (side(1, false)?, side(-1, false)?);
@@ -411,7 +455,7 @@ impl Plan<'_> {
         let label = self.assign.label.clone()?;
         let place = |name: &Name| {
             let operand = self.operands.iter().find(|o| o.local == *name)?;
-            Some(if operand.column { column_place(tiles, &self.k) } else { row_place(tiles, &self.k) })
+            Some(if operand.column { self.column_place(tiles) } else { self.row_place(tiles) })
         };
         let value = self.kernel.map_loads(&mut |access| match place(&access.array) {
             Some(indices) => Expr::Load(Access::element(access.array, indices)),
@@ -481,12 +525,10 @@ fn best(row: &Inequality, variable: &Name, base: &Inequality, extent: i64) -> In
     put(row, variable, &add(base, &Inequality::constant(i128::from(end))))
 }
 
-fn column_place(tiles: &Tiles, k: &Name) -> Vec<Expr> {
-    let var = |name: &Name| Expr::Var(name.clone());
-    vec![var(&tiles.j_strip), var(k) - var(&tiles.k_block), var(&tiles.vector), var(&tiles.lane)]
-}
-
-fn row_place(tiles: &Tiles, k: &Name) -> Vec<Expr> {
-    let var = |name: &Name| Expr::Var(name.clone());
-    vec![var(&tiles.i_strip), var(k) - var(&tiles.k_block), var(&tiles.row)]
+/// `expr - by`, without taking 0 away.
+fn shifted(expr: Expr, by: i64) -> Expr {
+    match by {
+        0 => expr,
+        _ => expr - by,
+    }
 }
