@@ -14,7 +14,7 @@ use crate::limits::Limits;
 use crate::locality::{self, Caches};
 use crate::model::Model;
 use crate::scheduling::{self, Fusion};
-use crate::transform::contraction::{self, Shape, Split};
+use crate::transform::contraction::{self, Shape, Split, Staged};
 use crate::transform::{Request, Shaped, diamond, jam, keep, rows};
 use crate::tree::{Band, Node, Tree};
 use crate::{transform, unstage};
@@ -576,21 +576,20 @@ fn generate_staged(
     if !refused.is_empty() {
         return Ok(Stage::Refused(refused));
     }
-    let Some(mut staged) = staged else {
+    let Some(staged) = staged else {
         checked(function, &generated, options, limits, report)?;
         return Ok(Stage::Made(generated.into()));
     };
-    let simple = staged.simplified();
-    let unstaged = match unstage::unstage(&simple) {
-        Ok(unstaged) => {
-            staged = simple;
-            unstaged
-        }
-        Err(_) => unstage::unstage(&staged)?,
+    let mut made = |staged: Staged| -> Result<Stage> {
+        let unstaged = unstage::unstage(&staged)?;
+        checked(function, &unstaged, options, limits, report)?;
+        let generated = Generated { function: staged.function, instances: staged.instances };
+        Ok(Stage::Made(Made { generated, unpacked: Some(unstaged) }))
     };
-    checked(function, &unstaged, options, limits, report)?;
-    let generated = Generated { function: staged.function, instances: staged.instances };
-    Ok(Stage::Made(Made { generated, unpacked: Some(unstaged) }))
+    match made(staged.simplified()) {
+        Err(error) if !fault::is_limit(&error) => made(staged),
+        result => result,
+    }
 }
 
 /// Statements that reuse data (more loops than subscripts) want nests of their own; the others want to share one pass.

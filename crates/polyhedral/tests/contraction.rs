@@ -10,7 +10,7 @@ use polyhedral::{Options, optimize};
 
 /// Tiles so small that small sizes meet whole and partial ones.
 fn small() -> Shape {
-    Shape { rows: 2, vectors: 2, vector_bytes: 16, depth: 3, block_rows: 4, strips: 2, own_strips: 1 }
+    Shape { rows: 2, vectors: 2, vector_bytes: 16, depth: 3, block_rows: 4, strips: 2, own_strips: 2 }
 }
 
 #[test]

@@ -13,7 +13,7 @@ use crate::locality;
 use crate::model::Model;
 use crate::transform::contraction::{self, Split};
 use crate::transform::{self, diamond, keep};
-use crate::tree::{Band, Branch, LoopCode, Member, Node};
+use crate::tree::{self, Band, Branch, FunctionText, LoopCode, Member, Node};
 
 /// Maps a tree for one model.
 pub(super) struct Mapper<'a> {
@@ -61,16 +61,20 @@ impl Mapper<'_> {
             .collect()
     }
 
-    /// Whether a band is one statement's that updates an element in more loops than the element has, and which blocks of it can be parallel:
-    /// those of rows only if no loop over elements carries a dependence.
-    fn contracts(&self, band: &Band) -> Result<Option<Split>> {
+    /// Whether a band, with those below it, is one statement's that updates an element in more loops than the element has; then which blocks of it can be parallel
+    /// (those of rows only if no loop over elements carries a dependence), and the band with a loop of its own for each of the statement's below it: the
+    /// scheduler likes to make one of several short ones.
+    fn contracts(&self, band: &Band) -> Result<Option<(Split, Band)>> {
         let Some(members) = nest(band) else { return Ok(None) };
         if !band.permutable || band.members.len() < 2 || members.len() < 3 {
             return Ok(None);
         }
         let mut iterators = BTreeMap::new();
-        for member in members {
-            for (tuple, position) in locality::driven(self.model, member)? {
+        let mut single = Vec::new();
+        for member in &members {
+            let driven = locality::driven(self.model, member)?;
+            single.push(!driven.is_empty());
+            for (tuple, position) in driven {
                 iterators.entry(tuple).or_insert_with(Vec::new).push((position, member.coincident));
             }
         }
@@ -78,15 +82,32 @@ impl Mapper<'_> {
         let Some(statement) = self.model.by_tuple(tuple) else { return Ok(None) };
         let target: BTreeSet<Name> = statement.assign.target.indices.iter().flat_map(|e| e.vars()).collect();
         let of_element = |k: &usize| target.contains(&statement.loops[*k].var);
+        let (outer, inner) = single.split_at(band.members.len());
         if self.refused.contains(&statement.label)
             || statement.assign.update.is_none()
             || !statement.guards.is_empty()
-            || loops.iter().all(|(k, _)| of_element(k))
+            || outer.contains(&false)
+            || (inner.iter().all(|one| *one) && loops.iter().all(|(k, _)| of_element(k)))
         {
             return Ok(None);
         }
         let rows = loops.iter().all(|(k, coincident)| *coincident || !of_element(k));
-        Ok(Some(if rows { Split::Rows } else { Split::Columns }))
+        let mut band = band.clone();
+        if inner.contains(&false) {
+            let above: Vec<usize> = loops.iter().take(outer.len()).map(|(k, _)| *k).collect();
+            let first = above.iter().min().copied().unwrap_or(0);
+            let below = (first..statement.loops.len()).filter(|k| !above.contains(k));
+            let (instance, names) = tree::tuple(statement)?;
+            let members = below.map(|k| Member {
+                function: FunctionText::new(format!("{{ {instance} -> [({})] }}", names[k])),
+                coincident: false,
+                code: LoopCode::Default,
+            });
+            let child = Box::new(Node::Leaf);
+            let inner = Band { members: members.collect(), permutable: false, isolate: None, child };
+            band.child = Box::new(Node::Band(inner));
+        }
+        Ok(Some((if rows { Split::Rows } else { Split::Columns }, band)))
     }
 
     /// What threads and lanes need parts of their own of, so that the only loop of a band carries no dependence; none if that is not enough.
@@ -132,7 +153,7 @@ impl Mapper<'_> {
         let n = band.members.len();
         if self.options.contraction.is_some()
             && parallel
-            && let Some(split) = self.contracts(&band)?
+            && let Some((split, band)) = self.contracts(&band)?
         {
             let inside = nest(&band).map_or(0, |members| members.len() - n);
             let more = if inside > 0 { format!(", {inside} inside") } else { String::new() };

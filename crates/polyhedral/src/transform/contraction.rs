@@ -615,7 +615,7 @@ impl<'a> Plan<'a> {
         let each: i64 = taps.iter().map(|(_, _, extent)| extent).product();
         let shared = split == Split::Rows && spread.is_none();
         let strips = if shared { stager.shape.strips } else { stager.shape.own_strips };
-        let mut shape = Shape { strips, depth: (stager.shape.depth / each).max(1), ..stager.shape };
+        let mut shape = Shape { strips, depth: (stager.shape.depth / each).max(2), ..stager.shape };
         if let Some(extent) = extent(j) {
             // The fewest vectors in all, and of those that need as many the widest tile.
             let all = |vectors: i64| ((extent - 1) / (vectors * lanes) + 1).saturating_mul(vectors);

@@ -65,21 +65,24 @@ impl Jam {
     /// writes out.
     fn rows(&mut self, outer: Loop) -> Vec<Stmt> {
         let [Stmt::Loop(inner)] = outer.body.as_slice() else { return vec![Stmt::Loop(outer)] };
+        let trips = linear(&(outer.upper.clone() - outer.lower.clone()));
+        let trips = trips.filter(|n| n.coefficients.is_empty()).and_then(|n| i64::try_from(n.constant).ok());
+        // Fewer rows than usual are taken at once altogether.
+        let count = trips.filter(|n| *n > 0).map_or(self.count, |n| n.min(self.count));
         let row = fresh(&format!("{}_row", outer.var), &mut self.taken);
         let first = Expr::Var(outer.var.clone());
         let here = |further: &Expr| tidy(&(first.clone() + further.clone()));
         let rows = self.copies(&inner.body, &outer.var, &here(&Expr::Var(row.clone())), true);
-        let rows = Loop::upto(row, Expr::Int(self.count), LoopKind::Unroll(None), rows);
+        let rows = Loop::upto(row, Expr::Int(count), LoopKind::Unroll(None), rows);
         let many = Stmt::Loop(Loop { body: vec![Stmt::Loop(rows)], ..inner.clone() });
-        let upper = tidy(&(outer.upper.clone() - Expr::Int(self.count - 1)));
-        let many = Stmt::Loop(Loop { upper, step: self.count, body: vec![many], ..outer.clone() });
+        let upper = tidy(&(outer.upper.clone() - Expr::Int(count - 1)));
+        let many = Stmt::Loop(Loop { upper, step: count, body: vec![many], ..outer.clone() });
         // Of a full tile nothing may be left.
-        let trips = linear(&(outer.upper.clone() - outer.lower.clone()));
-        if trips.is_some_and(|n| n.coefficients.is_empty() && n.constant % i128::from(self.count) == 0) {
+        if trips.is_some_and(|n| n % count == 0) {
             return vec![many];
         }
         let all = (outer.upper.clone() - outer.lower.clone()).max(0);
-        let whole = Expr::Int(self.count) * Expr::binary(BinaryOp::FloorDiv, all, Expr::Int(self.count));
+        let whole = Expr::Int(count) * Expr::binary(BinaryOp::FloorDiv, all, Expr::Int(count));
         let middle = match &outer.lower {
             Expr::Int(0) => whole,
             lower => lower.clone() + whole,

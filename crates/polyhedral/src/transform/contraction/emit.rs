@@ -529,6 +529,7 @@ fn best(row: &Inequality, variable: &Name, base: &Inequality, extent: i64) -> In
 fn shifted(expr: Expr, by: i64) -> Expr {
     match by {
         0 => expr,
-        _ => expr - by,
+        ..0 => expr + -by,
+        1.. => expr - by,
     }
 }
