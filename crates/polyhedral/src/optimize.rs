@@ -125,9 +125,10 @@ pub fn optimize(function: &Function, options: &Options) -> Result<Optimized> {
     let bounds = Bounds::from_now(options);
     let relaxed = options.reassociate.then(|| reorderable(function));
     let function = relaxed.as_ref().unwrap_or(function);
-    // A scalar of each iteration, or an array that it fills anew, keeps nests together that contract: with elements of its own they come apart,
-    // if that pays.
-    let ways: [(&str, Expansion); 2] = [
+    // A scalar of each iteration, or an array that it fills anew, keeps nests together that contract: where it is stored, or with elements of its own, they
+    // come apart, if that pays.
+    let ways: [(&str, Expansion); 3] = [
+        ("sums are made in the elements that they are stored to", transform::forward::forward),
         ("local scalars have an element for each iteration", transform::expand::expand),
         ("an array that is filled anew has a part for each iteration", transform::renew::renew),
     ];

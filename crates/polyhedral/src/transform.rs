@@ -7,6 +7,7 @@ mod affine;
 pub mod contraction;
 pub mod diamond;
 pub mod expand;
+pub(crate) mod forward;
 pub mod insert;
 mod interchange;
 pub(crate) mod isolate;

@@ -1,0 +1,161 @@
+//! Sums that are made in a local scalar and stored at the end (`s = 0; for k: s += …; C[i][j] = s`) are made in the element that they are stored to.
+//!
+//! Then the nest is an update of that element in more loops than the element has, which is what contractions look like, and no memory is needed for the
+//! scalar of each iteration, as [`super::expand`] does.
+//!
+//! It is the same program if, in the block that declares the scalar, the store is unconditional and its value is the scalar alone, of the same type; nothing else in that
+//! block mentions the array; the scalar is assigned before it is read; and the store is the last that mentions it. Until the store nobody can see what the element holds. Left out:
+//! stores of more than the scalar (`C[i][j] = alpha * s`), and arrays that are local.
+
+use loops::{Access, Assign, Elem, Expr, Function, Name, ParamMode, Stmt};
+
+/// The function with such sums in their places; none if it has none.
+pub(crate) fn forward(function: &Function) -> Option<Function> {
+    let mut found = false;
+    let body = block(function, &function.body, &mut found);
+    found.then(|| Function { body, ..function.clone() })
+}
+
+fn block(function: &Function, body: &[Stmt], found: &mut bool) -> Vec<Stmt> {
+    let mut body: Vec<Stmt> = body
+        .iter()
+        .map(|stmt| stmt.map(&mut Expr::clone, &mut |inner| block(function, inner, found)))
+        .collect();
+    let mut at = 0;
+    while at < body.len() {
+        match placed(function, &body[at..]) {
+            Some(new) => {
+                body.splice(at.., new);
+                *found = true;
+            }
+            None => at += 1,
+        }
+    }
+    body
+}
+
+/// The rest of a block that begins with the declaration of such a scalar, without it.
+fn placed(function: &Function, rest: &[Stmt]) -> Option<Vec<Stmt>> {
+    let (Stmt::Local(local), rest) = rest.split_first()? else { return None };
+    if !local.dims.is_empty() {
+        return None;
+    }
+    let first = rest.iter().position(|stmt| mentions(stmt, &local.name))?;
+    let last = rest.iter().rposition(|stmt| mentions(stmt, &local.name))?;
+    let Stmt::Assign(store) = &rest[last] else { return None };
+    let Stmt::Assign(start) = &rest[first] else { return None };
+    let scalar = Access::element(local.name.clone(), Vec::new());
+    let element = &store.target;
+    if first >= last
+        || store.update.is_some()
+        || store.value != Expr::Load(scalar.clone())
+        || start.update.is_some()
+        || start.target != scalar
+        || start.value.arrays().contains(&local.name)
+        || !is_element(function, element, &local.elem)
+    {
+        return None;
+    }
+    // `s = C[i][j]` needs no statement.
+    let as_it_is = start.value == Expr::Load(element.clone());
+    let between = &rest[first + usize::from(as_it_is)..last];
+    if rest[..first].iter().chain(between).any(|stmt| mentions(stmt, &element.array))
+        || between.iter().any(|stmt| hides(stmt, element))
+    {
+        return None;
+    }
+    let mut result: Vec<Stmt> = rest[..first].to_vec();
+    result.extend(put(between, &scalar, element));
+    result.extend(rest[last + 1..].iter().cloned());
+    Some(result)
+}
+
+/// Whether an access is an element, of that type, of an array that the caller sees, at a place that does not depend on data.
+fn is_element(function: &Function, element: &Access, elem: &Elem) -> bool {
+    let param = function.params.iter().find(|param| param.name == element.array);
+    matches!(elem, Elem::Scalar(_))
+        && element.path.is_empty()
+        && element.indices.iter().all(|e| e.arrays().is_empty())
+        && param.is_some_and(|param| param.mode != ParamMode::In && param.elem == *elem)
+}
+
+fn mentions(stmt: &Stmt, name: &Name) -> bool {
+    let mut found = false;
+    stmt.walk(&mut |stmt| {
+        let here = |e: &Expr| e.arrays().contains(name);
+        found |= match stmt {
+            Stmt::Assign(assign) => {
+                assign.target.array == *name || assign.target.indices.iter().any(here) || here(&assign.value)
+            }
+            Stmt::If { cond, .. } => here(cond),
+            Stmt::Loop(l) => here(&l.lower) || here(&l.upper) || l.reductions.iter().any(|(_, n)| n == name),
+            Stmt::Local(local) => local.name == *name || local.dims.iter().any(here),
+            Stmt::Block { .. } => false,
+            Stmt::Copy(_) | Stmt::Wait(_) => true,
+        };
+    });
+    found
+}
+
+/// Whether a loop has the name of a variable of the element's subscripts.
+fn hides(stmt: &Stmt, element: &Access) -> bool {
+    let mut found = false;
+    stmt.walk(&mut |stmt| {
+        if let Stmt::Loop(l) = stmt {
+            found |= element.indices.iter().any(|e| e.vars().contains(&l.var));
+        }
+    });
+    found
+}
+
+/// Every access of the scalar becomes one of the element.
+fn put(body: &[Stmt], scalar: &Access, element: &Access) -> Vec<Stmt> {
+    let access = |a: &Access| if a == scalar { element.clone() } else { a.clone() };
+    let value = |e: &Expr| e.map_loads(&mut |a| Expr::Load(access(&a)));
+    body.iter()
+        .map(|stmt| match stmt.map(&mut |e| value(e), &mut |inner| put(inner, scalar, element)) {
+            Stmt::Assign(assign) => Stmt::Assign(Assign { target: access(&assign.target), ..assign }),
+            other => other,
+        })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn forwarded(body: &str) -> Option<String> {
+        let text = format!(
+            "fn f[n](a: in f64[n], b: inout f64[n], c: inout f32[n]) {{\n for i in 0..n {{\n local s: f64\n {body}\n }}\n}}"
+        );
+        let program = loops::parse(&text).unwrap_or_else(|d| panic!("{text}: {d:?}"));
+        forward(&program.functions[0])
+            .map(|function| loops::Program { functions: vec![function] }.to_string())
+    }
+
+    #[test]
+    fn a_sum_is_made_where_it_is_stored() {
+        let text = forwarded("s = 0.0\n for k in 0..n {\n s += a[k]\n }\n b[i] = s").unwrap();
+        assert!(!text.contains('s'), "{text}");
+        assert!(text.contains("b[i] = 0.0") && text.contains("b[i] += a[k]"), "{text}");
+        // What the element holds is where the sum begins.
+        let text = forwarded("s = b[i]\n for k in 0..n {\n s += a[k]\n }\n b[i] = s").unwrap();
+        assert!(!text.contains("b[i] ="), "{text}");
+    }
+
+    #[test]
+    fn what_somebody_could_see_stays() {
+        for body in [
+            // Another type; more than the scalar; a condition; the array is read; the scalar is used later, or before it has a value; the place depends on data.
+            "s = 0.0\n s += a[i]\n c[i] = f32(s)",
+            "s = 0.0\n s += a[i]\n b[i] = s + s",
+            "s = 0.0\n s += a[i]\n if i < 2 {\n b[i] = s\n }",
+            "s = 0.0\n for k in 0..n {\n s += b[k]\n }\n b[i] = s",
+            "s = 0.0\n s += a[i]\n b[i] = s\n s = s + 1.0",
+            "s += a[i]\n b[i] = s",
+            "s = 0.0\n if i < 2 {\n b[0] = 1.0\n }\n b[i] = s",
+        ] {
+            assert_eq!(forwarded(body), None, "{body}");
+        }
+    }
+}
