@@ -45,7 +45,7 @@ pub enum Command {
     Compile(Compile),
     /// Compile a definition, run it on real arrays, and compare the results where asked.
     Run(Run),
-    /// Show how a definition is translated, rule by rule; or the page of an error code.
+    /// Show how a definition is translated, rule by rule, or what was done with loops; or the page of an error code.
     Explain(Explain),
     /// Run the test cases that stand in the comments of programs.
     Test(Test),
@@ -288,6 +288,7 @@ pub struct Run {
 #[command(after_help = "\
 Examples:
   lozenge explain dot.loz --def dot      the derivation, for reading
+  lozenge explain kernel.c               what was done with the loops of each region, and why not more
   lozenge explain X0103                  the page of an error
   lozenge explain --list                 all error codes")]
 pub struct Explain {
