@@ -14,7 +14,9 @@ Print Assumptions compile_interleaves.
 Print Assumptions runs_end.
 Print Assumptions compile_correct.
 Print Assumptions inplace_ok.
-Print Assumptions reduceI_in_place_ok.
+Print Assumptions look_sound.
+Print Assumptions redirect_safe.
+Print Assumptions redirect_dis.
 Print Assumptions naive_red_wrong.
 Print Assumptions reduceSplitRest.
 Print Assumptions liftReduce.

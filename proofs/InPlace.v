@@ -1,31 +1,132 @@
 (* Accumulators that are updated in place, and the condition for it: every element is read before it is written (rule cgc.inplace).
 
    [update v (λo. c)] may then be [c] with [v] for [o], instead of going through a second temporary. Here [o] is at level [m], [v] at level [n]. The condition
-   speaks of executions: that the compiler's look at subscripts implies it is no part of this. *)
+   [may_overwrite] speaks of executions; that the look at subscripts (Overwrite.v) implies it is [look_sound]. What follows of it: the value ([inplace_ok]), bounds
+   ([redirect_safe]); the discipline of races is in TranslationRaces.v. *)
 From Coq Require Import Arith List Lia Bool Permutation.
-From Lozenge Require Import Paths Phrases Translation Represent TranslationCorrect.
+From Lozenge Require Import Paths Phrases Overwrite Translation Represent.
 Import ListNotations.
+
+Local Arguments Nat.ltb : simpl never.
+Section Subscripts.
+Context {K : Scalars}.
+
+(* ---------- what subscripts mean ---------- *)
+Fixpoint means (rho : nat -> nat) (a : sym) (i : nat) : Prop :=
+  match a with
+  | SU => True | SL l => i = rho l | SN k => i = k
+  | SMA a k b => exists x y, means rho a x /\ means rho b y /\ i = x * k + y
+  end.
+Fixpoint pmeans (rho : nat -> nat) (sp : spath) (p : path) : Prop :=
+  match sp, p with
+  | [], [] => True
+  | TIx a :: sp, Ix i :: p => means rho a i /\ pmeans rho sp p
+  | TLf :: sp, Lf :: p | TRg :: sp, Rg :: p => pmeans rho sp p
+  | _, _ => False
+  end.
+Lemma svin_ok rho {d d'} (v : view d d') : forall sp p, pmeans rho sp p -> pmeans rho (svin v sp) (vin v p).
+Proof.
+  induction v; intros [|[a| |] [|[b| |] sp]] [|[i| |] [|[j| |] p]] Hp; cbn in *; try tauto; try (intuition auto; fail);
+    try (destruct Hp as (H1 & H2 & H3); split; [exists i, j|]; auto; fail); try (destruct Hp as [H1 H2]; split; auto; apply (IHv _ _ H2)).
+Qed.
+Lemma svout_ok rho {d d'} (v : view d d') : forall sp p, pmeans rho sp p -> pmeans rho (svout v sp) (vout v p).
+Proof.
+  induction v; intros [|[a| |] [|[b| |] sp]] [|[i| |] [|[j| |] p]] Hp; cbn in *; try tauto; try (intuition auto; fail);
+    try (destruct Hp as (H1 & H2 & H3); split; [exists i, j|]; auto; fail); try (destruct Hp as [H1 H2]; split; auto; apply (IHv _ _ H2)).
+Qed.
+Lemma spick_ok rho {a b d} (j : both a b d) sp p : pmeans rho sp p -> let (c, q) := bpick j p in exists sq, In (c, sq) (spick j sp) /\ pmeans rho sq q.
+Proof.
+  destruct j as [s1 t1|k s1 t1|k k' t1]; intros Hp.
+  - destruct sp as [|[x| |] sp], p as [|[i| |] p]; cbn in *; try contradiction; (eexists; split; [left; reflexivity|tauto]).
+  - destruct sp as [|[x| |] [|[y| |] sp]], p as [|[i| |] [|[i'| |] p]]; cbn in *; try tauto; (eexists; split; [left; reflexivity|cbn; tauto]).
+  - destruct sp as [|[x| |] sp], p as [|[i| |] p]; cbn in *; try contradiction; try (eexists; split; [left; reflexivity|cbn; tauto]).
+    destruct (i <? k); eexists; (split; [first [left; reflexivity|right; left; reflexivity]|cbn; tauto]).
+Qed.
+Lemma sput_ok rho {a b d} (j : both a b d) c sp p : pmeans rho sp p -> pmeans rho (sput j c sp) (bput j c p).
+Proof. destruct j, c; destruct sp as [|[x| |] sp], p as [|[i| |] p]; cbn; tauto. Qed.
+
+Lemma sloc_ok io a : forall sp p, pmeans io sp p -> fst (loc io a p) = fst (sloc a sp) /\ pmeans io (snd (sloc a sp)) (snd (loc io a p)).
+Proof.
+  induction a; cbn [loc sloc fst snd]; intros sp p Hp; auto.
+  - apply IHa. cbn. auto.
+  - apply IHa. now apply svout_ok.
+  - apply IHa. now apply sput_ok.
+Qed.
+Lemma differ_ok test rho rho' (Q : Prop) : (forall a b i, test a b = true -> means rho a i -> means rho' b i -> Q) ->
+  forall r w q, differ test r w = true -> pmeans rho r q -> pmeans rho' w q -> Q.
+Proof.
+  intros H. induction r as [|[a| |] r IH]; intros [|[b| |] w] [|[i| |] q]; cbn; try contradiction; try discriminate; eauto.
+  intros E [H1 H2] [H3 H4]. apply orb_prop in E as [E|E]; eauto.
+Qed.
+Definition within (rho : nat -> nat) (bs : list (nat * nat)) := forall l k, In (l, k) bs -> rho l < k.
+Lemma under_bound_ok rho bs a k i : under_bound bs a k = true -> within rho bs -> means rho a i -> i < k.
+Proof.
+  destruct a; cbn; try discriminate.
+  - intros E H ->. apply existsb_exists in E as ([l' k'] & H1 & H2). cbn in H2. apply andb_prop in H2 as [H2 H3]. apply Nat.eqb_eq in H2. subst. apply Nat.leb_le in H3. specialize (H l k' H1). lia.
+  - intros E _ ->. now apply Nat.ltb_lt.
+Qed.
+Lemma determine_ok l rs ws rho rho' : within rho rs -> within rho' ws -> forall a b i, determine l rs ws a b = true -> means rho a i -> means rho' b i -> rho l = rho' l.
+Proof.
+  intros Hr Hw. induction a as [|x|x|a IHa k y IHy]; intros [|x'|x'|b k' z] i; cbn; try discriminate.
+  - intros E -> E'. apply andb_prop in E as [E1 E2]. apply Nat.eqb_eq in E1, E2. congruence.
+  - intros E (x1 & y1 & A1 & A2 & ->) (x2 & y2 & B1 & B2 & E'). apply andb_prop in E as [E E3]. apply andb_prop in E as [E1 E2]. apply andb_prop in E2 as [E2 E2'].
+    apply Nat.eqb_eq in E1. subst k'. assert (L1 := under_bound_ok _ _ _ _ _ E2 Hr A2). assert (L2 := under_bound_ok _ _ _ _ _ E2' Hw B2).
+    assert (X : x1 = x2). { rewrite <- (dm1 k x1 y1 L1), <- (dm1 k x2 y2 L2). congruence. }
+    assert (Y : y1 = y2). { rewrite <- (dm2 k x1 y1 L1), <- (dm2 k x2 y2 L2). congruence. }
+    subst. apply orb_prop in E3 as [E3|E3]; eauto.
+Qed.
+
+(* ---------- accesses ---------- *)
+Definition instance (io : ienv) (a : access) (q : path) : Prop :=
+  exists rho, (forall l, (forall k, ~ In (l, k) (fst a)) -> rho l = io l) /\ within rho (fst a) /\ pmeans rho (snd a) q.
+Definition some (io : ienv) (A : list access) (q : path) : Prop := exists a, In a A /\ instance io a q.
+Lemma some_app io A B q : some io (A ++ B) q <-> some io A q \/ some io B q.
+Proof. unfold some. split. intros (a & H & I). apply in_app_or in H as [H|H]; eauto. intros [(a & H & I)|(a & H & I)]; exists a; split; auto; apply in_or_app; auto. Qed.
+Lemma fresh_in l a : fresh l a = true -> forall k, ~ In (l, k) (fst a).
+Proof. unfold fresh. rewrite forallb_forall. intros H k Hi. specialize (H _ Hi). cbn in H. now rewrite Nat.eqb_refl in H. Qed.
+Lemma some_inside io l k i A q : forallb (fresh l) A = true -> i < k -> some (upd io l i) A q -> some io (map (inside l k) A) q.
+Proof.
+  intros F Hi (a & Ha & rho & H1 & H2 & H3). rewrite forallb_forall in F. assert (E := H1 l (fresh_in l a (F a Ha))). rewrite upd_same in E.
+  exists (inside l k a). split; [now apply in_map|]. exists rho. split; [|split; auto].
+  - intros l' H. rewrite (H1 l'); [|intros k' C; apply (H k'); now right]. apply upd_other. intros <-. apply (H k). now left.
+  - intros l' k' [C|C]; [injection C as <- <-; lia|now apply H2].
+Qed.
+Lemma some_pair io R q : some io (map (pair []) R) q <-> exists sp, In sp R /\ pmeans io sp q.
+Proof.
+  split.
+  - intros (a & Ha & rho & H1 & H2 & H3). apply in_map_iff in Ha as (sp & <- & Hs). exists sp. split; auto. cbn in *.
+    assert (E : forall a i, means rho a i -> means io a i).
+    { induction a as [|x|x|a IHa k y IHy]; cbn; auto. { intros i ->. apply H1. auto. } intros i (x1 & y1 & A1 & A2 & ->). exists x1, y1. auto. }
+    clear H1 H2 Hs. revert q H3. induction sp as [|[a| |] sp IH]; intros [|[i| |] q]; cbn; intuition auto.
+  - intros (sp & Hs & Hq). exists ([], sp). split; [now apply in_map|]. exists io. split; auto. split; [intros l k []|exact Hq].
+Qed.
+(* Of two iterations, one does not write what the other reads. *)
+Lemma loop_apart io l k i j R W q :
+  every R W (fun r w => differ (determine l (fst (inside l k r)) (fst (inside l k w))) (snd r) (snd w)) = true -> forallb (fresh l) R = true -> forallb (fresh l) W = true ->
+  i < k -> j < k -> some (upd io l i) R q -> some (upd io l j) W q -> i = j.
+Proof.
+  intros E FR FW Hi Hj (r & Hr & rho & R1 & R2 & R3) (w & Hw & rho' & W1 & W2 & W3). unfold every in E. rewrite forallb_forall in E. specialize (E r Hr).
+  rewrite forallb_forall in E. specialize (E w Hw). rewrite forallb_forall in FR, FW.
+  assert (Er := R1 l (fresh_in l r (FR r Hr))). assert (Ew := W1 l (fresh_in l w (FW w Hw))). rewrite upd_same in Er, Ew.
+  rewrite <- Er, <- Ew. revert E R3 W3. apply differ_ok. apply determine_ok.
+  - intros l' k' [C|C]; [injection C as <- <-; lia|now apply R2].
+  - intros l' k' [C|C]; [injection C as <- <-; lia|now apply W2].
+Qed.
+Lemma seq_apart io R W q : every R W (fun r w => differ unequal (snd r) (snd w)) = true -> some io R q -> some io W q -> False.
+Proof.
+  intros E (r & Hr & rho & R1 & R2 & R3) (w & Hw & rho' & W1 & W2 & W3). unfold every in E. rewrite forallb_forall in E. specialize (E r Hr).
+  rewrite forallb_forall in E. specialize (E w Hw). revert E R3 W3. apply differ_ok. intros [|?|i|? ? ?] [|?|j|? ? ?] at_; cbn; try discriminate.
+  intros E -> ->. now rewrite Nat.eqb_refl in E.
+Qed.
+End Subscripts.
 
 Section InPlace.
 Context {K : Scalars}.
 
-(* All elements that an expression reads satisfy [Q]. *)
-Fixpoint reads_only (Q : nat -> path -> Prop) (s : store) (io : ienv) (x : iexp) (p : path) : Prop :=
-  match x with
-  | IVar l => Q l p
-  | ILoop _ | ILit _ | INat _ | IIota => True
-  | IOp1 _ a | IMove _ a => reads_only Q s io a []
-  | IOp2 _ a b => reads_only Q s io a [] /\ reads_only Q s io b []
-  | IAt x j => reads_only Q s io j [] /\ reads_only Q s io x (Ix (to_nat (ev s io j [])) :: p)
-  | IView v x => reads_only Q s io x (vin v p)
-  | IBoth j x y => let (c, q) := bpick j p in if c : bool then reads_only Q s io y q else reads_only Q s io x q
-  | IGather j x => match p with Ix i :: p => reads_only Q s io j [Ix i] /\ reads_only Q s io x (Ix (to_nat (ev s io j [Ix i])) :: p) | _ => True end
-  | IGen l x => match p with Ix i :: p => reads_only Q s (upd io l i) x p | _ => True end
-  | ISel c x y => reads_only Q s io c [] /\ (if truth (ev s io c []) then reads_only Q s io x p else reads_only Q s io y p)
-  end.
-Lemma ev_reads (Q : nat -> path -> Prop) (s t : store) x : (forall l q, Q l q -> s l q = t l q) -> forall io p, reads_only Q s io x p -> ev t io x p = ev s io x p.
+Lemma ev_reads (Q : nat -> path -> Prop) (s t : store) x : (forall l q, Q l q -> s l q = t l q) -> forall io p, reads Q io x p -> ev t io x p = ev s io x p.
 Proof.
-  intros E. induction x; cbn [reads_only ev]; intros io p H; auto.
+  intros E. assert (M : forall s io j, may_be io j (to_nat (ev s io j []))) by (intros s0 io [] ; cbn; auto; apply to_of_nat).
+  induction x; cbn [reads ev]; intros io p H; auto.
   - symmetry. auto.
   - now rewrite IHx.
   - destruct H. now rewrite IHx1, IHx2.
@@ -34,20 +135,26 @@ Proof.
   - destruct (bpick j p) as [[|] q]; auto.
   - destruct p as [|[i| |] p]; auto. destruct H as [H1 H2]. rewrite (IHx1 _ _ H1). auto.
   - destruct p as [|[i| |] p]; auto.
-  - destruct H as [H1 H2]. rewrite (IHx1 _ _ H1). destruct (truth _); auto.
+  - destruct H as (H1 & H2 & H3). rewrite (IHx1 _ _ H1). destruct (truth _); auto.
+Qed.
+Lemma inb_reads (Q : nat -> path -> Prop) Ds Dt (s t : store) x : (forall l q, Q l q -> s l q = t l q /\ Ds l = Dt l) ->
+  forall io p, reads Q io x p -> inb Dt t io x p -> inb Ds s io x p.
+Proof.
+  intros E. assert (EV : forall x io p, reads Q io x p -> ev t io x p = ev s io x p) by (intros; eapply ev_reads; eauto; intros; now apply E).
+  assert (M : forall s io j, may_be io j (to_nat (ev s io j []))) by (intros s0 io []; cbn; auto; apply to_of_nat).
+  induction x; cbn [reads inb]; intros io p H I; auto.
+  - destruct (E _ _ H) as [_ ->]. auto.
+  - destruct H, I. auto.
+  - destruct H as [H1 H2], I as [I1 I2]. split; auto. rewrite (EV _ _ _ H1) in I2. auto.
+  - destruct (bpick j p) as [[|] q]; auto.
+  - destruct p as [|[i| |] p]; auto. destruct H as [H1 H2], I as [I1 I2]. split; auto. rewrite (EV _ _ _ H1) in I2. auto.
+  - destruct p as [|[i| |] p]; auto.
+  - destruct H as (H1 & H2 & H3), I as [I1 I2]. split; auto. rewrite (EV _ _ _ H1) in I2. destruct (truth _); auto.
 Qed.
 
 Variables n m : nat.
 Hypothesis Hnm : n <> m.
-(* c[o := v] *)
-Fixpoint to_v (a : iacc) : iacc :=
-  match a with AVar l => AVar (if Nat.eqb l m then n else l) | AAt a l => AAt (to_v a) l | AView v a => AView v (to_v a) | APut j c a => APut j c (to_v a) end.
-Fixpoint redirect (c : comm) : comm :=
-  match c with
-  | Skip => Skip | Seq a b => Seq (redirect a) (redirect b) | Assign a x => Assign (to_v a) x | New l d c => New l d (redirect c)
-  | For par l k c => For par l k (redirect c) | If x a b => If x (redirect a) (redirect b) | Index l k j c => Index l k j (redirect c)
-  | Sum o z v w l k c => Sum o z v w l k (redirect c)
-  end.
+Notation redirect := (redirect n m). Notation to_v := (to_v n m). Notation look := (look n m). Notation sreads := (sreads n m).
 Definition written := path -> Prop.
 Fixpoint iterW (R : nat -> store -> written -> store -> written -> Prop) (is : list nat) (s : store) (P : written) (s' : store) (P' : written) : Prop :=
   match is with [] => s' = s /\ P' = P | i :: is => exists s1 P1, R i s P s1 P1 /\ iterW R is s1 P1 s' P' end.
@@ -57,33 +164,20 @@ Fixpoint in_time (c : comm) (io : ienv) (s : store) (P : written) (s' : store) (
   match c with
   | Skip => s' = s /\ P' = P
   | Seq a b => exists s1 P1, in_time a io s P s1 P1 /\ in_time b io s1 P1 s' P'
-  | Assign a x => reads_only may s io x [] /\
+  | Assign a x => reads may io x [] /\
       let '(l, q) := loc io a [] in
       if Nat.eqb l m then s' = wr s (n, q) (ev s io x []) /\ P' = (fun p => P p \/ p = q)
       else l <> n /\ s' = wr s (l, q) (ev s io x []) /\ P' = P
   | New l _ c => l <> m /\ l <> n /\ exists junk, in_time c io (upd s l junk) P s' P'
   | For par l k c => exists is, order par k is /\ iterW (fun i => in_time c (upd io l i)) is s P s' P'
-  | If x a b => reads_only may s io x [] /\ (if truth (ev s io x []) then in_time a io s P s' P' else in_time b io s P s' P')
-  | Index l k j c => reads_only may s io j [] /\
+  | If x a b => reads may io x [] /\ (if truth (ev s io x []) then in_time a io s P s' P' else in_time b io s P s' P')
+  | Index l k j c => reads may io j [] /\
       (if to_nat (ev s io j []) <? k then in_time c (upd io l (to_nat (ev s io j []))) s P s' P' else s' = s /\ P' = P)
-  | Sum _ _ _ _ _ _ _ => False                 (* not looked into *)
+  | Sum _ _ _ _ _ _ _ => False
   end.
 
 Lemma loc_to_v io a : forall p, loc io (to_v a) p = (if Nat.eqb (fst (loc io a p)) m then n else fst (loc io a p), snd (loc io a p)).
-Proof. induction a; cbn [to_v loc]; intros p; auto. Qed.
-Lemma in_time_exec c : forall io s P s' P', in_time c io s P s' P' -> exec (redirect c) io s s'.
-Proof.
-  induction c; cbn [in_time redirect exec]; intros io s P s' P' H.
-  - apply H.
-  - destruct H as (s1 & P1 & H1 & H2). eauto.
-  - destruct H as [_ H]. rewrite loc_to_v. destruct (loc io a []) as [l q]. cbn [fst snd]. destruct (Nat.eqb l m); [apply H|]. apply H.
-  - destruct H as (_ & _ & junk & H). eauto.
-  - destruct H as (is & Ho & H). exists is. split; auto. clear Ho. revert s P H. induction is as [|i is IH]; cbn; intros s P H; [apply H|].
-    destruct H as (s1 & P1 & H1 & H2). exists s1. split; eauto.
-  - destruct H as [_ H]. destruct (truth _); eauto.
-  - destruct H as [_ H]. destruct (_ <? m0); [eauto|apply H].
-  - destruct H.
-Qed.
+Proof. induction a; cbn [Overwrite.to_v loc]; intros p; auto. Qed.
 
 (* The execution in place beside one through the second temporary. *)
 Record beside (P : written) (s t : store) : Prop := {
@@ -94,6 +188,13 @@ Lemma may_same P s t : beside P s t -> forall l q, l <> m /\ (l = n -> ~ P q) ->
 Proof. intros [H1 H2 H3] l q [Hm Hq]. destruct (Nat.eq_dec l n) as [->|Hl]; auto. Qed.
 Lemma wr_at s l q v k p : wr s (l, q) v k p = if Nat.eqb l k then if path_dec q p then v else s k p else s k p.
 Proof. reflexivity. Qed.
+Lemma beside_new P s t l junk : l <> n -> l <> m -> beside P s t -> beside P (upd s l junk) (upd t l junk).
+Proof.
+  intros Hn Hm [B1 B2 B3]. split.
+  - intros k q Hk Hk'. unfold upd. destruct (Nat.eqb l k); auto.
+  - intros q. rewrite !upd_other by auto. auto.
+  - intros q Hq. rewrite !upd_other by auto. auto.
+Qed.
 Lemma staged_beside c : forall io s P s' P', in_time c io s P s' P' -> forall t, beside P s t -> exists t', exec c io t t' /\ beside P' s' t'.
 Proof.
   induction c; cbn [in_time exec]; intros io s P s' P' H t0 HB.
@@ -109,11 +210,7 @@ Proof.
       * intros k p Hk Hk'. rewrite !wr_at. destruct (Nat.eqb l k); [destruct (path_dec q p)|]; auto.
       * intros p. rewrite !wr_at. destruct (Nat.eqb_spec l n); [congruence|]. destruct (Nat.eqb_spec l m); [congruence|]. auto.
       * intros p Hp. rewrite !wr_at. destruct (Nat.eqb_spec l n); [congruence|]. auto.
-  - destruct H as (Hm & Hn & junk & H). destruct (IHc _ _ _ _ _ H (upd t0 l junk)) as (t1 & E1 & B1); [|eauto].
-    destruct HB as [B1 B2 B3]. split.
-    + intros k q Hk Hk'. unfold upd. destruct (Nat.eqb l k); auto.
-    + intros q. rewrite !upd_other by auto. auto.
-    + intros q Hq. rewrite !upd_other by auto. auto.
+  - destruct H as (Hm & Hn & junk & H). destruct (IHc _ _ _ _ _ H (upd t0 l junk)) as (t1 & E1 & B1); [|eauto]. now apply beside_new.
   - destruct H as (is & Ho & H).
     assert (L : exists t', iterR (fun i => exec c (upd io l i)) is t0 t' /\ beside P' s' t').
     { clear Ho. revert s P t0 HB H. induction is as [|i is IH]; cbn; intros s P t0 HB H.
@@ -124,6 +221,145 @@ Proof.
   - destruct H as [HR H]. rewrite (ev_reads _ s t0 j (may_same P s t0 HB) io [] HR). destruct (_ <? m0); [eauto|]. destruct H as [-> ->]. eauto.
   - destruct H.
 Qed.
+
+(* ---------- the look is right ---------- *)
+Definition spots (rho : nat -> nat) (L : list spath) : nat -> path -> Prop := fun l q => l <> m /\ (l = n -> exists sp, In sp L /\ pmeans rho sp q).
+Lemma spots_more rho L L' : incl L L' -> forall l q, spots rho L l q -> spots rho L' l q.
+Proof. intros H l q [H1 H2]. split; auto. intros E. destruct (H2 E) as (sp & H3 & H4). eauto. Qed.
+Lemma oapp_some {A} (a b : option (list A)) L : oapp a b = Some L -> exists x y, a = Some x /\ b = Some y /\ L = x ++ y.
+Proof. destruct a, b; cbn; try discriminate. intros E. injection E as <-. eauto. Qed.
+Lemma fold_oapp {A B} (f : A -> option (list B)) cs L : fold_right (fun c => oapp (f c)) (Some []) cs = Some L -> forall c, In c cs -> exists L1, f c = Some L1 /\ incl L1 L.
+Proof.
+  revert L. induction cs as [|c0 cs IH]; cbn; intros L E c []; apply oapp_some in E as (x & y & E1 & E2 & ->).
+  - subst. exists x. split; auto. apply incl_appl, incl_refl.
+  - destruct (IH y E2 c H) as (L1 & F & I). exists L1. split; auto. now apply incl_appr.
+Qed.
+Lemma sreads_ok rho x : forall env io sp p L, (forall l, means rho (env l) (io l)) -> pmeans rho sp p -> sreads env x sp = Some L -> reads (spots rho L) io x p.
+Proof.
+  assert (UL : forall L1 L2 io x p, reads (spots rho L1) io x p -> reads (spots rho (L1 ++ L2)) io x p).
+  { intros L1 L2 io y p. apply reads_mono, spots_more, incl_appl, incl_refl. }
+  assert (UR : forall L1 L2 io x p, reads (spots rho L2) io x p -> reads (spots rho (L1 ++ L2)) io x p).
+  { intros L1 L2 io y p. apply reads_mono, spots_more, incl_appr, incl_refl. }
+  assert (IX : forall env io j i, (forall l, means rho (env l) (io l)) -> may_be io j i -> means rho (sindex env j) i).
+  { intros env io j i He. destruct j; cbn; auto. intros ->. apply He. }
+  induction x; cbn [Overwrite.sreads reads]; intros env io sp p L He Hp E; auto.
+  - destruct (Nat.eqb_spec l m); [discriminate|]. injection E as <-. split; auto. intros ->. rewrite Nat.eqb_refl. exists sp. cbn. auto.
+  - eapply IHx; eauto. exact I.
+  - apply oapp_some in E as (x & y & E1 & E2 & ->). split; [eapply UL, IHx1|eapply UR, IHx2]; eauto; exact I.
+  - eapply IHx; eauto. exact I.
+  - apply oapp_some in E as (x & y & E1 & E2 & ->). split; [eapply UL, IHx2; eauto; exact I|]. intros i Hi. eapply UR, IHx1; [exact He| |exact E2]. cbn. eauto.
+  - eapply IHx; [exact He| |exact E]. now apply svin_ok.
+  - assert (S_ := spick_ok rho j sp p Hp). destruct (bpick j p) as [c q]. destruct S_ as (sq & Hin & Hq). destruct (fold_oapp _ _ _ E _ Hin) as (L1 & F & I1). cbn [fst snd] in F.
+    destruct c; (eapply reads_mono; [apply spots_more; exact I1|]); eauto.
+  - destruct p as [|[i| |] p]; auto. destruct sp as [|[a| |] sp]; cbn in Hp; try contradiction. destruct Hp as [Ha Hp].
+    apply oapp_some in E as (x & y & E1 & E2 & ->). split; [eapply UL, IHx1; eauto; cbn; auto|]. intros k. eapply UR, IHx2; [exact He| |exact E2]. cbn. auto.
+  - destruct p as [|[i| |] p]; auto. destruct sp as [|[a| |] sp]; cbn in Hp; try contradiction. destruct Hp as [Ha Hp].
+    eapply IHx; [|exact Hp|exact E]. intros k. unfold upd. destruct (Nat.eqb l k); auto.
+  - apply oapp_some in E as (x & y & E1 & E2 & ->). apply oapp_some in E2 as (y1 & y2 & E2 & E3 & ->).
+    split; [eapply UL, IHx1; eauto; exact I|]. split; eapply UR; [eapply UL, IHx2|eapply UR, IHx3]; eauto.
+Qed.
+Definition clear_of (P : written) io R := forall q, some io R q -> ~ P q.
+Definition at_most (P' P : written) io W := forall q, P' q -> P q \/ some io W q.
+Lemma assign_may P io x R : sreads SL x [] = Some R -> clear_of P io (map (pair []) R) -> reads (fun l q => l <> m /\ (l = n -> ~ P q)) io x [].
+Proof.
+  intros E H. eapply reads_mono; [|eapply (sreads_ok io x SL io [] []); eauto; cbn; auto]. intros l q [H1 H2]. split; auto. intros Hl. apply H, some_pair. auto.
+Qed.
+Theorem look_sound c : forall R W, look c = Some (R, W) -> forall io s s' P, exec (redirect c) io s s' -> clear_of P io R ->
+  exists P', in_time c io s P s' P' /\ at_most P' P io W.
+Proof.
+  induction c as [|c1 IHc1 c2 IHc2|a x|l d c IHc|par l k c IHc|x c1 IHc1 c2 IHc2|l k x c IHc|o z v w l k c IHc]; cbn [Overwrite.look]; intros R W E io s s' P H HC.
+  - injection E as <- <-. cbn in H. exists P. split; [split; auto|]. intros q; auto.
+  - destruct (look c1) as [[ra wa]|]; [|discriminate]. destruct (look c2) as [[rb wb]|]; [|discriminate].
+    destruct (every rb wa _) eqn:EV; [|discriminate]. injection E as <- <-. destruct H as (s1 & H1 & H2).
+    destruct (IHc1 _ _ eq_refl io s s1 P H1) as (P1 & T1 & M1). { intros q Hq. apply HC, some_app. auto. }
+    destruct (IHc2 _ _ eq_refl io s1 s' P1 H2) as (P2 & T2 & M2).
+    { intros q Hq C. apply M1 in C as [C|C]; [revert C; apply HC, some_app; auto|]. eapply seq_apart; eauto. }
+    exists P2. split; [exists s1, P1; auto|]. intros q Hq. rewrite some_app. apply M2 in Hq as [Hq|Hq]; auto. apply M1 in Hq as [Hq|Hq]; auto.
+  - destruct (sreads SL x []) as [rx|] eqn:Ex; [|discriminate]. destruct (sloc_ok io a [] [] I) as [L1 L2]. destruct (sloc a []) as [l q]. cbn [fst snd] in L1, L2.
+    destruct (Nat.eqb_spec l n) as [|Hl]; [discriminate|]. injection E as <- <-. assert (HR := assign_may P io x rx Ex HC).
+    cbn [Overwrite.redirect exec] in H. rewrite loc_to_v in H. cbn [in_time]. destruct (loc io a []) as [l' q']. cbn [fst snd] in *. subst l'.
+    destruct (Nat.eqb_spec l m) as [->|Hm].
+    + exists (fun p => P p \/ p = q'). split; [auto|]. intros p [Hp| ->]; auto. right. apply (some_pair io [q]). exists q. cbn. auto.
+    + exists P. split; [auto|]. intros p Hp. auto.
+  - destruct (Nat.eqb_spec l n), (Nat.eqb_spec l m); cbn in E; try discriminate. destruct H as [junk H].
+    destruct (IHc _ _ E io _ s' P H HC) as (P' & T & M). exists P'. split; auto. split; auto. split; auto. exists junk. exact T.
+  - destruct (look c) as [[r w]|]; [|discriminate]. destruct (every r w _ && _) eqn:EV; [|discriminate]. injection E as <- <-.
+    apply andb_prop in EV as [EV F]. apply andb_prop in F as [FR FW]. destruct H as (is & Ho & H). destruct (order_in _ _ _ Ho) as [ND Hin].
+    assert (L : forall is s P, NoDup is -> (forall i, In i is -> i < k) -> (forall i, In i is -> clear_of P (upd io l i) r) ->
+      iterR (fun i => exec (redirect c) (upd io l i)) is s s' -> exists P', iterW (fun i => in_time c (upd io l i)) is s P s' P' /\
+      forall q, P' q -> P q \/ some io (map (inside l k) w) q).
+    { clear Ho H ND Hin is s P HC. induction is as [|i is IH]; cbn [iterR iterW]; intros s P ND Hk HC H.
+      - exists P. auto.
+      - destruct H as (s1 & H1 & H2). inversion_clear ND as [|? ? Hi ND'].
+        destruct (IHc _ _ eq_refl (upd io l i) s s1 P H1) as (P1 & T1 & M1); [apply HC; now left|].
+        destruct (IH s1 P1 ND') as (P2 & T2 & M2); [intros; apply Hk; now right| |exact H2|].
+        + intros j Hj q Hq C. apply M1 in C as [C|C]; [revert C; apply (HC j); auto; now right|].
+          assert (j = i) by (eapply (loop_apart io l k j i r w q); eauto; apply Hk; [now right|now left]). subst. contradiction.
+        + exists P2. split; [exists s1, P1; auto|]. intros q Hq. apply M2 in Hq as [Hq|Hq]; auto. apply M1 in Hq as [Hq|Hq]; auto.
+          right. apply (some_inside io l k i); auto. apply Hk. now left. }
+    destruct (L is s P ND) as (P' & T & M); auto.
+    + intros i Hi. now apply Hin.
+    + intros i Hi q Hq. apply HC. apply (some_inside io l k i); auto. now apply Hin.
+    + exists P'. split; auto. exists is. auto.
+  - destruct (sreads SL x []) as [rx|] eqn:Ex; [|discriminate]. destruct (look c1) as [[ra wa]|]; [|discriminate]. destruct (look c2) as [[rb wb]|]; [|discriminate]. injection E as <- <-.
+    assert (HR := assign_may P io x rx Ex (fun q Hq => HC q (proj2 (some_app _ _ _ _) (or_introl Hq)))). cbn [Overwrite.redirect exec in_time] in *. destruct (truth _).
+    + destruct (IHc1 _ _ eq_refl io s s' P H) as (P' & T & M). { intros q Hq. apply HC, some_app. right. apply some_app. auto. }
+      exists P'. split; auto. intros q Hq. rewrite some_app. apply M in Hq as [Hq|Hq]; auto.
+    + destruct (IHc2 _ _ eq_refl io s s' P H) as (P' & T & M). { intros q Hq. apply HC, some_app. right. apply some_app. auto. }
+      exists P'. split; auto. intros q Hq. rewrite some_app. apply M in Hq as [Hq|Hq]; auto.
+  - destruct (sreads SL x []) as [rx|] eqn:Ex; [|discriminate]. destruct (look c) as [[r w]|]; [|discriminate]. destruct (forallb _ r && _) eqn:F; [|discriminate]. injection E as <- <-.
+    apply andb_prop in F as [FR FW]. assert (HR := assign_may P io x rx Ex (fun q Hq => HC q (proj2 (some_app _ _ _ _) (or_introl Hq)))).
+    cbn [Overwrite.redirect exec in_time] in *. destruct (Nat.ltb_spec (to_nat (ev s io x [])) k) as [Hi|_].
+    + destruct (IHc _ _ eq_refl _ s s' P H) as (P' & T & M). { intros q Hq. apply HC, some_app. right. eapply some_inside; eauto. }
+      exists P'. split; auto. intros q Hq. apply M in Hq as [Hq|Hq]; auto. right. eapply some_inside; eauto.
+    + subst. exists P. split; auto. intros q; auto.
+  - discriminate.
+Qed.
+
+(* ---------- bounds ---------- *)
+(* [Dt]: types of arrays where there is a second temporary *)
+Definition types_beside (Ds Dt : nat -> data) := (forall l, l <> m -> Ds l = Dt l) /\ Ds n = Dt m.
+Theorem redirect_safe c : forall R W, look c = Some (R, W) -> forall Ds Dt io s t P, types_beside Ds Dt -> beside P s t -> clear_of P io R ->
+  safe Dt c io t -> safe Ds (redirect c) io s.
+Proof.
+  assert (RD : forall P Ds Dt io s t x, types_beside Ds Dt -> beside P s t -> reads (fun l q => l <> m /\ (l = n -> ~ P q)) io x [] ->
+    ev t io x [] = ev s io x [] /\ (inb Dt t io x [] -> inb Ds s io x [])).
+  { intros P Ds Dt io s t x [HD _] HB HR. split; [exact (ev_reads _ s t x (may_same P s t HB) io [] HR)|].
+    apply (inb_reads (fun l q => l <> m /\ (l = n -> ~ P q))); auto. intros l q Hq. split; [exact (may_same P s t HB l q Hq)|]. now apply HD. }
+  induction c as [|c1 IHc1 c2 IHc2|a x|l d c IHc|par l k c IHc|x c1 IHc1 c2 IHc2|l k x c IHc|o z v w l k c IHc]; intros R W E Ds Dt io s t P HD HB HC H; assert (E0 := E); cbn [Overwrite.look] in E.
+  - exact I.
+  - destruct (look c1) as [[ra wa]|] eqn:K1; [|discriminate]. destruct (look c2) as [[rb wb]|] eqn:K2; [|discriminate].
+    destruct (every rb wa _) eqn:EV; [|discriminate]. injection E as <- <-. destruct H as [H1 H2].
+    assert (C1 : clear_of P io ra) by (intros q Hq; apply HC, some_app; auto). split; [eapply IHc1; eauto|]. intros s1 X.
+    destruct (look_sound c1 _ _ K1 io s s1 P X C1) as (P1 & T1 & M1). destruct (staged_beside _ _ _ _ _ _ T1 t HB) as (t1 & X1 & B1).
+    eapply IHc2; eauto. intros q Hq C. apply M1 in C as [C|C]; [revert C; apply HC, some_app; auto|]. eapply seq_apart; eauto.
+  - destruct (sreads SL x []) as [rx|] eqn:Ex; [|discriminate]. destruct (sloc_ok io a [] [] I) as [L1 L2]. destruct (sloc a []) as [l q]. cbn [fst snd] in L1, L2.
+    destruct (Nat.eqb_spec l n) as [|Hl]; [discriminate|]. injection E as <- <-. assert (HR := assign_may P io x rx Ex HC). destruct H as [H1 H2].
+    destruct (RD P Ds Dt io s t x HD HB HR) as [_ IB]. cbn [Overwrite.redirect safe]. split; auto. rewrite loc_to_v. cbn [fst snd]. destruct HD as [D1 D2].
+    destruct (Nat.eqb_spec (fst (loc io a [])) m) as [Em|Em]; [rewrite D2, <- Em; auto|rewrite D1; auto].
+  - destruct (Nat.eqb_spec l n), (Nat.eqb_spec l m); cbn in E; try discriminate. intros junk. eapply (IHc _ _ E); [| |exact HC|apply (H junk)]; [|now apply beside_new].
+    destruct HD as [D1 D2]. split; [|now rewrite !upd_other by auto]. intros l' Hl'. unfold upd. destruct (Nat.eqb l l'); auto.
+  - destruct (look c) as [[r w]|] eqn:Kc; [|discriminate]. destruct (every r w _ && _) eqn:EV; [|discriminate]. injection E as <- <-.
+    apply andb_prop in EV as [EV F]. apply andb_prop in F as [FR FW]. intros is Ho. specialize (H is Ho). destruct (order_in _ _ _ Ho) as [ND Hin].
+    assert (Hk : forall i, In i is -> i < k) by (intros; now apply Hin).
+    assert (CC : forall i, In i is -> clear_of P (upd io l i) r). { intros i Hi q Hq. apply HC. apply (some_inside io l k i); auto. }
+    clear Ho Hin HC E0. revert s t P HB CC H. induction is as [|i is IH]; cbn [along]; intros s t P HB CC H; auto. destruct H as [H1 H2]. inversion_clear ND as [|? ? Hi ND'].
+    split; [eapply IHc; eauto; apply CC; now left|]. intros s1 X.
+    destruct (look_sound c _ _ Kc _ s s1 P X) as (P1 & T1 & M1); [apply CC; now left|]. destruct (staged_beside _ _ _ _ _ _ T1 t HB) as (t1 & X1 & B1).
+    apply (IH ND') with (t := t1) (P := P1); auto; [intros; apply Hk; now right|].
+    intros j Hj q Hq C. apply M1 in C as [C|C]; [revert C; apply (CC j); auto; now right|].
+    assert (j = i) by (eapply (loop_apart io l k j i r w q); eauto; apply Hk; [now right|now left]). subst. contradiction.
+  - destruct (sreads SL x []) as [rx|] eqn:Ex; [|discriminate]. destruct (look c1) as [[ra wa]|]; [|discriminate]. destruct (look c2) as [[rb wb]|]; [|discriminate]. injection E as <- <-.
+    assert (HR := assign_may P io x rx Ex (fun q Hq => HC q (proj2 (some_app _ _ _ _) (or_introl Hq)))). destruct (RD P Ds Dt io s t x HD HB HR) as [EV IB].
+    destruct H as [H1 H2]. split; auto. rewrite EV in H2. destruct (truth _).
+    + eapply IHc1; eauto. intros q Hq. apply HC, some_app. right. apply some_app. auto.
+    + eapply IHc2; eauto. intros q Hq. apply HC, some_app. right. apply some_app. auto.
+  - destruct (sreads SL x []) as [rx|] eqn:Ex; [|discriminate]. destruct (look c) as [[r w]|] eqn:Kc; [|discriminate]. destruct (forallb _ r && _) eqn:F; [|discriminate]. injection E as <- <-.
+    apply andb_prop in F as [FR FW]. assert (HR := assign_may P io x rx Ex (fun q Hq => HC q (proj2 (some_app _ _ _ _) (or_introl Hq)))).
+    destruct (RD P Ds Dt io s t x HD HB HR) as [EV IB]. destruct H as (H1 & H2 & H3). rewrite EV in H2, H3. split; auto. split; auto.
+    eapply IHc; eauto. intros q Hq. apply HC, some_app. right. eapply some_inside; eauto.
+  - discriminate.
+Qed.
 End InPlace.
 
 (* ---------- updates ---------- *)
@@ -133,26 +369,30 @@ Definition nothing : written := fun _ => False.
 (* [c] may write [v] (level [n]) for [o] (level [m]): whatever happens, elements of [v] are read before they are written. *)
 Definition may_overwrite (n m : nat) (c : comm) : Prop :=
   forall io s s', exec (redirect n m c) io s s' -> exists P', in_time n m c io s nothing s' P'.
+Theorem inplace_sound n m c : n <> m -> inplace n m c = true -> may_overwrite n m c.
+Proof.
+  unfold inplace. intros Hnm E io s s' H. destruct (look n m c) as [[R W]|] eqn:L; [|discriminate].
+  destruct (look_sound n m c R W L io s s' nothing H) as (P' & T & _); [intros q _ []|eauto].
+Qed.
+Lemma beside_start n m s : n <> m -> beside n m nothing s (upd s m (s n)).
+Proof.
+  intros Hnm. split.
+  - intros l q _ Hl. rewrite upd_other; auto.
+  - intros q. now rewrite upd_same.
+  - intros q _. rewrite upd_other; auto.
+Qed.
 
-Variables (t : data) (n m : nat) (io : ienv) (D : nat -> data) (s : store) (b v : den t) (body : nat -> iacc -> comm).
+Variables (t : data) (n m : nat) (io : ienv) (D : nat -> data) (s : store) (v : den t) (body : nat -> iacc -> comm).
 Hypothesis Hnm : n < m.
-Hypothesis HD : D n = t.
-Hypothesis Hv : ok t v.
 (* as for [update_ok] *)
 Hypothesis Hbody : forall k W D1 a s1 s2, m <= k -> wbelow k W -> (forall p, ~ W n p) -> (forall l p, l < m -> ~ W l p) -> agrees m D D1 -> same m s s1 -> accok k W D1 io a t ->
   exec (body k a) io s1 s2 -> wrote k io a t v s1 s2.
-Definition update_in_place : comm := redirect n m (body (S m) (AVar m)).
 (* The update in place does what the one through a second temporary does. *)
-Theorem inplace_ok s' : may_overwrite n m (body (S m) (AVar m)) -> exec update_in_place io s s' ->
+Theorem inplace_ok s' : may_overwrite n m (body (S m) (AVar m)) -> exec (redirect n m (body (S m) (AVar m))) io s s' ->
   (forall p, leaf t p -> s' n p = sel t v p) /\ (forall l q, l < m -> l <> n -> s' l q = s l q).
 Proof.
   intros HM H. destruct (HM io s s' H) as [P' HT].
-  assert (B0 : beside n m nothing s (upd s m (s n))).
-  { split.
-    - intros l q _ Hl. rewrite upd_other; auto.
-    - intros q. now rewrite upd_same.
-    - intros q _. rewrite upd_other; auto. lia. }
-  destruct (staged_beside n m ltac:(lia) _ _ _ _ _ _ HT _ B0) as (t' & E & [B1 B2 B3]).
+  destruct (staged_beside n m ltac:(lia) _ _ _ _ _ _ HT _ (beside_start n m s ltac:(lia))) as (t' & E & [B1 B2 B3]).
   assert (W1 : wrote (S m) io (AVar m) t v (upd s m (s n)) t').
   { apply (Hbody (S m) (only m) (upd D m t)); auto using wbelow_only.
     - unfold only. intros p E1. lia.
@@ -165,54 +405,3 @@ Proof.
   - intros l q Hl Hne. rewrite B1 by lia. rewrite W2; [rewrite upd_other; auto; lia|lia|]. intros (p & _ & E1). cbn in E1. injection E1 as E1 _. lia.
 Qed.
 End Update.
-
-(* ---------- reductions ---------- *)
-Section Reductions.
-Context {K : Scalars}.
-(* reduceSeqI with its update in place *)
-Definition reduceI_in_place (t : data) (N n : nat) (init : nat -> iacc -> comm) (body : nat -> iacc -> comm) (k : nat -> comm) : comm :=
-  New n t (Seq (init (S n) (AVar n)) (Seq (For false (S n) N (update_in_place n (S (S n)) body)) (k (S n)))).
-Theorem reduceI_in_place_ok t N n W D s s' io init body k v0 F :
-  (forall p, ~ W n p) -> ok t v0 ->
-  (forall s1 s2, same n s s1 -> exec (init (S n) (AVar n)) io s1 s2 -> wrote (S n) io (AVar n) t v0 s1 s2) ->
-  bodyok n W D s io t N body F -> may_overwrite n (S (S n)) (body (S (S (S n))) (AVar (S (S n)))) ->
-  exec (reduceI_in_place t N n init body k) io s s' ->
-  exists s1, same n s s1 /\ rep (S n) W (upd D n t) s1 io (IVar n) t (steps N F v0) /\ exec (k (S n)) io s1 s'.
-Proof.
-  intros HW Hv0 Hinit HB HM (j & s1 & H1 & s2 & (is & -> & H2) & H3).
-  assert (P := Hinit _ _ (same_upd n s n j (le_n n)) H1).
-  assert (L : forall M s2, M <= N -> iterR (fun i => exec (update_in_place n (S (S n)) body) (upd io (S n) i)) (seq 0 M) s1 s2 ->
-    same n s s2 /\ ok t (steps M F v0) /\ (forall p, leaf t p -> s2 n p = sel t (steps M F v0) p)).
-  { induction M as [|M IH]; intros s3 HL.
-    - cbn. intros ->. split; [|split; [exact Hv0|apply P]]. eapply same_trans; [apply same_upd with (n := n); reflexivity|reflexivity|]. eapply wrote_below; eauto.
-    - rewrite seq_S, iterR_app. cbn [iterR Nat.add]. intros (s4 & I1 & s5 & E & ->). destruct (IH s4) as (F1 & F2 & F3); auto; [lia|].
-      destruct (HB M (steps M F v0)) as [OK B]; auto.
-      destruct (inplace_ok t n (S (S n)) (upd io (S n) M) (upd D n t) s4 (F M (steps M F v0)) body) with (s' := s5) as [U1 U2]; auto.
-      { apply (B s4 (upd D n t)); auto using same_sagree, @agrees_upd, upd_same. }
-      split; [|split; auto]. intros l q Hl. rewrite U2 by lia. auto. }
-  destruct (L N s2 (le_n N) H2) as (L1 & L2 & L3). exists s2. split; auto. split; auto. split; auto.
-  intros s7 io7 D7 G1 G2 G3 p Hp. cbn. rewrite G1, G3 by auto. split; auto. now rewrite upd_same.
-Qed.
-End Reductions.
-
-(* An update element by element may overwrite, in any order of its iterations; rule a.9 for pairs (naive_red_wrong in TranslationFacts.v) may not. *)
-Section Example.
-Context {K : Scalars}.
-Example elementwise par l N o n m y : n <> m -> y <> m -> y <> n ->
-  may_overwrite n m (For par l N (Assign (AAt (AVar m) l) (IOp2 o (IAt (IVar n) (ILoop l)) (IAt (IVar y) (ILoop l))))).
-Proof.
-  intros Hnm Hm Hn io s s' (is & Ho & H). destruct (order_in _ _ _ Ho) as [ND _].
-  set (c := Assign (AAt (AVar m) l) (IOp2 o (IAt (IVar n) (ILoop l)) (IAt (IVar y) (ILoop l)))) in *.
-  assert (L : forall is s (P : written), NoDup is -> (forall i, In i is -> ~ P [Ix i]) ->
-    iterR (fun i => exec (redirect n m c) (upd io l i)) is s s' -> exists P', iterW (fun i => in_time n m c (upd io l i)) is s P s' P').
-  { clear Ho H ND is s. induction is as [|i is IH]; cbn [iterR iterW]; intros s P ND HP H. { exists P. auto. }
-    destruct H as (s1 & H1 & H2). inversion_clear ND as [|? ? Hi ND'].
-    destruct (IH s1 (fun p => P p \/ p = [Ix i]) ND') as [P' H3]; [|exact H2|].
-    - intros j Hj [C|C]; [apply (HP j); [now right|exact C]|]. injection C as ->. contradiction.
-    - exists P', s1, (fun p => P p \/ p = [Ix i]). split; [|exact H3]. unfold c in *. cbn in H1 |- *. rewrite !upd_same, !to_of_nat in *. rewrite Nat.eqb_refl in *.
-      split; [|auto]. split; (split; [exact I|split; [auto|]]).
-      + intros _. apply HP. now left.
-      + intros C. contradiction. }
-  destruct (L is s nothing ND (fun i _ C => C) H) as [P' H']. exists P', is. auto.
-Qed.
-End Example.

@@ -2,7 +2,7 @@
    races and every interleaving does what whole iterations do, one after another: each iteration of a parallel loop writes elements of its own, in arrays
    that none of them reads, and memory that it makes itself. *)
 From Coq Require Import ZArith Arith List Lia Bool Permutation.
-From Lozenge Require Import Paths Phrases Represent.
+From Lozenge Require Import Paths Phrases Overwrite Represent.
 From Lozenge Require Semantics.
 From Lozenge Require Import Interleave.
 From Lozenge Require Races.
@@ -70,21 +70,6 @@ Fixpoint run (c : comm) (p : place) (rho : nat -> block) (io : ienv) (tr : trace
   end.
 
 (* ---------- the discipline ---------- *)
-(* All elements that an expression may read, at a path, are in [R]; indices that are data may be any. *)
-Definition may_be (io : ienv) (j : iexp) (i : nat) : Prop := match j with ILoop l => i = io l | INat k => i = k | _ => True end.
-Fixpoint reads (R : region) (io : ienv) (x : iexp) (p : path) : Prop :=
-  match x with
-  | IVar l => R l p
-  | ILoop _ | ILit _ | INat _ | IIota => True
-  | IOp1 _ a | IMove _ a => reads R io a []
-  | IOp2 _ a b => reads R io a [] /\ reads R io b []
-  | IAt x j => reads R io j [] /\ forall i, may_be io j i -> reads R io x (Ix i :: p)
-  | IView v x => reads R io x (vin v p)
-  | IBoth j x y => let (c, q) := bpick j p in if c : bool then reads R io y q else reads R io x q
-  | IGather j x => match p with Ix i :: p => reads R io j [Ix i] /\ forall k, reads R io x (Ix k :: p) | _ => True end
-  | IGen l x => match p with Ix i :: p => reads R (upd io l i) x p | _ => True end
-  | ISel c x y => reads R io c [] /\ reads R io x p /\ reads R io y p
-  end.
 Definition levels := nat -> Prop.
 Definition more (R : levels) (l : nat) : levels := fun k => R k \/ k = l.
 Definition moreW (W : region) (l : nat) : region := fun k q => W k q \/ k = l.
@@ -112,13 +97,6 @@ Lemma scoped_more N R W l : scoped N R W -> scoped (more N l) (moreW R l) (moreW
 Proof. intros [H1 H2]. unfold more, moreW. split; intros k q [H| ->]; eauto. Qed.
 Lemma scoped_share N R W Ri Wi n i : shares n R W Ri Wi -> i < n -> scoped N R W -> scoped N (Ri i) (Wi i).
 Proof. intros (H1 & H2 & _) Hi [S1 S2]. split; intros l q Hl; eauto. Qed.
-Lemma reads_mono (R R' : region) : (forall l q, R l q -> R' l q) -> forall x io p, reads R io x p -> reads R' io x p.
-Proof.
-  intros H. induction x; cbn [reads]; intros io p Hx; auto; try (intuition auto; fail).
-  - destruct (bpick j p) as [[|] q]; auto.
-  - destruct p as [|[i| |] p]; intuition auto.
-  - destruct p as [|[i| |] p]; auto.
-Qed.
 Lemma shares_mono n (R R' W W' : region) Ri Wi : (forall l q, R l q -> R' l q) -> (forall l q, W l q -> W' l q) -> shares n R W Ri Wi -> shares n R' W' Ri Wi.
 Proof. intros HR HW (H1 & H2 & H3). repeat split; eauto; now apply (H3 i j m q). Qed.
 Lemma dis_mono c : forall io N (R R' W W' : region), (forall l q, R l q -> R' l q) -> (forall l q, W l q -> W' l q) -> dis io N R W c -> dis io N R' W' c.
@@ -131,6 +109,18 @@ Proof.
   - destruct H as (H1 & H2 & H3). split; [exact (reads_mono _ _ HR _ _ _ H1)|]. split; [exact (IHc1 _ _ _ _ _ _ HR HW H2)|exact (IHc2 _ _ _ _ _ _ HR HW H3)].
   - destruct H as (H1 & H2). split; [exact (reads_mono _ _ HR _ _ _ H1)|]. intros i Hi. exact (IHc _ _ _ _ _ _ HR HW (H2 i Hi)).
   - destruct H as (H1 & H2 & H3 & Ri & Wi & H4 & H5). repeat (split; [auto|]). exists Ri, Wi. split; auto. now apply (shares_mono _ _ _ _ _ _ _ HR HW).
+Qed.
+
+Lemma dis_fewer c : forall io (N N' : levels) R W, (forall l, N' l -> N l) -> dis io N R W c -> dis io N' R W c.
+Proof.
+  assert (M : forall (N N' : levels) l, (forall k, N' k -> N k) -> forall k, more N' l k -> more N l k) by (unfold more; intuition auto).
+  induction c; cbn [dis]; intros io N N' R W HN H; auto.
+  - destruct H as [H1 H2]. split; [exact (IHc1 _ _ _ _ _ HN H1)|exact (IHc2 _ _ _ _ _ HN H2)].
+  - destruct H as [H1 H2]. split; auto. exact (IHc _ _ _ _ _ (M N N' l HN) H2).
+  - destruct par; [|intros i Hi; exact (IHc _ _ _ _ _ HN (H i Hi))]. destruct H as (Ri & Wi & H1 & H2). exists Ri, Wi. split; auto. intros i Hi. exact (IHc _ _ _ _ _ HN (H2 i Hi)).
+  - destruct H as (H1 & H2 & H3). split; auto. split; [exact (IHc1 _ _ _ _ _ HN H2)|exact (IHc2 _ _ _ _ _ HN H3)].
+  - destruct H as (H1 & H2). split; auto. intros i Hi. exact (IHc _ _ _ _ _ HN (H2 i Hi)).
+  - destruct H as (H1 & H2 & H3 & Ri & Wi & H4 & H5). repeat (split; [auto|]). exists Ri, Wi. split; auto. intros i Hi. exact (IHc _ _ _ _ _ (M N N' w HN) (H5 i Hi)).
 Qed.
 
 (* ---------- where a command reads and writes ---------- *)

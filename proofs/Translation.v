@@ -1,10 +1,10 @@
 (* The acceptor- and continuation-passing translation, in two modes: that of the paper, and the one with fused views. Rule names are those of
    docs/rules.md. What the rules of a mode share is written once.
 
-   A reduction over a number updates its accumulator in place; over anything else it goes through a second temporary, since rule a.9 as
-   published is wrong there (TranslationFacts.v proves that). *)
+   A reduction over a number updates its accumulator in place. Over anything else it does so where every element is read before it is written, as subscripts
+   show (Overwrite.v); else it goes through a second temporary, since rule a.9 as published is wrong there (TranslationFacts.v proves that). *)
 From Coq Require Import Arith List Bool.
-From Lozenge Require Import Paths Phrases.
+From Lozenge Require Import Paths Phrases Overwrite.
 Import ListNotations.
 
 Section Translation.
@@ -68,6 +68,7 @@ Definition store_first {G} (t : data) (A : tyA G) : tyC G := fun r n k => New n 
 (* The next value of the accumulator at level [n]; levels from [m] on are free. *)
 Definition update (t : data) (n m : nat) (body : nat -> iacc -> comm) : comm :=
   if flat t then body m (AVar n)
+  else if inplace n m (body (S m) (AVar m)) then redirect n m (body (S m) (AVar m))
   else New m t (Seq (body (S m) (AVar m)) (copy t (S m) (AVar n) (IVar m))).
 (* reduceSeqI; the body knows the loop's level, S n *)
 Definition reduceI (t : data) (N n : nat) (init : nat -> iacc -> comm) (body : nat -> iacc -> comm) (k : nat -> comm) : comm :=

@@ -1,7 +1,7 @@
 (* No translated program reads or writes outside an array: for every well-typed program, all sizes, 0 among them, in both modes, in any order of
    parallel iterations. *)
 From Coq Require Import Arith List Lia Bool Permutation.
-From Lozenge Require Import Paths Phrases Translation Represent TranslationCorrect.
+From Lozenge Require Import Paths Phrases Overwrite Translation Represent InPlace TranslationCorrect.
 Import ListNotations.
 
 Section Bounds.
@@ -111,7 +111,18 @@ Proof.
     + intros l p [].
     + intros l q; auto.
     + apply accok_var; auto. unfold m. lia.
-  - intros j.
+  - assert (HS' : forall j, safe (upd D0 m t) (body (S m) (AVar m)) (upd io (S n) i) (upd s0 m j)).
+    { intros j. apply (HS i b Hi Hb s0 D0 Hs HD HDn Hacc (S m) (only m) (upd D0 m t)); auto using wbelow_only, @agrees_upd, same_upd.
+      - unfold only, m. intros p E. lia.
+      - unfold only. intros l p Hl E. lia.
+      - apply accok_var; [lia|apply upd_same|right; reflexivity]. }
+    destruct (inplace n m (body (S m) (AVar m))) eqn:HI.
+    { unfold inplace in HI. destruct (look n m (body (S m) (AVar m))) as [[R1 W1]|] eqn:HL; [|discriminate].
+      apply (redirect_safe n m ltac:(unfold m; lia) _ R1 W1 HL D0 (upd D0 m t) (upd io (S n) i) s0 (upd s0 m (s0 n)) nothing); auto.
+      - split; [intros l Hl; rewrite upd_other; auto|]. rewrite upd_same. exact HDn.
+      - apply beside_start. unfold m. lia.
+      - intros q _ []. }
+    intros j.
     assert (Ha : accok (S m) (only m) (upd D0 m t) (upd io (S n) i) (AVar m) t) by (apply accok_var; [lia|apply upd_same|right; reflexivity]).
     assert (N1 : forall p, ~ only m n p) by (unfold only, m; intros p E; lia).
     assert (N2 : forall l p, l < m -> ~ only m l p) by (unfold only; intros l p Hl E; lia).

@@ -1,7 +1,7 @@
 (* The translation theorem: for EVERY well-typed program, in both modes, every execution of its translation leaves exactly the program's value in
    the output, and everything else in scope as it was. *)
 From Coq Require Import Arith List Lia Bool Permutation.
-From Lozenge Require Import Paths Phrases Translation Represent.
+From Lozenge Require Import Paths Phrases Overwrite Translation Represent InPlace.
 Import ListNotations.
 
 Section Correct.
@@ -153,7 +153,9 @@ Proof.
     + intros l q; auto.
     + apply accok_var; auto.
     + split; [exact W1|]. intros l q Hl Hne. apply W2; auto. intros (p & _ & E). cbn in E. congruence.
-  - intros (j & s1 & H1 & H2).
+  - destruct (inplace n m (body (S m) (AVar m))) eqn:Hi.
+    { intros H. apply (inplace_ok t n m io D s v body Hnm Hbody s'); auto. apply inplace_sound; auto. lia. }
+    intros (j & s1 & H1 & H2).
     assert (P1 : wrote (S m) io (AVar m) t v (upd s m j) s1).
     { apply (Hbody (S m) (only m) (upd D m t)); auto using wbelow_only.
       - unfold only. intros p E. lia.

@@ -101,6 +101,24 @@ Proof.
   repeat split; reflexivity.
 Qed.
 
+(* Here exchanging goes through a second temporary, and what is computed element by element is computed in place: sums of the columns of [xs]. *)
+Example swap_staged : update (prd num num) 2 4 (fun n a => fst (tr false swapf) (bindE (IVar 2) (bindE (ILit (0 : number)) nilE)) n a) =
+  New 4 (prd num num) (Seq
+    (Seq (copy num 5 (APut (BPair num num) false (AVar 4)) (IView (VSnd num num) (IVar 2))) (copy num 5 (APut (BPair num num) true (AVar 4)) (IView (VFst num num) (IVar 2))))
+    (copy (prd num num) 5 (AVar 2) (IVar 4))).
+Proof. reflexivity. Qed.
+Section Columns.
+Context {K : Scalars}.
+Definition columns N M : exp [ary N (ary M num)] (ary M num) :=
+  Red (Map true (Op2 0 (Fst (Var VZ)) (Snd (Var VZ))) (Zip (Var (VS VZ)) (Var VZ))) (Gen M true (Lit zero)) (Var VZ).
+Example columns_in_place : forall N M, compile false (bindE (s := ary N (ary M num)) (IVar 1) nilE) 2 (columns N M) =
+  let both := IBoth (BZip M num num) (IAt (IVar 1) (ILoop 4)) (IVar 3) in
+  New 3 (ary M num) (Seq (For false 4 M (Assign (AAt (AVar 3) 4) (IAt (IGen 2 (ILit zero)) (ILoop 4)))) (Seq
+    (For false 4 N (For true 6 M (Assign (AAt (AVar 3) 6) (IOp2 0 (IView (VFst num num) (IAt both (ILoop 6))) (IView (VSnd num num) (IAt both (ILoop 6)))))))
+    (For false 4 M (Assign (AAt (AVar 0) 4) (IAt (IVar 3) (ILoop 4)))))).
+Proof. reflexivity. Qed.
+End Columns.
+
 (* ---------- the dot product of the paper ---------- *)
 Section Dot.
 Context {K : Scalars}.

@@ -1,7 +1,7 @@
 (* Race freedom of every translated program, in both modes, and that single reads and writes may interleave: the translation keeps to the discipline of
    Threads.v, by its form alone. *)
 From Coq Require Import Arith List Lia Bool.
-From Lozenge Require Import Paths Phrases Translation Represent TranslationCorrect Threads.
+From Lozenge Require Import Paths Phrases Overwrite Translation Represent InPlace TranslationCorrect Threads.
 From Lozenge Require Interleave Semantics.
 Import ListNotations.
 
@@ -174,12 +174,68 @@ Proof.
 Qed.
 
 (* ---------- accumulators ---------- *)
+(* What writes in place of the second temporary keeps to the discipline: each iteration reads and writes elements of the accumulator that no other one does. *)
+Theorem redirect_dis n m c : n <> m -> forall A B, look n m c = Some (A, B) -> forall io N (R W : region), (forall q, ~ W n q) -> Threads.dis io N R W c ->
+  Threads.dis io N (fun l q => R l q /\ (l = n -> some io A q)) (fun l q => (l <> m /\ W l q) \/ (l = n /\ W m q /\ some io B q)) (redirect n m c).
+Proof.
+  intros Hnm.
+  assert (RD : forall io (R : region) x L, sreads n m SL x [] = Some L -> reads R io x [] -> reads (fun l q => R l q /\ (l = n -> some io (map (pair []) L) q)) io x []).
+  { intros io R x L E H. assert (H' : reads (spots n m io L) io x []) by (eapply (sreads_ok n m io x SL io [] []); eauto; cbn; auto).
+    eapply reads_mono; [|exact (reads_both _ _ x io [] H H')]. intros l q [H1 [_ H2]]. split; auto. intros Hl. apply some_pair. auto. }
+  induction c as [|c1 IHc1 c2 IHc2|a x|l d c IHc|par l k c IHc|x c1 IHc1 c2 IHc2|l k x c IHc|o z v w l k c IHc]; intros A B E io N R W HW H; cbn [look] in E; cbn [redirect].
+  - exact I.
+  - destruct (look n m c1) as [[ra wa]|]; [|discriminate]. destruct (look n m c2) as [[rb wb]|]; [|discriminate]. destruct (every rb wa _); [|discriminate]. injection E as <- <-.
+    destruct H as [H1 H2]. split; (eapply dis_mono; [| |first [exact (IHc1 _ _ eq_refl _ _ _ _ HW H1)|exact (IHc2 _ _ eq_refl _ _ _ _ HW H2)]]); intros l q; rewrite some_app; intuition auto.
+  - destruct (sreads n m SL x []) as [rx|] eqn:Ex; [|discriminate]. destruct (sloc_ok io a [] [] I) as [L1 L2]. destruct (sloc a []) as [l q]. cbn [fst snd] in L1, L2.
+    destruct (Nat.eqb_spec l n) as [|Hl]; [discriminate|]. injection E as <- <-. destruct H as [H1 H2]. split; [|now apply RD]. rewrite loc_to_v. cbn [fst snd]. rewrite L1 in *.
+    destruct (Nat.eqb_spec l m) as [->|Hm]; [|left; auto]. right. split; auto. split; auto. apply (some_pair io [q]). exists q. cbn. auto.
+  - destruct (Nat.eqb_spec l n), (Nat.eqb_spec l m); cbn in E; try discriminate. destruct H as [H1 H2]. split; auto.
+    eapply dis_mono; [| |apply (IHc _ _ E io (more N l) (moreW R l) (moreW W l)); auto].
+    + unfold moreW. intros k q [[Hk| ->] Hs]; auto.
+    + unfold moreW. intros k q [[Hk [Hw| ->]]|(-> & [Hw|Hw] & Hs)]; auto. congruence.
+    + unfold moreW. intros q [C|C]; [now apply (HW q)|congruence].
+  - destruct (look n m c) as [[r w]|]; [|discriminate]. destruct (every r w _ && _) eqn:EV; [|discriminate]. injection E as <- <-.
+    apply andb_prop in EV as [EV F]. apply andb_prop in F as [FR FW]. cbn [Threads.dis] in H |- *. destruct par.
+    + destruct H as (Ri & Wi & (S1 & S2 & S3) & H4).
+      exists (fun i l' q => Ri i l' q /\ (l' = n -> some (upd io l i) r q)), (fun i l' q => (l' <> m /\ Wi i l' q) \/ (l' = n /\ Wi i m q /\ some (upd io l i) w q)).
+      split; [split; [|split]|].
+      * intros i l' q Hi [H1 H2]. split; [eauto|]. intros E. eapply some_inside; eauto.
+      * intros i l' q Hi [[H1 H2]|(-> & H1 & H2)]; [left; eauto|]. right. split; auto. split; [eauto|]. eapply some_inside; eauto.
+      * intros i j l' q Hi Hj Hij [[H1 H2]|(-> & H1 & H2)].
+        -- assert (Hn : l' <> n) by (intros ->; apply (HW q); eauto). destruct (S3 i j l' q Hi Hj Hij H2) as [T1 T2]. split; [|tauto]. intros [[_ C]|[C _]]; tauto.
+        -- split.
+           ++ intros [[_ C]|(_ & C & _)]; [apply (HW q); eauto|]. exact (proj1 (S3 i j m q Hi Hj Hij H1) C).
+           ++ intros [_ C]. specialize (C eq_refl). apply Hij. symmetry. eapply (loop_apart io l k j i r w q); eauto.
+      * intros i Hi. apply (IHc _ _ eq_refl (upd io l i)); auto. intros q C. apply (HW q). eauto.
+    + intros i Hi. eapply dis_mono; [| |exact (IHc _ _ eq_refl (upd io l i) N R W HW (H i Hi))].
+      * intros l' q [H1 H2]. split; auto. intros E. eapply some_inside; eauto.
+      * intros l' q [H1|(-> & H1 & H2)]; auto. right. split; auto. split; auto. eapply some_inside; eauto.
+  - destruct (sreads n m SL x []) as [rx|] eqn:Ex; [|discriminate]. destruct (look n m c1) as [[ra wa]|]; [|discriminate]. destruct (look n m c2) as [[rb wb]|]; [|discriminate]. injection E as <- <-.
+    destruct H as (H0 & H1 & H2). split.
+    { eapply reads_mono; [|exact (RD io R x rx Ex H0)]. intros l q [G1 G2]. split; auto. intros Hl. apply some_app. auto. }
+    split; (eapply dis_mono; [| |first [exact (IHc1 _ _ eq_refl _ _ _ _ HW H1)|exact (IHc2 _ _ eq_refl _ _ _ _ HW H2)]]); intros l q; rewrite !some_app; intuition auto.
+  - destruct (sreads n m SL x []) as [rx|] eqn:Ex; [|discriminate]. destruct (look n m c) as [[r w]|]; [|discriminate]. destruct (forallb _ r && _) eqn:F; [|discriminate]. injection E as <- <-.
+    apply andb_prop in F as [FR FW]. destruct H as [H0 H]. split.
+    { eapply reads_mono; [|exact (RD io R x rx Ex H0)]. intros l' q [G1 G2]. split; auto. intros Hl. apply some_app. auto. }
+    intros i Hi. eapply dis_mono; [| |exact (IHc _ _ eq_refl (upd io l i) N R W HW (H i Hi))].
+    + intros l' q [H1 H2]. split; auto. intros E. apply some_app. right. eapply some_inside; eauto.
+    + intros l' q [H1|(-> & H1 & H2)]; auto. right. split; auto. split; auto. eapply some_inside; eauto.
+  - discriminate.
+Qed.
 Lemma update_dis t n m io N R (W : region) body : n < m -> low m N -> scoped N R W -> (forall q, W n q) ->
   (forall k N1 W1 a, low k N1 -> scoped N1 R W1 -> dacc k R W1 io a t -> dis io N1 R W1 (body k a)) -> dis io N R W (update t n m body).
 Proof.
   intros Hnm HN HS HW Hb. unfold update. destruct (flat t) eqn:Hf.
   - apply Hb; auto. apply dacc_var; auto.
-  - assert (E := ext_new m N R W HN HS). news. split; [intros C; apply HN in C; lia|]. split.
+  - destruct (inplace n m (body (S m) (AVar m))) eqn:Hi.
+    { unfold inplace in Hi. destruct (look n m (body (S m) (AVar m))) as [[A B]|] eqn:HL; [|discriminate].
+      assert (H : dis io (more N m) R (fun l _ => l = m) (body (S m) (AVar m))).
+      { apply Hb; auto using low_more.
+        - destruct HS as [S1 S2]. split; [intros l Hl; left; auto|intros l q ->; now right].
+        - apply dacc_var; auto. right. intros C. apply (proj1 HS) in C. apply HN in C. lia. }
+      apply (redirect_dis n m _ ltac:(lia) A B HL) in H; [|intros q C; lia]. apply dis_fewer with (N := more N m); [intros l Hl; now left|].
+      eapply dis_mono; [| |exact H]; [intros l q [G _]; exact G|]. intros l q [[G1 G2]|[-> _]]; [congruence|apply HW]. }
+    assert (E := ext_new m N R W HN HS). news. split; [intros C; apply HN in C; lia|]. split.
     + apply (dis_more _ io _ R (more R m) (moreW W m) (moreW W m)); auto. { intros l Hl. now left. }
       apply Hb; auto using low_more.
       * destruct HS as [S1 S2]. split; [intros l Hl; left; auto|apply (proj2 (e_scoped _ _ _ _ _ _ _ _ E))].
