@@ -26,13 +26,17 @@ Fixpoint pmeans (rho : nat -> nat) (sp : spath) (p : path) : Prop :=
   end.
 Lemma svin_ok rho {d d'} (v : view d d') : forall sp p, pmeans rho sp p -> pmeans rho (svin v sp) (vin v p).
 Proof.
-  induction v; intros [|[a| |] [|[b| |] sp]] [|[i| |] [|[j| |] p]] Hp; cbn in *; try tauto; try (intuition auto; fail);
-    try (destruct Hp as (H1 & H2 & H3); split; [exists i, j|]; auto; fail); try (destruct Hp as [H1 H2]; split; auto; apply (IHv _ _ H2)).
+  induction v; intros [|[a| |] sp] [|[i| |] p] Hp; try (destruct Hp; fail); try exact Hp; try (now split; [|apply Hp]);
+    try (destruct sp as [|[b| |] sp], p as [|[j| |] p]; try (destruct Hp; fail); try (destruct (proj2 Hp); fail); cbn in *; tauto);
+    try (destruct sp as [|[b| |] sp], p as [|[j| |] p]; try (destruct (proj2 Hp); fail); try exact Hp; destruct Hp as (H1 & H2 & H3); split; [exists i, j; auto|exact H3]; fail);
+    try (destruct Hp as [H1 H2]; try exact H2; split; [exact H1|apply (IHv _ _ H2)]; fail).
 Qed.
 Lemma svout_ok rho {d d'} (v : view d d') : forall sp p, pmeans rho sp p -> pmeans rho (svout v sp) (vout v p).
 Proof.
-  induction v; intros [|[a| |] [|[b| |] sp]] [|[i| |] [|[j| |] p]] Hp; cbn in *; try tauto; try (intuition auto; fail);
-    try (destruct Hp as (H1 & H2 & H3); split; [exists i, j|]; auto; fail); try (destruct Hp as [H1 H2]; split; auto; apply (IHv _ _ H2)).
+  induction v; intros [|[a| |] sp] [|[i| |] p] Hp; try (destruct Hp; fail); try exact Hp; try (now split; [|apply Hp]);
+    try (destruct sp as [|[b| |] sp], p as [|[j| |] p]; try (destruct Hp; fail); try (destruct (proj2 Hp); fail); cbn in *; tauto);
+    try (destruct sp as [|[b| |] sp], p as [|[j| |] p]; try (destruct (proj2 Hp); fail); try exact Hp; destruct Hp as (H1 & H2 & H3); split; [exists i, j; auto|exact H3]; fail);
+    try (destruct Hp as [H1 H2]; try exact H2; split; [exact H1|apply (IHv _ _ H2)]; fail).
 Qed.
 Lemma spick_ok rho {a b d} (j : both a b d) sp p : pmeans rho sp p -> let (c, q) := bpick j p in exists sq, In (c, sq) (spick j sp) /\ pmeans rho sq q.
 Proof.
