@@ -5,7 +5,7 @@ From Lozenge Require Import Paths Phrases Translation Represent TranslationCorre
 Import ListNotations.
 
 Section Fusion.
-Context {K : Scalars}.
+Context {K : Scalars} {Keep : Policy}.
 
 (* ---------- renaming of variables ---------- *)
 Definition ren G D := env (var D) G.

@@ -322,7 +322,7 @@ Qed.
 
 (* ---------- bounds ---------- *)
 (* [Dt]: types of arrays where there is a second temporary *)
-Definition types_beside (Ds Dt : nat -> data) := (forall l, l <> m -> Ds l = Dt l) /\ Ds n = Dt m.
+Definition types_beside (Ds Dt : nat -> data) := (forall l, l <> m -> Ds l = Dt l) /\ forall p, leaf (Dt m) p -> leaf (Ds n) p.
 Theorem redirect_safe c : forall R W, look c = Some (R, W) -> forall Ds Dt io s t P, types_beside Ds Dt -> beside P s t -> clear_of P io R ->
   safe Dt c io t -> safe Ds (redirect c) io s.
 Proof.
@@ -340,9 +340,9 @@ Proof.
   - destruct (sreads SL x []) as [rx|] eqn:Ex; [|discriminate]. destruct (sloc_ok io a [] [] I) as [L1 L2]. destruct (sloc a []) as [l q]. cbn [fst snd] in L1, L2.
     destruct (Nat.eqb_spec l n) as [|Hl]; [discriminate|]. injection E as <- <-. assert (HR := assign_may P io x rx Ex HC). destruct H as [H1 H2].
     destruct (RD P Ds Dt io s t x HD HB HR) as [_ IB]. cbn [Overwrite.redirect safe]. split; auto. rewrite loc_to_v. cbn [fst snd]. destruct HD as [D1 D2].
-    destruct (Nat.eqb_spec (fst (loc io a [])) m) as [Em|Em]; [rewrite D2, <- Em; auto|rewrite D1; auto].
+    destruct (Nat.eqb_spec (fst (loc io a [])) m) as [Em|Em]; [apply D2; rewrite <- Em; auto|rewrite D1; auto].
   - destruct (Nat.eqb_spec l n), (Nat.eqb_spec l m); cbn in E; try discriminate. intros junk. eapply (IHc _ _ E); [| |exact HC|apply (H junk)]; [|now apply beside_new].
-    destruct HD as [D1 D2]. split; [|now rewrite !upd_other by auto]. intros l' Hl'. unfold upd. destruct (Nat.eqb l l'); auto.
+    destruct HD as [D1 D2]. split; [|rewrite !upd_other by auto; exact D2]. intros l' Hl'. unfold upd. destruct (Nat.eqb l l'); auto.
   - destruct (look c) as [[r w]|] eqn:Kc; [|discriminate]. destruct (every r w _ && _) eqn:EV; [|discriminate]. injection E as <- <-.
     apply andb_prop in EV as [EV F]. apply andb_prop in F as [FR FW]. intros is Ho. specialize (H is Ho). destruct (order_in _ _ _ Ho) as [ND Hin].
     assert (Hk : forall i, In i is -> i < k) by (intros; now apply Hin).
@@ -393,7 +393,7 @@ Hypothesis Hbody : forall k W D1 a s1 s2, m <= k -> wbelow k W -> (forall p, ~ W
   exec (body k a) io s1 s2 -> wrote k io a t v s1 s2.
 (* The update in place does what the one through a second temporary does. *)
 Theorem inplace_ok s' : may_overwrite n m (body (S m) (AVar m)) -> exec (redirect n m (body (S m) (AVar m))) io s s' ->
-  (forall p, leaf t p -> s' n p = sel t v p) /\ (forall l q, l < m -> l <> n -> s' l q = s l q).
+  (forall p, leaf t p -> s' n p = sel t v p) /\ (forall l q, l < m -> ~ inreg io (AVar n) t l q -> s' l q = s l q).
 Proof.
   intros HM H. destruct (HM io s s' H) as [P' HT].
   destruct (staged_beside n m ltac:(lia) _ _ _ _ _ _ HT _ (beside_start n m s ltac:(lia))) as (t' & E & [B1 B2 B3]).
@@ -406,6 +406,8 @@ Proof.
     - apply accok_var; [lia|apply upd_same|right; reflexivity]. }
   destruct W1 as [W1 W2]. split.
   - intros p Hp. rewrite B2. apply (W1 p Hp).
-  - intros l q Hl Hne. rewrite B1 by lia. rewrite W2; [rewrite upd_other; auto; lia|lia|]. intros (p & _ & E1). cbn in E1. injection E1 as E1 _. lia.
+  - intros l q Hl Hne. destruct (Nat.eq_dec l n) as [->|Hn].
+    + rewrite B2, W2; [now rewrite upd_same|lia|]. intros (p & Hp & E1). cbn in E1. injection E1 as <-. apply Hne. exists p. auto.
+    + rewrite B1 by lia. rewrite W2; [rewrite upd_other; auto; lia|lia|]. apply inreg_other. lia.
 Qed.
 End Update.

@@ -6,7 +6,7 @@ Import ListNotations.
 
 Local Arguments Nat.ltb : simpl never.
 Section Places.
-Context {K : Scalars}.
+Context {K : Scalars} {Keep : Policy}.
 
 (* The same elements, within bounds. *)
 Fixpoint same_value d : den d -> den d -> Prop :=

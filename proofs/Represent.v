@@ -198,8 +198,12 @@ Proof.
   - intros p Hp. cbn. rewrite upd_same. apply (ao_leaf _ _ _ _ _ _ H'). now split.
   - intros p q Hp Hq. cbn. rewrite upd_same. intros E. apply (ao_inj _ _ _ _ _ _ H') in E; cbn; auto. congruence.
 Qed.
-Lemma accok_var n m io D d (W : region) : n < m -> D n = d -> (flat d = true \/ forall p, W n p) -> accok m W D io (AVar n) d.
+Lemma accok_own n m io D d (W : region) : n < m -> (forall p, leaf d p -> leaf (D n) p) -> (flat d = true \/ forall p, W n p) -> accok m W D io (AVar n) d.
 Proof. intros H HD HW. split; cbn; intros; auto; try congruence. destruct HW; auto. Qed.
+Lemma accok_var n m io D d (W : region) : n < m -> D n = d -> (flat d = true \/ forall p, W n p) -> accok m W D io (AVar n) d.
+Proof. intros H <-. now apply accok_own. Qed.
+Lemma leaf_upd D n d : forall p, leaf d p -> leaf (upd D n d n) p. Proof. intros p. now rewrite upd_same. Qed.
+Lemma inreg_other io n d l q : l <> n -> ~ inreg io (AVar n) d l q. Proof. intros H (p & _ & E). cbn in E. congruence. Qed.
 
 (* ---------- what was written ---------- *)
 Lemma wrote_le n m io a d v s s' : wrote m io a d v s s' -> n <= m -> wrote n io a d v s s'.

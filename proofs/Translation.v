@@ -7,8 +7,13 @@ From Coq Require Import Arith List Bool.
 From Lozenge Require Import Paths Phrases Overwrite.
 Import ListNotations.
 
+(* Which accumulators are local memory; others are what is to be written itself, in default mode. The theorems hold for every choice. *)
+Class Policy := { local : data -> bool }.
+Fixpoint numbers (d : data) : nat := match d with num | idx _ => 1 | ary n d => n * numbers d | prd a b => numbers a + numbers b end.
+#[global] Instance small : Policy | 100 := { local d := numbers d <=? 2048 }.
+
 Section Translation.
-Context {K : Scalars}.
+Context {K : Scalars} {Keep : Policy}.
 Variable fuse : bool.                     (* default mode *)
 
 Definition renv G := env (fun _ => iexp) G.
@@ -73,6 +78,16 @@ Definition update (t : data) (n m : nat) (body : nat -> iacc -> comm) : comm :=
 (* reduceSeqI; the body knows the loop's level, S n *)
 Definition reduceI (t : data) (N n : nat) (init : nat -> iacc -> comm) (body : nat -> iacc -> comm) (k : nat -> comm) : comm :=
   New n t (Seq (init (S n) (AVar n)) (Seq (For false (S n) N (update t n (S (S n)) body)) (k (S n)))).
+(* The same with the array [v], which is to be written, as the accumulator; the body knows the loop's level, n. *)
+Definition reduceO (t : data) (N v n : nat) (init : nat -> iacc -> comm) (body : nat -> iacc -> comm) : comm :=
+  Seq (init n (AVar v)) (For false n N (update t v (S n) body)).
+Definition into (t : data) (n : nat) (a : iacc) : option nat :=
+  if fuse && negb (flat t || local t) then match a with AVar v => if v <? n then Some v else None | _ => None end else None.
+Lemma into_some t n a v : into t n a = Some v -> fuse = true /\ flat t = false /\ v < n /\ a = AVar v.
+Proof.
+  unfold into. destruct fuse, (flat t), (local t); try discriminate; destruct a as [l| | |]; try discriminate. cbn [andb negb orb].
+  destruct (Nat.ltb_spec l n); [|discriminate]. intros E. injection E as <-. auto.
+Qed.
 (* scanSeqI *)
 Definition scanI (t : data) (N n : nat) (init : nat -> iacc -> comm) (body : nat -> iacc -> comm) (a : iacc) : comm :=
   New n t (Seq (init (S n) (AVar n))
@@ -124,7 +139,9 @@ Fixpoint tr {G t} (e : exp G t) : tyA G * tyC G :=
       let C : tyC _ := fun r n k => snd (tr e) r n (fun n x =>
         if fuse then reduceI t N n (fst (tr i) r) (body x r n) (fun n' => k n' (IVar n))
         else snd (tr i) r n (fun n y => reduceI t N n (fun n a => copy t n a y) (body x r n) (fun n' => k n' (IVar n)))) in
-      (fun r n a => C r n (fun n x => copy t n a x), C)
+      (fun r n a => match into t n a with
+         | Some v => snd (tr e) r n (fun n x => reduceO t N v n (fst (tr i) r) (fst (tr f) (bindE (IVar v) (bindE (IAt x (ILoop n)) r))))
+         | None => C r n (fun n x => copy t n a x) end, C)
   | @Scan _ _ N s t f i e =>
       let A : tyA _ := fun r n a => snd (tr e) r n (fun n x =>
         scanI t N n (fst (tr i) r) (fst (tr f) (bindE (IVar n) (bindE (IAt x (ILoop (S n))) r))) a) in
@@ -134,7 +151,9 @@ Fixpoint tr {G t} (e : exp G t) : tyA G * tyC G :=
       let C : tyC _ := fun r n k =>
         if fuse then reduceI t N n (fst (tr i) r) (body r n) (fun n' => k n' (IVar n))
         else snd (tr i) r n (fun n y => reduceI t N n (fun n a => copy t n a y) (body r n) (fun n' => k n' (IVar n))) in
-      (fun r n a => C r n (fun n x => copy t n a x), C)
+      (fun r n a => match into t n a with
+         | Some v => reduceO t N v n (fst (tr i) r) (fst (tr f) (bindE (IVar v) r))
+         | None => C r n (fun n x => copy t n a x) end, C)
   | @Select _ _ t c e1 e2 =>
       let C : tyC _ := fun r n k => snd (tr c) r n (fun n x => snd (tr e1) r n (fun n y => snd (tr e2) r n (fun n z => k n (ISel x y z)))) in
       let branch : tyA _ := fun r n a => snd (tr c) r n (fun n x => If x (fst (tr e1) r n a) (fst (tr e2) r n a)) in

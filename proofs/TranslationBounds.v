@@ -5,7 +5,7 @@ From Lozenge Require Import Paths Phrases Overwrite Translation Represent InPlac
 Import ListNotations.
 
 Section Bounds.
-Context {K : Scalars}.
+Context {K : Scalars} {Keep : Policy}.
 
 Definition safeA {G t} (e : exp G t) (A : tyA G) := forall r g n W D s io a,
   wbelow n W -> envok n W D s io r g -> accok n W D io a t -> safe D (A r n a) io s.
@@ -98,57 +98,52 @@ Proof.
 Qed.
 
 (* ---------- accumulators ---------- *)
-Definition bodysafe n W (D : nat -> data) s io t N (body : nat -> iacc -> comm) := forall i b, i < N -> ok t b ->
-  forall s0 D0, sagree n W s s0 -> agrees n D D0 -> D0 n = t -> (forall p, leaf t p -> s0 n p = sel t b p) ->
-  forall k W1 D1 a s1, S (S n) <= k -> wbelow k W1 -> (forall p, ~ W1 n p) -> (forall l p, l < S (S n) -> ~ W1 l p) -> agrees (S (S n)) D0 D1 -> same (S (S n)) s0 s1 ->
-    accok k W1 D1 (upd io (S n) i) a t -> safe D1 (body k a) (upd io (S n) i) s1.
-Lemma update_safe t n W D s io N body F i b s0 D0 : bodyok n W D s io t N body F -> bodysafe n W D s io t N body -> i < N -> ok t b ->
-  sagree n W s s0 -> agrees n D D0 -> D0 n = t -> (forall p, leaf t p -> s0 n p = sel t b p) ->
-  safe D0 (update t n (S (S n)) body) (upd io (S n) i) s0.
+Definition bodysafe v n lv W (D : nat -> data) s io t N (body : nat -> iacc -> comm) := forall i b, i < N -> ok t b ->
+  forall s0 D0, sagree n W s s0 -> agrees n D D0 -> (forall p, leaf t p -> leaf (D0 v) p) -> (forall p, leaf t p -> s0 v p = sel t b p) ->
+  forall k W1 D1 a s1, S lv <= k -> wbelow k W1 -> (forall p, ~ W1 v p) -> (forall l p, l < S lv -> ~ W1 l p) -> agrees (S lv) D0 D1 -> same (S lv) s0 s1 ->
+    accok k W1 D1 (upd io lv i) a t -> safe D1 (body k a) (upd io lv i) s1.
+Lemma update_safe t v n lv W D s io N body F i b s0 D0 : v <= lv -> bodyok v n lv W D s io t N body F -> bodysafe v n lv W D s io t N body -> i < N -> ok t b ->
+  sagree n W s s0 -> agrees n D D0 -> (forall p, leaf t p -> leaf (D0 v) p) -> (forall p, leaf t p -> s0 v p = sel t b p) ->
+  safe D0 (update t v (S lv) body) (upd io lv i) s0.
 Proof.
-  intros HB HS Hi Hb Hs HD HDn Hacc. destruct (HB i b Hi Hb) as [OK B]. set (m := S (S n)). unfold update. destruct (flat t) eqn:Hf.
-  - apply (HS i b Hi Hb s0 D0 Hs HD HDn Hacc m (fun _ _ => False) D0 (AVar n) s0); auto using @agrees_refl.
+  intros Hv HB HS Hi Hb Hs HD HDn Hacc. destruct (HB i b Hi Hb) as [OK B]. set (m := S lv). unfold update. destruct (flat t) eqn:Hf.
+  - apply (HS i b Hi Hb s0 D0 Hs HD HDn Hacc m (fun _ _ => False) D0 (AVar v) s0); auto using @agrees_refl.
     + intros l p [].
     + intros l q; auto.
-    + apply accok_var; auto. unfold m. lia.
-  - assert (HS' : forall j, safe (upd D0 m t) (body (S m) (AVar m)) (upd io (S n) i) (upd s0 m j)).
-    { intros j. apply (HS i b Hi Hb s0 D0 Hs HD HDn Hacc (S m) (only m) (upd D0 m t)); auto using wbelow_only, @agrees_upd, same_upd.
-      - unfold only, m. intros p E. lia.
-      - unfold only. intros l p Hl E. lia.
-      - apply accok_var; [lia|apply upd_same|right; reflexivity]. }
-    destruct (inplace n m (body (S m) (AVar m))) eqn:HI.
-    { unfold inplace in HI. destruct (look n m (body (S m) (AVar m))) as [[R1 W1]|] eqn:HL; [|discriminate].
-      apply (redirect_safe n m ltac:(unfold m; lia) _ R1 W1 HL D0 (upd D0 m t) (upd io (S n) i) s0 (upd s0 m (s0 n)) nothing); auto.
+    + apply accok_own; auto. unfold m. lia.
+  - assert (Ha : accok (S m) (only m) (upd D0 m t) (upd io lv i) (AVar m) t) by (apply accok_var; [lia|apply upd_same|right; reflexivity]).
+    assert (N1 : forall p, ~ only m v p) by (unfold only, m; intros p E; lia).
+    assert (N2 : forall l p, l < m -> ~ only m l p) by (unfold only; intros l p Hl E; lia).
+    assert (HS' : forall j, safe (upd D0 m t) (body (S m) (AVar m)) (upd io lv i) (upd s0 m j)).
+    { intros j. apply (HS i b Hi Hb s0 D0 Hs HD HDn Hacc (S m) (only m) (upd D0 m t)); auto using wbelow_only, @agrees_upd, same_upd. }
+    destruct (inplace v m (body (S m) (AVar m))) eqn:HI.
+    { unfold inplace in HI. destruct (look v m (body (S m) (AVar m))) as [[R1 W1]|] eqn:HL; [|discriminate].
+      apply (redirect_safe v m ltac:(unfold m; lia) _ R1 W1 HL D0 (upd D0 m t) (upd io lv i) s0 (upd s0 m (s0 v)) nothing); auto.
       - split; [intros l Hl; rewrite upd_other; auto|]. rewrite upd_same. exact HDn.
       - apply beside_start. unfold m. lia.
       - intros q _ []. }
-    intros j.
-    assert (Ha : accok (S m) (only m) (upd D0 m t) (upd io (S n) i) (AVar m) t) by (apply accok_var; [lia|apply upd_same|right; reflexivity]).
-    assert (N1 : forall p, ~ only m n p) by (unfold only, m; intros p E; lia).
-    assert (N2 : forall l p, l < m -> ~ only m l p) by (unfold only; intros l p Hl E; lia).
-    split.
-    + apply (HS i b Hi Hb s0 D0 Hs HD HDn Hacc (S m) (only m) (upd D0 m t)); auto using wbelow_only, @agrees_upd, same_upd.
-    + intros s1 E.
-      assert (P : wrote (S m) (upd io (S n) i) (AVar m) t (F i b) (upd s0 m j) s1).
-      { apply (B s0 D0 Hs HD HDn Hacc (S m) (only m) (upd D0 m t)); auto using wbelow_only. now apply agrees_upd. now apply same_upd. }
-      apply (copy_safe t (S m) (only n) (upd D0 m t) s1 (upd io (S n) i) (AVar n) (IVar m) (F i b)).
-      * eapply rep_var; eauto using upd_same. unfold only, m. intros p C. lia.
-      * apply accok_var; [unfold m; lia|rewrite upd_other by (unfold m; lia); auto|right; reflexivity].
+    intros j. split; [apply HS'|].
+    intros s1 E.
+    assert (P : wrote (S m) (upd io lv i) (AVar m) t (F i b) (upd s0 m j) s1).
+    { apply (B s0 D0 Hs HD HDn Hacc (S m) (only m) (upd D0 m t)); auto using wbelow_only. now apply agrees_upd. now apply same_upd. }
+    apply (copy_safe t (S m) (only v) (upd D0 m t) s1 (upd io lv i) (AVar v) (IVar m) (F i b)).
+    + eapply rep_var; eauto using upd_same. unfold only, m. intros p C. lia.
+    + apply accok_own; [unfold m; lia|rewrite upd_other by (unfold m; lia); auto|right; reflexivity].
 Qed.
 (* One update more. *)
-Lemma update_step t n W D s io N body F i b s0 s1 D0 : bodyok n W D s io t N body F -> i < N -> ok t b ->
-  sagree n W s s0 -> agrees n D D0 -> D0 n = t -> (forall p, leaf t p -> s0 n p = sel t b p) ->
-  exec (update t n (S (S n)) body) (upd io (S n) i) s0 s1 ->
-  ok t (F i b) /\ (forall p, leaf t p -> s1 n p = sel t (F i b) p) /\ (forall l q, l < S (S n) -> l <> n -> s1 l q = s0 l q).
+Lemma update_step t v n lv W D s io N body F i b s0 s1 D0 : v <= lv -> bodyok v n lv W D s io t N body F -> i < N -> ok t b ->
+  sagree n W s s0 -> agrees n D D0 -> (forall p, leaf t p -> leaf (D0 v) p) -> (forall p, leaf t p -> s0 v p = sel t b p) ->
+  exec (update t v (S lv) body) (upd io lv i) s0 s1 ->
+  ok t (F i b) /\ (forall p, leaf t p -> s1 v p = sel t (F i b) p) /\ (forall l q, l < S lv -> ~ inreg (upd io lv i) (AVar v) t l q -> s1 l q = s0 l q).
 Proof.
-  intros HB Hi Hb Hs HD HDn Hacc E. destruct (HB i b Hi Hb) as [OK B]. split; auto.
-  apply (update_ok t n (S (S n)) (upd io (S n) i) D0 s0 (F i b) body ltac:(lia) HDn OK); [|exact E]. apply (B s0 D0); auto.
+  intros Hv HB Hi Hb Hs HD HDn Hacc E. destruct (HB i b Hi Hb) as [OK B]. split; auto.
+  apply (update_ok t v (S lv) (upd io lv i) D0 s0 (F i b) body ltac:(lia) HDn OK); [|exact E]. apply (B s0 D0); auto.
 Qed.
 Lemma reduceI_safe t N n W D s io init body k v0 F :
   (forall p, ~ W n p) -> ok t v0 ->
   (forall s1, same n s s1 -> safe (upd D n t) (init (S n) (AVar n)) io s1) ->
   (forall s1 s2, same n s s1 -> exec (init (S n) (AVar n)) io s1 s2 -> wrote (S n) io (AVar n) t v0 s1 s2) ->
-  bodyok n W D s io t N body F -> bodysafe n W D s io t N body ->
+  bodyok n n (S n) W D s io t N body F -> bodysafe n n (S n) W D s io t N body ->
   (forall s1, same n s s1 -> rep (S n) W (upd D n t) s1 io (IVar n) t (steps N F v0) -> safe (upd D n t) (k (S n)) io s1) ->
   safe D (reduceI t N n init body k) io s.
 Proof.
@@ -158,11 +153,11 @@ Proof.
   assert (Q0 : Q 0 s1). { split; [|split; [exact Hv0|apply P]]. eapply same_trans; [apply same_upd with (n := n); reflexivity|reflexivity|]. eapply wrote_below; eauto. }
   assert (QS : forall i s2 s3, i < N -> Q i s2 -> exec (update t n (S (S n)) body) (upd io (S n) i) s2 s3 -> Q (S i) s3).
   { intros i s2 s3 Hi (Q1 & Q2 & Q3) E.
-    destruct (update_step t n W D s io N body F i _ s2 s3 (upd D n t) HB Hi Q2 (same_sagree _ _ _ _ Q1) (agrees_upd _ _ _ _ (le_n n)) (upd_same _ _ _) Q3 E) as (U0 & U1 & U2).
-    split; [|split; auto]. intros l q Hl. rewrite U2 by lia. auto. }
+    destruct (update_step t n n (S n) W D s io N body F i _ s2 s3 (upd D n t) (le_S _ _ (le_n n)) HB Hi Q2 (same_sagree _ _ _ _ Q1) (agrees_upd _ _ _ _ (le_n n)) (leaf_upd _ _ _) Q3 E) as (U0 & U1 & U2).
+    split; [|split; auto]. intros l q Hl. rewrite U2 by (try apply inreg_other; lia). auto. }
   split.
   - intros is ->. apply along_turns with (Q := Q) (N := N); auto.
-    intros i s2 Hi (Q1 & Q2 & Q3). eapply update_safe; eauto using same_sagree, upd_same. now apply agrees_upd.
+    intros i s2 Hi (Q1 & Q2 & Q3). eapply (update_safe t n n (S n)); eauto using same_sagree, leaf_upd. now apply agrees_upd.
   - intros s2 (is & -> & E2).
     assert (L : forall m k s2 s3, k + m = N -> Q k s2 -> iterR (fun i => exec (update t n (S (S n)) body) (upd io (S n) i)) (seq k m) s2 s3 -> Q N s3).
     { induction m as [|m IH]; cbn; intros k0 s3 s4 E Hq.
@@ -175,7 +170,7 @@ Lemma scanI_safe t N n W D s io init body a v0 F :
   wbelow n W -> ok t v0 -> accok n W D io a (ary N t) ->
   (forall s1, same n s s1 -> safe (upd D n t) (init (S n) (AVar n)) io s1) ->
   (forall s1 s2, same n s s1 -> exec (init (S n) (AVar n)) io s1 s2 -> wrote (S n) io (AVar n) t v0 s1 s2) ->
-  bodyok n W D s io t N body F -> bodysafe n W D s io t N body ->
+  bodyok n n (S n) W D s io t N body F -> bodysafe n n (S n) W D s io t N body ->
   safe D (scanI t N n init body a) io s.
 Proof.
   intros HW Hv0 Ha HI Hinit HB HS j. split; [apply HI; now apply same_upd|]. intros s1 E1.
@@ -191,14 +186,14 @@ Proof.
   { intros i s2 _ _ v Hv Hacc. split; auto. intros s7 io7 D7 G1 G2 G3 p Hp. cbn. rewrite G1, G3 by auto. split; auto. now rewrite upd_same. }
   intros is ->. apply along_turns with (Q := Q) (N := N); auto.
   - intros i s2 Hi (Q1 & Q2 & Q3). split.
-    + eapply update_safe; eauto using upd_same. now apply agrees_upd.
+    + eapply (update_safe t n n (S n)); eauto using leaf_upd. now apply agrees_upd.
     + intros s3 E.
-      destruct (update_step t n W D s io N body F i _ s2 s3 (upd D n t) HB Hi Q2 Q1 (agrees_upd _ _ _ _ (le_n n)) (upd_same _ _ _) Q3 E) as (U0 & U1 & U2).
+      destruct (update_step t n n (S n) W D s io N body F i _ s2 s3 (upd D n t) (le_S _ _ (le_n n)) HB Hi Q2 Q1 (agrees_upd _ _ _ _ (le_n n)) (leaf_upd _ _ _) Q3 E) as (U0 & U1 & U2).
       apply (copy_safe t (S (S n)) W (upd D n t) s3 (upd io (S n) i) (AAt a (S n)) (IVar n) (F i (steps i F v0))); [|auto].
-      apply (R2 (S i) s3); auto. split; [|split; auto]. intros l q Hl Hq. rewrite U2 by lia. auto.
+      apply (R2 (S i) s3); auto. split; [|split; auto]. intros l q Hl Hq. rewrite U2 by (try apply inreg_other; lia). auto.
   - intros i s2 s3 Hi (Q1 & Q2 & Q3) (s4 & E & E2).
-    destruct (update_step t n W D s io N body F i _ s2 s4 (upd D n t) HB Hi Q2 Q1 (agrees_upd _ _ _ _ (le_n n)) (upd_same _ _ _) Q3 E) as (U0 & U1 & U2).
-    assert (Q4 : Q (S i) s4). { split; [|split; auto]. intros l q Hl Hq. rewrite U2 by lia. auto. }
+    destruct (update_step t n n (S n) W D s io N body F i _ s2 s4 (upd D n t) (le_S _ _ (le_n n)) HB Hi Q2 Q1 (agrees_upd _ _ _ _ (le_n n)) (leaf_upd _ _ _) Q3 E) as (U0 & U1 & U2).
+    assert (Q4 : Q (S i) s4). { split; [|split; auto]. intros l q Hl Hq. rewrite U2 by (try apply inreg_other; lia). auto. }
     destruct (copy_ok t (S (S n)) W (upd D n t) s4 s3 (upd io (S n) i) (AAt a (S n)) (IVar n) (F i (steps i F v0)) (R2 (S i) s4 Q4 Hi _ U0 U1) (A2 i Hi) E2) as [_ P3].
     assert (Hreg : forall l q, inreg (upd io (S n) i) (AAt a (S n)) t l q -> W l q /\ l < n).
     { intros l q (p & Hp & El). cbn in El. rewrite upd_same in El.
@@ -210,34 +205,34 @@ Proof.
   - split; [|split; [exact Hv0|apply P]]. apply same_sagree. eapply same_trans; [apply same_upd with (n := n); reflexivity|reflexivity|]. eapply wrote_below; eauto.
 Qed.
 
-Lemma body_red_safe {G t u} (f : exp (t :: u :: G) t) A N n W D s io (r : renv G) g x (ve : den (ary N u)) : safeA f A ->
+Lemma body_red_safe {G t u} (f : exp (t :: u :: G) t) A N v n lv W D s io (r : renv G) g x (ve : den (ary N u)) : n <= lv -> v <= lv -> safeA f A ->
   envok n W D s io r g -> rep n W D s io x (ary N u) ve ->
-  bodysafe n W D s io t N (A (bindE (IVar n) (bindE (IAt x (ILoop (S n))) r))).
+  bodysafe v n lv W D s io t N (A (bindE (IVar v) (bindE (IAt x (ILoop lv)) r))).
 Proof.
-  intros IA Hr Hx i b Hi Hb s0 D0 Hs HD HDn Hacc k W1 D1 a s1 Hk HW1 Hn Hlow HD1 Hs1 Ha.
+  intros Hlv Hv IA Hr Hx i b Hi Hb s0 D0 Hs HD HDn Hacc k W1 D1 a s1 Hk HW1 Hn Hlow HD1 Hs1 Ha.
   assert (Hs' : sagree n W s s1). { intros l q Hl Hq. rewrite Hs1 by lia. auto. }
   assert (HD' : agrees n D D1). { eapply agrees_trans; [exact HD| |exact HD1]. lia. }
-  assert (HW' : forall l p, l < n -> W1 l p -> W l p). { intros l p Hl C. exfalso. apply (Hlow l p); auto. }
-  apply (IA (bindE (IVar n) (bindE (IAt x (ILoop (S n))) r)) (consE b (consE (ve i) g)) k W1 D1 s1 (upd io (S n) i) a); auto.
+  assert (HW' : forall l p, l < n -> W1 l p -> W l p). { intros l p Hl C. exfalso. apply (Hlow l p); auto. lia. }
+  apply (IA (bindE (IVar v) (bindE (IAt x (ILoop lv)) r)) (consE b (consE (ve i) g)) k W1 D1 s1 (upd io lv i) a); auto.
   apply envok_cons; [|apply envok_cons].
-  - split; auto. intros s3 io3 D3 G1 G2 G3 p Hp. cbn. rewrite G1, G3 by (auto; lia). rewrite Hs1, HD1, HDn by lia. auto.
+  - split; auto. intros s3 io3 D3 G1 G2 G3 p Hp. cbn. rewrite G1, G3 by (auto; lia). rewrite Hs1, HD1 by lia. auto.
   - apply rep_at with (m := N).
     + eapply rep_mono; eauto; [lia|]. apply agrees_upd. lia.
-    + eapply rep_mono; [apply (rep_loop (S n) W1 D1 s1 io N i Hi)| | | | |]; eauto using sagree_refl, @agrees_refl.
+    + eapply rep_mono; [apply (rep_loop lv W1 D1 s1 io N i Hi)| | | | |]; eauto using sagree_refl, @agrees_refl.
   - eapply envok_mono; eauto; [lia|]. apply agrees_upd. lia.
 Qed.
-Lemma body_iter_safe {G t} (f : exp (t :: G) t) A N n W D s io (r : renv G) g : safeA f A -> envok n W D s io r g ->
-  bodysafe n W D s io t N (A (bindE (IVar n) r)).
+Lemma body_iter_safe {G t} (f : exp (t :: G) t) A N v n lv W D s io (r : renv G) g : n <= lv -> v <= lv -> safeA f A -> envok n W D s io r g ->
+  bodysafe v n lv W D s io t N (A (bindE (IVar v) r)).
 Proof.
-  intros IA Hr i b Hi Hb s0 D0 Hs HD HDn Hacc k W1 D1 a s1 Hk HW1 Hn Hlow HD1 Hs1 Ha.
-  apply (IA (bindE (IVar n) r) (consE b g) k W1 D1 s1 (upd io (S n) i) a); auto.
+  intros Hlv Hv IA Hr i b Hi Hb s0 D0 Hs HD HDn Hacc k W1 D1 a s1 Hk HW1 Hn Hlow HD1 Hs1 Ha.
+  apply (IA (bindE (IVar v) r) (consE b g) k W1 D1 s1 (upd io lv i) a); auto.
   apply envok_cons.
-  - split; auto. intros s3 io3 D3 G1 G2 G3 p Hp. cbn. rewrite G1, G3 by (auto; lia). rewrite Hs1, HD1, HDn by lia. auto.
+  - split; auto. intros s3 io3 D3 G1 G2 G3 p Hp. cbn. rewrite G1, G3 by (auto; lia). rewrite Hs1, HD1 by lia. auto.
   - eapply envok_mono; eauto; [lia| | | |].
     + intros l q Hl Hq. rewrite Hs1 by lia. auto.
     + apply agrees_upd. lia.
     + eapply agrees_trans; [exact HD| |exact HD1]. lia.
-    + intros l p Hl C. exfalso. apply (Hlow l p); auto.
+    + intros l p Hl C. exfalso. apply (Hlow l p); auto. lia.
 Qed.
 Lemma init_safe {G t} (i : exp G t) A n W D s io (r : renv G) g : safeA i A -> envok n W D s io r g ->
   forall s1, same n s s1 -> safe (upd D n t) (A r (S n) (AVar n)) io s1.
@@ -245,6 +240,20 @@ Proof.
   intros IA Hr s1 Hs. apply (IA r g (S n) (only n) (upd D n t) s1 io (AVar n)); auto using wbelow_only.
   - eapply envok_mono; eauto using @agrees_refl, @agrees_upd, same_sagree. unfold only. intros; lia.
   - apply accok_var; [lia|apply upd_same|right; reflexivity].
+Qed.
+Lemma reduceO_safe {G t} (i : exp G t) A N v n W D s io (r : renv G) g body F : specA i A -> safeA i A -> wbelow n W -> envok n W D s io r g ->
+  accok n W D io (AVar v) t -> flat t = false -> v < n ->
+  (forall s2, sagree n W s s2 -> bodyok v n n W D s2 io t N body F /\ bodysafe v n n W D s2 io t N body) -> safe D (reduceO t N v n (A r) body) io s.
+Proof.
+  intros IA IS HW Hr Ha Hf Hv HB. split; [eapply IS; eauto|]. intros s1 H1. assert (P := IA r g n W D s s1 io (AVar v) HW Hr Ha H1).
+  assert (S1 : sagree n W s s1) by (eapply wrote_sagree; eauto). destruct (HB s1 S1) as [B1 B2]. intros is ->.
+  assert (O : ok t (ev_exp i g)). { apply ev_ok. intros w y. apply (envok_ok _ _ _ _ _ _ _ Hr). }
+  apply along_turns with (N := N) (Q := fun M s2 => iterR (fun i => exec (update t v (S n) body) (upd io n i)) (seq 0 M) s1 s2); auto.
+  - intros M s2 HM I1.
+    destruct (reduceO_ok t N v n W D s1 io body (ev_exp i g) F Ha Hf Hv O (proj1 P) B1 M s2 (Nat.lt_le_incl _ _ HM) I1) as [OM Q].
+    apply (update_safe t v n n W D s1 io N body F M (steps M F (ev_exp i g)) s2 D); auto using @agrees_refl; [lia|eapply wrote_sagree; eauto|exact (ao_leaf _ _ _ _ _ _ Ha)|apply Q].
+  - intros M s2 s3 HM I1 E. rewrite seq_S, iterR_app. exists s2. split; auto. cbn [iterR Nat.add]. eauto.
+  - reflexivity.
 Qed.
 Lemma init_copy_safe t y (v : den t) n W D s io : rep n W D s io y t v ->
   forall s1, same n s s1 -> safe (upd D n t) (copy t (S n) (AVar n) y) io s1.
@@ -258,7 +267,7 @@ Variable fuse : bool.
 Notation tr := (tr fuse).
 Lemma red_tail_safe {G t} (i : exp G t) N r g n W D s io k (body : nat -> nat -> iacc -> comm) F :
   lawful i -> safeA i (fst (tr i)) -> safeC i (snd (tr i)) -> wbelow n W -> envok n W D s io r g ->
-  (forall n2 s2 D2, n <= n2 -> same n s s2 -> agrees n D D2 -> bodyok n2 W D2 s2 io t N (body n2) F /\ bodysafe n2 W D2 s2 io t N (body n2)) ->
+  (forall n2 s2 D2, n <= n2 -> same n s s2 -> agrees n D D2 -> bodyok n2 n2 (S n2) W D2 s2 io t N (body n2) F /\ bodysafe n2 n2 (S n2) W D2 s2 io t N (body n2)) ->
   (forall n1 x s1 D1, n <= n1 -> same n s s1 -> agrees n D D1 -> rep n1 W D1 s1 io x t (steps N F (ev_exp i g)) -> safe D1 (k n1 x) io s1) ->
   safe D (if fuse then reduceI t N n (fst (tr i) r) (body n) (fun n' => k n' (IVar n))
           else snd (tr i) r n (fun n y => reduceI t N n (fun n a => copy t n a y) (body n) (fun n' => k n' (IVar n)))) io s.
@@ -417,9 +426,17 @@ Proof.
       - intros n2 s2 D2 Hn2 Hs2 HD2.
         assert (Hr2 : envok n2 W D2 s2 io r g) by (eapply envok_mono; eauto using same_sagree, @agrees_refl).
         assert (Hx2 : rep n2 W D2 s2 io x (ary N s) (ev_exp e g)) by (eapply rep_mono; eauto using same_sagree, @agrees_refl).
-        split; [apply body_red; auto; apply (tr_correct fuse _ _ f Lf)|eapply body_red_safe; eauto].
+        split; [apply body_red; auto; apply (tr_correct fuse _ _ f Lf)|eapply body_red_safe; eauto; lia].
       - intros n2 y s2 D2 Hn2 Hs2 HD2 Hy. apply Hk; auto; [lia|eapply same_trans; eauto|eapply agrees_trans; eauto]. }
-    split; [exact (fin_safe (Red f i e) _ C)|exact C].
+    split; [|exact C]. assert (A := fin_safe (Red f i e) _ C). intros r g n W D s0 io a HW Hr Ha. cbn [Translation.tr fst].
+    destruct (into fuse t n a) as [v|] eqn:Hi; [|exact (A r g n W D s0 io a HW Hr Ha)]. apply into_some in Hi as (_ & Hf & Hv & ->).
+    apply (IC r g n W D s0 io _ HW Hr). intros n1 x s1 D1 Hn Hs HD Hx.
+    assert (Hr1 : envok n1 W D1 s1 io r g) by (eapply envok_mono; eauto using same_sagree, @agrees_refl).
+    assert (Ha1 : accok n1 W D1 io (AVar v) t) by (eapply accok_mono; eauto using @agrees_refl).
+    apply (reduceO_safe i (fst (tr i)) N v n1 W D1 s1 io r g _ (fun k a => ev_exp f (consE a (consE (ev_exp e g k) g)))); eauto using wbelow_le; [apply (tr_correct fuse _ _ i Li)|lia|].
+    intros s2 Hs2. assert (Hr2 : envok n1 W D1 s2 io r g) by (eapply envok_mono; eauto using @agrees_refl).
+    assert (Hx2 : rep n1 W D1 s2 io x (ary N s) (ev_exp e g)) by (eapply rep_mono; eauto using @agrees_refl).
+    split; [apply body_red; auto; [lia|apply (tr_correct fuse _ _ f Lf)]|eapply body_red_safe; eauto; lia].
   - (* Scan *)
     assert (A : safeA (Scan f i e) (fst (tr (Scan f i e)))).
     { intros r g n W D s0 io a HW Hr Ha. apply (IC r g n W D s0 io _ HW Hr). intros n1 x s1 D1 Hn Hs HD Hx.
@@ -430,15 +447,19 @@ Proof.
       - eapply init_safe; eauto.
       - apply (init_ok i _ n1 W D1 s1 io r g (proj1 (tr_correct fuse _ _ i Li)) Hr1). intros p C. apply HW in C. lia.
       - apply body_red; auto. apply (tr_correct fuse _ _ f Lf).
-      - eapply body_red_safe; eauto. }
+      - eapply body_red_safe; eauto; lia. }
     split; [exact A|exact (mem_safe (Scan f i e) _ (proj1 (tr_correct fuse _ _ (Scan f i e) (l_scan f i e Lf Li L))) A)].
   - (* Iter *)
     assert (C : safeC (Iter N f i) (snd (tr (Iter N f i)))).
     { intros r g n W D s0 io k HW Hr Hk.
       apply (red_tail_safe i N r g n W D s0 io k (fun n => fst (tr f) (bindE (IVar n) r)) (fun _ a => ev_exp f (consE a g)) Li IAi ICi HW Hr); [|exact Hk].
       intros n2 s2 D2 Hn2 Hs2 HD2. assert (Hr2 : envok n2 W D2 s2 io r g) by (eapply envok_mono; eauto using same_sagree, @agrees_refl).
-      split; [apply body_iter; auto; apply (tr_correct fuse _ _ f Lf)|eapply body_iter_safe; eauto]. }
-    split; [exact (fin_safe (Iter N f i) _ C)|exact C].
+      split; [apply body_iter; auto; apply (tr_correct fuse _ _ f Lf)|eapply body_iter_safe; eauto; lia]. }
+    split; [|exact C]. assert (A := fin_safe (Iter N f i) _ C). intros r g n W D s0 io a HW Hr Ha. cbn [Translation.tr fst].
+    destruct (into fuse t n a) as [v|] eqn:Hi; [|exact (A r g n W D s0 io a HW Hr Ha)]. apply into_some in Hi as (_ & Hf & Hv & ->).
+    apply (reduceO_safe i (fst (tr i)) N v n W D s0 io r g _ (fun _ a => ev_exp f (consE a g))); eauto; [apply (tr_correct fuse _ _ i Li)|].
+    intros s2 Hs2. assert (Hr2 : envok n W D s2 io r g) by (eapply envok_mono; eauto using @agrees_refl).
+    split; [apply body_iter; auto; [lia|apply (tr_correct fuse _ _ f Lf)]|eapply body_iter_safe; eauto; lia].
   - (* Select *)
     assert (C : safeC (Select c e1 e2) (fun r n k => snd (tr c) r n (fun n x => snd (tr e1) r n (fun n y => snd (tr e2) r n (fun n z => k n (ISel x y z)))))).
     { intros r g n W D s0 io k HW Hr Hk. apply (ICc r g n W D s0 io _ HW Hr). intros n1 x s1 D1 Hn Hs HD Hx.

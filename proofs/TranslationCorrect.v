@@ -5,7 +5,7 @@ From Lozenge Require Import Paths Phrases Overwrite Translation Represent InPlac
 Import ListNotations.
 
 Section Correct.
-Context {K : Scalars}.
+Context {K : Scalars} {Keep : Policy}.
 
 (* ---------- values have their types ---------- *)
 Definition okE {G} (g : env den G) := forall t (x : var G t), ok t (g t x).
@@ -140,19 +140,18 @@ Qed.
 Section Update.
 Variables (t : data) (n m : nat) (io : ienv) (D : nat -> data) (s : store) (b v : den t) (body : nat -> iacc -> comm).
 Hypothesis Hnm : n < m.
-Hypothesis HD : D n = t.
+Hypothesis HD : forall p, leaf t p -> leaf (D n) p.
 Hypothesis Hv : ok t v.
 Hypothesis Hbody : forall k W D1 a s1 s2, m <= k -> wbelow k W -> (forall p, ~ W n p) -> (forall l p, l < m -> ~ W l p) -> agrees m D D1 -> same m s s1 -> accok k W D1 io a t ->
   exec (body k a) io s1 s2 -> wrote k io a t v s1 s2.
 Lemma update_ok s' : exec (update t n m body) io s s' ->
-  (forall p, leaf t p -> s' n p = sel t v p) /\ (forall l q, l < m -> l <> n -> s' l q = s l q).
+  (forall p, leaf t p -> s' n p = sel t v p) /\ (forall l q, l < m -> ~ inreg io (AVar n) t l q -> s' l q = s l q).
 Proof.
   unfold update. destruct (flat t) eqn:Hf.
   - intros H. destruct (Hbody m (fun _ _ => False) D (AVar n) s s') as [W1 W2]; auto using @agrees_refl.
     + intros l p [].
     + intros l q; auto.
-    + apply accok_var; auto.
-    + split; [exact W1|]. intros l q Hl Hne. apply W2; auto. intros (p & _ & E). cbn in E. congruence.
+    + apply accok_own; auto.
   - destruct (inplace n m (body (S m) (AVar m))) eqn:Hi.
     { intros H. apply (inplace_ok t n m io D s v body Hnm Hbody s'); auto. apply inplace_sound; auto. lia. }
     intros (j & s1 & H1 & H2).
@@ -166,10 +165,9 @@ Proof.
     assert (P2 : wrote (S m) io (AVar n) t v s1 s').
     { apply (copy_ok t (S m) (only n) (upd D m t) s1 s' io (AVar n) (IVar m) v); auto.
       - eapply rep_var; eauto using upd_same. unfold only. intros p E. lia.
-      - apply accok_var; [lia|rewrite upd_other by lia; auto|right; reflexivity]. }
-    split; [apply P2|]. intros l q Hl Hne. destruct P1 as [_ P1], P2 as [_ P2]. rewrite P2; [|lia|].
-    + rewrite P1; [rewrite upd_other by lia; auto|lia|]. intros (p & _ & E). cbn in E. injection E as E _. lia.
-    + intros (p & _ & E). cbn in E. congruence.
+      - apply accok_own; [lia|rewrite upd_other by lia; auto|right; reflexivity]. }
+    split; [apply P2|]. intros l q Hl Hne. destruct P1 as [_ P1], P2 as [_ P2]. rewrite P2 by (auto; lia).
+    rewrite P1; [rewrite upd_other by lia; auto|lia|]. apply inreg_other. lia.
 Qed.
 End Update.
 
@@ -181,16 +179,17 @@ Proof.
     + intros (s1 & H1 & H2). apply IH in H2 as (s2 & H2 & H3). eauto.
     + intros (s1 & (s2 & H1 & H2) & H3). exists s2. split; auto. apply IH. eauto.
 Qed.
-(* What is asked of the body of a reduction: from any store that agrees below [n] and holds [b] in the accumulator, it writes [F i b] wherever it is told. *)
-Definition bodyok n W (D : nat -> data) s io t N (body : nat -> iacc -> comm) (F : nat -> den t -> den t) := forall i b, i < N -> ok t b -> ok t (F i b) /\
-  forall s0 D0, sagree n W s s0 -> agrees n D D0 -> D0 n = t -> (forall p, leaf t p -> s0 n p = sel t b p) ->
-  forall k W1 D1 a s1 s2, S (S n) <= k -> wbelow k W1 -> (forall p, ~ W1 n p) -> (forall l p, l < S (S n) -> ~ W1 l p) -> agrees (S (S n)) D0 D1 -> same (S (S n)) s0 s1 ->
-    accok k W1 D1 (upd io (S n) i) a t -> exec (body k a) (upd io (S n) i) s1 s2 -> wrote k (upd io (S n) i) a t (F i b) s1 s2.
+(* What is asked of the body of a reduction: from any store that agrees below [n] and holds [b] in the accumulator [v], it writes [F i b] wherever it is told;
+   [lv] is the level of the loop. *)
+Definition bodyok v n lv W (D : nat -> data) s io t N (body : nat -> iacc -> comm) (F : nat -> den t -> den t) := forall i b, i < N -> ok t b -> ok t (F i b) /\
+  forall s0 D0, sagree n W s s0 -> agrees n D D0 -> (forall p, leaf t p -> leaf (D0 v) p) -> (forall p, leaf t p -> s0 v p = sel t b p) ->
+  forall k W1 D1 a s1 s2, S lv <= k -> wbelow k W1 -> (forall p, ~ W1 v p) -> (forall l p, l < S lv -> ~ W1 l p) -> agrees (S lv) D0 D1 -> same (S lv) s0 s1 ->
+    accok k W1 D1 (upd io lv i) a t -> exec (body k a) (upd io lv i) s1 s2 -> wrote k (upd io lv i) a t (F i b) s1 s2.
 
 Lemma reduceI_ok t N n W D s s' io init body k v0 F :
   (forall p, ~ W n p) -> ok t v0 ->
   (forall s1 s2, same n s s1 -> exec (init (S n) (AVar n)) io s1 s2 -> wrote (S n) io (AVar n) t v0 s1 s2) ->
-  bodyok n W D s io t N body F ->
+  bodyok n n (S n) W D s io t N body F ->
   exec (reduceI t N n init body k) io s s' ->
   exists s1, same n s s1 /\ rep (S n) W (upd D n t) s1 io (IVar n) t (steps N F v0) /\ exec (k (S n)) io s1 s'.
 Proof.
@@ -202,9 +201,9 @@ Proof.
     - cbn. intros ->. split; [|split; [exact Hv0|apply P]]. eapply same_trans; [apply same_upd with (n := n); reflexivity|reflexivity|]. eapply wrote_below; eauto.
     - rewrite seq_S, iterR_app. cbn [iterR Nat.add]. intros (s4 & I1 & s5 & E & ->). destruct (IH s4) as (F1 & F2 & F3); auto; [lia|].
       destruct (HB M (steps M F v0)) as [OK B]; auto.
-      destruct (update_ok t n (S (S n)) (upd io (S n) M) (upd D n t) s4 (F M (steps M F v0)) body ltac:(lia) (upd_same _ _ _) OK) with (s' := s5) as [U1 U2]; auto.
-      { apply (B s4 (upd D n t)); auto using same_sagree, @agrees_upd, upd_same. }
-      split; [|split; auto]. intros l q Hl. rewrite U2 by lia. auto. }
+      destruct (update_ok t n (S (S n)) (upd io (S n) M) (upd D n t) s4 (F M (steps M F v0)) body ltac:(lia) (leaf_upd _ _ _) OK) with (s' := s5) as [U1 U2]; auto.
+      { apply (B s4 (upd D n t)); auto using same_sagree, @agrees_upd, leaf_upd. }
+      split; [|split; auto]. intros l q Hl. rewrite U2 by (try apply inreg_other; lia). auto. }
   destruct (L N s2 (le_n N) H2) as (L1 & L2 & L3). exists s2. split; auto. split; auto. split; auto.
   intros s7 io7 D7 G1 G2 G3 p Hp. cbn. rewrite G1, G3 by auto. split; auto. now rewrite upd_same.
 Qed.
@@ -212,7 +211,7 @@ Qed.
 Lemma scanI_ok t N n W D s s' io init body a v0 F :
   wbelow n W -> ok t v0 -> accok n W D io a (ary N t) ->
   (forall s1 s2, same n s s1 -> exec (init (S n) (AVar n)) io s1 s2 -> wrote (S n) io (AVar n) t v0 s1 s2) ->
-  bodyok n W D s io t N body F ->
+  bodyok n n (S n) W D s io t N body F ->
   exec (scanI t N n init body a) io s s' -> wrote n io a (ary N t) (fun i => steps (S i) F v0) s s'.
 Proof.
   intros HW Hv0 Ha Hinit HB (j & s1 & H1 & is & -> & H2).
@@ -230,8 +229,8 @@ Proof.
     - rewrite seq_S, iterR_app. cbn [iterR Nat.add]. intros (s4 & I1 & s5 & (s6 & E1 & E2) & ->). destruct (IH s4) as (F1 & F2 & F3 & F4); auto; [lia|].
       destruct (HB M (steps M F v0)) as [OK B]; auto.
       assert (S4 : sagree n W s s4). { intros l q Hl Hq. apply F4; auto. intros i p Hi Hp E. apply Hq. specialize (Hin (Ix i :: p)). rewrite E in Hin. apply Hin. split; auto. lia. }
-      destruct (update_ok t n (S (S n)) (upd io (S n) M) (upd D n t) s4 (F M (steps M F v0)) body ltac:(lia) (upd_same _ _ _) OK) with (s' := s6) as [U1 U2]; auto.
-      { apply (B s4 (upd D n t)); auto using @agrees_upd, upd_same. }
+      destruct (update_ok t n (S (S n)) (upd io (S n) M) (upd D n t) s4 (F M (steps M F v0)) body ltac:(lia) (leaf_upd _ _ _) OK) with (s' := s6) as [U1 U2]; auto.
+      { apply (B s4 (upd D n t)); auto using @agrees_upd, leaf_upd. }
       assert (A2 : accok (S (S n)) W (upd D n t) (upd io (S n) M) (AAt a (S n)) t).
       { apply accok_idx with (N := N); [lia|]. eapply accok_mono; eauto using @agrees_refl, @agrees_upd. }
       assert (P2 : wrote (S (S n)) (upd io (S n) M) (AAt a (S n)) t (F M (steps M F v0)) s6 s5).
@@ -245,48 +244,63 @@ Proof.
       + intros i p Hi Hp. destruct (Nat.eq_dec i M) as [->|Hne]. { rewrite <- Hloc by auto. apply P2; auto. }
         assert (B1 : fst (loc io a (Ix i :: p)) < n) by (apply (ao_below _ _ _ _ _ _ Ha); split; auto; lia).
         rewrite P3; [|lia|].
-        * rewrite U2 by lia. apply F3; auto. lia.
+        * rewrite U2 by (try apply inreg_other; lia). apply F3; auto. lia.
         * intros (q & Hq & E). rewrite Hloc in E by auto. rewrite <- pair_eta in E. apply (ao_inj _ _ _ _ _ _ Ha) in E; [congruence|split; auto|split; auto; lia].
       + intros l q Hl Hn. rewrite P3; [|lia|].
-        * rewrite U2 by lia. apply F4; auto.
+        * rewrite U2 by (try apply inreg_other; lia). apply F4; auto.
         * intros (p & Hp & E). rewrite Hloc in E by auto. apply (Hn M p); auto. }
   destruct (L N s' (le_n N) H2) as (_ & _ & L3 & L4). split.
   - intros p Hp. apply leaf_ary in Hp as (i & q & -> & Hi & Hq). apply L3; auto.
   - intros l q Hl Hn. apply L4; auto. intros i p Hi Hp E. apply Hn. exists (Ix i :: p). split; auto. split; auto.
 Qed.
 
-Lemma body_red {G t u} (f : exp (t :: u :: G) t) A N n W D s io (r : renv G) g x (ve : den (ary N u)) : specA f A ->
+Lemma body_red {G t u} (f : exp (t :: u :: G) t) A N v n lv W D s io (r : renv G) g x (ve : den (ary N u)) : n <= lv -> v <= lv -> specA f A ->
   envok n W D s io r g -> rep n W D s io x (ary N u) ve ->
-  bodyok n W D s io t N (A (bindE (IVar n) (bindE (IAt x (ILoop (S n))) r))) (fun i b => ev_exp f (consE b (consE (ve i) g))).
+  bodyok v n lv W D s io t N (A (bindE (IVar v) (bindE (IAt x (ILoop lv)) r))) (fun i b => ev_exp f (consE b (consE (ve i) g))).
 Proof.
-  intros IA Hr Hx i b Hi Hb. split.
-  { apply ev_ok, okE_cons; [auto|]. apply okE_cons; [apply Hx; auto|]. intros v y. apply (envok_ok _ _ _ _ _ _ _ Hr). }
+  intros Hlv Hv IA Hr Hx i b Hi Hb. split.
+  { apply ev_ok, okE_cons; [auto|]. apply okE_cons; [apply Hx; auto|]. intros w y. apply (envok_ok _ _ _ _ _ _ _ Hr). }
   intros s0 D0 Hs HD HDn Hacc k W1 D1 a s1 s2 Hk HW1 Hn Hlow HD1 Hs1 Ha H.
   assert (Hs' : sagree n W s s1). { intros l q Hl Hq. rewrite Hs1 by lia. auto. }
   assert (HD' : agrees n D D1). { eapply agrees_trans; [exact HD| |exact HD1]. lia. }
-  assert (HW' : forall l p, l < n -> W1 l p -> W l p). { intros l p Hl C. exfalso. apply (Hlow l p); auto. }
-  eapply (IA _ (consE b (consE (ve i) g)) k W1 D1 s1 s2 (upd io (S n) i) a); [exact HW1| |exact Ha|exact H].
+  assert (HW' : forall l p, l < n -> W1 l p -> W l p). { intros l p Hl C. exfalso. apply (Hlow l p); auto. lia. }
+  eapply (IA _ (consE b (consE (ve i) g)) k W1 D1 s1 s2 (upd io lv i) a); [exact HW1| |exact Ha|exact H].
   apply envok_cons; [|apply envok_cons].
-  - split; auto. intros s3 io3 D3 G1 G2 G3 p Hp. cbn. rewrite G1, G3 by (auto; lia). rewrite Hs1, HD1, HDn by lia. auto.
+  - split; auto. intros s3 io3 D3 G1 G2 G3 p Hp. cbn. rewrite G1, G3 by (auto; lia). rewrite Hs1, HD1 by lia. auto.
   - apply rep_at with (m := N).
     + eapply rep_mono; eauto; [lia|]. apply agrees_upd. lia.
-    + eapply rep_mono; [apply (rep_loop (S n) W1 D1 s1 io N i Hi)| | | | |]; eauto using sagree_refl, @agrees_refl.
+    + eapply rep_mono; [apply (rep_loop lv W1 D1 s1 io N i Hi)| | | | |]; eauto using sagree_refl, @agrees_refl.
   - eapply envok_mono; eauto; [lia|]. apply agrees_upd. lia.
 Qed.
-Lemma body_iter {G t} (f : exp (t :: G) t) A N n W D s io (r : renv G) g : specA f A -> envok n W D s io r g ->
-  bodyok n W D s io t N (A (bindE (IVar n) r)) (fun _ b => ev_exp f (consE b g)).
+Lemma body_iter {G t} (f : exp (t :: G) t) A N v n lv W D s io (r : renv G) g : n <= lv -> v <= lv -> specA f A -> envok n W D s io r g ->
+  bodyok v n lv W D s io t N (A (bindE (IVar v) r)) (fun _ b => ev_exp f (consE b g)).
 Proof.
-  intros IA Hr i b Hi Hb. split.
-  { apply ev_ok, okE_cons; [auto|]. intros v y. apply (envok_ok _ _ _ _ _ _ _ Hr). }
+  intros Hlv Hv IA Hr i b Hi Hb. split.
+  { apply ev_ok, okE_cons; [auto|]. intros w y. apply (envok_ok _ _ _ _ _ _ _ Hr). }
   intros s0 D0 Hs HD HDn Hacc k W1 D1 a s1 s2 Hk HW1 Hn Hlow HD1 Hs1 Ha H.
-  eapply (IA _ (consE b g) k W1 D1 s1 s2 (upd io (S n) i) a); [exact HW1| |exact Ha|exact H].
+  eapply (IA _ (consE b g) k W1 D1 s1 s2 (upd io lv i) a); [exact HW1| |exact Ha|exact H].
   apply envok_cons.
-  - split; auto. intros s3 io3 D3 G1 G2 G3 p Hp. cbn. rewrite G1, G3 by (auto; lia). rewrite Hs1, HD1, HDn by lia. auto.
+  - split; auto. intros s3 io3 D3 G1 G2 G3 p Hp. cbn. rewrite G1, G3 by (auto; lia). rewrite Hs1, HD1 by lia. auto.
   - eapply envok_mono; eauto; [lia| | | |].
     + intros l q Hl Hq. rewrite Hs1 by lia. auto.
     + apply agrees_upd. lia.
     + eapply agrees_trans; [exact HD| |exact HD1]. lia.
-    + intros l p Hl C. exfalso. apply (Hlow l p); auto.
+    + intros l p Hl C. exfalso. apply (Hlow l p); auto. lia.
+Qed.
+(* The accumulator is what is to be written: an array that only this reduction writes, and nobody else reads. *)
+Lemma reduceO_ok t N v n W D s io body v0 F : accok n W D io (AVar v) t -> flat t = false -> v < n -> ok t v0 -> (forall p, leaf t p -> s v p = sel t v0 p) ->
+  bodyok v n n W D s io t N body F ->
+  forall M s', M <= N -> iterR (fun i => exec (update t v (S n) body) (upd io n i)) (seq 0 M) s s' ->
+    ok t (steps M F v0) /\ wrote n io (AVar v) t (steps M F v0) s s'.
+Proof.
+  intros Ha Hf Hv Hv0 H0 HB. assert (HL : forall p, leaf t p -> leaf (D v) p) by exact (ao_leaf _ _ _ _ _ _ Ha).
+  induction M as [|M IH]; intros s2 HM.
+  - cbn. intros ->. split; auto. split; auto.
+  - rewrite seq_S, iterR_app. cbn [iterR Nat.add]. intros (s4 & I1 & s5 & E & ->). destruct (IH s4 ltac:(lia) I1) as [F1 [F2 F3]].
+    assert (S4 : sagree n W s s4) by (eapply wrote_sagree; eauto; split; eauto). destruct (HB M (steps M F v0) HM F1) as [OK B]. split; auto.
+    destruct (update_ok t v (S n) (upd io n M) D s4 (F M (steps M F v0)) body ltac:(lia) HL OK) with (s' := s5) as [U1 U2]; auto.
+    { apply (B s4 D); auto using @agrees_refl. }
+    split; [exact U1|]. intros l q Hl Hq. rewrite U2 by (auto; lia). now apply F3.
 Qed.
 
 (* ---------- sums in parallel, and scatter ---------- *)
@@ -406,6 +420,16 @@ Proof.
   - eapply envok_mono; eauto using @agrees_refl, @agrees_upd, same_sagree. unfold only. intros; lia.
   - apply accok_var; [lia|apply upd_same|right; reflexivity].
 Qed.
+Lemma reduceO_start {G t} (i : exp G t) N v n W D s s' io (r : renv G) g body F : specA i (fst (tr i)) -> wbelow n W -> envok n W D s io r g ->
+  accok n W D io (AVar v) t -> flat t = false -> v < n -> (forall s2, sagree n W s s2 -> bodyok v n n W D s2 io t N body F) ->
+  exec (reduceO t N v n (fst (tr i) r) body) io s s' -> wrote n io (AVar v) t (steps N F (ev_exp i g)) s s'.
+Proof.
+  intros IA HW Hr Ha Hf Hv HB (s1 & H1 & is & -> & H2). assert (P := IA r g n W D s s1 io (AVar v) HW Hr Ha H1).
+  assert (S1 : sagree n W s s1) by (eapply wrote_sagree; eauto). assert (P' := P). destruct P' as [P1 P2].
+  destruct (reduceO_ok t N v n W D s1 io body (ev_exp i g) F Ha Hf Hv) with (M := N) (s' := s') as [_ [Q1 Q2]]; auto.
+  - apply ev_ok. intros w y. apply (envok_ok _ _ _ _ _ _ _ Hr).
+  - split; auto. intros l q Hl Hq. rewrite Q2 by auto. now apply P2.
+Qed.
 Lemma init_copy_ok t y (v : den t) n W D s io : rep n W D s io y t v ->
   forall s1 s2, same n s s1 -> exec (copy t (S n) (AVar n) y) io s1 s2 -> wrote (S n) io (AVar n) t v s1 s2.
 Proof.
@@ -415,7 +439,7 @@ Proof.
 Qed.
 Lemma red_tail {G t} (i : exp G t) N r g n W D s s' io k (body : nat -> nat -> iacc -> comm) F :
   specA i (fst (tr i)) -> specC i (snd (tr i)) -> wbelow n W -> envok n W D s io r g ->
-  (forall n2 s2 D2, n <= n2 -> same n s s2 -> agrees n D D2 -> bodyok n2 W D2 s2 io t N (body n2) F) ->
+  (forall n2 s2 D2, n <= n2 -> same n s s2 -> agrees n D D2 -> bodyok n2 n2 (S n2) W D2 s2 io t N (body n2) F) ->
   exec (if fuse then reduceI t N n (fst (tr i) r) (body n) (fun n' => k n' (IVar n))
         else snd (tr i) r n (fun n y => reduceI t N n (fun n a => copy t n a y) (body n) (fun n' => k n' (IVar n)))) io s s' ->
   exists n1 x s1 D1, n <= n1 /\ same n s s1 /\ agrees n D D1 /\ rep n1 W D1 s1 io x t (steps N F (ev_exp i g)) /\ exec (k n1 x) io s1 s'.
@@ -545,11 +569,19 @@ Proof.
       assert (Hr1 : envok n1 W D1 s1 io r g) by (eapply envok_mono; eauto using same_sagree, @agrees_refl).
       destruct (red_tail i N r g n1 W D1 s1 s' io k (fun n => fst (tr f) (bindE (IVar n) (bindE (IAt x (ILoop (S n))) r)))
         (fun k a => ev_exp f (consE a (consE (ev_exp e g k) g))) IAi ICi (wbelow_le _ _ _ HW Hn) Hr1) with (2 := H1) as (n2 & y & s2 & D2 & Hn2 & Hs2 & HD2 & Hy & H2).
-      { intros n2 s2 D2 Hn2 Hs2 HD2. apply body_red; auto.
+      { intros n2 s2 D2 Hn2 Hs2 HD2. apply body_red; auto; try lia.
         - eapply envok_mono; eauto using same_sagree, @agrees_refl.
         - eapply rep_mono; eauto using same_sagree, @agrees_refl. }
       exists n2, y, s2, D2. split; [lia|]. split; [eapply same_trans; eauto|]. split; [eapply agrees_trans; eauto|]. auto. }
-    split; [exact (fin_ok (Red f i e) _ C)|exact C].
+    split; [|exact C]. assert (A := fin_ok (Red f i e) _ C). intros r g n W D s0 s' io a HW Hr Ha H. cbn [Translation.tr fst] in H.
+    destruct (into fuse t n a) as [v|] eqn:Hi; [|exact (A r g n W D s0 s' io a HW Hr Ha H)]. apply into_some in Hi as (_ & Hf & Hv & ->).
+    destruct (IC r g n W D s0 s' io _ HW Hr H) as (n1 & x & s1 & D1 & Hn & Hs & HD & Hx & H1).
+    assert (Hr1 : envok n1 W D1 s1 io r g) by (eapply envok_mono; eauto using same_sagree, @agrees_refl).
+    eapply wrote_pre; eauto. eapply wrote_le; eauto. assert (Ha1 : accok n1 W D1 io (AVar v) t) by (eapply accok_mono; eauto using @agrees_refl).
+    eapply (reduceO_start i N v n1 W D1 s1 s' io r g); eauto using wbelow_le; [lia|]. intros s2 Hs2. apply body_red; auto.
+    + lia.
+    + eapply envok_mono; eauto using @agrees_refl.
+    + eapply rep_mono; eauto using @agrees_refl.
   - (* Scan *)
     assert (A : specA (Scan f i e) (fst (tr (Scan f i e)))).
     { intros r g n W D s0 s' io a HW Hr Ha H. destruct (IC r g n W D s0 s' io _ HW Hr H) as (n1 & x & s1 & D1 & Hn & Hs & HD & Hx & H1).
@@ -559,14 +591,18 @@ Proof.
       - apply ev_ok. intros v y. apply (envok_ok _ _ _ _ _ _ _ Hr).
       - eapply accok_mono; eauto using @agrees_refl.
       - apply (init_ok i _ n1 W D1 s1 io r g IAi Hr1). intros p C. apply HW in C. lia.
-      - apply body_red; auto. }
+      - apply body_red; auto; try lia. }
     split; [exact A|exact (mem_ok (Scan f i e) _ A)].
   - (* Iter *)
     assert (C : specC (Iter N f i) (snd (tr (Iter N f i)))).
     { intros r g n W D s0 s' io k HW Hr H.
       apply (red_tail i N r g n W D s0 s' io k (fun n => fst (tr f) (bindE (IVar n) r)) (fun _ a => ev_exp f (consE a g)) IAi ICi HW Hr) in H; [exact H|].
-      intros n2 s2 D2 Hn2 Hs2 HD2. apply body_iter; auto. eapply envok_mono; eauto using same_sagree, @agrees_refl. }
-    split; [exact (fin_ok (Iter N f i) _ C)|exact C].
+      intros n2 s2 D2 Hn2 Hs2 HD2. apply body_iter; auto; try lia. eapply envok_mono; eauto using same_sagree, @agrees_refl. }
+    split; [|exact C]. assert (A := fin_ok (Iter N f i) _ C). intros r g n W D s0 s' io a HW Hr Ha H. cbn [Translation.tr fst] in H.
+    destruct (into fuse t n a) as [v|] eqn:Hi; [|exact (A r g n W D s0 s' io a HW Hr Ha H)]. apply into_some in Hi as (_ & Hf & Hv & ->).
+    eapply (reduceO_start i N v n W D s0 s' io r g); eauto. intros s2 Hs2. apply body_iter; auto.
+    + lia.
+    + eapply envok_mono; eauto using @agrees_refl.
   - (* Select *)
     assert (C : specC (Select c e1 e2) (fun r n k => snd (tr c) r n (fun n x => snd (tr e1) r n (fun n y => snd (tr e2) r n (fun n z => k n (ISel x y z)))))).
     { intros r g n W D s0 s' io k HW Hr H. destruct (ICc r g n W D s0 s' io _ HW Hr H) as (n1 & x & s1 & D1 & Hn & Hs & HD & Hx & H1).

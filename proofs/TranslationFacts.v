@@ -6,7 +6,7 @@ Import ListNotations.
 
 (* ---------- whole programs ---------- *)
 Section Top.
-Context {K : Scalars}.
+Context {K : Scalars} {Keep : Policy}.
 (* The output is at level 0, inputs are below level [n]. *)
 Definition compile (fuse : bool) {G t} (r : renv G) (n : nat) (e : exp G t) := fst (tr fuse e) r n (AVar 0).
 Theorem compile_correct fuse {G t} (e : exp G t) (r : renv G) g n D s io :
@@ -116,6 +116,12 @@ Example columns_in_place : forall N M, compile false (bindE (s := ary N (ary M n
   New 3 (ary M num) (Seq (For false 4 M (Assign (AAt (AVar 3) 4) (IAt (IGen 2 (ILit zero)) (ILoop 4)))) (Seq
     (For false 4 N (For true 6 M (Assign (AAt (AVar 3) 6) (IOp2 0 (IView (VFst num num) (IAt both (ILoop 6))) (IView (VSnd num num) (IAt both (ILoop 6)))))))
     (For false 4 M (Assign (AAt (AVar 0) 4) (IAt (IVar 3) (ILoop 4)))))).
+Proof. reflexivity. Qed.
+(* In default mode, where the sums are not kept in local memory, the output is the accumulator. *)
+Example columns_output : forall N M, compile (Keep := {| local _ := false |}) true (bindE (s := ary N (ary M num)) (IVar 1) nilE) 2 (columns N M) =
+  let both := IBoth (BZip M num num) (IAt (IVar 1) (ILoop 2)) (IVar 0) in
+  Seq (For true 2 M (Assign (AAt (AVar 0) 2) (ILit zero)))
+    (For false 2 N (For true 4 M (Assign (AAt (AVar 0) 4) (IOp2 0 (IView (VFst num num) (IAt both (ILoop 4))) (IView (VSnd num num) (IAt both (ILoop 4))))))).
 Proof. reflexivity. Qed.
 End Columns.
 

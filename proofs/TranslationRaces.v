@@ -6,7 +6,7 @@ From Lozenge Require Interleave Semantics.
 Import ListNotations.
 
 Section Races.
-Context {K : Scalars}.
+Context {K : Scalars} {Keep : Policy}.
 
 (* Here whole arrays may be read; those that an expression reads are seen in it. *)
 Fixpoint arrays (x : iexp) : list nat :=
@@ -18,22 +18,26 @@ Fixpoint arrays (x : iexp) : list nat :=
   | ISel a b c => arrays a ++ arrays b ++ arrays c
   end.
 Definition readable (R : levels) (x : iexp) := Forall R (arrays x).
-Definition all (R : levels) : region := fun l _ => R l.
-Lemma readable_reads (R : levels) x : forall io p, readable R x -> reads (all R) io x p.
+(* What may be written may be read as well: an array that a reduction fills is its accumulator. *)
+Definition seen (R : levels) (W : region) : region := fun l q => R l \/ W l q.
+Lemma readable_reads (R : levels) W x : forall io p, readable R x -> reads (seen R W) io x p.
 Proof.
   unfold readable. induction x; cbn [arrays reads]; intros io p H; repeat match goal with H : Forall _ (_ ++ _) |- _ => apply Forall_app in H as [? ?] end; auto.
-  - now inversion_clear H.
+  - left. now inversion_clear H.
   - destruct (bpick j p) as [[|] q]; auto.
   - destruct p as [|[i| |] p]; auto.
   - destruct p as [|[i| |] p]; auto.
 Qed.
-Notation dis io N R W c := (Threads.dis io N (all R) W c).
+Notation dis io N R W c := (Threads.dis io N (seen R W) W c).
 Definition scoped (N R : levels) (W : region) := (forall l, R l -> N l) /\ forall l q, W l q -> N l.
 Lemma scoped_more N R W l : scoped N R W -> scoped (more N l) (more R l) (moreW W l).
 Proof. intros [H1 H2]. unfold more, moreW. split; [intros k [H| ->]|intros k q [H| ->]]; eauto. Qed.
 Lemma dis_more c : forall io N (R R' : levels) (W W' : region), (forall l, R l -> R' l) -> (forall l q, W l q -> W' l q) -> dis io N R W c -> dis io N R' W' c.
-Proof. intros io N R R' W W' HR. apply dis_mono. intros l q. apply HR. Qed.
-Ltac news := cbn [Threads.dis]; repeat match goal with |- context [moreW (all ?R) ?n] => change (moreW (all R) n) with (all (more R n)) end.
+Proof. intros io N R R' W W' HR HW. apply dis_mono; auto. intros l q [H|H]; [left|right]; auto. Qed.
+Lemma dis_new c io N R W l : dis io N (more R l) (moreW W l) c -> Threads.dis io N (moreW (seen R W) l) (moreW W l) c.
+Proof. apply dis_mono; auto. unfold seen, more, moreW. intuition auto. Qed.
+Lemma new_dis c io (N R : levels) W l d : ~ N l -> dis io (more N l) (more R l) (moreW W l) c -> dis io N R W (New l d c).
+Proof. intros Hl H. split; auto. now apply dis_new. Qed.
 Definition low n (N : levels) := forall l, N l -> l < n.
 Definition renvR {G} (R : levels) (r : renv G) := forall t (x : var G t), readable R (r t x).
 (* [a] may be written as a [d]; what is more than a number lies in arrays that are not read. *)
@@ -41,7 +45,8 @@ Record dacc n (R : levels) (W : region) io a d : Prop := {
   d_stable : forall io', agrees n io io' -> forall p, leaf d p -> loc io' a p = loc io a p;
   d_in : forall p, leaf d p -> W (fst (loc io a p)) (snd (loc io a p));
   d_inj : forall p q, leaf d p -> leaf d q -> loc io a p = loc io a q -> p = q;
-  d_out : flat d = true \/ forall p, leaf d p -> ~ R (fst (loc io a p)) }.
+  d_out : flat d = true \/ forall p, leaf d p -> ~ R (fst (loc io a p));
+  d_own : forall v, a = AVar v -> forall p, W v p }.
 (* What a continuation gets: more memory, and what was not readable before is not now. *)
 Record ext n (N R : levels) (W : region) n1 (N1 R1 : levels) (W1 : region) : Prop := {
   e_n : n <= n1; e_low : low n1 N1; e_scoped : scoped N1 R1 W1;
@@ -76,16 +81,17 @@ Proof.
 Qed.
 Lemma dacc_ext n N R W io a d n1 N1 R1 W1 : scoped N R W -> dacc n R W io a d -> ext n N R W n1 N1 R1 W1 -> dacc n1 R1 W1 io a d.
 Proof.
-  intros [_ S_] [H1 H2 H3 H4] E. split; auto.
+  intros [_ S_] [H1 H2 H3 H4 H5] E. split; auto.
   - intros io' Hio p Hp. apply H1; auto. intros l Hl. apply Hio. assert (L := e_n _ _ _ _ _ _ _ _ E). lia.
   - intros p Hp. apply (e_W _ _ _ _ _ _ _ _ E). auto.
   - destruct H4 as [F|F]; auto. right. intros p Hp C. apply (F p Hp), (e_old _ _ _ _ _ _ _ _ E); auto. apply (S_ _ _ (H2 p Hp)).
+  - intros v Hv p. apply (e_W _ _ _ _ _ _ _ _ E). auto.
 Qed.
 Lemma dacc_view n R W io a a' d d' (h : path -> path) : dacc n R W io a d -> (flat d = false \/ flat d' = true) ->
   (forall p, leaf d' p -> leaf d (h p)) -> (forall p q, leaf d' p -> leaf d' q -> h p = h q -> p = q) ->
-  (forall io' p, leaf d' p -> loc io' a' p = loc io' a (h p)) -> dacc n R W io a' d'.
+  (forall io' p, leaf d' p -> loc io' a' p = loc io' a (h p)) -> (forall v, a' <> AVar v) -> dacc n R W io a' d'.
 Proof.
-  intros [H1 H2 H3 H4] Hf Hh Hi Hl. split; intros; rewrite ?Hl in *; auto.
+  intros [H1 H2 H3 H4 _] Hf Hh Hi Hl Hv. split; intros; rewrite ?Hl in *; auto; try (exfalso; eapply Hv; eauto; fail).
   destruct Hf as [Hf|Hf]; auto. destruct H4 as [F|F]; [congruence|]. right. intros p Hp. rewrite Hl; auto.
 Qed.
 Lemma dacc_out n R W io a {d d'} (v : view d d') : writable v = true -> dacc n R W io a d' -> dacc n R W io (AView v a) d.
@@ -94,6 +100,7 @@ Proof.
   - rewrite (writable_flat v Hv). destruct (flat d'); auto.
   - intros p Hp. now apply vout_ok.
   - intros p q Hp Hq E. destruct (vout_ok v Hv p Hp) as [_ <-], (vout_ok v Hv q Hq) as [_ <-]. now rewrite E.
+  - discriminate.
 Qed.
 Lemma dacc_put n R W io x {a b d} (j : both a b d) c : dacc n R W io x d -> dacc n R W io (APut j c x) (side c a b).
 Proof.
@@ -101,9 +108,10 @@ Proof.
   - left. apply (both_flat j).
   - intros p Hp. now apply bput_ok.
   - intros p q Hp Hq E. destruct (bput_ok j c p Hp) as [_ E1], (bput_ok j c q Hq) as [_ E2]. congruence.
+  - discriminate.
 Qed.
 Lemma dacc_var m R (W : region) io n d : (forall p, W n p) -> (flat d = true \/ ~ R n) -> dacc m R W io (AVar n) d.
-Proof. intros HW HR. split; cbn; auto; [congruence|]. destruct HR; auto. Qed.
+Proof. intros HW HR. split; cbn; auto; [congruence| |]; [destruct HR; auto|]. intros v E p. injection E as <-. auto. Qed.
 
 (* ---------- loops and copies ---------- *)
 Lemma copy_dis d : forall n N R (W : region) io a x, readable R x ->
@@ -119,11 +127,11 @@ Proof.
     + apply (bput_ok (BPair d1 d2) false p Hp). + apply (bput_ok (BPair d1 d2) true p Hp).
 Qed.
 Lemma dacc_within n R W io a d : dacc n R W io a d -> forall io', agrees n io io' -> forall p, leaf d p -> W (fst (loc io' a p)) (snd (loc io' a p)).
-Proof. intros [H1 H2 _ _] io' Hio p Hp. rewrite H1 by auto. auto. Qed.
+Proof. intros [H1 H2 _ _ _] io' Hio p Hp. rewrite H1 by auto. auto. Qed.
 Lemma loop_dis par n N R W io a M t c : scoped N R W -> dacc n R W io a (ary M t) ->
   (forall i Wi, i < M -> scoped N R Wi -> dacc (S n) R Wi (upd io n i) (AAt a n) t -> dis (upd io n i) N R Wi c) -> dis io N R W (For par n M c).
 Proof.
-  intros [S1 S2] [H1 H2 H3 H4] Hc.
+  intros [S1 S2] [H1 H2 H3 H4 _] Hc.
   assert (L : forall i p, i < M -> leaf t p -> loc (upd io n i) (AAt a n) p = loc io a (Ix i :: p)).
   { intros i p Hi Hp. cbn [loc]. rewrite upd_same. apply H1; [now apply agrees_upd|now split]. }
   assert (D : forall i (Wi : region), i < M -> (forall p, leaf t p -> Wi (fst (loc io a (Ix i :: p))) (snd (loc io a (Ix i :: p)))) -> dacc (S n) R Wi (upd io n i) (AAt a n) t).
@@ -132,13 +140,18 @@ Proof.
       intros l Hl. rewrite Hio by lia. apply upd_other. lia.
     - intros p Hp. rewrite L by auto. auto.
     - intros p q Hp Hq E. rewrite !L in E by auto. apply H3 in E; [congruence|now split|now split].
-    - right. intros p Hp. rewrite L by auto. destruct H4 as [F|F]; [discriminate|]. apply F. now split. }
+    - right. intros p Hp. rewrite L by auto. destruct H4 as [F|F]; [discriminate|]. apply F. now split.
+    - discriminate. }
   cbn [dis]. destruct par.
-  - exists (fun _ => all R), (fun i l q => exists p, leaf t p /\ loc io a (Ix i :: p) = (l, q)). split; [split; [auto|split]|].
-    + intros i m q Hi (p & Hp & E). specialize (H2 (Ix i :: p) (conj Hi Hp)). rewrite E in H2. exact H2.
-    + intros i j m q Hi Hj Hij (p & Hp & E). split.
-      * intros (p' & Hp' & E'). rewrite <- E' in E. apply H3 in E; [congruence|now split|now split].
-      * destruct H4 as [F|F]; [discriminate|]. specialize (F (Ix i :: p) (conj Hi Hp)). now rewrite E in F.
+  - set (Wi := fun i l q => exists p, leaf t p /\ loc io a (Ix i :: p) = (l, q)). exists (fun i => seen R (Wi i)), Wi.
+    assert (WW : forall i m q, i < M -> Wi i m q -> W m q). { intros i m q Hi (p & Hp & E). specialize (H2 (Ix i :: p) (conj Hi Hp)). rewrite E in H2. exact H2. }
+    assert (WD : forall i j m q, i < M -> j < M -> i <> j -> Wi i m q -> ~ Wi j m q).
+    { intros i j m q Hi Hj Hij (p & Hp & E) (p' & Hp' & E'). rewrite <- E' in E. apply H3 in E; [congruence|now split|now split]. }
+    split; [split; [|split]|].
+    + intros i m q Hi [Hr|Hr]; [now left|right; eauto].
+    + exact WW.
+    + intros i j m q Hi Hj Hij Hw. split; [exact (WD i j m q Hi Hj Hij Hw)|]. intros [C|C]; [|exact (WD i j m q Hi Hj Hij Hw C)]. destruct Hw as (p & Hp & E).
+      destruct H4 as [F|F]; [discriminate|]. specialize (F (Ix i :: p) (conj Hi Hp)). rewrite E in F. exact (F C).
     + intros i Hi. apply Hc; auto.
       * split; auto. intros l q (p & Hp & E). specialize (H2 (Ix i :: p) (conj Hi Hp)). rewrite E in H2. apply (S2 _ _ H2).
       * apply D; auto. intros p Hp. exists p. split; auto. apply pair_eta.
@@ -153,7 +166,7 @@ Proof.
 Qed.
 Lemma mem_dis {G t} (e : exp G t) A : disA e A -> disC e (store_first t A).
 Proof.
-  intros HA r n N R W io k HN HS Hr Hk. assert (E := ext_new n N R W HN HS). unfold store_first. news. split; [intros C; apply HN in C; lia|]. split.
+  intros HA r n N R W io k HN HS Hr Hk. assert (E := ext_new n N R W HN HS). unfold store_first. apply new_dis; [intros C; apply HN in C; lia|]. split.
   - apply (dis_more _ io _ R (more R n) (moreW W n) (moreW W n)); auto. { intros l Hl. now left. }
     apply HA; auto using low_more.
     + destruct HS as [S1 S2]. split; [intros l Hl; left; auto|apply (proj2 (e_scoped _ _ _ _ _ _ _ _ E))].
@@ -176,12 +189,12 @@ Qed.
 (* ---------- accumulators ---------- *)
 (* What writes in place of the second temporary keeps to the discipline: each iteration reads and writes elements of the accumulator that no other one does. *)
 Theorem redirect_dis n m c : n <> m -> forall A B, look n m c = Some (A, B) -> forall io N (R W : region), (forall q, ~ W n q) -> Threads.dis io N R W c ->
-  Threads.dis io N (fun l q => R l q /\ (l = n -> some io A q)) (fun l q => (l <> m /\ W l q) \/ (l = n /\ W m q /\ some io B q)) (redirect n m c).
+  Threads.dis io N (fun l q => R l q /\ l <> m /\ (l = n -> some io A q)) (fun l q => (l <> m /\ W l q) \/ (l = n /\ W m q /\ some io B q)) (redirect n m c).
 Proof.
   intros Hnm.
-  assert (RD : forall io (R : region) x L, sreads n m SL x [] = Some L -> reads R io x [] -> reads (fun l q => R l q /\ (l = n -> some io (map (pair []) L) q)) io x []).
+  assert (RD : forall io (R : region) x L, sreads n m SL x [] = Some L -> reads R io x [] -> reads (fun l q => R l q /\ l <> m /\ (l = n -> some io (map (pair []) L) q)) io x []).
   { intros io R x L E H. assert (H' : reads (spots n m io L) io x []) by (eapply (sreads_ok n m io x SL io [] []); eauto; cbn; auto).
-    eapply reads_mono; [|exact (reads_both _ _ x io [] H H')]. intros l q [H1 [_ H2]]. split; auto. intros Hl. apply some_pair. auto. }
+    eapply reads_mono; [|exact (reads_both _ _ x io [] H H')]. intros l q (H1 & H0 & H2). split; auto. split; auto. intros Hl. apply some_pair. auto. }
   induction c as [|c1 IHc1 c2 IHc2|a x|l d c IHc|par l k c IHc|x c1 IHc1 c2 IHc2|l k x c IHc|o z v w l k c IHc]; intros A B E io N R W HW H; cbn [look] in E; cbn [redirect].
   - exact I.
   - destruct (look n m c1) as [[ra wa]|]; [|discriminate]. destruct (look n m c2) as [[rb wb]|]; [|discriminate]. destruct (every rb wa _); [|discriminate]. injection E as <- <-.
@@ -191,34 +204,34 @@ Proof.
     destruct (Nat.eqb_spec l m) as [->|Hm]; [|left; auto]. right. split; auto. split; auto. apply (some_pair io [q]). exists q. cbn. auto.
   - destruct (Nat.eqb_spec l n), (Nat.eqb_spec l m); cbn in E; try discriminate. destruct H as [H1 H2]. split; auto.
     eapply dis_mono; [| |apply (IHc _ _ E io (more N l) (moreW R l) (moreW W l)); auto].
-    + unfold moreW. intros k q [[Hk| ->] Hs]; auto.
+    + unfold moreW. intros k q [[Hk| ->] Hs]; tauto.
     + unfold moreW. intros k q [[Hk [Hw| ->]]|(-> & [Hw|Hw] & Hs)]; auto. congruence.
     + unfold moreW. intros q [C|C]; [now apply (HW q)|congruence].
   - destruct (look n m c) as [[r w]|]; [|discriminate]. destruct (every r w _ && _) eqn:EV; [|discriminate]. injection E as <- <-.
     apply andb_prop in EV as [EV F]. apply andb_prop in F as [FR FW]. cbn [Threads.dis] in H |- *. destruct par.
     + destruct H as (Ri & Wi & (S1 & S2 & S3) & H4).
-      exists (fun i l' q => Ri i l' q /\ (l' = n -> some (upd io l i) r q)), (fun i l' q => (l' <> m /\ Wi i l' q) \/ (l' = n /\ Wi i m q /\ some (upd io l i) w q)).
+      exists (fun i l' q => Ri i l' q /\ l' <> m /\ (l' = n -> some (upd io l i) r q)), (fun i l' q => (l' <> m /\ Wi i l' q) \/ (l' = n /\ Wi i m q /\ some (upd io l i) w q)).
       split; [split; [|split]|].
-      * intros i l' q Hi [H1 H2]. split; [eauto|]. intros E. eapply some_inside; eauto.
+      * intros i l' q Hi (H1 & H0 & H2). split; [eauto|]. split; auto. intros E. eapply some_inside; eauto.
       * intros i l' q Hi [[H1 H2]|(-> & H1 & H2)]; [left; eauto|]. right. split; auto. split; [eauto|]. eapply some_inside; eauto.
       * intros i j l' q Hi Hj Hij [[H1 H2]|(-> & H1 & H2)].
         -- assert (Hn : l' <> n) by (intros ->; apply (HW q); eauto). destruct (S3 i j l' q Hi Hj Hij H2) as [T1 T2]. split; [|tauto]. intros [[_ C]|[C _]]; tauto.
         -- split.
            ++ intros [[_ C]|(_ & C & _)]; [apply (HW q); eauto|]. exact (proj1 (S3 i j m q Hi Hj Hij H1) C).
-           ++ intros [_ C]. specialize (C eq_refl). apply Hij. symmetry. eapply (loop_apart io l k j i r w q); eauto.
+           ++ intros (_ & _ & C). specialize (C eq_refl). apply Hij. symmetry. eapply (loop_apart io l k j i r w q); eauto.
       * intros i Hi. apply (IHc _ _ eq_refl (upd io l i)); auto. intros q C. apply (HW q). eauto.
     + intros i Hi. eapply dis_mono; [| |exact (IHc _ _ eq_refl (upd io l i) N R W HW (H i Hi))].
-      * intros l' q [H1 H2]. split; auto. intros E. eapply some_inside; eauto.
+      * intros l' q (H1 & H0' & H2). split; auto. split; auto. intros E. eapply some_inside; eauto.
       * intros l' q [H1|(-> & H1 & H2)]; auto. right. split; auto. split; auto. eapply some_inside; eauto.
   - destruct (sreads n m SL x []) as [rx|] eqn:Ex; [|discriminate]. destruct (look n m c1) as [[ra wa]|]; [|discriminate]. destruct (look n m c2) as [[rb wb]|]; [|discriminate]. injection E as <- <-.
     destruct H as (H0 & H1 & H2). split.
-    { eapply reads_mono; [|exact (RD io R x rx Ex H0)]. intros l q [G1 G2]. split; auto. intros Hl. apply some_app. auto. }
+    { eapply reads_mono; [|exact (RD io R x rx Ex H0)]. intros l q (G1 & G0 & G2). split; auto. split; auto. intros Hl. apply some_app. auto. }
     split; (eapply dis_mono; [| |first [exact (IHc1 _ _ eq_refl _ _ _ _ HW H1)|exact (IHc2 _ _ eq_refl _ _ _ _ HW H2)]]); intros l q; rewrite !some_app; intuition auto.
   - destruct (sreads n m SL x []) as [rx|] eqn:Ex; [|discriminate]. destruct (look n m c) as [[r w]|]; [|discriminate]. destruct (forallb _ r && _) eqn:F; [|discriminate]. injection E as <- <-.
     apply andb_prop in F as [FR FW]. destruct H as [H0 H]. split.
-    { eapply reads_mono; [|exact (RD io R x rx Ex H0)]. intros l' q [G1 G2]. split; auto. intros Hl. apply some_app. auto. }
+    { eapply reads_mono; [|exact (RD io R x rx Ex H0)]. intros l' q (G1 & G0 & G2). split; auto. split; auto. intros Hl. apply some_app. auto. }
     intros i Hi. eapply dis_mono; [| |exact (IHc _ _ eq_refl (upd io l i) N R W HW (H i Hi))].
-    + intros l' q [H1 H2]. split; auto. intros E. apply some_app. right. eapply some_inside; eauto.
+    + intros l' q (H1 & H0' & H2). split; auto. split; auto. intros E. apply some_app. right. eapply some_inside; eauto.
     + intros l' q [H1|(-> & H1 & H2)]; auto. right. split; auto. split; auto. eapply some_inside; eauto.
   - discriminate.
 Qed.
@@ -234,8 +247,8 @@ Proof.
         - destruct HS as [S1 S2]. split; [intros l Hl; left; auto|intros l q ->; now right].
         - apply dacc_var; auto. right. intros C. apply (proj1 HS) in C. apply HN in C. lia. }
       apply (redirect_dis n m _ ltac:(lia) A B HL) in H; [|intros q C; lia]. apply dis_fewer with (N := more N m); [intros l Hl; now left|].
-      eapply dis_mono; [| |exact H]; [intros l q [G _]; exact G|]. intros l q [[G1 G2]|[-> _]]; [congruence|apply HW]. }
-    assert (E := ext_new m N R W HN HS). news. split; [intros C; apply HN in C; lia|]. split.
+      eapply dis_mono; [| |exact H]; [intros l q ([G|G] & G0 & _); [now left|congruence]|]. intros l q [[G1 G2]|[-> _]]; [congruence|apply HW]. }
+    assert (E := ext_new m N R W HN HS). apply new_dis; [intros C; apply HN in C; lia|]. split.
     + apply (dis_more _ io _ R (more R m) (moreW W m) (moreW W m)); auto. { intros l Hl. now left. }
       apply Hb; auto using low_more.
       * destruct HS as [S1 S2]. split; [intros l Hl; left; auto|apply (proj2 (e_scoped _ _ _ _ _ _ _ _ E))].
@@ -247,10 +260,18 @@ Lemma reduceI_dis t M n io N R W init body k : low n N -> scoped N R W ->
   (forall i k N1 W1 a, low k N1 -> scoped N1 (more R n) W1 -> dacc k (more R n) W1 (upd io (S n) i) a t -> dis (upd io (S n) i) N1 (more R n) W1 (body k a)) ->
   dis io (more N n) (more R n) (moreW W n) (k (S n)) -> dis io N R W (reduceI t M n init body k).
 Proof.
-  intros HN HS Hi Hb Hk. unfold reduceI. news. split; [intros C; apply HN in C; lia|]. split; [exact Hi|]. split; [|exact Hk].
+  intros HN HS Hi Hb Hk. unfold reduceI. apply new_dis; [intros C; apply HN in C; lia|]. split; [exact Hi|]. split; [|exact Hk].
   intros i Hlt. apply update_dis; auto using scoped_more.
   - eapply low_le; [apply low_more; eauto|lia].
   - intros q. now right.
+Qed.
+Lemma reduceO_dis {G t} (i : exp G t) A M v n N R W io (r : renv G) body : disA i A -> low n N -> scoped N R W -> renvR R r -> dacc n R W io (AVar v) t -> v < n ->
+  (forall j k N2 W2 a, low k N2 -> scoped N2 (more R v) W2 -> dacc k (more R v) W2 (upd io n j) a t -> dis (upd io n j) N2 (more R v) W2 (body k a)) ->
+  dis io N R W (reduceO t M v n (A r) body).
+Proof.
+  intros IA HN HS Hr Ha Hv Hb. assert (HW : forall q, W v q) by (intros q; apply (d_own _ _ _ _ _ _ Ha v eq_refl)). split; [apply IA; auto|]. intros j Hj.
+  apply dis_mono with (R := seen (more R v) W) (W := W); auto. { intros l q [[Hl| ->]|Hl]; [now left|right; auto|now right]. }
+  apply update_dis; auto. { eapply low_le; eauto. } destruct HS as [S1 S2]. split; auto. intros l [Hl| ->]; auto. apply (S2 v []), HW.
 Qed.
 Lemma init_dis {G t} (i : exp G t) A n N R W io (r : renv G) : disA i A -> low n N -> scoped N R W -> renvR R r ->
   dis io (more N n) (more R n) (moreW W n) (A r (S n) (AVar n)).
@@ -354,14 +375,21 @@ Proof.
         + apply readable_app; [|constructor]. eapply readable_mono; [|exact Hx]. intros l Hl. left. auto.
         + eapply renvR_mono; [|exact Hr1]. intros l Hl. left. auto.
       - intros n2 N2 R2 W2 y E2 Hy. apply Hk; auto. eapply ext_trans; eauto. }
-    split; [exact (fin_dis (Red f i e) _ C)|exact C].
+    split; [|exact C]. assert (A := fin_dis (Red f i e) _ C). intros r n N R W io a HN HS Hr Ha. cbn [Translation.tr fst].
+    destruct (into fuse t n a) as [v|] eqn:Hi; [|exact (A r n N R W io a HN HS Hr Ha)]. apply into_some in Hi as (_ & Hf & Hv & ->).
+    apply IC; auto. intros n1 N1 R1 W1 x E Hx. assert (Ha1 := dacc_ext _ _ _ _ _ _ _ _ _ _ _ HS Ha E). assert (En := e_n _ _ _ _ _ _ _ _ E).
+    assert (Hr1 : renvR R1 r) by (eapply renvR_mono; [apply (e_R _ _ _ _ _ _ _ _ E)|auto]).
+    apply (reduceO_dis i (fst (tr i)) M v n1 N1 R1 W1 io r); auto; [apply (e_low _ _ _ _ _ _ _ _ E)|apply (e_scoped _ _ _ _ _ _ _ _ E)|lia|].
+    intros j k0 N3 W3 a0 L3 S3 Hd. apply IAf; auto. apply renvR_cons; [apply readable_new|]. apply renvR_cons.
+    + apply readable_app; [|constructor]. eapply readable_mono; [|exact Hx]. intros l Hl. now left.
+    + eapply renvR_mono; [|exact Hr1]. intros l Hl. now left.
   - (* Scan *)
     assert (A : disA (Scan f i e) (fst (tr (Scan f i e)))).
     { intros r n N R W io a HN HS Hr Ha. apply IC; auto. intros n1 N1 R1 W1 x E Hx.
       assert (Hr1 : renvR R1 r) by (eapply renvR_mono; [apply (e_R _ _ _ _ _ _ _ _ E)|auto]).
       assert (L1 := e_low _ _ _ _ _ _ _ _ E). assert (S1 := e_scoped _ _ _ _ _ _ _ _ E).
       assert (Ha1 : dacc n1 R1 W1 io a (ary M t)) by (exact (dacc_ext n N R W io a _ n1 N1 R1 W1 HS Ha E)).
-      unfold scanI. news. split; [intros C; apply L1 in C; lia|]. split; [eapply init_dis; eauto|]. intros j Hj. split.
+      unfold scanI. apply new_dis; [intros C; apply L1 in C; lia|]. split; [eapply init_dis; eauto|]. intros j Hj. split.
       - apply update_dis; auto using scoped_more.
         + eapply low_le; [apply low_more; eauto|lia].
         + intros q. now right.
@@ -376,7 +404,10 @@ Proof.
     { intros r n N R W io k HN HS Hr Hk. apply (red_tail_dis i M r n N R W io k (fun n => fst (tr f) (bindE (IVar n) r))); auto.
       intros n2 N2 R2 W2 E2 i0 k0 N3 W3 a0 L3 S3 Hd. assert (HR := e_R _ _ _ _ _ _ _ _ E2). apply IAf; auto.
       apply renvR_cons; [apply readable_new|]. eapply renvR_mono; [|exact Hr]. intros l Hl. left. auto. }
-    split; [exact (fin_dis (Iter M f i) _ C)|exact C].
+    split; [|exact C]. assert (A := fin_dis (Iter M f i) _ C). intros r n N R W io a HN HS Hr Ha. cbn [Translation.tr fst].
+    destruct (into fuse t n a) as [v|] eqn:Hi; [|exact (A r n N R W io a HN HS Hr Ha)]. apply into_some in Hi as (_ & Hf & Hv & ->).
+    apply (reduceO_dis i (fst (tr i)) M v n N R W io r); auto. intros j k0 N3 W3 a0 L3 S3 Hd. apply IAf; auto.
+    apply renvR_cons; [apply readable_new|]. eapply renvR_mono; [|exact Hr]. intros l Hl. now left.
   - (* Select *)
     assert (C : disC (Select c e1 e2) (fun r n k => snd (tr c) r n (fun n x => snd (tr e1) r n (fun n y => snd (tr e2) r n (fun n z => k n (ISel x y z)))))).
     { intros r n N R W io k HN HS Hr Hk. apply ICc; auto. intros n1 N1 R1 W1 x E1 Hx.
@@ -414,9 +445,11 @@ Proof.
     { intros r n N R W io k HN HS Hr Hk. apply IC; auto. intros n1 N1 R1 W1 x E Hx.
       assert (Hr1 : renvR R1 r) by (eapply renvR_mono; [apply (e_R _ _ _ _ _ _ _ _ E)|auto]).
       assert (L1 := e_low _ _ _ _ _ _ _ _ E). assert (S1 := e_scoped _ _ _ _ _ _ _ _ E).
-      unfold sumI. news. split; [intros C; apply L1 in C; lia|]. split; [eapply init_dis; eauto|]. split; [|apply Hk; [eapply ext_trans; [exact E|now apply ext_new]|apply readable_new]].
-      split; [now right|]. split; [now right|]. split; [intros [C|C]; [apply L1 in C|]; lia|].
-      exists (fun _ => all (more R1 n1)), (fun _ _ _ => False). split; [repeat split; auto; contradiction|]. intros j Hj. news.
+      unfold sumI. apply new_dis; [intros C; apply L1 in C; lia|]. split; [eapply init_dis; eauto|]. split; [|apply Hk; [eapply ext_trans; [exact E|now apply ext_new]|apply readable_new]].
+      split; [left; now right|]. split; [now right|]. split; [intros [C|C]; [apply L1 in C|]; lia|].
+      exists (fun _ => seen (more R1 n1) (fun _ _ => False)), (fun _ _ _ => False). split.
+      { split; [intros j l q Hj [Hl|[]]; now left|]. split; [contradiction|]. intros j j' l q Hj Hj' Hne []. }
+      intros j Hj. apply dis_new.
       set (w := S (S n1)). apply (fin_dis f _ ICf _ (S w) (more (more N1 n1) w) (more (more R1 n1) w) (moreW (fun _ _ => False) w)).
       - apply low_more. eapply low_le; [apply low_more; eauto|]. unfold w. lia.
       - destruct S1 as [S1 _]. split; [intros l [[Hl| ->]| ->]; [left; left; auto|left; now right|now right]|intros l q [[]| ->]; now right].
@@ -465,7 +498,7 @@ Theorem compile_interleaves g D s m tr : lawful e -> D 0 = t -> envok n (only 0)
   (forall l cs is, l <> 0 -> Interleave.finally number m tr (Interleave.Global l, cs, is) = m (Interleave.Global l, cs, is)).
 Proof.
   intros HL HD Henv Hm H Hg.
-  assert (HS : Threads.scoped (fun l => l < n) (all (fun l => 0 < l < n)) (fun l _ => l = 0)). { split; [intros l q Hl; apply Hl|intros l q ->; exact Hn]. }
+  assert (HS : Threads.scoped (fun l => l < n) (seen (fun l => 0 < l < n) (fun l _ => l = 0)) (fun l _ => l = 0)). { split; [intros l q [Hl|Hl]; lia|intros l q ->; exact Hn]. }
   split.
   - destruct (exec_of_run code io _ _ _ [] _ tr m s top_dis HS top_inv H Hg) as (s' & E & M). { intros l Hl q. apply Hm. exact Hl. }
     intros p Hp. rewrite (M 0 Hn). destruct (proj1 (tr_correct fuse G t e HL) r g n (only 0) D s s' io (AVar 0)) as [W1 _]; auto using wbelow_only.
