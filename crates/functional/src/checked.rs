@@ -5,12 +5,12 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use loops::suggest::nearest;
 use loops::{Code, Diagnostic, Name, Span};
 
 use crate::elaborate;
 use crate::infer::{Env, TypedDef, check_name, infer_definition, infer_type};
 use crate::strategy::{self, Options, Strategies};
-use crate::suggest::nearest;
 use crate::syntax::ast::{Def, Expr, ExprKind, Module, Pattern, StrategyText};
 use crate::syntax::parse_module;
 use crate::term::Definition;

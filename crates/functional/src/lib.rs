@@ -19,7 +19,6 @@ pub mod print;
 pub mod prove;
 pub mod rewrite;
 pub mod strategy;
-mod suggest;
 pub mod syntax;
 pub mod term;
 pub mod types;

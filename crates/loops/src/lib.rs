@@ -30,6 +30,7 @@ pub mod print;
 pub mod program;
 pub mod simplify;
 pub mod size;
+pub mod suggest;
 mod symbols;
 pub mod types;
 pub mod typing;

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use gsl::soundness::{Effort, Verdict, check, prove};
 use gsl::{Compiled, Rule, RuleFile, RuleSet};
+use loops::suggest::nearest;
 use loops::{Code, Diagnostic};
 
 use crate::failure::{Failure, Source};
@@ -78,10 +79,11 @@ pub fn sources(paths: &[PathBuf]) -> Result<Vec<Source>, Failure> {
 pub fn all_known<'a>(names: &[String], rules: impl Iterator<Item = &'a str> + Clone) -> Result<(), Failure> {
     let Some(unknown) = names.iter().find(|n| !rules.clone().any(|r| r == **n)) else { return Ok(()) };
     let known: Vec<&str> = rules.collect();
-    Err(Failure::from(
-        Diagnostic::general(Code("X0901"), format!("there is no rule `{unknown}`"))
-            .note(format!("the rules are {}", known.join(", "))),
-    ))
+    let diagnostic = Diagnostic::general(Code("X0901"), format!("there is no rule `{unknown}`"));
+    Err(Failure::from(match nearest(unknown, known.iter().copied()) {
+        Some(near) => diagnostic.help(format!("did you mean `{near}`?")),
+        None => diagnostic.note(format!("the rules are {}", known.join(", "))),
+    }))
 }
 
 /// The rules of one text, ready to be applied.

@@ -475,10 +475,15 @@ impl Lowering<'_> {
             (None, None) => "it is not a sum of products with sizes".to_string(),
         };
         let vars: Vec<&str> = p.loops.iter().map(|l| l.0.as_str()).collect();
+        // Dimensions only help where rows have an extent that is not a loop's.
+        let help = if p.polynomial.has_rows(&vars) {
+            format!("declare `{name}` with its dimensions, as in `double (*restrict {name})[n]`")
+        } else {
+            "leave the loops around this statement out of the region".to_string()
+        };
         let vars = if vars.is_empty() { "the sizes".to_string() } else { vars.join(", ") };
         let message =
             format!("the subscript `{}` of `{name}` is not affine in {vars}: {reason}", self.snippet(p.at));
-        let help = format!("declare `{name}` with its dimensions, as in `double (*restrict {name})[n]`");
         let diagnostic =
             loops::Diagnostic::error(codes::SUBSCRIPT, message, self.span(p.at), "not affine").help(help);
         let _: Try<()> = self.report(diagnostic);

@@ -65,6 +65,12 @@ impl Polynomial {
         Some(product)
     }
 
+    /// Whether each of its products has at most one of these names as a factor, so that the others can be extents of rows.
+    pub fn has_rows(&self, loops: &[&str]) -> bool {
+        let inside = |monomial: &[Name]| monomial.iter().filter(|f| loops.contains(&f.as_str())).count();
+        self.terms.keys().all(|monomial| monomial.len() < 2 || inside(monomial) < 2)
+    }
+
     /// The same as a linear form, if it has no products.
     pub fn as_linear(&self) -> Option<Linear> {
         let mut form = Linear::default();

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use loops::suggest::nearest;
 use loops::{Code, Diagnostic, Name, Size, Span};
 
 use super::Infer;
@@ -10,7 +11,6 @@ use super::node::{Node, NodeKind};
 use super::scheme::scheme;
 use super::ty::{Class, Ty};
 use crate::prim::Prim;
-use crate::suggest::nearest;
 use crate::syntax::ast::{BinOp, Expr, ExprKind, Ident, NumberValue, Type, TypeKind, UnOp};
 
 impl Infer<'_> {

@@ -1,5 +1,6 @@
 //! Applying strategies.
 
+use loops::suggest::nearest;
 use loops::{Diagnostic, Name, Size, Span};
 
 use super::trace::{Step, Trace};
@@ -7,7 +8,6 @@ use super::{BAD_CALL, Call, ENDLESS, NOT_APPLICABLE, Pattern, Strategies, Strate
 use crate::build::Supply;
 use crate::facts::SizeFacts;
 use crate::rewrite::{Context, rule};
-use crate::suggest::nearest;
 use crate::term::{Arg, Definition, Term, TermKind};
 use crate::walk::{self, Position};
 

@@ -2,11 +2,11 @@
 
 use std::collections::BTreeMap;
 
+use loops::suggest::nearest;
 use loops::{Diagnostic, Name, Span};
 
 use super::run::{self, Options, Outcome};
 use super::{NOT_APPLICABLE, Named, Strategy, library, parse};
-use crate::suggest::nearest;
 use crate::term::Definition;
 
 /// Strategies by name.

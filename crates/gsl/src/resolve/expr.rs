@@ -5,8 +5,9 @@ use loops::Span;
 use crate::program::{
     Constraint, Deps, Inst, Item, Over, Property, REach, RExpr, Requirement, ValueRef, What,
 };
-use crate::resolve::{Meaning, Resolver, nearest};
+use crate::resolve::{Meaning, Resolver};
 use crate::rule::{Each, Expr, ExprKind, Function, Name};
+use loops::suggest::nearest;
 
 /// What a path such as `y`, `y[i]`, `s[1]`, `y[i][0]` stands for.
 pub(crate) struct Path {

@@ -14,6 +14,7 @@ pub(crate) use target::PER_INSTANCE;
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use loops::suggest::nearest;
 use loops::{Code, Diagnostic, Span};
 
 use crate::program::{Compiled, Deps, Let, RExpr, Symbol, Variant};
@@ -310,31 +311,4 @@ impl<'a> Resolver<'a> {
         }
         false
     }
-}
-
-/// The name nearest to this one, if one is near.
-pub(crate) fn nearest<'n>(name: &str, all: impl Iterator<Item = &'n str>) -> Option<&'n str> {
-    let name_lower = name.to_lowercase();
-    let length = name.chars().count();
-    let far = length / 3 + usize::from(length >= 4);
-    all.map(|n| (distance(&name_lower, &n.to_lowercase()), n))
-        .filter(|(d, _)| *d <= far)
-        .min()
-        .map(|(_, n)| n)
-}
-
-/// Edit distance.
-fn distance(a: &str, b: &str) -> usize {
-    let b: Vec<char> = b.chars().take(64).collect();
-    let mut row: Vec<usize> = (0..=b.len()).collect();
-    for (i, c) in a.chars().take(64).enumerate() {
-        let mut before = row[0];
-        row[0] = i + 1;
-        for (j, d) in b.iter().enumerate() {
-            let here = if c == *d { before } else { 1 + before.min(row[j]).min(row[j + 1]) };
-            before = row[j + 1];
-            row[j + 1] = here;
-        }
-    }
-    row[b.len()]
 }

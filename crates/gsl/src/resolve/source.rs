@@ -350,7 +350,7 @@ impl<'a> Resolver<'a> {
         }
         let known: BTreeSet<&str> =
             versions.iter().flat_map(|s| s.attributes.iter().map(|a| a.name)).collect();
-        let near = crate::resolve::nearest(&name.text, known.iter().copied());
+        let near = loops::suggest::nearest(&name.text, known.iter().copied());
         let text = format!("`{}` has no attribute `{}`", op.name, name.text);
         let error = self.error("R0203", text, name.place.0, "unknown attribute");
         match near {

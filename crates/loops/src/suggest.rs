@@ -1,7 +1,7 @@
-//! "Did you mean": the nearest of the known names.
+//! "Did you mean": the nearest of the known names, for diagnostics of all front ends and of the command.
 
 /// The known name that is nearest to `name`, if one is near enough to be a slip of the hand.
-pub(crate) fn nearest<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+pub fn nearest<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let limit = (name.chars().count() / 3).clamp(1, 3);
     if name.len() > 64 {
         return None;
