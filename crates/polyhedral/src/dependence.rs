@@ -10,6 +10,7 @@ use isl::{Dim, Map, UnionAccessInfo, UnionMap};
 use loops::{Name, ReduceOp};
 
 use crate::fault::{self, Result};
+use crate::limits::Limits;
 use crate::model::{Model, Statement, Touch, array_tuple};
 
 /// How two accesses of one element follow each other.
@@ -273,6 +274,25 @@ fn from_full(model: &Model, kind: Kind, full: &UnionMap) -> Result<Vec<Dependenc
             relation,
         })
         .collect())
+}
+
+/// The dependences of which all others are chains: from each access the last write of its element before it, and to each write the reads since then.
+/// A schedule that respects these respects all, and a loop that carries none of them carries none at all. None where chains say less: if an update may be
+/// reordered, a write may not happen, or an array is private to iterations; and where the limit is reached.
+pub fn immediate(model: &Model, dependences: &[Dependence], limits: Limits) -> Option<UnionMap> {
+    let plain = model.statements.iter().all(|s| s.guards.is_empty())
+        && dependences.iter().all(|d| d.reduction.is_none() && !d.private);
+    if !plain {
+        return None;
+    }
+    let (reads, writes, order) = (model.touches(false).ok()?, model.touches(true).ok()?, model.order().ok()?);
+    let find = || -> isl::Result<UnionMap> {
+        let last = UnionAccessInfo::from_sink(&reads.union(&writes)?)?.must_source(&writes)?;
+        let last = last.schedule_map(&order)?.compute()?.may()?;
+        let next = UnionAccessInfo::from_sink(&writes)?.must_source(&writes)?.may_source(&reads)?;
+        last.union(&next.schedule_map(&order)?.compute()?.may()?)?.coalesce()
+    };
+    limits.run(&model.ctx, || find().map_err(fault::library)).ok()
 }
 
 /// Bound on the set library's operations for one dependence.

@@ -109,12 +109,23 @@ pub struct Report {
     pub dependences: usize,
     /// Bands, with their members, tile sizes and parallel loops, one line each.
     pub bands: Vec<String>,
+    /// Whether a band was tiled.
+    pub tiled: bool,
+    /// Whether a nest was taken as a contraction, for packed operands and register tiles.
+    pub contracted: bool,
     /// Where something was given up, and why.
     pub notes: Vec<String>,
     /// What the checker looked at; none if it was not run.
     pub checked: Option<Checked>,
     /// Why the function was left as it is, if it was.
     pub left: Option<String>,
+}
+
+impl Report {
+    /// Forgets what was done to bands: another way is tried.
+    fn start_again(&mut self) {
+        *self = Report { bands: Vec::new(), tiled: false, contracted: false, ..std::mem::take(self) };
+    }
 }
 
 /// Reschedules, tiles and parallelises a function.
@@ -138,7 +149,7 @@ pub fn optimize(function: &Function, options: &Options) -> Result<Optimized> {
             && let Some(expanded) = way(function)
             && contraction::may_contract(&expanded)
             && let Ok(mut result) = optimize_as_it_is(&expanded, options, bounds)
-            && result.report.bands.iter().any(|line| line.ends_with("contraction"))
+            && result.report.contracted
         {
             result.report.notes.push(what.to_owned());
             return Ok(result);
@@ -261,7 +272,7 @@ fn optimize_as_it_is(function: &Function, options: &Options, bounds: Bounds) -> 
                 (split, bounds.choice),
                 &mut report,
             );
-            let staged = report.bands.iter().any(|line| line.ends_with("contraction"));
+            let staged = report.contracted;
             let what = match (tried, split) {
                 (Ok(result), _) => {
                     return settle((&model, &dependences), function, result, options, bounds.choice, report);
@@ -302,7 +313,7 @@ fn optimize_as_it_is(function: &Function, options: &Options, bounds: Bounds) -> 
             }
         }
     }
-    report.bands.clear();
+    report.start_again();
     let plain = Options { parallel: false, vector: false, jam: 1, ..options.clone() };
     for options in [options, &plain] {
         match as_text((&model, &dependences), function, options, bounds.must, &mut report) {
@@ -393,13 +404,14 @@ fn settle(
     limits: Limits,
     mut report: Report,
 ) -> Result<Optimized> {
-    let won = report.bands.iter().any(|line| line.contains("tiles") || line.ends_with("contraction"))
+    let won = report.tiled
+        || report.contracted
         || generated.instances.len() != model.statements.len()
         || has_wide_loops(&generated.function);
     if won || !options.parallel || !options.vector {
         return Ok(Optimized { unpacked, ..finish(generated, tree, report) });
     }
-    report.bands.clear();
+    report.start_again();
     match as_text((model, dependences), function, options, limits, &mut report) {
         Ok((generated, tree)) => Ok(finish(generated, tree, report)),
         // It is right, if no better than the text.
@@ -463,7 +475,7 @@ fn realise(
     // What turns out to be no contraction is mapped as other nests are.
     let mut refused = BTreeSet::new();
     loop {
-        report.bands.clear();
+        report.start_again();
         let mapped = map((model, dependences), &tree, options, limits, &refused, report)?;
         let Some(shape) = options.contraction else {
             let generated = generate_checked(model, function, &mapped, options, limits, report)?;
@@ -587,6 +599,10 @@ fn generate_staged(
         let generated = Generated { function: staged.function, instances: staged.instances };
         Ok(Stage::Made(Made { generated, unpacked: Some(unstaged) }))
     };
+    // What the loops hand to each other may not be of one iteration: then they stay apart.
+    if let Some(Ok(made)) = staged.joined().map(&mut made) {
+        return Ok(made);
+    }
     match made(staged.simplified()) {
         Err(error) if !fault::is_limit(&error) => made(staged),
         result => result,

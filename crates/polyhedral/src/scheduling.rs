@@ -127,6 +127,9 @@ fn clusters(model: &Model, size: usize) -> Vec<Cluster> {
     clusters.into_iter().map(|(branches, _)| Cluster { branches }).collect()
 }
 
+/// From more dependences than this those that follow from others are left out: the scheduler's work grows faster than finding them.
+const MANY: usize = 40;
+
 /// Runs the scheduler on the instances in `filter`, or on all. `None` if it stopped at its limit, or found no schedule.
 fn part(
     model: &Model,
@@ -141,8 +144,17 @@ fn part(
     let restrict = |map: UnionMap| -> Result<UnionMap> {
         map.intersect_domain(&domain).and_then(|map| map.intersect_range(&domain)).map_err(fault::library)
     };
-    let validity = restrict(dependence::union(model, dependences.iter().filter(|d| d.reduction.is_none()))?)?;
-    let all = restrict(dependence::union(model, dependences.iter().filter(|d| !d.private))?)?;
+    let immediate = match dependences.len() > MANY {
+        true => dependence::immediate(model, dependences, options.limits),
+        false => None,
+    };
+    let (validity, all) = match immediate {
+        Some(immediate) => (restrict(immediate.clone())?, restrict(immediate)?),
+        None => (
+            restrict(dependence::union(model, dependences.iter().filter(|d| d.reduction.is_none()))?)?,
+            restrict(dependence::union(model, dependences.iter().filter(|d| !d.private))?)?,
+        ),
+    };
     let proximity = restrict(dependence::union(model, &dependence::nearest(dependences)?)?)?;
     let ctx = &model.ctx;
     let run = || -> isl::Result<isl::Schedule> {

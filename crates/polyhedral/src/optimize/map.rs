@@ -158,6 +158,7 @@ impl Mapper<'_> {
             let inside = nest(&band).map_or(0, |members| members.len() - n);
             let more = if inside > 0 { format!(", {inside} inside") } else { String::new() };
             self.report.bands.push(format!("{n} loops, permutable{more}, contraction"));
+            self.report.contracted = true;
             let name = match split {
                 Split::Rows => contraction::MARK,
                 Split::Columns => contraction::MARK_COLUMNS,
@@ -220,6 +221,9 @@ impl Mapper<'_> {
                     // There should be several tiles on a diagonal.
                     sizes[0] = sizes[0].min(64);
                     sizes[1] = sizes[1].min(64);
+                    if innermost && n >= 3 && band.members.iter().all(|member| !member.coincident) {
+                        sizes[n - 1] = WAITING;
+                    }
                 }
                 Some(sizes)
             }
@@ -234,6 +238,7 @@ impl Mapper<'_> {
             if wavefronts { ", diagonals of tiles parallel" } else { "" }
         );
         self.report.bands.push(line);
+        self.report.tiled |= sizes.is_some();
         let alone = locality::tuples(self.model, &band.members[0])?.len() == 1;
         // Tiles for the first cache inside those for the second, where three loops come back to the same data.
         let small = match (&self.options.tiling, &sizes) {
@@ -363,6 +368,9 @@ fn at_the_end(node: Node, member: &Member) -> Node {
         other => other.map_children(&mut |child| at_the_end(child, member)),
     }
 }
+
+/// Iterations of an innermost loop in a tile where each waits for the one before it: few enough that the processor is at the next row while they do.
+const WAITING: i64 = 16;
 
 /// The smallest extent of a tile for the first cache: less is not worth its loops.
 const SMALLEST: i64 = 16;

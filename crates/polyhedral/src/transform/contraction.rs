@@ -15,6 +15,7 @@
 //! What comes out has claims about its local arrays; [`crate::unstage`] verifies them. Left out: which nests may be interchanged. The checker says so in the end.
 
 mod emit;
+mod join;
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -118,6 +119,16 @@ impl Staged {
     /// Without bounds and tests that hold anyway. Where constant sizes make loops of tiles disappear, claims that name them no longer hold.
     pub fn simplified(&self) -> Staged {
         Staged { function: simplify::function(&self.function), ..self.clone() }
+    }
+}
+
+impl Staged {
+    /// With parallel loops over the same iterations made one where a contraction is among them; none if there are no such loops.
+    pub(crate) fn joined(&self) -> Option<Staged> {
+        // Bounds are alike once they are simple.
+        let simple = self.simplified();
+        let body = join::join(&simple.function.body)?;
+        Some(Staged { function: Function { body, ..simple.function.clone() }, ..simple })
     }
 }
 
