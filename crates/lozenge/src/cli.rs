@@ -336,6 +336,7 @@ Examples:
   lozenge bench benches/paper --threads 1,2
   lozenge bench benches/paper --filter dot --quick
   lozenge bench tests/c/kernels --target athread --filter gemm
+  lozenge bench tests/c/kernels --outputs pluto=outputs/pluto
 
 A benchmark is a comment such as `-- bench dot n=1000000 against=openmp`; for x.loz the references are functions
 `DEFINITION__NAME` of x.c beside it. Ratios are the time of a variant over ours: above 1 ours is faster.")]
@@ -358,10 +359,14 @@ pub struct Bench {
     /// C programs: updates may be reordered.
     #[arg(long)]
     pub reassociate: bool,
+    /// C programs: what another source-to-source compiler made of them, measured beside ours: a folder with KERNEL.c for some of the
+    /// kernels, each a whole program or the text of the region; may be given several times.
+    #[arg(long, value_name = "NAME=DIR", value_parser = outputs)]
+    pub outputs: Vec<(String, PathBuf)>,
     /// Target: OpenMP C, measured; or Athread code on emulated cores, at the sizes of the document, with modelled times.
     #[arg(long, value_enum, default_value_t)]
     pub target: Target,
-    /// Measure the translation instead: of every definition, and of generated programs of up to 10,000 combinators.
+    /// Measure the translation instead: of every definition, and of generated programs of up to 10,000 combinators; or of C programs.
     #[arg(long)]
     pub translation: bool,
     /// Measure the rewriting of models instead: whole `optimize` commands on generated models of up to 100,000 nodes.
@@ -467,6 +472,15 @@ fn size(text: &str) -> Result<(String, i64), String> {
 fn assignment(text: &str) -> Result<(String, String), String> {
     let (name, value) = text.split_once('=').ok_or("the form is NAME=TYPE, such as t=f64")?;
     Ok((name.trim().to_owned(), value.trim().to_owned()))
+}
+
+fn outputs(text: &str) -> Result<(String, PathBuf), String> {
+    match text.split_once('=') {
+        Some((name, folder)) if !name.trim().is_empty() && !folder.is_empty() => {
+            Ok((name.trim().to_owned(), PathBuf::from(folder)))
+        }
+        _ => Err("the form is NAME=DIR, such as pluto=outputs/pluto".to_owned()),
+    }
 }
 
 fn include(text: &str) -> Result<String, std::convert::Infallible> {

@@ -1,5 +1,5 @@
-//! `lozenge bench` on C programs with marked regions: the original by several compilers, the rewritten program, and BLAS where a text of
-//! `benches/blas` says how the region is written with it.
+//! `lozenge bench` on C programs with marked regions: the original by several compilers, the rewritten program, BLAS where a text of
+//! `benches/blas` says how the region is written with it, and what other source-to-source compilers made of the same kernels (`--outputs`).
 //!
 //! Each program times its own region; programs run in turns, each in a process of its own.
 
@@ -11,15 +11,15 @@ use serde_json::{Value as Json, json};
 
 use crate::cli::{Bench, Choice, Stage};
 use crate::failure::{Failure, Source};
-use crate::files::read_source;
-use crate::kernel::Program;
+use crate::files::{read_source, reason};
+use crate::kernel::{Program, runs_by_itself};
 use crate::pipeline;
 use crate::process::{Compiler, on_path};
 use crate::report;
 use crate::statistics::{Summary, geometric_mean, seconds};
 
 /// The kernels of the linear-algebra table.
-const LINEAR_ALGEBRA: [&str; 13] = [
+pub const LINEAR_ALGEBRA: [&str; 13] = [
     "gemm", "gemver", "gesummv", "symm", "syrk", "syr2k", "trmm", "2mm", "3mm", "atax", "bicg", "doitgen",
     "mvt",
 ];
@@ -37,15 +37,22 @@ const LIBRARIES: [&str; 3] = ["openblas", "blis", "mkl"];
 
 /// One way to build a program.
 struct Variant {
-    label: &'static str,
+    label: String,
     program: Program,
+}
+
+impl Variant {
+    fn new(label: &str, program: Program) -> Variant {
+        Variant { label: label.to_owned(), program }
+    }
 }
 
 /// What was measured of one kernel.
 struct Row {
     kernel: String,
-    times: Vec<(&'static str, Option<f64>)>,
-    agrees: bool,
+    times: Vec<(String, Option<f64>)>,
+    /// Variants whose results are not those of the original.
+    differ: Vec<String>,
     translation: Duration,
     compile_ours: Duration,
     compile_original: Duration,
@@ -76,10 +83,11 @@ pub fn run(
             bar.inc(1);
         }
         bar.finish_and_clear();
+        let others: Vec<&str> = arguments.outputs.iter().map(|(name, _)| name.as_str()).collect();
         if as_json {
-            told.extend(rows.iter().map(|r| row_json(r, *threads)));
+            told.extend(rows.iter().map(|r| row_json(r, *threads, &others)));
         } else if !rows.is_empty() {
-            report::print(&text(&rows, *threads));
+            report::print(&text(&rows, *threads, &others));
         }
     }
     Ok(told)
@@ -102,9 +110,8 @@ fn measure(file: &Path, arguments: &Bench, compiler: &Compiler, threads: u32) ->
         let flags: Vec<&str> = base.iter().chain(more).copied().collect();
         Program::build(compiler, text, folder, &flags, libraries)
     };
-    let mut variants =
-        vec![Variant { label: OURS, program: build(compiler, &rewritten, &["-fopenmp"], &[])? }];
-    variants.push(Variant { label: "gcc", program: build(compiler, &source.text, &[], &[])? });
+    let mut variants = vec![Variant::new(OURS, build(compiler, &rewritten, &["-fopenmp"], &[])?)];
+    variants.push(Variant::new("gcc", build(compiler, &source.text, &[], &[])?));
     if let Some(clang) = CLANGS.iter().find_map(|name| on_path(Path::new(name))) {
         let clang = Compiler { command: clang, limit: compiler.limit };
         let polly: &[&str] = if threads > 1 {
@@ -128,22 +135,28 @@ fn measure(file: &Path, arguments: &Bench, compiler: &Compiler, threads: u32) ->
         }
         for (label, flags) in ways {
             if let Ok(program) = build(&clang, &source.text, flags, &[]) {
-                variants.push(Variant { label, program });
+                variants.push(Variant::new(label, program));
             }
         }
     }
     if let Some(text) = with_blas(&source, file, &choice, &kernel)? {
         for (label, library) in [("openblas", "-lopenblas"), ("blis", "-lblis")] {
             if let Ok(program) = build(compiler, &text, &[], &[library]) {
-                variants.push(Variant { label, program });
+                variants.push(Variant::new(label, program));
             }
         }
         if let Some(mkl) = mkl() {
             let place = format!("-Wl,-rpath,{}", mkl.parent().unwrap_or(&mkl).display());
             let libraries = [&*mkl.to_string_lossy(), &*place, "-lgomp", "-lpthread", "-ldl"];
             if let Ok(program) = build(compiler, &text, &[], &libraries) {
-                variants.push(Variant { label: "mkl", program });
+                variants.push(Variant::new("mkl", program));
             }
+        }
+    }
+
+    for (name, outputs) in &arguments.outputs {
+        if let Some(text) = output_of(&source, outputs, &choice, &kernel)? {
+            variants.push(Variant::new(name, build(compiler, &text, &["-fopenmp"], &[])?));
         }
     }
 
@@ -162,15 +175,21 @@ fn measure(file: &Path, arguments: &Bench, compiler: &Compiler, threads: u32) ->
             outputs[k] = run.output;
         }
     }
+    // The original by the system's compiler says what is right.
+    let right = |k: usize| outputs[k] == outputs[1] || close(&outputs[k], &outputs[1], 1e-6);
+    let differ = (0..variants.len())
+        .filter(|k| !samples[*k].is_empty() && !right(*k))
+        .map(|k| variants[k].label.clone());
+    let differ = differ.collect();
     let times = variants
         .iter()
         .zip(&samples)
-        .map(|(v, s)| (v.label, (!s.is_empty()).then(|| Summary::of(s).median)))
+        .map(|(v, s)| (v.label.clone(), (!s.is_empty()).then(|| Summary::of(s).median)))
         .collect();
     Ok(Row {
         kernel,
         times,
-        agrees: close(&outputs[0], &outputs[1], 1e-6),
+        differ,
         translation,
         compile_ours: variants[0].program.compile_time,
         compile_original: variants[1].program.compile_time,
@@ -197,13 +216,34 @@ fn with_blas(source: &Source, file: &Path, choice: &Choice, kernel: &str) -> Res
     if !path.is_file() {
         return Ok(None);
     }
-    let calls = read_source(&path)?.text;
     let header = read_source(&folder.join("cblas-calls.h"))?.text;
+    Ok(Some(format!("{header}\n{}", in_region(source, choice, &read_source(&path)?.text)?)))
+}
+
+/// What another compiler made of this kernel, if its folder has it: a whole program, or the text of the region.
+fn output_of(
+    source: &Source,
+    folder: &Path,
+    choice: &Choice,
+    kernel: &str,
+) -> Result<Option<String>, Failure> {
+    let path = folder.join(format!("{kernel}.c"));
+    if !path.is_file() {
+        // A folder that is not there is a mistake; one without this kernel is not.
+        std::fs::read_dir(folder).map_err(|e| {
+            Failure::environment("X0004", format!("can't read {}: {}", folder.display(), reason(&e)))
+        })?;
+        return Ok(None);
+    }
+    let text = read_source(&path)?.text;
+    Ok(Some(if runs_by_itself(&text) { text } else { in_region(source, choice, &text)? }))
+}
+
+/// The program with this text as its region.
+fn in_region(source: &Source, choice: &Choice, text: &str) -> Result<String, Failure> {
     let parsed = pipeline::open_c(source, choice)?;
-    let replacement = Replacement { region: 0, text: format!("{{\n{calls}}}\n"), includes: Vec::new() };
-    let text = cfront::splice(&source.text, &parsed, &[replacement])
-        .map_err(|d| Failure::in_source(source, vec![d]))?;
-    Ok(Some(format!("{header}\n{text}")))
+    let replacement = Replacement { region: 0, text: format!("{{\n{text}}}\n"), includes: Vec::new() };
+    cfront::splice(&source.text, &parsed, &[replacement]).map_err(|d| Failure::in_source(source, vec![d]))
 }
 
 /// Whether two output files hold the same arrays, up to contraction and the order of sums: within a part of the largest magnitude of each.
@@ -249,10 +289,10 @@ fn arrays(mut bytes: &[u8]) -> Option<Vec<Vec<f64>>> {
     Some(all)
 }
 
-fn labels(rows: &[Row]) -> Vec<&'static str> {
-    let mut labels: Vec<&'static str> = Vec::new();
+fn labels(rows: &[Row]) -> Vec<&str> {
+    let mut labels: Vec<&str> = Vec::new();
     for (label, _) in rows.iter().flat_map(|r| &r.times) {
-        if !labels.contains(label) {
+        if !labels.contains(&label.as_str()) {
             labels.push(label);
         }
     }
@@ -263,38 +303,39 @@ fn time_of(row: &Row, label: &str) -> Option<f64> {
     row.times.iter().find(|(l, _)| *l == label).and_then(|(_, t)| *t)
 }
 
-/// The time of the best of these over ours.
+/// The time of the best of these over ours. Who computes something else does not count.
 fn ratio(row: &Row, peers: &[&str]) -> Option<f64> {
-    let best = peers.iter().filter_map(|p| time_of(row, p)).fold(f64::INFINITY, f64::min);
+    let right = peers.iter().filter(|p| !row.differ.iter().any(|d| d == *p));
+    let best = right.filter_map(|p| time_of(row, p)).fold(f64::INFINITY, f64::min);
     let ours = time_of(row, OURS).filter(|t| *t > 0.0)?;
     best.is_finite().then(|| best / ours)
 }
 
-fn text(rows: &[Row], threads: u32) -> String {
+/// The table; `others` are the compilers of `--outputs`.
+fn text(rows: &[Row], threads: u32, others: &[&str]) -> String {
     let labels = labels(rows);
+    let groups: Vec<(String, Vec<&str>)> = [
+        ("gcc / ours".to_owned(), vec!["gcc"]),
+        ("best compiler / ours".to_owned(), COMPILERS.to_vec()),
+        ("best BLAS / ours".to_owned(), LIBRARIES.to_vec()),
+    ]
+    .into_iter()
+    .chain(others.iter().map(|name| (format!("{name} / ours"), vec![*name])))
+    .collect();
     let mut head = vec![format!("{threads} thread{}", if threads == 1 { "" } else { "s" })];
     head.extend(labels.iter().map(|l| (*l).to_owned()));
-    head.extend(
-        [
-            "gcc / ours",
-            "best compiler / ours",
-            "best BLAS / ours",
-            "result",
-            "translate",
-            "cc ours",
-            "cc orig.",
-        ]
-        .map(str::to_owned),
-    );
+    head.extend(groups.iter().map(|(name, _)| name.clone()));
+    head.extend(["result", "translate", "cc ours", "cc orig."].map(str::to_owned));
     let mut table = vec![head];
     let show = |r: Option<f64>| r.map_or("-".to_owned(), |r| format!("{r:.2}"));
     for row in rows {
         let mut cells = vec![row.kernel.clone()];
         cells.extend(labels.iter().map(|l| time_of(row, l).map_or("-".to_owned(), seconds)));
-        cells.push(show(ratio(row, &["gcc"])));
-        cells.push(show(ratio(row, &COMPILERS)));
-        cells.push(show(ratio(row, &LIBRARIES)));
-        cells.push(if row.agrees { "agrees".into() } else { "DIFFERS".into() });
+        cells.extend(groups.iter().map(|(_, peers)| show(ratio(row, peers))));
+        cells.push(match row.differ.as_slice() {
+            [] => "agrees".into(),
+            differ => format!("DIFFERS: {}", differ.join(", ")),
+        });
         cells.extend(
             [row.translation, row.compile_ours, row.compile_original].map(|d| seconds(d.as_secs_f64())),
         );
@@ -308,7 +349,7 @@ fn text(rows: &[Row], threads: u32) -> String {
         };
         let mut cells = vec![name.to_owned()];
         cells.extend(labels.iter().map(|_| String::new()));
-        cells.extend([of(&["gcc"]), of(&COMPILERS), of(&LIBRARIES)]);
+        cells.extend(groups.iter().map(|(_, peers)| of(peers)));
         table.push(cells);
     };
     mean("geometric mean, linear algebra", &|r| LINEAR_ALGEBRA.contains(&r.kernel.as_str()));
@@ -323,14 +364,17 @@ fn text(rows: &[Row], threads: u32) -> String {
     )
 }
 
-fn row_json(row: &Row, threads: u32) -> Json {
-    let times: serde_json::Map<String, Json> =
-        row.times.iter().map(|(l, t)| ((*l).to_owned(), json!(t))).collect();
+fn row_json(row: &Row, threads: u32, others: &[&str]) -> Json {
+    let times: serde_json::Map<String, Json> = row.times.iter().map(|(l, t)| (l.clone(), json!(t))).collect();
+    let over_ours: serde_json::Map<String, Json> =
+        others.iter().map(|name| ((*name).to_owned(), json!(ratio(row, &[name])))).collect();
     json!({
-        "kernel": row.kernel, "threads": threads, "seconds": times, "agrees": row.agrees,
+        "kernel": row.kernel, "threads": threads, "seconds": times,
+        "agrees": row.differ.is_empty(), "differ": row.differ,
         "gcc_over_ours": ratio(row, &["gcc"]),
         "best_compiler_over_ours": ratio(row, &COMPILERS),
         "best_blas_over_ours": ratio(row, &LIBRARIES),
+        "over_ours": over_ours,
         "translation": row.translation.as_secs_f64(),
         "c_compiler_ours": row.compile_ours.as_secs_f64(),
         "c_compiler_original": row.compile_original.as_secs_f64(),

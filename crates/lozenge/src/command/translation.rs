@@ -1,13 +1,15 @@
-//! `lozenge bench --translation`: how long it takes from source text to C, and how that grows with the program.
+//! `lozenge bench --translation`: how long it takes from source text to C: definitions, how that grows with the program, and C kernels.
 
 use std::time::Instant;
 
 use serde_json::json;
 
-use crate::cli::{Bench, Choice, Mode};
+use crate::cli::{Bench, Choice, Mode, Stage};
+use crate::command::bench_c::LINEAR_ALGEBRA;
 use crate::failure::{Failure, Source};
 use crate::files::{find, read_source};
 use crate::fuzz::chain;
+use crate::kernel::has_region;
 use crate::pipeline::{self, Front};
 use crate::report;
 use crate::statistics::seconds;
@@ -28,7 +30,16 @@ struct Row {
 /// What the stages refuse.
 pub fn run(arguments: &Bench, as_json: bool) -> Result<(), Failure> {
     let mut rows = Vec::new();
+    let mut kernels = Vec::new();
     for path in &arguments.paths {
+        for file in find(path, &["c"])? {
+            let source = read_source(&file)?;
+            let name = file.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+            let wanted = arguments.filter.as_ref().is_none_or(|filter| name.contains(filter.as_str()));
+            if wanted && has_region(&source.text) {
+                kernels.push((name, rewrite(&source)?));
+            }
+        }
         for file in find(path, &["loz"])? {
             let source = read_source(&file)?;
             let began = Instant::now();
@@ -40,6 +51,9 @@ pub fn run(arguments: &Bench, as_json: bool) -> Result<(), Failure> {
                 rows.push(translate(&front, what, opened, Some("try choose".into()), name)?);
             }
         }
+    }
+    if !kernels.is_empty() {
+        return tell_kernels(&kernels, as_json);
     }
     let slowest = rows.iter().map(|r| r.front + r.back).fold(0.0, f64::max);
     let definitions = rows.len();
@@ -68,6 +82,41 @@ pub fn run(arguments: &Bench, as_json: bool) -> Result<(), Failure> {
         "{}slowest of {definitions} definitions: {}\n",
         report::table(&table),
         seconds(slowest)
+    ));
+    Ok(())
+}
+
+/// Seconds from the text of a C program to that of the rewritten one, its preprocessing by the system's compiler and all checks included: the least of some runs.
+fn rewrite(source: &Source) -> Result<f64, Failure> {
+    let choice = Choice { assume_no_alias: true, defines: vec!["-DLARGE".to_owned()], ..Choice::default() };
+    let mut least = f64::INFINITY;
+    for _ in 0..ROUNDS {
+        let began = Instant::now();
+        pipeline::emit(source, Stage::C, &choice)?;
+        least = least.min(began.elapsed().as_secs_f64());
+    }
+    Ok(least)
+}
+
+/// Prints what was measured of C kernels, the slowest first.
+fn tell_kernels(kernels: &[(String, f64)], as_json: bool) -> Result<(), Failure> {
+    let mut kernels = kernels.to_vec();
+    kernels.sort_by(|a, b| b.1.total_cmp(&a.1));
+    if as_json {
+        let rows: Vec<_> = kernels.iter().map(|(what, s)| json!({ "what": what, "seconds": s })).collect();
+        report::print(&format!("{:#}\n", json!({ "ok": true, "translations": rows })));
+        return Ok(());
+    }
+    let mean = |chosen: &dyn Fn(&str) -> bool| -> String {
+        let times: Vec<f64> = kernels.iter().filter(|(name, _)| chosen(name)).map(|(_, s)| *s).collect();
+        format!("{} of {}", seconds(times.iter().sum::<f64>() / times.len().max(1) as f64), times.len())
+    };
+    let rows: Vec<Vec<String>> = kernels.iter().map(|(name, s)| vec![name.clone(), seconds(*s)]).collect();
+    report::print(&format!(
+        "{}mean: {}; of linear algebra: {}\n",
+        report::table(&rows),
+        mean(&|_| true),
+        mean(&|name| LINEAR_ALGEBRA.contains(&name))
     ));
     Ok(())
 }
