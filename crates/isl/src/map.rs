@@ -108,6 +108,8 @@ methods! { Map;
     pub is_empty(keep self) -> bool = isl_map_is_empty;
     /// Whether it is equal to another.
     pub is_equal(keep self, other: keep Map) -> bool = isl_map_is_equal;
+    /// Whether both are equal by their constraints alone: never true of different maps, and quick.
+    pub plain_is_equal(keep self, other: keep Map) -> bool = isl_map_plain_is_equal;
     /// Whether it is contained in another.
     pub is_subset(keep self, other: keep Map) -> bool = isl_map_is_subset;
     /// Whether the two have no common pairs.

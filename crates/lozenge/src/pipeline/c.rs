@@ -197,7 +197,7 @@ pub fn done(front: &Front, choice: &Choice) -> Result<String, Failure> {
     for name in front.wanted(choice)? {
         let function = front.original(&name, choice)?;
         let report = optimised(&front.source, &function, choice)?.report;
-        let Report { statements, dependences, bands, notes, checked, left } = report;
+        let Report { statements, dependences, bands, notes, checked, left, .. } = report;
         let lines = match &front.parsed {
             Parsed::C(file) => file.regions.iter().find(|r| r.function.name.as_str() == name),
             _ => None,

@@ -205,7 +205,8 @@ fn width(model: &Model, caches: Caches) -> i64 {
         }
     }
     let rows = capacity / (row * arrays.len().max(1) as i64);
-    let mut width = 8;
+    // Planes are large: narrower tiles would leave the cache after two steps, and the last-level cache holds some planes more.
+    let mut width = if inner >= 2 { 16 } else { 8 };
     while width * 2 <= rows && width < most {
         width *= 2;
     }
