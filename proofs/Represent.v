@@ -202,6 +202,10 @@ Lemma accok_own n m io D d (W : region) : n < m -> (forall p, leaf d p -> leaf (
 Proof. intros H HD HW. split; cbn; intros; auto; try congruence. destruct HW; auto. Qed.
 Lemma accok_var n m io D d (W : region) : n < m -> D n = d -> (flat d = true \/ forall p, W n p) -> accok m W D io (AVar n) d.
 Proof. intros H <-. now apply accok_own. Qed.
+Definition leaves (n : nat) (d : data) : region := fun l p => l = n /\ leaf d p.
+Lemma accok_leaves n m io D d : n < m -> (forall p, leaf d p -> leaf (D n) p) -> accok m (leaves n d) D io (AVar n) d.
+Proof. intros H HD. split; cbn; intros; auto; try congruence. right. intros p Hp. split; auto. Qed.
+Lemma wbelow_leaves n m d : n < m -> wbelow m (leaves n d). Proof. intros H l p [-> _]. auto. Qed.
 Lemma leaf_upd D n d : forall p, leaf d p -> leaf (upd D n d n) p. Proof. intros p. now rewrite upd_same. Qed.
 Lemma inreg_other io n d l q : l <> n -> ~ inreg io (AVar n) d l q. Proof. intros H (p & _ & E). cbn in E. congruence. Qed.
 

@@ -7,10 +7,11 @@ From Coq Require Import Arith List Bool.
 From Lozenge Require Import Paths Phrases Overwrite.
 Import ListNotations.
 
-(* Which accumulators are local memory; others are what is to be written itself, in default mode. The theorems hold for every choice. *)
-Class Policy := { local : data -> bool }.
+(* Choices of default mode, by type: which accumulators are local memory, while others are what is to be written itself; and which take turns with their second temporary
+   rather than being copied. The theorems hold for every choice. *)
+Class Policy := { local : data -> bool; turns : data -> bool }.
 Fixpoint numbers (d : data) : nat := match d with num | idx _ => 1 | ary n d => n * numbers d | prd a b => numbers a + numbers b end.
-#[global] Instance small : Policy | 100 := { local d := numbers d <=? 2048 }.
+#[global] Instance small : Policy | 100 := { local d := numbers d <=? 2048; turns d := negb (numbers d <=? 2048) }.
 
 Section Translation.
 Context {K : Scalars} {Keep : Policy}.
@@ -75,12 +76,21 @@ Definition update (t : data) (n m : nat) (body : nat -> iacc -> comm) : comm :=
   if flat t then body m (AVar n)
   else if inplace n m (body (S m) (AVar m)) then redirect n m (body (S m) (AVar m))
   else New m t (Seq (body (S m) (AVar m)) (copy t (S m) (AVar n) (IVar m))).
-(* reduceSeqI; the body knows the loop's level, S n *)
-Definition reduceI (t : data) (N n : nat) (init : nat -> iacc -> comm) (body : nat -> iacc -> comm) (k : nat -> comm) : comm :=
-  New n t (Seq (init (S n) (AVar n)) (Seq (For false (S n) N (update t n (S (S n)) body)) (k (S n)))).
-(* The same with the array [v], which is to be written, as the accumulator; the body knows the loop's level, n. *)
-Definition reduceO (t : data) (N v n : nat) (init : nat -> iacc -> comm) (body : nat -> iacc -> comm) : comm :=
-  Seq (init n (AVar v)) (For false n N (update t v (S n) body)).
+(* The loop of a reduction over the accumulator [v]; levels from [n] on are free. The body knows where the accumulator is, and which element is next. *)
+Definition stepper := nat -> iexp -> nat -> iacc -> comm.
+(* Two iterations in one, the second with the accumulator and the other buffer, [w], exchanged; an odd last one is copied back. *)
+Definition twice (i : nat) : nat := i * 2.
+Definition in_turns (t : data) (N v w n : nat) (body : stepper) : comm :=
+  Seq (For false n (N / 2) (Seq (body v (IMove twice (ILoop n)) (S n) (AVar w)) (body w (IMove (fun i => S (twice i)) (ILoop n)) (S n) (AVar v))))
+    (if Nat.odd N then Seq (body v (INat (pred N)) n (AVar w)) (copy t n (AVar v) (IVar w)) else Skip).
+Definition loopI (t : data) (N v n : nat) (body : stepper) : comm :=
+  if fuse && turns t && (negb (flat t) && negb (inplace v (S n) (body v (ILoop n) (S (S n)) (AVar (S n))))) then New n t (in_turns t N v n (S n) body)
+  else For false n N (update t v (S n) (body v (ILoop n))).
+(* reduceSeqI *)
+Definition reduceI (t : data) (N n : nat) (init : nat -> iacc -> comm) (body : stepper) (k : nat -> comm) : comm :=
+  New n t (Seq (init (S n) (AVar n)) (Seq (loopI t N n (S n) body) (k (S n)))).
+(* The same with the array [v], which is to be written, as the accumulator. *)
+Definition reduceO (t : data) (N v n : nat) (init : nat -> iacc -> comm) (body : stepper) : comm := Seq (init n (AVar v)) (loopI t N v n body).
 Definition into (t : data) (n : nat) (a : iacc) : option nat :=
   if fuse && negb (flat t || local t) then match a with AVar v => if v <? n then Some v else None | _ => None end else None.
 Lemma into_some t n a v : into t n a = Some v -> fuse = true /\ flat t = false /\ v < n /\ a = AVar v.
@@ -135,24 +145,24 @@ Fixpoint tr {G t} (e : exp G t) : tyA G * tyC G :=
       let A : tyA _ := fun r n a => For par n N (fst (tr f) (bindE (ILoop n) r) (S n) (AAt a n)) in
       (A, fun r n k => if pure f then k (S n) (IGen n (px f (bindE (ILoop n) r) (S n))) else store_first (ary N t) A r n k)
   | @Red _ _ N s t f i e =>
-      let body x r n := fst (tr f) (bindE (IVar n) (bindE (IAt x (ILoop (S n))) r)) in
+      let body x r : stepper := fun v j => fst (tr f) (bindE (IVar v) (bindE (IAt x j) r)) in
       let C : tyC _ := fun r n k => snd (tr e) r n (fun n x =>
-        if fuse then reduceI t N n (fst (tr i) r) (body x r n) (fun n' => k n' (IVar n))
-        else snd (tr i) r n (fun n y => reduceI t N n (fun n a => copy t n a y) (body x r n) (fun n' => k n' (IVar n)))) in
+        if fuse then reduceI t N n (fst (tr i) r) (body x r) (fun n' => k n' (IVar n))
+        else snd (tr i) r n (fun n y => reduceI t N n (fun n a => copy t n a y) (body x r) (fun n' => k n' (IVar n)))) in
       (fun r n a => match into t n a with
-         | Some v => snd (tr e) r n (fun n x => reduceO t N v n (fst (tr i) r) (fst (tr f) (bindE (IVar v) (bindE (IAt x (ILoop n)) r))))
+         | Some v => snd (tr e) r n (fun n x => reduceO t N v n (fst (tr i) r) (body x r))
          | None => C r n (fun n x => copy t n a x) end, C)
   | @Scan _ _ N s t f i e =>
       let A : tyA _ := fun r n a => snd (tr e) r n (fun n x =>
         scanI t N n (fst (tr i) r) (fst (tr f) (bindE (IVar n) (bindE (IAt x (ILoop (S n))) r))) a) in
       (A, store_first (ary N t) A)
   | @Iter _ _ t N f i =>
-      let body r n := fst (tr f) (bindE (IVar n) r) in
+      let body r : stepper := fun v _ => fst (tr f) (bindE (IVar v) r) in
       let C : tyC _ := fun r n k =>
-        if fuse then reduceI t N n (fst (tr i) r) (body r n) (fun n' => k n' (IVar n))
-        else snd (tr i) r n (fun n y => reduceI t N n (fun n a => copy t n a y) (body r n) (fun n' => k n' (IVar n))) in
+        if fuse then reduceI t N n (fst (tr i) r) (body r) (fun n' => k n' (IVar n))
+        else snd (tr i) r n (fun n y => reduceI t N n (fun n a => copy t n a y) (body r) (fun n' => k n' (IVar n))) in
       (fun r n a => match into t n a with
-         | Some v => reduceO t N v n (fst (tr i) r) (fst (tr f) (bindE (IVar v) r))
+         | Some v => reduceO t N v n (fst (tr i) r) (body r)
          | None => C r n (fun n x => copy t n a x) end, C)
   | @Select _ _ t c e1 e2 =>
       let C : tyC _ := fun r n k => snd (tr c) r n (fun n x => snd (tr e1) r n (fun n y => snd (tr e2) r n (fun n z => k n (ISel x y z)))) in

@@ -139,32 +139,131 @@ Proof.
   intros Hv HB Hi Hb Hs HD HDn Hacc E. destruct (HB i b Hi Hb) as [OK B]. split; auto.
   apply (update_ok t v (S lv) (upd io lv i) D0 s0 (F i b) body ltac:(lia) HDn OK); [|exact E]. apply (B s0 D0); auto.
 Qed.
-Lemma reduceI_safe t N n W D s io init body k v0 F :
+Definition stepsafe e (W : region) (D : nat -> data) s io t N (body : stepper) := forall i b, i < N -> ok t b ->
+  forall v j k W1 D1 io1 a s1, e <= k -> sagree e W s s1 -> agrees e D D1 -> agrees e io io1 ->
+    (forall p, leaf t p -> leaf (D1 v) p) -> (forall p, leaf t p -> s1 v p = sel t b p) -> v < k -> (forall p, ~ W1 v p) ->
+    rep k W1 D1 s1 io1 j (idx N) i -> wbelow k W1 -> (forall l p, l < e -> W1 l p -> W l p) -> accok k W1 D1 io1 a t -> safe D1 (body v j k a) io1 s1.
+Lemma step_body_safe e W D s io t N body v lv : e <= lv -> v <= lv -> stepsafe e W D s io t N body -> bodysafe v e lv W D s io t N (body v (ILoop lv)).
+Proof.
+  intros Hlv Hv HB i b Hi Hb s0 D0 Hs HD HDn Hacc k W1 D1 a s1 Hk HW1 Hn Hlow HD1 Hs1 Ha.
+  apply (HB i b Hi Hb v (ILoop lv) k W1 D1 (upd io lv i) a s1); auto; try lia.
+  - intros l q Hl Hq. rewrite Hs1 by lia. auto.
+  - eapply agrees_trans; [exact HD| |exact HD1]. lia.
+  - now apply agrees_upd.
+  - intros p Hp. rewrite HD1 by lia. auto.
+  - intros p Hp. rewrite Hs1 by lia. auto.
+  - eapply rep_mono; [apply (rep_loop lv W1 D1 s1 io N i Hi)| | | | |]; eauto using sagree_refl, @agrees_refl.
+  - intros l p Hl C. exfalso. apply (Hlow l p); auto. lia.
+Qed.
+Section Loop.
+Variables (t : data) (N v n e : nat) (W : region) (D : nat -> data) (s : store) (io : ienv) (body : stepper) (v0 : den t) (F : nat -> den t -> den t).
+Hypothesis Hv : v < n.
+Hypothesis He : e <= n.
+Hypothesis HD : forall p, leaf t p -> leaf (D v) p.
+Hypothesis Hv0 : ok t v0.
+Hypothesis H0 : forall p, leaf t p -> s v p = sel t v0 p.
+Hypothesis HW : forall p, leaf t p -> v < e -> W v p.
+Hypothesis HB : stepok e W D s io t N body F.
+Hypothesis HS : stepsafe e W D s io t N body.
+Lemma there_safe i b j s1 io1 k : i < N -> ok t b -> S n <= k -> agrees n io io1 -> wrote n io (AVar v) t b s s1 ->
+  rep k (only n) (upd D n t) s1 io1 j (idx N) i -> safe (upd D n t) (body v j k (AVar n)) io1 s1.
+Proof.
+  intros Hi Hb Hk Hio W1 Hj. apply (HS i b Hi Hb v j k (only n) (upd D n t) io1 (AVar n) s1); auto; try lia.
+  - exact (loop_sagree t v n e W s io Hv He HW _ s1 W1).
+  - now apply agrees_upd.
+  - intros l Hl. apply Hio. lia.
+  - intros p Hp. rewrite upd_other by lia. auto.
+  - apply W1.
+  - unfold only. intros p C. lia.
+  - apply wbelow_only. lia.
+  - unfold only. intros l p Hl C. lia.
+  - apply accok_var; [lia|apply upd_same|right; reflexivity].
+Qed.
+Lemma back_safe i b c j s1 io1 k : i < N -> ok t b -> S n <= k -> agrees n io io1 -> wrote n io (AVar v) t c s s1 -> (forall p, leaf t p -> s1 n p = sel t b p) ->
+  rep k (leaves v t) (upd D n t) s1 io1 j (idx N) i -> safe (upd D n t) (body n j k (AVar v)) io1 s1.
+Proof.
+  intros Hi Hb Hk Hio W1 Hn Hj. apply (HS i b Hi Hb n j k (leaves v t) (upd D n t) io1 (AVar v) s1); auto; try lia.
+  - exact (loop_sagree t v n e W s io Hv He HW _ s1 W1).
+  - now apply agrees_upd.
+  - intros l Hl. apply Hio. lia.
+  - intros p Hp. now apply leaf_upd.
+  - intros p [C _]. lia.
+  - apply wbelow_leaves. lia.
+  - intros l p Hl [-> Hp]. auto.
+  - apply accok_leaves; [lia|]. intros p Hp. rewrite upd_other by lia. auto.
+Qed.
+Lemma in_turns_safe : safe (upd D n t) (in_turns t N v n (S n) body) io s.
+Proof.
+  assert (BD : forall p, leaf t p -> leaf (upd D n t v) p) by (intros p Hp; rewrite upd_other by lia; auto). split.
+  - intros is ->. apply along_turns with (N := N / 2) (Q := fun M s2 =>
+      iterR (fun i => exec (Seq (body v (IMove twice (ILoop (S n))) (S (S n)) (AVar n)) (body n (IMove (fun i => S (twice i)) (ILoop (S n))) (S (S n)) (AVar v))) (upd io (S n) i)) (seq 0 M) s s2); auto.
+    + intros M s2 HM I1. destruct (pairs_ok t N v n e W D s io body v0 F Hv He HD Hv0 H0 HW HB M s2 (Nat.lt_le_incl _ _ HM) I1) as [F1 F2].
+      assert (B2 := twice_below N M HM). assert (Hio : agrees n io (upd io (S n) M)) by (apply agrees_upd; lia).
+      assert (R1 : rep (S (S n)) (only n) (upd D n t) s2 (upd io (S n) M) (IMove twice (ILoop (S n))) (idx N) (twice M)).
+      { apply rep_twice; auto. intros i Hi. assert (X := twice_below N i Hi). lia. }
+      split; [apply (there_safe (twice M) (steps (twice M) F v0)); auto; lia|]. intros s3 E1.
+      destruct (half_there t N v n e W D s io body F Hv He HD HW HB (twice M) (steps (twice M) F v0) (IMove twice (ILoop (S n))) s2 s3 (upd io (S n) M) (S (S n))) as [O1 P1]; auto; try lia.
+      apply (back_safe (S (twice M)) (F (twice M) (steps (twice M) F v0)) (steps (twice M) F v0)); auto.
+      * destruct F2 as [F2 F3], P1 as [_ P1]. split.
+        -- intros p Hp. cbn. rewrite P1; [now apply F2|lia|]. apply inreg_other. lia.
+        -- intros l q Hl Hq. rewrite P1; [now apply F3|lia|]. apply inreg_other. lia.
+      * apply P1.
+      * apply (rep_twice n N io (S (S n)) (leaves v t) (upd D n t) s3 M (fun i => S (twice i))); auto. apply twice_below.
+    + intros M s2 s3 HM I1 E. rewrite seq_S, iterR_app. exists s2. split; auto. cbn [iterR Nat.add]. eauto.
+    + reflexivity.
+  - intros s1 (is & -> & H1). destruct (pairs_ok t N v n e W D s io body v0 F Hv He HD Hv0 H0 HW HB (N / 2) s1 (le_n _) H1) as [F1 F2].
+    destruct (Nat.odd N) eqn:HN; [|exact I]. assert (EN := odd_last N HN). assert (R1 : rep (S n) (only n) (upd D n t) s1 io (INat (pred N)) (idx N) (pred N)) by (apply rep_nat; lia).
+    split; [apply (there_safe (pred N) (steps (twice (N / 2)) F v0)); auto using @agrees_refl; lia|]. intros s2 E.
+    destruct (half_there t N v n e W D s io body F Hv He HD HW HB (pred N) (steps (twice (N / 2)) F v0) (INat (pred N)) s1 s2 io (S n)) as [O2 P2]; auto using @agrees_refl; try lia.
+    apply (copy_safe t (S n) (leaves v t) (upd D n t) s2 io (AVar v) (IVar n) (F (pred N) (steps (twice (N / 2)) F v0))); [|apply accok_leaves; [lia|exact BD]].
+    eapply rep_var; eauto using upd_same. intros p [C _]. lia.
+Qed.
+End Loop.
+Lemma loopI_safe fuse t N v n e (W : region) D s io body v0 F : v < n -> e <= n -> (forall p, leaf t p -> leaf (D v) p) -> ok t v0 -> (forall p, leaf t p -> s v p = sel t v0 p) ->
+  (forall p, leaf t p -> v < e -> W v p) -> stepok e W D s io t N body F -> stepsafe e W D s io t N body -> safe D (loopI fuse t N v n body) io s.
+Proof.
+  intros Hv He HD Hv0 H0 HW HB HS. unfold loopI. destruct (fuse && turns t && _) eqn:T.
+  - intros junk. set (s0 := upd s n junk) in *. assert (S0 : same n s s0) by now apply same_upd.
+    apply (in_turns_safe t N v n e W D s0 io body v0 F); auto.
+    + intros p Hp. unfold s0. rewrite upd_other by lia. auto.
+    + intros i b Hi Hb. destruct (HB i b Hi Hb) as [OK B]. split; auto. intros w j k W1 D1 io1 a s2 s3 Hk Hs. intros. eapply B; eauto. intros l q Hl Hq. rewrite Hs by auto. apply S0. lia.
+    + intros i b Hi Hb w j k W1 D1 io1 a s2 Hk Hs. intros. eapply HS; eauto. intros l q Hl Hq. rewrite Hs by auto. apply S0. lia.
+  - intros is ->. assert (Hle := Nat.lt_le_incl _ _ Hv).
+    apply along_turns with (N := N) (Q := fun M s2 => iterR (fun i => exec (update t v (S n) (body v (ILoop n))) (upd io n i)) (seq 0 M) s s2); auto.
+    + intros M s2 HM I1. destruct (update_loop_ok t N v n e W D s io body v0 F Hv He HD Hv0 H0 HW HB M s2 (Nat.lt_le_incl _ _ HM) I1) as [OM Q].
+      apply (update_safe t v e n W D s io N (body v (ILoop n)) F M (steps M F v0) s2 D); auto using @agrees_refl.
+      * now apply step_body.
+      * now apply step_body_safe.
+      * exact (loop_sagree t v n e W s io Hv He HW _ s2 Q).
+      * apply Q.
+    + intros M s2 s3 HM I1 E. rewrite seq_S, iterR_app. exists s2. split; auto. cbn [iterR Nat.add]. eauto.
+    + reflexivity.
+Qed.
+Lemma reduceI_safe fuse t N n W D s io init body k v0 F :
   (forall p, ~ W n p) -> ok t v0 ->
   (forall s1, same n s s1 -> safe (upd D n t) (init (S n) (AVar n)) io s1) ->
   (forall s1 s2, same n s s1 -> exec (init (S n) (AVar n)) io s1 s2 -> wrote (S n) io (AVar n) t v0 s1 s2) ->
-  bodyok n n (S n) W D s io t N body F -> bodysafe n n (S n) W D s io t N body ->
+  stepok n W D s io t N body F -> stepsafe n W D s io t N body ->
   (forall s1, same n s s1 -> rep (S n) W (upd D n t) s1 io (IVar n) t (steps N F v0) -> safe (upd D n t) (k (S n)) io s1) ->
-  safe D (reduceI t N n init body k) io s.
+  safe D (reduceI fuse t N n init body k) io s.
 Proof.
   intros HW Hv0 HI Hinit HB HS Hk j. split; [apply HI; now apply same_upd|]. intros s1 E1.
   assert (P := Hinit _ _ (same_upd n s n j (le_n n)) E1).
-  set (Q := fun M s2 => same n s s2 /\ ok t (steps M F v0) /\ forall p, leaf t p -> s2 n p = sel t (steps M F v0) p).
-  assert (Q0 : Q 0 s1). { split; [|split; [exact Hv0|apply P]]. eapply same_trans; [apply same_upd with (n := n); reflexivity|reflexivity|]. eapply wrote_below; eauto. }
-  assert (QS : forall i s2 s3, i < N -> Q i s2 -> exec (update t n (S (S n)) body) (upd io (S n) i) s2 s3 -> Q (S i) s3).
-  { intros i s2 s3 Hi (Q1 & Q2 & Q3) E.
-    destruct (update_step t n n (S n) W D s io N body F i _ s2 s3 (upd D n t) (le_S _ _ (le_n n)) HB Hi Q2 (same_sagree _ _ _ _ Q1) (agrees_upd _ _ _ _ (le_n n)) (leaf_upd _ _ _) Q3 E) as (U0 & U1 & U2).
-    split; [|split; auto]. intros l q Hl. rewrite U2 by (try apply inreg_other; lia). auto. }
-  split.
-  - intros is ->. apply along_turns with (Q := Q) (N := N); auto.
-    intros i s2 Hi (Q1 & Q2 & Q3). eapply (update_safe t n n (S n)); eauto using same_sagree, leaf_upd. now apply agrees_upd.
-  - intros s2 (is & -> & E2).
-    assert (L : forall m k s2 s3, k + m = N -> Q k s2 -> iterR (fun i => exec (update t n (S (S n)) body) (upd io (S n) i)) (seq k m) s2 s3 -> Q N s3).
-    { induction m as [|m IH]; cbn; intros k0 s3 s4 E Hq.
-      - intros ->. replace N with k0 by lia. auto.
-      - intros (s5 & H1 & H2). apply (IH (S k0) s5 s4); auto; [lia|]. eapply QS; eauto. lia. }
-    destruct (L N 0 s1 s2 eq_refl Q0 E2) as (L1 & L2 & L3). apply Hk; auto. split; auto.
-    intros s7 io7 D7 G1 G2 G3 p Hp. cbn. rewrite G1, G3 by auto. split; auto. now rewrite upd_same.
+  assert (S1 : same n s s1). { eapply same_trans; [apply same_upd with (n := n); reflexivity|reflexivity|]. eapply wrote_below; eauto. }
+  assert (HB1 : stepok n W (upd D n t) s1 io t N body F /\ stepsafe n W (upd D n t) s1 io t N body).
+  { split.
+    - intros i b Hi Hb. destruct (HB i b Hi Hb) as [OK B]. split; auto. intros w y q W1 D1 io1 a s4 s3 Hq Hs HD1. intros. eapply B; eauto.
+      + intros l p Hl Hp. rewrite Hs by auto. now apply S1.
+      + intros l Hl. rewrite HD1 by auto. apply upd_other. lia.
+    - intros i b Hi Hb w y q W1 D1 io1 a s4 Hq Hs HD1. intros. eapply HS; eauto.
+      + intros l p Hl Hp. rewrite Hs by auto. now apply S1.
+      + intros l Hl. rewrite HD1 by auto. apply upd_other. lia. }
+  destruct HB1 as [B1 B2]. split.
+  - apply (loopI_safe fuse t N n (S n) n W (upd D n t) s1 io body v0 F); auto using leaf_upd; try lia. apply P.
+  - intros s2 E2. destruct (loopI_ok fuse t N n (S n) n W (upd D n t) s1 s2 io body v0 F) as [O2 P2]; auto using leaf_upd; try lia. { apply P. }
+    apply Hk.
+    + eapply same_trans; [exact S1|reflexivity|]. eapply wrote_below; eauto.
+    + eapply rep_var; eauto using upd_same.
 Qed.
 Lemma scanI_safe t N n W D s io init body a v0 F :
   wbelow n W -> ok t v0 -> accok n W D io a (ary N t) ->
@@ -205,34 +304,24 @@ Proof.
   - split; [|split; [exact Hv0|apply P]]. apply same_sagree. eapply same_trans; [apply same_upd with (n := n); reflexivity|reflexivity|]. eapply wrote_below; eauto.
 Qed.
 
-Lemma body_red_safe {G t u} (f : exp (t :: u :: G) t) A N v n lv W D s io (r : renv G) g x (ve : den (ary N u)) : n <= lv -> v <= lv -> safeA f A ->
+Lemma step_red_safe {G t u} (f : exp (t :: u :: G) t) A N n W D s io (r : renv G) g x (ve : den (ary N u)) : safeA f A ->
   envok n W D s io r g -> rep n W D s io x (ary N u) ve ->
-  bodysafe v n lv W D s io t N (A (bindE (IVar v) (bindE (IAt x (ILoop lv)) r))).
+  stepsafe n W D s io t N (fun v j => A (bindE (IVar v) (bindE (IAt x j) r))).
 Proof.
-  intros Hlv Hv IA Hr Hx i b Hi Hb s0 D0 Hs HD HDn Hacc k W1 D1 a s1 Hk HW1 Hn Hlow HD1 Hs1 Ha.
-  assert (Hs' : sagree n W s s1). { intros l q Hl Hq. rewrite Hs1 by lia. auto. }
-  assert (HD' : agrees n D D1). { eapply agrees_trans; [exact HD| |exact HD1]. lia. }
-  assert (HW' : forall l p, l < n -> W1 l p -> W l p). { intros l p Hl C. exfalso. apply (Hlow l p); auto. lia. }
-  apply (IA (bindE (IVar v) (bindE (IAt x (ILoop lv)) r)) (consE b (consE (ve i) g)) k W1 D1 s1 (upd io lv i) a); auto.
+  intros IA Hr Hx i b Hi Hb v j k W1 D1 io1 a s1 Hk Hs HD Hio HDv Hacc Hv Hn Hj HW1 HW Ha.
+  apply (IA (bindE (IVar v) (bindE (IAt x j) r)) (consE b (consE (ve i) g)) k W1 D1 s1 io1 a); auto.
   apply envok_cons; [|apply envok_cons].
-  - split; auto. intros s3 io3 D3 G1 G2 G3 p Hp. cbn. rewrite G1, G3 by (auto; lia). rewrite Hs1, HD1 by lia. auto.
-  - apply rep_at with (m := N).
-    + eapply rep_mono; eauto; [lia|]. apply agrees_upd. lia.
-    + eapply rep_mono; [apply (rep_loop lv W1 D1 s1 io N i Hi)| | | | |]; eauto using sagree_refl, @agrees_refl.
-  - eapply envok_mono; eauto; [lia|]. apply agrees_upd. lia.
+  - split; auto. intros s3 io3 D3 G1 G2 G3 p Hp. cbn. rewrite G1, G3 by auto. auto.
+  - apply rep_at with (m := N); [|exact Hj]. eapply rep_mono; eauto.
+  - eapply envok_mono; eauto.
 Qed.
-Lemma body_iter_safe {G t} (f : exp (t :: G) t) A N v n lv W D s io (r : renv G) g : n <= lv -> v <= lv -> safeA f A -> envok n W D s io r g ->
-  bodysafe v n lv W D s io t N (A (bindE (IVar v) r)).
+Lemma step_iter_safe {G t} (f : exp (t :: G) t) A N n W D s io (r : renv G) g : safeA f A -> envok n W D s io r g ->
+  stepsafe n W D s io t N (fun v _ => A (bindE (IVar v) r)).
 Proof.
-  intros Hlv Hv IA Hr i b Hi Hb s0 D0 Hs HD HDn Hacc k W1 D1 a s1 Hk HW1 Hn Hlow HD1 Hs1 Ha.
-  apply (IA (bindE (IVar v) r) (consE b g) k W1 D1 s1 (upd io lv i) a); auto.
-  apply envok_cons.
-  - split; auto. intros s3 io3 D3 G1 G2 G3 p Hp. cbn. rewrite G1, G3 by (auto; lia). rewrite Hs1, HD1 by lia. auto.
-  - eapply envok_mono; eauto; [lia| | | |].
-    + intros l q Hl Hq. rewrite Hs1 by lia. auto.
-    + apply agrees_upd. lia.
-    + eapply agrees_trans; [exact HD| |exact HD1]. lia.
-    + intros l p Hl C. exfalso. apply (Hlow l p); auto. lia.
+  intros IA Hr i b Hi Hb v j k W1 D1 io1 a s1 Hk Hs HD Hio HDv Hacc Hv Hn Hj HW1 HW Ha.
+  apply (IA (bindE (IVar v) r) (consE b g) k W1 D1 s1 io1 a); auto.
+  apply envok_cons; [|eapply envok_mono; eauto].
+  split; auto. intros s3 io3 D3 G1 G2 G3 p Hp. cbn. rewrite G1, G3 by auto. auto.
 Qed.
 Lemma init_safe {G t} (i : exp G t) A n W D s io (r : renv G) g : safeA i A -> envok n W D s io r g ->
   forall s1, same n s s1 -> safe (upd D n t) (A r (S n) (AVar n)) io s1.
@@ -241,19 +330,17 @@ Proof.
   - eapply envok_mono; eauto using @agrees_refl, @agrees_upd, same_sagree. unfold only. intros; lia.
   - apply accok_var; [lia|apply upd_same|right; reflexivity].
 Qed.
-Lemma reduceO_safe {G t} (i : exp G t) A N v n W D s io (r : renv G) g body F : specA i A -> safeA i A -> wbelow n W -> envok n W D s io r g ->
+Lemma reduceO_safe {G t} fuse (i : exp G t) A N v n W D s io (r : renv G) g body F : specA i A -> safeA i A -> wbelow n W -> envok n W D s io r g ->
   accok n W D io (AVar v) t -> flat t = false -> v < n ->
-  (forall s2, sagree n W s s2 -> bodyok v n n W D s2 io t N body F /\ bodysafe v n n W D s2 io t N body) -> safe D (reduceO t N v n (A r) body) io s.
+  (forall s2, sagree n W s s2 -> stepok n W D s2 io t N body F /\ stepsafe n W D s2 io t N body) -> safe D (reduceO fuse t N v n (A r) body) io s.
 Proof.
   intros IA IS HW Hr Ha Hf Hv HB. split; [eapply IS; eauto|]. intros s1 H1. assert (P := IA r g n W D s s1 io (AVar v) HW Hr Ha H1).
-  assert (S1 : sagree n W s s1) by (eapply wrote_sagree; eauto). destruct (HB s1 S1) as [B1 B2]. intros is ->.
-  assert (O : ok t (ev_exp i g)). { apply ev_ok. intros w y. apply (envok_ok _ _ _ _ _ _ _ Hr). }
-  apply along_turns with (N := N) (Q := fun M s2 => iterR (fun i => exec (update t v (S n) body) (upd io n i)) (seq 0 M) s1 s2); auto.
-  - intros M s2 HM I1.
-    destruct (reduceO_ok t N v n W D s1 io body (ev_exp i g) F Ha Hf Hv O (proj1 P) B1 M s2 (Nat.lt_le_incl _ _ HM) I1) as [OM Q].
-    apply (update_safe t v n n W D s1 io N body F M (steps M F (ev_exp i g)) s2 D); auto using @agrees_refl; [lia|eapply wrote_sagree; eauto|exact (ao_leaf _ _ _ _ _ _ Ha)|apply Q].
-  - intros M s2 s3 HM I1 E. rewrite seq_S, iterR_app. exists s2. split; auto. cbn [iterR Nat.add]. eauto.
-  - reflexivity.
+  assert (S1 : sagree n W s s1) by (eapply wrote_sagree; eauto). destruct (HB s1 S1) as [B1 B2].
+  apply (loopI_safe fuse t N v n n W D s1 io body (ev_exp i g) F); auto.
+  - exact (ao_leaf _ _ _ _ _ _ Ha).
+  - apply ev_ok. intros w y. apply (envok_ok _ _ _ _ _ _ _ Hr).
+  - apply P.
+  - intros p Hp _. destruct (ao_in _ _ _ _ _ _ Ha) as [C|C]; [congruence|]. exact (C p Hp).
 Qed.
 Lemma init_copy_safe t y (v : den t) n W D s io : rep n W D s io y t v ->
   forall s1, same n s s1 -> safe (upd D n t) (copy t (S n) (AVar n) y) io s1.
@@ -265,12 +352,12 @@ Qed.
 
 Variable fuse : bool.
 Notation tr := (tr fuse).
-Lemma red_tail_safe {G t} (i : exp G t) N r g n W D s io k (body : nat -> nat -> iacc -> comm) F :
+Lemma red_tail_safe {G t} (i : exp G t) N r g n W D s io k (body : stepper) F :
   lawful i -> safeA i (fst (tr i)) -> safeC i (snd (tr i)) -> wbelow n W -> envok n W D s io r g ->
-  (forall n2 s2 D2, n <= n2 -> same n s s2 -> agrees n D D2 -> bodyok n2 n2 (S n2) W D2 s2 io t N (body n2) F /\ bodysafe n2 n2 (S n2) W D2 s2 io t N (body n2)) ->
+  (forall n2 s2 D2, n <= n2 -> same n s s2 -> agrees n D D2 -> stepok n2 W D2 s2 io t N body F /\ stepsafe n2 W D2 s2 io t N body) ->
   (forall n1 x s1 D1, n <= n1 -> same n s s1 -> agrees n D D1 -> rep n1 W D1 s1 io x t (steps N F (ev_exp i g)) -> safe D1 (k n1 x) io s1) ->
-  safe D (if fuse then reduceI t N n (fst (tr i) r) (body n) (fun n' => k n' (IVar n))
-          else snd (tr i) r n (fun n y => reduceI t N n (fun n a => copy t n a y) (body n) (fun n' => k n' (IVar n)))) io s.
+  safe D (if fuse then reduceI fuse t N n (fst (tr i) r) body (fun n' => k n' (IVar n))
+          else snd (tr i) r n (fun n y => reduceI fuse t N n (fun n a => copy t n a y) body (fun n' => k n' (IVar n)))) io s.
 Proof.
   intros Li IA IC HW Hr HB Hk.
   assert (HN : forall m, n <= m -> forall p, ~ W m p). { intros m Hm p C. apply HW in C. lia. }
@@ -278,12 +365,12 @@ Proof.
   destruct (tr_correct fuse _ _ i Li) as [CA _].
   destruct fuse.
   - destruct (HB n s D (le_n n) (fun l q Hl => eq_refl) (agrees_refl _ _)) as [B1 B2].
-    apply (reduceI_safe t N n W D s io _ (body n) (fun n' => k n' (IVar n)) (ev_exp i g) F); auto.
+    apply (reduceI_safe _ t N n W D s io _ body (fun n' => k n' (IVar n)) (ev_exp i g) F); auto.
     + eapply init_safe; eauto.
     + eapply init_ok; eauto.
     + intros s1 Hs Hx. apply Hk; auto. now apply agrees_upd.
   - apply (IC r g n W D s io _ HW Hr). intros n1 y s1 D1 Hn Hs HD Hy. destruct (HB n1 s1 D1 Hn Hs HD) as [B1 B2].
-    apply (reduceI_safe t N n1 W D1 s1 io _ (body n1) (fun n' => k n' (IVar n1)) (ev_exp i g) F); auto.
+    apply (reduceI_safe _ t N n1 W D1 s1 io _ body (fun n' => k n' (IVar n1)) (ev_exp i g) F); auto.
     + eapply init_copy_safe; eauto.
     + eapply init_copy_ok; eauto.
     + intros s2 Hs2 Hx. apply Hk; auto; [eapply same_trans; eauto|]. eapply agrees_trans; eauto. now apply agrees_upd.
@@ -421,22 +508,22 @@ Proof.
     assert (C : safeC (Red f i e) (snd (tr (Red f i e)))).
     { intros r g n W D s0 io k HW Hr Hk. apply (IC r g n W D s0 io _ HW Hr). intros n1 x s1 D1 Hn Hs HD Hx.
       assert (Hr1 : envok n1 W D1 s1 io r g) by (eapply envok_mono; eauto using same_sagree, @agrees_refl).
-      apply (red_tail_safe i N r g n1 W D1 s1 io k (fun n => fst (tr f) (bindE (IVar n) (bindE (IAt x (ILoop (S n))) r)))
+      apply (red_tail_safe i N r g n1 W D1 s1 io k (fun v j => fst (tr f) (bindE (IVar v) (bindE (IAt x j) r)))
         (fun k a => ev_exp f (consE a (consE (ev_exp e g k) g))) Li IAi ICi (wbelow_le _ _ _ HW Hn) Hr1).
       - intros n2 s2 D2 Hn2 Hs2 HD2.
         assert (Hr2 : envok n2 W D2 s2 io r g) by (eapply envok_mono; eauto using same_sagree, @agrees_refl).
         assert (Hx2 : rep n2 W D2 s2 io x (ary N s) (ev_exp e g)) by (eapply rep_mono; eauto using same_sagree, @agrees_refl).
-        split; [apply body_red; auto; apply (tr_correct fuse _ _ f Lf)|eapply body_red_safe; eauto; lia].
+        split; [apply step_red; auto; apply (tr_correct fuse _ _ f Lf)|eapply step_red_safe; eauto].
       - intros n2 y s2 D2 Hn2 Hs2 HD2 Hy. apply Hk; auto; [lia|eapply same_trans; eauto|eapply agrees_trans; eauto]. }
     split; [|exact C]. assert (A := fin_safe (Red f i e) _ C). intros r g n W D s0 io a HW Hr Ha. cbn [Translation.tr fst].
     destruct (into fuse t n a) as [v|] eqn:Hi; [|exact (A r g n W D s0 io a HW Hr Ha)]. apply into_some in Hi as (_ & Hf & Hv & ->).
     apply (IC r g n W D s0 io _ HW Hr). intros n1 x s1 D1 Hn Hs HD Hx.
     assert (Hr1 : envok n1 W D1 s1 io r g) by (eapply envok_mono; eauto using same_sagree, @agrees_refl).
     assert (Ha1 : accok n1 W D1 io (AVar v) t) by (eapply accok_mono; eauto using @agrees_refl).
-    apply (reduceO_safe i (fst (tr i)) N v n1 W D1 s1 io r g _ (fun k a => ev_exp f (consE a (consE (ev_exp e g k) g)))); eauto using wbelow_le; [apply (tr_correct fuse _ _ i Li)|lia|].
+    apply (reduceO_safe fuse i (fst (tr i)) N v n1 W D1 s1 io r g _ (fun k a => ev_exp f (consE a (consE (ev_exp e g k) g)))); eauto using wbelow_le; [apply (tr_correct fuse _ _ i Li)|lia|].
     intros s2 Hs2. assert (Hr2 : envok n1 W D1 s2 io r g) by (eapply envok_mono; eauto using @agrees_refl).
     assert (Hx2 : rep n1 W D1 s2 io x (ary N s) (ev_exp e g)) by (eapply rep_mono; eauto using @agrees_refl).
-    split; [apply body_red; auto; [lia|apply (tr_correct fuse _ _ f Lf)]|eapply body_red_safe; eauto; lia].
+    split; [apply step_red; auto; apply (tr_correct fuse _ _ f Lf)|eapply step_red_safe; eauto].
   - (* Scan *)
     assert (A : safeA (Scan f i e) (fst (tr (Scan f i e)))).
     { intros r g n W D s0 io a HW Hr Ha. apply (IC r g n W D s0 io _ HW Hr). intros n1 x s1 D1 Hn Hs HD Hx.
@@ -446,20 +533,20 @@ Proof.
       - eapply accok_mono; eauto using @agrees_refl.
       - eapply init_safe; eauto.
       - apply (init_ok i _ n1 W D1 s1 io r g (proj1 (tr_correct fuse _ _ i Li)) Hr1). intros p C. apply HW in C. lia.
-      - apply body_red; auto. apply (tr_correct fuse _ _ f Lf).
-      - eapply body_red_safe; eauto; lia. }
+      - exact (step_body n1 W D1 s1 io t N _ _ n1 (S n1) (Nat.le_succ_diag_r n1) (Nat.le_succ_diag_r n1) (step_red f _ N n1 W D1 s1 io r g x (ev_exp e g) (proj1 (tr_correct fuse _ _ f Lf)) Hr1 Hx)).
+      - exact (step_body_safe n1 W D1 s1 io t N _ n1 (S n1) (Nat.le_succ_diag_r n1) (Nat.le_succ_diag_r n1) (step_red_safe f _ N n1 W D1 s1 io r g x (ev_exp e g) IAf Hr1 Hx)). }
     split; [exact A|exact (mem_safe (Scan f i e) _ (proj1 (tr_correct fuse _ _ (Scan f i e) (l_scan f i e Lf Li L))) A)].
   - (* Iter *)
     assert (C : safeC (Iter N f i) (snd (tr (Iter N f i)))).
     { intros r g n W D s0 io k HW Hr Hk.
-      apply (red_tail_safe i N r g n W D s0 io k (fun n => fst (tr f) (bindE (IVar n) r)) (fun _ a => ev_exp f (consE a g)) Li IAi ICi HW Hr); [|exact Hk].
+      apply (red_tail_safe i N r g n W D s0 io k (fun v _ => fst (tr f) (bindE (IVar v) r)) (fun _ a => ev_exp f (consE a g)) Li IAi ICi HW Hr); [|exact Hk].
       intros n2 s2 D2 Hn2 Hs2 HD2. assert (Hr2 : envok n2 W D2 s2 io r g) by (eapply envok_mono; eauto using same_sagree, @agrees_refl).
-      split; [apply body_iter; auto; apply (tr_correct fuse _ _ f Lf)|eapply body_iter_safe; eauto; lia]. }
+      split; [apply step_iter; auto; apply (tr_correct fuse _ _ f Lf)|eapply step_iter_safe; eauto]. }
     split; [|exact C]. assert (A := fin_safe (Iter N f i) _ C). intros r g n W D s0 io a HW Hr Ha. cbn [Translation.tr fst].
     destruct (into fuse t n a) as [v|] eqn:Hi; [|exact (A r g n W D s0 io a HW Hr Ha)]. apply into_some in Hi as (_ & Hf & Hv & ->).
-    apply (reduceO_safe i (fst (tr i)) N v n W D s0 io r g _ (fun _ a => ev_exp f (consE a g))); eauto; [apply (tr_correct fuse _ _ i Li)|].
+    apply (reduceO_safe fuse i (fst (tr i)) N v n W D s0 io r g _ (fun _ a => ev_exp f (consE a g))); eauto; [apply (tr_correct fuse _ _ i Li)|].
     intros s2 Hs2. assert (Hr2 : envok n W D s2 io r g) by (eapply envok_mono; eauto using @agrees_refl).
-    split; [apply body_iter; auto; [lia|apply (tr_correct fuse _ _ f Lf)]|eapply body_iter_safe; eauto; lia].
+    split; [apply step_iter; auto; apply (tr_correct fuse _ _ f Lf)|eapply step_iter_safe; eauto].
   - (* Select *)
     assert (C : safeC (Select c e1 e2) (fun r n k => snd (tr c) r n (fun n x => snd (tr e1) r n (fun n y => snd (tr e2) r n (fun n z => k n (ISel x y z)))))).
     { intros r g n W D s0 io k HW Hr Hk. apply (ICc r g n W D s0 io _ HW Hr). intros n1 x s1 D1 Hn Hs HD Hx.

@@ -186,26 +186,152 @@ Definition bodyok v n lv W (D : nat -> data) s io t N (body : nat -> iacc -> com
   forall k W1 D1 a s1 s2, S lv <= k -> wbelow k W1 -> (forall p, ~ W1 v p) -> (forall l p, l < S lv -> ~ W1 l p) -> agrees (S lv) D0 D1 -> same (S lv) s0 s1 ->
     accok k W1 D1 (upd io lv i) a t -> exec (body k a) (upd io lv i) s1 s2 -> wrote k (upd io lv i) a t (F i b) s1 s2.
 
-Lemma reduceI_ok t N n W D s s' io init body k v0 F :
+(* The same of a body that is told where the accumulator is, and which element is next. *)
+Definition stepok e (W : region) (D : nat -> data) s io t N (body : stepper) (F : nat -> den t -> den t) := forall i b, i < N -> ok t b -> ok t (F i b) /\
+  forall v j k W1 D1 io1 a s1 s2, e <= k -> sagree e W s s1 -> agrees e D D1 -> agrees e io io1 ->
+    (forall p, leaf t p -> leaf (D1 v) p) -> (forall p, leaf t p -> s1 v p = sel t b p) -> v < k -> (forall p, ~ W1 v p) ->
+    rep k W1 D1 s1 io1 j (idx N) i -> wbelow k W1 -> (forall l p, l < e -> W1 l p -> W l p) -> accok k W1 D1 io1 a t -> exec (body v j k a) io1 s1 s2 -> wrote k io1 a t (F i b) s1 s2.
+Lemma step_body e W D s io t N body F v lv : e <= lv -> v <= lv -> stepok e W D s io t N body F -> bodyok v e lv W D s io t N (body v (ILoop lv)) F.
+Proof.
+  intros Hlv Hv HB i b Hi Hb. destruct (HB i b Hi Hb) as [OK B]. split; auto. intros s0 D0 Hs HD HDn Hacc k W1 D1 a s1 s2 Hk HW1 Hn Hlow HD1 Hs1 Ha H.
+  apply (B v (ILoop lv) k W1 D1 (upd io lv i) a s1 s2); auto; try lia.
+  - intros l q Hl Hq. rewrite Hs1 by lia. auto.
+  - eapply agrees_trans; [exact HD| |exact HD1]. lia.
+  - now apply agrees_upd.
+  - intros p Hp. rewrite HD1 by lia. auto.
+  - intros p Hp. rewrite Hs1 by lia. auto.
+  - eapply rep_mono; [apply (rep_loop lv W1 D1 s1 io N i Hi)| | | | |]; eauto using sagree_refl, @agrees_refl.
+  - intros l p Hl C. exfalso. apply (Hlow l p); auto. lia.
+Qed.
+Lemma twice_below N i : i < N / 2 -> S (twice i) < N.
+Proof. intros H. assert (X := Nat.div_mod N 2 ltac:(lia)). unfold twice. lia. Qed.
+Lemma rep_twice n N io k W1 D1 s1 i (f : nat -> nat) : (forall i, i < N / 2 -> f i < N) -> i < N / 2 -> S (S n) <= k -> rep k W1 D1 s1 (upd io (S n) i) (IMove f (ILoop (S n))) (idx N) (f i).
+Proof.
+  intros Hf Hi Hk. apply rep_move with (m := N / 2); auto. split; auto. intros s' io' D' _ B _ p _. cbn. rewrite B, upd_same by lia. auto.
+Qed.
+(* The accumulator [v] holds [v0]; what is written there may change for those who go on. [e]: the level of the environment. *)
+Section Loop.
+Variables (t : data) (N v n e : nat) (W : region) (D : nat -> data) (s : store) (io : ienv) (body : stepper) (v0 : den t) (F : nat -> den t -> den t) (fuse : bool).
+Hypothesis Hv : v < n.
+Hypothesis He : e <= n.
+Hypothesis HD : forall p, leaf t p -> leaf (D v) p.
+Hypothesis Hv0 : ok t v0.
+Hypothesis H0 : forall p, leaf t p -> s v p = sel t v0 p.
+Hypothesis HW : forall p, leaf t p -> v < e -> W v p.
+Hypothesis HB : stepok e W D s io t N body F.
+Lemma loop_sagree w s' : wrote n io (AVar v) t w s s' -> sagree e W s s'.
+Proof.
+  intros [_ H] l q Hl Hq. apply H; [lia|]. intros (p & Hp & E). cbn in E. injection E as <- <-. auto.
+Qed.
+Lemma update_loop_ok : forall M s', M <= N -> iterR (fun i => exec (update t v (S n) (body v (ILoop n))) (upd io n i)) (seq 0 M) s s' ->
+  ok t (steps M F v0) /\ wrote n io (AVar v) t (steps M F v0) s s'.
+Proof.
+  assert (HB' := step_body e W D s io t N body F v n He (Nat.lt_le_incl _ _ Hv) HB).
+  induction M as [|M IH]; intros s2 HM.
+  - cbn. intros ->. split; auto. split; auto.
+  - rewrite seq_S, iterR_app. cbn [iterR Nat.add]. intros (s4 & I1 & s5 & E & ->). destruct (IH s4 ltac:(lia) I1) as [F1 F2].
+    assert (S4 := loop_sagree _ _ F2). destruct F2 as [F2 F3]. destruct (HB' M (steps M F v0) HM F1) as [OK B]. split; auto.
+    destruct (update_ok t v (S n) (upd io n M) D s4 (F M (steps M F v0)) (body v (ILoop n)) ltac:(lia) HD OK) with (s' := s5) as [U1 U2]; auto.
+    { apply (B s4 D); auto using @agrees_refl. }
+    split; [exact U1|]. intros l q Hl Hq. rewrite U2 by (auto; lia). now apply F3.
+Qed.
+
+(* In turns: [w] is the level of the other buffer, n. *)
+Lemma half_there i b j s1 s2 io1 k : i < N -> ok t b -> S n <= k -> agrees n io io1 -> wrote n io (AVar v) t b s s1->
+  rep k (only n) (upd D n t) s1 io1 j (idx N) i -> exec (body v j k (AVar n)) io1 s1 s2 -> ok t (F i b) /\ wrote k io1 (AVar n) t (F i b) s1 s2.
+Proof.
+  intros Hi Hb Hk Hio W1 Hj E. destruct (HB i b Hi Hb) as [OK B]. split; auto.
+  apply (B v j k (only n) (upd D n t) io1 (AVar n) s1 s2); auto; try lia.
+  - eapply loop_sagree; eauto.
+  - now apply agrees_upd.
+  - intros l Hl. apply Hio. lia.
+  - intros p Hp. rewrite upd_other by lia. auto.
+  - apply W1.
+  - unfold only. intros p C. lia.
+  - apply wbelow_only. lia.
+  - unfold only. intros l p Hl C. lia.
+  - apply accok_var; [lia|apply upd_same|right; reflexivity].
+Qed.
+Lemma half_back i b c j s1 s2 io1 k : i < N -> ok t b -> S n <= k -> agrees n io io1 -> wrote n io (AVar v) t c s s1 -> (forall p, leaf t p -> s1 n p = sel t b p) ->
+  rep k (leaves v t) (upd D n t) s1 io1 j (idx N) i -> exec (body n j k (AVar v)) io1 s1 s2 -> ok t (F i b) /\ wrote k io1 (AVar v) t (F i b) s1 s2.
+Proof.
+  intros Hi Hb Hk Hio W1 Hn Hj E. destruct (HB i b Hi Hb) as [OK B]. split; auto.
+  apply (B n j k (leaves v t) (upd D n t) io1 (AVar v) s1 s2); auto; try lia.
+  - eapply loop_sagree; eauto.
+  - now apply agrees_upd.
+  - intros l Hl. apply Hio. lia.
+  - intros p Hp. now apply leaf_upd.
+  - intros p [C _]. lia.
+  - apply wbelow_leaves. lia.
+  - intros l p Hl [-> Hp]. auto.
+  - apply accok_leaves; [lia|]. intros p Hp. rewrite upd_other by lia. auto.
+Qed.
+Lemma pairs_ok : forall M s', M <= N / 2 -> iterR (fun i => exec (Seq (body v (IMove twice (ILoop (S n))) (S (S n)) (AVar n)) (body n (IMove (fun i => S (twice i)) (ILoop (S n))) (S (S n)) (AVar v))) (upd io (S n) i)) (seq 0 M) s s' ->
+  ok t (steps (twice M) F v0) /\ wrote n io (AVar v) t (steps (twice M) F v0) s s'.
+Proof.
+  induction M as [|M IH]; intros s2 HM.
+  - cbn. intros ->. split; auto. split; auto.
+  - rewrite seq_S, iterR_app. cbn [iterR Nat.add]. intros (s4 & I1 & s5 & (s6 & E1 & E2) & ->). destruct (IH s4 ltac:(lia) I1) as [F1 F2].
+    assert (B2 := twice_below N M ltac:(lia)). assert (Hio : agrees n io (upd io (S n) M)) by (apply agrees_upd; lia).
+    destruct (half_there (twice M) (steps (twice M) F v0) (IMove twice (ILoop (S n))) s4 s6 (upd io (S n) M) (S (S n))) as [O1 P1]; auto; try lia.
+    { apply rep_twice; auto. intros i Hi. assert (X := twice_below N i Hi). lia. }
+    assert (F6 : wrote n io (AVar v) t (steps (twice M) F v0) s s6).
+    { destruct F2 as [F2 F3], P1 as [_ P1]. split.
+      - intros p Hp. cbn. rewrite P1; [now apply F2|lia|]. apply inreg_other. lia.
+      - intros l q Hl Hq. rewrite P1; [now apply F3|lia|]. apply inreg_other. lia. }
+    destruct (half_back (S (twice M)) (F (twice M) (steps (twice M) F v0)) (steps (twice M) F v0) (IMove (fun i => S (twice i)) (ILoop (S n))) s6 s5 (upd io (S n) M) (S (S n))) as [O2 P2]; auto; try lia.
+    { apply P1. }
+    { apply (rep_twice n N io (S (S n)) (leaves v t) (upd D n t) s6 M (fun i => S (twice i))); auto. apply twice_below. }
+    split; [exact O2|]. destruct P2 as [P2 P3], F6 as [_ F6]. split; [exact P2|]. intros l q Hl Hq. rewrite P3 by (auto; lia). now apply F6.
+Qed.
+End Loop.
+Lemma odd_last N : Nat.odd N = true -> N = S (twice (N / 2)).
+Proof. intros H. assert (X := Nat.div_mod N 2 ltac:(lia)). apply Nat.odd_spec in H as [k ->]. unfold twice. replace (2 * k + 1) with (1 + k * 2) by lia. rewrite Nat.div_add by lia. cbn. lia. Qed.
+Lemma even_last N : Nat.odd N = false -> N = twice (N / 2).
+Proof. intros H. rewrite <- Nat.negb_even in H. apply negb_false_iff, Nat.even_spec in H as [k ->]. unfold twice. rewrite (Nat.mul_comm 2 k), Nat.div_mul by lia. reflexivity. Qed.
+
+Lemma loopI_ok fuse t N v n e (W : region) D s s' io body v0 F : v < n -> e <= n -> (forall p, leaf t p -> leaf (D v) p) -> ok t v0 -> (forall p, leaf t p -> s v p = sel t v0 p) ->
+  (forall p, leaf t p -> v < e -> W v p) -> stepok e W D s io t N body F ->
+  exec (loopI fuse t N v n body) io s s' -> ok t (steps N F v0) /\ wrote n io (AVar v) t (steps N F v0) s s'.
+Proof.
+  intros Hv He HD Hv0 H0 HW HB. unfold loopI. destruct (fuse && turns t && _) eqn:T.
+  2:{ intros (is & -> & H). eapply update_loop_ok; eauto. }
+  intros (junk & s1 & (is & -> & H1) & H2). set (s0 := upd s n junk) in *.
+  assert (S0 : same n s s0) by now apply same_upd.
+  assert (HB0 : stepok e W D s0 io t N body F).
+  { intros i b Hi Hb. destruct (HB i b Hi Hb) as [OK B]. split; auto. intros w j k W1 D1 io1 a s2 s3 Hk Hs. intros. eapply B; eauto. intros l q Hl Hq. rewrite Hs by auto. apply S0. lia. }
+  destruct (pairs_ok t N v n e W D s0 io body v0 F Hv He HD Hv0) with (M := N / 2) (s' := s1) as [O1 P1]; auto.
+  { intros p Hp. unfold s0. rewrite upd_other by lia. auto. }
+  destruct (Nat.odd N) eqn:HN.
+  - assert (EN := odd_last N HN). destruct H2 as (s2 & H2 & H3). 
+    destruct (half_there t N v n e W D s0 io body F Hv He HD HW HB0 (pred N) (steps (twice (N / 2)) F v0) (INat (pred N)) s1 s2 io (S n)) as [O2 P2]; auto using @agrees_refl; try lia.
+    { apply rep_nat. lia. }
+    assert (P3 : wrote (S n) io (AVar v) t (F (pred N) (steps (twice (N / 2)) F v0)) s2 s').
+    { apply (copy_ok t (S n) (leaves v t) (upd D n t) s2 s' io (AVar v) (IVar n)); [|apply accok_leaves; [lia|]; intros p Hp; rewrite upd_other by lia; auto|exact H3].
+      eapply rep_var; eauto using upd_same. intros p [C _]. lia. }
+    assert (EF : steps N F v0 = F (pred N) (steps (twice (N / 2)) F v0)) by (rewrite EN at 1; rewrite EN at 2; reflexivity).
+    rewrite EF. split; [exact O2|]. destruct P1 as [_ P1], P2 as [_ P2], P3 as [P3 P4]. split; [exact P3|]. intros l q Hl Hq.
+    rewrite P4, P2, P1 by (auto; try apply inreg_other; lia). apply S0. lia.
+  - cbn in H2. subst s1. assert (EN := even_last N HN). replace (steps N F v0) with (steps (twice (N / 2)) F v0) by (now rewrite <- EN). split; [exact O1|]. eapply wrote_pre; eauto.
+Qed.
+Lemma reduceI_ok fuse t N n W D s s' io init body k v0 F :
   (forall p, ~ W n p) -> ok t v0 ->
   (forall s1 s2, same n s s1 -> exec (init (S n) (AVar n)) io s1 s2 -> wrote (S n) io (AVar n) t v0 s1 s2) ->
-  bodyok n n (S n) W D s io t N body F ->
-  exec (reduceI t N n init body k) io s s' ->
+  stepok n W D s io t N body F ->
+  exec (reduceI fuse t N n init body k) io s s' ->
   exists s1, same n s s1 /\ rep (S n) W (upd D n t) s1 io (IVar n) t (steps N F v0) /\ exec (k (S n)) io s1 s'.
 Proof.
-  intros HW Hv0 Hinit HB (j & s1 & H1 & s2 & (is & -> & H2) & H3).
+  intros HW Hv0 Hinit HB (j & s1 & H1 & s2 & H2 & H3).
   assert (P := Hinit _ _ (same_upd n s n j (le_n n)) H1).
-  assert (L : forall M s2, M <= N -> iterR (fun i => exec (update t n (S (S n)) body) (upd io (S n) i)) (seq 0 M) s1 s2 ->
-    same n s s2 /\ ok t (steps M F v0) /\ (forall p, leaf t p -> s2 n p = sel t (steps M F v0) p)).
-  { induction M as [|M IH]; intros s3 HM.
-    - cbn. intros ->. split; [|split; [exact Hv0|apply P]]. eapply same_trans; [apply same_upd with (n := n); reflexivity|reflexivity|]. eapply wrote_below; eauto.
-    - rewrite seq_S, iterR_app. cbn [iterR Nat.add]. intros (s4 & I1 & s5 & E & ->). destruct (IH s4) as (F1 & F2 & F3); auto; [lia|].
-      destruct (HB M (steps M F v0)) as [OK B]; auto.
-      destruct (update_ok t n (S (S n)) (upd io (S n) M) (upd D n t) s4 (F M (steps M F v0)) body ltac:(lia) (leaf_upd _ _ _) OK) with (s' := s5) as [U1 U2]; auto.
-      { apply (B s4 (upd D n t)); auto using same_sagree, @agrees_upd, leaf_upd. }
-      split; [|split; auto]. intros l q Hl. rewrite U2 by (try apply inreg_other; lia). auto. }
-  destruct (L N s2 (le_n N) H2) as (L1 & L2 & L3). exists s2. split; auto. split; auto. split; auto.
-  intros s7 io7 D7 G1 G2 G3 p Hp. cbn. rewrite G1, G3 by auto. split; auto. now rewrite upd_same.
+  assert (S1 : same n s s1). { eapply same_trans; [apply same_upd with (n := n); reflexivity|reflexivity|]. eapply wrote_below; eauto. }
+  assert (HB1 : stepok n W (upd D n t) s1 io t N body F).
+  { intros i b Hi Hb. destruct (HB i b Hi Hb) as [OK B]. split; auto. intros w y q W1 D1 io1 a s4 s3 Hk Hs HD1. intros. eapply B; eauto.
+    - intros l p Hl Hp. rewrite Hs by auto. now apply S1.
+    - intros l Hl. rewrite HD1 by auto. apply upd_other. lia. }
+  destruct (loopI_ok fuse t N n (S n) n W (upd D n t) s1 s2 io body v0 F) as [O2 P2]; auto using leaf_upd; try lia. { apply P. }
+  exists s2. split; [|split; auto].
+  - eapply same_trans; [exact S1|reflexivity|]. eapply wrote_below; eauto.
+  - eapply rep_var; eauto using upd_same.
 Qed.
 
 Lemma scanI_ok t N n W D s s' io init body a v0 F :
@@ -254,53 +380,28 @@ Proof.
   - intros l q Hl Hn. apply L4; auto. intros i p Hi Hp E. apply Hn. exists (Ix i :: p). split; auto. split; auto.
 Qed.
 
-Lemma body_red {G t u} (f : exp (t :: u :: G) t) A N v n lv W D s io (r : renv G) g x (ve : den (ary N u)) : n <= lv -> v <= lv -> specA f A ->
+Lemma step_red {G t u} (f : exp (t :: u :: G) t) A N n W D s io (r : renv G) g x (ve : den (ary N u)) : specA f A ->
   envok n W D s io r g -> rep n W D s io x (ary N u) ve ->
-  bodyok v n lv W D s io t N (A (bindE (IVar v) (bindE (IAt x (ILoop lv)) r))) (fun i b => ev_exp f (consE b (consE (ve i) g))).
+  stepok n W D s io t N (fun v j => A (bindE (IVar v) (bindE (IAt x j) r))) (fun i b => ev_exp f (consE b (consE (ve i) g))).
 Proof.
-  intros Hlv Hv IA Hr Hx i b Hi Hb. split.
+  intros IA Hr Hx i b Hi Hb. split.
   { apply ev_ok, okE_cons; [auto|]. apply okE_cons; [apply Hx; auto|]. intros w y. apply (envok_ok _ _ _ _ _ _ _ Hr). }
-  intros s0 D0 Hs HD HDn Hacc k W1 D1 a s1 s2 Hk HW1 Hn Hlow HD1 Hs1 Ha H.
-  assert (Hs' : sagree n W s s1). { intros l q Hl Hq. rewrite Hs1 by lia. auto. }
-  assert (HD' : agrees n D D1). { eapply agrees_trans; [exact HD| |exact HD1]. lia. }
-  assert (HW' : forall l p, l < n -> W1 l p -> W l p). { intros l p Hl C. exfalso. apply (Hlow l p); auto. lia. }
-  eapply (IA _ (consE b (consE (ve i) g)) k W1 D1 s1 s2 (upd io lv i) a); [exact HW1| |exact Ha|exact H].
+  intros v j k W1 D1 io1 a s1 s2 Hk Hs HD Hio HDv Hacc Hv Hn Hj HW1 HW Ha H.
+  eapply (IA _ (consE b (consE (ve i) g)) k W1 D1 s1 s2 io1 a); [exact HW1| |exact Ha|exact H].
   apply envok_cons; [|apply envok_cons].
-  - split; auto. intros s3 io3 D3 G1 G2 G3 p Hp. cbn. rewrite G1, G3 by (auto; lia). rewrite Hs1, HD1 by lia. auto.
-  - apply rep_at with (m := N).
-    + eapply rep_mono; eauto; [lia|]. apply agrees_upd. lia.
-    + eapply rep_mono; [apply (rep_loop lv W1 D1 s1 io N i Hi)| | | | |]; eauto using sagree_refl, @agrees_refl.
-  - eapply envok_mono; eauto; [lia|]. apply agrees_upd. lia.
+  - split; auto. intros s3 io3 D3 G1 G2 G3 p Hp. cbn. rewrite G1, G3 by auto. auto.
+  - apply rep_at with (m := N); [|exact Hj]. eapply rep_mono; eauto.
+  - eapply envok_mono; eauto.
 Qed.
-Lemma body_iter {G t} (f : exp (t :: G) t) A N v n lv W D s io (r : renv G) g : n <= lv -> v <= lv -> specA f A -> envok n W D s io r g ->
-  bodyok v n lv W D s io t N (A (bindE (IVar v) r)) (fun _ b => ev_exp f (consE b g)).
+Lemma step_iter {G t} (f : exp (t :: G) t) A N n W D s io (r : renv G) g : specA f A -> envok n W D s io r g ->
+  stepok n W D s io t N (fun v _ => A (bindE (IVar v) r)) (fun _ b => ev_exp f (consE b g)).
 Proof.
-  intros Hlv Hv IA Hr i b Hi Hb. split.
+  intros IA Hr i b Hi Hb. split.
   { apply ev_ok, okE_cons; [auto|]. intros w y. apply (envok_ok _ _ _ _ _ _ _ Hr). }
-  intros s0 D0 Hs HD HDn Hacc k W1 D1 a s1 s2 Hk HW1 Hn Hlow HD1 Hs1 Ha H.
-  eapply (IA _ (consE b g) k W1 D1 s1 s2 (upd io lv i) a); [exact HW1| |exact Ha|exact H].
-  apply envok_cons.
-  - split; auto. intros s3 io3 D3 G1 G2 G3 p Hp. cbn. rewrite G1, G3 by (auto; lia). rewrite Hs1, HD1 by lia. auto.
-  - eapply envok_mono; eauto; [lia| | | |].
-    + intros l q Hl Hq. rewrite Hs1 by lia. auto.
-    + apply agrees_upd. lia.
-    + eapply agrees_trans; [exact HD| |exact HD1]. lia.
-    + intros l p Hl C. exfalso. apply (Hlow l p); auto. lia.
-Qed.
-(* The accumulator is what is to be written: an array that only this reduction writes, and nobody else reads. *)
-Lemma reduceO_ok t N v n W D s io body v0 F : accok n W D io (AVar v) t -> flat t = false -> v < n -> ok t v0 -> (forall p, leaf t p -> s v p = sel t v0 p) ->
-  bodyok v n n W D s io t N body F ->
-  forall M s', M <= N -> iterR (fun i => exec (update t v (S n) body) (upd io n i)) (seq 0 M) s s' ->
-    ok t (steps M F v0) /\ wrote n io (AVar v) t (steps M F v0) s s'.
-Proof.
-  intros Ha Hf Hv Hv0 H0 HB. assert (HL : forall p, leaf t p -> leaf (D v) p) by exact (ao_leaf _ _ _ _ _ _ Ha).
-  induction M as [|M IH]; intros s2 HM.
-  - cbn. intros ->. split; auto. split; auto.
-  - rewrite seq_S, iterR_app. cbn [iterR Nat.add]. intros (s4 & I1 & s5 & E & ->). destruct (IH s4 ltac:(lia) I1) as [F1 [F2 F3]].
-    assert (S4 : sagree n W s s4) by (eapply wrote_sagree; eauto; split; eauto). destruct (HB M (steps M F v0) HM F1) as [OK B]. split; auto.
-    destruct (update_ok t v (S n) (upd io n M) D s4 (F M (steps M F v0)) body ltac:(lia) HL OK) with (s' := s5) as [U1 U2]; auto.
-    { apply (B s4 D); auto using @agrees_refl. }
-    split; [exact U1|]. intros l q Hl Hq. rewrite U2 by (auto; lia). now apply F3.
+  intros v j k W1 D1 io1 a s1 s2 Hk Hs HD Hio HDv Hacc Hv Hn Hj HW1 HW Ha H.
+  eapply (IA _ (consE b g) k W1 D1 s1 s2 io1 a); [exact HW1| |exact Ha|exact H].
+  apply envok_cons; [|eapply envok_mono; eauto].
+  split; auto. intros s3 io3 D3 G1 G2 G3 p Hp. cbn. rewrite G1, G3 by auto. auto.
 Qed.
 
 (* ---------- sums in parallel, and scatter ---------- *)
@@ -421,13 +522,15 @@ Proof.
   - apply accok_var; [lia|apply upd_same|right; reflexivity].
 Qed.
 Lemma reduceO_start {G t} (i : exp G t) N v n W D s s' io (r : renv G) g body F : specA i (fst (tr i)) -> wbelow n W -> envok n W D s io r g ->
-  accok n W D io (AVar v) t -> flat t = false -> v < n -> (forall s2, sagree n W s s2 -> bodyok v n n W D s2 io t N body F) ->
-  exec (reduceO t N v n (fst (tr i) r) body) io s s' -> wrote n io (AVar v) t (steps N F (ev_exp i g)) s s'.
+  accok n W D io (AVar v) t -> flat t = false -> v < n -> (forall s2, sagree n W s s2 -> stepok n W D s2 io t N body F) ->
+  exec (reduceO fuse t N v n (fst (tr i) r) body) io s s' -> wrote n io (AVar v) t (steps N F (ev_exp i g)) s s'.
 Proof.
-  intros IA HW Hr Ha Hf Hv HB (s1 & H1 & is & -> & H2). assert (P := IA r g n W D s s1 io (AVar v) HW Hr Ha H1).
+  intros IA HW Hr Ha Hf Hv HB (s1 & H1 & H2). assert (P := IA r g n W D s s1 io (AVar v) HW Hr Ha H1).
   assert (S1 : sagree n W s s1) by (eapply wrote_sagree; eauto). assert (P' := P). destruct P' as [P1 P2].
-  destruct (reduceO_ok t N v n W D s1 io body (ev_exp i g) F Ha Hf Hv) with (M := N) (s' := s') as [_ [Q1 Q2]]; auto.
+  destruct (loopI_ok fuse t N v n n W D s1 s' io body (ev_exp i g) F) as [_ [Q1 Q2]]; auto.
+  - exact (ao_leaf _ _ _ _ _ _ Ha).
   - apply ev_ok. intros w y. apply (envok_ok _ _ _ _ _ _ _ Hr).
+  - intros p Hp _. destruct (ao_in _ _ _ _ _ _ Ha) as [C|C]; [congruence|]. exact (C p Hp).
   - split; auto. intros l q Hl Hq. rewrite Q2 by auto. now apply P2.
 Qed.
 Lemma init_copy_ok t y (v : den t) n W D s io : rep n W D s io y t v ->
@@ -437,22 +540,22 @@ Proof.
   - eapply rep_mono; eauto using @agrees_refl, @agrees_upd, same_sagree. unfold only. intros; lia.
   - apply accok_var; [lia|apply upd_same|right; reflexivity].
 Qed.
-Lemma red_tail {G t} (i : exp G t) N r g n W D s s' io k (body : nat -> nat -> iacc -> comm) F :
+Lemma red_tail {G t} (i : exp G t) N r g n W D s s' io k (body : stepper) F :
   specA i (fst (tr i)) -> specC i (snd (tr i)) -> wbelow n W -> envok n W D s io r g ->
-  (forall n2 s2 D2, n <= n2 -> same n s s2 -> agrees n D D2 -> bodyok n2 n2 (S n2) W D2 s2 io t N (body n2) F) ->
-  exec (if fuse then reduceI t N n (fst (tr i) r) (body n) (fun n' => k n' (IVar n))
-        else snd (tr i) r n (fun n y => reduceI t N n (fun n a => copy t n a y) (body n) (fun n' => k n' (IVar n)))) io s s' ->
+  (forall n2 s2 D2, n <= n2 -> same n s s2 -> agrees n D D2 -> stepok n2 W D2 s2 io t N body F) ->
+  exec (if fuse then reduceI fuse t N n (fst (tr i) r) body (fun n' => k n' (IVar n))
+        else snd (tr i) r n (fun n y => reduceI fuse t N n (fun n a => copy t n a y) body (fun n' => k n' (IVar n)))) io s s' ->
   exists n1 x s1 D1, n <= n1 /\ same n s s1 /\ agrees n D D1 /\ rep n1 W D1 s1 io x t (steps N F (ev_exp i g)) /\ exec (k n1 x) io s1 s'.
 Proof.
   intros IA IC HW Hr HB H.
   assert (HN : forall m, n <= m -> forall p, ~ W m p). { intros m Hm p C. apply HW in C. lia. }
   assert (HO : ok t (ev_exp i g)). { apply ev_ok. intros v y. apply (envok_ok _ _ _ _ _ _ _ Hr). }
   destruct fuse.
-  - destruct (reduceI_ok t N n W D s s' io _ (body n) (fun n' => k n' (IVar n)) (ev_exp i g) F (HN n (le_n n)) HO
+  - destruct (reduceI_ok _ t N n W D s s' io _ body (fun n' => k n' (IVar n)) (ev_exp i g) F (HN n (le_n n)) HO
       (init_ok i _ n W D s io r g IA Hr (HN n (le_n n))) (HB n s D (le_n n) (fun l q Hl => eq_refl) (agrees_refl _ _)) H) as (s1 & Hs & Hx & He).
     exists (S n), (IVar n), s1, (upd D n t). split; [lia|]. split; auto. split; [now apply agrees_upd|]. auto.
   - destruct (IC r g n W D s s' io _ HW Hr H) as (n1 & y & s1 & D1 & Hn & Hs & HD & Hy & H1).
-    destruct (reduceI_ok t N n1 W D1 s1 s' io _ (body n1) (fun n' => k n' (IVar n1)) (ev_exp i g) F (HN n1 Hn) HO
+    destruct (reduceI_ok _ t N n1 W D1 s1 s' io _ body (fun n' => k n' (IVar n1)) (ev_exp i g) F (HN n1 Hn) HO
       (init_copy_ok t y _ n1 W D1 s1 io Hy) (HB n1 s1 D1 Hn Hs HD) H1) as (s2 & Hs2 & Hx & He).
     exists (S n1), (IVar n1), s2, (upd D1 n1 t). split; [lia|]. split; [eapply same_trans; eauto|].
     split; [eapply agrees_trans; eauto; now apply agrees_upd|]. auto.
@@ -567,9 +670,9 @@ Proof.
     assert (C : specC (Red f i e) (snd (tr (Red f i e)))).
     { intros r g n W D s0 s' io k HW Hr H. destruct (IC r g n W D s0 s' io _ HW Hr H) as (n1 & x & s1 & D1 & Hn & Hs & HD & Hx & H1).
       assert (Hr1 : envok n1 W D1 s1 io r g) by (eapply envok_mono; eauto using same_sagree, @agrees_refl).
-      destruct (red_tail i N r g n1 W D1 s1 s' io k (fun n => fst (tr f) (bindE (IVar n) (bindE (IAt x (ILoop (S n))) r)))
+      destruct (red_tail i N r g n1 W D1 s1 s' io k (fun v j => fst (tr f) (bindE (IVar v) (bindE (IAt x j) r)))
         (fun k a => ev_exp f (consE a (consE (ev_exp e g k) g))) IAi ICi (wbelow_le _ _ _ HW Hn) Hr1) with (2 := H1) as (n2 & y & s2 & D2 & Hn2 & Hs2 & HD2 & Hy & H2).
-      { intros n2 s2 D2 Hn2 Hs2 HD2. apply body_red; auto; try lia.
+      { intros n2 s2 D2 Hn2 Hs2 HD2. apply step_red; auto; try lia.
         - eapply envok_mono; eauto using same_sagree, @agrees_refl.
         - eapply rep_mono; eauto using same_sagree, @agrees_refl. }
       exists n2, y, s2, D2. split; [lia|]. split; [eapply same_trans; eauto|]. split; [eapply agrees_trans; eauto|]. auto. }
@@ -578,8 +681,7 @@ Proof.
     destruct (IC r g n W D s0 s' io _ HW Hr H) as (n1 & x & s1 & D1 & Hn & Hs & HD & Hx & H1).
     assert (Hr1 : envok n1 W D1 s1 io r g) by (eapply envok_mono; eauto using same_sagree, @agrees_refl).
     eapply wrote_pre; eauto. eapply wrote_le; eauto. assert (Ha1 : accok n1 W D1 io (AVar v) t) by (eapply accok_mono; eauto using @agrees_refl).
-    eapply (reduceO_start i N v n1 W D1 s1 s' io r g); eauto using wbelow_le; [lia|]. intros s2 Hs2. apply body_red; auto.
-    + lia.
+    eapply (reduceO_start i N v n1 W D1 s1 s' io r g); eauto using wbelow_le; [lia|]. intros s2 Hs2. apply step_red; auto.
     + eapply envok_mono; eauto using @agrees_refl.
     + eapply rep_mono; eauto using @agrees_refl.
   - (* Scan *)
@@ -591,17 +693,16 @@ Proof.
       - apply ev_ok. intros v y. apply (envok_ok _ _ _ _ _ _ _ Hr).
       - eapply accok_mono; eauto using @agrees_refl.
       - apply (init_ok i _ n1 W D1 s1 io r g IAi Hr1). intros p C. apply HW in C. lia.
-      - apply body_red; auto; try lia. }
+      - exact (step_body n1 W D1 s1 io t N _ _ n1 (S n1) (Nat.le_succ_diag_r n1) (Nat.le_succ_diag_r n1) (step_red f _ N n1 W D1 s1 io r g x (ev_exp e g) IAf Hr1 Hx)). }
     split; [exact A|exact (mem_ok (Scan f i e) _ A)].
   - (* Iter *)
     assert (C : specC (Iter N f i) (snd (tr (Iter N f i)))).
     { intros r g n W D s0 s' io k HW Hr H.
-      apply (red_tail i N r g n W D s0 s' io k (fun n => fst (tr f) (bindE (IVar n) r)) (fun _ a => ev_exp f (consE a g)) IAi ICi HW Hr) in H; [exact H|].
-      intros n2 s2 D2 Hn2 Hs2 HD2. apply body_iter; auto; try lia. eapply envok_mono; eauto using same_sagree, @agrees_refl. }
+      apply (red_tail i N r g n W D s0 s' io k (fun v _ => fst (tr f) (bindE (IVar v) r)) (fun _ a => ev_exp f (consE a g)) IAi ICi HW Hr) in H; [exact H|].
+      intros n2 s2 D2 Hn2 Hs2 HD2. apply step_iter; auto; try lia. eapply envok_mono; eauto using same_sagree, @agrees_refl. }
     split; [|exact C]. assert (A := fin_ok (Iter N f i) _ C). intros r g n W D s0 s' io a HW Hr Ha H. cbn [Translation.tr fst] in H.
     destruct (into fuse t n a) as [v|] eqn:Hi; [|exact (A r g n W D s0 s' io a HW Hr Ha H)]. apply into_some in Hi as (_ & Hf & Hv & ->).
-    eapply (reduceO_start i N v n W D s0 s' io r g); eauto. intros s2 Hs2. apply body_iter; auto.
-    + lia.
+    eapply (reduceO_start i N v n W D s0 s' io r g); eauto. intros s2 Hs2. apply step_iter; auto.
     + eapply envok_mono; eauto using @agrees_refl.
   - (* Select *)
     assert (C : specC (Select c e1 e2) (fun r n k => snd (tr c) r n (fun n x => snd (tr e1) r n (fun n y => snd (tr e2) r n (fun n z => k n (ISel x y z)))))).

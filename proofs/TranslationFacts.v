@@ -118,10 +118,18 @@ Example columns_in_place : forall N M, compile false (bindE (s := ary N (ary M n
     (For false 4 M (Assign (AAt (AVar 0) 4) (IAt (IVar 3) (ILoop 4)))))).
 Proof. reflexivity. Qed.
 (* In default mode, where the sums are not kept in local memory, the output is the accumulator. *)
-Example columns_output : forall N M, compile (Keep := {| local _ := false |}) true (bindE (s := ary N (ary M num)) (IVar 1) nilE) 2 (columns N M) =
+Example columns_output : forall N M, compile (Keep := {| local _ := false; turns _ := false |}) true (bindE (s := ary N (ary M num)) (IVar 1) nilE) 2 (columns N M) =
   let both := IBoth (BZip M num num) (IAt (IVar 1) (ILoop 2)) (IVar 0) in
   Seq (For true 2 M (Assign (AAt (AVar 0) 2) (ILit zero)))
     (For false 2 N (For true 4 M (Assign (AAt (AVar 0) 4) (IOp2 0 (IView (VFst num num) (IAt both (ILoop 4))) (IView (VSnd num num) (IAt both (ILoop 4))))))).
+Proof. reflexivity. Qed.
+(* Two buffers take turns: an array reversed N times. *)
+Definition reversed N M : exp [ary M num] (ary M num) := Iter N (Reverse (Var VZ)) (Var VZ).
+Example reversed_in_turns : forall N M, compile (Keep := {| local _ := false; turns _ := true |}) true (bindE (s := ary M num) (IVar 1) nilE) 2 (reversed N M) =
+  let step from to l := For false l M (Assign (AAt (AView (VReverse M num) (AVar to)) l) (IAt (IVar from) (ILoop l))) in
+  Seq (For false 2 M (Assign (AAt (AVar 0) 2) (IAt (IVar 1) (ILoop 2)))) (New 2 (ary M num) (Seq
+    (For false 3 (N / 2) (Seq (step 0 2 4) (step 2 0 4)))
+    (if Nat.odd N then Seq (step 0 2 3) (For false 3 M (Assign (AAt (AVar 0) 3) (IAt (IVar 2) (ILoop 3)))) else Skip))).
 Proof. reflexivity. Qed.
 End Columns.
 

@@ -255,23 +255,49 @@ Proof.
       * apply dacc_var; [intros p; now right|]. right. intros C. apply (proj1 HS) in C. apply HN in C. lia.
     + apply copy_dis; [apply readable_new|]. intros io' _ p _. left. apply HW.
 Qed.
-Lemma reduceI_dis t M n io N R W init body k : low n N -> scoped N R W ->
-  dis io (more N n) (more R n) (moreW W n) (init (S n) (AVar n)) ->
-  (forall i k N1 W1 a, low k N1 -> scoped N1 (more R n) W1 -> dacc k (more R n) W1 (upd io (S n) i) a t -> dis (upd io (S n) i) N1 (more R n) W1 (body k a)) ->
-  dis io (more N n) (more R n) (moreW W n) (k (S n)) -> dis io N R W (reduceI t M n init body k).
+Definition stepdis (R : levels) t (body : stepper) := forall w j k io N (R2 : levels) W a, (forall l, R l -> R2 l) -> R2 w -> arrays j = [] ->
+  low k N -> scoped N R2 W -> dacc k R2 W io a t -> dis io N R2 W (body w j k a).
+Lemma loopI_dis fuse t M v n N R (W : region) io body : v < n -> low n N -> scoped N R W -> (forall q, W v q) -> (forall p, leaf t p -> ~ R v) -> stepdis R t body ->
+  dis io N (more R v) W (loopI fuse t M v n body).
+Proof.
+  intros Hv HN HS HW HV Hb. assert (Nv : N v) by apply (proj2 HS v [] (HW [])).
+  assert (S1 : scoped N (more R v) W). { destruct HS as [S1 S2]. split; auto. intros l [Hl| ->]; auto. }
+  unfold loopI. destruct (fuse && turns t && _).
+  2:{ intros j Hj. apply update_dis; auto. { eapply low_le; eauto. } intros k N1 W1 a Hk HS1 Ha. apply Hb; auto; [intros l Hl; now left|now right]. }
+  apply new_dis; [intros C; apply HN in C; lia|].
+  assert (L1 : forall k, S n <= k -> low k (more N n)) by (intros k Hk; eapply low_le; [apply low_more; eauto|auto]).
+  assert (There : forall j k io1, S n <= k -> arrays j = [] -> dis io1 (more N n) (more (more R v) n) (moreW W n) (body v j k (AVar n))).
+  { intros j k io1 Hk Hj. apply (dis_more _ io1 _ (more R v) (more (more R v) n) (moreW W n) (moreW W n)); auto. { intros l Hl. now left. }
+    apply Hb; auto; [intros l Hl; now left|now right| |].
+    - destruct S1 as [S1 S2]. split; [intros l Hl; left; auto|intros l q [Hl| ->]; [left; eauto|now right]].
+    - apply dacc_var; [intros p; now right|]. right. intros C. apply (proj1 S1) in C. apply HN in C. lia. }
+  assert (Back : forall j k io1, S n <= k -> arrays j = [] -> dis io1 (more N n) (more (more R v) n) (moreW W n) (body n j k (AVar v))).
+  { intros j k io1 Hk Hj. apply (dis_more _ io1 _ (more R n) (more (more R v) n) (moreW W n) (moreW W n)); auto. { intros l [Hl|Hl]; [left; now left|now right]. }
+    apply Hb; auto; [intros l Hl; now left|now right| |].
+    - destruct HS as [S2 S3]. split; [intros l [Hl| ->]; [left; auto|now right]|intros l q [Hl| ->]; [left; eauto|now right]].
+    - split; cbn; auto; [intros p Hp; left; apply HW|congruence| |].
+      + right. intros p Hp [C|C]; [exact (HV p Hp C)|lia].
+      + intros l E p. injection E as <-. left. apply HW. }
+  split.
+  - intros i Hi. split; [apply There; auto|apply Back; auto].
+  - destruct (Nat.odd M); [|exact I]. split; [apply There; auto|]. apply copy_dis; [apply readable_new|]. intros io' _ p _. left. apply HW.
+Qed.
+Lemma reduceI_dis fuse t M n io N R W init body k : low n N -> scoped N R W ->
+  dis io (more N n) (more R n) (moreW W n) (init (S n) (AVar n)) -> stepdis R t body ->
+  dis io (more N n) (more R n) (moreW W n) (k (S n)) -> dis io N R W (reduceI fuse t M n init body k).
 Proof.
   intros HN HS Hi Hb Hk. unfold reduceI. apply new_dis; [intros C; apply HN in C; lia|]. split; [exact Hi|]. split; [|exact Hk].
-  intros i Hlt. apply update_dis; auto using scoped_more.
-  - eapply low_le; [apply low_more; eauto|lia].
+  apply loopI_dis; auto using low_more.
+  - destruct HS as [S1 S2]. split; [intros l Hl; left; auto|intros l q [Hl| ->]; [left; eauto|now right]].
   - intros q. now right.
+  - intros p _ C. apply (proj1 HS) in C. apply HN in C. lia.
 Qed.
-Lemma reduceO_dis {G t} (i : exp G t) A M v n N R W io (r : renv G) body : disA i A -> low n N -> scoped N R W -> renvR R r -> dacc n R W io (AVar v) t -> v < n ->
-  (forall j k N2 W2 a, low k N2 -> scoped N2 (more R v) W2 -> dacc k (more R v) W2 (upd io n j) a t -> dis (upd io n j) N2 (more R v) W2 (body k a)) ->
-  dis io N R W (reduceO t M v n (A r) body).
+Lemma reduceO_dis {G t} fuse (i : exp G t) A M v n N R W io (r : renv G) body : disA i A -> low n N -> scoped N R W -> renvR R r -> dacc n R W io (AVar v) t -> flat t = false -> v < n ->
+  stepdis R t body -> dis io N R W (reduceO fuse t M v n (A r) body).
 Proof.
-  intros IA HN HS Hr Ha Hv Hb. assert (HW : forall q, W v q) by (intros q; apply (d_own _ _ _ _ _ _ Ha v eq_refl)). split; [apply IA; auto|]. intros j Hj.
+  intros IA HN HS Hr Ha Hf Hv Hb. assert (HW : forall q, W v q) by (intros q; apply (d_own _ _ _ _ _ _ Ha v eq_refl)). split; [apply IA; auto|].
   apply dis_mono with (R := seen (more R v) W) (W := W); auto. { intros l q [[Hl| ->]|Hl]; [now left|right; auto|now right]. }
-  apply update_dis; auto. { eapply low_le; eauto. } destruct HS as [S1 S2]. split; auto. intros l [Hl| ->]; auto. apply (S2 v []), HW.
+  apply loopI_dis; auto. intros p Hp. destruct (d_out _ _ _ _ _ _ Ha) as [C|C]; [congruence|]. exact (C p Hp).
 Qed.
 Lemma init_dis {G t} (i : exp G t) A n N R W io (r : renv G) : disA i A -> low n N -> scoped N R W -> renvR R r ->
   dis io (more N n) (more R n) (moreW W n) (A r (S n) (AVar n)).
@@ -294,24 +320,35 @@ Proof.
   - apply IHe2, renvR_cons; auto.
 Qed.
 
+Lemma readable_var (R : levels) w : R w -> readable R (IVar w). Proof. intros H. constructor; [exact H|constructor]. Qed.
+Lemma step_red_dis {G t u} (f : exp (t :: u :: G) t) A R x (r : renv G) : disA f A -> readable R x -> renvR R r ->
+  stepdis R t (fun v j => A (bindE (IVar v) (bindE (IAt x j) r))).
+Proof.
+  intros IA Hx Hr w j k io N R2 W a HR Hw Hj HN HS Ha. apply IA; auto. apply renvR_cons; [now apply readable_var|]. apply renvR_cons.
+  - unfold readable. cbn [arrays]. rewrite Hj, app_nil_r. eapply readable_mono; eauto.
+  - eapply renvR_mono; eauto.
+Qed.
+Lemma step_iter_dis {G t} (f : exp (t :: G) t) A R (r : renv G) : disA f A -> renvR R r -> stepdis R t (fun v _ => A (bindE (IVar v) r)).
+Proof.
+  intros IA Hr w j k io N R2 W a HR Hw Hj HN HS Ha. apply IA; auto. apply renvR_cons; [now apply readable_var|]. eapply renvR_mono; eauto.
+Qed.
+
 Variable fuse : bool.
 Notation tr := (tr fuse).
-Lemma red_tail_dis {G t} (i : exp G t) M (r : renv G) n N R W io k (body : nat -> nat -> iacc -> comm) :
-  disA i (fst (tr i)) -> disC i (snd (tr i)) -> low n N -> scoped N R W -> renvR R r ->
-  (forall n1 N1 R1 W1, ext n N R W n1 N1 R1 W1 -> forall j k N2 W2 a, low k N2 -> scoped N2 (more R1 n1) W2 -> dacc k (more R1 n1) W2 (upd io (S n1) j) a t ->
-     dis (upd io (S n1) j) N2 (more R1 n1) W2 (body n1 k a)) ->
+Lemma red_tail_dis {G t} (i : exp G t) M (r : renv G) n N R W io k (body : stepper) :
+  disA i (fst (tr i)) -> disC i (snd (tr i)) -> low n N -> scoped N R W -> renvR R r -> stepdis R t body ->
   (forall n1 N1 R1 W1 x, ext n N R W n1 N1 R1 W1 -> readable R1 x -> dis io N1 R1 W1 (k n1 x)) ->
-  dis io N R W (if fuse then reduceI t M n (fst (tr i) r) (body n) (fun n' => k n' (IVar n))
-    else snd (tr i) r n (fun n y => reduceI t M n (fun n a => copy t n a y) (body n) (fun n' => k n' (IVar n)))).
+  dis io N R W (if fuse then reduceI fuse t M n (fst (tr i) r) body (fun n' => k n' (IVar n))
+    else snd (tr i) r n (fun n y => reduceI fuse t M n (fun n a => copy t n a y) body (fun n' => k n' (IVar n)))).
 Proof.
-  intros IA IC HN HS Hr Hb Hk. destruct fuse.
+  intros IA IC HN HS Hr Hb Hk. assert (X : forall f : bool, dis io N R W (if fuse then reduceI f t M n (fst (tr i) r) body (fun n' => k n' (IVar n))
+    else snd (tr i) r n (fun n y => reduceI f t M n (fun n a => copy t n a y) body (fun n' => k n' (IVar n))))); [|apply X]. intros f. destruct fuse.
   - apply reduceI_dis; auto.
     + eapply init_dis; eauto.
-    + apply (Hb n N R W); auto using ext_refl.
     + apply Hk; [now apply ext_new|]. apply readable_new.
   - apply IC; auto. intros n1 N1 R1 W1 y E Hy. assert (L1 := e_low _ _ _ _ _ _ _ _ E). assert (S1 := e_scoped _ _ _ _ _ _ _ _ E). apply reduceI_dis; auto.
     + apply copy_dis; [eapply readable_mono; [|exact Hy]; intros l Hl; now left|]. intros io' _ p _. now right.
-    + apply (Hb n1 N1 R1 W1 E).
+    + intros w j k0 io1 N2 R2 W2 a HR. apply Hb. intros l Hl. apply HR, (e_R _ _ _ _ _ _ _ _ E). exact Hl.
     + apply Hk; [eapply ext_trans; [exact E|now apply ext_new]|]. apply readable_new.
 Qed.
 
@@ -368,21 +405,14 @@ Proof.
     assert (C : disC (Red f i e) (snd (tr (Red f i e)))).
     { intros r n N R W io k HN HS Hr Hk. apply IC; auto. intros n1 N1 R1 W1 x E Hx.
       assert (Hr1 : renvR R1 r) by (eapply renvR_mono; [apply (e_R _ _ _ _ _ _ _ _ E)|auto]).
-      apply (red_tail_dis i M r n1 N1 R1 W1 io k (fun n => fst (tr f) (bindE (IVar n) (bindE (IAt x (ILoop (S n))) r)))); auto;
-        [apply (e_low _ _ _ _ _ _ _ _ E)|apply (e_scoped _ _ _ _ _ _ _ _ E)| |].
-      - intros n2 N2 R2 W2 E2 i0 k0 N3 W3 a0 L3 S3 Hd. assert (HR := e_R _ _ _ _ _ _ _ _ E2). apply IAf; auto.
-        apply renvR_cons; [apply readable_new|]. apply renvR_cons.
-        + apply readable_app; [|constructor]. eapply readable_mono; [|exact Hx]. intros l Hl. left. auto.
-        + eapply renvR_mono; [|exact Hr1]. intros l Hl. left. auto.
-      - intros n2 N2 R2 W2 y E2 Hy. apply Hk; auto. eapply ext_trans; eauto. }
+      apply (red_tail_dis i M r n1 N1 R1 W1 io k (fun v j => fst (tr f) (bindE (IVar v) (bindE (IAt x j) r)))); auto;
+        [apply (e_low _ _ _ _ _ _ _ _ E)|apply (e_scoped _ _ _ _ _ _ _ _ E)|exact (step_red_dis f _ R1 x r IAf Hx Hr1)|].
+      intros n2 N2 R2 W2 y E2 Hy. apply Hk; auto. eapply ext_trans; eauto. }
     split; [|exact C]. assert (A := fin_dis (Red f i e) _ C). intros r n N R W io a HN HS Hr Ha. cbn [Translation.tr fst].
     destruct (into fuse t n a) as [v|] eqn:Hi; [|exact (A r n N R W io a HN HS Hr Ha)]. apply into_some in Hi as (_ & Hf & Hv & ->).
     apply IC; auto. intros n1 N1 R1 W1 x E Hx. assert (Ha1 := dacc_ext _ _ _ _ _ _ _ _ _ _ _ HS Ha E). assert (En := e_n _ _ _ _ _ _ _ _ E).
     assert (Hr1 : renvR R1 r) by (eapply renvR_mono; [apply (e_R _ _ _ _ _ _ _ _ E)|auto]).
-    apply (reduceO_dis i (fst (tr i)) M v n1 N1 R1 W1 io r); auto; [apply (e_low _ _ _ _ _ _ _ _ E)|apply (e_scoped _ _ _ _ _ _ _ _ E)|lia|].
-    intros j k0 N3 W3 a0 L3 S3 Hd. apply IAf; auto. apply renvR_cons; [apply readable_new|]. apply renvR_cons.
-    + apply readable_app; [|constructor]. eapply readable_mono; [|exact Hx]. intros l Hl. now left.
-    + eapply renvR_mono; [|exact Hr1]. intros l Hl. now left.
+    apply (reduceO_dis fuse i (fst (tr i)) M v n1 N1 R1 W1 io r); auto; [apply (e_low _ _ _ _ _ _ _ _ E)|apply (e_scoped _ _ _ _ _ _ _ _ E)|lia|exact (step_red_dis f _ R1 x r IAf Hx Hr1)].
   - (* Scan *)
     assert (A : disA (Scan f i e) (fst (tr (Scan f i e)))).
     { intros r n N R W io a HN HS Hr Ha. apply IC; auto. intros n1 N1 R1 W1 x E Hx.
@@ -401,13 +431,10 @@ Proof.
     split; [exact A|exact (mem_dis (Scan f i e) _ A)].
   - (* Iter *)
     assert (C : disC (Iter M f i) (snd (tr (Iter M f i)))).
-    { intros r n N R W io k HN HS Hr Hk. apply (red_tail_dis i M r n N R W io k (fun n => fst (tr f) (bindE (IVar n) r))); auto.
-      intros n2 N2 R2 W2 E2 i0 k0 N3 W3 a0 L3 S3 Hd. assert (HR := e_R _ _ _ _ _ _ _ _ E2). apply IAf; auto.
-      apply renvR_cons; [apply readable_new|]. eapply renvR_mono; [|exact Hr]. intros l Hl. left. auto. }
+    { intros r n N R W io k HN HS Hr Hk. apply (red_tail_dis i M r n N R W io k (fun v _ => fst (tr f) (bindE (IVar v) r))); auto. exact (step_iter_dis f _ R r IAf Hr). }
     split; [|exact C]. assert (A := fin_dis (Iter M f i) _ C). intros r n N R W io a HN HS Hr Ha. cbn [Translation.tr fst].
     destruct (into fuse t n a) as [v|] eqn:Hi; [|exact (A r n N R W io a HN HS Hr Ha)]. apply into_some in Hi as (_ & Hf & Hv & ->).
-    apply (reduceO_dis i (fst (tr i)) M v n N R W io r); auto. intros j k0 N3 W3 a0 L3 S3 Hd. apply IAf; auto.
-    apply renvR_cons; [apply readable_new|]. eapply renvR_mono; [|exact Hr]. intros l Hl. now left.
+    apply (reduceO_dis fuse i (fst (tr i)) M v n N R W io r); auto. exact (step_iter_dis f _ R r IAf Hr).
   - (* Select *)
     assert (C : disC (Select c e1 e2) (fun r n k => snd (tr c) r n (fun n x => snd (tr e1) r n (fun n y => snd (tr e2) r n (fun n z => k n (ISel x y z)))))).
     { intros r n N R W io k HN HS Hr Hk. apply ICc; auto. intros n1 N1 R1 W1 x E1 Hx.
