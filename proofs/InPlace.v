@@ -160,7 +160,7 @@ Variables n m : nat.
 Hypothesis Hnm : n <> m.
 Notation redirect := (redirect n m). Notation to_v := (to_v n m). Notation look := (look n m). Notation sreads := (sreads n m).
 Definition written := path -> Prop.
-Fixpoint iterW (R : nat -> store -> written -> store -> written -> Prop) (is : list nat) (s : store) (P : written) (s' : store) (P' : written) : Prop :=
+Fixpoint iterW {A} (R : nat -> A -> written -> A -> written -> Prop) (is : list nat) (s : A) (P : written) (s' : A) (P' : written) : Prop :=
   match is with [] => s' = s /\ P' = P | i :: is => exists s1 P1, R i s P s1 P1 /\ iterW R is s1 P1 s' P' end.
 (* Executions of c[o := v] in which elements of [v] are read before they are written; [P]: those written so far. *)
 Fixpoint in_time (c : comm) (io : ienv) (s : store) (P : written) (s' : store) (P' : written) : Prop :=
@@ -177,7 +177,9 @@ Fixpoint in_time (c : comm) (io : ienv) (s : store) (P : written) (s' : store) (
   | If x a b => reads may io x [] /\ (if truth (ev s io x []) then in_time a io s P s' P' else in_time b io s P s' P')
   | Index l k j c => reads may io j [] /\
       (if to_nat (ev s io j []) <? k then in_time c (upd io l (to_nat (ev s io j []))) s P s' P' else s' = s /\ P' = P)
-  | Sum _ _ _ _ _ _ _ => False
+  | Sum o z v w l k c => (v <> m /\ v <> n) /\ (w <> m /\ w <> n) /\ exists is s1 xs r, Permutation (seq 0 k) is /\
+      iterW (fun i a P b P' => (exists junk, in_time c (upd io l i) (upd (fst a) w junk) P (fst b) P') /\ snd b = fst b w [] :: snd a) is (s, []) P (s1, xs) P' /\
+      combined o z (s1 v [] :: xs) r /\ s' = wr s1 (v, []) r
   end.
 
 Lemma loc_to_v io a : forall p, loc io (to_v a) p = (if Nat.eqb (fst (loc io a p)) m then n else fst (loc io a p), snd (loc io a p)).
@@ -223,7 +225,19 @@ Proof.
     destruct L as (t' & E & B). eauto.
   - destruct H as [HR H]. rewrite (ev_reads _ s t0 x (may_same P s t0 HB) io [] HR). destruct (truth _); eauto.
   - destruct H as [HR H]. rewrite (ev_reads _ s t0 j (may_same P s t0 HB) io [] HR). destruct (_ <? m0); [eauto|]. destruct H as [-> ->]. eauto.
-  - destruct H.
+  - destruct H as ([Vm Vn] & [Wm Wn] & is & s1 & xs & r & Hp & H & Hc & ->).
+    assert (L : exists t1, iterR (fun i a b => (exists junk, exec c (upd io l i) (upd (fst a) w junk) (fst b)) /\ snd b = fst b w [] :: snd a) is (t0, []) (t1, xs) /\ beside P' s1 t1).
+    { clear Hp Hc. revert H. generalize (@nil number). revert s P t0 HB. induction is as [|i is IH]; cbn [iterR iterW]; intros s P t0 HB ys H.
+      - destruct H as [E ->]. injection E as -> ->. eauto.
+      - destruct H as ([s2 us] & P1 & [[junk H1] H2] & H3). cbn [fst snd] in *.
+        destruct (IHc _ _ _ _ _ H1 (upd t0 w junk)) as (t1 & E1 & B1); [now apply beside_new|].
+        destruct (IH s2 P1 t1 B1 us H3) as (t2 & E2 & B2). exists t2. split; auto. exists (t1, us). split; [|exact E2]. split; [eauto|]. cbn. rewrite H2. f_equal. now apply B1. }
+    destruct L as (t1 & E & [B1 B2 B3]). exists (wr t1 (v, []) r). split.
+    + exists is, t1, xs, r. rewrite <- (B1 v []) by auto. auto.
+    + split.
+      * intros k q Hk Hk'. rewrite !wr_at. destruct (Nat.eqb v k); [destruct (path_dec [] q)|]; auto.
+      * intros q. rewrite !wr_at. destruct (Nat.eqb_spec v n); [congruence|]. destruct (Nat.eqb_spec v m); [congruence|]. auto.
+      * intros q Hq. rewrite !wr_at. destruct (Nat.eqb_spec v n); [congruence|]. auto.
 Qed.
 
 (* ---------- the look is right ---------- *)
@@ -317,7 +331,27 @@ Proof.
     + destruct (IHc _ _ eq_refl _ s s' P H) as (P' & T & M). { intros q Hq. apply HC, some_app. right. eapply some_inside; eauto. }
       exists P'. split; auto. intros q Hq. apply M in Hq as [Hq|Hq]; auto. right. eapply some_inside; eauto.
     + subst. exists P. split; auto. intros q; auto.
-  - discriminate.
+  - destruct (look c) as [[r x]|]; [|discriminate]. destruct (negb _ && _) eqn:EV; [|discriminate]. injection E as <- <-.
+    apply andb_prop in EV as [NV EV]. apply andb_prop in EV as [EV F]. apply andb_prop in F as [FR FW].
+    destruct (Nat.eqb_spec v n), (Nat.eqb_spec v m), (Nat.eqb_spec w n), (Nat.eqb_spec w m); try discriminate. clear NV.
+    destruct H as (is & s1 & xs & r0 & Hp & H & Hc & ->). destruct (order_in true k is Hp) as [ND Hin].
+    assert (L : forall is s ys P, NoDup is -> (forall i, In i is -> i < k) -> (forall i, In i is -> clear_of P (upd io l i) r) ->
+      iterR (fun i a b => (exists junk, exec (redirect c) (upd io l i) (upd (fst a) w junk) (fst b)) /\ snd b = fst b w [] :: snd a) is (s, ys) (s1, xs) ->
+      exists P', iterW (fun i a P b P' => (exists junk, in_time c (upd io l i) (upd (fst a) w junk) P (fst b) P') /\ snd b = fst b w [] :: snd a) is (s, ys) P (s1, xs) P' /\
+      forall q, P' q -> P q \/ some io (map (inside l k) x) q).
+    { clear Hp H ND Hin is s P HC Hc. induction is as [|i is IH]; cbn [iterR iterW]; intros s ys P ND Hk HC H.
+      - exists P. auto.
+      - destruct H as ([s2 us] & [[junk H1] H2] & H3). cbn [fst snd] in *. inversion_clear ND as [|? ? Hi ND'].
+        destruct (IHc _ _ eq_refl (upd io l i) _ s2 P H1) as (P1 & T1 & M1); [apply HC; now left|].
+        destruct (IH s2 us P1 ND') as (P2 & T2 & M2); [intros; apply Hk; now right| |exact H3|].
+        + intros j Hj q Hq C. apply M1 in C as [C|C]; [revert C; apply (HC j); auto; now right|].
+          assert (j = i) by (eapply (loop_apart io l k j i r x q); eauto; apply Hk; [now right|now left]). subst. contradiction.
+        + exists P2. split; [exists (s2, us), P1; split; [split; [eauto|exact H2]|exact T2]|]. intros q Hq. apply M2 in Hq as [Hq|Hq]; auto. apply M1 in Hq as [Hq|Hq]; auto.
+          right. apply (some_inside io l k i); auto. apply Hk. now left. }
+    destruct (L is s [] P ND) as (P' & T & M); auto.
+    + intros i Hi. now apply Hin.
+    + intros i Hi q Hq. apply HC. apply (some_inside io l k i); auto. now apply Hin.
+    + exists P'. split; auto. split; auto. split; auto. exists is, s1, xs, r0. auto.
 Qed.
 
 (* ---------- bounds ---------- *)
@@ -362,7 +396,21 @@ Proof.
     apply andb_prop in F as [FR FW]. assert (HR := assign_may P io x rx Ex (fun q Hq => HC q (proj2 (some_app _ _ _ _) (or_introl Hq)))).
     destruct (RD P Ds Dt io s t x HD HB HR) as [EV IB]. destruct H as (H1 & H2 & H3). rewrite EV in H2, H3. split; auto. split; auto.
     eapply IHc; eauto. intros q Hq. apply HC, some_app. right. eapply some_inside; eauto.
-  - discriminate.
+  - destruct (look c) as [[r x]|] eqn:Kc; [|discriminate]. destruct (negb _ && _) eqn:EV; [|discriminate]. injection E as <- <-.
+    apply andb_prop in EV as [NV EV]. apply andb_prop in EV as [EV F]. apply andb_prop in F as [FR FW].
+    destruct (Nat.eqb_spec v n), (Nat.eqb_spec v m), (Nat.eqb_spec w n), (Nat.eqb_spec w m); try discriminate. clear NV.
+    destruct H as [H0 H]. split; [rewrite (proj1 HD) by auto; exact H0|]. intros is Hp. specialize (H is Hp). destruct (order_in true k is Hp) as [ND Hin].
+    assert (Hk : forall i, In i is -> i < k) by (intros; now apply Hin).
+    assert (CC : forall i, In i is -> clear_of P (upd io l i) r). { intros i Hi q Hq. apply HC. apply (some_inside io l k i); auto. }
+    assert (HD' : types_beside (upd Ds w num) (upd Dt w num)).
+    { destruct HD as [D1 D2]. split; [|rewrite !upd_other by auto; exact D2]. intros l' Hl'. unfold upd. destruct (Nat.eqb w l'); auto. }
+    clear Hp Hin HC E0. revert s t P HB CC H. induction is as [|i is IH]; cbn [along]; intros s t P HB CC H; auto. destruct H as [H1 H2]. inversion_clear ND as [|? ? Hi ND'].
+    split. { intros junk. eapply IHc; [reflexivity|exact HD'|apply beside_new; [auto|auto|exact HB]|apply CC; now left|apply H1]. } intros s1 [junk X].
+    destruct (look_sound c _ _ Kc _ _ s1 P X) as (P1 & T1 & M1); [apply CC; now left|].
+    destruct (staged_beside _ _ _ _ _ _ T1 (upd t w junk)) as (t1 & X1 & B1); [now apply beside_new|].
+    apply (IH ND') with (t := t1) (P := P1); auto; [intros; apply Hk; now right| |apply H2; eauto].
+    intros j Hj q Hq C. apply M1 in C as [C|C]; [revert C; apply (CC j); auto; now right|].
+    assert (j = i) by (eapply (loop_apart io l k j i r x q); eauto; apply Hk; [now right|now left]). subst. contradiction.
 Qed.
 End InPlace.
 

@@ -154,7 +154,10 @@ Fixpoint look (c : comm) : option (list access * list access) :=
   | Index l k j c => match sreads SL j [], look c with
       | Some rj, Some (r, w) => if forallb (fresh l) r && forallb (fresh l) w then Some (map (pair []) rj ++ map (inside l k) r, map (inside l k) w) else None
       | _, _ => None end
-  | Sum _ _ _ _ _ _ _ => None                     (* not looked into *)
+  | Sum _ _ v w l k c => match look c with
+      | Some (r, x) => if negb ((v =? n) || (v =? m) || ((w =? n) || (w =? m))) && (every r x (fun r w => differ (determine l (fst (inside l k r)) (fst (inside l k w))) (snd r) (snd w)) && (forallb (fresh l) r && forallb (fresh l) x))
+          then Some (map (inside l k) r, map (inside l k) x) else None
+      | None => None end
   end.
 Definition inplace (c : comm) : bool := match look c with Some _ => true | None => false end.
 

@@ -233,7 +233,23 @@ Proof.
     intros i Hi. eapply dis_mono; [| |exact (IHc _ _ eq_refl (upd io l i) N R W HW (H i Hi))].
     + intros l' q (H1 & H0' & H2). split; auto. split; auto. intros E. apply some_app. right. eapply some_inside; eauto.
     + intros l' q [H1|(-> & H1 & H2)]; auto. right. split; auto. split; auto. eapply some_inside; eauto.
-  - discriminate.
+  - destruct (look n m c) as [[r x]|]; [|discriminate]. destruct (negb _ && _) eqn:EV; [|discriminate]. injection E as <- <-.
+    apply andb_prop in EV as [NV EV]. apply andb_prop in EV as [EV F]. apply andb_prop in F as [FR FW].
+    destruct (Nat.eqb_spec v n), (Nat.eqb_spec v m), (Nat.eqb_spec w n), (Nat.eqb_spec w m); try discriminate. clear NV.
+    destruct H as (H1 & H2 & H3 & Ri & Wi & (S1 & S2 & S3) & H4). split; [split; [exact H1|split; [auto|congruence]]|]. split; [left; auto|]. split; auto.
+    exists (fun i l' q => Ri i l' q /\ l' <> m /\ (l' = n -> some (upd io l i) r q)), (fun i l' q => (l' <> m /\ Wi i l' q) \/ (l' = n /\ Wi i m q /\ some (upd io l i) x q)).
+    split; [split; [|split]|].
+    + intros i l' q Hi (G1 & G0 & G2). split; [eauto|]. split; auto. intros E. eapply some_inside; eauto.
+    + intros i l' q Hi [[G1 G2]|(-> & G1 & G2)]; [left; eauto|]. right. split; auto. split; [eauto|]. eapply some_inside; eauto.
+    + intros i j l' q Hi Hj Hij [[G1 G2]|(-> & G1 & G2)].
+      * assert (Hn : l' <> n) by (intros ->; apply (HW q); eauto). destruct (S3 i j l' q Hi Hj Hij G2) as [T1 T2]. split; [|tauto]. intros [[_ C]|[C _]]; tauto.
+      * split.
+        -- intros [[_ C]|(_ & C & _)]; [apply (HW q); eauto|]. exact (proj1 (S3 i j m q Hi Hj Hij G1) C).
+        -- intros (_ & _ & C). specialize (C eq_refl). apply Hij. symmetry. eapply (loop_apart io l k j i r x q); eauto.
+    + intros i Hi. eapply dis_mono; [| |apply (IHc _ _ eq_refl (upd io l i) (more N w) (moreW (Ri i) w) (moreW (Wi i) w)); auto].
+      * unfold moreW. intros l' q [[G| ->] G2]; tauto.
+      * unfold moreW. intros l' q [[G1 [G2| ->]]|(-> & [G|G] & G2)]; auto. congruence.
+      * unfold moreW. intros q [C|C]; [apply (HW q); eauto|congruence].
 Qed.
 Lemma update_dis t n m io N R (W : region) body : n < m -> low m N -> scoped N R W -> (forall q, W n q) ->
   (forall k N1 W1 a, low k N1 -> scoped N1 R W1 -> dacc k R W1 io a t -> dis io N1 R W1 (body k a)) -> dis io N R W (update t n m body).
