@@ -366,6 +366,18 @@ pub struct Bench {
     /// Target: OpenMP C, measured; or Athread code on emulated cores, at the sizes of the document, with modelled times.
     #[arg(long, value_enum, default_value_t)]
     pub target: Target,
+    /// Athread: the sizes to run at [default: the four of the document; with --quick, large].
+    #[arg(long, value_enum, value_name = "SIZES", value_delimiter = ',')]
+    pub at: Vec<KernelSizes>,
+    /// Athread: with one parallel loop or with two [default: both; with --quick, two].
+    #[arg(long, value_enum, value_delimiter = ',')]
+    pub parallel: Vec<Parallel>,
+    /// Athread: orders of the cores in which every setting runs; all must give the same arrays and the same modelled time.
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..=10_000))]
+    pub seeds: u64,
+    /// Athread: keep results in this file; what was run there already, with the same files, is not run again.
+    #[arg(long, value_name = "FILE")]
+    pub results: Option<PathBuf>,
     /// Measure the translation instead: of every definition, and of generated programs of up to 10,000 combinators; or of C programs.
     #[arg(long)]
     pub translation: bool,
@@ -375,6 +387,21 @@ pub struct Bench {
     /// Measure what calls of operators take instead, beside the costs that rewriting goes by.
     #[arg(long, conflicts_with_all = ["translation", "rewriting"])]
     pub costs: bool,
+}
+
+/// Sizes of the linear-algebra kernels for `bench --target athread`.
+#[derive(ValueEnum, Clone, Copy, PartialEq, Eq, Debug)]
+pub enum KernelSizes {
+    /// Some hundreds: for many orders of the cores.
+    Medium,
+    /// LARGE of PolyBench.
+    Large,
+    /// Rounded up to multiples of 32.
+    LargeUp,
+    /// EXTRALARGE of PolyBench.
+    Extra,
+    /// Rounded up to multiples of 32.
+    ExtraUp,
 }
 
 /// What `lozenge prove` can print.

@@ -241,8 +241,7 @@ impl Executable {
             }
             Some(13) => {
                 let what = said.lines().next().unwrap_or("rows of an array are too far apart").to_owned();
-                Err(Failure::refused("P0805", what)
-                    .help("choose smaller sizes, or a layout whose last dimension is shorter"))
+                Err(athread::too_far(&what))
             }
             Some(code) => {
                 Err(Failure::environment("X0304", format!("the compiled program ended with status {code}"))

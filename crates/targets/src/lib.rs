@@ -6,6 +6,7 @@
 pub mod athread;
 pub mod c;
 pub mod c_print;
+mod math;
 pub mod model;
 pub mod openmp;
 pub mod quick;

@@ -7,6 +7,7 @@ mod report;
 
 use std::ffi::OsStr;
 use std::fs;
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
@@ -34,6 +35,13 @@ const FILES: &[(&str, &str)] = &{
         "host.syms"
     ]
 };
+
+/// A number that changes with any file of the emulator.
+pub fn digest() -> u64 {
+    let mut hasher = DefaultHasher::new();
+    FILES.hash(&mut hasher);
+    hasher.finish()
+}
 
 /// Exit code of a program that has broken a rule.
 pub(crate) const BROKEN_RULE: i32 = 70;
@@ -244,6 +252,11 @@ pub(crate) fn broken_rule(said: &str) -> Failure {
     )
 }
 
+/// What a program says of an array whose rows are further apart than a transfer can say.
+pub(crate) fn too_far(said: &str) -> Failure {
+    Failure::refused("P0805", said).help("choose smaller sizes, or a layout whose last dimension is shorter")
+}
+
 impl Program {
     fn output(&self) -> PathBuf {
         self.scratch.path().join("output")
@@ -267,7 +280,8 @@ impl Program {
     /// Runs the program; its argument is the name of the file that it writes its arrays to.
     ///
     /// # Errors
-    /// `X0404` if it breaks a rule of the interface, `X0304` if it fails otherwise, `X0303` after the time limit.
+    /// `X0404` if it breaks a rule of the interface, `P0805` if rows of an array are further apart than a transfer can say, `X0304` if it fails otherwise, `X0303`
+    /// after the time limit.
     pub fn run(&self, settings: Settings) -> Result<Run, Failure> {
         self.run_with(settings, &[])
     }
@@ -286,6 +300,9 @@ impl Program {
         let finished = process::run(&mut command, settings.limit)?;
         if finished.status.code() == Some(BROKEN_RULE) {
             return Err(broken_rule(&finished.stderr));
+        }
+        if let Some(line) = finished.stderr.lines().find(|line| line.ends_with(targets::athread::TOO_FAR)) {
+            return Err(too_far(line));
         }
         if !finished.status.success() {
             let failure =

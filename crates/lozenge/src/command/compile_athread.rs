@@ -32,6 +32,9 @@ pub fn run(arguments: &Compile, as_json: bool) -> Result<(), Failure> {
         }
         Some(Stage::C) | None => {
             let files = athread::files(&front, &arguments.choice, &request, &all, stem)?;
+            if let Some(why) = &files.unchecked {
+                report::print_error(&format!("the check of the slave file was given up: {why}\n"));
+            }
             return write(arguments, stem, &files, as_json);
         }
         Some(_) => {

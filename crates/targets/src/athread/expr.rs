@@ -6,6 +6,7 @@ use loops::{Access, BinaryOp, Code, CompareOp, Component, Diagnostic, Expr, Name
 
 use crate::c::CExpr;
 use crate::c_print::{Layout, Printer};
+use crate::math;
 
 /// What a name of the hub is in C.
 #[derive(Clone, Debug)]
@@ -134,26 +135,19 @@ impl Scope {
             },
             Expr::Load(access) => self.access(access)?,
             Expr::Unary(op, a) => {
-                let integer = self.is_integer(a);
+                let (integer, ty) = (self.is_integer(a), self.floating(a));
                 let a = self.expr(a)?;
-                let function = match op {
-                    UnaryOp::Neg => return Ok(CExpr::unary("-", a)),
-                    UnaryOp::Not => return Ok(CExpr::unary("!", a)),
-                    UnaryOp::Abs if integer => "labs",
-                    UnaryOp::Abs => "fabs",
-                    UnaryOp::Sqrt => "sqrt",
-                    UnaryOp::Exp => "exp",
-                    UnaryOp::Log => "log",
-                    UnaryOp::Tanh => "tanh",
-                    UnaryOp::Sin => "sin",
-                    UnaryOp::Cos => "cos",
-                    UnaryOp::Floor => "floor",
-                    UnaryOp::Ceil => "ceil",
+                match op {
+                    UnaryOp::Neg => CExpr::unary("-", a),
+                    UnaryOp::Not => CExpr::unary("!", a),
+                    UnaryOp::Abs if integer => CExpr::call("labs", vec![a]),
                     other => {
-                        return Err(invalid(format!("the operation {other:?} has no form for the cores")));
+                        let function = math::function(*other).ok_or_else(|| {
+                            invalid(format!("the operation {other:?} has no form for the cores"))
+                        })?;
+                        CExpr::call(math::at(function, ty), vec![a])
                     }
-                };
-                CExpr::call(function, vec![a])
+                }
             }
             Expr::Binary(op, a, b) => {
                 let integer = self.is_integer(e);
@@ -183,6 +177,22 @@ impl Scope {
 }
 
 impl Scope {
+    /// The type that functions of `math.h` are for: single precision if a value has it.
+    fn floating(&self, e: &Expr) -> Scalar {
+        let single = |found: bool| if found { Scalar::F32 } else { Scalar::F64 };
+        match e {
+            Expr::F32(_) => Scalar::F32,
+            Expr::Load(access) => single(self.elems.get(&access.array) == Some(&Scalar::F32)),
+            Expr::Cast(to, _) => single(*to == Scalar::F32),
+            Expr::Binary(_, a, b) | Expr::Select(_, a, b) => {
+                single(self.floating(a) == Scalar::F32 && self.floating(b) == Scalar::F32)
+            }
+            Expr::Unary(_, a) => self.floating(a),
+            Expr::Call { function, .. } => single(function.as_str().ends_with('f')),
+            _ => Scalar::F64,
+        }
+    }
+
     /// Whether an expression is an integer: of indices, or of elements that are integers.
     pub fn is_integer(&self, e: &Expr) -> bool {
         match e {

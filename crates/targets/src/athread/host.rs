@@ -12,6 +12,9 @@ use crate::openmp::types::{Structs, elem_type};
 /// What a function returns if the sizes are such that a transfer cannot say them; 1 is no memory, 2 a broken assumption.
 const FIELD_OVERFLOW: &str = "3";
 
+/// How a program's line on the standard error ends if it stops for that reason.
+pub const TOO_FAR: &str = "more than the 32 bits for the gap between blocks of a transfer can say";
+
 /// How the C around a region writes the names of the hub; arrays that are not here have their own name and are pointers.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct HostNames {
@@ -297,7 +300,7 @@ impl<'a> Host<'a> {
         for (array, bytes, rows, row) in checks {
             self.open(&format!("if ((long)({row}) > {} / {bytes} && (long)({rows}) > 1) {{", i32::MAX));
             self.line(&format!(
-                "fprintf(stderr, \"{kernel}: rows of `{array}` are %ld bytes apart, more than the 32 bits for the gap between blocks of a transfer can say\\n\", (long)({row}) * {bytes});"
+                "fprintf(stderr, \"{kernel}: rows of `{array}` are %ld bytes apart, {TOO_FAR}\\n\", (long)({row}) * {bytes});"
             ));
             self.leave(FIELD_OVERFLOW, "1");
             self.close();

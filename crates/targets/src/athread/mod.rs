@@ -5,6 +5,7 @@
 
 mod ahead;
 mod block;
+mod boxes;
 mod chip;
 mod contraction;
 mod cost;
@@ -15,11 +16,12 @@ mod kernel;
 mod share;
 mod slave;
 mod vector;
+pub mod verify;
 
 use loops::{Diagnostic, Function};
 
 pub use chip::{Chip, SW26010, SW26010_PRO};
-pub use host::HostNames;
+pub use host::{HostNames, TOO_FAR};
 
 /// The files of a program.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -32,6 +34,8 @@ pub struct Files {
     pub header: Option<(String, String)>,
     /// Build script.
     pub build: String,
+    /// Why the second look at the slave file could not follow it, if it could not.
+    pub unchecked: Option<String>,
 }
 
 /// Files for functions with the interface of the target `openmp`; `stem` begins their names.
@@ -46,8 +50,10 @@ pub fn emit(functions: &[&Function], stem: &str, threads: i64, chip: &Chip) -> R
 
 /// Files for regions of a C file; the host file is made by [`region`] and [`preamble`].
 ///
+/// The slave file is read back and held against the mapped functions.
+///
 /// # Errors
-/// As [`emit`].
+/// As [`emit`]; `T0006` if the slave file moves data otherwise than the mapping says.
 pub fn around(functions: &[&Function], stem: &str, chip: &Chip) -> Result<Files, Diagnostic> {
     let name = header_name(stem);
     let slave = slave::file(functions, &name, chip)?;
@@ -62,7 +68,17 @@ pub fn around(functions: &[&Function], stem: &str, chip: &Chip) -> Result<Files,
         }
     }
     header.push_str("\n#endif\n");
-    Ok(Files { host: String::new(), slave, header: Some((name, header)), build: build(stem, chip) })
+    let unchecked = match verify::check(functions, &slave)? {
+        verify::Verdict::Sound(_) => None,
+        verify::Verdict::Unknown(why) => Some(why),
+    };
+    Ok(Files {
+        host: String::new(),
+        slave,
+        header: Some((name, header)),
+        build: build(stem, chip),
+        unchecked,
+    })
 }
 
 /// The statements for a region of a C file.

@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use loops::{Access, ArrayDecl, BinaryOp, Code, CompareOp, Diagnostic, Elem, Expr, Name, Scalar, UnaryOp};
 
 use crate::c::CExpr;
+use crate::math;
 use crate::openmp::arith;
 use crate::openmp::helpers::Helper;
 use crate::openmp::names::Names;
@@ -218,35 +219,19 @@ impl Lower<'_> {
     }
 
     fn unary(&mut self, op: UnaryOp, value: CExpr, ty: Scalar) -> CExpr {
-        let function = match op {
-            UnaryOp::Neg => {
-                return if ty == Scalar::I32 && self.wrapping {
-                    self.helper(Helper::Neg32, "lozenge_neg_i32", vec![value])
-                } else {
-                    CExpr::unary("-", value)
-                };
+        match op {
+            UnaryOp::Neg if ty == Scalar::I32 && self.wrapping => {
+                self.helper(Helper::Neg32, "lozenge_neg_i32", vec![value])
             }
-            UnaryOp::Not => return CExpr::unary("!", value),
+            UnaryOp::Neg => CExpr::unary("-", value),
+            UnaryOp::Not => CExpr::unary("!", value),
             UnaryOp::Abs if self.native && ty.is_int() => {
                 let negative = CExpr::binary("<", value.clone(), CExpr::int(0));
                 let negated = CExpr::unary("-", value.clone());
-                return CExpr::Ternary(Box::new(negative), Box::new(negated), Box::new(value));
+                CExpr::Ternary(Box::new(negative), Box::new(negated), Box::new(value))
             }
-            UnaryOp::Abs => match ty {
-                Scalar::I32 => return self.helper(Helper::Abs32, "lozenge_abs_i32", vec![value]),
-                Scalar::I64 => return self.helper(Helper::Abs64, "lozenge_abs", vec![value]),
-                _ => "fabs",
-            },
-            UnaryOp::Sqrt => "sqrt",
-            UnaryOp::Exp => "exp",
-            UnaryOp::Log => "log",
-            UnaryOp::Tanh => "tanh",
-            UnaryOp::Sin => "sin",
-            UnaryOp::Cos => "cos",
-            UnaryOp::Floor => "floor",
-            UnaryOp::Ceil => "ceil",
-            UnaryOp::Round => "rint",
-            UnaryOp::Atan => "atan",
+            UnaryOp::Abs if ty == Scalar::I32 => self.helper(Helper::Abs32, "lozenge_abs_i32", vec![value]),
+            UnaryOp::Abs if ty == Scalar::I64 => self.helper(Helper::Abs64, "lozenge_abs", vec![value]),
             UnaryOp::Bits => {
                 let (helper, name) = match ty {
                     Scalar::F32 => (Helper::BitsOfF32, "lozenge_bits_f32"),
@@ -254,17 +239,16 @@ impl Lower<'_> {
                     Scalar::I32 | Scalar::Bool => (Helper::BitsOfI32, "lozenge_bits_i32"),
                     Scalar::I64 => (Helper::BitsOfI64, "lozenge_bits_i64"),
                 };
-                return self.helper(helper, name, vec![value]);
+                self.helper(helper, name, vec![value])
             }
-        };
-        self.math(function, ty, vec![value])
+            _ => self.math(math::function(op).unwrap_or("fabs"), ty, vec![value]),
+        }
     }
 
     /// A function of `math.h` at a type.
     fn math(&mut self, function: &str, ty: Scalar, args: Vec<CExpr>) -> CExpr {
         self.helpers.insert(Helper::Math);
-        let suffix = if ty == Scalar::F32 { "f" } else { "" };
-        CExpr::call(format!("{function}{suffix}"), args)
+        CExpr::call(math::at(function, ty), args)
     }
 
     /// A floating-point constant from its value and the shortest digits of its magnitude that read back as it.

@@ -1,0 +1,213 @@
+//! Integer expressions in a normal form: polynomials whose unknowns are names and whole calls. Two that are written alike up to arithmetic are equal.
+
+use std::collections::BTreeMap;
+
+/// An unknown.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub(super) enum Atom {
+    /// A name.
+    Symbol(String),
+    /// A function, or an operation that is no polynomial, of some values.
+    Apply(String, Vec<Form>),
+}
+
+/// A polynomial: factors for each product of unknowns; none is 0.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]
+pub(super) struct Form(BTreeMap<Vec<Atom>, i64>);
+
+impl Form {
+    pub fn int(n: i64) -> Form {
+        let mut form = Form::default();
+        form.add_term(Vec::new(), n);
+        form
+    }
+
+    pub fn symbol(name: &str) -> Form {
+        Form(BTreeMap::from([(vec![Atom::Symbol(name.to_owned())], 1)]))
+    }
+
+    /// A function of values; known ones are computed.
+    pub fn apply(function: &str, arguments: Vec<Form>) -> Form {
+        let numbers: Option<Vec<i64>> = arguments.iter().map(Form::constant).collect();
+        if let Some([a, b]) = numbers.as_deref() {
+            let known = match function {
+                "LOZENGE_MIN" => Some(*a.min(b)),
+                "LOZENGE_MAX" => Some(*a.max(b)),
+                "LOZENGE_FLOOR_DIV" if *b > 0 => Some(a.div_euclid(*b)),
+                "LOZENGE_MOD" if *b > 0 => Some(a.rem_euclid(*b)),
+                _ => None,
+            };
+            if let Some(n) = known {
+                return Form::int(n);
+            }
+        }
+        Form(BTreeMap::from([(vec![Atom::Apply(function.to_owned(), arguments)], 1)]))
+    }
+
+    fn add_term(&mut self, product: Vec<Atom>, factor: i64) {
+        let entry = self.0.entry(product.clone()).or_insert(0);
+        *entry = entry.saturating_add(factor);
+        if *entry == 0 {
+            self.0.remove(&product);
+        }
+    }
+
+    pub fn plus(&self, other: &Form) -> Form {
+        let mut sum = self.clone();
+        for (product, factor) in &other.0 {
+            sum.add_term(product.clone(), *factor);
+        }
+        sum
+    }
+
+    pub fn minus(&self, other: &Form) -> Form {
+        self.plus(&other.times(&Form::int(-1)))
+    }
+
+    pub fn times(&self, other: &Form) -> Form {
+        let mut product = Form::default();
+        for (a, x) in &self.0 {
+            for (b, y) in &other.0 {
+                let mut both = [a.as_slice(), b.as_slice()].concat();
+                both.sort();
+                product.add_term(both, x.saturating_mul(*y));
+            }
+        }
+        product
+    }
+
+    /// The value, if it is known.
+    pub fn constant(&self) -> Option<i64> {
+        match self.0.len() {
+            0 => Some(0),
+            1 => self.0.get(&Vec::new()).copied(),
+            _ => None,
+        }
+    }
+
+    /// The array and the element that it is the address of, if it is one.
+    pub fn address(&self) -> Option<(String, Form)> {
+        let mut products = self.0.iter();
+        match (products.next(), products.next()) {
+            (Some((product, 1)), None) => match product.as_slice() {
+                [Atom::Apply(name, arguments)] => {
+                    Some((name.strip_prefix('&')?.to_owned(), arguments.first()?.clone()))
+                }
+                _ => None,
+            },
+            _ => None,
+        }
+    }
+
+    /// The factor by which this is a multiple of another form, beside a rest that is a number: `k * other + rest`.
+    pub fn multiple(&self, other: &Form) -> Option<(i64, i64)> {
+        let rest = self.0.get(&Vec::new()).copied().unwrap_or(0);
+        let whole = self.minus(&Form::int(rest));
+        if whole.0.is_empty() {
+            return Some((0, rest));
+        }
+        let (product, factor) = whole.0.iter().next()?;
+        let own = *other.0.get(product)?;
+        if factor % own != 0 {
+            return None;
+        }
+        let k = factor / own;
+        (other.times(&Form::int(k)) == whole).then_some((k, rest))
+    }
+
+    /// A number that it never exceeds, if one is plain to see.
+    pub fn bound(&self) -> Option<i64> {
+        let mut sum = 0i64;
+        for (product, factor) in &self.0 {
+            let most = match product.as_slice() {
+                [] => 1,
+                [Atom::Apply(function, arguments)] if *factor > 0 => {
+                    let bounds = arguments.iter().map(Form::bound);
+                    match function.as_str() {
+                        "LOZENGE_MIN" => bounds.flatten().min()?,
+                        "LOZENGE_MAX" => bounds.collect::<Option<Vec<i64>>>()?.into_iter().max()?,
+                        _ => return None,
+                    }
+                }
+                _ => return None,
+            };
+            sum = sum.checked_add(most.checked_mul(*factor)?)?;
+        }
+        Some(sum)
+    }
+
+    /// With a form in place of a name.
+    pub fn put(&self, name: &str, value: &Form) -> Form {
+        if !self.mentions(name) {
+            return self.clone();
+        }
+        let mut sum = Form::default();
+        for (product, factor) in &self.0 {
+            let mut term = Form::int(*factor);
+            for atom in product {
+                let atom = match atom {
+                    Atom::Symbol(symbol) if symbol == name => value.clone(),
+                    Atom::Symbol(symbol) => Form::symbol(symbol),
+                    Atom::Apply(function, arguments) => {
+                        Form::apply(function, arguments.iter().map(|a| a.put(name, value)).collect())
+                    }
+                };
+                term = term.times(&atom);
+            }
+            sum = sum.plus(&term);
+        }
+        sum
+    }
+
+    /// Whether a name is part of it.
+    pub fn mentions(&self, name: &str) -> bool {
+        self.any(&|atom| matches!(atom, Atom::Symbol(symbol) if symbol == name))
+    }
+
+    /// Whether a name is part of it outside of some operations.
+    pub fn outside(&self, operations: &[&str], name: &str) -> bool {
+        self.0.keys().flatten().any(|atom| match atom {
+            Atom::Symbol(symbol) => symbol == name,
+            Atom::Apply(operation, arguments) => {
+                !operations.contains(&operation.as_str())
+                    && arguments.iter().any(|a| a.outside(operations, name))
+            }
+        })
+    }
+
+    /// Whether some unknown in it is of a kind.
+    pub fn any(&self, is: &dyn Fn(&Atom) -> bool) -> bool {
+        self.0.keys().flatten().any(|atom| {
+            is(atom)
+                || matches!(atom, Atom::Apply(_, arguments) if arguments.iter().any(|argument| argument.any(is)))
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_equal_has_one_form() {
+        let (n, k) = (Form::symbol("n"), Form::symbol("k"));
+        let next = k.plus(&Form::int(1));
+        let a = Form::int(16).times(&next).times(&n);
+        let b = Form::int(16).times(&n).plus(&k.times(&n).times(&Form::int(16)));
+        assert_eq!(a, b);
+        assert_eq!(a.minus(&b), Form::int(0));
+        assert_eq!(a.put("k", &Form::int(-1)), Form::default());
+        assert_eq!(a.minus(&k.times(&n).times(&Form::int(16))).multiple(&n), Some((16, 0)));
+        assert_eq!(n.plus(&Form::int(3)).multiple(&k), None);
+    }
+
+    #[test]
+    fn bounds_and_calls() {
+        let n = Form::symbol("n");
+        let least = Form::apply("LOZENGE_MIN", vec![Form::int(32), n.clone()]);
+        assert_eq!(least.bound(), Some(32));
+        assert_eq!(least.put("n", &Form::int(5)), Form::int(5));
+        assert_eq!(n.bound(), None);
+        assert_eq!(Form::apply("LOZENGE_FLOOR_DIV", vec![Form::int(-1), Form::int(32)]), Form::int(-1));
+    }
+}

@@ -1,0 +1,168 @@
+//! What the mapped program says of its boxes: which of them a buffer may hold, where results go, and how large buffers are.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use loops::{BinaryOp, Copy, CopyKind, Expr, Loop, LoopKind, Name, Stmt};
+
+use super::form::Form;
+use crate::athread::kernel::Kernel;
+
+/// A box of main memory.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub(super) struct Area {
+    pub array: String,
+    /// Number of its first element.
+    pub offset: Form,
+    /// How many planes of rows.
+    pub planes: Vec<Form>,
+    pub rows: Form,
+    pub columns: Form,
+    /// Elements between two rows; 0 where there is one.
+    pub pitch: Form,
+}
+
+/// What all cores do between two barriers.
+#[derive(Default)]
+pub(super) struct Phase {
+    gets: BTreeMap<String, Vec<Copy>>,
+    puts: BTreeMap<String, Vec<Copy>>,
+    /// Largest sizes of buffers, in bytes; of a name that is declared more than once the least of them, and how often.
+    sizes: BTreeMap<String, (i64, usize)>,
+}
+
+/// A kernel of the mapped program.
+pub(super) struct Mapped {
+    pub phases: Vec<Phase>,
+    /// Arrays in main memory, by name: their extents.
+    pub arrays: BTreeMap<String, Vec<Expr>>,
+    /// Those that results go to.
+    pub written: BTreeSet<String>,
+}
+
+impl Mapped {
+    pub fn of(kernel: &Kernel) -> Mapped {
+        let arrays = kernel.arrays.iter().map(|(name, _, dims)| (name.to_string(), dims.clone())).collect();
+        let mut mapped = Mapped { phases: Vec::new(), arrays, written: BTreeSet::new() };
+        mapped.look(kernel.body);
+        mapped
+    }
+
+    fn look(&mut self, body: &[Stmt]) {
+        for stmt in body {
+            match stmt {
+                Stmt::Loop(Loop { kind: LoopKind::Parallel, .. }) => {
+                    let mut phase = Phase::default();
+                    stmt.walk(&mut |s| phase.note(s));
+                    self.written.extend(phase.puts.values().flatten().map(|c| c.to.array.to_string()));
+                    self.phases.push(phase);
+                }
+                other => other.bodies().into_iter().for_each(|body| self.look(body)),
+            }
+        }
+    }
+
+    /// A copy's box in main memory, with the values of names; none where a name has no value.
+    pub fn area(&self, copy: &Copy, value: &dyn Fn(&str) -> Option<Form>) -> Option<Area> {
+        let memory = if copy.kind == CopyKind::Get { &copy.from } else { &copy.to };
+        let dims = self.arrays.get(memory.array.as_str())?;
+        let extents = copy.extents.iter().map(|e| form(e, value)).collect::<Option<Vec<Form>>>()?;
+        let planes = extents.len().saturating_sub(2);
+        let mut offset = Form::default();
+        for (k, index) in memory.indices.iter().enumerate() {
+            let mut index = form(index, value)?;
+            // The first indices go over planes; extents belong to the last.
+            let d = k + extents.len();
+            if d >= memory.indices.len() && d - memory.indices.len() < planes {
+                index = index.plus(&Form::symbol(&plane(d - memory.indices.len())));
+            }
+            let pitch = if k == 0 { Form::default() } else { form(dims.get(k)?, value)? };
+            offset = offset.times(&pitch).plus(&index);
+        }
+        let one = || Form::int(1);
+        let pitch = if extents.len() < 2 { Form::default() } else { form(dims.last()?, value)? };
+        Some(Area {
+            array: memory.array.to_string(),
+            offset,
+            planes: extents[..planes].to_vec(),
+            rows: if extents.len() < 2 { one() } else { extents[planes].clone() },
+            columns: extents.last().cloned().unwrap_or_else(one),
+            pitch,
+        })
+    }
+}
+
+/// The name of the number of a plane.
+pub(super) fn plane(d: usize) -> String {
+    format!("plane {d}")
+}
+
+impl Phase {
+    fn note(&mut self, stmt: &Stmt) {
+        match stmt {
+            Stmt::Copy(copy) if copy.kind == CopyKind::Get => {
+                self.gets.entry(copy.to.array.to_string()).or_default().push(copy.clone());
+            }
+            Stmt::Copy(copy) => {
+                self.puts.entry(copy.from.array.to_string()).or_default().push(copy.clone());
+            }
+            Stmt::Local(local) => {
+                let loops::Elem::Scalar(elem) = local.elem else { return };
+                let none = |_: &str| None;
+                let mut bytes = elem.bytes() as i64;
+                for dim in &local.dims {
+                    let bound = form(dim, &|name| none(name).or_else(|| Some(Form::symbol(name))))
+                        .and_then(|form| form.bound());
+                    bytes = bytes.saturating_mul(bound.unwrap_or(0).max(0));
+                }
+                let entry = self.sizes.entry(local.name.to_string()).or_insert((bytes, 0));
+                *entry = (entry.0.min(bytes), entry.1 + 1);
+            }
+            _ => {}
+        }
+    }
+
+    /// The copies that bring into a buffer.
+    pub fn gets(&self, buffer: &str) -> &[Copy] {
+        self.gets.get(buffer).map_or(&[], Vec::as_slice)
+    }
+
+    /// The copies that bring out of a buffer.
+    pub fn puts(&self, buffer: &str) -> &[Copy] {
+        self.puts.get(buffer).map_or(&[], Vec::as_slice)
+    }
+
+    /// Bytes of a buffer.
+    pub fn size(&self, buffer: &str) -> i64 {
+        self.sizes.get(buffer).map_or(0, |size| size.0)
+    }
+
+    /// Whether a buffer is declared at one place only.
+    pub fn once(&self, buffer: &str) -> bool {
+        self.sizes.get(buffer).is_some_and(|size| size.1 == 1)
+    }
+}
+
+/// An index expression as a form; none where a name has no value or it is no index expression.
+fn form(e: &Expr, value: &dyn Fn(&str) -> Option<Form>) -> Option<Form> {
+    let call =
+        |name: &str, a: &Expr, b: &Expr| Some(Form::apply(name, vec![form(a, value)?, form(b, value)?]));
+    let named = |name: &Name| value(name.as_str());
+    match e {
+        Expr::Int(n) => Some(Form::int(*n)),
+        Expr::Var(name) => named(name),
+        Expr::Load(access) if access.indices.is_empty() => named(&access.array),
+        Expr::Binary(op, a, b) => match op {
+            BinaryOp::Add => Some(form(a, value)?.plus(&form(b, value)?)),
+            BinaryOp::Sub => Some(form(a, value)?.minus(&form(b, value)?)),
+            BinaryOp::Mul => Some(form(a, value)?.times(&form(b, value)?)),
+            BinaryOp::Min => call("LOZENGE_MIN", a, b),
+            BinaryOp::Max => call("LOZENGE_MAX", a, b),
+            BinaryOp::FloorDiv => call("LOZENGE_FLOOR_DIV", a, b),
+            BinaryOp::Mod => call("LOZENGE_MOD", a, b),
+            BinaryOp::Div => call("/", a, b),
+            BinaryOp::Rem => call("%", a, b),
+            _ => None,
+        },
+        _ => None,
+    }
+}

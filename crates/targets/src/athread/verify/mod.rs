@@ -1,0 +1,63 @@
+//! A second look at slave files: transfers where the text has them, after they were moved ahead of their time, shared, and given two places.
+//!
+//! The text is read back and followed for one core, with all that can be known at each place (`state`): which transfers are on their way, what each buffer
+//! holds. It is held against the boxes of the mapped program (`mapped`), which were checked before. Nothing here is shared with the code that writes slave files.
+//!
+//! - Nothing of local memory is used, filled or reused while a transfer of it is on its way, and nothing is on its way at a barrier that it must not cross, or at the end.
+//! - What is read came in, or was written; and it is the box that the mapping has there, in this iteration.
+//! - What goes out is what was brought in or written, goes where the mapping says, and is not overwritten before.
+//! - A box that is brought in early is not changed in main memory before it is used, by this core.
+//! - Cores that exchange shares of a box all come by alike; so they do at barriers.
+//!
+//! Not here: subscripts of local arrays, and what other cores do; the mapping's check has looked at them.
+
+mod compute;
+mod form;
+mod mapped;
+mod read;
+mod state;
+mod transfer;
+mod walk;
+
+use loops::{Code, Diagnostic, Function};
+
+use super::kernel;
+
+/// Whether the slave file of some mapped functions moves its data as they say.
+///
+/// # Errors
+/// `T0006` with the kernel and the statement that is wrong.
+pub fn check(functions: &[&Function], slave: &str) -> Result<Verdict, Diagnostic> {
+    let lost = |what: String| Ok(Verdict::Unknown(what));
+    let read = match read::kernels(slave) {
+        Ok(read) => read,
+        Err(what) => return lost(what),
+    };
+    let mut known = 0;
+    for function in functions {
+        for kernel in kernel::kernels(function)? {
+            let Some(text) = read.iter().find(|k| k.name == kernel.name) else {
+                return lost(format!("`{}` is not in the slave file", kernel.name));
+            };
+            match walk::follow(&mapped::Mapped::of(&kernel), &text.body) {
+                Ok(states) => known += states,
+                Err(walk::Stop::Lost(what)) => return lost(format!("in `{}`: {what}", kernel.name)),
+                Err(walk::Stop::Wrong(what)) => {
+                    let message = format!("the slave code of `{}` {what}", kernel.name);
+                    return Err(Diagnostic::general(Code("T0006"), message)
+                        .help("this is a defect of lozenge: please report the program"));
+                }
+            }
+        }
+    }
+    Ok(Verdict::Sound(known))
+}
+
+/// What a check has found.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Verdict {
+    /// All transfers are in order; how many states were looked at.
+    Sound(usize),
+    /// The text could not be followed, and why.
+    Unknown(String),
+}

@@ -1,0 +1,425 @@
+//! What is known of a core at a place of the text: values of names, transfers on their way, and what local memory holds.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::form::Form;
+use super::mapped::Area;
+use super::read::Term;
+
+/// Bytes of local memory.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub(super) struct Region {
+    pub at: i64,
+    pub bytes: i64,
+}
+
+impl Region {
+    pub fn meets(self, other: Region) -> bool {
+        self.at < other.at + other.bytes && other.at < self.at + self.bytes
+    }
+}
+
+/// What a name is.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub(super) enum Value {
+    /// A number, or an address in main memory.
+    Number(Form),
+    /// A buffer: its place.
+    Buffer(i64),
+}
+
+/// A box and how many iterations of the loop in its description ago it was asked for. Without an area it is no longer what main memory holds.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub(super) struct Held {
+    pub area: Option<Area>,
+    pub age: u8,
+}
+
+/// A transfer on its way.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub(super) struct Flight {
+    pub tag: String,
+    pub get: bool,
+    pub region: Region,
+    pub held: Held,
+}
+
+/// What is known at a place; a set of these covers all that can be.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]
+pub(super) struct State {
+    scopes: Vec<BTreeMap<String, Value>>,
+    /// Whether forms are above 0, and the iterations that have gone by since.
+    facts: BTreeMap<Form, (bool, u8)>,
+    /// The same of conditions that are no comparisons, with the number of blocks around: such knowledge ends with its block.
+    here: BTreeMap<Form, (bool, usize)>,
+    /// Loops in their first iteration, where their symbol is 0.
+    first: BTreeSet<String>,
+    pub flights: BTreeSet<Flight>,
+    /// What has come in, by place.
+    pub contents: BTreeMap<i64, (Region, Held)>,
+    /// Buffers that the core has written since they were declared there, by place.
+    pub written: BTreeMap<i64, Region>,
+    /// Results that have not gone out: place and buffer.
+    pub dirty: BTreeMap<i64, (Region, String)>,
+    /// Replies that have been set to 0.
+    pub ready: BTreeSet<String>,
+    /// Places whose boxes come in under a condition of the mapping that does not hold here: then nothing of them is used.
+    pub excused: BTreeSet<i64>,
+}
+
+impl State {
+    pub fn open(&mut self) {
+        self.scopes.push(BTreeMap::new());
+    }
+
+    /// A block ends, and with it its buffers. What they hold stays only if the program keeps its address, to see whether it needs it again.
+    pub fn close(&mut self) {
+        let depth = self.scopes.len();
+        self.here.retain(|_, (_, own)| *own < depth);
+        for value in self.scopes.pop().unwrap_or_default().values() {
+            let Value::Buffer(at) = value else { continue };
+            self.written.remove(at);
+            self.excused.remove(at);
+            let area = self.contents.get(at).and_then(|(_, held)| held.area.as_ref());
+            let address = area.map(|area| (area.array.clone(), area.offset.clone()));
+            if address.is_none() || !self.numbers().any(|form| form.address() == address) {
+                self.contents.remove(at);
+            }
+        }
+    }
+
+    /// Loops over cores end: nothing in local memory is used any more.
+    pub fn end_phase(&mut self) {
+        self.contents.clear();
+        self.written.clear();
+        self.facts.clear();
+        self.here.clear();
+    }
+
+    pub fn declare(&mut self, name: &str, value: Value) {
+        if let Some(scope) = self.scopes.last_mut() {
+            scope.insert(name.to_owned(), value);
+        }
+    }
+
+    pub fn set(&mut self, name: &str, value: Value) {
+        if let Some(old) = self.scopes.iter_mut().rev().find_map(|s| s.get_mut(name)) {
+            *old = value;
+        }
+    }
+
+    pub fn get(&self, name: &str) -> Option<&Value> {
+        self.scopes.iter().rev().find_map(|s| s.get(name))
+    }
+
+    pub fn number(&self, name: &str) -> Option<Form> {
+        match self.get(name) {
+            Some(Value::Number(form)) => Some(form.clone()),
+            _ => None,
+        }
+    }
+
+    /// The place of a buffer.
+    pub fn buffer(&self, name: &str) -> Option<i64> {
+        match self.get(name) {
+            Some(Value::Buffer(at)) => Some(*at),
+            _ => None,
+        }
+    }
+
+    /// An expression as a form.
+    pub fn form(&self, term: &Term) -> Form {
+        let all = |terms: &[&Term]| terms.iter().map(|t| self.form(t)).collect::<Vec<_>>();
+        match term {
+            Term::Int(n) => Form::int(*n),
+            Term::Literal => Form::apply("literal", vec![]),
+            Term::Name(name) => self.number(name).unwrap_or_else(|| Form::symbol(name)),
+            Term::Binary(op, a, b) => match op.as_str() {
+                "+" => self.form(a).plus(&self.form(b)),
+                "-" => self.form(a).minus(&self.form(b)),
+                "*" => self.form(a).times(&self.form(b)),
+                _ => Form::apply(op, all(&[a, b])),
+            },
+            Term::Unary(op, a) => match (op.as_str(), &**a) {
+                ("-", a) => Form::default().minus(&self.form(a)),
+                ("&", Term::Index(array, index)) if matches!(&**array, Term::Name(_)) => {
+                    let Term::Name(array) = &**array else { return Form::symbol("?") };
+                    Form::apply(&format!("&{array}"), all(&[index]))
+                }
+                _ => Form::apply(op, all(&[a])),
+            },
+            Term::Ternary(c, a, b) => Form::apply("?", all(&[c, a, b])),
+            Term::Call(function, arguments) => {
+                Form::apply(function, arguments.iter().map(|a| self.form(a)).collect())
+            }
+            Term::Index(a, b) => Form::apply("[]", all(&[a, b])),
+            Term::Member(a) => Form::apply(".", all(&[a])),
+        }
+    }
+
+    /// A form with what is known of loops in their first iteration.
+    pub fn normal(&self, form: &Form) -> Form {
+        self.first.iter().fold(form.clone(), |form, symbol| form.put(symbol, &Form::default()))
+    }
+
+    pub fn equal(&self, a: &Form, b: &Form) -> bool {
+        a == b || self.normal(a) == self.normal(b)
+    }
+
+    pub fn same(&self, a: &Area, b: &Area) -> bool {
+        a.array == b.array
+            && a.planes.len() == b.planes.len()
+            && a.planes.iter().zip(&b.planes).all(|(a, b)| self.equal(a, b))
+            && self.equal(&a.offset, &b.offset)
+            && self.equal(&a.rows, &b.rows)
+            && self.equal(&a.columns, &b.columns)
+            && (self.equal(&a.pitch, &b.pitch) || self.normal(&a.rows) == Form::int(1))
+    }
+
+    /// Whether two boxes have no element in common. Boxes lie inside the planes and rows of their array.
+    pub fn apart(&self, a: &Area, b: &Area) -> bool {
+        if a.array != b.array {
+            return true;
+        }
+        let gap = self.normal(&b.offset.minus(&a.offset));
+        let pitch = self.normal(if a.pitch == Form::default() { &b.pitch } else { &a.pitch });
+        let Some((rows, columns)) = gap.multiple(&pitch) else { return false };
+        let least = |forward: bool, a: &Form, b: &Form| self.normal(if forward { a } else { b }).bound();
+        let over = |by: i64, a: &Form, b: &Form| least(by > 0, a, b).is_some_and(|most| by.abs() >= most);
+        (rows != 0 && over(rows, &a.rows, &b.rows)) || (columns != 0 && over(columns, &a.columns, &b.columns))
+    }
+
+    /// Whether a form is above 0, if that is known.
+    pub fn above(&self, form: &Form) -> Option<bool> {
+        let form = self.normal(form);
+        if let Some(n) = form.constant() {
+            return Some(n > 0);
+        }
+        let known = self.facts.iter().map(|(known, (truth, _))| (known, truth));
+        let here = self.here.iter().map(|(known, (truth, _))| (known, truth));
+        known.chain(here).find_map(|(known, truth)| (self.normal(known) == form).then_some(*truth))
+    }
+
+    /// What is found of a condition that is no comparison.
+    pub fn learn_here(&mut self, form: Form, truth: bool) {
+        self.here.insert(form, (truth, self.scopes.len()));
+    }
+
+    pub fn learn(&mut self, form: Form, truth: bool) {
+        self.facts.insert(form, (truth, 0));
+    }
+
+    /// A loop begins: its symbol is 0.
+    pub fn begin(&mut self, symbol: &str) {
+        self.first.insert(symbol.to_owned());
+    }
+
+    /// Replaces a name in all that is known.
+    fn put(&mut self, symbol: &str, value: &Form) {
+        for scope in &mut self.scopes {
+            for old in scope.values_mut() {
+                if let Value::Number(form) = old {
+                    *form = form.put(symbol, value);
+                }
+            }
+        }
+        self.facts =
+            std::mem::take(&mut self.facts).into_iter().map(|(f, t)| (f.put(symbol, value), t)).collect();
+        self.each_held(&mut |held| {
+            if let Some(area) = &mut held.area {
+                area.each(&mut |form| *form = form.put(symbol, value));
+            }
+        });
+    }
+
+    /// Changes every box that is held or on its way.
+    pub fn each_held(&mut self, change: &mut dyn FnMut(&mut Held)) {
+        for (_, held) in self.contents.values_mut() {
+            change(held);
+        }
+        self.flights = std::mem::take(&mut self.flights)
+            .into_iter()
+            .map(|mut flight| {
+                change(&mut flight.held);
+                flight
+            })
+            .collect();
+    }
+
+    /// What is out of date is forgotten.
+    pub fn forget(&mut self) {
+        self.contents.retain(|_, (_, held)| held.area.is_some());
+    }
+
+    /// The next iteration of a loop: everything in terms of the new value of its symbol.
+    pub fn advance(&mut self, symbol: &str, step: i64) {
+        self.first.remove(symbol);
+        self.here.retain(|form, _| !form.mentions(symbol));
+        self.facts.retain(|form, (_, age)| {
+            let mentions = form.mentions(symbol);
+            *age += u8::from(mentions);
+            !mentions || *age < 2
+        });
+        self.each_held(&mut |held| {
+            if held.area.as_ref().is_some_and(|area| area.mentions(symbol)) {
+                held.age += 1;
+            }
+        });
+        self.age(symbol);
+        self.put(symbol, &Form::symbol(symbol).minus(&Form::int(step)));
+        self.forget();
+    }
+
+    /// What has stayed for some iterations is either nothing that is used, or a box that the program itself knows: that gets names of its own.
+    fn age(&mut self, symbol: &str) {
+        let old: Vec<(i64, Area)> = self
+            .contents
+            .iter()
+            .filter(|(_, (_, held))| held.age > 2)
+            .filter_map(|(at, (_, held))| held.area.clone().filter(|a| a.mentions(symbol)).map(|a| (*at, a)))
+            .collect();
+        for (at, area) in old {
+            let known =
+                self.numbers().any(|form| form.address() == Some((area.array.clone(), area.offset.clone())));
+            let Some((_, held)) = self.contents.get_mut(&at) else { continue };
+            if !known {
+                held.area = None;
+                continue;
+            }
+            let fresh = |k: usize, form: &Form| {
+                if form.mentions(symbol) { Form::symbol(&format!("? {at} {k}")) } else { form.clone() }
+            };
+            let names = [&area.offset, &area.rows, &area.columns].into_iter().enumerate();
+            let names: Vec<Form> = names.map(|(k, form)| fresh(k, form)).collect();
+            held.age = 0;
+            held.area = Some(Area {
+                offset: names[0].clone(),
+                rows: names[1].clone(),
+                columns: names[2].clone(),
+                ..area.clone()
+            });
+            for scope in &mut self.scopes {
+                for value in scope.values_mut() {
+                    let Value::Number(form) = value else { continue };
+                    if form.address() == Some((area.array.clone(), area.offset.clone())) {
+                        *form = Form::apply(&format!("&{}", area.array), vec![names[0].clone()]);
+                    } else if *form == area.rows {
+                        *form = names[1].clone();
+                    } else if *form == area.columns {
+                        *form = names[2].clone();
+                    }
+                }
+            }
+        }
+        self.flights = std::mem::take(&mut self.flights)
+            .into_iter()
+            .map(|mut flight| {
+                if flight.held.age > 2 {
+                    flight.held.area = None;
+                }
+                flight
+            })
+            .collect();
+    }
+
+    fn numbers(&self) -> impl Iterator<Item = &Form> {
+        self.scopes.iter().flat_map(BTreeMap::values).filter_map(|value| match value {
+            Value::Number(form) => Some(form),
+            Value::Buffer(_) => None,
+        })
+    }
+
+    /// A loop has ended: its symbol is the last value, or 0 if it had no iteration.
+    pub fn end(&mut self, symbol: &str) {
+        if self.first.remove(symbol) {
+            self.put(symbol, &Form::default());
+            return;
+        }
+        let last = format!("{symbol} last");
+        let mut mentioned = false;
+        let mut look = |held: &mut Held| {
+            mentioned |= held.area.as_ref().is_some_and(|area| area.mentions(symbol));
+        };
+        self.each_held(&mut look);
+        if mentioned {
+            // Of an earlier end of this loop nothing can be told any more.
+            self.each_held(&mut |held| {
+                if held.area.as_ref().is_some_and(|area| area.mentions(&last)) {
+                    held.area = None;
+                }
+            });
+        }
+        self.here.retain(|form, _| !form.mentions(symbol));
+        self.facts.retain(|form, _| !form.mentions(symbol) && !form.mentions(&last));
+        for scope in &mut self.scopes {
+            for (name, old) in scope.iter_mut() {
+                if let Value::Number(form) = old
+                    && form.mentions(&last)
+                {
+                    *form = Form::symbol(&format!("? {name}"));
+                }
+            }
+        }
+        self.put(symbol, &Form::symbol(&last));
+        // The last value has no name any more; only an address that the program keeps can tell what it is.
+        let kept: Vec<Form> =
+            self.numbers().filter_map(|form| form.address().map(|(_, offset)| offset)).collect();
+        self.each_held(&mut |held| {
+            if held.area.as_ref().is_some_and(|area| area.mentions(&last) && !kept.contains(&area.offset)) {
+                held.area = None;
+            }
+        });
+        self.forget();
+    }
+
+    /// Two addresses, or two numbers, turn out to be equal: a name's value, and what it equals.
+    pub fn equate(&mut self, pairs: &[(String, Form, Form)]) {
+        let mut chosen = None;
+        for (_, old, new) in pairs {
+            if let (Some((array, from)), Some((other, to))) = (old.address(), new.address())
+                && array == other
+            {
+                chosen = Some((array, from, to));
+            }
+        }
+        let numbers: Vec<(Form, Form)> =
+            pairs.iter().map(|(_, old, new)| (old.clone(), new.clone())).collect();
+        if let Some((array, from, to)) = chosen {
+            self.each_held(&mut |held| {
+                let Some(area) = held.area.as_mut().filter(|a| a.array == array && a.offset == from) else {
+                    return;
+                };
+                area.offset = to.clone();
+                for (old, new) in &numbers {
+                    for form in [&mut area.rows, &mut area.columns] {
+                        if form == old {
+                            *form = new.clone();
+                        }
+                    }
+                }
+                held.age = 0;
+            });
+        }
+        for (name, _, new) in pairs {
+            self.set(name, Value::Number(new.clone()));
+        }
+    }
+}
+
+impl Area {
+    fn each(&mut self, change: &mut dyn FnMut(&mut Form)) {
+        for form in [&mut self.offset, &mut self.rows, &mut self.columns, &mut self.pitch]
+            .into_iter()
+            .chain(&mut self.planes)
+        {
+            change(form);
+        }
+    }
+
+    fn mentions(&self, symbol: &str) -> bool {
+        [&self.offset, &self.rows, &self.columns, &self.pitch]
+            .into_iter()
+            .chain(&self.planes)
+            .any(|form| form.mentions(symbol))
+    }
+}

@@ -1,0 +1,463 @@
+//! Follows a kernel's text with all states that are possible, and holds each transfer, wait and use against them.
+
+use std::collections::BTreeSet;
+
+use super::compute::{self, Use, place};
+use super::form::Form;
+use super::mapped::{Mapped, Phase};
+use super::read::{Node, Term};
+use super::state::{Region, State, Value};
+use super::transfer::{addressed, name, planes};
+
+/// Why a text is not followed to its end.
+pub(super) enum Stop {
+    /// It breaks a rule.
+    Wrong(String),
+    /// Something is not understood.
+    Lost(String),
+}
+
+/// The number of this core.
+pub(super) const CORE: &str = "lozenge_core";
+
+type States = BTreeSet<State>;
+pub(super) type Followed<T> = Result<T, Stop>;
+
+/// States at a place, at most.
+const STATES: usize = 200;
+/// States of all places, at most.
+const STEPS: usize = 20_000;
+
+pub(super) fn wrong<T>(what: String) -> Followed<T> {
+    Err(Stop::Wrong(what))
+}
+
+pub(super) fn lost<T>(what: impl Into<String>) -> Followed<T> {
+    Err(Stop::Lost(what.into()))
+}
+
+/// Follows a kernel; the number of states that were looked at.
+pub(super) fn follow(mapped: &Mapped, body: &Node) -> Followed<usize> {
+    let none = Phase::default();
+    let mut walker = Walker { mapped, none: &none, phase: 0, control: Vec::new(), steps: 0 };
+    let mut start = State::default();
+    start.open();
+    let ends = walker.walk(body, States::from([start]))?;
+    for state in &ends {
+        if let Some(flight) = state.flights.iter().next() {
+            return wrong(format!("ends without waiting for `{}`", flight.tag));
+        }
+        walker.all_out(state)?;
+    }
+    if walker.phase != mapped.phases.len() {
+        let told = format!("{} times of {}", walker.phase, mapped.phases.len());
+        return lost(format!("loops over the cores are entered {told}"));
+    }
+    Ok(walker.steps)
+}
+
+pub(super) struct Walker<'a> {
+    pub(super) mapped: &'a Mapped,
+    none: &'a Phase,
+    /// Loops over cores so far.
+    phase: usize,
+    /// Conditions around the current place.
+    pub(super) control: Vec<&'a Term>,
+    steps: usize,
+}
+
+fn mentions(term: &Term, wanted: &str) -> bool {
+    match term {
+        Term::Name(name) => name == wanted,
+        Term::Int(_) | Term::Literal => false,
+        Term::Unary(_, a) | Term::Member(a) => mentions(a, wanted),
+        Term::Binary(_, a, b) | Term::Index(a, b) => mentions(a, wanted) || mentions(b, wanted),
+        Term::Ternary(a, b, c) => [a, b, c].iter().any(|t| mentions(t, wanted)),
+        Term::Call(_, arguments) => arguments.iter().any(|t| mentions(t, wanted)),
+    }
+}
+
+impl<'a> Walker<'a> {
+    pub(super) fn here(&self) -> &'a Phase {
+        self.phase.checked_sub(1).and_then(|k| self.mapped.phases.get(k)).unwrap_or(self.none)
+    }
+
+    fn walk(&mut self, node: &'a Node, states: States) -> Followed<States> {
+        self.steps += states.len();
+        if states.len() > STATES || self.steps > STEPS {
+            return lost("there are too many ways through it");
+        }
+        if matches!(node, Node::Block(_) | Node::If(..) | Node::For { .. } | Node::While(..))
+            && compute::only(node)
+        {
+            let found = compute::uses(node);
+            return self.each(states, &mut |walker, state| {
+                state.open();
+                found.iter().try_for_each(|one| walker.used(state, one))?;
+                state.close();
+                Ok(())
+            });
+        }
+        match node {
+            Node::Block(body) => {
+                let mut states = self.each(states, &mut |_, state| {
+                    state.open();
+                    Ok(())
+                })?;
+                for node in body {
+                    states = self.walk(node, states)?;
+                }
+                let over = body.iter().any(|n| matches!(n, Node::Declare { name, value: Some(v), .. } if name != CORE && mentions(v, CORE)));
+                self.each(states, &mut |_, state| {
+                    state.close();
+                    if over {
+                        state.end_phase();
+                    }
+                    Ok(())
+                })
+            }
+            Node::If(cond, then, otherwise) => {
+                let (yes, no) = self.branch(cond, states, true)?;
+                self.control.push(cond);
+                let yes = self.walk(then, yes)?;
+                let no = match otherwise {
+                    Some(node) => self.walk(node, no)?,
+                    None if !compares(cond, "!=") => {
+                        let mut filled = Vec::new();
+                        outer(then, &mut Vec::new(), &mut filled);
+                        self.each(no, &mut |_, state| {
+                            let places: Vec<i64> =
+                                filled.iter().filter_map(|name| state.buffer(name)).collect();
+                            state.excused.extend(places);
+                            Ok(())
+                        })?
+                    }
+                    None => no,
+                };
+                self.control.pop();
+                Ok(yes.into_iter().chain(no).collect())
+            }
+            Node::For { init, cond: Some(cond), step, body } => {
+                self.repeat(node, init, cond, step, body, states)
+            }
+            Node::For { .. } | Node::While(..) => lost("a loop that is not counted"),
+            Node::Declare { name, value, .. } => {
+                let Some(value) = value else { return Ok(states) };
+                if mentions(value, CORE) {
+                    // The first name of a loop over cores.
+                    let first =
+                        matches!(value, Term::Name(_)) || matches!(value, Term::Binary(op, ..) if op == "/");
+                    self.phase += usize::from(first);
+                }
+                self.each(states, &mut |walker, state| walker.declare(state, name, value))
+            }
+            Node::Do(term) => self.each(states, &mut |walker, state| walker.act(state, term, &[])),
+        }
+    }
+
+    fn each(
+        &mut self,
+        states: States,
+        change: &mut dyn FnMut(&mut Self, &mut State) -> Followed<()>,
+    ) -> Followed<States> {
+        let mut changed = States::new();
+        for mut state in states {
+            change(self, &mut state)?;
+            changed.insert(state);
+        }
+        Ok(changed)
+    }
+
+    fn declare(&mut self, state: &mut State, name: &str, value: &Term) -> Followed<()> {
+        if matches!(value, Term::Member(_)) && state.flights.iter().any(|f| f.tag == "lozenge_reply") {
+            return wrong("reads its arguments before they are there".to_owned());
+        }
+        let Some(offset) = place(value) else {
+            let number = match value {
+                Term::Member(_) => Form::symbol(name),
+                Term::Name(number) if number == "CORE_NUMBER" => Form::symbol(CORE),
+                other => state.form(other),
+            };
+            state.declare(name, Value::Number(number));
+            return Ok(());
+        };
+        let Some(at) = state.form(&offset).constant() else {
+            return lost(format!("the place of `{name}` is not known"));
+        };
+        state.declare(name, Value::Buffer(at));
+        Ok(())
+    }
+
+    /// Splits states by a condition, as far as it is not known. Of conditions of `if`, what was found is kept: loops are asked the same later.
+    fn branch(&mut self, cond: &Term, states: States, learn: bool) -> Followed<(States, States)> {
+        let (mut yes, mut no) = (States::new(), States::new());
+        for state in states {
+            let (y, n) = self.decide(cond, state, learn);
+            yes.extend(y);
+            no.extend(n);
+        }
+        Ok((yes, no))
+    }
+
+    fn decide(&mut self, cond: &Term, state: State, learn: bool) -> (States, States) {
+        match cond {
+            Term::Binary(op, a, b) if op == "&&" => {
+                let (first, mut no) = self.decide(a, state, learn);
+                let mut yes = States::new();
+                for state in first {
+                    let (y, n) = self.decide(b, state, learn);
+                    yes.extend(y);
+                    no.extend(n);
+                }
+                (yes, no)
+            }
+            Term::Binary(op, ..) if op == "||" || op == "!=" => {
+                let mut parts = Vec::new();
+                disjuncts(cond, &mut parts);
+                let mut pairs = Vec::new();
+                for part in parts {
+                    match part {
+                        Term::Binary(op, a, b) if op == "!=" && name(a).is_some() => {
+                            let name = name(a).unwrap_or_default().to_owned();
+                            pairs.push((name, state.form(a), state.form(b)));
+                        }
+                        _ => {
+                            return either(state.form(cond), state, learn.then_some(State::learn_here));
+                        }
+                    }
+                }
+                // An address is never 0, and numbers are what they are.
+                let differ = pairs.iter().any(|(_, a, b)| {
+                    a.address().is_some() != b.address().is_some()
+                        || a.minus(b).constant().is_some_and(|n| n != 0)
+                });
+                if differ {
+                    return (States::from([state]), States::new());
+                }
+                let mut equal = state.clone();
+                let known = pairs.iter().all(|(_, a, b)| state.equal(a, b));
+                equal.equate(&pairs);
+                let yes = if known { States::new() } else { States::from([state]) };
+                (yes, States::from([equal]))
+            }
+            other => match self.above(&state, other) {
+                Some(form) => either(form, state, learn.then_some(State::learn)),
+                None => either(state.form(other), state, learn.then_some(State::learn_here)),
+            },
+        }
+    }
+
+    /// The form that is above 0 where a comparison holds.
+    pub(super) fn above(&self, state: &State, cond: &Term) -> Option<Form> {
+        let Term::Binary(op, a, b) = cond else { return None };
+        let (a, b) = (state.form(a), state.form(b));
+        Some(match op.as_str() {
+            "<" => b.minus(&a),
+            "<=" => b.minus(&a).plus(&Form::int(1)),
+            ">" => a.minus(&b),
+            ">=" => a.minus(&b).plus(&Form::int(1)),
+            _ => return None,
+        })
+    }
+
+    fn repeat(
+        &mut self,
+        node: &'a Node,
+        init: &'a [Node],
+        cond: &'a Term,
+        step: &'a [Term],
+        body: &'a Node,
+        states: States,
+    ) -> Followed<States> {
+        if let Some((planes, transfer)) = planes(node) {
+            return self.each(states, &mut |walker, state| walker.act(state, transfer, &planes));
+        }
+        let ([Node::Declare { name: var, value: Some(lower), .. }], [step]) = (init, step) else {
+            return lost("a loop that is not counted");
+        };
+        let by = match step {
+            Term::Unary(op, _) if op == "++" => 1,
+            Term::Binary(op, _, by) if op == "+=" => match **by {
+                Term::Int(by) => by,
+                _ => return lost("a step that is not known"),
+            },
+            _ => return lost("a loop that is not counted"),
+        };
+        let symbol = format!("{var} since");
+        let enter = |_: &mut Self, state: &mut State| {
+            let value = state.form(lower).plus(&Form::symbol(&symbol));
+            state.open();
+            state.declare(var, Value::Number(value));
+            state.begin(&symbol);
+            Ok(())
+        };
+        let entered = self.each(states, &mut { enter })?;
+        let (mut work, mut ends) = self.branch(cond, entered, false)?;
+        let mut seen = States::new();
+        let first_phase = self.phase;
+        self.control.push(cond);
+        while !work.is_empty() {
+            seen.extend(work.iter().cloned());
+            if seen.len() > STATES {
+                return lost("there are too many ways through a loop");
+            }
+            // The same loops over cores in every iteration.
+            self.phase = first_phase;
+            let after = self.walk(body, work)?;
+            let next = self.each(after, &mut |_, state| {
+                let value = state.number(var);
+                state.advance(&symbol, by);
+                if let Some(value) = value {
+                    state.set(var, Value::Number(value));
+                }
+                Ok(())
+            })?;
+            let (again, out) = self.branch(cond, next, false)?;
+            ends.extend(out);
+            work = again.difference(&seen).cloned().collect();
+        }
+        self.control.pop();
+        self.each(ends, &mut |_, state| {
+            state.close();
+            state.end(&symbol);
+            Ok(())
+        })
+    }
+
+    /// A use of a buffer by a tile.
+    fn used(&mut self, state: &mut State, one: &Use) -> Followed<()> {
+        match one {
+            Use::Declare(name, value) => {
+                let at = place(value).and_then(|offset| state.form(&offset).constant());
+                let Some(at) = at else { return lost(format!("the place of `{name}` is not known")) };
+                state.declare(name, Value::Buffer(at));
+                Ok(())
+            }
+            Use::Read(name) => match state.buffer(name) {
+                Some(at) => self.reads(state, name, at),
+                None => self.local(name),
+            },
+            Use::Given(name) => state.buffer(name).map_or(Ok(()), |at| self.reads(state, name, at)),
+            Use::Write(name) => match state.buffer(name) {
+                Some(at) => self.writes(state, name, at),
+                None => self.local(name),
+            },
+        }
+    }
+
+    fn local(&self, name: &str) -> Followed<()> {
+        if self.mapped.arrays.contains_key(name) {
+            return wrong(format!("reaches `{name}` in main memory without a transfer"));
+        }
+        Ok(())
+    }
+
+    /// Where a buffer lies: what came in, or as large as it is declared.
+    fn region(&self, state: &State, buffer: &str, at: i64) -> Region {
+        let came = state.contents.get(&at).map_or(1, |(r, _)| r.bytes);
+        Region { at, bytes: self.here().size(buffer).max(came) }
+    }
+
+    /// Whether a buffer holds a box that the mapping has there now.
+    fn holds(&self, state: &State, buffer: &str, at: i64) -> Option<bool> {
+        let (_, held) = state.contents.get(&at)?;
+        let Some(area) = &held.area else { return Some(false) };
+        if buffer.starts_with("share_of_") {
+            return Some(true);
+        }
+        Some(self.here().gets(buffer).iter().any(|copy| {
+            self.mapped.area(copy, &|name| state.number(name)).is_some_and(|other| state.same(area, &other))
+        }))
+    }
+
+    fn reads(&self, state: &State, buffer: &str, at: i64) -> Followed<()> {
+        let region = self.region(state, buffer, at);
+        if let Some(f) = state.flights.iter().find(|f| f.get && f.region.meets(region)) {
+            return wrong(format!("reads `{buffer}` while `{}` is on its way in", f.tag));
+        }
+        match self.holds(state, buffer, at) {
+            Some(true) => Ok(()),
+            Some(false) => wrong(format!("reads `{buffer}`, which holds another box than the mapping says")),
+            None if state.written.contains_key(&at) || state.excused.contains(&at) => Ok(()),
+            None => wrong(format!("reads `{buffer}`, which nothing was brought into")),
+        }
+    }
+
+    fn writes(&self, state: &mut State, buffer: &str, at: i64) -> Followed<()> {
+        if state.excused.contains(&at) {
+            return Ok(());
+        }
+        let region = self.region(state, buffer, at);
+        self.free(state, region, buffer, "writes")?;
+        if self.holds(state, buffer, at) == Some(false) {
+            state.contents.remove(&at);
+        }
+        if !self.here().puts(buffer).is_empty() {
+            state.dirty.insert(at, (region, buffer.to_owned()));
+        }
+        state.written.insert(at, region);
+        Ok(())
+    }
+}
+
+/// Whether a condition compares by an operator.
+fn compares(cond: &Term, by: &str) -> bool {
+    match cond {
+        Term::Binary(op, a, b) if op == "&&" || op == "||" => compares(a, by) || compares(b, by),
+        Term::Binary(op, ..) => op == by,
+        _ => false,
+    }
+}
+
+/// The buffers that are filled in a statement and declared outside of it.
+fn outer<'n>(node: &'n Node, own: &mut Vec<&'n str>, filled: &mut Vec<&'n str>) {
+    match node {
+        Node::Block(body) => {
+            let before = own.len();
+            body.iter().for_each(|n| outer(n, own, filled));
+            own.truncate(before);
+        }
+        Node::If(_, then, otherwise) => {
+            outer(then, own, filled);
+            otherwise.iter().for_each(|n| outer(n, own, filled));
+        }
+        Node::For { body, .. } | Node::While(_, body) => outer(body, own, filled),
+        Node::Declare { name, .. } => own.push(name),
+        Node::Do(Term::Binary(_, _, call)) => {
+            if let Term::Call(function, arguments) = &**call
+                && function == "get_box"
+                && let Some((buffer, _)) = arguments.first().and_then(addressed)
+                && !own.contains(&buffer)
+            {
+                filled.push(buffer);
+            }
+        }
+        Node::Do(_) => {}
+    }
+}
+
+/// A state where a form is above 0, and one where it is not, as far as that is not known.
+fn either(form: Form, state: State, learn: Option<fn(&mut State, Form, bool)>) -> (States, States) {
+    match state.above(&form) {
+        Some(true) => (States::from([state]), States::new()),
+        Some(false) => (States::new(), States::from([state])),
+        None => {
+            let (mut yes, mut no) = (state.clone(), state);
+            if let Some(learn) = learn {
+                learn(&mut yes, form.clone(), true);
+                learn(&mut no, form, false);
+            }
+            (States::from([yes]), States::from([no]))
+        }
+    }
+}
+
+fn disjuncts<'t>(cond: &'t Term, parts: &mut Vec<&'t Term>) {
+    match cond {
+        Term::Binary(op, a, b) if op == "||" => {
+            disjuncts(a, parts);
+            disjuncts(b, parts);
+        }
+        other => parts.push(other),
+    }
+}

@@ -1,0 +1,26 @@
+//! Functions of C's `math.h` for operations of one number: the one table that all targets read.
+
+use loops::{Scalar, UnaryOp};
+
+/// The function for an operation of a floating-point number; none if C has an operator for it, or nothing.
+pub(crate) fn function(op: UnaryOp) -> Option<&'static str> {
+    Some(match op {
+        UnaryOp::Abs => "fabs",
+        UnaryOp::Sqrt => "sqrt",
+        UnaryOp::Exp => "exp",
+        UnaryOp::Log => "log",
+        UnaryOp::Tanh => "tanh",
+        UnaryOp::Sin => "sin",
+        UnaryOp::Cos => "cos",
+        UnaryOp::Floor => "floor",
+        UnaryOp::Ceil => "ceil",
+        UnaryOp::Round => "rint",
+        UnaryOp::Atan => "atan",
+        UnaryOp::Neg | UnaryOp::Not | UnaryOp::Bits => return None,
+    })
+}
+
+/// The name of a function of `math.h` at a type.
+pub(crate) fn at(function: &str, ty: Scalar) -> String {
+    format!("{function}{}", if ty == Scalar::F32 { "f" } else { "" })
+}

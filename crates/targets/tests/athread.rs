@@ -1,0 +1,173 @@
+//! The second look at slave files: what is written for mapped programs passes it, and a text in which a transfer, a wait or a place is changed does not.
+
+use std::path::PathBuf;
+
+use loops::Program;
+use targets::athread::verify::{Verdict, check};
+use targets::athread::{SW26010, SW26010_PRO, around};
+
+/// Mapped programs: of the folder, or of the one that ATHREAD_LOOPS names.
+fn programs() -> Vec<(String, Program)> {
+    let folder = std::env::var("ATHREAD_LOOPS")
+        .map_or_else(|_| golden::root().join("tests/targets/athread"), PathBuf::from);
+    let mut paths: Vec<PathBuf> = std::fs::read_dir(folder)
+        .expect("the folder is there")
+        .map(|entry| entry.expect("it can be read").path())
+        .filter(|path| path.extension().is_some_and(|e| e == "loops"))
+        .collect();
+    paths.sort();
+    let read = |path: &PathBuf| {
+        let text = std::fs::read_to_string(path).expect("it can be read");
+        let program = loops::parse(&text).unwrap_or_else(|e| panic!("{}: {e:?}", path.display()));
+        (path.file_stem().unwrap_or_default().to_string_lossy().into_owned(), program)
+    };
+    paths.iter().map(read).collect()
+}
+
+#[test]
+fn what_is_written_passes() {
+    let mut wrong = Vec::new();
+    for (name, program) in programs() {
+        let functions: Vec<&loops::Function> = program.functions.iter().collect();
+        for chip in [SW26010, SW26010_PRO] {
+            let began = std::time::Instant::now();
+            match around(&functions, "program", &chip) {
+                Err(e) => wrong.push(format!("{name} on {}: {e:?}", chip.name)),
+                Ok(files) => {
+                    let verdict = check(&functions, &files.slave);
+                    if !matches!(verdict, Ok(Verdict::Sound(states)) if states > 0) {
+                        wrong.push(format!("{name} on {}: {verdict:?}", chip.name));
+                    }
+                    println!("{name} {verdict:?} {:?}", began.elapsed());
+                }
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+/// The slave file of a program of the folder.
+fn slave(wanted: &str) -> (Program, String) {
+    let path = golden::root().join("tests/targets/athread").join(format!("{wanted}.loops"));
+    let text = std::fs::read_to_string(path).expect("the file is there");
+    let program = loops::parse(&text).expect("the program is sound");
+    let functions: Vec<&loops::Function> = program.functions.iter().collect();
+    let slave = around(&functions, "program", &SW26010).expect("there is a slave file").slave;
+    (program, slave)
+}
+
+/// A defect: program, the text that is replaced, which of its occurrences, what by, and what the check says of it.
+type Defect = (&'static str, &'static str, usize, &'static str, &'static str);
+
+const DEFECTS: &[Defect] = &[
+    // Waits that are missing, for another transfer, or for another count.
+    ("gemm", "WAIT(lozenge_reply, 1);", 0, "", "reads its arguments before they are there"),
+    ("gemm", "WAIT(reply_C, reply_C_sent);", 0, "", "while `reply_C` is on its way in"),
+    ("gemm", "WAIT(reply_C, reply_C_sent);", 1, "", "`reply_C` is on its way out"),
+    ("gemm", "WAIT(reply_A, reply_A_sent);", 0, "", "while `reply_A` is on its way in"),
+    (
+        "gemm",
+        "WAIT(reply_A, reply_A_sent);",
+        0,
+        "WAIT(reply_B, reply_B_sent);",
+        "while `reply_A` is on its way in",
+    ),
+    ("gemm", "WAIT(reply_B, reply_B_sent);", 0, "", "`share_of_slave_B` while `reply_B` is on its way in"),
+    ("atax", "WAIT(reply_A, reply_A_sent);", 0, "", "while `reply_A` is on its way in"),
+    ("atax", "WAIT(reply_x, reply_x_sent);", 0, "", "`reply_x` is on its way in"),
+    ("atax", "WAIT(reply_y, reply_y_sent);", 0, "", "`reply_y` is on its way out"),
+    ("atax", "WAIT(reply_tmp, reply_tmp_sent);", 0, "", "`reply_tmp` is on its way out"),
+    ("trmm", "WAIT(reply_B, reply_B_sent);", 2, "", "`reply_B` is on its way out"),
+    ("jacobi-2d", "WAIT(reply_A, reply_A_sent);", 1, "", "`reply_A`"),
+    ("gemm", "WAIT(reply_C, reply_C_sent)", 0, "WAIT(reply_C, reply_A_sent)", "with another count"),
+    ("gemm", "reply_C_sent += get_box", 0, "reply_A_sent += get_box", "counts a transfer of `reply_C`"),
+    ("gemm", "  reply_C = 0;\n", 0, "", "uses the reply `reply_C` before it is 0"),
+    // Boxes of another iteration, or none.
+    ("atax", "jt_half = 1 - jt_half;", 0, "", "`slave_A`"),
+    ("atax", "16000 * (1 - jt_half)", 0, "16000 * jt_half", "`slave_A`"),
+    ("atax", "16000 * (1 - jt_half)", 1, "16000 * jt_half", "`slave_A`"),
+    ("atax", "1000 * (jt + 1)], LOZENGE_MIN(2", 0, "1000 * (jt + 2)], LOZENGE_MIN(2", "holds another box"),
+    ("atax", "&A[2 * (it + 64) * n", 0, "&A[2 * it * n", "holds another box"),
+    ("atax", "if (jt + 1 < jt_last)", 0, "if (jt + 2 < jt_last)", "`slave_A`"),
+    ("atax", "else if (it + 64 < it_last)", 0, "else if (it + 128 < it_last)", "`slave_A`"),
+    ("atax", "slave_x_columns = LOZENGE_MIN(1000, n - 1000 * jt);", 0, "slave_x_columns = n;", "`slave_x`"),
+    (
+        "atax",
+        "slave_x_from = (const void *)&x[1000 * jt];",
+        0,
+        "slave_x_from = (const void *)&x[1000 * jt + 1000];",
+        "`slave_x`",
+    ),
+    (
+        "atax",
+        "get_box(&slave_A[0], &A[2 * it * n",
+        0,
+        "get_box(&slave_A[0], &A[2 * it * m",
+        "holds another box",
+    ),
+    ("gemm", "if (kt + 1 < kt_last)", 0, "if (kt < kt_last)", "exchanges another box"),
+    ("gemm", "&B[16 * 0 * nj + 140 * (jt + 8)]", 0, "&B[16 * 0 * nj + 140 * jt]", "holds another box"),
+    ("gemm", "&A[32 * it * nk + 16 * (kt + 1)]", 0, "&A[32 * it * nk + 16 * kt]", "holds another box"),
+    ("doitgen", "st_half = 1 - st_half;", 0, "", "`slave_A`"),
+    ("minmax-bounds", "slave_x_from != (const void *)&x[1000 * jt] || ", 0, "", "`slave_x`"),
+    // Results.
+    (
+        "gemm",
+        "&C[32 * it * nj + 140 * jt], LOZENGE_MIN(32",
+        1,
+        "&C[32 * jt * nj + 140 * jt], LOZENGE_MIN(32",
+        "to another place",
+    ),
+    ("gemm", "reply_C_sent += put_box", 0, "reply_C_sent += get_box", "before it is brought out"),
+    ("jacobi-2d", "reply_B_sent += put_box", 0, "reply_B_sent += get_box", "before it is brought out"),
+    // Places that overlap.
+    ("gemm", "lozenge_ldm + 38720", 0, "lozenge_ldm + 40960", "`slave_"),
+    ("atax", "lozenge_ldm + 40000", 0, "lozenge_ldm + 24000", "`"),
+    ("jacobi-2d", "lozenge_ldm + 28928", 0, "lozenge_ldm + 28800", "while `reply_A` is on its way in"),
+    // Main memory by hand.
+    ("jacobi-2d", "= fifth * (slave_A[", 0, "= fifth * (A[", "in main memory without a transfer"),
+    // Not all cores.
+    ("gemm", "it - rid < ", 0, "it < ", "some cores may not reach"),
+    (
+        "gemm",
+        "share_along_row((char *)slave_A, share_of_slave_A, LOZENGE_MIN(32, ni - 32 * it), LOZENGE_MIN(16, nk - 16 * kt), 8, cid)",
+        0,
+        "share_along_row((char *)slave_A, share_of_slave_A, LOZENGE_MIN(32, ni - 32 * it), LOZENGE_MIN(16, nk - 16 * kt), 8, rid)",
+        "wrong place in the line",
+    ),
+    (
+        "gemm",
+        "share_along_row((char *)slave_A",
+        0,
+        "share_along_column((char *)slave_A",
+        "wrong place in the line",
+    ),
+    (
+        "gemm",
+        "share_along_row((char *)slave_A, share_of_slave_A",
+        0,
+        "share_along_row((char *)slave_A, share_of_slave_B",
+        "sends `share_of_slave_B`",
+    ),
+    ("trmm", "  BARRIER();\n", 0, "  if (lozenge_core < 8) BARRIER();\n", "some cores may not reach"),
+];
+
+#[test]
+fn defects_are_seen() {
+    let mut missed = Vec::new();
+    for (name, old, which, new, said) in DEFECTS {
+        let (program, text) = slave(name);
+        let functions: Vec<&loops::Function> = program.functions.iter().collect();
+        let body = text.find("\nvoid ").expect("there is a kernel");
+        let Some((at, _)) = text[body..].match_indices(old).nth(*which) else {
+            missed.push(format!("{name}: `{old}` number {which} is not there"));
+            continue;
+        };
+        let changed = format!("{}{new}{}", &text[..body + at], &text[body + at + old.len()..]);
+        match check(&functions, &changed) {
+            Err(e) if e.code.0 == "T0006" && e.message.contains(said) => {}
+            other => missed.push(format!("{name}: `{old}` number {which} by `{new}`: {other:?}")),
+        }
+    }
+    assert!(missed.is_empty(), "{}", missed.join("\n"));
+}
