@@ -457,21 +457,34 @@ fn text(expr: &Expr) -> Option<String> {
     })
 }
 
+/// Why a kernel cannot be mapped, and what a user can do about it.
+pub(super) struct Conflict {
+    pub reason: String,
+    pub way_out: String,
+}
+
 /// Why the buffers of a kernel would not be coherent with main memory, if they would not.
 ///
 /// Cores share nothing while a kernel runs: what one brings out no other may touch. On one core, a value that is read through another buffer than
 /// the one that it was written to must have gone out and come in between.
-pub(super) fn conflict(model: &Model, kernel: &Kernel, mapped: usize) -> Result<Option<String>> {
+pub(super) fn conflict(model: &Model, kernel: &Kernel, mapped: usize) -> Result<Option<Conflict>> {
+    let because = |reason: String, way_out: &str| Ok(Some(Conflict { reason, way_out: way_out.to_owned() }));
     let sites = sites(model, kernel);
     for written in kernel.groups.iter().filter(|g| g.put) {
         if written.width % 4 != 0 {
-            return Ok(Some(format!(
-                "elements of `{}` have {} bytes, and transfers move multiples of 4",
-                written.array, written.width
-            )));
+            return because(
+                format!(
+                    "elements of `{}` have {} bytes, and transfers move multiples of 4",
+                    written.array, written.width
+                ),
+                "declare what the cores write with elements of 4 or 8 bytes, for example `int`",
+            );
         }
         let Some(out) = by_core(model, kernel, written, mapped)? else {
-            return Ok(Some(format!("the extents of `{}` are not affine", written.array)));
+            return because(
+                format!("the extents of `{}` are not affine", written.array),
+                "declare the array with a dimension for each loop instead of products of sizes",
+            );
         };
         for other in kernel.groups.iter().filter(|g| g.array == written.array) {
             let Some(there) = by_core(model, kernel, other, mapped)? else { continue };
@@ -482,7 +495,10 @@ pub(super) fn conflict(model: &Model, kernel: &Kernel, mapped: usize) -> Result<
                 Ok(!pairs.subtract(&equal)?.is_empty()?)
             };
             if clash().map_err(fault::library)? {
-                return Ok(Some(format!("the boxes of `{}` of two cores overlap", written.array)));
+                return because(
+                    format!("the boxes of `{}` of two cores overlap", written.array),
+                    "write the results to a second array, with a statement of its own that copies them back; or use `--target openmp`",
+                );
             }
             if std::ptr::eq(other, written) {
                 continue;
@@ -493,7 +509,10 @@ pub(super) fn conflict(model: &Model, kernel: &Kernel, mapped: usize) -> Result<
                 continue;
             }
             if other.put && written.part == other.part {
-                return Ok(Some(format!("`{}` is written through two boxes", written.array)));
+                return because(
+                    format!("`{}` is written through two boxes", written.array),
+                    "put the statements that write it into loops of their own",
+                );
             }
             let level = written.level.min(other.level);
             for w in sites.iter().filter(|s| s.touch.write && of_group(s, written)) {
@@ -516,10 +535,10 @@ pub(super) fn conflict(model: &Model, kernel: &Kernel, mapped: usize) -> Result<
                         Ok(!both.map_err(fault::library)?)
                     };
                     if flows()? {
-                        return Ok(Some(format!(
-                            "`{}` is read through another box than it is written to",
-                            written.array
-                        )));
+                        return because(
+                            format!("`{}` is read through another box than it is written to", written.array),
+                            "read it from a second array, or put the statement that reads it into a loop of its own",
+                        );
                     }
                 }
             }

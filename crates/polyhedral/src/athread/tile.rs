@@ -281,10 +281,10 @@ fn sized(
     if used > options.ldm {
         return Ok(Err(too_large(model, &kernel, options.ldm, used)));
     }
-    if let Some(reason) = data::conflict(model, &kernel, grid.len())? {
+    if let Some(data::Conflict { reason, way_out }) = data::conflict(model, &kernel, grid.len())? {
         let message =
             format!("a kernel of `{}` cannot keep its data in local memory: {reason}", model.function.name);
-        return Ok(Err(Diagnostic::general(Code("P0803"), message)));
+        return Ok(Err(Diagnostic::general(Code("P0803"), message).help(way_out)));
     }
     let parts: Vec<String> = kernel.parts.iter().map(|p| format!("{:?}", p.sizes)).collect();
     let line = format!(
