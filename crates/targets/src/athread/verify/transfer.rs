@@ -242,7 +242,8 @@ impl Walker<'_> {
             .is_some_and(|held| state.same(held, area));
         let needed = phase.once(buffer) && phase.gets(buffer).iter().any(here);
         let excused = state.excused.contains(&region.at);
-        if (needed && !came && !excused) || !(came || excused || state.written.contains_key(&region.at)) {
+        let written = state.written.contains_key(&region.at) && !needed;
+        if !came && !excused && !written {
             return wrong(format!("brings out `{buffer}`, which does not hold the box of `{}`", area.array));
         }
         // What was brought in before of the same elements is out of date.
