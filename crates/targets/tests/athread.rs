@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use loops::Program;
 use targets::athread::verify::{Verdict, check};
-use targets::athread::{SW26010, SW26010_PRO, around};
+use targets::athread::{Chip, SW26010, SW26010_PRO, around};
 
 /// Mapped programs: of the folder, or of the one that ATHREAD_LOOPS names.
 fn programs() -> Vec<(String, Program)> {
@@ -29,9 +29,9 @@ fn what_is_written_passes() {
     let mut wrong = Vec::new();
     for (name, program) in programs() {
         let functions: Vec<&loops::Function> = program.functions.iter().collect();
-        for chip in [SW26010, SW26010_PRO] {
+        for chip in chips(&name) {
             let began = std::time::Instant::now();
-            match around(&functions, "program", &chip) {
+            match around(&functions, "program", chip) {
                 Err(e) => wrong.push(format!("{name} on {}: {e:?}", chip.name)),
                 Ok(files) => {
                     let verdict = check(&functions, &files.slave);
@@ -46,13 +46,18 @@ fn what_is_written_passes() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
+/// The chips that a program is written for here: boxes are shared in one way only on the second.
+fn chips(name: &str) -> &'static [Chip] {
+    if name == "gemm" { &[SW26010_PRO] } else { &[SW26010, SW26010_PRO] }
+}
+
 /// The slave file of a program of the folder.
 fn slave(wanted: &str) -> (Program, String) {
     let path = golden::root().join("tests/targets/athread").join(format!("{wanted}.loops"));
     let text = std::fs::read_to_string(path).expect("the file is there");
     let program = loops::parse(&text).expect("the program is sound");
     let functions: Vec<&loops::Function> = program.functions.iter().collect();
-    let slave = around(&functions, "program", &SW26010).expect("there is a slave file").slave;
+    let slave = around(&functions, "program", &chips(wanted)[0]).expect("there is a slave file").slave;
     (program, slave)
 }
 
@@ -121,7 +126,13 @@ const DEFECTS: &[Defect] = &[
     ("gemm", "reply_C_sent += put_box", 0, "reply_C_sent += get_box", "before it is brought out"),
     ("jacobi-2d", "reply_B_sent += put_box", 0, "reply_B_sent += get_box", "before it is brought out"),
     // Places that overlap.
-    ("gemm", "lozenge_ldm + 38720", 0, "lozenge_ldm + 40960", "`slave_"),
+    (
+        "gemm",
+        "double *const slave_A = (double *)(lozenge_ldm + ",
+        0,
+        "double *const slave_A = (double *)(lozenge_ldm + 256 + ",
+        "`slave_",
+    ),
     ("atax", "lozenge_ldm + 40000", 0, "lozenge_ldm + 24000", "`"),
     ("jacobi-2d", "lozenge_ldm + 28928", 0, "lozenge_ldm + 28800", "while `reply_A` is on its way in"),
     // Main memory by hand.
