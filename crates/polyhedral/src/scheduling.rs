@@ -127,8 +127,9 @@ fn clusters(model: &Model, size: usize) -> Vec<Cluster> {
     clusters.into_iter().map(|(branches, _)| Cluster { branches }).collect()
 }
 
-/// From more dependences than this those that follow from others are left out: the scheduler's work grows faster than finding them.
-const MANY: usize = 40;
+/// From more dependences than this, of nests of three loops or more, those that follow from others are left out: there the scheduler's work grows faster
+/// than that of finding them.
+const MANY: usize = 80;
 
 /// Runs the scheduler on the instances in `filter`, or on all. `None` if it stopped at its limit, or found no schedule.
 fn part(
@@ -144,7 +145,8 @@ fn part(
     let restrict = |map: UnionMap| -> Result<UnionMap> {
         map.intersect_domain(&domain).and_then(|map| map.intersect_range(&domain)).map_err(fault::library)
     };
-    let immediate = match dependences.len() > MANY {
+    let deep = model.statements.iter().any(|statement| statement.loops.len() >= 3);
+    let immediate = match deep && dependences.len() > MANY {
         true => dependence::immediate(model, dependences, options.limits),
         false => None,
     };

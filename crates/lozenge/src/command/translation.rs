@@ -109,7 +109,10 @@ fn tell_kernels(kernels: &[(String, f64)], as_json: bool) -> Result<(), Failure>
     }
     let mean = |chosen: &dyn Fn(&str) -> bool| -> String {
         let times: Vec<f64> = kernels.iter().filter(|(name, _)| chosen(name)).map(|(_, s)| *s).collect();
-        format!("{} of {}", seconds(times.iter().sum::<f64>() / times.len().max(1) as f64), times.len())
+        match times.len() {
+            0 => "-".to_owned(),
+            n => format!("{} of {n}", seconds(times.iter().sum::<f64>() / n as f64)),
+        }
     };
     let rows: Vec<Vec<String>> = kernels.iter().map(|(name, s)| vec![name.clone(), seconds(*s)]).collect();
     report::print(&format!(
