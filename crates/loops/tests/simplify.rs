@@ -158,3 +158,17 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn loops_over_numbers_that_are_taken_apart_are_split() {
+    golden::check("loops/digits", "loops", "out", |case| {
+        let program = loops::parse(&case.input).unwrap_or_else(|errors| panic!("{errors:#?}"));
+        let mut out = String::new();
+        for function in &program.functions {
+            let split = loops::digits::split(function);
+            assert!(loops::validate(&split).is_proved(), "{split}");
+            out.push_str(&format!("{split}\n\n"));
+        }
+        out
+    });
+}

@@ -147,7 +147,8 @@ fn lower(kernel: &Kernel) -> Result<Function, Diagnostic> {
             format!("a function of {} parameters where {expected} are needed", function.params.len());
         return Err(Diagnostic::general(Code("G0405"), message));
     }
-    Ok(function)
+    // Extents are numbers here, so most of what subscripts are clamped to, and divided by, can be decided.
+    Ok(loops::simplify::function_for_c(&loops::digits::split(&function)))
 }
 
 /// The block of parameters: what a compiled model gets as its first argument.
