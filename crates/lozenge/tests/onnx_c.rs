@@ -16,6 +16,7 @@ use loops::{Diagnostic, Program, Size};
 use lozenge::check::by_evaluator;
 use lozenge::cli::Mode;
 use lozenge::execute::{Build, Executable, Schedule};
+use lozenge::pipeline::graph::at_known_extents;
 use lozenge::pipeline::to_c;
 use lozenge::process::{Compiler, Optimise};
 use lozenge::value::{Closeness, difference};
@@ -81,7 +82,7 @@ fn build(call: &Call<'_>, reference: Meaning, name: &str, number: usize) -> Resu
     functional::check(&fast.definition)?;
     assert_eq!(reference.arguments, fast.arguments, "{name}: both programs have the same parameters");
     let definition = Definition { name: format!("case_{number}").into(), ..fast.definition };
-    let function = dpia::translate(&definition, dpia::Mode::Default)?.function;
+    let function = at_known_extents(&definition)?;
     if let Some(error) = loops::validate::validate(&function).errors().next().cloned() {
         return Err(error);
     }

@@ -44,6 +44,9 @@ pub struct Port {
     pub dims: Vec<usize>,
 }
 
+/// The name of the variable of each thread that says which memory functions may take.
+pub const WORKSPACE: &str = "lozenge_workspace";
+
 /// A model: what it takes and gives, its memory, its calls.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Model {
@@ -57,6 +60,8 @@ pub struct Model {
     pub parameter_bytes: usize,
     /// Bytes of the arena.
     pub arena_bytes: usize,
+    /// Bytes that the calls take in turns from [`WORKSPACE`]; 0 if their functions do not take memory there ([`crate::Options::workspace`]).
+    pub workspace_bytes: usize,
     /// Calls in order.
     pub calls: Vec<Call>,
     /// Copies after them: from, to, bytes.
@@ -142,13 +147,20 @@ pub fn driver(model: &Model, functions: &[Signature]) -> (String, Signature) {
         let _ = write!(text, ", {} *restrict {c_name}", param.c_type);
     }
     text.push_str(")\n{\n    const char *p = (const char *)parameters;\n");
-    let in_arena = model.arena_bytes > 0;
+    let bytes = model.arena_bytes + model.workspace_bytes;
+    let in_arena = bytes > 0;
     if in_arena {
         let _ = writeln!(
             text,
-            "    char *a;\n    void *arena;\n    int status;\n    if (posix_memalign(&arena, 64, {})) return 1;\n    a = arena;",
-            model.arena_bytes
+            "    char *a;\n    void *arena;\n    int status;\n    if (posix_memalign(&arena, 64, {bytes})) return 1;\n    a = arena;"
         );
+        if model.workspace_bytes > 0 {
+            let _ = writeln!(
+                text,
+                "    {WORKSPACE}.from = {WORKSPACE}.at = a + {};\n    {WORKSPACE}.to = a + {bytes};",
+                model.arena_bytes
+            );
+        }
     } else {
         text.push_str("    int status = 0;\n");
     }
@@ -183,6 +195,9 @@ pub fn driver(model: &Model, functions: &[Signature]) -> (String, Signature) {
     }
     text.push_str("done:\n");
     if in_arena {
+        if model.workspace_bytes > 0 {
+            let _ = writeln!(text, "    {WORKSPACE}.from = NULL;");
+        }
         text.push_str("    free(arena);\n");
     }
     text.push_str("    return status;\n}\n");

@@ -100,7 +100,11 @@ pub fn compile(model: &Model) -> Result<CompiledModel, Failure> {
         functions.push(lower(kernel).map_err(|d| d.note(format!("in the program of {}", kernel.operator)))?);
     }
     let program = Program { functions };
-    let emitted = targets::emit(&program, &targets::Options::default())?;
+    let options = targets::Options { workspace: true, ..targets::Options::default() };
+    let emitted = targets::emit(&program, &options)?;
+    let takes = emitted.source.contains(model::WORKSPACE);
+    let workspace_bytes =
+        if takes { program.functions.iter().map(|f| taken(&f.body)).max().unwrap_or(0) } else { 0 };
     let place = |place: &Place| match *place {
         Place::Input(k) => model::Place::Input(k),
         Place::Output(k) => model::Place::Output(k),
@@ -122,7 +126,8 @@ pub fn compile(model: &Model) -> Result<CompiledModel, Failure> {
         inputs: plan.inputs.iter().map(port).collect(),
         outputs: plan.outputs.iter().map(port).collect(),
         parameter_bytes: plan.parameter_bytes,
-        arena_bytes: plan.arena_bytes,
+        arena_bytes: plan.arena_bytes.next_multiple_of(64),
+        workspace_bytes: workspace_bytes.min(MOST_WORKSPACE),
         calls: calls.collect(),
         copies: plan.copies.iter().map(|(from, to, bytes)| (place(from), place(to), *bytes)).collect(),
     };
@@ -137,17 +142,47 @@ pub fn compile(model: &Model) -> Result<CompiledModel, Failure> {
 
 const HEAD: &str = "#define _POSIX_C_SOURCE 200112L /* posix_memalign */\n#include <stdbool.h>\n#include <stdlib.h>\n#include <string.h>\n";
 
+/// Bytes of the workspace, at most; what does not fit takes memory of its own.
+const MOST_WORKSPACE: usize = 1 << 30;
+
+/// Bytes that local arrays take at most on the thread that calls: those inside parallel loops belong to other threads.
+fn taken(body: &[loops::Stmt]) -> usize {
+    use loops::{Expr, LoopKind, Stmt};
+    let of = |stmt: &Stmt| match stmt {
+        Stmt::Local(local) => {
+            let extent = |dim: &Expr| match dim {
+                Expr::Int(n) => usize::try_from(*n).unwrap_or(0),
+                _ => 0,
+            };
+            let count = local.dims.iter().map(extent).fold(1, usize::saturating_mul);
+            let bytes: usize = local.elem.leaves().iter().map(|scalar| scalar.bytes().max(1)).sum();
+            count.saturating_mul(bytes).saturating_add(64)
+        }
+        Stmt::Loop(l) if l.kind == LoopKind::Parallel => 0,
+        other => other.bodies().into_iter().map(taken).fold(0, usize::saturating_add),
+    };
+    body.iter().map(of).fold(0, usize::saturating_add)
+}
+
 /// The loop function of a kernel.
 fn lower(kernel: &Kernel) -> Result<Function, Diagnostic> {
     let definition = &kernel.definition;
-    let function = dpia::translate(definition, dpia::Mode::Default)?.function;
+    let function = at_known_extents(definition)?;
     let expected = definition.params.len() + kernel.results.len();
     if function.params.len() != expected {
         let message =
             format!("a function of {} parameters where {expected} are needed", function.params.len());
         return Err(Diagnostic::general(Code("G0405"), message));
     }
-    // Extents are numbers here, so most of what subscripts are clamped to, and divided by, can be decided.
+    Ok(function)
+}
+
+/// The loops of an operator's program, as models have them: extents are numbers, so most of what subscripts are clamped to, and divided by, can be decided.
+///
+/// # Errors
+/// What the translation refuses.
+pub fn at_known_extents(definition: &functional::Definition) -> Result<Function, Diagnostic> {
+    let function = dpia::translate(definition, dpia::Mode::Default)?.function;
     Ok(loops::simplify::function_for_c(&loops::digits::split(&function)))
 }
 

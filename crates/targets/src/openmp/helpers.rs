@@ -11,6 +11,7 @@ pub enum Helper {
     Stdlib,
     Status,
     Alloc,
+    WorkspaceAlloc,
     Extent,
     ExtentSum,
     FloorDiv32,
@@ -71,6 +72,7 @@ impl Helper {
             Helper::Math | Helper::Bool | Helper::Stdlib => "",
             Helper::Status => "enum { OK = 0, OUT_OF_MEMORY = 1, BAD_SIZES = 2 };\n",
             Helper::Alloc => ALLOC,
+            Helper::WorkspaceAlloc => WORKSPACE_ALLOC,
             Helper::Extent => EXTENT,
             Helper::ExtentSum => EXTENT_SUM,
             Helper::FloorDiv32 => {
@@ -211,6 +213,37 @@ static void *lozenge_alloc(int64_t count, size_t size) {
 }
 ";
 
+const WORKSPACE_ALLOC: &str = "\
+/* Memory that the calls of one model take in turns: fresh pages for each of them would cost more than the work. What is taken last is given back first. */
+static __thread struct { char *from, *at, *to; } lozenge_workspace;
+
+/* Memory for `count` elements, aligned for vectors; NULL if there is none. */
+static void *lozenge_alloc(int64_t count, size_t size) {
+    void *block = NULL;
+    if (count < 1) {
+        count = 1;
+    }
+    if ((uint64_t)count > ((uint64_t)PTRDIFF_MAX - 63) / size) {
+        return NULL;
+    }
+    size_t bytes = ((size_t)count * size + 63) / 64 * 64;
+    if (lozenge_workspace.from != NULL && bytes <= (size_t)(lozenge_workspace.to - lozenge_workspace.at)) {
+        block = lozenge_workspace.at;
+        lozenge_workspace.at += bytes;
+        return block;
+    }
+    return posix_memalign(&block, 64, bytes) == 0 ? block : NULL;
+}
+
+static void lozenge_free(void *block) {
+    if (lozenge_workspace.from != NULL && (char *)block >= lozenge_workspace.from && (char *)block < lozenge_workspace.to) {
+        lozenge_workspace.at = block;
+    } else {
+        free(block);
+    }
+}
+";
+
 const EXTENT: &str = "\
 /* Product of extents; INT64_MAX, which no allocation satisfies, if it does not fit. */
 static inline int64_t lozenge_extent(int64_t a, int64_t b) {
@@ -230,6 +263,9 @@ static inline int64_t lozenge_extent_sum(int64_t a, int64_t b) {
 impl Helper {
     /// The name of the C function, if it is one.
     pub fn function(self) -> Option<&'static str> {
+        if self == Helper::WorkspaceAlloc {
+            return Some("lozenge_alloc");
+        }
         let text = self.text();
         let start = text.find("lozenge_")?;
         let rest = &text[start..];

@@ -158,7 +158,7 @@ impl Lower<'_> {
             init: Some(init),
         };
         if !self.native {
-            self.helpers.insert(Helper::Alloc);
+            self.helpers.insert(if self.options.workspace { Helper::WorkspaceAlloc } else { Helper::Alloc });
             let call = CExpr::call("lozenge_alloc", vec![count, size]);
             code.push(declare(format!("{ty} *restrict"), name, call));
             return name.to_owned();
@@ -177,7 +177,11 @@ impl Lower<'_> {
 
     /// Frees these pointers, the last one first.
     pub fn free(&self, blocks: &[String]) -> Vec<CStmt> {
-        let free = if self.native { "__builtin_free" } else { "free" };
+        let free = match (self.native, self.options.workspace) {
+            (true, _) => "__builtin_free",
+            (false, true) => "lozenge_free",
+            (false, false) => "free",
+        };
         blocks.iter().rev().map(|b| CStmt::Expr(CExpr::call(free, vec![CExpr::name(b)]))).collect()
     }
 

@@ -54,6 +54,8 @@ pub struct Options {
     pub main: bool,
     /// In the paper's style: follow each function by one with the interface of readable code (its name is the signature's).
     pub callable: bool,
+    /// Take memory from the calling thread's [`crate::model::WORKSPACE`] as long as that lasts; whoever sets that up has to know how much is wanted.
+    pub workspace: bool,
 }
 
 impl Default for Options {
@@ -65,6 +67,7 @@ impl Default for Options {
             header: None,
             main: false,
             callable: false,
+            workspace: false,
         }
     }
 }
@@ -196,7 +199,7 @@ fn prologue(
     options: &Options,
 ) -> String {
     let mut out = String::new();
-    let alloc = helpers.contains(&Helper::Alloc);
+    let alloc = helpers.contains(&Helper::Alloc) || helpers.contains(&Helper::WorkspaceAlloc);
     if alloc {
         out.push_str("#define _POSIX_C_SOURCE 200112L /* posix_memalign */\n");
     }
