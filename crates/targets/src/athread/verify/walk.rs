@@ -439,8 +439,15 @@ fn outer<'n>(node: &'n Node, own: &mut Vec<&'n str>, filled: &mut Vec<&'n str>) 
 /// A state where a form is above 0, and one where it is not, as far as that is not known.
 fn either(form: Form, state: State, learn: Option<fn(&mut State, Form, bool)>) -> (States, States) {
     match state.above(&form) {
-        Some(true) => (States::from([state]), States::new()),
-        Some(false) => (States::new(), States::from([state])),
+        Some(truth) => {
+            // It may follow from another loop's first iteration, which is not known any more when this is asked again.
+            let mut state = state;
+            if let Some(learn) = learn.filter(|_| form.constant().is_none()) {
+                learn(&mut state, form, truth);
+            }
+            let (here, none) = (States::from([state]), States::new());
+            if truth { (here, none) } else { (none, here) }
+        }
         None => {
             let (mut yes, mut no) = (state.clone(), state);
             if let Some(learn) = learn {
