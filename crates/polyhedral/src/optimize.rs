@@ -482,7 +482,7 @@ fn realise(
             return Ok((generated.into(), mapped));
         };
         match generate_staged(model, function, &mapped, options, (shape, split, limits), report)? {
-            Stage::Made(made) => return Ok((made, mapped)),
+            Stage::Made(made) => return Ok((*made, mapped)),
             Stage::Refused(more) => {
                 let before = refused.len();
                 refused.extend(more);
@@ -570,7 +570,7 @@ fn checked(
 
 /// What became of the nests that are marked for register tiles.
 enum Stage {
-    Made(Made),
+    Made(Box<Made>),
     /// These statements are no contractions.
     Refused(BTreeSet<Name>),
 }
@@ -591,13 +591,13 @@ fn generate_staged(
     }
     let Some(staged) = staged else {
         checked(function, &generated, options, limits, report)?;
-        return Ok(Stage::Made(generated.into()));
+        return Ok(Stage::Made(Box::new(generated.into())));
     };
     let mut made = |staged: Staged| -> Result<Stage> {
         let unstaged = unstage::unstage(&staged)?;
         checked(function, &unstaged, options, limits, report)?;
         let generated = Generated { function: staged.function, instances: staged.instances };
-        Ok(Stage::Made(Made { generated, unpacked: Some(unstaged) }))
+        Ok(Stage::Made(Box::new(Made { generated, unpacked: Some(unstaged) })))
     };
     // What the loops hand to each other may not be of one iteration: then they stay apart.
     if let Some(Ok(made)) = staged.joined().map(&mut made) {

@@ -298,8 +298,11 @@ fn extent(l: &Loop) -> Option<i64> {
 /// Steps of a kernel that are written for one step of `k`.
 const MOST_TAPS: i64 = 64;
 
+/// A constant loop inside the contracted one: its variable, first value and extent.
+type Tap = (Name, i64, i64);
+
 /// The contracted loop that is cut into blocks, and the constant ones inside it.
-fn steps_and_taps<'a>(contracted: &[&'a Loop]) -> Option<(&'a Loop, Vec<(Name, i64, i64)>)> {
+fn steps_and_taps<'a>(contracted: &[&'a Loop]) -> Option<(&'a Loop, Vec<Tap>)> {
     let mut taps = Vec::new();
     let mut each = 1_i64;
     for l in contracted.iter().skip(1).rev() {
@@ -361,7 +364,7 @@ struct Plan<'a> {
     j: Name,
     k: Name,
     /// Contracted loops of constant extent inside `k`: name, first value, extent.
-    taps: Vec<(Name, i64, i64)>,
+    taps: Vec<Tap>,
     /// All bounds of the nest but those of taps, which are constant.
     domain: System,
     operands: Vec<Operand>,
