@@ -14,6 +14,9 @@ From Lozenge Require Syntax Poly.
 From Lozenge Require Import Paths Phrases Translation.
 Import ListNotations.
 Module S := Lozenge.Syntax.
+Local Open Scope string_scope.
+Local Open Scope list_scope.
+Local Open Scope nat_scope.
 
 (* ---------- numbers as what they are computed from ---------- *)
 Inductive tree :=
@@ -76,6 +79,9 @@ Instance trees : Scalars := {|
 
 (* Arrays of indices: level, components, and what their elements are below. *)
 Variable indices : list (nat * list bool * nat).
+(* What may differ: which loops are parallel; memory that is only filled and then copied may be that which it is copied to (accumulators that are updated
+   in place, or are the output); a branch may be a choice inside an expression, and the other way round. *)
+Variables loose same_memory choices : bool.
 Definition content (l : nat) (cs : list bool) (is : list nat) : tree :=
   match find (fun x => Nat.eqb (fst (fst x)) l && bools_eqb (snd (fst x)) cs) indices with
   | Some (_, _, b) => Whole (mix seed (key (Elem l cs is)) mod Z.of_nat b)
@@ -83,7 +89,20 @@ Definition content (l : nat) (cs : list bool) (is : list nat) : tree :=
   end.
 Definition comps (p : path) : list bool := flat_map (fun t => match t with Lf => [false] | Rg => [true] | Ix _ => [] end) p.
 Definition subs (p : path) : list nat := flat_map (fun t => match t with Ix i => [i] | _ => [] end) p.
-Definition memory : store := fun l p => content l (comps p) (subs p).
+(* Memory of the theory may be other memory, by [at_]. *)
+Definition memory (at_ : nat -> path -> nat * path) : store := fun l p => let (l, p) := at_ l p in content l (comps p) (subs p).
+Fixpoint copied (c : comm) : option (iacc * nat) :=
+  match c with
+  | Assign a x => option_map (pair a) ((fix root x := match x with IVar l => Some l | IAt x _ => root x | IView _ x => root x | _ => None end) x)
+  | For _ l _ c => match copied c with Some (AAt a l', n) => if Nat.eqb l l' then Some (a, n) else None | _ => None end
+  | Seq c _ => match copied c with Some (APut _ _ a, n) => Some (a, n) | _ => None end
+  | _ => None
+  end.
+Definition becomes (l : nat) (cp : comm) (io : ienv) (at_ : nat -> path -> nat * path) : option (nat -> path -> nat * path) :=
+  match copied cp with
+  | Some (a, l') => if Nat.eqb l l' then Some (fun k p => if Nat.eqb k l then let (k, p) := loc io a p in at_ k p else at_ k p) else None
+  | None => None
+  end.
 
 (* Arrays of the loops: level and components in front. *)
 Definition names := list (nat * (nat * list bool)).
@@ -122,62 +141,118 @@ Fixpoint repeat_ (n : nat) (f : nat -> names -> answer names) (m : names) : answ
 Definition what (c : S.cmd) : string := match c with
   | S.Assign _ _ _ _ => "an assignment" | S.For true _ _ _ => "a parallel loop" | S.For _ _ _ _ => "a loop" | S.If _ _ _ => "a branch" | _ => "something" end.
 Definition next (cs : list S.cmd) : string := match cs with c :: _ => what c | [] => "the end" end.
-Definition differ {A} (theory : string) (cs : list S.cmd) : answer A := Differs (theory ++ " is " ++ next cs) [] [].
+Definition differ {A} (theory : string) (cs : list S.cmd) : answer A := Differs (theory ++ " is " ++ next cs)%string [] [].
+
+(* The compiler's commands from here, branches at the front decided. *)
+Fixpoint decided (m : names) (io : nat -> Z) (c : S.cmd) : list S.cmd :=
+  match c with
+  | S.If x a b => if truth (value m io x) then decided m io a else decided m io b
+  | S.Seq a b => decided m io a ++ flat b | S.Local _ c => decided m io c | S.Skip => [] | c => [c]
+  end.
+Definition element (at_ : nat -> path -> nat * path) (io : ienv) (a : iacc) : nat * list bool * list nat :=
+  let (l, p) := loc io a [] in let (l, p) := at_ l p in (l, comps p, subs p).
+(* One assignment against another. *)
+Definition assigned (e : nat * list bool * list nat) (v v' : tree) (w : nat) (comp : list bool) (is : list nat) (m : names) : answer names :=
+  let '(l, cs, js) := e in
+  if negb (tree_eqb commutative v v') then Differs "another expression" [v] [v'] else
+  match place m w with
+  | Some (l', pre) =>
+      if tree_eqb commutative (Elem l cs js) (Elem l' (pre ++ comp) is) then Same m
+      else Differs "another element" [Elem l cs js] [Elem l' (pre ++ comp) is]
+  | None =>
+      match before cs comp with
+      | Some pre => if nats_eqb js is && negb (existsb (fun x => Nat.eqb (fst (snd x)) l && bools_eqb (snd (snd x)) pre) m)
+          then Same ((w, (l, pre)) :: m) else Differs "another element of new memory" [Elem l cs js] [Elem w comp is]
+      | None => Differs "another component of new memory" [Elem l cs js] [Elem w comp is]
+      end
+  end.
 
 (* What is left of the compiler's commands behind those of the theory. *)
-Fixpoint follow (c : comm) (io : ienv) (cs : list S.cmd) (io' : nat -> Z) (m : names) {struct c} : answer (list S.cmd * names) :=
+Fixpoint follow (c : comm) (at_ : nat -> path -> nat * path) (io : ienv) (cs : list S.cmd) (io' : nat -> Z) (m : names) {struct c} : answer (list S.cmd * names) :=
   match c with
   | Skip => Same (cs, m)
-  | Seq a b => and_then (follow a io cs io' m) (fun r => follow b io (fst r) io' (snd r))
-  | New l d c => follow c io cs io' (filter (fun x => negb (Nat.eqb (fst (snd x)) l)) m)
-  | Assign a x =>
-      match cs with
-      | S.Assign w comp is e :: cs =>
-          let (l, p) := loc io a [] in
-          let is := map (fun i => to_nat (value m io' i)) is in
-          let v := ev memory io x [] in let v' := value m io' e in
-          if negb (tree_eqb commutative v v') then Differs "another expression" [v] [v'] else
-          match place m w with
-          | Some (l', pre) =>
-              if tree_eqb commutative (Elem l (comps p) (subs p)) (Elem l' (pre ++ comp) is) then Same (cs, m)
-              else Differs "another element" [Elem l (comps p) (subs p)] [Elem l' (pre ++ comp) is]
-          | None =>
-              match before (comps p) comp with
-              | Some pre => if nats_eqb (subs p) is && negb (existsb (fun x => Nat.eqb (fst (snd x)) l && bools_eqb (snd (snd x)) pre) m)
-                  then Same (cs, (w, (l, pre)) :: m) else Differs "another element of new memory" [Elem l (comps p) (subs p)] [Elem w comp is]
-              | None => Differs "another component of new memory" [Elem l (comps p) (subs p)] [Elem w comp is]
+  | Seq a b => and_then (follow a at_ io cs io' m) (fun r => follow b at_ io (fst r) io' (snd r))
+  | New l d c =>
+      let m := filter (fun x => negb (Nat.eqb (fst (snd x)) l)) m in
+      let at_l := fun k p => if Nat.eqb k l then (k, p) else at_ k p in
+      match follow c at_l io cs io' m with
+      | Same r => Same r
+      | differs =>
+          if negb same_memory then differs else
+          match c with
+          | Seq a cp => match becomes l cp io at_l with
+              | Some at_ => follow a at_ io cs io' m
+              | None =>
+                  match cp with
+                  | Seq b cp => match becomes l cp io at_l with
+                      | Some at_ => and_then (follow a at_ io cs io' m) (fun r => follow b at_ io (fst r) io' (snd r))
+                      | None => differs end
+                  | _ => differs
+                  end
               end
+          | _ => differs
           end
-      | _ => differ "an assignment" cs
+      end
+  | Assign a x =>
+      match (match cs with S.If p q r :: cs => if choices then decided m io' (S.If p q r) ++ cs else S.If p q r :: cs | cs => cs end) with
+      | S.Assign w comp is e :: cs =>
+          and_then (assigned (element at_ io a) (ev (memory at_) io x []) (value m io' e) w comp (map (fun i => to_nat (value m io' i)) is) m) (fun m => Same (cs, m))
+      | cs => differ "an assignment" cs
       end
   | For par l n c =>
       match cs with
       | S.For par' x n' c' :: cs =>
-          if negb (Bool.eqb par par') then differ (if par then "a parallel loop" else "a loop in sequence") (S.For par' x n' c' :: cs) else
+          if negb loose && negb (Bool.eqb par par') then differ (if par then "a parallel loop" else "a loop in sequence") (S.For par' x n' c' :: cs) else
           if negb (Nat.eqb n (number_of io' n')) then Differs "another number of iterations" [Whole (Z.of_nat n)] [value m io' n'] else
           and_then (repeat_ n (fun i m =>
-            and_then (follow c (upd io l i) (flat c') (fun y => if Nat.eqb x y then Z.of_nat i else io' y) m) (fun r =>
+            and_then (follow c at_ (upd io l i) (flat c') (fun y => if Nat.eqb x y then Z.of_nat i else io' y) m) (fun r =>
               match fst r with [] => Same (snd r) | rest => differ "the end of a loop" rest end)) m)
             (fun m => Same (cs, m))
       | _ => differ (if par then "a parallel loop" else "a loop") cs
       end
   | If x a b =>
+      let v := ev (memory at_) io x [] in
       match cs with
       | S.If x' a' b' :: cs =>
-          let v := ev memory io x [] in let v' := value m io' x' in
+          let v' := value m io' x' in
           if negb (tree_eqb commutative v v') then Differs "another condition" [v] [v'] else
-          let side c c' m := and_then (follow c io (flat c') io' m) (fun r => match fst r with [] => Same (snd r) | rest => differ "the end of a branch" rest end) in
+          let side c c' m := and_then (follow c at_ io (flat c') io' m) (fun r => match fst r with [] => Same (snd r) | rest => differ "the end of a branch" rest end) in
           and_then (side a a' m) (fun m => and_then (side b b' m) (fun m => Same (cs, m)))
-      | _ => differ "a branch" cs
+      | _ => if choices then (if truth v then follow a at_ io cs io' m else follow b at_ io cs io' m) else differ "a branch" cs
       end
+  | Index l n j c =>
+      let i := to_nat (ev (memory at_) io j []) in
+      if i <? n then follow c at_ (upd io l i) cs io' m else differ "an index out of bounds" cs
   | _ => differ "a command without counterpart" cs
   end.
-Definition compare (c : comm) (cs : S.cmd) (sizes : list Z) (m : names) : string :=
-  match follow c (fun _ => 0) (flat cs) (fun x => nth x sizes 0%Z) m with
+Definition verdict (c : comm) (cs : S.cmd) (sizes : list Z) (m : names) : string :=
+  match follow c pair (fun _ => 0) (flat cs) (fun x => nth x sizes 0%Z) m with
   | Same ([], _) => "same"
-  | Same (rest, _) => "differs: the end is " ++ next rest
-  | Differs why _ _ => "differs: " ++ why
+  | Same (rest, _) => ("differs: the end is " ++ next rest)%string
+  | Differs why _ _ => ("differs: " ++ why)%string
   end.
+
+End Compare.
+Fixpoint selects (t : S.tm) : bool := match t with
+  | S.Op S.Select _ => true | S.Op _ ts | S.In _ _ ts => existsb selects ts | _ => false end.
+Fixpoint chooses (c : S.cmd) : bool := match c with
+  | S.Seq a b => chooses a || chooses b | S.Assign _ _ _ e => selects e | S.Local _ c | S.For _ _ _ c => chooses c | S.If _ _ _ => true | _ => false end.
+(* The same, if need be up to what may differ; else how they differ. *)
+Definition allowances : list (string * (bool * bool * bool)) :=
+  [("same", (false, false, false)); ("same but for which loops are parallel", (true, false, false));
+   ("same but for where results are accumulated", (false, true, false)); ("same but for branches that are choices", (false, false, true));
+   ("same but for which loops are parallel and where results are accumulated", (true, true, false));
+   ("same but for which loops are parallel and branches that are choices", (true, false, true));
+   ("same but for where results are accumulated and branches that are choices", (false, true, true));
+   ("same but for which loops are parallel, where results are accumulated, and branches that are choices", (true, true, true))].
+Definition compare ops commutative indices (program : forall seed, comm (K := trees seed ops)) cs sizes m : string :=
+  let at_ (a : bool * bool * bool) seed := let '(x, y, z) := a in verdict seed ops commutative indices x y z (program seed) cs sizes m in
+  (* Where there is something to choose, at many seeds. *)
+  let seeds := if chooses cs then map Z.of_nat (seq 1 16) else [1; 2]%Z in
+  let all a := (fix go l := match l with [] => "same" | seed :: l => let s := at_ a seed in if String.eqb s "same" then go l else s end) seeds in
+  (fix try l := match l with
+    | [] => all (true, true, true)
+    | (said, a) :: l => if String.eqb (all a) "same" then said else try l end) allowances.
 
 (* ---------- programs ---------- *)
 (* Side conditions of programs, by computation. *)
@@ -193,4 +268,9 @@ Proof.
 Qed.
 Lemma mirror n : forall i, i < n -> n - 1 - i < n /\ n - 1 - i < n /\ n - 1 - (n - 1 - i) = i /\ n - 1 - (n - 1 - i) = i.
 Proof. lia. Qed.
-End Compare.
+Lemma at_most i n : (i <? n) = true -> i < n. Proof. apply Nat.ltb_lt. Qed.
+Definition pick n m t f (H : below m n f = true) : view (ary n t) (ary m t) := VPick n m t f (below_ok m n f H).
+Definition window n m w t f (H : below2 m w n f = true) : view (ary n t) (ary m (ary w t)) := VWindow n m w t f (below2_ok m w n f H).
+Definition mirrored n t : view (ary n t) (ary n t) := VPerm n t (fun i => n - 1 - i) (fun i => n - 1 - i) (mirror n).
+Definition known {K : Scalars} {G} n i (H : (i <? n) = true) : exp G (idx n) := Nat i (at_most i n H).
+Definition moved {K : Scalars} {G n} m f (H : below n m f = true) (i : exp G (idx n)) : exp G (idx m) := Move f (below_ok n m f H) i.

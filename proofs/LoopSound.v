@@ -275,9 +275,16 @@ Proof.
       destruct (list_eq_dec bool_dec cs cs) as [_|]; [|congruence].
       destruct (mapM (sev se ss N F) is) as [is'|] eqn:Em; [|discriminate]. cbn [bind] in Ht.
       assert (Hi : evs N r a is' (map (evzs s io) is)) by (eapply mapM_sev; eauto).
-      destruct (same F is' js) as [[|]|] eqn:Es; [| |discriminate]; assert (K := same_ok _ _ _ _ _ _ _ _ HF _ _ _ _ _ Hi Hv Es); cbv iota in K.
+      destruct (same F is' js) as [[|]|] eqn:Es; try (assert (K := same_ok _ _ _ _ _ _ _ _ HF _ _ _ _ _ Hi Hv Es); cbv iota in K).
       * destruct (list_eq_dec Z.eq_dec _ v) as [_|]; [|congruence]. eapply sev_ok; eauto.
       * destruct (list_eq_dec Z.eq_dec _ v) as [|_]; [congruence|]. eapply (Hss w cs N r a F js v t); eauto.
+      * destruct (meets F is' js) as [[c|]|] eqn:Em2; try discriminate.
+        assert (K := meets_ok scalar lit prim inp N r a F HF _ _ _ _ _ Hi Hv Em2). cbn in K.
+        set (hit := list_eq_dec Z.eq_dec (map (evzs s io) is) v) in *.
+        refine (eq_ind _ (evt N r a t) (scond_ok scalar lit prim inp N r a F c (VB (if hit then true else false)) _ _ (ev s io e) (s w cs v) t HF K _ _ Ht) _ _).
+        -- intros F' t0 HF' _ H0. eapply sev_ok; eauto.
+        -- intros F' t0 HF' _ H0. eapply (Hss w cs N r a F' js v t0); eauto.
+        -- destruct hit; reflexivity.
     + destruct (list_eq_dec bool_dec cs cs1) as [->|_].
       * exfalso. assert (list_eqb Bool.eqb cs1 cs1 = true); [|congruence]. clear. induction cs1; cbn; auto. now rewrite eqb_reflx.
       * eapply (Hss w cs1 N r a F js v t); eauto.

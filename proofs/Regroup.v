@@ -27,6 +27,7 @@ Fixpoint walk (e : exp) : exp := R
   | EGather is e => EGather (walk is) (walk e)
   | EReorder x f e => EReorder x (walk f) (walk e)
   | EIdx e i => EIdx (walk e) (walk i)
+  | EScatter n sh js b e => EScatter n sh (walk js) (walk b) (walk e)
   end.
 End Walk.
 
@@ -49,6 +50,7 @@ Fixpoint mentions (x : nat) (e : exp) : bool :=
   | EConcat _ a b => mentions x a || mentions x b
   | EGather is e => mentions x is || mentions x e
   | EIdx e i => mentions x e || mentions x i
+  | EScatter _ _ js b e => mentions x js || mentions x b || mentions x e
   end.
 
 Definition law_eqb (a b : law) : bool :=
@@ -132,6 +134,8 @@ Lemma veq_upd (g g' : nat -> value) x d d' : (forall y, veq (g y) (g' y)) -> veq
 Proof. intros H E y. unfold upd. destruct (Nat.eqb x y); auto. Qed.
 Lemma veq_element d d' i : veq d d' -> veq (element scalar d i) (element scalar d' i).
 Proof. intros H cs is. apply H. Qed.
+Lemma veq_put j j' x x' d d' : j = j' -> veq x x' -> veq d d' -> veq (put_at scalar j x d) (put_at scalar j' x' d').
+Proof. intros -> Hx Hd cs [|i is]; cbn [put_at]; auto. destruct (j' =? i)%Z; auto. Qed.
 Lemma veq_iter n (f f' : nat -> value -> value) d d' : veq d d' -> (forall k v v', veq v v' -> veq (f k v) (f' k v')) -> veq (iter n f d) (iter n f' d').
 Proof. intros H E. induction n; cbn; auto. Qed.
 
@@ -141,7 +145,7 @@ Proof.
   assert (U : forall x d d', veq d d' -> forall y, veq (upd g x d y) (upd g' x d' y)) by (intros; now apply veq_upd).
   assert (U2 : forall x d d' y e e', veq d d' -> veq e e' -> forall w, veq (upd (upd g x d) y e w) (upd (upd g' x d') y e' w)).
   { intros. apply veq_upd; auto. }
-  destruct e as [x|a1|s|o es|e1 e2 e3|e1 e2|e|e|x e1 e2|x e1 e|n sh how x a1 e1 e2 e3|n sh x a1 e1 e2 e3|n sh twice a1 e1 e2|x e|v e|l n e1 e2|n e1 e2|e1 e2|x e1 e2|e1 e2];
+  destruct e as [x|a1|s|o es|e1 e2 e3|e1 e2|e|e|x e1 e2|x e1 e|n sh how x a1 e1 e2 e3|n sh x a1 e1 e2 e3|n sh twice a1 e1 e2|x e|v e|l n e1 e2|n e1 e2|e1 e2|x e1 e2|e1 e2|n sh e1 e2 e3];
     cbn [walk]; intros cs is; rewrite HR; cbn [Semantics.den].
   - apply Hg.
   - reflexivity.
@@ -165,6 +169,7 @@ Proof.
     assert (K : veq (den (walk R e1) (upd g x (number scalar (VZ i)))) (den e1 (upd g' x (number scalar (VZ i))))) by (apply IH; apply U; intros cs' is'; reflexivity).
     rewrite K. apply IH; auto.
   - unfold index, element. rewrite (IH e2 g g' Hg). apply IH; auto.
+  - apply veq_iter; [apply IH; auto|]. intros k d d' Hd. apply veq_put; [rewrite (IH e1 g g' Hg); reflexivity|apply veq_element; apply IH; auto|auto].
 Qed.
 Lemma den_ext e g g' : (forall x, veq (g x) (g' x)) -> veq (den e g) (den e g').
 Proof.
@@ -181,7 +186,7 @@ Proof.
   { intros y d d' Hd w Hw. unfold upd. destruct (Nat.eqb y w); auto. }
   assert (U2 : forall y d d' u e e', veq d d' -> veq e e' -> forall w, x <> w -> veq (upd (upd g y d) u e w) (upd (upd g' y d') u e' w)).
   { intros y d d' u e0 e0' Hd He w Hw. unfold upd. destruct (Nat.eqb u w); auto. destruct (Nat.eqb y w); auto. }
-  destruct e as [y|a1|s|o es|e1 e2 e3|e1 e2|e|e|y e1 e2|y e1 e|n sh how y a1 e1 e2 e3|n sh y a1 e1 e2 e3|n sh twice a1 e1 e2|y e|v e|l n e1 e2|n e1 e2|e1 e2|y e1 e2|e1 e2];
+  destruct e as [y|a1|s|o es|e1 e2 e3|e1 e2|e|e|y e1 e2|y e1 e|n sh how y a1 e1 e2 e3|n sh y a1 e1 e2 e3|n sh twice a1 e1 e2|y e|v e|l n e1 e2|n e1 e2|e1 e2|y e1 e2|e1 e2|n sh e1 e2 e3];
     cbn [mentions] in H;
     repeat match goal with K : (if ?b then true else _) = false |- _ => let K1 := fresh in destruct b eqn:K1; [discriminate|] end;
     intros cs is; cbn [Semantics.den].
@@ -208,6 +213,7 @@ Proof.
     assert (K : veq (den e1 (upd g y (number scalar (VZ i)))) (den e1 (upd g' y (number scalar (VZ i))))) by (apply IH; auto; apply U; intros cs' is'; reflexivity).
     rewrite K. apply IH; auto.
   - unfold index, element. rewrite (IH e2 g g' Hg) by auto. apply IH; auto.
+  - apply veq_iter; [apply IH; auto|]. intros k d d' Hd. apply veq_put; [rewrite (IH e1 g g' Hg) by auto; reflexivity|apply veq_element; apply IH; auto|auto].
 Qed.
 Lemma den_upd x d e g : mentions x e = false -> veq (den e (upd g x d)) (den e g).
 Proof.
@@ -313,7 +319,7 @@ Proof.
   intros H C.
   assert (D : exists g1 g2, f = EOp (Scalar o) [g1; g2] /\ x <> a /\ ((g1 = EVar a /\ mentions a g2 = false) \/ (g2 = EVar a /\ mentions a g1 = false))).
   { assert (V : forall e, is_var a e = true -> e = EVar a). { intros [] K; try discriminate. cbn in K. apply Nat.eqb_eq in K. now subst. }
-    unfold sum_of in H. destruct f as [| | |o' es| | | | | | | | | | | | | | | | ]; try discriminate. destruct o'; try discriminate.
+    unfold sum_of in H. destruct f as [| | |o' es| | | | | | | | | | | | | | | | | ]; try discriminate. destruct o'; try discriminate.
     destruct es as [|g1 [|g2 [|? ?]]]; try discriminate. exists g1, g2. destruct (Nat.eqb_spec x a); [discriminate|].
     destruct (is_var a g1) eqn:E1; destruct (mentions a g2) eqn:M2; cbn [negb] in H;
       try (injection H as -> <-; auto 8; fail);
@@ -355,7 +361,7 @@ Qed.
 
 Lemma rule_ok e g : veq (den (rule ls base e) g) (den e g).
 Proof.
-  destruct e as [x|a1|s|o es|e1 e2 e3|e1 e2|e|e|x e1 e2|x e1 e|n sh how x a f i e|n sh x a1 e1 e2 e3|n sh twice a f i|x e|v e|l n e1 e2|n e1 e2|e1 e2|x e1 e2|e1 e2];
+  destruct e as [x|a1|s|o es|e1 e2 e3|e1 e2|e|e|x e1 e2|x e1 e|n sh how x a f i e|n sh x a1 e1 e2 e3|n sh twice a f i|x e|v e|l n e1 e2|n e1 e2|e1 e2|x e1 e2|e1 e2|n sh e1 e2 e3];
     try apply vrefl.
   - destruct how as [|q m|q m zero|q m zero]; cbn [rule]; [apply vrefl| | |].
     + destruct (fits base n q m) eqn:E; [|apply vrefl]. apply fits_ok in E as (Hq & Hm & Hn). apply rest_ok.

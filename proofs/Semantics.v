@@ -117,6 +117,7 @@ Definition look (z : tm -> Z) (v : view) (is : list Z) : list Z :=
 Definition element (d : value) (i : Z) : value := fun cs is => d cs (i :: is).
 Definition index (d : value) : Z := toZ (d [] []).
 Definition number (v : val) : value := fun _ _ => v.
+Definition put_at (j : Z) (x d : value) : value := fun cs is => match is with i :: is => if j =? i then x cs is else d cs (i :: is) | [] => d cs [] end.
 
 (* [z] gives the sizes their values. *)
 Fixpoint den (z : tm -> Z) (e : exp) (g : nat -> value) {struct e} : value :=
@@ -150,6 +151,8 @@ Fixpoint den (z : tm -> Z) (e : exp) (g : nat -> value) {struct e} : value :=
       | i :: is => element (den z e g) (index (den z f (upd g x (number (VZ i))))) cs is
       | [] => VZ 0 end
   | EIdx e i => element (den z e g) (index (den z i g))
+  | EScatter n _ js b e =>
+      iter (Z.to_nat (z n)) (fun k d => put_at (toZ (den z js g [] [Z.of_nat k])) (element (den z e g) (Z.of_nat k)) d) (den z b g)
   end.
 End Semantics.
 Arguments VZ {scalar}. Arguments VB {scalar}. Arguments VS {scalar}.

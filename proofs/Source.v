@@ -98,6 +98,11 @@ Fixpoint sym (e : exp) (g : nat -> cval) {struct e} : cval :=
       | i :: is => j <- sym f (upd g x (cnum i)) [] N F [] ;; sym e g cs N F (j :: is)
       | [] => None end
   | EIdx e i => fun cs N F is => j <- sym i g [] N F [] ;; sym e g cs N F (j :: is)
+  | EScatter n sh js b e => fun cs N F is =>
+      if closed ns n then csfold sh n (sym b g) (fun N acc cs N' F is => match is with
+        | i :: is => j <- sym js g [] N' F [Var N] ;; scond F (mk F Ieq [j; i]) (fun F => sym e g cs N' F (Var N :: is)) (fun F => acc cs N' F (i :: is))
+        | [] => None end) cs N F is
+      else None
   end.
 End Look.
 
@@ -272,7 +277,7 @@ Proof.
   assert (Hupd : forall N r a g gv x c d, (forall y, vval N r a (g y) (gv y)) -> vval N r a c d ->
     forall y, vval N r a (upd g x c y) (upd gv x d y)).
   { intros N r a g1 gv1 x c d H1 H2 y. unfold upd. destruct (Nat.eqb x y); auto. }
-  destruct e as [x|a1|s|o es|e1 e2 e3|e1 e2|e|e|x e1 e2|x e1 e|n sh blocks x a1 e1 e2 e3|n sh x a1 e1 e2 e3|n sh twice a1 e1 e2|x e|v e|l n e1 e2|n e1 e2|e1 e2|x e1 e2|e1 e2];
+  destruct e as [x|a1|s|o es|e1 e2 e3|e1 e2|e|e|x e1 e2|x e1 e|n sh blocks x a1 e1 e2 e3|n sh x a1 e1 e2 e3|n sh twice a1 e1 e2|x e|v e|l n e1 e2|n e1 e2|e1 e2|x e1 e2|e1 e2|n sh e1 e2 e3];
     cbn [sym Semantics.den].
   - apply Hg.
   - (* ESize *) intros cs N r a F is v t L E HF Hs Ht. destruct (closed ns a1 && integer a1) eqn:Ec; [|discriminate].
@@ -395,5 +400,25 @@ Proof.
   - (* EIdx *) intros cs N r a F is v t L E HF Hs Ht. destruct (sym ns e2 g [] N F []) as [j|] eqn:Ej; [|discriminate]. cbn [bind] in Ht.
     refine (IH e1 N0 r0 a0 g gv Hns Hag Hg cs N r a F _ (_ :: v) t L E HF _ Ht). apply evs_cons; auto. apply evt_evz.
     refine (IH e2 N0 r0 a0 g gv Hns Hag Hg [] N r a F _ [] j L E HF _ Ej). apply evs_nil.
+  - (* EScatter *) intros cs N r a F is v t L E HF Hs Ht. destruct (closed ns n) eqn:Ec; [|discriminate].
+    eapply (csfold_ok N r a sh _ _ (fun k => iter k (fun k d => put_at scalar (toZ scalar (den e1 gv [] [Z.of_nat k])) (element scalar (den e3 gv) (Z.of_nat k)) d) (den e2 gv))
+      (Z.to_nat (z n)) n (z n));
+      [lia|apply closed_z; [lia|eauto|auto]|auto|apply IH; [lia|eauto|eauto]| |exact (le_n N)|apply ext_refl|exact HF|exact Hs|exact Ht].
+    intros i N1 r1 a2 acc Hi L1 E1 Hr1 Hacc. cbn [iter]. intros cs1 N2 r2 a3 F2 is2 v2 t2 L2 E2 HF2 Hs2 Ht2.
+    destruct is2 as [|i2 is2]; [discriminate|]. apply evs_inv in Hs2 as (zi & v' & -> & Hi2 & Hs2).
+    destruct (sym ns e1 g [] N2 F2 [Var N1]) as [j|] eqn:Ej; [|discriminate]. cbn [bind] in Ht2.
+    assert (Ea : ext N0 r0 a0 r1 a2) by (eapply ext_trans; [exact E| |exact E1]; lia).
+    assert (Ex : ext N0 r0 a0 r2 a3) by (eapply ext_trans; [exact Ea| |exact E2]; lia).
+    assert (HN1 : evz N2 r2 a3 (Var N1) (Z.of_nat i)).
+    { intros r' a' [Er _]. unfold Norm.zv. cbn. rewrite Er by lia. rewrite (ext_r _ _ _ _ _ _ E2) by lia. exact Hr1. }
+    assert (Hj : evt N2 r2 a3 j (den e1 gv [] [Z.of_nat i])).
+    { refine (IH e1 N0 r0 a0 g gv Hns Hag Hg [] N2 r2 a3 F2 [Var N1] [Z.of_nat i] j _ Ex HF2 _ Ej); [lia|]. apply evs_cons; auto. apply evs_nil. }
+    refine (eq_ind _ (evt N2 r2 a3 t2) (scond_ok N2 r2 a3 F2 _ (VB (toZ scalar (den e1 gv [] [Z.of_nat i]) =? zi)%Z) _ _
+      (den e3 gv cs1 (Z.of_nat i :: v')) (iter i (fun k d => put_at scalar (toZ scalar (den e1 gv [] [Z.of_nat k])) (element scalar (den e3 gv) (Z.of_nat k)) d) (den e2 gv) cs1 (zi :: v')) t2 HF2 _ _ _ Ht2) _ _).
+    + intros r' a' E'. rewrite mk_ok by auto. cbn [Semantics.eval map apply nth]. rewrite (Hj r' a' E').
+      assert (A := Hi2 r' a' E'). unfold Norm.zv in A. now rewrite A.
+    + intros F' t0 HF' _ H0. refine (IH e3 N0 r0 a0 g gv Hns Hag Hg cs1 N2 r2 a3 F' _ (Z.of_nat i :: v') t0 _ Ex HF' _ H0); [lia|]. apply evs_cons; auto.
+    + intros F' t0 HF' _ H0. refine (Hacc cs1 N2 r2 a3 F' (i2 :: is2) (zi :: v') t0 _ E2 HF' _ H0); [lia|]. apply evs_cons; auto.
+    + reflexivity.
 Qed.
 End Sound.

@@ -83,7 +83,9 @@ Inductive exp :=
 | EConcat (n : tm) (a b : exp)          (* n: length of a *)
 | EGather (is e : exp)
 | EReorder (x : nat) (f e : exp)
-| EIdx (e i : exp).
+| EIdx (e i : exp)
+| EScatter (n : tm) (sh : shape) (is b e : exp).
+    (* b, where one element of e after another is put where is says; n: how many, sh: tables of the result *)
 (* copy, copySeq, toMem, take and unzip are the program itself; transPar is transpose, reverseSeq reverse, asVector split, asScalar join. *)
 
 (* ---------- certificates ---------- *)

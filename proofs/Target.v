@@ -124,6 +124,19 @@ Fixpoint same (F : facts) (a b : list tm) : option bool :=
   | _, _ => None
   end.
 
+(* Where that depends on an element of an array of indices: the condition that they are equal. *)
+Fixpoint meets (F : facts) (a b : list tm) : option (option tm) :=
+  match a, b with
+  | [], [] => Some None
+  | x :: a, y :: b =>
+      match decide F (Op Ieq [x; y]), meets F a b with
+      | Some true, o => o
+      | None, Some None => match x with In _ _ _ => Some (Some (mk F Ieq [x; y])) | _ => None end
+      | _, _ => None
+      end
+  | _, _ => None
+  end.
+
 (* ---------- accumulators ---------- *)
 Definition freed (p : list (option tm)) : list nat :=
   flat_map (fun ik => match snd ik with None => [fst ik] | Some _ => [] end) (combine (seq 0 (List.length p)) p).
@@ -220,7 +233,8 @@ Fixpoint sx (p : plan) (c : cmd) (se : nat -> tm) (ss : sstore) {struct c} : sst
   | Assign w cs is e => fun w1 => if Nat.eqb w w1 then fun cs1 N F js =>
         if list_eqb Bool.eqb cs cs1 then
           is <- mapM (sev se ss N F) is ;;
-          match same F is js with Some true => sev se ss N F e | Some false => ss w1 cs1 N F js | None => None end
+          match same F is js with Some true => sev se ss N F e | Some false => ss w1 cs1 N F js
+          | None => match meets F is js with Some (Some c) => scond F c (fun F => sev se ss N F e) (fun F => ss w1 cs1 N F js) | _ => None end end
         else ss w1 cs1 N F js
       else ss w1
   | Local w c => upd (sx p c se (upd ss w none)) w none

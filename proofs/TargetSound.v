@@ -219,4 +219,24 @@ Proof.
       destruct (same F xs ys) as [[|]|] eqn:Es; try discriminate; injection H as <-; try (specialize (IH _ _ _ _ Hv Hw Es); cbn in IH);
       destruct (Z.eqb_spec zx zy); cbv iota; congruence.
 Qed.
+Lemma meets_ok N r a F : hold N r a F -> forall xs ys v w o, evs N r a xs v -> evs N r a ys w -> meets F xs ys = Some o ->
+  match o with None => v = w | Some c => evt N r a c (VB (if list_eq_dec Z.eq_dec v w then true else false)) end.
+Proof.
+  intros HF. induction xs as [|x xs IH]; intros [|y ys] v w o Hv Hw H; try discriminate; cbn [meets] in H.
+  - injection H as <-. apply evs_nil_inv in Hv, Hw. congruence.
+  - apply evs_inv in Hv as (zx & v' & -> & Hx & Hv). apply evs_inv in Hw as (zy & w' & -> & Hy & Hw).
+    destruct (decide F (Op Ieq [x; y])) as [[|]|] eqn:Ed.
+    + assert (K := decide_ok scalar lit prim inp r a F (HF r a (ext_refl _ _ _ _)) _ _ Ed).
+      change (VB (Norm.zv scalar lit prim inp r a x =? Norm.zv scalar lit prim inp r a y)%Z = @VB scalar true) in K.
+      rewrite (Hx r a (ext_refl _ _ _ _)), (Hy r a (ext_refl _ _ _ _)) in K. assert (zx = zy) by (apply Z.eqb_eq; congruence). subst zy.
+      specialize (IH _ _ _ _ Hv Hw H). destruct o as [c|]; [|congruence].
+      destruct (list_eq_dec Z.eq_dec v' w'), (list_eq_dec Z.eq_dec (zx :: v') (zx :: w')); try exact IH; congruence.
+    + discriminate.
+    + destruct (meets F xs ys) as [[c|]|] eqn:Em; try discriminate. specialize (IH _ _ _ _ Hv Hw Em). cbn in IH. subst w'.
+      destruct x; try discriminate. match type of H with Some ?X = _ => assert (J : o = X) by congruence; clear H; subst o end.
+      cbv iota. intros r' a' E'. rewrite mk_ok by auto.
+      match goal with |- eval _ _ _ _ (Op Ieq [?x; ?y]) _ _ = _ =>
+        change (VB (Norm.zv scalar lit prim inp r' a' x =? Norm.zv scalar lit prim inp r' a' y)%Z = @VB scalar (if list_eq_dec Z.eq_dec (zx :: v') (zy :: v') then true else false)) end.
+      rewrite (Hx r' a' E'), (Hy r' a' E'). f_equal. destruct (Z.eqb_spec zx zy), (list_eq_dec Z.eq_dec (zx :: v') (zy :: v')); congruence.
+Qed.
 End Sound.

@@ -21,6 +21,9 @@ mod generated {
 /// The file of the theory that certificates need.
 const CHECKER: &str = "Certify";
 
+/// The file that comparisons with the theory's translation need.
+const COMPARISON: &str = "Compare";
+
 /// The theorem that accepts certificates.
 const THEOREM: &str = "accept_sound";
 
@@ -94,20 +97,37 @@ impl Coq {
     ///
     /// # Errors
     /// As [`Coq::ready`].
-    pub fn ready_in(cache: &Path, mut told: impl FnMut(&str)) -> Result<Coq, Failure> {
+    pub fn ready_in(cache: &Path, told: impl FnMut(&str)) -> Result<Coq, Failure> {
+        Coq::with(cache, told, CHECKER, Some(THEOREM))
+    }
+
+    /// As [`Coq::ready_in`], with what compares loops with the theory's translation. It decides about no certificate.
+    ///
+    /// # Errors
+    /// As [`Coq::ready`].
+    pub fn comparing_in(cache: &Path, told: impl FnMut(&str)) -> Result<Coq, Failure> {
+        Coq::with(cache, told, COMPARISON, None)
+    }
+
+    fn with(
+        cache: &Path,
+        mut told: impl FnMut(&str),
+        file: &str,
+        theorem: Option<&str>,
+    ) -> Result<Coq, Failure> {
         // One thread builds, the others wait for it.
         static BUILD: Mutex<()> = Mutex::new(());
         let _turn = BUILD.lock();
         let command = Coq::command()?;
         let version = version(&command)?;
-        let needed = needed(CHECKER)?;
+        let needed = needed(file)?;
         let folder = cache.join(format!("theory-{:016x}", key(&version, &needed)));
         if folder.is_dir() {
             return opened(command, folder);
         }
         told("building the theory, once");
         let partial = folder.with_extension(format!("{}.partial", std::process::id()));
-        let built = build(&command, &partial, &needed).and_then(|()| {
+        let built = build(&command, &partial, &needed, file, theorem).and_then(|()| {
             match fs::rename(&partial, &folder) {
                 Ok(()) => Ok(()),
                 // Another process was faster.
@@ -243,7 +263,13 @@ fn cache() -> Result<PathBuf, Failure> {
     Ok(folder)
 }
 
-fn build(command: &Path, folder: &Path, files: &[(&str, &str)]) -> Result<(), Failure> {
+fn build(
+    command: &Path,
+    folder: &Path,
+    files: &[(&str, &str)],
+    last: &str,
+    theorem: Option<&str>,
+) -> Result<(), Failure> {
     fs::create_dir_all(folder).map_err(|e| cannot_write(folder, &e))?;
     for (name, text) in files {
         let file = folder.join(format!("{name}.v"));
@@ -254,16 +280,21 @@ fn build(command: &Path, folder: &Path, files: &[(&str, &str)]) -> Result<(), Fa
                 .help("the theory is made for Coq 8.16"));
         }
     }
-    let question = folder.join("question.v");
-    let text = format!("From Lozenge Require Import {CHECKER}.\nPrint Assumptions {THEOREM}.\n");
-    fs::write(&question, text).map_err(|e| cannot_write(&question, &e))?;
-    let finished = run(&mut coqc(command, folder, &question), BUILD_LIMIT)?;
-    if !finished.status.success() {
-        return Err(defect("Coq does not say what the theory rests on", &finished.stderr));
-    }
+    let found = match theorem {
+        None => Vec::new(),
+        Some(theorem) => {
+            let question = folder.join("question.v");
+            let text = format!("From Lozenge Require Import {last}.\nPrint Assumptions {theorem}.\n");
+            fs::write(&question, text).map_err(|e| cannot_write(&question, &e))?;
+            let finished = run(&mut coqc(command, folder, &question), BUILD_LIMIT)?;
+            if !finished.status.success() {
+                return Err(defect("Coq does not say what the theory rests on", &finished.stderr));
+            }
+            axioms(&String::from_utf8_lossy(&finished.stdout))
+        }
+    };
     let list = folder.join(AXIOMS);
-    fs::write(&list, axioms(&String::from_utf8_lossy(&finished.stdout)).join("\n"))
-        .map_err(|e| cannot_write(&list, &e))
+    fs::write(&list, found.join("\n")).map_err(|e| cannot_write(&list, &e))
 }
 
 fn cannot_write(path: &Path, e: &std::io::Error) -> Failure {

@@ -11,7 +11,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-use dpia::certificate::{HEAD, module_name};
+use dpia::certificate::{COMPARISON_HEAD, HEAD, module_name};
 use loops::{Function, Stmt, Tensor};
 use lozenge::bind::{self, Sizes};
 use lozenge::check;
@@ -25,6 +25,9 @@ const MUTANTS: usize = 16;
 
 /// And of one that iterates, whose certificate takes seconds.
 const MUTANTS_OF_ITERATIONS: usize = 3;
+
+/// Of so many mutants of the loops of one definition one is compared with the theory's.
+const COMPARED: usize = 8;
 
 /// Mutants are made of loops nested no deeper than this, so that the test ends soon.
 const DEPTH: usize = 3;
@@ -68,8 +71,141 @@ fn on_two_threads<T: Send>(count: usize, work: impl Fn(usize) -> T + Sync) -> Ve
     done.into_inner().unwrap().into_values().collect()
 }
 
+/// Small sizes that the assumptions allow, as different from each other as may be.
+fn small_sizes(function: &Function) -> Option<Sizes> {
+    let mut random = Random::named(11, &function.name);
+    let draw =
+        |_| -> Sizes { function.sizes.iter().map(|n| (n.clone(), 2 + random.below(4) as i64)).collect() };
+    let allowed: Vec<Sizes> = (0..2000)
+        .map(draw)
+        .filter(|sizes| function.assumptions.iter().all(|a| bind::truth(a, sizes) == Some(true)))
+        .take(50)
+        .collect();
+    allowed.into_iter().max_by_key(|sizes| sizes.values().collect::<BTreeSet<_>>().len())
+}
+
+/// Verdicts on comparisons, each given as a module with this name.
+fn compared(coq: &Coq, modules: &[(String, String)]) -> Vec<String> {
+    let mut text = COMPARISON_HEAD.to_owned();
+    modules.iter().for_each(|(_, module)| text.push_str(module));
+    let all: Vec<String> = modules.iter().map(|(name, _)| format!("{name}.theory.verdict")).collect();
+    let _ = writeln!(text, "Set Printing Width 1000.\nEval vm_compute in [{}].", all.join("; "));
+    if let Some(folder) = std::env::var_os("COMPARISONS") {
+        let name = modules.first().map_or("none", |(name, _)| name);
+        std::fs::write(Path::new(&folder).join(format!("{name}.v")), &text).unwrap();
+    }
+    let said = coq.answer(&text, LIMIT).unwrap_or_else(|f| panic!("{}", f.diagnostics[0].notes.join("\n")));
+    let found: Vec<String> = said.split('"').skip(1).step_by(2).map(str::to_owned).collect();
+    assert_eq!(found.len(), modules.len(), "{said}");
+    found
+}
+
+/// The loops of every definition, in both modes, against those that the theory's translation makes of it (`proofs/Compare.v`); and mutants of these loops, none
+/// of which may pass for them.
+#[test]
+fn translation() {
+    if coq().is_none() {
+        return;
+    }
+    let coq = Coq::comparing_in(&cache().join("lozenge"), |doing| eprintln!("{doing}")).unwrap();
+    let mut cases = Vec::new();
+    for path in programs() {
+        for (name, sides) in definitions(&path) {
+            for mode in [dpia::Mode::Paper, dpia::Mode::Default] {
+                cases.push((path.clone(), name.clone(), sides.clone(), mode));
+            }
+        }
+    }
+    let results = on_two_threads(2, |half| {
+        let (mut lines, mut modules, mut at) = (Vec::new(), Vec::new(), Vec::new());
+        for (k, (path, name, sides, mode)) in cases.iter().enumerate().filter(|(k, _)| (k / 2) % 2 == half) {
+            let shown = if *mode == dpia::Mode::Paper { "paper" } else { "default" };
+            let start = format!("{} {name}, {shown}: ", path.file_name().unwrap().to_string_lossy());
+            let Ok(translation) = dpia::translate(&sides.definition, *mode) else {
+                lines.push((k, start + "its loops are left to a strategy"));
+                continue;
+            };
+            let function = &translation.function;
+            let Some(sizes) = small_sizes(function) else {
+                lines.push((k, start + "no small sizes"));
+                continue;
+            };
+            let module = |function: &Function, name: &str| {
+                dpia::certificate::comparison(
+                    &sides.definition,
+                    function,
+                    &translation.abi,
+                    *mode,
+                    &|n| sizes.get(n).copied(),
+                    name,
+                )
+            };
+            let own = format!("c{k}_{}", module_name(name));
+            match module(function, &own) {
+                Err(refused) => lines.push((k, start + &refused.message)),
+                Ok(text) => {
+                    at.push((k, start, None));
+                    modules.push((own.clone(), text));
+                    if *mode == dpia::Mode::Default || depth(&function.body) > DEPTH {
+                        continue;
+                    }
+                    let points = points(&Sides { function: function.clone(), ..sides.clone() });
+                    let wrong = mutate::mutants(function)
+                        .into_iter()
+                        .filter(|m| goes_wrong(&m.function, &points))
+                        .collect();
+                    // One of each definition, of another kind each time.
+                    let mut spread = mutate::spread(wrong, COMPARED);
+                    if spread.is_empty() {
+                        continue;
+                    }
+                    let mutant = spread.swap_remove((k / 2) % spread.len());
+                    let name = format!("{own}__mutant");
+                    if let Ok(text) = module(&mutant.function, &name) {
+                        at.push((k, String::new(), Some(mutant)));
+                        modules.push((name, text));
+                    }
+                }
+            }
+        }
+        let mut noticed = 0;
+        let mut same = false;
+        for ((k, start, mutant), verdict) in at.into_iter().zip(compared(&coq, &modules)) {
+            match mutant {
+                None => {
+                    same = verdict == "same";
+                    lines.push((k, start + &verdict));
+                }
+                Some(mutant) if same => {
+                    if verdict == "same" {
+                        panic!(
+                            "{:?} passes:\n{}",
+                            mutant.kind,
+                            loops::Program { functions: vec![mutant.function] }
+                        );
+                    }
+                    noticed += 1;
+                }
+                Some(_) => {}
+            }
+        }
+        (lines, noticed)
+    });
+    let noticed: usize = results.iter().map(|(_, n)| n).sum();
+    eprintln!("mutants noticed: {noticed}");
+    assert!(noticed > 60, "too few mutants: {noticed}");
+    let mut lines: Vec<_> = results.into_iter().flat_map(|(lines, _)| lines).collect();
+    lines.sort();
+    let text: String = lines.into_iter().map(|(_, line)| line + "\n").collect();
+    golden::compare(&golden::folder("prove").join("translation.txt"), &text)
+        .unwrap_or_else(|e| panic!("{e}"));
+}
+
+/// The library, and programs with what no program of the library has.
 fn programs() -> Vec<PathBuf> {
-    lozenge::files::find(&golden::root().join("library"), &["loz"]).unwrap()
+    let mut programs = lozenge::files::find(&golden::root().join("library"), &["loz"]).unwrap();
+    programs.push(golden::folder("prove").join("scatter.loz"));
+    programs
 }
 
 /// The definitions of a file with both sides; those that leave their loops to a strategy by `auto`.

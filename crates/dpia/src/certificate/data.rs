@@ -114,6 +114,8 @@ pub enum Exp {
     Gather(Box<[Exp; 2]>),
     Reorder(u32, Box<[Exp; 2]>),
     Idx(Box<[Exp; 2]>),
+    /// Length of what is put, tables of the result; places, what was there, and what is put.
+    Scatter(Tm, Shape, Box<[Exp; 3]>),
 }
 
 /// A functional program, the loops made of it, and how the two are tied together.

@@ -9,6 +9,7 @@
 //! - `source`, `target`: the two programs
 //! - `hints`: how the loops go through the reductions of the program, for the checker to begin with
 //! - `print`: the text
+//! - `theory`: the same definition as a program of the theory of the translation, to be compared
 //!
 //! Not here: running Coq, and whether the checker accepts.
 
@@ -18,6 +19,7 @@ mod ops;
 mod print;
 mod source;
 mod target;
+mod theory;
 
 use functional::{DataType, Definition, FactKind, strategy::Step};
 use loops::{Code, Diagnostic, Function, Size, Stmt};
@@ -30,6 +32,7 @@ use hints::Hints;
 pub use print::{HEAD, module_name};
 use source::Source;
 use target::{Array, Target};
+pub use theory::{COMPARISON_HEAD, comparison};
 
 type Result<T> = std::result::Result<T, Diagnostic>;
 

@@ -281,6 +281,10 @@ impl Printer {
             Exp::Gather(es) => ("EGather", self.exps(&es[..])),
             Exp::Reorder(x, es) => ("EReorder", self.with(vec![number(*x)], &es[..])),
             Exp::Idx(es) => ("EIdx", self.exps(&es[..])),
+            Exp::Scatter(n, shape, es) => {
+                let front = vec![self.tm(n), self.shape(shape)];
+                ("EScatter", self.with(front, &es[..]))
+            }
         };
         app(head, args)
     }

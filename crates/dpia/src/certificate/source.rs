@@ -280,8 +280,11 @@ impl<'a> Source<'a> {
                 let i = self.exp(i)?;
                 Ok(Exp::Reduce(n, shape, blocks, vars, Box::new([f, i, self.exp(e)?])))
             }
-            (Prim::Scatter, _) => Err(uncovered(term, prim)
-                .note("two elements may go to one place, so what is left there depends on the order")),
+            (Prim::Scatter, [T(is), T(b), T(e)]) => {
+                let (n, shape) = (self.length(e)?, self.shape(b)?);
+                let (is, b) = (self.exp(is)?, self.exp(b)?);
+                Ok(Exp::Scatter(n, shape, Box::new([is, b, self.exp(e)?])))
+            }
             (Prim::ScanSeq, [Fun(f), T(i), T(e)]) => {
                 let (n, shape) = (self.length(e)?, self.shape(i)?);
                 let (vars, f) = self.folding(term, f)?;
@@ -420,10 +423,6 @@ impl<'a> Source<'a> {
 fn numbers_of(term: &Term) -> Result<Scalar> {
     let lane = element(term.ty());
     scalar_of(term.ty()).or_else(|| scalar_of(&lane?)).ok_or_else(|| malformed(term))
-}
-
-fn uncovered(at: &Term, prim: Prim) -> Diagnostic {
-    refused(at, &format!("`{}`", prim.name()))
 }
 
 fn refused(at: &Term, what: &str) -> Diagnostic {
