@@ -7,3 +7,6 @@ lozenge prove "$LIBRARY/products.loz" --def dproduct_fast
 
 # Rejected.
 lozenge prove sums.loz --def flat
+
+# Places that are data.
+lozenge prove scatter.loz --def rows_placed

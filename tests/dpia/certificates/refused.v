@@ -33,7 +33,38 @@ Proof. apply accept_sound. vm_cast_no_check (eq_refl true). Qed.
 End sum.
 Print Assumptions sum.ok.
 
-(* spread: error[D0201]: `scatter` has no certificate; ["two elements may go to one place, so what is left there depends on the order"] *)
+From Coq Require Import ZArith List String.
+From Lozenge Require Import Syntax Certify.
+Import ListNotations.
+Open Scope string_scope.
+Notation "a ;; b" := (Seq a b) (at level 100, right associativity).
+
+Module spread.
+(* arrays: 0 is, 1 xs, 2 out *)
+(* sizes and loop variables: 0 n, 1 i, 2 i *)
+(* variables of the program: 3 unused *)
+(* constants: f32 00000000 is 0 *)
+Definition c : certificate := {|
+  sizes := 1;
+  assume := [Var 0];
+  indices := [(0, Var 0)];
+  dims := [(0, [Var 0]); (1, [Var 0]); (2, [Var 0])];
+  params := [0; 1];
+  source :=
+    EScatter (Var 0) [([], [Var 0])] (EVar 0) (EGenerate 3 (ELit "f32 00000000")) (EVar 1);
+  out := 2;
+  result := [([], [Var 0])];
+  laws := [];
+  sums := [];
+  target :=
+    For true 1 (Var 0)
+      (Assign 2 [] [Var 1] (Lit "f32 00000000"));;
+    For false 2 (Var 0)
+      (Assign 2 [] [In 0 [] [Var 2]] (In 1 [] [Var 2])) |}.
+Theorem ok : correct c.
+Proof. apply accept_sound. vm_cast_no_check (eq_refl true). Qed.
+End spread.
+Print Assumptions spread.ok.
 
 (* apart: error[D0201]: `out`, a pair of arrays of different shapes, has no certificate; [] *)
 
