@@ -86,7 +86,7 @@ pub fn comparison(
     let _ = write!(
         after,
         "Module theory.\nImport Paths Phrases Translation Compare.\n\
-         Definition ops : list Syntax.op := [{}].\nSection At.\nVariables (keep : bool) (seed : Z).\n#[local] Instance K : Scalars := trees seed ops.\n#[local] Instance P : Policy := {{| local _ := keep |}}.\n\
+         Definition ops : list Syntax.op := [{}].\nSection At.\nVariables (keep : bool) (seed : Z).\n#[local] Instance K : Scalars := trees seed ops.\n#[local] Instance P : Policy := {{| local _ := keep; turns _ := negb keep |}}.\n\
          Definition constant {{G}} (t : tree) : @exp K G num := @Phrases.Lit K G t.\n\
          Definition program : @exp K [{}] {result} :=\n  {program}.\n\
          Definition inputs : renv [{}] := {inputs}.\n\
