@@ -206,6 +206,21 @@ fn kernels_on_the_second_chip() {
 
 /// Sums, products and extrema of all elements: partial results of blocks, combined in their order whatever the order of the cores.
 #[test]
+fn panels() {
+    // Rows and columns of one matrix: at sizes that tiles are chosen for, where rows are longer than that, and with a panel that is not full.
+    let jobs: Vec<Case> = ["atax", "bicg", "mvt"]
+        .map(|kernel| Case { tuned: Some(&[700, 520]), ..Case::new(kernel, SETTINGS[0]) })
+        .into();
+    each(&jobs, |emulator, compiler, case| {
+        let built = built(emulator, compiler, case)?;
+        for values in [[131, 503], [521, 67], [67, 611]] {
+            built.agrees(&values, 1..4, &equal)?;
+        }
+        Ok(())
+    });
+}
+
+#[test]
 fn reductions_across_cores() {
     // Element types: rounding allows another order only where that is asked for; integers and extrema need no permission.
     let jobs = [

@@ -12,7 +12,9 @@
 mod build;
 mod code;
 mod data;
+mod fuse;
 pub mod pairs;
+mod panel;
 mod private;
 mod reduce;
 mod search;
@@ -24,7 +26,8 @@ use std::collections::BTreeMap;
 
 use loops::{Diagnostic, Function, Name};
 
-use crate::dependence;
+use self::split::Item;
+use crate::dependence::{self, Dependence};
 use crate::fault::{self, Result};
 use crate::model::Model;
 use crate::scheduling::{self, Fusion};
@@ -61,6 +64,8 @@ pub struct Options {
     pub hints: BTreeMap<Name, i64>,
     /// Bound on the set library's operations, for each stage.
     pub operations: u64,
+    /// Whether the target lets cores exchange boxes that they have by rows and need by columns; without that, panels are not worth it.
+    pub exchange: bool,
     /// Whether every update may be reordered and have partial results, which changes how it is rounded.
     pub reassociate: bool,
 }
@@ -72,6 +77,7 @@ impl Default for Options {
             ldm: 60 << 10,
             hints: BTreeMap::new(),
             operations: 4_000_000,
+            exchange: false,
             reassociate: false,
         }
     }
@@ -187,7 +193,6 @@ fn map_as_it_is(function: &Function, options: &Options) -> Result<Mapped> {
         ..scheduling::Options::default()
     };
     let scheduled = scheduling::schedule(&model, &dependences, &scheduling)?.tree;
-    let mut notes = Vec::new();
     let program = stage(&ctx, bound, "the split into kernels", || {
         let program = split::split(&model, &dependences, &scheduled)?;
         if split::everything_parallel(&program) {
@@ -202,19 +207,37 @@ fn map_as_it_is(function: &Function, options: &Options) -> Result<Mapped> {
     if !split::has_kernel(&program) {
         return Err(split::nothing_parallel(&model));
     }
+    let panels = stage(&ctx, bound, "panels", || panel::panels(&model, &program, options))?;
+    if let Some(panels) = panels
+        && let Ok(mapped) = mapped(&model, &dependences, panels, options)
+    {
+        return Ok(mapped);
+    }
+    mapped(&model, &dependences, program, options)
+}
+
+/// Maps a program of kernels.
+fn mapped(
+    model: &Model,
+    dependences: &[Dependence],
+    program: Vec<Item>,
+    options: &Options,
+) -> Result<Mapped> {
+    let (ctx, bound) = (&model.ctx, options.operations);
+    let mut notes = Vec::new();
     let mut stages = Vec::new();
-    stages.push(("scheduled", build::scheduled(&model, &program)?));
-    stages.push(("split", build::kernels(&model, &program)?));
-    let choose = || tile::choose(&model, &dependences, program, options, &mut notes);
-    let sized = stage(&ctx, bound, "tiles and boxes", choose)?;
-    let tiled = build::tiled(&model, &sized)?;
-    let check = || check::tree(&model, &dependences, &tiled);
-    stage(&ctx, bound.saturating_mul(4), "the check of the tiled program", check)?;
+    stages.push(("scheduled", build::scheduled(model, &program)?));
+    stages.push(("split", build::kernels(model, &program)?));
+    let choose = || tile::choose(model, dependences, program, options, &mut notes);
+    let sized = stage(ctx, bound, "tiles and boxes", choose)?;
+    let tiled = build::tiled(model, &sized)?;
+    let check = || check::tree(model, dependences, &tiled);
+    stage(ctx, bound.saturating_mul(4), "the check of the tiled program", check)?;
     stages.push(("tiled", tiled));
-    stages.push(("mapped", build::mapped(&model, &sized)?));
-    stages.push(("copies", build::copies(&model, &sized)?));
-    stages.push(("waits", build::whole(&model, &sized)?));
-    let code = || code::generate(&model, &sized, &build::for_code(&model, &sized)?, options);
-    let function = stage(&ctx, bound, "code", code)?;
+    stages.push(("mapped", build::mapped(model, &sized)?));
+    stages.push(("copies", build::copies(model, &sized)?));
+    stages.push(("waits", build::whole(model, &sized)?));
+    let code = || code::generate(model, &sized, &build::for_code(model, &sized)?, options);
+    let function = stage(ctx, bound, "code", code)?;
     Ok(Mapped { function, stages, notes, reassociated: false })
 }

@@ -7,6 +7,7 @@ use loops::Name;
 
 use super::Grid;
 use super::data;
+use super::fuse;
 use super::split::{self, Item, Kernel, Part, filter_of};
 use super::tile::{Sized, mapped as cores_of};
 use crate::fault::{self, Result};
@@ -272,7 +273,7 @@ impl Builder<'_> {
         let parallel = split::restricted(self.model, &kernel.parallel, &filter)?;
         let inner = split::restricted(self.model, &part.inner, &filter)?;
         // Nothing is carried by the parallel loops: they go innermost, where they leave no chain of additions.
-        let mut points: Vec<Member> = if part.leaf == Node::Leaf {
+        let mut points: Vec<Member> = if fuse::flat(&part.leaf) {
             inner.into_iter().chain(parallel).collect()
         } else {
             parallel.into_iter().chain(inner).collect()
@@ -281,7 +282,7 @@ impl Builder<'_> {
             point.code = LoopCode::Default;
         }
         let mut marks = vec![None; points.len()];
-        if part.leaf == Node::Leaf
+        if fuse::flat(&part.leaf)
             && let Some(last) = points.last()
             && last.coincident
             && locality::vector_score(self.model, last)? > 0

@@ -7,6 +7,7 @@ use loops::{Access, ArrayDecl, Assign, Copy, CopyKind, Expr, Function, Loop, Loo
 
 use super::build::{self, KERNEL, LOCAL, Names, THREADS, TILE};
 use super::data::{self, Group};
+use super::panel::EXCHANGED;
 use super::share::KEPT;
 use super::split::Kernel;
 use super::tile::{Sized, mapped};
@@ -276,6 +277,10 @@ impl Mapping for Mapper<'_> {
             false => match (kind, self.group(number, k).1.shared) {
                 (CopyKind::Get, Some(line)) => Stmt::Block {
                     mark: Some(Name::new(line.mark())),
+                    body: vec![self.transfer(number, k, kind, at)],
+                },
+                (CopyKind::Get, None) if self.group(number, k).1.exchanged => Stmt::Block {
+                    mark: Some(Name::new(EXCHANGED)),
                     body: vec![self.transfer(number, k, kind, at)],
                 },
                 (CopyKind::Get, None) if self.group(number, k).1.kept => Stmt::Block {

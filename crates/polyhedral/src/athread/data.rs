@@ -43,6 +43,8 @@ pub(super) struct Group {
     pub shared: Option<Line>,
     /// Whether it is the same for all tiles of a core, and stays.
     pub kept: bool,
+    /// Whether the cores have it in local memory already, other parts each, and may exchange it.
+    pub exchanged: bool,
 }
 
 /// An affine function of the schedule's dimensions and the sizes.
@@ -375,6 +377,7 @@ fn group(
         put: written,
         shared: None,
         kept: false,
+        exchanged: false,
     };
     group.get = !written || !written_first(model, kernel, &group, sites)?;
     // An array of the function's own that nothing but this buffer uses never leaves local memory.

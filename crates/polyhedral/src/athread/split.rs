@@ -7,6 +7,8 @@ use isl::{UnionMap, UnionPwAff, UnionSet};
 use loops::{Code, Diagnostic};
 
 use super::data::Group;
+use super::fuse;
+use super::panel::Panel;
 use crate::dependence::Dependence;
 use crate::fault::{self, Result};
 use crate::locality;
@@ -46,6 +48,8 @@ pub(super) struct Kernel {
     pub parts: Vec<Part>,
     /// What goes to local memory; empty before that is decided.
     pub groups: Vec<Group>,
+    /// What it does with a panel of a matrix, if it is one of those.
+    pub panel: Option<Panel>,
 }
 
 /// A part of a kernel: tile loops of its own, and what runs in a tile.
@@ -152,6 +156,7 @@ fn items(
                 sizes: vec![],
                 parts,
                 groups: vec![],
+                panel: None,
             })])
         }
         _ => Ok(vec![Item::Host(Branch {
@@ -253,6 +258,12 @@ fn join(model: &Model, dependences: &[Dependence], result: &mut Vec<Item>, item:
                 result[place] = Item::Kernel(joined);
                 return Ok(());
             }
+            if let Item::Kernel(before) = &result[place]
+                && let Some(fused) = fuse::fused(model, dependences, before, kernel)?
+            {
+                result[place] = Item::Kernel(fused);
+                return Ok(());
+            }
             // Further up only over what it does not depend on.
             let (above, own) = (read(model, filter_of(&result[place]))?, read(model, &kernel.filter)?);
             for dependence in dependences {
@@ -280,7 +291,12 @@ pub(super) fn filter_of(item: &Item) -> &SetText {
     }
 }
 
-fn joined(model: &Model, dependences: &[Dependence], a: &Kernel, b: &Kernel) -> Result<Option<Kernel>> {
+pub(super) fn joined(
+    model: &Model,
+    dependences: &[Dependence],
+    a: &Kernel,
+    b: &Kernel,
+) -> Result<Option<Kernel>> {
     let n = a.parallel.len();
     if n != b.parallel.len() {
         return Ok(None);
@@ -345,6 +361,7 @@ fn joined(model: &Model, dependences: &[Dependence], a: &Kernel, b: &Kernel) -> 
             sizes: vec![],
             parts,
             groups: vec![],
+            panel: None,
         }));
     }
     Ok(None)

@@ -7,6 +7,7 @@ use isl::Dim;
 use loops::{Code, Diagnostic};
 
 use super::data::{self, Group};
+use super::panel;
 use super::search::{Search, Shape};
 use super::share;
 use super::split::{self, Item, Kernel};
@@ -121,7 +122,7 @@ fn host(kernel: &Kernel) -> Item {
 }
 
 /// Number of iterations of a loop on some instances, at the values that sizes are taken to have.
-fn trips(
+pub(super) fn trips(
     model: &Model,
     member: &Member,
     filter: &isl::UnionSet,
@@ -170,6 +171,9 @@ fn sized(
     mut kernel: Kernel,
     options: &Options,
 ) -> Result<std::result::Result<(Kernel, String), Diagnostic>> {
+    if let Some(role) = kernel.panel.clone() {
+        return panel::sized(model, kernel, &role, options);
+    }
     let grid = mapped(&kernel, options.grid);
     let hints: BTreeMap<String, i64> = options.hints.iter().map(|(name, n)| (readable(name), *n)).collect();
     kernel.sizes = vec![SAMPLE; kernel.parallel.len()];

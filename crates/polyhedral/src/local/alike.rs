@@ -2,7 +2,7 @@
 //!
 //! That is so if the box does not depend on the place in the line, and if nothing in the loops over the cores writes the array. Whether all these cores come by
 //! equally often is the target's question: it lets each bring in its own where they do not. A block `kept` says that a box is the same for all tiles, which is
-//! asked again at run time; here only that nothing writes the array.
+//! asked again at run time; here only that nothing writes the array. So it is with a block `exchanged`, of what other cores have in local memory.
 
 use loops::{Code, Copy, CopyKind, Diagnostic, Function, Loop, LoopKind, Name, Stmt};
 
@@ -66,7 +66,7 @@ fn inside(body: &[Stmt], moved: &Moved, written: &[Name]) -> Result<()> {
     for stmt in body {
         match stmt {
             Stmt::Block { mark: Some(mark), body }
-                if ["along_row", "along_column", "kept"].contains(&mark.as_str()) =>
+                if ["along_row", "along_column", "kept", "exchanged"].contains(&mark.as_str()) =>
             {
                 let [Stmt::Copy(copy)] = body.as_slice() else { continue };
                 together(mark.as_str(), copy, moved, written)?;
@@ -103,7 +103,7 @@ fn together(mark: &str, copy: &Copy, moved: &Moved, written: &[Name]) -> Result<
             format!("is in a block `{mark}`, and cores write `{}` meanwhile", copy.from.array),
         ));
     }
-    if mark == "kept" {
+    if mark == "kept" || mark == "exchanged" {
         return Ok(());
     }
     let (line, places) = if mark == "along_row" { ("row", &moved.columns) } else { ("column", &moved.rows) };

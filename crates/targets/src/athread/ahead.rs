@@ -8,9 +8,12 @@ use loops::{Access, Assign, BinaryOp, Copy, CopyKind, Diagnostic, Expr, Loop, Lo
 
 use super::contraction;
 use super::expr::{Binding, print};
-use super::share::{Shared, has_shared, kept, shared};
+use super::share::{Shared, has_shared, kept, pair, shared, stage_bytes};
 use super::slave::{TILE, Writer};
 use super::{cost, vector};
+
+/// Bytes of a block up to which its length counts most.
+const SHORT: i64 = 256;
 
 /// A box that takes two places.
 #[derive(Clone)]
@@ -38,6 +41,8 @@ struct Plan<'a> {
     head: usize,
     sharing: bool,
     doubles: Vec<Double>,
+    /// Shares that hold two boxes.
+    pairs: Vec<Name>,
 }
 
 impl Writer<'_> {
@@ -91,7 +96,8 @@ impl Writer<'_> {
         let last = if self.rounds(l, "").is_some() { format!("{lower} + {upper}") } else { upper };
         let (inner_lower, inner_upper) = (self.scope.text(&inner.lower)?, self.scope.text(&inner.upper)?);
         self.open("{");
-        let shares = if plan.sharing { self.stages(&plan.body[..plan.head])? } else { Vec::new() };
+        let shares =
+            if plan.sharing { self.stages(&plan.body[..plan.head], &plan.pairs)? } else { Vec::new() };
         self.place_both(&mut plan.doubles);
         self.line(&format!("const long {var}_first = {lower}, {var}_last = {last};"));
         if !plan.doubles.is_empty() {
@@ -171,7 +177,34 @@ impl Writer<'_> {
         if doubles.is_empty() && !sharing {
             return Ok(None);
         }
-        Ok(Some(Plan { body, head, sharing, doubles }))
+        let pairs = if sharing { self.pairs(l, before, limit - fits)? } else { Vec::new() };
+        Ok(Some(Plan { body, head, sharing, doubles, pairs }))
+    }
+
+    /// Shared boxes with short rows, of which two that follow each other come in at once: blocks of twice the length.
+    fn pairs(&self, l: &Loop, before: &[Stmt], room: i64) -> Result<Vec<Name>, Diagnostic> {
+        let mut pairs = Vec::new();
+        let mut room = room;
+        for (copy, _) in before.iter().filter_map(shared) {
+            let (Some(columns), Some(tag)) = (pair(copy), &copy.tag) else { continue };
+            let Some(Binding::Linear { elem, .. }) = self.scope.names.get(&copy.from.array) else { continue };
+            let follows = factor(&copy.from.indices[0], &l.var) == Some(0)
+                && factor(&copy.from.indices[1], &l.var).is_some_and(|by| by * l.step == columns);
+            let local = before.iter().find_map(|s| match s {
+                Stmt::Local(local) if local.name == copy.to.array => Some(local),
+                _ => None,
+            });
+            let (Some(local), true) = (local, follows && columns * elem.bytes() as i64 <= SHORT) else {
+                continue;
+            };
+            let (most, rows) = self.most(local)?;
+            let more = stage_bytes(2 * most, rows) - stage_bytes(most, rows);
+            if self.has_registers() && more <= room {
+                room -= more;
+                pairs.push(tag.clone());
+            }
+        }
+        Ok(pairs)
     }
 
     /// Whether the box of the next iteration may be brought in before this one has brought out its own.
@@ -212,7 +245,7 @@ impl Writer<'_> {
         self.open("{");
         let mut shares = match &led {
             Some(led) => led.shares.clone(),
-            None if plan.sharing => self.stages(before)?,
+            None if plan.sharing => self.stages(before, &plan.pairs)?,
             None => Vec::new(),
         };
         self.line(&format!("const long {var}_first = {lower}, {var}_last = {upper};"));
@@ -413,7 +446,7 @@ fn at(copy: &Copy, values: &[(&Name, &Expr)]) -> Copy {
 }
 
 /// What an index moves by with a variable, if that is plain.
-fn factor(e: &Expr, var: &Name) -> Option<i64> {
+pub(super) fn factor(e: &Expr, var: &Name) -> Option<i64> {
     match e {
         Expr::Int(_) => Some(0),
         Expr::Var(name) => Some(i64::from(name == var)),

@@ -1,6 +1,6 @@
 //! The innermost code of contractions: functions that keep a block of the result in registers while a sum runs.
 //!
-//! `c[r][q] += a[r][k] * b[k][q]` for `k` ascending, with rows of `c`, rows and steps of `a`, and rows of `b` at any distance. The block is loaded beside
+//! `c[r][q] += a[r][k] * b[k][q]` for `k` ascending, one block beside the other along the rows, with rows of `c`, rows and steps of `a`, and rows of `b` at any distance. The block is loaded beside
 //! the first step and stored beside the last, where the pipelines for memory and for arithmetic have room for each other.
 
 use loops::Scalar;
@@ -12,10 +12,12 @@ pub(super) const ROWS: [usize; 2] = [4, 1];
 /// See [`ROWS`].
 pub(super) const VECTORS: [usize; 4] = [4, 3, 2, 1];
 /// Steps in one iteration of the loop.
-const UNROLL: usize = 4;
+const UNROLL: usize = 7;
 /// Slots of the memory pipeline for a vector at any address.
 const UNALIGNED: f64 = 2.0;
-/// Cycles of a call with eight arguments.
+/// Cycles between two blocks of a call.
+const BLOCK: f64 = 6.0;
+/// Cycles of a call with nine arguments.
 const CALL: f64 = 12.0;
 
 /// The name of a function.
@@ -77,7 +79,7 @@ fn function(elem: Scalar, rows: usize, vectors: usize, aligned: bool) -> String 
     };
     let names: Vec<String> = (0..rows).flat_map(|r| (0..vectors).map(move |q| format!("c{r}{q}"))).collect();
     let slot = if aligned { 1.0 } else { UNALIGNED };
-    let adds = (rows * vectors) as f64;
+    let (adds, width) = ((rows * vectors) as f64, 4 * vectors);
     let memory = slot * vectors as f64 + rows as f64;
     // Each vector of the block is a chain of additions.
     let middle = adds.max(memory).max(cost::CHAIN);
@@ -86,29 +88,37 @@ fn function(elem: Scalar, rows: usize, vectors: usize, aligned: bool) -> String 
     let single = middle + cost::LOOP;
     let steps: String = (0..UNROLL).map(|at| format!("  {}", step(Step::Middle, at))).collect();
     format!(
-        "static void {}({ty} *c, long c_row, const {ty} *a, long a_row, long a_step, const {ty} *b, long b_row, long n)
+        "static void {}({ty} *c, long c_row, const {ty} *a_first, long a_row, long a_step, const {ty} *b_first, long b_row, long n, long blocks)
 {{
   {vector} {};
-  if (n == 1) {}  if (n < 2) {{
-    emulated_compute({CALL} + {} * (n == 1), {} * (n == 1));
+  if (n < 1 || blocks < 1) {{
+    emulated_compute({CALL}, 0);
     return;
   }}
+  for (long block = 0; block < blocks; block++, c += {width}, b_first += {width}) {{
+  const {ty} *a = a_first, *b = b_first;
+  if (n == 1) {}  else {{
   {}  a += a_step, b += b_row;
   long k = 1;
   for (; k + {UNROLL} < n; k += {UNROLL}, a += {UNROLL} * a_step, b += {UNROLL} * b_row) {{
 {steps}  }}
-  for (; k + 1 < n; k++, a += a_step, b += b_row) {}  {}  emulated_compute({} + {unrolled} * ((n - 2) / {UNROLL}) + {single} * ((n - 2) % {UNROLL}), {} * n);
+  for (; k + 1 < n; k++, a += a_step, b += b_row) {}  {}  }}
+  }}
+  if (n == 1)
+    emulated_compute({CALL} + {} * blocks, {} * blocks);
+  else
+    emulated_compute({CALL} + ({} + {unrolled} * ((n - 2) / {UNROLL}) + {single} * ((n - 2) % {UNROLL})) * blocks, {} * n * blocks);
 }}
 ",
         name(elem, rows, vectors, aligned),
         names.join(", "),
         step(Step::Only, 0),
-        end + slot * adds,
-        8.0 * adds,
         step(Step::First, 0),
         step(Step::Middle, 0),
         step(Step::Last, 0),
-        CALL + 2.0 * end + 2.0 * cost::LOOP,
+        end + slot * adds + BLOCK,
+        8.0 * adds,
+        2.0 * end + 2.0 * cost::LOOP + BLOCK,
         8.0 * adds,
     )
 }

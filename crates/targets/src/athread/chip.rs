@@ -57,6 +57,11 @@ impl Chip {
         if self.crts { include_str!("share_crts.c") } else { include_str!("share_registers.c") }
     }
 
+    /// What cores do who exchange panels.
+    pub(super) fn panels(&self) -> &'static str {
+        include_str!("panel_registers.c")
+    }
+
     /// Waits for all cores.
     pub(super) fn barrier(&self) -> String {
         "BARRIER();".to_owned()

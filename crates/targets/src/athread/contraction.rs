@@ -363,12 +363,15 @@ fn window(scope: &Scope, c: &Contraction, left: &Access, right: &Access, strip: 
             lines.push(format!("  {}", aligned(&target, &b)));
         }
         for vectors in VECTORS.into_iter().filter(|v| !strip || *v <= 2) {
-            lines.push(format!("  for (; {j} + {} < {j}_high; {j} += {})", 4 * vectors - 1, 4 * vectors));
-            let arguments = format!("(&{target}, c_row, &{a}, a_row, a_step, &{b}, b_row, {k}_all);");
+            lines.push(format!("  if ({j} + {} < {j}_high) {{", 4 * vectors - 1));
+            lines.push(format!("    const long blocks = ({j}_high - {j}) / {};", 4 * vectors));
+            let arguments = format!("(&{target}, c_row, &{a}, a_row, a_step, &{b}, b_row, {k}_all, blocks);");
             lines.push("    if (aligned)".to_owned());
             lines.push(format!("      {}{arguments}", block::name(c.elem, rows, vectors, true)));
             lines.push("    else".to_owned());
             lines.push(format!("      {}{arguments}", block::name(c.elem, rows, vectors, false)));
+            lines.push(format!("    {j} += {} * blocks;", 4 * vectors));
+            lines.push("  }".to_owned());
         }
         // What is left of the columns, element by element.
         lines.push(format!("  if ({j} < {j}_high)"));

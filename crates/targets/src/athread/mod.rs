@@ -13,6 +13,7 @@ mod expr;
 mod host;
 mod kept;
 mod kernel;
+mod panel;
 mod share;
 mod slave;
 mod vector;

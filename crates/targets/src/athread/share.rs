@@ -40,6 +40,8 @@ pub(super) struct Shared {
     line: &'static str,
     /// Where this core's share is.
     pub stage: String,
+    /// Columns of a box, where the share is of two boxes that follow each other.
+    pub pair: Option<i64>,
     /// What the share is multiplied with before it goes to the others: lines over the elements.
     pub scaled: Vec<String>,
 }
@@ -79,6 +81,17 @@ pub(super) fn has_shared(stmt: &Stmt) -> bool {
 pub(super) fn stage_bytes(most: i64, rows: i64) -> i64 {
     let share = most / rows.max(1) * ((rows + CORES - 1) / CORES);
     (share + SLACK + 63) / 64 * 64
+}
+
+/// Columns of a shared box whose extent is a constant, or what is left of the array.
+pub(super) fn pair(copy: &Copy) -> Option<i64> {
+    match copy.extents.get(1) {
+        Some(Expr::Binary(loops::BinaryOp::Min, a, b)) => match (&**a, &**b) {
+            (Expr::Int(n), _) | (_, Expr::Int(n)) => Some(*n),
+            _ => None,
+        },
+        _ => None,
+    }
 }
 
 /// Whether all cores come by the shared transfers of some statements equally often, with boxes that are the same along their lines.
@@ -166,7 +179,7 @@ impl Writer<'_> {
     }
 
     /// Places for this core's shares of the shared boxes of a block, and the transfers that they come by.
-    pub(super) fn stages(&mut self, block: &[Stmt]) -> Result<Vec<Shared>, Diagnostic> {
+    pub(super) fn stages(&mut self, block: &[Stmt], pairs: &[Name]) -> Result<Vec<Shared>, Diagnostic> {
         let mut all = Vec::new();
         for (copy, line) in block.iter().filter_map(shared) {
             let Some(tag) = copy.tag.clone() else { return Err(invalid("a copy without a reply")) };
@@ -180,8 +193,17 @@ impl Writer<'_> {
             let (most, rows) = self.most(local)?;
             let stage = format!("share_of_{}", copy.to.array);
             self.line(&format!("char *const {stage} = lozenge_ldm + {};", self.next));
-            self.take(stage_bytes(most, rows));
-            all.push(Shared { tag, copy: copy.clone(), line, stage, scaled: Vec::new() });
+            let pair = pairs.contains(&tag).then(|| pair(copy)).flatten();
+            self.take(stage_bytes(if pair.is_some() { 2 * most } else { most }, rows));
+            if let Some(columns) = pair {
+                // Half of the lines bring in one box first: then each step has as much to bring in.
+                let across = self.place(if line == ROW { COLUMN } else { ROW });
+                self.line(&format!(
+                    "long {stage}_at = 0, {stage}_columns = 0, {stage}_wanted = {across} % 2 ? {columns} : {};",
+                    2 * columns
+                ));
+            }
+            all.push(Shared { tag, copy: copy.clone(), line, stage, pair, scaled: Vec::new() });
         }
         Ok(all)
     }
@@ -196,11 +218,25 @@ impl Writer<'_> {
         let (rows, columns) = (self.scope.text(&copy.extents[0])?, self.scope.text(&copy.extents[1])?);
         let (tag, stage) = (&shared.tag, &shared.stage);
         let place = self.place(shared.line);
+        let mut wanted = columns;
+        if shared.pair.is_some() {
+            let (Expr::Binary(_, a, b), true) = (&copy.extents[1], pair(copy).is_some()) else {
+                return Err(invalid("a pair of boxes without an end"));
+            };
+            let rest = self.scope.text(if matches!(**a, Expr::Int(_)) { b } else { a })?;
+            self.open(&format!("if ({stage}_at >= {stage}_columns) {{"));
+            self.line(&format!("{stage}_columns = LOZENGE_MIN({stage}_wanted, {rest});"));
+            wanted = format!("{stage}_columns");
+        }
         self.line(&format!(
-            "{tag}_sent += get_share({stage}, &{memory}, {rows}, {columns}, {}, {}, {place}, &{tag});",
+            "{tag}_sent += get_share({stage}, &{memory}, {rows}, {wanted}, {}, {}, {place}, &{tag});",
             pitches[0],
             elem.bytes()
         ));
+        if let Some(columns) = shared.pair {
+            self.line(&format!("{stage}_at = 0, {stage}_wanted = {};", 2 * columns));
+            self.close();
+        }
         Ok(())
     }
 
@@ -215,7 +251,7 @@ impl Writer<'_> {
     pub(super) fn bring_here(&mut self, stmt: &Stmt, block: &[Stmt]) -> Result<(), Diagnostic> {
         let only = |s: &Stmt| s == stmt || matches!(s, Stmt::Local(_));
         let own: Vec<Stmt> = block.iter().filter(|s| only(s)).cloned().collect();
-        for shared in self.stages(&own)? {
+        for shared in self.stages(&own, &[])? {
             let copy = shared.copy.clone();
             self.bring(&shared, &copy)?;
             self.sharing.under_way.push(shared);
@@ -235,12 +271,26 @@ impl Writer<'_> {
         let (line, stage, place) = (shared.line, &shared.stage, self.place(shared.line));
         let (array, bytes) = (&shared.copy.to.array, elem.bytes());
         if !shared.scaled.is_empty() {
-            self.open("{");
-            self.line(&format!("const long shared_end = shared_elements({rows}, {columns}, {place});"));
+            let all = match shared.pair {
+                None => columns.clone(),
+                Some(_) => format!("{stage}_columns"),
+            };
+            // Of two boxes with the first.
+            self.open(&if shared.pair.is_some() {
+                format!("if ({stage}_at == 0) {{")
+            } else {
+                "{".to_owned()
+            });
+            self.line(&format!("const long shared_end = shared_elements({rows}, {all}, {place});"));
             for line in &shared.scaled {
                 self.line(line);
             }
             self.close();
+        }
+        if shared.pair.is_some() {
+            self.line(&format!("share_pieces_{line}((char *){array}, {stage} + {stage}_at * {bytes}, {stage}_columns, {rows}, {columns}, {bytes}, {place});"));
+            self.line(&format!("{stage}_at += {columns};"));
+            return Ok(());
         }
         self.line(&format!("share_{line}((char *){array}, {stage}, {rows}, {columns}, {bytes}, {place});"));
         Ok(())

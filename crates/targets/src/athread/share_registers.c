@@ -68,3 +68,56 @@ static void name(char *box, const char *share, long rows, long columns, long byt
 
 SHARE_BOX(share_along_row, REG_PUTR, REG_GETR, ROW_SCOPE)
 SHARE_BOX(share_along_column, REG_PUTC, REG_GETC, COL_SCOPE)
+
+/* As above, of a share with `pitch` elements between its rows. */
+#define FOUR(STEP, move) STEP(0, move) STEP(1, move) STEP(2, move) STEP(3, move)
+#define SEND_PIECE(k, move)              \
+  simd_loadu(v, from + 32 * (word + k)); \
+  move(v, 8);                            \
+  simd_storeu(v, to + 32 * (word + k));
+#define TAKE_PIECE(k, move) \
+  move(v);                  \
+  simd_storeu(v, to + 32 * (word + k));
+
+#define SHARE_PIECES(name, PUT, GET, SCOPE)                                                                      \
+static inline void name(char *box, const char *share, long pitch, long rows, long columns, long bytes, long place) \
+{                                                                                                                \
+  if (rows <= 0 || columns <= 0)                                                                                 \
+    return;                                                                                                      \
+  const long part = (rows + SHARERS - 1) / SHARERS, words = (columns * bytes + 31) / 32;                         \
+  const int aligned = ((unsigned long)box | (unsigned long)share | (pitch * bytes) | (columns * bytes)) % 32 == 0; \
+  for (long sender = 0; sender < SHARERS; sender++) {                                                            \
+    const long mine = LOZENGE_MIN(part, rows - sender * part);                                                   \
+    if (mine <= 0)                                                                                               \
+      break;                                                                                                     \
+    doublev4 v;                                                                                                  \
+    for (long row = 0; row < mine; row++) {                                                                      \
+      const char *from = share + row * pitch * bytes;                                                            \
+      char *to = box + (sender * part + row) * columns * bytes;                                                  \
+      long word = 0;                                                                                             \
+      if (sender == place) {                                                                                     \
+        for (; word + 3 < words; word += 4) {                                                                    \
+          FOUR(SEND_PIECE, PUT)                                                                                  \
+        }                                                                                                        \
+        for (; word < words; word++) {                                                                           \
+          SEND_PIECE(0, PUT)                                                                                     \
+        }                                                                                                        \
+      } else {                                                                                                   \
+        for (; word + 3 < words; word += 4) {                                                                    \
+          FOUR(TAKE_PIECE, GET)                                                                                  \
+        }                                                                                                        \
+        for (; word < words; word++) {                                                                           \
+          TAKE_PIECE(0, GET)                                                                                     \
+        }                                                                                                        \
+      }                                                                                                          \
+    }                                                                                                            \
+    /* A load where it is sent from, and a store, of two slots each at any address; the emulator itself counts the word. */ \
+    const long each = ((sender == place) + 1) * (aligned ? 1 : 2);                                               \
+    emulated_compute(((4 * each + 2) * (words / 4) + (each + 2) * (words % 4) + 4) * mine + 14, 0);              \
+    /* Who sends next could else overtake what is still on its way. */                                           \
+    athread_syn(SCOPE, 0xff);                                                                                    \
+  }                                                                                                              \
+}
+
+SHARE_PIECES(share_pieces_along_row, REG_PUTR, REG_GETR, ROW_SCOPE)
+SHARE_PIECES(share_pieces_along_column, REG_PUTC, REG_GETC, COL_SCOPE)

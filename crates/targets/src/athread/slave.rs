@@ -22,7 +22,7 @@ pub(super) fn file(functions: &[&Function], header: &str, chip: &Chip) -> Result
     let mut bodies = String::new();
     let mut bytes = 0;
     let mut replies = std::collections::BTreeSet::new();
-    let mut helpers = false;
+    let (mut helpers, mut exchanges) = (false, false);
     let mut contracts = Vec::new();
     for function in functions {
         for kernel in kernel::kernels(function)? {
@@ -35,6 +35,7 @@ pub(super) fn file(functions: &[&Function], header: &str, chip: &Chip) -> Result
             }
             bytes = bytes.max(writer.used);
             helpers |= writer.helpers;
+            exchanges |= writer.exchanges;
             for elem in writer.contracts {
                 if !contracts.contains(&elem) {
                     contracts.push(elem);
@@ -70,6 +71,9 @@ pub(super) fn file(functions: &[&Function], header: &str, chip: &Chip) -> Result
     if helpers {
         text.push_str(chip.sharing());
     }
+    if exchanges {
+        text.push_str(chip.panels());
+    }
     for elem in contracts {
         text.push_str(&block::functions(elem));
     }
@@ -99,6 +103,8 @@ pub(super) struct Writer<'a> {
     pub(super) sharing: Sharing,
     /// Whether the file needs the helpers for that.
     pub(super) helpers: bool,
+    /// Whether it needs those of panels.
+    pub(super) exchanges: bool,
     /// Buffers of a contraction's factor that have been multiplied before the tile.
     pub(super) scaled: Vec<Name>,
     /// Types of its contractions.
@@ -126,6 +132,7 @@ impl<'a> Writer<'a> {
             fresh: vec![],
             sharing: Sharing::default(),
             helpers: false,
+            exchanges: false,
             scaled: vec![],
             contracts: vec![],
             moved: vec![],
@@ -223,6 +230,10 @@ impl Writer<'_> {
                     }
                 }
                 Stmt::Loop(l) if Self::has_threads(&l.body) => {
+                    let panels = self.panels(l, self.chip)?;
+                    if panels {
+                        self.open("else {");
+                    }
                     let (lower, upper) = (self.scope.text(&l.lower)?, self.scope.text(&l.upper)?);
                     self.bind(&l.var);
                     self.open(&format!(
@@ -231,6 +242,10 @@ impl Writer<'_> {
                     ));
                     self.phases(&l.body, true)?;
                     self.close();
+                    if panels {
+                        self.close();
+                        self.line(&self.chip.barrier());
+                    }
                 }
                 Stmt::If { cond, then, otherwise }
                     if Self::has_threads(then) || Self::has_threads(otherwise) =>
@@ -303,7 +318,7 @@ impl Writer<'_> {
         self.scope.names.insert(var.clone(), Binding::Value(var.to_string()));
     }
 
-    fn block(&mut self, body: &[Stmt]) -> Result<(), Diagnostic> {
+    pub(super) fn block(&mut self, body: &[Stmt]) -> Result<(), Diagnostic> {
         let (next, scope, sharing) = (self.next, self.scope.clone(), self.sharing.clone());
         for stmt in body {
             self.stmt_in(stmt, body)?;
@@ -399,6 +414,11 @@ impl Writer<'_> {
     /// A wait for all transfers of a tag.
     pub(super) fn wait_text(&self, tag: &Name) -> String {
         self.chip.wait(tag)
+    }
+
+    /// Whether cores have registers that travel.
+    pub(super) fn has_registers(&self) -> bool {
+        !self.chip.crts
     }
 
     /// Bytes of local memory that buffers may take.

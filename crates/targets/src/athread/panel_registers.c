@@ -1,0 +1,102 @@
+
+/* Panels: the cores have rows of a matrix, `each` of them a core in the order of their numbers, and need columns of them all. */
+
+/* To the core `by` places further in the line, and from the one as far behind: pieces of 1, 2 or 4 words, from places in groups of eight, to places that
+ * follow each other. Two words are sent before two are taken, so that they are on their way meanwhile: four is what the way holds. */
+#define SHIFT(name, PUT, GET, SCOPE)                                                                 \
+static void name(char *to, const char *from, long in_group, long group, long pieces, long words, long place, long by) \
+{                                                                                                    \
+  doublev4 v;                                                                                        \
+  const long target = (place + by) % 8, some = LOZENGE_MIN(words, 2), parts = words / some, all = pieces * parts; \
+  for (long part = 0; part <= all; part++) {                                                         \
+    const long piece = part / parts;                                                                 \
+    if (part < all)                                                                                  \
+      for (long word = 0; word < some; word++) {                                                     \
+        simd_loadu(v, from + piece / 8 * group + piece % 8 * in_group + 32 * (part % parts * some + word)); \
+        PUT(v, target);                                                                              \
+      }                                                                                              \
+    if (part > 0)                                                                                    \
+      for (long word = 0; word < some; word++) {                                                     \
+        GET(v);                                                                                      \
+        simd_storeu(v, to + ((part - 1) * some + word) * 32);                                        \
+      }                                                                                              \
+    /* A load and a store at any address; the emulator itself counts the words. */                   \
+    emulated_compute(4 * some + 6, 0);                                                               \
+  }                                                                                                  \
+  /* Who goes on to the next place could else overtake what is still on its way. */                  \
+  athread_syn(SCOPE, 0xff);                                                                          \
+}
+
+SHIFT(shift_along_row, REG_PUTR, REG_GETR, ROW_SCOPE)
+SHIFT(shift_along_column, REG_PUTC, REG_GETC, COL_SCOPE)
+
+static void move_pieces(char *to, const char *from, long in_group, long group, long pieces, long words)
+{
+  for (long piece = 0; piece < pieces; piece++)
+    for (long word = 0; word < words; word++) {
+      doublev4 v;
+      simd_loadu(v, from + piece / 8 * group + piece % 8 * in_group + 32 * word);
+      simd_storeu(v, to + (piece * words + word) * 32);
+    }
+  emulated_compute((4 * words + 4) * pieces + 12, 0);
+}
+
+/* Core k gets strip k of the columns from `rows` on: `bytes` of each row. Along rows of cores first, what the columns of cores need; then along these. */
+static void exchange_panel(char *columns, char *half_way, const char *rows, long pitch, long each, long bytes, long core)
+{
+  const long row = core / 8, column = core % 8, words = bytes / 32, pieces = 8 * each;
+  for (long by = 0; by < 8; by++) {
+    char *to = half_way + (column + 8 - by) % 8 * pieces * bytes;
+    const char *from = rows + (column + by) % 8 * bytes;
+    if (by == 0)
+      move_pieces(to, from, 8 * bytes, pitch, pieces, words);
+    else
+      shift_along_row(to, from, 8 * bytes, pitch, pieces, words, column, by);
+  }
+  for (long by = 0; by < 8; by++) {
+    char *to = columns + (row + 8 - by) % 8 * pieces * bytes;
+    const char *from = half_way + (row + by) % 8 * bytes;
+    if (by == 0)
+      move_pieces(to, from, 8 * bytes, 64 * bytes, pieces, words);
+    else
+      shift_along_column(to, from, 8 * bytes, 64 * bytes, pieces, words, row, by);
+  }
+}
+
+/* Every core gets `bytes` from each, in the order of their numbers. */
+static void gather_panel(char *all, char *half_way, const char *own, long bytes, long core)
+{
+  const long row = core / 8, column = core % 8, words = (bytes + 31) / 32;
+  doublev4 v;
+  for (long from = 0; from < 8; from++) {
+    char *to = half_way + (8 * row + from) * words * 32;
+    for (long word = 0; word < words; word++) {
+      if (from == column) {
+        simd_loadu(v, own + 32 * word);
+        REG_PUTR(v, 8);
+      } else
+        REG_GETR(v);
+      simd_storeu(v, to + 32 * word);
+    }
+    emulated_compute(5 * words + 4, 0);
+    athread_syn(ROW_SCOPE, 0xff);
+  }
+  for (long from = 0; from < 8; from++) {
+    char *to = half_way + 8 * from * words * 32;
+    for (long word = 0; word < 8 * words; word++) {
+      if (from == row) {
+        simd_loadu(v, to + 32 * word);
+        REG_PUTC(v, 8);
+      } else {
+        REG_GETC(v);
+        simd_storeu(v, to + 32 * word);
+      }
+    }
+    emulated_compute(24 * words + 4, 0);
+    athread_syn(COL_SCOPE, 0xff);
+  }
+  for (long from = 0; from < 64; from++)
+    for (long at = 0; at < bytes; at += 4)
+      *(int *)(all + from * bytes + at) = *(int *)(half_way + from * words * 32 + at);
+  emulated_compute(64 * (bytes / 2 + 4), 0);
+}
