@@ -303,7 +303,14 @@ fn window(scope: &Scope, c: &Contraction, left: &Access, right: &Access, strip: 
     }
     for rows in ROWS {
         let last = format!("({i} + {})", rows - 1);
-        lines.push(format!("for (; {i} + {} < {i}_end; {i} += {rows}) {{", rows - 1));
+        // Where all rows have the same bounds, all their groups are one call.
+        if ragged {
+            lines.push(format!("for (; {i} + {} < {i}_end; {i} += {rows}) {{", rows - 1));
+            lines.push("  const long groups = 1;".to_owned());
+        } else {
+            lines.push(format!("if ({i} + {} < {i}_end) {{", rows - 1));
+            lines.push(format!("  const long groups = ({i}_end - {i}) / {rows};"));
+        }
         // What all rows of the block have in common.
         let common = |l: &Loop| -> Option<(String, String)> {
             let ends = |e: &Expr, pick: &str| -> Option<String> {
@@ -365,7 +372,8 @@ fn window(scope: &Scope, c: &Contraction, left: &Access, right: &Access, strip: 
         for vectors in VECTORS.into_iter().filter(|v| !strip || *v <= 2) {
             lines.push(format!("  if ({j} + {} < {j}_high) {{", 4 * vectors - 1));
             lines.push(format!("    const long blocks = ({j}_high - {j}) / {};", 4 * vectors));
-            let arguments = format!("(&{target}, c_row, &{a}, a_row, a_step, &{b}, b_row, {k}_all, blocks);");
+            let arguments =
+                format!("(&{target}, c_row, &{a}, a_row, a_step, &{b}, b_row, {k}_all, blocks, groups);");
             lines.push("    if (aligned)".to_owned());
             lines.push(format!("      {}{arguments}", block::name(c.elem, rows, vectors, true)));
             lines.push("    else".to_owned());
@@ -376,12 +384,12 @@ fn window(scope: &Scope, c: &Contraction, left: &Access, right: &Access, strip: 
         // What is left of the columns, element by element.
         lines.push(format!("  if ({j} < {j}_high)"));
         lines.push(format!(
-            "    emulated_compute({} * {rows} * ({j}_high - {j}) * {k}_all, 2 * {rows} * ({j}_high - {j}) * {k}_all);",
+            "    emulated_compute({} * {rows} * groups * ({j}_high - {j}) * {k}_all, 2 * {rows} * groups * ({j}_high - {j}) * {k}_all);",
             cost::CHAIN + cost::LOOP
         ));
         lines.push(format!("  for (; {j} < {j}_high; {j}++) {{"));
         lines.push(format!("    const long {i}_first = {i};"));
-        lines.push(format!("    for (long {i} = {i}_first; {i} < {i}_first + {rows}; {i}++)"));
+        lines.push(format!("    for (long {i} = {i}_first; {i} < {i}_first + {rows} * groups; {i}++)"));
         lines.push(format!("      for (long {k} = {k}_low; {k} < {k}_high; {k}++)"));
         lines.push(format!("        {target} += {a} * {element};"));
         lines.push("  }".to_owned());
@@ -412,6 +420,9 @@ fn window(scope: &Scope, c: &Contraction, left: &Access, right: &Access, strip: 
             lines.push(format!("  if ({k}_high < {k}_end) {{"));
             lines.extend(after.into_iter().map(|line| format!("    {line}")));
             lines.push("  }".to_owned());
+        }
+        if !ragged {
+            lines.push(format!("  {i} += {rows} * groups;"));
         }
         lines.push("}".to_owned());
     }

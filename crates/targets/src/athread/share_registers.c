@@ -15,9 +15,12 @@ static inline int get_share(void *share, const void *memory, long rows, long col
   return get_box(share, (const char *)memory + first * pitch * bytes, LOZENGE_MIN(part, rows - first), columns, pitch, bytes, reply);
 }
 
-#define EIGHT(STEP, move, store)                                                            \
+#define SIXTEEN(STEP, move, store)                                                         \
   STEP(0, move, store) STEP(1, move, store) STEP(2, move, store) STEP(3, move, store) \
-  STEP(4, move, store) STEP(5, move, store) STEP(6, move, store) STEP(7, move, store)
+  STEP(4, move, store) STEP(5, move, store) STEP(6, move, store) STEP(7, move, store) \
+  STEP(8, move, store) STEP(9, move, store) STEP(10, move, store) STEP(11, move, store) \
+  STEP(12, move, store) STEP(13, move, store) STEP(14, move, store) STEP(15, move, store)
+#define TWO(STEP, move, store) STEP(0, move, store) STEP(1, move, store)
 #define SEND_WORD(k, move, store)                            \
   simd_load(v, (const doublev4 *)(share + 32 * (word + k))); \
   move(v, 8);                                                \
@@ -43,24 +46,33 @@ static void name(char *box, const char *share, long rows, long columns, long byt
     doublev4 v;                                                                                        \
     if (from == place) {                                                                               \
       if (aligned)                                                                                     \
-        for (; word + 7 < words; word += 8) {                                                          \
-          EIGHT(SEND_WORD, PUT, simd_store)                                                            \
+        for (; word + 15 < words; word += 16) {                                                        \
+          SIXTEEN(SEND_WORD, PUT, simd_store)                                                            \
+        }                                                                                              \
+      if (aligned)                                                                                     \
+        for (; word + 1 < words; word += 2) {                                                          \
+          TWO(SEND_WORD, PUT, simd_store)                                                              \
         }                                                                                              \
       for (; word < words; word++) {                                                                   \
         SEND_WORD(0, PUT, simd_storeu)                                                                 \
       }                                                                                                \
     } else {                                                                                           \
       if (aligned)                                                                                     \
-        for (; word + 7 < words; word += 8) {                                                          \
-          EIGHT(TAKE_WORD, GET, simd_store)                                                            \
+        for (; word + 15 < words; word += 16) {                                                        \
+          SIXTEEN(TAKE_WORD, GET, simd_store)                                                            \
+        }                                                                                              \
+      if (aligned)                                                                                     \
+        for (; word + 1 < words; word += 2) {                                                          \
+          TWO(TAKE_WORD, GET, simd_store)                                                              \
         }                                                                                              \
       for (; word < words; word++) {                                                                   \
         TAKE_WORD(0, GET, simd_storeu)                                                                 \
       }                                                                                                \
     }                                                                                                  \
     /* A load where it is sent from, and a store; the emulator itself counts the word. */              \
-    const long lots = aligned ? words / 8 : 0, mine_too = from == place;                               \
-    emulated_compute((8 * (mine_too + 1) + 2) * lots + (mine_too + 4) * (words - 8 * lots) + 14, 0);   \
+    const long lots = aligned ? words / 16 : 0, twos = aligned ? words % 16 / 2 : 0, mine_too = from == place; \
+    const long ones = words - 16 * lots - 2 * twos;                                                     \
+    emulated_compute((16 * (mine_too + 1) + 2) * lots + (2 * (mine_too + 1) + 2) * twos + (mine_too + 4) * ones + 14, 0); \
     /* Who sends next could else overtake what is still on its way. */                                 \
     athread_syn(SCOPE, 0xff);                                                                          \
   }                                                                                                    \
@@ -91,7 +103,18 @@ static inline void name(char *box, const char *share, long pitch, long rows, lon
     if (mine <= 0)                                                                                               \
       break;                                                                                                     \
     doublev4 v;                                                                                                  \
-    for (long row = 0; row < mine; row++) {                                                                      \
+    const int four = aligned && words == 4;                                                                      \
+    for (long row = 0; four && row < mine; row++) {                                                              \
+      const char *from = share + row * pitch * bytes;                                                            \
+      char *to = box + (sender * part + row) * columns * bytes;                                                  \
+      const long word = 0;                                                                                       \
+      if (sender == place) {                                                                                     \
+        FOUR(SEND_PIECE, PUT)                                                                                    \
+      } else {                                                                                                   \
+        FOUR(TAKE_PIECE, GET)                                                                                    \
+      }                                                                                                          \
+    }                                                                                                            \
+    for (long row = 0; !four && row < mine; row++) {                                                             \
       const char *from = share + row * pitch * bytes;                                                            \
       char *to = box + (sender * part + row) * columns * bytes;                                                  \
       long word = 0;                                                                                             \
@@ -113,7 +136,7 @@ static inline void name(char *box, const char *share, long pitch, long rows, lon
     }                                                                                                            \
     /* A load where it is sent from, and a store, of two slots each at any address; the emulator itself counts the word. */ \
     const long each = ((sender == place) + 1) * (aligned ? 1 : 2);                                               \
-    emulated_compute(((4 * each + 2) * (words / 4) + (each + 2) * (words % 4) + 4) * mine + 14, 0);              \
+    emulated_compute((four ? 4 * each + 4 : (4 * each + 2) * (words / 4) + (each + 2) * (words % 4) + 4) * mine + 14, 0); \
     /* Who sends next could else overtake what is still on its way. */                                           \
     athread_syn(SCOPE, 0xff);                                                                                    \
   }                                                                                                              \
