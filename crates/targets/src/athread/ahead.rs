@@ -199,7 +199,7 @@ impl Writer<'_> {
             };
             let (most, rows) = self.most(local)?;
             let more = stage_bytes(2 * most, rows) - stage_bytes(most, rows);
-            if self.has_registers() && more <= room {
+            if self.in_pairs() && more <= room {
                 room -= more;
                 pairs.push(tag.clone());
             }

@@ -15,14 +15,17 @@ pub struct Chip {
     pub grid: (i64, i64),
     /// Whether it has the interface `CRTS_*` rather than `athread_get` and `athread_put`.
     pub crts: bool,
+    /// Whether shares with short rows come in two boxes at a time.
+    pub pairs: bool,
 }
 
 /// The chip of Sunway TaihuLight.
-pub const SW26010: Chip = Chip { name: "SW26010", ldm: 64 << 10, stack: 4 << 10, grid: (8, 8), crts: false };
+pub const SW26010: Chip =
+    Chip { name: "SW26010", ldm: 64 << 10, stack: 4 << 10, grid: (8, 8), crts: false, pairs: false };
 
 /// Its successor.
 pub const SW26010_PRO: Chip =
-    Chip { name: "SW26010Pro", ldm: 256 << 10, stack: 16 << 10, grid: (8, 8), crts: true };
+    Chip { name: "SW26010Pro", ldm: 256 << 10, stack: 16 << 10, grid: (8, 8), crts: true, pairs: false };
 
 impl Chip {
     /// Bytes that arrays may take.

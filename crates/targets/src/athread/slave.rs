@@ -416,9 +416,9 @@ impl Writer<'_> {
         self.chip.wait(tag)
     }
 
-    /// Whether cores have registers that travel.
-    pub(super) fn has_registers(&self) -> bool {
-        !self.chip.crts
+    /// Whether shares with short rows come in two boxes at a time.
+    pub(super) fn in_pairs(&self) -> bool {
+        self.chip.pairs && !self.chip.crts
     }
 
     /// Bytes of local memory that buffers may take.
