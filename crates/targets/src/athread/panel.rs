@@ -317,6 +317,11 @@ impl Writer<'_> {
         let Some(Binding::Linear { pitches, .. }) = self.scope.names.get(&matrix).cloned() else {
             return Ok(false);
         };
+        for h in p.own.iter().chain(p.gathered.iter().map(|(h, _)| h)) {
+            if p.each * bytes_of(h)? > SHARE {
+                return Ok(false);
+            }
+        }
         // Places: the rows twice first, since an exchange may read on behind them.
         let start = self.next;
         let mut next = start;
