@@ -252,8 +252,8 @@ pub(super) fn sized(
     if used > options.ldm {
         return Ok(Err(refused("too much local memory")));
     }
-    if let Some(reason) = data::conflict(model, &kernel, 1)? {
-        return Ok(Err(refused(&reason)));
+    if let Some(conflict) = data::conflict(model, &kernel, 1)? {
+        return Ok(Err(refused(&conflict.reason).help(conflict.way_out)));
     }
     let line = format!(
         "{} of `{}` by panels on {} cores, tiles {:?} and {:?}, {used} bytes of local memory",
