@@ -3,9 +3,10 @@
 //! Then the nest is an update of that element in more loops than the element has, which is what contractions look like, and no memory is needed for the
 //! scalar of each iteration, as [`super::expand`] does.
 //!
-//! It is the same program if, in the block that declares the scalar, the store is unconditional and its value is the scalar alone, of the same type; nothing else in that
-//! block mentions the array; the scalar is assigned before it is read; and the store is the last that mentions it. Until the store nobody can see what the element holds. Left out:
-//! stores of more than the scalar (`C[i][j] = alpha * s`), and arrays that are local.
+//! It is the same program if, in the block that declares the scalar, the store is unconditional and of the scalar's type; nothing else in that
+//! block mentions the array; the scalar is assigned before it is read; and the store is the last that mentions it. Until the store nobody can see what the element holds. Where
+//! more is stored than the scalar (`C[i][j] = alpha * s`), that is done with the element at the end. Left out: what is stored on top of what was there
+//! (`C[i][j] = s + beta * C[i][j]`), and arrays that are local.
 
 use loops::{Access, Assign, Elem, Expr, Function, Name, ParamMode, Stmt};
 
@@ -48,7 +49,8 @@ fn placed(function: &Function, rest: &[Stmt]) -> Option<Vec<Stmt>> {
     let element = &store.target;
     if first >= last
         || store.update.is_some()
-        || store.value != Expr::Load(scalar.clone())
+        || store.value.arrays().contains(&element.array)
+        || !store.value.arrays().contains(&local.name)
         || start.update.is_some()
         || start.target != scalar
         || start.value.arrays().contains(&local.name)
@@ -66,6 +68,9 @@ fn placed(function: &Function, rest: &[Stmt]) -> Option<Vec<Stmt>> {
     }
     let mut result: Vec<Stmt> = rest[..first].to_vec();
     result.extend(put(between, &scalar, element));
+    if store.value != Expr::Load(scalar.clone()) {
+        result.extend(put(&rest[last..=last], &scalar, element));
+    }
     result.extend(rest[last + 1..].iter().cloned());
     Some(result)
 }
@@ -138,6 +143,9 @@ mod tests {
         let text = forwarded("s = 0.0\n for k in 0..n {\n s += a[k]\n }\n b[i] = s").unwrap();
         assert!(!text.contains('s'), "{text}");
         assert!(text.contains("b[i] = 0.0") && text.contains("b[i] += a[k]"), "{text}");
+        // More than the sum: at the end.
+        let text = forwarded("s = 0.0\n s += a[i]\n b[i] = s * a[0]").unwrap();
+        assert!(text.contains("b[i] += a[i]") && text.contains("b[i] = b[i] * a[0]"), "{text}");
         // What the element holds is where the sum begins.
         let text = forwarded("s = b[i]\n for k in 0..n {\n s += a[k]\n }\n b[i] = s").unwrap();
         assert!(!text.contains("b[i] ="), "{text}");
@@ -146,9 +154,9 @@ mod tests {
     #[test]
     fn what_somebody_could_see_stays() {
         for body in [
-            // Another type; more than the scalar; a condition; the array is read; the scalar is used later, or before it has a value; the place depends on data.
+            // Another type; on top of what was there; a condition; the array is read; the scalar is used later, or before it has a value; the place depends on data.
             "s = 0.0\n s += a[i]\n c[i] = f32(s)",
-            "s = 0.0\n s += a[i]\n b[i] = s + s",
+            "s = 0.0\n s += a[i]\n b[i] = s + b[i]",
             "s = 0.0\n s += a[i]\n if i < 2 {\n b[i] = s\n }",
             "s = 0.0\n for k in 0..n {\n s += b[k]\n }\n b[i] = s",
             "s = 0.0\n s += a[i]\n b[i] = s\n s = s + 1.0",
