@@ -3,7 +3,8 @@
 use loops::{Access, ArrayDecl, Assign, Elem, Expr, Loop, LoopKind, Name, Scalar, Stmt, Storage};
 
 use super::Split;
-use super::{Claim, Operand, Plan, Range, Role, Stager, all, drop_implied, holds, put, sum, tile, value};
+use super::rows::{Range, all, drop_implied, holds, put, sum, tile, value};
+use super::{Claim, Operand, Plan, Role, Stager};
 use crate::codegen::Instance;
 use crate::fourier_motzkin::{Inequality, System};
 
