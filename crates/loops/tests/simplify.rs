@@ -36,7 +36,12 @@ fn index(r: &mut Random, vars: &[Name], depth: usize) -> Expr {
     if depth == 0 || r.chance(20) {
         return if r.chance(65) { Expr::Var(r.pick(vars)) } else { Expr::Int(r.range(-3, 9)) };
     }
-    match r.below(14) {
+    match r.below(15) {
+        // Digits of a number.
+        14 => {
+            let (x, d) = (Expr::Var(r.pick(vars)), Expr::Int(r.range(2, 6)));
+            if r.chance(50) { x.floor_div(d) } else { x.modulo(d) }
+        }
         0..=2 => sub(r) + sub(r),
         3 => sub(r) - sub(r),
         4 | 5 => sub(r) * sub(r),
@@ -96,6 +101,7 @@ fn body(r: &mut Random, vars: &mut Vec<Name>, depth: usize) -> Vec<Stmt> {
                 let upper = match r.below(4) {
                     0 => index(r, vars, 1).min(index(r, vars, 1)),
                     1 => index(r, vars, 2),
+                    2 => Expr::Int(r.range(2, 13)),
                     _ => Expr::Var(r.pick(vars)),
                 };
                 vars.push(var.clone());
@@ -128,10 +134,10 @@ fn function(r: &mut Random) -> Function {
     Function { name: "f".into(), sizes, assumptions, params: vec![x], body }
 }
 
-fn outcome(f: &Function, n: i64, m: i64) -> Result<loops::Data, loops::Diagnostic> {
+fn outcome(f: &Function, n: i64, m: i64, max_steps: u64) -> Result<loops::Data, loops::Diagnostic> {
     let sizes = BTreeMap::from([("n".into(), n), ("m".into(), m)]);
     let x = loops::Tensor { shape: vec![], data: loops::Data::I64(vec![1]) };
-    let options = Options { max_steps: 20_000, ..Options::default() };
+    let options = Options { max_steps, ..Options::default() };
     let out = loops::run(f, &sizes, BTreeMap::from([("x".into(), x)]), &options)?;
     Ok(out["x"].data.clone())
 }
@@ -144,12 +150,14 @@ proptest! {
         let f = function(&mut Random(seed));
         let simple = simplify::function(&f);
         let for_c = simplify::function_for_c(&f);
+        let split = loops::digits::split(&f);
         for n in -2..=5 {
             for m in [-2, 0, 1, 2, 3, 8] {
                 // A run that ends in an error may end otherwise after simplification.
-                let Ok(expected) = outcome(&f, n, m) else { continue };
-                for s in [&simple, &for_c] {
-                    match outcome(s, n, m) {
+                let Ok(expected) = outcome(&f, n, m, 20_000) else { continue };
+                for s in [&simple, &for_c, &split] {
+                    // A loop that was split takes more steps.
+                    match outcome(s, n, m, 200_000) {
                         Ok(got) => prop_assert_eq!(&got, &expected, "n = {}, m = {}\n{}\n{}", n, m, f, s),
                         Err(e) => prop_assert!(false, "n = {}, m = {}: {}\n{}\n{}", n, m, e, f, s),
                     }
