@@ -298,6 +298,9 @@ fn extent(l: &Loop) -> Option<i64> {
     }
 }
 
+/// Iterations of a loop that are too few for threads, where that is known.
+const FEW: i64 = 8;
+
 /// Steps of a kernel that are written for one step of `k`.
 const MOST_TAPS: i64 = 64;
 
@@ -411,7 +414,10 @@ impl<'a> Plan<'a> {
         let outer: Vec<&Loop> =
             nest.loops.iter().copied().filter(|l| !inside.contains(&&l.var) && !is_tap(l)).collect();
         let spread = match split {
-            Split::Rows => outer.iter().rev().find(|l| occurs(l)).map(|l| l.var.clone()),
+            Split::Rows => {
+                let many = |l: &&&Loop| occurs(l) && extent(l).is_none_or(|n| n >= FEW);
+                outer.iter().rev().find(many).map(|l| l.var.clone())
+            }
             Split::Columns => None,
         };
         let scalar = types.access(&assign.target).ok()?.as_scalar()?;
