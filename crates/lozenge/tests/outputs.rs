@@ -32,6 +32,7 @@ fn outputs_of_others_are_measured_and_compared() {
 
 #[test]
 fn a_folder_that_is_missing_is_told() {
-    let (_, text) = bench(&["--outputs", "other=nowhere"]);
+    let (ok, text) = bench(&["--outputs", "other=nowhere"]);
+    assert!(!ok, "{text}");
     assert!(text.contains("can't read nowhere"), "{text}");
 }

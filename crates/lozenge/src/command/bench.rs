@@ -81,13 +81,14 @@ pub fn run(arguments: &Bench, as_json: bool) -> Result<(), Failure> {
             told.extend(bench_point(file, &source, &point, arguments, &compiler, as_json)?);
         }
     }
-    told.extend(bench_c::run(&kernels, arguments, &compiler, as_json)?);
+    let (of_kernels, failed) = bench_c::run(&kernels, arguments, &compiler, as_json)?;
+    told.extend(of_kernels);
     if as_json {
-        report::print(&format!("{:#}\n", json!({ "ok": true, "benchmarks": told })));
+        report::print(&format!("{:#}\n", json!({ "ok": failed.is_none(), "benchmarks": told })));
     } else if told.is_empty() && kernels.is_empty() {
         report::print("no benchmarks: a program has them in comments such as `-- bench dot n=1000000`\n");
     }
-    Ok(())
+    failed.map_or(Ok(()), |kind| Err(Failure::told(kind)))
 }
 
 fn points(source: &Source, arguments: &Bench) -> Result<Vec<Point>, Failure> {

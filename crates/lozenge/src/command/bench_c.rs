@@ -10,7 +10,7 @@ use cfront::Replacement;
 use serde_json::{Value as Json, json};
 
 use crate::cli::{Bench, Choice, Stage};
-use crate::failure::{Failure, Source};
+use crate::failure::{Failure, FailureKind, Source};
 use crate::files::{read_source, reason};
 use crate::kernel::{Program, runs_by_itself};
 use crate::pipeline;
@@ -58,27 +58,43 @@ struct Row {
     compile_original: Duration,
 }
 
-/// Runs the benchmarks of C programs and returns them for tools.
+/// Runs the benchmarks of C programs and returns them for tools, with the kind of failure if a kernel could not be measured (its reason has been told) or ours
+/// computes something else than the original (its row says so).
 ///
 /// # Errors
-/// What is missing to run; a kernel that fails is told in its row.
+/// `X0004` for a folder of outputs that can't be read.
 pub fn run(
     files: &[PathBuf],
     arguments: &Bench,
     compiler: &Compiler,
     as_json: bool,
-) -> Result<Vec<Json>, Failure> {
-    let mut told = Vec::new();
+) -> Result<(Vec<Json>, Option<FailureKind>), Failure> {
+    for (_, folder) in &arguments.outputs {
+        // A folder that is not there is a mistake; one without a kernel is not.
+        std::fs::read_dir(folder).map_err(|e| {
+            Failure::environment("X0004", format!("can't read {}: {}", folder.display(), reason(&e)))
+        })?;
+    }
+    let (mut told, mut failed) = (Vec::new(), None);
     for threads in &arguments.threads {
         let mut rows = Vec::new();
         let bar = report::progress(files.len() as u64, "measuring");
         for file in files {
             bar.set_message(file.display().to_string());
             match measure(file, arguments, compiler, *threads) {
-                Ok(row) => rows.push(row),
-                Err(failure) => bar.suspend(|| {
-                    report::print_error(&format!("{}: {}\n", file.display(), failure.summary()));
-                }),
+                Ok(row) => {
+                    let runs = row.times.iter().any(|(label, time)| label == OURS && time.is_some());
+                    if !runs || row.differ.iter().any(|label| label == OURS) {
+                        failed = Some(FailureKind::Check);
+                    }
+                    rows.push(row);
+                }
+                Err(failure) => {
+                    failed = failed.or(Some(failure.kind));
+                    bar.suspend(|| {
+                        report::print_error(&format!("{}: {}\n", file.display(), failure.summary()));
+                    });
+                }
             }
             bar.inc(1);
         }
@@ -90,7 +106,7 @@ pub fn run(
             report::print(&text(&rows, *threads, &others));
         }
     }
-    Ok(told)
+    Ok((told, failed))
 }
 
 fn measure(file: &Path, arguments: &Bench, compiler: &Compiler, threads: u32) -> Result<Row, Failure> {
@@ -229,10 +245,6 @@ fn output_of(
 ) -> Result<Option<String>, Failure> {
     let path = folder.join(format!("{kernel}.c"));
     if !path.is_file() {
-        // A folder that is not there is a mistake; one without this kernel is not.
-        std::fs::read_dir(folder).map_err(|e| {
-            Failure::environment("X0004", format!("can't read {}: {}", folder.display(), reason(&e)))
-        })?;
         return Ok(None);
     }
     let text = read_source(&path)?.text;

@@ -28,6 +28,11 @@ pub fn run(arguments: &Explain) -> Result<(), Failure> {
         report::print(page);
         return Ok(());
     }
+    if what.extension().is_some_and(|extension| extension == "onnx") {
+        let message = format!("{} is a model: there is no derivation of it as a whole", what.display());
+        return Err(Failure::refused("X0007", message)
+            .help("`lozenge show MODEL --svg` draws it, `lozenge optimize MODEL` says which rules apply, `lozenge compile MODEL` shows the C of each call"));
+    }
     let source = read_source(what)?;
     let functional = what.extension().is_some_and(|extension| extension == "loz");
     if functional {

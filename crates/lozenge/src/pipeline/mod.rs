@@ -119,10 +119,14 @@ impl Front {
             (None, several) => format!("{path} has {} definitions, and none was named", several.len()),
         };
         let failure = Failure::refused("X0006", message);
-        Err(if names.is_empty() {
-            failure
-        } else {
-            failure.help(format!("name one with --def: {}", names.join(", ")))
+        let near = choice
+            .definition
+            .as_ref()
+            .and_then(|name| loops::suggest::nearest(name, names.iter().map(String::as_str)));
+        Err(match near {
+            Some(near) => failure.help(format!("did you mean `{near}`?")),
+            None if names.is_empty() => failure,
+            None => failure.help(format!("name one with --def: {}", names.join(", "))),
         })
     }
 
