@@ -208,15 +208,26 @@ fn kernels_on_the_second_chip() {
 #[test]
 fn panels() {
     // Rows and columns of one matrix: at sizes that tiles are chosen for, where rows are longer than that, and with a panel that is not full.
-    let jobs: Vec<Case> = ["atax", "bicg", "mvt"]
-        .map(|kernel| Case { tuned: Some(&[700, 520]), ..Case::new(kernel, SETTINGS[0]) })
-        .into();
-    each(&jobs, |emulator, compiler, case| {
-        let built = built(emulator, compiler, case)?;
-        for values in [[131, 503], [521, 67], [67, 611]] {
-            built.agrees(&values, 1..4, &equal)?;
+    let mut jobs: Vec<(Case, &[[i64; 2]])> = Vec::new();
+    for kernel in ["atax", "bicg", "mvt"] {
+        for setting in [SETTINGS[0], SETTINGS[3], SETTINGS[4]] {
+            let case = Case { tuned: Some(&[700, 520]), ..Case::new(kernel, setting) };
+            jobs.push((case, &[[131, 503], [521, 67], [67, 611], [1, 1]]));
         }
-        Ok(())
+    }
+    // Rows that come in pieces: one piece, two that are not full, and more than there is room for.
+    for (kernel, setting, values) in [
+        ("bicg", SETTINGS[0], &[[1031, 131], [2048, 67], [9001, 7], [0, 3]][..]),
+        ("bicg", SETTINGS[2], &[[1024, 37], [1503, 67], [9001, 3]]),
+        ("bicg", SETTINGS[5], &[[2053, 23], [9001, 3], [1, 1]]),
+        ("mvt", SETTINGS[1], &[[1031, 0], [67, 0], [0, 0]]),
+        ("mvt", SETTINGS[4], &[[521, 0], [1, 0]]),
+    ] {
+        jobs.push((Case { tuned: Some(&[4000, 600]), ..Case::new(kernel, setting) }, values));
+    }
+    each(&jobs, |emulator, compiler, (case, values)| {
+        let built = built(emulator, compiler, case)?;
+        values.iter().try_for_each(|values| built.agrees(values, 1..4, &equal))
     });
 }
 

@@ -107,7 +107,7 @@ fn one(front: &Front, original: &Function, choice: &Choice, request: &Request) -
         hints,
         ldm: chip.buffers(),
         reassociate: choice.reassociate,
-        exchange: !chip.crts && grid.cores() == chip.grid.0 * chip.grid.1,
+        exchange: !chip.crts && grid.cores() % chip.grid.1 == 0,
         ..polyhedral::athread::Options::default()
     };
     let refuse = |d| Failure::in_source(&front.source, vec![d]);

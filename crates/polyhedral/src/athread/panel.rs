@@ -24,10 +24,15 @@ pub(super) const EXCHANGED: &str = "exchanged";
 const WORTH: i64 = 1 << 18;
 /// Elements of a core's rows of a panel, at least: with fewer, latencies are not hidden by the transfer of the next panel.
 const ROWS: i64 = 1000;
-/// Columns of a core in an exchange: whole registers of any type.
-const COLUMNS: [i64; 2] = [16, 8];
+/// Registers that a core has of a row in an exchange, and bytes that all have of it, at most.
+const REGISTERS: [i64; 5] = [16, 8, 4, 2, 1];
+const STEP: i64 = 8 << 10;
+/// Bytes of a register.
+const REGISTER: i64 = 32;
+/// Bytes of a piece of a row that is brought in by itself, where a whole row is too long: shorter ones come in too slowly.
+const PIECE: [i64; 2] = [8 << 10, 4 << 10];
 /// Bytes for what else a kernel has in local memory.
-const REST: i64 = 1 << 10;
+const REST: i64 = 512;
 
 /// What a kernel does with a panel.
 #[derive(Clone, Debug)]
@@ -85,51 +90,102 @@ fn pair(model: &Model, rows: &Kernel, columns: &Kernel, options: &Options) -> Re
     }
     let cores = options.grid.cores();
     let width = ceil(width, 8) * 8;
-    let wanted = ceil(ROWS, width).clamp(1, 8);
-    for each in (1..=wanted).rev() {
-        for strip in COLUMNS {
-            let panel = cores * each;
-            // Which matrix is seen from the boxes.
-            let first = one(model, rows, &rows.filter, &rows.parts, [each, width, panel], false)?;
-            let second = std::slice::from_ref(by_columns);
-            let second = one(model, columns, &by_columns.filter, second, [strip, panel, panel], true)?;
-            let (Ok(left), Ok(right)) = (data::groups(model, &first)?, data::groups(model, &second)?) else {
-                return Ok(None);
-            };
-            let Some(matrix) = left.iter().find(|a| {
-                by_row(a, each, width)
-                    && right.iter().any(|b| a.array == b.array && by_column(b, panel, strip))
-            }) else {
-                return Ok(None);
-            };
-            let written = |kernel: &Kernel| share::written(model, kernel, matrix);
-            if written(&first) || written(&second) {
-                return Ok(None);
-            }
-            if room(matrix, &left, &right) > options.ldm {
-                continue;
-            }
-            let array = matrix.array.clone();
-            let kernels = [(first, false), (second, true)].map(|(kernel, columns)| {
-                Item::Kernel(Kernel { panel: Some(Panel { array: array.clone(), columns }), ..kernel })
-            });
-            let mut items = Vec::new();
-            items.extend(simple(model, columns, before)?);
-            items.push(around(model, kernels)?);
-            items.extend(simple(model, columns, after)?);
-            return Ok(Some(items));
-        }
+    // Which matrix is seen from the boxes, at any sizes.
+    let only = std::slice::from_ref(by_columns);
+    let tried = Cut { each: 1, length: width, strip: 8 };
+    let (first, second) = (
+        one(model, rows, &rows.filter, &rows.parts, tried.rows(cores), false)?,
+        one(model, columns, &by_columns.filter, only, tried.columns(cores), true)?,
+    );
+    let (Ok(left), Ok(right)) = (data::groups(model, &first)?, data::groups(model, &second)?) else {
+        return Ok(None);
+    };
+    let Some(matrix) = left.iter().find(|a| {
+        by_row(a, 1, width) && right.iter().any(|b| a.array == b.array && by_column(b, cores, tried.strip))
+    }) else {
+        return Ok(None);
+    };
+    let written = |kernel: &Kernel| share::written(model, kernel, matrix);
+    if written(&first) || written(&second) {
+        return Ok(None);
     }
-    Ok(None)
+    // Where columns need what the rows make, a row has to be there as a whole.
+    let apart = !left.iter().any(|a| a.put && right.iter().any(|b| a.array == b.array));
+    let room = |cut: &Cut| room(cut, &tried, cores, matrix, &left, &right);
+    let Some(cut) = cuts(width, cores, matrix.width, apart).into_iter().find(|cut| room(cut) <= options.ldm)
+    else {
+        return Ok(None);
+    };
+    let kernels = [
+        (one(model, rows, &rows.filter, &rows.parts, cut.rows(cores), false)?, false),
+        (one(model, columns, &by_columns.filter, only, cut.columns(cores), true)?, true),
+    ];
+    let array = matrix.array.clone();
+    let kernels = kernels.map(|(kernel, columns)| {
+        Item::Kernel(Kernel { panel: Some(Panel { array: array.clone(), columns }), ..kernel })
+    });
+    let mut items = Vec::new();
+    items.extend(simple(model, columns, before)?);
+    items.push(around(model, kernels)?);
+    items.extend(simple(model, columns, after)?);
+    Ok(Some(items))
 }
 
-/// Bytes of local memory: two panels' rows, the columns of one twice (half-way and there), and the rest.
-fn room(matrix: &Group, left: &[Group], right: &[Group]) -> i64 {
-    let bytes = |g: &Group| aligned(data::volume(&g.extents).saturating_mul(g.width));
-    let of = |groups: &[Group]| groups.iter().map(bytes).sum::<i64>();
-    let (rows, columns) = (of(left), of(right));
-    let column = right.iter().filter(|g| g.array == matrix.array).map(bytes).sum::<i64>();
-    rows + bytes(matrix) + columns + column + REST
+/// How a matrix is cut: rows of a core in a panel, elements of a row that come in together, columns of a core in an exchange.
+struct Cut {
+    each: i64,
+    length: i64,
+    strip: i64,
+}
+
+impl Cut {
+    fn rows(&self, cores: i64) -> [i64; 3] {
+        [self.each, self.length, cores * self.each]
+    }
+
+    fn columns(&self, cores: i64) -> [i64; 3] {
+        [self.strip, cores * self.each, cores * self.each]
+    }
+}
+
+/// Ways to cut rows of some length, best first; `apart`: whether pieces of a row may come one after the other.
+fn cuts(width: i64, cores: i64, bytes: i64, apart: bool) -> Vec<Cut> {
+    let mut all = Vec::new();
+    let strips: Vec<i64> =
+        REGISTERS.iter().filter(|r| *r * REGISTER * cores <= STEP).map(|r| r * REGISTER / bytes).collect();
+    for each in (1..=ceil(ROWS, width).clamp(1, 8)).rev() {
+        all.extend(strips.iter().map(|strip| Cut { each, length: width, strip: *strip }));
+    }
+    // Each step of an exchange is within one piece.
+    for piece in PIECE.into_iter().filter(|_| apart) {
+        for strip in &strips {
+            let length = piece / bytes;
+            if length < width && length % (cores * strip) == 0 {
+                all.push(Cut { each: 1, length, strip: *strip });
+            }
+        }
+    }
+    all
+}
+
+/// Bytes of local memory: rows twice, the columns of a panel twice (half-way and there), vectors along the rows and a core's strips of vectors
+/// as a whole, and the rest. The groups are those of `tried`.
+fn room(cut: &Cut, tried: &Cut, cores: i64, matrix: &Group, left: &[Group], right: &[Group]) -> i64 {
+    let bytes = |elements: i64, g: &Group| aligned(elements.saturating_mul(g.width));
+    let moves = |g: &Group, depth: usize| g.corner.iter().any(|c| c.dims.iter().any(|(d, _)| *d == depth));
+    let rounds = ceil(tried.length, cut.strip * cores);
+    let of_rows = left.iter().filter(|g| g.array != matrix.array).map(|g| match moves(g, 2) {
+        true => bytes(ceil(tried.length, cut.length) * cut.length, g),
+        false => 2 * bytes(cut.each, g),
+    });
+    let of_columns = right.iter().filter(|g| g.array != matrix.array).map(|g| match moves(g, 1) {
+        true => rounds * bytes(cut.strip, g),
+        false => bytes(cores * cut.each, g) + 2 * bytes(cut.each, g),
+    });
+    2 * bytes(cut.each * cut.length, matrix)
+        + 2 * bytes(cores * cut.each * cut.strip, matrix)
+        + of_rows.chain(of_columns).sum::<i64>()
+        + REST
 }
 
 fn by_row(group: &Group, each: i64, width: i64) -> bool {
