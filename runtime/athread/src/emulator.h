@@ -9,6 +9,7 @@
 #define _GNU_SOURCE
 #endif
 #include <pthread.h>
+#include <sched.h>
 #include <semaphore.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -177,6 +178,8 @@ struct machine {
   size_t capacity;
   int threads, started, running, alive, guarded;
   sem_t host;
+  cpu_set_t processors; /* those that this program may run on */
+  uint64_t handed_over;
   void (*kernel)(void *);
   void *argument;
   unsigned job;
