@@ -188,19 +188,47 @@ fn kernels_at_every_setting() {
 /// The other chip has other names, another order of arguments and four times the local memory.
 #[test]
 fn kernels_on_the_second_chip() {
-    let kernels = ["gemm", "gemver", "trmm", "doitgen", "jacobi-1d"];
-    let jobs: Vec<(usize, &str)> = kernels.into_iter().enumerate().collect();
-    each(&jobs, |emulator, compiler, (k, kernel)| {
+    let mut jobs: Vec<(usize, &str, (u32, Parallel))> = ["gemm", "gemver", "trmm", "doitgen", "jacobi-1d"]
+        .into_iter()
+        .enumerate()
+        .map(|(k, kernel)| (k, kernel, SETTINGS[k]))
+        .collect();
+    // Lines of 8, 4 and 2 cores, and of one row.
+    let shared = [("gemm", 2), ("gemm", 5), ("doitgen", 0), ("doitgen", 4)];
+    jobs.extend(shared.map(|(kernel, s)| (s, kernel, SETTINGS[s])));
+    jobs.push((0, "gemm", (4, Parallel::One)));
+    each(&jobs, |emulator, compiler, (k, kernel, setting)| {
         let case = Case {
             chip: Chip::Sw26010Pro,
             tuned: (k % 2 == 0).then_some(&RAGGED[..]),
-            ..Case::new(kernel, SETTINGS[*k])
+            ..Case::new(kernel, *setting)
         };
         let built = built(emulator, compiler, &case)?;
         for values in [RAGGED, PRIMES, ONE, NOTHING] {
             built.agrees(&values, 0..3, &equal)?;
         }
         Ok(())
+    });
+}
+
+/// Boxes that several cores need alike, on other numbers of cores: a row of less than eight, three rows, and a number that is no whole rows.
+#[test]
+fn shares_of_other_lines() {
+    let settings = [
+        (4, Parallel::Two),
+        (5, Parallel::One),
+        (24, Parallel::Two),
+        (24, Parallel::One),
+        (12, Parallel::One),
+    ];
+    let jobs: Vec<(&str, (u32, Parallel))> = settings
+        .into_iter()
+        .flat_map(|setting| ["gemm", "doitgen"].map(|kernel| (kernel, setting)))
+        .collect();
+    each(&jobs, |emulator, compiler, (kernel, setting)| {
+        let case = Case { tuned: Some(&RAGGED), ..Case::new(kernel, *setting) };
+        let built = built(emulator, compiler, &case)?;
+        [RAGGED, PRIMES].iter().try_for_each(|values| built.agrees(values, 1..4, &equal))
     });
 }
 

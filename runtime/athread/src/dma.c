@@ -537,11 +537,16 @@ void emulated_rma(int put, void *local, crts_rply_t *local_reply, int len, int p
   leave(core);
 }
 
+/* The cores of a broadcast; those of a line must all take part. */
 static uint64_t group(const struct core *core, int along_row)
 {
   if (along_row < 0)
     return active(~UINT64_C(0));
-  return active(along_row ? UINT64_C(0xff) << core->id / 8 * 8 : UINT64_C(0x0101010101010101) << core->id % 8);
+  uint64_t line = along_row ? UINT64_C(0xff) << core->id / 8 * 8 : UINT64_C(0x0101010101010101) << core->id % 8;
+  for (int i = 0; i < CORES; i++)
+    if (line >> i & 1 && !(active(line) >> i & 1))
+      broken("target", core, NULL, "a broadcast along a %s, and core %d takes no part", along_row ? "row" : "column", i);
+  return line;
 }
 
 void emulated_rma_broadcast(int along_row, int itself, void *dest, void *src, int len, crts_rply_t *local_reply, crts_rply_t *remote_reply)

@@ -131,7 +131,7 @@ static void count_word(struct core *core)
   core->trace.cycles += 1;
 }
 
-/* Cores of a line but this one: the target, or all that take part. */
+/* Cores of a line but this one: the target, or all, who must all take part: words that nobody takes would fill a core's registers. */
 static int targets(const struct core *core, int along_row, int target, int *found)
 {
   int count = 0, row = core->id / 8, column = core->id % 8;
@@ -141,8 +141,9 @@ static int targets(const struct core *core, int along_row, int target, int *foun
       continue;
     if (other < machine()->threads)
       found[count++] = other;
-    else if (target != ALL_OTHERS)
-      broken("target", core, NULL, "%s to core %d, which takes no part", along_row ? "putr" : "putc", other);
+    else
+      broken("target", core, NULL, target != ALL_OTHERS ? "%s to core %d, which takes no part" : "%s to all others, and core %d takes no part",
+             along_row ? "putr" : "putc", other);
   }
   return count;
 }

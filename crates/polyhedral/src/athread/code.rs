@@ -275,8 +275,8 @@ impl Mapping for Mapper<'_> {
         Ok(vec![match wait {
             true => Stmt::Wait(reply(self.names.buffer(number, k))),
             false => match (kind, self.group(number, k).1.shared) {
-                (CopyKind::Get, Some(line)) => Stmt::Block {
-                    mark: Some(Name::new(line.mark())),
+                (CopyKind::Get, Some(shared)) => Stmt::Block {
+                    mark: Some(Name::new(shared.mark())),
                     body: vec![self.transfer(number, k, kind, at)],
                 },
                 (CopyKind::Get, None) if self.group(number, k).1.exchanged => Stmt::Block {

@@ -10,7 +10,7 @@ use std::collections::btree_map::Entry;
 use isl::{Aff, Dim, Map, UnionMap, UnionSet};
 use loops::{Access, Expr, Name, ParamMode};
 
-use super::share::Line;
+use super::share::Shared;
 use super::split::{self, Kernel};
 use crate::codegen::tidy;
 use crate::dependence;
@@ -40,7 +40,7 @@ pub(super) struct Group {
     /// Whether it is brought out.
     pub put: bool,
     /// The cores that bring it in together.
-    pub shared: Option<Line>,
+    pub shared: Option<Shared>,
     /// Whether it is the same for all tiles of a core, and stays.
     pub kept: bool,
     /// Whether the cores have it in local memory already, other parts each, and may exchange it.

@@ -6,7 +6,6 @@
 use std::collections::BTreeMap;
 
 use super::data::{self, Group};
-use super::share;
 use super::split::Kernel;
 use super::tile::{SAMPLE, UNKNOWN, bytes, ceil};
 use crate::model::Model;
@@ -267,12 +266,13 @@ impl Search<'_> {
         let (mut around, mut ahead) = (0.0, 0.0);
         for shape in self.shapes.iter().filter(|s| s.group.part == part) {
             let extents = shape.extents(&all);
-            let mut bytes = (data::volume(&extents) * shape.group.width) as f64;
+            let whole = (data::volume(&extents) * shape.group.width) as f64;
+            let mut bytes = whole;
             let row = data::declared(self.model, &shape.group.array).and_then(|(_, dims)| dims.last());
             let row = row.map_or(1, |dim| value(dim, self.hints));
             let last = extents.last().copied().unwrap_or(1).min(row);
-            if shape.group.shared.is_some() {
-                bytes = bytes / extents[0] as f64 * ceil(extents[0], share::CORES) as f64;
+            if let Some(shared) = shape.group.shared {
+                bytes = whole / extents[0] as f64 * shared.share(extents[0]) as f64;
             }
             let block = if last >= row { bytes } else { (last * shape.group.width) as f64 };
             let mut times = rounds.iter().take(shape.group.level).product::<f64>();
@@ -282,7 +282,12 @@ impl Search<'_> {
                 cores = self.active(sizes).max(8.0);
             }
             let ways = f64::from(u8::from(shape.group.get)) + f64::from(u8::from(shape.group.put));
-            let seconds = times * ways * (LATENCY + bytes * cores / bandwidth(block));
+            let mut moved = bytes * cores;
+            if let Some(shared) = shape.group.shared {
+                // Of a box with few rows not every core brings in some.
+                moved = moved.min((whole * cores / shared.cores() as f64).max(bytes * 8.0));
+            }
+            let seconds = times * ways * (LATENCY + moved / bandwidth(block));
             *if self.innermost(&shape.group) && !self.stays(shape, own) {
                 &mut ahead
             } else {
@@ -316,10 +321,9 @@ impl Search<'_> {
             points * (each * statements.len() as f64 + 4.0 / last)
         };
         let all: Vec<i64> = sizes.iter().chain(own).copied().collect();
-        for shape in self.shapes.iter().filter(|s| s.group.part == Some(part) && s.group.shared.is_some()) {
-            // 32 bytes are received and stored in some two and a half cycles.
-            let bytes = data::volume(&shape.extents(&all)) * shape.group.width;
-            cycles += bytes as f64 / 32.0 * 2.6 + 14.0 * share::CORES as f64;
+        for shape in self.shapes.iter().filter(|s| s.group.part == Some(part)) {
+            let Some(shared) = shape.group.shared else { continue };
+            cycles += shared.cycles(data::volume(&shape.extents(&all)) * shape.group.width);
         }
         rounds * cycles * CYCLE
     }

@@ -1,12 +1,13 @@
-//! Sharing: boxes that all cores of a row, or of a column, need alike. Each of these cores brings in an eighth, and they exchange the rest.
+//! Sharing: boxes that all cores of a row, of a column, or all cores at all need alike. Each of these brings in its share, and they exchange the rest.
 //!
-//! A shared transfer is a promise about the loops around it: the box is the same for all cores of the line, and all cores come by as often. The target decides
+//! A shared transfer is a promise about the loops around it: the box is the same for all these cores, and all of them come by as often. The target decides
 //! how it is kept (register communication, or remote copies), and whether it is worth it; as loops, each core still brings in the whole box for itself.
 
 use isl::{Dim, UnionSet};
 
 use super::data::{self, Group};
 use super::split::Kernel;
+use super::tile::ceil;
 use crate::fault::{self, Result};
 use crate::model::Model;
 
@@ -17,45 +18,107 @@ pub(super) enum Line {
     Row,
     /// Those of one column.
     Column,
+    /// All.
+    All,
 }
 
-/// Cores of a line that shares; fewer are not worth it.
-pub(super) const CORES: i64 = 8;
+/// A line, with the rows and columns of cores of the kernel.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct Shared {
+    /// Who shares.
+    pub line: Line,
+    rows: i64,
+    columns: i64,
+}
+
+/// Cores of a row of the chip.
+const ROW: i64 = 8;
 /// Bytes behind a shared box and behind a core's share of it that the exchange, which moves whole registers, may overwrite.
 pub(super) const SLACK: i64 = 32;
 
 /// The mark around a transfer that is the same for all tiles of a core, at the sizes that tiles are chosen for.
 pub(super) const KEPT: &str = "kept";
 
-impl Line {
+impl Shared {
     /// The mark around a transfer that is shared.
     pub fn mark(self) -> &'static str {
-        match self {
+        match self.line {
             Line::Row => "along_row",
             Line::Column => "along_column",
+            Line::All => "among_all",
         }
+    }
+
+    /// How many cores bring in a box together.
+    pub fn cores(self) -> i64 {
+        match self.line {
+            Line::Row => self.columns,
+            Line::Column => self.rows,
+            Line::All => self.rows * self.columns,
+        }
+    }
+
+    /// Rows of a box that one of them brings in at most. All cores cut it by columns of cores, and each part by rows of cores.
+    pub fn share(self, rows: i64) -> i64 {
+        match self.line {
+            Line::Row | Line::Column => ceil(rows, self.cores()),
+            Line::All => ceil(ceil(rows, self.columns), self.rows),
+        }
+    }
+
+    /// Cycles of an exchange of some bytes: 32 are received and stored in some two and a half; where a line has idle cores, words go to one core after the other.
+    pub fn cycles(self, bytes: i64) -> f64 {
+        let words = bytes as f64 / 32.0;
+        let along = |cores: i64| {
+            let each = if cores == ROW { 0.0 } else { 2.0 - 1.0 / cores as f64 };
+            (2.6 + each, 14.0 * cores as f64)
+        };
+        let (row, column) = (along(self.columns), along(self.rows));
+        match self.line {
+            Line::Row => words * row.0 + row.1,
+            Line::Column => words * column.0 + column.1,
+            Line::All if self.rows == 1 => words * row.0 + row.1,
+            Line::All => words * (row.0 + column.0 / self.columns as f64) + row.1 + column.1,
+        }
+    }
+
+    /// Bytes of local memory of a box with a core's share of it.
+    pub fn bytes(self, extents: &[i64], width: i64) -> i64 {
+        let rows = extents.first().copied().unwrap_or(1);
+        let row = data::volume(extents.get(1..).unwrap_or(&[])).saturating_mul(width);
+        let place = |rows: i64| super::tile::aligned(rows.saturating_mul(row).saturating_add(SLACK));
+        place(rows).saturating_add(place(self.share(rows)))
     }
 }
 
-/// Says of each group of a kernel on a plane of cores whether it is shared.
-pub(super) fn decide(model: &Model, kernel: &Kernel, grid: &[i64], groups: &mut [Group]) -> Result<()> {
-    let [rows, columns] = grid else { return Ok(()) };
-    if !kernel.outer.is_empty() {
-        return Ok(());
+/// Rows and columns of the cores of a kernel as they are on the chip, if these are whole rows or one.
+fn places(grid: &[i64]) -> Option<(i64, i64)> {
+    match grid {
+        [n] if *n > 1 && *n <= ROW => Some((1, *n)),
+        [n] if n % ROW == 0 => Some((n / ROW, ROW)),
+        [rows, columns] if *columns == ROW || (*rows == 1 && *columns > 1) => Some((*rows, *columns)),
+        _ => None,
     }
+}
+
+/// Says of each group of a kernel whether it is shared.
+pub(super) fn decide(model: &Model, kernel: &Kernel, grid: &[i64], groups: &mut [Group]) -> Result<()> {
+    let Some((rows, columns)) = places(grid).filter(|_| kernel.outer.is_empty()) else { return Ok(()) };
     for group in groups.iter_mut() {
         let Some(part) = group.part else { continue };
         if !group.get || group.put || group.extents.len() != 2 || group.level <= kernel.parallel.len() {
             continue;
         }
         let moves = |depth: usize| group.corner.iter().any(|c| c.dims.iter().any(|(d, _)| *d == depth));
-        let line = match (moves(0), moves(1)) {
-            (_, false) if *columns == CORES => Line::Row,
-            (false, _) if *rows == CORES => Line::Column,
+        let line = match (moves(0), grid.len() > 1 && moves(1)) {
+            (false, false) if grid.len() == 1 || rows > 1 => Line::All,
+            (true, _) if grid.len() == 1 => continue,
+            (_, false) => Line::Row,
+            (false, _) if rows > 1 => Line::Column,
             _ => continue,
         };
         if !written(model, kernel, group) && uniform(model, kernel, part, group.level)? {
-            group.shared = Some(line);
+            group.shared = Some(Shared { line, rows, columns });
         }
     }
     Ok(())
@@ -86,13 +149,4 @@ fn uniform(model: &Model, kernel: &Kernel, part: usize, level: usize) -> Result<
         UnionSet::of(&model.ctx, [&all])?.is_subset(&UnionSet::of(&model.ctx, [&set])?)
     };
     product().map_err(fault::library)
-}
-
-/// Bytes of local memory of a shared box with a core's share of it.
-pub(super) fn bytes(extents: &[i64], width: i64) -> i64 {
-    let rows = extents.first().copied().unwrap_or(1);
-    let row = data::volume(extents.get(1..).unwrap_or(&[])).saturating_mul(width);
-    let share = rows.saturating_add(CORES - 1) / CORES;
-    super::tile::aligned(rows.saturating_mul(row).saturating_add(SLACK))
-        .saturating_add(super::tile::aligned(share.saturating_mul(row).saturating_add(SLACK)))
 }

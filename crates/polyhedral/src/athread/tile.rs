@@ -345,7 +345,7 @@ pub(super) fn footprint(kernel: &Kernel) -> i64 {
 /// Bytes of local memory for a group at some extents.
 pub(super) fn bytes(group: &Group, extents: &[i64]) -> i64 {
     match group.shared {
-        Some(_) => share::bytes(extents, group.width),
+        Some(shared) => shared.bytes(extents, group.width),
         None => aligned(data::volume(extents).saturating_mul(group.width)),
     }
 }

@@ -1,6 +1,7 @@
-//! Copies that cores make together: blocks `along_row` and `along_column` around a get say that all cores of a line bring in one box, and may do so together.
+//! Copies that cores make together: blocks `along_row`, `along_column` and `among_all` around a get say that all cores of a line, or all cores, bring in one box,
+//! and may do so together.
 //!
-//! That is so if the box does not depend on the place in the line, and if nothing in the loops over the cores writes the array. Whether all these cores come by
+//! That is so if the box does not depend on the place among these cores, and if nothing in the loops over the cores writes the array. Whether all these cores come by
 //! equally often is the target's question: it lets each bring in its own where they do not. A block `kept` says that a box is the same for all tiles, which is
 //! asked again at run time; here only that nothing writes the array. So it is with a block `exchanged`, of what other cores have in local memory.
 
@@ -66,7 +67,8 @@ fn inside(body: &[Stmt], moved: &Moved, written: &[Name]) -> Result<()> {
     for stmt in body {
         match stmt {
             Stmt::Block { mark: Some(mark), body }
-                if ["along_row", "along_column", "kept", "exchanged"].contains(&mark.as_str()) =>
+                if ["along_row", "along_column", "among_all", "kept", "exchanged"]
+                    .contains(&mark.as_str()) =>
             {
                 let [Stmt::Copy(copy)] = body.as_slice() else { continue };
                 together(mark.as_str(), copy, moved, written)?;
@@ -106,11 +108,19 @@ fn together(mark: &str, copy: &Copy, moved: &Moved, written: &[Name]) -> Result<
     if mark == "kept" || mark == "exchanged" {
         return Ok(());
     }
-    let (line, places) = if mark == "along_row" { ("row", &moved.columns) } else { ("column", &moved.rows) };
-    let depends =
-        copy.from.indices.iter().chain(&copy.extents).any(|e| e.vars().iter().any(|v| places.contains(v)));
+    let (line, places) = match mark {
+        "along_row" => ("cores of a row", vec![&moved.columns]),
+        "along_column" => ("cores of a column", vec![&moved.rows]),
+        _ => ("cores", vec![&moved.rows, &moved.columns]),
+    };
+    let depends = copy
+        .from
+        .indices
+        .iter()
+        .chain(&copy.extents)
+        .any(|e| e.vars().iter().any(|v| places.iter().any(|place| place.contains(v))));
     if depends {
-        return Err(wrong(copy, format!("is not the same for all cores of a {line}")));
+        return Err(wrong(copy, format!("is not the same for all {line}")));
     }
     Ok(())
 }

@@ -8,7 +8,7 @@ use loops::{Access, Assign, BinaryOp, Copy, CopyKind, Diagnostic, Expr, Loop, Lo
 
 use super::contraction;
 use super::expr::{Binding, print};
-use super::share::{Shared, has_shared, kept, pair, shared, stage_bytes};
+use super::share::{ALL, Shared, has_shared, kept, pair, shared};
 use super::slave::{TILE, Writer};
 use super::{cost, vector};
 
@@ -185,7 +185,7 @@ impl Writer<'_> {
     fn pairs(&self, l: &Loop, before: &[Stmt], room: i64) -> Result<Vec<Name>, Diagnostic> {
         let mut pairs = Vec::new();
         let mut room = room;
-        for (copy, _) in before.iter().filter_map(shared) {
+        for (copy, line) in before.iter().filter_map(shared).filter(|(_, line)| *line != ALL) {
             let (Some(columns), Some(tag)) = (pair(copy), &copy.tag) else { continue };
             let Some(Binding::Linear { elem, .. }) = self.scope.names.get(&copy.from.array) else { continue };
             let follows = factor(&copy.from.indices[0], &l.var) == Some(0)
@@ -198,7 +198,7 @@ impl Writer<'_> {
                 continue;
             };
             let (most, rows) = self.most(local)?;
-            let more = stage_bytes(2 * most, rows) - stage_bytes(most, rows);
+            let more = self.stage_bytes(line, 2 * most, rows) - self.stage_bytes(line, most, rows);
             if self.in_pairs() && more <= room {
                 room -= more;
                 pairs.push(tag.clone());
@@ -365,7 +365,7 @@ impl Writer<'_> {
         Ok(())
     }
 
-    /// A factor that a contraction takes of a shared box with something else is computed before the exchange, by an eighth of the cores.
+    /// A factor that a contraction takes of a shared box with something else is computed before the exchange, by each core for its share.
     fn scale_shares(&mut self, shares: &mut [Shared], rest: &[Stmt]) -> Result<(), Diagnostic> {
         let tiles: Vec<&[Stmt]> = rest
             .iter()

@@ -56,8 +56,16 @@ impl Chip {
     }
 
     /// What cores do who share a box: helpers for the shares that they bring in, and for the exchange, with its cycles.
-    pub(super) fn sharing(&self) -> &'static str {
-        if self.crts { include_str!("share_crts.c") } else { include_str!("share_registers.c") }
+    pub(super) fn sharing(&self, rows: i64, columns: i64) -> String {
+        let (shares, exchange) = (
+            include_str!("shares.c"),
+            if self.crts { include_str!("share_crts.c") } else { include_str!("share_registers.c") },
+        );
+        let reply = if self.crts { "crts_rply_t" } else { "volatile int" };
+        let counts = format!(
+            "\n/* Rows and columns of cores. */\n#define CORE_ROWS {rows}\n#define CORE_COLUMNS {columns}\n"
+        );
+        format!("{counts}{}{exchange}", shares.replace("REPLY", reply))
     }
 
     /// What cores do who exchange panels.

@@ -97,13 +97,18 @@ static void gather_panel(char *all, char *half_way, const char *own, long bytes,
     for (long word = 0; word < 8 * words; word++) {
       if (from == row) {
         simd_loadu(v, to + 32 * word);
-        REG_PUTC(v, 8);
+        /* To each where some cores of the column do not run, and would not take it. */
+        if (lines == 8)
+          REG_PUTC(v, 8);
+        else
+          for (long near = 1; near < lines; near++)
+            REG_PUTC(v, (int)((row + near) % lines));
       } else {
         REG_GETC(v);
         simd_storeu(v, to + 32 * word);
       }
     }
-    emulated_compute(24 * words + 4, 0);
+    emulated_compute(24 * words + (from == row && lines < 8 ? 8 * lines * words : 0) + 4, 0);
     athread_syn(COL_SCOPE, (1 << lines) - 1);
   }
   for (long from = 0; from < 8 * lines; from++)

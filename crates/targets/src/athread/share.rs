@@ -1,4 +1,4 @@
-//! Boxes that all cores of a row or a column need alike: each brings in a share while the tile before is computed, and they exchange the rest.
+//! Boxes that all cores of a row, of a column, or all cores need alike: each brings in a share while the tile before is computed, and they exchange the rest.
 //!
 //! The mapping marks such transfers; here it is seen whether all cores come by equally often. Loops over a core's tiles are padded to the same number of rounds
 //! for all: a core without a tile has empty boxes, and takes part in what others need.
@@ -14,16 +14,51 @@ const ROW: &str = "along_row";
 const KEPT: &str = "kept";
 /// The mark of a transfer that is shared along a column.
 const COLUMN: &str = "along_column";
+/// The mark of a transfer that is shared by all cores.
+pub(super) const ALL: &str = "among_all";
 /// Bytes behind a shared box and behind a share of it that whole registers may overwrite.
 const SLACK: i64 = 32;
-/// Cores of a line.
+/// Cores of a row of the chip.
 const CORES: i64 = 8;
 
-/// The cores of this kernel, and how they share.
+/// The cores of a kernel: the variables of the loops over them, with their ends.
+#[derive(Clone, Debug)]
+pub(super) struct Cores {
+    loops: Vec<(Name, i64)>,
+    /// Rows and columns on the chip.
+    pub places: (i64, i64),
+}
+
+impl Cores {
+    /// Cores that are whole rows of the chip, or one row.
+    fn of(loops: &[(Name, i64)]) -> Option<Cores> {
+        let places = match loops {
+            [(_, n)] if *n > 1 && *n <= CORES => (1, *n),
+            [(_, n)] if n % CORES == 0 => (n / CORES, CORES),
+            [(_, rows), (_, columns)] if *columns == CORES || (*rows == 1 && *columns > 1) => {
+                (*rows, *columns)
+            }
+            _ => return None,
+        };
+        Some(Cores { loops: loops.to_vec(), places })
+    }
+
+    /// Rows of a box that one of those who share it brings in at most.
+    fn share(&self, line: &str, rows: i64) -> i64 {
+        let parts = |rows: i64, cores: i64| (rows + cores - 1) / cores;
+        match line {
+            ROW => parts(rows, self.places.1),
+            COLUMN => parts(rows, self.places.0),
+            _ => parts(parts(rows, self.places.1), self.places.0),
+        }
+    }
+}
+
+/// How the cores of this kernel share.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Sharing {
-    /// Variables of rows and columns of cores, where the loops allow to share.
-    cores: Option<[Name; 2]>,
+    /// The cores, where the loops allow to share.
+    cores: Option<Cores>,
     /// Conditions under which this core has a tile.
     pub here: Vec<String>,
     /// Shares that are under way, by reply.
@@ -49,13 +84,7 @@ pub(super) struct Shared {
 /// A shared transfer and its line.
 pub(super) fn shared(stmt: &Stmt) -> Option<(&Copy, &'static str)> {
     let Stmt::Block { mark: Some(mark), body } = stmt else { return None };
-    let line = if mark.as_str() == ROW {
-        ROW
-    } else if mark.as_str() == COLUMN {
-        COLUMN
-    } else {
-        return None;
-    };
+    let line = [ROW, COLUMN, ALL].into_iter().find(|line| mark.as_str() == *line)?;
     match body.as_slice() {
         [Stmt::Copy(copy)] if copy.kind == CopyKind::Get && copy.extents.len() == 2 => Some((copy, line)),
         _ => None,
@@ -77,12 +106,6 @@ pub(super) fn has_shared(stmt: &Stmt) -> bool {
     found
 }
 
-/// Bytes of a core's share of a box.
-pub(super) fn stage_bytes(most: i64, rows: i64) -> i64 {
-    let share = most / rows.max(1) * ((rows + CORES - 1) / CORES);
-    (share + SLACK + 63) / 64 * 64
-}
-
 /// Columns of a shared box whose extent is a constant, or what is left of the array.
 pub(super) fn pair(copy: &Copy) -> Option<i64> {
     match copy.extents.get(1) {
@@ -94,53 +117,59 @@ pub(super) fn pair(copy: &Copy) -> Option<i64> {
     }
 }
 
-/// Whether all cores come by the shared transfers of some statements equally often, with boxes that are the same along their lines.
-fn alike(body: &[Stmt], cores: &[Name; 2], rows: &[Name], columns: &[Name]) -> bool {
-    let moved = |e: &Expr, by: &[Name]| e.vars().iter().any(|v| by.contains(v));
-    let either = |e: &Expr| moved(e, rows) || moved(e, columns);
+/// Whether all cores come by the shared transfers of some statements equally often, with boxes that are the same for those who share them. `moved` are the
+/// variables that tell cores apart, for each loop over cores.
+fn alike(body: &[Stmt], cores: &Cores, moved: &[Vec<Name>]) -> bool {
+    let by = |e: &Expr, k: usize| e.vars().iter().any(|v| moved[k].contains(v));
+    let any = |e: &Expr| (0..moved.len()).any(|k| by(e, k));
     body.iter().filter(|s| has_shared(s)).all(|stmt| {
         if let Some((copy, line)) = shared(stmt) {
-            let by = if line == ROW { columns } else { rows };
-            return copy.from.indices.iter().chain(&copy.extents).all(|e| !moved(e, by));
+            let same = |k: usize| copy.from.indices.iter().chain(&copy.extents).all(|e| !by(e, k));
+            return match (line, moved.len()) {
+                (ALL, n) => (0..n).all(same),
+                (ROW, 2) => same(1),
+                (COLUMN, 2) => cores.places.0 > 1 && same(0),
+                _ => false,
+            };
         }
         match stmt {
-            Stmt::Loop(l) if l.kind != LoopKind::Parallel && !either(&l.upper) => {
-                let (mut rows, mut columns) = (rows.to_vec(), columns.to_vec());
-                if l.lower == Expr::Var(cores[0].clone()) && l.step == CORES {
-                    rows.push(l.var.clone());
-                } else if l.lower == Expr::Var(cores[1].clone()) && l.step == CORES {
-                    columns.push(l.var.clone());
-                } else if either(&l.lower) {
-                    return false;
+            Stmt::Loop(l) if l.kind != LoopKind::Parallel && !any(&l.upper) => {
+                let mut moved = moved.to_vec();
+                let own = |(core, n): &(Name, i64)| l.lower == Expr::Var(core.clone()) && l.step == *n;
+                match cores.loops.iter().position(own) {
+                    Some(k) => moved[k].push(l.var.clone()),
+                    None if any(&l.lower) => return false,
+                    None => {}
                 }
-                alike(&l.body, cores, &rows, &columns)
+                alike(&l.body, cores, &moved)
             }
-            Stmt::Block { body, .. } => alike(body, cores, rows, columns),
+            Stmt::Block { body, .. } => alike(body, cores, moved),
             _ => false,
         }
     })
 }
 
 impl Writer<'_> {
-    /// Looks at the statements of all cores: may they share?
-    pub(super) fn begin_sharing(&mut self, body: &[Stmt], rows: &Name, columns: &Name) {
-        let cores = [rows.clone(), columns.clone()];
-        let may = body.iter().any(has_shared)
-            && alike(body, &cores, std::slice::from_ref(rows), std::slice::from_ref(columns));
-        self.sharing = Sharing { cores: may.then_some(cores), ..Sharing::default() };
-        self.helpers |= may;
+    /// Looks at the statements of all cores: may they share? `loops` are those over the cores, with their ends.
+    pub(super) fn begin_sharing(&mut self, body: &[Stmt], loops: &[(Name, i64)]) {
+        let moved: Vec<Vec<Name>> = loops.iter().map(|(core, _)| vec![core.clone()]).collect();
+        let cores = Cores::of(loops)
+            .filter(|cores| body.iter().any(has_shared) && alike(body, cores, &moved))
+            .filter(|cores| self.helpers.is_none_or(|places| places == cores.places));
+        self.helpers = self.helpers.or(cores.as_ref().map(|cores| cores.places));
+        self.sharing = Sharing { cores, ..Sharing::default() };
     }
 
     /// A loop over this core's tiles that others share in: as many rounds for all. Its head, and the condition for a tile of this core.
     pub(super) fn rounds(&self, l: &Loop, upper: &str) -> Option<(String, String)> {
         let cores = self.sharing.cores.as_ref()?;
-        let core = cores.iter().find(|core| l.lower == Expr::Var((*core).clone()))?;
-        if l.step != CORES || !l.body.iter().any(has_shared) {
+        let (core, n) = cores.loops.iter().find(|(core, _)| l.lower == Expr::Var(core.clone()))?;
+        if l.step != *n || !l.body.iter().any(has_shared) {
             return None;
         }
         let var = &l.var;
         Some((
-            format!("for (long {var} = {core}; {var} - {core} < {upper}; {var} += {CORES}) {{"),
+            format!("for (long {var} = {core}; {var} - {core} < {upper}; {var} += {n}) {{"),
             format!("{var} < {upper}"),
         ))
     }
@@ -153,17 +182,23 @@ impl Writer<'_> {
     /// Bytes for this core's shares of the shared boxes of a block.
     pub(super) fn shares_of(&self, block: &[Stmt]) -> Result<i64, Diagnostic> {
         let mut bytes = 0;
-        for (copy, _) in block.iter().filter(|s| self.is_shared(s)).filter_map(shared) {
+        for (copy, line) in block.iter().filter(|s| self.is_shared(s)).filter_map(shared) {
             for stmt in block {
                 if let Stmt::Local(local) = stmt
                     && local.name == copy.to.array
                 {
                     let (most, rows) = self.most(local)?;
-                    bytes += stage_bytes(most, rows);
+                    bytes += self.stage_bytes(line, most, rows);
                 }
             }
         }
         Ok(bytes)
+    }
+
+    /// Bytes of a core's share of a box.
+    pub(super) fn stage_bytes(&self, line: &str, most: i64, rows: i64) -> i64 {
+        let share = self.sharing.cores.as_ref().map_or(rows, |cores| cores.share(line, rows));
+        (most / rows.max(1) * share + SLACK + 63) / 64 * 64
     }
 
     /// Whether a statement is a shared transfer that is to be shared.
@@ -194,7 +229,7 @@ impl Writer<'_> {
             let stage = format!("share_of_{}", copy.to.array);
             self.line(&format!("char *const {stage} = lozenge_ldm + {};", self.next));
             let pair = pairs.contains(&tag).then(|| pair(copy)).flatten();
-            self.take(stage_bytes(if pair.is_some() { 2 * most } else { most }, rows));
+            self.take(self.stage_bytes(line, if pair.is_some() { 2 * most } else { most }, rows));
             if let Some(columns) = pair {
                 // Half of the lines bring in one box first: then each step has as much to bring in.
                 let across = self.place(if line == ROW { COLUMN } else { ROW });
@@ -229,7 +264,8 @@ impl Writer<'_> {
             wanted = format!("{stage}_columns");
         }
         self.line(&format!(
-            "{tag}_sent += get_share({stage}, &{memory}, {rows}, {wanted}, {}, {}, {place}, &{tag});",
+            "{tag}_sent += get_share_{}({stage}, &{memory}, {rows}, {wanted}, {}, {}, {place}, &{tag});",
+            shared.line,
             pitches[0],
             elem.bytes()
         ));
@@ -240,11 +276,14 @@ impl Writer<'_> {
         Ok(())
     }
 
-    /// This core's place in a line.
+    /// This core's place among those who share.
     fn place(&self, line: &str) -> Name {
-        let cores = self.sharing.cores.clone().unwrap_or_else(|| [Name::new("rid"), Name::new("cid")]);
-        let [row, column] = cores;
-        if line == ROW { column } else { row }
+        let loops = self.sharing.cores.as_ref().map_or(&[][..], |cores| &cores.loops);
+        match (line, loops) {
+            (ROW, [_, (column, _)]) => column.clone(),
+            (COLUMN, [(row, _), _]) => row.clone(),
+            _ => Name::new("lozenge_core"),
+        }
     }
 
     /// A shared transfer where nothing is brought in ahead.
@@ -281,7 +320,7 @@ impl Writer<'_> {
             } else {
                 "{".to_owned()
             });
-            self.line(&format!("const long shared_end = shared_elements({rows}, {all}, {place});"));
+            self.line(&format!("const long shared_end = shared_elements_{line}({rows}, {all}, {place});"));
             for line in &shared.scaled {
                 self.line(line);
             }

@@ -1,31 +1,65 @@
 
-/* A box that all cores of a row or a column need: each brings in a share of its rows, and hands it to the others. */
-#define SHARERS 8
+/* The exchange: each core of a line in turn hands its part to the others. Where not all cores of the chip's line take part, it goes to each that does. */
+static __thread_local crts_rply_t parts_sent, parts_received;
 
-/* Elements of this core's share. */
-static inline long shared_elements(long rows, long columns, long place)
-{
-  const long part = (rows + SHARERS - 1) / SHARERS;
-  return LOZENGE_MAX(0, LOZENGE_MIN(part, rows - place * part)) * LOZENGE_MAX(0, columns);
+#define EXCHANGE(name, broadcast, wait_for_line, NUMBER, CORES)                                                              \
+static void name(char *box, char *share, long rows, long row_bytes, long part, long place)                                   \
+{                                                                                                                            \
+  int sent = 0, received = 0;                                                                                                \
+  if (CORES == 8) {                                                                                                          \
+    for (long from = 0; from < CORES && from * part < rows; from++)                                                          \
+      broadcast(box + from * part * row_bytes, share, (int)(LOZENGE_MIN(part, rows - from * part) * row_bytes), (int)from);  \
+    return;                                                                                                                  \
+  }                                                                                                                          \
+  parts_sent = 0;                                                                                                            \
+  parts_received = 0;                                                                                                        \
+  /* All of them have used what was there before. */                                                                         \
+  wait_for_line();                                                                                                           \
+  for (long from = 0; from < CORES && from * part < rows; from++) {                                                          \
+    const long bytes = LOZENGE_MIN(part, rows - from * part) * row_bytes;                                                    \
+    char *to = box + from * part * row_bytes;                                                                                \
+    if (from != place) {                                                                                                     \
+      received++;                                                                                                            \
+      continue;                                                                                                              \
+    }                                                                                                                        \
+    for (long other = 0; other < CORES; other++)                                                                             \
+      if (other != place) {                                                                                                  \
+        CRTS_rma_iput(share, &parts_sent, (int)bytes, NUMBER(other), to, &parts_received);                                   \
+        sent++;                                                                                                              \
+      }                                                                                                                      \
+    CRTS_rma_wait_value(&parts_sent, sent);                                                                                  \
+    for (long k = 0; k < bytes && to != share; k++)                                                                          \
+      to[k] = share[k];                                                                                                      \
+    emulated_compute(to != share ? bytes / 16 + 14 : 14, 0);                                                                 \
+  }                                                                                                                          \
+  CRTS_rma_wait_value(&parts_received, received);                                                                            \
 }
 
-static inline int get_share(void *share, const void *memory, long rows, long columns, long pitch, long bytes, long place, crts_rply_t *reply)
+#define IN_ROW(other) ((int)(CRTS_tid / 8 * 8 + (other)))
+#define IN_COLUMN(other) ((int)(8 * (other) + CRTS_tid % 8))
+EXCHANGE(exchange_row, CRTS_rma_row_bcast_coll, CRTS_ssync_row, IN_ROW, CORE_COLUMNS)
+EXCHANGE(exchange_column, CRTS_rma_col_bcast_coll, CRTS_ssync_col, IN_COLUMN, CORE_ROWS)
+
+static inline void share_along_row(char *box, char *share, long rows, long columns, long bytes, long place)
 {
-  const long part = (rows + SHARERS - 1) / SHARERS, first = place * part;
-  return get_box(share, (const char *)memory + first * pitch * bytes, LOZENGE_MIN(part, rows - first), columns, pitch, bytes, reply);
+  if (columns > 0)
+    exchange_row(box, share, rows, columns * bytes, SHARE_PART(rows, CORE_COLUMNS), place);
 }
 
-#define SHARE_BOX(name, broadcast)                                                                \
-  static void name(char *box, const char *share, long rows, long columns, long bytes, long place) \
-  {                                                                                               \
-    (void)place;                                                                                  \
-    if (rows <= 0 || columns <= 0)                                                                \
-      return;                                                                                     \
-    const long part = (rows + SHARERS - 1) / SHARERS;                                             \
-    for (long from = 0; from * part < rows; from++)                                               \
-      broadcast(box + from * part * columns * bytes, (void *)share,                               \
-                (int)(LOZENGE_MIN(part, rows - from * part) * columns * bytes), (int)from);       \
-  }
+static inline void share_along_column(char *box, char *share, long rows, long columns, long bytes, long place)
+{
+  if (columns > 0)
+    exchange_column(box, share, rows, columns * bytes, SHARE_PART(rows, CORE_ROWS), place);
+}
 
-SHARE_BOX(share_along_row, CRTS_rma_row_bcast_coll)
-SHARE_BOX(share_along_column, CRTS_rma_col_bcast_coll)
+/* Columns of cores first, each a part of the box; then these parts along rows. */
+static inline void share_among_all(char *box, char *share, long rows, long columns, long bytes, long core)
+{
+  const long part = SHARE_PART(rows, CORE_COLUMNS), place = core % CORE_COLUMNS, left = LOZENGE_MIN(part, rows - place * part);
+  char *own = box + place * part * columns * bytes;
+  if (columns <= 0)
+    return;
+  if (CORE_ROWS > 1)
+    exchange_column(own, share, left, columns * bytes, SHARE_PART(part, CORE_ROWS), core / CORE_COLUMNS);
+  exchange_row(box, CORE_ROWS > 1 ? own : share, rows, columns * bytes, part, place);
+}

@@ -1,146 +1,171 @@
 
-/* A box that all cores of a row or a column need: each brings in a share of its rows, and sends it to the others through registers. */
-#define SHARERS 8
+/* The exchange: each core of a line in turn sends its part to the others through registers. Words for all others go out at once where all cores of the chip's
+ * line take part; else one for each, since a core that does not run would never take its word. */
+#if CORE_COLUMNS == 8
+#define SEND_ROW(v, place) REG_PUTR(v, 8);
+#else
+#define SEND_ROW(v, place) \
+  for (int near = 1; near < CORE_COLUMNS; near++) \
+    REG_PUTR(v, (int)((place + near) % CORE_COLUMNS));
+#endif
+#if CORE_ROWS == 8
+#define SEND_COLUMN(v, place) REG_PUTC(v, 8);
+#else
+#define SEND_COLUMN(v, place) \
+  for (int near = 1; near < CORE_ROWS; near++) \
+    REG_PUTC(v, (int)((place + near) % CORE_ROWS));
+#endif
 
-/* Elements of this core's share. */
-static inline long shared_elements(long rows, long columns, long place)
-{
-  const long part = (rows + SHARERS - 1) / SHARERS;
-  return LOZENGE_MAX(0, LOZENGE_MIN(part, rows - place * part)) * LOZENGE_MAX(0, columns);
-}
-
-static inline int get_share(void *share, const void *memory, long rows, long columns, long pitch, long bytes, long place, volatile int *reply)
-{
-  const long part = (rows + SHARERS - 1) / SHARERS, first = place * part;
-  return get_box(share, (const char *)memory + first * pitch * bytes, LOZENGE_MIN(part, rows - first), columns, pitch, bytes, reply);
-}
-
-#define SIXTEEN(STEP, move, store)                                                         \
-  STEP(0, move, store) STEP(1, move, store) STEP(2, move, store) STEP(3, move, store) \
-  STEP(4, move, store) STEP(5, move, store) STEP(6, move, store) STEP(7, move, store) \
-  STEP(8, move, store) STEP(9, move, store) STEP(10, move, store) STEP(11, move, store) \
-  STEP(12, move, store) STEP(13, move, store) STEP(14, move, store) STEP(15, move, store)
-#define TWO(STEP, move, store) STEP(0, move, store) STEP(1, move, store)
-#define SEND_WORD(k, move, store)                            \
-  simd_load(v, (const doublev4 *)(share + 32 * (word + k))); \
-  move(v, 8);                                                \
-  store(v, (doublev4 *)(to + 32 * (word + k)));
-#define TAKE_WORD(k, move, store) \
-  move(v);                        \
-  store(v, (doublev4 *)(to + 32 * (word + k)));
-
-#define SHARE_BOX(name, PUT, GET, SCOPE)                                                               \
-static void name(char *box, const char *share, long rows, long columns, long bytes, long place)        \
-{                                                                                                      \
-  if (rows <= 0 || columns <= 0)                                                                       \
-    return;                                                                                            \
-  const long part = (rows + SHARERS - 1) / SHARERS;                                                    \
-  for (long from = 0; from < SHARERS; from++) {                                                        \
-    const long mine = LOZENGE_MIN(part, rows - from * part);                                           \
-    if (mine <= 0)                                                                                     \
-      break;                                                                                           \
-    char *to = box + from * part * columns * bytes;                                                    \
-    const long words = (mine * columns * bytes + 31) / 32;                                             \
-    const int aligned = (unsigned long)to % sizeof(doublev4) == 0;                                     \
-    long word = 0;                                                                                     \
-    doublev4 v;                                                                                        \
-    if (from == place) {                                                                               \
-      if (aligned)                                                                                     \
-        for (; word + 15 < words; word += 16) {                                                        \
-          SIXTEEN(SEND_WORD, PUT, simd_store)                                                            \
-        }                                                                                              \
-      if (aligned)                                                                                     \
-        for (; word + 1 < words; word += 2) {                                                          \
-          TWO(SEND_WORD, PUT, simd_store)                                                              \
-        }                                                                                              \
-      for (; word < words; word++) {                                                                   \
-        SEND_WORD(0, PUT, simd_storeu)                                                                 \
-      }                                                                                                \
-    } else {                                                                                           \
-      if (aligned)                                                                                     \
-        for (; word + 15 < words; word += 16) {                                                        \
-          SIXTEEN(TAKE_WORD, GET, simd_store)                                                            \
-        }                                                                                              \
-      if (aligned)                                                                                     \
-        for (; word + 1 < words; word += 2) {                                                          \
-          TWO(TAKE_WORD, GET, simd_store)                                                              \
-        }                                                                                              \
-      for (; word < words; word++) {                                                                   \
-        TAKE_WORD(0, GET, simd_storeu)                                                                 \
-      }                                                                                                \
-    }                                                                                                  \
-    /* A load where it is sent from, and a store; the emulator itself counts the word. */              \
-    const long lots = aligned ? words / 16 : 0, twos = aligned ? words % 16 / 2 : 0, mine_too = from == place; \
-    const long ones = words - 16 * lots - 2 * twos;                                                     \
-    emulated_compute((16 * (mine_too + 1) + 2) * lots + (2 * (mine_too + 1) + 2) * twos + (mine_too + 4) * ones + 14, 0); \
-    /* Who sends next could else overtake what is still on its way. */                                 \
-    athread_syn(SCOPE, 0xff);                                                                          \
-  }                                                                                                    \
-}
-
-SHARE_BOX(share_along_row, REG_PUTR, REG_GETR, ROW_SCOPE)
-SHARE_BOX(share_along_column, REG_PUTC, REG_GETC, COL_SCOPE)
-
-/* As above, of a share with `pitch` elements between its rows. */
+#define SIXTEEN(STEP, move)                                                        \
+  STEP(0, move) STEP(1, move) STEP(2, move) STEP(3, move) STEP(4, move)            \
+  STEP(5, move) STEP(6, move) STEP(7, move) STEP(8, move) STEP(9, move)            \
+  STEP(10, move) STEP(11, move) STEP(12, move) STEP(13, move) STEP(14, move) STEP(15, move)
 #define FOUR(STEP, move) STEP(0, move) STEP(1, move) STEP(2, move) STEP(3, move)
+#define TWO(STEP, move) STEP(0, move) STEP(1, move)
+#define SEND_WORD(k, move)                                 \
+  simd_load(v, (const doublev4 *)(from + 32 * (word + k))); \
+  move(v, place)                                           \
+  simd_store(v, (doublev4 *)(to_box + 32 * (word + k)));
+#define TAKE_WORD(k, move) \
+  move(v);                 \
+  simd_store(v, (doublev4 *)(to_box + 32 * (word + k)));
+/* At any address, by two slots each. */
 #define SEND_PIECE(k, move)              \
   simd_loadu(v, from + 32 * (word + k)); \
-  move(v, 8);                            \
-  simd_storeu(v, to + 32 * (word + k));
+  move(v, place)                         \
+  simd_storeu(v, to_box + 32 * (word + k));
 #define TAKE_PIECE(k, move) \
   move(v);                  \
-  simd_storeu(v, to + 32 * (word + k));
+  simd_storeu(v, to_box + 32 * (word + k));
 
-#define SHARE_PIECES(name, PUT, GET, SCOPE)                                                                      \
-static inline void name(char *box, const char *share, long pitch, long rows, long columns, long bytes, long place) \
-{                                                                                                                \
-  if (rows <= 0 || columns <= 0)                                                                                 \
-    return;                                                                                                      \
-  const long part = (rows + SHARERS - 1) / SHARERS, words = (columns * bytes + 31) / 32;                         \
-  const int aligned = ((unsigned long)box | (unsigned long)share | (pitch * bytes) | (columns * bytes)) % 32 == 0; \
-  for (long sender = 0; sender < SHARERS; sender++) {                                                            \
-    const long mine = LOZENGE_MIN(part, rows - sender * part);                                                   \
-    if (mine <= 0)                                                                                               \
-      break;                                                                                                     \
-    doublev4 v;                                                                                                  \
-    const int four = aligned && words == 4;                                                                      \
-    for (long row = 0; four && row < mine; row++) {                                                              \
-      const char *from = share + row * pitch * bytes;                                                            \
-      char *to = box + (sender * part + row) * columns * bytes;                                                  \
-      const long word = 0;                                                                                       \
-      if (sender == place) {                                                                                     \
-        FOUR(SEND_PIECE, PUT)                                                                                    \
-      } else {                                                                                                   \
-        FOUR(TAKE_PIECE, GET)                                                                                    \
-      }                                                                                                          \
-    }                                                                                                            \
-    for (long row = 0; !four && row < mine; row++) {                                                             \
-      const char *from = share + row * pitch * bytes;                                                            \
-      char *to = box + (sender * part + row) * columns * bytes;                                                  \
-      long word = 0;                                                                                             \
-      if (sender == place) {                                                                                     \
-        for (; word + 3 < words; word += 4) {                                                                    \
-          FOUR(SEND_PIECE, PUT)                                                                                  \
-        }                                                                                                        \
-        for (; word < words; word++) {                                                                           \
-          SEND_PIECE(0, PUT)                                                                                     \
-        }                                                                                                        \
-      } else {                                                                                                   \
-        for (; word + 3 < words; word += 4) {                                                                    \
-          FOUR(TAKE_PIECE, GET)                                                                                  \
-        }                                                                                                        \
-        for (; word < words; word++) {                                                                           \
-          TAKE_PIECE(0, GET)                                                                                     \
-        }                                                                                                        \
-      }                                                                                                          \
-    }                                                                                                            \
-    /* A load where it is sent from, and a store, of two slots each at any address; the emulator itself counts the word. */ \
-    const long each = ((sender == place) + 1) * (aligned ? 1 : 2);                                               \
-    emulated_compute((four ? 4 * each + 4 : (4 * each + 2) * (words / 4) + (each + 2) * (words % 4) + 4) * mine + 14, 0); \
-    /* Who sends next could else overtake what is still on its way. */                                           \
-    athread_syn(SCOPE, 0xff);                                                                                    \
-  }                                                                                                              \
+/* Parts of `part` rows that follow each other; this core's is at `share`, which may be its place in the box. */
+#define EXCHANGE(name, SEND, GET, SCOPE, CORES)                                                                         \
+static void name(char *box, char *share, long rows, long row_bytes, long part, long place)                              \
+{                                                                                                                       \
+  const int in_place = share == box + place * part * row_bytes;                                                         \
+  doublev4 v, head;                                                                                                     \
+  /* Whole words of the part before this one go beyond its end. */                                                      \
+  const char *first = in_place && place * part < rows ? share : box;                                                    \
+  simd_loadu(head, first);                                                                                              \
+  for (long sender = 0; sender < CORES && sender * part < rows; sender++) {                                             \
+    const int mine = sender == place;                                                                                   \
+    char *to_box = box + sender * part * row_bytes;                                                                     \
+    const char *from = share;                                                                                           \
+    const long words = (LOZENGE_MIN(part, rows - sender * part) * row_bytes + 31) / 32;                                 \
+    const int aligned = (unsigned long)to_box % sizeof(doublev4) == 0;                                                  \
+    long word = 0;                                                                                                      \
+    if (mine) {                                                                                                         \
+      if (in_place) {                                                                                                   \
+        simd_storeu(head, share);                                                                                       \
+      }                                                                                                                 \
+      if (aligned)                                                                                                      \
+        for (; word + 15 < words; word += 16) {                                                                         \
+          SIXTEEN(SEND_WORD, SEND)                                                                                      \
+        }                                                                                                               \
+      if (aligned)                                                                                                      \
+        for (; word + 1 < words; word += 2) {                                                                           \
+          TWO(SEND_WORD, SEND)                                                                                          \
+        }                                                                                                               \
+      for (; word < words; word++) {                                                                                    \
+        SEND_PIECE(0, SEND)                                                                                             \
+      }                                                                                                                 \
+    } else {                                                                                                            \
+      if (aligned)                                                                                                      \
+        for (; word + 15 < words; word += 16) {                                                                         \
+          SIXTEEN(TAKE_WORD, GET)                                                                                       \
+        }                                                                                                               \
+      if (aligned)                                                                                                      \
+        for (; word + 1 < words; word += 2) {                                                                           \
+          TWO(TAKE_WORD, GET)                                                                                           \
+        }                                                                                                               \
+      for (; word < words; word++) {                                                                                    \
+        TAKE_PIECE(0, GET)                                                                                              \
+      }                                                                                                                 \
+    }                                                                                                                   \
+    /* A load where it is sent from, and a store; the emulator itself counts the words, not whom to. */                               \
+    const long lots = aligned ? words / 16 : 0, twos = aligned ? words % 16 / 2 : 0, ones = words - 16 * lots - 2 * twos; \
+    emulated_compute((16 * (mine + 1) + 2) * lots + (2 * (mine + 1) + 2) * twos + (2 * mine + 4) * ones + (mine && CORES < 8 ? CORES * words : 0) + 14, 0);       \
+    /* Who sends next could else overtake what is still on its way. */                                                  \
+    athread_syn(SCOPE, (1 << CORES) - 1);                                                                               \
+  }                                                                                                                     \
 }
 
-SHARE_PIECES(share_pieces_along_row, REG_PUTR, REG_GETR, ROW_SCOPE)
-SHARE_PIECES(share_pieces_along_column, REG_PUTC, REG_GETC, COL_SCOPE)
+EXCHANGE(exchange_row, SEND_ROW, REG_GETR, ROW_SCOPE, CORE_COLUMNS)
+EXCHANGE(exchange_column, SEND_COLUMN, REG_GETC, COL_SCOPE, CORE_ROWS)
+
+static inline void share_along_row(char *box, char *share, long rows, long columns, long bytes, long place)
+{
+  if (columns > 0)
+    exchange_row(box, share, rows, columns * bytes, SHARE_PART(rows, CORE_COLUMNS), place);
+}
+
+static inline void share_along_column(char *box, char *share, long rows, long columns, long bytes, long place)
+{
+  if (columns > 0)
+    exchange_column(box, share, rows, columns * bytes, SHARE_PART(rows, CORE_ROWS), place);
+}
+
+/* Columns of cores first, each a part of the box; then these parts along rows. */
+static inline void share_among_all(char *box, char *share, long rows, long columns, long bytes, long core)
+{
+  const long part = SHARE_PART(rows, CORE_COLUMNS), place = core % CORE_COLUMNS, left = LOZENGE_MIN(part, rows - place * part);
+  char *own = box + place * part * columns * bytes;
+  if (columns <= 0)
+    return;
+  if (CORE_ROWS > 1)
+    exchange_column(own, share, left, columns * bytes, SHARE_PART(part, CORE_ROWS), core / CORE_COLUMNS);
+  exchange_row(box, CORE_ROWS > 1 ? own : share, rows, columns * bytes, part, place);
+}
+
+/* As above, of a share with `pitch` elements between its rows. */
+#define SHARE_PIECES(name, SEND, GET, SCOPE, CORES)                                                                              \
+static inline void name(char *box, const char *share, long pitch, long rows, long columns, long bytes, long place)               \
+{                                                                                                                                \
+  if (rows <= 0 || columns <= 0)                                                                                                 \
+    return;                                                                                                                      \
+  const long part = SHARE_PART(rows, CORES), words = (columns * bytes + 31) / 32;                                                \
+  const int aligned = ((unsigned long)box | (unsigned long)share | (pitch * bytes) | (columns * bytes)) % 32 == 0;               \
+  for (long sender = 0; sender < CORES && sender * part < rows; sender++) {                                                      \
+    const long mine = LOZENGE_MIN(part, rows - sender * part);                                                                   \
+    doublev4 v;                                                                                                                  \
+    const int four = aligned && words == 4;                                                                                      \
+    for (long row = 0; four && row < mine; row++) {                                                                              \
+      const char *from = share + row * pitch * bytes;                                                                            \
+      char *to_box = box + (sender * part + row) * columns * bytes;                                                              \
+      const long word = 0;                                                                                                       \
+      if (sender == place) {                                                                                                     \
+        FOUR(SEND_PIECE, SEND)                                                                                                   \
+      } else {                                                                                                                   \
+        FOUR(TAKE_PIECE, GET)                                                                                                    \
+      }                                                                                                                          \
+    }                                                                                                                            \
+    for (long row = 0; !four && row < mine; row++) {                                                                             \
+      const char *from = share + row * pitch * bytes;                                                                            \
+      char *to_box = box + (sender * part + row) * columns * bytes;                                                              \
+      long word = 0;                                                                                                             \
+      if (sender == place) {                                                                                                     \
+        for (; word + 3 < words; word += 4) {                                                                                    \
+          FOUR(SEND_PIECE, SEND)                                                                                                 \
+        }                                                                                                                        \
+        for (; word < words; word++) {                                                                                           \
+          SEND_PIECE(0, SEND)                                                                                                    \
+        }                                                                                                                        \
+      } else {                                                                                                                   \
+        for (; word + 3 < words; word += 4) {                                                                                    \
+          FOUR(TAKE_PIECE, GET)                                                                                                  \
+        }                                                                                                                        \
+        for (; word < words; word++) {                                                                                           \
+          TAKE_PIECE(0, GET)                                                                                                     \
+        }                                                                                                                        \
+      }                                                                                                                          \
+    }                                                                                                                            \
+    /* A load where it is sent from, and a store, of two slots each at any address; the emulator itself counts the word. */      \
+    const long each = ((sender == place) + 1) * (aligned ? 1 : 2);                                                               \
+    emulated_compute((four ? 4 * each + 4 : (4 * each + 2) * (words / 4) + (each + 2) * (words % 4) + 4) * mine + 14, 0);        \
+    /* Who sends next could else overtake what is still on its way. */                                                           \
+    athread_syn(SCOPE, (1 << CORES) - 1);                                                                                        \
+  }                                                                                                                              \
+}
+
+SHARE_PIECES(share_pieces_along_row, SEND_ROW, REG_GETR, ROW_SCOPE, CORE_COLUMNS)
+SHARE_PIECES(share_pieces_along_column, SEND_COLUMN, REG_GETC, COL_SCOPE, CORE_ROWS)

@@ -22,19 +22,19 @@ pub(super) fn file(functions: &[&Function], header: &str, chip: &Chip) -> Result
     let mut bodies = String::new();
     let mut bytes = 0;
     let mut replies = std::collections::BTreeSet::new();
-    let (mut helpers, mut exchanges) = (false, false);
+    let (mut helpers, mut exchanges) = (None, false);
     let mut contracts = Vec::new();
     for function in functions {
         for kernel in kernel::kernels(function)? {
-            let mut writer = Writer::new(chip, true);
+            let mut writer = Writer::new(chip, true, helpers);
             writer.kernel(&kernel)?;
             if writer.used > chip.buffers() {
                 // Without what may go on over several loops, which takes places early.
-                writer = Writer::new(chip, false);
+                writer = Writer::new(chip, false, helpers);
                 writer.kernel(&kernel)?;
             }
             bytes = bytes.max(writer.used);
-            helpers |= writer.helpers;
+            helpers = helpers.or(writer.helpers);
             exchanges |= writer.exchanges;
             for elem in writer.contracts {
                 if !contracts.contains(&elem) {
@@ -68,8 +68,8 @@ pub(super) fn file(functions: &[&Function], header: &str, chip: &Chip) -> Result
     text.push_str(&format!("/* Local memory for the buffers of all kernels. */\n__thread_local char lozenge_ldm[{}] __attribute__((aligned(64)));\n", bytes.max(64)));
     text.push_str(&chip.replies(&replies.into_iter().collect::<Vec<_>>()));
     text.push_str(&chip.transfers());
-    if helpers {
-        text.push_str(chip.sharing());
+    if let Some((rows, columns)) = helpers {
+        text.push_str(&chip.sharing(rows, columns));
     }
     if exchanges {
         text.push_str(chip.panels());
@@ -101,8 +101,8 @@ pub(super) struct Writer<'a> {
     pub(super) fresh: Vec<Name>,
     /// What this core has in common with its line.
     pub(super) sharing: Sharing,
-    /// Whether the file needs the helpers for that.
-    pub(super) helpers: bool,
+    /// Rows and columns of cores, if the file needs the helpers for that.
+    pub(super) helpers: Option<(i64, i64)>,
     /// Whether it needs those of panels.
     pub(super) exchanges: bool,
     /// Buffers of a contraction's factor that have been multiplied before the tile.
@@ -120,7 +120,7 @@ pub(super) struct Writer<'a> {
 }
 
 impl<'a> Writer<'a> {
-    fn new(chip: &'a Chip, leads: bool) -> Writer<'a> {
+    fn new(chip: &'a Chip, leads: bool, helpers: Option<(i64, i64)>) -> Writer<'a> {
         Writer {
             chip,
             out: String::new(),
@@ -131,7 +131,7 @@ impl<'a> Writer<'a> {
             replies: vec![],
             fresh: vec![],
             sharing: Sharing::default(),
-            helpers: false,
+            helpers,
             exchanges: false,
             scaled: vec![],
             contracts: vec![],
@@ -300,13 +300,12 @@ impl Writer<'_> {
                 l.var, inner.var
             ));
             self.line(&format!("(void){}; (void){};", l.var, inner.var));
-            self.begin_sharing(&inner.body, &l.var, &inner.var);
+            self.begin_sharing(&inner.body, &[(l.var.clone(), count), (inner.var.clone(), columns)]);
             self.block(&inner.body)?;
             self.close();
             return Ok(());
         }
-        let _ = count;
-        self.sharing = Sharing::default();
+        self.begin_sharing(&l.body, &[(l.var.clone(), count)]);
         self.open("{");
         self.line(&format!("const long {} = lozenge_core;", l.var));
         self.block(&l.body)?;

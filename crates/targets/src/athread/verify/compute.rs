@@ -14,12 +14,15 @@ pub(super) enum Use {
 }
 
 /// Names of functions that move data or wait.
-const CONTROL: [&str; 9] = [
+const CONTROL: [&str; 12] = [
     "get_box",
     "put_box",
-    "get_share",
+    "get_share_along_row",
+    "get_share_along_column",
+    "get_share_among_all",
     "share_along_row",
     "share_along_column",
+    "share_among_all",
     "WAIT",
     "BARRIER",
     "dma_wait",

@@ -19,6 +19,8 @@ pub(super) struct Area {
     pub columns: Form,
     /// Elements between two rows; 0 where there is one.
     pub pitch: Form,
+    /// If a buffer has a core's share of it only: who shares, and the core's place.
+    pub share: Option<(String, Form)>,
 }
 
 /// What all cores do between two barriers.
@@ -28,6 +30,8 @@ pub(super) struct Phase {
     puts: BTreeMap<String, Vec<Copy>>,
     /// Largest sizes of buffers, in bytes; of a name that is declared more than once the least of them, and how often.
     sizes: BTreeMap<String, (i64, usize)>,
+    /// Rows and columns of cores.
+    pub cores: (i64, i64),
 }
 
 /// A kernel of the mapped program.
@@ -37,12 +41,15 @@ pub(super) struct Mapped {
     pub arrays: BTreeMap<String, Vec<Expr>>,
     /// Those that results go to.
     pub written: BTreeSet<String>,
+    /// Rows and columns of the cores that share boxes in the text.
+    pub sharers: Option<(i64, i64)>,
 }
 
 impl Mapped {
-    pub fn of(kernel: &Kernel) -> Mapped {
+    /// A kernel; `sharers` are the rows and columns of the cores that share boxes in the text.
+    pub fn of(kernel: &Kernel, sharers: Option<(i64, i64)>) -> Mapped {
         let arrays = kernel.arrays.iter().map(|(name, _, dims)| (name.to_string(), dims.clone())).collect();
-        let mut mapped = Mapped { phases: Vec::new(), arrays, written: BTreeSet::new() };
+        let mut mapped = Mapped { phases: Vec::new(), arrays, written: BTreeSet::new(), sharers };
         mapped.look(kernel.body);
         mapped
     }
@@ -50,8 +57,8 @@ impl Mapped {
     fn look(&mut self, body: &[Stmt]) {
         for stmt in body {
             match stmt {
-                Stmt::Loop(Loop { kind: LoopKind::Parallel, .. }) => {
-                    let mut phase = Phase::default();
+                Stmt::Loop(l @ Loop { kind: LoopKind::Parallel, .. }) => {
+                    let mut phase = Phase { cores: cores(l), ..Phase::default() };
                     stmt.walk(&mut |s| phase.note(s));
                     self.written.extend(phase.puts.values().flatten().map(|c| c.to.array.to_string()));
                     self.phases.push(phase);
@@ -87,7 +94,18 @@ impl Mapped {
             rows: if extents.len() < 2 { one() } else { extents[planes].clone() },
             columns: extents.last().cloned().unwrap_or_else(one),
             pitch,
+            share: None,
         })
+    }
+}
+
+/// Rows and columns of the cores of a loop over them, as they are on the chip; rows have eight.
+fn cores(l: &Loop) -> (i64, i64) {
+    let end = |l: &Loop| if let Expr::Int(n) = l.upper { n } else { 0 };
+    match l.body.as_slice() {
+        [Stmt::Loop(inner)] if inner.kind == LoopKind::Parallel => (end(l), end(inner)),
+        _ if end(l) > 8 => (end(l) / 8, 8),
+        _ => (1, end(l)),
     }
 }
 
@@ -118,6 +136,16 @@ impl Phase {
                 *entry = (entry.0.min(bytes), entry.1 + 1);
             }
             _ => {}
+        }
+    }
+
+    /// Rows of a box that one of those who share it brings in at most.
+    pub fn share(&self, line: &str, rows: i64) -> i64 {
+        let part = |rows: i64, cores: i64| rows.saturating_add(cores - 1) / cores.max(1);
+        match line {
+            "along_row" => part(rows, self.cores.1),
+            "along_column" => part(rows, self.cores.0),
+            _ => part(part(rows, self.cores.1), self.cores.0),
         }
     }
 

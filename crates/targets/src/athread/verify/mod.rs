@@ -33,13 +33,18 @@ pub fn check(functions: &[&Function], slave: &str) -> Result<Verdict, Diagnostic
         Ok(read) => read,
         Err(what) => return lost(what),
     };
+    let defined = |name: &str| {
+        let (_, rest) = slave.split_once(&format!("\n#define {name} "))?;
+        rest.lines().next()?.parse::<i64>().ok()
+    };
+    let sharers = defined("CORE_ROWS").zip(defined("CORE_COLUMNS"));
     let mut known = 0;
     for function in functions {
         for kernel in kernel::kernels(function)? {
             let Some(text) = read.iter().find(|k| k.name == kernel.name) else {
                 return lost(format!("`{}` is not in the slave file", kernel.name));
             };
-            match walk::follow(&mapped::Mapped::of(&kernel), &text.body) {
+            match walk::follow(&mapped::Mapped::of(&kernel, sharers), &text.body) {
                 Ok(states) => known += states,
                 Err(walk::Stop::Lost(what)) => return lost(format!("in `{}`: {what}", kernel.name)),
                 Err(walk::Stop::Wrong(what)) => {

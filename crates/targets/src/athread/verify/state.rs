@@ -168,6 +168,7 @@ impl State {
 
     pub fn same(&self, a: &Area, b: &Area) -> bool {
         a.array == b.array
+            && a.share == b.share
             && a.planes.len() == b.planes.len()
             && a.planes.iter().zip(&b.planes).all(|(a, b)| self.equal(a, b))
             && self.equal(&a.offset, &b.offset)

@@ -20,6 +20,8 @@ struct Transfer<'t> {
     tag: &'t str,
     /// Loops over planes around it: variable and end.
     planes: Vec<(&'t str, &'t Term)>,
+    /// If it is a share of the box: who shares, and this core's place among them.
+    share: Option<(&'t str, &'t Term)>,
 }
 
 pub(super) fn name(term: &Term) -> Option<&str> {
@@ -49,11 +51,26 @@ impl<'t> Transfer<'t> {
     ) -> Option<Transfer<'t>> {
         let (head, tag) = match (function, arguments) {
             ("get_box" | "put_box", [head @ .., tag]) => (head, tag),
-            ("get_share", [head @ .., _, tag]) => (head, tag),
+            (get, [head @ .., _, tag]) if get.starts_with("get_share_") => (head, tag),
             _ => return None,
         };
         let [local, memory, rows, columns, pitch, bytes] = head else { return None };
-        Some(Transfer { function, local, memory, rows, columns, pitch, bytes, tag: name(tag)?, planes })
+        let share = match (function.strip_prefix("get_share_"), arguments) {
+            (Some(line), [.., place, _]) => Some((line, place)),
+            _ => None,
+        };
+        Some(Transfer {
+            function,
+            local,
+            memory,
+            rows,
+            columns,
+            pitch,
+            bytes,
+            tag: name(tag)?,
+            planes,
+            share,
+        })
     }
 }
 
@@ -124,9 +141,10 @@ impl Walker<'_> {
                 state.forget();
                 Ok(())
             }
-            ("share_along_row" | "share_along_column", [to, stage, rows, columns, _, place]) => {
-                self.share(state, function == "share_along_row", [to, stage, rows, columns, place])
-            }
+            (
+                "share_along_row" | "share_along_column" | "share_among_all",
+                [to, stage, rows, columns, _, place],
+            ) => self.share(state, function, [to, stage, rows, columns, place]),
             _ => lost(format!("`{function}` outside of the tiles")),
         }
     }
@@ -162,6 +180,7 @@ impl Walker<'_> {
             pitch: if one { Form::default() } else { state.form(t.pitch) },
             rows,
             columns,
+            share: t.share.map(|(line, place)| (line.to_owned(), state.form(place))),
         };
         let (at, buffer) = match addressed(t.local) {
             Some((buffer, index)) => {
@@ -179,8 +198,8 @@ impl Walker<'_> {
         let Some(at) = at else { return lost(format!("`{buffer}` is not a buffer")) };
         let bound = |form: &Form| form.bound().or_else(|| state.normal(form).bound());
         let mut rows = bound(&area.rows);
-        if t.function == "get_share" {
-            rows = rows.map(|r| (r + 7) / 8);
+        if let Some((line, _)) = t.share {
+            rows = rows.map(|rows| self.here().share(line, rows));
         }
         let parts: Option<Vec<i64>> =
             area.planes.iter().chain([&area.columns]).map(bound).chain([rows]).collect();
@@ -199,7 +218,7 @@ impl Walker<'_> {
         }
         let buffer = name(t.local).or(addressed(t.local).map(|(n, _)| n)).unwrap_or("?").to_owned();
         let get = t.function != "put_box";
-        if t.function == "get_share" && core(&state.form(t.pitch), &["/", "%"]) {
+        if t.share.is_some() && core(&state.form(t.pitch), &["/", "%"]) {
             return wrong("shares a box with a pitch of its own".to_owned());
         }
         if get {
@@ -301,28 +320,44 @@ impl Walker<'_> {
     }
 
     /// An exchange of shares.
-    fn share(&mut self, state: &mut State, row: bool, parts: [&Term; 5]) -> Followed<()> {
+    fn share(&mut self, state: &mut State, function: &str, parts: [&Term; 5]) -> Followed<()> {
         let [to, stage, rows, columns, place] = parts;
         let (Some(to), Some(stage)) = (name(to), name(stage)) else { return lost("an exchange of no box") };
         let (Some(at), Some(from)) = (state.buffer(to), state.buffer(stage)) else {
             return lost(format!("`{to}` or `{stage}` is not a buffer"));
         };
-        let (own, other) = if row { ("%", "/") } else { ("/", "%") };
+        let line = function.strip_prefix("share_").unwrap_or(function);
+        // What tells apart those who share, and what they have in common.
+        let (own, common): (&[&str], &[&str]) = match line {
+            "along_row" => (&["%"], &["/"]),
+            "along_column" => (&["/"], &["%"]),
+            _ => (&["/", "%"], &[]),
+        };
         let place = state.form(place);
-        if !core(&place, &[own]) || core(&place, &[other]) {
+        let right = match common {
+            [] => place == Form::symbol(CORE),
+            other => core(&place, own) && !core(&place, other),
+        };
+        if !right {
             return wrong(format!("exchanges `{to}` with the wrong place in the line"));
         }
-        self.alike(state, &[other], "an exchange")?;
+        if self.mapped.sharers.is_none_or(|sharers| self.here().cores != sharers) {
+            return wrong(format!("exchanges `{to}` among other cores than those that run"));
+        }
+        self.alike(state, common, "an exchange")?;
         let region = Region { at: from, bytes: 1 };
         self.free(state, region, stage, "sends")?;
-        let Some((_, Held { area: Some(area), .. })) = state.contents.get(&from).cloned() else {
+        let Some((_, Held { area: Some(mut area), .. })) = state.contents.get(&from).cloned() else {
             return wrong(format!("sends `{stage}`, which has not come in"));
         };
+        if area.share.take() != Some((line.to_owned(), place)) {
+            return wrong(format!("sends `{stage}`, which is the share of another place"));
+        }
         if !state.equal(&area.rows, &state.form(rows)) || !state.equal(&area.columns, &state.form(columns)) {
             return wrong(format!("exchanges another box than `{stage}` has a share of"));
         }
         let parts = [&area.offset, &area.rows, &area.columns];
-        if parts.iter().any(|form| core(&state.normal(form), &[own])) {
+        if parts.iter().any(|form| core(&state.normal(form), own)) {
             return wrong(format!("exchanges `{to}` among cores that need different boxes"));
         }
         // Whole words may go beyond the end.
