@@ -227,6 +227,12 @@ impl Search<'_> {
         })
     }
 
+    /// Products that a contraction adds up in a step.
+    fn products(&self, part: usize) -> usize {
+        let of = |s: &usize| summands(&self.model.statements[*s].assign.value);
+        self.kernel.parts[part].statements.iter().map(of).max().unwrap_or(1)
+    }
+
     /// Bytes that are left free: contractions whose operand lies across turn a strip of it.
     fn turned(&self) -> i64 {
         let any = (0..self.inner.len()).any(|p| self.contracts(p) && self.strided(p));
@@ -313,8 +319,13 @@ impl Search<'_> {
             };
             let wide = (y / 16) as f64 + 0.3 * ceil(y % 16, 4) as f64;
             let blocks = points / (x * y) as f64;
-            let turned = if self.strided(part) { 4.5 * points / x as f64 } else { 0.0 };
-            (ceil(x, 4) as f64) * wide * (16.5 * blocks + 30.0) + 0.3 * blocks * x as f64 + turned
+            // Several products are multiplied and added before they go to the sum.
+            let products = self.products(part) as f64;
+            let each = if products > 1.0 { products + 1.0 } else { 1.0 };
+            // What a block takes beside its steps; of strips there are two for each four vectors.
+            let (turned, beside) =
+                if self.strided(part) { (1.6 * products * points / x as f64, 40.0) } else { (0.0, 14.0) };
+            (ceil(x, 4) as f64) * wide * (16.0 * each * blocks + beside) + 0.3 * blocks * x as f64 + turned
         } else {
             // A row of a tile costs a few cycles beside its points.
             let each = if contracts || self.strided(part) { 6.5 } else { 1.8 };
@@ -326,6 +337,14 @@ impl Search<'_> {
             cycles += shared.cycles(data::volume(&shape.extents(&all)) * shape.group.width);
         }
         rounds * cycles * CYCLE
+    }
+}
+
+/// Products that are added to each other in a value.
+fn summands(value: &loops::Expr) -> usize {
+    match value {
+        loops::Expr::Binary(loops::BinaryOp::Add, a, b) => summands(a) + summands(b),
+        _ => 1,
     }
 }
 

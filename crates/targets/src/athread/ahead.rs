@@ -4,7 +4,7 @@
 //! and one for the next; a shared one only a second place for this core's share of it. Where there is no room, or where a tile may read what
 //! the one before it leaves behind, transfers stay where they are.
 
-use loops::{Access, Assign, BinaryOp, Copy, CopyKind, Diagnostic, Expr, Loop, LoopKind, Name, Stmt};
+use loops::{Access, Assign, BinaryOp, Copy, CopyKind, Diagnostic, Elem, Expr, Loop, LoopKind, Name, Stmt};
 
 use super::contraction;
 use super::expr::{Binding, print};
@@ -151,6 +151,8 @@ impl Writer<'_> {
         {
             return Ok(None);
         }
+        // A contraction turns strips of operands.
+        let limit = if limit == i64::MAX { limit } else { limit - self.strips(body) };
         let mut fits = self.next + around + self.shares_of(before)?;
         for stmt in before {
             if let Stmt::Local(local) = stmt
@@ -179,6 +181,34 @@ impl Writer<'_> {
         }
         let pairs = if sharing { self.pairs(l, before, limit - fits)? } else { Vec::new() };
         Ok(Some(Plan { body, head, sharing, doubles, pairs }))
+    }
+
+    /// Bytes that the tile in some statements wants for operands that lie across.
+    fn strips(&self, body: &[Stmt]) -> i64 {
+        let declared = |array: Option<&Name>| {
+            body.iter().find_map(|s| match s {
+                Stmt::Local(local) if array.is_none_or(|a| local.name == *a) => match &local.elem {
+                    Elem::Scalar(elem) => Some(*elem),
+                    _ => None,
+                },
+                _ => None,
+            })
+        };
+        let elem = |array: &Name| match self.scope.names.get(array) {
+            Some(Binding::Linear { elem, .. }) => Some(*elem),
+            Some(_) => None,
+            // What is not declared yet has the type of the others, or this is no contraction.
+            None => declared(Some(array)).or(declared(None)),
+        };
+        let tiles = body.iter().filter_map(|s| match s {
+            Stmt::Block { body, .. } => Some(body),
+            _ => None,
+        });
+        let turned = tiles.flatten().any(|s| match s {
+            Stmt::Loop(l) => contraction::find_with(&elem, l).is_some_and(|c| c.turned() > 0),
+            _ => false,
+        });
+        if turned { contraction::LEAST } else { 0 }
     }
 
     /// Shared boxes with short rows, of which two that follow each other come in at once: blocks of twice the length.
@@ -376,39 +406,40 @@ impl Writer<'_> {
             .collect();
         let [[Stmt::Loop(sum)]] = tiles.as_slice() else { return Ok(()) };
         let Some(contraction) = contraction::find(&self.scope, sum) else { return Ok(()) };
-        let Some((place, value)) = contraction::factor(&contraction, &self.fresh) else { return Ok(()) };
-        let Some(share) = shares.iter_mut().find(|s| s.copy.to.array == place.array) else { return Ok(()) };
-        let Some(Binding::Linear { elem, .. }) = self.scope.names.get(&place.array).cloned() else {
-            return Ok(());
-        };
-        let (name, var) = (Name::new(format!("share_of_{}", place.array)), Name::new("shared"));
-        let mut scope = self.scope.clone();
-        let base = format!("(({} *){name})", super::expr::c_type(elem));
-        scope.names.insert(name.clone(), Binding::Linear { base, pitches: vec![], elem });
-        scope.names.insert(var.clone(), Binding::Value(var.to_string()));
-        let own = Access::element(name, vec![Expr::Var(var.clone())]);
-        let value = value.map_loads(&mut |a| Expr::Load(if a == *place { own.clone() } else { a }));
-        let assign = Assign { label: None, target: own.clone(), update: None, value: value.clone() };
-        let l = Loop::upto(var, Expr::Int(0), LoopKind::Vector, vec![Stmt::Assign(assign)]);
-        let scalar = vector::scalar(&l);
-        let mut lines = vec!["long shared = 0;".to_owned()];
-        let mut cycles = format!("{} * shared_end", scalar.cycles() + cost::LOOP);
-        if let Some((body, vector)) = vector::body(&scope, &l)? {
-            lines.push("for (; shared + 3 < shared_end; shared += 4) {".to_owned());
-            lines.extend(body.into_iter().map(|line| format!("  {line}")));
-            lines.push("}".to_owned());
-            let (four, one) = (vector.cycles() + cost::LOOP, scalar.cycles() + cost::LOOP);
-            cycles = format!("{four} * (shared_end / 4) + {one} * (shared_end % 4)");
+        for (place, value) in contraction::factors(&contraction, &self.fresh) {
+            let Some(share) = shares.iter_mut().find(|s| s.copy.to.array == place.array) else { continue };
+            let Some(Binding::Linear { elem, .. }) = self.scope.names.get(&place.array).cloned() else {
+                continue;
+            };
+            let (name, var) = (Name::new(format!("share_of_{}", place.array)), Name::new("shared"));
+            let mut scope = self.scope.clone();
+            let base = format!("(({} *){name})", super::expr::c_type(elem));
+            scope.names.insert(name.clone(), Binding::Linear { base, pitches: vec![], elem });
+            scope.names.insert(var.clone(), Binding::Value(var.to_string()));
+            let own = Access::element(name, vec![Expr::Var(var.clone())]);
+            let value = value.map_loads(&mut |a| Expr::Load(if a == *place { own.clone() } else { a }));
+            let assign = Assign { label: None, target: own.clone(), update: None, value: value.clone() };
+            let l = Loop::upto(var, Expr::Int(0), LoopKind::Vector, vec![Stmt::Assign(assign)]);
+            let scalar = vector::scalar(&l);
+            let mut lines = vec!["long shared = 0;".to_owned()];
+            let mut cycles = format!("{} * shared_end", scalar.cycles() + cost::LOOP);
+            if let Some((body, vector)) = vector::body(&scope, &l)? {
+                lines.push("for (; shared + 3 < shared_end; shared += 4) {".to_owned());
+                lines.extend(body.into_iter().map(|line| format!("  {line}")));
+                lines.push("}".to_owned());
+                let (four, one) = (vector.cycles() + cost::LOOP, scalar.cycles() + cost::LOOP);
+                cycles = format!("{four} * (shared_end / 4) + {one} * (shared_end % 4)");
+            }
+            lines.push("for (; shared < shared_end; shared++)".to_owned());
+            lines.push(format!("  {} = {};", print(&scope.access(&own)?), scope.text(&value)?));
+            lines.push(format!(
+                "emulated_compute({cycles} + {}, {} * shared_end);",
+                cost::LOOP,
+                scalar.operations
+            ));
+            share.scaled = lines;
+            self.scaled.push(place.array.clone());
         }
-        lines.push("for (; shared < shared_end; shared++)".to_owned());
-        lines.push(format!("  {} = {};", print(&scope.access(&own)?), scope.text(&value)?));
-        lines.push(format!(
-            "emulated_compute({cycles} + {}, {} * shared_end);",
-            cost::LOOP,
-            scalar.operations
-        ));
-        share.scaled = lines;
-        self.scaled.push(place.array.clone());
         Ok(())
     }
 }

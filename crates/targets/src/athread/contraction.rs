@@ -1,13 +1,15 @@
-//! Tiles of contractions in registers: `C[i][j] += p(i, k) * q(k, j)` with a block of rows and vectors of `C` in registers while `k` runs.
+//! Tiles of contractions in registers: `C[i][j] += p(i, k) * q(k, j)` with a block of rows and vectors of `C` in registers while `k` runs. What is added may be a
+//! sum of several such products.
 //!
 //! Sums keep their order: each element of `C` is added to for `k` ascending, as in the text. What does not move with `j` is computed once for each `i`
 //! and `k` of the tile and left in the place of its operand in local memory, so that the innermost loop has nothing but loads and multiply-adds; likewise
-//! what does not move with `i`. An operand that lies across `j` is laid along it, a strip of eight columns at a time. Where bounds depend on other loops, as in
-//! triangles, a block takes what all its rows have in common, and the rest goes element by element, before and after it as the order of the sum wants.
+//! what does not move with `i`. An operand that lies across `j` is laid along it, a strip of eight columns and as many steps as there is room for at a time. Where bounds depend on other loops, as in
+//! triangles, a block takes what all its rows have in common, and the rest goes element by element, before and after it as the order of the sum wants. Columns that
+//! some of its rows do not have are put aside before and back after, where vectors lie so that these are within the tile.
 
 use loops::{Access, Assign, BinaryOp, Expr, Loop, LoopKind, Name, ReduceOp, Scalar, Stmt};
 
-use super::block::{self, ROWS, VECTORS};
+use super::block::{Kind, PRODUCTS, ROWS};
 use super::cost;
 use super::expr::{Binding, Scope, print};
 use super::vector::{self, Stride, stride};
@@ -15,6 +17,12 @@ use crate::c::CExpr;
 
 /// Columns of a strip of an operand that is laid along them.
 const STRIP: i64 = 8;
+/// Columns that a block may have beyond the ends of its rows.
+const BEYOND: i64 = 8;
+/// Bytes of local memory that are left for strips where something else might take all.
+pub(super) const LEAST: i64 = 5 << 10;
+/// Fewest steps of a strip that are worth it.
+const FEWEST: i64 = 4;
 
 /// A nest of three loops that is a contraction.
 pub(super) struct Contraction<'a> {
@@ -28,14 +36,41 @@ pub(super) struct Contraction<'a> {
     columns: &'a Loop,
     /// The statement.
     assign: &'a Assign,
+    /// What is added, in this order.
+    products: Vec<Product<'a>>,
+    /// The functions for it.
+    pub kind: Kind,
+}
+
+/// A product.
+struct Product<'a> {
     /// The factor that does not move with the columns.
     left: &'a Expr,
     /// The factor that moves with them, and not with the rows: one element, or made of one.
     right: (&'a Access, &'a Expr),
     /// Whether it lies along memory as the columns do; else its rows are the columns.
-    pub along: bool,
-    /// Type of all elements.
-    pub elem: Scalar,
+    along: bool,
+}
+
+/// What a product is made of in the code of a tile.
+struct Factors {
+    /// The left factor: an element that has been replaced by it, if it is made of one.
+    left: Access,
+    /// The right factor: likewise.
+    right: Access,
+    /// Its value.
+    value: Expr,
+    /// The strip that it is laid along, if it lies across.
+    strip: Option<String>,
+    /// Names of the distances between rows of the left factor, its steps, and rows of the right one.
+    away: [String; 3],
+}
+
+impl Contraction<'_> {
+    /// Right factors that lie across.
+    pub fn turned(&self) -> usize {
+        self.products.iter().filter(|p| !p.along).count()
+    }
 }
 
 fn depends(e: &Expr, var: &Name) -> bool {
@@ -60,6 +95,15 @@ fn only_load(e: &Expr) -> Option<&Access> {
 
 /// Recognises a contraction: the sum and the rows in either order, then the columns.
 pub(super) fn find<'a>(scope: &Scope, l: &'a Loop) -> Option<Contraction<'a>> {
+    let elem = |array: &Name| match scope.names.get(array) {
+        Some(Binding::Linear { elem, .. }) => Some(*elem),
+        _ => None,
+    };
+    find_with(&elem, l)
+}
+
+/// As [`find`], with the types of the elements of buffers.
+pub(super) fn find_with<'a>(elem: &dyn Fn(&Name) -> Option<Scalar>, l: &'a Loop) -> Option<Contraction<'a>> {
     let ([Stmt::Loop(second)], LoopKind::Sequential) = (l.body.as_slice(), l.kind) else { return None };
     let ([Stmt::Loop(columns)], LoopKind::Sequential) = (second.body.as_slice(), second.kind) else {
         return None;
@@ -88,41 +132,67 @@ pub(super) fn find<'a>(scope: &Scope, l: &'a Loop) -> Option<Contraction<'a>> {
     if update.op != ReduceOp::Add || stride(&assign.target, &columns.var) != Stride::Follows {
         return None;
     }
-    let Expr::Binary(BinaryOp::Mul, first, other) = &assign.value else { return None };
-    let still = |e: &Expr| !depends_on_elements(e, &columns.var);
-    let (left, right) = match (still(first), still(other)) {
-        (true, false) => (&**first, &**other),
-        (false, true) => (&**other, &**first),
-        _ => return None,
-    };
-    let element = only_load(right)?;
-    if element.indices.iter().any(|e| depends(e, &rows.var)) {
+    let mut values = Vec::new();
+    if !summands(&assign.value, &mut values) || values.len() > PRODUCTS {
         return None;
     }
-    let along = stride(element, &columns.var) == Stride::Follows;
-    if !along && !across(element, &columns.var, &sum.var) {
-        return None;
-    }
-    let elem = |array: &Name| match scope.names.get(array) {
-        Some(Binding::Linear { elem, .. }) => Some(*elem),
-        _ => None,
-    };
+    let products = values
+        .into_iter()
+        .map(|value| product(value, &sum.var, &rows.var, &columns.var))
+        .collect::<Option<Vec<_>>>()?;
     let own = elem(&assign.target.array)?;
-    let mut arrays = left.arrays();
-    arrays.extend(right.arrays());
+    let arrays = assign.value.arrays();
     let scalars_too = arrays.iter().all(|a| elem(a).is_none_or(|e| e == own));
     let apart = !arrays.contains(&assign.target.array);
+    let kind = Kind { elem: own, products: products.len() };
     (own.is_float() && scalars_too && apart).then_some(Contraction {
         sum,
         rows,
         rows_first,
         columns,
         assign,
-        left,
-        right: (element, right),
-        along,
-        elem: own,
+        products,
+        kind,
     })
+}
+
+/// The products of a sum, in the order in which they are added; whether it is such a sum.
+fn summands<'a>(e: &'a Expr, found: &mut Vec<&'a Expr>) -> bool {
+    let product = |e: &Expr| matches!(e, Expr::Binary(BinaryOp::Mul, ..));
+    match e {
+        Expr::Binary(BinaryOp::Mul, ..) => {
+            found.push(e);
+            true
+        }
+        // An addition is the same in either order.
+        Expr::Binary(BinaryOp::Add, a, b) => {
+            let (first, last) = if product(b) { (a, b) } else { (b, a) };
+            product(last) && summands(first, found) && summands(last, found)
+        }
+        _ => false,
+    }
+}
+
+fn product<'a>(e: &'a Expr, sum: &Name, rows: &Name, columns: &Name) -> Option<Product<'a>> {
+    let Expr::Binary(BinaryOp::Mul, first, other) = e else { return None };
+    let still = |e: &Expr| !depends_on_elements(e, columns);
+    let (left, right) = match (still(first), still(other)) {
+        (true, false) => (&**first, &**other),
+        (false, true) => (&**other, &**first),
+        _ => return None,
+    };
+    let element = only_load(right)?;
+    if right.vars().contains(rows) {
+        return None;
+    }
+    let along = stride(element, columns) == Stride::Follows;
+    (along || across(element, columns, sum)).then_some(Product { left, right: (element, right), along })
+}
+
+fn has_elements(e: &Expr) -> bool {
+    let mut found = false;
+    e.walk(&mut |e| found |= matches!(e, Expr::Load(access) if !access.indices.is_empty()));
+    found
 }
 
 fn depends_on_elements(e: &Expr, var: &Name) -> bool {
@@ -158,13 +228,25 @@ fn monotone(e: &Expr) -> bool {
     }
 }
 
-/// The left factor, if it is computed from one element that may be replaced by it: that element, and the factor.
-pub(super) fn factor<'a>(c: &Contraction<'a>, fresh: &[Name]) -> Option<(&'a Access, &'a Expr)> {
+/// Left factors that are computed from one element that may be replaced by them: that element, and the factor.
+pub(super) fn factors<'a>(c: &Contraction<'a>, fresh: &[Name]) -> Vec<(&'a Access, &'a Expr)> {
+    c.products.iter().filter_map(|p| factor(c, p, fresh)).collect()
+}
+
+fn factor<'a>(c: &Contraction<'a>, p: &Product<'a>, fresh: &[Name]) -> Option<(&'a Access, &'a Expr)> {
     let (k, i) = (&c.sum.var, &c.rows.var);
-    let only = only_load(c.left)?;
+    let only = only_load(p.left)?;
     let covers = [k, i].iter().all(|var| only.indices.iter().any(|e| e.vars().contains(*var)));
-    let plain = matches!(c.left, Expr::Load(_));
-    (!plain && fresh.contains(&only.array) && only.indices.len() == 2 && covers).then_some((only, c.left))
+    let plain = matches!(p.left, Expr::Load(_));
+    let replaced = fresh.contains(&only.array) && uses(c, &only.array) == 1;
+    (!plain && replaced && only.indices.len() == 2 && covers).then_some((only, p.left))
+}
+
+/// How often an array is an operand.
+fn uses(c: &Contraction, array: &Name) -> usize {
+    let mut uses = 0;
+    c.assign.value.walk(&mut |e| uses += usize::from(matches!(e, Expr::Load(a) if a.array == *array)));
+    uses
 }
 
 /// Text of bounds with a variable at some value.
@@ -205,73 +287,152 @@ pub(super) fn code(
     for l in [c.sum, c.rows, c.columns] {
         scope.names.insert(l.var.clone(), Binding::Value(l.var.to_string()));
     }
-    // The left factor as one element of a buffer, and the right one.
-    let left = match c.left {
-        Expr::Load(access) if !access.indices.is_empty() => access.clone(),
-        other => {
-            let (only, _) = factor(c, fresh)?;
-            // Once for each element, in its place.
-            if !scaled_before.contains(&only.array) {
-                lines.extend(scaled(scope, only, other, [i, k])?);
+    // The left factors as elements of buffers, and the right ones.
+    let mut all: Vec<Factors> = Vec::new();
+    for (n, p) in c.products.iter().enumerate() {
+        let left = match p.left {
+            Expr::Load(access) if !access.indices.is_empty() => access.clone(),
+            other => {
+                let (only, _) = factor(c, p, fresh)?;
+                // Once for each element, in its place.
+                if !scaled_before.contains(&only.array) {
+                    lines.extend(scaled(scope, only, other, [i, k])?);
+                }
+                only.clone()
             }
-            only.clone()
-        }
-    };
-    let right = match c.right.1 {
-        Expr::Load(_) => c.right.0.clone(),
-        other => {
-            let covers = [k, j].iter().all(|var| c.right.0.indices.iter().any(|e| depends(e, var)));
-            if !fresh.contains(&c.right.0.array)
-                || c.right.0.indices.len() != 2
-                || !covers
-                || left.array == c.right.0.array
-            {
+        };
+        let (right, value) = p.right;
+        let plain = matches!(value, Expr::Load(_));
+        if p.along && !plain {
+            let covers = [k, j].iter().all(|var| right.indices.iter().any(|e| depends(e, var)));
+            let replaced = fresh.contains(&right.array) && uses(c, &right.array) == 1;
+            if !replaced || right.indices.len() != 2 || !covers {
                 return None;
             }
-            lines.extend(scaled(scope, c.right.0, other, [k, j])?);
-            c.right.0.clone()
+            lines.extend(scaled(scope, right, value, [k, j])?);
         }
-    };
-    if c.along {
+        let number = if c.products.len() == 1 { String::new() } else { n.to_string() };
+        all.push(Factors {
+            left,
+            right: right.clone(),
+            value: if p.along { Expr::Load(right.clone()) } else { value.clone() },
+            strip: (!p.along).then(|| format!("strip{number}")),
+            away: [format!("a{number}_row"), format!("a{number}_step"), format!("b{number}_row")],
+        });
+    }
+    let turned = c.turned() as i64;
+    if turned == 0 {
         lines.push("{".to_owned());
         lines.push(format!("const long {j}_from = {j}_begin, {j}_to = {j}_end;"));
-        lines.extend(window(scope, c, &left, &right, false)?);
+        lines.extend(window(scope, c, &all)?);
         lines.push("}".to_owned());
         return Some(lines);
     }
     // A strip at a time.
-    let size = c.elem.bytes() as i64;
-    let steps = room.1 / (STRIP * size);
-    let ty = super::expr::c_type(c.elem);
-    lines.push(format!("{ty} *const strip = ({ty} *)(lozenge_ldm + {});", room.0));
-    let element = print(&scope.access(&right).ok()?);
-    lines.push(format!("if ({k}_end - {k}_begin <= {steps})"));
+    let size = c.kind.elem.bytes() as i64;
+    let steps = (room.1 - 4 * BEYOND * size) / (STRIP * size * turned);
+    if steps < FEWEST {
+        return None;
+    }
+    let ty = super::expr::c_type(c.kind.elem);
+    let beyond = 4 * BEYOND * size;
+    lines.push(format!("{ty} *const beyond = ({ty} *)(lozenge_ldm + {});", room.0));
+    for (n, strip) in all.iter().filter_map(|f| f.strip.as_ref()).enumerate() {
+        let at = room.0 + beyond + n as i64 * steps * STRIP * size;
+        lines.push(format!("{ty} *const {strip} = ({ty} *)(lozenge_ldm + {at});"));
+    }
+    lines.push(format!("for (long {k}_from = {k}_begin; {k}_from < {k}_end; {k}_from += {steps}) {{"));
+    lines.push(format!("const long {k}_to = LOZENGE_MIN({k}_end, {k}_from + {steps});"));
     lines.push(format!("for (long {j}_from = {j}_begin; {j}_from < {j}_end; {j}_from += {STRIP}) {{"));
     lines.push(format!("  const long {j}_to = LOZENGE_MIN({j}_end, {j}_from + {STRIP});"));
-    lines.push(format!("  for (long {j} = {j}_from; {j} < {j}_to; {j}++)"));
-    lines.push(format!("    for (long {k} = {k}_begin; {k} < {k}_end; {k}++)"));
-    lines.push(format!("      strip[({k} - {k}_begin) * {STRIP} + ({j} - {j}_from)] = {element};"));
-    lines.push(format!(
-        "  emulated_compute(({} * LOZENGE_MAX(0, {k}_end - {k}_begin) + {}) * ({j}_to - {j}_from), 0);",
-        2.0 + cost::LOOP,
-        cost::LOOP
-    ));
-    lines.extend(window(scope, c, &left, &right, true)?.into_iter().map(|line| format!("  {line}")));
+    lines.push(format!("  const long {k}_begin = {k}_from, {k}_end = {k}_to;"));
+    for (p, factors) in c.products.iter().zip(&all) {
+        if let Some(strip) = &factors.strip {
+            lines.extend(turn(scope, c, strip, p.right)?.into_iter().map(|line| format!("  {line}")));
+        }
+    }
+    lines.extend(window(scope, c, &all)?.into_iter().map(|line| format!("  {line}")));
+    lines.push("}".to_owned());
+    lines.push("}".to_owned());
+    Some(lines)
+}
+
+/// Lays some columns of a right factor along a strip.
+fn turn(scope: &Scope, c: &Contraction, strip: &str, right: (&Access, &Expr)) -> Option<Vec<String>> {
+    let (k, j) = (&c.sum.var, &c.columns.var);
+    let ty = super::expr::c_type(c.kind.elem);
+    let (vector, set) = match c.kind.elem {
+        Scalar::F32 => ("floatv4", "simd_set_floatv4"),
+        _ => ("doublev4", "simd_set_doublev4"),
+    };
+    // A factor that stays is multiplied with all four at once.
+    let (value, by) = match right.1 {
+        Expr::Binary(BinaryOp::Mul, a, b) if matches!(**a, Expr::Load(_)) && !has_elements(b) => {
+            (&**a, Some(b))
+        }
+        Expr::Binary(BinaryOp::Mul, a, b) if matches!(**b, Expr::Load(_)) && !has_elements(a) => {
+            (&**b, Some(a))
+        }
+        value => (value, None),
+    };
+    let short = if c.kind.elem == Scalar::F32 { "s" } else { "d" };
+    let mut lines = Vec::new();
+    if let Some(by) = by {
+        let by = scope.text(by).ok()?;
+        lines.push(format!("const {ty} {strip}_by = {by};"));
+        lines.push(format!(
+            "{vector} {strip}_by_four = {set}({});",
+            vec![format!("{strip}_by"); 4].join(", ")
+        ));
+    }
+    let two = |lines: &mut Vec<String>, step: &str, row: &str| -> Option<()> {
+        for first in (0..STRIP).step_by(4) {
+            let element = |q: i64| {
+                let mut scope = scope.clone();
+                scope.names.insert(k.clone(), Binding::Value(step.to_owned()));
+                at(&scope, value, j, &format!("({j}_from + {})", first + q))
+            };
+            let four = (0..4).map(element).collect::<Option<Vec<_>>>()?.join(", ");
+            let four = format!("{set}({four})");
+            let four = if by.is_some() { format!("simd_vmul{short}({strip}_by_four, {four})") } else { four };
+            lines.push(format!("    v = {four};"));
+            lines.push(format!("    simd_store(v, &{strip}[({row} - {k}_begin) * {STRIP} + {first}]);"));
+        }
+        Some(())
+    };
+    lines.push(format!("if ({j}_to - {j}_from == {STRIP}) {{"));
+    lines.push(format!("  {vector} v;"));
+    lines.push(format!("  long {k} = {k}_begin;"));
+    lines.push(format!("  for (; {k} + 1 < {k}_end; {k} += 2) {{"));
+    two(&mut lines, k.as_str(), k.as_str())?;
+    two(&mut lines, &format!("({k} + 1)"), &format!("{k} + 1"))?;
+    lines.push("  }".to_owned());
+    lines.push(format!("  if ({k} < {k}_end) {{"));
+    two(&mut lines, k.as_str(), k.as_str())?;
+    lines.push("  }".to_owned());
     lines.push("}".to_owned());
     lines.push("else".to_owned());
-    lines.push(format!("  for (long {i} = {i}_begin; {i} < {i}_end; {i}++) {{"));
-    lines.push(format!("    const long {j}_from = {j}_begin, {j}_to = {j}_end;"));
-    lines.extend(
-        rest(scope, c, &left, &right, [&format!("{k}_begin"), &format!("{k}_end")], "1", false)?
-            .into_iter()
-            .map(|line| format!("    {line}")),
-    );
-    lines.push("  }".to_owned());
+    lines.push(format!("  for (long {j} = {j}_from; {j} < {j}_to; {j}++)"));
+    lines.push(format!("    for (long {k} = {k}_begin; {k} < {k}_end; {k}++)"));
+    let element = scope.text(right.1).ok()?;
+    lines.push(format!("      {strip}[({k} - {k}_begin) * {STRIP} + ({j} - {j}_from)] = {element};"));
+    // Four elements are loaded and made a vector, which is multiplied and stored.
+    let (cost, each) = (cost::expression(right.1), cost::expression(value));
+    let fours = STRIP as f64 / 4.0;
+    let arithmetic = 3.0 + 4.0 * each.arithmetic + f64::from(u8::from(by.is_some()));
+    let whole = fours * arithmetic.max(5.0) + cost::LOOP / 2.0;
+    let single = (cost.memory + 1.0).max(cost.arithmetic) + cost::LOOP;
+    lines.push(format!("const long {strip}_all = LOZENGE_MAX(0, {k}_end - {k}_begin);"));
+    lines.push(format!(
+        "emulated_compute({j}_to - {j}_from == {STRIP} ? {whole} * {strip}_all + 4 : ({single} * {strip}_all + {0}) * ({j}_to - {j}_from), {1} * {strip}_all * ({j}_to - {j}_from));",
+        cost::LOOP,
+        cost.operations
+    ));
     Some(lines)
 }
 
 /// Some columns of a tile, from `{j}_from` to `{j}_to`.
-fn window(scope: &Scope, c: &Contraction, left: &Access, right: &Access, strip: bool) -> Option<Vec<String>> {
+fn window(scope: &Scope, c: &Contraction, all: &[Factors]) -> Option<Vec<String>> {
     let (k, i, j) = (&c.sum.var, &c.rows.var, &c.columns.var);
     // How far apart rows and steps are.
     let away = |access: &Access, var: &Name| -> Option<String> {
@@ -284,29 +445,43 @@ fn window(scope: &Scope, c: &Contraction, left: &Access, right: &Access, strip: 
     let target = &c.assign.target;
     let mut lines = Vec::new();
     lines.push(format!("long {i} = {i}_begin, {k} = {k}_begin, {j} = {j}_from;"));
-    let b_row = if strip { STRIP.to_string() } else { away(right, k)? };
-    lines.push(format!("const long c_row = {}, b_row = {b_row};", away(target, i)?));
-    lines.push(format!("const long a_row = {}, a_step = {};", away(left, i)?, away(left, k)?));
-    let element = print(&scope.access(right).ok()?);
-    let (target, a) = (print(&scope.access(target).ok()?), print(&scope.access(left).ok()?));
-    let b = if strip {
-        format!("strip[({k} - {k}_begin) * {STRIP} + ({j} - {j}_from)]")
-    } else {
-        element.clone()
-    };
+    lines.push(format!("const long c_row = {};", away(target, i)?));
+    for f in all {
+        let b_row = if f.strip.is_some() { STRIP.to_string() } else { away(&f.right, k)? };
+        let [row, step, b] = &f.away;
+        lines.push(format!("const long {row} = {}, {step} = {};", away(&f.left, i)?, away(&f.left, k)?));
+        lines.push(format!("const long {b} = {b_row};"));
+    }
+    let value = added(scope, all)?;
+    let target = print(&scope.access(target).ok()?);
+    let mut given = Vec::new();
+    for f in all {
+        let a = print(&scope.access(&f.left).ok()?);
+        let b = match &f.strip {
+            Some(strip) => format!("{strip}[({k} - {k}_begin) * {STRIP} + ({j} - {j}_from)]"),
+            None => print(&scope.access(&f.right).ok()?),
+        };
+        given.push((a, b));
+    }
+    let strips = all.iter().any(|f| f.strip.is_some());
+    let rights: Vec<&str> = given.iter().map(|(_, b)| b.as_str()).collect();
     let on = |l: &Loop, by: &Loop| depends(&l.lower, &by.var) || depends(&l.upper, &by.var);
     let (sum_on_rows, rows_on_sum, columns_on_rows) =
         (on(c.sum, c.rows), on(c.rows, c.sum), on(c.columns, c.rows));
     let ragged = sum_on_rows || rows_on_sum || columns_on_rows;
     if !ragged {
-        lines.push(aligned(&target, &b));
+        lines.push(aligned(&target, &rights, all));
     }
+    // Ends of columns that rise with the rows.
+    let over = columns_on_rows && strips && !depends(&c.columns.lower, i);
+    let scalar = vector::scalar(c.columns).cycles().max(cost::CHAIN) + cost::LOOP;
+    let operations = 2 * all.len();
     for rows in ROWS {
-        let last = format!("({i} + {})", rows - 1);
+        let last = format!("({i} + {rows} * groups - 1)");
         // Where all rows have the same bounds, all their groups are one call.
         if ragged {
-            lines.push(format!("for (; {i} + {} < {i}_end; {i} += {rows}) {{", rows - 1));
-            lines.push("  const long groups = 1;".to_owned());
+            lines.push(format!("while ({i} + {} < {i}_end) {{", rows - 1));
+            lines.push(format!("  const long groups = {};", groups(scope, c, rows)?));
         } else {
             lines.push(format!("if ({i} + {} < {i}_end) {{", rows - 1));
             lines.push(format!("  const long groups = ({i}_end - {i}) / {rows};"));
@@ -346,17 +521,17 @@ fn window(scope: &Scope, c: &Contraction, left: &Access, right: &Access, strip: 
         let (lower, upper) =
             if columns_on_rows { common(c.columns)? } else { (format!("{j}_from"), format!("{j}_to")) };
         lines.push(format!("  const long {j}_low = LOZENGE_MAX({j}_from, {lower});"));
-        lines.push(format!("  const long {j}_high = LOZENGE_MAX({j}_low, LOZENGE_MIN({j}_to, {upper}));"));
+        let often = if over { "" } else { "const " };
+        lines.push(format!("  {often}long {j}_high = LOZENGE_MAX({j}_low, LOZENGE_MIN({j}_to, {upper}));"));
         if ragged {
-            lines.push(format!("  {k}_low = LOZENGE_MIN({k}_low, {k}_end);"));
-            lines.push(format!("  {k}_high = LOZENGE_MAX({k}_low, {k}_high);"));
+            lines.push(format!("  {k}_low = LOZENGE_MAX({k}_begin, LOZENGE_MIN({k}_low, {k}_end));"));
+            lines.push(format!("  {k}_high = LOZENGE_MAX({k}_low, LOZENGE_MIN({k}_high, {k}_end));"));
             let before = rest(
                 scope,
                 c,
-                left,
-                right,
+                all,
                 [&format!("{k}_begin"), &format!("{k}_low")],
-                &rows.to_string(),
+                &format!("{rows} * groups"),
                 false,
             )?;
             lines.push(format!("  if ({k}_begin < {k}_low) {{"));
@@ -367,72 +542,147 @@ fn window(scope: &Scope, c: &Contraction, left: &Access, right: &Access, strip: 
         lines.push(format!("  {k} = {k}_low;"));
         lines.push(format!("  {j} = {j}_low;"));
         if ragged {
-            lines.push(format!("  {}", aligned(&target, &b)));
+            lines.push(format!("  {}", aligned(&target, &rights, all)));
         }
-        for vectors in VECTORS.into_iter().filter(|v| !strip || *v <= 2) {
+        if over {
+            // Up to the end of the longest row, if that is not far beyond the shortest.
+            let most = at(scope, &c.columns.upper, i, &last)?;
+            lines.push(format!(
+                "  const long {j}_most = LOZENGE_MAX({j}_high, LOZENGE_MIN({j}_to, {most})), {j}_shortest = {j}_high;"
+            ));
+            lines.push(format!("  const long {j}_whole = {j}_low + ({j}_most - {j}_low + 3) / 4 * 4;"));
+            lines.push(format!(
+                "  const int over = aligned && groups == 1 && {k}_all > 0 && {j}_whole > {j}_high && {j}_whole - {j}_high <= {BEYOND};"
+            ));
+            lines.push("  if (over) {".to_owned());
+            lines.extend(aside(scope, c, rows, true)?.into_iter().map(|line| format!("    {line}")));
+            lines.push(format!("    {j}_high = {j}_whole;"));
+            lines.push("  }".to_owned());
+        }
+        for vectors in c.kind.vectors().filter(|v| !strips || *v <= 2) {
             lines.push(format!("  if ({j} + {} < {j}_high) {{", 4 * vectors - 1));
             lines.push(format!("    const long blocks = ({j}_high - {j}) / {};", 4 * vectors));
-            let arguments =
-                format!("(&{target}, c_row, &{a}, a_row, a_step, &{b}, b_row, {k}_all, blocks, groups);");
+            let operands = all.iter().zip(&given).map(|(f, (a, b))| {
+                let [row, step, below] = &f.away;
+                format!("&{a}, {row}, {step}, &{b}, {below}")
+            });
+            let operands = operands.collect::<Vec<_>>().join(", ");
+            let arguments = format!("(&{target}, c_row, {operands}, {k}_all, blocks, groups);");
             lines.push("    if (aligned)".to_owned());
-            lines.push(format!("      {}{arguments}", block::name(c.elem, rows, vectors, true)));
+            lines.push(format!("      {}{arguments}", c.kind.name(rows, vectors, true)));
             lines.push("    else".to_owned());
-            lines.push(format!("      {}{arguments}", block::name(c.elem, rows, vectors, false)));
+            lines.push(format!("      {}{arguments}", c.kind.name(rows, vectors, false)));
             lines.push(format!("    {j} += {} * blocks;", 4 * vectors));
             lines.push("  }".to_owned());
         }
         // What is left of the columns, element by element.
         lines.push(format!("  if ({j} < {j}_high)"));
         lines.push(format!(
-            "    emulated_compute({} * {rows} * groups * ({j}_high - {j}) * {k}_all, 2 * {rows} * groups * ({j}_high - {j}) * {k}_all);",
-            cost::CHAIN + cost::LOOP
+            "    emulated_compute({scalar} * {rows} * groups * ({j}_high - {j}) * {k}_all, {operations} * {rows} * groups * ({j}_high - {j}) * {k}_all);"
         ));
         lines.push(format!("  for (; {j} < {j}_high; {j}++) {{"));
         lines.push(format!("    const long {i}_first = {i};"));
         lines.push(format!("    for (long {i} = {i}_first; {i} < {i}_first + {rows} * groups; {i}++)"));
         lines.push(format!("      for (long {k} = {k}_low; {k} < {k}_high; {k}++)"));
-        lines.push(format!("        {target} += {a} * {element};"));
+        lines.push(format!("        {target} += {value};"));
         lines.push("  }".to_owned());
+        if over {
+            lines.push("  if (over) {".to_owned());
+            lines.extend(aside(scope, c, rows, false)?.into_iter().map(|line| format!("    {line}")));
+            lines.push("  }".to_owned());
+        }
         if ragged {
             let beside = rest(
                 scope,
                 c,
-                left,
-                right,
+                all,
                 [&format!("{k}_low"), &format!("{k}_high")],
-                &rows.to_string(),
+                &format!("{rows} * groups"),
                 true,
             )?;
             if columns_on_rows {
-                lines.push("  {".to_owned());
+                lines.push(if over {
+                    format!("  if (!over && {j}_most > {j}_high) {{")
+                } else {
+                    "  {".to_owned()
+                });
                 lines.extend(beside.into_iter().map(|line| format!("    {line}")));
                 lines.push("  }".to_owned());
             }
             let after = rest(
                 scope,
                 c,
-                left,
-                right,
+                all,
                 [&format!("{k}_high"), &format!("{k}_end")],
-                &rows.to_string(),
+                &format!("{rows} * groups"),
                 false,
             )?;
             lines.push(format!("  if ({k}_high < {k}_end) {{"));
             lines.extend(after.into_iter().map(|line| format!("    {line}")));
             lines.push("  }".to_owned());
         }
-        if !ragged {
-            lines.push(format!("  {i} += {rows} * groups;"));
-        }
+        lines.push(format!("  {i} += {rows} * groups;"));
         lines.push("}".to_owned());
     }
     Some(lines)
 }
 
+/// Groups of rows, from the current row on, that may be one call: all, if they have the same bounds within the window; else one.
+fn groups(scope: &Scope, c: &Contraction, rows: usize) -> Option<String> {
+    let (k, i) = (&c.sum.var, &c.rows.var);
+    let last = format!("({i} + ({i}_end - {i}) / {rows} * {rows} - 1)");
+    let mut same = Vec::new();
+    for (l, from, to) in [(c.sum, "begin", "end"), (c.columns, "from", "to")] {
+        for e in [&l.lower, &l.upper].into_iter().filter(|e| depends(e, i)) {
+            let within =
+                |text: String| format!("LOZENGE_MAX({0}_{from}, LOZENGE_MIN({0}_{to}, {text}))", l.var);
+            same.push(format!("{} == {}", within(scope.text(e).ok()?), within(at(scope, e, i, &last)?)));
+        }
+    }
+    if [&c.rows.lower, &c.rows.upper].into_iter().any(|e| depends(e, k)) {
+        for value in [format!("{k}_begin"), format!("({k}_end - 1)")] {
+            same.push(format!("{} <= {i}", at(scope, &c.rows.lower, k, &value)?));
+            same.push(format!("{last} < {}", at(scope, &c.rows.upper, k, &value)?));
+        }
+    }
+    Some(format!("{} ? ({i}_end - {i}) / {rows} : 1", same.join(" && ")))
+}
+
+/// What is added, as an expression.
+fn added(scope: &Scope, all: &[Factors]) -> Option<String> {
+    let one = |f: &Factors| -> Option<String> {
+        Some(scope.text(&Expr::binary(BinaryOp::Mul, Expr::Load(f.left.clone()), f.value.clone())).ok()?)
+    };
+    Some(all.iter().map(one).collect::<Option<Vec<_>>>()?.join(" + "))
+}
+
+/// Puts aside what a block's rows have beyond their ends, or puts it back.
+fn aside(scope: &Scope, c: &Contraction, rows: usize, away: bool) -> Option<Vec<String>> {
+    let (i, j) = (&c.rows.var, &c.columns.var);
+    let target = print(&scope.access(&c.assign.target).ok()?);
+    let place = format!("beyond[({i} - {i}_first) * {BEYOND} + ({j} - {j}_shortest)]");
+    let (to, from) = if away { (&place, &target) } else { (&target, &place) };
+    let upper = scope.text(&c.columns.upper).ok()?;
+    Some(vec![
+        format!("const long {i}_first = {i};"),
+        format!("for (long {i} = {i}_first; {i} < {i}_first + {rows}; {i}++)"),
+        format!("  for (long {j} = LOZENGE_MAX({j}_shortest, {upper}); {j} < {j}_whole; {j}++)"),
+        format!("    {to} = {from};"),
+        format!(
+            "emulated_compute({} * ({j}_whole - {j}_shortest) + {}, 0);",
+            (2.0 + cost::LOOP) * rows as f64,
+            2.0 * cost::LOOP * rows as f64
+        ),
+    ])
+}
+
 /// Whether a block's vectors are where aligned loads may be.
-fn aligned(target: &str, b: &str) -> String {
+fn aligned(target: &str, rights: &[&str], all: &[Factors]) -> String {
+    let addresses: String = rights.iter().map(|b| format!(" | (unsigned long)&{b}")).collect();
+    let rows: String =
+        all.iter().map(|f| format!(" | (unsigned long)({} * sizeof {target})", f.away[2])).collect();
     format!(
-        "const int aligned = ((unsigned long)&{target} | (unsigned long)&{b} | (unsigned long)(c_row * sizeof {target}) | (unsigned long)(b_row * sizeof {target})) % (4 * sizeof {target}) == 0;"
+        "const int aligned = ((unsigned long)&{target}{addresses} | (unsigned long)(c_row * sizeof {target}){rows}) % (4 * sizeof {target}) == 0;"
     )
 }
 
@@ -440,19 +690,14 @@ fn aligned(target: &str, b: &str) -> String {
 fn rest(
     scope: &Scope,
     c: &Contraction,
-    left: &Access,
-    right: &Access,
+    all: &[Factors],
     steps: [&str; 2],
     rows: &str,
     beside: bool,
 ) -> Option<Vec<String>> {
     let (k, i, j) = (&c.sum.var, &c.rows.var, &c.columns.var);
     let text = |e: &Expr| scope.text(e).ok();
-    let (target, a, b) = (
-        print(&scope.access(&c.assign.target).ok()?),
-        print(&scope.access(left).ok()?),
-        print(&scope.access(right).ok()?),
-    );
+    let (target, value) = (print(&scope.access(&c.assign.target).ok()?), added(scope, all)?);
     let mut conditions = Vec::new();
     for l in [c.sum, c.rows] {
         let other = if l.var == *k { i } else { k };
@@ -484,7 +729,7 @@ fn rest(
     };
     for (from, to) in ranges {
         lines.push(format!("      for (long {j} = {from}; {j} < {to}; {j}++) {{"));
-        lines.push(format!("        {target} += {a} * {b};"));
+        lines.push(format!("        {target} += {value};"));
         lines.push("        done++;".to_owned());
         lines.push("      }".to_owned());
     }
@@ -495,7 +740,7 @@ fn rest(
         2.0 * cost::LOOP,
         steps[1],
         steps[0],
-        2
+        2 * all.len()
     ));
     lines.push("}".to_owned());
     Some(lines)

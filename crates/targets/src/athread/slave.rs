@@ -36,9 +36,9 @@ pub(super) fn file(functions: &[&Function], header: &str, chip: &Chip) -> Result
             bytes = bytes.max(writer.used);
             helpers = helpers.or(writer.helpers);
             exchanges |= writer.exchanges;
-            for elem in writer.contracts {
-                if !contracts.contains(&elem) {
-                    contracts.push(elem);
+            for kind in writer.contracts {
+                if !contracts.contains(&kind) {
+                    contracts.push(kind);
                 }
             }
             replies.extend(writer.replies.iter().map(Name::to_string));
@@ -74,8 +74,8 @@ pub(super) fn file(functions: &[&Function], header: &str, chip: &Chip) -> Result
     if exchanges {
         text.push_str(chip.panels());
     }
-    for elem in contracts {
-        text.push_str(&block::functions(elem));
+    for kind in contracts {
+        text.push_str(&block::functions(kind));
     }
     text.push_str(&bodies);
     Ok(text)
@@ -107,8 +107,8 @@ pub(super) struct Writer<'a> {
     pub(super) exchanges: bool,
     /// Buffers of a contraction's factor that have been multiplied before the tile.
     pub(super) scaled: Vec<Name>,
-    /// Types of its contractions.
-    contracts: Vec<loops::Scalar>,
+    /// Functions of its contractions.
+    contracts: Vec<block::Kind>,
     /// What the current loops over cores move, and what of main memory they write.
     pub(super) moved: Vec<(Name, CopyKind)>,
     pub(super) written: Vec<Name>,
@@ -485,12 +485,13 @@ impl Writer<'_> {
             let mut scope = self.scope.clone();
             let (fresh, scaled) = (self.fresh.clone(), self.scaled.clone());
             // What is free, for an operand that has to be turned.
-            let free = if contraction.along { 0 } else { (self.capacity() - self.next).clamp(0, TURNED) };
+            let most = TURNED * contraction.turned() as i64;
+            let free = (self.capacity() - self.next).clamp(0, most);
             let room = (self.next, free);
             if let Some(lines) = contraction::code(&mut scope, &contraction, &fresh, &scaled, room) {
                 self.used = self.used.max(self.next + free);
-                if !self.contracts.contains(&contraction.elem) {
-                    self.contracts.push(contraction.elem);
+                if !self.contracts.contains(&contraction.kind) {
+                    self.contracts.push(contraction.kind);
                 }
                 self.open("{");
                 for line in &lines {
