@@ -253,6 +253,14 @@ fn panels() {
     ] {
         jobs.push((Case { tuned: Some(&[4000, 600]), ..Case::new(kernel, setting) }, values));
     }
+    // Panels of columns: rows for all cores, for some, more than they have room for; a panel that is not full, and less than one.
+    for (setting, tuned, values) in [
+        (SETTINGS[0], 520, &[[520, 0], [523, 0], [577, 0], [131, 0]][..]),
+        (SETTINGS[2], 700, &[[700, 0], [701, 0], [711, 0], [0, 0]]),
+        (SETTINGS[5], 523, &[[523, 0], [67, 0], [529, 0], [1, 0]]),
+    ] {
+        jobs.push((Case { tuned: Some(Vec::leak(vec![tuned])), ..Case::new("gemver", setting) }, values));
+    }
     each(&jobs, |emulator, compiler, (case, values)| {
         let built = built(emulator, compiler, case)?;
         values.iter().try_for_each(|values| built.agrees(values, 1..4, &equal))

@@ -278,6 +278,16 @@ impl Builder<'_> {
         } else {
             parallel.into_iter().chain(inner).collect()
         };
+        if kernel.panel.is_some() && fuse::flat(&part.leaf) {
+            // Of a matrix that is made by panels, the loop along memory is not among those over the cores.
+            let scores =
+                points.iter().map(|m| locality::vector_score(self.model, m)).collect::<Result<Vec<_>>>()?;
+            let along = (0..points.len()).find(|k| points[*k].coincident && scores[*k] > 0);
+            if let Some(along) = along.filter(|_| scores.last().is_some_and(|s| *s <= 0)) {
+                let member = points.remove(along);
+                points.push(member);
+            }
+        }
         for point in &mut points {
             point.code = LoopCode::Default;
         }

@@ -6,6 +6,8 @@
 //! columns is marked [`EXCHANGED`]: it is in the local memories of all cores together already, so that the target may exchange it between them. As
 //! loops, each core brings its columns in from main memory.
 
+mod columns;
+
 use isl::UnionSet;
 use loops::{Code, Diagnostic, Name};
 
@@ -57,6 +59,12 @@ pub(super) fn panels(model: &Model, items: &[Item], options: &Options) -> Result
                 all.extend_from_slice(&items[k + 2..]);
                 return Ok(Some(all));
             }
+        }
+        if let Some(middle) = columns::whole(model, a, b, options)? {
+            let mut all = items[..k].to_vec();
+            all.push(middle);
+            all.extend_from_slice(&items[k + 2..]);
+            return Ok(Some(all));
         }
     }
     Ok(None)
@@ -126,7 +134,7 @@ fn pair(model: &Model, rows: &Kernel, columns: &Kernel, options: &Options) -> Re
     });
     let mut items = Vec::new();
     items.extend(simple(model, columns, before)?);
-    items.push(around(model, kernels)?);
+    items.push(around(model, kernels.into())?);
     items.extend(simple(model, columns, after)?);
     Ok(Some(items))
 }
@@ -247,7 +255,7 @@ fn simple(model: &Model, kernel: &Kernel, parts: &[Part]) -> Result<Option<Item>
 }
 
 /// The loop over the panels.
-fn around(model: &Model, kernels: [Item; 2]) -> Result<Item> {
+fn around(model: &Model, kernels: Vec<Item>) -> Result<Item> {
     let filter = union(model, kernels.iter().map(split::filter_of))?;
     let mut number = None;
     for item in &kernels {
@@ -264,11 +272,7 @@ fn around(model: &Model, kernels: [Item; 2]) -> Result<Item> {
         coincident: false,
         code: LoopCode::Default,
     };
-    Ok(Item::Loop {
-        filter: SetText::new(filter.to_string()),
-        members: vec![member],
-        items: kernels.to_vec(),
-    })
+    Ok(Item::Loop { filter: SetText::new(filter.to_string()), members: vec![member], items: kernels })
 }
 
 fn union<'a>(model: &Model, filters: impl Iterator<Item = &'a SetText>) -> Result<UnionSet> {

@@ -73,6 +73,11 @@ impl Chip {
         include_str!("panel_registers.c")
     }
 
+    /// What cores do who sum up columns of which each has rows.
+    pub(super) fn panels_of_columns(&self) -> &'static str {
+        include_str!("column_registers.c")
+    }
+
     /// Waits for all cores.
     pub(super) fn barrier(&self) -> String {
         "BARRIER();".to_owned()

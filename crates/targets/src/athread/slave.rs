@@ -22,7 +22,7 @@ pub(super) fn file(functions: &[&Function], header: &str, chip: &Chip) -> Result
     let mut bodies = String::new();
     let mut bytes = 0;
     let mut replies = std::collections::BTreeSet::new();
-    let (mut helpers, mut exchanges) = (None, false);
+    let (mut helpers, mut exchanges, mut columns) = (None, false, false);
     let mut contracts = Vec::new();
     for function in functions {
         for kernel in kernel::kernels(function)? {
@@ -36,6 +36,7 @@ pub(super) fn file(functions: &[&Function], header: &str, chip: &Chip) -> Result
             bytes = bytes.max(writer.used);
             helpers = helpers.or(writer.helpers);
             exchanges |= writer.exchanges;
+            columns |= writer.columns;
             for kind in writer.contracts {
                 if !contracts.contains(&kind) {
                     contracts.push(kind);
@@ -74,6 +75,9 @@ pub(super) fn file(functions: &[&Function], header: &str, chip: &Chip) -> Result
     if exchanges {
         text.push_str(chip.panels());
     }
+    if columns {
+        text.push_str(chip.panels_of_columns());
+    }
     for kind in contracts {
         text.push_str(&block::functions(kind));
     }
@@ -105,6 +109,8 @@ pub(super) struct Writer<'a> {
     pub(super) helpers: Option<(i64, i64)>,
     /// Whether it needs those of panels.
     pub(super) exchanges: bool,
+    /// Whether it needs those of panels of columns.
+    pub(super) columns: bool,
     /// Buffers of a contraction's factor that have been multiplied before the tile.
     pub(super) scaled: Vec<Name>,
     /// Functions of its contractions.
@@ -133,6 +139,7 @@ impl<'a> Writer<'a> {
             sharing: Sharing::default(),
             helpers,
             exchanges: false,
+            columns: false,
             scaled: vec![],
             contracts: vec![],
             moved: vec![],
@@ -230,7 +237,7 @@ impl Writer<'_> {
                     }
                 }
                 Stmt::Loop(l) if Self::has_threads(&l.body) => {
-                    let panels = self.panels(l, self.chip)?;
+                    let panels = self.panels(l, self.chip)? || self.panels_of_columns(l, self.chip)?;
                     if panels {
                         self.open("else {");
                     }

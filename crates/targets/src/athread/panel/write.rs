@@ -8,7 +8,7 @@ use crate::athread::expr::{Binding, invalid};
 use crate::athread::slave::Writer;
 
 /// Statements without declarations, waits and what is brought in, and without a loop that has one iteration; `outward`: what goes out stays.
-fn computing(body: &[Stmt], once: Option<&Name>, outward: bool) -> Vec<Stmt> {
+pub(super) fn computing(body: &[Stmt], once: Option<&Name>, outward: bool) -> Vec<Stmt> {
     let mut all = Vec::new();
     for stmt in body {
         match stmt {
@@ -45,7 +45,7 @@ fn piecewise(body: &[Stmt], along: &Loop, count: &Name) -> Vec<Stmt> {
     all
 }
 
-fn whole(bytes: i64) -> i64 {
+pub(super) fn whole(bytes: i64) -> i64 {
     (bytes + 63) / 64 * 64
 }
 
@@ -267,14 +267,14 @@ impl Writer<'_> {
         self.declare(&h.local, &place)
     }
 
-    fn wait_for(&mut self, tag: Option<&Name>) {
+    pub(super) fn wait_for(&mut self, tag: Option<&Name>) {
         if let Some(tag) = tag {
             let wait = self.wait_text(tag);
             self.line(&wait);
         }
     }
 
-    fn moves(&mut self, copy: Option<&Copy>) -> Result<(), Diagnostic> {
+    pub(super) fn moves(&mut self, copy: Option<&Copy>) -> Result<(), Diagnostic> {
         copy.map_or(Ok(()), |copy| self.copy(copy))
     }
 

@@ -1,0 +1,161 @@
+//! Panels of columns: a matrix that is made, summed up by columns, and summed up by rows with what its columns came to.
+//!
+//! `A[i][j] += ...; x[j] += A[i][j] * y[i]; w[i] += A[i][j] * x[j]` needs all of a column for an element of `x`, and all of `x` for one of `w`; row by row that
+//! is two passes over the matrix. Here a panel is some columns as a whole, whose rows are spread over the cores: as many columns as all local memories
+//! hold together. What is made goes out, and stays until its columns are summed up and used. Sums by columns pass from core to core, so
+//! that they keep their order; those by rows do since panels come in ascending order.
+
+use std::collections::BTreeSet;
+
+use isl::UnionSet;
+use loops::Name;
+
+use super::super::Options;
+use super::super::data::{self, Group};
+use super::super::split::{self, Item, Kernel, Part};
+use super::super::tile::{self, aligned, ceil};
+use super::{Panel, REST, WORTH, apart, around, one, union};
+use crate::fault::Result;
+use crate::model::Model;
+use crate::names::readable;
+use crate::tree::{Member, Node, SetText};
+
+/// Bytes of a row of a panel, at least: shorter ones come in so slowly that two passes over whole rows are faster.
+const BLOCK: i64 = 384;
+/// Columns of a panel are whole registers of any type.
+const STEP: i64 = 8;
+
+/// The loop over panels for two kernels; none if they are not like that.
+pub(super) fn whole(model: &Model, a: &Kernel, rows: &Kernel, options: &Options) -> Result<Option<Item>> {
+    // Without sizes the rows of a core would be a guess, on which everything depends.
+    if options.hints.is_empty() || apart(rows).is_none() || rows.parts.len() != 1 {
+        return Ok(None);
+    }
+    let Some((made, sums)) = parted(model, a)? else { return Ok(None) };
+    let hints = options.hints.iter().map(|(name, n)| (readable(name), *n)).collect();
+    let trips = |member: &Member| tile::trips(model, member, &split::read(model, &made.filter)?, &hints);
+    let (height, width) = (trips(&made.parallel[0])?, trips(&made.parts[0].inner[0])?);
+    if height.saturating_mul(width) < WORTH {
+        return Ok(None);
+    }
+    let each = ceil(height, options.grid.cores());
+    let kernels = |width: i64| -> Result<[Kernel; 3]> {
+        Ok([
+            one(model, &made, &made.filter, &made.parts, [each, width, width], true)?,
+            one(model, &sums, &sums.filter, &sums.parts, [width, each, width], false)?,
+            one(model, rows, &rows.filter, &rows.parts, [each, width, width], true)?,
+        ])
+    };
+    let tried = ceil(width, STEP) * STEP;
+    let mut groups = Vec::new();
+    for kernel in kernels(tried)? {
+        match data::groups(model, &kernel)? {
+            Ok(own) => groups.push(own),
+            Err(_) => return Ok(None),
+        }
+    }
+    let Some(matrix) = matrix(&groups, each, tried) else { return Ok(None) };
+    let most = most(&groups, &matrix.array, each, tried, options.ldm);
+    if most * matrix.width < BLOCK.min(width * matrix.width) {
+        return Ok(None);
+    }
+    // Panels alike.
+    let count = ceil(width, most);
+    let columns = (ceil(ceil(width, count), STEP) * STEP).min(most);
+    let mut items = Vec::new();
+    for (kernel, by_columns) in kernels(columns)?.into_iter().zip([false, true, false]) {
+        let role = Panel { array: matrix.array.clone(), columns: by_columns };
+        items.push(Item::Kernel(Kernel { panel: Some(role), ..kernel }));
+    }
+    Ok(Some(around(model, items)?))
+}
+
+/// The matrix, if each kernel has it and vectors along its rows or columns, and writes nothing that another has before it but the sums.
+fn matrix(groups: &[Vec<Group>], each: i64, width: i64) -> Option<&Group> {
+    let [made, sums, used] = groups else { return None };
+    let matrix = made.iter().find(|g| g.get && g.put && g.extents == [each, width])?;
+    let whole = groups.iter().all(|own| {
+        own.iter().all(|g| match g.array == matrix.array {
+            true => g.get && g.extents == [each, width] && g.put == std::ptr::eq(g, matrix),
+            false => g.extents == [each] || g.extents == [width],
+        }) && own.iter().any(|g| g.array == matrix.array)
+            && own.iter().enumerate().all(|(k, g)| own[..k].iter().all(|h| h.array != g.array))
+    });
+    let out = |own: &[Group]| own.iter().filter(|g| g.put).map(|g| g.array.clone()).collect::<Vec<_>>();
+    let (result, last) = (out(sums), out(used));
+    let has = |own: &[Group], arrays: &[Name]| own.iter().any(|g| arrays.contains(&g.array));
+    let apart = out(made).len() == 1
+        && result.len() == 1
+        && !has(made, &result)
+        && !has(made, &last)
+        && !has(sums, &last)
+        && !last.contains(&result[0])
+        && sums.iter().all(|g| !g.put || g.extents == [width])
+        && used.iter().all(|g| !g.put || g.extents == [each])
+        && used.iter().any(|g| g.array == result[0] && g.extents == [width]);
+    (whole && apart).then_some(matrix)
+}
+
+/// A kernel that makes a matrix and sums up its columns in one loop, as one that makes it, by rows, and one that sums up.
+fn parted(model: &Model, a: &Kernel) -> Result<Option<(Kernel, Kernel)>> {
+    let [main, rest @ ..] = a.parts.as_slice() else { return Ok(None) };
+    let plain = a.parallel.len() == 1
+        && a.outer.is_empty()
+        && main.inner.len() == 1
+        && main.single == 0
+        && rest.iter().all(|part| part.inner.is_empty());
+    let Node::Sequence(branches) = &main.leaf else { return Ok(None) };
+    let [first, second] = branches.as_slice() else { return Ok(None) };
+    if !plain || *first.child != Node::Leaf || *second.child != Node::Leaf {
+        return Ok(None);
+    }
+    let part = |filter: &SetText, inner: &[Member]| -> Result<Part> {
+        let own = split::read(model, filter)?;
+        let mut statements = Vec::new();
+        for statement in &main.statements {
+            if split::has(&own, &model.statements[*statement])? {
+                statements.push(*statement);
+            }
+        }
+        let inner = split::restricted(model, inner, &own)?;
+        Ok(Part { filter: filter.clone(), inner, leaf: Node::Leaf, statements, ..main.clone() })
+    };
+    let parallel = |own: &UnionSet, members: &[Member]| -> Result<Vec<Member>> {
+        let members = split::restricted(model, members, own)?;
+        Ok(members.into_iter().map(|m| Member { coincident: true, ..m }).collect())
+    };
+    let made = Kernel {
+        filter: first.filter.clone(),
+        parallel: parallel(&split::read(model, &first.filter)?, &main.inner)?,
+        parts: vec![part(&first.filter, &a.parallel)?],
+        ..a.clone()
+    };
+    let mut parts = vec![part(&second.filter, &main.inner)?];
+    parts.extend(rest.iter().cloned());
+    let all = union(model, parts.iter().map(|p| &p.filter))?;
+    let sums = Kernel {
+        parallel: parallel(&all, &a.parallel)?,
+        filter: SetText::new(all.to_string()),
+        parts,
+        ..a.clone()
+    };
+    Ok(Some((made, sums)))
+}
+
+/// Columns of a panel that fit, with the vectors along its rows and along its columns; the groups are those of `tried` columns.
+fn most(groups: &[Vec<Group>], matrix: &Name, each: i64, tried: i64, ldm: i64) -> i64 {
+    let (mut seen, mut column, mut fixed) = (BTreeSet::new(), 0, REST);
+    for group in groups.iter().flatten() {
+        if group.array == *matrix || !seen.insert(&group.array) {
+            continue;
+        }
+        if group.extents.len() == 1 && group.extents[0] == tried {
+            column += group.width;
+            fixed += 64;
+        } else {
+            fixed += aligned(each * group.width);
+        }
+    }
+    let width = groups[0].iter().find(|g| g.array == *matrix).map_or(8, |g| g.width);
+    ((ldm - fixed).max(0) / (each * width + column).max(1)) / STEP * STEP
+}
