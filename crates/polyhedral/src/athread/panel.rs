@@ -23,7 +23,7 @@ use crate::tree::{FunctionText, LoopCode, Member, Node, SetText};
 /// The mark around a transfer of what the cores have in local memory by rows.
 pub(super) const EXCHANGED: &str = "exchanged";
 /// Elements of a matrix below which the second reading costs less than the steps of the panels.
-const WORTH: i64 = 1 << 18;
+const WORTH: i64 = 1 << 16;
 /// Elements of a core's rows of a panel, at least: with fewer, latencies are not hidden by the transfer of the next panel.
 const ROWS: i64 = 1000;
 /// Registers that a core has of a row in an exchange, and bytes that all have of it, at most.
