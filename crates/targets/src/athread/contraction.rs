@@ -651,7 +651,7 @@ fn groups(scope: &Scope, c: &Contraction, rows: usize) -> Option<String> {
 /// What is added, as an expression.
 fn added(scope: &Scope, all: &[Factors]) -> Option<String> {
     let one = |f: &Factors| -> Option<String> {
-        Some(scope.text(&Expr::binary(BinaryOp::Mul, Expr::Load(f.left.clone()), f.value.clone())).ok()?)
+        scope.text(&Expr::binary(BinaryOp::Mul, Expr::Load(f.left.clone()), f.value.clone())).ok()?
     };
     Some(all.iter().map(one).collect::<Option<Vec<_>>>()?.join(" + "))
 }
