@@ -265,21 +265,64 @@ fn join(model: &Model, dependences: &[Dependence], result: &mut Vec<Item>, item:
                 return Ok(());
             }
             // Further up only over what it does not depend on.
-            let (above, own) = (read(model, filter_of(&result[place]))?, read(model, &kernel.filter)?);
-            for dependence in dependences {
-                let between = dependence
-                    .relation
-                    .to_union()
-                    .and_then(|d| d.intersect_domain(&above)?.intersect_range(&own)?.is_empty());
-                if !between.map_err(fault::library)? {
-                    result.push(item);
+            if depends(model, dependences, filter_of(&result[place]), &kernel.filter)? {
+                if let Some((above, joined)) = pulled(model, dependences, &result[..=place], kernel)?
+                    && !any_depends(model, dependences, result, above)?
+                {
+                    result.remove(above);
+                    result.push(Item::Kernel(joined));
                     return Ok(());
                 }
+                break;
             }
         }
     }
     result.push(item);
     Ok(())
+}
+
+/// The kernel above some item that a kernel has to stay behind, with which it could be one: it may come down, past what does not depend on it.
+fn pulled(
+    model: &Model,
+    dependences: &[Dependence],
+    above: &[Item],
+    kernel: &Kernel,
+) -> Result<Option<(usize, Kernel)>> {
+    let Some((_, further)) = above.split_last() else { return Ok(None) };
+    for (place, item) in further.iter().enumerate().rev() {
+        if let Item::Kernel(before) = item
+            && depends(model, dependences, &before.filter, &kernel.filter)?
+            && let Some(joined) = joined(model, dependences, before, kernel)?
+        {
+            return Ok(Some((place, joined)));
+        }
+    }
+    Ok(None)
+}
+
+/// Whether anything behind an item depends on it.
+fn any_depends(model: &Model, dependences: &[Dependence], items: &[Item], place: usize) -> Result<bool> {
+    for item in &items[place + 1..] {
+        if depends(model, dependences, filter_of(&items[place]), filter_of(item))? {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
+
+/// Whether instances depend on others.
+fn depends(model: &Model, dependences: &[Dependence], from: &SetText, to: &SetText) -> Result<bool> {
+    let (from, to) = (read(model, from)?, read(model, to)?);
+    for dependence in dependences {
+        let between = dependence
+            .relation
+            .to_union()
+            .and_then(|d| d.intersect_domain(&from)?.intersect_range(&to)?.is_empty());
+        if !between.map_err(fault::library)? {
+            return Ok(true);
+        }
+    }
+    Ok(false)
 }
 
 /// The instances of an item.

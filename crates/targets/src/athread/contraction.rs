@@ -12,13 +12,15 @@ use loops::{Access, Assign, BinaryOp, Expr, Loop, LoopKind, Name, ReduceOp, Scal
 use super::block::{Kind, PRODUCTS, ROWS};
 use super::cost;
 use super::expr::{Binding, Scope, print};
+use super::operand::{scaled, turn};
+use super::ragged::{aside, groups, rest};
 use super::vector::{self, Stride, stride};
 use crate::c::CExpr;
 
 /// Columns of a strip of an operand that is laid along them.
-const STRIP: i64 = 8;
+pub(super) const STRIP: i64 = 8;
 /// Columns that a block may have beyond the ends of its rows.
-const BEYOND: i64 = 8;
+pub(super) const BEYOND: i64 = 8;
 /// Bytes of local memory that are left for strips where something else might take all.
 pub(super) const LEAST: i64 = 5 << 10;
 /// Fewest steps of a strip that are worth it.
@@ -27,43 +29,43 @@ const FEWEST: i64 = 4;
 /// A nest of three loops that is a contraction.
 pub(super) struct Contraction<'a> {
     /// The loop that adds up.
-    sum: &'a Loop,
+    pub(super) sum: &'a Loop,
     /// The loop over rows.
-    rows: &'a Loop,
+    pub(super) rows: &'a Loop,
     /// Whether the loop over rows is around the sum.
     rows_first: bool,
     /// The loop along memory.
-    columns: &'a Loop,
+    pub(super) columns: &'a Loop,
     /// The statement.
-    assign: &'a Assign,
+    pub(super) assign: &'a Assign,
     /// What is added, in this order.
-    products: Vec<Product<'a>>,
+    pub(super) products: Vec<Product<'a>>,
     /// The functions for it.
     pub kind: Kind,
 }
 
 /// A product.
-struct Product<'a> {
+pub(super) struct Product<'a> {
     /// The factor that does not move with the columns.
-    left: &'a Expr,
+    pub(super) left: &'a Expr,
     /// The factor that moves with them, and not with the rows: one element, or made of one.
-    right: (&'a Access, &'a Expr),
+    pub(super) right: (&'a Access, &'a Expr),
     /// Whether it lies along memory as the columns do; else its rows are the columns.
-    along: bool,
+    pub(super) along: bool,
 }
 
 /// What a product is made of in the code of a tile.
-struct Factors {
+pub(super) struct Factors {
     /// The left factor: an element that has been replaced by it, if it is made of one.
-    left: Access,
+    pub(super) left: Access,
     /// The right factor: likewise.
-    right: Access,
+    pub(super) right: Access,
     /// Its value.
-    value: Expr,
+    pub(super) value: Expr,
     /// The strip that it is laid along, if it lies across.
-    strip: Option<String>,
+    pub(super) strip: Option<String>,
     /// Names of the distances between rows of the left factor, its steps, and rows of the right one.
-    away: [String; 3],
+    pub(super) away: [String; 3],
 }
 
 impl Contraction<'_> {
@@ -73,7 +75,7 @@ impl Contraction<'_> {
     }
 }
 
-fn depends(e: &Expr, var: &Name) -> bool {
+pub(super) fn depends(e: &Expr, var: &Name) -> bool {
     e.vars().contains(var)
 }
 
@@ -189,7 +191,7 @@ fn product<'a>(e: &'a Expr, sum: &Name, rows: &Name, columns: &Name) -> Option<P
     (along || across(element, columns, sum)).then_some(Product { left, right: (element, right), along })
 }
 
-fn has_elements(e: &Expr) -> bool {
+pub(super) fn has_elements(e: &Expr) -> bool {
     let mut found = false;
     e.walk(&mut |e| found |= matches!(e, Expr::Load(access) if !access.indices.is_empty()));
     found
@@ -250,7 +252,7 @@ fn uses(c: &Contraction, array: &Name) -> usize {
 }
 
 /// Text of bounds with a variable at some value.
-fn at(scope: &Scope, e: &Expr, var: &Name, value: &str) -> Option<String> {
+pub(super) fn at(scope: &Scope, e: &Expr, var: &Name, value: &str) -> Option<String> {
     let mut scope = scope.clone();
     scope.names.insert(var.clone(), Binding::Value(value.to_owned()));
     scope.text(e).ok()
@@ -354,80 +356,6 @@ pub(super) fn code(
     lines.extend(window(scope, c, &all)?.into_iter().map(|line| format!("  {line}")));
     lines.push("}".to_owned());
     lines.push("}".to_owned());
-    Some(lines)
-}
-
-/// Lays some columns of a right factor along a strip.
-fn turn(scope: &Scope, c: &Contraction, strip: &str, right: (&Access, &Expr)) -> Option<Vec<String>> {
-    let (k, j) = (&c.sum.var, &c.columns.var);
-    let ty = super::expr::c_type(c.kind.elem);
-    let (vector, set) = match c.kind.elem {
-        Scalar::F32 => ("floatv4", "simd_set_floatv4"),
-        _ => ("doublev4", "simd_set_doublev4"),
-    };
-    // A factor that stays is multiplied with all four at once.
-    let (value, by) = match right.1 {
-        Expr::Binary(BinaryOp::Mul, a, b) if matches!(**a, Expr::Load(_)) && !has_elements(b) => {
-            (&**a, Some(b))
-        }
-        Expr::Binary(BinaryOp::Mul, a, b) if matches!(**b, Expr::Load(_)) && !has_elements(a) => {
-            (&**b, Some(a))
-        }
-        value => (value, None),
-    };
-    let short = if c.kind.elem == Scalar::F32 { "s" } else { "d" };
-    let mut lines = Vec::new();
-    if let Some(by) = by {
-        let by = scope.text(by).ok()?;
-        lines.push(format!("const {ty} {strip}_by = {by};"));
-        lines.push(format!(
-            "{vector} {strip}_by_four = {set}({});",
-            vec![format!("{strip}_by"); 4].join(", ")
-        ));
-    }
-    let two = |lines: &mut Vec<String>, step: &str, row: &str| -> Option<()> {
-        for first in (0..STRIP).step_by(4) {
-            let element = |q: i64| {
-                let mut scope = scope.clone();
-                scope.names.insert(k.clone(), Binding::Value(step.to_owned()));
-                at(&scope, value, j, &format!("({j}_from + {})", first + q))
-            };
-            let four = (0..4).map(element).collect::<Option<Vec<_>>>()?.join(", ");
-            let four = format!("{set}({four})");
-            let four = if by.is_some() { format!("simd_vmul{short}({strip}_by_four, {four})") } else { four };
-            lines.push(format!("    v = {four};"));
-            lines.push(format!("    simd_store(v, &{strip}[({row} - {k}_begin) * {STRIP} + {first}]);"));
-        }
-        Some(())
-    };
-    lines.push(format!("if ({j}_to - {j}_from == {STRIP}) {{"));
-    lines.push(format!("  {vector} v;"));
-    lines.push(format!("  long {k} = {k}_begin;"));
-    lines.push(format!("  for (; {k} + 1 < {k}_end; {k} += 2) {{"));
-    two(&mut lines, k.as_str(), k.as_str())?;
-    two(&mut lines, &format!("({k} + 1)"), &format!("{k} + 1"))?;
-    lines.push("  }".to_owned());
-    lines.push(format!("  if ({k} < {k}_end) {{"));
-    two(&mut lines, k.as_str(), k.as_str())?;
-    lines.push("  }".to_owned());
-    lines.push("}".to_owned());
-    lines.push("else".to_owned());
-    lines.push(format!("  for (long {j} = {j}_from; {j} < {j}_to; {j}++)"));
-    lines.push(format!("    for (long {k} = {k}_begin; {k} < {k}_end; {k}++)"));
-    let element = scope.text(right.1).ok()?;
-    lines.push(format!("      {strip}[({k} - {k}_begin) * {STRIP} + ({j} - {j}_from)] = {element};"));
-    // Four elements are loaded and made a vector, which is multiplied and stored.
-    let (cost, each) = (cost::expression(right.1), cost::expression(value));
-    let fours = STRIP as f64 / 4.0;
-    let arithmetic = 3.0 + 4.0 * each.arithmetic + f64::from(u8::from(by.is_some()));
-    let whole = fours * arithmetic.max(5.0) + cost::LOOP / 2.0;
-    let single = (cost.memory + 1.0).max(cost.arithmetic) + cost::LOOP;
-    lines.push(format!("const long {strip}_all = LOZENGE_MAX(0, {k}_end - {k}_begin);"));
-    lines.push(format!(
-        "emulated_compute({j}_to - {j}_from == {STRIP} ? {whole} * {strip}_all + 4 : ({single} * {strip}_all + {0}) * ({j}_to - {j}_from), {1} * {strip}_all * ({j}_to - {j}_from));",
-        cost::LOOP,
-        cost.operations
-    ));
     Some(lines)
 }
 
@@ -627,53 +555,12 @@ fn window(scope: &Scope, c: &Contraction, all: &[Factors]) -> Option<Vec<String>
     Some(lines)
 }
 
-/// Groups of rows, from the current row on, that may be one call: all, if they have the same bounds within the window; else one.
-fn groups(scope: &Scope, c: &Contraction, rows: usize) -> Option<String> {
-    let (k, i) = (&c.sum.var, &c.rows.var);
-    let last = format!("({i} + ({i}_end - {i}) / {rows} * {rows} - 1)");
-    let mut same = Vec::new();
-    for (l, from, to) in [(c.sum, "begin", "end"), (c.columns, "from", "to")] {
-        for e in [&l.lower, &l.upper].into_iter().filter(|e| depends(e, i)) {
-            let within =
-                |text: String| format!("LOZENGE_MAX({0}_{from}, LOZENGE_MIN({0}_{to}, {text}))", l.var);
-            same.push(format!("{} == {}", within(scope.text(e).ok()?), within(at(scope, e, i, &last)?)));
-        }
-    }
-    if [&c.rows.lower, &c.rows.upper].into_iter().any(|e| depends(e, k)) {
-        for value in [format!("{k}_begin"), format!("({k}_end - 1)")] {
-            same.push(format!("{} <= {i}", at(scope, &c.rows.lower, k, &value)?));
-            same.push(format!("{last} < {}", at(scope, &c.rows.upper, k, &value)?));
-        }
-    }
-    Some(format!("{} ? ({i}_end - {i}) / {rows} : 1", same.join(" && ")))
-}
-
 /// What is added, as an expression.
-fn added(scope: &Scope, all: &[Factors]) -> Option<String> {
+pub(super) fn added(scope: &Scope, all: &[Factors]) -> Option<String> {
     let one = |f: &Factors| -> Option<String> {
-        scope.text(&Expr::binary(BinaryOp::Mul, Expr::Load(f.left.clone()), f.value.clone())).ok()?
+        scope.text(&Expr::binary(BinaryOp::Mul, Expr::Load(f.left.clone()), f.value.clone())).ok()
     };
     Some(all.iter().map(one).collect::<Option<Vec<_>>>()?.join(" + "))
-}
-
-/// Puts aside what a block's rows have beyond their ends, or puts it back.
-fn aside(scope: &Scope, c: &Contraction, rows: usize, away: bool) -> Option<Vec<String>> {
-    let (i, j) = (&c.rows.var, &c.columns.var);
-    let target = print(&scope.access(&c.assign.target).ok()?);
-    let place = format!("beyond[({i} - {i}_first) * {BEYOND} + ({j} - {j}_shortest)]");
-    let (to, from) = if away { (&place, &target) } else { (&target, &place) };
-    let upper = scope.text(&c.columns.upper).ok()?;
-    Some(vec![
-        format!("const long {i}_first = {i};"),
-        format!("for (long {i} = {i}_first; {i} < {i}_first + {rows}; {i}++)"),
-        format!("  for (long {j} = LOZENGE_MAX({j}_shortest, {upper}); {j} < {j}_whole; {j}++)"),
-        format!("    {to} = {from};"),
-        format!(
-            "emulated_compute({} * ({j}_whole - {j}_shortest) + {}, 0);",
-            (2.0 + cost::LOOP) * rows as f64,
-            2.0 * cost::LOOP * rows as f64
-        ),
-    ])
 }
 
 /// Whether a block's vectors are where aligned loads may be.
@@ -684,101 +571,4 @@ fn aligned(target: &str, rights: &[&str], all: &[Factors]) -> String {
     format!(
         "const int aligned = ((unsigned long)&{target}{addresses} | (unsigned long)(c_row * sizeof {target}){rows}) % (4 * sizeof {target}) == 0;"
     )
-}
-
-/// Element by element: some rows from the current one on, for a range of steps, in all columns of the window or in those beside the block.
-fn rest(
-    scope: &Scope,
-    c: &Contraction,
-    all: &[Factors],
-    steps: [&str; 2],
-    rows: &str,
-    beside: bool,
-) -> Option<Vec<String>> {
-    let (k, i, j) = (&c.sum.var, &c.rows.var, &c.columns.var);
-    let text = |e: &Expr| scope.text(e).ok();
-    let (target, value) = (print(&scope.access(&c.assign.target).ok()?), added(scope, all)?);
-    let mut conditions = Vec::new();
-    for l in [c.sum, c.rows] {
-        let other = if l.var == *k { i } else { k };
-        if depends(&l.lower, other) || depends(&l.upper, other) {
-            conditions.push(format!("{} <= {} && {} < {}", text(&l.lower)?, l.var, l.var, text(&l.upper)?));
-        }
-    }
-    let condition = if conditions.is_empty() { "1".to_owned() } else { conditions.join(" && ") };
-    let scalar = vector::scalar(c.columns);
-    let mut lines = vec![
-        format!("const long {i}_first = {i};"),
-        format!("for (long {i} = {i}_first; {i} < {i}_first + {rows}; {i}++) {{"),
-        format!(
-            "  const long {j}_own = LOZENGE_MAX({j}_from, {}), {j}_last = LOZENGE_MIN({j}_to, {});",
-            text(&c.columns.lower)?,
-            text(&c.columns.upper)?
-        ),
-        "  long done = 0;".to_owned(),
-        format!("  for (long {k} = {}; {k} < {}; {k}++)", steps[0], steps[1]),
-        format!("    if ({condition}) {{"),
-    ];
-    let ranges = if beside {
-        vec![
-            (format!("{j}_own"), format!("LOZENGE_MIN({j}_last, {j}_low)")),
-            (format!("LOZENGE_MAX({j}_own, {j}_high)"), format!("{j}_last")),
-        ]
-    } else {
-        vec![(format!("{j}_own"), format!("{j}_last"))]
-    };
-    for (from, to) in ranges {
-        lines.push(format!("      for (long {j} = {from}; {j} < {to}; {j}++) {{"));
-        lines.push(format!("        {target} += {value};"));
-        lines.push("        done++;".to_owned());
-        lines.push("      }".to_owned());
-    }
-    lines.push("    }".to_owned());
-    lines.push(format!(
-        "  emulated_compute({} * done + {} * LOZENGE_MAX(0, {} - {}), {} * done);",
-        scalar.cycles().max(4.0) + cost::LOOP,
-        2.0 * cost::LOOP,
-        steps[1],
-        steps[0],
-        2 * all.len()
-    ));
-    lines.push("}".to_owned());
-    Some(lines)
-}
-
-/// The left factor once for each of its elements, in their place.
-fn scaled(scope: &Scope, place: &Access, value: &Expr, vars: [&Name; 2]) -> Option<Vec<String>> {
-    let inner = vars.into_iter().find(|var| stride(place, var) == Stride::Follows)?;
-    let outer = if inner == vars[0] { vars[1] } else { vars[0] };
-    let assign = Assign { label: None, target: place.clone(), update: None, value: value.clone() };
-    let single = Loop {
-        var: inner.clone(),
-        lower: Expr::Int(0),
-        upper: Expr::Int(0),
-        step: 1,
-        kind: LoopKind::Vector,
-        reductions: Vec::new(),
-        body: vec![Stmt::Assign(assign)],
-    };
-    let scalar = vector::scalar(&single);
-    let (element, result) = (print(&scope.access(place).ok()?), scope.text(value).ok()?);
-    let mut lines = vec![format!("for (long {outer} = {outer}_begin; {outer} < {outer}_end; {outer}++) {{")];
-    lines.push(format!("  long {inner} = {inner}_begin;"));
-    let count = format!("LOZENGE_MAX(0, {inner}_end - {inner}_begin)");
-    let mut cycles = format!("{} * {count}", scalar.cycles() + cost::LOOP);
-    if let Ok(Some((body, vector))) = vector::body(scope, &single) {
-        lines.push(format!("  for (; {inner} + 3 < {inner}_end; {inner} += 4) {{"));
-        lines.extend(body.into_iter().map(|line| format!("    {line}")));
-        lines.push("  }".to_owned());
-        cycles = format!(
-            "{} * ({count} / 4) + {} * ({count} % 4)",
-            vector.cycles() + cost::LOOP,
-            scalar.cycles() + cost::LOOP
-        );
-    }
-    lines.push(format!("  for (; {inner} < {inner}_end; {inner}++)"));
-    lines.push(format!("    {element} = {result};"));
-    lines.push(format!("  emulated_compute({cycles} + {}, {} * {count});", cost::LOOP, scalar.operations));
-    lines.push("}".to_owned());
-    Some(lines)
 }
