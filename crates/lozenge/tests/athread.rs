@@ -232,6 +232,21 @@ fn shares_of_other_lines() {
     });
 }
 
+/// Triangles of products, one and two in a sum: rows that end inside of a vector, strips of operands that are turned in several pieces, and rows that are not aligned.
+#[test]
+fn triangles_of_products() {
+    let jobs: Vec<(&str, (u32, Parallel))> = [SETTINGS[0], SETTINGS[3]]
+        .into_iter()
+        .flat_map(|setting| ["syrk", "syr2k"].map(|kernel| (kernel, setting)))
+        .collect();
+    each(&jobs, |emulator, compiler, (kernel, setting)| {
+        let case = Case { tuned: Some(&[140, 120]), ..Case::new(kernel, *setting) };
+        let built = built(emulator, compiler, &case)?;
+        let values = [[140, 120], [97, 131], [1, 67], [67, 1], [0, 5]];
+        values.iter().try_for_each(|values| built.agrees(values, 1..3, &equal))
+    });
+}
+
 /// Sums, products and extrema of all elements: partial results of blocks, combined in their order whatever the order of the cores.
 #[test]
 fn panels() {
