@@ -280,6 +280,8 @@ impl Search<'_> {
             if let Some(shared) = shape.group.shared {
                 bytes = whole / extents[0] as f64 * shared.share(extents[0]) as f64;
             }
+            let boxes = shape.group.shared.map_or(1, |s| s.boxes(&extents, shape.group.width));
+            let last = (boxes * last).min(row);
             let block = if last >= row { bytes } else { (last * shape.group.width) as f64 };
             let mut times = rounds.iter().take(shape.group.level).product::<f64>();
             let mut cores = (tiles / each.max(1.0)).max(8.0);

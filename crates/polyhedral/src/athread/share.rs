@@ -20,7 +20,14 @@ pub(super) enum Line {
     Column,
     /// All.
     All,
+    /// One core: a box of its own that comes as shares beside it do, so that several with short rows come at once.
+    Alone,
 }
+
+/// Bytes of rows that boxes which come at once make, if each has fewer.
+const SHORT: i64 = 512;
+/// Cores that use all of memory's rate with some of them at it.
+const MANY: i64 = 64;
 
 /// A line, with the rows and columns of cores of the kernel.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -46,6 +53,7 @@ impl Shared {
             Line::Row => "along_row",
             Line::Column => "along_column",
             Line::All => "among_all",
+            Line::Alone => "by_itself",
         }
     }
 
@@ -55,13 +63,14 @@ impl Shared {
             Line::Row => self.columns,
             Line::Column => self.rows,
             Line::All => self.rows * self.columns,
+            Line::Alone => 1,
         }
     }
 
     /// Rows of a box that one of them brings in at most. All cores cut it by columns of cores, and each part by rows of cores.
     pub fn share(self, rows: i64) -> i64 {
         match self.line {
-            Line::Row | Line::Column => ceil(rows, self.cores()),
+            Line::Row | Line::Column | Line::Alone => ceil(rows, self.cores()),
             Line::All => ceil(ceil(rows, self.columns), self.rows),
         }
     }
@@ -77,6 +86,8 @@ impl Shared {
         match self.line {
             Line::Row => words * row.0 + row.1,
             Line::Column => words * column.0 + column.1,
+            // From one place to the other.
+            Line::Alone => words * 5.0,
             Line::All if self.rows == 1 => words * row.0 + row.1,
             Line::All => words * (row.0 + column.0 / self.columns as f64) + row.1 + column.1,
         }
@@ -87,7 +98,16 @@ impl Shared {
         let rows = extents.first().copied().unwrap_or(1);
         let row = data::volume(extents.get(1..).unwrap_or(&[])).saturating_mul(width);
         let place = |rows: i64| super::tile::aligned(rows.saturating_mul(row).saturating_add(SLACK));
-        place(rows).saturating_add(place(self.share(rows)))
+        place(rows).saturating_add(place(self.boxes(extents, width).saturating_mul(self.share(rows))))
+    }
+
+    /// How many boxes come at once, as far as room is kept for them. A core alone gets an eighth of what memory gives: of few cores each brings in fewer.
+    pub fn boxes(self, extents: &[i64], width: i64) -> i64 {
+        let most = if self.rows * self.columns < MANY { 2 } else { 4 };
+        match extents.last() {
+            Some(last) if self.line == Line::Alone => (SHORT / (last * width).max(1)).clamp(1, most),
+            _ => 1,
+        }
     }
 }
 
@@ -121,7 +141,33 @@ pub(super) fn decide(model: &Model, kernel: &Kernel, grid: &[i64], groups: &mut 
             group.shared = Some(Shared { line, rows, columns });
         }
     }
+    alone(model, kernel, groups);
     Ok(())
+}
+
+/// Boxes of one core beside shared ones, whose rows follow each other in the innermost loop.
+fn alone(model: &Model, kernel: &Kernel, groups: &mut [Group]) {
+    for k in 0..groups.len() {
+        let group = &groups[k];
+        let Some(part) = group.part else { continue };
+        let innermost = kernel.parallel.len() + kernel.parts[part].inner.len() - 1;
+        let beside =
+            groups.iter().filter(|g| g.part == group.part && g.level == group.level).find_map(|g| g.shared);
+        let by = |d: usize| group.corner[d].dims.iter().any(|(depth, _)| *depth == innermost);
+        if let Some(shared) = beside
+            && 2 * shared.rows * shared.columns >= MANY
+            && group.shared.is_none()
+            && group.get
+            && !group.put
+            && group.extents.len() == 2
+            && group.level == innermost + 1
+            && !by(0)
+            && by(1)
+            && !written(model, kernel, group)
+        {
+            groups[k].shared = Some(Shared { line: Line::Alone, ..shared });
+        }
+    }
 }
 
 /// Whether a kernel writes the array of a group.

@@ -3,7 +3,8 @@
 //!
 //! That is so if the box does not depend on the place among these cores, and if nothing in the loops over the cores writes the array. Whether all these cores come by
 //! equally often is the target's question: it lets each bring in its own where they do not. A block `kept` says that a box is the same for all tiles, which is
-//! asked again at run time; here only that nothing writes the array. So it is with a block `exchanged`, of what other cores have in local memory.
+//! asked again at run time; here only that nothing writes the array. So it is with a block `exchanged`, of what other cores have in local memory, and with
+//! `by_itself`, of what a core brings in early for itself.
 
 use loops::{Code, Copy, CopyKind, Diagnostic, Function, Loop, LoopKind, Name, Stmt};
 
@@ -67,7 +68,7 @@ fn inside(body: &[Stmt], moved: &Moved, written: &[Name]) -> Result<()> {
     for stmt in body {
         match stmt {
             Stmt::Block { mark: Some(mark), body }
-                if ["along_row", "along_column", "among_all", "kept", "exchanged"]
+                if ["along_row", "along_column", "among_all", "by_itself", "kept", "exchanged"]
                     .contains(&mark.as_str()) =>
             {
                 let [Stmt::Copy(copy)] = body.as_slice() else { continue };
@@ -105,7 +106,7 @@ fn together(mark: &str, copy: &Copy, moved: &Moved, written: &[Name]) -> Result<
             format!("is in a block `{mark}`, and cores write `{}` meanwhile", copy.from.array),
         ));
     }
-    if mark == "kept" || mark == "exchanged" {
+    if ["kept", "exchanged", "by_itself"].contains(&mark) {
         return Ok(());
     }
     let (line, places) = match mark {

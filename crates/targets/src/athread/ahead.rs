@@ -228,7 +228,8 @@ impl Writer<'_> {
                 continue;
             };
             let (most, rows) = self.most(local)?;
-            let more = self.stage_bytes(line, 2 * most, rows) - self.stage_bytes(line, most, rows);
+            let boxes = self.at_once(line, columns * elem.bytes() as i64);
+            let more = self.stage_bytes(line, boxes * most, rows) - self.stage_bytes(line, most, rows);
             if self.in_pairs() && more <= room {
                 room -= more;
                 pairs.push(tag.clone());

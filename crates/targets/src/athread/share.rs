@@ -16,6 +16,8 @@ const KEPT: &str = "kept";
 const COLUMN: &str = "along_column";
 /// The mark of a transfer that is shared by all cores.
 pub(super) const ALL: &str = "among_all";
+/// The mark of a transfer of a core's own box beside shared ones: it comes as a share of all its rows.
+const ALONE: &str = "by_itself";
 /// Bytes behind a shared box and behind a share of it that whole registers may overwrite.
 const SLACK: i64 = 32;
 /// Cores of a row of the chip.
@@ -49,6 +51,7 @@ impl Cores {
         match line {
             ROW => parts(rows, self.places.1),
             COLUMN => parts(rows, self.places.0),
+            ALONE => rows,
             _ => parts(parts(rows, self.places.1), self.places.0),
         }
     }
@@ -75,8 +78,8 @@ pub(super) struct Shared {
     line: &'static str,
     /// Where this core's share is.
     pub stage: String,
-    /// Columns of a box, where the share is of two boxes that follow each other.
-    pub pair: Option<i64>,
+    /// Columns of a box, where the share is of several boxes that follow each other, and how many these are.
+    pub pair: Option<(i64, i64)>,
     /// What the share is multiplied with before it goes to the others: lines over the elements.
     pub scaled: Vec<String>,
 }
@@ -84,7 +87,7 @@ pub(super) struct Shared {
 /// A shared transfer and its line.
 pub(super) fn shared(stmt: &Stmt) -> Option<(&Copy, &'static str)> {
     let Stmt::Block { mark: Some(mark), body } = stmt else { return None };
-    let line = [ROW, COLUMN, ALL].into_iter().find(|line| mark.as_str() == *line)?;
+    let line = [ROW, COLUMN, ALL, ALONE].into_iter().find(|line| mark.as_str() == *line)?;
     match body.as_slice() {
         [Stmt::Copy(copy)] if copy.kind == CopyKind::Get && copy.extents.len() == 2 => Some((copy, line)),
         _ => None,
@@ -127,6 +130,7 @@ fn alike(body: &[Stmt], cores: &Cores, moved: &[Vec<Name>]) -> bool {
             let same = |k: usize| copy.from.indices.iter().chain(&copy.extents).all(|e| !by(e, k));
             return match (line, moved.len()) {
                 (ALL, n) => (0..n).all(same),
+                (ALONE, _) => true,
                 (ROW, 2) => same(1),
                 (COLUMN, 2) => cores.places.0 > 1 && same(0),
                 _ => false,
@@ -201,6 +205,12 @@ impl Writer<'_> {
         (most / rows.max(1) * share + SLACK + 63) / 64 * 64
     }
 
+    /// How many boxes with short rows come at once: two of those that are shared; of a core's own, where there are many cores, as many as make rows of 512 bytes.
+    pub(super) fn at_once(&self, line: &str, bytes: i64) -> i64 {
+        let many = self.sharing.cores.as_ref().is_some_and(|cores| cores.places.0 * cores.places.1 >= 64);
+        if line == ALONE && many { (512 / bytes.max(1)).clamp(2, 4) } else { 2 }
+    }
+
     /// Whether a statement is a shared transfer that is to be shared.
     pub(super) fn is_shared(&self, stmt: &Stmt) -> bool {
         self.sharing.cores.is_some() && shared(stmt).is_some()
@@ -229,13 +239,16 @@ impl Writer<'_> {
             let stage = format!("share_of_{}", copy.to.array);
             self.line(&format!("char *const {stage} = lozenge_ldm + {};", self.next));
             let pair = pairs.contains(&tag).then(|| pair(copy)).flatten();
-            self.take(self.stage_bytes(line, if pair.is_some() { 2 * most } else { most }, rows));
-            if let Some(columns) = pair {
-                // Half of the lines bring in one box first: then each step has as much to bring in.
+            let bytes = if let loops::Elem::Scalar(elem) = local.elem { elem.bytes() as i64 } else { 8 };
+            let pair = pair.map(|columns| (columns, self.at_once(line, columns * bytes)));
+            self.take(self.stage_bytes(line, pair.map_or(1, |(_, boxes)| boxes) * most, rows));
+            if let Some((columns, boxes)) = pair {
+                // Some of the lines bring in fewer boxes first: then each step has as much to bring in.
                 let across = self.place(if line == ROW { COLUMN } else { ROW });
                 self.line(&format!(
-                    "long {stage}_at = 0, {stage}_columns = 0, {stage}_wanted = {across} % 2 ? {columns} : {};",
-                    2 * columns
+                    "long {stage}_at = 0, {stage}_columns = 0, {stage}_wanted = {across} % 2 ? {} : {};",
+                    boxes / 2 * columns,
+                    boxes * columns
                 ));
             }
             all.push(Shared { tag, copy: copy.clone(), line, stage, pair, scaled: Vec::new() });
@@ -269,8 +282,8 @@ impl Writer<'_> {
             pitches[0],
             elem.bytes()
         ));
-        if let Some(columns) = shared.pair {
-            self.line(&format!("{stage}_at = 0, {stage}_wanted = {};", 2 * columns));
+        if let Some((columns, boxes)) = shared.pair {
+            self.line(&format!("{stage}_at = 0, {stage}_wanted = {};", boxes * columns));
             self.close();
         }
         Ok(())

@@ -14,15 +14,17 @@ pub(super) enum Use {
 }
 
 /// Names of functions that move data or wait.
-const CONTROL: [&str; 12] = [
+const CONTROL: [&str; 14] = [
     "get_box",
     "put_box",
     "get_share_along_row",
     "get_share_along_column",
     "get_share_among_all",
+    "get_share_by_itself",
     "share_along_row",
     "share_along_column",
     "share_among_all",
+    "share_by_itself",
     "WAIT",
     "BARRIER",
     "dma_wait",

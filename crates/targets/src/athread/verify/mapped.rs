@@ -145,6 +145,7 @@ impl Phase {
         match line {
             "along_row" => part(rows, self.cores.1),
             "along_column" => part(rows, self.cores.0),
+            "by_itself" => rows,
             _ => part(part(rows, self.cores.1), self.cores.0),
         }
     }

@@ -142,7 +142,7 @@ impl Walker<'_> {
                 Ok(())
             }
             (
-                "share_along_row" | "share_along_column" | "share_among_all",
+                "share_along_row" | "share_along_column" | "share_among_all" | "share_by_itself",
                 [to, stage, rows, columns, _, place],
             ) => self.share(state, function, [to, stage, rows, columns, place]),
             _ => lost(format!("`{function}` outside of the tiles")),
@@ -331,6 +331,7 @@ impl Walker<'_> {
         let (own, common): (&[&str], &[&str]) = match line {
             "along_row" => (&["%"], &["/"]),
             "along_column" => (&["/"], &["%"]),
+            "by_itself" => (&[], &[]),
             _ => (&["/", "%"], &[]),
         };
         let place = state.form(place);
@@ -344,7 +345,9 @@ impl Walker<'_> {
         if self.mapped.sharers.is_none_or(|sharers| self.here().cores != sharers) {
             return wrong(format!("exchanges `{to}` among other cores than those that run"));
         }
-        self.alike(state, common, "an exchange")?;
+        if !own.is_empty() {
+            self.alike(state, common, "an exchange")?;
+        }
         let region = Region { at: from, bytes: 1 };
         self.free(state, region, stage, "sends")?;
         let Some((_, Held { area: Some(mut area), .. })) = state.contents.get(&from).cloned() else {
@@ -357,7 +360,7 @@ impl Walker<'_> {
             return wrong(format!("exchanges another box than `{stage}` has a share of"));
         }
         let parts = [&area.offset, &area.rows, &area.columns];
-        if parts.iter().any(|form| core(&state.normal(form), own)) {
+        if !own.is_empty() && parts.iter().any(|form| core(&state.normal(form), own)) {
             return wrong(format!("exchanges `{to}` among cores that need different boxes"));
         }
         // Whole words may go beyond the end.
