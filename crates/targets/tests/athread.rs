@@ -183,6 +183,16 @@ const DEFECTS: &[Defect] = &[
     ("gemm-line", "&B[16 * 0 * nj", 0, "&B[16 * tid * nj", "cores that need different boxes"),
     ("doitgen-all", "&C4[20 * (st + 1)", 0, "&C4[20 * st", "another box"),
     ("gemm-line", "WAIT(reply_B, reply_B_sent);", 0, "", "while `reply_B` is on its way in"),
+    // A core's own box beside shared ones.
+    ("gemm-alone", "WAIT(reply_A, reply_A_sent);", 0, "", "while `reply_A` is on its way in"),
+    ("gemm-alone", "nk + 16 * (kt + 1)], ", 0, "nk + 16 * kt], ", "another box"),
+    (
+        "gemm-alone",
+        "  share_by_itself((char *)slave_A",
+        0,
+        "  if (0) share_by_itself((char *)slave_A",
+        "`slave_A`",
+    ),
 ];
 
 #[test]
