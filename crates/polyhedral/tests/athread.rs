@@ -55,3 +55,26 @@ fn mapped_kernels_compute_the_same() {
     }
     assert!(kernels >= 20, "only {kernels} mappings of the kernels went through");
 }
+
+/// Triangles on all cores, with tiles so small that there are many rounds: some cores have none of their own in some of these.
+#[test]
+fn triangles_with_shared_operands_compute_the_same() {
+    let mut shared = 0;
+    for case in golden::cases("polyhedral/athread", "loops") {
+        if !case.name.contains("triangle") {
+            continue;
+        }
+        let function = common::function(&case.input);
+        for ldm in [900, 2048, 6000, 7000] {
+            let options = Options { grid: Grid::Plane(8, 8), ldm, ..Options::default() };
+            // An operand that lies across needs room to be turned.
+            let Ok(mapped) = map(&function, &options) else { continue };
+            let text = Program { functions: vec![mapped.function.clone()] }.to_string();
+            shared += usize::from(text.contains("mark along_"));
+            common::same_results(&function, &mapped.function, &[0, 1, 7, 23]);
+            let checked = polyhedral::local::check(&function, &mapped.function, ldm, 8_000_000.into());
+            assert!(checked.is_ok(), "{}: {checked:?}\n{text}", case.name);
+        }
+    }
+    assert!(shared >= 4, "operands are shared in {shared} mappings only");
+}

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use isl::{Dim, UnionMap, UnionPwAff, UnionSet};
+use isl::{Dim, Set, UnionMap, UnionPwAff, UnionSet};
 use loops::Name;
 
 use super::Grid;
@@ -39,15 +39,17 @@ pub(super) const LOCAL: &str = "local ";
 pub(super) const HERE: &str = "here_";
 /// The mark of the points of a tile.
 pub(super) const TILE: &str = "tile";
+/// The beginning of the tuples of rounds in which a core may have no tile, and comes by for what others share.
+const PAD: &str = "here_pad_";
 
 /// The tree with fused parallel loops.
 pub(super) fn scheduled(model: &Model, items: &[Item]) -> Result<Tree> {
-    Builder { model, stage: Stage::Scheduled, grid: Grid::Line(1), names: Names::default() }.tree(items)
+    Builder::of(model, Stage::Scheduled, Grid::Line(1), Names::default(), items).tree(items)
 }
 
 /// The tree with marks for kernels.
 pub(super) fn kernels(model: &Model, items: &[Item]) -> Result<Tree> {
-    Builder { model, stage: Stage::Kernels, grid: Grid::Line(1), names: Names::default() }.tree(items)
+    Builder::of(model, Stage::Kernels, Grid::Line(1), Names::default(), items).tree(items)
 }
 
 /// The tree with tiles.
@@ -76,7 +78,7 @@ pub(super) fn for_code(model: &Model, sized: &Sized) -> Result<Tree> {
 }
 
 fn at(model: &Model, sized: &Sized, stage: Stage) -> Result<Tree> {
-    Builder { model, stage, grid: sized.grid, names: names(model, &sized.items) }.tree(&sized.items)
+    Builder::of(model, stage, sized.grid, names(model, &sized.items), &sized.items).tree(&sized.items)
 }
 
 /// Names of the buffers of each kernel, by kernel and group.
@@ -130,11 +132,23 @@ struct Builder<'a> {
     stage: Stage,
     grid: Grid,
     names: Names,
+    kernels: Vec<&'a Kernel>,
 }
 
-impl Builder<'_> {
+impl<'a> Builder<'a> {
+    fn of(model: &'a Model, stage: Stage, grid: Grid, names: Names, items: &'a [Item]) -> Builder<'a> {
+        Builder { model, stage, grid, names, kernels: all_kernels(items) }
+    }
+
     fn tree(&self, items: &[Item]) -> Result<Tree> {
         let domain = self.model.domain()?.intersect_params(&self.model.context).map_err(fault::library)?;
+        let pads = self.pads(0..self.kernels.len())?.intersect_params(&self.model.context);
+        let mut domain = pads.and_then(|pads| domain.union(&pads)).map_err(fault::library)?;
+        for kernel in self.kernels.iter().filter(|kernel| self.padded(kernel)) {
+            // Its loops are made of rounds; in each of these its statements are added.
+            let own = split::read(self.model, &kernel.filter)?;
+            domain = own.universe().and_then(|own| domain.subtract(&own)).map_err(fault::library)?;
+        }
         let mut next = 0;
         let child = self.sequence(items, &mut next, true)?;
         Ok(Tree { root: Node::Domain { domain: SetText::new(domain.to_string()), child: Box::new(child) } })
@@ -156,9 +170,10 @@ impl Builder<'_> {
             } else {
                 0
             };
+            let first = *next;
             if run > 1 {
                 let child = self.sequence(&items[k..k + run], next, true)?;
-                let mut all = UnionSet::empty(&self.model.ctx).map_err(fault::library)?;
+                let mut all = self.pads(first..*next)?;
                 for item in &items[k..k + run] {
                     let own = split::read(self.model, filter_of(item))?;
                     all = all.union(&own).map_err(fault::library)?;
@@ -168,7 +183,8 @@ impl Builder<'_> {
                 continue;
             }
             let node = self.item(&items[k], next, host)?;
-            branches.push(Branch { filter: filter_of(&items[k]).clone(), child: Box::new(node) });
+            let filter = self.with(filter_of(&items[k]), &self.pads(first..*next)?)?;
+            branches.push(Branch { filter, child: Box::new(node) });
             k += 1;
         }
         Ok(if branches.len() == 1 { *branches.remove(0).child } else { Node::Sequence(branches) })
@@ -208,15 +224,18 @@ impl Builder<'_> {
         }
         let sized: Vec<(Member, i64)> =
             kernel.parallel.iter().cloned().zip(kernel.sizes.iter().copied()).collect();
-        let tiles =
-            sized.iter().map(|(m, size)| tile_member(self.model, m, *size)).collect::<Result<Vec<_>>>()?;
+        let tiles = sized.iter().enumerate();
+        let tiles = tiles
+            .map(|(k, (m, size))| self.tile_loop(m, *size, &self.padded_parts(kernel, number, k + 1), k))
+            .collect::<Result<Vec<_>>>()?;
         let parts = kernel
             .parts
             .iter()
             .enumerate()
             .map(|(k, part)| {
                 let child = self.part(kernel, number, k, part)?;
-                Ok(Branch { filter: part.filter.clone(), child: Box::new(child) })
+                let filter = self.with(&part.filter, &self.pad(number, k, 1)?)?;
+                Ok(Branch { filter, child: Box::new(child) })
             })
             .collect::<Result<Vec<_>>>()?;
         let child = self.moved(kernel, number, None, kernel.parallel.len(), parts)?;
@@ -225,7 +244,13 @@ impl Builder<'_> {
         if self.stage < Stage::Mapped {
             return Ok(band);
         }
-        let filter = self.own_tiles(kernel)?;
+        let mut filter = self.own_tiles(kernel)?;
+        for p in 0..kernel.parts.len() {
+            if let Some(own) = self.own_rounds(number, p, kernel.parallel.len())? {
+                let own = own.set_tuple_name(&pad_tuple(number, p)).and_then(|own| own.to_union());
+                filter = own.and_then(|own| filter.union(&own)).map_err(fault::library)?;
+            }
+        }
         Ok(Node::Filter(Branch { filter: SetText::new(filter.to_string()), child: Box::new(band) }))
     }
 
@@ -248,6 +273,102 @@ impl Builder<'_> {
             all.intersect_range(&UnionSet::read(&self.model.ctx, &point)?)?.domain()
         };
         filter().map_err(fault::library)
+    }
+
+    /// Whether the loops of a kernel are made of rounds.
+    fn padded(&self, kernel: &Kernel) -> bool {
+        self.stage >= Stage::Copies && kernel.parts.iter().any(|part| part.pad.is_some())
+    }
+
+    /// Rounds of a part in which cores come by for what others share, as instances; `level` is that of the place where they are asked for.
+    fn pad(&self, number: usize, part: usize, level: usize) -> Result<UnionSet> {
+        let pad = self.kernels.get(number).and_then(|kernel| kernel.parts[part].pad.as_ref());
+        match pad {
+            Some(pad) if self.stage >= Stage::Copies && level <= pad.level => {
+                let set = Set::read(&self.model.ctx, pad.rounds.as_str());
+                set.and_then(|set| set.set_tuple_name(&pad_tuple(number, part))?.to_union())
+            }
+            _ => UnionSet::empty(&self.model.ctx),
+        }
+        .map_err(fault::library)
+    }
+
+    /// The same of all parts of some kernels.
+    fn pads(&self, numbers: std::ops::Range<usize>) -> Result<UnionSet> {
+        let mut all = UnionSet::empty(&self.model.ctx).map_err(fault::library)?;
+        for number in numbers {
+            for part in 0..self.kernels[number].parts.len() {
+                let own = self.pad(number, part, 1)?;
+                all = all.union(&own).map_err(fault::library)?;
+            }
+        }
+        Ok(all)
+    }
+
+    /// The parts of a kernel whose rounds reach a level, with the tuples of these and their dimensions.
+    fn padded_parts(&self, kernel: &Kernel, number: usize, level: usize) -> Vec<(String, usize)> {
+        let own = kernel.parts.iter().enumerate().filter_map(|(p, part)| {
+            let pad = part.pad.as_ref().filter(|pad| self.stage >= Stage::Copies && level <= pad.level)?;
+            Some((pad_tuple(number, p), pad.level))
+        });
+        own.collect()
+    }
+
+    /// The rounds of a part that this core comes by, up to a level; none if cores have only tiles of their own.
+    fn own_rounds(&self, number: usize, part: usize, level: usize) -> Result<Option<Set>> {
+        let kernel = self.kernels[number];
+        let Some(pad) = kernel.parts[part].pad.as_ref().filter(|pad| level <= pad.level) else {
+            return Ok(None);
+        };
+        if self.stage < Stage::Copies {
+            return Ok(None);
+        }
+        let cores = cores_of(kernel, self.grid);
+        let names = threads(self.model, self.grid, cores.len());
+        let dims: Vec<String> = (0..pad.level).map(|k| format!("t{k}")).collect();
+        let own = names.iter().zip(&cores).enumerate().map(|(k, (name, n))| format!("t{k} mod {n} = {name}"));
+        let text = format!(
+            "[{}] -> {{ [{}] : {} }}",
+            names.join(", "),
+            dims.join(", "),
+            own.collect::<Vec<_>>().join(" and ")
+        );
+        let set = || -> isl::Result<Set> {
+            let rounds = Set::read(&self.model.ctx, pad.rounds.as_str())?;
+            rounds.intersect(&Set::read(&self.model.ctx, &text)?)
+        };
+        set().map(Some).map_err(fault::library)
+    }
+
+    /// A filter with further instances.
+    fn with(&self, filter: &SetText, more: &UnionSet) -> Result<SetText> {
+        if more.is_empty().map_err(fault::library)? {
+            return Ok(filter.clone());
+        }
+        let all = split::read(self.model, filter)?.union(more).map_err(fault::library)?;
+        Ok(SetText::new(all.to_string()))
+    }
+
+    /// A tile loop; of rounds, if there are any.
+    fn tile_loop(
+        &self,
+        member: &Member,
+        size: i64,
+        rounds: &[(String, usize)],
+        depth: usize,
+    ) -> Result<Member> {
+        let mut tile = tile_member(self.model, member, size)?;
+        if rounds.is_empty() {
+            return Ok(tile);
+        }
+        let own = rounds.iter().map(|(tuple, dims)| {
+            let names: Vec<String> = (0..*dims).map(|k| format!("t{k}")).collect();
+            format!("{tuple}[{}] -> [(t{depth})]", names.join(", "))
+        });
+        tile.function = FunctionText::new(format!("{{ {} }}", own.collect::<Vec<_>>().join("; ")));
+        // One loop for all parts.
+        tile.code = LoopCode::Atomic;
+        Ok(tile)
     }
 
     fn plain_parts(&self, kernel: &Kernel) -> Result<Node> {
@@ -307,9 +428,11 @@ impl Builder<'_> {
         }
         for (depth, (member, size)) in part.inner.iter().zip(&part.sizes).enumerate().rev() {
             let level = kernel.parallel.len() + depth + 1;
-            let branch = Branch { filter: part.filter.clone(), child: Box::new(node) };
-            let child = self.moved(kernel, number, Some(k), level, vec![branch])?;
-            let tile = tile_member(self.model, member, *size)?;
+            let branches = self.padded_branch(kernel, number, k, level, node)?;
+            let child = self.moved(kernel, number, Some(k), level, branches)?;
+            let rounds: Vec<_> = self.padded_parts(kernel, number, level);
+            let rounds: Vec<_> = rounds.into_iter().filter(|(t, _)| *t == pad_tuple(number, k)).collect();
+            let tile = self.tile_loop(member, *size, &rounds, level - 1)?;
             node = Node::Band(Band {
                 members: vec![tile],
                 permutable: false,
@@ -318,8 +441,40 @@ impl Builder<'_> {
             });
         }
         // Buffers of this part that no loop of its own moves.
-        let branch = Branch { filter: part.filter.clone(), child: Box::new(node) };
-        self.moved(kernel, number, Some(k), kernel.parallel.len(), vec![branch])
+        let level = kernel.parallel.len();
+        let branches = self.padded_branch(kernel, number, k, level, node)?;
+        self.moved(kernel, number, Some(k), level, branches)
+    }
+
+    /// What runs at a level of a part. Where loops are made of rounds, the tiles are added in the last of these loops.
+    fn padded_branch(
+        &self,
+        kernel: &Kernel,
+        number: usize,
+        k: usize,
+        level: usize,
+        node: Node,
+    ) -> Result<Vec<Branch>> {
+        let filter = &kernel.parts[k].filter;
+        let pad = kernel.parts[k].pad.as_ref().filter(|_| self.stage >= Stage::Copies);
+        let Some(pad) = pad.filter(|pad| level <= pad.level) else {
+            return Ok(vec![Branch { filter: filter.clone(), child: Box::new(node) }]);
+        };
+        let rounds = self.pad(number, k, level)?.universe().map_err(fault::library)?;
+        let rounds = SetText::new(rounds.to_string());
+        if level < pad.level {
+            return Ok(vec![Branch { filter: rounds, child: Box::new(node) }]);
+        }
+        let mine = self.own_tiles(kernel)?;
+        let tiles = data::prefix(self.model, kernel, k, level)?;
+        let tiles = tiles.intersect_domain(&mine).and_then(|map| map.reverse()).map_err(fault::library)?;
+        let both = vec![
+            Branch { filter: filter.clone(), child: Box::new(node) },
+            Branch { filter: rounds.clone(), child: Box::new(Node::Leaf) },
+        ];
+        let extension = MapText::new(tiles.to_string());
+        let child = Box::new(Node::Extension { extension, child: Box::new(Node::Sequence(both)) });
+        Ok(vec![Branch { filter: rounds, child }])
     }
 
     /// Branches between what brings in and out the groups of a level.
@@ -371,10 +526,31 @@ impl Builder<'_> {
                 .map_err(fault::library)?;
             tiles = reached;
         }
+        // What is shared is brought in by cores without a tile, too.
+        let rounds = match part {
+            Some(p) => self.own_rounds(number, p, level)?,
+            None => None,
+        };
+        let shared: Vec<String> = own
+            .iter()
+            .filter(|k| kernel.groups[**k].shared.is_some())
+            .flat_map(|k| [format!("get_{}", suffix(k)), format!("wait_get_{}", suffix(k))])
+            .collect();
         let extension = || -> isl::Result<UnionMap> {
             let mut all = UnionMap::empty(&self.model.ctx)?;
+            let rounds = match &rounds {
+                Some(set) => {
+                    let n = set.dim(Dim::SET)?;
+                    Some(set.project_out(Dim::SET, level, n - level)?)
+                }
+                None => None,
+            };
             for set in tiles.coalesce()?.sets()? {
                 for name in before.iter().chain(&after) {
+                    let set = match &rounds {
+                        Some(rounds) if shared.contains(name) || name.starts_with(HERE) => rounds,
+                        _ => &set,
+                    };
                     all = all.union(&set.identity()?.set_tuple_name(Dim::Out, name)?.to_union()?)?;
                 }
             }
@@ -410,6 +586,11 @@ pub(super) fn threads(model: &Model, grid: Grid, mapped: usize) -> Vec<String> {
 /// What tuples of a buffer are called after `get_` and the like.
 pub(super) fn tuple_suffix(buffer: &Name) -> String {
     buffer.strip_prefix("slave_").unwrap_or(buffer).to_owned()
+}
+
+/// The tuple of the rounds of a part.
+fn pad_tuple(number: usize, part: usize) -> String {
+    format!("{PAD}{number}_{part}")
 }
 
 fn tile_member(model: &Model, member: &Member, size: i64) -> Result<Member> {

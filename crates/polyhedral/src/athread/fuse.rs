@@ -77,6 +77,7 @@ fn together(model: &Model, dependences: &[Dependence], a: &Part, b: &Part) -> Re
         sizes: vec![],
         leaf: Node::Sequence(vec![leaf(&a.filter), leaf(&b.filter)]),
         statements: a.statements.iter().chain(&b.statements).copied().collect(),
+        pad: None,
     }))
 }
 

@@ -3,13 +3,14 @@
 //! A shared transfer is a promise about the loops around it: the box is the same for all these cores, and all of them come by as often. The target decides
 //! how it is kept (register communication, or remote copies), and whether it is worth it; as loops, each core still brings in the whole box for itself.
 
-use isl::{Dim, UnionSet};
+use isl::Dim;
 
 use super::data::{self, Group};
-use super::split::Kernel;
+use super::split::{Kernel, Pad};
 use super::tile::ceil;
 use crate::fault::{self, Result};
 use crate::model::Model;
+use crate::tree::SetText;
 
 /// The cores that need a box alike.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -125,8 +126,12 @@ fn places(grid: &[i64]) -> Option<(i64, i64)> {
 pub(super) fn decide(model: &Model, kernel: &Kernel, grid: &[i64], groups: &mut [Group]) -> Result<()> {
     let Some((rows, columns)) = places(grid).filter(|_| kernel.outer.is_empty()) else { return Ok(()) };
     for group in groups.iter_mut() {
-        let Some(part) = group.part else { continue };
-        if !group.get || group.put || group.extents.len() != 2 || group.level <= kernel.parallel.len() {
+        if group.part.is_none()
+            || !group.get
+            || group.put
+            || group.extents.len() != 2
+            || group.level <= kernel.parallel.len()
+        {
             continue;
         }
         let moves = |depth: usize| group.corner.iter().any(|c| c.dims.iter().any(|(d, _)| *d == depth));
@@ -137,7 +142,7 @@ pub(super) fn decide(model: &Model, kernel: &Kernel, grid: &[i64], groups: &mut 
             (false, _) if rows > 1 => Line::Column,
             _ => continue,
         };
-        if !written(model, kernel, group) && uniform(model, kernel, part, group.level)? {
+        if !written(model, kernel, group) {
             group.shared = Some(Shared { line, rows, columns });
         }
     }
@@ -179,20 +184,59 @@ pub(super) fn written(model: &Model, kernel: &Kernel, group: &Group) -> bool {
         .any(|s| model.statements[*s].accesses.iter().any(|touch| touch.write && touch.array == group.array))
 }
 
-/// Whether the tile loops down to a level are a product: no bound depends on another loop.
-fn uniform(model: &Model, kernel: &Kernel, part: usize, level: usize) -> Result<bool> {
+/// The rounds that all cores come by for a transfer at a level of a part, and whether these are more than the tiles which they have.
+///
+/// A core has the tiles whose numbers in the mapped loops are its own place plus a multiple of the cores there: the multiples are the round. In a round
+/// there is to be for each core what there is for one of them, in all loops below as well, but for numbers of mapped loops at which no core has a tile:
+/// the target lets all have as many rounds of such a loop. So where loops are a product, or depend only on loops that are not mapped, nothing is added.
+fn rounds(
+    model: &Model,
+    kernel: &Kernel,
+    grid: &[i64],
+    part: usize,
+    level: usize,
+) -> Result<(SetText, bool)> {
     let tiles = data::prefix(model, kernel, part, level)?.range().map_err(fault::library)?;
-    let product = || -> isl::Result<bool> {
-        let Some(set) = tiles.sets()?.into_iter().next() else { return Ok(false) };
+    let hull = || -> isl::Result<(SetText, bool)> {
+        let Some(set) = tiles.coalesce()?.sets()?.into_iter().next() else {
+            return Ok((SetText::new("{ }"), false));
+        };
         let n = set.dim(Dim::SET)?;
-        let mut all = set.clone();
-        for k in 0..n {
-            let mut alone = set.project_out(Dim::SET, k + 1, n - k - 1)?;
-            alone = alone.project_out(Dim::SET, 0, k)?;
-            alone = alone.insert_dims(Dim::SET, 0, k)?.insert_dims(Dim::SET, k + 1, n - k - 1)?;
-            all = if k == 0 { alone } else { all.intersect(&alone)? };
+        let dims: Vec<String> = (0..n).map(|k| format!("t{k}")).collect();
+        let rounds: Vec<String> = (0..n)
+            .map(|k| match grid.get(k) {
+                Some(cores) => format!("floor(t{k} / {cores})"),
+                None => format!("t{k}"),
+            })
+            .collect();
+        let round =
+            isl::Map::read(&model.ctx, &format!("{{ [{}] -> [{}] }}", dims.join(", "), rounds.join(", ")))?;
+        let mut all = set.apply(&round)?.apply(&round.reverse()?)?;
+        for k in 0..grid.len().min(n) {
+            let alone = set.project_out(Dim::SET, k + 1, n - k - 1)?.project_out(Dim::SET, 0, k)?;
+            let alone = alone.insert_dims(Dim::SET, 0, k)?.insert_dims(Dim::SET, k + 1, n - k - 1)?;
+            all = all.intersect(&alone)?;
         }
-        UnionSet::of(&model.ctx, [&all])?.is_subset(&UnionSet::of(&model.ctx, [&set])?)
+        let more = !all.is_subset(&set)?;
+        Ok((SetText::new(all.coalesce()?.to_string()), more))
     };
-    product().map_err(fault::library)
+    hull().map_err(fault::library)
+}
+
+/// Finds the rounds of the shared transfers of a kernel. Where one part has more than its tiles, the loops of all parts are made of rounds.
+pub(super) fn pad(model: &Model, kernel: &mut Kernel, grid: &[i64]) -> Result<()> {
+    let outer = kernel.parallel.len();
+    let mut found = Vec::new();
+    for part in 0..kernel.parts.len() {
+        let shared = kernel.groups.iter().filter(|g| g.shared.is_some() && g.part == Some(part));
+        let level = shared.map(|g| g.level).max();
+        let rounds = rounds(model, kernel, grid, part, level.unwrap_or(outer))?;
+        found.push((level.is_some(), Pad { level: level.unwrap_or(outer), rounds: rounds.0 }, rounds.1));
+    }
+    if found.iter().any(|(shared, _, more)| *shared && *more) {
+        for (part, (_, pad, _)) in kernel.parts.iter_mut().zip(found) {
+            part.pad = Some(pad);
+        }
+    }
+    Ok(())
 }

@@ -67,6 +67,17 @@ pub(super) struct Part {
     pub leaf: Node,
     /// Its statements, as positions in the model.
     pub statements: Vec<usize>,
+    /// The rounds that all cores come by for what they share, if these are more than a core's own tiles.
+    pub pad: Option<Pad>,
+}
+
+/// Rounds of tile loops.
+#[derive(Clone, Debug)]
+pub(super) struct Pad {
+    /// How many tile loops there are, the parallel ones included.
+    pub level: usize,
+    /// The numbers of these loops, as a set over all cores.
+    pub rounds: SetText,
 }
 
 /// Finds the kernels of a schedule.
@@ -212,7 +223,7 @@ fn descend_last(
         })
         .collect::<Result<Vec<_>>>()?;
     let filter = SetText::new(filter.to_string());
-    parts.push(Part { filter, inner, single: 0, sizes: vec![], leaf, statements });
+    parts.push(Part { filter, inner, single: 0, sizes: vec![], leaf, statements, pad: None });
     Ok(())
 }
 

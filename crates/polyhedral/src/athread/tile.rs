@@ -281,6 +281,7 @@ fn sized(
         };
     }
     kernel.groups = groups;
+    share::pad(model, &mut kernel, &grid)?;
     let used = footprint(&kernel);
     if used > options.ldm {
         return Ok(Err(too_large(model, &kernel, options.ldm, used)));

@@ -1,13 +1,15 @@
 //! Copies that cores make together: blocks `along_row`, `along_column` and `among_all` around a get say that all cores of a line, or all cores, bring in one box,
 //! and may do so together.
 //!
-//! That is so if the box does not depend on the place among these cores, and if nothing in the loops over the cores writes the array. Whether all these cores come by
+//! That is so if the box does not depend on the place among these cores, but for the round that all are in, and if nothing in the loops over the cores writes the
+//! array. Whether all these cores come by
 //! equally often is the target's question: it lets each bring in its own where they do not. A block `kept` says that a box is the same for all tiles, which is
 //! asked again at run time; here only that nothing writes the array. So it is with a block `exchanged`, of what other cores have in local memory, and with
 //! `by_itself`, of what a core brings in early for itself.
 
-use loops::{Code, Copy, CopyKind, Diagnostic, Function, Loop, LoopKind, Name, Stmt};
+use loops::{Code, Copy, CopyKind, Diagnostic, Expr, Function, Loop, LoopKind, Name, Stmt};
 
+use crate::codegen::tidy;
 use crate::fault::Result;
 
 /// Variables that tell the place of a core in a column, and in a row.
@@ -15,6 +17,19 @@ use crate::fault::Result;
 struct Moved {
     rows: Vec<Name>,
     columns: Vec<Name>,
+    /// Loops that begin at a core's place: their variable is that, and what all cores of the line have alike.
+    rounds: Vec<(Name, Name)>,
+}
+
+impl Moved {
+    /// Whether an expression tells cores apart that are in the same round.
+    fn tells(&self, e: &Expr, places: &[Name]) -> bool {
+        let round = |name: &Name| {
+            let (_, core) = self.rounds.iter().find(|(var, _)| var == name)?;
+            Some(Expr::Var(core.clone()) + Expr::Var(Name::new(format!("round of {name}"))))
+        };
+        tidy(&e.substitute(&round)).vars().iter().any(|v| places.contains(v))
+    }
 }
 
 /// Checks all such blocks of a mapped function.
@@ -37,7 +52,7 @@ fn outside(stmt: &Stmt) -> Result<()> {
 
 /// The loops over the cores.
 fn cores(l: &Loop) -> Result<()> {
-    let mut moved = Moved { rows: vec![l.var.clone()], columns: Vec::new() };
+    let mut moved = Moved { rows: vec![l.var.clone()], columns: Vec::new(), rounds: Vec::new() };
     let mut body = l.body.as_slice();
     if let [Stmt::Loop(inner)] = body
         && inner.kind == LoopKind::Parallel
@@ -81,12 +96,20 @@ fn inside(body: &[Stmt], moved: &Moved, written: &[Name]) -> Result<()> {
             }
             Stmt::Loop(l) => {
                 let mut below = moved.clone();
-                let first_differs = |names: &[Name]| l.lower.vars().iter().any(|v| names.contains(v));
-                if first_differs(&moved.rows) || l.upper.vars().iter().any(|v| moved.rows.contains(v)) {
-                    below.rows.push(l.var.clone());
-                }
-                if first_differs(&moved.columns) || l.upper.vars().iter().any(|v| moved.columns.contains(v)) {
-                    below.columns.push(l.var.clone());
+                match &l.lower {
+                    Expr::Var(core) if moved.rows.contains(core) || moved.columns.contains(core) => {
+                        below.rounds.push((l.var.clone(), core.clone()));
+                    }
+                    lower => {
+                        let differs =
+                            |places: &[Name]| moved.tells(lower, places) || moved.tells(&l.upper, places);
+                        if differs(&moved.rows) {
+                            below.rows.push(l.var.clone());
+                        }
+                        if differs(&moved.columns) {
+                            below.columns.push(l.var.clone());
+                        }
+                    }
                 }
                 inside(&l.body, &below, written)?;
             }
@@ -119,7 +142,7 @@ fn together(mark: &str, copy: &Copy, moved: &Moved, written: &[Name]) -> Result<
         .indices
         .iter()
         .chain(&copy.extents)
-        .any(|e| e.vars().iter().any(|v| places.iter().any(|place| place.contains(v))));
+        .any(|e| places.iter().any(|places| moved.tells(e, places)));
     if depends {
         return Err(wrong(copy, format!("is not the same for all {line}")));
     }

@@ -93,7 +93,10 @@ impl Writer<'_> {
         let (var, step) = (&l.var, l.step);
         let (lower, upper) = (self.scope.text(&l.lower)?, self.scope.text(&l.upper)?);
         // As many rounds for all, where they share.
-        let last = if self.rounds(l, "").is_some() { format!("{lower} + {upper}") } else { upper };
+        let last = match self.round(l) {
+            Some((_, end)) => format!("{lower} + {}", self.scope.text(end)?),
+            None => upper,
+        };
         let (inner_lower, inner_upper) = (self.scope.text(&inner.lower)?, self.scope.text(&inner.upper)?);
         self.open("{");
         let shares =
@@ -138,15 +141,14 @@ impl Writer<'_> {
         let plain = |s: &Stmt| match s {
             Stmt::Copy(c) => c.kind == CopyKind::Put,
             Stmt::Wait(_) => true,
-            Stmt::Block { mark: Some(mark), .. } => mark.as_str() == TILE,
-            _ => false,
+            other => tile(other).is_some(),
         };
-        let computes = rest.iter().any(|s| matches!(s, Stmt::Block { .. }));
+        let computes = rest.iter().any(|s| tile(s).is_some());
         let sharing = self.may_share() && before.iter().any(|s| shared(s).is_some());
         if l.kind == LoopKind::Parallel
             || !rest.iter().all(plain)
             || !computes
-            || self.rounds(l, "").is_some()
+            || self.round(l).is_some()
             || (!sharing && before.iter().any(has_shared))
         {
             return Ok(None);
@@ -218,7 +220,13 @@ impl Writer<'_> {
         for (copy, line) in before.iter().filter_map(shared).filter(|(_, line)| *line != ALL) {
             let (Some(columns), Some(tag)) = (pair(copy), &copy.tag) else { continue };
             let Some(Binding::Linear { elem, .. }) = self.scope.names.get(&copy.from.array) else { continue };
-            let follows = factor(&copy.from.indices[0], &l.var) == Some(0)
+            // The last round must not leave half of a share.
+            let whole = match &copy.extents[1] {
+                Expr::Binary(BinaryOp::Min, a, b) => [a, b].into_iter().any(|rest| covers(l, rest, columns)),
+                _ => false,
+            };
+            let follows = whole
+                && factor(&copy.from.indices[0], &l.var) == Some(0)
                 && factor(&copy.from.indices[1], &l.var).is_some_and(|by| by * l.step == columns);
             let local = before.iter().find_map(|s| match s {
                 Stmt::Local(local) if local.name == copy.to.array => Some(local),
@@ -398,13 +406,7 @@ impl Writer<'_> {
 
     /// A factor that a contraction takes of a shared box with something else is computed before the exchange, by each core for its share.
     fn scale_shares(&mut self, shares: &mut [Shared], rest: &[Stmt]) -> Result<(), Diagnostic> {
-        let tiles: Vec<&[Stmt]> = rest
-            .iter()
-            .filter_map(|s| match s {
-                Stmt::Block { body, .. } => Some(body.as_slice()),
-                _ => None,
-            })
-            .collect();
+        let tiles: Vec<&[Stmt]> = rest.iter().filter_map(tile).collect();
         let [[Stmt::Loop(sum)]] = tiles.as_slice() else { return Ok(()) };
         let Some(contraction) = contraction::find(&self.scope, sum) else { return Ok(()) };
         for (place, value) in contraction::factors(&contraction, &self.fresh) {
@@ -445,11 +447,35 @@ impl Writer<'_> {
     }
 }
 
+/// Whether a loop goes on until nothing is left of an extent `e - columns * var`.
+fn covers(l: &Loop, rest: &Expr, columns: i64) -> bool {
+    let Expr::Binary(BinaryOp::Sub, all, done) = rest else { return false };
+    let by = Expr::Var(l.var.clone());
+    let done = **done == Expr::Int(columns) * by.clone() || (columns == 1 && **done == by);
+    let last = (Expr::clone(all) - 1).floor_div(columns) + 1;
+    done && l.upper == last
+}
+
+/// The points of a tile: of a core that has one in this round, where the rounds are the same for all.
+fn tile(stmt: &Stmt) -> Option<&[Stmt]> {
+    match stmt {
+        Stmt::Block { mark: Some(mark), body } if mark.as_str() == TILE => Some(body),
+        Stmt::If { then, otherwise, .. } if otherwise.is_empty() => match then.as_slice() {
+            [only @ Stmt::Block { .. }] => tile(only),
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
 /// The buffers that a block declares for the one tile in it: brought in before it, not brought out, and used by nothing else.
 pub(super) fn used_once(body: &[Stmt]) -> Vec<Name> {
-    let tiles =
-        body.iter().filter(|s| matches!(s, Stmt::Block { mark: Some(m), .. } if m.as_str() == TILE)).count();
-    let others = body.iter().any(|s| matches!(s, Stmt::Loop(_) | Stmt::If { .. } | Stmt::Assign(_)));
+    let tiles = body.iter().filter(|s| tile(s).is_some()).count();
+    let others = body.iter().any(|s| match s {
+        Stmt::Loop(_) | Stmt::Assign(_) => true,
+        Stmt::If { .. } => tile(s).is_none(),
+        _ => false,
+    });
     let nested = body.iter().any(|s| matches!(s, Stmt::Block { mark: None, .. }));
     if tiles != 1 || others || nested {
         return Vec::new();

@@ -16,6 +16,7 @@ mod kernel;
 mod operand;
 mod panel;
 mod ragged;
+mod rounds;
 mod share;
 mod slave;
 mod vector;

@@ -3,21 +3,22 @@
 //! The mapping marks such transfers; here it is seen whether all cores come by equally often. Loops over a core's tiles are padded to the same number of rounds
 //! for all: a core without a tile has empty boxes, and takes part in what others need.
 
-use loops::{Copy, CopyKind, Diagnostic, Expr, Loop, LoopKind, Name, Stmt};
+use loops::{Copy, CopyKind, Diagnostic, Expr, Loop, Name, Stmt};
 
 use super::expr::{Binding, invalid, print};
+use super::rounds::{self, Round};
 use super::slave::Writer;
 
 /// The mark of a transfer that is shared along a row.
-const ROW: &str = "along_row";
+pub(super) const ROW: &str = "along_row";
 /// The mark of a transfer that is the same for all tiles.
 const KEPT: &str = "kept";
 /// The mark of a transfer that is shared along a column.
-const COLUMN: &str = "along_column";
+pub(super) const COLUMN: &str = "along_column";
 /// The mark of a transfer that is shared by all cores.
 pub(super) const ALL: &str = "among_all";
 /// The mark of a transfer of a core's own box beside shared ones: it comes as a share of all its rows.
-const ALONE: &str = "by_itself";
+pub(super) const ALONE: &str = "by_itself";
 /// Bytes behind a shared box and behind a share of it that whole registers may overwrite.
 const SLACK: i64 = 32;
 /// Cores of a row of the chip.
@@ -62,6 +63,8 @@ impl Cores {
 pub(super) struct Sharing {
     /// The cores, where the loops allow to share.
     cores: Option<Cores>,
+    /// The loops that are as long for all of them.
+    rounds: Vec<Round>,
     /// Conditions under which this core has a tile.
     pub here: Vec<String>,
     /// Shares that are under way, by reply.
@@ -120,62 +123,28 @@ pub(super) fn pair(copy: &Copy) -> Option<i64> {
     }
 }
 
-/// Whether all cores come by the shared transfers of some statements equally often, with boxes that are the same for those who share them. `moved` are the
-/// variables that tell cores apart, for each loop over cores.
-fn alike(body: &[Stmt], cores: &Cores, moved: &[Vec<Name>]) -> bool {
-    let by = |e: &Expr, k: usize| e.vars().iter().any(|v| moved[k].contains(v));
-    let any = |e: &Expr| (0..moved.len()).any(|k| by(e, k));
-    body.iter().filter(|s| has_shared(s)).all(|stmt| {
-        if let Some((copy, line)) = shared(stmt) {
-            let same = |k: usize| copy.from.indices.iter().chain(&copy.extents).all(|e| !by(e, k));
-            return match (line, moved.len()) {
-                (ALL, n) => (0..n).all(same),
-                (ALONE, _) => true,
-                (ROW, 2) => same(1),
-                (COLUMN, 2) => cores.places.0 > 1 && same(0),
-                _ => false,
-            };
-        }
-        match stmt {
-            Stmt::Loop(l) if l.kind != LoopKind::Parallel && !any(&l.upper) => {
-                let mut moved = moved.to_vec();
-                let own = |(core, n): &(Name, i64)| l.lower == Expr::Var(core.clone()) && l.step == *n;
-                match cores.loops.iter().position(own) {
-                    Some(k) => moved[k].push(l.var.clone()),
-                    None if any(&l.lower) => return false,
-                    None => {}
-                }
-                alike(&l.body, cores, &moved)
-            }
-            Stmt::Block { body, .. } => alike(body, cores, moved),
-            _ => false,
-        }
-    })
-}
-
 impl Writer<'_> {
     /// Looks at the statements of all cores: may they share? `loops` are those over the cores, with their ends.
     pub(super) fn begin_sharing(&mut self, body: &[Stmt], loops: &[(Name, i64)]) {
-        let moved: Vec<Vec<Name>> = loops.iter().map(|(core, _)| vec![core.clone()]).collect();
         let cores = Cores::of(loops)
-            .filter(|cores| body.iter().any(has_shared) && alike(body, cores, &moved))
-            .filter(|cores| self.helpers.is_none_or(|places| places == cores.places));
-        self.helpers = self.helpers.or(cores.as_ref().map(|cores| cores.places));
-        self.sharing = Sharing { cores, ..Sharing::default() };
+            .filter(|_| body.iter().any(has_shared))
+            .filter(|cores| self.helpers.is_none_or(|places| places == cores.places))
+            .and_then(|cores| Some((rounds::alike(body, loops, cores.places.0 > 1)?, cores)));
+        self.helpers = self.helpers.or(cores.as_ref().map(|(_, cores)| cores.places));
+        self.sharing = match cores {
+            Some((rounds, cores)) => Sharing { cores: Some(cores), rounds, ..Sharing::default() },
+            None => Sharing::default(),
+        };
     }
 
-    /// A loop over this core's tiles that others share in: as many rounds for all. Its head, and the condition for a tile of this core.
-    pub(super) fn rounds(&self, l: &Loop, upper: &str) -> Option<(String, String)> {
+    /// A loop over this core's tiles that others share in: as many rounds for all. The core and where the loop ends for the first core.
+    pub(super) fn round(&self, l: &Loop) -> Option<(&Name, &Expr)> {
         let cores = self.sharing.cores.as_ref()?;
         let (core, n) = cores.loops.iter().find(|(core, _)| l.lower == Expr::Var(core.clone()))?;
         if l.step != *n || !l.body.iter().any(has_shared) {
             return None;
         }
-        let var = &l.var;
-        Some((
-            format!("for (long {var} = {core}; {var} - {core} < {upper}; {var} += {n}) {{"),
-            format!("{var} < {upper}"),
-        ))
+        Some((core, &rounds::of(&self.sharing.rounds, l)?.end))
     }
 
     /// Whether the cores of this kernel share.

@@ -517,11 +517,12 @@ impl Writer<'_> {
     /// A loop as it is.
     pub(super) fn loop_plain(&mut self, l: &Loop) -> Result<(), Diagnostic> {
         let (lower, upper) = (self.scope.text(&l.lower)?, self.scope.text(&l.upper)?);
-        if let Some((head, here)) = self.rounds(l, &upper) {
+        if let Some((core, end)) = self.round(l) {
+            let (core, end, var) = (core.clone(), self.scope.text(end)?, &l.var);
             let (scope, sharing) = (self.scope.clone(), self.sharing.clone());
-            self.bind(&l.var);
-            self.sharing.here.push(here);
-            self.open(&head);
+            self.bind(var);
+            self.sharing.here.push(format!("{var} < {upper}"));
+            self.open(&format!("for (long {var} = {core}; {var} - {core} < {end}; {var} += {}) {{", l.step));
             self.block(&l.body)?;
             self.close();
             (self.scope, self.sharing) = (scope, sharing);

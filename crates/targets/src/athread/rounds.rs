@@ -1,0 +1,156 @@
+//! Rounds of the loops over a core's tiles: whether all cores come by equally often, and where a loop ends that has to be as long for all of them.
+//!
+//! A core's tiles in a mapped loop are its own place plus a multiple of the cores, the round. What matters is how an expression changes from one core to the
+//! next in the same round: then the core's place and the variables of its tile loops grow alike. Bounds that do not change are the same for all.
+
+use loops::{BinaryOp, Expr, Loop, LoopKind, Name, Stmt};
+
+use super::share::{ALL, ALONE, COLUMN, ROW, has_shared, shared};
+
+/// A loop over tiles that all cores go through alike.
+#[derive(Clone, Debug)]
+pub(super) struct Round {
+    var: Name,
+    upper: Expr,
+    /// Where it ends, as a tile of the first core; the place of the core is added for the others.
+    pub end: Expr,
+}
+
+/// Variables of the loops over cores with their ends, and for each of these all variables that grow with it.
+struct Tied<'a> {
+    cores: &'a [(Name, i64)],
+    by: Vec<Vec<Name>>,
+    /// Whether a column has more than one core.
+    columns: bool,
+}
+
+/// What an expression grows by from one core to the next, where `tied` grow by one; none if that is not the same everywhere.
+fn rate(e: &Expr, tied: &[Name]) -> Option<i64> {
+    match e {
+        Expr::Int(_) => Some(0),
+        Expr::Var(name) => Some(i64::from(tied.contains(name))),
+        Expr::Binary(BinaryOp::Add, a, b) => rate(a, tied)?.checked_add(rate(b, tied)?),
+        Expr::Binary(BinaryOp::Sub, a, b) => rate(a, tied)?.checked_sub(rate(b, tied)?),
+        Expr::Binary(BinaryOp::Mul, a, b) => match (&**a, &**b) {
+            (Expr::Int(n), e) | (e, Expr::Int(n)) => rate(e, tied)?.checked_mul(*n),
+            (a, b) => (rate(a, tied)? == 0 && rate(b, tied)? == 0).then_some(0),
+        },
+        Expr::Binary(BinaryOp::Min | BinaryOp::Max, a, b) => {
+            let (a, b) = (rate(a, tied)?, rate(b, tied)?);
+            (a == b).then_some(a)
+        }
+        Expr::Binary(BinaryOp::FloorDiv, a, b) => match (rate(a, tied)?, &**b) {
+            (0, b) => (rate(b, tied)? == 0).then_some(0),
+            (n, Expr::Int(by)) if *by > 0 && n % by == 0 => Some(n / by),
+            _ => None,
+        },
+        other => other.vars().iter().all(|v| !tied.contains(v)).then_some(0),
+    }
+}
+
+/// An expression without one of its terms.
+fn without(e: &Expr, term: &Name) -> Option<Expr> {
+    match e {
+        Expr::Var(name) if name == term => Some(Expr::Int(0)),
+        Expr::Binary(op @ (BinaryOp::Add | BinaryOp::Sub), a, b) => match (without(a, term), op) {
+            (Some(Expr::Int(0)), BinaryOp::Add) => Some((**b).clone()),
+            (Some(a), op) => Some(Expr::Binary(*op, Box::new(a), b.clone())),
+            (None, BinaryOp::Add) => match without(b, term)? {
+                Expr::Int(0) => Some((**a).clone()),
+                b => Some((**a).clone() + b),
+            },
+            (None, _) => None,
+        },
+        _ => None,
+    }
+}
+
+impl Tied<'_> {
+    /// Whether an expression is the same for all cores in a round.
+    fn same(&self, e: &Expr) -> bool {
+        (0..self.by.len()).all(|k| self.same_along(e, k))
+    }
+
+    /// Whether it is the same for cores that differ in one of their places.
+    fn same_along(&self, e: &Expr, k: usize) -> bool {
+        rate(e, &self.by[k]) == Some(0)
+    }
+
+    /// The end of a loop over tiles of a core, as one for the first core.
+    ///
+    /// What is the same for all as a tile's number is an end that not all cores reach in the same round: there the others go on. What grows with the core ends
+    /// in the same round for all.
+    fn end(&self, upper: &Expr, core: &Name) -> Option<Expr> {
+        if self.same(upper) {
+            return Some(upper.clone());
+        }
+        if let Expr::Binary(BinaryOp::Min, a, b) = upper {
+            return Some(self.end(a, core)?.min(self.end(b, core)?));
+        }
+        let rest = without(upper, core).unwrap_or_else(|| upper.clone() - Expr::Var(core.clone()));
+        self.same(&rest).then_some(rest)
+    }
+
+    fn look(&self, body: &[Stmt], found: &mut Vec<Round>) -> bool {
+        body.iter().filter(|s| has_shared(s)).all(|stmt| {
+            if let Some((copy, line)) = shared(stmt) {
+                let same =
+                    |k: usize| copy.from.indices.iter().chain(&copy.extents).all(|e| self.same_along(e, k));
+                return match (line, self.by.len()) {
+                    (ALL, n) => (0..n).all(same),
+                    (ALONE, _) => true,
+                    (ROW, 2) => same(1),
+                    (COLUMN, 2) => self.columns && same(0),
+                    _ => false,
+                };
+            }
+            match stmt {
+                Stmt::Loop(l) if l.kind != LoopKind::Parallel => self.look_in(l, found),
+                Stmt::Block { body, .. } => self.look(body, found),
+                Stmt::If { cond, then, otherwise } => {
+                    self.decides_alike(cond) && !otherwise.iter().any(has_shared) && self.look(then, found)
+                }
+                _ => false,
+            }
+        })
+    }
+
+    /// Whether a condition is true for all cores in a round or for none.
+    fn decides_alike(&self, cond: &Expr) -> bool {
+        match cond {
+            Expr::Binary(BinaryOp::And | BinaryOp::Or, a, b) => {
+                self.decides_alike(a) && self.decides_alike(b)
+            }
+            Expr::Compare(_, a, b) => {
+                let grows = |e: &Expr, k: usize| rate(e, &self.by[k]);
+                (0..self.by.len()).all(|k| grows(a, k).is_some() && grows(a, k) == grows(b, k))
+            }
+            _ => false,
+        }
+    }
+
+    fn look_in(&self, l: &Loop, found: &mut Vec<Round>) -> bool {
+        let own = |(core, n): &(Name, i64)| l.lower == Expr::Var(core.clone()) && l.step == *n;
+        let Some(k) = self.cores.iter().position(own) else {
+            return self.same(&l.lower) && self.same(&l.upper) && self.look(&l.body, found);
+        };
+        let Some(end) = self.end(&l.upper, &self.cores[k].0) else { return false };
+        found.push(Round { var: l.var.clone(), upper: l.upper.clone(), end });
+        let mut by = self.by.clone();
+        by[k].push(l.var.clone());
+        Tied { cores: self.cores, by, columns: self.columns }.look(&l.body, found)
+    }
+}
+
+/// The loops over tiles around the shared transfers of some statements, if all cores come by these equally often, with boxes that are the same along their
+/// lines. `cores` are the variables of the loops over cores, with their ends; `columns` is whether a column has more than one.
+pub(super) fn alike(body: &[Stmt], cores: &[(Name, i64)], columns: bool) -> Option<Vec<Round>> {
+    let by = cores.iter().map(|(core, _)| vec![core.clone()]).collect();
+    let mut found = Vec::new();
+    Tied { cores, by, columns }.look(body, &mut found).then_some(found)
+}
+
+/// A loop's round among some.
+pub(super) fn of<'r>(rounds: &'r [Round], l: &Loop) -> Option<&'r Round> {
+    rounds.iter().find(|round| round.var == l.var && round.upper == l.upper)
+}
