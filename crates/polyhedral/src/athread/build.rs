@@ -8,6 +8,7 @@ use loops::Name;
 use super::Grid;
 use super::data;
 use super::fuse;
+use super::share;
 use super::split::{self, Item, Kernel, Part, filter_of};
 use super::tile::{Sized, mapped as cores_of};
 use crate::fault::{self, Result};
@@ -526,14 +527,18 @@ impl<'a> Builder<'a> {
                 .map_err(fault::library)?;
             tiles = reached;
         }
-        // What is shared is brought in by cores without a tile, too.
+        // What is shared is brought in by cores without a tile, too; so is what is only read beside it, which leaves no conditions between a tile's transfers.
         let rounds = match part {
             Some(p) => self.own_rounds(number, p, level)?,
             None => None,
         };
         let shared: Vec<String> = own
             .iter()
-            .filter(|k| kernel.groups[**k].shared.is_some())
+            .filter(|k| {
+                let group = &kernel.groups[**k];
+                let beside = own.iter().any(|k| kernel.groups[*k].shared.is_some());
+                group.shared.is_some() || (beside && !share::written(self.model, kernel, group))
+            })
             .flat_map(|k| [format!("get_{}", suffix(k)), format!("wait_get_{}", suffix(k))])
             .collect();
         let extension = || -> isl::Result<UnionMap> {

@@ -48,6 +48,21 @@ fn rate(e: &Expr, tied: &[Name]) -> Option<i64> {
     }
 }
 
+/// A variable and a number that is added to it.
+fn shifted(e: &Expr) -> Option<(&Name, i64)> {
+    match e {
+        Expr::Var(name) => Some((name, 0)),
+        Expr::Binary(BinaryOp::Add, a, b) => match (&**a, &**b) {
+            (Expr::Int(n), e) | (e, Expr::Int(n)) => {
+                let (name, more) = shifted(e)?;
+                Some((name, more.checked_add(*n)?))
+            }
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
 /// An expression without one of its terms.
 fn without(e: &Expr, term: &Name) -> Option<Expr> {
     match e {
@@ -88,7 +103,15 @@ impl Tied<'_> {
             return Some(self.end(a, core)?.min(self.end(b, core)?));
         }
         let rest = without(upper, core).unwrap_or_else(|| upper.clone() - Expr::Var(core.clone()));
-        self.same(&rest).then_some(rest)
+        if self.same(&rest) {
+            return Some(rest);
+        }
+        // Rounds are as many for `n * round + place + 1` as for `n * round + 1`, whatever the place among `n` cores.
+        let n = self.cores.iter().find(|(name, _)| name == core)?.1;
+        let (var, more) = shifted(&rest)?;
+        let k = self.by.iter().position(|by| by.contains(var))?;
+        let rest = Expr::Var(var.clone()) - Expr::Var(self.cores[k].0.clone()) + more;
+        (self.cores[k].1 == n && (more - 1).rem_euclid(n) == 0 && self.same(&rest)).then_some(rest)
     }
 
     fn look(&self, body: &[Stmt], found: &mut Vec<Round>) -> bool {
