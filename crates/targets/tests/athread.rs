@@ -29,7 +29,7 @@ fn what_is_written_passes() {
     let mut wrong = Vec::new();
     for (name, program) in programs() {
         let functions: Vec<&loops::Function> = program.functions.iter().collect();
-        for chip in chips(&name) {
+        for chip in &CHIPS {
             let began = std::time::Instant::now();
             match around(&functions, "program", chip) {
                 Err(e) => wrong.push(format!("{name} on {}: {e:?}", chip.name)),
@@ -46,18 +46,24 @@ fn what_is_written_passes() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-/// The chips that a program is written for here: boxes are shared in one way only on the second.
-fn chips(name: &str) -> &'static [Chip] {
-    if name == "gemm" { &[SW26010_PRO] } else { &[SW26010, SW26010_PRO] }
-}
+/// The first chip with shares of two boxes at once.
+const IN_PAIRS: Chip = Chip { pairs: true, ..SW26010 };
 
-/// The slave file of a program of the folder.
+/// The chips that programs are written for here.
+const CHIPS: [Chip; 3] = [SW26010, SW26010_PRO, IN_PAIRS];
+
+/// The slave file of a program of the folder, for a chip: `NAME`, `NAME in pairs`, `NAME on pro`.
 fn slave(wanted: &str) -> (Program, String) {
+    let (wanted, chip) = match wanted.split_once(' ') {
+        Some((name, "in pairs")) => (name, &IN_PAIRS),
+        Some((name, "on pro")) => (name, &SW26010_PRO),
+        _ => (wanted, &SW26010),
+    };
     let path = golden::root().join("tests/targets/athread").join(format!("{wanted}.loops"));
     let text = std::fs::read_to_string(path).expect("the file is there");
     let program = loops::parse(&text).expect("the program is sound");
     let functions: Vec<&loops::Function> = program.functions.iter().collect();
-    let slave = around(&functions, "program", &chips(wanted)[0]).expect("there is a slave file").slave;
+    let slave = around(&functions, "program", chip).expect("there is a slave file").slave;
     (program, slave)
 }
 
@@ -66,27 +72,39 @@ type Defect = (&'static str, &'static str, usize, &'static str, &'static str);
 
 const DEFECTS: &[Defect] = &[
     // Waits that are missing, for another transfer, or for another count.
-    ("gemm", "WAIT(lozenge_reply, 1);", 0, "", "reads its arguments before they are there"),
-    ("gemm", "WAIT(reply_C, reply_C_sent);", 0, "", "while `reply_C` is on its way in"),
-    ("gemm", "WAIT(reply_C, reply_C_sent);", 1, "", "`reply_C` is on its way out"),
-    ("gemm", "WAIT(reply_A, reply_A_sent);", 0, "", "while `reply_A` is on its way in"),
+    ("gemm on pro", "WAIT(lozenge_reply, 1);", 0, "", "reads its arguments before they are there"),
+    ("gemm on pro", "WAIT(reply_C, reply_C_sent);", 0, "", "while `reply_C` is on its way in"),
+    ("gemm on pro", "WAIT(reply_C, reply_C_sent);", 1, "", "`reply_C` is on its way out"),
+    ("gemm on pro", "WAIT(reply_A, reply_A_sent);", 0, "", "while `reply_A` is on its way in"),
     (
-        "gemm",
+        "gemm on pro",
         "WAIT(reply_A, reply_A_sent);",
         0,
         "WAIT(reply_B, reply_B_sent);",
         "while `reply_A` is on its way in",
     ),
-    ("gemm", "WAIT(reply_B, reply_B_sent);", 0, "", "`share_of_slave_B` while `reply_B` is on its way in"),
+    (
+        "gemm on pro",
+        "WAIT(reply_B, reply_B_sent);",
+        0,
+        "",
+        "`share_of_slave_B` while `reply_B` is on its way in",
+    ),
     ("atax", "WAIT(reply_A, reply_A_sent);", 0, "", "while `reply_A` is on its way in"),
     ("atax", "WAIT(reply_x, reply_x_sent);", 0, "", "`reply_x` is on its way in"),
     ("atax", "WAIT(reply_y, reply_y_sent);", 0, "", "`reply_y` is on its way out"),
     ("atax", "WAIT(reply_tmp, reply_tmp_sent);", 0, "", "`reply_tmp` is on its way out"),
     ("trmm", "WAIT(reply_B, reply_B_sent);", 2, "", "`reply_B` is on its way out"),
     ("jacobi-2d", "WAIT(reply_A, reply_A_sent);", 1, "", "`reply_A`"),
-    ("gemm", "WAIT(reply_C, reply_C_sent)", 0, "WAIT(reply_C, reply_A_sent)", "with another count"),
-    ("gemm", "reply_C_sent += get_box", 0, "reply_A_sent += get_box", "counts a transfer of `reply_C`"),
-    ("gemm", "  reply_C = 0;\n", 0, "", "uses the reply `reply_C` before it is 0"),
+    ("gemm on pro", "WAIT(reply_C, reply_C_sent)", 0, "WAIT(reply_C, reply_A_sent)", "with another count"),
+    (
+        "gemm on pro",
+        "reply_C_sent += get_box",
+        0,
+        "reply_A_sent += get_box",
+        "counts a transfer of `reply_C`",
+    ),
+    ("gemm on pro", "  reply_C = 0;\n", 0, "", "uses the reply `reply_C` before it is 0"),
     // Boxes of another iteration, or none.
     ("atax", "jt_half = 1 - jt_half;", 0, "", "`slave_A`"),
     ("atax", "16000 * (1 - jt_half)", 0, "16000 * jt_half", "`slave_A`"),
@@ -110,24 +128,86 @@ const DEFECTS: &[Defect] = &[
         "get_box(&slave_A[0], &A[2 * it * m",
         "holds another box",
     ),
-    ("gemm", "if (kt + 1 < kt_last)", 0, "if (kt < kt_last)", "exchanges another box"),
-    ("gemm", "&B[16 * 0 * nj + 140 * (jt + 8)]", 0, "&B[16 * 0 * nj + 140 * jt]", "holds another box"),
-    ("gemm", "&A[32 * it * nk + 16 * (kt + 1)]", 0, "&A[32 * it * nk + 16 * kt]", "holds another box"),
+    ("gemm on pro", "if (kt + 1 < kt_last)", 0, "if (kt < kt_last)", "`share_of_slave_A`"),
+    ("gemm on pro", "&B[16 * 0 * nj + 140 * (jt + 8)]", 0, "&B[16 * 0 * nj + 140 * jt]", "holds another box"),
+    ("gemm on pro", "&A[32 * it * nk + 16 * (kt + 1)]", 0, "&A[32 * it * nk + 16 * kt]", "holds another box"),
     ("doitgen", "st_half = 1 - st_half;", 0, "", "`slave_A`"),
     ("minmax-bounds", "slave_x_from != (const void *)&x[1000 * jt] || ", 0, "", "`slave_x`"),
+    // Shares of two boxes at once.
+    ("gemm in pairs", "share_of_slave_A_at += LOZENGE_MIN(16, nk - 16 * kt);", 0, "", "`share_of_slave_A`"),
+    ("gemm in pairs", "share_of_slave_A_at * 8", 0, "0 * 8", "holds another box"),
+    (
+        "gemm in pairs",
+        "share_of_slave_A_at = 0, share_of_slave_A_wanted",
+        1,
+        "share_of_slave_A_wanted",
+        "`share_of_slave_A`",
+    ),
+    (
+        "gemm in pairs",
+        "share_of_slave_A_at = 0, share_of_slave_A_wanted",
+        2,
+        "share_of_slave_A_wanted",
+        "`share_of_slave_A`",
+    ),
+    (
+        "gemm in pairs",
+        "share_of_slave_A_wanted = rid % 2",
+        0,
+        "share_of_slave_A_wanted = cid % 2",
+        "in another step than others of the line",
+    ),
+    (
+        "gemm in pairs",
+        "&A[32 * it * nk + 16 * (kt + 1)]",
+        0,
+        "&A[32 * it * nk + 16 * kt]",
+        "holds another box",
+    ),
+    (
+        "gemm in pairs",
+        "&A[32 * it * nk + 16 * (kt + 1)]",
+        0,
+        "&A[32 * it * nk + 16 * (kt + 2)]",
+        "holds another box",
+    ),
+    ("gemm in pairs", "WAIT(reply_A, reply_A_sent);", 0, "", "while `reply_A` is on its way in"),
+    (
+        "gemm in pairs",
+        "if (share_of_slave_A_at >= share_of_slave_A_columns) {",
+        1,
+        "if (share_of_slave_A_at > share_of_slave_A_columns) {",
+        "`share_of_slave_A`",
+    ),
+    (
+        "gemm in pairs",
+        "if (share_of_slave_A_at >= share_of_slave_A_columns) {",
+        2,
+        "if (share_of_slave_A_at > share_of_slave_A_columns) {",
+        "`share_of_slave_A`",
+    ),
+    ("gemm in pairs", "8, share_of_slave_A_columns,", 0, "8, 16,", "as far apart as those of another share"),
+    ("gemm in pairs", "if (share_of_slave_A_at == 0) {", 0, "{", "after a part of it went to other cores"),
+    (
+        "gemm in pairs",
+        "share_of_slave_A_wanted = 32;",
+        1,
+        "share_of_slave_A_wanted = 64;",
+        "`share_of_slave_",
+    ),
     // Results.
     (
-        "gemm",
+        "gemm on pro",
         "&C[32 * it * nj + 140 * jt], LOZENGE_MIN(32",
         1,
         "&C[32 * jt * nj + 140 * jt], LOZENGE_MIN(32",
         "to another place",
     ),
-    ("gemm", "reply_C_sent += put_box", 0, "reply_C_sent += get_box", "before it is brought out"),
+    ("gemm on pro", "reply_C_sent += put_box", 0, "reply_C_sent += get_box", "before it is brought out"),
     ("jacobi-2d", "reply_B_sent += put_box", 0, "reply_B_sent += get_box", "before it is brought out"),
     // Places that overlap.
     (
-        "gemm",
+        "gemm on pro",
         "double *const slave_A = (double *)(lozenge_ldm + ",
         0,
         "double *const slave_A = (double *)(lozenge_ldm + 256 + ",
@@ -138,23 +218,23 @@ const DEFECTS: &[Defect] = &[
     // Main memory by hand.
     ("jacobi-2d", "= fifth * (slave_A[", 0, "= fifth * (A[", "in main memory without a transfer"),
     // Not all cores.
-    ("gemm", "it - rid < ", 0, "it < ", "some cores may not reach"),
+    ("gemm on pro", "it - rid < ", 0, "it < ", "some cores may not reach"),
     (
-        "gemm",
+        "gemm on pro",
         "share_along_row((char *)slave_A, share_of_slave_A, LOZENGE_MIN(32, ni - 32 * it), LOZENGE_MIN(16, nk - 16 * kt), 8, cid)",
         0,
         "share_along_row((char *)slave_A, share_of_slave_A, LOZENGE_MIN(32, ni - 32 * it), LOZENGE_MIN(16, nk - 16 * kt), 8, rid)",
         "wrong place in the line",
     ),
     (
-        "gemm",
+        "gemm on pro",
         "share_along_row((char *)slave_A",
         0,
         "share_along_column((char *)slave_A",
         "wrong place in the line",
     ),
     (
-        "gemm",
+        "gemm on pro",
         "share_along_row((char *)slave_A, share_of_slave_A",
         0,
         "share_along_row((char *)slave_A, share_of_slave_B",

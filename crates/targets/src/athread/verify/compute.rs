@@ -14,7 +14,7 @@ pub(super) enum Use {
 }
 
 /// Names of functions that move data or wait.
-const CONTROL: [&str; 14] = [
+const CONTROL: [&str; 20] = [
     "get_box",
     "put_box",
     "get_share_along_row",
@@ -25,6 +25,12 @@ const CONTROL: [&str; 14] = [
     "share_along_column",
     "share_among_all",
     "share_by_itself",
+    "share_pieces_along_row",
+    "share_pieces_along_column",
+    "share_pieces_among_all",
+    "share_pieces_by_itself",
+    "exchange_panel",
+    "gather_panel",
     "WAIT",
     "BARRIER",
     "dma_wait",

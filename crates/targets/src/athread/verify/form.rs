@@ -41,7 +41,47 @@ impl Form {
                 return Form::int(n);
             }
         }
+        if let ("LOZENGE_FLOOR_DIV" | "LOZENGE_MOD", [e, by]) = (function, arguments.as_slice())
+            && let Some(d) = by.constant().filter(|d| *d > 0)
+        {
+            // Multiples come out of quotients and remainders.
+            let (mut whole, mut rest) = (Form::default(), Form::default());
+            for (product, factor) in &e.0 {
+                let (q, r) = match (product.is_empty(), factor % d) {
+                    (true, _) => (factor.div_euclid(d), factor.rem_euclid(d)),
+                    (false, 0) => (factor / d, 0),
+                    (false, _) => (0, *factor),
+                };
+                whole.add_term(product.clone(), q);
+                rest.add_term(product.clone(), r);
+            }
+            let floor = function == "LOZENGE_FLOOR_DIV";
+            if let Some(n) = rest.constant() {
+                return if floor { whole } else { Form::int(n) };
+            }
+            let one = Atom::Apply(function.to_owned(), vec![rest, by.clone()]);
+            let mut form = if floor { whole } else { Form::default() };
+            form.add_term(vec![one], 1);
+            return form;
+        }
         Form(BTreeMap::from([(vec![Atom::Apply(function.to_owned(), arguments)], 1)]))
+    }
+
+    /// A form that is above 0 where this one is: of remainders it is asked whether they are small, not whether they are large.
+    pub fn question(&self) -> Form {
+        let k = self.0.get(&Vec::new()).copied().unwrap_or(0);
+        let mut others = self.0.iter().filter(|(product, _)| !product.is_empty());
+        if let (Some((product, 1)), None) = (others.next(), others.next())
+            && let [Atom::Apply(function, arguments)] = product.as_slice()
+            && let ("LOZENGE_MOD", [e, by]) = (function.as_str(), arguments.as_slice())
+            && let Some(d) = by.constant().filter(|d| (1..*d).contains(&(1 - k)))
+        {
+            // From 1 - k on is as many below d, from there on.
+            let from = Form::int(1 - k);
+            let rest = Form::apply("LOZENGE_MOD", vec![e.minus(&from), by.clone()]);
+            return Form::int(d).minus(&from).minus(&rest);
+        }
+        self.clone()
     }
 
     fn add_term(&mut self, product: Vec<Atom>, factor: i64) {
@@ -83,6 +123,41 @@ impl Form {
             1 => self.0.get(&Vec::new()).copied(),
             _ => None,
         }
+    }
+
+    /// Products with their factors.
+    pub fn terms(&self) -> impl Iterator<Item = (&[Atom], i64)> {
+        self.0.iter().map(|(product, factor)| (product.as_slice(), *factor))
+    }
+
+    /// The number in it, and the rest as a number times a form.
+    pub fn steps(&self) -> (i64, i64, Form) {
+        let at = self.0.get(&Vec::new()).copied().unwrap_or(0);
+        let rest = self.minus(&Form::int(at));
+        let by = rest.0.values().fold(0i64, |a, b| {
+            let (mut a, mut b) = (a.abs(), b.abs());
+            while b != 0 {
+                (a, b) = (b, a % b);
+            }
+            a
+        });
+        let times = rest.over(by).unwrap_or_default();
+        (at, by, times)
+    }
+
+    /// With a form in place of a function of some values, where that is a term of its own.
+    pub fn swap(&self, function: &str, arguments: &[Form], value: &Form) -> Form {
+        let product = vec![Atom::Apply(function.to_owned(), arguments.to_vec())];
+        let Some(factor) = self.0.get(&product).copied() else { return self.clone() };
+        let mut rest = self.clone();
+        rest.0.remove(&product);
+        rest.plus(&value.times(&Form::int(factor)))
+    }
+
+    /// An exact quotient by a number.
+    pub fn over(&self, by: i64) -> Option<Form> {
+        let whole = by != 0 && self.0.values().all(|factor| factor % by == 0);
+        whole.then(|| Form(self.0.iter().map(|(product, factor)| (product.clone(), factor / by)).collect()))
     }
 
     /// The array and the element that it is the address of, if it is one.
@@ -159,6 +234,15 @@ impl Form {
         sum
     }
 
+    /// Names that are terms or factors of it.
+    pub fn symbols(&self) -> Vec<String> {
+        let names = self.0.keys().flatten().filter_map(|atom| match atom {
+            Atom::Symbol(name) => Some(name.clone()),
+            Atom::Apply(..) => None,
+        });
+        names.collect()
+    }
+
     /// Whether a name is part of it.
     pub fn mentions(&self, name: &str) -> bool {
         self.any(&|atom| matches!(atom, Atom::Symbol(symbol) if symbol == name))
@@ -199,6 +283,29 @@ mod tests {
         assert_eq!(a.put("k", &Form::int(-1)), Form::default());
         assert_eq!(a.minus(&k.times(&n).times(&Form::int(16))).multiple(&n), Some((16, 0)));
         assert_eq!(n.plus(&Form::int(3)).multiple(&k), None);
+    }
+
+    #[test]
+    fn quotients_and_remainders() {
+        let (n, d) = (Form::symbol("n"), Form::int(16));
+        let of = |f: &str, e: Form| Form::apply(f, vec![e, d.clone()]);
+        let more = n.plus(&Form::symbol("k").times(&d)).minus(&Form::int(1));
+        let quotient = of("LOZENGE_FLOOR_DIV", n.plus(&Form::int(15)));
+        assert_eq!(
+            of("LOZENGE_FLOOR_DIV", more.clone()),
+            quotient.plus(&Form::symbol("k")).minus(&Form::int(1))
+        );
+        assert_eq!(of("LOZENGE_MOD", more), of("LOZENGE_MOD", n.plus(&Form::int(15))));
+        // n mod 16 is at least 12 where (n + 4) mod 16 is at most 3.
+        let large = of("LOZENGE_MOD", n.clone()).minus(&Form::int(11));
+        let small = Form::int(4).minus(&of("LOZENGE_MOD", n.plus(&Form::int(4))));
+        assert_eq!(large.question(), small);
+        for n in -40..40i64 {
+            assert_eq!(
+                large.put("n", &Form::int(n)).constant().map(|k| k > 0),
+                small.put("n", &Form::int(n)).constant().map(|k| k > 0)
+            );
+        }
     }
 
     #[test]

@@ -115,6 +115,23 @@ pub(super) fn plane(d: usize) -> String {
 }
 
 impl Phase {
+    /// Two loops over cores as one.
+    pub fn with(&self, other: &Phase) -> Phase {
+        let mut all = Phase { cores: self.cores, ..Phase::default() };
+        for one in [self, other] {
+            for (copies, own) in [(&mut all.gets, &one.gets), (&mut all.puts, &one.puts)] {
+                for (name, more) in own {
+                    copies.entry(name.clone()).or_default().extend(more.iter().cloned());
+                }
+            }
+            for (name, (bytes, times)) in &one.sizes {
+                let entry = all.sizes.entry(name.clone()).or_insert((*bytes, 0));
+                *entry = (entry.0.min(*bytes), entry.1 + times);
+            }
+        }
+        all
+    }
+
     fn note(&mut self, stmt: &Stmt) {
         match stmt {
             Stmt::Copy(copy) if copy.kind == CopyKind::Get => {

@@ -14,7 +14,10 @@
 mod compute;
 mod form;
 mod mapped;
+mod panel;
 mod read;
+mod reason;
+mod share;
 mod state;
 mod transfer;
 mod walk;

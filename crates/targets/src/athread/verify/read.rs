@@ -23,6 +23,20 @@ pub(super) enum Term {
     Member(Box<Term>),
 }
 
+impl Term {
+    /// Whether a name is part of it.
+    pub fn mentions(&self, wanted: &str) -> bool {
+        match self {
+            Term::Name(name) => name == wanted,
+            Term::Int(_) | Term::Literal => false,
+            Term::Unary(_, a) | Term::Member(a) => a.mentions(wanted),
+            Term::Binary(_, a, b) | Term::Index(a, b) => a.mentions(wanted) || b.mentions(wanted),
+            Term::Ternary(a, b, c) => [a, b, c].iter().any(|t| t.mentions(wanted)),
+            Term::Call(_, arguments) => arguments.iter().any(|t| t.mentions(wanted)),
+        }
+    }
+}
+
 /// A statement.
 #[derive(Clone, PartialEq, Debug)]
 pub(super) enum Node {

@@ -26,7 +26,12 @@ pub(super) enum Value {
     Number(Form),
     /// A buffer: its place.
     Buffer(i64),
+    /// A buffer that is one of several alike, which follow each other: the place of the first, and the number of this one.
+    One(i64, Form),
 }
+
+/// The number of one of several buffers that are alike.
+pub(super) const NUMBER: &str = "number of a strip";
 
 /// A box and how many iterations of the loop in its description ago it was asked for. Without an area it is no longer what main memory holds.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -52,8 +57,8 @@ pub(super) struct State {
     facts: BTreeMap<Form, (bool, u8)>,
     /// The same of conditions that are no comparisons, with the number of blocks around: such knowledge ends with its block.
     here: BTreeMap<Form, (bool, usize)>,
-    /// Loops in their first iteration, where their symbol is 0.
-    first: BTreeSet<String>,
+    /// Loops in their first iterations: the value of their symbol.
+    first: BTreeMap<String, i64>,
     pub flights: BTreeSet<Flight>,
     /// What has come in, by place.
     pub contents: BTreeMap<i64, (Region, Held)>,
@@ -65,6 +70,16 @@ pub(super) struct State {
     pub ready: BTreeSet<String>,
     /// Places whose boxes come in under a condition of the mapping that does not hold here: then nothing of them is used.
     pub excused: BTreeSet<i64>,
+    /// Shares of which a part has gone to others since they came in, by place.
+    pub sent: BTreeSet<i64>,
+    /// Conditions that decided what a name is, where that was followed both ways.
+    chosen: BTreeMap<String, BTreeSet<Form>>,
+    /// Whether buffers keep what they hold when their block ends: so it is where panels are worked on.
+    pub keeps: bool,
+    /// Where it is so, the last name of a place.
+    pub labels: BTreeMap<i64, String>,
+    /// For several buffers that are alike, by the place of the first: bytes of all, and what is above 0 for the numbers of those that there are.
+    pub covers: BTreeMap<i64, (i64, Form)>,
 }
 
 impl State {
@@ -76,10 +91,16 @@ impl State {
     pub fn close(&mut self) {
         let depth = self.scopes.len();
         self.here.retain(|_, (_, own)| *own < depth);
-        for value in self.scopes.pop().unwrap_or_default().values() {
+        for (name, value) in self.scopes.pop().unwrap_or_default() {
+            self.chosen.remove(&name);
             let Value::Buffer(at) = value else { continue };
-            self.written.remove(at);
+            let at = &at;
+            self.sent.remove(at);
             self.excused.remove(at);
+            if self.keeps {
+                continue;
+            }
+            self.written.remove(at);
             let area = self.contents.get(at).and_then(|(_, held)| held.area.as_ref());
             let address = area.map(|area| (area.array.clone(), area.offset.clone()));
             if address.is_none() || !self.numbers().any(|form| form.address() == address) {
@@ -94,6 +115,9 @@ impl State {
         self.written.clear();
         self.facts.clear();
         self.here.clear();
+        self.keeps = false;
+        self.labels.clear();
+        self.covers.clear();
     }
 
     pub fn declare(&mut self, name: &str, value: Value) {
@@ -106,6 +130,23 @@ impl State {
         if let Some(old) = self.scopes.iter_mut().rev().find_map(|s| s.get_mut(name)) {
             *old = value;
         }
+    }
+
+    /// A name's value depends on a condition.
+    pub fn choose(&mut self, name: &str, conditions: BTreeSet<Form>) {
+        if !conditions.is_empty() {
+            self.chosen.entry(name.to_owned()).or_default().extend(conditions);
+        }
+    }
+
+    /// The conditions that the names in some expressions depend on.
+    pub fn choices<'t>(&self, terms: impl IntoIterator<Item = &'t Term>) -> BTreeSet<Form> {
+        if self.chosen.is_empty() {
+            return BTreeSet::new();
+        }
+        let terms: Vec<&Term> = terms.into_iter().collect();
+        let used = self.chosen.iter().filter(|(name, _)| terms.iter().any(|t| t.mentions(name)));
+        used.flat_map(|(_, conditions)| conditions.iter().cloned()).collect()
     }
 
     pub fn get(&self, name: &str) -> Option<&Value> {
@@ -122,9 +163,14 @@ impl State {
     /// The place of a buffer.
     pub fn buffer(&self, name: &str) -> Option<i64> {
         match self.get(name) {
-            Some(Value::Buffer(at)) => Some(*at),
+            Some(Value::Buffer(at) | Value::One(at, _)) => Some(*at),
             _ => None,
         }
+    }
+
+    /// Whether something is a number that the text counts with, and no count of transfers.
+    pub fn steps(&self, target: &Term) -> bool {
+        matches!(target, Term::Name(name) if !name.ends_with("_sent") && self.number(name).is_some())
     }
 
     /// An expression as a form.
@@ -157,9 +203,9 @@ impl State {
         }
     }
 
-    /// A form with what is known of loops in their first iteration.
+    /// A form with what is known of loops in their first iterations.
     pub fn normal(&self, form: &Form) -> Form {
-        self.first.iter().fold(form.clone(), |form, symbol| form.put(symbol, &Form::default()))
+        self.first.iter().fold(form.clone(), |form, (symbol, value)| form.put(symbol, &Form::int(*value)))
     }
 
     pub fn equal(&self, a: &Form, b: &Form) -> bool {
@@ -192,13 +238,27 @@ impl State {
 
     /// Whether a form is above 0, if that is known.
     pub fn above(&self, form: &Form) -> Option<bool> {
-        let form = self.normal(form);
+        let form = self.normal(form).question();
         if let Some(n) = form.constant() {
             return Some(n > 0);
         }
-        let known = self.facts.iter().map(|(known, (truth, _))| (known, truth));
-        let here = self.here.iter().map(|(known, (truth, _))| (known, truth));
-        known.chain(here).find_map(|(known, truth)| (self.normal(known) == form).then_some(*truth))
+        self.known().find_map(|(known, truth)| (self.normal(known) == form).then_some(truth))
+    }
+
+    /// Whether forms are above 0, as far as that was found.
+    pub fn known(&self) -> impl Iterator<Item = (&Form, bool)> {
+        self.compared().chain(self.here.iter().map(|(known, (truth, _))| (known, *truth)))
+    }
+
+    /// The same of comparisons only.
+    pub fn compared(&self) -> impl Iterator<Item = (&Form, bool)> {
+        self.facts.iter().map(|(known, (truth, _))| (known, *truth))
+    }
+
+    /// Forgets what is known of a name's value.
+    pub fn unlearn(&mut self, symbol: &str) {
+        self.facts.retain(|form, _| !form.mentions(symbol));
+        self.here.retain(|form, _| !form.mentions(symbol));
     }
 
     /// What is found of a condition that is no comparison.
@@ -207,19 +267,19 @@ impl State {
     }
 
     pub fn learn(&mut self, form: Form, truth: bool) {
-        self.facts.insert(form, (truth, 0));
+        self.facts.insert(form.question(), (truth, 0));
     }
 
     /// A loop begins: its symbol is 0.
     pub fn begin(&mut self, symbol: &str) {
-        self.first.insert(symbol.to_owned());
+        self.first.insert(symbol.to_owned(), 0);
     }
 
     /// Replaces a name in all that is known.
     fn put(&mut self, symbol: &str, value: &Form) {
         for scope in &mut self.scopes {
             for old in scope.values_mut() {
-                if let Value::Number(form) = old {
+                if let Value::Number(form) | Value::One(_, form) = old {
                     *form = form.put(symbol, value);
                 }
             }
@@ -252,9 +312,12 @@ impl State {
         self.contents.retain(|_, (_, held)| held.area.is_some());
     }
 
-    /// The next iteration of a loop: everything in terms of the new value of its symbol.
-    pub fn advance(&mut self, symbol: &str, step: i64) {
-        self.first.remove(symbol);
+    /// The next iteration of a loop: everything in terms of the new value of its symbol. `second`: the second iteration is looked at by itself.
+    pub fn advance(&mut self, symbol: &str, step: i64, second: bool) {
+        let before = self.first.remove(symbol);
+        if second && before == Some(0) {
+            self.first.insert(symbol.to_owned(), step);
+        }
         self.here.retain(|form, _| !form.mentions(symbol));
         self.facts.retain(|form, (_, age)| {
             let mentions = form.mentions(symbol);
@@ -326,14 +389,14 @@ impl State {
     fn numbers(&self) -> impl Iterator<Item = &Form> {
         self.scopes.iter().flat_map(BTreeMap::values).filter_map(|value| match value {
             Value::Number(form) => Some(form),
-            Value::Buffer(_) => None,
+            Value::Buffer(_) | Value::One(..) => None,
         })
     }
 
     /// A loop has ended: its symbol is the last value, or 0 if it had no iteration.
     pub fn end(&mut self, symbol: &str) {
-        if self.first.remove(symbol) {
-            self.put(symbol, &Form::default());
+        if let Some(value) = self.first.remove(symbol) {
+            self.put(symbol, &Form::int(value));
             return;
         }
         let last = format!("{symbol} last");
@@ -417,7 +480,24 @@ impl Area {
         }
     }
 
-    fn mentions(&self, symbol: &str) -> bool {
+    /// With a form in place of a name.
+    pub fn put(&self, symbol: &str, value: &Form) -> Area {
+        self.map(&mut |form| form.put(symbol, value))
+    }
+
+    /// With other forms.
+    pub fn map(&self, change: &mut dyn FnMut(&Form) -> Form) -> Area {
+        let mut area = self.clone();
+        area.each(&mut |form| *form = change(form));
+        area
+    }
+
+    /// A name that its place depends on.
+    pub fn symbols(&self) -> Vec<String> {
+        self.offset.symbols()
+    }
+
+    pub fn mentions(&self, symbol: &str) -> bool {
         [&self.offset, &self.rows, &self.columns, &self.pitch]
             .into_iter()
             .chain(&self.planes)

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use super::form::{Atom, Form};
 use super::mapped::{Area, plane};
 use super::read::{Node, Term};
-use super::state::{Flight, Held, Region, State, Value};
+use super::state::{Flight, Held, NUMBER, Region, State, Value};
 use super::walk::{CORE, Followed, Walker, lost, wrong};
 
 /// A transfer as it is written.
@@ -78,6 +78,12 @@ impl Walker<'_> {
     /// A statement that moves data, waits, or changes a name.
     pub(super) fn act(&mut self, state: &mut State, term: &Term, planes: &[(&str, &Term)]) -> Followed<()> {
         match term {
+            Term::Binary(op, target, value) if op == "+=" && state.steps(target) => {
+                let Some(target) = name(target) else { return lost("a sum outside of the tiles") };
+                let sum = state.form(&Term::Name(target.to_owned())).plus(&state.form(value));
+                self.assign(state, target, value, state.resolve(&sum));
+                Ok(())
+            }
             Term::Binary(op, sent, call) if op == "+=" => {
                 let (Some(sent), Term::Call(function, arguments)) = (name(sent), &**call) else {
                     return lost("a sum outside of the tiles");
@@ -95,14 +101,20 @@ impl Walker<'_> {
                 if **value == Term::Int(0) && state.get(target).is_none() {
                     state.ready.insert(target.to_owned());
                 }
-                let value = state.form(value);
-                state.set(target, Value::Number(value));
+                let form = state.form(value);
+                self.assign(state, target, value, form);
                 Ok(())
             }
             Term::Call(function, arguments) => self.call(state, function, arguments),
             Term::Name(_) => Ok(()),
             _ => lost("a statement outside of the tiles"),
         }
+    }
+
+    fn assign(&self, state: &mut State, target: &str, value: &Term, form: Form) {
+        let choices = state.choices(self.control.iter().copied().chain([value]));
+        state.set(target, Value::Number(form));
+        state.choose(target, choices);
     }
 
     fn call(&mut self, state: &mut State, function: &str, arguments: &[Term]) -> Followed<()> {
@@ -144,7 +156,18 @@ impl Walker<'_> {
             (
                 "share_along_row" | "share_along_column" | "share_among_all" | "share_by_itself",
                 [to, stage, rows, columns, _, place],
-            ) => self.share(state, function, [to, stage, rows, columns, place]),
+            ) => {
+                let line = function.strip_prefix("share_").unwrap_or(function);
+                self.share(state, line, [to, stage, rows, columns, place], None)
+            }
+            (function, [to, stage, pitch, rows, columns, bytes, place])
+                if function.starts_with("share_pieces_") =>
+            {
+                let line = function.strip_prefix("share_pieces_").unwrap_or(function);
+                self.share(state, line, [to, stage, rows, columns, place], Some((pitch, bytes)))
+            }
+            ("exchange_panel", arguments) => self.exchange_panel(state, arguments),
+            ("gather_panel", arguments) => self.gather_panel(state, arguments),
             _ => lost(format!("`{function}` outside of the tiles")),
         }
     }
@@ -212,12 +235,18 @@ impl Walker<'_> {
     }
 
     fn start(&mut self, state: &mut State, t: &Transfer) -> Followed<()> {
-        let (area, region) = self.box_of(state, t)?;
+        let (area, mut region) = self.box_of(state, t)?;
         if !state.ready.contains(t.tag) {
             return wrong(format!("uses the reply `{}` before it is 0", t.tag));
         }
         let buffer = name(t.local).or(addressed(t.local).map(|(n, _)| n)).unwrap_or("?").to_owned();
         let get = t.function != "put_box";
+        if let Some(Value::One(at, number)) = state.get(&buffer) {
+            match state.covers.get(at) {
+                Some((bytes, _)) if *number == Form::symbol(NUMBER) => region.bytes = *bytes,
+                _ => return lost(format!("a transfer of one of several `{buffer}`")),
+            }
+        }
         if t.share.is_some() && core(&state.form(t.pitch), &["/", "%"]) {
             return wrong("shares a box with a pitch of its own".to_owned());
         }
@@ -234,9 +263,11 @@ impl Walker<'_> {
                 ));
             }
             self.clear(state, region)?;
+            state.sent.remove(&region.at);
         } else {
             self.bring_out(state, &area, region, &buffer)?;
         }
+        self.note(&area, get);
         let held = Held { area: Some(area), age: 0 };
         state.flights.insert(Flight { tag: t.tag.to_owned(), get, region, held });
         Ok(())
@@ -287,6 +318,11 @@ impl Walker<'_> {
             .collect();
         state.forget();
         state.dirty.remove(&region.at);
+        if state.keeps {
+            // What has gone out is what others get of it.
+            state.written.remove(&region.at);
+            state.contents.insert(region.at, (region, Held { area: Some(area.clone()), age: 0 }));
+        }
         Ok(())
     }
 
@@ -302,7 +338,7 @@ impl Walker<'_> {
     }
 
     /// A region gets other contents.
-    fn clear(&self, state: &mut State, region: Region) -> Followed<()> {
+    pub(super) fn clear(&self, state: &mut State, region: Region) -> Followed<()> {
         if let Some((_, lost)) = state.dirty.values().find(|(r, _)| r.meets(region)) {
             return wrong(format!("overwrites `{lost}` before it is brought out"));
         }
@@ -317,63 +353,6 @@ impl Walker<'_> {
             Some((_, buffer)) => wrong(format!("does not bring out `{buffer}`")),
             None => Ok(()),
         }
-    }
-
-    /// An exchange of shares.
-    fn share(&mut self, state: &mut State, function: &str, parts: [&Term; 5]) -> Followed<()> {
-        let [to, stage, rows, columns, place] = parts;
-        let (Some(to), Some(stage)) = (name(to), name(stage)) else { return lost("an exchange of no box") };
-        let (Some(at), Some(from)) = (state.buffer(to), state.buffer(stage)) else {
-            return lost(format!("`{to}` or `{stage}` is not a buffer"));
-        };
-        let line = function.strip_prefix("share_").unwrap_or(function);
-        // What tells apart those who share, and what they have in common.
-        let (own, common): (&[&str], &[&str]) = match line {
-            "along_row" => (&["%"], &["/"]),
-            "along_column" => (&["/"], &["%"]),
-            "by_itself" => (&[], &[]),
-            _ => (&["/", "%"], &[]),
-        };
-        let place = state.form(place);
-        let right = match common {
-            [] => place == Form::symbol(CORE),
-            other => core(&place, own) && !core(&place, other),
-        };
-        if !right {
-            return wrong(format!("exchanges `{to}` with the wrong place in the line"));
-        }
-        if self.mapped.sharers.is_none_or(|sharers| self.here().cores != sharers) {
-            return wrong(format!("exchanges `{to}` among other cores than those that run"));
-        }
-        if !own.is_empty() {
-            self.alike(state, common, "an exchange")?;
-        }
-        let region = Region { at: from, bytes: 1 };
-        self.free(state, region, stage, "sends")?;
-        let Some((_, Held { area: Some(mut area), .. })) = state.contents.get(&from).cloned() else {
-            return wrong(format!("sends `{stage}`, which has not come in"));
-        };
-        if area.share.take() != Some((line.to_owned(), place)) {
-            return wrong(format!("sends `{stage}`, which is the share of another place"));
-        }
-        if !state.equal(&area.rows, &state.form(rows)) || !state.equal(&area.columns, &state.form(columns)) {
-            return wrong(format!("exchanges another box than `{stage}` has a share of"));
-        }
-        let parts = [&area.offset, &area.rows, &area.columns];
-        if !own.is_empty() && parts.iter().any(|form| core(&state.normal(form), own)) {
-            return wrong(format!("exchanges `{to}` among cores that need different boxes"));
-        }
-        // Whole words may go beyond the end.
-        let bytes = match (area.rows.bound(), area.columns.bound()) {
-            (Some(rows), Some(columns)) => rows.saturating_mul(columns),
-            _ => 0,
-        };
-        let bytes = self.here().size(to).max(bytes);
-        let region = Region { at, bytes };
-        self.free(state, region, to, "fills")?;
-        self.clear(state, region)?;
-        state.contents.insert(at, (region, Held { area: Some(area), age: 0 }));
-        Ok(())
     }
 
     /// Whether all cores whose numbers may differ here come by: conditions around depend on what they have in common only.
@@ -409,7 +388,7 @@ fn apart_flight(state: &State, flight: &Flight, area: &Area) -> bool {
 }
 
 /// Whether a form depends on a core's number: on its row (`/`), its column (`%`), or on all of it.
-fn core(form: &Form, parts: &[&str]) -> bool {
+pub(super) fn core(form: &Form, parts: &[&str]) -> bool {
     form.any(&|atom| match atom {
         Atom::Apply(op, arguments) => {
             parts.contains(&op.as_str()) && arguments.first().is_some_and(|a| *a == Form::symbol(CORE))

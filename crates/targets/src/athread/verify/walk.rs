@@ -4,9 +4,11 @@ use std::collections::BTreeSet;
 
 use super::compute::{self, Use, place};
 use super::form::Form;
-use super::mapped::{Mapped, Phase};
+use super::mapped::{Area, Mapped, Phase};
+use super::panel::{self, Moved, Numbers};
 use super::read::{Node, Term};
-use super::state::{Region, State, Value};
+use super::share;
+use super::state::{NUMBER, Region, State, Value};
 use super::transfer::{addressed, name, planes};
 
 /// Why a text is not followed to its end.
@@ -20,7 +22,7 @@ pub(super) enum Stop {
 /// The number of this core.
 pub(super) const CORE: &str = "lozenge_core";
 
-type States = BTreeSet<State>;
+pub(super) type States = BTreeSet<State>;
 pub(super) type Followed<T> = Result<T, Stop>;
 
 /// States at a place, at most.
@@ -39,7 +41,20 @@ pub(super) fn lost<T>(what: impl Into<String>) -> Followed<T> {
 /// Follows a kernel; the number of states that were looked at.
 pub(super) fn follow(mapped: &Mapped, body: &Node) -> Followed<usize> {
     let none = Phase::default();
-    let mut walker = Walker { mapped, none: &none, phase: 0, control: Vec::new(), steps: 0 };
+    let mut changed = BTreeSet::new();
+    assigned(body, &mut changed);
+    let pairs = if panel::exchanges(body) { panel::pairs(&mapped.phases) } else { Vec::new() };
+    let mut walker = Walker {
+        mapped,
+        none: &none,
+        pairs: &pairs,
+        panel: None,
+        numbers: None,
+        phase: 0,
+        control: Vec::new(),
+        changed,
+        steps: 0,
+    };
     let mut start = State::default();
     start.open();
     let ends = walker.walk(body, States::from([start]))?;
@@ -59,39 +74,61 @@ pub(super) fn follow(mapped: &Mapped, body: &Node) -> Followed<usize> {
 pub(super) struct Walker<'a> {
     pub(super) mapped: &'a Mapped,
     none: &'a Phase,
+    /// Two loops over cores as one, where panels are worked on.
+    pairs: &'a [Phase],
+    /// What is moved while that is so.
+    pub(super) panel: Option<Moved>,
+    /// The boxes of a loop that moves several.
+    pub(super) numbers: Option<Numbers>,
     /// Loops over cores so far.
-    phase: usize,
+    pub(super) phase: usize,
     /// Conditions around the current place.
     pub(super) control: Vec<&'a Term>,
+    /// Names that the text assigns to: a comparison of one tells nothing of what comes after.
+    changed: BTreeSet<&'a str>,
     steps: usize,
 }
 
-fn mentions(term: &Term, wanted: &str) -> bool {
-    match term {
-        Term::Name(name) => name == wanted,
-        Term::Int(_) | Term::Literal => false,
-        Term::Unary(_, a) | Term::Member(a) => mentions(a, wanted),
-        Term::Binary(_, a, b) | Term::Index(a, b) => mentions(a, wanted) || mentions(b, wanted),
-        Term::Ternary(a, b, c) => [a, b, c].iter().any(|t| mentions(t, wanted)),
-        Term::Call(_, arguments) => arguments.iter().any(|t| mentions(t, wanted)),
+/// Names that are assigned to outside of tiles.
+fn assigned<'n>(node: &'n Node, names: &mut BTreeSet<&'n str>) {
+    match node {
+        Node::If(..) | Node::For { .. } | Node::While(..) if compute::only(node) => {}
+        Node::Block(body) => body.iter().for_each(|n| assigned(n, names)),
+        Node::If(_, then, otherwise) => {
+            assigned(then, names);
+            otherwise.iter().for_each(|n| assigned(n, names));
+        }
+        Node::For { body, .. } | Node::While(_, body) => assigned(body, names),
+        Node::Do(Term::Binary(op, target, _)) if compute::assigns(op) => names.extend(name(target)),
+        Node::Declare { .. } | Node::Do(_) => {}
     }
 }
 
 impl<'a> Walker<'a> {
     pub(super) fn here(&self) -> &'a Phase {
+        if self.panel.is_some() {
+            return self.pairs.get(self.phase).unwrap_or(self.none);
+        }
         self.phase.checked_sub(1).and_then(|k| self.mapped.phases.get(k)).unwrap_or(self.none)
     }
 
-    fn walk(&mut self, node: &'a Node, states: States) -> Followed<States> {
+    pub(super) fn walk(&mut self, node: &'a Node, states: States) -> Followed<States> {
         self.steps += states.len();
         if states.len() > STATES || self.steps > STEPS {
             return lost("there are too many ways through it");
         }
         if matches!(node, Node::Block(_) | Node::If(..) | Node::For { .. } | Node::While(..))
+            && !(self.panel.is_some() && matches!(node, Node::If(..)))
             && compute::only(node)
         {
             let found = compute::uses(node);
             return self.each(states, &mut |walker, state| {
+                if let Node::If(cond, _, None) = node
+                    && walker.changed.iter().any(|name| cond.mentions(name))
+                    && walker.truth(state, cond) == Some(false)
+                {
+                    return Ok(());
+                }
                 state.open();
                 found.iter().try_for_each(|one| walker.used(state, one))?;
                 state.close();
@@ -107,7 +144,7 @@ impl<'a> Walker<'a> {
                 for node in body {
                     states = self.walk(node, states)?;
                 }
-                let over = body.iter().any(|n| matches!(n, Node::Declare { name, value: Some(v), .. } if name != CORE && mentions(v, CORE)));
+                let over = body.iter().any(|n| matches!(n, Node::Declare { name, value: Some(v), .. } if name != CORE && v.mentions(CORE))) && self.panel.is_none();
                 self.each(states, &mut |_, state| {
                     state.close();
                     if over {
@@ -115,6 +152,9 @@ impl<'a> Walker<'a> {
                     }
                     Ok(())
                 })
+            }
+            Node::If(cond, then, otherwise) if self.panel.is_none() && panel::exchanges(then) => {
+                self.panels(cond, then, otherwise.as_deref(), states)
             }
             Node::If(cond, then, otherwise) => {
                 let (yes, no) = self.branch(cond, states, true)?;
@@ -143,11 +183,14 @@ impl<'a> Walker<'a> {
             Node::For { .. } | Node::While(..) => lost("a loop that is not counted"),
             Node::Declare { name, value, .. } => {
                 let Some(value) = value else { return Ok(states) };
-                if mentions(value, CORE) {
+                if value.mentions(CORE) && self.panel.is_none() {
                     // The first name of a loop over cores.
                     let first =
                         matches!(value, Term::Name(_)) || matches!(value, Term::Binary(op, ..) if op == "/");
                     self.phase += usize::from(first);
+                }
+                if let Term::Ternary(cond, yes, no) = value {
+                    return self.choose(states, name, cond, [yes, no]);
                 }
                 self.each(states, &mut |walker, state| walker.declare(state, name, value))
             }
@@ -155,7 +198,7 @@ impl<'a> Walker<'a> {
         }
     }
 
-    fn each(
+    pub(super) fn each(
         &mut self,
         states: States,
         change: &mut dyn FnMut(&mut Self, &mut State) -> Followed<()>,
@@ -181,15 +224,49 @@ impl<'a> Walker<'a> {
             state.declare(name, Value::Number(number));
             return Ok(());
         };
-        let Some(at) = state.form(&offset).constant() else {
-            return lost(format!("the place of `{name}` is not known"));
-        };
-        state.declare(name, Value::Buffer(at));
-        Ok(())
+        let offset = self.offset(state, &offset);
+        self.place(state, name, &offset)
+    }
+
+    /// A name that is one of two, followed both ways.
+    fn choose(&mut self, states: States, name: &str, cond: &Term, values: [&Term; 2]) -> Followed<States> {
+        let mut all = States::new();
+        let learn = matches!(cond, Term::Binary(op, ..) if matches!(op.as_str(), "<" | "<=" | ">" | ">="));
+        let (yes, no) = self.branch(cond, states, learn)?;
+        for (value, states) in values.into_iter().zip([yes, no]) {
+            all.extend(self.each(states, &mut |walker, state| {
+                let conditions = BTreeSet::from([state.form(cond)]);
+                walker.declare(state, name, value)?;
+                state.choose(name, conditions);
+                Ok(())
+            })?);
+        }
+        Ok(all)
+    }
+
+    /// Whether a condition holds, if that is known.
+    fn truth(&self, state: &State, cond: &Term) -> Option<bool> {
+        match cond {
+            Term::Binary(op, a, b) if op == "&&" => match (self.truth(state, a), self.truth(state, b)) {
+                (Some(false), _) | (_, Some(false)) => Some(false),
+                (Some(true), Some(true)) => Some(true),
+                _ => None,
+            },
+            Term::Binary(op, a, b) if op == "==" => {
+                let gap = state.form(a).minus(&state.form(b));
+                let less = [&gap, &Form::default().minus(&gap)].map(|more| state.follows(more));
+                match less {
+                    [Some(false), Some(false)] => Some(true),
+                    [Some(true), _] | [_, Some(true)] => Some(false),
+                    _ => None,
+                }
+            }
+            other => state.above(&self.above(state, other)?),
+        }
     }
 
     /// Splits states by a condition, as far as it is not known. Of conditions of `if`, what was found is kept: loops are asked the same later.
-    fn branch(&mut self, cond: &Term, states: States, learn: bool) -> Followed<(States, States)> {
+    pub(super) fn branch(&mut self, cond: &Term, states: States, learn: bool) -> Followed<(States, States)> {
         let (mut yes, mut no) = (States::new(), States::new());
         for state in states {
             let (y, n) = self.decide(cond, state, learn);
@@ -200,6 +277,16 @@ impl<'a> Walker<'a> {
     }
 
     fn decide(&mut self, cond: &Term, state: State, learn: bool) -> (States, States) {
+        if let Some(form) = self.above(&state, cond)
+            && self.changed.iter().any(|name| cond.mentions(name))
+        {
+            let state = States::from([state]);
+            return match state.first().and_then(|state| state.follows(&form)) {
+                Some(true) => (state, States::new()),
+                Some(false) => (States::new(), state),
+                None => (state.clone(), state),
+            };
+        }
         match cond {
             Term::Binary(op, a, b) if op == "&&" => {
                 let (first, mut no) = self.decide(a, state, learn);
@@ -240,6 +327,11 @@ impl<'a> Walker<'a> {
                 let yes = if known { States::new() } else { States::from([state]) };
                 (yes, States::from([equal]))
             }
+            Term::Binary(op, ..) if op == "==" => match self.truth(&state, cond) {
+                Some(true) => (States::from([state]), States::new()),
+                Some(false) => (States::new(), States::from([state])),
+                None => either(state.form(cond), state, learn.then_some(State::learn_here)),
+            },
             other => match self.above(&state, other) {
                 Some(form) => either(form, state, learn.then_some(State::learn)),
                 None => either(state.form(other), state, learn.then_some(State::learn_here)),
@@ -283,7 +375,12 @@ impl<'a> Walker<'a> {
             },
             _ => return lost("a loop that is not counted"),
         };
+        if self.panel.is_some() && panel::only_moves(body) {
+            return self.strips((var, lower, by), cond, body, states);
+        }
         let symbol = format!("{var} since");
+        // How many rounds of exchanges a piece has.
+        let learn = self.panel.is_some() && panel::directly(body);
         let enter = |_: &mut Self, state: &mut State| {
             let value = state.form(lower).plus(&Form::symbol(&symbol));
             state.open();
@@ -292,8 +389,10 @@ impl<'a> Walker<'a> {
             Ok(())
         };
         let entered = self.each(states, &mut { enter })?;
-        let (mut work, mut ends) = self.branch(cond, entered, false)?;
+        let (mut work, mut ends) = self.branch(cond, entered, learn)?;
         let mut seen = States::new();
+        // What came in for the first and the second at once has no name for its iteration.
+        let second = share::in_parts(body);
         let first_phase = self.phase;
         self.control.push(cond);
         while !work.is_empty() {
@@ -304,15 +403,19 @@ impl<'a> Walker<'a> {
             // The same loops over cores in every iteration.
             self.phase = first_phase;
             let after = self.walk(body, work)?;
-            let next = self.each(after, &mut |_, state| {
+            let next = self.each(after, &mut |walker, state| {
                 let value = state.number(var);
-                state.advance(&symbol, by);
+                if walker.panel.is_some() {
+                    // Whether this core has a row of the panel before tells nothing of the next.
+                    state.unlearn(CORE);
+                }
+                state.advance(&symbol, by, second);
                 if let Some(value) = value {
                     state.set(var, Value::Number(value));
                 }
                 Ok(())
             })?;
-            let (again, out) = self.branch(cond, next, false)?;
+            let (again, out) = self.branch(cond, next, learn)?;
             ends.extend(out);
             work = again.difference(&seen).cloned().collect();
         }
@@ -328,10 +431,11 @@ impl<'a> Walker<'a> {
     fn used(&mut self, state: &mut State, one: &Use) -> Followed<()> {
         match one {
             Use::Declare(name, value) => {
-                let at = place(value).and_then(|offset| state.form(&offset).constant());
-                let Some(at) = at else { return lost(format!("the place of `{name}` is not known")) };
-                state.declare(name, Value::Buffer(at));
-                Ok(())
+                let Some(offset) = place(value) else {
+                    return lost(format!("the place of `{name}` is not known"));
+                };
+                let offset = self.offset(state, &offset);
+                self.place(state, name, &offset)
             }
             Use::Read(name) => match state.buffer(name) {
                 Some(at) => self.reads(state, name, at),
@@ -362,12 +466,20 @@ impl<'a> Walker<'a> {
     fn holds(&self, state: &State, buffer: &str, at: i64) -> Option<bool> {
         let (_, held) = state.contents.get(&at)?;
         let Some(area) = &held.area else { return Some(false) };
+        if let Some(Value::One(_, number)) = state.get(buffer) {
+            return Some(self.wanted(state, buffer, &area.put(NUMBER, number)));
+        }
         if buffer.starts_with("share_of_") {
             return Some(true);
         }
-        Some(self.here().gets(buffer).iter().any(|copy| {
+        Some(self.wanted(state, buffer, area))
+    }
+
+    /// Whether a box is one that the mapping brings into a buffer now.
+    pub(super) fn wanted(&self, state: &State, buffer: &str, area: &Area) -> bool {
+        self.here().gets(buffer).iter().any(|copy| {
             self.mapped.area(copy, &|name| state.number(name)).is_some_and(|other| state.same(area, &other))
-        }))
+        })
     }
 
     fn reads(&self, state: &State, buffer: &str, at: i64) -> Followed<()> {
@@ -386,6 +498,9 @@ impl<'a> Walker<'a> {
     fn writes(&self, state: &mut State, buffer: &str, at: i64) -> Followed<()> {
         if state.excused.contains(&at) {
             return Ok(());
+        }
+        if state.sent.contains(&at) {
+            return wrong(format!("changes `{buffer}` after a part of it went to other cores"));
         }
         let region = self.region(state, buffer, at);
         self.free(state, region, buffer, "writes")?;

@@ -1,0 +1,363 @@
+//! Panels: rows of a matrix in the local memories of all cores become columns of it, by exchanges and not through main memory, and nothing waits for a barrier.
+//!
+//! Two loops over cores are one text there. What a core has of each vector and matrix is followed as elsewhere; of an exchange it is shown that what all cores
+//! have is, by the number of the core, the box that this core needs. Strips that a core keeps for all panels are one box with a number in it.
+
+use super::compute;
+use super::form::{Atom, Form};
+use super::mapped::{Area, Phase};
+use super::read::{Node, Term};
+use super::state::{Held, NUMBER, Region, State, Value};
+use super::transfer::name;
+use super::walk::{CORE, Followed, States, Stop, Walker, lost, wrong};
+
+/// What goes between main memory and local memory while panels are worked on.
+#[derive(Default)]
+pub(super) struct Moved {
+    came: Vec<Area>,
+    went: Vec<Area>,
+}
+
+/// Whether cores exchange panels in a statement.
+pub(super) fn exchanges(node: &Node) -> bool {
+    match node {
+        Node::Block(body) => body.iter().any(exchanges),
+        Node::If(_, then, otherwise) => exchanges(then) || otherwise.as_ref().is_some_and(|n| exchanges(n)),
+        Node::For { body, .. } | Node::While(_, body) => exchanges(body),
+        Node::Do(Term::Call(function, _)) => function == "exchange_panel",
+        Node::Declare { .. } | Node::Do(_) => false,
+    }
+}
+
+/// Whether an iteration has an exchange of its own.
+pub(super) fn directly(body: &Node) -> bool {
+    let call =
+        |node: &Node| matches!(node, Node::Do(Term::Call(function, _)) if function == "exchange_panel");
+    matches!(body, Node::Block(body) if body.iter().any(call))
+}
+
+/// Whether a loop only brings boxes in or out: then each iteration has a box of its own.
+pub(super) fn only_moves(body: &Node) -> bool {
+    let Node::Block(body) = body else { return false };
+    body.iter().all(|node| match node {
+        Node::Declare { .. } => true,
+        Node::Do(Term::Binary(op, _, call)) => op == "+=" && matches!(**call, Term::Call(..)),
+        _ => false,
+    })
+}
+
+/// What a form is for all cores, where core `k` has `each` from `each * k` on: the same with the end of all.
+fn of_all(form: &Form, each: i64, cores: i64) -> Option<Form> {
+    let end = match form.terms().collect::<Vec<_>>().as_slice() {
+        [([Atom::Apply(function, parts)], 1)] if function == "LOZENGE_MIN" => match parts.as_slice() {
+            [a, b] if a.constant() == Some(each) => b.clone(),
+            [b, a] if a.constant() == Some(each) => b.clone(),
+            _ => return None,
+        },
+        _ => return None,
+    };
+    let first = end.put(CORE, &Form::default());
+    let shift = Form::symbol(CORE).times(&Form::int(each));
+    (first.minus(&end) == shift).then(|| Form::apply("LOZENGE_MIN", vec![Form::int(each * cores), first]))
+}
+
+impl<'a> Walker<'a> {
+    /// A loop over panels, or the loops that do the same without it.
+    pub(super) fn panels(
+        &mut self,
+        cond: &'a Term,
+        then: &'a Node,
+        otherwise: Option<&'a Node>,
+        states: States,
+    ) -> Followed<States> {
+        let (mut yes, no) = self.branch(cond, states, true)?;
+        let phase = self.phase;
+        yes = self.each(yes, &mut |_, state| {
+            state.keeps = true;
+            Ok(())
+        })?;
+        self.panel = Some(Moved::default());
+        self.control.push(cond);
+        // What is not as it is here understood is not taken for wrong.
+        let unsure = |stop| match stop {
+            Stop::Wrong(what) => Stop::Lost(format!("by panels, it {what}")),
+            other => other,
+        };
+        let yes = self.walk(then, yes).map_err(unsure)?;
+        let moved = self.panel.take().unwrap_or_default();
+        self.phase = phase;
+        // Without barriers nothing may come in that another core has brought out.
+        for area in &moved.came {
+            let own = || moved.went.iter().filter(|out| out.array == area.array);
+            let same = |out: &Area| {
+                let later = |s: String| {
+                    let next = Form::symbol(&s).plus(&Form::int(1));
+                    s.ends_with(" since")
+                        && (out.put(&s, &next) == *area || out.put(&s, &Form::default()) == *area)
+                };
+                out == area || out.symbols().into_iter().any(later)
+            };
+            if own().next().is_some() && !own().any(same) {
+                return lost(format!(
+                    "by panels, it brings in what another core may have brought out of `{}`",
+                    area.array
+                ));
+            }
+        }
+        let yes = self.each(yes, &mut |walker, state| {
+            walker.all_out(state)?;
+            state.end_phase();
+            Ok(())
+        })?;
+        let no = match otherwise {
+            Some(node) => self.walk(node, no)?,
+            None => no,
+        };
+        self.control.pop();
+        self.phase = phase + 2;
+        Ok(yes.into_iter().chain(no).collect())
+    }
+
+    /// What is moved while panels are worked on.
+    pub(super) fn note(&mut self, area: &Area, get: bool) {
+        let Some(moved) = &mut self.panel else { return };
+        let all = if get { &mut moved.came } else { &mut moved.went };
+        if !all.contains(area) {
+            all.push(area.clone());
+        }
+    }
+
+    /// The place of a buffer: a number, or that of one of several that are alike.
+    pub(super) fn place(&self, state: &mut State, buffer: &str, offset: &Form) -> Followed<()> {
+        if let Some(at) = offset.constant() {
+            if state.keeps {
+                state.labels.insert(at, buffer.to_owned());
+            }
+            state.declare(buffer, Value::Buffer(at));
+            return Ok(());
+        }
+        let (at, by, number) = offset.steps();
+        if !state.keeps || at < 0 || by <= 0 {
+            return lost(format!("the place of `{buffer}` is not known"));
+        }
+        if number == Form::symbol(NUMBER) {
+            // As many as there are numbers.
+            let Some(numbers) = &self.numbers else { return lost(format!("how many `{buffer}` there are")) };
+            let Some(count) = numbers.count else {
+                return lost(format!("how many strips `{buffer}` is one of is not known"));
+            };
+            state.covers.insert(at, (by.saturating_mul(count), numbers.there.clone()));
+        } else {
+            let Some((_, there)) = state.covers.get(&at) else {
+                return wrong(format!("has `{buffer}` at a place that nothing was brought into"));
+            };
+            match state.follows(&state.normal(&there.put(NUMBER, &number))) {
+                Some(true) => {}
+                Some(false) => return wrong(format!("uses more of `{buffer}` than were brought in")),
+                None => return lost(format!("which of several `{buffer}` is used is not known")),
+            }
+        }
+        state.declare(buffer, Value::One(at, number));
+        Ok(())
+    }
+
+    /// A loop that brings in, or out, all of several boxes that are alike: one iteration stands for all.
+    pub(super) fn strips(
+        &mut self,
+        (var, lower, by): (&'a str, &'a Term, i64),
+        cond: &'a Term,
+        body: &'a Node,
+        states: States,
+    ) -> Followed<States> {
+        let number = Form::symbol(NUMBER);
+        let mut all = States::new();
+        for mut state in states {
+            let value = state.form(lower).plus(&number.times(&Form::int(by)));
+            state.open();
+            state.declare(var, Value::Number(value.clone()));
+            let Some(there) = self.above(&state, cond) else { return lost("a loop that is not counted") };
+            // What is there for the last number at most; the number of a core is 0 at least.
+            let rest = there.plus(&number.times(&Form::int(by))).put(CORE, &Form::default());
+            let count = state.most(&rest).map(|most| (most.max(0) + by - 1) / by);
+            state.learn(there.clone(), true);
+            self.numbers = Some(Numbers { there, count, value, by });
+            let after = self.walk(body, States::from([state]))?;
+            self.numbers = None;
+            all.extend(self.each(after, &mut |_, state| {
+                state.close();
+                state.unlearn(NUMBER);
+                Ok(())
+            })?);
+        }
+        Ok(all)
+    }
+
+    /// An expression of a place, where what is divided by the number of cores is the number of a strip.
+    pub(super) fn offset(&self, state: &State, term: &Term) -> Form {
+        let form = state.form(term);
+        match &self.numbers {
+            Some(numbers) => {
+                let quotient = [numbers.value.clone(), Form::int(numbers.by)];
+                form.swap("/", &quotient, &Form::symbol(NUMBER))
+            }
+            None => form,
+        }
+    }
+
+    fn spot(&self, state: &State, term: &Term) -> Followed<Form> {
+        match compute::place(term) {
+            Some(offset) => Ok(state.form(&offset)),
+            None => lost("an exchange outside of local memory"),
+        }
+    }
+
+    fn fixed(&self, state: &State, term: &Term) -> Followed<i64> {
+        match self.spot(state, term)?.constant() {
+            Some(at) => Ok(at),
+            None => lost("an exchange at a place that is not known"),
+        }
+    }
+
+    /// The number of cores, if all of them exchange.
+    fn cores(&self, core: &Term, lines: i64) -> Followed<i64> {
+        let (rows, columns) = self.here().cores;
+        if name(core) != Some(CORE) {
+            return wrong("exchanges a panel as another core".to_owned());
+        }
+        if lines * 8 != rows * columns {
+            return wrong("exchanges a panel among other cores than those that run".to_owned());
+        }
+        Ok(rows * columns)
+    }
+
+    fn fill(&self, state: &mut State, at: i64, bytes: i64, area: Option<Area>) -> Followed<()> {
+        let region = Region { at, bytes };
+        self.free(state, region, "a panel", "fills")?;
+        self.clear(state, region)?;
+        if let Some(area) = area {
+            state.contents.insert(at, (region, Held { area: Some(area), age: 0 }));
+        }
+        Ok(())
+    }
+
+    /// Columns of a panel for this core, of the rows that all cores have.
+    pub(super) fn exchange_panel(&mut self, state: &mut State, arguments: &[Term]) -> Followed<()> {
+        let [columns, half_way, rows, pitch, each, bytes, core, lines] = arguments else {
+            return lost("an exchange of a panel in another form");
+        };
+        let [each, bytes, lines] = [each, bytes, lines].map(|t| state.form(t).constant().unwrap_or(0));
+        let cores = self.cores(core, lines)?;
+        self.alike(state, &[], "an exchange")?;
+        let (from, by, times) = self.spot(state, rows)?.steps();
+        let delta = times.times(&Form::int(by));
+        self.free_in(state, from, "an exchange")?;
+        let Some((_, Held { area: Some(area), .. })) = state.contents.get(&from).cloned() else {
+            return wrong("exchanges rows that have not come in".to_owned());
+        };
+        let pitch = state.resolve(&state.form(pitch));
+        let width = state.resolve(&area.columns);
+        let elem = [8, 4].into_iter().find(|e| pitch.over(*e).is_some_and(|p| state.equal(&p, &width)));
+        let Some(elem) = elem.filter(|e| bytes > 0 && bytes % e == 0) else {
+            return wrong("takes rows to be as far apart as those of another box".to_owned());
+        };
+        let Some(first) = delta.over(elem) else { return lost("an exchange of parts of elements") };
+        let piece = bytes / elem;
+        // Core k has rows from `each * k` on.
+        let shift = Form::symbol(CORE).times(&Form::int(each)).times(&area.pitch);
+        let offset = area.offset.put(CORE, &Form::default());
+        let all = of_all(&area.rows, each, cores).filter(|_| area.offset.minus(&offset) == shift);
+        let Some(all) = all else {
+            return wrong("exchanges rows that do not follow each other as the cores do".to_owned());
+        };
+        // This core gets columns from `piece * core` on of those from `first` on.
+        let first = first.plus(&Form::symbol(CORE).times(&Form::int(piece)));
+        let whole = match width.terms().collect::<Vec<_>>().as_slice() {
+            [([Atom::Apply(function, parts)], 1)] if function == "LOZENGE_MIN" => match parts.as_slice() {
+                [a, b] => a.constant().map(|most| (most, b.clone())),
+                _ => None,
+            },
+            _ => None,
+        };
+        let rest = match whole {
+            None => width.clone(),
+            Some((most, rest)) => {
+                let room = Form::int(most - piece).minus(&first);
+                if state.least(&room, cores).is_none_or(|n| n < 0) {
+                    return lost("whether a strip is of one piece of the rows is not known");
+                }
+                rest
+            }
+        };
+        let strip = Area {
+            offset: offset.plus(&first),
+            rows: all,
+            columns: Form::apply("LOZENGE_MIN", vec![Form::int(piece), rest.minus(&first)]),
+            ..area
+        };
+        let size = cores * each * bytes;
+        self.fill(state, self.fixed(state, half_way)?, size, None)?;
+        self.fill(state, self.fixed(state, columns)?, size, Some(strip))
+    }
+
+    /// Elements of all cores, in the order of their numbers.
+    pub(super) fn gather_panel(&mut self, state: &mut State, arguments: &[Term]) -> Followed<()> {
+        let [all, half_way, own, bytes, core, lines] = arguments else {
+            return lost("a panel that is gathered in another form");
+        };
+        let [bytes, lines] = [bytes, lines].map(|t| state.form(t).constant().unwrap_or(0));
+        let cores = self.cores(core, lines)?;
+        self.alike(state, &[], "an exchange")?;
+        let from = self.fixed(state, own)?;
+        self.free_in(state, from, "an exchange")?;
+        let buffer = state.labels.get(&from).cloned().unwrap_or_default();
+        let held = state.contents.get(&from).and_then(|(_, held)| held.area.clone());
+        // A core that has none of it now.
+        let mut own = self.here().puts(&buffer).iter();
+        let none = own
+            .find_map(|copy| self.mapped.area(copy, &|name| state.number(name)))
+            .filter(|area| state.follows(&area.columns) == Some(false));
+        let Some(area) = none.or(held) else {
+            return wrong(format!("gathers `{buffer}` before it is there"));
+        };
+        let offset = area.offset.put(CORE, &Form::default());
+        let each = [8, 4].into_iter().filter(|e| bytes % e == 0).map(|e| bytes / e).find(|each| {
+            area.offset.minus(&offset) == Form::symbol(CORE).times(&Form::int(*each))
+                && of_all(&area.columns, *each, cores).is_some()
+        });
+        let Some((each, columns)) = each.and_then(|each| Some((each, of_all(&area.columns, each, cores)?)))
+        else {
+            return wrong(format!(
+                "gathers elements of `{buffer}` that do not follow each other as the cores do"
+            ));
+        };
+        let _ = each;
+        let words = (bytes + 31) / 32 * 32;
+        state.contents.remove(&from);
+        self.fill(state, self.fixed(state, half_way)?, cores * words, None)?;
+        self.fill(state, self.fixed(state, all)?, cores * bytes, Some(Area { offset, columns, ..area }))
+    }
+
+    /// Nothing is on its way into a place that others get from.
+    fn free_in(&self, state: &State, at: i64, what: &str) -> Followed<()> {
+        let region = Region { at, bytes: 1 };
+        match state.flights.iter().find(|f| f.get && f.region.meets(region)) {
+            Some(flight) => wrong(format!("has {what} of what `{}` is bringing in", flight.tag)),
+            None => Ok(()),
+        }
+    }
+}
+
+/// Several boxes that are alike, where a loop brings them in or out.
+pub(super) struct Numbers {
+    /// Above 0 for the numbers that there are, and how many at most.
+    there: Form,
+    count: Option<i64>,
+    /// What the loop counts with, and its step.
+    value: Form,
+    by: i64,
+}
+
+/// Pairs of loops over cores that follow each other, as one.
+pub(super) fn pairs(phases: &[Phase]) -> Vec<Phase> {
+    phases.windows(2).map(|two| two[0].with(&two[1])).collect()
+}

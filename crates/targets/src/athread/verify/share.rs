@@ -1,0 +1,138 @@
+//! Exchanges of shares: what a line of cores makes of what each of them has brought in.
+
+use super::form::Form;
+use super::mapped::Area;
+use super::read::{Node, Term};
+use super::state::{Held, Region, State};
+use super::transfer::{core, name};
+use super::walk::{CORE, Followed, Walker, lost, wrong};
+
+/// The name of a share, and how many bytes of it are passed over.
+fn from(stage: &Term) -> Option<(&str, Option<&Term>)> {
+    match stage {
+        Term::Binary(op, stage, by) if op == "+" => Some((name(stage)?, Some(by))),
+        stage => Some((name(stage)?, None)),
+    }
+}
+
+impl Walker<'_> {
+    /// An exchange of shares; of a share that has more columns than the box: how many, and bytes of an element.
+    pub(super) fn share(
+        &mut self,
+        state: &mut State,
+        line: &str,
+        parts: [&Term; 5],
+        part: Option<(&Term, &Term)>,
+    ) -> Followed<()> {
+        let [to, place_in_share, rows, columns, place] = parts;
+        let (Some(to), Some((stage, by))) = (name(to), from(place_in_share)) else {
+            return lost("an exchange of no box");
+        };
+        let (Some(at), Some(from)) = (state.buffer(to), state.buffer(stage)) else {
+            return lost(format!("`{to}` or `{stage}` is not a buffer"));
+        };
+        // What tells apart those who share, and what they have in common.
+        let (own, common): (&[&str], &[&str]) = match line {
+            "along_row" => (&["%"], &["/"]),
+            "along_column" => (&["/"], &["%"]),
+            "by_itself" => (&[], &[]),
+            _ => (&["/", "%"], &[]),
+        };
+        let place = state.form(place);
+        let right = match common {
+            [] => place == Form::symbol(CORE),
+            other => core(&place, own) && !core(&place, other),
+        };
+        if !right {
+            return wrong(format!("exchanges `{to}` with the wrong place in the line"));
+        }
+        if self.mapped.sharers.is_none_or(|sharers| self.here().cores != sharers) {
+            return wrong(format!("exchanges `{to}` among other cores than those that run"));
+        }
+        if !own.is_empty() {
+            self.alike(state, common, "an exchange")?;
+        }
+        let region = Region { at: from, bytes: 1 };
+        self.free(state, region, stage, "sends")?;
+        let Some((_, Held { area: Some(mut area), .. })) = state.contents.get(&from).cloned() else {
+            return wrong(format!("sends `{stage}`, which has not come in"));
+        };
+        if area.share.take() != Some((line.to_owned(), place)) {
+            return wrong(format!("sends `{stage}`, which is the share of another place"));
+        }
+        let (rows, columns) = (state.form(rows), state.form(columns));
+        let whole = part.is_some() || state.equal(&area.columns, &columns);
+        if !state.equal(&area.rows, &rows) || !whole {
+            return wrong(format!("exchanges another box than `{stage}` has a share of"));
+        }
+        let area = match part {
+            Some(part) => self.part(state, [to, stage], area, by, columns, part)?,
+            None if by.is_some() => return lost("an exchange of a part of a share"),
+            None => area,
+        };
+        let names = [place_in_share].into_iter().chain(part.map(|(pitch, _)| pitch));
+        if !own.is_empty() && state.choices(names).iter().any(|form| core(form, own)) {
+            return wrong(format!("exchanges `{to}` in another step than others of the line"));
+        }
+        let parts = [&area.offset, &area.rows, &area.columns];
+        if !own.is_empty() && parts.iter().any(|form| core(&state.normal(form), own)) {
+            return wrong(format!("exchanges `{to}` among cores that need different boxes"));
+        }
+        // Whole words may go beyond the end.
+        let bytes = match (area.rows.bound(), area.columns.bound()) {
+            (Some(rows), Some(columns)) => rows.saturating_mul(columns),
+            _ => 0,
+        };
+        let bytes = self.here().size(to).max(bytes);
+        let region = Region { at, bytes };
+        self.free(state, region, to, "fills")?;
+        self.clear(state, region)?;
+        state.contents.insert(at, (region, Held { area: Some(area), age: 0 }));
+        state.sent.insert(from);
+        Ok(())
+    }
+
+    /// The columns of a share that go to others.
+    fn part(
+        &self,
+        state: &State,
+        [to, stage]: [&str; 2],
+        area: Area,
+        by: Option<&Term>,
+        columns: Form,
+        (pitch, bytes): (&Term, &Term),
+    ) -> Followed<Area> {
+        if !state.equal(&area.columns, &state.form(pitch)) {
+            return wrong(format!(
+                "takes the rows of `{stage}` to be as far apart as those of another share"
+            ));
+        }
+        let bytes = state.form(bytes).constant().unwrap_or(0);
+        let by = by.map_or_else(Form::default, |by| state.form(by));
+        let Some(at) = by.over(bytes).map(|at| state.resolve(&at)) else {
+            return lost(format!("a part of `{stage}` that is not of whole elements"));
+        };
+        let beyond = at.plus(&columns).minus(&area.columns);
+        let area = Area { offset: area.offset.plus(&at), columns, ..area };
+        match [beyond, Form::default().minus(&at)].map(|form| state.follows(&form)) {
+            [Some(false), Some(false)] => Ok(area),
+            [Some(true), _] | [_, Some(true)] => {
+                wrong(format!("exchanges columns that `{stage}` does not have"))
+            }
+            _ if !self.wanted(state, to, &area) => {
+                wrong(format!("exchanges other columns of `{stage}` than the mapping says"))
+            }
+            _ => lost(format!("which columns of `{stage}` go to others is not known")),
+        }
+    }
+}
+
+/// Whether something in an iteration takes a part of a share, outside of further loops.
+pub(super) fn in_parts(node: &Node) -> bool {
+    match node {
+        Node::Block(body) => body.iter().any(in_parts),
+        Node::If(_, then, otherwise) => in_parts(then) || otherwise.as_ref().is_some_and(|n| in_parts(n)),
+        Node::Do(Term::Call(function, _)) => function.starts_with("share_pieces"),
+        _ => false,
+    }
+}
