@@ -164,6 +164,9 @@ impl Walker<'_> {
                 if function.starts_with("share_pieces_") =>
             {
                 let line = function.strip_prefix("share_pieces_").unwrap_or(function);
+                if !matches!(line, "along_row" | "along_column") {
+                    return lost("several boxes at once that are not shared by a line");
+                }
                 self.share(state, line, [to, stage, rows, columns, place], Some((pitch, bytes)))
             }
             ("exchange_panel", arguments) => self.exchange_panel(state, arguments),
