@@ -66,6 +66,8 @@ pub struct Options {
     pub operations: u64,
     /// Whether the target lets cores exchange boxes that they have by rows and need by columns; without that, panels are not worth it.
     pub exchange: bool,
+    /// Whether cores bring in together what they need alike.
+    pub share: bool,
     /// Whether every update may be reordered and have partial results, which changes how it is rounded.
     pub reassociate: bool,
 }
@@ -78,6 +80,7 @@ impl Default for Options {
             hints: BTreeMap::new(),
             operations: 4_000_000,
             exchange: false,
+            share: true,
             reassociate: false,
         }
     }
@@ -228,7 +231,7 @@ fn mapped(
     let mut stages = Vec::new();
     stages.push(("scheduled", build::scheduled(model, &program)?));
     stages.push(("split", build::kernels(model, &program)?));
-    let choose = || tile::choose(model, dependences, program, options, &mut notes);
+    let choose = || tile::choose(model, dependences, program.clone(), options, &mut notes);
     let sized = stage(ctx, bound, "tiles and boxes", choose)?;
     let tiled = build::tiled(model, &sized)?;
     let check = || check::tree(model, dependences, &tiled);
@@ -239,5 +242,9 @@ fn mapped(
     stages.push(("waits", build::whole(model, &sized)?));
     let code = || code::generate(model, &sized, &build::for_code(model, &sized)?, options);
     let function = stage(ctx, bound, "code", code)?;
+    if options.share && crate::local::alike::check(&function).is_err() {
+        // Bounds may be written so that it is not seen that cores need a box alike: then each brings in its own.
+        return mapped(model, dependences, program, &Options { share: false, ..options.clone() });
+    }
     Ok(Mapped { function, stages, notes, reassociated: false })
 }

@@ -72,7 +72,11 @@ pub fn map(front: &Front, choice: &Choice, request: &Request) -> Result<Vec<OnCo
             Err(failure) if stays_on_host(&failure) => {
                 let notes =
                     failure.diagnostics.iter().map(|d| format!("on the host: {}", d.message)).collect();
-                let function = original.clone();
+                // Files have no pairs, neither for cores nor for the host.
+                let function = match pairs::apart(&original) {
+                    Some(apart) => apart.together(&apart.function),
+                    None => original.clone(),
+                };
                 refused.get_or_insert(failure);
                 let mapped = Mapped { function, stages: Vec::new(), notes, reassociated: false };
                 all.push(OnCores { original, mapped });

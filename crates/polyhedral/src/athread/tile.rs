@@ -188,7 +188,9 @@ fn sized(
             Err(_) => {}
         }
     };
-    share::decide(model, &kernel, &grid, &mut groups)?;
+    if options.share {
+        share::decide(model, &kernel, &grid, &mut groups)?;
+    }
     // How the boxes grow.
     let mut shapes = Vec::new();
     for group in groups {
@@ -272,7 +274,9 @@ fn sized(
         Ok(groups) => groups,
         Err(array) => return Ok(Err(no_box(model, &array))),
     };
-    share::decide(model, &kernel, &grid, &mut groups)?;
+    if options.share {
+        share::decide(model, &kernel, &grid, &mut groups)?;
+    }
     for (group, shape) in groups.iter_mut().zip(&shapes) {
         // Groups come in the same order at all sizes, but for boxes that have grown together.
         group.kept = group.array == shape.group.array && group.part == shape.group.part && {

@@ -36,7 +36,7 @@ impl Moved {
 ///
 /// # Errors
 /// `P0717`
-pub(super) fn check(function: &Function) -> Result<()> {
+pub(crate) fn check(function: &Function) -> Result<()> {
     function.body.iter().try_for_each(outside)
 }
 

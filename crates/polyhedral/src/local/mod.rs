@@ -13,7 +13,7 @@
 //!
 //! Not here: whether a kernel computes what the original does. That is the legality checker's question, and the interpreter's.
 
-mod alike;
+pub(crate) mod alike;
 mod bounds;
 mod elementwise;
 mod fit;

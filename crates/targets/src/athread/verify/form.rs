@@ -1,19 +1,36 @@
 //! Integer expressions in a normal form: polynomials whose unknowns are names and whole calls. Two that are written alike up to arithmetic are equal.
 
+use std::cmp::Ordering;
 use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
+use std::rc::Rc;
 
 /// An unknown.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(super) enum Atom {
     /// A name.
-    Symbol(String),
+    Symbol(Rc<str>),
     /// A function, or an operation that is no polynomial, of some values.
     Apply(String, Vec<Form>),
 }
 
 /// A polynomial: factors for each product of unknowns; none is 0.
-#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]
-pub(super) struct Form(BTreeMap<Vec<Atom>, i64>);
+///
+/// States have the same forms in common, so a copy is one more reference, and what is the same place in memory is equal.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub(super) struct Form(Rc<BTreeMap<Vec<Atom>, i64>>);
+
+impl Ord for Form {
+    fn cmp(&self, other: &Form) -> Ordering {
+        if Rc::ptr_eq(&self.0, &other.0) { Ordering::Equal } else { self.0.cmp(&other.0) }
+    }
+}
+
+impl PartialOrd for Form {
+    fn partial_cmp(&self, other: &Form) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
 
 impl Form {
     pub fn int(n: i64) -> Form {
@@ -23,7 +40,7 @@ impl Form {
     }
 
     pub fn symbol(name: &str) -> Form {
-        Form(BTreeMap::from([(vec![Atom::Symbol(name.to_owned())], 1)]))
+        Form(Rc::new(BTreeMap::from([(vec![Atom::Symbol(name.into())], 1)])))
     }
 
     /// A function of values; known ones are computed.
@@ -46,7 +63,7 @@ impl Form {
         {
             // Multiples come out of quotients and remainders.
             let (mut whole, mut rest) = (Form::default(), Form::default());
-            for (product, factor) in &e.0 {
+            for (product, factor) in e.0.iter() {
                 let (q, r) = match (product.is_empty(), factor % d) {
                     (true, _) => (factor.div_euclid(d), factor.rem_euclid(d)),
                     (false, 0) => (factor / d, 0),
@@ -64,7 +81,7 @@ impl Form {
             form.add_term(vec![one], 1);
             return form;
         }
-        Form(BTreeMap::from([(vec![Atom::Apply(function.to_owned(), arguments)], 1)]))
+        Form(Rc::new(BTreeMap::from([(vec![Atom::Apply(function.to_owned(), arguments)], 1)])))
     }
 
     /// A form that is above 0 where this one is: of remainders it is asked whether they are small, not whether they are large.
@@ -85,29 +102,44 @@ impl Form {
     }
 
     fn add_term(&mut self, product: Vec<Atom>, factor: i64) {
-        let entry = self.0.entry(product.clone()).or_insert(0);
-        *entry = entry.saturating_add(factor);
-        if *entry == 0 {
-            self.0.remove(&product);
+        if factor == 0 {
+            return;
+        }
+        match Rc::make_mut(&mut self.0).entry(product) {
+            Entry::Vacant(place) => {
+                place.insert(factor);
+            }
+            Entry::Occupied(mut place) => {
+                let sum = place.get().saturating_add(factor);
+                if sum == 0 {
+                    place.remove();
+                } else {
+                    place.insert(sum);
+                }
+            }
         }
     }
 
     pub fn plus(&self, other: &Form) -> Form {
         let mut sum = self.clone();
-        for (product, factor) in &other.0 {
+        for (product, factor) in other.0.iter() {
             sum.add_term(product.clone(), *factor);
         }
         sum
     }
 
     pub fn minus(&self, other: &Form) -> Form {
-        self.plus(&other.times(&Form::int(-1)))
+        let mut difference = self.clone();
+        for (product, factor) in other.0.iter() {
+            difference.add_term(product.clone(), factor.saturating_neg());
+        }
+        difference
     }
 
     pub fn times(&self, other: &Form) -> Form {
         let mut product = Form::default();
-        for (a, x) in &self.0 {
-            for (b, y) in &other.0 {
+        for (a, x) in self.0.iter() {
+            for (b, y) in other.0.iter() {
                 let mut both = [a.as_slice(), b.as_slice()].concat();
                 both.sort();
                 product.add_term(both, x.saturating_mul(*y));
@@ -150,14 +182,16 @@ impl Form {
         let product = vec![Atom::Apply(function.to_owned(), arguments.to_vec())];
         let Some(factor) = self.0.get(&product).copied() else { return self.clone() };
         let mut rest = self.clone();
-        rest.0.remove(&product);
+        Rc::make_mut(&mut rest.0).remove(&product);
         rest.plus(&value.times(&Form::int(factor)))
     }
 
     /// An exact quotient by a number.
     pub fn over(&self, by: i64) -> Option<Form> {
         let whole = by != 0 && self.0.values().all(|factor| factor % by == 0);
-        whole.then(|| Form(self.0.iter().map(|(product, factor)| (product.clone(), factor / by)).collect()))
+        whole.then(|| {
+            Form(Rc::new(self.0.iter().map(|(product, factor)| (product.clone(), factor / by)).collect()))
+        })
     }
 
     /// The array and the element that it is the address of, if it is one.
@@ -193,7 +227,7 @@ impl Form {
     /// A number that it never exceeds, if one is plain to see.
     pub fn bound(&self) -> Option<i64> {
         let mut sum = 0i64;
-        for (product, factor) in &self.0 {
+        for (product, factor) in self.0.iter() {
             let most = match product.as_slice() {
                 [] => 1,
                 [Atom::Apply(function, arguments)] if *factor > 0 => {
@@ -217,11 +251,11 @@ impl Form {
             return self.clone();
         }
         let mut sum = Form::default();
-        for (product, factor) in &self.0 {
+        for (product, factor) in self.0.iter() {
             let mut term = Form::int(*factor);
             for atom in product {
                 let atom = match atom {
-                    Atom::Symbol(symbol) if symbol == name => value.clone(),
+                    Atom::Symbol(symbol) if **symbol == *name => value.clone(),
                     Atom::Symbol(symbol) => Form::symbol(symbol),
                     Atom::Apply(function, arguments) => {
                         Form::apply(function, arguments.iter().map(|a| a.put(name, value)).collect())
@@ -237,7 +271,7 @@ impl Form {
     /// Names that are terms or factors of it.
     pub fn symbols(&self) -> Vec<String> {
         let names = self.0.keys().flatten().filter_map(|atom| match atom {
-            Atom::Symbol(name) => Some(name.clone()),
+            Atom::Symbol(name) => Some(name.to_string()),
             Atom::Apply(..) => None,
         });
         names.collect()
@@ -245,13 +279,13 @@ impl Form {
 
     /// Whether a name is part of it.
     pub fn mentions(&self, name: &str) -> bool {
-        self.any(&|atom| matches!(atom, Atom::Symbol(symbol) if symbol == name))
+        self.any(&|atom| matches!(atom, Atom::Symbol(symbol) if **symbol == *name))
     }
 
     /// Whether a name is part of it outside of some operations.
     pub fn outside(&self, operations: &[&str], name: &str) -> bool {
         self.0.keys().flatten().any(|atom| match atom {
-            Atom::Symbol(symbol) => symbol == name,
+            Atom::Symbol(symbol) => **symbol == *name,
             Atom::Apply(operation, arguments) => {
                 !operations.contains(&operation.as_str())
                     && arguments.iter().any(|a| a.outside(operations, name))

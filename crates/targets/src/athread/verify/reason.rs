@@ -119,7 +119,7 @@ impl State {
         for (product, factor) in self.normal(form).terms() {
             let bound = match product {
                 [] => 1,
-                [Atom::Symbol(name)] if name == CORE => {
+                [Atom::Symbol(name)] if **name == *CORE => {
                     if factor > 0 {
                         0
                     } else {

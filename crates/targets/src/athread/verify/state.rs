@@ -52,13 +52,13 @@ pub(super) struct Flight {
 /// What is known at a place; a set of these covers all that can be.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]
 pub(super) struct State {
-    scopes: Vec<BTreeMap<String, Value>>,
-    /// Whether forms are above 0, and the iterations that have gone by since.
+    /// Whether forms are above 0, and the iterations that have gone by since: first, since by this most states differ.
     facts: BTreeMap<Form, (bool, u8)>,
     /// The same of conditions that are no comparisons, with the number of blocks around: such knowledge ends with its block.
     here: BTreeMap<Form, (bool, usize)>,
     /// Loops in their first iterations: the value of their symbol.
     first: BTreeMap<String, i64>,
+    scopes: Vec<BTreeMap<String, Value>>,
     pub flights: BTreeSet<Flight>,
     /// What has come in, by place.
     pub contents: BTreeMap<i64, (Region, Held)>,
