@@ -74,6 +74,7 @@ fn build(emulator: &Emulator, compiler: &Compiler, case: &Case) -> Result<Built,
         cores: Cores { parallel: case.parallel, chip: case.chip },
         threads: Some(case.threads),
         sizes: sizes.iter().map(|name| name.to_lowercase()).zip(hints.iter().copied()).collect(),
+        stages: false,
     };
     let front = Front::open(&source, &case.choice)?;
     let all = athread::map(&front, &case.choice, &request)?;
@@ -312,7 +313,12 @@ fn definitions_of_one_file() {
     let source = read_source(&golden::root().join("tests/athread/several.loz")).expect("the file is there");
     let choice = Choice::default();
     let front = Front::open(&source, &choice).expect("the file is sound");
-    let request = athread::Request { cores: Cores::default(), threads: None, sizes: vec![("n".into(), 300)] };
+    let request = athread::Request {
+        cores: Cores::default(),
+        threads: None,
+        sizes: vec![("n".into(), 300)],
+        stages: false,
+    };
     let all = athread::map(&front, &choice, &request).expect("the definitions can be mapped");
     let files = athread::files(&front, &choice, &request, &all, "several").expect("there is C for them");
     let originals = loops::Program { functions: all.iter().map(|one| one.original.clone()).collect() };

@@ -68,6 +68,8 @@ pub struct Options {
     pub exchange: bool,
     /// Whether cores bring in together what they need alike.
     pub share: bool,
+    /// Whether the schedule trees after the modules are wanted; the mapping itself needs but the tiled one.
+    pub stages: bool,
     /// Whether every update may be reordered and have partial results, which changes how it is rounded.
     pub reassociate: bool,
 }
@@ -81,6 +83,7 @@ impl Default for Options {
             operations: 4_000_000,
             exchange: false,
             share: true,
+            stages: true,
             reassociate: false,
         }
     }
@@ -91,7 +94,7 @@ impl Default for Options {
 pub struct Mapped {
     /// Equal in meaning to the function it was made from.
     pub function: Function,
-    /// The schedule tree after each module, by the module's name.
+    /// The schedule tree after each module, by the module's name; none if they are not wanted.
     pub stages: Vec<(&'static str, Tree)>,
     /// What was done, a line for each kernel, and what was given up.
     pub notes: Vec<String>,
@@ -229,17 +232,21 @@ fn mapped(
     let (ctx, bound) = (&model.ctx, options.operations);
     let mut notes = Vec::new();
     let mut stages = Vec::new();
-    stages.push(("scheduled", build::scheduled(model, &program)?));
-    stages.push(("split", build::kernels(model, &program)?));
+    if options.stages {
+        stages.push(("scheduled", build::scheduled(model, &program)?));
+        stages.push(("split", build::kernels(model, &program)?));
+    }
     let choose = || tile::choose(model, dependences, program.clone(), options, &mut notes);
     let sized = stage(ctx, bound, "tiles and boxes", choose)?;
     let tiled = build::tiled(model, &sized)?;
     let check = || check::tree(model, dependences, &tiled);
     stage(ctx, bound.saturating_mul(4), "the check of the tiled program", check)?;
-    stages.push(("tiled", tiled));
-    stages.push(("mapped", build::mapped(model, &sized)?));
-    stages.push(("copies", build::copies(model, &sized)?));
-    stages.push(("waits", build::whole(model, &sized)?));
+    if options.stages {
+        stages.push(("tiled", tiled));
+        stages.push(("mapped", build::mapped(model, &sized)?));
+        stages.push(("copies", build::copies(model, &sized)?));
+        stages.push(("waits", build::whole(model, &sized)?));
+    }
     let code = || code::generate(model, &sized, &build::for_code(model, &sized)?, options);
     let function = stage(ctx, bound, "code", code)?;
     if options.share && crate::local::alike::check(&function).is_err() {

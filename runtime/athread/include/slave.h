@@ -38,8 +38,16 @@ void emulated_wait(volatile void *reply, int value);
 int emulated_spin(void);
 /* What the code computes here on the machine: cycles of this core, and useful floating-point operations. */
 void emulated_compute(double cycles, double operations);
-/* Stops with a message unless the address is a multiple; returns it. */
-const void *emulated_aligned(const void *address, unsigned multiple);
+/* Says that an address is not a multiple, and stops. */
+void emulated_misaligned(const void *address, unsigned multiple) __attribute__((noreturn, cold));
+/* Stops with a message unless the address is a multiple; returns it. Without a call that comes back, since around one no vector stays in a register: its place
+ * would be taken on the stack, and local memory has no room for what the machine does not need. */
+static inline __attribute__((always_inline)) const void *emulated_aligned(const void *address, unsigned multiple)
+{
+  if (__builtin_expect((unsigned long)address % multiple != 0, 0))
+    emulated_misaligned(address, multiple);
+  return address;
+}
 /* Vector operations executed by this core, counted if ATHREAD_COUNT_SIMD is defined. */
 extern __thread unsigned long emulated_vector_operations;
 

@@ -593,12 +593,9 @@ void emulated_rma_collective(int along_row, void *dest, void *src, int len, int 
   leave(core);
 }
 
-const void *emulated_aligned(const void *address, unsigned multiple)
+void emulated_misaligned(const void *address, unsigned multiple)
 {
-  if ((uintptr_t)address % multiple != 0) {
-    char where[96];
-    broken("misaligned", this_core(), NULL, "a vector is loaded or stored at %s, not a multiple of %u bytes", place(this_core(), address, where),
-           multiple);
-  }
-  return address;
+  char where[96];
+  broken("misaligned", this_core(), NULL, "a vector is loaded or stored at %s, not a multiple of %u bytes", place(this_core(), address, where),
+         multiple);
 }

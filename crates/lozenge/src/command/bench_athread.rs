@@ -276,6 +276,7 @@ impl Setting<'_> {
             cores: Cores { parallel: self.parallel, ..Cores::default() },
             threads: Some(self.threads),
             sizes: prepared.hints.clone(),
+            stages: false,
         };
         // All of it, as the command does: from the text of the source to the texts of the files.
         let began = Instant::now();

@@ -17,6 +17,7 @@ pub fn run(arguments: &Compile, as_json: bool) -> Result<(), Failure> {
         cores: arguments.cores.clone(),
         threads: arguments.threads,
         sizes: arguments.sizes.clone(),
+        stages: arguments.emit == Some(Stage::Schedule),
     };
     let all = athread::map(&front, &arguments.choice, &request)?;
     for one in &all {

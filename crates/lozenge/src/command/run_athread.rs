@@ -70,6 +70,7 @@ fn request(arguments: &Run) -> athread::Request {
         cores: arguments.cores.clone(),
         threads: arguments.threads,
         sizes: arguments.sizes.clone(),
+        stages: false,
     }
 }
 

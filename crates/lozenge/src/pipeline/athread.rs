@@ -18,6 +18,8 @@ pub struct Request {
     pub threads: Option<u32>,
     /// Sizes that tiles are chosen for.
     pub sizes: Vec<(String, i64)>,
+    /// Whether the schedule trees after the modules are wanted.
+    pub stages: bool,
 }
 
 /// A definition and what became of it.
@@ -111,6 +113,7 @@ fn one(front: &Front, original: &Function, choice: &Choice, request: &Request) -
         hints,
         ldm: chip.buffers(),
         reassociate: choice.reassociate,
+        stages: request.stages,
         exchange: !chip.crts && grid.cores() % chip.grid.1 == 0,
         ..polyhedral::athread::Options::default()
     };
