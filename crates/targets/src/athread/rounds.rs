@@ -24,8 +24,10 @@ struct Tied<'a> {
     columns: bool,
 }
 
-/// What an expression grows by from one core to the next, where `tied` grow by one; none if that is not the same everywhere.
-fn rate(e: &Expr, tied: &[Name]) -> Option<i64> {
+/// What an expression grows by from one core to the next, where `tied` grow by one; none if that is not the same everywhere. Each of `tied` is the place of a
+/// core among `cores`, and a multiple of `cores` more.
+fn rate(e: &Expr, tied: &[Name], cores: i64) -> Option<i64> {
+    let rate = |e: &Expr, tied: &[Name]| rate(e, tied, cores);
     match e {
         Expr::Int(_) => Some(0),
         Expr::Var(name) => Some(i64::from(tied.contains(name))),
@@ -38,6 +40,13 @@ fn rate(e: &Expr, tied: &[Name]) -> Option<i64> {
         Expr::Binary(BinaryOp::Min | BinaryOp::Max, a, b) => {
             let (a, b) = (rate(a, tied)?, rate(b, tied)?);
             (a == b).then_some(a)
+        }
+        // The number of the round.
+        Expr::Binary(BinaryOp::FloorDiv, a, b)
+            if **b == Expr::Int(cores)
+                && shifted(a).is_some_and(|(name, more)| tied.contains(name) && more % cores == 0) =>
+        {
+            Some(0)
         }
         Expr::Binary(BinaryOp::FloorDiv, a, b) => match (rate(a, tied)?, &**b) {
             (0, b) => (rate(b, tied)? == 0).then_some(0),
@@ -88,7 +97,7 @@ impl Tied<'_> {
 
     /// Whether it is the same for cores that differ in one of their places.
     fn same_along(&self, e: &Expr, k: usize) -> bool {
-        rate(e, &self.by[k]) == Some(0)
+        rate(e, &self.by[k], self.cores[k].1) == Some(0)
     }
 
     /// The end of a loop over tiles of a core, as one for the first core.
@@ -145,7 +154,7 @@ impl Tied<'_> {
                 self.decides_alike(a) && self.decides_alike(b)
             }
             Expr::Compare(_, a, b) => {
-                let grows = |e: &Expr, k: usize| rate(e, &self.by[k]);
+                let grows = |e: &Expr, k: usize| rate(e, &self.by[k], self.cores[k].1);
                 (0..self.by.len()).all(|k| grows(a, k).is_some() && grows(a, k) == grows(b, k))
             }
             _ => false,
