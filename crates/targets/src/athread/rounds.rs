@@ -72,6 +72,46 @@ fn shifted(e: &Expr) -> Option<(&Name, i64)> {
     }
 }
 
+/// Tiles that are counted out, at most.
+const PERIOD: i64 = 1 << 16;
+
+/// `floor((factor * var + more) / by)`.
+struct Quotient {
+    var: Name,
+    factor: i64,
+    more: i64,
+    by: i64,
+}
+
+/// An expression of one variable as a quotient.
+fn quotient(e: &Expr) -> Option<Quotient> {
+    match e {
+        Expr::Var(name) => Some(Quotient { var: name.clone(), factor: 1, more: 0, by: 1 }),
+        Expr::Binary(BinaryOp::Add, a, b) => match (&**a, &**b) {
+            (Expr::Int(n), e) | (e, Expr::Int(n)) => {
+                let q = quotient(e)?;
+                Some(Quotient { more: n.checked_mul(q.by)?.checked_add(q.more)?, ..q })
+            }
+            _ => None,
+        },
+        Expr::Binary(BinaryOp::Mul, a, b) => match (&**a, &**b) {
+            (Expr::Int(n), e) | (e, Expr::Int(n)) => {
+                let q = quotient(e).filter(|q| q.by == 1)?;
+                Some(Quotient { factor: q.factor.checked_mul(*n)?, more: q.more.checked_mul(*n)?, ..q })
+            }
+            _ => None,
+        },
+        Expr::Binary(BinaryOp::FloorDiv, a, b) => match &**b {
+            Expr::Int(n) if *n > 0 => {
+                let q = quotient(a)?;
+                Some(Quotient { by: q.by.checked_mul(*n)?, ..q })
+            }
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
 /// An expression without one of its terms.
 fn without(e: &Expr, term: &Name) -> Option<Expr> {
     match e {
@@ -117,10 +157,29 @@ impl Tied<'_> {
         }
         // Rounds are as many for `n * round + place + 1` as for `n * round + 1`, whatever the place among `n` cores.
         let n = self.cores.iter().find(|(name, _)| name == core)?.1;
-        let (var, more) = shifted(&rest)?;
-        let k = self.by.iter().position(|by| by.contains(var))?;
-        let rest = Expr::Var(var.clone()) - Expr::Var(self.cores[k].0.clone()) + more;
-        (self.cores[k].1 == n && (more - 1).rem_euclid(n) == 0 && self.same(&rest)).then_some(rest)
+        if let Some((var, more)) = shifted(&rest) {
+            let k = self.by.iter().position(|by| by.contains(var))?;
+            let rest = Expr::Var(var.clone()) - Expr::Var(self.cores[k].0.clone()) + more;
+            return (self.cores[k].1 == n && (more - 1).rem_euclid(n) == 0 && self.same(&rest))
+                .then_some(rest);
+        }
+        // So it may be for a quotient of a tile's number, where tiles are no squares: that is counted out.
+        let Quotient { var, factor, more, by } = quotient(&rest)?;
+        let k = self.by.iter().position(|tied| tied.contains(&var))?;
+        let others = self.cores[k].1;
+        // After this many tiles a quotient has grown by a multiple of `n`, and places repeat.
+        let period = by.checked_mul(n)?.checked_mul(others)?;
+        let rounds = |tile: i64| {
+            let end = factor.checked_mul(tile)?.checked_add(more)?.div_euclid(by);
+            Some(end.checked_add(n - 1)?.div_euclid(n))
+        };
+        let alike = period <= PERIOD
+            && (0..period).all(|tile| {
+                let first = rounds(tile - tile % others);
+                first.is_some() && rounds(tile) == first
+            });
+        let core = Expr::Var(self.cores[k].0.clone());
+        alike.then(|| rest.substitute(&|name| (*name == var).then(|| Expr::Var(var.clone()) - core.clone())))
     }
 
     fn look(&self, body: &[Stmt], found: &mut Vec<Round>) -> bool {
