@@ -62,11 +62,16 @@ impl Request {
 /// # Errors
 /// What the front ends and the polyhedral side refuse.
 pub fn map(front: &Front, choice: &Choice, request: &Request) -> Result<Vec<OnCores>, Failure> {
+    map_all(front, choice, request, true)
+}
+
+/// As [`map`], with boxes that cores bring in together or without.
+fn map_all(front: &Front, choice: &Choice, request: &Request, share: bool) -> Result<Vec<OnCores>, Failure> {
     let mut all = Vec::new();
     let (mut kernels, mut refused) = (0, None);
     for name in front.wanted(choice)? {
         let original = front.original(&name, choice)?;
-        match one(front, &original, choice, request) {
+        match one(front, &original, choice, request, share) {
             Ok(mapped) => {
                 kernels += 1;
                 all.push(OnCores { original, mapped });
@@ -97,7 +102,13 @@ fn stays_on_host(failure: &Failure) -> bool {
     failure.diagnostics.iter().any(|d| ["P0801", "P0802", "P0803"].contains(&d.code.0))
 }
 
-fn one(front: &Front, original: &Function, choice: &Choice, request: &Request) -> Result<Mapped, Failure> {
+fn one(
+    front: &Front,
+    original: &Function,
+    choice: &Choice,
+    request: &Request,
+    share: bool,
+) -> Result<Mapped, Failure> {
     let grid = request.grid()?;
     let chip = super::chip(request.cores.chip);
     let cores = cores_by_hand(original);
@@ -114,6 +125,7 @@ fn one(front: &Front, original: &Function, choice: &Choice, request: &Request) -
         ldm: chip.buffers(),
         reassociate: choice.reassociate,
         stages: request.stages,
+        share,
         exchange: !chip.crts && grid.cores() % chip.grid.1 == 0,
         ..polyhedral::athread::Options::default()
     };
@@ -202,6 +214,23 @@ pub fn stages(all: &[OnCores]) -> String {
 /// # Errors
 /// What the target refuses.
 pub fn files(
+    front: &Front,
+    choice: &Choice,
+    request: &Request,
+    all: &[OnCores],
+    stem: &str,
+) -> Result<Files, Failure> {
+    match write(front, choice, request, all, stem) {
+        // Of exchanges between cores the check of the text does not see all that is right: then each core brings in its own.
+        Err(failure) if failure.diagnostics.iter().any(|d| d.code == Code("T0006")) => {
+            let all = map_all(front, choice, request, false)?;
+            write(front, choice, request, &all, stem)
+        }
+        other => other,
+    }
+}
+
+fn write(
     front: &Front,
     choice: &Choice,
     request: &Request,
