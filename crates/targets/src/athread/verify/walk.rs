@@ -123,14 +123,21 @@ impl<'a> Walker<'a> {
         {
             let found = compute::uses(node);
             return self.each(states, &mut |walker, state| {
+                let mut known = true;
                 if let Node::If(cond, _, None) = node
                     && walker.changed.iter().any(|name| cond.mentions(name))
-                    && walker.truth(state, cond) == Some(false)
                 {
-                    return Ok(());
+                    match walker.truth(state, cond) {
+                        Some(false) => return Ok(()),
+                        truth => known = truth.is_some(),
+                    }
                 }
                 state.open();
-                found.iter().try_for_each(|one| walker.used(state, one))?;
+                // What is done on a condition that is not known may be right.
+                found.iter().try_for_each(|one| walker.used(state, one)).map_err(|stop| match stop {
+                    Stop::Wrong(what) if !known => Stop::Lost(format!("{what}, or is not done")),
+                    stop => stop,
+                })?;
                 state.close();
                 Ok(())
             });
