@@ -54,6 +54,7 @@ pub(super) fn follow(mapped: &Mapped, body: &Node) -> Followed<usize> {
         control: Vec::new(),
         changed,
         steps: 0,
+        doubt: None,
     };
     let mut start = State::default();
     start.open();
@@ -68,7 +69,10 @@ pub(super) fn follow(mapped: &Mapped, body: &Node) -> Followed<usize> {
         let told = format!("{} times of {}", walker.phase, mapped.phases.len());
         return lost(format!("loops over the cores are entered {told}"));
     }
-    Ok(walker.steps)
+    match walker.doubt {
+        Some(doubt) => lost(format!("{doubt}, or this is not done")),
+        None => Ok(walker.steps),
+    }
 }
 
 pub(super) struct Walker<'a> {
@@ -87,6 +91,8 @@ pub(super) struct Walker<'a> {
     /// Names that the text assigns to: a comparison of one tells nothing of what comes after.
     changed: BTreeSet<&'a str>,
     steps: usize,
+    /// What would be wrong if some condition held of which that is not known.
+    doubt: Option<String>,
 }
 
 /// Names that are assigned to outside of tiles.
@@ -133,11 +139,15 @@ impl<'a> Walker<'a> {
                     }
                 }
                 state.open();
-                // What is done on a condition that is not known may be right.
-                found.iter().try_for_each(|one| walker.used(state, one)).map_err(|stop| match stop {
-                    Stop::Wrong(what) if !known => Stop::Lost(format!("{what}, or is not done")),
-                    stop => stop,
-                })?;
+                // What is done on a condition that is not known may be right: it goes on as if it were not done, and in the end this is said.
+                let before = (!known).then(|| state.clone());
+                match (found.iter().try_for_each(|one| walker.used(state, one)), before) {
+                    (Err(Stop::Wrong(what)), Some(before)) => {
+                        walker.doubt.get_or_insert(what);
+                        *state = before;
+                    }
+                    (result, _) => result?,
+                }
                 state.close();
                 Ok(())
             });
