@@ -26,6 +26,9 @@ use loops::{Code, Diagnostic, Function};
 
 use super::kernel;
 
+/// The end of a complaint that is no proof: whether a box has come in may hang on conditions that are not compared.
+pub(super) const NOT_BROUGHT: &str = "which nothing was brought into";
+
 /// Whether the slave file of some mapped functions moves its data as they say.
 ///
 /// # Errors

@@ -508,7 +508,7 @@ impl<'a> Walker<'a> {
             Some(true) => Ok(()),
             Some(false) => wrong(format!("reads `{buffer}`, which holds another box than the mapping says")),
             None if state.written.contains_key(&at) || state.excused.contains(&at) => Ok(()),
-            None => wrong(format!("reads `{buffer}`, which nothing was brought into")),
+            None => wrong(format!("reads `{buffer}`, {}", super::NOT_BROUGHT)),
         }
     }
 
