@@ -10,3 +10,4 @@ lozenge compile history.c --target athread
 lozenge compile gemm.c --target athread --emit header
 lozenge compile gemm.c --target athread --emit trace -o nothing; test -e nothing || echo nothing is written
 lozenge explain P0802 | head -3
+lozenge compile triangle.c --target athread -o triangle 2>&1 | sed 's/, tiles.*//'

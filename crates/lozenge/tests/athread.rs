@@ -77,8 +77,8 @@ fn build(emulator: &Emulator, compiler: &Compiler, case: &Case) -> Result<Built,
         stages: false,
     };
     let front = Front::open(&source, &case.choice)?;
-    let all = athread::map(&front, &case.choice, &request)?;
-    let files = athread::files(&front, &case.choice, &request, &all, case.kernel)?;
+    let mut all = athread::map(&front, &case.choice, &request)?;
+    let files = athread::files(&front, &case.choice, &request, &mut all, case.kernel)?;
     let headers: Vec<(&str, &str)> =
         files.header.iter().map(|(name, text)| (name.as_str(), text.as_str())).collect();
     let flags: Vec<&str> = case.choice.defines.iter().map(String::as_str).collect();
@@ -319,8 +319,8 @@ fn definitions_of_one_file() {
         sizes: vec![("n".into(), 300)],
         stages: false,
     };
-    let all = athread::map(&front, &choice, &request).expect("the definitions can be mapped");
-    let files = athread::files(&front, &choice, &request, &all, "several").expect("there is C for them");
+    let mut all = athread::map(&front, &choice, &request).expect("the definitions can be mapped");
+    let files = athread::files(&front, &choice, &request, &mut all, "several").expect("there is C for them");
     let originals = loops::Program { functions: all.iter().map(|one| one.original.clone()).collect() };
     let c =
         pipeline::to_c(&originals, choice.mode, Some("program.h".into())).expect("there is C for one core");

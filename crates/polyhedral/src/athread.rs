@@ -251,7 +251,12 @@ fn mapped(
     let function = stage(ctx, bound, "code", code)?;
     if options.share && crate::local::alike::check(&function).is_err() {
         // Bounds may be written so that it is not seen that cores need a box alike: then each brings in its own.
-        return mapped(model, dependences, program, &Options { share: false, ..options.clone() });
+        let alone = Options { share: false, ..options.clone() };
+        let mut mapped = mapped(model, dependences, program, &alone)?;
+        mapped.notes.push(
+            "cores do not share boxes: from the bounds it is not seen that they need them alike".to_owned(),
+        );
+        return Ok(mapped);
     }
     Ok(Mapped { function, stages, notes, reassociated: false })
 }

@@ -281,8 +281,8 @@ impl Setting<'_> {
         // All of it, as the command does: from the text of the source to the texts of the files.
         let began = Instant::now();
         let front = Front::open(bench.source, &choice)?;
-        let all = athread::map(&front, &choice, &request)?;
-        let files = athread::files(&front, &choice, &request, &all, bench.name)?;
+        let mut all = athread::map(&front, &choice, &request)?;
+        let files = athread::files(&front, &choice, &request, &mut all, bench.name)?;
         let translation = began.elapsed();
         let key = Key {
             kernel: bench.name.to_owned(),

@@ -19,12 +19,7 @@ pub fn run(arguments: &Compile, as_json: bool) -> Result<(), Failure> {
         sizes: arguments.sizes.clone(),
         stages: arguments.emit == Some(Stage::Schedule),
     };
-    let all = athread::map(&front, &arguments.choice, &request)?;
-    for one in &all {
-        for note in &one.mapped.notes {
-            report::print_error(&format!("{}: {note}\n", one.original.name));
-        }
-    }
+    let mut all = athread::map(&front, &arguments.choice, &request)?;
     let stem = arguments.file.file_stem().and_then(|s| s.to_str()).unwrap_or("program");
     let text = match arguments.emit {
         Some(Stage::Schedule) => athread::stages(&all),
@@ -32,7 +27,8 @@ pub fn run(arguments: &Compile, as_json: bool) -> Result<(), Failure> {
             loops::Program { functions: all.iter().map(|o| o.mapped.function.clone()).collect() }.to_string()
         }
         Some(Stage::C) | None => {
-            let files = athread::files(&front, &arguments.choice, &request, &all, stem)?;
+            let files = athread::files(&front, &arguments.choice, &request, &mut all, stem)?;
+            tell(&all);
             if let Some(why) = &files.unchecked {
                 report::print_error(&format!("the check of the slave file was given up: {why}\n"));
             }
@@ -43,11 +39,21 @@ pub fn run(arguments: &Compile, as_json: bool) -> Result<(), Failure> {
                 .help("the stages are schedule, loops and c"));
         }
     };
+    tell(&all);
     if let Some(output) = &arguments.output {
         return write_whole(output, text.as_bytes());
     }
     report::print(&text);
     Ok(())
+}
+
+/// What the mapping says of each definition.
+fn tell(all: &[athread::OnCores]) {
+    for one in all {
+        for note in &one.mapped.notes {
+            report::print_error(&format!("{}: {note}\n", one.original.name));
+        }
+    }
 }
 
 /// Writes the files to the folder, or prints the slave file.

@@ -92,8 +92,8 @@ fn closeness(all: &[OnCores]) -> Closeness {
 /// None if the program spawns no kernel.
 fn whole_program(arguments: &Run, source: &Source, front: &Front) -> Result<Option<Outcome>, Failure> {
     let (choice, request) = (&arguments.choice, request(arguments));
-    let all = athread::map(front, choice, &request)?;
-    let files = athread::files(front, choice, &request, &all, stem(&arguments.file))?;
+    let mut all = athread::map(front, choice, &request)?;
+    let files = athread::files(front, choice, &request, &mut all, stem(&arguments.file))?;
     let compiler = Compiler::find()?;
     let bar = report::progress(0, "compiling and running");
     let emulator = Emulator::build(&compiler)?;
@@ -164,7 +164,8 @@ fn one_function(arguments: &Run, front: &Front) -> Result<Outcome, Failure> {
     let name = front.chosen(&arguments.choice)?;
     let choice = Choice { definition: Some(name), ..arguments.choice.clone() };
     let request = request(arguments);
-    let all = athread::map(front, &choice, &request)?;
+    let mut all = athread::map(front, &choice, &request)?;
+    let files = athread::function_files(front, &choice, &request, &mut all, stem(&arguments.file))?;
     let [one] = all.as_slice() else {
         return Err(Failure::refused("X0006", "one definition runs at a time").help("name it with --def"));
     };
@@ -175,13 +176,6 @@ fn one_function(arguments: &Run, front: &Front) -> Result<Outcome, Failure> {
     bind::check_memory(function, &sizes, 6)?;
     let inputs = bind::inputs(function, &sizes, &arrays, &std::collections::BTreeMap::new(), arguments.seed)?;
 
-    let chip = pipeline::chip(arguments.cores.chip);
-    let files = targets::athread::emit(
-        &[&one.mapped.function],
-        stem(&arguments.file),
-        request.grid()?.cores(),
-        chip,
-    )?;
     let original = Program { functions: vec![function.clone()] };
     let emitted = pipeline::to_c(&original, choice.mode, Some("program.h".into()))?;
     let compiler = Compiler::find()?;

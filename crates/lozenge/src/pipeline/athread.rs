@@ -209,7 +209,8 @@ pub fn stages(all: &[OnCores]) -> String {
     text
 }
 
-/// The files for mapped definitions: of a C source the whole file with its regions replaced, else functions with the interface of the target `openmp`.
+/// The files for mapped definitions: of a C source the whole file with its regions replaced, else functions with the interface of the target `openmp`. Where the
+/// check of the text does not follow how cores share boxes, the definitions are mapped again without that, and say so in their notes.
 ///
 /// # Errors
 /// What the target refuses.
@@ -217,33 +218,56 @@ pub fn files(
     front: &Front,
     choice: &Choice,
     request: &Request,
-    all: &[OnCores],
-    stem: &str,
-) -> Result<Files, Failure> {
-    match write(front, choice, request, all, stem) {
-        // Of exchanges between cores the check of the text does not see all that is right: then each core brings in its own.
-        Err(failure) if failure.diagnostics.iter().any(|d| d.code == Code("T0006")) => {
-            let all = map_all(front, choice, request, false)?;
-            write(front, choice, request, &all, stem)
-        }
-        other => other,
-    }
-}
-
-fn write(
-    front: &Front,
-    choice: &Choice,
-    request: &Request,
-    all: &[OnCores],
+    all: &mut Vec<OnCores>,
     stem: &str,
 ) -> Result<Files, Failure> {
     let chip = super::chip(request.cores.chip);
     let threads = request.grid()?.cores();
-    let functions: Vec<&Function> = all.iter().map(|one| &one.mapped.function).collect();
-    match super::c::athread(front, choice, all, stem, threads, chip)? {
-        Some(host) => {
-            Ok(Files { host, ..targets::athread::around(&functions, stem, chip).map_err(Failure::from)? })
+    checked(front, choice, request, all, |all| {
+        match super::c::athread(front, choice, all, stem, threads, chip)? {
+            Some(host) => Ok(Files { host, ..targets::athread::around(&functions(all), stem, chip)? }),
+            None => Ok(targets::athread::emit(&functions(all), stem, threads, chip)?),
         }
-        None => targets::athread::emit(&functions, stem, threads, chip).map_err(Failure::from),
+    })
+}
+
+/// As [`files`], of functions alone, whatever the source.
+///
+/// # Errors
+/// What the target refuses.
+pub fn function_files(
+    front: &Front,
+    choice: &Choice,
+    request: &Request,
+    all: &mut Vec<OnCores>,
+    stem: &str,
+) -> Result<Files, Failure> {
+    let chip = super::chip(request.cores.chip);
+    let threads = request.grid()?.cores();
+    checked(front, choice, request, all, |all| {
+        Ok(targets::athread::emit(&functions(all), stem, threads, chip)?)
+    })
+}
+
+fn functions(all: &[OnCores]) -> Vec<&Function> {
+    all.iter().map(|one| &one.mapped.function).collect()
+}
+
+fn checked(
+    front: &Front,
+    choice: &Choice,
+    request: &Request,
+    all: &mut Vec<OnCores>,
+    write: impl Fn(&[OnCores]) -> Result<Files, Failure>,
+) -> Result<Files, Failure> {
+    match write(all) {
+        Err(failure) if failure.diagnostics.iter().any(|d| d.code == Code("T0006")) => {
+            *all = map_all(front, choice, request, false)?;
+            for one in all.iter_mut() {
+                one.mapped.notes.push(format!("cores do not share boxes: {}", failure.summary()));
+            }
+            write(all)
+        }
+        other => other,
     }
 }
