@@ -426,6 +426,8 @@ methods! { UnionSet;
     pub lexmax(take self) -> UnionSet = isl_union_set_lexmax;
     /// Fewer basic sets for the same elements, where possible.
     pub coalesce(take self) -> UnionSet = isl_union_set_coalesce;
+    /// At least the same elements, without the conditions that speak of quotients and remainders.
+    pub remove_divs(take self) -> UnionSet = isl_union_set_remove_divs;
     /// Simplified where `context` holds.
     pub gist(take self, context: take UnionSet) -> UnionSet = isl_union_set_gist;
     /// Simplified where `context` holds of the parameters.

@@ -520,8 +520,11 @@ impl<'a> Builder<'a> {
         let mut tiles = UnionSet::empty(&self.model.ctx).map_err(fault::library)?;
         let parts: Vec<usize> = part.map_or((0..kernel.parts.len()).collect(), |p| vec![p]);
         let mine = self.own_tiles(kernel)?;
+        // Whether a tile has an instance at all may be a question of remainders. What comes in before it goes out can do both without that.
+        let by_bounds = puts.iter().all(|k| kernel.groups[**k].get);
         for p in parts {
-            let reached = data::prefix(self.model, kernel, p, level)?
+            let prefix = if by_bounds { data::prefix_by_bounds } else { data::prefix };
+            let reached = prefix(self.model, kernel, p, level)?
                 .intersect_domain(&mine)
                 .and_then(|map| tiles.union(&map.range()?))
                 .map_err(fault::library)?;

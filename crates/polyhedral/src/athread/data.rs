@@ -161,9 +161,24 @@ pub(super) fn sites<'a>(model: &'a Model, kernel: &Kernel) -> Vec<Site<'a>> {
 
 /// From instances to the numbers of the outer loops and of the first `level` tile loops.
 pub(super) fn prefix(model: &Model, kernel: &Kernel, part: usize, level: usize) -> Result<UnionMap> {
+    prefix_on(model, kernel, part, level, &instances(model, kernel, part)?)
+}
+
+/// As [`prefix`], for all that lies between the bounds of the instances, whatever conditions on remainders (`i % 3 != 0`, steps) leave out.
+pub(super) fn prefix_by_bounds(
+    model: &Model,
+    kernel: &Kernel,
+    part: usize,
+    level: usize,
+) -> Result<UnionMap> {
+    let between = instances(model, kernel, part)?.remove_divs().map_err(fault::library)?;
+    prefix_on(model, kernel, part, level, &between)
+}
+
+fn instances(model: &Model, kernel: &Kernel, part: usize) -> Result<UnionSet> {
     let filter = split::read(model, &kernel.parts[part].filter)?;
     let domain = model.domain()?.intersect(&filter).and_then(|d| d.intersect_params(&model.context));
-    prefix_on(model, kernel, part, level, &domain.map_err(fault::library)?)
+    domain.map_err(fault::library)
 }
 
 /// As [`prefix`], for the instances of one statement.
