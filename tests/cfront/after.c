@@ -12,3 +12,16 @@ int after(int n, int m, double *restrict x, double *restrict y)
   for (unread = 0; unread < 3; unread++) y[unread] = 1;
   return i + j + k + l;
 }
+
+/* A loop that starts from the value which it sets. */
+int onwards(int n, double *restrict a)
+{
+  int i;
+#pragma scop
+  for (i = 0; i < n; i++)
+    a[i] = 0.0;
+#pragma endscop
+  for (i = i + 1; i < 2 * n; i++)
+    ;
+  return 0;
+}

@@ -12,3 +12,33 @@ void aliases(int n, double *p, const double *q, double *restrict r, float *f, in
   }
 #pragma endscop
 }
+
+/* `restrict` does not part a pointer from those that are made from it. */
+void derived(int n, double *restrict a)
+{
+  double *q = a + 1;
+#pragma scop
+  for (int i = 0; i < n; i++)
+    q[i] = a[i] + 1;
+#pragma endscop
+}
+
+void row(int n, double (*restrict A)[n])
+{
+  double *last = A[n - 1];
+#pragma scop
+  for (int i = 0; i < n; i++)
+    last[i] = A[0][i];
+#pragma endscop
+}
+
+/* An element that was read makes no pointer. */
+void element(int n, double *restrict a, double *from)
+{
+  double first = a[0];
+  double *q = from;
+#pragma scop
+  for (int i = 0; i < n; i++)
+    q[i] = a[i] + first;
+#pragma endscop
+}

@@ -24,3 +24,17 @@ void forms(int n, int m, int lo, double x[restrict n])
   for (i = 0; i < (n >> 1) + (m << 2); i++) x[i & 7] = 16;
 #pragma endscop
 }
+
+/* Signed variables that are not negative, beside unsigned bounds. */
+void unsigned_bounds(unsigned n, unsigned long m, int lo, double *restrict c)
+{
+#pragma scop
+  for (int i = 0; i < n; i++)
+    for (int j = i + 1; j < m; j++)
+      c[i] += c[j];
+  for (int i = 0; 2 * i + 1 < m; i++)
+    c[2 * i] = 3;
+  for (int i = lo; i > n; i--)
+    c[i] = 3;
+#pragma endscop
+}

@@ -55,3 +55,16 @@ int h(int n, double A[restrict n])
   A[1] = last;
   return j;
 }
+
+/* -1 is above every unsigned bound. */
+void unsigned_bound(unsigned n, unsigned long m, int lo, int *restrict c)
+{
+#pragma scop
+  for (int i = -1; i < n; i++)
+    c[i + 1] = 3;
+  for (int i = lo; i < m; i++)
+    c[i] = 3;
+  for (int i = 7; i >= n; i--)
+    c[i] = 3;
+#pragma endscop
+}

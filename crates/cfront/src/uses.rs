@@ -72,6 +72,36 @@ impl<'s> Uses<'s> {
         token > 0 && self.is_punct(token - 1, &["&"]) && !(token > 1 && operand(token - 2))
     }
 
+    /// Where a pointer to what an object of `dims` dimensions points to may be had: any use but an element with all its subscripts.
+    pub fn pointed_into(
+        &self,
+        name: &str,
+        dims: usize,
+        mut ranges: impl Iterator<Item = Range<usize>>,
+    ) -> bool {
+        ranges.any(|range| {
+            self.named(name, range.clone())
+                .any(|k| self.is_address(k) || self.subscripts(k, range.end) < dims)
+        })
+    }
+
+    /// How many subscripts stand behind a name.
+    fn subscripts(&self, token: usize, end: usize) -> usize {
+        let (mut depth, mut found) = (0usize, 0);
+        for k in token + 1..end {
+            match self.source.tokens[k].tok {
+                Tok::Punct("[") => depth += 1,
+                Tok::Punct("]") if depth > 0 => {
+                    depth -= 1;
+                    found += usize::from(depth == 0);
+                }
+                _ if depth == 0 => break,
+                _ => {}
+            }
+        }
+        found
+    }
+
     /// Whether the address of an object is taken anywhere.
     pub fn address_taken(&self, name: &str) -> bool {
         self.named(name, 0..usize::MAX).any(|k| self.is_address(k))
@@ -111,7 +141,11 @@ impl<'s> Uses<'s> {
         }
         let opens = k >= range.start + 2 && self.is_punct(k - 1, &["("]);
         let is_for = opens && self.source.token_text(k - 2) == "for";
-        is_for.then(|| k - 2..self.statement_end(k - 2, range.end))
+        // `for (i = i + 1; …` reads before it sets.
+        let name = self.source.token_text(token);
+        let first = (token + 2..range.end).take_while(|k| !self.is_punct(*k, &[";"]));
+        let reads = first.into_iter().any(|k| self.source.token_text(k) == name);
+        (is_for && !reads).then(|| k - 2..self.statement_end(k - 2, range.end))
     }
 
     /// The end of the statement that starts with a loop's header: a block, or up to a `;`.

@@ -194,6 +194,17 @@ impl Lowering<'_> {
             || self.cx.uses.assigned_in(&object.name, self.cx.body.clone()).is_some()
     }
 
+    /// Whether a pointer, or one into what it points to, is used as a value before the region (in a loop: anywhere beside it).
+    fn is_handed_on(&self, k: usize) -> bool {
+        let (object, cx) = (&self.res.objects[k], self.cx);
+        let (mut dims, mut ty) = (0, &object.ty.ty);
+        while let CType::Array { of: inner, .. } | CType::Pointer { to: inner, .. } = ty {
+            (dims, ty) = (dims + 1, &inner.ty);
+        }
+        let after = if cx.in_loop { cx.region.end..cx.body.end } else { 0..0 };
+        cx.uses.pointed_into(&object.name, dims, [cx.body.start..cx.region.start, after].into_iter())
+    }
+
     /// Pairs that C allows to overlap, one of them written.
     fn aliases(&self, variables: &[Variable], sizes: &[usize]) -> Vec<AliasPair> {
         struct Thing<'a> {
@@ -201,7 +212,8 @@ impl Lowering<'_> {
             elem: Option<Scalar>,
             kind: VariableKind,
             local: bool,
-            fresh: bool,
+            /// A pointer that is set in the function may come from this one.
+            source: bool,
             written: bool,
         }
         let mut things = Vec::new();
@@ -213,7 +225,7 @@ impl Lowering<'_> {
                 elem: Some(v.elem),
                 kind: v.kind,
                 local: self.may_point_inside(k),
-                fresh: self.is_fresh(k),
+                source: self.is_fresh(k) || self.is_handed_on(k),
                 written: v.written,
             });
         }
@@ -231,7 +243,7 @@ impl Lowering<'_> {
                 _ => continue,
             };
             let name = object.name.as_str();
-            things.push(Thing { name, elem, kind, local: false, fresh: false, written: false });
+            things.push(Thing { name, elem, kind, local: false, source: true, written: false });
         }
         let mut pairs = Vec::new();
         for (n, a) in things.iter().enumerate() {
@@ -242,9 +254,10 @@ impl Lowering<'_> {
                 }
                 let overlaps = match other.kind {
                     VariableKind::Pointer | VariableKind::Global => true,
-                    // A pointer that was set may have been set to any object of the function.
-                    VariableKind::FunctionLocal => pointer.local,
-                    VariableKind::RestrictPointer => other.fresh && pointer.local,
+                    // A pointer that was set may have been set to any object that was handed on; `restrict` says nothing of pointers that were made from this one.
+                    VariableKind::FunctionLocal | VariableKind::RestrictPointer => {
+                        other.source && pointer.local
+                    }
                     VariableKind::RegionLocal => false,
                 };
                 if overlaps {

@@ -242,6 +242,29 @@ impl Lowering<'_> {
             }
             op => op,
         };
+        if left_index.ty.common(right_index.ty).is_unsigned() {
+            let own = if self.mentions(&left_index.form, &var) { &left_index } else { &right_index };
+            let strictly = matches!(op, CompareOp::Gt) as i64;
+            let bound = right_index.form.add(strictly - 1).filter(|_| alone);
+            let negative = match (up, bound) {
+                (true, _) => self.turns_unsigned(header, &var, own, None),
+                (false, Some(bound)) => self.turns_unsigned(header, &var, own, Some(&bound)),
+                (false, None) => !own.ty.is_unsigned(),
+            };
+            if negative {
+                let message = format!(
+                    "in the condition `{}` the variable `{}` is compared as unsigned and may be negative",
+                    self.snippet(cond.at),
+                    header.name
+                );
+                return self.fail(
+                    codes::LOOP,
+                    message,
+                    cond.at,
+                    "with a bound of a signed type, such as `(int)n`, it would not be",
+                );
+            }
+        }
         if alone {
             return match (op, up) {
                 (CompareOp::Lt, true) | (CompareOp::Ge, false) => Ok(right_index),
@@ -284,6 +307,35 @@ impl Lowering<'_> {
             self.linear_sum(&base, sign, &quotient, cond.at)
         };
         bound.map_err(|why| self.bad_bound(&header.name, cond, why))
+    }
+
+    /// Whether the side with the variable is signed, compared as unsigned, and may be negative: -1 is then above every bound.
+    fn turns_unsigned(
+        &mut self,
+        header: &Header<'_>,
+        var: &Name,
+        own: &Index,
+        bound: Option<&Linear>,
+    ) -> bool {
+        if own.ty.is_unsigned() {
+            return false;
+        }
+        match bound {
+            // From the first value on.
+            None => {
+                let Ok(first) = self.index(header.first) else { return true };
+                let mark = self.known.len();
+                self.known.extend(Linear::name(var.clone()).plus(-1, &first.form));
+                let holds = self.holds(&own.form);
+                self.known.truncate(mark);
+                !holds
+            }
+            // Down to the value with which the loop ends.
+            Some(bound) => {
+                let last = bound.add(header.step.saturating_add(1));
+                !last.is_some_and(|last| self.holds(&last))
+            }
+        }
     }
 
     fn variable_of(&self, variable: &Index) -> Name {
