@@ -464,6 +464,7 @@ pub struct Fmt {
 Examples:
   lozenge fuzz --seconds 60
   lozenge fuzz --seed 17 --seconds 1     the programs of one seed
+  lozenge fuzz --of kernels              C for OpenMP and for emulated cores, against the original
   lozenge fuzz --of models               damaged ONNX files")]
 pub struct Fuzz {
     /// What is made up: programs through every stage, or damaged inputs of a reader.
@@ -475,6 +476,9 @@ pub struct Fuzz {
     /// Seed of the first program.
     #[arg(long, default_value_t = 1)]
     pub seed: u64,
+    /// kernels: where the program is written on which forms differ.
+    #[arg(short, long, value_name = "FILE")]
+    pub output: Option<PathBuf>,
 }
 
 /// What `lozenge fuzz` makes up.
@@ -483,6 +487,8 @@ pub enum FuzzOf {
     /// Random programs, on which all stages have to agree.
     #[default]
     Programs,
+    /// Random C kernels, rewritten for both targets, which have to write what the original writes.
+    Kernels,
     /// Damaged ONNX models.
     Models,
     /// Damaged substitution rules.

@@ -2,6 +2,8 @@
 //!
 //! Programs are made by type, so that each is accepted; what they compute is of no interest. Not here: running them (`command::fuzz`).
 
+pub mod kernels;
+
 use std::fmt::Write as _;
 
 use crate::random::Random;

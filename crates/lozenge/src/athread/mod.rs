@@ -202,7 +202,8 @@ impl Emulator {
         objects.push(self.library());
         let program = at("program");
         let mut arguments: Vec<&OsStr> = objects.iter().map(|o| o.as_os_str()).collect();
-        arguments.extend(["-pthread", "-lm", "-o"].map(OsStr::new));
+        // Symbols that are looked up when they are first called would be looked up on the stack of a core.
+        arguments.extend(["-Wl,-z,now", "-pthread", "-lm", "-o"].map(OsStr::new));
         arguments.push(program.as_os_str());
         self.compile(&arguments)?;
         Ok(Program { scratch, program })

@@ -11,6 +11,7 @@ mod explain;
 mod fmt;
 mod fuzz;
 mod fuzz_inputs;
+mod fuzz_kernels;
 mod generate;
 mod model;
 mod optimize;
@@ -33,7 +34,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use clap::Parser;
 
-use crate::cli::{Cli, Command, Target};
+use crate::cli::{Cli, Command, FuzzOf, Target};
 use crate::failure::Failure;
 use crate::report;
 
@@ -112,10 +113,11 @@ fn dispatch(cli: &Cli) -> Result<(), Failure> {
         Command::Run(arguments) if model::is_model(&arguments.file) => model::run(arguments, cli.json),
         Command::Run(arguments) => run::run(arguments, cli.json),
         Command::Generate(arguments) => generate::run(arguments),
-        Command::Fuzz(arguments) if arguments.of == crate::cli::FuzzOf::Programs => {
-            fuzz::run(arguments, cli.json)
-        }
-        Command::Fuzz(arguments) => fuzz_inputs::run(arguments, cli.json),
+        Command::Fuzz(arguments) => match arguments.of {
+            FuzzOf::Programs => fuzz::run(arguments, cli.json),
+            FuzzOf::Kernels => fuzz_kernels::run(arguments, cli.json),
+            FuzzOf::Models | FuzzOf::Rules => fuzz_inputs::run(arguments, cli.json),
+        },
         Command::Prove(arguments) => prove::run(arguments, cli.json),
         Command::Optimize(arguments) => optimize::run(arguments, cli.json),
         Command::CheckRules(arguments) => check_rules::run(arguments, cli.json),

@@ -1,0 +1,161 @@
+//! `lozenge fuzz --of kernels`: random C kernels, rewritten for OpenMP and for the cores of a Sunway chip; both programs must write what the original writes.
+
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use serde_json::json;
+
+use crate::athread::{Emulator, Settings, Sources};
+use crate::cli::{Chip, Choice, Cores, Fuzz, Parallel, Stage};
+use crate::command::run_athread::{compare_programs, headers};
+use crate::failure::{Failure, Source};
+use crate::files::{Scratch, write_whole};
+use crate::fuzz::kernels::program;
+use crate::kernel::Program;
+use crate::pipeline::athread::{self, Request};
+use crate::pipeline::{self, Front};
+use crate::process::Compiler;
+use crate::random::Random;
+use crate::report;
+use crate::value::Closeness;
+
+/// For a compilation and for a run.
+const LIMIT: Duration = Duration::from_secs(60);
+
+/// What became of the programs.
+#[derive(Default)]
+struct Tally {
+    programs: u64,
+    openmp: u64,
+    cores: u64,
+    /// Of those for cores: where the check of the slave file was given up.
+    unchecked: u64,
+    /// Codes of refusals.
+    refused: std::collections::BTreeMap<String, u64>,
+}
+
+/// Runs the command.
+///
+/// # Errors
+/// `X0401` with the first program of which a form writes something else, and what a stage says that is no refusal of its input.
+pub fn run(arguments: &Fuzz, as_json: bool) -> Result<(), Failure> {
+    let compiler = Compiler::find()?;
+    let emulator = Emulator::build(&compiler)?;
+    let (began, limit) = (Instant::now(), Duration::from_secs(arguments.seconds));
+    let bar = report::progress(arguments.seconds, "seconds");
+    // The preprocessor reads files.
+    let scratch = Scratch::new()?;
+    let file = scratch.path().join("kernel.c");
+    let (mut seed, mut tally) = (arguments.seed, Tally::default());
+    while began.elapsed() < limit {
+        let source = Source { path: file.display().to_string(), text: program(seed) };
+        write_whole(&file, source.text.as_bytes())?;
+        if let Err(failure) = one(seed, &source, &compiler, &emulator, &mut tally) {
+            bar.finish_and_clear();
+            if let Some(output) = &arguments.output {
+                write_whole(output, source.text.as_bytes())?;
+            }
+            let region: String = source
+                .text
+                .lines()
+                .skip_while(|line| !line.starts_with("static void kernel"))
+                .take_while(|line| !line.starts_with("static unsigned"))
+                .map(|line| format!("{line}\n"))
+                .collect();
+            return Err(failure
+                .note(format!("the kernel of seed {seed}:\n{region}"))
+                .help(format!("run it again with `lozenge fuzz --of kernels --seed {seed} --seconds 1`")));
+        }
+        tally.programs += 1;
+        seed += 1;
+        bar.set_position(began.elapsed().as_secs());
+    }
+    bar.finish_and_clear();
+    tell(&tally, seed, as_json);
+    Ok(())
+}
+
+fn tell(tally: &Tally, next: u64, as_json: bool) {
+    let Tally { programs, openmp, cores, unchecked, refused } = tally;
+    if as_json {
+        let value = json!({
+            "ok": true, "programs": programs, "openmp": openmp, "cores": cores, "unchecked": unchecked, "refused": refused, "next_seed": next,
+        });
+        report::print(&format!("{value:#}\n"));
+        return;
+    }
+    let refusals: Vec<String> = refused.iter().map(|(code, n)| format!("{code} {n}")).collect();
+    let refusals =
+        if refusals.is_empty() { String::new() } else { format!("; refused: {}", refusals.join(", ")) };
+    report::print(&format!(
+        "{programs} random kernels: {openmp} equal for OpenMP, {cores} equal on cores ({unchecked} with a slave file that was not checked to its end){refusals} (next seed {next})\n"
+    ));
+}
+
+fn one(
+    seed: u64,
+    source: &Source,
+    compiler: &Compiler,
+    emulator: &Emulator,
+    tally: &mut Tally,
+) -> Result<(), Failure> {
+    let folder = Path::new(".");
+    let flags = ["-O1", "-ffp-contract=off", "-fopenmp"];
+    let original = Program::build(compiler, &source.text, folder, &flags, &["-lm"])?.run(1, LIMIT)?;
+    let choice = Choice::default();
+    match pipeline::emit(source, Stage::C, &choice) {
+        Ok(emission) => {
+            let ours = Program::build(compiler, &emission.text, folder, &flags, &["-lm"])?.run(2, LIMIT)?;
+            compare_programs(&ours.output, &original.output, Closeness::Exact)
+                .map_err(|failure| failure.note("for OpenMP"))?;
+            tally.openmp += 1;
+        }
+        Err(failure) => refusal(failure, tally)?,
+    }
+    let mut random = Random::named(seed, "cores");
+    let pick = |random: &mut Random, of: &[i64]| of[random.below(of.len() as u64) as usize];
+    let parallel = if random.below(2) == 0 { Parallel::One } else { Parallel::Two };
+    let pro = random.below(5) == 0;
+    let chip = if pro { Chip::Sw26010Pro } else { Chip::Sw26010 };
+    let threads = pick(&mut random, &[64, 64, 32, 16, 8, 3]) as u32;
+    let size = pick(&mut random, &[8, 40, 300, 1000]);
+    let request = Request {
+        cores: Cores { chip, parallel },
+        threads: Some(threads),
+        sizes: vec![("n".into(), size), ("m".into(), pick(&mut random, &[8, 40, size]))],
+        stages: false,
+    };
+    let asked = format!("for {threads} cores, {parallel:?}, {chip:?}, sizes {:?}", request.sizes);
+    let made = Front::open(source, &choice).and_then(|front| {
+        let mut all = athread::map(&front, &choice, &request)?;
+        athread::files(&front, &choice, &request, &mut all, "kernel")
+    });
+    let files = match made {
+        Ok(files) => files,
+        Err(failure) => return refusal(failure, tally).map_err(|failure| failure.note(asked)),
+    };
+    let sources = Sources {
+        host: &files.host,
+        more: &[],
+        slave: &files.slave,
+        headers: &headers(&files),
+        folder: None,
+        flags: &[],
+    };
+    let built = emulator.program(&sources);
+    let ran = built.and_then(|program| program.run(Settings { seed, pro, limit: LIMIT }));
+    ran.and_then(|ours| compare_programs(&ours.output, &original.output, Closeness::Exact))
+        .map_err(|failure| failure.note(asked))?;
+    tally.cores += 1;
+    tally.unchecked += u64::from(files.unchecked.is_some());
+    Ok(())
+}
+
+/// Counts what says that an input cannot be taken; everything else is a failure: a result that a check rejects, or an error of a library.
+fn refusal(failure: Failure, tally: &mut Tally) -> Result<(), Failure> {
+    const REFUSALS: [&str; 6] = ["P0002", "P0801", "P0802", "P0803", "P0804", "X0802"];
+    let code = failure.diagnostics.first().map(|d| d.code.0).filter(|code| REFUSALS.contains(code));
+    let Some(code) = code else { return Err(failure) };
+    *tally.refused.entry(code.to_owned()).or_default() += 1;
+    Ok(())
+}

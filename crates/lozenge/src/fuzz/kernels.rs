@@ -1,0 +1,271 @@
+//! Random C programs with a marked region, in the shapes that kernels have: passes, products, triangles, stencils, sums of rows and columns.
+//!
+//! A program runs by itself at several sizes and writes all arrays to the file of its argument. Matrices and vectors have room beyond the sizes, so that
+//! every subscript stays inside. Not here: running them (`command::fuzz_kernels`).
+
+use std::fmt::Write as _;
+
+use crate::random::Random;
+
+/// Sizes `n` and `m` at which a program runs.
+const SIZES: [(i64, i64); 5] = [(0, 3), (1, 1), (7, 11), (19, 5), (40, 33)];
+const MATRICES: [&str; 4] = ["A", "B", "C", "D"];
+const VECTORS: [&str; 3] = ["x", "y", "z"];
+
+/// The program of a seed.
+pub fn program(seed: u64) -> String {
+    let mut random = Random::new(seed);
+    let elem = ["double", "double", "float", "long"][random.below(4) as usize];
+    let mut maker = Maker { random: &mut random, float: elem != "long", text: String::new(), depth: 2 };
+    for _ in 0..=maker.random.below(3) {
+        maker.nest();
+    }
+    let region = maker.text;
+    let matrices = MATRICES.map(|name| format!("T {name}[restrict n + m + 8][n + m + 8]")).join(", ");
+    let vectors = VECTORS.map(|name| format!("T {name}[restrict n + m + 8]")).join(", ");
+    let sizes = SIZES.map(|(n, m)| format!("{{{n}, {m}}}")).join(", ");
+    let each = |names: &[&str], what: &dyn Fn(&str) -> String| -> String {
+        names.iter().map(|name| what(name)).collect()
+    };
+    let mut text = format!(
+        "#include <stdio.h>\n#include <stdlib.h>\n\ntypedef {elem} T;\n\nstatic void kernel(int n, int m, int t, T alpha, {matrices}, {vectors})\n{{\n#pragma scop\n{region}#pragma endscop\n}}\n\n"
+    );
+    text.push_str(
+        "static unsigned long state = 1;\n\nstatic T *made(long count)\n{\n  T *p = malloc((count + 1) * sizeof(T));\n  for (long k = 0; k < count; k++) {\n    state = state * 6364136223846793005ul + 1442695040888963407ul;\n    p[k] = (T)((long)(state >> 59) - 16) / (sizeof(T) == 8 && (T)1 / 2 == 0 ? 1 : 16);\n  }\n  return p;\n}\n\n",
+    );
+    text.push_str("static void write_array(FILE *out, const char *name, int n, T *p, long count)\n{\n");
+    let _ = writeln!(text, "  fprintf(out, \"%s_at_%d {elem} %ld\\n\", name, n, count);");
+    text.push_str("  fwrite(p, sizeof(T), count, out);\n  free(p);\n}\n\nint main(int argc, char **argv)\n{\n  FILE *out = argc > 1 ? fopen(argv[1], \"wb\") : stdout;\n");
+    let _ = writeln!(
+        text,
+        "  static const int sizes[][2] = {{{sizes}}};\n  for (int k = 0; k < {}; k++) {{\n    int n = sizes[k][0], m = sizes[k][1];\n    long rows = n + m + 8;",
+        SIZES.len()
+    );
+    text.push_str(&each(&MATRICES, &|name| format!("    T (*{name})[rows] = (void *)made(rows * rows);\n")));
+    text.push_str(&each(&VECTORS, &|name| format!("    T *{name} = made(rows);\n")));
+    let _ = writeln!(text, "    kernel(n, m, 3, (T)2, {}, {});", MATRICES.join(", "), VECTORS.join(", "));
+    text.push_str(&each(&MATRICES, &|name| {
+        format!("    write_array(out, \"{name}\", n, (T *){name}, rows * rows);\n")
+    }));
+    text.push_str(&each(&VECTORS, &|name| format!("    write_array(out, \"{name}\", n, {name}, rows);\n")));
+    text.push_str("  }\n  fclose(out);\n  return 0;\n}\n");
+    text
+}
+
+struct Maker<'r> {
+    random: &'r mut Random,
+    float: bool,
+    text: String,
+    /// For the indentation.
+    depth: usize,
+}
+
+/// A loop variable and the size below which it stays.
+#[derive(Clone, Copy)]
+struct Var(&'static str, &'static str);
+
+impl Maker<'_> {
+    fn one_of<T: Copy>(&mut self, of: &[T]) -> T {
+        of[self.random.below(of.len() as u64) as usize]
+    }
+
+    fn chance(&mut self, one_in: u64) -> bool {
+        self.random.below(one_in) == 0
+    }
+
+    fn line(&mut self, text: &str) {
+        let _ = writeln!(self.text, "{}{text}", " ".repeat(self.depth));
+    }
+
+    fn open(&mut self, text: &str) {
+        self.line(&format!("{text} {{"));
+        self.depth += 2;
+    }
+
+    fn close(&mut self, times: usize) {
+        for _ in 0..times {
+            self.depth -= 2;
+            self.line("}");
+        }
+    }
+
+    /// A loop; `outer` may bound it.
+    fn looped(&mut self, name: &'static str, outer: Option<Var>) -> Var {
+        let size = match outer {
+            Some(outer) if self.chance(3) => outer.1,
+            _ => self.one_of(&["n", "m"]),
+        };
+        let (mut low, mut high) = (self.one_of(&["0", "0", "0", "1"]).to_owned(), size.to_owned());
+        match outer {
+            Some(Var(outer, same)) if same == size && self.chance(2) => match self.random.below(4) {
+                0 => low = outer.to_owned(),
+                1 => low = format!("{outer} + 1"),
+                2 => high = outer.to_owned(),
+                _ => high = format!("{outer} + 1"),
+            },
+            _ if self.chance(6) => high = format!("{size} - 1"),
+            _ => {}
+        }
+        let step = if self.chance(12) { format!("{name} += 2") } else { format!("{name}++") };
+        self.open(&format!("for (int {name} = {low}; {name} < {high}; {step})"));
+        Var(name, size)
+    }
+
+    /// A subscript from a loop.
+    fn index(&mut self, var: Var) -> String {
+        let Var(name, size) = var;
+        match self.random.below(12) {
+            0 => format!("{name} + {}", self.random.below(4)),
+            1 => format!("{size} - {name}"),
+            2 => format!("{name} + 1"),
+            _ => name.to_owned(),
+        }
+    }
+
+    fn element(&mut self, vars: &[Var]) -> String {
+        if vars.len() > 1 && !self.chance(4) {
+            let (a, b) = if self.chance(4) { (vars[1], vars[0]) } else { (vars[0], vars[1]) };
+            let (a, b) = (self.index(a), self.index(b));
+            return format!("{}[{a}][{b}]", self.one_of(&MATRICES));
+        }
+        let var = self.one_of(vars);
+        let at = self.index(var);
+        format!("{}[{at}]", self.one_of(&VECTORS))
+    }
+
+    fn value(&mut self, vars: &[Var], depth: u32) -> String {
+        if depth == 0 || self.chance(4) {
+            return match self.random.below(6) {
+                0 => "alpha".to_owned(),
+                1 => self.one_of(&["2", "3", "1"]).to_owned(),
+                _ => self.element(vars),
+            };
+        }
+        let (a, b) = (self.value(vars, depth - 1), self.value(vars, depth - 1));
+        match self.random.below(8) {
+            0 => format!("({a} > {b} ? {a} : {b})"),
+            1 | 2 => format!("({a} - {b})"),
+            3 if self.float => format!("{a} * (T)0.25"),
+            3 | 4 => format!("{a} * {}", self.one_of(&["alpha", "2"])),
+            _ => format!("({a} + {b})"),
+        }
+    }
+
+    /// One nest of a random shape.
+    fn nest(&mut self) {
+        match self.random.below(10) {
+            0 | 1 => self.pass(),
+            2..=5 => self.product(),
+            6 | 7 => self.vectors(),
+            8 => self.stencil(),
+            _ => self.rows(),
+        }
+    }
+
+    /// Each element of a matrix, or of a vector, from others.
+    fn pass(&mut self) {
+        let i = self.looped("i", None);
+        let two = !self.chance(4);
+        let vars = if two { vec![i, self.looped("j", Some(i))] } else { vec![i] };
+        let guarded = self.chance(5);
+        if guarded {
+            let condition = self.one_of(&["i % 2 == 0", "i < m - 2", "i != 3"]);
+            self.open(&format!("if ({condition})"));
+        }
+        let value = self.value(&vars, 2);
+        let place = if two { "[i][j]" } else { "[i]" };
+        let names: &[&str] = if two { &MATRICES } else { &VECTORS };
+        let (name, op) = (self.one_of(names), self.one_of(&["=", "=", "+=", "-="]));
+        self.line(&format!("{name}{place} {op} {value};"));
+        self.close(vars.len() + usize::from(guarded));
+    }
+
+    /// `C[i][j] += A[i][k] * B[k][j]`, with operands turned, triangles, scalings, two products, and what may stand around the sum.
+    fn product(&mut self) {
+        let (i, first) = (self.looped("i", None), self.random.below(3));
+        let j = self.looped("j", Some(i));
+        let result = self.one_of(&["C[i][j]", "C[i][j]", "D[i][j]"]);
+        match first {
+            0 => self.line(&format!("{result} = 0;")),
+            1 => self.line(&format!("{result} *= alpha;")),
+            _ => {}
+        }
+        let outer = self.one_of(&[Some(i), Some(j), None]);
+        let _ = self.looped("k", outer);
+        let left = self.one_of(&["A[i][k]", "A[i][k]", "A[k][i]", "B[i][k]"]);
+        let right = self.one_of(&["B[k][j]", "B[k][j]", "B[j][k]", "A[j][k]"]);
+        let scale = self.one_of(&["", "alpha * "]);
+        let more = if self.chance(5) { " + B[i][k] * A[j][k]" } else { "" };
+        self.line(&format!("{result} += {scale}{left} * {right}{more};"));
+        self.close(3);
+    }
+
+    /// Matrix times vector, by rows, by columns or both.
+    fn vectors(&mut self) {
+        let i = self.looped("i", None);
+        let start = self.chance(2);
+        if start {
+            self.line("x[i] = 0;");
+        }
+        let _ = self.looped("j", Some(i));
+        let both = self.random.below(3);
+        let matrix = self.one_of(&MATRICES);
+        if both != 1 {
+            self.line(&format!("x[i] += {matrix}[i][j] * z[j];"));
+        }
+        if both != 0 {
+            let by = self.one_of(&["z[i]", "alpha"]);
+            self.line(&format!("y[j] += {matrix}[i][j] * {by};"));
+        }
+        self.close(2);
+    }
+
+    /// Neighbours, perhaps for some steps of time.
+    fn stencil(&mut self) {
+        let timed = self.chance(2);
+        if timed {
+            self.open("for (int s = 0; s < t; s++)");
+        }
+        let quarter = if self.float { " * (T)0.25" } else { "" };
+        if self.chance(2) {
+            self.open("for (int i = 1; i < n; i++)");
+            self.open("for (int j = 1; j < m; j++)");
+            self.line(&format!("B[i][j] = (A[i][j] + A[i - 1][j] + A[i + 1][j] - A[i][j + 1]){quarter};"));
+            self.close(2);
+            if timed {
+                self.open("for (int i = 1; i < n; i++)");
+                self.open("for (int j = 1; j < m; j++)");
+                self.line(&format!("A[i][j] = (B[i][j] - B[i][j - 1] + B[i][j + 1]){quarter};"));
+                self.close(2);
+            }
+        } else {
+            self.open("for (int i = 1; i < n; i++)");
+            self.line(&format!("y[i] = (x[i - 1] + x[i] - x[i + 1]){quarter};"));
+            self.close(1);
+            if timed {
+                self.open("for (int i = 1; i < n; i++)");
+                self.line("x[i] = y[i];");
+                self.close(1);
+            }
+        }
+        self.close(usize::from(timed));
+    }
+
+    /// A sum of each row, and the row with it.
+    fn rows(&mut self) {
+        let i = self.looped("i", None);
+        self.line("T sum = 0;");
+        let j = self.looped("j", Some(i));
+        let term = self.value(&[i, j], 1);
+        self.line(&format!("sum += {term};"));
+        self.close(1);
+        if self.chance(2) {
+            self.line("y[i] = sum;");
+        } else {
+            let _ = self.looped("j", Some(i));
+            self.line("D[i][j] = C[i][j] - sum;");
+            self.close(1);
+        }
+        self.close(1);
+    }
+}
