@@ -1,6 +1,7 @@
 #include <stdlib.h>
 struct point { double x, y; };
 double impure(double);
+double reads_memory(double) __attribute__((pure));
 void f(int n, int m, double *restrict x, struct point *p, struct point s, int *k, int mask)
 {
 #pragma scop
@@ -17,7 +18,7 @@ void f(int n, int m, double *restrict x, struct point *p, struct point s, int *k
     k[i] = ~mask;
     x[i] = impure(x[i]) + undeclared(2);
     x[i] = sizeof(double);
-    x[i] = rand();
+    x[i] = rand() + reads_memory(2);
     impure(x[i]);
     k[i] = x[i] % 2;
     x[i] = ({ double t = 1; t; });

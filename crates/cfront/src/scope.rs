@@ -40,7 +40,7 @@ pub struct Function {
     pub result: QType,
     /// Types of the parameters, if it has a prototype.
     pub params: Vec<QType>,
-    /// Declared with the attribute `pure` or `const`.
+    /// Declared with the attribute `const`: it changes nothing, and its result depends on its arguments alone.
     pub pure: bool,
 }
 

@@ -191,15 +191,14 @@ impl Parser<'_> {
         self.expect("}")
     }
 
-    /// An attribute or alike; whether it says that a function is pure.
+    /// An attribute or alike; whether it says that a function's result depends on its arguments alone (`pure` of gcc lets it read memory).
     fn attribute(&mut self) -> Parsed<bool> {
         let first = self.pos;
         self.pos += 1;
         if self.is("(") && !self.skip_group() {
             return Err(self.error("an attribute without an end"));
         }
-        let pure = (first..self.pos)
-            .any(|k| matches!(self.word_at(k), "pure" | "__pure__" | "const" | "__const" | "__const__"));
+        let pure = (first..self.pos).any(|k| matches!(self.word_at(k), "const" | "__const" | "__const__"));
         Ok(pure && self.word_at(first).starts_with("__attribute"))
     }
 
