@@ -20,6 +20,7 @@ mod reduce;
 mod search;
 mod share;
 mod split;
+mod steps;
 mod tile;
 
 use std::collections::BTreeMap;

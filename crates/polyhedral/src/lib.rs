@@ -18,6 +18,7 @@ pub mod fourier_motzkin;
 pub mod limits;
 pub mod local;
 pub mod locality;
+mod memo;
 pub mod model;
 mod names;
 pub mod optimize;

@@ -11,6 +11,7 @@ use loops::{Access, ArrayDecl, Assign, Component, Expr, Function, LoopKind, Name
 
 use crate::affine::Frame;
 use crate::fault::{self, Result};
+use crate::memo::Memos;
 use crate::names::{fresh, readable};
 
 /// A function as sets and relations.
@@ -26,6 +27,8 @@ pub struct Model {
     /// For each local array the loops around its declaration, outermost first: it has new contents in each of their iterations.
     pub scopes: BTreeMap<Name, Vec<usize>>,
     pub(crate) ctx: Ctx,
+    /// What was asked about it.
+    pub(crate) memos: Memos,
 }
 
 /// A statement: its instances and accesses.
@@ -132,7 +135,7 @@ impl Model {
             &mut 0,
         )?;
         let Extraction { statements, locals, scopes, .. } = extraction;
-        Ok(Model { function, context, statements, locals, scopes, ctx: ctx.clone() })
+        Ok(Model { function, context, statements, locals, scopes, ctx: ctx.clone(), memos: Memos::default() })
     }
 
     /// The context in which the model's sets live.

@@ -2,14 +2,15 @@
 
 use std::collections::BTreeSet;
 
-use isl::{Dim, Set, UnionMap, UnionPwAff, UnionSet};
-use loops::Name;
+use isl::{Dim, Set, UnionMap, UnionSet};
+use loops::{CopyKind, Name};
 
 use super::Grid;
 use super::data;
 use super::fuse;
 use super::share;
 use super::split::{self, Item, Kernel, Part, filter_of};
+use super::steps::{self, Step};
 use super::tile::{Sized, mapped as cores_of};
 use crate::fault::{self, Result};
 use crate::locality;
@@ -37,11 +38,11 @@ pub(super) const THREADS: &str = "threads";
 /// The beginning of the mark above the place where buffers are declared.
 pub(super) const LOCAL: &str = "local ";
 /// The beginning of the tuples that tell the numbers of a tile.
-pub(super) const HERE: &str = "here_";
+const HERE: &str = steps::HERE;
 /// The mark of the points of a tile.
 pub(super) const TILE: &str = "tile";
 /// The beginning of the tuples of rounds in which a core may have no tile, and comes by for what others share.
-const PAD: &str = "here_pad_";
+pub(super) const PAD: &str = "here_pad_";
 
 /// The tree with fused parallel loops.
 pub(super) fn scheduled(model: &Model, items: &[Item]) -> Result<Tree> {
@@ -73,7 +74,8 @@ pub(super) fn whole(model: &Model, sized: &Sized) -> Result<Tree> {
     at(model, sized, Stage::Waits)
 }
 
-/// The tree from which code is generated: each place of buffers also has an instance [`HERE`], which tells the numbers of the tile.
+/// The tree from which code is generated: each place of buffers has an instance [`HERE`], which tells the numbers of the tile and what
+/// is done there.
 pub(super) fn for_code(model: &Model, sized: &Sized) -> Result<Tree> {
     at(model, sized, Stage::Code)
 }
@@ -259,21 +261,29 @@ impl<'a> Builder<'a> {
     fn own_tiles(&self, kernel: &Kernel) -> Result<UnionSet> {
         let cores = cores_of(kernel, self.grid);
         let names = threads(self.model, self.grid, cores.len());
-        let filter = || -> isl::Result<UnionSet> {
+        let point = format!("[{0}] -> {{ [{0}] }}", names.join(", "));
+        let tiles = kernel.parallel.iter().zip(&kernel.sizes).zip(&cores);
+        let told = tiles.clone().map(|((m, size), n)| format!(" | {} / {size} mod {n}", m.function.as_str()));
+        let filter = || -> Result<UnionSet> {
             let mut all: Option<UnionMap> = None;
-            for ((member, size), n) in kernel.parallel.iter().zip(&kernel.sizes).zip(&cores) {
-                let own = UnionPwAff::read(&self.model.ctx, member.function.as_str())?;
-                let own = own.scale_down(*size)?.floor()?.modulo(*n)?.graph()?;
-                all = Some(match all {
-                    None => own,
-                    Some(before) => before.flat_range_product(&own)?,
-                });
+            for ((member, size), n) in tiles {
+                let function = split::function(self.model, member)?;
+                let own = || -> isl::Result<UnionMap> {
+                    let own = function.scale_down(*size)?.floor()?.modulo(*n)?.graph()?;
+                    match &all {
+                        None => Ok(own),
+                        Some(before) => before.flat_range_product(&own),
+                    }
+                };
+                all = Some(own().map_err(fault::library)?);
             }
-            let all = all.unwrap_or(UnionMap::empty(&self.model.ctx)?);
-            let point = format!("[{0}] -> {{ [{0}] }}", names.join(", "));
-            all.intersect_range(&UnionSet::read(&self.model.ctx, &point)?)?.domain()
+            let own = || -> isl::Result<UnionSet> {
+                let all = all.map_or_else(|| UnionMap::empty(&self.model.ctx), Ok)?;
+                all.intersect_range(&UnionSet::read(&self.model.ctx, &point)?)?.domain()
+            };
+            own().map_err(fault::library)
         };
-        filter().map_err(fault::library)
+        self.model.memos.sets.get(&format!("tiles of {point}{}", told.collect::<String>()), filter)
     }
 
     /// Whether the loops of a kernel are made of rounds.
@@ -497,26 +507,36 @@ impl<'a> Builder<'a> {
                 Node::Sequence(branches)
             });
         }
-        let mut before: Vec<String> = Vec::new();
-        let mut after: Vec<String> = Vec::new();
-        let waits = self.stage >= Stage::Waits;
-        // Kernels may have buffers of one name: the later ones' tuples carry their number.
-        let suffix = |k: &usize| {
-            let own = tuple_suffix(self.names.buffer(number, *k));
-            if number == 0 { own } else { format!("{own}__k{number}") }
+        // What is shared is brought in by cores without a tile, too; so is what is only read beside it, which leaves no conditions between a tile's transfers.
+        let rounds = match part {
+            Some(p) => self.own_rounds(number, p, level)?,
+            None => None,
         };
-        let gets: Vec<&usize> = own.iter().filter(|k| kernel.groups[**k].get).collect();
-        let puts: Vec<&usize> = own.iter().filter(|k| kernel.groups[**k].put).collect();
-        if self.stage >= Stage::Code {
-            before
-                .push(format!("{HERE}{number}_{level}_{}", part.map_or("all".to_owned(), |p| p.to_string())));
+        let beside = own.iter().any(|k| kernel.groups[*k].shared.is_some());
+        let by_all = |k: usize| {
+            let group = &kernel.groups[k];
+            group.shared.is_some() || (beside && !share::written(self.model, kernel, group))
+        };
+        let (mut before, mut after) = (Vec::new(), Vec::new());
+        for wait in [false, true].into_iter().filter(|wait| !wait || self.stage >= Stage::Waits) {
+            let of = |kind: CopyKind| move |k: &usize| Step { kind, wait, buffer: *k };
+            before.extend(own.iter().filter(|k| kernel.groups[**k].get).map(of(CopyKind::Get)));
+            after.extend(own.iter().filter(|k| kernel.groups[**k].put).map(of(CopyKind::Put)));
         }
-        before.extend(gets.iter().map(|k| format!("get_{}", suffix(k))));
-        after.extend(puts.iter().map(|k| format!("put_{}", suffix(k))));
-        if waits {
-            before.extend(gets.iter().map(|k| format!("wait_get_{}", suffix(k))));
-            after.extend(puts.iter().map(|k| format!("wait_put_{}", suffix(k))));
-        }
+        let by_all = |step: &Step| rounds.is_some() && step.kind == CopyKind::Get && by_all(step.buffer);
+        let (before, after) = if self.stage >= Stage::Code {
+            let place =
+                format!("{HERE}{number}_{level}_{}", part.map_or("all".to_owned(), |p| p.to_string()));
+            let begin = vec![(place.clone(), rounds.is_some())];
+            (steps::joined(&place, begin, &before, &by_all), steps::joined(&place, vec![], &after, &by_all))
+        } else {
+            // Kernels may have buffers of one name: the later ones' tuples carry their number.
+            let name = |step: &Step| {
+                let own = step.tuple(self.names.buffer(number, step.buffer));
+                (if number == 0 { own } else { format!("{own}__k{number}") }, by_all(step))
+            };
+            (before.iter().map(name).collect(), after.iter().map(name).collect::<Vec<_>>())
+        };
         let mut tiles = UnionSet::empty(&self.model.ctx).map_err(fault::library)?;
         let parts: Vec<usize> = part.map_or((0..kernel.parts.len()).collect(), |p| vec![p]);
         let mine = self.own_tiles(kernel)?;
@@ -530,20 +550,6 @@ impl<'a> Builder<'a> {
                 .map_err(fault::library)?;
             tiles = reached;
         }
-        // What is shared is brought in by cores without a tile, too; so is what is only read beside it, which leaves no conditions between a tile's transfers.
-        let rounds = match part {
-            Some(p) => self.own_rounds(number, p, level)?,
-            None => None,
-        };
-        let shared: Vec<String> = own
-            .iter()
-            .filter(|k| {
-                let group = &kernel.groups[**k];
-                let beside = own.iter().any(|k| kernel.groups[*k].shared.is_some());
-                group.shared.is_some() || (beside && !share::written(self.model, kernel, group))
-            })
-            .flat_map(|k| [format!("get_{}", suffix(k)), format!("wait_get_{}", suffix(k))])
-            .collect();
         let extension = || -> isl::Result<UnionMap> {
             let mut all = UnionMap::empty(&self.model.ctx)?;
             let rounds = match &rounds {
@@ -554,9 +560,9 @@ impl<'a> Builder<'a> {
                 None => None,
             };
             for set in tiles.coalesce()?.sets()? {
-                for name in before.iter().chain(&after) {
+                for (name, by_all) in before.iter().chain(&after) {
                     let set = match &rounds {
-                        Some(rounds) if shared.contains(name) || name.starts_with(HERE) => rounds,
+                        Some(rounds) if *by_all => rounds,
                         _ => &set,
                     };
                     all = all.union(&set.identity()?.set_tuple_name(Dim::Out, name)?.to_union()?)?;
@@ -566,7 +572,7 @@ impl<'a> Builder<'a> {
         };
         let extension = extension().map_err(fault::library)?;
         let dims: Vec<String> = (0..kernel.outer.len() + level).map(|k| format!("t{k}")).collect();
-        let branch = |name: &String| Branch {
+        let branch = |(name, _): &(String, bool)| Branch {
             filter: SetText::new(format!("{{ {name}[{}] }}", dims.join(", "))),
             child: Box::new(Node::Leaf),
         };
@@ -589,11 +595,6 @@ pub(super) fn threads(model: &Model, grid: Grid, mapped: usize) -> Vec<String> {
     let names: &[&str] =
         if mapped == 2 && matches!(grid, Grid::Plane(..)) { &["rid", "cid"] } else { &["tid"] };
     names.iter().map(|name| fresh(name, &mut taken).to_string()).collect()
-}
-
-/// What tuples of a buffer are called after `get_` and the like.
-pub(super) fn tuple_suffix(buffer: &Name) -> String {
-    buffer.strip_prefix("slave_").unwrap_or(buffer).to_owned()
 }
 
 /// The tuple of the rounds of a part.

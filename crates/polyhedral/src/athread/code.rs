@@ -10,6 +10,7 @@ use super::data::{self, Group};
 use super::panel::EXCHANGED;
 use super::share::KEPT;
 use super::split::Kernel;
+use super::steps::{self, Step};
 use super::tile::{Sized, mapped};
 use super::{Grid, Options};
 use crate::codegen::{self, Mapping, tidy};
@@ -186,10 +187,23 @@ impl Mapper<'_> {
         Stmt::Copy(Copy { kind, from, to, extents: self.extents(group, at), tag: Some(reply(name)) })
     }
 
-    fn find(&self, suffix: &str, at_kernel: Option<usize>) -> Option<(usize, usize)> {
-        let kernels = (0..self.kernels.len()).filter(|n| at_kernel.is_none_or(|k| k == *n));
-        let mut all = kernels.flat_map(|n| (0..self.kernels[n].groups.len()).map(move |k| (n, k)));
-        all.find(|(n, k)| build::tuple_suffix(self.names.buffer(*n, *k)) == suffix)
+    /// A transfer with the mark that says what the target may make of it, or a wait.
+    fn step(&self, number: usize, step: Step, at: &dyn Fn(usize) -> Expr) -> Stmt {
+        let (name, group) = self.group(number, step.buffer);
+        if step.wait {
+            return Stmt::Wait(reply(name));
+        }
+        let transfer = self.transfer(number, step.buffer, step.kind, at);
+        let mark = match (step.kind, group.shared) {
+            (CopyKind::Put, _) => None,
+            (CopyKind::Get, Some(shared)) => Some(shared.mark()),
+            (CopyKind::Get, None) if group.exchanged => Some(EXCHANGED),
+            (CopyKind::Get, None) => group.kept.then_some(KEPT),
+        };
+        match mark {
+            Some(mark) => Stmt::Block { mark: Some(Name::new(mark)), body: vec![transfer] },
+            None => transfer,
+        }
     }
 
     fn threads(&self, number: Option<usize>, body: Vec<Stmt>) -> Vec<Stmt> {
@@ -216,7 +230,7 @@ impl Mapper<'_> {
 
 /// The reply word of a buffer.
 fn reply(buffer: &Name) -> Name {
-    Name::new(format!("reply_{}", build::tuple_suffix(buffer)))
+    Name::new(format!("reply_{}", buffer.strip_prefix("slave_").unwrap_or(buffer)))
 }
 
 impl Mapping for Mapper<'_> {
@@ -254,42 +268,17 @@ impl Mapping for Mapper<'_> {
     }
 
     fn added(&self, tuple: &str, at: &dyn Fn(usize) -> Expr) -> Result<Vec<Stmt>> {
-        if tuple.starts_with(build::HERE) {
+        if tuple.starts_with(build::PAD) {
             return Ok(Vec::new());
         }
-        let unknown = || fault::generation(format!("`{tuple}` is not a statement of the function"));
-        let (tuple, number) = match tuple.split_once("__k") {
-            Some((tuple, number)) => (tuple, number.parse::<usize>().ok()),
-            None => (tuple, Some(0)),
+        let read = steps::read(tuple).filter(|(number, steps)| {
+            let groups = self.kernels.get(*number).map_or(0, |kernel| kernel.groups.len());
+            steps.iter().all(|step| step.buffer < groups)
+        });
+        let Some((number, steps)) = read else {
+            return Err(fault::generation(format!("`{tuple}` is not a statement of the function")));
         };
-        let (wait, rest) = match tuple.strip_prefix("wait_") {
-            Some(rest) => (true, rest),
-            None => (false, tuple),
-        };
-        let (kind, suffix) = match (rest.strip_prefix("get_"), rest.strip_prefix("put_")) {
-            (Some(suffix), _) => (CopyKind::Get, suffix),
-            (None, Some(suffix)) => (CopyKind::Put, suffix),
-            (None, None) => return Err(unknown()),
-        };
-        let (number, k) = self.find(suffix, number).ok_or_else(unknown)?;
-        Ok(vec![match wait {
-            true => Stmt::Wait(reply(self.names.buffer(number, k))),
-            false => match (kind, self.group(number, k).1.shared) {
-                (CopyKind::Get, Some(shared)) => Stmt::Block {
-                    mark: Some(Name::new(shared.mark())),
-                    body: vec![self.transfer(number, k, kind, at)],
-                },
-                (CopyKind::Get, None) if self.group(number, k).1.exchanged => Stmt::Block {
-                    mark: Some(Name::new(EXCHANGED)),
-                    body: vec![self.transfer(number, k, kind, at)],
-                },
-                (CopyKind::Get, None) if self.group(number, k).1.kept => Stmt::Block {
-                    mark: Some(Name::new(KEPT)),
-                    body: vec![self.transfer(number, k, kind, at)],
-                },
-                _ => self.transfer(number, k, kind, at),
-            },
-        }])
+        Ok(steps.into_iter().map(|step| self.step(number, step, at)).collect())
     }
 
     fn marked(&self, name: &str, body: Vec<Stmt>, at: &dyn Fn(usize) -> Expr) -> Vec<Stmt> {

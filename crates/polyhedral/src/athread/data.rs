@@ -6,8 +6,9 @@
 
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
+use std::fmt::Write;
 
-use isl::{Aff, Dim, Map, UnionMap, UnionSet};
+use isl::{Aff, Dim, Map, PwAff, UnionMap, UnionSet};
 use loops::{Access, Expr, Name, ParamMode};
 
 use super::share::Shared;
@@ -15,8 +16,10 @@ use super::split::{self, Kernel};
 use crate::codegen::tidy;
 use crate::dependence;
 use crate::fault::{self, Result};
+use crate::memo::Hull;
 use crate::model::{Model, Touch};
 use crate::names::readable;
+use crate::tree::Member;
 
 /// A buffer in local memory and the accesses that go to it.
 #[derive(Clone, Debug)]
@@ -116,6 +119,8 @@ pub(super) struct Site<'a> {
     pub part: usize,
     pub statement: usize,
     pub access: Access,
+    /// Which access of the statement it is.
+    pub number: usize,
     pub touch: &'a Touch,
 }
 
@@ -149,9 +154,9 @@ pub(super) fn sites<'a>(model: &'a Model, kernel: &Kernel) -> Vec<Site<'a>> {
                 texts.push(&s.assign.target);
             }
             texts.push(&s.assign.target);
-            for (touch, access) in s.accesses.iter().zip(texts) {
+            for (number, (touch, access)) in s.accesses.iter().zip(texts).enumerate() {
                 if !is_argument(model, &touch.array) {
-                    sites.push(Site { part, statement: *statement, access: access.clone(), touch });
+                    sites.push(Site { part, statement: *statement, access: access.clone(), number, touch });
                 }
             }
         }
@@ -161,7 +166,8 @@ pub(super) fn sites<'a>(model: &'a Model, kernel: &Kernel) -> Vec<Site<'a>> {
 
 /// From instances to the numbers of the outer loops and of the first `level` tile loops.
 pub(super) fn prefix(model: &Model, kernel: &Kernel, part: usize, level: usize) -> Result<UnionMap> {
-    prefix_on(model, kernel, part, level, &instances(model, kernel, part)?)
+    let (of, domain) = instances(model, kernel, part)?;
+    prefix_on(model, (kernel, part, level), &of, &domain)
 }
 
 /// As [`prefix`], for all that lies between the bounds of the instances, whatever conditions on remainders (`i % 3 != 0`, steps) leave out.
@@ -171,50 +177,78 @@ pub(super) fn prefix_by_bounds(
     part: usize,
     level: usize,
 ) -> Result<UnionMap> {
-    let between = instances(model, kernel, part)?.remove_divs().map_err(fault::library)?;
-    prefix_on(model, kernel, part, level, &between)
+    let (of, domain) = instances(model, kernel, part)?;
+    let of = format!("bounds of {of}");
+    let between = || domain.remove_divs().map_err(fault::library);
+    let between = model.memos.sets.get(&of, between)?;
+    prefix_on(model, (kernel, part, level), &of, &between)
 }
 
-fn instances(model: &Model, kernel: &Kernel, part: usize) -> Result<UnionSet> {
-    let filter = split::read(model, &kernel.parts[part].filter)?;
-    let domain = model.domain()?.intersect(&filter).and_then(|d| d.intersect_params(&model.context));
-    domain.map_err(fault::library)
+/// The instances of a part, and what they are called in questions.
+fn instances(model: &Model, kernel: &Kernel, part: usize) -> Result<(String, UnionSet)> {
+    let text = &kernel.parts[part].filter;
+    let of = format!("part: {}", text.as_str());
+    let domain = || -> Result<UnionSet> {
+        let filter = split::read(model, text)?;
+        let domain = model.domain()?.intersect(&filter).and_then(|d| d.intersect_params(&model.context));
+        domain.map_err(fault::library)
+    };
+    let domain = model.memos.sets.get(&of, domain)?;
+    Ok((of, domain))
 }
 
 /// As [`prefix`], for the instances of one statement.
 fn prefix_of(model: &Model, kernel: &Kernel, site: &Site, level: usize) -> Result<UnionMap> {
-    let own = &model.statements[site.statement].domain;
-    let domain = own.to_union().and_then(|d| d.intersect_params(&model.context));
-    prefix_on(model, kernel, site.part, level, &domain.map_err(fault::library)?)
+    let own = format!("statement: {}", site.statement);
+    let domain = || {
+        let domain = model.statements[site.statement].domain.to_union();
+        domain.and_then(|d| d.intersect_params(&model.context)).map_err(fault::library)
+    };
+    let domain = model.memos.sets.get(&own, domain)?;
+    prefix_on(model, (kernel, site.part, level), &own, &domain)
+}
+
+/// The outer loops, and the first `level` tile loops of a part with the sizes of their tiles.
+fn around(kernel: &Kernel, part: usize, level: usize) -> Vec<(&Member, Option<i64>)> {
+    let part = &kernel.parts[part];
+    let tiles =
+        kernel.parallel.iter().zip(&kernel.sizes).chain(part.inner.iter().zip(&part.sizes)).take(level);
+    kernel.outer.iter().map(|m| (m, None)).chain(tiles.map(|(m, size)| (m, Some(*size)))).collect()
+}
+
+/// Loops in words, as part of a question.
+fn told(around: &[(&Member, Option<i64>)]) -> String {
+    let each = around.iter().map(|(member, size)| format!(" | {} / {size:?}", member.function.as_str()));
+    each.collect()
 }
 
 fn prefix_on(
     model: &Model,
-    kernel: &Kernel,
-    part: usize,
-    level: usize,
+    (kernel, part, level): (&Kernel, usize, usize),
+    of: &str,
     domain: &UnionSet,
 ) -> Result<UnionMap> {
-    let part = &kernel.parts[part];
+    let around = around(kernel, part, level);
     let mut map: Option<UnionMap> = None;
-    let tiles =
-        kernel.parallel.iter().zip(&kernel.sizes).chain(part.inner.iter().zip(&part.sizes)).take(level);
-    let all = kernel.outer.iter().map(|m| (m, None)).chain(tiles.map(|(m, size)| (m, Some(*size))));
-    for (member, size) in all {
-        let function = split::function(model, member)?;
-        let own = || -> isl::Result<UnionMap> {
-            let function = function.intersect_domain(domain)?;
-            let own = match size {
-                None => function,
-                Some(size) => function.scale_down(size)?.floor()?,
+    for (k, (member, size)) in around.iter().enumerate() {
+        let own = || -> Result<UnionMap> {
+            let function = split::function(model, member)?;
+            let own = || -> isl::Result<UnionMap> {
+                let function = function.intersect_domain(domain)?;
+                let own = match size {
+                    None => function,
+                    Some(size) => function.scale_down(*size)?.floor()?,
+                };
+                let graph = own.graph()?;
+                match &map {
+                    None => Ok(graph),
+                    Some(before) => before.flat_range_product(&graph),
+                }
             };
-            let graph = own.graph()?;
-            match &map {
-                None => Ok(graph),
-                Some(before) => before.flat_range_product(&graph),
-            }
+            own().map_err(fault::library)
         };
-        map = Some(own().map_err(fault::library)?);
+        let own = model.memos.prefixes.get(&format!("{of}{}", told(&around[..=k])), own)?;
+        map = Some(own);
     }
     map.ok_or_else(|| fault::edit("a kernel without loops"))
 }
@@ -258,28 +292,45 @@ fn boxed_at(
     sites: &[&Site],
     level: usize,
 ) -> Result<Option<(Vec<i64>, Vec<Corner>)>> {
+    let mut question = String::new();
+    for site in sites {
+        let loops = told(&around(kernel, site.part, level));
+        let _ = writeln!(question, "{} {}{loops}", site.statement, site.number);
+    }
+    let Some(hull) = model.memos.hulls.get(&question, || hull(model, kernel, sites, level))? else {
+        return Ok(None);
+    };
+    let corner = || -> isl::Result<Option<Vec<Corner>>> {
+        let corner = |(aff, clip): &(Aff, bool)| {
+            let corner = Corner::of(model, aff)?;
+            Ok(corner.map(|corner| Corner { clip: *clip, ..corner }))
+        };
+        hull.corner.iter().map(corner).collect()
+    };
+    Ok(corner().map_err(fault::library)?.map(|corner| (hull.extents, corner)))
+}
+
+/// The box around accesses in a tile.
+fn hull(model: &Model, kernel: &Kernel, sites: &[&Site], level: usize) -> Result<Option<Hull>> {
     let Some(map) = touched(model, kernel, sites, level)? else { return Ok(None) };
-    let read = || -> isl::Result<Option<(Vec<i64>, Vec<Corner>)>> {
+    let read = || -> isl::Result<Option<Hull>> {
         if map.dim(Dim::Out)? == 0 {
-            return Ok(Some((vec![], vec![])));
+            return Ok(Some(Hull { extents: vec![], corner: vec![] }));
         }
         let found = map.fixed_box()?;
         if !found.is_valid()? {
             return Ok(None);
         }
         let extents = found.extents()?.iter().map(|v| v.to_i64()).collect::<isl::Result<Vec<_>>>()?;
-        let mut corners = Vec::new();
         let tiles = map.domain()?;
+        let mut corner = Vec::new();
         for aff in found.offset()?.affs()? {
-            let Some(mut corner) = Corner::of(model, &aff)? else { return Ok(None) };
-            let dims: Vec<String> = (0..tiles.dim(Dim::SET)?).map(|k| format!("t{k}")).collect();
-            let sizes: Vec<String> = model.function.sizes.iter().map(|s| readable(s)).collect();
-            let text =
-                format!("[{}] -> {{ [{}] : {} < 0 }}", sizes.join(", "), dims.join(", "), corner.text());
-            corner.clip = !isl::Set::read(&model.ctx, &text)?.intersect(&tiles)?.is_empty()?;
-            corners.push(corner);
+            let function = aff.to_pw()?;
+            let zero = PwAff::constant(&function.domain_space()?, 0)?;
+            let negative = !function.lt_set(&zero)?.intersect(&tiles)?.is_empty()?;
+            corner.push((aff, negative));
         }
-        Ok(Some((extents, corners)))
+        Ok(Some(Hull { extents, corner }))
     };
     read().map_err(fault::library)
 }

@@ -237,12 +237,14 @@ pub(super) fn has(filter: &UnionSet, statement: &Statement) -> Result<bool> {
 
 /// Reads a set of instances.
 pub(super) fn read(model: &Model, text: &SetText) -> Result<UnionSet> {
-    UnionSet::read(&model.ctx, text.as_str()).map_err(fault::library)
+    let read = || UnionSet::read(&model.ctx, text.as_str()).map_err(fault::library);
+    model.memos.sets.get(text.as_str(), read)
 }
 
 /// Reads the function of a loop.
 pub(super) fn function(model: &Model, member: &Member) -> Result<UnionPwAff> {
-    UnionPwAff::read(&model.ctx, member.function.as_str()).map_err(fault::library)
+    let text = member.function.as_str();
+    model.memos.functions.get(text, || UnionPwAff::read(&model.ctx, text).map_err(fault::library))
 }
 
 /// Loops on the instances of a set only.
