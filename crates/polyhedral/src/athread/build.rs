@@ -541,7 +541,7 @@ impl<'a> Builder<'a> {
         let parts: Vec<usize> = part.map_or((0..kernel.parts.len()).collect(), |p| vec![p]);
         let mine = self.own_tiles(kernel)?;
         // Whether a tile has an instance at all may be a question of remainders. What comes in before it goes out can do both without that.
-        let by_bounds = puts.iter().all(|k| kernel.groups[**k].get);
+        let by_bounds = own.iter().all(|k| !kernel.groups[*k].put || kernel.groups[*k].get);
         for p in parts {
             let prefix = if by_bounds { data::prefix_by_bounds } else { data::prefix };
             let reached = prefix(self.model, kernel, p, level)?

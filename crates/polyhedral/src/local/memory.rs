@@ -117,6 +117,9 @@ fn in_order(kernels: &Kernels<'_>, first: &Transfer<'_>, second: &Transfer<'_>) 
     let last =
         |s: &Statement| s.loops.iter().rposition(|l| l.kind == LoopKind::Parallel).map_or(0, |k| k + 1);
     let fixed = last(first.statement).min(shared(first.statement, second.statement));
+    if waited_at_once(kernels, first, second, fixed).map_err(fault::library)? {
+        return Ok(());
+    }
     let bad = || -> isl::Result<Map> {
         let (a, b) = (View::new(first.statement, fixed)?, View::new(second.statement, fixed)?);
         let pairs = a.relation(first.relation)?.apply_range(&b.relation(second.relation)?.reverse()?)?;
@@ -143,4 +146,44 @@ fn in_order(kernels: &Kernels<'_>, first: &Transfer<'_>, second: &Transfer<'_>) 
         first.array
     );
     Err(Diagnostic::general(Code("P0714"), message))
+}
+
+/// Whether a copy is waited for in the block where it stands, in each iteration of the loops around, and before the second copy begins: then no pairs have to be looked at.
+fn waited_at_once(
+    kernels: &Kernels<'_>,
+    first: &Transfer<'_>,
+    second: &Transfer<'_>,
+    fixed: usize,
+) -> isl::Result<bool> {
+    let Some(tag) = first.tag else { return Ok(false) };
+    let (a, b) = (first.statement, second.statement);
+    for wait in kernels.waits(tag) {
+        // All loops around the wait are around the copy as well, which has loops over its elements beside them.
+        let around = wait.loops.len();
+        if around < fixed || shared(a, wait) != around || a.position[around] >= wait.position[around] {
+            continue;
+        }
+        let together = shared(a, b);
+        let between = match together.cmp(&around) {
+            // In one iteration of the loops that both are in, the wait stands to the second copy as the first does.
+            std::cmp::Ordering::Less => false,
+            std::cmp::Ordering::Equal => {
+                a.position[around] <= b.position[around] && b.position[around] <= wait.position[around]
+            }
+            // The same copy: in one iteration of the loops around it, it must not come to an element twice.
+            std::cmp::Ordering::Greater => {
+                let own = View::new(a, around)?;
+                !std::ptr::eq(a, b) || !own.relation(first.relation)?.is_injective()?
+            }
+        };
+        if between {
+            continue;
+        }
+        let copies = a.domain.intersect_params(&kernels.context)?;
+        let copies = copies.project_out(Dim::SET, around, a.loops.len() - around)?;
+        if copies.set_tuple_name(&wait.tuple)?.is_subset(&wait.domain)? {
+            return Ok(true);
+        }
+    }
+    Ok(false)
 }

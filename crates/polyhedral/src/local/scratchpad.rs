@@ -1,11 +1,14 @@
 //! One local array: its reads are brought in, its writes go back, its copies are waited for.
+//!
+//! The questions are about pairs of instances. Nearly always the text answers them for all instances at once: a copy, its wait and a use stand one after the
+//! other in the block of the array, and the copy has the whole box. So this is looked at first; where it is not so, the set library is asked about the pairs.
 
 use isl::Map;
 use loops::{Code, CopyKind, Diagnostic, Name};
 
 use super::Kernels;
 use super::elementwise::{Local, Role};
-use super::view::View;
+use super::view::{Order, View};
 use crate::fault::{self, Result};
 
 /// A statement that touches the array, from inside the loops around its declaration.
@@ -15,11 +18,16 @@ struct Use<'a> {
     /// To the elements that it reads, and writes.
     reads: Vec<Map>,
     writes: Vec<Map>,
+    /// Of a copy with a tag: the waits for it.
+    waits: Vec<View<'a>>,
+    /// Those of them that are behind all of its instances, in the array's own block, wherever it has one.
+    sure: Vec<usize>,
 }
 
 pub(super) fn check(kernels: &Kernels<'_>, local: &Local) -> Result<()> {
     let uses = uses(kernels, local).map_err(fault::library)?;
-    let array = Array { kernels, local, uses };
+    let mut array = Array { kernels, local, uses };
+    array.find_waits().map_err(fault::library)?;
     if local.scratchpad {
         array.waited_for()?;
         array.undisturbed()?;
@@ -44,7 +52,7 @@ fn uses<'a>(kernels: &Kernels<'a>, local: &Local) -> isl::Result<Vec<Use<'a>>> {
             let relation = view.relation(&touch.relation)?;
             if touch.write { &mut writes } else { &mut reads }.push(relation);
         }
-        uses.push(Use { view, role, reads, writes });
+        uses.push(Use { view, role, reads, writes, waits: vec![], sure: vec![] });
     }
     Ok(uses)
 }
@@ -75,11 +83,48 @@ impl<'a> Array<'_, 'a> {
         self.kernels.waits(tag).filter(|s| inside(s)).map(|s| View::new(s, self.local.depth)).collect()
     }
 
-    /// Pairs of `first` and a later instance of `second`, with a wait for `tag` between.
-    fn with_wait(&self, first: &View<'_>, tag: &Name, second: &View<'_>) -> isl::Result<Map> {
+    /// Looks for the waits of all copies.
+    fn find_waits(&mut self) -> isl::Result<()> {
+        for k in 0..self.uses.len() {
+            let copy = &self.uses[k];
+            let Role::Copy(_, Some(tag)) = copy.role else { continue };
+            let waits = self.waits(tag)?;
+            let mut sure = Vec::new();
+            for (w, wait) in waits.iter().enumerate() {
+                if copy.view.order(wait) != Order::Before || wait.statement.loops.len() != wait.fixed {
+                    continue;
+                }
+                let here = copy.view.domain.intersect_params(&self.kernels.context)?.params()?;
+                if here.is_subset(&wait.domain.params()?)? {
+                    sure.push(w);
+                }
+            }
+            let copy = &mut self.uses[k];
+            (copy.waits, copy.sure) = (waits, sure);
+        }
+        Ok(())
+    }
+
+    /// Whether all instances of a use are done before all of another statement: the text tells it.
+    fn surely_done(&self, first: &Use<'_>, second: &View<'_>) -> bool {
+        match first.role {
+            Role::Copy(_, Some(_)) => {
+                first.sure.iter().any(|w| first.waits[*w].order(second) == Order::Before)
+            }
+            _ => first.view.order(second) == Order::Before,
+        }
+    }
+
+    /// Whether a map has no element beside those of another, for the sizes that count.
+    fn within(&self, some: &Map, all: &Map) -> isl::Result<bool> {
+        some.intersect_params(&self.kernels.context)?.range()?.is_subset(&all.range()?)
+    }
+
+    /// Pairs of `first` and a later instance of `second`, with a wait for the first between.
+    fn with_wait(&self, first: &Use<'_>, second: &View<'_>) -> isl::Result<Map> {
         let mut result: Option<Map> = None;
-        for wait in self.waits(tag)? {
-            let through = first.before(&wait)?.apply_range(&wait.before(second)?)?;
+        for wait in &first.waits {
+            let through = first.view.before(wait)?.apply_range(&wait.before(second)?)?;
             result = Some(match result {
                 Some(map) => map.union(&through)?,
                 None => through,
@@ -87,14 +132,14 @@ impl<'a> Array<'_, 'a> {
         }
         match result {
             Some(map) => Ok(map),
-            None => Map::empty(&first.before(second)?.space()?),
+            None => Map::empty(&first.view.before(second)?.space()?),
         }
     }
 
     /// Pairs of `first`, done, and `second` behind it.
     fn done_before(&self, first: &Use<'_>, second: &View<'_>) -> isl::Result<Map> {
         match first.role {
-            Role::Copy(_, Some(tag)) => self.with_wait(&first.view, tag, second),
+            Role::Copy(_, Some(_)) => self.with_wait(first, second),
             _ => first.view.before(second),
         }
     }
@@ -103,13 +148,16 @@ impl<'a> Array<'_, 'a> {
     fn waited_for(&self) -> Result<()> {
         for copy in &self.uses {
             let Role::Copy(_, Some(tag)) = copy.role else { continue };
+            if !copy.sure.is_empty() {
+                continue;
+            }
             let rest = || -> isl::Result<isl::Set> {
                 let mut rest = copy.view.domain.intersect_params(&self.kernels.context)?;
-                for wait in self.waits(tag)? {
+                for wait in &copy.waits {
                     if rest.is_empty()? {
                         break;
                     }
-                    rest = rest.subtract(&copy.view.before(&wait)?.domain()?)?;
+                    rest = rest.subtract(&copy.view.before(wait)?.domain()?)?;
                 }
                 Ok(rest)
             };
@@ -128,6 +176,9 @@ impl<'a> Array<'_, 'a> {
         for copy in &self.uses {
             let Role::Copy(kind, Some(tag)) = copy.role else { continue };
             for other in &self.uses {
+                if copy.view.order(&other.view) == Order::Behind || self.surely_done(copy, &other.view) {
+                    continue;
+                }
                 let own = if *kind == CopyKind::Get { &copy.writes } else { &copy.reads };
                 let theirs = other.writes.iter().chain(other.reads.iter().filter(|_| *kind == CopyKind::Get));
                 for touch in theirs {
@@ -138,7 +189,7 @@ impl<'a> Array<'_, 'a> {
                         if pairs.is_empty()? {
                             return Ok(pairs);
                         }
-                        pairs.subtract(&self.with_wait(&copy.view, tag, &other.view)?)
+                        pairs.subtract(&self.with_wait(copy, &other.view)?)
                     };
                     let bad = bad().map_err(fault::library)?;
                     if !bad.is_empty().map_err(fault::library)? {
@@ -157,6 +208,19 @@ impl<'a> Array<'_, 'a> {
     fn brought_in(&self) -> Result<()> {
         for reader in &self.uses {
             for read in &reader.reads {
+                let whole = || -> isl::Result<bool> {
+                    for writer in self.uses.iter().filter(|u| self.surely_done(u, &reader.view)) {
+                        for write in &writer.writes {
+                            if self.within(read, write)? {
+                                return Ok(true);
+                            }
+                        }
+                    }
+                    Ok(false)
+                };
+                if whole().map_err(fault::library)? {
+                    continue;
+                }
                 let rest = || -> isl::Result<Map> {
                     let mut rest = read.intersect_params(&self.kernels.context)?;
                     // Copies first: they cover most, and are cheap.
@@ -193,6 +257,17 @@ impl<'a> Array<'_, 'a> {
         let writers: Vec<&Use<'_>> =
             self.uses.iter().filter(|u| matches!(u.role, Role::Compute) && !u.writes.is_empty()).collect();
         for writer in &writers {
+            let whole = || -> isl::Result<bool> {
+                for put in puts.iter().filter(|put| writer.view.order(&put.view) == Order::Before) {
+                    if self.within(&writer.writes[0], &put.reads[0])? {
+                        return Ok(true);
+                    }
+                }
+                Ok(false)
+            };
+            if whole().map_err(fault::library)? {
+                continue;
+            }
             let lost = || -> isl::Result<Map> {
                 let mut rest = writer.writes[0].intersect_params(&self.kernels.context)?;
                 for later in puts.iter().copied().chain(writers.iter().copied()) {
@@ -213,6 +288,13 @@ impl<'a> Array<'_, 'a> {
         }
         for first in &puts {
             for second in &puts {
+                if first.view.order(&second.view) == Order::Behind {
+                    continue;
+                }
+                // Of one copy each instance has an element of its own.
+                if std::ptr::eq(*first, *second) && first.reads[0].is_injective().map_err(fault::library)? {
+                    continue;
+                }
                 let twice = || -> isl::Result<Map> {
                     let mut pairs = first.reads[0].apply_range(&second.reads[0].reverse()?)?;
                     pairs = pairs.intersect(&first.view.before(&second.view)?)?;

@@ -13,6 +13,17 @@ pub(super) struct View<'a> {
     pub domain: Set,
 }
 
+/// How the instances of one statement stand to those of another, as far as the text tells it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Order {
+    /// All of them are before all of the other.
+    Before,
+    /// None of them is before any of the other.
+    Behind,
+    /// The loops that both are in decide.
+    Mixed,
+}
+
 /// Parameters that stand for loops.
 fn parameter(k: usize) -> String {
     format!("lozenge_loop_{k}")
@@ -57,10 +68,27 @@ impl<'a> View<'a> {
         shared(a, b) >= fixed
     }
 
+    /// What the text alone tells of [`View::before`].
+    pub fn order(&self, other: &View<'_>) -> Order {
+        let shared = shared(self.statement, other.statement);
+        if shared > self.fixed {
+            return Order::Mixed;
+        }
+        match self.statement.position[shared] < other.statement.position[shared] {
+            true => Order::Before,
+            false => Order::Behind,
+        }
+    }
+
     /// Pairs of instances, the first before the second in the order of the text and on the same core.
     pub fn before(&self, other: &View<'_>) -> isl::Result<Map> {
         let shared = shared(self.statement, other.statement);
         let all = Map::from_domain_and_range(&self.domain, &other.domain)?;
+        match self.order(other) {
+            Order::Before => return Ok(all),
+            Order::Behind => return Map::empty(&all.space()?),
+            Order::Mixed => {}
+        }
         let mut equal = all.clone();
         let mut result = Map::empty(&all.space()?)?;
         for k in self.fixed..shared {

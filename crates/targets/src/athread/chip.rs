@@ -57,15 +57,17 @@ impl Chip {
 
     /// What cores do who share a box: helpers for the shares that they bring in, and for the exchange, with its cycles.
     pub(super) fn sharing(&self, rows: i64, columns: i64) -> String {
-        let (shares, exchange) = (
-            include_str!("shares.c"),
-            if self.crts { include_str!("share_crts.c") } else { include_str!("share_registers.c") },
-        );
+        let shares = include_str!("shares.c");
+        let (exchange, pieces) = match self.crts {
+            true => (include_str!("share_crts.c"), ""),
+            false => (include_str!("share_registers.c"), include_str!("share_pieces.c")),
+        };
+        let lines = include_str!("share_lines.c");
         let reply = if self.crts { "crts_rply_t" } else { "volatile int" };
         let counts = format!(
             "\n/* Rows and columns of cores. */\n#define CORE_ROWS {rows}\n#define CORE_COLUMNS {columns}\n"
         );
-        format!("{counts}{}{exchange}", shares.replace("REPLY", reply))
+        format!("{counts}{}{exchange}{lines}{pieces}", shares.replace("REPLY", reply))
     }
 
     /// What cores do who exchange panels.

@@ -271,19 +271,15 @@ impl Writer<'_> {
         self.next = start;
         self.take(next - start);
         self.columns = true;
-        let (scope, moved, written) =
-            (self.scope.clone(), std::mem::take(&mut self.moved), std::mem::take(&mut self.written));
-        self.kept.clear();
         let tiles = self.scope.text(&p.made.tiles.upper)?;
-        self.open(&format!("if ({tiles} <= {}) {{", p.cores));
         let made = within(&made, &rows, &Name::new("part_first"), &Name::new("part_last"));
         let sums = within(&sums, &own, &Name::new("unit_first"), &Name::new("unit_last"));
         let ends = [Name::new("panel_first"), Name::new("panel_last")];
         let before = within(&before, &all_before, &ends[0], &ends[1]);
         let after = within(&after, &all_after, &ends[0], &ends[1]);
-        self.by_columns(&p, [&made, &before, &sums, &after, &used], chip)?;
-        self.close();
-        (self.scope, self.moved, self.written) = (scope, moved, written);
+        self.where_it_holds(&format!("{tiles} <= {}", p.cores), |slave| {
+            slave.by_columns(&p, [&made, &before, &sums, &after, &used], chip)
+        })?;
         self.next = start;
         Ok(true)
     }

@@ -50,6 +50,22 @@ pub(super) fn whole(bytes: i64) -> i64 {
 }
 
 impl Writer<'_> {
+    /// What is right only where a condition holds at run time. What is written behind it is right in any case, and knows nothing of this.
+    pub(super) fn where_it_holds(
+        &mut self,
+        condition: &str,
+        write: impl FnOnce(&mut Self) -> Result<(), Diagnostic>,
+    ) -> Result<(), Diagnostic> {
+        let (scope, moved, written) =
+            (self.scope.clone(), std::mem::take(&mut self.moved), std::mem::take(&mut self.written));
+        self.kept.clear();
+        self.open(&format!("if ({condition}) {{"));
+        write(self)?;
+        self.close();
+        (self.scope, self.moved, self.written) = (scope, moved, written);
+        Ok(())
+    }
+
     /// Writes a loop over panels; `false` if it is not one, or does not fit.
     pub(in crate::athread) fn panels(&mut self, l: &Loop, chip: &Chip) -> Result<bool, Diagnostic> {
         let Some(mut p) = Panels::of(l) else { return Ok(false) };
@@ -113,13 +129,8 @@ impl Writer<'_> {
         self.next = start;
         self.take(next - start);
         self.exchanges = true;
-        let (scope, moved, written) =
-            (self.scope.clone(), std::mem::take(&mut self.moved), std::mem::take(&mut self.written));
-        self.kept.clear();
-        self.open(&format!("if ({} <= {}) {{", pitches[0], p.width * p.pieces));
-        self.by_panels(&p, &shares, half_way, rows_bytes, &pitches[0])?;
-        self.close();
-        (self.scope, self.moved, self.written) = (scope, moved, written);
+        let short = format!("{} <= {}", pitches[0], p.width * p.pieces);
+        self.where_it_holds(&short, |slave| slave.by_panels(&p, &shares, half_way, rows_bytes, &pitches[0]))?;
         self.next = start;
         Ok(true)
     }

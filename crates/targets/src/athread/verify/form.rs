@@ -1,8 +1,6 @@
 //! Integer expressions in a normal form: polynomials whose unknowns are names and whole calls. Two that are written alike up to arithmetic are equal.
 
 use std::cmp::Ordering;
-use std::collections::BTreeMap;
-use std::collections::btree_map::Entry;
 use std::rc::Rc;
 
 /// An unknown.
@@ -14,11 +12,23 @@ pub(super) enum Atom {
     Apply(String, Vec<Form>),
 }
 
-/// A polynomial: factors for each product of unknowns; none is 0.
+impl Atom {
+    fn mentions(&self, name: &str) -> bool {
+        match self {
+            Atom::Symbol(symbol) => **symbol == *name,
+            Atom::Apply(_, arguments) => arguments.iter().any(|argument| argument.mentions(name)),
+        }
+    }
+}
+
+/// A product of unknowns, in order.
+type Product = Rc<[Atom]>;
+
+/// A polynomial: factors for each product of unknowns, in the order of these; none is 0.
 ///
 /// States have the same forms in common, so a copy is one more reference, and what is the same place in memory is equal.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
-pub(super) struct Form(Rc<BTreeMap<Vec<Atom>, i64>>);
+pub(super) struct Form(Rc<Vec<(Product, i64)>>);
 
 impl Ord for Form {
     fn cmp(&self, other: &Form) -> Ordering {
@@ -32,15 +42,36 @@ impl PartialOrd for Form {
     }
 }
 
+/// Terms in order, those of one product added up.
+fn collected(mut terms: Vec<(Product, i64)>) -> Form {
+    terms.sort_by(|a, b| a.0.cmp(&b.0));
+    terms.dedup_by(|next, sum| {
+        let same = next.0 == sum.0;
+        if same {
+            sum.1 = sum.1.saturating_add(next.1);
+        }
+        same
+    });
+    terms.retain(|(_, factor)| *factor != 0);
+    Form(Rc::new(terms))
+}
+
 impl Form {
     pub fn int(n: i64) -> Form {
-        let mut form = Form::default();
-        form.add_term(Vec::new(), n);
-        form
+        if n == 0 { Form::default() } else { Form(Rc::new(vec![(Rc::new([]), n)])) }
     }
 
     pub fn symbol(name: &str) -> Form {
-        Form(Rc::new(BTreeMap::from([(vec![Atom::Symbol(name.into())], 1)])))
+        Form::atom(Atom::Symbol(name.into()))
+    }
+
+    fn atom(atom: Atom) -> Form {
+        Form(Rc::new(vec![(Rc::new([atom]), 1)]))
+    }
+
+    /// The factor of a product; 0 if it is no term.
+    fn factor(&self, product: &[Atom]) -> i64 {
+        self.0.binary_search_by(|(own, _)| (**own).cmp(product)).map_or(0, |at| self.0[at].1)
     }
 
     /// A function of values; known ones are computed.
@@ -62,34 +93,33 @@ impl Form {
             && let Some(d) = by.constant().filter(|d| *d > 0)
         {
             // Multiples come out of quotients and remainders.
-            let (mut whole, mut rest) = (Form::default(), Form::default());
+            let (mut whole, mut rest) = (Vec::new(), Vec::new());
             for (product, factor) in e.0.iter() {
                 let (q, r) = match (product.is_empty(), factor % d) {
                     (true, _) => (factor.div_euclid(d), factor.rem_euclid(d)),
                     (false, 0) => (factor / d, 0),
                     (false, _) => (0, *factor),
                 };
-                whole.add_term(product.clone(), q);
-                rest.add_term(product.clone(), r);
+                whole.push((Rc::clone(product), q));
+                rest.push((Rc::clone(product), r));
             }
+            let (whole, rest) = (collected(whole), collected(rest));
             let floor = function == "LOZENGE_FLOOR_DIV";
             if let Some(n) = rest.constant() {
                 return if floor { whole } else { Form::int(n) };
             }
-            let one = Atom::Apply(function.to_owned(), vec![rest, by.clone()]);
-            let mut form = if floor { whole } else { Form::default() };
-            form.add_term(vec![one], 1);
-            return form;
+            let one = Form::atom(Atom::Apply(function.to_owned(), vec![rest, by.clone()]));
+            return if floor { whole.plus(&one) } else { one };
         }
-        Form(Rc::new(BTreeMap::from([(vec![Atom::Apply(function.to_owned(), arguments)], 1)])))
+        Form::atom(Atom::Apply(function.to_owned(), arguments))
     }
 
     /// A form that is above 0 where this one is: of remainders it is asked whether they are small, not whether they are large.
     pub fn question(&self) -> Form {
-        let k = self.0.get(&Vec::new()).copied().unwrap_or(0);
+        let k = self.factor(&[]);
         let mut others = self.0.iter().filter(|(product, _)| !product.is_empty());
         if let (Some((product, 1)), None) = (others.next(), others.next())
-            && let [Atom::Apply(function, arguments)] = product.as_slice()
+            && let [Atom::Apply(function, arguments)] = &**product
             && let ("LOZENGE_MOD", [e, by]) = (function.as_str(), arguments.as_slice())
             && let Some(d) = by.constant().filter(|d| (1..*d).contains(&(1 - k)))
         {
@@ -101,72 +131,83 @@ impl Form {
         self.clone()
     }
 
-    fn add_term(&mut self, product: Vec<Atom>, factor: i64) {
-        if factor == 0 {
-            return;
-        }
-        match Rc::make_mut(&mut self.0).entry(product) {
-            Entry::Vacant(place) => {
-                place.insert(factor);
-            }
-            Entry::Occupied(mut place) => {
-                let sum = place.get().saturating_add(factor);
-                if sum == 0 {
-                    place.remove();
-                } else {
-                    place.insert(sum);
-                }
+    /// This and a multiple of another form.
+    fn with(&self, other: &Form, times: i64) -> Form {
+        let mut sum = Vec::with_capacity(self.0.len() + other.0.len());
+        let (mut ours, mut theirs) = (self.0.iter().peekable(), other.0.iter().peekable());
+        loop {
+            let order = match (ours.peek(), theirs.peek()) {
+                (None, None) => return Form(Rc::new(sum)),
+                (Some(_), None) => Ordering::Less,
+                (None, Some(_)) => Ordering::Greater,
+                (Some((a, _)), Some((b, _))) => a.cmp(b),
+            };
+            let own = if order.is_le() { ours.next() } else { None };
+            let more = if order.is_ge() { theirs.next() } else { None };
+            let factor = own
+                .map_or(0, |(_, factor)| *factor)
+                .saturating_add(more.map_or(0, |(_, factor)| factor.saturating_mul(times)));
+            if let Some((product, _)) = own.or(more)
+                && factor != 0
+            {
+                sum.push((Rc::clone(product), factor));
             }
         }
     }
 
     pub fn plus(&self, other: &Form) -> Form {
-        let mut sum = self.clone();
-        for (product, factor) in other.0.iter() {
-            sum.add_term(product.clone(), *factor);
+        if self.0.is_empty() {
+            return other.clone();
         }
-        sum
+        if other.0.is_empty() { self.clone() } else { self.with(other, 1) }
     }
 
     pub fn minus(&self, other: &Form) -> Form {
-        let mut difference = self.clone();
-        for (product, factor) in other.0.iter() {
-            difference.add_term(product.clone(), factor.saturating_neg());
-        }
-        difference
+        if other.0.is_empty() { self.clone() } else { self.with(other, -1) }
     }
 
     pub fn times(&self, other: &Form) -> Form {
-        let mut product = Form::default();
-        for (a, x) in self.0.iter() {
-            for (b, y) in other.0.iter() {
-                let mut both = [a.as_slice(), b.as_slice()].concat();
-                both.sort();
-                product.add_term(both, x.saturating_mul(*y));
+        for (number, form) in [(self, other), (other, self)] {
+            match number.constant() {
+                Some(0) => return Form::default(),
+                Some(1) => return form.clone(),
+                Some(n) => {
+                    let terms = form.0.iter().map(|(product, x)| (Rc::clone(product), x.saturating_mul(n)));
+                    return Form(Rc::new(terms.collect()));
+                }
+                None => {}
             }
         }
-        product
+        let mut terms = Vec::with_capacity(self.0.len() * other.0.len());
+        for (a, x) in self.0.iter() {
+            for (b, y) in other.0.iter() {
+                let mut both = [&**a, &**b].concat();
+                both.sort();
+                terms.push((both.into(), x.saturating_mul(*y)));
+            }
+        }
+        collected(terms)
     }
 
     /// The value, if it is known.
     pub fn constant(&self) -> Option<i64> {
         match self.0.len() {
             0 => Some(0),
-            1 => self.0.get(&Vec::new()).copied(),
+            1 => self.0[0].0.is_empty().then(|| self.0[0].1),
             _ => None,
         }
     }
 
     /// Products with their factors.
     pub fn terms(&self) -> impl Iterator<Item = (&[Atom], i64)> {
-        self.0.iter().map(|(product, factor)| (product.as_slice(), *factor))
+        self.0.iter().map(|(product, factor)| (&**product, *factor))
     }
 
     /// The number in it, and the rest as a number times a form.
     pub fn steps(&self) -> (i64, i64, Form) {
-        let at = self.0.get(&Vec::new()).copied().unwrap_or(0);
+        let at = self.factor(&[]);
         let rest = self.minus(&Form::int(at));
-        let by = rest.0.values().fold(0i64, |a, b| {
+        let by = rest.0.iter().fold(0i64, |a, (_, b)| {
             let (mut a, mut b) = (a.abs(), b.abs());
             while b != 0 {
                 (a, b) = (b, a % b);
@@ -179,18 +220,19 @@ impl Form {
 
     /// With a form in place of a function of some values, where that is a term of its own.
     pub fn swap(&self, function: &str, arguments: &[Form], value: &Form) -> Form {
-        let product = vec![Atom::Apply(function.to_owned(), arguments.to_vec())];
-        let Some(factor) = self.0.get(&product).copied() else { return self.clone() };
-        let mut rest = self.clone();
-        Rc::make_mut(&mut rest.0).remove(&product);
-        rest.plus(&value.times(&Form::int(factor)))
+        let term = Form::atom(Atom::Apply(function.to_owned(), arguments.to_vec()));
+        let factor = self.factor(&term.0[0].0);
+        if factor == 0 {
+            return self.clone();
+        }
+        self.with(&term, factor.saturating_neg()).plus(&value.times(&Form::int(factor)))
     }
 
     /// An exact quotient by a number.
     pub fn over(&self, by: i64) -> Option<Form> {
-        let whole = by != 0 && self.0.values().all(|factor| factor % by == 0);
+        let whole = by != 0 && self.0.iter().all(|(_, factor)| factor % by == 0);
         whole.then(|| {
-            Form(Rc::new(self.0.iter().map(|(product, factor)| (product.clone(), factor / by)).collect()))
+            Form(Rc::new(self.0.iter().map(|(product, factor)| (Rc::clone(product), factor / by)).collect()))
         })
     }
 
@@ -198,7 +240,7 @@ impl Form {
     pub fn address(&self) -> Option<(String, Form)> {
         let mut products = self.0.iter();
         match (products.next(), products.next()) {
-            (Some((product, 1)), None) => match product.as_slice() {
+            (Some((product, 1)), None) => match &**product {
                 [Atom::Apply(name, arguments)] => {
                     Some((name.strip_prefix('&')?.to_owned(), arguments.first()?.clone()))
                 }
@@ -210,14 +252,14 @@ impl Form {
 
     /// The factor by which this is a multiple of another form, beside a rest that is a number: `k * other + rest`.
     pub fn multiple(&self, other: &Form) -> Option<(i64, i64)> {
-        let rest = self.0.get(&Vec::new()).copied().unwrap_or(0);
+        let rest = self.factor(&[]);
         let whole = self.minus(&Form::int(rest));
         if whole.0.is_empty() {
             return Some((0, rest));
         }
         let (product, factor) = whole.0.iter().next()?;
-        let own = *other.0.get(product)?;
-        if factor % own != 0 {
+        let own = other.factor(product);
+        if own == 0 || factor % own != 0 {
             return None;
         }
         let k = factor / own;
@@ -228,7 +270,7 @@ impl Form {
     pub fn bound(&self) -> Option<i64> {
         let mut sum = 0i64;
         for (product, factor) in self.0.iter() {
-            let most = match product.as_slice() {
+            let most = match &**product {
                 [] => 1,
                 [Atom::Apply(function, arguments)] if *factor > 0 => {
                     let bounds = arguments.iter().map(Form::bound);
@@ -250,16 +292,20 @@ impl Form {
         if !self.mentions(name) {
             return self.clone();
         }
-        let mut sum = Form::default();
-        for (product, factor) in self.0.iter() {
-            let mut term = Form::int(*factor);
-            for atom in product {
+        // What does not mention it stays; nearly always that is most.
+        let mentions = |product: &Product| product.iter().any(|atom| atom.mentions(name));
+        let (change, stay): (Vec<_>, Vec<_>) =
+            self.0.iter().map(|(p, f)| (Rc::clone(p), *f)).partition(|(p, _)| mentions(p));
+        let mut sum = Form(Rc::new(stay));
+        for (product, factor) in change {
+            let mut term = Form::int(factor);
+            for atom in product.iter() {
                 let atom = match atom {
                     Atom::Symbol(symbol) if **symbol == *name => value.clone(),
-                    Atom::Symbol(symbol) => Form::symbol(symbol),
-                    Atom::Apply(function, arguments) => {
+                    Atom::Apply(function, arguments) if atom.mentions(name) => {
                         Form::apply(function, arguments.iter().map(|a| a.put(name, value)).collect())
                     }
+                    other => Form::atom(other.clone()),
                 };
                 term = term.times(&atom);
             }
@@ -270,7 +316,7 @@ impl Form {
 
     /// Names that are terms or factors of it.
     pub fn symbols(&self) -> Vec<String> {
-        let names = self.0.keys().flatten().filter_map(|atom| match atom {
+        let names = self.0.iter().flat_map(|(product, _)| product.iter()).filter_map(|atom| match atom {
             Atom::Symbol(name) => Some(name.to_string()),
             Atom::Apply(..) => None,
         });
@@ -279,12 +325,12 @@ impl Form {
 
     /// Whether a name is part of it.
     pub fn mentions(&self, name: &str) -> bool {
-        self.any(&|atom| matches!(atom, Atom::Symbol(symbol) if **symbol == *name))
+        self.0.iter().any(|(product, _)| product.iter().any(|atom| atom.mentions(name)))
     }
 
     /// Whether a name is part of it outside of some operations.
     pub fn outside(&self, operations: &[&str], name: &str) -> bool {
-        self.0.keys().flatten().any(|atom| match atom {
+        self.0.iter().flat_map(|(product, _)| product.iter()).any(|atom| match atom {
             Atom::Symbol(symbol) => **symbol == *name,
             Atom::Apply(operation, arguments) => {
                 !operations.contains(&operation.as_str())
@@ -295,7 +341,7 @@ impl Form {
 
     /// Whether some unknown in it is of a kind.
     pub fn any(&self, is: &dyn Fn(&Atom) -> bool) -> bool {
-        self.0.keys().flatten().any(|atom| {
+        self.0.iter().flat_map(|(product, _)| product.iter()).any(|atom| {
             is(atom)
                 || matches!(atom, Atom::Apply(_, arguments) if arguments.iter().any(|argument| argument.any(is)))
         })
