@@ -9,8 +9,10 @@
 //! A tile is known by its number: `floor(i / size)`, and core `rid` has the tiles with `number mod rows = rid`. So sizes of arrays stay symbolic, no core
 //! has more than one tile more than another, and where there is one tile a core this is the block mapping of formula 14.
 
+mod boxes;
 mod build;
 mod code;
+mod conflict;
 mod data;
 mod fuse;
 pub mod pairs;

@@ -1,12 +1,14 @@
 //! The schedule tree after each module: kernels, tiles, threads, transfers, waits (figures 7 to 13 of the document).
 
+mod rounds;
+
 use std::collections::BTreeSet;
 
-use isl::{Dim, Set, UnionMap, UnionSet};
+use isl::{Dim, UnionMap, UnionSet};
 use loops::{CopyKind, Name};
 
 use super::Grid;
-use super::data;
+use super::boxes;
 use super::fuse;
 use super::share;
 use super::split::{self, Item, Kernel, Part, filter_of};
@@ -250,136 +252,11 @@ impl<'a> Builder<'a> {
         let mut filter = self.own_tiles(kernel)?;
         for p in 0..kernel.parts.len() {
             if let Some(own) = self.own_rounds(number, p, kernel.parallel.len())? {
-                let own = own.set_tuple_name(&pad_tuple(number, p)).and_then(|own| own.to_union());
+                let own = own.set_tuple_name(&rounds::tuple(number, p)).and_then(|own| own.to_union());
                 filter = own.and_then(|own| filter.union(&own)).map_err(fault::library)?;
             }
         }
         Ok(Node::Filter(Branch { filter: SetText::new(filter.to_string()), child: Box::new(band) }))
-    }
-
-    /// The instances of this core: `floor(i / size) mod rows = rid`.
-    fn own_tiles(&self, kernel: &Kernel) -> Result<UnionSet> {
-        let cores = cores_of(kernel, self.grid);
-        let names = threads(self.model, self.grid, cores.len());
-        let point = format!("[{0}] -> {{ [{0}] }}", names.join(", "));
-        let tiles = kernel.parallel.iter().zip(&kernel.sizes).zip(&cores);
-        let told = tiles.clone().map(|((m, size), n)| format!(" | {} / {size} mod {n}", m.function.as_str()));
-        let filter = || -> Result<UnionSet> {
-            let mut all: Option<UnionMap> = None;
-            for ((member, size), n) in tiles {
-                let function = split::function(self.model, member)?;
-                let own = || -> isl::Result<UnionMap> {
-                    let own = function.scale_down(*size)?.floor()?.modulo(*n)?.graph()?;
-                    match &all {
-                        None => Ok(own),
-                        Some(before) => before.flat_range_product(&own),
-                    }
-                };
-                all = Some(own().map_err(fault::library)?);
-            }
-            let own = || -> isl::Result<UnionSet> {
-                let all = all.map_or_else(|| UnionMap::empty(&self.model.ctx), Ok)?;
-                all.intersect_range(&UnionSet::read(&self.model.ctx, &point)?)?.domain()
-            };
-            own().map_err(fault::library)
-        };
-        self.model.memos.sets.get(&format!("tiles of {point}{}", told.collect::<String>()), filter)
-    }
-
-    /// Whether the loops of a kernel are made of rounds.
-    fn padded(&self, kernel: &Kernel) -> bool {
-        self.stage >= Stage::Copies && kernel.parts.iter().any(|part| part.pad.is_some())
-    }
-
-    /// Rounds of a part in which cores come by for what others share, as instances; `level` is that of the place where they are asked for.
-    fn pad(&self, number: usize, part: usize, level: usize) -> Result<UnionSet> {
-        let pad = self.kernels.get(number).and_then(|kernel| kernel.parts[part].pad.as_ref());
-        match pad {
-            Some(pad) if self.stage >= Stage::Copies && level <= pad.level => {
-                let set = Set::read(&self.model.ctx, pad.rounds.as_str());
-                set.and_then(|set| set.set_tuple_name(&pad_tuple(number, part))?.to_union())
-            }
-            _ => UnionSet::empty(&self.model.ctx),
-        }
-        .map_err(fault::library)
-    }
-
-    /// The same of all parts of some kernels.
-    fn pads(&self, numbers: std::ops::Range<usize>) -> Result<UnionSet> {
-        let mut all = UnionSet::empty(&self.model.ctx).map_err(fault::library)?;
-        for number in numbers {
-            for part in 0..self.kernels[number].parts.len() {
-                let own = self.pad(number, part, 1)?;
-                all = all.union(&own).map_err(fault::library)?;
-            }
-        }
-        Ok(all)
-    }
-
-    /// The parts of a kernel whose rounds reach a level, with the tuples of these and their dimensions.
-    fn padded_parts(&self, kernel: &Kernel, number: usize, level: usize) -> Vec<(String, usize)> {
-        let own = kernel.parts.iter().enumerate().filter_map(|(p, part)| {
-            let pad = part.pad.as_ref().filter(|pad| self.stage >= Stage::Copies && level <= pad.level)?;
-            Some((pad_tuple(number, p), pad.level))
-        });
-        own.collect()
-    }
-
-    /// The rounds of a part that this core comes by, up to a level; none if cores have only tiles of their own.
-    fn own_rounds(&self, number: usize, part: usize, level: usize) -> Result<Option<Set>> {
-        let kernel = self.kernels[number];
-        let Some(pad) = kernel.parts[part].pad.as_ref().filter(|pad| level <= pad.level) else {
-            return Ok(None);
-        };
-        if self.stage < Stage::Copies {
-            return Ok(None);
-        }
-        let cores = cores_of(kernel, self.grid);
-        let names = threads(self.model, self.grid, cores.len());
-        let dims: Vec<String> = (0..pad.level).map(|k| format!("t{k}")).collect();
-        let own = names.iter().zip(&cores).enumerate().map(|(k, (name, n))| format!("t{k} mod {n} = {name}"));
-        let text = format!(
-            "[{}] -> {{ [{}] : {} }}",
-            names.join(", "),
-            dims.join(", "),
-            own.collect::<Vec<_>>().join(" and ")
-        );
-        let set = || -> isl::Result<Set> {
-            let rounds = Set::read(&self.model.ctx, pad.rounds.as_str())?;
-            rounds.intersect(&Set::read(&self.model.ctx, &text)?)
-        };
-        set().map(Some).map_err(fault::library)
-    }
-
-    /// A filter with further instances.
-    fn with(&self, filter: &SetText, more: &UnionSet) -> Result<SetText> {
-        if more.is_empty().map_err(fault::library)? {
-            return Ok(filter.clone());
-        }
-        let all = split::read(self.model, filter)?.union(more).map_err(fault::library)?;
-        Ok(SetText::new(all.to_string()))
-    }
-
-    /// A tile loop; of rounds, if there are any.
-    fn tile_loop(
-        &self,
-        member: &Member,
-        size: i64,
-        rounds: &[(String, usize)],
-        depth: usize,
-    ) -> Result<Member> {
-        let mut tile = tile_member(self.model, member, size)?;
-        if rounds.is_empty() {
-            return Ok(tile);
-        }
-        let own = rounds.iter().map(|(tuple, dims)| {
-            let names: Vec<String> = (0..*dims).map(|k| format!("t{k}")).collect();
-            format!("{tuple}[{}] -> [(t{depth})]", names.join(", "))
-        });
-        tile.function = FunctionText::new(format!("{{ {} }}", own.collect::<Vec<_>>().join("; ")));
-        // One loop for all parts.
-        tile.code = LoopCode::Atomic;
-        Ok(tile)
     }
 
     fn plain_parts(&self, kernel: &Kernel) -> Result<Node> {
@@ -442,7 +319,7 @@ impl<'a> Builder<'a> {
             let branches = self.padded_branch(kernel, number, k, level, node)?;
             let child = self.moved(kernel, number, Some(k), level, branches)?;
             let rounds: Vec<_> = self.padded_parts(kernel, number, level);
-            let rounds: Vec<_> = rounds.into_iter().filter(|(t, _)| *t == pad_tuple(number, k)).collect();
+            let rounds: Vec<_> = rounds.into_iter().filter(|(t, _)| *t == rounds::tuple(number, k)).collect();
             let tile = self.tile_loop(member, *size, &rounds, level - 1)?;
             node = Node::Band(Band {
                 members: vec![tile],
@@ -477,7 +354,7 @@ impl<'a> Builder<'a> {
             return Ok(vec![Branch { filter: rounds, child: Box::new(node) }]);
         }
         let mine = self.own_tiles(kernel)?;
-        let tiles = data::prefix(self.model, kernel, k, level)?;
+        let tiles = boxes::prefix(self.model, kernel, k, level)?;
         let tiles = tiles.intersect_domain(&mine).and_then(|map| map.reverse()).map_err(fault::library)?;
         let both = vec![
             Branch { filter: filter.clone(), child: Box::new(node) },
@@ -543,7 +420,7 @@ impl<'a> Builder<'a> {
         // Whether a tile has an instance at all may be a question of remainders. What comes in before it goes out can do both without that.
         let by_bounds = own.iter().all(|k| !kernel.groups[*k].put || kernel.groups[*k].get);
         for p in parts {
-            let prefix = if by_bounds { data::prefix_by_bounds } else { data::prefix };
+            let prefix = if by_bounds { boxes::prefix_by_bounds } else { boxes::prefix };
             let reached = prefix(self.model, kernel, p, level)?
                 .intersect_domain(&mine)
                 .and_then(|map| tiles.union(&map.range()?))
@@ -595,11 +472,6 @@ pub(super) fn threads(model: &Model, grid: Grid, mapped: usize) -> Vec<String> {
     let names: &[&str] =
         if mapped == 2 && matches!(grid, Grid::Plane(..)) { &["rid", "cid"] } else { &["tid"] };
     names.iter().map(|name| fresh(name, &mut taken).to_string()).collect()
-}
-
-/// The tuple of the rounds of a part.
-fn pad_tuple(number: usize, part: usize) -> String {
-    format!("{PAD}{number}_{part}")
 }
 
 fn tile_member(model: &Model, member: &Member, size: i64) -> Result<Member> {

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use isl::Set;
 use loops::{Access, ArrayDecl, Assign, Copy, CopyKind, Expr, Function, Loop, LoopKind, Name, Stmt, Storage};
 
+use super::boxes;
 use super::build::{self, KERNEL, LOCAL, Names, THREADS, TILE};
 use super::data::{self, Group};
 use super::panel::EXCHANGED;
@@ -162,7 +163,7 @@ impl Mapper<'_> {
                     (_, false) => Expr::Int(*extent).min(left),
                     (_, true) => {
                         // The box begins before the array.
-                        let unclipped = data::Corner { clip: false, ..corner.clone() };
+                        let unclipped = boxes::Corner { clip: false, ..corner.clone() };
                         let far = tidy(&(unclipped.expr(at) + *extent));
                         Expr::Int(*extent).min(end.min(far) - corner.expr(at))
                     }

@@ -11,6 +11,7 @@ mod columns;
 use isl::UnionSet;
 use loops::{Code, Diagnostic, Name};
 
+use super::conflict;
 use super::data::{self, Group};
 use super::split::{self, Item, Kernel, Part};
 use super::tile::{self, aligned, ceil};
@@ -312,7 +313,7 @@ pub(super) fn sized(
     if used > options.ldm {
         return Ok(Err(refused("too much local memory")));
     }
-    if let Some(conflict) = data::conflict(model, &kernel, 1)? {
+    if let Some(conflict) = conflict::conflict(model, &kernel, 1)? {
         return Ok(Err(refused(&conflict.reason).help(conflict.way_out)));
     }
     let line = format!(

@@ -5,6 +5,7 @@
 
 use isl::Dim;
 
+use super::boxes;
 use super::data::{self, Group};
 use super::split::{Kernel, Pad};
 use super::tile::ceil;
@@ -196,7 +197,7 @@ fn rounds(
     part: usize,
     level: usize,
 ) -> Result<(SetText, bool)> {
-    let tiles = data::prefix(model, kernel, part, level)?.range().map_err(fault::library)?;
+    let tiles = boxes::prefix(model, kernel, part, level)?.range().map_err(fault::library)?;
     let hull = || -> isl::Result<(SetText, bool)> {
         let Some(set) = tiles.coalesce()?.sets()?.into_iter().next() else {
             return Ok((SetText::new("{ }"), false));

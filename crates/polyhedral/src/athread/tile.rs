@@ -6,6 +6,8 @@ use std::collections::BTreeMap;
 use isl::Dim;
 use loops::{Code, Diagnostic};
 
+use super::boxes;
+use super::conflict;
 use super::data::{self, Group};
 use super::panel;
 use super::search::{Search, Shape};
@@ -211,7 +213,7 @@ fn sized(
                 Some(k) if k < other.parts[group.part.unwrap_or(0)].single => {}
                 Some(k) => other.parts[group.part.unwrap_or(0)].sizes[k] = 2 * SAMPLE,
             }
-            let grown = data::boxed(model, &other, &own, group.level)?.map(|(e, _)| e).unwrap_or_default();
+            let grown = boxes::boxed(model, &other, &own, group.level)?.map(|(e, _)| e).unwrap_or_default();
             slopes.push(
                 group
                     .extents
@@ -290,7 +292,7 @@ fn sized(
     if used > options.ldm {
         return Ok(Err(too_large(model, &kernel, options.ldm, used)));
     }
-    if let Some(data::Conflict { reason, way_out }) = data::conflict(model, &kernel, grid.len())? {
+    if let Some(conflict::Conflict { reason, way_out }) = conflict::conflict(model, &kernel, grid.len())? {
         let message =
             format!("a kernel of `{}` cannot keep its data in local memory: {reason}", model.function.name);
         return Ok(Err(Diagnostic::general(Code("P0803"), message).help(way_out)));
