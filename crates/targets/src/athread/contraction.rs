@@ -446,11 +446,15 @@ fn window(scope: &Scope, c: &Contraction, all: &[Factors]) -> Option<Vec<String>
             lines.push(format!("    emulated_compute(4 * LOZENGE_MAX(0, {k}_end - {k}_begin), 0);"));
             lines.push("  }".to_owned());
         }
-        let (lower, upper) =
-            if columns_on_rows { common(c.columns)? } else { (format!("{j}_from"), format!("{j}_to")) };
-        lines.push(format!("  const long {j}_low = LOZENGE_MAX({j}_from, {lower});"));
+        let (low, high) = if columns_on_rows {
+            let (lower, upper) = common(c.columns)?;
+            (format!("LOZENGE_MAX({j}_from, {lower})"), format!("LOZENGE_MIN({j}_to, {upper})"))
+        } else {
+            (format!("{j}_from"), format!("{j}_to"))
+        };
+        lines.push(format!("  const long {j}_low = {low};"));
         let often = if over { "" } else { "const " };
-        lines.push(format!("  {often}long {j}_high = LOZENGE_MAX({j}_low, LOZENGE_MIN({j}_to, {upper}));"));
+        lines.push(format!("  {often}long {j}_high = LOZENGE_MAX({j}_low, {high});"));
         if ragged {
             lines.push(format!("  {k}_low = LOZENGE_MAX({k}_begin, LOZENGE_MIN({k}_low, {k}_end));"));
             lines.push(format!("  {k}_high = LOZENGE_MAX({k}_low, LOZENGE_MIN({k}_high, {k}_end));"));
