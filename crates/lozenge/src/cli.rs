@@ -378,7 +378,7 @@ pub struct Bench {
     /// Athread: keep results in this file; what was run there already, with the same files, is not run again.
     #[arg(long, value_name = "FILE")]
     pub results: Option<PathBuf>,
-    /// Measure the translation instead: of every definition, and of generated programs of up to 10,000 combinators; or of C programs.
+    /// Measure the translation instead: of every definition, and of generated programs of up to 10,000 combinators; or of C programs; athread: of its kernels at every setting.
     #[arg(long)]
     pub translation: bool,
     /// Measure the rewriting of models instead: whole `optimize` commands on generated models of up to 100,000 nodes.

@@ -5,6 +5,7 @@
 
 mod results;
 mod summary;
+mod translation;
 
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -81,6 +82,9 @@ struct Row {
 /// # Errors
 /// `X0402` if a kernel is refused, breaks a rule or differs from the original; what is missing to run.
 pub fn run(arguments: &Bench, as_json: bool) -> Result<(), Failure> {
+    if arguments.translation {
+        return translation::run(arguments, as_json);
+    }
     let compiler = Compiler::find()?;
     let emulator = Emulator::build(&compiler)?;
     let mut results = Results::open(arguments.results.as_deref())?;

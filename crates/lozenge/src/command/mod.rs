@@ -126,15 +126,15 @@ fn dispatch(cli: &Cli) -> Result<(), Failure> {
         Command::Deps(arguments) => poly::dependences(arguments, cli.json),
         Command::Bench(arguments) if arguments.costs => costs::run(arguments, cli.json),
         Command::Bench(arguments) if arguments.rewriting => rewriting::run(arguments, cli.json),
+        Command::Bench(arguments) if arguments.target == Target::Athread => {
+            bench_athread::run(arguments, cli.json)
+        }
         Command::Bench(arguments) if arguments.translation => translation::run(arguments, cli.json),
         Command::Show(arguments) if model::is_model(&arguments.file) => {
             model::show_graph(arguments, cli.json)
         }
         Command::Show(arguments) => show::run(arguments, cli.json),
         Command::Schedule(arguments) => schedule::run(arguments, cli.json),
-        Command::Bench(arguments) if arguments.target == Target::Athread => {
-            bench_athread::run(arguments, cli.json)
-        }
         Command::Bench(arguments) => bench::run(arguments, cli.json),
         Command::Test(arguments) => test::run(arguments, cli.json),
     }
