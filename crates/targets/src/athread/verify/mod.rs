@@ -11,6 +11,7 @@
 //!
 //! Not here: subscripts of local arrays, and what other cores do; the mapping's check has looked at them.
 
+mod branch;
 mod compute;
 mod form;
 mod mapped;
@@ -25,9 +26,6 @@ mod walk;
 use loops::{Code, Diagnostic, Function};
 
 use super::kernel;
-
-/// The end of a complaint that is no proof: whether a box has come in may hang on conditions that are not compared.
-pub(super) const NOT_BROUGHT: &str = "which nothing was brought into";
 
 /// Whether the slave file of some mapped functions moves its data as they say.
 ///

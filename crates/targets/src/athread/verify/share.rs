@@ -7,6 +7,9 @@ use super::state::{Held, Region, State};
 use super::transfer::{core, name};
 use super::walk::{CORE, Followed, Walker, lost, wrong};
 
+/// Parts of a share that are followed, at most.
+const PARTS: i64 = 8;
+
 /// The name of a share, and how many bytes of it are passed over.
 fn from(stage: &Term) -> Option<(&str, Option<&Term>)> {
     match stage {
@@ -127,12 +130,37 @@ impl Walker<'_> {
     }
 }
 
-/// Whether something in an iteration takes a part of a share, outside of further loops.
-pub(super) fn in_parts(node: &Node) -> bool {
+/// For how many iterations a share is brought in at once, in a loop outside of further loops; 1 where none goes to others in parts.
+pub(super) fn parts(node: &Node) -> i64 {
+    let (mut shared, mut step, mut most) = (false, i64::MAX, 0);
+    look(node, &mut |term| match term {
+        Term::Call(function, _) => shared |= function.starts_with("share_pieces"),
+        Term::Binary(op, target, value) if op == "=" || op == "+=" => {
+            let wanted = |end: &str| name(target).is_some_and(|name| name.ends_with(end));
+            match &**value {
+                Term::Int(n) if op == "=" && wanted("_wanted") => most = most.max(*n),
+                Term::Call(_, parts) if op == "+=" && wanted("_at") => {
+                    let least =
+                        parts.iter().filter_map(|p| if let Term::Int(n) = p { Some(*n) } else { None });
+                    step = least.fold(step, i64::min);
+                }
+                _ => {}
+            }
+        }
+        _ => {}
+    });
+    if shared { (most / step.max(1)).clamp(2, PARTS) } else { 1 }
+}
+
+/// Statements outside of further loops.
+fn look(node: &Node, see: &mut dyn FnMut(&Term)) {
     match node {
-        Node::Block(body) => body.iter().any(in_parts),
-        Node::If(_, then, otherwise) => in_parts(then) || otherwise.as_ref().is_some_and(|n| in_parts(n)),
-        Node::Do(Term::Call(function, _)) => function.starts_with("share_pieces"),
-        _ => false,
+        Node::Block(body) => body.iter().for_each(|n| look(n, see)),
+        Node::If(_, then, otherwise) => {
+            look(then, see);
+            otherwise.iter().for_each(|n| look(n, see));
+        }
+        Node::Do(term) => see(term),
+        Node::For { .. } | Node::While(..) | Node::Declare { .. } => {}
     }
 }

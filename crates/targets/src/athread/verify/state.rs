@@ -1,6 +1,7 @@
 //! What is known of a core at a place of the text: values of names, transfers on their way, and what local memory holds.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::rc::Rc;
 
 use super::form::Form;
 use super::mapped::Area;
@@ -58,7 +59,7 @@ pub(super) struct State {
     here: BTreeMap<Form, (bool, usize)>,
     /// Loops in their first iterations: the value of their symbol.
     first: BTreeMap<String, i64>,
-    scopes: Vec<BTreeMap<String, Value>>,
+    scopes: Vec<Rc<BTreeMap<String, Value>>>,
     pub flights: BTreeSet<Flight>,
     /// What has come in, by place.
     pub contents: BTreeMap<i64, (Region, Held)>,
@@ -84,17 +85,16 @@ pub(super) struct State {
 
 impl State {
     pub fn open(&mut self) {
-        self.scopes.push(BTreeMap::new());
+        self.scopes.push(Rc::default());
     }
 
     /// A block ends, and with it its buffers. What they hold stays only if the program keeps its address, to see whether it needs it again.
     pub fn close(&mut self) {
         let depth = self.scopes.len();
         self.here.retain(|_, (_, own)| *own < depth);
-        for (name, value) in self.scopes.pop().unwrap_or_default() {
-            self.chosen.remove(&name);
+        for (name, value) in self.scopes.pop().unwrap_or_default().iter() {
+            self.chosen.remove(name);
             let Value::Buffer(at) = value else { continue };
-            let at = &at;
             self.sent.remove(at);
             self.excused.remove(at);
             if self.keeps {
@@ -122,13 +122,13 @@ impl State {
 
     pub fn declare(&mut self, name: &str, value: Value) {
         if let Some(scope) = self.scopes.last_mut() {
-            scope.insert(name.to_owned(), value);
+            Rc::make_mut(scope).insert(name.to_owned(), value);
         }
     }
 
     pub fn set(&mut self, name: &str, value: Value) {
-        if let Some(old) = self.scopes.iter_mut().rev().find_map(|s| s.get_mut(name)) {
-            *old = value;
+        if let Some(scope) = self.scopes.iter_mut().rev().find(|scope| scope.contains_key(name)) {
+            Rc::make_mut(scope).insert(name.to_owned(), value);
         }
     }
 
@@ -266,6 +266,10 @@ impl State {
         self.here.insert(form, (truth, self.scopes.len()));
     }
 
+    pub fn unlearn_here(&mut self, form: &Form) {
+        self.here.remove(form);
+    }
+
     pub fn learn(&mut self, form: Form, truth: bool) {
         self.facts.insert(form.question(), (truth, 0));
     }
@@ -278,7 +282,11 @@ impl State {
     /// Replaces a name in all that is known.
     fn put(&mut self, symbol: &str, value: &Form) {
         for scope in &mut self.scopes {
-            for old in scope.values_mut() {
+            let mentions = |v: &Value| matches!(v, Value::Number(f) | Value::One(_, f) if f.mentions(symbol));
+            if !scope.values().any(mentions) {
+                continue;
+            }
+            for old in Rc::make_mut(scope).values_mut() {
                 if let Value::Number(form) | Value::One(_, form) = old {
                     *form = form.put(symbol, value);
                 }
@@ -312,11 +320,11 @@ impl State {
         self.contents.retain(|_, (_, held)| held.area.is_some());
     }
 
-    /// The next iteration of a loop: everything in terms of the new value of its symbol. `second`: the second iteration is looked at by itself.
-    pub fn advance(&mut self, symbol: &str, step: i64, second: bool) {
+    /// The next iteration of a loop: everything in terms of the new value of its symbol. So many iterations are looked at by themselves: `alone`.
+    pub fn advance(&mut self, symbol: &str, step: i64, alone: i64) {
         let before = self.first.remove(symbol);
-        if second && before == Some(0) {
-            self.first.insert(symbol.to_owned(), step);
+        if let Some(now) = before.map(|before| before + step).filter(|now| *now < alone * step) {
+            self.first.insert(symbol.to_owned(), now);
         }
         self.here.retain(|form, _| !form.mentions(symbol));
         self.facts.retain(|form, (_, age)| {
@@ -329,17 +337,23 @@ impl State {
                 held.age += 1;
             }
         });
-        self.age(symbol);
+        self.age(symbol, u8::try_from(alone).unwrap_or(0).max(2));
         self.put(symbol, &Form::symbol(symbol).minus(&Form::int(step)));
         self.forget();
     }
 
+    /// Of what was found in the iteration before, only the answer to one question is kept.
+    pub fn settle(&mut self, symbol: &str, own: Option<&Form>) {
+        let own = own.map(Form::question);
+        self.facts.retain(|form, (_, age)| *age == 0 || own.as_ref() == Some(form) || !form.mentions(symbol));
+    }
+
     /// What has stayed for some iterations is either nothing that is used, or a box that the program itself knows: that gets names of its own.
-    fn age(&mut self, symbol: &str) {
+    fn age(&mut self, symbol: &str, most: u8) {
         let old: Vec<(i64, Area)> = self
             .contents
             .iter()
-            .filter(|(_, (_, held))| held.age > 2)
+            .filter(|(_, (_, held))| held.age > most)
             .filter_map(|(at, (_, held))| held.area.clone().filter(|a| a.mentions(symbol)).map(|a| (*at, a)))
             .collect();
         for (at, area) in old {
@@ -363,7 +377,7 @@ impl State {
                 ..area.clone()
             });
             for scope in &mut self.scopes {
-                for value in scope.values_mut() {
+                for value in Rc::make_mut(scope).values_mut() {
                     let Value::Number(form) = value else { continue };
                     if form.address() == Some((area.array.clone(), area.offset.clone())) {
                         *form = Form::apply(&format!("&{}", area.array), vec![names[0].clone()]);
@@ -378,7 +392,7 @@ impl State {
         self.flights = std::mem::take(&mut self.flights)
             .into_iter()
             .map(|mut flight| {
-                if flight.held.age > 2 {
+                if flight.held.age > most {
                     flight.held.area = None;
                 }
                 flight
@@ -387,7 +401,7 @@ impl State {
     }
 
     fn numbers(&self) -> impl Iterator<Item = &Form> {
-        self.scopes.iter().flat_map(BTreeMap::values).filter_map(|value| match value {
+        self.scopes.iter().flat_map(|scope| scope.values()).filter_map(|value| match value {
             Value::Number(form) => Some(form),
             Value::Buffer(_) | Value::One(..) => None,
         })
@@ -416,7 +430,10 @@ impl State {
         self.here.retain(|form, _| !form.mentions(symbol));
         self.facts.retain(|form, _| !form.mentions(symbol) && !form.mentions(&last));
         for scope in &mut self.scopes {
-            for (name, old) in scope.iter_mut() {
+            if !scope.values().any(|v| matches!(v, Value::Number(form) if form.mentions(&last))) {
+                continue;
+            }
+            for (name, old) in Rc::make_mut(scope).iter_mut() {
                 if let Value::Number(form) = old
                     && form.mentions(&last)
                 {

@@ -164,7 +164,7 @@ impl Walker<'_> {
                 if function.starts_with("share_pieces_") =>
             {
                 let line = function.strip_prefix("share_pieces_").unwrap_or(function);
-                if !matches!(line, "along_row" | "along_column") {
+                if !matches!(line, "along_row" | "along_column" | "by_itself") {
                     return lost("several boxes at once that are not shared by a line");
                 }
                 self.share(state, line, [to, stage, rows, columns, place], Some((pitch, bytes)))
@@ -190,13 +190,18 @@ impl Walker<'_> {
     /// The box and the region of a transfer.
     fn box_of(&mut self, state: &State, t: &Transfer) -> Followed<(Area, Region)> {
         let Some((array, offset)) = addressed(t.memory) else { return lost("a transfer of no box") };
-        let mut state = state.clone();
-        state.open();
         let mut planes = Vec::new();
+        let mut inside = None;
         for (d, (var, end)) in t.planes.iter().enumerate() {
-            planes.push(state.form(end));
-            state.declare(var, Value::Number(Form::symbol(&plane(d))));
+            let inside = inside.get_or_insert_with(|| {
+                let mut state = state.clone();
+                state.open();
+                state
+            });
+            planes.push(inside.form(end));
+            inside.declare(var, Value::Number(Form::symbol(&plane(d))));
         }
+        let state = inside.as_ref().unwrap_or(state);
         let (rows, columns) = (state.form(t.rows), state.form(t.columns));
         let one = state.normal(&rows) == Form::int(1) && t.planes.is_empty();
         let area = Area {

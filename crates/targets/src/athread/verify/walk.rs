@@ -22,7 +22,7 @@ pub(super) enum Stop {
 /// The number of this core.
 pub(super) const CORE: &str = "lozenge_core";
 
-pub(super) type States = BTreeSet<State>;
+pub(super) type States = Vec<State>;
 pub(super) type Followed<T> = Result<T, Stop>;
 
 /// States at a place, at most.
@@ -53,6 +53,7 @@ pub(super) fn follow(mapped: &Mapped, body: &Node) -> Followed<usize> {
         phase: 0,
         control: Vec::new(),
         changed,
+        chosen: Vec::new(),
         steps: 0,
         doubt: None,
     };
@@ -89,7 +90,9 @@ pub(super) struct Walker<'a> {
     /// Conditions around the current place.
     pub(super) control: Vec<&'a Term>,
     /// Names that the text assigns to: a comparison of one tells nothing of what comes after.
-    changed: BTreeSet<&'a str>,
+    pub(super) changed: BTreeSet<&'a str>,
+    /// Conditions of names that are one of two, in declarations that follow each other.
+    pub(super) chosen: Vec<&'a Term>,
     steps: usize,
     /// What would be wrong if some condition held of which that is not known.
     doubt: Option<String>,
@@ -98,7 +101,7 @@ pub(super) struct Walker<'a> {
 /// Names that are assigned to outside of tiles.
 fn assigned<'n>(node: &'n Node, names: &mut BTreeSet<&'n str>) {
     match node {
-        Node::If(..) | Node::For { .. } | Node::While(..) if compute::only(node) => {}
+        Node::Block(_) | Node::If(..) | Node::For { .. } | Node::While(..) if compute::only(node) => {}
         Node::Block(body) => body.iter().for_each(|n| assigned(n, names)),
         Node::If(_, then, otherwise) => {
             assigned(then, names);
@@ -159,16 +162,25 @@ impl<'a> Walker<'a> {
                     Ok(())
                 })?;
                 for node in body {
+                    if !matches!(node, Node::Declare { .. }) && !self.chosen.is_empty() {
+                        // What told several names apart is not asked again, and would only keep states apart.
+                        let chosen = std::mem::take(&mut self.chosen);
+                        states = self.each(states, &mut |_, state| {
+                            chosen.iter().for_each(|cond| state.unlearn_here(&state.form(cond)));
+                            Ok(())
+                        })?;
+                    }
                     states = self.walk(node, states)?;
                 }
                 let over = body.iter().any(|n| matches!(n, Node::Declare { name, value: Some(v), .. } if name != CORE && v.mentions(CORE))) && self.panel.is_none();
-                self.each(states, &mut |_, state| {
+                let states = self.each(states, &mut |_, state| {
                     state.close();
                     if over {
                         state.end_phase();
                     }
                     Ok(())
-                })
+                })?;
+                Ok(distinct(states))
             }
             Node::If(cond, then, otherwise) if self.panel.is_none() && panel::exchanges(then) => {
                 self.panels(cond, then, otherwise.as_deref(), states)
@@ -192,7 +204,7 @@ impl<'a> Walker<'a> {
                     None => no,
                 };
                 self.control.pop();
-                Ok(yes.into_iter().chain(no).collect())
+                Ok(distinct(yes.into_iter().chain(no)))
             }
             Node::For { init, cond: Some(cond), step, body } => {
                 self.repeat(node, init, cond, step, body, states)
@@ -220,15 +232,15 @@ impl<'a> Walker<'a> {
         states: States,
         change: &mut dyn FnMut(&mut Self, &mut State) -> Followed<()>,
     ) -> Followed<States> {
-        let mut changed = States::new();
+        let mut changed = States::with_capacity(states.len());
         for mut state in states {
             change(self, &mut state)?;
-            changed.insert(state);
+            changed.push(state);
         }
         Ok(changed)
     }
 
-    fn declare(&mut self, state: &mut State, name: &str, value: &Term) -> Followed<()> {
+    pub(super) fn declare(&mut self, state: &mut State, name: &str, value: &Term) -> Followed<()> {
         if matches!(value, Term::Member(_)) && state.flights.iter().any(|f| f.tag == "lozenge_reply") {
             return wrong("reads its arguments before they are there".to_owned());
         }
@@ -243,130 +255,6 @@ impl<'a> Walker<'a> {
         };
         let offset = self.offset(state, &offset);
         self.place(state, name, &offset)
-    }
-
-    /// A name that is one of two, followed both ways.
-    fn choose(&mut self, states: States, name: &str, cond: &Term, values: [&Term; 2]) -> Followed<States> {
-        let mut all = States::new();
-        let learn = matches!(cond, Term::Binary(op, ..) if matches!(op.as_str(), "<" | "<=" | ">" | ">="));
-        let (yes, no) = self.branch(cond, states, learn)?;
-        for (value, states) in values.into_iter().zip([yes, no]) {
-            all.extend(self.each(states, &mut |walker, state| {
-                let conditions = BTreeSet::from([state.form(cond)]);
-                walker.declare(state, name, value)?;
-                state.choose(name, conditions);
-                Ok(())
-            })?);
-        }
-        Ok(all)
-    }
-
-    /// Whether a condition holds, if that is known.
-    fn truth(&self, state: &State, cond: &Term) -> Option<bool> {
-        match cond {
-            Term::Binary(op, a, b) if op == "&&" => match (self.truth(state, a), self.truth(state, b)) {
-                (Some(false), _) | (_, Some(false)) => Some(false),
-                (Some(true), Some(true)) => Some(true),
-                _ => None,
-            },
-            Term::Binary(op, a, b) if op == "==" => {
-                let gap = state.form(a).minus(&state.form(b));
-                let less = [&gap, &Form::default().minus(&gap)].map(|more| state.follows(more));
-                match less {
-                    [Some(false), Some(false)] => Some(true),
-                    [Some(true), _] | [_, Some(true)] => Some(false),
-                    _ => None,
-                }
-            }
-            other => state.above(&self.above(state, other)?),
-        }
-    }
-
-    /// Splits states by a condition, as far as it is not known. Of conditions of `if`, what was found is kept: loops are asked the same later.
-    pub(super) fn branch(&mut self, cond: &Term, states: States, learn: bool) -> Followed<(States, States)> {
-        let (mut yes, mut no) = (States::new(), States::new());
-        for state in states {
-            let (y, n) = self.decide(cond, state, learn);
-            yes.extend(y);
-            no.extend(n);
-        }
-        Ok((yes, no))
-    }
-
-    fn decide(&mut self, cond: &Term, state: State, learn: bool) -> (States, States) {
-        if let Some(form) = self.above(&state, cond)
-            && self.changed.iter().any(|name| cond.mentions(name))
-        {
-            let state = States::from([state]);
-            return match state.first().and_then(|state| state.follows(&form)) {
-                Some(true) => (state, States::new()),
-                Some(false) => (States::new(), state),
-                None => (state.clone(), state),
-            };
-        }
-        match cond {
-            Term::Binary(op, a, b) if op == "&&" => {
-                let (first, mut no) = self.decide(a, state, learn);
-                let mut yes = States::new();
-                for state in first {
-                    let (y, n) = self.decide(b, state, learn);
-                    yes.extend(y);
-                    no.extend(n);
-                }
-                (yes, no)
-            }
-            Term::Binary(op, ..) if op == "||" || op == "!=" => {
-                let mut parts = Vec::new();
-                disjuncts(cond, &mut parts);
-                let mut pairs = Vec::new();
-                for part in parts {
-                    match part {
-                        Term::Binary(op, a, b) if op == "!=" && name(a).is_some() => {
-                            let name = name(a).unwrap_or_default().to_owned();
-                            pairs.push((name, state.form(a), state.form(b)));
-                        }
-                        _ => {
-                            return either(state.form(cond), state, learn.then_some(State::learn_here));
-                        }
-                    }
-                }
-                // An address is never 0, and numbers are what they are.
-                let differ = pairs.iter().any(|(_, a, b)| {
-                    a.address().is_some() != b.address().is_some()
-                        || a.minus(b).constant().is_some_and(|n| n != 0)
-                });
-                if differ {
-                    return (States::from([state]), States::new());
-                }
-                let mut equal = state.clone();
-                let known = pairs.iter().all(|(_, a, b)| state.equal(a, b));
-                equal.equate(&pairs);
-                let yes = if known { States::new() } else { States::from([state]) };
-                (yes, States::from([equal]))
-            }
-            Term::Binary(op, ..) if op == "==" => match self.truth(&state, cond) {
-                Some(true) => (States::from([state]), States::new()),
-                Some(false) => (States::new(), States::from([state])),
-                None => either(state.form(cond), state, learn.then_some(State::learn_here)),
-            },
-            other => match self.above(&state, other) {
-                Some(form) => either(form, state, learn.then_some(State::learn)),
-                None => either(state.form(other), state, learn.then_some(State::learn_here)),
-            },
-        }
-    }
-
-    /// The form that is above 0 where a comparison holds.
-    pub(super) fn above(&self, state: &State, cond: &Term) -> Option<Form> {
-        let Term::Binary(op, a, b) = cond else { return None };
-        let (a, b) = (state.form(a), state.form(b));
-        Some(match op.as_str() {
-            "<" => b.minus(&a),
-            "<=" => b.minus(&a).plus(&Form::int(1)),
-            ">" => a.minus(&b),
-            ">=" => a.minus(&b).plus(&Form::int(1)),
-            _ => return None,
-        })
     }
 
     fn repeat(
@@ -407,9 +295,9 @@ impl<'a> Walker<'a> {
         };
         let entered = self.each(states, &mut { enter })?;
         let (mut work, mut ends) = self.branch(cond, entered, learn)?;
-        let mut seen = States::new();
-        // What came in for the first and the second at once has no name for its iteration.
-        let second = share::in_parts(body);
+        let mut seen = BTreeSet::new();
+        // What came in for the first ones at once has no name for its iteration.
+        let alone = share::parts(body);
         let first_phase = self.phase;
         self.control.push(cond);
         while !work.is_empty() {
@@ -426,7 +314,7 @@ impl<'a> Walker<'a> {
                     // Whether this core has a row of the panel before tells nothing of the next.
                     state.unlearn(CORE);
                 }
-                state.advance(&symbol, by, second);
+                state.advance(&symbol, by, alone);
                 if let Some(value) = value {
                     state.set(var, Value::Number(value));
                 }
@@ -434,14 +322,21 @@ impl<'a> Walker<'a> {
             })?;
             let (again, out) = self.branch(cond, next, learn)?;
             ends.extend(out);
-            work = again.difference(&seen).cloned().collect();
+            // What was found in the iteration before has told whether there is another.
+            let again = self.each(again, &mut |walker, state| {
+                let own = walker.above(state, cond);
+                state.settle(&symbol, own.as_ref());
+                Ok(())
+            })?;
+            work = distinct(again.into_iter().filter(|state| !seen.contains(state)));
         }
         self.control.pop();
-        self.each(ends, &mut |_, state| {
+        let ends = self.each(distinct(ends), &mut |_, state| {
             state.close();
             state.end(&symbol);
             Ok(())
-        })
+        })?;
+        Ok(distinct(ends))
     }
 
     /// A use of a buffer by a tile.
@@ -508,7 +403,7 @@ impl<'a> Walker<'a> {
             Some(true) => Ok(()),
             Some(false) => wrong(format!("reads `{buffer}`, which holds another box than the mapping says")),
             None if state.written.contains_key(&at) || state.excused.contains(&at) => Ok(()),
-            None => wrong(format!("reads `{buffer}`, {}", super::NOT_BROUGHT)),
+            None => wrong(format!("reads `{buffer}`, which nothing was brought into")),
         }
     }
 
@@ -530,6 +425,15 @@ impl<'a> Walker<'a> {
         state.written.insert(at, region);
         Ok(())
     }
+}
+
+/// Each state once. Statements rarely make two of them alike, so this is asked where ways meet.
+fn distinct(states: impl IntoIterator<Item = State>) -> States {
+    let mut all: States = states.into_iter().collect();
+    if all.len() > 1 {
+        all = all.into_iter().collect::<BTreeSet<State>>().into_iter().collect();
+    }
+    all
 }
 
 /// Whether a condition compares by an operator.
@@ -565,38 +469,5 @@ fn outer<'n>(node: &'n Node, own: &mut Vec<&'n str>, filled: &mut Vec<&'n str>) 
             }
         }
         Node::Do(_) => {}
-    }
-}
-
-/// A state where a form is above 0, and one where it is not, as far as that is not known.
-fn either(form: Form, state: State, learn: Option<fn(&mut State, Form, bool)>) -> (States, States) {
-    match state.above(&form) {
-        Some(truth) => {
-            // It may follow from another loop's first iteration, which is not known any more when this is asked again.
-            let mut state = state;
-            if let Some(learn) = learn.filter(|_| form.constant().is_none()) {
-                learn(&mut state, form, truth);
-            }
-            let (here, none) = (States::from([state]), States::new());
-            if truth { (here, none) } else { (none, here) }
-        }
-        None => {
-            let (mut yes, mut no) = (state.clone(), state);
-            if let Some(learn) = learn {
-                learn(&mut yes, form.clone(), true);
-                learn(&mut no, form, false);
-            }
-            (States::from([yes]), States::from([no]))
-        }
-    }
-}
-
-fn disjuncts<'t>(cond: &'t Term, parts: &mut Vec<&'t Term>) {
-    match cond {
-        Term::Binary(op, a, b) if op == "||" => {
-            disjuncts(a, parts);
-            disjuncts(b, parts);
-        }
-        other => parts.push(other),
     }
 }
