@@ -270,8 +270,8 @@ const DEFECTS: &[Defect] = &[
         "gemm-alone in pairs",
         "share_of_slave_A_wanted = 64;",
         0,
-        "share_of_slave_A_wanted = 40;",
-        "`share_of_slave_A`",
+        "share_of_slave_A_wanted = 128;",
+        "overwrites `slave_C`",
     ),
     (
         "gemm-alone in pairs",
