@@ -17,3 +17,5 @@ lozenge compile dot.loops > /dev/full
 lozenge compile dot.loops --emit derivation
 lozenge compile two.loops --def third
 head -c 10000000 /dev/zero | tr '\0' '(' > brackets.loops; lozenge compile brackets.loops | head -c 2000
+lozenge compile race.loops -o race.c; test -e race.c || echo nothing is written
+lozenge run outside.loops --size n=5

@@ -77,7 +77,7 @@ impl Front {
         let parsed = match extension {
             "loz" => Parsed::Functional(Box::new(functional::open(source)?)),
             "c" => Parsed::C(Box::new(c::open(source, choice)?)),
-            "loops" => Parsed::Loops(loops::parse(&source.text).map_err(|d| Failure::in_source(source, d))?),
+            "loops" => Parsed::Loops(valid(source)?),
             other => {
                 return Err(Failure::refused(
                     "X0005",
@@ -152,6 +152,14 @@ impl Front {
             None => self.definitions().into_iter().map(one).collect(),
         }
     }
+}
+
+/// A loop program that was written by hand: the stages behind rely on what the validator shows.
+fn valid(source: &Source) -> Result<Program, Failure> {
+    let program = loops::parse(&source.text).map_err(|d| Failure::in_source(source, d))?;
+    let reports = loops::validate::validate_program(&program);
+    let errors: Vec<Diagnostic> = reports.iter().flat_map(|report| report.errors()).cloned().collect();
+    if errors.is_empty() { Ok(program) } else { Err(Failure::in_source(source, errors)) }
 }
 
 fn plain<'f>(mut functions: impl Iterator<Item = &'f Function>, name: &str) -> Result<Lowered, Failure> {
