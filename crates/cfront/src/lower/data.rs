@@ -349,6 +349,29 @@ impl Lowering<'_> {
 
     fn call(&mut self, function: &str, args: &[Expr], at: At) -> Try<Typed> {
         let plain = function.strip_prefix("__builtin_").unwrap_or(function);
+        match (plain, args) {
+            // What `INFINITY`, `HUGE_VAL`, `isnan` and `isfinite` of `math.h` stand for.
+            ("inf" | "huge_val", []) if plain != function => return Ok((Hub::f64(f64::INFINITY), Type::F64)),
+            ("inff" | "huge_valf", []) if plain != function => {
+                return Ok((Hub::f32(f32::INFINITY), Type::F32));
+            }
+            ("isnan" | "isfinite", [arg]) => {
+                let (value, ty) = self.data(arg)?;
+                let test = match ty {
+                    Type::F64 | Type::F32 if plain == "isnan" => {
+                        Hub::compare(loops::CompareOp::Ne, value.clone(), value)
+                    }
+                    Type::F64 | Type::F32 => {
+                        let limit =
+                            if ty == Type::F64 { Hub::f64(f64::INFINITY) } else { Hub::f32(f32::INFINITY) };
+                        Hub::compare(loops::CompareOp::Lt, Hub::unary(UnaryOp::Abs, value), limit)
+                    }
+                    _ => Hub::Bool(plain == "isfinite"),
+                };
+                return Ok((test, Type::Truth));
+            }
+            _ => {}
+        }
         if let Some((ty, math)) = math_function(plain) {
             if math.arity() != args.len() {
                 let message = format!("`{function}` takes {} arguments, not {}", math.arity(), args.len());

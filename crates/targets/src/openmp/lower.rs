@@ -260,7 +260,11 @@ impl Lower<'_> {
             return CExpr::literal(if self.native { "__builtin_nan(\"\")" } else { "NAN" });
         }
         let positive = if value.is_infinite() {
-            CExpr::literal(if self.native { "__builtin_inf()" } else { "INFINITY" })
+            CExpr::literal(match (self.native, suffix) {
+                (true, "f") => "__builtin_inff()",
+                (true, _) => "__builtin_inf()",
+                (false, _) => "INFINITY",
+            })
         } else {
             CExpr::literal(format!("{magnitude}{suffix}"))
         };
