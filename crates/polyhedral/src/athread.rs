@@ -124,8 +124,21 @@ pub fn map(function: &Function, options: &Options) -> Result<Mapped> {
     map_in_order(&reduce::ordered(function), options)
 }
 
-/// Maps a function whose updates keep their order.
+/// Maps a function whose updates keep their order. Where the boxes of two cores meet with two loops over the cores, they may not with one.
 fn map_in_order(function: &Function, options: &Options) -> Result<Mapped> {
+    let refusal = match map_variants(function, options) {
+        Err(refusal) if refusal.code.0 == "P0803" => refusal,
+        other => return other,
+    };
+    let Grid::Plane(rows, columns) = options.grid else { return Err(refusal) };
+    let line = Options { grid: Grid::Line(rows * columns), ..options.clone() };
+    let Ok(mut mapped) = map_variants(function, &line) else { return Err(refusal) };
+    mapped.notes.push(format!("with one loop over the cores, since with two {}", refusal.message));
+    Ok(mapped)
+}
+
+/// Maps the first form of a function for which it can be done, the most parallel one first.
+fn map_variants(function: &Function, options: &Options) -> Result<Mapped> {
     let mut variants = vec![function.clone()];
     for levels in [2, usize::MAX] {
         if let Some(expanded) = transform::expand::expand_levels(function, levels)

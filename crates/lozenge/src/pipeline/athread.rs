@@ -99,7 +99,7 @@ fn map_all(front: &Front, choice: &Choice, request: &Request, share: bool) -> Re
 
 /// Whether a refusal is of one program, which the host can run.
 fn stays_on_host(failure: &Failure) -> bool {
-    failure.diagnostics.iter().any(|d| ["P0801", "P0802", "P0803"].contains(&d.code.0))
+    failure.diagnostics.iter().any(|d| ["P0102", "P0801", "P0802", "P0803"].contains(&d.code.0))
 }
 
 fn one(
