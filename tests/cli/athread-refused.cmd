@@ -17,3 +17,4 @@ sed '/wait reply_x/d' mapped.loops > m.loops; lozenge compile m.loops --target a
 sed 's/ in tid\.\.\(.*\) step 64/ in 0..\1/' mapped.loops > m.loops; lozenge compile m.loops --target athread
 sed 's/2.0 \* slave_x\[i - 128 \* it\]/2.0 * x[i]/' mapped.loops > m.loops; lozenge compile m.loops --target athread
 sed 's/f64/bool/; s/f64/bool/; s/f64/bool/; s/f64/bool/; s/2.0 \* //' mapped.loops > m.loops; lozenge run m.loops --target athread --size n=3
+lozenge compile gemm.c --target athread --size m=4

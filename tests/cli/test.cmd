@@ -5,3 +5,4 @@ lozenge test malformed.loops
 lozenge test missing.loz
 lozenge test wrong.loops --filter '=> 2' --json
 lozenge test chain.c gemm.c
+lozenge test silent.c

@@ -19,6 +19,7 @@ pub fn run(arguments: &Compile, as_json: bool) -> Result<(), Failure> {
         sizes: arguments.sizes.clone(),
         stages: arguments.emit == Some(Stage::Schedule),
     };
+    athread::check_sizes(&front, &arguments.choice, &arguments.sizes)?;
     let mut all = athread::map(&front, &arguments.choice, &request)?;
     let stem = arguments.file.file_stem().and_then(|s| s.to_str()).unwrap_or("program");
     let text = match arguments.emit {

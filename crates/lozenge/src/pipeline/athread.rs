@@ -57,6 +57,30 @@ impl Request {
     }
 }
 
+/// That the sizes which tiles are chosen for are sizes of what is mapped.
+///
+/// # Errors
+/// `X0102` for a name that no chosen definition has, and for a size below 0.
+pub fn check_sizes(front: &Front, choice: &Choice, sizes: &[(String, i64)]) -> Result<(), Failure> {
+    let mut own: Vec<Name> = Vec::new();
+    for name in front.wanted(choice)? {
+        own.extend(front.original(&name, choice)?.sizes);
+    }
+    own.sort();
+    own.dedup();
+    for (name, value) in sizes {
+        if !own.iter().any(|size| size.as_str() == name) {
+            return Err(Failure::refused("X0102", format!("{} has no size `{name}`", front.source.path))
+                .help(crate::bind::list("its sizes are", &own)));
+        }
+        if *value < 0 {
+            let message = format!("the size `{name}` is {value}, which is negative");
+            return Err(Failure::refused("X0102", message));
+        }
+    }
+    Ok(())
+}
+
 /// Maps the chosen definition, or all. What cannot be mapped beside others that can stays on the host.
 ///
 /// # Errors
