@@ -19,3 +19,4 @@ lozenge compile two.loops --def third
 head -c 10000000 /dev/zero | tr '\0' '(' > brackets.loops; lozenge compile brackets.loops | head -c 2000
 lozenge compile race.loops -o race.c; test -e race.c || echo nothing is written
 lozenge run outside.loops --size n=5
+printf 'def f (x: f32): f32 =\n  let a = ((x, x), (x, x)) in let b = ((a, a), (a, a)) in let c = ((b, b), (b, b)) in\n  let d = ((c, c), (c, c)) in let e = ((d, d), (d, d)) in let g = ((e, e), (e, e)) in x\n' > pairs.loz; lozenge compile pairs.loz

@@ -8,6 +8,9 @@ use super::ty::{Class, Ty};
 use crate::prim::Prim;
 use crate::syntax::ast::{BinOp, Expr, ExprKind, NumberValue, Pattern, UnOp};
 
+/// The most types that a type is made of.
+const MAX_PARTS: usize = 1000;
+
 /// What the context asks for, and why: told when it does not fit.
 #[derive(Clone, Debug)]
 pub(super) struct Why {
@@ -40,6 +43,26 @@ fn prim_node(prim: Prim, args: Vec<Node>, ty: Ty, span: Span) -> Node {
 impl Infer<'_> {
     /// The type of an expression.
     pub(super) fn infer(&mut self, expr: &Expr) -> Node {
+        let node = self.infer_any(expr);
+        self.of_bounded_size(node, expr.span)
+    }
+
+    /// Nested pairs double with each level (`let y = (x, x)`), and every node of the tree gets its type.
+    fn of_bounded_size(&mut self, node: Node, span: Span) -> Node {
+        if self.solver.parts(&node.ty, MAX_PARTS) <= MAX_PARTS {
+            return node;
+        }
+        let message = format!("the type of this has more than {MAX_PARTS} parts");
+        self.error(Diagnostic::error(
+            Code("F0109"),
+            message,
+            span,
+            "pairs of pairs of this size are not taken",
+        ));
+        error_node(span)
+    }
+
+    fn infer_any(&mut self, expr: &Expr) -> Node {
         let span = expr.span;
         match &expr.kind {
             ExprKind::Error => error_node(span),

@@ -124,6 +124,18 @@ impl Solver {
         size
     }
 
+    /// How many types a type is made of, itself included; counting ends above `limit`.
+    pub(crate) fn parts(&self, ty: &Ty, limit: usize) -> usize {
+        match &self.shallow(ty) {
+            Ty::Meta(_) | Ty::Param(_) | Ty::Scalar(_) | Ty::Error | Ty::Idx(_) => 1,
+            Ty::Array(_, t) | Ty::Vector(_, t) => 1 + self.parts(t, limit),
+            Ty::Pair(a, b) | Ty::Fun(a, b) => {
+                let first = 1 + self.parts(a, limit);
+                if first > limit { first } else { first + self.parts(b, limit - first) }
+            }
+        }
+    }
+
     /// The type with all that is known of it.
     pub(crate) fn zonk(&self, ty: &Ty) -> Ty {
         let ty = self.shallow(ty);
