@@ -24,6 +24,7 @@ mod share;
 mod split;
 mod steps;
 mod tile;
+mod whole;
 
 use std::collections::BTreeMap;
 
@@ -231,20 +232,27 @@ fn map_as_it_is(function: &Function, options: &Options) -> Result<Mapped> {
     }
     let panels = stage(&ctx, bound, "panels", || panel::panels(&model, &program, options))?;
     if let Some(panels) = panels
-        && let Ok(mapped) = mapped(&model, &dependences, panels, options)
+        && let Ok((mapped, _)) = mapped(&model, &dependences, panels, options)
     {
         return Ok(mapped);
     }
-    mapped(&model, &dependences, program, options)
+    let any = mapped(&model, &dependences, program, options)?;
+    let small = stage(&ctx, bound, "rows as a whole", || whole::bounded(&model, &dependences, options));
+    if let Ok(Some(small)) = small
+        && let Ok(mapped) = mapped(&small.model, &dependences, small.items, options)
+    {
+        return Ok(whole::either(&small.bounds, mapped, any));
+    }
+    Ok(any.0)
 }
 
-/// Maps a program of kernels.
+/// Maps a program of kernels; with the modelled seconds of all of them.
 fn mapped(
     model: &Model,
     dependences: &[Dependence],
     program: Vec<Item>,
     options: &Options,
-) -> Result<Mapped> {
+) -> Result<(Mapped, f64)> {
     let (ctx, bound) = (&model.ctx, options.operations);
     let mut notes = Vec::new();
     let mut stages = Vec::new();
@@ -274,5 +282,6 @@ fn mapped(
         );
         return Ok(mapped);
     }
-    Ok(Mapped { function, stages, notes, reassociated: false })
+    let cost = build::all_kernels(&sized.items).iter().map(|kernel| kernel.cost).sum();
+    Ok((Mapped { function, stages, notes, reassociated: false }, cost))
 }

@@ -15,6 +15,7 @@ use crate::memo::Memos;
 use crate::names::{fresh, readable};
 
 /// A function as sets and relations.
+#[derive(Clone)]
 pub struct Model {
     /// The function, with a label on every statement.
     pub function: Function,
@@ -32,6 +33,7 @@ pub struct Model {
 }
 
 /// A statement: its instances and accesses.
+#[derive(Clone)]
 pub struct Statement {
     /// Its label.
     pub label: Name,
@@ -71,6 +73,7 @@ pub struct Around {
 }
 
 /// An access as a relation from instances to elements.
+#[derive(Clone)]
 pub struct Touch {
     /// The array.
     pub array: Name,

@@ -36,6 +36,8 @@ int athread_halt(void);
 /* An array of main memory that kernels may reach: its name in messages, where it begins, how long it is, and the size of an element,
  * which is the unit of race detection (0: 4 bytes). Blocks from malloc and its kin are known without it, as are their bounds. */
 void emulated_array(const char *name, const void *first, size_t bytes, size_t element);
+/* What is in it is only of this program's making and not a result, so that no program has to move it: it does not count as touched. */
+void emulated_workspace(const void *first);
 /* The array is gone: before memory on a stack or from elsewhere is used for something else. */
 void emulated_forget(const void *first);
 

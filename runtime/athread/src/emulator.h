@@ -37,6 +37,7 @@ struct array {
   size_t bytes;
   size_t room;         /* of the heap block that begins here, or 0 */
   size_t element;      /* unit of race detection */
+  int workspace;       /* not counted as touched */
   char name[NAME];
   uint32_t *shadow;    /* three words an element, or null before the first access: last writer, two readers */
   size_t shadow_bytes;

@@ -301,7 +301,15 @@ void emulated_array(const char *name, const void *first, size_t bytes, size_t el
     drop_shadow(array);
   array->element = element;
   array->bytes = bytes;
+  array->workspace = 0;
   snprintf(array->name, sizeof array->name, "%s", name);
+}
+
+void emulated_workspace(const void *first)
+{
+  struct array *array = first != NULL ? exactly(machine(), first) : NULL;
+  if (array != NULL)
+    array->workspace = 1;
 }
 
 void emulated_forget(const void *first)

@@ -51,6 +51,7 @@ void race_access(struct array *array, char *first, size_t bytes, int who, uint32
   size_t from = (size_t)(first - array->first) / element;
   size_t to = ((size_t)(first - array->first) + bytes + element - 1) / element;
   uint32_t mine = mark(who, clock);
+  const size_t counted = array->workspace ? 0 : element;
   for (size_t k = from; k < to; k++) {
     uint32_t *slot = array->shadow + SLOTS * k;
     if (!before(slot[WRITER], who, knows))
@@ -60,11 +61,11 @@ void race_access(struct array *array, char *first, size_t bytes, int who, uint32
         if (!before(slot[reader], who, knows))
           race(array, k, slot[reader], 0, write, core, transfer);
       if (slot[WRITER] == 0)
-        m->report.unique_written += element;
+        m->report.unique_written += counted;
       slot[WRITER] = mine;
     } else {
       if (slot[READER] == 0)
-        m->report.unique_read += element;
+        m->report.unique_read += counted;
       if (before(slot[READER], who, knows))
         slot[READER] = mine;
       else if (before(slot[SECOND_READER], who, knows))

@@ -282,13 +282,18 @@ impl<'a> Builder<'a> {
         let parallel = split::restricted(self.model, &kernel.parallel, &filter)?;
         let inner = split::restricted(self.model, &part.inner, &filter)?;
         // Nothing is carried by the parallel loops: they go innermost, where they leave no chain of additions.
-        let mut points: Vec<Member> = if fuse::flat(&part.leaf) {
+        let mut points: Vec<Member> = if fuse::flat(&part.leaf) && kernel.whole {
+            // A contraction has three loops: the last of the parallel ones is that over its rows.
+            let mut around = parallel;
+            let rows = around.pop();
+            around.into_iter().chain(inner).chain(rows).collect()
+        } else if fuse::flat(&part.leaf) {
             inner.into_iter().chain(parallel).collect()
         } else {
             parallel.into_iter().chain(inner).collect()
         };
-        if kernel.panel.is_some() && fuse::flat(&part.leaf) {
-            // Of a matrix that is made by panels, the loop along memory is not among those over the cores.
+        if (kernel.panel.is_some() || kernel.whole) && fuse::flat(&part.leaf) {
+            // Of a matrix that is made by panels, or in rows as a whole, the loop along memory is not among those over the cores.
             let scores =
                 points.iter().map(|m| locality::vector_score(self.model, m)).collect::<Result<Vec<_>>>()?;
             let along = (0..points.len()).find(|k| points[*k].coincident && scores[*k] > 0);

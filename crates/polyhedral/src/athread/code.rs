@@ -12,7 +12,8 @@ use super::panel::EXCHANGED;
 use super::share::KEPT;
 use super::split::Kernel;
 use super::steps::{self, Step};
-use super::tile::{Sized, mapped};
+use super::tile::{Sized, mapped, places};
+use super::whole::EARLY;
 use super::{Grid, Options};
 use crate::codegen::{self, Mapping, tidy};
 use crate::fault::{self, Result};
@@ -199,6 +200,7 @@ impl Mapper<'_> {
             (CopyKind::Put, _) => None,
             (CopyKind::Get, Some(shared)) => Some(shared.mark()),
             (CopyKind::Get, None) if group.exchanged => Some(EXCHANGED),
+            (CopyKind::Get, None) if places(self.kernels[number], group) > 1 => Some(EARLY),
             (CopyKind::Get, None) => group.kept.then_some(KEPT),
         };
         match mark {

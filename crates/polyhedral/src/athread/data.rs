@@ -113,6 +113,10 @@ pub(super) fn groups(model: &Model, kernel: &Kernel) -> Result<std::result::Resu
                 let Some(first) = here.first() else { continue };
                 still &= boxed(model, kernel, &here, deep(first))?.is_some_and(|(own, _)| own == extents);
             }
+            if kernel.whole {
+                // What the program has of its own never leaves; of the rest each part has boxes of its own, which come before it and go after it.
+                still = model.locals.iter().any(|l| l.name == *array);
+            }
             if still {
                 groups.push(group(model, kernel, &own, None, outer)?);
                 continue;
@@ -156,11 +160,22 @@ pub(super) fn groups(model: &Model, kernel: &Kernel) -> Result<std::result::Resu
                 while at > outer && boxed(model, kernel, &buffer, at - 1)?.map(|(e, _)| e) == extents {
                     at -= 1;
                 }
+                if kernel.whole
+                    && let Some((_, corner)) = boxed(model, kernel, &buffer, outer)?
+                    && moves_with_tiles(kernel, &corner)
+                {
+                    at = outer;
+                }
                 groups.push(group(model, kernel, &buffer, Some(part), at)?);
             }
         }
     }
     Ok(Ok(groups))
+}
+
+/// Whether a box is another for each tile of the parallel loops.
+pub(super) fn moves_with_tiles(kernel: &Kernel, corner: &[Corner]) -> bool {
+    corner.iter().any(|c| c.dims.iter().any(|(depth, _)| *depth < kernel.parallel.len()))
 }
 
 pub(super) fn volume(extents: &[i64]) -> i64 {

@@ -74,6 +74,7 @@ fn together(model: &Model, dependences: &[Dependence], a: &Part, b: &Part) -> Re
             code: LoopCode::Default,
         }],
         single: 0,
+        whole: vec![],
         sizes: vec![],
         leaf: Node::Sequence(vec![leaf(&a.filter), leaf(&b.filter)]),
         statements: a.statements.iter().chain(&b.statements).copied().collect(),

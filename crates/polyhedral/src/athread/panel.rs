@@ -238,6 +238,8 @@ fn one(
         parts: parts.iter().map(part).collect(),
         groups: vec![],
         panel: None,
+        whole: false,
+        cost: 0.0,
     })
 }
 

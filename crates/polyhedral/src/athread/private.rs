@@ -181,7 +181,7 @@ fn rewrite(
     let body = replace(&function.body, &access);
     let extents = outer.iter().map(|l| l.upper.clone().max(0)).chain(dims.iter().cloned()).collect();
     let local = ArrayDecl { name: name.clone(), elem: elem.clone(), dims: extents, storage: Storage::Heap };
-    // The last plane is what the loops leave behind.
+    // The last plane is what the loops leave behind: its iteration says so, while it is there.
     let mut back = Vec::new();
     let mut inner = Vec::new();
     for _ in dims {
@@ -191,8 +191,8 @@ fn rewrite(
     }
     let own: Vec<Expr> = inner.iter().map(|v| Expr::Var(v.clone())).collect();
     let from = Access {
-        array: name,
-        indices: outer.iter().map(|l| l.upper.clone() - 1).chain(own.iter().cloned()).collect(),
+        array: name.clone(),
+        indices: vars.iter().cloned().chain(own.iter().cloned()).collect(),
         path: vec![],
     };
     back.push(Stmt::Assign(Assign {
@@ -205,22 +205,28 @@ fn rewrite(
         back = vec![Stmt::Loop(Loop::upto(var.clone(), dim.clone(), LoopKind::Sequential, back))];
     }
     for l in outer.iter().rev() {
-        back = vec![Stmt::If { cond: l.upper.clone().at_least(1), then: back, otherwise: vec![] }];
+        let cond = Expr::Var(l.var.clone()).equals(l.upper.clone() - 1);
+        back = vec![Stmt::If { cond, then: back, otherwise: vec![] }];
     }
     let mut result = vec![Stmt::Local(local)];
-    for stmt in body {
-        let here = matches!(&stmt, Stmt::Loop(l) if l.var == outer[0].var && mentions(&l.body, &result));
-        result.push(stmt);
-        if here {
-            result.append(&mut back);
-        }
-    }
+    result.extend(ending(body, &name, outer, &mut back));
     Function { body: result, ..function.clone() }
 }
 
-/// Whether a body uses the array that was declared first.
-fn mentions(body: &[Stmt], declared: &[Stmt]) -> bool {
-    matches!(declared.first(), Some(Stmt::Local(local)) if contains(body, &local.name))
+/// A body whose loops around an array end with some statements.
+fn ending(body: Vec<Stmt>, array: &Name, outer: &[&Loop], last: &mut Vec<Stmt>) -> Vec<Stmt> {
+    let Some((around, inside)) = outer.split_first() else {
+        return body.into_iter().chain(std::mem::take(last)).collect();
+    };
+    body.into_iter()
+        .map(|stmt| match stmt {
+            Stmt::Loop(l) if l.var == around.var && contains(&l.body, array) => {
+                let body = ending(l.body, array, inside, last);
+                Stmt::Loop(Loop { body, ..l })
+            }
+            other => other,
+        })
+        .collect()
 }
 
 fn replace(body: &[Stmt], access: &dyn Fn(&Access) -> Access) -> Vec<Stmt> {

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 
 use super::data::{self, Group};
 use super::split::Kernel;
-use super::tile::{SAMPLE, UNKNOWN, bytes, ceil};
+use super::tile::{SAMPLE, UNKNOWN, bytes, ceil, places, stays_apart};
 use crate::model::Model;
 use crate::names::readable;
 
@@ -108,11 +108,14 @@ impl Search<'_> {
             .iter()
             .enumerate()
             .map(|(k, n)| {
-                candidates(
-                    *n,
-                    self.grid.get(k).copied().unwrap_or(1),
-                    if self.parallel.len() > 1 { 8 } else { 20 },
-                )
+                let cores = self.grid.get(k).copied().unwrap_or(1);
+                let mut sizes = candidates(*n, cores, if self.parallel.len() > 1 { 8 } else { 20 });
+                if self.kernel.whole {
+                    sizes.extend((1..=12).map(|rounds| ceil(*n, cores * rounds)));
+                    sizes.sort_unstable();
+                    sizes.dedup();
+                }
+                sizes
             })
             .collect();
         let mut best: Option<Found> = None;
@@ -122,32 +125,40 @@ impl Search<'_> {
                 continue;
             }
             let deepest = self.inner.iter().all(Vec::is_empty);
-            let (around, ahead) = self.groups_cost(None, &sizes, &[]);
+            let (around, ahead, _) = self.groups_cost(None, &sizes, &[]);
             let mut cost = around;
             let mut computed_all = 0.0;
+            // What comes and goes during other tiles.
+            let mut beside = 0.0;
             let mut parts = Vec::new();
             for (p, trips) in self.inner.iter().enumerate() {
                 let single = self.kernel.parts[p].single;
-                let list = |(k, n): (usize, &i64)| if k < single { vec![1] } else { candidates(*n, 1, 8) };
+                let whole = &self.kernel.parts[p].whole;
+                let list = |(k, n): (usize, &i64)| match whole.get(k) {
+                    Some(all) => vec![*all],
+                    None if k < single => vec![1],
+                    None => candidates(*n, 1, 8),
+                };
                 let lists: Vec<Vec<i64>> = trips.iter().enumerate().map(list).collect();
-                let mut found: Option<(f64, Vec<i64>)> = None;
+                let mut found: Option<(f64, f64, Vec<i64>)> = None;
                 for own in product(&lists) {
                     let all: Vec<i64> = sizes.iter().chain(&own).copied().collect();
                     let used = shared + self.bytes(Some(p), &all);
                     if used > ldm {
                         continue;
                     }
-                    let (around, moved) = self.groups_cost(Some(p), &sizes, &own);
+                    let (around, moved, early) = self.groups_cost(Some(p), &sizes, &own);
                     let computed = self.arithmetic(p, &sizes, &own);
                     // With room for two of each box the next comes while one is computed.
                     let room = used + self.second(Some(p), &all) <= ldm;
                     let rounds = self.rounds(Some(p), &sizes, &own).iter().rev().take(2).product();
                     let cost = around + if deepest { moved } else { together(moved, computed, room, rounds) };
-                    if found.as_ref().is_none_or(|(old, _)| cost < *old) {
-                        found = Some((cost, own));
+                    if found.as_ref().is_none_or(|(old, ..)| cost < *old) {
+                        found = Some((cost, early, own));
                     }
                 }
-                let Some((own_cost, own)) = found else { break };
+                let Some((own_cost, early, own)) = found else { break };
+                beside += early;
                 if deepest {
                     computed_all += self.arithmetic(p, &sizes, &own);
                 }
@@ -157,6 +168,9 @@ impl Search<'_> {
             let room = shared + self.second(None, &sizes) <= ldm;
             let rounds = self.rounds(None, &sizes, &[]).last().copied().unwrap_or(1.0);
             cost += if deepest { together(ahead, computed_all, room, rounds) } else { ahead };
+            if beside > 0.0 {
+                cost = together(beside, cost, true, self.rounds(None, &sizes, &[]).iter().product());
+            }
             if parts.len() == self.inner.len() && best.as_ref().is_none_or(|(old, ..)| cost < *old) {
                 best = Some((cost, sizes, parts));
             }
@@ -175,8 +189,9 @@ impl Search<'_> {
     }
 
     fn bytes(&self, part: Option<usize>, sizes: &[i64]) -> i64 {
-        let own = self.shapes.iter().filter(|s| s.group.part == part);
-        own.map(|s| bytes(&s.group, &s.extents(sizes))).sum()
+        let apart = |s: &Shape| s.group.part.filter(|_| !stays_apart(self.kernel, &s.group));
+        let own = self.shapes.iter().filter(|s| apart(s) == part);
+        own.map(|s| places(self.kernel, &s.group) * bytes(&s.group, &s.extents(sizes))).sum()
     }
 
     /// Rounds of each tile loop on the slowest core.
@@ -212,7 +227,9 @@ impl Search<'_> {
 
     /// Whether some box of a part lies across the loop that is to be made of vectors.
     fn strided(&self, part: usize) -> bool {
-        let Some(last) = self.parallel.len().checked_sub(1) else { return false };
+        let Some(last) = self.parallel.len().checked_sub(1).filter(|_| !self.kernel.whole) else {
+            return false;
+        };
         self.shapes.iter().filter(|s| s.group.part.is_none_or(|p| p == part)).any(|s| {
             let slopes = &s.slopes[last];
             slopes.iter().any(|s| *s > 0.0) && slopes.last().is_some_and(|s| *s == 0.0)
@@ -262,14 +279,14 @@ impl Search<'_> {
         own.map(|s| bytes(&s.group, &s.extents(sizes))).sum()
     }
 
-    /// Seconds of transfers: those of outer loops, and those of the innermost.
-    fn groups_cost(&self, part: Option<usize>, sizes: &[i64], own: &[i64]) -> (f64, f64) {
+    /// Seconds of transfers: those of outer loops, those of the innermost, and those of outer loops that run beside everything else.
+    fn groups_cost(&self, part: Option<usize>, sizes: &[i64], own: &[i64]) -> (f64, f64, f64) {
         let all: Vec<i64> = sizes.iter().chain(own).copied().collect();
         let rounds = self.rounds(part, sizes, own);
         // Memory is shared by the cores that use it; one alone gets no more than an eighth.
         let tiles: f64 = self.parallel.iter().zip(sizes).map(|(n, size)| ceil(*n, *size) as f64).product();
         let each: f64 = rounds.iter().take(sizes.len()).product();
-        let (mut around, mut ahead) = (0.0, 0.0);
+        let (mut around, mut ahead, mut early) = (0.0, 0.0, 0.0);
         for shape in self.shapes.iter().filter(|s| s.group.part == part) {
             let extents = shape.extents(&all);
             let whole = (data::volume(&extents) * shape.group.width) as f64;
@@ -296,13 +313,15 @@ impl Search<'_> {
                 moved = moved.min((whole * cores / shared.cores() as f64).max(bytes * 8.0));
             }
             let seconds = times * ways * (LATENCY + moved / bandwidth(block));
-            *if self.innermost(&shape.group) && !self.stays(shape, own) {
+            *if stays_apart(self.kernel, &shape.group) {
+                &mut early
+            } else if self.innermost(&shape.group) && !self.stays(shape, own) {
                 &mut ahead
             } else {
                 &mut around
             } += seconds;
         }
-        (around, ahead)
+        (around, ahead, early)
     }
 
     fn arithmetic(&self, part: usize, sizes: &[i64], own: &[i64]) -> f64 {
@@ -311,10 +330,11 @@ impl Search<'_> {
         let statements = &self.kernel.parts[part].statements;
         let contracts = self.contracts(part);
         let last = own.last().or(sizes.last()).copied().unwrap_or(1) as f64;
-        let flat = sizes.len() < 3 || sizes[..sizes.len() - 2].iter().all(|s| *s == 1);
+        let flat = self.kernel.whole || sizes.len() < 3 || sizes[..sizes.len() - 2].iter().all(|s| *s == 1);
         let mut cycles = if contracts && flat && statements.len() == 1 {
             // Blocks of four rows and vectors; their sums are loaded and stored for each tile.
             let (x, y) = match (sizes, own) {
+                ([.., x], [columns, ..]) if self.kernel.whole => (*x, *columns),
                 ([.., x, y], _) => (*x, *y),
                 ([y], [x, _, ..]) => (*x, *y),
                 _ => (1, sizes.last().copied().unwrap_or(1)),

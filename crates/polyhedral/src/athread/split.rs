@@ -50,6 +50,10 @@ pub(super) struct Kernel {
     pub groups: Vec<Group>,
     /// What it does with a panel of a matrix, if it is one of those.
     pub panel: Option<Panel>,
+    /// Whether it is right only for sizes up to a bound, so that what a tile needs of an array by rows is there as a whole.
+    pub whole: bool,
+    /// Modelled seconds; 0 before its tiles are chosen.
+    pub cost: f64,
 }
 
 /// A part of a kernel: tile loops of its own, and what runs in a tile.
@@ -61,6 +65,8 @@ pub(super) struct Part {
     pub inner: Vec<Member>,
     /// How many of them, from the outermost, have tiles of one iteration, because they are not permutable with the rest.
     pub single: usize,
+    /// Sizes that the first of these loops have as a whole, so that one tile is all of them.
+    pub whole: Vec<i64>,
     /// Sizes of their tiles; empty before they are chosen.
     pub sizes: Vec<i64>,
     /// What is below these loops.
@@ -168,6 +174,8 @@ fn items(
                 parts,
                 groups: vec![],
                 panel: None,
+                whole: false,
+                cost: 0.0,
             })])
         }
         _ => Ok(vec![Item::Host(Branch {
@@ -223,7 +231,7 @@ fn descend_last(
         })
         .collect::<Result<Vec<_>>>()?;
     let filter = SetText::new(filter.to_string());
-    parts.push(Part { filter, inner, single: 0, sizes: vec![], leaf, statements, pad: None });
+    parts.push(Part { filter, inner, single: 0, whole: vec![], sizes: vec![], leaf, statements, pad: None });
     Ok(())
 }
 
@@ -418,6 +426,8 @@ pub(super) fn joined(
             parts,
             groups: vec![],
             panel: None,
+            whole: false,
+            cost: 0.0,
         }));
     }
     Ok(None)

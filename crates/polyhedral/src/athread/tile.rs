@@ -12,7 +12,7 @@ use super::data::{self, Group};
 use super::panel;
 use super::search::{Search, Shape};
 use super::share;
-use super::split::{self, Item, Kernel};
+use super::split::{self, Item, Kernel, Part};
 use super::{Grid, Options};
 use crate::dependence::Dependence;
 use crate::fault::{self, Result};
@@ -180,7 +180,8 @@ fn sized(
     let hints: BTreeMap<String, i64> = options.hints.iter().map(|(name, n)| (readable(name), *n)).collect();
     kernel.sizes = vec![SAMPLE; kernel.parallel.len()];
     for part in &mut kernel.parts {
-        part.sizes = vec![SAMPLE; part.inner.len()];
+        part.sizes = part.whole.clone();
+        part.sizes.resize(part.inner.len(), SAMPLE);
     }
     let mut groups = loop {
         match data::groups(model, &kernel)? {
@@ -210,7 +211,7 @@ fn sized(
             let mut other = kernel.clone();
             match k.checked_sub(kernel.parallel.len()) {
                 None => other.sizes[k] = 2 * SAMPLE,
-                Some(k) if k < other.parts[group.part.unwrap_or(0)].single => {}
+                Some(k) if k < fixed(&other.parts[group.part.unwrap_or(0)]) => {}
                 Some(k) => other.parts[group.part.unwrap_or(0)].sizes[k] = 2 * SAMPLE,
             }
             let grown = boxes::boxed(model, &other, &own, group.level)?.map(|(e, _)| e).unwrap_or_default();
@@ -268,6 +269,7 @@ fn sized(
     };
     let mut kernel = kernel.clone();
     kernel.sizes = sizes;
+    kernel.cost = cost;
     for (part, sizes) in kernel.parts.iter_mut().zip(parts) {
         part.sizes = sizes;
     }
@@ -309,6 +311,11 @@ fn sized(
     Ok(Ok((kernel, line)))
 }
 
+/// How many tile loops of a part have a size that is given.
+fn fixed(part: &Part) -> usize {
+    part.single.max(part.whole.len())
+}
+
 /// Takes the loops below the tile loops of each part among these, which then have tiles of one iteration: so the order stays as it is.
 fn deepen(model: &Model, kernel: &mut Kernel) -> Result<bool> {
     let mut any = false;
@@ -343,10 +350,21 @@ fn too_far(model: &Model, group: &Group) -> bool {
 
 /// Bytes of local memory of a kernel: buffers of all parts, and the largest part's own.
 pub(super) fn footprint(kernel: &Kernel) -> i64 {
-    let bytes = |g: &Group| bytes(g, &g.extents);
-    let shared: i64 = kernel.groups.iter().filter(|g| g.part.is_none()).map(bytes).sum();
-    let part = |k: usize| kernel.groups.iter().filter(|g| g.part == Some(k)).map(bytes).sum::<i64>();
+    let bytes = |g: &Group| places(kernel, g).saturating_mul(bytes(g, &g.extents));
+    let apart = |g: &Group| g.part.filter(|_| !stays_apart(kernel, g));
+    let shared: i64 = kernel.groups.iter().filter(|g| apart(g).is_none()).map(bytes).sum();
+    let part = |k: usize| kernel.groups.iter().filter(|g| apart(g) == Some(k)).map(bytes).sum::<i64>();
     shared + (0..kernel.parts.len()).map(part).max().unwrap_or(0)
+}
+
+/// Whether a buffer of a part has a place of its own, so that it can come before the part and go after it: rows as a whole.
+pub(super) fn stays_apart(kernel: &Kernel, group: &Group) -> bool {
+    kernel.whole && group.level == kernel.parallel.len() && data::moves_with_tiles(kernel, &group.corner)
+}
+
+/// How many boxes of a group are there at a time: what comes as a whole comes during the tile before.
+pub(super) fn places(kernel: &Kernel, group: &Group) -> i64 {
+    if stays_apart(kernel, group) && group.part.is_some() && group.get && !group.put { 2 } else { 1 }
 }
 
 /// Bytes of local memory for a group at some extents.

@@ -17,12 +17,12 @@ const SHORT: i64 = 256;
 
 /// A box that takes two places.
 #[derive(Clone)]
-struct Double {
-    copy: Copy,
-    local: loops::Local,
+pub(super) struct Double {
+    pub copy: Copy,
+    pub local: loops::Local,
     /// Offset of the first place, and bytes of one.
-    at: i64,
-    bytes: i64,
+    pub at: i64,
+    pub bytes: i64,
 }
 
 /// A loop whose inner loop has transfers ahead: the last iteration of that brings in what its first will need next time.
@@ -122,7 +122,7 @@ impl Writer<'_> {
     }
 
     /// Gives both places to boxes.
-    fn place_both(&mut self, doubles: &mut [Double]) {
+    pub(super) fn place_both(&mut self, doubles: &mut [Double]) {
         for double in doubles {
             double.at = self.next;
             self.take(2 * double.bytes);
@@ -269,7 +269,7 @@ impl Writer<'_> {
     }
 
     /// Whether an array of main memory is brought in at one place of the loops over cores, and out at one.
-    fn touched_once(&self, array: &Name) -> bool {
+    pub(super) fn touched_once(&self, array: &Name) -> bool {
         self.moved.iter().filter(|(name, _)| name == array).count() <= 2
             && self.moved.iter().filter(|(name, kind)| name == array && *kind == CopyKind::Get).count() <= 1
     }
@@ -378,7 +378,7 @@ impl Writer<'_> {
         if here && !again { put.tag.as_ref() } else { None }
     }
 
-    fn bring_all(
+    pub(super) fn bring_all(
         &mut self,
         shares: &[Shared],
         doubles: &[Double],

@@ -1,6 +1,6 @@
 //! The host side: statements that stay, and spawns.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use loops::{Diagnostic, Elem, Expr, Function, Name, ParamMode, Stmt};
 
@@ -26,6 +26,39 @@ pub struct HostNames {
     pub indent: String,
 }
 
+/// What only the emulator knows of arrays that are no results.
+const WORKSPACE: &str = "#ifndef ATHREAD_EMULATOR\n#define emulated_workspace(p) ((void)0)\n#endif\n";
+
+/// Local arrays that nothing but the cores uses.
+fn workspaces(function: &Function) -> BTreeSet<Name> {
+    fn look(body: &[Stmt], locals: &mut BTreeSet<Name>, used: &mut BTreeSet<Name>) {
+        for stmt in body {
+            match stmt {
+                Stmt::Block { mark: Some(mark), .. } if mark.as_str() == kernel::KERNEL => continue,
+                Stmt::Local(local) => {
+                    locals.insert(local.name.clone());
+                }
+                Stmt::Assign(assign) => {
+                    used.insert(assign.target.array.clone());
+                }
+                Stmt::Block { body, .. } => look(body, locals, used),
+                Stmt::Loop(l) => look(&l.body, locals, used),
+                Stmt::If { then, otherwise, .. } => {
+                    look(then, locals, used);
+                    look(otherwise, locals, used);
+                }
+                _ => {}
+            }
+            for expr in stmt.exprs() {
+                used.extend(expr.arrays());
+            }
+        }
+    }
+    let (mut locals, mut used) = (BTreeSet::new(), BTreeSet::new());
+    look(&function.body, &mut locals, &mut used);
+    locals.difference(&used).cloned().collect()
+}
+
 /// The statements that take the place of a region.
 pub(super) fn region(
     function: &Function,
@@ -45,6 +78,9 @@ pub(super) fn preamble(functions: &[&Function], header: &str) -> Result<String, 
     let mut text = format!(
         "#include <athread.h>\n#include <stdlib.h>\n#include <stdio.h>\n#include \"{header}\"\n{HOOKS}{MACROS}"
     );
+    if functions.iter().any(|function| !workspaces(function).is_empty()) {
+        text.push_str(WORKSPACE);
+    }
     for function in functions {
         for kernel in kernel::kernels(function)? {
             text.push_str(&format!("extern void SLAVE_FUN({0})(struct {0}_arguments *);\n", kernel.name));
@@ -111,6 +147,8 @@ struct Host<'a> {
     scope: Scope,
     out: String,
     depth: usize,
+    /// Arrays that only the cores use.
+    workspaces: BTreeSet<Name>,
     /// Arrays that are freed at the end.
     allocated: Vec<String>,
     /// Whether running out of memory is told by a result rather than by ending the program.
@@ -168,6 +206,7 @@ impl<'a> Host<'a> {
             scope,
             out: String::new(),
             depth,
+            workspaces: workspaces(function),
             allocated: vec![],
             returns: false,
         })
@@ -196,9 +235,24 @@ impl<'a> Host<'a> {
         for stmt in body {
             self.stmt(stmt)?;
         }
-        for name in std::mem::take(&mut self.allocated) {
+        self.free_from(0);
+        Ok(())
+    }
+
+    /// Frees what was allocated since there were so many.
+    fn free_from(&mut self, before: usize) {
+        for name in self.allocated.split_off(before) {
             self.line(&format!("free({name});"));
         }
+    }
+
+    /// Statements with arrays of their own.
+    fn branch(&mut self, body: &[Stmt]) -> Result<(), Diagnostic> {
+        let before = self.allocated.len();
+        for stmt in body {
+            self.stmt(stmt)?;
+        }
+        self.free_from(before);
         Ok(())
     }
 
@@ -245,15 +299,11 @@ impl<'a> Host<'a> {
             Stmt::If { cond, then, otherwise } => {
                 let cond = self.scope.text(cond)?;
                 self.open(&format!("if ({cond}) {{"));
-                for stmt in then {
-                    self.stmt(stmt)?;
-                }
+                self.branch(then)?;
                 self.close();
                 if !otherwise.is_empty() {
                     self.open("else {");
-                    for stmt in otherwise {
-                        self.stmt(stmt)?;
-                    }
+                    self.branch(otherwise)?;
                     self.close();
                 }
                 Ok(())
@@ -350,6 +400,9 @@ impl<'a> Host<'a> {
             }
             lines.push(format!("arguments.{array} = {base};"));
             lines.push(format!("emulated_array(\"{array}\", arguments.{array}, {bytes}, {});", elem.bytes()));
+            if self.workspaces.contains(array) {
+                lines.push(format!("emulated_workspace(arguments.{array});"));
+            }
         }
         for (scalar, _) in &kernel.scalars {
             let value = scope.expr(&Expr::Load(loops::Access::scalar(scalar.clone())))?;

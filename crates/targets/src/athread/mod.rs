@@ -14,6 +14,7 @@ mod host;
 mod kept;
 mod kernel;
 mod operand;
+mod outer;
 mod panel;
 mod ragged;
 mod rounds;

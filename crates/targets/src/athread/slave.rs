@@ -11,6 +11,7 @@ use super::contraction;
 use super::cost::{self, LOOP};
 use super::expr::{Binding, HOOKS, MACROS, Scope, c_type, invalid, print};
 use super::kernel::{self, Kernel};
+use super::outer::Outer;
 use super::share::{Sharing, kept};
 use super::vector;
 
@@ -121,6 +122,8 @@ pub(super) struct Writer<'a> {
     /// The loop around one with transfers ahead.
     pub(super) led: Option<Led>,
     pub(super) leads: bool,
+    /// The loop over tiles whose boxes come and go during other tiles.
+    pub(super) outer: Option<Outer>,
     /// Boxes that stay in local memory, by their buffers: offsets among them.
     pub(super) kept: BTreeMap<Name, i64>,
 }
@@ -146,6 +149,7 @@ impl<'a> Writer<'a> {
             written: vec![],
             led: None,
             leads,
+            outer: None,
             kept: BTreeMap::new(),
         }
     }
@@ -335,6 +339,9 @@ impl Writer<'_> {
 
     /// A statement of a block.
     pub(super) fn stmt_in(&mut self, stmt: &Stmt, block: &[Stmt]) -> Result<(), Diagnostic> {
+        if self.outer_stmt(stmt)? {
+            return Ok(());
+        }
         match stmt {
             Stmt::Block { .. } if self.is_shared(stmt) => self.bring_here(stmt, block),
             Stmt::Block { .. } if kept(stmt).is_some_and(|c| self.kept.contains_key(&c.to.array)) => {
@@ -508,7 +515,7 @@ impl Writer<'_> {
                 return Ok(());
             }
         }
-        if self.ahead(l)? || self.lead(l)? {
+        if self.outer(l)? || self.ahead(l)? || self.lead(l)? {
             return Ok(());
         }
         self.loop_plain(l)
@@ -524,6 +531,7 @@ impl Writer<'_> {
             self.sharing.here.push(format!("{var} < {upper}"));
             self.open(&format!("for (long {var} = {core}; {var} - {core} < {end}; {var} += {}) {{", l.step));
             self.block(&l.body)?;
+            self.outer_ends(l)?;
             self.close();
             (self.scope, self.sharing) = (scope, sharing);
             return Ok(());
@@ -535,6 +543,7 @@ impl Writer<'_> {
         if !innermost {
             self.open(&format!("for (long {var} = {lower}; {var} < {upper}; {var} += {}) {{", l.step));
             self.block(&l.body)?;
+            self.outer_ends(l)?;
             self.close();
             self.scope = scope;
             return Ok(());

@@ -266,6 +266,27 @@ impl Form {
         (other.times(&Form::int(k)) == whole).then_some((k, rest))
     }
 
+    /// What a name is multiplied with.
+    pub fn by(&self, name: &str) -> Form {
+        let mut terms = Vec::new();
+        for (product, factor) in self.0.iter() {
+            let named = |atom: &Atom| matches!(atom, Atom::Symbol(symbol) if **symbol == *name);
+            if let Some(at) = product.iter().position(named) {
+                let mut rest = product.to_vec();
+                rest.remove(at);
+                terms.push((rest.into(), *factor));
+            }
+        }
+        collected(terms)
+    }
+
+    /// How often a form that is one product is in this one, whatever else there is.
+    pub fn times_in(&self, other: &Form) -> Option<i64> {
+        let [(product, each)] = other.0.as_slice() else { return None };
+        let all = self.0.iter().find(|(own, _)| own == product).map_or(0, |(_, factor)| *factor);
+        (!product.is_empty() && all % each == 0).then(|| all / each)
+    }
+
     /// A number that it never exceeds, if one is plain to see.
     pub fn bound(&self) -> Option<i64> {
         let mut sum = 0i64;

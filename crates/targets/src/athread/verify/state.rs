@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
 use super::form::Form;
-use super::mapped::Area;
+use super::mapped::{Area, plane};
 use super::read::Term;
 
 /// Bytes of local memory.
@@ -230,9 +230,17 @@ impl State {
         }
         let gap = self.normal(&b.offset.minus(&a.offset));
         let pitch = self.normal(if a.pitch == Form::default() { &b.pitch } else { &a.pitch });
-        let Some((rows, columns)) = gap.multiple(&pitch) else { return false };
         let least = |forward: bool, a: &Form, b: &Form| self.normal(if forward { a } else { b }).bound();
         let over = |by: i64, a: &Form, b: &Form| least(by > 0, a, b).is_some_and(|most| by.abs() >= most);
+        // Boxes are within their planes: in other planes they are apart wherever they begin there.
+        let other_planes = a.planes.iter().zip(&b.planes).enumerate().any(|(d, (own, other))| {
+            let elements = self.normal(&a.offset.by(&plane(d)));
+            gap.times_in(&elements).is_some_and(|by| by != 0 && over(by, own, other))
+        });
+        if other_planes {
+            return true;
+        }
+        let Some((rows, columns)) = gap.multiple(&pitch) else { return false };
         (rows != 0 && over(rows, &a.rows, &b.rows)) || (columns != 0 && over(columns, &a.columns, &b.columns))
     }
 

@@ -1,0 +1,198 @@
+//! Rows as a whole: a kernel for sizes up to a bound, in which a tile has all that one iteration of the parallel loops works on.
+//!
+//! Where a nest makes sums along a row and then overwrites the row with them (`doitgen`), all sums are needed before the first element may go out. Extents are not
+//! known when tiles are made, so no box holds a row: the sums go to main memory and come back. With a bound on the sizes a box does. So the nest is mapped a second
+//! time, for sizes up to a little more than those that tiles are chosen for, and the host asks which of the two is to run.
+//!
+//! The loops that all statements share are parallel, and each statement is a part of its own inside them. A workspace of the program's own stays in local memory.
+
+use std::collections::BTreeMap;
+
+use isl::{Dim, Set};
+use loops::{Expr, Function, Name, Stmt};
+
+use super::split::{Item, Kernel, Part};
+use super::tile::{self, ceil};
+use super::{Mapped, Options};
+use crate::dependence::{self, Dependence};
+use crate::fault::{self, Result};
+use crate::model::{Model, Statement};
+use crate::names::readable;
+use crate::tree::{self, FunctionText, LoopCode, Member, Node, SetText};
+
+/// The mark around a transfer that may be made while the tile before is worked on.
+pub(super) const EARLY: &str = "early";
+/// Bounds of sizes are multiples of this.
+const STEP: i64 = 32;
+/// How much less time the second version has to take.
+const WORTH: f64 = 0.8;
+
+/// A program for sizes up to some bounds.
+pub(super) struct Bounded {
+    /// The model with these bounds.
+    pub model: Model,
+    /// The program.
+    pub items: Vec<Item>,
+    /// The bounds: each of these sizes is at most this.
+    pub bounds: BTreeMap<Name, i64>,
+}
+
+/// The nest as one kernel with rows as a whole; none if there is nothing to win by that.
+pub(super) fn bounded(
+    model: &Model,
+    dependences: &[Dependence],
+    options: &Options,
+) -> Result<Option<Bounded>> {
+    let [first, _, ..] = model.statements.as_slice() else { return Ok(None) };
+    // A workspace in main memory is what is to be won.
+    if options.hints.is_empty() || !model.locals.iter().any(|l| !l.dims.is_empty()) {
+        return Ok(None);
+    }
+    let shared = model.statements.iter().map(|s| dependence::shared_loops(first, s)).min().unwrap_or(0);
+    let plain = |s: &Statement| s.loops.iter().all(|l| l.step == 1) && s.loops.len() > shared;
+    if shared == 0 || !model.statements.iter().all(plain) {
+        return Ok(None);
+    }
+    let depth = shared.min(2);
+    for dependence in dependences {
+        for k in 0..depth {
+            if !carries_not(model, dependence, k)? {
+                return Ok(None);
+            }
+        }
+    }
+    let Some(bounds) = bounds(model, depth, options) else { return Ok(None) };
+    let narrow = || -> isl::Result<Set> {
+        let names: Vec<String> = bounds.keys().map(|name| readable(name)).collect();
+        let below: Vec<String> =
+            bounds.iter().map(|(name, n)| format!("{} <= {n}", readable(name))).collect();
+        let text = format!("[{}] -> {{ : {} }}", names.join(", "), below.join(" and "));
+        model.context.intersect(&Set::read(&model.ctx, &text)?)
+    };
+    let model = Model { context: narrow().map_err(fault::library)?, ..model.clone() };
+    let mut most = options.hints.clone();
+    most.extend(bounds.clone());
+    let most = most.iter().map(|(name, n)| (readable(name), *n)).collect();
+    let mut parts = Vec::new();
+    for number in 0..model.statements.len() {
+        parts.push(part(&model, dependences, number, depth, &most)?);
+    }
+    let filter = SetText::new(model.domain()?.universe().map_err(fault::library)?.to_string());
+    let parallel = (0..depth).map(|k| member(&model.statements, k, true)).collect::<Result<_>>()?;
+    let kernel = Kernel {
+        filter,
+        outer: vec![],
+        parallel,
+        sizes: vec![],
+        parts,
+        groups: vec![],
+        panel: None,
+        whole: true,
+        cost: 0.0,
+    };
+    Ok(Some(Bounded { model, items: vec![Item::Kernel(kernel)], bounds }))
+}
+
+/// Whether a dependence stays inside one iteration of a loop.
+fn carries_not(model: &Model, dependence: &Dependence, k: usize) -> Result<bool> {
+    let inside = || -> isl::Result<bool> {
+        let relation = dependence.relation.intersect_params(&model.context)?;
+        relation.is_subset(&relation.equate((Dim::In, k), (Dim::Out, k))?)
+    };
+    inside().map_err(fault::library)
+}
+
+/// A loop of some statements.
+fn member(statements: &[Statement], k: usize, coincident: bool) -> Result<Member> {
+    let each = statements.iter().map(|statement| {
+        let (tuple, names) = tree::tuple(statement)?;
+        Ok(format!("{tuple} -> [({})]", names[k]))
+    });
+    let text = format!("{{ {} }}", each.collect::<Result<Vec<_>>>()?.join("; "));
+    Ok(Member { function: FunctionText::new(text), coincident, code: LoopCode::Default })
+}
+
+/// A statement as a part: loops that carry nothing of its own first, and as a whole.
+fn part(
+    model: &Model,
+    dependences: &[Dependence],
+    number: usize,
+    depth: usize,
+    most: &BTreeMap<String, i64>,
+) -> Result<Part> {
+    let statement = &model.statements[number];
+    let filter = statement.domain.to_union().and_then(|d| d.universe()).map_err(fault::library)?;
+    let (mut free, mut rest, mut whole) = (Vec::new(), Vec::new(), Vec::new());
+    for k in depth..statement.loops.len() {
+        let mut coincident = true;
+        for own in dependences.iter().filter(|d| d.source == statement.label && d.target == statement.label) {
+            coincident &= carries_not(model, own, k)?;
+        }
+        let member = member(std::slice::from_ref(statement), k, coincident)?;
+        if coincident {
+            let trips = tile::trips(model, &member, &filter, most)?;
+            whole.push(ceil(trips, STEP) * STEP);
+            free.push(member);
+        } else {
+            rest.push(member);
+        }
+    }
+    free.extend(rest);
+    Ok(Part {
+        filter: SetText::new(filter.to_string()),
+        inner: free,
+        single: 0,
+        whole,
+        sizes: vec![],
+        leaf: Node::Leaf,
+        statements: vec![number],
+        pad: None,
+    })
+}
+
+/// Bounds of the sizes that loops inside of the parallel ones have; none if some size is not said.
+fn bounds(model: &Model, depth: usize, options: &Options) -> Option<BTreeMap<Name, i64>> {
+    let mut all = BTreeMap::new();
+    let ends = model.statements.iter().flat_map(|s| &s.loops[depth..]).flat_map(|l| [&l.lower, &l.upper]);
+    for name in ends.flat_map(Expr::vars).filter(|name| model.function.sizes.contains(name)) {
+        let said = *options.hints.get(&name)?;
+        all.insert(name, ceil(said.max(1), STEP) * STEP);
+    }
+    (!all.is_empty()).then_some(all)
+}
+
+/// Both versions, one of which runs.
+pub(super) fn either(
+    bounds: &BTreeMap<Name, i64>,
+    (small, less): (Mapped, f64),
+    (any, more): (Mapped, f64),
+) -> Mapped {
+    if less > WORTH * more {
+        return any;
+    }
+    let conditions = bounds.iter().map(|(name, n)| Expr::Var(name.clone()).at_most(*n));
+    let Some(cond) = conditions.reduce(|a, b| a.and(b)) else { return any };
+    let told = bounds.iter().map(|(name, n)| format!("{name} <= {n}")).collect::<Vec<_>>().join(", ");
+    let mut notes: Vec<String> = small.notes.iter().map(|note| format!("{note}, for {told}")).collect();
+    notes.extend(any.notes);
+    let then = relabelled(small.function.body);
+    let body = vec![Stmt::If { cond, then, otherwise: any.function.body }];
+    Mapped { function: Function { body, ..any.function }, notes, ..any }
+}
+
+/// Statements with labels of their own.
+fn relabelled(body: Vec<Stmt>) -> Vec<Stmt> {
+    body.into_iter()
+        .map(|stmt| match stmt.map(&mut |e| e.clone(), &mut relabelled_in) {
+            Stmt::Assign(mut assign) => {
+                assign.label = assign.label.map(|label| Name::new(format!("{label}_whole")));
+                Stmt::Assign(assign)
+            }
+            other => other,
+        })
+        .collect()
+}
+
+fn relabelled_in(body: &[Stmt]) -> Vec<Stmt> {
+    relabelled(body.to_vec())
+}
