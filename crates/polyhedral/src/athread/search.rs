@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 
 use super::data::{self, Group};
 use super::split::Kernel;
-use super::tile::{SAMPLE, UNKNOWN, bytes, ceil, places, stays_apart};
+use super::tile::{SAMPLE, UNKNOWN, aligned, bytes, ceil, places, stays_apart};
 use crate::model::Model;
 use crate::names::readable;
 
@@ -15,6 +15,9 @@ use crate::names::readable;
 const LATENCY: f64 = 1.7e-6;
 /// Bytes of a strip of eight columns of an operand that has to be turned.
 const TURNED: i64 = 5 << 10;
+/// Cores that take turns in keeping shares, and rows of them.
+const CORES: i64 = 64;
+const TURNS: i64 = 8;
 /// Seconds of a cycle.
 const CYCLE: f64 = 1.0 / 1.45e9;
 /// GB/s of all cores together by the bytes of a block (measured; between the points it is interpolated).
@@ -143,7 +146,8 @@ impl Search<'_> {
                 let mut found: Option<(f64, f64, Vec<i64>)> = None;
                 for own in product(&lists) {
                     let all: Vec<i64> = sizes.iter().chain(&own).copied().collect();
-                    let used = shared + self.bytes(Some(p), &all);
+                    let Some(held) = self.held(p, &sizes, &own) else { continue };
+                    let used = shared + self.bytes(Some(p), &all) + held;
                     if used > ldm {
                         continue;
                     }
@@ -169,7 +173,8 @@ impl Search<'_> {
             let rounds = self.rounds(None, &sizes, &[]).last().copied().unwrap_or(1.0);
             cost += if deepest { together(ahead, computed_all, room, rounds) } else { ahead };
             if beside > 0.0 {
-                cost = together(beside, cost, true, self.rounds(None, &sizes, &[]).iter().product());
+                // Where shares come in for each tile, they wait behind what comes as a whole.
+                cost = together(beside, cost, self.holds(), self.rounds(None, &sizes, &[]).iter().product());
             }
             if parts.len() == self.inner.len() && best.as_ref().is_none_or(|(old, ..)| cost < *old) {
                 best = Some((cost, sizes, parts));
@@ -266,6 +271,31 @@ impl Search<'_> {
         shape.may_stay && (0..self.inner[part].len()).all(|k| one(k) || !moved(k))
     }
 
+    /// Bytes of shares that stay for all tiles beside one of them: of what all cores need for each tile, where a tile has rows as a whole. None if tiles are
+    /// larger than that.
+    fn held(&self, part: usize, sizes: &[i64], own: &[i64]) -> Option<i64> {
+        let (Some(size), Some(trips), true) = (own.last(), self.inner[part].last(), self.holds()) else {
+            return Some(0);
+        };
+        let all: Vec<i64> = sizes.iter().chain(own).copied().collect();
+        let mut bytes = 0;
+        for shape in self.shapes.iter().filter(|s| s.group.part == Some(part)) {
+            let Some(shared) = shape.group.shared.filter(|shared| shared.cores() == CORES) else { continue };
+            let extents = shape.extents(&all);
+            if extents[0] > TURNS {
+                return None;
+            }
+            let share = shared.share(extents[0]) * data::volume(&extents[1..]) * shape.group.width;
+            bytes += (ceil(ceil(*trips, *size), TURNS) - 1) * (aligned(share) + 64);
+        }
+        Some(bytes)
+    }
+
+    /// Whether cores take turns in keeping what all need.
+    fn holds(&self) -> bool {
+        self.kernel.whole && self.grid.iter().product::<i64>() == CORES
+    }
+
     /// Bytes of second places for what is brought in by the innermost loop.
     fn second(&self, part: Option<usize>, sizes: &[i64]) -> i64 {
         let inner = sizes.get(self.parallel.len()..).unwrap_or(&[]);
@@ -347,7 +377,12 @@ impl Search<'_> {
             // What a block takes beside its steps; of strips there are two for each four vectors.
             let (turned, beside) =
                 if self.strided(part) { (1.6 * products * points / x as f64, 40.0) } else { (0.0, 14.0) };
-            (ceil(x, 4) as f64) * wide * (16.0 * each * blocks + beside) + 0.3 * blocks * x as f64 + turned
+            let groups = match self.kernel.whole {
+                // A row that is left over takes half of what four together do.
+                true => (x / 4) as f64 + 0.5 * (x % 4) as f64,
+                false => ceil(x, 4) as f64,
+            };
+            groups * wide * (16.0 * each * blocks + beside) + 0.3 * blocks * x as f64 + turned
         } else {
             // A row of a tile costs a few cycles beside its points.
             let each = if contracts || self.strided(part) { 6.5 } else { 1.8 };

@@ -181,7 +181,9 @@ impl Writer<'_> {
         if doubles.is_empty() && !sharing {
             return Ok(None);
         }
-        let pairs = if sharing { self.pairs(l, before, limit - fits)? } else { Vec::new() };
+        let held = self.held_among(before);
+        let pairs =
+            if sharing && held.is_empty() { self.pairs(l, before, limit - fits)? } else { Vec::new() };
         Ok(Some(Plan { body, head, sharing, doubles, pairs }))
     }
 
@@ -282,9 +284,14 @@ impl Writer<'_> {
             (self.next, self.scope.clone(), self.sharing.clone(), self.fresh.clone(), self.scaled.clone());
         let (var, step) = (&l.var, l.step);
         self.open("{");
+        let held = self.held_among(before);
         let mut shares = match &led {
             Some(led) => led.shares.clone(),
-            None if plan.sharing => self.stages(before, &plan.pairs)?,
+            None if plan.sharing => {
+                let of = |s: &Stmt| shared(s).is_none_or(|(c, _)| held.iter().all(|share| share.copy != *c));
+                let others: Vec<Stmt> = before.iter().filter(|s| of(s)).cloned().collect();
+                self.stages(&others, &plan.pairs)?
+            }
             None => Vec::new(),
         };
         self.line(&format!("const long {var}_first = {lower}, {var}_last = {upper};"));
@@ -314,7 +321,7 @@ impl Writer<'_> {
             }
         }
         self.scale_shares(&mut shares, rest)?;
-        self.sharing.under_way.extend(shares.iter().cloned());
+        self.sharing.under_way.extend(shares.iter().chain(&held).cloned());
         for stmt in before {
             match stmt {
                 Stmt::Local(_) => {}

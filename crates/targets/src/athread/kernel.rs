@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use loops::{Diagnostic, Elem, Expr, Function, Name, ParamMode, Scalar, Stmt};
+use loops::{BinaryOp, CompareOp, Diagnostic, Elem, Expr, Function, Name, ParamMode, Scalar, Stmt};
 
 use super::expr::{c_type, invalid};
 
@@ -17,6 +17,10 @@ pub(super) struct Kernel<'a> {
     pub body: &'a [Stmt],
     /// Sizes, and variables of loops around it.
     pub indices: Vec<Name>,
+    /// Sizes of the function.
+    pub sizes: Vec<Name>,
+    /// What some of them are at most, by the conditions around it.
+    pub bounds: Vec<(Name, i64)>,
     /// Scalars that are only read.
     pub scalars: Vec<(Name, Scalar)>,
     /// Arrays in main memory: element type and extents.
@@ -27,16 +31,41 @@ pub(super) struct Kernel<'a> {
 pub(super) fn kernels(function: &Function) -> Result<Vec<Kernel<'_>>, Diagnostic> {
     let mut found = Vec::new();
     let mut locals = Vec::new();
-    find(function, &function.body, &mut Vec::new(), &mut locals, &mut found)?;
+    find(function, &function.body, &mut Around::default(), &mut locals, &mut found)?;
     Ok(found)
 }
 
 type Declared = (Name, Elem, Vec<Expr>, bool);
 
+/// What is around a place on the host.
+#[derive(Default)]
+struct Around {
+    /// Variables of loops.
+    loops: Vec<Name>,
+    /// What names are at most.
+    bounds: Vec<(Name, i64)>,
+}
+
+/// What a condition says of names at most.
+fn bounds(cond: &Expr, all: &mut Vec<(Name, i64)>) {
+    match cond {
+        Expr::Binary(BinaryOp::And, a, b) => {
+            bounds(a, all);
+            bounds(b, all);
+        }
+        Expr::Compare(CompareOp::Le, a, b) => {
+            if let (Expr::Var(name), Expr::Int(n)) = (&**a, &**b) {
+                all.push((name.clone(), *n));
+            }
+        }
+        _ => {}
+    }
+}
+
 fn find<'a>(
     function: &Function,
     body: &'a [Stmt],
-    loops: &mut Vec<Name>,
+    around: &mut Around,
     locals: &mut Vec<Declared>,
     found: &mut Vec<Kernel<'a>>,
 ) -> Result<(), Diagnostic> {
@@ -44,17 +73,20 @@ fn find<'a>(
         match stmt {
             Stmt::Block { mark: Some(mark), body } if mark.as_str() == KERNEL => {
                 let name = format!("{}_k{}", function.name, found.len());
-                found.push(kernel(function, name, body, loops, locals)?);
+                found.push(kernel(function, name, body, around, locals)?);
             }
-            Stmt::Block { body, .. } => find(function, body, loops, locals, found)?,
+            Stmt::Block { body, .. } => find(function, body, around, locals, found)?,
             Stmt::Loop(l) => {
-                loops.push(l.var.clone());
-                find(function, &l.body, loops, locals, found)?;
-                loops.pop();
+                around.loops.push(l.var.clone());
+                find(function, &l.body, around, locals, found)?;
+                around.loops.pop();
             }
-            Stmt::If { then, otherwise, .. } => {
-                find(function, then, loops, locals, found)?;
-                find(function, otherwise, loops, locals, found)?;
+            Stmt::If { cond, then, otherwise } => {
+                let before = around.bounds.len();
+                bounds(cond, &mut around.bounds);
+                find(function, then, around, locals, found)?;
+                around.bounds.truncate(before);
+                find(function, otherwise, around, locals, found)?;
             }
             Stmt::Local(local) => {
                 locals.push((local.name.clone(), local.elem.clone(), local.dims.clone(), false));
@@ -69,7 +101,7 @@ fn kernel<'a>(
     function: &Function,
     name: String,
     body: &'a [Stmt],
-    loops: &[Name],
+    around: &Around,
     locals: &[Declared],
 ) -> Result<Kernel<'a>, Diagnostic> {
     let mut arrays = BTreeSet::new();
@@ -97,8 +129,16 @@ fn kernel<'a>(
             }
         });
     }
-    let mut kernel = Kernel { name, body, indices: function.sizes.clone(), scalars: vec![], arrays: vec![] };
-    kernel.indices.extend(loops.iter().cloned());
+    let mut kernel = Kernel {
+        name,
+        body,
+        indices: function.sizes.clone(),
+        sizes: function.sizes.clone(),
+        bounds: around.bounds.clone(),
+        scalars: vec![],
+        arrays: vec![],
+    };
+    kernel.indices.extend(around.loops.iter().cloned());
     let params = function.params.iter().map(|p| {
         (p.name.clone(), p.elem.clone(), p.dims.clone(), p.mode == ParamMode::In && p.dims.is_empty())
     });

@@ -10,6 +10,7 @@ mod chip;
 mod contraction;
 mod cost;
 mod expr;
+mod held;
 mod host;
 mod kept;
 mod kernel;

@@ -112,6 +112,12 @@ impl Writer<'_> {
         self.open("{");
         self.place_both(&mut doubles);
         let mut goes = Vec::new();
+        let apart = |name: &Name| {
+            doubles.iter().any(|d| d.local.name == *name) || late.iter().any(|(buffer, ..)| buffer == name)
+        };
+        let own = late.iter().map(|(_, _, bytes)| (bytes + 63) / 64 * 64).sum::<i64>();
+        let taken = own + self.need(body, &apart)?;
+        self.hold(body, taken)?;
         for (buffer, tag, bytes) in late {
             goes.push(Late { buffer, tag, at: self.next });
             self.take(bytes);
@@ -148,6 +154,7 @@ impl Writer<'_> {
         self.outer = Some(Outer { var: inner.var.clone(), doubles, late: goes, next });
         self.loop_plain(l)?;
         self.outer = None;
+        self.held.clear();
         for tag in tags {
             let wait = self.wait_text(&tag);
             self.line(&wait);
@@ -184,6 +191,24 @@ impl Writer<'_> {
             })
         };
         same && loops.iter().all(apart) && self.touched_once(&get.from.array)
+    }
+
+    /// Bytes that statements take at a time, but for buffers that have places elsewhere.
+    fn need(&self, body: &[Stmt], apart: &dyn Fn(&Name) -> bool) -> Result<i64, Diagnostic> {
+        let (mut own, mut below) = (0, 0);
+        for stmt in body {
+            match stmt {
+                Stmt::Local(local) if !apart(&local.name) => {
+                    own += (self.most(local)?.0 + self.slack(&local.name, body) + 63) / 64 * 64;
+                }
+                other => {
+                    for inner in other.bodies() {
+                        below = below.max(self.need(inner, apart)?);
+                    }
+                }
+            }
+        }
+        Ok(own + below)
     }
 
     fn bring_double(

@@ -10,7 +10,7 @@ use super::share::{ALL, ALONE, COLUMN, ROW, has_shared, shared};
 /// A loop over tiles that all cores go through alike.
 #[derive(Clone, Debug)]
 pub(super) struct Round {
-    var: Name,
+    pub var: Name,
     upper: Expr,
     /// Where it ends, as a tile of the first core; the place of the core is added for the others.
     pub end: Expr,

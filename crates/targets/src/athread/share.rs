@@ -78,13 +78,15 @@ pub(super) struct Shared {
     pub tag: Name,
     /// The whole box.
     pub copy: Copy,
-    line: &'static str,
+    pub line: &'static str,
     /// Where this core's share is.
     pub stage: String,
     /// Columns of a box, where the share is of several boxes that follow each other, and how many these are.
     pub pair: Option<(i64, i64)>,
     /// What the share is multiplied with before it goes to the others: lines over the elements.
     pub scaled: Vec<String>,
+    /// The place of this core, where it is not that on the chip: then the share stays.
+    pub place: Option<Name>,
 }
 
 /// A shared transfer and its line.
@@ -147,6 +149,19 @@ impl Writer<'_> {
         Some((core, &rounds::of(&self.sharing.rounds, l)?.end))
     }
 
+    /// Whether statements bring out a box that is not another for each tile: a core that comes by without a tile must not.
+    pub(super) fn brings_out_alike(&self, body: &[Stmt]) -> bool {
+        let moves = |copy: &Copy| {
+            let all = copy.to.indices.iter().chain(&copy.extents);
+            all.flat_map(Expr::vars).any(|var| self.sharing.rounds.iter().any(|round| round.var == var))
+        };
+        let mut found = false;
+        for stmt in body {
+            stmt.walk(&mut |s| found |= matches!(s, Stmt::Copy(c) if c.kind == CopyKind::Put && !moves(c)));
+        }
+        found
+    }
+
     /// Whether the cores of this kernel share.
     pub(super) fn may_share(&self) -> bool {
         self.sharing.cores.is_some()
@@ -172,6 +187,11 @@ impl Writer<'_> {
     pub(super) fn stage_bytes(&self, line: &str, most: i64, rows: i64) -> i64 {
         let share = self.sharing.cores.as_ref().map_or(rows, |cores| cores.share(line, rows));
         (most / rows.max(1) * share + SLACK + 63) / 64 * 64
+    }
+
+    /// Whether rows of cores may take turns in keeping shares.
+    pub(super) fn takes_turns(&self) -> bool {
+        self.sharing.cores.as_ref().is_some_and(|cores| cores.places == (8, 8)) && self.registers()
     }
 
     /// How many boxes with short rows come at once: two of those that are shared; of a core's own, where there are many cores, as many as make rows of 512 bytes.
@@ -220,7 +240,7 @@ impl Writer<'_> {
                     boxes * columns
                 ));
             }
-            all.push(Shared { tag, copy: copy.clone(), line, stage, pair, scaled: Vec::new() });
+            all.push(Shared { tag, copy: copy.clone(), line, stage, pair, scaled: Vec::new(), place: None });
         }
         Ok(all)
     }
@@ -234,7 +254,7 @@ impl Writer<'_> {
         let memory = print(&self.scope.access(&copy.from)?);
         let (rows, columns) = (self.scope.text(&copy.extents[0])?, self.scope.text(&copy.extents[1])?);
         let (tag, stage) = (&shared.tag, &shared.stage);
-        let place = self.place(shared.line);
+        let place = shared.place.clone().unwrap_or_else(|| self.place(shared.line));
         let mut wanted = columns;
         if shared.pair.is_some() {
             let (Expr::Binary(_, a, b), true) = (&copy.extents[1], pair(copy).is_some()) else {
@@ -289,7 +309,8 @@ impl Writer<'_> {
         let Some(Binding::Linear { elem, .. }) = self.scope.names.get(&shared.copy.to.array) else {
             return Err(invalid(format!("`{}` is not in local memory", shared.copy.to.array)));
         };
-        let (line, stage, place) = (shared.line, &shared.stage, self.place(shared.line));
+        let (line, stage) = (shared.line, &shared.stage);
+        let place = shared.place.clone().unwrap_or_else(|| self.place(line));
         let (array, bytes) = (&shared.copy.to.array, elem.bytes());
         if !shared.scaled.is_empty() {
             let all = match shared.pair {

@@ -10,9 +10,10 @@ use super::chip::Chip;
 use super::contraction;
 use super::cost::{self, LOOP};
 use super::expr::{Binding, HOOKS, MACROS, Scope, c_type, invalid, print};
+use super::held;
 use super::kernel::{self, Kernel};
 use super::outer::Outer;
-use super::share::{Sharing, kept};
+use super::share::{Shared, Sharing, kept};
 use super::vector;
 
 /// The slave file of some functions.
@@ -23,7 +24,7 @@ pub(super) fn file(functions: &[&Function], header: &str, chip: &Chip) -> Result
     let mut bodies = String::new();
     let mut bytes = 0;
     let mut replies = std::collections::BTreeSet::new();
-    let (mut helpers, mut exchanges, mut columns) = (None, false, false);
+    let (mut helpers, mut exchanges, mut columns, mut holds) = (None, false, false, false);
     let mut contracts = Vec::new();
     for function in functions {
         for kernel in kernel::kernels(function)? {
@@ -38,6 +39,7 @@ pub(super) fn file(functions: &[&Function], header: &str, chip: &Chip) -> Result
             helpers = helpers.or(writer.helpers);
             exchanges |= writer.exchanges;
             columns |= writer.columns;
+            holds |= writer.holds;
             for kind in writer.contracts {
                 if !contracts.contains(&kind) {
                     contracts.push(kind);
@@ -72,6 +74,9 @@ pub(super) fn file(functions: &[&Function], header: &str, chip: &Chip) -> Result
     text.push_str(&chip.transfers());
     if let Some((rows, columns)) = helpers {
         text.push_str(&chip.sharing(rows, columns));
+        if holds {
+            text.push_str(held::MACRO);
+        }
     }
     if exchanges {
         text.push_str(chip.panels());
@@ -124,6 +129,13 @@ pub(super) struct Writer<'a> {
     pub(super) leads: bool,
     /// The loop over tiles whose boxes come and go during other tiles.
     pub(super) outer: Option<Outer>,
+    /// Shares that stay in local memory.
+    pub(super) held: Vec<Shared>,
+    /// Whether the file needs what they do.
+    pub(super) holds: bool,
+    /// Sizes, and what some of them are at most, as the host has asked before.
+    pub(super) sizes: Vec<Name>,
+    pub(super) bounds: Vec<(Name, i64)>,
     /// Boxes that stay in local memory, by their buffers: offsets among them.
     pub(super) kept: BTreeMap<Name, i64>,
 }
@@ -150,6 +162,10 @@ impl<'a> Writer<'a> {
             led: None,
             leads,
             outer: None,
+            held: vec![],
+            holds: false,
+            sizes: vec![],
+            bounds: vec![],
             kept: BTreeMap::new(),
         }
     }
@@ -187,6 +203,7 @@ impl Writer<'_> {
             self.scope.elems.insert(name.clone(), *scalar);
             self.scope.names.insert(name.clone(), Binding::Value(name.to_string()));
         }
+        (self.sizes, self.bounds) = (kernel.sizes.clone(), kernel.bounds.clone());
         for name in &kernel.indices {
             self.line(&format!("const long {name} = lozenge_arguments.{name};"));
             self.scope.names.insert(name.clone(), Binding::Value(name.to_string()));
@@ -377,7 +394,12 @@ impl Writer<'_> {
                 Ok(())
             }
             Stmt::If { cond, then, otherwise } => {
-                let cond = self.scope.text(cond)?;
+                let mut cond = self.scope.text(cond)?;
+                if otherwise.is_empty() && self.brings_out_alike(then) {
+                    // What decides is the tile, and there may be none.
+                    let here = self.sharing.here.iter().map(|here| format!("{here} && "));
+                    cond = here.chain([cond]).collect();
+                }
                 self.open(&format!("if ({cond}) {{"));
                 self.block(then)?;
                 self.close();
@@ -432,6 +454,11 @@ impl Writer<'_> {
     /// Whether shares with short rows come in two boxes at a time.
     pub(super) fn in_pairs(&self) -> bool {
         self.chip.pairs && !self.chip.crts
+    }
+
+    /// Whether words go from core to core through registers.
+    pub(super) fn registers(&self) -> bool {
+        !self.chip.crts
     }
 
     /// Bytes of local memory that buffers may take.

@@ -28,6 +28,9 @@ impl Walker<'_> {
         part: Option<(&Term, &Term)>,
     ) -> Followed<()> {
         let [to, place_in_share, rows, columns, place] = parts;
+        if matches!(place, Term::Call(function, _) if function == "HELD_CORE") {
+            return lost("shares that stay for all tiles");
+        }
         let (Some(to), Some((stage, by))) = (name(to), from(place_in_share)) else {
             return lost("an exchange of no box");
         };

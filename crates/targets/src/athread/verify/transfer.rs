@@ -190,6 +190,9 @@ impl Walker<'_> {
     /// The box and the region of a transfer.
     fn box_of(&mut self, state: &State, t: &Transfer) -> Followed<(Area, Region)> {
         let Some((array, offset)) = addressed(t.memory) else { return lost("a transfer of no box") };
+        if matches!(t.share, Some((_, Term::Call(function, _))) if function == "HELD_CORE") {
+            return lost("shares that stay for all tiles");
+        }
         let mut planes = Vec::new();
         let mut inside = None;
         for (d, (var, end)) in t.planes.iter().enumerate() {

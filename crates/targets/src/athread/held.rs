@@ -1,0 +1,116 @@
+//! Shares that stay: of an operand that all cores need again for each tile, each core keeps some rows for as long as the loops over cores run. It is read once, and
+//! no tile waits for the memory to bring it.
+//!
+//! A step of the innermost loop needs a few rows, fewer than there are cores. So that all have as many to keep, the rows of cores take turns: what core `c` would
+//! have in the first step, that of the next row of cores has in the second ([`CORE`]).
+
+use loops::{Copy, Diagnostic, Expr, Loop, LoopKind, Name, Stmt};
+
+use super::expr::invalid;
+use super::share::{ALL, Shared, shared};
+use super::slave::Writer;
+
+/// The place of a core in a step.
+const CORE: &str = "HELD_CORE";
+/// Its definition: the rows of the chip take turns.
+pub(super) const MACRO: &str = "\n/* Rows of cores take turns in keeping what all need: the place of a core in a step. */\n#define HELD_CORE(core, step) (((core) + 64 - (step) % 8 * 8) % 64)\n";
+/// Cores in a row, and rows of cores.
+const ROWS: i64 = 8;
+
+/// What is above a bound of an expression where some sizes are at most what is said.
+fn most(e: &Expr, bounds: &[(Name, i64)]) -> Option<i64> {
+    use loops::BinaryOp;
+    match e {
+        Expr::Int(n) => Some(*n),
+        Expr::Var(name) => bounds.iter().find(|(size, _)| size == name).map(|(_, n)| *n),
+        Expr::Binary(BinaryOp::Add, a, b) => most(a, bounds)?.checked_add(most(b, bounds)?),
+        Expr::Binary(BinaryOp::Sub, a, b) => match **b {
+            Expr::Int(n) => most(a, bounds)?.checked_sub(n),
+            _ => None,
+        },
+        Expr::Binary(BinaryOp::FloorDiv, a, b) => match **b {
+            Expr::Int(n) if n > 0 => Some(most(a, bounds)?.div_euclid(n)),
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
+impl Writer<'_> {
+    /// Brings in the shares of what the innermost loops of a tile need each time, as far as there is room for them; `taken` is what else the tile takes.
+    pub(super) fn hold(&mut self, body: &[Stmt], taken: i64) -> Result<(), Diagnostic> {
+        let mut loops: Vec<&Loop> = Vec::new();
+        for stmt in body {
+            stmt.walk(&mut |s| match s {
+                Stmt::Loop(l) if l.kind == LoopKind::Sequential => loops.push(l),
+                _ => {}
+            });
+        }
+        for l in loops {
+            let [Stmt::Block { mark: None, body }] = l.body.as_slice() else { continue };
+            if !self.may_share() {
+                continue;
+            }
+            for (copy, line) in body.iter().filter_map(shared) {
+                if line == ALL && l.lower == Expr::Int(0) && l.step == 1 {
+                    self.hold_one(l, copy, body, taken)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn hold_one(&mut self, l: &Loop, copy: &Copy, body: &[Stmt], taken: i64) -> Result<(), Diagnostic> {
+        let Some(tag) = copy.tag.clone() else { return Err(invalid("a copy without a reply")) };
+        let same = copy.from.indices.iter().chain(&copy.extents).flat_map(Expr::vars);
+        let same = same.chain(l.upper.vars()).all(|v| v == l.var || self.sizes.contains(&v));
+        let declared = body.iter().find_map(|s| match s {
+            Stmt::Local(local) if local.name == copy.to.array => Some(local),
+            _ => None,
+        });
+        let (Some(local), Some(steps), true) = (declared, most(&l.upper, &self.bounds), same) else {
+            return Ok(());
+        };
+        let (bytes, rows) = self.most(local)?;
+        // One row of cores has all of a step, a row of the box each.
+        if rows > ROWS || !self.takes_turns() {
+            return Ok(());
+        }
+        let each = self.stage_bytes(ALL, bytes, rows);
+        let all = each.saturating_mul((steps + ROWS - 1) / ROWS);
+        if self.next + taken + all > self.capacity() {
+            return Ok(());
+        }
+        let name = format!("held_{}", copy.to.array);
+        self.line(&format!("char *const {name} = lozenge_ldm + {};", self.next));
+        self.take(all);
+        self.holds = true;
+        let var = &l.var;
+        let share = Shared {
+            tag: tag.clone(),
+            copy: copy.clone(),
+            line: ALL,
+            stage: format!("({name} + {var} / {ROWS} * {each})"),
+            pair: None,
+            scaled: Vec::new(),
+            place: Some(Name::new(format!("{CORE}(lozenge_core, {var})"))),
+        };
+        let upper = self.scope.text(&l.upper)?;
+        let scope = self.scope.clone();
+        self.bind(var);
+        self.open(&format!("for (long {var} = 0; {var} < {upper}; {var}++) {{"));
+        self.bring(&share, copy)?;
+        self.close();
+        self.scope = scope;
+        let wait = self.wait_text(&tag);
+        self.line(&wait);
+        self.held.push(share);
+        Ok(())
+    }
+
+    /// The shares among some transfers that stay.
+    pub(super) fn held_among(&self, body: &[Stmt]) -> Vec<Shared> {
+        let own: Vec<&Copy> = body.iter().filter_map(shared).map(|(copy, _)| copy).collect();
+        self.held.iter().filter(|share| own.contains(&&share.copy)).cloned().collect()
+    }
+}
