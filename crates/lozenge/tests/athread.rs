@@ -248,6 +248,30 @@ fn triangles_of_products() {
     });
 }
 
+/// A nest with a bound on its sizes, and the one without: below the bound (64 for the 53 that tiles are chosen for), at it and above it, and with sizes 0.
+#[test]
+fn rows_as_a_whole() {
+    let mut jobs: Vec<Case> = Vec::new();
+    for setting in [SETTINGS[0], SETTINGS[1], SETTINGS[2], SETTINGS[5], (5, Parallel::One)] {
+        jobs.push(Case { tuned: Some(&[67, 41, 53]), ..Case::new("doitgen", setting) });
+    }
+    // A tile of several rows of both loops, and more columns than rows of cores take turns with.
+    jobs.push(Case { tuned: Some(&[20, 150, 131]), ..Case::new("doitgen", SETTINGS[0]) });
+    jobs.push(Case {
+        tuned: Some(&[67, 41, 53]),
+        chip: Chip::Sw26010Pro,
+        ..Case::new("doitgen", SETTINGS[0])
+    });
+    each(&jobs, |emulator, compiler, case| {
+        let built = built(emulator, compiler, case)?;
+        let seeds = if case.tuned == Some(&[20, 150, 131]) { 0..20 } else { 1..3 };
+        built.agrees(&[17, 11, 63], seeds, &equal)?;
+        let values =
+            [[13, 41, 64], [9, 10, 65], [67, 2, 97], [2, 19, 161], [1, 1, 1], [3, 5, 0], [0, 5, 3], [5, 0, 3]];
+        values.iter().try_for_each(|values| built.agrees(values, 1..2, &equal))
+    });
+}
+
 /// Sums, products and extrema of all elements: partial results of blocks, combined in their order whatever the order of the cores.
 #[test]
 fn panels() {

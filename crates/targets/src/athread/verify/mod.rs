@@ -42,7 +42,7 @@ pub fn check(functions: &[&Function], slave: &str) -> Result<Verdict, Diagnostic
         rest.lines().next()?.parse::<i64>().ok()
     };
     let sharers = defined("CORE_ROWS").zip(defined("CORE_COLUMNS"));
-    let mut known = 0;
+    let (mut known, mut unknown) = (0, None);
     for function in functions {
         for kernel in kernel::kernels(function)? {
             let Some(text) = read.iter().find(|k| k.name == kernel.name) else {
@@ -50,7 +50,10 @@ pub fn check(functions: &[&Function], slave: &str) -> Result<Verdict, Diagnostic
             };
             match walk::follow(&mapped::Mapped::of(&kernel, sharers), &text.body) {
                 Ok(states) => known += states,
-                Err(walk::Stop::Lost(what)) => return lost(format!("in `{}`: {what}", kernel.name)),
+                // Of the others it may still be seen.
+                Err(walk::Stop::Lost(what)) => {
+                    unknown.get_or_insert(format!("in `{}`: {what}", kernel.name));
+                }
                 Err(walk::Stop::Wrong(what)) => {
                     let message = format!("the slave code of `{}` {what}", kernel.name);
                     return Err(Diagnostic::general(Code("T0006"), message)
@@ -59,7 +62,7 @@ pub fn check(functions: &[&Function], slave: &str) -> Result<Verdict, Diagnostic
             }
         }
     }
-    Ok(Verdict::Sound(known))
+    Ok(unknown.map_or(Verdict::Sound(known), Verdict::Unknown))
 }
 
 /// What a check has found.

@@ -28,7 +28,7 @@ pub(super) type Followed<T> = Result<T, Stop>;
 /// States at a place, at most.
 const STATES: usize = 200;
 /// States of all places, at most.
-const STEPS: usize = 20_000;
+const STEPS: usize = 10_000;
 
 pub(super) fn wrong<T>(what: String) -> Followed<T> {
     Err(Stop::Wrong(what))
