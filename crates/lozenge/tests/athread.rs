@@ -266,8 +266,16 @@ fn rows_as_a_whole() {
         let built = built(emulator, compiler, case)?;
         let seeds = if case.tuned == Some(&[20, 150, 131]) { 0..20 } else { 1..3 };
         built.agrees(&[17, 11, 63], seeds, &equal)?;
-        let values =
-            [[13, 41, 64], [9, 10, 65], [67, 2, 97], [2, 19, 161], [1, 1, 1], [3, 5, 0], [0, 5, 3], [5, 0, 3]];
+        let values = [
+            [13, 41, 64],
+            [9, 10, 65],
+            [67, 2, 97],
+            [2, 19, 161],
+            [1, 1, 1],
+            [3, 5, 0],
+            [0, 5, 3],
+            [5, 0, 3],
+        ];
         values.iter().try_for_each(|values| built.agrees(values, 1..2, &equal))
     });
 }

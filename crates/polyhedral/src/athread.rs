@@ -277,7 +277,7 @@ fn mapped(
         // Bounds may be written so that it is not seen that cores need a box alike: then each brings in its own.
         let alone = Options { share: false, ..options.clone() };
         let mut mapped = mapped(model, dependences, program, &alone)?;
-        mapped.notes.push(
+        mapped.0.notes.push(
             "cores do not share boxes: from the bounds it is not seen that they need them alike".to_owned(),
         );
         return Ok(mapped);

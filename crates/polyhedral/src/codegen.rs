@@ -255,8 +255,12 @@ impl Reader<'_> {
                 {
                     return self.node(&inner, Some(&Mark { level, kind, reductions }), depth + 1);
                 }
+                // What instances inside tell of loops that are left out holds inside only.
+                let before = self.values.clone();
                 let body = self.node(&inner, marked, depth + 1)?;
-                Ok(self.mapping.marked(&name, body, &|depth| self.dimension(depth)))
+                let all = self.mapping.marked(&name, body, &|depth| self.dimension(depth));
+                self.values = before;
+                Ok(all)
             }
             AstNodeKind::For { iterator, init, cond: None, body, .. } => {
                 // One iteration: the value takes the variable's place.

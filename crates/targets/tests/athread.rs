@@ -261,6 +261,19 @@ const DEFECTS: &[Defect] = &[
     ("gemm-line", "get_share_among_all(", 1, "get_share_along_row(", "overwrites `slave_C`"),
     ("gemm-half", "8, rid, &reply_B)", 0, "8, rid + 1, &reply_B)", "the share of another place"),
     ("gemm-line", "&B[16 * 0 * nj", 0, "&B[16 * tid * nj", "cores that need different boxes"),
+    // Boxes that come during the tile before, and results that go out during the next.
+    ("doitgen-whole", "qt_half = 1 - qt_half;", 0, "", "`slave_A`"),
+    ("doitgen-whole", "10240 * (1 - qt_half)", 0, "10240 * qt_half", "`slave_A`"),
+    (
+        "doitgen-whole",
+        "&A[((r + slave_A_p0) * nq + 9 * (qt + 8))",
+        0,
+        "&A[((r + slave_A_p0) * nq + 9 * qt)",
+        "another box",
+    ),
+    ("doitgen-whole", "&A[(((r + 8) + slave_A_p0)", 0, "&A[((r + slave_A_p0)", "`A`"),
+    ("doitgen-whole", "WAIT(reply_A_1, reply_A_1_sent);", 0, "", "`slave_A_1`"),
+    ("doitgen-whole", "WAIT(reply_A_1, reply_A_1_sent);", 1, "", "`reply_A_1`"),
     ("doitgen-all", "&C4[20 * (st + 1)", 0, "&C4[20 * st", "another box"),
     ("gemm-line", "WAIT(reply_B, reply_B_sent);", 0, "", "while `reply_B` is on its way in"),
     // A core's own boxes beside shared ones, several at once.
