@@ -15,7 +15,6 @@ use crate::memo::Memos;
 use crate::names::{fresh, readable};
 
 /// A function as sets and relations.
-#[derive(Clone)]
 pub struct Model {
     /// The function, with a label on every statement.
     pub function: Function,

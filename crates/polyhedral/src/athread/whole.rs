@@ -16,6 +16,7 @@ use super::tile::{self, ceil};
 use super::{Mapped, Options};
 use crate::dependence::{self, Dependence};
 use crate::fault::{self, Result};
+use crate::memo::Memos;
 use crate::model::{Model, Statement};
 use crate::names::readable;
 use crate::tree::{self, FunctionText, LoopCode, Member, Node, SetText};
@@ -69,7 +70,16 @@ pub(super) fn bounded(
         let text = format!("[{}] -> {{ : {} }}", names.join(", "), below.join(" and "));
         model.context.intersect(&Set::read(&model.ctx, &text)?)
     };
-    let model = Model { context: narrow().map_err(fault::library)?, ..model.clone() };
+    let model = Model {
+        function: model.function.clone(),
+        context: narrow().map_err(fault::library)?,
+        statements: model.statements.clone(),
+        locals: model.locals.clone(),
+        scopes: model.scopes.clone(),
+        ctx: model.ctx.clone(),
+        // Answers depend on the context.
+        memos: Memos::default(),
+    };
     let mut most = options.hints.clone();
     most.extend(bounds.clone());
     let most = most.iter().map(|(name, n)| (readable(name), *n)).collect();
