@@ -263,7 +263,7 @@ const DEFECTS: &[Defect] = &[
     ("gemm-line", "&B[16 * 0 * nj", 0, "&B[16 * tid * nj", "cores that need different boxes"),
     // Boxes that come during the tile before, and results that go out during the next.
     ("doitgen-whole", "qt_half = 1 - qt_half;", 0, "", "`slave_A`"),
-    ("doitgen-whole", "10240 * (1 - qt_half)", 0, "10240 * qt_half", "`slave_A`"),
+    ("doitgen-whole", "11520 * (1 - qt_half)", 0, "11520 * qt_half", "`slave_A`"),
     (
         "doitgen-whole",
         "&A[((r + slave_A_p0) * nq + 9 * (qt + 8))",
@@ -271,7 +271,7 @@ const DEFECTS: &[Defect] = &[
         "&A[((r + slave_A_p0) * nq + 9 * qt)",
         "another box",
     ),
-    ("doitgen-whole", "&A[(((r + 8) + slave_A_p0)", 0, "&A[((r + slave_A_p0)", "`A`"),
+    ("doitgen-whole", "&A[((r + 8 + slave_A_p0)", 0, "&A[((r + slave_A_p0)", "`A`"),
     ("doitgen-whole", "WAIT(reply_A_1, reply_A_1_sent);", 0, "", "`slave_A_1`"),
     ("doitgen-whole", "WAIT(reply_A_1, reply_A_1_sent);", 1, "", "`reply_A_1`"),
     ("doitgen-all", "&C4[20 * (st + 1)", 0, "&C4[20 * st", "another box"),
