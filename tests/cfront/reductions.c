@@ -26,3 +26,18 @@ void reductions(int n, double s, double *restrict x, double y[restrict n], doubl
 #pragma endscop
   x[0] = s + m + k;
 }
+
+/* Truth values. */
+void all_and_any(int n, const double *restrict x, _Bool *restrict o)
+{
+  _Bool all = 1, any = 0;
+#pragma scop
+#pragma omp parallel for reduction(&&: all)
+  for (int i = 0; i < n; i++)
+    all = all && x[i] > 0.5;
+#pragma lozenge reduction(||: any)
+  for (int i = 0; i < n; i++)
+    any = x[i] > 2 || any;
+#pragma endscop
+  o[0] = all, o[1] = any;
+}

@@ -75,8 +75,12 @@ impl Lowering<'_> {
     fn header<'e>(&mut self, f: &'e For, at: At) -> Try<Header<'e>> {
         let counted = f.step.as_ref().and_then(counted);
         let Some((variable, step)) = counted else {
-            let text = f.step.as_ref().map_or("nothing".to_string(), |s| self.snippet(s.at));
-            let message = format!("the loop counts by `{text}`, which is no step by a constant");
+            let message = match &f.step {
+                Some(step) => {
+                    format!("the loop counts by `{}`, which is no step by a constant", self.snippet(step.at))
+                }
+                None => "the loop has no third part to count by".to_owned(),
+            };
             return self.fail(
                 codes::LOOP,
                 message,

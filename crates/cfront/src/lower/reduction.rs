@@ -3,7 +3,7 @@
 //! The declaration allows what C does not: the updates of `s` in that loop may be made in any order and combined from partial results. It
 //! is checked that the loop does nothing else with `s`. Other clauses and directives have no meaning here and are dropped with a warning.
 
-use loops::{Access, Assign, Expr as Hub, Name, ReduceOp, Stmt as HubStmt, Update};
+use loops::{Access, Assign, BinaryOp, Expr as Hub, Name, ReduceOp, Stmt as HubStmt, Update};
 
 use super::condition::as_extremum;
 use super::resolve::Meaning;
@@ -149,7 +149,7 @@ impl Marking<'_> {
         if assign.target.array != *self.name {
             return self.expr(&assign.value);
         }
-        if let Some(value) = self.extremum(assign) {
+        if let Some(value) = self.extremum(assign).or_else(|| self.logical(assign)) {
             *assign =
                 Assign { update: Some(Update { op: self.op, reorder: false }), value, ..assign.clone() };
         }
@@ -176,6 +176,22 @@ impl Marking<'_> {
             true => as_extremum(cond, old, new)?,
         };
         (self.op == if largest { ReduceOp::Max } else { ReduceOp::Min }).then(|| (**new).clone())
+    }
+
+    /// The new value, if the assignment is `x = x && new` or alike and that is the declared operation. It is looked at in every iteration then, also
+    /// where C would not: the declaration says that the order does not matter.
+    fn logical(&self, assign: &Assign) -> Option<Hub> {
+        let is_target = |e: &Hub| matches!(e, Hub::Load(access) if *access == assign.target);
+        let (op, new) = match &assign.value {
+            Hub::Binary(op @ (BinaryOp::And | BinaryOp::Or), a, b) if is_target(a) != is_target(b) => {
+                (*op, if is_target(a) { b } else { a })
+            }
+            Hub::Select(a, new, no) if is_target(a) && **no == Hub::Bool(false) => (BinaryOp::And, new),
+            Hub::Select(a, yes, new) if is_target(a) && **yes == Hub::Bool(true) => (BinaryOp::Or, new),
+            _ => return None,
+        };
+        let declared = matches!((op, self.op), (BinaryOp::And, ReduceOp::And) | (BinaryOp::Or, ReduceOp::Or));
+        (declared && assign.update.is_none()).then(|| (**new).clone())
     }
 
     /// Any other use of the variable.
