@@ -134,12 +134,20 @@ fn parallel<T: Sync, R: Send>(items: &[T], work: impl Fn(&T) -> R + Sync) -> Vec
 
 fn tell(file: &Path, verdicts: &[Verdict]) {
     let mut text = String::new();
+    // An error in a definition fails all its cases alike.
+    let mut before = String::new();
     for verdict in verdicts {
         if let Some(failure) = &verdict.failure {
             text.push_str(&format!("{}:{}: FAILED  {}\n", file.display(), verdict.line, verdict.text));
-            for line in report::render(failure, false).trim_end().lines() {
+            let why = report::render(failure, false);
+            if why == before {
+                text.push_str("    for the same reason\n");
+                continue;
+            }
+            for line in why.trim_end().lines() {
                 text.push_str(&format!("    {line}\n"));
             }
+            before = why;
         }
     }
     if text.is_empty() && !verdicts.is_empty() {
