@@ -9,7 +9,7 @@ use super::mapped::{Area, Phase};
 use super::read::{Node, Term};
 use super::state::{Held, NUMBER, Region, State, Value};
 use super::transfer::name;
-use super::walk::{CORE, Followed, States, Stop, Walker, lost, wrong};
+use super::walk::{CORE, Followed, States, Walker, lost, wrong};
 
 /// What goes between main memory and local memory while panels are worked on.
 #[derive(Default)]
@@ -78,12 +78,7 @@ impl<'a> Walker<'a> {
         })?;
         self.panel = Some(Moved::default());
         self.control.push(cond);
-        // What is not as it is here understood is not taken for wrong.
-        let unsure = |stop| match stop {
-            Stop::Wrong(what) => Stop::Lost(format!("by panels, it {what}")),
-            other => other,
-        };
-        let yes = self.walk(then, yes).map_err(unsure)?;
+        let yes = self.walk(then, yes)?;
         let moved = self.panel.take().unwrap_or_default();
         self.phase = phase;
         // Without barriers nothing may come in that another core has brought out.
@@ -98,8 +93,8 @@ impl<'a> Walker<'a> {
                 out == area || out.symbols().into_iter().any(later)
             };
             if own().next().is_some() && !own().any(same) {
-                return lost(format!(
-                    "by panels, it brings in what another core may have brought out of `{}`",
+                return wrong(format!(
+                    "brings in what another core may have brought out of `{}`",
                     area.array
                 ));
             }
@@ -128,15 +123,15 @@ impl<'a> Walker<'a> {
     }
 
     /// The place of a buffer: a number, or that of one of several that are alike.
-    pub(super) fn place(&self, state: &mut State, buffer: &str, offset: &Form) -> Followed<()> {
+    pub(super) fn place(&mut self, state: &mut State, buffer: &str, offset: &Form) -> Followed<()> {
         if let Some(at) = offset.constant() {
             if state.keeps {
-                state.labels.insert(at, buffer.to_owned());
+                self.labels.insert(at, buffer.to_owned());
             }
             state.declare(buffer, Value::Buffer(at));
             return Ok(());
         }
-        let (at, by, number) = offset.steps();
+        let (at, by, mut number) = offset.steps();
         if !state.keeps || at < 0 || by <= 0 {
             return lost(format!("the place of `{buffer}` is not known"));
         }
@@ -146,12 +141,30 @@ impl<'a> Walker<'a> {
             let Some(count) = numbers.count else {
                 return lost(format!("how many strips `{buffer}` is one of is not known"));
             };
-            state.covers.insert(at, (by.saturating_mul(count), numbers.there.clone()));
+            if by < self.here().size(buffer) {
+                return wrong(format!("has places for several `{buffer}` that overlap"));
+            }
+            let there = numbers.there.clone();
+            let known = Cover { bytes: by.saturating_mul(count), by, there };
+            if state.covers.get(&at).is_some_and(|before| before.by != by) {
+                return wrong(format!("has several `{buffer}` as far apart as others"));
+            }
+            state.covers.insert(at, known);
         } else {
-            let Some((_, there)) = state.covers.get(&at) else {
+            let Some(Cover { by: apart, there, .. }) = state.covers.get(&at) else {
                 return wrong(format!("has `{buffer}` at a place that nothing was brought into"));
             };
-            match state.follows(&state.normal(&there.put(NUMBER, &number))) {
+            let Some(own) = number.times(&Form::int(by)).over(*apart) else {
+                return wrong(format!("has `{buffer}` at a place between those of several"));
+            };
+            let known = state.follows(&state.normal(&there.put(NUMBER, &own)));
+            number = own;
+            let held = state.contents.get(&at).and_then(|(_, held)| held.area.as_ref());
+            let other = held.is_some_and(|area| !self.wanted(state, buffer, &area.put(NUMBER, &number)));
+            match known {
+                _ if other && !self.here().gets(buffer).is_empty() => {
+                    return wrong(format!("has `{buffer}` at the place of another one"));
+                }
                 Some(true) => {}
                 Some(false) => return wrong(format!("uses more of `{buffer}` than were brought in")),
                 None => return lost(format!("which of several `{buffer}` is used is not known")),
@@ -282,12 +295,17 @@ impl<'a> Walker<'a> {
             None => width.clone(),
             Some((most, rest)) => {
                 let room = Form::int(most - piece).minus(&first);
-                if state.least(&room, cores).is_none_or(|n| n < 0) {
-                    return lost("whether a strip is of one piece of the rows is not known");
+                match state.least(&room, cores) {
+                    None => return lost("whether a strip is of one piece of the rows is not known"),
+                    Some(n) if n < 0 => {
+                        return wrong("exchanges columns beyond a piece of the rows".to_owned());
+                    }
+                    Some(_) => {}
                 }
                 rest
             }
         };
+        self.exchanged.insert(area.array.clone());
         let strip = Area {
             offset: offset.plus(&first),
             rows: all,
@@ -295,8 +313,10 @@ impl<'a> Walker<'a> {
             ..area
         };
         let size = cores * each * bytes;
-        self.fill(state, self.fixed(state, half_way)?, size, None)?;
-        self.fill(state, self.fixed(state, columns)?, size, Some(strip))
+        let [half_way, columns] = [self.fixed(state, half_way)?, self.fixed(state, columns)?];
+        self.apart([(half_way, size), (columns, size), (from, 1)])?;
+        self.fill(state, half_way, size, None)?;
+        self.fill(state, columns, size, Some(strip))
     }
 
     /// Elements of all cores, in the order of their numbers.
@@ -309,7 +329,7 @@ impl<'a> Walker<'a> {
         self.alike(state, &[], "an exchange")?;
         let from = self.fixed(state, own)?;
         self.free_in(state, from, "an exchange")?;
-        let buffer = state.labels.get(&from).cloned().unwrap_or_default();
+        let buffer = self.labels.get(&from).cloned().unwrap_or_default();
         let held = state.contents.get(&from).and_then(|(_, held)| held.area.clone());
         // A core that has none of it now.
         let mut own = self.here().puts(&buffer).iter();
@@ -333,8 +353,20 @@ impl<'a> Walker<'a> {
         let _ = each;
         let words = (bytes + 31) / 32 * 32;
         state.contents.remove(&from);
-        self.fill(state, self.fixed(state, half_way)?, cores * words, None)?;
-        self.fill(state, self.fixed(state, all)?, cores * bytes, Some(Area { offset, columns, ..area }))
+        state.contents.remove(&from);
+        let [half_way, all] = [self.fixed(state, half_way)?, self.fixed(state, all)?];
+        self.apart([(half_way, cores * words), (all, cores * bytes), (from, words)])?;
+        self.fill(state, half_way, cores * words, None)?;
+        self.fill(state, all, cores * bytes, Some(Area { offset, columns, ..area }))
+    }
+
+    /// Places of an exchange have nothing in common.
+    fn apart(&self, places: [(i64, i64); 3]) -> Followed<()> {
+        let [a, b, c] = places.map(|(at, bytes)| Region { at, bytes });
+        if a.meets(b) || a.meets(c) || b.meets(c) {
+            return wrong("exchanges a panel through a place that it is needed at".to_owned());
+        }
+        Ok(())
     }
 
     /// Nothing is on its way into a place that others get from.
@@ -345,6 +377,16 @@ impl<'a> Walker<'a> {
             None => Ok(()),
         }
     }
+}
+
+/// Places of several boxes that are alike.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub(super) struct Cover {
+    /// Bytes of all, and from one to the next.
+    pub bytes: i64,
+    by: i64,
+    /// What is above 0 for the numbers of those that there are.
+    there: Form,
 }
 
 /// Several boxes that are alike, where a loop brings them in or out.

@@ -5,6 +5,7 @@ use std::rc::Rc;
 
 use super::form::Form;
 use super::mapped::{Area, plane};
+use super::panel::Cover;
 use super::read::Term;
 
 /// Bytes of local memory.
@@ -77,10 +78,8 @@ pub(super) struct State {
     chosen: BTreeMap<String, BTreeSet<Form>>,
     /// Whether buffers keep what they hold when their block ends: so it is where panels are worked on.
     pub keeps: bool,
-    /// Where it is so, the last name of a place.
-    pub labels: BTreeMap<i64, String>,
-    /// For several buffers that are alike, by the place of the first: bytes of all, and what is above 0 for the numbers of those that there are.
-    pub covers: BTreeMap<i64, (i64, Form)>,
+    /// For several buffers that are alike, by the place of the first.
+    pub covers: BTreeMap<i64, Cover>,
 }
 
 impl State {
@@ -116,7 +115,6 @@ impl State {
         self.facts.clear();
         self.here.clear();
         self.keeps = false;
-        self.labels.clear();
         self.covers.clear();
     }
 
@@ -269,6 +267,12 @@ impl State {
         self.here.retain(|form, _| !form.mentions(symbol));
     }
 
+    /// Forgets what is known of two names together.
+    pub fn unlearn_both(&mut self, one: &str, other: &str) {
+        self.facts.retain(|form, _| !form.mentions(one) || !form.mentions(other));
+        self.here.retain(|form, _| !form.mentions(one) || !form.mentions(other));
+    }
+
     /// What is found of a condition that is no comparison.
     pub fn learn_here(&mut self, form: Form, truth: bool) {
         self.here.insert(form, (truth, self.scopes.len()));
@@ -417,6 +421,10 @@ impl State {
 
     /// A loop has ended: its symbol is the last value, or 0 if it had no iteration.
     pub fn end(&mut self, symbol: &str) {
+        if self.keeps {
+            // What was there for one of its iterations is used in that one.
+            self.contents.retain(|_, (_, held)| held.area.as_ref().is_none_or(|area| !area.mentions(symbol)));
+        }
         if let Some(value) = self.first.remove(symbol) {
             self.put(symbol, &Form::int(value));
             return;

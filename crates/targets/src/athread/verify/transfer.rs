@@ -254,7 +254,7 @@ impl Walker<'_> {
         let get = t.function != "put_box";
         if let Some(Value::One(at, number)) = state.get(&buffer) {
             match state.covers.get(at) {
-                Some((bytes, _)) if *number == Form::symbol(NUMBER) => region.bytes = *bytes,
+                Some(cover) if *number == Form::symbol(NUMBER) => region.bytes = cover.bytes,
                 _ => return lost(format!("a transfer of one of several `{buffer}`")),
             }
         }
@@ -274,6 +274,9 @@ impl Walker<'_> {
                 ));
             }
             self.clear(state, region)?;
+            if matches!(state.get(&buffer), Some(Value::One(..))) && !self.here().puts(&buffer).is_empty() {
+                state.dirty.insert(region.at, (region, buffer.clone()));
+            }
             state.sent.remove(&region.at);
         } else {
             self.bring_out(state, &area, region, &buffer)?;

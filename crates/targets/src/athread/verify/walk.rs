@@ -1,6 +1,6 @@
 //! Follows a kernel's text with all states that are possible, and holds each transfer, wait and use against them.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::compute::{self, Use, place};
 use super::form::Form;
@@ -56,6 +56,8 @@ pub(super) fn follow(mapped: &Mapped, body: &Node) -> Followed<usize> {
         chosen: Vec::new(),
         steps: 0,
         doubt: None,
+        labels: BTreeMap::new(),
+        exchanged: BTreeSet::new(),
     };
     let mut start = State::default();
     start.open();
@@ -94,6 +96,9 @@ pub(super) struct Walker<'a> {
     /// Conditions of names that are one of two, in declarations that follow each other.
     pub(super) chosen: Vec<&'a Term>,
     steps: usize,
+    /// Where panels are worked on: the last name of a place, and matrices whose columns come from other cores.
+    pub(super) labels: BTreeMap<i64, String>,
+    pub(super) exchanged: BTreeSet<String>,
     /// What would be wrong if some condition held of which that is not known.
     doubt: Option<String>,
 }
@@ -312,7 +317,7 @@ impl<'a> Walker<'a> {
                 let value = state.number(var);
                 if walker.panel.is_some() {
                     // Whether this core has a row of the panel before tells nothing of the next.
-                    state.unlearn(CORE);
+                    state.unlearn_both(CORE, &symbol);
                 }
                 state.advance(&symbol, by, alone);
                 if let Some(value) = value {
@@ -331,7 +336,14 @@ impl<'a> Walker<'a> {
             work = distinct(again.into_iter().filter(|state| !seen.contains(state)));
         }
         self.control.pop();
-        let ends = self.each(distinct(ends), &mut |_, state| {
+        let ends = self.each(distinct(ends), &mut |walker, state| {
+            if learn {
+                // Rows of a panel are of no use after its columns.
+                let shared = &walker.exchanged;
+                state.contents.retain(|_, (_, held)| {
+                    held.area.as_ref().is_none_or(|area| !shared.contains(&area.array))
+                });
+            }
             state.close();
             state.end(&symbol);
             Ok(())
@@ -418,6 +430,10 @@ impl<'a> Walker<'a> {
         self.free(state, region, buffer, "writes")?;
         if self.holds(state, buffer, at) == Some(false) {
             state.contents.remove(&at);
+        }
+        // Of several that are alike it is known since they came in that they go out, whether there is one for this core or not.
+        if matches!(state.get(buffer), Some(Value::One(..))) && state.contents.contains_key(&at) {
+            return Ok(());
         }
         if !self.here().puts(buffer).is_empty() {
             state.dirty.insert(at, (region, buffer.to_owned()));
