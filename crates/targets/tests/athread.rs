@@ -136,6 +136,25 @@ const DEFECTS: &[Defect] = &[
     ("gemm on pro", "&A[32 * it * nk + 16 * (kt + 1)]", 0, "&A[32 * it * nk + 16 * kt]", "holds another box"),
     ("doitgen", "st_half = 1 - st_half;", 0, "", "`slave_A`"),
     ("minmax-bounds", "slave_x_from != (const void *)&x[1000 * jt] || ", 0, "", "`slave_x`"),
+    // Vectors that all cores need.
+    ("gesummv-shared", "&x[1400 * (jt + 1)]", 0, "&x[1400 * jt]", "holds another box"),
+    (
+        "gesummv-shared",
+        "n - 1400 * jt), 1, 8, lozenge_core);",
+        0,
+        "n - 1400 * jt), 2, 8, lozenge_core);",
+        "another box",
+    ),
+    ("gesummv-shared", "n - 1400 * 0), 1, 1, 8", 0, "n - 1400 * 0), 1, 2, 8", "holds another box"),
+    ("gesummv-shared", "WAIT(reply_x, reply_x_sent);", 0, "", "while `reply_x` is on its way in"),
+    ("gesummv-shared", "share_among_all((", 0, "if (it < n) share_among_all((", "some cores may not reach"),
+    (
+        "gesummv-shared",
+        "it - tid < LOZENGE_FLOOR_DIV",
+        0,
+        "it < LOZENGE_FLOOR_DIV",
+        "some cores may not reach",
+    ),
     // Shares of two boxes at once.
     ("gemm in pairs", "share_of_slave_A_at += LOZENGE_MIN(16, nk - 16 * kt);", 0, "", "`share_of_slave_A`"),
     ("gemm in pairs", "share_of_slave_A_at * 8", 0, "0 * 8", "holds another box"),

@@ -31,7 +31,11 @@ const BANDWIDTH: [(f64, f64); 8] = [
     (4096.0, 18.6),
     (24576.0, 20.4),
 ];
+/// By how much another way to bring in vectors must be faster.
+pub(super) const BETTER: f64 = 0.98;
+
 /// Extents of a group's box as a function of tile sizes: linear, found by looking at two sizes of each loop.
+#[derive(Clone)]
 pub(super) struct Shape {
     pub group: Group,
     pub base: Vec<i64>,
@@ -89,6 +93,7 @@ fn bandwidth(block: f64) -> f64 {
 }
 
 /// The choices for a kernel.
+#[derive(Clone, Copy)]
 pub(super) struct Search<'a> {
     pub model: &'a Model,
     pub kernel: &'a Kernel,
@@ -101,7 +106,7 @@ pub(super) struct Search<'a> {
 }
 
 /// Cost in seconds, sizes of the parallel loops, sizes of each part's loops.
-type Found = (f64, Vec<i64>, Vec<Vec<i64>>);
+pub(super) type Found = (f64, Vec<i64>, Vec<Vec<i64>>);
 
 impl Search<'_> {
     pub fn best(&self) -> Option<Found> {
@@ -329,7 +334,9 @@ impl Search<'_> {
             }
             let boxes = shape.group.shared.map_or(1, |s| s.boxes(&extents, shape.group.width));
             let last = (boxes * last).min(row);
-            let block = if last >= row { bytes } else { (last * shape.group.width) as f64 };
+            // A share of a vector is in one place.
+            let vector = shape.group.shared.is_some() && extents.len() == 1;
+            let block = if last >= row || vector { bytes } else { (last * shape.group.width) as f64 };
             let mut times = rounds.iter().take(shape.group.level).product::<f64>();
             let mut cores = (tiles / each.max(1.0)).max(8.0);
             if self.stays(shape, own) {

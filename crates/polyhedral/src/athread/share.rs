@@ -151,6 +151,33 @@ pub(super) fn decide(model: &Model, kernel: &Kernel, grid: &[i64], groups: &mut 
     Ok(())
 }
 
+/// Says of vectors that all cores of one mapped loop need alike that they are shared: then tiles of more rows and fewer columns cost no more of them.
+/// Returns whether there are any. The other way is that they stay for all tiles, which is better where there is room for a whole one.
+pub(super) fn vectors(model: &Model, kernel: &Kernel, grid: &[i64], groups: &mut [Group]) -> bool {
+    let Some((rows, columns)) = places(grid).filter(|_| kernel.outer.is_empty() && grid.len() == 1) else {
+        return false;
+    };
+    let mut any = false;
+    for group in groups.iter_mut() {
+        let parallel = kernel.parallel.len();
+        let Some(part) = group.part else { continue };
+        let moves = |depth: usize| group.corner.iter().any(|c| c.dims.iter().any(|(d, _)| *d == depth));
+        if group.get
+            && !group.put
+            && group.shared.is_none()
+            && group.extents.len() == 1
+            && group.level == parallel + kernel.parts[part].inner.len()
+            && group.level > parallel
+            && !(0..parallel).any(moves)
+            && !written(model, kernel, group)
+        {
+            group.shared = Some(Shared { line: Line::All, rows, columns });
+            any = true;
+        }
+    }
+    any
+}
+
 /// Boxes of one core beside shared ones, whose rows follow each other in the innermost loop.
 fn alone(model: &Model, kernel: &Kernel, groups: &mut [Group]) {
     for k in 0..groups.len() {

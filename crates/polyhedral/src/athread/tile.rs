@@ -10,7 +10,7 @@ use super::boxes;
 use super::conflict;
 use super::data::{self, Group};
 use super::panel;
-use super::search::{Search, Shape};
+use super::search::{self, Search, Shape};
 use super::share;
 use super::split::{self, Item, Kernel, Part};
 use super::{Grid, Options};
@@ -253,7 +253,7 @@ fn sized(
         let own = split::read(model, &part.filter)?;
         inner.push(part.inner.iter().map(|m| trips(model, m, &own, &hints)).collect::<Result<Vec<_>>>()?);
     }
-    let search = Search {
+    let mut search = Search {
         model,
         kernel: &kernel,
         shapes: &shapes,
@@ -263,7 +263,29 @@ fn sized(
         hints: &hints,
         ldm: options.ldm,
     };
-    let Some((cost, sizes, parts)) = search.best() else {
+    let mut best = search.best();
+    // Vectors may be shared instead of staying.
+    let mut with = shapes.clone();
+    let mut vectors = options.share && !kernel.whole && {
+        let mut groups: Vec<Group> = with.iter().map(|s| s.group.clone()).collect();
+        let any = share::vectors(model, &kernel, &grid, &mut groups);
+        for (shape, group) in with.iter_mut().zip(groups) {
+            shape.may_stay &= group.shared.is_none();
+            shape.group = group;
+        }
+        any
+    };
+    if vectors {
+        let other = Search { shapes: &with, ..search };
+        let found = other.best();
+        let cost =
+            |found: &Option<_>| found.as_ref().map_or(f64::INFINITY, |(cost, ..): &search::Found| *cost);
+        vectors = cost(&found) < search::BETTER * cost(&best);
+        if vectors {
+            (search, best) = (other, found);
+        }
+    }
+    let Some((cost, sizes, parts)) = best else {
         let least = search.least();
         return Ok(Err(too_large(model, &kernel, options.ldm, least)));
     };
@@ -281,7 +303,10 @@ fn sized(
     if options.share {
         share::decide(model, &kernel, &grid, &mut groups)?;
     }
-    for (group, shape) in groups.iter_mut().zip(&shapes) {
+    if vectors {
+        share::vectors(model, &kernel, &grid, &mut groups);
+    }
+    for (group, shape) in groups.iter_mut().zip(search.shapes) {
         // Groups come in the same order at all sizes, but for boxes that have grown together.
         group.kept = group.array == shape.group.array && group.part == shape.group.part && {
             let own = group.part.map_or(&[][..], |p| &kernel.parts[p].sizes);

@@ -94,7 +94,9 @@ pub(super) fn shared(stmt: &Stmt) -> Option<(&Copy, &'static str)> {
     let Stmt::Block { mark: Some(mark), body } = stmt else { return None };
     let line = [ROW, COLUMN, ALL, ALONE].into_iter().find(|line| mark.as_str() == *line)?;
     match body.as_slice() {
-        [Stmt::Copy(copy)] if copy.kind == CopyKind::Get && copy.extents.len() == 2 => Some((copy, line)),
+        [Stmt::Copy(copy)] if copy.kind == CopyKind::Get && (1..=2).contains(&copy.extents.len()) => {
+            Some((copy, line))
+        }
         _ => None,
     }
 }
@@ -245,6 +247,12 @@ impl Writer<'_> {
         Ok(all)
     }
 
+    /// Rows and columns of a shared box; each element of a vector is a row.
+    fn rows_and_columns(&self, copy: &Copy) -> Result<(String, String), Diagnostic> {
+        let columns = copy.extents.get(1).map_or(Ok("1".to_owned()), |e| self.scope.text(e))?;
+        Ok((self.scope.text(&copy.extents[0])?, columns))
+    }
+
     /// Starts to bring in this core's share.
     pub(super) fn bring(&mut self, shared: &Shared, copy: &Copy) -> Result<(), Diagnostic> {
         let Some(Binding::Linear { pitches, elem, .. }) = self.scope.names.get(&copy.from.array).cloned()
@@ -252,7 +260,8 @@ impl Writer<'_> {
             return Err(invalid(format!("`{}` is not in main memory", copy.from.array)));
         };
         let memory = print(&self.scope.access(&copy.from)?);
-        let (rows, columns) = (self.scope.text(&copy.extents[0])?, self.scope.text(&copy.extents[1])?);
+        let (rows, columns) = self.rows_and_columns(copy)?;
+        let pitch = if copy.extents.len() > 1 { pitches[0].clone() } else { columns.clone() };
         let (tag, stage) = (&shared.tag, &shared.stage);
         let place = shared.place.clone().unwrap_or_else(|| self.place(shared.line));
         let mut wanted = columns;
@@ -268,7 +277,7 @@ impl Writer<'_> {
         self.line(&format!(
             "{tag}_sent += get_share_{}({stage}, &{memory}, {rows}, {wanted}, {}, {}, {place}, &{tag});",
             shared.line,
-            pitches[0],
+            pitch,
             elem.bytes()
         ));
         if let Some((columns, boxes)) = shared.pair {
@@ -304,8 +313,7 @@ impl Writer<'_> {
     pub(super) fn exchange(&mut self, tag: &Name) -> Result<(), Diagnostic> {
         let Some(at) = self.sharing.under_way.iter().position(|s| s.tag == *tag) else { return Ok(()) };
         let shared = self.sharing.under_way[at].clone();
-        let (rows, columns) =
-            (self.scope.text(&shared.copy.extents[0])?, self.scope.text(&shared.copy.extents[1])?);
+        let (rows, columns) = self.rows_and_columns(&shared.copy)?;
         let Some(Binding::Linear { elem, .. }) = self.scope.names.get(&shared.copy.to.array) else {
             return Err(invalid(format!("`{}` is not in local memory", shared.copy.to.array)));
         };

@@ -93,6 +93,7 @@ impl Walker<'_> {
         let region = Region { at, bytes };
         self.free(state, region, to, "fills")?;
         self.clear(state, region)?;
+        let area = lengthwise(area);
         state.contents.insert(at, (region, Held { area: Some(area), age: 0 }));
         state.sent.insert(from);
         Ok(())
@@ -131,6 +132,15 @@ impl Walker<'_> {
             _ => lost(format!("which columns of `{stage}` go to others is not known")),
         }
     }
+}
+
+/// A box of rows of one element that follow each other is a vector, as the mapping has it.
+fn lengthwise(area: Area) -> Area {
+    let one = Form::int(1);
+    if area.columns != one || area.pitch != one || !area.planes.is_empty() {
+        return area;
+    }
+    Area { columns: area.rows, rows: one, pitch: Form::default(), ..area }
 }
 
 /// For how many iterations a share is brought in at once, in a loop outside of further loops; 1 where none goes to others in parts.
