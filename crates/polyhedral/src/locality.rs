@@ -215,7 +215,7 @@ const ALONG: i64 = 4;
 const STREAM: i64 = 2048;
 
 /// Whether every access of a band's statements goes along memory with this member, or stands still.
-fn streams(model: &Model, member: &Member) -> Result<bool> {
+pub(crate) fn streams(model: &Model, member: &Member) -> Result<bool> {
     for (tuple, position) in driven(model, member)? {
         let Some(statement) = model.by_tuple(&tuple) else { continue };
         let iterator = &statement.loops[position].var;

@@ -3,11 +3,12 @@
 //! Regions of many statements are cut: see [`Options::cluster`]. Nothing here is trusted: the generated code is checked.
 
 use isl::{Flag, ScheduleConstraints, UnionMap, UnionSet};
+use loops::Name;
 
 use crate::dependence::{self, Dependence};
 use crate::fault::{self, Result};
 use crate::limits::Limits;
-use crate::model::Model;
+use crate::model::{Model, Statement};
 use crate::tree::{Node, Tree};
 
 /// Which statements share loops.
@@ -31,11 +32,13 @@ pub struct Options {
     pub limits: Limits,
     /// Regions with more statements keep their order at the outermost level; each part is scheduled by itself.
     pub cluster: usize,
+    /// Whether statements of one loop that read the same array are to stay in one loop, though neither needs the other.
+    pub beside: bool,
 }
 
 impl Default for Options {
     fn default() -> Options {
-        Options { fusion: Fusion::Smart, limits: Limits::from(1_000_000), cluster: 24 }
+        Options { fusion: Fusion::Smart, limits: Limits::from(1_000_000), cluster: 24, beside: false }
     }
 }
 
@@ -131,6 +134,31 @@ fn clusters(model: &Model, size: usize) -> Vec<Cluster> {
 /// than that of finding them.
 const MANY: usize = 80;
 
+/// Pairs of instances of neighbouring statements in the same iterations of the same loops that read a common array.
+fn beside(model: &Model) -> Result<UnionMap> {
+    let reads = |s: &Statement, array: &Name| s.accesses.iter().any(|t| !t.write && t.array == *array);
+    let mut pairs = UnionMap::empty(&model.ctx).map_err(fault::library)?;
+    for pair in model.statements.windows(2) {
+        let [a, b] = pair else { continue };
+        let shared = dependence::shared_loops(a, b);
+        let common = a.accesses.iter().any(|touch| {
+            !touch.write && !model.locals.iter().any(|l| l.name == touch.array) && reads(b, &touch.array)
+        });
+        if shared == 0 || shared != a.loops.len() || shared != b.loops.len() || !common {
+            continue;
+        }
+        let same = || -> isl::Result<UnionMap> {
+            let mut same = isl::Map::universe(&a.domain.space()?.map_to(&b.domain.space()?)?)?;
+            for level in 0..shared {
+                same = same.equate((isl::Dim::In, level), (isl::Dim::Out, level))?;
+            }
+            pairs.union(&same.to_union()?)
+        };
+        pairs = same().map_err(fault::library)?;
+    }
+    Ok(pairs)
+}
+
 /// Runs the scheduler on the instances in `filter`, or on all. `None` if it stopped at its limit, or found no schedule.
 fn part(
     model: &Model,
@@ -157,7 +185,10 @@ fn part(
             restrict(dependence::union(model, dependences.iter().filter(|d| !d.private))?)?,
         ),
     };
-    let proximity = restrict(dependence::union(model, &dependence::nearest(dependences)?)?)?;
+    let mut proximity = restrict(dependence::union(model, &dependence::nearest(dependences)?)?)?;
+    if options.beside {
+        proximity = proximity.union(&restrict(beside(model)?)?).map_err(fault::library)?;
+    }
     let ctx = &model.ctx;
     let run = || -> isl::Result<isl::Schedule> {
         ctx.set(Flag::ScheduleSerializeSccs, i32::from(options.fusion == Fusion::None))?;

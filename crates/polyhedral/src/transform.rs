@@ -6,6 +6,7 @@
 mod affine;
 pub mod contraction;
 pub mod diamond;
+pub(crate) mod eliminate;
 pub mod expand;
 pub(crate) mod forward;
 pub mod insert;

@@ -3,16 +3,16 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use isl::UnionPwAff;
-use loops::{Name, ReduceOp};
+use loops::{Expr, Name, ReduceOp};
 
 use super::{Options, Report, Tiling};
 use crate::codegen::reducing;
 use crate::dependence::Dependence;
 use crate::fault::{self, Result};
 use crate::locality;
-use crate::model::Model;
+use crate::model::{Model, Statement};
 use crate::transform::contraction::{self, Split};
-use crate::transform::{self, diamond, keep};
+use crate::transform::{self, diamond, eliminate, keep};
 use crate::tree::{self, Band, Branch, FunctionText, LoopCode, Member, Node};
 
 /// Maps a tree for one model.
@@ -110,6 +110,15 @@ impl Mapper<'_> {
         Ok(Some((if rows { Split::Rows } else { Split::Columns }, band)))
     }
 
+    /// Steps of an elimination in a block; none where nothing is to be tiled.
+    fn steps(&self) -> Option<i64> {
+        match &self.options.tiling {
+            Tiling::None => None,
+            Tiling::Fixed(sizes) => sizes.first().copied(),
+            Tiling::Caches(_) => Some(STEPS),
+        }
+    }
+
     /// What threads and lanes need parts of their own of, so that the only loop of a band carries no dependence; none if that is not enough.
     fn reduces(&self, band: &Band) -> Result<Option<Vec<(ReduceOp, Name)>>> {
         let member = &band.members[0];
@@ -131,10 +140,47 @@ impl Mapper<'_> {
         Ok(Member { function, coincident: false, code: LoopCode::Default })
     }
 
-    /// The loop of a band that goes along memory and carries nothing, if the nest below is of single loops of which none does. The outermost
+    /// Whether a statement of a band touches what is declared inside loops: its order in them cannot change.
+    fn touches_locals(&self, band: &Band) -> Result<bool> {
+        let tuples = locality::tuples(self.model, &band.members[0])?;
+        let inside = |name: &Name| self.model.scopes.get(name).is_some_and(|loops| !loops.is_empty());
+        let touches = |s: &Statement| s.accesses.iter().any(|touch| inside(&touch.array));
+        Ok(tuples.iter().filter_map(|tuple| self.model.by_tuple(tuple)).any(touches))
+    }
+
+    /// Whether the loops below a band are a window: constant, few steps in all, and every access goes along memory with the band's last loop or stands still. Then
+    /// lanes of that loop can have the window each: it is written out.
+    fn window(&self, band: &Band) -> Result<bool> {
+        let Some(last) = band.members.last() else { return Ok(false) };
+        if !last.coincident
+            || locality::vector_score(self.model, last)? <= 0
+            || !locality::streams(self.model, last)?
+        {
+            return Ok(false);
+        }
+        for tuple in locality::tuples(self.model, last)? {
+            let Some(statement) = self.model.by_tuple(&tuple) else { return Ok(false) };
+            let Some(own) = locality::driven(self.model, last)?.get(&tuple).copied() else {
+                return Ok(false);
+            };
+            let below = statement.loops.iter().skip(own + 1);
+            let mut steps = below.map(|l| match (&l.lower, &l.upper) {
+                (Expr::Int(low), Expr::Int(high)) => high.checked_sub(*low),
+                _ => None,
+            });
+            let all = steps.try_fold(1_i64, |all, steps| all.checked_mul(steps?.max(1)));
+            // Loops above that are not of the band would be inside the lanes.
+            if all.is_none_or(|all| all > MOST_LANE_STEPS) || !statement.guards.is_empty() {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
+    /// The loop of a band that goes along memory and carries nothing, if the nests below are of single loops of which none does. The outermost
     /// one may be `kept` where it is.
     fn deepest(&self, band: &Band, kept: bool) -> Result<Option<usize>> {
-        if !single_nest(&band.child) {
+        if !nests(&band.child) || (!single_nest(&band.child) && self.touches_locals(band)?) {
             return Ok(None);
         }
         let mut best = None;
@@ -164,6 +210,18 @@ impl Mapper<'_> {
                 Split::Columns => contraction::MARK_COLUMNS,
             };
             return Ok(Node::Mark { name: name.to_owned(), child: Box::new(Node::Band(band)) });
+        }
+        if self.options.contraction.is_some()
+            && parallel
+            && innermost
+            && let Some(size) = self.steps()
+            && let Some(node) = eliminate::blocks(self.model, self.dependences, &band, self.refused, size)?
+        {
+            self.report.bands.push(format!(
+                "{n} loops, permutable, blocks of {size} steps: panels, then a contraction on what is beyond"
+            ));
+            self.report.contracted = true;
+            return Ok(node);
         }
         // The outermost loop should be parallel: any order of a permutable band is legal.
         if parallel
@@ -272,6 +330,15 @@ impl Mapper<'_> {
                 points.child = Box::new(at_the_end(*points.child, &member));
             }
         }
+        if !innermost
+            && self.options.vector
+            && n == 1
+            && !outer_parallel
+            && nests(&points.child)
+            && self.window(&points)?
+        {
+            marks[0] = Some("vector");
+        }
         if innermost && self.options.vector {
             let mut best: Option<((i64, bool), usize)> = None;
             for (k, member) in points.members.iter().enumerate() {
@@ -353,6 +420,17 @@ fn single_nest(node: &Node) -> bool {
     }
 }
 
+/// As [`single_nest`], with statements one after the other.
+fn nests(node: &Node) -> bool {
+    match node {
+        Node::Sequence(branches) => branches.iter().all(|branch| nests(&branch.child)),
+        Node::Leaf => true,
+        Node::Band(band) => nests(&band.child),
+        Node::Mark { name, child } => name != "vector" && name != contraction::MARK && nests(child),
+        _ => false,
+    }
+}
+
 /// The nest with one more loop inside, for vectors.
 fn at_the_end(node: Node, member: &Member) -> Node {
     match node {
@@ -369,8 +447,14 @@ fn at_the_end(node: Node, member: &Member) -> Node {
     }
 }
 
+/// Steps of an elimination in a block: enough for the contraction beyond to work on each element for a while, few enough that the panels stay small.
+const STEPS: i64 = 64;
+
 /// Iterations of an innermost loop in a tile where each waits for the one before it: few enough that the processor is at the next row while they do.
 const WAITING: i64 = 16;
+
+/// Steps of constant loops inside a loop for vectors that are written out in each lane.
+const MOST_LANE_STEPS: i64 = 32;
 
 /// The smallest extent of a tile for the first cache: less is not worth its loops.
 const SMALLEST: i64 = 16;
