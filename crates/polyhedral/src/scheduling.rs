@@ -3,7 +3,7 @@
 //! Regions of many statements are cut: see [`Options::cluster`]. Nothing here is trusted: the generated code is checked.
 
 use isl::{Flag, ScheduleConstraints, UnionMap, UnionSet};
-use loops::Name;
+use loops::{Elem, Name};
 
 use crate::dependence::{self, Dependence};
 use crate::fault::{self, Result};
@@ -134,6 +134,19 @@ fn clusters(model: &Model, size: usize) -> Vec<Cluster> {
 /// than that of finding them.
 const MANY: usize = 80;
 
+/// Whether a statement is a sum (or minimum, ...) of integers, which compilers make on vectors where it is alone in its loop.
+fn counts(model: &Model, statement: &Statement) -> bool {
+    let target = &statement.assign.target;
+    let params = model.function.params.iter().map(|p| (&p.name, &p.elem));
+    let mut arrays = params.chain(model.locals.iter().map(|l| (&l.name, &l.elem)));
+    let whole = |elem: &Elem| matches!(elem, Elem::Scalar(scalar) if !scalar.is_float());
+    let still =
+        statement.loops.last().is_some_and(|l| target.indices.iter().all(|e| !e.vars().contains(&l.var)));
+    still
+        && statement.assign.update.is_some_and(|update| !update.reorder)
+        && arrays.any(|(name, elem)| *name == target.array && whole(elem))
+}
+
 /// Pairs of instances of neighbouring statements in the same iterations of the same loops that read a common array.
 fn beside(model: &Model) -> Result<UnionMap> {
     let reads = |s: &Statement, array: &Name| s.accesses.iter().any(|t| !t.write && t.array == *array);
@@ -144,7 +157,8 @@ fn beside(model: &Model) -> Result<UnionMap> {
         let common = a.accesses.iter().any(|touch| {
             !touch.write && !model.locals.iter().any(|l| l.name == touch.array) && reads(b, &touch.array)
         });
-        if shared == 0 || shared != a.loops.len() || shared != b.loops.len() || !common {
+        let alone = [a, b].into_iter().any(|s| counts(model, s));
+        if shared == 0 || shared != a.loops.len() || shared != b.loops.len() || !common || alone {
             continue;
         }
         let same = || -> isl::Result<UnionMap> {

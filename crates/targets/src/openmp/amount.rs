@@ -1,11 +1,12 @@
 //! How much a parallel loop has to do, where its sizes say so: below a few microseconds of work threads cost more than they bring.
 
-use loops::{Diagnostic, Expr, Loop, Name, Stmt};
+use loops::{Diagnostic, Expr, Loop, LoopKind, Name, Stmt};
 
 use crate::c::CExpr;
 use crate::c_print::{Layout, Printer};
 use crate::openmp::arith;
 use crate::openmp::lower::Lower;
+use crate::openmp::stmt::trips;
 
 /// Statement instances that are worth a team of threads.
 const ENOUGH: i64 = 10_000;
@@ -34,7 +35,24 @@ impl Lower<'_> {
         let test = CExpr::binary(">", product, least);
         Ok(format!(" if ({})", Printer::new(Layout::Readable).expression(&test)))
     }
+
+    /// The clause ` if (...)` of a vector loop around loops, which take long to begin in each lane: not for few lanes.
+    pub fn enough_lanes(&mut self, l: &Loop) -> Result<String, Diagnostic> {
+        let around = l.body.iter().any(|s| matches!(s, Stmt::Loop(l) if l.kind == LoopKind::Sequential));
+        if !self.native || !around || trips(l).is_some() {
+            return Ok(String::new());
+        }
+        let length = match &l.lower {
+            Expr::Int(0) => l.upper.clone(),
+            lower => l.upper.clone() - lower.clone(),
+        };
+        let test = CExpr::binary(">=", self.index(&length)?, CExpr::int(LANES));
+        Ok(format!(" if (simd: {})", Printer::new(Layout::Readable).expression(&test)))
+    }
 }
+
+/// Iterations from which on a vector loop around loops is one.
+const LANES: i64 = 8;
 
 /// A product whose first factor is converted, and with it all others.
 fn leading_cast(product: CExpr) -> CExpr {

@@ -389,6 +389,7 @@ impl Lower<'_> {
                     pragma.push_str(&format!(" simdlen({lanes})"));
                 }
                 let accumulators = self.accumulators(l)?;
+                pragma.push_str(&self.enough_lanes(l)?);
                 pragma.push_str(&self.reduction_clauses(l)?);
                 self.in_simd = true;
                 let body = self.counted(l, lower, upper);
