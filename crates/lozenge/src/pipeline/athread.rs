@@ -89,7 +89,7 @@ pub fn map(front: &Front, choice: &Choice, request: &Request) -> Result<Vec<OnCo
     map_all(front, choice, request, true)
 }
 
-/// As [`map`], with boxes that cores bring in together or without.
+/// As [`map`], with boxes that cores bring in together and panels that they exchange, or without.
 fn map_all(front: &Front, choice: &Choice, request: &Request, share: bool) -> Result<Vec<OnCores>, Failure> {
     let mut all = Vec::new();
     let (mut kernels, mut refused) = (0, None);
@@ -150,7 +150,7 @@ fn one(
         reassociate: choice.reassociate,
         stages: request.stages,
         share,
-        exchange: !chip.crts && grid.cores() % chip.grid.1 == 0,
+        exchange: share && !chip.crts && grid.cores() % chip.grid.1 == 0,
         ..polyhedral::athread::Options::default()
     };
     let refuse = |d| Failure::in_source(&front.source, vec![d]);
@@ -234,7 +234,7 @@ pub fn stages(all: &[OnCores]) -> String {
 }
 
 /// The files for mapped definitions: of a C source the whole file with its regions replaced, else functions with the interface of the target `openmp`. Where the
-/// check of the text does not follow how cores share boxes, the definitions are mapped again without that, and say so in their notes.
+/// check of the text complains of how cores share boxes or panels, the definitions are mapped again without that, and say so in their notes.
 ///
 /// # Errors
 /// What the target refuses.
@@ -288,7 +288,7 @@ fn checked(
         Err(failure) if failure.diagnostics.iter().any(|d| d.code == Code("T0006")) => {
             *all = map_all(front, choice, request, false)?;
             for one in all.iter_mut() {
-                one.mapped.notes.push(format!("cores do not share boxes: {}", failure.summary()));
+                one.mapped.notes.push(format!("cores share no boxes and no panels: {}", failure.summary()));
             }
             write(all)
         }

@@ -14,7 +14,7 @@ pub(super) enum Use {
 }
 
 /// Names of functions that move data or wait.
-const CONTROL: [&str; 20] = [
+const CONTROL: [&str; 23] = [
     "get_box",
     "put_box",
     "get_share_along_row",
@@ -31,6 +31,9 @@ const CONTROL: [&str; 20] = [
     "share_pieces_by_itself",
     "exchange_panel",
     "gather_panel",
+    "take_columns",
+    "send_columns",
+    "spread_columns",
     "WAIT",
     "BARRIER",
     "dma_wait",

@@ -30,6 +30,8 @@ pub(super) struct Phase {
     puts: BTreeMap<String, Vec<Copy>>,
     /// Largest sizes of buffers, in bytes; of a name that is declared more than once the least of them, and how often.
     sizes: BTreeMap<String, (i64, usize)>,
+    /// Bytes of an element of a buffer.
+    elements: BTreeMap<String, i64>,
     /// Rows and columns of cores.
     pub cores: (i64, i64),
 }
@@ -43,13 +45,30 @@ pub(super) struct Mapped {
     pub written: BTreeSet<String>,
     /// Rows and columns of the cores that share boxes in the text.
     pub sharers: Option<(i64, i64)>,
+    /// Loops around boxes, by their variables.
+    loops: BTreeMap<String, Vec<Loop>>,
+}
+
+/// Bounds and step of a loop of the mapped program.
+pub(super) struct Bounds {
+    pub lower: Form,
+    pub upper: Form,
+    pub step: i64,
 }
 
 impl Mapped {
     /// A kernel; `sharers` are the rows and columns of the cores that share boxes in the text.
     pub fn of(kernel: &Kernel, sharers: Option<(i64, i64)>) -> Mapped {
         let arrays = kernel.arrays.iter().map(|(name, _, dims)| (name.to_string(), dims.clone())).collect();
-        let mut mapped = Mapped { phases: Vec::new(), arrays, written: BTreeSet::new(), sharers };
+        let (phases, written, loops) = (Vec::new(), BTreeSet::new(), BTreeMap::<String, Vec<Loop>>::new());
+        let mut mapped = Mapped { phases, arrays, written, sharers, loops };
+        for stmt in kernel.body {
+            stmt.walk(&mut |s| {
+                if let Stmt::Loop(l) = s {
+                    mapped.loops.entry(l.var.to_string()).or_default().push(l.clone());
+                }
+            });
+        }
         mapped.look(kernel.body);
         mapped
     }
@@ -66,6 +85,14 @@ impl Mapped {
                 other => other.bodies().into_iter().for_each(|body| self.look(body)),
             }
         }
+    }
+
+    /// The loops with a variable, with the values of names.
+    pub fn loops(&self, var: &str, value: &dyn Fn(&str) -> Option<Form>) -> Vec<Bounds> {
+        let bounds = |l: &Loop| {
+            Some(Bounds { lower: form(&l.lower, value)?, upper: form(&l.upper, value)?, step: l.step })
+        };
+        self.loops.get(var).into_iter().flatten().filter_map(bounds).collect()
     }
 
     /// A copy's box in main memory, with the values of names; none where a name has no value.
@@ -128,6 +155,7 @@ impl Phase {
                 let entry = all.sizes.entry(name.clone()).or_insert((*bytes, 0));
                 *entry = (entry.0.min(*bytes), entry.1 + times);
             }
+            all.elements.extend(one.elements.iter().map(|(name, bytes)| (name.clone(), *bytes)));
         }
         all
     }
@@ -149,6 +177,7 @@ impl Phase {
                         .and_then(|form| form.bound());
                     bytes = bytes.saturating_mul(bound.unwrap_or(0).max(0));
                 }
+                self.elements.insert(local.name.to_string(), elem.bytes() as i64);
                 let entry = self.sizes.entry(local.name.to_string()).or_insert((bytes, 0));
                 *entry = (entry.0.min(bytes), entry.1 + 1);
             }
@@ -180,6 +209,11 @@ impl Phase {
     /// Bytes of a buffer.
     pub fn size(&self, buffer: &str) -> i64 {
         self.sizes.get(buffer).map_or(0, |size| size.0)
+    }
+
+    /// Bytes of an element of a buffer.
+    pub fn element(&self, buffer: &str) -> i64 {
+        self.elements.get(buffer).copied().unwrap_or(0)
     }
 
     /// Whether a buffer is declared at one place only.

@@ -12,14 +12,17 @@
 //! Not here: subscripts of local arrays, and what other cores do; the mapping's check has looked at them.
 
 mod branch;
+mod columns;
 mod compute;
 mod form;
 mod mapped;
 mod panel;
+mod parts;
 mod read;
 mod reason;
 mod share;
 mod state;
+mod touch;
 mod transfer;
 mod walk;
 

@@ -3,9 +3,10 @@
 //! Two loops over cores are one text there. What a core has of each vector and matrix is followed as elsewhere; of an exchange it is shown that what all cores
 //! have is, by the number of the core, the box that this core needs. Strips that a core keeps for all panels are one box with a number in it.
 
+use super::columns::{self, Line};
 use super::compute;
 use super::form::{Atom, Form};
-use super::mapped::{Area, Phase};
+use super::mapped::{Area, Bounds, Phase};
 use super::read::{Node, Term};
 use super::state::{Held, NUMBER, Region, State, Value};
 use super::transfer::name;
@@ -24,7 +25,7 @@ pub(super) fn exchanges(node: &Node) -> bool {
         Node::Block(body) => body.iter().any(exchanges),
         Node::If(_, then, otherwise) => exchanges(then) || otherwise.as_ref().is_some_and(|n| exchanges(n)),
         Node::For { body, .. } | Node::While(_, body) => exchanges(body),
-        Node::Do(Term::Call(function, _)) => function == "exchange_panel",
+        Node::Do(Term::Call(function, _)) => function == "exchange_panel" || function == "gather_panel",
         Node::Declare { .. } | Node::Do(_) => false,
     }
 }
@@ -47,7 +48,7 @@ pub(super) fn only_moves(body: &Node) -> bool {
 }
 
 /// What a form is for all cores, where core `k` has `each` from `each * k` on: the same with the end of all.
-fn of_all(form: &Form, each: i64, cores: i64) -> Option<Form> {
+pub(super) fn of_all(form: &Form, core: &str, each: i64, cores: i64) -> Option<Form> {
     let end = match form.terms().collect::<Vec<_>>().as_slice() {
         [([Atom::Apply(function, parts)], 1)] if function == "LOZENGE_MIN" => match parts.as_slice() {
             [a, b] if a.constant() == Some(each) => b.clone(),
@@ -56,8 +57,8 @@ fn of_all(form: &Form, each: i64, cores: i64) -> Option<Form> {
         },
         _ => return None,
     };
-    let first = end.put(CORE, &Form::default());
-    let shift = Form::symbol(CORE).times(&Form::int(each));
+    let first = end.put(core, &Form::default());
+    let shift = Form::symbol(core).times(&Form::int(each));
     (first.minus(&end) == shift).then(|| Form::apply("LOZENGE_MIN", vec![Form::int(each * cores), first]))
 }
 
@@ -77,9 +78,14 @@ impl<'a> Walker<'a> {
             Ok(())
         })?;
         self.panel = Some(Moved::default());
+        self.columns = columns::lines(then);
+        if self.columns {
+            yes = self.places(yes);
+        }
         self.control.push(cond);
         let yes = self.walk(then, yes)?;
         let moved = self.panel.take().unwrap_or_default();
+        self.columns = false;
         self.phase = phase;
         // Without barriers nothing may come in that another core has brought out.
         for area in &moved.came {
@@ -101,6 +107,9 @@ impl<'a> Walker<'a> {
         }
         let yes = self.each(yes, &mut |walker, state| {
             walker.all_out(state)?;
+            if state.line != Line::Free {
+                return wrong("leaves panels while some cores may still wait for sums".to_owned());
+            }
             state.end_phase();
             Ok(())
         })?;
@@ -109,7 +118,7 @@ impl<'a> Walker<'a> {
             None => no,
         };
         self.control.pop();
-        self.phase = phase + 2;
+        self.phase = phase + self.together;
         Ok(yes.into_iter().chain(no).collect())
     }
 
@@ -189,6 +198,11 @@ impl<'a> Walker<'a> {
             state.open();
             state.declare(var, Value::Number(value.clone()));
             let Some(there) = self.above(&state, cond) else { return lost("a loop that is not counted") };
+            let mut one = state.clone();
+            one.declare(var, Value::Number(value.put(NUMBER, &Form::default())));
+            if let Some(there) = self.above(&one, cond) {
+                self.iterations(&one, (var, &one.form(&Term::Name(var.to_owned())), by), &there, body)?;
+            }
             // What is there for the last number at most; the number of a core is 0 at least.
             let rest = there.plus(&number.times(&Form::int(by))).put(CORE, &Form::default());
             let count = state.most(&rest).map(|most| (most.max(0) + by - 1) / by);
@@ -278,7 +292,7 @@ impl<'a> Walker<'a> {
         // Core k has rows from `each * k` on.
         let shift = Form::symbol(CORE).times(&Form::int(each)).times(&area.pitch);
         let offset = area.offset.put(CORE, &Form::default());
-        let all = of_all(&area.rows, each, cores).filter(|_| area.offset.minus(&offset) == shift);
+        let all = of_all(&area.rows, CORE, each, cores).filter(|_| area.offset.minus(&offset) == shift);
         let Some(all) = all else {
             return wrong("exchanges rows that do not follow each other as the cores do".to_owned());
         };
@@ -342,9 +356,10 @@ impl<'a> Walker<'a> {
         let offset = area.offset.put(CORE, &Form::default());
         let each = [8, 4].into_iter().filter(|e| bytes % e == 0).map(|e| bytes / e).find(|each| {
             area.offset.minus(&offset) == Form::symbol(CORE).times(&Form::int(*each))
-                && of_all(&area.columns, *each, cores).is_some()
+                && of_all(&area.columns, CORE, *each, cores).is_some()
         });
-        let Some((each, columns)) = each.and_then(|each| Some((each, of_all(&area.columns, each, cores)?)))
+        let Some((each, columns)) =
+            each.and_then(|each| Some((each, of_all(&area.columns, CORE, each, cores)?)))
         else {
             return wrong(format!(
                 "gathers elements of `{buffer}` that do not follow each other as the cores do"
@@ -379,6 +394,53 @@ impl<'a> Walker<'a> {
     }
 }
 
+impl Walker<'_> {
+    /// A loop where panels are worked on has the iterations that the mapping has; what it counts with has a value here.
+    pub(super) fn iterations(
+        &self,
+        state: &State,
+        (var, lower, by): (&str, &Form, i64),
+        there: &Form,
+        body: &Node,
+    ) -> Followed<()> {
+        let number = |name: &str| state.number(name);
+        let Some(value) = number(var) else { return Ok(()) };
+        let end = there.plus(&value);
+        let bounds = self.mapped.loops(var, &number);
+        let same = |b: &Bounds| {
+            let once = Form::apply("LOZENGE_MAX", vec![Form::int(1), b.upper.clone()]);
+            b.lower == *lower && b.step == by && (end == b.upper || end == once)
+        };
+        if !bounds.is_empty() && !bounds.iter().any(same) {
+            return wrong(format!("does not go through all iterations of `{var}`"));
+        }
+        let Node::Block(body) = body else { return Ok(()) };
+        for node in body.iter().filter(|_| bounds.is_empty()) {
+            let Node::Declare { name, value: Some(term), .. } = node else { continue };
+            let bounds = self.mapped.loops(name, &number);
+            let own = state.form(term);
+            // Round r has those from `step * r` on, one for each core; rounds of a piece of the rows follow those of the one before.
+            let all = |b: &Bounds| {
+                let step = Form::int(b.step);
+                let rounds = Form::apply("/", vec![b.upper.plus(&Form::int(b.step - 1)), step.clone()]);
+                let (at, some, _) = lower.steps();
+                let next = lower.plus(&Form::int(some));
+                let ends = [
+                    rounds.clone(),
+                    Form::apply("LOZENGE_MIN", vec![rounds.clone(), next.clone()]),
+                    Form::apply("LOZENGE_MIN", vec![next, rounds]),
+                ];
+                let ends = if some == 0 { &ends[..1] } else { &ends[1..] };
+                at == 0 && by == 1 && own == b.lower.plus(&value.times(&step)) && ends.contains(&end)
+            };
+            if !bounds.is_empty() && !bounds.iter().any(all) {
+                return wrong(format!("does not go through all iterations of `{name}`"));
+            }
+        }
+        Ok(())
+    }
+}
+
 /// Places of several boxes that are alike.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(super) struct Cover {
@@ -399,7 +461,9 @@ pub(super) struct Numbers {
     by: i64,
 }
 
-/// Pairs of loops over cores that follow each other, as one.
-pub(super) fn pairs(phases: &[Phase]) -> Vec<Phase> {
-    phases.windows(2).map(|two| two[0].with(&two[1])).collect()
+/// Loops over cores that follow each other, so many as one.
+pub(super) fn together(phases: &[Phase], many: usize) -> Vec<Phase> {
+    let one =
+        |some: &[Phase]| some[1..].iter().fold(some[0].with(&Phase::default()), |all, next| all.with(next));
+    phases.windows(many).map(one).collect()
 }

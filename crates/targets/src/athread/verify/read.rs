@@ -37,6 +37,9 @@ impl Term {
     }
 }
 
+/// The value of an array is this function of its length.
+pub(super) const ARRAY: &str = "[]";
+
 /// A statement.
 #[derive(Clone, PartialEq, Debug)]
 pub(super) enum Node {
@@ -265,7 +268,11 @@ impl Reader {
         loop {
             while self.eat("*") || self.eat("const") {}
             let name = self.next();
-            let value = if self.eat("=") { Some(self.expression(2)?) } else { None };
+            let mut value = if self.eat("=") { Some(self.expression(2)?) } else { None };
+            if value.is_none() && self.eat("[") {
+                value = Some(Term::Call(ARRAY.to_owned(), vec![self.expression(0)?]));
+                self.expect("]")?;
+            }
             out.push(Node::Declare { name, ty: ty.clone(), value });
             if !self.eat(",") {
                 break;

@@ -3,10 +3,12 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
-use super::form::Form;
+use super::columns::{Line, PLACE};
+use super::form::{Atom, Form};
 use super::mapped::{Area, plane};
 use super::panel::Cover;
 use super::read::Term;
+use super::walk::CORE;
 
 /// Bytes of local memory.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -80,6 +82,8 @@ pub(super) struct State {
     pub keeps: bool,
     /// For several buffers that are alike, by the place of the first.
     pub covers: BTreeMap<i64, Cover>,
+    /// How far sums have come that go through all cores.
+    pub line: Line,
 }
 
 impl State {
@@ -193,6 +197,10 @@ impl State {
                 _ => Form::apply(op, all(&[a])),
             },
             Term::Ternary(c, a, b) => Form::apply("?", all(&[c, a, b])),
+            Term::Call(function, arguments) if function == "column_place" => match arguments.as_slice() {
+                [core] if self.form(core) == Form::symbol(CORE) => Form::symbol(PLACE),
+                _ => Form::apply(function, all(&arguments.iter().collect::<Vec<_>>())),
+            },
             Term::Call(function, arguments) => {
                 Form::apply(function, arguments.iter().map(|a| self.form(a)).collect())
             }
@@ -273,6 +281,13 @@ impl State {
         self.here.retain(|form, _| !form.mentions(one) || !form.mentions(other));
     }
 
+    /// Forgets how many rounds of exchanges an iteration of a loop around has had: another iteration asks again.
+    pub fn unlearn_rounds(&mut self) {
+        let quotient = |atom: &Atom| matches!(atom, Atom::Apply(op, _) if op == "/");
+        let counted = |atom: &Atom| matches!(atom, Atom::Symbol(name) if name.ends_with(" since"));
+        self.facts.retain(|form, _| !(form.any(&quotient) && form.any(&counted)));
+    }
+
     /// What is found of a condition that is no comparison.
     pub fn learn_here(&mut self, form: Form, truth: bool) {
         self.here.insert(form, (truth, self.scopes.len()));
@@ -349,6 +364,12 @@ impl State {
                 held.age += 1;
             }
         });
+        if self.keeps {
+            // Of panels it is enough to know those that are worked on and that come.
+            self.contents.retain(|_, (_, held)| {
+                held.age < 2 || held.area.as_ref().is_none_or(|area| !area.mentions(symbol))
+            });
+        }
         self.age(symbol, u8::try_from(alone).unwrap_or(0).max(2));
         self.put(symbol, &Form::symbol(symbol).minus(&Form::int(step)));
         self.forget();

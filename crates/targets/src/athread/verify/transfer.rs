@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use super::columns::PLACE;
 use super::form::{Atom, Form};
 use super::mapped::{Area, plane};
 use super::read::{Node, Term};
@@ -138,6 +139,8 @@ impl Walker<'_> {
                 self.land(state, tag);
                 Ok(())
             }
+            ("BARRIER", []) if self.columns => self.meet(state),
+            ("spread_columns", arguments) => self.spread(state, arguments),
             ("BARRIER", []) => {
                 self.alike(state, &[], "a barrier")?;
                 if let Some(flight) = state.flights.iter().find(|f| !f.get) {
@@ -176,7 +179,7 @@ impl Walker<'_> {
     }
 
     /// Transfers of a tag are done.
-    fn land(&mut self, state: &mut State, tag: &str) {
+    pub(super) fn land(&mut self, state: &mut State, tag: &str) {
         let (done, rest) = std::mem::take(&mut state.flights).into_iter().partition(|f| f.tag == tag);
         state.flights = rest;
         let done: BTreeSet<Flight> = done;
@@ -251,6 +254,10 @@ impl Walker<'_> {
             return wrong(format!("uses the reply `{}` before it is 0", t.tag));
         }
         let buffer = name(t.local).or(addressed(t.local).map(|(n, _)| n)).unwrap_or("?").to_owned();
+        let element = self.here().element(buffer.strip_prefix("share_of_").unwrap_or(&buffer));
+        if element != 0 && state.form(t.bytes) != Form::int(element) {
+            return wrong(format!("moves elements of `{buffer}` with another size"));
+        }
         let get = t.function != "put_box";
         if let Some(Value::One(at, number)) = state.get(&buffer) {
             match state.covers.get(at) {
@@ -288,7 +295,13 @@ impl Walker<'_> {
     }
 
     /// Results leave a buffer.
-    fn bring_out(&mut self, state: &mut State, area: &Area, region: Region, buffer: &str) -> Followed<()> {
+    pub(super) fn bring_out(
+        &mut self,
+        state: &mut State,
+        area: &Area,
+        region: Region,
+        buffer: &str,
+    ) -> Followed<()> {
         if let Some(flight) = state.flights.iter().find(|f| f.get && f.region.meets(region)) {
             return wrong(format!("brings out `{buffer}` while `{}` is bringing in", flight.tag));
         }
@@ -335,7 +348,7 @@ impl Walker<'_> {
         if state.keeps {
             // What has gone out is what others get of it.
             state.written.remove(&region.at);
-            state.contents.insert(region.at, (region, Held { area: Some(area.clone()), age: 0 }));
+            state.contents.insert(region.at, (region, Held { area: Some(area.clone()), age: 1 }));
         }
         Ok(())
     }
@@ -413,7 +426,7 @@ pub(super) fn core(form: &Form, parts: &[&str]) -> bool {
 
 /// Whether a form has a core's number other than as a row or a column.
 fn whole(form: &Form) -> bool {
-    form.outside(&["/", "%"], CORE)
+    form.outside(&["/", "%"], CORE) || form.mentions(PLACE)
 }
 
 /// A loop over planes: the variables with their ends, and the transfer inside.

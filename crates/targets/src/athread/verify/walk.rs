@@ -2,13 +2,15 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::columns::{self, PLACE};
 use super::compute::{self, Use, place};
 use super::form::Form;
 use super::mapped::{Area, Mapped, Phase};
 use super::panel::{self, Moved, Numbers};
+use super::parts;
 use super::read::{Node, Term};
 use super::share;
-use super::state::{NUMBER, Region, State, Value};
+use super::state::{Held, NUMBER, Region, State, Value};
 use super::transfer::{addressed, name, planes};
 
 /// Why a text is not followed to its end.
@@ -43,12 +45,21 @@ pub(super) fn follow(mapped: &Mapped, body: &Node) -> Followed<usize> {
     let none = Phase::default();
     let mut changed = BTreeSet::new();
     assigned(body, &mut changed);
-    let pairs = if panel::exchanges(body) { panel::pairs(&mapped.phases) } else { Vec::new() };
+    // How many loops over cores are one text where panels are worked on.
+    let together = match () {
+        () if columns::lines(body) => 3,
+        () if panel::exchanges(body) => 2,
+        () => 0,
+    };
+    let panels = if together > 0 { panel::together(&mapped.phases, together) } else { Vec::new() };
     let mut walker = Walker {
         mapped,
         none: &none,
-        pairs: &pairs,
+        panels: &panels,
+        together,
         panel: None,
+        columns: false,
+        each_part: BTreeMap::new(),
         numbers: None,
         phase: 0,
         control: Vec::new(),
@@ -81,8 +92,13 @@ pub(super) fn follow(mapped: &Mapped, body: &Node) -> Followed<usize> {
 pub(super) struct Walker<'a> {
     pub(super) mapped: &'a Mapped,
     none: &'a Phase,
-    /// Two loops over cores as one, where panels are worked on.
-    pairs: &'a [Phase],
+    /// Loops over cores as one, where panels are worked on, and how many they are.
+    panels: &'a [Phase],
+    pub(super) together: usize,
+    /// Whether panels are of columns.
+    pub(super) columns: bool,
+    /// Rows of a part of a matrix that comes in parts.
+    pub(super) each_part: BTreeMap<String, i64>,
     /// What is moved while that is so.
     pub(super) panel: Option<Moved>,
     /// The boxes of a loop that moves several.
@@ -121,7 +137,7 @@ fn assigned<'n>(node: &'n Node, names: &mut BTreeSet<&'n str>) {
 impl<'a> Walker<'a> {
     pub(super) fn here(&self) -> &'a Phase {
         if self.panel.is_some() {
-            return self.pairs.get(self.phase).unwrap_or(self.none);
+            return self.panels.get(self.phase).unwrap_or(self.none);
         }
         self.phase.checked_sub(1).and_then(|k| self.mapped.phases.get(k)).unwrap_or(self.none)
     }
@@ -131,8 +147,14 @@ impl<'a> Walker<'a> {
         if states.len() > STATES || self.steps > STEPS {
             return lost("there are too many ways through it");
         }
+        if self.columns
+            && let Some(parts) = parts::of(node)
+        {
+            return self.parts(&parts, states);
+        }
         if matches!(node, Node::Block(_) | Node::If(..) | Node::For { .. } | Node::While(..))
             && !(self.panel.is_some() && matches!(node, Node::If(..)))
+            && !(self.columns && columns::names(node))
             && compute::only(node)
         {
             let found = compute::uses(node);
@@ -187,7 +209,9 @@ impl<'a> Walker<'a> {
                 })?;
                 Ok(distinct(states))
             }
-            Node::If(cond, then, otherwise) if self.panel.is_none() && panel::exchanges(then) => {
+            Node::If(cond, then, otherwise)
+                if self.panel.is_none() && (panel::exchanges(then) || columns::lines(then)) =>
+            {
                 self.panels(cond, then, otherwise.as_deref(), states)
             }
             Node::If(cond, then, otherwise) => {
@@ -196,7 +220,7 @@ impl<'a> Walker<'a> {
                 let yes = self.walk(then, yes)?;
                 let no = match otherwise {
                     Some(node) => self.walk(node, no)?,
-                    None if !compares(cond, "!=") => {
+                    None if !self.columns && !compares(cond, "!=") => {
                         let mut filled = Vec::new();
                         outer(then, &mut Vec::new(), &mut filled);
                         self.each(no, &mut |_, state| {
@@ -255,6 +279,9 @@ impl<'a> Walker<'a> {
                 Term::Name(number) if number == "CORE_NUMBER" => Form::symbol(CORE),
                 other => state.form(other),
             };
+            if self.columns && number == Form::symbol(PLACE) {
+                self.all_places(state, name)?;
+            }
             state.declare(name, Value::Number(number));
             return Ok(());
         };
@@ -285,20 +312,30 @@ impl<'a> Walker<'a> {
             },
             _ => return lost("a loop that is not counted"),
         };
+        if self.columns && columns::hands_on(body) {
+            return self.units((var, lower, by), cond, body, states);
+        }
         if self.panel.is_some() && panel::only_moves(body) {
             return self.strips((var, lower, by), cond, body, states);
         }
         let symbol = format!("{var} since");
         // How many rounds of exchanges a piece has.
         let learn = self.panel.is_some() && panel::directly(body);
-        let enter = |_: &mut Self, state: &mut State| {
+        let enter = |_: &mut Self, state: &mut State| -> Followed<()> {
             let value = state.form(lower).plus(&Form::symbol(&symbol));
             state.open();
             state.declare(var, Value::Number(value));
             state.begin(&symbol);
             Ok(())
         };
-        let entered = self.each(states, &mut { enter })?;
+        let entered = self.each(states, &mut |walker, state| {
+            let first = state.form(lower);
+            enter(walker, state)?;
+            match walker.above(state, cond).filter(|_| walker.panel.is_some()) {
+                Some(there) => walker.iterations(state, (var, &first, by), &there, body),
+                None => Ok(()),
+            }
+        })?;
         let (mut work, mut ends) = self.branch(cond, entered, learn)?;
         let mut seen = BTreeSet::new();
         // What came in for the first ones at once has no name for its iteration.
@@ -345,6 +382,9 @@ impl<'a> Walker<'a> {
                 });
             }
             state.close();
+            if learn {
+                state.unlearn_rounds();
+            }
             state.end(&symbol);
             Ok(())
         })?;
@@ -352,7 +392,7 @@ impl<'a> Walker<'a> {
     }
 
     /// A use of a buffer by a tile.
-    fn used(&mut self, state: &mut State, one: &Use) -> Followed<()> {
+    pub(super) fn used(&mut self, state: &mut State, one: &Use) -> Followed<()> {
         match one {
             Use::Declare(name, value) => {
                 let Some(offset) = place(value) else {
@@ -406,10 +446,17 @@ impl<'a> Walker<'a> {
         })
     }
 
-    fn reads(&self, state: &State, buffer: &str, at: i64) -> Followed<()> {
+    pub(super) fn reads(&self, state: &State, buffer: &str, at: i64) -> Followed<()> {
         let region = self.region(state, buffer, at);
         if let Some(f) = state.flights.iter().find(|f| f.get && f.region.meets(region)) {
             return wrong(format!("reads `{buffer}` while `{}` is on its way in", f.tag));
+        }
+        if self.columns
+            && let Some((_, Held { area: Some(area), .. })) = state.contents.get(&at)
+            && let Some(pitch) = state.number(&format!("pitch1_{buffer}"))
+            && !state.equal(&pitch, &area.columns)
+        {
+            return wrong(format!("takes the rows of `{buffer}` to be as far apart as those of another box"));
         }
         match self.holds(state, buffer, at) {
             Some(true) => Ok(()),
