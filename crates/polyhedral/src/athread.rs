@@ -19,6 +19,7 @@ pub mod pairs;
 mod panel;
 mod private;
 mod reduce;
+mod region;
 mod search;
 mod share;
 mod split;

@@ -6,6 +6,7 @@
 use std::collections::BTreeMap;
 
 use super::data::{self, Group};
+use super::region::Region;
 use super::split::Kernel;
 use super::tile::{SAMPLE, UNKNOWN, aligned, bytes, ceil, places, stays_apart};
 use crate::model::Model;
@@ -101,6 +102,8 @@ pub(super) struct Search<'a> {
     pub grid: &'a [i64],
     pub parallel: &'a [i64],
     pub inner: &'a [Vec<i64>],
+    /// The iterations of each part where they are no product.
+    pub regions: &'a [Option<Region>],
     pub hints: &'a BTreeMap<String, i64>,
     pub ldm: i64,
 }
@@ -204,8 +207,21 @@ impl Search<'_> {
         own.map(|s| places(self.kernel, &s.group) * bytes(&s.group, &s.extents(sizes))).sum()
     }
 
-    /// Rounds of each tile loop on the slowest core.
+    /// The iterations of a part, or of all of them, where they are no product.
+    fn region(&self, part: Option<usize>) -> Option<&Region> {
+        match part {
+            Some(part) => self.regions[part].as_ref(),
+            None => self.regions.iter().map(Option::as_ref).collect::<Option<Vec<_>>>()?.into_iter().next(),
+        }
+    }
+
+    /// Rounds of each tile loop on the slowest core; on average where there are more in some rounds of the loops around it.
     fn rounds(&self, part: Option<usize>, sizes: &[i64], own: &[i64]) -> Vec<f64> {
+        if let Some(region) = self.region(part) {
+            let cores = self.grid.iter().copied().chain(std::iter::repeat(1));
+            let units: Vec<i64> = sizes.iter().chain(own).zip(cores).map(|(size, cores)| size * cores).collect();
+            return region.rounds(&units);
+        }
         let parallel = self
             .parallel
             .iter()
@@ -319,7 +335,10 @@ impl Search<'_> {
         let all: Vec<i64> = sizes.iter().chain(own).copied().collect();
         let rounds = self.rounds(part, sizes, own);
         // Memory is shared by the cores that use it; one alone gets no more than an eighth.
-        let tiles: f64 = self.parallel.iter().zip(sizes).map(|(n, size)| ceil(*n, *size) as f64).product();
+        let tiles: f64 = match self.region(part) {
+            Some(region) => region.rounds(sizes).iter().product(),
+            None => self.parallel.iter().zip(sizes).map(|(n, size)| ceil(*n, *size) as f64).product(),
+        };
         let each: f64 = rounds.iter().take(sizes.len()).product();
         let (mut around, mut ahead, mut early) = (0.0, 0.0, 0.0);
         for shape in self.shapes.iter().filter(|s| s.group.part == part) {
@@ -339,6 +358,10 @@ impl Search<'_> {
             let block = if last >= row || vector { bytes } else { (last * shape.group.width) as f64 };
             let mut times = rounds.iter().take(shape.group.level).product::<f64>();
             let mut cores = (tiles / each.max(1.0)).max(8.0);
+            if shape.group.shared.is_some() && self.region(part).is_some() {
+                // Those without a tile in a triangle take part in what the others need.
+                cores = self.active(sizes).max(8.0);
+            }
             if self.stays(shape, own) {
                 times = 1.0;
                 cores = self.active(sizes).max(8.0);
@@ -400,7 +423,8 @@ impl Search<'_> {
             let Some(shared) = shape.group.shared else { continue };
             cycles += shared.cycles(data::volume(&shape.extents(&all)) * shape.group.width);
         }
-        rounds * cycles * CYCLE
+        let filled = self.region(Some(part)).map_or(1.0, |region| region.filled(&all));
+        rounds * filled * cycles * CYCLE
     }
 }
 

@@ -10,6 +10,7 @@ use super::boxes;
 use super::conflict;
 use super::data::{self, Group};
 use super::panel;
+use super::region::Region;
 use super::search::{self, Search, Shape};
 use super::share;
 use super::split::{self, Item, Kernel, Part};
@@ -253,6 +254,9 @@ fn sized(
         let own = split::read(model, &part.filter)?;
         inner.push(part.inner.iter().map(|m| trips(model, m, &own, &hints)).collect::<Result<Vec<_>>>()?);
     }
+    let regions = (0..kernel.parts.len())
+        .map(|part| Region::of(model, &kernel, part, grid.len(), &hints))
+        .collect::<Result<Vec<_>>>()?;
     let mut search = Search {
         model,
         kernel: &kernel,
@@ -260,6 +264,7 @@ fn sized(
         grid: &grid,
         parallel: &parallel,
         inner: &inner,
+        regions: &regions,
         hints: &hints,
         ldm: options.ldm,
     };

@@ -159,11 +159,12 @@ impl Tied<'_> {
         let n = self.cores.iter().find(|(name, _)| name == core)?.1;
         if let Some((var, more)) = shifted(&rest) {
             let k = self.by.iter().position(|by| by.contains(var))?;
-            let rest = Expr::Var(var.clone()) - Expr::Var(self.cores[k].0.clone()) + more;
-            return (self.cores[k].1 == n && (more - 1).rem_euclid(n) == 0 && self.same(&rest))
-                .then_some(rest);
+            let alike = Expr::Var(var.clone()) - Expr::Var(self.cores[k].0.clone()) + more;
+            if self.cores[k].1 == n && (more - 1).rem_euclid(n) == 0 && self.same(&alike) {
+                return Some(alike);
+            }
         }
-        // So it may be for a quotient of a tile's number, where tiles are no squares: that is counted out.
+        // So it may be where these are not as many cores, and for a quotient of a tile's number, where tiles are no squares: that is counted out.
         let Quotient { var, factor, more, by } = quotient(&rest)?;
         let k = self.by.iter().position(|tied| tied.contains(&var))?;
         let others = self.cores[k].1;
