@@ -14,4 +14,6 @@ lozenge compile triangle.c --target athread -o triangle 2>&1 | sed 's/, tiles.*/
 lozenge compile products.c --target athread -o products 2>/dev/null && grep -o 'contract_[0-9]_doubles_4x2(&' products/products_slave.c | sort -u
 lozenge run products.c --target athread --size n=37 --size m=43 --size k=38 | head -1
 sed 's/ G\[l\]\[j\];/ G[l][j] + F[i][l] * B[l][j];/' products.c > four.c; lozenge compile four.c --target athread -o four 2>/dev/null; grep -o 'contract_[0-9]_doubles_4x2(&' four/four_slave.c | sort -u; lozenge run four.c --target athread --size n=37 --size m=43 --size k=38 | head -1
-lozenge fuzz --of kernels --seconds 5 | sed 's/[0-9][0-9]*/N/g; s/; refused:.*(/ (/'
+lozenge fuzz --of kernels --count 3
+lozenge compile uneven.loops --target athread -o uneven && grep -c 'get_box(&slave_A' uneven/uneven_slave.c
+lozenge run uneven.loops --target athread | head -1

@@ -473,6 +473,9 @@ pub struct Fuzz {
     /// How long.
     #[arg(long, default_value_t = 10)]
     pub seconds: u64,
+    /// How many programs or inputs, however long that takes.
+    #[arg(long, value_name = "N", conflicts_with = "seconds")]
+    pub count: Option<u64>,
     /// Seed of the first program.
     #[arg(long, default_value_t = 1)]
     pub seed: u64,

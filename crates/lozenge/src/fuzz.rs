@@ -5,11 +5,48 @@
 pub mod kernels;
 
 use std::fmt::Write as _;
+use std::time::{Duration, Instant};
 
+use crate::cli::Fuzz;
 use crate::random::Random;
+use crate::report;
 
 /// Definitions in one file: they share one run of the C compiler.
 const DEFINITIONS: u32 = 8;
+
+/// How far to go: for some time, or to a number of programs or inputs.
+pub struct Budget {
+    began: Instant,
+    limit: Duration,
+    count: Option<u64>,
+    bar: indicatif::ProgressBar,
+}
+
+impl Budget {
+    /// That of the arguments; the time begins now.
+    pub fn of(arguments: &Fuzz) -> Budget {
+        let bar = match arguments.count {
+            Some(count) => report::progress(count, "programs or inputs"),
+            None => report::progress(arguments.seconds, "seconds"),
+        };
+        let limit = Duration::from_secs(arguments.seconds);
+        Budget { began: Instant::now(), limit, count: arguments.count, bar }
+    }
+
+    /// Whether there is to be another one after so many.
+    pub fn goes_on(&self, done: u64) -> bool {
+        self.bar.set_position(if self.count.is_some() { done } else { self.began.elapsed().as_secs() });
+        match self.count {
+            Some(count) => done < count,
+            None => self.began.elapsed() < self.limit,
+        }
+    }
+
+    /// Takes the progress bar away.
+    pub fn finish(&self) {
+        self.bar.finish_and_clear();
+    }
+}
 
 /// A file of random programs with their test cases.
 pub fn program(seed: u64) -> String {

@@ -25,11 +25,18 @@ pub fn run(arguments: &Compile, as_json: bool) -> Result<(), Failure> {
     let text = match arguments.emit {
         Some(Stage::Schedule) => athread::stages(&all),
         Some(Stage::Loops) => {
+            // What becomes files: where cores must not share, another mapping. One that becomes none is shown as it is.
+            if let Err(failure) = athread::files(&front, &arguments.choice, &request, &mut all, stem) {
+                report::print_error(&format!("no files: {}\n", failure.summary()));
+            }
             loops::Program { functions: all.iter().map(|o| o.mapped.function.clone()).collect() }.to_string()
         }
         Some(Stage::C) | None => {
             let files = athread::files(&front, &arguments.choice, &request, &mut all, stem)?;
             tell(&all);
+            for note in &files.notes {
+                report::print_error(&format!("{note}\n"));
+            }
             if let Some(why) = &files.unchecked {
                 report::print_error(&format!("the check of the slave file was given up: {why}\n"));
             }

@@ -1,13 +1,11 @@
-//! `lozenge fuzz`: random programs through every stage until the time is over.
-
-use std::time::{Duration, Instant};
+//! `lozenge fuzz`: random programs through every stage until the time is over, or so many.
 
 use serde_json::json;
 
 use crate::cli::{Fuzz, Test};
 use crate::command::test::test_source;
 use crate::failure::{Failure, FailureKind, Source};
-use crate::fuzz::program;
+use crate::fuzz::{Budget, program};
 use crate::process::Compiler;
 use crate::report;
 
@@ -17,29 +15,26 @@ use crate::report;
 /// `X0401` with the first program on which two stages disagree, or that a stage refuses.
 pub fn run(arguments: &Fuzz, as_json: bool) -> Result<(), Failure> {
     let compiler = Compiler::find()?;
-    let began = Instant::now();
-    let limit = Duration::from_secs(arguments.seconds);
-    let bar = report::progress(arguments.seconds, "seconds");
+    let budget = Budget::of(arguments);
     let options =
         Test { paths: Vec::new(), filter: None, seed: arguments.seed, sanitize: false, reassociate: false };
     let (mut seed, mut cases) = (arguments.seed, 0);
-    while began.elapsed() < limit {
+    while budget.goes_on(seed - arguments.seed) {
         let source = Source { path: format!("seed-{seed}.loz"), text: program(seed) };
         let verdicts = test_source(&source, &options, &compiler)?;
         if let Some(bad) = verdicts.iter().find(|v| v.failure.is_some()) {
-            bar.finish_and_clear();
+            budget.finish();
             let failure = bad.failure.clone().unwrap_or_else(|| Failure::told(FailureKind::Check));
             let definition: String =
                 source.text.lines().skip(bad.line - 1).take(3).collect::<Vec<_>>().join("\n");
             return Err(Failure { kind: FailureKind::Check, ..failure }
                 .note(format!("the program, of seed {seed}:\n{definition}"))
-                .help(format!("run it again with `lozenge fuzz --seed {seed} --seconds 1`")));
+                .help(format!("run it again with `lozenge fuzz --seed {seed} --count 1`")));
         }
         cases += verdicts.len();
         seed += 1;
-        bar.set_position(began.elapsed().as_secs());
     }
-    bar.finish_and_clear();
+    budget.finish();
     let files = seed - arguments.seed;
     if as_json {
         report::print(&format!(

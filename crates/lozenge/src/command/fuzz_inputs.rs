@@ -13,6 +13,7 @@ use serde_json::json;
 
 use crate::cli::{Fuzz, FuzzOf};
 use crate::failure::Failure;
+use crate::fuzz::Budget;
 use crate::random::Random;
 use crate::{report, rules};
 
@@ -30,14 +31,13 @@ pub fn run(arguments: &Fuzz, as_json: bool) -> Result<(), Failure> {
         FuzzOf::Models => models(),
         _ => rules::SHIPPED.iter().map(|(_, text)| text.as_bytes().to_vec()).collect(),
     };
-    let (began, limit) = (Instant::now(), Duration::from_secs(arguments.seconds));
-    let bar = report::progress(arguments.seconds, "seconds");
+    let budget = Budget::of(arguments);
     let (mut seed, mut read) = (arguments.seed, 0u64);
     // What panics is reported below, once.
     let hook = std::panic::take_hook();
     std::panic::set_hook(Box::new(|_| ()));
     let mut bad = None;
-    while began.elapsed() < limit && bad.is_none() {
+    while bad.is_none() && budget.goes_on(seed - arguments.seed) {
         let input = damaged(&corpus, arguments.of, &mut Random::new(seed));
         let examine = || match arguments.of {
             FuzzOf::Models => examine_model(&input),
@@ -57,14 +57,13 @@ pub fn run(arguments: &Fuzz, as_json: bool) -> Result<(), Failure> {
         if bad.is_none() {
             seed += 1;
         }
-        bar.set_position(began.elapsed().as_secs());
     }
     std::panic::set_hook(hook);
-    bar.finish_and_clear();
+    budget.finish();
     if let Some(what) = bad {
         let of = if arguments.of == FuzzOf::Models { "models" } else { "rules" };
         return Err(Failure::check("X0405", format!("an input of seed {seed}: {what}"))
-            .help(format!("run it again with `lozenge fuzz --of {of} --seed {seed} --seconds 1`")));
+            .help(format!("run it again with `lozenge fuzz --of {of} --seed {seed} --count 1`")));
     }
     let inputs = seed - arguments.seed;
     if as_json {

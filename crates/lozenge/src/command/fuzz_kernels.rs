@@ -1,7 +1,7 @@
 //! `lozenge fuzz --of kernels`: random C kernels, rewritten for OpenMP and for the cores of a Sunway chip; both programs must write what the original writes.
 
 use std::path::Path;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use serde_json::json;
 
@@ -10,6 +10,7 @@ use crate::cli::{Chip, Choice, Cores, Fuzz, Parallel, Stage};
 use crate::command::run_athread::{compare_programs, headers};
 use crate::failure::{Failure, Source};
 use crate::files::{Scratch, write_whole};
+use crate::fuzz::Budget;
 use crate::fuzz::kernels::program;
 use crate::kernel::Program;
 use crate::pipeline::athread::{self, Request};
@@ -41,17 +42,16 @@ struct Tally {
 pub fn run(arguments: &Fuzz, as_json: bool) -> Result<(), Failure> {
     let compiler = Compiler::find()?;
     let emulator = Emulator::build(&compiler)?;
-    let (began, limit) = (Instant::now(), Duration::from_secs(arguments.seconds));
-    let bar = report::progress(arguments.seconds, "seconds");
+    let budget = Budget::of(arguments);
     // The preprocessor reads files.
     let scratch = Scratch::new()?;
     let file = scratch.path().join("kernel.c");
     let (mut seed, mut tally) = (arguments.seed, Tally::default());
-    while began.elapsed() < limit {
+    while budget.goes_on(seed - arguments.seed) {
         let source = Source { path: file.display().to_string(), text: program(seed) };
         write_whole(&file, source.text.as_bytes())?;
         if let Err(failure) = one(seed, &source, &compiler, &emulator, &mut tally) {
-            bar.finish_and_clear();
+            budget.finish();
             if let Some(output) = &arguments.output {
                 write_whole(output, source.text.as_bytes())?;
             }
@@ -64,13 +64,12 @@ pub fn run(arguments: &Fuzz, as_json: bool) -> Result<(), Failure> {
                 .collect();
             return Err(failure
                 .note(format!("the kernel of seed {seed}:\n{region}"))
-                .help(format!("run it again with `lozenge fuzz --of kernels --seed {seed} --seconds 1`")));
+                .help(format!("run it again with `lozenge fuzz --of kernels --seed {seed} --count 1`")));
         }
         tally.programs += 1;
         seed += 1;
-        bar.set_position(began.elapsed().as_secs());
     }
-    bar.finish_and_clear();
+    budget.finish();
     tell(&tally, seed, as_json);
     Ok(())
 }

@@ -3,7 +3,7 @@
 use loops::{Code, Expr, Function, Loop, LoopKind, Name, Stmt};
 use polyhedral::Limits;
 use polyhedral::athread::{Grid, Mapped, pairs};
-use targets::athread::Files;
+use targets::athread::{Chip, Files};
 
 use super::Front;
 use crate::cli::{Choice, Cores, Parallel};
@@ -245,9 +245,7 @@ pub fn files(
     all: &mut Vec<OnCores>,
     stem: &str,
 ) -> Result<Files, Failure> {
-    let chip = super::chip(request.cores.chip);
-    let threads = request.grid()?.cores();
-    checked(front, choice, request, all, |all| {
+    checked(front, choice, request, all, |all, threads, chip| {
         match super::c::athread(front, choice, all, stem, threads, chip)? {
             Some(host) => Ok(Files { host, ..targets::athread::around(&functions(all), stem, chip)? }),
             None => Ok(targets::athread::emit(&functions(all), stem, threads, chip)?),
@@ -266,9 +264,7 @@ pub fn function_files(
     all: &mut Vec<OnCores>,
     stem: &str,
 ) -> Result<Files, Failure> {
-    let chip = super::chip(request.cores.chip);
-    let threads = request.grid()?.cores();
-    checked(front, choice, request, all, |all| {
+    checked(front, choice, request, all, |all, threads, chip| {
         Ok(targets::athread::emit(&functions(all), stem, threads, chip)?)
     })
 }
@@ -277,20 +273,22 @@ fn functions(all: &[OnCores]) -> Vec<&Function> {
     all.iter().map(|one| &one.mapped.function).collect()
 }
 
+/// The files that `write` makes of definitions for a number of cores of a chip; mapped again without shares where the check of the text does not follow these.
 fn checked(
     front: &Front,
     choice: &Choice,
     request: &Request,
     all: &mut Vec<OnCores>,
-    write: impl Fn(&[OnCores]) -> Result<Files, Failure>,
+    write: impl Fn(&[OnCores], i64, &Chip) -> Result<Files, Failure>,
 ) -> Result<Files, Failure> {
-    match write(all) {
+    let (threads, chip) = (request.grid()?.cores(), super::chip(request.cores.chip));
+    match write(all, threads, chip) {
         Err(failure) if failure.diagnostics.iter().any(|d| d.code == Code("T0006")) => {
             *all = map_all(front, choice, request, false)?;
             for one in all.iter_mut() {
                 one.mapped.notes.push(format!("cores share no boxes and no panels: {}", failure.summary()));
             }
-            write(all)
+            write(all, threads, chip)
         }
         other => other,
     }

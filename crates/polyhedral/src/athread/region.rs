@@ -92,7 +92,11 @@ impl Region {
             let Some(ends) = own else { return Ok(None) };
             // What no iteration of the product breaks is no bound.
             bounds.retain(|(factors, constant)| {
-                let least = factors.iter().zip(&ends).map(|(f, ends)| -most(-f, *ends)).fold(*constant, i64::saturating_add);
+                let least = factors
+                    .iter()
+                    .zip(&ends)
+                    .map(|(f, ends)| -most(-f, *ends))
+                    .fold(*constant, i64::saturating_add);
                 least < 0
             });
             let mut region = Region { ends, bounds, mapped, points: None };

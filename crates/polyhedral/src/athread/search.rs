@@ -21,6 +21,8 @@ const CORES: i64 = 64;
 const TURNS: i64 = 8;
 /// Seconds of a cycle.
 const CYCLE: f64 = 1.0 / 1.45e9;
+/// In a triangle tiles differ in what they compute, and less in what they bring in: of the shorter of both as much is not hidden as if there were so many rounds.
+const UNEVEN: f64 = 4.0;
 /// GB/s of all cores together by the bytes of a block (measured; between the points it is interpolated).
 const BANDWIDTH: [(f64, f64); 8] = [
     (8.0, 0.5),
@@ -163,7 +165,10 @@ impl Search<'_> {
                     let computed = self.arithmetic(p, &sizes, &own);
                     // With room for two of each box the next comes while one is computed.
                     let room = used + self.second(Some(p), &all) <= ldm;
-                    let rounds = self.rounds(Some(p), &sizes, &own).iter().rev().take(2).product();
+                    let mut rounds = self.rounds(Some(p), &sizes, &own).iter().rev().take(2).product::<f64>();
+                    if self.region(Some(p)).is_some() {
+                        rounds = rounds.min(UNEVEN);
+                    }
                     let cost = around + if deepest { moved } else { together(moved, computed, room, rounds) };
                     if found.as_ref().is_none_or(|(old, ..)| cost < *old) {
                         found = Some((cost, early, own));
@@ -219,7 +224,8 @@ impl Search<'_> {
     fn rounds(&self, part: Option<usize>, sizes: &[i64], own: &[i64]) -> Vec<f64> {
         if let Some(region) = self.region(part) {
             let cores = self.grid.iter().copied().chain(std::iter::repeat(1));
-            let units: Vec<i64> = sizes.iter().chain(own).zip(cores).map(|(size, cores)| size * cores).collect();
+            let units: Vec<i64> =
+                sizes.iter().chain(own).zip(cores).map(|(size, cores)| size * cores).collect();
             return region.rounds(&units);
         }
         let parallel = self

@@ -40,6 +40,8 @@ pub struct Files {
     pub header: Option<(String, String)>,
     /// Build script.
     pub build: String,
+    /// What of the mapping the slave file makes no use of, and why.
+    pub notes: Vec<String>,
     /// Why the second look at the slave file could not follow it, if it could not.
     pub unchecked: Option<String>,
 }
@@ -62,7 +64,7 @@ pub fn emit(functions: &[&Function], stem: &str, threads: i64, chip: &Chip) -> R
 /// As [`emit`]; `T0006` if the slave file moves data otherwise than the mapping says.
 pub fn around(functions: &[&Function], stem: &str, chip: &Chip) -> Result<Files, Diagnostic> {
     let name = header_name(stem);
-    let slave = slave::file(functions, &name, chip)?;
+    let (slave, notes) = slave::file(functions, &name, chip)?;
     let guard: String =
         name.chars().map(|c| if c.is_ascii_alphanumeric() { c.to_ascii_uppercase() } else { '_' }).collect();
     let guard = format!("LOZENGE_{guard}");
@@ -84,6 +86,7 @@ pub fn around(functions: &[&Function], stem: &str, chip: &Chip) -> Result<Files,
         slave,
         header: Some((name, header)),
         build: build(stem, chip),
+        notes,
         unchecked,
     })
 }

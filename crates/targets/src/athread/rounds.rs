@@ -183,28 +183,38 @@ impl Tied<'_> {
         alike.then(|| rest.substitute(&|name| (*name == var).then(|| Expr::Var(var.clone()) - core.clone())))
     }
 
-    fn look(&self, body: &[Stmt], found: &mut Vec<Round>) -> bool {
-        body.iter().filter(|s| has_shared(s)).all(|stmt| {
+    fn look(&self, body: &[Stmt], found: &mut Vec<Round>) -> Result<(), String> {
+        for stmt in body.iter().filter(|s| has_shared(s)) {
             if let Some((copy, line)) = shared(stmt) {
                 let same =
                     |k: usize| copy.from.indices.iter().chain(&copy.extents).all(|e| self.same_along(e, k));
-                return match (line, self.by.len()) {
+                let alike = match (line, self.by.len()) {
                     (ALL, n) => (0..n).all(same),
                     (ALONE, _) => true,
                     (ROW, 2) => same(1),
                     (COLUMN, 2) => self.columns && same(0),
                     _ => false,
                 };
+                if !alike {
+                    return Err(format!(
+                        "it is not seen that a box of `{}` is the same for all",
+                        copy.from.array
+                    ));
+                }
+                continue;
             }
             match stmt {
-                Stmt::Loop(l) if l.kind != LoopKind::Parallel => self.look_in(l, found),
-                Stmt::Block { body, .. } => self.look(body, found),
-                Stmt::If { cond, then, otherwise } => {
-                    self.decides_alike(cond) && !otherwise.iter().any(has_shared) && self.look(then, found)
+                Stmt::Loop(l) if l.kind != LoopKind::Parallel => self.look_in(l, found)?,
+                Stmt::Block { body, .. } => self.look(body, found)?,
+                Stmt::If { cond, then, otherwise }
+                    if self.decides_alike(cond) && !otherwise.iter().any(has_shared) =>
+                {
+                    self.look(then, found)?;
                 }
-                _ => false,
+                _ => return Err("it is not seen that a condition holds for all or none".to_owned()),
             }
-        })
+        }
+        Ok(())
     }
 
     /// Whether a condition is true for all cores in a round or for none.
@@ -221,12 +231,21 @@ impl Tied<'_> {
         }
     }
 
-    fn look_in(&self, l: &Loop, found: &mut Vec<Round>) -> bool {
+    fn look_in(&self, l: &Loop, found: &mut Vec<Round>) -> Result<(), String> {
         let own = |(core, n): &(Name, i64)| l.lower == Expr::Var(core.clone()) && l.step == *n;
-        let Some(k) = self.cores.iter().position(own) else {
-            return self.same(&l.lower) && self.same(&l.upper) && self.look(&l.body, found);
+        let not_alike = || {
+            format!(
+                "it is not seen that the loop over `{}`, up to `{}`, has as many rounds for all",
+                l.var, l.upper
+            )
         };
-        let Some(end) = self.end(&l.upper, &self.cores[k].0) else { return false };
+        let Some(k) = self.cores.iter().position(own) else {
+            if !self.same(&l.lower) || !self.same(&l.upper) {
+                return Err(not_alike());
+            }
+            return self.look(&l.body, found);
+        };
+        let end = self.end(&l.upper, &self.cores[k].0).ok_or_else(not_alike)?;
         found.push(Round { var: l.var.clone(), upper: l.upper.clone(), end });
         let mut by = self.by.clone();
         by[k].push(l.var.clone());
@@ -236,10 +255,14 @@ impl Tied<'_> {
 
 /// The loops over tiles around the shared transfers of some statements, if all cores come by these equally often, with boxes that are the same along their
 /// lines. `cores` are the variables of the loops over cores, with their ends; `columns` is whether a column has more than one.
-pub(super) fn alike(body: &[Stmt], cores: &[(Name, i64)], columns: bool) -> Option<Vec<Round>> {
+///
+/// # Errors
+/// What is not seen to be alike, in words.
+pub(super) fn alike(body: &[Stmt], cores: &[(Name, i64)], columns: bool) -> Result<Vec<Round>, String> {
     let by = cores.iter().map(|(core, _)| vec![core.clone()]).collect();
     let mut found = Vec::new();
-    Tied { cores, by, columns }.look(body, &mut found).then_some(found)
+    Tied { cores, by, columns }.look(body, &mut found)?;
+    Ok(found)
 }
 
 /// A loop's round among some.

@@ -128,17 +128,42 @@ pub(super) fn pair(copy: &Copy) -> Option<i64> {
 }
 
 impl Writer<'_> {
-    /// Looks at the statements of all cores: may they share? `loops` are those over the cores, with their ends.
+    /// Looks at the statements of all cores: may they share? `loops` are those over the cores, with their ends. If not, a note says why.
     pub(super) fn begin_sharing(&mut self, body: &[Stmt], loops: &[(Name, i64)]) {
-        let cores = Cores::of(loops)
-            .filter(|_| body.iter().any(has_shared))
-            .filter(|cores| self.helpers.is_none_or(|places| places == cores.places))
-            .and_then(|cores| Some((rounds::alike(body, loops, cores.places.0 > 1)?, cores)));
-        self.helpers = self.helpers.or(cores.as_ref().map(|(_, cores)| cores.places));
-        self.sharing = match cores {
-            Some((rounds, cores)) => Sharing { cores: Some(cores), rounds, ..Sharing::default() },
-            None => Sharing::default(),
-        };
+        self.sharing = Sharing::default();
+        if !body.iter().any(has_shared) {
+            return;
+        }
+        match self.sharing_of(body, loops) {
+            Ok(sharing) => {
+                self.helpers = self.helpers.or(sharing.cores.as_ref().map(|cores| cores.places));
+                self.sharing = sharing;
+            }
+            Err(why) => {
+                let mut arrays: Vec<String> = Vec::new();
+                let mut add = |s: &Stmt| {
+                    let array = shared(s)
+                        .filter(|(_, line)| *line != ALONE)
+                        .map(|(c, _)| format!("`{}`", c.from.array));
+                    arrays.extend(array.filter(|array| !arrays.contains(array)));
+                };
+                body.iter().for_each(|stmt| stmt.walk(&mut add));
+                self.notes.push(format!(
+                    "each core brings in boxes of {} for itself, which the mapping has cores share: {why}",
+                    arrays.join(", ")
+                ));
+            }
+        }
+    }
+
+    /// How the cores share, or why they don't.
+    fn sharing_of(&self, body: &[Stmt], loops: &[(Name, i64)]) -> Result<Sharing, String> {
+        let cores = Cores::of(loops).ok_or("its cores are no whole rows of the chip")?;
+        if self.helpers.is_some_and(|places| places != cores.places) {
+            return Err("other kernels of the file share on another number of cores".to_owned());
+        }
+        let rounds = rounds::alike(body, loops, cores.places.0 > 1)?;
+        Ok(Sharing { cores: Some(cores), rounds, ..Sharing::default() })
     }
 
     /// A loop over this core's tiles that others share in: as many rounds for all. The core and where the loop ends for the first core.

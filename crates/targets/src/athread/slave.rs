@@ -16,12 +16,16 @@ use super::outer::Outer;
 use super::share::{Shared, Sharing, kept};
 use super::vector;
 
-/// The slave file of some functions.
+/// The slave file of some functions, and notes about it.
 ///
 /// # Errors
 /// `T0001` for what slave code cannot say; `T0005` if buffers do not fit in local memory.
-pub(super) fn file(functions: &[&Function], header: &str, chip: &Chip) -> Result<String, Diagnostic> {
-    let mut bodies = String::new();
+pub(super) fn file(
+    functions: &[&Function],
+    header: &str,
+    chip: &Chip,
+) -> Result<(String, Vec<String>), Diagnostic> {
+    let (mut bodies, mut notes) = (String::new(), Vec::new());
     let mut bytes = 0;
     let mut replies = std::collections::BTreeSet::new();
     let (mut helpers, mut exchanges, mut columns, mut holds) = (None, false, false, false);
@@ -45,6 +49,7 @@ pub(super) fn file(functions: &[&Function], header: &str, chip: &Chip) -> Result
                     contracts.push(kind);
                 }
             }
+            notes.extend(writer.notes.iter().map(|note| format!("in `{}`: {note}", kernel.name)));
             replies.extend(writer.replies.iter().map(Name::to_string));
             bodies.push_str(&format!(
                 "\nvoid {0}(struct {0}_arguments *lozenge_given)\n{{\n{1}}}\n",
@@ -88,7 +93,7 @@ pub(super) fn file(functions: &[&Function], header: &str, chip: &Chip) -> Result
         text.push_str(&block::functions(kind));
     }
     text.push_str(&bodies);
-    Ok(text)
+    Ok((text, notes))
 }
 
 /// The mark of the points of a tile.
@@ -111,6 +116,8 @@ pub(super) struct Writer<'a> {
     pub(super) fresh: Vec<Name>,
     /// What this core has in common with its line.
     pub(super) sharing: Sharing,
+    /// What of the mapping is not made use of.
+    pub(super) notes: Vec<String>,
     /// Rows and columns of cores, if the file needs the helpers for that.
     pub(super) helpers: Option<(i64, i64)>,
     /// Whether it needs those of panels.
@@ -152,6 +159,7 @@ impl<'a> Writer<'a> {
             replies: vec![],
             fresh: vec![],
             sharing: Sharing::default(),
+            notes: vec![],
             helpers,
             exchanges: false,
             columns: false,
