@@ -8,3 +8,5 @@ lozenge compile gemm.c --schedule fast
 lozenge compile gemm.c --emit derivation
 lozenge compile gemm.c --schedule none --emit loops
 printf '#include "nowhere.h"\n' > include.c; lozenge compile include.c
+{ echo '#define LOZENGE_MIN(a, b) 0'; cat gemm.c; } > named.c; lozenge compile named.c --tile 8 --caches 16K,64K | grep -o 'LOZENGE_MIN_*(' | sort -u
+lozenge compile gemm.c --size n=4

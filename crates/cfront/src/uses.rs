@@ -129,6 +129,37 @@ impl<'s> Uses<'s> {
         })
     }
 
+    /// Whether the first use of an object in a range sets it, and surely happens.
+    pub fn is_set_first(&self, name: &str, range: Range<usize>) -> bool {
+        self.named(name, range.clone()).next().is_some_and(|first| self.set_before(first, &range))
+    }
+
+    /// Whether the name at a token is set there by a statement of its own, `name = …;` without the name behind it, that surely follows the start of the range: it
+    /// is in the same block, and nothing between jumps.
+    fn set_before(&self, token: usize, range: &Range<usize>) -> bool {
+        let mut depth = 0isize;
+        for k in range.start..token {
+            match self.source.tokens[k].tok {
+                Tok::Punct("(" | "[" | "{") => depth += 1,
+                Tok::Punct(")" | "]" | "}") => depth -= 1,
+                Tok::Ident
+                    if matches!(self.source.token_text(k), "goto" | "break" | "continue" | "case" | "default") =>
+                {
+                    return false;
+                }
+                _ => {}
+            }
+            if depth < 0 {
+                return false;
+            }
+        }
+        let name = self.source.token_text(token);
+        let begins = token == range.start || self.is_punct(token - 1, &[";", "}"]);
+        let value: Vec<usize> = (token + 2..range.end).take_while(|k| !self.is_punct(*k, &[";"])).collect();
+        let plain = value.iter().all(|k| self.source.token_text(*k) != name && !self.is_punct(*k, &[","]));
+        depth == 0 && begins && plain && self.is_punct(token + 1, &["="])
+    }
+
     /// The loop whose header starts by setting the variable at a token.
     fn loop_over(&self, token: usize, range: &Range<usize>) -> Option<Range<usize>> {
         if !self.is_punct(token + 1, &["="]) {

@@ -47,6 +47,9 @@ pub struct Pending {
     pub at: At,
 }
 
+/// The way out where data says which element is meant.
+const GATHER: &str = "gather the elements into an array of their own before the region, or scatter them after it; a loop that does nothing else stays outside";
+
 enum Subscript<'e> {
     Expr(&'e Expr),
     /// Of `*p`.
@@ -131,7 +134,11 @@ impl Lowering<'_> {
             self.loop_list(),
             why.reason
         );
-        self.fail(codes::SUBSCRIPT, message, why.at, "not affine")
+        let diagnostic = loops::Diagnostic::error(codes::SUBSCRIPT, message, self.span(why.at), "not affine");
+        self.report(match why.reason.contains("depends on data") {
+            true => diagnostic.help(GATHER),
+            false => diagnostic,
+        })
     }
 
     fn flat_access(&mut self, k: usize, hub: Name, subscript: &Subscript<'_>, at: At) -> Try<Access> {

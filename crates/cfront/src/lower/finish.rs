@@ -284,9 +284,12 @@ impl Lowering<'_> {
         // In a loop, what stands before the region comes again after it.
         let before = if cx.in_loop { cx.body.start..cx.region.start } else { 0..0 };
         let declared = object.declared.first as usize;
-        [after, before]
-            .into_iter()
-            .any(|range| cx.uses.used_in(&object.name, range, declared, counted).is_some())
+        // What is set right after the region is never read before.
+        let reset = counted && cx.uses.is_set_first(&object.name, after.clone());
+        !reset
+            && [after, before]
+                .into_iter()
+                .any(|range| cx.uses.used_in(&object.name, range, declared, counted).is_some())
             || cx.uses.address_taken(&object.name)
     }
 

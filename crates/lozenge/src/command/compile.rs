@@ -18,6 +18,11 @@ pub fn run(arguments: &Compile, as_json: bool) -> Result<(), Failure> {
     if arguments.target == Target::Athread {
         return super::compile_athread::run(arguments, as_json);
     }
+    if !arguments.sizes.is_empty() {
+        let message = "`--size` is for models and for the target athread: C of a program is for all sizes";
+        return Err(Failure::refused("X0102", message)
+            .help("`lozenge run` takes sizes, and `-D NAME=NUMBER` sets a macro of a C file"));
+    }
     let source = read_source(&arguments.file)?;
     let stage = arguments.emit.unwrap_or(Stage::C);
     let pipeline::Emission { text, warnings, .. } = pipeline::emit(&source, stage, &arguments.choice)?;

@@ -53,6 +53,11 @@ pub enum Helper {
 }
 
 impl Helper {
+    /// Its name, if it is a macro.
+    pub fn macro_name(self) -> Option<&'static str> {
+        self.text().strip_prefix("#define ").and_then(|text| text.split('(').next())
+    }
+
     fn text(self) -> &'static str {
         match self {
             Helper::NativeMin => "#define LOZENGE_MIN(a, b) ((a) < (b) ? (a) : (b))",
@@ -290,9 +295,8 @@ pub fn text(used: &BTreeSet<Helper>) -> String {
 pub fn macros(used: &BTreeSet<Helper>) -> String {
     let mut out = String::new();
     for helper in used {
-        let text = helper.text();
-        if let Some(name) = text.strip_prefix("#define ").and_then(|t| t.split('(').next()) {
-            out.push_str(&format!("#ifndef {name}\n{text}\n#endif\n"));
+        if let Some(name) = helper.macro_name() {
+            out.push_str(&format!("#ifndef {name}\n{}\n#endif\n", helper.text()));
         }
     }
     out

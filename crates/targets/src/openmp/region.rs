@@ -12,7 +12,7 @@ use crate::c::{CExpr, CStmt};
 use crate::c_print::{Layout, Printer};
 use crate::openmp::Options;
 use crate::openmp::function::{bounded, start};
-use crate::openmp::helpers;
+use crate::openmp::helpers::{self, Helper};
 use crate::openmp::lower::invalid;
 use crate::openmp::scope::{Array, Binding, Form};
 
@@ -91,5 +91,27 @@ pub fn emit_region(
     let mut printer = Printer::indented(Layout::Readable, &names.indent);
     printer.raw_if(&helpers::macros(&lower.helpers));
     printer.stmts(&stmts);
-    Ok(printer.finish())
+    Ok(fresh_macros(printer.finish(), &lower.helpers, &names.taken))
+}
+
+/// The text with other names for those of our macros that the C around has already, whatever they are there.
+fn fresh_macros(text: String, used: &BTreeSet<Helper>, taken: &BTreeSet<String>) -> String {
+    let names = used.iter().filter_map(|helper| helper.macro_name());
+    names.filter(|name| taken.contains(*name)).fold(text, |text, name| {
+        let mut fresh = format!("{name}_");
+        while taken.contains(&fresh) {
+            fresh.push('_');
+        }
+        let part = |c: char| c.is_ascii_alphanumeric() || c == '_';
+        let mut out = String::with_capacity(text.len());
+        let mut rest = text.as_str();
+        while let Some(at) = rest.find(name) {
+            let (before, after) = (&rest[..at], &rest[at + name.len()..]);
+            let whole = !before.ends_with(part) && !after.starts_with(part);
+            out.push_str(before);
+            out.push_str(if whole { &fresh } else { name });
+            rest = after;
+        }
+        out + rest
+    })
 }
