@@ -143,7 +143,10 @@ impl<'s> Uses<'s> {
                 Tok::Punct("(" | "[" | "{") => depth += 1,
                 Tok::Punct(")" | "]" | "}") => depth -= 1,
                 Tok::Ident
-                    if matches!(self.source.token_text(k), "goto" | "break" | "continue" | "case" | "default") =>
+                    if matches!(
+                        self.source.token_text(k),
+                        "goto" | "break" | "continue" | "case" | "default"
+                    ) =>
                 {
                     return false;
                 }

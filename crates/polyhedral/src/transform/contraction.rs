@@ -26,7 +26,7 @@ use loops::visit::{fresh, names};
 use loops::{Access, Assign, Expr, Function, Loop, Name, Scalar, Stmt};
 
 use crate::codegen::{Generated, Instance};
-use crate::fourier_motzkin::System;
+use crate::fourier_motzkin::{Inequality, System};
 use crate::locality::Caches;
 
 use rows::at_least;
@@ -151,6 +151,7 @@ pub fn stage(generated: &Generated, shape: Shape, split: Split) -> Stages {
         shape,
         split,
         taken,
+        sizes: generated.function.sizes.iter().map(|size| size.to_string()).collect(),
         instances: generated.instances.clone(),
         claims: Vec::new(),
         count: 0,
@@ -195,6 +196,7 @@ struct Stager {
     shape: Shape,
     split: Split,
     taken: BTreeSet<Name>,
+    sizes: BTreeSet<String>,
     instances: BTreeMap<Name, Instance>,
     claims: Vec<Claim>,
     count: usize,
@@ -237,8 +239,13 @@ impl Stager {
                 Stmt::Block { mark: Some(mark), body } if [MARK, MARK_COLUMNS].contains(&mark.as_str()) => {
                     let split = if mark.as_str() == MARK { self.split } else { Split::Columns };
                     let plan = Nest::of(body).and_then(|nest| Plan::of(&nest, types, split, self));
-                    match plan.and_then(|plan| plan.emit(self)) {
-                        Some(body) => {
+                    let made = plan.and_then(|plan| Some((plan.emit(self)?, plan.condition(&self.sizes)?)));
+                    match made {
+                        Some((body, condition)) => {
+                            let body = match condition {
+                                Some(condition) => vec![Stmt::when(condition, body)],
+                                None => body,
+                            };
                             self.count += 1;
                             result.push(Stmt::mark(MARK, body));
                         }
@@ -464,6 +471,16 @@ impl<'a> Plan<'a> {
         plan.kernel = plan.operands_of(&assign.value, &types, stager)?;
         let (columns, rows): (Vec<_>, Vec<_>) = plan.operands.iter().partition(|o| o.column);
         (!columns.is_empty() && !rows.is_empty()).then_some(plan)
+    }
+
+    /// The condition on loops around the nest under which it has iterations at all, since operands are packed before it is known that there are rows and columns; none if there is
+    /// no such condition, or it is one on sizes alone, which the outermost loops ask.
+    fn condition(&self, sizes: &BTreeSet<String>) -> Option<Option<Expr>> {
+        let inside = self.outer.iter().map(|l| &l.var).chain([&self.i, &self.j, &self.k]);
+        let left = self.domain.eliminate_all(inside.map(|name| name.as_str())).ok()?.system;
+        let of_loops = |row: &&Inequality| row.coefficients.keys().any(|name| !sizes.contains(name));
+        let conditions: Option<Vec<Expr>> = left.rows.iter().filter(of_loops).map(rows::holds).collect();
+        Some(rows::all(conditions?))
     }
 
     fn depends(&self, expr: &Expr) -> Depends {
