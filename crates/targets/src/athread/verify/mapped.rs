@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use loops::{BinaryOp, Copy, CopyKind, Expr, Loop, LoopKind, Name, Stmt};
 
 use super::form::Form;
+use super::read::Macro;
 use crate::athread::kernel::Kernel;
 
 /// A box of main memory.
@@ -36,7 +37,7 @@ pub(super) struct Phase {
     pub cores: (i64, i64),
 }
 
-/// A kernel of the mapped program.
+/// A kernel of the mapped program, and what the text defines for it.
 pub(super) struct Mapped {
     pub phases: Vec<Phase>,
     /// Arrays in main memory, by name: their extents.
@@ -47,6 +48,10 @@ pub(super) struct Mapped {
     pub sharers: Option<(i64, i64)>,
     /// Loops around boxes, by their variables.
     loops: BTreeMap<String, Vec<Loop>>,
+    /// What some sizes are at most, by the conditions around the kernel.
+    pub bounds: Vec<(Name, i64)>,
+    /// Rules of the text that say which place a core has in a step.
+    pub rules: Vec<Macro>,
 }
 
 /// Bounds and step of a loop of the mapped program.
@@ -58,10 +63,11 @@ pub(super) struct Bounds {
 
 impl Mapped {
     /// A kernel; `sharers` are the rows and columns of the cores that share boxes in the text.
-    pub fn of(kernel: &Kernel, sharers: Option<(i64, i64)>) -> Mapped {
+    pub fn of(kernel: &Kernel, sharers: Option<(i64, i64)>, rules: &[Macro]) -> Mapped {
         let arrays = kernel.arrays.iter().map(|(name, _, dims)| (name.to_string(), dims.clone())).collect();
         let (phases, written, loops) = (Vec::new(), BTreeSet::new(), BTreeMap::<String, Vec<Loop>>::new());
-        let mut mapped = Mapped { phases, arrays, written, sharers, loops };
+        let (bounds, rules) = (kernel.bounds.clone(), rules.to_vec());
+        let mut mapped = Mapped { phases, arrays, written, sharers, loops, bounds, rules };
         for stmt in kernel.body {
             stmt.walk(&mut |s| {
                 if let Stmt::Loop(l) = s {

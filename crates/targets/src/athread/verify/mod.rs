@@ -15,6 +15,7 @@ mod branch;
 mod columns;
 mod compute;
 mod form;
+mod held;
 mod mapped;
 mod panel;
 mod parts;
@@ -45,13 +46,15 @@ pub fn check(functions: &[&Function], slave: &str) -> Result<Verdict, Diagnostic
         rest.lines().next()?.parse::<i64>().ok()
     };
     let sharers = defined("CORE_ROWS").zip(defined("CORE_COLUMNS"));
+    let rules: Vec<read::Macro> =
+        ["HELD_CORE"].iter().filter_map(|name| read::definition(slave, name)).collect();
     let (mut known, mut unknown) = (0, None);
     for function in functions {
         for kernel in kernel::kernels(function)? {
             let Some(text) = read.iter().find(|k| k.name == kernel.name) else {
                 return lost(format!("`{}` is not in the slave file", kernel.name));
             };
-            match walk::follow(&mapped::Mapped::of(&kernel, sharers), &text.body) {
+            match walk::follow(&mapped::Mapped::of(&kernel, sharers, &rules), &text.body) {
                 Ok(states) => known += states,
                 // Of the others it may still be seen.
                 Err(walk::Stop::Lost(what)) => {

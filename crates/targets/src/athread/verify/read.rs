@@ -40,6 +40,49 @@ impl Term {
 /// The value of an array is this function of its length.
 pub(super) const ARRAY: &str = "[]";
 
+/// A definition of a function as text.
+#[derive(Clone, Debug)]
+pub(super) struct Macro {
+    pub name: String,
+    parameters: Vec<String>,
+    body: Term,
+}
+
+impl Macro {
+    /// What it is of some values, if there are as many as it has names for.
+    pub fn of(&self, arguments: &[Term]) -> Option<Term> {
+        (arguments.len() == self.parameters.len()).then(|| self.put(&self.body, arguments))
+    }
+
+    fn put(&self, term: &Term, arguments: &[Term]) -> Term {
+        let put = |t: &Term| Box::new(self.put(t, arguments));
+        let all = |terms: &[Term]| terms.iter().map(|t| self.put(t, arguments)).collect();
+        match term {
+            Term::Name(name) => match self.parameters.iter().position(|own| own == name) {
+                Some(k) => arguments[k].clone(),
+                None => term.clone(),
+            },
+            Term::Int(_) | Term::Literal => term.clone(),
+            Term::Unary(op, a) => Term::Unary(op.clone(), put(a)),
+            Term::Binary(op, a, b) => Term::Binary(op.clone(), put(a), put(b)),
+            Term::Ternary(a, b, c) => Term::Ternary(put(a), put(b), put(c)),
+            Term::Call(function, own) => Term::Call(function.clone(), all(own)),
+            Term::Index(a, b) => Term::Index(put(a), put(b)),
+            Term::Member(a) => Term::Member(put(a)),
+        }
+    }
+}
+
+/// The definition of a name in a slave file, if it is one of a function, in a line.
+pub(super) fn definition(text: &str, name: &str) -> Option<Macro> {
+    let (_, rest) = text.split_once(&format!("\n#define {name}("))?;
+    let (parameters, body) = rest.lines().next()?.split_once(')')?;
+    let mut reader = Reader { tokens: tokens(body).ok()?, at: 0, depth: 0 };
+    let body = reader.expression(0).ok()?;
+    let parameters = parameters.split(',').map(|p| p.trim().to_owned()).collect();
+    (reader.at == reader.tokens.len()).then(|| Macro { name: name.to_owned(), parameters, body })
+}
+
 /// A statement.
 #[derive(Clone, PartialEq, Debug)]
 pub(super) enum Node {

@@ -28,9 +28,6 @@ impl Walker<'_> {
         part: Option<(&Term, &Term)>,
     ) -> Followed<()> {
         let [to, place_in_share, rows, columns, place] = parts;
-        if matches!(place, Term::Call(function, _) if function == "HELD_CORE") {
-            return lost("shares that stay for all tiles");
-        }
         let (Some(to), Some((stage, by))) = (name(to), from(place_in_share)) else {
             return lost("an exchange of no box");
         };
@@ -44,12 +41,17 @@ impl Walker<'_> {
             "by_itself" => (&[], &[]),
             _ => (&["/", "%"], &[]),
         };
+        let held = state.shares.contains_key(&from);
+        let stays = match by {
+            Some(by) if held && part.is_none() => Some(self.held(state, [to, stage], by, (line, place))?),
+            _ => None,
+        };
         let place = state.form(place);
         let right = match common {
             [] => place == Form::symbol(CORE),
             other => core(&place, own) && !core(&place, other),
         };
-        if !right {
+        if !right && stays.is_none() {
             return wrong(format!("exchanges `{to}` with the wrong place in the line"));
         }
         if self.mapped.sharers.is_none_or(|sharers| self.here().cores != sharers) {
@@ -58,13 +60,17 @@ impl Walker<'_> {
         if !own.is_empty() {
             self.alike(state, common, "an exchange")?;
         }
-        let region = Region { at: from, bytes: 1 };
-        self.free(state, region, stage, "sends")?;
+        let bytes = state.contents.get(&from).map_or(1, |(region, _)| region.bytes);
+        self.free(state, Region { at: from, bytes }, stage, "sends")?;
         let Some((_, Held { area: Some(mut area), .. })) = state.contents.get(&from).cloned() else {
             return wrong(format!("sends `{stage}`, which has not come in"));
         };
-        if area.share.take() != Some((line.to_owned(), place)) {
-            return wrong(format!("sends `{stage}`, which is the share of another place"));
+        match &stays {
+            Some(own) => area = own.clone(),
+            None if area.share.take() != Some((line.to_owned(), place)) => {
+                return wrong(format!("sends `{stage}`, which is the share of another place"));
+            }
+            None => {}
         }
         let (rows, columns) = (state.form(rows), state.form(columns));
         let whole = part.is_some() || state.equal(&area.columns, &columns);
@@ -73,7 +79,7 @@ impl Walker<'_> {
         }
         let area = match part {
             Some(part) => self.part(state, [to, stage], area, by, columns, part)?,
-            None if by.is_some() => return lost("an exchange of a part of a share"),
+            None if by.is_some() && stays.is_none() => return lost("an exchange of a part of a share"),
             None => area,
         };
         let names = [place_in_share].into_iter().chain(part.map(|(pitch, _)| pitch));

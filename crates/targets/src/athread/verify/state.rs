@@ -5,6 +5,7 @@ use std::rc::Rc;
 
 use super::columns::{Line, PLACE};
 use super::form::{Atom, Form};
+use super::held::Shares;
 use super::mapped::{Area, plane};
 use super::panel::Cover;
 use super::read::Term;
@@ -53,13 +54,16 @@ pub(super) struct Flight {
     pub held: Held,
 }
 
+type Facts = BTreeMap<Form, (bool, u8)>;
+type Here = BTreeMap<Form, (bool, usize)>;
+
 /// What is known at a place; a set of these covers all that can be.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]
 pub(super) struct State {
     /// Whether forms are above 0, and the iterations that have gone by since: first, since by this most states differ.
-    facts: BTreeMap<Form, (bool, u8)>,
+    facts: Facts,
     /// The same of conditions that are no comparisons, with the number of blocks around: such knowledge ends with its block.
-    here: BTreeMap<Form, (bool, usize)>,
+    here: Here,
     /// Loops in their first iterations: the value of their symbol.
     first: BTreeMap<String, i64>,
     scopes: Vec<Rc<BTreeMap<String, Value>>>,
@@ -84,6 +88,8 @@ pub(super) struct State {
     pub covers: BTreeMap<i64, Cover>,
     /// How far sums have come that go through all cores.
     pub line: Line,
+    /// Shares of several steps, by the place of the first.
+    pub shares: BTreeMap<i64, Shares>,
 }
 
 impl State {
@@ -120,6 +126,7 @@ impl State {
         self.here.clear();
         self.keeps = false;
         self.covers.clear();
+        self.shares.clear();
     }
 
     pub fn declare(&mut self, name: &str, value: Value) {
@@ -286,6 +293,31 @@ impl State {
         let quotient = |atom: &Atom| matches!(atom, Atom::Apply(op, _) if op == "/");
         let counted = |atom: &Atom| matches!(atom, Atom::Symbol(name) if name.ends_with(" since"));
         self.facts.retain(|form, _| !(form.any(&quotient) && form.any(&counted)));
+    }
+
+    /// What one state has become, both ways of a condition: if that is the same but for what was found of conditions, it is one way, where that is known on which
+    /// both agree. Nothing that has been done depends on the rest.
+    pub fn joined(mut states: Vec<State>) -> Vec<State> {
+        let found: Vec<(Facts, Here)> =
+            states.iter_mut().map(|s| (std::mem::take(&mut s.facts), std::mem::take(&mut s.here))).collect();
+        if states.len() > 1 && states.windows(2).all(|two| two[0] == two[1]) {
+            let mut found = found.into_iter();
+            let (mut facts, mut here) = found.next().unwrap_or_default();
+            for (other, also) in found {
+                facts.retain(|form, (truth, age)| {
+                    let other = other.get(form).filter(|other| other.0 == *truth);
+                    *age = other.map_or(*age, |other| other.1.max(*age));
+                    other.is_some()
+                });
+                here.retain(|form, found| also.get(form) == Some(found));
+            }
+            states.truncate(1);
+            return states
+                .into_iter()
+                .map(|state| State { facts: facts.clone(), here: here.clone(), ..state })
+                .collect();
+        }
+        states.into_iter().zip(found).map(|(state, (facts, here))| State { facts, here, ..state }).collect()
     }
 
     /// What is found of a condition that is no comparison.

@@ -10,19 +10,19 @@ use super::state::{Flight, Held, NUMBER, Region, State, Value};
 use super::walk::{CORE, Followed, Walker, lost, wrong};
 
 /// A transfer as it is written.
-struct Transfer<'t> {
+pub(super) struct Transfer<'t> {
     function: &'t str,
-    local: &'t Term,
-    memory: &'t Term,
-    rows: &'t Term,
-    columns: &'t Term,
-    pitch: &'t Term,
-    bytes: &'t Term,
-    tag: &'t str,
+    pub local: &'t Term,
+    pub memory: &'t Term,
+    pub rows: &'t Term,
+    pub columns: &'t Term,
+    pub pitch: &'t Term,
+    pub bytes: &'t Term,
+    pub tag: &'t str,
     /// Loops over planes around it: variable and end.
     planes: Vec<(&'t str, &'t Term)>,
     /// If it is a share of the box: who shares, and this core's place among them.
-    share: Option<(&'t str, &'t Term)>,
+    pub share: Option<(&'t str, &'t Term)>,
 }
 
 pub(super) fn name(term: &Term) -> Option<&str> {
@@ -45,7 +45,7 @@ pub(super) fn addressed(term: &Term) -> Option<(&str, &Term)> {
 }
 
 impl<'t> Transfer<'t> {
-    fn of(
+    pub fn of(
         function: &'t str,
         arguments: &'t [Term],
         planes: Vec<(&'t str, &'t Term)>,
@@ -193,9 +193,6 @@ impl Walker<'_> {
     /// The box and the region of a transfer.
     fn box_of(&mut self, state: &State, t: &Transfer) -> Followed<(Area, Region)> {
         let Some((array, offset)) = addressed(t.memory) else { return lost("a transfer of no box") };
-        if matches!(t.share, Some((_, Term::Call(function, _))) if function == "HELD_CORE") {
-            return lost("shares that stay for all tiles");
-        }
         let mut planes = Vec::new();
         let mut inside = None;
         for (d, (var, end)) in t.planes.iter().enumerate() {

@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::columns::{self, PLACE};
 use super::compute::{self, Use, place};
 use super::form::Form;
+use super::held;
 use super::mapped::{Area, Mapped, Phase};
 use super::panel::{self, Moved, Numbers};
 use super::parts;
@@ -63,6 +64,7 @@ pub(super) fn follow(mapped: &Mapped, body: &Node) -> Followed<usize> {
         numbers: None,
         phase: 0,
         control: Vec::new(),
+        inside: Vec::new(),
         changed,
         chosen: Vec::new(),
         steps: 0,
@@ -107,6 +109,8 @@ pub(super) struct Walker<'a> {
     pub(super) phase: usize,
     /// Conditions around the current place.
     pub(super) control: Vec<&'a Term>,
+    /// Loops around the current place: what they count with, and how long.
+    pub(super) inside: Vec<(&'a str, &'a Term)>,
     /// Names that the text assigns to: a comparison of one tells nothing of what comes after.
     pub(super) changed: BTreeSet<&'a str>,
     /// Conditions of names that are one of two, in declarations that follow each other.
@@ -215,25 +219,12 @@ impl<'a> Walker<'a> {
                 self.panels(cond, then, otherwise.as_deref(), states)
             }
             Node::If(cond, then, otherwise) => {
-                let (yes, no) = self.branch(cond, states, true)?;
-                self.control.push(cond);
-                let yes = self.walk(then, yes)?;
-                let no = match otherwise {
-                    Some(node) => self.walk(node, no)?,
-                    None if !self.columns && !compares(cond, "!=") => {
-                        let mut filled = Vec::new();
-                        outer(then, &mut Vec::new(), &mut filled);
-                        self.each(no, &mut |_, state| {
-                            let places: Vec<i64> =
-                                filled.iter().filter_map(|name| state.buffer(name)).collect();
-                            state.excused.extend(places);
-                            Ok(())
-                        })?
-                    }
-                    None => no,
-                };
-                self.control.pop();
-                Ok(distinct(yes.into_iter().chain(no)))
+                let (first_phase, mut all) = (self.phase, States::new());
+                for state in states {
+                    self.phase = first_phase;
+                    all.extend(self.either_way(cond, then, otherwise.as_deref(), state)?);
+                }
+                Ok(distinct(all))
             }
             Node::For { init, cond: Some(cond), step, body } => {
                 self.repeat(node, init, cond, step, body, states)
@@ -254,6 +245,38 @@ impl<'a> Walker<'a> {
             }
             Node::Do(term) => self.each(states, &mut |walker, state| walker.act(state, term, &[])),
         }
+    }
+
+    /// One state through `if`.
+    fn either_way(
+        &mut self,
+        cond: &'a Term,
+        then: &'a Node,
+        otherwise: Option<&'a Node>,
+        state: State,
+    ) -> Followed<States> {
+        let (yes, no) = self.branch(cond, States::from([state]), true)?;
+        self.control.push(cond);
+        let yes = self.walk(then, yes)?;
+        let no = match otherwise {
+            Some(node) => self.walk(node, no)?,
+            None if !self.columns && !compares(cond, "!=") => {
+                let mut filled = Vec::new();
+                outer(then, &mut Vec::new(), &mut filled);
+                self.each(no, &mut |_, state| {
+                    let places: Vec<i64> = filled.iter().filter_map(|name| state.buffer(name)).collect();
+                    state.excused.extend(places);
+                    Ok(())
+                })?
+            }
+            None => no,
+        };
+        self.control.pop();
+        let both = yes.into_iter().chain(no).collect();
+        // How far a share of several boxes has been used, or a panel, says something only with what was found of the loops around.
+        let counts =
+            self.changed.iter().any(|name| name.ends_with("_at")) || self.panel.is_some() || self.columns;
+        Ok(if counts { both } else { State::joined(both) })
     }
 
     pub(super) fn each(
@@ -300,6 +323,9 @@ impl<'a> Walker<'a> {
     ) -> Followed<States> {
         if let Some((planes, transfer)) = planes(node) {
             return self.each(states, &mut |walker, state| walker.act(state, transfer, &planes));
+        }
+        if let Some(filling) = held::filling(node) {
+            return self.each(states, &mut |walker, state| walker.fill_held(state, &filling));
         }
         let ([Node::Declare { name: var, value: Some(lower), .. }], [step]) = (init, step) else {
             return lost("a loop that is not counted");
@@ -349,7 +375,9 @@ impl<'a> Walker<'a> {
             }
             // The same loops over cores in every iteration.
             self.phase = first_phase;
+            self.inside.push((var, cond));
             let after = self.walk(body, work)?;
+            self.inside.pop();
             let next = self.each(after, &mut |walker, state| {
                 let value = state.number(var);
                 if walker.panel.is_some() {
@@ -475,6 +503,12 @@ impl<'a> Walker<'a> {
         }
         let region = self.region(state, buffer, at);
         self.free(state, region, buffer, "writes")?;
+        if let Some((_, (_, lost))) =
+            state.dirty.iter().find(|(other, (r, _))| **other != at && r.meets(region))
+        {
+            return wrong(format!("overwrites `{lost}` before it is brought out"));
+        }
+        state.contents.retain(|other, (r, _)| *other == at || !r.meets(region));
         if self.holds(state, buffer, at) == Some(false) {
             state.contents.remove(&at);
         }
