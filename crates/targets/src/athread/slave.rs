@@ -1,100 +1,23 @@
-//! The slave file: one function for each kernel, which every core runs.
+//! The function of a kernel, which every core runs; `file` makes a slave file of them.
+
+mod file;
 
 use std::collections::BTreeMap;
 
-use loops::{Copy, CopyKind, Diagnostic, Elem, Expr, Function, Loop, LoopKind, Name, Stmt, Storage};
+use loops::{Copy, CopyKind, Diagnostic, Elem, Expr, Loop, LoopKind, Name, Stmt, Storage};
 
 use super::ahead::{Led, bound, used_once};
 use super::block;
 use super::chip::Chip;
 use super::contraction;
 use super::cost::{self, LOOP};
-use super::expr::{Binding, HOOKS, MACROS, Scope, c_type, invalid, print};
-use super::held;
-use super::kernel::{self, Kernel};
+use super::expr::{Binding, Scope, c_type, invalid, print};
+use super::kernel::Kernel;
 use super::outer::Outer;
 use super::share::{Shared, Sharing, kept};
 use super::vector;
 
-/// The slave file of some functions, and notes about it.
-///
-/// # Errors
-/// `T0001` for what slave code cannot say; `T0005` if buffers do not fit in local memory.
-pub(super) fn file(
-    functions: &[&Function],
-    header: &str,
-    chip: &Chip,
-) -> Result<(String, Vec<String>), Diagnostic> {
-    let (mut bodies, mut notes) = (String::new(), Vec::new());
-    let mut bytes = 0;
-    let mut replies = std::collections::BTreeSet::new();
-    let (mut helpers, mut exchanges, mut columns, mut holds) = (None, false, false, false);
-    let mut contracts = Vec::new();
-    for function in functions {
-        for kernel in kernel::kernels(function)? {
-            let mut writer = Writer::new(chip, true, helpers);
-            writer.kernel(&kernel)?;
-            if writer.used > chip.buffers() {
-                // Without what may go on over several loops, which takes places early.
-                writer = Writer::new(chip, false, helpers);
-                writer.kernel(&kernel)?;
-            }
-            bytes = bytes.max(writer.used);
-            helpers = helpers.or(writer.helpers);
-            exchanges |= writer.exchanges;
-            columns |= writer.columns;
-            holds |= writer.holds;
-            for kind in writer.contracts {
-                if !contracts.contains(&kind) {
-                    contracts.push(kind);
-                }
-            }
-            notes.extend(writer.notes.iter().map(|note| format!("in `{}`: {note}", kernel.name)));
-            replies.extend(writer.replies.iter().map(Name::to_string));
-            bodies.push_str(&format!(
-                "\nvoid {0}(struct {0}_arguments *lozenge_given)\n{{\n{1}}}\n",
-                kernel.name, writer.out
-            ));
-        }
-    }
-    if bytes > chip.buffers() {
-        return Err(Diagnostic::general(
-            loops::Code("T0005"),
-            format!(
-                "the buffers of a kernel take {} bytes of local memory, and there are {}",
-                bytes,
-                chip.buffers()
-            ),
-        )
-        .help("choose smaller tiles"));
-    }
-    let mut text = String::from("/* What the computing cores run. */\n");
-    text.push_str("#include <math.h>\n#include <stdint.h>\n#include <stdlib.h>\n");
-    for include in chip.slave_headers() {
-        text.push_str(&format!("#include <{include}>\n"));
-    }
-    text.push_str(&format!("\n#include \"{header}\"\n\n{HOOKS}\n{MACROS}\n"));
-    text.push_str(&format!("/* Local memory for the buffers of all kernels. */\n__thread_local char lozenge_ldm[{}] __attribute__((aligned(64)));\n", bytes.max(64)));
-    text.push_str(&chip.replies(&replies.into_iter().collect::<Vec<_>>()));
-    text.push_str(&chip.transfers());
-    if let Some((rows, columns)) = helpers {
-        text.push_str(&chip.sharing(rows, columns));
-        if holds {
-            text.push_str(held::MACRO);
-        }
-    }
-    if exchanges {
-        text.push_str(chip.panels());
-    }
-    if columns {
-        text.push_str(chip.panels_of_columns());
-    }
-    for kind in contracts {
-        text.push_str(&block::functions(kind));
-    }
-    text.push_str(&bodies);
-    Ok((text, notes))
-}
+pub(super) use file::file;
 
 /// The mark of the points of a tile.
 pub(super) const TILE: &str = "tile";
