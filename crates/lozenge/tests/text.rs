@@ -161,7 +161,7 @@ fn complaints(setting: &Setting, scratch: &Scratch) -> Result<Vec<String>, lozen
     let mut all = athread::map(&front, &choice, &request)?;
     let files = athread::files(&front, &choice, &request, &mut all, "program")?;
     let notes = all.iter().flat_map(|one| &one.mapped.notes).filter(|note| note.contains("T0006")).cloned();
-    Ok(notes.chain(files.notes).chain(files.unchecked).collect())
+    Ok(notes.chain(files.remarks()).collect())
 }
 
 #[test]

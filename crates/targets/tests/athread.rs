@@ -394,6 +394,11 @@ const DEFECTS: &[Defect] = &[
 #[test]
 fn defects_are_seen() {
     let mut missed = Vec::new();
+    println!(
+        "{} defects, {} in panels",
+        DEFECTS.len() + panels::DEFECTS.len() + held::DEFECTS.len(),
+        panels::DEFECTS.len()
+    );
     for (name, old, which, new, said) in DEFECTS.iter().chain(panels::DEFECTS).chain(held::DEFECTS) {
         let (program, text) = slave(name);
         let functions: Vec<&loops::Function> = program.functions.iter().collect();

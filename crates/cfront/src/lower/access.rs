@@ -135,7 +135,7 @@ impl Lowering<'_> {
             why.reason
         );
         let diagnostic = loops::Diagnostic::error(codes::SUBSCRIPT, message, self.span(why.at), "not affine");
-        self.report(match why.reason.contains("depends on data") {
+        self.report(match why.data {
             true => diagnostic.help(GATHER),
             false => diagnostic,
         })

@@ -47,12 +47,19 @@ pub enum AtomKind {
 pub struct NotIndex {
     pub reason: String,
     pub at: At,
+    /// Whether it is data that says what the value is.
+    pub data: bool,
 }
 
 pub type Indexed = Result<Index, NotIndex>;
 
 pub(super) fn not(reason: impl Into<String>, at: At) -> NotIndex {
-    NotIndex { reason: reason.into(), at }
+    NotIndex { reason: reason.into(), at, data: false }
+}
+
+/// What depends on data.
+fn data(reason: impl Into<String>, at: At) -> NotIndex {
+    NotIndex { reason: reason.into(), at, data: true }
 }
 
 pub(super) fn too_large(at: At) -> NotIndex {
@@ -95,7 +102,7 @@ impl Lowering<'_> {
                 _ => Err(not(format!("it calls `{function}`"), e.at)),
             },
             ExprKind::Index(..) | ExprKind::Unary(Unary::Deref, _) => {
-                Err(not(format!("it depends on data, `{}`", self.snippet(e.at)), e.at))
+                Err(data(format!("it depends on data, `{}`", self.snippet(e.at)), e.at))
             }
             ExprKind::Unary(Unary::Plus, a) => self.index(a),
             ExprKind::Unary(Unary::Minus, a) => {
@@ -140,7 +147,7 @@ impl Lowering<'_> {
                 None if matches!(self.class(k), Class::LoopVariable(_)) => {
                     Err(not(format!("`{name}` is read outside of its loop"), e.at))
                 }
-                None => Err(not(format!("`{name}` depends on data"), e.at)),
+                None => Err(data(format!("`{name}` depends on data"), e.at)),
             },
             Class::Data => {
                 let object = &self.res.objects[k];
@@ -155,7 +162,8 @@ impl Lowering<'_> {
                     (CType::Int(_), None) => format!("`{name}` has no value"),
                     (other, _) => format!("`{name}` is not an integer but {}", an(other.c_name())),
                 };
-                Err(not(reason, e.at))
+                let data = matches!(object.ty.ty, CType::Int(_)) && !object.assigned.is_empty();
+                Err(NotIndex { reason, at: e.at, data })
             }
         }
     }

@@ -34,11 +34,8 @@ pub fn run(arguments: &Compile, as_json: bool) -> Result<(), Failure> {
         Some(Stage::C) | None => {
             let files = athread::files(&front, &arguments.choice, &request, &mut all, stem)?;
             tell(&all);
-            for note in &files.notes {
-                report::print_error(&format!("{note}\n"));
-            }
-            if let Some(why) = &files.unchecked {
-                report::print_error(&format!("the check of the slave file was given up: {why}\n"));
+            for remark in files.remarks() {
+                report::print_error(&format!("{remark}\n"));
             }
             return write(arguments, stem, &files, as_json);
         }

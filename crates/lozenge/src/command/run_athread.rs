@@ -30,7 +30,10 @@ use crate::value::{Closeness, difference};
 struct Outcome {
     arrays: Vec<String>,
     report: Option<Report>,
+    /// How it was mapped.
     notes: Vec<String>,
+    /// What is to be told of the slave file.
+    remarks: Vec<String>,
 }
 
 /// Runs the command.
@@ -124,7 +127,7 @@ fn whole_program(arguments: &Run, source: &Source, front: &Front) -> Result<Opti
         compare_programs(&ours.output, &original.output, closeness(&all))?
     };
     let notes = all.iter().flat_map(|one| one.mapped.notes.clone()).collect();
-    Ok(Some(Outcome { arrays, report: ours.report, notes }))
+    Ok(Some(Outcome { arrays, report: ours.report, notes, remarks: files.remarks() }))
 }
 
 /// Roundings are told from errors only where it is known what the bytes are.
@@ -225,7 +228,8 @@ fn one_function(arguments: &Run, front: &Front) -> Result<Outcome, Failure> {
         lines.push(format!("{name}: {} elements agree {closeness}", ours.data.len()));
     }
     write_results(arguments, &results, &ours)?;
-    Ok(Outcome { arrays: lines, report: read_report(&report_file)?, notes: one.mapped.notes.clone() })
+    let notes = one.mapped.notes.clone();
+    Ok(Outcome { arrays: lines, report: read_report(&report_file)?, notes, remarks: files.remarks() })
 }
 
 fn write_results(arguments: &Run, names: &[&Name], tensors: &[Tensor]) -> Result<(), Failure> {
@@ -240,12 +244,15 @@ fn tell(arguments: &Run, source: &Source, outcome: &Outcome, as_json: bool) {
     if as_json {
         let report = outcome.report.as_ref().map(|r| r.json.clone());
         let value = json!({
-            "ok": true, "file": source.path, "arrays": outcome.arrays, "seed": arguments.seed, "mapping": outcome.notes, "modelled": report,
+            "ok": true, "file": source.path, "arrays": outcome.arrays, "seed": arguments.seed, "mapping": outcome.notes, "remarks": outcome.remarks, "modelled": report,
         });
         report::print(&format!("{value:#}\n"));
         return;
     }
     let chip = pipeline::chip(arguments.cores.chip).name;
+    for remark in &outcome.remarks {
+        report::print_error(&format!("{remark}\n"));
+    }
     let mut text = String::new();
     for line in &outcome.arrays {
         text.push_str(&format!("{line}\n"));

@@ -34,7 +34,7 @@ const BANDWIDTH: [(f64, f64); 8] = [
     (4096.0, 18.6),
     (24576.0, 20.4),
 ];
-/// By how much another way to bring in vectors must be faster.
+/// Vectors are shared where that takes at most this part of the time that it takes with those that stay.
 pub(super) const BETTER: f64 = 0.98;
 
 /// Extents of a group's box as a function of tile sizes: linear, found by looking at two sizes of each loop.

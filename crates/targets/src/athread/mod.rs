@@ -46,6 +46,15 @@ pub struct Files {
     pub unchecked: Option<String>,
 }
 
+impl Files {
+    /// What a user is to be told: what of the mapping is not used, and whether the slave file was followed to its end.
+    pub fn remarks(&self) -> Vec<String> {
+        let unchecked =
+            self.unchecked.iter().map(|why| format!("the check of the slave file was given up: {why}"));
+        self.notes.iter().cloned().chain(unchecked).collect()
+    }
+}
+
 /// Files for functions with the interface of the target `openmp`; `stem` begins their names.
 ///
 /// # Errors

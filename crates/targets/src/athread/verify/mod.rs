@@ -46,8 +46,7 @@ pub fn check(functions: &[&Function], slave: &str) -> Result<Verdict, Diagnostic
         rest.lines().next()?.parse::<i64>().ok()
     };
     let sharers = defined("CORE_ROWS").zip(defined("CORE_COLUMNS"));
-    let rules: Vec<read::Macro> =
-        ["HELD_CORE"].iter().filter_map(|name| read::definition(slave, name)).collect();
+    let rules: Vec<read::Macro> = read::definition(slave, "HELD_CORE").into_iter().collect();
     let (mut known, mut unknown) = (0, None);
     for function in functions {
         for kernel in kernel::kernels(function)? {

@@ -47,10 +47,12 @@ pub(super) fn follow(mapped: &Mapped, body: &Node) -> Followed<usize> {
     let mut changed = BTreeSet::new();
     assigned(body, &mut changed);
     // How many loops over cores are one text where panels are worked on.
-    let together = match () {
-        () if columns::lines(body) => 3,
-        () if panel::exchanges(body) => 2,
-        () => 0,
+    let together = if columns::lines(body) {
+        3
+    } else if panel::exchanges(body) {
+        2
+    } else {
+        0
     };
     let panels = if together > 0 { panel::together(&mapped.phases, together) } else { Vec::new() };
     let mut walker = Walker {
