@@ -1,5 +1,5 @@
 lozenge run dot.loops --size n=5 --check
-lozenge run dot.loops --size n=5 --seed 2
+lozenge run dot.loops --size n=1 --seed 2
 lozenge run dot.loops
 lozenge run dot.loops --size n=5 --size n=6
 lozenge run dot.loops --size k=5
