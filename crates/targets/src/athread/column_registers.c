@@ -1,6 +1,25 @@
 
-/* Panels of columns: replies for the parts of a core's rows. */
-__thread_local volatile int panel_parts[8];
+/* Panels of columns: replies for rows on their way in and out. */
+__thread_local volatile int panel_in[3];
+__thread_local volatile int panel_out[3];
+
+/* The place of what a block of rows has of a panel: one for each pair of remainders, since one of two is used up when the other comes. */
+static inline long column_cell(long parts, long block, long panel)
+{
+  const long one = block % parts, other = panel % parts, most = LOZENGE_MAX(one, other), least = LOZENGE_MIN(one, other);
+  return most * (most + 1) / 2 + least;
+}
+
+/* Registers from one place in local memory to another. */
+static void keep_columns(char *to, const char *from, long words)
+{
+  doublev4 v;
+  for (long word = 0; word < words; word++) {
+    simd_loadu(v, from + 32 * word);
+    simd_storeu(v, to + 32 * word);
+  }
+  emulated_compute(4 * words + 8, 0);
+}
 
 /* A line through all cores, along the first row, back along the second, and so on. */
 static inline long column_place(long core)

@@ -21,6 +21,7 @@ mod ragged;
 mod rounds;
 mod share;
 mod slave;
+mod sums;
 mod vector;
 pub mod verify;
 

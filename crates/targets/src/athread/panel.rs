@@ -6,6 +6,7 @@
 //! gathered. Nothing waits for main memory in between, so there are no barriers either. Whether boxes are as large as that needs is asked at run time; where
 //! not, the loops run as they are.
 
+mod blocks;
 mod columns;
 mod write;
 

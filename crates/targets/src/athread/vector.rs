@@ -18,13 +18,36 @@ pub(super) fn body(scope: &Scope, l: &Loop) -> Result<Option<(Vec<String>, Cost)
     }
     let mut lines = Vec::new();
     let mut total = Cost::default();
-    let mut vector = Vector { scope, var: &l.var, lines: &mut lines, cost: &mut total, next: 0, ty: None };
+    let mut vector = Vector::new(scope, &l.var, &mut lines, &mut total);
     for stmt in &l.body {
         let Stmt::Assign(assign) = stmt else { return Ok(None) };
         if !vector.assign(assign)? {
             return Ok(None);
         }
     }
+    Ok(Some((lines, total)))
+}
+
+/// The terms of sums whose elements follow each other with a loop, as lines, and their cost: `sums` are the elements, each with the register that it is in
+/// and the value that it gets. None if a value is not one of vectors.
+pub(super) fn terms(
+    scope: &Scope,
+    var: &Name,
+    sums: &[(Access, String, Expr)],
+) -> Result<Option<(Vec<String>, Cost)>, Diagnostic> {
+    let (mut lines, mut total) = (Vec::new(), Cost::default());
+    let mut vector = Vector::new(scope, var, &mut lines, &mut total);
+    vector.once = true;
+    vector.registers = sums.iter().map(|(sum, register, _)| (sum.clone(), register.clone())).collect();
+    for (sum, register, value) in sums {
+        let Some(elem) = vector.elem(&sum.array) else { return Ok(None) };
+        if !vector.of_type(elem) || stride(sum, var) != Stride::Follows {
+            return Ok(None);
+        }
+        let Some(value) = vector.value(value)? else { return Ok(None) };
+        vector.lines.push(format!("{register} = {value};"));
+    }
+    total.chain = cost::CHAIN;
     Ok(Some((lines, total)))
 }
 
@@ -35,6 +58,18 @@ struct Vector<'a> {
     cost: &'a mut Cost,
     next: usize,
     ty: Option<Scalar>,
+    /// Elements that are in registers.
+    registers: Vec<(Access, String)>,
+    /// Whether what stays is loaded once for all values, and what was.
+    once: bool,
+    loaded: Vec<(String, String)>,
+}
+
+impl<'a> Vector<'a> {
+    fn new(scope: &'a Scope, var: &'a Name, lines: &'a mut Vec<String>, cost: &'a mut Cost) -> Vector<'a> {
+        let (registers, loaded) = (Vec::new(), Vec::new());
+        Vector { scope, var, lines, cost, next: 0, ty: None, registers, once: false, loaded }
+    }
 }
 
 /// How an access moves with the loop.
@@ -137,8 +172,20 @@ impl Vector<'_> {
                 if !self.of_type(elem) {
                     return Ok(None);
                 }
+                if let Some((_, register)) = self.registers.iter().find(|(sum, _)| sum == access) {
+                    return Ok(Some(register.clone()));
+                }
+                if self.registers.iter().any(|(sum, _)| sum.array == access.array) {
+                    return Ok(None);
+                }
                 let element = print(&self.scope.access(access)?);
+                if let Some((_, name)) = self.loaded.iter().find(|(loaded, _)| *loaded == element) {
+                    return Ok(Some(name.clone()));
+                }
                 let name = self.fresh();
+                if self.once && stride(access, self.var) == Stride::Stays {
+                    self.loaded.push((element.clone(), name.clone()));
+                }
                 let (load, slots) = match stride(access, self.var) {
                     Stride::Follows => ("simd_loadu", UNALIGNED),
                     Stride::Stays => ("simd_loade", 1.0),
@@ -191,8 +238,14 @@ impl Vector<'_> {
     fn splat(&mut self, value: &str) -> String {
         let set = if self.ty == Some(Scalar::F32) { "simd_set_floatv4" } else { "simd_set_doublev4" };
         // From a register, outside of the loop where the compiler is any good; counted all the same.
-        self.cost.memory += 1.0;
-        format!("{set}({value}, {value}, {value}, {value})")
+        let text = format!("{set}({value}, {value}, {value}, {value})");
+        if !self.loaded.iter().any(|(loaded, _)| *loaded == text) {
+            self.cost.memory += 1.0;
+            if self.once {
+                self.loaded.push((text.clone(), text.clone()));
+            }
+        }
+        text
     }
 }
 

@@ -1,11 +1,11 @@
 //! Panels of columns: a matrix that is made, summed up by columns, and summed up by rows with what its columns came to.
 //!
 //! `A[i][j] += ...; x[j] += A[i][j] * y[i]; w[i] += A[i][j] * x[j]` needs all of a column for an element of `x`, and all of `x` for one of `w`; row by row that
-//! is two passes over the matrix. Here a panel is some columns as a whole, whose rows are spread over the cores: as many columns as all local memories
-//! hold together. What is made goes out, and stays until its columns are summed up and used. Sums by columns pass from core to core, so
-//! that they keep their order; those by rows do since panels come in ascending order.
-
-use std::collections::BTreeSet;
+//! is two passes over the matrix. Here a panel is some columns as a whole, whose rows are spread over the cores. What is made goes out, and stays until its
+//! columns are summed up and used. Sums by columns pass from core to core, so that they keep their order; those by rows do since panels come in ascending order.
+//!
+//! The target has a core's rows in parts, of which one comes in with each panel, for as many panels as there are parts: so a row of a transfer is nearly twice as
+//! long as local memory could hold of all rows. The width of a panel is chosen for that.
 
 use isl::UnionSet;
 use loops::Name;
@@ -14,7 +14,7 @@ use super::super::Options;
 use super::super::data::{self, Group};
 use super::super::split::{self, Item, Kernel, Part};
 use super::super::tile::{self, aligned, ceil};
-use super::{Panel, REST, WORTH, apart, around, one, union};
+use super::{Panel, WORTH, apart, around, one, union};
 use crate::fault::Result;
 use crate::model::Model;
 use crate::names::readable;
@@ -22,8 +22,11 @@ use crate::tree::{Member, Node, SetText};
 
 /// Bytes of a row of a panel, at least: shorter ones come in so slowly that two passes over whole rows are faster.
 const BLOCK: i64 = 384;
-/// Columns of a panel are whole registers of any type.
-const STEP: i64 = 8;
+/// Bytes of a register, of which the columns of a panel are a multiple.
+const REGISTER: i64 = 32;
+/// Parts of a core's rows, at most, and rows that are on their way or are made.
+const PARTS: i64 = 16;
+const SLOTS: i64 = 3;
 
 /// The loop over panels for two kernels; none if they are not like that.
 pub(super) fn whole(model: &Model, a: &Kernel, rows: &Kernel, options: &Options) -> Result<Option<Item>> {
@@ -46,7 +49,7 @@ pub(super) fn whole(model: &Model, a: &Kernel, rows: &Kernel, options: &Options)
             one(model, rows, &rows.filter, &rows.parts, [each, width, width], true)?,
         ])
     };
-    let tried = ceil(width, STEP) * STEP;
+    let tried = ceil(width, 8) * 8;
     let mut groups = Vec::new();
     for kernel in kernels(tried)? {
         match data::groups(model, &kernel)? {
@@ -55,13 +58,14 @@ pub(super) fn whole(model: &Model, a: &Kernel, rows: &Kernel, options: &Options)
         }
     }
     let Some(matrix) = matrix(&groups, each, tried) else { return Ok(None) };
-    let most = most(&groups, &matrix.array, each, tried, options.ldm);
-    if most * matrix.width < BLOCK.min(width * matrix.width) {
+    let room = Room::of(&groups, matrix, each, tried);
+    let Some((most, block)) = room.best(each, width, options.ldm) else { return Ok(None) };
+    if block * matrix.width < BLOCK.min(width * matrix.width) {
         return Ok(None);
     }
     // Panels alike.
-    let count = ceil(width, most);
-    let columns = (ceil(ceil(width, count), STEP) * STEP).min(most);
+    let (count, step) = (ceil(width, most), REGISTER / matrix.width);
+    let columns = (ceil(ceil(width, count), step) * step).min(most);
     let mut items = Vec::new();
     for (kernel, by_columns) in kernels(columns)?.into_iter().zip([false, true, false]) {
         let role = Panel { array: matrix.array.clone(), columns: by_columns };
@@ -142,20 +146,69 @@ fn parted(model: &Model, a: &Kernel) -> Result<Option<(Kernel, Kernel)>> {
     Ok(Some((made, sums)))
 }
 
-/// Columns of a panel that fit, with the vectors along its rows and along its columns; the groups are those of `tried` columns.
-fn most(groups: &[Vec<Group>], matrix: &Name, each: i64, tried: i64, ldm: i64) -> i64 {
-    let (mut seen, mut column, mut fixed) = (BTreeSet::new(), 0, REST);
-    for group in groups.iter().flatten() {
-        if group.array == *matrix || !seen.insert(&group.array) {
-            continue;
+/// Bytes of local memory that panels take: as the target has them.
+struct Room {
+    /// Bytes of an element of the matrix.
+    element: i64,
+    /// Bytes of an element of each vector along the rows of which all cores need several panels.
+    ring: Vec<i64>,
+    /// The same of the sums, and of what only one core adds to them.
+    others: Vec<i64>,
+    /// Bytes of the vectors along the columns.
+    down: i64,
+}
+
+impl Room {
+    /// The groups are those of `tried` columns.
+    fn of(groups: &[Vec<Group>], matrix: &Group, each: i64, tried: i64) -> Room {
+        let mut room = Room { element: matrix.width, ring: vec![], others: vec![], down: 0 };
+        for (step, own) in groups.iter().enumerate() {
+            for group in own.iter().filter(|g| g.array != matrix.array) {
+                match (group.extents == [tried], step) {
+                    (false, _) => room.down += aligned(each * group.width),
+                    (true, 0) => room.ring.push(group.width),
+                    (true, 1) => room.others.push(group.width),
+                    // The sums are where they were.
+                    (true, _) => {}
+                }
+            }
         }
-        if group.extents.len() == 1 && group.extents[0] == tried {
-            column += group.width;
-            fixed += 64;
-        } else {
-            fixed += aligned(each * group.width);
+        // The first core has the sums of the next panel, too.
+        if let [only] = room.others.as_slice() {
+            room.others.push(*only);
         }
+        room
     }
-    let width = groups[0].iter().find(|g| g.array == *matrix).map_or(8, |g| g.width);
-    ((ldm - fixed).max(0) / (each * width + column).max(1)) / STEP * STEP
+
+    /// Bytes for some parts and columns of a panel.
+    fn bytes(&self, each: i64, parts: i64, columns: i64) -> i64 {
+        let rows = ceil(each, parts);
+        let ring = self.ring.iter().map(|width| aligned((parts + 1) * columns * width));
+        let others = self.others.iter().map(|width| aligned(columns * width));
+        aligned(parts * (parts + 1) / 2 * rows * columns * self.element)
+            + aligned(SLOTS * parts * columns * self.element)
+            + ring.chain(others).sum::<i64>()
+            + self.down
+    }
+
+    /// Columns of a panel, and of a row of a transfer: as many of these as fit, but for a twentieth, by as few parts as that takes, since
+    /// each panel has sums that go through all cores.
+    fn best(&self, each: i64, width: i64, ldm: i64) -> Option<(i64, i64)> {
+        let step = REGISTER / self.element;
+        let most = |parts: i64| {
+            // The bytes grow with the columns.
+            let (mut least, mut most) = (0, ceil(width, step) + 1);
+            while most - least > 1 {
+                let middle = (least + most) / 2;
+                match self.bytes(each, parts, middle * step) <= ldm {
+                    true => least = middle,
+                    false => most = middle,
+                }
+            }
+            (least * step, (least * step * parts).min(width))
+        };
+        let all: Vec<(i64, i64)> = (1..=PARTS.min(each)).map(most).collect();
+        let longest = all.iter().map(|(_, block)| *block).max().filter(|block| *block > 0)?;
+        all.into_iter().find(|(_, block)| *block >= longest - longest / 20)
+    }
 }

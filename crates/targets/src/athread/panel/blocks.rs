@@ -1,0 +1,671 @@
+//! How rows of panels of columns come and go: in blocks of several panels, so that transfers are long, while the cores work on one panel.
+//!
+//! The columns of a panel are needed of all rows at once, so a block that is as wide as a panel would fill local memory with rows of that width. Here the rows of a
+//! core are in parts that come in turns: with each panel a block of the next part comes in, as many panels wide as there are parts. When a panel is worked on, the part that has just
+//! come has all of its panels before it, the one before has one less, and so on: half of a block on average, so rows come in pieces that are nearly
+//! twice as long as local memory could hold of all rows.
+//!
+//! Blocks have numbers `u = 1, 2, ..`: block `u` is of part `u % parts`, and has the panels from `u - parts` to before `u`. A row of a block comes into a slot, is made there,
+//! and goes out from there; what it has of each panel is kept in a cell. The cells are a triangle: block `u` and panel `p` have the one of the pair `u % parts` and
+//! `(p + 1) % parts`, whichever comes first. Block `p + 1 + parts` is made after panel `p` has been used, and it takes, for the panel whose number is that of block `u` but for multiples
+//! of the parts, the same pair; so each cell is used up before it is taken again, and none stays empty.
+
+use loops::{Access, Copy, Diagnostic, Expr, Local, Name, Scalar, Stmt};
+
+use super::columns::{Columns, Step, from_row, loops_over, reads, within, writes_only};
+use super::write::whole;
+use super::{Held, REGISTER, ROW, bytes_of};
+use crate::athread::chip::Chip;
+use crate::athread::expr::{Binding, Scope, invalid, print};
+use crate::athread::slave::Writer;
+use crate::athread::sums;
+
+/// Slots for rows that are on their way or are made.
+const SLOTS: i64 = 3;
+/// Parts of a core's rows, at most.
+const PARTS: i64 = 16;
+/// Bytes of sums that go to the next core at a time.
+const UNIT: i64 = 64;
+
+/// Offsets in local memory, and sizes.
+struct Places {
+    parts: i64,
+    /// Rows of a part.
+    rows: i64,
+    /// Bytes of what a row has of a panel.
+    piece: i64,
+    cells: i64,
+    slots: i64,
+}
+
+/// What is computed: in a row, before the sums, the sums, after them, and with them.
+struct Text {
+    made: Vec<Stmt>,
+    before: Vec<Stmt>,
+    sums: Vec<Stmt>,
+    after: Vec<Stmt>,
+    used: Vec<Stmt>,
+}
+
+/// Vectors along the rows.
+#[derive(Default)]
+struct Vectors {
+    /// Of all cores, for several panels: a ring of pieces.
+    ring: Vec<Held>,
+    /// Of the first core only, the sums among them; the place that each has before its panel.
+    first: Vec<(Held, i64)>,
+    /// Of the last core only.
+    last: Vec<Held>,
+}
+
+impl Places {
+    /// Bytes of a block's row.
+    fn row(&self) -> i64 {
+        self.parts * self.piece
+    }
+
+    fn cell(&self) -> i64 {
+        self.rows * self.piece
+    }
+}
+
+impl Writer<'_> {
+    /// Writes a loop over panels of columns; `false` if it is not one, or does not fit.
+    pub(in crate::athread) fn panels_of_columns(
+        &mut self,
+        l: &loops::Loop,
+        chip: &Chip,
+    ) -> Result<bool, Diagnostic> {
+        let Some(mut p) = Columns::of(l) else { return Ok(false) };
+        if chip.crts || p.cores > chip.grid.0 * chip.grid.1 {
+            return Ok(false);
+        }
+        let Some(text) = text(&p) else { return Ok(false) };
+        let mut vectors = vectors(&p, &text);
+        let start = self.next;
+        let Some((places, end)) = self.places(&mut p, &mut vectors)? else { return Ok(false) };
+        self.take(end - start);
+        self.columns = true;
+        let tiles = self.scope.text(&p.made.tiles.upper)?;
+        self.where_it_holds(&format!("{tiles} <= {}", p.cores), |slave| {
+            slave.by_columns(&p, &text, &vectors, &places, chip)
+        })?;
+        self.next = start;
+        Ok(true)
+    }
+
+    /// As many parts as there is room for.
+    fn places(&self, p: &mut Columns, vectors: &mut Vectors) -> Result<Option<(Places, i64)>, Diagnostic> {
+        let piece = p.width * bytes_of(&p.made.matrix)?;
+        for parts in (1..=PARTS.min(p.each)).rev() {
+            let mut next = self.next;
+            let mut place = |bytes: i64| {
+                let at = next;
+                next += whole(bytes);
+                at
+            };
+            let rows = (p.each + parts - 1) / parts;
+            let cells = place(parts * (parts + 1) / 2 * rows * piece);
+            let slots = place(SLOTS * parts * piece);
+            for h in &mut vectors.ring {
+                h.at = place((parts + 1) * self.most(&h.local)?.0);
+            }
+            let mut sizes = [0, 0];
+            for (h, _) in &mut vectors.first {
+                h.at = place(self.most(&h.local)?.0);
+                sizes[0] += whole(self.most(&h.local)?.0);
+            }
+            for h in &vectors.last {
+                sizes[1] += whole(self.most(&h.local)?.0);
+            }
+            let early = place(sizes[0].max(sizes[1]));
+            for step in [&mut p.made, &mut p.sums, &mut p.used] {
+                for h in &mut step.down {
+                    h.at = place(self.most(&h.local)?.0);
+                }
+            }
+            if next <= self.capacity() {
+                let mut at = early;
+                for (h, before) in &mut vectors.first {
+                    *before = at;
+                    at += whole(self.most(&h.local)?.0);
+                }
+                at = early;
+                for h in &mut vectors.last {
+                    h.at = at;
+                    at += whole(self.most(&h.local)?.0);
+                }
+                return Ok(Some((Places { parts, rows, piece, cells, slots }, next)));
+            }
+        }
+        Ok(None)
+    }
+
+    fn by_columns(
+        &mut self,
+        p: &Columns,
+        text: &Text,
+        vectors: &Vectors,
+        places: &Places,
+        chip: &Chip,
+    ) -> Result<(), Diagnostic> {
+        let (upper, var) = (self.scope.text(&p.l.upper)?, &p.l.var);
+        let (parts, last) = (places.parts, p.cores - 1);
+        for name in ["panel_next", "panel_begin", "panel_end", "panel_skip"] {
+            self.bind(&Name::new(name));
+        }
+        for name in ["part_first", "part_last", "unit_first", "unit_last", "panel_first", "panel_last"] {
+            self.bind(&Name::new(name));
+        }
+        self.bind(var);
+        self.line("const long panel_place = column_place(lozenge_core);");
+        self.line(&format!("const long {var}_last = {upper};"));
+        for way in ["in", "out"] {
+            self.line(&format!("int panel_{way}_sent[{SLOTS}];"));
+            self.line(&format!(
+                "for (long slot = 0; slot < {SLOTS}; slot++) panel_{way}_sent[slot] = panel_{way}[slot] = 0;"
+            ));
+        }
+        // What stays for all panels.
+        for step in [&p.made, &p.sums, &p.used] {
+            let scope = self.enter(step)?;
+            for h in &step.down {
+                self.declare(&h.local, &h.at.to_string())?;
+                self.moves(h.get.as_ref())?;
+            }
+            self.leave(scope);
+        }
+        // The last core brings in the first panels of vectors along the rows.
+        if !vectors.ring.is_empty() {
+            self.open(&format!("if (panel_place == {last}) {{"));
+            self.open(&format!(
+                "for (long {var} = 0; {var} < LOZENGE_MIN({}, {var}_last); {var}++) {{",
+                parts + 1
+            ));
+            self.ring(vectors, places, var)?;
+            self.close();
+            self.close();
+        }
+        self.open(&format!("if (0 < {var}_last) {{"));
+        self.line(&format!("const long {var} = 0;"));
+        if !vectors.first.is_empty() {
+            self.open("if (panel_place == 0) {");
+            self.bring_early(vectors)?;
+            self.close();
+        }
+        if !vectors.last.is_empty() {
+            self.open(&format!("if (panel_place == {last}) {{"));
+            self.of_last(vectors)?;
+            self.close();
+        }
+        self.close();
+        self.open(&format!("for (long panel_next = 0; panel_next < {}; panel_next++) {{", SLOTS - 1));
+        self.bring_row(p, places)?;
+        self.close();
+        for step in [&p.made, &p.sums, &p.used] {
+            step.down.iter().for_each(|h| self.wait_for(h.tag()));
+        }
+        if !vectors.ring.is_empty() {
+            vectors.ring.iter().for_each(|h| self.wait_for(h.tag()));
+            self.open(&format!("for (long {var} = 0; {var} < LOZENGE_MIN({parts}, {var}_last); {var}++) {{"));
+            self.spread(p, vectors, places)?;
+            self.close();
+            self.line(&chip.barrier());
+        }
+        self.line("long panel_row = 0;");
+        self.open(&format!("for (long {var} = 0; {var} < {var}_last; {var}++) {{"));
+        self.make(p, text, vectors, places)?;
+        self.sum_up(p, text, vectors, places)?;
+        if !vectors.ring.is_empty() {
+            vectors.ring.iter().for_each(|h| self.wait_for(h.tag()));
+            self.later(var, parts, None, |slave| slave.spread(p, vectors, places))?;
+        }
+        self.line(&chip.barrier());
+        self.use_up(p, text, vectors, places)?;
+        if !vectors.ring.is_empty() {
+            self.later(var, parts + 1, Some(last), |slave| slave.ring(vectors, places, var))?;
+        }
+        self.close();
+        self.wait_for(p.sums.along[p.sum].tag());
+        self.line(&format!(
+            "for (long slot = 0; slot < {SLOTS}; slot++) WAIT(panel_out[slot], panel_out_sent[slot]);"
+        ));
+        let scope = self.enter(&p.used)?;
+        for h in p.used.down.iter().filter(|h| h.put.is_some()) {
+            self.declare(&h.local, &h.at.to_string())?;
+            self.moves(h.put.as_ref())?;
+        }
+        self.leave(scope);
+        p.used.down.iter().for_each(|h| self.wait_for(h.tag()));
+        Ok(())
+    }
+
+    /// A block in which the variables of a step are those of this core.
+    fn enter(&mut self, step: &Step) -> Result<Scope, Diagnostic> {
+        let scope = self.scope.clone();
+        self.open("{");
+        self.names(step);
+        Ok(scope)
+    }
+
+    fn names(&mut self, step: &Step) {
+        for name in [step.core, &step.tiles.var] {
+            self.line(&format!("const long {name} = panel_place;"));
+            self.bind(name);
+        }
+    }
+
+    fn leave(&mut self, scope: Scope) {
+        self.close();
+        self.scope = scope;
+    }
+
+    /// A block in which the panel is one that comes so much later, if there is one, perhaps of one core only.
+    fn later(
+        &mut self,
+        var: &Name,
+        by: i64,
+        place: Option<i64>,
+        write: impl FnOnce(&mut Self) -> Result<(), Diagnostic>,
+    ) -> Result<(), Diagnostic> {
+        let own = place.map_or(String::new(), |place| format!("panel_place == {place} && "));
+        self.open(&format!("if ({own}{var} + {by} < {var}_last) {{"));
+        self.line(&format!("const long panel_next = {var} + {by};"));
+        self.open("{");
+        self.line(&format!("const long {var} = panel_next;"));
+        write(self)?;
+        self.close();
+        self.close();
+        Ok(())
+    }
+
+    /// The pieces of vectors that all cores need, of a panel.
+    fn declare_ring(&mut self, h: &Held, var: &Name, places: &Places) -> Result<(), Diagnostic> {
+        let bytes = self.most(&h.local)?.0;
+        self.declare(&h.local, &format!("{} + {bytes} * ({var} % {})", h.at, places.parts + 1))
+    }
+
+    /// The last core brings them in.
+    fn ring(&mut self, vectors: &Vectors, places: &Places, var: &Name) -> Result<(), Diagnostic> {
+        for h in &vectors.ring {
+            self.declare_ring(h, var, places)?;
+            self.moves(h.get.as_ref())?;
+        }
+        Ok(())
+    }
+
+    /// The last core sends them to all.
+    fn spread(&mut self, p: &Columns, vectors: &Vectors, places: &Places) -> Result<(), Diagnostic> {
+        for h in &vectors.ring {
+            self.declare_ring(h, &p.l.var, places)?;
+            self.send(p, h)?;
+        }
+        Ok(())
+    }
+
+    fn send(&mut self, p: &Columns, h: &Held) -> Result<(), Diagnostic> {
+        let copy = h.get.as_ref().or(h.put.as_ref()).ok_or_else(|| invalid("a vector that does not move"))?;
+        let (count, lanes) = (self.scope.text(&copy.extents[0])?, REGISTER / bytes_of(h)?);
+        self.line(&format!(
+            "spread_columns((char *){}, ({count} + {}) / {lanes}, lozenge_core, {});",
+            h.local.name,
+            lanes - 1,
+            p.cores / ROW
+        ));
+        Ok(())
+    }
+
+    /// The first core brings in what it has to begin with.
+    fn bring_early(&mut self, vectors: &Vectors) -> Result<(), Diagnostic> {
+        for (h, before) in vectors.first.iter().filter(|(h, _)| h.get.is_some()) {
+            self.declare(&h.local, &before.to_string())?;
+            self.moves(h.get.as_ref())?;
+        }
+        Ok(())
+    }
+
+    /// The last core brings in what it needs behind the sums.
+    fn of_last(&mut self, vectors: &Vectors) -> Result<(), Diagnostic> {
+        for h in &vectors.last {
+            self.declare(&h.local, &h.at.to_string())?;
+            self.moves(h.get.as_ref())?;
+        }
+        Ok(())
+    }
+
+    /// Names for the block that a row is of; whether the row is there.
+    fn block_of(&mut self, p: &Columns, places: &Places, row: &str) -> Result<String, Diagnostic> {
+        let (parts, rows, var) = (places.parts, places.rows, &p.l.var);
+        self.line(&format!(
+            "const long panel_block = {row} / {rows} + 1, panel_skip = panel_block % {parts} * {rows} + {row} % {rows};"
+        ));
+        self.line(&format!(
+            "const long panel_begin = LOZENGE_MAX(0, panel_block - {parts}), panel_end = LOZENGE_MIN(panel_block, {var}_last);"
+        ));
+        let get = get(&p.made)?;
+        let all = self.scope.text(&get.extents[0])?;
+        Ok(format!("panel_skip < {all} && panel_begin < panel_end"))
+    }
+
+    /// A row of a block comes or goes.
+    fn row(&mut self, p: &Columns, places: &Places, copy: &Copy, row: &str) -> Result<(), Diagnostic> {
+        let out = copy.kind == loops::CopyKind::Put;
+        let memory = if out { &copy.to } else { &copy.from };
+        let Some(Binding::Linear { pitches, elem, .. }) = self.scope.names.get(&memory.array).cloned() else {
+            return Err(invalid("a matrix that has no place"));
+        };
+        let at = |panel: Expr| {
+            let var = &p.l.var;
+            move |e: &Expr| e.substitute(&|name| (name == var).then(|| panel.clone()))
+        };
+        let memory: Access = memory.map_indices(&mut at(Expr::var("panel_begin")));
+        let memory = print(&self.scope.access(&memory)?);
+        let columns = self.scope.text(&at(Expr::var("panel_end") - 1)(&copy.extents[1]))?;
+        let (way, verb) = if out { ("out", "put_box") } else { ("in", "get_box") };
+        self.line(&format!(
+            "panel_{way}_sent[{row} % {SLOTS}] += {verb}(lozenge_ldm + {} + {} * ({row} % {SLOTS}), &{memory} + panel_skip * {pitch}, 1, {} * (panel_end - 1 - panel_begin) + {columns}, {pitch}, {}, &panel_{way}[{row} % {SLOTS}]);",
+            places.slots,
+            places.row(),
+            p.width,
+            elem.bytes(),
+            pitch = pitches[0],
+        ));
+        Ok(())
+    }
+
+    /// Starts to bring in the row with the number `panel_next`.
+    fn bring_row(&mut self, p: &Columns, places: &Places) -> Result<(), Diagnostic> {
+        let scope = self.scope.clone();
+        self.names(&p.made);
+        let there = self.block_of(p, places, "panel_next")?;
+        self.open(&format!("if ({there}) {{"));
+        self.row(p, places, &get(&p.made)?, "panel_next")?;
+        self.close();
+        self.scope = scope;
+        Ok(())
+    }
+
+    /// Makes the blocks that a panel needs and that are not there: all parts for the first panel, then one.
+    fn make(
+        &mut self,
+        p: &Columns,
+        text: &Text,
+        vectors: &Vectors,
+        places: &Places,
+    ) -> Result<(), Diagnostic> {
+        let (var, scope) = (&p.l.var, self.scope.clone());
+        self.open(&format!(
+            "for (; panel_row < {} * ({var} + {}); panel_row++) {{",
+            places.rows, places.parts
+        ));
+        let outside = self.scope.clone();
+        self.open("{");
+        self.names(&p.made);
+        let there = self.block_of(p, places, "panel_row")?;
+        self.line(&format!("WAIT(panel_in[panel_row % {SLOTS}], panel_in_sent[panel_row % {SLOTS}]);"));
+        self.open(&format!("if ({there}) {{"));
+        self.line(&format!(
+            "const long part_first = {} * panel_place + panel_skip, part_last = part_first + 1;",
+            p.each
+        ));
+        self.open(&format!("for (long {var} = panel_begin; {var} < panel_end; {var}++) {{"));
+        let slot = format!(
+            "{} + {} * (panel_row % {SLOTS}) + {} * ({var} - panel_begin)",
+            places.slots,
+            places.row(),
+            places.piece
+        );
+        self.declare(&piece(p), &slot)?;
+        for h in &p.made.down {
+            self.declare(&h.local, &h.at.to_string())?;
+        }
+        let own = |h: &&Held| p.made.along.iter().any(|own| own.local.name == h.local.name);
+        for h in vectors.ring.iter().filter(own) {
+            self.declare_ring(h, var, places)?;
+        }
+        self.block(&text.made)?;
+        self.line(&format!(
+            "keep_columns(lozenge_ldm + {} + {} * column_cell({}, panel_block, {var} + 1) + {} * (panel_row % {}), (const char *){}, {});",
+            places.cells,
+            places.cell(),
+            places.parts,
+            places.piece,
+            places.rows,
+            p.made.matrix.local.name,
+            places.piece / REGISTER
+        ));
+        self.close();
+        let put = p.made.matrix.put.clone().ok_or_else(|| invalid("a matrix that does not go out"))?;
+        self.row(p, places, &put, "panel_row")?;
+        self.close();
+        self.close();
+        self.scope = outside;
+        self.line(&format!("const long panel_next = panel_row + {};", SLOTS - 1));
+        self.line(&format!("WAIT(panel_out[panel_next % {SLOTS}], panel_out_sent[panel_next % {SLOTS}]);"));
+        self.bring_row(p, places)?;
+        self.close();
+        self.scope = scope;
+        Ok(())
+    }
+
+    /// What each part has of a panel, in the order of the rows.
+    fn each_part(
+        &mut self,
+        p: &Columns,
+        places: &Places,
+        step: &Step,
+        write: &dyn Fn(&mut Writer) -> Result<(), Diagnostic>,
+    ) -> Result<(), Diagnostic> {
+        let (scope, var) = (self.scope.clone(), &p.l.var);
+        let all = self.scope.text(&get(step)?.extents[0])?;
+        let (first, rows) = (format!("{} * panel_place", p.each), places.rows);
+        self.open(&format!("for (long part = 0; part < {}; part++) {{", places.parts));
+        self.line(&format!(
+            "const long panel_skip = {rows} * part, part_first = {first} + {rows} * part, part_last = {first} + LOZENGE_MIN({all}, {rows} * part + {rows});"
+        ));
+        let cell =
+            format!("{} + {} * column_cell({}, part, {var} + 1)", places.cells, places.cell(), places.parts);
+        self.declare(&Local { name: step.matrix.local.name.clone(), ..piece(p) }, &cell)?;
+        write(self)?;
+        self.close();
+        self.scope = scope;
+        Ok(())
+    }
+
+    /// Sums of the panel's columns, through all cores.
+    fn sum_up(
+        &mut self,
+        p: &Columns,
+        text: &Text,
+        vectors: &Vectors,
+        places: &Places,
+    ) -> Result<(), Diagnostic> {
+        let (var, last) = (&p.l.var, p.cores - 1);
+        let sum = &p.sums.along[p.sum];
+        let (name, bytes) = (&sum.local.name, bytes_of(sum)?);
+        // What the last core has sent out of the place of the sums, and what the first one begins with.
+        self.wait_for(sum.tag());
+        if vectors.first.iter().any(|(h, _)| h.get.is_some()) {
+            self.open("if (panel_place == 0) {");
+            for (h, before) in vectors.first.iter().filter(|(h, _)| h.get.is_some()) {
+                if h.tag() != sum.tag() {
+                    self.wait_for(h.tag());
+                }
+                self.line(&format!(
+                    "keep_columns(lozenge_ldm + {}, lozenge_ldm + {before}, {});",
+                    h.at,
+                    self.most(&h.local)?.0 / REGISTER
+                ));
+            }
+            self.later(var, 1, None, |slave| slave.bring_early(vectors))?;
+            self.close();
+        }
+        let scope = self.enter(&p.sums)?;
+        let columns = self.scope.text(&get(&p.made)?.extents[1])?;
+        for h in &p.sums.down {
+            self.declare(&h.local, &h.at.to_string())?;
+        }
+        let own = |h: &Held| p.sums.along.iter().any(|own| own.local.name == h.local.name);
+        for h in vectors.ring.iter().filter(|h| own(h)) {
+            self.declare_ring(h, var, places)?;
+        }
+        for h in vectors.first.iter().map(|(h, _)| h).chain(&vectors.last) {
+            self.declare(&h.local, &h.at.to_string())?;
+        }
+        self.line(&format!(
+            "const long panel_first = {0} * {var}, panel_last = {0} * {var} + {columns};",
+            p.width
+        ));
+        self.at_place(&text.before, "0")?;
+        let unit = UNIT / bytes;
+        self.open(&format!(
+            "for (long unit_first = panel_first; unit_first < panel_last; unit_first += {unit}) {{"
+        ));
+        self.line(&format!("const long unit_last = LOZENGE_MIN(panel_last, unit_first + {unit});"));
+        let words = UNIT / REGISTER;
+        self.line(&format!(
+            "take_columns((char *)&{name}[unit_first - panel_first], {words}, lozenge_core);"
+        ));
+        self.parts_of(p, places, &p.sums, &text.sums, name)?;
+        self.line(&format!(
+            "send_columns((const char *)&{name}[unit_first - panel_first], {words}, lozenge_core, {});",
+            p.cores / ROW
+        ));
+        self.close();
+        self.open(&format!("if (panel_place == {last}) {{"));
+        vectors.last.iter().for_each(|h| self.wait_for(h.tag()));
+        self.block(&text.after)?;
+        self.moves(sum.put.as_ref())?;
+        if !vectors.last.is_empty() {
+            self.later(var, 1, None, |slave| slave.of_last(vectors))?;
+        }
+        self.close();
+        self.send(p, sum)?;
+        self.leave(scope);
+        Ok(())
+    }
+
+    /// Rows with what their columns came to.
+    fn use_up(
+        &mut self,
+        p: &Columns,
+        text: &Text,
+        vectors: &Vectors,
+        places: &Places,
+    ) -> Result<(), Diagnostic> {
+        let scope = self.enter(&p.used)?;
+        for h in &p.used.down {
+            self.declare(&h.local, &h.at.to_string())?;
+        }
+        let sums = &p.sums.along[p.sum];
+        for own in &p.used.along {
+            match vectors.ring.iter().find(|h| h.local.name == own.local.name) {
+                Some(h) => self.declare_ring(h, &p.l.var, places)?,
+                None => {
+                    let at = vectors.first.iter().find(|(h, _)| h.local.name == sums.local.name);
+                    let at = at.ok_or_else(|| invalid("sums that have no place"))?.0.at;
+                    self.declare(&own.local, &at.to_string())?;
+                }
+            }
+        }
+        let out = p.used.down.iter().find(|h| h.put.is_some());
+        let target = out.map_or(Name::new(""), |h| h.local.name.clone());
+        self.parts_of(p, places, &p.used, &text.used, &target)?;
+        self.leave(scope);
+        Ok(())
+    }
+
+    /// A step's computing for all parts: sums of a buffer in registers, if it is only that.
+    fn parts_of(
+        &mut self,
+        p: &Columns,
+        places: &Places,
+        step: &Step,
+        body: &[Stmt],
+        target: &Name,
+    ) -> Result<(), Diagnostic> {
+        let elem = self.scope.elems.get(target).copied().unwrap_or(Scalar::Bool);
+        match sums::find(body, target, elem) {
+            // Sums of columns go on through all parts.
+            Some(found) if found.follow() => {
+                let around: sums::Around =
+                    &|slave, terms| slave.each_part(p, places, step, &|slave: &mut Writer| terms(slave));
+                self.sums(&found, UNIT, around)
+            }
+            Some(found) => self.each_part(p, places, step, &|slave| {
+                let around: sums::Around = &|slave, terms| terms(slave);
+                slave.sums(&found, UNIT, around)
+            }),
+            None => self.each_part(p, places, step, &|slave| slave.block(body)),
+        }
+    }
+
+    /// Statements for the core at a place of the line.
+    fn at_place(&mut self, body: &[Stmt], place: &str) -> Result<(), Diagnostic> {
+        if body.is_empty() {
+            return Ok(());
+        }
+        self.open(&format!("if (panel_place == {place}) {{"));
+        self.block(body)?;
+        self.close();
+        Ok(())
+    }
+}
+
+fn get(step: &Step) -> Result<Copy, Diagnostic> {
+    step.matrix.get.clone().ok_or_else(|| invalid("a matrix that does not come in"))
+}
+
+/// The buffer for what rows have of a panel.
+fn piece(p: &Columns) -> Local {
+    let local = &p.made.matrix.local;
+    Local { dims: vec![local.dims[0].clone(), Expr::Int(p.width)], ..local.clone() }
+}
+
+/// What is computed for parts and units; none if it is in other loops than over rows and columns.
+fn text(p: &Columns) -> Option<Text> {
+    let [nothing, made, rest] = p.made.computing();
+    let [before, sums, after] = p.sums.computing();
+    let [first, used, last] = p.used.computing();
+    let sum = &p.sums.along[p.sum].local.name;
+    let rows = |body: &[Stmt], step: &Step| {
+        let matrix = &step.matrix.local.name;
+        let over = loops_over(body, matrix, 0).filter(|over| !over.is_empty())?;
+        Some(from_row(&within(body, &over, "part_first", "part_last"), matrix, "panel_skip"))
+    };
+    let columns =
+        |body: &[Stmt], first: &str, last: &str| Some(within(body, &loops_over(body, sum, 0)?, first, last));
+    let matrix = &p.made.matrix.local.name;
+    let whole = nothing.is_empty() && rest.is_empty() && first.is_empty() && last.is_empty();
+    let only = writes_only(&made, matrix) && [&before, &sums, &after].iter().all(|b| writes_only(b, sum));
+    let no_rows = !reads(&before, &p.sums.matrix.local.name) && !reads(&after, &p.sums.matrix.local.name);
+    if !whole || !only || !no_rows {
+        return None;
+    }
+    Some(Text {
+        made: rows(&made, &p.made)?,
+        before: columns(&before, "panel_first", "panel_last")?,
+        sums: columns(&rows(&sums, &p.sums)?, "unit_first", "unit_last").filter(|_| reads(&sums, sum))?,
+        after: columns(&after, "panel_first", "panel_last")?,
+        used: rows(&used, &p.used)?,
+    })
+}
+
+/// Who needs which vectors along the rows.
+fn vectors(p: &Columns, text: &Text) -> Vectors {
+    let mut all = Vectors::default();
+    let result = p.sums.along[p.sum].array().cloned();
+    all.ring.extend(p.made.along.iter().cloned());
+    for (k, h) in p.sums.along.iter().enumerate() {
+        let name = &h.local.name;
+        let users = [reads(&text.before, name), reads(&text.sums, name), reads(&text.after, name)];
+        match users {
+            _ if k == p.sum => all.first.push((h.clone(), 0)),
+            [true, false, false] => all.first.push((h.clone(), 0)),
+            [false, false, true] => all.last.push(h.clone()),
+            _ => all.ring.push(h.clone()),
+        }
+    }
+    all.ring.extend(p.used.along.iter().filter(|h| h.array() != result.as_ref()).cloned());
+    all
+}
