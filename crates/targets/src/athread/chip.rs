@@ -76,8 +76,8 @@ impl Chip {
     }
 
     /// What cores do who sum up columns of which each has rows.
-    pub(super) fn panels_of_columns(&self) -> &'static str {
-        include_str!("column_registers.c")
+    pub(super) fn panels_of_columns(&self, slots: i64) -> String {
+        include_str!("column_registers.c").replace("SLOTS", &slots.to_string())
     }
 
     /// Waits for all cores.

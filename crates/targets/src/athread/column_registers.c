@@ -1,7 +1,7 @@
 
 /* Panels of columns: replies for rows on their way in and out. */
-__thread_local volatile int panel_in[3];
-__thread_local volatile int panel_out[3];
+__thread_local volatile int panel_in[SLOTS];
+__thread_local volatile int panel_out[SLOTS];
 
 /* The place of what a block of rows has of a panel: one for each pair of remainders, since one of two is used up when the other comes. */
 static inline long column_cell(long parts, long block, long panel)

@@ -45,8 +45,8 @@ pub(super) struct Writer<'a> {
     pub(super) helpers: Option<(i64, i64)>,
     /// Whether it needs those of panels.
     pub(super) exchanges: bool,
-    /// Whether it needs those of panels of columns.
-    pub(super) columns: bool,
+    /// The most slots of panels of columns, if it needs those.
+    pub(super) slots: i64,
     /// Buffers of a contraction's factor that have been multiplied before the tile.
     pub(super) scaled: Vec<Name>,
     /// Functions of its contractions.
@@ -85,7 +85,7 @@ impl<'a> Writer<'a> {
             notes: vec![],
             helpers,
             exchanges: false,
-            columns: false,
+            slots: 0,
             scaled: vec![],
             contracts: vec![],
             moved: vec![],

@@ -91,8 +91,14 @@ impl Sums {
 }
 
 impl Writer<'_> {
-    /// Sums, as vectors if they are like that, `unit` bytes at a time at most.
-    pub(super) fn sums(&mut self, sums: &Sums, unit: i64, around: Around) -> Result<(), Diagnostic> {
+    /// Sums, as vectors if they are like that, `unit` bytes at a time at most; of others there are `count`, or fewer.
+    pub(super) fn sums(
+        &mut self,
+        sums: &Sums,
+        unit: i64,
+        count: i64,
+        around: Around,
+    ) -> Result<(), Diagnostic> {
         let scope = self.scope.clone();
         self.bind(&sums.of.var);
         let (var, lower, upper) =
@@ -100,24 +106,27 @@ impl Writer<'_> {
         self.open("{");
         self.line(&format!("long {var} = {lower};"));
         self.line(&format!("const long {var}_end = {upper};"));
-        let mut at_a_time = Vec::new();
         if sums.follow() {
-            let most = unit / sums.elem.bytes() as i64 / LANES;
-            at_a_time.extend([most, 1].into_iter().filter(|n| *n > 0));
-            at_a_time.dedup();
-            for vectors in at_a_time {
+            let mut vectors = vec![unit / sums.elem.bytes() as i64 / LANES, 1];
+            vectors.dedup();
+            for vectors in vectors.into_iter().filter(|n| *n > 0) {
                 self.open(&ahead(var, vectors * LANES));
                 self.vector_sums(sums, vectors, around)?;
                 self.close();
             }
-        } else {
-            self.open(&ahead(var, ROWS));
-            self.scalar_sums(sums, ROWS, around)?;
+            self.open(&ahead(var, 1));
+            self.scalar_sums(sums, 1, around)?;
             self.close();
+        } else {
+            let mut rows = vec![ROWS.min(count), count % ROWS, 1];
+            rows.retain(|n| *n > 0);
+            rows.dedup();
+            for rows in rows {
+                self.open(&ahead(var, rows));
+                self.scalar_sums(sums, rows, around)?;
+                self.close();
+            }
         }
-        self.open(&ahead(var, 1));
-        self.scalar_sums(sums, 1, around)?;
-        self.close();
         self.close();
         self.scope = scope;
         Ok(())

@@ -24,9 +24,16 @@ use crate::tree::{Member, Node, SetText};
 const BLOCK: i64 = 384;
 /// Bytes of a register, of which the columns of a panel are a multiple.
 const REGISTER: i64 = 32;
-/// Parts of a core's rows, at most, and rows that are on their way or are made.
+/// Parts of a core's rows, at most.
 const PARTS: i64 = 16;
-const SLOTS: i64 = 3;
+/// Slots for rows that are on their way or are made, at least and at most.
+const SLOTS: [i64; 2] = [3, 32];
+/// Bytes that the memory would move in the time that a block takes beside its own.
+const AROUND: i64 = 450;
+/// Cycles of each panel in which the memory has nothing to do.
+const PANEL: i64 = 1500;
+/// Bytes that it moves in a thousand cycles.
+const RATE: i64 = 14_000;
 
 /// The loop over panels for two kernels; none if they are not like that.
 pub(super) fn whole(model: &Model, a: &Kernel, rows: &Kernel, options: &Options) -> Result<Option<Item>> {
@@ -59,7 +66,9 @@ pub(super) fn whole(model: &Model, a: &Kernel, rows: &Kernel, options: &Options)
     }
     let Some(matrix) = matrix(&groups, each, tried) else { return Ok(None) };
     let room = Room::of(&groups, matrix, each, tried);
-    let Some((most, block)) = room.best(each, width, options.ldm) else { return Ok(None) };
+    let Some((most, block)) = room.best(each, options.grid.cores(), width, options.ldm) else {
+        return Ok(None);
+    };
     if block * matrix.width < BLOCK.min(width * matrix.width) {
         return Ok(None);
     }
@@ -180,35 +189,54 @@ impl Room {
         room
     }
 
+    /// Cycles for the sums of a panel to go through all cores, and for what comes of them: rows are added one after the other.
+    fn sums(&self, each: i64, cores: i64, columns: i64) -> i64 {
+        9 * each * cores + 40 * cores + 3 * each * columns + 1500
+    }
+
+    /// Cycles of the memory for a block's row of each core.
+    fn row(&self, cores: i64, parts: i64, columns: i64) -> i64 {
+        cores * (parts * columns * self.element + AROUND) * 1000 / RATE
+    }
+
+    /// Slots for rows: the memory has something to do while sums go through the cores. The target has the same rule.
+    fn slots(&self, each: i64, cores: i64, parts: i64, columns: i64) -> i64 {
+        let [least, most] = SLOTS;
+        ceil(self.sums(each, cores, columns), self.row(cores, parts, columns)).clamp(least, most)
+    }
+
     /// Bytes for some parts and columns of a panel.
-    fn bytes(&self, each: i64, parts: i64, columns: i64) -> i64 {
-        let rows = ceil(each, parts);
+    fn bytes(&self, each: i64, cores: i64, parts: i64, columns: i64) -> i64 {
+        let (rows, slots) = (ceil(each, parts), self.slots(each, cores, parts, columns));
         let ring = self.ring.iter().map(|width| aligned((parts + 1) * columns * width));
         let others = self.others.iter().map(|width| aligned(columns * width));
         aligned(parts * (parts + 1) / 2 * rows * columns * self.element)
-            + aligned(SLOTS * parts * columns * self.element)
+            + aligned(slots * parts * columns * self.element)
             + ring.chain(others).sum::<i64>()
             + self.down
     }
 
-    /// Columns of a panel, and of a row of a transfer: as many of these as fit, but for a twentieth, by as few parts as that takes, since
-    /// each panel has sums that go through all cores.
-    fn best(&self, each: i64, width: i64, ldm: i64) -> Option<(i64, i64)> {
+    /// Columns of a panel, and of a row of a block, that take the least time: rows in long pieces, and few panels, each of which has sums that go
+    /// through all cores.
+    fn best(&self, each: i64, cores: i64, width: i64, ldm: i64) -> Option<(i64, i64)> {
         let step = REGISTER / self.element;
-        let most = |parts: i64| {
-            // The bytes grow with the columns.
-            let (mut least, mut most) = (0, ceil(width, step) + 1);
-            while most - least > 1 {
-                let middle = (least + most) / 2;
-                match self.bytes(each, parts, middle * step) <= ldm {
-                    true => least = middle,
-                    false => most = middle,
+        let mut best: Option<(i64, i64, i64)> = None;
+        for parts in 1..=PARTS.min(each) {
+            for columns in (1..=ceil(width, step)).map(|k| k * step) {
+                if self.bytes(each, cores, parts, columns) > ldm {
+                    continue;
+                }
+                let block = (columns * parts).min(width);
+                let bytes = block * self.element;
+                let moved =
+                    2 * each * cores * columns * self.element * (bytes + AROUND) / bytes * 1000 / RATE;
+                let sums = self.sums(each, cores, columns);
+                let time = ceil(width, columns) * (moved.max(sums) + PANEL);
+                if best.is_none_or(|(least, ..)| time < least) {
+                    best = Some((time, columns, block));
                 }
             }
-            (least * step, (least * step * parts).min(width))
-        };
-        let all: Vec<(i64, i64)> = (1..=PARTS.min(each)).map(most).collect();
-        let longest = all.iter().map(|(_, block)| *block).max().filter(|block| *block > 0)?;
-        all.into_iter().find(|(_, block)| *block >= longest - longest / 20)
+        }
+        best.map(|(_, columns, block)| (columns, block))
     }
 }

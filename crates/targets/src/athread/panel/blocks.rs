@@ -20,10 +20,14 @@ use crate::athread::expr::{Binding, Scope, invalid, print};
 use crate::athread::slave::Writer;
 use crate::athread::sums;
 
-/// Slots for rows that are on their way or are made.
-const SLOTS: i64 = 3;
+/// Slots for rows that are on their way or are made, at least and at most.
+const SLOTS: [i64; 2] = [3, 32];
 /// Parts of a core's rows, at most.
 const PARTS: i64 = 16;
+/// Bytes that the memory would move in the time that a block takes beside its own.
+const AROUND: i64 = 450;
+/// Bytes that it moves in a thousand cycles.
+const RATE: i64 = 14_000;
 /// Bytes of sums that go to the next core at a time.
 const UNIT: i64 = 64;
 
@@ -35,7 +39,9 @@ struct Places {
     /// Bytes of what a row has of a panel.
     piece: i64,
     cells: i64,
+    /// Where slots are, and how many.
     slots: i64,
+    count: i64,
 }
 
 /// What is computed: in a row, before the sums, the sums, after them, and with them.
@@ -67,6 +73,18 @@ impl Places {
     fn cell(&self) -> i64 {
         self.rows * self.piece
     }
+
+    /// How many rows come before the one that is made: half of the slots have rows that come, half those that go.
+    fn ahead(&self) -> i64 {
+        (self.count + 1) / 2
+    }
+}
+
+/// Slots for rows: the memory has something to do while sums go through the cores, one row after the other. The mapping has the same rule.
+fn slots(p: &Columns, parts: i64, piece: i64) -> i64 {
+    let sums = 9 * p.each * p.cores + 40 * p.cores + 3 * p.each * p.width + 1500;
+    let row = p.cores * (parts * piece + AROUND) * 1000 / RATE;
+    ((sums + row - 1) / row).clamp(SLOTS[0], SLOTS[1])
 }
 
 impl Writer<'_> {
@@ -85,7 +103,7 @@ impl Writer<'_> {
         let start = self.next;
         let Some((places, end)) = self.places(&mut p, &mut vectors)? else { return Ok(false) };
         self.take(end - start);
-        self.columns = true;
+        self.slots = self.slots.max(places.count);
         let tiles = self.scope.text(&p.made.tiles.upper)?;
         self.where_it_holds(&format!("{tiles} <= {}", p.cores), |slave| {
             slave.by_columns(&p, &text, &vectors, &places, chip)
@@ -106,7 +124,8 @@ impl Writer<'_> {
             };
             let rows = (p.each + parts - 1) / parts;
             let cells = place(parts * (parts + 1) / 2 * rows * piece);
-            let slots = place(SLOTS * parts * piece);
+            let count = slots(p, parts, piece);
+            let slots = place(count * parts * piece);
             for h in &mut vectors.ring {
                 h.at = place((parts + 1) * self.most(&h.local)?.0);
             }
@@ -135,7 +154,7 @@ impl Writer<'_> {
                     h.at = at;
                     at += whole(self.most(&h.local)?.0);
                 }
-                return Ok(Some((Places { parts, rows, piece, cells, slots }, next)));
+                return Ok(Some((Places { parts, rows, piece, cells, slots, count }, next)));
             }
         }
         Ok(None)
@@ -150,7 +169,7 @@ impl Writer<'_> {
         chip: &Chip,
     ) -> Result<(), Diagnostic> {
         let (upper, var) = (self.scope.text(&p.l.upper)?, &p.l.var);
-        let (parts, last) = (places.parts, p.cores - 1);
+        let (parts, last, count) = (places.parts, p.cores - 1, places.count);
         for name in ["panel_next", "panel_begin", "panel_end", "panel_skip"] {
             self.bind(&Name::new(name));
         }
@@ -161,9 +180,9 @@ impl Writer<'_> {
         self.line("const long panel_place = column_place(lozenge_core);");
         self.line(&format!("const long {var}_last = {upper};"));
         for way in ["in", "out"] {
-            self.line(&format!("int panel_{way}_sent[{SLOTS}];"));
+            self.line(&format!("int panel_{way}_sent[{count}];"));
             self.line(&format!(
-                "for (long slot = 0; slot < {SLOTS}; slot++) panel_{way}_sent[slot] = panel_{way}[slot] = 0;"
+                "for (long slot = 0; slot < {count}; slot++) panel_{way}_sent[slot] = panel_{way}[slot] = 0;"
             ));
         }
         // What stays for all panels.
@@ -199,7 +218,7 @@ impl Writer<'_> {
             self.close();
         }
         self.close();
-        self.open(&format!("for (long panel_next = 0; panel_next < {}; panel_next++) {{", SLOTS - 1));
+        self.open(&format!("for (long panel_next = 0; panel_next < {}; panel_next++) {{", places.ahead()));
         self.bring_row(p, places)?;
         self.close();
         for step in [&p.made, &p.sums, &p.used] {
@@ -228,7 +247,7 @@ impl Writer<'_> {
         self.close();
         self.wait_for(p.sums.along[p.sum].tag());
         self.line(&format!(
-            "for (long slot = 0; slot < {SLOTS}; slot++) WAIT(panel_out[slot], panel_out_sent[slot]);"
+            "for (long slot = 0; slot < {count}; slot++) WAIT(panel_out[slot], panel_out_sent[slot]);"
         ));
         let scope = self.enter(&p.used)?;
         for h in p.used.down.iter().filter(|h| h.put.is_some()) {
@@ -358,12 +377,13 @@ impl Writer<'_> {
             let var = &p.l.var;
             move |e: &Expr| e.substitute(&|name| (name == var).then(|| panel.clone()))
         };
+        let count = places.count;
         let memory: Access = memory.map_indices(&mut at(Expr::var("panel_begin")));
         let memory = print(&self.scope.access(&memory)?);
         let columns = self.scope.text(&at(Expr::var("panel_end") - 1)(&copy.extents[1]))?;
         let (way, verb) = if out { ("out", "put_box") } else { ("in", "get_box") };
         self.line(&format!(
-            "panel_{way}_sent[{row} % {SLOTS}] += {verb}(lozenge_ldm + {} + {} * ({row} % {SLOTS}), &{memory} + panel_skip * {pitch}, 1, {} * (panel_end - 1 - panel_begin) + {columns}, {pitch}, {}, &panel_{way}[{row} % {SLOTS}]);",
+            "panel_{way}_sent[{row} % {count}] += {verb}(lozenge_ldm + {} + {} * ({row} % {count}), &{memory} + panel_skip * {pitch}, 1, {} * (panel_end - 1 - panel_begin) + {columns}, {pitch}, {}, &panel_{way}[{row} % {count}]);",
             places.slots,
             places.row(),
             p.width,
@@ -393,7 +413,7 @@ impl Writer<'_> {
         vectors: &Vectors,
         places: &Places,
     ) -> Result<(), Diagnostic> {
-        let (var, scope) = (&p.l.var, self.scope.clone());
+        let (var, scope, count) = (&p.l.var, self.scope.clone(), places.count);
         self.open(&format!(
             "for (; panel_row < {} * ({var} + {}); panel_row++) {{",
             places.rows, places.parts
@@ -402,7 +422,7 @@ impl Writer<'_> {
         self.open("{");
         self.names(&p.made);
         let there = self.block_of(p, places, "panel_row")?;
-        self.line(&format!("WAIT(panel_in[panel_row % {SLOTS}], panel_in_sent[panel_row % {SLOTS}]);"));
+        self.line(&format!("WAIT(panel_in[panel_row % {count}], panel_in_sent[panel_row % {count}]);"));
         self.open(&format!("if ({there}) {{"));
         self.line(&format!(
             "const long part_first = {} * panel_place + panel_skip, part_last = part_first + 1;",
@@ -410,7 +430,7 @@ impl Writer<'_> {
         ));
         self.open(&format!("for (long {var} = panel_begin; {var} < panel_end; {var}++) {{"));
         let slot = format!(
-            "{} + {} * (panel_row % {SLOTS}) + {} * ({var} - panel_begin)",
+            "{} + {} * (panel_row % {count}) + {} * ({var} - panel_begin)",
             places.slots,
             places.row(),
             places.piece
@@ -440,8 +460,8 @@ impl Writer<'_> {
         self.close();
         self.close();
         self.scope = outside;
-        self.line(&format!("const long panel_next = panel_row + {};", SLOTS - 1));
-        self.line(&format!("WAIT(panel_out[panel_next % {SLOTS}], panel_out_sent[panel_next % {SLOTS}]);"));
+        self.line(&format!("const long panel_next = panel_row + {};", places.ahead()));
+        self.line(&format!("WAIT(panel_out[panel_next % {count}], panel_out_sent[panel_next % {count}]);"));
         self.bring_row(p, places)?;
         self.close();
         self.scope = scope;
@@ -590,11 +610,11 @@ impl Writer<'_> {
             Some(found) if found.follow() => {
                 let around: sums::Around =
                     &|slave, terms| slave.each_part(p, places, step, &|slave: &mut Writer| terms(slave));
-                self.sums(&found, UNIT, around)
+                self.sums(&found, UNIT, places.rows, around)
             }
             Some(found) => self.each_part(p, places, step, &|slave| {
                 let around: sums::Around = &|slave, terms| terms(slave);
-                slave.sums(&found, UNIT, around)
+                slave.sums(&found, UNIT, places.rows, around)
             }),
             None => self.each_part(p, places, step, &|slave| slave.block(body)),
         }

@@ -19,7 +19,7 @@ pub(in crate::athread) fn file(
     let (mut bodies, mut notes) = (String::new(), Vec::new());
     let mut bytes = 0;
     let mut replies = std::collections::BTreeSet::new();
-    let (mut helpers, mut exchanges, mut columns, mut holds) = (None, false, false, false);
+    let (mut helpers, mut exchanges, mut slots, mut holds) = (None, false, 0, false);
     let mut contracts = Vec::new();
     for function in functions {
         for kernel in kernel::kernels(function)? {
@@ -33,7 +33,7 @@ pub(in crate::athread) fn file(
             bytes = bytes.max(writer.used);
             helpers = helpers.or(writer.helpers);
             exchanges |= writer.exchanges;
-            columns |= writer.columns;
+            slots = writer.slots.max(slots);
             holds |= writer.holds;
             for kind in writer.contracts {
                 if !contracts.contains(&kind) {
@@ -77,8 +77,8 @@ pub(in crate::athread) fn file(
     if exchanges {
         text.push_str(chip.panels());
     }
-    if columns {
-        text.push_str(chip.panels_of_columns());
+    if slots > 0 {
+        text.push_str(&chip.panels_of_columns(slots));
     }
     for kind in contracts {
         text.push_str(&block::functions(kind));
