@@ -298,10 +298,26 @@ impl Writer<'_> {
         Ok(())
     }
 
-    /// The pieces of vectors that all cores need, of a panel.
+    /// What a vector that all cores need has of a panel.
     fn declare_ring(&mut self, h: &Held, var: &Name, places: &Places) -> Result<(), Diagnostic> {
         let bytes = self.most(&h.local)?.0;
         self.declare(&h.local, &format!("{} + {bytes} * ({var} % {})", h.at, places.parts + 1))
+    }
+
+    /// The vectors of a step that all cores need.
+    fn declare_rings(
+        &mut self,
+        step: &Step,
+        vectors: &Vectors,
+        var: &Name,
+        places: &Places,
+    ) -> Result<(), Diagnostic> {
+        for own in &step.along {
+            if let Some(h) = vectors.ring.iter().find(|h| h.array() == own.array()) {
+                self.declare_ring(&Held { at: h.at, ..own.clone() }, var, places)?;
+            }
+        }
+        Ok(())
     }
 
     /// The last core brings them in.
@@ -439,10 +455,7 @@ impl Writer<'_> {
         for h in &p.made.down {
             self.declare(&h.local, &h.at.to_string())?;
         }
-        let own = |h: &&Held| p.made.along.iter().any(|own| own.local.name == h.local.name);
-        for h in vectors.ring.iter().filter(own) {
-            self.declare_ring(h, var, places)?;
-        }
+        self.declare_rings(&p.made, vectors, var, places)?;
         self.block(&text.made)?;
         self.line(&format!(
             "keep_columns(lozenge_ldm + {} + {} * column_cell({}, panel_block, {var} + 1) + {} * (panel_row % {}), (const char *){}, {});",
@@ -525,10 +538,7 @@ impl Writer<'_> {
         for h in &p.sums.down {
             self.declare(&h.local, &h.at.to_string())?;
         }
-        let own = |h: &Held| p.sums.along.iter().any(|own| own.local.name == h.local.name);
-        for h in vectors.ring.iter().filter(|h| own(h)) {
-            self.declare_ring(h, var, places)?;
-        }
+        self.declare_rings(&p.sums, vectors, var, places)?;
         for h in vectors.first.iter().map(|(h, _)| h).chain(&vectors.last) {
             self.declare(&h.local, &h.at.to_string())?;
         }
@@ -577,16 +587,12 @@ impl Writer<'_> {
         for h in &p.used.down {
             self.declare(&h.local, &h.at.to_string())?;
         }
+        self.declare_rings(&p.used, vectors, &p.l.var, places)?;
         let sums = &p.sums.along[p.sum];
-        for own in &p.used.along {
-            match vectors.ring.iter().find(|h| h.local.name == own.local.name) {
-                Some(h) => self.declare_ring(h, &p.l.var, places)?,
-                None => {
-                    let at = vectors.first.iter().find(|(h, _)| h.local.name == sums.local.name);
-                    let at = at.ok_or_else(|| invalid("sums that have no place"))?.0.at;
-                    self.declare(&own.local, &at.to_string())?;
-                }
-            }
+        let at = vectors.first.iter().find(|(h, _)| h.local.name == sums.local.name);
+        let at = at.ok_or_else(|| invalid("sums that have no place"))?.0.at;
+        for own in p.used.along.iter().filter(|own| own.array() == sums.array()) {
+            self.declare(&own.local, &at.to_string())?;
         }
         let out = p.used.down.iter().find(|h| h.put.is_some());
         let target = out.map_or(Name::new(""), |h| h.local.name.clone());
@@ -674,18 +680,28 @@ fn text(p: &Columns) -> Option<Text> {
 /// Who needs which vectors along the rows.
 fn vectors(p: &Columns, text: &Text) -> Vectors {
     let mut all = Vectors::default();
-    let result = p.sums.along[p.sum].array().cloned();
-    all.ring.extend(p.made.along.iter().cloned());
-    for (k, h) in p.sums.along.iter().enumerate() {
+    let sum = &p.sums.along[p.sum];
+    let mut ring: Vec<&Held> = p.made.along.iter().collect();
+    for h in &p.sums.along {
         let name = &h.local.name;
         let users = [reads(&text.before, name), reads(&text.sums, name), reads(&text.after, name)];
+        // What all need is there for the first and the last, too.
+        let of_all = ring.iter().any(|own| own.array() == h.array());
         match users {
-            _ if k == p.sum => all.first.push((h.clone(), 0)),
-            [true, false, false] => all.first.push((h.clone(), 0)),
-            [false, false, true] => all.last.push(h.clone()),
-            _ => all.ring.push(h.clone()),
+            _ if h.array() == sum.array() => all.first.push((h.clone(), 0)),
+            [true, false, false] if !of_all => all.first.push((h.clone(), 0)),
+            [false, false, true] if !of_all => all.last.push(h.clone()),
+            _ => ring.push(h),
         }
     }
-    all.ring.extend(p.used.along.iter().filter(|h| h.array() != result.as_ref()).cloned());
+    ring.extend(p.used.along.iter().filter(|h| h.array() != sum.array()));
+    for h in ring {
+        if !all.ring.iter().any(|own| own.array() == h.array()) {
+            all.ring.push(h.clone());
+        }
+    }
+    // What is in the ring has no place of its own.
+    all.first.retain(|(h, _)| !all.ring.iter().any(|own| own.array() == h.array()));
+    all.last.retain(|h| !all.ring.iter().any(|own| own.array() == h.array()));
     all
 }
