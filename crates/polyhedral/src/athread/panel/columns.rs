@@ -30,8 +30,10 @@ const PARTS: i64 = 16;
 const SLOTS: [i64; 2] = [3, 32];
 /// Bytes that the memory would move in the time that a block takes beside its own.
 const AROUND: i64 = 450;
+/// Cycles from the beginning of a transfer to its end, however short it is.
+const LATENCY: i64 = 3200;
 /// Cycles of each panel in which the memory has nothing to do.
-const PANEL: i64 = 1500;
+const PANEL: i64 = 2500;
 /// Bytes that it moves in a thousand cycles.
 const RATE: i64 = 14_000;
 
@@ -231,7 +233,10 @@ impl Room {
                 let moved =
                     2 * each * cores * columns * self.element * (bytes + AROUND) / bytes * 1000 / RATE;
                 let sums = self.sums(each, cores, columns);
-                let time = ceil(width, columns) * (moved.max(sums) + PANEL);
+                // The first rows are short, and wait for the memory to answer.
+                let ahead = (self.slots(each, cores, parts, columns) + 1) / 2;
+                let first = (each - ceil(each, parts)) * LATENCY / ahead;
+                let time = first + ceil(width, columns) * (moved.max(sums) + PANEL) + sums;
                 if best.is_none_or(|(least, ..)| time < least) {
                     best = Some((time, columns, block));
                 }
