@@ -17,3 +17,4 @@ sed 's/ G\[l\]\[j\];/ G[l][j] + F[i][l] * B[l][j];/' products.c > four.c; lozeng
 lozenge fuzz --of kernels --count 3
 lozenge compile uneven.loops --target athread -o uneven && grep -c 'get_box(&slave_A' uneven/uneven_slave.c
 lozenge run uneven.loops --target athread | head -1
+lozenge run names.c --target athread | head -1

@@ -70,6 +70,22 @@ pub(super) struct Writer<'a> {
     pub(super) kept: BTreeMap<Name, i64>,
 }
 
+/// The name of a scalar argument in the text: another one where the text has names like that for vectors, sums, and what it counts with.
+fn given(name: &Name) -> String {
+    let name = name.as_str();
+    let numbered = |prefix: &str| {
+        let number = name.strip_prefix(prefix);
+        number.is_some_and(|n| !n.is_empty() && n.bytes().all(|b| b.is_ascii_digit()))
+    };
+    let counts = ["part", "slot", "word"].contains(&name)
+        || ["panel_", "part_", "unit_", "share_", "reply_", "slave_"].iter().any(|p| name.starts_with(p))
+        || ["_end", "_all", "_half", "_first", "_last", "_sent", "_from", "_rows", "_columns", "_at"]
+            .iter()
+            .any(|suffix| name.ends_with(suffix));
+    let taken = counts || ["v", "sum"].iter().any(|prefix| numbered(prefix));
+    if taken { format!("lozenge_{name}") } else { name.to_owned() }
+}
+
 impl<'a> Writer<'a> {
     fn new(chip: &'a Chip, leads: bool, helpers: Option<(i64, i64)>) -> Writer<'a> {
         Writer {
@@ -130,9 +146,10 @@ impl Writer<'_> {
             let _ = dims;
         }
         for (name, scalar) in &kernel.scalars {
-            self.line(&format!("const {} {name} = lozenge_arguments.{name};", c_type(*scalar)));
+            let own = given(name);
+            self.line(&format!("const {} {own} = lozenge_arguments.{name};", c_type(*scalar)));
             self.scope.elems.insert(name.clone(), *scalar);
-            self.scope.names.insert(name.clone(), Binding::Value(name.to_string()));
+            self.scope.names.insert(name.clone(), Binding::Value(own));
         }
         (self.sizes, self.bounds) = (kernel.sizes.clone(), kernel.bounds.clone());
         for name in &kernel.indices {
