@@ -1,12 +1,13 @@
 //! Sums in registers: a sum over one of two loops around a statement stays in a register while its terms are added.
 //!
 //! As the loops stand, each term loads the sum and stores it. Each sum is over one of the loops in its order, so the loops may change places. Sums that follow each other are
-//! added up as vectors, two or more of them at a time; of sums of rows four are added up at a time, so that none waits for its own last addition.
+//! added up as vectors, two or more of them at a time; of sums of rows four are added up at a time, so that none waits for its own last addition. An iteration has
+//! four terms of each.
 
 use loops::{Access, Assign, Diagnostic, Expr, Loop, Name, Scalar, Stmt};
 
 use super::cost::{self, LOOP};
-use super::expr::{Binding, c_type, invalid, print};
+use super::expr::{Binding, Scope, c_type, invalid, print};
 use super::slave::{TILE, Writer};
 use super::vector;
 
@@ -14,6 +15,8 @@ use super::vector;
 const LANES: i64 = 4;
 /// Sums of rows at a time.
 const ROWS: i64 = 4;
+/// Terms of an iteration.
+const TERMS: i64 = 4;
 
 /// Sums over one loop for each iteration of another.
 pub(super) struct Sums {
@@ -24,6 +27,14 @@ pub(super) struct Sums {
     of: Loop,
     over: Loop,
     elem: Scalar,
+}
+
+/// An element, and its value with one more term.
+type Sum = (Access, Expr);
+
+/// An expression so many iterations later.
+fn later(e: &Expr, var: &Name, by: i64) -> Expr {
+    e.substitute(&|name| (by > 0 && name == var).then(|| Expr::Var(name.clone()) + by))
 }
 
 /// What is around the terms of sums: it writes its beginning, the terms, and its end.
@@ -70,12 +81,21 @@ pub(super) fn find(body: &[Stmt], buffer: &Name, elem: Scalar) -> Option<Sums> {
 }
 
 impl Sums {
-    /// The sum so many iterations later, and its value.
-    fn ahead(&self, by: i64) -> (Access, Expr) {
-        let there = &mut |e: &Expr| {
-            e.substitute(&|name| (by > 0 && *name == self.of.var).then(|| Expr::Var(name.clone()) + by))
-        };
+    /// The sum so many iterations later.
+    fn ahead(&self, by: i64) -> Sum {
+        let there = &mut |e: &Expr| later(e, &self.of.var, by);
         (self.assign.target.map_indices(there), there(&self.value))
+    }
+
+    /// Some terms of sums that are in registers.
+    fn terms(&self, sums: &[(Sum, String)], count: i64) -> Vec<(Access, String, Expr)> {
+        let term = |k: i64| {
+            let each = move |((target, value), register): &(Sum, String)| {
+                (target.clone(), register.clone(), later(value, &self.over.var, k))
+            };
+            sums.iter().map(each)
+        };
+        (0..count).flat_map(term).collect()
     }
 
     /// Whether the sums are as vectors are: they and what is added to them follow each other, or stay.
@@ -136,28 +156,19 @@ impl Writer<'_> {
         let ty = if sums.elem == Scalar::F32 { "floatv4" } else { "doublev4" };
         let mut all = Vec::new();
         for k in 0..vectors {
-            let (target, value) = sums.ahead(LANES * k);
-            let at = print(&self.scope.access(&target)?);
+            let sum = sums.ahead(LANES * k);
+            let at = print(&self.scope.access(&sum.0)?);
             self.line(&format!("{ty} sum{k};"));
             self.line(&format!("simd_loadu(sum{k}, &{at});"));
-            all.push((target, format!("sum{k}"), value));
+            all.push((sum, format!("sum{k}")));
         }
         around(self, &|writer| {
-            let over = &sums.over;
-            let scope = writer.scope.clone();
-            let (lower, upper) = (writer.scope.text(&over.lower)?, writer.scope.text(&over.upper)?);
-            writer.bind(&over.var);
-            let Some((lines, cost)) = vector::terms(&writer.scope, &sums.of.var, &all)? else {
-                return Err(invalid("sums that are not vectors"));
-            };
-            writer.open(&format!("for (long {0} = {lower}; {0} < {upper}; {0} += 1) {{", over.var));
-            lines.iter().for_each(|line| writer.line(line));
-            writer.close();
-            writer.scope = scope;
-            writer.line(&stated(cost.cycles(), cost.operations, &lower, &upper));
-            Ok(())
+            writer.terms(sums, &|scope, count| {
+                let terms = vector::terms(scope, &sums.of.var, &sums.terms(&all, count))?;
+                terms.ok_or_else(|| invalid("sums that are not vectors"))
+            })
         })?;
-        for (target, register, _) in &all {
+        for ((target, _), register) in &all {
             let at = print(&self.scope.access(target)?);
             self.line(&format!("simd_storeu({register}, &{at});"));
         }
@@ -170,38 +181,63 @@ impl Writer<'_> {
         let ty = c_type(sums.elem);
         let mut all = Vec::new();
         for k in 0..count {
-            let (target, value) = sums.ahead(k);
-            self.line(&format!("{ty} sum{k} = {};", print(&self.scope.access(&target)?)));
-            all.push((target, Name::new(format!("sum{k}")), value));
+            let sum = sums.ahead(k);
+            self.line(&format!("{ty} sum{k} = {};", print(&self.scope.access(&sum.0)?)));
+            all.push((sum, format!("sum{k}")));
         }
         around(self, &|writer| {
-            let over = &sums.over;
-            let scope = writer.scope.clone();
-            let (lower, upper) = (writer.scope.text(&over.lower)?, writer.scope.text(&over.upper)?);
-            writer.bind(&over.var);
-            writer.open(&format!("for (long {0} = {lower}; {0} < {upper}; {0} += 1) {{", over.var));
-            let mut cost = cost::Cost { chain: cost::CHAIN, ..cost::Cost::default() };
-            for (target, register, value) in &all {
-                writer.scope.names.insert(register.clone(), Binding::Value(register.to_string()));
-                writer.scope.elems.insert(register.clone(), sums.elem);
-                let value = value.map_loads(&mut |access| match access == *target {
-                    true => Expr::scalar(register.clone()),
-                    false => Expr::Load(access),
-                });
-                cost = cost.plus(cost::expression(&value));
-                let text = writer.scope.text(&value)?;
-                writer.line(&format!("{register} = {text};"));
-            }
-            writer.close();
-            writer.scope = scope;
-            writer.line(&stated(cost.cycles(), cost.operations, &lower, &upper));
-            Ok(())
+            writer.terms(sums, &|scope, count| {
+                let mut scope = scope.clone();
+                let (mut lines, mut cost) = (Vec::new(), cost::Cost::default());
+                for (target, register, value) in sums.terms(&all, count) {
+                    let name = Name::new(register.as_str());
+                    scope.names.insert(name.clone(), Binding::Value(register.clone()));
+                    scope.elems.insert(name.clone(), sums.elem);
+                    let value = value.map_loads(&mut |access| match access == target {
+                        true => Expr::scalar(name.clone()),
+                        false => Expr::Load(access),
+                    });
+                    cost = cost.plus(cost::expression(&value));
+                    lines.push(format!("{register} = {};", scope.text(&value)?));
+                }
+                Ok((lines, cost))
+            })
         })?;
-        for (target, register, _) in &all {
+        for ((target, _), register) in &all {
             let at = print(&self.scope.access(target)?);
             self.line(&format!("{at} = {register};"));
         }
         self.line(&format!("emulated_compute({}, 0);", 2 * count + 2));
+        Ok(())
+    }
+
+    /// The loop over the terms: some at a time, then one by one.
+    fn terms(
+        &mut self,
+        sums: &Sums,
+        lines: &dyn Fn(&Scope, i64) -> Result<(Vec<String>, cost::Cost), Diagnostic>,
+    ) -> Result<(), Diagnostic> {
+        let (var, scope) = (&sums.over.var, self.scope.clone());
+        let (lower, upper) = (self.scope.text(&sums.over.lower)?, self.scope.text(&sums.over.upper)?);
+        self.open("{");
+        self.line(&format!("long {var} = {lower};"));
+        self.line(&format!("const long {var}_end = {upper}, {var}_all = LOZENGE_MAX(0, {var}_end - {var});"));
+        self.bind(var);
+        let mut stated = Vec::new();
+        for count in [TERMS, 1] {
+            let (lines, cost) = lines(&self.scope, count)?;
+            self.open(&ahead(var, count));
+            lines.iter().for_each(|line| self.line(line));
+            self.close();
+            let chain = cost::CHAIN * count as f64;
+            stated.push((cost::Cost { chain, ..cost }.cycles() + LOOP, cost.operations));
+        }
+        self.line(&format!(
+            "emulated_compute({} * ({var}_all / {TERMS}) + {} * ({var}_all % {TERMS}) + {LOOP}, {} * {var}_all);",
+            stated[0].0, stated[1].0, stated[1].1
+        ));
+        self.close();
+        self.scope = scope;
         Ok(())
     }
 }
@@ -212,11 +248,4 @@ fn ahead(var: &Name, by: i64) -> String {
         1 => format!("for (; {var} < {var}_end; {var} += 1) {{"),
         by => format!("for (; {var} + {} < {var}_end; {var} += {by}) {{", by - 1),
     }
-}
-
-/// What the terms from one bound to another take.
-fn stated(cycles: f64, operations: f64, lower: &str, upper: &str) -> String {
-    let lower = if lower.contains(' ') { format!("({lower})") } else { lower.to_owned() };
-    let count = format!("LOZENGE_MAX(0, {upper} - {lower})");
-    format!("emulated_compute({} * {count} + {LOOP}, {operations} * {count});", cycles + LOOP)
 }

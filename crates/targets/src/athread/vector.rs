@@ -47,7 +47,6 @@ pub(super) fn terms(
         let Some(value) = vector.value(value)? else { return Ok(None) };
         vector.lines.push(format!("{register} = {value};"));
     }
-    total.chain = cost::CHAIN;
     Ok(Some((lines, total)))
 }
 
