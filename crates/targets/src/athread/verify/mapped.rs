@@ -52,6 +52,11 @@ pub(super) struct Mapped {
     pub bounds: Vec<(Name, i64)>,
     /// Rules of the text that say which place a core has in a step.
     pub rules: Vec<Macro>,
+    /// Statements of the kernel, and the names that its sizes and the loops of the host around it have.
+    pub body: Vec<Stmt>,
+    pub names: Vec<String>,
+    /// The text of the slave file.
+    pub text: String,
 }
 
 /// Bounds and step of a loop of the mapped program.
@@ -63,11 +68,24 @@ pub(super) struct Bounds {
 
 impl Mapped {
     /// A kernel; `sharers` are the rows and columns of the cores that share boxes in the text.
-    pub fn of(kernel: &Kernel, sharers: Option<(i64, i64)>, rules: &[Macro]) -> Mapped {
+    pub fn of(kernel: &Kernel, sharers: Option<(i64, i64)>, rules: &[Macro], text: &str) -> Mapped {
         let arrays = kernel.arrays.iter().map(|(name, _, dims)| (name.to_string(), dims.clone())).collect();
         let (phases, written, loops) = (Vec::new(), BTreeSet::new(), BTreeMap::<String, Vec<Loop>>::new());
         let (bounds, rules) = (kernel.bounds.clone(), rules.to_vec());
-        let mut mapped = Mapped { phases, arrays, written, sharers, loops, bounds, rules };
+        let body = kernel.body.to_vec();
+        let names = kernel.indices.iter().map(Name::to_string).collect();
+        let mut mapped = Mapped {
+            phases,
+            arrays,
+            written,
+            sharers,
+            loops,
+            bounds,
+            rules,
+            body,
+            names,
+            text: text.to_owned(),
+        };
         for stmt in kernel.body {
             stmt.walk(&mut |s| {
                 if let Stmt::Loop(l) = s {
@@ -133,7 +151,7 @@ impl Mapped {
 }
 
 /// Rows and columns of the cores of a loop over them, as they are on the chip; rows have eight.
-fn cores(l: &Loop) -> (i64, i64) {
+pub(super) fn cores(l: &Loop) -> (i64, i64) {
     let end = |l: &Loop| if let Expr::Int(n) = l.upper { n } else { 0 };
     match l.body.as_slice() {
         [Stmt::Loop(inner)] if inner.kind == LoopKind::Parallel => (end(l), end(inner)),
@@ -229,7 +247,7 @@ impl Phase {
 }
 
 /// An index expression as a form; none where a name has no value or it is no index expression.
-fn form(e: &Expr, value: &dyn Fn(&str) -> Option<Form>) -> Option<Form> {
+pub(super) fn form(e: &Expr, value: &dyn Fn(&str) -> Option<Form>) -> Option<Form> {
     let call =
         |name: &str, a: &Expr, b: &Expr| Some(Form::apply(name, vec![form(a, value)?, form(b, value)?]));
     let named = |name: &Name| value(name.as_str());

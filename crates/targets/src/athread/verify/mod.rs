@@ -11,6 +11,7 @@
 //!
 //! Not here: subscripts of local arrays, and what other cores do; the mapping's check has looked at them.
 
+mod blocks;
 mod branch;
 mod columns;
 mod compute;
@@ -53,7 +54,7 @@ pub fn check(functions: &[&Function], slave: &str) -> Result<Verdict, Diagnostic
             let Some(text) = read.iter().find(|k| k.name == kernel.name) else {
                 return lost(format!("`{}` is not in the slave file", kernel.name));
             };
-            match walk::follow(&mapped::Mapped::of(&kernel, sharers, &rules), &text.body) {
+            match walk::follow(&mapped::Mapped::of(&kernel, sharers, &rules, slave), &text.body) {
                 Ok(states) => known += states,
                 // Of the others it may still be seen.
                 Err(walk::Stop::Lost(what)) => {

@@ -417,3 +417,33 @@ impl Reader {
         }
     }
 }
+
+/// A function before the kernels that computes a number: its parameters, values with names, and the result.
+pub(super) struct Pure {
+    pub parameters: Vec<String>,
+    pub values: Vec<(String, Term)>,
+    pub result: Term,
+}
+
+/// A function before the kernels that computes a number, by its name.
+pub(super) fn pure_function(text: &str, name: &str) -> Option<Pure> {
+    let (_, rest) = text.split_once(&format!("\nstatic inline long {name}("))?;
+    let (parameters, rest) = rest.split_once(")\n{")?;
+    let (body, _) = rest.split_once("\n}\n")?;
+    let parameter = |p: &str| p.trim().strip_prefix("long ").map(str::to_owned);
+    let parameters = parameters.split(',').map(parameter).collect::<Option<Vec<String>>>()?;
+    let mut values = Vec::new();
+    let (before, result) = body.split_once("return ")?;
+    let mut reader = Reader { tokens: tokens(&format!("{{{before}}}")).ok()?, at: 0, depth: 0 };
+    let Node::Block(before) = reader.statement().ok()? else { return None };
+    for node in before {
+        let Node::Declare { name, ty, value: Some(value) } = node else { return None };
+        if ty != "long" {
+            return None;
+        }
+        values.push((name, value));
+    }
+    let mut reader = Reader { tokens: tokens(result).ok()?, at: 0, depth: 0 };
+    let result = reader.expression(0).ok()?;
+    (reader.at + 1 == reader.tokens.len()).then_some(Pure { parameters, values, result })
+}

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::blocks;
 use super::columns::{self, PLACE};
 use super::compute::{self, Use, place};
 use super::form::Form;
@@ -214,6 +215,9 @@ impl<'a> Walker<'a> {
                     Ok(())
                 })?;
                 Ok(distinct(states))
+            }
+            Node::If(cond, then, otherwise) if self.panel.is_none() && blocks::comes(then) => {
+                self.blocks(cond, then, otherwise.as_deref(), states)
             }
             Node::If(cond, then, otherwise)
                 if self.panel.is_none() && (panel::exchanges(then) || columns::lines(then)) =>

@@ -1,0 +1,140 @@
+//! Panels of columns whose rows come in blocks of panels: the text is followed with numbers, element by element.
+//!
+//! A row of a block comes into one of a few slots, is made there, and each panel's piece of it is kept in a cell, which is used again by another block; vectors that
+//! all cores need are in a ring of pieces. Where all this lies depends on the number of the panel and of the row by remainders and differences, so
+//! one iteration does not stand for all. Instead a core follows the branch from its beginning to its end, for chosen sizes and cores (`sizes`), and what each element of
+//! local memory holds is known (`replay`): an element of an array, and how many statements of the mapped program have changed it. It is held against
+//! the mapped program (`plan`), by the subscripts of its statements:
+//!
+//! - Each instance of a statement reads the elements that the mapping says, of arrays that are done by then; it comes after all instances that change the same element
+//!   before, and before those after it. So rows are made once, sums are added up in the order of the rows, and those by rows in that of the columns, in memory
+//!   and in registers.
+//! - Nothing is read, written or moved while a transfer of it is on its way; replies are 0 before, waits count what was sent, and nothing is on its way at the end.
+//! - What goes out is done, is this core's, and goes to where it belongs; in the end all of this core's results have.
+//! - Sums that a core takes are those that the one before has sent; what goes to all is what the last core has. All cores come by all exchanges and barriers alike,
+//!   and between what goes to all and the next sums is a barrier.
+//!
+//! Shown for the sizes that are followed. For others it follows as far as the text is one for all: conditions and places may depend on a panel by remainders and by
+//! differences to others and to the number of panels only, all of them at most so far as `sizes` finds them, and never on sizes alone; a text where they do otherwise
+//! is not understood. Each remainder comes by at the start, between and at the end, with few panels and with many, a last panel that is whole and one
+//! that is not, for cores with all, some and no rows, the first and the last in the line, and one in a row of cores that goes back.
+//!
+//! Not here: what is computed of the elements, and what the functions before the kernels do, except those that compute a number.
+
+mod number;
+mod plan;
+mod replay;
+mod sizes;
+mod text;
+
+use std::collections::BTreeMap;
+
+use self::plan::Plan;
+use self::replay::{Core, Outside, Way};
+use self::text::{Around, Text};
+use super::columns::lines;
+use super::read::{Node, Term};
+use super::walk::{Followed, States, Walker, lost, wrong};
+
+/// Whether a statement works on blocks of rows.
+pub(super) fn comes(node: &Node) -> bool {
+    fn keeps(node: &Node) -> bool {
+        match node {
+            Node::Block(body) => body.iter().any(keeps),
+            Node::If(_, then, otherwise) => keeps(then) || otherwise.as_ref().is_some_and(|n| keeps(n)),
+            Node::For { body, .. } | Node::While(_, body) => keeps(body),
+            Node::Do(Term::Call(function, _)) => function == "keep_columns",
+            Node::Declare { .. } | Node::Do(_) => false,
+        }
+    }
+    keeps(node) && lines(node)
+}
+
+impl<'a> Walker<'a> {
+    /// A branch whose rows come in blocks, or the loops that do the same without it.
+    pub(super) fn blocks(
+        &mut self,
+        cond: &'a Term,
+        then: &'a Node,
+        otherwise: Option<&'a Node>,
+        states: States,
+    ) -> Followed<States> {
+        let (yes, no) = self.branch(cond, states, true)?;
+        let phase = self.phase;
+        if let Some(first) = yes.first() {
+            if let Some(flight) = yes.iter().flat_map(|s| &s.flights).next() {
+                return lost(format!("panels begin while `{}` is on its way", flight.tag));
+            }
+            let ready: Vec<String> = first.ready.iter().cloned().collect();
+            self.follow_blocks(cond, then, ready)?;
+        }
+        let yes = self.each(yes, &mut |_, state| {
+            state.end_phase();
+            Ok(())
+        })?;
+        self.control.push(cond);
+        let no = match otherwise {
+            Some(node) => self.walk(node, no)?,
+            None => no,
+        };
+        self.control.pop();
+        self.phase = phase + self.together;
+        Ok(yes.into_iter().chain(no).collect())
+    }
+
+    fn follow_blocks(&mut self, cond: &Term, then: &Node, ready: Vec<String>) -> Followed<()> {
+        let plan = Plan::of(self.mapped, self.phase)?;
+        let counts = ready.iter().map(|name| format!("{name}_sent")).collect();
+        let around = Around { text: &self.mapped.text, names: &self.mapped.names, counts };
+        let text = text::read(&plan, &around, cond, then)?;
+        let outside = outside(&self.mapped.text, &text, ready)?;
+        for case in sizes::cases(&plan, &text, &self.mapped.names)? {
+            let last = plan.cores - 1;
+            let numbers = plan.numbers(&case.sizes, last)?;
+            let way = core(&text, &plan, &outside, &numbers, &case.sizes, last, None)?;
+            for place in case.places {
+                let numbers = plan.numbers(&case.sizes, place)?;
+                let own = core(&text, &plan, &outside, &numbers, &case.sizes, place, Some(&way.spread))?;
+                if own.events != way.events {
+                    return wrong("has an exchange or a barrier that some cores may not reach".to_owned());
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+/// What the text says of replies and local memory before its kernels.
+fn outside(text: &str, branch: &Text, ready: Vec<String>) -> Followed<Outside> {
+    let length = |before: &str| {
+        let (_, rest) = text.split_once(before)?;
+        rest.split_once(']')?.0.parse::<i64>().ok()
+    };
+    let Some(local) = length("char lozenge_ldm[") else { return lost("local memory of unknown size") };
+    let mut several = BTreeMap::new();
+    for name in &branch.names {
+        if let Some(many) = length(&format!("volatile int {name}[")) {
+            several.insert(name.clone(), many);
+        }
+    }
+    Ok(Outside { local, several, ready })
+}
+
+fn core(
+    text: &Text,
+    plan: &Plan,
+    outside: &Outside,
+    numbers: &plan::Numbers,
+    sizes: &BTreeMap<String, i64>,
+    place: i64,
+    heard: Option<&[Vec<u64>]>,
+) -> Followed<Way> {
+    // Rows of eight, there and back.
+    let (row, column) = (place / 8, place % 8);
+    let number = 8 * row + if row % 2 == 0 { column } else { 7 - column };
+    let mut core = Core::new((text, plan, outside), numbers, sizes, (number, place), heard);
+    if core.taken() != Some(true) {
+        return lost("sizes for which panels are not taken");
+    }
+    core.follow()
+}

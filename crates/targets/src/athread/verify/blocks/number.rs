@@ -1,0 +1,164 @@
+//! Index expressions of the text with their names replaced by places of numbers, so that they can be evaluated often.
+
+/// A function of the text that only computes: its numbers are put in places of their own.
+#[derive(Clone, Debug)]
+pub(super) struct Function {
+    pub parameters: Vec<usize>,
+    pub steps: Vec<(usize, Number)>,
+    pub result: Number,
+}
+
+/// An expression.
+#[derive(Clone, Debug)]
+pub(super) enum Number {
+    Int(i64),
+    /// The number in a place.
+    At(usize),
+    /// One of several numbers from a place on, by its index, and how many there are.
+    Of(usize, Box<Number>, i64),
+    Two(Operation, Box<[Number; 2]>),
+    Not(Box<Number>),
+    Choice(Box<[Number; 3]>),
+    Call(Box<(Function, Vec<Number>)>),
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Operation {
+    Add,
+    Sub,
+    Mul,
+    Div,
+    Rem,
+    FloorDiv,
+    Mod,
+    Min,
+    Max,
+    Less,
+    LessEqual,
+    Equal,
+    Different,
+    And,
+    Or,
+}
+
+impl Operation {
+    fn of(self, a: i64, b: i64) -> Option<i64> {
+        Some(match self {
+            Operation::Add => a.checked_add(b)?,
+            Operation::Sub => a.checked_sub(b)?,
+            Operation::Mul => a.checked_mul(b)?,
+            Operation::Div => a.checked_div(b)?,
+            Operation::Rem => a.checked_rem(b)?,
+            Operation::FloorDiv => a.checked_div_euclid(b).filter(|_| b > 0)?,
+            Operation::Mod => a.checked_rem_euclid(b).filter(|_| b > 0)?,
+            Operation::Min => a.min(b),
+            Operation::Max => a.max(b),
+            Operation::Less => i64::from(a < b),
+            Operation::LessEqual => i64::from(a <= b),
+            Operation::Equal => i64::from(a == b),
+            Operation::Different => i64::from(a != b),
+            Operation::And => i64::from(a != 0 && b != 0),
+            Operation::Or => i64::from(a != 0 || b != 0),
+        })
+    }
+}
+
+impl Number {
+    pub fn two(op: Operation, a: Number, b: Number) -> Number {
+        if let (Number::Int(a), Number::Int(b)) = (&a, &b)
+            && let Some(n) = op.of(*a, *b)
+        {
+            return Number::Int(n);
+        }
+        Number::Two(op, Box::new([a, b]))
+    }
+
+    /// The value; none where a number has none, or an index is not one of those that there are.
+    pub fn value(&self, places: &mut [Option<i64>]) -> Option<i64> {
+        match self {
+            Number::Int(n) => Some(*n),
+            Number::At(place) => places[*place],
+            Number::Of(first, index, many) => {
+                let index = index.value(places).filter(|k| (0..*many).contains(k))?;
+                places[first + index as usize]
+            }
+            Number::Two(op, both) => {
+                let a = both[0].value(places)?;
+                match (op, a) {
+                    (Operation::And, 0) => return Some(0),
+                    (Operation::Or, a) if a != 0 => return Some(1),
+                    _ => {}
+                }
+                op.of(a, both[1].value(places)?)
+            }
+            Number::Not(a) => Some(i64::from(a.value(places)? == 0)),
+            Number::Choice(parts) => {
+                let which = if parts[0].value(places)? != 0 { 1 } else { 2 };
+                parts[which].value(places)
+            }
+            Number::Call(call) => {
+                let (function, arguments) = &**call;
+                // An argument may call the function itself.
+                let mut values = [0; 4];
+                for (value, argument) in values.iter_mut().zip(arguments) {
+                    *value = argument.value(places)?;
+                }
+                for (place, value) in function.parameters.iter().zip(values) {
+                    places[*place] = Some(value);
+                }
+                for (place, step) in &function.steps {
+                    places[*place] = step.value(places);
+                }
+                function.result.value(places)
+            }
+        }
+    }
+
+    /// The value, and what is added to it when the number in a place grows by one; none where that is not always the same.
+    pub fn linear(&self, along: usize, places: &mut [Option<i64>]) -> Option<(i64, i64)> {
+        match self {
+            Number::At(place) => Some((places[*place]?, i64::from(*place == along))),
+            Number::Two(op @ (Operation::Add | Operation::Sub | Operation::Mul), both) => {
+                let ((a, x), (b, y)) = (both[0].linear(along, places)?, both[1].linear(along, places)?);
+                let step = match op {
+                    Operation::Add => x.checked_add(y)?,
+                    Operation::Sub => x.checked_sub(y)?,
+                    _ if x == 0 || y == 0 => a.checked_mul(y)?.checked_add(b.checked_mul(x)?)?,
+                    _ => return None,
+                };
+                Some((op.of(a, b)?, step))
+            }
+            other if other.has(along) => None,
+            other => Some((other.value(places)?, 0)),
+        }
+    }
+
+    /// Whether the number in a place is part of it.
+    pub fn has(&self, place: usize) -> bool {
+        let mut found = false;
+        self.walk(&mut |n| {
+            found |= match n {
+                Number::At(own) => *own == place,
+                Number::Of(first, _, many) => (*first..first + *many as usize).contains(&place),
+                _ => false,
+            }
+        });
+        found
+    }
+
+    /// All parts of it.
+    pub fn walk(&self, see: &mut dyn FnMut(&Number)) {
+        see(self);
+        match self {
+            Number::Int(_) | Number::At(_) => {}
+            Number::Of(_, a, _) | Number::Not(a) => a.walk(see),
+            Number::Two(_, both) => both.iter().for_each(|n| n.walk(see)),
+            Number::Choice(parts) => parts.iter().for_each(|n| n.walk(see)),
+            Number::Call(call) => {
+                call.1.iter().for_each(|n| n.walk(see));
+                call.0.steps.iter().for_each(|(_, n)| n.walk(see));
+                call.0.result.walk(see);
+            }
+        }
+    }
+}
