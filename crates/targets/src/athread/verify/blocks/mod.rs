@@ -88,7 +88,8 @@ impl<'a> Walker<'a> {
         let around = Around { text: &self.mapped.text, names: &self.mapped.names, counts };
         let text = text::read(&plan, &around, cond, then)?;
         let outside = outside(&self.mapped.text, &text, ready)?;
-        for case in sizes::cases(&plan, &text, &self.mapped.names)? {
+        let (cases, doubt) = sizes::cases(&plan, &text, &self.mapped.names)?;
+        for case in cases {
             let last = plan.cores - 1;
             let numbers = plan.numbers(&case.sizes, last)?;
             let way = core(&text, &plan, &outside, &numbers, &case.sizes, last, None)?;
@@ -100,7 +101,7 @@ impl<'a> Walker<'a> {
                 }
             }
         }
-        Ok(())
+        doubt.map_or(Ok(()), lost)
     }
 }
 

@@ -456,7 +456,7 @@ impl<'a> Plan<'a> {
             after,
         };
         let mut end = 0;
-        for panel in 0..panels {
+        for panel in 0..panels.max(1) {
             for phase in 0..3 {
                 let l = self.of_cores(phase)?;
                 let own = if phase == 1 { self.cores - 1 } else { place };

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::super::walk::{Followed, lost, wrong};
+use super::super::walk::{CORE, Followed, lost, wrong};
 use super::number::{Number, Operation};
 use super::plan::Plan;
 use super::text::{Step, Text};
@@ -81,10 +81,22 @@ impl Panels {
 
     /// Whether a value is a number of a panel or a row.
     fn made(&self, value: &Number) -> bool {
-        let (mut sum, mut rest) = (BTreeMap::new(), 0);
-        let whole = linear(value, 1, &mut sum, &mut rest);
-        let own = |(place, by): (&usize, &i64)| !self.places.contains(place) || by.abs() == 1;
-        self.has(value) && (!whole || sum.iter().all(own))
+        self.has(value) && self.single(value, 1)
+    }
+
+    /// Whether numbers of panels are in it without a factor, when it is so often in a sum.
+    fn single(&self, value: &Number, by: i64) -> bool {
+        match value {
+            Number::Two(op, both) => match (op, &both[0], &both[1]) {
+                (Operation::Add | Operation::Sub, a, b) => self.single(a, by) && self.single(b, by),
+                (Operation::Mul, Number::Int(n), a) | (Operation::Mul, a, Number::Int(n)) => {
+                    self.single(a, by.saturating_mul(n.abs()))
+                }
+                (Operation::Mul, ..) => !self.has(value),
+                _ => by == 1 || !self.has(value),
+            },
+            _ => by == 1 || !self.has(value),
+        }
     }
 }
 
@@ -117,20 +129,23 @@ fn sides<'n>(number: &'n Number, all: &mut Vec<&'n Number>) {
 /// How far expressions look.
 struct Look<'a> {
     panels: &'a Panels,
-    /// Places of sizes.
+    /// Places of sizes, and of this core's number and its place in the line.
     sizes: BTreeSet<usize>,
+    line: BTreeSet<usize>,
     most: i64,
+    cores: i64,
+    /// What is not shown for all sizes and cores by those that are followed.
+    doubt: Option<&'static str>,
 }
 
 impl Look<'_> {
     /// How far an expression looks: its remainders, and by how many panels it compares.
-    fn expression(&mut self, number: &Number) -> Followed<()> {
-        let mut result = Ok(());
+    fn expression(&mut self, number: &Number) {
         number.walk(&mut |n| {
             let Number::Two(op, both) = n else { return };
             let least = matches!(op, Operation::Less | Operation::LessEqual);
             if least && self.of_sizes(n) {
-                result = lost("a condition on sizes alone");
+                self.doubt = Some("a condition on sizes alone");
             }
             if !self.panels.has(n) {
                 return;
@@ -138,16 +153,63 @@ impl Look<'_> {
             match op {
                 Operation::Div | Operation::Rem | Operation::FloorDiv | Operation::Mod => match &both[1] {
                     Number::Int(by) => self.most = self.most.max(*by),
-                    _ => result = lost("a remainder of a number that is not known"),
+                    _ => self.doubt = Some("a remainder of a number that is not known"),
                 },
-                Operation::Equal | Operation::Different => result = lost("a condition on single panels"),
+                Operation::Equal | Operation::Different => self.doubt = Some("a condition on single panels"),
                 Operation::Less | Operation::LessEqual | Operation::Min | Operation::Max => {
                     self.compared(&both[0], &both[1]);
                 }
                 _ => {}
             }
         });
-        result
+    }
+
+    /// A condition tells the first and the last core from others, and no others.
+    fn of_cores(&mut self, cond: &Number) {
+        cond.walk(&mut |n| {
+            let Number::Two(op, both) = n else { return };
+            let (mut sum, mut rest) = (BTreeMap::new(), 0);
+            let compares = matches!(
+                op,
+                Operation::Equal | Operation::Different | Operation::Less | Operation::LessEqual
+            );
+            if !compares
+                || !linear(&both[0], 1, &mut sum, &mut rest)
+                || !linear(&both[1], -1, &mut sum, &mut rest)
+                || !sum.iter().any(|(place, by)| *by != 0 && self.line.contains(place))
+            {
+                return;
+            }
+            let ends = matches!(sum.values().copied().collect::<Vec<_>>()[..], [1 | -1])
+                && [0, self.cores - 1].contains(&rest.abs());
+            if *op != Operation::Equal || !ends {
+                self.doubt = Some("a condition on some cores");
+            }
+        });
+    }
+
+    /// Names of this core's number and its place.
+    fn in_line(&mut self, steps: &[Step]) {
+        for step in steps {
+            match step {
+                Step::Set(place, value) => {
+                    let own = match value {
+                        Number::At(other) => self.line.contains(other),
+                        Number::Call(call) => call.1.iter().any(|n| self.line.iter().any(|own| n.has(*own))),
+                        _ => false,
+                    };
+                    if own {
+                        self.line.insert(*place);
+                    }
+                }
+                Step::If(_, yes, no) => {
+                    self.in_line(yes);
+                    self.in_line(no);
+                }
+                Step::Loop { body, .. } => self.in_line(body),
+                _ => {}
+            }
+        }
     }
 
     /// Whether a comparison is of nothing but sizes.
@@ -177,33 +239,33 @@ impl Look<'_> {
         }
     }
 
-    fn steps(&mut self, steps: &[Step]) -> Followed<()> {
+    fn steps(&mut self, steps: &[Step]) {
         for step in steps {
             match step {
-                Step::Set(_, n) | Step::SetOf(_, n) => self.expression(n)?,
+                Step::Set(_, n) | Step::SetOf(_, n) => self.expression(n),
                 Step::Move(t) => {
                     let all = t.shape.iter().chain([&t.local, &t.memory, &t.reply.index]);
-                    all.into_iter().try_for_each(|n| self.expression(n))?;
+                    all.into_iter().for_each(|n| self.expression(n));
                 }
                 Step::Wait(reply, n) => {
-                    self.expression(&reply.index)?;
-                    self.expression(n)?;
+                    self.expression(&reply.index);
+                    self.expression(n);
                 }
-                Step::Keep(a, b, c) => [a, b, c].into_iter().try_for_each(|n| self.expression(n))?,
+                Step::Keep(a, b, c) => [a, b, c].into_iter().for_each(|n| self.expression(n)),
                 Step::If(cond, yes, no) => {
-                    self.expression(cond)?;
-                    self.steps(yes)?;
-                    self.steps(no)?;
+                    self.expression(cond);
+                    self.of_cores(cond);
+                    self.steps(yes);
+                    self.steps(no);
                 }
                 Step::Loop { cond, body, step } => {
-                    self.expression(cond)?;
-                    self.steps(step)?;
-                    self.steps(body)?;
+                    self.expression(cond);
+                    self.steps(step);
+                    self.steps(body);
                 }
                 _ => {}
             }
         }
-        Ok(())
     }
 }
 
@@ -260,8 +322,23 @@ fn least(holds: &dyn Fn(i64) -> bool) -> i64 {
     low
 }
 
-/// The cases that are followed.
-pub(super) fn cases(plan: &Plan, text: &Text, names: &[String]) -> Followed<Vec<Case>> {
+/// Which cores are followed besides the last.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Which {
+    Last,
+    Ends,
+    /// Those beside the ends, too.
+    Beside,
+    /// One in a row that goes back, the last that has rows, and one that has none.
+    Several,
+}
+
+/// The cases that are followed, and why they may not be enough.
+pub(super) fn cases(
+    plan: &Plan,
+    text: &Text,
+    names: &[String],
+) -> Followed<(Vec<Case>, Option<&'static str>)> {
     let mut places = Panels::default();
     let mut before = usize::MAX;
     while before != places.places.len() {
@@ -277,9 +354,11 @@ pub(super) fn cases(plan: &Plan, text: &Text, names: &[String]) -> Followed<Vec<
         }
     }
     let sizes = names.iter().filter_map(|name| text.given.get(name).copied()).collect();
-    let mut look = Look { panels: &places, sizes, most: 2 };
-    look.steps(&text.steps)?;
-    let most = look.most;
+    let line = text.given.get(CORE).copied().into_iter().collect();
+    let mut look = Look { panels: &places, sizes, line, most: 2, cores: plan.cores, doubt: None };
+    look.in_line(&text.steps);
+    look.steps(&text.steps);
+    let (most, doubt) = (look.most, look.doubt);
     if most > REACH {
         return lost("panels that look too far ahead");
     }
@@ -289,7 +368,7 @@ pub(super) fn cases(plan: &Plan, text: &Text, names: &[String]) -> Followed<Vec<
     let search = Search { plan, text, names, panels: known(&panels), rows: known(&rows) };
     let shared = search.panels == search.rows;
     let first = |panels: i64| least(&|n| search.count(n) >= panels);
-    // A size with so many panels, of which the last has all columns but some, or one and some more.
+    // A size with so many panels, of which the last has so many columns, or all but some.
     let columns = |panels: i64, width: i64| {
         let (from, next) = (first(panels), first(panels + 1));
         let all = next - from;
@@ -302,44 +381,48 @@ pub(super) fn cases(plan: &Plan, text: &Text, names: &[String]) -> Followed<Vec<
     let long = 3 * most + 2;
     // No core is without a place.
     for rows in [most_rows + 1, 2 * most_rows, LARGEST] {
-        if rows > most_rows
-            && [1, 2, long, rows]
-                .iter()
-                .any(|n| search.taken(&search.sizes(if shared { rows } else { first(*n) }, rows)))
-        {
+        let panels = [1, 2, long].map(first);
+        let columns = if shared { vec![rows] } else { panels.to_vec() };
+        let taken = columns.iter().any(|columns| search.taken(&search.sizes(*columns, rows)));
+        if search.tiles(rows) > plan.cores && taken {
             return wrong("may have more rows than there are cores for them".to_owned());
         }
     }
-    let mut wanted: Vec<(i64, i64, bool)> = Vec::new();
-    let widths = [(0, 0), (1, 1), (1, 6), (2, 0), (most - 2, -1), (most - 1, 4), (most, 13), (most + 1, 0)];
-    for (panels, width) in widths {
-        wanted.push((columns(panels.max(0), width), most_rows, false));
+    let mut wanted: Vec<(i64, i64, Which)> = Vec::new();
+    for (panels, width) in [(0, 0), (1, 1), (1, 6), (2, 0), (most - 2, -1), (most - 1, 4), (most, 13)] {
+        wanted.push((columns(panels.max(0), width), most_rows, Which::Ends));
     }
-    wanted.push((columns(long, 5), some_cores + 2, true));
-    wanted.push((columns(long + 1, 0), all_cores + 2, !shared));
-    if shared {
-        wanted.push((all_cores + 2, all_cores + 2, false));
+    wanted.push((columns(most + 1, 0), most_rows, Which::Beside));
+    wanted.push((columns(long, 5), some_cores + 2, Which::Several));
+    match shared {
+        true => {
+            wanted.push((columns(long + 1, 0), 0, Which::Ends));
+            wanted.push((all_cores + 2, 0, Which::Last));
+        }
+        false => wanted.push((columns(long + 1, 0), all_cores + 2, Which::Several)),
     }
     let (mut all, mut seen) = (Vec::new(), BTreeSet::new());
     let last = plan.cores - 1;
-    for (columns, rows, long) in wanted {
+    for (columns, rows, which) in wanted {
         let rows = if shared { columns } else { rows };
         let sizes = search.sizes(columns, rows);
         if !seen.insert(sizes.clone()) || !search.taken(&sizes) {
             continue;
         }
         let tiles = search.tiles(rows);
-        let mut places = BTreeSet::from([0]);
-        if long {
-            // One in a row that goes back, the last that has rows, and one that has none.
-            places.extend([11, tiles - 1, tiles].into_iter().filter(|p| (1..last).contains(p)));
-        } else if tiles == plan.cores {
-            places.clear();
-        }
-        all.push(Case { sizes, places: places.into_iter().filter(|p| *p < last).collect() });
+        let mut places = match which {
+            Which::Last => vec![],
+            Which::Ends => vec![0],
+            Which::Beside => vec![0, 1, last - 1],
+            Which::Several => vec![0, 11, tiles - 1, tiles],
+        };
+        places.retain(|place| (0..last).contains(place));
+        places.sort_unstable();
+        places.dedup();
+        all.push(Case { sizes, places });
     }
-    if !all.iter().any(|case| search.plan.count(&|name| case.sizes.get(name).copied()) >= Some(long.min(1))) {
+    if all.is_empty() {
         return lost("no sizes with panels");
     }
-    Ok(all)
+    Ok((all, doubt))
 }
