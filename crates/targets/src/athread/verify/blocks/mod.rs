@@ -21,17 +21,21 @@
 //!
 //! Not here: what is computed of the elements, and what the functions before the kernels do, except those that compute a number.
 
+mod compute;
 mod number;
 mod plan;
+mod reader;
 mod replay;
 mod sizes;
+mod statements;
 mod text;
 
 use std::collections::BTreeMap;
 
 use self::plan::Plan;
+use self::reader::Around;
 use self::replay::{Core, Outside, Way};
-use self::text::{Around, Text};
+use self::text::Text;
 use super::columns::lines;
 use super::read::{Node, Term};
 use super::walk::{Followed, States, Walker, lost, wrong};
@@ -86,9 +90,10 @@ impl<'a> Walker<'a> {
         let plan = Plan::of(self.mapped, self.phase)?;
         let counts = ready.iter().map(|name| format!("{name}_sent")).collect();
         let around = Around { text: &self.mapped.text, names: &self.mapped.names, counts };
-        let text = text::read(&plan, &around, cond, then)?;
+        let text = reader::read(&plan, &around, cond, then)?;
         let outside = outside(&self.mapped.text, &text, ready)?;
         let (cases, doubt) = sizes::cases(&plan, &text, &self.mapped.names)?;
+        let text = text.flat();
         for case in cases {
             let last = plan.cores - 1;
             let numbers = plan.numbers(&case.sizes, last)?;

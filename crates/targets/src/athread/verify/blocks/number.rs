@@ -8,6 +8,14 @@ pub(super) struct Function {
     pub result: Number,
 }
 
+/// A sum, as [`Number::flat`] makes it.
+#[derive(Clone, Default, Debug)]
+pub(super) struct Sum {
+    at: i64,
+    places: Vec<(usize, i64)>,
+    others: Vec<(Number, i64)>,
+}
+
 /// An expression.
 #[derive(Clone, Debug)]
 pub(super) enum Number {
@@ -17,6 +25,8 @@ pub(super) enum Number {
     /// One of several numbers from a place on, by its index, and how many there are.
     Of(usize, Box<Number>, i64),
     Two(Operation, Box<[Number; 2]>),
+    /// A sum: a number, numbers in places, and others, each so often.
+    Sum(Box<Sum>),
     Not(Box<Number>),
     Choice(Box<[Number; 3]>),
     Call(Box<(Function, Vec<Number>)>),
@@ -91,6 +101,16 @@ impl Number {
                 }
                 op.of(a, both[1].value(places)?)
             }
+            Number::Sum(sum) => {
+                let mut all = sum.at;
+                for (place, by) in &sum.places {
+                    all = all.checked_add(places[*place]?.checked_mul(*by)?)?;
+                }
+                for (other, by) in &sum.others {
+                    all = all.checked_add(other.value(places)?.checked_mul(*by)?)?;
+                }
+                Some(all)
+            }
             Number::Not(a) => Some(i64::from(a.value(places)? == 0)),
             Number::Choice(parts) => {
                 let which = if parts[0].value(places)? != 0 { 1 } else { 2 };
@@ -128,6 +148,19 @@ impl Number {
                 };
                 Some((op.of(a, b)?, step))
             }
+            Number::Sum(sum) => {
+                let (mut all, mut step) = (sum.at, 0i64);
+                for (place, by) in &sum.places {
+                    all = all.checked_add(places[*place]?.checked_mul(*by)?)?;
+                    step += if *place == along { *by } else { 0 };
+                }
+                for (other, by) in &sum.others {
+                    let (own, more) = other.linear(along, places)?;
+                    all = all.checked_add(own.checked_mul(*by)?)?;
+                    step = step.checked_add(more.checked_mul(*by)?)?;
+                }
+                Some((all, step))
+            }
             other if other.has(along) => None,
             other => Some((other.value(places)?, 0)),
         }
@@ -146,6 +179,61 @@ impl Number {
         found
     }
 
+    /// The same, faster.
+    pub fn flat(&self) -> Number {
+        let all = |numbers: &[Number]| numbers.iter().map(Number::flat).collect::<Vec<Number>>();
+        match self {
+            Number::Int(_) | Number::At(_) | Number::Sum(_) => self.clone(),
+            Number::Of(first, index, many) => Number::Of(*first, Box::new(index.flat()), *many),
+            Number::Two(Operation::Add | Operation::Sub | Operation::Mul, _) => {
+                let mut sum = Sum::default();
+                self.add_to(1, &mut sum);
+                sum.places.retain(|(_, by)| *by != 0);
+                if sum.places.is_empty() && sum.others.is_empty() {
+                    return Number::Int(sum.at);
+                }
+                Number::Sum(Box::new(sum))
+            }
+            Number::Two(op, both) => Number::Two(*op, Box::new([both[0].flat(), both[1].flat()])),
+            Number::Not(a) => Number::Not(Box::new(a.flat())),
+            Number::Choice(parts) => {
+                Number::Choice(Box::new([parts[0].flat(), parts[1].flat(), parts[2].flat()]))
+            }
+            Number::Call(call) => {
+                let (function, arguments) = &**call;
+                let steps = function.steps.iter().map(|(place, n)| (*place, n.flat())).collect();
+                let parameters = function.parameters.clone();
+                let function = Function { parameters, steps, result: function.result.flat() };
+                Number::Call(Box::new((function, all(arguments))))
+            }
+        }
+    }
+
+    fn add_to(&self, by: i64, sum: &mut Sum) {
+        match self {
+            Number::Int(n) => sum.at = sum.at.saturating_add(n.saturating_mul(by)),
+            Number::At(place) => match sum.places.iter_mut().find(|(own, _)| own == place) {
+                Some((_, factor)) => *factor = factor.saturating_add(by),
+                None => sum.places.push((*place, by)),
+            },
+            Number::Two(op, both) => match (op, &both[0], &both[1]) {
+                (Operation::Add, a, b) => {
+                    a.add_to(by, sum);
+                    b.add_to(by, sum);
+                }
+                (Operation::Sub, a, b) => {
+                    a.add_to(by, sum);
+                    b.add_to(by.saturating_neg(), sum);
+                }
+                (Operation::Mul, Number::Int(n), a) | (Operation::Mul, a, Number::Int(n)) => {
+                    a.add_to(by.saturating_mul(*n), sum);
+                }
+                (op, a, b) => sum.others.push((Number::Two(*op, Box::new([a.flat(), b.flat()])), by)),
+            },
+            other => sum.others.push((other.flat(), by)),
+        }
+    }
+
     /// All parts of it.
     pub fn walk(&self, see: &mut dyn FnMut(&Number)) {
         see(self);
@@ -153,6 +241,10 @@ impl Number {
             Number::Int(_) | Number::At(_) => {}
             Number::Of(_, a, _) | Number::Not(a) => a.walk(see),
             Number::Two(_, both) => both.iter().for_each(|n| n.walk(see)),
+            Number::Sum(sum) => {
+                sum.places.iter().for_each(|(place, _)| see(&Number::At(*place)));
+                sum.others.iter().for_each(|(n, _)| n.walk(see));
+            }
             Number::Choice(parts) => parts.iter().for_each(|n| n.walk(see)),
             Number::Call(call) => {
                 call.1.iter().for_each(|n| n.walk(see));

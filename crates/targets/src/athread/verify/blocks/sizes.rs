@@ -378,7 +378,7 @@ pub(super) fn cases(
     let most_rows = least(&|n| search.tiles(n) > plan.cores) - 1;
     let all_cores = least(&|n| search.tiles(n) >= plan.cores);
     let some_cores = least(&|n| search.tiles(n) > plan.cores / 2);
-    let long = 3 * most + 2;
+    let long = 3 * most;
     // No core is without a place.
     for rows in [most_rows + 1, 2 * most_rows, LARGEST] {
         let panels = [1, 2, long].map(first);
@@ -399,7 +399,7 @@ pub(super) fn cases(
             wanted.push((columns(long + 1, 0), 0, Which::Ends));
             wanted.push((all_cores + 2, 0, Which::Last));
         }
-        false => wanted.push((columns(long + 1, 0), all_cores + 2, Which::Several)),
+        false => wanted.push((columns(long + 1, 0), all_cores + 2, Which::Ends)),
     }
     let (mut all, mut seen) = (Vec::new(), BTreeSet::new());
     let last = plan.cores - 1;
@@ -414,7 +414,7 @@ pub(super) fn cases(
             Which::Last => vec![],
             Which::Ends => vec![0],
             Which::Beside => vec![0, 1, last - 1],
-            Which::Several => vec![0, 11, tiles - 1, tiles],
+            Which::Several => vec![11, tiles - 1, tiles],
         };
         places.retain(|place| (0..last).contains(place));
         places.sort_unstable();
