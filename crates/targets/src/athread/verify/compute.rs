@@ -14,7 +14,7 @@ pub(super) enum Use {
 }
 
 /// Names of functions that move data or wait.
-const CONTROL: [&str; 23] = [
+const CONTROL: [&str; 24] = [
     "get_box",
     "put_box",
     "get_share_along_row",
@@ -34,6 +34,7 @@ const CONTROL: [&str; 23] = [
     "take_columns",
     "send_columns",
     "spread_columns",
+    "keep_columns",
     "WAIT",
     "BARRIER",
     "dma_wait",

@@ -9,22 +9,21 @@
 //! - A box that is brought in early is not changed in main memory before it is used, by this core.
 //! - Cores that exchange shares of a box all come by alike; so they do at barriers.
 //!
-//! Not here: subscripts of local arrays, and what other cores do; the mapping's check has looked at them.
+//! Panels of columns are followed with numbers, for some sizes and cores (`blocks`): their subscripts and what goes from core to core, too.
+//!
+//! Not here otherwise: subscripts of local arrays, and what other cores do; the mapping's check has looked at them.
 
 mod blocks;
 mod branch;
-mod columns;
 mod compute;
 mod form;
 mod held;
 mod mapped;
 mod panel;
-mod parts;
 mod read;
 mod reason;
 mod share;
 mod state;
-mod touch;
 mod transfer;
 mod walk;
 

@@ -3,7 +3,6 @@
 //! Two loops over cores are one text there. What a core has of each vector and matrix is followed as elsewhere; of an exchange it is shown that what all cores
 //! have is, by the number of the core, the box that this core needs. Strips that a core keeps for all panels are one box with a number in it.
 
-use super::columns::{self, Line};
 use super::compute;
 use super::form::{Atom, Form};
 use super::mapped::{Area, Bounds, Phase};
@@ -78,14 +77,9 @@ impl<'a> Walker<'a> {
             Ok(())
         })?;
         self.panel = Some(Moved::default());
-        self.columns = columns::lines(then);
-        if self.columns {
-            yes = self.places(yes);
-        }
         self.control.push(cond);
         let yes = self.walk(then, yes)?;
         let moved = self.panel.take().unwrap_or_default();
-        self.columns = false;
         self.phase = phase;
         // Without barriers nothing may come in that another core has brought out.
         for area in &moved.came {
@@ -107,9 +101,6 @@ impl<'a> Walker<'a> {
         }
         let yes = self.each(yes, &mut |walker, state| {
             walker.all_out(state)?;
-            if state.line != Line::Free {
-                return wrong("leaves panels while some cores may still wait for sums".to_owned());
-            }
             state.end_phase();
             Ok(())
         })?;

@@ -3,13 +3,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
-use super::columns::{Line, PLACE};
 use super::form::{Atom, Form};
 use super::held::Shares;
 use super::mapped::{Area, plane};
 use super::panel::Cover;
 use super::read::Term;
-use super::walk::CORE;
 
 /// Bytes of local memory.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -86,8 +84,6 @@ pub(super) struct State {
     pub keeps: bool,
     /// For several buffers that are alike, by the place of the first.
     pub covers: BTreeMap<i64, Cover>,
-    /// How far sums have come that go through all cores.
-    pub line: Line,
     /// Shares of several steps, by the place of the first.
     pub shares: BTreeMap<i64, Shares>,
 }
@@ -204,10 +200,6 @@ impl State {
                 _ => Form::apply(op, all(&[a])),
             },
             Term::Ternary(c, a, b) => Form::apply("?", all(&[c, a, b])),
-            Term::Call(function, arguments) if function == "column_place" => match arguments.as_slice() {
-                [core] if self.form(core) == Form::symbol(CORE) => Form::symbol(PLACE),
-                _ => Form::apply(function, all(&arguments.iter().collect::<Vec<_>>())),
-            },
             Term::Call(function, arguments) => {
                 Form::apply(function, arguments.iter().map(|a| self.form(a)).collect())
             }

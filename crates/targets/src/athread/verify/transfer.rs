@@ -2,7 +2,6 @@
 
 use std::collections::BTreeSet;
 
-use super::columns::PLACE;
 use super::form::{Atom, Form};
 use super::mapped::{Area, plane};
 use super::read::{Node, Term};
@@ -139,8 +138,6 @@ impl Walker<'_> {
                 self.land(state, tag);
                 Ok(())
             }
-            ("BARRIER", []) if self.columns => self.meet(state),
-            ("spread_columns", arguments) => self.spread(state, arguments),
             ("BARRIER", []) => {
                 self.alike(state, &[], "a barrier")?;
                 if let Some(flight) = state.flights.iter().find(|f| !f.get) {
@@ -423,7 +420,7 @@ pub(super) fn core(form: &Form, parts: &[&str]) -> bool {
 
 /// Whether a form has a core's number other than as a row or a column.
 fn whole(form: &Form) -> bool {
-    form.outside(&["/", "%"], CORE) || form.mentions(PLACE)
+    form.outside(&["/", "%"], CORE)
 }
 
 /// A loop over planes: the variables with their ends, and the transfer inside.

@@ -3,16 +3,14 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::blocks;
-use super::columns::{self, PLACE};
 use super::compute::{self, Use, place};
 use super::form::Form;
 use super::held;
 use super::mapped::{Area, Mapped, Phase};
 use super::panel::{self, Moved, Numbers};
-use super::parts;
 use super::read::{Node, Term};
 use super::share;
-use super::state::{Held, NUMBER, Region, State, Value};
+use super::state::{NUMBER, Region, State, Value};
 use super::transfer::{addressed, name, planes};
 
 /// Why a text is not followed to its end.
@@ -48,7 +46,7 @@ pub(super) fn follow(mapped: &Mapped, body: &Node) -> Followed<usize> {
     let mut changed = BTreeSet::new();
     assigned(body, &mut changed);
     // How many loops over cores are one text where panels are worked on.
-    let together = if columns::lines(body) {
+    let together = if blocks::comes(body) {
         3
     } else if panel::exchanges(body) {
         2
@@ -62,8 +60,6 @@ pub(super) fn follow(mapped: &Mapped, body: &Node) -> Followed<usize> {
         panels: &panels,
         together,
         panel: None,
-        columns: false,
-        each_part: BTreeMap::new(),
         numbers: None,
         phase: 0,
         control: Vec::new(),
@@ -100,10 +96,6 @@ pub(super) struct Walker<'a> {
     /// Loops over cores as one, where panels are worked on, and how many they are.
     panels: &'a [Phase],
     pub(super) together: usize,
-    /// Whether panels are of columns.
-    pub(super) columns: bool,
-    /// Rows of a part of a matrix that comes in parts.
-    pub(super) each_part: BTreeMap<String, i64>,
     /// What is moved while that is so.
     pub(super) panel: Option<Moved>,
     /// The boxes of a loop that moves several.
@@ -154,14 +146,8 @@ impl<'a> Walker<'a> {
         if states.len() > STATES || self.steps > STEPS {
             return lost("there are too many ways through it");
         }
-        if self.columns
-            && let Some(parts) = parts::of(node)
-        {
-            return self.parts(&parts, states);
-        }
         if matches!(node, Node::Block(_) | Node::If(..) | Node::For { .. } | Node::While(..))
             && !(self.panel.is_some() && matches!(node, Node::If(..)))
-            && !(self.columns && columns::names(node))
             && compute::only(node)
         {
             let found = compute::uses(node);
@@ -219,9 +205,7 @@ impl<'a> Walker<'a> {
             Node::If(cond, then, otherwise) if self.panel.is_none() && blocks::comes(then) => {
                 self.blocks(cond, then, otherwise.as_deref(), states)
             }
-            Node::If(cond, then, otherwise)
-                if self.panel.is_none() && (panel::exchanges(then) || columns::lines(then)) =>
-            {
+            Node::If(cond, then, otherwise) if self.panel.is_none() && panel::exchanges(then) => {
                 self.panels(cond, then, otherwise.as_deref(), states)
             }
             Node::If(cond, then, otherwise) => {
@@ -266,7 +250,7 @@ impl<'a> Walker<'a> {
         let yes = self.walk(then, yes)?;
         let no = match otherwise {
             Some(node) => self.walk(node, no)?,
-            None if !self.columns && !compares(cond, "!=") => {
+            None if !compares(cond, "!=") => {
                 let mut filled = Vec::new();
                 outer(then, &mut Vec::new(), &mut filled);
                 self.each(no, &mut |_, state| {
@@ -280,8 +264,7 @@ impl<'a> Walker<'a> {
         self.control.pop();
         let both = yes.into_iter().chain(no).collect();
         // How far a share of several boxes has been used, or a panel, says something only with what was found of the loops around.
-        let counts =
-            self.changed.iter().any(|name| name.ends_with("_at")) || self.panel.is_some() || self.columns;
+        let counts = self.changed.iter().any(|name| name.ends_with("_at")) || self.panel.is_some();
         Ok(if counts { both } else { State::joined(both) })
     }
 
@@ -308,9 +291,6 @@ impl<'a> Walker<'a> {
                 Term::Name(number) if number == "CORE_NUMBER" => Form::symbol(CORE),
                 other => state.form(other),
             };
-            if self.columns && number == Form::symbol(PLACE) {
-                self.all_places(state, name)?;
-            }
             state.declare(name, Value::Number(number));
             return Ok(());
         };
@@ -344,9 +324,6 @@ impl<'a> Walker<'a> {
             },
             _ => return lost("a loop that is not counted"),
         };
-        if self.columns && columns::hands_on(body) {
-            return self.units((var, lower, by), cond, body, states);
-        }
         if self.panel.is_some() && panel::only_moves(body) {
             return self.strips((var, lower, by), cond, body, states);
         }
@@ -484,13 +461,6 @@ impl<'a> Walker<'a> {
         let region = self.region(state, buffer, at);
         if let Some(f) = state.flights.iter().find(|f| f.get && f.region.meets(region)) {
             return wrong(format!("reads `{buffer}` while `{}` is on its way in", f.tag));
-        }
-        if self.columns
-            && let Some((_, Held { area: Some(area), .. })) = state.contents.get(&at)
-            && let Some(pitch) = state.number(&format!("pitch1_{buffer}"))
-            && !state.equal(&pitch, &area.columns)
-        {
-            return wrong(format!("takes the rows of `{buffer}` to be as far apart as those of another box"));
         }
         match self.holds(state, buffer, at) {
             Some(true) => Ok(()),

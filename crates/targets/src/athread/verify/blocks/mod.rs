@@ -36,22 +36,21 @@ use self::plan::Plan;
 use self::reader::Around;
 use self::replay::{Core, Outside, Way};
 use self::text::Text;
-use super::columns::lines;
 use super::read::{Node, Term};
 use super::walk::{Followed, States, Walker, lost, wrong};
 
-/// Whether a statement works on blocks of rows.
+/// Functions of panels of columns.
+const COLUMNS: [&str; 4] = ["keep_columns", "take_columns", "send_columns", "spread_columns"];
+
+/// Whether a statement works on panels of columns.
 pub(super) fn comes(node: &Node) -> bool {
-    fn keeps(node: &Node) -> bool {
-        match node {
-            Node::Block(body) => body.iter().any(keeps),
-            Node::If(_, then, otherwise) => keeps(then) || otherwise.as_ref().is_some_and(|n| keeps(n)),
-            Node::For { body, .. } | Node::While(_, body) => keeps(body),
-            Node::Do(Term::Call(function, _)) => function == "keep_columns",
-            Node::Declare { .. } | Node::Do(_) => false,
-        }
+    match node {
+        Node::Block(body) => body.iter().any(comes),
+        Node::If(_, then, otherwise) => comes(then) || otherwise.as_ref().is_some_and(|n| comes(n)),
+        Node::For { body, .. } | Node::While(_, body) => comes(body),
+        Node::Do(Term::Call(function, _)) => COLUMNS.contains(&function.as_str()),
+        Node::Declare { .. } | Node::Do(_) => false,
     }
-    keeps(node) && lines(node)
 }
 
 impl<'a> Walker<'a> {
