@@ -37,6 +37,9 @@ fn later(e: &Expr, var: &Name, by: i64) -> Expr {
     e.substitute(&|name| (by > 0 && name == var).then(|| Expr::Var(name.clone()) + by))
 }
 
+/// Lines of terms, and their cost.
+type Lines = (Vec<String>, cost::Cost);
+
 /// What is around the terms of sums: it writes its beginning, the terms, and its end.
 pub(super) type Around<'a> =
     &'a dyn Fn(&mut Writer, &dyn Fn(&mut Writer) -> Result<(), Diagnostic>) -> Result<(), Diagnostic>;
@@ -215,7 +218,7 @@ impl Writer<'_> {
     fn terms(
         &mut self,
         sums: &Sums,
-        lines: &dyn Fn(&Scope, i64) -> Result<(Vec<String>, cost::Cost), Diagnostic>,
+        lines: &dyn Fn(&Scope, i64) -> Result<Lines, Diagnostic>,
     ) -> Result<(), Diagnostic> {
         let (var, scope) = (&sums.over.var, self.scope.clone());
         let (lower, upper) = (self.scope.text(&sums.over.lower)?, self.scope.text(&sums.over.upper)?);
