@@ -350,7 +350,7 @@ impl<'a> Walker<'a> {
     }
 }
 
-impl Mapped {
+impl Mapped<'_> {
     /// A number that a form never exceeds where the kernel runs.
     fn most(&self, state: &State, form: &Form) -> Option<i64> {
         let mut state = state.clone();

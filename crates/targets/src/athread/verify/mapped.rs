@@ -38,7 +38,7 @@ pub(super) struct Phase {
 }
 
 /// A kernel of the mapped program, and what the text defines for it.
-pub(super) struct Mapped {
+pub(super) struct Mapped<'t> {
     pub phases: Vec<Phase>,
     /// Arrays in main memory, by name: their extents.
     pub arrays: BTreeMap<String, Vec<Expr>>,
@@ -53,10 +53,10 @@ pub(super) struct Mapped {
     /// Rules of the text that say which place a core has in a step.
     pub rules: Vec<Macro>,
     /// Statements of the kernel, and the names that its sizes and the loops of the host around it have.
-    pub body: Vec<Stmt>,
+    pub body: &'t [Stmt],
     pub names: Vec<String>,
     /// The text of the slave file.
-    pub text: String,
+    pub text: &'t str,
 }
 
 /// Bounds and step of a loop of the mapped program.
@@ -66,26 +66,20 @@ pub(super) struct Bounds {
     pub step: i64,
 }
 
-impl Mapped {
+impl<'t> Mapped<'t> {
     /// A kernel; `sharers` are the rows and columns of the cores that share boxes in the text.
-    pub fn of(kernel: &Kernel, sharers: Option<(i64, i64)>, rules: &[Macro], text: &str) -> Mapped {
+    pub fn of(
+        kernel: &Kernel<'t>,
+        sharers: Option<(i64, i64)>,
+        rules: &[Macro],
+        text: &'t str,
+    ) -> Mapped<'t> {
         let arrays = kernel.arrays.iter().map(|(name, _, dims)| (name.to_string(), dims.clone())).collect();
         let (phases, written, loops) = (Vec::new(), BTreeSet::new(), BTreeMap::<String, Vec<Loop>>::new());
         let (bounds, rules) = (kernel.bounds.clone(), rules.to_vec());
-        let body = kernel.body.to_vec();
+        let body = kernel.body;
         let names = kernel.indices.iter().map(Name::to_string).collect();
-        let mut mapped = Mapped {
-            phases,
-            arrays,
-            written,
-            sharers,
-            loops,
-            bounds,
-            rules,
-            body,
-            names,
-            text: text.to_owned(),
-        };
+        let mut mapped = Mapped { phases, arrays, written, sharers, loops, bounds, rules, body, names, text };
         for stmt in kernel.body {
             stmt.walk(&mut |s| {
                 if let Stmt::Loop(l) = s {

@@ -91,7 +91,7 @@ pub(super) fn follow(mapped: &Mapped, body: &Node) -> Followed<usize> {
 }
 
 pub(super) struct Walker<'a> {
-    pub(super) mapped: &'a Mapped,
+    pub(super) mapped: &'a Mapped<'a>,
     none: &'a Phase,
     /// Loops over cores as one, where panels are worked on, and how many they are.
     panels: &'a [Phase],

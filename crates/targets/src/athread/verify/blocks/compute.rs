@@ -8,12 +8,14 @@ use super::text::{Spot, Tiny};
 /// Accesses of a statement at most.
 const READS: usize = 8;
 
-/// What a statement in a loop reaches: the first instance, what is added for each that follows, and for each lane.
+/// What a statement in a loop reaches: the first instance, and what is added for each that follows, for each lane, and when the loop comes again.
 #[derive(Default)]
 pub(super) struct Grown {
-    elements: [[u64; 3]; READS],
+    elements: [[u64; 4]; READS],
+    begun: bool,
     turns: bool,
     lanes: bool,
+    comes: bool,
 }
 
 impl<'a> Core<'a> {
@@ -146,30 +148,44 @@ impl<'a> Core<'a> {
         k: i64,
         lane: usize,
     ) -> Followed<u64> {
-        let known = (k > 0 || lane > 0) && (k == 0 || grown.turns) && (lane == 0 || grown.lanes);
+        let begins = k == 0 && lane == 0;
+        let known = match begins {
+            true => grown.comes,
+            false => (k == 0 || grown.turns) && (lane == 0 || grown.lanes),
+        };
         if known {
-            let (k, l) = (k as u64, lane as u64);
+            let (k, l, comes) = (k as u64, lane as u64, u64::from(begins));
             let wanted = |reach: usize| {
-                let [first, turn, lane] = grown.elements[reach];
-                first.wrapping_add(turn.wrapping_mul(k)).wrapping_add(lane.wrapping_mul(l))
+                let [first, turn, lane, again] = grown.elements[reach];
+                let more = turn.wrapping_mul(k).wrapping_add(lane.wrapping_mul(l));
+                first.wrapping_add(more).wrapping_add(again.wrapping_mul(comes))
             };
             let same = |(reach, (register, at)): &(usize, (bool, usize))| {
                 let own = if *register { self.registers[*at][lane] } else { self.memory[at + lane] };
                 own == wanted(*reach)
             };
             if reads.iter().all(same) {
-                return Ok(wanted(0).wrapping_add(1 << 32));
+                let result = wanted(0).wrapping_add(1 << 32);
+                if begins {
+                    grown.elements.iter_mut().for_each(|own| own[0] = own[0].wrapping_add(own[3]));
+                }
+                return Ok(result);
             }
         }
         let found = self.update(rule, reads, lane)?;
+        let between = |own: &[u64; 4], found: u64| found.wrapping_sub(own[0]);
+        let all = grown.elements.iter_mut().zip(found);
         match (k, lane) {
-            (0, 0) => (0..READS).for_each(|reach| grown.elements[reach][0] = found[reach]),
+            (0, 0) => {
+                all.for_each(|(own, found)| (own[3], own[0]) = (between(own, found), found));
+                (grown.comes, grown.begun) = (grown.begun, true);
+            }
             (0, 1) => {
-                (0..READS).for_each(|r| grown.elements[r][2] = found[r].wrapping_sub(grown.elements[r][0]));
+                all.for_each(|(own, found)| own[2] = between(own, found));
                 grown.lanes = true;
             }
             (1, 0) => {
-                (0..READS).for_each(|r| grown.elements[r][1] = found[r].wrapping_sub(grown.elements[r][0]));
+                all.for_each(|(own, found)| own[1] = between(own, found));
                 grown.turns = true;
             }
             _ => {}

@@ -88,9 +88,9 @@ impl<'a> Walker<'a> {
     fn follow_blocks(&mut self, cond: &Term, then: &Node, ready: Vec<String>) -> Followed<()> {
         let plan = Plan::of(self.mapped, self.phase)?;
         let counts = ready.iter().map(|name| format!("{name}_sent")).collect();
-        let around = Around { text: &self.mapped.text, names: &self.mapped.names, counts };
+        let around = Around { text: self.mapped.text, names: &self.mapped.names, counts };
         let text = reader::read(&plan, &around, cond, then)?;
-        let outside = outside(&self.mapped.text, &text, ready)?;
+        let outside = outside(self.mapped.text, &text, ready)?;
         let (cases, doubt) = sizes::cases(&plan, &text, &self.mapped.names)?;
         let text = text.flat();
         for case in cases {

@@ -254,3 +254,29 @@ impl Number {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn flat_numbers_are_the_same() {
+        let two = Number::two;
+        let (a, b) = (Number::At(0), Number::At(1));
+        let rest = two(Operation::Rem, two(Operation::Add, a.clone(), Number::Int(3)), Number::Int(5));
+        let product = two(Operation::Mul, Number::Int(7), two(Operation::Sub, b.clone(), rest));
+        let least = two(Operation::Min, two(Operation::Mul, a.clone(), b.clone()), product.clone());
+        let all =
+            two(Operation::Sub, two(Operation::Add, product, a), two(Operation::Mul, least, Number::Int(2)));
+        for k in 0..200 {
+            let mut places = vec![Some(k % 13), Some(k % 17 - 4)];
+            assert_eq!(all.value(&mut places), all.flat().value(&mut places));
+        }
+        let grows = two(Operation::Sub, two(Operation::Mul, Number::Int(40), b.clone()), Number::At(0));
+        let mut places = vec![Some(2), Some(5)];
+        assert_eq!(grows.linear(1, &mut places), Some((198, 40)));
+        assert_eq!(grows.flat().linear(1, &mut places), Some((198, 40)));
+        assert_eq!(all.flat().linear(1, &mut places), None);
+        assert_eq!(two(Operation::Add, b, Number::At(0)).value(&mut [None, Some(1)]), None);
+    }
+}

@@ -37,6 +37,9 @@ pub(super) struct Rule<'a> {
     along: Option<usize>,
 }
 
+/// An assignment, the loops around it, and how many of these are around its tile.
+type Placed<'a> = (&'a Assign, Vec<&'a Loop>, usize);
+
 /// A loop over cores.
 struct Phase<'a> {
     body: &'a Loop,
@@ -126,9 +129,9 @@ fn phases<'a>(body: &'a [Stmt], around: &mut Vec<&'a Loop>, found: &mut Vec<(Vec
 
 impl<'a> Plan<'a> {
     /// The plan of three loops over cores that follow each other, from a number on.
-    pub fn of(mapped: &'a Mapped, first: usize) -> Followed<Plan<'a>> {
+    pub fn of(mapped: &'a Mapped<'a>, first: usize) -> Followed<Plan<'a>> {
         let mut found = Vec::new();
-        phases(&mapped.body, &mut Vec::new(), &mut found);
+        phases(mapped.body, &mut Vec::new(), &mut found);
         let Some([a, b, c]) = found.get(first..).and_then(|rest| rest.first_chunk()) else {
             return lost("three loops over cores are not there");
         };
@@ -158,14 +161,13 @@ impl<'a> Plan<'a> {
         Ok(plan)
     }
 
-    #[allow(clippy::type_complexity)]
     fn gather(
         &mut self,
         phase: usize,
         body: &'a [Stmt],
         loops: &mut Vec<&'a Loop>,
         tile: Option<usize>,
-        assigns: &mut Vec<(&'a Assign, Vec<&'a Loop>, usize)>,
+        assigns: &mut Vec<Placed<'a>>,
     ) -> Followed<()> {
         for stmt in body {
             match stmt {
