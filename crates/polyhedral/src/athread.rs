@@ -233,9 +233,14 @@ fn map_as_it_is(function: &Function, options: &Options) -> Result<Mapped> {
     }
     let panels = stage(&ctx, bound, "panels", || panel::panels(&model, &program, options))?;
     if let Some(panels) = panels
-        && let Ok((mapped, _)) = mapped(&model, &dependences, panels, options)
+        && let Ok((with_panels, _)) = mapped(&model, &dependences, panels.items, options)
     {
-        return Ok(mapped);
+        if panels.bounds.is_empty() {
+            return Ok(with_panels);
+        }
+        // Panels are slow where there are more rows than cores have places for.
+        let any = mapped(&model, &dependences, program, options)?;
+        return Ok(whole::either(&panels.bounds, (with_panels, 0.0), any));
     }
     let any = mapped(&model, &dependences, program, options)?;
     let small = stage(&ctx, bound, "rows as a whole", || whole::bounded(&model, &dependences, options));

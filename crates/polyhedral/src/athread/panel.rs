@@ -8,6 +8,8 @@
 
 mod columns;
 
+use std::collections::BTreeMap;
+
 use isl::UnionSet;
 use loops::{Code, Diagnostic, Name};
 
@@ -46,8 +48,16 @@ pub(super) struct Panel {
     pub columns: bool,
 }
 
+/// Items with panels.
+pub(super) struct Panels {
+    /// The items.
+    pub items: Vec<Item>,
+    /// Sizes beyond which they are slow; none if there are no such sizes.
+    pub bounds: BTreeMap<Name, i64>,
+}
+
 /// The items with neighbours made into panels; none if there are no such neighbours.
-pub(super) fn panels(model: &Model, items: &[Item], options: &Options) -> Result<Option<Vec<Item>>> {
+pub(super) fn panels(model: &Model, items: &[Item], options: &Options) -> Result<Option<Panels>> {
     if !options.exchange {
         return Ok(None);
     }
@@ -58,14 +68,14 @@ pub(super) fn panels(model: &Model, items: &[Item], options: &Options) -> Result
                 let mut all = items[..k].to_vec();
                 all.extend(middle);
                 all.extend_from_slice(&items[k + 2..]);
-                return Ok(Some(all));
+                return Ok(Some(Panels { items: all, bounds: BTreeMap::new() }));
             }
         }
-        if let Some(middle) = columns::whole(model, a, b, options)? {
+        if let Some((middle, bounds)) = columns::whole(model, a, b, options)? {
             let mut all = items[..k].to_vec();
             all.push(middle);
             all.extend_from_slice(&items[k + 2..]);
-            return Ok(Some(all));
+            return Ok(Some(Panels { items: all, bounds }));
         }
     }
     Ok(None)

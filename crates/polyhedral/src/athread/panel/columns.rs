@@ -7,8 +7,10 @@
 //! The target has a core's rows in parts, of which one comes in with each panel, for as many panels as there are parts: so a row of a transfer is nearly twice as
 //! long as local memory could hold of all rows. The width of a panel is chosen for that.
 
+use std::collections::BTreeMap;
+
 use isl::UnionSet;
-use loops::Name;
+use loops::{Expr, Name};
 
 use super::super::Options;
 use super::super::data::{self, Group};
@@ -37,8 +39,13 @@ const PANEL: i64 = 2500;
 /// Bytes that it moves in a thousand cycles.
 const RATE: i64 = 14_000;
 
-/// The loop over panels for two kernels; none if they are not like that.
-pub(super) fn whole(model: &Model, a: &Kernel, rows: &Kernel, options: &Options) -> Result<Option<Item>> {
+/// The loop over panels for two kernels, and up to which sizes all rows have a core; none if they are not like that.
+pub(super) fn whole(
+    model: &Model,
+    a: &Kernel,
+    rows: &Kernel,
+    options: &Options,
+) -> Result<Option<(Item, BTreeMap<Name, i64>)>> {
     // Without sizes the rows of a core would be a guess, on which everything depends.
     if options.hints.is_empty() || apart(rows).is_none() || rows.parts.len() != 1 {
         return Ok(None);
@@ -82,7 +89,14 @@ pub(super) fn whole(model: &Model, a: &Kernel, rows: &Kernel, options: &Options)
         let role = Panel { array: matrix.array.clone(), columns: by_columns };
         items.push(Item::Kernel(Kernel { panel: Some(role), ..kernel }));
     }
-    Ok(Some(around(model, items)?))
+    // Which of the loops goes over rows is not asked: a bound on another size of the same value does no harm.
+    let ends = made.parts[0].statements.iter().flat_map(|s| &model.statements[*s].loops).map(|l| &l.upper);
+    let rows_of = ends.filter_map(|end| match end {
+        Expr::Var(name) if options.hints.get(name) == Some(&height) => Some(name.clone()),
+        _ => None,
+    });
+    let bounds = rows_of.map(|name| (name, each * options.grid.cores())).collect();
+    Ok(Some((around(model, items)?, bounds)))
 }
 
 /// The matrix, if each kernel has it and vectors along its rows or columns, and writes nothing that another has before it but the sums.
