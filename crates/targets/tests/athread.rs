@@ -68,7 +68,7 @@ fn slave(wanted: &str) -> (Program, String) {
         _ => (wanted, &SW26010),
     };
     let path = golden::root().join("tests/targets/athread").join(format!("{wanted}.loops"));
-    let text = std::fs::read_to_string(path).expect("the file is there");
+    let text = std::fs::read_to_string(&path).unwrap_or_else(|e| panic!("{}: {e}", path.display()));
     let program = loops::parse(&text).expect("the program is sound");
     let functions: Vec<&loops::Function> = program.functions.iter().collect();
     let slave = around(&functions, "program", chip).expect("there is a slave file").slave;

@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 
 use super::data::{self, Group};
 use super::region::Region;
+use super::share::Line;
 use super::split::Kernel;
 use super::tile::{SAMPLE, UNKNOWN, aligned, bytes, ceil, places, stays_apart};
 use crate::model::Model;
@@ -16,9 +17,8 @@ use crate::names::readable;
 const LATENCY: f64 = 1.7e-6;
 /// Bytes of a strip of eight columns of an operand that has to be turned.
 const TURNED: i64 = 5 << 10;
-/// Cores that take turns in keeping shares, and rows of them.
-const CORES: i64 = 64;
-const TURNS: i64 = 8;
+/// Cores take turns in keeping shares where these are whole rows of the chip.
+const ROW: i64 = 8;
 /// Seconds of a cycle.
 const CYCLE: f64 = 1.0 / 1.45e9;
 /// In a triangle tiles differ in what they compute, and less in what they bring in: of the shorter of both as much is not hidden as if there were so many rounds.
@@ -307,20 +307,18 @@ impl Search<'_> {
         let all: Vec<i64> = sizes.iter().chain(own).copied().collect();
         let mut bytes = 0;
         for shape in self.shapes.iter().filter(|s| s.group.part == Some(part)) {
-            let Some(shared) = shape.group.shared.filter(|shared| shared.cores() == CORES) else { continue };
+            let Some(shared) = shape.group.shared.filter(|shared| shared.line == Line::All) else { continue };
             let extents = shape.extents(&all);
-            if extents[0] > TURNS {
-                return None;
-            }
+            let turns = shared.turns(extents[0])?;
             let share = shared.share(extents[0]) * data::volume(&extents[1..]) * shape.group.width;
-            bytes += (ceil(ceil(*trips, *size), TURNS) - 1) * (aligned(share) + 64);
+            bytes += (ceil(ceil(*trips, *size), turns) - 1) * (aligned(share) + 64);
         }
         Some(bytes)
     }
 
     /// Whether cores take turns in keeping what all need.
     fn holds(&self) -> bool {
-        self.kernel.whole && self.grid.iter().product::<i64>() == CORES
+        self.kernel.whole && self.grid.iter().product::<i64>() % ROW == 0
     }
 
     /// Bytes of second places for what is brought in by the innermost loop.
@@ -372,6 +370,12 @@ impl Search<'_> {
                 times = 1.0;
                 cores = self.active(sizes).max(8.0);
             }
+            let held = self.holds() && shape.group.shared.is_some_and(|s| s.turns(extents[0]).is_some());
+            if held {
+                // Its steps come once, all at a time.
+                times = 1.0;
+                cores *= rounds.last().copied().unwrap_or(1.0);
+            }
             let ways = f64::from(u8::from(shape.group.get)) + f64::from(u8::from(shape.group.put));
             let mut moved = bytes * cores;
             if let Some(shared) = shape.group.shared {
@@ -381,7 +385,7 @@ impl Search<'_> {
             let seconds = times * ways * (LATENCY + moved / bandwidth(block));
             *if stays_apart(self.kernel, &shape.group) {
                 &mut early
-            } else if self.innermost(&shape.group) && !self.stays(shape, own) {
+            } else if self.innermost(&shape.group) && !self.stays(shape, own) && !held {
                 &mut ahead
             } else {
                 &mut around

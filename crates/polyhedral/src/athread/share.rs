@@ -77,6 +77,13 @@ impl Shared {
         }
     }
 
+    /// Steps after which a core keeps its part of what all need again, if sets of cores take turns in that: each has a row of a box with so many rows. None where
+    /// a step needs more cores than a row of the chip has.
+    pub fn turns(self, rows: i64) -> Option<i64> {
+        let turns = self.line == Line::All && self.columns == ROW && (1..=ROW).contains(&rows);
+        turns.then(|| self.rows * (ROW / (rows as u64).next_power_of_two() as i64))
+    }
+
     /// Cycles of an exchange of some bytes: 32 are received and stored in some two and a half; where a line has idle cores, words go to one core after the other.
     pub fn cycles(self, bytes: i64) -> f64 {
         let words = bytes as f64 / 32.0;

@@ -24,9 +24,9 @@ use crate::tree::{self, FunctionText, LoopCode, Member, Node, SetText};
 /// The mark around a transfer that may be made while the tile before is worked on.
 pub(super) const EARLY: &str = "early";
 /// Bounds of sizes are multiples of this.
-const STEP: i64 = 32;
+const STEP: i64 = 16;
 /// How much less time the second version has to take.
-const WORTH: f64 = 0.8;
+const WORTH: f64 = 0.9;
 
 /// A program for sizes up to some bounds.
 pub(super) struct Bounded {

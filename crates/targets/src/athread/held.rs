@@ -1,8 +1,9 @@
 //! Shares that stay: of an operand that all cores need again for each tile, each core keeps some rows for as long as the loops over cores run. It is read once, and
 //! no tile waits for the memory to bring it.
 //!
-//! A step of the innermost loop needs a few rows, fewer than there are cores. So that all have as many to keep, the rows of cores take turns: what core `c` would
-//! have in the first step, that of the next row of cores has in the second ([`CORE`]).
+//! A step of the innermost loop needs a few rows, fewer than there are cores. So that all have as many to keep, sets of cores take turns: what core `c` would
+//! have in the first step, that of the next row of cores has in the second; where a step needs no more than half of a row's cores, the other half has its turns
+//! behind all rows ([`rule`]).
 
 use loops::{Copy, Diagnostic, Expr, Loop, LoopKind, Name, Stmt};
 
@@ -10,12 +11,30 @@ use super::expr::invalid;
 use super::share::{ALL, Shared, shared};
 use super::slave::Writer;
 
-/// The place of a core in a step.
-const CORE: &str = "HELD_CORE";
-/// Its definition: the rows of the chip take turns.
-pub(super) const MACRO: &str = "\n/* Rows of cores take turns in keeping what all need: the place of a core in a step. */\n#define HELD_CORE(core, step) (((core) + 64 - (step) % 8 * 8) % 64)\n";
-/// Cores in a row, and rows of cores.
-const ROWS: i64 = 8;
+/// Cores of a row of the chip.
+const ROW: i64 = 8;
+
+/// Cores that have a row of a box in one step: a part of a row of the chip.
+fn set(rows: i64) -> Option<i64> {
+    (1..=ROW).contains(&rows).then(|| u64::try_from(rows).map_or(ROW, |n| n.next_power_of_two() as i64))
+}
+
+/// The name of the rule by which sets of so many cores take turns.
+fn name(set: i64) -> String {
+    format!("HELD_CORE_{set}")
+}
+
+/// The rule as it stands in the text: rows of cores take turns, then the sets of a row.
+pub(super) fn rule(rows: i64, set: i64) -> String {
+    let column = match ROW / set {
+        1 => "(core) % 8".to_owned(),
+        sets => format!("((core) + 8 - (step) % {} / {rows} * {set}) % 8", rows * sets),
+    };
+    format!(
+        "\n/* Cores take turns in keeping what all need, {set} in a step: the place of a core there. */\n#define {}(core, step) (((core) / 8 + {rows} - (step) % {rows}) % {rows} * 8 + {column})\n",
+        name(set)
+    )
+}
 
 /// What is above a bound of an expression where some sizes are at most what is said.
 fn most(e: &Expr, bounds: &[(Name, i64)]) -> Option<i64> {
@@ -72,28 +91,27 @@ impl Writer<'_> {
             return Ok(());
         };
         let (bytes, rows) = self.most(local)?;
-        // One row of cores has all of a step, a row of the box each.
-        if rows > ROWS || !self.takes_turns() {
-            return Ok(());
-        }
+        // A set of cores has all of a step, a row of the box each.
+        let (Some(set), Some(lines)) = (set(rows), self.takes_turns()) else { return Ok(()) };
+        let turns = lines * (ROW / set);
         let each = self.stage_bytes(ALL, bytes, rows);
-        let all = each.saturating_mul((steps + ROWS - 1) / ROWS);
+        let all = each.saturating_mul((steps + turns - 1) / turns);
         if self.next + taken + all > self.capacity() {
             return Ok(());
         }
         let name = format!("held_{}", copy.to.array);
         self.line(&format!("char *const {name} = lozenge_ldm + {};", self.next));
         self.take(all);
-        self.holds = true;
+        self.holds.insert(set);
         let var = &l.var;
         let share = Shared {
             tag: tag.clone(),
             copy: copy.clone(),
             line: ALL,
-            stage: format!("({name} + {var} / {ROWS} * {each})"),
+            stage: format!("({name} + {var} / {turns} * {each})"),
             pair: None,
             scaled: Vec::new(),
-            place: Some(Name::new(format!("{CORE}(lozenge_core, {var})"))),
+            place: Some(Name::new(format!("{}(lozenge_core, {var})", self::name(set)))),
         };
         let upper = self.scope.text(&l.upper)?;
         let scope = self.scope.clone();

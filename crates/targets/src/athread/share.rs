@@ -216,9 +216,10 @@ impl Writer<'_> {
         (most / rows.max(1) * share + SLACK + 63) / 64 * 64
     }
 
-    /// Whether rows of cores may take turns in keeping shares.
-    pub(super) fn takes_turns(&self) -> bool {
-        self.sharing.cores.as_ref().is_some_and(|cores| cores.places == (8, 8)) && self.registers()
+    /// The rows of cores that may take turns in keeping shares.
+    pub(super) fn takes_turns(&self) -> Option<i64> {
+        let (rows, columns) = self.sharing.cores.as_ref().filter(|_| self.registers())?.places;
+        (columns == CORES).then_some(rows)
     }
 
     /// How many boxes with short rows come at once: two of those that are shared; of a core's own, where there are many cores, as many as make rows of 512 bytes.

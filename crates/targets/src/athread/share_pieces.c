@@ -9,6 +9,7 @@ static inline void name(char *box, const char *share, long pitch, long rows, lon
   const int aligned = ((unsigned long)box | (unsigned long)share | (pitch * bytes) | (columns * bytes)) % 32 == 0;               \
   for (long sender = 0; sender < CORES && sender * part < rows; sender++) {                                                      \
     const long mine = LOZENGE_MIN(part, rows - sender * part);                                                                   \
+    const long here = place;                                                                                                     \
     doublev4 v;                                                                                                                  \
     const int four = aligned && words == 4;                                                                                      \
     for (long row = 0; four && row < mine; row++) {                                                                              \
@@ -41,6 +42,7 @@ static inline void name(char *box, const char *share, long pitch, long rows, lon
         }                                                                                                                        \
       }                                                                                                                          \
     }                                                                                                                            \
+    (void)here;                                                                                                                  \
     /* A load where it is sent from, and a store, of two slots each at any address; the emulator itself counts the word. */      \
     const long each = ((sender == place) + 1) * (aligned ? 1 : 2);                                                               \
     emulated_compute((four ? 4 * each + 4 : (4 * each + 2) * (words / 4) + (each + 2) * (words % 4) + 4) * mine + 14, 0);        \

@@ -1,16 +1,20 @@
 
 /* The exchange: each core of a line in turn sends its part to the others through registers. Words for all others go out at once where all cores of the chip's
- * line take part; else one for each, since a core that does not run would never take its word. */
+ * line take part; else one for each, since a core that does not run would never take its word: by places on the chip, which those of shares need not be. */
 #if CORE_COLUMNS == 8
 #define SEND_ROW(v, place) REG_PUTR(v, 8);
+#define ROW_PLACE 0
 #else
+#define ROW_PLACE (CORE_NUMBER % 8)
 #define SEND_ROW(v, place) \
   for (int near = 1; near < CORE_COLUMNS; near++) \
     REG_PUTR(v, (int)((place + near) % CORE_COLUMNS));
 #endif
 #if CORE_ROWS == 8
 #define SEND_COLUMN(v, place) REG_PUTC(v, 8);
+#define COLUMN_PLACE 0
 #else
+#define COLUMN_PLACE (CORE_NUMBER / 8)
 #define SEND_COLUMN(v, place) \
   for (int near = 1; near < CORE_ROWS; near++) \
     REG_PUTC(v, (int)((place + near) % CORE_ROWS));
@@ -24,7 +28,7 @@
 #define TWO(STEP, move) STEP(0, move) STEP(1, move)
 #define SEND_WORD(k, move)                                 \
   simd_load(v, (const doublev4 *)(from + 32 * (word + k))); \
-  move(v, place)                                           \
+  move(v, here)                                            \
   simd_store(v, (doublev4 *)(to_box + 32 * (word + k)));
 #define TAKE_WORD(k, move) \
   move(v);                 \
@@ -32,21 +36,23 @@
 /* At any address, by two slots each. */
 #define SEND_PIECE(k, move)              \
   simd_loadu(v, from + 32 * (word + k)); \
-  move(v, place)                         \
+  move(v, here)                          \
   simd_storeu(v, to_box + 32 * (word + k));
 #define TAKE_PIECE(k, move) \
   move(v);                  \
   simd_storeu(v, to_box + 32 * (word + k));
 
 /* Parts of `part` rows that follow each other; this core's is at `share`, which may be its place in the box. */
-#define EXCHANGE(name, SEND, GET, SCOPE, CORES)                                                                         \
+#define EXCHANGE(name, SEND, GET, SCOPE, CORES, PLACE)                                                                  \
 static void name(char *box, char *share, long rows, long row_bytes, long part, long place)                              \
 {                                                                                                                       \
   const int in_place = share == box + place * part * row_bytes;                                                         \
+  const long here = PLACE;                                                                                              \
   doublev4 v, head;                                                                                                     \
   /* Whole words of the part before this one go beyond its end. */                                                      \
   const char *first = in_place && place * part < rows ? share : box;                                                    \
   simd_loadu(head, first);                                                                                              \
+  (void)here;                                                                                                           \
   for (long sender = 0; sender < CORES && sender * part < rows; sender++) {                                             \
     const int mine = sender == place;                                                                                   \
     char *to_box = box + sender * part * row_bytes;                                                                     \
@@ -90,5 +96,5 @@ static void name(char *box, char *share, long rows, long row_bytes, long part, l
   }                                                                                                                     \
 }
 
-EXCHANGE(exchange_row, SEND_ROW, REG_GETR, ROW_SCOPE, CORE_COLUMNS)
-EXCHANGE(exchange_column, SEND_COLUMN, REG_GETC, COL_SCOPE, CORE_ROWS)
+EXCHANGE(exchange_row, SEND_ROW, REG_GETR, ROW_SCOPE, CORE_COLUMNS, ROW_PLACE)
+EXCHANGE(exchange_column, SEND_COLUMN, REG_GETC, COL_SCOPE, CORE_ROWS, COLUMN_PLACE)

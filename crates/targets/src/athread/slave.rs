@@ -2,7 +2,7 @@
 
 mod file;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use loops::{Copy, CopyKind, Diagnostic, Elem, Expr, Loop, LoopKind, Name, Stmt, Storage};
 
@@ -61,8 +61,8 @@ pub(super) struct Writer<'a> {
     pub(super) outer: Option<Outer>,
     /// Shares that stay in local memory.
     pub(super) held: Vec<Shared>,
-    /// Whether the file needs what they do.
-    pub(super) holds: bool,
+    /// How many cores have one in a step, of each of them.
+    pub(super) holds: BTreeSet<i64>,
     /// Sizes, and what some of them are at most, as the host has asked before.
     pub(super) sizes: Vec<Name>,
     pub(super) bounds: Vec<(Name, i64)>,
@@ -110,7 +110,7 @@ impl<'a> Writer<'a> {
             leads,
             outer: None,
             held: vec![],
-            holds: false,
+            holds: BTreeSet::new(),
             sizes: vec![],
             bounds: vec![],
             kept: BTreeMap::new(),

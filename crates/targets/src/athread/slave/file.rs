@@ -19,7 +19,8 @@ pub(in crate::athread) fn file(
     let (mut bodies, mut notes) = (String::new(), Vec::new());
     let mut bytes = 0;
     let mut replies = std::collections::BTreeSet::new();
-    let (mut helpers, mut exchanges, mut slots, mut holds) = (None, false, 0, false);
+    let (mut helpers, mut exchanges, mut slots) = (None, false, 0);
+    let mut holds = std::collections::BTreeSet::new();
     let mut contracts = Vec::new();
     for function in functions {
         for kernel in kernel::kernels(function)? {
@@ -34,7 +35,7 @@ pub(in crate::athread) fn file(
             helpers = helpers.or(writer.helpers);
             exchanges |= writer.exchanges;
             slots = writer.slots.max(slots);
-            holds |= writer.holds;
+            holds.extend(writer.holds);
             for kind in writer.contracts {
                 if !contracts.contains(&kind) {
                     contracts.push(kind);
@@ -70,8 +71,8 @@ pub(in crate::athread) fn file(
     text.push_str(&chip.transfers());
     if let Some((rows, columns)) = helpers {
         text.push_str(&chip.sharing(rows, columns));
-        if holds {
-            text.push_str(held::MACRO);
+        for set in holds {
+            text.push_str(&held::rule(rows, set));
         }
     }
     if exchanges {

@@ -46,7 +46,8 @@ pub fn check(functions: &[&Function], slave: &str) -> Result<Verdict, Diagnostic
         rest.lines().next()?.parse::<i64>().ok()
     };
     let sharers = defined("CORE_ROWS").zip(defined("CORE_COLUMNS"));
-    let rules: Vec<read::Macro> = read::definition(slave, "HELD_CORE").into_iter().collect();
+    let rules: Vec<read::Macro> =
+        [1, 2, 4, 8].iter().filter_map(|set| read::definition(slave, &format!("HELD_CORE_{set}"))).collect();
     let (mut known, mut unknown) = (0, None);
     for function in functions {
         for kernel in kernel::kernels(function)? {
