@@ -257,6 +257,9 @@ fn rows_as_a_whole() {
     }
     // A tile of several rows of both loops, and more columns than rows of cores take turns with.
     jobs.push(Case { tuned: Some(&[20, 150, 131]), ..Case::new("doitgen", SETTINGS[0]) });
+    // Steps of four rows, which half a row of cores has; and three rows of cores.
+    jobs.push(Case { tuned: Some(&[20, 150, 280]), ..Case::new("doitgen", SETTINGS[0]) });
+    jobs.push(Case { tuned: Some(&[67, 60, 100]), ..Case::new("doitgen", (24, Parallel::Two)) });
     jobs.push(Case {
         tuned: Some(&[67, 41, 53]),
         chip: Chip::Sw26010Pro,
@@ -264,7 +267,7 @@ fn rows_as_a_whole() {
     });
     each(&jobs, |emulator, compiler, case| {
         let built = built(emulator, compiler, case)?;
-        let seeds = if case.tuned == Some(&[20, 150, 131]) { 0..20 } else { 1..3 };
+        let seeds = if case.tuned.is_some_and(|sizes| sizes[0] == 20) { 0..20 } else { 1..3 };
         built.agrees(&[17, 11, 63], seeds, &equal)?;
         let values = [
             [13, 41, 64],
