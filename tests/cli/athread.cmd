@@ -18,3 +18,4 @@ lozenge fuzz --of kernels --count 3
 lozenge compile uneven.loops --target athread -o uneven && grep -c 'get_box(&slave_A' uneven/uneven_slave.c
 lozenge run uneven.loops --target athread | head -1
 lozenge run names.c --target athread | head -1
+lozenge run comb.c --target athread --size n=8 --size m=40 | head -1

@@ -215,7 +215,11 @@ fn sized(
                 Some(k) if k < fixed(&other.parts[group.part.unwrap_or(0)]) => {}
                 Some(k) => other.parts[group.part.unwrap_or(0)].sizes[k] = 2 * SAMPLE,
             }
-            let grown = boxes::boxed(model, &other, &own, group.level)?.map(|(e, _)| e).unwrap_or_default();
+            let grown = match boxes::boxed(model, &other, &own, group.level)? {
+                Some((extents, _)) => extents,
+                // Where no box is found around larger tiles, it is taken to grow in what the loop moves.
+                None => doubled(&group, kernel.outer.len() + k),
+            };
             slopes.push(
                 group
                     .extents
@@ -435,6 +439,13 @@ fn too_large(model: &Model, kernel: &Kernel, ldm: i64, least: i64) -> Diagnostic
 }
 
 /// `P0802` for an array that a tile touches without bound.
+/// Extents of a box that has grown to twice its size where a loop moves it, by the depth of the loop.
+fn doubled(group: &Group, depth: usize) -> Vec<i64> {
+    let moved = |corner: &boxes::Corner| corner.dims.iter().any(|(dim, _)| *dim == depth);
+    let each = group.extents.iter().zip(&group.corner);
+    each.map(|(extent, corner)| if moved(corner) { extent.saturating_mul(2) } else { *extent }).collect()
+}
+
 fn no_box(model: &Model, array: &loops::Name) -> Diagnostic {
     Diagnostic::general(
         Code("P0802"),
