@@ -19,3 +19,5 @@ lozenge compile uneven.loops --target athread -o uneven && grep -c 'get_box(&sla
 lozenge run uneven.loops --target athread | head -1
 lozenge run names.c --target athread | head -1
 lozenge run comb.c --target athread --size n=8 --size m=40 | head -1
+lozenge compile partly.c --target athread -o partly 2>&1 | sed 's/, tiles.*//'
+lozenge compile partly.c --target athread -o partly --reassociate 2>&1 | sed 's/, tiles.*//'
