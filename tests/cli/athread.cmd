@@ -21,3 +21,5 @@ lozenge run names.c --target athread | head -1
 lozenge run comb.c --target athread --size n=8 --size m=40 | head -1
 lozenge compile partly.c --target athread -o partly 2>&1 | sed 's/, tiles.*//'
 lozenge compile partly.c --target athread -o partly --reassociate 2>&1 | sed 's/, tiles.*//'
+lozenge compile plain.loz --target athread | head -1
+lozenge run plain.loz --target athread --schedule auto --size n=1000 | head -1

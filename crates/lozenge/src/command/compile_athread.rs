@@ -11,6 +11,7 @@ use crate::report;
 /// # Errors
 /// What the stages refuse, and files that can't be read or written.
 pub fn run(arguments: &Compile, as_json: bool) -> Result<(), Failure> {
+    athread::check_choice(&arguments.choice)?;
     let source = read_source(&arguments.file)?;
     let front = Front::open(&source, &arguments.choice)?;
     let request = athread::Request {

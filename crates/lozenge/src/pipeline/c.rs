@@ -329,7 +329,7 @@ fn may_alias(source: &Source, info: &RegionInfo, choice: &Choice) -> Result<(), 
 }
 
 /// The line with which a region begins.
-fn first_line(source: &Source, info: &RegionInfo) -> loops::Span {
+pub(super) fn first_line(source: &Source, info: &RegionInfo) -> loops::Span {
     let start = info.bytes.start;
     loops::Span::new(start, source.text[start..].find('\n').map_or(info.bytes.end, |n| start + n))
 }
