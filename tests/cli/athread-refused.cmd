@@ -25,3 +25,4 @@ lozenge run silent.c --target athread
 lozenge compile gemm.c --chip sw26010pro -o nothing.c; test -e nothing.c || echo nothing is written
 lozenge run gemm.c --parallel 1d --size ni=4
 lozenge run names.c --target athread --out x.npy
+lozenge compile gemm.c --target athread -o gemm.c 2>&1 | grep -v loops

@@ -112,6 +112,9 @@ pub struct Mapped {
 /// # Errors
 /// `P0801` nothing is parallel; `P0802` the data of a tile does not fit; those of the model and the set library.
 pub fn map(function: &Function, options: &Options) -> Result<Mapped> {
+    let mut options = options.clone();
+    options.hints.values_mut().for_each(|size| *size = (*size).min(tile::MOST));
+    let options = &options;
     let mut updates = reduce::with_updates(function, options.reassociate);
     if options.reassociate {
         updates = crate::optimize::reorderable(&updates);

@@ -140,6 +140,13 @@ fn whole_program(arguments: &Run, source: &Source, front: &Front) -> Result<Opti
     Ok(Some(Outcome { arrays, report: ours.report, notes, remarks: files.remarks() }))
 }
 
+/// A line for an array that is equal, or close enough.
+fn agreement(name: &str, ours: &Tensor, expected: &Tensor, closeness: Closeness) -> String {
+    let equal = difference(ours, expected, Closeness::Exact).is_none();
+    let closeness = if equal { Closeness::Exact } else { closeness };
+    format!("{name}: {} elements agree {closeness}", ours.data.len())
+}
+
 /// Of a program whose two forms cannot be compared.
 pub(super) const NOTHING: &str = "the program writes nothing that could be compared";
 /// The way out.
@@ -178,7 +185,7 @@ pub(super) fn compare_programs(
         if let Some(what) = difference(&ours.tensor, &original.tensor, closeness) {
             return Err(differ(format!("array `{}` {what}", ours.name)));
         }
-        lines.push(format!("{}: {} elements agree {closeness}", ours.name, ours.tensor.data.len()));
+        lines.push(agreement(&ours.name, &ours.tensor, &original.tensor, closeness));
     }
     Ok(lines)
 }
@@ -240,7 +247,7 @@ fn one_function(arguments: &Run, front: &Front) -> Result<Outcome, Failure> {
                 format!("the program on cores and the sequential program differ: array `{name}` {what}");
             return Err(Failure::check("X0401", message));
         }
-        lines.push(format!("{name}: {} elements agree {closeness}", ours.data.len()));
+        lines.push(agreement(name.as_str(), ours, expected, closeness));
     }
     write_results(arguments, &results, &ours)?;
     let notes = one.mapped.notes.clone();

@@ -143,7 +143,7 @@ impl Region {
         if low > high {
             return;
         }
-        let blocks = (last - first + 1) as f64 * times;
+        let blocks = last.saturating_sub(first).saturating_add(1) as f64 * times;
         counts[own] += blocks;
         if own + 1 == units.len() {
             return;
@@ -154,13 +154,14 @@ impl Region {
             before.pop();
             return;
         }
-        let all = last - first + 1;
+        let all = last.saturating_sub(first).saturating_add(1);
         let looked = all.min(looks.max(4));
         let times = times * all as f64 / looked as f64;
         for look in 0..looked {
             // In the middle of its share of the blocks.
             let block = first + ((2 * look + 1) as i128 * all as i128 / (2 * looked) as i128) as i64;
-            before.push(((block * unit).max(low), (block * unit + unit - 1).min(high)));
+            let begin = block.saturating_mul(unit);
+            before.push((begin.max(low), begin.saturating_add(unit - 1).min(high)));
             self.count(units, before, times, looks / looked, counts);
             before.pop();
         }

@@ -29,6 +29,8 @@ pub(super) struct Sized {
 
 /// What an unknown size is taken for.
 pub(super) const UNKNOWN: i64 = 1000;
+/// A size beyond this is taken for it: tiles are the same then, and nothing overflows.
+pub(super) const MOST: i64 = 1 << 28;
 
 /// How many of the parallel loops of a kernel are mapped to the grid: formula 17 allows two where there are two.
 pub(super) fn mapped(kernel: &Kernel, grid: Grid) -> Vec<i64> {
@@ -157,7 +159,7 @@ pub(super) fn trips(
             })
         };
         let set = set.project_out(Dim::Param, 0, set.dim(Dim::Param)?)?;
-        Ok((end(set.dim_max(0)?)? - end(set.dim_min(0)?)? + 1).max(1))
+        Ok(end(set.dim_max(0)?)?.saturating_sub(end(set.dim_min(0)?)?).saturating_add(1).clamp(1, MOST))
     };
     count().map_err(fault::library)
 }
@@ -411,7 +413,7 @@ pub(super) fn bytes(group: &Group, extents: &[i64]) -> i64 {
 
 /// Buffers begin at multiples of 64 bytes.
 pub(super) fn aligned(bytes: i64) -> i64 {
-    ceil(bytes, 64).saturating_mul(64)
+    ceil(bytes.min(1 << 50), 64) * 64
 }
 
 /// `P0802`
