@@ -219,8 +219,8 @@ fn sized(
             }
             let grown = match boxes::boxed(model, &other, &own, group.level)? {
                 Some((extents, _)) => extents,
-                // Where no box is found around larger tiles, it is taken to grow in what the loop moves.
-                None => doubled(&group, kernel.outer.len() + k),
+                // Where no box is found around larger tiles, its accesses will have two, which grow in what the loop moves.
+                None => apart(&group, kernel.outer.len() + k),
             };
             slopes.push(
                 group
@@ -441,11 +441,11 @@ fn too_large(model: &Model, kernel: &Kernel, ldm: i64, least: i64) -> Diagnostic
 }
 
 /// `P0802` for an array that a tile touches without bound.
-/// Extents of a box that has grown to twice its size where a loop moves it, by the depth of the loop.
-fn doubled(group: &Group, depth: usize) -> Vec<i64> {
+/// Extents of a box as large as two that have grown to twice the size where a loop moves them, by the depth of the loop.
+fn apart(group: &Group, depth: usize) -> Vec<i64> {
     let moved = |corner: &boxes::Corner| corner.dims.iter().any(|(dim, _)| *dim == depth);
     let each = group.extents.iter().zip(&group.corner);
-    each.map(|(extent, corner)| if moved(corner) { extent.saturating_mul(2) } else { *extent }).collect()
+    each.map(|(extent, corner)| if moved(corner) { extent.saturating_mul(4) } else { *extent }).collect()
 }
 
 fn no_box(model: &Model, array: &loops::Name) -> Diagnostic {
