@@ -28,3 +28,4 @@ lozenge bench $LIBRARY/../tests/c/kernels --target athread --filter trmm --at me
 lozenge bench $LIBRARY/../tests/c/kernels --target athread --filter nothing | tail -1
 lozenge bench $LIBRARY/../tests/c/kernels --target athread --filter trmm --at medium --threads 65 --parallel 2d | tail -1
 lozenge compile comb.c --target athread --size n=9223372036854775807 --size m=9223372036854775807 -o comb 2>&1 | grep -c tiles
+lozenge compile comb.c --target athread -o comb 2>/dev/null; grep -o 'athread_set_num_threads.*' comb/comb_host.c

@@ -286,7 +286,7 @@ pub fn files(
     stem: &str,
 ) -> Result<Files, Failure> {
     checked(front, choice, request, all, |all, threads, chip| {
-        match super::c::athread(front, choice, all, stem, threads, chip)? {
+        match super::c::athread(front, choice, all, stem, threads)? {
             Some(host) => Ok(Files { host, ..targets::athread::around(&functions(all), stem, chip)? }),
             None => Ok(targets::athread::emit(&functions(all), stem, threads, chip)?),
         }

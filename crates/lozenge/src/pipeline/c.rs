@@ -271,7 +271,6 @@ pub fn athread(
     all: &[OnCores],
     stem: &str,
     threads: i64,
-    chip: &targets::athread::Chip,
 ) -> Result<Option<String>, Failure> {
     let Parsed::C(file) = &front.parsed else { return Ok(None) };
     let source = &front.source;
@@ -294,7 +293,7 @@ pub fn athread(
                 .collect(),
             indent: names.indent,
         };
-        let text = targets::athread::region(&one.mapped.function, &host, threads, chip)
+        let text = targets::athread::region(&one.mapped.function, &host, threads)
             .map_err(|d| Failure::in_source(source, vec![d]))?;
         functions.push(&one.mapped.function);
         replacements.push(Replacement { region: k, text, includes: Vec::new() });
