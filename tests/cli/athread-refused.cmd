@@ -18,3 +18,11 @@ sed 's/ in tid\.\.\(.*\) step 64/ in 0..\1/' mapped.loops > m.loops; lozenge com
 sed 's/2.0 \* slave_x\[i - 128 \* it\]/2.0 * x[i]/' mapped.loops > m.loops; lozenge compile m.loops --target athread
 sed 's/f64/bool/; s/f64/bool/; s/f64/bool/; s/f64/bool/; s/2.0 \* //' mapped.loops > m.loops; lozenge run m.loops --target athread --size n=3
 lozenge compile gemm.c --target athread --size m=4
+lozenge compile gemm.c --target athread --tile 16
+lozenge compile gemm.c --target athread --caches 32K,1M
+lozenge run gemm.c --target athread --schedule none.txt
+lozenge run silent.c --target athread
+lozenge compile gemm.c --chip sw26010pro -o nothing.c; test -e nothing.c || echo nothing is written
+lozenge run gemm.c --parallel 1d --size ni=4
+lozenge run names.c --target athread --out x.npy
+lozenge compile gemm.c --target athread -o gemm.c 2>&1 | grep -v loops

@@ -1,4 +1,4 @@
-lozenge compile gemm.c --target athread -o out 2>/dev/null && ls out && cat out/build.sh && grep -c athread_spawn out/gemm_host.c && grep -c 'simd_vmad' out/gemm_slave.c
+lozenge compile gemm.c --target athread -o out 2>/dev/null && ls out && test -x out/build.sh && cat out/build.sh && grep -c athread_spawn out/gemm_host.c && grep -c 'simd_vmad' out/gemm_slave.c
 lozenge compile gemm.c --target athread --chip sw26010pro -o pro 2>/dev/null && grep -o 'CRTS_dma_i[a-z_]*' pro/gemm_slave.c | sort -u && grep swgcc pro/build.sh
 lozenge compile gemm.c --target athread --parallel 1d --threads 16 --emit loops 2>/dev/null | grep 'par '
 lozenge compile gemm.c --target athread --parallel 2d --threads 16 --emit loops 2>/dev/null | grep 'par '
@@ -18,3 +18,14 @@ lozenge fuzz --of kernels --count 3
 lozenge compile uneven.loops --target athread -o uneven && grep -c 'get_box(&slave_A' uneven/uneven_slave.c
 lozenge run uneven.loops --target athread | head -1
 lozenge run names.c --target athread | head -1
+lozenge run comb.c --target athread --size n=8 --size m=40 | head -1
+lozenge compile partly.c --target athread -o partly 2>&1 | sed 's/, tiles.*//'
+lozenge run partly.c --target athread --reassociate --size n=100000 | head -2
+lozenge compile partly.c --target athread -o partly --reassociate 2>&1 | sed 's/, tiles.*//'
+lozenge compile plain.loz --target athread | head -1
+lozenge run plain.loz --target athread --schedule auto --size n=1000 | head -1
+lozenge bench $LIBRARY/../tests/c/kernels --target athread --filter trmm --at medium --threads 16 --parallel 2d --seeds 2 | grep -o '^trmm.* 16 2d\|^1 settings.*'
+lozenge bench $LIBRARY/../tests/c/kernels --target athread --filter nothing | tail -1
+lozenge bench $LIBRARY/../tests/c/kernels --target athread --filter trmm --at medium --threads 65 --parallel 2d | tail -1
+lozenge compile comb.c --target athread --size n=9223372036854775807 --size m=9223372036854775807 -o comb 2>&1 | grep -c tiles
+lozenge compile comb.c --target athread -o comb 2>/dev/null; grep -o 'athread_set_num_threads.*' comb/comb_host.c

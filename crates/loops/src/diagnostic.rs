@@ -99,6 +99,12 @@ impl Diagnostic {
         }
     }
 
+    /// Gives it its primary place.
+    pub fn at(mut self, span: Span, text: impl Into<String>) -> Diagnostic {
+        self.labels.insert(0, Label { span, text: text.into(), primary: true });
+        self
+    }
+
     /// Adds a place of context.
     pub fn context(mut self, span: Span, text: impl Into<String>) -> Diagnostic {
         self.labels.push(Label { span, text: text.into(), primary: false });

@@ -112,6 +112,9 @@ pub struct Mapped {
 /// # Errors
 /// `P0801` nothing is parallel; `P0802` the data of a tile does not fit; those of the model and the set library.
 pub fn map(function: &Function, options: &Options) -> Result<Mapped> {
+    let mut options = options.clone();
+    options.hints.values_mut().for_each(|size| *size = (*size).min(tile::MOST));
+    let options = &options;
     let mut updates = reduce::with_updates(function, options.reassociate);
     if options.reassociate {
         updates = crate::optimize::reorderable(&updates);
@@ -120,6 +123,9 @@ pub fn map(function: &Function, options: &Options) -> Result<Mapped> {
         && let Ok(mut mapped) = map_in_order(&reduce::ordered(&blocked.function), options)
     {
         mapped.reassociated = blocked.reassociated;
+        // That partial results are combined by the host is said of them.
+        let combined: Vec<String> = blocked.targets.iter().map(|name| stays(&format!("`{name}`"))).collect();
+        mapped.notes.retain(|note| !combined.contains(note));
         mapped.notes.extend(blocked.notes);
         return Ok(mapped);
     }
@@ -252,6 +258,11 @@ fn map_as_it_is(function: &Function, options: &Options) -> Result<Mapped> {
     Ok(any.0)
 }
 
+/// A line about loops that are no kernel.
+fn stays(names: &str) -> String {
+    format!("on the host: the loops that make {names}, none of which can run in parallel")
+}
+
 /// Maps a program of kernels; with the modelled seconds of all of them.
 fn mapped(
     model: &Model,
@@ -261,6 +272,9 @@ fn mapped(
 ) -> Result<(Mapped, f64)> {
     let (ctx, bound) = (&model.ctx, options.operations);
     let mut notes = Vec::new();
+    for names in split::sequential(model, &program)? {
+        notes.push(stays(&names));
+    }
     let mut stages = Vec::new();
     if options.stages {
         stages.push(("scheduled", build::scheduled(model, &program)?));

@@ -82,7 +82,8 @@ static void check_memory(struct core *core, struct transfer *t)
     broken("not-in-memory", core, t, "%s is local memory, not main memory", place(core, t->memory, where));
   t->array = array_at(t->memory);
   if (t->array == NULL)
-    broken("outside-array", core, t, "%p is in no array", (void *)t->memory);
+    broken("outside-array", core, t, "%p is in no array; %s", (void *)t->memory,
+           of_heap(t->memory) ? "the heap has no block there, or no longer" : "what the host has on its stack or in globals is named with emulated_array");
   /* Blocks ascend, so that the last tells all. */
   size_t blocks = (size_t)block_count(t), block = t->bsize > 0 ? (size_t)t->bsize : (size_t)t->len;
   size_t offset = (size_t)(t->memory - t->array->first);

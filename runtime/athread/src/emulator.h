@@ -225,6 +225,8 @@ const char *place(const struct core *core, const void *address, char *text);
 
 /* memory.c */
 struct array *array_at(const void *address);
+/* Whether it is where the blocks of malloc and its kin are, given out or not. */
+int of_heap(const void *address);
 /* Copies between main memory as the program sees it and a buffer, protected or not. */
 void memory_read(const char *memory, char *buffer, size_t bytes);
 void memory_write(char *memory, const char *buffer, size_t bytes);

@@ -54,7 +54,10 @@ static int choice(const char *name, const char *first, const char *second)
 
 static void at_exit(void)
 {
-  report_write(machine());
+  struct machine *m = machine();
+  if (m->running)
+    broken("spawn", NULL, NULL, "the program ends after athread_spawn and before athread_join");
+  report_write(m);
 }
 
 static void make(void)
@@ -320,6 +323,8 @@ int athread_init(void)
 
 int athread_halt(void)
 {
+  if (machine()->running)
+    broken("spawn", NULL, NULL, "athread_halt comes after athread_spawn and before athread_join");
   return 0;
 }
 

@@ -102,6 +102,11 @@ static int in_arena(const struct machine *m, const char *at)
   return m->arena != NULL && at >= m->arena && at < m->arena + m->arena_room;
 }
 
+int of_heap(const void *at)
+{
+  return in_arena(machine(), at);
+}
+
 void memory_init(struct machine *m)
 {
   guard_init();

@@ -4,7 +4,7 @@ use std::io::IsTerminal;
 
 use serde_json::json;
 
-use crate::cli::{Compile, Stage, Target};
+use crate::cli::{Compile, Cores, Stage, Target};
 use crate::failure::Failure;
 use crate::files::{read_source, write_whole};
 use crate::pipeline;
@@ -17,6 +17,9 @@ use crate::report;
 pub fn run(arguments: &Compile, as_json: bool) -> Result<(), Failure> {
     if arguments.target == Target::Athread {
         return super::compile_athread::run(arguments, as_json);
+    }
+    if arguments.cores != Cores::default() || arguments.threads.is_some() {
+        return Err(only_athread());
     }
     if !arguments.sizes.is_empty() {
         let message = "`--size` is for models and for the target athread: C of a program is for all sizes";
@@ -44,4 +47,11 @@ pub fn run(arguments: &Compile, as_json: bool) -> Result<(), Failure> {
         report::print(&text);
     }
     Ok(())
+}
+
+/// Options that ask for cores, without the target that has them.
+pub(super) fn only_athread() -> Failure {
+    let message = "`--chip`, `--parallel` and the number of cores that `compile --threads` takes say nothing to the target openmp";
+    Failure::usage("X0009", message)
+        .help("add `--target athread`; how many threads C with OpenMP has is said when it runs")
 }

@@ -1,5 +1,7 @@
 //! `lozenge compile --target athread`: host and slave files and a build script in a folder, or a stage on the way.
 
+use std::path::Path;
+
 use crate::cli::{Compile, Stage};
 use crate::failure::Failure;
 use crate::files::{read_source, write_whole};
@@ -11,6 +13,7 @@ use crate::report;
 /// # Errors
 /// What the stages refuse, and files that can't be read or written.
 pub fn run(arguments: &Compile, as_json: bool) -> Result<(), Failure> {
+    athread::check_choice(&arguments.choice)?;
     let source = read_source(&arguments.file)?;
     let front = Front::open(&source, &arguments.choice)?;
     let request = athread::Request {
@@ -73,7 +76,7 @@ fn write(
         return Ok(());
     };
     std::fs::create_dir_all(folder).map_err(|error| {
-        Failure::refused("X0004", format!("can't make the folder {}: {error}", folder.display()))
+        Failure::environment("X0004", format!("can't make the folder {}: {error}", folder.display()))
     })?;
     let mut all = vec![
         (format!("{stem}_host.c"), &files.host),
@@ -87,11 +90,31 @@ fn write(
     for (name, text) in all {
         let path = folder.join(name);
         write_whole(&path, text.as_bytes())?;
+        if path.extension().is_some_and(|e| e == "sh") {
+            executable(&path)?;
+        }
         written.push(path.display().to_string());
     }
     if as_json {
         let value = serde_json::json!({ "ok": true, "written": written });
         report::print(&format!("{value:#}\n"));
+    }
+    Ok(())
+}
+
+/// Lets a script be run by its name.
+fn executable(path: &Path) -> Result<(), Failure> {
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt;
+        let all = std::fs::metadata(path).and_then(|meta| {
+            let mut permissions = meta.permissions();
+            permissions.set_mode(permissions.mode() | (permissions.mode() & 0o444) >> 2);
+            std::fs::set_permissions(path, permissions)
+        });
+        all.map_err(|error| {
+            Failure::environment("X0004", format!("can't make {} executable: {error}", path.display()))
+        })?;
     }
     Ok(())
 }

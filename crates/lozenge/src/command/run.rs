@@ -9,7 +9,7 @@ use serde_json::{Value as Json, json};
 
 use crate::bind::{self, Given, Sizes};
 use crate::check;
-use crate::cli::Run;
+use crate::cli::{Cores, Run};
 use crate::execute::{Build, Executable, Schedule};
 use crate::failure::{Failure, Source};
 use crate::files::{read_bytes, read_source, write_whole};
@@ -25,6 +25,9 @@ use crate::value::{Closeness, show};
 /// # Errors
 /// What the stages refuse, sizes and arrays that do not fit, a missing C compiler, results that differ under `--check`.
 pub fn run(arguments: &Run, as_json: bool) -> Result<(), Failure> {
+    if arguments.cores != Cores::default() {
+        return Err(super::compile::only_athread());
+    }
     let source = read_source(&arguments.file)?;
     let lowered = Front::open(&source, &arguments.choice)?.lower(&arguments.choice)?;
     let function = &lowered.function;

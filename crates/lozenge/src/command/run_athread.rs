@@ -41,6 +41,7 @@ struct Outcome {
 /// # Errors
 /// What the stages refuse; `X0404` if the program breaks a rule of the interface; `X0401` if an array differs.
 pub fn run(arguments: &Run, as_json: bool) -> Result<(), Failure> {
+    athread::check_choice(&arguments.choice)?;
     let source = read_source(&arguments.file)?;
     let front = Front::open(&source, &arguments.choice)?;
     let outcome =
@@ -115,6 +116,12 @@ fn whole_program(arguments: &Run, source: &Source, front: &Front) -> Result<Opti
     if ours.report.is_none() {
         return Ok(None);
     }
+    if !arguments.arguments.is_empty() || arguments.out.is_some() {
+        let message = "`--arg` and `--out` say nothing to a program with a main function, which reads and writes its own arrays";
+        return Err(
+            Failure::usage("X0009", message).help("leave them out, or give a file with the function alone")
+        );
+    }
     let mut sequential = vec!["-O1", "-ffp-contract=off"];
     sequential.extend(&flags);
     let limit = Duration::from_secs(arguments.timeout);
@@ -122,6 +129,9 @@ fn whole_program(arguments: &Run, source: &Source, front: &Front) -> Result<Opti
         kernel::Program::build(&compiler, &source.text, folder, &sequential, &[])?.run(1, limit)?;
     bar.finish_and_clear();
     let arrays = if ours.output.is_empty() && original.output.is_empty() {
+        if ours.stdout.is_empty() && original.stdout.is_empty() {
+            return Err(Failure::check("X0401", NOTHING).help(WRITE));
+        }
         compare_programs(&ours.stdout, &original.stdout, Closeness::Exact)?
     } else {
         compare_programs(&ours.output, &original.output, closeness(&all))?
@@ -129,6 +139,18 @@ fn whole_program(arguments: &Run, source: &Source, front: &Front) -> Result<Opti
     let notes = all.iter().flat_map(|one| one.mapped.notes.clone()).collect();
     Ok(Some(Outcome { arrays, report: ours.report, notes, remarks: files.remarks() }))
 }
+
+/// A line for an array that is equal, or close enough.
+fn agreement(name: &str, ours: &Tensor, expected: &Tensor, closeness: Closeness) -> String {
+    let equal = difference(ours, expected, Closeness::Exact).is_none();
+    let closeness = if equal { Closeness::Exact } else { closeness };
+    format!("{name}: {} elements agree {closeness}", ours.data.len())
+}
+
+/// Of a program whose two forms cannot be compared.
+pub(super) const NOTHING: &str = "the program writes nothing that could be compared";
+/// The way out.
+pub(super) const WRITE: &str = "write the results to the file that the first argument names, or print them";
 
 /// Roundings are told from errors only where it is known what the bytes are.
 pub(super) const ROUNDINGS: &str = "sums are made in another order, and results are compared up to roundings only in a file of arrays: a line `name type count`, the bytes behind each";
@@ -163,7 +185,7 @@ pub(super) fn compare_programs(
         if let Some(what) = difference(&ours.tensor, &original.tensor, closeness) {
             return Err(differ(format!("array `{}` {what}", ours.name)));
         }
-        lines.push(format!("{}: {} elements agree {closeness}", ours.name, ours.tensor.data.len()));
+        lines.push(agreement(&ours.name, &ours.tensor, &original.tensor, closeness));
     }
     Ok(lines)
 }
@@ -225,7 +247,7 @@ fn one_function(arguments: &Run, front: &Front) -> Result<Outcome, Failure> {
                 format!("the program on cores and the sequential program differ: array `{name}` {what}");
             return Err(Failure::check("X0401", message));
         }
-        lines.push(format!("{name}: {} elements agree {closeness}", ours.data.len()));
+        lines.push(agreement(name.as_str(), ours, expected, closeness));
     }
     write_results(arguments, &results, &ours)?;
     let notes = one.mapped.notes.clone();

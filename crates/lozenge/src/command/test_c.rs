@@ -6,6 +6,7 @@ use std::time::Duration;
 use crate::bind::Sizes;
 use crate::cli::{Choice, Stage, Test};
 use crate::command::bench_c::close;
+use crate::command::run_athread::{NOTHING, WRITE};
 use crate::failure::{Failure, Source};
 use crate::kernel::{Program, sizes};
 use crate::pipeline::{self, Emission};
@@ -86,9 +87,7 @@ pub fn compare(
         _ => (original.output, ours.output),
     };
     if original.is_empty() && ours.is_empty() {
-        let message = "the program writes nothing that could be compared";
-        return Err(Failure::check("X0401", message)
-            .help("write the results to the file that the first argument names, or print them"));
+        return Err(Failure::check("X0401", NOTHING).help(WRITE));
     }
     // Sums in another order differ by roundings.
     let close = || reassociated && close(&original, &ours, 1e-9);

@@ -1,6 +1,6 @@
 //! The target `athread`: kernels by the polyhedral side, host and slave files by the target.
 
-use loops::{Code, Expr, Function, Loop, LoopKind, Name, Stmt};
+use loops::{Code, Diagnostic, Expr, Function, Loop, LoopKind, Name, Stmt};
 use polyhedral::Limits;
 use polyhedral::athread::{Grid, Mapped, pairs};
 use targets::athread::{Chip, Files};
@@ -64,7 +64,7 @@ impl Request {
 pub fn check_sizes(front: &Front, choice: &Choice, sizes: &[(String, i64)]) -> Result<(), Failure> {
     let mut own: Vec<Name> = Vec::new();
     for name in front.wanted(choice)? {
-        own.extend(front.original(&name, choice)?.sizes);
+        own.extend(original(front, &name, choice)?.sizes);
     }
     own.sort();
     own.dedup();
@@ -81,6 +81,36 @@ pub fn check_sizes(front: &Front, choice: &Choice, sizes: &[(String, i64)]) -> R
     Ok(())
 }
 
+/// The function of a definition as the mapping takes it: with `--schedule auto` its patterns get loops first, as for the other target.
+fn original(front: &Front, name: &str, choice: &Choice) -> Result<Function, Failure> {
+    let automatic = (choice.schedule.as_deref() == Some("auto")).then(|| "auto".to_owned());
+    let strategy = choice.strategy.clone().or(automatic);
+    front.original(name, &Choice { strategy, ..choice.clone() })
+}
+
+/// That nothing is asked for which only the other target has.
+///
+/// # Errors
+/// `X0009` for a schedule from a file, and for tile sizes.
+pub fn check_choice(choice: &Choice) -> Result<(), Failure> {
+    let says_nothing = |option: &str| {
+        let message =
+            format!("`{option}` says nothing to the target athread, which has a mapping of its own");
+        Failure::usage("X0009", message)
+    };
+    if choice.schedule.as_deref().is_some_and(|schedule| !["auto", "none"].contains(&schedule)) {
+        return Err(says_nothing("--schedule FILE")
+            .help("write the mapping as a loop program with `mark kernel`, or leave the option out"));
+    }
+    if !choice.tile.is_empty() {
+        return Err(says_nothing("--tile").help("tiles are chosen by `--size NAME=N`, a size for each name"));
+    }
+    if choice.caches.is_some() {
+        return Err(says_nothing("--caches").help("local memory is that of the chip: `--chip`"));
+    }
+    Ok(())
+}
+
 /// Maps the chosen definition, or all. What cannot be mapped beside others that can stays on the host.
 ///
 /// # Errors
@@ -89,12 +119,22 @@ pub fn map(front: &Front, choice: &Choice, request: &Request) -> Result<Vec<OnCo
     map_all(front, choice, request, true)
 }
 
+/// A refusal of a definition that names no place gets the line where it begins.
+fn placed(front: &Front, name: &Name, mut diagnostic: Diagnostic) -> Failure {
+    if diagnostic.labels.is_empty()
+        && let Some(span) = front.first_line(name)
+    {
+        diagnostic = diagnostic.at(span, "begins here");
+    }
+    Failure::in_source(&front.source, vec![diagnostic])
+}
+
 /// As [`map`], with boxes that cores bring in together and panels that they exchange, or without.
 fn map_all(front: &Front, choice: &Choice, request: &Request, share: bool) -> Result<Vec<OnCores>, Failure> {
     let mut all = Vec::new();
     let (mut kernels, mut refused) = (0, None);
     for name in front.wanted(choice)? {
-        let original = front.original(&name, choice)?;
+        let original = original(front, &name, choice)?;
         match one(front, &original, choice, request, share) {
             Ok(mapped) => {
                 kernels += 1;
@@ -153,7 +193,7 @@ fn one(
         exchange: share && !chip.crts && grid.cores() % chip.grid.1 == 0,
         ..polyhedral::athread::Options::default()
     };
-    let refuse = |d| Failure::in_source(&front.source, vec![d]);
+    let refuse = |d| placed(front, &original.name, d);
     let mut mapped = polyhedral::athread::map(scalars, &options).map_err(refuse)?;
     // By code that has no part in the mapping, on what goes to the target.
     let limits = Limits::within(20_000_000, 5);
@@ -214,7 +254,7 @@ fn by_hand(front: &Front, original: &Function, cores: &[i64], request: &Request)
     let chip = super::chip(request.cores.chip);
     let limits = Limits::within(20_000_000, 5);
     polyhedral::local::check(original, original, chip.buffers(), limits)
-        .map_err(|d| Failure::in_source(&front.source, vec![d]))?;
+        .map_err(|d| placed(front, &original.name, d))?;
     let notes = vec!["mapped as it is written".to_owned()];
     Ok(Mapped { function: original.clone(), stages: Vec::new(), notes, reassociated: false })
 }
@@ -246,7 +286,7 @@ pub fn files(
     stem: &str,
 ) -> Result<Files, Failure> {
     checked(front, choice, request, all, |all, threads, chip| {
-        match super::c::athread(front, choice, all, stem, threads, chip)? {
+        match super::c::athread(front, choice, all, stem, threads)? {
             Some(host) => Ok(Files { host, ..targets::athread::around(&functions(all), stem, chip)? }),
             None => Ok(targets::athread::emit(&functions(all), stem, threads, chip)?),
         }

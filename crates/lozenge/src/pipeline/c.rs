@@ -271,7 +271,6 @@ pub fn athread(
     all: &[OnCores],
     stem: &str,
     threads: i64,
-    chip: &targets::athread::Chip,
 ) -> Result<Option<String>, Failure> {
     let Parsed::C(file) = &front.parsed else { return Ok(None) };
     let source = &front.source;
@@ -294,7 +293,7 @@ pub fn athread(
                 .collect(),
             indent: names.indent,
         };
-        let text = targets::athread::region(&one.mapped.function, &host, threads, chip)
+        let text = targets::athread::region(&one.mapped.function, &host, threads)
             .map_err(|d| Failure::in_source(source, vec![d]))?;
         functions.push(&one.mapped.function);
         replacements.push(Replacement { region: k, text, includes: Vec::new() });
@@ -329,7 +328,7 @@ fn may_alias(source: &Source, info: &RegionInfo, choice: &Choice) -> Result<(), 
 }
 
 /// The line with which a region begins.
-fn first_line(source: &Source, info: &RegionInfo) -> loops::Span {
+pub(super) fn first_line(source: &Source, info: &RegionInfo) -> loops::Span {
     let start = info.bytes.start;
     loops::Span::new(start, source.text[start..].find('\n').map_or(info.bytes.end, |n| start + n))
 }

@@ -11,7 +11,7 @@ pub mod graph;
 
 use ::functional::{Checked, Definition};
 use cfront::CFile;
-use loops::{Diagnostic, Function, Program};
+use loops::{Diagnostic, Function, Name, Program, Span};
 use polyhedral::Optimized;
 
 pub use c::{done, schedule_header};
@@ -229,6 +229,29 @@ impl Front {
     pub fn original(&self, name: &str, choice: &Choice) -> Result<Function, Failure> {
         let definition = Some(name.to_owned());
         Ok(self.lower(&Choice { definition, schedule: Some("none".into()), ..choice.clone() })?.function)
+    }
+
+    /// The line with which a definition, a region or a function begins.
+    pub fn first_line(&self, name: &Name) -> Option<Span> {
+        let keyword = match &self.parsed {
+            Parsed::C(file) => {
+                let region = file.regions.iter().find(|region| region.function.name == *name)?;
+                return Some(c::first_line(&self.source, &region.info));
+            }
+            Parsed::Functional(_) => "def ",
+            Parsed::Loops(_) => "fn ",
+        };
+        let mut start = 0;
+        for line in self.source.text.split_inclusive('\n') {
+            let text = line.trim_end();
+            let rest =
+                text.strip_prefix(keyword).and_then(|rest| rest.trim_start().strip_prefix(name.as_str()));
+            if rest.is_some_and(|rest| !rest.starts_with(|c: char| c.is_alphanumeric() || c == '_')) {
+                return Some(Span::new(start, start + text.len()));
+            }
+            start += line.len();
+        }
+        None
     }
 
     /// What the polyhedral side makes of a function; where nothing is chosen, its own schedule.

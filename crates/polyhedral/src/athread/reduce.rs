@@ -30,6 +30,8 @@ pub(super) struct Blocked {
     pub reassociated: bool,
     /// A line for each array of partial results.
     pub notes: Vec<String>,
+    /// What they are partial results of.
+    pub targets: Vec<Name>,
 }
 
 /// The function with reductions in blocks; none if there are none.
@@ -38,15 +40,24 @@ pub(super) fn blocks(function: &Function, options: &Options) -> Option<Blocked> 
     taken.extend(function.params.iter().map(|p| p.name.clone()));
     taken.extend(function.sizes.iter().cloned());
     let types = types(function);
-    let mut pass =
-        Pass { function, options, taken, types, partial: vec![], reassociated: false, notes: vec![] };
+    let mut pass = Pass {
+        function,
+        options,
+        taken,
+        types,
+        partial: vec![],
+        reassociated: false,
+        notes: vec![],
+        targets: vec![],
+    };
     let body = pass.block(&function.body, false);
     if pass.partial.is_empty() {
         return None;
     }
-    let body = pass.partial.into_iter().map(Stmt::Local).chain(body).collect();
+    let body = std::mem::take(&mut pass.partial).into_iter().map(Stmt::Local).chain(body).collect();
     let function = Function { body, ..function.clone() };
-    Some(Blocked { function, reassociated: pass.reassociated, notes: pass.notes })
+    let Pass { reassociated, notes, targets, .. } = pass;
+    Some(Blocked { function, reassociated, notes, targets })
 }
 
 /// The function with `x = x op e` as the update `x op= e`, for the operations that updates have; where a condition chooses between that and `x`, of the
@@ -141,6 +152,7 @@ struct Pass<'a> {
     partial: Vec<ArrayDecl>,
     reassociated: bool,
     notes: Vec<String>,
+    targets: Vec<Name>,
 }
 
 /// What a loop accumulates into: the same element in all iterations.
@@ -285,6 +297,7 @@ impl Pass<'_> {
         let mut partial = BTreeMap::new();
         for Accumulator { target, update, scalar } in accumulators {
             let name = self.name(&format!("{}_partial", target.array));
+            self.targets.push(target.array.clone());
             self.notes.push(format!(
                 "`{}` has a partial result for each {size} iterations, combined in their order",
                 target.array

@@ -13,6 +13,7 @@ use crate::dependence::Dependence;
 use crate::fault::{self, Result};
 use crate::locality;
 use crate::model::{Model, Statement};
+use crate::names::readable;
 use crate::tree::{Branch, FunctionText, LoopCode, Member, Node, SetText, Tree};
 
 /// A program as items that run one after another.
@@ -464,6 +465,29 @@ pub(super) fn weight(items: &[Item]) -> usize {
         Item::Loop { items, .. } => 50 + weight(items),
     };
     items.iter().map(one).sum()
+}
+
+/// What loops make that stay on the host because nothing in them is parallel.
+pub(super) fn sequential(model: &Model, items: &[Item]) -> Result<Vec<String>> {
+    let mut all = Vec::new();
+    for item in items {
+        match item {
+            Item::Host(branch) if *branch.child != Node::Leaf => {
+                let filter = read(model, &branch.filter)?;
+                let mut names: Vec<String> = Vec::new();
+                for statement in &model.statements {
+                    let name = format!("`{}`", readable(&statement.assign.target.array));
+                    if has(&filter, statement)? && !names.contains(&name) {
+                        names.push(name);
+                    }
+                }
+                all.push(names.join(", "));
+            }
+            Item::Loop { items, .. } => all.extend(sequential(model, items)?),
+            _ => {}
+        }
+    }
+    Ok(all)
 }
 
 /// `P0801`

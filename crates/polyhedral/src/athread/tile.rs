@@ -29,6 +29,8 @@ pub(super) struct Sized {
 
 /// What an unknown size is taken for.
 pub(super) const UNKNOWN: i64 = 1000;
+/// A size beyond this is taken for it: tiles are the same then, and nothing overflows.
+pub(super) const MOST: i64 = 1 << 28;
 
 /// How many of the parallel loops of a kernel are mapped to the grid: formula 17 allows two where there are two.
 pub(super) fn mapped(kernel: &Kernel, grid: Grid) -> Vec<i64> {
@@ -157,7 +159,7 @@ pub(super) fn trips(
             })
         };
         let set = set.project_out(Dim::Param, 0, set.dim(Dim::Param)?)?;
-        Ok((end(set.dim_max(0)?)? - end(set.dim_min(0)?)? + 1).max(1))
+        Ok(end(set.dim_max(0)?)?.saturating_sub(end(set.dim_min(0)?)?).saturating_add(1).clamp(1, MOST))
     };
     count().map_err(fault::library)
 }
@@ -215,7 +217,11 @@ fn sized(
                 Some(k) if k < fixed(&other.parts[group.part.unwrap_or(0)]) => {}
                 Some(k) => other.parts[group.part.unwrap_or(0)].sizes[k] = 2 * SAMPLE,
             }
-            let grown = boxes::boxed(model, &other, &own, group.level)?.map(|(e, _)| e).unwrap_or_default();
+            let grown = match boxes::boxed(model, &other, &own, group.level)? {
+                Some((extents, _)) => extents,
+                // Where no box is found around larger tiles, its accesses will have two, which grow in what the loop moves.
+                None => apart(&group, kernel.outer.len() + k),
+            };
             slopes.push(
                 group
                     .extents
@@ -407,7 +413,7 @@ pub(super) fn bytes(group: &Group, extents: &[i64]) -> i64 {
 
 /// Buffers begin at multiples of 64 bytes.
 pub(super) fn aligned(bytes: i64) -> i64 {
-    ceil(bytes, 64).saturating_mul(64)
+    ceil(bytes.min(1 << 50), 64) * 64
 }
 
 /// `P0802`
@@ -435,6 +441,13 @@ fn too_large(model: &Model, kernel: &Kernel, ldm: i64, least: i64) -> Diagnostic
 }
 
 /// `P0802` for an array that a tile touches without bound.
+/// Extents of a box as large as two that have grown to twice the size where a loop moves them, by the depth of the loop.
+fn apart(group: &Group, depth: usize) -> Vec<i64> {
+    let moved = |corner: &boxes::Corner| corner.dims.iter().any(|(dim, _)| *dim == depth);
+    let each = group.extents.iter().zip(&group.corner);
+    each.map(|(extent, corner)| if moved(corner) { extent.saturating_mul(4) } else { *extent }).collect()
+}
+
 fn no_box(model: &Model, array: &loops::Name) -> Diagnostic {
     Diagnostic::general(
         Code("P0802"),

@@ -4,7 +4,6 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use loops::{Diagnostic, Elem, Expr, Function, Name, ParamMode, Stmt};
 
-use super::chip::Chip;
 use super::expr::{Binding, HOOKS, MACROS, Scope, c_type, invalid, print};
 use super::kernel::{self, Kernel};
 use crate::openmp::types::{Structs, elem_type};
@@ -60,13 +59,8 @@ fn workspaces(function: &Function) -> BTreeSet<Name> {
 }
 
 /// The statements that take the place of a region.
-pub(super) fn region(
-    function: &Function,
-    names: &HostNames,
-    threads: i64,
-    chip: &Chip,
-) -> Result<String, Diagnostic> {
-    let mut host = Host::new(function, names, threads, chip)?;
+pub(super) fn region(function: &Function, names: &HostNames, threads: i64) -> Result<String, Diagnostic> {
+    let mut host = Host::new(function, names, threads)?;
     host.open("{");
     host.locals_and_body(&function.body)?;
     host.close();
@@ -90,12 +84,7 @@ pub(super) fn preamble(functions: &[&Function], header: &str) -> Result<String, 
 }
 
 /// A host file with a function for each of a program.
-pub(super) fn file(
-    functions: &[&Function],
-    header: &str,
-    threads: i64,
-    chip: &Chip,
-) -> Result<String, Diagnostic> {
+pub(super) fn file(functions: &[&Function], header: &str, threads: i64) -> Result<String, Diagnostic> {
     let mut text = format!(
         "#include <stdbool.h>\n#include <stdint.h>\n#include <math.h>\n{}",
         preamble(functions, header)?
@@ -115,7 +104,7 @@ pub(super) fn file(
             });
         }
         let names = HostNames::default();
-        let mut host = Host::new(function, &names, threads, chip)?;
+        let mut host = Host::new(function, &names, threads)?;
         for assumption in &function.assumptions {
             let condition = host.scope.text(assumption)?;
             host.line(&format!("if (!({condition}))"));
@@ -143,7 +132,6 @@ struct Host<'a> {
     next: usize,
     names: &'a HostNames,
     threads: i64,
-    chip: &'a Chip,
     scope: Scope,
     out: String,
     depth: usize,
@@ -156,12 +144,7 @@ struct Host<'a> {
 }
 
 impl<'a> Host<'a> {
-    fn new(
-        function: &'a Function,
-        names: &'a HostNames,
-        threads: i64,
-        chip: &'a Chip,
-    ) -> Result<Host<'a>, Diagnostic> {
+    fn new(function: &'a Function, names: &'a HostNames, threads: i64) -> Result<Host<'a>, Diagnostic> {
         let mut scope = Scope::default();
         for size in &function.sizes {
             let text = names.sizes.get(size).cloned().unwrap_or_else(|| size.to_string());
@@ -202,7 +185,6 @@ impl<'a> Host<'a> {
             next: 0,
             names,
             threads,
-            chip,
             scope,
             out: String::new(),
             depth,
@@ -414,9 +396,8 @@ impl<'a> Host<'a> {
         }
         lines.push("emulated_array(\"arguments\", &arguments, sizeof arguments, 4);".to_owned());
         lines.push("athread_init();".to_owned());
-        if self.threads != self.chip.grid.0 * self.chip.grid.1 {
-            lines.push(format!("athread_set_num_threads({});", self.threads));
-        }
+        // Whoever spawned before may have asked for another number.
+        lines.push(format!("athread_set_num_threads({});", self.threads));
         lines.push(format!("athread_spawn({name}, &arguments);"));
         lines.push("athread_join();".to_owned());
         self.open("{");

@@ -62,7 +62,7 @@ impl Files {
 /// `T0001` for what the target cannot say; `T0005` if buffers do not fit in local memory.
 pub fn emit(functions: &[&Function], stem: &str, threads: i64, chip: &Chip) -> Result<Files, Diagnostic> {
     let name = header_name(stem);
-    let host = host::file(functions, &name, threads, chip)?;
+    let host = host::file(functions, &name, threads)?;
     Ok(Files { host, ..around(functions, stem, chip)? })
 }
 
@@ -105,13 +105,8 @@ pub fn around(functions: &[&Function], stem: &str, chip: &Chip) -> Result<Files,
 ///
 /// # Errors
 /// As [`emit`].
-pub fn region(
-    function: &Function,
-    names: &HostNames,
-    threads: i64,
-    chip: &Chip,
-) -> Result<String, Diagnostic> {
-    host::region(function, names, threads, chip)
+pub fn region(function: &Function, names: &HostNames, threads: i64) -> Result<String, Diagnostic> {
+    host::region(function, names, threads)
 }
 
 /// What a C file with regions begins with.

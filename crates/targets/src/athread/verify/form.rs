@@ -252,6 +252,15 @@ impl Form {
 
     /// The factor by which this is a multiple of another form, beside a rest that is a number: `k * other + rest`.
     pub fn multiple(&self, other: &Form) -> Option<(i64, i64)> {
+        // Of a pitch such as `n + 8` the number is a part of the multiple.
+        let first = self.0.iter().find(|(product, _)| !product.is_empty());
+        let times = first.map(|(product, factor)| (other.factor(product), *factor));
+        if let Some((own, factor)) = times
+            && own != 0
+            && other.times(&Form::int(factor / own)) == *self
+        {
+            return Some((factor / own, 0));
+        }
         let rest = self.factor(&[]);
         let whole = self.minus(&Form::int(rest));
         if whole.0.is_empty() {
