@@ -347,8 +347,8 @@ pub struct Bench {
     /// Only benchmarks whose name contains this text.
     #[arg(long, value_name = "TEXT")]
     pub filter: Option<String>,
-    /// Numbers of threads to measure at.
-    #[arg(long, value_name = "N", value_delimiter = ',', default_values_t = [1])]
+    /// Numbers of threads to measure at [default: 1]; athread: of cores [default: 16,32,64].
+    #[arg(long, value_name = "N", value_delimiter = ',')]
     pub threads: Vec<u32>,
     /// Measurements of each program; they are interleaved.
     #[arg(long, value_name = "R", default_value_t = 10, value_parser = clap::value_parser!(u32).range(1..=10_000))]
@@ -402,6 +402,13 @@ pub enum KernelSizes {
     Extra,
     /// Rounded up to multiples of 32.
     ExtraUp,
+}
+
+impl Bench {
+    /// The numbers of threads, or one thread.
+    pub fn threads_or_one(&self) -> &[u32] {
+        if self.threads.is_empty() { &[1] } else { &self.threads }
+    }
 }
 
 /// What `lozenge prove` can print.

@@ -151,7 +151,7 @@ fn bench_point(
     let variants = variants(&ours, &function, &sizes, &base, &libraries)?;
     let title: Vec<String> = point.sizes.iter().map(|(n, v)| format!("{n}={v}")).collect();
     let mut told = Vec::new();
-    for threads in &arguments.threads {
+    for threads in arguments.threads_or_one() {
         let bar = report::progress(0, &point.definition);
         let rounds = if arguments.quick { arguments.reps.min(3) } else { arguments.reps };
         let effort = Effort {

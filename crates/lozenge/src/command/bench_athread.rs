@@ -149,8 +149,8 @@ pub fn run(arguments: &Bench, as_json: bool) -> Result<(), Failure> {
 /// Numbers of cores and kinds of mapping.
 fn settings(arguments: &Bench) -> Vec<(u32, Parallel)> {
     let threads: &[u32] = match arguments.threads.as_slice() {
-        [1] if arguments.quick => &[64],
-        [1] => &[16, 32, 64],
+        [] if arguments.quick => &[64],
+        [] => &[16, 32, 64],
         threads => threads,
     };
     let parallel: &[Parallel] = match arguments.parallel.as_slice() {

@@ -76,7 +76,7 @@ pub fn run(
         })?;
     }
     let (mut told, mut failed) = (Vec::new(), None);
-    for threads in &arguments.threads {
+    for threads in arguments.threads_or_one() {
         let mut rows = Vec::new();
         let bar = report::progress(files.len() as u64, "measuring");
         for file in files {

@@ -50,7 +50,7 @@ pub fn run(arguments: &Fuzz, as_json: bool) -> Result<(), Failure> {
     while budget.goes_on(seed - arguments.seed) {
         let source = Source { path: file.display().to_string(), text: program(seed) };
         write_whole(&file, source.text.as_bytes())?;
-        if let Err(failure) = one(seed, &source, &compiler, &emulator, &mut tally) {
+        if let Err(failure) = super::caught(|| one(seed, &source, &compiler, &emulator, &mut tally)) {
             budget.finish();
             if let Some(output) = &arguments.output {
                 write_whole(output, source.text.as_bytes())?;

@@ -72,16 +72,7 @@ fn on_stack(arguments: Vec<OsString>) -> u8 {
             return 0;
         }
     };
-    // A panic is a defect, and must look like one: a message with a code, an exit code, nothing half-written.
-    let outcome = catch_unwind(AssertUnwindSafe(|| dispatch(&cli))).unwrap_or_else(|panic| {
-        let what = panic
-            .downcast_ref::<String>()
-            .map(String::as_str)
-            .or_else(|| panic.downcast_ref::<&str>().copied())
-            .unwrap_or("no message");
-        Err(Failure::refused("X0601", format!("the compiler failed: {what}"))
-            .help("this is a defect of lozenge: please report the program and the command line"))
-    });
+    let outcome = caught(|| dispatch(&cli));
     match outcome {
         Ok(()) => 0,
         Err(failure) => {
@@ -138,4 +129,17 @@ fn dispatch(cli: &Cli) -> Result<(), Failure> {
         Command::Bench(arguments) => bench::run(arguments, cli.json),
         Command::Test(arguments) => test::run(arguments, cli.json),
     }
+}
+
+/// A panic is a defect, and must look like one: a message with a code, an exit code, nothing half-written.
+fn caught(command: impl FnOnce() -> Result<(), Failure>) -> Result<(), Failure> {
+    catch_unwind(AssertUnwindSafe(command)).unwrap_or_else(|panic| {
+        let what = panic
+            .downcast_ref::<String>()
+            .map(String::as_str)
+            .or_else(|| panic.downcast_ref::<&str>().copied())
+            .unwrap_or("no message");
+        Err(Failure::refused("X0601", format!("the compiler failed: {what}"))
+            .help("this is a defect of lozenge: please report the program and the command line"))
+    })
 }

@@ -496,7 +496,7 @@ pub(super) fn nothing_parallel(model: &Model) -> Diagnostic {
         Code("P0801"),
         format!("nothing in `{}` can run in parallel, so there is no kernel for the cores", model.function.name),
     )
-    .note("every loop carries a dependence: `lozenge deps` prints them")
+    .note("every loop carries a dependence: `lozenge deps` prints them; what could run in parallel along diagonals of such loops is not mapped")
     .help("a sum that may be reordered is parallel with `--reassociate`; else use `--target openmp`, or leave the program on the host")
 }
 

@@ -440,7 +440,6 @@ fn too_large(model: &Model, kernel: &Kernel, ldm: i64, least: i64) -> Diagnostic
     .help("make the inner loops smaller, interchange them so that they can be tiled, or choose a chip with more local memory (`--chip sw26010pro`)")
 }
 
-/// `P0802` for an array that a tile touches without bound.
 /// Extents of a box as large as two that have grown to twice the size where a loop moves them, by the depth of the loop.
 fn apart(group: &Group, depth: usize) -> Vec<i64> {
     let moved = |corner: &boxes::Corner| corner.dims.iter().any(|(dim, _)| *dim == depth);
@@ -448,6 +447,7 @@ fn apart(group: &Group, depth: usize) -> Vec<i64> {
     each.map(|(extent, corner)| if moved(corner) { extent.saturating_mul(4) } else { *extent }).collect()
 }
 
+/// `P0802` for an array that a tile touches without bound.
 fn no_box(model: &Model, array: &loops::Name) -> Diagnostic {
     Diagnostic::general(
         Code("P0802"),
