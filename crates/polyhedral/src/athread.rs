@@ -223,16 +223,25 @@ fn map_as_it_is(function: &Function, options: &Options) -> Result<Mapped> {
         ..scheduling::Options::default()
     };
     let scheduled = scheduling::schedule(&model, &dependences, &scheduling)?.tree;
-    let program = stage(&ctx, bound, "the split into kernels", || {
+    let (program, in_order) = stage(&ctx, bound, "the split into kernels", || {
         let program = split::split(&model, &dependences, &scheduled)?;
-        if split::everything_parallel(&program) {
-            return Ok(program);
+        let all = split::everything_parallel(&program);
+        let deepest = model.statements.iter().map(|s| s.loops.len()).max().unwrap_or(0);
+        if all && deepest <= split::most_parallel(&program) + 1 {
+            return Ok((program, None));
         }
         // The order of the text may have parallel loops inside a sequential one, where the scheduler has skewed them into a single nest.
         let original = Tree::original(&model)?;
         let marked = split::coincident(&model, &dependences, &original)?;
         let other = split::split(&model, &dependences, &marked)?;
-        Ok(if split::weight(&other) < split::weight(&program) { other } else { program })
+        Ok(match all {
+            true => {
+                let more = split::least_parallel(&other) > split::most_parallel(&program);
+                (program, more.then_some(other))
+            }
+            false if split::weight(&other) < split::weight(&program) => (other, None),
+            false => (program, None),
+        })
     })?;
     if !split::has_kernel(&program) {
         return Err(split::nothing_parallel(&model));
@@ -248,7 +257,14 @@ fn map_as_it_is(function: &Function, options: &Options) -> Result<Mapped> {
         let any = mapped(&model, &dependences, program, options)?;
         return Ok(whole::either(&panels.bounds, (with_panels, 0.0), any));
     }
-    let any = mapped(&model, &dependences, program, options)?;
+    let mut any = mapped(&model, &dependences, program, options)?;
+    // A skewed nest with few parallel loops may take longer than the loops inside, started one time step after the other.
+    if let Some(other) = in_order
+        && let Ok(steps) = mapped(&model, &dependences, other, options)
+        && steps.1 < any.1
+    {
+        any = steps;
+    }
     let small = stage(&ctx, bound, "rows as a whole", || whole::bounded(&model, &dependences, options));
     if let Ok(Some(small)) = small
         && let Ok(mapped) = mapped(&small.model, &dependences, small.items, options)
@@ -302,6 +318,6 @@ fn mapped(
         );
         return Ok(mapped);
     }
-    let cost = build::all_kernels(&sized.items).iter().map(|kernel| kernel.cost).sum();
+    let cost = tile::seconds(model, &sized.items, options)?;
     Ok((Mapped { function, stages, notes, reassociated: false }, cost))
 }

@@ -456,6 +456,26 @@ pub(super) fn everything_parallel(items: &[Item]) -> bool {
     })
 }
 
+/// How many parallel loops each nest has, in loops or not.
+fn parallel(items: &[Item]) -> Vec<usize> {
+    let of = |item: &Item| match item {
+        Item::Kernel(kernel) => vec![kernel.parallel.len()],
+        Item::Host(_) => vec![0],
+        Item::Loop { items, .. } => parallel(items),
+    };
+    items.iter().flat_map(of).collect()
+}
+
+/// Parallel loops of the nest that has the fewest.
+pub(super) fn least_parallel(items: &[Item]) -> usize {
+    parallel(items).into_iter().min().unwrap_or(0)
+}
+
+/// Parallel loops of the nest that has the most.
+pub(super) fn most_parallel(items: &[Item]) -> usize {
+    parallel(items).into_iter().max().unwrap_or(0)
+}
+
 /// How much stays sequential: loops on the host count most.
 pub(super) fn weight(items: &[Item]) -> usize {
     let one = |item: &Item| match item {

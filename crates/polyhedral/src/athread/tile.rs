@@ -29,6 +29,8 @@ pub(super) struct Sized {
 
 /// What an unknown size is taken for.
 pub(super) const UNKNOWN: i64 = 1000;
+/// Seconds that all cores wait for each other between two kernels.
+const BARRIER: f64 = 1e-6;
 /// A size beyond this is taken for it: tiles are the same then, and nothing overflows.
 pub(super) const MOST: i64 = 1 << 28;
 
@@ -162,6 +164,26 @@ pub(super) fn trips(
         Ok(end(set.dim_max(0)?)?.saturating_sub(end(set.dim_min(0)?)?).saturating_add(1).clamp(1, MOST))
     };
     count().map_err(fault::library)
+}
+
+/// Modelled seconds of a program: of its kernels, as often as the loops around them have iterations, with a barrier for each.
+pub(super) fn seconds(model: &Model, items: &[Item], options: &Options) -> Result<f64> {
+    let hints: BTreeMap<String, i64> = options.hints.iter().map(|(name, n)| (readable(name), *n)).collect();
+    let mut all = 0.0;
+    for item in items {
+        all += match item {
+            Item::Kernel(kernel) => kernel.cost + BARRIER,
+            Item::Host(_) => 0.0,
+            Item::Loop { filter, members, items } => {
+                let mut times = 1.0;
+                for member in members {
+                    times *= trips(model, member, &split::read(model, filter)?, &hints)? as f64;
+                }
+                times * seconds(model, items, options)?
+            }
+        };
+    }
+    Ok(all)
 }
 
 pub(super) fn ceil(a: i64, b: i64) -> i64 {
