@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 
 use super::data::{self, Group};
 use super::region::Region;
-use super::share::Line;
+use super::share::{self, Line};
 use super::split::Kernel;
 use super::tile::{SAMPLE, UNKNOWN, aligned, bytes, ceil, places, stays_apart};
 use crate::model::Model;
@@ -17,8 +17,6 @@ use crate::names::readable;
 const LATENCY: f64 = 1.7e-6;
 /// Bytes of a strip of eight columns of an operand that has to be turned.
 const TURNED: i64 = 5 << 10;
-/// Cores take turns in keeping shares where these are whole rows of the chip.
-const ROW: i64 = 8;
 /// Seconds of a cycle.
 const CYCLE: f64 = 1.0 / 1.45e9;
 /// In a triangle tiles differ in what they compute, and less in what they bring in: of the shorter of both as much is not hidden as if there were so many rounds.
@@ -318,7 +316,7 @@ impl Search<'_> {
 
     /// Whether cores take turns in keeping what all need.
     fn holds(&self) -> bool {
-        self.kernel.whole && self.grid.iter().product::<i64>() % ROW == 0
+        self.kernel.whole && self.grid.iter().product::<i64>() % share::ROW == 0
     }
 
     /// Bytes of second places for what is brought in by the innermost loop.

@@ -41,7 +41,7 @@ pub(super) struct Shared {
 }
 
 /// Cores of a row of the chip.
-const ROW: i64 = 8;
+pub(super) const ROW: i64 = 8;
 /// Bytes behind a shared box and behind a core's share of it that the exchange, which moves whole registers, may overwrite.
 pub(super) const SLACK: i64 = 32;
 
@@ -78,7 +78,7 @@ impl Shared {
     }
 
     /// Steps after which a core keeps its part of what all need again, if sets of cores take turns in that: each has a row of a box with so many rows. None where
-    /// a step needs more cores than a row of the chip has.
+    /// a step needs more cores than a row of the chip has. The target has the same rule.
     pub fn turns(self, rows: i64) -> Option<i64> {
         let turns = self.line == Line::All && self.columns == ROW && (1..=ROW).contains(&rows);
         turns.then(|| self.rows * (ROW / (rows as u64).next_power_of_two() as i64))

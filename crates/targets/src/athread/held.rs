@@ -8,15 +8,12 @@
 use loops::{Copy, Diagnostic, Expr, Loop, LoopKind, Name, Stmt};
 
 use super::expr::invalid;
-use super::share::{ALL, Shared, shared};
+use super::share::{ALL, CORES, Shared, shared};
 use super::slave::Writer;
-
-/// Cores of a row of the chip.
-const ROW: i64 = 8;
 
 /// Cores that have a row of a box in one step: a part of a row of the chip.
 fn set(rows: i64) -> Option<i64> {
-    (1..=ROW).contains(&rows).then(|| u64::try_from(rows).map_or(ROW, |n| n.next_power_of_two() as i64))
+    (1..=CORES).contains(&rows).then(|| (rows as u64).next_power_of_two() as i64)
 }
 
 /// The name of the rule by which sets of so many cores take turns.
@@ -26,7 +23,7 @@ fn name(set: i64) -> String {
 
 /// The rule as it stands in the text: rows of cores take turns, then the sets of a row.
 pub(super) fn rule(rows: i64, set: i64) -> String {
-    let column = match ROW / set {
+    let column = match CORES / set {
         1 => "(core) % 8".to_owned(),
         sets => format!("((core) + 8 - (step) % {} / {rows} * {set}) % 8", rows * sets),
     };
@@ -93,7 +90,7 @@ impl Writer<'_> {
         let (bytes, rows) = self.most(local)?;
         // A set of cores has all of a step, a row of the box each.
         let (Some(set), Some(lines)) = (set(rows), self.takes_turns()) else { return Ok(()) };
-        let turns = lines * (ROW / set);
+        let turns = lines * (CORES / set);
         let each = self.stage_bytes(ALL, bytes, rows);
         let all = each.saturating_mul((steps + turns - 1) / turns);
         if self.next + taken + all > self.capacity() {

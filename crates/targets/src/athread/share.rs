@@ -22,7 +22,7 @@ pub(super) const ALONE: &str = "by_itself";
 /// Bytes behind a shared box and behind a share of it that whole registers may overwrite.
 const SLACK: i64 = 32;
 /// Cores of a row of the chip.
-const CORES: i64 = 8;
+pub(super) const CORES: i64 = 8;
 
 /// The cores of a kernel: the variables of the loops over them, with their ends.
 #[derive(Clone, Debug)]
