@@ -3,6 +3,8 @@ lozenge compile gemm.c --target athread --chip sw26010pro -o pro 2>/dev/null && 
 lozenge compile gemm.c --target athread --parallel 1d --threads 16 --emit loops 2>/dev/null | grep 'par '
 lozenge compile gemm.c --target athread --parallel 2d --threads 16 --emit loops 2>/dev/null | grep 'par '
 lozenge compile gemm.c --target athread --emit schedule 2>/dev/null | grep '^#'
+lozenge compile gemm.c --target athread --tile 8,12,20 -o tiled 2>&1 | grep -o 'tiles.*\]'
+lozenge run gemm.c --target athread --tile 8,12,20 --size n=41 | head -1
 lozenge compile gemm.c --target athread --threads 65
 lozenge compile gemm.c --target athread --threads 12
 lozenge compile chain.c --target athread
@@ -29,3 +31,5 @@ lozenge bench $LIBRARY/../tests/c/kernels --target athread --filter nothing | ta
 lozenge bench $LIBRARY/../tests/c/kernels --target athread --filter trmm --at medium --threads 65 --parallel 2d | tail -1
 lozenge compile comb.c --target athread --size n=9223372036854775807 --size m=9223372036854775807 -o comb 2>&1 | grep -c tiles
 lozenge compile comb.c --target athread -o comb 2>/dev/null; grep -o 'athread_set_num_threads.*' comb/comb_host.c
+lozenge run in-place.c --target athread --size n=131 | head -2
+lozenge run in-place.c --target athread --size n=1 --threads 7 --parallel 1d | head -2

@@ -88,7 +88,7 @@ pub struct Choice {
     /// The order of floating-point operations may change: in strategies, and in updates such as `+=` of loops.
     #[arg(long)]
     pub reassociate: bool,
-    /// Tile sizes of the polyhedral side, outermost loop first; the last one holds for further loops [default: by the caches].
+    /// Tile sizes of the polyhedral side, outermost loop first; the last one holds for further loops [default: by the caches; athread: by a cost model].
     #[arg(long, value_name = "N,...", value_delimiter = ',', value_parser = clap::value_parser!(i64).range(1..=1 << 20))]
     pub tile: Vec<i64>,
     /// Caches of a core that tile sizes are chosen for: first level (data), second level [default: `LOZENGE_CACHES`, else this machine's].

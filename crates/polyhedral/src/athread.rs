@@ -13,6 +13,7 @@ mod boxes;
 mod build;
 mod code;
 mod conflict;
+mod copied;
 mod data;
 mod fuse;
 pub mod pairs;
@@ -67,6 +68,9 @@ pub struct Options {
     pub ldm: i64,
     /// Values of sizes that the tile sizes are chosen for; the code is right for all.
     pub hints: BTreeMap<Name, i64>,
+    /// Tile sizes instead of those that the cost model would choose: of the parallel loops of a kernel, then of the loops inside; the last one holds for further
+    /// loops. Empty where it chooses. Panels and rows as a whole have sizes of their own, and are not made then.
+    pub tiles: Vec<i64>,
     /// Bound on the set library's operations, for each stage.
     pub operations: u64,
     /// Whether the target lets cores exchange boxes that they have by rows and need by columns; without that, panels are not worth it.
@@ -85,6 +89,7 @@ impl Default for Options {
             grid: Grid::Plane(8, 8),
             ldm: 60 << 10,
             hints: BTreeMap::new(),
+            tiles: Vec::new(),
             operations: 4_000_000,
             exchange: false,
             share: true,
@@ -105,6 +110,8 @@ pub struct Mapped {
     pub notes: Vec<String>,
     /// Whether sums or products of floating point have another order than in the text.
     pub reassociated: bool,
+    /// Seconds that the kernels take by the cost model that the mapping was chosen by; 0 where there was none.
+    pub seconds: f64,
 }
 
 /// Maps a function.
@@ -132,8 +139,35 @@ pub fn map(function: &Function, options: &Options) -> Result<Mapped> {
     map_in_order(&reduce::ordered(function), options)
 }
 
-/// Maps a function whose updates keep their order. Where the boxes of two cores meet with two loops over the cores, they may not with one.
+/// Maps a function whose updates keep their order, as it is or with copies of what arrays had before, whichever takes less time by the cost model.
 fn map_in_order(function: &Function, options: &Options) -> Result<Mapped> {
+    let plain = map_on_grid(function, options);
+    let ctx = isl::Ctx::new();
+    let copies = || copied::copied(&Model::extract_in(&ctx, function)?);
+    // What cannot be told is left as it is.
+    let Ok(Some((copied, arrays))) = ctx.limited(options.operations, copies) else { return plain };
+    let Ok(mut other) = map_on_grid(&copied, options) else { return plain };
+    let better = match &plain {
+        Ok(plain) => other.seconds < plain.seconds,
+        // Copies by the cores for loops that the host runs would be of no use.
+        Err(_) => !other.notes.iter().any(|note| note.starts_with(ON_HOST)),
+    };
+    if !better {
+        return plain;
+    }
+    for array in arrays {
+        other
+            .notes
+            .push(format!("a copy of `{array}` is made first, from which what is overwritten is read"));
+    }
+    Ok(other)
+}
+
+/// What notes on loops that are no kernel begin with.
+const ON_HOST: &str = "on the host: ";
+
+/// Maps a function with the loops over the cores that are wanted. Where the boxes of two cores meet with two loops over the cores, they may not with one.
+fn map_on_grid(function: &Function, options: &Options) -> Result<Mapped> {
     let refusal = match map_variants(function, options) {
         Err(refusal) if refusal.code.0 == "P0803" => refusal,
         other => return other,
@@ -246,7 +280,9 @@ fn map_as_it_is(function: &Function, options: &Options) -> Result<Mapped> {
     if !split::has_kernel(&program) {
         return Err(split::nothing_parallel(&model));
     }
-    let panels = stage(&ctx, bound, "panels", || panel::panels(&model, &program, options))?;
+    let chosen = options.tiles.is_empty();
+    let panels = || if chosen { panel::panels(&model, &program, options) } else { Ok(None) };
+    let panels = stage(&ctx, bound, "panels", panels)?;
     if let Some(panels) = panels
         && let Ok((with_panels, _)) = mapped(&model, &dependences, panels.items, options)
     {
@@ -265,6 +301,9 @@ fn map_as_it_is(function: &Function, options: &Options) -> Result<Mapped> {
     {
         any = steps;
     }
+    if !chosen {
+        return Ok(any.0);
+    }
     let small = stage(&ctx, bound, "rows as a whole", || whole::bounded(&model, &dependences, options));
     if let Ok(Some(small)) = small
         && let Ok(mapped) = mapped(&small.model, &dependences, small.items, options)
@@ -276,7 +315,7 @@ fn map_as_it_is(function: &Function, options: &Options) -> Result<Mapped> {
 
 /// A line about loops that are no kernel.
 fn stays(names: &str) -> String {
-    format!("on the host: the loops that make {names}, none of which can run in parallel")
+    format!("{ON_HOST}the loops that make {names}, none of which can run in parallel")
 }
 
 /// Maps a program of kernels; with the modelled seconds of all of them.
@@ -319,5 +358,5 @@ fn mapped(
         return Ok(mapped);
     }
     let cost = tile::seconds(model, &sized.items, options)?;
-    Ok((Mapped { function, stages, notes, reassociated: false }, cost))
+    Ok((Mapped { function, stages, notes, reassociated: false, seconds: cost }, cost))
 }

@@ -56,6 +56,34 @@ fn mapped_kernels_compute_the_same() {
     assert!(kernels >= 20, "only {kernels} mappings of the kernels went through");
 }
 
+/// Tiles that are given are taken, whatever the cost model would say, and what does not fit is refused.
+#[test]
+fn tiles_that_are_given() {
+    let (mut taken, mut refused) = (0, 0);
+    for case in golden::cases("polyhedral/optimize", "loops") {
+        let function = common::function(&case.input);
+        let options =
+            Options { grid: Grid::Plane(2, 2), ldm: 2048, tiles: vec![3, 5, 2], ..Options::default() };
+        match map(&function, &options) {
+            Ok(mapped) => {
+                taken += mapped.notes.iter().filter(|note| note.contains("tiles [3, 5] and")).count();
+                common::same_results(&function, &mapped.function, &[0, 1, 7]);
+            }
+            Err(diagnostic) => {
+                assert!(diagnostic.code.0.starts_with("P0"), "{}: {diagnostic}", case.name)
+            }
+        }
+        let large = Options { tiles: vec![1 << 20], ..options };
+        if let Err(diagnostic) = map(&function, &large)
+            && diagnostic.code.0 == "P0802"
+        {
+            refused += usize::from(diagnostic.help.iter().any(|help| help.contains("`--tile`")));
+        }
+    }
+    assert!(taken >= 10, "only {taken} kernels had the tiles that were given");
+    assert!(refused >= 10, "only {refused} kernels with large tiles were refused");
+}
+
 /// Triangles on all cores, with tiles so small that there are many rounds: some cores have none of their own in some of these.
 #[test]
 fn triangles_with_shared_operands_compute_the_same() {

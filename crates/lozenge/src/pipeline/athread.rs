@@ -91,7 +91,7 @@ fn original(front: &Front, name: &str, choice: &Choice) -> Result<Function, Fail
 /// That nothing is asked for which only the other target has.
 ///
 /// # Errors
-/// `X0009` for a schedule from a file, and for tile sizes.
+/// `X0009` for a schedule from a file, and for caches.
 pub fn check_choice(choice: &Choice) -> Result<(), Failure> {
     let says_nothing = |option: &str| {
         let message =
@@ -101,9 +101,6 @@ pub fn check_choice(choice: &Choice) -> Result<(), Failure> {
     if choice.schedule.as_deref().is_some_and(|schedule| !["auto", "none"].contains(&schedule)) {
         return Err(says_nothing("--schedule FILE")
             .help("write the mapping as a loop program with `mark kernel`, or leave the option out"));
-    }
-    if !choice.tile.is_empty() {
-        return Err(says_nothing("--tile").help("tiles are chosen by `--size NAME=N`, a size for each name"));
     }
     if choice.caches.is_some() {
         return Err(says_nothing("--caches").help("local memory is that of the chip: `--chip`"));
@@ -149,7 +146,8 @@ fn map_all(front: &Front, choice: &Choice, request: &Request, share: bool) -> Re
                     None => original.clone(),
                 };
                 refused.get_or_insert(failure);
-                let mapped = Mapped { function, stages: Vec::new(), notes, reassociated: false };
+                let mapped =
+                    Mapped { function, stages: Vec::new(), notes, reassociated: false, seconds: 0.0 };
                 all.push(OnCores { original, mapped });
             }
             Err(failure) => return Err(failure),
@@ -186,6 +184,7 @@ fn one(
     let options = polyhedral::athread::Options {
         grid,
         hints,
+        tiles: choice.tile.clone(),
         ldm: chip.buffers(),
         reassociate: choice.reassociate,
         stages: request.stages,
@@ -256,7 +255,7 @@ fn by_hand(front: &Front, original: &Function, cores: &[i64], request: &Request)
     polyhedral::local::check(original, original, chip.buffers(), limits)
         .map_err(|d| placed(front, &original.name, d))?;
     let notes = vec!["mapped as it is written".to_owned()];
-    Ok(Mapped { function: original.clone(), stages: Vec::new(), notes, reassociated: false })
+    Ok(Mapped { function: original.clone(), stages: Vec::new(), notes, reassociated: false, seconds: 0.0 })
 }
 
 /// The schedule trees of all stages.

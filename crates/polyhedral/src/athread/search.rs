@@ -105,6 +105,8 @@ pub(super) struct Search<'a> {
     /// The iterations of each part where they are no product.
     pub regions: &'a [Option<Region>],
     pub hints: &'a BTreeMap<String, i64>,
+    /// Sizes that are given, the last one for further loops; empty if they are to be chosen.
+    pub tiles: &'a [i64],
     pub ldm: i64,
 }
 
@@ -119,6 +121,9 @@ impl Search<'_> {
             .iter()
             .enumerate()
             .map(|(k, n)| {
+                if let Some(size) = self.given(k, *n) {
+                    return vec![size];
+                }
                 let cores = self.grid.get(k).copied().unwrap_or(1);
                 let mut sizes = candidates(*n, cores, if self.parallel.len() > 1 { 8 } else { 20 });
                 if self.kernel.whole {
@@ -148,6 +153,9 @@ impl Search<'_> {
                 let list = |(k, n): (usize, &i64)| match whole.get(k) {
                     Some(all) => vec![*all],
                     None if k < single => vec![1],
+                    None if !self.tiles.is_empty() => {
+                        self.given(self.parallel.len() + k, *n).into_iter().collect()
+                    }
                     None => candidates(*n, 1, 8),
                 };
                 let lists: Vec<Vec<i64>> = trips.iter().enumerate().map(list).collect();
@@ -194,11 +202,21 @@ impl Search<'_> {
         best
     }
 
-    /// Bytes at the smallest tiles.
+    /// The size that is given for a loop, the parallel ones first; a loop of few iterations has none that is larger than it.
+    fn given(&self, loop_: usize, trips: i64) -> Option<i64> {
+        let size = self.tiles.get(loop_).or(self.tiles.last())?;
+        Some((*size).clamp(1, (ceil(trips, 4) * 4).max(4)))
+    }
+
+    /// Bytes at the smallest tiles, or at those that are given.
     pub fn least(&self) -> i64 {
-        let sizes = vec![1; self.parallel.len()];
+        let size = |k: usize, trips: &i64| self.given(k, *trips).unwrap_or(1);
+        let sizes: Vec<i64> = self.parallel.iter().enumerate().map(|(k, n)| size(k, n)).collect();
         let parts = self.inner.iter().enumerate().map(|(p, trips)| {
-            let all: Vec<i64> = sizes.iter().copied().chain(trips.iter().map(|_| 1)).collect();
+            let single = self.kernel.parts[p].single;
+            let own =
+                trips.iter().enumerate().map(|(k, n)| if k < single { 1 } else { size(sizes.len() + k, n) });
+            let all: Vec<i64> = sizes.iter().copied().chain(own).collect();
             self.bytes(Some(p), &all)
         });
         self.bytes(None, &sizes) + parts.max().unwrap_or(0)

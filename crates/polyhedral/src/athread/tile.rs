@@ -57,7 +57,7 @@ pub(super) fn choose(
         return Err(given_up.into_iter().next().unwrap_or_else(|| split::nothing_parallel(model)));
     }
     for diagnostic in given_up {
-        notes.push(format!("on the host: {}", diagnostic.message));
+        notes.push(format!("{}{}", super::ON_HOST, diagnostic.message));
     }
     Ok(Sized { items, grid: options.grid })
 }
@@ -294,6 +294,7 @@ fn sized(
         inner: &inner,
         regions: &regions,
         hints: &hints,
+        tiles: &options.tiles,
         ldm: options.ldm,
     };
     let mut best = search.best();
@@ -320,7 +321,7 @@ fn sized(
     }
     let Some((cost, sizes, parts)) = best else {
         let least = search.least();
-        return Ok(Err(too_large(model, &kernel, options.ldm, least)));
+        return Ok(Err(too_large(model, &kernel, options, least)));
     };
     let mut kernel = kernel.clone();
     kernel.sizes = sizes;
@@ -350,7 +351,7 @@ fn sized(
     share::pad(model, &mut kernel, &grid)?;
     let used = footprint(&kernel);
     if used > options.ldm {
-        return Ok(Err(too_large(model, &kernel, options.ldm, used)));
+        return Ok(Err(too_large(model, &kernel, options, used)));
     }
     if let Some(conflict::Conflict { reason, way_out }) = conflict::conflict(model, &kernel, grid.len())? {
         let message =
@@ -439,7 +440,7 @@ pub(super) fn aligned(bytes: i64) -> i64 {
 }
 
 /// `P0802`
-fn too_large(model: &Model, kernel: &Kernel, ldm: i64, least: i64) -> Diagnostic {
+fn too_large(model: &Model, kernel: &Kernel, options: &Options, least: i64) -> Diagnostic {
     let mut arrays: Vec<String> = Vec::new();
     for part in &kernel.parts {
         for statement in &part.statements {
@@ -451,15 +452,19 @@ fn too_large(model: &Model, kernel: &Kernel, ldm: i64, least: i64) -> Diagnostic
             }
         }
     }
-    Diagnostic::general(
+    let (size, ldm) = (if options.tiles.is_empty() { "at least " } else { "" }, options.ldm);
+    let diagnostic = Diagnostic::general(
         Code("P0802"),
         format!(
-            "what one tile of a kernel of `{}` touches does not fit in local memory: at least {least} bytes of {}, and there are {ldm}",
+            "what one tile of a kernel of `{}` touches does not fit in local memory: {size}{least} bytes of {}, and there are {ldm}",
             model.function.name,
             arrays.join(", ")
         ),
-    )
-    .help("make the inner loops smaller, interchange them so that they can be tiled, or choose a chip with more local memory (`--chip sw26010pro`)")
+    );
+    if !options.tiles.is_empty() {
+        return diagnostic.help("give smaller sizes by `--tile`, or leave it out: then they are chosen");
+    }
+    diagnostic.help("make the inner loops smaller, interchange them so that they can be tiled, or choose a chip with more local memory (`--chip sw26010pro`)")
 }
 
 /// Extents of a box as large as two that have grown to twice the size where a loop moves them, by the depth of the loop.

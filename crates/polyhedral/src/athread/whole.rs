@@ -187,7 +187,7 @@ pub(super) fn either(
     notes.extend(any.notes);
     let then = relabelled(small.function.body);
     let body = vec![Stmt::If { cond, then, otherwise: any.function.body }];
-    Mapped { function: Function { body, ..any.function }, notes, ..any }
+    Mapped { function: Function { body, ..any.function }, notes, seconds: less, ..any }
 }
 
 /// Statements with labels of their own.
