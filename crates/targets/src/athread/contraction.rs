@@ -13,7 +13,7 @@ use super::block::{Kind, PRODUCTS, ROWS};
 use super::cost;
 use super::expr::{Binding, Scope, print};
 use super::operand::{scaled, turn};
-use super::ragged::{aside, groups, rest};
+use super::ragged::{self, alone, aside, groups, rest};
 use super::vector::{self, Stride, stride};
 use crate::c::CExpr;
 
@@ -404,6 +404,22 @@ fn window(scope: &Scope, c: &Contraction, all: &[Factors]) -> Option<Vec<String>
     let over = columns_on_rows && strips && !depends(&c.columns.lower, i);
     let scalar = vector::scalar(c.columns).cycles().max(cost::CHAIN) + cost::LOOP;
     let operations = 2 * all.len();
+    // Calls of the functions for a block: by rows and vectors, for vectors that are aligned or not.
+    let call = |rows: usize, vectors: usize, aligned: bool, groups: &str| {
+        let operands = all.iter().zip(&given).map(|(f, (a, b))| {
+            let [row, step, below] = &f.away;
+            format!("&{a}, {row}, {step}, &{b}, {below}")
+        });
+        let operands = operands.collect::<Vec<_>>().join(", ");
+        let name = c.kind.name(rows, vectors, aligned);
+        format!("{name}(&{target}, c_row, {operands}, {k}_all, blocks, {groups});")
+    };
+    let widths: Vec<usize> = c.kind.vectors().filter(|v| !strips || *v <= 2).collect();
+    let row = ragged::Block {
+        aligned: aligned(&target, &rights, all),
+        calls: widths.iter().map(|v| (*v, call(1, *v, true, "1"), call(1, *v, false, "1"))).collect(),
+        scalar,
+    };
     for rows in ROWS {
         let last = format!("({i} + {rows} * groups - 1)");
         // Where all rows have the same bounds, all their groups are one call.
@@ -458,14 +474,8 @@ fn window(scope: &Scope, c: &Contraction, all: &[Factors]) -> Option<Vec<String>
         if ragged {
             lines.push(format!("  {k}_low = LOZENGE_MAX({k}_begin, LOZENGE_MIN({k}_low, {k}_end));"));
             lines.push(format!("  {k}_high = LOZENGE_MAX({k}_low, LOZENGE_MIN({k}_high, {k}_end));"));
-            let before = rest(
-                scope,
-                c,
-                all,
-                [&format!("{k}_begin"), &format!("{k}_low")],
-                &format!("{rows} * groups"),
-                false,
-            )?;
+            let steps = [&*format!("{k}_begin"), &format!("{k}_low")];
+            let before = alone(scope, c, all, steps, &format!("{rows} * groups"), &row)?;
             lines.push(format!("  if ({k}_begin < {k}_low) {{"));
             lines.extend(before.into_iter().map(|line| format!("    {line}")));
             lines.push("  }".to_owned());
@@ -491,19 +501,13 @@ fn window(scope: &Scope, c: &Contraction, all: &[Factors]) -> Option<Vec<String>
             lines.push(format!("    {j}_high = {j}_whole;"));
             lines.push("  }".to_owned());
         }
-        for vectors in c.kind.vectors().filter(|v| !strips || *v <= 2) {
+        for vectors in &widths {
             lines.push(format!("  if ({j} + {} < {j}_high) {{", 4 * vectors - 1));
             lines.push(format!("    const long blocks = ({j}_high - {j}) / {};", 4 * vectors));
-            let operands = all.iter().zip(&given).map(|(f, (a, b))| {
-                let [row, step, below] = &f.away;
-                format!("&{a}, {row}, {step}, &{b}, {below}")
-            });
-            let operands = operands.collect::<Vec<_>>().join(", ");
-            let arguments = format!("(&{target}, c_row, {operands}, {k}_all, blocks, groups);");
             lines.push("    if (aligned)".to_owned());
-            lines.push(format!("      {}{arguments}", c.kind.name(rows, vectors, true)));
+            lines.push(format!("      {}", call(rows, *vectors, true, "groups")));
             lines.push("    else".to_owned());
-            lines.push(format!("      {}{arguments}", c.kind.name(rows, vectors, false)));
+            lines.push(format!("      {}", call(rows, *vectors, false, "groups")));
             lines.push(format!("    {j} += {} * blocks;", 4 * vectors));
             lines.push("  }".to_owned());
         }
@@ -524,14 +528,8 @@ fn window(scope: &Scope, c: &Contraction, all: &[Factors]) -> Option<Vec<String>
             lines.push("  }".to_owned());
         }
         if ragged {
-            let beside = rest(
-                scope,
-                c,
-                all,
-                [&format!("{k}_low"), &format!("{k}_high")],
-                &format!("{rows} * groups"),
-                true,
-            )?;
+            let steps = [&*format!("{k}_low"), &format!("{k}_high")];
+            let beside = rest(scope, c, all, steps, &format!("{rows} * groups"))?;
             if columns_on_rows {
                 lines.push(if over {
                     format!("  if (!over && {j}_most > {j}_high) {{")
@@ -541,14 +539,8 @@ fn window(scope: &Scope, c: &Contraction, all: &[Factors]) -> Option<Vec<String>
                 lines.extend(beside.into_iter().map(|line| format!("    {line}")));
                 lines.push("  }".to_owned());
             }
-            let after = rest(
-                scope,
-                c,
-                all,
-                [&format!("{k}_high"), &format!("{k}_end")],
-                &format!("{rows} * groups"),
-                false,
-            )?;
+            let steps = [&*format!("{k}_high"), &format!("{k}_end")];
+            let after = alone(scope, c, all, steps, &format!("{rows} * groups"), &row)?;
             lines.push(format!("  if ({k}_high < {k}_end) {{"));
             lines.extend(after.into_iter().map(|line| format!("    {line}")));
             lines.push("  }".to_owned());

@@ -48,18 +48,10 @@ pub(super) fn aside(scope: &Scope, c: &Contraction, rows: usize, away: bool) -> 
     ])
 }
 
-/// Element by element: some rows from the current one on, for a range of steps, in all columns of the window or in those beside the block.
-pub(super) fn rest(
-    scope: &Scope,
-    c: &Contraction,
-    all: &[Factors],
-    steps: [&str; 2],
-    rows: &str,
-    beside: bool,
-) -> Option<Vec<String>> {
-    let (k, i, j) = (&c.sum.var, &c.rows.var, &c.columns.var);
+/// Which steps a row has, as far as the bounds of sum and rows depend on each other. Bounds rise with what they depend on, so these steps follow each other.
+fn condition(scope: &Scope, c: &Contraction) -> Option<String> {
+    let (k, i) = (&c.sum.var, &c.rows.var);
     let text = |e: &Expr| scope.text(e).ok();
-    let (target, value) = (print(&scope.access(&c.assign.target).ok()?), added(scope, all)?);
     let mut conditions = Vec::new();
     for l in [c.sum, c.rows] {
         let other = if l.var == *k { i } else { k };
@@ -67,28 +59,109 @@ pub(super) fn rest(
             conditions.push(format!("{} <= {} && {} < {}", text(&l.lower)?, l.var, l.var, text(&l.upper)?));
         }
     }
-    let condition = if conditions.is_empty() { "1".to_owned() } else { conditions.join(" && ") };
+    Some(if conditions.is_empty() { "1".to_owned() } else { conditions.join(" && ") })
+}
+
+/// The columns of the current row within the window.
+fn own_columns(scope: &Scope, c: &Contraction) -> Option<String> {
+    let (j, text) = (&c.columns.var, |e: &Expr| scope.text(e).ok());
+    let (lower, upper) = (text(&c.columns.lower)?, text(&c.columns.upper)?);
+    Some(format!(
+        "const long {j}_own = LOZENGE_MAX({j}_from, {lower}), {j}_last = LOZENGE_MIN({j}_to, {upper});"
+    ))
+}
+
+/// Row by row: the steps of a range that each of some rows from the current one on has, in all columns of the window. `call` writes what a block of one row
+/// and some vectors does with them, given the functions for vectors anywhere or not.
+pub(super) fn alone(
+    scope: &Scope,
+    c: &Contraction,
+    all: &[Factors],
+    [from, to]: [&str; 2],
+    rows: &str,
+    block: &Block,
+) -> Option<Vec<String>> {
+    let (k, i, j) = (&c.sum.var, &c.rows.var, &c.columns.var);
+    let (target, value) = (print(&scope.access(&c.assign.target).ok()?), added(scope, all)?);
+    let condition = condition(scope, c)?;
+    let mut lines = vec![
+        format!("const long {i}_first = {i};"),
+        format!("for (long {i} = {i}_first; {i} < {i}_first + {rows}; {i}++) {{"),
+        format!("  {}", own_columns(scope, c)?),
+        format!("  long {k}_own = {from};"),
+        format!("  for (long {k} = {from}; {k} < {to} && !({condition}); {k}++)"),
+        format!("    {k}_own = {k} + 1;"),
+        format!("  long {k}_last = {k}_own;"),
+        format!("  for (long {k} = {k}_own; {k} < {to} && {condition}; {k}++)"),
+        format!("    {k}_last = {k} + 1;"),
+        format!("  const long {k}_all = {k}_last - {k}_own;"),
+        format!(
+            "  emulated_compute({} * LOZENGE_MAX(0, {to} - {from}) + {}, 0);",
+            2.0 * cost::LOOP,
+            2.0 * cost::LOOP
+        ),
+        format!("  if ({k}_all > 0) {{"),
+        format!("    long {k} = {k}_own, {j} = {j}_own;"),
+        format!("    {}", block.aligned),
+    ];
+    for (vectors, aligned, anywhere) in &block.calls {
+        lines.push(format!("    if ({j} + {} < {j}_last) {{", 4 * vectors - 1));
+        lines.push(format!("      const long blocks = ({j}_last - {j}) / {};", 4 * vectors));
+        lines.push("      if (aligned)".to_owned());
+        lines.push(format!("        {aligned}"));
+        lines.push("      else".to_owned());
+        lines.push(format!("        {anywhere}"));
+        lines.push(format!("      {j} += {} * blocks;", 4 * vectors));
+        lines.push("    }".to_owned());
+    }
+    lines.push(format!("    if ({j} < {j}_last)"));
+    lines.push(format!(
+        "      emulated_compute({0} * ({j}_last - {j}) * {k}_all, {1} * ({j}_last - {j}) * {k}_all);",
+        block.scalar,
+        2 * all.len()
+    ));
+    lines.push(format!("    for (; {j} < {j}_last; {j}++)"));
+    lines.push(format!("      for ({k} = {k}_own; {k} < {k}_last; {k}++)"));
+    lines.push(format!("        {target} += {value};"));
+    lines.push("  }".to_owned());
+    lines.push("}".to_owned());
+    Some(lines)
+}
+
+/// What [`alone`] makes of a row.
+pub(super) struct Block {
+    /// Whether vectors are where aligned loads may be.
+    pub aligned: String,
+    /// For numbers of vectors, the widest first: a call with vectors that are aligned, and with others.
+    pub calls: Vec<(usize, String, String)>,
+    /// Cycles of an element.
+    pub scalar: f64,
+}
+
+/// Element by element: some rows from the current one on, for a range of steps, in the columns beside the block.
+pub(super) fn rest(
+    scope: &Scope,
+    c: &Contraction,
+    all: &[Factors],
+    steps: [&str; 2],
+    rows: &str,
+) -> Option<Vec<String>> {
+    let (k, i, j) = (&c.sum.var, &c.rows.var, &c.columns.var);
+    let (target, value) = (print(&scope.access(&c.assign.target).ok()?), added(scope, all)?);
+    let condition = condition(scope, c)?;
     let scalar = vector::scalar(c.columns);
     let mut lines = vec![
         format!("const long {i}_first = {i};"),
         format!("for (long {i} = {i}_first; {i} < {i}_first + {rows}; {i}++) {{"),
-        format!(
-            "  const long {j}_own = LOZENGE_MAX({j}_from, {}), {j}_last = LOZENGE_MIN({j}_to, {});",
-            text(&c.columns.lower)?,
-            text(&c.columns.upper)?
-        ),
+        format!("  {}", own_columns(scope, c)?),
         "  long done = 0;".to_owned(),
         format!("  for (long {k} = {}; {k} < {}; {k}++)", steps[0], steps[1]),
         format!("    if ({condition}) {{"),
     ];
-    let ranges = if beside {
-        vec![
-            (format!("{j}_own"), format!("LOZENGE_MIN({j}_last, {j}_low)")),
-            (format!("LOZENGE_MAX({j}_own, {j}_high)"), format!("{j}_last")),
-        ]
-    } else {
-        vec![(format!("{j}_own"), format!("{j}_last"))]
-    };
+    let ranges = [
+        (format!("{j}_own"), format!("LOZENGE_MIN({j}_last, {j}_low)")),
+        (format!("LOZENGE_MAX({j}_own, {j}_high)"), format!("{j}_last")),
+    ];
     for (from, to) in ranges {
         lines.push(format!("      for (long {j} = {from}; {j} < {to}; {j}++) {{"));
         lines.push(format!("        {target} += {value};"));
