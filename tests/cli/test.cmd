@@ -6,3 +6,5 @@ lozenge test missing.loz
 lozenge test wrong.loops --filter '=> 2' --json
 lozenge test chain.c gemm.c
 lozenge test silent.c
+# quotients are rounded down in every mode
+lozenge test quotients.loz

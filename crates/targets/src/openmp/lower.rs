@@ -174,10 +174,12 @@ impl Lower<'_> {
             }
             Expr::Binary(op, left, right) => {
                 let ((a, ty), (b, _)) = (self.expr(left)?, self.expr(right)?);
+                // The paper divides places by sizes as they stand: where one is 0, there is no place.
+                let least = i64::from(!self.paper());
                 let natural = ty == Scalar::I64
                     && matches!(op, BinaryOp::FloorDiv | BinaryOp::Mod)
                     && self.ranges.of(left).low.is_some_and(|v| v >= 0)
-                    && self.ranges.of(right).low.is_some_and(|v| v > 0);
+                    && self.ranges.of(right).low.is_some_and(|v| v >= least);
                 (self.binary(*op, a, b, ty, natural), ty)
             }
             Expr::Compare(op, left, right) => {
@@ -328,8 +330,8 @@ impl Lower<'_> {
             BinaryOp::Div => CExpr::binary("/", a, b),
             BinaryOp::Rem if ty.is_float() => self.math("fmod", ty, vec![a, b]),
             BinaryOp::Rem => CExpr::binary("%", a, b),
-            BinaryOp::FloorDiv if natural || arith::value(&b) == Some(1) || self.paper() => arith::div(a, b),
-            BinaryOp::Mod if natural || arith::value(&b) == Some(1) || self.paper() => arith::rem(a, b),
+            BinaryOp::FloorDiv if natural || arith::value(&b) == Some(1) => arith::div(a, b),
+            BinaryOp::Mod if natural || arith::value(&b) == Some(1) => arith::rem(a, b),
             BinaryOp::FloorDiv | BinaryOp::Mod if self.native => self.native(op, a, b, ty),
             BinaryOp::Min | BinaryOp::Max if self.native && ty != Scalar::Bool => self.native(op, a, b, ty),
             BinaryOp::FloorDiv if index => self.helper(Helper::FloorDiv64, "lozenge_floor_div", vec![a, b]),
