@@ -102,7 +102,7 @@ impl Run<'_> {
         }
         // what inner graphs may use: all that is in scope here, and outside
         let has_inner = graph.nodes().any(|(_, node)| node.has_subgraphs());
-        for (_, node) in graph.nodes() {
+        for (id, node) in graph.nodes() {
             let results = if has_inner && node.has_subgraphs() {
                 let mut visible = outer.clone();
                 visible.extend(scope.iter().map(|(n, d)| (n.clone(), d.clone())));
@@ -110,8 +110,7 @@ impl Run<'_> {
             } else {
                 self.node(graph, node, &scope, outer)
             };
-            let results =
-                results.map_err(|d| d.note(format!("in the node `{}` ({})", node.name(), node.op())))?;
+            let results = results.map_err(|d| d.note(format!("in {}", crate::infer::label(graph, id))))?;
             for (id, value) in node.outputs().iter().zip(results) {
                 if let Some(id) = id {
                     scope.insert(graph.value(*id).name().clone(), value);

@@ -99,11 +99,20 @@ pub struct Plan {
     pub arena_bytes: usize,
 }
 
-/// Gives named extents of the inputs numbers, and infers all types again.
+/// What stands for an extent that has no name: that of the input and the place, `x.0`.
+pub fn extent_name(input: &Name, axis: usize) -> Name {
+    Name::new(format!("{input}.{axis}"))
+}
+
+/// Gives the extents of the inputs numbers, by their names or by [`extent_name`], and infers all types again.
 ///
 /// # Errors
 /// `G0401` if an extent of an input is still unknown, or a name is not one of an extent; `G0301` if types contradict each other.
 pub fn bind(model: &mut Model, sizes: &BTreeMap<Name, i64>) -> Result<(), Diagnostic> {
+    if let Some((name, extent)) = sizes.iter().find(|(_, extent)| **extent < 0) {
+        let message = format!("the extent `{name}` is {extent}, which is negative");
+        return Err(Diagnostic::general(Code("G0401"), message));
+    }
     let graph = &mut model.graph;
     let mut used: Vec<Name> = Vec::new();
     let mut missing: Vec<String> = Vec::new();
@@ -121,10 +130,11 @@ pub fn bind(model: &mut Model, sizes: &BTreeMap<Name, i64>) -> Result<(), Diagno
             return Err(Diagnostic::general(
                 Code("G0401"),
                 format!("the input `{}` has a shape of unknown rank", value.name()),
-            ));
+            )
+            .help(format!("give an array to `lozenge run`: --arg {}=FILE.npy", value.name())));
         };
         let mut bound = Vec::new();
-        for dim in shape {
+        for (axis, dim) in shape.into_iter().enumerate() {
             bound.push(match &dim {
                 Dim::Known(_) => dim,
                 Dim::Symbolic(size) => {
@@ -139,8 +149,13 @@ pub fn bind(model: &mut Model, sizes: &BTreeMap<Name, i64>) -> Result<(), Diagno
                     }
                 }
                 Dim::Unknown => {
-                    missing.push(format!("? of `{}`", value.name()));
-                    dim
+                    let name = extent_name(value.name(), axis);
+                    let extent = sizes.get(&name).copied();
+                    if extent.is_none() {
+                        missing.push(name.to_string());
+                    }
+                    used.push(name);
+                    extent.map_or(dim, Dim::Known)
                 }
             });
         }
@@ -153,10 +168,7 @@ pub fn bind(model: &mut Model, sizes: &BTreeMap<Name, i64>) -> Result<(), Diagno
             Code("G0401"),
             format!("extents of inputs are not known: {}", missing.join(", ")),
         )
-        .help(format!(
-            "give each a number: --size {}=1",
-            first.trim_start_matches("? of ").trim_matches('`')
-        )));
+        .help(format!("give each a number: --size {first}=1")));
     }
     if let Some(name) = sizes.keys().find(|name| !used.contains(name)) {
         return Err(Diagnostic::general(Code("G0401"), format!("no input has an extent `{name}`")));
@@ -164,8 +176,15 @@ pub fn bind(model: &mut Model, sizes: &BTreeMap<Name, i64>) -> Result<(), Diagno
     // Declared types speak of names that are numbers now.
     let declared: Vec<ValueId> = graph.values().filter(|(_, v)| v.is_declared()).map(|(id, _)| id).collect();
     for id in declared {
-        if graph.value(id).producer() != Producer::Input {
-            graph.forget_type(id);
+        let value = graph.value(id);
+        if value.producer() == Producer::Input {
+            continue;
+        }
+        // No node says what a parameter is, its elements do.
+        let known = value.initializer().map(Tensor::ty);
+        graph.forget_type(id);
+        if let Some(ty) = known {
+            graph.set_inferred(id, ty);
         }
     }
     crate::infer::infer(model)

@@ -17,6 +17,21 @@ fn refusal(lines: &str) -> String {
     infer(&mut model).unwrap_err().message
 }
 
+/// What newer operators do with such operands is something else, so nothing may be computed of them.
+#[test]
+fn operands_that_begin_at_an_axis_are_refused() {
+    for op in ["Add", "Pow", "Equal"] {
+        let text = |opset: u32| {
+            format!(
+                "model ir 3 opset \"\" {opset} graph g {{ input x: f32[2, 2] input b: f32[2] y = {op}(x, b) {{ axis: 0 }} output y }}"
+            )
+        };
+        let refusal = infer(&mut parse_model(&text(6)).unwrap()).unwrap_err();
+        assert!(refusal.message.contains("has an attribute `axis`"), "{}", refusal.message);
+        assert_eq!(infer(&mut parse_model(&text(7)).unwrap()), Ok(()));
+    }
+}
+
 #[test]
 fn extents_stay_symbolic() {
     let x = "input x: f32[n, 3, h, 224]";

@@ -35,6 +35,11 @@ pub const MODELS: &[(&str, &str)] = &[
     ("conv_bn", "convolutions, batch normalisations, activations in a row"),
 ];
 
+/// Whether the number of nodes of this model can be chosen.
+pub fn is_synthetic(name: &str) -> bool {
+    matches!(name, "chain" | "parallel" | "threes" | "conv_bn")
+}
+
 /// The model of this name; `nodes` counts for the synthetic ones. `None` if there is no such model.
 pub fn generate(name: &str, scale: Scale, nodes: usize, seed: u64) -> Option<Model> {
     let small = scale == Scale::Small;

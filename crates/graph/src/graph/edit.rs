@@ -153,6 +153,15 @@ impl Graph {
         value.constant = Some(Box::new(Constant { tensor, origin: None }));
     }
 
+    /// Takes away the default of an input: the caller has to give a value.
+    pub fn forget_default(&mut self, id: ValueId) {
+        if self.value(id).producer == Producer::Input {
+            self.origin = None;
+            self.value_entry(id).constant = None;
+            self.initializers.retain(|other| *other != id);
+        }
+    }
+
     /// In a subgraph: values that are used or returned and that nothing here produces come from the graph around it.
     pub fn close_over(&mut self) {
         for value in &mut self.values {

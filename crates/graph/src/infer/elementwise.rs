@@ -25,8 +25,18 @@ pub(super) fn broadcast_all(call: &Call, inputs: std::ops::Range<usize>) -> Resu
     Ok(Some(shape))
 }
 
+/// Before version 7 the second operand could begin at an axis of the first. Nothing behind inference knows that, and where extents are
+/// equal the result would only be wrong.
+fn not_at_an_axis(call: &Call) -> Result<(), String> {
+    if call.opset < 7 && call.node.attribute("axis").is_some() {
+        return Err("has an attribute `axis`, as operators before version 7 could: convert the model to a newer operator set".into());
+    }
+    Ok(())
+}
+
 /// Arithmetic on two or more operands of one type.
 pub(super) fn arithmetic(call: &Call) -> Found {
+    not_at_an_axis(call)?;
     let inputs = call.node.inputs().len();
     let elem = (0..inputs).find_map(|k| call.elem(k));
     same_elements(call, 0..inputs)?;
@@ -35,11 +45,13 @@ pub(super) fn arithmetic(call: &Call) -> Found {
 
 /// `Pow`, `BitShift`: the type of the first operand.
 pub(super) fn of_first(call: &Call) -> Found {
+    not_at_an_axis(call)?;
     one(typed(call.elem(0), broadcast_all(call, 0..2)?))
 }
 
 /// Comparisons.
 pub(super) fn comparison(call: &Call) -> Found {
+    not_at_an_axis(call)?;
     same_elements(call, 0..2)?;
     one(typed(Some(ElementType::Bool), broadcast_all(call, 0..2)?))
 }
