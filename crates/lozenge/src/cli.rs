@@ -26,9 +26,9 @@ pub struct Cli {
 
 const EXAMPLES: &str = "\
 Examples:
-  lozenge run library/vector.loz --def dot --size n=1000000 --check
-  lozenge compile library/matrix.loz --def product -o product.c
-  lozenge explain library/vector.loz --def dot
+  lozenge run library/blas.loz --def dot --size n=1000000 --check
+  lozenge compile library/products.loz --def sproduct_fast -o product.c
+  lozenge explain library/blas.loz --def dot
   lozenge test library
 
 Exit codes:
@@ -547,5 +547,20 @@ mod tests {
     #[test]
     fn the_command_line_is_consistent() {
         Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn the_first_examples_are_there_to_be_tried() {
+        let mut programs = 0;
+        for line in EXAMPLES.lines().take_while(|line| !line.is_empty()) {
+            let words: Vec<&str> = line.split_whitespace().collect();
+            let Some(file) = words.iter().find(|word| word.ends_with(".loz")) else { continue };
+            let text = std::fs::read_to_string(golden::root().join(file)).expect(file);
+            let name = words.iter().skip_while(|word| **word != "--def").nth(1).expect(line);
+            let defined = |keyword: &str| text.contains(&format!("\n{keyword} {name} "));
+            assert!(defined("def") || defined("strategy"), "{line}");
+            programs += 1;
+        }
+        assert_eq!(programs, 3);
     }
 }

@@ -159,13 +159,20 @@ pub fn reason(error: &std::io::Error) -> String {
 /// The files below `path` with one of the extensions, in order; `path` itself if it is a file.
 ///
 /// # Errors
-/// `X0001` if `path` or a folder below it can't be read.
+/// `X0001` if `path` or a folder below it can't be read; `X0005` if it is a file of another kind.
 pub fn find(path: &Path, extensions: &[&str]) -> Result<Vec<PathBuf>, Failure> {
     let cannot = |path: &Path, e: &std::io::Error| {
         Failure::refused("X0001", format!("can't read {}: {}", path.display(), reason(e)))
     };
     let meta = fs::metadata(path).map_err(|e| cannot(path, &e))?;
     if !meta.is_dir() {
+        let extension = path.extension().and_then(|e| e.to_str()).unwrap_or_default();
+        if !extensions.contains(&extension) {
+            let known: Vec<String> = extensions.iter().map(|e| format!(".{e}")).collect();
+            let message =
+                format!("{}: the extension `{extension}` is not one that is known here", path.display());
+            return Err(Failure::refused("X0005", message).help(format!("known are {}", known.join(", "))));
+        }
         return Ok(vec![path.to_path_buf()]);
     }
     let mut found = Vec::new();

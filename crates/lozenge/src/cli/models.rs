@@ -17,9 +17,9 @@ pub struct Generate {
     /// The same structure, narrow and shallow, on small inputs.
     #[arg(long)]
     pub small: bool,
-    /// Nodes of the synthetic models.
-    #[arg(long, value_name = "N", default_value_t = 1000)]
-    pub nodes: usize,
+    /// Nodes of the synthetic models [default: 1000].
+    #[arg(long, value_name = "N", value_parser = nodes)]
+    pub nodes: Option<usize>,
     /// Seed of the weights.
     #[arg(long, default_value_t = 1)]
     pub seed: u64,
@@ -101,6 +101,10 @@ pub struct CheckRules {
     /// Write counterexamples below this folder: before.onnx, after.onnx, inputs.
     #[arg(short, long, value_name = "DIR")]
     pub output: Option<PathBuf>,
+}
+
+fn nodes(text: &str) -> Result<usize, String> {
+    text.parse().ok().filter(|n| *n <= 10_000_000).ok_or_else(|| "a number up to 10000000".to_owned())
 }
 
 fn instances(text: &str) -> Result<usize, String> {

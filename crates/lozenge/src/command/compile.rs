@@ -28,6 +28,9 @@ pub fn run(arguments: &Compile, as_json: bool) -> Result<(), Failure> {
     }
     let source = read_source(&arguments.file)?;
     let stage = arguments.emit.unwrap_or(Stage::C);
+    if stage != Stage::Schedule {
+        super::passed_over::without_schedule(&arguments.file, &arguments.choice)?;
+    }
     let pipeline::Emission { text, warnings, .. } = pipeline::emit(&source, stage, &arguments.choice)?;
     let mut written = Vec::new();
     if let Some(output) = &arguments.output {

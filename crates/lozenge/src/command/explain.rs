@@ -13,10 +13,10 @@ use crate::report;
 ///
 /// # Errors
 /// `X0501` for an unknown code; else as the translation.
-pub fn run(arguments: &Explain) -> Result<(), Failure> {
+pub fn run(arguments: &Explain, as_json: bool) -> Result<(), Failure> {
     if arguments.list {
         let list: String = pages::PAGES.iter().map(|(_, text)| format!("{}\n", pages::title(text))).collect();
-        report::print(&list);
+        report::give(&list, None, as_json);
         return Ok(());
     }
     let Some(what) = &arguments.what else { return Ok(()) };
@@ -25,7 +25,7 @@ pub fn run(arguments: &Explain) -> Result<(), Failure> {
             Failure::refused("X0501", format!("there is no error code {code}"))
                 .help("`lozenge explain --list` lists all codes")
         })?;
-        report::print(page);
+        report::give(page, None, as_json);
         return Ok(());
     }
     if what.extension().is_some_and(|extension| extension == "onnx") {
@@ -36,10 +36,11 @@ pub fn run(arguments: &Explain) -> Result<(), Failure> {
     let source = read_source(what)?;
     let functional = what.extension().is_some_and(|extension| extension == "loz");
     if functional {
-        report::print(&pipeline::emit(&source, Stage::Derivation, &arguments.choice)?.text);
+        let text = pipeline::emit(&source, Stage::Derivation, &arguments.choice)?.text;
+        report::give(&text, None, as_json);
     } else {
         let front = pipeline::Front::open(&source, &arguments.choice)?;
-        report::print(&pipeline::done(&front, &arguments.choice)?);
+        report::give(&pipeline::done(&front, &arguments.choice)?, None, as_json);
     }
     Ok(())
 }

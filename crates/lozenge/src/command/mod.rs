@@ -15,6 +15,7 @@ mod fuzz_kernels;
 mod generate;
 mod model;
 mod optimize;
+mod passed_over;
 mod poly;
 mod prove;
 mod rewriting;
@@ -92,18 +93,19 @@ fn on_stack(arguments: Vec<OsString>) -> u8 {
 }
 
 fn dispatch(cli: &Cli) -> Result<(), Failure> {
+    passed_over::by_programs(&cli.command)?;
     match &cli.command {
         Command::Compile(arguments) if model::is_model(&arguments.file) => {
             model::compile(arguments, cli.json)
         }
         Command::Compile(arguments) => compile::run(arguments, cli.json),
-        Command::Explain(arguments) => explain::run(arguments),
+        Command::Explain(arguments) => explain::run(arguments, cli.json),
+        Command::Run(arguments) if model::is_model(&arguments.file) => model::run(arguments, cli.json),
         Command::Run(arguments) if arguments.target == Target::Athread => {
             run_athread::run(arguments, cli.json)
         }
-        Command::Run(arguments) if model::is_model(&arguments.file) => model::run(arguments, cli.json),
         Command::Run(arguments) => run::run(arguments, cli.json),
-        Command::Generate(arguments) => generate::run(arguments),
+        Command::Generate(arguments) => generate::run(arguments, cli.json),
         Command::Fuzz(arguments) => match arguments.of {
             FuzzOf::Programs => fuzz::run(arguments, cli.json),
             FuzzOf::Kernels => fuzz_kernels::run(arguments, cli.json),

@@ -9,6 +9,7 @@ use graph::{Dim, Model, Tensor, operators};
 use loops::{Elem, Name};
 use serde_json::{Value as Json, json};
 
+use super::passed_over;
 use crate::bind;
 use crate::cli::{Compile, Run, Show, Stage};
 use crate::execute::{Build, Executable, Schedule};
@@ -34,6 +35,7 @@ pub fn is_model(path: &Path) -> bool {
 /// # Errors
 /// What the stages refuse, and files that can't be read or written.
 pub fn compile(arguments: &Compile, as_json: bool) -> Result<(), Failure> {
+    passed_over::by_models(&arguments.choice, arguments.target, &arguments.cores, arguments.threads)?;
     let sizes = sizes(&arguments.sizes)?;
     let model = pipeline::prepare(&arguments.file, &sizes)?;
     let text = match arguments.emit {
@@ -158,6 +160,7 @@ pub fn show_graph(arguments: &Show, as_json: bool) -> Result<(), Failure> {
 /// # Errors
 /// What the stages refuse, arrays that do not fit, a missing C compiler, results that differ under `--check`.
 pub fn run(arguments: &Run, as_json: bool) -> Result<(), Failure> {
+    passed_over::by_models(&arguments.choice, arguments.target, &arguments.cores, None)?;
     let given = read_arrays(&arguments.arguments)?;
     let mut sizes = sizes(&arguments.sizes)?;
     let original = pipeline::open(&arguments.file)?;

@@ -28,6 +28,7 @@ pub fn run(arguments: &Run, as_json: bool) -> Result<(), Failure> {
     if arguments.cores != Cores::default() {
         return Err(super::compile::only_athread());
     }
+    super::passed_over::without_schedule(&arguments.file, &arguments.choice)?;
     let source = read_source(&arguments.file)?;
     let lowered = Front::open(&source, &arguments.choice)?.lower(&arguments.choice)?;
     let function = &lowered.function;

@@ -183,6 +183,14 @@ pub(super) fn test_source(
     let (mut routines, mut points) = (Vec::new(), Vec::new());
     // A file that must be refused is read by its own case; any other failure belongs to every case.
     let front = Front::open(source, &Choice::default());
+    let says_so = |kind: &CaseKind| matches!(kind, CaseKind::Error(_) | CaseKind::Test(_));
+    if let Err(failure) = &front
+        && !cases.iter().any(|case| says_so(&case.kind))
+    {
+        // No case would tell.
+        let text = "(a file without cases)".to_owned();
+        return Ok(vec![Verdict { line: 1, text, failure: Some(failure.clone()) }]);
+    }
     for case in &cases {
         let text = source.text[case.span.start as usize..case.span.end as usize].to_owned();
         let text = text.trim_start_matches(['-', '/']).trim_start().to_owned();

@@ -72,8 +72,8 @@ impl Front {
     /// # Errors
     /// `X0005` for an unknown extension, and what the front ends refuse.
     pub fn open(source: &Source, choice: &Choice) -> Result<Front, Failure> {
-        let extension =
-            std::path::Path::new(&source.path).extension().and_then(|e| e.to_str()).unwrap_or_default();
+        let path = std::path::Path::new(&source.path);
+        let extension = path.extension().and_then(|e| e.to_str()).unwrap_or_default();
         let parsed = match extension {
             "loz" => Parsed::Functional(Box::new(functional::open(source)?)),
             "c" => Parsed::C(Box::new(c::open(source, choice)?)),
@@ -142,6 +142,20 @@ impl Front {
             Parsed::Loops(program) => plain(program.functions.iter(), &name)?,
         };
         c::scheduled(&self.source, lowered, choice, matches!(self.parsed, Parsed::C(_)))
+            .map_err(|failure| self.placed(&name, failure))
+    }
+
+    /// What the polyhedral side refuses in a definition without naming a place gets the line where that begins.
+    fn placed(&self, name: &str, mut failure: Failure) -> Failure {
+        let span = self.first_line(&Name::new(name));
+        if let Some(span) =
+            span.filter(|_| failure.source.as_ref().is_some_and(|s| s.path == self.source.path))
+        {
+            for diagnostic in failure.diagnostics.iter_mut().filter(|d| d.labels.is_empty()) {
+                *diagnostic = diagnostic.clone().at(span, "begins here");
+            }
+        }
+        failure
     }
 
     /// The functions of a stage of the whole source: the chosen definition, or all.
