@@ -17,3 +17,14 @@ printf '\072\377\377\377\377\007' > claim.onnx; lozenge show claim.onnx --svg; l
 lozenge run mlp.onnx --arg y=dot.loz
 lozenge fuzz --of models --seconds 1 --seed 5 | sed 's/[0-9]*//g'
 lozenge fuzz --of rules --seconds 1 --seed 5 | sed 's/[0-9]*//g'
+# extents without a name, a default that is given a value, a parameter that is an output
+lozenge optimize inputs.graph --no-fold -o inputs.onnx | head -1
+lozenge run inputs.onnx
+lozenge run inputs.onnx --size x.0=-1
+lozenge run inputs.onnx --size x.0=1 --check --out a.npy
+printf '\223NUMPY\1\0F\0%-69s\n\0\0\200\77\0\0\0\100' "{'descr': '<f4', 'fortran_order': False, 'shape': (2,), }" > b.npy
+printf '\223NUMPY\1\0F\0%-69s\n\0\0\200\77\0\0\0\100\0\0\200\77\0\0\0\100' "{'descr': '<f4', 'fortran_order': False, 'shape': (2, 2), }" > x.npy
+lozenge run inputs.onnx --arg x=x.npy --check
+lozenge run inputs.onnx --arg x=x.npy --arg b=b.npy --check
+lozenge run inputs.onnx --arg x=x.npy --size x.0=3
+lozenge optimize aligned.graph -o aligned.onnx; ls aligned.onnx

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use graph::evaluate::Datum;
-use graph::{Dim, Model, Tensor, operators};
+use graph::{Dim, Model, Tensor, TensorType, operators, plan};
 use loops::{Elem, Name};
 use serde_json::{Value as Json, json};
 
@@ -38,9 +38,10 @@ pub fn compile(arguments: &Compile, as_json: bool) -> Result<(), Failure> {
     passed_over::by_models(&arguments.choice, arguments.target, &arguments.cores, arguments.threads)?;
     let sizes = sizes(&arguments.sizes)?;
     let model = pipeline::prepare(&arguments.file, &sizes)?;
+    let mut parameters = None;
     let text = match arguments.emit {
         Some(Stage::Functional) => {
-            let plan = graph::plan::plan(&model)?;
+            let plan = plan::plan(&model)?;
             plan.kernels
                 .iter()
                 .map(|k| format!("-- {}\n{}\n", k.operator, functional::print::definition(&k.definition)))
@@ -51,7 +52,9 @@ pub fn compile(arguments: &Compile, as_json: bool) -> Result<(), Failure> {
         None | Some(Stage::C) => {
             let compiled = pipeline::compile(&model)?;
             if let Some(output) = arguments.output.as_ref().filter(|_| compiled.plan.parameter_bytes > 0) {
-                write_whole(&parameter_path(output), &pipeline::parameter_block(&compiled.plan))?;
+                let path = parameter_path(output);
+                write_whole(&path, &pipeline::parameter_block(&compiled.plan))?;
+                parameters = Some(path.display().to_string());
             }
             compiled.source
         }
@@ -64,10 +67,7 @@ pub fn compile(arguments: &Compile, as_json: bool) -> Result<(), Failure> {
     if let Some(output) = &arguments.output {
         write_whole(output, text.as_bytes())?;
         written.push(output.display().to_string());
-        let parameters = parameter_path(output);
-        if matches!(arguments.emit, None | Some(Stage::C)) && parameters.exists() {
-            written.push(parameters.display().to_string());
-        }
+        written.extend(parameters);
     }
     if as_json {
         let text = arguments.output.is_none().then_some(text);
@@ -163,16 +163,19 @@ pub fn run(arguments: &Run, as_json: bool) -> Result<(), Failure> {
     passed_over::by_models(&arguments.choice, arguments.target, &arguments.cores, None)?;
     let given = read_arrays(&arguments.arguments)?;
     let mut sizes = sizes(&arguments.sizes)?;
-    let original = pipeline::open(&arguments.file)?;
-    bind_sizes(&original, &given, &mut sizes)?;
-    let model = pipeline::prepare(&arguments.file, &sizes)?;
+    let mut original = pipeline::open(&arguments.file)?;
+    bind_arrays(&mut original, &given, &mut sizes)?;
+    let model = pipeline::prepare_read(original.clone(), &arguments.file, &sizes)?;
     let compiled = pipeline::compile(&model)?;
-    let inputs = inputs(&compiled, given, arguments.seed)?;
-    let needed = 3 * (compiled.plan.parameter_bytes as u128) + compiled.plan.arena_bytes as u128;
+    // The command, the driver and the files between them hold parameters, inputs and outputs.
+    let ports = compiled.plan.inputs.iter().chain(&compiled.plan.outputs);
+    let held = ports.map(|port| port.bytes() as u128).sum::<u128>() + compiled.plan.parameter_bytes as u128;
+    let needed = 3 * held + compiled.plan.arena_bytes as u128;
     if needed > bind::available_memory() {
         return Err(Failure::environment("X0103", format!("the model needs {}", bind::amount(needed)))
             .note(format!("{} are free", bind::amount(bind::available_memory()))));
     }
+    let inputs = inputs(&compiled, given, arguments.seed)?;
     let optimise = if arguments.check { Optimise::FastExact } else { Optimise::Fast };
     let executable = build(&compiled, optimise)?;
     let schedule = Schedule {
@@ -246,21 +249,26 @@ fn read_arrays(files: &[(String, PathBuf)]) -> Result<BTreeMap<Name, loops::Tens
     Ok(arrays)
 }
 
-/// Sizes that follow from the arrays.
-fn bind_sizes(
-    model: &Model,
+/// What follows from the arrays: sizes, the shapes of inputs that have none; and what is given is no default any more.
+fn bind_arrays(
+    model: &mut Model,
     arrays: &BTreeMap<Name, loops::Tensor>,
     sizes: &mut BTreeMap<Name, i64>,
 ) -> Result<(), Failure> {
-    let graph = &model.graph;
+    let graph = &mut model.graph;
     for (name, array) in arrays {
-        let input = graph.inputs().iter().find(|id| graph.value(**id).name() == name);
-        let Some(ty) = input.and_then(|id| graph.value(*id).tensor_type()) else {
+        let input = graph.inputs().iter().copied().find(|id| graph.value(*id).name() == name);
+        let typed = input.and_then(|id| Some((id, graph.value(id).tensor_type()?.clone())));
+        let Some((id, ty)) = typed else {
             let names: Vec<Name> = graph.inputs().iter().map(|id| graph.value(*id).name().clone()).collect();
             return Err(Failure::refused("X0204", format!("the model has no input `{name}`"))
                 .help(bind::list("its inputs are", &names)));
         };
-        let Some(shape) = &ty.shape else { continue };
+        graph.forget_default(id);
+        let Some(shape) = &ty.shape else {
+            graph.declare(id, TensorType::new(ty.elem, array.shape.iter().map(|n| *n as i64)));
+            continue;
+        };
         let wrong = || {
             Failure::refused(
                 "X0203",
@@ -270,7 +278,7 @@ fn bind_sizes(
         if shape.len() != array.shape.len() {
             return Err(wrong());
         }
-        for (dim, extent) in shape.iter().zip(&array.shape) {
+        for (axis, (dim, extent)) in shape.iter().zip(&array.shape).enumerate() {
             let extent = *extent as i64;
             match dim {
                 Dim::Known(n) if *n != extent => return Err(wrong()),
@@ -281,7 +289,12 @@ fn bind_sizes(
                         return Err(wrong());
                     }
                 }
-                _ => {}
+                Dim::Known(_) => {}
+                Dim::Unknown => {
+                    if *sizes.entry(plan::extent_name(name, axis)).or_insert(extent) != extent {
+                        return Err(wrong());
+                    }
+                }
             }
         }
     }
@@ -336,7 +349,7 @@ fn check(
     outputs: &[loops::Tensor],
 ) -> Result<String, Failure> {
     let mut model = original.clone();
-    graph::plan::bind(&mut model, sizes)?;
+    plan::bind(&mut model, sizes)?;
     let mut values = HashMap::new();
     for id in model.graph.inputs() {
         let value = model.graph.value(*id);

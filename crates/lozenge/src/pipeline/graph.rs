@@ -77,7 +77,14 @@ pub fn at(path: &Path, diagnostic: Diagnostic) -> Failure {
 /// # Errors
 /// As [`open`]; what validation and inference find.
 pub fn prepare(path: &Path, sizes: &BTreeMap<Name, i64>) -> Result<Model, Failure> {
-    let mut model = open(path)?;
+    prepare_read(open(path)?, path, sizes)
+}
+
+/// The same for a model that was read from this file.
+///
+/// # Errors
+/// What validation and inference find.
+pub fn prepare_read(mut model: Model, path: &Path, sizes: &BTreeMap<Name, i64>) -> Result<Model, Failure> {
     let found = graph::validate(&model);
     if !found.is_empty() {
         let failure = Failure { diagnostics: found, ..at(path, Diagnostic::general(Code("G0201"), "")) };
