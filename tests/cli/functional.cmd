@@ -20,3 +20,5 @@ lozenge explain dot.loz --mode paper | head -6
 lozenge compile strategy.loz --strategy auto --emit trace
 lozenge compile strategy.loz --schedule auto | grep -c 'omp parallel for'
 lozenge fuzz --seed 5 --seconds 0
+# nothing to compile is no success
+: > nothing.loz; lozenge compile nothing.loz; lozenge explain nothing.loz

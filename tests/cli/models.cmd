@@ -5,7 +5,7 @@ lozenge generate chain --nodes 40 -o chain.onnx
 lozenge optimize chain.onnx --check 2 --trace chain.trace -o shorter.onnx | sed '/nodes:/!s/ \+\(ms\|[0-9.]*\)$//'
 head -4 chain.trace
 # the trace makes the same model of the same one
-lozenge optimize chain.onnx --replay chain.trace -o again.onnx > /dev/null; cmp shorter.onnx again.onnx && echo the same
+lozenge optimize chain.onnx --replay chain.trace -o again.onnx | head -1; cmp shorter.onnx again.onnx && echo the same
 lozenge optimize chain.onnx --rules softmax.gsl -o wrong.onnx; ls wrong.onnx
 # of an operator that nobody knows nothing can be said
 lozenge optimize chain.onnx --rules odd.gsl -o odd.onnx 2>&1 | head -2
@@ -28,3 +28,13 @@ lozenge run inputs.onnx --arg x=x.npy --check
 lozenge run inputs.onnx --arg x=x.npy --arg b=b.npy --check
 lozenge run inputs.onnx --arg x=x.npy --size x.0=3
 lozenge optimize aligned.graph -o aligned.onnx; ls aligned.onnx
+# parameters in a file of their own come along
+lozenge optimize outside.graph --no-fold --rule abs_abs -o outside.onnx | head -1; printf '\0\0\200\77\0\0\0\100' > outside.bin
+mkdir elsewhere; lozenge optimize outside.onnx -o elsewhere/outside.onnx | grep -o '^neg_neg'; lozenge run elsewhere/outside.onnx --arg x=b.npy --check
+echo other > elsewhere/outside.bin; lozenge optimize outside.onnx -o elsewhere/outside.onnx
+# types that the language lacks are carried by others
+lozenge optimize bytes.graph --check 2 -o bytes.onnx | grep check
+printf '\223NUMPY\1\0F\0%-69s\n\310\0\0\0\7\0\0\0' "{'descr': '<i4', 'fortran_order': False, 'shape': (2,), }" > bytes.npy
+printf '\223NUMPY\1\0F\0%-69s\n\0\1\0\0\7\0\0\0' "{'descr': '<i4', 'fortran_order': False, 'shape': (2,), }" > words.npy
+lozenge run bytes.onnx --arg x=bytes.npy --check
+lozenge run bytes.onnx --arg x=words.npy --check

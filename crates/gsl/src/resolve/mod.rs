@@ -252,6 +252,12 @@ impl<'a> Resolver<'a> {
                     self.error("R0215", text, index.name.place.0, "here");
                 }
             }
+            if let (RExpr::Int(least), Some(RExpr::Int(below))) = (&symbol.least, &symbol.below)
+                && below <= least
+            {
+                let text = format!("no number of branches is from {least} and below {below}");
+                self.error("R0215", text, index.name.place.0, "here");
+            }
             self.out.symbols.push(symbol);
         }
     }

@@ -311,7 +311,16 @@ fn inputs(
     for (k, port) in compiled.plan.inputs.iter().enumerate() {
         let scalar = Elem::Scalar(operators::carrier(port.elem).unwrap_or(loops::Scalar::F32));
         let tensor = match given.remove(&port.name) {
-            Some(tensor) if tensor.data.elem() == scalar && tensor.shape == port.dims => tensor,
+            Some(tensor) if tensor.data.elem() == scalar && tensor.shape == port.dims => {
+                let kept = || operators::decode(&operators::encode(port.elem, &tensor)?);
+                let narrow = port.elem.scalar().is_none();
+                if narrow && !kept().is_some_and(|kept| difference(&kept, &tensor) == Some(0.0)) {
+                    let message =
+                        format!("the array for `{}` has elements that {} lacks", port.name, port.elem);
+                    return Err(Failure::refused("X0203", message));
+                }
+                tensor
+            }
             Some(tensor) => {
                 return Err(Failure::refused(
                     "X0203",

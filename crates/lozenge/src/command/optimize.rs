@@ -8,14 +8,14 @@ use std::time::Instant;
 
 use graph::evaluate::{Datum, evaluate};
 use graph::simplify::FoldOptions;
-use graph::{ElementType, Model, Tensor};
+use graph::{ElementType, Model, Tensor, operators};
 use gsl::{Options, Report, RuleReport, Trace};
-use loops::Diagnostic;
+use loops::{Data, Diagnostic, Scalar};
 use serde_json::json;
 
 use crate::cli::Optimize;
 use crate::failure::{Failure, FailureKind};
-use crate::files::{read_source, write_pieces, write_whole};
+use crate::files::{read_bytes, read_source, write_pieces, write_whole};
 use crate::pipeline::{self, graph::at};
 use crate::random::Random;
 use crate::{report, rules};
@@ -60,8 +60,10 @@ pub fn run(arguments: &Optimize, as_json: bool) -> Result<(), Failure> {
     let nodes = model.graph.node_count();
     let mut total = Report::default();
     let mut simplified = 0;
+    let mut replayed = None;
     if let Some(path) = &arguments.replay {
         let trace = Trace::parse(&read_source(path)?.text).map_err(|d| Failure::from(*d))?;
+        replayed = Some(trace.applications.len());
         gsl::replay(&mut model, &rules, &trace).map_err(|d| at(&arguments.model, *d))?;
     } else {
         let options = Options {
@@ -102,6 +104,7 @@ pub fn run(arguments: &Optimize, as_json: bool) -> Result<(), Failure> {
     }
     let clock = Instant::now();
     if let Some(path) = &arguments.output {
+        bring_data(&arguments.model, path)?;
         write_pieces(path, &graph::onnx::write_pieces(&model))?;
     }
     times.write = clock.elapsed().as_secs_f64();
@@ -110,7 +113,7 @@ pub fn run(arguments: &Optimize, as_json: bool) -> Result<(), Failure> {
     if as_json {
         print_json(&total, (nodes, after), simplified, checked, &times);
     } else {
-        print_text(&total, (nodes, after), simplified, checked, &times);
+        print_text(&total, replayed, (nodes, after), simplified, checked, &times);
     }
     if checked.is_some_and(|(_, worst)| worst > TOLERANCE) {
         return Err(Failure::told(FailureKind::Check));
@@ -125,6 +128,47 @@ fn open(path: &Path) -> Result<Model, Failure> {
         return graph::text::parse_model(&source.text).map_err(|d| Failure::in_source(&source, vec![d]));
     }
     pipeline::graph::open(path)
+}
+
+/// Parameters that lie in files beside the model are looked for beside what is written of it: in another folder they get copies.
+///
+/// # Errors
+/// `X0004` if another file has the name there.
+fn bring_data(model: &Path, output: &Path) -> Result<(), Failure> {
+    let folder = |path: &Path| path.parent().map(Path::to_path_buf).unwrap_or_default();
+    let (from, to) = (folder(model), folder(output));
+    let full = |path: &Path| {
+        std::fs::canonicalize(if path.as_os_str().is_empty() { Path::new(".") } else { path }).ok()
+    };
+    // A folder that is not there is said by the model that can't be written.
+    if model.extension().is_some_and(|e| e == "graph") || full(&from) == full(&to) || full(&to).is_none() {
+        return Ok(());
+    }
+    let read = |path: &Path| read_bytes(path, u64::MAX - 1);
+    let bytes = read_bytes(model, graph::onnx::MAX_BYTES as u64)?;
+    let graph = graph::onnx::read(&bytes.into()).map_err(|d| at(model, d))?.graph;
+    for location in graph::onnx::external::locations(&graph) {
+        let (source, target) = (from.join(&location), to.join(&location));
+        let data = read(&source)?;
+        if target.exists() {
+            if read(&target)? != data {
+                let message = format!(
+                    "{} is there already and is not the data of {}",
+                    target.display(),
+                    model.display()
+                );
+                return Err(Failure::environment("X0004", message)
+                    .help("write the model into an empty folder, or into its own"));
+            }
+            continue;
+        }
+        if let Some(folder) = target.parent() {
+            // What can't be made is said by the file that can't be written.
+            let _ = std::fs::create_dir_all(folder);
+        }
+        write_whole(&target, &data)?;
+    }
+    Ok(())
 }
 
 /// What depends on parameters only is computed, equal calls are merged, dead ones go; says how many nodes that were.
@@ -237,7 +281,16 @@ fn random_inputs(model: &Model, seed: u64) -> Result<HashMap<loops::Name, Datum>
             ElementType::Bool => {
                 Tensor::from_bools(dims, &units().iter().map(|x| *x > 0.0).collect::<Vec<_>>())
             }
-            other => return Err(cannot(&format!("its element type is {other}"))),
+            other => {
+                let numbers = units();
+                let data = match operators::carrier(other) {
+                    Some(Scalar::I32) => Data::I32(numbers.iter().map(|x| i32::from(*x > 0.0)).collect()),
+                    Some(Scalar::I64) => Data::I64(numbers.iter().map(|x| i64::from(*x > 0.0)).collect()),
+                    _ => Data::F32(numbers.iter().map(|x| *x as f32).collect()),
+                };
+                operators::encode(other, &loops::Tensor { shape: dims, data })
+                    .ok_or_else(|| cannot(&format!("its element type is {other}")))?
+            }
         };
         inputs.insert(value.name().clone(), Datum::from(tensor));
     }
@@ -263,6 +316,7 @@ fn difference(a: &Datum, b: &Datum) -> Option<f64> {
 
 fn print_text(
     total: &Report,
+    replayed: Option<usize>,
     nodes: (usize, usize),
     simplified: usize,
     checked: Option<(u32, f64)>,
@@ -284,7 +338,11 @@ fn print_text(
             format!("{:.1}", rule.time.as_secs_f64() * 1e3),
         ]);
     }
-    let mut text = if rows.len() > 1 { report::table(&rows) } else { "no rule matches\n".to_owned() };
+    let mut text = match replayed {
+        Some(count) => format!("{count} rewrites replayed\n"),
+        None if rows.len() > 1 => report::table(&rows),
+        None => "no rule matches\n".to_owned(),
+    };
     text.push_str(&format!("nodes: {} -> {}", nodes.0, nodes.1));
     if simplified > 0 {
         text.push_str(&format!(" ({simplified} by constants, equal and dead nodes)"));

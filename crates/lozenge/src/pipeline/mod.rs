@@ -163,7 +163,7 @@ impl Front {
         let one = |definition: String| self.lower(&Choice { definition: Some(definition), ..choice.clone() });
         match &choice.definition {
             Some(_) => Ok(vec![self.lower(choice)?]),
-            None => self.definitions().into_iter().map(one).collect(),
+            None => self.wanted(choice)?.into_iter().map(one).collect(),
         }
     }
 }
@@ -230,7 +230,11 @@ impl Front {
     pub fn wanted(&self, choice: &Choice) -> Result<Vec<String>, Failure> {
         match &choice.definition {
             Some(_) => Ok(vec![self.chosen(choice)?]),
-            None => Ok(self.definitions()),
+            None => match self.definitions() {
+                // Says that there is none.
+                none if none.is_empty() => self.chosen(choice).map(|name| vec![name]),
+                all => Ok(all),
+            },
         }
     }
 }
