@@ -8,3 +8,6 @@ lozenge test chain.c gemm.c
 lozenge test silent.c
 # quotients are rounded down in every mode
 lozenge test quotients.loz
+# one file that can't be read says nothing of the others
+mkdir some; printf '\377' > some/a.loz; cp badly-typed.loz some/b.loz; cp quotients.loz some/c.loz; lozenge test some
+printf -- '-- test f x=1,2\n-- test f x=1 seed=1,2\n-- test f x=1 mode=fast\ndef f (x: f32): f32 = x\n' > settings.loz; lozenge test settings.loz

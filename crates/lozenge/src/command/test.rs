@@ -20,6 +20,9 @@ use crate::process::{Compiler, Optimise};
 use crate::report;
 use crate::value::{Closeness, Value};
 
+/// What stands for a case where a file as a whole is wrong.
+const WHOLE: &str = "(the whole file)";
+
 /// One combination of sizes of a case, ready to run.
 struct Point {
     line: usize,
@@ -72,7 +75,13 @@ pub fn run(arguments: &Test, as_json: bool) -> Result<(), Failure> {
         verdicts
     });
     for (file, outcome) in files.iter().zip(outcomes) {
-        let verdicts = outcome?;
+        let verdicts = match outcome {
+            // One file that can't be read says nothing of the others.
+            Err(failure) if files.len() > 1 && failure.kind == FailureKind::Refused => {
+                vec![Verdict { line: 1, text: WHOLE.to_owned(), failure: Some(failure) }]
+            }
+            outcome => outcome?,
+        };
         let bad = verdicts.iter().filter(|v| v.failure.is_some()).count();
         failed += bad;
         passed += verdicts.len() - bad;
@@ -188,8 +197,7 @@ pub(super) fn test_source(
         && !cases.iter().any(|case| says_so(&case.kind))
     {
         // No case would tell.
-        let text = "(a file without cases)".to_owned();
-        return Ok(vec![Verdict { line: 1, text, failure: Some(failure.clone()) }]);
+        return Ok(vec![Verdict { line: 1, text: WHOLE.to_owned(), failure: Some(failure.clone()) }]);
     }
     for case in &cases {
         let text = source.text[case.span.start as usize..case.span.end as usize].to_owned();
@@ -321,6 +329,10 @@ fn prepare(
             ("seed", Setting::Values(v)) if integers(v).is_some_and(|v| v.len() == 1) => {
                 seed = integers(v).map_or(0, |v| v[0].unsigned_abs());
             }
+            ("mode", Setting::Word(word)) => {
+                let message = format!("there is no mode `{word}`: modes are default and paper");
+                return Err(Failure::refused("X0403", message));
+            }
             (name, setting) => named.push((name, setting)),
         }
     }
@@ -350,10 +362,12 @@ fn prepare(
         } else if let (true, [value]) = (is_param, given.as_slice()) {
             values.insert(Name::new(name), value.clone());
         } else {
-            return Err(Failure::refused(
-                "X0403",
-                format!("`{}` has no size or parameter `{name}`", function.name),
-            ));
+            let message = if is_param || name == "seed" {
+                format!("`{name}` takes one value; several are for sizes")
+            } else {
+                format!("`{}` has no size or parameter `{name}`", function.name)
+            };
+            return Err(Failure::refused("X0403", message));
         }
     }
     let mut combinations = vec![Sizes::new()];
