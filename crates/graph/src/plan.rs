@@ -102,14 +102,12 @@ pub struct Plan {
 /// Gives named extents of the inputs numbers, and infers all types again.
 ///
 /// # Errors
-/// `G0401` if an extent of an input is still unknown, or a name is not one of an extent; `G0301` if types contradict each other.
+/// `G0401` if an extent of an input is still unknown, or as in [`fix`]; `G0301` if types contradict each other.
 pub fn bind(model: &mut Model, sizes: &BTreeMap<Name, i64>) -> Result<(), Diagnostic> {
-    let graph = &mut model.graph;
-    let mut used: Vec<Name> = Vec::new();
     let mut missing: Vec<String> = Vec::new();
-    for id in graph.inputs().to_vec() {
-        let value = graph.value(id);
-        let Some(ValueType::Tensor(ty)) = value.ty().cloned() else {
+    for id in model.graph.inputs() {
+        let value = model.graph.value(*id);
+        let Some(ValueType::Tensor(ty)) = value.ty() else {
             let ty = value.ty().map_or("unknown".to_owned(), ToString::to_string);
             return Err(Diagnostic::general(
                 Code("G0402"),
@@ -117,34 +115,17 @@ pub fn bind(model: &mut Model, sizes: &BTreeMap<Name, i64>) -> Result<(), Diagno
             )
             .help("inputs are tensors of f32, f64, i32, i64 or bool"));
         };
-        let Some(shape) = ty.shape else {
+        let Some(shape) = &ty.shape else {
             return Err(Diagnostic::general(
                 Code("G0401"),
                 format!("the input `{}` has a shape of unknown rank", value.name()),
             ));
         };
-        let mut bound = Vec::new();
-        for dim in shape {
-            bound.push(match &dim {
-                Dim::Known(_) => dim,
-                Dim::Symbolic(size) => {
-                    used.extend(size.params());
-                    let at = |name: &Name| sizes.get(name).copied();
-                    match size.as_param() {
-                        Some(name) if at(name).is_some() => Dim::Known(at(name).unwrap_or(0)),
-                        _ => {
-                            missing.push(format!("{size}"));
-                            dim
-                        }
-                    }
-                }
-                Dim::Unknown => {
-                    missing.push(format!("? of `{}`", value.name()));
-                    dim
-                }
-            });
-        }
-        graph.declare(id, TensorType { elem: ty.elem, shape: Some(bound) });
+        missing.extend(shape.iter().filter_map(|dim| match fixed(dim, sizes) {
+            Dim::Known(_) => None,
+            Dim::Symbolic(size) => Some(format!("{size}")),
+            Dim::Unknown => Some(format!("? of `{}`", value.name())),
+        }));
     }
     missing.sort();
     missing.dedup();
@@ -158,17 +139,73 @@ pub fn bind(model: &mut Model, sizes: &BTreeMap<Name, i64>) -> Result<(), Diagno
             first.trim_start_matches("? of ").trim_matches('`')
         )));
     }
+    substitute(model, sizes).map(|_| ())
+}
+
+/// Gives some of the named extents of the inputs numbers, and infers all types again. What cannot be inferred keeps the
+/// type that it was declared with.
+///
+/// # Errors
+/// `G0401` if a name is not one of an extent, or a number is negative; `G0301` if types contradict each other.
+pub fn fix(model: &mut Model, sizes: &BTreeMap<Name, i64>) -> Result<(), Diagnostic> {
+    for (id, ty) in substitute(model, sizes)? {
+        if model.graph.value(id).ty().is_none() {
+            model.graph.declare(id, ty);
+        }
+    }
+    Ok(())
+}
+
+/// As [`fix`]; the types that were declared and are not any more.
+fn substitute(
+    model: &mut Model,
+    sizes: &BTreeMap<Name, i64>,
+) -> Result<Vec<(ValueId, TensorType)>, Diagnostic> {
+    if let Some((name, value)) = sizes.iter().find(|(_, value)| **value < 0) {
+        return Err(Diagnostic::general(Code("G0401"), format!("the extent `{name}` is negative: {value}")));
+    }
+    let graph = &mut model.graph;
+    let mut used: Vec<Name> = Vec::new();
+    let mut declared: Vec<(ValueId, Option<TensorType>)> = Vec::new();
+    for (id, value) in graph.values() {
+        let input = value.producer() == Producer::Input;
+        let ty = value.tensor_type().map(|ty| {
+            let shape = ty.shape.as_ref().map(|shape| {
+                if input {
+                    used.extend(shape.iter().filter_map(|dim| dim.size()).flat_map(|size| size.params()));
+                }
+                shape.iter().map(|dim| fixed(dim, sizes)).collect()
+            });
+            TensorType { elem: ty.elem, shape }
+        });
+        if input || value.is_declared() {
+            declared.push((id, ty));
+        }
+    }
     if let Some(name) = sizes.keys().find(|name| !used.contains(name)) {
         return Err(Diagnostic::general(Code("G0401"), format!("no input has an extent `{name}`")));
     }
     // Declared types speak of names that are numbers now.
-    let declared: Vec<ValueId> = graph.values().filter(|(_, v)| v.is_declared()).map(|(id, _)| id).collect();
-    for id in declared {
-        if graph.value(id).producer() != Producer::Input {
-            graph.forget_type(id);
+    let mut forgotten = Vec::new();
+    for (id, ty) in declared {
+        match (graph.value(id).producer(), ty) {
+            (Producer::Input, Some(ty)) => graph.declare(id, ty),
+            (Producer::Input, None) => {}
+            (_, ty) => {
+                graph.forget_type(id);
+                forgotten.extend(ty.map(|ty| (id, ty)));
+            }
         }
     }
-    crate::infer::infer(model)
+    crate::infer::infer(model)?;
+    Ok(forgotten)
+}
+
+/// An extent with names replaced by their numbers.
+fn fixed(dim: &Dim, sizes: &BTreeMap<Name, i64>) -> Dim {
+    let Dim::Symbolic(size) = dim else { return dim.clone() };
+    let size = size.substitute(&|name| sizes.get(name).copied().map(Size::constant));
+    size.as_constant().map_or(Dim::Symbolic(Box::new(size)), Dim::Known)
 }
 
 /// Bytes of a tensor in carried form.
