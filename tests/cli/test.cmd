@@ -6,3 +6,6 @@ lozenge test missing.loz
 lozenge test wrong.loops --filter '=> 2' --json
 lozenge test chain.c gemm.c
 lozenge test silent.c
+lozenge test dot.loops --filter nothing
+lozenge test dot.loops --filter nothing --json | grep ok
+lozenge bench dot.loops --filter nothing > bench.txt
