@@ -2,6 +2,11 @@ lozenge compile chain.c --target athread
 lozenge compile dot.loops --target athread
 lozenge compile wall.loops --target athread
 lozenge compile history.c --target athread
+lozenge compile wave.c --target athread
+lozenge compile largest.c --target athread
+lozenge compile largest.c --target athread --reassociate -o largest 2>&1 | grep partial
+# what is missing is said before anything is mapped
+lozenge run chain.c --target athread
 lozenge compile gemm.c --target athread --threads 65
 lozenge compile gemm.c --target athread --threads 12
 lozenge compile apart.loops --target athread
