@@ -33,3 +33,6 @@ lozenge compile comb.c --target athread --size n=9223372036854775807 --size m=92
 lozenge compile comb.c --target athread -o comb 2>/dev/null; grep -o 'athread_set_num_threads.*' comb/comb_host.c
 lozenge run in-place.c --target athread --size n=131 | head -2
 lozenge run in-place.c --target athread --size n=1 --threads 7 --parallel 1d | head -2
+# a region with a variable inside its loops stays on the host
+lozenge compile argmax.c --target athread -o argmax 2>&1 | sed 's/, tiles.*//'; grep -c 'malloc\|free' argmax/argmax_host.c
+lozenge run argmax.c --target athread | head -1
