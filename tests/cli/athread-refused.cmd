@@ -31,3 +31,6 @@ lozenge compile gemm.c --chip sw26010pro -o nothing.c; test -e nothing.c || echo
 lozenge run gemm.c --parallel 1d --size ni=4
 lozenge run names.c --target athread --out x.npy
 lozenge compile gemm.c --target athread -o gemm.c 2>&1 | grep -v loops
+# a function of the program, which cores do not have; elements that transfers cannot move
+printf 'double half(double x) __attribute__((const));\nvoid f(int n, double *restrict a) {\n#pragma scop\n  for (int i = 0; i < n; i++)\n    a[i] = half(a[i]);\n#pragma endscop\n}\n' > half.c; lozenge compile half.c --target athread
+printf '_Bool r[90][90];\nint degree[90];\nvoid f(void) {\n#pragma scop\n  for (int i = 0; i < 90; i++) {\n    degree[i] = 0;\n    for (int j = 0; j < 90; j++)\n      degree[i] += r[i][j];\n  }\n#pragma endscop\n}\n' > degree.c; lozenge compile degree.c --target athread

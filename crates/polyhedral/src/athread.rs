@@ -270,6 +270,9 @@ fn map_as_it_is(function: &Function, options: &Options) -> Result<Mapped> {
         )
         .help("write it as a choice between values, `y = condition ? a : y;`, or use `--target openmp`"));
     }
+    if let Some(refusal) = refuse::foreign_call(&model) {
+        return Err(refusal);
+    }
     let mut dependences = stage(&ctx, bound, "dependences", || dependence::memory(&model))?;
     // Local memory is given out by the mapping, not by where something is declared.
     dependences.iter_mut().for_each(|dependence| dependence.private = false);

@@ -22,16 +22,16 @@ pub(super) struct Conflict {
 pub(super) fn conflict(model: &Model, kernel: &Kernel, mapped: usize) -> Result<Option<Conflict>> {
     let because = |reason: String, way_out: &str| Ok(Some(Conflict { reason, way_out: way_out.to_owned() }));
     let sites = sites(model, kernel);
+    for moved in kernel.groups.iter().filter(|g| (g.put || g.get) && g.width % 4 != 0) {
+        return because(
+            format!(
+                "elements of `{}` have {} bytes, and transfers move multiples of 4",
+                moved.array, moved.width
+            ),
+            "declare what the cores read and write with elements of 4 or 8 bytes, for example `int`",
+        );
+    }
     for written in kernel.groups.iter().filter(|g| g.put) {
-        if written.width % 4 != 0 {
-            return because(
-                format!(
-                    "elements of `{}` have {} bytes, and transfers move multiples of 4",
-                    written.array, written.width
-                ),
-                "declare what the cores write with elements of 4 or 8 bytes, for example `int`",
-            );
-        }
         let Some(out) = by_core(model, kernel, written, mapped)? else {
             return because(
                 format!("the extents of `{}` are not affine", written.array),

@@ -1,8 +1,10 @@
 //! Why a function has no kernel, and what its user can do about it.
 
+use loops::value::Builtin;
 use loops::{Code, Diagnostic, Expr, Function, Name, Stmt};
 
 use super::{Options, reduce};
+use crate::fault;
 use crate::model::Model;
 use crate::tree::{Node, Tree};
 
@@ -24,6 +26,34 @@ pub(super) fn nothing_parallel(model: &Model, scheduled: Option<&Tree>) -> Diagn
     )
     .note("every loop carries a dependence: `lozenge deps` prints them")
     .help("use `--target openmp`, or leave the program on the host")
+}
+
+/// `P0102` for a function of the program: it is compiled for the host, and the cores' files have those of `math.h` alone.
+pub(super) fn foreign_call(model: &Model) -> Option<Diagnostic> {
+    model.statements.iter().find_map(|statement| {
+        let mut foreign = None;
+        statement.assign.value.walk(&mut |e| {
+            if let Expr::Call { function, .. } = e
+                && !mathematical(function)
+            {
+                foreign = Some(function.clone());
+            }
+        });
+        let function = foreign?;
+        let what = format!("the call of `{function}` in `{}`", statement.label);
+        let reason =
+            "functions of the program are compiled for the host, and the cores have those of `math.h` alone";
+        let help = "write out what it computes, or use `--target openmp`";
+        Some(fault::outside(&what, reason).help(help))
+    })
+}
+
+/// Whether a function is one of `math.h`, those included that the interpreter does not know.
+fn mathematical(function: &str) -> bool {
+    const OTHERS: [&str; 9] =
+        ["asinh", "acosh", "atanh", "erf", "erfc", "tgamma", "remainder", "fdim", "nextafter"];
+    let known = |name: &str| OTHERS.contains(&name);
+    Builtin::named(function).is_some() || known(function) || function.strip_suffix('f').is_some_and(known)
 }
 
 /// Whether there is a nest whose loops can be interchanged and none of which is parallel.
