@@ -9,3 +9,5 @@ lozenge test silent.c
 lozenge test dot.loops --filter nothing
 lozenge test dot.loops --filter nothing --json | grep ok
 lozenge bench dot.loops --filter nothing > bench.txt
+# a program that says nothing of its time
+lozenge bench argmax.c --quick 2>&1 > bench.txt | grep gcc: ; grep -c 'not compared' bench.txt
