@@ -22,7 +22,7 @@ pub(super) struct Conflict {
 pub(super) fn conflict(model: &Model, kernel: &Kernel, mapped: usize) -> Result<Option<Conflict>> {
     let because = |reason: String, way_out: &str| Ok(Some(Conflict { reason, way_out: way_out.to_owned() }));
     let sites = sites(model, kernel);
-    for moved in kernel.groups.iter().filter(|g| (g.put || g.get) && g.width % 4 != 0) {
+    if let Some(moved) = kernel.groups.iter().find(|g| (g.put || g.get) && g.width % 4 != 0) {
         return because(
             format!(
                 "elements of `{}` have {} bytes, and transfers move multiples of 4",
