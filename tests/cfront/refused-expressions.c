@@ -17,7 +17,7 @@ void f(int n, int m, double *restrict x, struct point *p, struct point s, int *k
     k[i] = k[i] << 2;
     k[i] = ~mask;
     x[i] = impure(x[i]) + undeclared(2);
-    x[i] = sizeof(double);
+    x[i] = _Alignof(double);
     x[i] = rand() + reads_memory(2);
     impure(x[i]);
     k[i] = x[i] % 2;

@@ -2,6 +2,11 @@ lozenge compile chain.c --target athread
 lozenge compile dot.loops --target athread
 lozenge compile wall.loops --target athread
 lozenge compile history.c --target athread
+lozenge compile wave.c --target athread
+lozenge compile largest.c --target athread
+lozenge compile largest.c --target athread --reassociate -o largest 2>&1 | grep partial
+# what is missing is said before anything is mapped
+lozenge run chain.c --target athread
 lozenge compile gemm.c --target athread --threads 65
 lozenge compile gemm.c --target athread --threads 12
 lozenge compile apart.loops --target athread
@@ -26,3 +31,6 @@ lozenge compile gemm.c --chip sw26010pro -o nothing.c; test -e nothing.c || echo
 lozenge run gemm.c --parallel 1d --size ni=4
 lozenge run names.c --target athread --out x.npy
 lozenge compile gemm.c --target athread -o gemm.c 2>&1 | grep -v loops
+# a function of the program, which cores do not have; elements that transfers cannot move
+printf 'double half(double x) __attribute__((const));\nvoid f(int n, double *restrict a) {\n#pragma scop\n  for (int i = 0; i < n; i++)\n    a[i] = half(a[i]);\n#pragma endscop\n}\n' > half.c; lozenge compile half.c --target athread
+printf '_Bool r[90][90];\nint degree[90];\nvoid f(void) {\n#pragma scop\n  for (int i = 0; i < 90; i++) {\n    degree[i] = 0;\n    for (int j = 0; j < 90; j++)\n      degree[i] += r[i][j];\n  }\n#pragma endscop\n}\n' > degree.c; lozenge compile degree.c --target athread

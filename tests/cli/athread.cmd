@@ -27,9 +27,12 @@ lozenge compile partly.c --target athread -o partly --reassociate 2>&1 | sed 's/
 lozenge compile plain.loz --target athread | head -1
 lozenge run plain.loz --target athread --schedule auto --size n=1000 | head -1
 lozenge bench $LIBRARY/../tests/c/kernels --target athread --filter trmm --at medium --threads 16 --parallel 2d --seeds 2 | grep -o '^trmm.* 16 2d\|^1 settings.*'
-lozenge bench $LIBRARY/../tests/c/kernels --target athread --filter nothing | tail -1
+lozenge bench $LIBRARY/../tests/c/kernels --target athread --filter nothing --json
 lozenge bench $LIBRARY/../tests/c/kernels --target athread --filter trmm --at medium --threads 65 --parallel 2d | tail -1
 lozenge compile comb.c --target athread --size n=9223372036854775807 --size m=9223372036854775807 -o comb 2>&1 | grep -c tiles
 lozenge compile comb.c --target athread -o comb 2>/dev/null; grep -o 'athread_set_num_threads.*' comb/comb_host.c
 lozenge run in-place.c --target athread --size n=131 | head -2
 lozenge run in-place.c --target athread --size n=1 --threads 7 --parallel 1d | head -2
+# a region with a variable inside its loops stays on the host
+lozenge compile argmax.c --target athread -o argmax 2>&1 | sed 's/, tiles.*//'; grep -c 'malloc\|free' argmax/argmax_host.c
+lozenge run argmax.c --target athread | head -1

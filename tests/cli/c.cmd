@@ -10,3 +10,5 @@ lozenge compile gemm.c --schedule none --emit loops
 printf '#include "nowhere.h"\n' > include.c; lozenge compile include.c
 { echo '#define LOZENGE_MIN(a, b) 0'; cat gemm.c; } > named.c; lozenge compile named.c --tile 8 --caches 16K,64K | grep -o 'LOZENGE_MIN_*(' | sort -u
 lozenge compile gemm.c --size n=4
+# sizes of arrays are numbers, which the compiler checks
+lozenge compile sizes.c -o s.c && gcc -O1 -fopenmp s.c -o s && ./s; gcc -fopenmp -DN=30 s.c 2>&1 | grep -o 'static assertion failed.*'

@@ -17,6 +17,7 @@ printf 'def   f  (x: f32): f32 = x+1\n' > layout.loz; lozenge fmt --check layout
 lozenge fmt layout.loz && cat layout.loz
 lozenge fmt --check layout.loz
 lozenge explain dot.loz --mode paper | head -6
+lozenge compile dot.loz --def dot --strategy 'sumLanes(8)'
 lozenge compile strategy.loz --strategy auto --emit trace
 lozenge compile strategy.loz --schedule auto | grep -c 'omp parallel for'
 lozenge fuzz --seed 5 --seconds 0

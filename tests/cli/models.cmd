@@ -11,6 +11,12 @@ lozenge optimize chain.onnx --rules softmax.gsl -o wrong.onnx; ls wrong.onnx
 lozenge optimize chain.onnx --rules odd.gsl -o odd.onnx 2>&1 | head -2
 lozenge optimize chain.onnx --rules endless.gsl --ignore-cost -o endless.onnx; ls endless.onnx
 lozenge check-rules odd.gsl
+# an extent that is a number: what is computed of shapes goes; other names stay as they are
+lozenge optimize shapes.graph | grep nodes:
+lozenge optimize shapes.graph --size batch=3 --check 1 -o three.onnx | grep -e nodes: -e check:
+lozenge show three.onnx --svg -o three.svg; grep -o '3, n' three.svg | sort -u
+lozenge optimize shapes.graph --size batches=3
+lozenge optimize shapes.graph --size batch=-3
 # files that are no models, or not whole
 head -c 1000 mlp.onnx > cut.onnx; lozenge run cut.onnx
 printf '\072\377\377\377\377\007' > claim.onnx; lozenge show claim.onnx --svg; lozenge optimize claim.onnx -o none.onnx; ls none.onnx

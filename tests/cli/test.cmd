@@ -11,3 +11,8 @@ lozenge test quotients.loz
 # one file that can't be read says nothing of the others
 mkdir some; printf '\377' > some/a.loz; cp badly-typed.loz some/b.loz; cp quotients.loz some/c.loz; lozenge test some
 printf -- '-- test f x=1,2\n-- test f x=1 seed=1,2\n-- test f x=1 mode=fast\ndef f (x: f32): f32 = x\n' > settings.loz; lozenge test settings.loz
+lozenge test dot.loops --filter nothing
+lozenge test dot.loops --filter nothing --json | grep ok
+lozenge bench dot.loops --filter nothing > bench.txt
+# a program that says nothing of its time
+lozenge bench argmax.c --quick 2>&1 > bench.txt | grep gcc: ; grep -c 'not compared' bench.txt

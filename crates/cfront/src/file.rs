@@ -357,7 +357,9 @@ impl<'s> Reader<'s> {
         parser.pos = first + 1;
         // Names declared in the region go into a scope of their own.
         parser.scopes.push();
+        parser.measured.clear();
         let statements = parser.statements_to_end();
+        let measured = std::mem::take(&mut parser.measured);
         parser.scopes.truncate(depth);
         parser.end = end;
         parser.pos = last + 1;
@@ -384,6 +386,14 @@ impl<'s> Reader<'s> {
         match lower::lower(&context, &statements) {
             Ok(lowered) => {
                 let macros = place.macros;
+                let inside = |at: At| (first..last).contains(&(at.first as usize));
+                let mut object_sizes: Vec<(String, u64)> = measured
+                    .into_iter()
+                    .filter(|m| !inside(m.declared))
+                    .map(|m| (m.object, m.bytes))
+                    .collect();
+                object_sizes.sort();
+                object_sizes.dedup();
                 let outside = lowered.variables.iter().filter(|v| v.kind != VariableKind::RegionLocal);
                 let mut identifiers: BTreeSet<String> = outside.map(|v| v.c_name.clone()).collect();
                 identifiers.extend(lowered.sizes.iter().map(|s| s.c_name.clone()));
@@ -406,8 +416,10 @@ impl<'s> Reader<'s> {
                         epilogue: lowered.epilogue,
                         macros,
                         macro_values: place.macro_values,
+                        object_sizes,
                         identifiers,
                         index_notes: lowered.index_notes,
+                        statement_spans: lowered.statement_spans,
                     },
                     warnings,
                 });

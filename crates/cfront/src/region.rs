@@ -4,7 +4,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use loops::{Diagnostic, Expr, Function, Name, Scalar};
+use loops::{Diagnostic, Expr, Function, Name, Scalar, Span};
 
 /// A C file with its marked regions.
 #[derive(Clone, Debug)]
@@ -58,10 +58,15 @@ pub struct RegionInfo {
     /// these, and [`crate::splice`] has that checked when its result is compiled. Known only if the preprocessor kept the
     /// definitions (`gcc -E -dD`).
     pub macro_values: Vec<(String, String)>,
+    /// Objects outside of the region, or elements of them (`A[0]`), whose `sizeof` was taken as this number of bytes;
+    /// checked as macros are.
+    pub object_sizes: Vec<(String, u64)>,
     /// Objects and functions that the region refers to, and its macros: what a result must not declare anew.
     pub identifiers: BTreeSet<String>,
     /// Facts about the arithmetic of subscripts: types, and where 32 bits could overflow.
     pub index_notes: Vec<String>,
+    /// Where the statements of the loop program stand in the original text, by their labels.
+    pub statement_spans: BTreeMap<Name, Span>,
 }
 
 /// An array or scalar of a region.

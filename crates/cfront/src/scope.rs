@@ -91,6 +91,11 @@ impl Scopes {
         self.scopes.iter().rev().find_map(|scope| scope.get(name))
     }
 
+    /// In how many of the open scopes the name is declared.
+    pub fn declarations(&self, name: &str) -> usize {
+        self.scopes.iter().filter(|scope| scope.contains_key(name)).count()
+    }
+
     pub fn is_typedef(&self, name: &str) -> bool {
         matches!(self.lookup(name), Some(Symbol::Typedef(_)))
     }

@@ -19,7 +19,8 @@ pub struct Replacement {
 /// The original file with regions replaced. Regions without a replacement stay as they are.
 ///
 /// The two pragmas stay as comments, so that the result is not taken for input and a reader sees what was replaced. Lines
-/// end as in the file. Loop variables declared outside get their values. Macros whose values the region was made for are checked.
+/// end as in the file. Loop variables declared outside get their values. Macros and sizes of
+/// objects that the region was made for are checked.
 pub fn splice(original: &str, file: &CFile, replacements: &[Replacement]) -> Result<String, Diagnostic> {
     let newline = if original.contains("\r\n") { "\r\n" } else { "\n" };
     let mut chosen: Vec<(&crate::RegionInfo, &Replacement)> = Vec::new();
@@ -54,6 +55,10 @@ pub fn splice(original: &str, file: &CFile, replacements: &[Replacement]) -> Res
         line(indent, &format!("/* scop: lines {} to {} of the original */", lines.0, lines.1));
         for (name, value) in &info.macro_values {
             check(name, value).iter().for_each(|text| line("", text));
+        }
+        for (object, bytes) in &info.object_sizes {
+            let message = format!("\"this region was made for sizeof {object} = {bytes}\"");
+            line(indent, &format!("_Static_assert(sizeof {object} == {bytes}, {message});"));
         }
         replacement.text.lines().for_each(|text| line("", text));
         info.epilogue.iter().for_each(|text| line(indent, text));

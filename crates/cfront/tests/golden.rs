@@ -77,6 +77,9 @@ fn show(text: &str, result: Result<CFile, Vec<Diagnostic>>) -> String {
         if !info.macros.is_empty() {
             writeln!(w, "// macros {}", info.macros.join(" ")).expect("a string");
         }
+        for (object, bytes) in &info.object_sizes {
+            writeln!(w, "// made for sizeof {object} = {bytes}").expect("a string");
+        }
         for (name, value) in &info.macro_values {
             writeln!(w, "// made for {name} = {value}").expect("a string");
         }

@@ -107,59 +107,33 @@ pub fn extent_name(input: &Name, axis: usize) -> Name {
 /// Gives the extents of the inputs numbers, by their names or by [`extent_name`], and infers all types again.
 ///
 /// # Errors
-/// `G0401` if an extent of an input is still unknown, or a name is not one of an extent; `G0301` if types contradict each other.
+/// `G0401` if an extent of an input is still unknown, or as in [`fix`]; `G0301` if types contradict each other.
 pub fn bind(model: &mut Model, sizes: &BTreeMap<Name, i64>) -> Result<(), Diagnostic> {
-    if let Some((name, extent)) = sizes.iter().find(|(_, extent)| **extent < 0) {
-        let message = format!("the extent `{name}` is {extent}, which is negative");
-        return Err(Diagnostic::general(Code("G0401"), message));
-    }
-    let graph = &mut model.graph;
-    let mut used: Vec<Name> = Vec::new();
+    none_negative(sizes)?;
     let mut missing: Vec<String> = Vec::new();
-    for id in graph.inputs().to_vec() {
-        let value = graph.value(id);
-        let Some(ValueType::Tensor(ty)) = value.ty().cloned() else {
+    for id in model.graph.inputs() {
+        let value = model.graph.value(*id);
+        let Some(ValueType::Tensor(ty)) = value.ty() else {
             let ty = value.ty().map_or("unknown".to_owned(), ToString::to_string);
             return Err(Diagnostic::general(
                 Code("G0402"),
-                format!("the input `{}` is of type {ty}", value.name()),
-            )
-            .help("inputs are tensors of f32, f64, i32, i64 or bool"));
+                format!("the input `{}` is not a tensor but {ty}", value.name()),
+            ));
         };
-        let Some(shape) = ty.shape else {
+        let Some(shape) = &ty.shape else {
             return Err(Diagnostic::general(
                 Code("G0401"),
                 format!("the input `{}` has a shape of unknown rank", value.name()),
             )
             .help(format!("give an array to `lozenge run`: --arg {}=FILE.npy", value.name())));
         };
-        let mut bound = Vec::new();
-        for (axis, dim) in shape.into_iter().enumerate() {
-            bound.push(match &dim {
-                Dim::Known(_) => dim,
-                Dim::Symbolic(size) => {
-                    used.extend(size.params());
-                    let at = |name: &Name| sizes.get(name).copied();
-                    match size.as_param() {
-                        Some(name) if at(name).is_some() => Dim::Known(at(name).unwrap_or(0)),
-                        _ => {
-                            missing.push(format!("{size}"));
-                            dim
-                        }
-                    }
-                }
-                Dim::Unknown => {
-                    let name = extent_name(value.name(), axis);
-                    let extent = sizes.get(&name).copied();
-                    if extent.is_none() {
-                        missing.push(name.to_string());
-                    }
-                    used.push(name);
-                    extent.map_or(dim, Dim::Known)
-                }
-            });
+        for (axis, dim) in shape.iter().enumerate() {
+            match fixed(dim, Some((value.name(), axis)), sizes) {
+                Dim::Known(_) => {}
+                Dim::Symbolic(size) => missing.push(format!("{size}")),
+                Dim::Unknown => missing.push(extent_name(value.name(), axis).to_string()),
+            }
         }
-        graph.declare(id, TensorType { elem: ty.elem, shape: Some(bound) });
     }
     missing.sort();
     missing.dedup();
@@ -170,24 +144,100 @@ pub fn bind(model: &mut Model, sizes: &BTreeMap<Name, i64>) -> Result<(), Diagno
         )
         .help(format!("give each a number: --size {first}=1")));
     }
+    substitute(model, sizes).map(|_| ())
+}
+
+/// Gives some of the extents of the inputs numbers, and infers all types again. What cannot be inferred keeps the
+/// type that it was declared with.
+///
+/// # Errors
+/// `G0401` if a name is not one of an extent, or a number is negative; `G0301` if types contradict each other.
+pub fn fix(model: &mut Model, sizes: &BTreeMap<Name, i64>) -> Result<(), Diagnostic> {
+    for (id, ty) in substitute(model, sizes)? {
+        if model.graph.value(id).ty().is_none() {
+            model.graph.declare(id, ty);
+        }
+    }
+    Ok(())
+}
+
+/// `G0401` for an extent below 0.
+fn none_negative(sizes: &BTreeMap<Name, i64>) -> Result<(), Diagnostic> {
+    match sizes.iter().find(|(_, extent)| **extent < 0) {
+        Some((name, extent)) => {
+            let message = format!("the extent `{name}` is {extent}, which is negative");
+            Err(Diagnostic::general(Code("G0401"), message))
+        }
+        None => Ok(()),
+    }
+}
+
+/// As [`fix`]; the types that were declared and are not any more.
+fn substitute(
+    model: &mut Model,
+    sizes: &BTreeMap<Name, i64>,
+) -> Result<Vec<(ValueId, TensorType)>, Diagnostic> {
+    none_negative(sizes)?;
+    let graph = &mut model.graph;
+    let mut used: Vec<Name> = Vec::new();
+    let mut declared: Vec<(ValueId, Option<TensorType>)> = Vec::new();
+    for (id, value) in graph.values() {
+        let input = value.producer() == Producer::Input;
+        let ty = value.tensor_type().map(|ty| {
+            let shape = ty.shape.as_ref().map(|shape| {
+                let number = |(axis, dim): (usize, &Dim)| {
+                    let place = input.then(|| (value.name(), axis));
+                    match (dim, place) {
+                        (Dim::Symbolic(size), Some(_)) => used.extend(size.params()),
+                        (Dim::Unknown, Some((name, axis))) => used.push(extent_name(name, axis)),
+                        _ => {}
+                    }
+                    fixed(dim, place, sizes)
+                };
+                shape.iter().enumerate().map(number).collect()
+            });
+            TensorType { elem: ty.elem, shape }
+        });
+        if input || value.is_declared() {
+            declared.push((id, ty));
+        }
+    }
     if let Some(name) = sizes.keys().find(|name| !used.contains(name)) {
         return Err(Diagnostic::general(Code("G0401"), format!("no input has an extent `{name}`")));
     }
     // Declared types speak of names that are numbers now.
-    let declared: Vec<ValueId> = graph.values().filter(|(_, v)| v.is_declared()).map(|(id, _)| id).collect();
-    for id in declared {
-        let value = graph.value(id);
-        if value.producer() == Producer::Input {
-            continue;
-        }
-        // No node says what a parameter is, its elements do.
-        let known = value.initializer().map(Tensor::ty);
-        graph.forget_type(id);
-        if let Some(ty) = known {
-            graph.set_inferred(id, ty);
+    let mut forgotten = Vec::new();
+    for (id, ty) in declared {
+        match (graph.value(id).producer(), ty) {
+            (Producer::Input, Some(ty)) => graph.declare(id, ty),
+            (Producer::Input, None) => {}
+            (_, ty) => {
+                // No node says what a parameter is, its elements do.
+                let known = graph.value(id).initializer().map(Tensor::ty);
+                graph.forget_type(id);
+                match known {
+                    Some(known) => graph.set_inferred(id, known),
+                    None => forgotten.extend(ty.map(|ty| (id, ty))),
+                }
+            }
         }
     }
-    crate::infer::infer(model)
+    crate::infer::infer(model)?;
+    Ok(forgotten)
+}
+
+/// An extent with names replaced by their numbers; one without a name has that of its input and place.
+fn fixed(dim: &Dim, place: Option<(&Name, usize)>, sizes: &BTreeMap<Name, i64>) -> Dim {
+    match (dim, place) {
+        (Dim::Symbolic(size), _) => {
+            let size = size.substitute(&|name| sizes.get(name).copied().map(Size::constant));
+            size.as_constant().map_or(Dim::Symbolic(Box::new(size)), Dim::Known)
+        }
+        (Dim::Unknown, Some((input, axis))) => {
+            sizes.get(&extent_name(input, axis)).copied().map_or(Dim::Unknown, Dim::Known)
+        }
+        (dim, _) => dim.clone(),
+    }
 }
 
 /// Bytes of a tensor in carried form.

@@ -20,6 +20,7 @@ pub mod pairs;
 mod panel;
 mod private;
 mod reduce;
+mod refuse;
 mod region;
 mod search;
 mod share;
@@ -39,6 +40,8 @@ use crate::model::Model;
 use crate::scheduling::{self, Fusion};
 use crate::tree::Tree;
 use crate::{check, transform};
+
+pub(crate) use self::reduce::with_updates;
 
 /// The cores of a kernel.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -136,7 +139,26 @@ pub fn map(function: &Function, options: &Options) -> Result<Mapped> {
         mapped.notes.extend(blocked.notes);
         return Ok(mapped);
     }
-    map_in_order(&reduce::ordered(function), options)
+    let kept = refuse::kept_in_order(function, options);
+    let permissions = kept.iter().map(|name| (name, refuse::permission(function, name)));
+    match map_in_order(&reduce::ordered(function), options) {
+        Ok(mut mapped) => {
+            for (name, permission) in permissions {
+                let own = stays(&format!("`{name}`"));
+                if let Some(note) = mapped.notes.iter_mut().find(|note| **note == own) {
+                    note.push_str(&format!("; {permission}"));
+                }
+            }
+            Ok(mapped)
+        }
+        Err(mut refusal) => {
+            if refusal.code.0 == "P0801" {
+                let permissions: Vec<String> = permissions.map(|(_, permission)| permission).collect();
+                refusal.help.splice(0..0, permissions);
+            }
+            Err(refusal)
+        }
+    }
 }
 
 /// Maps a function whose updates keep their order, as it is or with copies of what arrays had before, whichever takes less time by the cost model.
@@ -248,6 +270,9 @@ fn map_as_it_is(function: &Function, options: &Options) -> Result<Mapped> {
         )
         .help("write it as a choice between values, `y = condition ? a : y;`, or use `--target openmp`"));
     }
+    if let Some(refusal) = refuse::foreign_call(&model) {
+        return Err(refusal);
+    }
     let mut dependences = stage(&ctx, bound, "dependences", || dependence::memory(&model))?;
     // Local memory is given out by the mapping, not by where something is declared.
     dependences.iter_mut().for_each(|dependence| dependence.private = false);
@@ -278,7 +303,7 @@ fn map_as_it_is(function: &Function, options: &Options) -> Result<Mapped> {
         })
     })?;
     if !split::has_kernel(&program) {
-        return Err(split::nothing_parallel(&model));
+        return Err(refuse::nothing_parallel(&model, Some(&scheduled)));
     }
     let chosen = options.tiles.is_empty();
     let panels = || if chosen { panel::panels(&model, &program, options) } else { Ok(None) };

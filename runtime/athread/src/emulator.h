@@ -181,6 +181,8 @@ struct machine {
   sem_t host;
   cpu_set_t processors; /* those that this program may run on */
   uint64_t handed_over;
+  int turn;        /* the core that has the baton */
+  long limit;      /* seconds from spawn to the end of the kernel; 0 for no limit */
   void (*kernel)(void *);
   void *argument;
   unsigned job;

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "../include/athread.h"
@@ -79,6 +80,7 @@ static void make(void)
   m->pro = choice("ATHREAD_CHIP", "sw26010", "sw26010pro");
   m->capacity = (size_t)setting("ATHREAD_LDM", m->pro ? 256 << 10 : 64 << 10, 1 << 10, 1 << 20);
   m->random = (uint64_t)setting("ATHREAD_SEED", 1, 0, LONG_MAX) * UINT64_C(0x9e3779b97f4a7c15) + 1;
+  m->limit = setting("ATHREAD_LIMIT", 3600, 0, 1000000000);
   m->threads = CORES;
   m->host_clock = 1;
   if (sched_getaffinity(0, sizeof m->processors, &m->processors) != 0)
@@ -186,6 +188,7 @@ static int hand_over(struct machine *m, struct core *core)
   }
   struct core *next = &m->cores[ready[draw(m, (uint32_t)count)]];
   next->state = READY;
+  m->turn = next->id;
   if (next == core)
     return 1;
   keep_together(m);
@@ -197,6 +200,48 @@ static void take(sem_t *baton)
 {
   while (sem_wait(baton) != 0)
     ;
+}
+
+/* The kernel runs longer than it may: which core computes, and what others wait for. The cores still run, so what is told of them is as of about now. */
+static void too_long(struct machine *m)
+{
+  char text[900] = "";
+  const struct core *first = NULL;
+  int computing = 0, waiting = 0, finished = 0, idle = 0;
+  for (int i = 0; i < m->threads; i++) {
+    const struct core *core = &m->cores[i];
+    char one[180] = "";
+    if (core->state == FINISHED)
+      finished++;
+    else if (core->state == WAITING && !core->ready(&m->cores[i])) {
+      if (waiting++ < 3)
+        describe_wait(core, one, sizeof one);
+    } else if (!m->free_running && i != m->turn)
+      idle++;
+    else if (computing++ < 3) {
+      if (first == NULL)
+        first = core;
+      snprintf(one, sizeof one, "core %d computes since its transfer %u", i, core->transfers);
+    }
+    if (*one != '\0')
+      snprintf(text + strlen(text), sizeof text - strlen(text), "; %s", one);
+  }
+  broken("never-ends", first, NULL, "the kernel runs for more than %ld seconds (ATHREAD_LIMIT)%s; %d compute, %d wait, %d could go on, %d have ended",
+         m->limit, text, computing, waiting, idle, finished);
+}
+
+static void take_from_cores(struct machine *m)
+{
+  if (m->limit == 0) {
+    take(&m->host);
+    return;
+  }
+  struct timespec end;
+  clock_gettime(CLOCK_REALTIME, &end);
+  end.tv_sec += m->limit;
+  while (sem_timedwait(&m->host, &end) != 0)
+    if (errno == ETIMEDOUT)
+      too_long(m);
 }
 
 void wait_until(struct core *core, int (*ready)(struct core *))
@@ -397,7 +442,7 @@ int athread_join(void)
     broken("spawn", NULL, NULL, "athread_join comes without athread_spawn");
   if (!m->free_running)
     hand_over(m, NULL);
-  take(&m->host);
+  take_from_cores(m);
   protect(0);
   m->running = 0;
   for (int i = 0; i < m->threads; i++) {

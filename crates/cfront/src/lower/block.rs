@@ -29,6 +29,7 @@ impl Lowering<'_> {
 
     pub(super) fn statement(&mut self, stmt: &Stmt) -> Try<Vec<HubStmt>> {
         self.statement_pending = self.pending.len();
+        self.here = stmt.at;
         match &stmt.kind {
             StmtKind::Empty => Ok(Vec::new()),
             StmtKind::Block(body) => {
@@ -255,6 +256,8 @@ impl Lowering<'_> {
     pub(super) fn assign(&mut self, target: Access, update: Option<Update>, value: Hub) -> HubStmt {
         let label = Name::new(format!("S{}", self.labels));
         self.labels += 1;
+        let span = self.span(self.here);
+        self.statement_spans.insert(label.clone(), span);
         HubStmt::Assign(Assign { label: Some(label), target, update, value })
     }
 

@@ -25,6 +25,7 @@ pub struct Lowered {
     pub may_alias: Vec<AliasPair>,
     pub epilogue: Vec<String>,
     pub index_notes: Vec<String>,
+    pub statement_spans: BTreeMap<Name, loops::Span>,
     pub warnings: Vec<Diagnostic>,
 }
 
@@ -140,6 +141,7 @@ impl Lowering<'_> {
             may_alias,
             epilogue,
             index_notes,
+            statement_spans: self.statement_spans,
             warnings,
         })
     }

@@ -244,6 +244,9 @@ impl Lowering<'_> {
         let form = a.form.plus(sign, &b.form).ok_or_else(|| too_large(at))?;
         let ty = a.ty.common(b.ty);
         if sign < 0 && ty.is_unsigned() && !self.holds(&form) {
+            if form.as_constant().is_some() {
+                return Err(not(format!("unsigned `{}` wraps below zero", self.snippet(at)), at));
+            }
             if self.strict {
                 return Err(not(format!("unsigned `{}` may wrap below zero", self.snippet(at)), at));
             }

@@ -73,6 +73,10 @@ struct Lowering<'a> {
     /// First pending access of the statement being translated.
     statement_pending: usize,
     labels: usize,
+    /// The statement being translated.
+    here: At,
+    /// Where each labelled statement comes from.
+    statement_spans: BTreeMap<Name, Span>,
     loop_types: BTreeMap<Name, IntType>,
     diagnostics: Vec<Diagnostic>,
     warnings: Vec<Diagnostic>,
@@ -133,6 +137,8 @@ pub fn lower(cx: &Context<'_>, body: &[Stmt]) -> Result<Lowered, Vec<Diagnostic>
         pending: Vec::new(),
         statement_pending: 0,
         labels: 0,
+        here: At { first: cx.region.start as u32, last: cx.region.start as u32 },
+        statement_spans: BTreeMap::new(),
         loop_types: BTreeMap::new(),
         diagnostics: Vec::new(),
         warnings: Vec::new(),

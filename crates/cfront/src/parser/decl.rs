@@ -410,7 +410,9 @@ impl Parser<'_> {
         }
         let fresh = matches!(&init, Some(Init::Expr(e)) if is_allocation(e));
         // `int w[] = {…}` and constants with a value.
-        if let (CType::Array { extent: extent @ None, .. }, Some(Init::List(items))) = (&mut ty.ty, &init) {
+        if let (CType::Array { of, extent: extent @ None }, Some(Init::List(items))) = (&mut ty.ty, &init)
+            && items.iter().all(|item| one_each(item, of))
+        {
             let count = ExprKind::Int(items.len() as u64, IntType::Int);
             *extent = Some(Box::new(Expr { kind: count, at, height: 1 }));
         }
@@ -457,6 +459,18 @@ impl Parser<'_> {
             p.expect("}")?;
             Ok(Init::List(items))
         })
+    }
+}
+
+/// Whether an item of a list is one element of an array: rows may come without their braces, and characters as a string.
+fn one_each(item: &Init, element: &QType) -> bool {
+    match item {
+        Init::List(_) => true,
+        Init::Expr(e) => {
+            let array = matches!(element.ty, CType::Array { .. } | CType::Other(_));
+            !array && !matches!(e.kind, ExprKind::Unsupported(_))
+        }
+        Init::Unsupported(_) => true,
     }
 }
 

@@ -91,7 +91,7 @@ impl Parser<'_> {
         Ok(left)
     }
 
-    fn unary(&mut self) -> Parsed<Expr> {
+    pub(super) fn unary(&mut self) -> Parsed<Expr> {
         self.deeper(|p| p.unary_inner())
     }
 
@@ -141,14 +141,15 @@ impl Parser<'_> {
             }
         }
         match self.word() {
-            "sizeof" | "_Alignof" | "__alignof__" => {
+            "sizeof" => return self.size_of(),
+            "_Alignof" | "__alignof__" => {
                 self.pos += 1;
                 if self.is("(") {
                     self.skip_group();
                 } else {
                     self.unary()?;
                 }
-                return Ok(unsupported("`sizeof`", self.since(first)));
+                return Ok(unsupported("`_Alignof`", self.since(first)));
             }
             "__extension__" => {
                 self.pos += 1;

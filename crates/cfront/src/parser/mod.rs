@@ -5,12 +5,15 @@
 
 mod decl;
 mod expr;
+mod size;
 mod stmt;
 
 use crate::ast::At;
 use crate::lexer::Tok;
 use crate::scope::Scopes;
 use crate::source::Source;
+
+pub use size::Measured;
 
 /// Why the parser stopped: a message and where.
 #[derive(Clone, Debug)]
@@ -35,12 +38,21 @@ pub struct Parser<'s> {
     /// Tokens from here on are not seen.
     pub end: usize,
     pub scopes: Scopes,
+    /// Objects whose sizes were taken as numbers since this was last emptied.
+    pub measured: Vec<Measured>,
     depth: u32,
 }
 
 impl<'s> Parser<'s> {
     pub fn new(source: &'s Source<'s>) -> Parser<'s> {
-        Parser { source, pos: 0, end: source.tokens.len() - 1, scopes: Scopes::new(), depth: 0 }
+        Parser {
+            source,
+            pos: 0,
+            end: source.tokens.len() - 1,
+            scopes: Scopes::new(),
+            measured: Vec::new(),
+            depth: 0,
+        }
     }
 
     pub fn tok(&self) -> Tok {

@@ -91,6 +91,10 @@ pub fn rule(name: &str) -> Option<&'static Rule> {
     rules().find(|rule| rule.name == name)
 }
 
+/// Why a rule that reorders floating-point operations is refused: the user can allow it.
+pub(crate) const REORDERS: &str =
+    "changes the order of floating-point operations, which is not allowed here (`reassociate`)";
+
 impl Rule {
     /// The new term, of the same type.
     ///
@@ -101,9 +105,7 @@ impl Rule {
             return Err(Refusal::new(format!("takes {} sizes, not {}", self.params.len(), args.len())));
         }
         if self.reassociates && !cx.reassociate && cx.is_float(term) {
-            return Err(Refusal::new(
-                "changes the order of floating-point operations, which is not allowed here (`reassociate`)",
-            ));
+            return Err(Refusal::new(REORDERS));
         }
         if let Some(bad) = args.iter().find(|k| k.as_constant().is_some_and(|c| c <= 0)) {
             return Err(Refusal::new(format!("the size {bad} is not positive")));

@@ -119,6 +119,11 @@ impl Refused {
         if place != Span::default() {
             diagnostic = diagnostic.context(place, "the term at that position comes from here");
         }
+        if reason == crate::rewrite::REORDERS {
+            diagnostic = diagnostic.help(
+                "allow another order with `--reassociate`, or with the word `reassociate` before the strategy in its file",
+            );
+        }
         diagnostic.help("`try s` goes on where `s` does not apply; `a <+ b` tries `b` where `a` does not")
     }
 }

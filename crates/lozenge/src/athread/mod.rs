@@ -269,6 +269,8 @@ impl Program {
     fn environment(&self, settings: Settings) -> (Vec<(&'static str, String)>, PathBuf) {
         let report = self.scratch.path().join("report");
         let environment = vec![
+            // The command has a limit of its own.
+            ("ATHREAD_LIMIT", "0".to_owned()),
             ("ATHREAD_SEED", settings.seed.to_string()),
             ("ATHREAD_CHIP", if settings.pro { "sw26010pro" } else { "sw26010" }.to_owned()),
             ("ATHREAD_REPORT", "json".to_owned()),

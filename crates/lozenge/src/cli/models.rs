@@ -35,6 +35,7 @@ Examples:
   lozenge optimize model.onnx -o out.onnx                         the rules that ship
   lozenge optimize model.onnx --check 3 -o out.onnx               and compare the outputs on three random inputs
   lozenge optimize model.onnx --rules my.gsl --rule fuse -o out.onnx
+  lozenge optimize model.onnx --size batch=1 -o out.onnx          for one size: what follows from it is computed now
   lozenge optimize model.onnx --rules my.gsl --trace steps.txt    what was done, to be read and replayed
   lozenge optimize model.onnx --rules my.gsl --replay steps.txt -o out.onnx
 
@@ -55,6 +56,9 @@ pub struct Optimize {
     /// Also rules of files that change what models compute.
     #[arg(long)]
     pub unchecked: bool,
+    /// Value of a named extent of the inputs, so that what follows from it is a constant; other names stay. May be given several times.
+    #[arg(long = "size", value_name = "NAME=NUMBER", value_parser = super::size)]
+    pub sizes: Vec<(String, i64)>,
     /// Leave constants, equal and dead nodes as they are.
     #[arg(long)]
     pub no_fold: bool,

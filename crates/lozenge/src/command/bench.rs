@@ -52,7 +52,7 @@ struct Ours {
 /// Runs the command.
 ///
 /// # Errors
-/// What the stages refuse, and what is missing to run.
+/// What the stages refuse, and what is missing to run; `X0907` if there is no benchmark.
 pub fn run(arguments: &Bench, as_json: bool) -> Result<(), Failure> {
     let compiler = Compiler::find()?;
     let mut files = Vec::new();
@@ -85,10 +85,19 @@ pub fn run(arguments: &Bench, as_json: bool) -> Result<(), Failure> {
     told.extend(of_kernels);
     if as_json {
         report::print(&format!("{:#}\n", json!({ "ok": failed.is_none(), "benchmarks": told })));
-    } else if told.is_empty() && kernels.is_empty() {
-        report::print("no benchmarks: a program has them in comments such as `-- bench dot n=1000000`\n");
+    }
+    if told.is_empty() && kernels.is_empty() {
+        return Err(nothing_to_measure(arguments)
+            .help("a program has them in comments such as `-- bench dot n=1000000`; of C, files with regions are measured"));
     }
     failed.map_or(Ok(()), |kind| Err(Failure::told(kind)))
+}
+
+/// That no benchmark was found: a script that measures must not take that for success.
+pub(super) fn nothing_to_measure(arguments: &Bench) -> Failure {
+    let paths: Vec<String> = arguments.paths.iter().map(|p| p.display().to_string()).collect();
+    let filter = arguments.filter.as_ref().map_or(String::new(), |f| format!(" for the filter `{f}`"));
+    Failure::refused("X0907", format!("no benchmarks in {}{filter}", paths.join(", ")))
 }
 
 fn points(source: &Source, arguments: &Bench) -> Result<Vec<Point>, Failure> {

@@ -80,7 +80,7 @@ struct Row {
 /// Runs the benchmark.
 ///
 /// # Errors
-/// `X0402` if a kernel is refused, breaks a rule or differs from the original; what is missing to run.
+/// `X0907` if there is none of the kernels; `X0402` if a kernel is refused, breaks a rule or differs from the original; what is missing to run.
 pub fn run(arguments: &Bench, as_json: bool) -> Result<(), Failure> {
     if arguments.translation {
         return translation::run(arguments, as_json);
@@ -131,6 +131,9 @@ pub fn run(arguments: &Bench, as_json: bool) -> Result<(), Failure> {
             }
         }
     }
+    if rows.is_empty() && failed.is_empty() {
+        return Err(nothing(arguments));
+    }
     if as_json {
         let told: Vec<Json> = rows.iter().map(Row::json).collect();
         report::print(&format!("{:#}\n", json!({ "ok": failed.is_empty(), "modelled": told })));
@@ -144,6 +147,13 @@ pub fn run(arguments: &Bench, as_json: bool) -> Result<(), Failure> {
         kind: FailureKind::Check,
         ..Failure::refused("X0402", format!("{} settings failed", failed.len()))
     })
+}
+
+/// That no kernel is among the files of which sizes are known.
+fn nothing(arguments: &Bench) -> Failure {
+    let names: Vec<&str> = SIZES.iter().map(|(name, _)| *name).collect();
+    super::bench::nothing_to_measure(arguments)
+        .help(format!("sizes are known of the kernels {}, in files with these names", names.join(", ")))
 }
 
 /// Numbers of cores and kinds of mapping.

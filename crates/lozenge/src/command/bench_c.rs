@@ -47,12 +47,19 @@ impl Variant {
     }
 }
 
+/// Why a program that runs is not measured.
+const NO_TIME: &str = "it prints no time: the word `seconds` and the time of its region behind it";
+
 /// What was measured of one kernel.
 struct Row {
     kernel: String,
     times: Vec<(String, Option<f64>)>,
     /// Variants whose results are not those of the original.
     differ: Vec<String>,
+    /// Whether the original wrote anything that results can be held against.
+    compared: bool,
+    /// Why variants have no time.
+    untimed: Vec<String>,
     translation: Duration,
     compile_ours: Duration,
     compile_original: Duration,
@@ -84,6 +91,10 @@ pub fn run(
             match measure(file, arguments, compiler, *threads) {
                 Ok(row) => {
                     let runs = row.times.iter().any(|(label, time)| label == OURS && time.is_some());
+                    for why in &row.untimed {
+                        let line = format!("{}: {why}\n", file.display());
+                        bar.suspend(|| report::print_error(&line));
+                    }
                     if !runs || row.differ.iter().any(|label| label == OURS) {
                         failed = Some(FailureKind::Check);
                     }
@@ -179,14 +190,22 @@ fn measure(file: &Path, arguments: &Bench, compiler: &Compiler, threads: u32) ->
     let rounds = if arguments.quick { 1 } else { arguments.reps.min(5) };
     let mut samples: Vec<Vec<Duration>> = vec![Vec::new(); variants.len()];
     let mut outputs: Vec<Vec<u8>> = vec![Vec::new(); variants.len()];
+    let mut untimed = Vec::new();
     for round in 0..rounds {
         for (k, variant) in variants.iter().enumerate() {
             if round > 0 && samples[k].is_empty() {
                 continue;
             }
-            let Ok(run) = variant.program.run(threads, Duration::from_secs(300)) else { continue };
-            if let Some(seconds) = run.seconds {
-                samples[k].push(Duration::from_secs_f64(seconds.max(0.0)));
+            let run = match variant.program.run(threads, Duration::from_secs(300)) {
+                Ok(run) => run,
+                Err(failure) => {
+                    untimed.push(format!("{}: {}", variant.label, failure.summary()));
+                    continue;
+                }
+            };
+            match run.seconds {
+                Some(seconds) => samples[k].push(Duration::from_secs_f64(seconds.max(0.0))),
+                None => untimed.push(format!("{}: {NO_TIME}", variant.label)),
             }
             outputs[k] = run.output;
         }
@@ -206,6 +225,8 @@ fn measure(file: &Path, arguments: &Bench, compiler: &Compiler, threads: u32) ->
         kernel,
         times,
         differ,
+        compared: !outputs[1].is_empty(),
+        untimed,
         translation,
         compile_ours: variants[0].program.compile_time,
         compile_original: variants[1].program.compile_time,
@@ -345,7 +366,8 @@ fn text(rows: &[Row], threads: u32, others: &[&str]) -> String {
         cells.extend(labels.iter().map(|l| time_of(row, l).map_or("-".to_owned(), seconds)));
         cells.extend(groups.iter().map(|(_, peers)| show(ratio(row, peers))));
         cells.push(match row.differ.as_slice() {
-            [] => "agrees".into(),
+            [] if row.compared => "agrees".into(),
+            [] => "not compared".into(),
             differ => format!("DIFFERS: {}", differ.join(", ")),
         });
         cells.extend(
@@ -382,7 +404,7 @@ fn row_json(row: &Row, threads: u32, others: &[&str]) -> Json {
         others.iter().map(|name| ((*name).to_owned(), json!(ratio(row, &[name])))).collect();
     json!({
         "kernel": row.kernel, "threads": threads, "seconds": times,
-        "agrees": row.differ.is_empty(), "differ": row.differ,
+        "agrees": row.compared && row.differ.is_empty(), "compared": row.compared, "differ": row.differ, "untimed": row.untimed,
         "gcc_over_ours": ratio(row, &["gcc"]),
         "best_compiler_over_ours": ratio(row, &COMPILERS),
         "best_blas_over_ours": ratio(row, &LIBRARIES),

@@ -86,7 +86,11 @@ fn parameter_path(output: &Path) -> PathBuf {
     output.with_extension("parameters")
 }
 
-fn sizes(given: &[(String, i64)]) -> Result<BTreeMap<Name, i64>, Failure> {
+/// Sizes by their names.
+///
+/// # Errors
+/// `X0102` if a name is given twice.
+pub fn sizes(given: &[(String, i64)]) -> Result<BTreeMap<Name, i64>, Failure> {
     let mut sizes = BTreeMap::new();
     for (name, value) in given {
         if sizes.insert(Name::new(name), *value).is_some() {

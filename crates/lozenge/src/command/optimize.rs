@@ -52,6 +52,10 @@ pub fn run(arguments: &Optimize, as_json: bool) -> Result<(), Failure> {
     times.rules = started.elapsed().as_secs_f64();
     let clock = Instant::now();
     let mut model = open(&arguments.model)?;
+    let sizes = super::model::sizes(&arguments.sizes)?;
+    if !sizes.is_empty() {
+        graph::plan::fix(&mut model, &sizes).map_err(|problem| at(&arguments.model, problem))?;
+    }
     let original = (arguments.check > 0).then(|| model.clone());
     if let Err(problem) = graph::infer(&mut model) {
         return Err(at(&arguments.model, problem));

@@ -194,16 +194,17 @@ fn one_function(arguments: &Run, front: &Front) -> Result<Outcome, Failure> {
     let name = front.chosen(&arguments.choice)?;
     let choice = Choice { definition: Some(name), ..arguments.choice.clone() };
     let request = request(arguments);
+    // Before the mapping, which takes longer than everything else: what is missing.
+    let function = &athread::chosen(front, &choice)?;
+    let arrays = run::read_arrays(function, &arguments.arguments)?;
+    let given = run::given_sizes(&arguments.sizes)?;
+    let sizes = bind::sizes(function, &given, &arrays)?;
+    bind::check_memory(function, &sizes, 6)?;
     let mut all = athread::map(front, &choice, &request)?;
     let files = athread::function_files(front, &choice, &request, &mut all, stem(&arguments.file))?;
     let [one] = all.as_slice() else {
         return Err(Failure::refused("X0006", "one definition runs at a time").help("name it with --def"));
     };
-    let function = &one.original;
-    let arrays = run::read_arrays(function, &arguments.arguments)?;
-    let given = run::given_sizes(&arguments.sizes)?;
-    let sizes = bind::sizes(function, &given, &arrays)?;
-    bind::check_memory(function, &sizes, 6)?;
     let inputs = bind::inputs(function, &sizes, &arrays, &std::collections::BTreeMap::new(), arguments.seed)?;
 
     let original = Program { functions: vec![function.clone()] };

@@ -51,7 +51,7 @@ pub(super) struct Verdict {
 /// Runs the command.
 ///
 /// # Errors
-/// `X0402` if a case fails; what reading the files refuses.
+/// `X0402` if a case fails; `X0907` if there is none; what reading the files refuses.
 pub fn run(arguments: &Test, as_json: bool) -> Result<(), Failure> {
     let mut files = Vec::new();
     for path in &arguments.paths {
@@ -93,6 +93,14 @@ pub fn run(arguments: &Test, as_json: bool) -> Result<(), Failure> {
     }
     bar.finish_and_clear();
     let total = passed + failed;
+    if total == 0 {
+        let paths: Vec<String> = arguments.paths.iter().map(|p| p.display().to_string()).collect();
+        let filter = arguments.filter.as_ref().map_or(String::new(), |f| format!(" for the filter `{f}`"));
+        let message = format!("no test cases in {}{filter}", paths.join(", "));
+        return Err(Failure::refused("X0907", message).help(
+            "a program has them in comments such as `-- test dot xs=[1, 2] ys=[3, 4] => 11`; C files are tested as they are",
+        ));
+    }
     if as_json {
         report::print(&format!(
             "{:#}\n",

@@ -88,6 +88,14 @@ fn original(front: &Front, name: &str, choice: &Choice) -> Result<Function, Fail
     front.original(name, &Choice { strategy, ..choice.clone() })
 }
 
+/// The function of the one chosen definition, as the mapping takes it.
+///
+/// # Errors
+/// What the front ends refuse.
+pub fn chosen(front: &Front, choice: &Choice) -> Result<Function, Failure> {
+    original(front, &front.chosen(choice)?, choice)
+}
+
 /// That nothing is asked for which only the other target has.
 ///
 /// # Errors
@@ -123,7 +131,20 @@ fn placed(front: &Front, name: &Name, mut diagnostic: Diagnostic) -> Failure {
     {
         diagnostic = diagnostic.at(span, "begins here");
     }
+    for (label, span) in front.statements(name, &diagnostic.message) {
+        diagnostic = diagnostic.context(span, label.to_string());
+    }
     Failure::in_source(&front.source, vec![diagnostic])
+}
+
+/// A note with the lines of the statements that it names.
+fn with_lines(front: &Front, name: &Name, mut note: String) -> String {
+    for (label, span) in front.statements(name, &note) {
+        let line = front.source.text[..span.start as usize].matches('\n').count() + 1;
+        let quoted = format!("`{label}`");
+        note = note.replace(&quoted, &format!("{quoted} (line {line})"));
+    }
+    note
 }
 
 /// As [`map`], with boxes that cores bring in together and panels that they exchange, or without.
@@ -138,8 +159,14 @@ fn map_all(front: &Front, choice: &Choice, request: &Request, share: bool) -> Re
                 all.push(OnCores { original, mapped });
             }
             Err(failure) if stays_on_host(&failure) => {
-                let notes =
-                    failure.diagnostics.iter().map(|d| format!("on the host: {}", d.message)).collect();
+                let notes = failure.diagnostics.iter().map(|d| {
+                    // Other ways out are of the command, not of a definition among others.
+                    let allowed = d.help.iter().filter(|help| help.contains("`--reassociate`"));
+                    let all: Vec<&str> =
+                        std::iter::once(&d.message).chain(allowed).map(String::as_str).collect();
+                    with_lines(front, &original.name, format!("on the host: {}", all.join("; ")))
+                });
+                let notes = notes.collect();
                 // Files have no pairs, neither for cores nor for the host.
                 let function = match pairs::apart(&original) {
                     Some(apart) => apart.together(&apart.function),
@@ -206,6 +233,7 @@ fn one(
     if let Some(apart) = apart {
         mapped.function = apart.together(&mapped.function);
     }
+    mapped.notes = mapped.notes.into_iter().map(|note| with_lines(front, &original.name, note)).collect();
     Ok(mapped)
 }
 

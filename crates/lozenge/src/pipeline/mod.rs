@@ -249,6 +249,18 @@ impl Front {
         Ok(self.lower(&Choice { definition, schedule: Some("none".into()), ..choice.clone() })?.function)
     }
 
+    /// The statements of a region that a text names (`` `S0` ``), and where they stand; none of other sources.
+    pub fn statements(&self, name: &Name, text: &str) -> Vec<(Name, Span)> {
+        let Parsed::C(file) = &self.parsed else { return Vec::new() };
+        let Some(region) = file.regions.iter().find(|region| region.function.name == *name) else {
+            return Vec::new();
+        };
+        let own = |label: &Name| region.info.variable(label).is_none();
+        let named = |label: &Name| text.contains(&format!("`{label}`")) && own(label);
+        let spans = region.info.statement_spans.iter();
+        spans.filter(|(label, _)| named(label)).map(|(label, span)| (label.clone(), *span)).collect()
+    }
+
     /// The line with which a definition, a region or a function begins.
     pub fn first_line(&self, name: &Name) -> Option<Span> {
         let keyword = match &self.parsed {

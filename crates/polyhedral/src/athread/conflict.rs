@@ -22,16 +22,16 @@ pub(super) struct Conflict {
 pub(super) fn conflict(model: &Model, kernel: &Kernel, mapped: usize) -> Result<Option<Conflict>> {
     let because = |reason: String, way_out: &str| Ok(Some(Conflict { reason, way_out: way_out.to_owned() }));
     let sites = sites(model, kernel);
+    if let Some(moved) = kernel.groups.iter().find(|g| (g.put || g.get) && g.width % 4 != 0) {
+        return because(
+            format!(
+                "elements of `{}` have {} bytes, and transfers move multiples of 4",
+                moved.array, moved.width
+            ),
+            "declare what the cores read and write with elements of 4 or 8 bytes, for example `int`",
+        );
+    }
     for written in kernel.groups.iter().filter(|g| g.put) {
-        if written.width % 4 != 0 {
-            return because(
-                format!(
-                    "elements of `{}` have {} bytes, and transfers move multiples of 4",
-                    written.array, written.width
-                ),
-                "declare what the cores write with elements of 4 or 8 bytes, for example `int`",
-            );
-        }
         let Some(out) = by_core(model, kernel, written, mapped)? else {
             return because(
                 format!("the extents of `{}` are not affine", written.array),
@@ -47,8 +47,13 @@ pub(super) fn conflict(model: &Model, kernel: &Kernel, mapped: usize) -> Result<
                 Ok(!pairs.subtract(&equal)?.is_empty()?)
             };
             if clash().map_err(fault::library)? {
+                let (writers, users) =
+                    (labels(model, &sites, written, true), labels(model, &sites, other, false));
                 return because(
-                    format!("the boxes of `{}` of two cores overlap", written.array),
+                    format!(
+                        "the boxes of `{}` of two cores overlap: what {writers} writes and what {users} touches",
+                        written.array
+                    ),
                     "write the results to a second array, with a statement of its own that copies them back; or use `--target openmp`",
                 );
             }
@@ -62,7 +67,12 @@ pub(super) fn conflict(model: &Model, kernel: &Kernel, mapped: usize) -> Result<
             }
             if other.put && written.part == other.part {
                 return because(
-                    format!("`{}` is written through two boxes", written.array),
+                    format!(
+                        "`{}` is written through two boxes, by {} and by {}",
+                        written.array,
+                        labels(model, &sites, written, true),
+                        labels(model, &sites, other, true)
+                    ),
                     "put the statements that write it into loops of their own",
                 );
             }
@@ -88,7 +98,12 @@ pub(super) fn conflict(model: &Model, kernel: &Kernel, mapped: usize) -> Result<
                     };
                     if flows()? {
                         return because(
-                            format!("`{}` is read through another box than it is written to", written.array),
+                            format!(
+                                "`{}` is read by `{}` through another box than `{}` writes it to",
+                                written.array,
+                                model.statements[r.statement].label,
+                                model.statements[w.statement].label
+                            ),
                             "read it from a second array, or put the statement that reads it into a loop of its own",
                         );
                     }
@@ -97,6 +112,22 @@ pub(super) fn conflict(model: &Model, kernel: &Kernel, mapped: usize) -> Result<
         }
     }
     Ok(None)
+}
+
+/// The statements that have a group's accesses, or write by them: as many as a reader can follow.
+fn labels(model: &Model, sites: &[Site], group: &Group, writing: bool) -> String {
+    const MOST: usize = 4;
+    let mut names: Vec<String> = Vec::new();
+    for site in sites.iter().filter(|s| (s.touch.write || !writing) && of_group(s, group)) {
+        let name = format!("`{}`", model.statements[site.statement].label);
+        if !names.contains(&name) {
+            names.push(name);
+        }
+    }
+    let others = names.len().saturating_sub(MOST);
+    names.truncate(MOST);
+    let more = if others > 0 { format!(" and {others} others") } else { String::new() };
+    names.join(", ") + &more
 }
 
 fn of_group(site: &Site, group: &Group) -> bool {

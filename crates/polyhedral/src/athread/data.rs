@@ -237,10 +237,12 @@ fn written_first(model: &Model, kernel: &Kernel, group: &Group, sites: &[&Site])
         return Ok(false);
     }
     let Some(written) = touched(model, kernel, &[only], group.level)? else { return Ok(false) };
+    // Not only of the tiles in which that statement runs: it may be under a condition.
+    let Some(all) = touched(model, kernel, sites, group.level)? else { return Ok(false) };
     Ok(match box_map(model, kernel, group)? {
         Some(whole) => {
             let covers = || -> isl::Result<bool> {
-                let tiles = written.domain()?;
+                let tiles = all.domain()?;
                 whole.intersect_domain(&tiles)?.is_subset(&written)
             };
             covers().map_err(fault::library)?

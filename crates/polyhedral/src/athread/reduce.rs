@@ -62,7 +62,7 @@ pub(super) fn blocks(function: &Function, options: &Options) -> Option<Blocked> 
 
 /// The function with `x = x op e` as the update `x op= e`, for the operations that updates have; where a condition chooses between that and `x`, of the
 /// neutral element. `loosely`: also where that changes the sign of a zero or which NaN comes out.
-pub(super) fn with_updates(function: &Function, loosely: bool) -> Function {
+pub(crate) fn with_updates(function: &Function, loosely: bool) -> Function {
     let types = types(function);
     fn block(body: &[Stmt], update: &dyn Fn(&Assign) -> Option<Assign>) -> Vec<Stmt> {
         let stmt = |stmt: &Stmt| match stmt.map(&mut Expr::clone, &mut |inner| block(inner, update)) {

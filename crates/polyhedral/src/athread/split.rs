@@ -4,7 +4,6 @@
 //! loops become one kernel, so that what one computes is still in local memory for the next.
 
 use isl::{UnionMap, UnionPwAff, UnionSet};
-use loops::{Code, Diagnostic};
 
 use super::data::Group;
 use super::fuse;
@@ -508,16 +507,6 @@ pub(super) fn sequential(model: &Model, items: &[Item]) -> Result<Vec<String>> {
         }
     }
     Ok(all)
-}
-
-/// `P0801`
-pub(super) fn nothing_parallel(model: &Model) -> Diagnostic {
-    Diagnostic::general(
-        Code("P0801"),
-        format!("nothing in `{}` can run in parallel, so there is no kernel for the cores", model.function.name),
-    )
-    .note("every loop carries a dependence: `lozenge deps` prints them; what could run in parallel along diagonals of such loops is not mapped")
-    .help("a sum that may be reordered is parallel with `--reassociate`; else use `--target openmp`, or leave the program on the host")
 }
 
 /// The tree of the text with a flag on each loop that carries no dependence.

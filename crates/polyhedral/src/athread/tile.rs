@@ -10,6 +10,7 @@ use super::boxes;
 use super::conflict;
 use super::data::{self, Group};
 use super::panel;
+use super::refuse;
 use super::region::Region;
 use super::search::{self, Search, Shape};
 use super::share;
@@ -54,7 +55,7 @@ pub(super) fn choose(
     let items = choose_in(model, items, options, notes, &mut given_up)?;
     let _ = dependences;
     if !split::has_kernel(&items) {
-        return Err(given_up.into_iter().next().unwrap_or_else(|| split::nothing_parallel(model)));
+        return Err(given_up.into_iter().next().unwrap_or_else(|| refuse::nothing_parallel(model, None)));
     }
     for diagnostic in given_up {
         notes.push(format!("{}{}", super::ON_HOST, diagnostic.message));

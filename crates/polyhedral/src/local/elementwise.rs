@@ -189,6 +189,10 @@ impl Walk {
 
     /// A value without what it reads in one case only: that becomes statements of its own, where their conditions hold. Conditions on data say nothing.
     fn guarded(&mut self, label: &Name, value: &Expr, result: &mut Vec<Stmt>) -> Expr {
+        // A choice in a subscript says which element is read: that is the model's.
+        if let Expr::Load(_) = value {
+            return value.clone();
+        }
         let Expr::Select(cond, then, otherwise) = value else {
             return value.map_children(&mut |child| self.guarded(label, child, result));
         };

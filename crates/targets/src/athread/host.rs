@@ -25,6 +25,21 @@ pub struct HostNames {
     pub indent: String,
 }
 
+/// Names that kernels use.
+fn on_cores(body: &[Stmt]) -> BTreeSet<Name> {
+    let mut found = BTreeSet::new();
+    for stmt in body {
+        stmt.walk(&mut |s| {
+            if let Stmt::Block { mark: Some(mark), body } = s
+                && mark.as_str() == kernel::KERNEL
+            {
+                found.append(&mut loops::visit::names(body));
+            }
+        });
+    }
+    found
+}
+
 /// What only the emulator knows of arrays that are no results.
 const WORKSPACE: &str = "#ifndef ATHREAD_EMULATOR\n#define emulated_workspace(p) ((void)0)\n#endif\n";
 
@@ -137,6 +152,8 @@ struct Host<'a> {
     depth: usize,
     /// Arrays that only the cores use.
     workspaces: BTreeSet<Name>,
+    /// Names that kernels use.
+    on_cores: BTreeSet<Name>,
     /// Arrays that are freed at the end.
     allocated: Vec<String>,
     /// Whether running out of memory is told by a result rather than by ending the program.
@@ -189,6 +206,7 @@ impl<'a> Host<'a> {
             out: String::new(),
             depth,
             workspaces: workspaces(function),
+            on_cores: on_cores(&function.body),
             allocated: vec![],
             returns: false,
         })
@@ -245,6 +263,13 @@ impl<'a> Host<'a> {
                     return Err(invalid("pairs are not for the cores"));
                 };
                 let (ty, name) = (host_type(elem), local.name.to_string());
+                // Transfers go to memory that has an address for the cores; what the host alone has is a variable.
+                if local.dims.is_empty() && !self.on_cores.contains(&local.name) {
+                    self.line(&format!("{ty} {name};"));
+                    self.scope.elems.insert(local.name.clone(), elem);
+                    self.scope.names.insert(local.name.clone(), Binding::Value(name));
+                    return Ok(());
+                }
                 let mut count = String::from("1");
                 for dim in &local.dims {
                     let dim = self.scope.text(dim)?;
@@ -294,9 +319,7 @@ impl<'a> Host<'a> {
                 let (lower, upper) = (self.scope.text(&l.lower)?, self.scope.text(&l.upper)?);
                 self.scope.names.insert(l.var.clone(), Binding::Value(l.var.to_string()));
                 self.open(&format!("for (long {0} = {lower}; {0} < {upper}; {0} += {1}) {{", l.var, l.step));
-                for stmt in &l.body {
-                    self.stmt(stmt)?;
-                }
+                self.branch(&l.body)?;
                 self.close();
                 Ok(())
             }

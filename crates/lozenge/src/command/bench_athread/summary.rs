@@ -1,6 +1,6 @@
 //! What the rows of the benchmark come to: means, and which goals are missed by which kernels.
 
-use super::{Row, SIZES};
+use super::Row;
 use crate::statistics::{geometric_mean, seconds};
 
 /// The line above the rows.
@@ -86,13 +86,6 @@ fn factor(x: f64) -> String {
 
 /// What is printed below the rows.
 pub(super) fn text(rows: &[Row], failed: &[String], seeds: u64) -> String {
-    if rows.is_empty() && failed.is_empty() {
-        let names: Vec<&str> = SIZES.iter().map(|(name, _)| *name).collect();
-        return format!(
-            "\nno benchmarks: sizes are known of the kernels {}, in files with these names\n",
-            names.join(", ")
-        );
-    }
     let orders = if seeds == 1 { "one order".to_owned() } else { format!("{seeds} orders") };
     let mut text = format!(
         "\n{} settings in {orders} of the cores: arrays equal to the sequential ones to the last bit, and no rule broken\n",

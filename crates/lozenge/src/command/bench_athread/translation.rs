@@ -19,7 +19,7 @@ const TRIES: usize = 3;
 /// Runs the command, at the size LARGE if no other is asked for.
 ///
 /// # Errors
-/// What the stages refuse.
+/// What the stages refuse; `X0907` if there is none of the kernels.
 pub fn run(arguments: &Bench, as_json: bool) -> Result<(), Failure> {
     let settings = settings(arguments);
     if !as_json {
@@ -53,6 +53,9 @@ pub fn run(arguments: &Bench, as_json: bool) -> Result<(), Failure> {
                 report::print(&format!("{line}\n"));
             }
         }
+    }
+    if count == 0 {
+        return Err(super::nothing(arguments));
     }
     if as_json {
         report::print(&format!("{:#}\n", json!({ "ok": true, "translations": told })));
