@@ -115,6 +115,8 @@ pub struct Mapped {
     pub reassociated: bool,
     /// Seconds that the kernels take by the cost model that the mapping was chosen by; 0 where there was none.
     pub seconds: f64,
+    /// Parallel loops of the kernel that takes the longest; 0 where nothing was looked for.
+    pub parallel: usize,
 }
 
 /// Maps a function.
@@ -164,6 +166,11 @@ pub fn map(function: &Function, options: &Options) -> Result<Mapped> {
 /// Maps a function whose updates keep their order, as it is or with copies of what arrays had before, whichever takes less time by the cost model.
 fn map_in_order(function: &Function, options: &Options) -> Result<Mapped> {
     let plain = map_on_grid(function, options);
+    let wanted = if matches!(options.grid, Grid::Plane(..)) { 2 } else { 1 };
+    // More parallel loops than there are to be mapped are of no use.
+    if plain.as_ref().is_ok_and(|plain| plain.parallel >= wanted) {
+        return plain;
+    }
     let ctx = isl::Ctx::new();
     let copies = || copied::copied(&Model::extract_in(&ctx, function)?);
     // What cannot be told is left as it is.
@@ -383,5 +390,6 @@ fn mapped(
         return Ok(mapped);
     }
     let cost = tile::seconds(model, &sized.items, options)?;
-    Ok((Mapped { function, stages, notes, reassociated: false, seconds: cost }, cost))
+    let parallel = tile::heaviest(&sized.items).map_or(0, |kernel| kernel.parallel.len());
+    Ok((Mapped { function, stages, notes, reassociated: false, seconds: cost, parallel }, cost))
 }

@@ -173,8 +173,14 @@ fn map_all(front: &Front, choice: &Choice, request: &Request, share: bool) -> Re
                     None => original.clone(),
                 };
                 refused.get_or_insert(failure);
-                let mapped =
-                    Mapped { function, stages: Vec::new(), notes, reassociated: false, seconds: 0.0 };
+                let mapped = Mapped {
+                    function,
+                    stages: Vec::new(),
+                    notes,
+                    reassociated: false,
+                    seconds: 0.0,
+                    parallel: 0,
+                };
                 all.push(OnCores { original, mapped });
             }
             Err(failure) => return Err(failure),
@@ -283,7 +289,14 @@ fn by_hand(front: &Front, original: &Function, cores: &[i64], request: &Request)
     polyhedral::local::check(original, original, chip.buffers(), limits)
         .map_err(|d| placed(front, &original.name, d))?;
     let notes = vec!["mapped as it is written".to_owned()];
-    Ok(Mapped { function: original.clone(), stages: Vec::new(), notes, reassociated: false, seconds: 0.0 })
+    Ok(Mapped {
+        function: original.clone(),
+        stages: Vec::new(),
+        notes,
+        reassociated: false,
+        seconds: 0.0,
+        parallel: 0,
+    })
 }
 
 /// The schedule trees of all stages.

@@ -187,6 +187,18 @@ pub(super) fn seconds(model: &Model, items: &[Item], options: &Options) -> Resul
     Ok(all)
 }
 
+/// The kernel that takes the most modelled seconds each time it runs.
+pub(super) fn heaviest(items: &[Item]) -> Option<&Kernel> {
+    fn of(item: &Item) -> Option<&Kernel> {
+        match item {
+            Item::Kernel(kernel) => Some(kernel),
+            Item::Loop { items, .. } => heaviest(items),
+            Item::Host(_) => None,
+        }
+    }
+    items.iter().filter_map(of).max_by(|a, b| a.cost.total_cmp(&b.cost))
+}
+
 pub(super) fn ceil(a: i64, b: i64) -> i64 {
     (a + b - 1).div_euclid(b.max(1))
 }
