@@ -24,6 +24,7 @@ sed 's/2.0 \* slave_x\[i - 128 \* it\]/2.0 * x[i]/' mapped.loops > m.loops; loze
 sed 's/f64/bool/; s/f64/bool/; s/f64/bool/; s/f64/bool/; s/2.0 \* //' mapped.loops > m.loops; lozenge run m.loops --target athread --size n=3
 lozenge compile gemm.c --target athread --size m=4
 lozenge compile gemm.c --target athread --tile 512
+lozenge compile mapped.loops --target athread --tile 8
 lozenge compile gemm.c --target athread --caches 32K,1M
 lozenge run gemm.c --target athread --schedule none.txt
 lozenge run silent.c --target athread

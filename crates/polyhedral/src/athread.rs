@@ -117,6 +117,8 @@ pub struct Mapped {
     pub seconds: f64,
     /// Parallel loops of the kernel that takes the longest; 0 where nothing was looked for.
     pub parallel: usize,
+    /// Nests of loops that the host runs.
+    pub on_host: usize,
 }
 
 /// Maps a function.
@@ -163,12 +165,13 @@ pub fn map(function: &Function, options: &Options) -> Result<Mapped> {
     }
 }
 
-/// Maps a function whose updates keep their order, as it is or with copies of what arrays had before, whichever takes less time by the cost model.
+/// Maps a function whose updates keep their order, as it is or with copies of what arrays had before: whichever leaves fewer loops to the host, or takes less time
+/// by the cost model.
 fn map_in_order(function: &Function, options: &Options) -> Result<Mapped> {
     let plain = map_on_grid(function, options);
     let wanted = if matches!(options.grid, Grid::Plane(..)) { 2 } else { 1 };
     // More parallel loops than there are to be mapped are of no use.
-    if plain.as_ref().is_ok_and(|plain| plain.parallel >= wanted) {
+    if plain.as_ref().is_ok_and(|plain| plain.parallel >= wanted && plain.on_host == 0) {
         return plain;
     }
     let ctx = isl::Ctx::new();
@@ -177,9 +180,11 @@ fn map_in_order(function: &Function, options: &Options) -> Result<Mapped> {
     let Ok(Some((copied, arrays))) = ctx.limited(options.operations, copies) else { return plain };
     let Ok(mut other) = map_on_grid(&copied, options) else { return plain };
     let better = match &plain {
-        Ok(plain) => other.seconds < plain.seconds,
+        // What the host does has no time here.
+        Ok(plain) if plain.on_host == other.on_host => other.seconds < plain.seconds,
+        Ok(plain) => other.on_host < plain.on_host,
         // Copies by the cores for loops that the host runs would be of no use.
-        Err(_) => !other.notes.iter().any(|note| note.starts_with(ON_HOST)),
+        Err(_) => other.on_host == 0,
     };
     if !better {
         return plain;
@@ -191,9 +196,6 @@ fn map_in_order(function: &Function, options: &Options) -> Result<Mapped> {
     }
     Ok(other)
 }
-
-/// What notes on loops that are no kernel begin with.
-const ON_HOST: &str = "on the host: ";
 
 /// Maps a function with the loops over the cores that are wanted. Where the boxes of two cores meet with two loops over the cores, they may not with one.
 fn map_on_grid(function: &Function, options: &Options) -> Result<Mapped> {
@@ -316,47 +318,48 @@ fn map_as_it_is(function: &Function, options: &Options) -> Result<Mapped> {
     let panels = || if chosen { panel::panels(&model, &program, options) } else { Ok(None) };
     let panels = stage(&ctx, bound, "panels", panels)?;
     if let Some(panels) = panels
-        && let Ok((with_panels, _)) = mapped(&model, &dependences, panels.items, options)
+        && let Ok(with_panels) = mapped(&model, &dependences, panels.items, options)
     {
         if panels.bounds.is_empty() {
             return Ok(with_panels);
         }
         // Panels are slow where there are more rows than cores have places for.
         let any = mapped(&model, &dependences, program, options)?;
-        return Ok(whole::either(&panels.bounds, (with_panels, 0.0), any));
+        return Ok(whole::either(&panels.bounds, with_panels, any));
     }
     let mut any = mapped(&model, &dependences, program, options)?;
     // A skewed nest with few parallel loops may take longer than the loops inside, started one time step after the other.
     if let Some(other) = in_order
         && let Ok(steps) = mapped(&model, &dependences, other, options)
-        && steps.1 < any.1
+        && steps.seconds < any.seconds
     {
         any = steps;
     }
     if !chosen {
-        return Ok(any.0);
+        return Ok(any);
     }
     let small = stage(&ctx, bound, "rows as a whole", || whole::bounded(&model, &dependences, options));
     if let Ok(Some(small)) = small
         && let Ok(mapped) = mapped(&small.model, &dependences, small.items, options)
+        && whole::is_worth_it(&mapped, &any)
     {
         return Ok(whole::either(&small.bounds, mapped, any));
     }
-    Ok(any.0)
+    Ok(any)
 }
 
 /// A line about loops that are no kernel.
 fn stays(names: &str) -> String {
-    format!("{ON_HOST}the loops that make {names}, none of which can run in parallel")
+    format!("on the host: the loops that make {names}, none of which can run in parallel")
 }
 
-/// Maps a program of kernels; with the modelled seconds of all of them.
+/// Maps a program of kernels.
 fn mapped(
     model: &Model,
     dependences: &[Dependence],
     program: Vec<Item>,
     options: &Options,
-) -> Result<(Mapped, f64)> {
+) -> Result<Mapped> {
     let (ctx, bound) = (&model.ctx, options.operations);
     let mut notes = Vec::new();
     for names in split::sequential(model, &program)? {
@@ -384,12 +387,13 @@ fn mapped(
         // Bounds may be written so that it is not seen that cores need a box alike: then each brings in its own.
         let alone = Options { share: false, ..options.clone() };
         let mut mapped = mapped(model, dependences, program, &alone)?;
-        mapped.0.notes.push(
+        mapped.notes.push(
             "cores do not share boxes: from the bounds it is not seen that they need them alike".to_owned(),
         );
         return Ok(mapped);
     }
-    let cost = tile::seconds(model, &sized.items, options)?;
+    let seconds = tile::seconds(model, &sized.items, options)?;
     let parallel = tile::heaviest(&sized.items).map_or(0, |kernel| kernel.parallel.len());
-    Ok((Mapped { function, stages, notes, reassociated: false, seconds: cost, parallel }, cost))
+    let on_host = split::on_host(&sized.items);
+    Ok(Mapped { function, stages, notes, reassociated: false, seconds, parallel, on_host })
 }

@@ -182,7 +182,7 @@ struct machine {
   cpu_set_t processors; /* those that this program may run on */
   uint64_t handed_over;
   int turn;        /* the core that has the baton */
-  long limit;      /* seconds from spawn to the end of the kernel; 0 for no limit */
+  long limit;      /* seconds from join to the end of the kernel; 0 for no limit */
   void (*kernel)(void *);
   void *argument;
   unsigned job;

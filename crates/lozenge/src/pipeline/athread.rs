@@ -180,6 +180,7 @@ fn map_all(front: &Front, choice: &Choice, request: &Request, share: bool) -> Re
                     reassociated: false,
                     seconds: 0.0,
                     parallel: 0,
+                    on_host: 1,
                 };
                 all.push(OnCores { original, mapped });
             }
@@ -208,6 +209,10 @@ fn one(
     let chip = super::chip(request.cores.chip);
     let cores = cores_by_hand(original);
     if !cores.is_empty() {
+        if !choice.tile.is_empty() {
+            return Err(Failure::usage("X0009", "`--tile` says nothing to kernels that are written by hand")
+                .help("they have the tiles that they are written with"));
+        }
         return by_hand(front, original, &cores, request);
     }
     // Cores have arrays of scalars; the host takes pairs apart and puts them together.
@@ -296,6 +301,7 @@ fn by_hand(front: &Front, original: &Function, cores: &[i64], request: &Request)
         reassociated: false,
         seconds: 0.0,
         parallel: 0,
+        on_host: 0,
     })
 }
 

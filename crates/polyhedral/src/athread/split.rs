@@ -446,6 +446,16 @@ pub(super) fn has_kernel(items: &[Item]) -> bool {
     })
 }
 
+/// Nests of loops that the host runs.
+pub(super) fn on_host(items: &[Item]) -> usize {
+    let of = |item: &Item| match item {
+        Item::Kernel(_) => 0,
+        Item::Host(branch) => usize::from(*branch.child != Node::Leaf),
+        Item::Loop { items, .. } => on_host(items),
+    };
+    items.iter().map(of).sum()
+}
+
 /// Whether everything but single statements is in kernels that are not inside loops.
 pub(super) fn everything_parallel(items: &[Item]) -> bool {
     items.iter().all(|item| match item {

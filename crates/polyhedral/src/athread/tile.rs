@@ -58,7 +58,7 @@ pub(super) fn choose(
         return Err(given_up.into_iter().next().unwrap_or_else(|| refuse::nothing_parallel(model, None)));
     }
     for diagnostic in given_up {
-        notes.push(format!("{}{}", super::ON_HOST, diagnostic.message));
+        notes.push(format!("on the host: {}", diagnostic.message));
     }
     Ok(Sized { items, grid: options.grid })
 }

@@ -171,15 +171,13 @@ fn bounds(model: &Model, depth: usize, options: &Options) -> Option<BTreeMap<Nam
     (!all.is_empty()).then_some(all)
 }
 
+/// Whether rows as a whole are rated so much faster that a second version is worth it.
+pub(super) fn is_worth_it(small: &Mapped, any: &Mapped) -> bool {
+    small.seconds <= WORTH * any.seconds
+}
+
 /// Both versions, one of which runs.
-pub(super) fn either(
-    bounds: &BTreeMap<Name, i64>,
-    (small, less): (Mapped, f64),
-    (any, more): (Mapped, f64),
-) -> Mapped {
-    if less > WORTH * more {
-        return any;
-    }
+pub(super) fn either(bounds: &BTreeMap<Name, i64>, small: Mapped, any: Mapped) -> Mapped {
     let conditions = bounds.iter().map(|(name, n)| Expr::Var(name.clone()).at_most(*n));
     let Some(cond) = conditions.reduce(|a, b| a.and(b)) else { return any };
     let told = bounds.iter().map(|(name, n)| format!("{name} <= {n}")).collect::<Vec<_>>().join(", ");
@@ -187,7 +185,7 @@ pub(super) fn either(
     notes.extend(any.notes);
     let then = relabelled(small.function.body);
     let body = vec![Stmt::If { cond, then, otherwise: any.function.body }];
-    Mapped { function: Function { body, ..any.function }, notes, seconds: less, ..any }
+    Mapped { function: Function { body, ..any.function }, notes, seconds: small.seconds, ..any }
 }
 
 /// Statements with labels of their own.

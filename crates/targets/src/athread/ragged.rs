@@ -71,8 +71,8 @@ fn own_columns(scope: &Scope, c: &Contraction) -> Option<String> {
     ))
 }
 
-/// Row by row: the steps of a range that each of some rows from the current one on has, in all columns of the window. `call` writes what a block of one row
-/// and some vectors does with them, given the functions for vectors anywhere or not.
+/// Row by row: the steps of a range that each of some rows from the current one on has, in all columns of the window: by the functions
+/// for blocks of one row.
 pub(super) fn alone(
     scope: &Scope,
     c: &Contraction,
