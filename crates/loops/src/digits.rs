@@ -11,7 +11,7 @@ use crate::expr::{BinaryOp, Expr};
 use crate::name::Name;
 use crate::program::{Function, Loop, LoopKind, Stmt};
 use crate::simplify;
-use crate::visit::{check_depth, fresh, names, substitute};
+use crate::visit::{check_depth, fresh, substitute, taken};
 
 /// Rounds of splitting and simplifying: a number that is taken apart into more digits is left as it is then.
 const ROUNDS: usize = 4;
@@ -35,9 +35,7 @@ pub fn split(function: &Function) -> Function {
 }
 
 fn once(function: &Function) -> Function {
-    let mut taken = names(&function.body);
-    taken.extend(function.sizes.iter().cloned());
-    taken.extend(function.params.iter().map(|param| param.name.clone()));
+    let mut taken = taken(function);
     let mut fresh_name = |base: &Name| {
         let name = fresh(base, &taken);
         taken.insert(name.clone());

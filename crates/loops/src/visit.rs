@@ -252,6 +252,14 @@ pub fn rename_arrays(body: &[Stmt], renaming: &BTreeMap<Name, Name>) -> Vec<Stmt
     result
 }
 
+/// Every name that a function has: what is new needs another one.
+pub fn taken(function: &Function) -> BTreeSet<Name> {
+    let mut taken = names(&function.body);
+    taken.extend(function.sizes.iter().cloned());
+    taken.extend(function.params.iter().map(|param| param.name.clone()));
+    taken
+}
+
 /// Every name that occurs in the statements: variables, arrays, labels, tags, marks.
 pub fn names(body: &[Stmt]) -> BTreeSet<Name> {
     let mut set = BTreeSet::new();

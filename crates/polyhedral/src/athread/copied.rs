@@ -79,9 +79,7 @@ fn held_up(model: &Model, statement: &Statement, array: &Name) -> Result<bool> {
 
 /// The function with a copy of an array, made first, that some statements load from.
 fn with_copy(function: &Function, array: &Name, elem: &Elem, dims: &[Expr], old: &[&Name]) -> Function {
-    let mut taken = loops::visit::names(&function.body);
-    taken.extend(function.params.iter().map(|p| p.name.clone()));
-    taken.extend(function.sizes.iter().cloned());
+    let mut taken = loops::visit::taken(function);
     let name = fresh(&Name::new(format!("{array}_before")), &taken);
     taken.insert(name.clone());
     let mut vars = Vec::new();

@@ -24,9 +24,7 @@ type Part = (Vec<Component>, Param);
 
 /// Takes the pairs of a function apart; none if it has none.
 pub fn apart(function: &Function) -> Option<Apart> {
-    let mut taken = loops::visit::names(&function.body);
-    taken.extend(function.params.iter().map(|p| p.name.clone()));
-    taken.extend(function.sizes.iter().cloned());
+    let taken = loops::visit::taken(function);
     let mut names = Names { taken, of: BTreeMap::new() };
     let mut components = Vec::new();
     let mut params = Vec::new();
@@ -54,9 +52,8 @@ pub fn apart(function: &Function) -> Option<Apart> {
 impl Apart {
     /// A function made from the one without pairs, with the parameters of the original.
     pub fn together(&self, mapped: &Function) -> Function {
-        let mut taken = loops::visit::names(&mapped.body);
-        taken.extend(mapped.params.iter().chain(&self.original.params).map(|p| p.name.clone()));
-        taken.extend(mapped.sizes.iter().cloned());
+        let mut taken = loops::visit::taken(mapped);
+        taken.extend(self.original.params.iter().map(|p| p.name.clone()));
         let (mut before, mut after) = (Vec::new(), Vec::new());
         for (pair, components) in &self.components {
             for (path, component) in components {

@@ -164,9 +164,7 @@ fn rewrite(
     dims: &[Expr],
     outer: &[&Loop],
 ) -> Function {
-    let mut taken = loops::visit::names(&function.body);
-    taken.extend(function.params.iter().map(|p| p.name.clone()));
-    taken.extend(function.sizes.iter().cloned());
+    let mut taken = loops::visit::taken(function);
     let name = fresh(&Name::new(format!("{array}_planes")), &taken);
     taken.insert(name.clone());
     let vars: Vec<Expr> = outer.iter().map(|l| Expr::Var(l.var.clone())).collect();

@@ -36,9 +36,7 @@ pub(super) struct Blocked {
 
 /// The function with reductions in blocks; none if there are none.
 pub(super) fn blocks(function: &Function, options: &Options) -> Option<Blocked> {
-    let mut taken = loops::visit::names(&function.body);
-    taken.extend(function.params.iter().map(|p| p.name.clone()));
-    taken.extend(function.sizes.iter().cloned());
+    let taken = loops::visit::taken(function);
     let types = types(function);
     let mut pass = Pass {
         function,

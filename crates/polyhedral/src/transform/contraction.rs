@@ -22,7 +22,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use loops::simplify;
 use loops::typing::Types;
-use loops::visit::{fresh, names};
+use loops::visit::{fresh, names, taken};
 use loops::{Access, Assign, Expr, Function, Loop, Name, Scalar, Stmt};
 
 use crate::codegen::{Generated, Instance};
@@ -144,9 +144,7 @@ pub const MARK_COLUMNS: &str = "contraction by columns";
 /// Stages every marked block that is a contraction. `split` holds where the mark does not ask for columns.
 pub fn stage(generated: &Generated, shape: Shape, split: Split) -> Stages {
     let mut types = Types::of(&generated.function);
-    let mut taken = names(&generated.function.body);
-    taken.extend(generated.function.sizes.iter().cloned());
-    taken.extend(generated.function.params.iter().map(|p| p.name.clone()));
+    let taken = taken(&generated.function);
     let mut stager = Stager {
         shape,
         split,

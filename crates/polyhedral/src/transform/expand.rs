@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 
 use loops::facts::Facts;
 use loops::simplify;
-use loops::visit::{fresh, names};
+use loops::visit::{fresh, taken};
 use loops::{Access, ArrayDecl, Expr, Function, Loop, Name, Stmt, Storage};
 
 /// Loops over which a scalar is expanded, at most.
@@ -24,9 +24,7 @@ pub fn expand(function: &Function) -> Option<Function> {
 
 /// As [`expand`], over as many of the innermost loops as `levels` says.
 pub(crate) fn expand_levels(function: &Function, levels: usize) -> Option<Function> {
-    let mut taken = names(&function.body);
-    taken.extend(function.params.iter().map(|p| p.name.clone()));
-    taken.extend(function.sizes.iter().cloned());
+    let taken = taken(function);
     let mut expander = Expander { function, levels, loops: Vec::new(), taken, declared: Vec::new() };
     let body = expander.block(&function.body);
     if expander.declared.is_empty() {

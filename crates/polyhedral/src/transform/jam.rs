@@ -9,7 +9,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use loops::visit::names;
+use loops::visit::taken;
 use loops::{Access, Assign, BinaryOp, Expr, Loop, LoopKind, Name, Stmt};
 
 use crate::codegen::{Generated, Instance, tidy};
@@ -19,9 +19,7 @@ use crate::transform::contraction::linear;
 /// The function with `count` rows at once where that gains something.
 pub(crate) fn jam(generated: Generated, count: i64) -> Generated {
     let labels = generated.instances.keys().cloned().collect();
-    let mut taken = names(&generated.function.body);
-    taken.extend(generated.function.sizes.iter().cloned());
-    taken.extend(generated.function.params.iter().map(|p| p.name.clone()));
+    let taken = taken(&generated.function);
     let instances = generated.instances.clone();
     let mut jam = Jam { count, labels, taken, instances, generated };
     let body = std::mem::take(&mut jam.generated.function.body);

@@ -10,7 +10,7 @@
 
 use loops::facts::Facts;
 use loops::simplify;
-use loops::visit::{fresh, names};
+use loops::visit::{fresh, taken};
 use loops::{
     Access, ArrayDecl, Assign, CompareOp, Expr, Function, Loop, LoopKind, Name, Param, ParamMode, Stmt,
     Storage,
@@ -36,9 +36,7 @@ fn expanded(function: &Function, param: &Param) -> Option<Function> {
         return None;
     }
     // Nothing outside of the loop mentions it, so all mentions are inside.
-    let mut taken = names(&function.body);
-    taken.extend(function.params.iter().map(|p| p.name.clone()));
-    taken.extend(function.sizes.iter().cloned());
+    let mut taken = taken(function);
     let own = fresh(&param.name, &taken);
     taken.insert(own.clone());
     let counts = (count(&function.body, &param.name), count(&filler.body, &param.name));
