@@ -12,7 +12,7 @@ use loops::{Code, Diagnostic, Name, Size};
 use crate::graph::{Graph, NodeId, Producer, ValueId};
 use crate::infer::label;
 use crate::model::Model;
-use crate::operators::{self, Call, Operand, carrier};
+use crate::operators::{self, Call, Operand, Registers, carrier};
 use crate::tensor::Tensor;
 use crate::types::{Dim, ElementType, TensorType, ValueType};
 
@@ -246,18 +246,19 @@ fn carried_bytes(elem: ElementType, dims: &[usize]) -> Option<usize> {
     count.checked_mul(carrier(elem)?.bytes()).filter(|b| *b <= MAX_BYTES)
 }
 
-/// Plans a model whose types are all known.
+/// Plans a model whose types are all known, for a processor with these registers.
 ///
 /// # Errors
 /// `G0402` if a value has no known type, or one that programs lack; `G0403` if the model needs more memory than any machine has; `G0501` and
 /// others for operators without a program, with the node.
-pub fn plan(model: &Model) -> Result<Plan, Diagnostic> {
-    Planner::new(model).run()
+pub fn plan(model: &Model, registers: Registers) -> Result<Plan, Diagnostic> {
+    Planner::new(model, registers).run()
 }
 
 struct Planner<'a> {
     graph: &'a Graph,
     opset: i64,
+    registers: Registers,
     plan: Plan,
     /// Which value each value is the same data as.
     root: HashMap<ValueId, ValueId>,
@@ -270,11 +271,12 @@ struct Planner<'a> {
 }
 
 impl<'a> Planner<'a> {
-    fn new(model: &'a Model) -> Planner<'a> {
+    fn new(model: &'a Model, registers: Registers) -> Planner<'a> {
         let name = model.graph.name.clone();
         Planner {
             graph: &model.graph,
             opset: model.opset(),
+            registers,
             plan: Plan {
                 name,
                 kernels: Vec::new(),
@@ -512,7 +514,7 @@ impl<'a> Planner<'a> {
             return Ok(*known);
         }
         let number = self.plan.kernels.len();
-        let mut definition = operators::compiled(call)
+        let mut definition = operators::compiled(call, self.registers)
             .map_err(|d| d.note(format!("at {}", label(self.graph, id))))?
             .definition;
         definition.name = format!("{}_{number}", definition.name).into();

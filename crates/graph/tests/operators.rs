@@ -1,6 +1,6 @@
 //! The table of operators, and properties of their programs.
 
-use graph::operators::{Call, Operand, TABLE, compiled, meaning, page};
+use graph::operators::{Call, Operand, Registers, TABLE, compiled, meaning, page};
 use graph::{Attribute, ElementType, Operator, Tensor};
 use loops::Size;
 
@@ -79,7 +79,7 @@ fn extents_may_be_symbolic() {
         let op = Operator::from(*name);
         let attributes: &[Attribute] = if *name == "Concat" { &axis } else { &[] };
         let call = call(&op, attributes, inputs.iter().map(|s| operand(s)).collect());
-        for meaning in [meaning(&call), compiled(&call)] {
+        for meaning in [meaning(&call), compiled(&call, Registers::default())] {
             let meaning = meaning.unwrap_or_else(|d| panic!("{name}: {d}"));
             functional::check(&meaning.definition).unwrap_or_else(|d| panic!("{name}: {d}"));
             assert_eq!(meaning.results[0].shape, *result, "{name}");
@@ -125,7 +125,10 @@ fn equal_calls_have_equal_programs() {
         [vec![1, 3, 8, 8], vec![4, 3, 3, 3]].map(|s| s.into_iter().map(Size::constant).collect::<Vec<_>>());
     let make = || {
         let call = call(&op, &[], shapes.iter().map(|s| operand(s)).collect());
-        (meaning(&call).expect("a program").definition, compiled(&call).expect("a program").definition)
+        (
+            meaning(&call).expect("a program").definition,
+            compiled(&call, Registers::default()).expect("a program").definition,
+        )
     };
     assert_eq!(make(), make());
 }

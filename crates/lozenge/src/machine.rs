@@ -1,14 +1,18 @@
-//! What this machine is: the sizes of its caches, for the polyhedral side, which is told and never looks.
+//! What this machine is: the sizes of its caches and its vector registers, for the polyhedral side and the operators of models, which are told and never look.
 
 use std::fs;
 use std::path::Path;
 
+use graph::operators::Registers;
 use polyhedral::locality::Caches;
 
 use crate::failure::Failure;
 
 /// The variable that stands for `--caches` where that is not given.
 const VARIABLE: &str = "LOZENGE_CACHES";
+
+/// The variable that names vector registers, such as `32x64`.
+const REGISTERS: &str = "LOZENGE_REGISTERS";
 
 /// The caches to compile for: as given, as the environment says, those of this machine, or usual ones where the system tells nothing.
 ///
@@ -25,6 +29,34 @@ pub fn caches(given: Option<Caches>) -> Result<Caches, Failure> {
         }),
         Err(_) => Ok(read(Path::new("/sys/devices/system/cpu/cpu0/cache")).unwrap_or_default()),
     }
+}
+
+/// The vector registers to compile models for: as the environment says, else those of this machine.
+///
+/// # Errors
+/// `X0804` if the environment says something else than a number of registers and the bytes of one.
+pub fn registers() -> Result<Registers, Failure> {
+    let Ok(text) = std::env::var(REGISTERS) else { return Ok(own_registers()) };
+    let numbers =
+        text.split_once('x').and_then(|(count, bytes)| Some((count.parse().ok()?, bytes.parse().ok()?)));
+    match numbers {
+        Some((count @ 4..=128, bytes @ 8..=256)) => Ok(Registers { count, bytes }),
+        _ => Err(Failure::refused("X0804", format!("{REGISTERS} is `{text}`"))
+            .help("a number of vector registers and the bytes of one, such as `32x64`")),
+    }
+}
+
+#[cfg(target_arch = "x86_64")]
+fn own_registers() -> Registers {
+    if std::arch::is_x86_feature_detected!("avx512f") {
+        return Registers { count: 32, bytes: 64 };
+    }
+    Registers { count: 16, bytes: if std::arch::is_x86_feature_detected!("avx") { 32 } else { 16 } }
+}
+
+#[cfg(not(target_arch = "x86_64"))]
+fn own_registers() -> Registers {
+    Registers { count: 32, bytes: 16 }
 }
 
 /// Two sizes with a comma between: `48K,2M`.

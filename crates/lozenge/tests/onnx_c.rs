@@ -1,7 +1,7 @@
-//! Node tests of the `onnx` package through C: the program of the operator with its execution strategy, translated, compiled and run, against
-//! the evaluation of the operator's meaning, to the last bit.
+//! Operators through C: the program of the operator with its execution strategy, translated, compiled and run, against the evaluation of the
+//! operator's meaning, to the last bit. First the node tests of the `onnx` package, then products of many shapes.
 //!
-//! `./x onnx` writes the cases and runs this; without the folder in `LOZENGE_ONNX_CASES` it says so and does nothing. Every
+//! `./x onnx` writes the cases and runs this; without the folder in `LOZENGE_ONNX_CASES` the first test says so and does nothing. Every
 //! `LOZENGE_ONNX_EVERY`-th case with one node is taken (all if 1).
 
 use std::collections::{BTreeMap, HashMap};
@@ -10,8 +10,8 @@ use std::path::{Path, PathBuf};
 use functional::Definition;
 use functional::eval::Limits;
 use graph::evaluate::Datum;
-use graph::operators::{self, Call, Meaning, Operand, compiled, meaning};
-use graph::{Model, Tensor};
+use graph::operators::{self, Call, Meaning, Operand, Registers, compiled, meaning};
+use graph::{Attribute, Model, Operator, Tensor};
 use loops::{Diagnostic, Program, Size};
 use lozenge::check::by_evaluator;
 use lozenge::cli::Mode;
@@ -23,6 +23,9 @@ use lozenge::value::{Closeness, difference};
 
 /// Cases of one C file.
 const BATCH: usize = 40;
+
+/// Processors that code is made for, in turns: sixteen registers of 32 bytes, and thirty-two of 64.
+const PROCESSORS: [Registers; 2] = [Registers { count: 16, bytes: 32 }, Registers { count: 32, bytes: 64 }];
 
 struct Case {
     name: String,
@@ -77,7 +80,7 @@ fn case(folder: &Path, name: &str, inputs: usize, number: usize) -> Option<Resul
 }
 
 fn build(call: &Call<'_>, reference: Meaning, name: &str, number: usize) -> Result<Case, Diagnostic> {
-    let fast = compiled(call)?;
+    let fast = compiled(call, PROCESSORS[number % 2])?;
     functional::check(&reference.definition)?;
     functional::check(&fast.definition)?;
     assert_eq!(reference.arguments, fast.arguments, "{name}: both programs have the same parameters");
@@ -115,6 +118,37 @@ fn check(executable: &Executable, k: usize, case: &Case) -> Result<(), String> {
     Ok(())
 }
 
+/// Compiles and runs the cases; how many agree. What does not is told in `failures`.
+fn run(cases: &[Case], failures: &mut Vec<String>) -> usize {
+    let compiler = Compiler::find().expect("a C compiler");
+    let mut agreed = 0;
+    for batch in cases.chunks(BATCH) {
+        let program = Program { functions: batch.iter().map(|c| c.function.clone()).collect() };
+        let emitted = to_c(&program, Mode::Default, Some("program.h".to_owned())).expect("C");
+        let build = Build {
+            files: &[("program.c", &emitted.source)],
+            routines: &emitted.signatures,
+            header: &emitted.header,
+            flags: Optimise::Exact.flags(),
+            libraries: &[],
+        };
+        let executable = match Executable::build(&compiler, &build) {
+            Ok(executable) => executable,
+            Err(failure) => {
+                failures.push(format!("{}…: {failure:?}", batch[0].name));
+                continue;
+            }
+        };
+        for (k, case) in batch.iter().enumerate() {
+            match check(&executable, k, case) {
+                Ok(()) => agreed += 1,
+                Err(why) => failures.push(format!("{}: {why}", case.name)),
+            }
+        }
+    }
+    agreed
+}
+
 #[test]
 fn node_tests_agree_through_c() {
     let Some(folder) = std::env::var_os("LOZENGE_ONNX_CASES").map(PathBuf::from) else {
@@ -145,40 +179,118 @@ fn node_tests_agree_through_c() {
                 Some(Err(why)) => failures.push(format!("{name}: {why}")),
             }
         }
-        let compiler = Compiler::find().expect("a C compiler");
-        let mut agreed = 0;
-        for batch in cases.chunks(BATCH) {
-            let program = Program { functions: batch.iter().map(|c| c.function.clone()).collect() };
-            let emitted = to_c(&program, Mode::Default, Some("program.h".to_owned())).expect("C");
-            let build = Build {
-                files: &[("program.c", &emitted.source)],
-                routines: &emitted.signatures,
-                header: &emitted.header,
-                flags: Optimise::Exact.flags(),
-                libraries: &[],
-            };
-            let executable = match Executable::build(&compiler, &build) {
-                Ok(executable) => executable,
-                Err(failure) => {
-                    failures.push(format!("{}…: {failure:?}", batch[0].name));
-                    continue;
-                }
-            };
-            for (k, case) in batch.iter().enumerate() {
-                match check(&executable, k, case) {
-                    Ok(()) => agreed += 1,
-                    Err(why) => failures.push(format!("{}: {why}", case.name)),
-                }
-            }
-        }
+        let agreed = run(&cases, &mut failures);
         println!("{agreed} cases of one node agree through C, {} do not", failures.len());
         assert!(failures.is_empty(), "{}", failures.join("\n"));
         assert!(agreed > 0 || !filter.is_empty(), "no case was taken");
     };
+    with_much_stack(work);
+}
+
+/// Runs it on a thread that deep terms do not overflow.
+fn with_much_stack(work: impl FnOnce() + Send + 'static) {
     std::thread::Builder::new()
         .stack_size(1 << 30)
         .spawn(work)
         .expect("a thread")
         .join()
         .expect("no failure");
+}
+
+/// Numbers that are neither equal nor exact in binary, some of them 0 and negative.
+fn numbers(dims: &[usize], double: bool, seed: usize) -> Tensor {
+    let count = dims.iter().product();
+    let number = |i: usize| (((i + seed) * 7919 % 1013) as f64 - 500.0) / 300.0;
+    match double {
+        true => Tensor::from_f64s(dims, &(0..count).map(number).collect::<Vec<_>>()),
+        false => Tensor::from_f32s(dims, &(0..count).map(|i| number(i) as f32).collect::<Vec<_>>()),
+    }
+}
+
+/// Tiles that fit and that do not, single rows and columns, windows with every kind of gap: each for both processors.
+#[test]
+fn products_of_all_shapes_agree_through_c() {
+    let ints = |name: &str, values: &[i64]| Attribute::new(name, values.to_vec());
+    let flag = |name: &str| Attribute::new(name, 1i64);
+    type Shapes = Vec<Vec<usize>>;
+    let mut calls: Vec<(&str, Vec<Attribute>, Shapes)> = Vec::new();
+    for [m, k, n] in [
+        [1, 200, 211],
+        [2, 97, 193],
+        [3, 61, 211],
+        [5, 1, 8000],
+        [6, 64, 96],
+        [7, 64, 97],
+        [8, 90, 48],
+        [13, 53, 67],
+        [64, 32, 16],
+        [48, 33, 400],
+        [17, 5, 401],
+        [200, 200, 1],
+        [1, 33000, 1],
+    ] {
+        calls.push(("MatMul", vec![], vec![vec![m, k], vec![k, n]]));
+        calls.push(("Gemm", vec![flag("transB")], vec![vec![m, k], vec![n, k], vec![n]]));
+    }
+    calls.push(("MatMul", vec![], vec![vec![2, 3, 17, 31], vec![2, 3, 31, 67]]));
+    calls.push(("MatMul", vec![], vec![vec![4, 9, 31], vec![31, 40]]));
+    calls.push(("MatMul", vec![], vec![vec![3, 1, 150], vec![150, 101]]));
+    let scaled = vec![flag("transA"), Attribute::new("alpha", 0.75f32), Attribute::new("beta", 1.5f32)];
+    calls.push(("Gemm", scaled, vec![vec![50, 19], vec![50, 43], vec![19, 1]]));
+    calls.push(("Gemm", vec![], vec![vec![19, 50], vec![50, 43]]));
+    let square = |strides: i64, before: i64, after: i64, dilations: i64, group: i64| {
+        let pads = [before, before, after, after];
+        let ints =
+            [("strides", vec![strides; 2]), ("pads", pads.to_vec()), ("dilations", vec![dilations; 2])];
+        let mut all: Vec<Attribute> = ints.into_iter().map(|(name, v)| Attribute::new(name, v)).collect();
+        all.push(Attribute::new("group", group));
+        all
+    };
+    for (attributes, x, w) in [
+        (square(1, 0, 0, 1, 1), [1, 16, 14, 14], [24, 16, 1, 1]),
+        (square(2, 0, 0, 1, 1), [2, 16, 15, 15], [29, 16, 1, 1]),
+        (square(1, 1, 1, 1, 1), [1, 5, 12, 13], [11, 5, 3, 3]),
+        (square(2, 1, 1, 1, 1), [1, 6, 17, 16], [16, 6, 3, 3]),
+        (square(2, 3, 3, 1, 1), [1, 3, 23, 24], [8, 3, 7, 7]),
+        (square(3, 2, 1, 2, 1), [1, 4, 40, 41], [9, 4, 5, 5]),
+        (square(1, 0, 0, 1, 1), [1, 7, 9, 40], [13, 7, 2, 3]),
+        (square(2, 0, 2, 1, 1), [1, 4, 20, 21], [16, 4, 3, 3]),
+        (square(1, 1, 1, 1, 2), [1, 12, 11, 10], [14, 6, 3, 3]),
+    ] {
+        calls.push(("Conv", attributes.clone(), vec![x.to_vec(), w.to_vec()]));
+        calls.push(("Conv", attributes, vec![x.to_vec(), w.to_vec(), vec![w[0]]]));
+    }
+    let line = vec![ints("strides", &[2]), ints("pads", &[3, 2])];
+    calls.push(("Conv", line, vec![vec![2, 9, 101], vec![14, 9, 6], vec![14]]));
+    let space = vec![ints("strides", &[2, 1, 1]), ints("pads", &[1, 0, 1, 1, 0, 1])];
+    calls.push(("Conv", space, vec![vec![1, 3, 7, 6, 8], vec![10, 3, 3, 2, 3], vec![10]]));
+    let work = move || {
+        let (mut cases, mut failures) = (Vec::new(), Vec::new());
+        for (name, attributes, shapes) in &calls {
+            // Of single precision for both processors, of double precision for one of them.
+            for double in [false, false, true] {
+                let op = Operator::from(*name);
+                let tensors: Vec<Tensor> =
+                    shapes.iter().enumerate().map(|(k, dims)| numbers(dims, double, 31 * k)).collect();
+                let operand = |tensor: &'_ Tensor| Operand {
+                    elem: tensor.elem,
+                    shape: tensor.dims.iter().map(|n| Size::constant(*n as i64)).collect(),
+                    constant: None,
+                };
+                let inputs = tensors.iter().map(|tensor| Some(operand(tensor))).collect();
+                let call = Call { op: &op, opset: 17, attributes, inputs, outputs: 1 };
+                let title = format!("{name} {shapes:?} {attributes:?} {:?}", PROCESSORS[cases.len() % 2]);
+                let built = meaning(&call).and_then(|reference| build(&call, reference, &title, cases.len()));
+                let values = tensors.iter().filter_map(operators::decode).collect();
+                match built {
+                    Ok(case) => cases.push(Case { arguments: values, ..case }),
+                    Err(why) => failures.push(format!("{title}: {why}")),
+                }
+            }
+        }
+        let agreed = run(&cases, &mut failures);
+        assert!(failures.is_empty(), "{}", failures.join("\n"));
+        assert_eq!(agreed, 3 * calls.len());
+    };
+    with_much_stack(work);
 }

@@ -42,7 +42,7 @@ impl Cx {
         self.supply.binder(name, ty)
     }
 
-    fn lambda1(
+    pub(super) fn function(
         &mut self,
         name: &str,
         ty: DataType,
@@ -55,7 +55,7 @@ impl Cx {
 
     /// The array whose element `i` is `f i`.
     pub fn generate(&mut self, n: &Size, f: impl FnOnce(&mut Cx, Val) -> Val) -> Val {
-        match self.lambda1("i", DataType::Idx(n.clone()), f) {
+        match self.function("i", DataType::Idx(n.clone()), f) {
             Ok(f) => build::apply(Prim::Generate, vec![Arg::Size(n.clone()), Arg::Fun(f)]).into(),
             Err(refusal) => refusal.into(),
         }

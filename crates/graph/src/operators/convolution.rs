@@ -166,10 +166,10 @@ fn convolve(op: &mut Op, c: &Convolution) -> Done {
     }
     let shape: Extents = [&[x.shape[0].clone(), Size::constant(m)], &win.places[..]].concat();
     let inner: Extents = [&[Size::constant(cg)], &win.extents()[..]].concat();
-    if op.fast
+    if let Some(registers) = op.fast
         && matches!(c.elem, ElementType::F32 | ElementType::F64)
         && x.elem == c.elem
-        && let Some(val) = super::direct::convolution(op, x, w, &win, groups, c.last)
+        && let Some(val) = super::direct::convolution(op, x, w, &win, groups, registers, c.last)
     {
         op.result(val, c.elem, shape);
         return Ok(());

@@ -3,8 +3,9 @@
 use loops::Size;
 
 use super::build::{Cx, Extents, broadcast};
+use super::tiles;
 use super::value::{Val, int, number};
-use super::{Done, Input, Op, Refusal};
+use super::{Done, Input, Op, Refusal, Registers};
 use crate::types::ElementType;
 
 /// Extents of the product, its batch dimensions, and whether a row or a column was added.
@@ -81,15 +82,24 @@ fn product(
 /// Products of fewer numbers than this are not worth packing.
 const WORTH_PACKING: i64 = 1 << 15;
 
-/// Whether the product of an `m x k` and a `k x n` matrix is done by packed tiles.
-pub(super) fn packs(op: &Op, elem: ElementType, m: &Size, k: &Size, n: &Size) -> bool {
+/// The registers for the product of an `m x k` and a `k x n` matrix, if it is done by tiles.
+fn packs(op: &Op, elem: ElementType, m: &Size, k: &Size, n: &Size) -> Option<Registers> {
     let known = |n: &Size| n.as_constant().unwrap_or(64);
     let work = known(m).saturating_mul(known(k)).saturating_mul(known(n));
-    op.fast && matches!(elem, ElementType::F32 | ElementType::F64) && work >= WORTH_PACKING && known(m) >= 4
+    let all_known = [m, k, n].iter().all(|n| n.as_constant().is_some());
+    let worth = work >= WORTH_PACKING && (all_known || known(m) >= 4);
+    op.fast.filter(|_| matches!(elem, ElementType::F32 | ElementType::F64) && worth)
+}
+
+/// A product by tiles; where an extent is a name, by the library's program.
+fn by_tiles(cx: &mut Cx, registers: Registers, a: Val, b: Val) -> Val {
+    tiles::product(cx, registers, &a, &b, &|_, sum, _, _| sum)
+        .or_else(|| super::build::fast_product(cx, a, b))
+        .unwrap_or_else(|| Refusal::internal("a product of these types").into())
 }
 
 /// The product of stacks of matrices by packed tiles: one product a place of the batch.
-fn packed_mat_mul(op: &mut Op, a: &Input, b: &Input) -> Done {
+fn packed_mat_mul(op: &mut Op, registers: Registers, a: &Input, b: &Input) -> Done {
     let (ra, rb) = (a.rank(), b.rank());
     let batch = broadcast(&[&a.shape[..ra - 2], &b.shape[..rb - 2]])?;
     let shape: Extents = [&batch[..], &[a.shape[ra - 2].clone(), b.shape[rb - 1].clone()]].concat();
@@ -98,8 +108,7 @@ fn packed_mat_mul(op: &mut Op, a: &Input, b: &Input) -> Done {
         let rows = super::build::product(&a.shape[..ra - 1]);
         let flat = [rows.clone(), a.shape[ra - 1].clone()];
         let left = super::build::reshape(&mut op.cx, &a.val, &a.shape, &flat);
-        let product = super::build::fast_product(&mut op.cx, left, b.val.clone())
-            .ok_or_else(|| Refusal::internal("a product of these types"))?;
+        let product = by_tiles(&mut op.cx, registers, left, b.val.clone());
         let val = super::build::reshape(&mut op.cx, &product, &[rows, b.shape[1].clone()], &shape);
         op.result(val, a.elem, shape);
         return Ok(());
@@ -107,8 +116,7 @@ fn packed_mat_mul(op: &mut Op, a: &Input, b: &Input) -> Done {
     let val = op.cx.tensor(&batch, &mut |cx, at| {
         let x = a.val.at(&super::build::aligned(&a.shape[..ra - 2], at));
         let y = b.val.at(&super::build::aligned(&b.shape[..rb - 2], at));
-        super::build::fast_product(cx, x, y)
-            .unwrap_or_else(|| Refusal::internal("a product of these types").into())
+        by_tiles(cx, registers, x, y)
     });
     op.result(val, a.elem, shape);
     Ok(())
@@ -120,8 +128,9 @@ pub(super) fn mat_mul(op: &mut Op) -> Done {
     if a.rank() >= 2 && b.rank() >= 2 {
         let (m, k, n) = (&a.shape[a.rank() - 2], &a.shape[a.rank() - 1], &b.shape[b.rank() - 1]);
         let rows = if b.rank() == 2 { super::build::product(&a.shape[..a.rank() - 1]) } else { m.clone() };
-        if packs(op, elem, &rows, k, n) && b.shape[b.rank() - 2] == *k && b.elem == elem {
-            return packed_mat_mul(op, &a, &b);
+        let packs = packs(op, elem, &rows, k, n);
+        if let Some(registers) = packs.filter(|_| b.shape[b.rank() - 2] == *k && b.elem == elem) {
+            return packed_mat_mul(op, registers, &a, &b);
         }
     }
     product(op, a, b, elem, &|_, x, _| x, &|_, x, _| x, &mut |_, sum, _| sum)
@@ -209,25 +218,41 @@ pub(super) fn gemm(op: &mut Op) -> Done {
     let scalar = a.scalar();
     let scaled = |v: Val, factor: f64| if factor == 1.0 { v } else { number(scalar, factor) * v };
     let shape = vec![m.clone(), n.clone()];
-    if packs(op, a.elem, m, k, n) {
+    if let Some(registers) = packs(op, a.elem, m, k, n) {
         let flip = |v: &Val, t: bool| match (t, v.clone().term()) {
             (true, Ok(term)) => functional::build::transpose(term).into(),
             _ => v.clone(),
         };
-        let product = super::build::fast_product(&mut op.cx, flip(&a.val, ta), flip(&b.val, tb))
+        let last = |_: &mut Cx, sum: Val, at: &[Val]| {
+            let sum = scaled(sum, alpha);
+            match &c {
+                Some(c) => sum + scaled(c.spread(at), beta),
+                None => sum,
+            }
+        };
+        let (left, right) = (flip(&a.val, ta), flip(&b.val, tb));
+        // One row of sums down the rows of a matrix: as a column, so that it is read along them.
+        let turned = tb && m.as_constant() == Some(1);
+        let product = if turned {
+            let (left, right) = (flip(&left, true), flip(&right, true));
+            let last = |cx: &mut Cx, sum: Val, i: &Val, j: &Val| last(cx, sum, &[j.clone(), i.clone()]);
+            tiles::product(&mut op.cx, registers, &right, &left, &last).map(|val| flip(&val, true))
+        } else {
+            let last = |cx: &mut Cx, sum: Val, i: &Val, j: &Val| last(cx, sum, &[i.clone(), j.clone()]);
+            tiles::product(&mut op.cx, registers, &left, &right, &last)
+        };
+        if let Some(product) = product {
+            op.result(product, a.elem, shape);
+            return Ok(());
+        }
+        let product = super::build::fast_product(&mut op.cx, left, right)
             .ok_or_else(|| Refusal::internal("a product of these types"))?;
         if alpha == 1.0 && c.is_none() {
             op.result(product, a.elem, shape);
             return Ok(());
         }
         let val = op.cx.bind("product", product.stored(), |cx, product| {
-            cx.tensor(&shape, &mut |_, at| {
-                let sum = scaled(product.at(at), alpha);
-                match &c {
-                    Some(c) => sum + scaled(c.spread(at), beta),
-                    None => sum,
-                }
-            })
+            cx.tensor(&shape, &mut |cx, at| last(cx, product.at(at), at))
         });
         op.result(val, a.elem, shape);
         return Ok(());

@@ -32,6 +32,7 @@ mod schedule;
 mod select;
 mod signal;
 mod table;
+mod tiles;
 mod value;
 
 use std::collections::BTreeMap;
@@ -49,6 +50,7 @@ pub use carrier::{carrier, decode, encode};
 pub use evaluate::evaluate;
 pub use schedule::{compiled, schedule};
 pub use table::{Entry, TABLE, lookup, page};
+pub use tiles::Registers;
 
 use build::{Cx, Extents, tensor_type};
 use value::Val;
@@ -147,11 +149,11 @@ type Done = Result<(), Refusal>;
 /// `G0501` for an operator that the library lacks, `G0502` for element types, `G0503` for inputs or attributes that do not fit, `G0504` if
 /// a shape depends on a value that is not known.
 pub fn meaning(call: &Call<'_>) -> Result<Meaning, Diagnostic> {
-    build_program(call, false)
+    build_program(call, None)
 }
 
-/// The program of a call; `fast`: with contractions as calls of the library's fast products.
-fn build_program(call: &Call<'_>, fast: bool) -> Result<Meaning, Diagnostic> {
+/// The program of a call; with registers: contractions in tiles that fit them.
+fn build_program(call: &Call<'_>, fast: Option<Registers>) -> Result<Meaning, Diagnostic> {
     let Some(entry) = lookup(&call.op.domain, &call.op.name) else {
         let message = format!("the operator `{}` is not in the library", call.op);
         return Err(
@@ -201,7 +203,7 @@ struct Op<'a> {
     params: BTreeMap<usize, Binder>,
     results: Vec<(Val, Output)>,
     combined: Option<Val>,
-    fast: bool,
+    fast: Option<Registers>,
     view: Option<usize>,
 }
 
@@ -213,7 +215,7 @@ impl<'a> Op<'a> {
             params: BTreeMap::new(),
             results: Vec::new(),
             combined: None,
-            fast: false,
+            fast: None,
             view: None,
         }
     }

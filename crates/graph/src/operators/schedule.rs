@@ -8,7 +8,7 @@ use functional::build::{self, Supply};
 use functional::{Arg, DataType, Definition, Lambda, Prim, Term, TermKind, walk};
 use loops::{Diagnostic, Size};
 
-use super::{Call, Meaning};
+use super::{Call, Meaning, Registers};
 
 /// Loops that compute fewer numbers than this are not worth starting threads.
 const WORTH_THREADS: f64 = 32_768.0;
@@ -20,8 +20,8 @@ const TYPICAL: f64 = 64.0;
 ///
 /// # Errors
 /// As [`super::meaning`].
-pub fn compiled(call: &Call<'_>) -> Result<Meaning, Diagnostic> {
-    let mut meaning = super::build_program(call, true)?;
+pub fn compiled(call: &Call<'_>, registers: Registers) -> Result<Meaning, Diagnostic> {
+    let mut meaning = super::build_program(call, Some(registers))?;
     meaning.definition = schedule(&meaning.definition);
     Ok(meaning)
 }

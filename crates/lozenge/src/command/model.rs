@@ -15,6 +15,7 @@ use crate::cli::{Compile, Run, Show, Stage};
 use crate::execute::{Build, Executable, Schedule};
 use crate::failure::Failure;
 use crate::files::{read_bytes, write_whole};
+use crate::machine;
 use crate::npy;
 use crate::pipeline::graph::{self as pipeline, CompiledModel};
 use crate::process::{Compiler, Optimise};
@@ -41,16 +42,16 @@ pub fn compile(arguments: &Compile, as_json: bool) -> Result<(), Failure> {
     let mut parameters = None;
     let text = match arguments.emit {
         Some(Stage::Functional) => {
-            let plan = plan::plan(&model)?;
+            let plan = plan::plan(&model, machine::registers()?)?;
             plan.kernels
                 .iter()
                 .map(|k| format!("-- {}\n{}\n", k.operator, functional::print::definition(&k.definition)))
                 .collect()
         }
-        Some(Stage::Loops) => pipeline::compile(&model)?.program.to_string(),
-        Some(Stage::Header) => pipeline::compile(&model)?.header,
+        Some(Stage::Loops) => pipeline::compile(&model, machine::registers()?)?.program.to_string(),
+        Some(Stage::Header) => pipeline::compile(&model, machine::registers()?)?.header,
         None | Some(Stage::C) => {
-            let compiled = pipeline::compile(&model)?;
+            let compiled = pipeline::compile(&model, machine::registers()?)?;
             if let Some(output) = arguments.output.as_ref().filter(|_| compiled.plan.parameter_bytes > 0) {
                 let path = parameter_path(output);
                 write_whole(&path, &pipeline::parameter_block(&compiled.plan))?;
@@ -170,7 +171,7 @@ pub fn run(arguments: &Run, as_json: bool) -> Result<(), Failure> {
     let mut original = pipeline::open(&arguments.file)?;
     bind_arrays(&mut original, &given, &mut sizes)?;
     let model = pipeline::prepare_read(original.clone(), &arguments.file, &sizes)?;
-    let compiled = pipeline::compile(&model)?;
+    let compiled = pipeline::compile(&model, machine::registers()?)?;
     // The command, the driver and the files between them hold parameters, inputs and outputs.
     let ports = compiled.plan.inputs.iter().chain(&compiled.plan.outputs);
     let held = ports.map(|port| port.bytes() as u128).sum::<u128>() + compiled.plan.parameter_bytes as u128;

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use bytes::Bytes;
+use graph::operators::Registers;
 use graph::plan::{self, Kernel, Place, Plan};
 use graph::simplify::{FoldOptions, simplify};
 use graph::{Model, operators};
@@ -96,12 +97,12 @@ pub fn prepare_read(mut model: Model, path: &Path, sizes: &BTreeMap<Name, i64>) 
     Ok(model)
 }
 
-/// Compiles a prepared model.
+/// Compiles a prepared model for a processor with these registers.
 ///
 /// # Errors
 /// Operators without a program, types that programs lack, and what the stages refuse.
-pub fn compile(model: &Model) -> Result<CompiledModel, Failure> {
-    let plan = plan::plan(model)?;
+pub fn compile(model: &Model, registers: Registers) -> Result<CompiledModel, Failure> {
+    let plan = plan::plan(model, registers)?;
     let mut functions = Vec::new();
     for kernel in &plan.kernels {
         functions.push(lower(kernel).map_err(|d| d.note(format!("in the program of {}", kernel.operator)))?);
@@ -147,7 +148,15 @@ pub fn compile(model: &Model) -> Result<CompiledModel, Failure> {
     Ok(CompiledModel { plan, program, source, header, signature })
 }
 
-const HEAD: &str = "#define _POSIX_C_SOURCE 200112L /* posix_memalign */\n#include <stdbool.h>\n#include <stdlib.h>\n#include <string.h>\n";
+/// What the file begins with. Rows of sums that leave a tile are no copy of memory: gcc would keep the first of them there for it.
+const HEAD: &str = "#define _POSIX_C_SOURCE 200112L /* posix_memalign */
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC optimize (\"no-tree-loop-distribute-patterns\")
+#endif
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+";
 
 /// Bytes of the workspace, at most; what does not fit takes memory of its own.
 const MOST_WORKSPACE: usize = 1 << 30;
@@ -190,7 +199,29 @@ fn lower(kernel: &Kernel) -> Result<Function, Diagnostic> {
 /// What the translation refuses.
 pub fn at_known_extents(definition: &functional::Definition) -> Result<Function, Diagnostic> {
     let function = dpia::translate(definition, dpia::Mode::Default)?.function;
-    Ok(loops::simplify::function_for_c(&loops::digits::split(&function)))
+    let function = loops::simplify::function_for_c(&loops::digits::split(&function));
+    let body = function.body.iter().map(|stmt| apart(stmt, false)).collect();
+    Ok(Function { body, ..function })
+}
+
+/// Largest array that a thread has on its stack, in bytes: that of a tile in registers.
+const MOST_ON_STACK: usize = 2 << 10;
+
+/// Puts what a thread has for itself, but for tiles in registers, on the heap, where a pointer that nothing overlaps leads to it. Beside an array of the function
+/// that gcc makes of a parallel loop, it keeps sums in memory instead of registers.
+fn apart(stmt: &loops::Stmt, in_parallel: bool) -> loops::Stmt {
+    use loops::{LoopKind, Stmt, Storage};
+    match stmt {
+        Stmt::Local(local) if in_parallel && taken(std::slice::from_ref(stmt)) > MOST_ON_STACK => {
+            Stmt::Local(loops::ArrayDecl { storage: Storage::Heap, ..local.clone() })
+        }
+        _ => {
+            let inside = in_parallel || matches!(stmt, Stmt::Loop(l) if l.kind == LoopKind::Parallel);
+            stmt.map(&mut loops::Expr::clone, &mut |body| {
+                body.iter().map(|stmt| apart(stmt, inside)).collect()
+            })
+        }
+    }
 }
 
 /// The block of parameters: what a compiled model gets as its first argument.

@@ -1,0 +1,263 @@
+//! Matrix products in register tiles, for C: each tile of the result stays in registers for the whole sum, and goes where it belongs when it is done.
+//!
+//! The operands are given element by element: the columns of a tile are gathered once (a panel), the rows are read where they are. So a
+//! convolution needs no matrix of patches, and what happens to a sum (a bias) happens on its way out. Sums keep their order.
+
+use functional::{Arg, DataType, Prim, Term, build};
+use loops::{Scalar, Size};
+
+use super::Refusal;
+use super::build::Cx;
+use super::value::{Val, index, int, number};
+
+/// The vector registers of the processor that code is made for: the tiles of products are as large as they hold.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Registers {
+    /// How many there are.
+    pub count: i64,
+    /// Bytes of one.
+    pub bytes: i64,
+}
+
+impl Default for Registers {
+    /// Those of AVX2.
+    fn default() -> Registers {
+        Registers { count: 16, bytes: 32 }
+    }
+}
+
+/// With at most so many tiles in a row of tiles, threads share the rows of the result, and all panels are made first.
+const FEW_TILES: i64 = 8;
+
+/// A tile is at most so many vectors wide.
+const MOST_VECTORS: i64 = 8;
+
+/// Extents of tiles.
+#[derive(Clone, Copy)]
+struct Tile {
+    rows: i64,
+    lanes: i64,
+    /// What the lanes of the last tile are a multiple of.
+    vector: i64,
+}
+
+impl Registers {
+    /// The tile for a result of `m x n`. Three quarters of the registers are for sums, the others for the operands.
+    fn tile(self, scalar: Scalar, m: i64, n: i64) -> Tile {
+        let vector = (self.bytes / scalar.bytes() as i64).max(1);
+        let sums = (self.count * 3 / 4).max(1);
+        if n == 1 {
+            // One column: as many sums as hide the latency of an addition.
+            return Tile { rows: sums.min(16), lanes: 1, vector: 1 };
+        }
+        let vectors = if self.count >= 32 { 3 } else { 2 };
+        let rows = (sums / vectors).min(m);
+        // Few rows leave registers for wider tiles.
+        let vectors = (sums / rows).clamp(vectors, MOST_VECTORS.max(vectors));
+        Tile { rows, lanes: vectors * vector, vector }
+    }
+}
+
+/// What becomes of a sum, given its row and column.
+pub(super) type Last<'f> = &'f dyn Fn(&mut Cx, Val, &Val, &Val) -> Val;
+
+/// A product of an `m x k` and a `k x n` matrix.
+pub(super) struct Product<'f> {
+    /// `m`, `k` and `n`, all positive.
+    pub(super) extents: [i64; 3],
+    /// What the tiles are to fit.
+    pub(super) registers: Registers,
+    /// Type of the elements, a floating-point type.
+    pub(super) scalar: Scalar,
+    /// The element of the left matrix at a row and a place of the sum.
+    pub(super) left: &'f dyn Fn(&mut Cx, &Val, &Val) -> Val,
+    /// The element of the right matrix at a place of the sum and a column.
+    pub(super) right: &'f dyn Fn(&mut Cx, &Val, &Val) -> Val,
+    /// What becomes of each sum.
+    pub(super) last: Last<'f>,
+}
+
+/// The element of the right matrix at a place of the sum and a lane.
+type Right<'f> = &'f dyn Fn(&mut Cx, &Val, &Val) -> Val;
+
+/// Columns of the result that are done alike: `count` tiles from `first` on, `lanes` wide, of which `used` are columns of the result.
+#[derive(Clone, Copy)]
+struct Columns {
+    first: i64,
+    count: i64,
+    lanes: i64,
+    used: i64,
+}
+
+/// Rows of the result that are done alike: `count` blocks of `rows` from `first` on.
+#[derive(Clone, Copy)]
+struct Rows {
+    first: i64,
+    count: i64,
+    rows: i64,
+}
+
+impl Product<'_> {
+    /// The result, `m` rows of `n`.
+    pub(super) fn build(&self, cx: &mut Cx) -> Val {
+        let [m, _, n] = self.extents;
+        let tile = self.registers.tile(self.scalar, m, n);
+        let wide = tile.lanes;
+        let rest = n % wide;
+        let lanes = (rest + tile.vector - 1) / tile.vector * tile.vector;
+        let columns = [
+            Columns { first: 0, count: n / wide, lanes: wide, used: wide },
+            Columns { first: n - rest, count: i64::from(rest > 0), lanes, used: rest },
+        ];
+        let rows = [
+            Rows { first: 0, count: m / tile.rows, rows: tile.rows },
+            Rows { first: m - m % tile.rows, count: i64::from(m % tile.rows > 0), rows: m % tile.rows },
+        ];
+        if m <= tile.rows {
+            return self.by_columns(cx, &rows, &columns, false);
+        }
+        if n <= FEW_TILES * wide {
+            return self.by_rows(cx, &rows, &columns);
+        }
+        self.by_columns(cx, &rows, &columns, true)
+    }
+
+    /// Threads share the tiles of columns; each has a panel at a time, or none if there is one block of rows.
+    fn by_columns(&self, cx: &mut Cx, rows: &[Rows], columns: &[Columns], packed: bool) -> Val {
+        let parts = columns.iter().filter(|c| c.count > 0).map(|c| {
+            let tile = |cx: &mut Cx, j: Val| {
+                let first = j.int() * int(c.lanes) + int(c.first);
+                let blocks = |cx: &mut Cx, right: Right| {
+                    let blocks = rows.iter().filter(|r| r.count > 0).map(|r| {
+                        joined(cx.each(Prim::MapSeq, r.count, |cx, b| {
+                            self.block(cx, &(b.int() * int(r.rows) + int(r.first)), r.rows, &first, c, right)
+                        }))
+                    });
+                    transposed(concatenated(blocks))
+                };
+                if !packed {
+                    return blocks(cx, &|cx, k, l| self.column(cx, k, &first, l));
+                }
+                let panel = self.panel(cx, Prim::MapSeq, &first, c.lanes);
+                cx.bind("panel", panel, |cx, panel| blocks(cx, &|_, k, l| panel.at(&[k.clone(), l.clone()])))
+            };
+            joined(cx.each(Prim::MapPar, c.count, tile))
+        });
+        transposed(concatenated(parts))
+    }
+
+    /// Threads share the rows; all columns are in one panel.
+    fn by_rows(&self, cx: &mut Cx, rows: &[Rows], columns: &[Columns]) -> Val {
+        let all = columns.iter().map(|c| c.count * c.lanes).sum();
+        let panel = self.panel(cx, Prim::MapPar, &int(0), all);
+        cx.bind("panel", panel, |cx, panel| {
+            let parts = rows.iter().filter(|r| r.count > 0).map(|r| {
+                let block = |cx: &mut Cx, b: Val| {
+                    let row = b.int() * int(r.rows) + int(r.first);
+                    let tiles = columns.iter().filter(|c| c.count > 0).map(|c| {
+                        joined(cx.each(Prim::MapSeq, c.count, |cx, j| {
+                            let first = j.int() * int(c.lanes) + int(c.first);
+                            let right: Right = &|_, k, l| panel.at(&[k.clone(), &first + l.int()]);
+                            transposed(self.block(cx, &row, r.rows, &first, c, right))
+                        }))
+                    });
+                    transposed(concatenated(tiles))
+                };
+                joined(cx.each(Prim::MapPar, r.count, block))
+            });
+            concatenated(parts)
+        })
+    }
+
+    /// The columns from `first` on, `lanes` of them, for all places of the sum, in memory.
+    fn panel(&self, cx: &mut Cx, kind: Prim, first: &Val, lanes: i64) -> Val {
+        let [_, k, _] = self.extents;
+        cx.each(kind, k, |cx, k| cx.each(Prim::MapVec, lanes, |cx, l| self.column(cx, &k, first, &l)))
+            .stored()
+    }
+
+    /// The element of the right matrix in lane `l` of the tile from column `first` on. Beyond the last column it is repeated.
+    fn column(&self, cx: &mut Cx, k: &Val, first: &Val, l: &Val) -> Val {
+        let [_, _, n] = self.extents;
+        (self.right)(cx, k, &(first + l.int()).min(&int(n - 1)))
+    }
+
+    /// A tile: the sums of some rows and columns, whose elements of the right matrix `right` has.
+    fn block(&self, cx: &mut Cx, row: &Val, rows: i64, column: &Val, c: &Columns, right: Right) -> Val {
+        let [_, k, _] = self.extents;
+        let zeros = cx.each(Prim::MapUnroll, rows, |cx, _| {
+            cx.each(Prim::MapVec, c.lanes, |_, _| number(self.scalar, 0.0))
+        });
+        let sums = cx.fold(&Size::constant(k), zeros, |cx, k, acc| {
+            cx.each(Prim::MapUnroll, rows, |cx, r| {
+                let left = (self.left)(cx, &(row + r.int()), &k);
+                cx.each(Prim::MapVec, c.lanes, |cx, l| {
+                    let product = &left * right(cx, &k, &l);
+                    acc.at(&[r.clone(), l]) + product
+                })
+            })
+        });
+        cx.bind("sums", sums, |cx, sums| {
+            cx.each(Prim::MapUnroll, rows, |cx, r| {
+                cx.each(Prim::MapVec, c.used, |cx, l| {
+                    let place = [r.clone(), l.int()];
+                    (self.last)(cx, sums.at(&place), &(row + r.int()), &(column + l.int()))
+                })
+            })
+        })
+    }
+}
+
+impl Cx {
+    /// The array whose element `i` is `f i`, by a loop of this kind.
+    pub(super) fn each(&mut self, kind: Prim, n: i64, f: impl FnOnce(&mut Cx, Val) -> Val) -> Val {
+        let n = Size::constant(n);
+        if n.as_constant() == Some(1) && kind != Prim::MapVec {
+            let only = f(self, index(0, &n));
+            return self.single(only);
+        }
+        let indices = self.generate(&n, |_, i| i);
+        match self.function("i", DataType::Idx(n), f).and_then(|f| Ok((f, indices.term()?))) {
+            Ok((f, indices)) => build::map(kind, f, indices).into(),
+            Err(refusal) => refusal.into(),
+        }
+    }
+}
+
+/// The product of an `m x k` and a `k x n` matrix with `last` for each sum; none if an extent is not known or 0.
+pub(super) fn product(cx: &mut Cx, registers: Registers, a: &Val, b: &Val, last: Last) -> Option<Val> {
+    let (DataType::Array(m, row), DataType::Array(_, column)) = (a.ty(), b.ty()) else { return None };
+    let (DataType::Array(k, elem), DataType::Array(n, _)) = (&*row, &*column) else { return None };
+    let DataType::Scalar(scalar) = **elem else { return None };
+    let extents = [m.as_constant()?, k.as_constant()?, n.as_constant()?];
+    if extents.iter().any(|n| *n < 1) {
+        return None;
+    }
+    let left = |_: &mut Cx, i: &Val, k: &Val| a.at(&[i.clone(), k.clone()]);
+    let right = |_: &mut Cx, k: &Val, j: &Val| b.at(&[k.clone(), j.clone()]);
+    Some(Product { extents, registers, scalar, left: &left, right: &right, last }.build(cx))
+}
+
+fn viewed(value: Val, view: impl FnOnce(Term) -> build::Built) -> Val {
+    match value.term() {
+        Ok(term) => view(term).into(),
+        Err(refusal) => refusal.into(),
+    }
+}
+
+fn joined(value: Val) -> Val {
+    viewed(value, build::join)
+}
+
+fn transposed(value: Val) -> Val {
+    viewed(value, build::transpose)
+}
+
+/// One after the other; there is at least one.
+fn concatenated(parts: impl Iterator<Item = Val>) -> Val {
+    let both = |a: Val, b: Val| match (a.term(), b.term()) {
+        (Ok(a), Ok(b)) => build::apply(Prim::Concat, vec![Arg::Term(a), Arg::Term(b)]).into(),
+        (Err(refusal), _) | (_, Err(refusal)) => Val::from(refusal),
+    };
+    parts.reduce(both).unwrap_or_else(|| Refusal::internal("a product of no rows or columns").into())
+}
