@@ -1,5 +1,5 @@
 //! Operators through C: the program of the operator with its execution strategy, translated, compiled and run, against the evaluation of the
-//! operator's meaning, to the last bit. First the node tests of the `onnx` package, then products of many shapes.
+//! operator's meaning, to the last bit. First the node tests of the `onnx` package, then products and windows of many shapes.
 //!
 //! `./x onnx` writes the cases and runs this; without the folder in `LOZENGE_ONNX_CASES` the first test says so and does nothing. Every
 //! `LOZENGE_ONNX_EVERY`-th case with one node is taken (all if 1).
@@ -209,7 +209,7 @@ fn numbers(dims: &[usize], double: bool, seed: usize) -> Tensor {
 
 /// Tiles that fit and that do not, single rows and columns, windows with every kind of gap: each for both processors.
 #[test]
-fn products_of_all_shapes_agree_through_c() {
+fn products_and_windows_agree_through_c() {
     let ints = |name: &str, values: &[i64]| Attribute::new(name, values.to_vec());
     let flag = |name: &str| Attribute::new(name, 1i64);
     type Shapes = Vec<Vec<usize>>;
@@ -260,6 +260,28 @@ fn products_of_all_shapes_agree_through_c() {
         calls.push(("Conv", attributes.clone(), vec![x.to_vec(), w.to_vec()]));
         calls.push(("Conv", attributes, vec![x.to_vec(), w.to_vec(), vec![w[0]]]));
     }
+    for (attributes, x, w) in [
+        (square(1, 1, 1, 1, 12), [1, 12, 9, 14], [12, 1, 3, 3]),
+        (square(2, 1, 1, 1, 6), [2, 6, 16, 17], [12, 1, 3, 3]),
+        (square(1, 2, 2, 2, 4), [1, 8, 10, 11], [8, 2, 3, 3]),
+        (square(3, 0, 2, 1, 5), [1, 5, 30, 31], [5, 1, 5, 2]),
+    ] {
+        calls.push(("Conv", attributes, vec![x.to_vec(), w.to_vec(), vec![w[0]]]));
+    }
+    let pool = |kernel: [i64; 2], strides: i64, pads: [i64; 4], dilations: i64, ceil: i64| {
+        vec![
+            ints("kernel_shape", &kernel),
+            ints("strides", &[strides; 2]),
+            ints("pads", &pads),
+            ints("dilations", &[dilations; 2]),
+            Attribute::new("ceil_mode", ceil),
+        ]
+    };
+    calls.push(("MaxPool", pool([3, 3], 1, [1; 4], 1, 0), vec![vec![2, 5, 9, 14]]));
+    calls.push(("MaxPool", pool([3, 3], 2, [0, 0, 1, 1], 1, 0), vec![vec![1, 6, 16, 17]]));
+    calls.push(("MaxPool", pool([2, 3], 2, [1, 0, 0, 1], 2, 1), vec![vec![1, 3, 20, 23]]));
+    calls.push(("MaxPool", pool([2, 2], 3, [0; 4], 1, 1), vec![vec![1, 3, 24, 25]]));
+    calls.push(("MaxPool", vec![ints("kernel_shape", &[4])], vec![vec![2, 3, 19]]));
     let line = vec![ints("strides", &[2]), ints("pads", &[3, 2])];
     calls.push(("Conv", line, vec![vec![2, 9, 101], vec![14, 9, 6], vec![14]]));
     let space = vec![ints("strides", &[2, 1, 1]), ints("pads", &[1, 0, 1, 1, 0, 1])];

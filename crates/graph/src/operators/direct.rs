@@ -1,5 +1,7 @@
-//! Convolutions for C: as matrix products of weights and patches, or row by row where groups are narrow. Sums keep their order.
+//! Windows over images for C: convolutions as matrix products of weights and patches, or row by row where groups are narrow, and pooling
+//! row by row. Sums keep their order.
 
+use functional::Prim;
 use loops::Size;
 
 use super::build::{Cx, Extents, product, reshape};
@@ -25,67 +27,91 @@ pub(super) fn convolution(
     if places == 0 || per_group == 0 {
         return None;
     }
-    let by_products =
-        per_group >= 4 && per_group.saturating_mul(taps.as_constant()?).saturating_mul(places) >= 1 << 15;
-    let elem = Input { val: x.val.clone(), elem: x.elem, shape: x.shape.clone() };
-    if by_products {
+    let taps = taps.as_constant()?;
+    let zero = number(x.scalar(), 0.0);
+    let work = per_group.saturating_mul(taps).saturating_mul(places);
+    if (per_group >= 4 || taps > MOST_TAPS) && work >= WORTH_TILES {
         return Some(op.cx.generate(&x.shape[0], |cx, n| {
-            image(cx, &elem, win, &n, |cx, image| sample(cx, &image, w, win, groups, registers, last))
+            image(cx, x, win, &n, &zero, |cx, image| sample(cx, &image, w, win, groups, registers, last))
         }));
     }
-    let row = *win.places.last()?.as_constant().filter(|n| *n >= 8).as_ref()?;
+    let step = |_: &mut Cx, acc: Val, value: Val, m: &Val, tap: &[i64]| {
+        let place: Vec<Val> = std::iter::once(m.clone()).chain(tap.iter().copied().map(int)).collect();
+        acc + value * w.at(&place)
+    };
+    let per = w.shape[1].as_constant()?;
+    let channel = |m: &Val, c: i64| m.int() / int(per_group) * int(per) + int(c);
+    let rows = Rows { channels: filters, per, channel: &channel, start: zero.clone(), step: &step, last };
+    sliding(op, x, win, &zero, &rows)
+}
+
+/// A product of fewer multiplications is not worth tiles.
+const WORTH_TILES: i64 = 1 << 15;
+
+/// Windows of more elements are not written out.
+const MOST_TAPS: i64 = 64;
+
+/// What becomes of the elements of a window: `step` for one after the other, with the accumulator, the element, the channel of the result, and the
+/// channel within the group and the place in the window.
+type Step<'f> = &'f dyn Fn(&mut Cx, Val, Val, &Val, &[i64]) -> Val;
+
+/// Results that are made row by row, all elements of a row at a time.
+pub(super) struct Rows<'f> {
+    /// Channels of the result.
+    pub(super) channels: i64,
+    /// Channels of the image that one of them needs.
+    pub(super) per: i64,
+    /// The channel of the image with this number among them.
+    pub(super) channel: &'f dyn Fn(&Val, i64) -> Val,
+    /// What a row begins with.
+    pub(super) start: Val,
+    /// What each element of a window does.
+    pub(super) step: Step<'f>,
+    /// What becomes of the last accumulator, with the channel of the result.
+    pub(super) last: &'f dyn Fn(&mut Cx, Val, &Val) -> Val,
+}
+
+/// The results of windows over all samples, row by row, if that is worth it; `fill` is what paddings are.
+pub(super) fn sliding(op: &mut Op, x: &Input, win: &Window, fill: &Val, rows: &Rows) -> Option<Val> {
+    let rank = win.kernel.len();
+    let taps = win.kernel.iter().fold(rows.per, |n, k| n.saturating_mul(*k));
+    let row = win.places.last()?.as_constant().filter(|row| *row >= 7)?;
+    if taps > MOST_TAPS || x.shape[1..].iter().chain(&win.places).any(|n| n.as_constant().is_none()) {
+        return None;
+    }
+    let outer: Extents = std::iter::once(Size::constant(rows.channels))
+        .chain(win.places[..rank - 1].iter().cloned())
+        .collect();
     Some(op.cx.generate(&x.shape[0], |cx, n| {
-        padded(cx, &elem, win, &n, |cx, image| rows(cx, &image, w, win, groups, row, last))
+        image(cx, x, win, &n, fill, |cx, image| {
+            cx.tensor(&outer, &mut |cx, at| {
+                cx.each(Prim::MapVec, row, |cx, l| {
+                    let mut acc = rows.start.clone();
+                    let mut tap = vec![0; 1 + rank];
+                    for _ in 0..taps {
+                        let place: Vec<Val> = at[1..].iter().map(Val::int).chain([l.int()]).collect();
+                        let channel = (rows.channel)(&at[0], tap[0]);
+                        let value = image.element(win, channel, &tap[1..], &place);
+                        acc = (rows.step)(cx, acc, value, &at[0], &tap);
+                        next(&mut tap, &win.kernel);
+                    }
+                    (rows.last)(cx, acc, &at[0])
+                })
+            })
+        })
     }))
 }
 
-/// One sample with its paddings in memory, so that reading needs no test; without paddings, the sample itself.
-fn padded(cx: &mut Cx, x: &Input, win: &Window, n: &Val, f: impl FnOnce(&mut Cx, Input) -> Val) -> Val {
-    let sample = x.at(std::slice::from_ref(n));
-    let rank = win.kernel.len();
-    let mut extents: Extents = vec![x.shape[1].clone()];
-    let mut needed = false;
-    for d in 0..rank {
-        let reach = match win.places[d].as_constant() {
-            Some(count) => (count - 1) * win.strides[d] + win.dilations[d] * (win.kernel[d] - 1) + 1,
-            None => 0,
-        };
-        let here = x.shape[1 + 1 + d].as_constant().unwrap_or(0);
-        needed |= win.before[d] > 0 || reach > here;
-        extents.push(Size::constant(reach.max(1)));
-    }
-    let shape: Extents = x.shape[1..].to_vec();
-    if !needed {
-        return f(cx, Input { val: sample, elem: x.elem, shape });
-    }
-    let zero = number(x.scalar(), 0.0);
-    let image = cx.tensor(&extents, &mut |_, at| {
-        let mut place = vec![at[0].clone()];
-        let mut inside: Option<Val> = None;
-        for d in 0..rank {
-            let i = at[1 + d].int() - int(win.before[d]);
-            let test = int(0).le(&i).and(&i.lt(&size(&shape[1 + d])));
-            inside = Some(match inside {
-                Some(all) => all.and(&test),
-                None => test,
-            });
-            place.push(i);
+/// The next place in a window, whose channel is first and has no end.
+fn next(tap: &mut [i64], kernel: &[i64]) {
+    for d in (1..tap.len()).rev() {
+        tap[d] += 1;
+        if tap[d] < kernel[d - 1] {
+            return;
         }
-        let value = sample.at(&place);
-        match inside {
-            Some(inside) => value.when(&inside, &zero),
-            None => value,
-        }
-    });
-    let elem = x.elem;
-    cx.bind("image", image.stored(), |cx, val| f(cx, Input { val, elem, shape: extents }))
-}
-
-/// Where tap `k` of the window at `place` reads in a padded image.
-fn reads(win: &Window, place: &[Val], k: &[Val]) -> Vec<Val> {
-    (0..win.kernel.len())
-        .map(|d| place[d].int() * int(win.strides[d]) + k[d].int() * int(win.dilations[d]))
-        .collect()
+        tap[d] = 0;
+    }
+    tap[0] += 1;
 }
 
 /// One sample as windows find it: padded, and for strides taken apart, so that where a window goes by one place, what it reads goes by one element.
@@ -98,14 +124,32 @@ struct Image {
 }
 
 impl Image {
+    /// What a window at a place has at a tap.
+    fn element(&self, win: &Window, channel: Val, tap: &[i64], place: &[Val]) -> Val {
+        let reach = || tap.iter().zip(&win.dilations).map(|(k, d)| k * d).zip(&win.strides);
+        let mut from = vec![channel];
+        if self.has_phases {
+            from.extend(reach().map(|(reach, stride)| int(reach % stride)));
+        }
+        from.extend(reach().zip(place).map(|((reach, stride), place)| place + int(reach / stride)));
+        self.val.at(&from)
+    }
+
     /// Elements from one to the next in each dimension.
     fn pitches(&self) -> Vec<i64> {
         (0..self.extents.len()).map(|d| self.extents[d + 1..].iter().product()).collect()
     }
 }
 
-/// Calls `f` with the image of sample `n`; the sample itself where it has no paddings and no strides.
-fn image(cx: &mut Cx, x: &Input, win: &Window, n: &Val, f: impl FnOnce(&mut Cx, Image) -> Val) -> Val {
+/// Calls `f` with the image of sample `n`, `fill` around it; the sample itself where it has no paddings and no strides.
+fn image(
+    cx: &mut Cx,
+    x: &Input,
+    win: &Window,
+    n: &Val,
+    fill: &Val,
+    f: impl FnOnce(&mut Cx, Image) -> Val,
+) -> Val {
     let rank = win.kernel.len();
     let sample = x.at(std::slice::from_ref(n));
     let number_of = |n: &Size| n.as_constant().unwrap_or(0);
@@ -121,7 +165,6 @@ fn image(cx: &mut Cx, x: &Input, win: &Window, n: &Val, f: impl FnOnce(&mut Cx, 
     let shape: Extents = std::iter::once(x.shape[1].clone())
         .chain(phases.chain(extents.iter().copied()).map(Size::constant))
         .collect();
-    let zero = number(x.scalar(), 0.0);
     let val = cx.tensor(&shape, &mut |_, at| {
         let mut place = vec![at[0].clone()];
         let mut inside: Option<Val> = None;
@@ -144,7 +187,7 @@ fn image(cx: &mut Cx, x: &Input, win: &Window, n: &Val, f: impl FnOnce(&mut Cx, 
         }
         let value = sample.at(&place);
         match inside {
-            Some(inside) => value.when(&inside, &zero),
+            Some(inside) => value.when(&inside, fill),
             None => value,
         }
     });
@@ -241,43 +284,4 @@ fn folded(matrix: Val, extents: &[Size]) -> Val {
         };
     }
     flat
-}
-
-/// All filters of one padded sample, row by row: the accumulator is a row of the result.
-fn rows(
-    cx: &mut Cx,
-    image: &Input,
-    w: &Input,
-    win: &Window,
-    groups: i64,
-    row: i64,
-    last: &dyn Fn(&mut Cx, Val, &Val) -> Val,
-) -> Val {
-    let rank = win.kernel.len();
-    let filters = w.shape[0].as_constant().unwrap_or(0);
-    let cg = w.shape[1].as_constant().unwrap_or(1);
-    let outer: Extents = [std::slice::from_ref(&w.shape[0]), &win.places[..rank - 1]].concat();
-    let width = Size::constant(row);
-    let scalar = image.scalar();
-    cx.tensor(&outer, &mut |cx, at| {
-        let zeros = cx.generate(&width, |_, _| number(scalar, 0.0));
-        let sums = cx.fold_all(&w.shape[1..], zeros, &mut |cx, k, acc| {
-            let channel = at[0].int() / int(filters / groups) * int(cg) + k[0].int();
-            let weight = w.at(&[&at[..1], k].concat());
-            cx.bind("weight", weight, |cx, weight| {
-                cx.generate(&width, |_, i| {
-                    let place = [&at[1..], std::slice::from_ref(&i)].concat();
-                    let mut from = vec![channel];
-                    from.extend(reads(win, &place, &k[1..]));
-                    acc.at(&[i]) + image.at(&from) * weight
-                })
-            })
-        });
-        cx.bind("sums", sums, |cx, sums| {
-            cx.generate(&width, |cx, i| {
-                let value = sums.at(&[i]);
-                last(cx, value, &at[0])
-            })
-        })
-    })
 }

@@ -5,6 +5,7 @@ use loops::Size;
 use super::build::Extents;
 use super::carrier::bottom;
 use super::convolution::{numbers, window};
+use super::direct::{Rows, sliding};
 use super::value::{Val, int, number, size};
 use super::{Done, Op, Refusal};
 use crate::types::ElementType;
@@ -21,6 +22,23 @@ pub(super) fn max_pool(op: &mut Op) -> Done {
     let elem = x.elem;
     let inner = win.extents();
     let low = bottom(elem);
+    if op.fast.is_some()
+        && op.call.outputs <= 1
+        && let Some(channels) = x.shape.get(1).and_then(Size::as_constant)
+    {
+        let rows = Rows {
+            channels,
+            per: 1,
+            channel: &|c, _| c.clone(),
+            start: low.clone(),
+            step: &|_, acc, value, _, _| value.max(&acc),
+            last: &|_, acc, _| acc,
+        };
+        if let Some(val) = sliding(op, &x, &win, &low, &rows) {
+            op.result(val, elem, shape);
+            return Ok(());
+        }
+    }
     op.tensor_exact(elem, &shape, &mut |cx, at| {
         cx.fold_all(&inner, low.clone(), &mut |_, k, acc| {
             let (place, inside) = win.element(&image, &at[2..], k);
