@@ -4,7 +4,7 @@
 usage: compare.py LOZENGE [--small] [--reps N] [--threads 1,2] [--only NAME,...]
 
 Each model is generated, rewritten by `lozenge optimize`, and run by both on the same random inputs: ours from what is left, onnxruntime from the original, which it
-optimises by itself. The largest difference relative to the largest element must be below 1e-4 (sums of single-precision products in another order). Times are the median of the repetitions, as a ratio to onnxruntime's
+optimises by itself. The largest difference relative to the largest element must be below 1e-4 (sums of single-precision products in another order). Times are the median of the repetitions after three that do not count, as a ratio to onnxruntime's
 with all its optimisations, in the same run. The exit code is 1 if a model fails.
 """
 
@@ -22,6 +22,8 @@ import onnxruntime as ort
 BOUND = 1e-4
 # Values of the named extents of inputs.
 EXTENTS = {"full": {"batch": 1, "sequence": 128}, "small": {"batch": 2, "sequence": 5}}
+# Runs of either before those that count: fresh memory is slow.
+WARM = 3
 MODELS = ["mlp", "mobilenet", "inception", "resnet50", "gpt", "vit", "bert"]
 
 
@@ -45,7 +47,7 @@ def inputs_of(session, extents, seed):
 
 
 def ours(lozenge, model, arrays, threads, reps, folder):
-    command = [lozenge, "--json", "run", str(model), "--threads", str(threads), "--reps", str(reps)]
+    command = [lozenge, "--json", "run", str(model), "--threads", str(threads), "--reps", str(WARM + reps)]
     for name, array in arrays.items():
         file = folder / f"{name}.npy"
         np.save(file, array)
@@ -56,17 +58,17 @@ def ours(lozenge, model, arrays, threads, reps, folder):
     whole = time.perf_counter() - started
     if done.returncode != 0:
         raise RuntimeError(done.stdout + done.stderr)
-    return np.load(folder / "out.npy"), float(np.median(json.loads(done.stdout)["seconds"])), whole
+    return np.load(folder / "out.npy"), float(np.median(json.loads(done.stdout)["seconds"][WARM:])), whole
 
 
 def theirs(model, arrays, threads, reps):
     run = session(model, threads)
     times = []
-    for _ in range(reps + 1):
+    for _ in range(WARM + reps):
         started = time.perf_counter()
         result = run.run(None, arrays)[0]
         times.append(time.perf_counter() - started)
-    return result, float(np.median(times[1:] or times))
+    return result, float(np.median(times[WARM:]))
 
 
 def main():

@@ -1,5 +1,6 @@
 lozenge generate mlp --small -o mlp.onnx
 lozenge run mlp.onnx --size batch=2 --threads 1 --check
+LOZENGE_REGISTERS=many lozenge run mlp.onnx --size batch=2
 lozenge show mlp.onnx --svg -o mlp.svg && grep -c '<rect' mlp.svg
 lozenge generate chain --nodes 40 -o chain.onnx
 lozenge optimize chain.onnx --check 2 --trace chain.trace -o shorter.onnx | sed '/nodes:/!s/ \+\(ms\|[0-9.]*\)$//'

@@ -37,6 +37,7 @@ fn shell(folder: &Path, line: &str) -> (String, i32) {
         .env("PATH", format!("{}:{path}", bin.display()))
         .env("NO_COLOR", "1")
         .env("LOZENGE_CACHES", "48K,2M")
+        .env("LOZENGE_REGISTERS", "32x64")
         .env_remove("CC")
         .env("LIBRARY", golden::root().join("library"))
         .stdin(Stdio::null())
