@@ -17,14 +17,14 @@ const NOMINAL_ELEMENTS: f64 = 4096.0;
 const CALL: f64 = 500.0;
 /// Floating-point operations in a nanosecond: products of matrices, convolutions, and convolutions whose outputs have few terms.
 const PRODUCT: f64 = 80.0;
-const CONVOLUTION: f64 = 48.0;
-const NARROW: f64 = 5.0;
+const CONVOLUTION: f64 = 64.0;
+const NARROW: f64 = 24.0;
 /// Outputs of convolutions with fewer terms are narrow.
 const FEW_TERMS: f64 = 32.0;
 /// Elements in a nanosecond: arithmetic, sums and averages, the places of a window, elements that change their order, functions.
 const PLAIN: f64 = 12.0;
 const SUMMED: f64 = 1.25;
-const WINDOW: f64 = 0.5;
+const WINDOW: f64 = 7.0;
 const MOVED: f64 = 0.4;
 const FUNCTION: f64 = 0.15;
 /// Bytes in a nanosecond, where they fit in a cache and where they do not.
