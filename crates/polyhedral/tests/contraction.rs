@@ -4,6 +4,7 @@ mod common;
 
 use loops::{Expr, Program, Stmt};
 use polyhedral::codegen;
+use polyhedral::locality::Caches;
 use polyhedral::transform::contraction::{self, Shape, Split};
 use polyhedral::unstage::unstage;
 use polyhedral::{Options, optimize};
@@ -148,4 +149,17 @@ fn damage_to_staging_is_noticed() {
         let message = verdict.expect_err(what);
         assert!(message.starts_with("P0406"), "{what}: {message}");
     }
+}
+
+#[test]
+fn register_tiles_fit_the_registers() {
+    let usual = Shape::default();
+    assert_eq!(usual.for_registers(32, 64), usual);
+    let few = usual.for_registers(16, 32);
+    // Sums, a vector of each operand's: all in sixteen registers.
+    assert_eq!((few.rows, few.vectors, few.vector_bytes), (6, 2, 32));
+    assert_eq!(few.block_rows % few.rows, 0);
+    let width = |shape: Shape| shape.strips * shape.vectors * shape.vector_bytes;
+    assert_eq!(width(few), width(usual));
+    assert!(few.for_registers(4, 8).for_caches(Caches { l1: 1 << 10, l2: 1 << 10 }).block_rows >= 6);
 }

@@ -146,7 +146,10 @@ fn with_schedule(
         [] => Tiling::Caches(caches),
         sizes => Tiling::Fixed(sizes.to_vec()),
     };
-    let contraction = default.contraction.map(|shape| shape.for_caches(caches));
+    let registers = crate::machine::registers()?;
+    let contraction = default
+        .contraction
+        .map(|shape| shape.for_registers(registers.count, registers.bytes).for_caches(caches));
     let options =
         polyhedral::Options { schedule, tiling, contraction, reassociate: choice.reassociate, ..default };
     polyhedral::optimize(function, &options).map_err(|d| Failure::in_source(source, vec![d]))

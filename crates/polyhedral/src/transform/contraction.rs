@@ -58,6 +58,17 @@ impl Default for Shape {
 }
 
 impl Shape {
+    /// A register tile for `count` vector registers of `bytes` each: with fewer than 32 one of 6 rows of two vectors leaves room for the operands, where the usual
+    /// one would be held in memory. Panels have as many columns as before.
+    pub fn for_registers(self, count: i64, bytes: i64) -> Shape {
+        let (rows, vectors) = if count < 32 { (6, 2) } else { (self.rows, self.vectors) };
+        let wider =
+            |strips: i64| (strips * self.vectors * self.vector_bytes / (vectors * bytes).max(1)).max(1);
+        let block_rows = (self.block_rows / rows * rows).max(rows);
+        let (strips, own_strips) = (wider(self.strips), wider(self.own_strips));
+        Shape { rows, vectors, vector_bytes: bytes, block_rows, strips, own_strips, ..self }
+    }
+
     /// The same register tile with panels and blocks for these caches: a strip of columns fills the first level, a block of rows a quarter of the second.
     pub fn for_caches(self, caches: Caches) -> Shape {
         let width = (self.vectors * self.vector_bytes).max(1);
