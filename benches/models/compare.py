@@ -4,8 +4,8 @@
 usage: compare.py LOZENGE [--small] [--reps N] [--threads 1,2] [--only NAME,...]
 
 Each model is generated, rewritten by `lozenge optimize`, and run by both on the same random inputs: ours from what is left, onnxruntime from the original, which it
-optimises by itself. The largest difference relative to the largest element must be below 1e-4 (sums of single-precision products in another order). Times are the median of the repetitions after three that do not count, as a ratio to onnxruntime's
-with all its optimisations, in the same run. The exit code is 1 if a model fails.
+optimises by itself. The largest difference relative to the largest element must be below 1e-4 (sums of single-precision products in another order). Times are the
+median of the repetitions after three that do not count, as a ratio to onnxruntime's in the same run. The exit code is 1 if a model fails.
 """
 
 import argparse

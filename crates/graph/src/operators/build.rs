@@ -42,6 +42,7 @@ impl Cx {
         self.supply.binder(name, ty)
     }
 
+    /// The function of one parameter of this name and type.
     pub(super) fn function(
         &mut self,
         name: &str,

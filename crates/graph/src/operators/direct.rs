@@ -6,7 +6,7 @@ use loops::Size;
 
 use super::build::{Cx, Extents, product, reshape};
 use super::convolution::Window;
-use super::tiles::{Product, Registers};
+use super::tiles::{Product, Registers, WORTH_TILES};
 use super::value::{Val, int, number, size};
 use super::{Input, Op};
 
@@ -44,9 +44,6 @@ pub(super) fn convolution(
     let rows = Rows { channels: filters, per, channel: &channel, start: zero.clone(), step: &step, last };
     sliding(op, x, win, &zero, &rows)
 }
-
-/// A product of fewer multiplications is not worth tiles.
-const WORTH_TILES: i64 = 1 << 15;
 
 /// Windows of more elements are not written out.
 const MOST_TAPS: i64 = 64;

@@ -79,15 +79,12 @@ fn product(
     Ok(())
 }
 
-/// Products of fewer numbers than this are not worth packing.
-const WORTH_PACKING: i64 = 1 << 15;
-
 /// The registers for the product of an `m x k` and a `k x n` matrix, if it is done by tiles.
-fn packs(op: &Op, elem: ElementType, m: &Size, k: &Size, n: &Size) -> Option<Registers> {
+fn tiled(op: &Op, elem: ElementType, m: &Size, k: &Size, n: &Size) -> Option<Registers> {
     let known = |n: &Size| n.as_constant().unwrap_or(64);
     let work = known(m).saturating_mul(known(k)).saturating_mul(known(n));
     let all_known = [m, k, n].iter().all(|n| n.as_constant().is_some());
-    let worth = work >= WORTH_PACKING && (all_known || known(m) >= 4);
+    let worth = work >= tiles::WORTH_TILES && (all_known || known(m) >= 4);
     op.fast.filter(|_| matches!(elem, ElementType::F32 | ElementType::F64) && worth)
 }
 
@@ -98,8 +95,8 @@ fn by_tiles(cx: &mut Cx, registers: Registers, a: Val, b: Val) -> Val {
         .unwrap_or_else(|| Refusal::internal("a product of these types").into())
 }
 
-/// The product of stacks of matrices by packed tiles: one product a place of the batch.
-fn packed_mat_mul(op: &mut Op, registers: Registers, a: &Input, b: &Input) -> Done {
+/// The product of stacks of matrices by tiles: one product a place of the batch.
+fn tiled_mat_mul(op: &mut Op, registers: Registers, a: &Input, b: &Input) -> Done {
     let (ra, rb) = (a.rank(), b.rank());
     let batch = broadcast(&[&a.shape[..ra - 2], &b.shape[..rb - 2]])?;
     let shape: Extents = [&batch[..], &[a.shape[ra - 2].clone(), b.shape[rb - 1].clone()]].concat();
@@ -128,9 +125,9 @@ pub(super) fn mat_mul(op: &mut Op) -> Done {
     if a.rank() >= 2 && b.rank() >= 2 {
         let (m, k, n) = (&a.shape[a.rank() - 2], &a.shape[a.rank() - 1], &b.shape[b.rank() - 1]);
         let rows = if b.rank() == 2 { super::build::product(&a.shape[..a.rank() - 1]) } else { m.clone() };
-        let packs = packs(op, elem, &rows, k, n);
-        if let Some(registers) = packs.filter(|_| b.shape[b.rank() - 2] == *k && b.elem == elem) {
-            return packed_mat_mul(op, registers, &a, &b);
+        let tiled = tiled(op, elem, &rows, k, n);
+        if let Some(registers) = tiled.filter(|_| b.shape[b.rank() - 2] == *k && b.elem == elem) {
+            return tiled_mat_mul(op, registers, &a, &b);
         }
     }
     product(op, a, b, elem, &|_, x, _| x, &|_, x, _| x, &mut |_, sum, _| sum)
@@ -218,7 +215,7 @@ pub(super) fn gemm(op: &mut Op) -> Done {
     let scalar = a.scalar();
     let scaled = |v: Val, factor: f64| if factor == 1.0 { v } else { number(scalar, factor) * v };
     let shape = vec![m.clone(), n.clone()];
-    if let Some(registers) = packs(op, a.elem, m, k, n) {
+    if let Some(registers) = tiled(op, a.elem, m, k, n) {
         let flip = |v: &Val, t: bool| match (t, v.clone().term()) {
             (true, Ok(term)) => functional::build::transpose(term).into(),
             _ => v.clone(),

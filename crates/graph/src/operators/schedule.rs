@@ -1,8 +1,8 @@
-//! Execution strategies for the programs of operators: which loops are parallel, and matrix products by packed tiles.
+//! Execution strategies for the programs of operators: which loops are parallel, and matrix products by register tiles.
 //!
-//! The meaning of an operator has no strategy. For C, [`compiled`] builds the same operator with its contractions as calls of the
-//! library's fast products (`library/products.loz`: additions keep their order) and convolutions through them, and then gives every loop
-//! a kind: one parallel level, outermost where there is enough work, the rest sequential.
+//! The meaning of an operator has no strategy. For C, [`compiled`] builds the same operator with its contractions in register tiles
+//! (`tiles.rs`: additions keep their order; by the library's fast products where an extent is a name), and then gives every loop that has no
+//! kind yet one: one parallel level, outermost where there is enough work, the rest sequential.
 
 use functional::build::{self, Supply};
 use functional::{Arg, DataType, Definition, Lambda, Prim, Term, TermKind, walk};

@@ -26,6 +26,9 @@ impl Default for Registers {
     }
 }
 
+/// A product of fewer multiplications is not worth tiles.
+pub(super) const WORTH_TILES: i64 = 1 << 15;
+
 /// With at most so many tiles in a row of tiles, threads share the rows of the result, and all panels are made first.
 const FEW_TILES: i64 = 8;
 
