@@ -9,7 +9,7 @@ use common::{f64_tensor, same_bits};
 use functional::eval::{Limits, Value, evaluate};
 use functional::strategy::{LIBRARY, Options, Strategies, Strategy, Trace, parse};
 use functional::{Checked, DataType, Definition, check_module, parse_module, print, rewrite};
-use loops::{Diagnostic, Name};
+use loops::{Diagnostic, Name, Registers};
 use proptest::prelude::*;
 
 fn checked(text: &str) -> Checked {
@@ -151,6 +151,32 @@ fn strategies_may_be_given_by_name_or_written_out() {
     assert_eq!(apply("auto_").unwrap_err().help, ["did you mean `auto`?"]);
     assert_eq!(apply("tileProduct").unwrap_err().code.0, "S0103");
     assert_eq!(apply("useMapSeq; (").unwrap_err().code.0, "S0101");
+}
+
+#[test]
+fn two_sizes_are_those_of_the_registers() {
+    let checked = checked(
+        "def single [n] (xs: [n]f32): [n]f32 = map (\\x -> x + 1) xs\n\
+         def double [n] (xs: [n]f64): [n]f64 = map (\\x -> x + 1) xs\n\
+         def pairs [n] (xs: [n](i64, f32)): [n](i64, f32) = map (\\p -> (fst p, snd p + 1)) xs\n\
+         def own [tileRows] (xs: [tileRows]f64): [tileRows]f64 = map (\\x -> x + 1) xs\n",
+    );
+    let with = |rule: &str, name: &str, size: &str, count: i64, bytes: i64| {
+        let definition = checked.elaborate(name).unwrap();
+        let options = Options { registers: Registers { count, bytes }, ..Options::default() };
+        let outcome = Strategies::library().apply(&format!("{rule}({size})"), &definition, options);
+        outcome.unwrap().trace.steps[0].args[0].to_string()
+    };
+    let pad = |name: &str, size: &str, count: i64, bytes: i64| with("padMap", name, size, count, bytes);
+    assert_eq!(pad("single", "tileRows", 32, 64), "8");
+    assert_eq!(pad("single", "tileColumns", 32, 64), "48");
+    assert_eq!(pad("double", "tileColumns", 32, 64), "24");
+    assert_eq!(pad("pairs", "tileColumns", 32, 64), "48");
+    assert_eq!(pad("single", "tileRows", 16, 32), "6");
+    assert_eq!(pad("single", "tileColumns", 16, 32), "16");
+    assert_eq!(pad("double", "tileColumns", 16, 16), "4");
+    // A size of the definition comes first.
+    assert_eq!(with("splitJoin", "own", "tileRows", 16, 32), "tileRows");
 }
 
 #[test]

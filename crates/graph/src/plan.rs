@@ -7,12 +7,12 @@
 use std::collections::{BTreeMap, HashMap};
 
 use functional::Definition;
-use loops::{Code, Diagnostic, Name, Size};
+use loops::{Code, Diagnostic, Name, Registers, Size};
 
 use crate::graph::{Graph, NodeId, Producer, ValueId};
 use crate::infer::label;
 use crate::model::Model;
-use crate::operators::{self, Call, Operand, Registers, carrier};
+use crate::operators::{self, Call, Operand, carrier};
 use crate::tensor::Tensor;
 use crate::types::{Dim, ElementType, TensorType, ValueType};
 

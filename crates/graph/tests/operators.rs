@@ -1,8 +1,8 @@
 //! The table of operators, and properties of their programs.
 
-use graph::operators::{Call, Operand, Registers, TABLE, compiled, meaning, page};
+use graph::operators::{Call, Operand, TABLE, compiled, meaning, page};
 use graph::{Attribute, ElementType, Operator, Tensor};
-use loops::Size;
+use loops::{Registers, Size};
 
 #[test]
 fn the_page_of_operators_is_current() {

@@ -9,7 +9,7 @@
 //! assert_eq!(loops::parse(&program.to_string()), Ok(program));
 //! ```
 //!
-//! The values: [`program`], [`expr`], [`types`], [`size`], [`data`], [`diagnostic`]. Their text: [`print`](mod@print), [`mod@parse`]. What is read
+//! The values: [`program`], [`expr`], [`types`], [`size`], [`data`], [`registers`], [`diagnostic`]. Their text: [`print`](mod@print), [`mod@parse`]. What is read
 //! off them: [`access`], [`visit`], [`typing`]. What follows from loops and conditions: [`poly`], [`facts`], [`simplify`], [`digits`]. Checks: [`mod@validate`],
 //! and the reference interpreter, [`interp`], over the one definition of the arithmetic, [`value`].
 //!
@@ -29,6 +29,7 @@ pub mod parse;
 pub mod poly;
 pub mod print;
 pub mod program;
+pub mod registers;
 pub mod simplify;
 pub mod size;
 pub mod suggest;
@@ -51,6 +52,7 @@ pub use program::{
     Access, ArrayDecl, Assign, Component, Copy, CopyKind, Function, Local, Loop, LoopKind, Param, ParamMode,
     Program, ReduceOp, Stmt, Storage, Update,
 };
+pub use registers::Registers;
 pub use size::Size;
 pub use types::{Elem, Scalar};
 pub use typing::Types;

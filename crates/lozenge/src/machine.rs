@@ -1,9 +1,9 @@
-//! What this machine is: the sizes of its caches and its vector registers, for the polyhedral side and the operators of models, which are told and never look.
+//! What this machine is: the sizes of its caches and its vector registers, for those who make tiles, who are told and never look.
 
 use std::fs;
 use std::path::Path;
 
-use graph::operators::Registers;
+use loops::Registers;
 use polyhedral::locality::Caches;
 
 use crate::failure::Failure;
@@ -31,7 +31,7 @@ pub fn caches(given: Option<Caches>) -> Result<Caches, Failure> {
     }
 }
 
-/// The vector registers to compile models for: as the environment says, else those of this machine.
+/// The vector registers to compile for: as the environment says, else those of this machine.
 ///
 /// # Errors
 /// `X0804` if the environment says something else than a number of registers and the bytes of one.

@@ -290,6 +290,7 @@ fn command() {
             .env("NO_COLOR", "1")
             .env("XDG_CACHE_HOME", cache())
             .env("LIBRARY", golden::root().join("library"))
+            .env("LOZENGE_REGISTERS", "32x64")
             .output()
             .unwrap();
         let root = format!("{}/", golden::root().display());

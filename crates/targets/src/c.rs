@@ -154,14 +154,24 @@ pub struct CFor {
 impl CStmt {
     /// Whether a pragma that begins with `prefix` is in the statement.
     pub fn has_pragma(&self, prefix: &str) -> bool {
-        let any = |body: &[CStmt]| body.iter().any(|s| s.has_pragma(prefix));
-        match self {
-            CStmt::Pragma(text) => text.starts_with(prefix),
-            CStmt::If(_, then, otherwise) => any(then) || any(otherwise),
-            CStmt::For(f) => any(&f.body),
-            CStmt::Block(_, body) => any(body),
-            _ => false,
-        }
+        self.any(&|stmt| matches!(stmt, CStmt::Pragma(text) if text.starts_with(prefix)))
+    }
+
+    /// Whether the statement declares an array.
+    pub fn declares_array(&self) -> bool {
+        self.any(&|stmt| matches!(stmt, CStmt::Declare { dims, .. } if !dims.is_empty()))
+    }
+
+    /// Whether `holds` of the statement or of one inside it.
+    fn any(&self, holds: &dyn Fn(&CStmt) -> bool) -> bool {
+        let inside = |body: &[CStmt]| body.iter().any(|s| s.any(holds));
+        holds(self)
+            || match self {
+                CStmt::If(_, then, otherwise) => inside(then) || inside(otherwise),
+                CStmt::For(f) => inside(&f.body),
+                CStmt::Block(_, body) => inside(body),
+                _ => false,
+            }
     }
 
     /// Calls `visit` on every identifier that an expression of the statement mentions (declared names are not mentions).

@@ -2,6 +2,10 @@
 #include <stdint.h>
 #include <stdlib.h>
 
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC optimize ("no-tree-loop-distribute-patterns")
+#endif
+
 #ifndef _OPENMP
 #pragma GCC diagnostic ignored "-Wunknown-pragmas"
 #endif

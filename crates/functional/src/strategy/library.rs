@@ -81,8 +81,8 @@ pub const LIBRARY: &[(&str, &str, &str)] = &[
     ),
     (
         "fastProduct",
-        "What a matrix product needs to be fast on a processor with vectors of 8 numbers of 64 bits.",
-        "tileProduct(8, 24, 256); vectorTile; choose",
+        "What a matrix product needs to be fast: tiles that the processor's vector registers hold, in blocks of 256 of the summation.",
+        "tileProduct(tileRows, tileColumns, 256); vectorTile; choose",
     ),
 ];
 

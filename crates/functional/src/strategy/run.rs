@@ -1,7 +1,7 @@
 //! Applying strategies.
 
 use loops::suggest::nearest;
-use loops::{Diagnostic, Name, Size, Span};
+use loops::{Diagnostic, Name, Registers, Scalar, Size, Span};
 
 use super::trace::{Step, Trace};
 use super::{BAD_CALL, Call, ENDLESS, NOT_APPLICABLE, Pattern, Strategies, Strategy, UNKNOWN};
@@ -9,6 +9,7 @@ use crate::build::Supply;
 use crate::facts::SizeFacts;
 use crate::rewrite::{Context, rule};
 use crate::term::{Arg, Definition, Term, TermKind};
+use crate::types::DataType;
 use crate::walk::{self, Position};
 
 /// How a strategy is applied.
@@ -18,11 +19,13 @@ pub struct Options {
     pub reassociate: bool,
     /// Most rules tried.
     pub limit: u64,
+    /// The vector registers of the processor: what `tileRows` and `tileColumns` of strategies are made from.
+    pub registers: Registers,
 }
 
 impl Default for Options {
     fn default() -> Options {
-        Options { reassociate: false, limit: 2_000_000 }
+        Options { reassociate: false, limit: 2_000_000, registers: Registers::default() }
     }
 }
 
@@ -63,6 +66,7 @@ pub(super) struct Runner<'a> {
     reassociate: bool,
     left: u64,
     limit: u64,
+    registers: Registers,
     pub(super) trace: Trace,
     /// Names and sizes of the strategies that are being applied.
     frames: Vec<(Name, Vec<(Name, Size)>)>,
@@ -88,6 +92,7 @@ pub(super) fn run(
             reassociate: options.reassociate,
             left: options.limit,
             limit: options.limit,
+            registers: options.registers,
             trace: Trace {
                 definition: definition.name.clone(),
                 reassociate: options.reassociate,
@@ -297,6 +302,17 @@ impl Runner<'_> {
         }
     }
 
+    /// A size that every strategy may use: rows and columns of the tile of sums that the registers hold, of numbers as the term has them.
+    fn of_machine(&self, name: &Name, term: &Term) -> Option<Size> {
+        let extent = match name.as_str() {
+            _ if self.sizes.contains(name) => return None,
+            "tileRows" => self.registers.rows(),
+            "tileColumns" => self.registers.vectors() * self.registers.lanes(scalar_of(term)),
+            _ => return None,
+        };
+        Some(Size::constant(extent))
+    }
+
     /// Applies a rule by name; for the strategies written in Rust.
     pub(super) fn rule(&mut self, name: &'static str, term: &Term, position: &Position) -> Option<Term> {
         let call = Strategy::Call(Call { name: name.into(), args: Vec::new(), span: Span::default() });
@@ -321,6 +337,7 @@ impl Runner<'_> {
                 }
                 None => arg.clone(),
             };
+            let arg = arg.substitute(&|name| self.of_machine(name, term));
             if let Some(unknown) = arg.params().into_iter().find(|name| !self.sizes.contains(name)) {
                 let definition = &self.trace.definition;
                 return Err(broken(format!(
@@ -521,6 +538,24 @@ fn nearer(old: Option<Box<Refused>>, new: Box<Refused>) -> Box<Refused> {
 
 fn replace_child(term: &Term, k: u32, new: Term) -> Term {
     walk::map_children(term, |step, child| if step == k { new.clone() } else { child.clone() })
+}
+
+/// The smallest of the numbers that a term consists of: the most lanes; `f64` where there is none.
+fn scalar_of(term: &Term) -> Scalar {
+    fn go(ty: &DataType, found: &mut Vec<Scalar>) {
+        match ty {
+            DataType::Scalar(scalar) | DataType::Vector(_, scalar) => found.push(*scalar),
+            DataType::Array(_, of) => go(of, found),
+            DataType::Pair(a, b) => {
+                go(a, found);
+                go(b, found);
+            }
+            DataType::Idx(_) => {}
+        }
+    }
+    let mut found = Vec::new();
+    go(term.ty(), &mut found);
+    found.into_iter().filter(|s| *s != Scalar::Bool).min_by_key(|s| s.bytes()).unwrap_or(Scalar::F64)
 }
 
 /// The step to the function of a primitive.

@@ -2,11 +2,11 @@
 //! row by row. Sums keep their order.
 
 use functional::Prim;
-use loops::Size;
+use loops::{Registers, Size};
 
 use super::build::{Cx, Extents, product, reshape};
 use super::convolution::Window;
-use super::tiles::{Product, Registers, WORTH_TILES};
+use super::tiles::{Product, WORTH_TILES};
 use super::value::{Val, int, number, size};
 use super::{Input, Op};
 

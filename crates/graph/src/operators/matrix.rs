@@ -1,11 +1,11 @@
 //! Matrix products in all their clothes: MatMul, Gemm, Einsum, integers, determinants.
 
-use loops::Size;
+use loops::{Registers, Size};
 
 use super::build::{Cx, Extents, broadcast};
 use super::tiles;
 use super::value::{Val, int, number};
-use super::{Done, Input, Op, Refusal, Registers};
+use super::{Done, Input, Op, Refusal};
 use crate::types::ElementType;
 
 /// Extents of the product, its batch dimensions, and whether a row or a column was added.

@@ -39,7 +39,7 @@ use std::collections::BTreeMap;
 
 use functional::{Binder, Definition};
 use loops::diagnostic::Span;
-use loops::{Code, Diagnostic, Name, Scalar, Size};
+use loops::{Code, Diagnostic, Name, Registers, Scalar, Size};
 
 use crate::attribute::{Attribute, AttributeValue};
 use crate::graph::Operator;
@@ -50,7 +50,6 @@ pub use carrier::{carrier, decode, encode};
 pub use evaluate::evaluate;
 pub use schedule::{compiled, schedule};
 pub use table::{Entry, TABLE, lookup, page};
-pub use tiles::Registers;
 
 use build::{Cx, Extents, tensor_type};
 use value::Val;

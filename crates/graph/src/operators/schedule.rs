@@ -6,9 +6,9 @@
 
 use functional::build::{self, Supply};
 use functional::{Arg, DataType, Definition, Lambda, Prim, Term, TermKind, walk};
-use loops::{Diagnostic, Size};
+use loops::{Diagnostic, Registers, Size};
 
-use super::{Call, Meaning, Registers};
+use super::{Call, Meaning};
 
 /// Loops that compute fewer numbers than this are not worth starting threads.
 const WORTH_THREADS: f64 = 32_768.0;

@@ -4,27 +4,11 @@
 //! convolution needs no matrix of patches, and what happens to a sum (a bias) happens on its way out. Sums keep their order.
 
 use functional::{Arg, DataType, Prim, Term, build};
-use loops::{Scalar, Size};
+use loops::{Registers, Scalar, Size};
 
 use super::Refusal;
 use super::build::Cx;
 use super::value::{Val, index, int, number};
-
-/// The vector registers of the processor that code is made for: the tiles of products are as large as they hold.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Registers {
-    /// How many there are.
-    pub count: i64,
-    /// Bytes of one.
-    pub bytes: i64,
-}
-
-impl Default for Registers {
-    /// Those of AVX2.
-    fn default() -> Registers {
-        Registers { count: 16, bytes: 32 }
-    }
-}
 
 /// A product of fewer multiplications is not worth tiles.
 pub(super) const WORTH_TILES: i64 = 1 << 15;
@@ -44,17 +28,16 @@ struct Tile {
     vector: i64,
 }
 
-impl Registers {
-    /// The tile for a result of `m x n`. Three quarters of the registers are for sums, the others for the operands.
-    fn tile(self, scalar: Scalar, m: i64, n: i64) -> Tile {
-        let vector = (self.bytes / scalar.bytes() as i64).max(1);
-        let sums = (self.count * 3 / 4).max(1);
+impl Tile {
+    /// The tile for a result of `m x n`.
+    fn of(registers: Registers, scalar: Scalar, m: i64, n: i64) -> Tile {
+        let (vector, sums) = (registers.lanes(scalar), registers.sums());
         if n == 1 {
             // One column: as many sums as hide the latency of an addition.
             return Tile { rows: sums.min(16), lanes: 1, vector: 1 };
         }
-        let vectors = if self.count >= 32 { 3 } else { 2 };
-        let rows = (sums / vectors).min(m);
+        let vectors = registers.vectors();
+        let rows = registers.rows().min(m);
         // Few rows leave registers for wider tiles.
         let vectors = (sums / rows).clamp(vectors, MOST_VECTORS.max(vectors));
         Tile { rows, lanes: vectors * vector, vector }
@@ -104,7 +87,7 @@ impl Product<'_> {
     /// The result, `m` rows of `n`.
     pub(super) fn build(&self, cx: &mut Cx) -> Val {
         let [m, _, n] = self.extents;
-        let tile = self.registers.tile(self.scalar, m, n);
+        let tile = Tile::of(self.registers, self.scalar, m, n);
         let wide = tile.lanes;
         let rest = n % wide;
         let lanes = (rest + tile.vector - 1) / tile.vector * tile.vector;

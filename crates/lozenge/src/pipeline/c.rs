@@ -147,9 +147,7 @@ fn with_schedule(
         sizes => Tiling::Fixed(sizes.to_vec()),
     };
     let registers = crate::machine::registers()?;
-    let contraction = default
-        .contraction
-        .map(|shape| shape.for_registers(registers.count, registers.bytes).for_caches(caches));
+    let contraction = default.contraction.map(|shape| shape.for_registers(registers).for_caches(caches));
     let options =
         polyhedral::Options { schedule, tiling, contraction, reassociate: choice.reassociate, ..default };
     polyhedral::optimize(function, &options).map_err(|d| Failure::in_source(source, vec![d]))

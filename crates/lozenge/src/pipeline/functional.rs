@@ -71,7 +71,8 @@ pub fn schedules(checked: &Checked) -> Vec<String> {
 fn choose(source: &Source, checked: &Checked, name: &str, choice: &Choice) -> Result<Chosen, Failure> {
     let refuse = |d| Failure::in_source(source, vec![d]);
     let strategies = checked.strategy_set().map_err(|d| Failure::in_source(source, d))?;
-    let options = || Options { reassociate: choice.reassociate, ..Options::default() };
+    let registers = crate::machine::registers()?;
+    let options = || Options { reassociate: choice.reassociate, registers, ..Options::default() };
     let target =
         strategies.schedules().find(|(n, _)| n.as_str() == name).map(|(_, target)| target.to_string());
     let original = elaborate(source, checked, target.as_deref().unwrap_or(name), choice)?;

@@ -5,11 +5,10 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use bytes::Bytes;
-use graph::operators::Registers;
 use graph::plan::{self, Kernel, Place, Plan};
 use graph::simplify::{FoldOptions, simplify};
 use graph::{Model, operators};
-use loops::{Code, Diagnostic, Function, Name, Program};
+use loops::{Code, Diagnostic, Function, Name, Program, Registers};
 use targets::Signature;
 use targets::model::{self, Call, Port};
 
@@ -148,11 +147,8 @@ pub fn compile(model: &Model, registers: Registers) -> Result<CompiledModel, Fai
     Ok(CompiledModel { plan, program, source, header, signature })
 }
 
-/// What the file begins with. Rows of sums that leave a tile are no copy of memory: gcc would keep the first of them there for it.
+/// What the file begins with.
 const HEAD: &str = "#define _POSIX_C_SOURCE 200112L /* posix_memalign */
-#if defined(__GNUC__) && !defined(__clang__)
-#pragma GCC optimize (\"no-tree-loop-distribute-patterns\")
-#endif
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>

@@ -23,7 +23,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use loops::simplify;
 use loops::typing::Types;
 use loops::visit::{fresh, names, taken};
-use loops::{Access, Assign, Expr, Function, Loop, Name, Scalar, Stmt};
+use loops::{Access, Assign, Expr, Function, Loop, Name, Registers, Scalar, Stmt};
 
 use crate::codegen::{Generated, Instance};
 use crate::fourier_motzkin::{Inequality, System};
@@ -58,10 +58,9 @@ impl Default for Shape {
 }
 
 impl Shape {
-    /// A register tile for `count` vector registers of `bytes` each: with fewer than 32 one of 6 rows of two vectors leaves room for the operands, where the usual
-    /// one would be held in memory. Panels have as many columns as before.
-    pub fn for_registers(self, count: i64, bytes: i64) -> Shape {
-        let (rows, vectors) = if count < 32 { (6, 2) } else { (self.rows, self.vectors) };
+    /// A register tile that these registers hold beside the operands. Panels have as many columns as before.
+    pub fn for_registers(self, registers: Registers) -> Shape {
+        let (rows, vectors, bytes) = (registers.rows(), registers.vectors(), registers.bytes);
         let wider =
             |strips: i64| (strips * self.vectors * self.vector_bytes / (vectors * bytes).max(1)).max(1);
         let block_rows = (self.block_rows / rows * rows).max(rows);

@@ -191,6 +191,18 @@ pub fn emit(program: &Program, options: &Options) -> Result<Emitted, Diagnostic>
     Ok(Emitted { source: source.finish(), header, main, signatures })
 }
 
+/// Rows of sums that leave a tile of registers are no copy of memory: gcc would keep the first of them there for it.
+const KEEP_TILES: &str = "
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC optimize (\"no-tree-loop-distribute-patterns\")
+#endif
+";
+
+/// Whether there are loops over lanes beside an array of a function's own, which may then be a tile of registers.
+fn has_tile(body: &[crate::c::CStmt]) -> bool {
+    body.iter().any(crate::c::CStmt::declares_array) && body.iter().any(|s| s.has_pragma("omp simd"))
+}
+
 /// Feature macros, includes and guards against warnings.
 fn prologue(
     helpers: &BTreeSet<Helper>,
@@ -217,6 +229,9 @@ fn prologue(
         out.push_str("#include <stdlib.h>\n");
     }
     if options.style == Style::Readable {
+        if functions.iter().any(|f| has_tile(&f.body)) {
+            out.push_str(KEEP_TILES);
+        }
         if functions.iter().any(|f| f.body.iter().any(|s| s.has_pragma("omp"))) {
             out.push_str("\n#ifndef _OPENMP\n#pragma GCC diagnostic ignored \"-Wunknown-pragmas\"\n#endif\n");
         }
