@@ -4,6 +4,7 @@
 //! - `expr`: expressions at paths, `cge.…`
 //! - `layout`: which arrays hold which data
 //! - `inplace`: when an update may write over what it reads
+//! - `storage`: stack or heap
 //! - `turns`: a staged update in a loop, by two buffers that take turns
 //!
 //! In paper mode names are `v<k>` and `i<k>` by the number of variables declared so far, as the paper's `cnt` gives them.
@@ -13,14 +14,15 @@ mod expr;
 mod inplace;
 pub(crate) mod layout;
 mod names;
+mod storage;
 mod turns;
 
 use std::collections::{BTreeMap, HashMap};
 
 use functional::{DataType, Definition, FactKind};
 use loops::{
-    Access, ArrayDecl, Assign, BinaryOp, Code, CompareOp, Diagnostic, Expr, Function, Loop, LoopKind, Name,
-    Param, ParamMode, ReduceOp, Size, Stmt, Storage, Update,
+    Access, Assign, BinaryOp, Code, CompareOp, Diagnostic, Expr, Function, Loop, LoopKind, Name, Param,
+    ParamMode, ReduceOp, Size, Stmt, Update,
 };
 
 use crate::derivation::{Bindings, Phrase, RuleStep};
@@ -29,9 +31,7 @@ use crate::translate::{Result, constant_bytes};
 use crate::{Abi, Mode};
 use layout::Layout;
 use names::Names;
-
-/// Local arrays up to this many bytes are on the stack.
-const STACK_BYTES: i64 = 32 * 1024;
+use storage::declarations;
 
 /// Updates inside updates that are tried in place, where a failure means to generate the body again.
 const TRIES: u32 = 3;
@@ -109,6 +109,7 @@ impl<'d> Generator<'d> {
         self.comm(&frame.body, 0, &mut body)?;
         if self.mode == Mode::Default {
             body.iter_mut().for_each(updates);
+            body = body.iter().map(storage::beside_tiles).collect();
         }
         let function = Function {
             name: definition.name.clone(),
@@ -519,28 +520,6 @@ fn replant(acc: &Acc, root: &PVar) -> Acc {
             inner.at(i.clone()).unwrap_or(inner)
         }
         AccKind::View(view, inner) => replant(inner, root).view(view.clone(), acc.ty().clone()),
-    }
-}
-
-/// Declarations of the arrays of a layout.
-fn declarations(layout: &Layout) -> Vec<Stmt> {
-    let arrays = layout.arrays();
-    let declare = |(name, elem, dims): &(&Name, &loops::Elem, &[Size])| {
-        let bytes = dims.iter().try_fold(elem_bytes(elem), |bytes, n| bytes.checked_mul(n.as_constant()?));
-        let storage = match bytes {
-            Some(bytes) if bytes <= STACK_BYTES => Storage::Stack,
-            _ => Storage::Heap,
-        };
-        let dims = dims.iter().map(Size::to_expr).collect();
-        Stmt::Local(ArrayDecl { name: (*name).clone(), elem: (*elem).clone(), dims, storage })
-    };
-    arrays.iter().map(declare).collect()
-}
-
-fn elem_bytes(elem: &loops::Elem) -> i64 {
-    match elem {
-        loops::Elem::Scalar(s) => i64::try_from(s.bytes()).unwrap_or(8),
-        loops::Elem::Pair(a, b) => elem_bytes(a) + elem_bytes(b),
     }
 }
 

@@ -195,29 +195,7 @@ fn lower(kernel: &Kernel) -> Result<Function, Diagnostic> {
 /// What the translation refuses.
 pub fn at_known_extents(definition: &functional::Definition) -> Result<Function, Diagnostic> {
     let function = dpia::translate(definition, dpia::Mode::Default)?.function;
-    let function = loops::simplify::function_for_c(&loops::digits::split(&function));
-    let body = function.body.iter().map(|stmt| apart(stmt, false)).collect();
-    Ok(Function { body, ..function })
-}
-
-/// Largest array that a thread has on its stack, in bytes: that of a tile in registers.
-const MOST_ON_STACK: usize = 2 << 10;
-
-/// Puts what a thread has for itself, but for tiles in registers, on the heap, where a pointer that nothing overlaps leads to it. Beside an array of the function
-/// that gcc makes of a parallel loop, it keeps sums in memory instead of registers.
-fn apart(stmt: &loops::Stmt, in_parallel: bool) -> loops::Stmt {
-    use loops::{LoopKind, Stmt, Storage};
-    match stmt {
-        Stmt::Local(local) if in_parallel && taken(std::slice::from_ref(stmt)) > MOST_ON_STACK => {
-            Stmt::Local(loops::ArrayDecl { storage: Storage::Heap, ..local.clone() })
-        }
-        _ => {
-            let inside = in_parallel || matches!(stmt, Stmt::Loop(l) if l.kind == LoopKind::Parallel);
-            stmt.map(&mut loops::Expr::clone, &mut |body| {
-                body.iter().map(|stmt| apart(stmt, inside)).collect()
-            })
-        }
-    }
+    Ok(loops::simplify::function_for_c(&loops::digits::split(&function)))
 }
 
 /// The block of parameters: what a compiled model gets as its first argument.
