@@ -40,7 +40,7 @@ Definition sides (F : facts) : option tm * option tm :=
 Fixpoint equal (fuel : nat) (F : facts) : bool :=
   match sides F with
   | (Some a, Some b) =>
-      if eqv (commutative (laws ct)) [] a b then true
+      if equivalent (commutative (laws ct)) N F a b then true
       else match fuel, conditions N a ++ conditions N b with
         | S fuel, c :: _ => if closed N c then equal fuel (when unpoly c true ++ F) && equal fuel (when unpoly c false ++ F) else false
         | _, _ => false

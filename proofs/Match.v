@@ -1,7 +1,7 @@
-(* Comparison of the two sides: equal terms, up to which accumulator of one fold is which of the other, and up to the order of the
-   operands of operations that commute. *)
+(* Comparison of the two sides: equal terms, up to which accumulator of one fold is which of the other, up to the order of the
+   operands of operations that commute, and up to the order in which conditions are asked. *)
 From Coq Require Import ZArith List String Bool Lia Arith.
-From Lozenge Require Import Syntax Semantics Poly Norm Lazy.
+From Lozenge Require Import Syntax Semantics Poly Norm Rep Lazy.
 Import ListNotations.
 
 Definition rel := list (nat * nat * nat).               (* level, accumulator of the left side, of the right side *)
@@ -11,7 +11,7 @@ Definition member (a : nat * nat * nat) (R : rel) : bool := existsb (triple_eqb 
 
 Section Match.
 Variable commutative : list string.
-Definition commutes (o : op) : bool := match o with Scalar n => existsb (String.eqb n) commutative | _ => false end.
+Definition commutes (o : op) : bool := match o with Scalar n => existsb (String.eqb n) commutative | Iadd | Imul => true | _ => false end.
 
 Section Lists2.
 Context {A : Type} (f : A -> A -> option rel).
@@ -41,59 +41,105 @@ Fixpoint close (fuel : nat) (step : nat -> nat -> option rel) (l : nat) (done to
     end
   end.
 Definition fuel : nat := 500.
-Fixpoint need (a b : tm) {struct a} : option rel :=
-  match a, b with
-  | Op o ts, Op o' ts' =>
-      if op_dec o o' then
-        match all2 need ts ts' with
-        | Some p => Some p
-        | None => if commutes o then match ts, ts' with
-            | [x; y], [x'; y'] => match need x y', need y x' with Some p, Some q => Some (p ++ q) | _, _ => None end
-            | _, _ => None end else None
-        end
-      else None
-  | Acc l k is, Acc l' k' is' =>
-      if Nat.eqb l l' then option_map (cons (l, k, k')) (all2 need is is') else None
-  | In x cs is, In x' cs' is' => if Nat.eqb x x' && list_eqb Bool.eqb cs cs' then all2 need is is' else None
-  | Fold l n accs k is, Fold l' n' accs' k' is' =>
-      if Nat.eqb l l' then
-        let fs := map (fun p => (need (fst p), need (snd p))) accs in
-        let step k1 k2 := match nth_error fs k1, nth_error accs' k2 with
-          | Some f, Some a => match fst f (fst a), snd f (snd a) with Some p, Some q => Some (p ++ q) | _, _ => None end
-          | _, _ => None end in
-        match close fuel step l [] [(l, k, k')] [] with
-        | Some (_, outer) => option_map (app outer) (all2 need is is')
-        | None => None
-        end
-      else None
-  | _, _ => if tm_eqb a b then Some [] else None
-  end.
-Definition guess (l : nat) (accs accs' : list (tm * tm)) (k k' : nat) : rel :=
+Definition either (p q : option rel) : option rel :=
+  match p, q with Some p, Some q => Some (p ++ q) | Some p, None | None, Some p => Some p | None, None => None end.
+Fixpoint need (h : nat) (a b : tm) {struct h} : option rel :=
+  match h with O => None | S h =>
+  match
+    match a, b with
+    | Op o ts, Op o' ts' =>
+        if op_dec o o' then
+          match all2 (need h) ts ts' with
+          | Some p => Some p
+          | None => if commutes o then match ts, ts' with
+              | [x; y], [x'; y'] => match need h x y', need h y x' with Some p, Some q => Some (p ++ q) | _, _ => None end
+              | _, _ => None end else None
+          end
+        else None
+    | Acc l k is, Acc l' k' is' =>
+        if Nat.eqb l l' then option_map (cons (l, k, k')) (all2 (need h) is is') else None
+    | In x cs is, In x' cs' is' => if Nat.eqb x x' && list_eqb Bool.eqb cs cs' then all2 (need h) is is' else None
+    | Fold l n accs k is, Fold l' n' accs' k' is' =>
+        if Nat.eqb l l' then
+          let step k1 k2 := match nth_error accs k1, nth_error accs' k2 with
+            | Some p, Some q => match need h (fst p) (fst q), need h (snd p) (snd q) with Some p, Some q => Some (p ++ q) | _, _ => None end
+            | _, _ => None end in
+          match close fuel step l [] [(l, k, k')] [] with
+          | Some (_, outer) => option_map (app outer) (all2 (need h) is is')
+          | None => None
+          end
+        else None
+    | _, _ => if tm_eqb a b then Some [] else None
+    end
+  with
+  | Some p => Some p
+  | None => match a, b with
+      | Op Select [_; x; y], _ => either (need h x b) (need h y b)
+      | _, Op Select [_; x; y] => either (need h a x) (need h a y)
+      | _, _ => None
+      end
+  end end.
+Definition guess (h l : nat) (accs accs' : list (tm * tm)) (k k' : nat) : rel :=
   let step k1 k2 := match nth_error accs k1, nth_error accs' k2 with
-    | Some f, Some a => match need (fst f) (fst a), need (snd f) (snd a) with Some p, Some q => Some (p ++ q) | _, _ => None end
+    | Some p, Some q => match need h (fst p) (fst q), need h (snd p) (snd q) with Some p, Some q => Some (p ++ q) | _, _ => None end
     | _, _ => None end in
   match close fuel step l [] [(l, k, k')] [] with Some (R, _) => R | None => [] end.
 
-Fixpoint eqv (R : rel) (a b : tm) {struct a} : bool :=
-  match a, b with
-  | Op o ts, Op o' ts' =>
-      (if op_dec o o' then true else false) &&
-      (list_eqb (eqv R) ts ts' ||
-       match ts, ts' with [x; y], [x'; y'] => commutes o && eqv R x y' && eqv R y x' | _, _ => false end)
-  | Acc l k is, Acc l' k' is' => Nat.eqb l l' && member (l, k, k') R && list_eqb (eqv R) is is'
-  | In x cs is, In x' cs' is' => Nat.eqb x x' && list_eqb Bool.eqb cs cs' && list_eqb (eqv R) is is'
-  | Fold l n accs k is, Fold l' n' accs' k' is' =>
-      let W := guess l accs accs' k k' in
-      let R' := W ++ filter (fun q => negb (Nat.eqb (fst (fst q)) l)) R in
-      let fs := map (fun p => (eqv R (fst p), eqv R' (snd p))) accs in
-      Nat.eqb l l' && eqv R n n' && list_eqb (eqv R) is is' && member (l, k, k') W &&
-      forallb (fun q => Nat.eqb (fst (fst q)) l &&
-        match nth_error fs (snd (fst q)), nth_error accs' (snd q) with
-        | Some f, Some a => fst f (fst a) && snd f (snd a)
-        | _, _ => false end) W
-  | Var _, Var _ | Int _, Int _ | Lit _, Lit _ => tm_eqb a b
-  | _, _ => false
+(* A condition whose truth is that of its variables. *)
+Fixpoint pure (t : tm) : bool :=
+  match t with Var _ | Int _ => true | Op o ts => match o with Scalar _ | Select => false | _ => forallb pure ts end | _ => false end.
+(* Facts that say nothing of the variables of a loop at this level and inside it. *)
+Definition below (l : nat) (F : facts) : facts := filter (fun p => forallb (fun mc => forallb (closed l) (fst mc)) p) F.
+(* What is known in a step of a fold. *)
+Definition in_step (l : nat) (n : tm) (F : facts) : facts :=
+  (if closed l n then [patom (Var l); psub (psub (unpoly n) (pconst 1)) (patom (Var l))] else []) ++ below l F.
+
+(* Depth at most [h] on both sides together. Where the terms are not alike, the choices of the left side are made, then those of the right. *)
+Fixpoint eqv (h : nat) (F : facts) (R : rel) (a b : tm) {struct h} : bool :=
+  match h with O => false | S h =>
+  if match a, b with
+    | Op o ts, Op o' ts' =>
+        (if op_dec o o' then true else false) &&
+        (list_eqb (eqv h F R) ts ts' ||
+         match ts, ts' with [x; y], [x'; y'] => commutes o && eqv h F R x y' && eqv h F R y x' | _, _ => false end)
+    | Acc l k is, Acc l' k' is' => Nat.eqb l l' && member (l, k, k') R && list_eqb (eqv h F R) is is'
+    | In x cs is, In x' cs' is' => Nat.eqb x x' && list_eqb Bool.eqb cs cs' && list_eqb (eqv h F R) is is'
+    | Fold l n accs k is, Fold l' n' accs' k' is' =>
+        let W := guess h l accs accs' k k' in
+        let R' := W ++ filter (fun q => negb (Nat.eqb (fst (fst q)) l)) R in
+        Nat.eqb l l' && eqv h F R n n' && list_eqb (eqv h F R) is is' && member (l, k, k') W &&
+        forallb (fun q => Nat.eqb (fst (fst q)) l &&
+          match nth_error accs (snd (fst q)), nth_error accs' (snd q) with
+          | Some p, Some p' => eqv h (below l F) R (fst p) (fst p') && eqv h (in_step l n F) R' (snd p) (snd p')
+          | _, _ => false end) W
+    | Var _, Var _ | Int _, Int _ | Lit _, Lit _ => tm_eqb a b
+    | _, _ => false
+    end
+  then true
+  else match a, b with
+    | Op Select [c; x; y], _ =>
+        match decide F c with
+        | Some true => eqv h F R x b
+        | Some false => eqv h F R y b
+        | None => pure c && eqv h (when unpoly c true ++ F) R x b && eqv h (when unpoly c false ++ F) R y b
+        end
+    | _, Op Select [c; x; y] =>
+        match decide F c with
+        | Some true => eqv h F R a x
+        | Some false => eqv h F R a y
+        | None => pure c && eqv h (when unpoly c true ++ F) R a x && eqv h (when unpoly c false ++ F) R a y
+        end
+    | _, _ => false
+    end
   end.
+Fixpoint height (t : tm) : nat :=
+  let most := fold_right (fun t h => Nat.max (height t) h) O in
+  match t with
+  | Var _ | Int _ | Lit _ => 1%nat
+  | Op _ ts | In _ _ ts | Acc _ _ ts => S (most ts)
+  | Fold _ n accs _ is => S (Nat.max (height n) (Nat.max (fold_right (fun p h => Nat.max (Nat.max (height (fst p)) (height (snd p))) h) O accs) (most is)))
+  end.
+Definition equivalent (N : nat) (F : facts) (a b : tm) : bool := eqv (height a + height b) (below N F) [] a b.
 End Match.
 
 Local Opaque guess need close.
@@ -122,58 +168,135 @@ Proof.
   apply Nat.eqb_eq in E. apply negb_true_iff, Nat.eqb_neq in Hl. congruence.
 Qed.
 
-Lemma eqv_ok : forall a b R, eqv commutative R a b = true -> forall r al al', related R al al' -> eval a r al = eval b r al'.
+Lemma pure_any t : pure t = true -> forall r a a', eval t r a = eval t r a'.
 Proof.
-  intros a. pattern a. apply tm_ind'; clear a.
-  - intros x [] R E; try discriminate; intros; cbn in E; apply Nat.eqb_eq in E; subst; auto.
-  - intros x [] R E; try discriminate; intros; cbn in E; apply Z.eqb_eq in E; subst; auto.
-  - intros x [] R E; try discriminate; intros; cbn in E; apply String.eqb_eq in E; subst; auto.
-  - intros o ts IH [] R E r al al' HR; try discriminate. cbn [eqv] in E. apply andb_prop in E as [E1 E2].
-    destruct (op_dec o o0) as [<-|]; [|discriminate]. apply orb_prop in E2 as [E2|E2].
-    + cbn [Semantics.eval]. f_equal. eapply list_eqb_map; [|exact E2]. eapply Forall_impl; [|exact IH]. intros t Ht y Hy. eapply Ht; eauto.
-    + destruct ts as [|x [|y [|? ?]]]; try discriminate. destruct ts0 as [|x' [|y' [|? ?]]]; try discriminate.
-      apply andb_prop in E2 as [E2 E3]. apply andb_prop in E2 as [E0 E2]. destruct o; try discriminate. cbn in E0.
-      apply existsb_exists in E0 as (nm & Hn & E0). apply String.eqb_eq in E0. subst.
-      inversion_clear IH as [|? ? Hx IH']; inversion_clear IH' as [|? ? Hy _].
-      cbn [Semantics.eval map apply]. rewrite (Hx _ _ E2 r al al' HR), (Hy _ _ E3 r al al' HR). apply commute. auto.
-  - intros x cs is IH [] R E r al al' HR; try discriminate. cbn [eqv] in E. apply andb_prop in E as [E E3]. apply andb_prop in E as [E1 E2].
-    apply Nat.eqb_eq in E1. subst. assert (cs = cs0). { revert E2. apply list_eqb_ok. clear. induction cs; constructor; auto. intros y. apply eqb_prop. } subst.
-    cbn [Semantics.eval]. f_equal. eapply list_eqb_map; [|exact E3]. eapply Forall_impl; [|exact IH]. intros t Ht y Hy. f_equal. eapply Ht; eauto.
-  - intros l k is IH [] R E r al al' HR; try discriminate. cbn [eqv] in E. apply andb_prop in E as [E E3]. apply andb_prop in E as [E1 E2].
-    apply Nat.eqb_eq in E1. subst. cbn [Semantics.eval]. rewrite (HR _ _ _ E2). f_equal.
-    eapply list_eqb_map; [|exact E3]. eapply Forall_impl; [|exact IH]. intros t Ht y Hy. f_equal. eapply Ht; eauto.
-  - intros l n accs k is IHn IHa IH [] R E r al al' HR; try discriminate. cbn [eqv] in E. cbv zeta in E.
-    set (W := guess commutative l accs accs0 k k0) in *. clearbody W.
-    apply andb_prop in E as [E EW]. apply andb_prop in E as [E Ek]. apply andb_prop in E as [E Ei]. apply andb_prop in E as [E1 En].
-    apply Nat.eqb_eq in E1. subst l0. cbn [Semantics.eval].
-    rewrite <- (IHn _ _ En r al al' HR).
-    replace (map (fun t => toZ scalar (eval t r al')) is0) with (map (fun t => toZ scalar (eval t r al)) is).
-    2:{ eapply list_eqb_map; [|exact Ei]. eapply Forall_impl; [|exact IH]. intros t Ht y Hy. f_equal. eapply Ht; eauto. }
-    rewrite forallb_forall in EW.
-    assert (G : forall k1 k2, member (l, k1, k2) W = true -> exists p q, nth_error accs k1 = Some p /\ nth_error accs0 k2 = Some q /\
-       eqv commutative R (fst p) (fst q) = true /\
-       eqv commutative (W ++ filter (fun q => negb (Nat.eqb (fst (fst q)) l)) R) (snd p) (snd q) = true).
-    { intros k1 k2 Hm. unfold member in Hm. apply existsb_exists in Hm as ([[l0 a1] a2] & Hq & Eq). unfold triple_eqb in Eq. cbn in Eq.
-      apply andb_prop in Eq as [Eq Eq3]. apply andb_prop in Eq as [Eq1 Eq2]. apply Nat.eqb_eq in Eq1, Eq2, Eq3. subst.
-      specialize (EW _ Hq). cbn [fst snd] in EW. apply andb_prop in EW as [_ EW]. rewrite nth_error_map in EW.
-      destruct (nth_error accs a1) as [p|]; [|discriminate]. cbn [option_map] in EW. destruct (nth_error accs0 a2) as [q|]; [|discriminate].
-      cbn [fst snd] in EW. apply andb_prop in EW as [? ?]. eauto 8. }
-    assert (GF : forall (accs : list (tm * tm)) k p, nth_error accs k = Some p ->
-       nth k (map (fun p => (eval (fst p), eval (snd p))) accs) (fun _ _ => VZ 0, fun _ _ => VZ 0) = (eval (fst p), eval (snd p))).
-    { intros l1 k1 p Hp. apply nth_error_nth. now rewrite nth_error_map, Hp. }
-    generalize (Z.to_nat (toZ scalar (eval n r al))). intros N.
-    match goal with |- iter N ?f1 ?s1 k _ = iter N ?f2 ?s2 k0 _ => set (st1 := f1); set (st2 := f2); set (i1 := s1); set (i2 := s2) end.
-    assert (K : forall N k1 k2 v, member (l, k1, k2) W = true -> iter N st1 i1 k1 v = iter N st2 i2 k2 v).
-    { clear N. induction N as [|N IHN]; intros k1 k2 v Hm; destruct (G _ _ Hm) as (p & q & Hp & Hq & Ep & Eq);
-        assert (Hin := proj1 (Forall_forall _ _) IHa p (nth_error_In _ _ Hp)); cbn [iter].
-      - unfold i1, i2. rewrite (GF _ _ _ Hp), (GF _ _ _ Hq). cbn [fst]. apply (proj1 Hin _ _ Ep). auto.
-      - unfold st1 at 1, st2 at 1. rewrite (GF _ _ _ Hp), (GF _ _ _ Hq). cbn [snd]. apply (proj2 Hin _ _ Eq).
-        intros l1 j1 j2 Hj w. rewrite member_app in Hj. unfold upd. destruct (Nat.eqb_spec l l1) as [<-|Hne].
-        + apply IHN. apply orb_prop in Hj as [Hj|Hj]; auto. apply member_filter in Hj as [Hj _]. congruence.
-        + apply orb_prop in Hj as [Hj|Hj]; [|apply HR; apply member_filter in Hj; tauto].
-          exfalso. unfold member in Hj. apply existsb_exists in Hj as ([[l2 b1] b2] & Hq2 & Eq2). unfold triple_eqb in Eq2. cbn in Eq2.
-          apply andb_prop in Eq2 as [Eq2 _]. apply andb_prop in Eq2 as [Eq2 _]. apply Nat.eqb_eq in Eq2.
-          specialize (EW _ Hq2). cbn in EW. apply andb_prop in EW as [EW _]. apply Nat.eqb_eq in EW. congruence. }
-    apply K. exact Ek.
+  pattern t. apply tm_ind'; intros; try discriminate; auto. cbn [pure] in H0. cbn [Semantics.eval].
+  assert (forallb pure ts = true) by (destruct o; auto; discriminate).
+  f_equal. apply map_ext_in. intros t' Ht. rewrite Forall_forall in H. rewrite forallb_forall in H1. apply H; auto.
+Qed.
+
+(* What is known whatever the accumulators hold. *)
+Definition known (F : facts) (r : nat -> Z) : Prop := forall a, holds scalar lit prim st r a F.
+Lemma known_app F G r : known F r -> known G r -> known (F ++ G) r.
+Proof. intros A B a. apply Forall_app. split; [apply A|apply B]. Qed.
+Lemma known_when F c b r : known F r -> pure c = true -> (forall a, truth scalar (eval c r a) = b) -> known (when unpoly c b ++ F) r.
+Proof. intros HF Hc H. apply known_app; auto. intros a. apply when_ok. { intros; apply unpoly_ok. } apply H. Qed.
+Lemma mval_closed l r r' a a' m : agree l r r' -> forallb (closed l) m = true ->
+  mval (zv scalar lit prim st r' a') m = mval (zv scalar lit prim st r a) m.
+Proof.
+  intros A. induction m as [|t m IH]; [reflexivity|]. cbn [forallb]. destruct (closed l t) eqn:E; [|discriminate]. intros H.
+  rewrite !mval_cons, IH by auto. f_equal. unfold zv. f_equal. apply (closed_ok scalar lit prim st l t E r a r' a' A).
+Qed.
+Lemma below_ok l F r r' : known F r -> agree l r r' -> known (below l F) r'.
+Proof.
+  intros HF A a. apply Forall_forall. intros p Hp. apply filter_In in Hp as [Hp Hc]. specialize (HF a). unfold holds in HF. rewrite Forall_forall in HF.
+  specialize (HF p Hp). replace (pval (zv scalar lit prim st r' a) p) with (pval (zv scalar lit prim st r a) p); auto.
+  clear Hp HF. induction p as [|[m c] p IH]; [reflexivity|]. cbn [forallb fst] in Hc.
+  destruct (forallb (closed l) m) eqn:E; [|discriminate]. rewrite !pval_cons, IH by auto. rewrite (mval_closed l r r' a a m A E). reflexivity.
+Qed.
+Lemma in_step_ok l n F r r' i a0 : known F r -> agree l r r' -> r' l = Z.of_nat i -> (i < Z.to_nat (toZ scalar (eval n r a0)))%nat -> known (in_step l n F) r'.
+Proof.
+  intros HF A Hi L. unfold in_step. apply known_app; [|eapply below_ok; eauto].
+  destruct (closed l n) eqn:E; [|intros a; constructor]. intros a. constructor; [|constructor; [|constructor]].
+  - rewrite patom_ok. unfold zv. cbn. lia.
+  - rewrite !psub_ok, pconst_ok, patom_ok, unpoly_ok. unfold zv.
+    rewrite (closed_ok scalar lit prim st l n E r a0 r' a A). cbn. lia.
+Qed.
+
+Lemma eqv_ok h : forall a b F R, eqv commutative h F R a b = true -> forall r al al', known F r -> related R al al' -> eval a r al = eval b r al'.
+Proof.
+  induction h as [|h IH]; [discriminate|]. intros a b F R E r al al' HF HR. cbn [eqv] in E.
+  assert (IHs : forall ts ts' F R, list_eqb (eqv commutative h F R) ts ts' = true -> forall r al al', known F r -> related R al al' ->
+    forall (B : Type) (f : val scalar -> B), map (fun t => f (eval t r al)) ts = map (fun t => f (eval t r al')) ts').
+  { intros ts ts' F1 R1 E1 r1 al1 al1' HF1 HR1 B f. eapply list_eqb_map; [|exact E1]. apply Forall_forall. intros x _ y Hy. f_equal. eapply IH; eauto. }
+  match type of E with (if ?s then _ else _) = true => destruct s eqn:Es end.
+  - clear E. destruct a as [x|z|s|o ts|w cs is|l k is|l n accs k is], b as [x'|z'|s'|o' ts'|w' cs' is'|l' k' is'|l' n' accs' k' is']; try discriminate.
+    + cbn in Es. apply Nat.eqb_eq in Es. now subst.
+    + cbn in Es. apply Z.eqb_eq in Es. now subst.
+    + cbn in Es. apply String.eqb_eq in Es. now subst.
+    + apply andb_prop in Es as [E1 E2]. destruct (op_dec o o') as [<-|]; [|discriminate]. apply orb_prop in E2 as [E2|E2].
+      * cbn [Semantics.eval]. f_equal. exact (IHs _ _ _ _ E2 r al al' HF HR _ (fun v => v)).
+      * destruct ts as [|x [|y [|? ?]]]; try discriminate. destruct ts' as [|x' [|y' [|? ?]]]; try discriminate.
+        apply andb_prop in E2 as [E2 E3]. apply andb_prop in E2 as [E0 E2]. cbn [Semantics.eval map].
+        rewrite (IH _ _ _ _ E2 r al al' HF HR), (IH _ _ _ _ E3 r al al' HF HR). destruct o; try discriminate; cbn [apply nth].
+        -- f_equal. apply Z.add_comm.
+        -- f_equal. apply Z.mul_comm.
+        -- cbn in E0. apply existsb_exists in E0 as (nm & Hn & E0). apply String.eqb_eq in E0. subst. apply commute. auto.
+    + apply andb_prop in Es as [E1 E3]. apply andb_prop in E1 as [E1 E2].
+      apply Nat.eqb_eq in E1. subst. assert (cs = cs'). { revert E2. apply list_eqb_ok. clear. induction cs; constructor; auto. intros y. apply eqb_prop. } subst.
+      cbn [Semantics.eval]. f_equal. exact (IHs _ _ _ _ E3 r al al' HF HR _ (toZ scalar)).
+    + apply andb_prop in Es as [E1 E3]. apply andb_prop in E1 as [E1 E2].
+      apply Nat.eqb_eq in E1. subst. cbn [Semantics.eval]. rewrite (HR _ _ _ E2). f_equal. exact (IHs _ _ _ _ E3 r al al' HF HR _ (toZ scalar)).
+    + cbv zeta in Es. set (W := guess commutative h l accs accs' k k') in *. clearbody W.
+      apply andb_prop in Es as [E EW]. apply andb_prop in E as [E Ek]. apply andb_prop in E as [E Ei]. apply andb_prop in E as [E1 En].
+      apply Nat.eqb_eq in E1. subst l'. cbn [Semantics.eval].
+      rewrite <- (IH _ _ _ _ En r al al' HF HR).
+      rewrite <- (IHs _ _ _ _ Ei r al al' HF HR _ (toZ scalar)).
+      rewrite forallb_forall in EW.
+      assert (G : forall k1 k2, member (l, k1, k2) W = true -> exists p q, nth_error accs k1 = Some p /\ nth_error accs' k2 = Some q /\
+         eqv commutative h (below l F) R (fst p) (fst q) = true /\
+         eqv commutative h (in_step l n F) (W ++ filter (fun q => negb (Nat.eqb (fst (fst q)) l)) R) (snd p) (snd q) = true).
+      { intros k1 k2 Hm. unfold member in Hm. apply existsb_exists in Hm as ([[l0 a1] a2] & Hq & Eq). unfold triple_eqb in Eq. cbn in Eq.
+        apply andb_prop in Eq as [Eq Eq3]. apply andb_prop in Eq as [Eq1 Eq2]. apply Nat.eqb_eq in Eq1, Eq2, Eq3. subst.
+        specialize (EW _ Hq). cbn [fst snd] in EW. apply andb_prop in EW as [_ EW].
+        destruct (nth_error accs a1) as [p|]; [|discriminate]. destruct (nth_error accs' a2) as [q|]; [|discriminate].
+        apply andb_prop in EW as [? ?]. eauto 8. }
+      assert (GF : forall (accs : list (tm * tm)) k p, nth_error accs k = Some p ->
+         nth k (map (fun p => (eval (fst p), eval (snd p))) accs) (fun _ _ => VZ 0, fun _ _ => VZ 0) = (eval (fst p), eval (snd p))).
+      { intros l1 k1 p Hp. apply nth_error_nth. now rewrite nth_error_map, Hp. }
+      remember (Z.to_nat (toZ scalar (eval n r al))) as N eqn:HN.
+      match goal with |- iter N ?f1 ?s1 k _ = iter N ?f2 ?s2 k' _ => set (st1 := f1); set (st2 := f2); set (i1 := s1); set (i2 := s2) end.
+      assert (K : forall M, M <= N -> forall k1 k2 v, member (l, k1, k2) W = true -> iter M st1 i1 k1 v = iter M st2 i2 k2 v).
+      { induction M as [|M IHM]; intros LM k1 k2 v Hm; destruct (G _ _ Hm) as (p & q & Hp & Hq & Ep & Eq); cbn [iter].
+        - unfold i1, i2. rewrite (GF _ _ _ Hp), (GF _ _ _ Hq). cbn [fst]. eapply IH; [exact Ep| |exact HR].
+          eapply below_ok; [exact HF|]. intros x Hx. rewrite agree_upds by lia. reflexivity.
+        - unfold st1 at 1, st2 at 1. rewrite (GF _ _ _ Hp), (GF _ _ _ Hq). cbn [snd]. eapply IH; [exact Eq| |].
+          + eapply in_step_ok with (i := M) (a0 := al); [exact HF| | |lia].
+            * intros x Hx. rewrite agree_upds by lia. unfold upd. destruct (Nat.eqb_spec l x); [lia|reflexivity].
+            * rewrite agree_upds by lia. unfold upd. now rewrite Nat.eqb_refl.
+          + intros l1 j1 j2 Hj w. rewrite member_app in Hj. unfold upd. destruct (Nat.eqb_spec l l1) as [<-|Hne].
+            * apply IHM; [lia|]. apply orb_prop in Hj as [Hj|Hj]; auto. apply member_filter in Hj as [Hj _]. congruence.
+            * apply orb_prop in Hj as [Hj|Hj]; [|apply HR; apply member_filter in Hj; tauto].
+              exfalso. unfold member in Hj. apply existsb_exists in Hj as ([[l2 b1] b2] & Hq2 & Eq2). unfold triple_eqb in Eq2. cbn in Eq2.
+              apply andb_prop in Eq2 as [Eq2 _]. apply andb_prop in Eq2 as [Eq2 _]. apply Nat.eqb_eq in Eq2.
+              specialize (EW _ Hq2). cbn in EW. apply andb_prop in EW as [EW _]. apply Nat.eqb_eq in EW. congruence. }
+      apply K; [lia|exact Ek].
+  - clear Es IHs.
+    assert (Left : forall c x y, match decide F c with
+        | Some true => eqv commutative h F R x b | Some false => eqv commutative h F R y b
+        | None => pure c && eqv commutative h (when unpoly c true ++ F) R x b && eqv commutative h (when unpoly c false ++ F) R y b end = true ->
+      eval (Op Select [c; x; y]) r al = eval b r al').
+    { intros c x y H. cbn [Semantics.eval map apply nth]. destruct (decide F c) as [[]|] eqn:D.
+      - rewrite (decide_ok scalar lit prim st r al F (HF al) c true D). cbn. eapply IH; eauto.
+      - rewrite (decide_ok scalar lit prim st r al F (HF al) c false D). cbn. eapply IH; eauto.
+      - apply andb_prop in H as [H H2]. apply andb_prop in H as [Hp H1].
+        destruct (truth scalar (eval c r al)) eqn:T; [eapply IH; [exact H1| |exact HR]|eapply IH; [exact H2| |exact HR]];
+          (apply known_when; auto; intros a'; rewrite (pure_any c Hp r a' al); exact T). }
+    assert (Right : forall c x y, match decide F c with
+        | Some true => eqv commutative h F R a x | Some false => eqv commutative h F R a y
+        | None => pure c && eqv commutative h (when unpoly c true ++ F) R a x && eqv commutative h (when unpoly c false ++ F) R a y end = true ->
+      eval a r al = eval (Op Select [c; x; y]) r al').
+    { intros c x y H. cbn [Semantics.eval map apply nth]. destruct (decide F c) as [[]|] eqn:D.
+      - rewrite (decide_ok scalar lit prim st r al' F (HF al') c true D). cbn. eapply IH; eauto.
+      - rewrite (decide_ok scalar lit prim st r al' F (HF al') c false D). cbn. eapply IH; eauto.
+      - apply andb_prop in H as [H H2]. apply andb_prop in H as [Hp H1].
+        destruct (truth scalar (eval c r al')) eqn:T; [eapply IH; [exact H1| |exact HR]|eapply IH; [exact H2| |exact HR]];
+          (apply known_when; auto; intros a'; rewrite (pure_any c Hp r a' al'); exact T). }
+    assert (Right' : match b with Op Select [c; x; y] => match decide F c with
+        | Some true => eqv commutative h F R a x | Some false => eqv commutative h F R a y
+        | None => pure c && eqv commutative h (when unpoly c true ++ F) R a x && eqv commutative h (when unpoly c false ++ F) R a y end
+        | _ => false end = true -> eval a r al = eval b r al').
+    { intros H. destruct b as [| | |[] [|c [|x [|y [|? ?]]]]| | |]; try discriminate. apply Right. exact H. }
+    destruct a as [| | |[] [|c [|x [|y [|? ?]]]]| | |]; try (apply Right'; exact E). apply Left. exact E.
+Qed.
+Lemma equivalent_ok N F a b r a0 : hold scalar lit prim st N r a0 F -> equivalent commutative N F a b = true -> eval a r a0 = eval b r a0.
+Proof.
+  intros HF E. eapply eqv_ok; [exact E| |intros l k k' Hm; discriminate].
+  intros a1. apply Forall_forall. intros p Hp. assert (Hp' := Hp). apply filter_In in Hp as [Hp Hc].
+  specialize (HF r a0 (ext_refl _ _ _ _)). unfold holds in HF. rewrite Forall_forall in HF. specialize (HF p Hp).
+  replace (pval (zv scalar lit prim st r a1) p) with (pval (zv scalar lit prim st r a0) p); auto.
+  clear Hp Hp' HF E. induction p as [|[m c] p IH]; [reflexivity|]. cbn [forallb fst] in Hc.
+  destruct (forallb (closed N) m) eqn:Em; [|discriminate]. rewrite !pval_cons, IH by auto.
+  rewrite (mval_closed N r r a0 a1 m); auto. intros x _. reflexivity.
 Qed.
 End Sound.
