@@ -7,6 +7,7 @@
 
 pub mod attribute;
 pub mod evaluate;
+pub mod functions;
 pub mod generate;
 pub mod graph;
 pub mod infer;

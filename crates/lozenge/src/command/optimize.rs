@@ -129,7 +129,10 @@ pub fn run(arguments: &Optimize, as_json: bool) -> Result<(), Failure> {
 fn open(path: &Path) -> Result<Model, Failure> {
     if path.extension().is_some_and(|e| e == "graph") {
         let source = read_source(path)?;
-        return graph::text::parse_model(&source.text).map_err(|d| Failure::in_source(&source, vec![d]));
+        let mut model =
+            graph::text::parse_model(&source.text).map_err(|d| Failure::in_source(&source, vec![d]))?;
+        graph::functions::inline(&mut model).map_err(|d| at(path, d))?;
+        return Ok(model);
     }
     pipeline::graph::open(path)
 }
@@ -150,8 +153,9 @@ fn bring_data(model: &Path, output: &Path) -> Result<(), Failure> {
     }
     let read = |path: &Path| read_bytes(path, u64::MAX - 1);
     let bytes = read_bytes(model, graph::onnx::MAX_BYTES as u64)?;
-    let graph = graph::onnx::read(&bytes.into()).map_err(|d| at(model, d))?.graph;
-    for location in graph::onnx::external::locations(&graph) {
+    let mut flat = graph::onnx::read(&bytes.into()).map_err(|d| at(model, d))?;
+    graph::functions::inline(&mut flat).map_err(|d| at(model, d))?;
+    for location in graph::onnx::external::locations(&flat.graph) {
         let (source, target) = (from.join(&location), to.join(&location));
         let data = read(&source)?;
         if target.exists() {

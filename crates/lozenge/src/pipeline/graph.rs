@@ -30,13 +30,30 @@ pub struct CompiledModel {
     pub signature: Signature,
 }
 
-/// Reads a model, and the files of its external data.
+/// Reads a model, and the files of its external data. Functions that it brings along are put in place of their calls.
+///
+/// # Errors
+/// `X0001` if a file can't be read, `G0101` and others if it is no model, `G0208` and others for its functions.
+pub fn open(path: &Path) -> Result<Model, Failure> {
+    let mut model = read(path)?;
+    graph::functions::inline(&mut model).map_err(|d| at(path, d))?;
+    load(model, path)
+}
+
+/// The same with calls of functions as they are.
 ///
 /// # Errors
 /// `X0001` if a file can't be read, `G0101` and others if it is no model.
-pub fn open(path: &Path) -> Result<Model, Failure> {
+pub fn open_as_it_is(path: &Path) -> Result<Model, Failure> {
+    load(read(path)?, path)
+}
+
+fn read(path: &Path) -> Result<Model, Failure> {
     let bytes = Bytes::from(read_bytes(path, graph::onnx::MAX_BYTES as u64)?);
-    let mut model = graph::onnx::read(&bytes).map_err(|d| at(path, d))?;
+    graph::onnx::read(&bytes).map_err(|d| at(path, d))
+}
+
+fn load(mut model: Model, path: &Path) -> Result<Model, Failure> {
     if graph::onnx::external::locations(&model.graph).is_empty() {
         return Ok(model);
     }
