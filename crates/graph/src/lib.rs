@@ -15,6 +15,7 @@ pub mod model;
 pub mod native;
 pub mod onnx;
 pub mod operators;
+pub mod opsets;
 pub mod picture;
 pub mod plan;
 pub mod schema;

@@ -14,6 +14,7 @@ use targets::model::{self, Call, Port};
 
 use crate::failure::Failure;
 use crate::files::read_bytes;
+use crate::report;
 
 /// A model as C.
 #[derive(Debug)]
@@ -97,16 +98,36 @@ pub fn prepare(path: &Path, sizes: &BTreeMap<Name, i64>) -> Result<Model, Failur
     prepare_read(open(path)?, path, sizes)
 }
 
+/// Whether a model hangs together and its operators are of versions that are known.
+///
+/// # Errors
+/// What validation finds, `G0212` for operator sets.
+pub fn sound(model: &Model, path: &Path) -> Result<(), Failure> {
+    let found = graph::validate(model);
+    if !found.is_empty() {
+        let failure = Failure { diagnostics: found, ..at(path, Diagnostic::general(Code("G0201"), "")) };
+        return Err(failure.note(format!("in {}", path.display())));
+    }
+    if let Some(older) = graph::opsets::check(model).map_err(|d| at(path, d))? {
+        report::print_error(&format!(
+            "warning: {} is written for version {} of the standard operators; {} taken as of a newer one, in which nothing that it uses has changed\n",
+            path.display(),
+            older.version,
+            match older.operators.as_slice() {
+                [one] => format!("{one} is"),
+                several => format!("{} are", several.join(", ")),
+            }
+        ));
+    }
+    Ok(())
+}
+
 /// The same for a model that was read from this file.
 ///
 /// # Errors
 /// What validation and inference find.
 pub fn prepare_read(mut model: Model, path: &Path, sizes: &BTreeMap<Name, i64>) -> Result<Model, Failure> {
-    let found = graph::validate(&model);
-    if !found.is_empty() {
-        let failure = Failure { diagnostics: found, ..at(path, Diagnostic::general(Code("G0201"), "")) };
-        return Err(failure.note(format!("in {}", path.display())));
-    }
+    sound(&model, path)?;
     plan::bind(&mut model, sizes).map_err(|d| at(path, d))?;
     simplify(&mut model, &FoldOptions::default());
     graph::infer(&mut model).map_err(|d| at(path, d))?;
