@@ -161,9 +161,16 @@ pub fn compile(model: &Model, registers: Registers) -> Result<CompiledModel, Fai
         elem: operators::carrier(port.elem).unwrap_or(loops::Scalar::F32),
         dims: port.dims.clone(),
     };
+    let check = |check: &plan::Check| model::Check {
+        place: place(&check.place),
+        elem: operators::carrier(check.elem).unwrap_or(loops::Scalar::I64),
+        count: check.count,
+        extents: check.extents.clone(),
+    };
     let calls = plan.steps.iter().map(|step| Call {
         function: step.kernel,
         arguments: step.arguments.iter().chain(&step.results).map(place).collect(),
+        checks: step.checks.iter().map(check).collect(),
         comment: step.node.clone(),
     });
     let whole = model::Model {
