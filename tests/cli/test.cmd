@@ -16,3 +16,5 @@ lozenge test dot.loops --filter nothing --json | grep ok
 lozenge bench dot.loops --filter nothing > bench.txt
 # a program that says nothing of its time
 lozenge bench argmax.c --quick 2>&1 > bench.txt | grep gcc: ; grep -c 'not compared' bench.txt
+# conversions have one meaning everywhere, and no undefined one in C
+lozenge test conversions.loz --sanitize

@@ -7,6 +7,7 @@
 
 pub mod attribute;
 pub mod evaluate;
+pub mod functions;
 pub mod generate;
 pub mod graph;
 pub mod infer;
@@ -14,6 +15,7 @@ pub mod model;
 pub mod native;
 pub mod onnx;
 pub mod operators;
+pub mod opsets;
 pub mod picture;
 pub mod plan;
 pub mod schema;

@@ -32,7 +32,7 @@ impl PartialEq for Model {
 }
 
 /// The newest operator set of the standard domain that this version knows.
-pub const NEWEST_OPSET: i64 = 26;
+pub const NEWEST_OPSET: i64 = 28;
 
 impl Model {
     /// A model of this graph with the standard operators at this version.

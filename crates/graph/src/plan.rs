@@ -54,8 +54,23 @@ pub struct Step {
     pub arguments: Vec<Place>,
     /// Its results.
     pub results: Vec<Place>,
+    /// Indices that have to be inside before it may run.
+    pub checks: Vec<Check>,
     /// The node, for comments.
     pub node: String,
+}
+
+/// Indices that are not known before the model runs: a kernel would clamp those that are outside.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Check {
+    /// Where they are.
+    pub place: Place,
+    /// Type of their elements.
+    pub elem: ElementType,
+    /// How many there are.
+    pub count: usize,
+    /// The extents of the axes that they count along, in turns.
+    pub extents: Vec<i64>,
 }
 
 /// An input or output of the model.
@@ -486,7 +501,8 @@ impl<'a> Planner<'a> {
             results.push(place);
         }
         let kernel = self.kernel(id, call, meaning)?;
-        self.plan.steps.push(Step { kernel, arguments, results, node: label(self.graph, id) });
+        let checks = self.checks(id, call)?;
+        self.plan.steps.push(Step { kernel, arguments, results, checks, node: label(self.graph, id) });
         scratch.into_iter().for_each(|(offset, bytes)| self.arena.give(offset, bytes));
         let mut done: Vec<ValueId> = read.iter().map(|v| self.root(*v)).collect();
         done.extend(node.outputs().iter().flatten());
@@ -501,6 +517,20 @@ impl<'a> Planner<'a> {
             }
         }
         Ok(())
+    }
+
+    /// Indices of a call that are not constants.
+    fn checks(&mut self, id: NodeId, call: &Call<'_>) -> Result<Vec<Check>, Diagnostic> {
+        let Some(found) = operators::indices(call) else { return Ok(Vec::new()) };
+        let known =
+            call.inputs.get(found.input).is_none_or(|o| o.as_ref().is_none_or(|o| o.constant.is_some()));
+        let Some(input) = self.graph.node(id).input(found.input).filter(|_| !known) else {
+            return Ok(Vec::new());
+        };
+        let port = self.port(input)?;
+        let place = self.place(self.root(input))?;
+        let count = port.dims.iter().product();
+        Ok(vec![Check { place, elem: port.elem, count, extents: found.extents }])
     }
 
     fn kernel(

@@ -223,7 +223,7 @@ impl Simplifier<'_> {
                 .map(Value::Bool),
             Expr::Cast(ty, a) => {
                 let exact = ty.is_int() || *ty == Scalar::Bool;
-                constant(a).filter(|_| exact).and_then(|a| a.cast(*ty).ok())
+                constant(a).filter(|_| exact).map(|a| a.cast(*ty))
             }
             _ => None,
         };

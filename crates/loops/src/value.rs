@@ -22,8 +22,6 @@ pub enum Value {
 pub enum Undefined {
     /// Division or remainder of integers by zero.
     DivisionByZero,
-    /// Conversion of a floating-point number that the integer type can't hold.
-    Conversion,
     /// Operands of types that the operation does not take.
     Types,
 }
@@ -32,9 +30,6 @@ impl std::fmt::Display for Undefined {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(match self {
             Undefined::DivisionByZero => "an integer is divided by zero",
-            Undefined::Conversion => {
-                "a floating-point number is converted to an integer type that can't hold it"
-            }
             Undefined::Types => "operands have types that the operation does not take",
         })
     }
@@ -237,18 +232,9 @@ impl Value {
         }
     }
 
-    /// Conversion as in C.
-    ///
-    /// # Errors
-    /// A floating-point number beyond the integer type, or NaN to an integer type.
-    pub fn cast(self, to: Scalar) -> Result<Value, Undefined> {
-        /// The truncated number, if it is above `low` and below `high` (both exact powers of two).
-        fn truncated(v: f64, low: f64, high: f64) -> Result<f64, Undefined> {
-            let v = v.trunc();
-            if v >= low && v < high { Ok(v) } else { Err(Undefined::Conversion) }
-        }
-        const LOW: f64 = i64::MIN as f64;
-        Ok(match to {
+    /// Conversion as in C; where C leaves open what a floating-point number becomes, it is the nearest integer of the type, and 0 for NaN.
+    pub fn cast(self, to: Scalar) -> Value {
+        match to {
             Scalar::F32 => Value::F32(match self {
                 Value::F32(v) => v,
                 Value::F64(v) => v as f32,
@@ -264,15 +250,15 @@ impl Value {
                 Value::Bool(v) => f64::from(u8::from(v)),
             }),
             Scalar::I32 => Value::I32(match self {
-                Value::F32(v) => truncated(f64::from(v), f64::from(i32::MIN), 2_147_483_648.0)? as i32,
-                Value::F64(v) => truncated(v, f64::from(i32::MIN), 2_147_483_648.0)? as i32,
+                Value::F32(v) => v as i32,
+                Value::F64(v) => v as i32,
                 Value::I32(v) => v,
                 Value::I64(v) => v as i32,
                 Value::Bool(v) => v.into(),
             }),
             Scalar::I64 => Value::I64(match self {
-                Value::F32(v) => truncated(f64::from(v), LOW, -LOW)? as i64,
-                Value::F64(v) => truncated(v, LOW, -LOW)? as i64,
+                Value::F32(v) => v as i64,
+                Value::F64(v) => v as i64,
                 Value::I32(v) => v.into(),
                 Value::I64(v) => v,
                 Value::Bool(v) => v.into(),
@@ -284,7 +270,7 @@ impl Value {
                 Value::I64(v) => v != 0,
                 Value::Bool(v) => v,
             }),
-        })
+        }
     }
 }
 
@@ -422,13 +408,13 @@ mod tests {
     }
 
     #[test]
-    fn conversions_are_those_of_c_or_refused() {
-        assert_eq!(Value::F64(-2.9).cast(Scalar::I32), Ok(Value::I32(-2)));
-        assert_eq!(Value::F64(2147483648.0).cast(Scalar::I32), Err(Undefined::Conversion));
-        assert_eq!(Value::F64(-2147483648.9).cast(Scalar::I32), Ok(Value::I32(i32::MIN)));
-        assert_eq!(Value::F32(9.223_372e18).cast(Scalar::I64), Err(Undefined::Conversion));
-        assert_eq!(Value::F64(f64::NAN).cast(Scalar::I64), Err(Undefined::Conversion));
-        assert_eq!(Value::F64(f64::NAN).cast(Scalar::Bool), Ok(Value::Bool(true)));
-        assert_eq!(Value::I64(1 << 32).cast(Scalar::I32), Ok(Value::I32(0)));
+    fn conversions_are_those_of_c_or_saturate() {
+        assert_eq!(Value::F64(-2.9).cast(Scalar::I32), Value::I32(-2));
+        assert_eq!(Value::F64(2147483648.0).cast(Scalar::I32), Value::I32(i32::MAX));
+        assert_eq!(Value::F64(-2147483648.9).cast(Scalar::I32), Value::I32(i32::MIN));
+        assert_eq!(Value::F32(9.223_372e18).cast(Scalar::I64), Value::I64(i64::MAX));
+        assert_eq!(Value::F64(f64::NAN).cast(Scalar::I64), Value::I64(0));
+        assert_eq!(Value::F64(f64::NAN).cast(Scalar::Bool), Value::Bool(true));
+        assert_eq!(Value::I64(1 << 32).cast(Scalar::I32), Value::I32(0));
     }
 }

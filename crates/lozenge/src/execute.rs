@@ -243,6 +243,13 @@ impl Executable {
                 let what = said.lines().next().unwrap_or("rows of an array are too far apart").to_owned();
                 Err(athread::too_far(&what))
             }
+            Some(14) => Err(Failure::refused(
+                "G0506",
+                format!(
+                    "an index that `{name}` is given, or computes, is outside of the tensor it is an index of"
+                ),
+            )
+            .help("give inputs that are indices with --arg NAME=FILE.npy: random ones may be too large")),
             Some(code) => {
                 Err(Failure::environment("X0304", format!("the compiled program ended with status {code}"))
                     .note(said))

@@ -29,9 +29,27 @@ pub struct Call {
     pub function: usize,
     /// Its arguments, in the order of its parameters.
     pub arguments: Vec<Place>,
+    /// Indices that have to be inside before it may run.
+    pub checks: Vec<Check>,
     /// What is said of it in a comment.
     pub comment: String,
 }
+
+/// Integers that have to be places in something.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Check {
+    /// Where they are.
+    pub place: Place,
+    /// `i32` or `i64`.
+    pub elem: Scalar,
+    /// How many there are.
+    pub count: usize,
+    /// What they have to be below (and not less than its negative), in turns.
+    pub extents: Vec<i64>,
+}
+
+/// What the function of a model returns if an index is outside.
+pub const OUTSIDE: i32 = 4;
 
 /// An input or output of the model.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -134,10 +152,21 @@ pub fn driver(model: &Model, functions: &[Signature]) -> (String, Signature) {
     };
 
     let mut text = String::new();
+    let checks = || model.calls.iter().flat_map(|call| &call.checks);
+    for elem in [Scalar::I32, Scalar::I64] {
+        if checks().any(|check| check.elem == elem) {
+            let _ = writeln!(text, "{}", outside(elem));
+        }
+    }
     let _ = writeln!(
         text,
-        "/* The whole model. `parameters` are {} bytes, aligned to 64. The result is 0, or 1 if memory ran out. */",
-        model.parameter_bytes
+        "/* The whole model. `parameters` are {} bytes, aligned to 64. The result is 0, {}1 if memory ran out{}. */",
+        model.parameter_bytes,
+        if checks().next().is_some() { "" } else { "or " },
+        match checks().next() {
+            Some(_) => format!(", or {OUTSIDE} if an index is outside of what it is an index of"),
+            None => String::new(),
+        }
     );
     let _ = write!(text, "int {name}(const int64_t *restrict parameters");
     for (c_name, param) in &inputs {
@@ -180,12 +209,25 @@ pub fn driver(model: &Model, functions: &[Signature]) -> (String, Signature) {
             .collect::<String>()
             .replace("*/", "* /")
             .replace("/*", "/ *");
-        let _ = writeln!(
-            text,
-            "    /* {comment} */\n    if ((status = {}({}))) goto done;",
-            signature.c_name,
-            arguments.join(", ")
-        );
+        let _ = writeln!(text, "    /* {comment} */");
+        for check in &call.checks {
+            let (ty, (name, offset)) = (c_type(check.elem), base(check.place));
+            let pointer = match check.place {
+                Place::Input(_) | Place::Output(_) => name,
+                _ => format!("(const {ty} *)({name} + {offset})"),
+            };
+            for (part, extent) in check.extents.iter().enumerate() {
+                let _ = writeln!(
+                    text,
+                    "    if (lozenge_outside_{}({pointer}, {}, {}, {part}, {extent})) {{\n        status = {OUTSIDE};\n        goto done;\n    }}",
+                    check.elem,
+                    check.count,
+                    check.extents.len(),
+                );
+            }
+        }
+        let _ =
+            writeln!(text, "    if ((status = {}({}))) goto done;", signature.c_name, arguments.join(", "));
     }
     if model.calls.is_empty() {
         text.push_str("    status = 0;\n    if (status) goto done;\n");
@@ -204,6 +246,23 @@ pub fn driver(model: &Model, functions: &[Signature]) -> (String, Signature) {
     let params =
         std::iter::once(parameters).chain(inputs.into_iter().chain(outputs).map(|(_, p)| p)).collect();
     (text, Signature { name: model.name.clone(), c_name: name, sizes: Vec::new(), params })
+}
+
+/// The function that looks whether indices are outside: every one of `parts`, from `part` on. It has no exit inside, so that it is done in vectors.
+fn outside(elem: Scalar) -> String {
+    let ty = c_type(elem);
+    format!(
+        "/* Whether an index is outside of `n` elements; one below 0 counts from the end. */
+static bool lozenge_outside_{elem}(const {ty} *at, int64_t count, int64_t parts, int64_t part, int64_t n)
+{{
+    bool outside = false;
+    for (int64_t k = part; k < count; k += parts) {{
+        outside |= at[k] < -n || at[k] >= n;
+    }}
+    return outside;
+}}
+"
+    )
 }
 
 /// An identifier of C made from a name, different from those that are taken.

@@ -284,7 +284,7 @@ fn converted(values: impl Iterator<Item = Value>, to: Scalar) -> Option<Data> {
             Data::$variant(
                 values
                     .map(|v| match v.cast(to) {
-                        Ok(Value::$variant(v)) => Some(v),
+                        Value::$variant(v) => Some(v),
                         _ => None,
                     })
                     .collect::<Option<_>>()?,

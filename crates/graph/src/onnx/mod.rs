@@ -13,6 +13,8 @@ mod read;
 mod wire;
 mod write;
 
+pub use read::functions::functions;
+pub(crate) use read::functions::{forget_functions, has_functions, overload};
 pub use read::read;
 pub(crate) use write::attribute_bytes;
 pub use write::{write, write_pieces};

@@ -1,5 +1,6 @@
 //! Reading: models, graphs, nodes and attributes.
 
+pub(crate) mod functions;
 mod values;
 
 use std::sync::Arc;
@@ -23,12 +24,16 @@ use crate::types::{ElementType, ValueType};
 /// `G0104` if graphs or types are nested too deep. Other mistakes are left to [`crate::validate`].
 pub fn read(file: &Bytes) -> Result<Model, Diagnostic> {
     let mut reader = Reader { file, names: Map::default() };
-    reader.model().map_err(|error| match error {
+    reader.model().map_err(|error| named(error, file.len()))
+}
+
+fn named(error: Error, length: usize) -> Diagnostic {
+    match error {
         Error::Wire(Malformed { what, at }) => bad("G0101", format!("not an ONNX model: {what}"))
-            .note(format!("at byte {at} of {}", file.len()))
+            .note(format!("at byte {at} of {length}"))
             .help("the file may be incomplete, or of another format"),
         Error::Named(diagnostic) => *diagnostic,
-    })
+    }
 }
 
 enum Error {

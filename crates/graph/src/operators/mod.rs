@@ -18,6 +18,7 @@ mod elementwise;
 mod evaluate;
 mod gather;
 mod image;
+mod indices;
 mod learning;
 mod library;
 mod loss;
@@ -48,6 +49,7 @@ use crate::types::ElementType;
 
 pub use carrier::{carrier, decode, encode};
 pub use evaluate::evaluate;
+pub use indices::{Indices, indices};
 pub use schedule::{compiled, schedule};
 pub use table::{Entry, TABLE, lookup, page};
 
@@ -64,6 +66,8 @@ pub const INPUTS: Code = Code("G0503");
 pub const NOT_CONSTANT: Code = Code("G0504");
 /// The library is at fault: a program that has no type.
 pub const INTERNAL: Code = Code("G0505");
+/// An index beyond the extent of its axis.
+pub const OUTSIDE: Code = Code("G0506");
 
 /// A call of an operator: what a program is made for.
 #[derive(Clone, Debug)]
@@ -134,6 +138,10 @@ impl Refusal {
         Refusal { code: NOT_CONSTANT, message: message.into() }
     }
 
+    fn outside(message: impl Into<String>) -> Refusal {
+        Refusal { code: OUTSIDE, message: message.into() }
+    }
+
     fn internal(message: impl Into<String>) -> Refusal {
         Refusal { code: INTERNAL, message: message.into() }
     }
@@ -146,7 +154,7 @@ type Done = Result<(), Refusal>;
 ///
 /// # Errors
 /// `G0501` for an operator that the library lacks, `G0502` for element types, `G0503` for inputs or attributes that do not fit, `G0504` if
-/// a shape depends on a value that is not known.
+/// a shape depends on a value that is not known, `G0506` for constant indices that are outside.
 pub fn meaning(call: &Call<'_>) -> Result<Meaning, Diagnostic> {
     build_program(call, None)
 }
@@ -161,7 +169,8 @@ fn build_program(call: &Call<'_>, fast: Option<Registers>) -> Result<Meaning, Di
     };
     let mut op = Op::new(call);
     op.fast = fast;
-    (entry.build)(&mut op)
+    indices::inside(call)
+        .and_then(|()| (entry.build)(&mut op))
         .and_then(|()| op.finish())
         .map_err(|why| Diagnostic::general(why.code, format!("`{}`: {}", call.op, why.message)))
 }

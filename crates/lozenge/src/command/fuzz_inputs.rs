@@ -160,6 +160,8 @@ fn examine_model(bytes: &[u8]) -> bool {
     let sound = graph::validate(&model).is_empty();
     let again = graph::onnx::read(&graph::onnx::write(&model).into());
     assert!(again.is_ok_and(|m| m == model), "what is written is another model");
+    let _ = graph::functions::inline(&mut model);
+    let sound = sound && graph::validate(&model).is_empty();
     if sound && graph::infer(&mut model).is_ok() {
         let _ = model.graph.to_string();
         if let Ok(set) = rules::load(&[], &[]) {

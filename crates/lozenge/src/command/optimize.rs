@@ -52,6 +52,8 @@ pub fn run(arguments: &Optimize, as_json: bool) -> Result<(), Failure> {
     times.rules = started.elapsed().as_secs_f64();
     let clock = Instant::now();
     let mut model = open(&arguments.model)?;
+    // Rewriting takes for granted that values are defined, once, and before their use.
+    pipeline::graph::sound(&model, &arguments.model)?;
     let sizes = super::model::sizes(&arguments.sizes)?;
     if !sizes.is_empty() {
         graph::plan::fix(&mut model, &sizes).map_err(|problem| at(&arguments.model, problem))?;
@@ -129,7 +131,10 @@ pub fn run(arguments: &Optimize, as_json: bool) -> Result<(), Failure> {
 fn open(path: &Path) -> Result<Model, Failure> {
     if path.extension().is_some_and(|e| e == "graph") {
         let source = read_source(path)?;
-        return graph::text::parse_model(&source.text).map_err(|d| Failure::in_source(&source, vec![d]));
+        let mut model =
+            graph::text::parse_model(&source.text).map_err(|d| Failure::in_source(&source, vec![d]))?;
+        graph::functions::inline(&mut model).map_err(|d| at(path, d))?;
+        return Ok(model);
     }
     pipeline::graph::open(path)
 }
@@ -150,8 +155,9 @@ fn bring_data(model: &Path, output: &Path) -> Result<(), Failure> {
     }
     let read = |path: &Path| read_bytes(path, u64::MAX - 1);
     let bytes = read_bytes(model, graph::onnx::MAX_BYTES as u64)?;
-    let graph = graph::onnx::read(&bytes.into()).map_err(|d| at(model, d))?.graph;
-    for location in graph::onnx::external::locations(&graph) {
+    let mut flat = graph::onnx::read(&bytes.into()).map_err(|d| at(model, d))?;
+    graph::functions::inline(&mut flat).map_err(|d| at(model, d))?;
+    for location in graph::onnx::external::locations(&flat.graph) {
         let (source, target) = (from.join(&location), to.join(&location));
         let data = read(&source)?;
         if target.exists() {
@@ -211,10 +217,20 @@ fn add(total: &mut Report, done: Report) {
 fn compare(before: &Model, after: &Model, runs: u32, seed: u64) -> Result<(u32, f64), Failure> {
     let mut worst: f64 = 0.0;
     for run in 0..runs {
-        let inputs = random_inputs(before, seed.wrapping_add(u64::from(run)))?;
-        let refuse = |d: Diagnostic| Failure::from(d).note("while outputs before and after were compared");
-        let a = evaluate(before, inputs.clone()).map_err(refuse)?;
-        let b = evaluate(after, inputs).map_err(refuse)?;
+        let (inputs, a) = meaningful(before, seed.wrapping_add(u64::from(run)))?;
+        let b = match evaluate(after, inputs) {
+            Ok(b) => b,
+            Err(d) if has_no_value(&d) => {
+                return Err(Failure::check(
+                    "X0903",
+                    format!(
+                        "on input {run} the model has a value, and what it became has none: {}; nothing is written",
+                        d.message
+                    ),
+                ));
+            }
+            Err(d) => return Err(refuse(d)),
+        };
         for (k, (a, b)) in a.iter().zip(&b).enumerate() {
             let name = before
                 .graph
@@ -237,7 +253,66 @@ fn compare(before: &Model, after: &Model, runs: u32, seed: u64) -> Result<(u32, 
     Ok((runs, worst))
 }
 
-fn random_inputs(model: &Model, seed: u64) -> Result<HashMap<loops::Name, Datum>, Failure> {
+/// So many inputs are drawn for one comparison.
+const ATTEMPTS: u64 = 64;
+
+/// What integers are drawn from: 0 and 1 are places in most things, but nothing is divided by 0, and one place is below an extent of 1.
+#[derive(Clone, Copy)]
+enum Integers {
+    Bits,
+    Ones,
+    Zeros,
+}
+
+impl Integers {
+    /// First the same for all inputs, then one for each.
+    fn of(attempt: u64, seed: u64, name: &str) -> Integers {
+        match attempt {
+            0 => Integers::Bits,
+            1 => Integers::Ones,
+            2 => Integers::Zeros,
+            _ if Random::named(seed.wrapping_add(attempt << 32), name).below(2) == 0 => Integers::Ones,
+            _ => Integers::Zeros,
+        }
+    }
+
+    fn from(self, x: f64) -> i32 {
+        match self {
+            Integers::Bits => i32::from(x > 0.0),
+            Integers::Ones => 1,
+            Integers::Zeros => 0,
+        }
+    }
+}
+
+/// Whether the inputs are at fault: an integer is divided by zero, an index is outside.
+fn has_no_value(d: &Diagnostic) -> bool {
+    [functional::eval::FAULT, operators::OUTSIDE].contains(&d.code)
+}
+
+fn refuse(d: Diagnostic) -> Failure {
+    Failure::from(d).note("while outputs before and after were compared")
+}
+
+/// Random inputs on which the model has a value, and that value: where it has none, nothing is to be kept.
+fn meaningful(model: &Model, seed: u64) -> Result<(HashMap<loops::Name, Datum>, Vec<Datum>), Failure> {
+    let mut said = None;
+    for attempt in 0..ATTEMPTS {
+        let inputs = random_inputs(model, seed, attempt)?;
+        match evaluate(model, inputs.clone()) {
+            Ok(outputs) => return Ok((inputs, outputs)),
+            Err(d) if has_no_value(&d) => said = Some(d),
+            Err(d) => return Err(refuse(d)),
+        }
+    }
+    let why = said.map_or_else(String::new, |d| format!(": {}", d.message));
+    Err(Failure::refused("X0904", format!("the model has no value on any of {ATTEMPTS} random inputs{why}"))
+        .help(
+            "integers are drawn from 0 and 1; leave --check away, and compare on inputs that mean something",
+        ))
+}
+
+fn random_inputs(model: &Model, seed: u64, attempt: u64) -> Result<HashMap<loops::Name, Datum>, Failure> {
     let mut inputs = HashMap::new();
     let mut sizes: BTreeMap<loops::Name, i64> = BTreeMap::new();
     for id in model.graph.inputs() {
@@ -269,6 +344,8 @@ fn random_inputs(model: &Model, seed: u64) -> Result<HashMap<loops::Name, Datum>
         }
         let count = dims.iter().try_fold(1usize, |n, d| n.checked_mul(*d)).filter(|n| *n <= 1 << 28);
         let count = count.ok_or_else(|| cannot("it is too large"))?;
+        let integers = Integers::of(attempt, seed, &name);
+        let integer = |x: &f64| integers.from(*x);
         let mut units = || (0..count).map(|_| random.unit()).collect::<Vec<f64>>();
         let tensor = match ty.elem {
             ElementType::F32 => {
@@ -277,19 +354,17 @@ fn random_inputs(model: &Model, seed: u64) -> Result<HashMap<loops::Name, Datum>
             ElementType::F64 => Tensor::from_f64s(dims, &units()),
             // Indices: small, so that they are inside of what they index.
             ElementType::I64 => {
-                Tensor::from_i64s(dims, &units().iter().map(|x| i64::from(*x > 0.0)).collect::<Vec<_>>())
+                Tensor::from_i64s(dims, &units().iter().map(|x| integer(x).into()).collect::<Vec<_>>())
             }
-            ElementType::I32 => {
-                Tensor::from_i32s(dims, &units().iter().map(|x| i32::from(*x > 0.0)).collect::<Vec<_>>())
-            }
+            ElementType::I32 => Tensor::from_i32s(dims, &units().iter().map(integer).collect::<Vec<_>>()),
             ElementType::Bool => {
                 Tensor::from_bools(dims, &units().iter().map(|x| *x > 0.0).collect::<Vec<_>>())
             }
             other => {
                 let numbers = units();
                 let data = match operators::carrier(other) {
-                    Some(Scalar::I32) => Data::I32(numbers.iter().map(|x| i32::from(*x > 0.0)).collect()),
-                    Some(Scalar::I64) => Data::I64(numbers.iter().map(|x| i64::from(*x > 0.0)).collect()),
+                    Some(Scalar::I32) => Data::I32(numbers.iter().map(integer).collect()),
+                    Some(Scalar::I64) => Data::I64(numbers.iter().map(|x| integer(x).into()).collect()),
                     _ => Data::F32(numbers.iter().map(|x| *x as f32).collect()),
                 };
                 operators::encode(other, &loops::Tensor { shape: dims, data })

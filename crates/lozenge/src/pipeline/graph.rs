@@ -14,6 +14,7 @@ use targets::model::{self, Call, Port};
 
 use crate::failure::Failure;
 use crate::files::read_bytes;
+use crate::report;
 
 /// A model as C.
 #[derive(Debug)]
@@ -30,13 +31,30 @@ pub struct CompiledModel {
     pub signature: Signature,
 }
 
-/// Reads a model, and the files of its external data.
+/// Reads a model, and the files of its external data. Functions that it brings along are put in place of their calls.
+///
+/// # Errors
+/// `X0001` if a file can't be read, `G0101` and others if it is no model, `G0208` and others for its functions.
+pub fn open(path: &Path) -> Result<Model, Failure> {
+    let mut model = read(path)?;
+    graph::functions::inline(&mut model).map_err(|d| at(path, d))?;
+    load(model, path)
+}
+
+/// The same with calls of functions as they are.
 ///
 /// # Errors
 /// `X0001` if a file can't be read, `G0101` and others if it is no model.
-pub fn open(path: &Path) -> Result<Model, Failure> {
+pub fn open_as_it_is(path: &Path) -> Result<Model, Failure> {
+    load(read(path)?, path)
+}
+
+fn read(path: &Path) -> Result<Model, Failure> {
     let bytes = Bytes::from(read_bytes(path, graph::onnx::MAX_BYTES as u64)?);
-    let mut model = graph::onnx::read(&bytes).map_err(|d| at(path, d))?;
+    graph::onnx::read(&bytes).map_err(|d| at(path, d))
+}
+
+fn load(mut model: Model, path: &Path) -> Result<Model, Failure> {
     if graph::onnx::external::locations(&model.graph).is_empty() {
         return Ok(model);
     }
@@ -80,16 +98,36 @@ pub fn prepare(path: &Path, sizes: &BTreeMap<Name, i64>) -> Result<Model, Failur
     prepare_read(open(path)?, path, sizes)
 }
 
+/// Whether a model hangs together and its operators are of versions that are known.
+///
+/// # Errors
+/// What validation finds, `G0212` for operator sets.
+pub fn sound(model: &Model, path: &Path) -> Result<(), Failure> {
+    let found = graph::validate(model);
+    if !found.is_empty() {
+        let failure = Failure { diagnostics: found, ..at(path, Diagnostic::general(Code("G0201"), "")) };
+        return Err(failure.note(format!("in {}", path.display())));
+    }
+    if let Some(older) = graph::opsets::check(model).map_err(|d| at(path, d))? {
+        report::print_error(&format!(
+            "warning: {} is written for version {} of the standard operators; {} taken as of a newer one, in which nothing that it uses has changed\n",
+            path.display(),
+            older.version,
+            match older.operators.as_slice() {
+                [one] => format!("{one} is"),
+                several => format!("{} are", several.join(", ")),
+            }
+        ));
+    }
+    Ok(())
+}
+
 /// The same for a model that was read from this file.
 ///
 /// # Errors
 /// What validation and inference find.
 pub fn prepare_read(mut model: Model, path: &Path, sizes: &BTreeMap<Name, i64>) -> Result<Model, Failure> {
-    let found = graph::validate(&model);
-    if !found.is_empty() {
-        let failure = Failure { diagnostics: found, ..at(path, Diagnostic::general(Code("G0201"), "")) };
-        return Err(failure.note(format!("in {}", path.display())));
-    }
+    sound(&model, path)?;
     plan::bind(&mut model, sizes).map_err(|d| at(path, d))?;
     simplify(&mut model, &FoldOptions::default());
     graph::infer(&mut model).map_err(|d| at(path, d))?;
@@ -123,9 +161,16 @@ pub fn compile(model: &Model, registers: Registers) -> Result<CompiledModel, Fai
         elem: operators::carrier(port.elem).unwrap_or(loops::Scalar::F32),
         dims: port.dims.clone(),
     };
+    let check = |check: &plan::Check| model::Check {
+        place: place(&check.place),
+        elem: operators::carrier(check.elem).unwrap_or(loops::Scalar::I64),
+        count: check.count,
+        extents: check.extents.clone(),
+    };
     let calls = plan.steps.iter().map(|step| Call {
         function: step.kernel,
         arguments: step.arguments.iter().chain(&step.results).map(place).collect(),
+        checks: step.checks.iter().map(check).collect(),
         comment: step.node.clone(),
     });
     let whole = model::Model {

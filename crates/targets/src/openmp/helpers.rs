@@ -42,6 +42,10 @@ pub enum Helper {
     BitsOfF64,
     BitsOfI32,
     BitsOfI64,
+    I32OfF32,
+    I32OfF64,
+    I64OfF32,
+    I64OfF64,
     NativeMin,
     NativeMax,
     NativeFMin,
@@ -195,6 +199,22 @@ impl Helper {
             Helper::BitsOfI64 => {
                 "/* The number of these bits. */\n\
                  static inline double lozenge_bits_i64(int64_t a) {\n    union { int64_t bits; double number; } u = { .bits = a };\n    return u.number;\n}\n"
+            }
+            Helper::I32OfF32 => {
+                "/* A number without its fraction; the nearest integer there is for what is beyond, 0 for NaN. */\n\
+                 static inline int32_t lozenge_i32_of_f32(float a) {\n    float inside = a > -2147483648.0f ? a : -2147483648.0f;\n    int32_t r = (int32_t)(inside < 2147483520.0f ? inside : 2147483520.0f);\n    return a != a ? 0 : a >= 2147483648.0f ? INT32_MAX : r;\n}\n"
+            }
+            Helper::I32OfF64 => {
+                "/* A number without its fraction; the nearest integer there is for what is beyond, 0 for NaN. */\n\
+                 static inline int32_t lozenge_i32_of_f64(double a) {\n    double inside = a > -2147483648.0 ? a : -2147483648.0;\n    int32_t r = (int32_t)(inside < 2147483647.0 ? inside : 2147483647.0);\n    return a != a ? 0 : r;\n}\n"
+            }
+            Helper::I64OfF32 => {
+                "/* A number without its fraction; the nearest integer there is for what is beyond, 0 for NaN. */\n\
+                 static inline int64_t lozenge_i64_of_f32(float a) {\n    float inside = a > -9223372036854775808.0f ? a : -9223372036854775808.0f;\n    int64_t r = (int64_t)(inside < 9223371487098961920.0f ? inside : 9223371487098961920.0f);\n    return a != a ? 0 : a >= 9223372036854775808.0f ? INT64_MAX : r;\n}\n"
+            }
+            Helper::I64OfF64 => {
+                "/* A number without its fraction; the nearest integer there is for what is beyond, 0 for NaN. */\n\
+                 static inline int64_t lozenge_i64_of_f64(double a) {\n    double inside = a > -9223372036854775808.0 ? a : -9223372036854775808.0;\n    int64_t r = (int64_t)(inside < 9223372036854774784.0 ? inside : 9223372036854774784.0);\n    return a != a ? 0 : a >= 9223372036854775808.0 ? INT64_MAX : r;\n}\n"
             }
             Helper::Abs32 => {
                 "/* Magnitude of a 32-bit integer that wraps around. */\n\

@@ -208,7 +208,7 @@ impl Lower<'_> {
             }
             Expr::Cast(to, operand) => {
                 let (value, from) = self.expr(operand)?;
-                (self.cast(*to, from, value), *to)
+                (self.cast(*to, from, value, bounded(operand, *to)), *to)
             }
             Expr::Call { function, ty, args } => {
                 let integer = matches!(function.as_str(), "abs" | "labs" | "llabs");
@@ -278,11 +278,21 @@ impl Lower<'_> {
         self.float(f64::INFINITY, "", "")
     }
 
-    fn cast(&self, to: Scalar, from: Scalar, value: CExpr) -> CExpr {
+    /// Conversion. C leaves open what a floating-point number becomes that the integer type can't hold; programs say that it is the nearest one, and 0
+    /// for NaN. C that is there already means what C means.
+    fn cast(&mut self, to: Scalar, from: Scalar, value: CExpr, bounded: bool) -> CExpr {
         if to == from {
             value
         } else if to == Scalar::Bool {
             CExpr::binary("!=", value, CExpr::int(0))
+        } else if from.is_float() && to.is_int() && !self.native && !bounded {
+            let (helper, name) = match (to, from) {
+                (Scalar::I32, Scalar::F32) => (Helper::I32OfF32, "lozenge_i32_of_f32"),
+                (Scalar::I32, _) => (Helper::I32OfF64, "lozenge_i32_of_f64"),
+                (_, Scalar::F32) => (Helper::I64OfF32, "lozenge_i64_of_f32"),
+                _ => (Helper::I64OfF64, "lozenge_i64_of_f64"),
+            };
+            self.helper(helper, name, vec![value])
         } else {
             CExpr::Cast(self.scalar_type(to).to_owned(), Box::new(value))
         }
@@ -369,6 +379,31 @@ impl Lower<'_> {
 /// The diagnostic for a program that the validator would have refused.
 pub fn invalid(message: String) -> Diagnostic {
     Diagnostic::general(Code("T0001"), message).help("validate the loop program before it is translated")
+}
+
+/// Whether a floating-point number is between two constants that the integer type can hold, as quantisation makes it: a smaller and a larger number were
+/// taken of it, which leaves no NaN.
+fn bounded(e: &Expr, to: Scalar) -> bool {
+    let held = |e: &Expr| {
+        let value = match e {
+            Expr::F32(value) => f64::from(value.value()),
+            Expr::F64(value) => value.value(),
+            _ => return false,
+        };
+        match to {
+            Scalar::I32 => (-2_147_483_648.0..2_147_483_648.0).contains(&value),
+            _ => (-9_223_372_036_854_775_808.0..9_223_372_036_854_775_808.0).contains(&value),
+        }
+    };
+    let (outer, inner) = match e {
+        Expr::Binary(op @ (BinaryOp::Min | BinaryOp::Max), a, b) if held(b) => (op, &**a),
+        Expr::Binary(op @ (BinaryOp::Min | BinaryOp::Max), a, b) if held(a) => (op, &**b),
+        _ => return false,
+    };
+    match inner {
+        Expr::Binary(op @ (BinaryOp::Min | BinaryOp::Max), a, b) => op != outer && (held(a) || held(b)),
+        _ => false,
+    }
 }
 
 /// C's comparison operator.

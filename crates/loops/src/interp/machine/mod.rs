@@ -470,7 +470,7 @@ impl<'a> Machine<'a> {
                 let chosen = if self.bool(&parts.0)? { &parts.1 } else { &parts.2 };
                 self.eval(chosen)
             }
-            Node::Cast(ty, operand) => self.eval(operand)?.cast(*ty).map_err(undefined),
+            Node::Cast(ty, operand) => Ok(self.eval(operand)?.cast(*ty)),
             Node::Call(builtin, args) => {
                 let mut values = [Value::Bool(false); 3];
                 for (value, arg) in values.iter_mut().zip(args) {

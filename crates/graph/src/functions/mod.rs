@@ -1,0 +1,410 @@
+//! Functions that a model brings along, and their calls put in place of them.
+//!
+//! Everything behind this (inference, evaluation, plans, rules) sees a model without functions. Each call gets a copy of the body: its values
+//! and nodes are called `call/name` and differ from all names of the model, attributes that the body takes from the call are those of the
+//! call or the function's default, inputs that the call leaves out are left out in the body. Calls inside are met as the walk goes on, so
+//! functions that call functions need no recursion here; what comes out is bounded.
+//!
+//! Not here: how functions are read (`onnx`), what operators do.
+
+mod copy;
+mod versions;
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use loops::{Code, Diagnostic, Name};
+
+use crate::attribute::{Attribute, AttributeValue};
+use crate::graph::{Graph, NewNode, Node, NodeId, Place, Producer, ValueId};
+use crate::infer::label;
+use crate::model::Model;
+use crate::onnx;
+use crate::table::{Map, Set};
+use copy::{Copying, Mapped};
+
+/// Graphs nested deeper than this are refused.
+const MAX_DEPTH: u32 = 64;
+/// So many nodes come of functions at most,
+const MAX_NODES: usize = 1 << 20;
+/// and so many bytes of names, attributes and constants, as a file would have them.
+const MAX_BYTES: usize = 1 << 30;
+
+/// A function of a model.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Function {
+    /// Its domain.
+    pub domain: Name,
+    /// Its name.
+    pub name: Name,
+    /// Tells functions of one name apart; mostly empty.
+    pub overload: Name,
+    /// Its inputs, values of the body; a call may leave the last ones out, or any by an empty name.
+    pub inputs: Vec<ValueId>,
+    /// Its results, values of the body.
+    pub outputs: Vec<ValueId>,
+    /// Attributes without a default.
+    pub attributes: Vec<Name>,
+    /// Attributes with a default.
+    pub defaults: Vec<Attribute>,
+    /// The operator sets that the body is written for.
+    pub opsets: Vec<(Name, i64)>,
+    /// What it does.
+    pub body: Graph,
+}
+
+impl Function {
+    /// Its name for messages.
+    pub fn label(&self) -> String {
+        let mut label = match self.domain.is_empty() {
+            true => self.name.to_string(),
+            false => format!("{}.{}", self.domain, self.name),
+        };
+        if !self.overload.is_empty() {
+            label.push_str(&format!(" ({})", self.overload));
+        }
+        label
+    }
+
+    fn version(&self, domain: &str) -> Option<i64> {
+        self.opsets.iter().find(|(d, _)| **d == *domain).map(|(_, v)| *v)
+    }
+}
+
+fn refused(code: &'static str, message: String) -> Diagnostic {
+    Diagnostic::general(Code(code), message)
+}
+
+/// Puts the bodies of functions where they are called, and says how many calls that were. A model that calls none stays as it is.
+///
+/// # Errors
+/// `G0101` and others for functions that can't be read, `G0208` for one that calls itself, `G0209` for a call that does not fit,
+/// `G0210` if the function is written for other operators than the model, `G0211` if too much comes out.
+pub fn inline(model: &mut Model) -> Result<usize, Diagnostic> {
+    if !onnx::has_functions(&model.extra) {
+        return Ok(0);
+    }
+    let functions = Functions::new(onnx::functions(model)?)?;
+    let mut roots = Vec::new();
+    functions.calls_of(&model.graph, 0, &mut roots)?;
+    if roots.is_empty() {
+        return Ok(0);
+    }
+    functions.refuse_recursion(&roots)?;
+    let mut names = Set::default();
+    names_of(&model.graph, &mut names);
+    let defaults = functions.list.iter().flat_map(|f| &f.defaults);
+    defaults.flat_map(|d| d.value.graphs()).for_each(|graph| names_of(graph, &mut names));
+    let mut inliner = Inliner {
+        functions,
+        opsets: model.opsets.clone(),
+        names,
+        numbers: Map::default(),
+        nodes: 0,
+        bytes: 0,
+        calls: 0,
+    };
+    // A graph is of use to nobody halfway.
+    let mut graph = model.graph.clone();
+    inliner.graph(&mut graph, 0)?;
+    model.graph = graph;
+    model.opsets = inliner.opsets;
+    onnx::forget_functions(model);
+    Ok(inliner.calls)
+}
+
+/// All names of values, those of subgraphs too.
+fn names_of(graph: &Graph, names: &mut Set<Name>) {
+    names.extend(graph.values().map(|(_, value)| value.name().clone()));
+    for (_, node) in graph.nodes() {
+        node.attributes().iter().flat_map(|a| a.value.graphs()).for_each(|inner| names_of(inner, names));
+    }
+}
+
+/// The functions by domain, name and overload.
+struct Functions {
+    list: Vec<Arc<Function>>,
+    known: BTreeMap<(Name, Name, Name), usize>,
+}
+
+impl Functions {
+    fn new(list: Vec<Function>) -> Result<Functions, Diagnostic> {
+        let mut known = BTreeMap::new();
+        for (k, function) in list.iter().enumerate() {
+            let key = (function.domain.clone(), function.name.clone(), function.overload.clone());
+            if known.insert(key, k).is_some() {
+                return Err(refused("G0209", format!("there are two functions `{}`", function.label()))
+                    .help("functions of one name differ by their overload: leave one of them"));
+            }
+        }
+        Ok(Functions { list: list.into_iter().map(Arc::new).collect(), known })
+    }
+
+    /// The function that a node calls. It goes before an operator of the same name.
+    fn called(&self, node: &Node) -> Option<usize> {
+        let overload = onnx::overload(node).map_or_else(|| Name::new(""), Name::new);
+        self.known.get(&(node.op().domain.clone(), node.op().name.clone(), overload)).copied()
+    }
+
+    /// The functions that a graph calls, subgraphs included, each once.
+    fn calls_of(&self, graph: &Graph, depth: u32, found: &mut Vec<usize>) -> Result<(), Diagnostic> {
+        let mut seen: Set<usize> = found.iter().copied().collect();
+        self.add_calls(graph, depth, found, &mut seen)
+    }
+
+    fn add_calls(
+        &self,
+        graph: &Graph,
+        depth: u32,
+        found: &mut Vec<usize>,
+        seen: &mut Set<usize>,
+    ) -> Result<(), Diagnostic> {
+        for (_, node) in graph.nodes() {
+            if let Some(k) = self.called(node).filter(|k| seen.insert(*k)) {
+                found.push(k);
+            }
+            for inner in node.attributes().iter().flat_map(|a| a.value.graphs()) {
+                if depth >= MAX_DEPTH {
+                    return Err(too_deep());
+                }
+                self.add_calls(inner, depth + 1, found, seen)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn calls_any(&self, graph: &Graph) -> bool {
+        graph.nodes().any(|(_, node)| {
+            self.called(node).is_some()
+                || node.attributes().iter().flat_map(|a| a.value.graphs()).any(|g| self.calls_any(g))
+        })
+    }
+
+    /// A walk from the functions that the model calls: one that is met while it is being walked calls itself.
+    fn refuse_recursion(&self, roots: &[usize]) -> Result<(), Diagnostic> {
+        let mut done: Set<usize> = Set::default();
+        for root in roots {
+            let mut path: Vec<(usize, std::vec::IntoIter<usize>)> = Vec::new();
+            let mut open: Set<usize> = Set::default();
+            let mut next = Some(*root);
+            loop {
+                if let Some(k) = next.take() {
+                    if open.contains(&k) {
+                        let by = path.iter().rev().take(8).map(|(k, _)| self.list[*k].label());
+                        let by: Vec<String> = by.take_while(|l| *l != self.list[k].label()).collect();
+                        let mut diagnostic =
+                            refused("G0208", format!("the function `{}` calls itself", self.list[k].label()));
+                        if !by.is_empty() {
+                            let by: Vec<String> = by.into_iter().rev().collect();
+                            diagnostic = diagnostic.note(format!("by way of {}", by.join(", ")));
+                        }
+                        return Err(diagnostic.help("a function is no loop: use the operators Loop or Scan"));
+                    }
+                    if !done.contains(&k) {
+                        let mut calls = Vec::new();
+                        self.calls_of(&self.list[k].body, 0, &mut calls)?;
+                        open.insert(k);
+                        path.push((k, calls.into_iter()));
+                    }
+                }
+                let Some((k, calls)) = path.last_mut() else { break };
+                next = calls.next();
+                if next.is_none() {
+                    done.insert(*k);
+                    open.remove(k);
+                    path.pop();
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+fn too_deep() -> Diagnostic {
+    refused("G0211", format!("graphs are nested more than {MAX_DEPTH} deep once functions are in place"))
+        .help("functions whose branches and loops call each other make graphs in graphs")
+}
+
+/// A walk over a model that replaces calls.
+struct Inliner {
+    functions: Functions,
+    /// Of the model: domains that only functions use are added.
+    opsets: Vec<(Name, i64)>,
+    /// All names of values there are.
+    names: Set<Name>,
+    /// Where names that were wanted several times are counted.
+    numbers: Map<Name, u64>,
+    nodes: usize,
+    bytes: usize,
+    calls: usize,
+}
+
+impl Inliner {
+    fn graph(&mut self, graph: &mut Graph, depth: u32) -> Result<(), Diagnostic> {
+        if depth > MAX_DEPTH {
+            return Err(too_deep());
+        }
+        let mut next = graph.order().next();
+        while let Some(id) = next {
+            match self.functions.called(graph.node(id)) {
+                Some(k) => {
+                    let function = Arc::clone(&self.functions.list[k]);
+                    next = self.call(graph, id, &function)?;
+                }
+                None => {
+                    self.subgraphs(graph, id, depth)?;
+                    next = graph.next(id);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Replaces the calls in a node's subgraphs.
+    fn subgraphs(&mut self, graph: &mut Graph, id: NodeId, depth: u32) -> Result<(), Diagnostic> {
+        let node = graph.node(id);
+        let mut inner = node.attributes().iter().flat_map(|a| a.value.graphs());
+        if !inner.any(|g| self.functions.calls_any(g)) {
+            return Ok(());
+        }
+        let mut attributes = node.attributes().to_vec();
+        for attribute in &mut attributes {
+            let graphs = match &mut attribute.value {
+                AttributeValue::Graph(graph) => std::slice::from_mut(graph),
+                AttributeValue::Graphs(graphs) => graphs.as_mut_slice(),
+                _ => continue,
+            };
+            for inner in graphs {
+                let mut changed = (**inner).clone();
+                self.graph(&mut changed, depth + 1)?;
+                changed.close_over();
+                // What a call did not use is no capture any more.
+                let outer: Vec<ValueId> = changed
+                    .values()
+                    .filter(|(_, v)| v.producer() == Producer::Outer)
+                    .map(|(id, _)| id)
+                    .collect();
+                for id in outer {
+                    changed.remove_value_if_unused(id);
+                }
+                *inner = Arc::new(changed);
+            }
+        }
+        graph.set_attributes(id, attributes);
+        Ok(())
+    }
+
+    /// Puts the body in place of the call; the node to go on with.
+    fn call(
+        &mut self,
+        graph: &mut Graph,
+        id: NodeId,
+        function: &Function,
+    ) -> Result<Option<NodeId>, Diagnostic> {
+        self.calls += 1;
+        let caller = label(graph, id);
+        let at = |d: Diagnostic| d.note(format!("in the call of the function by {caller}"));
+        let node = graph.node(id).clone();
+        for (what, given, taken) in [
+            ("inputs", node.inputs().len(), function.inputs.len()),
+            ("results", node.outputs().len(), function.outputs.len()),
+        ] {
+            if given > taken {
+                let message = format!("{caller} has {given} {what}, and its function has {taken}");
+                return Err(
+                    refused("G0209", message).help("the model was put together wrongly: export it again")
+                );
+            }
+        }
+        let prefix = match node.name().len() {
+            1..=64 => node.name().clone(),
+            _ => function.name.as_str().chars().take(64).collect::<String>().as_str().into(),
+        };
+        let before = graph.previous(id);
+        graph.remove_node(id);
+        let mut map = vec![Mapped::Later; function.body.value_bound()];
+        for (k, input) in function.inputs.iter().enumerate() {
+            map[input.index()] = node.input(k).map_or(Mapped::Absent, Mapped::Value);
+        }
+        // A result has the name that the caller gave it, unless it is an input or was returned before: then it is a copy.
+        let mut copies = Vec::new();
+        for (k, output) in function.outputs.iter().enumerate() {
+            let Some(result) = node.output(k).filter(|r| graph.is_alive(*r)) else { continue };
+            match map[output.index()] {
+                Mapped::Later => map[output.index()] = Mapped::Value(result),
+                Mapped::Value(value) => copies.push((value, result)),
+                Mapped::Absent => {
+                    let name = function.body.value(*output).name();
+                    let message = format!(
+                        "the function `{}` returns its input `{name}`, which {caller} leaves out",
+                        function.label()
+                    );
+                    return Err(refused("G0209", message).help("give the call this input"));
+                }
+            }
+        }
+        let mut copying =
+            Copying { inliner: self, function, attributes: node.attributes(), prefix: &prefix, last: before };
+        copying.nodes(&function.body, &mut map, graph).map_err(&at)?;
+        let mut last = copying.last;
+        for (value, result) in copies {
+            self.import("", function.version("").unwrap_or(14));
+            let place = last.map_or(Place::First, Place::After);
+            last = Some(graph.insert(NewNode::new("Identity", [value], [result]), place));
+        }
+        // What the body makes of inputs that the call leaves out has no meaning, and mostly no user.
+        while let Some(id) = last.filter(|id| Some(*id) != before) {
+            last = graph.previous(id);
+            let used = |v: &ValueId| graph.value(*v).use_count() > 0 || graph.value(*v).is_output();
+            if !graph.node(id).outputs().iter().flatten().any(used) {
+                graph.remove_node(id);
+            }
+        }
+        Ok(match before {
+            Some(before) => graph.next(before),
+            None => graph.order().next(),
+        })
+    }
+
+    /// The version of a domain that the model imports, from now on at least this.
+    fn import(&mut self, domain: &str, version: i64) -> i64 {
+        match self.opsets.iter().find(|(d, _)| **d == *domain) {
+            Some((_, version)) => *version,
+            None => {
+                self.opsets.push((domain.into(), version));
+                version
+            }
+        }
+    }
+
+    /// A name that nothing in the model has, made from this one.
+    fn unique(&mut self, hint: String) -> Name {
+        let hint = Name::from(hint.as_str());
+        if self.names.insert(hint.clone()) {
+            return hint;
+        }
+        loop {
+            let number = self.numbers.entry(hint.clone()).or_insert(0);
+            *number += 1;
+            let name = Name::from(format!("{hint}_{number}").as_str());
+            if self.names.insert(name.clone()) {
+                return name;
+            }
+        }
+    }
+
+    fn count(&mut self, nodes: usize, bytes: usize) -> Result<(), Diagnostic> {
+        self.nodes += nodes;
+        self.bytes = self.bytes.saturating_add(bytes);
+        let what = match (self.nodes > MAX_NODES, self.bytes > MAX_BYTES) {
+            (true, _) => format!("{MAX_NODES} nodes"),
+            (_, true) => format!("{MAX_BYTES} bytes"),
+            _ => return Ok(()),
+        };
+        Err(refused(
+            "G0211",
+            format!("the functions of the model make more than {what} in place of their calls"),
+        )
+        .help("functions that call functions several times multiply: let the model call fewer"))
+    }
+}

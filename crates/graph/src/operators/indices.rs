@@ -1,0 +1,62 @@
+//! Inputs that are places in another: which they are, and whether constants among them are inside.
+//!
+//! A place below 0 counts from the end; beyond that the standard calls it an error. The programs clamp subscripts, since every program of the
+//! language has a value, so what is outside is refused before they run: here where places are constants (in evaluation all are), by the
+//! function of the whole model in C.
+
+use loops::Size;
+
+use super::{Call, Done, Refusal};
+use crate::attribute::AttributeValue;
+
+/// An input that holds places.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Indices {
+    /// Which input.
+    pub input: usize,
+    /// How far the axes go that the parts of a place count along, in turns.
+    pub extents: Vec<i64>,
+}
+
+/// The input of a call that holds places, where the extents of what they are places in are numbers.
+pub fn indices(call: &Call<'_>) -> Option<Indices> {
+    if !call.op.is_standard() {
+        return None;
+    }
+    let (data, places) = (call.inputs.first()?.as_ref()?, call.inputs.get(1)?.as_ref()?);
+    let int = |name: &str| {
+        let found = call.attributes.iter().find(|a| &*a.name == name);
+        found.and_then(|a| AttributeValue::int(&a.value)).unwrap_or(0)
+    };
+    let (rank, last) = (data.shape.len(), || usize::try_from(places.shape.last()?.as_constant()?).ok());
+    let axes = match &*call.op.name {
+        "Gather" | "GatherElements" | "ScatterElements" | "Scatter" => {
+            let axis = int("axis");
+            let axis = usize::try_from(if axis < 0 { axis.checked_add(rank as i64)? } else { axis }).ok()?;
+            axis..axis.checked_add(1)?
+        }
+        "GatherND" => {
+            let batch = usize::try_from(int("batch_dims")).ok()?;
+            batch..batch.checked_add(last()?)?
+        }
+        "ScatterND" => 0..last()?,
+        _ => return None,
+    };
+    let extents: Option<Vec<i64>> = data.shape.get(axes)?.iter().map(Size::as_constant).collect();
+    extents.filter(|list| !list.is_empty()).map(|extents| Indices { input: 1, extents })
+}
+
+/// Refuses constant places that are outside.
+pub(super) fn inside(call: &Call<'_>) -> Done {
+    let Some(Indices { input, extents }) = indices(call) else { return Ok(()) };
+    let constant = call.inputs.get(input).and_then(|o| o.as_ref()?.constant);
+    let Some(list) = constant.and_then(|t| t.to_ints()) else { return Ok(()) };
+    for (place, n) in list.iter().zip(extents.iter().cycle()) {
+        if !(-n..*n).contains(place) {
+            return Err(Refusal::outside(format!(
+                "input {input} has the index {place}, and the extent of the axis is {n}"
+            )));
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,16 @@
+# a model that does not hang together is not rewritten
+lozenge optimize circle.graph -o circle.onnx; ls circle.onnx
+lozenge optimize aligned.graph -o aligned.onnx; ls aligned.onnx
+# operators before version 7 that were the same; a version that nobody knows yet
+lozenge optimize old.graph -o old.onnx | grep nodes:; lozenge run old.onnx 2>&1 | grep warning
+sed 's/opset "" 3/opset "" 99/' old.graph > new.graph; lozenge optimize new.graph
+# no value, no difference: integers are not divided by zero, indices are inside
+lozenge optimize divided.graph --check 4 -o divided.onnx | grep check:
+lozenge optimize by-zero.graph --check 1
+# indices outside are refused: by the compiled model, by the evaluator, and as constants
+printf '\223NUMPY\1\0F\0%-69s\n\0\0\0\0\0\0\0\0\377\377\377\377\377\377\377\377' "{'descr': '<i8', 'fortran_order': False, 'shape': (2,), }" > inside.npy
+printf '\223NUMPY\1\0F\0%-69s\n\0\0\0\0\0\0\0\0\1\0\0\0\0\0\0\0' "{'descr': '<i8', 'fortran_order': False, 'shape': (2,), }" > outside.npy
+lozenge run divided.onnx --arg at=inside.npy | grep rows
+lozenge run divided.onnx --arg at=outside.npy
+lozenge compile divided.onnx | grep -A 3 'lozenge_outside_i64(at'
+sed 's/input at: i64\[2\]/init at: i64[2] = [0, -2]/' divided.graph > constant.graph; lozenge optimize constant.graph -o constant.onnx | grep nodes:; lozenge compile constant.onnx
