@@ -4,7 +4,10 @@
 //! one arena: a place is used again when its last reader has run. Results that only rearrange nothing (`Reshape`, …) are the same place.
 //! What becomes of a plan (loops, C) is a matter of the command.
 
-use std::collections::{BTreeMap, HashMap};
+mod arena;
+mod extents;
+
+use std::collections::HashMap;
 
 use functional::Definition;
 use loops::{Code, Diagnostic, Name, Registers, Size};
@@ -14,7 +17,10 @@ use crate::infer::label;
 use crate::model::Model;
 use crate::operators::{self, Call, Operand, carrier};
 use crate::tensor::Tensor;
-use crate::types::{Dim, ElementType, TensorType, ValueType};
+use crate::types::ElementType;
+
+use arena::Arena;
+pub use extents::{bind, extent_name, fix};
 
 /// Places begin at multiples of this many bytes.
 pub const ALIGNMENT: usize = 64;
@@ -112,147 +118,6 @@ pub struct Plan {
     pub parameter_bytes: usize,
     /// Bytes of the arena.
     pub arena_bytes: usize,
-}
-
-/// What stands for an extent that has no name: that of the input and the place, `x.0`.
-pub fn extent_name(input: &Name, axis: usize) -> Name {
-    Name::new(format!("{input}.{axis}"))
-}
-
-/// Gives the extents of the inputs numbers, by their names or by [`extent_name`], and infers all types again.
-///
-/// # Errors
-/// `G0401` if an extent of an input is still unknown, or as in [`fix`]; `G0301` if types contradict each other.
-pub fn bind(model: &mut Model, sizes: &BTreeMap<Name, i64>) -> Result<(), Diagnostic> {
-    none_negative(sizes)?;
-    let mut missing: Vec<String> = Vec::new();
-    for id in model.graph.inputs() {
-        let value = model.graph.value(*id);
-        let Some(ValueType::Tensor(ty)) = value.ty() else {
-            let ty = value.ty().map_or("unknown".to_owned(), ToString::to_string);
-            return Err(Diagnostic::general(
-                Code("G0402"),
-                format!("the input `{}` is not a tensor but {ty}", value.name()),
-            ));
-        };
-        let Some(shape) = &ty.shape else {
-            return Err(Diagnostic::general(
-                Code("G0401"),
-                format!("the input `{}` has a shape of unknown rank", value.name()),
-            )
-            .help(format!("give an array to `lozenge run`: --arg {}=FILE.npy", value.name())));
-        };
-        for (axis, dim) in shape.iter().enumerate() {
-            match fixed(dim, Some((value.name(), axis)), sizes) {
-                Dim::Known(_) => {}
-                Dim::Symbolic(size) => missing.push(format!("{size}")),
-                Dim::Unknown => missing.push(extent_name(value.name(), axis).to_string()),
-            }
-        }
-    }
-    missing.sort();
-    missing.dedup();
-    if let Some(first) = missing.first() {
-        return Err(Diagnostic::general(
-            Code("G0401"),
-            format!("extents of inputs are not known: {}", missing.join(", ")),
-        )
-        .help(format!("give each a number: --size {first}=1")));
-    }
-    substitute(model, sizes).map(|_| ())
-}
-
-/// Gives some of the extents of the inputs numbers, and infers all types again. What cannot be inferred keeps the
-/// type that it was declared with.
-///
-/// # Errors
-/// `G0401` if a name is not one of an extent, or a number is negative; `G0301` if types contradict each other.
-pub fn fix(model: &mut Model, sizes: &BTreeMap<Name, i64>) -> Result<(), Diagnostic> {
-    for (id, ty) in substitute(model, sizes)? {
-        if model.graph.value(id).ty().is_none() {
-            model.graph.declare(id, ty);
-        }
-    }
-    Ok(())
-}
-
-/// `G0401` for an extent below 0.
-fn none_negative(sizes: &BTreeMap<Name, i64>) -> Result<(), Diagnostic> {
-    match sizes.iter().find(|(_, extent)| **extent < 0) {
-        Some((name, extent)) => {
-            let message = format!("the extent `{name}` is {extent}, which is negative");
-            Err(Diagnostic::general(Code("G0401"), message))
-        }
-        None => Ok(()),
-    }
-}
-
-/// As [`fix`]; the types that were declared and are not any more.
-fn substitute(
-    model: &mut Model,
-    sizes: &BTreeMap<Name, i64>,
-) -> Result<Vec<(ValueId, TensorType)>, Diagnostic> {
-    none_negative(sizes)?;
-    let graph = &mut model.graph;
-    let mut used: Vec<Name> = Vec::new();
-    let mut declared: Vec<(ValueId, Option<TensorType>)> = Vec::new();
-    for (id, value) in graph.values() {
-        let input = value.producer() == Producer::Input;
-        let ty = value.tensor_type().map(|ty| {
-            let shape = ty.shape.as_ref().map(|shape| {
-                let number = |(axis, dim): (usize, &Dim)| {
-                    let place = input.then(|| (value.name(), axis));
-                    match (dim, place) {
-                        (Dim::Symbolic(size), Some(_)) => used.extend(size.params()),
-                        (Dim::Unknown, Some((name, axis))) => used.push(extent_name(name, axis)),
-                        _ => {}
-                    }
-                    fixed(dim, place, sizes)
-                };
-                shape.iter().enumerate().map(number).collect()
-            });
-            TensorType { elem: ty.elem, shape }
-        });
-        if input || value.is_declared() {
-            declared.push((id, ty));
-        }
-    }
-    if let Some(name) = sizes.keys().find(|name| !used.contains(name)) {
-        return Err(Diagnostic::general(Code("G0401"), format!("no input has an extent `{name}`")));
-    }
-    // Declared types speak of names that are numbers now.
-    let mut forgotten = Vec::new();
-    for (id, ty) in declared {
-        match (graph.value(id).producer(), ty) {
-            (Producer::Input, Some(ty)) => graph.declare(id, ty),
-            (Producer::Input, None) => {}
-            (_, ty) => {
-                // No node says what a parameter is, its elements do.
-                let known = graph.value(id).initializer().map(Tensor::ty);
-                graph.forget_type(id);
-                match known {
-                    Some(known) => graph.set_inferred(id, known),
-                    None => forgotten.extend(ty.map(|ty| (id, ty))),
-                }
-            }
-        }
-    }
-    crate::infer::infer(model)?;
-    Ok(forgotten)
-}
-
-/// An extent with names replaced by their numbers; one without a name has that of its input and place.
-fn fixed(dim: &Dim, place: Option<(&Name, usize)>, sizes: &BTreeMap<Name, i64>) -> Dim {
-    match (dim, place) {
-        (Dim::Symbolic(size), _) => {
-            let size = size.substitute(&|name| sizes.get(name).copied().map(Size::constant));
-            size.as_constant().map_or(Dim::Symbolic(Box::new(size)), Dim::Known)
-        }
-        (Dim::Unknown, Some((input, axis))) => {
-            sizes.get(&extent_name(input, axis)).copied().map_or(Dim::Unknown, Dim::Known)
-        }
-        (dim, _) => dim.clone(),
-    }
 }
 
 /// Bytes of a tensor in carried form.
@@ -565,51 +430,4 @@ impl<'a> Planner<'a> {
 
 fn aligned(bytes: usize) -> usize {
     bytes.max(1).next_multiple_of(ALIGNMENT)
-}
-
-/// Memory that is handed out and given back: the first gap that is large enough, neighbours joined.
-#[derive(Default)]
-struct Arena {
-    /// Free gaps: offset and length.
-    gaps: BTreeMap<usize, usize>,
-    size: usize,
-}
-
-impl Arena {
-    fn take(&mut self, bytes: usize) -> usize {
-        // The smallest gap that fits leaves the large ones whole.
-        let fitting =
-            self.gaps.iter().filter(|(_, length)| **length >= bytes).min_by_key(|(_, length)| **length);
-        if let Some((offset, length)) = fitting.map(|(o, l)| (*o, *l)) {
-            self.gaps.remove(&offset);
-            if length > bytes {
-                self.gaps.insert(offset + bytes, length - bytes);
-            }
-            return offset;
-        }
-        // A gap at the end grows.
-        if let Some((offset, length)) = self.gaps.last_key_value().map(|(o, l)| (*o, *l))
-            && offset + length == self.size
-        {
-            self.gaps.remove(&offset);
-            self.size = offset.saturating_add(bytes);
-            return offset;
-        }
-        let offset = self.size;
-        self.size = offset.saturating_add(bytes);
-        offset
-    }
-
-    fn give(&mut self, mut offset: usize, mut bytes: usize) {
-        if let Some((before, length)) = self.gaps.range(..offset).next_back().map(|(o, l)| (*o, *l))
-            && before + length == offset
-        {
-            self.gaps.remove(&before);
-            (offset, bytes) = (before, bytes + length);
-        }
-        if let Some(length) = self.gaps.remove(&(offset + bytes)) {
-            bytes += length;
-        }
-        self.gaps.insert(offset, bytes);
-    }
 }
