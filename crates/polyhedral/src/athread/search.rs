@@ -367,7 +367,10 @@ impl Search<'_> {
             let extents = shape.extents(all);
             match shared.line {
                 Line::All if extents.len() == 2 && shared.turns(extents[0]).is_some() => turns = true,
-                Line::Alone if shared.boxes_ahead(&extents, shape.group.width) > 1 => {
+                // With fewer rows of its own a core has less to do in a step of few rows than the exchange takes.
+                Line::Alone
+                    if extents[0] >= share::OWN && shared.boxes_ahead(&extents, shape.group.width) > 1 =>
+                {
                     own.push((shared, extents, shape.group.width));
                 }
                 _ => return None,

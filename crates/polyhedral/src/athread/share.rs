@@ -30,6 +30,8 @@ pub(super) enum Line {
 const SHORT: i64 = 512;
 /// Boxes that come at once, at most.
 pub(super) const BOXES: i64 = 8;
+/// Rows that a core has of its own where shares come ahead, at least.
+pub(super) const OWN: i64 = 16;
 /// Bytes of rows of boxes that come several at once, at most.
 const LONGEST: i64 = 256;
 /// Cores that use all of memory's rate with some of them at it.
