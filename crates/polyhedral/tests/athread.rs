@@ -92,7 +92,7 @@ fn steps_of_a_product() {
     let case = cases.iter().find(|case| case.name == "gemm").expect("there is a product");
     let function = common::function(&case.input);
     let tiles = |cores: i64, exchange: bool| {
-        let hints = function.sizes.iter().map(|size| (size.clone(), 1100)).collect();
+        let hints = function.sizes.iter().map(|size| (size.clone(), 1000)).collect();
         let options = Options { grid: Grid::Line(cores), exchange, hints, ..Options::default() };
         map(&function, &options).expect("it is mapped").notes.join("\n")
     };
