@@ -61,6 +61,7 @@ struct Built {
     sizes: Vec<String>,
     pro: bool,
     ours: Program,
+    slave: String,
     original: kernel::Program,
 }
 
@@ -93,7 +94,8 @@ fn build(emulator: &Emulator, compiler: &Compiler, case: &Case) -> Result<Built,
     let mut sequential = vec!["-O1", "-ffp-contract=off"];
     sequential.extend(&flags);
     let original = kernel::Program::build(compiler, &source.text, folder, &sequential, &[])?;
-    Ok(Built { name: case.name(), sizes, pro: case.chip == Chip::Sw26010Pro, ours, original })
+    let slave = files.slave;
+    Ok(Built { name: case.name(), sizes, pro: case.chip == Chip::Sw26010Pro, ours, slave, original })
 }
 
 impl Built {
@@ -230,6 +232,29 @@ fn shares_of_other_lines() {
         let case = Case { tuned: Some(&RAGGED), ..Case::new(kernel, *setting) };
         let built = built(emulator, compiler, &case)?;
         [RAGGED, PRIMES].iter().try_for_each(|values| built.agrees(values, 1..4, &equal))
+    });
+}
+
+/// Shares that come several steps ahead: with steps that are fewer than the cores that take turns, more, and no multiple of them; one tile of columns and
+/// several; a second round of tiles; and nothing at all. On five and six rows of cores, too.
+#[test]
+fn shares_of_later_steps() {
+    let large: &[i64] = &[1000, 1100, 1200];
+    let mut jobs: Vec<Case> = Vec::new();
+    for threads in [64, 32, 40, 48] {
+        jobs.push(Case { tuned: Some(large), ..Case::new("gemm", (threads, Parallel::One)) });
+    }
+    jobs.push(Case { tuned: Some(&[800, 900, 1100, 1200]), ..Case::new("2mm", SETTINGS[1]) });
+    each(&jobs, |emulator, compiler, case| {
+        let built = built(emulator, compiler, case)?;
+        if !built.slave.contains("HELD_CORE_8(lozenge_core, kt + ") {
+            return Err(format!("{}: no shares come ahead", case.name()));
+        }
+        let seeds = if (case.kernel, case.threads) == ("gemm", 64) { 0..20 } else { 0..1 };
+        built.agrees(&[37, 451, 131, 300], seeds, &equal)?;
+        let values =
+            [[1030, 225, 9, 65], [16, 230, 59, 61], [1, 1, 1, 1], [0, 5, 3, 2], [5, 0, 3, 2], [5, 3, 0, 2]];
+        values.iter().try_for_each(|values| built.agrees(values, 1..2, &equal))
     });
 }
 

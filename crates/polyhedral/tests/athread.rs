@@ -84,6 +84,26 @@ fn tiles_that_are_given() {
     assert!(refused >= 10, "only {refused} kernels with large tiles were refused");
 }
 
+/// Where cores exchange words, a product with one parallel loop has few rows of what all need in a step: these come several steps ahead. Elsewhere more rows at a
+/// time are faster.
+#[test]
+fn steps_of_a_product() {
+    let cases = golden::cases("polyhedral/optimize", "loops");
+    let case = cases.iter().find(|case| case.name == "gemm").expect("there is a product");
+    let function = common::function(&case.input);
+    let tiles = |cores: i64, exchange: bool| {
+        let hints = function.sizes.iter().map(|size| (size.clone(), 1000)).collect();
+        let options = Options { grid: Grid::Line(cores), exchange, hints, ..Options::default() };
+        map(&function, &options).expect("it is mapped").notes.join("\n")
+    };
+    for cores in [32, 64] {
+        assert!(tiles(cores, true).contains("[8]"), "{}", tiles(cores, true));
+        assert!(!tiles(cores, false).contains("[8]"), "{}", tiles(cores, false));
+    }
+    // On 16 cores boxes of a core's own come alone.
+    assert_eq!(tiles(16, true), tiles(16, false));
+}
+
 /// Triangles on all cores, with tiles so small that there are many rounds: some cores have none of their own in some of these.
 #[test]
 fn triangles_with_shared_operands_compute_the_same() {

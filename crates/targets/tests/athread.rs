@@ -6,6 +6,8 @@ mod blocks;
 mod held;
 #[path = "defects/panels.rs"]
 mod panels;
+#[path = "defects/turns.rs"]
+mod turns;
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -397,7 +399,7 @@ const DEFECTS: &[Defect] = &[
 #[test]
 fn defects_are_seen() {
     let mut missed = Vec::new();
-    let all = [DEFECTS, panels::DEFECTS, blocks::DEFECTS, held::DEFECTS];
+    let all = [DEFECTS, panels::DEFECTS, blocks::DEFECTS, held::DEFECTS, turns::DEFECTS];
     println!("{} defects, {} in panels", all.concat().len(), panels::DEFECTS.len() + blocks::DEFECTS.len());
     let mut slaves = BTreeMap::new();
     for (name, old, which, new, said) in all.into_iter().flatten() {

@@ -108,6 +108,8 @@ pub(super) struct Search<'a> {
     /// Sizes that are given, the last one for further loops; empty if they are to be chosen.
     pub tiles: &'a [i64],
     pub ldm: i64,
+    /// Whether shares may come several steps ahead.
+    pub registers: bool,
 }
 
 /// Cost in seconds, sizes of the parallel loops, sizes of each part's loops.
@@ -141,7 +143,7 @@ impl Search<'_> {
                 continue;
             }
             let deepest = self.inner.iter().all(Vec::is_empty);
-            let (around, ahead, _) = self.groups_cost(None, &sizes, &[]);
+            let (around, ahead, _) = self.groups_cost(None, &sizes, &[], None);
             let mut cost = around;
             let mut computed_all = 0.0;
             // What comes and goes during other tiles.
@@ -167,7 +169,8 @@ impl Search<'_> {
                     if used > ldm {
                         continue;
                     }
-                    let (around, moved, early) = self.groups_cost(Some(p), &sizes, &own);
+                    let steps = self.steps(p, &all, ldm - used);
+                    let (around, moved, early) = self.groups_cost(Some(p), &sizes, &own, steps);
                     let computed = self.arithmetic(p, &sizes, &own);
                     // With room for two of each box the next comes while one is computed.
                     let room = used + self.second(Some(p), &all) <= ldm;
@@ -350,8 +353,47 @@ impl Search<'_> {
         own.map(|s| bytes(&s.group, &s.extents(sizes))).sum()
     }
 
+    /// How many boxes of their own cores have at once, if the shares of a part come several steps ahead, and there is room for that beside what is taken: some that
+    /// all need, with few rows, and boxes of a core alone. The target has the same rule.
+    fn steps(&self, part: usize, all: &[i64], room: i64) -> Option<i64> {
+        let inner = self.parallel.len() + self.inner[part].len();
+        let plain = self.registers && self.region(Some(part)).is_none();
+        if !plain || self.inner[part].is_empty() || inner < self.grid.len() + 2 {
+            return None;
+        }
+        let (mut turns, mut own) = (false, Vec::new());
+        for shape in self.shapes.iter().filter(|s| s.group.part == Some(part)) {
+            let Some(shared) = shape.group.shared.filter(|_| self.innermost(&shape.group)) else { continue };
+            let extents = shape.extents(all);
+            match shared.line {
+                Line::All if extents.len() == 2 && shared.turns(extents[0]).is_some() => turns = true,
+                // With fewer rows of its own a core has less to do in a step of few rows than the exchange takes.
+                Line::Alone
+                    if extents[0] >= share::OWN && shared.boxes_ahead(&extents, shape.group.width) > 1 =>
+                {
+                    own.push((shared, extents, shape.group.width));
+                }
+                _ => return None,
+            }
+        }
+        if !turns || own.is_empty() {
+            return None;
+        }
+        (2..=share::BOXES).rev().find(|most| {
+            let more = own.iter().map(|(shared, extents, width)| shared.more_ahead(extents, *width, *most));
+            more.sum::<i64>() <= room
+        })
+    }
+
     /// Seconds of transfers: those of outer loops, those of the innermost, and those of outer loops that run beside everything else.
-    fn groups_cost(&self, part: Option<usize>, sizes: &[i64], own: &[i64]) -> (f64, f64, f64) {
+    /// `steps` is how many boxes come at once where shares come several steps ahead: then nothing waits until a transfer begins to move data.
+    fn groups_cost(
+        &self,
+        part: Option<usize>,
+        sizes: &[i64],
+        own: &[i64],
+        steps: Option<i64>,
+    ) -> (f64, f64, f64) {
         let all: Vec<i64> = sizes.iter().chain(own).copied().collect();
         let rounds = self.rounds(part, sizes, own);
         // Memory is shared by the cores that use it; one alone gets no more than an eighth.
@@ -371,7 +413,11 @@ impl Search<'_> {
             if let Some(shared) = shape.group.shared {
                 bytes = whole / extents[0] as f64 * shared.share(extents[0]) as f64;
             }
-            let boxes = shape.group.shared.map_or(1, |s| s.boxes(&extents, shape.group.width));
+            let early_by = steps.filter(|_| shape.group.shared.is_some() && self.innermost(&shape.group));
+            let boxes = shape.group.shared.map_or(1, |s| match early_by {
+                Some(most) => s.boxes_ahead(&extents, shape.group.width).min(most),
+                None => s.boxes(&extents, shape.group.width),
+            });
             let last = (boxes * last).min(row);
             // A share of a vector is in one place.
             let vector = shape.group.shared.is_some() && extents.len() == 1;
@@ -398,7 +444,8 @@ impl Search<'_> {
                 // Of a box with few rows not every core brings in some.
                 moved = moved.min((whole * cores / shared.cores() as f64).max(bytes * 8.0));
             }
-            let seconds = times * ways * (LATENCY + moved / bandwidth(block));
+            let latency = if early_by.is_some() { 0.0 } else { LATENCY };
+            let seconds = times * ways * (latency + moved / bandwidth(block));
             *if stays_apart(self.kernel, &shape.group) {
                 &mut early
             } else if self.innermost(&shape.group) && !self.stays(shape, own) && !held {

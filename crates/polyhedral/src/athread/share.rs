@@ -28,6 +28,12 @@ pub(super) enum Line {
 
 /// Bytes of rows that boxes which come at once make, if each has fewer.
 const SHORT: i64 = 512;
+/// Boxes that come at once, at most.
+pub(super) const BOXES: i64 = 8;
+/// Rows that a core has of its own where shares come ahead, at least.
+pub(super) const OWN: i64 = 16;
+/// Bytes of rows of boxes that come several at once, at most.
+const LONGEST: i64 = 256;
 /// Cores that use all of memory's rate with some of them at it.
 const MANY: i64 = 64;
 
@@ -117,6 +123,23 @@ impl Shared {
             Some(last) if self.line == Line::Alone => (SHORT / (last * width).max(1)).clamp(1, most),
             _ => 1,
         }
+    }
+
+    /// The same where shares come several steps ahead; 1 where they do not.
+    pub fn boxes_ahead(self, extents: &[i64], width: i64) -> i64 {
+        match extents.last() {
+            Some(last) if self.line == Line::Alone && self.rows > 1 && last * width <= LONGEST => {
+                (SHORT / (last * width).max(1)).clamp(2, BOXES)
+            }
+            _ => 1,
+        }
+    }
+
+    /// Bytes that two places for boxes that come ahead, some at a time, take beyond the one that is counted otherwise.
+    pub fn more_ahead(self, extents: &[i64], width: i64, most: i64) -> i64 {
+        let volume = data::volume(extents).saturating_mul(width);
+        let place = |boxes: i64| super::tile::aligned(boxes.saturating_mul(volume).saturating_add(SLACK));
+        2 * place(self.boxes_ahead(extents, width).min(most)) - place(self.boxes(extents, width))
     }
 }
 

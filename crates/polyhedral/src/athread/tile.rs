@@ -309,6 +309,7 @@ fn sized(
         hints: &hints,
         tiles: &options.tiles,
         ldm: options.ldm,
+        registers: options.exchange,
     };
     let mut best = search.best();
     // Vectors may be shared instead of staying.

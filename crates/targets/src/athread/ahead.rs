@@ -13,7 +13,7 @@ use super::slave::{TILE, Writer};
 use super::{cost, vector};
 
 /// Bytes of a block up to which its length counts most.
-const SHORT: i64 = 256;
+pub(super) const SHORT: i64 = 256;
 
 /// A box that takes two places.
 #[derive(Clone)]
@@ -28,8 +28,8 @@ pub(super) struct Double {
 /// A loop whose inner loop has transfers ahead: the last iteration of that brings in what its first will need next time.
 #[derive(Clone)]
 pub(super) struct Led {
-    inner: Name,
-    outer: Name,
+    pub inner: Name,
+    pub outer: Name,
     step: i64,
     shares: Vec<Shared>,
     doubles: Vec<Double>,
@@ -43,6 +43,8 @@ struct Plan<'a> {
     doubles: Vec<Double>,
     /// Shares that hold two boxes.
     pairs: Vec<Name>,
+    /// Bytes that are left but for these.
+    room: i64,
 }
 
 impl Writer<'_> {
@@ -99,8 +101,16 @@ impl Writer<'_> {
         };
         let (inner_lower, inner_upper) = (self.scope.text(&inner.lower)?, self.scope.text(&inner.upper)?);
         self.open("{");
-        let shares =
-            if plan.sharing { self.stages(&plan.body[..plan.head], &plan.pairs)? } else { Vec::new() };
+        let before = &plan.body[..plan.head];
+        let steps = match plan.sharing && plan.doubles.is_empty() {
+            true => self.steps(l, inner, before, plan.room)?,
+            false => None,
+        };
+        let shares = match &steps {
+            Some(steps) => self.stages_ahead(before, &inner.var, steps)?,
+            None if plan.sharing => self.stages(before, &plan.pairs)?,
+            None => Vec::new(),
+        };
         self.place_both(&mut plan.doubles);
         self.line(&format!("const long {var}_first = {lower}, {var}_last = {last};"));
         if !plan.doubles.is_empty() {
@@ -109,8 +119,15 @@ impl Writer<'_> {
         self.open(&format!("if ({var}_first < {var}_last && {inner_lower} < {inner_upper}) {{"));
         let first = Name::new(format!("{var}_first"));
         self.bind(&first);
-        let values = [(var, &Expr::Var(first)), (&inner.var, &inner.lower)];
-        self.bring_all(&shares, &plan.doubles, &values, "0")?;
+        let first = Expr::Var(first);
+        if steps.is_some() {
+            for share in &shares {
+                self.bring_first(share, (var, &first), inner)?;
+            }
+        } else {
+            let values = [(var, &first), (&inner.var, &inner.lower)];
+            self.bring_all(&shares, &plan.doubles, &values, "0")?;
+        }
         self.close();
         self.led =
             Some(Led { inner: inner.var.clone(), outer: var.clone(), step, shares, doubles: plan.doubles });
@@ -184,7 +201,7 @@ impl Writer<'_> {
         let held = self.held_among(before);
         let pairs =
             if sharing && held.is_empty() { self.pairs(l, before, limit - fits)? } else { Vec::new() };
-        Ok(Some(Plan { body, head, sharing, doubles, pairs }))
+        Ok(Some(Plan { body, head, sharing, doubles, pairs, room: limit.saturating_sub(fits) }))
     }
 
     /// Bytes that the tile in some statements wants for operands that lie across.
@@ -338,12 +355,16 @@ impl Writer<'_> {
                 self.line(&wait);
             }
         }
-        self.open(&format!("if ({var} + {step} < {var}_last) {{"));
         let next = Expr::Var(var.clone()) + step;
         let half = format!("(1 - {var}_half)");
-        self.bring_all(&shares, &doubles, &[(var, &next)], &half)?;
-        self.close();
-        if let Some(led) = &led {
+        // What comes further ahead has been asked for.
+        let ahead = shares.iter().any(|share| share.steps.is_some());
+        if !ahead {
+            self.open(&format!("if ({var} + {step} < {var}_last) {{"));
+            self.bring_all(&shares, &doubles, &[(var, &next)], &half)?;
+            self.close();
+        }
+        if let Some(led) = led.as_ref().filter(|_| !ahead) {
             let (outer, step) = (&led.outer, led.step);
             self.open(&format!("else if ({outer} + {step} < {outer}_last) {{"));
             let next = Expr::Var(outer.clone()) + step;
@@ -423,7 +444,7 @@ impl Writer<'_> {
             };
             let (name, var) = (Name::new(format!("share_of_{}", place.array)), Name::new("shared"));
             let mut scope = self.scope.clone();
-            let base = format!("(({} *){name})", super::expr::c_type(elem));
+            let base = format!("(({} *){})", super::expr::c_type(elem), share.here());
             scope.names.insert(name.clone(), Binding::Linear { base, pitches: vec![], elem });
             scope.names.insert(var.clone(), Binding::Value(var.to_string()));
             let own = Access::element(name, vec![Expr::Var(var.clone())]);
@@ -455,7 +476,7 @@ impl Writer<'_> {
 }
 
 /// Whether a loop goes on until nothing is left of an extent `e - columns * var`.
-fn covers(l: &Loop, rest: &Expr, columns: i64) -> bool {
+pub(super) fn covers(l: &Loop, rest: &Expr, columns: i64) -> bool {
     let Expr::Binary(BinaryOp::Sub, all, done) = rest else { return false };
     let by = Expr::Var(l.var.clone());
     let done = **done == Expr::Int(columns) * by.clone() || (columns == 1 && **done == by);
@@ -502,7 +523,7 @@ fn put(e: &Expr, values: &[(&Name, &Expr)]) -> Expr {
 }
 
 /// A transfer in another iteration.
-fn at(copy: &Copy, values: &[(&Name, &Expr)]) -> Copy {
+pub(super) fn at(copy: &Copy, values: &[(&Name, &Expr)]) -> Copy {
     Copy {
         from: copy.from.map_indices(&mut |e| put(e, values)),
         extents: copy.extents.iter().map(|e| put(e, values)).collect(),

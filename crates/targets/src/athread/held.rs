@@ -12,13 +12,18 @@ use super::share::{ALL, CORES, Shared, shared};
 use super::slave::Writer;
 
 /// Cores that have a row of a box in one step: a part of a row of the chip.
-fn set(rows: i64) -> Option<i64> {
+pub(super) fn set(rows: i64) -> Option<i64> {
     (1..=CORES).contains(&rows).then(|| (rows as u64).next_power_of_two() as i64)
 }
 
 /// The name of the rule by which sets of so many cores take turns.
-fn name(set: i64) -> String {
+pub(super) fn name(set: i64) -> String {
     format!("HELD_CORE_{set}")
+}
+
+/// Steps after which a core has its turn again.
+pub(super) fn turns(rows: i64, set: i64) -> i64 {
+    rows * (CORES / set)
 }
 
 /// The rule as it stands in the text: rows of cores take turns, then the sets of a row.
@@ -90,7 +95,7 @@ impl Writer<'_> {
         let (bytes, rows) = self.most(local)?;
         // A set of cores has all of a step, a row of the box each.
         let (Some(set), Some(lines)) = (set(rows), self.takes_turns()) else { return Ok(()) };
-        let turns = lines * (CORES / set);
+        let turns = turns(lines, set);
         let each = self.stage_bytes(ALL, bytes, rows);
         let all = each.saturating_mul((steps + turns - 1) / turns);
         if self.next + taken + all > self.capacity() {
@@ -109,6 +114,7 @@ impl Writer<'_> {
             pair: None,
             scaled: Vec::new(),
             place: Some(Name::new(format!("{}(lozenge_core, {var})", self::name(set)))),
+            steps: None,
         };
         let upper = self.scope.text(&l.upper)?;
         let scope = self.scope.clone();

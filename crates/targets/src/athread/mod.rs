@@ -22,6 +22,7 @@ mod rounds;
 mod share;
 mod slave;
 mod sums;
+mod turns;
 mod vector;
 pub mod verify;
 

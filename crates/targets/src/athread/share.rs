@@ -8,6 +8,7 @@ use loops::{Copy, CopyKind, Diagnostic, Expr, Loop, Name, Stmt};
 use super::expr::{Binding, invalid, print};
 use super::rounds::{self, Round};
 use super::slave::Writer;
+use super::turns::Steps;
 
 /// The mark of a transfer that is shared along a row.
 pub(super) const ROW: &str = "along_row";
@@ -87,6 +88,8 @@ pub(super) struct Shared {
     pub scaled: Vec<String>,
     /// The place of this core, where it is not that on the chip: then the share stays.
     pub place: Option<Name>,
+    /// How it comes ahead of the steps that use it, if not in the one before.
+    pub steps: Option<Steps>,
 }
 
 /// A shared transfer and its line.
@@ -268,13 +271,14 @@ impl Writer<'_> {
                     boxes * columns
                 ));
             }
-            all.push(Shared { tag, copy: copy.clone(), line, stage, pair, scaled: Vec::new(), place: None });
+            let (copy, scaled) = (copy.clone(), Vec::new());
+            all.push(Shared { tag, copy, line, stage, pair, scaled, place: None, steps: None });
         }
         Ok(all)
     }
 
     /// Rows and columns of a shared box; each element of a vector is a row.
-    fn rows_and_columns(&self, copy: &Copy) -> Result<(String, String), Diagnostic> {
+    pub(super) fn rows_and_columns(&self, copy: &Copy) -> Result<(String, String), Diagnostic> {
         let columns = copy.extents.get(1).map_or(Ok("1".to_owned()), |e| self.scope.text(e))?;
         Ok((self.scope.text(&copy.extents[0])?, columns))
     }
@@ -339,6 +343,9 @@ impl Writer<'_> {
     pub(super) fn exchange(&mut self, tag: &Name) -> Result<(), Diagnostic> {
         let Some(at) = self.sharing.under_way.iter().position(|s| s.tag == *tag) else { return Ok(()) };
         let shared = self.sharing.under_way[at].clone();
+        if shared.steps.is_some() {
+            return self.exchange_ahead(&shared);
+        }
         let (rows, columns) = self.rows_and_columns(&shared.copy)?;
         let Some(Binding::Linear { elem, .. }) = self.scope.names.get(&shared.copy.to.array) else {
             return Err(invalid(format!("`{}` is not in local memory", shared.copy.to.array)));
@@ -346,23 +353,10 @@ impl Writer<'_> {
         let (line, stage) = (shared.line, &shared.stage);
         let place = shared.place.clone().unwrap_or_else(|| self.place(line));
         let (array, bytes) = (&shared.copy.to.array, elem.bytes());
-        if !shared.scaled.is_empty() {
-            let all = match shared.pair {
-                None => columns.clone(),
-                Some(_) => format!("{stage}_columns"),
-            };
-            // Of two boxes with the first.
-            self.open(&if shared.pair.is_some() {
-                format!("if ({stage}_at == 0) {{")
-            } else {
-                "{".to_owned()
-            });
-            self.line(&format!("const long shared_end = shared_elements_{line}({rows}, {all}, {place});"));
-            for line in &shared.scaled {
-                self.line(line);
-            }
-            self.close();
-        }
+        let all = if shared.pair.is_some() { format!("{stage}_columns") } else { columns.clone() };
+        // Of two boxes with the first.
+        let first = shared.pair.map(|_| format!("if ({stage}_at == 0) {{"));
+        self.scaled_share(&shared, &first.unwrap_or_else(|| "{".to_owned()), [&rows, &all, place.as_str()]);
         if shared.pair.is_some() {
             self.line(&format!("share_pieces_{line}((char *){array}, {stage} + {stage}_at * {bytes}, {stage}_columns, {rows}, {columns}, {bytes}, {place});"));
             self.line(&format!("{stage}_at += {columns};"));
@@ -370,5 +364,24 @@ impl Writer<'_> {
         }
         self.line(&format!("share_{line}((char *){array}, {stage}, {rows}, {columns}, {bytes}, {place});"));
         Ok(())
+    }
+
+    /// Multiplies this core's share of a box with what a contraction takes it times.
+    pub(super) fn scaled_share(&mut self, shared: &Shared, open: &str, [rows, columns, place]: [&str; 3]) {
+        if shared.scaled.is_empty() {
+            return;
+        }
+        self.open(open);
+        let line = shared.line;
+        self.line(&format!("const long shared_end = shared_elements_{line}({rows}, {columns}, {place});"));
+        for line in &shared.scaled {
+            self.line(line);
+        }
+        self.close();
+    }
+
+    /// Whether a reply is one of a share that comes ahead.
+    pub(super) fn comes_ahead(&self, tag: &Name) -> bool {
+        self.sharing.under_way.iter().any(|share| share.tag == *tag && share.steps.is_some())
     }
 }

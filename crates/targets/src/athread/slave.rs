@@ -321,6 +321,7 @@ impl Writer<'_> {
                 Ok(())
             }
             Stmt::Copy(copy) => self.copy(copy),
+            Stmt::Wait(tag) if self.comes_ahead(tag) => self.exchange(tag),
             Stmt::Wait(tag) => {
                 let wait = self.wait_text(tag);
                 self.line(&wait);

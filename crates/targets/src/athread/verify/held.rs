@@ -11,7 +11,7 @@ use super::transfer::{Transfer, addressed, name};
 use super::walk::{CORE, Followed, Walker, lost, wrong};
 
 /// The step that a share is of, in descriptions of what was brought in.
-const STEP: &str = "step of a share";
+pub(super) const STEP: &str = "step of a share";
 /// Steps that are counted, at most.
 const STEPS: i64 = 512;
 
@@ -295,6 +295,69 @@ impl<'a> Walker<'a> {
             }
         }
         Ok(each)
+    }
+
+    /// Whether cores that take turns have all of each step, and none of them two shares before its turn comes again. Bytes of a share.
+    pub(super) fn in_turns(
+        &self,
+        (var, place): (&str, &Term),
+        turns: i64,
+        area: &Area,
+        buffer: &str,
+        bytes: i64,
+    ) -> Followed<i64> {
+        let cores = self.here().cores;
+        if self.mapped.sharers != Some(cores) {
+            return wrong(format!("keeps shares in `{buffer}` for other cores than those that run"));
+        }
+        let (Some(rows), Some(columns)) = (area.rows.bound(), area.columns.bound()) else {
+            return lost(format!("how large the shares in `{buffer}` are is not known"));
+        };
+        let place = written_out(place, &self.mapped.rules);
+        let again = period(&place, var).filter(|n| *n <= STEPS && rows <= STEPS);
+        let Some(again) = again.filter(|_| (1..=STEPS).contains(&turns)) else {
+            return lost(format!("which cores bring in what is in `{buffer}` is not known"));
+        };
+        let all = cores.0 * cores.1;
+        let mut steps = vec![0; all as usize];
+        let mut each = 0;
+        for step in 0..turns {
+            let places: Option<Vec<i64>> = (0..all).map(|core| count(&place, core, (var, step))).collect();
+            let Some(places) = places else {
+                return lost(format!("which cores bring in what is in `{buffer}` is not known"));
+            };
+            if !everyone(&places, cores) {
+                return wrong(format!("has a part of a step in `{buffer}` come to no core, or to several"));
+            }
+            for (core, place) in places.iter().enumerate() {
+                let most = (1..=rows).map(|n| rows_of(*place, n, cores)).max().unwrap_or(0);
+                steps[core] += i64::from(most > 0);
+                each = each.max(most * columns * bytes);
+            }
+        }
+        if turns % again != 0 || steps.iter().any(|steps| *steps > 1) {
+            return wrong(format!("brings a share into `{buffer}` where the core has another"));
+        }
+        Ok(each)
+    }
+
+    /// Whether all cores that have a share of a step are at places below one.
+    pub(super) fn waits_for_all(
+        &self,
+        (step, place): (&Term, &Term),
+        turns: i64,
+        (below, rows): (i64, i64),
+    ) -> bool {
+        let cores = self.here().cores;
+        let place = written_out(place, &self.mapped.rules);
+        let Some(var) = name(step) else { return false };
+        (0..turns).all(|step| {
+            (0..cores.0 * cores.1).all(|core| {
+                count(&place, core, (var, step)).is_some_and(|place| {
+                    place < below || (1..=rows).all(|rows| rows_of(place, rows, cores) == 0)
+                })
+            })
+        })
     }
 
     /// The box that cores have shares of in the current step, if these stay.

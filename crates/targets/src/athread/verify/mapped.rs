@@ -224,6 +224,11 @@ impl Phase {
         self.puts.get(buffer).map_or(&[], Vec::as_slice)
     }
 
+    /// Whether results go to an array.
+    pub fn writes(&self, array: &str) -> bool {
+        self.puts.values().flatten().any(|copy| copy.to.array.as_str() == array)
+    }
+
     /// Bytes of a buffer.
     pub fn size(&self, buffer: &str) -> i64 {
         self.sizes.get(buffer).map_or(0, |size| size.0)

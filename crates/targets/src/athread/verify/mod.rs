@@ -9,10 +9,13 @@
 //! - A box that is brought in early is not changed in main memory before it is used, by this core.
 //! - Cores that exchange shares of a box all come by alike; so they do at barriers.
 //!
+//! Shares that come steps ahead are held against their rule, statement by statement (`turns`).
+//!
 //! Panels of columns are followed with numbers, for some sizes and cores (`blocks`): their subscripts and what goes from core to core, too.
 //!
 //! Not here otherwise: subscripts of local arrays, and what other cores do; the mapping's check has looked at them.
 
+mod ahead;
 mod blocks;
 mod branch;
 mod compute;
@@ -25,6 +28,7 @@ mod reason;
 mod share;
 mod state;
 mod transfer;
+mod turns;
 mod walk;
 
 use loops::{Code, Diagnostic, Function};

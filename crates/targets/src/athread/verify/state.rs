@@ -8,6 +8,7 @@ use super::held::Shares;
 use super::mapped::{Area, plane};
 use super::panel::Cover;
 use super::read::Term;
+use super::turns::Ahead;
 
 /// Bytes of local memory.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -86,6 +87,8 @@ pub(super) struct State {
     pub covers: BTreeMap<i64, Cover>,
     /// Shares of several steps, by the place of the first.
     pub shares: BTreeMap<i64, Shares>,
+    /// Shares that come steps ahead, by place.
+    pub ahead: BTreeMap<i64, Ahead>,
 }
 
 impl State {
@@ -101,6 +104,7 @@ impl State {
             self.chosen.remove(name);
             let Value::Buffer(at) = value else { continue };
             self.sent.remove(at);
+            self.ahead.remove(at);
             self.excused.remove(at);
             if self.keeps {
                 continue;
@@ -123,6 +127,7 @@ impl State {
         self.keeps = false;
         self.covers.clear();
         self.shares.clear();
+        self.ahead.clear();
     }
 
     pub fn declare(&mut self, name: &str, value: Value) {
@@ -163,6 +168,14 @@ impl State {
             Some(Value::Number(form)) => Some(form.clone()),
             _ => None,
         }
+    }
+
+    /// The name of a buffer at a place.
+    pub fn named(&self, at: i64) -> Option<String> {
+        let own = |scope: &Rc<BTreeMap<String, Value>>| {
+            scope.iter().find(|(_, value)| **value == Value::Buffer(at)).map(|(name, _)| name.clone())
+        };
+        self.scopes.iter().rev().find_map(own)
     }
 
     /// The place of a buffer.

@@ -144,6 +144,9 @@ impl Walker<'_> {
                     return wrong(format!("passes a barrier before `{}` has brought out", flight.tag));
                 }
                 self.all_out(state)?;
+                if !state.ahead.is_empty() {
+                    return wrong("passes a barrier while shares of later steps come".to_owned());
+                }
                 let written = &self.mapped.written;
                 state.each_held(&mut |held| {
                     if held.area.as_ref().is_some_and(|area| written.contains(&area.array)) {
@@ -158,6 +161,9 @@ impl Walker<'_> {
                 [to, stage, rows, columns, _, place],
             ) => {
                 let line = function.strip_prefix("share_").unwrap_or(function);
+                if self.is_ahead(state, stage) {
+                    return self.share_ahead(state, line, [to, stage, rows, columns, place], None);
+                }
                 self.share(state, line, [to, stage, rows, columns, place], None)
             }
             (function, [to, stage, pitch, rows, columns, bytes, place])
@@ -166,6 +172,10 @@ impl Walker<'_> {
                 let line = function.strip_prefix("share_pieces_").unwrap_or(function);
                 if !matches!(line, "along_row" | "along_column" | "by_itself") {
                     return lost("several boxes at once that are not shared by a line");
+                }
+                if self.is_ahead(state, stage) {
+                    let parts = [to, stage, rows, columns, place];
+                    return self.share_ahead(state, line, parts, Some((pitch, bytes)));
                 }
                 self.share(state, line, [to, stage, rows, columns, place], Some((pitch, bytes)))
             }
@@ -243,6 +253,9 @@ impl Walker<'_> {
     }
 
     fn start(&mut self, state: &mut State, t: &Transfer) -> Followed<()> {
+        if self.asks_boxes(state, t) {
+            return self.first_boxes(state, t);
+        }
         let (area, mut region) = self.box_of(state, t)?;
         if !state.ready.contains(t.tag) {
             return wrong(format!("uses the reply `{}` before it is 0", t.tag));
@@ -349,6 +362,14 @@ impl Walker<'_> {
 
     /// Nothing of a region may be on its way.
     pub(super) fn free(&self, state: &State, region: Region, buffer: &str, what: &str) -> Followed<()> {
+        // Where shares come ahead there is always one.
+        let ahead = state
+            .ahead
+            .iter()
+            .find(|(at, other)| other.region.meets(region) && state.buffer(buffer) != Some(**at));
+        if ahead.is_some() {
+            return wrong(format!("{what} `{buffer}` where shares of later steps come"));
+        }
         match state.flights.iter().find(|f| f.region.meets(region)) {
             Some(f) => {
                 let way = if f.get { "in" } else { "out" };

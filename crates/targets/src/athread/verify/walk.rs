@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::ahead;
 use super::blocks;
 use super::compute::{self, Use, place};
 use super::form::Form;
@@ -64,6 +65,7 @@ pub(super) fn follow(mapped: &Mapped, body: &Node) -> Followed<usize> {
         phase: 0,
         control: Vec::new(),
         inside: Vec::new(),
+        by: Vec::new(),
         changed,
         chosen: Vec::new(),
         steps: 0,
@@ -106,6 +108,8 @@ pub(super) struct Walker<'a> {
     pub(super) control: Vec<&'a Term>,
     /// Loops around the current place: what they count with, and how long.
     pub(super) inside: Vec<(&'a str, &'a Term)>,
+    /// What these count by.
+    pub(super) by: Vec<i64>,
     /// Names that the text assigns to: a comparison of one tells nothing of what comes after.
     pub(super) changed: BTreeSet<&'a str>,
     /// Conditions of names that are one of two, in declarations that follow each other.
@@ -201,6 +205,9 @@ impl<'a> Walker<'a> {
                     Ok(())
                 })?;
                 Ok(distinct(states))
+            }
+            Node::If(..) if let Some(part) = ahead::part(node) => {
+                self.each(states, &mut |walker, state| walker.goes_ahead(state, &part))
             }
             Node::If(cond, then, otherwise) if self.panel.is_none() && blocks::comes(then) => {
                 self.blocks(cond, then, otherwise.as_deref(), states)
@@ -313,6 +320,9 @@ impl<'a> Walker<'a> {
         if let Some(filling) = held::filling(node) {
             return self.each(states, &mut |walker, state| walker.fill_held(state, &filling));
         }
+        if let Some(first) = ahead::first(node) {
+            return self.each(states, &mut |walker, state| walker.first_turns(state, &first));
+        }
         let ([Node::Declare { name: var, value: Some(lower), .. }], [step]) = (init, step) else {
             return lost("a loop that is not counted");
         };
@@ -359,8 +369,10 @@ impl<'a> Walker<'a> {
             // The same loops over cores in every iteration.
             self.phase = first_phase;
             self.inside.push((var, cond));
+            self.by.push(by);
             let after = self.walk(body, work)?;
             self.inside.pop();
+            self.by.pop();
             let next = self.each(after, &mut |walker, state| {
                 let value = state.number(var);
                 if walker.panel.is_some() {
@@ -458,6 +470,12 @@ impl<'a> Walker<'a> {
     }
 
     pub(super) fn reads(&self, state: &State, buffer: &str, at: i64) -> Followed<()> {
+        if let Some(ahead) = state.ahead.get(&at) {
+            return match ahead.there() {
+                true => Ok(()),
+                false => wrong(format!("reads `{buffer}` before it has come in, or after it has gone out")),
+            };
+        }
         let region = self.region(state, buffer, at);
         if let Some(f) = state.flights.iter().find(|f| f.get && f.region.meets(region)) {
             return wrong(format!("reads `{buffer}` while `{}` is on its way in", f.tag));
