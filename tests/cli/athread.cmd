@@ -36,3 +36,5 @@ lozenge run in-place.c --target athread --size n=1 --threads 7 --parallel 1d | h
 # a region with a variable inside its loops stays on the host
 lozenge compile argmax.c --target athread -o argmax 2>&1 | sed 's/, tiles.*//'; grep -c 'malloc\|free' argmax/argmax_host.c
 lozenge run argmax.c --target athread | head -1
+# Tiles are those of the chip, whatever machine compiles.
+for registers in 16x32 32x64; do LOZENGE_REGISTERS=$registers lozenge compile "$LIBRARY/products.loz" --def dproduct_fast --target athread -o product-$registers >/dev/null 2>&1; done; cmp product-16x32/products_slave.c product-32x64/products_slave.c && echo the same

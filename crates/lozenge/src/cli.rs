@@ -112,6 +112,9 @@ pub struct Choice {
     /// C: pointers of a region never overlap, even without `restrict`.
     #[arg(long)]
     pub assume_no_alias: bool,
+    /// Vector registers of another processor than this machine's, where the target has one.
+    #[arg(skip)]
+    pub registers: Option<loops::Registers>,
 }
 
 /// Modes of the translation.

@@ -72,6 +72,9 @@ pub(super) struct Runner<'a> {
     frames: Vec<(Name, Vec<(Name, Size)>)>,
 }
 
+/// Sizes of the machine.
+const OF_MACHINE: [&str; 2] = ["tileRows", "tileColumns"];
+
 /// Strategies call each other this deep at most.
 const MAX_CALLS: usize = 60;
 
@@ -340,9 +343,18 @@ impl Runner<'_> {
             let arg = arg.substitute(&|name| self.of_machine(name, term));
             if let Some(unknown) = arg.params().into_iter().find(|name| !self.sizes.contains(name)) {
                 let definition = &self.trace.definition;
-                return Err(broken(format!(
+                let message = format!(
                     "`{unknown}` is neither a size of `{definition}` nor a parameter of the strategy"
-                )));
+                );
+                let params =
+                    self.frames.last().into_iter().flat_map(|(_, bound)| bound.iter().map(|(n, _)| n));
+                let known = self.sizes.iter().chain(params).map(Name::as_str).chain(OF_MACHINE);
+                return Err(match (broken(message), nearest(&unknown, known)) {
+                    (Stop::Broken(diagnostic), Some(near)) => {
+                        Stop::Broken(Box::new(diagnostic.help(format!("did you mean `{near}`?"))))
+                    }
+                    (stop, _) => stop,
+                });
             }
             args.push(arg);
         }

@@ -85,7 +85,8 @@ pub fn check_sizes(front: &Front, choice: &Choice, sizes: &[(String, i64)]) -> R
 fn original(front: &Front, name: &str, choice: &Choice) -> Result<Function, Failure> {
     let automatic = (choice.schedule.as_deref() == Some("auto")).then(|| "auto".to_owned());
     let strategy = choice.strategy.clone().or(automatic);
-    front.original(name, &Choice { strategy, ..choice.clone() })
+    let registers = Some(targets::athread::REGISTERS);
+    front.original(name, &Choice { strategy, registers, ..choice.clone() })
 }
 
 /// The function of the one chosen definition, as the mapping takes it.

@@ -71,7 +71,7 @@ pub fn schedules(checked: &Checked) -> Vec<String> {
 fn choose(source: &Source, checked: &Checked, name: &str, choice: &Choice) -> Result<Chosen, Failure> {
     let refuse = |d| Failure::in_source(source, vec![d]);
     let strategies = checked.strategy_set().map_err(|d| Failure::in_source(source, d))?;
-    let registers = crate::machine::registers()?;
+    let registers = choice.registers.map_or_else(crate::machine::registers, Ok)?;
     let options = || Options { reassociate: choice.reassociate, registers, ..Options::default() };
     let target =
         strategies.schedules().find(|(n, _)| n.as_str() == name).map(|(_, target)| target.to_string());

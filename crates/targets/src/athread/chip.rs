@@ -1,6 +1,6 @@
 //! What the chips differ in: sizes, names, the order of arguments. Nothing else in this target knows.
 
-use loops::Name;
+use loops::{Name, Registers};
 
 /// A chip.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -18,6 +18,9 @@ pub struct Chip {
     /// Whether shares with short rows come in two boxes at a time.
     pub pairs: bool,
 }
+
+/// What tiles of sums of a program may fill on a core: both chips are programmed with vectors of four doubles.
+pub const REGISTERS: Registers = Registers { count: 32, bytes: 32 };
 
 /// The chip of Sunway TaihuLight.
 pub const SW26010: Chip =

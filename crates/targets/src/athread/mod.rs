@@ -28,7 +28,7 @@ pub mod verify;
 
 use loops::{Diagnostic, Function};
 
-pub use chip::{Chip, SW26010, SW26010_PRO};
+pub use chip::{Chip, REGISTERS, SW26010, SW26010_PRO};
 pub use host::{HostNames, TOO_FAR};
 
 /// The files of a program.

@@ -3,7 +3,7 @@
 //! The mapping marks such transfers; here it is seen whether all cores come by equally often. Loops over a core's tiles are padded to the same number of rounds
 //! for all: a core without a tile has empty boxes, and takes part in what others need.
 
-use loops::{Copy, CopyKind, Diagnostic, Expr, Loop, Name, Stmt};
+use loops::{ArrayDecl, Copy, CopyKind, Diagnostic, Expr, Loop, Name, Stmt};
 
 use super::expr::{Binding, invalid, print};
 use super::rounds::{self, Round};
@@ -90,6 +90,14 @@ pub(super) struct Shared {
     pub place: Option<Name>,
     /// How it comes ahead of the steps that use it, if not in the one before.
     pub steps: Option<Steps>,
+}
+
+/// The box in local memory that a transfer fills, declared in the same block.
+pub(super) fn box_of<'b>(block: &'b [Stmt], copy: &Copy) -> Option<&'b ArrayDecl> {
+    block.iter().find_map(|s| match s {
+        Stmt::Local(local) if local.name == copy.to.array => Some(local),
+        _ => None,
+    })
 }
 
 /// A shared transfer and its line.
@@ -243,21 +251,27 @@ impl Writer<'_> {
         if used { SLACK } else { 0 }
     }
 
+    /// Begins the place for this core's share of a box: the reply of its transfers, the box, and the name of the place.
+    pub(super) fn stage<'b>(
+        &mut self,
+        block: &'b [Stmt],
+        copy: &Copy,
+    ) -> Result<(Name, &'b ArrayDecl, String), Diagnostic> {
+        let Some(tag) = copy.tag.clone() else { return Err(invalid("a copy without a reply")) };
+        let Some(local) = box_of(block, copy) else {
+            return Err(invalid("a shared box that is not declared beside it"));
+        };
+        let stage = format!("share_of_{}", copy.to.array);
+        self.line(&format!("char *const {stage} = lozenge_ldm + {};", self.next));
+        Ok((tag, local, stage))
+    }
+
     /// Places for this core's shares of the shared boxes of a block, and the transfers that they come by.
     pub(super) fn stages(&mut self, block: &[Stmt], pairs: &[Name]) -> Result<Vec<Shared>, Diagnostic> {
         let mut all = Vec::new();
         for (copy, line) in block.iter().filter_map(shared) {
-            let Some(tag) = copy.tag.clone() else { return Err(invalid("a copy without a reply")) };
-            let declared = block.iter().find_map(|s| match s {
-                Stmt::Local(local) if local.name == copy.to.array => Some(local),
-                _ => None,
-            });
-            let Some(local) = declared else {
-                return Err(invalid("a shared box that is not declared beside it"));
-            };
+            let (tag, local, stage) = self.stage(block, copy)?;
             let (most, rows) = self.most(local)?;
-            let stage = format!("share_of_{}", copy.to.array);
-            self.line(&format!("char *const {stage} = lozenge_ldm + {};", self.next));
             let pair = pairs.contains(&tag).then(|| pair(copy)).flatten();
             let bytes = if let loops::Elem::Scalar(elem) = local.elem { elem.bytes() as i64 } else { 8 };
             let pair = pair.map(|columns| (columns, self.at_once(line, columns * bytes)));

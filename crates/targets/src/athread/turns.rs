@@ -9,7 +9,7 @@ use loops::{BinaryOp, Copy, Diagnostic, Expr, Loop, Name, Stmt};
 use super::ahead::{Led, SHORT, at, covers, factor};
 use super::expr::{Binding, invalid};
 use super::held;
-use super::share::{ALL, ALONE, Shared, pair, shared};
+use super::share::{ALL, ALONE, Shared, box_of, pair, shared};
 use super::slave::Writer;
 
 /// Bytes of rows that come at once, if boxes have shorter ones.
@@ -67,11 +67,7 @@ impl Writer<'_> {
         for most in (2..=BOXES).rev() {
             let (mut left, mut all) = (room, Vec::new());
             for (copy, line) in before.iter().filter_map(shared) {
-                let local = before.iter().find_map(|s| match s {
-                    Stmt::Local(local) if local.name == copy.to.array => Some(local),
-                    _ => None,
-                });
-                let Some(local) = local else { return Ok(None) };
+                let Some(local) = box_of(before, copy) else { return Ok(None) };
                 let (bytes, rows) = self.most(local)?;
                 let steps = match line {
                     ALL => held::set(rows).map(|set| Steps::Turns { set, turns: held::turns(lines, set) }),
@@ -126,17 +122,8 @@ impl Writer<'_> {
     ) -> Result<Vec<Shared>, Diagnostic> {
         let mut all = Vec::new();
         for ((copy, line), steps) in block.iter().filter_map(shared).zip(steps) {
-            let Some(tag) = copy.tag.clone() else { return Err(invalid("a copy without a reply")) };
-            let declared = block.iter().find_map(|s| match s {
-                Stmt::Local(local) if local.name == copy.to.array => Some(local),
-                _ => None,
-            });
-            let Some(local) = declared else {
-                return Err(invalid("a shared box that is not declared beside it"));
-            };
+            let (tag, local, stage) = self.stage(block, copy)?;
             let (most, rows) = self.most(local)?;
-            let stage = format!("share_of_{}", copy.to.array);
-            self.line(&format!("char *const {stage} = lozenge_ldm + {};", self.next));
             self.take(self.steps_bytes(line, *steps, most, rows));
             let mut place = None;
             match steps {
