@@ -24,7 +24,11 @@ enum {
   FIFO_MOST = 256,
   LOT = 64, /* words that are sent with nothing between them, as one event of the time model */
   NAME = 48,
+  SIGNAL_STACK = 64 << 10,
 };
+
+/* How cores take turns: in one thread, in a thread each, or not at all. */
+enum mode { BATON, THREADS, FREE };
 
 /* What uninitialised local memory and the destination of a transfer in flight hold: a NaN for float and for double. */
 #define POISON UINT64_C(0x7ff8dead7ff8dead)
@@ -87,6 +91,11 @@ struct trace {
 
 /* ---- a core ---- */
 
+/* Where a core has been left: its stack, with the registers that a function keeps on it, and the base of its thread-local data. */
+struct context {
+  void *stack, *base;
+};
+
 enum state { IDLE, READY, WAITING, FINISHED };
 
 /* Words of one core that follow each other. */
@@ -113,7 +122,9 @@ struct core {
   int id;
   enum state state;
   pthread_t thread;
-  sem_t baton;
+  sem_t baton;            /* THREADS, FREE */
+  struct context context; /* BATON */
+  int aside;              /* BATON: its own thread has left it there */
   /* While WAITING: goes on when this holds; and what it waits for, in words. */
   int (*ready)(struct core *);
   volatile int *wait_reply;
@@ -174,11 +185,17 @@ struct report {
 struct machine {
   pthread_mutex_t lock; /* of everything here, in free-running mode; recursive */
   pthread_cond_t changed;
+  enum mode mode;
   int free_running, direct_allowed, pro;
   uint64_t random;
   size_t capacity;
   int threads, started, running, alive, guarded;
-  sem_t host;
+  sem_t host;      /* the kernel has ended */
+  sem_t watched;   /* BATON: it has begun */
+  pthread_t watcher;
+  int watching;
+  struct context host_context;
+  char *signal_stack;
   cpu_set_t processors; /* those that this program may run on */
   uint64_t handed_over;
   int turn;        /* the core that has the baton */
@@ -218,6 +235,22 @@ void leave(struct core *core);
 void wait_until(struct core *core, int (*ready)(struct core *));
 /* Lets another core go on, if the seed says so. */
 void maybe_switch(struct core *core);
+
+/* switch.c */
+/* Whether cores can take turns in one thread here. */
+int switch_available(void);
+/* On a core's own thread, before its first kernel; returns when it is its turn. */
+void switch_begin(struct core *core);
+/* After the threads of all cores were made. */
+void switch_wait_for_threads(struct machine *m);
+/* From a core to another, or to the host (null); returns when it is its turn again. */
+void switch_to(struct machine *m, struct core *from, struct core *to);
+/* FREE: this core's kernel has ended, and whether all others' have; returns when the next one begins. */
+void switch_done(struct machine *m, struct core *core, int last);
+/* The host: lets the cores run, from the first that goes on (FREE: null, they run), until all have finished. */
+void switch_run(struct machine *m, struct core *first);
+/* The kernel runs for longer than the limit. */
+void too_long(struct machine *m) __attribute__((noreturn));
 
 /* Stops the program: which core, which transfer (or null), which rule, what happened. */
 void broken(const char *rule, const struct core *core, const struct transfer *transfer, const char *text, ...)
@@ -261,11 +294,13 @@ void poison(char *first, size_t bytes);
 int poisoned(const char *first, size_t bytes);
 
 /* model.c */
+extern const double core_frequency;
 void record(struct core *core, enum event_kind kind, uint32_t what, double work, double latency);
 void compute(struct core *core, double cycles);
 /* The words sent so far are one message. */
 void close_lot(struct core *core);
 unsigned record_issue(struct core *core, int len, int bsize, int strided, int on_chip);
+/* replay.c */
 void replay(struct machine *m);
 /* report.c */
 void report_write(struct machine *m);

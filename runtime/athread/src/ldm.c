@@ -58,7 +58,7 @@ void ldm_init(struct core *core)
   size_t heap = m->capacity, stack = m->capacity + SLACK + (1 << 20);
   size_t total = heap + GUARD + stack;
   char *map = mmap(NULL, total + (1 << 20), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  core->signal_stack = mmap(NULL, 64 << 10, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  core->signal_stack = mmap(NULL, SIGNAL_STACK, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (map == MAP_FAILED || core->signal_stack == MAP_FAILED)
     broken("threads", NULL, NULL, "no memory for the local memory of core %d", core->id);
   /* All cores alike, so that the same place in another core is a difference of addresses. */
@@ -79,10 +79,24 @@ void ldm_thread_begins(struct core *core)
   machine()->static_bytes = tls.bytes > OWN ? tls.bytes - OWN : 0;
 }
 
+/* The stack is looked at and painted again at every call: a word at a time, that would be a third of an emulation. */
+typedef uint64_t pair __attribute__((vector_size(16), may_alias));
+enum { LINE = 4 * sizeof(pair) };
+
 /* The lowest word of [from, to) that is not paint, or `to`. */
 static char *unpainted(char *from, char *to)
 {
   from += -(uintptr_t)from % 8;
+  while (from < to && (uintptr_t)from % sizeof(pair) != 0 && *(volatile uint64_t *)from == POISON)
+    from += 8;
+  const pair painted = {POISON, POISON};
+  if ((uintptr_t)from % sizeof(pair) == 0)
+    for (; from < to && to - from >= LINE; from += LINE) {
+      const volatile pair *line = (const volatile pair *)from;
+      pair different = (line[0] ^ painted) | (line[1] ^ painted) | (line[2] ^ painted) | (line[3] ^ painted);
+      if ((different[0] | different[1]) != 0)
+        break;
+    }
   while (from < to && *(volatile uint64_t *)from == POISON)
     from += 8;
   return from < to ? from : to;
@@ -91,8 +105,18 @@ static char *unpainted(char *from, char *to)
 __attribute__((noinline)) static void paint(char *from, char *to)
 {
   from += -(uintptr_t)from % 8;
-  for (volatile uint64_t *word = (volatile uint64_t *)from; (char *)word + 8 <= to; word++)
-    *word = POISON;
+  for (; from + 8 <= to && (uintptr_t)from % sizeof(pair) != 0; from += 8)
+    *(volatile uint64_t *)from = POISON;
+  const pair painted = {POISON, POISON};
+  for (; from + LINE <= to; from += LINE) {
+    volatile pair *line = (volatile pair *)from;
+    line[0] = painted;
+    line[1] = painted;
+    line[2] = painted;
+    line[3] = painted;
+  }
+  for (; from + 8 <= to; from += 8)
+    *(volatile uint64_t *)from = POISON;
 }
 
 static char *bottom(const struct core *core)

@@ -1,4 +1,4 @@
-/* The cores: threads that pass a baton, so that one runs at a time in an order that a seed gives; or that run freely. */
+/* The cores: one runs at a time, in an order that a seed gives; or all run freely. And how kernels begin and end. */
 #include "emulator.h"
 
 #include <errno.h>
@@ -42,16 +42,23 @@ static long setting(const char *name, long otherwise, long least, long most)
   return value;
 }
 
-static int choice(const char *name, const char *first, const char *second)
+/* Which of the words a setting is; the first where there is none. */
+static int choice(const char *name, int count, const char *const *words)
 {
   const char *text = getenv(name);
-  if (text == NULL || *text == '\0' || strcmp(text, first) == 0)
+  if (text == NULL || *text == '\0')
     return 0;
-  if (strcmp(text, second) == 0)
-    return 1;
-  fprintf(stderr, "athread: %s=%s is neither %s nor %s\n", name, text, first, second);
+  for (int k = 0; k < count; k++)
+    if (strcmp(text, words[k]) == 0)
+      return k;
+  fprintf(stderr, "athread: %s=%s is not", name, text);
+  for (int k = 0; k < count; k++)
+    fprintf(stderr, "%s %s", k == 0 ? "" : k + 1 < count ? "," : " or", words[k]);
+  fprintf(stderr, "\n");
   _exit(EXIT_BROKEN_RULE);
 }
+
+#define CHOICE(name, ...) choice(name, (int)(sizeof (const char *[]){__VA_ARGS__} / sizeof(char *)), (const char *[]){__VA_ARGS__})
 
 static void at_exit(void)
 {
@@ -75,9 +82,14 @@ static void make(void)
   pthread_mutex_init(&m->lock, &attributes);
   pthread_cond_init(&m->changed, NULL);
   sem_init(&m->host, 0, 0);
-  m->free_running = choice("ATHREAD_MODE", "baton", "free");
-  m->direct_allowed = choice("ATHREAD_DIRECT", "forbid", "count");
-  m->pro = choice("ATHREAD_CHIP", "sw26010", "sw26010pro");
+  sem_init(&m->watched, 0, 0);
+  /* In the order of `enum mode`. */
+  m->mode = (enum mode)CHOICE("ATHREAD_MODE", "baton", "threads", "free");
+  if (m->mode == BATON && !switch_available())
+    m->mode = THREADS;
+  m->free_running = m->mode == FREE;
+  m->direct_allowed = CHOICE("ATHREAD_DIRECT", "forbid", "count");
+  m->pro = CHOICE("ATHREAD_CHIP", "sw26010", "sw26010pro");
   m->capacity = (size_t)setting("ATHREAD_LDM", m->pro ? 256 << 10 : 64 << 10, 1 << 10, 1 << 20);
   m->random = (uint64_t)setting("ATHREAD_SEED", 1, 0, LONG_MAX) * UINT64_C(0x9e3779b97f4a7c15) + 1;
   m->limit = setting("ATHREAD_LIMIT", 3600, 0, 1000000000);
@@ -152,27 +164,8 @@ static void deadlock(struct machine *m)
   broken("never-ends", first, NULL, "no core can go on: %s%s", text, waiting > 3 ? "; and more" : "");
 }
 
-enum { ROUND = 1 << 14, LOOK = 1 << 6 };
-
-/* One core runs at a time, and on one processor the baton is handed over in a third of the time that it takes between two. So all cores are held on one, but now
- * and then let go for a moment: by then another may be less busy. Nothing but the time of the emulation depends on it. */
-static void keep_together(struct machine *m)
-{
-  uint64_t place = m->handed_over++ % ROUND;
-  if ((place != 0 && place != LOOK) || CPU_COUNT(&m->processors) < 2)
-    return;
-  cpu_set_t here = m->processors;
-  int processor = sched_getcpu();
-  if (place == LOOK && processor >= 0 && processor < CPU_SETSIZE) {
-    CPU_ZERO(&here);
-    CPU_SET(processor, &here);
-  }
-  for (int i = 0; i < CORES; i++)
-    pthread_setaffinity_np(m->cores[i].thread, sizeof here, &here);
-}
-
-/* Gives the baton to a core that can go on, or to the host when all have finished; returns whether that is this core. */
-static int hand_over(struct machine *m, struct core *core)
+/* The core that goes on: one of those that can; null, for the host, when all have finished. */
+static struct core *choose(struct machine *m)
 {
   int ready[CORES], count = 0, finished = 0;
   for (int i = 0; i < m->threads; i++) {
@@ -183,27 +176,24 @@ static int hand_over(struct machine *m, struct core *core)
   if (count == 0) {
     if (finished < m->threads)
       deadlock(m);
-    sem_post(&m->host);
-    return 0;
+    return NULL;
   }
   struct core *next = &m->cores[ready[draw(m, (uint32_t)count)]];
   next->state = READY;
   m->turn = next->id;
-  if (next == core)
-    return 1;
-  keep_together(m);
-  sem_post(&next->baton);
-  return 0;
+  return next;
 }
 
-static void take(sem_t *baton)
+/* Lets a core go on, and returns when it is this one's turn again. */
+static void hand_over(struct machine *m, struct core *core)
 {
-  while (sem_wait(baton) != 0)
-    ;
+  struct core *next = choose(m);
+  if (next != core)
+    switch_to(m, core, next);
 }
 
 /* The kernel runs longer than it may: which core computes, and what others wait for. The cores still run, so what is told of them is as of about now. */
-static void too_long(struct machine *m)
+void too_long(struct machine *m)
 {
   char text[900] = "";
   const struct core *first = NULL;
@@ -230,28 +220,13 @@ static void too_long(struct machine *m)
          m->limit, text, computing, waiting, idle, finished);
 }
 
-static void take_from_cores(struct machine *m)
-{
-  if (m->limit == 0) {
-    take(&m->host);
-    return;
-  }
-  struct timespec end;
-  clock_gettime(CLOCK_REALTIME, &end);
-  end.tv_sec += m->limit;
-  while (sem_timedwait(&m->host, &end) != 0)
-    if (errno == ETIMEDOUT)
-      too_long(m);
-}
-
 void wait_until(struct core *core, int (*ready)(struct core *))
 {
   struct machine *m = machine();
   core->ready = ready;
   core->state = WAITING;
   if (!m->free_running) {
-    if (!hand_over(m, core))
-      take(&core->baton);
+    hand_over(m, core);
   } else {
     while (!ready(core)) {
       int stuck = 1;
@@ -270,8 +245,8 @@ void wait_until(struct core *core, int (*ready)(struct core *))
 void maybe_switch(struct core *core)
 {
   struct machine *m = machine();
-  if (!m->free_running && draw(m, 4) == 0 && !hand_over(m, core))
-    take(&core->baton);
+  if (!m->free_running && draw(m, 4) == 0)
+    hand_over(m, core);
 }
 
 struct core *enter(const char *what, void *frame)
@@ -302,15 +277,13 @@ static void *life(void *given)
   struct core *core = given;
   struct machine *m = machine();
   self = core;
-  stack_t signals = {.ss_sp = core->signal_stack, .ss_size = 64 << 10};
-  sigaltstack(&signals, NULL);
   if (m->free_running)
     pthread_mutex_lock(&m->lock);
   ldm_thread_begins(core);
   if (m->free_running)
     pthread_mutex_unlock(&m->lock);
+  switch_begin(core);
   for (;;) {
-    take(&core->baton);
     if (m->free_running)
       pthread_mutex_lock(&m->lock);
     ldm_before_kernel(core, __builtin_frame_address(0));
@@ -334,8 +307,7 @@ static void *life(void *given)
       int last = --m->alive == 0;
       pthread_cond_broadcast(&m->changed);
       pthread_mutex_unlock(&m->lock);
-      if (last)
-        sem_post(&m->host);
+      switch_done(m, core, last);
     } else {
       hand_over(m, core);
     }
@@ -358,6 +330,7 @@ static void start_threads(struct machine *m)
       broken("threads", NULL, NULL, "the system gives no thread for core %d", i);
     pthread_attr_destroy(&attributes);
   }
+  switch_wait_for_threads(m);
 }
 
 int athread_init(void)
@@ -440,9 +413,7 @@ int athread_join(void)
   struct machine *m = machine();
   if (!m->running)
     broken("spawn", NULL, NULL, "athread_join comes without athread_spawn");
-  if (!m->free_running)
-    hand_over(m, NULL);
-  take_from_cores(m);
+  switch_run(m, m->free_running ? NULL : choose(m));
   protect(0);
   m->running = 0;
   for (int i = 0; i < m->threads; i++) {
