@@ -454,12 +454,11 @@ impl Writer<'_> {
             let scalar = vector::scalar(&l);
             let mut lines = vec!["long shared = 0;".to_owned()];
             let mut cycles = format!("{} * shared_end", scalar.cycles() + cost::LOOP);
-            if let Some((body, vector)) = vector::body(&scope, &l)? {
-                lines.push("for (; shared + 3 < shared_end; shared += 4) {".to_owned());
-                lines.extend(body.into_iter().map(|line| format!("  {line}")));
-                lines.push("}".to_owned());
-                let (four, one) = (vector.cycles() + cost::LOOP, scalar.cycles() + cost::LOOP);
-                cycles = format!("{four} * (shared_end / 4) + {one} * (shared_end % 4)");
+            let each = scalar.cycles() + cost::LOOP;
+            let left = vector::Left { end: "shared_end", all: "shared_end", each, asks: true };
+            if let Some((vectors, taken)) = vector::code(&scope, &l, &left)? {
+                lines.extend(vectors);
+                cycles = taken;
             }
             lines.push("for (; shared < shared_end; shared++)".to_owned());
             lines.push(format!("  {} = {};", print(&scope.access(&own)?), scope.text(&value)?));

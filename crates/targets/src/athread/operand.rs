@@ -106,15 +106,12 @@ pub(super) fn scaled(scope: &Scope, place: &Access, value: &Expr, vars: [&Name; 
     lines.push(format!("  long {inner} = {inner}_begin;"));
     let count = format!("LOZENGE_MAX(0, {inner}_end - {inner}_begin)");
     let mut cycles = format!("{} * {count}", scalar.cycles() + cost::LOOP);
-    if let Ok(Some((body, vector))) = vector::body(scope, &single) {
-        lines.push(format!("  for (; {inner} + 3 < {inner}_end; {inner} += 4) {{"));
-        lines.extend(body.into_iter().map(|line| format!("    {line}")));
-        lines.push("  }".to_owned());
-        cycles = format!(
-            "{} * ({count} / 4) + {} * ({count} % 4)",
-            vector.cycles() + cost::LOOP,
-            scalar.cycles() + cost::LOOP
-        );
+    let each = scalar.cycles() + cost::LOOP;
+    let (end, all) = (format!("{inner}_end"), format!("({count})"));
+    let left = vector::Left { end: &end, all: &all, each, asks: true };
+    if let Ok(Some((vectors, taken))) = vector::code(scope, &single, &left) {
+        lines.extend(vectors.into_iter().map(|line| format!("  {line}")));
+        cycles = taken;
     }
     lines.push(format!("  for (; {inner} < {inner}_end; {inner}++)"));
     lines.push(format!("    {element} = {result};"));

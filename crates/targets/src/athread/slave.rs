@@ -45,6 +45,8 @@ pub(super) struct Writer<'a> {
     pub(super) helpers: Option<(i64, i64)>,
     /// Whether it needs those of panels.
     pub(super) exchanges: bool,
+    /// Whether panels are being written: what is checked there for some sizes holds for all as long as nothing asks for single panels.
+    in_panels: bool,
     /// The most slots of panels of columns, if it needs those.
     pub(super) slots: i64,
     /// Buffers of a contraction's factor that have been multiplied before the tile.
@@ -101,6 +103,7 @@ impl<'a> Writer<'a> {
             notes: vec![],
             helpers,
             exchanges: false,
+            in_panels: false,
             slots: 0,
             scaled: vec![],
             contracts: vec![],
@@ -206,7 +209,9 @@ impl Writer<'_> {
                     }
                 }
                 Stmt::Loop(l) if Self::has_threads(&l.body) => {
+                    self.in_panels = true;
                     let panels = self.panels(l, self.chip)? || self.panels_of_columns(l, self.chip)?;
+                    self.in_panels = false;
                     if panels {
                         self.open("else {");
                     }
@@ -530,18 +535,21 @@ impl Writer<'_> {
         let scalar = vector::scalar(l);
         let mut cycles = format!("{} * {var}_all", scalar.cycles() + LOOP);
         if l.kind == LoopKind::Vector
-            && let Some((lines, vector)) = vector::body(&self.scope, l)?
+            && let Some((lines, vectors)) = vector::code(
+                &self.scope,
+                l,
+                &vector::Left {
+                    end: &format!("{var}_end"),
+                    all: &format!("{var}_all"),
+                    each: scalar.cycles() + LOOP,
+                    asks: !self.in_panels,
+                },
+            )?
         {
-            self.open(&format!("for (; {var} + 3 < {var}_end; {var} += 4) {{"));
             for line in &lines {
                 self.line(line);
             }
-            self.close();
-            cycles = format!(
-                "{} * ({var}_all / 4) + {} * ({var}_all % 4)",
-                vector.cycles() + LOOP,
-                scalar.cycles() + LOOP
-            );
+            cycles = vectors;
         }
         self.open(&format!("for (; {var} < {var}_end; {var} += {}) {{", l.step));
         for stmt in &l.body {

@@ -1,7 +1,10 @@
 //! Innermost loops as vectors of four: `doublev4` and `floatv4`.
 //!
 //! A loop is one if all its statements are assignments to elements that follow each other, of values made of elements that follow each other, of
-//! elements that stay, and of sums, differences and products. Addresses in local memory need not be aligned, so the forms for any address are used.
+//! elements that stay, and of sums, differences and products. Addresses in local memory need not be aligned: where all of a loop's are, which is asked when it
+//! begins, it takes one slot for each vector, else two.
+
+use std::collections::BTreeMap;
 
 use loops::{Access, Assign, BinaryOp, Diagnostic, Expr, Loop, Name, ReduceOp, Scalar, Stmt};
 
@@ -10,9 +13,133 @@ use super::expr::{Binding, Scope, print};
 
 /// Slots of the memory pipeline for a vector at any address.
 const UNALIGNED: f64 = 2.0;
+/// Elements of a vector.
+const LANES: i64 = 4;
+/// Vectors of an iteration where there are many.
+const LOT: i64 = 4;
+/// Lines of a vector up to which iterations have several.
+const SHORT: usize = 6;
+/// Cycles of asking whether addresses are aligned, beside one for each.
+const ASKING: f64 = 2.0;
+
+/// What a loop has before it as it is written: the expressions of its end and of the number of its elements, the cycles of one by itself, and whether it
+/// may ask for the places of its elements.
+pub(super) struct Left<'a> {
+    pub end: &'a str,
+    pub all: &'a str,
+    pub each: f64,
+    pub asks: bool,
+}
+
+/// A loop as far as it is made of vectors, over what is left of its variable: lines, and their cycles as an expression, in which those of the elements that remain are
+/// counted. None if the loop is not one for vectors.
+pub(super) fn code(
+    scope: &Scope,
+    l: &Loop,
+    left: &Left,
+) -> Result<Option<(Vec<String>, String)>, Diagnostic> {
+    let Left { end, all, each: scalar, asks } = *left;
+    let Some((single, cost)) = body(scope, l)? else { return Ok(None) };
+    let var = &l.var;
+    let mut lines = Vec::new();
+    let looped = |lines: &mut Vec<String>, indent: &str, vectors: i64, body: Vec<String>| {
+        let (ahead, step) = (LANES * vectors - 1, LANES * vectors);
+        lines.push(format!("{indent}for (; {var} + {ahead} < {end}; {var} += {step}) {{"));
+        lines.extend(body.into_iter().map(|line| format!("{indent}  {line}")));
+        lines.push(format!("{indent}}}"));
+    };
+    let one = cost.cycles() + cost::LOOP;
+    let Some((many, each)) = lot(scope, l, single.len(), false)? else {
+        looped(&mut lines, "", 1, single);
+        return Ok(Some((lines, format!("{one} * ({all} / 4) + {scalar} * ({all} % 4)"))));
+    };
+    let each = each.cycles() + cost::LOOP;
+    let (mut lots, mut asked) = (format!("{each}"), String::new());
+    if asks
+        && let Some(addresses) = addresses(scope, l)?
+        && let Some((aligned, cost)) = lot(scope, l, single.len(), true)?
+    {
+        let bytes = LANES * width(scope, l);
+        let bits: Vec<String> = addresses.iter().map(|a| format!("(unsigned long)&{a}")).collect();
+        lines.push(format!("const int {var}_aligned = ({}) % {bytes} == 0;", bits.join(" | ")));
+        lines.push(format!("if ({var}_aligned)"));
+        looped(&mut lines, "  ", LOT, aligned);
+        lots = format!("({var}_aligned ? {} : {each})", cost.cycles() + cost::LOOP);
+        asked = format!(" + {}", addresses.len() as f64 + ASKING);
+    }
+    looped(&mut lines, "", LOT, many);
+    looped(&mut lines, "", 1, single);
+    let cycles = format!(
+        "{lots} * ({all} / {n}) + {one} * ({all} % {n} / 4) + {scalar} * ({all} % 4){asked}",
+        n = LANES * LOT
+    );
+    Ok(Some((lines, cycles)))
+}
+
+/// Several vectors of a loop with one assignment, as lines with all loads and values before the stores, and their cost: none where one vector has many lines.
+fn lot(
+    scope: &Scope,
+    l: &Loop,
+    lines_of_one: usize,
+    aligned: bool,
+) -> Result<Option<(Vec<String>, Cost)>, Diagnostic> {
+    if l.body.len() != 1 || lines_of_one > SHORT {
+        return Ok(None);
+    }
+    let (mut lines, mut total) = (Vec::new(), Cost::default());
+    let mut vector = Vector::new(scope, &l.var, &mut lines, &mut total);
+    (vector.once, vector.aligned) = (true, aligned);
+    for k in 0..LOT {
+        let moved = Expr::binary(BinaryOp::Add, Expr::Var(l.var.clone()), Expr::Int(LANES * k));
+        let moved = if k == 0 { Expr::Var(l.var.clone()) } else { moved };
+        for stmt in loops::visit::substitute(&l.body, &BTreeMap::from([(l.var.clone(), moved)])) {
+            let Stmt::Assign(assign) = stmt else { return Ok(None) };
+            if !vector.assign(&assign)? {
+                return Ok(None);
+            }
+        }
+    }
+    let stores = std::mem::take(&mut vector.stores);
+    lines.extend(stores);
+    Ok(Some((lines, total)))
+}
+
+/// The elements that follow each other with a loop of one assignment, each once; none if two are of one array, which are not aligned at the same time.
+fn addresses(scope: &Scope, l: &Loop) -> Result<Option<Vec<String>>, Diagnostic> {
+    let [Stmt::Assign(assign)] = l.body.as_slice() else { return Ok(None) };
+    let mut accesses = vec![assign.target.clone()];
+    assign.value.walk(&mut |e| {
+        if let Expr::Load(access) = e
+            && stride(access, &l.var) == Stride::Follows
+            && !accesses.contains(access)
+        {
+            accesses.push(access.clone());
+        }
+    });
+    for (k, access) in accesses.iter().enumerate() {
+        if accesses[..k]
+            .iter()
+            .any(|other| other.array == access.array && other.indices.last() != access.indices.last())
+        {
+            return Ok(None);
+        }
+    }
+    accesses.iter().map(|a| Ok(print(&scope.access(a)?))).collect::<Result<_, _>>().map(Some)
+}
+
+/// Bytes of the elements that a loop of one assignment writes.
+fn width(scope: &Scope, l: &Loop) -> i64 {
+    match l.body.as_slice() {
+        [Stmt::Assign(assign)] => match scope.names.get(&assign.target.array) {
+            Some(Binding::Linear { elem: Scalar::F32, .. }) => 4,
+            _ => 8,
+        },
+        _ => 8,
+    }
+}
 
 /// The body of the vector loop as lines, and its cost; none if the loop is not one for vectors.
-pub(super) fn body(scope: &Scope, l: &Loop) -> Result<Option<(Vec<String>, Cost)>, Diagnostic> {
+fn body(scope: &Scope, l: &Loop) -> Result<Option<(Vec<String>, Cost)>, Diagnostic> {
     if l.step != 1 {
         return Ok(None);
     }
@@ -24,6 +151,9 @@ pub(super) fn body(scope: &Scope, l: &Loop) -> Result<Option<(Vec<String>, Cost)
         if !vector.assign(assign)? {
             return Ok(None);
         }
+        // What the next statement reads.
+        let stores = std::mem::take(&mut vector.stores);
+        vector.lines.extend(stores);
     }
     Ok(Some((lines, total)))
 }
@@ -62,12 +192,29 @@ struct Vector<'a> {
     /// Whether what stays is loaded once for all values, and what was.
     once: bool,
     loaded: Vec<(String, String)>,
+    /// Whether all addresses are those of whole vectors.
+    aligned: bool,
+    /// Lines that store what was computed.
+    stores: Vec<String>,
 }
 
 impl<'a> Vector<'a> {
     fn new(scope: &'a Scope, var: &'a Name, lines: &'a mut Vec<String>, cost: &'a mut Cost) -> Vector<'a> {
         let (registers, loaded) = (Vec::new(), Vec::new());
-        Vector { scope, var, lines, cost, next: 0, ty: None, registers, once: false, loaded }
+        let stores = Vec::new();
+        Vector {
+            scope,
+            var,
+            lines,
+            cost,
+            next: 0,
+            ty: None,
+            registers,
+            once: false,
+            loaded,
+            aligned: false,
+            stores,
+        }
     }
 }
 
@@ -154,8 +301,9 @@ impl Vector<'_> {
         let Some(value) = value else { return Ok(false) };
         let name = self.fresh();
         self.lines.push(format!("{} {name} = {value};", self.vector_type()));
-        self.lines.push(format!("simd_storeu({name}, {address});"));
-        self.cost.memory += UNALIGNED;
+        let (store, slots) = if self.aligned { ("simd_store", 1.0) } else { ("simd_storeu", UNALIGNED) };
+        self.stores.push(format!("{store}({name}, {address});"));
+        self.cost.memory += slots;
         Ok(true)
     }
 
@@ -186,6 +334,7 @@ impl Vector<'_> {
                     self.loaded.push((element.clone(), name.clone()));
                 }
                 let (load, slots) = match stride(access, self.var) {
+                    Stride::Follows if self.aligned => ("simd_load", 1.0),
                     Stride::Follows => ("simd_loadu", UNALIGNED),
                     Stride::Stays => ("simd_loade", 1.0),
                     Stride::Other => return Ok(None),
