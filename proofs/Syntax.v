@@ -105,6 +105,6 @@ Record certificate := {
   out : nat;                            (* the array that gets the result *)
   result : shape;
   laws : list law;                      (* what the certificate needs of operations *)
-  sums : list (nat * string);           (* loops that are run in parallel although each iteration updates one number: their variable, and the constant
+  sums : list (nat * tm);               (* loops that are run in parallel although each iteration updates one number at its end: their variable, and the constant
                                            that threads begin with. What comes out is some way to combine all (Reorder.v). *)
   target : cmd }.

@@ -362,8 +362,7 @@ impl Certificate {
         fields.push(("out", number(self.out)));
         fields.push(("result", printer.shape(&self.result)));
         fields.push(("laws", list(self.laws.iter().map(|law| printer.law(law)).collect())));
-        let sums =
-            self.sums.iter().map(|(x, zero)| tuple(vec![number(*x), printer.constant(zero)])).collect();
+        let sums = self.sums.iter().map(|(x, zero)| tuple(vec![number(*x), printer.tm(zero)])).collect();
         fields.push(("sums", list(sums)));
         fields.push(("target", printer.cmd(&self.target)));
         let mut text = format!("Module {name}.\n");
