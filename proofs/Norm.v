@@ -139,7 +139,7 @@ Definition pdiv (F : facts) (a b : poly) : poly :=
   | [] => []
   | (mb, cb) :: _ =>
     let q := fold_right (fun mc q => match mdiv (fst mc) mb with
-      | Some m => if snd mc mod cb =? 0 then padd1 m (snd mc / cb) q else q
+      | Some m => if (snd mc mod cb =? 0) || match a, b with [([], _)], [([], _)] => true | _, _ => false end then padd1 m (snd mc / cb) q else q
       | None => q end) [] a in
     let r := psub a (pmul q b) in
     if pr F r && pr F (psub (psub b (pconst 1)) r) then q

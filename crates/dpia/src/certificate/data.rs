@@ -72,6 +72,8 @@ pub enum Order {
     Blocks(Tm, Tm),
     Tree(Tm, Tm, String),
     Lanes(Tm, Tm, String),
+    Joined(Box<Order>),
+    Turns,
 }
 
 /// What a certificate needs of an operation of two numbers.
