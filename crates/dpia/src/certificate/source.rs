@@ -21,6 +21,7 @@ pub(super) struct Source<'a> {
     sizes: &'a Target,
     next: u32,
     numbers: HashMap<u32, u32>,
+    params: HashMap<u32, Exp>,
     /// What `let` variables stand for, to see through them where a hint about the loops is wanted.
     values: HashMap<u32, Term>,
     nodes: usize,
@@ -32,21 +33,22 @@ pub(super) struct Source<'a> {
 }
 
 impl<'a> Source<'a> {
-    /// `params` are the numbers of the parameters; variables get numbers from `next` up.
+    /// `params` are the parameters, as their arrays' numbers; variables get numbers from `next` up.
     pub fn new(
         definition: &Definition,
         hints: Hints,
         sizes: &'a Target,
-        params: &[u32],
+        params: Vec<Exp>,
         next: u32,
     ) -> Source<'a> {
         let ids = definition.params.iter().map(|p| p.var.id);
-        let numbers = ids.zip(params.iter().copied()).collect();
+        let params = ids.zip(params).collect();
         Source {
             hints,
             sizes,
             next,
-            numbers,
+            numbers: HashMap::new(),
+            params,
             values: HashMap::new(),
             nodes: 0,
             names: Names::default(),
@@ -62,9 +64,12 @@ impl<'a> Source<'a> {
             return Err(refused(term, "a program of this size, with every shared part written out,"));
         }
         match term.kind() {
-            TermKind::Var(var) => match self.numbers.get(&var.id) {
-                Some(number) => Ok(Exp::Var(*number)),
-                None => Err(refused(term, &format!("the variable `{}`, which nothing binds,", var.name))),
+            TermKind::Var(var) => match (self.numbers.get(&var.id), self.params.get(&var.id)) {
+                (Some(number), _) => Ok(Exp::Var(*number)),
+                (None, Some(param)) => Ok(param.clone()),
+                (None, None) => {
+                    Err(refused(term, &format!("the variable `{}`, which nothing binds,", var.name)))
+                }
             },
             TermKind::Literal(literal) => Ok(match *literal {
                 Literal::F32(bits) => ops::single(f32::from_bits(bits).into()),
