@@ -38,14 +38,22 @@ Fixpoint echeck (F : facts) (t : tm) {struct t} : bool :=
   | Acc _ _ _ | Fold _ _ _ _ _ => false
   | _ => true
   end.
-Fixpoint bcheck (cx : ctx) (c : cmd) : bool :=
+(* Facts that no array has a part in, and those that say nothing of a variable. *)
+Fixpoint plain (t : tm) : bool :=
+  match t with Var _ | Int _ => true | Op _ ts => forallb plain ts | _ => false end.
+Fixpoint about (x : nat) (t : tm) : bool :=
+  match t with Var y => Nat.eqb x y | Op _ ts => existsb (about x) ts | _ => false end.
+Definition only (f : tm -> bool) (G : facts) : facts := filter (fun p => forallb (fun mc => forallb f (fst mc)) p) G.
+(* [G]: what the branches around say. *)
+Fixpoint bcheck (cx : ctx) (G : facts) (c : cmd) : bool :=
   match c with
   | Skip => true
-  | Seq a b => bcheck cx a && bcheck cx b
-  | Assign w cs is e => echeck (sfacts base cx) (In w cs is) && echeck (sfacts base cx) e
-  | Local _ c => bcheck cx c
-  | For _ x n c => closed ns n && fresh ns x cx && bcheck ((x, n) :: cx) c
-  | If b c1 c2 => echeck (sfacts base cx) b && bcheck cx c1 && bcheck cx c2
+  | Seq a b => bcheck cx G a && bcheck cx G b
+  | Assign w cs is e => let F := G ++ sfacts base cx in echeck F (In w cs is) && echeck F e
+  | Local _ c => bcheck cx G c
+  | For _ x n c => closed ns n && fresh ns x cx && bcheck ((x, n) :: cx) (only (fun t => negb (about x t)) G) c
+  | If b c1 c2 => let F := G ++ sfacts base cx in
+      echeck F b && bcheck cx (only plain (when (poly_of F) b true) ++ G) c1 && bcheck cx (only plain (when (poly_of F) b false) ++ G) c2
   end.
 End Check.
 
@@ -53,7 +61,7 @@ Definition inbounds (ct : certificate) : bool :=
   forallb (fun p => negb (mem (fst p) (written (target ct)))) (indices ct) &&
   forallb (fun p => closed (sizes ct) (snd p)) (indices ct) &&
   forallb (fun p => forallb (closed (sizes ct)) (snd p)) (dims ct) &&
-  bcheck (sizes ct) (base_facts ct) (extents ct) (indices ct) [] (target ct).
+  bcheck (sizes ct) (base_facts ct) (extents ct) (indices ct) [] [] (target ct).
 
 (* ---------- what it means ---------- *)
 Section Meaning.
@@ -193,19 +201,59 @@ Proof.
   induction is as [|i is IH]; cbn; auto. intros HP HR s Hs. split; auto. intros s1 H1. apply IH; eauto.
 Qed.
 
-Lemma bcheck_ok c : forall cx io s, bcheck ns base dim idx cx c = true -> agree ns rs io -> okcx scalar lit prim inp ns rs io cx -> idxok s ->
+(* Such facts do not change with the memory, nor with other variables. *)
+Lemma plain_zv t : plain t = true -> forall s s' io io', (forall y, about y t = true -> io y = io' y) -> zvs s io aenv0 t = zvs s' io' aenv0 t.
+Proof.
+  intros H s s' io io' E. unfold zv. f_equal. revert H E. pattern t. apply tm_ind'; clear t; try discriminate.
+  - intros y _ E. cbn. rewrite E; auto. apply Nat.eqb_refl.
+  - reflexivity.
+  - intros o ts IH H E. cbn [Semantics.eval]. f_equal. apply map_ext_in. intros t Ht. cbn [plain about] in *. rewrite Forall_forall in IH. rewrite forallb_forall in H. apply IH; auto.
+    intros y Hy. apply E. apply existsb_exists. eauto.
+Qed.
+Lemma only_in f G p : List.In p (only f G) -> List.In p G /\ forall mc, List.In mc p -> forall a, List.In a (fst mc) -> f a = true.
+Proof.
+  intros H. apply filter_In in H as [H K]. split; auto. intros mc Hmc a Ha. rewrite forallb_forall in K. specialize (K mc Hmc). rewrite forallb_forall in K. auto.
+Qed.
+Lemma same_pval s s' io io' p : (forall mc, List.In mc p -> forall a, List.In a (fst mc) -> zvs s io aenv0 a = zvs s' io' aenv0 a) ->
+  pval (zvs s io aenv0) p = pval (zvs s' io' aenv0) p.
+Proof.
+  intros H. induction p as [|[m c] p IH]; [reflexivity|]. rewrite !pval_cons, IH by (intros; eapply H; eauto; now right). do 2 f_equal.
+  assert (K : forall a, List.In a m -> zvs s io aenv0 a = zvs s' io' aenv0 a) by (intros; apply (H (m, c)); auto; now left). clear -K.
+  induction m as [|a m IH]; [reflexivity|]. rewrite !mval_cons, (K a (or_introl eq_refl)), IH; auto. intros b Hb. apply K. now right.
+Qed.
+Definition lasting (G : facts) : Prop := forall p, List.In p G -> forall mc, List.In mc p -> forall a, List.In a (fst mc) -> plain a = true.
+Lemma holds_lasting G s s' io : lasting G -> holds s io G -> holds s' io G.
+Proof.
+  intros L H. unfold Norm.holds in *. rewrite Forall_forall in *. intros p Hp. rewrite (same_pval s' s io io p); auto.
+  intros mc Hmc a Ha. apply plain_zv; auto. eapply L; eauto.
+Qed.
+Lemma holds_other G s io x i : lasting G -> holds s io G -> holds s (upd io x i) (only (fun t => negb (about x t)) G).
+Proof.
+  intros L H. unfold Norm.holds in *. rewrite Forall_forall in *. intros p Hp. apply only_in in Hp as [Hp K].
+  rewrite (same_pval s s (upd io x i) io p); auto. intros mc Hmc a Ha. apply plain_zv; [eapply L; eauto|].
+  intros y Hy. unfold upd. destruct (Nat.eqb_spec x y); auto. subst. specialize (K mc Hmc a Ha). cbn beta in K. rewrite Hy in K. discriminate.
+Qed.
+Lemma lasting_only f G : lasting G -> lasting (only f G).
+Proof. intros L p Hp. apply only_in in Hp as [Hp _]. exact (L p Hp). Qed.
+Lemma lasting_when F b v G : lasting G -> lasting (only plain (when (poly_of F) b v) ++ G).
+Proof. intros L p Hp. apply in_app_or in Hp as [Hp|Hp]; [|exact (L p Hp)]. apply only_in in Hp as [_ K]. exact K. Qed.
+Lemma holds_only f s io G : holds s io G -> holds s io (only f G).
+Proof. unfold Norm.holds. rewrite !Forall_forall. intros H p Hp. apply only_in in Hp as [Hp _]. auto. Qed.
+
+Lemma bcheck_ok c : forall cx G io s, bcheck ns base dim idx cx G c = true -> agree ns rs io -> okcx scalar lit prim inp ns rs io cx -> lasting G -> holds s io G -> idxok s ->
   (forall a n, List.In (a, n) idx -> ~ List.In a (written c)) -> safe c io s.
 Proof.
   assert (KEEP : forall c s s', (forall a n, List.In (a, n) idx -> ~ List.In a (written c)) -> forall io, exec c io s s' -> idxok s -> idxok s').
   { intros c0 s s' Hw io He Hs a n Hin cs v Hv. rewrite (unwritten scalar lit prim c0 a (Hw a n Hin) io s s' He). eapply Hs; eauto. }
-  induction c; cbn [bcheck Inside.safe written]; intros cx io s H A Hcx Hs Hw; auto.
+  induction c; cbn [bcheck Inside.safe written]; intros cx G io s H A Hcx LG HG Hs Hw; auto.
   - apply andb_prop in H as [H1 H2].
     assert (W1 : forall a n, List.In (a, n) idx -> ~ List.In a (written c1)) by (intros a n Hi C; apply (Hw a n Hi), in_or_app; auto).
     assert (W2 : forall a n, List.In (a, n) idx -> ~ List.In a (written c2)) by (intros a n Hi C; apply (Hw a n Hi), in_or_app; auto).
-    split; [eapply IHc1; eauto|]. intros s1 E1. eapply IHc2; eauto.
-  - apply andb_prop in H as [H1 H2]. assert (HF := sfacts_ok scalar lit prim inp ns rs base Hbase io cx s A Hcx).
+    split; [eapply IHc1; eauto|]. intros s1 E1. eapply IHc2; eauto. eapply holds_lasting; eauto.
+  - cbv zeta in H. apply andb_prop in H as [H1 H2]. assert (HF := proj2 (Forall_app _ _ _) (conj HG (sfacts_ok scalar lit prim inp ns rs base Hbase io cx s A Hcx))).
     split; eapply echeck_ok; eauto.
   - intros junk. eapply IHc; eauto.
+    + eapply holds_lasting; eauto.
     + intros a n Hin cs v Hv. unfold upd. destruct (Nat.eqb_spec w a); [|eapply Hs; eauto]. subst. exfalso. apply (Hw a n Hin). now left.
     + intros a n Hin C. apply (Hw a n Hin). now right.
   - apply andb_prop in H as [H H3]. apply andb_prop in H as [H1 H2]. intros is Hp.
@@ -215,12 +263,17 @@ Proof.
       apply in_seq in L. change (Semantics.evz scalar lit prim s io n) with (zvs s io aenv0 n) in L.
       rewrite (closed_any scalar lit prim inp ns rs n H1 s io aenv0 A) in L. lia. }
     apply along_ok with (Q := idxok); auto.
-    + intros i s1 Hi Q. eapply IHc; eauto. { eapply agree_fresh; eauto. } apply okcx_cons; auto.
+    + intros i s1 Hi Q. eapply IHc; eauto. { eapply agree_fresh; eauto. } { apply okcx_cons; auto. } { apply lasting_only; auto. }
+      apply holds_other; auto. eapply holds_lasting; eauto.
     + intros i s1 s2 Hi E Q. eapply KEEP; eauto.
-  - apply andb_prop in H as [H H3]. apply andb_prop in H as [H1 H2]. assert (HF := sfacts_ok scalar lit prim inp ns rs base Hbase io cx s A Hcx).
-    split; [eapply echeck_ok; eauto|]. destruct (truth scalar _).
-    + eapply IHc1; eauto. intros a n Hi C. apply (Hw a n Hi), in_or_app; auto.
-    + eapply IHc2; eauto. intros a n Hi C. apply (Hw a n Hi), in_or_app; auto.
+  - cbv zeta in H. apply andb_prop in H as [H H3]. apply andb_prop in H as [H1 H2].
+    assert (HF := proj2 (Forall_app _ _ _) (conj HG (sfacts_ok scalar lit prim inp ns rs base Hbase io cx s A Hcx))).
+    split; [eapply echeck_ok; eauto|].
+    assert (W : forall v, truth scalar (ev s io b) = v -> holds s io (only plain (when (poly_of (G ++ sfacts base cx)) b v) ++ G)).
+    { intros v E. apply Forall_app. split; auto. apply holds_only, when_ok; auto. intros; now apply poly_of_ok. }
+    destruct (truth scalar _) eqn:E.
+    + eapply IHc1; eauto. { apply lasting_when; auto. } intros a n Hi C. apply (Hw a n Hi), in_or_app; auto.
+    + eapply IHc2; eauto. { apply lasting_when; auto. } intros a n Hi C. apply (Hw a n Hi), in_or_app; auto.
 Qed.
 End Sound.
 
@@ -241,8 +294,10 @@ Proof.
   { intros s r a A. unfold base_facts, Norm.holds. rewrite Forall_map. rewrite Forall_forall in *.
     intros t Ht. rewrite poly_of_ok by constructor. rewrite (closed_any scalar lit prim before (sizes ct) size t (H0' t Ht) s r a A). apply (Has t Ht). }
   apply (bcheck_ok scalar lit prim before (sizes ct) size (base_facts ct) (extents ct) (indices ct) Hbase (extents_closed ct H3) H2'
-    (target ct) [] size before H4).
+    (target ct) [] [] size before H4).
   - intros x Hx. reflexivity.
+  - constructor.
+  - intros p [].
   - constructor.
   - exact Hidx.
   - intros a n Hin C. specialize (H1' _ Hin). cbn [fst] in H1'. apply negb_true_iff in H1'. apply mem_false in H1'. auto.

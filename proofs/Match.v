@@ -11,7 +11,7 @@ Definition member (a : nat * nat * nat) (R : rel) : bool := existsb (triple_eqb 
 
 Section Match.
 Variable commutative : list string.
-Definition commutes (o : op) : bool := match o with Scalar n => existsb (String.eqb n) commutative | Iadd | Imul => true | _ => false end.
+Definition commutes (o : op) : bool := match o with Scalar n => existsb (String.eqb n) commutative | Iadd | Imul | And | Or => true | _ => false end.
 
 Section Lists2.
 Context {A : Type} (f : A -> A -> option rel).
@@ -221,6 +221,8 @@ Proof.
         rewrite (IH _ _ _ _ E2 r al al' HF HR), (IH _ _ _ _ E3 r al al' HF HR). destruct o; try discriminate; cbn [apply nth].
         -- f_equal. apply Z.add_comm.
         -- f_equal. apply Z.mul_comm.
+        -- f_equal. apply andb_comm.
+        -- f_equal. apply orb_comm.
         -- cbn in E0. apply existsb_exists in E0 as (nm & Hn & E0). apply String.eqb_eq in E0. subst. apply commute. auto.
     + apply andb_prop in Es as [E1 E3]. apply andb_prop in E1 as [E1 E2].
       apply Nat.eqb_eq in E1. subst. assert (cs = cs'). { revert E2. apply list_eqb_ok. clear. induction cs; constructor; auto. intros y. apply eqb_prop. } subst.

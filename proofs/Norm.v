@@ -107,13 +107,18 @@ Fixpoint prove (fuel : nat) (F : facts) (p : poly) {struct fuel} : bool :=
             let rest := psub (unpoly x) (pmul y' (patom a)) in [rest; psub (psub y' (pconst 1)) rest]
           else []
       | _ => [] end) (atoms_once p) in
-    (* a quotient is at most what its divisor, times as much and one more, exceeds the dividend with *)
+    (* a quotient is at most what its divisor, times as much and one more, exceeds the dividend with, and at least what its divisor, times as much, does not exceed it with *)
+    let has a c := existsb (fun mc => match fst mc with [b] => (snd mc =? c) && tm_eqb a b | _ => false end) in
     let quotient p := existsb (fun a => match a with
          | Op Idiv [x; y] =>
-             let u := padd p (patom a) in
-             existsb (fun mc => match mc with ([b], Zneg xH) => tm_eqb a b | _ => false end) p &&
-             prove fuel F (psub (psub (pmul (padd u (pconst 1)) (unpoly y)) (pconst 1)) (unpoly x)) &&
-             prove fuel F (unpoly x) && prove fuel F (unpoly y)
+             if has a (-1) p then
+               let u := padd p (patom a) in
+               prove fuel F (psub (psub (pmul (padd u (pconst 1)) (unpoly y)) (pconst 1)) (unpoly x)) &&
+               prove fuel F (unpoly x) && prove fuel F (unpoly y)
+             else if has a 1 p then
+               let u := psub p (patom a) in
+               prove fuel F (psub (unpoly y) (pconst 1)) && prove fuel F (padd (unpoly x) (pmul u (unpoly y)))
+             else false
          | _ => false
          end) (atoms_once p) in
     trivial p
@@ -139,7 +144,7 @@ Definition pdiv (F : facts) (a b : poly) : poly :=
   | [] => []
   | (mb, cb) :: _ =>
     let q := fold_right (fun mc q => match mdiv (fst mc) mb with
-      | Some m => if snd mc mod cb =? 0 then padd1 m (snd mc / cb) q else q
+      | Some m => if (snd mc mod cb =? 0) || match a, b with [([], _)], [([], _)] => true | _, _ => false end then padd1 m (snd mc / cb) q else q
       | None => q end) [] a in
     let r := psub a (pmul q b) in
     if pr F r && pr F (psub (psub b (pconst 1)) r) then q
@@ -378,12 +383,18 @@ Proof.
   assert (Ho : forall p, other p = true -> 0 <= pv p).
   { intros p1 E. unfold other in E. apply existsb_exists in E as (a & Ha & E). destruct a as [| | |o ts| | |]; try discriminate.
     destruct o; try discriminate; (destruct ts as [|x [|y [|? ?]]]; try discriminate); cbv zeta in E.
-    apply andb_prop in E as [E E2]. apply andb_prop in E as [E E1]. apply andb_prop in E as [_ E3].
+    match type of E with (if ?b then _ else _) = true => destruct b end.
+    - apply andb_prop in E as [E E2]. apply andb_prop in E as [E3 E1].
       apply IH in E1, E2, E3; auto. rewrite unpoly_ok in E1, E2.
       rewrite !psub_ok, pmul_ok, !padd_ok, !pconst_ok, patom_ok, !unpoly_ok in E3.
       change (zv (Op Idiv [x; y])) with (zv x / zv y) in E3.
       destruct (Z.eq_dec (zv y) 0) as [E0|]. { rewrite E0 in *. lia. }
-      assert (zv x / zv y < pv p1 + zv x / zv y + 1); [|lia]. apply Z.div_lt_upper_bound; lia. }
+      assert (zv x / zv y < pv p1 + zv x / zv y + 1); [|lia]. apply Z.div_lt_upper_bound; lia.
+    - match type of E with (if ?b then _ else _) = true => destruct b; [|discriminate] end.
+      apply andb_prop in E as [E1 E2]. apply IH in E1, E2; auto.
+      rewrite psub_ok, pconst_ok, unpoly_ok in E1. rewrite padd_ok, pmul_ok, psub_ok, patom_ok, !unpoly_ok in E2.
+      change (zv (Op Idiv [x; y])) with (zv x / zv y) in E2.
+      assert (zv x / zv y - pv p1 <= zv x / zv y); [|lia]. apply Z.div_le_lower_bound; lia. }
   intros E. apply orb_prop in E as [E|E]; [apply orb_prop in E as [E|E]; [apply orb_prop in E as [E|E]|]|].
   - apply (T p Hn E).
   - exact (lin_ok nn extra F other HF Ho Hn Hx _ _ p E).

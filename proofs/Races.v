@@ -25,12 +25,12 @@ Fixpoint shared (c : cmd) : list nat :=
 Section Check.
 Variable ns : nat.
 Variable base : facts.
-(* Of array [w], only elements that belong to iteration [x] are touched; where they are does not depend on data. *)
+(* Of array [w], only elements that belong to iteration [x] are touched; that they do does not depend on data. *)
 Fixpoint keeps (F : facts) (x : nat) (sl : slice) (w : nat) (t : tm) : bool :=
   match t with
   | Op _ ts => forallb (keeps F x sl w) ts
   | In a _ is => forallb (keeps F x sl w) is &&
-      (if Nat.eqb a w then forallb (known []) is && peqb (poly_of F (inv_t sl is)) (patom (Var x)) else true)
+      (if Nat.eqb a w then known [] (nth (pos sl) is (Int 0)) && peqb (poly_of F (inv_t sl is)) (patom (Var x)) else true)
   | _ => true
   end.
 Fixpoint own (cx : ctx) (x : nat) (sl : slice) (w : nat) (c : cmd) : bool :=
@@ -203,10 +203,11 @@ Proof.
   intros K H. assert (E := none_at _ _ _ (fetch_at p rho io [] t K tr x H)). split; auto. subst.
   eapply (fetch_ev p rho io [] (fun _ => VZ 0) s); eauto. intros w [].
 Qed.
-Lemma operands_pure p rho io s ts trs vs : forallb (known []) ts = true -> operands (fetch p rho io) ts trs vs -> vs = map (ev s io) ts.
+Lemma operands_nth p rho io s k ts trs vs : known [] (nth k ts (Int 0)) = true -> operands (fetch p rho io) ts trs vs ->
+  nth k (map (toZ scalar) vs) 0%Z = evz s io (nth k ts (Int 0)).
 Proof.
-  revert trs vs. induction ts as [|t ts IH]; intros [|r trs] [|v vs] H; cbn; try contradiction; auto. intros [H1 H2].
-  cbn in H. apply andb_prop in H as [K1 K2]. f_equal; eauto. apply (fetch_pure p rho io s t r v K1 H1).
+  revert k trs vs. induction ts as [|t ts IH]; intros k [|r trs] [|v vs] H; cbn; try contradiction; [destruct k; reflexivity|]. intros [H1 H2].
+  destruct k as [|k]; cbn in *; eauto. unfold Semantics.evz. f_equal. apply (fetch_pure p rho io s t r v H H1).
 Qed.
 Lemma closed_pure t : closed ns t = true -> known [] t = true.
 Proof.
@@ -314,6 +315,13 @@ Section Own.
 Variables (x : nat) (sl : slice) (w : nat).
 Hypothesis Hsl : sclosed ns sl = true.
 Definition mine (rho : nat -> block) (io : nat -> Z) (a : action) : Prop := forall cs v, at_ a = (rho w, cs, v) -> invz sl v = io x.
+(* Whose an element is, one subscript says. *)
+Lemma operands_slice p rho io ts trs vs : known [] (nth (pos sl) ts (Int 0)) = true -> operands (fetch p rho io) ts trs vs ->
+  invz sl (map (toZ scalar) vs) = invz sl (map (evz inp io) ts).
+Proof.
+  intros H Ho. unfold TargetSound.invz. rewrite (operands_nth p rho io inp (pos sl) ts trs vs H Ho).
+  change 0%Z with (evz inp io (Int 0)) at 2. now rewrite map_nth.
+Qed.
 Lemma keeps_ok p rho io sc F : inv p rho sc -> List.In w sc -> agree ns rs io -> (forall s, holds scalar lit prim s io (aenv0 scalar) F) ->
   forall t, known sc t = true -> keeps F x sl w t = true -> forall tr y, fetch p rho io t tr y -> Forall (mine rho io) tr.
 Proof.
@@ -333,7 +341,7 @@ Proof.
     + eapply shuffle_forall; eauto. eapply operands_each; [|exact Ho]. rewrite forallb_forall in H1, K2. rewrite Forall_forall in IH |- *. intros t Ht. apply (IH t Ht (K2 t Ht) (H1 t Ht)).
     + constructor; auto. intros cs0 v E. cbn in E. injection E as E <- <-.
       assert (a = w) by (apply (inj _ _ _ Hinv); auto using mem_in). subst a. rewrite Nat.eqb_refl in H2. apply andb_prop in H2 as [P1 P2].
-      rewrite (operands_pure p rho io inp is trs vs P1 Ho), map_map.
+      rewrite (operands_slice p rho io is trs vs P1 Ho).
       apply (peqb_ok scalar lit prim inp io (aenv0 scalar)) in P2. rewrite patom_ok, poly_of_ok in P2 by auto.
       rewrite (inv_any scalar lit prim inp ns rs) in P2 by auto. exact P2.
 Qed.
@@ -353,7 +361,7 @@ Proof.
       eapply operands_each; [|exact Ho]. rewrite forallb_forall in H3, O1. apply Forall_forall. intros t Ht tr v. eapply keeps_ok; eauto.
     + constructor; auto. intros cs0 v E. cbn in E. injection E as E <- <-.
       assert (w0 = w) by (apply (inj _ _ _ Hinv); auto using mem_in). subst w0. rewrite Nat.eqb_refl in O3. apply andb_prop in O3 as [P1 P2].
-      rewrite (operands_pure p rho io inp is trs vs P1 Ho), map_map.
+      rewrite (operands_slice p rho io is trs vs P1 Ho).
       apply (peqb_ok scalar lit prim inp io (aenv0 scalar)) in P2. rewrite patom_ok, poly_of_ok in P2 by auto.
       rewrite (inv_any scalar lit prim inp ns rs) in P2 by auto. exact P2.
   - apply andb_prop in H as [H1 H2]. apply negb_true_iff in H1.

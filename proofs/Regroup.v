@@ -1,4 +1,4 @@
-(* The functional program, with its hints carried out: reductions in blocks, sums of sums, two steps at a time. Where numbers are added up in another grouping,
+(* The functional program, with its hints carried out: reductions in blocks, sums of sums, sums of rows as one, two steps at a time. Where numbers are added up in another grouping,
    the operation must have the laws that the certificate lists. What the program denotes stays the same. *)
 From Coq Require Import ZArith List String Bool Lia Arith.
 From Lozenge Require Import Syntax Semantics Poly Norm Rep Source Lazy.
@@ -86,8 +86,16 @@ Definition fits (n q m : tm) : bool := pr base (poly_of base q) && pr base (poly
 Definition partial (sh : shape) (x a : nat) (o : string) (first : bool) (f i rows : exp) (q m : tm) (zero : string) : exp :=
   EReduce q sh InOrder x a (EOp (Scalar o) (if first then [EVar a; EVar x] else [EVar x; EVar a])) i
     (EMap x (EReduce m sh InOrder x a f (ELit zero) (EVar x)) rows).
-Definition rule (e : exp) : exp :=
+Definition adds (x a : nat) (f : exp) : bool :=
+  match f with EOp _ [g1; g2] => is_var a g1 && is_var x g2 || is_var x g1 && is_var a g2 | _ => false end.
+Definition item (x : nat) (j : Z) : exp := EIdx (EVar x) (ESize (Int j)).
+Definition rule1 (e : exp) : exp :=
   match e with
+  | EReduce n sh Turns x a f i e' =>
+      if pr base (poly_of base n) && negb (Nat.eqb x a) && negb (mentions a e') then
+        let h := EReduce (Op Idiv [n; Int 2]) sh InOrder x a (ELet a (ELet x (item x 0) f) (ELet x (item x 1) f)) i (EView (Vsplit (Int 2)) e') in
+        ESelect (EOp Ieq [ESize (Op Imod [n; Int 2]); ESize (Int 1)]) (ELet a h (ELet x (EIdx e' (ESize (Op Isub [n; Int 1]))) f)) h
+      else e
   | EReduce n sh (Blocks q m) x a f i e' =>
       if fits n q m then rest n sh x a f (EReduce (times q m) sh (Blocks q m) x a f i e') e' (times q m) else e
   | EReduce n sh (Tree q m zero) x a f i e' =>
@@ -107,6 +115,16 @@ Definition rule (e : exp) : exp :=
         ESelect (EOp Ieq [ESize (Op Imod [n; Int 2]); ESize (Int 1)]) (ELet a h f) h
       else e
   | _ => e
+  end.
+Definition rule (e : exp) : exp :=
+  match e with
+  | EReduce n sh (Joined how) x a f i (EMap y (EReduce m _ _ x' a' f' (ELit zero) rows) e') =>
+      match sum_of x a f, sum_of x' a' f' with
+      | Some (o, _), Some (o', _) =>
+          if adds x a f && String.eqb o o' && monoid ls o zero && negb (mentions y f') && pr base (poly_of base n) && pr base (poly_of base m)
+          then rule1 (EReduce (times n m) sh how x' a' f' i (EView (Vjoin m) (EMap y rows e'))) else e
+      | _, _ => e end
+  | _ => rule1 e
   end.
 Definition regroup : exp -> exp := walk rule.
 End Rules.
@@ -359,11 +377,87 @@ Proof.
     intros k acc _. unfold step. apply Hstep.
 Qed.
 
-Lemma rule_ok e g : veq (den (rule ls base e) g) (den e g).
+(* Sums that go on from each other. *)
+Lemma adds_ok x a f o first : sum_of x a f = Some (o, first) -> adds x a f = true -> (forall u v, prim o [u; v] = prim o [v; u]) ->
+  x <> a /\ forall env cs is, den f env cs is = prim o [env a cs is; env x cs is].
+Proof.
+  intros H K C.
+  assert (V : forall b e, is_var b e = true -> e = EVar b). { intros b [] W; try discriminate. cbn in W. apply Nat.eqb_eq in W. now subst. }
+  assert (Hx := proj1 (sum_of_ok x a f o first H C)). split; auto.
+  unfold adds in K. destruct f as [| | |o' es| | | | | | | | | | | | | | | | | ]; try discriminate. destruct es as [|g1 [|g2 [|? ?]]]; try discriminate.
+  assert (o' = Scalar o).
+  { unfold sum_of in H. destruct o'; try discriminate. destruct (Nat.eqb x a); [discriminate|].
+    destruct (is_var a g1 && negb (mentions a g2)); [congruence|]. destruct (is_var a g2 && negb (mentions a g1)); congruence. }
+  subst o'. apply orb_prop in K as [K|K]; apply andb_prop in K as [K1 K2]; apply V in K1, K2; subst; intros; cbn [Semantics.den map apply]; auto.
+Qed.
+Lemma joined_ok sh how sh' how' x a f o first n y m x' a' f' first' zero rows i e g : sum_of x a f = Some (o, first) -> adds x a f = true -> sum_of x' a' f' = Some (o, first') ->
+  monoid ls o zero = true -> mentions y f' = false -> (0 <= z n)%Z -> (0 <= z m)%Z ->
+  veq (den (EReduce (times n m) sh how x' a' f' i (EView (Vjoin m) (EMap y rows e))) g)
+    (den (EReduce n sh how x a f i (EMap y (EReduce m sh' how' x' a' f' (ELit zero) rows) e)) g).
+Proof.
+  intros Hs Ha Hs' Hm Hy Hn Hmm. destruct (monoid_ok o zero Hm) as (C & A & U).
+  destruct (adds_ok x a f o first Hs Ha C) as [Hx Hd]. destruct (sum_of_ok x' a' f' o first' Hs' C) as (Hx' & h & Hh & Hd').
+  intros cs is. cbn [Semantics.den]. change (z (times n m)) with (z n * z m)%Z. rewrite Z2Nat.inj_mul, iter_mul by auto.
+  set (gk := fun k : nat => upd g y (element scalar (den e g) (Z.of_nat k))).
+  set (H := fun k j => den h (upd (gk k) x' (element scalar (den rows (gk k)) (Z.of_nat j))) cs is).
+  assert (Hstep : forall k j v, den f' (upd (upd (gk k) x' (element scalar (den rows (gk k)) (Z.of_nat j))) a' v) cs is = prim o [v cs is; H k j]).
+  { intros k j v. rewrite Hd'. unfold upd at 1. rewrite Nat.eqb_refl. now rewrite (den_upd z a' v h _ Hh). }
+  rewrite (iter_point (Z.to_nat (z n)) _ (fun k v => iter (Z.to_nat (z m)) (fun j v => prim o [v; H k j]) v)).
+  2:{ intros k acc _. apply iter_point. intros j v Hj. rewrite <- Hstep.
+    apply (den_other z y); auto. intros w Hw. unfold upd. destruct (Nat.eqb a' w); auto. destruct (Nat.eqb x' w).
+    - unfold element. intros cs' is'. cbn [look]. fold (Z.of_nat j). unfold gk.
+      replace ((Z.of_nat (k * Z.to_nat (z m) + j) / z m)%Z) with (Z.of_nat k) by (apply Z.div_unique with (r := Z.of_nat j); nia).
+      replace ((Z.of_nat (k * Z.to_nat (z m) + j) mod z m)%Z) with (Z.of_nat j) by (apply Z.mod_unique with (q := Z.of_nat k); nia).
+      reflexivity.
+    - unfold gk, upd. destruct (Nat.eqb_spec y w); [congruence|auto]. }
+  rewrite (iter_point (Z.to_nat (z n)) _ (fun k v => iter (Z.to_nat (z m)) (fun j v => prim o [v; H k j]) v) (den i g)); auto.
+  intros k acc _. rewrite Hd. rewrite (big_from o (lit zero) C A U).
+  assert (R : forall w, upd (upd g x w) a acc a = acc /\ upd (upd g x w) a acc x = w).
+  { intros w. unfold upd. rewrite Nat.eqb_refl. destruct (Nat.eqb_spec a x); [congruence|]. now rewrite Nat.eqb_refl. }
+  match goal with |- context [upd g x ?w] => destruct (R w) as [R1 R2]; rewrite R1, R2 end.
+  f_equal. f_equal. f_equal. unfold element at 1. fold (gk k). apply iter_point. intros j v _. apply Hstep.
+Qed.
+(* Two elements at a time. *)
+Lemma turns_ok n sh x a f i e g : (0 <= z n)%Z -> x <> a -> mentions a e = false ->
+  let h := EReduce (Op Idiv [n; Int 2]) sh InOrder x a (ELet a (ELet x (item x 0) f) (ELet x (item x 1) f)) i (EView (Vsplit (Int 2)) e) in
+  veq (den (ESelect (EOp Ieq [ESize (Op Imod [n; Int 2]); ESize (Int 1)]) (ELet a h (ELet x (EIdx e (ESize (Op Isub [n; Int 1]))) f)) h) g)
+    (iter (Z.to_nat (z n)) (step x a f e g) (den i g)).
+Proof.
+  intros Hn Hxa Hm. set (h := EReduce _ _ _ _ _ _ _ _). cbv zeta. intros cs is. assert (Hax : Nat.eqb a x = false) by (apply Nat.eqb_neq; congruence).
+  assert (Hh : veq (den h g) (iter (Z.to_nat (z n / 2) * 2) (step x a f e g) (den i g))).
+  { unfold h. cbn [Semantics.den]. change (z (Op Idiv [n; Int 2])) with (z n / 2)%Z. rewrite iter_mul. apply veq_iter; auto.
+    intros k v v' Hv. cbn [iter]. unfold step. intros cs' is'. apply den_ext.
+    intros w. unfold upd. destruct (Nat.eqb_spec x w) as [<-|Hw].
+    - rewrite ?Hax. intros cs2 is2. unfold item, element, index, number. cbn [Semantics.den look].
+        rewrite !Hax, ?Nat.eqb_refl. unfold element, index, number.
+      change (z (Int 2)) with 2%Z. change (z (Int 1)) with 1%Z. cbn [toZ]. do 2 f_equal. lia.
+    - destruct (Nat.eqb_spec a w) as [<-|]; auto. apply den_ext. intros w. unfold upd. destruct (Nat.eqb_spec x w) as [<-|Hw'].
+      + rewrite ?Hax. intros cs2 is2. unfold item, element, index, number. cbn [Semantics.den look].
+        rewrite !Hax, ?Nat.eqb_refl. unfold element, index, number.
+        change (z (Int 2)) with 2%Z. change (z (Int 0)) with 0%Z. cbn [toZ]. do 2 f_equal. lia.
+      + destruct (Nat.eqb a w); auto. }
+  assert (D : Z.to_nat (z n) = Z.to_nat (z n / 2) * 2 + Z.to_nat (z n mod 2)).
+  { assert (K := Z.div_mod (z n) 2 ltac:(lia)). assert (M := Z.mod_pos_bound (z n) 2 ltac:(lia)). assert (0 <= z n / 2)%Z by (apply Z.div_pos; lia). lia. }
+  assert (M := Z.mod_pos_bound (z n) 2 ltac:(lia)).
+  change (den (ESelect (EOp Ieq [ESize (Op Imod [n; Int 2]); ESize (Int 1)]) (ELet a h (ELet x (EIdx e (ESize (Op Isub [n; Int 1]))) f)) h) g cs is)
+    with (if (z n mod 2 =? 1)%Z then den f (upd (upd g a (den h g)) x (element scalar (den e (upd g a (den h g))) (z n - 1))) cs is else den h g cs is).
+  rewrite D, iter_add. destruct (Z.eqb_spec (z n mod 2) 1) as [E1|E1].
+  - rewrite E1. change (Z.to_nat 1) with 1. cbn [iter]. unfold step at 1. apply den_ext. intros w. unfold upd.
+    destruct (Nat.eqb_spec x w) as [<-|Hw].
+    + rewrite ?Hax.
+      intros cs2 is2. unfold element.
+      assert (Q : (z n - 1)%Z = Z.of_nat (Z.to_nat (z n / 2) * 2 + 0)).
+      { assert (K := Z.div_mod (z n) 2 ltac:(lia)). assert (0 <= z n / 2)%Z by (apply Z.div_pos; lia). lia. }
+      rewrite Q. apply (den_upd z a (den h g) e g Hm).
+    + destruct (Nat.eqb a w); auto.
+  - replace (z n mod 2)%Z with 0%Z by lia. change (Z.to_nat 0) with 0. cbn [iter]. apply Hh.
+Qed.
+
+Lemma rule1_ok e g : veq (den (rule1 ls base e) g) (den e g).
 Proof.
   destruct e as [x|a1|s|o es|e1 e2 e3|e1 e2|e|e|x e1 e2|x e1 e|n sh how x a f i e|n sh x a1 e1 e2 e3|n sh twice a f i|x e|v e|l n e1 e2|n e1 e2|e1 e2|x e1 e2|e1 e2|n sh e1 e2 e3];
     try apply vrefl.
-  - destruct how as [|q m|q m zero|q m zero]; cbn [rule]; [apply vrefl| | |].
+  - destruct how as [|q m|q m zero|q m zero|how|]; [apply vrefl|cbn [rule1]|cbn [rule1]|cbn [rule1]| |].
     + destruct (fits base n q m) eqn:E; [|apply vrefl]. apply fits_ok in E as (Hq & Hm & Hn). apply rest_ok.
       * change (0 <= z q * z m <= z n)%Z. nia.
       * apply vrefl.
@@ -382,7 +476,11 @@ Proof.
         apply partial_ok with (n := fun k j => (j * z m + k)%Z); auto.
         intros H. rewrite big_exchange by auto. rewrite Nat.mul_comm, big_blocks by auto.
         apply big_ext. intros k Hk. apply big_ext. intros j Hj. f_equal. nia.
-  - destruct twice; [|apply vrefl]. cbn [rule]. destruct (pr base (poly_of base n)) eqn:E; [|apply vrefl]. apply at_least in E.
+    + apply vrefl.
+    + cbn [rule1]. match goal with |- veq (den (if ?b then _ else _) _) _ => destruct b eqn:E; [|apply vrefl] end.
+      apply andb_prop in E as [E E3]. apply andb_prop in E as [E1 E2]. apply negb_true_iff in E2, E3. apply Nat.eqb_neq in E2. apply at_least in E1.
+      apply turns_ok; auto.
+  - destruct twice; [|apply vrefl]. cbn [rule1]. destruct (pr base (poly_of base n)) eqn:E; [|apply vrefl]. apply at_least in E.
     cbv zeta. intros cs is.
     set (h := EIterate (Op Idiv [n; Int 2]) sh false a (ELet a f f) i).
     set (F := fun (k : nat) (acc : value) => den f (upd g a acc)).
@@ -399,6 +497,19 @@ Proof.
     destruct (Z.eqb_spec (z n mod 2) 1) as [E1|E1].
     + rewrite E1. cbn [Z.to_nat Pos.to_nat Pos.iter_op iter]. unfold F at 1. apply den_ext. apply upd_same. exact Hh.
     + replace (z n mod 2)%Z with 0%Z by lia. cbn [Z.to_nat iter]. apply Hh.
+Qed.
+Lemma rule_ok e g : veq (den (rule ls base e) g) (den e g).
+Proof.
+  destruct e as [x|a1|s|o es|e1 e2 e3|e1 e2|e|e|x e1 e2|x e1 e|n sh how x a f i e|n sh x a1 e1 e2 e3|n sh twice a f i|x e|v e|l n e1 e2|n e1 e2|e1 e2|x e1 e2|e1 e2|n sh e1 e2 e3];
+    try apply rule1_ok.
+  destruct how; try apply rule1_ok. destruct e as [| | | | | | | | |y e1 e2| | | | | | | | | | | ]; try apply rule1_ok.
+  destruct e1 as [| | | | | | | | | |m sh' how' x' a' f' i' rows| | | | | | | | | | ]; try apply rule1_ok. destruct i' as [| |zero| | | | | | | | | | | | | | | | | | ]; try apply rule1_ok.
+  cbn [rule]. destruct (sum_of x a f) as [[o first]|] eqn:Es; [|apply vrefl]. destruct (sum_of x' a' f') as [[o' first']|] eqn:Es'; [|apply vrefl].
+  match goal with |- veq (den (if ?b then _ else _) _) _ => destruct b eqn:E; [|apply vrefl] end.
+  apply andb_prop in E as [E E6]. apply andb_prop in E as [E E5]. apply andb_prop in E as [E E4]. apply andb_prop in E as [E E3]. apply andb_prop in E as [E1 E2].
+  apply String.eqb_eq in E2. subst o'. apply negb_true_iff in E4. apply at_least in E5, E6.
+  intros cs is. rewrite (rule1_ok _ g cs is).
+  rewrite (joined_ok sh how sh' how' x a f o first n y m x' a' f' first' zero rows i e2 g Es E1 Es' E3 E4 E5 E6 cs is). reflexivity.
 Qed.
 Theorem regroup_ok e g : veq (den (regroup ls base e) g) (den e g).
 Proof. apply walk_ok; [apply rule_ok|auto]. Qed.

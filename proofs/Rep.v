@@ -28,10 +28,25 @@ Fixpoint closed (t : tm) : bool :=
   match t with Var x => Nat.ltb x ns | Int _ => true | Op o ts => match o with Scalar _ | Select => false | _ => forallb closed ts end | _ => false end.
 End Sizes.
 
-(* A product of natural numbers that is not 0 has no factor 0. *)
+(* A product of natural numbers that is not 0 has no factor 0, and no product of some of its factors is. *)
+Fixpoint pairs {A} (l : list A) : list (A * A) := match l with [] => [] | a :: l => map (pair a) l ++ pairs l end.
+Definition at_least_one (p : poly) : poly := psub p (pconst 1).
+Definition factors_of (F : facts) (m : mono) : facts :=
+  if forallb (fun a => pr F (patom a)) m then
+    map (fun a => at_least_one (patom a)) m
+    ++ match m with
+       | _ :: _ :: _ :: _ => map (fun ab => at_least_one (pmul (patom (fst ab)) (patom (snd ab)))) (pairs m)
+       | _ => [] end
+  else [].
+(* So it is with what such a product exceeds something with, and with one that has a quotient. *)
 Definition factors (F : facts) (n : poly) : facts :=
   match n with
-  | [(m, Zpos xH)] => if forallb (fun a => pr F (patom a)) m then map (fun a => psub (patom a) (pconst 1)) m else []
+  | (m, Zpos xH) :: p => match m, p with
+      | [Op Idiv [x; y]], [] => match unpoly x with
+          | (mx, Zpos xH) :: px => match px with [] => if pr F (unpoly y) then factors_of F mx else [] | _ => [] end
+          | _ => [] end
+      | _, _ => if forallb (fun mc => (snd mc <=? 0)%Z && forallb (fun a => pr F (patom a)) (fst mc)) p then factors_of F m else []
+      end
   | _ => []
   end.
 (* Facts that are known already make every search that fails longer. *)
@@ -207,16 +222,42 @@ Proof.
   - apply andb_prop in E as [E1 E2]. apply evs_inv in Hv as (z & v' & -> & Hz & Hv). apply evs_inv in Hd as (d & ds' & -> & Hd & Hds).
     constructor; [eapply in_range_ok; eauto|eapply IH; eauto].
 Qed.
+Lemma atoms_ok r a F m : holds r a F -> forallb (fun x => pr F (patom x)) m = true -> Forall (fun x => (0 <= zv r a x)%Z) m.
+Proof.
+  intros HF E. apply Forall_forall. intros x Hx. rewrite forallb_forall in E. specialize (E _ Hx). apply (pr_ok scalar lit prim inp r a) in E; auto. now rewrite patom_ok in E.
+Qed.
+Lemma factors_of_ok r a F m : holds r a F -> (1 <= mval (zv r a) m)%Z -> holds r a (factors_of F m).
+Proof.
+  intros HF P. unfold factors_of. destruct (forallb _ m) eqn:E; [|constructor].
+  assert (K1 : Forall (fun x => (1 <= zv r a x)%Z) m).
+  { apply (atoms_ok r a F m HF) in E. induction m as [|x m IH]; [constructor|]. inversion_clear E. rewrite mval_cons in P.
+    assert (0 <= mval (zv r a) m)%Z by (apply mval_nonneg; auto). constructor; [nia|apply IH; auto; nia]. }
+  apply Forall_app. split.
+  - apply Forall_map. eapply Forall_impl; [|exact K1]. intros x Hx. unfold at_least_one. rewrite psub_ok, patom_ok, pconst_ok. cbn beta in Hx. lia.
+  - assert (Q : Forall (fun q => 0 <= pval (zv r a) q)%Z (map (fun ab => at_least_one (pmul (patom (fst ab)) (patom (snd ab)))) (pairs m))).
+    { clear P E. apply Forall_map. induction K1 as [|x m Hx K IH]; cbn [pairs]; [constructor|]. apply Forall_app. split; [|exact IH].
+      apply Forall_map. eapply Forall_impl; [|exact K]. intros y Hy. cbn [fst snd]. unfold at_least_one. rewrite psub_ok, pmul_ok, !patom_ok, pconst_ok. cbn beta in Hy. nia. }
+    destruct m as [|? [|? [|? ?]]]; [constructor|constructor|constructor|exact Q].
+Qed.
 Lemma factors_ok r a F p : holds r a F -> (1 <= pval (zv r a) p)%Z -> holds r a (factors F p).
 Proof.
-  intros HF H. unfold factors. destruct p as [|[m [|[| |]|]] [|? ?]]; try constructor.
-  destruct (forallb _ m) eqn:E; [|constructor]. rewrite pval_cons in H. cbn [pval fold_right] in H.
-  assert (P : (1 <= mval (zv r a) m)%Z) by lia. clear H.
-  assert (K : Forall (fun x => (0 <= zv r a x)%Z) m).
-  { apply Forall_forall. intros x Hx. rewrite forallb_forall in E. specialize (E _ Hx). apply (pr_ok scalar lit prim inp r a) in E; auto. now rewrite patom_ok in E. }
-  clear E. unfold Norm.holds. induction m as [|x m IH]; [constructor|]. cbn [map]. inversion_clear K. rewrite mval_cons in P.
-  assert (0 <= mval (zv r a) m)%Z by (apply mval_nonneg; auto).
-  constructor; [rewrite psub_ok, patom_ok, pconst_ok; nia|apply IH; auto; nia].
+  intros HF H.
+  assert (Sum : forall m p, (1 <= pval (zv r a) ((m, 1%Z) :: p))%Z ->
+    holds r a (if forallb (fun mc => (snd mc <=? 0)%Z && forallb (fun a => pr F (patom a)) (fst mc)) p then factors_of F m else [])).
+  { clear H p. intros m p H. match goal with |- holds _ _ (if ?b then _ else _) => destruct b eqn:E; [|constructor] end. apply factors_of_ok; auto. rewrite pval_cons in H.
+    assert (pval (zv r a) p <= 0)%Z; [|lia]. clear H. induction p as [|[m' c] p IH]; [cbn; lia|]. cbn [forallb fst snd] in E. apply andb_prop in E as [E E2].
+    apply andb_prop in E as [E0 E1]. specialize (IH E2). rewrite pval_cons. apply Z.leb_le in E0.
+    assert (0 <= mval (zv r a) m')%Z by (apply mval_nonneg; eapply atoms_ok; eauto). nia. }
+  unfold factors. destruct p as [|[m [|[| |]|]] p]; try constructor.
+  destruct m as [|t m]; [exact (Sum [] p H)|]. destruct t as [| | |o ts| | |]; try exact (Sum _ p H). destruct o; try exact (Sum _ p H).
+  destruct ts as [|x [|y [|? ?]]]; try exact (Sum _ p H). destruct m as [|? ?]; try exact (Sum _ p H). destruct p as [|? ?]; try exact (Sum _ _ H).
+  destruct (unpoly x) as [|[mx [|[| |]|]] px] eqn:Ex; try constructor. destruct px as [|? ?]; [|constructor].
+  destruct (pr F (unpoly y)) eqn:Ey; [|constructor]. apply factors_of_ok; auto.
+  apply (pr_ok scalar lit prim inp r a) in Ey; auto. rewrite unpoly_ok in Ey.
+  rewrite pval_cons, mval_cons in H. cbn [mval pval fold_right] in H. change (zv r a (Op Idiv [x; y])) with (zv r a x / zv r a y)%Z in H.
+  assert (X : zv r a x = mval (zv r a) mx). { rewrite <- unpoly_ok, Ex, pval_cons. cbn [pval fold_right]. lia. }
+  rewrite <- X. destruct (Z.eq_dec (zv r a y) 0) as [E|E]. { rewrite E, Zdiv_0_r in H. lia. }
+  assert (D := Z.mul_div_le (zv r a x) (zv r a y) ltac:(lia)). nia.
 Qed.
 Lemma unknown_ok r a F G : holds r a G -> holds r a (unknown F G).
 Proof.

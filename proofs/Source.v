@@ -318,7 +318,7 @@ Proof.
       eapply (sreduce_ok N r a sh n (z n) _ (fun elv accv => den e1 (upd (upd gv x elv) a1 accv)) _ (den e2 gv) _ (den e3 gv));
         [lia|apply closed_z; [lia|eauto|auto]|apply IH; [lia|eauto|eauto]|apply IH; [lia|eauto|eauto]| |exact (le_n N)|apply ext_refl|exact HF|exact Hs|exact Ht].
       intros. apply Hf; auto; [lia|eapply ext_trans; eauto]. }
-    destruct blocks as [|q m|q m zero|q m zero]; try exact Plain.
+    destruct blocks as [|q m|q m zero|q m zero| |]; try exact Plain.
     intros cs N r a F is v t L E HF Hs Ht.
       match type of Ht with (if ?b then _ else _) = _ => destruct b eqn:Eb; [|discriminate] end.
       apply andb_prop in Eb as [Eb Hp]. apply andb_prop in Eb as [Eb Hr2]. apply andb_prop in Eb as [Eb Hr1].

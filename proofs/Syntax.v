@@ -61,7 +61,9 @@ Inductive order :=
 | InOrder                               (* one element after another *)
 | Blocks (q m : tm)                     (* q blocks of m elements, and then the rest, each element in its place *)
 | Tree (q m : tm) (zero : string)       (* the sums of q blocks of m, each from zero, and then the rest *)
-| Lanes (q m : tm) (zero : string).     (* m sums, each of every m-th of q * m elements, from zero; and then the rest *)
+| Lanes (q m : tm) (zero : string)      (* m sums, each of every m-th of q * m elements, from zero; and then the rest *)
+| Joined (how : order)                  (* of the sums of rows: one sum of all elements, in this order *)
+| Turns.                                (* two elements at a time, and then the rest *)
 
 Inductive exp :=
 | EVar (x : nat)                        (* a parameter (its number is its array's), or the variable of a binder below *)
@@ -105,6 +107,6 @@ Record certificate := {
   out : nat;                            (* the array that gets the result *)
   result : shape;
   laws : list law;                      (* what the certificate needs of operations *)
-  sums : list (nat * string);           (* loops that are run in parallel although each iteration updates one number: their variable, and the constant
+  sums : list (nat * tm);               (* loops that are run in parallel although each iteration updates one number at its end: their variable, and the constant
                                            that threads begin with. What comes out is some way to combine all (Reorder.v). *)
   target : cmd }.

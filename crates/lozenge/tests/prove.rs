@@ -206,7 +206,10 @@ fn translation() {
 /// The library, and programs with what no program of the library has.
 fn programs() -> Vec<PathBuf> {
     let mut programs = lozenge::files::find(&golden::root().join("library"), &["loz"]).unwrap();
-    programs.extend(["scatter.loz", "pieces.loz"].map(|name| golden::folder("prove").join(name)));
+    programs.extend(
+        ["scatter.loz", "pieces.loz", "parallel.loz", "sums.loz"]
+            .map(|name| golden::folder("prove").join(name)),
+    );
     programs
 }
 

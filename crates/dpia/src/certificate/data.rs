@@ -72,6 +72,8 @@ pub enum Order {
     Blocks(Tm, Tm),
     Tree(Tm, Tm, String),
     Lanes(Tm, Tm, String),
+    Joined(Box<Order>),
+    Turns,
 }
 
 /// What a certificate needs of an operation of two numbers.
@@ -140,7 +142,7 @@ pub struct Certificate {
     /// What the certificate needs of operations.
     pub laws: Vec<Law>,
     /// Loops in parallel that update one number: their variable, and the constant that threads begin with.
-    pub sums: Vec<(u32, String)>,
+    pub sums: Vec<(u32, Tm)>,
     /// The loops.
     pub target: Cmd,
     /// For readers: numbers and names of arrays, and of sizes and loop variables.

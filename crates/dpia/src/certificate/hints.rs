@@ -5,7 +5,7 @@
 use functional::strategy::Step;
 use loops::{BinaryOp, Expr, Function, LoopKind, Scalar, Size, Stmt};
 
-use super::data::{Law, Op, Order, Tm};
+use super::data::{Law, Op, Order, Shape, Tm};
 use super::target::Target;
 use super::{Result, ops};
 use crate::Mode;
@@ -17,19 +17,30 @@ pub(super) struct Hints {
     cuts: Vec<(Tm, i64)>,
     /// Sums of sums: whether they lie side by side, and how many elements a block has.
     sums: Vec<(bool, Size)>,
+    /// Loops in sequence over a constant.
+    lengths: Vec<i64>,
+    /// Whether sums of sums were made one.
+    pub joins: bool,
+    /// Whether a strategy cuts reductions into pairs; else loops over pairs are those of buffers that take turns.
+    pairs: bool,
 }
 
 impl Hints {
     pub fn new(sizes: &Target, function: &Function, mode: Mode, steps: &[Step]) -> Hints {
-        let mut cuts = Vec::new();
+        let (mut cuts, mut lengths) = (Vec::new(), Vec::new());
         let mut visit = |stmt: &Stmt| {
-            if let Stmt::Loop(l) = stmt
-                && l.kind == LoopKind::Sequential
-                && l.lower == Expr::Int(0)
-                && let Expr::Binary(BinaryOp::FloorDiv, n, k) = &l.upper
-                && let (Ok((n, _)), Expr::Int(k)) = (sizes.expr(n), &**k)
-            {
-                cuts.push((n, *k));
+            let Stmt::Loop(l) = stmt else { return };
+            if l.kind != LoopKind::Sequential || l.lower != Expr::Int(0) {
+                return;
+            }
+            match &l.upper {
+                Expr::Int(n) => lengths.push(*n),
+                Expr::Binary(BinaryOp::FloorDiv, n, k) => {
+                    if let (Ok((n, _)), Expr::Int(k)) = (sizes.expr(n), &**k) {
+                        cuts.push((n, *k));
+                    }
+                }
+                _ => {}
             }
         };
         function.body.iter().for_each(|stmt| stmt.walk(&mut visit));
@@ -38,34 +49,49 @@ impl Hints {
             ("reduceLanes", [k]) => Some((true, k.clone())),
             _ => None,
         };
-        Hints { mode, cuts, sums: steps.iter().filter_map(sum).collect() }
+        let joins = steps.iter().any(|step| step.rule == "reduceJoin");
+        let two = Size::constant(2);
+        let pairs = steps.iter().any(|step| step.rule.starts_with("reduce") && step.args.contains(&two));
+        Hints { mode, cuts, sums: steps.iter().filter_map(sum).collect(), lengths, joins, pairs }
     }
 
     /// Whether an iteration of `k` steps does two at a time.
     pub fn twice(&self, k: &Tm) -> bool {
-        self.cuts.iter().any(|(n, by)| n == k && *by == 2)
+        match k {
+            Tm::Int(k) => *k > 1 && self.lengths.contains(&(k / 2)) && !self.lengths.contains(k),
+            _ => self.cuts.iter().any(|(n, by)| n == k && *by == 2),
+        }
     }
 
-    /// The order of a reduction of `n` elements: the largest blocks that loops have.
-    pub fn blocks(&self, n: &Tm) -> Order {
+    /// The order of a reduction of `n` elements: the largest blocks that loops have, or two at a time where arrays are accumulated.
+    pub fn order(&self, n: &Tm, accumulator: &Shape) -> Order {
+        let arrays = accumulator.iter().any(|(_, extents)| !extents.is_empty());
         let sizes = self.cuts.iter().filter(|(length, _)| length == n).map(|(_, by)| *by);
         match sizes.max() {
+            None if arrays && matches!(n, Tm::Int(_)) && self.twice(n) => Order::Turns,
+            Some(2) if arrays && !self.pairs => Order::Turns,
             Some(k) => Order::Blocks(quotient(n, Tm::Int(k)), Tm::Int(k)),
             None => Order::InOrder,
         }
     }
 
-    /// The order of a sum of `n` numbers that a strategy has regrouped, and the laws that this needs.
-    pub fn sum(&self, sizes: &Target, n: &Tm, ty: Scalar) -> Result<(Option<Order>, Vec<Law>)> {
-        let Some((lanes, k)) = self.sums.first() else { return Ok((None, Vec::new())) };
-        let Tm::Lit(zero) = ops::constant(ty, 0) else { return Ok((None, Vec::new())) };
+    /// The order of a sum of `n` numbers that a strategy has regrouped; it needs [`laws`].
+    pub fn sum(&self, sizes: &Target, n: &Tm, ty: Scalar) -> Result<Option<Order>> {
+        let Some((lanes, k)) = self.sums.first() else { return Ok(None) };
+        let Tm::Lit(zero) = ops::constant(ty, 0) else { return Ok(None) };
         let k = sizes.size(k)?;
         let q = quotient(n, k.clone());
-        let Op::Scalar(op) = Op::named("add", ty.keyword()) else { return Ok((None, Vec::new())) };
-        let laws =
-            vec![Law::Commutes(op.clone()), Law::Associates(op.clone()), Law::Neutral(zero.clone(), op)];
-        let order = if *lanes { Order::Lanes(q, k, zero) } else { Order::Tree(q, k, zero) };
-        Ok((Some(order), laws))
+        Ok(Some(if *lanes { Order::Lanes(q, k, zero) } else { Order::Tree(q, k, zero) }))
+    }
+}
+
+/// What it takes to regroup sums of this type.
+pub(super) fn laws(ty: Scalar) -> Vec<Law> {
+    match (Op::named("add", ty.keyword()), ops::constant(ty, 0)) {
+        (Op::Scalar(op), Tm::Lit(zero)) => {
+            vec![Law::Commutes(op.clone()), Law::Associates(op.clone()), Law::Neutral(zero, op)]
+        }
+        _ => Vec::new(),
     }
 }
 

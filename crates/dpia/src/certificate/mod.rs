@@ -27,7 +27,7 @@ use loops::{Code, Diagnostic, Function, Size, Stmt};
 use crate::translate::is_flat;
 use crate::{Abi, Mode};
 pub use data::{Certificate, Law};
-use data::{Op, Shape, Tm};
+use data::{Exp, Op, Shape, Tm};
 use hints::Hints;
 pub use print::{HEAD, module_name};
 use source::Source;
@@ -54,17 +54,20 @@ pub fn certify(
     for size in &function.sizes {
         target.size_parameter(size);
     }
-    let mut params = Vec::new();
-    let mut indices = Vec::new();
+    let (mut values, mut params, mut indices) = (Vec::new(), Vec::new(), Vec::new());
     for (binder, (_, names)) in definition.params.iter().zip(&abi.params) {
-        let number = parameter(&mut target, &binder.var.name, &binder.ty, names, function)?;
-        params.push(number);
-        if let Some(below) = index_below(&binder.ty) {
-            indices.push((number, target.size(below)?));
+        let mut parts = Vec::new();
+        let mut names = names.iter();
+        values.push(parameter(&mut target, &binder.var.name, &binder.ty, &mut names, function, &mut parts)?);
+        for (number, ty) in parts {
+            params.push(number);
+            if let Some(below) = index_below(&ty) {
+                indices.push((number, target.size(below)?));
+            }
         }
     }
     let ty = definition.body.ty();
-    let out = parameter(&mut target, "out", ty, &abi.result, function)?;
+    let out = single(&mut target, "out", ty, &mut abi.result.iter(), function)?;
     let result = shape(&target, ty)?;
     let mut assume: Vec<Tm> = (0..target_sizes(function)).map(Tm::Var).collect();
     for fact in &definition.facts {
@@ -77,7 +80,7 @@ pub fn certify(
     // The program first: what it is refused for has a place in the source.
     let hints = Hints::new(&target, function, mode, steps);
     let mut source =
-        Source::new(definition, hints, &target, &params, target.arrays_so_far() + locals(function));
+        Source::new(definition, hints, &target, values, target.arrays_so_far() + locals(function));
     let exp = source.exp(&definition.body)?;
     let (variables, regrouped) = (source.names.variables, source.laws);
     let loops = target.body(&function.body)?;
@@ -112,18 +115,41 @@ fn target_sizes(function: &Function) -> u32 {
     u32::try_from(function.sizes.len()).unwrap_or(u32::MAX)
 }
 
-/// A number for a parameter (or the result) and for all arrays that hold it.
+/// A parameter: a number, or where its parts are arrays of different shapes, a pair of numbers. `names` are the arrays that hold it; `parts` gets
+/// the numbers with their types.
 fn parameter(
     target: &mut Target,
     name: &str,
     ty: &DataType,
-    names: &[loops::Name],
+    names: &mut std::slice::Iter<'_, loops::Name>,
+    function: &Function,
+    parts: &mut Vec<(u32, DataType)>,
+) -> Result<Exp> {
+    let tables = shape(target, ty)?;
+    let differ = tables.iter().any(|(_, dims)| *dims != tables[0].1);
+    if let Some((first, second)) = halves(ty)
+        && differ
+    {
+        let first = parameter(target, name, &first, names, function, parts)?;
+        let second = parameter(target, name, &second, names, function, parts)?;
+        return Ok(Exp::Pair(Box::new([first, second])));
+    }
+    let number = single(target, name, ty, names, function)?;
+    parts.push((number, ty.clone()));
+    Ok(Exp::Var(number))
+}
+
+/// A number for a value whose parts have one shape, and for all arrays that hold it.
+fn single(
+    target: &mut Target,
+    name: &str,
+    ty: &DataType,
+    names: &mut std::slice::Iter<'_, loops::Name>,
     function: &Function,
 ) -> Result<u32> {
     let number = target.number(name);
     let mut places = Vec::new();
-    let mut leaves = names.iter();
-    arrays_of(ty, &mut Vec::new(), &mut leaves, &mut places);
+    arrays_of(ty, &mut Vec::new(), names, &mut places);
     for (name, components) in places {
         let unknown = || refused(format!("the parameter `{name}`, which the loops do not have"));
         let param = function.params.iter().find(|p| p.name == name).ok_or_else(unknown)?;
@@ -136,6 +162,18 @@ fn parameter(
     }
     target.dims.push((number, dims.clone()));
     Ok(number)
+}
+
+/// An array of pairs, or a pair, as two values.
+fn halves(ty: &DataType) -> Option<(DataType, DataType)> {
+    match ty {
+        DataType::Pair(a, b) => Some(((**a).clone(), (**b).clone())),
+        DataType::Array(n, elem) => {
+            let (a, b) = halves(elem)?;
+            Some((DataType::Array(n.clone(), Box::new(a)), DataType::Array(n.clone(), Box::new(b))))
+        }
+        _ => None,
+    }
 }
 
 /// The arrays that hold a value, each with the components that it is of the value: as `codegen::layout` takes it apart.

@@ -162,6 +162,17 @@ impl Printer {
         quoted(text)
     }
 
+    fn order(&mut self, order: &Order) -> Doc {
+        match order {
+            Order::InOrder => atom("InOrder"),
+            Order::Blocks(q, m) => app("Blocks", vec![self.tm(q), self.tm(m)]),
+            Order::Tree(q, m, zero) => app("Tree", vec![self.tm(q), self.tm(m), self.constant(zero)]),
+            Order::Lanes(q, m, zero) => app("Lanes", vec![self.tm(q), self.tm(m), self.constant(zero)]),
+            Order::Joined(order) => app("Joined", vec![self.order(order)]),
+            Order::Turns => atom("Turns"),
+        }
+    }
+
     fn tms(&mut self, ts: &[Tm]) -> Doc {
         let items = ts.iter().map(|t| self.tm(t)).collect();
         list(items)
@@ -249,15 +260,7 @@ impl Printer {
             Exp::Let(x, es) => ("ELet", self.with(vec![number(*x)], &es[..])),
             Exp::Map(x, es) => ("EMap", self.with(vec![number(*x)], &es[..])),
             Exp::Reduce(n, shape, order, [x, a], es) => {
-                let order = match order {
-                    Order::InOrder => atom("InOrder"),
-                    Order::Blocks(q, m) => app("Blocks", vec![self.tm(q), self.tm(m)]),
-                    Order::Tree(q, m, zero) => app("Tree", vec![self.tm(q), self.tm(m), self.constant(zero)]),
-                    Order::Lanes(q, m, zero) => {
-                        app("Lanes", vec![self.tm(q), self.tm(m), self.constant(zero)])
-                    }
-                };
-                let front = vec![self.tm(n), self.shape(shape), order, number(*x), number(*a)];
+                let front = vec![self.tm(n), self.shape(shape), self.order(order), number(*x), number(*a)];
                 ("EReduce", self.with(front, &es[..]))
             }
             Exp::Scan(n, shape, [x, a], es) => {
@@ -362,8 +365,7 @@ impl Certificate {
         fields.push(("out", number(self.out)));
         fields.push(("result", printer.shape(&self.result)));
         fields.push(("laws", list(self.laws.iter().map(|law| printer.law(law)).collect())));
-        let sums =
-            self.sums.iter().map(|(x, zero)| tuple(vec![number(*x), printer.constant(zero)])).collect();
+        let sums = self.sums.iter().map(|(x, zero)| tuple(vec![number(*x), printer.tm(zero)])).collect();
         fields.push(("sums", list(sums)));
         fields.push(("target", printer.cmd(&self.target)));
         let mut text = format!("Module {name}.\n");

@@ -6,7 +6,7 @@ use functional::{Arg, Binder, Definition, Lambda, Literal, Prim, Term, TermKind}
 use loops::{BinaryOp, Code, CompareOp, Diagnostic, Scalar, Size};
 
 use super::data::{Exp, Law, Names, Op, Order, Shape, Tm, View};
-use super::hints::Hints;
+use super::hints::{Hints, laws};
 use super::target::Target;
 use super::{Result, ops, shape};
 use crate::Mode;
@@ -21,34 +21,39 @@ pub(super) struct Source<'a> {
     sizes: &'a Target,
     next: u32,
     numbers: HashMap<u32, u32>,
+    params: HashMap<u32, Exp>,
     /// What `let` variables stand for, to see through them where a hint about the loops is wanted.
     values: HashMap<u32, Term>,
     nodes: usize,
     pub names: Names,
     /// What the orders of reductions need of operations.
     pub laws: BTreeSet<Law>,
+    /// The next reduction is that of the rows of a joined one, which has no order of its own.
+    row: bool,
 }
 
 impl<'a> Source<'a> {
-    /// `params` are the numbers of the parameters; variables get numbers from `next` up.
+    /// `params` are the parameters, as their arrays' numbers; variables get numbers from `next` up.
     pub fn new(
         definition: &Definition,
         hints: Hints,
         sizes: &'a Target,
-        params: &[u32],
+        params: Vec<Exp>,
         next: u32,
     ) -> Source<'a> {
         let ids = definition.params.iter().map(|p| p.var.id);
-        let numbers = ids.zip(params.iter().copied()).collect();
+        let params = ids.zip(params).collect();
         Source {
             hints,
             sizes,
             next,
-            numbers,
+            numbers: HashMap::new(),
+            params,
             values: HashMap::new(),
             nodes: 0,
             names: Names::default(),
             laws: BTreeSet::new(),
+            row: false,
         }
     }
 
@@ -59,9 +64,12 @@ impl<'a> Source<'a> {
             return Err(refused(term, "a program of this size, with every shared part written out,"));
         }
         match term.kind() {
-            TermKind::Var(var) => match self.numbers.get(&var.id) {
-                Some(number) => Ok(Exp::Var(*number)),
-                None => Err(refused(term, &format!("the variable `{}`, which nothing binds,", var.name))),
+            TermKind::Var(var) => match (self.numbers.get(&var.id), self.params.get(&var.id)) {
+                (Some(number), _) => Ok(Exp::Var(*number)),
+                (None, Some(param)) => Ok(param.clone()),
+                (None, None) => {
+                    Err(refused(term, &format!("the variable `{}`, which nothing binds,", var.name)))
+                }
             },
             TermKind::Literal(literal) => Ok(match *literal {
                 Literal::F32(bits) => ops::single(f32::from_bits(bits).into()),
@@ -275,10 +283,10 @@ impl<'a> Source<'a> {
             }
             (Prim::Reduce | Prim::ReduceSeq | Prim::ReduceUnroll | Prim::ReducePar, [Fun(f), T(i), T(e)]) => {
                 let (n, shape) = (self.length(e)?, self.shape(i)?);
-                let blocks = self.order(&n, f, e)?;
+                let order = self.order(&n, &shape, f, e)?;
                 let (vars, f) = self.folding(term, f)?;
                 let i = self.exp(i)?;
-                Ok(Exp::Reduce(n, shape, blocks, vars, Box::new([f, i, self.exp(e)?])))
+                Ok(Exp::Reduce(n, shape, order, vars, Box::new([f, i, self.exp(e)?])))
             }
             (Prim::Scatter, [T(is), T(b), T(e)]) => {
                 let (n, shape) = (self.length(e)?, self.shape(b)?);
@@ -377,21 +385,40 @@ impl<'a> Source<'a> {
     }
 
     /// How the loops go through an array of `n` elements: blocks that are joined in it are loops of their own; else as hints say.
-    fn order(&mut self, n: &Tm, f: &Lambda, e: &Term) -> Result<Order> {
+    fn order(&mut self, n: &Tm, shape: &Shape, f: &Lambda, e: &Term) -> Result<Order> {
+        let sum = matches!(f.body.kind(), TermKind::Prim(Prim::Add, _));
+        if std::mem::take(&mut self.row) {
+            return Ok(Order::InOrder);
+        }
+        if sum
+            && self.hints.joins
+            && let Some(m) = sums_of_rows(e)
+        {
+            let (m, ty) = (self.size(m)?, numbers_of(&f.body)?);
+            let all = Tm::Op(Op::Imul, vec![n.clone(), m.clone()]);
+            self.laws.extend(laws(ty));
+            self.row = true;
+            let order = match self.hints.sum(self.sizes, &all, ty)? {
+                Some(order) => order,
+                None if self.hints.mode == Mode::Paper => Order::InOrder,
+                None => Order::Blocks(n.clone(), m),
+            };
+            return Ok(Order::Joined(Box::new(order)));
+        }
         if self.hints.mode == Mode::Paper {
             return Ok(Order::InOrder);
         }
         if let Some((rows, m)) = self.joined(e, NODE_LIMIT) {
             return Ok(Order::Blocks(self.size(&rows)?, self.size(&m)?));
         }
-        if let TermKind::Prim(Prim::Add, _) = f.body.kind() {
-            let (order, laws) = self.hints.sum(self.sizes, n, numbers_of(&f.body)?)?;
-            if let Some(order) = order {
-                self.laws.extend(laws);
+        if sum {
+            let ty = numbers_of(&f.body)?;
+            if let Some(order) = self.hints.sum(self.sizes, n, ty)? {
+                self.laws.extend(laws(ty));
                 return Ok(order);
             }
         }
-        Ok(self.hints.blocks(n))
+        Ok(self.hints.order(n, shape))
     }
 
     fn joined(&self, e: &Term, fuel: usize) -> Option<(Size, Size)> {
@@ -416,6 +443,23 @@ impl<'a> Source<'a> {
             },
             _ => None,
         }
+    }
+}
+
+/// The length of rows, where the elements are their sums.
+fn sums_of_rows(e: &Term) -> Option<&Size> {
+    let TermKind::Prim(Prim::Map | Prim::MapSeq | Prim::MapPar | Prim::MapVec | Prim::MapUnroll, args) =
+        e.kind()
+    else {
+        return None;
+    };
+    let [Arg::Fun(f), _] = &args[..] else { return None };
+    match f.body.kind() {
+        TermKind::Prim(Prim::Reduce | Prim::ReduceSeq | Prim::ReduceUnroll, args) => match &args[..] {
+            [_, _, Arg::Term(row)] => length(row.ty()),
+            _ => None,
+        },
+        _ => None,
     }
 }
 

@@ -1,7 +1,7 @@
 //! The loops as data of a certificate.
 //!
 //! Every loop and every local array gets a number of its own. A loop that does not count from 0 by 1 counts its iterations, and its variable is
-//! an expression of that count. Refused: parallel reductions of more than one number, asynchronous copies.
+//! an expression of that count. Refused: parallel reductions of more than one number, copies of boxes.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -34,7 +34,7 @@ pub(super) struct Target {
     /// What updates and sums in parallel need of operations.
     pub laws: BTreeSet<Law>,
     /// Loops that sum in parallel: their variable, and what threads begin with.
-    pub sums: Vec<(u32, String)>,
+    pub sums: Vec<(u32, Tm)>,
 }
 
 impl Target {
@@ -78,6 +78,11 @@ impl Target {
 
     /// Statements one after another.
     pub fn body(&mut self, stmts: &[Stmt]) -> Result<Cmd> {
+        self.statements(stmts, false)
+    }
+
+    /// `summing`: as the body of a loop that sums in parallel, whose update comes last.
+    fn statements(&mut self, stmts: &[Stmt], summing: bool) -> Result<Cmd> {
         let Some((first, rest)) = stmts.split_first() else { return Ok(Cmd::Skip) };
         if let Stmt::Local(local) = first {
             let number = self.number(&local.name);
@@ -85,15 +90,15 @@ impl Target {
             self.dims.push((number, dims));
             let array = Array { number, components: Vec::new(), elem: local.elem.clone() };
             let before = self.declare(&local.name, array);
-            let body = self.body(rest)?;
+            let body = self.statements(rest, summing)?;
             self.restore_array(&local.name, before);
             return Ok(Cmd::Local(number, Box::new(body)));
         }
-        let first = self.stmt(first)?;
+        let first = self.stmt(first, summing && rest.is_empty())?;
         if rest.is_empty() {
             return Ok(first);
         }
-        Ok(Cmd::Seq(Box::new(first), Box::new(self.body(rest)?)))
+        Ok(Cmd::Seq(Box::new(first), Box::new(self.statements(rest, summing)?)))
     }
 
     fn restore_array(&mut self, name: &Name, before: Option<Array>) {
@@ -103,27 +108,27 @@ impl Target {
         };
     }
 
-    fn stmt(&mut self, stmt: &Stmt) -> Result<Cmd> {
+    fn stmt(&mut self, stmt: &Stmt, summing: bool) -> Result<Cmd> {
         match stmt {
-            Stmt::Assign(assign) => self.assign(assign, false),
+            Stmt::Assign(assign) => self.assign(assign, summing),
             Stmt::Loop(l) => self.looping(l),
             Stmt::If { cond, then, otherwise } => {
                 let cond = self.expr(cond)?.0;
                 let then = self.body(then)?;
                 Ok(Cmd::If(cond, Box::new(then), Box::new(self.body(otherwise)?)))
             }
-            Stmt::Block { body, .. } => self.body(body),
+            Stmt::Block { body, .. } => self.statements(body, summing),
             Stmt::Local(_) => self.body(std::slice::from_ref(stmt)),
             Stmt::Copy(_) | Stmt::Wait(_) => Err(refused("a copy of a box of an array")),
         }
     }
 
-    /// `regrouped`: as the body of a loop that sums in parallel.
-    fn assign(&mut self, assign: &Assign, regrouped: bool) -> Result<Cmd> {
+    /// `summing`: as the update of a loop that sums in parallel.
+    fn assign(&mut self, assign: &Assign, summing: bool) -> Result<Cmd> {
         let (array, components, subscripts, ty) = self.access(&assign.target)?;
         let mut value = self.expr(&assign.value)?.0;
         if let Some(update) = assign.update {
-            if update.reorder != regrouped {
+            if update.reorder != summing {
                 return Err(refused("a reduction whose order is left open (`reducePar`)"));
             }
             let op = match update.op {
@@ -174,32 +179,40 @@ impl Target {
         Ok(Cmd::For { parallel, var, count, body: Box::new(body) })
     }
 
-    /// The body of a loop that sums in parallel: one update of a number, of an operation that has laws.
+    /// The body of a loop that sums in parallel: one update of a number comes last, of an operation that has laws.
     fn sum(&mut self, l: &Loop, var: u32) -> Result<Cmd> {
-        let [Stmt::Assign(assign)] = &l.body[..] else {
-            return Err(refused("a sum in parallel of more than one update (`reducePar`)"));
+        let Some(assign) = last_update(&l.body) else {
+            return Err(refused("a sum in parallel whose update is not the last of its loop (`reducePar`)"));
         };
         let ty = self.access(&assign.target)?.3;
-        let zero = match (assign.update.map(|u| u.op), ty) {
-            (Some(ReduceOp::Add), Scalar::F32 | Scalar::F64 | Scalar::I32) => ops::constant(ty, 0),
-            (Some(ReduceOp::Mul), Scalar::F32 | Scalar::F64 | Scalar::I32) => ops::constant(ty, 1),
+        let op = assign.update.map(|u| u.op);
+        let zero = match (op, ty) {
+            (Some(ReduceOp::Add), Scalar::F32 | Scalar::F64 | Scalar::I32 | Scalar::I64) => {
+                ops::constant(ty, 0)
+            }
+            (Some(ReduceOp::Mul), Scalar::F32 | Scalar::F64 | Scalar::I32 | Scalar::I64) => {
+                ops::constant(ty, 1)
+            }
             (Some(ReduceOp::Min), Scalar::F32) => ops::single(f32::INFINITY.into()),
             (Some(ReduceOp::Max), Scalar::F32) => ops::single(f32::NEG_INFINITY.into()),
             (Some(ReduceOp::Min), Scalar::F64) => ops::double(f64::INFINITY.into()),
             (Some(ReduceOp::Max), Scalar::F64) => ops::double(f64::NEG_INFINITY.into()),
+            (Some(ReduceOp::Min), Scalar::I32) => ops::word(i32::MAX),
+            (Some(ReduceOp::Max), Scalar::I32) => ops::word(i32::MIN),
+            (Some(ReduceOp::And | ReduceOp::Or), Scalar::Bool) => ops::truth(op == Some(ReduceOp::And)),
             _ => {
                 return Err(refused(format!(
                     "a parallel reduction of `{ty}` by this operation (`reducePar`)"
                 )));
             }
         };
-        let body = self.assign(assign, true)?;
-        if let (Cmd::Assign { value: Tm::Op(Op::Scalar(name), _), .. }, Tm::Lit(zero)) = (&body, zero) {
+        let body = self.statements(&l.body, true)?;
+        if let (Some(Op::Scalar(name)), Tm::Lit(zero)) = (last_op(&body), &zero) {
             self.laws.insert(Law::Commutes(name.clone()));
             self.laws.insert(Law::Associates(name.clone()));
             self.laws.insert(Law::Neutral(zero.clone(), name.clone()));
-            self.sums.push((var, zero));
         }
+        self.sums.push((var, zero));
         Ok(body)
     }
 
@@ -262,5 +275,23 @@ impl Target {
                 return Err(refused(format!("a call of the C function `{function}`")));
             }
         })
+    }
+}
+
+/// The update at the end of a loop's body.
+fn last_update(stmts: &[Stmt]) -> Option<&Assign> {
+    match stmts.last()? {
+        Stmt::Assign(assign) if assign.update.is_some() => Some(assign),
+        Stmt::Block { body, .. } => last_update(body),
+        _ => None,
+    }
+}
+
+/// The operation of that update.
+fn last_op(body: &Cmd) -> Option<&Op> {
+    match body {
+        Cmd::Assign { value: Tm::Op(op, _), .. } => Some(op),
+        Cmd::Seq(_, last) | Cmd::Local(_, last) => last_op(last),
+        _ => None,
     }
 }

@@ -55,6 +55,12 @@ pub fn comparison(
     name: &str,
 ) -> Result<String> {
     let certificate = certify(definition, function, abi, mode, &[])?;
+    if certificate.params.len() != definition.params.len() {
+        return Err(Diagnostic::general(
+            Code("D0201"),
+            "a pair of arrays of different shapes is not compared with the theory",
+        ));
+    }
     let info = Info::of(definition);
     let (ops, scope, inlined) = (Vec::new(), Vec::new(), HashMap::new());
     let mut printer = Printer { value_of, mode, ops, scope, info, inlined, nodes: 0 };
