@@ -18,3 +18,5 @@ lozenge bench dot.loops --filter nothing > bench.txt
 lozenge bench argmax.c --quick 2>&1 > bench.txt | grep gcc: ; grep -c 'not compared' bench.txt
 # conversions have one meaning everywhere, and no undefined one in C
 lozenge test conversions.loz --sanitize
+# Integers of 64 bits wrap around as those of 32 do, and the sanitizers find nothing.
+lozenge test wraps.loz --sanitize
