@@ -22,3 +22,5 @@ lozenge test conversions.loz --sanitize
 lozenge test wraps.loz --sanitize
 # What C leaves open is told.
 lozenge test beyond.c 2>/dev/null | head -4
+# A flat array that is not touched at a size of 0 has no elements there.
+lozenge test flat.c
