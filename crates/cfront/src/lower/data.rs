@@ -398,7 +398,7 @@ impl Lowering<'_> {
                 "what it does is not known",
             )
             .help(format!(
-                "declare it with `__attribute__((const))`, or say that it is pure with `--pure {function}`"
+                "declare it with `__attribute__((const))`, say that it is pure with `--pure {function}`, or define it as `inline` with a body of expressions"
             ));
             return self.report(diagnostic);
         }
