@@ -394,6 +394,8 @@ impl Lower<'_> {
             BinaryOp::BitAnd => CExpr::binary("&", a, b),
             BinaryOp::BitOr => CExpr::binary("|", a, b),
             BinaryOp::BitXor => CExpr::binary("^", a, b),
+            BinaryOp::Shl if self.native => CExpr::binary("<<", a, b),
+            BinaryOp::Shr if self.native => CExpr::binary(">>", a, b),
             BinaryOp::Shl if index => self.helper(Helper::Shl64, "lozenge_shl", vec![a, b]),
             BinaryOp::Shl => self.helper(Helper::Shl32, "lozenge_shl_i32", vec![a, b]),
             BinaryOp::Shr if index => self.helper(Helper::Shr64, "lozenge_shr", vec![a, b]),
