@@ -71,11 +71,18 @@ def theirs(model, arrays, threads, reps):
     return result, float(np.median(times[WARM:]))
 
 
+def positive(text):
+    number = int(text)
+    if number < 1:
+        raise argparse.ArgumentTypeError("at least 1")
+    return number
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("lozenge")
     parser.add_argument("--small", action="store_true")
-    parser.add_argument("--reps", type=int, default=3)
+    parser.add_argument("--reps", type=positive, default=3)
     parser.add_argument("--threads", default="1,2")
     parser.add_argument("--only", default=",".join(MODELS))
     parser.add_argument("--seed", type=int, default=1)

@@ -35,3 +35,6 @@ lozenge compile gemm.c --target athread -o gemm.c 2>&1 | grep -v loops
 # a function of the program, which cores do not have; elements that transfers cannot move
 printf 'double half(double x) __attribute__((const));\nvoid f(int n, double *restrict a) {\n#pragma scop\n  for (int i = 0; i < n; i++)\n    a[i] = half(a[i]);\n#pragma endscop\n}\n' > half.c; lozenge compile half.c --target athread
 printf '_Bool r[90][90];\nint degree[90];\nvoid f(void) {\n#pragma scop\n  for (int i = 0; i < 90; i++) {\n    degree[i] = 0;\n    for (int j = 0; j < 90; j++)\n      degree[i] += r[i][j];\n  }\n#pragma endscop\n}\n' > degree.c; lozenge compile degree.c --target athread
+# The cores have bits, but no shifts: what a count beyond the width makes is not theirs to say.
+lozenge run masks.c --target athread --size n=37 --size m=41 | head -1
+sed 's/| 3/<< 3/' masks.c > shifts.c; lozenge run shifts.c --target athread --size n=37 --size m=41

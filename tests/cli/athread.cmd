@@ -38,3 +38,5 @@ lozenge compile argmax.c --target athread -o argmax 2>&1 | sed 's/, tiles.*//'; 
 lozenge run argmax.c --target athread | head -1
 # Tiles are those of the chip, whatever machine compiles.
 for registers in 16x32 32x64; do LOZENGE_REGISTERS=$registers lozenge compile "$LIBRARY/products.loz" --def dproduct_fast --target athread -o product-$registers >/dev/null 2>&1; done; cmp product-16x32/products_slave.c product-32x64/products_slave.c && echo the same
+# Three loops over tiles have one variable; boxes of the third come while a core is at the tile before.
+lozenge run $LIBRARY/../tests/c/kernels/tridiagonal.c --target athread --size n=131 --size m=1053 | head -2

@@ -24,3 +24,4 @@ CC=no-such-compiler lozenge run dot.loops --size n=5
 CC=false lozenge run dot.loops --size n=5
 lozenge run dot.loops --size n=5 --out no/such/folder/x.npy
 ls /tmp | grep -c "lozenge-$$-"
+lozenge run products.c

@@ -18,3 +18,9 @@ lozenge bench dot.loops --filter nothing > bench.txt
 lozenge bench argmax.c --quick 2>&1 > bench.txt | grep gcc: ; grep -c 'not compared' bench.txt
 # conversions have one meaning everywhere, and no undefined one in C
 lozenge test conversions.loz --sanitize
+# Integers of 64 bits wrap around as those of 32 do, and the sanitizers find nothing.
+lozenge test wraps.loz --sanitize
+# What C leaves open is told.
+lozenge test beyond.c 2>/dev/null | head -4
+# A flat array that is not touched at a size of 0 has no elements there.
+lozenge test flat.c

@@ -193,8 +193,15 @@ impl<'s> Reader<'s> {
         };
         let pure = pure || specifiers.pure || declarator.pure;
         let types = params.iter().map(|p| p.ty.clone()).collect();
-        let function = Function { result: *result, params: types, pure };
-        parser.scopes.declare(name.clone(), Symbol::Function(function));
+        // A function that stays in use, or may be without one: compilers do not warn of it when its calls are gone.
+        let quiet = !specifiers.is_static || (start..parser.pos).any(|k| parser.is_inline(k));
+        let function = Function { result: *result, params: types, pure, inline: None };
+        parser.scopes.declare(name.clone(), Symbol::Function(function.clone()));
+        if quiet && !pure {
+            let named = params.iter().map(|p| (p.name.clone(), p.ty.clone(), p.at)).collect();
+            let inline = parser.inline(named, &function.result).map(Box::new);
+            parser.scopes.declare(name.clone(), Symbol::Function(Function { inline, ..function }));
+        }
         let open = parser.pos;
         parser.skip_group();
         let body = open..parser.pos;

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use crate::ast::At;
 use crate::ctype::QType;
+use crate::parser::Inline;
 
 /// What a name stands for.
 #[derive(Clone, Debug)]
@@ -42,6 +43,8 @@ pub struct Function {
     pub params: Vec<QType>,
     /// Declared with the attribute `const`: it changes nothing, and its result depends on its arguments alone.
     pub pure: bool,
+    /// What its calls stand for, where that is expressions.
+    pub inline: Option<Box<Inline>>,
 }
 
 /// Scopes, innermost last; the first one is the file's.
@@ -79,7 +82,8 @@ impl Scopes {
             // A later declaration of a function without the attribute does not take it away.
             if let (Symbol::Function(new), Some(Symbol::Function(old))) = (&symbol, scope.get(&name)) {
                 let pure = new.pure || old.pure;
-                let merged = Symbol::Function(Function { pure, ..new.clone() });
+                let inline = new.inline.clone().or(old.inline.clone());
+                let merged = Symbol::Function(Function { pure, inline, ..new.clone() });
                 scope.insert(name, merged);
                 return;
             }

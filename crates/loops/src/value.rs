@@ -22,6 +22,8 @@ pub enum Value {
 pub enum Undefined {
     /// Division or remainder of integers by zero.
     DivisionByZero,
+    /// Conversion of a floating-point number that the integer type can't hold, where C's rules hold.
+    Conversion,
     /// Operands of types that the operation does not take.
     Types,
 }
@@ -30,6 +32,9 @@ impl std::fmt::Display for Undefined {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(match self {
             Undefined::DivisionByZero => "an integer is divided by zero",
+            Undefined::Conversion => {
+                "a floating-point number is converted to an integer type that can't hold it"
+            }
             Undefined::Types => "operands have types that the operation does not take",
         })
     }
@@ -232,6 +237,20 @@ impl Value {
         }
     }
 
+    /// Whether C says what the value becomes in another type.
+    pub fn fits(self, to: Scalar) -> bool {
+        let number = match self {
+            Value::F32(v) => f64::from(v),
+            Value::F64(v) => v,
+            Value::I32(_) | Value::I64(_) | Value::Bool(_) => return true,
+        };
+        match to {
+            Scalar::I32 => number > -2_147_483_649.0 && number < 2_147_483_648.0,
+            Scalar::I64 => number >= i64::MIN as f64 && number < -(i64::MIN as f64),
+            Scalar::F32 | Scalar::F64 | Scalar::Bool => true,
+        }
+    }
+
     /// Conversion as in C; where C leaves open what a floating-point number becomes, it is the nearest integer of the type, and 0 for NaN.
     pub fn cast(self, to: Scalar) -> Value {
         match to {
@@ -414,6 +433,14 @@ mod tests {
         assert_eq!(Value::F64(-2147483648.9).cast(Scalar::I32), Value::I32(i32::MIN));
         assert_eq!(Value::F32(9.223_372e18).cast(Scalar::I64), Value::I64(i64::MAX));
         assert_eq!(Value::F64(f64::NAN).cast(Scalar::I64), Value::I64(0));
+        for (number, fits) in
+            [(2147483647.9, true), (2147483648.0, false), (-2147483648.9, true), (-2147483649.0, false)]
+        {
+            assert_eq!(Value::F64(number).fits(Scalar::I32), fits, "{number}");
+        }
+        assert!(Value::F64(-9223372036854775808.0).fits(Scalar::I64));
+        assert!(!Value::F32(9.223_372e18).fits(Scalar::I64) && !Value::F64(f64::NAN).fits(Scalar::I64));
+        assert!(Value::F64(f64::NAN).fits(Scalar::Bool) && Value::F64(1e300).fits(Scalar::F32));
         assert_eq!(Value::F64(f64::NAN).cast(Scalar::Bool), Value::Bool(true));
         assert_eq!(Value::I64(1 << 32).cast(Scalar::I32), Value::I32(0));
     }

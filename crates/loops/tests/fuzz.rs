@@ -24,7 +24,8 @@ fn exercise(program: &Program) {
         let _ = loops::validate(function);
         let simple = loops::simplify::function_for_c(function);
         for (shuffle, function) in [(None, function), (Some(1), &simple)] {
-            let options = Options { shuffle, races: true, max_steps: 2_000, max_bytes: 1 << 16 };
+            let options =
+                Options { shuffle, races: true, max_steps: 2_000, max_bytes: 1 << 16, ..Options::default() };
             let sizes = function.sizes.iter().map(|name| (name.clone(), 2)).collect();
             let _ = loops::run(function, &sizes, arguments(function), &options);
         }

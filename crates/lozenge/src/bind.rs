@@ -140,9 +140,26 @@ pub fn sizes(function: &Function, given: &Sizes, arrays: &BTreeMap<Name, Given>)
             }
         }
     }
-    if let Some(open) = function.sizes.iter().find(|n| !known.contains_key(*n)) {
-        return Err(Failure::refused("X0101", format!("the size `{open}` has no value"))
-            .help(format!("give it with --size {open}=NUMBER, or give an array whose shape tells it")));
+    let open: Vec<&Name> = function.sizes.iter().filter(|n| !known.contains_key(*n)).collect();
+    if let Some(first) = open.first() {
+        let names: Vec<String> = open.iter().map(|n| format!("`{n}`")).collect();
+        let message = match names.as_slice() {
+            [one] => format!("the size {one} has no value"),
+            [all @ .., last] => format!("the sizes {} and {last} have no values", all.join(", ")),
+            [] => String::new(),
+        };
+        let failure = Failure::refused("X0101", message);
+        return Err(match open.len() {
+            1 => failure
+                .help(format!("give it with --size {first}=NUMBER, or give an array whose shape tells it")),
+            _ => {
+                let options: Vec<String> = open.iter().map(|n| format!("--size {n}=NUMBER")).collect();
+                failure.help(format!(
+                    "give them with {}, or give arrays whose shapes tell them",
+                    options.join(" ")
+                ))
+            }
+        });
     }
     if let Some(broken) = function.assumptions.iter().find(|a| truth(a, &known) == Some(false)) {
         let values: Vec<String> = known.iter().map(|(n, v)| format!("{n} = {v}")).collect();

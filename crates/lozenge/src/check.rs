@@ -109,7 +109,8 @@ fn innermost(ty: &DataType) -> &DataType {
     }
 }
 
-/// The results of the loop interpreter: in order, or with parallel loops in an order made from a seed and a check for races.
+/// The results of the loop interpreter: in order, or with parallel loops in an order made from a seed and a check for races. What is `of_c` may not convert
+/// numbers to integers that can't hold them.
 ///
 /// # Errors
 /// What the interpreter finds: an index out of bounds, a read of nothing, a race, its limits.
@@ -118,6 +119,7 @@ pub fn by_interpreter(
     sizes: &Sizes,
     inputs: &[Tensor],
     shuffle: Option<u64>,
+    of_c: bool,
 ) -> Result<Vec<Tensor>, Failure> {
     let arguments: BTreeMap<Name, Tensor> = function
         .params
@@ -129,6 +131,7 @@ pub fn by_interpreter(
     let options = interp::Options {
         shuffle,
         races: shuffle.is_some(),
+        c_conversions: of_c,
         max_steps: 1 << 34,
         ..interp::Options::default()
     };

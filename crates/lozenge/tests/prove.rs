@@ -334,7 +334,7 @@ fn points(sides: &Sides) -> Vec<Point> {
             continue;
         };
         let results =
-            check::by_interpreter(function, &sizes, &inputs, None).unwrap_or_else(|f| panic!("{f:?}"));
+            check::by_interpreter(function, &sizes, &inputs, None, false).unwrap_or_else(|f| panic!("{f:?}"));
         points.push(Point { sizes, inputs, results });
         if points.len() == 4 {
             break;
@@ -356,7 +356,7 @@ fn depth(body: &[Stmt]) -> usize {
 /// Whether the mutant goes wrong on an input: another result, a race, a subscript out of bounds, a read of nothing.
 fn goes_wrong(mutant: &Function, points: &[Point]) -> bool {
     points.iter().any(|p| {
-        let same = |shuffle| match check::by_interpreter(mutant, &p.sizes, &p.inputs, shuffle) {
+        let same = |shuffle| match check::by_interpreter(mutant, &p.sizes, &p.inputs, shuffle, false) {
             Ok(results) => bits(&results) == bits(&p.results),
             Err(_) => false,
         };

@@ -7,6 +7,7 @@
 //! What is deliberately not here: no front end, no target, no file or process; and no `unsafe`: the set library is behind the crate `isl`.
 
 mod affine;
+pub mod apart;
 pub mod athread;
 pub mod calc;
 pub mod cardinality;
@@ -29,6 +30,7 @@ pub mod transform;
 pub mod tree;
 pub mod unstage;
 
+pub use apart::{Apart, apart};
 pub use fault::Result;
 pub use limits::Limits;
 pub use model::{Model, Statement};

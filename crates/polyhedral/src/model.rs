@@ -201,7 +201,7 @@ impl Statement {
 }
 
 /// Labels for the statements that have none: `S0`, `S1`, ... by the order of the text, without those that are taken.
-fn label_all(function: &Function) -> Result<Function> {
+pub(crate) fn label_all(function: &Function) -> Result<Function> {
     let mut taken = BTreeSet::new();
     let mut double = None;
     for stmt in &function.body {

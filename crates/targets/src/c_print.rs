@@ -362,7 +362,7 @@ fn operand_strengths(op: &str, left: &CExpr, right: &CExpr) -> (u8, u8) {
             (side(left), if same(right) { own + 1 } else { side(right) })
         }
         "<" | "<=" | ">" | ">=" | "==" | "!=" => (strength("+"), strength("+")),
-        "&" | "|" | "^" => (PREFIX, PREFIX),
+        "&" | "|" | "^" | "<<" | ">>" => (PREFIX, PREFIX),
         _ => (own, own + 1),
     }
 }

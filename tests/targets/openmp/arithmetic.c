@@ -19,6 +19,9 @@ static inline int64_t lozenge_floor_div(int64_t a, int64_t b) {
     if (b == 0) {
         return 0;
     }
+    if (b == -1) {
+        return (int64_t)(0u - (uint64_t)a);
+    }
     return a / b - (a % b != 0 && (a < 0) != (b < 0));
 }
 
@@ -32,6 +35,9 @@ static inline int32_t lozenge_mod_i32(int32_t a, int32_t b) {
 static inline int64_t lozenge_mod(int64_t a, int64_t b) {
     if (b == 0) {
         return a;
+    }
+    if (b == -1) {
+        return 0;
     }
     int64_t r = a % b;
     return r != 0 && (r < 0) != (b < 0) ? r + b : r;
@@ -73,8 +79,9 @@ static inline double lozenge_max_f64(double a, double b) {
     return a > b || b != b ? a : b;
 }
 
+/* Magnitude of a 64-bit integer that wraps around. */
 static inline int64_t lozenge_abs(int64_t a) {
-    return a < 0 ? -a : a;
+    return a < 0 ? (int64_t)(0u - (uint64_t)a) : a;
 }
 
 /* Sum of 32-bit integers that wraps around. */
@@ -100,6 +107,21 @@ static inline int32_t lozenge_neg_i32(int32_t a) {
 /* Magnitude of a 32-bit integer that wraps around. */
 static inline int32_t lozenge_abs_i32(int32_t a) {
     return a < 0 ? (int32_t)(0u - (uint32_t)a) : a;
+}
+
+/* Sum of 64-bit integers that wraps around. */
+static inline int64_t lozenge_add(int64_t a, int64_t b) {
+    return (int64_t)((uint64_t)a + (uint64_t)b);
+}
+
+/* Difference of 64-bit integers that wraps around. */
+static inline int64_t lozenge_sub(int64_t a, int64_t b) {
+    return (int64_t)((uint64_t)a - (uint64_t)b);
+}
+
+/* Product of 64-bit integers that wraps around. */
+static inline int64_t lozenge_mul(int64_t a, int64_t b) {
+    return (int64_t)((uint64_t)a * (uint64_t)b);
 }
 
 /* floats:
@@ -152,9 +174,12 @@ int integers(
         c[i] = lozenge_add_i32(lozenge_add_i32(lozenge_add_i32(c[i],
                 lozenge_max_i32(lozenge_floor_div_i32(a[i], 3), lozenge_mod_i32(b[i], 5))),
                 lozenge_min_i32(a[i] / 3, b[i] % 5)), INT32_MIN);
-        d[i] = i / 3 + lozenge_floor_div(i - 5, 3) + i % 7 + lozenge_mod(i - 5, 7) + (i - 5) % 7
-                + (i - 5) / 7 + (int64_t)a[i];
-        d[i] += lozenge_abs(d[i] - 3) * 5 + 14294967296 + lozenge_max(i, n - i) + lozenge_min(i, 3);
+        d[i] = lozenge_add(i / 3 + lozenge_floor_div(i - 5, 3) + i % 7 + lozenge_mod(i - 5, 7)
+                + (i - 5) % 7 + (i - 5) / 7, (int64_t)a[i]);
+        d[i] = lozenge_add(d[i],
+                lozenge_add(lozenge_add(lozenge_add(lozenge_add(lozenge_add(lozenge_mul(lozenge_abs(lozenge_sub(d[i],
+                3)), 5), 14294967296), lozenge_max(i, n - i)), lozenge_min(i, 3)),
+                -9223372036854775807), 9223372036854775807));
         e[i] = a[i] < b[i] || (a[i] != 0 && !(i == 2));
         c[i] = lozenge_add_i32(lozenge_add_i32(c[i], (int32_t)e[i]),
                 (int32_t)lozenge_mod(d[i], 100));

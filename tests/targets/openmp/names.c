@@ -21,6 +21,11 @@ static inline int64_t lozenge_min(int64_t a, int64_t b) {
     return a < b ? a : b;
 }
 
+/* Sum of 64-bit integers that wraps around. */
+static inline int64_t lozenge_add(int64_t a, int64_t b) {
+    return (int64_t)((uint64_t)a + (uint64_t)b);
+}
+
 /* exp:
      free double[int_], in
      status double[n], out
@@ -58,7 +63,7 @@ int exp_(
      y1 int64_t, out
    Returns 0; 1 if memory runs out; 2 if the sizes are not admissible. Arrays must not overlap. */
 int div_(int64_t a_b, int64_t *restrict y1) {
-    *y1 = a_b + 1;
+    *y1 = lozenge_add(a_b, 1);
     return 0;
 }
 

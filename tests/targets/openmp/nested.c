@@ -25,6 +25,9 @@ static inline int64_t lozenge_floor_div(int64_t a, int64_t b) {
     if (b == 0) {
         return 0;
     }
+    if (b == -1) {
+        return (int64_t)(0u - (uint64_t)a);
+    }
     return a / b - (a % b != 0 && (a < 0) != (b < 0));
 }
 
@@ -33,12 +36,25 @@ static inline int64_t lozenge_mod(int64_t a, int64_t b) {
     if (b == 0) {
         return a;
     }
+    if (b == -1) {
+        return 0;
+    }
     int64_t r = a % b;
     return r != 0 && (r < 0) != (b < 0) ? r + b : r;
 }
 
 static inline int64_t lozenge_min(int64_t a, int64_t b) {
     return a < b ? a : b;
+}
+
+/* Sum of 64-bit integers that wraps around. */
+static inline int64_t lozenge_add(int64_t a, int64_t b) {
+    return (int64_t)((uint64_t)a + (uint64_t)b);
+}
+
+/* Difference of 64-bit integers that wraps around. */
+static inline int64_t lozenge_sub(int64_t a, int64_t b) {
+    return (int64_t)((uint64_t)a - (uint64_t)b);
 }
 
 /* blocks:
@@ -93,7 +109,7 @@ int blocks(
         {
             int64_t tail_value = *tail;
             for (int64_t i = 0; i < i_end; i++) {
-                tail_value = tail_value - 1;
+                tail_value = lozenge_sub(tail_value, 1);
             }
             *tail = tail_value;
         }
@@ -113,12 +129,14 @@ int shadowed(int64_t n, int64_t *restrict x) {
         {
             int64_t x_value = x[i];
             for (int64_t n_2 = 0; n_2 < 3; n_2++) {
-                x_value += lozenge_floor_div(n_2 - i, 4) + lozenge_mod(n_2 - i, 3);
+                x_value =
+                        lozenge_add(x_value,
+                        lozenge_floor_div(n_2 - i, 4) + lozenge_mod(n_2 - i, 3));
             }
             x[i] = x_value;
         }
         for (int64_t i_2 = 0; i_2 < i; i_2++) {
-            x[i_2] += lozenge_floor_div(i_2 - 2, 4);
+            x[i_2] = lozenge_add(x[i_2], lozenge_floor_div(i_2 - 2, 4));
         }
     }
     return 0;
@@ -148,12 +166,12 @@ int joined(
         z[i] = (i + 3) % (m + 1) + lozenge_floor_div(i - 1, 2);
     }
     if (m > 0 && n >= 2) {
-        z[1] += (n - 2) / m;
+        z[1] = lozenge_add(z[1], (n - 2) / m);
     } else {
-        z[1] += lozenge_floor_div(n - 2, 3);
+        z[1] = lozenge_add(z[1], lozenge_floor_div(n - 2, 3));
     }
     for (int64_t i = 0; i < lozenge_min(4, (m - 3) / 2); i++) {
-        z[i] += (m - 4) / 5;
+        z[i] = lozenge_add(z[i], (m - 4) / 5);
     }
     return 0;
 }

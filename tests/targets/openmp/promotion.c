@@ -14,6 +14,9 @@ static inline int64_t lozenge_floor_div(int64_t a, int64_t b) {
     if (b == 0) {
         return 0;
     }
+    if (b == -1) {
+        return (int64_t)(0u - (uint64_t)a);
+    }
     return a / b - (a % b != 0 && (a < 0) != (b < 0));
 }
 
@@ -28,6 +31,11 @@ static inline int32_t lozenge_max_i32(int32_t a, int32_t b) {
 /* Sum of 32-bit integers that wraps around. */
 static inline int32_t lozenge_add_i32(int32_t a, int32_t b) {
     return (int32_t)((uint32_t)a + (uint32_t)b);
+}
+
+/* Sum of 64-bit integers that wraps around. */
+static inline int64_t lozenge_add(int64_t a, int64_t b) {
+    return (int64_t)((uint64_t)a + (uint64_t)b);
 }
 
 /* products:
@@ -152,28 +160,28 @@ int tiles(int64_t n, int64_t m, int64_t *restrict x) {
     if (0 < (n + 7) / 8) {
         int64_t x_value = x[0];
         for (int64_t t = 0; t < (n + 7) / 8; t++) {
-            x_value += t;
+            x_value = lozenge_add(x_value, t);
         }
         x[0] = x_value;
     }
     if (0 < lozenge_min((n - 5) / 4, (m - 5) / 3)) {
         int64_t x_value = x[1];
         for (int64_t t = 0; t < lozenge_min((n - 5) / 4, (m - 5) / 3); t++) {
-            x_value += t + 1;
+            x_value = lozenge_add(x_value, t + 1);
         }
         x[1] = x_value;
     }
     if (-1 < lozenge_floor_div(n - 9, 4)) {
         int64_t x_value = x[2];
         for (int64_t t = -1; t < lozenge_floor_div(n - 9, 4); t++) {
-            x_value += t + 10;
+            x_value = lozenge_add(x_value, t + 10);
         }
         x[2] = x_value;
     }
     if (0 < (n - m) / 2) {
         int64_t x_value = x[3];
         for (int64_t t = 0; t < (n - m) / 2; t++) {
-            x_value += 1;
+            x_value = lozenge_add(x_value, 1);
         }
         x[3] = x_value;
     }

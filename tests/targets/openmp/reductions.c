@@ -38,6 +38,11 @@ static inline double lozenge_max_f64(double a, double b) {
     return a > b || b != b ? a : b;
 }
 
+/* Sum of 64-bit integers that wraps around. */
+static inline int64_t lozenge_add(int64_t a, int64_t b) {
+    return (int64_t)((uint64_t)a + (uint64_t)b);
+}
+
 /* statistics:
      a double[n][m], in
      sums double[m], in and out
@@ -102,7 +107,7 @@ int statistics(
                     squares_part[j] += a[i * m + j] * a[i * m + j];
                     few_part[j % 4] += 1.0;
                     largest_value = lozenge_max_f64(largest_value, a[i * m + j]);
-                    count += 1;
+                    count = lozenge_add(count, 1);
                     total_value += a[i * m + j];
                     best_part.x1 = lozenge_max_f64(best_part.x1, a[i * m + j]);
                     best_part.x2 = lozenge_max(best_part.x2, i);

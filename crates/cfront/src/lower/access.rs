@@ -502,7 +502,10 @@ impl Lowering<'_> {
         for k in open {
             let ends = self.arrays[&k].ends.clone();
             let end = self.farthest(ends, true);
+            let least = end.terms.values().all(|c| *c >= 0) && end.constant >= 0;
             let expr = self.form_expr(&end);
+            // Where nothing is touched at small sizes, `n - 1` rows are none.
+            let expr = if least { expr } else { expr.max(Hub::Int(0)) };
             if let Some(array) = self.arrays.get_mut(&k) {
                 array.dims[0] = expr;
             }

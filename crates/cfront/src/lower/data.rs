@@ -199,7 +199,14 @@ impl Lowering<'_> {
                 };
                 Ok((value, promoted))
             }
-            _ => self.fail(codes::EXPRESSION, "`~` on data", at, "bits of data are not modelled"),
+            _ if promoted.int().is_none() => {
+                self.fail(codes::TYPE, "`~` on floating point", at, "needs an integer")
+            }
+            _ => {
+                self.signed(promoted, at)?;
+                let ones = if promoted.scalar() == Scalar::I32 { Hub::I32(-1) } else { Hub::Int(-1) };
+                Ok((Hub::binary(BinaryOp::BitXor, value, ones), promoted))
+            }
         }
     }
 
@@ -225,9 +232,21 @@ impl Lowering<'_> {
             Binary::Div => BinaryOp::Div,
             Binary::Rem if ty.int().is_some() => BinaryOp::Rem,
             Binary::Rem => return self.fail(codes::TYPE, "`%` on floating point", at, "needs integers"),
+            Binary::Bits(op) if ty.int().is_none() => {
+                return self.fail(codes::TYPE, format!("`{op}` on floating point"), at, "needs integers");
+            }
+            Binary::Bits("&") => BinaryOp::BitAnd,
+            Binary::Bits("|") => BinaryOp::BitOr,
+            Binary::Bits("^") => BinaryOp::BitXor,
             Binary::Bits(op) => {
-                let message = format!("`{op}` on data");
-                return self.fail(codes::EXPRESSION, message, at, "bits of data are not modelled");
+                // The type is that of the left side alone.
+                let ty = left.1.common(Type::Int(IntType::Int));
+                self.signed(ty, at)?;
+                self.signed(right.1, at)?;
+                let count = self.convert(right.0, right.1, ty, at)?;
+                let value = self.convert(left.0, left.1, ty, at)?;
+                let hub = if op == "<<" { BinaryOp::Shl } else { BinaryOp::Shr };
+                return Ok((Hub::binary(hub, value, count), ty));
             }
             _ => return self.fail(codes::EXPRESSION, "a comparison is assigned", at, "not possible here"),
         };
@@ -398,7 +417,7 @@ impl Lowering<'_> {
                 "what it does is not known",
             )
             .help(format!(
-                "declare it with `__attribute__((const))`, or say that it is pure with `--pure {function}`"
+                "declare it with `__attribute__((const))`, say that it is pure with `--pure {function}`, or define it as `inline` with a body of expressions"
             ));
             return self.report(diagnostic);
         }

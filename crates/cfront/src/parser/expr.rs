@@ -193,9 +193,10 @@ impl Parser<'_> {
                     self.expect(")")?;
                     let at = self.since(first);
                     value = match value.kind {
-                        ExprKind::Ident(function) => {
-                            self.node(ExprKind::Call { function, args }, at, height)?
-                        }
+                        ExprKind::Ident(function) => match self.expanded(&function, &args, at) {
+                            Some(value) => value,
+                            None => self.node(ExprKind::Call { function, args }, at, height)?,
+                        },
                         _ => unsupported("a call through a pointer", at),
                     };
                 }

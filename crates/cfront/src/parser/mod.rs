@@ -5,6 +5,7 @@
 
 mod decl;
 mod expr;
+mod inline;
 mod size;
 mod stmt;
 
@@ -13,6 +14,7 @@ use crate::lexer::Tok;
 use crate::scope::Scopes;
 use crate::source::Source;
 
+pub use inline::Inline;
 pub use size::Measured;
 
 /// Why the parser stopped: a message and where.

@@ -308,7 +308,7 @@ fn side(site: &AccessSite<'_>, var: &Name, side: u8, facts: &mut Facts) -> Vec<E
 fn refute(function: &Function, number: usize) -> Option<String> {
     let mut seen = 0;
     let alone = Function { body: only(&function.body, number, &mut seen), ..function.clone() };
-    let options = Options { races: true, max_steps: 30_000, max_bytes: 1 << 22, shuffle: None };
+    let options = Options { races: true, max_steps: 30_000, max_bytes: 1 << 22, ..Options::default() };
     for sizes in small_sizes(&function.sizes) {
         let mut args = BTreeMap::new();
         let mut possible = true;

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use graph::evaluate::Datum;
+use graph::plan::Place;
 use graph::{Dim, Model, Tensor, TensorType, operators, plan};
 use loops::{Elem, Name};
 use serde_json::{Value as Json, json};
@@ -189,7 +190,9 @@ pub fn run(arguments: &Run, as_json: bool) -> Result<(), Failure> {
         warm_up: u32::from(arguments.reps > 1),
         limit: Duration::from_secs(arguments.timeout),
     };
-    let outcome = executable.run(0, &BTreeMap::new(), &arrays(&compiled, &inputs), schedule)?;
+    let outcome = executable
+        .run(0, &BTreeMap::new(), &arrays(&compiled, &inputs), schedule)
+        .map_err(|failure| with_node(failure, &original, &sizes, &inputs))?;
     let agreement =
         if arguments.check { Some(check(&original, &sizes, &inputs, &outcome.outputs)?) } else { None };
     let results: Vec<(&Name, &loops::Tensor)> =
@@ -337,11 +340,30 @@ fn inputs(
                     tensor.shape
                 )));
             }
-            None => random(&scalar, port.dims.clone(), seed.wrapping_add(k as u64)),
+            None => {
+                let mut tensor = random(&scalar, port.dims.clone(), seed.wrapping_add(k as u64));
+                places_below(&mut tensor.data, least_extent(compiled, k));
+                tensor
+            }
         };
         inputs.insert(port.name.clone(), tensor);
     }
     Ok(inputs)
+}
+
+/// The least extent of what an input holds places in; none if it is not seen to hold places.
+fn least_extent(compiled: &CompiledModel, input: usize) -> Option<i64> {
+    let checks = compiled.plan.steps.iter().flat_map(|step| &step.checks);
+    checks.filter(|check| check.place == Place::Input(input)).flat_map(|check| &check.extents).copied().min()
+}
+
+fn places_below(data: &mut loops::Data, extent: Option<i64>) {
+    let Some(extent) = extent.filter(|extent| *extent > 0) else { return };
+    match data {
+        loops::Data::I64(v) => v.iter_mut().for_each(|x| *x %= extent),
+        loops::Data::I32(v) => v.iter_mut().for_each(|x| *x = (i64::from(*x) % extent) as i32),
+        _ => {}
+    }
 }
 
 /// Random data; integers are small and not negative, since most of them are places in tables.
@@ -355,6 +377,26 @@ pub fn random(elem: &Elem, dims: Vec<usize>, seed: u64) -> loops::Tensor {
     tensor
 }
 
+/// What the compiled model found outside of a tensor, with the node: the evaluator goes there, too.
+fn with_node(
+    mut failure: Failure,
+    original: &Model,
+    sizes: &BTreeMap<Name, i64>,
+    inputs: &BTreeMap<Name, loops::Tensor>,
+) -> Failure {
+    let outside = |d: &loops::Diagnostic| d.code == operators::OUTSIDE;
+    if failure.diagnostics.iter().any(outside)
+        && let Err(told) = evaluated(original, sizes, inputs)
+        && let Some(told) = told.diagnostics.into_iter().find(outside)
+    {
+        let notes = std::iter::once(told.message).chain(told.notes);
+        for d in failure.diagnostics.iter_mut().filter(|d| outside(d)) {
+            d.notes.extend(notes.clone());
+        }
+    }
+    failure
+}
+
 /// Compares with the evaluation of the original model, node by node.
 fn check(
     original: &Model,
@@ -362,22 +404,10 @@ fn check(
     inputs: &BTreeMap<Name, loops::Tensor>,
     outputs: &[loops::Tensor],
 ) -> Result<String, Failure> {
-    let mut model = original.clone();
-    plan::bind(&mut model, sizes)?;
-    let mut values = HashMap::new();
-    for id in model.graph.inputs() {
-        let value = model.graph.value(*id);
-        let elem = value.tensor_type().map(|t| t.elem);
-        if let (Some(tensor), Some(elem)) = (inputs.get(value.name()), elem)
-            && let Some(tensor) = operators::encode(elem, tensor)
-        {
-            values.insert(value.name().clone(), Datum::from(tensor));
-        }
-    }
-    let expected = graph::evaluate::evaluate(&model, values)?;
+    let expected = evaluated(original, sizes, inputs)?;
     let mut worst = 0.0f64;
-    for ((found, expected), id) in outputs.iter().zip(&expected).zip(model.graph.outputs()) {
-        let name = model.graph.value(*id).name();
+    for ((found, expected), id) in outputs.iter().zip(&expected).zip(original.graph.outputs()) {
+        let name = original.graph.value(*id).name();
         let difference =
             expected.tensor().and_then(|t| operators::decode(t)).and_then(|e| difference(found, &e));
         match difference {
@@ -397,6 +427,27 @@ fn check(
         }
     }
     Ok(format!("the compiled model and the evaluator agree within {worst:.1e} of the largest element"))
+}
+
+/// The outputs of the original model by evaluation.
+fn evaluated(
+    original: &Model,
+    sizes: &BTreeMap<Name, i64>,
+    inputs: &BTreeMap<Name, loops::Tensor>,
+) -> Result<Vec<Datum>, Failure> {
+    let mut model = original.clone();
+    plan::bind(&mut model, sizes)?;
+    let mut values = HashMap::new();
+    for id in model.graph.inputs() {
+        let value = model.graph.value(*id);
+        let elem = value.tensor_type().map(|t| t.elem);
+        if let (Some(tensor), Some(elem)) = (inputs.get(value.name()), elem)
+            && let Some(tensor) = operators::encode(elem, tensor)
+        {
+            values.insert(value.name().clone(), Datum::from(tensor));
+        }
+    }
+    Ok(graph::evaluate::evaluate(&model, values)?)
 }
 
 /// The largest difference of two tensors, relative to the largest element of the second; `None` if their shapes or types differ.

@@ -110,7 +110,7 @@ fn compare(
     let closeness = if exact { Closeness::Exact } else { Closeness::REASSOCIATED };
     // What the polyhedral side made is compared with what it was given.
     let reference = lowered.original.as_ref().unwrap_or(function);
-    let interpreted = check::by_interpreter(reference, sizes, inputs, None)?;
+    let interpreted = check::by_interpreter(reference, sizes, inputs, None, lowered.of_c)?;
     check::compare(
         function,
         ("the compiled program", outputs),

@@ -490,11 +490,11 @@ fn run_point(routine: &Routine, point: &Point, executable: &Executable, place: u
         Some(definition) => ("the evaluator", check::by_evaluator(definition, function, &sizes, &inputs)?),
         None => {
             let original = lowered.original.as_ref().unwrap_or(function);
-            ("the interpreter", check::by_interpreter(original, &sizes, &inputs, None)?)
+            ("the interpreter", check::by_interpreter(original, &sizes, &inputs, None, lowered.of_c)?)
         }
     };
     for shuffle in [None, Some(point.seed), Some(!point.seed)] {
-        let interpreted = check::by_interpreter(function, &sizes, &inputs, shuffle)?;
+        let interpreted = check::by_interpreter(function, &sizes, &inputs, shuffle, lowered.of_c)?;
         check::compare(function, ("the interpreter", &interpreted), (reference.0, &reference.1), closeness)?;
     }
     let outcome = executable.run(place, &sizes, &inputs, Schedule { threads: Some(2), ..Schedule::ONCE })?;

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::path::Path;
 
 use cfront::{AccessForm, CFile, RegionInfo, Replacement};
-use loops::Function;
+use loops::{Diagnostic, Function};
 use polyhedral::check::Checked;
 use polyhedral::optimize::{Report, Tiling};
 use polyhedral::representation::Representation;
@@ -140,6 +140,12 @@ fn with_schedule(
     schedule: Option<Tree>,
     choice: &Choice,
 ) -> Result<Optimized, Failure> {
+    let options = polyhedral::Options { schedule, ..options(choice)? };
+    polyhedral::optimize(function, &options).map_err(|d| Failure::in_source(source, vec![d]))
+}
+
+/// What the polyhedral side is asked for, but for a schedule.
+fn options(choice: &Choice) -> Result<polyhedral::Options, Failure> {
     let default = polyhedral::Options::default();
     let caches = crate::machine::caches(choice.caches)?;
     let tiling = match choice.tile.as_slice() {
@@ -148,9 +154,7 @@ fn with_schedule(
     };
     let registers = crate::machine::registers()?;
     let contraction = default.contraction.map(|shape| shape.for_registers(registers).for_caches(caches));
-    let options =
-        polyhedral::Options { schedule, tiling, contraction, reassociate: choice.reassociate, ..default };
-    polyhedral::optimize(function, &options).map_err(|d| Failure::in_source(source, vec![d]))
+    Ok(polyhedral::Options { tiling, contraction, reassociate: choice.reassociate, ..default })
 }
 
 /// A lowered function after the polyhedral side, where that is asked for.
@@ -160,7 +164,11 @@ pub fn scheduled(
     choice: &Choice,
     default: bool,
 ) -> Result<Lowered, Failure> {
-    let Some(optimised) = optimise(source, &lowered.function, choice, default)? else { return Ok(lowered) };
+    let optimised = match optimise(source, &lowered.function, choice, default) {
+        Ok(Some(optimised)) => optimised,
+        Ok(None) => return Ok(lowered),
+        Err(refused) => return by_nests(&refused, lowered, choice).ok_or(refused),
+    };
     let mut notes = optimised.report.bands;
     notes.extend(optimised.report.notes);
     notes.extend(optimised.report.left.map(|why| format!("left as it is: {why}")));
@@ -172,6 +180,18 @@ pub fn scheduled(
         reassociated,
         ..lowered
     })
+}
+
+/// A function that the model cannot hold as a whole, nest by nest; none if it was refused for something else.
+fn by_nests(refused: &Failure, lowered: Lowered, choice: &Choice) -> Option<Lowered> {
+    let unheld = |d: &Diagnostic| matches!(d.code.0, "P0101" | "P0102");
+    if choice.schedule.as_deref() != Some("auto") || !refused.diagnostics.iter().any(unheld) {
+        return None;
+    }
+    let options = options(choice).ok()?;
+    let polyhedral::Apart { function, notes } = polyhedral::apart(&lowered.function, &options).ok()??;
+    let reassociated = lowered.reassociated || choice.reassociate;
+    Some(Lowered { function, original: Some(lowered.function), notes, reassociated, ..lowered })
 }
 
 /// The schedule trees of the chosen definitions; each under its name where there are several.

@@ -65,6 +65,7 @@ impl Front {
             original: None,
             definition: None,
             reassociated: false,
+            of_c: false,
             notes: Vec::new(),
         };
         let function = super::c::scheduled(&self.source, lowered, choice, false)?.function;

@@ -116,6 +116,7 @@ pub fn lower(source: &Source, checked: &Checked, name: &str, choice: &Choice) ->
         original: None,
         definition: Some(chosen.original),
         reassociated: chosen.reassociated,
+        of_c: false,
         notes: Vec::new(),
     })
 }

@@ -49,6 +49,8 @@ pub struct Lowered {
     pub definition: Option<Definition>,
     /// Whether a rule was applied that reorders floating-point operations.
     pub reassociated: bool,
+    /// Whether it is a region of a C file.
+    pub of_c: bool,
     /// What the polyhedral side did.
     pub notes: Vec<String>,
 }
@@ -138,7 +140,9 @@ impl Front {
         let name = self.chosen(choice)?;
         let lowered = match &self.parsed {
             Parsed::Functional(checked) => functional::lower(&self.source, checked, &name, choice)?,
-            Parsed::C(file) => plain(file.regions.iter().map(|r| &r.function), &name)?,
+            Parsed::C(file) => {
+                Lowered { of_c: true, ..plain(file.regions.iter().map(|r| &r.function), &name)? }
+            }
             Parsed::Loops(program) => plain(program.functions.iter(), &name)?,
         };
         c::scheduled(&self.source, lowered, choice, matches!(self.parsed, Parsed::C(_)))
@@ -180,7 +184,14 @@ fn plain<'f>(mut functions: impl Iterator<Item = &'f Function>, name: &str) -> R
     let function = functions.find(|f| f.name.as_str() == name).cloned();
     let function =
         function.ok_or_else(|| Failure::refused("X0006", format!("there is no definition `{name}`")))?;
-    Ok(Lowered { function, original: None, definition: None, reassociated: false, notes: Vec::new() })
+    Ok(Lowered {
+        function,
+        original: None,
+        definition: None,
+        reassociated: false,
+        of_c: false,
+        notes: Vec::new(),
+    })
 }
 
 /// The text of a stage, of the chosen definition or of all.

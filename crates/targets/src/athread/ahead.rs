@@ -29,6 +29,8 @@ pub(super) struct Double {
 #[derive(Clone)]
 pub(super) struct Led {
     pub inner: Name,
+    /// The inner loop itself: others in the same tile may have its variable.
+    whole: Loop,
     pub outer: Name,
     step: i64,
     shares: Vec<Shared>,
@@ -50,7 +52,7 @@ struct Plan<'a> {
 impl Writer<'_> {
     /// Writes a loop with transfers ahead of their time; `false` if it is not such a loop.
     pub(super) fn ahead(&mut self, l: &Loop) -> Result<bool, Diagnostic> {
-        let led = self.led.clone().filter(|led| led.inner == l.var);
+        let led = self.led.clone().filter(|led| led.whole == *l);
         // Around a loop that leads, room has been found already.
         let limit = if led.is_some() { i64::MAX } else { self.capacity() };
         let Some(mut plan) = self.plan(l, 0, limit)? else { return Ok(false) };
@@ -71,7 +73,12 @@ impl Writer<'_> {
             body.iter().filter_map(|s| if let Stmt::Loop(inner) = s { Some(inner) } else { None });
         let (Some(inner), None) = (loops.next(), loops.next()) else { return Ok(false) };
         let moved = |e: &Expr| e.vars().contains(&l.var);
+        let mut same = 0;
+        body.iter().for_each(|s| {
+            s.walk(&mut |s| same += usize::from(matches!(s, Stmt::Loop(other) if other == inner)))
+        });
         if !self.leads
+            || same > 1
             || self.led.is_some()
             || l.kind == LoopKind::Parallel
             || moved(&inner.lower)
@@ -129,8 +136,14 @@ impl Writer<'_> {
             self.bring_all(&shares, &plan.doubles, &values, "0")?;
         }
         self.close();
-        self.led =
-            Some(Led { inner: inner.var.clone(), outer: var.clone(), step, shares, doubles: plan.doubles });
+        self.led = Some(Led {
+            inner: inner.var.clone(),
+            whole: inner.clone(),
+            outer: var.clone(),
+            step,
+            shares,
+            doubles: plan.doubles,
+        });
         self.loop_plain(l)?;
         self.led = None;
         self.close();

@@ -224,6 +224,9 @@ pub(super) fn binary(op: BinaryOp, a: CExpr, b: CExpr, integer: bool) -> Result<
         BinaryOp::Pow => call("pow", a, b),
         BinaryOp::And => CExpr::binary("&&", a, b),
         BinaryOp::Or => CExpr::binary("||", a, b),
+        BinaryOp::BitAnd => CExpr::binary("&", a, b),
+        BinaryOp::BitOr => CExpr::binary("|", a, b),
+        BinaryOp::BitXor => CExpr::binary("^", a, b),
         other => return Err(invalid(format!("the operation {other:?} has no form for the cores"))),
     })
 }

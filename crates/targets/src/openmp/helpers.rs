@@ -34,6 +34,12 @@ pub enum Helper {
     Rem32,
     Neg32,
     Abs32,
+    Add64,
+    Sub64,
+    Mul64,
+    Div64,
+    Rem64,
+    Neg64,
     Shl32,
     Shl64,
     Shr32,
@@ -95,6 +101,7 @@ impl Helper {
                 "/* Quotient rounded toward negative infinity; 0 for a divisor of 0. */\n\
                  static inline int64_t lozenge_floor_div(int64_t a, int64_t b) {\n    \
                      if (b == 0) {\n        return 0;\n    }\n    \
+                     if (b == -1) {\n        return (int64_t)(0u - (uint64_t)a);\n    }\n    \
                      return a / b - (a % b != 0 && (a < 0) != (b < 0));\n\
                  }\n"
             }
@@ -109,6 +116,7 @@ impl Helper {
                 "/* Remainder with the sign of the divisor; the dividend for a divisor of 0. */\n\
                  static inline int64_t lozenge_mod(int64_t a, int64_t b) {\n    \
                      if (b == 0) {\n        return a;\n    }\n    \
+                     if (b == -1) {\n        return 0;\n    }\n    \
                      int64_t r = a % b;\n    \
                      return r != 0 && (r < 0) != (b < 0) ? r + b : r;\n\
                  }\n"
@@ -142,7 +150,8 @@ impl Helper {
                  static inline double lozenge_max_f64(double a, double b) {\n    return a > b || b != b ? a : b;\n}\n"
             }
             Helper::Abs64 => {
-                "static inline int64_t lozenge_abs(int64_t a) {\n    return a < 0 ? -a : a;\n}\n"
+                "/* Magnitude of a 64-bit integer that wraps around. */\n\
+                 static inline int64_t lozenge_abs(int64_t a) {\n    return a < 0 ? (int64_t)(0u - (uint64_t)a) : a;\n}\n"
             }
             Helper::Add32 => {
                 "/* Sum of 32-bit integers that wraps around. */\n\
@@ -167,6 +176,30 @@ impl Helper {
             Helper::Neg32 => {
                 "/* Negation of a 32-bit integer that wraps around. */\n\
                  static inline int32_t lozenge_neg_i32(int32_t a) {\n    return (int32_t)(0u - (uint32_t)a);\n}\n"
+            }
+            Helper::Add64 => {
+                "/* Sum of 64-bit integers that wraps around. */\n\
+                 static inline int64_t lozenge_add(int64_t a, int64_t b) {\n    return (int64_t)((uint64_t)a + (uint64_t)b);\n}\n"
+            }
+            Helper::Sub64 => {
+                "/* Difference of 64-bit integers that wraps around. */\n\
+                 static inline int64_t lozenge_sub(int64_t a, int64_t b) {\n    return (int64_t)((uint64_t)a - (uint64_t)b);\n}\n"
+            }
+            Helper::Mul64 => {
+                "/* Product of 64-bit integers that wraps around. */\n\
+                 static inline int64_t lozenge_mul(int64_t a, int64_t b) {\n    return (int64_t)((uint64_t)a * (uint64_t)b);\n}\n"
+            }
+            Helper::Div64 => {
+                "/* Quotient of 64-bit integers that wraps around. */\n\
+                 static inline int64_t lozenge_div(int64_t a, int64_t b) {\n    return b == -1 ? (int64_t)(0u - (uint64_t)a) : a / b;\n}\n"
+            }
+            Helper::Rem64 => {
+                "/* Remainder of 64-bit integers, of the least one by -1 too. */\n\
+                 static inline int64_t lozenge_rem(int64_t a, int64_t b) {\n    return b == -1 ? 0 : a % b;\n}\n"
+            }
+            Helper::Neg64 => {
+                "/* Negation of a 64-bit integer that wraps around. */\n\
+                 static inline int64_t lozenge_neg(int64_t a) {\n    return (int64_t)(0u - (uint64_t)a);\n}\n"
             }
             Helper::Shl32 => {
                 "/* Bits moved up; the count is taken modulo the width. */\n\

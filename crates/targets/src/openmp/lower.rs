@@ -170,7 +170,8 @@ impl Lower<'_> {
             }
             Expr::Unary(op, operand) => {
                 let (value, ty) = self.expr(operand)?;
-                (self.unary(*op, value, ty), loops::typing::unary(*op, ty).unwrap_or(ty))
+                let wraps = self.wraps(ty, &[operand]);
+                (self.unary(*op, value, ty, wraps), loops::typing::unary(*op, ty).unwrap_or(ty))
             }
             Expr::Binary(op, left, right) => {
                 let ((a, ty), (b, _)) = (self.expr(left)?, self.expr(right)?);
@@ -180,7 +181,8 @@ impl Lower<'_> {
                     && matches!(op, BinaryOp::FloorDiv | BinaryOp::Mod)
                     && self.ranges.of(left).low.is_some_and(|v| v >= 0)
                     && self.ranges.of(right).low.is_some_and(|v| v >= least);
-                (self.binary(*op, a, b, ty, natural), ty)
+                let wraps = self.wraps(ty, &[left, right]);
+                (self.binary(*op, a, b, ty, Kind { natural, wraps }), ty)
             }
             Expr::Compare(op, left, right) => {
                 // A remainder is zero whichever way it is rounded.
@@ -220,11 +222,22 @@ impl Lower<'_> {
         })
     }
 
-    fn unary(&mut self, op: UnaryOp, value: CExpr, ty: Scalar) -> CExpr {
+    /// Whether an operation wraps around: in 64 bits what elements of arrays are in does, sums of sizes and loop variables have room.
+    fn wraps(&self, ty: Scalar, operands: &[&Expr]) -> bool {
+        let data = |e: &&Expr| {
+            let mut found = false;
+            e.walk(&mut |e| found |= matches!(e, Expr::Load(_) | Expr::Call { .. }));
+            found
+        };
+        self.wrapping && (ty == Scalar::I32 || (ty == Scalar::I64 && operands.iter().any(data)))
+    }
+
+    fn unary(&mut self, op: UnaryOp, value: CExpr, ty: Scalar, wraps: bool) -> CExpr {
         match op {
-            UnaryOp::Neg if ty == Scalar::I32 && self.wrapping => {
+            UnaryOp::Neg if wraps && ty == Scalar::I32 => {
                 self.helper(Helper::Neg32, "lozenge_neg_i32", vec![value])
             }
+            UnaryOp::Neg if wraps => self.helper(Helper::Neg64, "lozenge_neg", vec![value]),
             UnaryOp::Neg => CExpr::unary("-", value),
             UnaryOp::Not => CExpr::unary("!", value),
             UnaryOp::Abs if self.native && ty.is_int() => {
@@ -316,11 +329,26 @@ impl Lower<'_> {
         CExpr::call(function, args)
     }
 
-    /// An operation; `natural` says that C's integer quotient is the floor quotient here.
-    pub fn binary(&mut self, op: BinaryOp, a: CExpr, b: CExpr, ty: Scalar, natural: bool) -> CExpr {
+    /// What an operation on elements of arrays is.
+    pub fn of_data(&self, ty: Scalar) -> Kind {
+        Kind { natural: false, wraps: self.wrapping && ty.is_int() }
+    }
+
+    /// An operation.
+    pub fn binary(&mut self, op: BinaryOp, a: CExpr, b: CExpr, ty: Scalar, kind: Kind) -> CExpr {
+        let Kind { natural, wraps } = kind;
         let index = ty == Scalar::I64;
-        let wrap = ty == Scalar::I32 && self.wrapping;
+        let wrap = wraps && ty == Scalar::I32;
         match op {
+            BinaryOp::Add if index && wraps => self.helper(Helper::Add64, "lozenge_add", vec![a, b]),
+            BinaryOp::Sub if index && wraps => self.helper(Helper::Sub64, "lozenge_sub", vec![a, b]),
+            BinaryOp::Mul if index && wraps => self.helper(Helper::Mul64, "lozenge_mul", vec![a, b]),
+            BinaryOp::Div if index && wraps && arith::value(&b).is_none_or(|v| v <= 0) => {
+                self.helper(Helper::Div64, "lozenge_div", vec![a, b])
+            }
+            BinaryOp::Rem if index && wraps && arith::value(&b).is_none_or(|v| v <= 0) => {
+                self.helper(Helper::Rem64, "lozenge_rem", vec![a, b])
+            }
             BinaryOp::Add if index => arith::add(a, b),
             BinaryOp::Sub if index => arith::sub(a, b),
             BinaryOp::Mul if index => arith::mul(a, b),
@@ -366,6 +394,8 @@ impl Lower<'_> {
             BinaryOp::BitAnd => CExpr::binary("&", a, b),
             BinaryOp::BitOr => CExpr::binary("|", a, b),
             BinaryOp::BitXor => CExpr::binary("^", a, b),
+            BinaryOp::Shl if self.native => CExpr::binary("<<", a, b),
+            BinaryOp::Shr if self.native => CExpr::binary(">>", a, b),
             BinaryOp::Shl if index => self.helper(Helper::Shl64, "lozenge_shl", vec![a, b]),
             BinaryOp::Shl => self.helper(Helper::Shl32, "lozenge_shl_i32", vec![a, b]),
             BinaryOp::Shr if index => self.helper(Helper::Shr64, "lozenge_shr", vec![a, b]),
@@ -379,6 +409,15 @@ impl Lower<'_> {
 /// The diagnostic for a program that the validator would have refused.
 pub fn invalid(message: String) -> Diagnostic {
     Diagnostic::general(Code("T0001"), message).help("validate the loop program before it is translated")
+}
+
+/// What is known of an operation.
+#[derive(Clone, Copy, Debug)]
+pub struct Kind {
+    /// C's integer quotient is the floor quotient here.
+    pub natural: bool,
+    /// Integers wrap around.
+    pub wraps: bool,
 }
 
 /// Whether a floating-point number is between two constants that the integer type can hold, as quantisation makes it: a smaller and a larger number were

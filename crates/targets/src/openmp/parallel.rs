@@ -247,12 +247,13 @@ impl Lower<'_> {
         let mut combine = Vec::new();
         for partial in partials {
             combine.extend(self.each_element(partial, |lower, whole, part, ty| {
-                let wraps = ty == Scalar::I32 && lower.wrapping;
+                let kind = lower.of_data(ty);
+                let wraps = kind.wraps;
                 match partial.op {
                     ReduceOp::Add if !wraps => CStmt::Assign(whole, "+=", part),
                     ReduceOp::Mul if !wraps => CStmt::Assign(whole, "*=", part),
                     op => {
-                        let value = lower.binary(op.binary(), whole.clone(), part, ty, false);
+                        let value = lower.binary(op.binary(), whole.clone(), part, ty, kind);
                         CStmt::Assign(whole, "=", value)
                     }
                 }

@@ -290,12 +290,13 @@ impl Lower<'_> {
         let Some(update) = assign.update else {
             return Ok(CStmt::Assign(target, "=", value));
         };
-        let wraps = ty == loops::Scalar::I32 && self.wrapping;
+        let kind = self.of_data(ty);
+        let wraps = kind.wraps;
         if !further.is_empty() {
-            let mut sum = self.binary(update.op.binary(), target.clone(), value, ty, false);
+            let mut sum = self.binary(update.op.binary(), target.clone(), value, ty, kind);
             for next in further {
                 let value = self.expr(&next.value)?.0;
-                sum = self.binary(update.op.binary(), sum, value, ty, false);
+                sum = self.binary(update.op.binary(), sum, value, ty, kind);
             }
             return Ok(CStmt::Assign(target, "=", sum));
         }
@@ -303,7 +304,7 @@ impl Lower<'_> {
             ReduceOp::Add if !wraps && !self.paper() => CStmt::Assign(target, "+=", value),
             ReduceOp::Mul if !wraps && !self.paper() => CStmt::Assign(target, "*=", value),
             op => {
-                let updated = self.binary(op.binary(), target.clone(), value, ty, false);
+                let updated = self.binary(op.binary(), target.clone(), value, ty, kind);
                 CStmt::Assign(target, "=", updated)
             }
         })
@@ -424,7 +425,13 @@ impl Lower<'_> {
         match e {
             Expr::Binary(BinaryOp::Min, a, b) => {
                 let (a, b) = (self.natural_end(a)?, self.natural_end(b)?);
-                Ok(self.binary(BinaryOp::Min, a, b, loops::Scalar::I64, false))
+                Ok(self.binary(
+                    BinaryOp::Min,
+                    a,
+                    b,
+                    loops::Scalar::I64,
+                    super::lower::Kind { natural: false, wraps: false },
+                ))
             }
             Expr::Binary(BinaryOp::FloorDiv, a, divisor) if positive(divisor).is_some() => {
                 Ok(arith::div(self.index(a)?, self.index(divisor)?))

@@ -44,6 +44,7 @@ pub(super) struct Machine<'a> {
     bytes_left: u64,
     shuffle: Option<u64>,
     races: bool,
+    c_conversions: bool,
 }
 
 fn fault<T>(code: Code, message: String) -> Run<T> {
@@ -67,6 +68,7 @@ impl<'a> Machine<'a> {
             bytes_left: options.max_bytes,
             shuffle: options.shuffle,
             races: options.races,
+            c_conversions: options.c_conversions,
         }
     }
 
@@ -470,7 +472,13 @@ impl<'a> Machine<'a> {
                 let chosen = if self.bool(&parts.0)? { &parts.1 } else { &parts.2 };
                 self.eval(chosen)
             }
-            Node::Cast(ty, operand) => Ok(self.eval(operand)?.cast(*ty)),
+            Node::Cast(ty, operand) => {
+                let value = self.eval(operand)?;
+                if self.c_conversions && !value.fits(*ty) {
+                    return Err(undefined(Undefined::Conversion));
+                }
+                Ok(value.cast(*ty))
+            }
             Node::Call(builtin, args) => {
                 let mut values = [Value::Bool(false); 3];
                 for (value, arg) in values.iter_mut().zip(args) {

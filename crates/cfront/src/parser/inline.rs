@@ -1,0 +1,272 @@
+//! Small functions of the file that take the place of their calls, so that a region sees what they compute: those whose body is expressions.
+//!
+//! A body may have variables that are initialised and keep their value, `if`s that return, and returns. What else is in it leaves calls as they are.
+//! Conversions to the types of parameters and of the result stay. Functions that are `static` without `inline` would be unused afterwards, which
+//! compilers warn of; they stay, too.
+
+use super::{MAX_HEIGHT, Parser};
+use crate::ast::{At, Binary, Expr, ExprKind, Init, Unary};
+use crate::ctype::{CType, IntType, QType};
+use crate::scope::{Object, Place, Symbol};
+
+/// Operations of an expanded call.
+const MAX_NODES: usize = 2000;
+
+/// What a function computes.
+#[derive(Clone, Debug)]
+pub struct Inline {
+    params: Vec<(String, QType)>,
+    /// Names in it are those of parameters.
+    value: Expr,
+}
+
+/// Variables of a body and what they stand for, the innermost last.
+type Bound = Vec<(String, Expr)>;
+
+/// A statement of such a body.
+enum Step {
+    Return(Expr),
+    If(Expr, Vec<Step>, Vec<Step>),
+}
+
+/// What comes behind some steps: further ones, and what is behind these.
+struct Rest<'a> {
+    steps: &'a [Step],
+    behind: Option<&'a Rest<'a>>,
+}
+
+/// What is returned.
+fn value(steps: &[Step], behind: Option<&Rest<'_>>) -> Option<Expr> {
+    match steps.split_first() {
+        None => value(behind?.steps, behind?.behind),
+        Some((Step::Return(e), _)) => Some(e.clone()),
+        Some((Step::If(cond, then, otherwise), steps)) => {
+            // What is behind is put in one place only.
+            (!(falls(then) && falls(otherwise))).then_some(())?;
+            let rest = Rest { steps, behind };
+            let (then, otherwise) = (value(then, Some(&rest))?, value(otherwise, Some(&rest))?);
+            let height = cond.height.max(then.height).max(otherwise.height);
+            let (at, cond) = (cond.at, Box::new(cond.clone()));
+            node(ExprKind::Conditional(cond, Box::new(then), Box::new(otherwise)), at, height).filter(small)
+        }
+    }
+}
+
+/// Whether what is behind some steps may be come to.
+fn falls(steps: &[Step]) -> bool {
+    !steps.iter().any(|step| match step {
+        Step::Return(_) => true,
+        Step::If(_, then, otherwise) => !falls(then) && !falls(otherwise),
+    })
+}
+
+impl Parser<'_> {
+    /// What the function whose body begins here computes, where it is expressions; the place in the text stays.
+    pub fn inline(&mut self, params: Vec<(String, QType, At)>, result: &QType) -> Option<Inline> {
+        scalar(&result.ty)?;
+        let (pos, depth, measured) = (self.pos, self.scopes.depth(), self.measured.len());
+        self.scopes.push();
+        let mut bound = Bound::new();
+        for (name, ty, at) in &params {
+            let object = Object { ty: ty.clone(), place: Place::Parameter, fresh: false, at: *at };
+            self.scopes.declare(name.clone(), Symbol::Object(object));
+            let itself = Expr { kind: ExprKind::Ident(name.clone()), at: *at, height: 1 };
+            bound.push((name.clone(), itself));
+        }
+        self.pos += 1;
+        let value = self.steps(&mut bound, result).and_then(|steps| value(&steps, None));
+        self.scopes.truncate(depth);
+        self.measured.truncate(measured);
+        self.pos = pos;
+        let params = params.into_iter().map(|(name, ty, _)| (name, ty)).collect();
+        Some(Inline { params, value: value? })
+    }
+
+    /// Whether a token says that a function is `inline`.
+    pub fn is_inline(&self, pos: usize) -> bool {
+        matches!(self.word_at(pos), "inline" | "__inline" | "__inline__")
+    }
+
+    /// Statements up to a brace.
+    fn steps(&mut self, bound: &mut Bound, result: &QType) -> Option<Vec<Step>> {
+        let mut steps = Vec::new();
+        while !self.is("}") {
+            if !self.starts_type(self.pos) {
+                steps.push(self.step(bound, result)?);
+                continue;
+            }
+            for declared in self.declaration(Place::Local).ok()? {
+                let Some(Init::Expr(value)) = &declared.init else { return None };
+                scalar(&declared.ty.ty).filter(|_| !declared.is_static && !declared.is_extern)?;
+                let value = substitute(value, bound, None)?;
+                bound.push((declared.name, self.convert(&declared.ty, value).filter(small)?));
+            }
+        }
+        Some(steps)
+    }
+
+    /// A `return`, or an `if` around such.
+    fn step(&mut self, bound: &Bound, result: &QType) -> Option<Step> {
+        if self.accept_word("return") {
+            let value = self.expression().ok().filter(|_| self.accept(";"))?;
+            return self.convert(result, substitute(&value, bound, None)?).filter(small).map(Step::Return);
+        }
+        if !self.accept_word("if") {
+            return None;
+        }
+        self.expect("(").ok()?;
+        let cond = self.expression().ok().filter(|_| self.accept(")"))?;
+        let cond = substitute(&cond, bound, None)?;
+        let then = self.branch(bound, result)?;
+        let otherwise = if self.accept_word("else") { self.branch(bound, result)? } else { Vec::new() };
+        Some(Step::If(cond, then, otherwise))
+    }
+
+    fn branch(&mut self, bound: &Bound, result: &QType) -> Option<Vec<Step>> {
+        self.deeper(|p| {
+            if !p.accept("{") {
+                return Ok(p.step(bound, result).map(|step| vec![step]));
+            }
+            let depth = p.scopes.depth();
+            p.scopes.push();
+            let steps = p.steps(&mut bound.clone(), result);
+            p.scopes.truncate(depth);
+            Ok(steps.filter(|_| p.accept("}")))
+        })
+        .ok()?
+    }
+
+    /// An expression with a type, by a cast unless it has it already.
+    fn convert(&self, ty: &QType, value: Expr) -> Option<Expr> {
+        if same(&self.type_of(&value), &ty.ty) {
+            return Some(value);
+        }
+        let (at, height) = (value.at, value.height);
+        node(ExprKind::Cast(QType::plain(ty.ty.clone()), Box::new(value)), at, height)
+    }
+
+    /// What a call computes, if its function says so.
+    pub(super) fn expanded(&self, function: &str, args: &[Expr], at: At) -> Option<Expr> {
+        let Some(Symbol::Function(declared)) = self.scopes.lookup(function) else { return None };
+        let inline = declared.inline.as_ref().filter(|i| i.params.len() == args.len())?;
+        let mut bound = Bound::new();
+        for ((name, ty), arg) in inline.params.iter().zip(args) {
+            let arg = match ty.ty {
+                CType::Pointer { .. } => matches!(arg.kind, ExprKind::Ident(_)).then(|| arg.clone())?,
+                _ => {
+                    scalar(&ty.ty)?;
+                    self.convert(ty, arg.clone())?
+                }
+            };
+            // What an argument does happens once in a call.
+            (!acts(&arg)).then_some(())?;
+            bound.push((name.clone(), arg));
+        }
+        let value = substitute(&inline.value, &bound, Some(at))?;
+        Some(value).filter(small)
+    }
+
+    /// The type of an expression of numbers, where that is seen at once.
+    fn type_of(&self, e: &Expr) -> Option<CType> {
+        let int = || Some(CType::Int(IntType::Int));
+        match &e.kind {
+            ExprKind::Int(_, ty) => Some(CType::Int(*ty)),
+            ExprKind::Float { ty, .. } => Some(ty.clone()),
+            ExprKind::Cast(ty, _) => Some(ty.ty.clone()),
+            ExprKind::Ident(name) => match self.scopes.lookup(name)? {
+                Symbol::Object(object) => Some(object.ty.ty.clone()),
+                Symbol::Constant(_) => int(),
+                _ => None,
+            },
+            ExprKind::Index(a, _) => match self.type_of(a)? {
+                CType::Pointer { to, .. } => Some(to.ty),
+                CType::Array { of, .. } => Some(of.ty),
+                _ => None,
+            },
+            ExprKind::Unary(Unary::Not, _) => int(),
+            ExprKind::Unary(Unary::Deref, _) => None,
+            ExprKind::Unary(_, a) => self.common(a, a),
+            ExprKind::Binary(op, a, b) => match op {
+                Binary::Add | Binary::Sub | Binary::Mul | Binary::Div | Binary::Rem => self.common(a, b),
+                Binary::Bits(_) => None,
+                _ => int(),
+            },
+            ExprKind::Conditional(_, a, b) => self.common(a, b),
+            _ => None,
+        }
+    }
+
+    fn common(&self, a: &Expr, b: &Expr) -> Option<CType> {
+        Some(match (self.type_of(a)?, self.type_of(b)?) {
+            (CType::Int(a), CType::Int(b)) => CType::Int(a.common(b)),
+            (CType::Double, CType::Double | CType::Float | CType::Int(_))
+            | (CType::Float | CType::Int(_), CType::Double) => CType::Double,
+            (CType::Float, CType::Float | CType::Int(_)) | (CType::Int(_), CType::Float) => CType::Float,
+            _ => return None,
+        })
+    }
+}
+
+/// A type of numbers.
+fn scalar(ty: &CType) -> Option<()> {
+    matches!(ty, CType::Int(_) | CType::Float | CType::Double).then_some(())
+}
+
+fn same(a: &Option<CType>, b: &CType) -> bool {
+    match (a, b) {
+        (Some(CType::Int(a)), CType::Int(b)) => a == b,
+        (Some(CType::Float), CType::Float) | (Some(CType::Double), CType::Double) => true,
+        _ => false,
+    }
+}
+
+fn node(kind: ExprKind, at: At, below: u32) -> Option<Expr> {
+    (below < MAX_HEIGHT).then_some(Expr { kind, at, height: below + 1 })
+}
+
+/// An expression with names replaced; none if it has others, or does more than compute. Its parts get a place, but for those that come in.
+fn substitute(e: &Expr, bound: &Bound, place: Option<At>) -> Option<Expr> {
+    let at = place.unwrap_or(e.at);
+    let go = |e: &Expr| substitute(e, bound, place);
+    let boxed = |e: &Expr| go(e).map(Box::new);
+    let kind = match &e.kind {
+        ExprKind::Ident(name) => return bound.iter().rev().find(|(n, _)| n == name).map(|(_, v)| v.clone()),
+        ExprKind::Int(..) | ExprKind::Float { .. } => e.kind.clone(),
+        ExprKind::Call { function, args } => {
+            let args = args.iter().map(go).collect::<Option<Vec<_>>>()?;
+            ExprKind::Call { function: function.clone(), args }
+        }
+        ExprKind::Index(a, b) => ExprKind::Index(boxed(a)?, boxed(b)?),
+        ExprKind::Unary(Unary::Deref, _) => return None,
+        ExprKind::Unary(op, a) => ExprKind::Unary(*op, boxed(a)?),
+        ExprKind::Binary(op, a, b) => ExprKind::Binary(*op, boxed(a)?, boxed(b)?),
+        ExprKind::Conditional(c, a, b) => ExprKind::Conditional(boxed(c)?, boxed(a)?, boxed(b)?),
+        ExprKind::Cast(ty, a) => ExprKind::Cast(ty.clone(), boxed(a)?),
+        ExprKind::Assign(..) | ExprKind::Step(..) | ExprKind::Unsupported(_) => return None,
+    };
+    let height = parts(&kind).into_iter().map(|part| part.height).max().unwrap_or(0);
+    node(kind, at, height)
+}
+
+fn parts(kind: &ExprKind) -> Vec<&Expr> {
+    match kind {
+        ExprKind::Ident(_) | ExprKind::Int(..) | ExprKind::Float { .. } | ExprKind::Unsupported(_) => vec![],
+        ExprKind::Call { args, .. } => args.iter().collect(),
+        ExprKind::Unary(_, a) | ExprKind::Cast(_, a) | ExprKind::Step(_, a) => vec![a],
+        ExprKind::Index(a, b) | ExprKind::Binary(_, a, b) | ExprKind::Assign(_, a, b) => vec![a, b],
+        ExprKind::Conditional(a, b, c) => vec![a, b, c],
+    }
+}
+
+fn acts(e: &Expr) -> bool {
+    matches!(e.kind, ExprKind::Assign(..) | ExprKind::Step(..) | ExprKind::Unsupported(_))
+        || parts(&e.kind).into_iter().any(acts)
+}
+
+fn small(e: &Expr) -> bool {
+    nodes(e) <= MAX_NODES
+}
+
+fn nodes(e: &Expr) -> usize {
+    1 + parts(&e.kind).into_iter().map(nodes).sum::<usize>()
+}
