@@ -15,7 +15,7 @@ use loops::{Code, Diagnostic, Name, Registers, Size};
 use crate::graph::{Graph, NodeId, Producer, ValueId};
 use crate::infer::label;
 use crate::model::Model;
-use crate::operators::{self, Call, Operand, carrier};
+use crate::operators::{self, Call, Operand, Packing, carrier};
 use crate::tensor::Tensor;
 use crate::types::ElementType;
 
@@ -36,6 +36,8 @@ pub struct Kernel {
     pub operator: String,
     /// Type of each result.
     pub results: Vec<(ElementType, Vec<usize>)>,
+    /// What each parameter is laid out as, if not as the model has it.
+    pub packings: Vec<Option<Packing>>,
 }
 
 /// Where data are.
@@ -144,7 +146,11 @@ struct Planner<'a> {
     root: HashMap<ValueId, ValueId>,
     /// Places of roots.
     places: HashMap<ValueId, Place>,
+    /// Places of parameters that are laid out for tiles.
+    packed: HashMap<(ValueId, Packing), Place>,
+    /// Kernels by their programs, and by what their calls mean and which of their inputs are constants.
     kernels: HashMap<String, usize>,
+    calls: HashMap<(String, Vec<bool>), usize>,
     /// The step after which each root is not read any more.
     last: HashMap<ValueId, usize>,
     arena: Arena,
@@ -170,7 +176,9 @@ impl<'a> Planner<'a> {
             },
             root: HashMap::new(),
             places: HashMap::new(),
+            packed: HashMap::new(),
             kernels: HashMap::new(),
+            calls: HashMap::new(),
             last: HashMap::new(),
             arena: Arena::default(),
         }
@@ -307,9 +315,31 @@ impl<'a> Planner<'a> {
         if let Some(place) = self.places.get(&root) {
             return Ok(*place);
         }
+        let place = self.parameter(root, None)?;
+        self.places.insert(root, place);
+        Ok(place)
+    }
+
+    /// Where a parameter is in this layout. Each layout that is read is stored once, whoever reads it.
+    fn packed(&mut self, root: ValueId, packing: &Packing) -> Result<Place, Diagnostic> {
+        let key = (root, packing.clone());
+        if let Some(place) = self.packed.get(&key) {
+            return Ok(*place);
+        }
+        let place = self.parameter(root, Some(packing))?;
+        self.packed.insert(key, place);
+        Ok(place)
+    }
+
+    /// A new place for a parameter, with its elements as they are to lie there.
+    fn parameter(&mut self, root: ValueId, packing: Option<&Packing>) -> Result<Place, Diagnostic> {
         let value = self.graph.value(root);
         let tensor: Option<&Tensor> = self.graph.constant(root).or(value.initializer());
-        let Some(carried) = tensor.and_then(operators::decode) else {
+        let carried = tensor.and_then(operators::decode).and_then(|carried| match packing {
+            Some(packing) => packing.pack(&carried),
+            None => Some(carried),
+        });
+        let Some(carried) = carried else {
             let message = format!("the elements of `{}` are not at hand", value.name());
             return Err(Diagnostic::general(Code("G0402"), message));
         };
@@ -317,7 +347,6 @@ impl<'a> Planner<'a> {
         let place = Place::Parameters(self.plan.parameter_bytes);
         self.plan.parameters.push((self.plan.parameter_bytes, value.name().clone(), carried));
         self.plan.parameter_bytes += aligned(bytes);
-        self.places.insert(root, place);
         Ok(place)
     }
 
@@ -330,9 +359,14 @@ impl<'a> Planner<'a> {
     ) -> Result<(), Diagnostic> {
         let node = self.graph.node(id);
         let read = self.arguments(id, meaning);
+        let kernel = self.kernel(id, call, meaning)?;
         let mut arguments = Vec::with_capacity(read.len());
-        for input in &read {
-            arguments.push(self.place(self.root(*input))?);
+        for (input, packing) in read.iter().zip(self.plan.kernels[kernel].packings.clone()) {
+            let root = self.root(*input);
+            arguments.push(match packing {
+                Some(packing) => self.packed(root, &packing)?,
+                None => self.place(root)?,
+            });
         }
         let mut results = Vec::new();
         let mut scratch = Vec::new();
@@ -365,7 +399,6 @@ impl<'a> Planner<'a> {
             };
             results.push(place);
         }
-        let kernel = self.kernel(id, call, meaning)?;
         let checks = self.checks(id, call)?;
         self.plan.steps.push(Step { kernel, arguments, results, checks, node: label(self.graph, id) });
         scratch.into_iter().for_each(|(offset, bytes)| self.arena.give(offset, bytes));
@@ -404,14 +437,21 @@ impl<'a> Planner<'a> {
         call: &Call<'_>,
         meaning: &operators::Meaning,
     ) -> Result<usize, Diagnostic> {
-        let key = functional::print::definition(&meaning.definition);
-        if let Some(known) = self.kernels.get(&key) {
+        let constant = call.inputs.iter().map(|o| o.as_ref().is_some_and(|o| o.constant.is_some())).collect();
+        let key = (functional::print::definition(&meaning.definition), constant);
+        if let Some(known) = self.calls.get(&key) {
+            return Ok(*known);
+        }
+        let compiled = operators::compiled(call, self.registers)
+            .map_err(|d| d.note(format!("at {}", label(self.graph, id))))?;
+        // Calls that mean the same may differ in what is constant without another program.
+        let text = format!("{}{:?}", functional::print::definition(&compiled.definition), compiled.packings);
+        if let Some(known) = self.kernels.get(&text) {
+            self.calls.insert(key, *known);
             return Ok(*known);
         }
         let number = self.plan.kernels.len();
-        let mut definition = operators::compiled(call, self.registers)
-            .map_err(|d| d.note(format!("at {}", label(self.graph, id))))?
-            .definition;
+        let mut definition = compiled.definition;
         definition.name = format!("{}_{number}", definition.name).into();
         let results = meaning.results.iter().map(|r| {
             let dims =
@@ -422,8 +462,10 @@ impl<'a> Planner<'a> {
             definition,
             operator: self.graph.node(id).op().to_string(),
             results: results.collect(),
+            packings: compiled.packings,
         });
-        self.kernels.insert(key, number);
+        self.kernels.insert(text, number);
+        self.calls.insert(key, number);
         Ok(number)
     }
 }

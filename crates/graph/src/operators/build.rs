@@ -249,6 +249,15 @@ pub fn reshape(cx: &mut Cx, val: &Val, from: &[Size], to: &[Size]) -> Val {
     flat
 }
 
+/// A matrix that is made row by row, its rows as a tensor of these extents.
+pub fn split_rows(matrix: Val, extents: &[Size]) -> Val {
+    // A temporary that is made where it is wanted takes no memory; it keeps the split from being one of what is read.
+    extents[1..].iter().rev().fold(matrix, |rows, n| match rows.stored().term() {
+        Ok(term) => build::split(n.clone(), term).into(),
+        Err(refusal) => refusal.into(),
+    })
+}
+
 /// The product of two matrices by the library's packed tiles, if there is one for their elements.
 pub fn fast_product(cx: &mut Cx, a: Val, b: Val) -> Option<Val> {
     match scalar_in(&a.ty()) {

@@ -25,6 +25,7 @@ mod loss;
 mod matrix;
 mod movement;
 mod normalise;
+mod packing;
 mod pool;
 mod quantise;
 mod recurrent;
@@ -50,10 +51,12 @@ use crate::types::ElementType;
 pub use carrier::{carrier, decode, encode};
 pub use evaluate::evaluate;
 pub use indices::{Indices, indices};
+pub use packing::Packing;
 pub use schedule::{compiled, schedule};
 pub use table::{Entry, TABLE, lookup, page};
 
 use build::{Cx, Extents, tensor_type};
+use packing::Packed;
 use value::Val;
 
 /// An operator that the library does not have.
@@ -112,6 +115,8 @@ pub struct Meaning {
     pub definition: Definition,
     /// Which input each parameter of the definition is.
     pub arguments: Vec<usize>,
+    /// What the program of [`compiled`] wants constants among them laid out as; in the same order.
+    pub packings: Vec<Option<Packing>>,
     /// Its results in order; there may be more than were asked for.
     pub results: Vec<Output>,
     /// The one result has the elements of this input in the same order: nothing need be computed.
@@ -209,6 +214,7 @@ struct Op<'a> {
     call: &'a Call<'a>,
     cx: Cx,
     params: BTreeMap<usize, Binder>,
+    packings: BTreeMap<usize, Packing>,
     results: Vec<(Val, Output)>,
     combined: Option<Val>,
     fast: Option<Registers>,
@@ -221,6 +227,7 @@ impl<'a> Op<'a> {
             call,
             cx: Cx::new(),
             params: BTreeMap::new(),
+            packings: BTreeMap::new(),
             results: Vec::new(),
             combined: None,
             fast: None,
@@ -256,6 +263,19 @@ impl<'a> Op<'a> {
     /// An input.
     fn input(&mut self, k: usize) -> Result<Input, Refusal> {
         self.optional(k)?.ok_or_else(|| Refusal::inputs(format!("input {k} is missing")))
+    }
+
+    /// The panels of an input instead of its elements, if it is a constant and code is made: nothing may use the input itself then.
+    fn packed(&mut self, k: usize, packing: Option<Packing>) -> Option<Packed> {
+        let constant = self.operand(k).is_some_and(|operand| operand.constant.is_some());
+        let packing = packing.filter(|_| self.fast.is_some() && constant)?;
+        let scalar = carrier(self.operand(k)?.elem)?;
+        let ty = tensor_type(&[Size::constant(packing.count())], scalar);
+        let binder = self.cx.parameter(&format!("x{k}"), ty);
+        let val = functional::build::var(&binder).into();
+        self.params.insert(k, binder);
+        self.packings.insert(k, packing.clone());
+        Some(Packed { val, packing })
     }
 
     /// All inputs.
@@ -382,11 +402,12 @@ impl<'a> Op<'a> {
             }
         }
         let name = snake(&self.call.op.name);
+        let packings = self.params.keys().map(|k| self.packings.remove(k)).collect();
         let (arguments, params) = self.params.into_iter().unzip();
         let definition =
             Definition { name: name.into(), sizes, facts: Vec::new(), params, body, span: Span::default() };
         let results = self.results.into_iter().map(|(_, output)| output).collect();
-        Ok(Meaning { definition, arguments, results, view: self.view })
+        Ok(Meaning { definition, arguments, packings, results, view: self.view })
     }
 }
 
