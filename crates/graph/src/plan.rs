@@ -6,6 +6,7 @@
 
 mod arena;
 mod extents;
+mod fuse;
 
 use std::collections::HashMap;
 
@@ -21,6 +22,7 @@ use crate::types::ElementType;
 
 use arena::Arena;
 pub use extents::{bind, extent_name, fix};
+use fuse::Todo;
 
 /// Places begin at multiples of this many bytes.
 pub const ALIGNMENT: usize = 64;
@@ -224,13 +226,18 @@ impl<'a> Planner<'a> {
             }
         }
         let order: Vec<NodeId> = self.graph.order().collect();
-        let calls = order.iter().map(|id| self.call(*id)).collect::<Result<Vec<_>, _>>()?;
-        // The last reader of each place; outputs are read after the last step.
-        for (at, (_, meaning)) in calls.iter().enumerate() {
+        let mut calls = Vec::with_capacity(order.len());
+        for id in order {
+            let (call, meaning) = self.call(id)?;
             if meaning.view.is_none() {
-                for input in self.arguments(order[at], meaning) {
-                    self.last.insert(self.root(input), at);
-                }
+                calls.push((id, call, meaning));
+            }
+        }
+        let calls = fuse::fuse(self.graph, calls);
+        // The last reader of each place; outputs are read after the last step.
+        for (at, todo) in calls.iter().enumerate() {
+            for input in todo.arguments(self.graph) {
+                self.last.insert(self.root(input), at);
             }
         }
         // A result that is an output is made where the caller wants it, unless another output is the same.
@@ -243,10 +250,8 @@ impl<'a> Planner<'a> {
             }
             self.plan.outputs.push(port);
         }
-        for (at, (id, (call, meaning))) in order.iter().zip(&calls).enumerate() {
-            if meaning.view.is_none() {
-                self.step(*id, call, meaning, at)?;
-            }
+        for (at, todo) in calls.iter().enumerate() {
+            self.step(todo, at)?;
         }
         for (k, id) in self.graph.outputs().iter().enumerate() {
             let from = self.place(self.root(*id))?;
@@ -306,10 +311,6 @@ impl<'a> Planner<'a> {
         Ok((call, operators::Meaning { view: None, ..meaning }))
     }
 
-    fn arguments(&self, id: NodeId, meaning: &operators::Meaning) -> Vec<ValueId> {
-        meaning.arguments.iter().filter_map(|k| self.graph.node(id).input(*k)).collect()
-    }
-
     /// Where a root is; parameters get their place when they are first read.
     fn place(&mut self, root: ValueId) -> Result<Place, Diagnostic> {
         if let Some(place) = self.places.get(&root) {
@@ -350,16 +351,10 @@ impl<'a> Planner<'a> {
         Ok(place)
     }
 
-    fn step(
-        &mut self,
-        id: NodeId,
-        call: &Call<'_>,
-        meaning: &operators::Meaning,
-        at: usize,
-    ) -> Result<(), Diagnostic> {
-        let node = self.graph.node(id);
-        let read = self.arguments(id, meaning);
-        let kernel = self.kernel(id, call, meaning)?;
+    fn step(&mut self, todo: &Todo<'_>, at: usize) -> Result<(), Diagnostic> {
+        let (id, node) = (todo.head, self.graph.node(todo.tail()));
+        let read = todo.arguments(self.graph);
+        let kernel = self.kernel(todo)?;
         let mut arguments = Vec::with_capacity(read.len());
         for (input, packing) in read.iter().zip(self.plan.kernels[kernel].packings.clone()) {
             let root = self.root(*input);
@@ -370,7 +365,7 @@ impl<'a> Planner<'a> {
         }
         let mut results = Vec::new();
         let mut scratch = Vec::new();
-        for (k, result) in meaning.results.iter().enumerate() {
+        for (k, result) in todo.results.iter().enumerate() {
             let dims: Option<Vec<usize>> =
                 result.shape.iter().map(|s| usize::try_from(s.as_constant()?).ok()).collect();
             let bytes = dims.as_ref().and_then(|d| carried_bytes(result.elem, d));
@@ -399,8 +394,8 @@ impl<'a> Planner<'a> {
             };
             results.push(place);
         }
-        let checks = self.checks(id, call)?;
-        self.plan.steps.push(Step { kernel, arguments, results, checks, node: label(self.graph, id) });
+        let checks = self.checks(id, &todo.call)?;
+        self.plan.steps.push(Step { kernel, arguments, results, checks, node: todo.label(self.graph) });
         scratch.into_iter().for_each(|(offset, bytes)| self.arena.give(offset, bytes));
         let mut done: Vec<ValueId> = read.iter().map(|v| self.root(*v)).collect();
         done.extend(node.outputs().iter().flatten());
@@ -431,18 +426,15 @@ impl<'a> Planner<'a> {
         Ok(vec![Check { place, elem: port.elem, count, extents: found.extents }])
     }
 
-    fn kernel(
-        &mut self,
-        id: NodeId,
-        call: &Call<'_>,
-        meaning: &operators::Meaning,
-    ) -> Result<usize, Diagnostic> {
+    fn kernel(&mut self, todo: &Todo<'_>) -> Result<usize, Diagnostic> {
+        let (id, call) = (todo.head, &todo.call);
         let constant = call.inputs.iter().map(|o| o.as_ref().is_some_and(|o| o.constant.is_some())).collect();
-        let key = (functional::print::definition(&meaning.definition), constant);
+        let meaning = functional::print::definition(&todo.meaning.definition);
+        let key = (format!("{meaning}{:?}", todo.after), constant);
         if let Some(known) = self.calls.get(&key) {
             return Ok(*known);
         }
-        let compiled = operators::compiled(call, self.registers)
+        let compiled = operators::compiled_with(call, &todo.after, self.registers)
             .map_err(|d| d.note(format!("at {}", label(self.graph, id))))?;
         // Calls that mean the same may differ in what is constant without another program.
         let text = format!("{}{:?}", functional::print::definition(&compiled.definition), compiled.packings);
@@ -453,14 +445,14 @@ impl<'a> Planner<'a> {
         let number = self.plan.kernels.len();
         let mut definition = compiled.definition;
         definition.name = format!("{}_{number}", definition.name).into();
-        let results = meaning.results.iter().map(|r| {
+        let results = todo.results.iter().map(|r| {
             let dims =
                 r.shape.iter().map(|s| s.as_constant().and_then(|n| usize::try_from(n).ok()).unwrap_or(0));
             (r.elem, dims.collect())
         });
         self.plan.kernels.push(Kernel {
             definition,
-            operator: self.graph.node(id).op().to_string(),
+            operator: todo.operators(self.graph),
             results: results.collect(),
             packings: compiled.packings,
         });

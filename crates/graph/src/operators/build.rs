@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use functional::build::{self, Supply};
-use functional::{Arg, DataType, Lambda, Prim, Term, walk};
+use functional::{Arg, Binder, DataType, Lambda, Prim, Term, Var, walk};
 use loops::{Scalar, Size};
 
 use super::value::{Val, index};
@@ -201,6 +201,16 @@ impl Cx {
             Ok(body.into())
         })();
         built.unwrap_or_else(Val::from)
+    }
+
+    /// A term with values for its free variables.
+    pub fn instance<'v>(&mut self, term: &Term, values: impl Iterator<Item = (&'v Binder, &'v Val)>) -> Val {
+        let terms: Result<BTreeMap<Var, Term>, Refusal> =
+            values.map(|(binder, value)| Ok((binder.var.clone(), value.clone().term()?))).collect();
+        match terms {
+            Ok(terms) => walk::substitute(term, &terms, &mut self.supply).into(),
+            Err(refusal) => refusal.into(),
+        }
     }
 
     /// An operation of the library on numbers, with constants among its arguments.

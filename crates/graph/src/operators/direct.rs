@@ -4,6 +4,7 @@
 use functional::Prim;
 use loops::{Registers, Size};
 
+use super::after::Stages;
 use super::build::{Cx, Extents, product, reshape, split_rows};
 use super::convolution::Window;
 use super::packing::Packed;
@@ -37,9 +38,10 @@ pub(super) fn convolution(
         let pitches = [per_group.saturating_mul(taps), taps, 1];
         let packing = packing(registers, x.scalar(), extents, true, groups, pitches);
         let packed = op.packed(1, packing);
-        let filters = Filters { w, groups, packed: packed.as_ref() };
+        let after = op.stages();
+        let filters = Filters { w, groups, packed: packed.as_ref(), after: &after };
         return Some(op.cx.generate(&x.shape[0], |cx, n| {
-            image(cx, x, win, &n, &zero, |cx, image| sample(cx, &image, &filters, win, registers, last))
+            image(cx, x, win, &n, &zero, |cx, image| sample(cx, &image, &n, &filters, win, registers, last))
         }));
     }
     let step = |_: &mut Cx, acc: Val, value: Val, m: &Val, tap: &[i64]| {
@@ -83,6 +85,7 @@ pub(super) fn sliding(op: &mut Op, x: &Input, win: &Window, fill: &Val, rows: &R
     if taps > MOST_TAPS || x.shape[1..].iter().chain(&win.places).any(|n| n.as_constant().is_none()) {
         return None;
     }
+    let after = op.stages();
     let outer: Extents = std::iter::once(Size::constant(rows.channels))
         .chain(win.places[..rank - 1].iter().cloned())
         .collect();
@@ -99,7 +102,9 @@ pub(super) fn sliding(op: &mut Op, x: &Input, win: &Window, fill: &Val, rows: &R
                         acc = (rows.step)(cx, acc, value, &at[0], &tap);
                         next(&mut tap, &win.kernel);
                     }
-                    (rows.last)(cx, acc, &at[0])
+                    let value = (rows.last)(cx, acc, &at[0]);
+                    let place = [std::slice::from_ref(&n), at, &[l]].concat();
+                    after.apply(cx, value, &place, &vec![1; 2 + rank])
                 })
             })
         })
@@ -204,6 +209,8 @@ struct Filters<'f> {
     groups: i64,
     /// Where they are stored, if not in `w`.
     packed: Option<&'f Packed>,
+    /// What is done behind the convolution.
+    after: &'f Stages,
 }
 
 /// All filters of one sample, as products of matrices: one a group. The columns of a product are the places of the flat image from the
@@ -211,13 +218,14 @@ struct Filters<'f> {
 fn sample(
     cx: &mut Cx,
     image: &Image,
+    number: &Val,
     weights: &Filters,
     win: &Window,
     registers: Registers,
     last: &dyn Fn(&mut Cx, Val, &Val) -> Val,
 ) -> Val {
     let rank = win.kernel.len();
-    let Filters { w, groups, packed } = *weights;
+    let Filters { w, groups, packed, after } = *weights;
     let taps = product(&w.shape[1..]);
     let places: Vec<i64> = win.places.iter().map(|n| n.as_constant().unwrap_or(0)).collect();
     let filters = w.shape[0].as_constant().unwrap_or(0);
@@ -253,8 +261,13 @@ fn sample(
             let plane = image.val.at(&from);
             reshape(cx, &plane, &flat, &[product(&flat)]).at(&[place])
         };
-        let with_last = |cx: &mut Cx, sum: Val, m: &Val, _: &Val| {
-            if all_are_windows { last(cx, sum, &filter(m)) } else { sum }
+        let with_last = |cx: &mut Cx, sum: Val, m: &Val, column: &Val| {
+            if !all_are_windows {
+                return sum;
+            }
+            let (m, dims) = (filter(m), [1, 1, rank]);
+            let value = last(cx, sum, &m);
+            after.apply(cx, value, &[number.clone(), m, column.clone()], &dims)
         };
         let taps = taps.as_constant().unwrap_or(0);
         let extents = [per_group, taps, columns];
@@ -272,7 +285,9 @@ fn sample(
         cx.bind("product", product.stored(), |cx, product| {
             cx.tensor(&shape, &mut |cx, at| {
                 let column = (0..rank).fold(int(0), |sum, d| sum + at[1 + d].int() * int(pitches[d]));
-                last(cx, product.at(&[at[0].clone(), column]), &filter(&at[0]))
+                let m = filter(&at[0]);
+                let value = last(cx, product.at(&[at[0].clone(), column]), &m);
+                after.apply(cx, value, &[&[number.clone(), m], &at[1..]].concat(), &vec![1; 2 + rank])
             })
         })
     };
