@@ -6,6 +6,7 @@
 
 mod arena;
 mod extents;
+mod fuse;
 
 use std::collections::HashMap;
 
@@ -15,12 +16,13 @@ use loops::{Code, Diagnostic, Name, Registers, Size};
 use crate::graph::{Graph, NodeId, Producer, ValueId};
 use crate::infer::label;
 use crate::model::Model;
-use crate::operators::{self, Call, Operand, carrier};
+use crate::operators::{self, Call, Operand, Packing, carrier};
 use crate::tensor::Tensor;
 use crate::types::ElementType;
 
 use arena::Arena;
 pub use extents::{bind, extent_name, fix};
+use fuse::Todo;
 
 /// Places begin at multiples of this many bytes.
 pub const ALIGNMENT: usize = 64;
@@ -36,6 +38,8 @@ pub struct Kernel {
     pub operator: String,
     /// Type of each result.
     pub results: Vec<(ElementType, Vec<usize>)>,
+    /// What each parameter is laid out as, if not as the model has it.
+    pub packings: Vec<Option<Packing>>,
 }
 
 /// Where data are.
@@ -144,7 +148,11 @@ struct Planner<'a> {
     root: HashMap<ValueId, ValueId>,
     /// Places of roots.
     places: HashMap<ValueId, Place>,
+    /// Places of parameters that are laid out for tiles.
+    packed: HashMap<(ValueId, Packing), Place>,
+    /// Kernels by their programs, and by what their calls mean and which of their inputs are constants.
     kernels: HashMap<String, usize>,
+    calls: HashMap<(String, Vec<bool>), usize>,
     /// The step after which each root is not read any more.
     last: HashMap<ValueId, usize>,
     arena: Arena,
@@ -170,7 +178,9 @@ impl<'a> Planner<'a> {
             },
             root: HashMap::new(),
             places: HashMap::new(),
+            packed: HashMap::new(),
             kernels: HashMap::new(),
+            calls: HashMap::new(),
             last: HashMap::new(),
             arena: Arena::default(),
         }
@@ -216,13 +226,18 @@ impl<'a> Planner<'a> {
             }
         }
         let order: Vec<NodeId> = self.graph.order().collect();
-        let calls = order.iter().map(|id| self.call(*id)).collect::<Result<Vec<_>, _>>()?;
-        // The last reader of each place; outputs are read after the last step.
-        for (at, (_, meaning)) in calls.iter().enumerate() {
+        let mut calls = Vec::with_capacity(order.len());
+        for id in order {
+            let (call, meaning) = self.call(id)?;
             if meaning.view.is_none() {
-                for input in self.arguments(order[at], meaning) {
-                    self.last.insert(self.root(input), at);
-                }
+                calls.push((id, call, meaning));
+            }
+        }
+        let calls = fuse::fuse(self.graph, calls);
+        // The last reader of each place; outputs are read after the last step.
+        for (at, todo) in calls.iter().enumerate() {
+            for input in todo.arguments(self.graph) {
+                self.last.insert(self.root(input), at);
             }
         }
         // A result that is an output is made where the caller wants it, unless another output is the same.
@@ -235,10 +250,8 @@ impl<'a> Planner<'a> {
             }
             self.plan.outputs.push(port);
         }
-        for (at, (id, (call, meaning))) in order.iter().zip(&calls).enumerate() {
-            if meaning.view.is_none() {
-                self.step(*id, call, meaning, at)?;
-            }
+        for (at, todo) in calls.iter().enumerate() {
+            self.step(todo, at)?;
         }
         for (k, id) in self.graph.outputs().iter().enumerate() {
             let from = self.place(self.root(*id))?;
@@ -298,18 +311,36 @@ impl<'a> Planner<'a> {
         Ok((call, operators::Meaning { view: None, ..meaning }))
     }
 
-    fn arguments(&self, id: NodeId, meaning: &operators::Meaning) -> Vec<ValueId> {
-        meaning.arguments.iter().filter_map(|k| self.graph.node(id).input(*k)).collect()
-    }
-
     /// Where a root is; parameters get their place when they are first read.
     fn place(&mut self, root: ValueId) -> Result<Place, Diagnostic> {
         if let Some(place) = self.places.get(&root) {
             return Ok(*place);
         }
+        let place = self.parameter(root, None)?;
+        self.places.insert(root, place);
+        Ok(place)
+    }
+
+    /// Where a parameter is in this layout. Each layout that is read is stored once, whoever reads it.
+    fn packed(&mut self, root: ValueId, packing: &Packing) -> Result<Place, Diagnostic> {
+        let key = (root, packing.clone());
+        if let Some(place) = self.packed.get(&key) {
+            return Ok(*place);
+        }
+        let place = self.parameter(root, Some(packing))?;
+        self.packed.insert(key, place);
+        Ok(place)
+    }
+
+    /// A new place for a parameter, with its elements as they are to lie there.
+    fn parameter(&mut self, root: ValueId, packing: Option<&Packing>) -> Result<Place, Diagnostic> {
         let value = self.graph.value(root);
         let tensor: Option<&Tensor> = self.graph.constant(root).or(value.initializer());
-        let Some(carried) = tensor.and_then(operators::decode) else {
+        let carried = tensor.and_then(operators::decode).and_then(|carried| match packing {
+            Some(packing) => packing.pack(&carried),
+            None => Some(carried),
+        });
+        let Some(carried) = carried else {
             let message = format!("the elements of `{}` are not at hand", value.name());
             return Err(Diagnostic::general(Code("G0402"), message));
         };
@@ -317,26 +348,24 @@ impl<'a> Planner<'a> {
         let place = Place::Parameters(self.plan.parameter_bytes);
         self.plan.parameters.push((self.plan.parameter_bytes, value.name().clone(), carried));
         self.plan.parameter_bytes += aligned(bytes);
-        self.places.insert(root, place);
         Ok(place)
     }
 
-    fn step(
-        &mut self,
-        id: NodeId,
-        call: &Call<'_>,
-        meaning: &operators::Meaning,
-        at: usize,
-    ) -> Result<(), Diagnostic> {
-        let node = self.graph.node(id);
-        let read = self.arguments(id, meaning);
+    fn step(&mut self, todo: &Todo<'_>, at: usize) -> Result<(), Diagnostic> {
+        let (id, node) = (todo.head, self.graph.node(todo.tail()));
+        let read = todo.arguments(self.graph);
+        let kernel = self.kernel(todo)?;
         let mut arguments = Vec::with_capacity(read.len());
-        for input in &read {
-            arguments.push(self.place(self.root(*input))?);
+        for (input, packing) in read.iter().zip(self.plan.kernels[kernel].packings.clone()) {
+            let root = self.root(*input);
+            arguments.push(match packing {
+                Some(packing) => self.packed(root, &packing)?,
+                None => self.place(root)?,
+            });
         }
         let mut results = Vec::new();
         let mut scratch = Vec::new();
-        for (k, result) in meaning.results.iter().enumerate() {
+        for (k, result) in todo.results.iter().enumerate() {
             let dims: Option<Vec<usize>> =
                 result.shape.iter().map(|s| usize::try_from(s.as_constant()?).ok()).collect();
             let bytes = dims.as_ref().and_then(|d| carried_bytes(result.elem, d));
@@ -365,9 +394,8 @@ impl<'a> Planner<'a> {
             };
             results.push(place);
         }
-        let kernel = self.kernel(id, call, meaning)?;
-        let checks = self.checks(id, call)?;
-        self.plan.steps.push(Step { kernel, arguments, results, checks, node: label(self.graph, id) });
+        let checks = self.checks(id, &todo.call)?;
+        self.plan.steps.push(Step { kernel, arguments, results, checks, node: todo.label(self.graph) });
         scratch.into_iter().for_each(|(offset, bytes)| self.arena.give(offset, bytes));
         let mut done: Vec<ValueId> = read.iter().map(|v| self.root(*v)).collect();
         done.extend(node.outputs().iter().flatten());
@@ -398,32 +426,38 @@ impl<'a> Planner<'a> {
         Ok(vec![Check { place, elem: port.elem, count, extents: found.extents }])
     }
 
-    fn kernel(
-        &mut self,
-        id: NodeId,
-        call: &Call<'_>,
-        meaning: &operators::Meaning,
-    ) -> Result<usize, Diagnostic> {
-        let key = functional::print::definition(&meaning.definition);
-        if let Some(known) = self.kernels.get(&key) {
+    fn kernel(&mut self, todo: &Todo<'_>) -> Result<usize, Diagnostic> {
+        let (id, call) = (todo.head, &todo.call);
+        let constant = call.inputs.iter().map(|o| o.as_ref().is_some_and(|o| o.constant.is_some())).collect();
+        let meaning = functional::print::definition(&todo.meaning.definition);
+        let key = (format!("{meaning}{:?}", todo.after), constant);
+        if let Some(known) = self.calls.get(&key) {
+            return Ok(*known);
+        }
+        let compiled = operators::compiled_with(call, &todo.after, self.registers)
+            .map_err(|d| d.note(format!("at {}", label(self.graph, id))))?;
+        // Calls that mean the same may differ in what is constant without another program.
+        let text = format!("{}{:?}", functional::print::definition(&compiled.definition), compiled.packings);
+        if let Some(known) = self.kernels.get(&text) {
+            self.calls.insert(key, *known);
             return Ok(*known);
         }
         let number = self.plan.kernels.len();
-        let mut definition = operators::compiled(call, self.registers)
-            .map_err(|d| d.note(format!("at {}", label(self.graph, id))))?
-            .definition;
+        let mut definition = compiled.definition;
         definition.name = format!("{}_{number}", definition.name).into();
-        let results = meaning.results.iter().map(|r| {
+        let results = todo.results.iter().map(|r| {
             let dims =
                 r.shape.iter().map(|s| s.as_constant().and_then(|n| usize::try_from(n).ok()).unwrap_or(0));
             (r.elem, dims.collect())
         });
         self.plan.kernels.push(Kernel {
             definition,
-            operator: self.graph.node(id).op().to_string(),
+            operator: todo.operators(self.graph),
             results: results.collect(),
+            packings: compiled.packings,
         });
-        self.kernels.insert(key, number);
+        self.kernels.insert(text, number);
+        self.calls.insert(key, number);
         Ok(number)
     }
 }

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use functional::Definition;
 use functional::eval::Limits;
 use graph::evaluate::Datum;
-use graph::operators::{self, Call, Meaning, Operand, compiled, meaning};
+use graph::operators::{self, Call, Meaning, Operand, Packing, compiled, meaning};
 use graph::{Attribute, Model, Operator, Tensor};
 use loops::{Diagnostic, Program, Registers, Size};
 use lozenge::check::by_evaluator;
@@ -33,6 +33,8 @@ struct Case {
     reference: Definition,
     function: loops::Function,
     arguments: Vec<loops::Tensor>,
+    /// What the function wants its arguments laid out as.
+    packings: Vec<Option<Packing>>,
 }
 
 fn read(path: &Path) -> Option<Model> {
@@ -94,7 +96,8 @@ fn build(call: &Call<'_>, reference: Meaning, name: &str, number: usize) -> Resu
         .iter()
         .filter_map(|k| operators::decode(call.inputs[*k].as_ref()?.constant?))
         .collect();
-    Ok(Case { name: name.to_owned(), reference: reference.definition, function, arguments })
+    let packings = fast.packings;
+    Ok(Case { name: name.to_owned(), reference: reference.definition, function, arguments, packings })
 }
 
 /// The results of all parameters of a function: arguments, then room for the results.
@@ -107,6 +110,11 @@ fn check(executable: &Executable, k: usize, case: &Case) -> Result<(), String> {
     let wanted =
         by_evaluator(&case.reference, &case.function, &BTreeMap::new(), &arrays).map_err(|f| f.summary())?;
     let schedule = Schedule { threads: Some(2), ..Schedule::ONCE };
+    for (array, packing) in arrays.iter_mut().zip(&case.packings) {
+        if let Some(packing) = packing {
+            *array = packing.pack(array).ok_or("elements that can't be packed")?;
+        }
+    }
     let got = executable.run(k, &BTreeMap::new(), &arrays, schedule).map_err(|f| f.summary())?;
     for (got, want) in got.outputs.iter().zip(&wanted) {
         if let Some(what) = difference(got, want, Closeness::Exact) {
@@ -289,19 +297,20 @@ fn products_and_windows_agree_through_c() {
     let work = move || {
         let (mut cases, mut failures) = (Vec::new(), Vec::new());
         for (name, attributes, shapes) in &calls {
-            // Of single precision for both processors, of double precision for one of them.
-            for double in [false, false, true] {
+            // With weights that are known when code is made, and as any other operand; of single and of double precision.
+            for (double, constant) in [(false, false), (false, true), (true, true)] {
                 let op = Operator::from(*name);
                 let tensors: Vec<Tensor> =
                     shapes.iter().enumerate().map(|(k, dims)| numbers(dims, double, 31 * k)).collect();
-                let operand = |tensor: &'_ Tensor| Operand {
-                    elem: tensor.elem,
-                    shape: tensor.dims.iter().map(|n| Size::constant(*n as i64)).collect(),
-                    constant: None,
+                let operand = |k: usize| Operand {
+                    elem: tensors[k].elem,
+                    shape: tensors[k].dims.iter().map(|n| Size::constant(*n as i64)).collect(),
+                    constant: (constant && k > 0).then_some(&tensors[k]),
                 };
-                let inputs = tensors.iter().map(|tensor| Some(operand(tensor))).collect();
+                let inputs = (0..tensors.len()).map(|k| Some(operand(k))).collect();
                 let call = Call { op: &op, opset: 17, attributes, inputs, outputs: 1 };
-                let title = format!("{name} {shapes:?} {attributes:?} {:?}", PROCESSORS[cases.len() % 2]);
+                let processor = PROCESSORS[cases.len() % 2];
+                let title = format!("{name} {shapes:?} {attributes:?} {processor:?} {constant}");
                 let built = meaning(&call).and_then(|reference| build(&call, reference, &title, cases.len()));
                 let values = tensors.iter().filter_map(operators::decode).collect();
                 match built {
@@ -310,6 +319,8 @@ fn products_and_windows_agree_through_c() {
                 }
             }
         }
+        let panels = cases.iter().filter(|case| case.packings.iter().any(Option::is_some)).count();
+        assert!(panels > calls.len(), "{panels} of {} have weights in panels", cases.len());
         let agreed = run(&cases, &mut failures);
         assert!(failures.is_empty(), "{}", failures.join("\n"));
         assert_eq!(agreed, 3 * calls.len());

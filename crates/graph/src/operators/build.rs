@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use functional::build::{self, Supply};
-use functional::{Arg, DataType, Lambda, Prim, Term, walk};
+use functional::{Arg, Binder, DataType, Lambda, Prim, Term, Var, walk};
 use loops::{Scalar, Size};
 
 use super::value::{Val, index};
@@ -203,6 +203,16 @@ impl Cx {
         built.unwrap_or_else(Val::from)
     }
 
+    /// A term with values for its free variables.
+    pub fn instance<'v>(&mut self, term: &Term, values: impl Iterator<Item = (&'v Binder, &'v Val)>) -> Val {
+        let terms: Result<BTreeMap<Var, Term>, Refusal> =
+            values.map(|(binder, value)| Ok((binder.var.clone(), value.clone().term()?))).collect();
+        match terms {
+            Ok(terms) => walk::substitute(term, &terms, &mut self.supply).into(),
+            Err(refusal) => refusal.into(),
+        }
+    }
+
     /// An operation of the library on numbers, with constants among its arguments.
     pub fn call_with(&mut self, name: &str, x: &Val, constants: &[f64]) -> Val {
         let scalar = x.scalar();
@@ -247,6 +257,15 @@ pub fn reshape(cx: &mut Cx, val: &Val, from: &[Size], to: &[Size]) -> Val {
         flat = build::apply_as(Prim::Split, vec![Arg::Size(to[k].clone()), Arg::Term(term)], &ty).into();
     }
     flat
+}
+
+/// A matrix that is made row by row, its rows as a tensor of these extents.
+pub fn split_rows(matrix: Val, extents: &[Size]) -> Val {
+    // A temporary that is made where it is wanted takes no memory; it keeps the split from being one of what is read.
+    extents[1..].iter().rev().fold(matrix, |rows, n| match rows.stored().term() {
+        Ok(term) => build::split(n.clone(), term).into(),
+        Err(refusal) => refusal.into(),
+    })
 }
 
 /// The product of two matrices by the library's packed tiles, if there is one for their elements.

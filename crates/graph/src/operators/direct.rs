@@ -4,9 +4,11 @@
 use functional::Prim;
 use loops::{Registers, Size};
 
-use super::build::{Cx, Extents, product, reshape};
+use super::after::Stages;
+use super::build::{Cx, Extents, product, reshape, split_rows};
 use super::convolution::Window;
-use super::tiles::{Product, WORTH_TILES};
+use super::packing::Packed;
+use super::tiles::{Product, Side, WORTH_TILES, packing};
 use super::value::{Val, int, number, size};
 use super::{Input, Op};
 
@@ -31,8 +33,15 @@ pub(super) fn convolution(
     let zero = number(x.scalar(), 0.0);
     let work = per_group.saturating_mul(taps).saturating_mul(places);
     if (per_group >= 4 || taps > MOST_TAPS) && work >= WORTH_TILES {
+        // How wide the tiles are follows from the number of columns, which is not less than that of places.
+        let extents = [per_group, taps, places];
+        let pitches = [per_group.saturating_mul(taps), taps, 1];
+        let packing = packing(registers, x.scalar(), extents, true, groups, pitches);
+        let packed = op.packed(1, packing);
+        let after = op.stages();
+        let filters = Filters { w, groups, packed: packed.as_ref(), after: &after };
         return Some(op.cx.generate(&x.shape[0], |cx, n| {
-            image(cx, x, win, &n, &zero, |cx, image| sample(cx, &image, w, win, groups, registers, last))
+            image(cx, x, win, &n, &zero, |cx, image| sample(cx, &image, &n, &filters, win, registers, last))
         }));
     }
     let step = |_: &mut Cx, acc: Val, value: Val, m: &Val, tap: &[i64]| {
@@ -76,6 +85,7 @@ pub(super) fn sliding(op: &mut Op, x: &Input, win: &Window, fill: &Val, rows: &R
     if taps > MOST_TAPS || x.shape[1..].iter().chain(&win.places).any(|n| n.as_constant().is_none()) {
         return None;
     }
+    let after = op.stages();
     let outer: Extents = std::iter::once(Size::constant(rows.channels))
         .chain(win.places[..rank - 1].iter().cloned())
         .collect();
@@ -92,7 +102,9 @@ pub(super) fn sliding(op: &mut Op, x: &Input, win: &Window, fill: &Val, rows: &R
                         acc = (rows.step)(cx, acc, value, &at[0], &tap);
                         next(&mut tap, &win.kernel);
                     }
-                    (rows.last)(cx, acc, &at[0])
+                    let value = (rows.last)(cx, acc, &at[0]);
+                    let place = [std::slice::from_ref(&n), at, &[l]].concat();
+                    after.apply(cx, value, &place, &vec![1; 2 + rank])
                 })
             })
         })
@@ -191,18 +203,29 @@ fn image(
     cx.bind("image", val.stored(), |cx, val| f(cx, Image { val, extents, has_phases: true }))
 }
 
+/// The weights of a convolution.
+struct Filters<'f> {
+    w: &'f Input,
+    groups: i64,
+    /// Where they are stored, if not in `w`.
+    packed: Option<&'f Packed>,
+    /// What is done behind the convolution.
+    after: &'f Stages,
+}
+
 /// All filters of one sample, as products of matrices: one a group. The columns of a product are the places of the flat image from the
 /// first window to the last, those between two rows of windows too, which are left out at the end.
 fn sample(
     cx: &mut Cx,
     image: &Image,
-    w: &Input,
+    number: &Val,
+    weights: &Filters,
     win: &Window,
-    groups: i64,
     registers: Registers,
     last: &dyn Fn(&mut Cx, Val, &Val) -> Val,
 ) -> Val {
     let rank = win.kernel.len();
+    let Filters { w, groups, packed, after } = *weights;
     let taps = product(&w.shape[1..]);
     let places: Vec<i64> = win.places.iter().map(|n| n.as_constant().unwrap_or(0)).collect();
     let filters = w.shape[0].as_constant().unwrap_or(0);
@@ -238,14 +261,23 @@ fn sample(
             let plane = image.val.at(&from);
             reshape(cx, &plane, &flat, &[product(&flat)]).at(&[place])
         };
-        let with_last = |cx: &mut Cx, sum: Val, m: &Val, _: &Val| {
-            if all_are_windows { last(cx, sum, &filter(m)) } else { sum }
+        let with_last = |cx: &mut Cx, sum: Val, m: &Val, column: &Val| {
+            if !all_are_windows {
+                return sum;
+            }
+            let (m, dims) = (filter(m), [1, 1, rank]);
+            let value = last(cx, sum, &m);
+            after.apply(cx, value, &[number.clone(), m, column.clone()], &dims)
         };
         let taps = taps.as_constant().unwrap_or(0);
         let extents = [per_group, taps, columns];
         let scalar = w.scalar();
-        let product =
-            Product { extents, registers, scalar, left: &left, right: &right, last: &with_last }.build(cx);
+        let left = match packed {
+            Some(packed) => Side::Panels(packed.matrix(&g)),
+            None => Side::Elements(&left),
+        };
+        let right = Side::Elements(&right);
+        let product = Product { extents, registers, scalar, left, right, last: &with_last }.build(cx);
         let shape: Extents = [&[Size::constant(per_group)], &win.places[..]].concat();
         if all_are_windows {
             return folded(product, &win.places);
@@ -253,7 +285,9 @@ fn sample(
         cx.bind("product", product.stored(), |cx, product| {
             cx.tensor(&shape, &mut |cx, at| {
                 let column = (0..rank).fold(int(0), |sum, d| sum + at[1 + d].int() * int(pitches[d]));
-                last(cx, product.at(&[at[0].clone(), column]), &filter(&at[0]))
+                let m = filter(&at[0]);
+                let value = last(cx, product.at(&[at[0].clone(), column]), &m);
+                after.apply(cx, value, &[&[number.clone(), m], &at[1..]].concat(), &vec![1; 2 + rank])
             })
         })
     };
@@ -269,16 +303,9 @@ fn sample(
 
 /// A matrix that is made row by row, with its columns as a tensor of these extents.
 fn folded(matrix: Val, extents: &[Size]) -> Val {
-    let mut flat = match matrix.term() {
+    let flat = match matrix.term() {
         Ok(term) => Val::from(functional::build::join(term)),
         Err(refusal) => return refusal.into(),
     };
-    for n in extents.iter().rev() {
-        // A temporary that is made where it is wanted takes no memory; it keeps the split from being one of what is read.
-        flat = match flat.stored().term() {
-            Ok(term) => functional::build::split(n.clone(), term).into(),
-            Err(refusal) => return refusal.into(),
-        };
-    }
-    flat
+    split_rows(flat, &[&[Size::constant(1)], extents].concat())
 }

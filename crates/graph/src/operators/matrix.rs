@@ -2,7 +2,9 @@
 
 use loops::{Registers, Size};
 
+use super::after::Stages;
 use super::build::{Cx, Extents, broadcast};
+use super::packing::Panels;
 use super::tiles;
 use super::value::{Val, int, number};
 use super::{Done, Input, Op, Refusal};
@@ -89,10 +91,32 @@ fn tiled(op: &Op, elem: ElementType, m: &Size, k: &Size, n: &Size) -> Option<Reg
 }
 
 /// A product by tiles; where an extent is a name, by the library's program.
-fn by_tiles(cx: &mut Cx, registers: Registers, a: Val, b: Val) -> Val {
-    tiles::product(cx, registers, &a, &b, &|_, sum, _, _| sum)
+fn by_tiles(
+    cx: &mut Cx,
+    registers: Registers,
+    a: Val,
+    b: Val,
+    panels: Option<Panels>,
+    last: tiles::Last,
+) -> Val {
+    tiles::product(cx, registers, &a, &b, panels, last)
         .or_else(|| super::build::fast_product(cx, a, b))
         .unwrap_or_else(|| Refusal::internal("a product of these types").into())
+}
+
+/// The panels of input `k`, the right matrix of an `m x k` by `k x n` product, if it is a constant; `turned` if its rows are what the columns are of.
+fn panels(
+    op: &mut Op,
+    registers: Registers,
+    scalar: loops::Scalar,
+    k: usize,
+    [m, sum, n]: [&Size; 3],
+    turned: bool,
+) -> Option<Panels> {
+    let extents = tiles::extents(m, sum, n)?;
+    let pitches = if turned { [0, extents[1], 1] } else { [0, 1, extents[2]] };
+    let packing = tiles::packing(registers, scalar, extents, false, 1, pitches);
+    Some(op.packed(k, packing)?.matrix(&int(0)))
 }
 
 /// The product of stacks of matrices by tiles: one product a place of the batch.
@@ -100,20 +124,31 @@ fn tiled_mat_mul(op: &mut Op, registers: Registers, a: &Input, b: &Input) -> Don
     let (ra, rb) = (a.rank(), b.rank());
     let batch = broadcast(&[&a.shape[..ra - 2], &b.shape[..rb - 2]])?;
     let shape: Extents = [&batch[..], &[a.shape[ra - 2].clone(), b.shape[rb - 1].clone()]].concat();
+    // where an extent is a name, the library's product knows nothing of what is done behind it
+    let known = shape.iter().chain(&a.shape[ra - 1..]).all(|n| n.as_constant().is_some_and(|n| n > 0));
+    let after = if known { op.stages() } else { Stages::default() };
     // one matrix on the right for all of the batch: the rows of all matrices on the left are one matrix
-    if rb == 2 && ra > 2 {
+    if rb == 2 {
         let rows = super::build::product(&a.shape[..ra - 1]);
         let flat = [rows.clone(), a.shape[ra - 1].clone()];
         let left = super::build::reshape(&mut op.cx, &a.val, &a.shape, &flat);
-        let product = by_tiles(&mut op.cx, registers, left, b.val.clone());
-        let val = super::build::reshape(&mut op.cx, &product, &[rows, b.shape[1].clone()], &shape);
+        let panels = panels(op, registers, a.scalar(), 1, [&rows, &b.shape[0], &b.shape[1]], false);
+        let dims = [ra - 1, 1];
+        let last =
+            |cx: &mut Cx, sum: Val, i: &Val, j: &Val| after.apply(cx, sum, &[i.clone(), j.clone()], &dims);
+        let product = by_tiles(&mut op.cx, registers, left, b.val.clone(), panels, &last);
+        let val = super::build::split_rows(product, &shape[..ra - 1]);
         op.result(val, a.elem, shape);
         return Ok(());
     }
+    let dims = vec![1; shape.len()];
     let val = op.cx.tensor(&batch, &mut |cx, at| {
         let x = a.val.at(&super::build::aligned(&a.shape[..ra - 2], at));
         let y = b.val.at(&super::build::aligned(&b.shape[..rb - 2], at));
-        by_tiles(cx, registers, x, y)
+        let last = |cx: &mut Cx, sum: Val, i: &Val, j: &Val| {
+            after.apply(cx, sum, &[at, &[i.clone(), j.clone()]].concat(), &dims)
+        };
+        by_tiles(cx, registers, x, y, None, &last)
     });
     op.result(val, a.elem, shape);
     Ok(())
@@ -220,23 +255,27 @@ pub(super) fn gemm(op: &mut Op) -> Done {
             (true, Ok(term)) => functional::build::transpose(term).into(),
             _ => v.clone(),
         };
-        let last = |_: &mut Cx, sum: Val, at: &[Val]| {
+        let known = tiles::extents(m, k, n).is_some();
+        let after = if known { op.stages() } else { Stages::default() };
+        let last = |cx: &mut Cx, sum: Val, at: &[Val]| {
             let sum = scaled(sum, alpha);
-            match &c {
+            let sum = match &c {
                 Some(c) => sum + scaled(c.spread(at), beta),
                 None => sum,
-            }
+            };
+            after.apply(cx, sum, at, &[1, 1])
         };
         let (left, right) = (flip(&a.val, ta), flip(&b.val, tb));
+        let panels = panels(op, registers, scalar, 1, [m, k, n], tb);
         // One row of sums down the rows of a matrix: as a column, so that it is read along them.
-        let turned = tb && m.as_constant() == Some(1);
+        let turned = tb && m.as_constant() == Some(1) && panels.is_none();
         let product = if turned {
             let (left, right) = (flip(&left, true), flip(&right, true));
             let last = |cx: &mut Cx, sum: Val, i: &Val, j: &Val| last(cx, sum, &[j.clone(), i.clone()]);
-            tiles::product(&mut op.cx, registers, &right, &left, &last).map(|val| flip(&val, true))
+            tiles::product(&mut op.cx, registers, &right, &left, None, &last).map(|val| flip(&val, true))
         } else {
             let last = |cx: &mut Cx, sum: Val, i: &Val, j: &Val| last(cx, sum, &[i.clone(), j.clone()]);
-            tiles::product(&mut op.cx, registers, &left, &right, &last)
+            tiles::product(&mut op.cx, registers, &left, &right, panels, &last)
         };
         if let Some(product) = product {
             op.result(product, a.elem, shape);

@@ -8,6 +8,7 @@
 //! Extents may be symbolic wherever an operator does not compute with them. Where the shape of a result depends on values (`Reshape`,
 //! `Range`), those inputs must be constants of the call; where it depends on all data (`NonZero`), the evaluator alone can give them.
 
+mod after;
 mod attention;
 mod build;
 mod carrier;
@@ -25,6 +26,7 @@ mod loss;
 mod matrix;
 mod movement;
 mod normalise;
+mod packing;
 mod pool;
 mod quantise;
 mod recurrent;
@@ -47,13 +49,17 @@ use crate::graph::Operator;
 use crate::tensor::Tensor;
 use crate::types::ElementType;
 
+pub use after::{After, Elementwise, Source, elementwise, fits};
 pub use carrier::{carrier, decode, encode};
 pub use evaluate::evaluate;
 pub use indices::{Indices, indices};
-pub use schedule::{compiled, schedule};
+pub use packing::Packing;
+pub use schedule::{compiled, compiled_with, schedule};
 pub use table::{Entry, TABLE, lookup, page};
 
+use after::Stages;
 use build::{Cx, Extents, tensor_type};
+use packing::Packed;
 use value::Val;
 
 /// An operator that the library does not have.
@@ -112,6 +118,8 @@ pub struct Meaning {
     pub definition: Definition,
     /// Which input each parameter of the definition is.
     pub arguments: Vec<usize>,
+    /// What the program of [`compiled`] wants constants among them laid out as; in the same order.
+    pub packings: Vec<Option<Packing>>,
     /// Its results in order; there may be more than were asked for.
     pub results: Vec<Output>,
     /// The one result has the elements of this input in the same order: nothing need be computed.
@@ -156,11 +164,11 @@ type Done = Result<(), Refusal>;
 /// `G0501` for an operator that the library lacks, `G0502` for element types, `G0503` for inputs or attributes that do not fit, `G0504` if
 /// a shape depends on a value that is not known, `G0506` for constant indices that are outside.
 pub fn meaning(call: &Call<'_>) -> Result<Meaning, Diagnostic> {
-    build_program(call, None)
+    build_program(call, None, &After::default())
 }
 
-/// The program of a call; with registers: contractions in tiles that fit them.
-fn build_program(call: &Call<'_>, fast: Option<Registers>) -> Result<Meaning, Diagnostic> {
+/// The program of a call and of what is done behind it; with registers: contractions in tiles that fit them.
+fn build_program(call: &Call<'_>, fast: Option<Registers>, after: &After) -> Result<Meaning, Diagnostic> {
     let Some(entry) = lookup(&call.op.domain, &call.op.name) else {
         let message = format!("the operator `{}` is not in the library", call.op);
         return Err(
@@ -170,6 +178,7 @@ fn build_program(call: &Call<'_>, fast: Option<Registers>) -> Result<Meaning, Di
     let mut op = Op::new(call);
     op.fast = fast;
     indices::inside(call)
+        .and_then(|()| op.behind(after))
         .and_then(|()| (entry.build)(&mut op))
         .and_then(|()| op.finish())
         .map_err(|why| Diagnostic::general(why.code, format!("`{}`: {}", call.op, why.message)))
@@ -209,10 +218,14 @@ struct Op<'a> {
     call: &'a Call<'a>,
     cx: Cx,
     params: BTreeMap<usize, Binder>,
+    packings: BTreeMap<usize, Packing>,
     results: Vec<(Val, Output)>,
     combined: Option<Val>,
     fast: Option<Registers>,
     view: Option<usize>,
+    /// What is done to each element behind the operator, and whether it is.
+    after: Stages,
+    done: bool,
 }
 
 impl<'a> Op<'a> {
@@ -221,11 +234,36 @@ impl<'a> Op<'a> {
             call,
             cx: Cx::new(),
             params: BTreeMap::new(),
+            packings: BTreeMap::new(),
             results: Vec::new(),
             combined: None,
             fast: None,
             view: None,
+            after: Stages::default(),
+            done: false,
         }
+    }
+
+    /// Declares what is done behind the operator; its tensors are inputs behind those of the call.
+    fn behind(&mut self, after: &After) -> Done {
+        self.done = after.stages.is_empty();
+        self.after.stages = after.stages.clone();
+        for (k, (elem, shape)) in after.operands.iter().enumerate() {
+            let Some(scalar) = carrier(*elem) else {
+                return Err(Refusal::types(format!("a tensor has elements of type {elem}")));
+            };
+            let number = self.arity() + k;
+            let binder = self.cx.parameter(&format!("x{number}"), tensor_type(shape, scalar));
+            self.after.tensors.push((functional::build::var(&binder).into(), shape.clone()));
+            self.params.insert(number, binder);
+        }
+        Ok(())
+    }
+
+    /// What an operator does to each element of its result on the way out, if it does that itself.
+    fn stages(&mut self) -> Stages {
+        self.done = true;
+        self.after.clone()
     }
 
     /// The operand of an input, if it is there.
@@ -256,6 +294,19 @@ impl<'a> Op<'a> {
     /// An input.
     fn input(&mut self, k: usize) -> Result<Input, Refusal> {
         self.optional(k)?.ok_or_else(|| Refusal::inputs(format!("input {k} is missing")))
+    }
+
+    /// The panels of an input instead of its elements, if it is a constant and code is made: nothing may use the input itself then.
+    fn packed(&mut self, k: usize, packing: Option<Packing>) -> Option<Packed> {
+        let constant = self.operand(k).is_some_and(|operand| operand.constant.is_some());
+        let packing = packing.filter(|_| self.fast.is_some() && constant)?;
+        let scalar = carrier(self.operand(k)?.elem)?;
+        let ty = tensor_type(&[Size::constant(packing.count())], scalar);
+        let binder = self.cx.parameter(&format!("x{k}"), ty);
+        let val = functional::build::var(&binder).into();
+        self.params.insert(k, binder);
+        self.packings.insert(k, packing.clone());
+        Some(Packed { val, packing })
     }
 
     /// All inputs.
@@ -337,11 +388,10 @@ impl<'a> Op<'a> {
 
     /// Adds the result whose element at each place is `f` of it, fitted to the element type.
     fn tensor(&mut self, elem: ElementType, shape: &[Size], f: &mut dyn FnMut(&mut Cx, &[Val]) -> Val) {
-        let val = self.cx.tensor(shape, &mut |cx, place| {
+        self.tensor_exact(elem, shape, &mut |cx, place| {
             let value = f(cx, place);
             carrier::fit(cx, elem, value)
         });
-        self.result(val, elem, shape.to_vec());
     }
 
     /// Several results that one value computes: nested pairs, the types in order.
@@ -354,14 +404,32 @@ impl<'a> Op<'a> {
 
     /// As [`Op::tensor`], of values that the element type has.
     fn tensor_exact(&mut self, elem: ElementType, shape: &[Size], f: &mut dyn FnMut(&mut Cx, &[Val]) -> Val) {
-        let val = self.cx.tensor(shape, f);
+        let after = self.stages();
+        let dims = vec![1; shape.len()];
+        let val = self.cx.tensor(shape, &mut |cx, place| {
+            let value = f(cx, place);
+            after.apply(cx, value, place, &dims)
+        });
         self.result(val, elem, shape.to_vec());
+    }
+
+    /// What is left to do behind the operator: the type of the result, and the elements themselves where the operator did not.
+    fn last_stages(&mut self) {
+        let (Some(elem), [(val, output)]) = (self.after.elem(), &mut self.results[..]) else { return };
+        if !self.done {
+            let (after, shape, dims) = (&self.after, output.shape.clone(), vec![1; output.shape.len()]);
+            *val = self.cx.bind("result", val.clone().stored(), |cx, result| {
+                cx.tensor(&shape, &mut |cx, place| after.apply(cx, result.at(place), place, &dims))
+            });
+        }
+        output.elem = elem;
     }
 
     fn finish(mut self) -> Result<Meaning, Refusal> {
         if self.combined.is_none() {
             self.results.truncate(self.call.outputs.max(1));
         }
+        self.last_stages();
         let mut terms = Vec::new();
         for (val, _) in &self.results {
             terms.push(val.clone());
@@ -382,11 +450,12 @@ impl<'a> Op<'a> {
             }
         }
         let name = snake(&self.call.op.name);
+        let packings = self.params.keys().map(|k| self.packings.remove(k)).collect();
         let (arguments, params) = self.params.into_iter().unzip();
         let definition =
             Definition { name: name.into(), sizes, facts: Vec::new(), params, body, span: Span::default() };
         let results = self.results.into_iter().map(|(_, output)| output).collect();
-        Ok(Meaning { definition, arguments, results, view: self.view })
+        Ok(Meaning { definition, arguments, packings, results, view: self.view })
     }
 }
 

@@ -8,7 +8,7 @@ use functional::build::{self, Supply};
 use functional::{Arg, DataType, Definition, Lambda, Prim, Term, TermKind, walk};
 use loops::{Diagnostic, Registers, Size};
 
-use super::{Call, Meaning};
+use super::{After, Call, Meaning};
 
 /// Loops that compute fewer numbers than this are not worth starting threads.
 const WORTH_THREADS: f64 = 32_768.0;
@@ -21,7 +21,15 @@ const TYPICAL: f64 = 64.0;
 /// # Errors
 /// As [`super::meaning`].
 pub fn compiled(call: &Call<'_>, registers: Registers) -> Result<Meaning, Diagnostic> {
-    let mut meaning = super::build_program(call, Some(registers))?;
+    compiled_with(call, &After::default(), registers)
+}
+
+/// The same with what is done to each element behind the operator. The tensors that this reads are inputs behind those of the call.
+///
+/// # Errors
+/// As [`super::meaning`].
+pub fn compiled_with(call: &Call<'_>, after: &After, registers: Registers) -> Result<Meaning, Diagnostic> {
+    let mut meaning = super::build_program(call, Some(registers), after)?;
     meaning.definition = schedule(&meaning.definition);
     Ok(meaning)
 }

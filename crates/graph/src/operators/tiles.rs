@@ -8,6 +8,7 @@ use loops::{Registers, Scalar, Size};
 
 use super::Refusal;
 use super::build::Cx;
+use super::packing::{Packing, Panels};
 use super::value::{Val, index, int, number};
 
 /// A product of fewer multiplications is not worth tiles.
@@ -42,6 +43,21 @@ impl Tile {
         let vectors = (sums / rows).clamp(vectors, MOST_VECTORS.max(vectors));
         Tile { rows, lanes: vectors * vector, vector }
     }
+
+    /// Lanes of the tile for the columns that full ones leave.
+    fn rest(self, n: i64) -> i64 {
+        let rest = n % self.lanes;
+        (rest + self.vector - 1) / self.vector * self.vector
+    }
+}
+
+/// An operand of a product.
+#[derive(Clone)]
+pub(super) enum Side<'f> {
+    /// Element by element, given a row and a column.
+    Elements(&'f dyn Fn(&mut Cx, &Val, &Val) -> Val),
+    /// Stored in the panels that [`Product::packing`] says.
+    Panels(Panels),
 }
 
 /// What becomes of a sum, given its row and column.
@@ -55,10 +71,10 @@ pub(super) struct Product<'f> {
     pub(super) registers: Registers,
     /// Type of the elements, a floating-point type.
     pub(super) scalar: Scalar,
-    /// The element of the left matrix at a row and a place of the sum.
-    pub(super) left: &'f dyn Fn(&mut Cx, &Val, &Val) -> Val,
-    /// The element of the right matrix at a place of the sum and a column.
-    pub(super) right: &'f dyn Fn(&mut Cx, &Val, &Val) -> Val,
+    /// The left matrix: a row has the places of the sum.
+    pub(super) left: Side<'f>,
+    /// The right matrix: a column has the places of the sum.
+    pub(super) right: Side<'f>,
     /// What becomes of each sum.
     pub(super) last: Last<'f>,
 }
@@ -83,6 +99,26 @@ struct Rows {
     rows: i64,
 }
 
+/// The panels of one operand of a product of these extents (`m`, `k`, `n`), the left one or the right one; `pitches` are those of the tensor that
+/// has it, from one matrix, line and place of the sum to the next. None where tiles would win nothing by them.
+pub(super) fn packing(
+    registers: Registers,
+    scalar: Scalar,
+    [m, sum, n]: [i64; 3],
+    left: bool,
+    matrices: i64,
+    pitches: [i64; 3],
+) -> Option<Packing> {
+    let tile = Tile::of(registers, scalar, m, n);
+    if n == 1 {
+        return None;
+    }
+    Some(match left {
+        true => Packing { matrices, lines: m, sum, pitches, wide: tile.rows, last: m % tile.rows },
+        false => Packing { matrices, lines: n, sum, pitches, wide: tile.lanes, last: tile.rest(n) },
+    })
+}
+
 impl Product<'_> {
     /// The result, `m` rows of `n`.
     pub(super) fn build(&self, cx: &mut Cx) -> Val {
@@ -90,7 +126,7 @@ impl Product<'_> {
         let tile = Tile::of(self.registers, self.scalar, m, n);
         let wide = tile.lanes;
         let rest = n % wide;
-        let lanes = (rest + tile.vector - 1) / tile.vector * tile.vector;
+        let lanes = tile.rest(n);
         let columns = [
             Columns { first: 0, count: n / wide, lanes: wide, used: wide },
             Columns { first: n - rest, count: i64::from(rest > 0), lanes, used: rest },
@@ -121,6 +157,9 @@ impl Product<'_> {
                     });
                     transposed(concatenated(blocks))
                 };
+                if let Side::Panels(panels) = &self.right {
+                    return blocks(cx, &|_, k, l| panels.at(&first, c.lanes, k, l));
+                }
                 if !packed {
                     return blocks(cx, &|cx, k, l| self.column(cx, k, &first, l));
                 }
@@ -134,25 +173,40 @@ impl Product<'_> {
 
     /// Threads share the rows; all columns are in one panel.
     fn by_rows(&self, cx: &mut Cx, rows: &[Rows], columns: &[Columns]) -> Val {
+        if let Side::Panels(panels) = &self.right {
+            return self
+                .rows_of_tiles(cx, rows, columns, &|k, first, lanes, l| panels.at(first, lanes, k, l));
+        }
         let all = columns.iter().map(|c| c.count * c.lanes).sum();
         let panel = self.panel(cx, Prim::MapPar, &int(0), all);
         cx.bind("panel", panel, |cx, panel| {
-            let parts = rows.iter().filter(|r| r.count > 0).map(|r| {
-                let block = |cx: &mut Cx, b: Val| {
-                    let row = b.int() * int(r.rows) + int(r.first);
-                    let tiles = columns.iter().filter(|c| c.count > 0).map(|c| {
-                        joined(cx.each(Prim::MapSeq, c.count, |cx, j| {
-                            let first = j.int() * int(c.lanes) + int(c.first);
-                            let right: Right = &|_, k, l| panel.at(&[k.clone(), &first + l.int()]);
-                            transposed(self.block(cx, &row, r.rows, &first, c, right))
-                        }))
-                    });
-                    transposed(concatenated(tiles))
-                };
-                joined(cx.each(Prim::MapPar, r.count, block))
-            });
-            concatenated(parts)
+            self.rows_of_tiles(cx, rows, columns, &|k, first, _, l| panel.at(&[k.clone(), first + l.int()]))
         })
+    }
+
+    /// All rows of tiles; `right` has the elements of the right matrix at a place of the sum, for a tile from a column on that has so many lanes, in a lane.
+    fn rows_of_tiles(
+        &self,
+        cx: &mut Cx,
+        rows: &[Rows],
+        columns: &[Columns],
+        right: &dyn Fn(&Val, &Val, i64, &Val) -> Val,
+    ) -> Val {
+        let parts = rows.iter().filter(|r| r.count > 0).map(|r| {
+            let block = |cx: &mut Cx, b: Val| {
+                let row = b.int() * int(r.rows) + int(r.first);
+                let tiles = columns.iter().filter(|c| c.count > 0).map(|c| {
+                    joined(cx.each(Prim::MapSeq, c.count, |cx, j| {
+                        let first = j.int() * int(c.lanes) + int(c.first);
+                        let right: Right = &|_, k, l| right(k, &first, c.lanes, l);
+                        transposed(self.block(cx, &row, r.rows, &first, c, right))
+                    }))
+                });
+                transposed(concatenated(tiles))
+            };
+            joined(cx.each(Prim::MapPar, r.count, block))
+        });
+        concatenated(parts)
     }
 
     /// The columns from `first` on, `lanes` of them, for all places of the sum, in memory.
@@ -165,7 +219,10 @@ impl Product<'_> {
     /// The element of the right matrix in lane `l` of the tile from column `first` on. Beyond the last column it is repeated.
     fn column(&self, cx: &mut Cx, k: &Val, first: &Val, l: &Val) -> Val {
         let [_, _, n] = self.extents;
-        (self.right)(cx, k, &(first + l.int()).min(&int(n - 1)))
+        match &self.right {
+            Side::Elements(right) => right(cx, k, &(first + l.int()).min(&int(n - 1))),
+            Side::Panels(_) => Refusal::internal("an element of panels without its tile").into(),
+        }
     }
 
     /// A tile: the sums of some rows and columns, whose elements of the right matrix `right` has.
@@ -176,7 +233,10 @@ impl Product<'_> {
         });
         let sums = cx.fold(&Size::constant(k), zeros, |cx, k, acc| {
             cx.each(Prim::MapUnroll, rows, |cx, r| {
-                let left = (self.left)(cx, &(row + r.int()), &k);
+                let left = match &self.left {
+                    Side::Elements(left) => left(cx, &(row + r.int()), &k),
+                    Side::Panels(panels) => panels.at(row, rows, &k, &r),
+                };
                 cx.each(Prim::MapVec, c.lanes, |cx, l| {
                     let product = &left * right(cx, &k, &l);
                     acc.at(&[r.clone(), l]) + product
@@ -210,18 +270,29 @@ impl Cx {
     }
 }
 
-/// The product of an `m x k` and a `k x n` matrix with `last` for each sum; none if an extent is not known or 0.
-pub(super) fn product(cx: &mut Cx, registers: Registers, a: &Val, b: &Val, last: Last) -> Option<Val> {
+/// The extents of a product of an `m x k` and a `k x n` matrix, if they are known and not 0.
+pub(super) fn extents(m: &Size, k: &Size, n: &Size) -> Option<[i64; 3]> {
+    let extents = [m.as_constant()?, k.as_constant()?, n.as_constant()?];
+    extents.iter().all(|n| *n >= 1).then_some(extents)
+}
+
+/// The product of two matrices with `last` for each sum, the right one in `panels` where there are some; none if an extent is not known or 0.
+pub(super) fn product(
+    cx: &mut Cx,
+    registers: Registers,
+    a: &Val,
+    b: &Val,
+    panels: Option<Panels>,
+    last: Last,
+) -> Option<Val> {
     let (DataType::Array(m, row), DataType::Array(_, column)) = (a.ty(), b.ty()) else { return None };
     let (DataType::Array(k, elem), DataType::Array(n, _)) = (&*row, &*column) else { return None };
     let DataType::Scalar(scalar) = **elem else { return None };
-    let extents = [m.as_constant()?, k.as_constant()?, n.as_constant()?];
-    if extents.iter().any(|n| *n < 1) {
-        return None;
-    }
+    let extents = extents(&m, k, n)?;
     let left = |_: &mut Cx, i: &Val, k: &Val| a.at(&[i.clone(), k.clone()]);
     let right = |_: &mut Cx, k: &Val, j: &Val| b.at(&[k.clone(), j.clone()]);
-    Some(Product { extents, registers, scalar, left: &left, right: &right, last }.build(cx))
+    let right = panels.map_or(Side::Elements(&right), Side::Panels);
+    Some(Product { extents, registers, scalar, left: Side::Elements(&left), right, last }.build(cx))
 }
 
 fn viewed(value: Val, view: impl FnOnce(Term) -> build::Built) -> Val {

@@ -1,0 +1,99 @@
+//! Constant operands of products in the order in which their tiles read them.
+//!
+//! A matrix that is known when code is made is stored as panels, one after the other: as many lines as a tile takes at a time (columns of the
+//! right matrix, rows of the left one), for each place of the sum next to each other. So the innermost loop of a product reads one stream.
+
+use loops::{Data, Tensor};
+
+use super::value::{Val, int};
+
+/// How matrices lie in a tensor, and in which panels their lines are to be.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub struct Packing {
+    /// How many matrices there are: one a group of a convolution.
+    pub(super) matrices: i64,
+    /// Rows of a left matrix, columns of a right one.
+    pub(super) lines: i64,
+    /// Elements of a line.
+    pub(super) sum: i64,
+    /// Elements of the tensor from one matrix, line and place of the sum to the next.
+    pub(super) pitches: [i64; 3],
+    /// Lines of a panel.
+    pub(super) wide: i64,
+    /// Lines of the last panel, if the others leave some; those that are none are zeros.
+    pub(super) last: i64,
+}
+
+impl Packing {
+    /// Elements of one matrix.
+    fn one(&self) -> i64 {
+        let rest = if self.lines % self.wide > 0 { self.last } else { 0 };
+        (self.lines / self.wide * self.wide + rest) * self.sum
+    }
+
+    /// Elements of all panels.
+    pub fn count(&self) -> i64 {
+        self.matrices * self.one()
+    }
+
+    /// The panels of a tensor's elements; `None` if it has another number of elements, or others than floating-point ones.
+    pub fn pack(&self, tensor: &Tensor) -> Option<Tensor> {
+        let data = match &tensor.data {
+            Data::F32(values) => Data::F32(self.panels(values)?),
+            Data::F64(values) => Data::F64(self.panels(values)?),
+            _ => return None,
+        };
+        Some(Tensor { shape: vec![data.len()], data })
+    }
+
+    fn panels<T: Copy + Default>(&self, values: &[T]) -> Option<Vec<T>> {
+        let mut packed = Vec::with_capacity(usize::try_from(self.count()).ok()?);
+        for matrix in 0..self.matrices {
+            let mut first = 0;
+            while first < self.lines {
+                let used = self.wide.min(self.lines - first);
+                let wide = if used < self.wide { self.last } else { self.wide };
+                for k in 0..self.sum {
+                    let from = matrix * self.pitches[0] + first * self.pitches[1] + k * self.pitches[2];
+                    for line in 0..used {
+                        packed.push(*values.get(usize::try_from(from + line * self.pitches[1]).ok()?)?);
+                    }
+                    packed.extend((used..wide).map(|_| T::default()));
+                }
+                first += self.wide;
+            }
+        }
+        Some(packed)
+    }
+}
+
+/// A parameter that is stored in panels.
+#[derive(Clone)]
+pub(super) struct Packed {
+    pub(super) val: Val,
+    pub(super) packing: Packing,
+}
+
+impl Packed {
+    /// The matrix with this number.
+    pub(super) fn matrix(&self, number: &Val) -> Panels {
+        let (val, one) = (self.val.clone(), self.packing.one());
+        Panels { val, from: number.int() * int(one), sum: self.packing.sum }
+    }
+}
+
+/// One matrix in panels.
+#[derive(Clone)]
+pub(super) struct Panels {
+    val: Val,
+    from: Val,
+    sum: i64,
+}
+
+impl Panels {
+    /// The element of line `l` of the panel whose first line is `first` and that has `wide` lines, at the place `k` of the sum. All panels before it
+    /// are full, so it begins at the place that its first line would have.
+    pub(super) fn at(&self, first: &Val, wide: i64, k: &Val, l: &Val) -> Val {
+        self.val.at(&[&self.from + first * int(self.sum) + k.int() * int(wide) + l.int()])
+    }
+}

@@ -1,0 +1,147 @@
+//! Calls of models that several nodes became: each model is made into as many calls as expected, compiled and run, and gives what the evaluation of
+//! its nodes gives, to the last bit.
+#![allow(missing_docs)]
+
+use std::collections::{BTreeMap, HashMap};
+use std::path::Path;
+
+use graph::evaluate::{Datum, evaluate};
+use graph::{Model, operators, text};
+use loops::Registers;
+use lozenge::execute::{Build, Executable, Schedule};
+use lozenge::pipeline::graph::{compile, parameter_block, prepare_read};
+use lozenge::process::{Compiler, Optimise};
+use lozenge::value::{Closeness, difference};
+
+/// Numbers of which some are negative, and none exact.
+fn weights(name: &str, dims: &[usize]) -> String {
+    let count: usize = dims.iter().product();
+    let numbers: Vec<String> =
+        (0..count).map(|i| format!("{:?}", ((i + name.len()) * 7919 % 1013) as f32 / 400.0 - 1.2)).collect();
+    format!("  init {name}: f32{dims:?} = [{}]\n", numbers.join(", "))
+}
+
+fn model(inits: &[(&str, &[usize])], body: &str) -> Model {
+    let inits: String = inits.iter().map(|(name, dims)| weights(name, dims)).collect();
+    let text = format!("model ir 10\nopset \"\" 17\ngraph g {{\n{inits}{body}\n}}\n");
+    text::parse_model(&text).unwrap_or_else(|why| panic!("{why}: {body}"))
+}
+
+/// Compiles and runs a model for both kinds of processors; how many calls it has.
+fn calls(model: &Model) -> usize {
+    let mut count = 0;
+    for registers in [Registers { count: 16, bytes: 32 }, Registers { count: 32, bytes: 64 }] {
+        let prepared = prepare_read(model.clone(), Path::new("test"), &BTreeMap::new()).expect("a model");
+        let compiled = compile(&prepared, registers).expect("code");
+        count = compiled.plan.steps.len();
+        let words = parameter_block(&compiled.plan);
+        let words: Vec<i64> =
+            words.chunks_exact(8).map(|c| i64::from_ne_bytes(c.try_into().expect("8 bytes"))).collect();
+        let mut arrays = vec![loops::Tensor { shape: vec![words.len()], data: loops::Data::I64(words) }];
+        let mut values = HashMap::new();
+        for (k, port) in compiled.plan.inputs.iter().enumerate() {
+            let scalar = operators::carrier(port.elem).expect("a type");
+            let tensor = loops::Tensor::random(&loops::Elem::Scalar(scalar), port.dims.clone(), 7 + k as u64);
+            let value = operators::encode(port.elem, &tensor).expect("a tensor");
+            values.insert(port.name.clone(), Datum::from(value));
+            arrays.push(tensor);
+        }
+        for port in &compiled.plan.outputs {
+            let scalar = operators::carrier(port.elem).expect("a type");
+            arrays.push(loops::Tensor::zeros(&loops::Elem::Scalar(scalar), port.dims.clone()));
+        }
+        let build = Build {
+            files: &[("program.c", &compiled.source)],
+            routines: std::slice::from_ref(&compiled.signature),
+            header: &compiled.header,
+            flags: Optimise::FastExact.flags(),
+            libraries: &[],
+        };
+        let executable =
+            Executable::build(&Compiler::find().expect("a C compiler"), &build).expect("a program");
+        let schedule = Schedule { threads: Some(2), ..Schedule::ONCE };
+        let outcome = executable.run(0, &BTreeMap::new(), &arrays, schedule).expect("results");
+        let wanted = evaluate(model, values).expect("values");
+        assert_eq!(outcome.outputs.len(), wanted.len());
+        for (got, want) in outcome.outputs.iter().zip(&wanted) {
+            let want = operators::decode(want.tensor().expect("a tensor")).expect("its elements");
+            assert_eq!(difference(got, &want, Closeness::Exact), None, "{model:?}");
+        }
+    }
+    count
+}
+
+#[test]
+fn convolutions_take_what_follows() {
+    // a residual on the flat image, and what comes beside before the convolution's own input
+    let residual = model(
+        &[("w", &[20, 16, 1, 1]), ("b", &[20]), ("w2", &[20, 16, 1, 1])],
+        "  input x: f32[2, 16, 9, 9]\n  c = Conv(x, w, b)\n  d = Conv(x, w2)\n  s = Add(c, d)\n  y = Relu(s)\n  output y: f32[2, 20, 9, 9]",
+    );
+    assert_eq!(calls(&residual), 2);
+    // places between rows are left out behind the product; a factor a channel
+    let windows = model(
+        &[("w", &[13, 5, 3, 3]), ("f", &[13, 1, 1]), ("low", &[]), ("high", &[])],
+        "  input x: f32[1, 5, 12, 13]\n  c = Conv(x, w)\n  k = Clip(c, low, high)\n  y = Mul(k, f)\n  output y: f32[1, 13, 10, 11]",
+    );
+    assert_eq!(calls(&windows), 1);
+    let depthwise = model(
+        &[("w", &[12, 1, 3, 3]), ("b", &[12])],
+        "  input x: f32[2, 12, 9, 14]\n  input z: f32[2, 12, 7, 12]\n  c = Conv(x, w, b) { group: 12 }\n  r = Relu(c)\n  y = Sub(z, r)\n  output y: f32[2, 12, 7, 12]",
+    );
+    assert_eq!(calls(&depthwise), 1);
+    let grouped = model(
+        &[("w", &[14, 6, 3, 3])],
+        "  input x: f32[1, 12, 11, 10]\n  c = Conv(x, w) { group: 2, pads: [1, 1, 1, 1] }\n  y = HardSwish(c)\n  output y: f32[1, 14, 11, 10]",
+    );
+    assert_eq!(calls(&grouped), 1);
+    // a row of the image for all of it: not at flat places
+    let rows = model(
+        &[("w", &[20, 16, 1, 1]), ("r", &[9])],
+        "  input x: f32[1, 16, 9, 9]\n  c = Conv(x, w)\n  y = Add(c, r)\n  output y: f32[1, 20, 9, 9]",
+    );
+    assert_eq!(calls(&rows), 2);
+}
+
+#[test]
+fn products_take_what_follows() {
+    let layer = model(
+        &[("w", &[48, 67]), ("b", &[67]), ("v", &[67, 48])],
+        "  input x: f32[1, 29, 48]\n  p = MatMul(x, w)\n  h = Add(b, p)\n  r = Relu(h)\n  q = MatMul(r, v)\n  y = Add(q, x)\n  output y: f32[1, 29, 48]",
+    );
+    assert_eq!(calls(&layer), 2);
+    let batch = model(
+        &[("mask", &[2, 1, 1, 33])],
+        "  input a: f32[2, 3, 17, 31]\n  input b: f32[2, 3, 31, 33]\n  p = MatMul(a, b)\n  y = Add(p, mask)\n  output y: f32[2, 3, 17, 33]",
+    );
+    // not flat, since the mask is the same for the matrices of a sample
+    assert_eq!(calls(&batch), 2);
+    // one weight for two nodes, a single row, and a product that is not worth tiles
+    let shared = model(
+        &[("w", &[64, 96]), ("c", &[96]), ("u", &[96, 2])],
+        "  input x: f32[1, 64]\n  input z: f32[8, 64]\n  p = Gemm(x, w, c)\n  r = Relu(p)\n  q = Gemm(z, w)\n  s = Add(q, r)\n  t = Gemm(r, u)\n  k = Relu(t)\n  output s: f32[8, 96]\n  output k: f32[1, 2]",
+    );
+    assert_eq!(calls(&shared), 3);
+}
+
+#[test]
+fn functions_of_elements_become_one() {
+    // two readers of one result, both inside
+    let diamond = model(
+        &[("a", &[7]), ("half", &[])],
+        "  input x: f32[5, 7]\n  d = Div(x, a)\n  s = Add(d, half)\n  m = Mul(x, s)\n  y = Mul(m, d)\n  output y: f32[5, 7]",
+    );
+    assert_eq!(calls(&diamond), 1);
+    // one that is a result, and one that something else reads
+    let needed = model(
+        &[("a", &[7])],
+        "  input x: f32[5, 7]\n  d = Div(x, a)\n  s = Add(d, a)\n  m = Mul(s, s)\n  t = Transpose(m)\n  y = Sub(m, s)\n  output d: f32[5, 7]\n  output t: f32[7, 5]\n  output y: f32[5, 7]",
+    );
+    assert_eq!(calls(&needed), 5);
+    // another type in the middle
+    let types = model(
+        &[("a", &[7])],
+        "  input x: f32[5, 7]\n  g = Greater(x, a)\n  y = Where(g, x, a)\n  output y: f32[5, 7]",
+    );
+    assert_eq!(calls(&types), 1);
+}
