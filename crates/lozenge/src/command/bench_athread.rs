@@ -11,6 +11,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use loops::Name;
+use loops::registers::Registers;
 use serde_json::{Value as Json, json};
 
 use self::results::{Key, Results};
@@ -235,6 +236,10 @@ struct Setting<'a> {
     bench: &'a Kernel<'a>,
 }
 
+/// Registers that the tiled form for the management core may be made for: its own, and those of the widest tiles, which the model rates faster for some kernels. Those of
+/// the machine that runs this have nothing to do with it.
+const HOST_REGISTERS: [Registers; 2] = [targets::athread::REGISTERS, Registers { count: 32, bytes: 64 }];
+
 const LIMIT: Duration = Duration::from_secs(900);
 
 fn choice() -> Choice {
@@ -267,11 +272,19 @@ impl Kernel<'_> {
         let front = Front::open(self.source, &choice)?;
         let (mut naive, mut tiled) = (Some(0.0), Some(0.0));
         for name in front.definitions() {
-            let choice = Choice { definition: Some(name), ..choice.clone() };
-            let lowered = front.lower(&choice)?;
-            let original = lowered.original.as_ref().unwrap_or(&lowered.function);
-            naive = naive.zip(host::seconds(original, values)).map(|(a, b)| a + b);
-            tiled = tiled.zip(host::seconds(&lowered.function, values)).map(|(a, b)| a + b);
+            let mut best = None;
+            for registers in HOST_REGISTERS {
+                let own = Some(name.clone());
+                let choice = Choice { definition: own, registers: Some(registers), ..choice.clone() };
+                let lowered = front.lower(&choice)?;
+                if best.is_none() {
+                    let original = lowered.original.as_ref().unwrap_or(&lowered.function);
+                    naive = naive.zip(host::seconds(original, values)).map(|(a, b)| a + b);
+                }
+                let own = host::seconds(&lowered.function, values).unwrap_or(f64::INFINITY);
+                best = Some(best.map_or(own, |best: f64| best.min(own)));
+            }
+            tiled = tiled.zip(best.filter(|b| b.is_finite())).map(|(a, b)| a + b);
         }
         // A tiled form that is slower would flatter the cores.
         Ok([naive, naive.zip(tiled).map(|(naive, tiled)| f64::min(naive, tiled))])

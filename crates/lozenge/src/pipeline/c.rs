@@ -152,7 +152,7 @@ fn options(choice: &Choice) -> Result<polyhedral::Options, Failure> {
         [] => Tiling::Caches(caches),
         sizes => Tiling::Fixed(sizes.to_vec()),
     };
-    let registers = crate::machine::registers()?;
+    let registers = choice.registers.map_or_else(crate::machine::registers, Ok)?;
     let contraction = default.contraction.map(|shape| shape.for_registers(registers).for_caches(caches));
     Ok(polyhedral::Options { tiling, contraction, reassociate: choice.reassociate, ..default })
 }
