@@ -21,7 +21,7 @@ Definition c : certificate := {|
   out := 1;
   result := [([], [])];
   laws := [Commutes "add.f32"; Associates "add.f32"; Neutral "f32 00000000" "add.f32"];
-  sums := [(1, "f32 00000000")];
+  sums := [(1, Lit "f32 00000000")];
   target :=
     Local 2
       (Assign 2 [] [] (Lit "f32 00000000");;
