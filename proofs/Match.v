@@ -88,6 +88,18 @@ Definition guess (h l : nat) (accs accs' : list (tm * tm)) (k k' : nat) : rel :=
 (* A condition whose truth is that of its variables. *)
 Fixpoint pure (t : tm) : bool :=
   match t with Var _ | Int _ => true | Op o ts => match o with Scalar _ | Select => false | _ => forallb pure ts end | _ => false end.
+(* Facts for each way in which a condition is true or false: a conjunction is false in two. *)
+Fixpoint ways (c : tm) (b : bool) : list facts :=
+  match c with
+  | Op And [x; y] => if b then [when unpoly c true] else ways x false ++ map (app (when unpoly x true)) (ways y false)
+  | Op Or [x; y] => if b then ways x true ++ map (app (when unpoly x false)) (ways y true) else [when unpoly c false]
+  | Op Ieq [x; y] => if b then [when unpoly c true] else [when unpoly (Op Ilt [x; y]) true; when unpoly (Op Ilt [y; x]) true]
+  | Op Ine [x; y] => if b then [when unpoly (Op Ilt [x; y]) true; when unpoly (Op Ilt [y; x]) true] else [when unpoly c false]
+  | Op Not [x] => ways x (negb b)
+  | _ => [when unpoly c b]
+  end.
+(* [e] with these facts in each of these ways, where the facts do not contradict each other. *)
+Definition each (F : facts) (Gs : list facts) (e : facts -> bool) : bool := forallb (fun G => pr (G ++ F) (pconst (-1)) || e (G ++ F)) Gs.
 (* Facts that say nothing of the variables of a loop at this level and inside it. *)
 Definition below (l : nat) (F : facts) : facts := filter (fun p => forallb (fun mc => forallb (closed l) (fst mc)) p) F.
 (* What is known in a step of a fold. *)
@@ -121,13 +133,13 @@ Fixpoint eqv (h : nat) (F : facts) (R : rel) (a b : tm) {struct h} : bool :=
         match decide F c with
         | Some true => eqv h F R x b
         | Some false => eqv h F R y b
-        | None => pure c && eqv h (when unpoly c true ++ F) R x b && eqv h (when unpoly c false ++ F) R y b
+        | None => pure c && each F (ways c true) (fun F => eqv h F R x b) && each F (ways c false) (fun F => eqv h F R y b)
         end
     | _, Op Select [c; x; y] =>
         match decide F c with
         | Some true => eqv h F R a x
         | Some false => eqv h F R a y
-        | None => pure c && eqv h (when unpoly c true ++ F) R a x && eqv h (when unpoly c false ++ F) R a y
+        | None => pure c && each F (ways c true) (fun F => eqv h F R a x) && each F (ways c false) (fun F => eqv h F R a y)
         end
     | _, _ => false
     end
@@ -181,6 +193,36 @@ Lemma known_app F G r : known F r -> known G r -> known (F ++ G) r.
 Proof. intros A B a. apply Forall_app. split; [apply A|apply B]. Qed.
 Lemma known_when F c b r : known F r -> pure c = true -> (forall a, truth scalar (eval c r a) = b) -> known (when unpoly c b ++ F) r.
 Proof. intros HF Hc H. apply known_app; auto. intros a. apply when_ok. { intros; apply unpoly_ok. } apply H. Qed.
+Lemma ways_ok r al c : pure c = true -> forall b, truth scalar (eval c r al) = b -> Exists (fun G => known G r) (ways c b).
+Proof.
+  assert (One : forall c, pure c = true -> forall b, truth scalar (eval c r al) = b -> Exists (fun G => known G r) [when unpoly c b]).
+  { intros d Hd b E. constructor. intros a. apply when_ok. { intros; apply unpoly_ok. } rewrite (pure_any d Hd r a al). exact E. }
+  assert (Two : forall x y, pure x = true -> pure y = true -> truth scalar (eval (Op Ieq [x; y]) r al) = false ->
+    Exists (fun G => known G r) [when unpoly (Op Ilt [x; y]) true; when unpoly (Op Ilt [y; x]) true]).
+  { intros x y Hx Hy E. change ((toZ scalar (eval x r al) =? toZ scalar (eval y r al))%Z = false) in E. apply Z.eqb_neq in E.
+    destruct (Z.lt_total (toZ scalar (eval x r al)) (toZ scalar (eval y r al))) as [L|[L|L]]; [|easy|].
+    - apply Exists_cons_hd. specialize (One (Op Ilt [x; y])). cbn [pure forallb] in One. rewrite Hx, Hy in One. specialize (One eq_refl true).
+      assert (One' := One (proj2 (Z.ltb_lt _ _) L)). inversion One' as [? ? H|? ? H]; [exact H|inversion H].
+    - apply Exists_cons_tl. apply Exists_cons_hd. specialize (One (Op Ilt [y; x])). cbn [pure forallb] in One. rewrite Hx, Hy in One. specialize (One eq_refl true).
+      assert (One' := One (proj2 (Z.ltb_lt _ _) L)). inversion One' as [? ? H|? ? H]; [exact H|inversion H]. }
+  assert (Under : forall x b ws, pure x = true -> truth scalar (eval x r al) = b -> Exists (fun G => known G r) ws -> Exists (fun G => known G r) (map (app (when unpoly x b)) ws)).
+  { intros x b ws Hx E H. apply Exists_map. eapply Exists_impl; [|exact H]. intros G HG. apply known_when; auto.
+    intros a. rewrite (pure_any x Hx r a al). exact E. }
+  pattern c. apply tm_ind'; intros; try (now apply One); try discriminate.
+  assert (Hp := H0). cbn [pure] in H0.
+  destruct o; try discriminate H0; try (now apply One); (destruct ts as [|x [|y [|? ?]]]; try (now apply One)); cbn [ways].
+  all: cbn [forallb] in H0; repeat match goal with H : _ && _ = true |- _ => apply andb_prop in H as [? ?] end.
+  - destruct b; [now apply One|now apply Two].
+  - change (negb (toZ scalar (eval x r al) =? toZ scalar (eval y r al))%Z = b) in H1. destruct b; [|apply One; auto].
+    apply Two; auto. apply negb_true_iff in H1. exact H1.
+  - change (truth scalar (eval x r al) && truth scalar (eval y r al) = b) in H1. destruct b; [apply One; auto|].
+    inversion_clear H as [|? ? Hx H']; inversion_clear H' as [|? ? Hy _]. apply Exists_app.
+    destruct (truth scalar (eval x r al)) eqn:Ex; [right; apply Under; auto|left; auto].
+  - change (truth scalar (eval x r al) || truth scalar (eval y r al) = b) in H1. destruct b; [|apply One; auto].
+    inversion_clear H as [|? ? Hx H']; inversion_clear H' as [|? ? Hy _]. apply Exists_app.
+    destruct (truth scalar (eval x r al)) eqn:Ex; [left; auto|right; apply Under; auto].
+  - change (negb (truth scalar (eval x r al)) = b) in H1. inversion_clear H as [|? ? Hx _]. apply Hx; auto. subst b. now rewrite negb_involutive.
+Qed.
 Lemma mval_closed l r r' a a' m : agree l r r' -> forallb (closed l) m = true ->
   mval (zv scalar lit prim st r' a') m = mval (zv scalar lit prim st r a) m.
 Proof.
@@ -264,29 +306,35 @@ Proof.
               specialize (EW _ Hq2). cbn in EW. apply andb_prop in EW as [EW _]. apply Nat.eqb_eq in EW. congruence. }
       apply K; [lia|exact Ek].
   - clear Es IHs.
+    assert (Both : forall c (e f : facts -> bool), pure c && each F (ways c true) e && each F (ways c false) f = true ->
+      exists F', known F' r /\ if truth scalar (eval c r al) then e F' = true else f F' = true).
+    { intros c e f H. apply andb_prop in H as [H H2]. apply andb_prop in H as [Hp H1]. unfold each in H1, H2. rewrite forallb_forall in H1, H2.
+      destruct (truth scalar (eval c r al)) eqn:T; assert (W := ways_ok r al c Hp _ T); apply Exists_exists in W as (G & HG & KG);
+        exists (G ++ F); (split; [now apply known_app|]); assert (KF := known_app _ _ _ KG HF al);
+        [specialize (H1 _ HG)|specialize (H2 _ HG)]; [apply orb_prop in H1 as [N|]|apply orb_prop in H2 as [N|]]; auto;
+        apply (pr_ok scalar lit prim st r al _ _ KF) in N; rewrite pconst_ok in N; lia. }
     assert (Left : forall c x y, match decide F c with
         | Some true => eqv commutative h F R x b | Some false => eqv commutative h F R y b
-        | None => pure c && eqv commutative h (when unpoly c true ++ F) R x b && eqv commutative h (when unpoly c false ++ F) R y b end = true ->
+        | None => pure c && each F (ways c true) (fun F => eqv commutative h F R x b) && each F (ways c false) (fun F => eqv commutative h F R y b) end = true ->
       eval (Op Select [c; x; y]) r al = eval b r al').
     { intros c x y H. cbn [Semantics.eval map apply nth]. destruct (decide F c) as [[]|] eqn:D.
       - rewrite (decide_ok scalar lit prim st r al F (HF al) c true D). cbn. eapply IH; eauto.
       - rewrite (decide_ok scalar lit prim st r al F (HF al) c false D). cbn. eapply IH; eauto.
-      - apply andb_prop in H as [H H2]. apply andb_prop in H as [Hp H1].
-        destruct (truth scalar (eval c r al)) eqn:T; [eapply IH; [exact H1| |exact HR]|eapply IH; [exact H2| |exact HR]];
-          (apply known_when; auto; intros a'; rewrite (pure_any c Hp r a' al); exact T). }
+      - apply (Both c (fun F => eqv commutative h F R x b) (fun F => eqv commutative h F R y b)) in H as (F' & KG & E1).
+        destruct (truth scalar (eval c r al)); (eapply IH; [exact E1|exact KG|exact HR]). }
     assert (Right : forall c x y, match decide F c with
         | Some true => eqv commutative h F R a x | Some false => eqv commutative h F R a y
-        | None => pure c && eqv commutative h (when unpoly c true ++ F) R a x && eqv commutative h (when unpoly c false ++ F) R a y end = true ->
+        | None => pure c && each F (ways c true) (fun F => eqv commutative h F R a x) && each F (ways c false) (fun F => eqv commutative h F R a y) end = true ->
       eval a r al = eval (Op Select [c; x; y]) r al').
     { intros c x y H. cbn [Semantics.eval map apply nth]. destruct (decide F c) as [[]|] eqn:D.
       - rewrite (decide_ok scalar lit prim st r al' F (HF al') c true D). cbn. eapply IH; eauto.
       - rewrite (decide_ok scalar lit prim st r al' F (HF al') c false D). cbn. eapply IH; eauto.
-      - apply andb_prop in H as [H H2]. apply andb_prop in H as [Hp H1].
-        destruct (truth scalar (eval c r al')) eqn:T; [eapply IH; [exact H1| |exact HR]|eapply IH; [exact H2| |exact HR]];
-          (apply known_when; auto; intros a'; rewrite (pure_any c Hp r a' al'); exact T). }
+      - assert (Hp := H). apply andb_prop in Hp as [Hp _]. apply andb_prop in Hp as [Hp _].
+        apply (Both c (fun F => eqv commutative h F R a x) (fun F => eqv commutative h F R a y)) in H as (F' & KG & E1). rewrite (pure_any c Hp r al' al).
+        destruct (truth scalar (eval c r al)); (eapply IH; [exact E1|exact KG|exact HR]). }
     assert (Right' : match b with Op Select [c; x; y] => match decide F c with
         | Some true => eqv commutative h F R a x | Some false => eqv commutative h F R a y
-        | None => pure c && eqv commutative h (when unpoly c true ++ F) R a x && eqv commutative h (when unpoly c false ++ F) R a y end
+        | None => pure c && each F (ways c true) (fun F => eqv commutative h F R a x) && each F (ways c false) (fun F => eqv commutative h F R a y) end
         | _ => false end = true -> eval a r al = eval b r al').
     { intros H. destruct b as [| | |[] [|c [|x [|y [|? ?]]]]| | |]; try discriminate. apply Right. exact H. }
     destruct a as [| | |[] [|c [|x [|y [|? ?]]]]| | |]; try (apply Right'; exact E). apply Left. exact E.
