@@ -38,6 +38,7 @@ use crate::dependence::{self, Dependence};
 use crate::fault::{self, Result};
 use crate::model::Model;
 use crate::scheduling::{self, Fusion};
+use crate::transform::expand::Of;
 use crate::tree::Tree;
 use crate::{check, transform};
 
@@ -214,7 +215,7 @@ fn map_on_grid(function: &Function, options: &Options) -> Result<Mapped> {
 fn map_variants(function: &Function, options: &Options) -> Result<Mapped> {
     let mut variants = vec![function.clone()];
     for levels in [2, usize::MAX] {
-        if let Some(expanded) = transform::expand::expand_levels(function, levels)
+        if let Some(expanded) = transform::expand::expand_levels(function, levels, Of::Arrays)
             && variants.last() != Some(&expanded)
         {
             variants.push(expanded);

@@ -50,7 +50,7 @@ pub(super) fn bounded(
         return Ok(None);
     }
     let shared = model.statements.iter().map(|s| dependence::shared_loops(first, s)).min().unwrap_or(0);
-    let plain = |s: &Statement| s.loops.iter().all(|l| l.step == 1) && s.loops.len() > shared;
+    let plain = |s: &Statement| s.loops.iter().all(|l| l.step == 1);
     if shared == 0 || !model.statements.iter().all(plain) {
         return Ok(None);
     }

@@ -1,11 +1,11 @@
-//! Expansion of scalars: a scalar that is local to an iteration gets an element for each iteration.
+//! Expansion: a scalar that is local to an iteration gets an element for each iteration, where it is asked for an array a plane.
 //!
 //! A scalar that is declared inside loops has a value of its own in each of their iterations, but one place in memory, which keeps the iterations in order. With an
 //! element an iteration the nests around it can be distributed and interchanged: the temporary sum of a symmetric product becomes an array, and two
 //! contractions. The two innermost loops around the declaration are expanded over, where their bounds depend on sizes alone; memory grows by the product of their
 //! extents. Nothing but the subscripts changes, so no dependence is lost that the declaration did not rule out.
 //!
-//! Left out: local arrays, scalars that are assigned in one iteration and used in the next (they are declared outside of the loop), and liveness.
+//! Left out: arrays whose extents are not sizes, what is assigned in one iteration and used in the next (it is declared outside of the loop), and liveness.
 
 use std::collections::BTreeMap;
 
@@ -19,13 +19,22 @@ const LEVELS: usize = 2;
 
 /// The function with local scalars expanded; none if there is no such scalar.
 pub fn expand(function: &Function) -> Option<Function> {
-    expand_levels(function, LEVELS)
+    expand_levels(function, LEVELS, Of::Scalars)
+}
+
+/// What is expanded.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Of {
+    /// Scalars.
+    Scalars,
+    /// Scalars and arrays.
+    Arrays,
 }
 
 /// As [`expand`], over as many of the innermost loops as `levels` says.
-pub(crate) fn expand_levels(function: &Function, levels: usize) -> Option<Function> {
+pub(crate) fn expand_levels(function: &Function, levels: usize, of: Of) -> Option<Function> {
     let taken = taken(function);
-    let mut expander = Expander { function, levels, loops: Vec::new(), taken, declared: Vec::new() };
+    let mut expander = Expander { function, levels, of, loops: Vec::new(), taken, declared: Vec::new() };
     let body = expander.block(&function.body);
     if expander.declared.is_empty() {
         return None;
@@ -37,6 +46,7 @@ pub(crate) fn expand_levels(function: &Function, levels: usize) -> Option<Functi
 struct Expander<'a> {
     function: &'a Function,
     levels: usize,
+    of: Of,
     loops: Vec<&'a Loop>,
     taken: std::collections::BTreeSet<Name>,
     declared: Vec<ArrayDecl>,
@@ -74,14 +84,17 @@ impl<'a> Expander<'a> {
         if elements.is_empty() { result } else { replace(&result, &elements) }
     }
 
-    /// The element that stands for a scalar, if it can have one; its array is noted.
+    /// The element (of an array: the plane) that stands for a local, if it can have one; its array is noted.
     fn element(&mut self, local: &ArrayDecl) -> Option<Access> {
-        if !local.dims.is_empty() || self.loops.is_empty() {
+        if self.loops.is_empty() {
             return None;
         }
         let around = &self.loops[self.loops.len().saturating_sub(self.levels)..];
         let constant =
             |e: &Expr| e.arrays().is_empty() && e.vars().iter().all(|v| self.function.sizes.contains(v));
+        if !local.dims.is_empty() && (self.of == Of::Scalars || !local.dims.iter().all(constant)) {
+            return None;
+        }
         // A loop that hides an outer one of the same name would change what the subscript means.
         let unique = |l: &Loop| self.loops.iter().filter(|other| other.var == l.var).count() == 1;
         if !around.iter().all(|l| l.step == 1 && constant(&l.lower) && constant(&l.upper) && unique(l)) {
@@ -95,7 +108,8 @@ impl<'a> Expander<'a> {
         };
         // An extent is not negative, also where a loop does not run.
         let facts = Facts::of(self.function);
-        let dims = around.iter().map(|l| simplify::expr(&extent(l).max(0), &facts)).collect();
+        let each = around.iter().map(|l| simplify::expr(&extent(l).max(0), &facts));
+        let dims = each.chain(local.dims.iter().cloned()).collect();
         let indices = around
             .iter()
             .map(|l| match &l.lower {
@@ -113,10 +127,14 @@ impl<'a> Expander<'a> {
     }
 }
 
-/// Every access of a scalar becomes one of its element.
+/// Every access of a local becomes one of its element or plane.
 fn replace(body: &[Stmt], elements: &BTreeMap<Name, Access>) -> Vec<Stmt> {
     let access = |a: &Access| match elements.get(&a.array) {
-        Some(element) => Access { path: a.path.clone(), ..element.clone() },
+        Some(element) => Access {
+            array: element.array.clone(),
+            indices: element.indices.iter().chain(&a.indices).cloned().collect(),
+            path: a.path.clone(),
+        },
         None => a.clone(),
     };
     let value = |e: &Expr| e.map_loads(&mut |a| Expr::Load(access(&a)));
