@@ -5,7 +5,7 @@
 //! contractions. The two innermost loops around the declaration are expanded over, where their bounds depend on sizes alone; memory grows by the product of their
 //! extents. Nothing but the subscripts changes, so no dependence is lost that the declaration did not rule out.
 //!
-//! Left out: arrays whose extents are not sizes, what is assigned in one iteration and used in the next (it is declared outside of the loop), and liveness.
+//! Left out: arrays whose extents are not sizes, or whose planes would have more dimensions than any parameter, what is assigned in one iteration and used in the next (it is declared outside of the loop), and liveness.
 
 use std::collections::BTreeMap;
 
@@ -84,12 +84,19 @@ impl<'a> Expander<'a> {
         if elements.is_empty() { result } else { replace(&result, &elements) }
     }
 
+    /// Over how many loops an array may be expanded: its planes shall have no more dimensions than what comes in or goes out, or memory could run out.
+    fn room(&self, local: &ArrayDecl) -> Option<usize> {
+        let most = self.function.params.iter().map(|p| p.dims.len()).max()?;
+        most.checked_sub(local.dims.len()).filter(|room| *room > 0)
+    }
+
     /// The element (of an array: the plane) that stands for a local, if it can have one; its array is noted.
     fn element(&mut self, local: &ArrayDecl) -> Option<Access> {
         if self.loops.is_empty() {
             return None;
         }
-        let around = &self.loops[self.loops.len().saturating_sub(self.levels)..];
+        let levels = if local.dims.is_empty() { self.levels } else { self.levels.min(self.room(local)?) };
+        let around = &self.loops[self.loops.len().saturating_sub(levels)..];
         let constant =
             |e: &Expr| e.arrays().is_empty() && e.vars().iter().all(|v| self.function.sizes.contains(v));
         if !local.dims.is_empty() && (self.of == Of::Scalars || !local.dims.iter().all(constant)) {
