@@ -3,6 +3,7 @@ lozenge compile dot.loops --target athread
 lozenge compile wall.loops --target athread
 lozenge compile history.c --target athread
 lozenge compile wave.c --target athread
+lozenge compile gathers.loz --def gathered --strategy choose --target athread
 lozenge compile largest.c --target athread
 lozenge compile largest.c --target athread --reassociate -o largest 2>&1 | grep partial
 # what is missing is said before anything is mapped

@@ -270,7 +270,8 @@ fn stage<T>(ctx: &isl::Ctx, bound: u64, what: &str, work: impl FnOnce() -> Resul
 fn map_as_it_is(function: &Function, options: &Options) -> Result<Mapped> {
     let ctx = isl::Ctx::new();
     let bound = options.operations;
-    let model = stage(&ctx, bound, "the model", || Model::extract_in(&ctx, function))?;
+    let model =
+        stage(&ctx, bound, "the model", || Model::extract_in(&ctx, function)).map_err(refuse::on_cores)?;
     if let Some((guard, statement)) =
         model.statements.iter().find_map(|s| Some((s.guards.first()?, &s.label)))
     {

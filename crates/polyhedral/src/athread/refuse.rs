@@ -28,6 +28,16 @@ pub(super) fn nothing_parallel(model: &Model, scheduled: Option<&Tree>) -> Diagn
     .help("use `--target openmp`, or leave the program on the host")
 }
 
+/// What is outside of the polyhedral model has no kernel; the way out is the other target, whose loops need no model.
+pub(super) fn on_cores(diagnostic: Diagnostic) -> Diagnostic {
+    match diagnostic.code.0 {
+        "P0101" | "P0102" if diagnostic.help.is_empty() => diagnostic.help(
+            "use `--target openmp`, which needs no model of the loops: transfers to local memory must be known before the data is",
+        ),
+        _ => diagnostic,
+    }
+}
+
 /// `P0102` for a function of the program: it is compiled for the host, and the cores' files have those of `math.h` alone.
 pub(super) fn foreign_call(model: &Model) -> Option<Diagnostic> {
     model.statements.iter().find_map(|statement| {
