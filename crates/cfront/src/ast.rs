@@ -128,3 +128,6 @@ pub struct For {
     pub step: Option<Expr>,
     pub body: Stmt,
 }
+
+/// What `s.x` and `p->x` are called where they are not understood.
+pub const MEMBER: &str = "access to a member of a struct or union";

@@ -27,6 +27,12 @@ impl Limits {
         Limits { operations, deadline: Instant::now().checked_add(Duration::from_secs(seconds)) }
     }
 
+    /// A part of the operations, and an end in `seconds` from now at the latest.
+    pub(crate) fn sooner(self, part: u64, seconds: u64) -> Limits {
+        let own = Limits::within(self.operations / part, seconds);
+        Limits { deadline: [own.deadline, self.deadline].into_iter().flatten().min(), ..own }
+    }
+
     /// Runs work on a context within the bounds.
     pub fn run<T>(self, ctx: &Ctx, work: impl FnOnce() -> T) -> T {
         match self.deadline {

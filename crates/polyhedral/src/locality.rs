@@ -96,7 +96,7 @@ pub(crate) fn stride(indices: &[Expr], iterator: &Name) -> Stride {
     }
     match last.vars().contains(iterator) {
         false => Stride::Zero,
-        true if unit(last, iterator) => Stride::One,
+        true if unit(last, iterator) || clamped(last, iterator) => Stride::One,
         true => Stride::Far,
     }
 }
@@ -114,6 +114,19 @@ pub(crate) fn unit(expr: &Expr, iterator: &Name) -> bool {
     }
 }
 
+/// Whether an index expression is the iterator plus something without it, but for an end of the loop where it is something else (`i > 0 ? i - 1 : 0`).
+fn clamped(expr: &Expr, iterator: &Name) -> bool {
+    use loops::BinaryOp::{Max, Min};
+    match expr {
+        Expr::Select(_, a, b) | Expr::Binary(Min | Max, a, b) => {
+            let still = |e: &Expr| !e.vars().contains(iterator);
+            let along = |e: &Expr| unit(e, iterator) || clamped(e, iterator);
+            (along(a) && (still(b) || along(b))) || (still(a) && along(b))
+        }
+        _ => false,
+    }
+}
+
 /// The subscripts of all accesses of a statement: its target and what it loads.
 pub(crate) fn subscripts(statement: &Statement) -> Vec<(&Name, &[Expr])> {
     let mut all = vec![(&statement.assign.target.array, statement.assign.target.indices.as_slice())];
@@ -123,6 +136,13 @@ pub(crate) fn subscripts(statement: &Statement) -> Vec<(&Name, &[Expr])> {
         }
     });
     all
+}
+
+/// How many loops of a statement an element needs: the subscripts of what it touches, and the loops around its declaration.
+pub(crate) fn rank(model: &Model, statement: &Statement) -> usize {
+    let declared = |array: &Name| model.scopes.get(array).map_or(0, Vec::len);
+    let own = |(array, indices): (&Name, &[Expr])| indices.len() + declared(array);
+    subscripts(statement).into_iter().map(own).max().unwrap_or(0)
 }
 
 /// How well a member would do as the innermost loop: along memory is good, across it is bad.

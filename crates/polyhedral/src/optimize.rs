@@ -3,7 +3,7 @@
 mod map;
 mod realise;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use loops::{Assign, Diagnostic, Expr, Function, LoopKind, Name, Stmt, Update};
 
@@ -18,7 +18,7 @@ use crate::names::readable;
 use crate::scheduling::{self, Fusion};
 use crate::transform;
 use crate::transform::contraction::{self, Shape, Split};
-use crate::transform::{Request, Shaped, diamond, jam, keep, rows};
+use crate::transform::{Request, Shaped, diamond, jam, keep, rows, window};
 use crate::tree::Tree;
 use realise::{checked, generate_checked, realise};
 
@@ -400,10 +400,11 @@ fn special(
         Tiling::Caches(caches) => (None, *caches),
     };
     let request = Request { width, caches, parallel: options.parallel, vector: options.vector };
-    let ways: [(&str, Way); 3] = [
+    let ways: [(&str, Way); 4] = [
         ("diamond tiles", diamond::diamonds),
         ("strips of rows", rows::strips),
         ("the order of the text", keep::keep),
+        ("windows", window::whole),
     ];
     for (what, way) in ways {
         let tried = limits.run(&model.ctx, || way(model, dependences, request)).and_then(|found| {
@@ -462,9 +463,11 @@ fn settle(
     limits: Limits,
     mut report: Report,
 ) -> Result<Optimized> {
+    let originals: BTreeSet<&Name> =
+        generated.instances.values().map(|instance| &instance.original).collect();
     let won = report.tiled
         || report.contracted
-        || generated.instances.len() != model.statements.len()
+        || originals.len() != model.statements.len()
         || has_wide_loops(&generated.function);
     if won || !options.parallel || !options.vector {
         return Ok(Optimized { unpacked, ..finish(generated, tree, report) });

@@ -20,6 +20,7 @@ pub(crate) mod renew;
 pub mod rows;
 mod split;
 pub(crate) mod tile;
+pub(crate) mod window;
 
 pub use affine::{reverse, scale, shift, skew};
 pub use interchange::interchange;

@@ -98,8 +98,12 @@ int smooth(int64_t n, int64_t m, const double *restrict a, double *restrict b) {
                         thread_status = OUT_OF_MEMORY;
                     } else {
                         extra[0] = b[i * m + 3];
-                        for (int64_t k = 1; k < m; k++) {
-                            extra[k] = extra[k - 1] + 1.0;
+                        {
+                            double extra_before = extra[0];
+                            for (int64_t k = 1; k < m; k++) {
+                                extra_before = extra_before + 1.0;
+                                extra[k] = extra_before;
+                            }
                         }
                         b[i * m] = extra[m - 1];
                     }

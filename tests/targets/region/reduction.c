@@ -25,7 +25,7 @@
       __builtin_abort();
     }
     double *__restrict half = LOZENGE_ALIGN(half_block);
-    #pragma omp parallel if ((double)n * m > 2500)
+    #pragma omp parallel firstprivate(m) if ((double)n * m > 2500)
     {
       void *row_part_block = __builtin_malloc(LOZENGE_EXTENT(m) * sizeof(double) + 64);
       if (!row_part_block) {

@@ -47,8 +47,12 @@ pub struct Pending {
     pub at: At,
 }
 
-/// The way out where data says which element is meant.
-const GATHER: &str = "gather the elements into an array of their own before the region, or scatter them after it; a loop that does nothing else stays outside";
+/// The way out where a structure's member is used.
+pub(super) const MEMBERS: &str =
+    "copy the members that the region needs to variables or arrays of their own before it, and back after it";
+
+/// The way out where elements are of a type that is no data.
+const CONVERT: &str = "convert it to an array of one of these before the region, and back after it; subscripts, bounds and sizes can have any integer type";
 
 enum Subscript<'e> {
     Expr(&'e Expr),
@@ -135,9 +139,9 @@ impl Lowering<'_> {
             why.reason
         );
         let diagnostic = loops::Diagnostic::error(codes::SUBSCRIPT, message, self.span(why.at), "not affine");
-        self.report(match why.data {
-            true => diagnostic.help(GATHER),
-            false => diagnostic,
+        self.report(match why.help {
+            Some(help) => diagnostic.help(help),
+            None => diagnostic,
         })
     }
 
@@ -229,7 +233,7 @@ impl Lowering<'_> {
             let message = format!(
                 "`{name}` has elements of type `{ty}`; data can be float, double, int, long or _Bool"
             );
-            return self.fail(codes::TYPE, message, at, "not a type of data");
+            return self.fail_with(codes::TYPE, message, (at, "not a type of data"), CONVERT);
         };
         let flat = extents.len() == 1;
         let mut dims = Vec::new();

@@ -50,7 +50,8 @@ impl Lowering<'_> {
             StmtKind::Pragma(texts, next) => self.pragmas(texts, next.as_deref()),
             StmtKind::Unsupported(what) => {
                 let message = format!("{what} in a region: it has no static control");
-                self.fail(codes::STATEMENT, message, stmt.at, "not possible in a region")
+                let help = "write the loop as a `for` with affine bounds, put what ends it early under a condition, or keep the loop outside of the region";
+                self.fail_with(codes::STATEMENT, message, (stmt.at, "not possible in a region"), help)
             }
         }
     }

@@ -118,7 +118,11 @@ impl Lowering<'_> {
                 self.fail(codes::EXPRESSION, message, e.at, "write it as a statement of its own")
             }
             ExprKind::Unsupported(what) => {
-                self.fail(codes::EXPRESSION, format!("{what} in a region"), e.at, "not possible in a region")
+                let (message, label) = (format!("{what} in a region"), (e.at, "not possible in a region"));
+                match *what == crate::ast::MEMBER {
+                    true => self.fail_with(codes::EXPRESSION, message, label, super::access::MEMBERS),
+                    false => self.fail(codes::EXPRESSION, message, label.0, label.1),
+                }
             }
         }
     }

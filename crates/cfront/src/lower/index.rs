@@ -47,19 +47,25 @@ pub enum AtomKind {
 pub struct NotIndex {
     pub reason: String,
     pub at: At,
-    /// Whether it is data that says what the value is.
-    pub data: bool,
+    /// A way out, if there is one to tell.
+    pub help: Option<&'static str>,
 }
 
 pub type Indexed = Result<Index, NotIndex>;
 
 pub(super) fn not(reason: impl Into<String>, at: At) -> NotIndex {
-    NotIndex { reason: reason.into(), at, data: false }
+    NotIndex { reason: reason.into(), at, help: None }
 }
+
+/// The way out where data says which element is meant.
+const GATHER: &str = "gather the elements into an array of their own before the region, or scatter them after it; a loop that does nothing else stays outside; a function declared with `__attribute__((const))` may look elements up in what the region leaves alone";
+
+/// The way out where loop variables are multiplied.
+const PRODUCT: &str = "declare the array with its dimensions (`double (*A)[n]`) and give each a subscript of its own; a packed triangle is copied to such an array before the region, and back after it";
 
 /// What depends on data.
 fn data(reason: impl Into<String>, at: At) -> NotIndex {
-    NotIndex { reason: reason.into(), at, data: true }
+    NotIndex { reason: reason.into(), at, help: Some(GATHER) }
 }
 
 pub(super) fn too_large(at: At) -> NotIndex {
@@ -163,7 +169,7 @@ impl Lowering<'_> {
                     (other, _) => format!("`{name}` is not an integer but {}", an(other.c_name())),
                 };
                 let data = matches!(object.ty.ty, CType::Int(_)) && !object.assigned.is_empty();
-                Err(NotIndex { reason, at: e.at, data })
+                Err(NotIndex { reason, at: e.at, help: data.then_some(GATHER) })
             }
         }
     }
@@ -183,10 +189,9 @@ impl Lowering<'_> {
                     _ => {
                         let product = self.snippet(e.at);
                         let (a, b) = (self.snippet(a.at), self.snippet(b.at));
-                        return Err(not(
-                            format!("`{product}` multiplies `{a}` and `{b}`, neither of which is a constant"),
-                            e.at,
-                        ));
+                        let reason =
+                            format!("`{product}` multiplies `{a}` and `{b}`, neither of which is a constant");
+                        return Err(NotIndex { reason, at: e.at, help: Some(PRODUCT) });
                     }
                 };
                 let form = other.form.times(factor).ok_or_else(|| too_large(e.at))?;

@@ -231,6 +231,18 @@ impl Lowering<'_> {
         self.report(diagnostic)
     }
 
+    /// As [`Lowering::fail`], with a way out.
+    fn fail_with<T>(
+        &mut self,
+        code: Code,
+        message: impl Into<String>,
+        (at, label): (At, &str),
+        help: &str,
+    ) -> Try<T> {
+        let diagnostic = Diagnostic::error(code, message, self.span(at), label);
+        self.report(diagnostic.help(help))
+    }
+
     fn report<T>(&mut self, diagnostic: Diagnostic) -> Try<T> {
         // One region of a huge file must not make a million of them.
         if self.diagnostics.len() < 100 && !self.diagnostics.contains(&diagnostic) {

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use isl::UnionPwAff;
-use loops::{Expr, Name, ReduceOp};
+use loops::{Name, ReduceOp};
 
 use super::{Options, Report, Tiling};
 use crate::codegen::reducing;
@@ -12,7 +12,7 @@ use crate::fault::{self, Result};
 use crate::locality;
 use crate::model::{Model, Statement};
 use crate::transform::contraction::{self, Split};
-use crate::transform::{self, diamond, eliminate, keep};
+use crate::transform::{self, diamond, eliminate, keep, window};
 use crate::tree::{self, Band, Branch, FunctionText, LoopCode, Member, Node};
 
 /// Maps a tree for one model.
@@ -163,14 +163,9 @@ impl Mapper<'_> {
             let Some(own) = locality::driven(self.model, last)?.get(&tuple).copied() else {
                 return Ok(false);
             };
-            let below = statement.loops.iter().skip(own + 1);
-            let mut steps = below.map(|l| match (&l.lower, &l.upper) {
-                (Expr::Int(low), Expr::Int(high)) => high.checked_sub(*low),
-                _ => None,
-            });
-            let all = steps.try_fold(1_i64, |all, steps| all.checked_mul(steps?.max(1)));
+            let all = window::steps(statement.loops.iter().skip(own + 1));
             // Loops above that are not of the band would be inside the lanes.
-            if all.is_none_or(|all| all > MOST_LANE_STEPS) || !statement.guards.is_empty() {
+            if all.is_none_or(|all| all > window::MOST_LANE_STEPS) || !statement.guards.is_empty() {
                 return Ok(false);
             }
         }
@@ -264,9 +259,13 @@ impl Mapper<'_> {
             // A band is permutable as far as dependences hold that reductions do not free: those would meet on a diagonal.
             && self.dependences.iter().all(|d| d.reduction.is_none())
             && locality::tuples(self.model, &band.members[0])?.iter().all(deep);
+        // Tiles on diagonals, too, where several statements (rows at the border) have a place of their own in the skewed loops.
+        let flat = |tuple: &String| self.model.by_tuple(tuple).is_some_and(|s| s.loops.len() < n);
+        let rows = locality::tuples(self.model, &band.members[0])?.iter().filter(|tuple| flat(tuple)).count();
+        let intricate = diagonals && n >= 3 && rows > 1;
         let sizes = match &self.options.tiling {
             Tiling::None => None,
-            _ if n < 2 || !band.permutable => None,
+            _ if n < 2 || !band.permutable || intricate => None,
             Tiling::Fixed(sizes) => {
                 let last = sizes.last().copied();
                 last.map(|last| (0..n).map(|k| sizes.get(k).copied().unwrap_or(last)).collect::<Vec<_>>())
@@ -452,9 +451,6 @@ const STEPS: i64 = 64;
 
 /// Iterations of an innermost loop in a tile where each waits for the one before it: few enough that the processor is at the next row while they do.
 const WAITING: i64 = 16;
-
-/// Steps of constant loops inside a loop for vectors that are written out in each lane.
-const MOST_LANE_STEPS: i64 = 32;
 
 /// The smallest extent of a tile for the first cache: less is not worth its loops.
 const SMALLEST: i64 = 16;

@@ -20,6 +20,9 @@ use crate::unstage;
 /// Copies of a statement that are made to have full tiles apart.
 const MOST_PIECES: usize = 4;
 
+/// Seconds after which the code of tiles is given up: what comes out at all takes a tenth of that.
+const TILES_SECONDS: u64 = 2;
+
 fn isolates(node: &Node) -> bool {
     matches!(node, Node::Band(Band { isolate: Some(_), .. })) || node.children().into_iter().any(isolates)
 }
@@ -90,13 +93,13 @@ pub(super) fn generate_checked(
     limits: Limits,
     report: &mut Report,
 ) -> Result<Generated> {
-    let generated = generate(model, tree, options, limits)?;
+    let generated = generate(model, tree, options, limits, report.tiled)?;
     match checked(function, &generated, options, limits, report) {
         Err(error) if fault::is_limit(&error) && options.jam > 1 => {
             // With a row at a time there is less to look at.
             report.notes.push(format!("several rows at once were given up: {}", error.message));
             let options = &Options { jam: 1, ..options.clone() };
-            let generated = generate(model, tree, options, limits)?;
+            let generated = generate(model, tree, options, limits, report.tiled)?;
             checked(function, &generated, options, limits, report)?;
             Ok(generated)
         }
@@ -105,8 +108,16 @@ pub(super) fn generate_checked(
 }
 
 /// The code of a tree, with declarations in their places and rows run at once.
-pub(super) fn generate(model: &Model, tree: &Tree, options: &Options, limits: Limits) -> Result<Generated> {
-    let mut generated = codegen::generate(model, tree, limits)?;
+pub(super) fn generate(
+    model: &Model,
+    tree: &Tree,
+    options: &Options,
+    limits: Limits,
+    tiled: bool,
+) -> Result<Generated> {
+    // Code of tiles is made soon or not at all.
+    let coding = if tiled { limits.sooner(2, TILES_SECONDS) } else { limits };
+    let mut generated = codegen::generate(model, tree, coding)?;
     if options.private {
         generated = sink::sink(generated, model);
     }
@@ -145,7 +156,7 @@ fn generate_staged(
     (shape, split, limits): (Shape, Split, Limits),
     report: &mut Report,
 ) -> Result<Stage> {
-    let generated = generate(model, tree, options, limits)?;
+    let generated = generate(model, tree, options, limits, report.tiled)?;
     let contraction::Stages { staged, refused } = contraction::stage(&generated, shape, split);
     if !refused.is_empty() {
         return Ok(Stage::Refused(refused));

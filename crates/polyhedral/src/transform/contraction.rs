@@ -178,13 +178,20 @@ pub fn stage(generated: &Generated, shape: Shape, split: Split) -> Stages {
     Stages { staged, refused }
 }
 
-/// Whether some statement updates an element in more loops than the element has, at least three in all.
+/// Whether some statement updates an element in more loops than the element has, at least three in all, by what can be packed for rows and columns.
 pub fn may_contract(function: &Function) -> bool {
     fn inside(body: &[Stmt], vars: &mut Vec<Name>) -> bool {
         body.iter().any(|stmt| match stmt {
             Stmt::Assign(assign) => {
                 let of_element = |v: &Name| assign.target.indices.iter().any(|e| e.vars().contains(v));
-                assign.update.is_some() && vars.len() >= 3 && !vars.iter().all(of_element)
+                let pair = |i: &Name| {
+                    let other = |j: &&Name| *j != i && of_element(j) && separable(&assign.value, i, j);
+                    of_element(i) && vars.iter().any(|j| other(&j))
+                };
+                assign.update.is_some()
+                    && vars.len() >= 3
+                    && !vars.iter().all(of_element)
+                    && vars.iter().any(pair)
             }
             Stmt::Loop(l) => {
                 vars.push(l.var.clone());

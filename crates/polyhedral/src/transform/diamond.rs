@@ -14,7 +14,7 @@ use std::collections::BTreeMap;
 use isl::Dim;
 use loops::{BinaryOp, Expr, Name};
 
-use super::mark::mark_band;
+use super::window::{Windows, vectorise};
 use super::{Request, Shaped, exists};
 use crate::dependence::Dependence;
 use crate::fault::{self, Result};
@@ -159,7 +159,8 @@ impl<'a> Plan<'a> {
         let Node::Domain { domain, child: inner } = Tree::original(model)?.root else {
             return Err(fault::edit("a schedule that does not begin with its domain"));
         };
-        let inner = if request.vector { vectorise(model, dependences, *inner)? } else { *inner };
+        let inner =
+            if request.vector { vectorise(model, dependences, &Windows::default(), *inner)? } else { *inner };
         let mut diagonal = band(member(&diagonals, true), inner);
         if request.parallel {
             diagonal = Node::Mark { name: "parallel".to_owned(), child: Box::new(diagonal) };
@@ -230,23 +231,6 @@ fn linear(expr: &Expr, names: &BTreeMap<Name, String>) -> Option<String> {
         }
         _ => None,
     }
-}
-
-/// Marks the innermost loops that carry no dependence.
-pub(super) fn vectorise(model: &Model, dependences: &[Dependence], node: Node) -> Result<Node> {
-    node.rewrite(&mut |node| match node {
-        Node::Band(band) if !has_loops(&band.child) && band.members.len() == 1 => {
-            let parallel = carries_nothing(model, dependences, &band.members[0])?;
-            let along = parallel && locality::vector_score(model, &band.members[0])? > 0;
-            mark_band(band, &[along.then_some("vector")])
-        }
-        other => Ok(other),
-    })
-}
-
-/// Whether a node has bands.
-fn has_loops(node: &Node) -> bool {
-    matches!(node, Node::Band(_)) || node.children().into_iter().any(has_loops)
 }
 
 /// Whether the loop that a member is in the text carries no dependence.

@@ -4,7 +4,8 @@
 //! is to run the outermost loop in parallel and the innermost ones on vectors. Left out: nests that come back to the same elements in a
 //! loop of their own (contractions, products of a matrix and a vector), which have ways of their own, and several nests, which may be fused.
 
-use super::diamond::{carried, carries_nothing, vectorise};
+use super::diamond::{carried, carries_nothing};
+use super::window::{Windows, vectorise};
 use super::{Request, Shaped, band, privatised, tile};
 use crate::codegen::reducing;
 use loops::{Name, ReduceOp};
@@ -28,11 +29,11 @@ pub fn keep(model: &Model, dependences: &[Dependence], request: Request) -> Resu
     if request.width.is_some() || !request.parallel || !one_nest {
         return Ok(None);
     }
-    let again = model.statements.iter().any(|statement| {
-        let rank = locality::subscripts(statement).iter().map(|(_, indices)| indices.len()).max();
-        statement.loops.len() > rank.unwrap_or(0)
-    });
-    if again {
+    if model.statements.iter().any(|statement| statement.loops.len() > locality::rank(model, statement)) {
+        return Ok(None);
+    }
+    let none = Windows::default();
+    if Windows::find(model).is_some_and(|windows| !windows.is_empty()) {
         return Ok(None);
     }
     let Node::Domain { domain, child } = Tree::original(model)?.root else { return Ok(None) };
@@ -60,7 +61,7 @@ pub fn keep(model: &Model, dependences: &[Dependence], request: Request) -> Resu
         // A single loop has no other one for vectors.
         (true, true) => *child,
         (true, false) => Node::Band(strips_of(&model.ctx, band(*child)?, &arrays, request.vector)?),
-        _ if request.vector => vectorise(model, dependences, *child)?,
+        _ if request.vector => vectorise(model, dependences, &none, *child)?,
         _ => *child,
     };
     let line = match arrays.is_empty() {
@@ -82,7 +83,8 @@ pub fn keep(model: &Model, dependences: &[Dependence], request: Request) -> Resu
 /// Those of the set library.
 pub(crate) fn text(model: &Model, dependences: &[Dependence], request: Request) -> Result<Shaped> {
     let root = Tree::original(model)?.root;
-    let root = if request.vector { vectorise(model, dependences, root)? } else { root };
+    let windows = Windows::find(model).unwrap_or_default();
+    let root = if request.vector { vectorise(model, dependences, &windows, root)? } else { root };
     let root = if request.parallel { parallel(model, dependences, root, false)? } else { root };
     Ok(Shaped { tree: Tree { root }, line: "the order of the text".to_owned(), as_written: true })
 }

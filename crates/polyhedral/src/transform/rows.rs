@@ -11,6 +11,7 @@ use std::collections::BTreeMap;
 
 use loops::{Access, Expr, Name, ReduceOp};
 
+use super::window::{Windows, vectorise};
 use super::{Request, Shaped, exists, privatised};
 use crate::codegen::reducing;
 use crate::dependence::Dependence;
@@ -95,7 +96,7 @@ pub fn strips(model: &Model, dependences: &[Dependence], request: Request) -> Re
                 ));
                 group_node(model, roles, strip, privatised)?
             }
-            None => super::diamond::vectorise(model, dependences, tree::order(&statements, 0)?)?,
+            None => vectorise(model, dependences, &Windows::default(), tree::order(&statements, 0)?)?,
         };
         let tuples = statements.iter().map(|s| Ok(tree::tuple(s)?.0)).collect::<Result<Vec<_>>>()?.join("; ");
         branches.push(Branch { filter: SetText::new(format!("{{ {tuples} }}")), child: Box::new(child) });

@@ -36,9 +36,11 @@ impl Lower<'_> {
         Ok(format!(" if ({})", Printer::new(Layout::Readable).expression(&test)))
     }
 
-    /// The clause ` if (...)` of a vector loop around loops, which take long to begin in each lane: not for few lanes.
+    /// The clause ` if (...)` of a vector loop around loops, which take long to begin in each lane: not for few lanes. Constant windows have none: gcc writes
+    /// them out first, but not in a loop that it has taken twice for the clause, which then does without vectors.
     pub fn enough_lanes(&mut self, l: &Loop) -> Result<String, Diagnostic> {
-        let around = l.body.iter().any(|s| matches!(s, Stmt::Loop(l) if l.kind == LoopKind::Sequential));
+        let sequential = |l: &Loop| l.kind == LoopKind::Sequential && !constant(l);
+        let around = l.body.iter().any(|s| matches!(s, Stmt::Loop(l) if sequential(l)));
         if !self.native || !around || trips(l).is_some() {
             return Ok(String::new());
         }
@@ -50,6 +52,23 @@ impl Lower<'_> {
         Ok(format!(" if (simd: {})", Printer::new(Layout::Readable).expression(&test)))
     }
 }
+
+/// Whether a loop and those inside it have constant bounds, and few iterations in all.
+fn constant(l: &Loop) -> bool {
+    fn steps(body: &[Stmt], all: i64) -> bool {
+        body.iter().all(|stmt| match stmt {
+            Stmt::Loop(l) => match trips(l).and_then(|n| all.checked_mul(n)) {
+                Some(all) => all <= WRITTEN_OUT && steps(&l.body, all),
+                None => false,
+            },
+            other => other.bodies().into_iter().all(|body| steps(body, all)),
+        })
+    }
+    trips(l).is_some_and(|n| n <= WRITTEN_OUT && steps(&l.body, n))
+}
+
+/// Steps of a window that compilers write out.
+const WRITTEN_OUT: i64 = 32;
 
 /// Iterations from which on a vector loop around loops is one.
 const LANES: i64 = 8;

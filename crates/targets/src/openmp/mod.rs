@@ -15,6 +15,7 @@ mod adapter;
 mod amount;
 mod arith;
 pub(crate) mod build;
+mod carry;
 mod function;
 mod helpers;
 mod lower;

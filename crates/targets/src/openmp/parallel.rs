@@ -3,7 +3,9 @@
 //! A loop whose threads own no memory is a `parallel for`. Otherwise it is a `parallel` region that allocates each thread's memory
 //! once, a `for` that shares out the iterations, and the combination of the threads' partial results.
 
-use loops::{Diagnostic, Elem, Loop, Name, ReduceOp, Scalar};
+use std::collections::BTreeSet;
+
+use loops::{Diagnostic, Elem, Expr, Loop, Name, ReduceOp, Scalar, Stmt};
 
 use crate::c::{CExpr, CFor, CStmt};
 use crate::openmp::lower::Lower;
@@ -109,6 +111,36 @@ impl Lower<'_> {
             .collect())
     }
 
+    /// ` firstprivate(n, m)`: the sizes and outer loop variables that a parallel loop reads, where it stores integers. What threads share is in memory, and a
+    /// compiler that cannot tell such a store from the size beside it loads the size again after each.
+    fn copies(&self, l: &Loop) -> String {
+        if !self.native {
+            return String::new();
+        }
+        let variable = |name: &str| name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
+        let (mut stores, mut names) = (false, BTreeSet::new());
+        for stmt in &l.body {
+            stmt.walk(&mut |stmt| {
+                if let Stmt::Assign(assign) = stmt
+                    && !assign.target.indices.is_empty()
+                    && let Some(Binding::Array(array)) = self.scope.get(&assign.target.array)
+                {
+                    stores |= matches!(array.elem, Elem::Scalar(Scalar::I32 | Scalar::I64));
+                }
+                names.extend(stmt.exprs().into_iter().flat_map(Expr::vars).filter_map(|var| {
+                    match self.scope.get(&var) {
+                        Some(Binding::Index(CExpr::Name(name))) if variable(name) => Some(name.clone()),
+                        _ => None,
+                    }
+                }));
+            });
+        }
+        if !stores || names.is_empty() {
+            return String::new();
+        }
+        format!(" firstprivate({})", names.into_iter().collect::<Vec<_>>().join(", "))
+    }
+
     /// A parallel loop whose bounds are translated already.
     pub fn parallel_loop(&mut self, l: &Loop, lower: CExpr, upper: CExpr) -> Result<Code, Diagnostic> {
         let accumulators = self.accumulators(l)?;
@@ -117,6 +149,7 @@ impl Lower<'_> {
             clauses.push_str(" schedule(dynamic)");
         }
         let enough = self.enough(l)?;
+        let copies = self.copies(l);
         let outer_status = self.status.clone();
         let thread_status = self.names.take("thread_status");
         self.status.clone_from(&thread_status);
@@ -135,7 +168,7 @@ impl Lower<'_> {
         let may_fail = body.may_fail || !(allocated.is_empty() || self.native);
         let region = if !may_fail && partials.is_empty() && allocated.is_empty() {
             vec![
-                CStmt::Pragma(format!("omp parallel for{clauses}{enough}")),
+                CStmt::Pragma(format!("omp parallel for{copies}{clauses}{enough}")),
                 self.c_for(l, var, lower, upper, body.stmts),
             ]
         } else {
@@ -166,7 +199,7 @@ impl Lower<'_> {
             inside.push(self.c_for(l, var, lower, upper, iteration));
             inside.extend(self.gather(&partials, may_fail, &thread_status, &outer_status));
             inside.extend(self.free(&allocated));
-            vec![CStmt::Pragma(format!("omp parallel{enough}")), CStmt::Block(None, inside)]
+            vec![CStmt::Pragma(format!("omp parallel{copies}{enough}")), CStmt::Block(None, inside)]
         };
         self.release_partials(&partials);
         self.unclaim(&claims);

@@ -405,7 +405,10 @@ impl Lower<'_> {
                 stmts.extend(body.stmts);
                 Code { stmts, may_fail: body.may_fail }
             }
-            LoopForm::Plain => self.counted(l, lower, upper)?,
+            LoopForm::Plain => match self.carried(l, &lower, &upper)? {
+                Some(code) => code,
+                None => self.counted(l, lower, upper)?,
+            },
         };
         code.stmts = self.demote(promotions, guard, code.stmts);
         if let Some(name) = end_name {

@@ -1,0 +1,42 @@
+#ifndef LOZENGE_MAX
+#define LOZENGE_MAX(a, b) ((a) > (b) ? (a) : (b))
+#endif
+  #pragma omp parallel for firstprivate(m) schedule(dynamic)
+  for (int i = 0; i < n + 1; i++) {
+    if (1 < m + 1) {
+      int t_before = t_c[i][0];
+      for (int j = 1; j < m + 1; j++) {
+        if (a_c[i] == b_c[j]) {
+          t_before = t_before + 1;
+        } else {
+          t_before = LOZENGE_MAX(t_c[i][j], t_before);
+        }
+        t_c[i][j] = t_before;
+      }
+    }
+    if (LOZENGE_MAX(1, i) < m + 1) {
+      double s_before = s_c[i][LOZENGE_MAX(1, i) - 1];
+      for (int j = LOZENGE_MAX(1, i); j < m + 1; j++) {
+        s_before = 0.5 * s_c[i][j] + s_before;
+        s_c[i][j] = s_before;
+      }
+    }
+    for (int j = 0; j < m + 1; j++) {
+      if (j > i) {
+        u_c[i][j] = u_c[i][j] + u_c[i][j - 1];
+      } else {
+        u_c[i][j] = 1.0;
+      }
+    }
+    for (int j = 1; j < m + 1; j++) {
+      if (j > i) {
+        u_c[i][j] = u_c[i][j] - u_c[i][j - 1];
+      } else {
+        u_c[i][j] = 2.0;
+      }
+    }
+    for (int j = 1; j < m + 1; j++) {
+      s_c[i][j] = s_c[i][j - 1] * 0.25;
+      u_c[i][j] = s_c[i][j];
+    }
+  }
