@@ -94,15 +94,27 @@ fn extents_of(l: &Loop, inside: &mut Vec<Name>, extents: &mut Vec<Expr>) -> Opti
     };
     extents.push(if l.step == 1 { length } else { length.floor_div(l.step) });
     inside.push(l.var.clone());
-    let mut statements = 0;
-    for stmt in &l.body {
-        match stmt {
-            Stmt::Assign(_) => statements += 1,
-            // Several nests: the first one stands for all.
-            Stmt::Loop(inner) => return extents_of(inner, inside, extents),
-            Stmt::Local(_) => {}
-            _ => return None,
-        }
+    // Several nests: the first one stands for all, as if its conditions held.
+    match first_loop(&l.body) {
+        Some(inner) => extents_of(inner, inside, extents),
+        None => statements(&l.body),
     }
-    Some(statements)
+}
+
+fn first_loop(body: &[Stmt]) -> Option<&Loop> {
+    body.iter().find_map(|stmt| match stmt {
+        Stmt::Loop(l) => Some(l),
+        Stmt::If { then, otherwise, .. } => first_loop(then).or_else(|| first_loop(otherwise)),
+        _ => None,
+    })
+}
+
+/// Assignments of a body without loops, as if all conditions held; none where there is anything else.
+fn statements(body: &[Stmt]) -> Option<i64> {
+    body.iter().try_fold(0, |all: i64, stmt| match stmt {
+        Stmt::Assign(_) => Some(all + 1),
+        Stmt::Local(_) => Some(all),
+        Stmt::If { then, otherwise, .. } => Some(all + statements(then)? + statements(otherwise)?),
+        _ => None,
+    })
 }
