@@ -314,7 +314,7 @@ fn transposed(value: Val) -> Val {
 }
 
 /// One after the other; there is at least one.
-fn concatenated(parts: impl Iterator<Item = Val>) -> Val {
+pub(super) fn concatenated(parts: impl Iterator<Item = Val>) -> Val {
     let both = |a: Val, b: Val| match (a.term(), b.term()) {
         (Ok(a), Ok(b)) => build::apply(Prim::Concat, vec![Arg::Term(a), Arg::Term(b)]).into(),
         (Err(refusal), _) | (_, Err(refusal)) => Val::from(refusal),
