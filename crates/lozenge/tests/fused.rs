@@ -116,6 +116,12 @@ fn products_take_what_follows() {
         "  input x: f32[1, 29, 48]\n  p = MatMul(x, w)\n  h = Add(b, p)\n  r = Relu(h)\n  q = MatMul(r, v)\n  y = Add(q, x)\n  output y: f32[1, 29, 48]",
     );
     assert_eq!(calls(&layer), 2);
+    // GELU as exporters write it
+    let gelu = model(
+        &[("w", &[48, 67]), ("b", &[67]), ("root", &[]), ("one", &[]), ("half", &[])],
+        "  input x: f32[29, 48]\n  p = MatMul(x, w)\n  h = Add(b, p)\n  d = Div(h, root)\n  e = Erf(d)\n  a = Add(e, one)\n  m = Mul(h, a)\n  y = Mul(m, half)\n  output y: f32[29, 67]",
+    );
+    assert_eq!(calls(&gelu), 1);
     let batch = model(
         &[("mask", &[2, 1, 1, 33])],
         "  input a: f32[2, 3, 17, 31]\n  input b: f32[2, 3, 31, 33]\n  p = MatMul(a, b)\n  y = Add(p, mask)\n  output y: f32[2, 3, 17, 33]",

@@ -48,7 +48,7 @@ fn is_call(prim: Prim) -> bool {
 }
 
 /// Operations of a function that goes behind another, at most.
-const MOST_OPERATIONS: usize = 64;
+const MOST_OPERATIONS: usize = 128;
 
 /// The function of an operator's program, if it is one.
 pub fn elementwise(meaning: &Meaning) -> Option<Elementwise> {
