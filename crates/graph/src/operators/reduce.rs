@@ -295,7 +295,9 @@ fn softmax_rows(op: &mut Op) -> Result<Option<()>, Refusal> {
             });
             cx.bind("total", total.stored(), |cx, total| {
                 cx.each(Prim::MapSeq, block, |cx, r| {
-                    cx.each(Prim::MapVec, n, |_, k| exps.at(&[r.clone(), k]) / total.at(&[r.clone()]))
+                    cx.each(Prim::MapVec, n, |_, k| {
+                        exps.at(&[r.clone(), k]) / total.at(std::slice::from_ref(&r))
+                    })
                 })
             })
         })
