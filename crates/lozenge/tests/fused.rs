@@ -90,6 +90,12 @@ fn convolutions_take_what_follows() {
         "  input x: f32[2, 12, 9, 14]\n  input z: f32[2, 12, 7, 12]\n  c = Conv(x, w, b) { group: 12 }\n  r = Relu(c)\n  y = Sub(z, r)\n  output y: f32[2, 12, 7, 12]",
     );
     assert_eq!(calls(&depthwise), 1);
+    // at all places of the flat image, those between its rows too
+    let short = model(
+        &[("w", &[12, 1, 3, 3]), ("f", &[12, 1, 1]), ("low", &[]), ("high", &[])],
+        "  input x: f32[1, 12, 14, 14]\n  c = Conv(x, w) { group: 12, pads: [1, 1, 1, 1], strides: [2, 2] }\n  k = Clip(c, low, high)\n  y = Mul(k, f)\n  output y: f32[1, 12, 7, 7]",
+    );
+    assert_eq!(calls(&short), 1);
     let grouped = model(
         &[("w", &[14, 6, 3, 3])],
         "  input x: f32[1, 12, 11, 10]\n  c = Conv(x, w) { group: 2, pads: [1, 1, 1, 1] }\n  y = HardSwish(c)\n  output y: f32[1, 14, 11, 10]",
@@ -110,6 +116,12 @@ fn products_take_what_follows() {
         "  input x: f32[1, 29, 48]\n  p = MatMul(x, w)\n  h = Add(b, p)\n  r = Relu(h)\n  q = MatMul(r, v)\n  y = Add(q, x)\n  output y: f32[1, 29, 48]",
     );
     assert_eq!(calls(&layer), 2);
+    // GELU as exporters write it
+    let gelu = model(
+        &[("w", &[48, 67]), ("b", &[67]), ("root", &[]), ("one", &[]), ("half", &[])],
+        "  input x: f32[29, 48]\n  p = MatMul(x, w)\n  h = Add(b, p)\n  d = Div(h, root)\n  e = Erf(d)\n  a = Add(e, one)\n  m = Mul(h, a)\n  y = Mul(m, half)\n  output y: f32[29, 67]",
+    );
+    assert_eq!(calls(&gelu), 1);
     let batch = model(
         &[("mask", &[2, 1, 1, 33])],
         "  input a: f32[2, 3, 17, 31]\n  input b: f32[2, 3, 31, 33]\n  p = MatMul(a, b)\n  y = Add(p, mask)\n  output y: f32[2, 3, 17, 33]",

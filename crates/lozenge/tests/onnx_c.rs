@@ -215,7 +215,7 @@ fn numbers(dims: &[usize], double: bool, seed: usize) -> Tensor {
     }
 }
 
-/// Tiles that fit and that do not, single rows and columns, windows with every kind of gap: each for both processors.
+/// Tiles that fit and that do not, blocks of rows, single rows and columns, windows with every kind of gap: each for both processors.
 #[test]
 fn products_and_windows_agree_through_c() {
     let ints = |name: &str, values: &[i64]| Attribute::new(name, values.to_vec());
@@ -273,6 +273,11 @@ fn products_and_windows_agree_through_c() {
         (square(2, 1, 1, 1, 6), [2, 6, 16, 17], [12, 1, 3, 3]),
         (square(1, 2, 2, 2, 4), [1, 8, 10, 11], [8, 2, 3, 3]),
         (square(3, 0, 2, 1, 5), [1, 5, 30, 31], [5, 1, 5, 2]),
+        (square(1, 1, 1, 1, 20), [2, 20, 7, 7], [20, 1, 3, 3]),
+        (square(2, 0, 1, 1, 16), [1, 16, 14, 14], [16, 1, 3, 3]),
+        (square(2, 4, 3, 2, 7), [1, 7, 13, 15], [7, 1, 3, 4]),
+        (square(1, 0, 0, 1, 9), [1, 9, 9, 10], [9, 1, 3, 3]),
+        (square(2, 1, 1, 1, 3), [1, 3, 5, 70], [3, 1, 3, 3]),
     ] {
         calls.push(("Conv", attributes, vec![x.to_vec(), w.to_vec(), vec![w[0]]]));
     }
@@ -290,8 +295,14 @@ fn products_and_windows_agree_through_c() {
     calls.push(("MaxPool", pool([2, 3], 2, [1, 0, 0, 1], 2, 1), vec![vec![1, 3, 20, 23]]));
     calls.push(("MaxPool", pool([2, 2], 3, [0; 4], 1, 1), vec![vec![1, 3, 24, 25]]));
     calls.push(("MaxPool", vec![ints("kernel_shape", &[4])], vec![vec![2, 3, 19]]));
+    calls.push(("MaxPool", pool([3, 3], 2, [1; 4], 1, 0), vec![vec![1, 3, 71, 72]]));
+    for softmax in [vec![2, 6, 37], vec![11, 50], vec![4, 3, 9, 130], vec![14, 1]] {
+        calls.push(("Softmax", vec![], vec![softmax]));
+    }
     let line = vec![ints("strides", &[2]), ints("pads", &[3, 2])];
     calls.push(("Conv", line, vec![vec![2, 9, 101], vec![14, 9, 6], vec![14]]));
+    let alone = vec![ints("pads", &[2, 1]), Attribute::new("group", 6i64)];
+    calls.push(("Conv", alone, vec![vec![2, 6, 21], vec![6, 1, 4], vec![6]]));
     let space = vec![ints("strides", &[2, 1, 1]), ints("pads", &[1, 0, 1, 1, 0, 1])];
     calls.push(("Conv", space, vec![vec![1, 3, 7, 6, 8], vec![10, 3, 3, 2, 3], vec![10]]));
     let work = move || {

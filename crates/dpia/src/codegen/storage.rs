@@ -1,5 +1,8 @@
 //! Where local arrays are: on the stack of the thread that has them, or on the heap.
 
+use std::collections::BTreeSet;
+
+use loops::access::{AccessSite, Context, accesses};
 use loops::{ArrayDecl, Elem, Expr, LoopKind, Name, Size, Stmt, Storage};
 
 use super::layout::Layout;
@@ -36,24 +39,56 @@ fn elem_bytes(elem: &Elem) -> i64 {
 /// that gcc makes of a parallel loop, it keeps the sums of a tile in memory instead of registers.
 pub(super) fn beside_tiles(stmt: &Stmt) -> Stmt {
     match stmt {
-        Stmt::Loop(l) if l.kind == LoopKind::Parallel && has_tile(&l.body) => apart(stmt),
+        Stmt::Loop(l) if l.kind == LoopKind::Parallel => {
+            let mut walked = BTreeSet::new();
+            for site in accesses(&l.body) {
+                if !site.access.indices.iter().all(|index| is_fixed(index, &site)) {
+                    walked.insert(&site.access.array);
+                }
+            }
+            if has_tile(&l.body, &walked) { apart(stmt, &walked) } else { stmt.clone() }
+        }
         _ => stmt.map(&mut Expr::clone, &mut |body| body.iter().map(beside_tiles).collect()),
     }
 }
 
-fn apart(stmt: &Stmt) -> Stmt {
+/// Whether a subscript is a number when loops that are unrolled or done in vectors have been taken apart: only an array of such elements can be in
+/// registers.
+fn is_fixed(index: &Expr, site: &AccessSite<'_>) -> bool {
+    let taken_apart = |name: &Name| {
+        site.context.iter().rev().find_map(|context| match context {
+            Context::Loop(l) if l.var == *name => {
+                Some(matches!(l.kind, LoopKind::Vector | LoopKind::Unroll(_)))
+            }
+            _ => None,
+        })
+    };
+    let mut fixed = true;
+    index.walk(&mut |part| {
+        if let Expr::Var(name) = part {
+            fixed &= taken_apart(name) == Some(true);
+        }
+    });
+    fixed
+}
+
+fn apart(stmt: &Stmt, walked: &BTreeSet<&Name>) -> Stmt {
     match stmt {
-        Stmt::Local(local) if stack_bytes(local).is_some_and(|bytes| bytes > TILE_BYTES) => {
+        Stmt::Local(local) if stack_bytes(local).is_some() && !is_tile(local, walked) => {
             Stmt::Local(ArrayDecl { storage: Storage::Heap, ..local.clone() })
         }
-        _ => stmt.map(&mut Expr::clone, &mut |body| body.iter().map(apart).collect()),
+        _ => stmt.map(&mut Expr::clone, &mut |body| body.iter().map(|stmt| apart(stmt, walked)).collect()),
     }
 }
 
-fn has_tile(body: &[Stmt]) -> bool {
+fn is_tile(local: &ArrayDecl, walked: &BTreeSet<&Name>) -> bool {
+    !walked.contains(&local.name) && stack_bytes(local).is_some_and(|bytes| bytes <= TILE_BYTES)
+}
+
+fn has_tile(body: &[Stmt], walked: &BTreeSet<&Name>) -> bool {
     body.iter().any(|stmt| match stmt {
-        Stmt::Local(local) => stack_bytes(local).is_some_and(|bytes| bytes <= TILE_BYTES),
-        _ => stmt.bodies().into_iter().any(has_tile),
+        Stmt::Local(local) => is_tile(local, walked),
+        _ => stmt.bodies().into_iter().any(|body| has_tile(body, walked)),
     })
 }
 

@@ -48,7 +48,7 @@ fn is_call(prim: Prim) -> bool {
 }
 
 /// Operations of a function that goes behind another, at most.
-const MOST_OPERATIONS: usize = 64;
+const MOST_OPERATIONS: usize = 128;
 
 /// The function of an operator's program, if it is one.
 pub fn elementwise(meaning: &Meaning) -> Option<Elementwise> {
@@ -148,6 +148,12 @@ impl Stages {
     /// What becomes of the operator's element at a place, of which each index counts the places of so many dimensions.
     pub(super) fn apply(&self, cx: &mut Cx, value: Val, place: &[Val], dims: &[usize]) -> Val {
         self.stage(cx, 0, vec![value], place, dims)
+    }
+
+    /// Whether nothing that is read beside differs along the last dimensions of the result.
+    pub(super) fn is_the_same_at_places(&self, dims: usize) -> bool {
+        let one = Size::constant(1);
+        self.tensors.iter().all(|(_, shape)| shape.iter().rev().take(dims).all(|n| *n == one))
     }
 
     fn stage(&self, cx: &mut Cx, number: usize, mut values: Vec<Val>, place: &[Val], dims: &[usize]) -> Val {

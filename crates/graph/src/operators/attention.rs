@@ -4,6 +4,7 @@ use loops::{Scalar, Size};
 
 use super::build::{Cx, Extents};
 use super::carrier::{carrier, cast, fit};
+use super::elementwise::exp_of;
 use super::value::{Val, int, number, size, truth};
 use super::{Done, Input, Op, Refusal};
 use crate::types::ElementType;
@@ -213,7 +214,8 @@ pub(super) fn attention(op: &mut Op) -> Done {
                 cx.bind("base", number(wide, 0.0).when(&largest.eq(&none), &largest), |cx, base| {
                     let exps = cx.generate(&keys, |cx, j| {
                         let shifted = fit(cx, precision, logits.at(&[j]) - &base);
-                        fit(cx, precision, shifted.exp())
+                        let e = exp_of(cx, &shifted);
+                        fit(cx, precision, e)
                     });
                     cx.bind("exps", exps.stored(), |cx, exps| {
                         let each = precision == ElementType::Bf16;

@@ -8,7 +8,7 @@ use super::after::Stages;
 use super::build::{Cx, Extents, product, reshape, split_rows};
 use super::convolution::Window;
 use super::packing::Packed;
-use super::tiles::{Product, Side, WORTH_TILES, packing};
+use super::tiles::{Product, Side, WORTH_TILES, concatenated, packing};
 use super::value::{Val, int, number, size};
 use super::{Input, Op};
 
@@ -50,7 +50,15 @@ pub(super) fn convolution(
     };
     let per = w.shape[1].as_constant()?;
     let channel = |m: &Val, c: i64| m.int() / int(per_group) * int(per) + int(c);
-    let rows = Rows { channels: filters, per, channel: &channel, start: zero.clone(), step: &step, last };
+    let rows = Rows {
+        channels: filters,
+        per,
+        channel: &channel,
+        alone: per_group == 1,
+        start: zero.clone(),
+        step: &step,
+        last,
+    };
     sliding(op, x, win, &zero, &rows)
 }
 
@@ -69,6 +77,8 @@ pub(super) struct Rows<'f> {
     pub(super) per: i64,
     /// The channel of the image with this number among them.
     pub(super) channel: &'f dyn Fn(&Val, i64) -> Val,
+    /// Whether no two of them need the same channel.
+    pub(super) alone: bool,
     /// What a row begins with.
     pub(super) start: Val,
     /// What each element of a window does.
@@ -79,36 +89,101 @@ pub(super) struct Rows<'f> {
 
 /// The results of windows over all samples, row by row, if that is worth it; `fill` is what paddings are.
 pub(super) fn sliding(op: &mut Op, x: &Input, win: &Window, fill: &Val, rows: &Rows) -> Option<Val> {
-    let rank = win.kernel.len();
     let taps = win.kernel.iter().fold(rows.per, |n, k| n.saturating_mul(*k));
     let row = win.places.last()?.as_constant().filter(|row| *row >= 7)?;
     if taps > MOST_TAPS || x.shape[1..].iter().chain(&win.places).any(|n| n.as_constant().is_none()) {
         return None;
     }
     let after = op.stages();
-    let outer: Extents = std::iter::once(Size::constant(rows.channels))
-        .chain(win.places[..rank - 1].iter().cloned())
-        .collect();
+    let lanes = op.fast.map_or(1, |registers| registers.lanes(x.scalar()));
+    let sliding = Sliding { win, rows, after: &after, row, taps, lanes };
     Some(op.cx.generate(&x.shape[0], |cx, n| {
+        if rows.per == 1 && rows.alone {
+            let sample = x.at(std::slice::from_ref(&n));
+            return cx.generate(&Size::constant(rows.channels), |cx, m| {
+                let plane = sample.at(&[(rows.channel)(&m, 0)]);
+                plane_image(cx, plane, &Layout::of(x, win), win, fill, |cx, image| {
+                    sliding.channel(cx, &image, &n, &m)
+                })
+            });
+        }
         image(cx, x, win, &n, fill, |cx, image| {
-            cx.tensor(&outer, &mut |cx, at| {
-                cx.each(Prim::MapVec, row, |cx, l| {
-                    let mut acc = rows.start.clone();
-                    let mut tap = vec![0; 1 + rank];
-                    for _ in 0..taps {
-                        let place: Vec<Val> = at[1..].iter().map(Val::int).chain([l.int()]).collect();
-                        let channel = (rows.channel)(&at[0], tap[0]);
-                        let value = image.element(win, channel, &tap[1..], &place);
-                        acc = (rows.step)(cx, acc, value, &at[0], &tap);
-                        next(&mut tap, &win.kernel);
-                    }
-                    let value = (rows.last)(cx, acc, &at[0]);
-                    let place = [std::slice::from_ref(&n), at, &[l]].concat();
-                    after.apply(cx, value, &place, &vec![1; 2 + rank])
+            cx.generate(&Size::constant(rows.channels), |cx, m| sliding.by_rows(cx, &image, &n, &m))
+        })
+    }))
+}
+
+/// What is made of an image row by row, or of one channel at a time.
+struct Sliding<'s, 'f> {
+    win: &'s Window,
+    rows: &'s Rows<'f>,
+    after: &'s Stages,
+    /// Places of a row.
+    row: i64,
+    taps: i64,
+    /// Elements of a vector.
+    lanes: i64,
+}
+
+impl Sliding<'_, '_> {
+    /// A channel of the result, where the image has its channel alone. Short rows fill no vectors: then all places of the flat image are done in one
+    /// row, those between two rows of windows too, which are left out.
+    fn channel(&self, cx: &mut Cx, image: &Image, n: &Val, m: &Val) -> Val {
+        let rank = self.win.kernel.len();
+        if self.row % self.lanes == 0 || self.row >= 4 * self.lanes {
+            return self.by_rows(cx, image, n, m);
+        }
+        let places: Vec<i64> = self.win.places.iter().map(|n| n.as_constant().unwrap_or(1)).collect();
+        let pitches = image.pitches();
+        let columns = 1 + (0..rank).map(|d| (places[d] - 1) * pitches[d]).sum::<i64>();
+        let everywhere = self.after.is_the_same_at_places(rank);
+        let done = |cx: &mut Cx, value: Val, at: &[Val]| {
+            let value = (self.rows.last)(cx, value, m);
+            self.after.apply(cx, value, &[&[n.clone(), m.clone()], at].concat(), &vec![1; 2 + rank])
+        };
+        let flat = cx.each(Prim::MapVec, columns, |cx, l| {
+            let value = self.window(cx, m, |cx, tap| image.flat(cx, self.win, int(0), &tap[1..], &l.int()));
+            if everywhere { done(cx, value, &vec![int(0); rank]) } else { value }
+        });
+        cx.bind("flat", flat.stored(), |cx, flat| {
+            cx.tensor(&self.win.places[..rank - 1], &mut |cx, at| {
+                let from = (0..rank - 1).fold(int(0), |sum, d| sum + at[d].int() * int(pitches[d]));
+                cx.each(Prim::MapVec, self.row, |cx, l| {
+                    let value = flat.at(&[from + l.int()]);
+                    if everywhere { value } else { done(cx, value, &[at, &[l]].concat()) }
                 })
             })
         })
-    }))
+    }
+
+    /// A channel of the result, row by row.
+    fn by_rows(&self, cx: &mut Cx, image: &Image, n: &Val, m: &Val) -> Val {
+        let rank = self.win.kernel.len();
+        cx.tensor(&self.win.places[..rank - 1], &mut |cx, at| {
+            cx.each(Prim::MapVec, self.row, |cx, l| {
+                let place: Vec<Val> = at.iter().map(Val::int).chain([l.int()]).collect();
+                let value = self.window(cx, m, |cx, tap| {
+                    let channel = (self.rows.channel)(m, tap[0]);
+                    image.element(cx, self.win, channel, &tap[1..], &place)
+                });
+                let value = (self.rows.last)(cx, value, m);
+                let place = [&[n.clone(), m.clone()], at, &[l]].concat();
+                self.after.apply(cx, value, &place, &vec![1; 2 + rank])
+            })
+        })
+    }
+
+    /// The last accumulator of a window, given what it has at each tap, whose channel is first.
+    fn window(&self, cx: &mut Cx, m: &Val, mut element: impl FnMut(&mut Cx, &[i64]) -> Val) -> Val {
+        let mut acc = self.rows.start.clone();
+        let mut tap = vec![0; 1 + self.win.kernel.len()];
+        for _ in 0..self.taps {
+            let value = element(cx, &tap);
+            acc = (self.rows.step)(cx, acc, value, m, &tap);
+            next(&mut tap, &self.win.kernel);
+        }
+        acc
+    }
 }
 
 /// The next place in a window, whose channel is first and has no end.
@@ -125,28 +200,159 @@ fn next(tap: &mut [i64], kernel: &[i64]) {
 
 /// One sample as windows find it: padded, and for strides taken apart, so that where a window goes by one place, what it reads goes by one element.
 struct Image {
-    /// `[channels][phases …][extents …]`; element `i` of phase `p` of a dimension is `stride * i + p` of the padded sample.
     val: Val,
     extents: Vec<i64>,
-    /// Whether there are phases: not in the sample itself.
-    has_phases: bool,
+    form: Form,
+}
+
+/// What an image is as an array. Element `i` of phase `p` of a dimension is `stride * i + p` of the padded sample.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Form {
+    /// The sample itself: `[channels][extents …]`.
+    Sample,
+    /// `[channels][…]`, the phases of each one after the other.
+    Phases,
+    /// A channel of the sample itself: `[extents …]`.
+    Plane,
+    /// A channel, its phases one after the other: one dimension.
+    Flat,
 }
 
 impl Image {
+    /// The phases that a tap is in, and by how much its elements come behind those of a place.
+    fn tap(win: &Window, tap: &[i64]) -> (Vec<i64>, Vec<i64>) {
+        tap.iter().zip(&win.dilations).zip(&win.strides).map(|((k, d), s)| (k * d % s, k * d / s)).unzip()
+    }
+
     /// What a window at a place has at a tap.
-    fn element(&self, win: &Window, channel: Val, tap: &[i64], place: &[Val]) -> Val {
-        let reach = || tap.iter().zip(&win.dilations).map(|(k, d)| k * d).zip(&win.strides);
-        let mut from = vec![channel];
-        if self.has_phases {
-            from.extend(reach().map(|(reach, stride)| int(reach % stride)));
+    fn element(&self, cx: &mut Cx, win: &Window, channel: Val, tap: &[i64], place: &[Val]) -> Val {
+        let (_, behind) = Image::tap(win, tap);
+        let from = behind.iter().zip(place).map(|(behind, place)| place + int(*behind));
+        match self.form {
+            Form::Sample => self.val.at(&std::iter::once(channel).chain(from).collect::<Vec<_>>()),
+            Form::Plane => self.val.at(&from.collect::<Vec<_>>()),
+            Form::Phases | Form::Flat => {
+                let place =
+                    place.iter().zip(self.pitches()).fold(int(0), |sum, (i, pitch)| sum + i * int(pitch));
+                self.flat(cx, win, channel, tap, &place)
+            }
         }
-        from.extend(reach().zip(place).map(|((reach, stride), place)| place + int(reach / stride)));
-        self.val.at(&from)
+    }
+
+    /// What the window at a place of a flat channel has at a tap.
+    fn flat(&self, cx: &mut Cx, win: &Window, channel: Val, tap: &[i64], place: &Val) -> Val {
+        let (phase, behind) = Image::tap(win, tap);
+        let behind = behind.iter().zip(self.pitches()).map(|(n, pitch)| n * pitch).sum::<i64>();
+        if self.form == Form::Plane {
+            let extents: Extents = self.extents.iter().copied().map(Size::constant).collect();
+            return reshape(cx, &self.val, &extents, &[product(&extents)]).at(&[place + int(behind)]);
+        }
+        let before = phase.iter().zip(win.phases()).fold(0, |n, (phase, phases)| n * phases + phase);
+        let place = place + int(before * self.extents.iter().product::<i64>() + behind);
+        if self.form == Form::Phases { self.val.at(&[channel, place]) } else { self.val.at(&[place]) }
     }
 
     /// Elements from one to the next in each dimension.
     fn pitches(&self) -> Vec<i64> {
         (0..self.extents.len()).map(|d| self.extents[d + 1..].iter().product()).collect()
+    }
+}
+
+impl Window {
+    /// How many phases each dimension has.
+    fn phases(&self) -> Vec<i64> {
+        let reach = self.kernel.iter().zip(&self.dilations).map(|(k, d)| d * (k - 1));
+        reach.zip(&self.strides).map(|(reach, stride)| (*stride).min(reach + 1)).collect()
+    }
+}
+
+/// How the channels of an image lie.
+struct Layout {
+    /// Extents of the sample.
+    here: Vec<i64>,
+    /// Extents of a phase.
+    extents: Vec<i64>,
+    /// How many phases each dimension has.
+    phases: Vec<i64>,
+    /// Whether the sample lies like that already.
+    plain: bool,
+}
+
+impl Layout {
+    fn of(x: &Input, win: &Window) -> Layout {
+        let rank = win.kernel.len();
+        let number_of = |n: &Size| n.as_constant().unwrap_or(0);
+        let here: Vec<i64> = x.shape[2..].iter().map(number_of).collect();
+        let reach: Vec<i64> = (0..rank).map(|d| win.dilations[d] * (win.kernel[d] - 1)).collect();
+        let extents: Vec<i64> =
+            (0..rank).map(|d| number_of(&win.places[d]) + reach[d] / win.strides[d]).collect();
+        let plain = (0..rank).all(|d| win.strides[d] == 1 && win.before[d] == 0 && extents[d] <= here[d]);
+        Layout { here, extents, phases: win.phases(), plain }
+    }
+
+    /// A channel in this layout, in one dimension.
+    fn flat(&self, cx: &mut Cx, plane: &Val, win: &Window, fill: &Val) -> Val {
+        let val = self.padded(cx, plane, win, fill, &mut Vec::new());
+        let shape: Extents = self.phases.iter().chain(&self.extents).copied().map(Size::constant).collect();
+        reshape(cx, &val, &shape, &[product(&shape)])
+    }
+
+    /// A channel in this layout, with `fill` around it. Which elements are around it is a matter of where they lie: nothing is asked for each.
+    fn padded(&self, cx: &mut Cx, plane: &Val, win: &Window, fill: &Val, phase: &mut Vec<i64>) -> Val {
+        let d = phase.len();
+        if d == self.here.len() {
+            return self.part(cx, plane, win, fill, phase, &mut Vec::new());
+        }
+        let parts: Vec<Val> = (0..self.phases[d])
+            .map(|p| {
+                phase.push(p);
+                let inner = self.padded(cx, plane, win, fill, phase);
+                phase.pop();
+                cx.single(inner)
+            })
+            .collect();
+        concatenated(parts.into_iter())
+    }
+
+    /// A phase from a dimension on, at a place of the dimensions before it.
+    fn part(
+        &self,
+        cx: &mut Cx,
+        plane: &Val,
+        win: &Window,
+        fill: &Val,
+        phase: &[i64],
+        place: &mut Vec<Val>,
+    ) -> Val {
+        let d = place.len();
+        if d == self.here.len() {
+            return plane.at(place);
+        }
+        let (stride, extent) = (win.strides[d], self.extents[d]);
+        let behind = win.before[d] - phase[d];
+        // Element `i` is `stride * i - behind` of the sample.
+        let first = (behind + stride - 1).div_euclid(stride).clamp(0, extent);
+        let end = ((self.here[d] - 1 + behind).div_euclid(stride) + 1).clamp(first, extent);
+        let kind = if d + 1 == self.here.len() { Prim::MapVec } else { Prim::MapSeq };
+        let rest: Extents = self.extents[d + 1..].iter().copied().map(Size::constant).collect();
+        let around =
+            |cx: &mut Cx, n: i64| cx.each(kind, n, |cx, _| cx.tensor(&rest, &mut |_, _| fill.clone()));
+        let mut parts = Vec::new();
+        if first > 0 {
+            parts.push(around(cx, first));
+        }
+        if end > first {
+            parts.push(cx.each(kind, end - first, |cx, i| {
+                place.push((i.int() + int(first)) * int(stride) - int(behind));
+                let row = self.part(cx, plane, win, fill, phase, place);
+                place.pop();
+                row
+            }));
+        }
+        if extent > end {
+            parts.push(around(cx, extent - end));
+        }
+        concatenated(parts.into_iter())
     }
 }
 
@@ -159,48 +365,33 @@ fn image(
     fill: &Val,
     f: impl FnOnce(&mut Cx, Image) -> Val,
 ) -> Val {
-    let rank = win.kernel.len();
     let sample = x.at(std::slice::from_ref(n));
-    let number_of = |n: &Size| n.as_constant().unwrap_or(0);
-    let here: Vec<i64> = x.shape[2..].iter().map(number_of).collect();
-    let reach: Vec<i64> = (0..rank).map(|d| win.dilations[d] * (win.kernel[d] - 1)).collect();
-    let extents: Vec<i64> =
-        (0..rank).map(|d| number_of(&win.places[d]) + reach[d] / win.strides[d]).collect();
-    let plain = (0..rank).all(|d| win.strides[d] == 1 && win.before[d] == 0 && extents[d] <= here[d]);
-    if plain {
-        return f(cx, Image { val: sample, extents: here, has_phases: false });
+    let layout = Layout::of(x, win);
+    if layout.plain {
+        return f(cx, Image { val: sample, extents: layout.here, form: Form::Sample });
     }
-    let phases = (0..rank).map(|d| win.strides[d].min(reach[d] + 1));
-    let shape: Extents = std::iter::once(x.shape[1].clone())
-        .chain(phases.chain(extents.iter().copied()).map(Size::constant))
-        .collect();
-    let val = cx.tensor(&shape, &mut |_, at| {
-        let mut place = vec![at[0].clone()];
-        let mut inside: Option<Val> = None;
-        let mut test = |condition: Val| {
-            inside = Some(match inside.take() {
-                Some(all) => all.and(&condition),
-                None => condition,
-            });
-        };
-        for d in 0..rank {
-            let i = at[1 + rank + d].int() * int(win.strides[d]) + at[1 + d].int() - int(win.before[d]);
-            if win.before[d] > 0 {
-                test(int(0).le(&i));
-            }
-            if (extents[d] - 1) * win.strides[d] + reach[d].min(win.strides[d] - 1) - win.before[d] >= here[d]
-            {
-                test(i.lt(&int(here[d])));
-            }
-            place.push(i);
-        }
-        let value = sample.at(&place);
-        match inside {
-            Some(inside) => value.when(&inside, fill),
-            None => value,
-        }
-    });
-    cx.bind("image", val.stored(), |cx, val| f(cx, Image { val, extents, has_phases: true }))
+    let val = cx.generate(&x.shape[1], |cx, c| layout.flat(cx, &sample.at(&[c]), win, fill));
+    cx.bind("image", val.stored(), |cx, val| {
+        f(cx, Image { val, extents: layout.extents, form: Form::Phases })
+    })
+}
+
+/// The same for one channel.
+fn plane_image(
+    cx: &mut Cx,
+    plane: Val,
+    layout: &Layout,
+    win: &Window,
+    fill: &Val,
+    f: impl FnOnce(&mut Cx, Image) -> Val,
+) -> Val {
+    if layout.plain {
+        return f(cx, Image { val: plane, extents: layout.here.clone(), form: Form::Plane });
+    }
+    let val = layout.flat(cx, &plane, win, fill);
+    cx.bind("image", val.stored(), |cx, val| {
+        f(cx, Image { val, extents: layout.extents.clone(), form: Form::Flat })
+    })
 }
 
 /// The weights of a convolution.
@@ -231,7 +422,7 @@ fn sample(
     let filters = w.shape[0].as_constant().unwrap_or(0);
     let per_group = filters / groups;
     let cg = w.shape[1].as_constant().unwrap_or(1);
-    let pitches = image.pitches();
+    let (pitches, phases) = (image.pitches(), win.phases());
     let columns = 1 + (0..rank).map(|d| (places[d] - 1) * pitches[d]).sum::<i64>();
     let all_are_windows = columns == places.iter().product::<i64>();
     let flat: Extents = image.extents.iter().copied().map(Size::constant).collect();
@@ -249,17 +440,17 @@ fn sample(
                 rest = rest / size(n);
             }
             tap.reverse();
-            let mut from = vec![if groups == 1 { rest } else { &g * int(cg) + rest }];
-            let mut place = column.clone();
+            let channel = if groups == 1 { rest } else { &g * int(cg) + rest };
+            let (mut place, mut phase) = (column.clone(), int(0));
             for d in 0..rank {
                 let reach = &tap[d] * int(win.dilations[d]);
-                if image.has_phases {
-                    from.push(&reach % int(win.strides[d]));
-                }
+                phase = phase * int(phases[d]) + &reach % int(win.strides[d]);
                 place = place + reach / int(win.strides[d]) * int(pitches[d]);
             }
-            let plane = image.val.at(&from);
-            reshape(cx, &plane, &flat, &[product(&flat)]).at(&[place])
+            if image.form == Form::Phases {
+                return image.val.at(&[channel, phase * int(image.extents.iter().product()) + place]);
+            }
+            reshape(cx, &image.val.at(&[channel]), &flat, &[product(&flat)]).at(&[place])
         };
         let with_last = |cx: &mut Cx, sum: Val, m: &Val, column: &Val| {
             if !all_are_windows {

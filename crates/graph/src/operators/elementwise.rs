@@ -90,7 +90,6 @@ macro_rules! primitive {
 
 primitive! {
     sqrt = sqrt;
-    exp = exp;
     log = log;
     tanh = tanh;
     sin = sin;
@@ -107,6 +106,21 @@ pub(super) fn atan(op: &mut Op) -> Done {
 pub(super) fn shrink(op: &mut Op) -> Done {
     let (bias, lambd) = (op.float("bias", 0.0), op.float("lambd", 0.5));
     unary(op, |cx, _, x| cx.call_with("shrink", &x, &[bias, lambd]))
+}
+
+/// The exponential at the type of `x`; in single precision that of the library, of which compilers make vectors.
+pub(super) fn exp_of(cx: &mut Cx, x: &Val) -> Val {
+    match x.scalar() {
+        Scalar::F32 => cx.call("exp_single", std::slice::from_ref(x)),
+        _ => x.exp(),
+    }
+}
+
+pub(super) fn exp(op: &mut Op) -> Done {
+    unary(op, |cx, elem, x| match elem.is_float() {
+        true => exp_of(cx, &x),
+        false => need_float(elem, x),
+    })
 }
 
 /// The error function at the type of `x`.

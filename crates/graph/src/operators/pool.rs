@@ -30,8 +30,13 @@ pub(super) fn max_pool(op: &mut Op) -> Done {
             channels,
             per: 1,
             channel: &|c, _| c.clone(),
+            alone: true,
             start: low.clone(),
-            step: &|_, acc, value, _, _| value.max(&acc),
+            // What is kept is no NaN, so this is the larger one: one operation for vectors.
+            step: &|cx, acc, value, _, _| match value.scalar().is_float() {
+                true => cx.bind("most", acc, |_, most| value.when(&value.gt(&most), &most)),
+                false => value.max(&acc),
+            },
             last: &|_, acc, _| acc,
         };
         if let Some(val) = sliding(op, &x, &win, &low, &rows) {

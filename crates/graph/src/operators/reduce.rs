@@ -1,10 +1,11 @@
 //! Reductions over axes, and what runs along one axis: running sums, softmax, places of extremes.
 
-use loops::Size;
+use functional::Prim;
+use loops::{Scalar, Size};
 
-use super::build::{Cx, Extents, product};
+use super::build::{Cx, Extents, product, split_rows};
 use super::carrier::{bottom, fit, top};
-use super::elementwise::{maximum, minimum};
+use super::elementwise::{exp_of, maximum, minimum};
 use super::movement::axes_of;
 use super::value::{Val, int, number, size};
 use super::{Done, Input, Op, Refusal};
@@ -188,7 +189,8 @@ fn rows(op: &mut Op, name: &str, default_axis: i64) -> Done {
         let flat = vec![product(&x.shape[..axis]), product(&x.shape[axis..])];
         let matrix = super::build::reshape(&mut op.cx, &x.val, &x.shape, &flat);
         let flat_input = Input { val: matrix, elem: x.elem, shape: flat.clone() };
-        let result = along(&mut op.cx, &flat_input, 1, &flat[1], &mut |cx, row| cx.call(name, &[row]));
+        let result =
+            along(&mut op.cx, &flat_input, 1, &flat[1], &mut |cx, row| cx.call(named(name, x.elem), &[row]));
         let val = super::build::reshape(&mut op.cx, &result, &flat, &x.shape);
         op.result(val, x.elem, x.shape);
         return Ok(());
@@ -201,12 +203,20 @@ fn rows(op: &mut Op, name: &str, default_axis: i64) -> Done {
     Ok(())
 }
 
+/// The program of this name for elements of a type.
+fn named(name: &str, elem: ElementType) -> &str {
+    match (name, elem) {
+        ("softmax", ElementType::F32) => "softmax_single",
+        _ => name,
+    }
+}
+
 /// A program of the library on a row. Softmax of narrow types is rounded after each step, as its definition by other operators is.
 fn row_program(cx: &mut Cx, name: &str, elem: ElementType, n: &Size, row: Val) -> Val {
     if name == "softmax" && elem.scalar().is_none() {
         return narrow_softmax(cx, elem, n, row);
     }
-    let result = cx.call(name, &[row]);
+    let result = cx.call(named(name, elem), &[row]);
     fitted(cx, elem, n, result)
 }
 
@@ -216,7 +226,8 @@ pub(super) fn narrow_softmax(cx: &mut Cx, elem: ElementType, n: &Size, row: Val)
     cx.bind("largest", largest, |cx, largest| {
         let exps = cx.generate(n, |cx, k| {
             let shifted = fit(cx, elem, row.at(&[k]) - &largest);
-            fit(cx, elem, shifted.exp())
+            let e = exp_of(cx, &shifted);
+            fit(cx, elem, e)
         });
         cx.bind("exps", exps.stored(), |cx, exps| {
             // sums of half precision are kept in single precision, as everywhere; the other types round each step
@@ -244,7 +255,89 @@ fn fitted(cx: &mut Cx, elem: ElementType, n: &Size, row: Val) -> Val {
     })
 }
 
+/// So many rows at most have their sums in registers side by side.
+const ROWS: i64 = 8;
+
+/// Softmax of rows that lie in memory, for C: some rows at a time, since the sum of one is a chain of additions that each wait for the one before.
+fn softmax_rows(op: &mut Op) -> Result<Option<()>, Refusal> {
+    let x = op.input(0)?;
+    let rank = x.rank();
+    let plain =
+        op.fast.is_some() && op.call.opset >= 13 && rank > 0 && x.elem.scalar().is_some_and(Scalar::is_float);
+    if !plain || op.axis(op.int("axis", -1), rank)? + 1 != rank {
+        return Ok(None);
+    }
+    let (Some(rows), Some(n)) =
+        (product(&x.shape[..rank - 1]).as_constant(), x.shape[rank - 1].as_constant())
+    else {
+        return Ok(None);
+    };
+    let Some(block) = (2..=ROWS).rev().find(|block| rows > 0 && rows % block == 0).filter(|_| n > 0) else {
+        return Ok(None);
+    };
+    let (elem, scalar) = (x.elem, x.scalar());
+    let length = x.shape[rank - 1].clone();
+    let lanes = op.fast.map_or(1, |registers| registers.lanes(scalar));
+    let cx = &mut op.cx;
+    let matrix = super::build::reshape(cx, &x.val, &x.shape, &[Size::constant(rows), length.clone()]);
+    let val = cx.generate(&Size::constant(rows / block), |cx, b| {
+        let element = |r: &Val, k: &Val| matrix.at(&[b.int() * int(block) + r.int(), k.clone()]);
+        let exps = cx.each(Prim::MapSeq, block, |cx, r| {
+            let largest = largest(cx, scalar, n, lanes, &|k| element(&r, k));
+            cx.bind("largest", largest, |cx, largest| {
+                cx.each(Prim::MapVec, n, |cx, k| exp_of(cx, &(element(&r, &k) - &largest)))
+            })
+        });
+        cx.bind("exps", exps.stored(), |cx, exps| {
+            let zeros = cx.each(Prim::MapUnroll, block, |_, _| number(scalar, 0.0));
+            let total = cx.fold(&length, zeros, |cx, k, acc| {
+                cx.each(Prim::MapUnroll, block, |_, r| exps.at(&[r.clone(), k.clone()]) + acc.at(&[r]))
+            });
+            cx.bind("total", total.stored(), |cx, total| {
+                cx.each(Prim::MapSeq, block, |cx, r| {
+                    cx.each(Prim::MapVec, n, |_, k| {
+                        exps.at(&[r.clone(), k]) / total.at(std::slice::from_ref(&r))
+                    })
+                })
+            })
+        })
+    });
+    let val = match val.term() {
+        Ok(term) => split_rows(functional::build::join(term).into(), &x.shape[..rank - 1]),
+        Err(refusal) => refusal.into(),
+    };
+    op.result(val, elem, x.shape);
+    Ok(Some(()))
+}
+
+/// The largest of `n` numbers, in vectors: of what order they are compared in shows nothing but the sign of a zero, which is taken off numbers here.
+fn largest(cx: &mut Cx, scalar: Scalar, n: i64, lanes: i64, element: &dyn Fn(&Val) -> Val) -> Val {
+    let lowest = number(scalar, f64::NEG_INFINITY);
+    let (vectors, rest) = (n / lanes, n % lanes);
+    if vectors < 2 {
+        return cx.fold(&Size::constant(n), lowest, |_, k, acc| element(&k).max(&acc));
+    }
+    let start = cx.each(Prim::MapVec, lanes, |_, _| lowest.clone());
+    let each = cx.fold(&Size::constant(vectors), start, |cx, k, acc| {
+        cx.each(Prim::MapVec, lanes, |_, l| {
+            element(&(k.int() * int(lanes) + l.int())).max(&acc.at(std::slice::from_ref(&l)))
+        })
+    });
+    cx.bind("each", each, |cx, each| {
+        let of_all = cx.fold(&Size::constant(lanes), lowest, |_, l, acc| each.at(&[l]).max(&acc));
+        if rest == 0 {
+            return of_all;
+        }
+        cx.fold(&Size::constant(rest), of_all, |_, k, acc| {
+            element(&(k.int() + int(vectors * lanes))).max(&acc)
+        })
+    })
+}
+
 pub(super) fn softmax(op: &mut Op) -> Done {
+    if softmax_rows(op)?.is_some() {
+        return Ok(());
+    }
     rows(op, "softmax", -1)
 }
 

@@ -150,8 +150,10 @@ impl Product<'_> {
             let tile = |cx: &mut Cx, j: Val| {
                 let first = j.int() * int(c.lanes) + int(c.first);
                 let blocks = |cx: &mut Cx, right: Right| {
+                    // Where there is one tile, threads have nothing to share but its rows.
+                    let kind = if c.count == 1 && packed { Prim::MapPar } else { Prim::MapSeq };
                     let blocks = rows.iter().filter(|r| r.count > 0).map(|r| {
-                        joined(cx.each(Prim::MapSeq, r.count, |cx, b| {
+                        joined(cx.each(kind, r.count, |cx, b| {
                             self.block(cx, &(b.int() * int(r.rows) + int(r.first)), r.rows, &first, c, right)
                         }))
                     });
@@ -195,8 +197,9 @@ impl Product<'_> {
         let parts = rows.iter().filter(|r| r.count > 0).map(|r| {
             let block = |cx: &mut Cx, b: Val| {
                 let row = b.int() * int(r.rows) + int(r.first);
+                let kind = if r.count == 1 { Prim::MapPar } else { Prim::MapSeq };
                 let tiles = columns.iter().filter(|c| c.count > 0).map(|c| {
-                    joined(cx.each(Prim::MapSeq, c.count, |cx, j| {
+                    joined(cx.each(kind, c.count, |cx, j| {
                         let first = j.int() * int(c.lanes) + int(c.first);
                         let right: Right = &|_, k, l| right(k, &first, c.lanes, l);
                         transposed(self.block(cx, &row, r.rows, &first, c, right))
@@ -311,7 +314,7 @@ fn transposed(value: Val) -> Val {
 }
 
 /// One after the other; there is at least one.
-fn concatenated(parts: impl Iterator<Item = Val>) -> Val {
+pub(super) fn concatenated(parts: impl Iterator<Item = Val>) -> Val {
     let both = |a: Val, b: Val| match (a.term(), b.term()) {
         (Ok(a), Ok(b)) => build::apply(Prim::Concat, vec![Arg::Term(a), Arg::Term(b)]).into(),
         (Err(refusal), _) | (_, Err(refusal)) => Val::from(refusal),
