@@ -1,7 +1,7 @@
 #ifndef LOZENGE_MAX
 #define LOZENGE_MAX(a, b) ((a) > (b) ? (a) : (b))
 #endif
-  #pragma omp parallel for firstprivate(m) schedule(dynamic)
+  #pragma omp parallel for firstprivate(m) schedule(dynamic) if ((double)(n + 1) * m > 5000)
   for (int i = 0; i < n + 1; i++) {
     if (1 < m + 1) {
       int t_before = t_c[i][0];
