@@ -1,6 +1,6 @@
 //! How much a parallel loop has to do, where its sizes say so: below a few microseconds of work threads cost more than they bring.
 
-use loops::{Diagnostic, Expr, Loop, LoopKind, Name, Stmt};
+use loops::{BinaryOp, Diagnostic, Expr, Loop, LoopKind, Name, Stmt};
 
 use crate::c::CExpr;
 use crate::c_print::{Layout, Printer};
@@ -19,6 +19,10 @@ impl Lower<'_> {
         }
         let mut extents = Vec::new();
         let Some(statements) = extents_of(l, &mut Vec::new(), &mut extents) else { return Ok(String::new()) };
+        // Of loops over tiles, which have conditions at their rims, the numbers would be longer to say than the loops are.
+        if conditional(&l.body) && !extents.iter().all(plain) {
+            return Ok(String::new());
+        }
         let (mut known, mut factors) = (statements, Vec::new());
         for extent in extents {
             let factor = self.index(&extent)?;
@@ -98,6 +102,20 @@ fn extents_of(l: &Loop, inside: &mut Vec<Name>, extents: &mut Vec<Expr>) -> Opti
     match first_loop(&l.body) {
         Some(inner) => extents_of(inner, inside, extents),
         None => statements(&l.body),
+    }
+}
+
+/// Whether a body has conditions.
+fn conditional(body: &[Stmt]) -> bool {
+    body.iter().any(|stmt| matches!(stmt, Stmt::If { .. }) || stmt.bodies().into_iter().any(conditional))
+}
+
+/// A sum or difference of sizes and integers.
+fn plain(e: &Expr) -> bool {
+    match e {
+        Expr::Int(_) | Expr::Var(_) => true,
+        Expr::Binary(BinaryOp::Add | BinaryOp::Sub, a, b) => plain(a) && plain(b),
+        _ => false,
     }
 }
 
