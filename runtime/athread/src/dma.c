@@ -358,7 +358,7 @@ static void wait_rest(struct core *core, volatile int *reply, int value, int (*r
       break;
     core->wait_reply = reply;
     core->wait_value = value;
-    wait_until(core, ready);
+    wait_until(core, ready, 0);
   }
   learn(core, reply);
 }
@@ -429,7 +429,7 @@ int emulated_spin(void)
           progress = 1;
         }
     if (!progress)
-      wait_until(core, always);
+      wait_until(core, always, 0);
   }
   leave(core);
   return 1;

@@ -17,6 +17,7 @@
 enum {
   CORES = 64,
   HOST = CORES, /* the management core, where clocks of all are kept */
+  GROUPS = 17,  /* of cores that meet in a barrier: rows, columns, the array */
   EXIT_BROKEN_RULE = 70,
   FIFO = 4, /* 256-bit words that wait for a core in each direction */
   /* After so many words a receiver may have more of them waiting: what blocks for ever has done so by then, and cores change less often. */
@@ -120,12 +121,12 @@ struct arrival {
 
 struct core {
   int id;
-  enum state state;
   pthread_t thread;
   sem_t baton;            /* THREADS, FREE */
   struct context context; /* BATON */
   int aside;              /* BATON: its own thread has left it there */
-  /* While WAITING: goes on when this holds; and what it waits for, in words. */
+  enum state state; /* only set by set_state */
+  /* While WAITING: goes on when this holds, or (null) when another core wakes it; and what it waits for, in words. */
   int (*ready)(struct core *);
   volatile int *wait_reply;
   int wait_value;
@@ -190,6 +191,8 @@ struct machine {
   uint64_t random;
   size_t capacity;
   int threads, started, running, alive, guarded;
+  uint64_t ready, polled; /* cores that are READY, and those that wait and have to be asked */
+  int members[GROUPS];    /* how many cores of each barrier take part */
   sem_t host;      /* the kernel has ended */
   sem_t watched;   /* BATON: it has begun */
   pthread_t watcher;
@@ -205,7 +208,7 @@ struct machine {
   unsigned job;
   struct core cores[CORES];
   uint32_t host_clock, host_knows[CORES + 1];
-  struct barrier barriers[17]; /* rows, columns, the array */
+  struct barrier barriers[GROUPS];
   struct array *arrays;
   size_t array_count, array_room;
   size_t last_array;
@@ -223,16 +226,36 @@ struct machine {
   size_t argument_bytes;
 };
 
+/* The machine; on a page of its own, which never gets protected. */
+struct root {
+  struct machine *machine;
+  char rest[4096 - sizeof(struct machine *)];
+};
+extern struct root emulated_root __attribute__((visibility("hidden")));
+extern __thread struct core *emulated_self __attribute__((visibility("hidden")));
+void make_machine(void);
+
 /* The machine, made at first use. */
-struct machine *machine(void);
+static inline struct machine *machine(void)
+{
+  if (__builtin_expect(emulated_root.machine == NULL, 0))
+    make_machine();
+  return emulated_root.machine;
+}
+
 /* The core that runs this thread; null on the management core. */
-struct core *this_core(void);
+static inline struct core *this_core(void)
+{
+  return emulated_self;
+}
 
 /* Entry to and exit from the emulator on a core: takes the lock, looks after the stack. */
 struct core *enter(const char *what, void *frame);
 void leave(struct core *core);
-/* Blocks until `core->ready` holds; other cores go on. */
-void wait_until(struct core *core, int (*ready)(struct core *));
+void set_state(struct core *core, enum state state);
+/* Blocks until `core->ready` holds; other cores go on. With one core at a time, `woken` says that the core that makes it hold calls `wake`. */
+void wait_until(struct core *core, int (*ready)(struct core *), int woken);
+void wake(struct core *core);
 /* Lets another core go on, if the seed says so. */
 void maybe_switch(struct core *core);
 

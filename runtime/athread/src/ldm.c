@@ -12,7 +12,8 @@
 #include "../include/slave.h"
 
 enum {
-  WINDOW = 12 << 10,  /* the emulator's own frames are within this */
+  WINDOW = 4 << 10,   /* the emulator's own frames are within this */
+  CALL = 512,         /* counted as what a call of the interface takes of the stack by itself; the emulator leaves words of its own there */
   SLACK = 256 << 10,  /* stack beyond the capacity, so that too much is reported and not a crash */
   GUARD = 64 << 10,
   OWN = 2 * sizeof(void *), /* thread-local data of the emulator */
@@ -34,22 +35,28 @@ static int of_program(struct dl_phdr_info *info, size_t size, void *given)
   return 1;
 }
 
+/* The pattern as it is at an address. */
+static uint64_t pattern_at(const char *first)
+{
+  unsigned shift = (uintptr_t)first % 8 * 8;
+  return shift == 0 ? POISON : POISON >> shift | POISON << (64 - shift);
+}
+
 void poison(char *first, size_t bytes)
 {
-  uint64_t pattern = POISON;
-  size_t shift = (uintptr_t)first % 8;
-  for (size_t k = 0; k < bytes; k++)
-    first[k] = ((char *)&pattern)[(k + shift) % 8];
+  const uint64_t pattern = pattern_at(first);
+  for (; bytes >= sizeof pattern; first += sizeof pattern, bytes -= sizeof pattern)
+    memcpy(first, &pattern, sizeof pattern);
+  memcpy(first, &pattern, bytes);
 }
 
 int poisoned(const char *first, size_t bytes)
 {
-  uint64_t pattern = POISON;
-  size_t shift = (uintptr_t)first % 8;
-  for (size_t k = 0; k < bytes; k++)
-    if (first[k] != ((char *)&pattern)[(k + shift) % 8])
+  const uint64_t pattern = pattern_at(first);
+  for (; bytes >= sizeof pattern; first += sizeof pattern, bytes -= sizeof pattern)
+    if (memcmp(first, &pattern, sizeof pattern) != 0)
       return 0;
-  return 1;
+  return memcmp(first, &pattern, bytes) == 0;
 }
 
 void ldm_init(struct core *core)
@@ -102,7 +109,7 @@ static char *unpainted(char *from, char *to)
   return from < to ? from : to;
 }
 
-__attribute__((noinline)) static void paint(char *from, char *to)
+static inline __attribute__((always_inline)) void paint(char *from, char *to)
 {
   from += -(uintptr_t)from % 8;
   for (; from + 8 <= to && (uintptr_t)from % sizeof(pair) != 0; from += 8)
@@ -157,17 +164,23 @@ void ldm_check(struct core *core)
            m->static_bytes, stack, core->heap_used);
 }
 
+/* Down from where paint matters: what is above the deepest place known tells nothing new, and so near to a frame it is that of paint itself. */
+static char *paint_end(const struct core *core, char *here)
+{
+  enum { OWN_FRAME = 192 };
+  return here - OWN_FRAME < core->lowest ? here - OWN_FRAME : core->lowest;
+}
+
 /* `frame` is that of the function that the kernel called. */
 void ldm_entered(struct core *core, char *frame)
 {
   char *window = frame - WINDOW;
   if (window < bottom(core))
     window = bottom(core);
-  char *here = __builtin_frame_address(0);
-  if (frame < core->lowest)
-    core->lowest = frame;
-  char *touched = unpainted(window, here - 256);
-  if (touched < here - 256 && touched < core->lowest)
+  if (frame - CALL < core->lowest)
+    core->lowest = frame - CALL;
+  char *end = paint_end(core, __builtin_frame_address(0)), *touched = unpainted(window, end);
+  if (touched < end)
     core->lowest = touched;
   ldm_check(core);
 }
@@ -178,7 +191,7 @@ __attribute__((noinline)) void ldm_repaint(struct core *core)
   char *window = here - WINDOW;
   if (window < bottom(core))
     window = bottom(core);
-  paint(window, here - 256);
+  paint(window, paint_end(core, here));
 }
 
 void ldm_after_kernel(struct core *core)

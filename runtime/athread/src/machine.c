@@ -13,19 +13,9 @@
 #include "../include/athread.h"
 #include "../include/slave.h"
 
-/* On a page of its own, which never gets protected. */
-static struct {
-  struct machine *machine;
-  char rest[4096 - sizeof(struct machine *)];
-} root __attribute__((aligned(4096)));
-
-static __thread struct core *self;
+struct root emulated_root __attribute__((aligned(4096)));
+__thread struct core *emulated_self;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
-
-struct core *this_core(void)
-{
-  return self;
-}
 
 static long setting(const char *name, long otherwise, long least, long most)
 {
@@ -75,7 +65,7 @@ static void make(void)
     fprintf(stderr, "athread: no memory for the emulator\n");
     _exit(EXIT_BROKEN_RULE);
   }
-  root.machine = m;
+  emulated_root.machine = m;
   pthread_mutexattr_t attributes;
   pthread_mutexattr_init(&attributes);
   pthread_mutexattr_settype(&attributes, PTHREAD_MUTEX_RECURSIVE);
@@ -105,11 +95,9 @@ static void make(void)
   atexit(at_exit);
 }
 
-struct machine *machine(void)
+void make_machine(void)
 {
-  if (root.machine == NULL)
-    pthread_once(&once, make);
-  return root.machine;
+  pthread_once(&once, make);
 }
 
 /* ---- passing the baton ---- */
@@ -122,9 +110,19 @@ static uint32_t draw(struct machine *m, uint32_t below)
   return (uint32_t)((m->random >> 11) % below);
 }
 
-static int runnable(struct core *core)
+void set_state(struct core *core, enum state state)
 {
-  return core->state == READY || (core->state == WAITING && core->ready(core));
+  struct machine *m = machine();
+  uint64_t own = UINT64_C(1) << core->id;
+  core->state = state;
+  m->ready = state == READY ? m->ready | own : m->ready & ~own;
+  m->polled &= ~own;
+}
+
+void wake(struct core *core)
+{
+  if (core->state == WAITING)
+    set_state(core, READY);
 }
 
 static void describe_wait(const struct core *core, char *text, size_t room)
@@ -167,19 +165,22 @@ static void deadlock(struct machine *m)
 /* The core that goes on: one of those that can; null, for the host, when all have finished. */
 static struct core *choose(struct machine *m)
 {
-  int ready[CORES], count = 0, finished = 0;
-  for (int i = 0; i < m->threads; i++) {
-    if (runnable(&m->cores[i]))
-      ready[count++] = i;
-    finished += m->cores[i].state == FINISHED;
+  uint64_t can = m->ready;
+  for (uint64_t asked = m->polled; asked != 0; asked &= asked - 1) {
+    struct core *core = &m->cores[__builtin_ctzll(asked)];
+    if (core->ready(core))
+      can |= asked & -asked;
   }
-  if (count == 0) {
-    if (finished < m->threads)
-      deadlock(m);
+  if (can == 0) {
+    for (int i = 0; i < m->threads; i++)
+      if (m->cores[i].state != FINISHED)
+        deadlock(m);
     return NULL;
   }
-  struct core *next = &m->cores[ready[draw(m, (uint32_t)count)]];
-  next->state = READY;
+  for (uint32_t skip = draw(m, (uint32_t)__builtin_popcountll(can)); skip > 0; skip--)
+    can &= can - 1;
+  struct core *next = &m->cores[__builtin_ctzll(can)];
+  set_state(next, READY);
   m->turn = next->id;
   return next;
 }
@@ -220,11 +221,13 @@ void too_long(struct machine *m)
          m->limit, text, computing, waiting, idle, finished);
 }
 
-void wait_until(struct core *core, int (*ready)(struct core *))
+void wait_until(struct core *core, int (*ready)(struct core *), int woken)
 {
   struct machine *m = machine();
   core->ready = ready;
-  core->state = WAITING;
+  set_state(core, WAITING);
+  if (!woken)
+    m->polled |= UINT64_C(1) << core->id;
   if (!m->free_running) {
     hand_over(m, core);
   } else {
@@ -237,7 +240,7 @@ void wait_until(struct core *core, int (*ready)(struct core *))
       pthread_cond_wait(&m->changed, &m->lock);
     }
   }
-  core->state = READY;
+  set_state(core, READY);
   core->wait_reply = NULL;
   core->wait_group = core->wait_target = -2;
 }
@@ -251,7 +254,7 @@ void maybe_switch(struct core *core)
 
 struct core *enter(const char *what, void *frame)
 {
-  struct core *core = self;
+  struct core *core = this_core();
   if (core == NULL)
     broken("wrong-side", NULL, NULL, "%s is for computing cores, and the management core calls it", what);
   if (machine()->free_running)
@@ -272,11 +275,22 @@ __attribute__((noinline)) void leave(struct core *core)
 
 /* ---- threads ---- */
 
+/* The stack of a kernel begins with this small frame. */
+__attribute__((noinline)) static void run_kernel(struct machine *m, struct core *core)
+{
+  if (m->free_running)
+    pthread_mutex_lock(&m->lock);
+  ldm_before_kernel(core, __builtin_frame_address(0));
+  if (m->free_running)
+    pthread_mutex_unlock(&m->lock);
+  m->kernel(m->argument);
+}
+
 static void *life(void *given)
 {
   struct core *core = given;
   struct machine *m = machine();
-  self = core;
+  emulated_self = core;
   if (m->free_running)
     pthread_mutex_lock(&m->lock);
   ldm_thread_begins(core);
@@ -284,12 +298,7 @@ static void *life(void *given)
     pthread_mutex_unlock(&m->lock);
   switch_begin(core);
   for (;;) {
-    if (m->free_running)
-      pthread_mutex_lock(&m->lock);
-    ldm_before_kernel(core, __builtin_frame_address(0));
-    if (m->free_running)
-      pthread_mutex_unlock(&m->lock);
-    m->kernel(m->argument);
+    run_kernel(m, core);
     if (m->free_running)
       pthread_mutex_lock(&m->lock);
     ldm_after_kernel(core);
@@ -302,7 +311,7 @@ static void *life(void *given)
       emulated_vector_operations = 0;
     }
     record(core, END, 0, 0, 0);
-    core->state = FINISHED;
+    set_state(core, FINISHED);
     if (m->free_running) {
       int last = --m->alive == 0;
       pthread_cond_broadcast(&m->changed);
@@ -370,8 +379,8 @@ int athread_get_max_threads(void)
 int __real_athread_spawn(void *function, void *argument)
 {
   struct machine *m = machine();
-  if (self != NULL)
-    broken("wrong-side", self, NULL, "athread_spawn is for the management core");
+  if (this_core() != NULL)
+    broken("wrong-side", this_core(), NULL, "athread_spawn is for the management core");
   if (!m->started)
     broken("spawn", NULL, NULL, "athread_spawn comes before athread_init");
   if (m->running)
@@ -385,7 +394,7 @@ int __real_athread_spawn(void *function, void *argument)
   uint32_t newest = m->host_clock;
   for (int i = 0; i < m->threads; i++) {
     struct core *core = &m->cores[i];
-    core->state = READY;
+    set_state(core, READY);
     core->transfers = core->issues = 0;
     core->wait_reply = NULL;
     core->wait_group = core->wait_target = -2;
@@ -400,6 +409,12 @@ int __real_athread_spawn(void *function, void *argument)
     core->clocks[HOST] = newest;
   }
   memset(m->barriers, 0, sizeof m->barriers);
+  memset(m->members, 0, sizeof m->members);
+  for (int i = 0; i < m->threads; i++) {
+    m->members[i / 8]++;
+    m->members[8 + i % 8]++;
+    m->members[GROUPS - 1]++;
+  }
   m->host_clock++;
   protect(1);
   if (m->free_running)
@@ -422,7 +437,7 @@ int athread_join(void)
       broken("in-flight-at-return", core, NULL, "all kernels have returned, and this core has not received %d of the words sent to it",
              core->fifo_count[0] + core->fifo_count[1]);
     m->host_knows[i] = core->clocks[i];
-    m->cores[i].state = IDLE;
+    set_state(&m->cores[i], IDLE);
     m->report.operations += m->cores[i].stated_operations;
   }
   m->host_knows[HOST] = m->host_clock;
@@ -439,9 +454,9 @@ int athread_join(void)
 
 int athread_get_id(int core)
 {
-  if (self == NULL)
+  if (this_core() == NULL)
     broken("wrong-side", NULL, NULL, "athread_get_id is for computing cores");
-  return core == -1 ? self->id : core;
+  return core == -1 ? this_core()->id : core;
 }
 
 __thread unsigned long emulated_vector_operations;
@@ -449,7 +464,7 @@ __thread unsigned long emulated_vector_operations;
 /* Called for every tile or row, so without the care for the stack that other calls take. */
 void emulated_compute(double cycles, double operations)
 {
-  struct core *core = self;
+  struct core *core = this_core();
   if (core == NULL)
     broken("wrong-side", NULL, NULL, "emulated_compute is for computing cores");
   if (!(cycles >= 0) || !(operations >= 0))

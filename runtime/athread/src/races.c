@@ -46,6 +46,7 @@ void race_access(struct array *array, char *first, size_t bytes, int who, uint32
     void *map = mmap(NULL, array->shadow_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (map == MAP_FAILED)
       broken("memory", NULL, NULL, "no memory for the shadow of array %s", array->name);
+    madvise(map, array->shadow_bytes, MADV_HUGEPAGE); /* for speed alone */
     array->shadow = map;
   }
   size_t from = (size_t)(first - array->first) / element;

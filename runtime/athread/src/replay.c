@@ -36,8 +36,8 @@ struct play {
   double now;
   double served; /* work that the memory has done for each customer */
   int serving;
-  int arrived[17];
-  double barrier_time[17];
+  int arrived[GROUPS];
+  double barrier_time[GROUPS];
 };
 
 static void set(struct tournament *all, int core, double key)
@@ -192,10 +192,7 @@ static void play_event(struct play *play, int id)
     if (flow->time > play->barrier_time[group])
       play->barrier_time[group] = flow->time;
     flow->blocked = AT_BARRIER;
-    int members = 0;
-    for (int i = 0; i < play->m->threads; i++)
-      members += same_group(i, group);
-    if (play->arrived[group] == members)
+    if (play->arrived[group] == play->m->members[group])
       open_barrier(play, group);
     return;
   }

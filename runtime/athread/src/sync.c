@@ -19,15 +19,6 @@ static int member(const struct core *core, int group)
   return group == ARRAY_GROUP || (group < 8 ? core->id / 8 == group : core->id % 8 == group - 8);
 }
 
-static int members(int group)
-{
-  struct machine *m = machine();
-  int n = 0;
-  for (int i = 0; i < m->threads; i++)
-    n += member(&m->cores[i], group);
-  return n;
-}
-
 static int passed(struct core *core)
 {
   return machine()->barriers[core->wait_group].generation != core->wait_generation;
@@ -49,7 +40,7 @@ int athread_syn(scope which, int mask)
   for (int i = 0; i <= CORES; i++)
     if (core->clocks[i] > barrier->clocks[i])
       barrier->clocks[i] = core->clocks[i];
-  if (++barrier->arrived == members(group)) {
+  if (++barrier->arrived == m->members[group]) {
     for (int i = 0; i < m->threads; i++) {
       struct core *other = &m->cores[i];
       if (!member(other, group))
@@ -60,12 +51,15 @@ int athread_syn(scope which, int mask)
     memset(barrier->clocks, 0, sizeof barrier->clocks);
     barrier->arrived = 0;
     barrier->generation++;
+    for (int i = 0; i < m->threads; i++)
+      if (m->cores[i].wait_group == group)
+        wake(&m->cores[i]);
     m->report.barriers++;
     maybe_switch(core);
   } else {
     core->wait_group = group;
     core->wait_generation = barrier->generation;
-    wait_until(core, passed);
+    wait_until(core, passed, 1);
   }
   leave(core);
   return 0;
@@ -88,9 +82,11 @@ static int has_word(struct core *core)
 
 static void push(struct core *other, int along_row, const void *bytes, const struct lot *lot)
 {
-  struct word *word = &other->fifo[along_row][(other->fifo_first[along_row] + other->fifo_count[along_row]++) % FIFO_MOST];
+  struct word *word = &other->fifo[along_row][(unsigned)(other->fifo_first[along_row] + other->fifo_count[along_row]++) % FIFO_MOST];
   memcpy(word->bytes, bytes, sizeof word->bytes);
   word->lot = lot;
+  if (other->state == WAITING && other->wait_target == -1 && other->wait_direction == along_row)
+    wake(other);
 }
 
 static void send_to(struct core *core, int along_row, int target, const void *bytes, const struct lot *lot)
@@ -99,7 +95,7 @@ static void send_to(struct core *core, int along_row, int target, const void *by
   core->wait_target = target;
   core->wait_direction = along_row;
   if (!has_room(core))
-    wait_until(core, has_room);
+    wait_until(core, has_room, 0);
   core->wait_target = -2;
   push(other, along_row, bytes, lot);
 }
@@ -148,26 +144,34 @@ static int targets(const struct core *core, int along_row, int target, int *foun
   return count;
 }
 
-void emulated_send(int along_row, int target, const void *register_256)
+/* A word for which there is room everywhere, without the care for the stack that other calls take. Whether it was sent. */
+static int send_at_once(struct core *core, int along_row, int target, const void *register_256)
 {
-  struct core *core = this_core();
   struct machine *m = machine();
-  int found[8], count = 0, free = core != NULL && !m->free_running && target >= 0 && target <= ALL_OTHERS;
-  if (free && target != (along_row ? core->id % 8 : core->id / 8)) {
-    count = targets(core, along_row, target, found);
-    for (int k = 0; k < count && free; k++)
-      free = room(&m->cores[found[k]], along_row);
-    /* Without the care for the stack that other calls take. */
-    if (free) {
-      const struct lot *lot = lot_of(core);
-      m->report.messages++;
-      count_word(core);
-      for (int k = 0; k < count; k++)
-        push(&m->cores[found[k]], along_row, register_256, lot);
-      return;
-    }
-  }
-  core = enter(along_row ? "putr" : "putc", __builtin_frame_address(0));
+  if (core == NULL || m->free_running || target < 0 || target > ALL_OTHERS)
+    return 0;
+  unsigned id = (unsigned)core->id, step = along_row ? 1 : 8, own = along_row ? id % 8 : id / 8;
+  if ((unsigned)target == own)
+    return 0;
+  struct core *line = &m->cores[along_row ? id - own : id % 8];
+  unsigned from = target == ALL_OTHERS ? 0 : (unsigned)target, to = target == ALL_OTHERS ? 8 : from + 1;
+  for (unsigned k = from; k < to; k++)
+    if (k != own && (line[k * step].id >= m->threads || !room(&line[k * step], along_row)))
+      return 0;
+  const struct lot *lot = lot_of(core);
+  m->report.messages++;
+  count_word(core);
+  for (unsigned k = from; k < to; k++)
+    if (k != own)
+      push(&line[k * step], along_row, register_256, lot);
+  return 1;
+}
+
+__attribute__((noinline)) static void send_in_turn(int along_row, int target, const void *register_256, char *frame)
+{
+  struct machine *m = machine();
+  struct core *core = enter(along_row ? "putr" : "putc", frame);
+  int found[8], count;
   if (target < 0 || target > ALL_OTHERS)
     broken("target", core, NULL, "%s to %d: a target is 0 to 7, or 8 for all others", along_row ? "putr" : "putc", target);
   if (target == (along_row ? core->id % 8 : core->id / 8))
@@ -182,13 +186,19 @@ void emulated_send(int along_row, int target, const void *register_256)
   leave(core);
 }
 
+void emulated_send(int along_row, int target, const void *register_256)
+{
+  if (!send_at_once(this_core(), along_row, target, register_256))
+    send_in_turn(along_row, target, register_256, __builtin_frame_address(0));
+}
+
 /* Takes the first word. */
 static void pop(struct core *core, int along_row, void *register_256)
 {
   struct word *first = &core->fifo[along_row][core->fifo_first[along_row]];
   memcpy(register_256, first->bytes, sizeof first->bytes);
   const struct lot *lot = first->lot;
-  core->fifo_first[along_row] = (core->fifo_first[along_row] + 1) % FIFO_MOST;
+  core->fifo_first[along_row] = (unsigned)(core->fifo_first[along_row] + 1) % FIFO_MOST;
   core->fifo_count[along_row]--;
   core->fifo_passed[along_row]++;
   count_word(core);
@@ -201,20 +211,24 @@ static void pop(struct core *core, int along_row, void *register_256)
       core->clocks[i] = lot->clocks[i];
 }
 
-void emulated_receive(int along_row, void *register_256)
+__attribute__((noinline)) static void receive_in_turn(int along_row, void *register_256, char *frame)
 {
-  struct core *core = this_core();
-  if (core != NULL && !machine()->free_running && core->fifo_count[along_row] > 0) {
-    pop(core, along_row, register_256);
-    return;
-  }
-  core = enter(along_row ? "getr" : "getc", __builtin_frame_address(0));
+  struct core *core = enter(along_row ? "getr" : "getc", frame);
   core->wait_direction = along_row;
   core->wait_target = -1;
   if (!has_word(core))
-    wait_until(core, has_word);
+    wait_until(core, has_word, 1);
   core->wait_target = -2;
   pop(core, along_row, register_256);
   maybe_switch(core);
   leave(core);
+}
+
+void emulated_receive(int along_row, void *register_256)
+{
+  struct core *core = this_core();
+  if (core != NULL && !machine()->free_running && core->fifo_count[along_row] > 0)
+    pop(core, along_row, register_256);
+  else
+    receive_in_turn(along_row, register_256, __builtin_frame_address(0));
 }
