@@ -121,3 +121,51 @@ fn what_has_a_counterexample_is_not_proved() {
     }
     assert!(refuted >= 20, "{refuted} refuted: the test says little");
 }
+
+/// Rules that change nothing, of operators whose inputs must go together: without instances a wrong rule would not be seen.
+#[test]
+fn models_are_drawn_of_most_operators() {
+    let calls = "And(a, b) Or(a, b) Xor(a, b) Not(a) Where(a, b, c) Where(a, b, b) Mul(a, a) BitwiseAnd(a, b) Gather(a, b) OneHot(a, b, c) Expand(a, b) Tile(a, b) \
+        ConstantOfShape(a) CumSum(a, b) DepthToSpace(a) SpaceToDepth(a) InstanceNormalization(a, b, c) GroupNormalization(a, b, c) LRN(a) LpPool(a) GlobalLpPool(a) Conv(a, b, c) \
+        ConvTranspose(a, b) MaxPool(a) BatchNormalization(a, b, c, d, e) LayerNormalization(a, b) MatMul(a, b) Gemm(a, b, c) Reshape(a, b) Slice(a, b, c, d, e) Split(a) Concat(a, b) \
+        Pad(a, b) ReduceSum(a, b) ReduceMean(a) Softmax(a) Transpose(a) Unsqueeze(a, b) Squeeze(a, b) Clip(a, b, c) Cast(a) Equal(a, b) GreaterOrEqual(a, b) IsNaN(a) Sum(a, b)";
+    let mut calls: &str = calls;
+    let mut untested = Vec::new();
+    while let Some((call, rest)) = calls.split_once(')') {
+        let name = call.trim().split('(').next().unwrap_or_default();
+        let text = format!(
+            "rule r {{\n match\n y = {call})\n z = Identity(y)\n replace\n q = {call}) {{ ..y }}\n z = Identity(q)\n}}\n"
+        );
+        let (file, errors) = gsl::parse(&text);
+        assert!(errors.is_empty(), "{text}{errors:?}");
+        match verdict(&file.rules[0], Effort { instances: 4, draws: 600, seed: 1, prove: false }) {
+            Verdict::Untested { .. } => untested.push(name.to_owned()),
+            Verdict::Counterexample(c) => {
+                panic!("{name}: {}\n{}{}", c.difference, c.before.graph, c.after.graph)
+            }
+            _ => {}
+        }
+        calls = rest;
+    }
+    assert!(untested.is_empty(), "no instances of {untested:?}");
+}
+
+/// The order in which a rule describes branches and what has them all as inputs does not matter.
+#[test]
+fn branches_may_be_described_last() {
+    let text = "rule r[i: 2..] {\n match\n y = Sum(m[*])\n m[i] = Mul(x, s[i])\n where s[i] is parameter\n replace\n y = Mul(x, Sum(s[*]))\n}\n";
+    let (file, errors) = gsl::parse(text);
+    assert!(errors.is_empty(), "{errors:?}");
+    let found = verdict(&file.rules[0], Effort { instances: 8, draws: 2000, seed: 1, prove: false });
+    assert!(matches!(found, Verdict::Bounded { .. }), "{found:?}");
+}
+
+#[test]
+fn a_function_goes_through_the_choice_of_a_branch() {
+    let text = "rule r[i: 2..] {\n match\n y = Concat(r[*])\n r[i] = Relu(x[i])\n replace\n y = Relu(Concat(x[*]) { axis: y.axis })\n}\n";
+    let (file, errors) = gsl::parse(text);
+    assert!(errors.is_empty(), "{errors:?}");
+    let found = verdict(&file.rules[0], Effort { instances: 8, draws: 2000, seed: 1, prove: true });
+    let Verdict::Proved { proof, .. } = found else { panic!("{found:?}") };
+    assert!(proof.exact);
+}

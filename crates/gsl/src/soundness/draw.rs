@@ -230,6 +230,15 @@ impl Draw<'_> {
             Pattern::Spread(base, _) => {
                 if let Pattern::Ref(var) = &**base {
                     let name = &var.name.text;
+                    let line = self.rule.source.iter().find(|line| {
+                        symbol(&line.value).is_some()
+                            && line.value.names.iter().flatten().any(|v| v.name.text == *name)
+                    });
+                    if let Some(line) = line {
+                        for k in 0..self.instances(&line.value) {
+                            self.bind(&line.value, k)?;
+                        }
+                    }
                     let instances = (0..8).map_while(|k| self.vertices.get(&(name.clone(), k)).copied());
                     let nodes: Vec<NodeId> = instances.collect();
                     if nodes.len() > 1 {
@@ -309,6 +318,8 @@ impl Draw<'_> {
                 Made::Absent | Made::Many(_) => Some(Slot::Absent),
             })
             .collect::<Option<_>>()?;
+        let most = graph::schema::lookup("", op, self.opset).and_then(|s| s.output_range().1);
+        let results = most.map_or(results, |most| results.min(most));
         let call = Call { op, slots: &slots, elem: self.elem, opset: self.opset, results };
         let habit = self.habits.get(op).cloned();
         let mut attributes = match &habit {
@@ -344,7 +355,15 @@ impl Draw<'_> {
         for made in arguments {
             inputs.push(match made {
                 Made::Value(value) => Some(value),
-                Made::Hole(key) => Some(self.input(key, fills.next()?)?),
+                Made::Hole(key) => {
+                    let fill = fills.next()?;
+                    // `Mul(x, x)`: both were holes when the patterns were read.
+                    let same = key.as_ref().and_then(|key| self.inputs.get(key).copied().flatten());
+                    Some(match same {
+                        Some(value) => value,
+                        None => self.input(key, fill)?,
+                    })
+                }
                 Made::Number(numbers, list) => Some(self.number(op, &numbers, list)?),
                 Made::Absent | Made::Many(_) => None,
             });

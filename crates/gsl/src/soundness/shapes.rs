@@ -104,7 +104,7 @@ impl Call<'_> {
                     out.push(("group".into(), 2i64.into()));
                 }
             }
-            "AveragePool" | "MaxPool" => {
+            "AveragePool" | "MaxPool" | "LpPool" => {
                 let n = self.spatial(dice)?;
                 let kernel: Vec<i64> = (0..n).map(|_| dice.between(1, 3) as i64).collect();
                 ints("strides", n, 1, 2, dice);
@@ -113,7 +113,7 @@ impl Call<'_> {
                 if self.op == "AveragePool" && dice.once_in(2) {
                     out.push(("count_include_pad".into(), 1i64.into()));
                 }
-                if dice.once_in(4) {
+                if self.op != "LpPool" && dice.once_in(4) {
                     out.push(("ceil_mode".into(), 1i64.into()));
                 }
             }
@@ -155,6 +155,18 @@ impl Call<'_> {
                 out.push(("to".into(), i64::from(to.code()).into()));
             }
             "Pad" if dice.once_in(4) => out.push(("mode".into(), dice.pick(&["edge", "reflect"]).into())),
+            "DepthToSpace" | "SpaceToDepth" => {
+                out.push(("blocksize".into(), dice.pick(&[1i64, 2, 2, 3]).into()));
+                if self.op == "DepthToSpace" && dice.once_in(2) {
+                    out.push(("mode".into(), "CRD".into()));
+                }
+            }
+            "GroupNormalization" => out.push(("num_groups".into(), dice.pick(&[1i64, 2]).into())),
+            "LRN" => out.push(("size".into(), dice.pick(&[1i64, 2, 3]).into())),
+            "Gather" | "OneHot" if !dice.once_in(3) => {
+                let rank = self.known(0).map_or(2, <[usize]>::len).max(1) as i64;
+                out.push(("axis".into(), (dice.below(2 * rank as usize) as i64 - rank).into()));
+            }
             "BatchNormalization" if dice.once_in(2) => out.push(("epsilon".into(), 0.25f32.into())),
             name if name.starts_with("Reduce") => {
                 out.push(("keepdims".into(), i64::from(!dice.once_in(4)).into()));
@@ -340,9 +352,92 @@ impl Call<'_> {
                     let axis = int("axis", -1).rem_euclid(x.len().max(1) as i64) as usize;
                     float(x.get(axis..)?.to_vec())
                 }
-                ("AveragePool" | "MaxPool", 0) => {
+                ("AveragePool" | "MaxPool" | "LpPool", 0) => {
                     let n = ints("kernel_shape").map_or(2, |k| k.len());
                     float(extents(2, dice).into_iter().chain((0..n).map(|_| dice.between(2, 6))).collect())
+                }
+                ("Gather", 1) => {
+                    let x = first?;
+                    let axis = int("axis", 0).rem_euclid(x.len().max(1) as i64) as usize;
+                    let n = *x.get(axis)?;
+                    let dims = extents(dice.between(0, 2), dice);
+                    let count = dims.iter().product();
+                    let list: Vec<i64> = (0..count).map(|_| dice.below(2 * n) as i64 - n as i64).collect();
+                    Some(Fill {
+                        value: Some(Tensor::from_i64s(dims.clone(), &list)),
+                        ..Fill::of(ElementType::I64, dims)
+                    })
+                }
+                ("OneHot", 0) => {
+                    let dims = extents(dice.between(0, 2), dice);
+                    let count = dims.iter().product();
+                    let list: Vec<i64> = (0..count).map(|_| dice.below(5) as i64 - 2).collect();
+                    Some(Fill {
+                        value: Some(Tensor::from_i64s(dims.clone(), &list)),
+                        ..Fill::of(ElementType::I64, dims)
+                    })
+                }
+                ("OneHot", 1) => scalar(ElementType::I64, dice.between(1, 4) as f64),
+                ("OneHot", 2) => float(vec![2]),
+                ("Expand", 1) => {
+                    let wider =
+                        first?.into_iter().map(|n| if n == 1 { dice.between(1, 3) } else { n } as i64);
+                    let wider: Vec<i64> = wider.collect();
+                    let more = (0..dice.below(2)).map(|_| dice.between(1, 3) as i64);
+                    Some(Fill::ints(&more.chain(wider).collect::<Vec<_>>()))
+                }
+                ("Tile", 1) => {
+                    Some(Fill::ints(&first?.iter().map(|_| dice.between(1, 3) as i64).collect::<Vec<_>>()))
+                }
+                ("ConstantOfShape", 0) => {
+                    let dims: Vec<i64> =
+                        extents(dice.between(0, 3), dice).iter().map(|n| *n as i64).collect();
+                    Some(Fill::ints(&dims))
+                }
+                ("CumSum" | "CumProd", 1) => {
+                    let rank = first?.len().max(1);
+                    scalar(ElementType::I64, dice.below(2 * rank) as f64 - rank as f64)
+                }
+                ("TopK", 1) => Some(Fill::ints(&[dice.between(1, *first?.last()?) as i64])),
+                ("DepthToSpace", 0) => {
+                    let b = int("blocksize", 1) as usize;
+                    float(vec![
+                        dice.between(1, 2),
+                        b * b * dice.between(1, 2),
+                        dice.between(1, 3),
+                        dice.between(1, 3),
+                    ])
+                }
+                ("SpaceToDepth", 0) => {
+                    let b = int("blocksize", 1) as usize;
+                    float(vec![
+                        dice.between(1, 2),
+                        dice.between(1, 3),
+                        b * dice.between(1, 2),
+                        b * dice.between(1, 2),
+                    ])
+                }
+                ("InstanceNormalization" | "LRN", 0) => float(extents(dice.between(3, 4), dice)),
+                ("GroupNormalization", 0) => {
+                    let groups = int("num_groups", 1) as usize;
+                    let (batch, of_one) = (dice.between(1, 2), dice.between(1, 2));
+                    float([vec![batch, groups * of_one], extents(dice.between(1, 2), dice)].concat())
+                }
+                ("InstanceNormalization", _) => float(vec![*first?.get(1)?]),
+                ("GroupNormalization", _) => {
+                    let groups = int("num_groups", 1) as usize;
+                    float(vec![if self.opset < 21 { groups } else { *first?.get(1)? }])
+                }
+                ("And" | "Or" | "Xor", _) | ("Where", 0) => {
+                    let other = dims.iter().flatten().next().cloned();
+                    let dims = match other {
+                        Some(shape) => broadcast(&shape, dice),
+                        None => extents(dice.between(0, 3), dice),
+                    };
+                    Some(Fill::of(ElementType::Bool, dims))
+                }
+                ("BitwiseAnd" | "BitwiseOr" | "BitwiseXor", _) => {
+                    Some(Fill::of(ElementType::I64, first.unwrap_or_else(|| extents(2, dice))))
                 }
                 ("Not", _) => Some(Fill::of(ElementType::Bool, extents(dice.between(0, 3), dice))),
                 ("Transpose", 0) => {

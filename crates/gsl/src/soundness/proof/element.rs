@@ -87,6 +87,16 @@ fn is_number(e: &Real, x: f64) -> bool {
     matches!(e, Real::Number(y) if *y == x)
 }
 
+/// A function of a choice is a choice of functions.
+fn of_choice(name: &Rc<str>, e: &Rc<Real>) -> Rc<Real> {
+    match &**e {
+        Real::If(conditions, yes, no) => {
+            Rc::new(Real::If(conditions.clone(), of_choice(name, yes), of_choice(name, no)))
+        }
+        _ => Rc::new(Real::Fun(name.clone(), vec![e.clone()])),
+    }
+}
+
 fn simplified(case: &mut Case, e: &Rc<Real>, more: &mut Vec<Int>) -> Step<Rc<Real>> {
     case.pay(1)?;
     Ok(match &**e {
@@ -124,7 +134,10 @@ fn simplified(case: &mut Case, e: &Rc<Real>, more: &mut Vec<Int>) -> Step<Rc<Rea
             if let Some(direct) = super::operators::cast_of_cast(name, &parts) {
                 return Ok(direct);
             }
-            Rc::new(Real::Fun(name.clone(), parts))
+            match &parts[..] {
+                [one] => of_choice(name, one),
+                _ => Rc::new(Real::Fun(name.clone(), parts)),
+            }
         }
         Real::Fold(f, vars, body) => {
             let from = more.len();
