@@ -181,7 +181,8 @@ pub(super) fn convolution_transposed(call: &Call) -> Found {
         }
         let full = add(&mul(&sub(&x[k + 2], &Dim::Known(1)), &stride), &windows.reach(k));
         let full = add(&full, &Dim::Known(extra.map_or(0, |e| e[k])));
-        shape.push(sub(&full, &Dim::Known(windows.pads[k] + windows.pads[k + n])));
+        let pads = add(&Dim::Known(windows.pads[k]), &Dim::Known(windows.pads[k + n]));
+        shape.push(sub(&full, &pads));
     }
     one(typed(elem, Some(shape)))
 }
@@ -199,7 +200,8 @@ pub(super) fn max_unpool(call: &Call) -> Found {
     for k in 0..n {
         let full =
             add(&mul(&sub(&x[k + 2], &Dim::Known(1)), &Dim::Known(windows.strides[k])), &windows.kernel[k]);
-        shape.push(sub(&full, &Dim::Known(windows.pads[k] + windows.pads[k + n])));
+        let pads = add(&Dim::Known(windows.pads[k]), &Dim::Known(windows.pads[k + n]));
+        shape.push(sub(&full, &pads));
     }
     one(typed(call.elem(0), Some(shape)))
 }
@@ -221,12 +223,15 @@ pub(super) fn deformed(call: &Call) -> Found {
 
 /// `Col2Im`.
 pub(super) fn columns_to_image(call: &Call) -> Found {
-    let Some(x) = call.shape(0) else { return one(typed(call.elem(0), None)) };
+    let Some(x) = call.shape(0).filter(|x| x.len() == 3) else { return one(typed(call.elem(0), None)) };
     let image = call.elements(1).or_else(|| Some(vec![Dim::Unknown; call.length(1)?]));
     let channels = match (x.get(1), call.ints(2)) {
-        (Some(c), Some(block)) => div(c, block.iter().product()),
+        (Some(c), Some(block)) => {
+            let area = block.iter().try_fold(1i64, |area, n| area.checked_mul(*n));
+            area.map_or(Dim::Unknown, |area| div(c, area))
+        }
         _ => Dim::Unknown,
     };
     let shape = image.map(|image| [x[0].clone(), channels].into_iter().chain(image).collect());
-    one(typed(call.elem(0), shape.filter(|_| x.len() == 3)))
+    one(typed(call.elem(0), shape))
 }

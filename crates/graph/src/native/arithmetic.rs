@@ -273,7 +273,7 @@ pub(super) fn cast(call: &Call) -> Option<Tensor> {
         Data::I32(v) => all!(v, I32),
         Data::I64(v) => all!(v, I64),
         Data::Bool(v) => all!(v, Bool),
-        Data::Pair(..) => None,
+        _ => None,
     }?;
     encode(to, &loops::Tensor { shape: value.shape, data })
 }
@@ -297,5 +297,6 @@ fn converted(values: impl Iterator<Item = Value>, to: Scalar) -> Option<Data> {
         Scalar::I32 => into!(I32),
         Scalar::I64 => into!(I64),
         Scalar::Bool => into!(Bool),
+        _ => return None,
     })
 }

@@ -9,6 +9,8 @@
 mod arithmetic;
 mod movement;
 
+pub(crate) use movement::MOST_PARTS;
+
 use crate::attribute::Attribute;
 use crate::graph::Operator;
 use crate::tensor::Tensor;

@@ -169,6 +169,9 @@ pub(super) fn slice(call: &Call) -> Option<Tensor> {
     gathered(call, x, dims, offset, &steps)
 }
 
+/// More parts than these, by attribute, are refused: they need not have anything in them.
+pub(crate) const MOST_PARTS: i64 = 1 << 16;
+
 pub(super) fn split(call: &Call) -> Option<Vec<Tensor>> {
     let x = call.input(0)?;
     let at = axis(call.int("axis", 0)?, x.dims.len())?;
@@ -177,11 +180,14 @@ pub(super) fn split(call: &Call) -> Option<Vec<Tensor>> {
         Some(parts) => parts,
         None => {
             let count = call.int("num_outputs", call.outputs as i64)?.max(1);
+            if count > MOST_PARTS {
+                return None;
+            }
             let width = (n + count - 1) / count;
             (0..count).map(|k| width.min((n - k * width).max(0))).collect()
         }
     };
-    if parts.iter().sum::<i64>() != n || parts.iter().any(|p| *p < 0) {
+    if parts.iter().try_fold(0i64, |sum, p| sum.checked_add(*p)) != Some(n) || parts.iter().any(|p| *p < 0) {
         return None;
     }
     let steps = strides(&x.dims);

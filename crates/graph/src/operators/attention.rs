@@ -129,6 +129,9 @@ pub(super) fn attention(op: &mut Op) -> Done {
     let q = heads(cx, q, q_heads)?;
     let k = heads(cx, k, kv_heads)?;
     let v = heads(cx, v, kv_heads)?;
+    if [&past_key, &past_value].into_iter().flatten().any(|past| past.rank() != 4) {
+        return Err(Refusal::inputs("past keys and values must have 4 dimensions"));
+    }
     let grown = |cx: &mut Cx, past: Option<Input>, new: Input, name: &str| -> Input {
         let Some(past) = past else { return new };
         let mut shape = new.shape.clone();

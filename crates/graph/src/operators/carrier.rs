@@ -245,7 +245,7 @@ pub fn decode(tensor: &Tensor) -> Option<loops::Tensor> {
         Scalar::I32 if is_unsigned(elem) => Data::I32(words.into_iter().map(|w| w as i32).collect()),
         Scalar::I32 => Data::I32(words.into_iter().map(|w| signed(w, bits) as i32).collect()),
         Scalar::I64 => Data::I64(words.into_iter().map(|w| w as i64).collect()),
-        Scalar::F64 | Scalar::Bool => return None,
+        _ => return None,
     };
     Some(loops::Tensor { shape: tensor.dims.clone(), data })
 }
@@ -286,6 +286,6 @@ pub(super) fn numbers(tensor: &Tensor) -> Option<Vec<f64>> {
         Data::I32(v) => v.into_iter().map(f64::from).collect(),
         Data::I64(v) => v.into_iter().map(|x| x as f64).collect(),
         Data::Bool(v) => v.into_iter().map(|x| f64::from(u8::from(x))).collect(),
-        Data::Pair(..) => return None,
+        _ => return None,
     })
 }

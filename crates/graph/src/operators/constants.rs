@@ -52,7 +52,7 @@ fn literal(op: &mut Op, tensor: &Tensor) -> Done {
         loops::Data::I32(v) => v.iter().map(|x| number(scalar, f64::from(*x))).collect(),
         loops::Data::I64(v) => v.iter().map(|x| int(*x)).collect(),
         loops::Data::Bool(v) => v.iter().map(|x| truth(*x)).collect(),
-        loops::Data::Pair(..) => return Err(Refusal::types("a constant of pairs")),
+        other => return Err(Refusal::types(format!("a constant of type {}", other.elem()))),
     };
     const MOST: usize = 1 << 12;
     if elements.len() > MOST {

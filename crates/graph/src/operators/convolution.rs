@@ -39,6 +39,9 @@ pub(super) fn window(op: &Op, image: &[Size], kernel: Vec<i64>) -> Result<Window
     if pads.len() != 2 * rank {
         return Err(Refusal::inputs(format!("`pads` must have {} numbers", 2 * rank)));
     }
+    for number in kernel.iter().chain(&strides).chain(&dilations).chain(&pads) {
+        op.moderate("an attribute", *number)?;
+    }
     let ceil = op.int("ceil_mode", 0) != 0;
     let mut w = Window {
         before: pads[..rank].to_vec(),
@@ -49,6 +52,7 @@ pub(super) fn window(op: &Op, image: &[Size], kernel: Vec<i64>) -> Result<Window
         places: Vec::new(),
     };
     for (k, extent) in image.iter().enumerate() {
+        op.moderate("an extent", extent.as_constant().unwrap_or(0))?;
         let span = w.dilations[k] * (w.kernel[k] - 1) + 1;
         let stride = w.strides[k];
         let same = matches!(auto, "SAME_UPPER" | "SAME_LOWER");
@@ -156,8 +160,9 @@ fn convolve(op: &mut Op, c: &Convolution) -> Done {
     }
     let image = &x.shape[2..];
     let win = window(op, image, numbers(&w.shape[2..])?)?;
-    let groups = op.int("group", 1).max(1);
+    let groups = op.moderate("`group`", op.int("group", 1))?.max(1);
     let [m, cg] = numbers(&w.shape[..2])?[..] else { return Err(Refusal::inputs("weights")) };
+    op.moderate("the number of channels", cg)?;
     if m % groups != 0 || x.shape[1] != Size::constant(cg * groups) {
         return Err(Refusal::inputs(format!(
             "{groups} groups of {cg} channels do not fit {} channels and {m} filters",
@@ -281,7 +286,10 @@ pub(super) fn conv_transpose(op: &mut Op) -> Done {
     {
         return Err(Refusal::inputs("an attribute has another number of dimensions"));
     }
-    let groups = op.int("group", 1).max(1);
+    for number in strides.iter().chain(&dilations).chain(&extra).chain(&pads).chain(&image).chain(&kernel) {
+        op.moderate("an attribute or extent", *number)?;
+    }
+    let groups = op.moderate("`group`", op.int("group", 1))?.max(1);
     let [channels, mg] = numbers(&w.shape[..2])?[..] else { return Err(Refusal::inputs("weights")) };
     let full: Vec<i64> = (0..rank)
         .map(|k| strides[k] * (image[k] - 1) + extra[k] + (kernel[k] - 1) * dilations[k] + 1)
@@ -290,12 +298,16 @@ pub(super) fn conv_transpose(op: &mut Op) -> Done {
     let mut before = pads[..rank].to_vec();
     let mut out: Vec<i64> = (0..rank).map(|k| full[k] - pads[k] - pads[rank + k]).collect();
     let asked: Option<Vec<i64>> = match op.ints("output_shape") {
-        Some(shape) => Some(shape[shape.len().saturating_sub(rank)..].to_vec()),
+        Some(shape) if shape.len() < rank => {
+            return Err(Refusal::inputs(format!("`output_shape` must have {rank} numbers")));
+        }
+        Some(shape) => Some(shape[shape.len() - rank..].to_vec()),
         None if auto.starts_with("SAME") => Some((0..rank).map(|k| image[k] * strides[k]).collect()),
         None => None,
     };
     if let Some(asked) = asked {
         for k in 0..rank {
+            op.moderate("an extent", asked[k])?;
             let total = (full[k] - asked[k]).max(0);
             before[k] = if auto == "SAME_UPPER" { total / 2 } else { total - total / 2 };
             if auto == "NOTSET" {
@@ -347,7 +359,8 @@ pub(super) fn col2im(op: &mut Op) -> Done {
     let win = window(op, &extents, kernel.clone())?;
     let rank = image.len();
     let [n, ck, _] = &x.shape[..] else { return Err(Refusal::inputs("3 dimensions are needed")) };
-    let area: i64 = kernel.iter().product();
+    let area = kernel.iter().try_fold(1i64, |area, n| area.checked_mul(*n));
+    let area = area.ok_or_else(|| Refusal::inputs("the blocks are too large"))?;
     let channels =
         ck.exact_div(&Size::constant(area)).ok_or_else(|| Refusal::inputs("the channels do not divide"))?;
     let places = numbers(&win.places)?;
@@ -405,11 +418,8 @@ pub(super) fn bilinear(cx: &mut Cx, plane: &Val, extents: &[Size; 2], y: Val, x:
 }
 
 pub(super) fn deform_conv(op: &mut Op) -> Done {
-    let (x, w, offset) = (op.input(0)?, op.input(1)?, op.input(2)?);
+    let (x, w, offset) = (op.ranked(0, 4..=4)?, op.ranked(1, 4..=4)?, op.ranked(2, 4..=4)?);
     let (b, mask) = (op.optional(3)?, op.optional(4)?);
-    if x.rank() != 4 {
-        return Err(Refusal::inputs("images of 2 dimensions are needed"));
-    }
     let (groups, offset_groups) = (op.int("group", 1).max(1), op.int("offset_group", 1).max(1));
     let win = window(op, &x.shape[2..], numbers(&w.shape[2..])?)?;
     let [m, cg] = numbers(&w.shape[..2])?[..] else { return Err(Refusal::inputs("weights")) };

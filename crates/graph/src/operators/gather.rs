@@ -28,7 +28,8 @@ pub(super) fn gather(op: &mut Op) -> Done {
 }
 
 pub(super) fn gather_elements(op: &mut Op) -> Done {
-    let (x, is) = (op.input(0)?, op.input(1)?);
+    let x = op.input(0)?;
+    let is = op.ranked(1, x.rank()..=x.rank())?;
     let axis = op.axis(op.int("axis", 0), x.rank())?;
     let shape = is.shape.clone();
     op.tensor_exact(x.elem, &shape, &mut |_, at| {
@@ -124,7 +125,8 @@ fn unravel(flat: &Val, shape: &[Size]) -> Vec<Val> {
 }
 
 pub(super) fn scatter_elements(op: &mut Op) -> Done {
-    let (x, is, updates) = (op.input(0)?, op.input(1)?, op.input(2)?);
+    let x = op.input(0)?;
+    let (is, updates) = (op.ranked(1, x.rank()..=x.rank())?, op.ranked(2, x.rank()..=x.rank())?);
     let axis = op.axis(op.int("axis", 0), x.rank())?;
     let reduction = op.string("reduction", "none");
     let count = product(&is.shape);
@@ -139,7 +141,7 @@ pub(super) fn scatter_elements(op: &mut Op) -> Done {
 }
 
 pub(super) fn scatter_nd(op: &mut Op) -> Done {
-    let (x, is, updates) = (op.input(0)?, op.input(1)?, op.input(2)?);
+    let (x, is) = (op.input(0)?, op.ranked(1, 1..)?);
     let reduction = op.string("reduction", "none");
     let Some(last) = is.shape.last().and_then(Size::as_constant) else {
         return Err(Refusal::inputs("the last extent of the indices must be a number"));
@@ -149,6 +151,8 @@ pub(super) fn scatter_nd(op: &mut Op) -> Done {
         return Err(Refusal::inputs("the indices have more parts than there are dimensions"));
     }
     let outer = is.rank() - 1;
+    let parts = outer + x.rank() - last;
+    let updates = op.ranked(2, parts..=parts)?;
     let count = product(&updates.shape);
     let val = updated(op, &x, &count, reduction, &mut |_, k| {
         let at = unravel(k, &updates.shape);
@@ -167,7 +171,8 @@ pub(super) fn scatter_nd(op: &mut Op) -> Done {
 
 /// Rows of a cache replaced from a position on.
 pub(super) fn tensor_scatter(op: &mut Op) -> Done {
-    let (past, update) = (op.input(0)?, op.input(1)?);
+    let past = op.ranked(0, 1..)?;
+    let update = op.ranked(1, past.rank()..=past.rank())?;
     let starts = op.optional(2)?;
     let axis = op.axis(op.int("axis", -2), past.rank())?;
     let circular = op.string("mode", "linear") == "circular";
@@ -254,7 +259,10 @@ pub(super) fn non_zero(op: &mut Op) -> Done {
 }
 
 pub(super) fn compress(op: &mut Op) -> Done {
-    let (x, condition) = (op.input(0)?, op.input(1)?);
+    let (x, condition) = (op.input(0)?, op.ranked(1, 1..=1)?);
+    if condition.elem != ElementType::Bool {
+        return Err(Refusal::types(format!("the condition has elements of type {}", condition.elem)));
+    }
     let x = match op.attribute("axis") {
         Some(_) => x,
         None => {

@@ -205,6 +205,11 @@ fn resize_by(op: &mut Op, roi: usize, scales: usize, sizes: usize) -> Done {
             }
             (None, None) => return Err(Refusal::inputs("scales or sizes are needed")),
         };
+        op.moderate("an extent", output)?;
+        let scale = if n == 0 && output == 0 { 1.0 } else { scale };
+        if n == 0 && output != 0 || !(scale > 1e-6 && scale.is_finite()) {
+            return Err(Refusal::inputs(format!("an extent of {n} can't become {output}")));
+        }
         let roi = match &roi {
             Some(roi) if roi.len() == 2 * axes.len() => (roi[k], roi[axes.len() + k]),
             _ => (0.0, 1.0),
@@ -395,7 +400,10 @@ pub(super) fn affine_grid(op: &mut Op) -> Done {
     let theta = op.input(0)?;
     let sizes = op.constant_ints(1)?.ok_or_else(|| Refusal::inputs("input 1 is missing"))?;
     let corners = op.int("align_corners", 0) != 0;
-    let spatial = sizes.len().saturating_sub(2);
+    if sizes.len() < 3 {
+        return Err(Refusal::inputs("input 1 must have 4 numbers or 5"));
+    }
+    let spatial = sizes.len() - 2;
     let mut shape = vec![Size::constant(sizes[0])];
     shape.extend(sizes[2..].iter().map(|n| Size::constant(*n)));
     shape.push(Size::constant(spatial as i64));
@@ -421,7 +429,7 @@ pub(super) fn affine_grid(op: &mut Op) -> Done {
 
 /// Pooling of regions of images, by samples between pixels.
 pub(super) fn roi_align(op: &mut Op) -> Done {
-    let (x, rois, batches) = (op.input(0)?, op.input(1)?, op.input(2)?);
+    let (x, rois, batches) = (op.input(0)?, op.ranked(1, 2..=2)?, op.input(2)?);
     let half = op.string("coordinate_transformation_mode", "half_pixel") == "half_pixel";
     let largest = op.string("mode", "avg") == "max";
     let (ph, pw) = (op.int("output_height", 1), op.int("output_width", 1));
@@ -446,7 +454,7 @@ pub(super) fn roi_align(op: &mut Op) -> Done {
             [x0, y0, x1, y1] => [(x1 - x0) * scale / pw as f64, (y1 - y0) * scale / ph as f64],
             _ => [1.0, 1.0],
         });
-        spans.fold(1.0, f64::max).ceil() as i64 + 1
+        op.moderate("the number of samples", spans.fold(1.0, f64::max).ceil() as i64)? + 1
     };
     let samples = Size::constant(most);
     op.tensor(x.elem, &shape, &mut |cx, at| {

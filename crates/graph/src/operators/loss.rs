@@ -53,21 +53,22 @@ fn negative_log_likelihood(
     })
 }
 
+/// Scores by class, the class of each place, and weights of classes.
+fn operands(op: &mut Op) -> Result<(Input, Input, Option<Input>), Refusal> {
+    let x = op.ranked(0, 2..)?;
+    let target = op.ranked(1, x.rank() - 1..x.rank())?;
+    Ok((x, target, op.optional(2)?))
+}
+
 pub(super) fn nll(op: &mut Op) -> Done {
-    let (x, target, weight) = (op.input(0)?, op.input(1)?, op.optional(2)?);
-    if x.rank() < 2 {
-        return Err(Refusal::inputs("at least 2 dimensions are needed"));
-    }
+    let (x, target, weight) = operands(op)?;
     let (val, shape) = negative_log_likelihood(op, &x, &target, weight, &|_, place| x.at(place))?;
     op.result(val, x.elem, shape);
     Ok(())
 }
 
 pub(super) fn softmax_cross_entropy(op: &mut Op) -> Done {
-    let (x, target, weight) = (op.input(0)?, op.input(1)?, op.optional(2)?);
-    if x.rank() < 2 {
-        return Err(Refusal::inputs("at least 2 dimensions are needed"));
-    }
+    let (x, target, weight) = operands(op)?;
     let classes = x.shape[1].clone();
     let table =
         super::reduce::along(&mut op.cx, &x, 1, &classes, &mut |cx, row| cx.call("log_softmax", &[row]));

@@ -179,9 +179,22 @@ fn parameter(p: &Option<Input>, at: &[Val], rank: usize, row: bool) -> Option<Va
     })
 }
 
+/// Refuses scales and zero points that have no place at vectors: there, one number is for all.
+fn parameters_fit(a: &Input, b: &Input, parameters: &[&Option<Input>]) -> Done {
+    let least = a.rank().min(b.rank());
+    for p in parameters.iter().copied().flatten() {
+        let one = p.rank() == 0 || p.rank() == 1 && p.shape[0].as_constant() == Some(1);
+        if !one && (least < 2 || p.rank() > least) {
+            return Err(Refusal::inputs("a scale or zero point has more dimensions than an operand"));
+        }
+    }
+    Ok(())
+}
+
 pub(super) fn mat_mul_integer(op: &mut Op) -> Done {
-    let (a, b) = (op.input(0)?, op.input(1)?);
+    let (a, b) = (op.ranked(0, 1..)?, op.ranked(1, 1..)?);
     let (za, zb) = (op.optional(2)?, op.optional(3)?);
+    parameters_fit(&a, &b, &[&za, &zb])?;
     let (ra, rb) = (a.rank(), b.rank());
     product(
         op,
@@ -201,7 +214,7 @@ pub(super) fn mat_mul_integer(op: &mut Op) -> Done {
 }
 
 pub(super) fn qlinear_mat_mul(op: &mut Op) -> Done {
-    let (a, b) = (op.input(0)?, op.input(3)?);
+    let (a, b) = (op.ranked(0, 1..)?, op.ranked(3, 1..)?);
     let (sa, za) = (op.optional(1)?, op.optional(2)?);
     let (sb, zb) = (op.optional(4)?, op.optional(5)?);
     let (sy, zy) = (op.input(6)?, op.input(7)?);
@@ -211,6 +224,7 @@ pub(super) fn qlinear_mat_mul(op: &mut Op) -> Done {
         parameter(p, at, rank, row).unwrap_or_else(|| number(loops::Scalar::F32, 1.0))
     };
     let (sy, zy) = (Some(sy), Some(zy));
+    parameters_fit(&a, &b, &[&sa, &za, &sb, &zb, &sy, &zy])?;
     product(
         op,
         a,

@@ -39,6 +39,7 @@ mod tiles;
 mod value;
 
 use std::collections::BTreeMap;
+use std::ops::RangeBounds;
 
 use functional::{Binder, Definition};
 use loops::diagnostic::Span;
@@ -294,6 +295,23 @@ impl<'a> Op<'a> {
     /// An input.
     fn input(&mut self, k: usize) -> Result<Input, Refusal> {
         self.optional(k)?.ok_or_else(|| Refusal::inputs(format!("input {k} is missing")))
+    }
+
+    /// An input with so many dimensions.
+    fn ranked(&mut self, k: usize, ranks: impl RangeBounds<usize>) -> Result<Input, Refusal> {
+        let x = self.input(k)?;
+        match ranks.contains(&x.rank()) {
+            true => Ok(x),
+            false => Err(Refusal::inputs(format!("input {k} can't have {} dimensions", x.rank()))),
+        }
+    }
+
+    /// A number of the call that extents are computed with: so large that nothing overflows, it is refused.
+    fn moderate(&self, what: &str, number: i64) -> Result<i64, Refusal> {
+        match number.unsigned_abs() < 1 << 28 {
+            true => Ok(number),
+            false => Err(Refusal::inputs(format!("{what} is {number}, which is too large"))),
+        }
     }
 
     /// The panels of an input instead of its elements, if it is a constant and code is made: nothing may use the input itself then.

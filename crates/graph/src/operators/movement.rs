@@ -152,11 +152,11 @@ pub(super) fn concat(op: &mut Op) -> Done {
     let inputs = op.inputs()?;
     let Some(first) = inputs.first() else { return Err(Refusal::inputs("there are no operands")) };
     let axis = op.axis(op.int("axis", 0), first.rank())?;
-    let mut shape = first.shape.clone();
-    shape[axis] = inputs.iter().fold(Size::constant(0), |sum, x| sum + x.shape[axis].clone());
     if inputs.iter().any(|x| x.rank() != first.rank() || x.elem != first.elem) {
         return Err(Refusal::inputs("the operands differ in rank or element type"));
     }
+    let mut shape = first.shape.clone();
+    shape[axis] = inputs.iter().fold(Size::constant(0), |sum, x| sum + x.shape[axis].clone());
     let val = joined(&mut op.cx, &inputs, axis, &mut Vec::new());
     op.result(val, first.elem, shape);
     Ok(())
@@ -250,11 +250,14 @@ pub(super) fn split(op: &mut Op) -> Done {
         Some(parts) => parts,
         None => {
             let count = op.int("num_outputs", op.call.outputs as i64).max(1);
+            if count > crate::native::MOST_PARTS {
+                return Err(Refusal::inputs(format!("there are {count} parts, which is too many")));
+            }
             let width = (n + count - 1) / count;
             (0..count).map(|k| width.min((n - k * width).max(0))).collect()
         }
     };
-    if parts.iter().sum::<i64>() != n || parts.iter().any(|p| *p < 0) {
+    if parts.iter().try_fold(0i64, |sum, p| sum.checked_add(*p)) != Some(n) || parts.iter().any(|p| *p < 0) {
         return Err(Refusal::inputs(format!("the parts {parts:?} do not add up to {n}")));
     }
     let mut start = 0;
@@ -302,7 +305,8 @@ pub(super) fn pad(op: &mut Op) -> Done {
     }
     let (mut before, mut after) = (vec![0; rank], vec![0; rank]);
     for (k, axis) in axes.iter().enumerate() {
-        (before[*axis], after[*axis]) = (pads[k], pads[axes.len() + k]);
+        let (b, a) = (pads[k], pads[axes.len() + k]);
+        (before[*axis], after[*axis]) = (op.moderate("a padding", b)?, op.moderate("a padding", a)?);
     }
     let mode = op.string("mode", "constant").to_owned();
     let value = match op.optional(2)? {
@@ -357,6 +361,7 @@ pub(super) fn center_crop_pad(op: &mut Op) -> Done {
     let mut shape = x.shape.clone();
     for (axis, n) in axes.iter().zip(&wanted) {
         let m = sizes[*axis];
+        op.moderate("an extent", *n)?;
         // cut: begin at (m - n) / 2; pad: (n - m) / 2 in front
         shift[*axis] = if m >= *n { (m - n) / 2 } else { -((n - m) / 2) };
         shape[*axis] = Size::constant(*n);
@@ -383,7 +388,7 @@ pub(super) fn center_crop_pad(op: &mut Op) -> Done {
 
 pub(super) fn depth_to_space(op: &mut Op) -> Done {
     let x = op.input(0)?;
-    let b = op.int("blocksize", 1).max(1);
+    let b = op.moderate("`blocksize`", op.int("blocksize", 1))?.max(1);
     let crd = op.string("mode", "DCR") == "CRD";
     let [n, c, h, w] = &x.shape[..] else { return Err(Refusal::inputs("4 dimensions are needed")) };
     let channels =
@@ -405,7 +410,7 @@ pub(super) fn depth_to_space(op: &mut Op) -> Done {
 
 pub(super) fn space_to_depth(op: &mut Op) -> Done {
     let x = op.input(0)?;
-    let b = op.int("blocksize", 1).max(1);
+    let b = op.moderate("`blocksize`", op.int("blocksize", 1))?.max(1);
     let crd = op.string("mode", "DCR") == "CRD";
     let [n, c, h, w] = &x.shape[..] else { return Err(Refusal::inputs("4 dimensions are needed")) };
     let block = Size::constant(b);

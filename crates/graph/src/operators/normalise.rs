@@ -30,10 +30,11 @@ fn one(scalar: loops::Scalar) -> Val {
 }
 
 pub(super) fn batch_normalization(op: &mut Op) -> Done {
-    let (x, scale, bias) = (op.input(0)?, op.input(1)?, op.input(2)?);
-    let (mean, variance) = (op.input(3)?, op.input(4)?);
-    let epsilon = op.float("epsilon", 1e-5);
     let training = op.int("training_mode", 0) != 0;
+    let x = op.ranked(0, if training { 2.. } else { 1.. })?;
+    let (scale, bias) = (op.ranked(1, 1..=1)?, op.ranked(2, 1..=1)?);
+    let (mean, variance) = (op.ranked(3, 1..=1)?, op.ranked(4, 1..=1)?);
+    let epsilon = op.float("epsilon", 1e-5);
     let scalar = x.scalar();
     let elem = x.elem;
     let channel = |at: &[Val]| if x.rank() > 1 { at[1].clone() } else { int(0) };

@@ -15,8 +15,8 @@ fn kernel(op: &Op) -> Result<Vec<i64>, Refusal> {
 }
 
 pub(super) fn max_pool(op: &mut Op) -> Done {
-    let x = op.input(0)?;
-    let image = x.shape[2.min(x.rank())..].to_vec();
+    let x = op.ranked(0, 2..)?;
+    let image = x.shape[2..].to_vec();
     let win = window(op, &image, kernel(op)?)?;
     let shape: Extents = [&x.shape[..2], &win.places[..]].concat();
     let elem = x.elem;
@@ -86,8 +86,8 @@ pub(super) fn max_pool(op: &mut Op) -> Done {
 }
 
 pub(super) fn average_pool(op: &mut Op) -> Done {
-    let x = op.input(0)?;
-    let image = x.shape[2.min(x.rank())..].to_vec();
+    let x = op.ranked(0, 2..)?;
+    let image = x.shape[2..].to_vec();
     let win = window(op, &image, kernel(op)?)?;
     let with_padding = op.int("count_include_pad", 0) != 0;
     let shape: Extents = [&x.shape[..2], &win.places[..]].concat();
@@ -165,8 +165,8 @@ fn lp(op: &mut Op, shape: Extents, element: &dyn Fn(&[Val], &[Val]) -> Val, inne
 }
 
 pub(super) fn lp_pool(op: &mut Op) -> Done {
-    let x = op.input(0)?;
-    let image = x.shape[2.min(x.rank())..].to_vec();
+    let x = op.ranked(0, 2..)?;
+    let image = x.shape[2..].to_vec();
     let win = window(op, &image, kernel(op)?)?;
     let shape: Extents = [&x.shape[..2], &win.places[..]].concat();
     let inner = win.extents();
@@ -187,9 +187,9 @@ pub(super) fn lp_pool(op: &mut Op) -> Done {
 }
 
 pub(super) fn global_lp_pool(op: &mut Op) -> Done {
-    let x = op.input(0)?;
-    let inner = x.shape[2.min(x.rank())..].to_vec();
-    let mut shape = x.shape[..2.min(x.rank())].to_vec();
+    let x = op.ranked(0, 2..)?;
+    let inner = x.shape[2..].to_vec();
+    let mut shape = x.shape[..2].to_vec();
     shape.extend(vec![Size::constant(1); inner.len()]);
     lp(op, shape, &|at, k| x.at(&[&at[..2], k].concat()), inner)
 }
@@ -204,18 +204,27 @@ pub(super) fn global_max_pool(op: &mut Op) -> Done {
 
 /// Values put back at the places that pooling took them from; 0 elsewhere.
 pub(super) fn max_unpool(op: &mut Op) -> Done {
-    let (x, is) = (op.input(0)?, op.input(1)?);
-    let sizes = numbers(&x.shape)?;
     let kernel = kernel(op)?;
     let rank = kernel.len();
+    let (x, is) = (op.ranked(0, rank + 2..=rank + 2)?, op.ranked(1, rank + 2..=rank + 2)?);
+    let sizes = numbers(&x.shape)?;
     let strides = op.ints("strides").map_or_else(|| vec![1; rank], <[i64]>::to_vec);
     let pads = op.ints("pads").map_or_else(|| vec![0; 2 * rank], <[i64]>::to_vec);
+    if strides.len() != rank || pads.len() != 2 * rank {
+        return Err(Refusal::inputs("an attribute has another number of dimensions"));
+    }
+    for number in kernel.iter().chain(&strides).chain(&pads) {
+        op.moderate("an attribute", *number)?;
+    }
     let natural: Vec<i64> = sizes[..2]
         .iter()
         .copied()
         .chain((0..rank).map(|d| (sizes[2 + d] - 1) * strides[d] + kernel[d] - pads[d] - pads[rank + d]))
         .collect();
     let out = op.constant_ints(2)?.unwrap_or_else(|| natural.clone());
+    if out.len() != rank + 2 {
+        return Err(Refusal::inputs("input 2 has another number of dimensions"));
+    }
     let shape: Extents = out.iter().map(|n| Size::constant(*n)).collect();
     let inner: Extents = x.shape.clone();
     let zero = number(x.scalar(), 0.0);

@@ -21,7 +21,7 @@ fn parameter(p: &Input, x: &Input, at: &[Val], axis: usize, block: i64) -> Val {
     match p.rank() {
         0 => p.val.clone(),
         1 if x.rank() != 1 || block == 0 => {
-            if p.shape[0].as_constant() == Some(1) {
+            if p.shape[0].as_constant() == Some(1) || x.rank() == 0 {
                 p.at(&[int(0)])
             } else {
                 p.at(&at[axis..=axis])
@@ -37,15 +37,20 @@ fn parameter(p: &Input, x: &Input, at: &[Val], axis: usize, block: i64) -> Val {
     }
 }
 
-/// The axis and block of the attributes.
-fn layout(op: &Op, x: &Input) -> Result<(usize, i64), Refusal> {
+/// The axis and block of the attributes, for these scales and zero points.
+fn layout(op: &Op, x: &Input, scale: &Input, zero: &Option<Input>) -> Result<(usize, i64), Refusal> {
     let axis = if x.rank() == 0 { 0 } else { op.axis(op.int("axis", 1), x.rank().max(1)).unwrap_or(0) };
+    for p in [Some(scale), zero.as_ref()].into_iter().flatten() {
+        if p.rank() > 1 && p.rank() != x.rank() {
+            return Err(Refusal::inputs("a scale or zero point has another number of dimensions"));
+        }
+    }
     Ok((axis, op.int("block_size", 0)))
 }
 
 pub(super) fn quantize_linear(op: &mut Op) -> Done {
     let (x, scale, zero) = (op.input(0)?, op.input(1)?, op.optional(2)?);
-    let (axis, block) = layout(op, &x)?;
+    let (axis, block) = layout(op, &x, &scale, &zero)?;
     let to = match (&zero, op.int("output_dtype", 0)) {
         (Some(zero), _) => zero.elem,
         (None, 0) => ElementType::U8,
@@ -75,7 +80,7 @@ pub(super) fn quantize_linear(op: &mut Op) -> Done {
 
 pub(super) fn dequantize_linear(op: &mut Op) -> Done {
     let (x, scale, zero) = (op.input(0)?, op.input(1)?, op.optional(2)?);
-    let (axis, block) = layout(op, &x)?;
+    let (axis, block) = layout(op, &x, &scale, &zero)?;
     let to = match op.int("output_dtype", 0) {
         0 => scale.elem,
         code => ElementType::from_code(code as i32),

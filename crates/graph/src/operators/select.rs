@@ -240,6 +240,10 @@ pub(super) fn non_max_suppression(op: &mut Op) -> Done {
     let dims = super::convolution::numbers(&scores.shape)?;
     let [batches, classes, n] = dims[..] else { return Err(Refusal::inputs("scores have 3 dimensions")) };
     let most = most.clamp(0, n);
+    let four = |d: usize, n: i64| boxes.shape.get(d).and_then(Size::as_constant) == Some(n);
+    if boxes.rank() != 3 || !four(0, batches) || !four(1, n) || !four(2, 4) {
+        return Err(Refusal::inputs(format!("boxes must be [{batches}, {n}, 4]")));
+    }
     let (Some(boxes_known), Some(scores_known)) =
         (op.operand(0).and_then(|o| o.constant), op.operand(1).and_then(|o| o.constant))
     else {

@@ -125,12 +125,12 @@ pub(super) fn dft(op: &mut Op) -> Done {
 
 /// Transforms of windows of a signal, `step` apart.
 pub(super) fn stft(op: &mut Op) -> Done {
-    let x = op.input(0)?;
+    let x = op.ranked(0, 2..=3)?;
     let step = op.constant_ints(1)?.and_then(|v| v.first().copied()).unwrap_or(0);
     let window = op.optional(2)?;
     let length = op.constant_ints(3)?.and_then(|v| v.first().copied());
     let width = match (&window, length) {
-        (Some(w), _) => super::convolution::numbers(&w.shape)?[0],
+        (Some(w), _) if w.rank() == 1 => super::convolution::numbers(&w.shape)?[0],
         (None, Some(n)) => n,
         _ => return Err(Refusal::inputs("a window or a length is needed")),
     };
@@ -175,6 +175,9 @@ pub(super) fn mel_weight_matrix(op: &mut Op) -> Done {
     let [bands, length, rate, low, high] = given[..] else {
         return Err(Refusal::inputs("5 inputs are needed"));
     };
+    for number in [bands, length] {
+        op.moderate("a number of bands or bins", number as i64)?;
+    }
     let elem = ElementType::from_code(op.int("output_datatype", 1) as i32);
     let mel = |f: f64| 2595.0 * (f / 700.0).ln_1p() / std::f64::consts::LN_10;
     let step = (mel(high) - mel(low)) / (bands + 2.0);

@@ -54,6 +54,7 @@ pub fn number(scalar: Scalar, value: f64) -> Val {
         Scalar::I32 => Literal::I32(value as i32),
         Scalar::I64 => Literal::I64(value as i64),
         Scalar::Bool => Literal::Bool(value != 0.0),
+        other => unreachable!("functional programs have no numbers of type {other}"),
     }))
 }
 
@@ -173,6 +174,7 @@ impl Val {
             Scalar::I32 => Prim::ToI32,
             Scalar::I64 => Prim::ToI64,
             Scalar::Bool => return self.ne(&number(self.scalar(), 0.0)),
+            other => unreachable!("functional programs have no numbers of type {other}"),
         };
         Val::apply(prim, &[self])
     }
