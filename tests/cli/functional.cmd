@@ -23,7 +23,8 @@ lozenge compile strategy.loz --schedule auto | grep -c 'omp parallel for'
 lozenge fuzz --seed 5 --seconds 0
 # nothing to compile is no success
 : > nothing.loz; lozenge compile nothing.loz; lozenge explain nothing.loz
-# A nest that the model cannot hold stays as it is; others are scheduled.
+# Nests with look-ups are scheduled; one that the model cannot hold (it writes where data says) stays as it is, and others are scheduled.
 lozenge compile gathers.loz --def gathered --schedule auto | grep -A 3 'omp parallel for$'
 lozenge compile gathers.loz --def both --schedule auto --emit loops | grep -B 1 -A 1 'xs.is\|mark'
 lozenge run gathers.loz --def both --schedule auto --size n=23 --size m=7 --size k=33 --check | tail -1
+lozenge compile gathers.loz --def placed --schedule auto --emit loops | grep -B 1 -A 1 '\[is\[\|mark'

@@ -24,3 +24,5 @@ lozenge test wraps.loz --sanitize
 lozenge test beyond.c 2>/dev/null | head -4
 # A flat array that is not touched at a size of 0 has no elements there.
 lozenge test flat.c
+# Random places are inside of what they are places in, and rows begin in order.
+lozenge test sparse.c

@@ -98,13 +98,19 @@ impl IntType {
         }
     }
 
-    /// The hub's type of data of this type, if it has one.
+    /// The hub's type of data of this type, if it has one. Whether plain `char` has a sign is the compiler's choice.
     pub fn scalar(self) -> Option<Scalar> {
         match self {
             IntType::Bool => Some(Scalar::Bool),
+            IntType::SignedChar => Some(Scalar::I8),
+            IntType::UnsignedChar => Some(Scalar::U8),
+            IntType::Short => Some(Scalar::I16),
+            IntType::UnsignedShort => Some(Scalar::U16),
             IntType::Int => Some(Scalar::I32),
+            IntType::Unsigned => Some(Scalar::U32),
             IntType::Long | IntType::LongLong => Some(Scalar::I64),
-            _ => None,
+            IntType::UnsignedLong | IntType::UnsignedLongLong => Some(Scalar::U64),
+            IntType::Char | IntType::Int128 => None,
         }
     }
 }
@@ -190,16 +196,6 @@ impl CType {
             CType::Pointer { .. } => "a pointer",
             CType::Array { .. } => "an array",
             CType::Function { .. } => "a function",
-        }
-    }
-
-    /// The hub's type of data of this type, if it has one.
-    pub fn scalar(&self) -> Option<Scalar> {
-        match self {
-            CType::Int(int) => int.scalar(),
-            CType::Float => Some(Scalar::F32),
-            CType::Double => Some(Scalar::F64),
-            _ => None,
         }
     }
 }

@@ -45,14 +45,32 @@ pub fn parse_with(
     }
     let source = Source::new(original, preprocessed);
     let pairs = pragma_pairs(&source)?;
-    let mut reader =
-        Reader { source: &source, options, pairs, next: 0, regions: Vec::new(), diagnostics: Vec::new() };
+    let mut reader = Reader {
+        source: &source,
+        options,
+        char_signed: char_signed(preprocessed),
+        pairs,
+        next: 0,
+        regions: Vec::new(),
+        diagnostics: Vec::new(),
+    };
     reader.file();
     if reader.diagnostics.is_empty() {
         Ok(CFile { name: file_name.to_string(), regions: reader.regions })
     } else {
         Err(reader.diagnostics)
     }
+}
+
+/// Whether plain `char` has a sign, if the preprocessor listed its own macros, of which one says that it has none.
+fn char_signed(preprocessed: &str) -> Option<bool> {
+    let defined = |name: &str| {
+        preprocessed
+            .lines()
+            .filter_map(|line| line.strip_prefix("#define "))
+            .any(|line| line.strip_prefix(name).is_some_and(|rest| rest.is_empty() || rest.starts_with(' ')))
+    };
+    defined("__STDC__").then(|| !defined("__CHAR_UNSIGNED__"))
 }
 
 fn one(token: usize) -> At {
@@ -102,6 +120,7 @@ fn pragma_pairs(source: &Source<'_>) -> Result<Vec<(usize, usize)>, Vec<Diagnost
 struct Reader<'s> {
     source: &'s Source<'s>,
     options: &'s Options,
+    char_signed: Option<bool>,
     pairs: Vec<(usize, usize)>,
     /// First region that was not met yet.
     next: usize,
@@ -389,6 +408,7 @@ impl<'s> Reader<'s> {
             uses,
             in_loop,
             pure_functions: &self.options.pure_functions,
+            char_signed: self.char_signed,
         };
         match lower::lower(&context, &statements) {
             Ok(lowered) => {

@@ -148,11 +148,12 @@ impl Tensor {
             Scalar::I32 => Data::I32(self.to_i32s()?),
             Scalar::I64 => Data::I64(self.to_i64s()?),
             Scalar::Bool => Data::Bool(self.to_bools()?),
+            _ => return None,
         };
         Some(loops::Tensor { shape: self.dims.clone(), data })
     }
 
-    /// The tensor that the evaluator or the runner gave; `None` for arrays of pairs.
+    /// The tensor that the evaluator or the runner gave; `None` for types that graphs have no values of.
     pub fn from_value(value: &loops::Tensor) -> Option<Tensor> {
         let dims = value.shape.clone();
         Some(match &value.data {
@@ -161,7 +162,7 @@ impl Tensor {
             Data::I32(v) => Tensor::from_i32s(dims, v),
             Data::I64(v) => Tensor::from_i64s(dims, v),
             Data::Bool(v) => Tensor::from_bools(dims, v),
-            Data::Pair(..) => return None,
+            _ => return None,
         })
     }
 

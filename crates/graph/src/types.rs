@@ -121,6 +121,12 @@ impl From<Scalar> for ElementType {
             Scalar::I32 => ElementType::I32,
             Scalar::I64 => ElementType::I64,
             Scalar::Bool => ElementType::Bool,
+            Scalar::I8 => ElementType::I8,
+            Scalar::U8 => ElementType::U8,
+            Scalar::I16 => ElementType::I16,
+            Scalar::U16 => ElementType::U16,
+            Scalar::U32 => ElementType::U32,
+            Scalar::U64 => ElementType::U64,
         }
     }
 }

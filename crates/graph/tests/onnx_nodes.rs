@@ -96,7 +96,7 @@ fn numbers(tensor: &Tensor) -> Option<Vec<f64>> {
         Data::I32(v) => v.into_iter().map(f64::from).collect(),
         Data::I64(v) => v.into_iter().map(|x| x as f64).collect(),
         Data::Bool(v) => v.into_iter().map(|x| f64::from(u8::from(x))).collect(),
-        Data::Pair(..) => return None,
+        _ => return None,
     })
 }
 

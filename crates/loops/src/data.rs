@@ -15,6 +15,18 @@ pub enum Data {
     I64(Vec<i64>),
     /// Truth values.
     Bool(Vec<bool>),
+    /// 8-bit integers.
+    I8(Vec<i8>),
+    /// 8-bit natural numbers.
+    U8(Vec<u8>),
+    /// 16-bit integers.
+    I16(Vec<i16>),
+    /// 16-bit natural numbers.
+    U16(Vec<u16>),
+    /// 32-bit natural numbers.
+    U32(Vec<u32>),
+    /// 64-bit natural numbers.
+    U64(Vec<u64>),
     /// Pairs, as two columns of equal length.
     Pair(Box<Data>, Box<Data>),
 }
@@ -28,6 +40,12 @@ impl Data {
             Elem::Scalar(Scalar::I32) => Data::I32(vec![0; len]),
             Elem::Scalar(Scalar::I64) => Data::I64(vec![0; len]),
             Elem::Scalar(Scalar::Bool) => Data::Bool(vec![false; len]),
+            Elem::Scalar(Scalar::I8) => Data::I8(vec![0; len]),
+            Elem::Scalar(Scalar::U8) => Data::U8(vec![0; len]),
+            Elem::Scalar(Scalar::I16) => Data::I16(vec![0; len]),
+            Elem::Scalar(Scalar::U16) => Data::U16(vec![0; len]),
+            Elem::Scalar(Scalar::U32) => Data::U32(vec![0; len]),
+            Elem::Scalar(Scalar::U64) => Data::U64(vec![0; len]),
             Elem::Pair(a, b) => Data::Pair(Box::new(Data::zeros(a, len)), Box::new(Data::zeros(b, len))),
         }
     }
@@ -40,6 +58,12 @@ impl Data {
             Data::I32(v) => v.len(),
             Data::I64(v) => v.len(),
             Data::Bool(v) => v.len(),
+            Data::I8(v) => v.len(),
+            Data::U8(v) => v.len(),
+            Data::I16(v) => v.len(),
+            Data::U16(v) => v.len(),
+            Data::U32(v) => v.len(),
+            Data::U64(v) => v.len(),
             Data::Pair(a, _) => a.len(),
         }
     }
@@ -57,6 +81,12 @@ impl Data {
             Data::I32(_) => Scalar::I32.into(),
             Data::I64(_) => Scalar::I64.into(),
             Data::Bool(_) => Scalar::Bool.into(),
+            Data::I8(_) => Scalar::I8.into(),
+            Data::U8(_) => Scalar::U8.into(),
+            Data::I16(_) => Scalar::I16.into(),
+            Data::U16(_) => Scalar::U16.into(),
+            Data::U32(_) => Scalar::U32.into(),
+            Data::U64(_) => Scalar::U64.into(),
             Data::Pair(a, b) => Elem::pair(a.elem(), b.elem()),
         }
     }
@@ -78,7 +108,8 @@ impl Tensor {
         Tensor { shape, data: Data::zeros(elem, len) }
     }
 
-    /// A tensor of pseudo-random elements made from the seed, the same everywhere: floats in -1..1, integers in -9..=9.
+    /// A tensor of pseudo-random elements made from the seed, the same everywhere: floats in -1..1, integers in -9..=9, natural numbers
+    /// in 0..=18; integers of 8 and 16 bits are any.
     pub fn random(elem: &Elem, shape: Vec<usize>, seed: u64) -> Tensor {
         let len = shape.iter().product();
         let mut state = seed;
@@ -105,6 +136,12 @@ fn random_data(elem: &Elem, len: usize, state: &mut u64) -> Data {
         Elem::Scalar(Scalar::I32) => Data::I32((0..len).map(|_| (next() % 19) as i32 - 9).collect()),
         Elem::Scalar(Scalar::I64) => Data::I64((0..len).map(|_| (next() % 19) as i64 - 9).collect()),
         Elem::Scalar(Scalar::Bool) => Data::Bool((0..len).map(|_| next() % 2 == 0).collect()),
+        Elem::Scalar(Scalar::I8) => Data::I8((0..len).map(|_| (next() >> 40) as i8).collect()),
+        Elem::Scalar(Scalar::U8) => Data::U8((0..len).map(|_| (next() >> 40) as u8).collect()),
+        Elem::Scalar(Scalar::I16) => Data::I16((0..len).map(|_| (next() >> 40) as i16).collect()),
+        Elem::Scalar(Scalar::U16) => Data::U16((0..len).map(|_| (next() >> 40) as u16).collect()),
+        Elem::Scalar(Scalar::U32) => Data::U32((0..len).map(|_| (next() % 19) as u32).collect()),
+        Elem::Scalar(Scalar::U64) => Data::U64((0..len).map(|_| next() % 19).collect()),
         Elem::Pair(a, b) => {
             let first = random_data(a, len, state);
             Data::Pair(Box::new(first), Box::new(random_data(b, len, state)))

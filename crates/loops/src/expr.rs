@@ -202,6 +202,10 @@ impl Expr {
             Scalar::I32 => Expr::I32(value),
             Scalar::I64 => Expr::Int(i64::from(value)),
             Scalar::Bool => Expr::Bool(value != 0),
+            // These have no constants of their own.
+            Scalar::I8 | Scalar::U8 | Scalar::I16 | Scalar::U16 | Scalar::U32 | Scalar::U64 => {
+                Expr::Cast(scalar, Box::new(Expr::Int(value.into())))
+            }
         }
     }
 }

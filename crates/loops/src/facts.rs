@@ -53,7 +53,9 @@ pub(crate) fn is_stable(expr: &Expr) -> bool {
 }
 
 fn stable_poly(expr: &Expr) -> Option<Poly> {
-    if is_stable(expr) { Poly::of(expr) } else { None }
+    // The sums of these wrap where programs mean it; a polynomial does not.
+    let wraps = crate::simplify::kind(expr).is_some_and(|ty| ty.is_unsigned() || ty.is_narrow());
+    if is_stable(expr) && !wraps { Poly::of(expr) } else { None }
 }
 
 /// The operands of nested minima (maxima), or the expression alone.

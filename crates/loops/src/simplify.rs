@@ -157,7 +157,7 @@ fn divisions_in_c(e: &Expr, facts: &Facts) -> Expr {
 }
 
 /// The type of an expression as far as it shows without knowing the arrays.
-fn kind(expr: &Expr) -> Option<Scalar> {
+pub(crate) fn kind(expr: &Expr) -> Option<Scalar> {
     match expr {
         Expr::Int(_) | Expr::Var(_) => Some(Scalar::I64),
         Expr::I32(_) => Some(Scalar::I32),
@@ -222,7 +222,8 @@ impl Simplifier<'_> {
                 .and_then(|(a, b)| Value::compare(*op, a, b).ok())
                 .map(Value::Bool),
             Expr::Cast(ty, a) => {
-                let exact = ty.is_int() || *ty == Scalar::Bool;
+                // Of other types the converted constant is the shortest form.
+                let exact = matches!(ty, Scalar::I32 | Scalar::I64 | Scalar::Bool);
                 constant(a).filter(|_| exact).map(|a| a.cast(*ty))
             }
             _ => None,

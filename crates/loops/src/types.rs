@@ -15,11 +15,38 @@ pub enum Scalar {
     I64,
     /// Truth value.
     Bool,
+    /// 8-bit signed integer, wrapping.
+    I8,
+    /// 8-bit unsigned integer, wrapping.
+    U8,
+    /// 16-bit signed integer, wrapping.
+    I16,
+    /// 16-bit unsigned integer, wrapping.
+    U16,
+    /// 32-bit unsigned integer, wrapping.
+    U32,
+    /// 64-bit unsigned integer, wrapping.
+    U64,
 }
 
 impl Scalar {
     /// All scalar types, in the order of the enum.
-    pub const ALL: [Scalar; 5] = [Scalar::F32, Scalar::F64, Scalar::I32, Scalar::I64, Scalar::Bool];
+    pub const ALL: [Scalar; 11] = [
+        Scalar::F32,
+        Scalar::F64,
+        Scalar::I32,
+        Scalar::I64,
+        Scalar::Bool,
+        Scalar::I8,
+        Scalar::U8,
+        Scalar::I16,
+        Scalar::U16,
+        Scalar::U32,
+        Scalar::U64,
+    ];
+
+    /// The types that functional programs and graphs compute in, and that run on cores with local memory; the others come from C and text alone.
+    pub const COMMON: [Scalar; 5] = [Scalar::F32, Scalar::F64, Scalar::I32, Scalar::I64, Scalar::Bool];
 
     /// Whether this is a floating-point type.
     pub fn is_float(self) -> bool {
@@ -28,19 +55,35 @@ impl Scalar {
 
     /// Whether this is an integer type.
     pub fn is_int(self) -> bool {
-        matches!(self, Scalar::I32 | Scalar::I64)
+        !self.is_float() && self != Scalar::Bool
+    }
+
+    /// Whether this is an integer type without negative numbers.
+    pub fn is_unsigned(self) -> bool {
+        matches!(self, Scalar::U8 | Scalar::U16 | Scalar::U32 | Scalar::U64)
+    }
+
+    /// Whether this is an integer type that C promotes to `int` before it computes: one of 8 or 16 bits.
+    pub fn is_narrow(self) -> bool {
+        matches!(self, Scalar::I8 | Scalar::U8 | Scalar::I16 | Scalar::U16)
+    }
+
+    /// Whether this is one of [`Scalar::COMMON`].
+    pub fn is_common(self) -> bool {
+        Scalar::COMMON.contains(&self)
     }
 
     /// Size in bytes in C and in an array file.
     pub fn bytes(self) -> usize {
         match self {
-            Scalar::F32 | Scalar::I32 => 4,
-            Scalar::F64 | Scalar::I64 => 8,
-            Scalar::Bool => 1,
+            Scalar::F32 | Scalar::I32 | Scalar::U32 => 4,
+            Scalar::F64 | Scalar::I64 | Scalar::U64 => 8,
+            Scalar::I16 | Scalar::U16 => 2,
+            Scalar::I8 | Scalar::U8 | Scalar::Bool => 1,
         }
     }
 
-    /// The keyword of the textual forms: `f32 f64 i32 i64 bool`.
+    /// The keyword of the textual forms: `f32 f64 i32 i64 bool i8 u8 i16 u16 u32 u64`.
     pub fn keyword(self) -> &'static str {
         match self {
             Scalar::F32 => "f32",
@@ -48,6 +91,12 @@ impl Scalar {
             Scalar::I32 => "i32",
             Scalar::I64 => "i64",
             Scalar::Bool => "bool",
+            Scalar::I8 => "i8",
+            Scalar::U8 => "u8",
+            Scalar::I16 => "i16",
+            Scalar::U16 => "u16",
+            Scalar::U32 => "u32",
+            Scalar::U64 => "u64",
         }
     }
 }

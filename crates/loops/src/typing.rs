@@ -5,7 +5,7 @@
 use crate::diagnostic::{Code, Diagnostic};
 use crate::expr::{BinaryOp, Expr, UnaryOp};
 use crate::name::Name;
-use crate::program::{Access, Component, Function, ReduceOp};
+use crate::program::{Access, Component, Function, ReduceOp, Stmt};
 use crate::types::{Elem, Scalar};
 
 /// A name does not stand for anything here.
@@ -18,7 +18,8 @@ pub(crate) const RANK: Code = Code("L0204");
 /// The type of a unary operation on an operand of this type.
 pub fn unary(op: UnaryOp, operand: Scalar) -> Option<Scalar> {
     let fits = match op {
-        UnaryOp::Neg | UnaryOp::Abs => operand != Scalar::Bool,
+        UnaryOp::Neg => operand != Scalar::Bool,
+        UnaryOp::Abs => operand != Scalar::Bool && !operand.is_unsigned() && !operand.is_narrow(),
         UnaryOp::Not => operand == Scalar::Bool,
         UnaryOp::Bits => {
             return match operand {
@@ -26,7 +27,7 @@ pub fn unary(op: UnaryOp, operand: Scalar) -> Option<Scalar> {
                 Scalar::F64 => Some(Scalar::I64),
                 Scalar::I32 => Some(Scalar::F32),
                 Scalar::I64 => Some(Scalar::F64),
-                Scalar::Bool => None,
+                _ => None,
             };
         }
         UnaryOp::Sqrt
@@ -67,10 +68,47 @@ pub fn binary(op: BinaryOp, left: Scalar, right: Scalar) -> Option<Scalar> {
 }
 
 impl ReduceOp {
+    /// Whether the low bits of integers are all that the low bits of the result depend on.
+    pub fn is_modular(self) -> bool {
+        matches!(self, ReduceOp::Add | ReduceOp::Mul)
+    }
+
     /// Whether values of this type can be combined by the operation.
     pub fn accepts(self, scalar: Scalar) -> bool {
         binary(self.binary(), scalar, scalar).is_some()
     }
+}
+
+/// Something of a function that is of a type beyond [`Scalar::COMMON`]: what, and the type. A size that becomes a floating-point number may pass
+/// through one, as C lets it.
+pub fn uncommon(function: &Function) -> Option<(String, Scalar)> {
+    let array = |name: &Name, elem: &Elem| {
+        let scalar = elem.leaves().into_iter().find(|scalar| !scalar.is_common());
+        scalar.map(|scalar| (format!("`{name}`"), scalar))
+    };
+    let mut found = function.params.iter().find_map(|param| array(&param.name, &param.elem));
+    for stmt in &function.body {
+        stmt.walk(&mut |stmt| {
+            if let Stmt::Local(local) = stmt {
+                found = found.take().or_else(|| array(&local.name, &local.elem));
+            }
+            for e in stmt.exprs() {
+                let (mut sizes, mut others) = (0, Vec::new());
+                e.walk(&mut |e| match e {
+                    Expr::Cast(to, inner) if to.is_float() => {
+                        let size = matches!(&**inner, Expr::Cast(ty, e) if !ty.is_common() && matches!(**e, Expr::Var(_)));
+                        sizes += usize::from(size);
+                    }
+                    Expr::Cast(ty, _) | Expr::Call { ty, .. } if !ty.is_common() => others.push((e, *ty)),
+                    _ => {}
+                });
+                if let Some((e, ty)) = others.first().filter(|_| others.len() > sizes) {
+                    found.get_or_insert_with(|| (format!("`{e}`"), *ty));
+                }
+            }
+        });
+    }
+    found
 }
 
 impl Elem {
@@ -258,7 +296,9 @@ pub(crate) fn bad_subscript(access: &Access, index: &Expr, ty: Scalar) -> Diagno
 pub(crate) fn misfit(expr: &Expr, operands: &[Scalar]) -> Diagnostic {
     let types: Vec<String> = operands.iter().map(|ty| format!("`{ty}`")).collect();
     let wants = match expr {
-        Expr::Unary(UnaryOp::Neg | UnaryOp::Abs, _) => "a number",
+        Expr::Unary(UnaryOp::Neg, _) => "a number",
+        Expr::Unary(UnaryOp::Abs, _) => "a number of 32 or 64 bits with a sign",
+        Expr::Unary(UnaryOp::Bits, _) => "a floating-point number or one with a sign of its width",
         Expr::Unary(UnaryOp::Not, _) => "a truth value",
         Expr::Unary(..) => "a floating-point number",
         Expr::Binary(BinaryOp::And | BinaryOp::Or, ..) => "two truth values",

@@ -15,6 +15,12 @@ pub enum Value {
     I32(i32),
     I64(i64),
     Bool(bool),
+    I8(i8),
+    U8(u8),
+    I16(i16),
+    U16(u16),
+    U32(u32),
+    U64(u64),
 }
 
 /// Why an operation has no value.
@@ -42,12 +48,20 @@ impl std::fmt::Display for Undefined {
 
 impl From<Value> for Expr {
     fn from(value: Value) -> Expr {
+        // Types without constants of their own have converted ones.
+        let constant = |to, v| Expr::Cast(to, Box::new(Expr::Int(v)));
         match value {
             Value::F32(v) => Expr::f32(v),
             Value::F64(v) => Expr::f64(v),
             Value::I32(v) => Expr::I32(v),
             Value::I64(v) => Expr::Int(v),
             Value::Bool(v) => Expr::Bool(v),
+            Value::I8(v) => constant(Scalar::I8, v.into()),
+            Value::U8(v) => constant(Scalar::U8, v.into()),
+            Value::I16(v) => constant(Scalar::I16, v.into()),
+            Value::U16(v) => constant(Scalar::U16, v.into()),
+            Value::U32(v) => constant(Scalar::U32, v.into()),
+            Value::U64(v) => constant(Scalar::U64, v as i64),
         }
     }
 }
@@ -65,8 +79,9 @@ macro_rules! choose {
     };
 }
 
-macro_rules! integer {
-    ($op:expr, $variant:ident, $a:expr, $b:expr) => {{
+/// Operations of integers; how quotients are rounded down differs for natural numbers.
+macro_rules! integral {
+    ($op:expr, $variant:ident, $a:expr, $b:expr, $floor:expr, $rest:expr) => {{
         let (a, b) = ($a, $b);
         let nonzero = if b == 0 { Err(Undefined::DivisionByZero) } else { Ok(()) };
         let value = match $op {
@@ -75,16 +90,8 @@ macro_rules! integer {
             BinaryOp::Mul => a.wrapping_mul(b),
             BinaryOp::Div => nonzero.map(|()| a.wrapping_div(b))?,
             BinaryOp::Rem => nonzero.map(|()| a.wrapping_rem(b))?,
-            BinaryOp::FloorDiv => {
-                nonzero?;
-                let rest = a.wrapping_rem(b);
-                a.wrapping_div(b).wrapping_sub((rest != 0 && (rest < 0) != (b < 0)).into())
-            }
-            BinaryOp::Mod => {
-                nonzero?;
-                let rest = a.wrapping_rem(b);
-                if rest != 0 && (rest < 0) != (b < 0) { rest.wrapping_add(b) } else { rest }
-            }
+            BinaryOp::FloorDiv => nonzero.map(|()| $floor(a, b))?,
+            BinaryOp::Mod => nonzero.map(|()| $rest(a, b))?,
             BinaryOp::Min => a.min(b),
             BinaryOp::Max => a.max(b),
             BinaryOp::BitAnd => a & b,
@@ -97,6 +104,24 @@ macro_rules! integer {
         };
         Ok(Value::$variant(value))
     }};
+}
+
+macro_rules! integer {
+    ($op:expr, $variant:ident, $type:ty, $a:expr, $b:expr) => {{
+        let differ = |rest: $type, b: $type| rest != 0 && (rest < 0) != (b < 0);
+        let floor = |a: $type, b: $type| a.wrapping_div(b).wrapping_sub(differ(a.wrapping_rem(b), b).into());
+        let rest = |a: $type, b: $type| {
+            let rest = a.wrapping_rem(b);
+            if differ(rest, b) { rest.wrapping_add(b) } else { rest }
+        };
+        integral!($op, $variant, $a, $b, floor, rest)
+    }};
+}
+
+macro_rules! natural {
+    ($op:expr, $variant:ident, $type:ty, $a:expr, $b:expr) => {
+        integral!($op, $variant, $a, $b, <$type>::wrapping_div, <$type>::wrapping_rem)
+    };
 }
 
 macro_rules! float {
@@ -159,6 +184,12 @@ impl Value {
             Value::I32(_) => Scalar::I32,
             Value::I64(_) => Scalar::I64,
             Value::Bool(_) => Scalar::Bool,
+            Value::I8(_) => Scalar::I8,
+            Value::U8(_) => Scalar::U8,
+            Value::I16(_) => Scalar::I16,
+            Value::U16(_) => Scalar::U16,
+            Value::U32(_) => Scalar::U32,
+            Value::U64(_) => Scalar::U64,
         }
     }
 
@@ -188,6 +219,12 @@ impl Value {
             (UnaryOp::Neg, Value::I64(a)) => Ok(Value::I64(a.wrapping_neg())),
             (UnaryOp::Abs, Value::I32(a)) => Ok(Value::I32(a.wrapping_abs())),
             (UnaryOp::Abs, Value::I64(a)) => Ok(Value::I64(a.wrapping_abs())),
+            (UnaryOp::Neg, Value::I8(a)) => Ok(Value::I8(a.wrapping_neg())),
+            (UnaryOp::Neg, Value::U8(a)) => Ok(Value::U8(a.wrapping_neg())),
+            (UnaryOp::Neg, Value::I16(a)) => Ok(Value::I16(a.wrapping_neg())),
+            (UnaryOp::Neg, Value::U16(a)) => Ok(Value::U16(a.wrapping_neg())),
+            (UnaryOp::Neg, Value::U32(a)) => Ok(Value::U32(a.wrapping_neg())),
+            (UnaryOp::Neg, Value::U64(a)) => Ok(Value::U64(a.wrapping_neg())),
             (UnaryOp::Not, Value::Bool(a)) => Ok(Value::Bool(!a)),
             _ => Err(Undefined::Types),
         }
@@ -201,8 +238,14 @@ impl Value {
         match (left, right) {
             (Value::F32(a), Value::F32(b)) => float!(op, F32, a, b),
             (Value::F64(a), Value::F64(b)) => float!(op, F64, a, b),
-            (Value::I64(a), Value::I64(b)) => integer!(op, I64, a, b),
-            (Value::I32(a), Value::I32(b)) => integer!(op, I32, a, b),
+            (Value::I64(a), Value::I64(b)) => integer!(op, I64, i64, a, b),
+            (Value::I32(a), Value::I32(b)) => integer!(op, I32, i32, a, b),
+            (Value::I8(a), Value::I8(b)) => integer!(op, I8, i8, a, b),
+            (Value::U8(a), Value::U8(b)) => natural!(op, U8, u8, a, b),
+            (Value::I16(a), Value::I16(b)) => integer!(op, I16, i16, a, b),
+            (Value::U16(a), Value::U16(b)) => natural!(op, U16, u16, a, b),
+            (Value::U32(a), Value::U32(b)) => natural!(op, U32, u32, a, b),
+            (Value::U64(a), Value::U64(b)) => natural!(op, U64, u64, a, b),
             (Value::Bool(a), Value::Bool(b)) => match op {
                 BinaryOp::And => Ok(Value::Bool(a && b)),
                 BinaryOp::Or => Ok(Value::Bool(a || b)),
@@ -233,8 +276,34 @@ impl Value {
             (Value::I32(a), Value::I32(b)) => Ok(decide(op, a, b)),
             (Value::I64(a), Value::I64(b)) => Ok(decide(op, a, b)),
             (Value::Bool(a), Value::Bool(b)) => Ok(decide(op, a, b)),
+            (Value::I8(a), Value::I8(b)) => Ok(decide(op, a, b)),
+            (Value::U8(a), Value::U8(b)) => Ok(decide(op, a, b)),
+            (Value::I16(a), Value::I16(b)) => Ok(decide(op, a, b)),
+            (Value::U16(a), Value::U16(b)) => Ok(decide(op, a, b)),
+            (Value::U32(a), Value::U32(b)) => Ok(decide(op, a, b)),
+            (Value::U64(a), Value::U64(b)) => Ok(decide(op, a, b)),
             _ => Err(Undefined::Types),
         }
+    }
+
+    /// The greatest or the least integer of a type; none of other types.
+    pub fn extreme(scalar: Scalar, greatest: bool) -> Option<Value> {
+        macro_rules! one {
+            ($variant:ident, $ty:ty) => {
+                Value::$variant(if greatest { <$ty>::MAX } else { <$ty>::MIN })
+            };
+        }
+        Some(match scalar {
+            Scalar::F32 | Scalar::F64 | Scalar::Bool => return None,
+            Scalar::I32 => one!(I32, i32),
+            Scalar::I64 => one!(I64, i64),
+            Scalar::I8 => one!(I8, i8),
+            Scalar::U8 => one!(U8, u8),
+            Scalar::I16 => one!(I16, i16),
+            Scalar::U16 => one!(U16, u16),
+            Scalar::U32 => one!(U32, u32),
+            Scalar::U64 => one!(U64, u64),
+        })
     }
 
     /// Whether C says what the value becomes in another type.
@@ -242,52 +311,65 @@ impl Value {
         let number = match self {
             Value::F32(v) => f64::from(v),
             Value::F64(v) => v,
-            Value::I32(_) | Value::I64(_) | Value::Bool(_) => return true,
+            _ => return true,
         };
+        // What is behind the point is dropped.
+        let between = |least: i64, end: i64| number > least as f64 - 1.0 && number < end as f64;
         match to {
-            Scalar::I32 => number > -2_147_483_649.0 && number < 2_147_483_648.0,
+            Scalar::I32 => between(i32::MIN.into(), 1 << 31),
             Scalar::I64 => number >= i64::MIN as f64 && number < -(i64::MIN as f64),
             Scalar::F32 | Scalar::F64 | Scalar::Bool => true,
+            Scalar::I8 => between(i8::MIN.into(), 1 << 7),
+            Scalar::U8 => between(0, 1 << 8),
+            Scalar::I16 => between(i16::MIN.into(), 1 << 15),
+            Scalar::U16 => between(0, 1 << 16),
+            Scalar::U32 => between(0, 1 << 32),
+            Scalar::U64 => number > -1.0 && number < -2.0 * (i64::MIN as f64),
         }
     }
 
     /// Conversion as in C; where C leaves open what a floating-point number becomes, it is the nearest integer of the type, and 0 for NaN.
     pub fn cast(self, to: Scalar) -> Value {
+        macro_rules! number {
+            ($ty:ty) => {
+                match self {
+                    Value::F32(v) => v as $ty,
+                    Value::F64(v) => v as $ty,
+                    Value::I32(v) => v as $ty,
+                    Value::I64(v) => v as $ty,
+                    Value::Bool(v) => u8::from(v) as $ty,
+                    Value::I8(v) => v as $ty,
+                    Value::U8(v) => v as $ty,
+                    Value::I16(v) => v as $ty,
+                    Value::U16(v) => v as $ty,
+                    Value::U32(v) => v as $ty,
+                    Value::U64(v) => v as $ty,
+                }
+            };
+        }
         match to {
-            Scalar::F32 => Value::F32(match self {
-                Value::F32(v) => v,
-                Value::F64(v) => v as f32,
-                Value::I32(v) => v as f32,
-                Value::I64(v) => v as f32,
-                Value::Bool(v) => f32::from(u8::from(v)),
-            }),
-            Scalar::F64 => Value::F64(match self {
-                Value::F32(v) => f64::from(v),
-                Value::F64(v) => v,
-                Value::I32(v) => f64::from(v),
-                Value::I64(v) => v as f64,
-                Value::Bool(v) => f64::from(u8::from(v)),
-            }),
-            Scalar::I32 => Value::I32(match self {
-                Value::F32(v) => v as i32,
-                Value::F64(v) => v as i32,
-                Value::I32(v) => v,
-                Value::I64(v) => v as i32,
-                Value::Bool(v) => v.into(),
-            }),
-            Scalar::I64 => Value::I64(match self {
-                Value::F32(v) => v as i64,
-                Value::F64(v) => v as i64,
-                Value::I32(v) => v.into(),
-                Value::I64(v) => v,
-                Value::Bool(v) => v.into(),
-            }),
+            Scalar::F32 => Value::F32(number!(f32)),
+            Scalar::F64 => Value::F64(number!(f64)),
+            Scalar::I32 => Value::I32(number!(i32)),
+            Scalar::I64 => Value::I64(number!(i64)),
+            Scalar::I8 => Value::I8(number!(i8)),
+            Scalar::U8 => Value::U8(number!(u8)),
+            Scalar::I16 => Value::I16(number!(i16)),
+            Scalar::U16 => Value::U16(number!(u16)),
+            Scalar::U32 => Value::U32(number!(u32)),
+            Scalar::U64 => Value::U64(number!(u64)),
             Scalar::Bool => Value::Bool(match self {
                 Value::F32(v) => v != 0.0,
+                Value::Bool(v) => v,
                 Value::F64(v) => v != 0.0,
                 Value::I32(v) => v != 0,
                 Value::I64(v) => v != 0,
-                Value::Bool(v) => v,
+                Value::I8(v) => v != 0,
+                Value::U8(v) => v != 0,
+                Value::I16(v) => v != 0,
+                Value::U16(v) => v != 0,
+                Value::U32(v) => v != 0,
+                Value::U64(v) => v != 0,
             }),
         }
     }

@@ -20,6 +20,12 @@ fn data(elem: &Elem, columns: &mut dyn Iterator<Item = &str>) -> Data {
         Scalar::I32 => Data::I32(all(&words)),
         Scalar::I64 => Data::I64(all(&words)),
         Scalar::Bool => Data::Bool(all(&words)),
+        Scalar::I8 => Data::I8(all(&words)),
+        Scalar::U8 => Data::U8(all(&words)),
+        Scalar::I16 => Data::I16(all(&words)),
+        Scalar::U16 => Data::U16(all(&words)),
+        Scalar::U32 => Data::U32(all(&words)),
+        Scalar::U64 => Data::U64(all(&words)),
     }
 }
 
@@ -30,6 +36,12 @@ fn show(data: &Data) -> String {
         Data::I32(v) => format!("{v:?}"),
         Data::I64(v) => format!("{v:?}"),
         Data::Bool(v) => format!("{v:?}"),
+        Data::I8(v) => format!("{v:?}"),
+        Data::U8(v) => format!("{v:?}"),
+        Data::I16(v) => format!("{v:?}"),
+        Data::U16(v) => format!("{v:?}"),
+        Data::U32(v) => format!("{v:?}"),
+        Data::U64(v) => format!("{v:?}"),
         Data::Pair(a, b) => format!("{} | {}", show(a), show(b)),
     }
 }

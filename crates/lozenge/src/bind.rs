@@ -9,6 +9,7 @@ use loops::{
 };
 
 use crate::failure::Failure;
+use crate::places::Range;
 use crate::random::Random;
 use crate::value::element;
 
@@ -363,7 +364,7 @@ pub fn available_memory() -> u128 {
 
 /// The inputs of a run: given arrays, random data for the rest; `Out` parameters are zeros.
 ///
-/// `bounds` holds the exclusive upper bound of the elements of parameters that are indices.
+/// `ranges` says what the elements of parameters must be that are indices.
 ///
 /// # Errors
 /// As [`shape`] and [`check_type`]; `X0205` if a given index is out of its bounds.
@@ -371,32 +372,34 @@ pub fn inputs(
     function: &Function,
     sizes: &Sizes,
     arrays: &BTreeMap<Name, Given>,
-    bounds: &BTreeMap<Name, i64>,
+    ranges: &BTreeMap<Name, Range>,
     seed: u64,
 ) -> Result<Vec<Tensor>, Failure> {
     let one = |param: &Param| {
         let shape = shape(param, sizes)?;
-        let bound = bounds.get(&param.name).copied();
+        let range = ranges.get(&param.name).copied();
         if let Some(array) = arrays.get(&param.name) {
             check_type(param, array)?;
             if array.tensor.shape != shape {
                 return Err(wrong_shape(param, array, "the sizes ask for another shape"));
             }
-            check_bound(param, array, bound)?;
+            check_bound(param, array, range)?;
             return Ok(array.tensor.clone());
         }
         let mut tensor = Tensor::zeros(&param.elem, shape);
         if param.mode != ParamMode::Out {
             let mut random = Random::named(seed, &param.name);
-            fill(&mut tensor.data, bound, &mut random);
+            fill(&mut tensor.data, range, &mut random);
         }
         Ok(tensor)
     };
     function.params.iter().map(one).collect()
 }
 
-fn check_bound(param: &Param, array: &Given, bound: Option<i64>) -> Result<(), Failure> {
-    let (Some(bound), loops::Data::I64(values)) = (bound, &array.tensor.data) else { return Ok(()) };
+fn check_bound(param: &Param, array: &Given, range: Option<Range>) -> Result<(), Failure> {
+    let (Some(Range::Index(bound)), loops::Data::I64(values)) = (range, &array.tensor.data) else {
+        return Ok(());
+    };
     match values.iter().position(|v| *v < 0 || *v >= bound) {
         None => Ok(()),
         Some(k) => Err(Failure::refused(
@@ -411,23 +414,66 @@ fn check_bound(param: &Param, array: &Given, bound: Option<i64>) -> Result<(), F
     }
 }
 
-/// Fills with random data: floating point in -1 .. 1, integers in -9 ..= 9, indices below their bound.
-fn fill(data: &mut loops::Data, bound: Option<i64>, random: &mut Random) {
+/// Fills with random data: floating point in -1 .. 1, integers in -9 ..= 9, natural numbers in 0 ..= 18, integers of 8 and 16 bits any,
+/// indices in their range.
+fn fill(data: &mut loops::Data, range: Option<Range>, random: &mut Random) {
     use loops::Data;
+    if let Some(range) = range
+        && fill_places(data, range, random)
+    {
+        return;
+    }
     match data {
         Data::F32(v) => v.iter_mut().for_each(|x| *x = random.unit() as f32),
         Data::F64(v) => v.iter_mut().for_each(|x| *x = random.unit()),
         Data::I32(v) => v.iter_mut().for_each(|x| *x = random.below(19) as i32 - 9),
-        Data::I64(v) => match bound {
-            Some(bound) => v.iter_mut().for_each(|x| *x = random.below(bound.max(1).unsigned_abs()) as i64),
-            None => v.iter_mut().for_each(|x| *x = random.below(19) as i64 - 9),
-        },
+        Data::I64(v) => v.iter_mut().for_each(|x| *x = random.below(19) as i64 - 9),
         Data::Bool(v) => v.iter_mut().for_each(|x| *x = random.below(2) == 1),
+        Data::I8(v) => v.iter_mut().for_each(|x| *x = random.below(1 << 16) as i8),
+        Data::U8(v) => v.iter_mut().for_each(|x| *x = random.below(1 << 16) as u8),
+        Data::I16(v) => v.iter_mut().for_each(|x| *x = random.below(1 << 16) as i16),
+        Data::U16(v) => v.iter_mut().for_each(|x| *x = random.below(1 << 16) as u16),
+        Data::U32(v) => v.iter_mut().for_each(|x| *x = random.below(19) as u32),
+        Data::U64(v) => v.iter_mut().for_each(|x| *x = random.below(19)),
         Data::Pair(a, b) => {
-            fill(a, bound, random);
-            fill(b, bound, random);
+            fill(a, range, random);
+            fill(b, range, random);
         }
     }
+}
+
+/// Fills integers with numbers in a range; whether they are integers.
+fn fill_places(data: &mut loops::Data, range: Range, random: &mut Random) -> bool {
+    use loops::Data;
+    // What the elements can hold of it.
+    let most = match data {
+        Data::I8(_) => i64::from(i8::MAX),
+        Data::U8(_) => i64::from(u8::MAX),
+        Data::I16(_) => i64::from(i16::MAX),
+        Data::U16(_) => i64::from(u16::MAX),
+        Data::I32(_) => i64::from(i32::MAX),
+        Data::U32(_) => i64::from(u32::MAX),
+        Data::I64(_) | Data::U64(_) => i64::MAX - 1,
+        _ => return false,
+    };
+    let (limit, ascending) = match range {
+        Range::Index(bound) | Range::Below(bound) => (bound.max(1).min(most + 1), false),
+        Range::Ascending(last) => (last.max(0).min(most) + 1, true),
+    };
+    let mut places: Vec<i64> = (0..data.len()).map(|_| random.below(limit.unsigned_abs()) as i64).collect();
+    if ascending {
+        places.sort_unstable();
+    }
+    macro_rules! put {
+        ($($kind:ident)*) => {
+            match data {
+                $(Data::$kind(v) => v.iter_mut().zip(places).for_each(|(x, place)| *x = place as _),)*
+                _ => {}
+            }
+        };
+    }
+    put!(I8 U8 I16 U16 I32 U32 I64 U64);
+    true
 }
 
 #[cfg(test)]

@@ -11,6 +11,7 @@ use loops::{Elem, Function, Loop, Name, ParamMode, Scalar, Stmt, Tensor};
 
 use crate::bind::Sizes;
 use crate::failure::Failure;
+use crate::places::{self, Range};
 use crate::value::{Closeness, difference};
 
 /// The results of the evaluator: one tensor for each result parameter of the function.
@@ -77,6 +78,22 @@ fn has_array(ty: &DataType) -> bool {
         DataType::Array(..) => true,
         DataType::Pair(a, b) => has_array(a) || has_array(b),
         DataType::Scalar(_) | DataType::Idx(_) | DataType::Vector(..) => false,
+    }
+}
+
+/// What the elements of parameters must be: by the types of the definition, or as far as the loop program tells.
+pub fn ranges(
+    definition: Option<&Definition>,
+    function: &Function,
+    original: Option<&Function>,
+    sizes: &Sizes,
+) -> BTreeMap<Name, Range> {
+    match definition {
+        Some(definition) => bounds(definition, function, sizes)
+            .into_iter()
+            .map(|(name, bound)| (name, Range::Index(bound)))
+            .collect(),
+        None => places::of(original.unwrap_or(function), sizes),
     }
 }
 

@@ -24,13 +24,13 @@ static uint64_t next(uint64_t *state)
 struct column {
     char *first;
     size_t stride, count;
-    int type; /* 0 f32, 1 f64, 2 i32, 3 i64, 4 bool */
+    int type; /* 0 f32, 1 f64, 2 i32, 3 i64, 4 bool, 5 i8, 6 u8, 7 i16, 8 u16, 9 u32, 10 u64 */
 };
 
 /* Seconds after which a warm-up counts as a measurement. */
 static const double long_time = 5;
 
-static const size_t width[] = { 4, 8, 4, 8, 1 };
+static const size_t width[] = { 4, 8, 4, 8, 1, 1, 1, 2, 2, 4, 8 };
 
 static void make(struct column c, int64_t bound, uint64_t *state)
 {
@@ -47,7 +47,8 @@ static void make(struct column c, int64_t bound, uint64_t *state)
         case 1: memcpy(at, &unit, 8); break;
         case 2: memcpy(at, &i, 4); break;
         case 3: memcpy(at, &l, 8); break;
-        default: memcpy(at, &b, 1); break;
+        case 4: memcpy(at, &b, 1); break;
+        default: l = (int64_t)(r >> 40) % (width[c.type] < 4 ? 65536 : 19), memcpy(at, &l, width[c.type]); break;
         }
     }
 }
@@ -59,12 +60,22 @@ static double value(struct column c, size_t k)
     double d;
     int32_t i;
     int64_t l;
+    int16_t i16;
+    uint16_t u16;
+    uint32_t u32;
+    uint64_t u64;
     switch (c.type) {
     case 0: memcpy(&f, at, 4); return (double)f;
     case 1: memcpy(&d, at, 8); return d;
     case 2: memcpy(&i, at, 4); return (double)i;
     case 3: memcpy(&l, at, 8); return (double)l;
-    default: return *at != 0;
+    case 4: return *at != 0;
+    case 5: return (signed char)*at;
+    case 6: return (unsigned char)*at;
+    case 7: memcpy(&i16, at, 2); return i16;
+    case 8: memcpy(&u16, at, 2); return u16;
+    case 9: memcpy(&u32, at, 4); return u32;
+    default: memcpy(&u64, at, 8); return (double)u64;
     }
 }
 

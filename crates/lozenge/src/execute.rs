@@ -276,6 +276,12 @@ fn write_columns(data: &Data, bytes: &mut Vec<u8>) {
         Data::I32(v) => v.iter().for_each(|x| bytes.extend(x.to_ne_bytes())),
         Data::I64(v) => v.iter().for_each(|x| bytes.extend(x.to_ne_bytes())),
         Data::Bool(v) => bytes.extend(v.iter().map(|x| u8::from(*x))),
+        Data::I8(v) => v.iter().for_each(|x| bytes.extend(x.to_ne_bytes())),
+        Data::U8(v) => v.iter().for_each(|x| bytes.extend(x.to_ne_bytes())),
+        Data::I16(v) => v.iter().for_each(|x| bytes.extend(x.to_ne_bytes())),
+        Data::U16(v) => v.iter().for_each(|x| bytes.extend(x.to_ne_bytes())),
+        Data::U32(v) => v.iter().for_each(|x| bytes.extend(x.to_ne_bytes())),
+        Data::U64(v) => v.iter().for_each(|x| bytes.extend(x.to_ne_bytes())),
         Data::Pair(a, b) => {
             write_columns(a, bytes);
             write_columns(b, bytes);
@@ -300,6 +306,12 @@ fn read_columns(elem: &Elem, count: usize, rest: &mut &[u8]) -> Option<Data> {
         Elem::Scalar(Scalar::I32) => Data::I32(column(count, rest, i32::from_ne_bytes)?),
         Elem::Scalar(Scalar::I64) => Data::I64(column(count, rest, i64::from_ne_bytes)?),
         Elem::Scalar(Scalar::Bool) => Data::Bool(column(count, rest, |[b]: [u8; 1]| b != 0)?),
+        Elem::Scalar(Scalar::I8) => Data::I8(column(count, rest, i8::from_ne_bytes)?),
+        Elem::Scalar(Scalar::U8) => Data::U8(column(count, rest, u8::from_ne_bytes)?),
+        Elem::Scalar(Scalar::I16) => Data::I16(column(count, rest, i16::from_ne_bytes)?),
+        Elem::Scalar(Scalar::U16) => Data::U16(column(count, rest, u16::from_ne_bytes)?),
+        Elem::Scalar(Scalar::U32) => Data::U32(column(count, rest, u32::from_ne_bytes)?),
+        Elem::Scalar(Scalar::U64) => Data::U64(column(count, rest, u64::from_ne_bytes)?),
         Elem::Pair(a, b) => {
             let first = read_columns(a, count, rest)?;
             Data::Pair(Box::new(first), Box::new(read_columns(b, count, rest)?))

@@ -69,6 +69,12 @@ pub fn arrays(output: &[u8]) -> Option<Vec<Array>> {
             "int" => Data::I32(column(&mut rest, count, i32::from_ne_bytes)?),
             "long" => Data::I64(column(&mut rest, count, i64::from_ne_bytes)?),
             "bool" => Data::Bool(column(&mut rest, count, |[b]: [u8; 1]| b != 0)?),
+            "i8" => Data::I8(column(&mut rest, count, i8::from_ne_bytes)?),
+            "u8" => Data::U8(column(&mut rest, count, u8::from_ne_bytes)?),
+            "i16" => Data::I16(column(&mut rest, count, i16::from_ne_bytes)?),
+            "u16" => Data::U16(column(&mut rest, count, u16::from_ne_bytes)?),
+            "u32" => Data::U32(column(&mut rest, count, u32::from_ne_bytes)?),
+            "u64" => Data::U64(column(&mut rest, count, u64::from_ne_bytes)?),
             _ => return None,
         };
         arrays.push(Array { name: name.to_owned(), tensor: Tensor { shape: vec![count], data } });

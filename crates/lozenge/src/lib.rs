@@ -21,6 +21,7 @@ pub mod measure;
 pub mod npy;
 pub mod pages;
 pub mod pipeline;
+pub mod places;
 pub mod process;
 pub mod random;
 pub mod report;

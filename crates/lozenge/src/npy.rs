@@ -186,7 +186,7 @@ impl<'a> Reader<'a> {
             let scalar = Scalar::ALL.into_iter().find(|s| code(*s) == name);
             let scalar = scalar.ok_or_else(|| {
                 let hint = if name.starts_with('>') { " (big-endian)" } else { "" };
-                format!("has elements of type '{name}'{hint}; '<f4' '<f8' '<i4' '<i8' '|b1' and pairs of them are read")
+                format!("has elements of type '{name}'{hint}; '<f4' '<f8' '<i4' '<i8' '|b1' '|i1' '|u1' '<i2' '<u2' '<u4' '<u8' and pairs of them are read")
             })?;
             return Ok(Record { layout: Layout::Scalar(scalar), bytes: scalar.bytes() });
         }
@@ -236,6 +236,12 @@ fn code(scalar: Scalar) -> &'static str {
         Scalar::I32 => "<i4",
         Scalar::I64 => "<i8",
         Scalar::Bool => "|b1",
+        Scalar::I8 => "|i1",
+        Scalar::U8 => "|u1",
+        Scalar::I16 => "<i2",
+        Scalar::U16 => "<u2",
+        Scalar::U32 => "<u4",
+        Scalar::U64 => "<u8",
     }
 }
 
@@ -272,6 +278,12 @@ fn decode(body: &[u8], layout: &Layout, stride: usize, offset: usize, count: usi
         Layout::Scalar(Scalar::F64) => Data::F64(column!(f64, 8)),
         Layout::Scalar(Scalar::I32) => Data::I32(column!(i32, 4)),
         Layout::Scalar(Scalar::I64) => Data::I64(column!(i64, 8)),
+        Layout::Scalar(Scalar::I8) => Data::I8(column!(i8, 1)),
+        Layout::Scalar(Scalar::U8) => Data::U8(column!(u8, 1)),
+        Layout::Scalar(Scalar::I16) => Data::I16(column!(i16, 2)),
+        Layout::Scalar(Scalar::U16) => Data::U16(column!(u16, 2)),
+        Layout::Scalar(Scalar::U32) => Data::U32(column!(u32, 4)),
+        Layout::Scalar(Scalar::U64) => Data::U64(column!(u64, 8)),
         Layout::Scalar(Scalar::Bool) => {
             let column: Vec<u8> = column!(u8, 1);
             Data::Bool(column.into_iter().map(|b| b != 0).collect())
@@ -290,6 +302,12 @@ fn encode(data: &Data, k: usize, bytes: &mut Vec<u8>) {
         Data::I32(v) => bytes.extend(v[k].to_le_bytes()),
         Data::I64(v) => bytes.extend(v[k].to_le_bytes()),
         Data::Bool(v) => bytes.push(u8::from(v[k])),
+        Data::I8(v) => bytes.extend(v[k].to_le_bytes()),
+        Data::U8(v) => bytes.extend(v[k].to_le_bytes()),
+        Data::I16(v) => bytes.extend(v[k].to_le_bytes()),
+        Data::U16(v) => bytes.extend(v[k].to_le_bytes()),
+        Data::U32(v) => bytes.extend(v[k].to_le_bytes()),
+        Data::U64(v) => bytes.extend(v[k].to_le_bytes()),
         Data::Pair(a, b) => {
             encode(a, k, bytes);
             encode(b, k, bytes);
@@ -319,6 +337,9 @@ mod tests {
             Tensor { shape: vec![0], data: Data::I64(vec![]) },
             Tensor { shape: vec![2, 1], data: Data::Bool(vec![true, false]) },
             Tensor { shape: vec![2], data: pairs },
+            Tensor { shape: vec![3], data: Data::U8(vec![0, 7, 255]) },
+            Tensor { shape: vec![2], data: Data::I16(vec![-32768, 5]) },
+            Tensor { shape: vec![1], data: Data::U64(vec![u64::MAX]) },
         ] {
             let bytes = write(&tensor);
             assert_eq!(bytes.len() % 64, tensor.data.len() * width(&tensor.data.elem()) % 64);

@@ -91,6 +91,12 @@ fn push(value: &Value, data: &mut Data) -> Result<(), String> {
         (Data::F64(v), Value::Number(x)) => v.push(number(x)?),
         (Data::I32(v), Value::Number(x)) => v.push(number(x)?),
         (Data::I64(v), Value::Number(x)) => v.push(number(x)?),
+        (Data::I8(v), Value::Number(x)) => v.push(number(x)?),
+        (Data::U8(v), Value::Number(x)) => v.push(number(x)?),
+        (Data::I16(v), Value::Number(x)) => v.push(number(x)?),
+        (Data::U16(v), Value::Number(x)) => v.push(number(x)?),
+        (Data::U32(v), Value::Number(x)) => v.push(number(x)?),
+        (Data::U64(v), Value::Number(x)) => v.push(number(x)?),
         _ => return Err(format!("{} stands where {scalar} is due", value.kind())),
     }
     Ok(())
@@ -148,6 +154,12 @@ pub fn element(data: &Data, k: usize) -> String {
         Data::I32(v) => v[k].to_string(),
         Data::I64(v) => v[k].to_string(),
         Data::Bool(v) => v[k].to_string(),
+        Data::I8(v) => v[k].to_string(),
+        Data::U8(v) => v[k].to_string(),
+        Data::I16(v) => v[k].to_string(),
+        Data::U16(v) => v[k].to_string(),
+        Data::U32(v) => v[k].to_string(),
+        Data::U64(v) => v[k].to_string(),
         Data::Pair(a, b) => format!("({}, {})", element(a, k), element(b, k)),
     }
 }
@@ -258,6 +270,12 @@ fn first_difference(left: &Data, right: &Data, closeness: Closeness) -> Option<(
         (Data::I32(a), Data::I32(b)) => scan(a, b, |x, y| x == y),
         (Data::I64(a), Data::I64(b)) => scan(a, b, |x, y| x == y),
         (Data::Bool(a), Data::Bool(b)) => scan(a, b, |x, y| x == y),
+        (Data::I8(a), Data::I8(b)) => scan(a, b, |x, y| x == y),
+        (Data::U8(a), Data::U8(b)) => scan(a, b, |x, y| x == y),
+        (Data::I16(a), Data::I16(b)) => scan(a, b, |x, y| x == y),
+        (Data::U16(a), Data::U16(b)) => scan(a, b, |x, y| x == y),
+        (Data::U32(a), Data::U32(b)) => scan(a, b, |x, y| x == y),
+        (Data::U64(a), Data::U64(b)) => scan(a, b, |x, y| x == y),
         (Data::Pair(a1, a2), Data::Pair(b1, b2)) => {
             let (first, second) = (first_difference(a1, b1, closeness), first_difference(a2, b2, closeness));
             match (first, second) {

@@ -329,8 +329,8 @@ fn points(sides: &Sides) -> Vec<Point> {
         if !function.assumptions.iter().all(|a| bind::truth(a, &sizes) == Some(true)) {
             continue;
         }
-        let bounds = check::bounds(&sides.definition, function, &sizes);
-        let Ok(inputs) = bind::inputs(function, &sizes, &BTreeMap::new(), &bounds, random.next()) else {
+        let ranges = check::ranges(Some(&sides.definition), function, None, &sizes);
+        let Ok(inputs) = bind::inputs(function, &sizes, &BTreeMap::new(), &ranges, random.next()) else {
             continue;
         };
         let results =

@@ -58,6 +58,11 @@ impl Frame {
         &self.space
     }
 
+    /// The sizes.
+    pub fn sizes(&self) -> &[Name] {
+        &self.sizes
+    }
+
     fn ctx(&self) -> &Ctx {
         self.space.ctx()
     }

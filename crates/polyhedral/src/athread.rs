@@ -125,8 +125,12 @@ pub struct Mapped {
 /// Maps a function.
 ///
 /// # Errors
-/// `P0801` nothing is parallel; `P0802` the data of a tile does not fit; those of the model and the set library.
+/// `P0801` nothing is parallel; `P0802` the data of a tile does not fit; `P0806` integers that cores are not given; those of the model and the set
+/// library.
 pub fn map(function: &Function, options: &Options) -> Result<Mapped> {
+    if let Some((what, scalar)) = loops::typing::uncommon(function) {
+        return Err(refuse::uncommon(&what, scalar));
+    }
     let mut options = options.clone();
     options.hints.values_mut().for_each(|size| *size = (*size).min(tile::MOST));
     let options = &options;
@@ -176,7 +180,7 @@ fn map_in_order(function: &Function, options: &Options) -> Result<Mapped> {
         return plain;
     }
     let ctx = isl::Ctx::new();
-    let copies = || copied::copied(&Model::extract_in(&ctx, function)?);
+    let copies = || copied::copied(&Model::extract_in(&ctx, function)?.exact()?);
     // What cannot be told is left as it is.
     let Ok(Some((copied, arrays))) = ctx.limited(options.operations, copies) else { return plain };
     let Ok(mut other) = map_on_grid(&copied, options) else { return plain };
@@ -224,7 +228,7 @@ fn map_variants(function: &Function, options: &Options) -> Result<Mapped> {
     let ctx = isl::Ctx::new();
     for variant in &mut variants {
         let private = || -> Result<Option<Function>> {
-            let model = Model::extract_in(&ctx, variant)?;
+            let model = Model::extract_in(&ctx, variant)?.exact()?;
             private::privatise(variant, &model)
         };
         // What cannot be told is left as it is.
@@ -270,8 +274,8 @@ fn stage<T>(ctx: &isl::Ctx, bound: u64, what: &str, work: impl FnOnce() -> Resul
 fn map_as_it_is(function: &Function, options: &Options) -> Result<Mapped> {
     let ctx = isl::Ctx::new();
     let bound = options.operations;
-    let model =
-        stage(&ctx, bound, "the model", || Model::extract_in(&ctx, function)).map_err(refuse::on_cores)?;
+    let exact = || Model::extract_in(&ctx, function)?.exact();
+    let model = stage(&ctx, bound, "the model", exact).map_err(refuse::on_cores)?;
     if let Some((guard, statement)) =
         model.statements.iter().find_map(|s| Some((s.guards.first()?, &s.label)))
     {

@@ -20,7 +20,7 @@ pub(crate) use expr::tidy;
 
 use crate::fault::{self, Result};
 use crate::limits::Limits;
-use crate::model::{Model, Statement};
+use crate::model::{Model, Statement, nest};
 use crate::names::{fresh, readable};
 use crate::tree::{Node, Tree};
 
@@ -121,7 +121,9 @@ pub(crate) fn generate_mapped(
     };
     let ast = limits.into().run(ctx, build).map_err(fault::library)?;
     let sizes = model.function.sizes.iter().map(|name| (readable(name), name.clone())).collect();
-    let labels = model.statements.iter().map(|s| s.label.clone()).collect();
+    let mut labels: BTreeSet<Name> = model.statements.iter().map(|s| s.label.clone()).collect();
+    let nests = model.statements.iter().filter_map(|s| s.nest.as_ref());
+    labels.extend(nests.flat_map(nest::assigns).filter_map(|assign| assign.label.clone()));
     let mut reader = Reader {
         model,
         mapping,
@@ -341,9 +343,17 @@ impl Reader<'_> {
             true => fresh(&statement.label, &mut self.labels),
             false => statement.label.clone(),
         };
-        let at = |depth: usize| self.dimension(depth);
-        let assign = self.mapping.statement(statement, &iterators, label.clone(), &at)?;
-        let mut stmt = Stmt::Assign(assign);
+        let mut stmt = match &statement.nest {
+            Some(l) => {
+                let first = label == statement.label;
+                let l = nest_instance(statement, l, &iterators);
+                Stmt::Loop(if first { l } else { relabelled(l, &label, &mut self.labels) })
+            }
+            None => {
+                let at = |depth: usize| self.dimension(depth);
+                Stmt::Assign(self.mapping.statement(statement, &iterators, label.clone(), &at)?)
+            }
+        };
         for guard in guards(statement, &iterators).into_iter().rev() {
             stmt = Stmt::If { cond: guard, then: vec![stmt], otherwise: Vec::new() };
         }
@@ -416,6 +426,31 @@ fn put(statement: &Statement, iterators: &[Expr], e: &Expr) -> Expr {
 /// The guards of a statement with its iterators replaced.
 pub(crate) fn guards(statement: &Statement, iterators: &[Expr]) -> Vec<Expr> {
     statement.guards.iter().map(|guard| put(statement, iterators, guard)).collect()
+}
+
+/// A nest with the iterators of the statement that it is replaced. Its own variables are none of those that the new loops may have.
+pub(crate) fn nest_instance(statement: &Statement, l: &Loop, iterators: &[Expr]) -> Loop {
+    fn block(body: &[Stmt], put: &dyn Fn(&Expr) -> Expr) -> Vec<Stmt> {
+        body.iter().map(|stmt| stmt.map(&mut |e| put(e), &mut |inner| block(inner, put))).collect()
+    }
+    let put = |e: &Expr| put(statement, iterators, e);
+    Loop { lower: put(&l.lower), upper: put(&l.upper), body: block(&l.body, &put), ..l.clone() }
+}
+
+/// A nest whose first assignment has this label, and the others new ones.
+fn relabelled(l: Loop, first: &Name, labels: &mut BTreeSet<Name>) -> Loop {
+    fn block(body: &[Stmt], next: &mut dyn FnMut(&Name) -> Name) -> Vec<Stmt> {
+        let stmt = |stmt: &Stmt| match stmt.map(&mut Expr::clone, &mut |inner| block(inner, next)) {
+            Stmt::Assign(Assign { label: Some(label), target, update, value }) => {
+                Stmt::Assign(Assign { label: Some(next(&label)), target, update, value })
+            }
+            other => other,
+        };
+        body.iter().map(stmt).collect()
+    }
+    let mut first = Some(first.clone());
+    let mut next = |label: &Name| first.take().unwrap_or_else(|| fresh(label, labels));
+    Loop { body: block(&l.body, &mut next), ..l }
 }
 
 /// The statement with its iterators replaced.

@@ -220,11 +220,11 @@ fn by_scope(relation: Map, depth: usize) -> isl::Result<Vec<(bool, Map)>> {
 pub fn dataflow(model: &Model) -> Result<Vec<Dependence>> {
     let (reads, order) = (model.touches(false)?, model.order()?);
     let writes = |guarded: bool| -> Result<UnionMap> {
-        let statements = model.statements.iter().filter(|s| s.guards.is_empty() != guarded);
+        let statements = model.statements.iter().filter(|s| s.certain() != guarded);
         let touches = statements.flat_map(|s| &s.accesses).filter(|touch| touch.write);
         UnionMap::of(&model.ctx, touches.map(|touch| &touch.relation)).map_err(fault::library)
     };
-    // A write under a guard may happen: it does not hide those before it.
+    // A write under a guard, or in a nest, may happen: it does not hide those before it.
     let (must, may) = (writes(false)?, writes(true)?);
     let flow = || -> isl::Result<UnionMap> {
         let info = UnionAccessInfo::from_sink(&reads)?.must_source(&must)?.may_source(&may)?;
@@ -280,7 +280,7 @@ fn from_full(model: &Model, kind: Kind, full: &UnionMap) -> Result<Vec<Dependenc
 /// A schedule that respects these respects all, and a loop that carries none of them carries none at all. None where chains say less: if an update may be
 /// reordered, a write may not happen, or an array is private to iterations; and where the limit is reached.
 pub fn immediate(model: &Model, dependences: &[Dependence], limits: Limits) -> Option<UnionMap> {
-    let plain = model.statements.iter().all(|s| s.guards.is_empty())
+    let plain = model.statements.iter().all(Statement::certain)
         && dependences.iter().all(|d| d.reduction.is_none() && !d.private);
     if !plain {
         return None;

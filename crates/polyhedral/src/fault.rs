@@ -32,6 +32,11 @@ pub(crate) fn not_affine(role: &str, expr: &Expr, reason: &str) -> Diagnostic {
         .note("affine: sums of loop variables and sizes with constant factors; quotients and remainders by constants; min and max")
 }
 
+/// Whether this is the diagnostic of an expression that is not affine.
+pub(crate) fn is_not_affine(diagnostic: &Diagnostic) -> bool {
+    diagnostic.code == Code("P0101")
+}
+
 /// `P0102`: a statement that the model cannot hold.
 pub(crate) fn outside(what: &str, reason: &str) -> Diagnostic {
     Diagnostic::general(Code("P0102"), format!("{what} cannot be in the model: {reason}"))

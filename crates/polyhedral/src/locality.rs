@@ -145,11 +145,18 @@ pub(crate) fn rank(model: &Model, statement: &Statement) -> usize {
     subscripts(statement).into_iter().map(own).max().unwrap_or(0)
 }
 
+/// The score of a loop around a nest.
+const NEST: i64 = -100;
+
 /// How well a member would do as the innermost loop: along memory is good, across it is bad.
 pub(crate) fn vector_score(model: &Model, member: &Member) -> Result<i64> {
     let mut score = 0;
     for (tuple, position) in driven(model, member)? {
         let Some(statement) = model.by_tuple(&tuple) else { continue };
+        // What data ends is no vector's.
+        if statement.nest.is_some() {
+            return Ok(NEST);
+        }
         let iterator = &statement.loops[position].var;
         let accesses = subscripts(statement);
         // A loop along which nothing moves to the next element gains nothing.

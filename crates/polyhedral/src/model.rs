@@ -1,13 +1,18 @@
 //! The statement model of a function: which instances each statement has, what they read and write, and in which order they run.
 //!
-//! Extraction is exact or refuses: a bound or subscript that is not affine gets a diagnostic with the construct and the reason. A condition that is not affine
-//! stays with the statements inside as a guard: their instances are those that may run, and what they touch is what they may touch.
+//! Extraction is exact or says where it is not; a subscript that is neither affine nor data gets a diagnostic with the construct and the reason. A condition that is
+//! not affine stays with the statements inside as a guard: their instances are those that may run, and what they touch is what they may touch. A read whose
+//! subscript is data may touch every element along that dimension. A loop whose bounds are data is one statement with all that is in it ([`nest`]).
 //! Left out: copies and waits (they belong to a mapped program, not to one that is to be scheduled).
+
+pub(crate) mod nest;
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use isl::{Ctx, Dim, Map, MultiPwAff, Set, Space, UnionMap, UnionSet};
-use loops::{Access, ArrayDecl, Assign, Component, Expr, Function, LoopKind, Name, ReduceOp, Stmt};
+use loops::{
+    Access, ArrayDecl, Assign, Component, Diagnostic, Expr, Function, Loop, LoopKind, Name, ReduceOp, Stmt,
+};
 
 use crate::affine::Frame;
 use crate::fault::{self, Result};
@@ -29,6 +34,8 @@ pub struct Model {
     pub(crate) ctx: Ctx,
     /// What was asked about it.
     pub(crate) memos: Memos,
+    /// Why the model is not exact, if it is not.
+    pub(crate) inexact: Option<Diagnostic>,
 }
 
 /// A statement: its instances and accesses.
@@ -44,8 +51,10 @@ pub struct Statement {
     pub position: Vec<usize>,
     /// Conditions on data under which it runs, outermost first: it may run, and reads what they read.
     pub guards: Vec<Expr>,
-    /// The assignment itself.
+    /// The assignment itself; of a nest its first one.
     pub assign: Assign,
+    /// The loop that this is instead, with bounds that are data: all of its iterations are one instance.
+    pub nest: Option<Loop>,
     /// Its instances.
     pub domain: Set,
     /// What it reads and writes.
@@ -84,9 +93,21 @@ pub struct Touch {
     pub reduction: Option<ReduceOp>,
     /// From the statement's tuple to the array's.
     pub relation: Map,
+    /// Whether the subscripts say which element it is; else it may be any of those.
+    pub exact: bool,
 }
 
 impl Statement {
+    /// Whether every instance surely writes what the model says.
+    pub fn certain(&self) -> bool {
+        self.guards.is_empty() && self.nest.is_none()
+    }
+
+    /// Whether its accesses are exactly those of the model, where it runs.
+    pub fn exact(&self) -> bool {
+        self.nest.is_none() && self.accesses.iter().all(|touch| touch.exact)
+    }
+
     /// The names of the loop variables, outermost first.
     pub fn iterators(&self) -> Vec<Name> {
         self.loops.iter().map(|around| around.var.clone()).collect()
@@ -129,6 +150,7 @@ impl Model {
             scopes: BTreeMap::new(),
             loops: 0,
             scope: BTreeSet::new(),
+            inexact: None,
         };
         extraction.scope.extend(function.params.iter().map(|p| p.name.clone()));
         extraction.block(
@@ -136,8 +158,20 @@ impl Model {
             &Place { frame, domain, loops: vec![], position: vec![], guards: vec![] },
             &mut 0,
         )?;
-        let Extraction { statements, locals, scopes, .. } = extraction;
-        Ok(Model { function, context, statements, locals, scopes, ctx: ctx.clone(), memos: Memos::default() })
+        let Extraction { statements, locals, scopes, inexact, .. } = extraction;
+        let (ctx, memos) = (ctx.clone(), Memos::default());
+        Ok(Model { function, context, statements, locals, scopes, ctx, memos, inexact })
+    }
+
+    /// The model, if what its statements touch depends on no data.
+    ///
+    /// # Errors
+    /// `P0101` if it does.
+    pub fn exact(self) -> Result<Model> {
+        match self.inexact {
+            Some(refused) => Err(refused),
+            None => Ok(self),
+        }
     }
 
     /// The context in which the model's sets live.
@@ -246,6 +280,7 @@ struct Extraction {
     scopes: BTreeMap<Name, Vec<usize>>,
     loops: usize,
     scope: BTreeSet<Name>,
+    inexact: Option<Diagnostic>,
 }
 
 /// Where the walk is.
@@ -269,7 +304,17 @@ impl Extraction {
                 }
                 Stmt::Loop(l) => {
                     let frame = place.frame.inside(&l.var).map_err(fault::library)?;
-                    let range = frame.range(&l.lower, &l.upper, l.step)?;
+                    let range = match frame.range(&l.lower, &l.upper, l.step) {
+                        Err(refused) if nest::by_data(l) && fault::is_not_affine(&refused) => {
+                            let statement = nest::statement(l, place, *counter, &self.scope)?;
+                            self.statements.push(statement);
+                            self.loops += nest::loops_of(l);
+                            *counter += 1;
+                            self.inexact.get_or_insert(refused);
+                            continue;
+                        }
+                        range => range?,
+                    };
                     let inner = place.domain.insert_dims(Dim::SET, place.loops.len(), 1);
                     let domain = inner.and_then(|inner| inner.intersect(&range)).map_err(fault::library)?;
                     let mut loops = place.loops.clone();
@@ -358,27 +403,19 @@ impl Extraction {
         self.block(otherwise, &inside(place.domain.clone(), Some(not)), counter)
     }
 
-    fn assign(&self, assign: &Assign, place: &Place, position: usize) -> Result<Statement> {
-        let label = assign.label.clone().expect("all statements were labelled");
-        let tuple = readable(&label);
-        let iterators = dimension_names(&place.loops);
-        let named = || -> isl::Result<Set> {
-            let mut domain = place.domain.coalesce()?;
-            for (k, name) in iterators.iter().enumerate() {
-                domain = domain.set_dim_name(Dim::SET, k, name)?;
-            }
-            domain.set_tuple_name(&tuple)
-        };
-        let domain = named().map_err(fault::library)?;
+    fn assign(&mut self, assign: &Assign, place: &Place, position: usize) -> Result<Statement> {
+        let (label, tuple, domain) = place.named(assign)?;
         let mut accesses = Vec::new();
+        let inexact = &mut self.inexact;
         let mut touch = |access: &Access, write: bool, reduction: Option<ReduceOp>| -> Result<()> {
-            accesses.push(Touch {
-                array: access.array.clone(),
-                path: access.path.clone(),
-                write,
-                reduction,
-                relation: relation(access, place, &domain)?,
-            });
+            let free = |e: &Expr| !write && !e.arrays().is_empty();
+            let (relation, refused) = relation(access, place, &domain, &free)?;
+            let exact = refused.is_none();
+            if let Some(refused) = refused {
+                inexact.get_or_insert(refused);
+            }
+            let (array, path) = (access.array.clone(), access.path.clone());
+            accesses.push(Touch { array, path, write, reduction, relation, exact });
             Ok(())
         };
         let mut loads = Vec::new();
@@ -406,9 +443,27 @@ impl Extraction {
             position: positions,
             guards: place.guards.clone(),
             assign: assign.clone(),
+            nest: None,
             domain,
             accesses,
         })
+    }
+}
+
+impl Place {
+    /// Label, tuple and instances of a statement here.
+    fn named(&self, assign: &Assign) -> Result<(Name, String, Set)> {
+        let label = assign.label.clone().expect("all statements were labelled");
+        let tuple = readable(&label);
+        let named = || -> isl::Result<Set> {
+            let mut domain = self.domain.coalesce()?;
+            for (k, name) in dimension_names(&self.loops).iter().enumerate() {
+                domain = domain.set_dim_name(Dim::SET, k, name)?;
+            }
+            domain.set_tuple_name(&tuple)
+        };
+        let domain = named().map_err(fault::library)?;
+        Ok((label, tuple, domain))
     }
 }
 
@@ -439,18 +494,37 @@ pub(crate) fn array_tuple(array: &str, path: &[Component]) -> String {
     if path.is_empty() { name } else { format!("{name}_p") }
 }
 
-fn relation(access: &Access, place: &Place, domain: &Set) -> Result<Map> {
+/// From instances to the elements that an access may touch. A subscript that is not affine may be any number if it is `free`; then the second part says why.
+fn relation(
+    access: &Access,
+    place: &Place,
+    domain: &Set,
+    free: &dyn Fn(&Expr) -> bool,
+) -> Result<(Map, Option<Diagnostic>)> {
     let role = format!("the subscript of `{access}`:");
-    let subscripts =
-        access.indices.iter().map(|e| place.frame.function(&role, e)).collect::<Result<Vec<_>>>()?;
+    let (mut subscripts, mut any, mut inexact) = (Vec::new(), Vec::new(), None);
+    for (k, e) in access.indices.iter().enumerate() {
+        match place.frame.function(&role, e) {
+            Ok(function) => subscripts.push(function),
+            Err(refused) if free(e) && fault::is_not_affine(&refused) => {
+                inexact.get_or_insert(refused);
+                any.push(k);
+                subscripts.push(place.frame.function(&role, &Expr::Int(0))?);
+            }
+            Err(refused) => return Err(refused),
+        }
+    }
     let build = || -> isl::Result<Map> {
         let from = place.frame.space();
         let to = from.params()?.set_from_params()?.add_dims(Dim::SET, subscripts.len())?;
         let function = MultiPwAff::from_list(&from.map_to(&to)?, &subscripts)?;
-        let map = Map::from_multi_pw_aff(&function)?;
+        let mut map = Map::from_multi_pw_aff(&function)?;
+        for k in any {
+            map = map.eliminate(Dim::Out, k, 1)?;
+        }
         let map = map.set_tuple_name(Dim::Out, &array_tuple(&access.array, &access.path))?;
         let tuple = domain.tuple_name()?.unwrap_or_default();
         map.set_tuple_name(Dim::In, &tuple)?.intersect_domain(domain)
     };
-    build().map_err(fault::library)
+    Ok((build().map_err(fault::library)?, inexact))
 }

@@ -248,3 +248,72 @@ fn locals_are_shared_or_in_each_iteration_not_both() {
     });
     assert_ne!(verdict(&original, &inside).0, "accepted");
 }
+
+const SPARSE: &str =
+    "fn f[n](row: in i64[n + 1], col: in i64[n], val: in f64[n], x: inout f64[n], y: inout f64[n]) {
+  for i in 0..n { Y: y[i] = x[col[i]] for k in row[i]..row[i + 1] { S: y[i] += val[k] * x[col[k]] } }
+  for i in 0..n { X: x[i] = y[i] } }";
+
+#[test]
+fn what_data_decides_is_what_it_was() {
+    let (original, good) = generated(SPARSE);
+    let run = |change: &mut dyn FnMut(&mut Stmt)| verdict(&original, &mutated(&good, change));
+    let data = |e: &Expr| !e.arrays().is_empty();
+    let replaced =
+        |e: &Expr, from: &str, to: &Expr| e.substitute(&|v| (v.as_str() == from).then(|| to.clone()));
+    // Bounds: another end, another row; the nest in lanes.
+    let found = run(&mut |s| match s {
+        Stmt::Loop(l) if data(&l.upper) => l.upper = l.upper.clone() + 1,
+        _ => {}
+    });
+    assert_eq!(found.0, "P0403", "{found:?}");
+    let found = run(&mut |s| match s {
+        Stmt::Loop(l) if data(&l.lower) => l.lower = replaced(&l.lower, "i", &(Expr::var("i") + 1)),
+        _ => {}
+    });
+    assert_eq!(found.0, "P0403", "{found:?}");
+    let found = run(&mut |s| match s {
+        Stmt::Loop(l) if data(&l.upper) => l.kind = LoopKind::Vector,
+        _ => {}
+    });
+    assert_eq!(found.0, "P0403", "{found:?}");
+    // Subscripts: of what gives the place, in a nest and out of one.
+    for (label, from, to) in [
+        ("S", "k", Expr::var("k") + 1),
+        ("S", "k", Expr::var("i")),
+        ("S", "i", Expr::var("k")),
+        ("Y", "i", Expr::Int(0)),
+    ] {
+        let found = run(&mut |s| match s {
+            Stmt::Assign(a) if is(&a.label, label) && (from == "k" || label == "Y") => {
+                a.value = replaced(&a.value, from, &to);
+            }
+            Stmt::Assign(a) if is(&a.label, label) => {
+                a.target = a.target.map_indices(&mut |e| replaced(e, from, &to));
+            }
+            _ => {}
+        });
+        assert!(["P0403", "P0402"].contains(&found.0), "{label} {from}: {found:?}");
+    }
+    // All of `x` is read before any of it is written.
+    let mut late = good.clone();
+    late.function.body.reverse();
+    let found = verdict(&original, &late);
+    assert_eq!(found.0, "P0401", "{found:?}");
+}
+
+#[test]
+fn a_loop_that_may_read_what_it_wrote_is_not_parallel() {
+    for text in [
+        "fn f[n](at: in i64[n], a: inout f64[n]) { for i in 0..n { S: a[i] = a[at[i]] } }",
+        "fn f[n](at: in i64[n + 1], a: inout f64[n], b: inout f64[n]) { for i in 0..n { for k in at[i]..at[i + 1] { S: a[k] = b[i] T: b[i] = a[i] } } }",
+        "fn f[n](at: in i64[n + 1], a: inout f64[n], b: inout f64) { for i in 0..n { for k in at[i]..at[i + 1] { S: b += a[k] } } }",
+    ] {
+        let (original, good) = generated(text);
+        let parallel = mutated(&good, &mut |s| match s {
+            Stmt::Loop(l) if l.upper.arrays().is_empty() => l.kind = LoopKind::Parallel,
+            _ => {}
+        });
+        assert_eq!(verdict(&original, &parallel).0, "P0404", "{text}");
+    }
+}

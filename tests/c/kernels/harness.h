@@ -113,7 +113,8 @@ static inline void harness_output(const char *name, const char *type, const void
 }
 
 #define HARNESS_TYPE(p) \
-  _Generic(*(p), double: "double", float: "float", int: "int", long: "long", long long: "long", _Bool: "bool")
+  _Generic(*(p), double: "double", float: "float", int: "int", long: "long", long long: "long", _Bool: "bool", \
+    signed char: "i8", unsigned char: "u8", short: "i16", unsigned short: "u16", unsigned: "u32", unsigned long: "u64")
 
 /* An array that the kernel has written: its first element, how many. */
 #define OUTPUT(name, first, count) \

@@ -4,12 +4,13 @@ use std::collections::BTreeMap;
 
 use loops::{Access, BinaryOp, Expr as Hub, Name, Scalar};
 
+use super::by_data::is_unknown;
 use super::index::{AtomKind, NotIndex, atom_number};
 use super::polynomial::Polynomial;
 use super::{ActiveLoop, Class, Lowering, Try};
 use crate::ast::{At, Expr, ExprKind, Unary};
 use crate::codes;
-use crate::ctype::{CType, QType};
+use crate::ctype::{CType, IntType, QType};
 use crate::linear::Linear;
 use crate::lower::header::expr_mentions;
 use crate::lower::resolve::Meaning;
@@ -27,6 +28,10 @@ pub struct ArrayUse {
     pub flat: bool,
     /// Exclusive ends of the first subscript.
     pub ends: Vec<Linear>,
+    /// Some subscript is data, so it has one subscript a dimension of C.
+    pub looked_up: bool,
+    /// Stands for its first extent where that is not declared and does not follow from the subscripts: no C has it.
+    pub length: Option<Name>,
     pub form: AccessForm,
     pub read: bool,
     pub written: bool,
@@ -61,8 +66,8 @@ enum Subscript<'e> {
 }
 
 impl Lowering<'_> {
-    /// An access, its element type, and its object.
-    pub(super) fn access(&mut self, e: &Expr) -> Try<(Access, Scalar, usize)> {
+    /// An access, its element type, and its object. Where it only `reads`, data may say which element.
+    pub(super) fn access(&mut self, e: &Expr, reads: bool) -> Try<(Access, Scalar, usize)> {
         let mut subscripts = Vec::new();
         let mut base = e;
         loop {
@@ -112,7 +117,7 @@ impl Lowering<'_> {
         }
         let hub = self.name_of(k);
         if flat {
-            return Ok((self.flat_access(k, hub, &subscripts[0], e.at)?, elem, k));
+            return Ok((self.flat_access(k, hub, &subscripts[0], (e.at, reads))?, elem, k));
         }
         let mut indices = Vec::new();
         for (dimension, subscript) in subscripts.iter().enumerate() {
@@ -120,7 +125,16 @@ impl Lowering<'_> {
                 Subscript::Zero => super::index::Index::constant(0),
                 Subscript::Expr(s) => match self.index(s) {
                     Ok(index) => index,
-                    Err(why) => return self.bad_subscript(name, s.at, why),
+                    Err(why) => match self.looked_up(k, s, reads) {
+                        Some(index) => {
+                            if dimension == 0 && self.arrays[&k].open {
+                                self.length_of(k);
+                            }
+                            indices.push(index);
+                            continue;
+                        }
+                        None => return self.bad_subscript(name, s.at, why),
+                    },
                 },
             };
             if dimension == 0 && self.arrays[&k].open {
@@ -145,7 +159,13 @@ impl Lowering<'_> {
         })
     }
 
-    fn flat_access(&mut self, k: usize, hub: Name, subscript: &Subscript<'_>, at: At) -> Try<Access> {
+    fn flat_access(
+        &mut self,
+        k: usize,
+        hub: Name,
+        subscript: &Subscript<'_>,
+        (at, reads): (At, bool),
+    ) -> Try<Access> {
         let c_name = self.res.objects[k].name.clone();
         let mut factors = Vec::new();
         let (polynomial, expr, why) = match subscript {
@@ -154,7 +174,15 @@ impl Lowering<'_> {
                 Ok(index) => (Polynomial::linear(&index.form), Some(index.expr), None),
                 Err(why) => match self.polynomial(s, &mut factors) {
                     Ok(p) => (p, None, Some(why)),
-                    Err(_) => return self.bad_subscript(&c_name, s.at, why),
+                    Err(_) => match self.looked_up(k, s, reads) {
+                        Some(index) => {
+                            if self.arrays[&k].open {
+                                self.length_of(k);
+                            }
+                            return Ok(Access::element(hub, vec![index]));
+                        }
+                        None => return self.bad_subscript(&c_name, s.at, why),
+                    },
                 },
             },
         };
@@ -228,11 +256,16 @@ impl Lowering<'_> {
                 _ => break,
             }
         }
-        let Some(elem) = element.ty.scalar() else {
+        let Some(elem) = self.scalar(&element.ty) else {
             let ty = element.ty.c_name();
-            let message = format!(
-                "`{name}` has elements of type `{ty}`; data can be float, double, int, long or _Bool"
-            );
+            let message = match element.ty {
+                CType::Int(IntType::Char) => {
+                    format!("`{name}` has elements of type `char`, and whether that has a sign is not known")
+                }
+                _ => format!(
+                    "`{name}` has elements of type `{ty}`; data can be float, double, _Bool or integers of 8 to 64 bits"
+                ),
+            };
             return self.fail_with(codes::TYPE, message, (at, "not a type of data"), CONVERT);
         };
         let flat = extents.len() == 1;
@@ -258,7 +291,18 @@ impl Lowering<'_> {
         let form = if dims.is_empty() { AccessForm::Scalar } else { AccessForm::Subscripts };
         self.arrays.insert(
             k,
-            ArrayUse { elem, dims, open, flat, ends: Vec::new(), form, read: false, written: false },
+            ArrayUse {
+                elem,
+                dims,
+                open,
+                flat,
+                ends: Vec::new(),
+                looked_up: false,
+                length: None,
+                form,
+                read: false,
+                written: false,
+            },
         );
         Ok(elem)
     }
@@ -328,6 +372,10 @@ impl Lowering<'_> {
                 &own
             }
         };
+        if loops.iter().any(|(var, _, upper)| is_unknown(upper) && self.mentions(form, var)) {
+            self.length_of(k);
+            return Ok(());
+        }
         let end = self.bound(form, loops, true, 0).and_then(|l| l.add(1));
         let Some(end) = end else {
             let name = self.res.objects[k].name.clone();
@@ -448,6 +496,10 @@ impl Lowering<'_> {
                 }
                 continue;
             };
+            if self.arrays[&k].looked_up {
+                self.not_linearised(k, first, &[]);
+                continue;
+            }
             let Some(split) = self.split(&first.polynomial, &first.factors, &first.known, 0) else {
                 self.not_linearised(k, first, &[]);
                 continue;
@@ -511,7 +563,7 @@ impl Lowering<'_> {
             // Where nothing is touched at small sizes, `n - 1` rows are none.
             let expr = if least { expr } else { expr.max(Hub::Int(0)) };
             if let Some(array) = self.arrays.get_mut(&k) {
-                array.dims[0] = expr;
+                array.dims[0] = array.length.clone().map_or(expr, Hub::Var);
             }
         }
     }

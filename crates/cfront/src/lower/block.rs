@@ -129,7 +129,7 @@ impl Lowering<'_> {
             None => {}
             Some(Init::Expr(e)) if dims.is_empty() => {
                 let (value, ty) = self.data(e)?;
-                let value = self.convert(value, ty, Type::of(elem), e.at)?;
+                let value = self.convert(value, ty, Type::of(elem));
                 out.push(self.assign(Access::scalar(name), None, value));
             }
             Some(Init::List(items)) if !dims.is_empty() => {
@@ -198,7 +198,7 @@ impl Lowering<'_> {
             match (items.get(k as usize), rest.is_empty()) {
                 (Some(Init::Expr(e)), true) => {
                     let (value, ty) = self.data(e)?;
-                    let value = self.convert(value, ty, Type::of(elem), e.at)?;
+                    let value = self.convert(value, ty, Type::of(elem));
                     let access = Access::element(name.clone(), at.iter().map(|i| Hub::Int(*i)).collect());
                     out.push(self.assign(access, None, value));
                 }
@@ -272,7 +272,7 @@ impl Lowering<'_> {
             let message = format!("the loop variable `{name}` is assigned outside of the header of its loop");
             return self.fail(codes::LOOP_VARIABLE, message, target.at, "assigned here");
         }
-        let (access, elem, k) = self.access(target)?;
+        let (access, elem, k) = self.access(target, false)?;
         if self.res.objects[k].ty.constant {
             // An array of constants has the qualifier on its elements; C's own compiler tells that.
         }
@@ -292,8 +292,8 @@ impl Lowering<'_> {
         let ((access, elem), (value_expr, ty)) = (written?, read?);
         let own = Type::of(elem);
         let Some(op) = op else {
-            let stored = self.convert(value_expr, ty, own, at)?;
-            let (update, stored) = as_update(&access, stored);
+            let stored = self.convert(value_expr, ty, own);
+            let (update, stored) = as_update(&access, elem, stored);
             if update.is_some() {
                 self.mark_read(&access);
             }
@@ -301,8 +301,10 @@ impl Lowering<'_> {
         };
         self.mark_read(&access);
         let common = own.common(ty);
-        if common == own && elem != Scalar::Bool {
-            let operand = self.convert(value_expr.clone(), ty, own, at)?;
+        // Sums and products of integers keep their low bits, whatever type they are made in.
+        let low_bits = elem.is_narrow() && !common.is_float();
+        if (common == own && elem != Scalar::Bool) || low_bits {
+            let operand = self.convert(value_expr.clone(), ty, own);
             let update = |op| Some(Update { op, reorder: false });
             match op {
                 Binary::Add => return Ok(self.assign(access, update(ReduceOp::Add), operand)),
@@ -314,7 +316,7 @@ impl Lowering<'_> {
         }
         let loaded = Hub::Load(access.clone());
         let (sum, ty) = self.arithmetic(op, (loaded, own), (value_expr, ty), at)?;
-        let stored = self.convert(sum, ty, own, at)?;
+        let stored = self.convert(sum, ty, own);
         Ok(self.assign(access, None, stored))
     }
 
@@ -326,9 +328,34 @@ impl Lowering<'_> {
     }
 }
 
+/// `(uint8_t)(x + e)` as the sum of the narrow `x` and `(uint8_t)e`, which has the same bits.
+fn narrowed(target: &Access, elem: Scalar, value: Hub) -> Hub {
+    let is_target = |e: &Hub| match e {
+        Hub::Cast(wide, e) => wide.is_int() && matches!(&**e, Hub::Load(access) if access == target),
+        _ => false,
+    };
+    let low_bits = |e: Hub| Hub::Cast(elem, Box::new(e));
+    let loaded = || Hub::Load(target.clone());
+    match value {
+        Hub::Cast(to, sum) if to == elem && elem.is_narrow() => match *sum {
+            Hub::Binary(op @ (BinaryOp::Add | BinaryOp::Sub | BinaryOp::Mul), a, b) if is_target(&a) => {
+                Hub::binary(op, loaded(), low_bits(*b))
+            }
+            Hub::Binary(op @ (BinaryOp::Add | BinaryOp::Mul), a, b) if is_target(&b) => {
+                Hub::binary(op, low_bits(*a), loaded())
+            }
+            other => low_bits(other),
+        },
+        other => other,
+    }
+}
+
 /// The negative of a number; of a constant, the constant.
 fn negated(e: Hub) -> Hub {
     match e {
+        Hub::Cast(to, constant) if matches!(*constant, Hub::I32(_)) => {
+            Hub::Cast(to, Box::new(negated(*constant)))
+        }
         Hub::F32(bits) => Hub::f32(-bits.value()),
         Hub::F64(bits) => Hub::f64(-bits.value()),
         Hub::I32(value) => Hub::I32(value.wrapping_neg()),
@@ -338,10 +365,13 @@ fn negated(e: Hub) -> Hub {
 }
 
 /// `x = x + e` is the update `x += e`; sums, products, extrema, and differences, where `x` is an operand of the whole.
-fn as_update(target: &Access, value: Hub) -> (Option<Update>, Hub) {
+fn as_update(target: &Access, elem: Scalar, value: Hub) -> (Option<Update>, Hub) {
     let update = |op| Some(Update { op, reorder: false });
     let is_target = |e: &Hub| matches!(e, Hub::Load(access) if access == target);
-    let Hub::Binary(op, left, right) = value else { return (None, value) };
+    let (op, left, right) = match narrowed(target, elem, value) {
+        Hub::Binary(op, left, right) => (op, left, right),
+        other => return (None, other),
+    };
     let reduce = match op {
         BinaryOp::Add | BinaryOp::Sub => ReduceOp::Add,
         BinaryOp::Mul => ReduceOp::Mul,

@@ -1,7 +1,7 @@
 //! Data expressions, with the conversions that C makes: literals have their types, operands are promoted and brought to a
 //! common type, and what C does silently stands in the hub as a cast.
 
-use loops::{BinaryOp, Expr as Hub, Name, Scalar, UnaryOp};
+use loops::{BinaryOp, Expr as Hub, Name, Scalar, UnaryOp, Value};
 
 use super::condition::{as_extremum, compare_op};
 use super::{Class, Lowering, Try};
@@ -16,7 +16,7 @@ use crate::scope::Symbol;
 pub enum Type {
     /// A comparison: of type `int` in C, a truth value in the hub.
     Truth,
-    /// An integer. Unsigned ones come from loop variables and sizes only and are `i64` in the hub.
+    /// An integer; of types that C promotes as it is stored.
     Int(IntType),
     F32,
     F64,
@@ -30,7 +30,18 @@ impl Type {
             Scalar::I32 => Type::Int(IntType::Int),
             Scalar::I64 => Type::Int(IntType::Long),
             Scalar::Bool => Type::Int(IntType::Bool),
+            Scalar::I8 => Type::Int(IntType::SignedChar),
+            Scalar::U8 => Type::Int(IntType::UnsignedChar),
+            Scalar::I16 => Type::Int(IntType::Short),
+            Scalar::U16 => Type::Int(IntType::UnsignedShort),
+            Scalar::U32 => Type::Int(IntType::Unsigned),
+            Scalar::U64 => Type::Int(IntType::UnsignedLong),
         }
+    }
+
+    /// Whether it is an integer of 64 bits.
+    pub fn is_long(self) -> bool {
+        self.int().is_some_and(|int| int.bits() >= 64)
     }
 
     fn int(self) -> Option<IntType> {
@@ -50,29 +61,32 @@ impl Type {
                 let (a, b) = (self.int().unwrap_or(IntType::Int), other.int().unwrap_or(IntType::Int));
                 match a.common(b) {
                     IntType::LongLong => Type::Int(IntType::Long),
+                    IntType::UnsignedLongLong => Type::Int(IntType::UnsignedLong),
                     int => Type::Int(int),
                 }
             }
         }
     }
 
+    pub fn is_float(self) -> bool {
+        matches!(self, Type::F32 | Type::F64)
+    }
+
     /// What the hub holds for it.
     fn scalar(self) -> Scalar {
         match self {
             Type::Truth | Type::Int(IntType::Bool) => Scalar::Bool,
-            Type::Int(int) if !int.is_unsigned() && int.bits() <= 32 => Scalar::I32,
-            Type::Int(_) => Scalar::I64,
+            Type::Int(int) => int.scalar().unwrap_or(Scalar::I64),
             Type::F32 => Scalar::F32,
             Type::F64 => Scalar::F64,
         }
     }
 
-    fn c_name(self) -> &'static str {
+    /// The type in which two values are compared or chosen from: that of both, or the common one. Values of one narrow type compare as the promoted ones do.
+    fn matched(self, other: Type) -> Type {
         match self {
-            Type::Truth => "int",
-            Type::Int(int) => int.c_name(),
-            Type::F32 => "float",
-            Type::F64 => "double",
+            Type::Int(_) if self == other && self.scalar().is_narrow() => self,
+            _ => self.common(other),
         }
     }
 }
@@ -100,8 +114,8 @@ impl Lowering<'_> {
                 let (then, otherwise) = (self.data(a), self.data(b));
                 let (cond, then, otherwise) = (cond?, then?, otherwise?);
                 let ty = if then.1 == otherwise.1 { then.1 } else { then.1.common(otherwise.1) };
-                let then = self.convert(then.0, then.1, ty, a.at)?;
-                let otherwise = self.convert(otherwise.0, otherwise.1, ty, b.at)?;
+                let then = self.convert(then.0, then.1, ty);
+                let otherwise = self.convert(otherwise.0, otherwise.1, ty);
                 // For integers the choice of the larger is the maximum; for floating point it differs on NaN and -0.
                 if ty.scalar().is_int()
                     && let Some(largest) = as_extremum(&cond, &then, &otherwise)
@@ -133,7 +147,10 @@ impl Lowering<'_> {
             (IntType::Long | IntType::LongLong, _, Ok(value)) => {
                 Ok((Hub::Int(value), Type::Int(IntType::Long)))
             }
-            (ty, _, Ok(value)) if ty.is_unsigned() => Ok((Hub::Int(value), Type::Int(ty))),
+            (ty, _, _) if ty.is_unsigned() => {
+                let ty = Type::Int(ty);
+                Ok((Hub::Cast(ty.scalar(), Box::new(Hub::Int(value as i64))), ty))
+            }
             _ => self.fail(codes::TYPE, "an integer constant beyond 63 bits", at, "too large"),
         }
     }
@@ -156,7 +173,10 @@ impl Lowering<'_> {
             Class::Fixed(_) | Class::Data => return self.load(e),
         };
         match value {
-            Ok(index) if ty.is_unsigned() && ty.bits() >= 32 => Ok((index.expr, Type::Int(ty))),
+            Ok(index) if ty.is_unsigned() && ty.bits() >= 32 => {
+                let ty = Type::Int(ty);
+                Ok((Hub::Cast(ty.scalar(), Box::new(index.expr)), ty))
+            }
             Ok(index) if ty.bits() >= 64 => Ok((index.expr, Type::Int(IntType::Long))),
             Ok(index) => {
                 let value = match index.expr {
@@ -176,7 +196,7 @@ impl Lowering<'_> {
     }
 
     fn load(&mut self, e: &Expr) -> Try<Typed> {
-        let (access, elem, k) = self.access(e)?;
+        let (access, elem, k) = self.access(e, true)?;
         if let Some(array) = self.arrays.get_mut(&k) {
             array.read = true;
         }
@@ -190,11 +210,10 @@ impl Lowering<'_> {
         }
         let (value, ty) = self.data(a)?;
         let promoted = ty.common(if ty.int().is_some() { Type::Int(IntType::Int) } else { ty });
-        let value = self.convert(value, ty, promoted, at)?;
+        let value = self.convert(value, ty, promoted);
         match op {
             Unary::Plus => Ok((value, promoted)),
             Unary::Minus => {
-                self.signed(promoted, at)?;
                 let value = match value {
                     Hub::F32(bits) => Hub::f32(-bits.value()),
                     Hub::F64(bits) => Hub::f64(-bits.value()),
@@ -207,22 +226,9 @@ impl Lowering<'_> {
                 self.fail(codes::TYPE, "`~` on floating point", at, "needs an integer")
             }
             _ => {
-                self.signed(promoted, at)?;
-                let ones = if promoted.scalar() == Scalar::I32 { Hub::I32(-1) } else { Hub::Int(-1) };
+                let ones = Hub::constant(promoted.scalar(), -1);
                 Ok((Hub::binary(BinaryOp::BitXor, value, ones), promoted))
             }
-        }
-    }
-
-    /// Data is not unsigned; loop variables and sizes that are can only be converted.
-    fn signed(&mut self, ty: Type, at: At) -> Try<()> {
-        match ty {
-            Type::Int(int) if int.is_unsigned() && int != IntType::Bool => {
-                let message =
-                    format!("`{}` is arithmetic of type `{}` on data", self.snippet(at), int.c_name());
-                self.fail(codes::TYPE, message, at, "convert its operands to a signed or floating type")
-            }
-            _ => Ok(()),
         }
     }
 
@@ -245,18 +251,15 @@ impl Lowering<'_> {
             Binary::Bits(op) => {
                 // The type is that of the left side alone.
                 let ty = left.1.common(Type::Int(IntType::Int));
-                self.signed(ty, at)?;
-                self.signed(right.1, at)?;
-                let count = self.convert(right.0, right.1, ty, at)?;
-                let value = self.convert(left.0, left.1, ty, at)?;
+                let count = self.convert(right.0, right.1, ty);
+                let value = self.convert(left.0, left.1, ty);
                 let hub = if op == "<<" { BinaryOp::Shl } else { BinaryOp::Shr };
                 return Ok((Hub::binary(hub, value, count), ty));
             }
             _ => return self.fail(codes::EXPRESSION, "a comparison is assigned", at, "not possible here"),
         };
-        self.signed(ty, at)?;
-        let left = self.convert(left.0, left.1, ty, at)?;
-        let right = self.convert(right.0, right.1, ty, at)?;
+        let left = self.convert(left.0, left.1, ty);
+        let right = self.convert(right.0, right.1, ty);
         Ok((Hub::binary(hub, left, right), ty))
     }
 
@@ -267,10 +270,9 @@ impl Lowering<'_> {
         }
         let (left, right) = (self.data(a), self.data(b));
         let ((left, lt), (right, rt)) = (left?, right?);
-        let ty = lt.common(rt);
-        self.signed(ty, e.at)?;
-        let left = self.convert(left, lt, ty, a.at)?;
-        let right = self.convert(right, rt, ty, b.at)?;
+        let ty = lt.matched(rt);
+        let left = self.convert(left, lt, ty);
+        let right = self.convert(right, rt, ty);
         let op = compare_op(op).unwrap_or(loops::CompareOp::Eq);
         Ok((Hub::compare(op, left, right), Type::Truth))
     }
@@ -294,16 +296,9 @@ impl Lowering<'_> {
             }
             _ => {
                 let (value, ty) = self.data(e)?;
-                self.truth_of(value, ty)
+                Ok(truth_of(value, ty))
             }
         }
-    }
-
-    fn truth_of(&mut self, value: Hub, ty: Type) -> Try<Hub> {
-        Ok(match ty.scalar() {
-            Scalar::Bool => value,
-            scalar => Hub::compare(loops::CompareOp::Ne, value, Hub::constant(scalar, 0)),
-        })
     }
 
     fn cast(&mut self, ty: &QType, a: &Expr, at: At) -> Try<Typed> {
@@ -314,16 +309,17 @@ impl Lowering<'_> {
                 && int.bits() >= 32
                 && let Ok(index) = self.index_cast(ty, a, at)
             {
-                return Ok((index, Type::Int(*int)));
+                let ty = Type::Int(*int);
+                return Ok((Hub::Cast(ty.scalar(), Box::new(index)), ty));
             }
         }
         let (value, from) = self.data(a)?;
-        let Some(scalar) = ty.ty.scalar() else {
+        let Some(scalar) = self.scalar(&ty.ty) else {
             let message = format!("a conversion to `{}`", ty.ty.c_name());
             return self.fail(codes::TYPE, message, at, "not a type of data");
         };
         let to = Type::of(scalar);
-        Ok((self.convert(value, from, to, at)?, to))
+        Ok((self.convert(value, from, to), to))
     }
 
     fn index_cast(&mut self, ty: &QType, a: &Expr, at: At) -> Result<Hub, super::index::NotIndex> {
@@ -332,22 +328,20 @@ impl Lowering<'_> {
     }
 
     /// Converts a value as C does; constants are converted here.
-    pub(super) fn convert(&mut self, value: Hub, from: Type, to: Type, at: At) -> Try<Hub> {
+    pub(super) fn convert(&self, value: Hub, from: Type, to: Type) -> Hub {
         let (have, want) = (from.scalar(), to.scalar());
         if have == want {
-            return Ok(value);
-        }
-        if let Type::Int(int) = to
-            && int.is_unsigned()
-            && int != IntType::Bool
-        {
-            let message = format!("`{}` is converted to `{}`", self.snippet(at), to.c_name());
-            return self.fail(codes::TYPE, message, at, "unsigned data is not modelled");
+            return value;
         }
         if want == Scalar::Bool {
-            return self.truth_of(value, from);
+            return truth_of(value, from);
         }
-        Ok(match (value, want) {
+        if let Hub::Cast(_, constant) = &value
+            && let Some(known) = Value::of(constant)
+        {
+            return known.cast(have).cast(want).into();
+        }
+        match (value, want) {
             (Hub::I32(v), Scalar::F64) => Hub::f64(f64::from(v)),
             (Hub::I32(v), Scalar::F32) => Hub::f32(v as f32),
             (Hub::I32(v), Scalar::I64) => Hub::Int(i64::from(v)),
@@ -363,11 +357,24 @@ impl Lowering<'_> {
                 Hub::Cast(Scalar::F32, inner)
             }
             (Hub::Cast(Scalar::I32, inner), Scalar::I64) if is_variable(&inner) => *inner,
+            // Nor does one without a sign.
+            (Hub::Cast(Scalar::U32 | Scalar::U64, inner), want) if self.counts(have, &inner) => match want {
+                Scalar::I64 => *inner,
+                want => Hub::Cast(want, inner),
+            },
             (value, want) if have == Scalar::Bool && want != Scalar::I32 => {
                 Hub::Cast(want, Box::new(Hub::Cast(Scalar::I32, Box::new(value))))
             }
             (value, want) => Hub::Cast(want, Box::new(value)),
-        })
+        }
+    }
+
+    /// Whether an index is a number that both the unsigned type and 63 bits hold: one of 32 bits, or a loop variable.
+    fn counts(&self, ty: Scalar, index: &Hub) -> bool {
+        match index {
+            Hub::Var(name) => ty == Scalar::U32 || self.loops.iter().any(|l| l.var == *name),
+            _ => false,
+        }
     }
 
     fn call(&mut self, function: &str, args: &[Expr], at: At) -> Try<Typed> {
@@ -403,7 +410,7 @@ impl Lowering<'_> {
             let mut values = Vec::new();
             for arg in args {
                 let (value, from) = self.data(arg)?;
-                values.push(self.convert(value, from, ty, arg.at)?);
+                values.push(self.convert(value, from, ty));
             }
             return Ok((math.build(plain, ty, values), ty));
         }
@@ -433,18 +440,26 @@ impl Lowering<'_> {
         }
         let mut values = Vec::new();
         for (arg, param) in args.iter().zip(&params) {
-            let Some(scalar) = param.ty.scalar() else {
+            let Some(scalar) = self.scalar(&param.ty) else {
                 let message = format!("`{function}` takes {}", super::index::an(param.ty.c_name()));
                 return self.fail(codes::CALL, message, arg.at, "only numbers can be passed in a region");
             };
             let (value, from) = self.data(arg)?;
-            values.push(self.convert(value, from, Type::of(scalar), arg.at)?);
+            values.push(self.convert(value, from, Type::of(scalar)));
         }
-        let Some(scalar) = result.ty.scalar() else {
+        let Some(scalar) = self.scalar(&result.ty) else {
             let message = format!("`{function}` returns {}", super::index::an(result.ty.c_name()));
             return self.fail(codes::CALL, message, at, "not a type of data");
         };
         Ok((Hub::Call { function: Name::new(function), ty: scalar, args: values }, Type::of(scalar)))
+    }
+}
+
+/// Whether a value is not 0.
+fn truth_of(value: Hub, ty: Type) -> Hub {
+    match ty.scalar() {
+        Scalar::Bool => value,
+        scalar => Hub::compare(loops::CompareOp::Ne, value, Hub::constant(scalar, 0)),
     }
 }
 

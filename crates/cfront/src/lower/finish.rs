@@ -113,9 +113,12 @@ impl Lowering<'_> {
             sizes.push(SizeVariable { name: name.clone(), c_name, c_type: ty.c_name(), text });
             size_objects.push(k);
         }
+        let mut size_names: Vec<Name> = sizes.iter().map(|s| s.name.clone()).collect();
+        size_names
+            .extend(self.arrays.values().filter_map(|a| a.length.clone()).filter(|n| mentioned.contains(n)));
         let function = Function {
             name: Name::new(format!("{}_{}", self.cx.function, self.cx.number)),
-            sizes: sizes.iter().map(|s| s.name.clone()).collect(),
+            sizes: size_names,
             assumptions,
             params,
             body: statements,
@@ -233,12 +236,7 @@ impl Lowering<'_> {
         }
         for k in sizes {
             let object = &self.res.objects[*k];
-            // A signed pointer may point to an unsigned size.
-            let elem = match object.ty.ty {
-                CType::Int(int) if int.bits() == 32 => Some(Scalar::I32),
-                CType::Int(int) if int.bits() == 64 => Some(Scalar::I64),
-                _ => None,
-            };
+            let elem = self.scalar(&object.ty.ty);
             let kind = match object.place {
                 Some(Place::Global) => VariableKind::Global,
                 _ if self.cx.uses.address_taken(&object.name) => VariableKind::FunctionLocal,
@@ -251,7 +249,10 @@ impl Lowering<'_> {
         for (n, a) in things.iter().enumerate() {
             for b in &things[n + 1..] {
                 let (pointer, other) = if a.kind == VariableKind::Pointer { (a, b) } else { (b, a) };
-                if pointer.kind != VariableKind::Pointer || !(a.written || b.written) || a.elem != b.elem {
+                if pointer.kind != VariableKind::Pointer
+                    || !(a.written || b.written)
+                    || !same_memory(a.elem, b.elem)
+                {
                     continue;
                 }
                 let overlaps = match other.kind {
@@ -391,6 +392,13 @@ impl Lowering<'_> {
     }
 }
 
+/// Whether C lets a pointer to one type point to an object of the other: of the type with the other sign, and of any type to characters.
+fn same_memory(a: Option<Scalar>, b: Option<Scalar>) -> bool {
+    let characters = |elem: Option<Scalar>| matches!(elem, Some(Scalar::I8 | Scalar::U8));
+    let alike = |a: Scalar, b: Scalar| a == b || (a.is_int() && b.is_int() && a.bytes() == b.bytes());
+    characters(a) || characters(b) || a.zip(b).is_some_and(|(a, b)| alike(a, b))
+}
+
 fn balanced(text: &str) -> bool {
     let mut depth = 0i64;
     for c in text.chars() {
@@ -441,7 +449,11 @@ impl Patch<'_> {
                     self.access(target);
                     self.expr(value);
                 }
-                HubStmt::Loop(l) => self.statements(&mut l.body),
+                HubStmt::Loop(l) => {
+                    self.expr(&mut l.lower);
+                    self.expr(&mut l.upper);
+                    self.statements(&mut l.body);
+                }
                 HubStmt::If { cond, then, otherwise } => {
                     self.expr(cond);
                     self.statements(then);
@@ -459,14 +471,13 @@ impl Patch<'_> {
     }
 
     fn access(&self, access: &mut Access) {
-        if !self.flat.contains_key(&access.array) {
-            return;
-        }
-        if let [Hub::Int(number), Hub::Bool(false)] = access.indices.as_slice()
+        if self.flat.contains_key(&access.array)
+            && let [Hub::Int(number), Hub::Bool(false)] = access.indices.as_slice()
             && let Some(indices) = self.settled.get(number)
         {
             access.indices = indices.clone();
         }
+        access.indices.iter_mut().for_each(|e| self.expr(e));
     }
 
     fn expr(&self, e: &mut Hub) {

@@ -12,12 +12,12 @@ use crate::ctype::IntType;
 use crate::linear::Linear;
 
 /// What a header says: the variable's object, first value, and amount that it is counted by.
-struct Header<'e> {
-    object: usize,
-    ty: IntType,
-    name: String,
-    first: &'e Expr,
-    step: i64,
+pub(super) struct Header<'e> {
+    pub object: usize,
+    pub ty: IntType,
+    pub name: String,
+    pub first: &'e Expr,
+    pub step: i64,
 }
 
 impl Lowering<'_> {
@@ -27,6 +27,9 @@ impl Lowering<'_> {
         if self.values.contains_key(&k) {
             let message = format!("`{}` is the variable of a loop around this one as well", header.name);
             return self.fail(codes::LOOP_VARIABLE, message, at, "this loop changes it");
+        }
+        if let Some(bounds) = self.data_bounds(f, &header) {
+            return self.data_loop(f, &header, bounds, at);
         }
         let first =
             self.index(header.first).map_err(|why| self.bad_bound(&header.name, header.first, why))?;
@@ -160,7 +163,7 @@ impl Lowering<'_> {
     }
 
     /// The hub variable of a loop: the name in C, unless it is that of something else here.
-    fn loop_name(&mut self, k: usize, c_name: &str, ty: IntType) -> Name {
+    pub(super) fn loop_name(&mut self, k: usize, c_name: &str, ty: IntType) -> Name {
         let own = self.names.get(&k).cloned();
         let candidate = own.unwrap_or_else(|| Name::new(c_name));
         let active = self.loops.iter().any(|l| l.var == candidate);
@@ -187,7 +190,7 @@ impl Lowering<'_> {
         }
     }
 
-    fn bad_bound(&mut self, name: &str, e: &Expr, why: NotIndex) -> Failed {
+    pub(super) fn bad_bound(&mut self, name: &str, e: &Expr, why: NotIndex) -> Failed {
         let message = format!(
             "the bound `{}` of the loop over `{name}` is not affine in {}: {}",
             self.snippet(e.at),
@@ -347,7 +350,7 @@ impl Lowering<'_> {
     }
 
     /// Whether a form has the variable in it, perhaps inside an atom.
-    fn mentions(&self, form: &Linear, var: &Name) -> bool {
+    pub(super) fn mentions(&self, form: &Linear, var: &Name) -> bool {
         form.terms.keys().any(|name| match super::index::atom_number(name) {
             Some(k) => expr_mentions(&self.atoms[k].expr, var),
             None => name == var,
@@ -493,7 +496,7 @@ fn counted(step: &Expr) -> Option<(&Expr, Step<'_>)> {
     matches!(target.kind, ExprKind::Ident(_)).then_some((target, by))
 }
 
-fn turned(op: CompareOp) -> CompareOp {
+pub(super) fn turned(op: CompareOp) -> CompareOp {
     match op {
         CompareOp::Lt => CompareOp::Gt,
         CompareOp::Le => CompareOp::Ge,

@@ -58,7 +58,7 @@ pub(super) fn not(reason: impl Into<String>, at: At) -> NotIndex {
 }
 
 /// The way out where data says which element is meant.
-const GATHER: &str = "gather the elements into an array of their own before the region, or scatter them after it; a loop that does nothing else stays outside; a function declared with `__attribute__((const))` may look elements up in what the region leaves alone";
+const GATHER: &str = "what is read can be at a place that data of type int or long gives; what is written cannot: write to an array of its own at subscripts of the loops, and scatter that after the region";
 
 /// The way out where loop variables are multiplied.
 const PRODUCT: &str = "declare the array with its dimensions (`double (*A)[n]`) and give each a subscript of its own; a packed triangle is copied to such an array before the region, and back after it";

@@ -3,6 +3,7 @@
 
 mod access;
 mod block;
+mod by_data;
 mod choice;
 mod condition;
 mod data;
@@ -16,7 +17,7 @@ mod resolve;
 
 use std::collections::BTreeMap;
 
-use loops::{Code, Diagnostic, Expr as Hub, Name, Span};
+use loops::{Code, Diagnostic, Expr as Hub, Name, Scalar, Span};
 
 use crate::ast::{At, Stmt};
 use crate::codes;
@@ -50,6 +51,8 @@ pub struct Context<'a> {
     pub in_loop: bool,
     /// Functions that are known to be pure beside those of `math.h` and those declared so.
     pub pure_functions: &'a [String],
+    /// Whether plain `char` has a sign, if that is known.
+    pub char_signed: Option<bool>,
 }
 
 /// The state of the translation of one region.
@@ -215,6 +218,20 @@ impl Lowering<'_> {
             Some(_) => Class::Size(int),
             None if object.initialised => Class::Fixed(int),
             None => Class::Data,
+        }
+    }
+
+    /// The hub's type of data of a type, if it has one.
+    fn scalar(&self, ty: &CType) -> Option<Scalar> {
+        match ty {
+            CType::Int(IntType::Char) => match self.cx.char_signed? {
+                true => Some(Scalar::I8),
+                false => Some(Scalar::U8),
+            },
+            CType::Int(int) => int.scalar(),
+            CType::Float => Some(Scalar::F32),
+            CType::Double => Some(Scalar::F64),
+            _ => None,
         }
     }
 

@@ -1,7 +1,7 @@
 //! Scalars that are dead after the region and always written before they are read become locals of the innermost block
 //! that holds all their uses: each iteration then has its own, and no dependence runs through the one variable.
 
-use loops::{Access, ArrayDecl, Expr, Name, Scalar, Stmt, Storage};
+use loops::{ArrayDecl, Expr, Name, Scalar, Stmt, Storage};
 
 /// Declares the scalar in the innermost block that can have it; not if its value may come in from outside.
 pub fn localise(body: &mut Vec<Stmt>, name: &Name, elem: Scalar) -> bool {
@@ -45,13 +45,16 @@ fn written_first(body: &[Stmt], name: &Name, assigned: &mut bool) -> bool {
         match stmt {
             Stmt::Assign(a) => {
                 let target = a.target.array == *name;
-                let reads = reads(&a.value, name) || (target && a.update.is_some());
+                let reads = own(stmt, name) || (target && a.update.is_some());
                 if reads && !*assigned {
                     return false;
                 }
                 *assigned |= target;
             }
             Stmt::Loop(l) => {
+                if own(stmt, name) && !*assigned {
+                    return false;
+                }
                 // It may not run; and what one iteration writes is gone for the next one if the scalar is local to it.
                 let mut inner = *assigned;
                 if !written_first(&l.body, name, &mut inner) {
@@ -59,6 +62,9 @@ fn written_first(body: &[Stmt], name: &Name, assigned: &mut bool) -> bool {
                 }
             }
             Stmt::If { then, otherwise, .. } => {
+                if own(stmt, name) && !*assigned {
+                    return false;
+                }
                 let (mut a, mut b) = (*assigned, *assigned);
                 if !written_first(then, name, &mut a) || !written_first(otherwise, name, &mut b) {
                     return false;
@@ -77,20 +83,23 @@ fn written_first(body: &[Stmt], name: &Name, assigned: &mut bool) -> bool {
 }
 
 fn mentions(stmt: &Stmt, name: &Name) -> bool {
+    own(stmt, name)
+        || matches!(stmt, Stmt::Assign(a) if a.target.array == *name)
+        || stmt.bodies().into_iter().flatten().any(|stmt| mentions(stmt, name))
+}
+
+/// Whether a statement itself reads a scalar, not one inside it.
+fn own(stmt: &Stmt, name: &Name) -> bool {
     match stmt {
-        Stmt::Assign(a) => a.target.array == *name || reads(&a.value, name),
-        Stmt::Loop(l) => l.body.iter().any(|s| mentions(s, name)),
-        Stmt::If { then, otherwise, .. } => then.iter().chain(otherwise).any(|s| mentions(s, name)),
-        Stmt::Block { body, .. } => body.iter().any(|s| mentions(s, name)),
-        Stmt::Local(_) | Stmt::Copy(_) | Stmt::Wait(_) => false,
+        Stmt::Assign(a) => reads(&a.value, name),
+        other => other.exprs().into_iter().any(|e| reads(e, name)),
     }
 }
 
-/// Whether an expression reads a scalar.
+/// Whether an expression reads a scalar. There can be thousands of scalars and statements, so nothing is collected.
 fn reads(e: &Expr, name: &Name) -> bool {
-    let within = |access: &Access| access.array == *name;
     match e {
-        Expr::Load(access) => within(access),
+        Expr::Load(access) => access.array == *name || access.indices.iter().any(|e| reads(e, name)),
         Expr::Unary(_, a) | Expr::Cast(_, a) => reads(a, name),
         Expr::Binary(_, a, b) | Expr::Compare(_, a, b) => reads(a, name) || reads(b, name),
         Expr::Select(a, b, c) => reads(a, name) || reads(b, name) || reads(c, name),

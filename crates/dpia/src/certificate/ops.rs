@@ -137,5 +137,6 @@ pub(super) fn constant<T: Build>(ty: Scalar, value: i32) -> T {
         Scalar::I32 => word(value),
         Scalar::I64 => T::int(i64::from(value)),
         Scalar::Bool => truth(value != 0),
+        other => unreachable!("functional programs have no numbers of type {other}"),
     }
 }

@@ -82,6 +82,7 @@ fn scalars(s: Scalar, count: usize, random: &mut Random) -> Data {
         Scalar::I32 => Data::I32((0..count).map(|_| random.small() as i32).collect()),
         Scalar::I64 => Data::I64((0..count).map(|_| random.small() as i64).collect()),
         Scalar::Bool => Data::Bool((0..count).map(|_| random.next().is_multiple_of(2)).collect()),
+        other => panic!("functional programs have no numbers of type {other}"),
     }
 }
 

@@ -213,6 +213,7 @@ fn scalar_at(data: &Data, at: usize) -> Val {
         Data::I64(v) => Val::I64(v[at]),
         Data::Bool(v) => Val::Bool(v[at]),
         Data::Pair(a, b) => Val::pair(scalar_at(a, at), scalar_at(b, at)),
+        other => unreachable!("functional programs have no numbers of type {}", other.elem()),
     }
 }
 

@@ -189,6 +189,7 @@ fn from_hub(x: value::Value) -> Val {
         value::Value::I32(v) => Val::I32(v),
         value::Value::I64(v) => Val::I64(v),
         value::Value::Bool(v) => Val::Bool(v),
+        other => unreachable!("functional programs have no numbers of type {}", other.scalar()),
     }
 }
 
@@ -201,7 +202,7 @@ fn cast(to: Scalar, x: &Val) -> Outcome<Val> {
                 Scalar::F64 => Val::F64($x as f64),
                 Scalar::I32 => Val::I32($x as i32),
                 Scalar::I64 => Val::I64($x as i64),
-                Scalar::Bool => return Err(ill(x)),
+                _ => return Err(ill(x)),
             }
         };
     }
@@ -223,5 +224,6 @@ pub(super) fn constant(scalar: Scalar, value: i32) -> Val {
         Scalar::I32 => Val::I32(value),
         Scalar::I64 => Val::I64(i64::from(value)),
         Scalar::Bool => Val::Bool(value != 0),
+        other => unreachable!("functional programs have no numbers of type {other}"),
     }
 }

@@ -216,6 +216,7 @@ fn single(data: &Data) -> Val {
         Data::I64(v) => Val::I64(v[0]),
         Data::Bool(v) => Val::Bool(v[0]),
         Data::Pair(a, b) => Val::pair(single(a), single(b)),
+        other => unreachable!("functional programs have no numbers of type {}", other.elem()),
     }
 }
 
@@ -237,6 +238,7 @@ impl Builder {
                 Scalar::I32 => Data::I32(Vec::with_capacity(count)),
                 Scalar::I64 => Data::I64(Vec::with_capacity(count)),
                 Scalar::Bool => Data::Bool(Vec::with_capacity(count)),
+                other => unreachable!("functional programs have no numbers of type {other}"),
             }),
             Ty::Pair(a, b) => {
                 Builder::Pair(Box::new(Builder::columns(a, count)), Box::new(Builder::columns(b, count)))
@@ -245,21 +247,26 @@ impl Builder {
         }
     }
 
-    fn push(&mut self, value: &Val) -> Outcome<()> {
+    fn push(&mut self, value: &Val, ty: &Ty) -> Outcome<()> {
         match (self, value) {
             (Builder::Column(Data::F64(v)), Val::F64(x)) => v.push(*x),
             (Builder::Column(Data::F32(v)), Val::F32(x)) => v.push(*x),
             (Builder::Column(Data::I32(v)), Val::I32(x)) => v.push(*x),
             (Builder::Column(Data::I64(v)), Val::I64(x)) => v.push(*x),
             (Builder::Column(Data::Bool(v)), Val::Bool(x)) => v.push(*x),
-            (builder, Val::Array(array)) => {
-                for i in 0..array.len() {
-                    builder.push(&array.get(i)?)?;
+            // There may be any number of empty rows.
+            (builder, Val::Array(array)) => match ty {
+                Ty::Array(_, row) if row.numbers() > 0 => {
+                    for i in 0..array.len() {
+                        builder.push(&array.get(i)?, row)?;
+                    }
                 }
-            }
+                _ => {}
+            },
             (Builder::Pair(a, b), Val::Pair(p)) => {
-                a.push(&p.0)?;
-                b.push(&p.1)?;
+                let Ty::Pair(s, t) = ty else { unreachable!("the evaluator keeps types") };
+                a.push(&p.0, s)?;
+                b.push(&p.1, t)?;
             }
             (_, other) => unreachable!("the evaluator keeps types, but met {other:?}"),
         }
@@ -318,7 +325,7 @@ pub(super) fn collect(
     let mut builder = Builder::columns(elem, len);
     for i in 0..len {
         let value = f(frame, i)?;
-        builder.push(&value)?;
+        builder.push(&value, elem)?;
     }
     Ok(builder.finish(&[len], elem, &frame.tally))
 }
@@ -342,7 +349,7 @@ pub(super) fn force(value: Val, ty: &Ty, frame: &mut Frame) -> Outcome<Val> {
 pub(super) fn store(value: &Val, ty: &Ty, frame: &mut Frame) -> Outcome<Value> {
     frame.tally.take(ty.numbers())?;
     let mut builder = Builder::columns(ty, 1);
-    builder.push(value)?;
+    builder.push(value, ty)?;
     Ok(builder.into_value(ty, &[]))
 }
 

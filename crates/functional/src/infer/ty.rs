@@ -77,7 +77,7 @@ impl Class {
     pub(crate) fn admits_class(self, given: Option<Class>) -> bool {
         match given {
             None => false,
-            Some(given) => Scalar::ALL.into_iter().filter(|s| given.admits(*s)).all(|s| self.admits(s)),
+            Some(given) => Scalar::COMMON.into_iter().filter(|s| given.admits(*s)).all(|s| self.admits(s)),
         }
     }
 

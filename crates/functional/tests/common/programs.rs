@@ -154,6 +154,7 @@ impl Maker {
             Scalar::I64 => Data::I64((0..count).map(|_| float() as i64).collect()),
             Scalar::I32 => Data::I32((0..count).map(|_| float() as i32).collect()),
             Scalar::Bool => Data::Bool((0..count).map(|_| float() < 0.0).collect()),
+            other => panic!("functional programs have no numbers of type {other}"),
         };
         Value::Tensor(Tensor { shape, data })
     }

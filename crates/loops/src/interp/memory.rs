@@ -12,6 +12,12 @@ pub(super) enum Column {
     I32(Vec<i32>),
     I64(Vec<i64>),
     Bool(Vec<bool>),
+    I8(Vec<i8>),
+    U8(Vec<u8>),
+    I16(Vec<i16>),
+    U16(Vec<u16>),
+    U32(Vec<u32>),
+    U64(Vec<u64>),
 }
 
 impl Column {
@@ -22,6 +28,12 @@ impl Column {
             Scalar::I32 => Column::I32(Vec::new()),
             Scalar::I64 => Column::I64(Vec::new()),
             Scalar::Bool => Column::Bool(Vec::new()),
+            Scalar::I8 => Column::I8(Vec::new()),
+            Scalar::U8 => Column::U8(Vec::new()),
+            Scalar::I16 => Column::I16(Vec::new()),
+            Scalar::U16 => Column::U16(Vec::new()),
+            Scalar::U32 => Column::U32(Vec::new()),
+            Scalar::U64 => Column::U64(Vec::new()),
         }
     }
 
@@ -40,6 +52,12 @@ impl Column {
             Column::I32(v) => resize(v, len),
             Column::I64(v) => resize(v, len),
             Column::Bool(v) => resize(v, len),
+            Column::I8(v) => resize(v, len),
+            Column::U8(v) => resize(v, len),
+            Column::I16(v) => resize(v, len),
+            Column::U16(v) => resize(v, len),
+            Column::U32(v) => resize(v, len),
+            Column::U64(v) => resize(v, len),
         }
     }
 
@@ -50,6 +68,12 @@ impl Column {
             Column::I32(v) => Value::I32(v[at]),
             Column::I64(v) => Value::I64(v[at]),
             Column::Bool(v) => Value::Bool(v[at]),
+            Column::I8(v) => Value::I8(v[at]),
+            Column::U8(v) => Value::U8(v[at]),
+            Column::I16(v) => Value::I16(v[at]),
+            Column::U16(v) => Value::U16(v[at]),
+            Column::U32(v) => Value::U32(v[at]),
+            Column::U64(v) => Value::U64(v[at]),
         }
     }
 
@@ -61,6 +85,12 @@ impl Column {
             (Column::I32(v), Value::I32(x)) => v[at] = x,
             (Column::I64(v), Value::I64(x)) => v[at] = x,
             (Column::Bool(v), Value::Bool(x)) => v[at] = x,
+            (Column::I8(v), Value::I8(x)) => v[at] = x,
+            (Column::U8(v), Value::U8(x)) => v[at] = x,
+            (Column::I16(v), Value::I16(x)) => v[at] = x,
+            (Column::U16(v), Value::U16(x)) => v[at] = x,
+            (Column::U32(v), Value::U32(x)) => v[at] = x,
+            (Column::U64(v), Value::U64(x)) => v[at] = x,
             _ => debug_assert!(false, "a value of another type"),
         }
     }
@@ -74,6 +104,12 @@ pub(super) fn columns(data: Data, into: &mut Vec<Column>) {
         Data::I32(v) => into.push(Column::I32(v)),
         Data::I64(v) => into.push(Column::I64(v)),
         Data::Bool(v) => into.push(Column::Bool(v)),
+        Data::I8(v) => into.push(Column::I8(v)),
+        Data::U8(v) => into.push(Column::U8(v)),
+        Data::I16(v) => into.push(Column::I16(v)),
+        Data::U16(v) => into.push(Column::U16(v)),
+        Data::U32(v) => into.push(Column::U32(v)),
+        Data::U64(v) => into.push(Column::U64(v)),
         Data::Pair(a, b) => {
             columns(*a, into);
             columns(*b, into);
@@ -94,6 +130,12 @@ pub(super) fn data(elem: &Elem, columns: &mut impl Iterator<Item = Column>) -> D
             Column::I32(v) => Data::I32(v),
             Column::I64(v) => Data::I64(v),
             Column::Bool(v) => Data::Bool(v),
+            Column::I8(v) => Data::I8(v),
+            Column::U8(v) => Data::U8(v),
+            Column::I16(v) => Data::I16(v),
+            Column::U16(v) => Data::U16(v),
+            Column::U32(v) => Data::U32(v),
+            Column::U64(v) => Data::U64(v),
         },
     }
 }

@@ -6,6 +6,7 @@ use crate::expr::{BinaryOp, CompareOp, Expr, UnaryOp};
 use crate::lex::Token;
 use crate::print::{COMPARE, Ident, PREFIX};
 use crate::program::Access;
+use crate::types::Scalar;
 use std::borrow::Cow;
 
 impl Parser<'_> {
@@ -130,6 +131,11 @@ impl Parser<'_> {
             if name.as_str() == "select" {
                 let [cond, then, otherwise] = self.args_of("select")?;
                 return Ok(Expr::Select(Box::new(cond), Box::new(then), Box::new(otherwise)));
+            }
+            // The other types are keywords; these came later, and are names of loops elsewhere.
+            if let Some(scalar) = Scalar::ALL.into_iter().find(|scalar| scalar.keyword() == name.as_str()) {
+                let [operand] = self.args_of("a conversion")?;
+                return Ok(Expr::Cast(scalar, Box::new(operand)));
             }
             let message = format!("`{}` is not a function of the language", Ident(&name));
             let span = Span { start: self.span.start, end: self.end.max(self.span.end) };

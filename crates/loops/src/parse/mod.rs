@@ -250,7 +250,9 @@ impl<'a> Parser<'a> {
     }
 
     fn scalar(&mut self) -> Option<Scalar> {
-        Scalar::ALL.into_iter().find(|scalar| self.accept_keyword(scalar.keyword()))
+        Scalar::ALL
+            .into_iter()
+            .find(|scalar| self.accept_keyword(scalar.keyword()) || self.accept_word(scalar.keyword()))
     }
 
     fn elem(&mut self) -> Parsed<Elem> {

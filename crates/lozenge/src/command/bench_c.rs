@@ -7,12 +7,13 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use cfront::Replacement;
+use loops::Data;
 use serde_json::{Value as Json, json};
 
 use crate::cli::{Bench, Choice, Stage};
 use crate::failure::{Failure, FailureKind, Source};
 use crate::files::{read_source, reason};
-use crate::kernel::{Program, runs_by_itself};
+use crate::kernel::{self, Program, runs_by_itself};
 use crate::pipeline;
 use crate::process::{Compiler, on_path};
 use crate::report;
@@ -292,34 +293,26 @@ pub fn close(left: &[u8], right: &[u8], part: f64) -> bool {
         })
 }
 
-/// The arrays of an output file: a line `name type count` and the bytes, for each.
-fn arrays(mut bytes: &[u8]) -> Option<Vec<Vec<f64>>> {
-    let mut all = Vec::new();
-    while !bytes.is_empty() {
-        let end = bytes.iter().position(|b| *b == b'\n')?;
-        let line = std::str::from_utf8(&bytes[..end]).ok()?;
-        let mut words = line.split(' ').skip(1);
-        let (kind, count) = (words.next()?, words.next()?.parse::<usize>().ok()?);
-        let width = match kind {
-            "double" | "long" => 8,
-            "float" | "int" => 4,
-            _ => 1,
-        };
-        let data = bytes.get(end + 1..end + 1 + count.checked_mul(width)?)?;
-        bytes = &bytes[end + 1 + count * width..];
-        all.push(
-            data.chunks_exact(width)
-                .map(|c| match (kind, c) {
-                    ("double", c) => f64::from_ne_bytes(c.try_into().unwrap_or_default()),
-                    ("long", c) => i64::from_ne_bytes(c.try_into().unwrap_or_default()) as f64,
-                    ("float", c) => f64::from(f32::from_ne_bytes(c.try_into().unwrap_or_default())),
-                    ("int", c) => f64::from(i32::from_ne_bytes(c.try_into().unwrap_or_default())),
-                    (_, c) => f64::from(c[0]),
-                })
-                .collect(),
-        );
+/// The arrays of an output file, as numbers.
+fn arrays(bytes: &[u8]) -> Option<Vec<Vec<f64>>> {
+    fn numbers<T: Copy>(v: &[T], number: impl Fn(T) -> f64) -> Vec<f64> {
+        v.iter().map(|x| number(*x)).collect()
     }
-    Some(all)
+    let all = kernel::arrays(bytes)?.into_iter().map(|array| match &array.tensor.data {
+        Data::F32(v) => numbers(v, f64::from),
+        Data::F64(v) => v.clone(),
+        Data::I32(v) => numbers(v, f64::from),
+        Data::I64(v) => numbers(v, |x| x as f64),
+        Data::Bool(v) => numbers(v, |x| f64::from(u8::from(x))),
+        Data::I8(v) => numbers(v, f64::from),
+        Data::U8(v) => numbers(v, f64::from),
+        Data::I16(v) => numbers(v, f64::from),
+        Data::U16(v) => numbers(v, f64::from),
+        Data::U32(v) => numbers(v, f64::from),
+        Data::U64(v) => numbers(v, |x| x as f64),
+        Data::Pair(..) => Vec::new(),
+    });
+    Some(all.collect())
 }
 
 fn labels(rows: &[Row]) -> Vec<&str> {

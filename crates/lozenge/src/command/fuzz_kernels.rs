@@ -11,7 +11,7 @@ use crate::command::run_athread::{compare_programs, headers};
 use crate::failure::{Failure, Source};
 use crate::files::{Scratch, write_whole};
 use crate::fuzz::Budget;
-use crate::fuzz::kernels::program;
+use crate::fuzz::kernels::any;
 use crate::kernel::Program;
 use crate::pipeline::athread::{self, Request};
 use crate::pipeline::{self, Front};
@@ -48,7 +48,7 @@ pub fn run(arguments: &Fuzz, as_json: bool) -> Result<(), Failure> {
     let file = scratch.path().join("kernel.c");
     let (mut seed, mut tally) = (arguments.seed, Tally::default());
     while budget.goes_on(seed - arguments.seed) {
-        let source = Source { path: file.display().to_string(), text: program(seed) };
+        let source = Source { path: file.display().to_string(), text: any(seed) };
         write_whole(&file, source.text.as_bytes())?;
         if let Err(failure) = super::caught(|| one(seed, &source, &compiler, &emulator, &mut tally)) {
             budget.finish();
@@ -109,7 +109,7 @@ fn one(
                 .map_err(|failure| failure.note("for OpenMP"))?;
             tally.openmp += 1;
         }
-        Err(failure) => refusal(failure, tally)?,
+        Err(failure) => refusal(failure, tally, &[])?,
     }
     let mut random = Random::named(seed, "cores");
     let pick = |random: &mut Random, of: &[i64]| of[random.below(of.len() as u64) as usize];
@@ -131,7 +131,10 @@ fn one(
     });
     let files = match made {
         Ok(files) => files,
-        Err(failure) => return refusal(failure, tally).map_err(|failure| failure.note(asked)),
+        Err(failure) => {
+            // What data decides is not moved to local memory.
+            return refusal(failure, tally, &["P0101"]).map_err(|failure| failure.note(asked));
+        }
     };
     let sources = Sources {
         host: &files.host,
@@ -151,9 +154,10 @@ fn one(
 }
 
 /// Counts what says that an input cannot be taken; everything else is a failure: a result that a check rejects, or an error of a library.
-fn refusal(failure: Failure, tally: &mut Tally) -> Result<(), Failure> {
-    const REFUSALS: [&str; 6] = ["P0002", "P0801", "P0802", "P0803", "P0804", "X0802"];
-    let code = failure.diagnostics.first().map(|d| d.code.0).filter(|code| REFUSALS.contains(code));
+fn refusal(failure: Failure, tally: &mut Tally, more: &[&str]) -> Result<(), Failure> {
+    const REFUSALS: [&str; 7] = ["P0002", "P0801", "P0802", "P0803", "P0804", "P0806", "X0802"];
+    let taken = |code: &&str| REFUSALS.contains(code) || more.contains(code);
+    let code = failure.diagnostics.first().map(|d| d.code.0).filter(taken);
     let Some(code) = code else { return Err(failure) };
     *tally.refused.entry(code.to_owned()).or_default() += 1;
     Ok(())

@@ -37,8 +37,8 @@ pub fn run(arguments: &Run, as_json: bool) -> Result<(), Failure> {
     let sizes = bind::sizes(function, &given, &arrays)?;
     // The command, the driver and the files between them hold the arrays; a check adds two results and what makes them.
     bind::check_memory(function, &sizes, if arguments.check { 6 } else { 3 })?;
-    let bounds = lowered.definition.as_ref().map(|d| check::bounds(d, function, &sizes)).unwrap_or_default();
-    let inputs = bind::inputs(function, &sizes, &arrays, &bounds, arguments.seed)?;
+    let ranges = check::ranges(lowered.definition.as_ref(), function, lowered.original.as_ref(), &sizes);
+    let inputs = bind::inputs(function, &sizes, &arrays, &ranges, arguments.seed)?;
     drop(arrays);
 
     let optimise = if arguments.check { Optimise::FastExact } else { Optimise::Fast };

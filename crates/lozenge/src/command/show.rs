@@ -19,7 +19,7 @@ pub fn run(arguments: &Show, as_json: bool) -> Result<(), Failure> {
     let refuse = |d| Failure::in_source(&source, vec![d]);
     let name = front.chosen(&arguments.choice)?;
     let function = front.original(&name, &arguments.choice)?;
-    let model = Model::extract(&function).map_err(refuse)?;
+    let model = Model::extract(&function).and_then(Model::exact).map_err(refuse)?;
     let before = Tree::original(&model).map_err(refuse)?;
     // Small tiles, so that there are several of them.
     let tile = if arguments.choice.tile.is_empty() { &[3][..] } else { &arguments.choice.tile };

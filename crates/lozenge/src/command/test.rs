@@ -331,7 +331,7 @@ fn prepare(
             ("strategy", Setting::Word(word)) => choice.strategy = Some(word.clone()),
             ("mode", Setting::Word(word)) if word == "paper" => choice.mode = Mode::Paper,
             ("mode", Setting::Word(word)) if word == "default" => {}
-            (name, Setting::Word(word)) if Scalar::ALL.iter().any(|s| s.keyword() == word) => {
+            (name, Setting::Word(word)) if Scalar::COMMON.iter().any(|s| s.keyword() == word) => {
                 choice.types.push((name.to_owned(), word.clone()));
             }
             ("seed", Setting::Values(v)) if integers(v).is_some_and(|v| v.len() == 1) => {
@@ -481,8 +481,8 @@ fn run_point(routine: &Routine, point: &Point, executable: &Executable, place: u
     }
     let sizes = bind::sizes(function, &point.sizes, &arrays)?;
     bind::check_memory(function, &sizes, 6)?;
-    let bounds = lowered.definition.as_ref().map(|d| check::bounds(d, function, &sizes)).unwrap_or_default();
-    let inputs = bind::inputs(function, &sizes, &arrays, &bounds, point.seed)?;
+    let ranges = check::ranges(lowered.definition.as_ref(), function, lowered.original.as_ref(), &sizes);
+    let inputs = bind::inputs(function, &sizes, &arrays, &ranges, point.seed)?;
 
     let exact = !check::reassociates(function) && !lowered.reassociated;
     let closeness = if exact { Closeness::Exact } else { Closeness::REASSOCIATED };

@@ -1,4 +1,5 @@
-//! Random C programs with a marked region, in the shapes that kernels have: passes, products, triangles, stencils, sums of rows and columns.
+//! Random C programs with a marked region, in the shapes that kernels have: passes, products, triangles, stencils, sums of rows and columns, sparse rows, and
+//! reads at places that an array says.
 //!
 //! A program runs by itself at several sizes and writes all arrays to the file of its argument. Matrices and vectors have room beyond the sizes, so that
 //! every subscript stays inside. Not here: running them (`command::fuzz_kernels`).
@@ -12,11 +13,34 @@ const SIZES: [(i64, i64); 5] = [(0, 3), (1, 1), (7, 11), (19, 5), (40, 33)];
 const MATRICES: [&str; 4] = ["A", "B", "C", "D"];
 const VECTORS: [&str; 3] = ["x", "y", "z"];
 
-/// The program of a seed.
+/// The types that the cores are not given, with what the output calls them. Products of two numbers of 16 bits may be beyond `int`, so they are not among them.
+const OTHERS: [(&str, &str); 5] = [
+    ("unsigned char", "u8"),
+    ("unsigned", "u32"),
+    ("signed char", "i8"),
+    ("unsigned long", "u64"),
+    ("char", "i8"),
+];
+
+/// The program of a seed, with elements that all targets have.
 pub fn program(seed: u64) -> String {
     let mut random = Random::new(seed);
     let elem = ["double", "double", "float", "long"][random.below(4) as usize];
-    let mut maker = Maker { random: &mut random, float: elem != "long", text: String::new(), depth: 2 };
+    of_elements(random, (elem, elem))
+}
+
+/// The program of a seed with elements of any type: every fifth one has bytes, or integers without a sign.
+pub fn any(seed: u64) -> String {
+    match seed % 5 {
+        4 => of_elements(Random::new(seed), OTHERS[(seed / 5 % 5) as usize]),
+        _ => program(seed),
+    }
+}
+
+fn of_elements(mut random: Random, (elem, told): (&str, &str)) -> String {
+    let float = matches!(elem, "double" | "float");
+    let data = random.below(3) == 0;
+    let mut maker = Maker { random: &mut random, float, data, text: String::new(), depth: 2 };
     for _ in 0..=maker.random.below(3) {
         maker.nest();
     }
@@ -28,26 +52,34 @@ pub fn program(seed: u64) -> String {
         names.iter().map(|name| what(name)).collect()
     };
     let mut text = format!(
-        "#include <stdio.h>\n#include <stdlib.h>\n\ntypedef {elem} T;\n\nstatic void kernel(int n, int m, int t, T alpha, {matrices}, {vectors})\n{{\n#pragma scop\n{region}#pragma endscop\n}}\n\n"
+        "#include <stdio.h>\n#include <stdlib.h>\n\ntypedef {elem} T;\n\nstatic void kernel(int n, int m, int t, T alpha, const int at[restrict n + m + 8], const int row[restrict n + m + 9], {matrices}, {vectors})\n{{\n#pragma scop\n{region}#pragma endscop\n}}\n\n"
     );
     text.push_str(
-        "static unsigned long state = 1;\n\nstatic T *made(long count)\n{\n  T *p = malloc((count + 1) * sizeof(T));\n  for (long k = 0; k < count; k++) {\n    state = state * 6364136223846793005ul + 1442695040888963407ul;\n    p[k] = (T)((long)(state >> 59) - 16) / (sizeof(T) == 8 && (T)1 / 2 == 0 ? 1 : 16);\n  }\n  return p;\n}\n\n",
+        "static unsigned long state = 1;\n\nstatic T *made(long count)\n{\n  T *p = malloc((count + 1) * sizeof(T));\n  for (long k = 0; k < count; k++) {\n    state = state * 6364136223846793005ul + 1442695040888963407ul;\n    p[k] = (T)((long)(state >> 59) - 16) / ((T)1 / 2 == 0 ? 1 : 16);\n  }\n  return p;\n}\n\n",
     );
     text.push_str("static void write_array(FILE *out, const char *name, int n, T *p, long count)\n{\n");
-    let _ = writeln!(text, "  fprintf(out, \"%s_at_%d {elem} %ld\\n\", name, n, count);");
+    let _ = writeln!(text, "  fprintf(out, \"%s_at_%d {told} %ld\\n\", name, n, count);");
     text.push_str("  fwrite(p, sizeof(T), count, out);\n  free(p);\n}\n\nint main(int argc, char **argv)\n{\n  FILE *out = argc > 1 ? fopen(argv[1], \"wb\") : stdout;\n");
     let _ = writeln!(
         text,
         "  static const int sizes[][2] = {{{sizes}}};\n  for (int k = 0; k < {}; k++) {{\n    int n = sizes[k][0], m = sizes[k][1];\n    long rows = n + m + 8;",
         SIZES.len()
     );
+    // Places inside of every array; rows that follow each other, some of them empty.
+    text.push_str("    int *at = malloc(rows * sizeof(int)), *row = malloc((rows + 1) * sizeof(int));\n    row[0] = 0;\n    for (long k = 0; k < rows; k++) {\n      at[k] = (int)((k * 7 + n) % rows);\n      row[k + 1] = row[k] + (k % 3 == 1 || row[k] + k % 4 > rows ? 0 : (int)(k % 4));\n    }\n");
     text.push_str(&each(&MATRICES, &|name| format!("    T (*{name})[rows] = (void *)made(rows * rows);\n")));
     text.push_str(&each(&VECTORS, &|name| format!("    T *{name} = made(rows);\n")));
-    let _ = writeln!(text, "    kernel(n, m, 3, (T)2, {}, {});", MATRICES.join(", "), VECTORS.join(", "));
+    let _ = writeln!(
+        text,
+        "    kernel(n, m, 3, (T)2, at, row, {}, {});",
+        MATRICES.join(", "),
+        VECTORS.join(", ")
+    );
     text.push_str(&each(&MATRICES, &|name| {
         format!("    write_array(out, \"{name}\", n, (T *){name}, rows * rows);\n")
     }));
     text.push_str(&each(&VECTORS, &|name| format!("    write_array(out, \"{name}\", n, {name}, rows);\n")));
+    text.push_str("    free(at);\n    free(row);\n");
     text.push_str("  }\n  fclose(out);\n  return 0;\n}\n");
     text
 }
@@ -55,6 +87,8 @@ pub fn program(seed: u64) -> String {
 struct Maker<'r> {
     random: &'r mut Random,
     float: bool,
+    /// Whether places and lengths may be data: such programs have no form for the cores.
+    data: bool,
     text: String,
     /// For the indentation.
     depth: usize,
@@ -114,10 +148,11 @@ impl Maker<'_> {
     /// A subscript from a loop.
     fn index(&mut self, var: Var) -> String {
         let Var(name, size) = var;
-        match self.random.below(12) {
+        match self.random.below(13) {
             0 => format!("{name} + {}", self.random.below(4)),
             1 => format!("{size} - {name}"),
             2 => format!("{name} + 1"),
+            3 if self.data => format!("at[{name}]"),
             _ => name.to_owned(),
         }
     }
@@ -153,11 +188,12 @@ impl Maker<'_> {
 
     /// One nest of a random shape.
     fn nest(&mut self) {
-        match self.random.below(10) {
+        match self.random.below(12) {
             0 | 1 => self.pass(),
             2..=5 => self.product(),
             6 | 7 => self.vectors(),
             8 => self.stencil(),
+            9 | 10 if self.data => self.sparse(),
             _ => self.rows(),
         }
     }
@@ -249,6 +285,47 @@ impl Maker<'_> {
             }
         }
         self.close(usize::from(timed));
+    }
+
+    /// Rows of which an array says where they begin and end.
+    fn sparse(&mut self) {
+        let i = self.looped("i", None);
+        let sum = self.chance(2);
+        match self.random.below(3) {
+            _ if sum => self.line("T sum = 0;"),
+            0 => self.line("x[i] = 0;"),
+            _ => {}
+        }
+        let step = self.one_of(&["k++", "k++", "k++", "k += 2"]);
+        let (low, high) = self.one_of(&[
+            ("row[i]", "k < row[i + 1]"),
+            ("row[i]", "k < row[i + 1]"),
+            ("row[i]", "k <= row[i + 2] - 1"),
+            ("0", "k < row[i]"),
+        ]);
+        self.open(&format!("for (int k = {low}; {high}; {step})"));
+        let guarded = self.chance(4);
+        if guarded {
+            let condition = self.one_of(&["at[k] != i", "y[k] > alpha", "k % 2 == 0"]);
+            self.open(&format!("if ({condition})"));
+        }
+        let factor = self.one_of(&["y[k]", "A[i][k]", "alpha"]);
+        match self.random.below(4) {
+            _ if sum => self.line(&format!("sum += {factor} * z[at[k]];")),
+            0 => {
+                let _ = self.looped("j", Some(i));
+                self.line(&format!("C[i][j] += {factor} * B[at[k]][j];"));
+                self.close(1);
+            }
+            1 => self.line(&format!("z[k] = z[k] * alpha - {factor};")),
+            _ => self.line(&format!("x[i] += {factor} * z[at[k]];")),
+        }
+        self.close(1 + usize::from(guarded));
+        if sum {
+            let result = self.one_of(&["x[i] = sum;", "y[i] -= sum;", "x[i] = z[at[i]] + sum;"]);
+            self.line(result);
+        }
+        self.close(1);
     }
 
     /// A sum of each row, and the row with it.

@@ -42,7 +42,7 @@ pub fn open(source: &Source) -> Result<Checked, Failure> {
 fn elaborate(source: &Source, checked: &Checked, name: &str, choice: &Choice) -> Result<Definition, Failure> {
     let mut types = BTreeMap::new();
     for (parameter, scalar) in &choice.types {
-        let found = Scalar::ALL.into_iter().find(|s| s.keyword() == scalar);
+        let found = Scalar::COMMON.into_iter().find(|s| s.keyword() == scalar);
         let found = found.ok_or_else(|| {
             Failure::usage("X0008", format!("`{scalar}` is not a type for `{parameter}`"))
                 .help("types are f32, f64, i32, i64, bool")

@@ -266,6 +266,7 @@ fn write_elements(data: &loops::Data, out: &mut [u8]) {
         loops::Data::I32(v) => numbers!(v, 4),
         loops::Data::I64(v) => numbers!(v, 8),
         loops::Data::Bool(v) => v.iter().zip(out).for_each(|(x, place)| *place = u8::from(*x)),
-        loops::Data::Pair(..) => {}
+        // Graphs have no others.
+        _ => {}
     }
 }

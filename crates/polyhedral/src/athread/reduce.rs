@@ -11,7 +11,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use loops::visit::fresh;
 use loops::{
     Access, ArrayDecl, Assign, CompareOp, Elem, Expr, Function, Loop, LoopKind, Name, ReduceOp, Scalar, Stmt,
-    Storage, Update,
+    Storage, Update, Value,
 };
 
 use super::Options;
@@ -386,6 +386,11 @@ fn allowed(update: Update, scalar: Scalar) -> bool {
     update.reorder || exact
 }
 
+/// The greatest or the least integer of a type.
+fn extreme(scalar: Scalar, greatest: bool) -> Expr {
+    Value::extreme(scalar, greatest).map_or(Expr::constant(scalar, 0), Expr::from)
+}
+
 /// What an operation leaves as it is. An extremum of floating point gives way to a number only if it is not one.
 fn identity(op: ReduceOp, scalar: Scalar) -> Expr {
     match (op, scalar) {
@@ -394,12 +399,10 @@ fn identity(op: ReduceOp, scalar: Scalar) -> Expr {
         (ReduceOp::Or, _) => Expr::constant(scalar, 0),
         (ReduceOp::Min | ReduceOp::Max, Scalar::F32) => Expr::f32(f32::NAN),
         (ReduceOp::Min | ReduceOp::Max, Scalar::F64) => Expr::f64(f64::NAN),
-        (ReduceOp::Min, Scalar::I32) => Expr::I32(i32::MAX),
-        (ReduceOp::Max, Scalar::I32) => Expr::I32(i32::MIN),
-        (ReduceOp::Min, Scalar::I64) => Expr::Int(i64::MAX),
-        (ReduceOp::Max, Scalar::I64) => Expr::Int(i64::MIN),
         (ReduceOp::Min, Scalar::Bool) => Expr::Bool(true),
         (ReduceOp::Max, Scalar::Bool) => Expr::Bool(false),
+        (ReduceOp::Min, _) => extreme(scalar, true),
+        (ReduceOp::Max, _) => extreme(scalar, false),
     }
 }
 

@@ -1,7 +1,7 @@
 //! Why a function has no kernel, and what its user can do about it.
 
 use loops::value::Builtin;
-use loops::{Code, Diagnostic, Expr, Function, Name, Stmt};
+use loops::{Code, Diagnostic, Expr, Function, Name, Scalar, Stmt};
 
 use super::{Options, reduce};
 use crate::fault;
@@ -26,6 +26,14 @@ pub(super) fn nothing_parallel(model: &Model, scheduled: Option<&Tree>) -> Diagn
     )
     .note("every loop carries a dependence: `lozenge deps` prints them")
     .help("use `--target openmp`, or leave the program on the host")
+}
+
+/// `P0806`
+pub(super) fn uncommon(what: &str, scalar: Scalar) -> Diagnostic {
+    let message = format!("{what} is of type {scalar}, and the cores are given f32, f64, i32, i64 and bool");
+    Diagnostic::general(Code("P0806"), message)
+        .note("transfers to local memory count in words of 4 bytes, and the vectors of the cores have a sign")
+        .help("use `--target openmp`, or keep the data in arrays of `int` or `long` around the region")
 }
 
 /// What is outside of the polyhedral model has no kernel; the way out is the other target, whose loops need no model.

@@ -79,6 +79,7 @@ pub(super) fn bounded(
         ctx: model.ctx.clone(),
         // Answers depend on the context.
         memos: Memos::default(),
+        inexact: model.inexact.clone(),
     };
     let mut most = options.hints.clone();
     most.extend(bounds.clone());

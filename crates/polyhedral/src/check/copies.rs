@@ -5,11 +5,11 @@ use loops::{Code, Diagnostic, Expr};
 
 use super::describe;
 use super::inverse::guess;
-use super::shape::{index_pairs, same_shape, same_value, value_pairs};
+use super::shape::{index_pairs, nest_pairs, same_nest, same_shape, same_value, value_pairs};
 use crate::affine::Frame;
-use crate::codegen::{Generated, guards, instance};
+use crate::codegen::{Generated, guards, instance, nest_instance};
 use crate::fault::{self, Result};
-use crate::model::{Model, Statement};
+use crate::model::{Model, Statement, nest};
 
 /// A generated statement and the original that it claims to be.
 pub(super) struct Copy<'a> {
@@ -57,7 +57,12 @@ impl Copy<'_> {
         let space = self.to_new.space()?;
         let inverse = MultiPwAff::from_list(&space, &functions)?;
         // From the new loops to the instance and back: each loop variable must come out again.
-        let claim = self.to_old.gist_domain(&self.new.domain)?.as_pw_multi_aff()?.pw_affs()?;
+        let claim = match self.to_old.gist_domain(&self.new.domain)?.as_pw_multi_aff() {
+            // What the domain implies can be what made it a function.
+            Err(error) if error.kind == isl::ErrorKind::Invalid => self.to_old.as_pw_multi_aff(),
+            claim => claim,
+        };
+        let claim = claim?.pw_affs()?;
         let claim = MultiPwAff::from_list(&self.to_old.space()?, &claim)?;
         for (k, function) in functions.iter().enumerate() {
             let own = PwAff::variable(&self.new.domain.space()?, Dim::SET, k)?;
@@ -141,7 +146,13 @@ pub(super) fn copy<'a>(
     let to_old = build().map_err(fault::library)?;
     // The statement, with the original's iterators put in, must be the generated one: same shape, same elements.
     let expected = instance(source, &claim.iterators, new.label.clone());
-    if !same_shape(&expected, &new.assign) {
+    let expected_nest = source.nest.as_ref().map(|l| nest_instance(source, l, &claim.iterators));
+    let same = match (&expected_nest, &new.nest) {
+        (Some(a), Some(b)) => same_nest(a, b),
+        (None, None) => same_shape(&expected, &new.assign),
+        _ => false,
+    };
+    if !same {
         let message = format!(
             "the generated statement `{}` computes something else than `{}`",
             new.label, source.label
@@ -161,16 +172,22 @@ pub(super) fn copy<'a>(
         return Err(foreign(message));
     }
     let mut pairs = Vec::new();
-    index_pairs(&expected, &new.assign, &mut pairs);
+    let mut inside = Vec::new();
+    match (&expected_nest, &new.nest) {
+        (Some(a), Some(b)) => nest_pairs(a, b, &mut inside),
+        _ => index_pairs(&expected, &new.assign, &mut pairs),
+    }
     facing().for_each(|(a, b)| value_pairs(a, b, &mut pairs));
-    for (a, b) in pairs {
+    let equal = |frame: &Frame, more: usize, a: &Expr, b: &Expr| -> Result<()> {
         if a == b {
-            continue;
+            return Ok(());
         }
         let (a_function, b_function) = (frame.function("a subscript", a)?, frame.function("a subscript", b)?);
         let differ = || -> isl::Result<bool> {
+            let domain = new.domain.insert_dims(Dim::SET, new.loops.len(), more)?;
             let set = a_function.ne_set(&b_function)?.set_tuple_name(&new.tuple)?;
-            Ok(!set.intersect(&new.domain)?.intersect_params(&new_model.context)?.is_empty()?)
+            let domain = domain.set_tuple_name(&new.tuple)?;
+            Ok(!set.intersect(&domain)?.intersect_params(&new_model.context)?.is_empty()?)
         };
         if differ().map_err(fault::library)? {
             let message = format!(
@@ -179,6 +196,17 @@ pub(super) fn copy<'a>(
             );
             return Err(foreign(message));
         }
+        Ok(())
+    };
+    for (a, b) in pairs {
+        equal(&frame, 0, a, b)?;
+    }
+    // Inside of a nest its variables may be any numbers, the same on both sides; they hide nothing.
+    let vars = new.nest.as_ref().map(nest::vars).unwrap_or_default();
+    let within = vars.iter().try_fold(frame.clone(), |frame, var| frame.inside(var));
+    let within = within.map_err(fault::library)?;
+    for (a, b) in inside {
+        equal(&within, vars.len(), a, b)?;
     }
     let to_new = to_old.reverse().map_err(fault::library)?;
     let guess = guessed(old, source, new, &claim.iterators)?;

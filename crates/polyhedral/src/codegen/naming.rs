@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use loops::{Expr, Function, LoopKind, Name, Stmt};
 
 use super::Instance;
-use crate::model::Model;
+use crate::model::{Model, nest};
 use crate::names::fresh;
 
 /// Loops that a mapping to cores has added.
@@ -39,8 +39,27 @@ impl Renamer<'_> {
     fn stmt(&mut self, stmt: &Stmt, names: &BTreeMap<Name, Expr>, taken: &BTreeSet<Name>) -> Stmt {
         let put = |e: &Expr| e.substitute(&|name| names.get(name).cloned());
         match stmt {
+            // A nest: its loops have their names.
+            Stmt::Loop(l) if nest::by_data(l) => {
+                let mut inner = names.clone();
+                nest::bound(l).iter().for_each(|name| {
+                    inner.remove(name);
+                });
+                let mut new = l.clone();
+                new.lower = put(&l.lower);
+                new.upper = put(&l.upper);
+                new.body = self.as_it_is(&l.body, &inner);
+                Stmt::Loop(new)
+            }
             Stmt::Loop(l) => {
                 let mut taken = taken.clone();
+                // What a nest binds keeps its name, so nothing around it may have that.
+                l.body.iter().for_each(|stmt| {
+                    stmt.walk(&mut |stmt| match stmt {
+                        Stmt::Loop(l) if nest::by_data(l) => taken.extend(nest::bound(l)),
+                        _ => {}
+                    })
+                });
                 // The coordinates of cores have their names already.
                 let generated = l.kind != LoopKind::Parallel || !CORES.contains(&l.var.as_str());
                 let base = if generated { self.base(&l.var, &l.body) } else { l.var.to_string() };
@@ -74,6 +93,19 @@ impl Renamer<'_> {
             }
             other => other.map(&mut |e| put(e), &mut |_| Vec::new()),
         }
+    }
+
+    /// Statements of a nest, whose loops keep their names.
+    fn as_it_is(&mut self, body: &[Stmt], names: &BTreeMap<Name, Expr>) -> Vec<Stmt> {
+        let none = BTreeSet::new();
+        let stmt = |stmt: &Stmt| match stmt {
+            Stmt::Assign(_) => self.stmt(stmt, names, &none),
+            other => {
+                let put = |e: &Expr| e.substitute(&|name| names.get(name).cloned());
+                other.map(&mut |e| put(e), &mut |inner| self.as_it_is(inner, names))
+            }
+        };
+        body.iter().map(stmt).collect()
     }
 
     /// The name that the loop should have, if it is free.

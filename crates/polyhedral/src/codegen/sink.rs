@@ -10,6 +10,7 @@ use loops::{ArrayDecl, Expr, Name, Stmt};
 
 use super::Generated;
 use crate::model::Model;
+use crate::model::nest::by_data;
 
 /// The function with the declarations inside the loops that have them to themselves.
 pub(crate) fn sink(generated: Generated, model: &Model) -> Generated {
@@ -34,9 +35,9 @@ pub(crate) fn sink(generated: Generated, model: &Model) -> Generated {
 fn place(body: &mut Vec<Stmt>, local: &ArrayDecl) {
     let users: Vec<usize> = (0..body.len()).filter(|k| mentions(&body[*k], &local.name)).collect();
     if let [only] = users.as_slice() {
-        let own = |block: &[Stmt]| !local.dims.is_empty() || written_first(block, &local.name, &mut false);
+        let first = |block: &[Stmt]| !local.dims.is_empty() || written_first(block, &local.name, &mut false);
         let inner = match &mut body[*only] {
-            Stmt::Loop(l) if own(&l.body) => Some(&mut l.body),
+            Stmt::Loop(l) if !by_data(l) && first(&l.body) => Some(&mut l.body),
             Stmt::Block { body, .. } => Some(body),
             Stmt::If { cond, then, otherwise } if !reads(cond, &local.name) => {
                 let in_then = then.iter().any(|s| mentions(s, &local.name));
@@ -62,13 +63,13 @@ fn written_first(body: &[Stmt], name: &Name, written: &mut bool) -> bool {
     body.iter().all(|stmt| match stmt {
         Stmt::Assign(assign) => {
             let target = assign.target.array == *name;
-            let reads = reads(&assign.value, name) || (target && assign.update.is_some());
+            let reads = own(stmt, name) || (target && assign.update.is_some());
             let fine = *written || !reads;
             *written |= target;
             fine
         }
         // It may not run.
-        Stmt::Loop(l) => written_first(&l.body, name, &mut written.clone()),
+        Stmt::Loop(l) => (*written || !own(stmt, name)) && written_first(&l.body, name, &mut written.clone()),
         Stmt::If { cond, then, otherwise } => {
             let (mut a, mut b) = (*written, *written);
             let fine = (*written || !reads(cond, name))
@@ -85,13 +86,14 @@ fn written_first(body: &[Stmt], name: &Name, written: &mut bool) -> bool {
 fn mentions(stmt: &Stmt, name: &Name) -> bool {
     let mut found = false;
     stmt.walk(&mut |stmt| {
-        found |= match stmt {
-            Stmt::Assign(assign) => assign.target.array == *name || reads(&assign.value, name),
-            Stmt::If { cond, .. } => reads(cond, name),
-            _ => false,
-        }
+        found |= own(stmt, name) || matches!(stmt, Stmt::Assign(assign) if assign.target.array == *name);
     });
     found
+}
+
+/// Whether a statement itself reads an array, not one inside it.
+fn own(stmt: &Stmt, name: &Name) -> bool {
+    stmt.exprs().into_iter().any(|e| reads(e, name))
 }
 
 fn reads(e: &Expr, name: &Name) -> bool {

@@ -15,7 +15,7 @@ use crate::model::{Model, Touch};
 pub(super) fn inside(ctx: &Ctx, original: &Function) -> Result<Set> {
     // What is read in one case only is read where the case is.
     let original = &elementwise::expand(original)?.function;
-    let model = Model::extract_in(ctx, original)?;
+    let model = Model::extract_in(ctx, original)?.exact()?;
     let mut sizes = model.context.clone();
     for statement in &model.statements {
         for touch in &statement.accesses {

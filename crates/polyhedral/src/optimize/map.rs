@@ -85,7 +85,8 @@ impl Mapper<'_> {
         let (outer, inner) = single.split_at(band.members.len());
         if self.refused.contains(&statement.label)
             || statement.assign.update.is_none()
-            || !statement.guards.is_empty()
+            || !statement.certain()
+            || !statement.exact()
             || outer.contains(&false)
             || (inner.iter().all(|one| *one) && loops.iter().all(|(k, _)| of_element(k)))
         {
@@ -165,7 +166,7 @@ impl Mapper<'_> {
             };
             let all = window::steps(statement.loops.iter().skip(own + 1));
             // Loops above that are not of the band would be inside the lanes.
-            if all.is_none_or(|all| all > window::MOST_LANE_STEPS) || !statement.guards.is_empty() {
+            if all.is_none_or(|all| all > window::MOST_LANE_STEPS) || !statement.certain() {
                 return Ok(false);
             }
         }

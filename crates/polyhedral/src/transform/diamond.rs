@@ -33,7 +33,9 @@ pub fn diamonds(model: &Model, dependences: &[Dependence], request: Request) -> 
             && s.loops[0].number == first.loops[0].number
             && s.loops.iter().all(|around| around.reductions.is_empty())
     });
-    if !one_loop || dependences.iter().any(|d| d.reduction.is_some()) {
+    // A nest has no place in space.
+    let nests = model.statements.iter().any(|s| s.nest.is_some());
+    if !one_loop || nests || dependences.iter().any(|d| d.reduction.is_some()) {
         return Ok(None);
     }
     // Tiles in time pay where a step of time comes back to the same elements.

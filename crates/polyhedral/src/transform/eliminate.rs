@@ -46,7 +46,8 @@ pub(crate) fn blocks(
         let still: Vec<usize> = (0..3).filter(|m| !target.contains(&statement.loops[own[*m]].var)).collect();
         let plain = statement.loops.len() == 3
             && own.iter().collect::<BTreeSet<_>>().len() == 3
-            && statement.guards.is_empty()
+            && statement.certain()
+            && statement.exact()
             && statement.assign.update.is_some()
             && !refused.contains(&statement.label);
         if let ([k], true) = (still.as_slice(), plain) {

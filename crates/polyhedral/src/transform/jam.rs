@@ -13,6 +13,7 @@ use loops::visit::taken;
 use loops::{Access, Assign, BinaryOp, Expr, Loop, LoopKind, Name, Stmt};
 
 use crate::codegen::{Generated, Instance, tidy};
+use crate::model::nest::by_data;
 use crate::names::fresh;
 use crate::transform::contraction::linear;
 
@@ -41,6 +42,8 @@ impl Jam {
         let mut result = Vec::new();
         for stmt in body {
             match stmt {
+                // How often it runs is data: it is one statement.
+                Stmt::Loop(nest) if by_data(&nest) => result.push(Stmt::Loop(nest)),
                 Stmt::Loop(outer) => match gains(&outer) {
                     true => result.extend(self.rows(outer)),
                     false => {
@@ -127,6 +130,9 @@ fn gains(outer: &Loop) -> bool {
         || !plain(inner)
         || outer.var == inner.var
     {
+        return false;
+    }
+    if by_data(inner) {
         return false;
     }
     if [&inner.lower, &inner.upper].iter().any(|e| e.vars().contains(&outer.var)) {

@@ -40,7 +40,7 @@ struct Role {
 /// Those of the set library.
 pub fn strips(model: &Model, dependences: &[Dependence], request: Request) -> Result<Option<Shaped>> {
     let odd = |s: &Statement| {
-        s.loops.len() > 2 || !s.guards.is_empty() || s.loops.iter().any(|l| !l.reductions.is_empty())
+        s.loops.len() > 2 || !s.certain() || !s.exact() || s.loops.iter().any(|l| !l.reductions.is_empty())
     };
     if model.statements.iter().any(odd) {
         return Ok(None);

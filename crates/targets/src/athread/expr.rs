@@ -51,6 +51,12 @@ pub(super) fn c_type(scalar: Scalar) -> &'static str {
         Scalar::I32 => "int",
         Scalar::I64 => "long",
         Scalar::Bool => "_Bool",
+        Scalar::I8 => "signed char",
+        Scalar::U8 => "unsigned char",
+        Scalar::I16 => "short",
+        Scalar::U16 => "unsigned short",
+        Scalar::U32 => "unsigned int",
+        Scalar::U64 => "unsigned long",
     }
 }
 

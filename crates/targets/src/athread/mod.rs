@@ -74,6 +74,10 @@ pub fn emit(functions: &[&Function], stem: &str, threads: i64, chip: &Chip) -> R
 /// # Errors
 /// As [`emit`]; `T0006` if the slave file moves data otherwise than the mapping says.
 pub fn around(functions: &[&Function], stem: &str, chip: &Chip) -> Result<Files, Diagnostic> {
+    if let Some((what, scalar)) = functions.iter().find_map(|function| loops::typing::uncommon(function)) {
+        let message = format!("{what} is of type {scalar}, which has no code for cores");
+        return Err(expr::invalid(message).help("use `--target openmp`, or elements of type `i32` or `i64`"));
+    }
     let name = header_name(stem);
     let (slave, notes) = slave::file(functions, &name, chip)?;
     let guard: String =

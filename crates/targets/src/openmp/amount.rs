@@ -1,6 +1,6 @@
 //! How much a parallel loop has to do, where its sizes say so: below a few microseconds of work threads cost more than they bring.
 
-use loops::{BinaryOp, Diagnostic, Expr, Loop, LoopKind, Name, Stmt};
+use loops::{BinaryOp, Diagnostic, Elem, Expr, Loop, LoopKind, Name, Stmt};
 
 use crate::c::CExpr;
 use crate::c_print::{Layout, Printer};
@@ -10,6 +10,9 @@ use crate::openmp::stmt::trips;
 
 /// Statement instances that are worth a team of threads.
 const ENOUGH: i64 = 10_000;
+
+/// Bytes of the narrowest vectors.
+const NARROW: i64 = 16;
 
 impl Lower<'_> {
     /// The clause ` if (...)` of a parallel loop, or nothing where the amount of work is not known before it runs, or is constant.
@@ -38,6 +41,19 @@ impl Lower<'_> {
         let least = CExpr::int(ENOUGH / known.max(1));
         let test = CExpr::binary(">", product, least);
         Ok(format!(" if ({})", Printer::new(Layout::Readable).expression(&test)))
+    }
+
+    /// Whether a vector loop has so few iterations that they fill no vector: the colours of a pixel. As a loop like others, compilers write it out and make vectors of the loop
+    /// around it.
+    pub fn fills_no_vector(&self, l: &Loop) -> Result<bool, Diagnostic> {
+        let Some(count) = trips(l).filter(|_| l.reductions.is_empty()) else { return Ok(false) };
+        let mut bytes = 0;
+        for stmt in &l.body {
+            let Stmt::Assign(assign) = stmt else { return Ok(false) };
+            let Elem::Scalar(scalar) = self.array(&assign.target.array)?.elem else { return Ok(false) };
+            bytes = bytes.max(count.saturating_mul(scalar.bytes() as i64));
+        }
+        Ok(bytes < NARROW || (bytes < 2 * NARROW && !count.unsigned_abs().is_power_of_two()))
     }
 
     /// The clause ` if (...)` of a vector loop around loops, which take long to begin in each lane: not for few lanes. Constant windows have none: gcc writes

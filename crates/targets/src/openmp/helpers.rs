@@ -52,6 +52,7 @@ pub enum Helper {
     I32OfF64,
     I64OfF32,
     I64OfF64,
+    U64OfF64,
     NativeMin,
     NativeMax,
     NativeFMin,
@@ -248,6 +249,10 @@ impl Helper {
             Helper::I64OfF64 => {
                 "/* A number without its fraction; the nearest integer there is for what is beyond, 0 for NaN. */\n\
                  static inline int64_t lozenge_i64_of_f64(double a) {\n    double inside = a > -9223372036854775808.0 ? a : -9223372036854775808.0;\n    int64_t r = (int64_t)(inside < 9223372036854774784.0 ? inside : 9223372036854774784.0);\n    return a != a ? 0 : a >= 9223372036854775808.0 ? INT64_MAX : r;\n}\n"
+            }
+            Helper::U64OfF64 => {
+                "/* A number without its fraction; the nearest natural one there is for what is beyond, 0 for NaN. */\n\
+                 static inline uint64_t lozenge_u64_of_f64(double a) {\n    return a >= 18446744073709551616.0 ? UINT64_MAX : a > 0.0 ? (uint64_t)a : 0;\n}\n"
             }
             Helper::Abs32 => {
                 "/* Magnitude of a 32-bit integer that wraps around. */\n\

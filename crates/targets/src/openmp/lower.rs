@@ -66,6 +66,12 @@ impl Lower<'_> {
             Scalar::I32 if self.native || self.paper() => "int",
             Scalar::I64 if self.native => "long",
             Scalar::Bool if self.native => "_Bool",
+            Scalar::I8 if self.native => "signed char",
+            Scalar::U8 if self.native => "unsigned char",
+            Scalar::I16 if self.native => "short",
+            Scalar::U16 if self.native => "unsigned short",
+            Scalar::U32 if self.native => "unsigned int",
+            Scalar::U64 if self.native => "unsigned long",
             _ => scalar_type(scalar),
         }
     }
@@ -94,8 +100,7 @@ impl Lower<'_> {
 
     /// An access and the type of what it denotes.
     pub fn access(&mut self, access: &Access) -> Result<(CExpr, Elem), Diagnostic> {
-        let indices =
-            access.indices.iter().map(|i| Ok(self.expr(i)?.0)).collect::<Result<Vec<_>, Diagnostic>>()?;
+        let indices = access.indices.iter().map(|i| self.place(i)).collect::<Result<Vec<_>, Diagnostic>>()?;
         let array = self.array(&access.array)?;
         if indices.len() != array.dims.len() {
             return Err(invalid(format!(
@@ -120,6 +125,16 @@ impl Lower<'_> {
         let result = self.index(e);
         self.ranges = ranges;
         result
+    }
+
+    /// A subscript or a bound. In C that is there already, one that is a smaller integer of the data is converted by its use.
+    pub fn place(&mut self, e: &Expr) -> Result<CExpr, Diagnostic> {
+        if let (true, Expr::Cast(Scalar::I64, small)) = (self.native, e)
+            && let (value, Scalar::I32) = self.expr(small)?
+        {
+            return Ok(value);
+        }
+        self.index(e)
     }
 
     /// An expression of type `i64` in C.
@@ -209,6 +224,9 @@ impl Lower<'_> {
                 (CExpr::Ternary(Box::new(cond), Box::new(then), Box::new(otherwise)), ty)
             }
             Expr::Cast(to, operand) => {
+                if let Some(value) = self.constant(*to, operand) {
+                    return Ok((value, *to));
+                }
                 let (value, from) = self.expr(operand)?;
                 (self.cast(*to, from, value, bounded(operand, *to)), *to)
             }
@@ -234,6 +252,9 @@ impl Lower<'_> {
 
     fn unary(&mut self, op: UnaryOp, value: CExpr, ty: Scalar, wraps: bool) -> CExpr {
         match op {
+            UnaryOp::Neg if ty.is_narrow() => {
+                CExpr::Cast(self.scalar_type(ty).to_owned(), Box::new(CExpr::unary("-", value)))
+            }
             UnaryOp::Neg if wraps && ty == Scalar::I32 => {
                 self.helper(Helper::Neg32, "lozenge_neg_i32", vec![value])
             }
@@ -251,8 +272,8 @@ impl Lower<'_> {
                 let (helper, name) = match ty {
                     Scalar::F32 => (Helper::BitsOfF32, "lozenge_bits_f32"),
                     Scalar::F64 => (Helper::BitsOfF64, "lozenge_bits_f64"),
-                    Scalar::I32 | Scalar::Bool => (Helper::BitsOfI32, "lozenge_bits_i32"),
                     Scalar::I64 => (Helper::BitsOfI64, "lozenge_bits_i64"),
+                    _ => (Helper::BitsOfI32, "lozenge_bits_i32"),
                 };
                 self.helper(helper, name, vec![value])
             }
@@ -293,11 +314,14 @@ impl Lower<'_> {
 
     /// Conversion. C leaves open what a floating-point number becomes that the integer type can't hold; programs say that it is the nearest one, and 0
     /// for NaN. C that is there already means what C means.
-    fn cast(&mut self, to: Scalar, from: Scalar, value: CExpr, bounded: bool) -> CExpr {
-        if to == from {
+    pub fn cast(&mut self, to: Scalar, from: Scalar, value: CExpr, bounded: bool) -> CExpr {
+        if to == from || (to == Scalar::I32 && from.is_narrow()) {
+            // C promotes it wherever it stands.
             value
         } else if to == Scalar::Bool {
             CExpr::binary("!=", value, CExpr::int(0))
+        } else if from.is_float() && to.is_int() && !to.is_common() && !self.native {
+            self.saturated(to, from, value)
         } else if from.is_float() && to.is_int() && !self.native && !bounded {
             let (helper, name) = match (to, from) {
                 (Scalar::I32, Scalar::F32) => (Helper::I32OfF32, "lozenge_i32_of_f32"),
@@ -312,7 +336,7 @@ impl Lower<'_> {
     }
 
     /// The macro or functions that stand for an operation in C that is there already.
-    fn native(&mut self, op: BinaryOp, a: CExpr, b: CExpr, ty: Scalar) -> CExpr {
+    pub fn native(&mut self, op: BinaryOp, a: CExpr, b: CExpr, ty: Scalar) -> CExpr {
         let (helper, name) = match (op, ty.is_float()) {
             (BinaryOp::FloorDiv, _) => (Helper::NativeFloorDiv, "LOZENGE_FLOOR_DIV"),
             (BinaryOp::Mod, _) => (Helper::NativeMod, "LOZENGE_MOD"),
@@ -324,14 +348,14 @@ impl Lower<'_> {
         self.helper(helper, name, vec![a, b])
     }
 
-    fn helper(&mut self, helper: Helper, function: &str, args: Vec<CExpr>) -> CExpr {
+    pub fn helper(&mut self, helper: Helper, function: &str, args: Vec<CExpr>) -> CExpr {
         self.helpers.insert(helper);
         CExpr::call(function, args)
     }
 
     /// What an operation on elements of arrays is.
     pub fn of_data(&self, ty: Scalar) -> Kind {
-        Kind { natural: false, wraps: self.wrapping && ty.is_int() }
+        Kind { natural: false, wraps: self.wrapping && matches!(ty, Scalar::I32 | Scalar::I64) }
     }
 
     /// An operation.
@@ -340,6 +364,7 @@ impl Lower<'_> {
         let index = ty == Scalar::I64;
         let wrap = wraps && ty == Scalar::I32;
         match op {
+            _ if !ty.is_common() => self.integer(op, a, b, ty),
             BinaryOp::Add if index && wraps => self.helper(Helper::Add64, "lozenge_add", vec![a, b]),
             BinaryOp::Sub if index && wraps => self.helper(Helper::Sub64, "lozenge_sub", vec![a, b]),
             BinaryOp::Mul if index && wraps => self.helper(Helper::Mul64, "lozenge_mul", vec![a, b]),
@@ -381,14 +406,14 @@ impl Lower<'_> {
                 Scalar::F64 => self.helper(Helper::Min, "lozenge_min_f64", vec![a, b]),
                 Scalar::I64 => self.helper(Helper::Min64, "lozenge_min", vec![a, b]),
                 Scalar::I32 => self.helper(Helper::Min32, "lozenge_min_i32", vec![a, b]),
-                Scalar::Bool => CExpr::binary("&&", a, b),
+                _ => CExpr::binary("&&", a, b),
             },
             BinaryOp::Max => match ty {
                 Scalar::F32 => self.helper(Helper::MaxF, "lozenge_max_f32", vec![a, b]),
                 Scalar::F64 => self.helper(Helper::Max, "lozenge_max_f64", vec![a, b]),
                 Scalar::I64 => self.helper(Helper::Max64, "lozenge_max", vec![a, b]),
                 Scalar::I32 => self.helper(Helper::Max32, "lozenge_max_i32", vec![a, b]),
-                Scalar::Bool => CExpr::binary("||", a, b),
+                _ => CExpr::binary("||", a, b),
             },
             BinaryOp::Pow => self.math("pow", ty, vec![a, b]),
             BinaryOp::BitAnd => CExpr::binary("&", a, b),

@@ -18,6 +18,7 @@ pub(crate) mod build;
 mod carry;
 mod function;
 mod helpers;
+mod integers;
 mod lower;
 mod memory;
 mod names;

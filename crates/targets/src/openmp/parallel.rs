@@ -5,11 +5,11 @@
 
 use std::collections::BTreeSet;
 
-use loops::{Diagnostic, Elem, Expr, Loop, Name, ReduceOp, Scalar, Stmt};
+use loops::{Diagnostic, Elem, Expr, Loop, Name, ReduceOp, Scalar, Stmt, Value};
 
 use crate::c::{CExpr, CFor, CStmt};
 use crate::openmp::lower::Lower;
-use crate::openmp::memory::{null_test, small};
+use crate::openmp::memory::{null_test, reads_memory, small};
 use crate::openmp::scope::{Array, Binding, Form};
 use crate::openmp::stmt::Code;
 use crate::openmp::types::{leaves, member};
@@ -44,6 +44,23 @@ fn symbol(op: ReduceOp) -> &'static str {
         ReduceOp::And => "&&",
         ReduceOp::Or => "||",
     }
+}
+
+/// Where the loops are of which data says how often they run.
+enum Ends {
+    /// In the iterations themselves, which may be short: threads take several at a time.
+    Here,
+    /// In loops inside: iterations are tiles.
+    Inside,
+}
+
+/// Whether how much an iteration has to do is data.
+fn by_data(body: &[Stmt]) -> Option<Ends> {
+    body.iter().find_map(|stmt| match stmt {
+        Stmt::Loop(l) if reads_memory(&l.lower) || reads_memory(&l.upper) => Some(Ends::Here),
+        Stmt::Loop(l) => by_data(&l.body).map(|_| Ends::Inside),
+        other => other.bodies().into_iter().find_map(by_data),
+    })
 }
 
 impl Lower<'_> {
@@ -125,7 +142,7 @@ impl Lower<'_> {
                     && !assign.target.indices.is_empty()
                     && let Some(Binding::Array(array)) = self.scope.get(&assign.target.array)
                 {
-                    stores |= matches!(array.elem, Elem::Scalar(Scalar::I32 | Scalar::I64));
+                    stores |= matches!(array.elem, Elem::Scalar(elem) if elem.is_int());
                 }
                 names.extend(stmt.exprs().into_iter().flat_map(Expr::vars).filter_map(|var| {
                     match self.scope.get(&var) {
@@ -145,8 +162,13 @@ impl Lower<'_> {
     pub fn parallel_loop(&mut self, l: &Loop, lower: CExpr, upper: CExpr) -> Result<Code, Diagnostic> {
         let accumulators = self.accumulators(l)?;
         let mut clauses = self.reduction_clauses(l)?;
-        if self.uneven(l) && !self.paper() {
-            clauses.push_str(" schedule(dynamic)");
+        if !self.paper() {
+            clauses.push_str(match by_data(&l.body) {
+                Some(Ends::Here) => " schedule(dynamic, 64)",
+                Some(Ends::Inside) => " schedule(dynamic)",
+                None if self.uneven(l) => " schedule(dynamic)",
+                None => "",
+            });
         }
         let enough = self.enough(l)?;
         let copies = self.copies(l);
@@ -356,14 +378,18 @@ impl Lower<'_> {
             Scalar::I32 => CExpr::literal(if greatest { "INT32_MAX" } else { "INT32_MIN" }),
             Scalar::I64 => CExpr::literal(if greatest { "INT64_MAX" } else { "INT64_MIN" }),
             Scalar::Bool => CExpr::literal(if greatest { "true" } else { "false" }),
+            other => {
+                let value = Value::extreme(other, greatest).map(|v| v.cast(Scalar::I64));
+                value.and_then(|v| lower.constant(other, &v.into())).unwrap_or_else(|| CExpr::int(0))
+            }
         };
         let native = self.native;
         let small = |value: bool| match ty {
             Scalar::F32 => CExpr::literal(if value { "1.0f" } else { "0.0f" }),
             Scalar::F64 => CExpr::literal(if value { "1.0" } else { "0.0" }),
-            Scalar::I32 | Scalar::I64 => CExpr::int(i64::from(value)),
             Scalar::Bool if native => CExpr::int(i64::from(value)),
             Scalar::Bool => CExpr::literal(if value { "true" } else { "false" }),
+            _ => CExpr::int(i64::from(value)),
         };
         match op {
             ReduceOp::Add | ReduceOp::Or => small(false),

@@ -189,7 +189,11 @@ impl Lower<'_> {
             self.scope.push(&decl.name, Binding::Array(array));
             return Ok((Vec::new(), None));
         }
-        let init = init.map(|assign| self.index(&assign.value)).transpose()?;
+        let init = match (init, &decl.elem) {
+            (Some(assign), Elem::Scalar(ty)) => Some(self.stored(&assign.value, *ty)?),
+            (Some(assign), _) => Some(self.index(&assign.value)?),
+            (None, _) => None,
+        };
         let uses = self.usage.get(decl);
         let dims = decl.dims.iter().map(|d| self.index(d)).collect::<Result<Vec<_>, _>>()?;
         let c_name = self.names.take(&decl.name);
@@ -285,7 +289,10 @@ impl Lower<'_> {
         let value = match whole_number(&assign.value) {
             // the listings of the paper have `v2=0;` for numbers of every type
             Some(number) if self.paper() => CExpr::int(number),
-            _ => self.expr(&assign.value)?.0,
+            _ if !further.is_empty() || matches!(assign.update, Some(u) if !u.op.is_modular()) => {
+                self.expr(&assign.value)?.0
+            }
+            _ => self.stored(&assign.value, ty)?,
         };
         let Some(update) = assign.update else {
             return Ok(CStmt::Assign(target, "=", value));
@@ -300,14 +307,36 @@ impl Lower<'_> {
             }
             return Ok(CStmt::Assign(target, "=", sum));
         }
+        if let (ReduceOp::Add, Expr::Unary(loops::UnaryOp::Neg, amount), true) =
+            (update.op, &assign.value, ty.is_narrow() && !self.paper())
+        {
+            return Ok(CStmt::Assign(target, "-=", self.stored(amount, ty)?));
+        }
         Ok(match update.op {
             ReduceOp::Add if !wraps && !self.paper() => CStmt::Assign(target, "+=", value),
-            ReduceOp::Mul if !wraps && !self.paper() => CStmt::Assign(target, "*=", value),
+            // Products of two such numbers can be beyond `int`.
+            ReduceOp::Mul if !wraps && !self.paper() && ty != loops::Scalar::U16 => {
+                CStmt::Assign(target, "*=", value)
+            }
             op => {
                 let updated = self.binary(op.binary(), target.clone(), value, ty, kind);
                 CStmt::Assign(target, "=", updated)
             }
         })
+    }
+
+    /// A value where it is stored, or added to what is stored: C that is there already converts it then.
+    fn stored(&mut self, e: &Expr, ty: loops::Scalar) -> Result<CExpr, Diagnostic> {
+        if self.native
+            && !ty.is_common()
+            && let Expr::Cast(to, inner) = e
+            && *to == ty
+            && self.constant(ty, inner).is_none()
+        {
+            let (value, from) = self.expr(inner)?;
+            return Ok(if from.is_int() { value } else { self.cast(ty, from, value, false) });
+        }
+        Ok(self.expr(e)?.0)
     }
 
     /// Whether a parallel loop at this place becomes a parallel region.
@@ -318,7 +347,12 @@ impl Lower<'_> {
     fn form(&self, l: &Loop) -> Result<LoopForm, Diagnostic> {
         Ok(match l.kind {
             LoopKind::Parallel if self.parallel_here() => LoopForm::Parallel,
-            LoopKind::Vector if self.options.parallel && !self.in_simd && self.one_lane_each(l)? => {
+            LoopKind::Vector
+                if self.options.parallel
+                    && !self.in_simd
+                    && self.one_lane_each(l)?
+                    && (self.paper() || !self.fills_no_vector(l)?) =>
+            {
                 LoopForm::Simd
             }
             LoopKind::Unroll(Some(times)) if times > 1 => LoopForm::Unroll(i64::from(times).min(1024)),
@@ -358,9 +392,9 @@ impl Lower<'_> {
         }
         let form = self.form(l)?;
         let mut before = Vec::new();
-        let lower = self.index(&l.lower)?;
+        let lower = self.place(&l.lower)?;
         let natural = self.ranges.of(&l.lower).low.is_some_and(|v| v >= 0);
-        let mut upper = if natural { self.natural_end(&l.upper)? } else { self.index(&l.upper)? };
+        let mut upper = if natural { self.natural_end(&l.upper)? } else { self.place(&l.upper)? };
         let mut end_name = None;
         if reads_memory(&l.upper) {
             // the end is computed once, before the first iteration
@@ -449,7 +483,7 @@ impl Lower<'_> {
                 }
                 self.index(e)
             }
-            _ => self.index(e),
+            _ => self.place(e),
         }
     }
 

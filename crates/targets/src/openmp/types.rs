@@ -12,6 +12,12 @@ pub fn scalar_type(scalar: Scalar) -> &'static str {
         Scalar::I32 => "int32_t",
         Scalar::I64 => "int64_t",
         Scalar::Bool => "bool",
+        Scalar::I8 => "int8_t",
+        Scalar::U8 => "uint8_t",
+        Scalar::I16 => "int16_t",
+        Scalar::U16 => "uint16_t",
+        Scalar::U32 => "uint32_t",
+        Scalar::U64 => "uint64_t",
     }
 }
 

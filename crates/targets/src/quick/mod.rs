@@ -98,6 +98,12 @@ fn run(callee: &Callee) -> String {
                 (_, Scalar::I32) => "(int32_t)(next() % 10)",
                 (_, Scalar::I64) => "(int64_t)(next() % 10)",
                 (_, Scalar::Bool) => "next() % 2 == 0",
+                (_, Scalar::I8) => "(int8_t)next()",
+                (_, Scalar::U8) => "(uint8_t)next()",
+                (_, Scalar::I16) => "(int16_t)next()",
+                (_, Scalar::U16) => "(uint16_t)next()",
+                (_, Scalar::U32) => "(uint32_t)(next() % 10)",
+                (_, Scalar::U64) => "(uint64_t)(next() % 10)",
             };
             line(format!("    {target}{k}[i]{path} = {value};"));
         }

@@ -39,6 +39,12 @@ impl Random {
             }),
             Data::I64(v) => v.iter_mut().for_each(|x| *x = (self.next() % 5) as i64),
             Data::Bool(v) => v.iter_mut().for_each(|x| *x = self.next() & 1 == 0),
+            Data::I8(v) => v.iter_mut().for_each(|x| *x = self.next() as i8),
+            Data::U8(v) => v.iter_mut().for_each(|x| *x = self.next() as u8),
+            Data::I16(v) => v.iter_mut().for_each(|x| *x = self.next() as i16),
+            Data::U16(v) => v.iter_mut().for_each(|x| *x = self.next() as u16),
+            Data::U32(v) => v.iter_mut().for_each(|x| *x = self.next() as u32),
+            Data::U64(v) => v.iter_mut().for_each(|x| *x = self.next()),
             Data::Pair(a, b) => {
                 self.fill(a);
                 self.fill(b);
@@ -76,6 +82,12 @@ fn bytes(data: &Data, out: &mut Vec<u8>) {
         Data::I32(v) => v.iter().for_each(|x| out.extend(x.to_le_bytes())),
         Data::I64(v) => v.iter().for_each(|x| out.extend(x.to_le_bytes())),
         Data::Bool(v) => out.extend(v.iter().map(|x| u8::from(*x))),
+        Data::I8(v) => v.iter().for_each(|x| out.extend(x.to_le_bytes())),
+        Data::U8(v) => v.iter().for_each(|x| out.extend(x.to_le_bytes())),
+        Data::I16(v) => v.iter().for_each(|x| out.extend(x.to_le_bytes())),
+        Data::U16(v) => v.iter().for_each(|x| out.extend(x.to_le_bytes())),
+        Data::U32(v) => v.iter().for_each(|x| out.extend(x.to_le_bytes())),
+        Data::U64(v) => v.iter().for_each(|x| out.extend(x.to_le_bytes())),
         Data::Pair(a, b) => {
             bytes(a, out);
             bytes(b, out);
@@ -112,6 +124,12 @@ fn compare<'a>(expected: &Data, mut actual: &'a [u8], tolerance: f64) -> Result<
         Data::I32(v) => column(v, &mut actual, i32::from_le_bytes, |a, b| a == b)?,
         Data::I64(v) => column(v, &mut actual, i64::from_le_bytes, |a, b| a == b)?,
         Data::Bool(v) => column(v, &mut actual, |b: [u8; 1]| b[0] == 1, |a, b| a == b)?,
+        Data::I8(v) => column(v, &mut actual, i8::from_le_bytes, |a, b| a == b)?,
+        Data::U8(v) => column(v, &mut actual, u8::from_le_bytes, |a, b| a == b)?,
+        Data::I16(v) => column(v, &mut actual, i16::from_le_bytes, |a, b| a == b)?,
+        Data::U16(v) => column(v, &mut actual, u16::from_le_bytes, |a, b| a == b)?,
+        Data::U32(v) => column(v, &mut actual, u32::from_le_bytes, |a, b| a == b)?,
+        Data::U64(v) => column(v, &mut actual, u64::from_le_bytes, |a, b| a == b)?,
         Data::Pair(a, b) => {
             let rest = compare(a, actual, tolerance)?;
             return compare(b, rest, tolerance);

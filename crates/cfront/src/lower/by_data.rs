@@ -1,0 +1,156 @@
+//! What data gives: subscripts of what is read (`x[col[k]]`), and bounds of loops (`for (k = row[i]; k < row[i + 1]; k++)`).
+//!
+//! Loops with such bounds run in their order, as they stand; the loops around them need not. The bounds are computed once, so the loop must not write what they read. Left
+//! out: loops downward, several bounds, variables of unsigned and of short types (what is converted to them may change).
+
+use std::collections::BTreeSet;
+
+use loops::{CompareOp, Expr as Hub, Loop, LoopKind, Name, Stmt as HubStmt};
+
+use super::condition::compare_op;
+use super::data::Type;
+use super::header::{Header, turned};
+use super::index::{Index, NotIndex};
+use super::{ActiveLoop, Lowering, Try};
+use crate::ast::{At, Expr, ExprKind, For};
+use crate::ctype::IntType;
+use crate::linear::Linear;
+
+/// First value and exclusive end.
+pub(super) struct DataBounds {
+    lower: Hub,
+    upper: Hub,
+}
+
+/// A bound that is no form over loop variables and sizes.
+fn unknown() -> Linear {
+    Linear::name(Name::new("?"))
+}
+
+/// Whether a bound is not known.
+pub(super) fn is_unknown(bound: &Linear) -> bool {
+    *bound == unknown()
+}
+
+impl Lowering<'_> {
+    /// A subscript that data gives.
+    pub(super) fn looked_up(&mut self, k: usize, subscript: &Expr, reads: bool) -> Option<Hub> {
+        if !reads {
+            return None;
+        }
+        let (index, _) = self.taken_from_data(subscript, IntType::Long)?;
+        if let Some(array) = self.arrays.get_mut(&k) {
+            array.looked_up = true;
+        }
+        Some(index)
+    }
+
+    /// An integer of the index arithmetic that data gives, as C converts it to `ty` first, and its own type; none if it is something else that keeps it from
+    /// being affine.
+    fn taken_from_data(&mut self, e: &Expr, ty: IntType) -> Option<(Hub, Type)> {
+        let diagnostics = self.diagnostics.len();
+        let found = self
+            .data(e)
+            .ok()
+            .filter(|(value, from)| !value.arrays().is_empty() && !matches!(from, Type::F32 | Type::F64));
+        // It is told of as what it is not: affine.
+        self.diagnostics.truncate(diagnostics);
+        let (value, from) = found?;
+        let value = self.convert(value, from, Type::Int(ty));
+        Some((self.convert(value, Type::Int(ty), Type::Int(IntType::Long)), from))
+    }
+
+    /// Gives an array's first extent a name.
+    pub(super) fn length_of(&mut self, k: usize) {
+        if self.arrays[&k].length.is_some() {
+            return;
+        }
+        let name = self.fresh(&format!("{}_length", self.res.objects[k].name));
+        self.taken.insert(name.clone(), None);
+        if let Some(array) = self.arrays.get_mut(&k) {
+            array.length = Some(name);
+        }
+    }
+
+    /// The bounds of a loop that counts up between values of which one is data; none if it is another kind of loop.
+    pub(super) fn data_bounds(&mut self, f: &For, header: &Header<'_>) -> Option<DataBounds> {
+        let counts = header.step > 0 && !header.ty.is_unsigned() && header.ty.bits() >= 32;
+        let Some(Expr { kind: ExprKind::Binary(op, left, right), .. }) = &f.cond else { return None };
+        let op = compare_op(*op)?;
+        let is_variable = |e: &Expr| matches!(&e.kind, ExprKind::Ident(n) if *n == header.name);
+        let (op, end) = match (is_variable(left), is_variable(right)) {
+            (true, false) => (op, right),
+            (false, true) => (turned(op), left),
+            _ => return None,
+        };
+        let further = match op {
+            CompareOp::Lt => 0,
+            CompareOp::Le => 1,
+            _ => return None,
+        };
+        if !counts || (self.index(header.first).is_ok() && self.index(end).is_ok()) {
+            return None;
+        }
+        // The first value is converted to the type of the variable; the comparison is of both sides' common type, which holds both.
+        let lower = match self.index(header.first) {
+            Ok(index) => index.expr,
+            Err(_) => self.taken_from_data(header.first, header.ty)?.0,
+        };
+        let upper = match self.index(end) {
+            Ok(index) if index.ty.is_unsigned() => return None,
+            Ok(index) => index.expr,
+            Err(_) => {
+                let (end, ty) = self.taken_from_data(end, IntType::Long)?;
+                // Compared without a sign, a variable below zero would be beyond the end.
+                if matches!(ty, Type::Int(t) if t.is_unsigned() && t.bits() >= header.ty.bits()) {
+                    return None;
+                }
+                // The end is kept in a variable of the loop's type.
+                self.wide |= ty.is_long();
+                end
+            }
+        };
+        Some(DataBounds { lower, upper: if further == 0 { upper } else { upper + Hub::Int(further) } })
+    }
+
+    pub(super) fn data_loop(
+        &mut self,
+        f: &For,
+        header: &Header<'_>,
+        DataBounds { lower, upper }: DataBounds,
+        at: At,
+    ) -> Try<Vec<HubStmt>> {
+        let k = header.object;
+        let hub = self.loop_name(k, &header.name, header.ty);
+        self.wide |= header.ty.bits() >= 64;
+        self.loop_types.insert(hub.clone(), header.ty);
+        self.loops.push(ActiveLoop { var: hub.clone(), lower: unknown(), upper: unknown() });
+        let shared = self.taken.insert(hub.clone(), Some(header.ty));
+        self.values.insert(k, Index::variable(hub.clone(), header.ty));
+        let body = self.body(&f.body);
+        self.values.remove(&k);
+        if let Some(shared) = shared {
+            self.taken.insert(hub.clone(), shared);
+        }
+        self.loops.pop();
+        self.finals.insert(k, None);
+        let body = body?;
+        let read: BTreeSet<Name> = lower.arrays().union(&upper.arrays()).cloned().collect();
+        let mut written = None;
+        for stmt in &body {
+            stmt.walk(&mut |stmt| {
+                if let HubStmt::Assign(assign) = stmt
+                    && read.contains(&assign.target.array)
+                {
+                    written.get_or_insert(assign.target.array.clone());
+                }
+            });
+        }
+        if let (Some(array), Some(cond)) = (written, &f.cond) {
+            let reason = format!("it depends on data, `{array}`, which the loop writes");
+            return Err(self.bad_bound(&header.name, cond, NotIndex { reason, at, help: None }));
+        }
+        let (kind, step) = (LoopKind::Sequential, header.step);
+        Ok(vec![HubStmt::Loop(Loop { var: hub, lower, upper, step, kind, reductions: Vec::new(), body })])
+    }
+}
