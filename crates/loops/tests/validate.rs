@@ -101,6 +101,17 @@ fn random_args(f: &Function, n: i64, m: i64) -> BTreeMap<loops::Name, Tensor> {
     inputs.map(|(p, shape)| (p.name.clone(), Tensor::random(&p.elem, shape, 1))).collect()
 }
 
+/// Whether the loops of [`function`]'s text come to an iteration of the innermost one.
+fn innermost_runs(text: &str, n: i64, m: i64) -> bool {
+    let header = |line: &&str| ["fn ", "par ", "for ", "vec "].iter().any(|word| line.starts_with(word));
+    let headers: Vec<String> = text.lines().filter(header).map(|line| format!("{line}\n")).collect();
+    let probe = headers.concat().replace("par ", "for ").replace("vec ", "for ") + "a[0] = 7777.0\n} } }";
+    let f = loops::parse(&probe).unwrap().functions.remove(0);
+    let sizes = BTreeMap::from([("n".into(), n), ("m".into(), m)]);
+    let outputs = loops::run(&f, &sizes, random_args(&f, n, m), &Options::default()).unwrap();
+    outputs.iter().any(|(name, a)| name.as_str() == "a" && format!("{:?}", a.data).contains("7777.0"))
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: 600, failure_persistence: None, ..ProptestConfig::default() })]
 
@@ -124,12 +135,25 @@ proptest! {
                     "L0308" => {}
                     other => prop_assert!(false, "{} {}\n{}", other, error, text),
                 }
-            } else if outside && n > 1 && m > 1 {
+            } else if outside && innermost_runs(&text, n, m) {
                 // What is told to be outside is outside as soon as the loops run.
                 prop_assert!(!report.diagnostics.iter().any(|d| d.message.ends_with("always")) || text.contains("if"), "{}", text);
             }
         }
     }
+}
+
+/// A subscript that is negative wherever its loop runs, in a loop that runs from `n = 4` on.
+#[test]
+fn what_is_always_outside_may_not_run() {
+    let text = "fn f[n, m](a: inout f64[n * m + 40], b: inout f64[n + 40][m + 40]) {
+        for i in 0..2 + 1 step 3 {
+        par j in 1..n floordiv 2 {
+        a[i - j] = b[i][j] } } }";
+    let report = loops::validate(&loops::parse(text).unwrap().functions[0]);
+    assert!(report.errors().any(|d| d.message.ends_with("is negative always")));
+    let trimmed: String = text.lines().map(|line| format!("{}\n", line.trim_start())).collect();
+    assert!(!innermost_runs(&trimmed, 3, 2) && innermost_runs(&trimmed, 4, 4));
 }
 
 /// Of the random functions a fair part is proved, and the other verdicts occur too: the law above is about something.
