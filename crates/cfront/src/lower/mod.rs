@@ -2,6 +2,7 @@
 //! data expressions with the types that C gives them. What fits neither is a diagnostic; all of a region are collected.
 
 mod access;
+mod array;
 mod block;
 mod by_data;
 mod choice;
@@ -26,7 +27,8 @@ use crate::linear::Linear;
 use crate::scope::Scopes;
 use crate::source::Source;
 use crate::uses::Uses;
-use access::{ArrayUse, Pending};
+use access::Pending;
+use array::ArrayUse;
 use index::{Atom, Index};
 use resolve::{Meaning, Resolution};
 

@@ -5,8 +5,8 @@ use loops::{BinaryOp, Diagnostic, Elem, Expr, Loop, LoopKind, Name, Stmt};
 use crate::c::CExpr;
 use crate::c_print::{Layout, Printer};
 use crate::openmp::arith;
+use crate::openmp::loop_form::trips;
 use crate::openmp::lower::Lower;
-use crate::openmp::stmt::trips;
 
 /// Statement instances that are worth a team of threads.
 const ENOUGH: i64 = 10_000;

@@ -10,10 +10,10 @@ use loops::access::{AccessKind, AccessSite, Context, accesses};
 use loops::{Access, BinaryOp, Diagnostic, Elem, Expr, Loop, LoopKind, Name, Stmt};
 
 use crate::c::{CExpr, CStmt};
+use crate::openmp::loop_form::trips;
 use crate::openmp::lower::Lower;
 use crate::openmp::memory::{mentions, reads_memory};
 use crate::openmp::scope::{Array, Binding, Form};
-use crate::openmp::stmt::trips;
 
 /// A promoted element.
 pub struct Promotion {

@@ -1,0 +1,190 @@
+//! The arrays and scalars of a region: their element types and extents, from their declarations.
+
+use loops::{Expr as Hub, Name, Scalar};
+
+use super::index::atom_number;
+use super::{Class, Lowering, Try};
+use crate::ast::{At, Expr, ExprKind};
+use crate::codes;
+use crate::ctype::{CType, IntType, QType};
+use crate::linear::Linear;
+use crate::lower::resolve::Meaning;
+use crate::region::AccessForm;
+
+/// How a region uses an array or scalar.
+#[derive(Clone, Debug)]
+pub struct ArrayUse {
+    pub elem: Scalar,
+    /// Extents; the first one is a placeholder while `open`.
+    pub dims: Vec<Hub>,
+    /// The first extent is not declared: it follows from the subscripts.
+    pub open: bool,
+    /// One dimension in C, perhaps more in the hub: accesses are kept in `pending`.
+    pub flat: bool,
+    /// Exclusive ends of the first subscript.
+    pub ends: Vec<Linear>,
+    /// Some subscript is data, so it has one subscript a dimension of C.
+    pub looked_up: bool,
+    /// Stands for its first extent where that is not declared and does not follow from the subscripts: no C has it.
+    pub length: Option<Name>,
+    pub form: AccessForm,
+    pub read: bool,
+    pub written: bool,
+}
+
+/// The way out where a structure's member is used.
+pub(super) const MEMBERS: &str =
+    "copy the members that the region needs to variables or arrays of their own before it, and back after it";
+
+/// The way out where elements are of a type that is no data.
+const CONVERT: &str = "convert it to an array of one of these before the region, and back after it; subscripts, bounds and sizes can have any integer type";
+impl Lowering<'_> {
+    /// Makes sure that an object declared before the region is known as an array or scalar.
+    pub(super) fn use_array(&mut self, k: usize, at: At) -> Try<()> {
+        if self.arrays.contains_key(&k) {
+            return Ok(());
+        }
+        if self.res.objects[k].place.is_none() {
+            // Its declaration failed, or it is an integer that was taken for a fixed one.
+            return Err(super::Failed);
+        }
+        let ty = self.res.objects[k].ty.clone();
+        if !self.blamed.contains(&k) {
+            self.declare_array(k, &ty, at).map(|_| ()).inspect_err(|_| {
+                self.blamed.insert(k);
+            })
+        } else {
+            Err(super::Failed)
+        }
+    }
+
+    /// Reads the shape of an array or scalar from its type.
+    pub(super) fn declare_array(&mut self, k: usize, ty: &QType, at: At) -> Try<Scalar> {
+        let name = self.res.objects[k].name.clone();
+        if ty.is_volatile() {
+            return self.fail(
+                codes::TYPE,
+                format!("`{name}` is volatile or atomic"),
+                at,
+                "cannot be reordered",
+            );
+        }
+        let mut extents: Vec<Option<&Expr>> = Vec::new();
+        let mut element = ty;
+        loop {
+            match &element.ty {
+                CType::Array { of, extent } => {
+                    extents.push(extent.as_deref());
+                    element = of;
+                }
+                CType::Pointer { to, extent, .. } => {
+                    if !extents.is_empty() {
+                        let message = format!("`{name}` is an array of pointers: its rows may overlap");
+                        return self.fail(codes::SHAPE, message, at, "expected an array of numbers");
+                    }
+                    extents.push(extent.as_deref());
+                    element = to;
+                }
+                _ => break,
+            }
+        }
+        let Some(elem) = self.scalar(&element.ty) else {
+            let ty = element.ty.c_name();
+            let message = match element.ty {
+                CType::Int(IntType::Char) => {
+                    format!("`{name}` has elements of type `char`, and whether that has a sign is not known")
+                }
+                _ => format!(
+                    "`{name}` has elements of type `{ty}`; data can be float, double, _Bool or integers of 8 to 64 bits"
+                ),
+            };
+            return self.fail_with(codes::TYPE, message, (at, "not a type of data"), CONVERT);
+        };
+        let flat = extents.len() == 1;
+        let mut dims = Vec::new();
+        let mut open = false;
+        for (dimension, extent) in extents.iter().enumerate() {
+            let value = match extent {
+                None => None,
+                Some(e) => self.extent(k, e, flat)?,
+            };
+            match value {
+                Some(value) => dims.push(value),
+                None if dimension == 0 => {
+                    open = true;
+                    dims.push(Hub::Int(0));
+                }
+                None => {
+                    let message = format!("extent {} of `{name}` is not known here", dimension + 1);
+                    return self.fail(codes::SHAPE, message, at, "its shape is needed");
+                }
+            }
+        }
+        let form = if dims.is_empty() { AccessForm::Scalar } else { AccessForm::Subscripts };
+        self.arrays.insert(
+            k,
+            ArrayUse {
+                elem,
+                dims,
+                open,
+                flat,
+                ends: Vec::new(),
+                looked_up: false,
+                length: None,
+                form,
+                read: false,
+                written: false,
+            },
+        );
+        Ok(elem)
+    }
+
+    /// An extent as an expression over sizes; none if it is unknown and may be.
+    fn extent(&mut self, k: usize, e: &Expr, flat: bool) -> Try<Option<Hub>> {
+        let name = self.res.objects[k].name.clone();
+        self.check_stable(k, e)?;
+        match self.index(e) {
+            Ok(index) => Ok(Some(index.expr)),
+            // A flat array is bounded by its subscripts, which may make it one of several dimensions.
+            Err(_) if flat => Ok(None),
+            Err(why) => match self.polynomial(e, &mut Vec::new()) {
+                Ok(p) => Ok(Some(p.to_expr(&|name| match atom_number(name) {
+                    Some(k) => self.atoms[k].expr.clone(),
+                    None => Hub::Var(name.clone()),
+                }))),
+                Err(_) => {
+                    let message =
+                        format!("an extent of `{name}` is no expression over sizes: {}", why.reason);
+                    self.fail(codes::SHAPE, message, e.at, "its shape is needed")
+                }
+            },
+        }
+    }
+
+    /// The variables of an extent must keep their values from the declaration of the array to the region.
+    pub(super) fn check_stable(&mut self, k: usize, e: &Expr) -> Try<()> {
+        match &e.kind {
+            ExprKind::Ident(name) => {
+                let Meaning::Object(size) = self.meaning(e) else { return Ok(()) };
+                let array = &self.res.objects[k];
+                if array.place.is_none() || !matches!(self.class(size), Class::Size(_)) {
+                    return Ok(());
+                }
+                let from = (array.declared.first as usize).max(self.cx.body.start);
+                let changed = self.cx.uses.assigned_in(name, from + 1..self.cx.region.start);
+                if let Some(token) = changed {
+                    let message = format!("`{name}` is changed after it gave `{}` its shape", array.name);
+                    let at = At { first: token as u32, last: token as u32 };
+                    return self.fail(codes::SHAPE, message, at, "changed here");
+                }
+                Ok(())
+            }
+            ExprKind::Unary(_, a) | ExprKind::Cast(_, a) => self.check_stable(k, a),
+            ExprKind::Binary(_, a, b) => {
+                self.check_stable(k, a)?;
+                self.check_stable(k, b)
+            }
+            _ => Ok(()),
+        }
+    }
+}

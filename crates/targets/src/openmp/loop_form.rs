@@ -1,0 +1,232 @@
+//! Loops: the form that each takes in C, and its bounds.
+
+use loops::{Access, BinaryOp, Diagnostic, Expr, Loop, LoopKind, Stmt};
+
+use crate::c::{CExpr, CFor, CStmt};
+use crate::openmp::arith;
+use crate::openmp::lower::Lower;
+use crate::openmp::memory::reads_memory;
+use crate::openmp::scope::Binding;
+use crate::openmp::stmt::Code;
+
+/// Iterations of a loop of assignments that are written out one after the other.
+const WRITTEN_OUT: i64 = 4;
+
+/// The assignments of a small loop that is to be unrolled, one iteration after the other.
+fn written_out(l: &Loop) -> Option<Vec<Stmt>> {
+    let count = trips(l).filter(|count| (1..=WRITTEN_OUT).contains(count))?;
+    let Expr::Int(first) = l.lower else { return None };
+    if l.kind != LoopKind::Unroll(None) || !l.body.iter().all(|s| matches!(s, Stmt::Assign(_))) {
+        return None;
+    }
+    let iteration = |k: i64| {
+        let value = Expr::Int(first + k * l.step.max(1));
+        loops::visit::substitute(&l.body, &[(l.var.clone(), value)].into_iter().collect())
+    };
+    Some((0..count).flat_map(iteration).collect())
+}
+
+/// How a loop is printed.
+enum LoopForm {
+    Plain,
+    Unroll(i64),
+    Simd,
+    Parallel,
+}
+
+impl Lower<'_> {
+    /// Whether a parallel loop at this place becomes a parallel region.
+    pub fn parallel_here(&self) -> bool {
+        self.options.parallel && !self.in_simd && (self.regions == 0 || self.options.nested || self.paper())
+    }
+
+    fn form(&self, l: &Loop) -> Result<LoopForm, Diagnostic> {
+        Ok(match l.kind {
+            LoopKind::Parallel if self.parallel_here() => LoopForm::Parallel,
+            LoopKind::Vector
+                if self.options.parallel
+                    && !self.in_simd
+                    && self.one_lane_each(l)?
+                    && (self.paper() || !self.fills_no_vector(l)?) =>
+            {
+                LoopForm::Simd
+            }
+            LoopKind::Unroll(Some(times)) if times > 1 => LoopForm::Unroll(i64::from(times).min(1024)),
+            LoopKind::Unroll(None) => match trips(l) {
+                Some(count) if (2..=1024).contains(&count) => LoopForm::Unroll(count),
+                _ => LoopForm::Plain,
+            },
+            _ => LoopForm::Plain,
+        })
+    }
+
+    /// Whether the lanes of a vector loop need no memory of their own beside scalars and small arrays.
+    fn one_lane_each(&self, l: &Loop) -> Result<bool, Diagnostic> {
+        let promoted = self.promotable(l);
+        for (_, name) in &l.reductions {
+            if !self.in_clause(name)? && !promoted.iter().any(|e| e.array == *name) {
+                return Ok(false);
+            }
+        }
+        let mut todo: Vec<&Stmt> = l.body.iter().collect();
+        while let Some(stmt) = todo.pop() {
+            match stmt {
+                Stmt::Local(decl) if self.on_heap(decl)? => return Ok(false),
+                Stmt::Loop(inner) => todo.extend(&inner.body),
+                Stmt::If { then, otherwise, .. } => todo.extend(then.iter().chain(otherwise)),
+                Stmt::Block { body, .. } => todo.extend(body),
+                _ => {}
+            }
+        }
+        Ok(true)
+    }
+
+    pub fn loop_(&mut self, l: &Loop) -> Result<Code, Diagnostic> {
+        let just_written = self.just_written.take();
+        if let Some(stmts) = written_out(l).filter(|_| !self.paper()) {
+            return self.sequence(&stmts);
+        }
+        let form = self.form(l)?;
+        let mut before = Vec::new();
+        let lower = self.place(&l.lower)?;
+        let natural = self.ranges.of(&l.lower).low.is_some_and(|v| v >= 0);
+        let mut upper = if natural { self.natural_end(&l.upper)? } else { self.place(&l.upper)? };
+        let mut end_name = None;
+        if reads_memory(&l.upper) {
+            // the end is computed once, before the first iteration
+            let name = self.names.take(&format!("{}_end", l.var));
+            let ty = format!("const {}", self.loop_type(&l.var));
+            before.push(CStmt::Declare { ty, name: name.clone(), dims: Vec::new(), init: Some(upper) });
+            upper = CExpr::name(&name);
+            end_name = Some(name);
+        }
+        let mut elements = self.promotable(l);
+        let guarded = |e: &Access| just_written.as_ref() != Some(e);
+        let guard = if elements.iter().any(guarded) && !self.runs(l) {
+            // without an iteration, the element may not exist
+            Some(CExpr::binary("<", lower.clone(), upper.clone()))
+        } else {
+            None
+        };
+        if self.in_simd && guard.is_some() {
+            elements.clear();
+        }
+        let promotions = self.promote(&elements)?;
+        let mut code = match form {
+            LoopForm::Parallel => self.parallel_loop(l, lower, upper)?,
+            LoopForm::Simd => {
+                let mut pragma = "omp simd".to_owned();
+                if let Some(lanes @ (2 | 4 | 8 | 16)) = trips(l) {
+                    pragma.push_str(&format!(" simdlen({lanes})"));
+                }
+                let accumulators = self.accumulators(l)?;
+                pragma.push_str(&self.enough_lanes(l)?);
+                pragma.push_str(&self.reduction_clauses(l)?);
+                self.in_simd = true;
+                let body = self.counted(l, lower, upper);
+                self.in_simd = false;
+                let mut stmts = vec![CStmt::Pragma(pragma)];
+                stmts.extend(body?.stmts);
+                Code::sure(self.around(accumulators, stmts))
+            }
+            LoopForm::Unroll(times) => {
+                let body = self.counted(l, lower, upper)?;
+                let mut stmts = vec![CStmt::Pragma(format!("GCC unroll {times}"))];
+                stmts.extend(body.stmts);
+                Code { stmts, may_fail: body.may_fail }
+            }
+            LoopForm::Plain => match self.carried(l, &lower, &upper)? {
+                Some(code) => code,
+                None => self.counted(l, lower, upper)?,
+            },
+        };
+        code.stmts = self.demote(promotions, guard, code.stmts);
+        if let Some(name) = end_name {
+            self.names.release(&name);
+            before.extend(code.stmts);
+            code.stmts = vec![CStmt::Block(None, before)];
+        }
+        Ok(code)
+    }
+
+    /// The end of a loop that begins at 0 or later: a quotient may be rounded up where it is negative, since there is no iteration then.
+    fn natural_end(&mut self, e: &Expr) -> Result<CExpr, Diagnostic> {
+        let positive = |e: &Expr| match e {
+            Expr::Int(divisor) if *divisor > 0 => Some(*divisor),
+            _ => None,
+        };
+        match e {
+            Expr::Binary(BinaryOp::Min, a, b) => {
+                let (a, b) = (self.natural_end(a)?, self.natural_end(b)?);
+                Ok(self.binary(
+                    BinaryOp::Min,
+                    a,
+                    b,
+                    loops::Scalar::I64,
+                    super::lower::Kind { natural: false, wraps: false },
+                ))
+            }
+            Expr::Binary(BinaryOp::FloorDiv, a, divisor) if positive(divisor).is_some() => {
+                Ok(arith::div(self.index(a)?, self.index(divisor)?))
+            }
+            Expr::Binary(BinaryOp::Add, quotient, more) => {
+                // `(a floordiv c) + k` is `(a + k * c) floordiv c`
+                if let (Expr::Binary(BinaryOp::FloorDiv, a, divisor), Expr::Int(k)) = (&**quotient, &**more)
+                    && let Some(more) = positive(divisor).and_then(|c| c.checked_mul(*k))
+                {
+                    let dividend = arith::add(self.index(a)?, CExpr::int(more));
+                    return Ok(arith::div(dividend, self.index(divisor)?));
+                }
+                self.index(e)
+            }
+            _ => self.place(e),
+        }
+    }
+
+    /// The loop itself, with bounds that are translated already.
+    pub fn counted(&mut self, l: &Loop, lower: CExpr, upper: CExpr) -> Result<Code, Diagnostic> {
+        let var = self.enter_loop(l);
+        let body = self.block(&l.body);
+        self.leave_loop(l, &var);
+        let mut body = body?;
+        if body.may_fail {
+            body.stmts.push(CStmt::If(
+                CExpr::binary("!=", CExpr::name(&self.status), CExpr::name("OK")),
+                vec![CStmt::Break],
+                Vec::new(),
+            ));
+        }
+        Ok(Code { stmts: vec![self.c_for(l, var, lower, upper, body.stmts)], may_fail: body.may_fail })
+    }
+
+    /// The C loop.
+    pub fn c_for(&self, l: &Loop, var: String, lower: CExpr, upper: CExpr, body: Vec<CStmt>) -> CStmt {
+        CStmt::For(CFor { ty: self.loop_type(&l.var), var, lower, upper, step: l.step.max(1), body })
+    }
+
+    /// Brings the loop variable into scope; its C name.
+    pub fn enter_loop(&mut self, l: &Loop) -> String {
+        let var = self.names.take(&l.var);
+        self.ranges.enter(l);
+        self.scope.push(&l.var, Binding::Index(CExpr::name(&var)));
+        var
+    }
+
+    /// Takes it out of scope.
+    pub fn leave_loop(&mut self, l: &Loop, var: &str) {
+        self.scope.pop(&l.var);
+        self.ranges.leave();
+        self.names.release(var);
+    }
+}
+
+/// The number of iterations, if it is a constant.
+pub fn trips(l: &Loop) -> Option<i64> {
+    match (&l.lower, &l.upper) {
+        (Expr::Int(lower), Expr::Int(upper)) => {
+            let length = upper.checked_sub(*lower)?.max(0);
+            Some(length / l.step.max(1) + i64::from(length % l.step.max(1) != 0))
+        }
+        _ => None,
+    }
+}
