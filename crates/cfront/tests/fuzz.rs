@@ -186,5 +186,5 @@ fn thousands_of_statements_are_taken_in_time() {
     }
     text.push_str("#pragma endscop\n}\n");
     assert!(parse(&text));
-    assert!(start.elapsed() < Duration::from_secs(60), "{:?}", start.elapsed());
+    assert!(start.elapsed() < Duration::from_secs(240), "{:?}", start.elapsed());
 }

@@ -181,8 +181,7 @@ int integers(
                 3)), 5), 14294967296), lozenge_max(i, n - i)), lozenge_min(i, 3)),
                 -9223372036854775807), 9223372036854775807));
         e[i] = a[i] < b[i] || (a[i] != 0 && !(i == 2));
-        c[i] = lozenge_add_i32(lozenge_add_i32(c[i], (int32_t)e[i]),
-                (int32_t)lozenge_mod(d[i], 100));
+        c[i] = lozenge_add_i32(lozenge_add_i32(c[i], e[i]), (int32_t)lozenge_mod(d[i], 100));
         if (!e[i]) {
             c[i] = lozenge_mul_i32(c[i], 3);
         }

@@ -89,6 +89,12 @@ impl Lower<'_> {
         self.loop_types.get(var).unwrap_or(&self.index_type).clone()
     }
 
+    /// Whether a name is the variable of a loop over `int`.
+    fn is_int_loop(&self, var: &Name) -> bool {
+        matches!(self.scope.get(var), Some(Binding::Index(CExpr::Name(_))))
+            && self.loop_types.get(var).is_some_and(|ty| ty == "int")
+    }
+
     /// The array or scalar variable of a name.
     pub fn array(&self, name: &Name) -> Result<&Array, Diagnostic> {
         match self.scope.get(name) {
@@ -228,6 +234,9 @@ impl Lower<'_> {
                     return Ok((value, *to));
                 }
                 let (value, from) = self.expr(operand)?;
+                if *to == Scalar::I32 && matches!(&**operand, Expr::Var(v) if self.is_int_loop(v)) {
+                    return Ok((value, *to));
+                }
                 (self.cast(*to, from, value, bounded(operand, *to)), *to)
             }
             Expr::Call { function, ty, args } => {
@@ -315,8 +324,8 @@ impl Lower<'_> {
     /// Conversion. C leaves open what a floating-point number becomes that the integer type can't hold; programs say that it is the nearest one, and 0
     /// for NaN. C that is there already means what C means.
     pub fn cast(&mut self, to: Scalar, from: Scalar, value: CExpr, bounded: bool) -> CExpr {
-        if to == from || (to == Scalar::I32 && from.is_narrow()) {
-            // C promotes it wherever it stands.
+        if to == from || (to == Scalar::I32 && (from.is_narrow() || from == Scalar::Bool)) {
+            // C promotes it wherever it stands; what a comparison gives is an `int` already.
             value
         } else if to == Scalar::Bool {
             CExpr::binary("!=", value, CExpr::int(0))
