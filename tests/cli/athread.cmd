@@ -40,3 +40,6 @@ lozenge run argmax.c --target athread | head -1
 for registers in 16x32 32x64; do LOZENGE_REGISTERS=$registers lozenge compile "$LIBRARY/products.loz" --def dproduct_fast --target athread -o product-$registers >/dev/null 2>&1; done; cmp product-16x32/products_slave.c product-32x64/products_slave.c && echo the same
 # Three loops over tiles have one variable; boxes of the third come while a core is at the tile before.
 lozenge run $LIBRARY/../tests/c/kernels/tridiagonal.c --target athread --size n=131 --size m=1053 | head -2
+# arrays that go on behind the loops, and subscripts that run downward: boxes end with the loops
+lozenge compile roomy.c --target athread --emit loops --size n=300 --size m=8 2>/dev/null | grep 'put \|get z'
+for cores in 16 64; do for sizes in "300 8" "37 43" "1 1" "0 3"; do set -- $sizes; lozenge run roomy.c --target athread --threads $cores --size n=$1 --size m=$2 | head -3; done; done

@@ -9,6 +9,7 @@
 //! A tile is known by its number: `floor(i / size)`, and core `rid` has the tiles with `number mod rows = rid`. So sizes of arrays stay symbolic, no core
 //! has more than one tile more than another, and where there is one tile a core this is the block mapping of formula 14.
 
+mod beyond;
 mod boxes;
 mod build;
 mod code;
@@ -388,7 +389,7 @@ fn mapped(
         stages.push(("waits", build::whole(model, &sized)?));
     }
     let code = || code::generate(model, &sized, &build::for_code(model, &sized)?, options);
-    let function = stage(ctx, bound, "code", code)?;
+    let function = beyond::ended(stage(ctx, bound, "code", code)?);
     if options.share && crate::local::alike::check(&function).is_err() {
         // Bounds may be written so that it is not seen that cores need a box alike: then each brings in its own.
         let alone = Options { share: false, ..options.clone() };

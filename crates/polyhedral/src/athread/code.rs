@@ -198,7 +198,7 @@ impl Mapper<'_> {
         let transfer = self.transfer(number, step.buffer, step.kind, at);
         let mark = match (step.kind, group.shared) {
             (CopyKind::Put, _) => None,
-            (CopyKind::Get, Some(shared)) => Some(shared.mark()),
+            (CopyKind::Get, Some(shared)) => Some(shared.line.mark()),
             (CopyKind::Get, None) if group.exchanged => Some(EXCHANGED),
             (CopyKind::Get, None) if places(self.kernels[number], group) > 1 => Some(EARLY),
             (CopyKind::Get, None) => group.kept.then_some(KEPT),

@@ -54,17 +54,19 @@ pub(super) const SLACK: i64 = 32;
 /// The mark around a transfer that is the same for all tiles of a core, at the sizes that tiles are chosen for.
 pub(super) const KEPT: &str = "kept";
 
-impl Shared {
+impl Line {
     /// The mark around a transfer that is shared.
     pub fn mark(self) -> &'static str {
-        match self.line {
+        match self {
             Line::Row => "along_row",
             Line::Column => "along_column",
             Line::All => "among_all",
             Line::Alone => "by_itself",
         }
     }
+}
 
+impl Shared {
     /// How many cores bring in a box together.
     pub fn cores(self) -> i64 {
         match self.line {
