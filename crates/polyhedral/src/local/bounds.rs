@@ -6,7 +6,7 @@ use loops::{Function, Param};
 use super::elementwise;
 use crate::affine::Frame;
 use crate::fault::{self, Result};
-use crate::model::{Model, Touch};
+use crate::model::Model;
 
 /// The sizes for which no subscript of a parameter is outside; subscripts and extents that sets cannot hold say nothing.
 ///
@@ -20,7 +20,8 @@ pub(super) fn inside(ctx: &Ctx, original: &Function) -> Result<Set> {
     for statement in &model.statements {
         for touch in &statement.accesses {
             let Some(param) = original.params.iter().find(|p| p.name == touch.array) else { continue };
-            let outside = outside(&model, param, touch)?;
+            let touched = touch.relation.range().map_err(fault::library)?;
+            let outside = outside(&model, param, &touched)?;
             if let Some(outside) = outside {
                 sizes = sizes.subtract(&outside).map_err(fault::library)?;
             }
@@ -31,14 +32,13 @@ pub(super) fn inside(ctx: &Ctx, original: &Function) -> Result<Set> {
     if none { Ok(model.context) } else { sizes.coalesce().map_err(fault::library) }
 }
 
-/// The sizes for which an access leaves its array.
-fn outside(model: &Model, param: &Param, touch: &Touch) -> Result<Option<Set>> {
+/// The sizes for which some of the touched elements are outside of an array; none where its extents are none that sets hold.
+pub(super) fn outside(model: &Model, param: &Param, touched: &Set) -> Result<Option<Set>> {
     let params = model.context.space().map_err(fault::library)?;
     let frame = Frame::new(&params, &model.function.sizes).map_err(fault::library)?;
     let extents: Result<Vec<PwAff>> = param.dims.iter().map(|e| frame.function("an extent", e)).collect();
     let Ok(extents) = extents else { return Ok(None) };
     let build = || -> isl::Result<Option<Set>> {
-        let touched = touch.relation.range()?;
         if extents.is_empty() || touched.dim(Dim::SET)? != extents.len() {
             return Ok(None);
         }
@@ -46,7 +46,7 @@ fn outside(model: &Model, param: &Param, touch: &Touch) -> Result<Option<Set>> {
         let from = frame.space();
         let to = from.params()?.set_from_params()?.add_dims(Dim::SET, extents.len())?;
         let ends = Map::from_multi_pw_aff(&MultiPwAff::from_list(&from.map_to(&to)?, &extents)?)?.range()?;
-        let pairs = Map::from_domain_and_range(&touched, &ends)?;
+        let pairs = Map::from_domain_and_range(touched, &ends)?;
         let mut found: Option<Set> = None;
         for k in 0..extents.len() {
             let beyond = pairs.subtract(&pairs.order_lt((Dim::In, k), (Dim::Out, k))?)?;

@@ -9,7 +9,8 @@
 //! - each copy is waited for before its data is used or changed and before its local array ends (`P0714`);
 //! - no core writes a word that another writes or reads before the next barrier, which is where a parallel loop ends (`P0715`);
 //! - nothing else reaches main memory, except scalars that are only read (`P0716`);
-//! - copies that cores make together are the same for all of them (`P0717`).
+//! - copies that cores make together are the same for all of them (`P0717`);
+//! - a core that comes by without a tile, for what others share, moves nothing of its own (`P0718`).
 //!
 //! Not here: whether a kernel computes what the original does. That is the legality checker's question, and the interpreter's.
 
@@ -18,6 +19,7 @@ mod bounds;
 mod elementwise;
 mod fit;
 mod memory;
+mod rounds;
 mod scratchpad;
 mod view;
 
@@ -48,7 +50,7 @@ pub struct Report {
 /// do not count. `limits` bound the work in the set library.
 ///
 /// # Errors
-/// `P0711` to `P0717` as above; `P0101`, `P0102` for what sets cannot hold; `P0002` if the limit is reached.
+/// `P0711` to `P0718` as above; `P0101`, `P0102` for what sets cannot hold; `P0002` if the limit is reached.
 pub fn check(original: &Function, mapped: &Function, capacity: i64, limits: Limits) -> Result<Report> {
     results_come_out(original, mapped)?;
     let program = elementwise::expand(mapped)?;
@@ -64,6 +66,7 @@ pub fn check(original: &Function, mapped: &Function, capacity: i64, limits: Limi
         }
         memory::check(&kernels)?;
         alike::check(mapped)?;
+        rounds::check(&ctx, &kernels)?;
         Ok(Report { kernels: program.kernels, locals: program.locals.len(), copies: program.copies, bytes })
     })
 }
