@@ -22,6 +22,31 @@ pub enum IntType {
     Int128,
 }
 
+/// The value of an integer constant, with the type that C computes with.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Known {
+    pub value: i64,
+    pub ty: IntType,
+}
+
+impl Known {
+    /// An object that is constant, with the value it is initialised with; none where that is not its own.
+    pub fn object(value: i64, declared: IntType) -> Option<Known> {
+        let held = match (declared, declared.bits()) {
+            (IntType::Bool, _) => value == 0 || value == 1,
+            (ty, 64..) => value >= 0 || !ty.is_unsigned(),
+            (ty, bits) if ty.is_unsigned() => (0..1 << bits).contains(&value),
+            (_, bits) => (-(1 << (bits - 1))..1 << (bits - 1)).contains(&value),
+        };
+        held.then(|| Known { value, ty: declared.promoted() })
+    }
+
+    /// An enumeration constant.
+    pub fn enumerator(value: i64) -> Known {
+        Known { value, ty: if i32::try_from(value).is_ok() { IntType::Int } else { IntType::Long } }
+    }
+}
+
 impl IntType {
     /// Whether values are never negative.
     pub fn is_unsigned(self) -> bool {

@@ -140,6 +140,13 @@ pub struct AliasPair {
     pub second: String,
 }
 
+impl SizeVariable {
+    /// Whether C computes with it in `int`.
+    pub fn is_int(&self) -> bool {
+        self.text == self.c_name && !self.c_type.contains("long")
+    }
+}
+
 impl RegionInfo {
     /// The variable with this name in the loop program.
     pub fn variable(&self, name: &str) -> Option<&Variable> {

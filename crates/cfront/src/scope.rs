@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::ast::At;
-use crate::ctype::QType;
+use crate::ctype::{Known, QType};
 use crate::parser::Inline;
 
 /// What a name stands for.
@@ -12,7 +12,7 @@ pub enum Symbol {
     Typedef(QType),
     Object(Object),
     /// An enumeration constant, or a constant integer object with a known value; `None` where it is not understood.
-    Constant(Option<i64>),
+    Constant(Option<Known>),
     Function(Function),
 }
 

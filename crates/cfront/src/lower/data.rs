@@ -7,7 +7,7 @@ use super::condition::{as_extremum, compare_op};
 use super::{Class, Lowering, Try};
 use crate::ast::{At, Binary, Expr, ExprKind, Unary};
 use crate::codes;
-use crate::ctype::{CType, IntType, QType};
+use crate::ctype::{CType, IntType, Known, QType};
 use crate::lower::resolve::Meaning;
 use crate::scope::Symbol;
 
@@ -157,10 +157,11 @@ impl Lowering<'_> {
 
     fn data_identifier(&mut self, name: &str, e: &Expr) -> Try<Typed> {
         let k = match self.meaning(e) {
-            Meaning::Constant(value) => {
-                return Ok(match i32::try_from(value) {
-                    Ok(value) => (Hub::I32(value), Type::Int(IntType::Int)),
-                    Err(_) => (Hub::Int(value), Type::Int(IntType::Long)),
+            Meaning::Constant(Known { value, ty }) => {
+                return Ok(match (i32::try_from(value), Type::Int(ty)) {
+                    (Ok(value), ty @ Type::Int(IntType::Int)) => (Hub::I32(value), ty),
+                    (_, ty) if ty.scalar() == Scalar::I64 => (Hub::Int(value), Type::Int(IntType::Long)),
+                    (_, ty) => (Hub::Cast(ty.scalar(), Box::new(Hub::Int(value))), ty),
                 });
             }
             Meaning::Unknown => return self.unknown_name(name, e.at),

@@ -9,7 +9,7 @@ use loops::{BinaryOp, Expr as Hub, Name, UnaryOp};
 use super::condition::as_extremum;
 use super::{Class, Lowering, int};
 use crate::ast::{At, Binary, Expr, ExprKind, Unary};
-use crate::ctype::{CType, IntType};
+use crate::ctype::{CType, IntType, Known};
 use crate::linear::{Linear, implies};
 use crate::lower::resolve::Meaning;
 
@@ -140,7 +140,7 @@ impl Lowering<'_> {
 
     fn index_identifier(&mut self, name: &str, e: &Expr) -> Indexed {
         let k = match self.meaning(e) {
-            Meaning::Constant(value) => return Ok(Index::constant(value)),
+            Meaning::Constant(Known { value, ty }) => return Ok(Index { ty, ..Index::constant(value) }),
             Meaning::Unknown => {
                 return Err(not(format!("`{name}` has no declaration that is understood"), e.at));
             }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::ast::{At, Declaration, Expr, ExprKind, Init, Stmt, StmtKind};
-use crate::ctype::{CType, IntType, QType};
+use crate::ctype::{CType, IntType, Known, QType};
 use crate::scope::{Place, Scopes, Symbol};
 
 /// An object of the region, declared before it or in it.
@@ -30,7 +30,7 @@ pub struct Object {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Meaning {
     Object(usize),
-    Constant(i64),
+    Constant(Known),
     /// Not declared, or not as an object.
     Unknown,
 }
@@ -166,7 +166,9 @@ impl Resolver<'_> {
         }
         self.type_extents(&d.ty);
         let constant = match (&d.ty, &d.init) {
-            (QType { ty: CType::Int(_), constant: true, .. }, Some(Init::Expr(e))) => constant_value(e),
+            (QType { ty: CType::Int(int), constant: true, .. }, Some(Init::Expr(e))) => {
+                constant_value(e).and_then(|value| Known::object(value, *int))
+            }
             _ => None,
         };
         let meaning = match constant {

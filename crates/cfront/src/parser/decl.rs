@@ -3,7 +3,7 @@
 use super::expr::is_keyword;
 use super::{Parsed, Parser};
 use crate::ast::{Declaration, Expr, ExprKind, Init};
-use crate::ctype::{CType, IntType, QType};
+use crate::ctype::{CType, IntType, Known, QType};
 use crate::lexer::Tok;
 use crate::scope::{Function, Object, Place, Symbol};
 
@@ -182,7 +182,7 @@ impl Parser<'_> {
                 let value = self.conditional()?;
                 next = self.constant(&value);
             }
-            self.scopes.declare(name, Symbol::Constant(next));
+            self.scopes.declare(name, Symbol::Constant(next.map(Known::enumerator)));
             next = next.and_then(|n| n.checked_add(1));
             if !self.accept(",") {
                 break;
@@ -418,8 +418,8 @@ impl Parser<'_> {
         }
         let place = if specifiers.is_static || specifiers.is_extern { Place::Global } else { place };
         let value = match (&ty, &init) {
-            (QType { ty: CType::Int(_), constant: true, volatile: false }, Some(Init::Expr(e))) => {
-                self.constant(e)
+            (QType { ty: CType::Int(int), constant: true, volatile: false }, Some(Init::Expr(e))) => {
+                self.constant(e).and_then(|value| Known::object(value, *int))
             }
             _ => None,
         };

@@ -288,7 +288,7 @@ impl Parser<'_> {
         match &expr.kind {
             ExprKind::Int(value, _) => i64::try_from(*value).ok(),
             ExprKind::Ident(name) => match self.scopes.lookup(name)? {
-                Symbol::Constant(value) => *value,
+                Symbol::Constant(known) => known.map(|known| known.value),
                 _ => None,
             },
             ExprKind::Unary(Unary::Minus, e) => self.constant(e)?.checked_neg(),

@@ -175,7 +175,7 @@ impl Parser<'_> {
             ExprKind::Cast(ty, _) => Some(ty.ty.clone()),
             ExprKind::Ident(name) => match self.scopes.lookup(name)? {
                 Symbol::Object(object) => Some(object.ty.ty.clone()),
-                Symbol::Constant(_) => int(),
+                Symbol::Constant(known) => known.map(|known| CType::Int(known.ty)),
                 _ => None,
             },
             ExprKind::Index(a, _) => match self.type_of(a)? {

@@ -363,6 +363,7 @@ fn names(text: &str, info: &RegionInfo) -> RegionNames {
     }));
     RegionNames {
         sizes: info.sizes.iter().map(|s| (s.name.clone(), s.text.clone())).collect(),
+        int_sizes: info.sizes.iter().filter(|s| s.is_int()).map(|s| s.name.clone()).collect(),
         arrays: info
             .variables
             .iter()

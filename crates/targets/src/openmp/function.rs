@@ -46,6 +46,8 @@ pub fn start<'a>(body: &[Stmt], options: &'a Options) -> Lower<'a> {
         loop_types: BTreeMap::new(),
         native: false,
         wrapping: !paper,
+        ints: BTreeSet::new(),
+        placing: false,
         regions: 0,
         in_simd: false,
         status,

@@ -209,6 +209,10 @@ impl Lower<'_> {
         let var = self.names.take(&l.var);
         self.ranges.enter(l);
         self.scope.push(&l.var, Binding::Index(CExpr::name(&var)));
+        match self.loop_type(&l.var).as_str() {
+            "int" => self.ints.insert(var.clone()),
+            _ => self.ints.remove(&var),
+        };
         var
     }
 

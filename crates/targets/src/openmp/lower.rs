@@ -13,6 +13,7 @@ use crate::openmp::ranges::Ranges;
 use crate::openmp::scope::{Array, Binding, Scope};
 use crate::openmp::types::{Structs, at_path, elem_type, member, scalar_type};
 use crate::openmp::usage::Usage;
+use crate::openmp::wide::{is_sum, of_places};
 use crate::openmp::{Options, Style};
 
 /// What a function's translation carries along.
@@ -42,6 +43,10 @@ pub struct Lower<'a> {
     pub native: bool,
     /// Whether the 32-bit integers wrap around, as the hub's do (C's own do not).
     pub wrapping: bool,
+    /// Names in C that are an `int` where the program has 64 bits.
+    pub ints: BTreeSet<String>,
+    /// Whether the current expression is a subscript, a bound or a condition on loop variables.
+    pub placing: bool,
     /// Parallel regions around the current statement.
     pub regions: usize,
     /// Whether the current statement is in a vector loop.
@@ -136,7 +141,7 @@ impl Lower<'_> {
     /// A subscript or a bound. In C that is there already, one that is a smaller integer of the data is converted by its use.
     pub fn place(&mut self, e: &Expr) -> Result<CExpr, Diagnostic> {
         if let (true, Expr::Cast(Scalar::I64, small)) = (self.native, e)
-            && let (value, Scalar::I32) = self.expr(small)?
+            && let (value, Scalar::I32) = self.in_place(small)?
         {
             return Ok(value);
         }
@@ -145,7 +150,15 @@ impl Lower<'_> {
 
     /// An expression of type `i64` in C.
     pub fn index(&mut self, e: &Expr) -> Result<CExpr, Diagnostic> {
-        Ok(self.expr(e)?.0)
+        Ok(self.in_place(e)?.0)
+    }
+
+    /// An expression that has room in the types of loop variables.
+    fn in_place(&mut self, e: &Expr) -> Result<(CExpr, Scalar), Diagnostic> {
+        let before = std::mem::replace(&mut self.placing, true);
+        let result = self.expr(e);
+        self.placing = before;
+        result
     }
 
     /// An expression in C, and its type.
@@ -192,6 +205,7 @@ impl Lower<'_> {
             Expr::Unary(op, operand) => {
                 let (value, ty) = self.expr(operand)?;
                 let wraps = self.wraps(ty, &[operand]);
+                let value = if *op == UnaryOp::Neg { self.widened_alone(value, ty) } else { value };
                 (self.unary(*op, value, ty, wraps), loops::typing::unary(*op, ty).unwrap_or(ty))
             }
             Expr::Binary(op, left, right) => {
@@ -203,6 +217,7 @@ impl Lower<'_> {
                     && self.ranges.of(left).low.is_some_and(|v| v >= 0)
                     && self.ranges.of(right).low.is_some_and(|v| v >= least);
                 let wraps = self.wraps(ty, &[left, right]);
+                let (a, b) = self.widened(*op, a, b, ty);
                 (self.binary(*op, a, b, ty, Kind { natural, wraps }), ty)
             }
             Expr::Compare(op, left, right) => {
@@ -216,7 +231,10 @@ impl Lower<'_> {
                     _ => None,
                 };
                 let left = truncated.as_ref().unwrap_or(left);
-                let ((a, ty), (b, _)) = (self.expr(left)?, self.expr(right)?);
+                let ((a, ty), (b, _)) = match of_places(left, right) {
+                    true => (self.in_place(left)?, self.in_place(right)?),
+                    false => (self.expr(left)?, self.expr(right)?),
+                };
                 if a == b && !ty.is_float() {
                     // compilers warn of a comparison of a value with itself
                     let holds = matches!(op, CompareOp::Eq | CompareOp::Le | CompareOp::Ge);
@@ -233,7 +251,8 @@ impl Lower<'_> {
                 if let Some(value) = self.constant(*to, operand) {
                     return Ok((value, *to));
                 }
-                let (value, from) = self.expr(operand)?;
+                let sum = *to == Scalar::I32 && is_sum(operand);
+                let (value, from) = if sum { self.in_place(operand)? } else { self.expr(operand)? };
                 if *to == Scalar::I32 && matches!(&**operand, Expr::Var(v) if self.is_int_loop(v)) {
                     return Ok((value, *to));
                 }

@@ -31,6 +31,7 @@ mod scope;
 mod stmt;
 pub(crate) mod types;
 mod usage;
+mod wide;
 
 use std::collections::BTreeSet;
 

@@ -21,6 +21,8 @@ use crate::openmp::scope::{Array, Binding, Form};
 pub struct RegionNames {
     /// C of each size parameter, where it is not the name itself.
     pub sizes: BTreeMap<Name, String>,
+    /// Sizes whose C is an `int`.
+    pub int_sizes: BTreeSet<Name>,
     /// Name and form of each parameter; one that is not here is a scalar, or an array with a subscript a dimension, of its own name.
     pub arrays: BTreeMap<Name, RegionArray>,
     /// C type of loop variables.
@@ -67,6 +69,9 @@ pub fn emit_region(
     for size in &function.sizes {
         let name = c_size(size);
         lower.names.take_reserved(&name);
+        if names.int_sizes.contains(size) {
+            lower.ints.insert(name.clone());
+        }
         lower.scope.push(size, Binding::Index(CExpr::name(name)));
     }
     function.assumptions.iter().for_each(|a| lower.ranges.assume(a));
