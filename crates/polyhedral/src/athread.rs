@@ -40,6 +40,7 @@ use crate::fault::{self, Result};
 use crate::model::Model;
 use crate::scheduling::{self, Fusion};
 use crate::transform::expand::Of;
+use crate::transform::substitute::{Uses, substitute};
 use crate::tree::Tree;
 use crate::{check, transform};
 
@@ -135,6 +136,17 @@ pub fn map(function: &Function, options: &Options) -> Result<Mapped> {
     let mut options = options.clone();
     options.hints.values_mut().for_each(|size| *size = (*size).min(tile::MOST));
     let options = &options;
+    // A scalar that only names a value would get an element for each iteration; one that several statements use still may, or they all compute it.
+    let [once, again] = [Uses::One, Uses::Any].map(|uses| substitute(function, uses));
+    let with = map_values(once.as_ref().unwrap_or(function), options);
+    match again.filter(|again| once.as_ref() != Some(again)).map(|again| map_values(&again, options)) {
+        Some(Ok(again)) if with.as_ref().map_or(true, |with| again.seconds < with.seconds) => Ok(again),
+        _ => with,
+    }
+}
+
+/// Maps a function whose scalars have been looked at.
+fn map_values(function: &Function, options: &Options) -> Result<Mapped> {
     let mut updates = reduce::with_updates(function, options.reassociate);
     if options.reassociate {
         updates = crate::optimize::reorderable(&updates);

@@ -5,7 +5,7 @@
 use std::collections::BTreeMap;
 
 use isl::{Dim, UnionPwAff};
-use loops::{Elem, Expr, Name};
+use loops::{Elem, Expr, Name, Stmt};
 
 use crate::fault::{self, Result};
 use crate::model::{Model, Statement};
@@ -241,6 +241,10 @@ const ALONG: i64 = 4;
 /// Tiles of two loops that only stream are this long along memory: long enough to be fetched ahead, short enough that there are several.
 const STREAM: i64 = 2048;
 
+/// The same where the loop along memory is the parallel one, and rows that a tile has where it is not: there should be tiles for many threads.
+const SHARE: i64 = 1024;
+const ROWS: i64 = 32;
+
 /// Whether every access of a band's statements goes along memory with this member, or stands still.
 pub(crate) fn streams(model: &Model, member: &Member) -> Result<bool> {
     for (tuple, position) in driven(model, member)? {
@@ -251,6 +255,63 @@ pub(crate) fn streams(model: &Model, member: &Member) -> Result<bool> {
         }
     }
     Ok(true)
+}
+
+/// Whether a member goes across the memory of an array that another loop of the statement goes along.
+pub(crate) fn across(model: &Model, member: &Member) -> Result<bool> {
+    for (tuple, position) in driven(model, member)? {
+        let Some(statement) = model.by_tuple(&tuple) else { continue };
+        let along = |indices: &[Expr], k: usize| stride(indices, &statement.loops[k].var) == Stride::One;
+        let far = |indices: &[Expr]| stride(indices, &statement.loops[position].var) == Stride::Far;
+        let others = 0..statement.loops.len();
+        if subscripts(statement).iter().any(|(_, at)| far(at) && others.clone().any(|k| along(at, k))) {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
+
+/// A sum whose loop goes across the memory of an array that another loop around it goes along.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Across {
+    /// The loop.
+    pub var: Name,
+    /// The array.
+    pub array: Name,
+    /// Whether the sum is made in a scalar.
+    pub scalar: bool,
+}
+
+/// The first such sum of some statements.
+pub fn sum_across(body: &[Stmt]) -> Option<Across> {
+    fn block<'a>(body: &'a [Stmt], around: &mut Vec<&'a Name>) -> Option<Across> {
+        body.iter().find_map(|stmt| match stmt {
+            Stmt::Loop(l) => {
+                around.push(&l.var);
+                let found = block(&l.body, around);
+                around.pop();
+                found
+            }
+            Stmt::Assign(a) if a.update.is_some() => {
+                let (innermost, outer) = around.split_last()?;
+                let mut found = None;
+                a.value.walk(&mut |e| {
+                    if let Expr::Load(access) = e {
+                        let stride = |var: &Name| stride(&access.indices, var);
+                        if stride(innermost) == Stride::Far && outer.iter().any(|v| stride(v) == Stride::One)
+                        {
+                            found = Some(access.array.clone());
+                        }
+                    }
+                });
+                let scalar = a.target.indices.is_empty();
+                let sum = !a.target.indices.iter().any(|e| e.vars().contains(*innermost));
+                found.filter(|_| sum).map(|array| Across { var: (*innermost).clone(), array, scalar })
+            }
+            other => other.bodies().into_iter().find_map(|body| block(body, around)),
+        })
+    }
+    block(body, &mut Vec::new())
 }
 
 /// Tile sizes for the members of a band such that what a tile touches fits in half of `capacity`; longer along memory where the band is innermost.
@@ -306,7 +367,14 @@ pub(crate) fn tile_sizes(model: &Model, band: &Band, capacity: i64, innermost: b
         && n == 2
         && streams(model, &band.members[k])?
     {
-        return Ok((0..n).map(|member| if member == k { STREAM } else { 256 }).collect());
+        return Ok((0..n)
+            .map(|member| match (member == k, member) {
+                (true, 0) => SHARE,
+                (true, _) => STREAM,
+                (false, 0) => ROWS,
+                (false, _) => 256,
+            })
+            .collect());
     }
     let sizes = |size: i64| -> Vec<i64> {
         (0..n).map(|k| if along.is_some_and(|(_, a)| a == k) { ALONG * size } else { size }).collect()

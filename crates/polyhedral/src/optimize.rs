@@ -18,6 +18,7 @@ use crate::names::readable;
 use crate::scheduling::{self, Fusion};
 use crate::transform;
 use crate::transform::contraction::{self, Shape, Split};
+use crate::transform::substitute::Uses;
 use crate::transform::{Request, Shaped, diamond, jam, keep, rows, window};
 use crate::tree::Tree;
 use realise::{checked, generate_checked, realise};
@@ -123,6 +124,16 @@ pub struct Report {
     pub left: Option<String>,
 }
 
+impl Optimized {
+    /// What has been won: 2 for tiles, 1 for parallel loops alone.
+    fn gain(&self) -> u32 {
+        match self.report.tiled || self.report.contracted {
+            true => 2,
+            false => u32::from(any_parallel(&self.function.body)),
+        }
+    }
+}
+
 impl Report {
     /// Forgets what was done to bands: another way is tried.
     fn start_again(&mut self) {
@@ -212,7 +223,31 @@ fn optimize_updates(function: &Function, options: &Options, bounds: Bounds) -> R
             return Ok(result);
         }
     }
-    match optimize_as_it_is(function, options, bounds) {
+    // A sum that goes across memory, row by row instead.
+    if options.schedule.is_none()
+        && options.tiling != Tiling::None
+        && locality::sum_across(&function.body).is_some_and(|sum| sum.scalar)
+        && let Some(stored) = transform::forward::forward(function)
+        && let Ok(mut result) = optimize_as_it_is(&stored, options, bounds)
+        && result.report.tiled
+    {
+        result.report.notes.push(ways[0].0.to_owned());
+        return Ok(result);
+    }
+    let whole = optimize_as_it_is(function, options, bounds);
+    // Scalars that only name a value, if tiles or parallel loops are found without them.
+    if let Ok(with) = &whole
+        && options.schedule.is_none()
+        && options.tiling != Tiling::None
+        && with.gain() < 2
+        && let Some(without) = transform::substitute::substitute(function, Uses::One)
+        && let Ok(mut result) = optimize_updates(&without, options, bounds)
+        && result.gain() > with.gain()
+    {
+        result.report.notes.push("values are put where local scalars name them".to_owned());
+        return Ok(result);
+    }
+    match whole {
         // Too large to be looked at as a whole.
         Err(limit) if fault::is_limit(&limit) && options.schedule.is_none() => as_it_is(function, limit),
         // What is declared inside a loop could not be declared there again: its storage is shared, as the order of the text allows.
@@ -400,13 +435,13 @@ fn special(
         Tiling::Caches(caches) => (None, *caches),
     };
     let request = Request { width, caches, parallel: options.parallel, vector: options.vector };
-    let ways: [(&str, Way); 4] = [
-        ("diamond tiles", diamond::diamonds),
-        ("strips of rows", rows::strips),
-        ("the order of the text", keep::keep),
-        ("windows", window::whole),
+    let ways: [(&str, Way, bool); 4] = [
+        ("diamond tiles", diamond::diamonds, true),
+        ("strips of rows", rows::strips, true),
+        ("the order of the text", keep::keep, false),
+        ("windows", window::whole, false),
     ];
-    for (what, way) in ways {
+    for (what, way, tiles) in ways {
         let tried = limits.run(&model.ctx, || way(model, dependences, request)).and_then(|found| {
             let Some(shaped) = found else { return Ok(None) };
             let generated = match shaped.as_written {
@@ -425,6 +460,7 @@ fn special(
         match tried {
             Ok(Some((generated, shaped))) => {
                 report.bands.push(shaped.line);
+                report.tiled |= tiles;
                 return Some(finish(generated, shaped.tree, std::mem::take(report)));
             }
             Ok(None) => {}

@@ -19,6 +19,7 @@ mod order;
 pub(crate) mod renew;
 pub mod rows;
 mod split;
+pub(crate) mod substitute;
 pub(crate) mod tile;
 pub(crate) mod window;
 

@@ -76,8 +76,27 @@ pub fn run(arguments: &Run, as_json: bool) -> Result<(), Failure> {
         print_json(function, &sizes, arguments, &results, &written, &outcome.times, agreement.as_deref());
     } else {
         print_text(&source, function, &sizes, &results, &written, summary, agreement.as_deref());
+        if let Some(advice) = advice(&lowered, arguments, summary) {
+            report::print_error(&format!("note: {advice}\n"));
+        }
     }
     Ok(())
+}
+
+/// Seconds: a shorter run needs no advice.
+const LONG: f64 = 0.1;
+
+/// What would make a long run shorter.
+fn advice(lowered: &Lowered, arguments: &Run, summary: Summary) -> Option<String> {
+    let own_order = arguments.choice.schedule.as_deref().is_none_or(|schedule| schedule == "none");
+    if lowered.of_c || !own_order || summary.least < LONG {
+        return None;
+    }
+    let sum = polyhedral::locality::sum_across(&lowered.function.body)?;
+    Some(format!(
+        "the loop over `{}` goes across the rows of `{}`, from one line of memory to the next: `--schedule auto` looks for an order and tiles that do not",
+        sum.var, sum.array
+    ))
 }
 
 fn build(lowered: &Lowered, arguments: &Run, optimise: Optimise) -> Result<Executable, Failure> {

@@ -122,7 +122,7 @@ pub fn check_choice(choice: &Choice) -> Result<(), Failure> {
 /// # Errors
 /// What the front ends and the polyhedral side refuse.
 pub fn map(front: &Front, choice: &Choice, request: &Request) -> Result<Vec<OnCores>, Failure> {
-    map_all(front, choice, request, true)
+    map_all(front, choice, request, Way { share: true, part: 4 })
 }
 
 /// A refusal of a definition that names no place gets the line where it begins.
@@ -148,13 +148,22 @@ fn with_lines(front: &Front, name: &Name, mut note: String) -> String {
     note
 }
 
-/// As [`map`], with boxes that cores bring in together and panels that they exchange, or without.
-fn map_all(front: &Front, choice: &Choice, request: &Request, share: bool) -> Result<Vec<OnCores>, Failure> {
+/// What a mapping may use.
+#[derive(Clone, Copy)]
+struct Way {
+    /// Boxes that cores bring in together, and panels that they exchange.
+    share: bool,
+    /// Quarters of local memory.
+    part: i64,
+}
+
+/// As [`map`], in one way.
+fn map_all(front: &Front, choice: &Choice, request: &Request, way: Way) -> Result<Vec<OnCores>, Failure> {
     let mut all = Vec::new();
     let (mut kernels, mut refused) = (0, None);
     for name in front.wanted(choice)? {
         let original = original(front, &name, choice)?;
-        match one(front, &original, choice, request, share) {
+        match one(front, &original, choice, request, way) {
             Ok(mapped) => {
                 kernels += 1;
                 all.push(OnCores { original, mapped });
@@ -204,7 +213,7 @@ fn one(
     original: &Function,
     choice: &Choice,
     request: &Request,
-    share: bool,
+    Way { share, part }: Way,
 ) -> Result<Mapped, Failure> {
     let grid = request.grid()?;
     let chip = super::chip(request.cores.chip);
@@ -224,7 +233,7 @@ fn one(
         grid,
         hints,
         tiles: choice.tile.clone(),
-        ldm: chip.buffers(),
+        ldm: chip.buffers() * part / 4,
         reassociate: choice.reassociate,
         stages: request.stages,
         share,
@@ -360,7 +369,8 @@ fn functions(all: &[OnCores]) -> Vec<&Function> {
     all.iter().map(|one| &one.mapped.function).collect()
 }
 
-/// The files that `write` makes of definitions for a number of cores of a chip; mapped again without shares where the check of the text does not follow these.
+/// The files that `write` makes of definitions for a number of cores of a chip; mapped again without shares where the check of the text does not follow these, and
+/// with smaller tiles where buffers do not fit.
 fn checked(
     front: &Front,
     choice: &Choice,
@@ -371,12 +381,39 @@ fn checked(
     let (threads, chip) = (request.grid()?.cores(), super::chip(request.cores.chip));
     match write(all, threads, chip) {
         Err(failure) if failure.diagnostics.iter().any(|d| d.code == Code("T0006")) => {
-            *all = map_all(front, choice, request, false)?;
+            *all = map_all(front, choice, request, Way { share: false, part: 4 })?;
             for one in all.iter_mut() {
                 one.mapped.notes.push(format!("cores share no boxes and no panels: {}", failure.summary()));
             }
             write(all, threads, chip)
         }
+        // What stays in local memory for all tiles, or comes early, takes more than the mapping has counted.
+        Err(mut failure) if too_much(&failure) && choice.tile.is_empty() => {
+            for part in [3, 2, 1] {
+                let Ok(mut smaller) = map_all(front, choice, request, Way { share: true, part }) else {
+                    break;
+                };
+                match write(&smaller, threads, chip) {
+                    Err(again) if too_much(&again) => failure = again,
+                    other => {
+                        for one in &mut smaller {
+                            one.mapped.notes.push(format!(
+                                "tiles are for {} bytes of local memory, the rest is for what stays there",
+                                chip.buffers() * part / 4
+                            ));
+                        }
+                        *all = smaller;
+                        return other;
+                    }
+                }
+            }
+            Err(failure)
+        }
         other => other,
     }
+}
+
+/// Whether buffers do not fit in local memory.
+fn too_much(failure: &Failure) -> bool {
+    failure.diagnostics.iter().any(|d| d.code == Code("T0005"))
 }

@@ -48,7 +48,7 @@ pub fn keep(model: &Model, dependences: &[Dependence], request: Request) -> Resu
             && *band.child == Node::Leaf
         {
             for member in &band.members {
-                along &= locality::vector_score(model, member)? > 0;
+                along &= locality::vector_score(model, member)? > 0 && !locality::across(model, member)?;
             }
         }
         Ok(node)
