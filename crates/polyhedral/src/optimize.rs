@@ -1,6 +1,7 @@
 //! The pipeline: model, dependences, schedule, tiles, parallel and vector loops, code, check.
 
 mod map;
+mod parts;
 mod realise;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -249,7 +250,9 @@ fn optimize_updates(function: &Function, options: &Options, bounds: Bounds) -> R
     }
     match whole {
         // Too large to be looked at as a whole.
-        Err(limit) if fault::is_limit(&limit) && options.schedule.is_none() => as_it_is(function, limit),
+        Err(limit) if fault::is_limit(&limit) && options.schedule.is_none() => {
+            in_parts(function, options, limit)
+        }
         // What is declared inside a loop could not be declared there again: its storage is shared, as the order of the text allows.
         Err(refused) if options.private && declares_inside(&function.body, false) => {
             let shared = Options { private: false, ..options.clone() };
@@ -263,6 +266,20 @@ fn optimize_updates(function: &Function, options: &Options, bounds: Bounds) -> R
 
 /// A way to give iterations storage of their own, if the function has something for it.
 type Expansion = fn(&Function) -> Option<Function>;
+
+/// The function nest by nest, because it is too large as a whole; as it is, if that wins nothing.
+fn in_parts(function: &Function, options: &Options, limit: Diagnostic) -> Result<Optimized> {
+    let whole = as_it_is(function, limit)?;
+    let Some(parts) = parts::one_by_one(function, options) else { return Ok(whole) };
+    let mut report = Report { statements: whole.report.statements, ..parts.report };
+    report.notes.push(format!(
+        "nest by nest, since the whole is too large: {}",
+        whole.report.left.as_deref().unwrap_or("a limit was reached")
+    ));
+    let function = Function { body: parts.body, ..function.clone() };
+    let instances = whole.instances.into_iter().chain(parts.instances).collect();
+    Ok(Optimized { function, instances, unpacked: None, tree: whole.tree, report })
+}
 
 /// The function as it is, because it is too large for anything else; the limit itself if not even that can be said as a schedule.
 fn as_it_is(function: &Function, limit: Diagnostic) -> Result<Optimized> {

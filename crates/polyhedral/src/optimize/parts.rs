@@ -1,0 +1,144 @@
+//! A function that is too large to be looked at as a whole, nest by nest.
+//!
+//! Loops that hold several nests, as the time loop of a chain of sweeps, stay as they are; what is in them is optimised as a function of its own, with the variables
+//! of these loops as further sizes. Each part is checked by itself, and parts follow each other as they did, so no dependence between them can be lost.
+//! Left out: nests that use what is declared outside of them, whose storage may have to be their own.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::time::Instant;
+
+use loops::{CompareOp, Expr, Function, Loop, Name, Stmt};
+
+use super::{Bounds, Optimized, Options, Report, any_parallel, optimize_as_it_is};
+use crate::codegen::Instance;
+
+/// Seconds after which the nests that are left stay as they are.
+const SECONDS: u64 = 20;
+
+/// The parts of a function and what was done to them.
+pub(super) struct Parts {
+    pub body: Vec<Stmt>,
+    pub instances: BTreeMap<Name, Instance>,
+    pub report: Report,
+}
+
+/// Optimises the nests of a function one by one; none where that wins nothing.
+pub(super) fn one_by_one(function: &Function, options: &Options) -> Option<Parts> {
+    let report = Report::default();
+    let mut walk = Walk {
+        function,
+        options,
+        begun: Instant::now(),
+        around: Vec::new(),
+        declared: BTreeSet::new(),
+        instances: BTreeMap::new(),
+        report,
+        nests: 0,
+    };
+    let body = walk.block(&function.body);
+    let Walk { instances, report, nests, .. } = walk;
+    (nests > 1 && any_parallel(&body)).then_some(Parts { body, instances, report })
+}
+
+struct Walk<'a> {
+    function: &'a Function,
+    options: &'a Options,
+    begun: Instant,
+    /// The loops that stay.
+    around: Vec<&'a Loop>,
+    /// Arrays that are declared in these.
+    declared: BTreeSet<&'a Name>,
+    instances: BTreeMap<Name, Instance>,
+    report: Report,
+    nests: usize,
+}
+
+impl<'a> Walk<'a> {
+    fn block(&mut self, body: &'a [Stmt]) -> Vec<Stmt> {
+        let mut result = Vec::new();
+        for stmt in body {
+            match stmt {
+                Stmt::Loop(l) if several(&l.body) => {
+                    self.around.push(l);
+                    let body = self.block(&l.body);
+                    self.around.pop();
+                    result.push(Stmt::Loop(Loop { body, ..l.clone() }));
+                }
+                Stmt::Loop(_) => match self.nest(stmt) {
+                    Some(body) => result.extend(body),
+                    None => result.push(stmt.clone()),
+                },
+                Stmt::Local(local) => {
+                    self.declared.insert(&local.name);
+                    result.push(stmt.clone());
+                }
+                Stmt::Block { mark: None, body } => {
+                    let body = self.block(body);
+                    result.push(Stmt::Block { mark: None, body });
+                }
+                other => result.push(other.clone()),
+            }
+        }
+        result
+    }
+
+    /// A nest as a function of its own.
+    fn nest(&mut self, stmt: &Stmt) -> Option<Vec<Stmt>> {
+        if self.begun.elapsed().as_secs() >= SECONDS || self.uses_declared(stmt) {
+            return None;
+        }
+        let mut function = Function { body: vec![stmt.clone()], ..self.function.clone() };
+        for l in &self.around {
+            function.sizes.push(l.var.clone());
+            let own = Box::new(Expr::Var(l.var.clone()));
+            function.assumptions.push(Expr::Compare(CompareOp::Ge, own, Box::new(l.lower.clone())));
+        }
+        let Optimized { function, instances, report, .. } =
+            optimize_as_it_is(&function, self.options, Bounds::from_now(self.options)).ok()?;
+        self.nests += 1;
+        let outer = || self.around.iter().map(|l| Expr::Var(l.var.clone()));
+        self.instances.extend(instances.into_iter().map(|(label, instance)| {
+            let iterators = outer().chain(instance.iterators).collect();
+            (label, Instance { iterators, ..instance })
+        }));
+        self.report.tiled |= report.tiled;
+        self.report.contracted |= report.contracted;
+        self.report.dependences += report.dependences;
+        self.report.bands.extend(report.bands);
+        self.report.notes.extend(report.notes);
+        Some(function.body)
+    }
+
+    fn uses_declared(&self, stmt: &Stmt) -> bool {
+        let mut found = false;
+        let declared = |e: &Expr| e.arrays().iter().any(|name| self.declared.contains(name));
+        stmt.walk(&mut |stmt| {
+            found |= match stmt {
+                Stmt::Assign(a) => {
+                    self.declared.contains(&a.target.array)
+                        || declared(&a.value)
+                        || a.target.indices.iter().any(declared)
+                }
+                Stmt::Loop(l) => declared(&l.lower) || declared(&l.upper),
+                Stmt::If { cond, .. } => declared(cond),
+                _ => false,
+            };
+        });
+        found
+    }
+}
+
+/// Whether a body has several nests, or one that is not all there is.
+fn several(body: &[Stmt]) -> bool {
+    fn loops(body: &[Stmt]) -> usize {
+        body.iter()
+            .map(|stmt| match stmt {
+                Stmt::Loop(_) => 1,
+                Stmt::Block { mark: None, body } => loops(body),
+                _ => 0,
+            })
+            .sum()
+    }
+    let inner = |stmt: &Stmt| matches!(stmt, Stmt::Loop(l) if loops(&l.body) > 0);
+    loops(body) > 1 && body.iter().any(inner)
+}
