@@ -343,7 +343,8 @@ fn inputs(
             None => {
                 let mut tensor = random(&scalar, port.dims.clone(), seed.wrapping_add(k as u64));
                 places_below(&mut tensor.data, least_extent(compiled, k));
-                tensor
+                // Elements that the type has.
+                operators::encode(port.elem, &tensor).and_then(|t| operators::decode(&t)).unwrap_or(tensor)
             }
         };
         inputs.insert(port.name.clone(), tensor);
