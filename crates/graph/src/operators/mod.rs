@@ -22,6 +22,7 @@ mod image;
 mod indices;
 mod learning;
 mod library;
+mod lines;
 mod loss;
 mod matrix;
 mod movement;

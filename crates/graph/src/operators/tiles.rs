@@ -319,11 +319,11 @@ fn viewed(value: Val, view: impl FnOnce(Term) -> build::Built) -> Val {
     }
 }
 
-fn joined(value: Val) -> Val {
+pub(super) fn joined(value: Val) -> Val {
     viewed(value, build::join)
 }
 
-fn transposed(value: Val) -> Val {
+pub(super) fn transposed(value: Val) -> Val {
     viewed(value, build::transpose)
 }
 
