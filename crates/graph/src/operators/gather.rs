@@ -2,7 +2,7 @@
 
 use loops::Size;
 
-use super::build::{Cx, Extents, product, reshape};
+use super::build::{Cx, Extents, product, reshape, scatter};
 use super::elementwise::{maximum, minimum};
 use super::value::{Val, int, number, size};
 use super::{Done, Input, Op, Refusal};
@@ -94,15 +94,6 @@ fn updated(
     }
     let flat = reshape(&mut op.cx, &base.val, &base.shape, std::slice::from_ref(&n));
     let cx = &mut op.cx;
-    let scatter = |places: Val, base: Val, values: Val| -> Val {
-        match (places.term(), base.term(), values.term()) {
-            (Ok(places), Ok(base), Ok(values)) => {
-                let args = [places, base, values].map(functional::Arg::Term);
-                functional::build::apply(functional::Prim::Scatter, args.to_vec()).into()
-            }
-            (Err(refusal), ..) | (_, Err(refusal), _) | (.., Err(refusal)) => refusal.into(),
-        }
-    };
     let out = if matches!(reduction, "add" | "mul" | "max" | "min") {
         // one after the other, since a later one may meet the same element
         cx.fold(count, flat, |cx, k, acc| {

@@ -28,6 +28,7 @@ mod matrix;
 mod movement;
 mod normalise;
 mod packing;
+mod phases;
 mod pool;
 mod quantise;
 mod recurrent;
