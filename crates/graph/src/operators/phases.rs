@@ -13,7 +13,7 @@ use super::tiles::{Product, Side, WORTH_TILES, concatenated, joined};
 use super::value::{Val, int, number};
 
 /// More phases than this are not worth a product each.
-const MOST_PHASES: i64 = 64;
+const MOST_PHASES: i64 = 16;
 
 /// What a transposed convolution does, all extents numbers; lists have one number a dimension of the image.
 pub(super) struct Transposed<'a> {
@@ -121,7 +121,7 @@ impl Transposed<'_> {
             pitches[d] = pitches[d + 1].checked_mul(extents[d + 1])?;
         }
         let columns = pitches[0].checked_mul(places[0])?;
-        let behind: i64 = (1..rank).map(|d| front[d] * pitches[d]).sum();
+        let behind = (1..rank).try_fold(0i64, |sum, d| sum.checked_add(front[d].checked_mul(pitches[d])?))?;
         let length = pitches[0].checked_mul(extents[0])?.checked_add(behind)?;
         Some(Line { front, extents, pitches, columns, length })
     }
@@ -135,16 +135,14 @@ impl Transposed<'_> {
                 let (stride, dilation) = (self.strides[d], self.dilations[d]);
                 let at = rest % stride;
                 rest /= stride;
-                let mut of = (0..self.kernel[d]).filter(|k| k * dilation % stride == at);
-                match (of.next(), of.next()) {
-                    (None, _) => Taps { first: 0, step: 1, count: 0, offset: 0, slope: 0 },
-                    (Some(first), second) => {
-                        let step = second.map_or(1, |second| second - first);
-                        let count = 1 + second.map_or(0, |_| 1 + of.count() as i64);
-                        let offset = (first * dilation - at) / stride;
-                        Taps { first, step, count, offset, slope: step * dilation / stride }
-                    }
-                }
+                let alike = |k: i64| k * dilation % stride == at;
+                let Some(first) = (0..self.kernel[d].min(stride)).find(|k| alike(*k)) else {
+                    return Taps { first: 0, step: 1, count: 0, offset: 0, slope: 0 };
+                };
+                let step = (1..stride).find(|step| alike(first + step)).unwrap_or(stride);
+                let count = (self.kernel[d] - 1 - first) / step + 1;
+                let offset = (first * dilation - at) / stride;
+                Taps { first, step, count, offset, slope: step * dilation / stride }
             })
             .collect();
         taps.reverse();
