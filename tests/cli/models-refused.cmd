@@ -17,3 +17,8 @@ lozenge optimize rows.graph -o rows.onnx | grep nodes:; for seed in 1 2 3 4 5 6;
 lozenge run rows.onnx --arg at=outside.npy
 lozenge compile divided.onnx | grep -A 3 'lozenge_outside_i64(at'
 sed 's/input at: i64\[2\]/init at: i64[2] = [0, -2]/' divided.graph > constant.graph; lozenge optimize constant.graph -o constant.onnx | grep nodes:; lozenge compile constant.onnx
+# results that are declared otherwise than they come out, in type, extent or rank; a name there is only a name
+sed 's/output y: .*/output y: f32[m]/' declared.graph > named.graph; lozenge optimize named.graph --no-fold -o named.onnx | grep nodes:; lozenge run named.onnx --size n=2 | grep -c '^y'
+sed 's/\[n\]/[2]/' declared.graph > right.graph; lozenge optimize right.graph --no-fold -o right.onnx | grep nodes:
+LC_ALL=C sed -z 's/\(\x01y\x12.\x0a.\x08\)\x01/\1\x07/' right.onnx > wrong.onnx; lozenge run wrong.onnx; lozenge compile wrong.onnx -o wrong.c; lozenge optimize wrong.onnx --check 1; ls wrong.c
+LC_ALL=C sed -z 's/\(\x01y\x12.\x0a.\x08\x01\x12.\x0a.\x08\)\x02/\1\x03/' right.onnx > wrong.onnx; lozenge run wrong.onnx

@@ -20,6 +20,7 @@ pub mod picture;
 pub mod plan;
 pub mod schema;
 pub mod simplify;
+mod slicing;
 pub mod table;
 pub mod tensor;
 pub mod text;

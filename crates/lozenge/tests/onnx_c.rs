@@ -11,7 +11,7 @@ use functional::Definition;
 use functional::eval::Limits;
 use graph::evaluate::Datum;
 use graph::operators::{self, Call, Meaning, Operand, Packing, compiled, meaning};
-use graph::{Attribute, Model, Operator, Tensor};
+use graph::{Attribute, ElementType, Model, Operator, Tensor};
 use loops::{Diagnostic, Program, Registers, Size};
 use lozenge::check::by_evaluator;
 use lozenge::cli::Mode;
@@ -335,6 +335,151 @@ fn products_and_windows_agree_through_c() {
         let agreed = run(&cases, &mut failures);
         assert!(failures.is_empty(), "{}", failures.join("\n"));
         assert_eq!(agreed, 3 * calls.len());
+    };
+    with_much_stack(work);
+}
+
+/// Products of narrow types and of integers, transposed convolutions, reductions and running sums that go line by line, scatters that meet a place
+/// often, orders with many equal elements.
+#[test]
+fn what_has_a_form_of_its_own_in_c_agrees() {
+    let ints = |name: &str, values: &[i64]| Attribute::new(name, values.to_vec());
+    let small = |dims: &[usize]| numbers(dims, false, 3);
+    let raw = |elem: ElementType, dims: &[usize], element: &dyn Fn(usize) -> Vec<u8>| {
+        let count: usize = dims.iter().product();
+        let bytes: Vec<u8> = (0..count).flat_map(element).collect();
+        Tensor::raw(elem, dims.to_vec(), bytes.into()).unwrap()
+    };
+    let bytes = |elem: ElementType, dims: &[usize]| raw(elem, dims, &|i| vec![(i * 7919 % 251) as u8]);
+    // Numbers of half precision between 1/2 and 2, of both signs.
+    let halves = |dims: &[usize]| {
+        raw(ElementType::F16, dims, &|i| {
+            ((i * 523 % 2048 + 0x3800 + (i % 2) * 0x8000) as u16).to_le_bytes().to_vec()
+        })
+    };
+    let places = |dims: &[usize], below: i64| {
+        let count: usize = dims.iter().product();
+        let at: Vec<i64> = (0..count as i64).map(|i| (i * i * 7 + i / 3) % below - (i % 2) * below).collect();
+        Tensor::from_i64s(dims, &at)
+    };
+    let one = |value: i64| Tensor::from_i64s(vec![1], &[value]);
+    type Inputs = Vec<Tensor>;
+    // The inputs from the number on are constants.
+    let mut calls: Vec<(&str, Vec<Attribute>, Inputs, usize)> = Vec::new();
+    for [m, k, n] in [[5, 64, 120], [33, 40, 50], [1, 200, 300]] {
+        for constant in [9, 1] {
+            let (a, b) = (bytes(ElementType::U8, &[m, k]), bytes(ElementType::I8, &[k, n]));
+            calls.push(("MatMulInteger", vec![], vec![a.clone(), b.clone()], constant));
+            let (za, zb) = (bytes(ElementType::U8, &[m]), bytes(ElementType::I8, &[n]));
+            calls.push(("MatMulInteger", vec![], vec![a, b, za, zb], constant));
+            calls.push(("MatMul", vec![], vec![halves(&[m, k]), halves(&[k, n])], constant));
+            let scaled = vec![Attribute::new("transB", 1i64), Attribute::new("alpha", 0.75f32)];
+            calls.push(("Gemm", scaled, vec![halves(&[m, k]), halves(&[n, k]), halves(&[n])], constant));
+        }
+    }
+    let stack = |elem| bytes(elem, &[2, 20, 50]);
+    calls.push((
+        "MatMulInteger",
+        vec![],
+        vec![stack(ElementType::U8), bytes(ElementType::U8, &[1, 50, 40])],
+        9,
+    ));
+    calls.push(("MatMul", vec![], vec![halves(&[2, 20, 50]), halves(&[2, 50, 40])], 9));
+    for (strides, pads, extra, dilations, group, x, w) in [
+        ([2, 2], [0, 0, 0, 0], [0, 0], [1, 1], 1, [1, 16, 8, 9], [16, 12, 3, 3]),
+        ([2, 3], [1, 0, 2, 1], [1, 2], [1, 1], 2, [2, 8, 9, 11], [8, 9, 4, 3]),
+        ([3, 1], [0, 1, 1, 0], [0, 0], [2, 3], 1, [1, 9, 12, 10], [9, 7, 2, 3]),
+        ([4, 2], [0, 0, 0, 0], [3, 1], [2, 1], 1, [1, 11, 10, 10], [11, 8, 3, 1]),
+    ] {
+        let attributes = vec![
+            ints("strides", &strides),
+            ints("pads", &pads),
+            ints("output_padding", &extra),
+            ints("dilations", &dilations),
+            Attribute::new("group", group as i64),
+        ];
+        let bias = small(&[w[1] * group]);
+        calls.push(("ConvTranspose", attributes.clone(), vec![small(&x), small(&w)], 1));
+        calls.push(("ConvTranspose", attributes, vec![small(&x), small(&w), bias], 9));
+    }
+    for reduction in ["ReduceMax", "ReduceMean", "ReduceL2", "ReduceProd", "ReduceLogSum"] {
+        for (dims, axes) in [
+            (&[9, 40][..], &[0][..]),
+            (&[3, 4, 5, 6], &[0, 2]),
+            (&[4, 3, 2100], &[1]),
+            (&[2, 3, 33], &[0, 1]),
+        ] {
+            calls.push((reduction, vec![ints("axes", axes)], vec![small(dims)], 9));
+            calls.push((
+                reduction,
+                vec![ints("axes", axes), Attribute::new("keepdims", 0i64)],
+                vec![halves(dims)],
+                9,
+            ));
+        }
+    }
+    for (dims, axis) in [(&[6, 40][..], 0), (&[3, 5, 1100], 1), (&[3, 5, 2], 1), (&[4, 9], 1)] {
+        for exclusive in [0i64, 1] {
+            for reverse in [0i64, 1] {
+                let attributes =
+                    vec![Attribute::new("exclusive", exclusive), Attribute::new("reverse", reverse)];
+                calls.push(("CumSum", attributes, vec![small(dims), one(axis)], 1));
+            }
+        }
+    }
+    for reduction in ["none", "add", "mul", "max", "min"] {
+        let attributes = vec![Attribute::new("reduction", reduction), Attribute::new("axis", 1i64)];
+        let inputs = vec![small(&[4, 7, 3]), places(&[4, 9, 3], 7), small(&[4, 9, 3])];
+        calls.push(("ScatterElements", attributes.clone(), inputs, 9));
+        let inputs = vec![small(&[5, 6, 4]), places(&[8, 3, 2], 5), small(&[8, 3, 4])];
+        calls.push(("ScatterND", attributes.clone(), inputs, 9));
+        let inputs = vec![halves(&[4, 7, 3]), places(&[4, 9, 3], 7), halves(&[4, 9, 3])];
+        calls.push(("ScatterElements", attributes, inputs, 9));
+    }
+    for (dims, count) in [(&[3, 300][..], 20), (&[130], 130), (&[2, 64], 1), (&[2, 9], 4), (&[1, 65], 65)] {
+        for largest in [0i64, 1] {
+            let attributes = vec![Attribute::new("largest", largest)];
+            calls.push(("TopK", attributes.clone(), vec![small(dims), one(count)], 1));
+            calls.push(("TopK", attributes, vec![bytes(ElementType::U8, dims), one(count)], 1));
+        }
+    }
+    for exponent in [-1.0f32, -0.5, 0.5, 1.0, 2.0, 3.0, 2.5] {
+        let exponent = Tensor::from_f32s(vec![1], &[exponent]);
+        calls.push(("Pow", vec![], vec![small(&[5, 40]), exponent], 1));
+    }
+    for activation in ["Tanh", "Sigmoid"] {
+        calls.push((activation, vec![], vec![small(&[5, 400])], 9));
+        calls.push((activation, vec![], vec![halves(&[5, 400])], 9));
+    }
+    let work = move || {
+        let (mut cases, mut failures) = (Vec::new(), Vec::new());
+        for (name, attributes, tensors, constant) in &calls {
+            let op = Operator::from(*name);
+            let operand = |(k, tensor): (usize, &'_ Tensor)| Operand {
+                elem: tensor.elem,
+                shape: tensor.dims.iter().map(|n| Size::constant(*n as i64)).collect(),
+                constant: (k >= *constant).then(|| &tensors[k]),
+            };
+            let inputs = tensors.iter().enumerate().map(|each| Some(operand(each))).collect();
+            let outputs = if *name == "TopK" { 2 } else { 1 };
+            let call = Call { op: &op, opset: 17, attributes, inputs, outputs };
+            let shapes: Vec<&[usize]> = tensors.iter().map(|t| &t.dims[..]).collect();
+            let title = format!("{name} {shapes:?} {attributes:?}");
+            let built = meaning(&call).and_then(|reference| {
+                let given = reference.arguments.clone();
+                Ok((build(&call, reference, &title, cases.len())?, given))
+            });
+            match built {
+                Ok((case, given)) => {
+                    let arguments = given.iter().filter_map(|k| operators::decode(&tensors[*k])).collect();
+                    cases.push(Case { arguments, ..case });
+                }
+                Err(why) => failures.push(format!("{title}: {why}")),
+            }
+        }
+        let agreed = run(&cases, &mut failures);
+        assert!(failures.is_empty(), "{}", failures.join("\n"));
+        assert_eq!(agreed, calls.len());
     };
     with_much_stack(work);
 }

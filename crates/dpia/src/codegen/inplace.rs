@@ -17,8 +17,10 @@ pub(super) fn sound(body: &[Stmt], shadow: &BTreeMap<Name, Name>) -> bool {
     let sites = accesses(body);
     let reads: Vec<&AccessSite> =
         sites.iter().filter(|s| s.reads() && old.contains(&s.access.array)).collect();
+    // What only keeps an element writes what is there, for as long as every read comes before what changes it: its own read is one of them.
+    let changes = |s: &AccessSite| s.writes() && !keeping(s, shadow);
     let writes: Vec<&AccessSite> =
-        sites.iter().filter(|s| s.writes() && shadow.contains_key(&s.access.array)).collect();
+        sites.iter().filter(|s| shadow.contains_key(&s.access.array) && changes(s)).collect();
     if reads.len().saturating_mul(writes.len()) > PAIR_LIMIT {
         return false;
     }
@@ -44,7 +46,17 @@ fn keeps(read: &AccessSite, write: &AccessSite, shadow: &BTreeMap<Name, Name>) -
         site.access.indices.iter().flat_map(|index| determines(index, &all)).cloned().collect()
     };
     let (by_read, by_write) = (determined(read), determined(write));
-    before && same && common.iter().all(|l| by_read.contains(&l.var) && by_write.contains(&l.var))
+    let once =
+        |l: &Loop| matches!((&l.lower, &l.upper), (Expr::Int(a), Expr::Int(b)) if *b <= a.saturating_add(1));
+    before && same && common.iter().all(|l| once(l) || by_read.contains(&l.var) && by_write.contains(&l.var))
+}
+
+/// Whether a statement stores an element of an old array at its place in the new one.
+fn keeping(site: &AccessSite, shadow: &BTreeMap<Name, Name>) -> bool {
+    let Stmt::Assign(a) = site.stmt else { return false };
+    matches!(&a.value, Expr::Load(from) if a.update.is_none()
+        && shadow.get(&a.target.array) == Some(&from.array)
+        && (&from.indices, &from.path) == (&a.target.indices, &a.target.path))
 }
 
 /// Whether the accesses are to different components of pairs.

@@ -76,15 +76,9 @@ fn raw(call: &Call) -> Option<Vec<Dim>> {
                 (call.int(1)?, call.int(2)?, step)
             };
             let n = from.len() as i64;
-            let (low, high) = if step > 0 { (0, n) } else { (-1, n - 1) };
-            let place = |at: i64| (if at < 0 { at.saturating_add(n) } else { at }).clamp(low, high);
-            let (mut at, end) = (place(start), place(end));
-            let mut found = Vec::new();
-            while step != 0 && if step > 0 { at < end } else { at > end } {
-                found.push(from.get(usize::try_from(at).ok()?)?.clone());
-                at = at.checked_add(step)?;
-            }
-            found
+            let (first, count) = crate::slicing::slice(n, start, end, step)?;
+            let at = |k: i64| usize::try_from(first.checked_add(k.checked_mul(step)?)?).ok();
+            (0..count).map(|k| from.get(at(k)?).cloned()).collect::<Option<Vec<_>>>()?
         }
         "Split" => {
             let from = call.elements(0).filter(|_| flat(0))?;

@@ -284,12 +284,8 @@ pub(super) fn slice(call: &Call) -> Found {
 /// The number of elements from `start` to `end` by `step`, both clamped as the operator says.
 fn sliced(extent: &Dim, start: &Dim, end: &Dim, step: i64) -> Dim {
     if let (Dim::Known(n), Dim::Known(start), Dim::Known(end)) = (extent, start, end) {
-        let (low, high) = if step > 0 { (0, *n) } else { (-1, n - 1) };
-        let place = |at: i64| (if at < 0 { at.saturating_add(*n) } else { at }).clamp(low, high);
-        let (start, end) = (place(*start).max(low), place(*end));
-        let span = if step > 0 { end - start } else { start - end };
-        let step = step.unsigned_abs();
-        return Dim::Known((span.max(0) as u64).div_ceil(step) as i64);
+        let found = crate::slicing::slice(*n, *start, *end, step);
+        return found.map_or(Dim::Unknown, |(_, count)| Dim::Known(count));
     }
     // A symbolic extent: only whole ranges and short prefixes from the front are surely known.
     match (start, end, step) {
@@ -297,7 +293,9 @@ fn sliced(extent: &Dim, start: &Dim, end: &Dim, step: i64) -> Dim {
         (Dim::Known(0), end, 1) if end == extent => extent.clone(),
         (Dim::Known(0), Dim::Known(end @ ..0), 1) => add(extent, &Dim::Known(*end)),
         (Dim::Known(start @ 0..), Dim::Known(i64::MAX | 0x7fff_ffff), 1) => sub(extent, &Dim::Known(*start)),
-        (Dim::Known(start @ ..0), Dim::Known(i64::MAX | 0x7fff_ffff), 1) => Dim::Known(-start),
+        (Dim::Known(start @ ..0), Dim::Known(i64::MAX | 0x7fff_ffff), 1) => {
+            Dim::Known(start.saturating_neg())
+        }
         _ => Dim::Unknown,
     }
 }

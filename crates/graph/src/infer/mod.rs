@@ -16,7 +16,7 @@ mod windows;
 
 use loops::{Code, Diagnostic};
 
-use crate::graph::{Graph, NodeId};
+use crate::graph::{Graph, NodeId, Producer, ValueId};
 use crate::model::Model;
 use crate::types::ValueType;
 use call::{Call, refine};
@@ -78,14 +78,12 @@ fn infer_at(graph: &mut Graph, opset: i64, id: NodeId, depth: u32) -> Result<(),
         }
     };
     let found = found.map_err(|what| contradiction(graph, id, &what))?;
-    let mut refined: Vec<(crate::graph::ValueId, Option<ValueType>)> = Vec::with_capacity(found.len());
+    let mut refined: Vec<(ValueId, Option<ValueType>)> = Vec::with_capacity(found.len());
     for (output, found) in node.outputs().iter().zip(found) {
         let Some(output) = output else { continue };
         let value = graph.value(*output);
         let declared = value.ty().filter(|_| value.is_declared());
-        let ty = refine(declared, found).map_err(|what| {
-            contradiction(graph, id, &format!("has the result `{}`, which {what}", value.name()))
-        })?;
+        let ty = refine(declared, found).map_err(|what| contradicted(graph, id, *output, &what))?;
         refined.push((*output, ty));
     }
     let known = known::elements(&call);
@@ -101,6 +99,23 @@ fn infer_at(graph: &mut Graph, opset: i64, id: NodeId, depth: u32) -> Result<(),
         graph.node_entry(id).attributes[k].value = crate::attribute::AttributeValue::Graph(inferred);
     }
     Ok(())
+}
+
+/// Whether what a node's result was declared as is no contradiction of what it was found to be.
+///
+/// # Errors
+/// `G0301` if it is one.
+pub(crate) fn agrees(graph: &Graph, id: ValueId, declared: &ValueType) -> Result<(), Diagnostic> {
+    let value = graph.value(id);
+    let Producer::Node(node, _) = value.producer() else { return Ok(()) };
+    match refine(Some(declared), value.ty().cloned()) {
+        Ok(_) => Ok(()),
+        Err(what) => Err(contradicted(graph, node, id, &what)),
+    }
+}
+
+fn contradicted(graph: &Graph, node: NodeId, result: ValueId, what: &str) -> Diagnostic {
+    contradiction(graph, node, &format!("has the result `{}`, which {what}", graph.value(result).name()))
 }
 
 /// How a node is called in messages: its operator, and its name or that of its first result.

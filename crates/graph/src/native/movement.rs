@@ -150,16 +150,7 @@ pub(super) fn slice(call: &Call) -> Option<Tensor> {
     for k in 0..starts.len() {
         let axis = axis(along[k], rank)?;
         let (n, s) = (x.dims[axis] as i64, by[k]);
-        if s == 0 {
-            return None;
-        }
-        let place = |v: i64| if v < 0 { v.saturating_add(n) } else { v };
-        let (low, high) = if s > 0 { (0, n) } else { (-1, n - 1) };
-        let start = place(starts[k]).clamp(if s > 0 { 0 } else { 0.min(n - 1) }, high);
-        let end = place(ends[k]).clamp(low, n);
-        let span = if s > 0 { end - start } else { start - end };
-        let wide = s.unsigned_abs().min(i64::MAX as u64) as i64;
-        let count = if span <= 0 { 0 } else { (span - 1) / wide + 1 };
+        let (start, count) = crate::slicing::slice(n, starts[k], ends[k], s)?;
         dims[axis] = count as usize;
         (first[axis], step[axis]) = (start, if count > 1 { s } else { 1 });
     }

@@ -184,7 +184,8 @@ pub(super) fn attention(op: &mut Op) -> Done {
         if softcap > 0.0 {
             let cap = number(scalar, softcap);
             let inner = fit(cx, elem, sum / &cap);
-            let inner = fit(cx, elem, inner.tanh());
+            let inner = super::elementwise::tanh_of(cx, &inner);
+            let inner = fit(cx, elem, inner);
             return fit(cx, elem, inner * cap);
         }
         sum
@@ -353,7 +354,7 @@ pub(super) fn swiglu(op: &mut Op) -> Done {
     let elem = a.elem;
     op.tensor(elem, &a.shape, &mut |cx, at| {
         cx.bind("a", a.at(at), |cx, v| {
-            let gate = cx.call("sigmoid", &[number(v.scalar(), alpha) * &v]);
+            let gate = super::elementwise::sigmoid_of(cx, &(number(v.scalar(), alpha) * &v));
             let gate = fit(cx, elem, gate);
             let gated = fit(cx, elem, v * gate);
             gated * b.at(at)
@@ -402,7 +403,7 @@ pub(super) fn causal_conv(op: &mut Op) -> Done {
             return sum;
         }
         cx.bind("v", sum, |cx, v| {
-            let value = cx.call("sigmoid", std::slice::from_ref(&v)) * &v;
+            let value = super::elementwise::sigmoid_of(cx, &v) * &v;
             fit(cx, elem, value)
         })
     });

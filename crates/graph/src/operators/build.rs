@@ -259,6 +259,16 @@ pub fn reshape(cx: &mut Cx, val: &Val, from: &[Size], to: &[Size]) -> Val {
     flat
 }
 
+/// `base` with the elements at `places` replaced by `values`, a later one winning.
+pub fn scatter(places: Val, base: Val, values: Val) -> Val {
+    match (places.term(), base.term(), values.term()) {
+        (Ok(places), Ok(base), Ok(values)) => {
+            build::apply(Prim::Scatter, [places, base, values].map(Arg::Term).to_vec()).into()
+        }
+        (Err(refusal), ..) | (_, Err(refusal), _) | (.., Err(refusal)) => refusal.into(),
+    }
+}
+
 /// A matrix that is made row by row, its rows as a tensor of these extents.
 pub fn split_rows(matrix: Val, extents: &[Size]) -> Val {
     // A temporary that is made where it is wanted takes no memory; it keeps the split from being one of what is read.

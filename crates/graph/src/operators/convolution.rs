@@ -3,6 +3,7 @@
 use loops::Size;
 
 use super::build::{Cx, Extents};
+use super::phases::Transposed;
 use super::value::{Val, int, number, size, truth};
 use super::{Done, Input, Op, Refusal};
 use crate::types::ElementType;
@@ -319,9 +320,27 @@ pub(super) fn conv_transpose(op: &mut Op) -> Done {
         before = vec![0; rank];
         out = full;
     }
+    let per = channels / groups;
+    let transposed = Transposed {
+        x: &x,
+        weights: &w,
+        bias: b.as_ref(),
+        groups,
+        channels: [per, mg],
+        image: &image,
+        kernel: &kernel,
+        strides: &strides,
+        dilations: &dilations,
+        before: &before,
+        out: &out,
+    };
+    let phases = op.fast.and_then(|registers| transposed.build(&mut op.cx, registers));
     let out: Extents = out.into_iter().map(Size::constant).collect();
     let shape: Extents = [&[x.shape[0].clone(), Size::constant(mg * groups)], &out[..]].concat();
-    let per = channels / groups;
+    if let Some(val) = phases {
+        op.result(val, x.elem, shape);
+        return Ok(());
+    }
     let inner: Extents = std::iter::once(per).chain(kernel.iter().copied()).map(Size::constant).collect();
     op.tensor(x.elem, &shape, &mut |cx, at| {
         let sum = cx.fold_all(&inner, number(x.scalar(), 0.0), &mut |_, k, acc| {

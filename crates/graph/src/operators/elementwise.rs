@@ -31,11 +31,41 @@ fn binary(op: &mut Op, to: Option<ElementType>, f: impl Fn(&mut Cx, ElementType,
 }
 
 /// The float constants of the attributes, in order, with their defaults.
-fn activation(op: &mut Op, name: &str, attributes: &[(&str, f32)]) -> Done {
+fn activation(op: &mut Op, name: &'static str, attributes: &[(&str, f32)]) -> Done {
     let constants: Vec<f64> = attributes.iter().map(|(name, default)| op.float(name, *default)).collect();
     unary(op, |cx, elem, x| match elem.is_float() || name == "relu" || name == "sign" {
-        true => cx.call_with(name, &x, &constants),
+        true => cx.call_with(single(name, &x), &x, &constants),
         false => Refusal::types(format!("elements are {elem}, not floating point")).into(),
+    })
+}
+
+/// The program of this name; in single precision the one of which compilers make vectors, if there is one.
+fn single(name: &'static str, x: &Val) -> &'static str {
+    match (name, x.scalar()) {
+        ("sigmoid", Scalar::F32) => "sigmoid_single",
+        ("swish", Scalar::F32) => "swish_single",
+        ("gelu_tanh", Scalar::F32) => "gelu_tanh_single",
+        _ => name,
+    }
+}
+
+/// The logistic function at the type of `x`.
+pub(super) fn sigmoid_of(cx: &mut Cx, x: &Val) -> Val {
+    cx.call(single("sigmoid", x), std::slice::from_ref(x))
+}
+
+/// The hyperbolic tangent at the type of `x`; in single precision that of the library, of which compilers make vectors.
+pub(super) fn tanh_of(cx: &mut Cx, x: &Val) -> Val {
+    match x.scalar() {
+        Scalar::F32 => cx.call("tanh_single", std::slice::from_ref(x)),
+        _ => x.tanh(),
+    }
+}
+
+pub(super) fn tanh(op: &mut Op) -> Done {
+    unary(op, |cx, elem, x| match elem.is_float() {
+        true => tanh_of(cx, &x),
+        false => need_float(elem, x),
     })
 }
 
@@ -91,7 +121,6 @@ macro_rules! primitive {
 primitive! {
     sqrt = sqrt;
     log = log;
-    tanh = tanh;
     sin = sin;
     cos = cos;
     floor = floor;
@@ -141,7 +170,7 @@ pub(super) fn erf(op: &mut Op) -> Done {
 pub(super) fn gelu(op: &mut Op) -> Done {
     let tanh = op.string("approximate", "none") == "tanh";
     unary(op, |cx, elem, x| match (tanh, elem) {
-        (true, _) => cx.call("gelu_tanh", &[x]),
+        (true, _) => cx.call(single("gelu_tanh", &x), &[x]),
         (false, ElementType::F64) => cx.call("gelu_double", &[x]),
         _ => cx.call("gelu_single", &[x]),
     })
@@ -238,7 +267,49 @@ pub(super) fn modulo(op: &mut Op) -> Done {
     })
 }
 
+/// A power by one of the exponents that need no function of the C library; the last bit may be another one than that function's.
+fn constant_power(elem: ElementType, a: &Val, exponent: f64) -> Option<Val> {
+    let square = || a * a;
+    // The root of -0 is 0 here, and that of minus infinity is infinity.
+    let root = || {
+        let infinity = number(a.scalar(), f64::INFINITY);
+        infinity.when(&a.eq(&-&infinity), &(a.sqrt() + number(a.scalar(), 0.0)))
+    };
+    let one = || number(a.scalar(), 1.0);
+    Some(match exponent {
+        1.0 => a.clone(),
+        2.0 => square(),
+        3.0 => square() * a.clone(),
+        _ if elem.is_int() => return None,
+        -1.0 => one() / a.clone(),
+        0.5 => root(),
+        -0.5 => one() / root(),
+        _ => return None,
+    })
+}
+
+/// The exponent of a power, if it is the same constant everywhere.
+fn exponent(op: &Op) -> Option<f64> {
+    let numbers = super::carrier::numbers(op.operand(1)?.constant?)?;
+    let (first, rest) = numbers.split_first()?;
+    rest.iter().all(|x| x == first).then_some(*first)
+}
+
 pub(super) fn pow(op: &mut Op) -> Done {
+    let x = op.input(0)?;
+    if let (Some(y), Some(exponent)) = (op.operand(1), exponent(op))
+        && constant_power(x.elem, &number(x.scalar(), 1.0), exponent).is_some()
+        && (x.elem.is_float() || y.elem.is_int())
+    {
+        let shape = broadcast(&[&x.shape, &y.shape])?;
+        op.tensor(x.elem, &shape, &mut |cx, place| {
+            cx.bind("x", x.spread(place), |_, a| {
+                constant_power(x.elem, &a, exponent)
+                    .unwrap_or_else(|| Refusal::internal("an exponent without a program").into())
+            })
+        });
+        return Ok(());
+    }
     let (x, y) = (op.input(0)?, op.input(1)?);
     let shape = broadcast(&[&x.shape, &y.shape])?;
     let (xe, ye) = (x.elem, y.elem);

@@ -2,7 +2,7 @@
 
 use loops::Size;
 
-use super::build::{Cx, Extents, product, reshape};
+use super::build::{Cx, Extents, product, reshape, scatter};
 use super::elementwise::{maximum, minimum};
 use super::value::{Val, int, number, size};
 use super::{Done, Input, Op, Refusal};
@@ -78,7 +78,8 @@ fn combine(cx: &mut Cx, reduction: &str, elem: ElementType, old: Val, new: Val) 
     super::carrier::fit(cx, elem, value)
 }
 
-/// The elements of `base` (flat, `n` of them), after each of `count` updates in order: update `k` goes to a place and has a value.
+/// The elements of `base` after each of `count` updates in order: update `k` goes to a (flat) place and has a value. The work is that of the elements
+/// and the updates, not their product.
 fn updated(
     op: &mut Op,
     base: &Input,
@@ -88,18 +89,29 @@ fn updated(
 ) -> Val {
     let elem = base.elem;
     let n = product(&base.shape);
+    if n.as_constant() == Some(0) || count.as_constant() == Some(0) {
+        return op.cx.tensor(&base.shape, &mut |_, at| base.at(at));
+    }
     let flat = reshape(&mut op.cx, &base.val, &base.shape, std::slice::from_ref(&n));
-    let reduction = reduction.to_owned();
     let cx = &mut op.cx;
-    // element by element: the updates that hit it, in order
-    let out = cx.generate(&n, |cx, i| {
-        let here = i.int();
-        cx.fold(count, flat.at(&[i]), |cx, k, acc| {
+    let out = if matches!(reduction, "add" | "mul" | "max" | "min") {
+        // one after the other, since a later one may meet the same element
+        cx.fold(count, flat, |cx, k, acc| {
             let (place, value) = update(cx, &k);
-            let next = combine(cx, &reduction, elem, acc.clone(), value);
-            next.when(&place.eq(&here), &acc)
+            cx.bind("place", place.below(&n), |cx, place| {
+                let next = combine(cx, reduction, elem, acc.at(std::slice::from_ref(&place)), value);
+                let next = cx.single(next);
+                scatter(cx.single(place), acc, next)
+            })
         })
-    });
+    } else {
+        let places = cx.generate(count, |cx, k| update(cx, &k).0.below(&n));
+        let values = cx.generate(count, |cx, k| {
+            let value = update(cx, &k).1;
+            super::carrier::fit(cx, elem, value)
+        });
+        scatter(places, flat, values)
+    };
     reshape(cx, &out, &[n], &base.shape)
 }
 

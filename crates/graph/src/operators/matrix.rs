@@ -45,7 +45,7 @@ fn product(
     elem: ElementType,
     left: &dyn Fn(&mut Cx, Val, &[Val]) -> Val,
     right: &dyn Fn(&mut Cx, Val, &[Val]) -> Val,
-    last: &mut dyn FnMut(&mut Cx, Val, &[Val]) -> Val,
+    last: &dyn Fn(&mut Cx, Val, &[Val]) -> Val,
 ) -> Done {
     let (ra, rb) = (a.rank(), b.rank());
     let shapes = product_shapes(&mut a, &mut b)?;
@@ -58,6 +58,34 @@ fn product(
         shape.push(b.shape[b.rank() - 1].clone());
     }
     let nb = shapes.batch.len();
+    if let Some(registers) = tiled_integers(op, &shapes, &a, &b) {
+        let extents = [a.shape[a.rank() - 2].clone(), k, b.shape[b.rank() - 1].clone()];
+        let after = op.stages();
+        let dims = vec![1; shape.len()];
+        let val = op.cx.tensor(&shapes.batch, &mut |cx, batch| {
+            let outer_a = super::build::aligned(&a.shape[..a.rank() - 2], batch);
+            let outer_b = super::build::aligned(&b.shape[..b.rank() - 2], batch);
+            let placed = |outer: &[Val], i: &Val, j: &Val| [outer, &[i.clone(), j.clone()]].concat();
+            let lefts = |cx: &mut Cx, i: &Val, k: &Val| {
+                let at = placed(&outer_a, i, k);
+                left(cx, a.val.at(&at), &at)
+            };
+            let rights = |cx: &mut Cx, k: &Val, j: &Val| {
+                let at = placed(&outer_b, k, j);
+                right(cx, b.val.at(&at), &at)
+            };
+            let sums = |cx: &mut Cx, sum: Val, i: &Val, j: &Val| {
+                let at = placed(batch, i, j);
+                let value = last(cx, sum, &at);
+                let value = super::carrier::fit(cx, elem, value);
+                after.apply(cx, value, &at, &dims)
+            };
+            tiles::elements(cx, registers, loops::Scalar::I32, &extents, &lefts, &rights, &sums)
+                .unwrap_or_else(|| Refusal::internal("a product of unknown extents").into())
+        });
+        op.result(val, elem, shape);
+        return Ok(());
+    }
     op.tensor(elem, &shape, &mut |cx, at| {
         let batch = &at[..nb];
         let mut rest = at[nb..].iter();
@@ -81,13 +109,25 @@ fn product(
     Ok(())
 }
 
+/// The registers for a product of matrices of integers that 32 bits carry, if it is done by tiles.
+fn tiled_integers(op: &Op, shapes: &Shapes, a: &Input, b: &Input) -> Option<Registers> {
+    let whole = [a, b].iter().all(|x| x.scalar() == loops::Scalar::I32) && !shapes.row && !shapes.column;
+    let (m, k, n) = (&a.shape[a.rank() - 2], &a.shape[a.rank() - 1], &b.shape[b.rank() - 1]);
+    let [m, k, n] = tiles::extents(m, k, n)?;
+    let work = m.saturating_mul(k).saturating_mul(n);
+    op.fast.filter(|_| whole && work >= tiles::WORTH_TILES)
+}
+
 /// The registers for the product of an `m x k` and a `k x n` matrix, if it is done by tiles.
 fn tiled(op: &Op, elem: ElementType, m: &Size, k: &Size, n: &Size) -> Option<Registers> {
     let known = |n: &Size| n.as_constant().unwrap_or(64);
     let work = known(m).saturating_mul(known(k)).saturating_mul(known(n));
     let all_known = [m, k, n].iter().all(|n| n.as_constant().is_some());
     let worth = work >= tiles::WORTH_TILES && (all_known || known(m) >= 4);
-    op.fast.filter(|_| matches!(elem, ElementType::F32 | ElementType::F64) && worth)
+    let whole = matches!(elem, ElementType::F32 | ElementType::F64);
+    // Sums of narrow types are rounded once, on their way out: by tiles alone.
+    let narrow = matches!(elem, ElementType::F16 | ElementType::Bf16) && tiles::extents(m, k, n).is_some();
+    op.fast.filter(|_| (whole || narrow) && worth)
 }
 
 /// A product by tiles; where an extent is a name, by the library's program.
@@ -134,8 +174,10 @@ fn tiled_mat_mul(op: &mut Op, registers: Registers, a: &Input, b: &Input) -> Don
         let left = super::build::reshape(&mut op.cx, &a.val, &a.shape, &flat);
         let panels = panels(op, registers, a.scalar(), 1, [&rows, &b.shape[0], &b.shape[1]], false);
         let dims = [ra - 1, 1];
-        let last =
-            |cx: &mut Cx, sum: Val, i: &Val, j: &Val| after.apply(cx, sum, &[i.clone(), j.clone()], &dims);
+        let last = |cx: &mut Cx, sum: Val, i: &Val, j: &Val| {
+            let sum = super::carrier::fit(cx, a.elem, sum);
+            after.apply(cx, sum, &[i.clone(), j.clone()], &dims)
+        };
         let product = by_tiles(&mut op.cx, registers, left, b.val.clone(), panels, &last);
         let val = super::build::split_rows(product, &shape[..ra - 1]);
         op.result(val, a.elem, shape);
@@ -146,6 +188,7 @@ fn tiled_mat_mul(op: &mut Op, registers: Registers, a: &Input, b: &Input) -> Don
         let x = a.val.at(&super::build::aligned(&a.shape[..ra - 2], at));
         let y = b.val.at(&super::build::aligned(&b.shape[..rb - 2], at));
         let last = |cx: &mut Cx, sum: Val, i: &Val, j: &Val| {
+            let sum = super::carrier::fit(cx, a.elem, sum);
             after.apply(cx, sum, &[at, &[i.clone(), j.clone()]].concat(), &dims)
         };
         by_tiles(cx, registers, x, y, None, &last)
@@ -165,7 +208,7 @@ pub(super) fn mat_mul(op: &mut Op) -> Done {
             return tiled_mat_mul(op, registers, &a, &b);
         }
     }
-    product(op, a, b, elem, &|_, x, _| x, &|_, x, _| x, &mut |_, sum, _| sum)
+    product(op, a, b, elem, &|_, x, _| x, &|_, x, _| x, &|_, sum, _| sum)
 }
 
 /// The scale or zero point of an operand at a place: one number, or one a row or column.
@@ -209,7 +252,7 @@ pub(super) fn mat_mul_integer(op: &mut Op) -> Done {
             Some(zero) => x - zero,
             None => x,
         },
-        &mut |_, sum, _| sum,
+        &|_, sum, _| sum,
     )
 }
 
@@ -238,7 +281,7 @@ pub(super) fn qlinear_mat_mul(op: &mut Op) -> Done {
             Some(zero) => x - zero,
             None => x,
         },
-        &mut |cx, sum, at| {
+        &|cx, sum, at| {
             let rank = at.len();
             let scale = one(&sa, at, rank.max(2), true) * one(&sb, at, rank.max(2), false)
                 / one(&sy, at, rank.max(2), false);
@@ -277,6 +320,7 @@ pub(super) fn gemm(op: &mut Op) -> Done {
                 Some(c) => sum + scaled(c.spread(at), beta),
                 None => sum,
             };
+            let sum = super::carrier::fit(cx, a.elem, sum);
             after.apply(cx, sum, at, &[1, 1])
         };
         let (left, right) = (flip(&a.val, ta), flip(&b.val, tb));

@@ -224,16 +224,8 @@ pub(super) fn slice(op: &mut Op) -> Done {
         let axis = op.axis(axes[k], x.rank())?;
         let n = known(&x.shape[axis..=axis])?[0];
         let s = steps[k];
-        if s == 0 {
-            return Err(Refusal::inputs("a step is 0"));
-        }
-        let place = |v: i64| if v < 0 { v.saturating_add(n) } else { v };
-        let (low, high) = if s > 0 { (0, n) } else { (-1, n - 1) };
-        let start = place(starts[k]).clamp(if s > 0 { 0 } else { 0.min(n - 1) }, high);
-        let end = place(ends[k]).clamp(low, n);
-        let span = if s > 0 { end - start } else { start - end };
-        let width = s.unsigned_abs().min(i64::MAX as u64) as i64;
-        let count = if span <= 0 { 0 } else { (span - 1) / width + 1 };
+        let found = crate::slicing::slice(n, starts[k], ends[k], s);
+        let (start, count) = found.ok_or_else(|| Refusal::inputs("a step is 0"))?;
         shape[axis] = Size::constant(count);
         (first[axis], step[axis]) = (start, if count > 1 { s } else { 1 });
     }

@@ -130,9 +130,9 @@ impl Network {
         };
         let per = self.functions.len() / self.directions;
         match self.functions[direction * per + k].as_str() {
-            "sigmoid" => cx.call("sigmoid", &[x]),
+            "sigmoid" => super::elementwise::sigmoid_of(cx, &x),
             "relu" => cx.call("relu", &[x]),
-            _ => x.tanh(),
+            _ => super::elementwise::tanh_of(cx, &x),
         }
     }
 

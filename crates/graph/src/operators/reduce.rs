@@ -6,6 +6,7 @@ use loops::{Scalar, Size};
 use super::build::{Cx, Extents, product, split_rows};
 use super::carrier::{bottom, fit, top};
 use super::elementwise::{exp_of, maximum, minimum};
+use super::lines::{Lines, running};
 use super::movement::axes_of;
 use super::value::{Val, int, number, size};
 use super::{Done, Input, Op, Refusal};
@@ -75,6 +76,10 @@ fn reduce(op: &mut Op, kind: &Kind) -> Done {
     let shape = reduced_shape(&x.shape, &axes, keepdims);
     let inner: Extents = axes.iter().map(|k| x.shape[*k].clone()).collect();
     let count = product(&inner);
+    if let Some(val) = reduced_lines(op, &x, &axes, &shape, kind) {
+        op.result(val, elem, shape);
+        return Ok(());
+    }
     op.tensor(elem, &shape, &mut |cx, at| {
         let acc = cx.fold_all(&inner, (kind.init)(elem), &mut |cx, k, acc| {
             let v = x.at(&merged(&axes, x.rank(), keepdims, at, k));
@@ -83,6 +88,36 @@ fn reduce(op: &mut Op, kind: &Kind) -> Done {
         cx.bind("total", acc, |cx, acc| (kind.last)(cx, elem, acc, &count))
     });
     Ok(())
+}
+
+/// The result of a reduction that leaves the last axes, line by line; none where columns are as good.
+fn reduced_lines(op: &mut Op, x: &Input, axes: &[usize], shape: &[Size], kind: &Kind) -> Option<Val> {
+    let last = *axes.last()?;
+    let outer: Extents = (0..last).filter(|k| !axes.contains(k)).map(|k| x.shape[k].clone()).collect();
+    let inner: Extents = axes.iter().map(|k| x.shape[*k].clone()).collect();
+    let lines = Lines::of(op, x, last, &outer)?;
+    let (elem, count) = (x.elem, product(&inner));
+    let cx = &mut op.cx;
+    let val = cx.tensor(&outer, &mut |cx, at| {
+        lines.pieces(cx, &mut |cx, first, length| {
+            let starts = cx.each(Prim::MapVec, length, |_, _| (kind.init)(elem));
+            let total = cx.fold_all(&inner, starts, &mut |cx, k, acc| {
+                let line = merged(axes, last + 1, false, at, k);
+                cx.each(Prim::MapVec, length, |cx, l| {
+                    let v = lines.at(&line, &(first + l.int()));
+                    cx.bind("v", v, |cx, v| (kind.step)(cx, elem, v, acc.at(&[l])))
+                })
+            });
+            cx.bind("total", total, |cx, total| {
+                cx.each(Prim::MapVec, length, |cx, l| {
+                    let value = (kind.last)(cx, elem, total.at(&[l]), &count);
+                    fit(cx, elem, value)
+                })
+            })
+        })
+    });
+    let flat = [&outer[..], &[lines.width()]].concat();
+    Some(super::build::reshape(cx, &val, &flat, shape))
 }
 
 macro_rules! reductions {
@@ -391,6 +426,13 @@ fn cumulative(op: &mut Op, name: &str, start: f64) -> Done {
     let n = x.shape[axis].clone();
     let scalar = x.scalar();
     let elem = x.elem;
+    if !reverse {
+        let step = |acc: Val, v: Val| if name == "running_sum" { acc + v } else { acc * v };
+        if let Some(val) = running(op, &x, axis, exclusive, &number(scalar, start), &step) {
+            op.result(val, x.elem, x.shape);
+            return Ok(());
+        }
+    }
     let val = along(&mut op.cx, &x, axis, &n, &mut |cx, row| {
         let mirrored = |cx: &mut Cx, row: Val| match reverse {
             true => cx.generate(&n, |_, i| row.at(&[size(&n) - int(1) - i.int()])),

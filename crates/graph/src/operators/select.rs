@@ -2,16 +2,110 @@
 
 use loops::Size;
 
-use super::build::{Cx, reshape};
+use super::build::{Cx, reshape, scatter};
 use super::reduce::along;
 use super::value::{Val, int, number, size, truth};
 use super::{Done, Input, Op, Refusal};
 use crate::types::ElementType;
 
-/// The place of the element with rank `r` in a row of ranks.
-fn place_of_rank(cx: &mut Cx, ranks: &Val, n: &Size, r: &Val) -> Val {
-    let r = r.int();
-    cx.fold(n, int(0), |_, i, acc| i.int().when(&ranks.at(std::slice::from_ref(&i)).eq(&r), &acc))
+/// Rows from this length on are searched block by block.
+const WORTH_BLOCKS: i64 = 64;
+
+/// The order of a row; equal elements stay in order.
+struct Order<'a> {
+    row: &'a Val,
+    length: &'a Size,
+    descending: bool,
+}
+
+impl Order<'_> {
+    fn before(&self, a: &Val, b: &Val) -> Val {
+        if self.descending { a.gt(b) } else { a.lt(b) }
+    }
+
+    /// No element: its place is -1.
+    fn none(&self) -> Val {
+        self.row.at(&[int(0)]).pair(&int(-1))
+    }
+
+    /// The first one in order of `count` elements from place `start` on that come after `last`, with its place.
+    fn next(&self, cx: &mut Cx, start: &Val, count: &Size, whole: bool, last: &Val) -> Val {
+        cx.fold(count, self.none(), |cx, k, best| {
+            cx.bind("i", start + k.int(), |cx, i| {
+                cx.bind("v", self.row.at(std::slice::from_ref(&i)), |cx, v| {
+                    cx.bind("best", best, |_, best| {
+                        let (value, place) = (last.first(), last.second());
+                        let later = value.eq(&v).and(&place.lt(&i)).or(&self.before(&value, &v));
+                        let left = place.lt(&int(0)).or(&later);
+                        let left = if whole { left } else { i.lt(&size(self.length)).and(&left) };
+                        let better = best.second().lt(&int(0)).or(&self.before(&v, &best.first()));
+                        let taken = left.and(&better);
+                        v.when(&taken, &best.first()).pair(&i.when(&taken, &best.second()))
+                    })
+                })
+            })
+        })
+    }
+
+    /// Places of the first `count` elements. Each is the first of those that come after the one before it.
+    fn places(&self, cx: &mut Cx, count: &Size) -> Val {
+        let (n, k) = (self.length.as_constant(), count.as_constant());
+        if n == Some(0) || k == Some(0) {
+            return cx.generate(count, |_, _| int(0));
+        }
+        let found = match (n, k) {
+            (Some(n), Some(k)) if n >= WORTH_BLOCKS && k > 1 => self.by_blocks(cx, n, count),
+            _ => {
+                let all = cx.scan(count, self.none(), |cx, _, last| {
+                    cx.bind("last", last, |cx, last| self.next(cx, &int(0), self.length, true, &last))
+                });
+                cx.bind("all", all.stored(), |cx, all| cx.generate(count, |_, r| all.at(&[r]).second()))
+            }
+        };
+        // Of numbers that are none there is no order, and may be no next one.
+        cx.bind("found", found.stored(), |cx, found| cx.generate(count, |_, r| found.at(&[r]).max(&int(0))))
+    }
+
+    /// The same with the first one left of each block at hand: of a block from which one is taken the next one is looked for.
+    fn by_blocks(&self, cx: &mut Cx, n: i64, count: &Size) -> Val {
+        let length = (0..31).map(|bits| 1i64 << bits).find(|l| l * l >= n).unwrap_or(n);
+        let (blocks, whole) = (Size::constant((n + length - 1) / length), n % length == 0);
+        let within = Size::constant(length);
+        let firsts = cx.generate(&blocks, |cx, b| {
+            let none = self.none();
+            self.next(cx, &(b.int() * int(length)), &within, whole, &none)
+        });
+        let places = cx.generate(count, |_, _| int(0));
+        let state = cx.fold(count, firsts.pair(&places), |cx, r, state| {
+            cx.bind("state", state, |cx, state| {
+                let chosen = cx.fold(&blocks, self.none(), |cx, b, best| {
+                    cx.bind("first", state.first().at(&[b]), |cx, first| {
+                        cx.bind("best", best, |_, best| {
+                            let better =
+                                best.second().lt(&int(0)).or(&self.before(&first.first(), &best.first()));
+                            let taken = int(0).le(&first.second()).and(&better);
+                            first
+                                .first()
+                                .when(&taken, &best.first())
+                                .pair(&first.second().when(&taken, &best.second()))
+                        })
+                    })
+                });
+                cx.bind("chosen", chosen, |cx, chosen| {
+                    cx.bind("block", (chosen.second() / int(length)).below(&blocks), |cx, block| {
+                        let next = self.next(cx, &(block.int() * int(length)), &within, whole, &chosen);
+                        cx.bind("next", next, |cx, next| {
+                            let (at, to) = (cx.single(block), cx.single(next));
+                            let firsts = scatter(at, state.first(), to);
+                            let (at, to) = (cx.single(r), cx.single(chosen.second()));
+                            firsts.pair(&scatter(at, state.second(), to))
+                        })
+                    })
+                })
+            })
+        });
+        state.second()
+    }
 }
 
 pub(super) fn top_k(op: &mut Op) -> Done {
@@ -25,7 +119,7 @@ pub(super) fn top_k(op: &mut Op) -> Done {
     if x.elem == ElementType::Bool {
         return Err(Refusal::types(format!("the order of {} is not supported", x.elem)));
     }
-    let name = if op.int("largest", 1) != 0 { "descending_ranks" } else { "ascending_ranks" };
+    let largest = op.int("largest", 1) != 0;
     let n = x.shape[axis].clone();
     if n.as_constant().is_some_and(|n| k > n) {
         return Err(Refusal::inputs(format!("there are {n} elements, not {k}")));
@@ -40,10 +134,7 @@ pub(super) fn top_k(op: &mut Op) -> Done {
             true => cx.generate(&n, |_, i| row.at(&[i]).bit_xor(&int(i64::MIN))),
             false => row,
         };
-        let ranks = cx.call(name, &[row]);
-        cx.bind("ranks", ranks.stored(), |cx, ranks| {
-            cx.generate(&count, |cx, r| place_of_rank(cx, &ranks, &n, &r))
-        })
+        cx.bind("row", row, |cx, row| Order { row: &row, length: &n, descending: largest }.places(cx, &count))
     });
     let all = op.cx.bind("places", places.stored(), |cx, places| {
         let values = cx.tensor(&shape, &mut |_, at| {

@@ -69,7 +69,7 @@ pub(super) struct Product<'f> {
     pub(super) extents: [i64; 3],
     /// What the tiles are to fit.
     pub(super) registers: Registers,
-    /// Type of the elements, a floating-point type.
+    /// Type of the elements and of the sums.
     pub(super) scalar: Scalar,
     /// The left matrix: a row has the places of the sum.
     pub(super) left: Side<'f>,
@@ -298,6 +298,20 @@ pub(super) fn product(
     Some(Product { extents, registers, scalar, left: Side::Elements(&left), right, last }.build(cx))
 }
 
+/// The product of an `m x k` and a `k x n` matrix given element by element; none if an extent is not known or 0.
+pub(super) fn elements(
+    cx: &mut Cx,
+    registers: Registers,
+    scalar: Scalar,
+    [m, k, n]: &[Size; 3],
+    left: &dyn Fn(&mut Cx, &Val, &Val) -> Val,
+    right: &dyn Fn(&mut Cx, &Val, &Val) -> Val,
+    last: Last,
+) -> Option<Val> {
+    let (left, right) = (Side::Elements(left), Side::Elements(right));
+    Some(Product { extents: extents(m, k, n)?, registers, scalar, left, right, last }.build(cx))
+}
+
 fn viewed(value: Val, view: impl FnOnce(Term) -> build::Built) -> Val {
     match value.term() {
         Ok(term) => view(term).into(),
@@ -305,11 +319,11 @@ fn viewed(value: Val, view: impl FnOnce(Term) -> build::Built) -> Val {
     }
 }
 
-fn joined(value: Val) -> Val {
+pub(super) fn joined(value: Val) -> Val {
     viewed(value, build::join)
 }
 
-fn transposed(value: Val) -> Val {
+pub(super) fn transposed(value: Val) -> Val {
     viewed(value, build::transpose)
 }
 

@@ -91,6 +91,8 @@ fn substitute(
     let graph = &mut model.graph;
     let mut used: Vec<Name> = Vec::new();
     let mut declared: Vec<(ValueId, Option<TensorType>)> = Vec::new();
+    // What results are said to be; a name there is only a name for what is found.
+    let mut said: Vec<(ValueId, ValueType)> = Vec::new();
     for (id, value) in graph.values() {
         let input = value.producer() == Producer::Input;
         let ty = value.tensor_type().map(|ty| {
@@ -110,6 +112,9 @@ fn substitute(
         });
         if input || value.is_declared() {
             declared.push((id, ty));
+        }
+        if let (Producer::Node(..), true, Some(ty)) = (value.producer(), value.is_declared(), value.ty()) {
+            said.push((id, ty.clone()));
         }
     }
     if let Some(name) = sizes.keys().find(|name| !used.contains(name)) {
@@ -133,6 +138,9 @@ fn substitute(
         }
     }
     crate::infer::infer(model)?;
+    for (id, ty) in &said {
+        crate::infer::agrees(&model.graph, *id, ty)?;
+    }
     Ok(forgotten)
 }
 

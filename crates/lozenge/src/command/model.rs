@@ -199,9 +199,9 @@ pub fn run(arguments: &Run, as_json: bool) -> Result<(), Failure> {
         compiled.plan.outputs.iter().map(|p| &p.name).zip(&outcome.outputs).collect();
     let mut written = Vec::new();
     if let Some(out) = &arguments.out {
-        for (name, tensor) in &results {
-            let path = super::run::out_path(out, name, results.len());
-            write_whole(&path, &npy::write(tensor))?;
+        let names: Vec<&Name> = results.iter().map(|(name, _)| *name).collect();
+        for (path, (_, tensor)) in super::run::out_paths(out, &names).iter().zip(&results) {
+            write_whole(path, &npy::write(tensor))?;
             written.push(path.display().to_string());
         }
     }
@@ -343,7 +343,8 @@ fn inputs(
             None => {
                 let mut tensor = random(&scalar, port.dims.clone(), seed.wrapping_add(k as u64));
                 places_below(&mut tensor.data, least_extent(compiled, k));
-                tensor
+                // Elements that the type has.
+                operators::encode(port.elem, &tensor).and_then(|t| operators::decode(&t)).unwrap_or(tensor)
             }
         };
         inputs.insert(port.name.clone(), tensor);

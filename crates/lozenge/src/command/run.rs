@@ -1,6 +1,6 @@
 //! `lozenge run`: compile a definition, run it on arrays, compare.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -65,9 +65,9 @@ pub fn run(arguments: &Run, as_json: bool) -> Result<(), Failure> {
         .collect();
     let mut written = Vec::new();
     if let Some(out) = &arguments.out {
-        for (name, tensor) in &results {
-            let path = out_path(out, name, results.len());
-            write_whole(&path, &npy::write(tensor))?;
+        let names: Vec<&Name> = results.iter().map(|(name, _)| *name).collect();
+        for (path, (_, tensor)) in out_paths(out, &names).iter().zip(&results) {
+            write_whole(path, &npy::write(tensor))?;
             written.push(path.display().to_string());
         }
     }
@@ -179,13 +179,36 @@ pub(super) fn read_arrays(
     Ok(arrays)
 }
 
-/// The file itself for one result; for several, one file each with the result's name before the extension.
-pub(super) fn out_path(out: &Path, name: &Name, results: usize) -> PathBuf {
-    if results == 1 {
-        return out.to_path_buf();
+/// Where results go: into the file that was asked for, or beside it, each with its name in the file's name. What file names lack (the names of
+/// a model's outputs may have slashes) becomes `_`, and names that are the same then get a number.
+pub(super) fn out_paths(out: &Path, names: &[&Name]) -> Vec<PathBuf> {
+    if names.len() == 1 {
+        return vec![out.to_path_buf()];
     }
     let extension = out.extension().and_then(|e| e.to_str()).unwrap_or("npy");
-    out.with_extension(format!("{name}.{extension}"))
+    file_names(names).iter().map(|name| out.with_extension(format!("{name}.{extension}"))).collect()
+}
+
+/// Parts of file names for these names, all different, also where case does not count.
+fn file_names(names: &[&Name]) -> Vec<String> {
+    let lacks = |c: char| c.is_control() || "/\\:*?\"<>|".contains(c);
+    let safe = |name: &str| -> String { name.chars().map(|c| if lacks(c) { '_' } else { c }).collect() };
+    // Names that need no change keep what they are.
+    let mut taken: HashSet<String> =
+        names.iter().filter(|n| safe(n.as_str()) == n.as_str()).map(|n| n.as_str().to_lowercase()).collect();
+    let mut kept: HashSet<String> = HashSet::new();
+    let mut found = Vec::with_capacity(names.len());
+    for name in names {
+        let base = safe(name.as_str());
+        if base == name.as_str() && kept.insert(base.to_lowercase()) {
+            found.push(base);
+            continue;
+        }
+        let numbered = (2..).map(|k: u64| format!("{base}_{k}"));
+        let free = std::iter::once(base.clone()).chain(numbered).find(|n| taken.insert(n.to_lowercase()));
+        found.push(free.unwrap_or(base));
+    }
+    found
 }
 
 fn print_text(
@@ -243,4 +266,33 @@ fn print_json(
         "check": agreement,
     });
     report::print(&format!("{value:#}\n"));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn results_have_files_of_their_own() {
+        let names: Vec<Name> =
+            ["/fc/Relu", "_fc_Relu", "a", "A", "a:", "a/", "..", "", "\0"].map(Name::new).to_vec();
+        let names: Vec<&Name> = names.iter().collect();
+        let paths = out_paths(Path::new("there/o.npy"), &names);
+        let shown: Vec<String> = paths.iter().map(|p| p.display().to_string()).collect();
+        assert_eq!(
+            shown,
+            [
+                "there/o._fc_Relu_2.npy",
+                "there/o._fc_Relu.npy",
+                "there/o.a.npy",
+                "there/o.A_2.npy",
+                "there/o.a_.npy",
+                "there/o.a__2.npy",
+                "there/o....npy",
+                "there/o..npy",
+                "there/o._.npy"
+            ]
+        );
+        assert_eq!(out_paths(Path::new("o"), &names[..1]), [Path::new("o")]);
+    }
 }

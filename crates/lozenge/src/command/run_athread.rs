@@ -257,8 +257,8 @@ fn one_function(arguments: &Run, front: &Front) -> Result<Outcome, Failure> {
 
 fn write_results(arguments: &Run, names: &[&Name], tensors: &[Tensor]) -> Result<(), Failure> {
     let Some(out) = &arguments.out else { return Ok(()) };
-    for (name, tensor) in names.iter().zip(tensors) {
-        write_whole(&run::out_path(out, name, names.len()), &npy::write(tensor))?;
+    for (path, tensor) in run::out_paths(out, names).iter().zip(tensors) {
+        write_whole(path, &npy::write(tensor))?;
     }
     Ok(())
 }
