@@ -12,14 +12,15 @@ use crate::rule::{
     UnaryOp, Var,
 };
 
+use super::integers;
 use super::shapes::{self, Attributes, Call, Fill, Slot};
 use super::values::{self, Dice};
 
 /// How deep patterns may be nested.
 const MAX_DEPTH: usize = 64;
 
-/// A model, or nothing if the draw came to a contradiction.
-pub(super) fn model(rule: &Rule, dice: &mut Dice) -> Option<Model> {
+/// A model with elements of one of these types, or nothing if the draw came to a contradiction.
+pub(super) fn model(rule: &Rule, types: &[ElementType], dice: &mut Dice) -> Option<Model> {
     let mut draw = Draw {
         rule,
         dice,
@@ -34,7 +35,7 @@ pub(super) fn model(rule: &Rule, dice: &mut Dice) -> Option<Model> {
         opset: 0,
         depth: 0,
     };
-    draw.run()?;
+    draw.run(types)?;
     let opset = draw.opset;
     Some(Model::new(draw.graph, opset))
 }
@@ -66,8 +67,8 @@ struct Draw<'a> {
 }
 
 impl Draw<'_> {
-    fn run(&mut self) -> Option<()> {
-        self.elem = self.dice.pick(&[ElementType::F64, ElementType::F64, ElementType::F32]);
+    fn run(&mut self, types: &[ElementType]) -> Option<()> {
+        self.elem = self.dice.pick(types);
         self.opset = self.dice.pick(&[14, 17, 20, 23]);
         for index in &self.rule.indices {
             let count = match &index.count {
@@ -371,6 +372,7 @@ impl Draw<'_> {
         while inputs.last() == Some(&None) {
             inputs.pop();
         }
+        self.takes(op, &inputs).then_some(())?;
         let outputs: Vec<Option<ValueId>> =
             (0..results.max(1)).map(|_| Some(self.graph.add_value("t"))).collect();
         let mut node = NewNode::new(graph::Operator::standard(op), inputs, outputs.clone());
@@ -381,6 +383,13 @@ impl Draw<'_> {
         graph::infer_node(&mut self.graph, self.opset, id).ok()?;
         self.graph.value(outputs[0]?).tensor_type()?.known_shape()?;
         outputs[0]
+    }
+
+    /// Whether the standard allows the operator elements of this type: inference and evaluation know more than that.
+    fn takes(&self, op: &str, inputs: &[Option<ValueId>]) -> bool {
+        let of = inputs.get(usize::from(op == "Where")).copied().flatten();
+        let ty = of.and_then(|v| self.graph.value(v).tensor_type());
+        ty.is_none_or(|ty| !ty.elem.is_int() || integers::admitted(op).contains(&ty.elem))
     }
 
     /// An input of the model, or a parameter if the rule asks for one.
@@ -520,6 +529,7 @@ impl Draw<'_> {
         }
         let op = match self.graph.value(value).tensor_type()?.elem {
             ElementType::Bool => "Not",
+            elem if elem.is_int() && !integers::is_signed(elem) => "Identity",
             _ => "Neg",
         };
         let output = if self.dice.once_in(3) { value } else { self.graph.add(op, [value]) };

@@ -2,6 +2,8 @@
 
 use graph::{ElementType, Tensor};
 
+use super::integers;
+
 /// A generator of numbers that is the same everywhere.
 #[derive(Clone, Debug)]
 pub(super) struct Dice(u64);
@@ -47,6 +49,9 @@ impl Dice {
 
 /// A random tensor. Positive numbers only, if asked for.
 pub(super) fn random(elem: ElementType, dims: Vec<usize>, positive: bool, dice: &mut Dice) -> Option<Tensor> {
+    if elem.is_int() {
+        return integers::random(elem, dims, positive, dice);
+    }
     let count = dims.iter().product();
     let mut number = || if positive { dice.number().abs() + 0.5 } else { dice.number() };
     let numbers: Vec<f64> = (0..count).map(|_| number()).collect();
@@ -61,16 +66,26 @@ pub(super) fn of_numbers(elem: ElementType, dims: Vec<usize>, numbers: &[f64]) -
         ElementType::I64 => Tensor::from_i64s(dims, &numbers.iter().map(|x| *x as i64).collect::<Vec<_>>()),
         ElementType::I32 => Tensor::from_i32s(dims, &numbers.iter().map(|x| *x as i32).collect::<Vec<_>>()),
         ElementType::Bool => Tensor::from_bools(dims, &numbers.iter().map(|x| *x > 0.0).collect::<Vec<_>>()),
+        _ if elem.is_int() => {
+            let least = if integers::is_signed(elem) { -(1i128 << (elem.bits() - 1)) } else { 0 };
+            let most = least + (1i128 << elem.bits()) - 1;
+            let all: Vec<i128> = numbers.iter().map(|x| (*x as i128).clamp(least, most)).collect();
+            return integers::of_integers(elem, dims, &all);
+        }
         _ => return None,
     })
 }
 
 /// The first place where two tensors of one type differ by more than rounding, and what they hold there.
-pub(super) fn difference(a: &Tensor, b: &Tensor) -> Option<(Vec<usize>, f64, f64)> {
+pub(super) fn difference(a: &Tensor, b: &Tensor) -> Option<(Vec<usize>, String, String)> {
+    if let (Some(x), Some(y)) = (a.to_integers(), b.to_integers()) {
+        let k = x.iter().zip(&y).position(|(x, y)| x != y)?;
+        return Some((place(k, &a.dims), x[k].to_string(), y[k].to_string()));
+    }
     let (Some(x), Some(y)) = (a.to_numbers(), b.to_numbers()) else {
         let (x, y) = (a.to_bools()?, b.to_bools()?);
         let k = x.iter().zip(&y).position(|(x, y)| x != y)?;
-        return Some((place(k, &a.dims), f64::from(u8::from(x[k])), f64::from(u8::from(y[k]))));
+        return Some((place(k, &a.dims), u8::from(x[k]).to_string(), u8::from(y[k]).to_string()));
     };
     let tolerance = match a.elem {
         ElementType::F64 => 1e-9,
@@ -80,7 +95,7 @@ pub(super) fn difference(a: &Tensor, b: &Tensor) -> Option<(Vec<usize>, f64, f64
     let scale = x.iter().filter(|v| v.is_finite()).fold(1.0f64, |m, v| m.max(v.abs()));
     let same = |x: f64, y: f64| x == y || x.is_nan() && y.is_nan() || (x - y).abs() <= tolerance * scale;
     let k = x.iter().zip(&y).position(|(x, y)| !same(*x, *y))?;
-    Some((place(k, &a.dims), x[k], y[k]))
+    Some((place(k, &a.dims), x[k].to_string(), y[k].to_string()))
 }
 
 fn place(mut k: usize, dims: &[usize]) -> Vec<usize> {
