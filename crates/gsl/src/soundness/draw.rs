@@ -3,6 +3,8 @@
 //! Inputs and attributes that the pattern leaves open are drawn; conditions are not solved but guessed at: calls of one operator often get the
 //! same attributes and extents, numbers of the rule appear as constants. The matcher decides what is an instance.
 
+mod read;
+
 use std::collections::HashMap;
 
 use graph::{AttributeValue, ElementType, Graph, Model, NewNode, NodeId, Place, Tensor, ValueId};
@@ -12,12 +14,20 @@ use crate::rule::{
     UnaryOp, Var,
 };
 
-use super::integers;
+use read::{collect_numbers, int, items, symbol};
+
 use super::shapes::{self, Attributes, Call, Fill, Slot};
 use super::values::{self, Dice};
+use super::{integers, literals};
 
 /// How deep patterns may be nested.
 const MAX_DEPTH: usize = 64;
+
+/// The greatest rank of a tensor that nothing else says the rank of, and how far it goes now and then where the rule tells ranks apart.
+const RANK: usize = 4;
+const MAX_RANK: usize = 7;
+/// How many branches a model may have.
+const MAX_BRANCHES: usize = 8;
 
 /// A model with elements of one of these types, or nothing if the draw came to a contradiction.
 pub(super) fn model(rule: &Rule, types: &[ElementType], dice: &mut Dice) -> Option<Model> {
@@ -70,15 +80,23 @@ impl Draw<'_> {
     fn run(&mut self, types: &[ElementType]) -> Option<()> {
         self.elem = self.dice.pick(types);
         self.opset = self.dice.pick(&[14, 17, 20, 23]);
+        let reach = literals::reach(self.rule);
+        let wide = reach.rank > RANK && self.dice.once_in(3);
+        self.dice.rank = if wide { reach.rank.min(MAX_RANK) } else { RANK };
+        let most = reach.branches.min(MAX_BRANCHES) as i64;
         for index in &self.rule.indices {
             let count = match &index.count {
-                Count::AtLeast(e) => int(e)? + self.dice.below(3) as i64,
+                Count::AtLeast(e) => {
+                    let least = int(e)?;
+                    least + self.dice.below(usize::try_from(most - least + 1).unwrap_or(0).max(3)) as i64
+                }
                 Count::Between(low, high) => {
                     int(low)? + self.dice.below((int(high)? - int(low)?).max(1) as usize) as i64
                 }
                 Count::Exactly(e) => int(e)?,
             };
-            self.counts.insert(index.name.text.clone(), usize::try_from(count).ok().filter(|n| *n <= 8)?);
+            self.counts
+                .insert(index.name.text.clone(), usize::try_from(count).ok().filter(|n| *n <= MAX_BRANCHES)?);
         }
         for variable in &self.rule.operators {
             let mut of: Vec<String> = Vec::new();
@@ -535,65 +553,5 @@ impl Draw<'_> {
         let output = if self.dice.once_in(3) { value } else { self.graph.add(op, [value]) };
         self.graph.add_output(output);
         Some(())
-    }
-}
-
-/// The index symbol of a variadic binding.
-fn symbol(binding: &Binding) -> Option<&str> {
-    let var = binding.names.iter().flatten().next()?;
-    match &var.index.as_ref()?.kind {
-        ExprKind::Name(s) => Some(s),
-        _ => None,
-    }
-}
-
-/// Calls `found` for every item of the vertex `name` in a pattern; without an index for all items.
-fn items(pattern: &Pattern, name: &str, found: &mut dyn FnMut(Option<&Expr>)) {
-    match pattern {
-        Pattern::Ref(var) if var.name.text == name => {
-            if let Some(e) = &var.index {
-                found(Some(e));
-            }
-        }
-        Pattern::Call(call) => call.arguments.iter().for_each(|a| items(a, name, found)),
-        Pattern::Item(base, e) => match &**base {
-            Pattern::Ref(var) if var.name.text == name => found(Some(e)),
-            _ => items(base, name, found),
-        },
-        Pattern::Spread(base, _) => match &**base {
-            Pattern::Ref(var) if var.name.text == name => found(None),
-            _ => items(base, name, found),
-        },
-        Pattern::Tuple(of, _) | Pattern::Either(of, _) => of.iter().for_each(|p| items(p, name, found)),
-        _ => {}
-    }
-}
-
-fn int(e: &Expr) -> Option<i64> {
-    match &e.kind {
-        ExprKind::Int(n) => Some(*n),
-        ExprKind::Unary(UnaryOp::Neg, inner) => int(inner).map(|n| -n),
-        _ => None,
-    }
-}
-
-/// The numbers of an expression.
-fn collect_numbers(e: &Expr, out: &mut Vec<f64>) {
-    match &e.kind {
-        ExprKind::Int(n) => out.push(*n as f64),
-        ExprKind::Float(x) => out.push(*x),
-        ExprKind::Bool(b) => out.push(f64::from(u8::from(*b))),
-        ExprKind::Unary(UnaryOp::Neg, inner) => {
-            let from = out.len();
-            collect_numbers(inner, out);
-            out[from..].iter_mut().for_each(|x| *x = -*x);
-        }
-        ExprKind::Unary(_, inner) => collect_numbers(inner, out),
-        ExprKind::Binary(_, a, b) => {
-            collect_numbers(a, out);
-            collect_numbers(b, out);
-        }
-        ExprKind::Tuple(items) => items.iter().for_each(|e| collect_numbers(e, out)),
-        _ => {}
     }
 }

@@ -8,6 +8,7 @@
 
 mod draw;
 mod integers;
+mod literals;
 mod proof;
 mod shapes;
 mod values;
@@ -100,7 +101,7 @@ const FLOATS: [ElementType; 3] = [ElementType::F64, ElementType::F64, ElementTyp
 /// What is wrong with the rule itself.
 pub fn check(rule: &Rule, effort: Effort) -> Result<Verdict, Vec<Diagnostic>> {
     let set = RuleSet::new(vec![compile_rule(rule)?]);
-    let found = tried(rule, &set, &FLOATS, effort.draws, effort, &mut Dice::new(effort.seed, &rule.name));
+    let found = tried(rule, &set, &FLOATS, effort.draws, effort, &mut dice(rule, effort.seed, ""));
     if let Some(found) = found.worst {
         return Ok(Verdict::Counterexample(found));
     }
@@ -109,7 +110,7 @@ pub fn check(rule: &Rule, effort: Effort) -> Result<Verdict, Vec<Diagnostic>> {
         true => Tried::default(),
         // Most rules whose conditions leave integers out are known by a few draws.
         false => {
-            let mut dice = Dice::new(effort.seed, &format!("{} of integers", rule.name));
+            let mut dice = dice(rule, effort.seed, " of integers");
             tried(rule, &set, &types, effort.draws / 8, effort, &mut dice)
         }
     };
@@ -123,6 +124,13 @@ pub fn check(rule: &Rule, effort: Effort) -> Result<Verdict, Vec<Diagnostic>> {
         Err(_) if instances + integers == 0 => Verdict::Untested { draws: effort.draws },
         Err(why) => Verdict::Bounded { instances, integers, exact, why },
     })
+}
+
+/// Dice for a rule: what it compares extents with comes, too.
+fn dice(rule: &Rule, seed: u64, what: &str) -> Dice {
+    let mut dice = Dice::new(seed, &format!("{}{what}", rule.name));
+    dice.extents = literals::extents(rule);
+    dice
 }
 
 /// What instances showed.
@@ -187,7 +195,7 @@ pub fn examples(
     seed: u64,
 ) -> Result<impl Iterator<Item = (Model, Model)>, Vec<Diagnostic>> {
     let set = RuleSet::new(vec![compile_rule(rule)?]);
-    let mut dice = Dice::new(seed, &rule.name);
+    let mut dice = dice(rule, seed, "");
     Ok((0..draws).filter_map(move |_| instance(rule, &set, &FLOATS, &mut dice)))
 }
 

@@ -6,17 +6,24 @@ use super::integers;
 
 /// A generator of numbers that is the same everywhere.
 #[derive(Clone, Debug)]
-pub(super) struct Dice(u64);
+pub(super) struct Dice {
+    state: u64,
+    /// The greatest rank of a tensor that nothing else says the rank of.
+    pub rank: usize,
+    /// Extents that come now and then besides small ones.
+    pub extents: Vec<usize>,
+}
 
 impl Dice {
     pub fn new(seed: u64, name: &str) -> Dice {
         let mix = |h: u64, b: u8| (h ^ u64::from(b)).wrapping_mul(0x100_0000_01b3);
-        Dice(name.bytes().fold(0xcbf2_9ce4_8422_2325 ^ seed, mix))
+        let state = name.bytes().fold(0xcbf2_9ce4_8422_2325 ^ seed, mix);
+        Dice { state, rank: 4, extents: Vec::new() }
     }
 
     pub fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let z = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        self.state = self.state.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let z = (self.state ^ (self.state >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
         let z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
         z ^ (z >> 31)
     }
@@ -41,6 +48,15 @@ impl Dice {
         of[self.below(of.len())].clone()
     }
 
+    /// An extent, mostly a small one.
+    pub fn extent(&mut self) -> usize {
+        if !self.extents.is_empty() && self.once_in(8) {
+            let k = self.below(self.extents.len());
+            return self.extents[k];
+        }
+        self.pick(&[1, 2, 2, 3, 4])
+    }
+
     /// A number between -2 and 2 of few digits.
     pub fn number(&mut self) -> f64 {
         (self.below(257) as f64 - 128.0) / 64.0
@@ -49,6 +65,8 @@ impl Dice {
 
 /// A random tensor. Positive numbers only, if asked for.
 pub(super) fn random(elem: ElementType, dims: Vec<usize>, positive: bool, dice: &mut Dice) -> Option<Tensor> {
+    // Several large extents are too much.
+    dims.iter().try_fold(1usize, |n, d| n.checked_mul(*d)).filter(|n| *n <= 1 << 16)?;
     if elem.is_int() {
         return integers::random(elem, dims, positive, dice);
     }
