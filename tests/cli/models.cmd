@@ -46,3 +46,15 @@ printf '\223NUMPY\1\0F\0%-69s\n\310\0\0\0\7\0\0\0' "{'descr': '<i4', 'fortran_or
 printf '\223NUMPY\1\0F\0%-69s\n\0\1\0\0\7\0\0\0' "{'descr': '<i4', 'fortran_order': False, 'shape': (2,), }" > words.npy
 lozenge run bytes.onnx --arg x=bytes.npy --check
 lozenge run bytes.onnx --arg x=words.npy --check
+# half precision is compared as numbers, within what its digits allow
+lozenge optimize half.graph --check 3 -o half.onnx | grep -e nodes: -e check:
+sed 's/f16/bf16/' half.graph > bfloat.graph; lozenge optimize bfloat.graph --check 3 | grep check:
+lozenge optimize half.graph --check 3 --tolerance 1e-7
+lozenge optimize half.graph --check 1 --tolerance 1x
+lozenge --json optimize half.graph --check 1 --tolerance 0.5 | sed -n '/"check"/,/},/p' | grep -v greatest
+# extents that fit are looked for; where there are none, it is said what was tried
+lozenge optimize baked.graph --check 1 | grep check:
+sed 's/8\]/1000000]/' baked.graph > never.graph; lozenge optimize never.graph --check 1
+# integers come from the whole range of their type, and places are inside
+lozenge optimize twice.graph --check 4 | grep check:
+lozenge optimize twice.graph --rules twice.gsl --unchecked --check 1 -o wrong.onnx; ls wrong.onnx

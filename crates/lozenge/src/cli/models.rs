@@ -74,6 +74,9 @@ pub struct Optimize {
     /// Compare the outputs before and after on this many random inputs.
     #[arg(long, value_name = "N", default_value_t = 0, value_parser = clap::value_parser!(u32).range(0..=1_000_000))]
     pub check: u32,
+    /// Differences that are allowed under --check, relative to the largest magnitude of the output [default: by its types].
+    #[arg(long, value_name = "X", value_parser = tolerance, requires = "check")]
+    pub tolerance: Option<f64>,
     /// Seed of the random inputs.
     #[arg(long, default_value_t = 1)]
     pub seed: u64,
@@ -109,6 +112,11 @@ pub struct CheckRules {
 
 fn nodes(text: &str) -> Result<usize, String> {
     text.parse().ok().filter(|n| *n <= 10_000_000).ok_or_else(|| "a number up to 10000000".to_owned())
+}
+
+fn tolerance(text: &str) -> Result<f64, String> {
+    let number: Option<f64> = text.parse().ok();
+    number.filter(|x| x.is_finite() && *x >= 0.0).ok_or_else(|| "a number from 0, such as 1e-3".to_owned())
 }
 
 fn instances(text: &str) -> Result<usize, String> {
