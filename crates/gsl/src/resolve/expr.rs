@@ -6,7 +6,7 @@ use crate::program::{
     Constraint, Deps, Inst, Item, Over, Property, REach, RExpr, Requirement, ValueRef, What,
 };
 use crate::resolve::{Meaning, Resolver};
-use crate::rule::{Each, Expr, ExprKind, Function, Name};
+use crate::rule::{BinaryOp, Each, Expr, ExprKind, Function, Name, UnaryOp};
 use loops::suggest::nearest;
 
 /// What a path such as `y`, `y[i]`, `s[1]`, `y[i][0]` stands for.
@@ -22,6 +22,29 @@ impl Path {
             What::Result(v, _) => Some((*v, self.value.inst.clone())),
             What::Input(_) => None,
         }
+    }
+}
+
+/// The number that an expression of numbers alone is.
+fn number(e: &Expr, depth: usize) -> Option<f64> {
+    if depth > 64 {
+        return None;
+    }
+    let go = |e: &Expr| number(e, depth + 1);
+    match &e.kind {
+        ExprKind::Int(n) => Some(*n as f64),
+        ExprKind::Float(x) => Some(*x),
+        ExprKind::Unary(UnaryOp::Neg, a) => go(a).map(|x| -x),
+        ExprKind::Binary(op, a, b) => {
+            let (a, b) = (go(a)?, go(b)?);
+            match op {
+                BinaryOp::Add => Some(a + b),
+                BinaryOp::Sub => Some(a - b),
+                BinaryOp::Mul => Some(a * b),
+                _ => None,
+            }
+        }
+        _ => None,
     }
 }
 
@@ -59,7 +82,10 @@ impl Resolver<'_> {
             ),
             ExprKind::Tuple(all) => RExpr::Tuple(self.all(all)?),
             ExprKind::Unary(op, inner) => RExpr::Unary(*op, boxed(self.expr(inner)?)),
-            ExprKind::Binary(op, a, b) => RExpr::Binary(*op, boxed(self.expr(a)?), boxed(self.expr(b)?)),
+            ExprKind::Binary(op, a, b) => {
+                self.divisor(*op, b);
+                RExpr::Binary(*op, boxed(self.expr(a)?), boxed(self.expr(b)?))
+            }
             ExprKind::If(c, a, b) => {
                 RExpr::If(boxed(self.expr(c)?), boxed(self.expr(a)?), boxed(self.expr(b)?))
             }
@@ -68,6 +94,17 @@ impl Resolver<'_> {
             ExprKind::Map(each) => RExpr::Map(self.each(each)?),
             ExprKind::Fold(fold, each) => RExpr::Fold(*fold, self.each(each)?),
         })
+    }
+
+    /// Refuses a divisor that is 0 whatever the model is: what it divides has no value, so that a condition never holds.
+    fn divisor(&mut self, op: BinaryOp, e: &Expr) {
+        if matches!(op, BinaryOp::Div | BinaryOp::FloorDiv | BinaryOp::Mod) && number(e, 0) == Some(0.0) {
+            let text = format!("`{}` by a number that is always 0", op.text());
+            self.error("R0216", text, e.place.0, "this is 0").notes.push(
+                "what is divided by 0 has no value, so that the rule would never apply where this is asked"
+                    .into(),
+            );
+        }
     }
 
     fn all(&mut self, all: &[Expr]) -> Option<Vec<RExpr>> {
