@@ -58,3 +58,6 @@ sed 's/8\]/1000000]/' baked.graph > never.graph; lozenge optimize never.graph --
 # integers come from the whole range of their type, and places are inside
 lozenge optimize twice.graph --check 4 | grep check:
 lozenge optimize twice.graph --rules twice.gsl --unchecked --check 1 -o wrong.onnx; ls wrong.onnx
+# quantised parameters stay so, also where the model is compiled without them
+lozenge optimize quantised.graph --check 1 -o quantised.onnx | grep -e nodes: -e check:
+lozenge run quantised.onnx --size n=1 --check | grep check:

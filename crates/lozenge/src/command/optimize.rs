@@ -181,7 +181,9 @@ fn bring_data(model: &Path, output: &Path) -> Result<(), Failure> {
 
 /// What depends on parameters only is computed, equal calls are merged, dead ones go; says how many nodes that were.
 fn simplify(model: &mut Model) -> usize {
-    let done = graph::simplify::simplify(model, &FoldOptions::default());
+    // Quantised parameters stay what they are: the model is to be no larger, and others look for the operators around them.
+    let options = FoldOptions { dequantise: false, ..FoldOptions::default() };
+    let done = graph::simplify::simplify(model, &options);
     done.dead + done.merged + done.folded
 }
 
