@@ -61,3 +61,11 @@ lozenge optimize twice.graph --rules twice.gsl --unchecked --check 1 -o wrong.on
 # quantised parameters stay so, also where the model is compiled without them
 lozenge optimize quantised.graph --check 1 -o quantised.onnx | grep -e nodes: -e check:
 lozenge run quantised.onnx --size n=1 --check | grep check:
+# the textual form is a model as any other, wherever a model is taken
+lozenge generate mlp --small -o mlp.graph
+lozenge run mlp.graph --size batch=2 --check | grep check:
+lozenge show mlp.graph --svg | grep -c '<rect'; lozenge compile mlp.graph --size batch=2 --emit header | grep -c '('
+lozenge optimize mlp.graph -o shorter.graph | grep nodes:; tail -3 shorter.graph | head -1
+lozenge explain mlp.graph
+printf 'model ir 9\nopset "" 18\ngraph g {\n  y = Relu x\n}\n' > wrong.graph; lozenge run wrong.graph
+lozenge generate mlp --small > mlp.txt; lozenge run mlp.txt

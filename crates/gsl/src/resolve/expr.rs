@@ -25,25 +25,18 @@ impl Path {
     }
 }
 
-/// The number that an expression of numbers alone is.
-fn number(e: &Expr, depth: usize) -> Option<f64> {
+/// The integer that an expression of integers alone is.
+fn integer(e: &Expr, depth: usize) -> Option<i64> {
     if depth > 64 {
         return None;
     }
-    let go = |e: &Expr| number(e, depth + 1);
+    let go = |e: &Expr| integer(e, depth + 1);
     match &e.kind {
-        ExprKind::Int(n) => Some(*n as f64),
-        ExprKind::Float(x) => Some(*x),
-        ExprKind::Unary(UnaryOp::Neg, a) => go(a).map(|x| -x),
-        ExprKind::Binary(op, a, b) => {
-            let (a, b) = (go(a)?, go(b)?);
-            match op {
-                BinaryOp::Add => Some(a + b),
-                BinaryOp::Sub => Some(a - b),
-                BinaryOp::Mul => Some(a * b),
-                _ => None,
-            }
-        }
+        ExprKind::Int(n) => Some(*n),
+        ExprKind::Unary(UnaryOp::Neg, a) => go(a)?.checked_neg(),
+        ExprKind::Binary(BinaryOp::Add, a, b) => go(a)?.checked_add(go(b)?),
+        ExprKind::Binary(BinaryOp::Sub, a, b) => go(a)?.checked_sub(go(b)?),
+        ExprKind::Binary(BinaryOp::Mul, a, b) => go(a)?.checked_mul(go(b)?),
         _ => None,
     }
 }
@@ -96,12 +89,13 @@ impl Resolver<'_> {
         })
     }
 
-    /// Refuses a divisor that is 0 whatever the model is: what it divides has no value, so that a condition never holds.
+    /// Refuses a divisor that is the integer 0 whatever the model is: what it divides has no value, so that a condition never holds. (An
+    /// infinity is written `1.0 / 0.0`.)
     fn divisor(&mut self, op: BinaryOp, e: &Expr) {
-        if matches!(op, BinaryOp::Div | BinaryOp::FloorDiv | BinaryOp::Mod) && number(e, 0) == Some(0.0) {
+        if matches!(op, BinaryOp::Div | BinaryOp::FloorDiv | BinaryOp::Mod) && integer(e, 0) == Some(0) {
             let text = format!("`{}` by a number that is always 0", op.text());
             self.error("R0216", text, e.place.0, "this is 0").notes.push(
-                "what is divided by 0 has no value, so that the rule would never apply where this is asked"
+                "an integer that is divided by 0 has no value, so that the rule would never apply where this is asked"
                     .into(),
             );
         }

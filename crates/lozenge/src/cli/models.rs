@@ -23,7 +23,7 @@ pub struct Generate {
     /// Seed of the weights.
     #[arg(long, default_value_t = 1)]
     pub seed: u64,
-    /// Write to a file (whole or not at all); the textual form goes to the standard output otherwise.
+    /// Write to a file (whole or not at all), in textual form if it is a .graph; that goes to the standard output otherwise.
     #[arg(short, long, value_name = "OUT.onnx")]
     pub output: Option<PathBuf>,
 }
@@ -39,7 +39,7 @@ Examples:
   lozenge optimize model.onnx --rules my.gsl --trace steps.txt    what was done, to be read and replayed
   lozenge optimize model.onnx --rules my.gsl --replay steps.txt -o out.onnx
 
-Models are ONNX files, or graphs in textual form (.graph). A rewrite that makes the model slower, by a model of costs, is not done.
+Models are ONNX files, or models in textual form (.graph). A rewrite that makes the model slower, by a model of costs, is not done.
 Without -o nothing is written.")]
 pub struct Optimize {
     /// The model.
@@ -80,7 +80,7 @@ pub struct Optimize {
     /// Seed of the random inputs.
     #[arg(long, default_value_t = 1)]
     pub seed: u64,
-    /// Write the model to a file (whole or not at all).
+    /// Write the model to a file (whole or not at all), in textual form if it is a .graph.
     #[arg(short, long, value_name = "OUT.onnx")]
     pub output: Option<PathBuf>,
 }

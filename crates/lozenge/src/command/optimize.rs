@@ -112,7 +112,10 @@ pub fn run(arguments: &Optimize, as_json: bool) -> Result<(), Failure> {
     let clock = Instant::now();
     if let Some(path) = &arguments.output {
         bring_data(&arguments.model, path)?;
-        write_pieces(path, &graph::onnx::write_pieces(&model))?;
+        match pipeline::graph::is_text(path) {
+            true => write_whole(path, model.to_string().as_bytes())?,
+            false => write_pieces(path, &graph::onnx::write_pieces(&model))?,
+        }
     }
     times.write = clock.elapsed().as_secs_f64();
     times.total = started.elapsed().as_secs_f64();
@@ -127,10 +130,8 @@ pub fn run(arguments: &Optimize, as_json: bool) -> Result<(), Failure> {
 
 /// Reads a model: ONNX with the files of its external data, or the textual form (`.graph`).
 fn open(path: &Path) -> Result<Model, Failure> {
-    if path.extension().is_some_and(|e| e == "graph") {
-        let source = read_source(path)?;
-        let mut model =
-            graph::text::parse_model(&source.text).map_err(|d| Failure::in_source(&source, vec![d]))?;
+    if pipeline::graph::is_text(path) {
+        let mut model = pipeline::graph::read(path)?;
         graph::functions::inline(&mut model).map_err(|d| at(path, d))?;
         return Ok(model);
     }
@@ -148,7 +149,7 @@ fn bring_data(model: &Path, output: &Path) -> Result<(), Failure> {
         std::fs::canonicalize(if path.as_os_str().is_empty() { Path::new(".") } else { path }).ok()
     };
     // A folder that is not there is said by the model that can't be written.
-    if model.extension().is_some_and(|e| e == "graph") || full(&from) == full(&to) || full(&to).is_none() {
+    if pipeline::graph::is_text(model) || full(&from) == full(&to) || full(&to).is_none() {
         return Ok(());
     }
     let read = |path: &Path| read_bytes(path, u64::MAX - 1);
