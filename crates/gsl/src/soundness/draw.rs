@@ -443,7 +443,12 @@ impl Draw<'_> {
     fn number(&mut self, op: &str, numbers: &[f64], list: bool) -> Option<ValueId> {
         let axes = op.starts_with("Reduce")
             || matches!(op, "Squeeze" | "Unsqueeze" | "Reshape" | "Slice" | "Pad" | "Split");
-        let elem = if axes { ElementType::I64 } else { self.elem };
+        let elem = match axes {
+            true => ElementType::I64,
+            // The exponent may be of another type than what it is the exponent of.
+            false if op == "Pow" && self.elem.is_int() && self.dice.once_in(2) => ElementType::F32,
+            false => self.elem,
+        };
         let dims =
             if list { vec![numbers.len()] } else { self.dice.pick(&[vec![], vec![], vec![1], vec![1, 1]]) };
         let tensor: Tensor = values::of_numbers(elem, dims, numbers)?;

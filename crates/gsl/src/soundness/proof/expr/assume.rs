@@ -76,6 +76,11 @@ impl Run<'_> {
                     if let (Value::Int(x), Value::Int(y)) = (&a, &b) {
                         self.case.not_zero(x.minus(y));
                     }
+                    if let (Value::Type(x), Value::Type(y)) = (&a, &b)
+                        && let Some(known) = self.case.types.of(*y)
+                    {
+                        self.case.types.exclude(*x, known);
+                    }
                     return Ok(());
                 }
                 BinaryOp::Lt => return self.assume_less(&a, &b, 1),
