@@ -50,3 +50,26 @@ lozenge run bytes.onnx --arg x=words.npy --check
 lozenge optimize outputs.graph --no-fold -o outputs.onnx | head -1; lozenge run outputs.onnx --out to.npy | grep wrote; ls to.*
 # places of slices are clamped, downward too
 lozenge optimize slices.graph -o slices.onnx | head -1; lozenge run slices.onnx --check | sed '/^time/d'
+# half precision is compared as numbers, within what its digits allow
+lozenge optimize half.graph --check 3 -o half.onnx | grep -e nodes: -e check:
+sed 's/f16/bf16/' half.graph > bfloat.graph; lozenge optimize bfloat.graph --check 3 | grep check:
+lozenge optimize half.graph --check 3 --tolerance 1e-7
+lozenge optimize half.graph --check 1 --tolerance 1x
+lozenge --json optimize half.graph --check 1 --tolerance 0.5 | sed -n '/"check"/,/},/p' | grep -v greatest
+# extents that fit are looked for; where there are none, it is said what was tried
+lozenge optimize baked.graph --check 1 | grep check:
+sed 's/8\]/1000000]/' baked.graph > never.graph; lozenge optimize never.graph --check 1
+# integers come from the whole range of their type, and places are inside
+lozenge optimize twice.graph --check 4 | grep check:
+lozenge optimize twice.graph --rules twice.gsl --unchecked --check 1 -o wrong.onnx; ls wrong.onnx
+# quantised parameters stay so, also where the model is compiled without them
+lozenge optimize quantised.graph --check 1 -o quantised.onnx | grep -e nodes: -e check:
+lozenge run quantised.onnx --size n=1 --check | grep check:
+# the textual form is a model as any other, wherever a model is taken
+lozenge generate mlp --small -o mlp.graph
+lozenge run mlp.graph --size batch=2 --check | grep check:
+lozenge show mlp.graph --svg | grep -c '<rect'; lozenge compile mlp.graph --size batch=2 --emit header | grep -c '('
+lozenge optimize mlp.graph -o shorter.graph | grep nodes:; tail -3 shorter.graph | head -1
+lozenge explain mlp.graph
+printf 'model ir 9\nopset "" 18\ngraph g {\n  y = Relu x\n}\n' > wrong.graph; lozenge run wrong.graph
+lozenge generate mlp --small > mlp.txt; lozenge run mlp.txt

@@ -4,3 +4,9 @@ lozenge --json check-rules --rule conv_bn --instances 4
 lozenge check-rules --rule conv_batch_norm 2>&1 | head -3
 lozenge check-rules --rule conv_nb
 lozenge check-rules softmax.gsl --instances 0
+# what is right for real numbers is wrong for integers, unless the rule leaves them out
+lozenge check-rules twice.gsl --instances 8 | head -3
+sed 's/  replace/  where x.type in [float32, float64]\n  replace/' twice.gsl > floats.gsl; lozenge check-rules floats.gsl --instances 8; lozenge check-rules --rule trans_trans --instances 4
+# a number of axes beyond what is looked at is no proof; within it, there is a model
+lozenge check-rules six.gsl --instances 8
+sed 's/60/6/' six.gsl > within.gsl; lozenge check-rules within.gsl | head -1

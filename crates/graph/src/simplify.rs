@@ -46,11 +46,13 @@ pub struct FoldOptions {
     pub growth: usize,
     /// `Constant` nodes become parameters.
     pub constants: bool,
+    /// Quantised parameters are written out (`DequantizeLinear`), by the rule for all; else only where the result is no larger than they are.
+    pub dequantise: bool,
 }
 
 impl Default for FoldOptions {
     fn default() -> FoldOptions {
-        FoldOptions { parameters: true, growth: 64 << 10, constants: true }
+        FoldOptions { parameters: true, growth: 64 << 10, constants: true, dequantise: true }
     }
 }
 
@@ -263,7 +265,11 @@ fn results(graph: &Graph, id: NodeId, opset: i64, options: &FoldOptions) -> Opti
         ty.elem.raw_len(count)
     });
     let expected = expected.sum::<Option<usize>>()?;
-    if expected > size.max(options.growth) {
+    let growth = match node.op().is("DequantizeLinear") && !options.dequantise {
+        true => 0,
+        false => options.growth,
+    };
+    if expected > size.max(growth) {
         return None;
     }
     let count = node.outputs().len();

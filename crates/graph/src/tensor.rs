@@ -126,6 +126,23 @@ impl Tensor {
         }
     }
 
+    /// The elements as integers, if they are that, of 8 bits or more, and at hand.
+    pub fn to_integers(&self) -> Option<Vec<i128>> {
+        let bytes = self.bytes()?;
+        let width = self.elem.bits() / 8;
+        if !self.elem.is_int() || width == 0 {
+            return None;
+        }
+        use ElementType::{U8, U16, U32, U64};
+        let signed = !matches!(self.elem, U8 | U16 | U32 | U64);
+        let unused = 64 - 8 * width as u32;
+        let one = |raw: &[u8]| {
+            let word = raw.iter().rev().fold(0u64, |word, byte| word << 8 | u64::from(*byte)) << unused;
+            if signed { i128::from(word as i64 >> unused) } else { i128::from(word >> unused) }
+        };
+        Some(bytes.chunks_exact(width).map(one).collect())
+    }
+
     /// The elements as `f64`, whatever numbers they are; `None` for texts, complex and narrow floating-point types.
     pub fn to_numbers(&self) -> Option<Vec<f64>> {
         let bytes = self.bytes()?;

@@ -23,6 +23,21 @@ fn left(lines: &str) -> Vec<String> {
 }
 
 #[test]
+fn quantised_parameters_stay_if_they_are_to() {
+    let lines = "input x: f32[2, 4] init w: i8[4, 4] = hex\"000102030405060708090a0b0c0d0e0f\" init s: f32[] = [0.5] \
+        d = DequantizeLinear(w, s) y = MatMul(x, d) output y";
+    let folded = |lines: &str, dequantise: bool| {
+        let options = FoldOptions { dequantise, ..FoldOptions::default() };
+        simplify(&mut model(lines), &options).folded
+    };
+    assert_eq!((folded(lines, true), folded(lines, false)), (1, 0));
+    // What is no larger is computed.
+    let wide =
+        lines.replace("w: i8[4, 4] = hex\"000102030405060708090a0b0c0d0e0f\"", "w: i32[4, 1] = [1, 2, 3, 4]");
+    assert_eq!(folded(&wide, false), 1);
+}
+
+#[test]
 fn constants_are_computed() {
     let lines = "input x: f32[2] init a: f32[2] = [1.0, 2.0] init b: f32[2] = [3.0, 4.0] \
         c = Add(a, b) d = Mul(c, c) y = Sub(x, d) output y";

@@ -25,7 +25,7 @@ looked at) and, where a rule has any number of branches, for 2 and 3 of them. *B
 operations. How such a proof goes, and what it takes for granted, is in [gsl.md](gsl.md#proofs).
 
 *Instances*: models are drawn on which the source of a rule matches and its conditions hold, rewritten, and evaluated before and after by the operator library. *Bit for bit*: no bit was
-different in any instance. *Over the reals*: equal within rounding.
+different in any instance. *Over the reals*: equal within rounding. *Integers too*: instances of integers, small ones and those that wrap around, were the same.
 ";
 
 #[test]
@@ -37,15 +37,20 @@ fn rules_that_ship_are_sound() {
             "\n## `library/gsl/{name}.gsl`\n\n| rule | what it does | proved | instances agree |\n| --- | --- | --- | --- |\n"
         );
         for (k, rule) in rules(&format!("library/gsl/{name}.gsl")).iter().enumerate() {
-            let agree = |exact: bool| if exact { "bit for bit" } else { "over the reals" };
+            let agree = |exact: bool, integers: usize| {
+                let how = if exact { "bit for bit" } else { "over the reals" };
+                if integers > 0 { format!("{how}, integers too") } else { how.to_owned() }
+            };
             let (proof, instances) = match verdict(rule, effort) {
-                Verdict::Proved { proof, instances, exact } => {
+                Verdict::Proved { proof, instances, integers, exact } => {
                     assert!(instances > 0, "{}: no instance was drawn", rule.name);
                     let over = if proof.exact { "bits" } else { "reals" };
-                    (format!("{over}, ranks up to {}", proof.rank), agree(exact))
+                    (format!("{over}, ranks up to {}", proof.rank), agree(exact, integers))
                 }
-                Verdict::Bounded { exact, why, .. } => (format!("no: {why}"), agree(exact)),
-                Verdict::Untested { .. } => ("no".to_owned(), "untested"),
+                Verdict::Bounded { integers, exact, why, .. } => {
+                    (format!("no: {why}"), agree(exact, integers))
+                }
+                Verdict::Untested { .. } => ("no".to_owned(), "untested".to_owned()),
                 Verdict::Counterexample(c) => {
                     panic!("{}: {}\n{}{}", rule.name, c.difference, c.before.graph, c.after.graph)
                 }

@@ -6,7 +6,7 @@ use crate::program::{
     Constraint, Deps, Inst, Item, Over, Property, REach, RExpr, Requirement, ValueRef, What,
 };
 use crate::resolve::{Meaning, Resolver};
-use crate::rule::{Each, Expr, ExprKind, Function, Name};
+use crate::rule::{BinaryOp, Each, Expr, ExprKind, Function, Name, UnaryOp};
 use loops::suggest::nearest;
 
 /// What a path such as `y`, `y[i]`, `s[1]`, `y[i][0]` stands for.
@@ -22,6 +22,22 @@ impl Path {
             What::Result(v, _) => Some((*v, self.value.inst.clone())),
             What::Input(_) => None,
         }
+    }
+}
+
+/// The integer that an expression of integers alone is.
+fn integer(e: &Expr, depth: usize) -> Option<i64> {
+    if depth > 64 {
+        return None;
+    }
+    let go = |e: &Expr| integer(e, depth + 1);
+    match &e.kind {
+        ExprKind::Int(n) => Some(*n),
+        ExprKind::Unary(UnaryOp::Neg, a) => go(a)?.checked_neg(),
+        ExprKind::Binary(BinaryOp::Add, a, b) => go(a)?.checked_add(go(b)?),
+        ExprKind::Binary(BinaryOp::Sub, a, b) => go(a)?.checked_sub(go(b)?),
+        ExprKind::Binary(BinaryOp::Mul, a, b) => go(a)?.checked_mul(go(b)?),
+        _ => None,
     }
 }
 
@@ -59,7 +75,10 @@ impl Resolver<'_> {
             ),
             ExprKind::Tuple(all) => RExpr::Tuple(self.all(all)?),
             ExprKind::Unary(op, inner) => RExpr::Unary(*op, boxed(self.expr(inner)?)),
-            ExprKind::Binary(op, a, b) => RExpr::Binary(*op, boxed(self.expr(a)?), boxed(self.expr(b)?)),
+            ExprKind::Binary(op, a, b) => {
+                self.divisor(*op, b);
+                RExpr::Binary(*op, boxed(self.expr(a)?), boxed(self.expr(b)?))
+            }
             ExprKind::If(c, a, b) => {
                 RExpr::If(boxed(self.expr(c)?), boxed(self.expr(a)?), boxed(self.expr(b)?))
             }
@@ -68,6 +87,18 @@ impl Resolver<'_> {
             ExprKind::Map(each) => RExpr::Map(self.each(each)?),
             ExprKind::Fold(fold, each) => RExpr::Fold(*fold, self.each(each)?),
         })
+    }
+
+    /// Refuses a divisor that is the integer 0 whatever the model is: what it divides has no value, so that a condition never holds. (An
+    /// infinity is written `1.0 / 0.0`.)
+    fn divisor(&mut self, op: BinaryOp, e: &Expr) {
+        if matches!(op, BinaryOp::Div | BinaryOp::FloorDiv | BinaryOp::Mod) && integer(e, 0) == Some(0) {
+            let text = format!("`{}` by a number that is always 0", op.text());
+            self.error("R0216", text, e.place.0, "this is 0").notes.push(
+                "an integer that is divided by 0 has no value, so that the rule would never apply where this is asked"
+                    .into(),
+            );
+        }
     }
 
     fn all(&mut self, all: &[Expr]) -> Option<Vec<RExpr>> {

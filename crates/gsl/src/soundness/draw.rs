@@ -3,6 +3,8 @@
 //! Inputs and attributes that the pattern leaves open are drawn; conditions are not solved but guessed at: calls of one operator often get the
 //! same attributes and extents, numbers of the rule appear as constants. The matcher decides what is an instance.
 
+mod read;
+
 use std::collections::HashMap;
 
 use graph::{AttributeValue, ElementType, Graph, Model, NewNode, NodeId, Place, Tensor, ValueId};
@@ -12,14 +14,23 @@ use crate::rule::{
     UnaryOp, Var,
 };
 
+use read::{collect_numbers, int, items, symbol};
+
 use super::shapes::{self, Attributes, Call, Fill, Slot};
 use super::values::{self, Dice};
+use super::{integers, literals};
 
 /// How deep patterns may be nested.
 const MAX_DEPTH: usize = 64;
 
-/// A model, or nothing if the draw came to a contradiction.
-pub(super) fn model(rule: &Rule, dice: &mut Dice) -> Option<Model> {
+/// The greatest rank of a tensor that nothing else says the rank of, and how far it goes now and then where the rule tells ranks apart.
+const RANK: usize = 4;
+const MAX_RANK: usize = 7;
+/// How many branches a model may have.
+const MAX_BRANCHES: usize = 8;
+
+/// A model with elements of one of these types, or nothing if the draw came to a contradiction.
+pub(super) fn model(rule: &Rule, types: &[ElementType], dice: &mut Dice) -> Option<Model> {
     let mut draw = Draw {
         rule,
         dice,
@@ -34,7 +45,7 @@ pub(super) fn model(rule: &Rule, dice: &mut Dice) -> Option<Model> {
         opset: 0,
         depth: 0,
     };
-    draw.run()?;
+    draw.run(types)?;
     let opset = draw.opset;
     Some(Model::new(draw.graph, opset))
 }
@@ -66,18 +77,26 @@ struct Draw<'a> {
 }
 
 impl Draw<'_> {
-    fn run(&mut self) -> Option<()> {
-        self.elem = self.dice.pick(&[ElementType::F64, ElementType::F64, ElementType::F32]);
+    fn run(&mut self, types: &[ElementType]) -> Option<()> {
+        self.elem = self.dice.pick(types);
         self.opset = self.dice.pick(&[14, 17, 20, 23]);
+        let reach = literals::reach(self.rule);
+        let wide = reach.rank > RANK && self.dice.once_in(3);
+        self.dice.rank = if wide { reach.rank.min(MAX_RANK) } else { RANK };
+        let most = reach.branches.min(MAX_BRANCHES) as i64;
         for index in &self.rule.indices {
             let count = match &index.count {
-                Count::AtLeast(e) => int(e)? + self.dice.below(3) as i64,
+                Count::AtLeast(e) => {
+                    let least = int(e)?;
+                    least + self.dice.below(usize::try_from(most - least + 1).unwrap_or(0).max(3)) as i64
+                }
                 Count::Between(low, high) => {
                     int(low)? + self.dice.below((int(high)? - int(low)?).max(1) as usize) as i64
                 }
                 Count::Exactly(e) => int(e)?,
             };
-            self.counts.insert(index.name.text.clone(), usize::try_from(count).ok().filter(|n| *n <= 8)?);
+            self.counts
+                .insert(index.name.text.clone(), usize::try_from(count).ok().filter(|n| *n <= MAX_BRANCHES)?);
         }
         for variable in &self.rule.operators {
             let mut of: Vec<String> = Vec::new();
@@ -371,6 +390,7 @@ impl Draw<'_> {
         while inputs.last() == Some(&None) {
             inputs.pop();
         }
+        self.takes(op, &inputs).then_some(())?;
         let outputs: Vec<Option<ValueId>> =
             (0..results.max(1)).map(|_| Some(self.graph.add_value("t"))).collect();
         let mut node = NewNode::new(graph::Operator::standard(op), inputs, outputs.clone());
@@ -381,6 +401,13 @@ impl Draw<'_> {
         graph::infer_node(&mut self.graph, self.opset, id).ok()?;
         self.graph.value(outputs[0]?).tensor_type()?.known_shape()?;
         outputs[0]
+    }
+
+    /// Whether the standard allows the operator elements of this type: inference and evaluation know more than that.
+    fn takes(&self, op: &str, inputs: &[Option<ValueId>]) -> bool {
+        let of = inputs.get(usize::from(op == "Where")).copied().flatten();
+        let ty = of.and_then(|v| self.graph.value(v).tensor_type());
+        ty.is_none_or(|ty| !ty.elem.is_int() || integers::admitted(op).contains(&ty.elem))
     }
 
     /// An input of the model, or a parameter if the rule asks for one.
@@ -416,7 +443,12 @@ impl Draw<'_> {
     fn number(&mut self, op: &str, numbers: &[f64], list: bool) -> Option<ValueId> {
         let axes = op.starts_with("Reduce")
             || matches!(op, "Squeeze" | "Unsqueeze" | "Reshape" | "Slice" | "Pad" | "Split");
-        let elem = if axes { ElementType::I64 } else { self.elem };
+        let elem = match axes {
+            true => ElementType::I64,
+            // The exponent may be of another type than what it is the exponent of.
+            false if op == "Pow" && self.elem.is_int() && self.dice.once_in(2) => ElementType::F32,
+            false => self.elem,
+        };
         let dims =
             if list { vec![numbers.len()] } else { self.dice.pick(&[vec![], vec![], vec![1], vec![1, 1]]) };
         let tensor: Tensor = values::of_numbers(elem, dims, numbers)?;
@@ -520,70 +552,11 @@ impl Draw<'_> {
         }
         let op = match self.graph.value(value).tensor_type()?.elem {
             ElementType::Bool => "Not",
+            elem if elem.is_int() && !integers::is_signed(elem) => "Identity",
             _ => "Neg",
         };
         let output = if self.dice.once_in(3) { value } else { self.graph.add(op, [value]) };
         self.graph.add_output(output);
         Some(())
-    }
-}
-
-/// The index symbol of a variadic binding.
-fn symbol(binding: &Binding) -> Option<&str> {
-    let var = binding.names.iter().flatten().next()?;
-    match &var.index.as_ref()?.kind {
-        ExprKind::Name(s) => Some(s),
-        _ => None,
-    }
-}
-
-/// Calls `found` for every item of the vertex `name` in a pattern; without an index for all items.
-fn items(pattern: &Pattern, name: &str, found: &mut dyn FnMut(Option<&Expr>)) {
-    match pattern {
-        Pattern::Ref(var) if var.name.text == name => {
-            if let Some(e) = &var.index {
-                found(Some(e));
-            }
-        }
-        Pattern::Call(call) => call.arguments.iter().for_each(|a| items(a, name, found)),
-        Pattern::Item(base, e) => match &**base {
-            Pattern::Ref(var) if var.name.text == name => found(Some(e)),
-            _ => items(base, name, found),
-        },
-        Pattern::Spread(base, _) => match &**base {
-            Pattern::Ref(var) if var.name.text == name => found(None),
-            _ => items(base, name, found),
-        },
-        Pattern::Tuple(of, _) | Pattern::Either(of, _) => of.iter().for_each(|p| items(p, name, found)),
-        _ => {}
-    }
-}
-
-fn int(e: &Expr) -> Option<i64> {
-    match &e.kind {
-        ExprKind::Int(n) => Some(*n),
-        ExprKind::Unary(UnaryOp::Neg, inner) => int(inner).map(|n| -n),
-        _ => None,
-    }
-}
-
-/// The numbers of an expression.
-fn collect_numbers(e: &Expr, out: &mut Vec<f64>) {
-    match &e.kind {
-        ExprKind::Int(n) => out.push(*n as f64),
-        ExprKind::Float(x) => out.push(*x),
-        ExprKind::Bool(b) => out.push(f64::from(u8::from(*b))),
-        ExprKind::Unary(UnaryOp::Neg, inner) => {
-            let from = out.len();
-            collect_numbers(inner, out);
-            out[from..].iter_mut().for_each(|x| *x = -*x);
-        }
-        ExprKind::Unary(_, inner) => collect_numbers(inner, out),
-        ExprKind::Binary(_, a, b) => {
-            collect_numbers(a, out);
-            collect_numbers(b, out);
-        }
-        ExprKind::Tuple(items) => items.iter().for_each(|e| collect_numbers(e, out)),
-        _ => {}
     }
 }

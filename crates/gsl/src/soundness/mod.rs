@@ -1,12 +1,14 @@
 //! Whether a rule is sound.
 //!
-//! Models are drawn on which its source matches and its conditions hold, the edges of the conditions among them, rewritten by the rule, and
+//! Models of floating-point numbers and of integers are drawn on which its source matches and its conditions hold, the edges of the conditions among them, rewritten by the rule, and
 //! evaluated before and after by the operator library. Where both sides have one normal form for all sizes and values, that is a [`Proof`].
 //!
 //! A verdict is *proved*, and then instances agreed as well; or *bounded*: so many different instances agreed, bit for bit or over the reals
 //! (within rounding). Or it is a *counterexample*: the smallest model found on which the rule changes what is computed, which can be run.
 
 mod draw;
+mod integers;
+mod literals;
 mod proof;
 mod shapes;
 mod values;
@@ -15,7 +17,7 @@ use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use graph::evaluate::{Datum, evaluate};
-use graph::{Model, Tensor};
+use graph::{ElementType, Model, Tensor};
 use loops::{Diagnostic, Name};
 
 use crate::optimize::{Options, RuleSet, optimize};
@@ -27,7 +29,7 @@ use values::Dice;
 /// How much is tried.
 #[derive(Clone, Copy, Debug)]
 pub struct Effort {
-    /// Different instances that have to agree.
+    /// Different instances that have to agree, of floating-point numbers and of integers.
     pub instances: usize,
     /// Models drawn at most; most of them do not match.
     pub draws: usize,
@@ -50,15 +52,19 @@ pub enum Verdict {
     Proved {
         /// Over what, and up to which ranks.
         proof: Proof,
-        /// How many different instances agreed besides.
+        /// How many different instances of floating-point numbers agreed besides.
         instances: usize,
+        /// How many different instances of integers did.
+        integers: usize,
         /// Every bit was the same in all of them.
         exact: bool,
     },
     /// All instances agreed.
     Bounded {
-        /// How many different ones.
+        /// How many different ones of floating-point numbers.
         instances: usize,
+        /// How many different ones of integers.
+        integers: usize,
         /// Every bit was the same in all of them; else the results are equal within rounding.
         exact: bool,
         /// Why there is no proof.
@@ -86,48 +92,97 @@ pub struct Counterexample {
     pub difference: String,
 }
 
-/// Checks a rule. Deterministic in the seed.
+/// Element types of instances of floating-point numbers.
+const FLOATS: [ElementType; 3] = [ElementType::F64, ElementType::F64, ElementType::F32];
+
+/// Checks a rule on instances of floating-point numbers, and on as many of integers where its operators take them. Deterministic in the seed.
 ///
 /// # Errors
 /// What is wrong with the rule itself.
 pub fn check(rule: &Rule, effort: Effort) -> Result<Verdict, Vec<Diagnostic>> {
     let set = RuleSet::new(vec![compile_rule(rule)?]);
-    let mut dice = Dice::new(effort.seed, &rule.name);
-    let mut seen = HashSet::new();
-    let mut exact = true;
-    let mut worst: Option<Box<Counterexample>> = None;
+    let found = tried(rule, &set, &FLOATS, effort.draws, effort, &mut dice(rule, effort.seed, ""));
+    if let Some(found) = found.worst {
+        return Ok(Verdict::Counterexample(found));
+    }
+    let types = integers::of_rule(rule);
+    let whole = match types.is_empty() {
+        true => Tried::default(),
+        // Most rules whose conditions leave integers out are known by a few draws.
+        false => {
+            let mut dice = dice(rule, effort.seed, " of integers");
+            tried(rule, &set, &types, effort.draws / 8, effort, &mut dice)
+        }
+    };
+    if let Some(found) = whole.worst {
+        return Ok(Verdict::Counterexample(found));
+    }
+    let proof = || if effort.prove { prove(rule) } else { Err("no proof was looked for".to_owned()) };
+    let (instances, integers, exact) = (found.seen.len(), whole.seen.len(), found.exact && whole.exact);
+    Ok(match proof() {
+        Ok(proof) => Verdict::Proved { proof, instances, integers, exact },
+        Err(_) if instances + integers == 0 => Verdict::Untested { draws: effort.draws },
+        Err(why) => Verdict::Bounded { instances, integers, exact, why },
+    })
+}
+
+/// Dice for a rule: what it compares extents with comes, too.
+fn dice(rule: &Rule, seed: u64, what: &str) -> Dice {
+    let mut dice = Dice::new(seed, &format!("{}{what}", rule.name));
+    dice.extents = literals::extents(rule);
+    dice
+}
+
+/// What instances showed.
+struct Tried {
+    /// Those that agreed.
+    seen: HashSet<String>,
+    /// Bit for bit.
+    exact: bool,
+    /// The smallest that did not.
+    worst: Option<Box<Counterexample>>,
+}
+
+impl Default for Tried {
+    fn default() -> Tried {
+        Tried { seen: HashSet::new(), exact: true, worst: None }
+    }
+}
+
+/// Instances with elements of these types; `patience` is how many models are drawn in vain before there is one.
+fn tried(
+    rule: &Rule,
+    set: &RuleSet,
+    types: &[ElementType],
+    patience: usize,
+    effort: Effort,
+    dice: &mut Dice,
+) -> Tried {
+    let mut tried = Tried::default();
     let mut left_to_shrink = 400usize;
-    for _ in 0..effort.draws {
-        if seen.len() >= effort.instances || left_to_shrink == 0 {
+    for draw in 0..effort.draws {
+        let none = tried.seen.is_empty() && tried.worst.is_none();
+        if tried.seen.len() >= effort.instances || left_to_shrink == 0 || none && draw >= patience {
             break;
         }
-        if worst.is_some() {
+        if tried.worst.is_some() {
             left_to_shrink -= 1;
         }
-        let Some((before, after)) = instance(rule, &set, &mut dice) else { continue };
-        let Some(outcome) = compare(before, after, &mut dice) else { continue };
+        let Some((before, after)) = instance(rule, set, types, dice) else { continue };
+        let Some(outcome) = compare(before, after, dice) else { continue };
         match outcome {
             Outcome::Agrees { bits, key } => {
-                exact &= bits;
-                seen.insert(key);
+                tried.exact &= bits;
+                tried.seen.insert(key);
             }
             Outcome::Differs(found) => {
-                if worst.as_ref().is_none_or(|w| weight(&found.before) < weight(&w.before)) {
-                    worst = Some(found);
+                if tried.worst.as_ref().is_none_or(|w| weight(&found.before) < weight(&w.before)) {
+                    tried.worst = Some(found);
                 }
             }
         }
     }
-    let proof = || if effort.prove { prove(rule) } else { Err("no proof was looked for".to_owned()) };
-    let instances = seen.len();
-    Ok(match worst {
-        Some(found) => Verdict::Counterexample(found),
-        None => match proof() {
-            Ok(proof) => Verdict::Proved { proof, instances, exact },
-            Err(_) if instances == 0 => Verdict::Untested { draws: effort.draws },
-            Err(why) => Verdict::Bounded { instances, exact, why },
-        },
-    })
+    tried
 }
 
 /// Drawn models to which a rule applies, before and after; at most `draws` are drawn, most of which do not match. Deterministic in the seed.
@@ -140,13 +195,13 @@ pub fn examples(
     seed: u64,
 ) -> Result<impl Iterator<Item = (Model, Model)>, Vec<Diagnostic>> {
     let set = RuleSet::new(vec![compile_rule(rule)?]);
-    let mut dice = Dice::new(seed, &rule.name);
-    Ok((0..draws).filter_map(move |_| instance(rule, &set, &mut dice)))
+    let mut dice = dice(rule, seed, "");
+    Ok((0..draws).filter_map(move |_| instance(rule, &set, &FLOATS, &mut dice)))
 }
 
 /// A model to which the rule applies, before and after.
-fn instance(rule: &Rule, set: &RuleSet, dice: &mut Dice) -> Option<(Model, Model)> {
-    let mut before = draw::model(rule, dice)?;
+fn instance(rule: &Rule, set: &RuleSet, types: &[ElementType], dice: &mut Dice) -> Option<(Model, Model)> {
+    let mut before = draw::model(rule, types, dice)?;
     graph::infer(&mut before).ok()?;
     let mut after = before.clone();
     let options = Options { ignore_cost: true, limit: Some(1), ..Options::default() };
@@ -159,28 +214,44 @@ enum Outcome {
     Differs(Box<Counterexample>),
 }
 
-/// Evaluates both. `None` if the model itself cannot be evaluated.
-fn compare(before: Model, after: Model, dice: &mut Dice) -> Option<Outcome> {
-    let inputs: Vec<(Name, Arc<Tensor>)> = before
-        .graph
-        .inputs()
-        .iter()
-        .map(|id| {
-            let value = before.graph.value(*id);
+/// So many inputs of integers are drawn for one model, which has no value where it divides by 0.
+const ATTEMPTS: usize = 4;
+
+type Inputs = Vec<(Name, Arc<Tensor>)>;
+
+fn given(inputs: &Inputs) -> HashMap<Name, Datum> {
+    inputs.iter().map(|(name, tensor)| (name.clone(), Datum::Tensor(tensor.clone()))).collect()
+}
+
+/// Inputs on which a model has a value, and that value.
+fn valued(model: &Model, dice: &mut Dice) -> Option<(Inputs, Vec<Datum>)> {
+    for _ in 0..ATTEMPTS {
+        let mut whole = false;
+        let drawn = model.graph.inputs().iter().map(|id| {
+            let value = model.graph.value(*id);
             let ty = value.tensor_type()?;
+            whole |= ty.elem.is_int();
             let tensor = values::random(ty.elem, ty.known_shape()?, false, dice)?;
             Some((value.name().clone(), Arc::new(tensor)))
-        })
-        .collect::<Option<_>>()?;
-    let given = || -> HashMap<Name, Datum> {
-        inputs.iter().map(|(name, tensor)| (name.clone(), Datum::Tensor(tensor.clone()))).collect()
-    };
-    let old = evaluate(&before, given()).ok()?;
+        });
+        let inputs: Inputs = drawn.collect::<Option<_>>()?;
+        match evaluate(model, given(&inputs)) {
+            Ok(outputs) => return Some((inputs, outputs)),
+            Err(_) if whole => {}
+            Err(_) => return None,
+        }
+    }
+    None
+}
+
+/// Evaluates both. `None` if the model itself cannot be evaluated.
+fn compare(before: Model, after: Model, dice: &mut Dice) -> Option<Outcome> {
+    let (inputs, old) = valued(&before, dice)?;
     let differs = |difference: String| {
         let (before, after, inputs) = (before.clone(), after.clone(), inputs.clone());
         Outcome::Differs(Box::new(Counterexample { before, after, inputs, difference }))
     };
-    let new = match evaluate(&after, given()) {
+    let new = match evaluate(&after, given(&inputs)) {
         Ok(new) => new,
         // What the library does not know says nothing about the rule.
         Err(e) if e.code == graph::operators::UNKNOWN_OPERATOR => return None,

@@ -118,7 +118,7 @@ impl Call<'_> {
                 }
             }
             "Transpose" => {
-                let rank = self.known(0).map_or_else(|| dice.between(1, 4), <[usize]>::len);
+                let rank = self.known(0).map_or_else(|| dice.between(1, dice.rank), <[usize]>::len);
                 if !dice.once_in(4) {
                     out.push(("perm".into(), permutation(rank, dice).into()));
                 }
@@ -441,15 +441,17 @@ impl Call<'_> {
                 }
                 ("Not", _) => Some(Fill::of(ElementType::Bool, extents(dice.between(0, 3), dice))),
                 ("Transpose", 0) => {
-                    let rank = ints("perm").map_or_else(|| dice.between(1, 4), |p| p.len());
+                    let rank = ints("perm").map_or_else(|| dice.between(1, dice.rank), |p| p.len());
                     float(extents(rank, dice))
                 }
-                (_, 0) if self.slots.len() == 1 || !self.binary() => float(extents(dice.between(1, 4), dice)),
+                (_, 0) if self.slots.len() == 1 || !self.binary() => {
+                    float(extents(dice.between(1, dice.rank), dice))
+                }
                 _ if self.binary() => {
                     let other = dims.iter().enumerate().find(|(j, d)| *j != k && d.is_some());
                     match other.and_then(|(_, d)| d.clone()) {
                         Some(shape) => float(broadcast(&shape, dice)),
-                        None => float(extents(dice.between(0, 4), dice)),
+                        None => float(extents(dice.between(0, dice.rank), dice)),
                     }
                 }
                 _ => float(first.unwrap_or_else(|| extents(2, dice))),
@@ -475,7 +477,7 @@ fn scalar(elem: ElementType, value: f64) -> Option<Fill> {
 }
 
 fn extents(rank: usize, dice: &mut Dice) -> Vec<usize> {
-    (0..rank).map(|_| dice.pick(&[1usize, 2, 2, 3, 4])).collect()
+    (0..rank).map(|_| dice.extent()).collect()
 }
 
 fn permutation(rank: usize, dice: &mut Dice) -> Vec<i64> {

@@ -2,19 +2,28 @@
 
 use graph::{ElementType, Tensor};
 
+use super::integers;
+
 /// A generator of numbers that is the same everywhere.
 #[derive(Clone, Debug)]
-pub(super) struct Dice(u64);
+pub(super) struct Dice {
+    state: u64,
+    /// The greatest rank of a tensor that nothing else says the rank of.
+    pub rank: usize,
+    /// Extents that come now and then besides small ones.
+    pub extents: Vec<usize>,
+}
 
 impl Dice {
     pub fn new(seed: u64, name: &str) -> Dice {
         let mix = |h: u64, b: u8| (h ^ u64::from(b)).wrapping_mul(0x100_0000_01b3);
-        Dice(name.bytes().fold(0xcbf2_9ce4_8422_2325 ^ seed, mix))
+        let state = name.bytes().fold(0xcbf2_9ce4_8422_2325 ^ seed, mix);
+        Dice { state, rank: 4, extents: Vec::new() }
     }
 
     pub fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let z = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        self.state = self.state.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let z = (self.state ^ (self.state >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
         let z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
         z ^ (z >> 31)
     }
@@ -39,6 +48,15 @@ impl Dice {
         of[self.below(of.len())].clone()
     }
 
+    /// An extent, mostly a small one.
+    pub fn extent(&mut self) -> usize {
+        if !self.extents.is_empty() && self.once_in(8) {
+            let k = self.below(self.extents.len());
+            return self.extents[k];
+        }
+        self.pick(&[1, 2, 2, 3, 4])
+    }
+
     /// A number between -2 and 2 of few digits.
     pub fn number(&mut self) -> f64 {
         (self.below(257) as f64 - 128.0) / 64.0
@@ -47,6 +65,11 @@ impl Dice {
 
 /// A random tensor. Positive numbers only, if asked for.
 pub(super) fn random(elem: ElementType, dims: Vec<usize>, positive: bool, dice: &mut Dice) -> Option<Tensor> {
+    // Several large extents are too much.
+    dims.iter().try_fold(1usize, |n, d| n.checked_mul(*d)).filter(|n| *n <= 1 << 16)?;
+    if elem.is_int() {
+        return integers::random(elem, dims, positive, dice);
+    }
     let count = dims.iter().product();
     let mut number = || if positive { dice.number().abs() + 0.5 } else { dice.number() };
     let numbers: Vec<f64> = (0..count).map(|_| number()).collect();
@@ -61,16 +84,26 @@ pub(super) fn of_numbers(elem: ElementType, dims: Vec<usize>, numbers: &[f64]) -
         ElementType::I64 => Tensor::from_i64s(dims, &numbers.iter().map(|x| *x as i64).collect::<Vec<_>>()),
         ElementType::I32 => Tensor::from_i32s(dims, &numbers.iter().map(|x| *x as i32).collect::<Vec<_>>()),
         ElementType::Bool => Tensor::from_bools(dims, &numbers.iter().map(|x| *x > 0.0).collect::<Vec<_>>()),
+        _ if elem.is_int() => {
+            let least = if integers::is_signed(elem) { -(1i128 << (elem.bits() - 1)) } else { 0 };
+            let most = least + (1i128 << elem.bits()) - 1;
+            let all: Vec<i128> = numbers.iter().map(|x| (*x as i128).clamp(least, most)).collect();
+            return integers::of_integers(elem, dims, &all);
+        }
         _ => return None,
     })
 }
 
 /// The first place where two tensors of one type differ by more than rounding, and what they hold there.
-pub(super) fn difference(a: &Tensor, b: &Tensor) -> Option<(Vec<usize>, f64, f64)> {
+pub(super) fn difference(a: &Tensor, b: &Tensor) -> Option<(Vec<usize>, String, String)> {
+    if let (Some(x), Some(y)) = (a.to_integers(), b.to_integers()) {
+        let k = x.iter().zip(&y).position(|(x, y)| x != y)?;
+        return Some((place(k, &a.dims), x[k].to_string(), y[k].to_string()));
+    }
     let (Some(x), Some(y)) = (a.to_numbers(), b.to_numbers()) else {
         let (x, y) = (a.to_bools()?, b.to_bools()?);
         let k = x.iter().zip(&y).position(|(x, y)| x != y)?;
-        return Some((place(k, &a.dims), f64::from(u8::from(x[k])), f64::from(u8::from(y[k]))));
+        return Some((place(k, &a.dims), u8::from(x[k]).to_string(), u8::from(y[k]).to_string()));
     };
     let tolerance = match a.elem {
         ElementType::F64 => 1e-9,
@@ -80,7 +113,7 @@ pub(super) fn difference(a: &Tensor, b: &Tensor) -> Option<(Vec<usize>, f64, f64
     let scale = x.iter().filter(|v| v.is_finite()).fold(1.0f64, |m, v| m.max(v.abs()));
     let same = |x: f64, y: f64| x == y || x.is_nan() && y.is_nan() || (x - y).abs() <= tolerance * scale;
     let k = x.iter().zip(&y).position(|(x, y)| !same(*x, *y))?;
-    Some((place(k, &a.dims), x[k], y[k]))
+    Some((place(k, &a.dims), x[k].to_string(), y[k].to_string()))
 }
 
 fn place(mut k: usize, dims: &[usize]) -> Vec<usize> {

@@ -23,7 +23,7 @@ pub struct Generate {
     /// Seed of the weights.
     #[arg(long, default_value_t = 1)]
     pub seed: u64,
-    /// Write to a file (whole or not at all); the textual form goes to the standard output otherwise.
+    /// Write to a file (whole or not at all), in textual form if it is a .graph; that goes to the standard output otherwise.
     #[arg(short, long, value_name = "OUT.onnx")]
     pub output: Option<PathBuf>,
 }
@@ -39,7 +39,7 @@ Examples:
   lozenge optimize model.onnx --rules my.gsl --trace steps.txt    what was done, to be read and replayed
   lozenge optimize model.onnx --rules my.gsl --replay steps.txt -o out.onnx
 
-Models are ONNX files, or graphs in textual form (.graph). A rewrite that makes the model slower, by a model of costs, is not done.
+Models are ONNX files, or models in textual form (.graph). A rewrite that makes the model slower, by a model of costs, is not done.
 Without -o nothing is written.")]
 pub struct Optimize {
     /// The model.
@@ -74,10 +74,13 @@ pub struct Optimize {
     /// Compare the outputs before and after on this many random inputs.
     #[arg(long, value_name = "N", default_value_t = 0, value_parser = clap::value_parser!(u32).range(0..=1_000_000))]
     pub check: u32,
+    /// Differences that are allowed under --check, relative to the largest magnitude of the output [default: by its types].
+    #[arg(long, value_name = "X", value_parser = tolerance, requires = "check")]
+    pub tolerance: Option<f64>,
     /// Seed of the random inputs.
     #[arg(long, default_value_t = 1)]
     pub seed: u64,
-    /// Write the model to a file (whole or not at all).
+    /// Write the model to a file (whole or not at all), in textual form if it is a .graph.
     #[arg(short, long, value_name = "OUT.onnx")]
     pub output: Option<PathBuf>,
 }
@@ -109,6 +112,11 @@ pub struct CheckRules {
 
 fn nodes(text: &str) -> Result<usize, String> {
     text.parse().ok().filter(|n| *n <= 10_000_000).ok_or_else(|| "a number up to 10000000".to_owned())
+}
+
+fn tolerance(text: &str) -> Result<f64, String> {
+    let number: Option<f64> = text.parse().ok();
+    number.filter(|x| x.is_finite() && *x >= 0.0).ok_or_else(|| "a number from 0, such as 1e-3".to_owned())
 }
 
 fn instances(text: &str) -> Result<usize, String> {

@@ -59,22 +59,35 @@ pub fn run(arguments: &CheckRules, as_json: bool) -> Result<(), Failure> {
 /// A verdict in words.
 fn words(rule: &Rule, verdict: &Verdict) -> String {
     match verdict {
-        Verdict::Proved { proof, instances, .. } => {
+        Verdict::Proved { proof, instances, integers, .. } => {
             let how = if proof.exact { "every bit the same" } else { "equal over the reals" };
             let branches = match rule.indices.is_empty() {
                 true => String::new(),
                 false => format!(", {} branches", proof.branches),
             };
-            format!("proved   {how}; ranks up to {}{branches}; {instances} instances agree", proof.rank)
+            format!(
+                "proved   {how}; ranks up to {}{branches}; {} agree",
+                proof.rank,
+                agreed(*instances, *integers, " instances")
+            )
         }
-        Verdict::Bounded { instances, exact, why } => {
+        Verdict::Bounded { instances, integers, exact, why } => {
             let how = if *exact { "every bit the same" } else { "equal over the reals" };
+            let instances = agreed(*instances, *integers, "");
             format!("bounded ({instances})   {how}; no proof: {why}")
         }
         Verdict::Counterexample(_) => "counterexample".to_owned(),
         Verdict::Untested { draws } => {
             format!("untested   no instance among {draws} models that the library can evaluate")
         }
+    }
+}
+
+/// How many instances agreed.
+fn agreed(instances: usize, integers: usize, what: &str) -> String {
+    match integers {
+        0 => format!("{instances}{what}"),
+        _ => format!("{instances}{what} and {integers} of integers"),
     }
 }
 
@@ -86,7 +99,10 @@ fn text(checked: &[(Rule, Verdict)]) -> String {
         if let Verdict::Counterexample(found) = verdict {
             out += &format!("\n  {}\n\n{}", found.difference, indented(&found.before.graph.to_string()));
             for (name, tensor) in &found.inputs {
-                out += &format!("    {name} = {:?}\n", tensor.to_numbers().unwrap_or_default());
+                out += &match tensor.to_integers() {
+                    Some(list) => format!("    {name} = {list:?}\n"),
+                    None => format!("    {name} = {:?}\n", tensor.to_numbers().unwrap_or_default()),
+                };
             }
             out += &format!("\n  becomes\n\n{}\n", indented(&found.after.graph.to_string()));
         }
@@ -108,13 +124,14 @@ fn indented(text: &str) -> String {
 
 fn as_value(name: &str, verdict: &Verdict) -> Value {
     match verdict {
-        Verdict::Proved { proof, instances, exact } => json!({
+        Verdict::Proved { proof, instances, integers, exact } => json!({
             "rule": name, "verdict": "proved", "over": if proof.exact { "bits" } else { "reals" }, "ranks": proof.rank,
-            "branches": proof.branches, "cases": proof.cases, "instances": instances, "exact": exact,
+            "branches": proof.branches, "cases": proof.cases, "instances": instances, "integers": integers,
+            "exact": exact,
         }),
-        Verdict::Bounded { instances, exact, why } => {
-            json!({ "rule": name, "verdict": "bounded", "instances": instances, "exact": exact, "why": why })
-        }
+        Verdict::Bounded { instances, integers, exact, why } => json!({
+            "rule": name, "verdict": "bounded", "instances": instances, "integers": integers, "exact": exact, "why": why,
+        }),
         Verdict::Counterexample(found) => json!({
             "rule": name, "verdict": "counterexample", "difference": found.difference,
             "before": found.before.to_string(), "after": found.after.to_string(),
@@ -132,7 +149,7 @@ fn write(folder: &Path, name: &str, found: &Counterexample) -> Result<(), Failur
     write_whole(&folder.join("before.onnx"), &graph::onnx::write(&found.before))?;
     write_whole(&folder.join("after.onnx"), &graph::onnx::write(&found.after))?;
     for (input, tensor) in &found.inputs {
-        if let Some(value) = tensor.to_value() {
+        if let Some(value) = graph::operators::decode(tensor) {
             write_whole(&folder.join(format!("{input}.npy")), &npy::write(&value))?;
         }
     }

@@ -28,7 +28,7 @@ pub fn run(arguments: &Explain, as_json: bool) -> Result<(), Failure> {
         report::give(page, None, as_json);
         return Ok(());
     }
-    if what.extension().is_some_and(|extension| extension == "onnx") {
+    if pipeline::graph::is_model(what) {
         let message = format!("{} is a model: there is no derivation of it as a whole", what.display());
         return Err(Failure::refused("X0007", message)
             .help("`lozenge show MODEL --svg` draws it, `lozenge optimize MODEL` says which rules apply, `lozenge compile MODEL` shows the C of each call"));

@@ -6,6 +6,7 @@ use serde_json::json;
 use crate::cli::Generate;
 use crate::failure::Failure;
 use crate::files::write_whole;
+use crate::pipeline::graph::is_text;
 use crate::report;
 
 /// Nodes of a synthetic model, where their number is not given.
@@ -43,7 +44,10 @@ pub fn run(arguments: &Generate, as_json: bool) -> Result<(), Failure> {
     }
     match &arguments.output {
         Some(path) => {
-            let bytes = graph::onnx::write(&model);
+            let bytes = match is_text(path) {
+                true => model.to_string().into_bytes(),
+                false => graph::onnx::write(&model),
+            };
             write_whole(path, &bytes)?;
             if as_json {
                 report::give("", Some(path), true);

@@ -27,10 +27,7 @@ use crate::value::show;
 /// Relative difference that rounding in another order explains, of results of whole models in single precision.
 const CLOSE: f64 = 1e-4;
 
-/// Whether a file is a model, by its name.
-pub fn is_model(path: &Path) -> bool {
-    path.extension().is_some_and(|e| e == "onnx")
-}
+pub use crate::pipeline::graph::is_model;
 
 /// `lozenge compile model.onnx`: the C file, and beside it the block of parameters.
 ///

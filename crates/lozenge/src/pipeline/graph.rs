@@ -13,7 +13,7 @@ use targets::Signature;
 use targets::model::{self, Call, Port};
 
 use crate::failure::Failure;
-use crate::files::read_bytes;
+use crate::files::{read_bytes, read_source};
 use crate::report;
 
 /// A model as C.
@@ -49,7 +49,25 @@ pub fn open_as_it_is(path: &Path) -> Result<Model, Failure> {
     load(read(path)?, path)
 }
 
-fn read(path: &Path) -> Result<Model, Failure> {
+/// Whether a file is a model, by its name.
+pub fn is_model(path: &Path) -> bool {
+    path.extension().is_some_and(|e| e == "onnx") || is_text(path)
+}
+
+/// Whether a file is a model in textual form, by its name.
+pub fn is_text(path: &Path) -> bool {
+    path.extension().is_some_and(|e| e == "graph")
+}
+
+/// The model of a file, by its extension: ONNX, or the textual form; external data are where they were, functions not resolved.
+///
+/// # Errors
+/// `X0001` if the file can't be read, `G0101` and others if it is no model.
+pub fn read(path: &Path) -> Result<Model, Failure> {
+    if is_text(path) {
+        let source = read_source(path)?;
+        return graph::text::parse_model(&source.text).map_err(|d| Failure::in_source(&source, vec![d]));
+    }
     let bytes = Bytes::from(read_bytes(path, graph::onnx::MAX_BYTES as u64)?);
     graph::onnx::read(&bytes).map_err(|d| at(path, d))
 }

@@ -86,7 +86,7 @@ impl Front {
                     format!("{}: the extension `{other}` is not one that is known", source.path),
                 )
                 .help(
-                    "known are .loz (functional program), .c (C with marked regions), .loops (loop program), and to some commands .onnx (model)",
+                    "known are .loz (functional program), .c (C with marked regions), .loops (loop program), and to some commands .onnx and .graph (models)",
                 ));
             }
         };

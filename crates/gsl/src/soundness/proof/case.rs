@@ -3,7 +3,7 @@
 //! A rule stands for many graphs: of each rank, with each axis, with or without an optional input. [`Choices`] goes through them all: a run
 //! that asks [`Case::choose`] is repeated for every answer. Within a case extents and attributes stay symbols.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::rc::Rc;
 
 use super::element::Real;
@@ -95,6 +95,8 @@ pub(super) struct Case {
     /// What is not 0.
     nonzero: Vec<Int>,
     pub reals: HashMap<Rc<str>, Rc<Real>>,
+    /// Texts of numbers that conditions say to be greater than 0.
+    pub positive: HashSet<String>,
     /// The extents of parts that an operator chose itself, by what it chose from.
     pub parts: HashMap<String, Vec<Int>>,
     vars: u32,
@@ -116,6 +118,7 @@ impl Case {
             normal_facts: Vec::new(),
             nonzero: Vec::new(),
             reals: HashMap::new(),
+            positive: HashSet::new(),
             parts: HashMap::new(),
             vars: 0,
             names: 0,

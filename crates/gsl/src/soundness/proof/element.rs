@@ -83,6 +83,18 @@ pub(super) fn strict(case: &mut Case, e: &Rc<Real>) -> Step<(Rc<Real>, String)> 
     Ok((simple, text))
 }
 
+/// Whether a number is known to be greater than 0.
+pub(super) fn positive(case: &mut Case, e: &Rc<Real>) -> Step<bool> {
+    Ok(match &**e {
+        Real::Number(x) => *x > 0.0,
+        Real::Op(Op::Mul | Op::Div | Op::Add, a, b) => positive(case, a)? && positive(case, b)?,
+        _ => {
+            let (_, text) = strict(case, e)?;
+            case.positive.contains(&text)
+        }
+    })
+}
+
 fn is_number(e: &Real, x: f64) -> bool {
     matches!(e, Real::Number(y) if *y == x)
 }

@@ -3,7 +3,7 @@
 use std::rc::Rc;
 
 use super::case::{Case, Mode, Step, Stop, unproved};
-use super::element::{Fold, Op, Real, fun, number, op};
+use super::element::{Fold, Op, Real, fun, number, op, positive};
 use super::int::Int;
 use super::operators::{Call, axes};
 use super::tensor::{At, Tensor, aligned, broadcast, product};
@@ -308,6 +308,10 @@ pub(super) fn attention(case: &mut Case, call: &Call<'_>) -> Step<Tensor> {
     case.equal(&k.shape[3], &q.shape[3], "Attention")?;
     case.equal(&k.shape[2], &v.shape[2], "Attention")?;
     let scale = call.real("scale", f64::NAN)?;
+    // The operator multiplies both factors by the square root.
+    if !positive(case, &scale)? {
+        return unproved("the scale of attention may be negative");
+    }
     let shape = vec![q.shape[0].clone(), q.shape[1].clone(), q.shape[2].clone(), v.shape[3].clone()];
     let ty: Ty = q.ty;
     let (left, right) = (q.clone(), k.clone());

@@ -4,7 +4,7 @@
 //! A rule stands for infinitely many graphs. Ranks, axes, permutations, the presence of optional inputs, the order of operands and the number of
 //! branches are finitely many cases up to a bound, and all are gone through; within a case extents, strides, paddings, values and everything
 //! else that is a number are symbols, about which only what the pattern and the conditions say is known. So a proof holds for all sizes and
-//! values, and for ranks and branches up to the bound that it states.
+//! values, and for ranks and branches up to the bound that it states. Where a rule itself tells ranks or branches apart, the bound lies beyond.
 //!
 //! First by laws that keep every bit; where those are not enough, over the reals. What is not here: floating-point rounding, NaN and infinities
 //! (instances are compared bit by bit by the rest of `soundness`).
@@ -25,6 +25,7 @@ mod types;
 mod value;
 mod windows;
 
+use super::literals;
 use crate::rule::Rule;
 
 use case::{Bounds, Case, Choices, Stop};
@@ -46,23 +47,42 @@ pub struct Proof {
     pub cases: usize,
 }
 
-/// Proves a rule, or says why not.
+/// Ranks up to which rules are proved, if nothing in them asks for more.
+const RANK: usize = 4;
+/// Branches up to which they are.
+const BRANCHES: usize = 3;
+/// Beyond this no rank and no number of branches is looked at.
+const MAX_REACH: usize = 8;
+
+/// Proves a rule, or says why not. The bounds go beyond every number of the rule that meets a rank or a number of branches.
 ///
 /// # Errors
 /// What could not be shown, in words.
 pub fn prove(rule: &Rule) -> Result<Proof, String> {
+    let reach = literals::reach(rule);
+    let beyond = |what: &str, limit: usize| {
+        Err(format!("a number of the rule tells {what} apart, and proofs go up to {limit}"))
+    };
+    if reach.branches > MAX_REACH {
+        return beyond("numbers of branches", MAX_REACH);
+    }
     let mut best: Result<Proof, String> = Err("no case was found to which it applies".to_owned());
-    for rank in 2..=4 {
-        match prove_within(rule, Bounds { rank, branches: 3 }) {
+    let branches = BRANCHES.max(reach.branches);
+    for rank in 2..=RANK.max(reach.rank.min(MAX_REACH)) {
+        match prove_within(rule, Bounds { rank, branches }) {
             Outcome::Proved(proof) => best = Ok(proof),
             Outcome::Nothing => {}
             Outcome::Failed(reason) => return Err(reason),
             Outcome::TooMany => {
-                return best.map_err(|_| "it is too much work".to_owned());
+                best = best.map_err(|_| "it is too much work".to_owned());
+                break;
             }
         }
     }
-    best
+    match &best {
+        Ok(proof) if proof.rank < reach.rank => beyond("ranks", proof.rank),
+        _ => best,
+    }
 }
 
 enum Outcome {

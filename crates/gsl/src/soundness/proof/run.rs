@@ -22,6 +22,9 @@ mod target;
 /// How deep patterns may be nested.
 const MAX_DEPTH: usize = 32;
 
+/// Of no more branches than this a rule is proved.
+const MAX_BRANCHES: usize = 8;
+
 /// A vertex of the source.
 pub(super) struct Vertex {
     op: String,
@@ -157,7 +160,7 @@ impl<'a> Run<'a> {
         let rule = self.rule;
         for index in &rule.indices {
             let least = |e: &Expr| match &e.kind {
-                ExprKind::Int(n) => usize::try_from(*n).ok().filter(|n| *n <= 4),
+                ExprKind::Int(n) => usize::try_from(*n).ok().filter(|n| *n <= MAX_BRANCHES),
                 _ => None,
             };
             let most = self.case.bounds.branches;

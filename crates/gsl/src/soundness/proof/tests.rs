@@ -36,7 +36,7 @@ fn operators_are_those_of_the_library() {
                 if found >= 8 {
                     break;
                 }
-                let Some(mut model) = draw::model(rule, &mut dice) else { continue };
+                let Some(mut model) = draw::model(rule, &super::super::FLOATS, &mut dice) else { continue };
                 if graph::infer(&mut model).is_err() {
                     continue;
                 }

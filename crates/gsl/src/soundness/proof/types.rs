@@ -32,6 +32,8 @@ pub(super) struct Types {
     images: HashMap<(String, usize), Ty>,
     /// Open types that conditions say to be no wider than 32 bits.
     narrow: Vec<Ty>,
+    /// Types that conditions say an open type not to be.
+    excluded: Vec<(Ty, ElementType)>,
 }
 
 pub(super) fn class_of(ty: ElementType) -> Class {
@@ -84,6 +86,19 @@ impl Types {
         match self.of(ty) {
             Some(ty) => matches!(ty, ElementType::Float16 | ElementType::Bfloat16 | ElementType::Float32),
             None => self.narrow.iter().any(|t| self.same(*t, ty)),
+        }
+    }
+
+    /// Notes that a type is another one.
+    pub fn exclude(&mut self, ty: Ty, other: ElementType) {
+        self.excluded.push((ty, other));
+    }
+
+    /// Whether a type may be this one.
+    pub fn may_be(&self, ty: Ty, other: ElementType) -> bool {
+        match self.of(ty) {
+            Some(known) => known == other,
+            None => !self.excluded.iter().any(|(t, e)| *e == other && self.same(*t, ty)),
         }
     }
 

@@ -3,7 +3,7 @@
 use std::rc::Rc;
 
 use super::super::case::{Step, Stop, unproved};
-use super::super::element::{Real, number};
+use super::super::element::{Real, number, strict as strict_text};
 use super::super::int::Int;
 use super::super::value::Value;
 use super::{Env, MAX_DEPTH, Run, as_mod, mentions};
@@ -75,6 +75,11 @@ impl Run<'_> {
                     }
                     if let (Value::Int(x), Value::Int(y)) = (&a, &b) {
                         self.case.not_zero(x.minus(y));
+                    }
+                    if let (Value::Type(x), Value::Type(y)) = (&a, &b)
+                        && let Some(known) = self.case.types.of(*y)
+                    {
+                        self.case.types.exclude(*x, known);
                     }
                     return Ok(());
                 }
@@ -159,6 +164,15 @@ impl Run<'_> {
                 return Err(Stop::Impossible);
             }
             self.case.fact(d);
+        }
+        let bound = match low {
+            Value::Real(x) => matches!(&**x, Real::Number(x) if *x > 0.0 || *x == 0.0 && strict == 1),
+            Value::Int(n) => self.case.norm(n).constant().is_some_and(|n| n + strict > 0),
+            _ => false,
+        };
+        if let (true, Value::Real(x)) = (bound, high) {
+            let (_, text) = strict_text(&mut self.case, x)?;
+            self.case.positive.insert(text);
         }
         Ok(())
     }

@@ -1,0 +1,198 @@
+//! Integers in drawn models: of which operators they may be elements, and which ones show a rule that is right for real numbers only.
+//!
+//! Sums of integers wrap around and quotients are cut off, so a rule that holds over the reals may be wrong for them.
+
+use graph::{ElementType, Tensor};
+
+use super::values::Dice;
+use crate::rule::{Call, Pattern, Rule};
+
+use ElementType::{I8, I16, I32, I64, U8, U16, U32, U64};
+
+/// Operators of the standard whose elements may be integers, with the types: those of the first input (of `Where` the second).
+const ADMITTED: &[(&[ElementType], &[&str])] = &[
+    (
+        &[I8, I16, I32, I64, U8, U16, U32, U64],
+        &[
+            "Abs",
+            "Add",
+            "ArgMax",
+            "ArgMin",
+            "BitwiseAnd",
+            "BitwiseNot",
+            "BitwiseOr",
+            "BitwiseXor",
+            "Cast",
+            "CastLike",
+            "CenterCropPad",
+            "Clip",
+            "Compress",
+            "Concat",
+            "DepthToSpace",
+            "Div",
+            "Einsum",
+            "Equal",
+            "Expand",
+            "EyeLike",
+            "Flatten",
+            "Gather",
+            "GatherElements",
+            "GatherND",
+            "Greater",
+            "GreaterOrEqual",
+            "Identity",
+            "Less",
+            "LessOrEqual",
+            "Max",
+            "Min",
+            "Mod",
+            "Mul",
+            "OneHot",
+            "Pad",
+            "Reshape",
+            "ReverseSequence",
+            "ScatterElements",
+            "ScatterND",
+            "Shape",
+            "Shrink",
+            "Sign",
+            "Size",
+            "Slice",
+            "SpaceToDepth",
+            "Split",
+            "Squeeze",
+            "Sub",
+            "Tile",
+            "TopK",
+            "Transpose",
+            "Trilu",
+            "Unsqueeze",
+            "Where",
+        ],
+    ),
+    (&[I8, I16, I32, I64], &["Neg", "Relu"]),
+    (&[I8, I32, I64, U8, U32, U64], &["ReduceMax", "ReduceMin"]),
+    (&[I8, U8], &["ConvInteger", "MatMulInteger", "MaxPool", "QLinearConv", "QLinearMatMul"]),
+    (&[I8, I32, U8], &["DequantizeLinear"]),
+    (
+        &[I32, I64, U32, U64],
+        &[
+            "CumSum",
+            "Gemm",
+            "MatMul",
+            "PRelu",
+            "ReduceL1",
+            "ReduceL2",
+            "ReduceLogSum",
+            "ReduceLogSumExp",
+            "ReduceMean",
+            "ReduceProd",
+            "ReduceSum",
+            "ReduceSumSquare",
+        ],
+    ),
+    (&[I32, I64], &["Pow"]),
+    (&[U8, U16, U32, U64], &["BitShift"]),
+    (&[I64], &["ConstantOfShape"]),
+    (&[I32], &["QuantizeLinear"]),
+];
+
+/// The integer types that the standard allows an operator.
+pub(super) fn admitted(op: &str) -> &'static [ElementType] {
+    ADMITTED.iter().find(|(_, names)| names.contains(&op)).map_or(&[], |(types, _)| types)
+}
+
+/// The integer types that an operator of the rule's source takes; operator variables take any.
+pub(super) fn of_rule(rule: &Rule) -> Vec<ElementType> {
+    let mut found = Vec::new();
+    for line in &rule.source {
+        calls(&line.value.pattern, &mut |call| {
+            let variable = rule.operators.iter().any(|v| v.name.text == call.operator.name);
+            let types = if variable { admitted("Add") } else { admitted(&call.operator.name) };
+            for ty in types {
+                if !found.contains(ty) {
+                    found.push(*ty);
+                }
+            }
+        });
+    }
+    found
+}
+
+fn calls(pattern: &Pattern, found: &mut dyn FnMut(&Call)) {
+    match pattern {
+        Pattern::Call(call) => {
+            found(call);
+            call.arguments.iter().for_each(|a| calls(a, found));
+        }
+        Pattern::Item(base, _) | Pattern::Spread(base, _) => calls(base, found),
+        Pattern::Tuple(of, _) | Pattern::Either(of, _) => of.iter().for_each(|p| calls(p, found)),
+        _ => {}
+    }
+}
+
+/// Whether the type has negative numbers.
+pub(super) fn is_signed(elem: ElementType) -> bool {
+    matches!(elem, I8 | I16 | I32 | I64)
+}
+
+/// Integers of a type: small ones, those around its ends, and any; half of the time without 0, by which nothing is divided.
+pub(super) fn random(elem: ElementType, dims: Vec<usize>, positive: bool, dice: &mut Dice) -> Option<Tensor> {
+    let without_zero = dice.once_in(2);
+    let kind = dice.below(4);
+    let count: usize = dims.iter().product();
+    let end = if is_signed(elem) { 1i128 << (elem.bits() - 1) } else { 0 };
+    let numbers: Vec<i128> = (0..count)
+        .map(|_| {
+            let near = dice.below(5) as i128;
+            let n = match if kind == 3 { dice.below(3) } else { kind } {
+                0 => near - 2,
+                1 if dice.once_in(2) => -end + near,
+                1 => -end - 1 - near,
+                _ => i128::from(dice.next()),
+            };
+            match (positive, without_zero && n == 0) {
+                (true, _) => 1 + near,
+                (_, true) => 1,
+                _ => n,
+            }
+        })
+        .collect();
+    of_integers(elem, dims, &numbers)
+}
+
+/// A tensor of these integers, of which it has the low bits.
+pub(super) fn of_integers(elem: ElementType, dims: Vec<usize>, numbers: &[i128]) -> Option<Tensor> {
+    let width = elem.bits() / 8;
+    let bytes: Vec<u8> = numbers.iter().flat_map(|n| n.to_le_bytes().into_iter().take(width)).collect();
+    Tensor::raw(elem, dims, bytes.into())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn integers_of_all_kinds_come() {
+        let mut dice = Dice::new(1, "integers");
+        for elem in [I8, I16, I32, I64, U8, U16, U32, U64] {
+            let mut all = Vec::new();
+            for _ in 0..64 {
+                all.extend(random(elem, vec![8], false, &mut dice).unwrap().to_integers().unwrap());
+            }
+            let most = (1i128 << (elem.bits() - u32::from(is_signed(elem)) as usize)) - 1;
+            let least = if is_signed(elem) { -most - 1 } else { 0 };
+            for wanted in [0, 1, 2, most, most - 1, least, least + 1] {
+                assert!(all.contains(&wanted), "{elem}: {wanted}");
+            }
+            assert!(all.iter().all(|n| (least..=most).contains(n)), "{elem}");
+        }
+    }
+
+    #[test]
+    fn the_operators_are_those_of_the_table() {
+        for name in ADMITTED.iter().flat_map(|(_, names)| *names) {
+            assert!(graph::schema::lookup("", name, 23).is_some(), "{name}");
+        }
+    }
+}
