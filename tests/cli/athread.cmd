@@ -43,3 +43,6 @@ lozenge run $LIBRARY/../tests/c/kernels/tridiagonal.c --target athread --size n=
 # arrays that go on behind the loops, and subscripts that run downward: boxes end with the loops
 lozenge compile roomy.c --target athread --emit loops --size n=300 --size m=8 2>/dev/null | grep 'put \|get z'
 for cores in 16 64; do for sizes in "300 8" "37 43" "1 1" "0 3"; do set -- $sizes; lozenge run roomy.c --target athread --threads $cores --size n=$1 --size m=$2 | head -3; done; done
+# extents that are quotients, and names for values: no array of their own in main memory
+for sizes in "33 20" "20 1" "0 5"; do set -- $sizes; lozenge run halves.c --target athread --size C=4 --size K=6 --size H=$1 --size W=$2 | head -2; done
+for n in 100 7 1; do lozenge run upwind.c --target athread --size n=$n | head -2; done

@@ -12,3 +12,6 @@ printf '#include "nowhere.h"\n' > include.c; lozenge compile include.c
 lozenge compile gemm.c --size n=4
 # sizes of arrays are numbers, which the compiler checks
 lozenge compile sizes.c -o s.c && gcc -O1 -fopenmp s.c -o s && ./s; gcc -fopenmp -DN=30 s.c 2>&1 | grep -o 'static assertion failed.*'
+# comments in another encoding come out byte for byte
+printf '/* Schr\366dinger, \326\320\271\372 */\nvoid f(int n, double *restrict a) {\n#pragma scop\n  for (int i = 0; i < n; i++) a[i] = 1;\n#pragma endscop\n} /* \344 */\n' > latin.c
+lozenge compile latin.c -o latin.omp.c; head -1 latin.omp.c | od -An -tx1; lozenge compile latin.c | tail -1 | od -An -tx1

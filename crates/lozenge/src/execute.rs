@@ -96,7 +96,7 @@ impl Executable {
         let scratch = Scratch::new()?;
         let put = |name: &str, text: &str| {
             let path = scratch.path().join(name);
-            fs::write(&path, text).map(|()| path.clone()).map_err(|e| {
+            fs::write(&path, crate::foreign::written(text)).map(|()| path.clone()).map_err(|e| {
                 Failure::environment("X0004", format!("can't write {}: {}", path.display(), reason(&e)))
             })
         };

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use crate::failure::{Failure, Source};
+use crate::foreign;
 
 /// Sources longer than this are refused: spans are 32 bits wide, and no program a person writes comes near it.
 const MAX_SOURCE: u64 = 256 << 20;
@@ -13,9 +14,14 @@ const MAX_SOURCE: u64 = 256 << 20;
 /// Reads a source text.
 ///
 /// # Errors
-/// `X0001` if it can't be read, `X0002` if it is not UTF-8 (with the place of the first bad byte), `X0003` if it is too long.
+/// `X0001` if it can't be read, `X0002` if it is not UTF-8 (with the place of the first bad byte), `X0003` if it is too long. C may have any encoding that
+/// has ASCII in it ([`foreign`]).
 pub fn read_source(path: &Path) -> Result<Source, Failure> {
     let bytes = read_bytes(path, MAX_SOURCE)?;
+    let is_c = path.extension().is_some_and(|e| e == "c");
+    if is_c && let Some(text) = foreign::read(&bytes) {
+        return Ok(Source { path: path.display().to_string(), text });
+    }
     match String::from_utf8(bytes) {
         Ok(text) => Ok(Source { path: path.display().to_string(), text }),
         Err(error) => {

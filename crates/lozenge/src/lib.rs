@@ -14,6 +14,7 @@ pub mod coq;
 pub mod execute;
 pub mod failure;
 pub mod files;
+pub mod foreign;
 pub mod fuzz;
 pub mod kernel;
 pub mod machine;

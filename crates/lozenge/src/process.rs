@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 
 use crate::failure::Failure;
 use crate::files::reason;
+use crate::foreign;
 
 /// What a finished process left.
 #[derive(Debug)]
@@ -198,7 +199,7 @@ impl Compiler {
                 .note(said)
                 .help("folders of headers are given by -I, macros by -D"));
         }
-        String::from_utf8(finished.stdout).map_err(|_| {
+        foreign::read(&finished.stdout).ok_or_else(|| {
             Failure::refused("X0002", format!("{} is not UTF-8 text after the preprocessor", file.display()))
         })
     }

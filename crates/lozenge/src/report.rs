@@ -166,8 +166,17 @@ pub fn diagnostic_json(source: Option<&Source>, diagnostic: &Diagnostic) -> Valu
 
 /// Writes to the standard output. A reader that has gone away ends the program quietly, as the tools around it do; a full disk does not.
 pub fn print(text: &str) {
+    print_bytes(text.as_bytes());
+}
+
+/// The same for C, in the encoding of the file that it came from.
+pub fn print_c(text: &str) {
+    print_bytes(&crate::foreign::written(text));
+}
+
+fn print_bytes(bytes: &[u8]) {
     let mut out = std::io::stdout().lock();
-    if let Err(error) = out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
+    if let Err(error) = out.write_all(bytes).and_then(|()| out.flush()) {
         if error.kind() == std::io::ErrorKind::BrokenPipe {
             std::process::exit(0);
         }

@@ -104,7 +104,7 @@ pub struct Run {
 }
 
 fn write(path: &Path, text: &str) -> Result<(), Failure> {
-    fs::write(path, text)
+    fs::write(path, crate::foreign::written(text))
         .map_err(|e| Failure::environment("X0004", format!("can't write {}: {}", path.display(), reason(&e))))
 }
 

@@ -7,6 +7,7 @@ use serde_json::json;
 use crate::cli::{Compile, Cores, Stage, Target};
 use crate::failure::Failure;
 use crate::files::{read_source, write_whole};
+use crate::foreign;
 use crate::pipeline;
 use crate::report;
 
@@ -34,7 +35,7 @@ pub fn run(arguments: &Compile, as_json: bool) -> Result<(), Failure> {
     let pipeline::Emission { text, warnings, .. } = pipeline::emit(&source, stage, &arguments.choice)?;
     let mut written = Vec::new();
     if let Some(output) = &arguments.output {
-        write_whole(output, text.as_bytes())?;
+        write_whole(output, &foreign::written(&text))?;
         written.push(output.display().to_string());
     }
     if as_json {
@@ -47,7 +48,7 @@ pub fn run(arguments: &Compile, as_json: bool) -> Result<(), Failure> {
     let colour = report::colours(std::io::stderr().is_terminal());
     report::print_error(&report::render_all(Some(&source), &warnings, colour));
     if arguments.output.is_none() {
-        report::print(&text);
+        report::print_c(&text);
     }
     Ok(())
 }

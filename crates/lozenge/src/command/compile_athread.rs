@@ -89,7 +89,7 @@ fn write(
     let mut written = Vec::new();
     for (name, text) in all {
         let path = folder.join(name);
-        write_whole(&path, text.as_bytes())?;
+        write_whole(&path, &crate::foreign::written(text))?;
         if path.extension().is_some_and(|e| e == "sh") {
             executable(&path)?;
         }

@@ -294,7 +294,9 @@ fn text(expr: &Expr) -> Option<String> {
             _ => return None,
         },
         Expr::Binary(loops::BinaryOp::Max, a, b) => format!("max({}, {})", text(a)?, text(b)?),
-        Expr::Binary(loops::BinaryOp::FloorDiv, a, b) => match &**b {
+        Expr::Binary(loops::BinaryOp::Min, a, b) => format!("min({}, {})", text(a)?, text(b)?),
+        // Both have no element where the quotient is below 0.
+        Expr::Binary(loops::BinaryOp::FloorDiv | loops::BinaryOp::Div, a, b) => match &**b {
             Expr::Int(n) if *n > 0 => format!("floor(({}) / {n})", text(a)?),
             _ => return None,
         },
