@@ -37,6 +37,7 @@ use loops::{Diagnostic, Function, Name};
 use self::split::Item;
 use crate::dependence::{self, Dependence};
 use crate::fault::{self, Result};
+use crate::limits::Limits;
 use crate::model::Model;
 use crate::scheduling::{self, Fusion};
 use crate::transform::expand::Of;
@@ -265,6 +266,9 @@ fn map_variants(function: &Function, options: &Options) -> Result<Mapped> {
     Err(refusal.unwrap_or_else(|| fault::limit("attempts")))
 }
 
+/// Seconds for the scheduler, which takes minutes for some sweeps in time of constant size; then the order of the text is mapped.
+const SCHEDULING: u64 = 3;
+
 /// Codes of refusals that tell little: nothing is parallel, a limit was reached.
 const NOTHING: [&str; 2] = ["P0801", "P0002"];
 
@@ -306,7 +310,7 @@ fn map_as_it_is(function: &Function, options: &Options) -> Result<Mapped> {
     dependences.iter_mut().for_each(|dependence| dependence.private = false);
     let scheduling = scheduling::Options {
         fusion: Fusion::None,
-        limits: options.operations.into(),
+        limits: Limits::within(options.operations, SCHEDULING),
         ..scheduling::Options::default()
     };
     let scheduled = scheduling::schedule(&model, &dependences, &scheduling)?.tree;
