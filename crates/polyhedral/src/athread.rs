@@ -267,7 +267,7 @@ fn map_variants(function: &Function, options: &Options) -> Result<Mapped> {
 }
 
 /// Seconds for the scheduler, which takes minutes for some sweeps in time of constant size; then the order of the text is mapped.
-const SCHEDULING: u64 = 3;
+const SCHEDULING: u64 = 8;
 
 /// Codes of refusals that tell little: nothing is parallel, a limit was reached.
 const NOTHING: [&str; 2] = ["P0801", "P0002"];
