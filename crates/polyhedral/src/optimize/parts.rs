@@ -104,6 +104,12 @@ impl<'a> Walk<'a> {
         self.report.tiled |= report.tiled;
         self.report.contracted |= report.contracted;
         self.report.dependences += report.dependences;
+        if let Some(own) = report.checked {
+            let all = self.report.checked.get_or_insert_default();
+            all.statements += own.statements;
+            all.dependences += own.dependences;
+            all.parallel_loops += own.parallel_loops;
+        }
         self.report.bands.extend(report.bands);
         self.report.notes.extend(report.notes);
         Some(function.body)
