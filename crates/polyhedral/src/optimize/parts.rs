@@ -11,6 +11,7 @@ use loops::{CompareOp, Expr, Function, Loop, Name, Stmt};
 
 use super::{Bounds, Optimized, Options, Report, any_parallel, optimize_as_it_is};
 use crate::codegen::Instance;
+use crate::transform::forward::mentions;
 
 /// Seconds after which the nests that are left stay as they are.
 const SECONDS: u64 = 20;
@@ -84,7 +85,8 @@ impl<'a> Walk<'a> {
 
     /// A nest as a function of its own.
     fn nest(&mut self, stmt: &Stmt) -> Option<Vec<Stmt>> {
-        if self.begun.elapsed().as_secs() >= SECONDS || self.uses_declared(stmt) {
+        if self.begun.elapsed().as_secs() >= SECONDS || self.declared.iter().any(|name| mentions(stmt, name))
+        {
             return None;
         }
         let mut function = Function { body: vec![stmt.clone()], ..self.function.clone() };
@@ -113,24 +115,6 @@ impl<'a> Walk<'a> {
         self.report.bands.extend(report.bands);
         self.report.notes.extend(report.notes);
         Some(function.body)
-    }
-
-    fn uses_declared(&self, stmt: &Stmt) -> bool {
-        let mut found = false;
-        let declared = |e: &Expr| e.arrays().iter().any(|name| self.declared.contains(name));
-        stmt.walk(&mut |stmt| {
-            found |= match stmt {
-                Stmt::Assign(a) => {
-                    self.declared.contains(&a.target.array)
-                        || declared(&a.value)
-                        || a.target.indices.iter().any(declared)
-                }
-                Stmt::Loop(l) => declared(&l.lower) || declared(&l.upper),
-                Stmt::If { cond, .. } => declared(cond),
-                _ => false,
-            };
-        });
-        found
     }
 }
 

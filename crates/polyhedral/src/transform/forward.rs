@@ -84,7 +84,8 @@ fn is_element(function: &Function, element: &Access, elem: &Elem) -> bool {
         && param.is_some_and(|param| param.mode != ParamMode::In && param.elem == *elem)
 }
 
-fn mentions(stmt: &Stmt, name: &Name) -> bool {
+/// Whether a statement reads, writes or declares what has a name.
+pub(crate) fn mentions(stmt: &Stmt, name: &Name) -> bool {
     let mut found = false;
     stmt.walk(&mut |stmt| {
         let here = |e: &Expr| e.arrays().contains(name);

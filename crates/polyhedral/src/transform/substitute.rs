@@ -12,6 +12,8 @@ use std::collections::BTreeSet;
 
 use loops::{Access, ArrayDecl, Assign, Elem, Expr, Function, Name, Stmt, UnaryOp};
 
+use super::forward::mentions;
+
 /// Operations and operands in a value, at most.
 const SIZE: usize = 160;
 
@@ -239,34 +241,6 @@ fn uses(e: &Expr, name: &Name) -> usize {
     let mut uses = 0;
     e.walk(&mut |e| uses += usize::from(matches!(e, Expr::Load(access) if access.array == *name)));
     uses
-}
-
-fn mentions(stmt: &Stmt, name: &Name) -> bool {
-    let mut found: BTreeSet<Name> = BTreeSet::new();
-    stmt.walk(&mut |stmt| {
-        let mut note = |e: &Expr| found.extend(e.arrays());
-        match stmt {
-            Stmt::Assign(assign) => {
-                assign.target.indices.iter().for_each(&mut note);
-                note(&assign.value);
-                found.insert(assign.target.array.clone());
-            }
-            Stmt::If { cond, .. } => note(cond),
-            Stmt::Loop(l) => {
-                note(&l.lower);
-                note(&l.upper);
-                found.extend(l.reductions.iter().map(|(_, array)| array.clone()));
-            }
-            Stmt::Local(local) => {
-                local.dims.iter().for_each(&mut note);
-                // The same name for something else.
-                found.insert(local.name.clone());
-            }
-            Stmt::Copy(copy) => found.extend([copy.from.array.clone(), copy.to.array.clone()]),
-            Stmt::Block { .. } | Stmt::Wait(_) => {}
-        }
-    });
-    found.contains(name)
 }
 
 #[cfg(test)]
