@@ -19,6 +19,7 @@ mod carry;
 mod function;
 mod helpers;
 mod integers;
+mod lanes;
 mod loop_form;
 mod lower;
 mod memory;

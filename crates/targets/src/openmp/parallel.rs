@@ -189,10 +189,11 @@ impl Lower<'_> {
         // in C that is there already, an allocation that fails ends the program
         let may_fail = body.may_fail || !(allocated.is_empty() || self.native);
         let region = if !may_fail && partials.is_empty() && allocated.is_empty() {
-            vec![
-                CStmt::Pragma(format!("omp parallel for{copies}{clauses}{enough}")),
-                self.c_for(l, var, lower, upper, body.stmts),
-            ]
+            let text = self.c_for(l, var, lower, upper, body.stmts);
+            match self.lanes(l).filter(|_| clauses.is_empty()) {
+                Some(lanes) => self.over_lanes(l, &lanes, &format!("{copies}{enough}"), text)?,
+                None => vec![CStmt::Pragma(format!("omp parallel for{copies}{clauses}{enough}")), text],
+            }
         } else {
             let mut inside = Vec::new();
             if may_fail {
