@@ -3,28 +3,36 @@
 //! Then the nest is an update of that element in more loops than the element has, which is what contractions look like, and no memory is needed for the
 //! scalar of each iteration, as [`super::expand`] does.
 //!
-//! It is the same program if, in the block that declares the scalar, the store is unconditional and of the scalar's type; nothing else in that
-//! block mentions the array; the scalar is assigned before it is read; and the store is the last that mentions it. Until the store nobody can see what the element holds. Where
-//! more is stored than the scalar (`C[i][j] = alpha * s`), that is done with the element at the end. Left out: what is stored on top of what was there
-//! (`C[i][j] = s + beta * C[i][j]`), and arrays that are local.
+//! It is the same program if, in the block that declares the scalar, the store is unconditional and of the scalar's type; what that block mentions of the array
+//! before are other elements (`X[k][j]` with `k < i`, in substitutions and factorisations); the scalar is assigned before it is read; and the store is the last that
+//! mentions it. Until the store nobody can see what the element holds. Where more is stored than the scalar (`C[i][j] = alpha * s`), that is done with the element at
+//! the end. Left out: what is stored on top of what was there (`C[i][j] = s + beta * C[i][j]`), and arrays that are local.
 
-use loops::{Access, Assign, Elem, Expr, Function, Name, ParamMode, Stmt};
+use loops::facts::Facts;
+use loops::{Access, Assign, CompareOp, Elem, Expr, Function, Loop, Name, ParamMode, Stmt};
 
 /// The function with such sums in their places; none if it has none.
 pub(crate) fn forward(function: &Function) -> Option<Function> {
     let mut found = false;
-    let body = block(function, &function.body, &mut found);
+    let body = block(function, &Facts::of(function), &function.body, &mut found);
     found.then(|| Function { body, ..function.clone() })
 }
 
-fn block(function: &Function, body: &[Stmt], found: &mut bool) -> Vec<Stmt> {
+fn block(function: &Function, facts: &Facts, body: &[Stmt], found: &mut bool) -> Vec<Stmt> {
+    let inner = |stmt: &Stmt| match stmt {
+        Stmt::Loop(l) => inside(facts, l),
+        _ => facts.clone(),
+    };
     let mut body: Vec<Stmt> = body
         .iter()
-        .map(|stmt| stmt.map(&mut Expr::clone, &mut |inner| block(function, inner, found)))
+        .map(|stmt| {
+            let facts = inner(stmt);
+            stmt.map(&mut Expr::clone, &mut |body| block(function, &facts, body, found))
+        })
         .collect();
     let mut at = 0;
     while at < body.len() {
-        match placed(function, &body[at..]) {
+        match placed(function, facts, &body[at..]) {
             Some(new) => {
                 body.splice(at.., new);
                 *found = true;
@@ -35,8 +43,15 @@ fn block(function: &Function, body: &[Stmt], found: &mut bool) -> Vec<Stmt> {
     body
 }
 
+/// What holds in the body of a loop.
+fn inside(facts: &Facts, l: &Loop) -> Facts {
+    let mut facts = facts.clone();
+    facts.enter(l);
+    facts
+}
+
 /// The rest of a block that begins with the declaration of such a scalar, without it.
-fn placed(function: &Function, rest: &[Stmt]) -> Option<Vec<Stmt>> {
+fn placed(function: &Function, facts: &Facts, rest: &[Stmt]) -> Option<Vec<Stmt>> {
     let (Stmt::Local(local), rest) = rest.split_first()? else { return None };
     if !local.dims.is_empty() {
         return None;
@@ -49,7 +64,7 @@ fn placed(function: &Function, rest: &[Stmt]) -> Option<Vec<Stmt>> {
     let element = &store.target;
     if first >= last
         || store.update.is_some()
-        || store.value.arrays().contains(&element.array)
+        || !other_elements(facts, &store.value, element)
         || !store.value.arrays().contains(&local.name)
         || start.update.is_some()
         || start.target != scalar
@@ -61,7 +76,7 @@ fn placed(function: &Function, rest: &[Stmt]) -> Option<Vec<Stmt>> {
     // `s = C[i][j]` needs no statement.
     let as_it_is = start.value == Expr::Load(element.clone());
     let between = &rest[first + usize::from(as_it_is)..last];
-    if rest[..first].iter().chain(between).any(|stmt| mentions(stmt, &element.array))
+    if !rest[..first].iter().chain(between).all(|stmt| leaves(facts, stmt, element))
         || between.iter().any(|stmt| hides(stmt, element))
     {
         return None;
@@ -82,6 +97,46 @@ fn is_element(function: &Function, element: &Access, elem: &Elem) -> bool {
         && element.path.is_empty()
         && element.indices.iter().all(|e| e.arrays().is_empty())
         && param.is_some_and(|param| param.mode != ParamMode::In && param.elem == *elem)
+}
+
+/// Whether accesses are of different elements, wherever both are in scope.
+fn differ(facts: &Facts, a: &Access, b: &Access) -> bool {
+    let apart = |(a, b): (&Expr, &Expr)| facts.decide(CompareOp::Ne, a, b) == Some(true);
+    a.array != b.array || a.indices.iter().zip(&b.indices).any(apart)
+}
+
+/// Whether an expression reads no such element.
+fn other_elements(facts: &Facts, value: &Expr, element: &Access) -> bool {
+    let mut all = true;
+    value.walk(&mut |e| {
+        if let Expr::Load(access) = e {
+            all &= differ(facts, access, element);
+        }
+    });
+    all
+}
+
+/// Whether a statement neither reads nor writes an element, and declares nothing of its array's name.
+fn leaves(facts: &Facts, stmt: &Stmt, element: &Access) -> bool {
+    let reads = |e: &Expr| !other_elements(facts, e, element);
+    let body = |facts: &Facts, body: &[Stmt]| body.iter().all(|stmt| leaves(facts, stmt, element));
+    match stmt {
+        Stmt::Assign(assign) => {
+            differ(facts, &assign.target, element)
+                && !assign.target.indices.iter().any(reads)
+                && !reads(&assign.value)
+        }
+        Stmt::If { cond, then, otherwise } => !reads(cond) && body(facts, then) && body(facts, otherwise),
+        Stmt::Loop(l) => {
+            let bounds = !reads(&l.lower) && !reads(&l.upper);
+            bounds
+                && l.reductions.iter().all(|(_, n)| *n != element.array)
+                && body(&inside(facts, l), &l.body)
+        }
+        Stmt::Local(local) => local.name != element.array,
+        Stmt::Block { body: inner, .. } => body(facts, inner),
+        Stmt::Copy(_) | Stmt::Wait(_) => false,
+    }
 }
 
 /// Whether a statement reads, writes or declares what has a name.
@@ -150,6 +205,23 @@ mod tests {
         // What the element holds is where the sum begins.
         let text = forwarded("s = b[i]\n for k in 0..n {\n s += a[k]\n }\n b[i] = s").unwrap();
         assert!(!text.contains("b[i] ="), "{text}");
+    }
+
+    #[test]
+    fn other_elements_of_the_array_may_be_read() {
+        let text = forwarded("s = b[i]\n for k in 0..i {\n s += a[k] * b[k]\n }\n b[i] = s / a[i]").unwrap();
+        assert!(text.contains("b[i] += a[k] * b[k]") && text.contains("b[i] = b[i] / a[i]"), "{text}");
+        let text = forwarded("s = 0.0\n for k in i + 1..n {\n s += b[k]\n }\n b[i] = s - b[i + 1]").unwrap();
+        assert!(text.contains("b[i] = b[i] - b[i + 1]"), "{text}");
+        for body in [
+            // As far as the element itself; one that may be it; the loop has another variable of this name; the end is data of the array.
+            "s = 0.0\n for k in 0..i + 1 {\n s += b[k]\n }\n b[i] = s",
+            "s = 0.0\n for k in 0..i {\n s += b[n - k]\n }\n b[i] = s",
+            "s = 0.0\n for i in 0..n {\n s += b[i + 1]\n }\n b[i] = s",
+            "s = 0.0\n for k in 0..i64(b[i]) {\n s += a[k]\n }\n b[i] = s",
+        ] {
+            assert_eq!(forwarded(body), None, "{body}");
+        }
     }
 
     #[test]
