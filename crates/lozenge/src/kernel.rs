@@ -1,6 +1,6 @@
 //! C programs with marked regions, as wholes: compiled as they are and as rewritten, run, and their outputs compared.
 //!
-//! A program takes the name of a file as its argument, writes to it what it computed, and may print a word `seconds` with the time of its
+//! A program that opens files takes the name of one as its argument, and writes to it what it computed; another gets no argument. It may print a word `seconds` with the time of its
 //! region behind it. Its sizes are macros that it defines as `#define N N_DEFAULT`, so that `-DN=7` sets them. Not here: how a region is
 //! rewritten (`pipeline`), and what is measured against what (`command::bench`).
 
@@ -20,6 +20,7 @@ use crate::process::{self, Compiler};
 pub struct Program {
     scratch: Scratch,
     program: PathBuf,
+    takes_a_file: bool,
     /// Time that the C compiler took.
     pub compile_time: Duration,
 }
@@ -97,6 +98,16 @@ pub fn runs_by_itself(text: &str) -> bool {
     text.contains(" main(")
 }
 
+/// Whether a C program may open a file that its argument names: it opens files, or headers of its own may. What opens none may take the argument for a number,
+/// and compute nothing.
+pub fn takes_a_file(text: &str) -> bool {
+    let own = |line: &str| {
+        let line = line.trim_start().strip_prefix('#').unwrap_or_default().trim_start();
+        line.starts_with("include") && line.contains('"') && !line.trim_end().ends_with("_args.h\"")
+    };
+    ["open(", "open (", "creat("].iter().any(|call| text.contains(call)) || text.lines().any(own)
+}
+
 /// Whether a text has a region to work on.
 pub fn has_region(text: &str) -> bool {
     text.lines().any(|l| {
@@ -129,7 +140,7 @@ impl Program {
         let mut all = vec!["-std=gnu11", include.as_str()];
         all.extend(flags);
         let compile_time = compiler.compile_plain(&[&source], &program, &all, libraries)?;
-        Ok(Program { scratch, program, compile_time })
+        Ok(Program { scratch, program, takes_a_file: takes_a_file(text), compile_time })
     }
 
     /// Runs the program.
@@ -152,7 +163,7 @@ impl Program {
     ) -> Result<Run, Failure> {
         let output = self.scratch.path().join("output");
         let mut command = Command::new(&self.program);
-        command.arg(&output).envs(variables.iter().cloned());
+        command.args(self.takes_a_file.then_some(&output)).envs(variables.iter().cloned());
         for name in ["OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "BLIS_NUM_THREADS", "MKL_NUM_THREADS"] {
             command.env(name, threads.to_string());
         }
@@ -181,6 +192,10 @@ mod tests {
         let text =
             "#define N_DEFAULT 3\n#ifndef N\n#define N N_DEFAULT\n#endif\n#define M 4\n  # pragma  scop\n";
         assert_eq!(sizes(text), ["N"]);
+        assert!(takes_a_file("FILE *f = fopen(v[1], \"w\");") && takes_a_file("# include \"harness.h\"\n"));
+        assert!(!takes_a_file(
+            "#include <stdio.h>\n#include \"gemm_args.h\"\nint main(void) { puts(\"0\"); }\n"
+        ));
         assert!(has_region(text) && !has_region("// #pragma scop\n#pragma scope\n"));
     }
 }

@@ -140,10 +140,31 @@ pub fn map(function: &Function, options: &Options) -> Result<Mapped> {
     // A scalar that only names a value would get an element for each iteration; one that several statements use still may, or they all compute it.
     let [once, again] = [Uses::One, Uses::Any].map(|uses| substitute(function, uses));
     let with = map_values(once.as_ref().unwrap_or(function), options);
-    match again.filter(|again| once.as_ref() != Some(again)).map(|again| map_values(&again, options)) {
-        Some(Ok(again)) if with.as_ref().map_or(true, |with| again.seconds < with.seconds) => Ok(again),
-        _ => with,
+    let best =
+        match again.filter(|again| once.as_ref() != Some(again)).map(|again| map_values(&again, options)) {
+            Some(Ok(again)) if with.as_ref().map_or(true, |with| again.seconds < with.seconds) => Ok(again),
+            _ => with,
+        };
+    best.or_else(|refusal| {
+        let function = once.as_ref().unwrap_or(function);
+        elsewhere(function, options, refusal)
+    })
+}
+
+/// Maps a function that is refused with its sums elsewhere. In a triangular nest the scalars of a sum have no elements for all iterations, and where it is stored it has;
+/// an element that is changed while others of its array are read needs a box of its own, and a scalar does not.
+fn elsewhere(function: &Function, options: &Options, refusal: Diagnostic) -> Result<Mapped> {
+    let mut refusal = refusal;
+    let ways: [fn(&Function) -> Option<Function>; 2] =
+        [transform::forward::forward, transform::accumulate::accumulate];
+    for other in ways.into_iter().filter_map(|way| way(function)) {
+        match map_values(&other, options) {
+            Err(told) if refusal.code.0 == "P0801" => refusal = told,
+            Err(_) => {}
+            mapped => return mapped,
+        }
     }
+    Err(refusal)
 }
 
 /// Maps a function whose scalars have been looked at.

@@ -3,6 +3,7 @@
 //! Nothing in this room believes that an edit is legal: [`crate::check::tree`] says whether the dependences of a model still hold, and
 //! [`crate::check::function`] checks the code that comes out in the end.
 
+pub(crate) mod accumulate;
 mod affine;
 pub mod contraction;
 pub mod diamond;

@@ -77,6 +77,7 @@ pub struct Sources<'a> {
 pub struct Program {
     scratch: Scratch,
     program: PathBuf,
+    takes_a_file: bool,
 }
 
 /// How a program is run.
@@ -208,7 +209,8 @@ impl Emulator {
         arguments.extend(["-Wl,-z,now", "-pthread", "-lm", "-o"].map(OsStr::new));
         arguments.push(program.as_os_str());
         self.compile(&arguments)?;
-        Ok(Program { scratch, program })
+        let takes_a_file = crate::kernel::takes_a_file(sources.host);
+        Ok(Program { scratch, program, takes_a_file })
     }
 
     /// Gives functions of a slave object the prefix that hosts know them by.
@@ -282,7 +284,7 @@ impl Program {
         (environment, report)
     }
 
-    /// Runs the program; its argument is the name of the file that it writes its arrays to.
+    /// Runs the program; if it opens files, its argument is the name of the one that it writes its arrays to.
     ///
     /// # Errors
     /// `X0404` if it breaks a rule of the interface, `P0805` if rows of an array are further apart than a transfer can say, `X0304` if it fails otherwise, `X0303`
@@ -301,7 +303,10 @@ impl Program {
             let _ = fs::remove_file(old);
         }
         let mut command = Command::new(&self.program);
-        command.arg(self.output()).envs(environment).envs(variables.iter().cloned());
+        command
+            .args(self.takes_a_file.then(|| self.output()))
+            .envs(environment)
+            .envs(variables.iter().cloned());
         let finished = process::run(&mut command, settings.limit)?;
         if finished.status.code() == Some(BROKEN_RULE) {
             return Err(broken_rule(&finished.stderr));

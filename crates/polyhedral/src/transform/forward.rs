@@ -44,7 +44,7 @@ fn block(function: &Function, facts: &Facts, body: &[Stmt], found: &mut bool) ->
 }
 
 /// What holds in the body of a loop.
-fn inside(facts: &Facts, l: &Loop) -> Facts {
+pub(crate) fn inside(facts: &Facts, l: &Loop) -> Facts {
     let mut facts = facts.clone();
     facts.enter(l);
     facts
@@ -117,7 +117,7 @@ fn other_elements(facts: &Facts, value: &Expr, element: &Access) -> bool {
 }
 
 /// Whether a statement neither reads nor writes an element, and declares nothing of its array's name.
-fn leaves(facts: &Facts, stmt: &Stmt, element: &Access) -> bool {
+pub(crate) fn leaves(facts: &Facts, stmt: &Stmt, element: &Access) -> bool {
     let reads = |e: &Expr| !other_elements(facts, e, element);
     let body = |facts: &Facts, body: &[Stmt]| body.iter().all(|stmt| leaves(facts, stmt, element));
     match stmt {
@@ -159,7 +159,7 @@ pub(crate) fn mentions(stmt: &Stmt, name: &Name) -> bool {
 }
 
 /// Whether a loop has the name of a variable of the element's subscripts.
-fn hides(stmt: &Stmt, element: &Access) -> bool {
+pub(crate) fn hides(stmt: &Stmt, element: &Access) -> bool {
     let mut found = false;
     stmt.walk(&mut |stmt| {
         if let Stmt::Loop(l) = stmt {
@@ -170,7 +170,7 @@ fn hides(stmt: &Stmt, element: &Access) -> bool {
 }
 
 /// Every access of the scalar becomes one of the element.
-fn put(body: &[Stmt], scalar: &Access, element: &Access) -> Vec<Stmt> {
+pub(crate) fn put(body: &[Stmt], scalar: &Access, element: &Access) -> Vec<Stmt> {
     let access = |a: &Access| if a == scalar { element.clone() } else { a.clone() };
     let value = |e: &Expr| e.map_loads(&mut |a| Expr::Load(access(&a)));
     body.iter()
