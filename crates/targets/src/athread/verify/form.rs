@@ -114,7 +114,8 @@ impl Form {
         Form::atom(Atom::Apply(function.to_owned(), arguments))
     }
 
-    /// A form that is above 0 where this one is: of remainders it is asked whether they are small, not whether they are large.
+    /// A form that is above 0 where this one is: of remainders it is asked whether they are small, not whether they are large, and of quotients whether what is
+    /// divided is large enough.
     pub fn question(&self) -> Form {
         let k = self.factor(&[]);
         let mut others = self.0.iter().filter(|(product, _)| !product.is_empty());
@@ -127,6 +128,15 @@ impl Form {
             let from = Form::int(1 - k);
             let rest = Form::apply("LOZENGE_MOD", vec![e.minus(&from), by.clone()]);
             return Form::int(d).minus(&from).minus(&rest);
+        }
+        let mut others = self.0.iter().filter(|(product, _)| !product.is_empty());
+        if let (Some((product, 1)), None, least @ 1..) = (others.next(), others.next(), 1_i64.saturating_sub(k))
+            && let [Atom::Apply(function, arguments)] = &**product
+            && let ("LOZENGE_FLOOR_DIV" | "/", [e, by]) = (function.as_str(), arguments.as_slice())
+            && let Some(all) = by.constant().filter(|d| *d > 0).and_then(|d| d.checked_mul(least))
+        {
+            // Both round a quotient of 1 and more down.
+            return e.minus(&Form::int(all.saturating_sub(1)));
         }
         self.clone()
     }

@@ -157,6 +157,9 @@ impl<'a> Walker<'a> {
             let found = compute::uses(node);
             return self.each(states, &mut |walker, state| {
                 let mut known = true;
+                if walker.runs_never(state, node) {
+                    return Ok(());
+                }
                 if let Node::If(cond, _, None) = node
                     && walker.changed.iter().any(|name| cond.mentions(name))
                 {
@@ -242,6 +245,18 @@ impl<'a> Walker<'a> {
             }
             Node::Do(term) => self.each(states, &mut |walker, state| walker.act(state, term, &[])),
         }
+    }
+
+    /// Whether a loop surely has no iteration.
+    fn runs_never(&self, state: &mut State, node: &Node) -> bool {
+        let Node::For { init, cond: Some(cond), .. } = node else { return false };
+        let [Node::Declare { name, value: Some(lower), .. }] = init.as_slice() else { return false };
+        let first = state.form(lower);
+        state.open();
+        state.declare(name, Value::Number(first));
+        let truth = self.truth(state, cond);
+        state.close();
+        truth == Some(false)
     }
 
     /// One state through `if`.
