@@ -130,7 +130,8 @@ impl Form {
             return Form::int(d).minus(&from).minus(&rest);
         }
         let mut others = self.0.iter().filter(|(product, _)| !product.is_empty());
-        if let (Some((product, 1)), None, least @ 1..) = (others.next(), others.next(), 1_i64.saturating_sub(k))
+        if let (Some((product, 1)), None, least @ 1..) =
+            (others.next(), others.next(), 1_i64.saturating_sub(k))
             && let [Atom::Apply(function, arguments)] = &**product
             && let ("LOZENGE_FLOOR_DIV" | "/", [e, by]) = (function.as_str(), arguments.as_slice())
             && let Some(all) = by.constant().filter(|d| *d > 0).and_then(|d| d.checked_mul(least))

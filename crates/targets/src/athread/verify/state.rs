@@ -230,7 +230,13 @@ impl State {
         a == b || self.normal(a) == self.normal(b)
     }
 
+    /// Whether two boxes are the same elements. How far rows are apart says nothing where there is one at most; then a transfer's box may have no such number.
     pub fn same(&self, a: &Area, b: &Area) -> bool {
+        let none = Form::default();
+        let one = || {
+            [a, b].iter().any(|area| area.pitch == none)
+                || self.normal(&a.rows).bound().is_some_and(|n| n <= 1)
+        };
         a.array == b.array
             && a.share == b.share
             && a.planes.len() == b.planes.len()
@@ -238,7 +244,7 @@ impl State {
             && self.equal(&a.offset, &b.offset)
             && self.equal(&a.rows, &b.rows)
             && self.equal(&a.columns, &b.columns)
-            && (self.equal(&a.pitch, &b.pitch) || self.normal(&a.rows) == Form::int(1))
+            && (self.equal(&a.pitch, &b.pitch) || one())
     }
 
     /// Whether two boxes have no element in common. Boxes lie inside the planes and rows of their array.
