@@ -31,7 +31,7 @@ const KERNELS: [(&str, &[i64], &[i64]); 13] = [
     ("mvt", &[2000], &[4000]),
 ];
 /// Other programs, without sizes.
-const OTHERS: [&str; 10] = [
+const OTHERS: [&str; 11] = [
     "conv2d",
     "fdtd-2d",
     "flat-gemm",

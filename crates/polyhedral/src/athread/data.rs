@@ -4,9 +4,10 @@
 //! scalars that are only read are arguments of the kernel. Accesses of one array share a buffer where a box around all is no larger than their own boxes.
 //! A box has constant extents and a corner that is affine in the numbers of the tiles; at the rim of the array it is cut off.
 
+use isl::UnionSet;
 use loops::{Access, Expr, Name, ParamMode};
 
-use super::boxes::{Corner, box_map, boxed, touched};
+use super::boxes::{Corner, box_map, boxed, prefix, touched};
 use super::share::Shared;
 use super::split::Kernel;
 use crate::fault::{self, Result};
@@ -117,7 +118,7 @@ pub(super) fn groups(model: &Model, kernel: &Kernel) -> Result<std::result::Resu
                 // What the program has of its own never leaves; of the rest each part has boxes of its own, which come before it and go after it.
                 still = model.locals.iter().any(|l| l.name == *array);
             }
-            if still {
+            if still && in_all_tiles(model, kernel, &own)? {
                 groups.push(group(model, kernel, &own, None, outer)?);
                 continue;
             }
@@ -171,6 +172,26 @@ pub(super) fn groups(model: &Model, kernel: &Kernel) -> Result<std::result::Resu
         }
     }
     Ok(Ok(groups))
+}
+
+/// Whether what is written goes out where it has been written: parts that write have instances in all tiles of the kernel. A part for the last step of a loop
+/// around has none in the others.
+fn in_all_tiles(model: &Model, kernel: &Kernel, sites: &[&Site]) -> Result<bool> {
+    let touched = |part: &usize| sites.iter().any(|s| s.part == *part);
+    if !sites.iter().any(|s| s.touch.write) || (0..kernel.parts.len()).all(|part| touched(&part)) {
+        return Ok(true);
+    }
+    let tiles = |parts: &mut dyn Iterator<Item = usize>| -> Result<UnionSet> {
+        let mut all = UnionSet::empty(&model.ctx).map_err(fault::library)?;
+        for part in parts {
+            let own = prefix(model, kernel, part, kernel.parallel.len())?;
+            all = own.range().and_then(|own| all.union(&own)).map_err(fault::library)?;
+        }
+        Ok(all)
+    };
+    let (all, own) =
+        (tiles(&mut (0..kernel.parts.len()))?, tiles(&mut (0..kernel.parts.len()).filter(touched))?);
+    all.is_subset(&own).map_err(fault::library)
 }
 
 /// Whether a box is another for each tile of the parallel loops.
