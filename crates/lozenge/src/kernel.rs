@@ -101,11 +101,15 @@ pub fn runs_by_itself(text: &str) -> bool {
 /// Whether a C program may open a file that its argument names: it opens files, or headers of its own may. What opens none may take the argument for a number,
 /// and compute nothing.
 pub fn takes_a_file(text: &str) -> bool {
-    let own = |line: &str| {
+    ["open(", "open (", "creat("].iter().any(|call| text.contains(call)) || has_own_headers(text)
+}
+
+/// Whether a C program includes headers of its own: others than those of the system, and than those that are made with it.
+pub fn has_own_headers(text: &str) -> bool {
+    text.lines().any(|line| {
         let line = line.trim_start().strip_prefix('#').unwrap_or_default().trim_start();
         line.starts_with("include") && line.contains('"') && !line.trim_end().ends_with("_args.h\"")
-    };
-    ["open(", "open (", "creat("].iter().any(|call| text.contains(call)) || text.lines().any(own)
+    })
 }
 
 /// Whether a text has a region to work on.

@@ -39,6 +39,7 @@ const OTHERS: [&str; 11] = [
     "heat-3d",
     "jacobi-2d",
     "minmax-bounds",
+    "power",
     "sgemm",
     "sums",
     "thin",

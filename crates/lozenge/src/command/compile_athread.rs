@@ -77,18 +77,33 @@ fn write(
     };
     std::fs::create_dir_all(folder).map_err(|error| {
         Failure::environment("X0004", format!("can't make the folder {}: {error}", folder.display()))
+            .help("`-o` names the folder that the files go to")
     })?;
+    // The host file includes what the program includes, from wherever it is.
+    let own = arguments.file.parent().filter(|_| crate::kernel::has_own_headers(&files.host));
+    let own = own.and_then(|parent| parent.join(".").canonicalize().ok());
+    let build = own.map_or_else(
+        || files.build.clone(),
+        |own| targets::athread::with_sources(&files.build, &own.display().to_string()),
+    );
     let mut all = vec![
         (format!("{stem}_host.c"), &files.host),
         (format!("{stem}_slave.c"), &files.slave),
-        ("build.sh".to_owned(), &files.build),
+        ("build.sh".to_owned(), &build),
     ];
     if let Some((name, text)) = &files.header {
         all.push((name.clone(), text));
     }
+    let all: Vec<_> = all.into_iter().map(|(name, text)| (folder.join(name), text)).collect();
+    // All or none.
+    if let Some((path, _)) = all.iter().find(|(path, _)| path.is_dir()) {
+        return Err(Failure::environment(
+            "X0004",
+            format!("can't write {}: it is a directory", path.display()),
+        ));
+    }
     let mut written = Vec::new();
-    for (name, text) in all {
-        let path = folder.join(name);
+    for (path, text) in all {
         write_whole(&path, &crate::foreign::written(text))?;
         if path.extension().is_some_and(|e| e == "sh") {
             executable(&path)?;

@@ -126,14 +126,30 @@ fn header_name(stem: &str) -> String {
     format!("{stem}_args.h")
 }
 
+/// Where the build script is told the folder of the headers that the program has of its own.
+const SOURCES: &str = "# SOURCES is the folder of headers that the program has of its own.\n";
+
+/// A build script that looks for the headers of the program in a folder, unless it is told another when it runs.
+pub fn with_sources(build: &str, folder: &str) -> String {
+    let quoted = folder.replace('\'', "'\\''");
+    build.replacen(SOURCES, &format!("{SOURCES}SOURCES=${{SOURCES:-'{quoted}'}}\n"), 1)
+}
+
 fn build(stem: &str, chip: &Chip) -> String {
     let (host, slave, hybrid) = if chip.crts {
         ("swgcc -mhost -O2", "swgcc -mslave -msimd -O2", "swgcc -mhybrid")
     } else {
         ("sw5cc -host -O2", "sw5cc -slave -msimd -O2", "sw5cc -hybrid")
     };
+    let name = chip.name;
     format!(
-        "#!/bin/sh\n# Builds {stem} for {}. Flags for the compilers in CFLAGS; further objects and libraries as arguments.\nset -e\n{host} ${{CFLAGS:-}} -c {stem}_host.c -o {stem}_host.o\n{slave} ${{CFLAGS:-}} -c {stem}_slave.c -o {stem}_slave.o\n{hybrid} {stem}_host.o {stem}_slave.o -o {stem} -lm \"$@\"\n",
-        chip.name
+        r#"#!/bin/sh
+# Builds {stem} for {name}, beside this script. Flags for the compilers in CFLAGS; further objects and libraries as arguments.
+{SOURCES}set -e
+here=$(dirname "$0")
+{host} ${{SOURCES:+-I"$SOURCES"}} ${{CFLAGS:-}} -c "$here/{stem}_host.c" -o "$here/{stem}_host.o"
+{slave} ${{CFLAGS:-}} -c "$here/{stem}_slave.c" -o "$here/{stem}_slave.o"
+{hybrid} "$here/{stem}_host.o" "$here/{stem}_slave.o" -o "$here/{stem}" -lm "$@"
+"#
     )
 }
