@@ -42,11 +42,12 @@ impl<'s> Uses<'s> {
         some.iter().copied().filter(|k| !(*k > 0 && self.is_punct(k - 1, &[".", "->"])))
     }
 
-    /// Where an object is assigned, counted or has its address taken.
-    pub fn assigned_in(&self, name: &str, range: Range<usize>) -> Option<usize> {
+    /// Where an object is assigned, counted or has its address taken, its declaration left out.
+    pub fn assigned_in(&self, name: &str, range: Range<usize>, declared: usize) -> Option<usize> {
         const ASSIGN: [&str; 13] =
             ["=", "+=", "-=", "*=", "/=", "%=", "&=", "|=", "^=", "<<=", ">>=", "++", "--"];
-        self.named(name, range).find(|k| {
+        // Of several in one declaration, `double *x = …, *y = …;`, only the first one is seen to be a declarator by what is before it.
+        self.named(name, range).filter(|k| *k != declared).find(|k| {
             (self.is_punct(k + 1, &ASSIGN) && !self.is_declarator(*k))
                 || (*k > 0 && self.is_punct(k - 1, &["++", "--"]))
                 || self.is_address(*k)

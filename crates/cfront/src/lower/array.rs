@@ -171,7 +171,7 @@ impl Lowering<'_> {
                     return Ok(());
                 }
                 let from = (array.declared.first as usize).max(self.cx.body.start);
-                let changed = self.cx.uses.assigned_in(name, from + 1..self.cx.region.start);
+                let changed = self.cx.uses.assigned_in(name, from + 1..self.cx.region.start, from);
                 if let Some(token) = changed {
                     let message = format!("`{name}` is changed after it gave `{}` its shape", array.name);
                     let at = At { first: token as u32, last: token as u32 };

@@ -189,14 +189,22 @@ impl Lowering<'_> {
         let object = &self.res.objects[k];
         object.fresh
             && object.place == Some(Place::Local)
-            && self.cx.uses.assigned_in(&object.name, self.cx.body.clone()).is_none()
+            && self
+                .cx
+                .uses
+                .assigned_in(&object.name, self.cx.body.clone(), object.declared.first as usize)
+                .is_none()
     }
 
     /// Whether a pointer may point to objects of the function: all but parameters that are as they came.
     fn may_point_inside(&self, k: usize) -> bool {
         let object = &self.res.objects[k];
         object.place != Some(Place::Parameter)
-            || self.cx.uses.assigned_in(&object.name, self.cx.body.clone()).is_some()
+            || self
+                .cx
+                .uses
+                .assigned_in(&object.name, self.cx.body.clone(), object.declared.first as usize)
+                .is_some()
     }
 
     /// Whether a pointer, or one into what it points to, is used as a value before the region (in a loop: anywhere beside it).
