@@ -45,8 +45,18 @@ impl Lowering<'_> {
             return Ok(());
         }
         if self.res.objects[k].place.is_none() {
-            // Its declaration failed, or it is an integer that was taken for a fixed one.
-            return Err(super::Failed);
+            if self.blamed.contains(&k) {
+                return Err(super::Failed);
+            }
+            let object = &self.res.objects[k];
+            let (name, ty) = (object.name.clone(), super::index::an(object.ty.ty.c_name()));
+            if let Class::LoopVariable(_) | Class::Fixed(_) = self.class(k) {
+                let message = format!("`{name}` is {ty}, and no array");
+                return self.fail(codes::SHAPE, message, at, "only arrays have subscripts");
+            }
+            // The diagnostic of its declaration stands; it is said only if there is none.
+            let message = format!("the declaration of `{name}` in the region is not understood");
+            return self.fail(codes::DECLARATION, message, at, "used here");
         }
         let ty = self.res.objects[k].ty.clone();
         if !self.blamed.contains(&k) {

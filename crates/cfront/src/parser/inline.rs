@@ -196,6 +196,11 @@ impl Parser<'_> {
         }
     }
 
+    /// Whether an expression is seen at once to be an integer.
+    pub(super) fn is_integer(&self, e: &Expr) -> bool {
+        matches!(self.type_of(e), Some(CType::Int(_)))
+    }
+
     fn common(&self, a: &Expr, b: &Expr) -> Option<CType> {
         Some(match (self.type_of(a)?, self.type_of(b)?) {
             (CType::Int(a), CType::Int(b)) => CType::Int(a.common(b)),
