@@ -134,8 +134,12 @@ impl<'s> Reader<'s> {
         while parser.tok() != Tok::End && self.next < self.pairs.len() {
             let start = parser.pos;
             match parser.tok() {
-                Tok::Punct(";") | Tok::Pragma => {
+                Tok::Punct(";") => {
                     parser.pos += 1;
+                    continue;
+                }
+                Tok::Pragma => {
+                    parser.outer_pragma();
                     continue;
                 }
                 Tok::Scop => {
@@ -229,7 +233,7 @@ impl<'s> Reader<'s> {
             let depth = parser.scopes.depth();
             parser.scopes.push();
             for p in params {
-                let object = Object { ty: p.ty.clone(), place: Place::Parameter, fresh: false, at: p.at };
+                let object = Object::parameter(p.ty.clone(), p.at);
                 parser.scopes.declare(p.name.clone(), Symbol::Object(object));
             }
             let uses = Uses::of(self.source, body.clone());
@@ -260,6 +264,11 @@ impl<'s> Reader<'s> {
                 Tok::Scop => {
                     let in_loop = has_goto || loop_ahead || braces.contains(&true);
                     self.region(parser, name, body, uses, in_loop);
+                    continue;
+                }
+                // What follows it is read as if it were not there: a declaration, or a loop around the region.
+                Tok::Pragma => {
+                    parser.outer_pragma();
                     continue;
                 }
                 Tok::Punct("{") => {

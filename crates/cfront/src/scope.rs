@@ -23,8 +23,17 @@ pub struct Object {
     pub place: Place,
     /// Initialised by the result of an allocation: a pointer to an object that nothing else points to.
     pub fresh: bool,
+    /// Each thread has its own.
+    pub per_thread: bool,
     /// Where it is declared.
     pub at: At,
+}
+
+impl Object {
+    /// A parameter of a function.
+    pub fn parameter(ty: QType, at: At) -> Object {
+        Object { ty, place: Place::Parameter, fresh: false, per_thread: false, at }
+    }
 }
 
 /// Where an object lives.
@@ -87,7 +96,21 @@ impl Scopes {
                 scope.insert(name, merged);
                 return;
             }
+            // Nor does one of an object take away that each thread has its own.
+            if let (Symbol::Object(new), Some(Symbol::Object(old))) = (&symbol, scope.get(&name)) {
+                let per_thread = new.per_thread || old.per_thread;
+                scope.insert(name, Symbol::Object(Object { per_thread, ..new.clone() }));
+                return;
+            }
             scope.insert(name, symbol);
+        }
+    }
+
+    /// Notes that each thread has its own of an object.
+    pub fn declare_per_thread(&mut self, name: &str) {
+        let found = self.scopes.iter_mut().rev().find_map(|scope| scope.get_mut(name));
+        if let Some(Symbol::Object(object)) = found {
+            object.per_thread = true;
         }
     }
 

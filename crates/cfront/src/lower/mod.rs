@@ -155,6 +155,7 @@ pub fn lower(cx: &Context<'_>, body: &[Stmt]) -> Result<Lowered, Vec<Diagnostic>
         branches: 0,
     };
     lowering.reserve_names();
+    lowering.refuse_objects();
     let statements = lowering.statements(body);
     lowering.finish(body, statements)
 }
@@ -180,6 +181,33 @@ impl Lowering<'_> {
             }
             self.taken.insert(name.clone(), shared);
             self.names.insert(k, name);
+        }
+    }
+
+    /// Objects that a region cannot even read: what they are differs from thread to thread, or they hold more than the hub's integers.
+    fn refuse_objects(&mut self) {
+        let mut seen = std::collections::BTreeSet::new();
+        let mentions: Vec<(u32, Meaning)> = self.res.meanings.iter().map(|(t, m)| (*t, *m)).collect();
+        for (token, meaning) in mentions {
+            let Meaning::Object(k) = meaning else { continue };
+            let object = &self.res.objects[k];
+            let (name, at) = (object.name.clone(), At { first: token, last: token });
+            let wide = matches!(object.ty.ty, CType::Int(IntType::Int128));
+            if !(object.per_thread || wide) || !seen.insert(k) {
+                continue;
+            }
+            self.blamed.insert(k);
+            let _: Try<()> = if wide {
+                let message = format!("`{name}` has 128 bits; integers of a region have 64 at most");
+                let help = "copy it to a `long` before the region, if its value fits there";
+                self.fail_with(codes::TYPE, message, (at, "not a type of a region"), help)
+            } else {
+                let message = format!(
+                    "`{name}` has thread storage: each thread has its own, and a region may be run by several"
+                );
+                let help = "declare it inside the region, or make it a parameter of the function, so that all threads see the caller's; a scalar can be copied to a local variable before the region, and back after it";
+                self.fail_with(codes::TYPE, message, (at, "each thread has its own"), help)
+            };
         }
     }
 

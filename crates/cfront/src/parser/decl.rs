@@ -14,6 +14,8 @@ pub struct Specifiers {
     pub is_typedef: bool,
     pub is_static: bool,
     pub is_extern: bool,
+    /// `_Thread_local`.
+    pub is_per_thread: bool,
     pub pure: bool,
 }
 
@@ -66,6 +68,7 @@ impl Parser<'_> {
             is_typedef: false,
             is_static: false,
             is_extern: false,
+            is_per_thread: false,
             pure: false,
         };
         let (mut constant, mut volatile) = (false, false);
@@ -75,6 +78,7 @@ impl Parser<'_> {
                 "typedef" => result.is_typedef = true,
                 "static" => result.is_static = true,
                 "extern" => result.is_extern = true,
+                "_Thread_local" | "__thread" | "thread_local" => result.is_per_thread = true,
                 "const" | "__const" | "__const__" => constant = true,
                 "volatile" | "__volatile__" | "__volatile" => volatile = true,
                 _ if is_attribute(word) => {
@@ -340,7 +344,7 @@ impl Parser<'_> {
                 Some((name, pos)) => (name, self.since_one(pos)),
                 None => (String::new(), self.since(first)),
             };
-            let object = Object { ty: ty.clone(), place: Place::Parameter, fresh: false, at };
+            let object = Object::parameter(ty.clone(), at);
             self.scopes.declare(name.clone(), Symbol::Object(object));
             params.push(Declaration { name, ty, init: None, is_static: false, is_extern: false, at });
             if !self.accept(",") {
@@ -425,7 +429,13 @@ impl Parser<'_> {
         };
         let symbol = match value {
             Some(value) => Symbol::Constant(Some(value)),
-            None => Symbol::Object(Object { ty: ty.clone(), place, fresh, at }),
+            None => {
+                // `extern` in a block names the object of the file.
+                let outer = self.scopes.lookup(&name).filter(|_| specifiers.is_extern);
+                let per_thread =
+                    specifiers.is_per_thread || matches!(outer, Some(Symbol::Object(o)) if o.per_thread);
+                Symbol::Object(Object { ty: ty.clone(), place, fresh, per_thread, at })
+            }
         };
         self.scopes.declare(name.clone(), symbol);
         let (is_static, is_extern) = (specifiers.is_static, specifiers.is_extern);
@@ -567,6 +577,7 @@ fn is_storage_word(word: &str) -> bool {
             | "_Noreturn"
             | "_Thread_local"
             | "__thread"
+            | "thread_local"
             | "__extension__"
     )
 }

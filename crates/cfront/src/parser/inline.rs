@@ -68,7 +68,7 @@ impl Parser<'_> {
         self.scopes.push();
         let mut bound = Bound::new();
         for (name, ty, at) in &params {
-            let object = Object { ty: ty.clone(), place: Place::Parameter, fresh: false, at: *at };
+            let object = Object::parameter(ty.clone(), *at);
             self.scopes.declare(name.clone(), Symbol::Object(object));
             let itself = Expr { kind: ExprKind::Ident(name.clone()), at: *at, height: 1 };
             bound.push((name.clone(), itself));

@@ -148,6 +148,20 @@ impl<'s> Parser<'s> {
         result
     }
 
+    /// Goes past a pragma outside of regions; what OpenMP gives to each thread is noted.
+    pub fn outer_pragma(&mut self) {
+        let text = self.text().replace('\\', " ");
+        self.pos += 1;
+        let text =
+            text.trim_start_matches('#').trim_start().strip_prefix("pragma").unwrap_or("").trim_start();
+        let Some(named) = text.strip_prefix("omp").and_then(|t| t.trim_start().strip_prefix("threadprivate"))
+        else {
+            return;
+        };
+        let is_part = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '$' || !c.is_ascii();
+        named.split(|c| !is_part(c)).for_each(|name| self.scopes.declare_per_thread(name));
+    }
+
     /// Goes past a bracketed group that starts here; false if it has no end.
     pub fn skip_group(&mut self) -> bool {
         let mut depth = 0usize;
