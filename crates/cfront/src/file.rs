@@ -12,7 +12,7 @@ use crate::parser::{ParseError, Parser};
 use crate::region::{CFile, Region, RegionInfo, VariableKind};
 use crate::scope::{Function, Object, Place, Symbol};
 use crate::source::Source;
-use crate::uses::Uses;
+use crate::uses::{Uses, defined};
 
 /// What may be assumed beyond the C text.
 #[derive(Clone, Debug, Default)]
@@ -48,6 +48,7 @@ pub fn parse_with(
     let mut reader = Reader {
         source: &source,
         options,
+        defined: defined(&source),
         char_signed: char_signed(preprocessed),
         pairs,
         next: 0,
@@ -120,6 +121,8 @@ fn pragma_pairs(source: &Source<'_>) -> Result<Vec<(usize, usize)>, Vec<Diagnost
 struct Reader<'s> {
     source: &'s Source<'s>,
     options: &'s Options,
+    /// Functions with a body in the text.
+    defined: BTreeSet<&'s str>,
     char_signed: Option<bool>,
     pairs: Vec<(usize, usize)>,
     /// First region that was not met yet.
@@ -199,6 +202,7 @@ impl<'s> Reader<'s> {
             }
         }
         let start = parser.pos;
+        parser.retyped = None;
         let specifiers = parser.specifiers()?;
         if parser.accept(";") {
             return Ok(());
@@ -416,6 +420,7 @@ impl<'s> Reader<'s> {
             region: first + 1..last,
             uses,
             in_loop,
+            defined: &self.defined,
             pure_functions: &self.options.pure_functions,
             char_signed: self.char_signed,
         };

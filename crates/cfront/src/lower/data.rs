@@ -316,7 +316,7 @@ impl Lowering<'_> {
         }
         let (value, from) = self.data(a)?;
         let Some(scalar) = self.scalar(&ty.ty) else {
-            let message = format!("a conversion to `{}`", ty.ty.c_name());
+            let message = format!("a conversion to {}", super::array::described(&ty.ty));
             return self.fail(codes::TYPE, message, at, "not a type of data");
         };
         let to = Type::of(scalar);
@@ -380,6 +380,21 @@ impl Lowering<'_> {
 
     fn call(&mut self, function: &str, args: &[Expr], at: At) -> Try<Typed> {
         let plain = function.strip_prefix("__builtin_").unwrap_or(function);
+        let declared = self.cx.scopes.lookup(function);
+        if let Some(Symbol::Object(_)) = declared {
+            let message = format!("a call through the pointer `{function}` in a region");
+            return self.fail(codes::CALL, message, at, "what it does is not known");
+        }
+        // What the file defines is not the function of that name in `math.h`.
+        if self.cx.defined.contains(plain) {
+            if math_function(plain).is_none() {
+                return self.call_declared(function, args, at);
+            }
+            // Behind the front end the name alone says which function it is.
+            let message = format!("a call of `{plain}`, which is this file's own and has a name of `math.h`");
+            let help = "give it another name, or define it as `inline` with a body of expressions";
+            return self.fail_with(codes::CALL, message, (at, "not the function of the C library"), help);
+        }
         match (plain, args) {
             // What `INFINITY`, `HUGE_VAL`, `isnan` and `isfinite` of `math.h` stand for.
             ("inf" | "huge_val", []) if plain != function => return Ok((Hub::f64(f64::INFINITY), Type::F64)),
@@ -415,6 +430,11 @@ impl Lowering<'_> {
             }
             return Ok((math.build(plain, ty, values), ty));
         }
+        self.call_declared(function, args, at)
+    }
+
+    /// A call of a function that is known by its declaration.
+    fn call_declared(&mut self, function: &str, args: &[Expr], at: At) -> Try<Typed> {
         let pure = self.cx.pure_functions.iter().any(|f| f == function);
         let Some(Symbol::Function(declared)) = self.cx.scopes.lookup(function) else {
             let message = format!("a call of `{function}`, which is not declared");

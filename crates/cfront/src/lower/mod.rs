@@ -16,7 +16,7 @@ mod privatise;
 mod reduction;
 mod resolve;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use loops::{Code, Diagnostic, Expr as Hub, Name, Scalar, Span};
 
@@ -51,6 +51,8 @@ pub struct Context<'a> {
     pub uses: &'a Uses<'a>,
     /// The region may run more than once in one call of the function.
     pub in_loop: bool,
+    /// Functions that the file defines: none of these is the C library's.
+    pub defined: &'a BTreeSet<&'a str>,
     /// Functions that are known to be pure beside those of `math.h` and those declared so.
     pub pure_functions: &'a [String],
     /// Whether plain `char` has a sign, if that is known.
@@ -86,7 +88,7 @@ struct Lowering<'a> {
     diagnostics: Vec<Diagnostic>,
     warnings: Vec<Diagnostic>,
     /// Objects that a diagnostic was given for already.
-    blamed: std::collections::BTreeSet<usize>,
+    blamed: BTreeSet<usize>,
     unsigned_warned: bool,
     /// Some index arithmetic of the C text is done in 64 bits.
     wide: bool,
@@ -186,7 +188,7 @@ impl Lowering<'_> {
 
     /// Objects that a region cannot even read: what they are differs from thread to thread, or they hold more than the hub's integers.
     fn refuse_objects(&mut self) {
-        let mut seen = std::collections::BTreeSet::new();
+        let mut seen = BTreeSet::new();
         let mentions: Vec<(u32, Meaning)> = self.res.meanings.iter().map(|(t, m)| (*t, *m)).collect();
         for (token, meaning) in mentions {
             let Meaning::Object(k) = meaning else { continue };

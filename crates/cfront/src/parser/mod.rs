@@ -7,6 +7,7 @@ mod decl;
 mod expr;
 mod inline;
 mod size;
+mod specifiers;
 mod stmt;
 
 use crate::ast::At;
@@ -42,6 +43,8 @@ pub struct Parser<'s> {
     pub scopes: Scopes,
     /// Objects whose sizes were taken as numbers since this was last emptied.
     pub measured: Vec<Measured>,
+    /// What an attribute makes of the type being read, if it makes another one of it.
+    pub retyped: Option<&'static str>,
     depth: u32,
 }
 
@@ -53,6 +56,7 @@ impl<'s> Parser<'s> {
             end: source.tokens.len() - 1,
             scopes: Scopes::new(),
             measured: Vec::new(),
+            retyped: None,
             depth: 0,
         }
     }
