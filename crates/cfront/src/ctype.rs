@@ -193,6 +193,14 @@ impl QType {
         }
     }
 
+    /// What it is an array of or points to, at the end.
+    pub fn element(&self) -> &CType {
+        match &self.ty {
+            CType::Pointer { to: of, .. } | CType::Array { of, .. } => of.element(),
+            ty => ty,
+        }
+    }
+
     /// The type with another one in the place of what it is an array of, points to or returns, at the end.
     pub fn remade(self, inner: CType) -> QType {
         let again = |of: Box<QType>, inner| Box::new(of.remade(inner));

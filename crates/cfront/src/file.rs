@@ -222,16 +222,22 @@ impl<'s> Reader<'s> {
         let types = params.iter().map(|p| p.ty.clone()).collect();
         // A function that stays in use, or may be without one: compilers do not warn of it when its calls are gone.
         let quiet = !specifiers.is_static || (start..parser.pos).any(|k| parser.is_inline(k));
-        let function = Function { result: *result, params: types, pure, inline: None };
+        let function = Function { result: *result, params: types, pure, inline: None, kept: None };
         parser.scopes.declare(name.clone(), Symbol::Function(function.clone()));
         if quiet && !pure {
             let named = params.iter().map(|p| (p.name.clone(), p.ty.clone(), p.at)).collect();
             let inline = parser.inline(named, &function.result).map(Box::new);
-            parser.scopes.declare(name.clone(), Symbol::Function(Function { inline, ..function }));
+            parser.scopes.declare(name.clone(), Symbol::Function(Function { inline, ..function.clone() }));
         }
         let open = parser.pos;
         parser.skip_group();
         let body = open..parser.pos;
+        let inlined =
+            matches!(parser.scopes.lookup(&name), Some(Symbol::Function(Function { inline: Some(_), .. })));
+        if !inlined {
+            let kept = parser.kept(&name, params, body.clone());
+            parser.scopes.declare(name.clone(), Symbol::Function(Function { kept, ..function }));
+        }
         let has_region = self.pairs.get(self.next).is_some_and(|(first, _)| body.contains(first));
         if has_region {
             let depth = parser.scopes.depth();

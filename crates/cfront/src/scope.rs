@@ -54,6 +54,19 @@ pub struct Function {
     pub pure: bool,
     /// What its calls stand for, where that is expressions.
     pub inline: Option<Box<Inline>>,
+    /// Why its calls stand for nothing else, if it has a body and that is seen at once.
+    pub kept: Option<Kept>,
+}
+
+/// Why no expression takes the place of a function's calls.
+#[derive(Clone, Debug)]
+pub enum Kept {
+    /// It calls itself.
+    Itself,
+    /// It has a loop.
+    Loop,
+    /// It uses this variable of the file.
+    Reads(String),
 }
 
 /// Scopes, innermost last; the first one is the file's.
@@ -92,7 +105,8 @@ impl Scopes {
             if let (Symbol::Function(new), Some(Symbol::Function(old))) = (&symbol, scope.get(&name)) {
                 let pure = new.pure || old.pure;
                 let inline = new.inline.clone().or(old.inline.clone());
-                let merged = Symbol::Function(Function { pure, inline, ..new.clone() });
+                let kept = new.kept.clone().or(old.kept.clone());
+                let merged = Symbol::Function(Function { pure, inline, kept, ..new.clone() });
                 scope.insert(name, merged);
                 return;
             }

@@ -9,7 +9,7 @@ use crate::ast::{At, Binary, Expr, ExprKind, Unary};
 use crate::codes;
 use crate::ctype::{CType, IntType, Known, QType};
 use crate::lower::resolve::Meaning;
-use crate::scope::Symbol;
+use crate::scope::{Kept, Symbol};
 
 /// The type of a data expression.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -401,6 +401,30 @@ impl Lowering<'_> {
             ("inff" | "huge_valf", []) if plain != function => {
                 return Ok((Hub::f32(f32::INFINITY), Type::F32));
             }
+            // `NAN`, of which the string says the bits beyond the usual ones.
+            ("nan" | "nanf", [arg]) if self.cx.source.token_text(arg.at.first as usize) == "\"\"" => {
+                return Ok(match plain {
+                    "nan" => (Hub::f64(f64::NAN), Type::F64),
+                    _ => (Hub::f32(f32::NAN), Type::F32),
+                });
+            }
+            // With the sign of the infinity, as in the C libraries.
+            ("isinf" | "isinf_sign", [arg]) => {
+                let (value, ty) = self.data(arg)?;
+                let infinity = |sign: f32| match ty {
+                    Type::F32 => Hub::f32(sign * f32::INFINITY),
+                    _ => Hub::f64(f64::from(sign) * f64::INFINITY),
+                };
+                if !ty.is_float() {
+                    return Ok((Hub::I32(0), Type::Int(IntType::Int)));
+                }
+                let mut test = Hub::I32(0);
+                for sign in [-1, 1] {
+                    let is = Hub::compare(loops::CompareOp::Eq, value.clone(), infinity(sign as f32));
+                    test = Hub::Select(Box::new(is), Box::new(Hub::I32(sign)), Box::new(test));
+                }
+                return Ok((test, Type::Int(IntType::Int)));
+            }
             ("isnan" | "isfinite", [arg]) => {
                 let (value, ty) = self.data(arg)?;
                 let test = match ty {
@@ -441,17 +465,40 @@ impl Lowering<'_> {
             return self.fail(codes::CALL, message, at, "what it does is not known");
         };
         if !(declared.pure || pure) {
+            if declared.inline.is_some()
+                && let Some(arg) = args.iter().find(|arg| crate::parser::acts(arg))
+            {
+                let message = format!(
+                    "the argument `{}` of `{function}` does more than have a value",
+                    self.snippet(arg.at)
+                );
+                let help = "make it a statement of its own, before or after the call";
+                let at = (arg.at, "so the call cannot be put in the place of an expression");
+                return self.fail_with(codes::EXPRESSION, message, at, help);
+            }
             let message = format!("a call of `{function}`, which is not known to be pure");
-            let diagnostic = loops::Diagnostic::error(
-                codes::CALL,
-                message,
-                self.span(at),
-                "what it does is not known",
-            )
-            .help(format!(
-                "declare it with `__attribute__((const))`, say that it is pure with `--pure {function}`, or define it as `inline` with a body of expressions"
-            ));
-            return self.report(diagnostic);
+            let (label, help) = match &declared.kept {
+                Some(Kept::Reads(name)) => (
+                    format!("it uses `{name}`, a variable of the file"),
+                    format!(
+                        "hand `{name}` to it as an argument, or, where nothing changes that while the region runs, say that it is pure with `--pure {function}`"
+                    ),
+                ),
+                kept => (
+                    match kept {
+                        Some(Kept::Itself) => {
+                            "it calls itself, so no expression can take the place of the call"
+                        }
+                        Some(Kept::Loop) => "it has a loop, so no expression can take the place of the call",
+                        _ => "what it does is not known",
+                    }
+                    .to_string(),
+                    format!(
+                        "declare it with `__attribute__((const))`, say that it is pure with `--pure {function}`, or define it as `inline` with a body of expressions"
+                    ),
+                ),
+            };
+            return self.fail_with(codes::CALL, message, (at, &label), &help);
         }
         let (result, params) = (declared.result.clone(), declared.params.clone());
         if params.len() != args.len() {

@@ -167,14 +167,10 @@ impl Lowering<'_> {
 
     fn variable(&self, k: usize, array: &super::ArrayUse) -> Variable {
         let object = &self.res.objects[k];
-        let mut element = &object.ty;
-        while let CType::Array { of: inner, .. } | CType::Pointer { to: inner, .. } = &element.ty {
-            element = inner;
-        }
         Variable {
             name: self.names.get(&k).cloned().unwrap_or_else(|| Name::new(&object.name)),
             c_name: object.name.clone(),
-            c_type: element.ty.c_name(),
+            c_type: object.ty.element().c_name(),
             elem: array.elem,
             dims: array.dims.clone(),
             access: array.form,

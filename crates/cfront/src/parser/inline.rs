@@ -5,9 +5,12 @@
 //! compilers warn of; they stay, too.
 
 use super::{MAX_HEIGHT, Parser};
-use crate::ast::{At, Binary, Expr, ExprKind, Init, Unary};
+use std::ops::Range;
+
+use crate::ast::{At, Binary, Declaration, Expr, ExprKind, Init, Unary};
 use crate::ctype::{CType, IntType, QType};
-use crate::scope::{Object, Place, Symbol};
+use crate::lexer::Tok;
+use crate::scope::{Kept, Object, Place, Symbol};
 
 /// Operations of an expanded call.
 const MAX_NODES: usize = 2000;
@@ -80,6 +83,27 @@ impl Parser<'_> {
         self.pos = pos;
         let params = params.into_iter().map(|(name, ty, _)| (name, ty)).collect();
         Some(Inline { params, value: value? })
+    }
+
+    /// Why the calls of a function with this body stay, where that is seen at once.
+    pub fn kept(&self, name: &str, params: &[Declaration], body: Range<usize>) -> Option<Kept> {
+        let words = || body.clone().map(|k| (k, self.word_at(k))).filter(|(_, word)| !word.is_empty());
+        if words().any(|(_, word)| word == name) {
+            return Some(Kept::Itself);
+        }
+        if words().any(|(_, word)| matches!(word, "for" | "while" | "do" | "goto")) {
+            return Some(Kept::Loop);
+        }
+        // A name of the file, unless it is declared in the body as well.
+        let of_file = |k: usize, word: &str| {
+            let object = matches!(self.scopes.lookup(word), Some(Symbol::Object(_)));
+            object
+                && !params.iter().any(|p| p.name == word)
+                && !matches!(self.tok_at(k - 1), Tok::Punct("." | "->"))
+                && !words().any(|(k, other)| other == word && self.starts_type(k - 1))
+        };
+        let (_, read) = words().find(|(k, word)| of_file(*k, word))?;
+        Some(Kept::Reads(read.to_string()))
     }
 
     /// Whether a token says that a function is `inline`.
@@ -263,7 +287,8 @@ fn parts(kind: &ExprKind) -> Vec<&Expr> {
     }
 }
 
-fn acts(e: &Expr) -> bool {
+/// Whether an expression does something, or may.
+pub fn acts(e: &Expr) -> bool {
     matches!(e.kind, ExprKind::Assign(..) | ExprKind::Step(..) | ExprKind::Unsupported(_))
         || parts(&e.kind).into_iter().any(acts)
 }

@@ -15,7 +15,7 @@ use crate::lexer::Tok;
 use crate::scope::Scopes;
 use crate::source::Source;
 
-pub use inline::Inline;
+pub use inline::{Inline, acts};
 pub use size::Measured;
 
 /// Why the parser stopped: a message and where.
