@@ -225,6 +225,11 @@ impl Parser<'_> {
         matches!(self.type_of(e), Some(CType::Int(_)))
     }
 
+    /// Whether an expression is seen at once to be of a type with a sign that is not promoted.
+    pub(super) fn counts_below_zero(&self, e: &Expr) -> bool {
+        matches!(self.type_of(e), Some(CType::Int(int)) if !int.is_unsigned() && (32..=64).contains(&int.bits()))
+    }
+
     fn common(&self, a: &Expr, b: &Expr) -> Option<CType> {
         Some(match (self.type_of(a)?, self.type_of(b)?) {
             (CType::Int(a), CType::Int(b)) => CType::Int(a.common(b)),
