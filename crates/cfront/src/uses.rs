@@ -16,8 +16,8 @@ pub fn defined<'s>(source: &Source<'s>) -> BTreeSet<&'s str> {
     // The name before each open parenthesis, as in `f(` or `(f)(`.
     let mut open: Vec<Option<usize>> = Vec::new();
     let mut braces = 0usize;
-    for k in 0..tokens.len() {
-        match tokens[k].tok {
+    for (k, token) in tokens.iter().enumerate() {
+        match token.tok {
             Tok::Punct("{") => braces += 1,
             Tok::Punct("}") => braces = braces.saturating_sub(1),
             Tok::Punct("(") => open.push(match k {
