@@ -232,12 +232,8 @@ impl<'s> Reader<'s> {
         let open = parser.pos;
         parser.skip_group();
         let body = open..parser.pos;
-        let inlined =
-            matches!(parser.scopes.lookup(&name), Some(Symbol::Function(Function { inline: Some(_), .. })));
-        if !inlined {
-            let kept = parser.kept(&name, params, body.clone());
-            parser.scopes.declare(name.clone(), Symbol::Function(Function { kept, ..function }));
-        }
+        let kept = parser.kept(&name, params, body.clone());
+        parser.scopes.declare(name.clone(), Symbol::Function(Function { kept, ..function }));
         let has_region = self.pairs.get(self.next).is_some_and(|(first, _)| body.contains(first));
         if has_region {
             let depth = parser.scopes.depth();

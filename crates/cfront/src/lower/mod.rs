@@ -5,6 +5,7 @@ mod access;
 mod array;
 mod block;
 mod by_data;
+mod call;
 mod choice;
 mod condition;
 mod data;

@@ -15,6 +15,9 @@ use crate::scope::{Kept, Object, Place, Symbol};
 /// Operations of an expanded call.
 const MAX_NODES: usize = 2000;
 
+/// Tokens of a body that is looked at for why its calls stay.
+const MAX_TOKENS: usize = 4000;
+
 /// What a function computes.
 #[derive(Clone, Debug)]
 pub struct Inline {
@@ -87,6 +90,10 @@ impl Parser<'_> {
 
     /// Why the calls of a function with this body stay, where that is seen at once.
     pub fn kept(&self, name: &str, params: &[Declaration], body: Range<usize>) -> Option<Kept> {
+        // Only a reason for a message: nobody waits for it.
+        if body.len() > MAX_TOKENS {
+            return None;
+        }
         let words = || body.clone().map(|k| (k, self.word_at(k))).filter(|(_, word)| !word.is_empty());
         if words().any(|(_, word)| word == name) {
             return Some(Kept::Itself);
