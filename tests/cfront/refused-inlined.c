@@ -20,3 +20,15 @@ void not_taken(int n, double b[restrict n])
   }
 #pragma endscop
 }
+static int shadowed;
+static inline double has_a_local(double x) { double shadowed; shadowed = x; return shadowed; }
+static inline double two_reasons(double x, double global) { x += global; return x; }
+void reasons(int n, double b[restrict n])
+{
+#pragma scop
+  for (int i = 0; i < n; i++) {
+    b[i] = has_a_local(b[i]);
+    b[i] = two_reasons(b[i], 1);
+  }
+#pragma endscop
+}

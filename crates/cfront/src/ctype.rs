@@ -193,6 +193,28 @@ impl QType {
         }
     }
 
+    /// What it is an array of or points to, at the end.
+    pub fn element(&self) -> &CType {
+        match &self.ty {
+            CType::Pointer { to: of, .. } | CType::Array { of, .. } => of.element(),
+            ty => ty,
+        }
+    }
+
+    /// The type with another one in the place of what it is an array of, points to or returns, at the end.
+    pub fn remade(self, inner: CType) -> QType {
+        let again = |of: Box<QType>, inner| Box::new(of.remade(inner));
+        let ty = match self.ty {
+            CType::Pointer { to, restrict, extent } => {
+                CType::Pointer { to: again(to, inner), restrict, extent }
+            }
+            CType::Array { of, extent } => CType::Array { of: again(of, inner), extent },
+            CType::Function { result } => CType::Function { result: again(result, inner) },
+            _ => inner,
+        };
+        QType { ty, ..self }
+    }
+
     /// Whether it, or what it is an array of or points to, is volatile.
     pub fn is_volatile(&self) -> bool {
         let mut ty = self;

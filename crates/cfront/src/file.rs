@@ -12,7 +12,7 @@ use crate::parser::{ParseError, Parser};
 use crate::region::{CFile, Region, RegionInfo, VariableKind};
 use crate::scope::{Function, Object, Place, Symbol};
 use crate::source::Source;
-use crate::uses::Uses;
+use crate::uses::{Uses, defined};
 
 /// What may be assumed beyond the C text.
 #[derive(Clone, Debug, Default)]
@@ -48,6 +48,7 @@ pub fn parse_with(
     let mut reader = Reader {
         source: &source,
         options,
+        defined: defined(&source),
         char_signed: char_signed(preprocessed),
         pairs,
         next: 0,
@@ -120,6 +121,8 @@ fn pragma_pairs(source: &Source<'_>) -> Result<Vec<(usize, usize)>, Vec<Diagnost
 struct Reader<'s> {
     source: &'s Source<'s>,
     options: &'s Options,
+    /// Functions with a body in the text.
+    defined: BTreeSet<&'s str>,
     char_signed: Option<bool>,
     pairs: Vec<(usize, usize)>,
     /// First region that was not met yet.
@@ -134,8 +137,12 @@ impl<'s> Reader<'s> {
         while parser.tok() != Tok::End && self.next < self.pairs.len() {
             let start = parser.pos;
             match parser.tok() {
-                Tok::Punct(";") | Tok::Pragma => {
+                Tok::Punct(";") => {
                     parser.pos += 1;
+                    continue;
+                }
+                Tok::Pragma => {
+                    parser.outer_pragma();
                     continue;
                 }
                 Tok::Scop => {
@@ -195,6 +202,7 @@ impl<'s> Reader<'s> {
             }
         }
         let start = parser.pos;
+        parser.retyped = None;
         let specifiers = parser.specifiers()?;
         if parser.accept(";") {
             return Ok(());
@@ -214,22 +222,24 @@ impl<'s> Reader<'s> {
         let types = params.iter().map(|p| p.ty.clone()).collect();
         // A function that stays in use, or may be without one: compilers do not warn of it when its calls are gone.
         let quiet = !specifiers.is_static || (start..parser.pos).any(|k| parser.is_inline(k));
-        let function = Function { result: *result, params: types, pure, inline: None };
+        let function = Function { result: *result, params: types, pure, inline: None, kept: None };
         parser.scopes.declare(name.clone(), Symbol::Function(function.clone()));
         if quiet && !pure {
             let named = params.iter().map(|p| (p.name.clone(), p.ty.clone(), p.at)).collect();
             let inline = parser.inline(named, &function.result).map(Box::new);
-            parser.scopes.declare(name.clone(), Symbol::Function(Function { inline, ..function }));
+            parser.scopes.declare(name.clone(), Symbol::Function(Function { inline, ..function.clone() }));
         }
         let open = parser.pos;
         parser.skip_group();
         let body = open..parser.pos;
+        let kept = parser.kept(&name, params, body.clone());
+        parser.scopes.declare(name.clone(), Symbol::Function(Function { kept, ..function }));
         let has_region = self.pairs.get(self.next).is_some_and(|(first, _)| body.contains(first));
         if has_region {
             let depth = parser.scopes.depth();
             parser.scopes.push();
             for p in params {
-                let object = Object { ty: p.ty.clone(), place: Place::Parameter, fresh: false, at: p.at };
+                let object = Object::parameter(p.ty.clone(), p.at);
                 parser.scopes.declare(p.name.clone(), Symbol::Object(object));
             }
             let uses = Uses::of(self.source, body.clone());
@@ -260,6 +270,11 @@ impl<'s> Reader<'s> {
                 Tok::Scop => {
                     let in_loop = has_goto || loop_ahead || braces.contains(&true);
                     self.region(parser, name, body, uses, in_loop);
+                    continue;
+                }
+                // What follows it is read as if it were not there: a declaration, or a loop around the region.
+                Tok::Pragma => {
+                    parser.outer_pragma();
                     continue;
                 }
                 Tok::Punct("{") => {
@@ -407,6 +422,7 @@ impl<'s> Reader<'s> {
             region: first + 1..last,
             uses,
             in_loop,
+            defined: &self.defined,
             pure_functions: &self.options.pure_functions,
             char_signed: self.char_signed,
         };

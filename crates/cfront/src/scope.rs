@@ -23,8 +23,17 @@ pub struct Object {
     pub place: Place,
     /// Initialised by the result of an allocation: a pointer to an object that nothing else points to.
     pub fresh: bool,
+    /// Each thread has its own.
+    pub per_thread: bool,
     /// Where it is declared.
     pub at: At,
+}
+
+impl Object {
+    /// A parameter of a function.
+    pub fn parameter(ty: QType, at: At) -> Object {
+        Object { ty, place: Place::Parameter, fresh: false, per_thread: false, at }
+    }
 }
 
 /// Where an object lives.
@@ -45,6 +54,19 @@ pub struct Function {
     pub pure: bool,
     /// What its calls stand for, where that is expressions.
     pub inline: Option<Box<Inline>>,
+    /// Why its calls stand for nothing else, if it has a body and that is seen at once.
+    pub kept: Option<Kept>,
+}
+
+/// Why no expression takes the place of a function's calls.
+#[derive(Clone, Debug)]
+pub enum Kept {
+    /// It calls itself.
+    Itself,
+    /// It has a loop.
+    Loop,
+    /// It uses this variable of the file.
+    Reads(String),
 }
 
 /// Scopes, innermost last; the first one is the file's.
@@ -83,11 +105,26 @@ impl Scopes {
             if let (Symbol::Function(new), Some(Symbol::Function(old))) = (&symbol, scope.get(&name)) {
                 let pure = new.pure || old.pure;
                 let inline = new.inline.clone().or(old.inline.clone());
-                let merged = Symbol::Function(Function { pure, inline, ..new.clone() });
+                let kept = new.kept.clone().or(old.kept.clone());
+                let merged = Symbol::Function(Function { pure, inline, kept, ..new.clone() });
                 scope.insert(name, merged);
                 return;
             }
+            // Nor does one of an object take away that each thread has its own.
+            if let (Symbol::Object(new), Some(Symbol::Object(old))) = (&symbol, scope.get(&name)) {
+                let per_thread = new.per_thread || old.per_thread;
+                scope.insert(name, Symbol::Object(Object { per_thread, ..new.clone() }));
+                return;
+            }
             scope.insert(name, symbol);
+        }
+    }
+
+    /// Notes that each thread has its own of an object.
+    pub fn declare_per_thread(&mut self, name: &str) {
+        let found = self.scopes.iter_mut().rev().find_map(|scope| scope.get_mut(name));
+        if let Some(Symbol::Object(object)) = found {
+            object.per_thread = true;
         }
     }
 

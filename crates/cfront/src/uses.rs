@@ -1,11 +1,56 @@
 //! Where the names of a function's body occur, and what happens to them there, as far as tokens tell: good enough to say
 //! that a value is *not* used or changed, never to say that it is.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
 use crate::lexer::Tok;
 use crate::source::Source;
+
+/// The functions that a text defines, nested ones as well: names before a parenthesis that a body follows.
+pub fn defined<'s>(source: &Source<'s>) -> BTreeSet<&'s str> {
+    let tokens = &source.tokens;
+    let is = |k: usize, p: &str| matches!(tokens.get(k).map(|t| t.tok), Some(Tok::Punct(q)) if q == p);
+    let is_name = |k: usize| tokens.get(k).is_some_and(|t| t.tok == Tok::Ident);
+    let mut found = BTreeSet::new();
+    // The name before each open parenthesis, as in `f(` or `(f)(`.
+    let mut open: Vec<Option<usize>> = Vec::new();
+    let mut braces = 0usize;
+    for (k, token) in tokens.iter().enumerate() {
+        match token.tok {
+            Tok::Punct("{") => braces += 1,
+            Tok::Punct("}") => braces = braces.saturating_sub(1),
+            Tok::Punct("(") => open.push(match k {
+                1.. if is_name(k - 1) => Some(k - 1),
+                3.. if is(k - 1, ")") && is_name(k - 2) && is(k - 3, "(") => Some(k - 2),
+                _ => None,
+            }),
+            Tok::Punct(")") => {
+                let Some(Some(name)) = open.pop() else { continue };
+                // `double f(x) double x; { … }` is a definition, too.
+                let old = braces == 0
+                    && is_name(k + 1)
+                    && matches!(
+                        source.token_text(k + 1),
+                        "register"
+                            | "const"
+                            | "double"
+                            | "float"
+                            | "int"
+                            | "long"
+                            | "unsigned"
+                            | "short"
+                            | "char"
+                    );
+                if is(k + 1, "{") || old {
+                    found.insert(source.token_text(name));
+                }
+            }
+            _ => {}
+        }
+    }
+    found
+}
 
 /// The identifiers of a function's body.
 pub struct Uses<'s> {
@@ -42,11 +87,12 @@ impl<'s> Uses<'s> {
         some.iter().copied().filter(|k| !(*k > 0 && self.is_punct(k - 1, &[".", "->"])))
     }
 
-    /// Where an object is assigned, counted or has its address taken.
-    pub fn assigned_in(&self, name: &str, range: Range<usize>) -> Option<usize> {
+    /// Where an object is assigned, counted or has its address taken, its declaration left out.
+    pub fn assigned_in(&self, name: &str, range: Range<usize>, declared: usize) -> Option<usize> {
         const ASSIGN: [&str; 13] =
             ["=", "+=", "-=", "*=", "/=", "%=", "&=", "|=", "^=", "<<=", ">>=", "++", "--"];
-        self.named(name, range).find(|k| {
+        // Of several in one declaration, `double *x = …, *y = …;`, only the first one is seen to be a declarator by what is before it.
+        self.named(name, range).filter(|k| *k != declared).find(|k| {
             (self.is_punct(k + 1, &ASSIGN) && !self.is_declarator(*k))
                 || (*k > 0 && self.is_punct(k - 1, &["++", "--"]))
                 || self.is_address(*k)

@@ -349,7 +349,29 @@ impl Lowering<'_> {
 
     fn not_linearised(&mut self, k: usize, p: &Pending, strides: &[Linear]) {
         let name = self.res.objects[k].name.clone();
+        let ty = self.res.objects[k].ty.element().c_name();
+        let vars: Vec<&str> = p.loops.iter().map(|l| l.0.as_str()).collect();
+        let list = if vars.is_empty() { "the sizes".to_string() } else { vars.join(", ") };
+        let looked_up = self.arrays[&k].looked_up;
+        if let Some(stride) = self.row_if_positive(p, strides).filter(|_| !looked_up) {
+            let stride = expr_text(&self.form_expr(&stride));
+            let message = format!(
+                "the subscript `{}` of `{name}` is not affine in {list}: it is a row and a column only where `{stride} > 0`, which is not known here",
+                self.snippet(p.at)
+            );
+            let help = format!(
+                "put the loops of the region under `if ({stride} > 0)`, or declare `{name}` with its dimensions, as in `{ty} (*restrict {name})[{stride}]`"
+            );
+            let at = (p.at, "not affine");
+            let _: Try<()> = self.fail_with(codes::SUBSCRIPT, message, at, &help);
+            return;
+        }
         let reason = match (&p.why, strides.last()) {
+            _ if looked_up => {
+                format!(
+                    "data says which element of `{name}` another access means, so it cannot be seen as rows"
+                )
+            }
             (Some(why), None) => why.reason.clone(),
             (_, Some(stride)) => {
                 let stride = expr_text(&self.form_expr(stride));
@@ -359,16 +381,15 @@ impl Lowering<'_> {
             }
             (None, None) => "it is not a sum of products with sizes".to_string(),
         };
-        let vars: Vec<&str> = p.loops.iter().map(|l| l.0.as_str()).collect();
         // Dimensions only help where rows have an extent that is not a loop's.
         let help = if p.polynomial.has_rows(&vars) {
-            format!("declare `{name}` with its dimensions, as in `double (*restrict {name})[n]`")
+            let extent = strides.last().map_or("n".to_string(), |stride| expr_text(&self.form_expr(stride)));
+            format!("declare `{name}` with its dimensions, as in `{ty} (*restrict {name})[{extent}]`")
         } else {
             "leave the loops around this statement out of the region".to_string()
         };
-        let vars = if vars.is_empty() { "the sizes".to_string() } else { vars.join(", ") };
         let message =
-            format!("the subscript `{}` of `{name}` is not affine in {vars}: {reason}", self.snippet(p.at));
+            format!("the subscript `{}` of `{name}` is not affine in {list}: {reason}", self.snippet(p.at));
         let diagnostic =
             loops::Diagnostic::error(codes::SUBSCRIPT, message, self.span(p.at), "not affine").help(help);
         let _: Try<()> = self.report(diagnostic);

@@ -38,6 +38,15 @@ pub(super) const MEMBERS: &str =
 
 /// The way out where elements are of a type that is no data.
 const CONVERT: &str = "convert it to an array of one of these before the region, and back after it; subscripts, bounds and sizes can have any integer type";
+
+/// A type in a message: by its name, or by what it is where it has none of its own.
+pub(super) fn described(ty: &CType) -> String {
+    match (ty, ty.c_name()) {
+        (CType::Other(what), _) if what.starts_with("a ") || what.starts_with("an ") => (*what).to_string(),
+        (_, name) => format!("type `{name}`"),
+    }
+}
+
 impl Lowering<'_> {
     /// Makes sure that an object declared before the region is known as an array or scalar.
     pub(super) fn use_array(&mut self, k: usize, at: At) -> Try<()> {
@@ -45,8 +54,18 @@ impl Lowering<'_> {
             return Ok(());
         }
         if self.res.objects[k].place.is_none() {
-            // Its declaration failed, or it is an integer that was taken for a fixed one.
-            return Err(super::Failed);
+            if self.blamed.contains(&k) {
+                return Err(super::Failed);
+            }
+            let object = &self.res.objects[k];
+            let (name, ty) = (object.name.clone(), super::index::an(object.ty.ty.c_name()));
+            if let Class::LoopVariable(_) | Class::Fixed(_) = self.class(k) {
+                let message = format!("`{name}` is {ty}, and no array");
+                return self.fail(codes::SHAPE, message, at, "only arrays have subscripts");
+            }
+            // The diagnostic of its declaration stands; it is said only if there is none.
+            let message = format!("the declaration of `{name}` in the region is not understood");
+            return self.fail(codes::DECLARATION, message, at, "used here");
         }
         let ty = self.res.objects[k].ty.clone();
         if !self.blamed.contains(&k) {
@@ -89,13 +108,13 @@ impl Lowering<'_> {
             }
         }
         let Some(elem) = self.scalar(&element.ty) else {
-            let ty = element.ty.c_name();
+            let ty = described(&element.ty);
             let message = match element.ty {
                 CType::Int(IntType::Char) => {
                     format!("`{name}` has elements of type `char`, and whether that has a sign is not known")
                 }
                 _ => format!(
-                    "`{name}` has elements of type `{ty}`; data can be float, double, _Bool or integers of 8 to 64 bits"
+                    "`{name}` has elements of {ty}; data can be float, double, _Bool or integers of 8 to 64 bits"
                 ),
             };
             return self.fail_with(codes::TYPE, message, (at, "not a type of data"), CONVERT);
@@ -171,7 +190,7 @@ impl Lowering<'_> {
                     return Ok(());
                 }
                 let from = (array.declared.first as usize).max(self.cx.body.start);
-                let changed = self.cx.uses.assigned_in(name, from + 1..self.cx.region.start);
+                let changed = self.cx.uses.assigned_in(name, from + 1..self.cx.region.start, from);
                 if let Some(token) = changed {
                     let message = format!("`{name}` is changed after it gave `{}` its shape", array.name);
                     let at = At { first: token as u32, last: token as u32 };

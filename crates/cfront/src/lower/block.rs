@@ -16,15 +16,26 @@ use crate::lower::resolve::Meaning;
 const MAX_INITIALISERS: usize = 64;
 
 impl Lowering<'_> {
-    /// Translates statements; those that fail have left a diagnostic.
+    /// Translates statements; those that fail have left a diagnostic, so that nothing is made of the region.
     pub(super) fn statements(&mut self, body: &[Stmt]) -> Vec<HubStmt> {
         let mut out = Vec::new();
         for stmt in body {
-            if let Ok(mut stmts) = self.statement(stmt) {
-                out.append(&mut stmts);
+            match self.statement(stmt) {
+                Ok(mut stmts) => out.append(&mut stmts),
+                Err(failed) => self.told(failed, stmt.at),
             }
         }
         out
+    }
+
+    /// A failure of which nothing was said would drop the statement from the program: it is refused as a defect of ours.
+    pub(super) fn told(&mut self, _: Failed, at: At) {
+        if !self.diagnostics.is_empty() {
+            return;
+        }
+        let message = format!("`{}` is not understood, and why is not known", self.snippet(at));
+        let help = "this is a defect of the compiler; keep the statement out of the region, or write it in another way";
+        let _: Try<()> = self.fail_with(codes::STATEMENT, message, (at, "this statement"), help);
     }
 
     pub(super) fn statement(&mut self, stmt: &Stmt) -> Try<Vec<HubStmt>> {
@@ -41,8 +52,16 @@ impl Lowering<'_> {
             StmtKind::If { cond, then, otherwise } => self.conditional(cond, then, otherwise.as_deref()),
             StmtKind::Declare(declarations) => {
                 let mut out = Vec::new();
-                for d in declarations {
-                    out.append(&mut self.declaration(d)?);
+                for (number, d) in declarations.iter().enumerate() {
+                    match self.declaration(d) {
+                        Ok(mut stmts) => out.append(&mut stmts),
+                        Err(failed) => {
+                            // Nothing more is said of these where they are used.
+                            let names = declarations[number..].iter().map(|d| &d.at.first);
+                            self.blamed.extend(names.filter_map(|name| self.res.declared.get(name)));
+                            return Err(failed);
+                        }
+                    }
                 }
                 Ok(out)
             }

@@ -48,13 +48,14 @@ impl Lowering<'_> {
     /// An integer of the index arithmetic that data gives, as C converts it to `ty` first, and its own type; none if it is something else that keeps it from
     /// being affine.
     fn taken_from_data(&mut self, e: &Expr, ty: IntType) -> Option<(Hub, Type)> {
-        let diagnostics = self.diagnostics.len();
+        let (diagnostics, blamed) = (self.diagnostics.len(), self.blamed.clone());
         let found = self
             .data(e)
             .ok()
             .filter(|(value, from)| !value.arrays().is_empty() && !matches!(from, Type::F32 | Type::F64));
         // It is told of as what it is not: affine.
         self.diagnostics.truncate(diagnostics);
+        self.blamed = blamed;
         let (value, from) = found?;
         let value = self.convert(value, from, Type::Int(ty));
         Some((self.convert(value, Type::Int(ty), Type::Int(IntType::Long)), from))

@@ -18,6 +18,7 @@ impl Lowering<'_> {
     /// A conditional whose condition is not affine.
     pub(super) fn choice(&mut self, cond: &Expr, then: &Stmt, otherwise: Option<&Stmt>) -> Try<Vec<HubStmt>> {
         let (labels, pending, diagnostics) = (self.labels, self.pending.len(), self.diagnostics.len());
+        let blamed = self.blamed.clone();
         let taken = self.taken.clone();
         let count = assignments(then).zip(otherwise.map_or(Some(0), assignments));
         if let Some((yes, no)) = count {
@@ -45,6 +46,7 @@ impl Lowering<'_> {
         }
         self.pending.truncate(pending);
         self.diagnostics.truncate(diagnostics);
+        self.blamed = blamed;
         self.guard(cond, then, otherwise)
     }
 

@@ -1,7 +1,7 @@
 //! Data expressions, with the conversions that C makes: literals have their types, operands are promoted and brought to a
 //! common type, and what C does silently stands in the hub as a cast.
 
-use loops::{BinaryOp, Expr as Hub, Name, Scalar, UnaryOp, Value};
+use loops::{BinaryOp, Expr as Hub, Scalar, UnaryOp, Value};
 
 use super::condition::{as_extremum, compare_op};
 use super::{Class, Lowering, Try};
@@ -9,7 +9,6 @@ use crate::ast::{At, Binary, Expr, ExprKind, Unary};
 use crate::codes;
 use crate::ctype::{CType, IntType, Known, QType};
 use crate::lower::resolve::Meaning;
-use crate::scope::Symbol;
 
 /// The type of a data expression.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -73,7 +72,7 @@ impl Type {
     }
 
     /// What the hub holds for it.
-    fn scalar(self) -> Scalar {
+    pub fn scalar(self) -> Scalar {
         match self {
             Type::Truth | Type::Int(IntType::Bool) => Scalar::Bool,
             Type::Int(int) => int.scalar().unwrap_or(Scalar::I64),
@@ -91,7 +90,8 @@ impl Type {
     }
 }
 
-type Typed = (Hub, Type);
+/// A value with its type.
+pub(super) type Typed = (Hub, Type);
 
 impl Lowering<'_> {
     /// Translates a data expression.
@@ -316,7 +316,7 @@ impl Lowering<'_> {
         }
         let (value, from) = self.data(a)?;
         let Some(scalar) = self.scalar(&ty.ty) else {
-            let message = format!("a conversion to `{}`", ty.ty.c_name());
+            let message = format!("a conversion to {}", super::array::described(&ty.ty));
             return self.fail(codes::TYPE, message, at, "not a type of data");
         };
         let to = Type::of(scalar);
@@ -377,83 +377,6 @@ impl Lowering<'_> {
             _ => false,
         }
     }
-
-    fn call(&mut self, function: &str, args: &[Expr], at: At) -> Try<Typed> {
-        let plain = function.strip_prefix("__builtin_").unwrap_or(function);
-        match (plain, args) {
-            // What `INFINITY`, `HUGE_VAL`, `isnan` and `isfinite` of `math.h` stand for.
-            ("inf" | "huge_val", []) if plain != function => return Ok((Hub::f64(f64::INFINITY), Type::F64)),
-            ("inff" | "huge_valf", []) if plain != function => {
-                return Ok((Hub::f32(f32::INFINITY), Type::F32));
-            }
-            ("isnan" | "isfinite", [arg]) => {
-                let (value, ty) = self.data(arg)?;
-                let test = match ty {
-                    Type::F64 | Type::F32 if plain == "isnan" => {
-                        Hub::compare(loops::CompareOp::Ne, value.clone(), value)
-                    }
-                    Type::F64 | Type::F32 => {
-                        let limit =
-                            if ty == Type::F64 { Hub::f64(f64::INFINITY) } else { Hub::f32(f32::INFINITY) };
-                        Hub::compare(loops::CompareOp::Lt, Hub::unary(UnaryOp::Abs, value), limit)
-                    }
-                    _ => Hub::Bool(plain == "isfinite"),
-                };
-                return Ok((test, Type::Truth));
-            }
-            _ => {}
-        }
-        if let Some((ty, math)) = math_function(plain) {
-            if math.arity() != args.len() {
-                let message = format!("`{function}` takes {} arguments, not {}", math.arity(), args.len());
-                return self.fail(codes::CALL, message, at, "this call");
-            }
-            let mut values = Vec::new();
-            for arg in args {
-                let (value, from) = self.data(arg)?;
-                values.push(self.convert(value, from, ty));
-            }
-            return Ok((math.build(plain, ty, values), ty));
-        }
-        let pure = self.cx.pure_functions.iter().any(|f| f == function);
-        let Some(Symbol::Function(declared)) = self.cx.scopes.lookup(function) else {
-            let message = format!("a call of `{function}`, which is not declared");
-            return self.fail(codes::CALL, message, at, "what it does is not known");
-        };
-        if !(declared.pure || pure) {
-            let message = format!("a call of `{function}`, which is not known to be pure");
-            let diagnostic = loops::Diagnostic::error(
-                codes::CALL,
-                message,
-                self.span(at),
-                "what it does is not known",
-            )
-            .help(format!(
-                "declare it with `__attribute__((const))`, say that it is pure with `--pure {function}`, or define it as `inline` with a body of expressions"
-            ));
-            return self.report(diagnostic);
-        }
-        let (result, params) = (declared.result.clone(), declared.params.clone());
-        if params.len() != args.len() {
-            let message =
-                format!("`{function}` is declared with {} parameters, not {}", params.len(), args.len());
-            return self.fail(codes::CALL, message, at, "this call");
-        }
-        let mut values = Vec::new();
-        for (arg, param) in args.iter().zip(&params) {
-            let Some(scalar) = self.scalar(&param.ty) else {
-                let message = format!("`{function}` takes {}", super::index::an(param.ty.c_name()));
-                return self.fail(codes::CALL, message, arg.at, "only numbers can be passed in a region");
-            };
-            let (value, from) = self.data(arg)?;
-            values.push(self.convert(value, from, Type::of(scalar)));
-        }
-        let Some(scalar) = self.scalar(&result.ty) else {
-            let message = format!("`{function}` returns {}", super::index::an(result.ty.c_name()));
-            return self.fail(codes::CALL, message, at, "not a type of data");
-        };
-        Ok((Hub::Call { function: Name::new(function), ty: scalar, args: values }, Type::of(scalar)))
-    }
 }
 
 /// Whether a value is not 0.
@@ -479,69 +402,4 @@ fn may_fault(e: &Hub) -> bool {
         Hub::Select(a, b, c) => may_fault(a) || may_fault(b) || may_fault(c),
         _ => false,
     }
-}
-
-/// A function of the C library that is pure.
-enum Math {
-    Unary(UnaryOp),
-    Binary(BinaryOp),
-    Call(usize),
-}
-
-impl Math {
-    fn arity(&self) -> usize {
-        match self {
-            Math::Unary(_) => 1,
-            Math::Binary(_) => 2,
-            Math::Call(arity) => *arity,
-        }
-    }
-
-    fn build(self, function: &str, ty: Type, args: Vec<Hub>) -> Hub {
-        let mut args = args;
-        match (self, args.len()) {
-            (Math::Unary(op), 1) => Hub::unary(op, args.remove(0)),
-            (Math::Binary(op), 2) => {
-                let right = args.remove(1);
-                Hub::binary(op, args.remove(0), right)
-            }
-            _ => Hub::Call { function: Name::new(function), ty: ty.scalar(), args },
-        }
-    }
-}
-
-/// The functions of `math.h` (and `abs`, `labs`) that neither set anything nor depend on anything but their arguments;
-/// `errno` and the floating-point environment are not looked at in a region.
-fn math_function(name: &str) -> Option<(Type, Math)> {
-    match name {
-        "abs" => return Some((Type::Int(IntType::Int), Math::Unary(UnaryOp::Abs))),
-        "labs" | "llabs" => return Some((Type::Int(IntType::Long), Math::Unary(UnaryOp::Abs))),
-        _ => {}
-    }
-    let lookup = |base: &str| {
-        Some(match base {
-            "sqrt" => Math::Unary(UnaryOp::Sqrt),
-            "exp" => Math::Unary(UnaryOp::Exp),
-            "log" => Math::Unary(UnaryOp::Log),
-            "tanh" => Math::Unary(UnaryOp::Tanh),
-            "sin" => Math::Unary(UnaryOp::Sin),
-            "cos" => Math::Unary(UnaryOp::Cos),
-            "floor" => Math::Unary(UnaryOp::Floor),
-            "ceil" => Math::Unary(UnaryOp::Ceil),
-            "fabs" => Math::Unary(UnaryOp::Abs),
-            "pow" => Math::Binary(BinaryOp::Pow),
-            "fmin" => Math::Binary(BinaryOp::Min),
-            "fmax" => Math::Binary(BinaryOp::Max),
-            "tan" | "asin" | "acos" | "atan" | "sinh" | "cosh" | "asinh" | "acosh" | "atanh" | "exp2"
-            | "expm1" | "log2" | "log10" | "log1p" | "cbrt" | "trunc" | "round" | "rint" | "nearbyint"
-            | "erf" | "erfc" | "tgamma" => Math::Call(1),
-            "atan2" | "hypot" | "fmod" | "remainder" | "copysign" | "fdim" | "nextafter" => Math::Call(2),
-            "fma" => Math::Call(3),
-            _ => return None,
-        })
-    };
-    if let Some(math) = lookup(name) {
-        return Some((Type::F64, math));
-    }
-    lookup(name.strip_suffix('f')?).map(|math| (Type::F32, math))
 }

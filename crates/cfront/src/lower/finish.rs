@@ -53,15 +53,26 @@ impl Lowering<'_> {
         patch.statements(&mut statements);
 
         // Scalars of the function that are dead afterwards.
-        let mut localised = BTreeSet::new();
-        for (k, array) in &self.arrays {
-            let object = &self.res.objects[*k];
+        let mut localised: BTreeMap<usize, Vec<Name>> = BTreeMap::new();
+        let scalars: Vec<(usize, Scalar)> = self.arrays.iter().map(|(k, a)| (*k, a.elem)).collect();
+        for (k, elem) in scalars {
+            let array = &self.arrays[&k];
+            let object = &self.res.objects[k];
             let private = matches!(object.place, Some(Place::Local | Place::Parameter))
                 && array.dims.is_empty()
                 && array.written
-                && !self.live_after(*k);
-            if private && privatise::localise(&mut statements, &self.names[k], array.elem) {
-                localised.insert(*k);
+                && !self.live_after(k);
+            if private {
+                let (name, c_name) = (self.names[&k].clone(), object.name.clone());
+                let mut fresh = || {
+                    let name = self.fresh(&c_name);
+                    self.taken.insert(name.clone(), None);
+                    name
+                };
+                let names = privatise::localise(&mut statements, &name, elem, &mut fresh);
+                if !names.is_empty() {
+                    localised.insert(k, names);
+                }
             }
         }
 
@@ -74,8 +85,13 @@ impl Lowering<'_> {
                 continue;
             }
             let variable = self.variable(k, array);
-            if self.res.objects[k].place.is_none() || localised.contains(&k) {
-                locals.push(Variable { kind: VariableKind::RegionLocal, live_after: false, ..variable });
+            let local = Variable { kind: VariableKind::RegionLocal, live_after: false, ..variable.clone() };
+            if let Some(names) = localised.remove(&k) {
+                locals.extend(names.into_iter().map(|name| Variable { name, ..local.clone() }));
+                continue;
+            }
+            if self.res.objects[k].place.is_none() {
+                locals.push(local);
                 continue;
             }
             let mode = if array.written { ParamMode::InOut } else { ParamMode::In };
@@ -151,14 +167,10 @@ impl Lowering<'_> {
 
     fn variable(&self, k: usize, array: &super::ArrayUse) -> Variable {
         let object = &self.res.objects[k];
-        let mut element = &object.ty;
-        while let CType::Array { of: inner, .. } | CType::Pointer { to: inner, .. } = &element.ty {
-            element = inner;
-        }
         Variable {
             name: self.names.get(&k).cloned().unwrap_or_else(|| Name::new(&object.name)),
             c_name: object.name.clone(),
-            c_type: element.ty.c_name(),
+            c_type: object.ty.element().c_name(),
             elem: array.elem,
             dims: array.dims.clone(),
             access: array.form,
@@ -189,14 +201,22 @@ impl Lowering<'_> {
         let object = &self.res.objects[k];
         object.fresh
             && object.place == Some(Place::Local)
-            && self.cx.uses.assigned_in(&object.name, self.cx.body.clone()).is_none()
+            && self
+                .cx
+                .uses
+                .assigned_in(&object.name, self.cx.body.clone(), object.declared.first as usize)
+                .is_none()
     }
 
     /// Whether a pointer may point to objects of the function: all but parameters that are as they came.
     fn may_point_inside(&self, k: usize) -> bool {
         let object = &self.res.objects[k];
         object.place != Some(Place::Parameter)
-            || self.cx.uses.assigned_in(&object.name, self.cx.body.clone()).is_some()
+            || self
+                .cx
+                .uses
+                .assigned_in(&object.name, self.cx.body.clone(), object.declared.first as usize)
+                .is_some()
     }
 
     /// Whether a pointer, or one into what it points to, is used as a value before the region (in a loop: anywhere beside it).

@@ -91,7 +91,10 @@ impl Lowering<'_> {
                 "expected `i++`, `i--`, `i += c`, `i -= c` or `i = i + c`",
             );
         };
-        let ExprKind::Ident(name) = &variable.kind else { return Err(Failed) };
+        let ExprKind::Ident(name) = &variable.kind else {
+            let message = format!("the loop counts `{}`, which is no variable", self.snippet(variable.at));
+            return self.fail(codes::LOOP, message, variable.at, "expected the name of an integer");
+        };
         let object = match self.meaning(variable) {
             Meaning::Object(object) => object,
             _ => return self.unknown_name(name, variable.at),

@@ -60,6 +60,9 @@ pub(super) fn not(reason: impl Into<String>, at: At) -> NotIndex {
 /// The way out where data says which element is meant.
 const GATHER: &str = "what is read can be at a place that data of type int or long gives; what is written cannot: write to an array of its own at subscripts of the loops, and scatter that after the region";
 
+/// The way out where an integer is assigned, perhaps what loops and sizes say.
+const ASSIGNED: &str = "if its value is made of loop variables and sizes, declare it with that where it is set, `int j = …;` inside the loop; what is read can be at a place that data of type int or long gives, what is written cannot: write to an array of its own at subscripts of the loops, and scatter that after the region";
+
 /// The way out where loop variables are multiplied.
 const PRODUCT: &str = "declare the array with its dimensions (`double (*A)[n]`) and give each a subscript of its own; a packed triangle is copied to such an array before the region, and back after it";
 
@@ -100,7 +103,7 @@ impl Lowering<'_> {
             }
             ExprKind::Float { .. } => Err(not("it has a floating-point constant", e.at)),
             ExprKind::Call { function, args } => match (function.as_str(), args.as_slice()) {
-                ("abs" | "labs" | "llabs", [a]) => {
+                ("abs" | "labs" | "llabs", [a]) if !self.cx.defined.contains(function.as_str()) => {
                     let a = self.index(a)?;
                     let negated = self.linear_sum(&Index::constant(0), -1, &a, e.at)?;
                     self.extremum(true, a, negated, e.at)
@@ -160,16 +163,18 @@ impl Lowering<'_> {
                 let reason = match (&object.ty.ty, object.assigned.first()) {
                     (CType::Int(_), Some(at)) => match self.cx.source.line(at.first as usize) {
                         Ok(line) => {
-                            format!("`{name}` is assigned in the region (line {line}), so it depends on data")
+                            format!(
+                                "`{name}` is assigned in the region (line {line}), so it is taken for data"
+                            )
                         }
-                        Err(_) => format!("`{name}` is assigned in the region, so it depends on data"),
+                        Err(_) => format!("`{name}` is assigned in the region, so it is taken for data"),
                     },
                     (CType::Int(_), None) if object.ty.volatile => format!("`{name}` is volatile"),
                     (CType::Int(_), None) => format!("`{name}` has no value"),
                     (other, _) => format!("`{name}` is not an integer but {}", an(other.c_name())),
                 };
                 let data = matches!(object.ty.ty, CType::Int(_)) && !object.assigned.is_empty();
-                Err(NotIndex { reason, at: e.at, help: data.then_some(GATHER) })
+                Err(NotIndex { reason, at: e.at, help: data.then_some(ASSIGNED) })
             }
         }
     }
@@ -236,7 +241,28 @@ impl Lowering<'_> {
                     {
                         Ok(self.floor(left, mask + 1, true))
                     }
-                    _ => Err(not(format!("`{}` is no arithmetic on integers", self.snippet(e.at)), e.at)),
+                    (Binary::Bits("&"), _) => Err(not(
+                        format!(
+                            "`{}` is no remainder by a power of two, as `& 7` would be",
+                            self.snippet(e.at)
+                        ),
+                        e.at,
+                    )),
+                    (_, Some(_)) => Err(not(
+                        format!(
+                            "`{}` shifts by a constant that is too large or negative",
+                            self.snippet(e.at)
+                        ),
+                        e.at,
+                    )),
+                    _ => Err(not(
+                        format!(
+                            "`{}` shifts by `{}`, which is no constant",
+                            self.snippet(e.at),
+                            self.snippet(b.at)
+                        ),
+                        e.at,
+                    )),
                 }
             }
             Binary::Bits(op) => Err(not(format!("it has a `{op}`"), e.at)),

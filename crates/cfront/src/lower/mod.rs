@@ -5,6 +5,7 @@ mod access;
 mod array;
 mod block;
 mod by_data;
+mod call;
 mod choice;
 mod condition;
 mod data;
@@ -16,7 +17,7 @@ mod privatise;
 mod reduction;
 mod resolve;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use loops::{Code, Diagnostic, Expr as Hub, Name, Scalar, Span};
 
@@ -51,6 +52,8 @@ pub struct Context<'a> {
     pub uses: &'a Uses<'a>,
     /// The region may run more than once in one call of the function.
     pub in_loop: bool,
+    /// Functions that the file defines: none of these is the C library's.
+    pub defined: &'a BTreeSet<&'a str>,
     /// Functions that are known to be pure beside those of `math.h` and those declared so.
     pub pure_functions: &'a [String],
     /// Whether plain `char` has a sign, if that is known.
@@ -86,7 +89,7 @@ struct Lowering<'a> {
     diagnostics: Vec<Diagnostic>,
     warnings: Vec<Diagnostic>,
     /// Objects that a diagnostic was given for already.
-    blamed: std::collections::BTreeSet<usize>,
+    blamed: BTreeSet<usize>,
     unsigned_warned: bool,
     /// Some index arithmetic of the C text is done in 64 bits.
     wide: bool,
@@ -155,6 +158,7 @@ pub fn lower(cx: &Context<'_>, body: &[Stmt]) -> Result<Lowered, Vec<Diagnostic>
         branches: 0,
     };
     lowering.reserve_names();
+    lowering.refuse_objects();
     let statements = lowering.statements(body);
     lowering.finish(body, statements)
 }
@@ -180,6 +184,33 @@ impl Lowering<'_> {
             }
             self.taken.insert(name.clone(), shared);
             self.names.insert(k, name);
+        }
+    }
+
+    /// Objects that a region cannot even read: what they are differs from thread to thread, or they hold more than the hub's integers.
+    fn refuse_objects(&mut self) {
+        let mut seen = BTreeSet::new();
+        let mentions: Vec<(u32, Meaning)> = self.res.meanings.iter().map(|(t, m)| (*t, *m)).collect();
+        for (token, meaning) in mentions {
+            let Meaning::Object(k) = meaning else { continue };
+            let object = &self.res.objects[k];
+            let (name, at) = (object.name.clone(), At { first: token, last: token });
+            let wide = matches!(object.ty.ty, CType::Int(IntType::Int128));
+            if !(object.per_thread || wide) || !seen.insert(k) {
+                continue;
+            }
+            self.blamed.insert(k);
+            let _: Try<()> = if wide {
+                let message = format!("`{name}` has 128 bits; integers of a region have 64 at most");
+                let help = "copy it to a `long` before the region, if its value fits there";
+                self.fail_with(codes::TYPE, message, (at, "not a type of a region"), help)
+            } else {
+                let message = format!(
+                    "`{name}` has thread storage: each thread has its own, and a region may be run by several"
+                );
+                let help = "declare it inside the region, or make it a parameter of the function, so that all threads see the caller's; a scalar can be copied to a local variable before the region, and back after it";
+                self.fail_with(codes::TYPE, message, (at, "each thread has its own"), help)
+            };
         }
     }
 

@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 use loops::{BinaryOp, Expr as Hub, Name};
 
 use super::Lowering;
+use super::access::Pending;
 use super::index::NotIndex;
 use crate::ast::{Binary, Expr, ExprKind, Unary};
 use crate::ctype::CType;
@@ -226,6 +227,22 @@ impl Lowering<'_> {
             }
         }
         None
+    }
+
+    /// The length of rows that a flat subscript would have if that were known to be positive.
+    pub(super) fn row_if_positive(&self, p: &Pending, strides: &[Linear]) -> Option<Linear> {
+        let candidates = match strides.last() {
+            Some(stride) => vec![stride.clone()],
+            None => self.stride_candidates(&p.polynomial, &p.factors),
+        };
+        candidates.into_iter().find(|stride| {
+            let Some(positive) = stride.add(-1) else { return false };
+            let known = [p.known.as_slice(), &[positive]].concat();
+            match strides {
+                [] => self.split(&p.polynomial, &p.factors, &known, 0).is_some(),
+                _ => self.split_by(&p.polynomial, strides, &known).is_some(),
+            }
+        })
     }
 
     /// Subscripts of a polynomial in a view with given strides.

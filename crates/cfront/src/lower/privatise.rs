@@ -1,42 +1,81 @@
-//! Scalars that are dead after the region and always written before they are read become locals of the innermost block
-//! that holds all their uses: each iteration then has its own, and no dependence runs through the one variable.
+//! Scalars that are dead after the region and always written before they are read become locals of the innermost blocks
+//! that hold their uses: each iteration then has its own, and no dependence runs through the one variable.
 
 use loops::{ArrayDecl, Expr, Name, Scalar, Stmt, Storage};
 
-/// Declares the scalar in the innermost block that can have it; not if its value may come in from outside.
-pub fn localise(body: &mut Vec<Stmt>, name: &Name, elem: Scalar) -> bool {
-    let local = written_first(body, name, &mut false);
-    if local {
-        place(body, name, elem);
+/// Declares the scalar in the innermost blocks that can have it: the names of these locals, of which all but the first are `fresh`; none if its value may come in from
+/// outside.
+pub fn localise(
+    body: &mut Vec<Stmt>,
+    name: &Name,
+    elem: Scalar,
+    fresh: &mut dyn FnMut() -> Name,
+) -> Vec<Name> {
+    let mut names = Vec::new();
+    if written_first(body, name, &mut false) {
+        place(body, name, elem, fresh, &mut names);
     }
-    local
+    names
 }
 
-/// Puts the declaration into the innermost block: here, if two statements mention the scalar.
-fn place(body: &mut Vec<Stmt>, name: &Name, elem: Scalar) {
+/// Puts the declaration into the innermost blocks. Statements with loops or conditionals around all that they do with the scalar, which neither read what the others
+/// wrote nor are read by them, have one of their own; the others share one here.
+fn place(
+    body: &mut Vec<Stmt>,
+    name: &Name,
+    elem: Scalar,
+    fresh: &mut dyn FnMut() -> Name,
+    names: &mut Vec<Name>,
+) {
     let users: Vec<usize> = (0..body.len()).filter(|k| mentions(&body[*k], name)).collect();
-    if let [only] = users.as_slice() {
-        match &mut body[*only] {
-            Stmt::Loop(l) => {
-                return place(&mut l.body, name, elem);
+    // No value goes from before a part to a read in it: all of its reads come after writes in it, and so do those of what follows. So each part could have its own variable.
+    let (mut alone, mut here) = (Vec::new(), Vec::new());
+    let (mut end, mut part) = (body.len(), Vec::new());
+    for k in users.into_iter().rev() {
+        part.push(k);
+        if written_first(&body[k..end], name, &mut false) {
+            match part.as_slice() {
+                [only] if inner(&mut body[*only], name).is_some() => alone.push(*only),
+                _ => here.append(&mut part),
             }
-            Stmt::Block { body: inner, .. } => {
-                return place(inner, name, elem);
-            }
-            Stmt::If { then, otherwise, .. } => {
-                let in_then = then.iter().any(|s| mentions(s, name));
-                let in_otherwise = otherwise.iter().any(|s| mentions(s, name));
-                if in_then != in_otherwise {
-                    let side = if in_then { then } else { otherwise };
-                    return place(side, name, elem);
-                }
-            }
-            _ => {}
+            end = k;
+            part.clear();
         }
     }
-    let first = users.first().copied().unwrap_or(0);
-    let local = ArrayDecl { name: name.clone(), elem: elem.into(), dims: Vec::new(), storage: Storage::Auto };
-    body.insert(first, Stmt::Local(local));
+    here.append(&mut part);
+    let mut free = here.is_empty();
+    for k in alone.into_iter().rev() {
+        let own = if std::mem::take(&mut free) { name.clone() } else { fresh() };
+        if own != *name {
+            let renaming = [(name.clone(), own.clone())].into();
+            let renamed = loops::visit::rename_arrays(std::slice::from_ref(&body[k]), &renaming);
+            body.splice(k..=k, renamed);
+        }
+        if let Some(inner) = inner(&mut body[k], &own) {
+            place(inner, &own, elem, fresh, names);
+        }
+    }
+    if let Some(first) = here.into_iter().min() {
+        let elem = elem.into();
+        let local = ArrayDecl { name: name.clone(), elem, dims: Vec::new(), storage: Storage::Auto };
+        body.insert(first, Stmt::Local(local));
+        names.push(name.clone());
+    }
+}
+
+/// The block inside a statement that has all its uses of a scalar.
+fn inner<'s>(stmt: &'s mut Stmt, name: &Name) -> Option<&'s mut Vec<Stmt>> {
+    match stmt {
+        Stmt::Loop(l) => Some(&mut l.body),
+        Stmt::Block { body, .. } => Some(body),
+        Stmt::If { then, otherwise, .. } => {
+            let in_then = then.iter().any(|s| mentions(s, name));
+            let in_otherwise = otherwise.iter().any(|s| mentions(s, name));
+            let side = if in_then { then } else { otherwise };
+            (in_then != in_otherwise).then_some(side)
+        }
+        _ => None,
+    }
 }
 
 /// Whether every read comes after a write in the same run of the block; `assigned` is what is known at its end.

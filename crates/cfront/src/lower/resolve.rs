@@ -14,6 +14,8 @@ pub struct Object {
     /// Where it is declared; `None`: in the region.
     pub place: Option<Place>,
     pub fresh: bool,
+    /// Each thread has its own.
+    pub per_thread: bool,
     /// The declared name.
     pub declared: At,
     /// Initialised where it is declared (in the region).
@@ -179,6 +181,7 @@ impl Resolver<'_> {
                     ty: d.ty.clone(),
                     place: None,
                     fresh: false,
+                    per_thread: false,
                     declared: d.at,
                     initialised: d.init.is_some(),
                     assigned: Vec::new(),
@@ -293,6 +296,7 @@ impl Resolver<'_> {
                     ty: object.ty.clone(),
                     place: Some(object.place),
                     fresh: object.fresh,
+                    per_thread: object.per_thread,
                     declared: object.at,
                     initialised: true,
                     assigned: Vec::new(),

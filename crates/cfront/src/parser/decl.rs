@@ -1,21 +1,12 @@
-//! Declarations: specifiers, declarators, parameter lists, initialisers.
+//! Declarations: declarators, parameter lists, initialisers.
 
 use super::expr::is_keyword;
+use super::specifiers::{Specifiers, is_attribute};
 use super::{Parsed, Parser};
 use crate::ast::{Declaration, Expr, ExprKind, Init};
 use crate::ctype::{CType, IntType, Known, QType};
 use crate::lexer::Tok;
 use crate::scope::{Function, Object, Place, Symbol};
-
-/// What the words before a declarator say.
-#[derive(Clone, Debug)]
-pub struct Specifiers {
-    pub ty: QType,
-    pub is_typedef: bool,
-    pub is_static: bool,
-    pub is_extern: bool,
-    pub pure: bool,
-}
 
 /// A declarator: the name, if it has one, its type, and the parameters if it declares a function.
 #[derive(Clone, Debug)]
@@ -26,28 +17,7 @@ pub struct Declarator {
     pub pure: bool,
 }
 
-#[derive(Default)]
-struct Words {
-    long: u32,
-    short: bool,
-    signed: bool,
-    unsigned: bool,
-    complex: bool,
-    base: Option<CType>,
-    seen: bool,
-}
-
 impl Parser<'_> {
-    /// Whether a type, or another declaration specifier, starts at a token.
-    pub fn starts_type(&self, pos: usize) -> bool {
-        let word = self.word_at(pos);
-        !word.is_empty() && (self.is_specifier(word) || self.scopes.is_typedef(word))
-    }
-
-    fn is_specifier(&self, word: &str) -> bool {
-        is_type_word(word) || is_storage_word(word) || is_qualifier(word) || is_attribute(word)
-    }
-
     /// The type in a cast.
     pub fn type_name(&mut self) -> Parsed<QType> {
         let specifiers = self.specifiers()?;
@@ -58,153 +28,11 @@ impl Parser<'_> {
         Ok(declarator.ty)
     }
 
-    /// Declaration specifiers.
-    pub fn specifiers(&mut self) -> Parsed<Specifiers> {
-        let mut words = Words::default();
-        let mut result = Specifiers {
-            ty: QType::plain(CType::Void),
-            is_typedef: false,
-            is_static: false,
-            is_extern: false,
-            pure: false,
-        };
-        let (mut constant, mut volatile) = (false, false);
-        loop {
-            let word = self.word();
-            match word {
-                "typedef" => result.is_typedef = true,
-                "static" => result.is_static = true,
-                "extern" => result.is_extern = true,
-                "const" | "__const" | "__const__" => constant = true,
-                "volatile" | "__volatile__" | "__volatile" => volatile = true,
-                _ if is_attribute(word) => {
-                    result.pure |= self.attribute()?;
-                    continue;
-                }
-                "_Atomic" => {
-                    volatile = true;
-                    if self.is_at(self.pos + 1, "(") {
-                        self.pos += 1;
-                        self.skip_group();
-                        self.pos -= 1;
-                        words.base = Some(CType::Other("an atomic type"));
-                        words.seen = true;
-                    }
-                }
-                _ if is_storage_word(word) || is_qualifier(word) => {}
-                _ if is_type_word(word) => {
-                    self.type_word(&mut words)?;
-                    continue;
-                }
-                _ if !words.seen && self.scopes.is_typedef(word) => {
-                    if let Some(Symbol::Typedef(ty)) = self.scopes.lookup(word) {
-                        constant |= ty.constant;
-                        volatile |= ty.volatile;
-                        words.base = Some(ty.ty.clone());
-                        words.seen = true;
-                    }
-                }
-                _ => break,
-            }
-            self.pos += 1;
-        }
-        if !words.seen {
-            return Err(self.expected("a type"));
-        }
-        result.ty = QType { ty: base_type(words), constant, volatile };
-        Ok(result)
-    }
-
-    /// One word of a type; structs and enums with their bodies.
-    fn type_word(&mut self, words: &mut Words) -> Parsed<()> {
-        words.seen = true;
-        let word = self.word();
-        self.pos += 1;
-        match word {
-            "long" => words.long += 1,
-            "short" => words.short = true,
-            "signed" | "__signed__" | "__signed" => words.signed = true,
-            "unsigned" => words.unsigned = true,
-            "_Complex" | "__complex__" | "_Imaginary" => words.complex = true,
-            "void" => words.base = Some(CType::Void),
-            "char" => words.base = Some(CType::Int(IntType::Char)),
-            "int" => words.base = Some(CType::Int(IntType::Int)),
-            "float" => words.base = Some(CType::Float),
-            "double" => words.base = Some(CType::Double),
-            "_Bool" => words.base = Some(CType::Int(IntType::Bool)),
-            "__int128" => words.base = Some(CType::Int(IntType::Int128)),
-            "struct" | "union" => {
-                while is_attribute(self.word()) {
-                    self.attribute()?;
-                }
-                if self.tok() == Tok::Ident {
-                    self.pos += 1;
-                }
-                if self.is("{") {
-                    self.skip_group();
-                }
-                words.base = Some(CType::Other(if word == "struct" { "a struct" } else { "a union" }));
-            }
-            "enum" => {
-                if self.tok() == Tok::Ident {
-                    self.pos += 1;
-                }
-                if self.is("{") {
-                    self.enumerators()?;
-                }
-                words.base = Some(CType::Int(IntType::Int));
-            }
-            "typeof" | "__typeof__" | "__typeof" => {
-                if self.is("(") {
-                    self.skip_group();
-                }
-                words.base = Some(CType::Other("a `typeof`"));
-            }
-            "__builtin_va_list" => words.base = Some(CType::Other("a `va_list`")),
-            "_Float128" | "__float128" => words.base = Some(CType::Other("_Float128")),
-            "_Float32" => words.base = Some(CType::Float),
-            "_Float64" | "_Float32x" => words.base = Some(CType::Double),
-            "_Float64x" => words.base = Some(CType::Other("_Float64x")),
-            "_Float16" | "__fp16" => words.base = Some(CType::Other("_Float16")),
-            "__bf16" => words.base = Some(CType::Other("__bf16")),
-            _ => words.base = Some(CType::Other("an unknown type")),
-        }
-        Ok(())
-    }
-
-    fn enumerators(&mut self) -> Parsed<()> {
-        self.expect("{")?;
-        let mut next = Some(0i64);
-        while self.tok() == Tok::Ident {
-            let name = self.text().to_string();
-            self.pos += 1;
-            if self.accept("=") {
-                let value = self.conditional()?;
-                next = self.constant(&value);
-            }
-            self.scopes.declare(name, Symbol::Constant(next.map(Known::enumerator)));
-            next = next.and_then(|n| n.checked_add(1));
-            if !self.accept(",") {
-                break;
-            }
-        }
-        self.expect("}")
-    }
-
-    /// An attribute or alike; whether it says that a function's result depends on its arguments alone (`pure` of gcc lets it read memory).
-    fn attribute(&mut self) -> Parsed<bool> {
-        let first = self.pos;
-        self.pos += 1;
-        if self.is("(") && !self.skip_group() {
-            return Err(self.error("an attribute without an end"));
-        }
-        let pure = (first..self.pos).any(|k| matches!(self.word_at(k), "const" | "__const" | "__const__"));
-        Ok(pure && self.word_at(first).starts_with("__attribute"))
-    }
-
     /// A declarator, named or not, around a base type.
     pub fn declarator(&mut self, base: QType) -> Parsed<Declarator> {
-        self.deeper(|p| p.declarator_inner(base))
+        let mut declarator = self.deeper(|p| p.declarator_inner(base))?;
+        self.retype(&mut declarator.ty);
+        Ok(declarator)
     }
 
     fn declarator_inner(&mut self, mut base: QType) -> Parsed<Declarator> {
@@ -245,11 +73,15 @@ impl Parser<'_> {
             if !self.skip_group() {
                 return Err(self.error("expected `)`"));
             }
-            let (ty, _, more) = self.suffixes(base)?;
+            let (ty, params, more) = self.suffixes(base)?;
             let after = self.pos;
             self.pos = inner + 1;
             let mut declarator = self.declarator(ty)?;
             self.expect(")")?;
+            // `(f)(double x)`: only parentheses around the name.
+            if self.pos == inner + 3 {
+                declarator.params = params;
+            }
             self.pos = after;
             declarator.pure |= pure | more;
             return Ok(declarator);
@@ -340,7 +172,7 @@ impl Parser<'_> {
                 Some((name, pos)) => (name, self.since_one(pos)),
                 None => (String::new(), self.since(first)),
             };
-            let object = Object { ty: ty.clone(), place: Place::Parameter, fresh: false, at };
+            let object = Object::parameter(ty.clone(), at);
             self.scopes.declare(name.clone(), Symbol::Object(object));
             params.push(Declaration { name, ty, init: None, is_static: false, is_extern: false, at });
             if !self.accept(",") {
@@ -358,11 +190,13 @@ impl Parser<'_> {
 
     /// A declaration to its `;`, declared in the innermost scope. Functions are declared too and not returned.
     pub fn declaration(&mut self, place: Place) -> Parsed<Vec<Declaration>> {
+        self.retyped = None;
         let specifiers = self.specifiers()?;
         let mut out = Vec::new();
         while !self.is(";") {
-            let declarator = self.declarator(specifiers.ty.clone())?;
+            let mut declarator = self.declarator(specifiers.ty.clone())?;
             self.asm_label()?;
+            self.retype(&mut declarator.ty);
             if let Some(d) = self.declare(&specifiers, declarator, place)? {
                 out.push(d);
             }
@@ -399,7 +233,7 @@ impl Parser<'_> {
         if let CType::Function { result } = &declarator.ty.ty {
             let params = declarator.params.unwrap_or_default().into_iter().map(|p| p.ty).collect();
             let pure = specifiers.pure || declarator.pure;
-            let function = Function { result: (**result).clone(), params, pure, inline: None };
+            let function = Function { result: (**result).clone(), params, pure, inline: None, kept: None };
             self.scopes.declare(name, Symbol::Function(function));
             return Ok(None);
         }
@@ -425,7 +259,13 @@ impl Parser<'_> {
         };
         let symbol = match value {
             Some(value) => Symbol::Constant(Some(value)),
-            None => Symbol::Object(Object { ty: ty.clone(), place, fresh, at }),
+            None => {
+                // `extern` in a block names the object of the file.
+                let outer = self.scopes.lookup(&name).filter(|_| specifiers.is_extern);
+                let per_thread =
+                    specifiers.is_per_thread || matches!(outer, Some(Symbol::Object(o)) if o.per_thread);
+                Symbol::Object(Object { ty: ty.clone(), place, fresh, per_thread, at })
+            }
         };
         self.scopes.declare(name.clone(), symbol);
         let (is_static, is_extern) = (specifiers.is_static, specifiers.is_extern);
@@ -490,103 +330,4 @@ fn is_allocation(expr: &Expr) -> bool {
         ),
         _ => false,
     }
-}
-
-fn base_type(words: Words) -> CType {
-    if words.complex {
-        return CType::Other("a complex type");
-    }
-    let integer = |ty| CType::Int(ty);
-    match (words.base, words.unsigned, words.short, words.long) {
-        (Some(CType::Double), _, _, 1) => CType::Other("long double"),
-        (Some(CType::Int(IntType::Char)), true, ..) => integer(IntType::UnsignedChar),
-        (Some(CType::Int(IntType::Char)), false, ..) => {
-            integer(if words.signed { IntType::SignedChar } else { IntType::Char })
-        }
-        (Some(CType::Int(IntType::Int)) | None, true, true, _) => integer(IntType::UnsignedShort),
-        (Some(CType::Int(IntType::Int)) | None, false, true, _) => integer(IntType::Short),
-        (Some(CType::Int(IntType::Int)) | None, true, false, 0) => integer(IntType::Unsigned),
-        (Some(CType::Int(IntType::Int)) | None, true, false, 1) => integer(IntType::UnsignedLong),
-        (Some(CType::Int(IntType::Int)) | None, true, false, _) => integer(IntType::UnsignedLongLong),
-        (Some(CType::Int(IntType::Int)) | None, false, false, 0) => integer(IntType::Int),
-        (Some(CType::Int(IntType::Int)) | None, false, false, 1) => integer(IntType::Long),
-        (Some(CType::Int(IntType::Int)) | None, false, false, _) => integer(IntType::LongLong),
-        (Some(other), ..) => other,
-    }
-}
-
-fn is_type_word(word: &str) -> bool {
-    matches!(
-        word,
-        "void"
-            | "char"
-            | "short"
-            | "int"
-            | "long"
-            | "float"
-            | "double"
-            | "signed"
-            | "unsigned"
-            | "_Bool"
-            | "_Complex"
-            | "__complex__"
-            | "_Imaginary"
-            | "struct"
-            | "union"
-            | "enum"
-            | "typeof"
-            | "__typeof__"
-            | "__typeof"
-            | "__signed__"
-            | "__signed"
-            | "__int128"
-            | "__builtin_va_list"
-            | "_Float128"
-            | "__float128"
-            | "_Float32"
-            | "_Float64"
-            | "_Float32x"
-            | "_Float64x"
-            | "_Float16"
-            | "__fp16"
-            | "__bf16"
-    )
-}
-
-fn is_storage_word(word: &str) -> bool {
-    matches!(
-        word,
-        "typedef"
-            | "extern"
-            | "static"
-            | "inline"
-            | "__inline"
-            | "__inline__"
-            | "register"
-            | "auto"
-            | "_Noreturn"
-            | "_Thread_local"
-            | "__thread"
-            | "__extension__"
-    )
-}
-
-fn is_qualifier(word: &str) -> bool {
-    matches!(
-        word,
-        "const"
-            | "__const"
-            | "__const__"
-            | "volatile"
-            | "__volatile__"
-            | "__volatile"
-            | "restrict"
-            | "__restrict"
-            | "__restrict__"
-            | "_Atomic"
-    )
-}
-
-fn is_attribute(word: &str) -> bool {
-    matches!(word, "__attribute__" | "__attribute" | "_Alignas" | "__declspec")
 }

@@ -176,7 +176,10 @@ impl Parser<'_> {
                     self.expect("]")?;
                     let height = value.height.max(index.height);
                     let at = self.since(first);
-                    value = self.node(ExprKind::Index(Box::new(value), Box::new(index)), at, height)?;
+                    // `i[a]` is `a[i]`.
+                    let turned = self.is_integer(&value) && !self.is_integer(&index);
+                    let (base, index) = if turned { (index, value) } else { (value, index) };
+                    value = self.node(ExprKind::Index(Box::new(base), Box::new(index)), at, height)?;
                 }
                 "(" => {
                     self.pos += 1;

@@ -5,12 +5,18 @@
 //! compilers warn of; they stay, too.
 
 use super::{MAX_HEIGHT, Parser};
-use crate::ast::{At, Binary, Expr, ExprKind, Init, Unary};
+use std::ops::Range;
+
+use crate::ast::{At, Binary, Declaration, Expr, ExprKind, Init, Unary};
 use crate::ctype::{CType, IntType, QType};
-use crate::scope::{Object, Place, Symbol};
+use crate::lexer::Tok;
+use crate::scope::{Kept, Object, Place, Symbol};
 
 /// Operations of an expanded call.
 const MAX_NODES: usize = 2000;
+
+/// Tokens of a body that is looked at for why its calls stay.
+const MAX_TOKENS: usize = 4000;
 
 /// What a function computes.
 #[derive(Clone, Debug)]
@@ -68,7 +74,7 @@ impl Parser<'_> {
         self.scopes.push();
         let mut bound = Bound::new();
         for (name, ty, at) in &params {
-            let object = Object { ty: ty.clone(), place: Place::Parameter, fresh: false, at: *at };
+            let object = Object::parameter(ty.clone(), *at);
             self.scopes.declare(name.clone(), Symbol::Object(object));
             let itself = Expr { kind: ExprKind::Ident(name.clone()), at: *at, height: 1 };
             bound.push((name.clone(), itself));
@@ -80,6 +86,31 @@ impl Parser<'_> {
         self.pos = pos;
         let params = params.into_iter().map(|(name, ty, _)| (name, ty)).collect();
         Some(Inline { params, value: value? })
+    }
+
+    /// Why the calls of a function with this body stay, where that is seen at once.
+    pub fn kept(&self, name: &str, params: &[Declaration], body: Range<usize>) -> Option<Kept> {
+        // Only a reason for a message: nobody waits for it.
+        if body.len() > MAX_TOKENS {
+            return None;
+        }
+        let words = || body.clone().map(|k| (k, self.word_at(k))).filter(|(_, word)| !word.is_empty());
+        if words().any(|(_, word)| word == name) {
+            return Some(Kept::Itself);
+        }
+        if words().any(|(_, word)| matches!(word, "for" | "while" | "do" | "goto")) {
+            return Some(Kept::Loop);
+        }
+        // A name of the file, unless it is declared in the body as well.
+        let of_file = |k: usize, word: &str| {
+            let object = matches!(self.scopes.lookup(word), Some(Symbol::Object(_)));
+            object
+                && !params.iter().any(|p| p.name == word)
+                && !matches!(self.tok_at(k - 1), Tok::Punct("." | "->"))
+                && !words().any(|(k, other)| other == word && self.starts_type(k - 1))
+        };
+        let (_, read) = words().find(|(k, word)| of_file(*k, word))?;
+        Some(Kept::Reads(read.to_string()))
     }
 
     /// Whether a token says that a function is `inline`.
@@ -196,6 +227,16 @@ impl Parser<'_> {
         }
     }
 
+    /// Whether an expression is seen at once to be an integer.
+    pub(super) fn is_integer(&self, e: &Expr) -> bool {
+        matches!(self.type_of(e), Some(CType::Int(_)))
+    }
+
+    /// Whether an expression is seen at once to be of a type with a sign that is not promoted.
+    pub(super) fn counts_below_zero(&self, e: &Expr) -> bool {
+        matches!(self.type_of(e), Some(CType::Int(int)) if !int.is_unsigned() && (32..=64).contains(&int.bits()))
+    }
+
     fn common(&self, a: &Expr, b: &Expr) -> Option<CType> {
         Some(match (self.type_of(a)?, self.type_of(b)?) {
             (CType::Int(a), CType::Int(b)) => CType::Int(a.common(b)),
@@ -258,7 +299,8 @@ fn parts(kind: &ExprKind) -> Vec<&Expr> {
     }
 }
 
-fn acts(e: &Expr) -> bool {
+/// Whether an expression does something, or may.
+pub fn acts(e: &Expr) -> bool {
     matches!(e.kind, ExprKind::Assign(..) | ExprKind::Step(..) | ExprKind::Unsupported(_))
         || parts(&e.kind).into_iter().any(acts)
 }

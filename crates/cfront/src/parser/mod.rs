@@ -7,6 +7,7 @@ mod decl;
 mod expr;
 mod inline;
 mod size;
+mod specifiers;
 mod stmt;
 
 use crate::ast::At;
@@ -14,7 +15,7 @@ use crate::lexer::Tok;
 use crate::scope::Scopes;
 use crate::source::Source;
 
-pub use inline::Inline;
+pub use inline::{Inline, acts};
 pub use size::Measured;
 
 /// Why the parser stopped: a message and where.
@@ -42,6 +43,8 @@ pub struct Parser<'s> {
     pub scopes: Scopes,
     /// Objects whose sizes were taken as numbers since this was last emptied.
     pub measured: Vec<Measured>,
+    /// What an attribute makes of the type being read, if it makes another one of it.
+    pub retyped: Option<&'static str>,
     depth: u32,
 }
 
@@ -53,6 +56,7 @@ impl<'s> Parser<'s> {
             end: source.tokens.len() - 1,
             scopes: Scopes::new(),
             measured: Vec::new(),
+            retyped: None,
             depth: 0,
         }
     }
@@ -146,6 +150,20 @@ impl<'s> Parser<'s> {
         let result = f(self);
         self.depth -= 1;
         result
+    }
+
+    /// Goes past a pragma outside of regions; what OpenMP gives to each thread is noted.
+    pub fn outer_pragma(&mut self) {
+        let text = self.text().replace('\\', " ");
+        self.pos += 1;
+        let text =
+            text.trim_start_matches('#').trim_start().strip_prefix("pragma").unwrap_or("").trim_start();
+        let Some(named) = text.strip_prefix("omp").and_then(|t| t.trim_start().strip_prefix("threadprivate"))
+        else {
+            return;
+        };
+        let is_part = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '$' || !c.is_ascii();
+        named.split(|c| !is_part(c)).for_each(|name| self.scopes.declare_per_thread(name));
     }
 
     /// Goes past a bracketed group that starts here; false if it has no end.

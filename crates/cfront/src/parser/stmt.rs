@@ -1,7 +1,8 @@
 //! Statements of a region. Those that a region cannot have are parsed and kept by name.
 
-use super::{Parsed, Parser};
-use crate::ast::{For, Stmt, StmtKind};
+use super::{MAX_HEIGHT, Parsed, Parser, acts};
+use crate::ast::{Binary, Declaration, Expr, ExprKind, For, Init, Stmt, StmtKind};
+use crate::ctype::IntType;
 use crate::lexer::Tok;
 use crate::scope::Place;
 
@@ -124,7 +125,16 @@ impl Parser<'_> {
                 _ => {
                     let value = self.expression()?;
                     self.expect(";")?;
-                    StmtKind::Expr(value)
+                    match &value.kind {
+                        ExprKind::Assign(_, _, inner) if matches!(inner.kind, ExprKind::Assign(..)) => {
+                            let mut out = Vec::new();
+                            match one_by_one(&value, &mut out) {
+                                Some(()) => StmtKind::Block(out),
+                                None => StmtKind::Expr(value),
+                            }
+                        }
+                        _ => StmtKind::Expr(value),
+                    }
                 }
             },
         };
@@ -164,13 +174,69 @@ impl Parser<'_> {
             self.expect(";")?;
             Some(Stmt { kind: StmtKind::Expr(value), at: self.since(start) })
         };
-        let cond = if self.is(";") { None } else { Some(self.expression()?) };
+        let mut cond = if self.is(";") { None } else { Some(self.expression()?) };
         self.expect(";")?;
-        let step = if self.is(")") { None } else { Some(self.expression()?) };
+        let mut step = if self.is(")") { None } else { Some(self.expression()?) };
         self.expect(")")?;
+        let mut init = init;
+        if step.is_none() {
+            self.counted_first(&mut init, &mut cond, &mut step);
+        }
         let at = self.since(first);
         let body = self.statement()?;
         self.scopes.truncate(depth);
         Ok(Stmt { kind: StmtKind::For(Box::new(For { init, cond, step, body })), at })
     }
+
+    /// `for (i = n; i-- > 0;)` as `for (i = n - 1; i >= 0; i--)`, which leaves the same `i` behind; of types with a sign.
+    fn counted_first(&self, init: &mut Option<Stmt>, cond: &mut Option<Expr>, step: &mut Option<Expr>) {
+        let Some(Expr { kind: ExprKind::Binary(Binary::Gt, counts, zero), at, height }) = cond else {
+            return;
+        };
+        let (ExprKind::Step(-1, variable), ExprKind::Int(0, _)) = (&counts.kind, &zero.kind) else { return };
+        let ExprKind::Ident(name) = &variable.kind else { return };
+        let counts_after = self.source.token_text(counts.at.last as usize) == "--";
+        let first = match init.as_mut().map(|stmt| &mut stmt.kind) {
+            Some(StmtKind::Declare(declared)) => match declared.as_mut_slice() {
+                [Declaration { name: declared, init: Some(Init::Expr(first)), .. }] if declared == name => {
+                    first
+                }
+                _ => return,
+            },
+            Some(StmtKind::Expr(Expr { kind: ExprKind::Assign(None, target, first), .. })) => {
+                match &target.kind {
+                    ExprKind::Ident(target) if target == name => &mut **first,
+                    _ => return,
+                }
+            }
+            _ => return,
+        };
+        if !counts_after || !self.counts_below_zero(variable) || first.height >= MAX_HEIGHT {
+            return;
+        }
+        let (at_first, height_first) = (first.at, first.height);
+        let one = Expr { kind: ExprKind::Int(1, IntType::Int), at: at_first, height: 1 };
+        let less = ExprKind::Binary(Binary::Sub, Box::new(first.clone()), Box::new(one));
+        *first = Expr { kind: less, at: at_first, height: height_first + 1 };
+        let stays = ExprKind::Binary(Binary::Ge, variable.clone(), zero.clone());
+        let (at, height, counts) = (*at, *height, (**counts).clone());
+        *cond = Some(Expr { kind: stays, at, height });
+        *step = Some(counts);
+    }
+}
+
+/// The assignments of `x = y = e`, the inner one first: its value is that of `y` afterwards. None if what is assigned to does more than be named.
+fn one_by_one(e: &Expr, out: &mut Vec<Stmt>) -> Option<()> {
+    let ExprKind::Assign(op, target, value) = &e.kind else { return None };
+    let value = match &value.kind {
+        ExprKind::Assign(_, inner, _) => {
+            (!acts(inner)).then_some(())?;
+            one_by_one(value, out)?;
+            inner.clone()
+        }
+        _ => value.clone(),
+    };
+    let kind = ExprKind::Assign(*op, target.clone(), value);
+    out.push(Stmt { kind: StmtKind::Expr(Expr { kind, ..e.clone() }), at: e.at });
+    Some(())
 }

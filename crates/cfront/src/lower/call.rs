@@ -1,0 +1,222 @@
+//! Calls in data expressions: functions of `math.h`, and those that are known by their declaration. What the file defines is never taken for the C library's.
+
+use loops::{BinaryOp, Expr as Hub, Name, UnaryOp};
+
+use super::data::{Type, Typed};
+use super::{Lowering, Try};
+use crate::ast::{At, Expr};
+use crate::codes;
+use crate::ctype::IntType;
+use crate::scope::{Kept, Symbol};
+
+impl Lowering<'_> {
+    /// A call in a data expression.
+    pub(super) fn call(&mut self, function: &str, args: &[Expr], at: At) -> Try<Typed> {
+        let plain = function.strip_prefix("__builtin_").unwrap_or(function);
+        let declared = self.cx.scopes.lookup(function);
+        if let Some(Symbol::Object(_)) = declared {
+            let message = format!("a call through the pointer `{function}` in a region");
+            return self.fail(codes::CALL, message, at, "what it does is not known");
+        }
+        // What the file defines is not the function of that name in `math.h`.
+        if self.cx.defined.contains(plain) {
+            if math_function(plain).is_none() {
+                return self.call_declared(function, args, at);
+            }
+            // Behind the front end the name alone says which function it is.
+            let message = format!("a call of `{plain}`, which is this file's own and has a name of `math.h`");
+            let help = "give it another name, or define it as `inline` with a body of expressions";
+            return self.fail_with(codes::CALL, message, (at, "not the function of the C library"), help);
+        }
+        match (plain, args) {
+            // What `INFINITY`, `HUGE_VAL`, `isnan` and `isfinite` of `math.h` stand for.
+            ("inf" | "huge_val", []) if plain != function => return Ok((Hub::f64(f64::INFINITY), Type::F64)),
+            ("inff" | "huge_valf", []) if plain != function => {
+                return Ok((Hub::f32(f32::INFINITY), Type::F32));
+            }
+            // `NAN`, of which the string says the bits beyond the usual ones.
+            ("nan" | "nanf", [arg]) if self.cx.source.token_text(arg.at.first as usize) == "\"\"" => {
+                return Ok(match plain {
+                    "nan" => (Hub::f64(f64::NAN), Type::F64),
+                    _ => (Hub::f32(f32::NAN), Type::F32),
+                });
+            }
+            // With the sign of the infinity, as in the C libraries.
+            ("isinf" | "isinf_sign", [arg]) => {
+                let (value, ty) = self.data(arg)?;
+                let infinity = |sign: f32| match ty {
+                    Type::F32 => Hub::f32(sign * f32::INFINITY),
+                    _ => Hub::f64(f64::from(sign) * f64::INFINITY),
+                };
+                if !ty.is_float() {
+                    return Ok((Hub::I32(0), Type::Int(IntType::Int)));
+                }
+                let mut test = Hub::I32(0);
+                for sign in [-1, 1] {
+                    let is = Hub::compare(loops::CompareOp::Eq, value.clone(), infinity(sign as f32));
+                    test = Hub::Select(Box::new(is), Box::new(Hub::I32(sign)), Box::new(test));
+                }
+                return Ok((test, Type::Int(IntType::Int)));
+            }
+            ("isnan" | "isfinite", [arg]) => {
+                let (value, ty) = self.data(arg)?;
+                let test = match ty {
+                    Type::F64 | Type::F32 if plain == "isnan" => {
+                        Hub::compare(loops::CompareOp::Ne, value.clone(), value)
+                    }
+                    Type::F64 | Type::F32 => {
+                        let limit =
+                            if ty == Type::F64 { Hub::f64(f64::INFINITY) } else { Hub::f32(f32::INFINITY) };
+                        Hub::compare(loops::CompareOp::Lt, Hub::unary(UnaryOp::Abs, value), limit)
+                    }
+                    _ => Hub::Bool(plain == "isfinite"),
+                };
+                return Ok((test, Type::Truth));
+            }
+            _ => {}
+        }
+        if let Some((ty, math)) = math_function(plain) {
+            if math.arity() != args.len() {
+                let message = format!("`{function}` takes {} arguments, not {}", math.arity(), args.len());
+                return self.fail(codes::CALL, message, at, "this call");
+            }
+            let mut values = Vec::new();
+            for arg in args {
+                let (value, from) = self.data(arg)?;
+                values.push(self.convert(value, from, ty));
+            }
+            return Ok((math.build(plain, ty, values), ty));
+        }
+        self.call_declared(function, args, at)
+    }
+
+    /// A call of a function that is known by its declaration.
+    fn call_declared(&mut self, function: &str, args: &[Expr], at: At) -> Try<Typed> {
+        let pure = self.cx.pure_functions.iter().any(|f| f == function);
+        let Some(Symbol::Function(declared)) = self.cx.scopes.lookup(function) else {
+            let message = format!("a call of `{function}`, which is not declared");
+            return self.fail(codes::CALL, message, at, "what it does is not known");
+        };
+        if !(declared.pure || pure) {
+            if declared.inline.is_some()
+                && let Some(arg) = args.iter().find(|arg| crate::parser::acts(arg))
+            {
+                let message = format!(
+                    "the argument `{}` of `{function}` does more than have a value",
+                    self.snippet(arg.at)
+                );
+                let help = "make it a statement of its own, before or after the call";
+                let at = (arg.at, "so the call cannot be put in the place of an expression");
+                return self.fail_with(codes::EXPRESSION, message, at, help);
+            }
+            let message = format!("a call of `{function}`, which is not known to be pure");
+            let (label, help) = match &declared.kept {
+                Some(Kept::Reads(name)) => (
+                    format!("it uses `{name}`, a variable of the file"),
+                    format!(
+                        "hand `{name}` to it as an argument, or, where nothing changes that while the region runs, say that it is pure with `--pure {function}`"
+                    ),
+                ),
+                kept => (
+                    match kept {
+                        Some(Kept::Itself) => {
+                            "it calls itself, so no expression can take the place of the call"
+                        }
+                        Some(Kept::Loop) => "it has a loop, so no expression can take the place of the call",
+                        _ => "what it does is not known",
+                    }
+                    .to_string(),
+                    format!(
+                        "declare it with `__attribute__((const))`, say that it is pure with `--pure {function}`, or define it as `inline` with a body of expressions"
+                    ),
+                ),
+            };
+            return self.fail_with(codes::CALL, message, (at, &label), &help);
+        }
+        let (result, params) = (declared.result.clone(), declared.params.clone());
+        if params.len() != args.len() {
+            let message =
+                format!("`{function}` is declared with {} parameters, not {}", params.len(), args.len());
+            return self.fail(codes::CALL, message, at, "this call");
+        }
+        let mut values = Vec::new();
+        for (arg, param) in args.iter().zip(&params) {
+            let Some(scalar) = self.scalar(&param.ty) else {
+                let message = format!("`{function}` takes {}", super::index::an(param.ty.c_name()));
+                return self.fail(codes::CALL, message, arg.at, "only numbers can be passed in a region");
+            };
+            let (value, from) = self.data(arg)?;
+            values.push(self.convert(value, from, Type::of(scalar)));
+        }
+        let Some(scalar) = self.scalar(&result.ty) else {
+            let message = format!("`{function}` returns {}", super::index::an(result.ty.c_name()));
+            return self.fail(codes::CALL, message, at, "not a type of data");
+        };
+        Ok((Hub::Call { function: Name::new(function), ty: scalar, args: values }, Type::of(scalar)))
+    }
+}
+
+/// A function of the C library that is pure.
+enum Math {
+    Unary(UnaryOp),
+    Binary(BinaryOp),
+    Call(usize),
+}
+
+impl Math {
+    fn arity(&self) -> usize {
+        match self {
+            Math::Unary(_) => 1,
+            Math::Binary(_) => 2,
+            Math::Call(arity) => *arity,
+        }
+    }
+
+    fn build(self, function: &str, ty: Type, args: Vec<Hub>) -> Hub {
+        let mut args = args;
+        match (self, args.len()) {
+            (Math::Unary(op), 1) => Hub::unary(op, args.remove(0)),
+            (Math::Binary(op), 2) => {
+                let right = args.remove(1);
+                Hub::binary(op, args.remove(0), right)
+            }
+            _ => Hub::Call { function: Name::new(function), ty: ty.scalar(), args },
+        }
+    }
+}
+
+/// The functions of `math.h` (and `abs`, `labs`) that neither set anything nor depend on anything but their arguments;
+/// `errno` and the floating-point environment are not looked at in a region.
+fn math_function(name: &str) -> Option<(Type, Math)> {
+    match name {
+        "abs" => return Some((Type::Int(IntType::Int), Math::Unary(UnaryOp::Abs))),
+        "labs" | "llabs" => return Some((Type::Int(IntType::Long), Math::Unary(UnaryOp::Abs))),
+        _ => {}
+    }
+    let lookup = |base: &str| {
+        Some(match base {
+            "sqrt" => Math::Unary(UnaryOp::Sqrt),
+            "exp" => Math::Unary(UnaryOp::Exp),
+            "log" => Math::Unary(UnaryOp::Log),
+            "tanh" => Math::Unary(UnaryOp::Tanh),
+            "sin" => Math::Unary(UnaryOp::Sin),
+            "cos" => Math::Unary(UnaryOp::Cos),
+            "floor" => Math::Unary(UnaryOp::Floor),
+            "ceil" => Math::Unary(UnaryOp::Ceil),
+            "fabs" => Math::Unary(UnaryOp::Abs),
+            "pow" => Math::Binary(BinaryOp::Pow),
+            "fmin" => Math::Binary(BinaryOp::Min),
+            "fmax" => Math::Binary(BinaryOp::Max),
+            "tan" | "asin" | "acos" | "atan" | "sinh" | "cosh" | "asinh" | "acosh" | "atanh" | "exp2"
+            | "expm1" | "log2" | "log10" | "log1p" | "cbrt" | "trunc" | "round" | "rint" | "nearbyint"
+            | "erf" | "erfc" | "tgamma" => Math::Call(1),
+            "atan2" | "hypot" | "fmod" | "remainder" | "copysign" | "fdim" | "nextafter" => Math::Call(2),
+            "fma" => Math::Call(3),
+            _ => return None,
+        })
+    };
+    if let Some(math) = lookup(name) {
+        return Some((Type::F64, math));
+    }
+    lookup(name.strip_suffix('f')?).map(|math| (Type::F32, math))
+}
