@@ -70,9 +70,10 @@ static int block_count(const struct transfer *t)
   return t->bsize > 0 ? t->len / t->bsize : 1;
 }
 
+/* From one block to the next. */
 static size_t pitch(const struct transfer *t)
 {
-  return (size_t)t->bsize + (size_t)t->stride;
+  return (size_t)(t->bsize > 0 ? t->bsize : t->len) + (size_t)t->stride;
 }
 
 static void check_memory(struct core *core, struct transfer *t)
@@ -92,6 +93,45 @@ static void check_memory(struct core *core, struct transfer *t)
       broken("outside-array", core, t, "block %zu of %zu, %zu bytes from %s+%zu, runs over the end of %s, which has %zu bytes", k + 1, blocks,
              block, t->array->name, offset, t->array->name, t->array->bytes);
     offset += pitch(t);
+  }
+}
+
+/* The first byte from `from` on that a transfer's blocks have in main memory; null: none. */
+static const char *next_of(const struct transfer *t, const char *from, const char **end)
+{
+  const size_t blocks = (size_t)block_count(t), block = t->bsize > 0 ? (size_t)t->bsize : (size_t)t->len;
+  size_t k = from > t->memory ? (size_t)(from - t->memory) / pitch(t) : 0;
+  if (from > t->memory && (size_t)(from - t->memory) - k * pitch(t) >= block)
+    k++;
+  if (k >= blocks)
+    return NULL;
+  const char *first = t->memory + k * pitch(t);
+  *end = first + block;
+  return first > from ? first : from;
+}
+
+static const char *memory_end(const struct transfer *t)
+{
+  return t->memory + (size_t)(block_count(t) - 1) * pitch(t) + (t->bsize > 0 ? t->bsize : t->len);
+}
+
+/* The machine's transfers are done in any order: of two in flight that meet in main memory, none may write. Races are looked for between cores; this is within one. */
+static void check_in_flight(struct core *core, const struct transfer *t)
+{
+  const char *last = memory_end(t);
+  for (const struct transfer *other = core->pending; other != NULL; other = other->next) {
+    if (other->array == NULL || (t->kind == GET && other->kind == GET) || other->memory >= last || t->memory >= memory_end(other))
+      continue;
+    /* From block to block of the one and the other. */
+    const char *at = t->memory > other->memory ? t->memory : other->memory, *mine, *theirs, *mine_end, *theirs_end;
+    while ((mine = next_of(t, at, &mine_end)) != NULL && (theirs = next_of(other, mine, &theirs_end)) != NULL) {
+      if (theirs < mine_end) {
+        char where[96];
+        broken("in-flight", core, t, "%s is in the %s of transfer %u too, which is still in flight: nothing says which of the two is done first",
+               place(core, theirs, where), other->kind == GET ? "get" : "put", other->number);
+      }
+      at = theirs;
+    }
   }
 }
 
@@ -161,6 +201,7 @@ static void issue(struct core *core, struct transfer *form)
   if (form->reply != NULL)
     check_reply(core, form, form->reply);
   check_memory(core, form);
+  check_in_flight(core, form);
   form->clock = core->clocks[core->id];
   mark_races(core, form);
   struct transfer *t = queue(core, form);
