@@ -17,6 +17,8 @@ static void check_reply(struct core *core, const struct transfer *t, const volat
     broken("misaligned", core, t, "the reply word at %s is not at a multiple of 4", place(core, (const void *)reply, where));
   if (!ldm_holds(core, (const void *)reply, 4))
     broken("not-in-ldm", core, t, "the reply word at %s is not in the local memory of this core", place(core, (const void *)reply, where));
+  if (ldm_of_heap(core, (const void *)reply) && ldm_piece(core, (const void *)reply) == NULL)
+    broken("ldm-block", core, t, "the reply word at %s is in no block that ldm_malloc has given, or in one given back", place(core, (const void *)reply, where));
 }
 
 static int is_local(const void *address)
@@ -56,8 +58,16 @@ static void check_sizes(struct core *core, const struct transfer *t)
 static void check_local(struct core *core, const struct transfer *t)
 {
   char where[96];
+  ldm_check_null(core, t, t->local);
   if (!ldm_holds(core, t->local, (size_t)t->len))
     broken("not-in-ldm", core, t, "%s and %d bytes from there are not in the local memory of this core", place(core, t->local, where), t->len);
+  if (ldm_of_heap(core, t->local)) {
+    const struct piece *piece = ldm_piece(core, t->local);
+    if (piece == NULL)
+      broken("ldm-block", core, t, "%s is in no block that ldm_malloc has given, or in one given back", place(core, t->local, where));
+    if (t->local + t->len > piece->first + (piece->wanted + 3) / 4 * 4)
+      broken("ldm-block", core, t, "it runs over the end of a block of ldm_malloc, which has %zu bytes from %s", piece->wanted, place(core, piece->first, where));
+  }
   for (const struct transfer *other = core->pending; other != NULL; other = other->next) {
     int reads_only = (t->kind == PUT || t->kind == RMA_PUT) && (other->kind == PUT || other->kind == RMA_PUT);
     if (!reads_only && t->local < other->local + other->len && other->local < t->local + t->len)

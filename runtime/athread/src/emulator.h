@@ -140,8 +140,10 @@ struct core {
   char *base;                  /* stack pointer where the kernel begins */
   char *lowest;                /* stack touched down to here */
   size_t heap_used, heap_peak;
-  struct { char *first; size_t bytes; } pieces[256];
+  struct piece { char *first; size_t bytes, wanted; } pieces[256];
   int piece_count;
+  size_t heap_kept;            /* taken by kernels before this one */
+  size_t refused, refused_left; /* of ldm_malloc the last time that it gave nothing: what was wanted, and what there was */
 
   struct transfer *pending;    /* in the order of issue */
   unsigned transfers, issues;
@@ -190,7 +192,7 @@ struct machine {
   int free_running, direct_allowed, pro;
   uint64_t random;
   size_t capacity;
-  int threads, started, running, alive, guarded;
+  int threads, started, halted, running, alive, guarded;
   uint64_t ready, polled; /* cores that are READY, and those that wait and have to be asked */
   int members[GROUPS];    /* how many cores of each barrier take part */
   sem_t host;      /* the kernel has ended */
@@ -311,6 +313,11 @@ void ldm_repaint(struct core *core);
 void ldm_after_kernel(struct core *core);
 void ldm_check(struct core *core);
 int ldm_holds(const struct core *core, const void *address, size_t bytes);
+/* Where the heap of ldm_malloc is, the block that holds this; null: none. And whether it is there at all. */
+int ldm_of_heap(const struct core *core, const void *address);
+const struct piece *ldm_piece(const struct core *core, const void *address);
+/* Stops the program if an address is one that ldm_malloc would have given, had there been room. */
+void ldm_check_null(const struct core *core, const struct transfer *transfer, const void *address);
 /* The same place in another core's local memory. */
 char *ldm_same(const struct core *from, const struct core *to, const void *address);
 void poison(char *first, size_t bytes);

@@ -345,6 +345,7 @@ static void start_threads(struct machine *m)
 int athread_init(void)
 {
   start_threads(machine());
+  machine()->halted = 0;
   return 0;
 }
 
@@ -352,6 +353,7 @@ int athread_halt(void)
 {
   if (machine()->running)
     broken("spawn", NULL, NULL, "athread_halt comes after athread_spawn and before athread_join");
+  machine()->halted = 1;
   return 0;
 }
 
@@ -383,6 +385,8 @@ int __real_athread_spawn(void *function, void *argument)
     broken("wrong-side", this_core(), NULL, "athread_spawn is for the management core");
   if (!m->started)
     broken("spawn", NULL, NULL, "athread_spawn comes before athread_init");
+  if (m->halted)
+    broken("spawn", NULL, NULL, "athread_spawn comes after athread_halt");
   if (m->running)
     broken("spawn", NULL, NULL, "a second athread_spawn comes before athread_join");
   m->kernel = (void (*)(void *))function;
@@ -396,6 +400,8 @@ int __real_athread_spawn(void *function, void *argument)
     struct core *core = &m->cores[i];
     set_state(core, READY);
     core->transfers = core->issues = 0;
+    core->heap_kept = core->heap_used;
+    core->refused = 0;
     core->wait_reply = NULL;
     core->wait_group = core->wait_target = -2;
     core->stated_cycles = core->stated_operations = 0;
@@ -456,6 +462,8 @@ int athread_get_id(int core)
 {
   if (this_core() == NULL)
     broken("wrong-side", NULL, NULL, "athread_get_id is for computing cores");
+  if (core < -1 || core >= CORES)
+    broken("target", this_core(), NULL, "athread_get_id of core %d: a core group has cores 0 to %d", core, CORES - 1);
   return core == -1 ? this_core()->id : core;
 }
 
