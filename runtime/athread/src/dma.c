@@ -340,6 +340,40 @@ static void deliver(struct core *core, struct transfer *t)
   free(t);
 }
 
+/* ---- replies of transfers in flight, as a kernel sees them ---- */
+
+void count_replies(struct core *core)
+{
+  if (core->pending == NULL || machine()->free_running)
+    return;
+  core->counted = 1;
+  for (struct transfer *t = core->pending; t != NULL; t = t->next)
+    if (t->reply != NULL)
+      *t->reply = t->reply_at_issue + 1;
+}
+
+void uncount_replies(struct core *core)
+{
+  if (!core->counted)
+    return;
+  core->counted = 0;
+  /* Several may count the same word: it is looked at for all before it is set back. */
+  for (struct transfer *t = core->pending; t != NULL; t = t->next)
+    if (t->reply != NULL && *t->reply != t->reply_at_issue + 1)
+      broken("reply-changed", core, t, "the reply word was %d at issue, may have counted up since, and was set to %d with the transfer in flight: "
+             "nothing has waited for it, or a loop in a form that is not found (dma_wait is)", t->reply_at_issue, *t->reply);
+  for (struct transfer *t = core->pending; t != NULL; t = t->next)
+    if (t->reply != NULL)
+      *t->reply = t->reply_at_issue;
+}
+
+int emulated_look(void)
+{
+  if (this_core() != NULL)
+    uncount_replies(this_core());
+  return 1;
+}
+
 /* ---- waiting ---- */
 
 static int pending_on(const struct core *core, const volatile int *reply, struct transfer **last)

@@ -146,6 +146,7 @@ struct core {
   size_t refused, refused_left; /* of ldm_malloc the last time that it gave nothing: what was wanted, and what there was */
 
   struct transfer *pending;    /* in the order of issue */
+  int counted;                 /* their replies, by count_replies */
   unsigned transfers, issues;
   struct arrival *arrivals;
   int arrival_count, arrival_room;
@@ -298,6 +299,12 @@ void argument_back(void);
 void guard_init(void);
 void protect(int on);
 char *twice_mapped(size_t bytes, char *at, char **alias);
+
+/* dma.c */
+/* Transfers in flight may be done at any time: while a kernel computes, their reply words have counted up already, so that one that is set then is seen to have been
+ * set. Within the emulator they have not. */
+void count_replies(struct core *core);
+void uncount_replies(struct core *core);
 
 /* races.c */
 void race_access(struct array *array, char *first, size_t bytes, int who, uint32_t clock, const uint32_t *knows, int write,

@@ -212,7 +212,8 @@ void too_long(struct machine *m)
     else if (computing++ < 3) {
       if (first == NULL)
         first = core;
-      snprintf(one, sizeof one, "core %d computes since its transfer %u", i, core->transfers);
+      snprintf(one, sizeof one, "core %d computes since its transfer %u%s", i, core->transfers,
+               core->pending != NULL ? ", and has transfers in flight: a loop that waits for a reply in a form that is not found (dma_wait is)?" : "");
     }
     if (*one != '\0')
       snprintf(text + strlen(text), sizeof text - strlen(text), "; %s", one);
@@ -260,12 +261,14 @@ struct core *enter(const char *what, void *frame)
   if (machine()->free_running)
     pthread_mutex_lock(&machine()->lock);
   ldm_entered(core, frame);
+  uncount_replies(core);
   return core;
 }
 
 /* Leaves no trace on the stack: see ldm.c. */
 __attribute__((noinline)) void leave(struct core *core)
 {
+  count_replies(core);
   if (machine()->free_running) {
     pthread_cond_broadcast(&machine()->changed);
     pthread_mutex_unlock(&machine()->lock);
@@ -400,6 +403,7 @@ int __real_athread_spawn(void *function, void *argument)
     struct core *core = &m->cores[i];
     set_state(core, READY);
     core->transfers = core->issues = 0;
+    core->counted = 0;
     core->heap_kept = core->heap_used;
     core->refused = 0;
     core->wait_reply = NULL;
