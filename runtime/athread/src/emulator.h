@@ -292,6 +292,7 @@ int of_heap(const void *address);
 void memory_read(const char *memory, char *buffer, size_t bytes);
 void memory_write(char *memory, const char *buffer, size_t bytes);
 void memory_init(struct machine *m);
+void memory_of_slaves(struct machine *m);
 /* The argument of a kernel where a direct access is seen, and back after the join. */
 void *argument_copy(void *argument);
 void argument_back(void);

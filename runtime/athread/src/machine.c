@@ -332,6 +332,7 @@ static void start_threads(struct machine *m)
   if (m->started)
     return;
   m->started = 1;
+  memory_of_slaves(m);
   for (int i = 0; i < CORES; i++) {
     struct core *core = &m->cores[i];
     ldm_init(core);
