@@ -192,6 +192,12 @@ static struct transfer *queue(struct core *core, const struct transfer *form)
       broken("memory", core, t, "no memory for a transfer");
     memcpy(t->snapshot, t->local, (size_t)t->len);
   }
+  if (t->kind == RMA_GET) {
+    t->snapshot = malloc((size_t)t->len);
+    if (t->snapshot == NULL)
+      broken("memory", core, t, "no memory for a transfer");
+    memcpy(t->snapshot, ldm_same(core, &machine()->cores[t->peer], t->memory), (size_t)t->len);
+  }
   *end = t;
   return t;
 }
@@ -246,6 +252,44 @@ static void check_source(const struct core *core, const struct transfer *t)
   }
 }
 
+/* ---- races in local memory that other cores reach ---- */
+
+/* A transfer of `core` at local memory of `owner`: against what transfers of other cores have done there. */
+static void local_access(struct core *owner, char *first, size_t bytes, int write, const struct core *core, const struct transfer *t)
+{
+  struct access *same = NULL;
+  for (int k = 0; k < owner->access_count; k++) {
+    struct access *other = &owner->accesses[k];
+    if (other->first >= first + bytes || first >= other->first + other->bytes)
+      continue;
+    if (other->who == core->id) {
+      if (other->first == first && other->bytes == bytes && other->write == write)
+        same = other;
+    } else if ((write || other->write) && other->clock > core->clocks[other->who]) {
+      char where[96];
+      broken("race", core, t, "it %s %s, which a transfer of core %d has %s, and nothing orders the two", write ? "writes" : "reads",
+             place(core, first > other->first ? first : other->first, where), other->who, other->write ? "written" : "read");
+    }
+  }
+  if (same == NULL) {
+    same = &owner->accesses[owner->access_next];
+    owner->access_next = (owner->access_next + 1) % ACCESSES;
+    if (owner->access_count < ACCESSES)
+      owner->access_count++;
+  }
+  *same = (struct access){first, bytes, core->id, write, core->clocks[core->id]};
+}
+
+static void remote_accesses(struct core *core, const struct transfer *t)
+{
+  struct machine *m = machine();
+  int put = t->kind == RMA_PUT;
+  local_access(core, t->local, (size_t)t->len, !put, core, t);
+  for (int i = 0; i < CORES; i++)
+    if (t->targets >> i & 1 && ldm_same(core, &m->cores[i], t->memory) != t->local)
+      local_access(&m->cores[i], ldm_same(core, &m->cores[i], t->memory), (size_t)t->len, put, core, t);
+}
+
 static void move(struct core *core, struct transfer *t)
 {
   struct machine *m = machine();
@@ -268,6 +312,8 @@ static void move(struct core *core, struct transfer *t)
   }
   if (t->clock != core->clocks[core->id])
     mark_races(core, t);
+  if (m->pro)
+    local_access(core, t->local, (size_t)t->len, t->kind == GET, core, t);
 }
 
 static void arrive(struct core *core, volatile int *reply, uint32_t message, const uint32_t *clocks)
@@ -289,6 +335,8 @@ static void arrive(struct core *core, volatile int *reply, uint32_t message, con
 static void move_remote(struct core *core, struct transfer *t)
 {
   struct machine *m = machine();
+  if (t->clock != core->clocks[core->id])
+    remote_accesses(core, t);
   if (t->kind == RMA_PUT)
     check_source(core, t);
   for (int i = 0; i < CORES; i++) {
@@ -302,6 +350,8 @@ static void move_remote(struct core *core, struct transfer *t)
       memcpy(there, t->snapshot, (size_t)t->len);
     } else {
       check_untouched(core, t, core, t->local);
+      if (memcmp(t->snapshot, there, (size_t)t->len) != 0)
+        broken("in-flight", core, t, "core %d changes what is fetched from it while the transfer is in flight", other->id);
       memcpy(t->local, there, (size_t)t->len);
     }
     if (t->remote_reply != NULL) {
@@ -510,7 +560,9 @@ int emulated_spin(void)
     for (int i = 0; i < m->threads && !progress; i++)
       for (struct transfer *t = m->cores[i].pending; t != NULL && !progress; t = t->next)
         if (t->remote_reply != NULL && t->targets >> core->id & 1) {
+          volatile int *reply = (volatile int *)(void *)ldm_same(&m->cores[i], core, (const void *)t->remote_reply);
           deliver(&m->cores[i], t);
+          learn(core, reply);
           progress = 1;
         }
     if (!progress)
@@ -599,6 +651,7 @@ static void issue_remote(struct core *core, struct transfer *t)
   if (!ldm_holds(core, t->memory, (size_t)t->len))
     broken("not-in-ldm", core, t, "the remote side is not local memory: it is given as an address of the same place in this core");
   t->clock = core->clocks[core->id];
+  remote_accesses(core, t);
   struct transfer *queued = queue(core, t);
   m->report.bytes_remote += (uint64_t)t->len;
   queued->event = record_issue(core, t->len, t->len, 0, 1);
@@ -652,11 +705,21 @@ void emulated_rma_collective(int along_row, void *dest, void *src, int len, int 
 {
   scope which = along_row < 0 ? ARRAY_SCOPE : along_row ? ROW_SCOPE : COL_SCOPE;
   int mask = along_row < 0 ? 0xffff : 0xff;
-  if (this_core() != NULL)
+  if (this_core() != NULL) {
     this_core()->collective = 0;
+    this_core()->collective_root = root;
+    this_core()->collective_len = len;
+  }
   athread_syn(which, mask);
   struct core *core = enter("CRTS_rma collective", __builtin_frame_address(0));
   only_pro(core, "CRTS_rma");
+  uint64_t line = group(core, along_row);
+  for (int i = 0; i < CORES; i++) {
+    const struct core *other = &machine()->cores[i];
+    if (line >> i & 1 && (other->collective_root != root || other->collective_len != len))
+      broken("target", core, NULL, "a broadcast of %d bytes from core %d along a %s, and core %d takes part in one of %d bytes from core %d", len, root,
+             along_row < 0 ? "group" : along_row ? "row" : "column", i, other->collective_len, other->collective_root);
+  }
   int place_here = along_row < 0 ? core->id : along_row ? core->id % 8 : core->id / 8;
   if (place_here == root) {
     struct transfer t = {.kind = RMA_PUT, .memory = dest, .local = src, .len = len, .peer = -1};

@@ -20,8 +20,11 @@ enum {
   GROUPS = 17,  /* of cores that meet in a barrier: rows, columns, the array */
   EXIT_BROKEN_RULE = 70,
   FIFO = 4, /* 256-bit words that wait for a core in each direction */
-  /* After so many words a receiver may have more of them waiting: what blocks for ever has done so by then, and cores change less often. */
+  /* After so many words a receiver may have more of them waiting, and cores change less often: what blocks for ever has mostly done so by then. Of the later
+   * stretches the seed chooses one in so many in which they are few again. */
   FIFO_TRIED = 4096,
+  FIFO_STRETCH = 256,
+  FIFO_AGAIN = 16,
   FIFO_MOST = 256,
   LOT = 64, /* words that are sent with nothing between them, as one event of the time model */
   NAME = 48,
@@ -68,7 +71,7 @@ struct transfer {
   int reply_at_issue;
   volatile int *remote_reply; /* RMA: where it counts up in the targets, as an address here */
   uint32_t clock;          /* of this core at issue, for races */
-  char *snapshot;          /* the source of a put */
+  char *snapshot;          /* the source of a put or a remote get */
   struct transfer *next;
 };
 
@@ -119,6 +122,15 @@ struct arrival {
   uint32_t clocks[CORES + 1];
 };
 
+/* A transfer's access to local memory: whose, and that core's clock. */
+struct access {
+  char *first;
+  size_t bytes;
+  int who, write;
+  uint32_t clock;
+};
+enum { ACCESSES = 64 };
+
 struct core {
   int id;
   pthread_t thread;
@@ -151,6 +163,9 @@ struct core {
   struct arrival *arrivals;
   int arrival_count, arrival_room;
   uint32_t collective; /* the message of a collective broadcast, counted from 1 */
+  int collective_root, collective_len;
+  struct access accesses[ACCESSES]; /* to this core's local memory by transfers, the last ones */
+  int access_count, access_next;
 
   /* races: this core's clock and what it knows of others */
   uint32_t clocks[CORES + 1];
@@ -158,6 +173,7 @@ struct core {
   struct word fifo[2][FIFO_MOST];
   int fifo_first[2], fifo_count[2];
   unsigned fifo_passed[2];
+  int fifo_room[2];
   struct lot *lots;          /* that it has sent, the last first */
   int lot_open;
   uint32_t last_received[2]; /* number of the lot */
@@ -191,7 +207,7 @@ struct machine {
   pthread_cond_t changed;
   enum mode mode;
   int free_running, direct_allowed, pro;
-  uint64_t random;
+  uint64_t random, seed;
   size_t capacity;
   int threads, started, halted, running, alive, guarded;
   uint64_t ready, polled; /* cores that are READY, and those that wait and have to be asked */

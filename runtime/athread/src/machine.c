@@ -81,7 +81,8 @@ static void make(void)
   m->direct_allowed = CHOICE("ATHREAD_DIRECT", "forbid", "count");
   m->pro = CHOICE("ATHREAD_CHIP", "sw26010", "sw26010pro");
   m->capacity = (size_t)setting("ATHREAD_LDM", m->pro ? 256 << 10 : 64 << 10, 1 << 10, 1 << 20);
-  m->random = (uint64_t)setting("ATHREAD_SEED", 1, 0, LONG_MAX) * UINT64_C(0x9e3779b97f4a7c15) + 1;
+  m->seed = (uint64_t)setting("ATHREAD_SEED", 1, 0, LONG_MAX);
+  m->random = m->seed * UINT64_C(0x9e3779b97f4a7c15) + 1;
   m->limit = setting("ATHREAD_LIMIT", 3600, 0, 1000000000);
   m->threads = CORES;
   m->host_clock = 1;
@@ -412,6 +413,8 @@ int __real_athread_spawn(void *function, void *argument)
     core->stated_cycles = core->stated_operations = 0;
     core->last_received[0] = core->last_received[1] = UINT32_MAX;
     core->fifo_passed[0] = core->fifo_passed[1] = 0;
+    core->fifo_room[0] = core->fifo_room[1] = FIFO;
+    core->access_count = core->access_next = 0;
     core->trace.count = 0;
     core->trace.cycles = 0;
     uint32_t own = core->clocks[i] + 1;
