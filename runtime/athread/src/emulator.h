@@ -24,7 +24,7 @@ enum {
    * stretches the seed chooses one in so many in which they are few again. */
   FIFO_TRIED = 4096,
   FIFO_STRETCH = 256,
-  FIFO_AGAIN = 16,
+  FIFO_AGAIN = 32,
   FIFO_MOST = 256,
   LOT = 64, /* words that are sent with nothing between them, as one event of the time model */
   NAME = 48,
