@@ -236,6 +236,17 @@ fn seeds_change_nothing() {
     }
 }
 
+/// A flag is one word, whatever is in it.
+#[test]
+fn flags_keep_their_spaces() {
+    let folder = scratch("flags");
+    for file in ["dot_host.c", "dot_slave.c", "dot.h"] {
+        fs::copy(emulator().join("examples").join(file), folder.join(file)).expect("the example is there");
+    }
+    let program = build(&folder, "dot", &["-DNOTE=\"it's two words\" $HOME"]);
+    succeed(&mut Command::new(&program));
+}
+
 /// Cores that really run at the same time, under the thread sanitizer.
 #[test]
 fn examples_run_freely() {

@@ -36,6 +36,8 @@ size_t get_allocatable_size(void);
 void emulated_wait(volatile void *reply, int value);
 /* Stands in for the body of an empty waiting loop: lets transfers and other cores go on; always 1. */
 int emulated_spin(void);
+/* Before its condition is looked at; always 1. */
+int emulated_look(void);
 /* What the code computes here on the machine: cycles of this core, and useful floating-point operations. */
 void emulated_compute(double cycles, double operations);
 /* Says that an address is not a multiple, and stops. */

@@ -17,6 +17,8 @@ static void check_reply(struct core *core, const struct transfer *t, const volat
     broken("misaligned", core, t, "the reply word at %s is not at a multiple of 4", place(core, (const void *)reply, where));
   if (!ldm_holds(core, (const void *)reply, 4))
     broken("not-in-ldm", core, t, "the reply word at %s is not in the local memory of this core", place(core, (const void *)reply, where));
+  if (ldm_of_heap(core, (const void *)reply) && ldm_piece(core, (const void *)reply) == NULL)
+    broken("ldm-block", core, t, "the reply word at %s is in no block that ldm_malloc has given, or in one given back", place(core, (const void *)reply, where));
 }
 
 static int is_local(const void *address)
@@ -56,8 +58,16 @@ static void check_sizes(struct core *core, const struct transfer *t)
 static void check_local(struct core *core, const struct transfer *t)
 {
   char where[96];
+  ldm_check_null(core, t, t->local);
   if (!ldm_holds(core, t->local, (size_t)t->len))
     broken("not-in-ldm", core, t, "%s and %d bytes from there are not in the local memory of this core", place(core, t->local, where), t->len);
+  if (ldm_of_heap(core, t->local)) {
+    const struct piece *piece = ldm_piece(core, t->local);
+    if (piece == NULL)
+      broken("ldm-block", core, t, "%s is in no block that ldm_malloc has given, or in one given back", place(core, t->local, where));
+    if (t->local + t->len > piece->first + (piece->wanted + 3) / 4 * 4)
+      broken("ldm-block", core, t, "it runs over the end of a block of ldm_malloc, which has %zu bytes from %s", piece->wanted, place(core, piece->first, where));
+  }
   for (const struct transfer *other = core->pending; other != NULL; other = other->next) {
     int reads_only = (t->kind == PUT || t->kind == RMA_PUT) && (other->kind == PUT || other->kind == RMA_PUT);
     if (!reads_only && t->local < other->local + other->len && other->local < t->local + t->len)
@@ -70,9 +80,10 @@ static int block_count(const struct transfer *t)
   return t->bsize > 0 ? t->len / t->bsize : 1;
 }
 
+/* From one block to the next. */
 static size_t pitch(const struct transfer *t)
 {
-  return (size_t)t->bsize + (size_t)t->stride;
+  return (size_t)(t->bsize > 0 ? t->bsize : t->len) + (size_t)t->stride;
 }
 
 static void check_memory(struct core *core, struct transfer *t)
@@ -92,6 +103,45 @@ static void check_memory(struct core *core, struct transfer *t)
       broken("outside-array", core, t, "block %zu of %zu, %zu bytes from %s+%zu, runs over the end of %s, which has %zu bytes", k + 1, blocks,
              block, t->array->name, offset, t->array->name, t->array->bytes);
     offset += pitch(t);
+  }
+}
+
+/* The first byte from `from` on that a transfer's blocks have in main memory; null: none. */
+static const char *next_of(const struct transfer *t, const char *from, const char **end)
+{
+  const size_t blocks = (size_t)block_count(t), block = t->bsize > 0 ? (size_t)t->bsize : (size_t)t->len;
+  size_t k = from > t->memory ? (size_t)(from - t->memory) / pitch(t) : 0;
+  if (from > t->memory && (size_t)(from - t->memory) - k * pitch(t) >= block)
+    k++;
+  if (k >= blocks)
+    return NULL;
+  const char *first = t->memory + k * pitch(t);
+  *end = first + block;
+  return first > from ? first : from;
+}
+
+static const char *memory_end(const struct transfer *t)
+{
+  return t->memory + (size_t)(block_count(t) - 1) * pitch(t) + (t->bsize > 0 ? t->bsize : t->len);
+}
+
+/* The machine's transfers are done in any order: of two in flight that meet in main memory, none may write. Races are looked for between cores; this is within one. */
+static void check_in_flight(struct core *core, const struct transfer *t)
+{
+  const char *last = memory_end(t);
+  for (const struct transfer *other = core->pending; other != NULL; other = other->next) {
+    if (other->array == NULL || (t->kind == GET && other->kind == GET) || other->memory >= last || t->memory >= memory_end(other))
+      continue;
+    /* From block to block of the one and the other. */
+    const char *at = t->memory > other->memory ? t->memory : other->memory, *mine, *theirs, *mine_end, *theirs_end;
+    while ((mine = next_of(t, at, &mine_end)) != NULL && (theirs = next_of(other, mine, &theirs_end)) != NULL) {
+      if (theirs < mine_end) {
+        char where[96];
+        broken("in-flight", core, t, "%s is in the %s of transfer %u too, which is still in flight: nothing says which of the two is done first",
+               place(core, theirs, where), other->kind == GET ? "get" : "put", other->number);
+      }
+      at = theirs;
+    }
   }
 }
 
@@ -142,6 +192,12 @@ static struct transfer *queue(struct core *core, const struct transfer *form)
       broken("memory", core, t, "no memory for a transfer");
     memcpy(t->snapshot, t->local, (size_t)t->len);
   }
+  if (t->kind == RMA_GET) {
+    t->snapshot = malloc((size_t)t->len);
+    if (t->snapshot == NULL)
+      broken("memory", core, t, "no memory for a transfer");
+    memcpy(t->snapshot, ldm_same(core, &machine()->cores[t->peer], t->memory), (size_t)t->len);
+  }
   *end = t;
   return t;
 }
@@ -161,6 +217,7 @@ static void issue(struct core *core, struct transfer *form)
   if (form->reply != NULL)
     check_reply(core, form, form->reply);
   check_memory(core, form);
+  check_in_flight(core, form);
   form->clock = core->clocks[core->id];
   mark_races(core, form);
   struct transfer *t = queue(core, form);
@@ -195,6 +252,44 @@ static void check_source(const struct core *core, const struct transfer *t)
   }
 }
 
+/* ---- races in local memory that other cores reach ---- */
+
+/* A transfer of `core` at local memory of `owner`: against what transfers of other cores have done there. */
+static void local_access(struct core *owner, char *first, size_t bytes, int write, const struct core *core, const struct transfer *t)
+{
+  struct access *same = NULL;
+  for (int k = 0; k < owner->access_count; k++) {
+    struct access *other = &owner->accesses[k];
+    if (other->first >= first + bytes || first >= other->first + other->bytes)
+      continue;
+    if (other->who == core->id) {
+      if (other->first == first && other->bytes == bytes && other->write == write)
+        same = other;
+    } else if ((write || other->write) && other->clock > core->clocks[other->who]) {
+      char where[96];
+      broken("race", core, t, "it %s %s, which a transfer of core %d has %s, and nothing orders the two", write ? "writes" : "reads",
+             place(core, first > other->first ? first : other->first, where), other->who, other->write ? "written" : "read");
+    }
+  }
+  if (same == NULL) {
+    same = &owner->accesses[owner->access_next];
+    owner->access_next = (owner->access_next + 1) % ACCESSES;
+    if (owner->access_count < ACCESSES)
+      owner->access_count++;
+  }
+  *same = (struct access){first, bytes, core->id, write, core->clocks[core->id]};
+}
+
+static void remote_accesses(struct core *core, const struct transfer *t)
+{
+  struct machine *m = machine();
+  int put = t->kind == RMA_PUT;
+  local_access(core, t->local, (size_t)t->len, !put, core, t);
+  for (int i = 0; i < CORES; i++)
+    if (t->targets >> i & 1 && ldm_same(core, &m->cores[i], t->memory) != t->local)
+      local_access(&m->cores[i], ldm_same(core, &m->cores[i], t->memory), (size_t)t->len, put, core, t);
+}
+
 static void move(struct core *core, struct transfer *t)
 {
   struct machine *m = machine();
@@ -217,6 +312,8 @@ static void move(struct core *core, struct transfer *t)
   }
   if (t->clock != core->clocks[core->id])
     mark_races(core, t);
+  if (m->pro)
+    local_access(core, t->local, (size_t)t->len, t->kind == GET, core, t);
 }
 
 static void arrive(struct core *core, volatile int *reply, uint32_t message, const uint32_t *clocks)
@@ -238,6 +335,8 @@ static void arrive(struct core *core, volatile int *reply, uint32_t message, con
 static void move_remote(struct core *core, struct transfer *t)
 {
   struct machine *m = machine();
+  if (t->clock != core->clocks[core->id])
+    remote_accesses(core, t);
   if (t->kind == RMA_PUT)
     check_source(core, t);
   for (int i = 0; i < CORES; i++) {
@@ -251,6 +350,8 @@ static void move_remote(struct core *core, struct transfer *t)
       memcpy(there, t->snapshot, (size_t)t->len);
     } else {
       check_untouched(core, t, core, t->local);
+      if (memcmp(t->snapshot, there, (size_t)t->len) != 0)
+        broken("in-flight", core, t, "core %d changes what is fetched from it while the transfer is in flight", other->id);
       memcpy(t->local, there, (size_t)t->len);
     }
     if (t->remote_reply != NULL) {
@@ -287,6 +388,40 @@ static void deliver(struct core *core, struct transfer *t)
     record(core, DELIVER, t->event, 0, 0);
   free(t->snapshot);
   free(t);
+}
+
+/* ---- replies of transfers in flight, as a kernel sees them ---- */
+
+void count_replies(struct core *core)
+{
+  if (core->pending == NULL || machine()->free_running)
+    return;
+  core->counted = 1;
+  for (struct transfer *t = core->pending; t != NULL; t = t->next)
+    if (t->reply != NULL)
+      *t->reply = t->reply_at_issue + 1;
+}
+
+void uncount_replies(struct core *core)
+{
+  if (!core->counted)
+    return;
+  core->counted = 0;
+  /* Several may count the same word: it is looked at for all before it is set back. */
+  for (struct transfer *t = core->pending; t != NULL; t = t->next)
+    if (t->reply != NULL && *t->reply != t->reply_at_issue + 1)
+      broken("reply-changed", core, t, "the reply word was %d at issue, may have counted up since, and was set to %d with the transfer in flight: "
+             "nothing has waited for it, or a loop in a form that is not found (dma_wait is)", t->reply_at_issue, *t->reply);
+  for (struct transfer *t = core->pending; t != NULL; t = t->next)
+    if (t->reply != NULL)
+      *t->reply = t->reply_at_issue;
+}
+
+int emulated_look(void)
+{
+  if (this_core() != NULL)
+    uncount_replies(this_core());
+  return 1;
 }
 
 /* ---- waiting ---- */
@@ -425,7 +560,9 @@ int emulated_spin(void)
     for (int i = 0; i < m->threads && !progress; i++)
       for (struct transfer *t = m->cores[i].pending; t != NULL && !progress; t = t->next)
         if (t->remote_reply != NULL && t->targets >> core->id & 1) {
+          volatile int *reply = (volatile int *)(void *)ldm_same(&m->cores[i], core, (const void *)t->remote_reply);
           deliver(&m->cores[i], t);
+          learn(core, reply);
           progress = 1;
         }
     if (!progress)
@@ -514,6 +651,7 @@ static void issue_remote(struct core *core, struct transfer *t)
   if (!ldm_holds(core, t->memory, (size_t)t->len))
     broken("not-in-ldm", core, t, "the remote side is not local memory: it is given as an address of the same place in this core");
   t->clock = core->clocks[core->id];
+  remote_accesses(core, t);
   struct transfer *queued = queue(core, t);
   m->report.bytes_remote += (uint64_t)t->len;
   queued->event = record_issue(core, t->len, t->len, 0, 1);
@@ -567,11 +705,21 @@ void emulated_rma_collective(int along_row, void *dest, void *src, int len, int 
 {
   scope which = along_row < 0 ? ARRAY_SCOPE : along_row ? ROW_SCOPE : COL_SCOPE;
   int mask = along_row < 0 ? 0xffff : 0xff;
-  if (this_core() != NULL)
+  if (this_core() != NULL) {
     this_core()->collective = 0;
+    this_core()->collective_root = root;
+    this_core()->collective_len = len;
+  }
   athread_syn(which, mask);
   struct core *core = enter("CRTS_rma collective", __builtin_frame_address(0));
   only_pro(core, "CRTS_rma");
+  uint64_t line = group(core, along_row);
+  for (int i = 0; i < CORES; i++) {
+    const struct core *other = &machine()->cores[i];
+    if (line >> i & 1 && (other->collective_root != root || other->collective_len != len))
+      broken("target", core, NULL, "a broadcast of %d bytes from core %d along a %s, and core %d takes part in one of %d bytes from core %d", len, root,
+             along_row < 0 ? "group" : along_row ? "row" : "column", i, other->collective_len, other->collective_root);
+  }
   int place_here = along_row < 0 ? core->id : along_row ? core->id % 8 : core->id / 8;
   if (place_here == root) {
     struct transfer t = {.kind = RMA_PUT, .memory = dest, .local = src, .len = len, .peer = -1};

@@ -20,8 +20,11 @@ enum {
   GROUPS = 17,  /* of cores that meet in a barrier: rows, columns, the array */
   EXIT_BROKEN_RULE = 70,
   FIFO = 4, /* 256-bit words that wait for a core in each direction */
-  /* After so many words a receiver may have more of them waiting: what blocks for ever has done so by then, and cores change less often. */
+  /* After so many words a receiver may have more of them waiting, and cores change less often: what blocks for ever has mostly done so by then. Of the later
+   * stretches the seed chooses one in so many in which they are few again. */
   FIFO_TRIED = 4096,
+  FIFO_STRETCH = 256,
+  FIFO_AGAIN = 32,
   FIFO_MOST = 256,
   LOT = 64, /* words that are sent with nothing between them, as one event of the time model */
   NAME = 48,
@@ -68,7 +71,7 @@ struct transfer {
   int reply_at_issue;
   volatile int *remote_reply; /* RMA: where it counts up in the targets, as an address here */
   uint32_t clock;          /* of this core at issue, for races */
-  char *snapshot;          /* the source of a put */
+  char *snapshot;          /* the source of a put or a remote get */
   struct transfer *next;
 };
 
@@ -119,6 +122,15 @@ struct arrival {
   uint32_t clocks[CORES + 1];
 };
 
+/* A transfer's access to local memory: whose, and that core's clock. */
+struct access {
+  char *first;
+  size_t bytes;
+  int who, write;
+  uint32_t clock;
+};
+enum { ACCESSES = 64 };
+
 struct core {
   int id;
   pthread_t thread;
@@ -140,14 +152,20 @@ struct core {
   char *base;                  /* stack pointer where the kernel begins */
   char *lowest;                /* stack touched down to here */
   size_t heap_used, heap_peak;
-  struct { char *first; size_t bytes; } pieces[256];
+  struct piece { char *first; size_t bytes, wanted; } pieces[256];
   int piece_count;
+  size_t heap_kept;            /* taken by kernels before this one */
+  size_t refused, refused_left; /* of ldm_malloc the last time that it gave nothing: what was wanted, and what there was */
 
   struct transfer *pending;    /* in the order of issue */
+  int counted;                 /* their replies, by count_replies */
   unsigned transfers, issues;
   struct arrival *arrivals;
   int arrival_count, arrival_room;
   uint32_t collective; /* the message of a collective broadcast, counted from 1 */
+  int collective_root, collective_len;
+  struct access accesses[ACCESSES]; /* to this core's local memory by transfers, the last ones */
+  int access_count, access_next;
 
   /* races: this core's clock and what it knows of others */
   uint32_t clocks[CORES + 1];
@@ -155,6 +173,7 @@ struct core {
   struct word fifo[2][FIFO_MOST];
   int fifo_first[2], fifo_count[2];
   unsigned fifo_passed[2];
+  int fifo_room[2];
   struct lot *lots;          /* that it has sent, the last first */
   int lot_open;
   uint32_t last_received[2]; /* number of the lot */
@@ -188,9 +207,9 @@ struct machine {
   pthread_cond_t changed;
   enum mode mode;
   int free_running, direct_allowed, pro;
-  uint64_t random;
+  uint64_t random, seed;
   size_t capacity;
-  int threads, started, running, alive, guarded;
+  int threads, started, halted, running, alive, guarded;
   uint64_t ready, polled; /* cores that are READY, and those that wait and have to be asked */
   int members[GROUPS];    /* how many cores of each barrier take part */
   sem_t host;      /* the kernel has ended */
@@ -289,6 +308,7 @@ int of_heap(const void *address);
 void memory_read(const char *memory, char *buffer, size_t bytes);
 void memory_write(char *memory, const char *buffer, size_t bytes);
 void memory_init(struct machine *m);
+void memory_of_slaves(struct machine *m);
 /* The argument of a kernel where a direct access is seen, and back after the join. */
 void *argument_copy(void *argument);
 void argument_back(void);
@@ -296,6 +316,12 @@ void argument_back(void);
 void guard_init(void);
 void protect(int on);
 char *twice_mapped(size_t bytes, char *at, char **alias);
+
+/* dma.c */
+/* Transfers in flight may be done at any time: while a kernel computes, their reply words have counted up already, so that one that is set then is seen to have been
+ * set. Within the emulator they have not. */
+void count_replies(struct core *core);
+void uncount_replies(struct core *core);
 
 /* races.c */
 void race_access(struct array *array, char *first, size_t bytes, int who, uint32_t clock, const uint32_t *knows, int write,
@@ -311,6 +337,11 @@ void ldm_repaint(struct core *core);
 void ldm_after_kernel(struct core *core);
 void ldm_check(struct core *core);
 int ldm_holds(const struct core *core, const void *address, size_t bytes);
+/* Where the heap of ldm_malloc is, the block that holds this; null: none. And whether it is there at all. */
+int ldm_of_heap(const struct core *core, const void *address);
+const struct piece *ldm_piece(const struct core *core, const void *address);
+/* Stops the program if an address is one that ldm_malloc would have given, had there been room. */
+void ldm_check_null(const struct core *core, const struct transfer *transfer, const void *address);
 /* The same place in another core's local memory. */
 char *ldm_same(const struct core *from, const struct core *to, const void *address);
 void poison(char *first, size_t bytes);

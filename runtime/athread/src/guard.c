@@ -102,6 +102,7 @@ static void on_fault(int signal, siginfo_t *info, void *given)
   if (!closed(m, at)) {
     if (core == NULL)
       broken("crash", NULL, NULL, "the program %s %p, where there is no memory", verb, (void *)at);
+    ldm_check_null(core, NULL, at);
     if (at >= core->stack - (1 << 20) && at < core->stack)
       broken("ldm-overflow", core, NULL, "the stack runs over local memory of %zu bytes", m->capacity);
     if (at >= core->heap_end && at < core->stack)

@@ -213,6 +213,32 @@ int ldm_holds(const struct core *core, const void *address, size_t bytes)
          (tls != NULL && first >= tls && end <= tls + machine()->static_bytes + OWN);
 }
 
+int ldm_of_heap(const struct core *core, const void *address)
+{
+  const char *at = address;
+  return at >= core->heap && at < core->heap_end;
+}
+
+const struct piece *ldm_piece(const struct core *core, const void *address)
+{
+  const char *at = address;
+  for (int k = 0; k < core->piece_count; k++)
+    if (at >= core->pieces[k].first && at < core->pieces[k].first + core->pieces[k].bytes)
+      return &core->pieces[k];
+  return NULL;
+}
+
+void ldm_check_null(const struct core *core, const struct transfer *transfer, const void *address)
+{
+  if (core->refused == 0 || (uintptr_t)address >= core->refused)
+    return;
+  char kept[100] = "";
+  if (core->heap_kept > 0)
+    snprintf(kept, sizeof kept, "; %zu bytes were taken by kernels before this one and never given back", core->heap_kept);
+  broken("ldm-overflow", core, transfer, "ldm_malloc has given NULL, and that is used: local memory is full, %zu bytes were wanted and %zu are left%s", core->refused,
+         core->refused_left, kept);
+}
+
 char *ldm_same(const struct core *from, const struct core *to, const void *address)
 {
   return to->heap + ((const char *)address - from->heap);
@@ -244,10 +270,15 @@ void *ldm_malloc(size_t size)
     if (others + bytes > machine()->capacity)
       result = NULL;
   }
-  if (result != NULL) {
+  if (result == NULL) {
+    size_t used = machine()->static_bytes + stack_used(core) + core->heap_used;
+    core->refused = size > 0 ? size : 1;
+    core->refused_left = used < machine()->capacity ? machine()->capacity - used : 0;
+  } else {
     memmove(&core->pieces[at + 1], &core->pieces[at], (size_t)(core->piece_count - at) * sizeof core->pieces[0]);
     core->pieces[at].first = result;
     core->pieces[at].bytes = bytes;
+    core->pieces[at].wanted = size;
     core->piece_count++;
     core->heap_used += bytes;
     if (core->heap_used > core->heap_peak)
@@ -271,6 +302,7 @@ void ldm_free(void *memory, size_t size)
   for (struct transfer *t = core->pending; t != NULL; t = t->next)
     if (t->local < core->pieces[at].first + bytes && t->local + t->len > core->pieces[at].first)
       broken("in-flight", core, t, "ldm_free takes its local memory away");
+  poison(core->pieces[at].first, bytes);
   core->piece_count--;
   memmove(&core->pieces[at], &core->pieces[at + 1], (size_t)(core->piece_count - at) * sizeof core->pieces[0]);
   core->heap_used -= bytes;

@@ -81,7 +81,8 @@ static void make(void)
   m->direct_allowed = CHOICE("ATHREAD_DIRECT", "forbid", "count");
   m->pro = CHOICE("ATHREAD_CHIP", "sw26010", "sw26010pro");
   m->capacity = (size_t)setting("ATHREAD_LDM", m->pro ? 256 << 10 : 64 << 10, 1 << 10, 1 << 20);
-  m->random = (uint64_t)setting("ATHREAD_SEED", 1, 0, LONG_MAX) * UINT64_C(0x9e3779b97f4a7c15) + 1;
+  m->seed = (uint64_t)setting("ATHREAD_SEED", 1, 0, LONG_MAX);
+  m->random = m->seed * UINT64_C(0x9e3779b97f4a7c15) + 1;
   m->limit = setting("ATHREAD_LIMIT", 3600, 0, 1000000000);
   m->threads = CORES;
   m->host_clock = 1;
@@ -212,7 +213,8 @@ void too_long(struct machine *m)
     else if (computing++ < 3) {
       if (first == NULL)
         first = core;
-      snprintf(one, sizeof one, "core %d computes since its transfer %u", i, core->transfers);
+      snprintf(one, sizeof one, "core %d computes since its transfer %u%s", i, core->transfers,
+               core->pending != NULL ? ", and has transfers in flight: a loop that waits for a reply in a form that is not found (dma_wait is)?" : "");
     }
     if (*one != '\0')
       snprintf(text + strlen(text), sizeof text - strlen(text), "; %s", one);
@@ -260,12 +262,14 @@ struct core *enter(const char *what, void *frame)
   if (machine()->free_running)
     pthread_mutex_lock(&machine()->lock);
   ldm_entered(core, frame);
+  uncount_replies(core);
   return core;
 }
 
 /* Leaves no trace on the stack: see ldm.c. */
 __attribute__((noinline)) void leave(struct core *core)
 {
+  count_replies(core);
   if (machine()->free_running) {
     pthread_cond_broadcast(&machine()->changed);
     pthread_mutex_unlock(&machine()->lock);
@@ -329,6 +333,7 @@ static void start_threads(struct machine *m)
   if (m->started)
     return;
   m->started = 1;
+  memory_of_slaves(m);
   for (int i = 0; i < CORES; i++) {
     struct core *core = &m->cores[i];
     ldm_init(core);
@@ -345,6 +350,7 @@ static void start_threads(struct machine *m)
 int athread_init(void)
 {
   start_threads(machine());
+  machine()->halted = 0;
   return 0;
 }
 
@@ -352,6 +358,7 @@ int athread_halt(void)
 {
   if (machine()->running)
     broken("spawn", NULL, NULL, "athread_halt comes after athread_spawn and before athread_join");
+  machine()->halted = 1;
   return 0;
 }
 
@@ -383,6 +390,8 @@ int __real_athread_spawn(void *function, void *argument)
     broken("wrong-side", this_core(), NULL, "athread_spawn is for the management core");
   if (!m->started)
     broken("spawn", NULL, NULL, "athread_spawn comes before athread_init");
+  if (m->halted)
+    broken("spawn", NULL, NULL, "athread_spawn comes after athread_halt");
   if (m->running)
     broken("spawn", NULL, NULL, "a second athread_spawn comes before athread_join");
   m->kernel = (void (*)(void *))function;
@@ -396,11 +405,16 @@ int __real_athread_spawn(void *function, void *argument)
     struct core *core = &m->cores[i];
     set_state(core, READY);
     core->transfers = core->issues = 0;
+    core->counted = 0;
+    core->heap_kept = core->heap_used;
+    core->refused = 0;
     core->wait_reply = NULL;
     core->wait_group = core->wait_target = -2;
     core->stated_cycles = core->stated_operations = 0;
     core->last_received[0] = core->last_received[1] = UINT32_MAX;
     core->fifo_passed[0] = core->fifo_passed[1] = 0;
+    core->fifo_room[0] = core->fifo_room[1] = FIFO;
+    core->access_count = core->access_next = 0;
     core->trace.count = 0;
     core->trace.cycles = 0;
     uint32_t own = core->clocks[i] + 1;
@@ -456,6 +470,8 @@ int athread_get_id(int core)
 {
   if (this_core() == NULL)
     broken("wrong-side", NULL, NULL, "athread_get_id is for computing cores");
+  if (core < -1 || core >= CORES)
+    broken("target", this_core(), NULL, "athread_get_id of core %d: a core group has cores 0 to %d", core, CORES - 1);
   return core == -1 ? this_core()->id : core;
 }
 

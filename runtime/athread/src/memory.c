@@ -272,6 +272,27 @@ static void remap(struct machine *m, struct array *array)
   array->alias = alias;
 }
 
+/* Globals of slave files, which are put into a section of their own: main memory. This page is at its end, and makes it whole pages. */
+static char globals_end[4096] __attribute__((aligned(4096), section("slave_data"), used)) = {1};
+extern char __start_slave_data[] __attribute__((visibility("hidden")));
+
+static int of_slaves(const char *at)
+{
+  return at >= __start_slave_data && at < globals_end;
+}
+
+void memory_of_slaves(struct machine *m)
+{
+  char *first = __start_slave_data;
+  if (first >= globals_end || exactly(m, first) != NULL)
+    return;
+  struct array *array = insert(m, first);
+  array->bytes = (size_t)(globals_end - first);
+  array->workspace = 1;
+  snprintf(array->name, sizeof array->name, "globals of slave files");
+  remap(m, array);
+}
+
 void emulated_array(const char *name, const void *first, size_t bytes, size_t element)
 {
   struct machine *m = machine();
@@ -280,8 +301,8 @@ void emulated_array(const char *name, const void *first, size_t bytes, size_t el
     broken("spawn", NULL, NULL, "the array `%s` is named between spawn and join", name);
   if (element == 0)
     element = 4;
-  if (at == NULL || bytes == 0)
-    return;
+  if (at == NULL || bytes == 0 || of_slaves(at))
+    return; /* known without it */
   if (element % 4 != 0)
     broken("misaligned", NULL, NULL, "elements of the array `%s` have %zu bytes, which is not a multiple of 4", name, element);
   struct array *array = exactly(m, at);

@@ -67,7 +67,7 @@ int athread_syn(scope which, int mask)
 
 static int room(const struct core *core, int direction)
 {
-  return core->fifo_count[direction] < (core->fifo_passed[direction] < FIFO_TRIED ? FIFO : FIFO_MOST);
+  return core->fifo_count[direction] < core->fifo_room[direction];
 }
 
 static int has_room(struct core *core)
@@ -192,6 +192,13 @@ void emulated_send(int along_row, int target, const void *register_256)
     send_in_turn(along_row, target, register_256, __builtin_frame_address(0));
 }
 
+/* How many words may wait for a core that has taken so many; the same for all cores, since what blocks for ever does so in a circle. */
+static int next_room(unsigned passed)
+{
+  uint64_t mixed = (machine()->seed + passed / FIFO_STRETCH) * UINT64_C(0x9e3779b97f4a7c15);
+  return passed < FIFO_TRIED || (mixed >> 32) % FIFO_AGAIN == 0 ? FIFO : FIFO_MOST;
+}
+
 /* Takes the first word. */
 static void pop(struct core *core, int along_row, void *register_256)
 {
@@ -200,7 +207,8 @@ static void pop(struct core *core, int along_row, void *register_256)
   const struct lot *lot = first->lot;
   core->fifo_first[along_row] = (unsigned)(core->fifo_first[along_row] + 1) % FIFO_MOST;
   core->fifo_count[along_row]--;
-  core->fifo_passed[along_row]++;
+  if (++core->fifo_passed[along_row] % FIFO_STRETCH == 0)
+    core->fifo_room[along_row] = next_room(core->fifo_passed[along_row]);
   count_word(core);
   if (core->last_received[along_row] == lot->number)
     return;

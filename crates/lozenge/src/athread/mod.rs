@@ -199,7 +199,7 @@ impl Emulator {
         for name in std::iter::once("host.c").chain(more) {
             let host = object(name, &host_flags)?;
             let names = self.scratch.path().join("host.syms");
-            self.rename(&host, &names)?;
+            self.rename(&host, &names, &[])?;
             objects.push(host);
         }
         objects.push(self.library());
@@ -226,13 +226,17 @@ impl Emulator {
         });
         let table: String = functions.map(|name| format!("{name} slave_{name}\n")).collect();
         write(names, &table)?;
-        self.rename(object, names)
+        // Its globals that are not thread-local are main memory, which the emulator keeps apart.
+        self.rename(object, names, &[".data", ".bss", ".data.rel", ".data.rel.local"])
     }
 
-    fn rename(&self, object: &Path, names: &Path) -> Result<(), Failure> {
+    fn rename(&self, object: &Path, names: &Path, globals: &[&str]) -> Result<(), Failure> {
         let mut flag = std::ffi::OsString::from("--redefine-syms=");
         flag.push(names);
         let mut command = Command::new(&self.objcopy);
+        for section in globals {
+            command.arg("--rename-section").arg(format!("{section}=slave_data,alloc,load,data,contents"));
+        }
         tool(command.arg(flag).arg(object), self.compiler.limit, "does not rename functions").map(drop)
     }
 }
