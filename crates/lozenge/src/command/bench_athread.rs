@@ -141,6 +141,9 @@ pub fn run(arguments: &Bench, as_json: bool) -> Result<(), Failure> {
     } else {
         report::print(&summary::text(&rows, &failed, arguments.seeds));
     }
+    if let Some(remark) = results.remark() {
+        report::print_error(&format!("{remark}\n"));
+    }
     if failed.is_empty() {
         return Ok(());
     }

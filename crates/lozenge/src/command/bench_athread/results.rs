@@ -1,7 +1,9 @@
 //! Results of settings in a file, a line of JSON each, so that a long benchmark can be interrupted and go on.
 //!
-//! A result counts for a setting only if the files that were run are the same, and the emulator too; so it never outlives a change of either.
+//! A result counts for a setting only if the files that were run are the same, so it never outlives a change of them. The emulator may have learned to see more since: of results
+//! from an earlier one it is said how many there are.
 
+use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::fs::{self, OpenOptions};
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -26,21 +28,35 @@ pub(super) struct Key {
     pub threads: u32,
     /// One or two parallel loops.
     pub parallel: String,
-    /// The files and the emulator they ran on.
+    /// The files.
     pub files: String,
 }
 
 /// The results so far: orders of the cores that were run, and what the emulator told.
 pub(super) struct Results {
     path: Option<PathBuf>,
-    known: BTreeMap<Key, (u64, Report)>,
+    known: BTreeMap<Key, Known>,
+    /// How many of those that were asked for are from an earlier emulator.
+    earlier: Cell<usize>,
 }
 
-/// A number for the texts of files, the macros that they are compiled with, and the emulator.
+/// A line of the file.
+struct Known {
+    seeds: u64,
+    emulator: String,
+    report: Report,
+}
+
+/// A number for the texts of files and the macros that they are compiled with.
 pub(super) fn digest(files: &Files, defines: &[String]) -> String {
     let mut hasher = DefaultHasher::new();
-    (&files.host, &files.slave, &files.header, defines, emulator_digest()).hash(&mut hasher);
+    (&files.host, &files.slave, &files.header, defines).hash(&mut hasher);
     format!("{:016x}", hasher.finish())
+}
+
+/// What the emulator is now.
+fn emulator() -> String {
+    format!("{:016x}", emulator_digest())
 }
 
 impl Results {
@@ -49,7 +65,8 @@ impl Results {
     /// # Errors
     /// `X0004` if it can't be read.
     pub fn open(path: Option<&Path>) -> Result<Results, Failure> {
-        let mut results = Results { path: path.map(Path::to_path_buf), known: BTreeMap::new() };
+        let mut results =
+            Results { path: path.map(Path::to_path_buf), known: BTreeMap::new(), earlier: Cell::new(0) };
         let Some(path) = path else { return Ok(results) };
         match fs::read_to_string(path) {
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => {}
@@ -67,7 +84,19 @@ impl Results {
 
     /// The result of a setting, if it was run in as many orders of the cores.
     pub fn find(&self, key: &Key, seeds: u64) -> Option<Report> {
-        self.known.get(key).filter(|(run, _)| *run >= seeds).map(|(_, report)| report.clone())
+        let known = self.known.get(key).filter(|known| known.seeds >= seeds)?;
+        if known.emulator != emulator() {
+            self.earlier.set(self.earlier.get() + 1);
+        }
+        Some(known.report.clone())
+    }
+
+    /// What is to be said of the results that were found.
+    pub fn remark(&self) -> Option<String> {
+        let (count, path) = (self.earlier.get(), self.path.as_deref()?);
+        (count > 0).then(|| {
+            format!("{count} results of {} are from an earlier emulator, which may have seen less; without their lines they are run again", path.display())
+        })
     }
 
     /// Keeps a result.
@@ -78,7 +107,7 @@ impl Results {
         let Some(path) = &self.path else { return Ok(()) };
         let value = json!({
             "kernel": key.kernel, "size": key.size, "threads": key.threads, "parallel": key.parallel, "files": key.files,
-            "seeds": seeds, "report": report.json,
+            "emulator": emulator(), "seeds": seeds, "report": report.json,
         });
         let write = || -> std::io::Result<()> {
             let mut file = OpenOptions::new().create(true).append(true).open(path)?;
@@ -90,7 +119,7 @@ impl Results {
     }
 }
 
-fn line(text: &str) -> Option<(Key, (u64, Report))> {
+fn line(text: &str) -> Option<(Key, Known)> {
     let value: Json = serde_json::from_str(text).ok()?;
     let string = |name: &str| value.get(name)?.as_str().map(str::to_owned);
     let key = Key {
@@ -101,5 +130,6 @@ fn line(text: &str) -> Option<(Key, (u64, Report))> {
         files: string("files")?,
     };
     let report = Report::read(&value.get("report")?.to_string()).ok()?;
-    Some((key, (value.get("seeds")?.as_u64()?, report)))
+    let known = Known { seeds: value.get("seeds")?.as_u64()?, emulator: string("emulator")?, report };
+    Some((key, known))
 }
