@@ -4,7 +4,7 @@
 //! scalars that are only read are arguments of the kernel. Accesses of one array share a buffer where a box around all is no larger than their own boxes.
 //! A box has constant extents and a corner that is affine in the numbers of the tiles; at the rim of the array it is cut off.
 
-use isl::UnionSet;
+use isl::{Set, UnionSet};
 use loops::{Access, Expr, Name, ParamMode};
 
 use super::boxes::{Corner, box_map, boxed, prefix, touched};
@@ -12,6 +12,7 @@ use super::share::Shared;
 use super::split::Kernel;
 use crate::fault::{self, Result};
 use crate::model::{Model, Touch};
+use crate::names::readable;
 
 /// A buffer in local memory and the accesses that go to it.
 #[derive(Clone, Debug)]
@@ -174,11 +175,12 @@ pub(super) fn groups(model: &Model, kernel: &Kernel) -> Result<std::result::Resu
     Ok(Ok(groups))
 }
 
-/// Whether what is written goes out where it has been written: parts that write have instances in all tiles of the kernel. A part for the last step of a loop
-/// around has none in the others.
+/// Whether what is written goes out where it has been written: parts that write have instances in all tiles of the kernel, if sizes are not 0. A part for the last
+/// step of a loop around has none in the others. What is the program's own does not go out.
 fn in_all_tiles(model: &Model, kernel: &Kernel, sites: &[&Site]) -> Result<bool> {
     let touched = |part: &usize| sites.iter().any(|s| s.part == *part);
-    if !sites.iter().any(|s| s.touch.write) || (0..kernel.parts.len()).all(|part| touched(&part)) {
+    let own = sites.first().is_some_and(|s| model.locals.iter().any(|l| l.name == s.touch.array));
+    if own || !sites.iter().any(|s| s.touch.write) || (0..kernel.parts.len()).all(|part| touched(&part)) {
         return Ok(true);
     }
     let tiles = |parts: &mut dyn Iterator<Item = usize>| -> Result<UnionSet> {
@@ -191,7 +193,14 @@ fn in_all_tiles(model: &Model, kernel: &Kernel, sites: &[&Site]) -> Result<bool>
     };
     let (all, own) =
         (tiles(&mut (0..kernel.parts.len()))?, tiles(&mut (0..kernel.parts.len()).filter(touched))?);
-    all.is_subset(&own).map_err(fault::library)
+    let sizes: Vec<String> = model.function.sizes.iter().map(|s| readable(s).to_string()).collect();
+    let positive: Vec<String> = sizes.iter().map(|s| format!("{s} >= 1")).collect();
+    let text = format!("[{}] -> {{ : {} }}", sizes.join(", "), positive.join(" and "));
+    let covered = || -> isl::Result<bool> {
+        let all = if sizes.is_empty() { all } else { all.intersect_params(&Set::read(&model.ctx, &text)?)? };
+        all.is_subset(&own)
+    };
+    covered().map_err(fault::library)
 }
 
 /// Whether a box is another for each tile of the parallel loops.
