@@ -430,6 +430,29 @@ mod tests {
     }
 
     #[test]
+    fn quotients_are_asked_by_what_is_divided() {
+        let n = Form::symbol("n");
+        for function in ["LOZENGE_FLOOR_DIV", "/"] {
+            for k in [-3, -1, 0] {
+                let enough = Form::apply(function, vec![n.clone(), Form::int(16)]).plus(&Form::int(k));
+                let asked = enough.question();
+                assert_ne!(asked, enough);
+                for value in -40..80i64 {
+                    let above = value.div_euclid(16) + k > 0;
+                    assert_eq!(
+                        asked.put("n", &Form::int(value)).constant().map(|v| v > 0),
+                        Some(above),
+                        "{value} {k}"
+                    );
+                }
+            }
+            // Below 0 the two round differently.
+            let any = Form::apply(function, vec![n.clone(), Form::int(16)]).plus(&Form::int(1));
+            assert_eq!(any.question(), any);
+        }
+    }
+
+    #[test]
     fn bounds_and_calls() {
         let n = Form::symbol("n");
         let least = Form::apply("LOZENGE_MIN", vec![Form::int(32), n.clone()]);

@@ -214,11 +214,16 @@ impl Walker<'_> {
         let state = inside.as_ref().unwrap_or(state);
         let (rows, columns) = (state.form(t.rows), state.form(t.columns));
         let one = state.normal(&rows) == Form::int(1) && t.planes.is_empty();
+        let pitch = state.form(t.pitch);
+        if pitch == Form::default() && state.normal(&rows) != Form::int(1) {
+            // No pitch stands for one row.
+            return wrong(format!("moves rows of `{array}` that are no distance apart"));
+        }
         let area = Area {
             array: array.to_owned(),
             offset: state.form(offset),
             planes,
-            pitch: if one { Form::default() } else { state.form(t.pitch) },
+            pitch: if one { Form::default() } else { pitch },
             rows,
             columns,
             share: t.share.map(|(line, place)| (line.to_owned(), state.form(place))),
