@@ -36,6 +36,14 @@ lozenge compile gemm.c --target athread -o gemm.c 2>&1 | grep -v loops
 # a function of the program, which cores do not have; elements that transfers cannot move
 printf 'double half(double x) __attribute__((const));\nvoid f(int n, double *restrict a) {\n#pragma scop\n  for (int i = 0; i < n; i++)\n    a[i] = half(a[i]);\n#pragma endscop\n}\n' > half.c; lozenge compile half.c --target athread
 printf '_Bool r[90][90];\nint degree[90];\nvoid f(void) {\n#pragma scop\n  for (int i = 0; i < 90; i++) {\n    degree[i] = 0;\n    for (int j = 0; j < 90; j++)\n      degree[i] += r[i][j];\n  }\n#pragma endscop\n}\n' > degree.c; lozenge compile degree.c --target athread
-# The cores have bits, but no shifts: what a count beyond the width makes is not theirs to say.
+# The cores have bits, and shifts by constants: what a count beyond the width makes is not theirs to say.
 lozenge run masks.c --target athread --size n=37 --size m=41 | head -1
-sed 's/| 3/<< 3/' masks.c > shifts.c; lozenge run shifts.c --target athread --size n=37 --size m=41
+sed "s/| 3/<< 3/" masks.c > shifts.c; lozenge run shifts.c --target athread --size n=37 --size m=41 | head -1
+sed "s/| 3/<< (a[i][j] \& 3)/" masks.c > shifts.c; lozenge run shifts.c --target athread --size n=37 --size m=41
+# what is in the way of parallel loops may be no more than the place of a local variable
+printf 'void f(int n, double a[restrict n][n]) {\n#pragma scop\n  for (int i = 0; i < n; i++)\n    for (int j = 0; j < i; j++) {\n      double t = a[i][j];\n      a[i][j] = a[j][i];\n      a[j][i] = t;\n    }\n#pragma endscop\n}\n' > swap.c; lozenge compile swap.c --target athread
+# numbers that are no numbers of cores, tiles or threads; a size that is given twice
+lozenge compile gemm.c --target athread --threads -8
+lozenge compile gemm.c --target athread --tile -3
+lozenge compile gemm.c --target athread --size ni=3 --size ni=5
+lozenge bench gemm.c --threads 0

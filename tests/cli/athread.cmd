@@ -46,3 +46,5 @@ for cores in 16 64; do for sizes in "300 8" "37 43" "1 1" "0 3"; do set -- $size
 # extents that are quotients, and names for values: no array of their own in main memory
 for sizes in "33 20" "20 1" "0 5"; do set -- $sizes; lozenge run halves.c --target athread --size C=4 --size K=6 --size H=$1 --size W=$2 | head -2; done
 for n in 100 7 1; do lozenge run upwind.c --target athread --size n=$n | head -2; done
+# functions of single precision are computed in it
+lozenge run floats.c --target athread --size n=103 | head -2

@@ -83,6 +83,20 @@ pub fn truth(expr: &Expr, sizes: &Sizes) -> Option<bool> {
     }
 }
 
+/// The sizes of a command line by their names.
+///
+/// # Errors
+/// `X0102` if a name is given twice.
+pub fn by_name(given: &[(String, i64)]) -> Result<Sizes, Failure> {
+    let mut sizes = Sizes::new();
+    for (name, value) in given {
+        if sizes.insert(Name::new(name), *value).is_some() {
+            return Err(Failure::usage("X0102", format!("the size `{name}` is given twice")));
+        }
+    }
+    Ok(sizes)
+}
+
 /// The sizes of a run, from those given and from the shapes of the given arrays.
 ///
 /// # Errors

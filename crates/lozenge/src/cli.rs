@@ -89,7 +89,7 @@ pub struct Choice {
     #[arg(long)]
     pub reassociate: bool,
     /// Tile sizes of the polyhedral side, outermost loop first; the last one holds for further loops [default: by the caches; athread: by a cost model].
-    #[arg(long, value_name = "N,...", value_delimiter = ',', value_parser = clap::value_parser!(i64).range(1..=1 << 20))]
+    #[arg(long, value_name = "N,...", value_delimiter = ',', allow_negative_numbers = true, value_parser = clap::value_parser!(i64).range(1..=1 << 20))]
     pub tile: Vec<i64>,
     /// Caches of a core that tile sizes are chosen for: first level (data), second level [default: `LOZENGE_CACHES`, else this machine's].
     #[arg(long, value_name = "L1,L2", value_parser = crate::machine::parse)]
@@ -219,7 +219,7 @@ pub struct Compile {
     #[allow(missing_docs)]
     pub cores: Cores,
     /// athread: number of cores [default: 64].
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = clap::value_parser!(u32).range(1..))]
     pub threads: Option<u32>,
     /// Value of a named extent of a model's inputs; athread: of a size that tile sizes are chosen for (the code is right for all). May be given several times.
     #[arg(long = "size", value_name = "NAME=NUMBER", value_parser = size)]
@@ -276,13 +276,13 @@ pub struct Run {
     #[arg(long)]
     pub check: bool,
     /// Number of OpenMP threads [default: what OpenMP chooses]; athread: of cores [default: 64].
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=4096))]
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = clap::value_parser!(u32).range(1..=4096))]
     pub threads: Option<u32>,
     /// Run this many times and print the median.
-    #[arg(long, value_name = "R", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=100_000))]
+    #[arg(long, value_name = "R", default_value_t = 1, allow_negative_numbers = true, value_parser = clap::value_parser!(u32).range(1..=100_000))]
     pub reps: u32,
     /// Time limit of the compiled program.
-    #[arg(long, value_name = "SECONDS", default_value_t = 600, value_parser = clap::value_parser!(u64).range(1..=1_000_000))]
+    #[arg(long, value_name = "SECONDS", default_value_t = 600, allow_negative_numbers = true, value_parser = clap::value_parser!(u64).range(1..=1_000_000))]
     pub timeout: u64,
 }
 
@@ -351,10 +351,10 @@ pub struct Bench {
     #[arg(long, value_name = "TEXT")]
     pub filter: Option<String>,
     /// Numbers of threads to measure at [default: 1]; athread: of cores [default: 16,32,64].
-    #[arg(long, value_name = "N", value_delimiter = ',')]
+    #[arg(long, value_name = "N", value_delimiter = ',', allow_negative_numbers = true, value_parser = clap::value_parser!(u32).range(1..=4096))]
     pub threads: Vec<u32>,
     /// Measurements of each program; they are interleaved.
-    #[arg(long, value_name = "R", default_value_t = 10, value_parser = clap::value_parser!(u32).range(1..=10_000))]
+    #[arg(long, value_name = "R", default_value_t = 10, allow_negative_numbers = true, value_parser = clap::value_parser!(u32).range(1..=10_000))]
     pub reps: u32,
     /// Small sizes and few repetitions.
     #[arg(long)]
@@ -376,7 +376,7 @@ pub struct Bench {
     #[arg(long, value_enum, value_delimiter = ',')]
     pub parallel: Vec<Parallel>,
     /// Athread: orders of the cores in which every setting runs; all must give the same arrays and the same modelled time.
-    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..=10_000))]
+    #[arg(long, value_name = "N", default_value_t = 1, allow_negative_numbers = true, value_parser = clap::value_parser!(u64).range(1..=10_000))]
     pub seeds: u64,
     /// Athread: keep results in this file; what was run there already, with the same files, is not run again.
     #[arg(long, value_name = "FILE")]
@@ -446,10 +446,10 @@ pub struct Prove {
     #[arg(short, long, value_name = "FILE.v")]
     pub output: Option<PathBuf>,
     /// Certificates that Coq works on at the same time [default: the number of processors].
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1024))]
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = clap::value_parser!(u32).range(1..=1024))]
     pub jobs: Option<u32>,
     /// Time limit of Coq for one certificate.
-    #[arg(long, value_name = "SECONDS", default_value_t = 120, value_parser = clap::value_parser!(u64).range(1..=1_000_000))]
+    #[arg(long, value_name = "SECONDS", default_value_t = 120, allow_negative_numbers = true, value_parser = clap::value_parser!(u64).range(1..=1_000_000))]
     pub timeout: u64,
 }
 

@@ -323,11 +323,13 @@ fn map_as_it_is(function: &Function, options: &Options) -> Result<Mapped> {
         )
         .help("write it as a choice between values, `y = condition ? a : y;`, or use `--target openmp`"));
     }
-    if let Some(refusal) = refuse::foreign_call(&model) {
+    if let Some(refusal) = refuse::not_for_cores(&model) {
         return Err(refusal);
     }
     let mut dependences = stage(&ctx, bound, "dependences", || dependence::memory(&model))?;
     // Local memory is given out by the mapping, not by where something is declared.
+    let (storage, own): (Vec<Dependence>, Vec<Dependence>) =
+        dependences.iter().cloned().partition(|dependence| dependence.private);
     dependences.iter_mut().for_each(|dependence| dependence.private = false);
     let scheduling = scheduling::Options {
         fusion: Fusion::None,
@@ -356,6 +358,12 @@ fn map_as_it_is(function: &Function, options: &Options) -> Result<Mapped> {
         })
     })?;
     if !split::has_kernel(&program) {
+        if !storage.is_empty()
+            && let Ok(apart) = scheduling::schedule(&model, &own, &scheduling)
+            && refuse::has_band(&apart.tree, &|band| band.members.iter().any(|m| m.coincident))
+        {
+            return Err(refuse::one_place(&model, &storage));
+        }
         return Err(refuse::nothing_parallel(&model, Some(&scheduled)));
     }
     let chosen = options.tiles.is_empty();

@@ -35,7 +35,7 @@ pub use crate::pipeline::graph::is_model;
 /// What the stages refuse, and files that can't be read or written.
 pub fn compile(arguments: &Compile, as_json: bool) -> Result<(), Failure> {
     passed_over::by_models(&arguments.choice, arguments.target, &arguments.cores, arguments.threads)?;
-    let sizes = sizes(&arguments.sizes)?;
+    let sizes = bind::by_name(&arguments.sizes)?;
     let model = pipeline::prepare(&arguments.file, &sizes)?;
     let mut parameters = None;
     let text = match arguments.emit {
@@ -83,20 +83,6 @@ pub fn compile(arguments: &Compile, as_json: bool) -> Result<(), Failure> {
 /// Where the parameters of a compiled model are: beside its C file.
 fn parameter_path(output: &Path) -> PathBuf {
     output.with_extension("parameters")
-}
-
-/// Sizes by their names.
-///
-/// # Errors
-/// `X0102` if a name is given twice.
-pub fn sizes(given: &[(String, i64)]) -> Result<BTreeMap<Name, i64>, Failure> {
-    let mut sizes = BTreeMap::new();
-    for (name, value) in given {
-        if sizes.insert(Name::new(name), *value).is_some() {
-            return Err(Failure::usage("X0102", format!("the size `{name}` is given twice")));
-        }
-    }
-    Ok(sizes)
 }
 
 /// Compiles the C of a model.
@@ -165,7 +151,7 @@ pub fn show_graph(arguments: &Show, as_json: bool) -> Result<(), Failure> {
 pub fn run(arguments: &Run, as_json: bool) -> Result<(), Failure> {
     passed_over::by_models(&arguments.choice, arguments.target, &arguments.cores, None)?;
     let given = read_arrays(&arguments.arguments)?;
-    let mut sizes = sizes(&arguments.sizes)?;
+    let mut sizes = bind::by_name(&arguments.sizes)?;
     let mut original = pipeline::open(&arguments.file)?;
     bind_arrays(&mut original, &given, &mut sizes)?;
     let model = pipeline::prepare_read(original.clone(), &arguments.file, &sizes)?;

@@ -53,7 +53,7 @@ pub fn run(arguments: &Optimize, as_json: bool) -> Result<(), Failure> {
     let mut model = open(&arguments.model)?;
     // Rewriting takes for granted that values are defined, once, and before their use.
     pipeline::graph::sound(&model, &arguments.model)?;
-    let sizes = super::model::sizes(&arguments.sizes)?;
+    let sizes = crate::bind::by_name(&arguments.sizes)?;
     if !sizes.is_empty() {
         graph::plan::fix(&mut model, &sizes).map_err(|problem| at(&arguments.model, problem))?;
     }

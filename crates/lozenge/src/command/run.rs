@@ -33,7 +33,7 @@ pub fn run(arguments: &Run, as_json: bool) -> Result<(), Failure> {
     let lowered = Front::open(&source, &arguments.choice)?.lower(&arguments.choice)?;
     let function = &lowered.function;
     let arrays = read_arrays(function, &arguments.arguments)?;
-    let given = given_sizes(&arguments.sizes)?;
+    let given = bind::by_name(&arguments.sizes)?;
     let sizes = bind::sizes(function, &given, &arrays)?;
     // The command, the driver and the files between them hold the arrays; a check adds two results and what makes them.
     bind::check_memory(function, &sizes, if arguments.check { 6 } else { 3 })?;
@@ -142,16 +142,6 @@ fn compare(
     let evaluated = check::by_evaluator(definition, function, sizes, inputs)?;
     check::compare(function, ("the compiled program", outputs), ("the evaluator", &evaluated), closeness)?;
     Ok(format!("the compiled program, the interpreter and the evaluator agree {closeness}"))
-}
-
-pub(super) fn given_sizes(sizes: &[(String, i64)]) -> Result<Sizes, Failure> {
-    let mut given = Sizes::new();
-    for (name, value) in sizes {
-        if given.insert(Name::new(name), *value).is_some() {
-            return Err(Failure::usage("X0102", format!("the size `{name}` is given twice")));
-        }
-    }
-    Ok(given)
 }
 
 pub(super) fn read_arrays(

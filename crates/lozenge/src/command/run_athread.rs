@@ -197,7 +197,7 @@ fn one_function(arguments: &Run, front: &Front) -> Result<Outcome, Failure> {
     // Before the mapping, which takes longer than everything else: what is missing.
     let function = &athread::chosen(front, &choice)?;
     let arrays = run::read_arrays(function, &arguments.arguments)?;
-    let given = run::given_sizes(&arguments.sizes)?;
+    let given = bind::by_name(&arguments.sizes)?;
     let sizes = bind::sizes(function, &given, &arrays)?;
     bind::check_memory(function, &sizes, 6)?;
     let mut all = athread::map(front, &choice, &request)?;

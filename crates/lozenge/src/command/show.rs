@@ -25,13 +25,13 @@ pub fn run(arguments: &Show, as_json: bool) -> Result<(), Failure> {
     let tile = if arguments.choice.tile.is_empty() { &[3][..] } else { &arguments.choice.tile };
     let after = front.optimized_small(&function, &arguments.choice, tile, arguments.packed)?;
     let mut options = picture::Options::default();
-    for (size, value) in &arguments.sizes {
-        if !function.sizes.iter().any(|own| own.as_str() == size) {
+    for (size, value) in crate::bind::by_name(&arguments.sizes)? {
+        if !function.sizes.contains(&size) {
             let sizes: Vec<&str> = function.sizes.iter().map(Name::as_str).collect();
             return Err(Failure::refused("X0204", format!("`{name}` has no size `{size}`"))
                 .help(format!("its sizes: {}", sizes.join(", "))));
         }
-        options.sizes.insert(Name::new(size), *value);
+        options.sizes.insert(size, value);
     }
     let text = picture::svg(&model.function, &before, &after, &options).map_err(refuse)?;
     if let Some(output) = &arguments.output {

@@ -68,12 +68,12 @@ pub fn check_sizes(front: &Front, choice: &Choice, sizes: &[(String, i64)]) -> R
     }
     own.sort();
     own.dedup();
-    for (name, value) in sizes {
-        if !own.iter().any(|size| size.as_str() == name) {
+    for (name, value) in crate::bind::by_name(sizes)? {
+        if !own.contains(&name) {
             return Err(Failure::refused("X0102", format!("{} has no size `{name}`", front.source.path))
                 .help(crate::bind::list("its sizes are", &own)));
         }
-        if *value < 0 {
+        if value < 0 {
             let message = format!("the size `{name}` is {value}, which is negative");
             return Err(Failure::refused("X0102", message));
         }

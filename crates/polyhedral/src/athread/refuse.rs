@@ -1,18 +1,19 @@
 //! Why a function has no kernel, and what its user can do about it.
 
 use loops::value::Builtin;
-use loops::{Code, Diagnostic, Expr, Function, Name, Scalar, Stmt};
+use loops::{BinaryOp, Code, Diagnostic, Expr, Function, Name, Scalar, Stmt, UnaryOp};
 
 use super::{Options, reduce};
+use crate::dependence::Dependence;
 use crate::fault;
 use crate::model::Model;
-use crate::tree::{Node, Tree};
+use crate::tree::{Band, Node, Tree};
 
 /// `P0801`. The scheduler's tree says whether diagonals could run in parallel.
 pub(super) fn nothing_parallel(model: &Model, scheduled: Option<&Tree>) -> Diagnostic {
     let name = &model.function.name;
     let deep = model.statements.iter().any(|s| s.loops.len() >= 2);
-    if deep && scheduled.is_some_and(|tree| wavefront(&tree.root)) {
+    if deep && scheduled.is_some_and(|tree| has_band(tree, &wavefront)) {
         return Diagnostic::general(
             Code("P0801"),
             format!("in `{name}` only wavefronts can run in parallel, and those are not mapped to the cores"),
@@ -26,6 +27,21 @@ pub(super) fn nothing_parallel(model: &Model, scheduled: Option<&Tree>) -> Diagn
     )
     .note("every loop carries a dependence: `lozenge deps` prints them")
     .help("use `--target openmp`, or leave the program on the host")
+}
+
+/// `P0801` where iterations share nothing but the storage of local variables, for which the mapping has found no other.
+pub(super) fn one_place(model: &Model, storage: &[Dependence]) -> Diagnostic {
+    let mut shared: Vec<&Name> = storage.iter().map(|dependence| &dependence.array).collect();
+    shared.sort();
+    shared.dedup();
+    let names: Vec<String> = shared.iter().map(|name| format!("`{name}`")).collect();
+    let names = names.join(", ");
+    Diagnostic::general(
+        Code("P0801"),
+        format!("in `{}` iterations could run in parallel if each had its own {names}, and they have not", model.function.name),
+    )
+    .note("a local variable becomes an element for each iteration where the loops around it are a rectangle, and is replaced by its value where that is still the same at each use")
+    .help(format!("write the values of {names} where they are used, give the loops bounds that do not depend on each other, or use `--target openmp`"))
 }
 
 /// `P0806`
@@ -46,24 +62,48 @@ pub(super) fn on_cores(diagnostic: Diagnostic) -> Diagnostic {
     }
 }
 
-/// `P0102` for a function of the program: it is compiled for the host, and the cores' files have those of `math.h` alone.
-pub(super) fn foreign_call(model: &Model) -> Option<Diagnostic> {
+/// `P0102` for what cores cannot compute: a function of the program, which is compiled for the host while the cores' files have those of `math.h` alone; a shift
+/// by what may be beyond the width, which C leaves open.
+pub(super) fn not_for_cores(model: &Model) -> Option<Diagnostic> {
     model.statements.iter().find_map(|statement| {
-        let mut foreign = None;
-        statement.assign.value.walk(&mut |e| {
-            if let Expr::Call { function, .. } = e
-                && !mathematical(function)
-            {
-                foreign = Some(function.clone());
+        let mut found = None;
+        statement.assign.value.walk(&mut |e| match e {
+            Expr::Call { function, .. } if !mathematical(function) => {
+                found = Some((
+                    format!("the call of `{function}` in `{}`", statement.label),
+                    "functions of the program are compiled for the host, and the cores have those of `math.h` alone",
+                    "write out what it computes, or use `--target openmp`",
+                ));
             }
+            Expr::Binary(BinaryOp::Shl | BinaryOp::Shr, _, count) if !within_width(count) => {
+                found = Some((
+                    format!("the shift by `{count}` in `{}`", statement.label),
+                    "cores shift by constants from 0 to 31, since C leaves open what a count beyond the width makes",
+                    "multiply or divide by a power of two from a table, or use `--target openmp`",
+                ));
+            }
+            Expr::Unary(UnaryOp::Bits, _) => {
+                found = Some((
+                    format!("the bits of a number as another type, in `{}`", statement.label),
+                    "cores have no such instruction, and what goes through memory there is not followed",
+                    "use `--target openmp`",
+                ));
+            }
+            _ => {}
         });
-        let function = foreign?;
-        let what = format!("the call of `{function}` in `{}`", statement.label);
-        let reason =
-            "functions of the program are compiled for the host, and the cores have those of `math.h` alone";
-        let help = "write out what it computes, or use `--target openmp`";
+        let (what, reason, help) = found?;
         Some(fault::outside(&what, reason).help(help))
     })
+}
+
+/// Whether a count is a constant below the width of each type that cores have.
+fn within_width(count: &Expr) -> bool {
+    match count {
+        Expr::Int(value) => (0..32).contains(value),
+        Expr::I32(value) => (0..32).contains(value),
+        Expr::Cast(to, value) => to.is_int() && within_width(value),
+        _ => false,
+    }
 }
 
 /// Whether a function is one of `math.h`, those included that the interpreter does not know.
@@ -74,23 +114,14 @@ fn mathematical(function: &str) -> bool {
     Builtin::named(function).is_some() || known(function) || function.strip_suffix('f').is_some_and(known)
 }
 
-/// Whether there is a nest whose loops can be interchanged and none of which is parallel.
-fn wavefront(node: &Node) -> bool {
-    match node {
-        Node::Band(band) => {
-            let none = band.members.iter().all(|m| !m.coincident);
-            (band.permutable && band.members.len() >= 2 && none) || wavefront(&band.child)
-        }
-        Node::Sequence(branches) | Node::Set(branches) => branches.iter().any(|b| wavefront(&b.child)),
-        Node::Filter(branch) => wavefront(&branch.child),
-        Node::Domain { child, .. }
-        | Node::Context { child, .. }
-        | Node::Mark { child, .. }
-        | Node::Extension { child, .. }
-        | Node::Expansion { child, .. }
-        | Node::Guard { child, .. } => wavefront(child),
-        Node::Leaf => false,
-    }
+/// Whether a tree has a band of a kind.
+pub(super) fn has_band(tree: &Tree, wanted: &dyn Fn(&Band) -> bool) -> bool {
+    !tree.find(&|node| matches!(node, Node::Band(band) if wanted(band))).is_empty()
+}
+
+/// Whether loops of a nest can be interchanged and none is parallel.
+fn wavefront(band: &Band) -> bool {
+    band.permutable && band.members.len() >= 2 && band.members.iter().all(|m| !m.coincident)
 }
 
 /// What would get partial results if updates could be reordered, and has none because they may not.

@@ -156,9 +156,8 @@ impl Scope {
                 }
             }
             Expr::Binary(op, a, b) => {
-                let integer = self.is_integer(e);
-                let (x, y) = (self.expr(a)?, self.expr(b)?);
-                binary(*op, x, y, integer)?
+                let ty = if self.is_integer(e) { Scalar::I64 } else { self.floating(e) };
+                binary(*op, self.expr(a)?, self.expr(b)?, ty)
             }
             Expr::Compare(op, a, b) => {
                 let op = match op {
@@ -212,29 +211,33 @@ impl Scope {
     }
 }
 
-/// An operation in C.
-pub(super) fn binary(op: BinaryOp, a: CExpr, b: CExpr, integer: bool) -> Result<CExpr, Diagnostic> {
+/// An operation of numbers of a type in C; of integers, of any type of theirs.
+pub(super) fn binary(op: BinaryOp, a: CExpr, b: CExpr, ty: Scalar) -> CExpr {
     let call = |name: &str, a: CExpr, b: CExpr| CExpr::call(name, vec![a, b]);
-    Ok(match op {
+    let function = |name: &str, a: CExpr, b: CExpr| CExpr::call(math::at(name, ty), vec![a, b]);
+    match op {
         BinaryOp::Add => CExpr::binary("+", a, b),
         BinaryOp::Sub => CExpr::binary("-", a, b),
         BinaryOp::Mul => CExpr::binary("*", a, b),
         BinaryOp::Div => CExpr::binary("/", a, b),
-        BinaryOp::Rem => CExpr::binary("%", a, b),
+        BinaryOp::Rem if ty.is_int() => CExpr::binary("%", a, b),
+        BinaryOp::Rem => function("fmod", a, b),
         BinaryOp::FloorDiv => call("LOZENGE_FLOOR_DIV", a, b),
         BinaryOp::Mod => call("LOZENGE_MOD", a, b),
-        BinaryOp::Min if integer => call("LOZENGE_MIN", a, b),
-        BinaryOp::Max if integer => call("LOZENGE_MAX", a, b),
-        BinaryOp::Min => call("fmin", a, b),
-        BinaryOp::Max => call("fmax", a, b),
-        BinaryOp::Pow => call("pow", a, b),
+        BinaryOp::Min if ty.is_int() => call("LOZENGE_MIN", a, b),
+        BinaryOp::Max if ty.is_int() => call("LOZENGE_MAX", a, b),
+        BinaryOp::Min => function("fmin", a, b),
+        BinaryOp::Max => function("fmax", a, b),
+        BinaryOp::Pow => function("pow", a, b),
         BinaryOp::And => CExpr::binary("&&", a, b),
         BinaryOp::Or => CExpr::binary("||", a, b),
         BinaryOp::BitAnd => CExpr::binary("&", a, b),
         BinaryOp::BitOr => CExpr::binary("|", a, b),
         BinaryOp::BitXor => CExpr::binary("^", a, b),
-        other => return Err(invalid(format!("the operation {other:?} has no form for the cores"))),
-    })
+        // By constants below the width: others are refused with the statement that has them.
+        BinaryOp::Shl => CExpr::binary("<<", a, b),
+        BinaryOp::Shr => CExpr::binary(">>", a, b),
+    }
 }
 
 fn float(value: f64, magnitude: &str, suffix: &str) -> CExpr {

@@ -468,8 +468,8 @@ impl Writer<'_> {
         let value = match assign.update {
             None => value,
             Some(u) => {
-                let integer = self.scope.elems.get(&assign.target.array).is_some_and(|e| e.is_int());
-                super::expr::binary(u.op.binary(), target.clone(), value, integer)?
+                let ty = self.scope.elems.get(&assign.target.array).copied().unwrap_or(loops::Scalar::F64);
+                super::expr::binary(u.op.binary(), target.clone(), value, ty)
             }
         };
         Ok(format!("{} = {};", print(&target), print(&value)))
