@@ -334,6 +334,7 @@ fn map_as_it_is(function: &Function, options: &Options) -> Result<Mapped> {
     let scheduling = scheduling::Options {
         fusion: Fusion::None,
         limits: Limits::within(options.operations, SCHEDULING),
+        arrays_chain: true,
         ..scheduling::Options::default()
     };
     let scheduled = scheduling::schedule(&model, &dependences, &scheduling)?.tree;

@@ -362,8 +362,13 @@ fn optimize_as_it_is(function: &Function, options: &Options, bounds: Bounds) -> 
         return Ok(result);
     }
     let fusion = options.fusion.unwrap_or_else(|| choose_fusion(&model));
-    let scheduling =
-        scheduling::Options { fusion, limits: bounds.choice, cluster: options.cluster, beside: true };
+    let scheduling = scheduling::Options {
+        fusion,
+        limits: bounds.choice,
+        cluster: options.cluster,
+        beside: true,
+        ..Default::default()
+    };
     let scheduled = scheduling::schedule(&model, &dependences, &scheduling)?;
     if scheduled.limited {
         let note = "the scheduler stopped without a schedule: the original order is kept there";

@@ -2,6 +2,9 @@
 //!
 //! Regions of many statements are cut: see [`Options::cluster`]. Nothing here is trusted: the generated code is checked.
 
+mod chains;
+
+use chains::Chains;
 use isl::{Flag, ScheduleConstraints, UnionMap, UnionSet};
 use loops::{Elem, Name};
 
@@ -34,11 +37,19 @@ pub struct Options {
     pub cluster: usize,
     /// Whether statements of one loop that read the same array are to stay in one loop, though neither needs the other.
     pub beside: bool,
+    /// Whether statements that hand values on in local arrays, within one iteration, are scheduled as one as those are that do so in scalars.
+    pub arrays_chain: bool,
 }
 
 impl Default for Options {
     fn default() -> Options {
-        Options { fusion: Fusion::Smart, limits: Limits::from(1_000_000), cluster: 24, beside: false }
+        Options {
+            fusion: Fusion::Smart,
+            limits: Limits::from(1_000_000),
+            cluster: 24,
+            beside: false,
+            arrays_chain: false,
+        }
     }
 }
 
@@ -204,6 +215,14 @@ fn part(
         proximity = proximity.union(&restrict(beside(model)?)?).map_err(fault::library)?;
     }
     let ctx = &model.ctx;
+    let chains = Chains::of(model, dependences, options.arrays_chain)?;
+    let folded = |map: UnionMap| -> Result<UnionMap> {
+        chains.as_ref().map_or(Ok(map.clone()), |chains| chains.folded(&map)).map_err(fault::library)
+    };
+    let (validity, all, proximity) = (folded(validity)?, folded(all)?, folded(proximity)?);
+    if let Some(chains) = &chains {
+        domain = chains.folded_domain(&domain).map_err(fault::library)?;
+    }
     let run = || -> isl::Result<isl::Schedule> {
         ctx.set(Flag::ScheduleSerializeSccs, i32::from(options.fusion == Fusion::None))?;
         ctx.set(Flag::ScheduleMaximizeCoincidence, i32::from(options.fusion != Fusion::Max))?;
@@ -218,7 +237,10 @@ fn part(
             .compute()
     };
     match options.limits.run(ctx, run) {
-        Ok(schedule) => Tree::from_isl(&schedule).map(Some),
+        Ok(schedule) => {
+            let tree = Tree::from_isl(&schedule)?;
+            chains.as_ref().map_or(Ok(tree.clone()), |chains| chains.unfolded(tree)).map(Some)
+        }
         // Whatever stops the scheduler, the original order is there.
         Err(_) => Ok(None),
     }

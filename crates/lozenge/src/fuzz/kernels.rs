@@ -26,21 +26,29 @@ const OTHERS: [(&str, &str); 5] = [
 pub fn program(seed: u64) -> String {
     let mut random = Random::new(seed);
     let elem = ["double", "double", "float", "long"][random.below(4) as usize];
-    of_elements(random, (elem, elem))
+    of_elements(random, (elem, elem), false)
 }
 
-/// The program of a seed with elements of any type: every fifth one has bytes, or integers without a sign.
+/// The program of a seed with elements of any type: every fifth one has bytes, or integers without a sign, and another fifth has functions of `math.h`, or operations of
+/// integers.
 pub fn any(seed: u64) -> String {
     match seed % 5 {
-        4 => of_elements(Random::new(seed), OTHERS[(seed / 5 % 5) as usize]),
+        4 => of_elements(Random::new(seed), OTHERS[(seed / 5 % 5) as usize], false),
+        3 => {
+            let elem = ["float", "int", "double", "long"][(seed / 5 % 4) as usize];
+            of_elements(Random::new(seed), (elem, elem), true)
+        }
         _ => program(seed),
     }
 }
 
-fn of_elements(mut random: Random, (elem, told): (&str, &str)) -> String {
+fn of_elements(mut random: Random, (elem, told): (&str, &str), functions: bool) -> String {
     let float = matches!(elem, "double" | "float");
     let data = random.below(3) == 0;
-    let mut maker = Maker { random: &mut random, float, data, text: String::new(), depth: 2 };
+    let suffix = if elem == "float" { "f" } else { "" };
+    let functions = functions.then_some(suffix);
+    let header = if functions.is_some() { "#include <math.h>\n" } else { "" };
+    let mut maker = Maker { random: &mut random, float, data, functions, text: String::new(), depth: 2 };
     for _ in 0..=maker.random.below(3) {
         maker.nest();
     }
@@ -52,7 +60,7 @@ fn of_elements(mut random: Random, (elem, told): (&str, &str)) -> String {
         names.iter().map(|name| what(name)).collect()
     };
     let mut text = format!(
-        "#include <stdio.h>\n#include <stdlib.h>\n\ntypedef {elem} T;\n\nstatic void kernel(int n, int m, int t, T alpha, const int at[restrict n + m + 8], const int row[restrict n + m + 9], {matrices}, {vectors})\n{{\n#pragma scop\n{region}#pragma endscop\n}}\n\n"
+        "{header}#include <stdio.h>\n#include <stdlib.h>\n\ntypedef {elem} T;\n\nstatic void kernel(int n, int m, int t, T alpha, const int at[restrict n + m + 8], const int row[restrict n + m + 9], {matrices}, {vectors})\n{{\n#pragma scop\n{region}#pragma endscop\n}}\n\n"
     );
     text.push_str(
         "static unsigned long state = 1;\n\nstatic T *made(long count)\n{\n  T *p = malloc((count + 1) * sizeof(T));\n  for (long k = 0; k < count; k++) {\n    state = state * 6364136223846793005ul + 1442695040888963407ul;\n    p[k] = (T)((long)(state >> 59) - 16) / ((T)1 / 2 == 0 ? 1 : 16);\n  }\n  return p;\n}\n\n",
@@ -89,6 +97,8 @@ struct Maker<'r> {
     float: bool,
     /// Whether places and lengths may be data: such programs have no form for the cores.
     data: bool,
+    /// Values may be those of functions, whose names end like this, or of operations that integers alone have.
+    functions: Option<&'static str>,
     text: String,
     /// For the indentation.
     depth: usize,
@@ -177,12 +187,49 @@ impl Maker<'_> {
             };
         }
         let (a, b) = (self.value(vars, depth - 1), self.value(vars, depth - 1));
+        if let Some(suffix) = self.functions
+            && self.chance(2)
+        {
+            return self.function(suffix, &a, &b);
+        }
         match self.random.below(8) {
             0 => format!("({a} > {b} ? {a} : {b})"),
             1 | 2 => format!("({a} - {b})"),
             3 if self.float => format!("{a} * (T)0.25"),
             3 | 4 => format!("{a} * {}", self.one_of(&["alpha", "2"])),
             _ => format!("({a} + {b})"),
+        }
+    }
+
+    /// A function of two values, or an operation of two integers.
+    fn function(&mut self, suffix: &str, a: &str, b: &str) -> String {
+        if !self.float {
+            return match self.random.below(10) {
+                0 => format!("(({a}) >> {})", self.random.below(32)),
+                1 => format!("(({a}) << {})", self.random.below(3)),
+                2 => format!("(({a}) & {b})"),
+                3 => format!("(({a}) | {b})"),
+                4 => format!("(({a}) ^ {b})"),
+                5 => format!("(~({a}))"),
+                6 => format!("(({a}) / {})", 2 + self.random.below(5)),
+                7 => format!("(({a}) % {})", 2 + self.random.below(5)),
+                8 => format!("({a} == {b} ? 7 : -({b}))"),
+                _ => format!("(T)(({a}) * 0.5)"),
+            };
+        }
+        match self.random.below(12) {
+            0 => format!("fmin{suffix}({a}, {b})"),
+            1 => format!("fmax{suffix}({a}, {b})"),
+            2 => format!("fabs{suffix}({a})"),
+            3 => format!("sqrt{suffix}(fabs{suffix}({a}))"),
+            4 => format!("exp{suffix}(-fabs{suffix}({a}))"),
+            5 => format!("pow{suffix}(fabs{suffix}({a}) + (T)0.5, (T)0.7)"),
+            6 => format!("fmod{suffix}({a}, (T)3)"),
+            7 => format!("floor{suffix}({a})"),
+            8 => format!("tanh{suffix}({a})"),
+            9 => format!("(T)(int)fmin{suffix}(fabs{suffix}({a}), (T)100)"),
+            10 => format!("({a} < {b} || {b} > (T)0.5 ? {a} : -({b}))"),
+            _ => format!("(({a}) / (fabs{suffix}({b}) + 1))"),
         }
     }
 
