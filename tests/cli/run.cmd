@@ -25,3 +25,5 @@ CC=false lozenge run dot.loops --size n=5
 lozenge run dot.loops --size n=5 --out no/such/folder/x.npy
 ls /tmp | grep -c "lozenge-$$-"
 lozenge run products.c
+# choices of what is read, in short loops: compilers that unroll these make wrong vectors of them
+for n in 0 1 12 103; do lozenge run leaky.loz --size n=$n --check | tail -1; for d in choices_0 choices_1; do lozenge run choices.c --def $d --size n=$n --check | tail -1; done; done

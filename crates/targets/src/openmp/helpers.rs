@@ -61,6 +61,7 @@ pub enum Helper {
     NativeMod,
     NativeExtent,
     NativeAlign,
+    Apart,
 }
 
 impl Helper {
@@ -71,6 +72,14 @@ impl Helper {
 
     fn text(self) -> &'static str {
         match self {
+            // A body with this is not made of vectors.
+            Helper::Apart => {
+                "#define LOZENGE_APART() ((void)0)
+#if defined(__GNUC__) && !defined(__clang__)
+#undef LOZENGE_APART
+#define LOZENGE_APART() __asm__ volatile(\"\")
+#endif"
+            }
             Helper::NativeMin => "#define LOZENGE_MIN(a, b) ((a) < (b) ? (a) : (b))",
             Helper::NativeMax => "#define LOZENGE_MAX(a, b) ((a) > (b) ? (a) : (b))",
             Helper::NativeFMin => "#define LOZENGE_FMIN(a, b) ((a) < (b) || (b) != (b) ? (a) : (b))",

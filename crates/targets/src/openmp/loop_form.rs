@@ -4,6 +4,8 @@ use loops::{Access, BinaryOp, Diagnostic, Expr, Loop, LoopKind, Stmt};
 
 use crate::c::{CExpr, CFor, CStmt};
 use crate::openmp::arith;
+use crate::openmp::choices::{self, Care};
+use crate::openmp::helpers::Helper;
 use crate::openmp::lower::Lower;
 use crate::openmp::memory::reads_memory;
 use crate::openmp::scope::Binding;
@@ -83,10 +85,19 @@ impl Lower<'_> {
 
     pub fn loop_(&mut self, l: &Loop) -> Result<Code, Diagnostic> {
         let just_written = self.just_written.take();
-        if let Some(stmts) = written_out(l).filter(|_| !self.paper()) {
+        let mut form = self.form(l)?;
+        let care = match form {
+            _ if self.paper() => Care::None,
+            LoopForm::Plain | LoopForm::Unroll(_) => choices::care(l, self.native),
+            // Lanes, and iterations that threads share out, are not unrolled as a whole.
+            LoopForm::Parallel | LoopForm::Simd => choices::care(l, false).only(Care::Scalar),
+        };
+        if care == Care::Scalar && matches!(form, LoopForm::Simd) {
+            form = LoopForm::Plain;
+        }
+        if let Some(stmts) = written_out(l).filter(|_| !self.paper() && care == Care::None) {
             return self.sequence(&stmts);
         }
-        let form = self.form(l)?;
         let mut before = Vec::new();
         let lower = self.place(&l.lower)?;
         let natural = self.ranges.of(&l.lower).low.is_some_and(|v| v >= 0);
@@ -113,6 +124,12 @@ impl Lower<'_> {
         }
         let promotions = self.promote(&elements)?;
         let mut code = match form {
+            LoopForm::Parallel if care == Care::Scalar => {
+                let apart = CStmt::Expr(self.helper(Helper::Apart, "LOZENGE_APART", Vec::new()));
+                let mut code = self.parallel_loop(l, lower, upper)?;
+                begin(&mut code.stmts, &apart);
+                code
+            }
             LoopForm::Parallel => self.parallel_loop(l, lower, upper)?,
             LoopForm::Simd => {
                 let mut pragma = "omp simd".to_owned();
@@ -128,6 +145,18 @@ impl Lower<'_> {
                 let mut stmts = vec![CStmt::Pragma(pragma)];
                 stmts.extend(body?.stmts);
                 Code::sure(self.around(accumulators, stmts))
+            }
+            LoopForm::Plain | LoopForm::Unroll(_) if care == Care::Rolled => {
+                let body = self.counted(l, lower, upper)?;
+                let mut stmts = vec![CStmt::Pragma("GCC unroll 1".to_owned())];
+                stmts.extend(body.stmts);
+                Code { stmts, may_fail: body.may_fail }
+            }
+            LoopForm::Plain | LoopForm::Unroll(_) if care == Care::Scalar => {
+                let apart = CStmt::Expr(self.helper(Helper::Apart, "LOZENGE_APART", Vec::new()));
+                let mut code = self.counted(l, lower, upper)?;
+                begin(&mut code.stmts, &apart);
+                code
             }
             LoopForm::Unroll(times) => {
                 let body = self.counted(l, lower, upper)?;
@@ -221,6 +250,21 @@ impl Lower<'_> {
         self.scope.pop(&l.var);
         self.ranges.leave();
         self.names.release(var);
+    }
+}
+
+/// Puts a statement at the beginning of the bodies of loops.
+fn begin(stmts: &mut [CStmt], first: &CStmt) {
+    for stmt in stmts {
+        match stmt {
+            CStmt::For(own) => own.body.insert(0, first.clone()),
+            CStmt::Block(_, body) => begin(body, first),
+            CStmt::If(_, then, otherwise) => {
+                begin(then, first);
+                begin(otherwise, first);
+            }
+            _ => {}
+        }
     }
 }
 

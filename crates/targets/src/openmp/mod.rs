@@ -16,6 +16,7 @@ mod amount;
 mod arith;
 pub(crate) mod build;
 mod carry;
+mod choices;
 mod function;
 mod helpers;
 mod integers;
