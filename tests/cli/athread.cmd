@@ -48,3 +48,5 @@ for sizes in "33 20" "20 1" "0 5"; do set -- $sizes; lozenge run halves.c --targ
 for n in 100 7 1; do lozenge run upwind.c --target athread --size n=$n | head -2; done
 # functions of single precision are computed in it
 lozenge run floats.c --target athread --size n=103 | head -2
+# sums of the same name in several loops; a product of products needs its columns each time
+for n in 13 1 0; do lozenge run powers.loz --target athread --size n=$n | head -1; done

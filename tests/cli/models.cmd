@@ -73,3 +73,5 @@ lozenge optimize mlp.graph -o shorter.graph | grep nodes:; tail -3 shorter.graph
 lozenge explain mlp.graph
 printf 'model ir 9\nopset "" 18\ngraph g {\n  y = Relu x\n}\n' > wrong.graph; lozenge run wrong.graph
 lozenge generate mlp --small > mlp.txt; lozenge run mlp.txt
+# two results without dimensions beside each other
+lozenge run range.graph --check | tail -1

@@ -252,6 +252,34 @@ pub fn rename_arrays(body: &[Stmt], renaming: &BTreeMap<Name, Name>) -> Vec<Stmt
     result
 }
 
+/// The function with another name for each local array that has the name of one before it, in whichever block.
+pub fn with_distinct_locals(function: &Function) -> Function {
+    fn block(body: &[Stmt], seen: &mut BTreeSet<Name>, taken: &mut BTreeSet<Name>) -> Vec<Stmt> {
+        let mut rest = body.to_vec();
+        for k in 0..rest.len() {
+            if let Stmt::Local(local) = &mut rest[k] {
+                if !seen.insert(local.name.clone()) {
+                    let old = local.name.clone();
+                    let new =
+                        (2..).map(|n| Name::new(format!("{old}_{n}"))).find(|name| !taken.contains(name));
+                    let Some(new) = new else { continue };
+                    taken.insert(new.clone());
+                    seen.insert(new.clone());
+                    local.name = new.clone();
+                    let renamed = rename_arrays(&rest[k + 1..], &[(old, new)].into());
+                    rest.splice(k + 1.., renamed);
+                }
+            } else {
+                rest[k] = rest[k].map(&mut Expr::clone, &mut |inner| block(inner, seen, taken));
+            }
+        }
+        rest
+    }
+    let mut seen = function.params.iter().map(|param| param.name.clone()).collect();
+    let body = block(&function.body, &mut seen, &mut taken(function));
+    Function { body, ..function.clone() }
+}
+
 /// Every name that a function has: what is new needs another one.
 pub fn taken(function: &Function) -> BTreeSet<Name> {
     let mut taken = names(&function.body);

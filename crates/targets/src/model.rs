@@ -7,7 +7,7 @@ use std::fmt::Write as _;
 
 use loops::{Elem, Name, ParamMode, Scalar};
 
-use crate::openmp::{Signature, SignatureParam};
+use crate::openmp::{Signature, SignatureParam, names};
 
 /// Where an argument lies.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -107,7 +107,9 @@ fn c_type(scalar: Scalar) -> &'static str {
 pub fn driver(model: &Model, functions: &[Signature]) -> (String, Signature) {
     let mut taken: Vec<String> = functions.iter().map(|f| f.c_name.clone()).collect();
     taken.extend(["arena", "parameters", "status", "a", "p"].map(str::to_owned));
-    let name = fresh(&model.name, &mut taken);
+    // A function of the library's name would stand in for it.
+    let prefix = if names::is_of_library(&model.name) { "m_" } else { "" };
+    let name = fresh(&format!("{prefix}{}", model.name), &mut taken);
     let ports = |list: &[Port], mode, taken: &mut Vec<String>| -> Vec<(String, SignatureParam)> {
         let one = |port: &Port| {
             let c_name = fresh(&port.name, taken);
@@ -275,7 +277,7 @@ static bool lozenge_outside_{elem}(const {ty} *at, int64_t count, int64_t parts,
 fn fresh(name: &str, taken: &mut Vec<String>) -> String {
     let mut made: String = name.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '_' }).collect();
     let begins_well = made.starts_with(|c: char| c.is_ascii_alphabetic());
-    if !begins_well || KEYWORDS.contains(&made.as_str()) {
+    if !begins_well || names::is_reserved(&made) {
         made = format!("m_{made}");
     }
     let mut found = made.clone();
@@ -288,74 +290,3 @@ fn fresh(name: &str, taken: &mut Vec<String>) -> String {
     taken.push(found.clone());
     found
 }
-
-/// Words that are no names in C and C++, and functions of the library that the text uses.
-const KEYWORDS: &[&str] = &[
-    "auto",
-    "break",
-    "case",
-    "char",
-    "const",
-    "continue",
-    "default",
-    "do",
-    "double",
-    "else",
-    "enum",
-    "extern",
-    "float",
-    "for",
-    "goto",
-    "if",
-    "inline",
-    "int",
-    "long",
-    "register",
-    "restrict",
-    "return",
-    "short",
-    "signed",
-    "sizeof",
-    "static",
-    "struct",
-    "switch",
-    "typedef",
-    "union",
-    "unsigned",
-    "void",
-    "volatile",
-    "while",
-    "bool",
-    "true",
-    "false",
-    "class",
-    "new",
-    "delete",
-    "this",
-    "template",
-    "namespace",
-    "private",
-    "public",
-    "protected",
-    "operator",
-    "main",
-    "malloc",
-    "free",
-    "memcpy",
-    "posix_memalign",
-    "exp",
-    "log",
-    "sin",
-    "cos",
-    "tan",
-    "y0",
-    "y1",
-    "yn",
-    "j0",
-    "j1",
-    "jn",
-    "gamma",
-    "index",
-    "read",
-    "write",
-];

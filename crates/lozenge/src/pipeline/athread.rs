@@ -227,7 +227,9 @@ fn one(
     }
     // Cores have arrays of scalars; the host takes pairs apart and puts them together.
     let apart = pairs::apart(original);
-    let scalars = apart.as_ref().map_or(original, |apart| &apart.function);
+    // Translated programs have the same names for sums in several loops.
+    let scalars =
+        &loops::visit::with_distinct_locals(apart.as_ref().map_or(original, |apart| &apart.function));
     let hints = request.sizes.iter().map(|(name, n)| (Name::new(name), *n)).collect();
     let options = polyhedral::athread::Options {
         grid,

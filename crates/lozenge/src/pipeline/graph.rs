@@ -244,6 +244,11 @@ fn lower(kernel: &Kernel) -> Result<Function, Diagnostic> {
     let definition = &kernel.definition;
     let function = at_known_extents(definition)?;
     let expected = definition.params.len() + kernel.results.len();
+    // Results without dimensions that stand beside each other are one pair in memory; in a model each has a place of its own.
+    let function = match polyhedral::athread::pairs::apart(&function) {
+        Some(apart) if function.params.len() < expected => apart.function,
+        _ => function,
+    };
     if function.params.len() != expected {
         let message =
             format!("a function of {} parameters where {expected} are needed", function.params.len());

@@ -24,7 +24,7 @@ mod lanes;
 mod loop_form;
 mod lower;
 mod memory;
-mod names;
+pub(crate) mod names;
 mod parallel;
 mod promote;
 mod ranges;

@@ -4,6 +4,7 @@
 //! does not allow become underscores; a name that is taken in its scope gets a number. All of it depends on the program only.
 
 use std::collections::{HashMap, HashSet};
+use std::sync::LazyLock;
 
 /// Words that no identifier may be: keywords of C (and of C++, for the header), macros and types of the headers that
 /// generated code includes, and what generated code itself defines.
@@ -19,15 +20,26 @@ INT32_MIN INT32_MAX INT64_MIN INT64_MAX UINT32_MAX UINT64_MAX SIZE_MAX PTRDIFF_M
 main malloc calloc realloc free memcpy memset memmove posix_memalign abort exit \
 fabsf fabs sqrtf sqrt expf exp logf log tanhf tanh sinf sin cosf cos floorf floor ceilf ceil powf pow fminf fmin fmaxf fmax";
 
-/// Functions of the included headers beside those in [`RESERVED`]: harmless as variables, not as functions.
-const LIBRARY: &str = "abs labs llabs div ldiv lldiv atof atoi atol atoll strtod strtof strtol strtoll rand srand random qsort bsearch \
-getenv system atexit mblen index rindex select signal time clock read write open close link pipe dup sleep access \
-memchr memcmp strcat strchr strcmp strcpy strlen strncat strncmp strncpy strstr strtok strerror bcmp bcopy bzero ffs swab \
-acos asin atan atan2 acosh asinh atanh cosh sinh cbrt hypot erf erfc lgamma tgamma gamma exp2 expm1 log10 log1p log2 logb ilogb \
-fmod remainder remquo fma fdim frexp ldexp modf scalbn scalbln nearbyint rint lrint llrint round lround llround trunc copysign \
-nan nextafter nexttoward j0 j1 jn y0 y1 yn signgam drem significand scalb finite isinf isnan signbit isfinite isnormal fpclassify \
-acosf asinf atanf atan2f acoshf asinhf atanhf coshf sinhf cbrtf hypotf erff erfcf lgammaf tgammaf exp2f expm1f log10f log1pf log2f \
-fmodf fmaf fdimf roundf truncf copysignf j0f j1f jnf y0f y1f ynf printf fprintf puts putchar getchar scanf remove rename";
+/// What a program links against: harmless as variables, not as functions, which would stand in for it.
+static LIBRARY: LazyLock<HashSet<&str>> = LazyLock::new(|| listed(include_str!("library.names")));
+
+/// Macros of headers: as reserved as keywords.
+static MACROS: LazyLock<HashSet<&str>> = LazyLock::new(|| listed(include_str!("macros.names")));
+
+/// The words of a list, without its first line.
+fn listed(text: &'static str) -> HashSet<&'static str> {
+    text.lines().filter(|line| !line.starts_with('#')).flat_map(str::split_whitespace).collect()
+}
+
+/// Whether no identifier may be this word.
+pub(crate) fn is_reserved(word: &str) -> bool {
+    RESERVED.split_whitespace().any(|reserved| reserved == word) || MACROS.contains(word)
+}
+
+/// Whether a program links against something of this name.
+pub(crate) fn is_of_library(word: &str) -> bool {
+    LIBRARY.contains(word)
+}
 
 fn reserved() -> HashSet<&'static str> {
     RESERVED.split_whitespace().collect()
@@ -77,6 +89,7 @@ impl Names {
             text.insert(0, 'x');
         }
         if self.reserved.contains(text.as_str())
+            || MACROS.contains(text.as_str())
             || text.starts_with("lozenge_")
             || text.starts_with("LOZENGE_")
             || text.starts_with("pair_")
@@ -89,9 +102,8 @@ impl Names {
 
 /// C names for functions: as for variables, and no function of the standard library either.
 pub fn function_names<'a>(names: impl Iterator<Item = &'a str>) -> Vec<String> {
-    let library: HashSet<&str> = LIBRARY.split_whitespace().collect();
     let mut scope = Names::new();
     names
-        .map(|name| if library.contains(name) { scope.take(&format!("{name}_")) } else { scope.take(name) })
+        .map(|name| if is_of_library(name) { scope.take(&format!("{name}_")) } else { scope.take(name) })
         .collect()
 }
