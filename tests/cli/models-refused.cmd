@@ -22,3 +22,6 @@ sed 's/output y: .*/output y: f32[m]/' declared.graph > named.graph; lozenge opt
 sed 's/\[n\]/[2]/' declared.graph > right.graph; lozenge optimize right.graph --no-fold -o right.onnx | grep nodes:
 LC_ALL=C sed -z 's/\(\x01y\x12.\x0a.\x08\)\x01/\1\x07/' right.onnx > wrong.onnx; lozenge run wrong.onnx; lozenge compile wrong.onnx -o wrong.c; lozenge optimize wrong.onnx --check 1; ls wrong.c
 LC_ALL=C sed -z 's/\(\x01y\x12.\x0a.\x08\x01\x12.\x0a.\x08\)\x02/\1\x03/' right.onnx > wrong.onnx; lozenge run wrong.onnx
+# an operator that inference does not know, declared as what its program does not make
+sed 's/output y: f32/output y: i64/' said.graph > other.graph; lozenge run other.graph
+sed 's/output y: f32.*/output y: f32[2]/' said.graph > other.graph; lozenge compile other.graph

@@ -75,3 +75,7 @@ printf 'model ir 9\nopset "" 18\ngraph g {\n  y = Relu x\n}\n' > wrong.graph; lo
 lozenge generate mlp --small > mlp.txt; lozenge run mlp.txt
 # two results without dimensions beside each other
 lozenge run range.graph --check | tail -1
+# extents that follow from constants that follow from extents
+lozenge run extents-of-extents.graph --check | tail -1
+# an operator that inference does not know, with a declared result
+lozenge run said.graph --check | tail -1

@@ -18,7 +18,7 @@ use crate::infer::label;
 use crate::model::Model;
 use crate::operators::{self, Call, Operand, Packing, carrier};
 use crate::tensor::Tensor;
-use crate::types::ElementType;
+use crate::types::{Dim, ElementType, TensorType};
 
 use arena::Arena;
 pub use extents::{bind, extent_name, fix};
@@ -375,6 +375,22 @@ impl<'a> Planner<'a> {
                     format!("result {k} of {} has no size", label(self.graph, id)),
                 ));
             };
+            // Where inference does not know the operator, the declared type is all there was.
+            let said = node.output(k).and_then(|v| Some((v, self.graph.value(v).tensor_type()?)));
+            if let Some((output, said)) = said
+                && (said.elem != result.elem || said.known_shape() != dims)
+            {
+                let found = TensorType {
+                    elem: result.elem,
+                    shape: dims.map(|dims| dims.into_iter().map(|n| Dim::Known(n as i64)).collect()),
+                };
+                let name = self.graph.value(output).name();
+                let what = format!(
+                    "{} has the result `{name}`, which is declared as {said} and is {found}",
+                    label(self.graph, id)
+                );
+                return Err(Diagnostic::general(Code("G0301"), what));
+            }
             let place = match node.output(k) {
                 Some(output) => match self.places.get(&output) {
                     Some(place) => *place,

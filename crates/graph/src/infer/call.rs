@@ -92,10 +92,10 @@ impl<'g> Call<'g> {
 
 /// The elements of a small integer tensor, as far as they are known.
 pub(super) fn known_elements(graph: &Graph, id: ValueId) -> Option<Vec<Dim>> {
-    if let Some(known) = graph.value(id).known_elements() {
-        return Some(known.to_vec());
-    }
-    let tensor = graph.constant(id)?;
+    // A value that has become a constant may have had less known of it before.
+    let Some(tensor) = graph.constant(id) else {
+        return graph.value(id).known_elements().map(<[Dim]>::to_vec);
+    };
     let small = tensor.dims.len() <= 1 && tensor.count() <= MAX_KNOWN;
     small.then(|| tensor.to_ints()).flatten().map(|list| list.into_iter().map(Dim::Known).collect())
 }

@@ -14,7 +14,8 @@ pub fn extent_name(input: &Name, axis: usize) -> Name {
     Name::new(format!("{input}.{axis}"))
 }
 
-/// Gives the extents of the inputs numbers, by their names or by [`extent_name`], and infers all types again.
+/// Gives the extents of the inputs numbers, by their names or by [`extent_name`], and infers all types again; operators that inference does not know keep the types that
+/// their results were declared with.
 ///
 /// # Errors
 /// `G0401` if an extent of an input is still unknown, or as in [`fix`]; `G0301` if types contradict each other.
@@ -54,7 +55,7 @@ pub fn bind(model: &mut Model, sizes: &BTreeMap<Name, i64>) -> Result<(), Diagno
         )
         .help(format!("give each a number: --size {first}=1")));
     }
-    substitute(model, sizes).map(|_| ())
+    fix(model, sizes)
 }
 
 /// Gives some of the extents of the inputs numbers, and infers all types again. What cannot be inferred keeps the
