@@ -152,7 +152,7 @@ primitives! {
     DivIdx = "dividx", Index, "idx n -> idx n -> idx n", ["a.dividx", "c.dividx", "cge.dividx"], "Quotient of indices; 0 where the divisor is 0.";
     ToIdx = "toIdx", Index, "{n} -> i64 -> idx n", ["a.toIdx", "c.toIdx", "cge.toIdx"], "An integer as an index below `n`, clamped to the range `0 ..= n - 1`.";
     // Memory
-    ToMem = "toMem", Memory, "t -> t", ["a.toMem", "c.toMem", ""], "The same value, through a temporary in memory.";
+    ToMem = "toMem", Memory, "t -> t", ["a.toMem", "c.toMem", ""], "The same value, through a temporary in memory. Without it, what is read several times is computed as often: a stencil of width 3 over a stencil nine times an element.";
     // Vector
     AsVector = "asVector", Vector, "{k} -> [k * m]t -> [m](vec k t)", ["a.asVector", "c.asVector", "cge.asVector"], "Blocks of `k` numbers as vectors.";
     AsScalar = "asScalar", Vector, "[m](vec k t) -> [k * m]t", ["a.asScalar", "c.asScalar", "cge.asScalar"], "Vectors as an array of numbers.";

@@ -68,6 +68,12 @@ pub struct Emission {
     pub reassociated: bool,
 }
 
+/// Whether a line begins the definition of a name.
+fn begins(line: &str, name: &str) -> bool {
+    let rest = line.strip_prefix("def ").and_then(|rest| rest.trim_start().strip_prefix(name));
+    rest.is_some_and(|rest| !rest.starts_with(|c: char| c.is_ascii_alphanumeric() || c == '_' || c == '\''))
+}
+
 impl Front {
     /// Reads a source; its kind is that of its extension.
     ///
@@ -116,6 +122,11 @@ impl Front {
         let message = match (&choice.definition, names.as_slice()) {
             (Some(name), _) if names.contains(name) => return Ok(name.clone()),
             (None, [one]) => return Ok(one.clone()),
+            (Some(name), _) if self.source.text.lines().any(|l| begins(l, name)) => {
+                format!(
+                    "`{name}` of {path} is for other definitions to use: a parameter or its result has no type that an array in memory has"
+                )
+            }
             (Some(name), _) => format!("{path} has no definition `{name}`"),
             (None, []) => format!("{path} has no definition that can be compiled"),
             (None, several) => format!("{path} has {} definitions, and none was named", several.len()),
