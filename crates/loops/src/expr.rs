@@ -125,9 +125,9 @@ pub enum BinaryOp {
     Div,
     /// Remainder of the quotient truncated toward zero, as C's `%` on integers and `fmod` on floating point.
     Rem,
-    /// Quotient of integers rounded toward negative infinity; of a division by 0, 0.
+    /// Quotient of integers rounded toward negative infinity.
     FloorDiv,
-    /// Remainder of `FloorDiv`; has the divisor's sign; of a division by 0, the dividend.
+    /// Remainder of `FloorDiv`; has the divisor's sign.
     Mod,
     /// Smaller operand; as C's `fmin` on floating point.
     Min,

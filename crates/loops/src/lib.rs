@@ -16,6 +16,7 @@
 //! What is deliberately not here: no front end, no target, no file or process, no set library.
 
 pub mod access;
+pub mod borders;
 pub mod build;
 pub mod data;
 pub mod diagnostic;

@@ -34,6 +34,11 @@ pub fn function_for_c(function: &Function) -> Function {
     rewrite(function, Division::AsInC)
 }
 
+/// Statements at a place where the facts hold, as [`function`] does it with all of them.
+pub fn body_where(stmts: &[Stmt], facts: &Facts) -> Vec<Stmt> {
+    body(stmts, facts, Division::Keep)
+}
+
 fn rewrite(function: &Function, division: Division) -> Function {
     if check_depth(function).is_err() {
         return function.clone();

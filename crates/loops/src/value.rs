@@ -90,11 +90,8 @@ macro_rules! integral {
             BinaryOp::Mul => a.wrapping_mul(b),
             BinaryOp::Div => nonzero.map(|()| a.wrapping_div(b))?,
             BinaryOp::Rem => nonzero.map(|()| a.wrapping_rem(b))?,
-            // As the arithmetic of sizes in the functional language, in its proofs and in generated C.
-            BinaryOp::FloorDiv if b == 0 => 0,
-            BinaryOp::Mod if b == 0 => a,
-            BinaryOp::FloorDiv => $floor(a, b),
-            BinaryOp::Mod => $rest(a, b),
+            BinaryOp::FloorDiv => nonzero.map(|()| $floor(a, b))?,
+            BinaryOp::Mod => nonzero.map(|()| $rest(a, b))?,
             BinaryOp::Min => a.min(b),
             BinaryOp::Max => a.max(b),
             BinaryOp::BitAnd => a & b,
@@ -508,9 +505,7 @@ mod tests {
         let min = Value::I64(i64::MIN);
         assert_eq!(Value::binary(BinaryOp::FloorDiv, min, Value::I64(-1)), Ok(min));
         assert_eq!(Value::binary(BinaryOp::Rem, min, Value::I64(-1)), Ok(Value::I64(0)));
-        assert_eq!(Value::binary(BinaryOp::Mod, min, Value::I64(0)), Ok(min));
-        assert_eq!(Value::binary(BinaryOp::FloorDiv, min, Value::I64(0)), Ok(Value::I64(0)));
-        assert_eq!(Value::binary(BinaryOp::Rem, min, Value::I64(0)), Err(Undefined::DivisionByZero));
+        assert_eq!(Value::binary(BinaryOp::Mod, min, Value::I64(0)), Err(Undefined::DivisionByZero));
     }
 
     #[test]

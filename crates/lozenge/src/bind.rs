@@ -38,8 +38,6 @@ pub fn integer(expr: &Expr, sizes: &Sizes) -> Option<i64> {
                 BinaryOp::Mul => a.checked_mul(b),
                 BinaryOp::Div => a.checked_div(b),
                 BinaryOp::Rem => a.checked_rem(b),
-                BinaryOp::FloorDiv if b == 0 => Some(0),
-                BinaryOp::Mod if b == 0 => Some(a),
                 BinaryOp::FloorDiv => {
                     let q = a.checked_div(b)?;
                     if a.checked_rem(b)? != 0 && (a < 0) != (b < 0) { q.checked_sub(1) } else { Some(q) }

@@ -18,7 +18,7 @@ pub(crate) fn library(error: isl::Error) -> Diagnostic {
 /// `P0002`: a bound on work was reached.
 pub(crate) fn limit(what: &str) -> Diagnostic {
     Diagnostic::general(Code("P0002"), format!("the limit on {what} was reached"))
-        .help("allow more operations, or split the region into smaller ones")
+        .help("split the loops, or the region, into smaller ones")
 }
 
 /// Whether this is the diagnostic of a bound on work.

@@ -182,8 +182,13 @@ pub fn scheduled(
     })
 }
 
-/// A function that the model cannot hold as a whole, nest by nest; none if it was refused for something else.
+/// A function that the model cannot hold as a whole, nest by nest, and one that takes it too long, as it is; none if it was refused for something else.
 fn by_nests(refused: &Failure, lowered: Lowered, choice: &Choice) -> Option<Lowered> {
+    let too_long = refused.diagnostics.iter().find(|d| d.code.0 == "P0002");
+    if let (Some("auto"), Some(why)) = (choice.schedule.as_deref(), too_long) {
+        let notes = vec![format!("left as it is: {}", why.message)];
+        return Some(Lowered { notes, ..lowered });
+    }
     let unheld = |d: &Diagnostic| matches!(d.code.0, "P0101" | "P0102");
     if choice.schedule.as_deref() != Some("auto") || !refused.diagnostics.iter().any(unheld) {
         return None;

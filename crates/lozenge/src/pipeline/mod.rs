@@ -68,6 +68,14 @@ pub struct Emission {
     pub reassociated: bool,
 }
 
+/// The loops of a functional program, with loops of their own for what is near borders: where nothing is said of a schedule, nobody else takes these apart.
+fn with_borders(function: Function, choice: &Choice) -> Function {
+    match choice.schedule {
+        None if choice.mode == Mode::Default => loops::borders::split(&function),
+        _ => function,
+    }
+}
+
 /// Whether a line begins the definition of a name.
 fn begins(line: &str, name: &str) -> bool {
     let rest = line.strip_prefix("def ").and_then(|rest| rest.trim_start().strip_prefix(name));
@@ -156,8 +164,12 @@ impl Front {
             }
             Parsed::Loops(program) => plain(program.functions.iter(), &name)?,
         };
-        c::scheduled(&self.source, lowered, choice, matches!(self.parsed, Parsed::C(_)))
-            .map_err(|failure| self.placed(&name, failure))
+        let mut lowered = c::scheduled(&self.source, lowered, choice, matches!(self.parsed, Parsed::C(_)))
+            .map_err(|failure| self.placed(&name, failure))?;
+        if matches!(self.parsed, Parsed::Functional(_)) {
+            lowered.function = with_borders(lowered.function, choice);
+        }
+        Ok(lowered)
     }
 
     /// What the polyhedral side refuses in a definition without naming a place gets the line where that begins.

@@ -1,0 +1,118 @@
+//! Loops over elements that have neighbours, in three: those near the borders, where subscripts are clamped or conditions ask whether there is a neighbour, and the
+//! rest, where nothing is asked.
+//!
+//! Every element is computed as before, and by the same expression but for what its place decides. Order changes only between iterations of one loop in no way: the three
+//! follow each other. Not here: loops of which the model of the polyhedral side is made, which splits what it needs itself.
+
+use crate::expr::{BinaryOp, Expr};
+use crate::facts::{Facts, is_stable};
+use crate::name::Name;
+use crate::program::{Function, Loop, LoopKind, Stmt};
+use crate::simplify;
+use crate::visit::check_depth;
+
+/// The most elements on each side that count as a border.
+const WIDEST: i64 = 8;
+/// Bodies with more expressions than this are not written three times.
+const LARGEST: usize = 250;
+/// Loops around each other that are split: nine bodies at most.
+const DEEPEST: usize = 2;
+
+/// The function with such loops split.
+///
+/// Looks at each body as often as [`WIDEST`] says; a function that is nested too deeply comes back as it is.
+pub fn split(function: &Function) -> Function {
+    if check_depth(function).is_err() {
+        return function.clone();
+    }
+    Function { body: body(&function.body, &Facts::of(function), 0), ..function.clone() }
+}
+
+fn body(stmts: &[Stmt], facts: &Facts, depth: usize) -> Vec<Stmt> {
+    let mut result = Vec::with_capacity(stmts.len());
+    for stmt in stmts {
+        match stmt {
+            Stmt::Loop(l) => match in_three(l, facts).filter(|_| depth < DEEPEST) {
+                Some(parts) => {
+                    result.extend(parts.map(|part| Stmt::Loop(inside(&part, facts, depth + 1))));
+                }
+                None => result.push(Stmt::Loop(inside(l, facts, depth))),
+            },
+            Stmt::If { cond, then, otherwise } => {
+                let branch = |holds: bool, stmts: &[Stmt]| {
+                    let mut known = facts.clone();
+                    known.assume(cond, holds);
+                    body(stmts, &known, depth)
+                };
+                let (then, otherwise) = (branch(true, then), branch(false, otherwise));
+                result.push(Stmt::If { cond: cond.clone(), then, otherwise });
+            }
+            Stmt::Block { mark, body: inner } => {
+                result.push(Stmt::Block { mark: mark.clone(), body: body(inner, facts, depth) });
+            }
+            other => result.push(other.clone()),
+        }
+    }
+    result
+}
+
+fn inside(l: &Loop, facts: &Facts, depth: usize) -> Loop {
+    let mut known = facts.clone();
+    known.enter(l);
+    Loop { body: body(&l.body, &known, depth), ..l.clone() }
+}
+
+/// The three loops, if there is a width of borders between which less is asked.
+fn in_three(l: &Loop, facts: &Facts) -> Option<[Loop; 3]> {
+    let plain = l.step == 1 && l.lower == Expr::Int(0) && l.reductions.is_empty() && is_stable(&l.upper);
+    if !plain || !matches!(l.kind, LoopKind::Sequential | LoopKind::Parallel) || size(&l.body) > LARGEST {
+        return None;
+    }
+    let simplified = |part: &Loop| {
+        let mut known = facts.clone();
+        known.enter(part);
+        Loop { body: simplify::body_where(&part.body, &known), ..part.clone() }
+    };
+    let before = asks(&simplified(l).body, &l.var);
+    if before == 0 {
+        return None;
+    }
+    let width = |k: i64| Loop { lower: Expr::Int(k), upper: l.upper.clone() - k, ..l.clone() };
+    let (left, k) = (1..=WIDEST).map(|k| (asks(&simplified(&width(k)).body, &l.var), k)).min()?;
+    if left >= before {
+        return None;
+    }
+    let middle = width(k);
+    let min = |a: Expr, b: Expr| Expr::binary(BinaryOp::Min, a, b);
+    let max = |a: Expr, b: Expr| Expr::binary(BinaryOp::Max, a, b);
+    let first = Loop { kind: LoopKind::Sequential, upper: min(Expr::Int(k), l.upper.clone()), ..l.clone() };
+    let last =
+        Loop { kind: LoopKind::Sequential, lower: max(Expr::Int(k), middle.upper.clone()), ..l.clone() };
+    Some([simplified(&first), simplified(&middle), simplified(&last)])
+}
+
+/// How often a body asks where a loop is: choices and bounds that depend on its variable.
+fn asks(stmts: &[Stmt], var: &Name) -> usize {
+    let mut found = 0;
+    each(stmts, &mut |e| {
+        found += usize::from(match e {
+            Expr::Select(cond, _, _) => is_stable(cond) && cond.vars().contains(var),
+            Expr::Binary(BinaryOp::Min | BinaryOp::Max, _, _) => is_stable(e) && e.vars().contains(var),
+            _ => false,
+        });
+    });
+    found
+}
+
+fn size(stmts: &[Stmt]) -> usize {
+    let mut size = 0;
+    each(stmts, &mut |_| size += 1);
+    size
+}
+
+/// Calls `f` on every expression.
+fn each<'a>(stmts: &'a [Stmt], f: &mut dyn FnMut(&'a Expr)) {
+    for stmt in stmts {
+        stmt.walk(&mut |stmt| stmt.exprs().into_iter().for_each(|e| e.walk(f)));
+    }
+}
