@@ -1,8 +1,9 @@
 //! Loops over elements that have neighbours, in three: those near the borders, where subscripts are clamped or conditions ask whether there is a neighbour, and the
 //! rest, where nothing is asked.
 //!
-//! Every element is computed as before, and by the same expression but for what its place decides. Order changes only between iterations of one loop in no way: the three
-//! follow each other. Not here: loops of which the model of the polyhedral side is made, which splits what it needs itself.
+//! Every element is computed as before, by the same expression but for what its place decides, and in the same order: the three loops follow each other, and only the one
+//! between is parallel. Bounds of loops inside ask nothing: tiles at a rim are not borders. Not here: loops of which the model of the polyhedral side is made, which splits
+//! what it needs itself.
 
 use crate::expr::{BinaryOp, Expr};
 use crate::facts::{Facts, is_stable};
@@ -65,7 +66,13 @@ fn inside(l: &Loop, facts: &Facts, depth: usize) -> Loop {
 /// The three loops, if there is a width of borders between which less is asked.
 fn in_three(l: &Loop, facts: &Facts) -> Option<[Loop; 3]> {
     let plain = l.step == 1 && l.lower == Expr::Int(0) && l.reductions.is_empty() && is_stable(&l.upper);
-    if !plain || !matches!(l.kind, LoopKind::Sequential | LoopKind::Parallel) || size(&l.body) > LARGEST {
+    // A window, which is as long as borders may be, is not taken apart.
+    let short = matches!(l.upper, Expr::Int(n) if n <= 2 * WIDEST);
+    if !plain
+        || short
+        || !matches!(l.kind, LoopKind::Sequential | LoopKind::Parallel)
+        || size(&l.body) > LARGEST
+    {
         return None;
     }
     let simplified = |part: &Loop| {
@@ -83,15 +90,14 @@ fn in_three(l: &Loop, facts: &Facts) -> Option<[Loop; 3]> {
         return None;
     }
     let middle = width(k);
-    let min = |a: Expr, b: Expr| Expr::binary(BinaryOp::Min, a, b);
-    let max = |a: Expr, b: Expr| Expr::binary(BinaryOp::Max, a, b);
-    let first = Loop { kind: LoopKind::Sequential, upper: min(Expr::Int(k), l.upper.clone()), ..l.clone() };
-    let last =
-        Loop { kind: LoopKind::Sequential, lower: max(Expr::Int(k), middle.upper.clone()), ..l.clone() };
+    let bound =
+        |op: BinaryOp, end: &Expr| simplify::expr(&Expr::binary(op, Expr::Int(k), end.clone()), facts);
+    let first = Loop { kind: LoopKind::Sequential, upper: bound(BinaryOp::Min, &l.upper), ..l.clone() };
+    let last = Loop { kind: LoopKind::Sequential, lower: bound(BinaryOp::Max, &middle.upper), ..l.clone() };
     Some([simplified(&first), simplified(&middle), simplified(&last)])
 }
 
-/// How often a body asks where a loop is: choices and bounds that depend on its variable.
+/// How often a body asks where a loop is: choices, minima and maxima in values and subscripts that depend on its variable.
 fn asks(stmts: &[Stmt], var: &Name) -> usize {
     let mut found = 0;
     each(stmts, &mut |e| {
@@ -110,9 +116,13 @@ fn size(stmts: &[Stmt]) -> usize {
     size
 }
 
-/// Calls `f` on every expression.
+/// Calls `f` on every expression of an assignment.
 fn each<'a>(stmts: &'a [Stmt], f: &mut dyn FnMut(&'a Expr)) {
     for stmt in stmts {
-        stmt.walk(&mut |stmt| stmt.exprs().into_iter().for_each(|e| e.walk(f)));
+        stmt.walk(&mut |stmt| {
+            if matches!(stmt, Stmt::Assign(_)) {
+                stmt.exprs().into_iter().for_each(|e| e.walk(f));
+            }
+        });
     }
 }

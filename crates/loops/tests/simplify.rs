@@ -151,11 +151,12 @@ proptest! {
         let simple = simplify::function(&f);
         let for_c = simplify::function_for_c(&f);
         let split = loops::digits::split(&f);
+        let borders = loops::borders::split(&f);
         for n in -2..=5 {
             for m in [-2, 0, 1, 2, 3, 8] {
                 // A run that ends in an error may end otherwise after simplification.
                 let Ok(expected) = outcome(&f, n, m, 20_000) else { continue };
-                for s in [&simple, &for_c, &split] {
+                for s in [&simple, &for_c, &split, &borders] {
                     // A loop that was split takes more steps.
                     match outcome(s, n, m, 200_000) {
                         Ok(got) => prop_assert_eq!(&got, &expected, "n = {}, m = {}\n{}\n{}", n, m, f, s),
@@ -174,6 +175,20 @@ fn loops_over_numbers_that_are_taken_apart_are_split() {
         let mut out = String::new();
         for function in &program.functions {
             let split = loops::digits::split(function);
+            assert!(loops::validate(&split).is_proved(), "{split}");
+            out.push_str(&format!("{split}\n\n"));
+        }
+        out
+    });
+}
+
+#[test]
+fn loops_of_stencils_are_taken_apart_at_their_borders() {
+    golden::check("loops/borders", "loops", "out", |case| {
+        let program = loops::parse(&case.input).unwrap_or_else(|errors| panic!("{errors:#?}"));
+        let mut out = String::new();
+        for function in &program.functions {
+            let split = loops::borders::split(function);
             assert!(loops::validate(&split).is_proved(), "{split}");
             out.push_str(&format!("{split}\n\n"));
         }
