@@ -33,7 +33,7 @@ fn body(stmts: &[Stmt], facts: &Facts, depth: usize) -> Vec<Stmt> {
     let mut result = Vec::with_capacity(stmts.len());
     for stmt in stmts {
         match stmt {
-            Stmt::Loop(l) => match in_three(l, facts).filter(|_| depth < DEEPEST) {
+            Stmt::Loop(l) => match (depth < DEEPEST).then(|| in_three(l, facts)).flatten() {
                 Some(parts) => {
                     result.extend(parts.map(|part| Stmt::Loop(inside(&part, facts, depth + 1))));
                 }

@@ -260,9 +260,7 @@ pub fn with_distinct_locals(function: &Function) -> Function {
             if let Stmt::Local(local) = &mut rest[k] {
                 if !seen.insert(local.name.clone()) {
                     let old = local.name.clone();
-                    let new =
-                        (2..).map(|n| Name::new(format!("{old}_{n}"))).find(|name| !taken.contains(name));
-                    let Some(new) = new else { continue };
+                    let new = fresh(&old, taken);
                     taken.insert(new.clone());
                     seen.insert(new.clone());
                     local.name = new.clone();

@@ -107,12 +107,11 @@ fn c_type(scalar: Scalar) -> &'static str {
 pub fn driver(model: &Model, functions: &[Signature]) -> (String, Signature) {
     let mut taken: Vec<String> = functions.iter().map(|f| f.c_name.clone()).collect();
     taken.extend(["arena", "parameters", "status", "a", "p"].map(str::to_owned));
-    // A function of the library's name would stand in for it.
-    let prefix = if names::is_of_library(&model.name) { "m_" } else { "" };
-    let name = fresh(&format!("{prefix}{}", model.name), &mut taken);
+    // A function with the name of the library's would stand in for it.
+    let name = fresh(&model.name, &mut taken, names::is_of_library);
     let ports = |list: &[Port], mode, taken: &mut Vec<String>| -> Vec<(String, SignatureParam)> {
         let one = |port: &Port| {
-            let c_name = fresh(&port.name, taken);
+            let c_name = fresh(&port.name, taken, |_| false);
             let param = SignatureParam {
                 name: port.name.clone(),
                 elem: Elem::Scalar(port.elem),
@@ -273,11 +272,11 @@ static bool lozenge_outside_{elem}(const {ty} *at, int64_t count, int64_t parts,
     )
 }
 
-/// An identifier of C made from a name, different from those that are taken.
-fn fresh(name: &str, taken: &mut Vec<String>) -> String {
+/// An identifier of C made from a name, different from those that are taken, and none that it must not be.
+fn fresh(name: &str, taken: &mut Vec<String>, bars: fn(&str) -> bool) -> String {
     let mut made: String = name.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '_' }).collect();
     let begins_well = made.starts_with(|c: char| c.is_ascii_alphabetic());
-    if !begins_well || names::is_reserved(&made) {
+    if !begins_well || names::is_reserved(&made) || bars(&made) {
         made = format!("m_{made}");
     }
     let mut found = made.clone();

@@ -18,6 +18,7 @@ use crate::cli::Choice;
 use crate::failure::{Failure, Source};
 use crate::files::read_source;
 use crate::process::Compiler;
+use crate::report;
 
 /// Preprocesses a C file with the system's compiler and reads its regions.
 pub fn open(source: &Source, choice: &Choice) -> Result<CFile, Failure> {
@@ -186,8 +187,9 @@ pub fn scheduled(
 fn by_nests(refused: &Failure, lowered: Lowered, choice: &Choice) -> Option<Lowered> {
     let too_long = refused.diagnostics.iter().find(|d| d.code.0 == "P0002");
     if let (Some("auto"), Some(why)) = (choice.schedule.as_deref(), too_long) {
-        let notes = vec![format!("left as it is: {}", why.message)];
-        return Some(Lowered { notes, ..lowered });
+        let note = format!("`{}` is left as it is: {}", lowered.function.name, why.message);
+        report::print_error(&format!("warning: {note}\n"));
+        return Some(Lowered { notes: vec![note], ..lowered });
     }
     let unheld = |d: &Diagnostic| matches!(d.code.0, "P0101" | "P0102");
     if choice.schedule.as_deref() != Some("auto") || !refused.diagnostics.iter().any(unheld) {

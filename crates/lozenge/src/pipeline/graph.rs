@@ -147,9 +147,10 @@ pub fn sound(model: &Model, path: &Path) -> Result<(), Failure> {
 pub fn prepare_read(mut model: Model, path: &Path, sizes: &BTreeMap<Name, i64>) -> Result<Model, Failure> {
     sound(&model, path)?;
     plan::bind(&mut model, sizes).map_err(|d| at(path, d))?;
+    simplify(&mut model, &FoldOptions::default());
+    graph::infer(&mut model).map_err(|d| at(path, d))?;
     // Shapes are constants once types are known, and other types follow from these.
-    for _ in 0..2 {
-        simplify(&mut model, &FoldOptions::default());
+    if simplify(&mut model, &FoldOptions::default()).folded > 0 {
         graph::infer(&mut model).map_err(|d| at(path, d))?;
     }
     Ok(model)

@@ -76,12 +76,6 @@ fn with_borders(function: Function, choice: &Choice) -> Function {
     }
 }
 
-/// Whether a line begins the definition of a name.
-fn begins(line: &str, name: &str) -> bool {
-    let rest = line.strip_prefix("def ").and_then(|rest| rest.trim_start().strip_prefix(name));
-    rest.is_some_and(|rest| !rest.starts_with(|c: char| c.is_ascii_alphanumeric() || c == '_' || c == '\''))
-}
-
 impl Front {
     /// Reads a source; its kind is that of its extension.
     ///
@@ -130,7 +124,7 @@ impl Front {
         let message = match (&choice.definition, names.as_slice()) {
             (Some(name), _) if names.contains(name) => return Ok(name.clone()),
             (None, [one]) => return Ok(one.clone()),
-            (Some(name), _) if self.source.text.lines().any(|l| begins(l, name)) => {
+            (Some(name), _) if self.first_line(&Name::new(name)).is_some() => {
                 format!(
                     "`{name}` of {path} is for other definitions to use: a parameter or its result has no type that an array in memory has"
                 )

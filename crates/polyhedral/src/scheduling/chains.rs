@@ -1,6 +1,6 @@
 //! Statements that hand values on in scalars within one iteration: no schedule takes them apart, so the scheduler sees one of them for all.
 //!
-//! The work of the set library's scheduler grows with the third power of the statements and worse; bodies of twenty assignments to local variables (a lattice
+//! The work of the set library's scheduler grows much faster than the number of statements; bodies of twenty assignments to local variables (a lattice
 //! Boltzmann step) took it longer than its limit. PPCG does the like with `--group-chains`.
 
 use isl::{UnionMap, UnionSet};
@@ -97,20 +97,7 @@ impl<'m> Chains<'m> {
                 Node::Band(Band { members, child: Box::new(self.node(*band.child, active)?), ..band })
             }
             Node::Leaf => self.leaf(active)?,
-            // The scheduler makes no others.
-            mut other => {
-                let mut failed = None;
-                other = other.map_children(&mut |child| {
-                    self.node(child, active).unwrap_or_else(|error| {
-                        failed.get_or_insert(error);
-                        Node::Leaf
-                    })
-                });
-                match failed {
-                    Some(error) => return Err(error),
-                    None => other,
-                }
-            }
+            other => return Err(fault::edit(format!("the scheduler made a {} node", other.kind()))),
         })
     }
 

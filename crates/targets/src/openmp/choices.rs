@@ -2,7 +2,7 @@
 //!
 //! gcc (12.2 was tried, `-O3` with AVX2 or AVX-512) unrolls short loops as a whole, makes vectors of the stores that lie side by side then, and of the conditional
 //! loads masked ones: of which all have the mask of the first vector, so that numbers are wrong (as in its bug 114375). Such a loop keeps being one, and a body that has
-//! been unrolled by hand is none for vectors. A loop with `omp simd` is right.
+//! been unrolled by hand is none for vectors. A short loop with `omp simd` is not unrolled, and right.
 
 use std::collections::BTreeMap;
 

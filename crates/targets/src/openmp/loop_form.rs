@@ -92,7 +92,7 @@ impl Lower<'_> {
             // Lanes, and iterations that threads share out, are not unrolled as a whole.
             LoopForm::Parallel | LoopForm::Simd => choices::care(l, false).only(Care::Scalar),
         };
-        if care == Care::Scalar && matches!(form, LoopForm::Simd) {
+        if care == Care::Scalar && !matches!(form, LoopForm::Parallel) {
             form = LoopForm::Plain;
         }
         if let Some(stmts) = written_out(l).filter(|_| !self.paper() && care == Care::None) {
@@ -124,12 +124,6 @@ impl Lower<'_> {
         }
         let promotions = self.promote(&elements)?;
         let mut code = match form {
-            LoopForm::Parallel if care == Care::Scalar => {
-                let apart = CStmt::Expr(self.helper(Helper::Apart, "LOZENGE_APART", Vec::new()));
-                let mut code = self.parallel_loop(l, lower, upper)?;
-                begin(&mut code.stmts, &apart);
-                code
-            }
             LoopForm::Parallel => self.parallel_loop(l, lower, upper)?,
             LoopForm::Simd => {
                 let mut pragma = "omp simd".to_owned();
@@ -152,12 +146,6 @@ impl Lower<'_> {
                 stmts.extend(body.stmts);
                 Code { stmts, may_fail: body.may_fail }
             }
-            LoopForm::Plain | LoopForm::Unroll(_) if care == Care::Scalar => {
-                let apart = CStmt::Expr(self.helper(Helper::Apart, "LOZENGE_APART", Vec::new()));
-                let mut code = self.counted(l, lower, upper)?;
-                begin(&mut code.stmts, &apart);
-                code
-            }
             LoopForm::Unroll(times) => {
                 let body = self.counted(l, lower, upper)?;
                 let mut stmts = vec![CStmt::Pragma(format!("GCC unroll {times}"))];
@@ -169,6 +157,10 @@ impl Lower<'_> {
                 None => self.counted(l, lower, upper)?,
             },
         };
+        if care == Care::Scalar {
+            let apart = CStmt::Expr(self.helper(Helper::Apart, "LOZENGE_APART", Vec::new()));
+            begin(&mut code.stmts, &apart);
+        }
         code.stmts = self.demote(promotions, guard, code.stmts);
         if let Some(name) = end_name {
             self.names.release(&name);

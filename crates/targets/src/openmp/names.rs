@@ -23,8 +23,12 @@ fabsf fabs sqrtf sqrt expf exp logf log tanhf tanh sinf sin cosf cos floorf floo
 /// What a program links against: harmless as variables, not as functions, which would stand in for it.
 static LIBRARY: LazyLock<HashSet<&str>> = LazyLock::new(|| listed(include_str!("library.names")));
 
-/// Macros of headers: as reserved as keywords.
-static MACROS: LazyLock<HashSet<&str>> = LazyLock::new(|| listed(include_str!("macros.names")));
+/// [`RESERVED`], and the macros of headers.
+static TAKEN: LazyLock<HashSet<&str>> = LazyLock::new(|| {
+    let mut words = listed(include_str!("macros.names"));
+    words.extend(RESERVED.split_whitespace());
+    words
+});
 
 /// The words of a list, without its first line.
 fn listed(text: &'static str) -> HashSet<&'static str> {
@@ -33,7 +37,7 @@ fn listed(text: &'static str) -> HashSet<&'static str> {
 
 /// Whether no identifier may be this word.
 pub(crate) fn is_reserved(word: &str) -> bool {
-    RESERVED.split_whitespace().any(|reserved| reserved == word) || MACROS.contains(word)
+    TAKEN.contains(word)
 }
 
 /// Whether a program links against something of this name.
@@ -41,21 +45,16 @@ pub(crate) fn is_of_library(word: &str) -> bool {
     LIBRARY.contains(word)
 }
 
-fn reserved() -> HashSet<&'static str> {
-    RESERVED.split_whitespace().collect()
-}
-
 /// Identifiers in scope.
 #[derive(Clone, Debug)]
 pub struct Names {
-    reserved: HashSet<&'static str>,
     taken: HashMap<String, u32>,
 }
 
 impl Names {
     /// No name is in scope but those that C and generated code use.
     pub fn new() -> Names {
-        Names { reserved: reserved(), taken: HashMap::new() }
+        Names { taken: HashMap::new() }
     }
 
     /// A C identifier for `name` that is free now; it is taken until [`Names::release`].
@@ -88,8 +87,7 @@ impl Names {
         if text.starts_with(|c: char| c.is_ascii_digit() || c == '_') || text.is_empty() {
             text.insert(0, 'x');
         }
-        if self.reserved.contains(text.as_str())
-            || MACROS.contains(text.as_str())
+        if is_reserved(&text)
             || text.starts_with("lozenge_")
             || text.starts_with("LOZENGE_")
             || text.starts_with("pair_")
@@ -104,6 +102,9 @@ impl Names {
 pub fn function_names<'a>(names: impl Iterator<Item = &'a str>) -> Vec<String> {
     let mut scope = Names::new();
     names
-        .map(|name| if is_of_library(name) { scope.take(&format!("{name}_")) } else { scope.take(name) })
+        .map(|name| {
+            let made = scope.legal(name);
+            if is_of_library(&made) { scope.take(&format!("{made}_")) } else { scope.take(name) }
+        })
         .collect()
 }
