@@ -2,13 +2,14 @@
 
 use std::collections::BTreeSet;
 
-use loops::{Diagnostic, Span};
+use loops::Diagnostic;
 
 use crate::ast::At;
 use crate::codes;
-use crate::lexer::{Tok, continues_ident, starts_ident};
+use crate::lexer::Tok;
 use crate::lower::{self, Context};
 use crate::parser::{ParseError, Parser};
+use crate::place;
 use crate::region::{CFile, Region, RegionInfo, VariableKind};
 use crate::scope::{Function, Object, Place, Symbol};
 use crate::source::Source;
@@ -379,14 +380,14 @@ impl<'s> Reader<'s> {
             self.diagnostics.push(diagnostic);
             return;
         }
-        if let Some(reason) = self.cut(first, last) {
+        if let Some(reason) = place::cut(self.source, first, last) {
             let span = self.source.span(one(first));
             let message = format!("the region is {reason}, so its statements would fall apart");
             let diagnostic = Diagnostic::error(codes::PRAGMAS, message, span, "the region");
             self.diagnostics.push(diagnostic.help("put braces around it, outside of the pragmas"));
             return;
         }
-        let place = match self.place(first, last) {
+        let place = match place::of(self.source, first, last) {
             Ok(place) => place,
             Err(diagnostic) => {
                 self.diagnostics.push(diagnostic);
@@ -441,7 +442,7 @@ impl<'s> Reader<'s> {
                 let mut identifiers: BTreeSet<String> = outside.map(|v| v.c_name.clone()).collect();
                 identifiers.extend(lowered.sizes.iter().map(|s| s.c_name.clone()));
                 identifiers.extend(macros.iter().cloned());
-                identifiers.extend(self.called(first + 1..last));
+                identifiers.extend(place::called(self.source, first + 1..last));
                 let mut warnings = lowered.warnings;
                 warnings.extend(place.warnings);
                 self.regions.push(Region {
@@ -470,160 +471,4 @@ impl<'s> Reader<'s> {
             Err(diagnostics) => self.diagnostics.extend(diagnostics),
         }
     }
-
-    /// Whether the region stands where C expects a single statement.
-    fn cut(&self, first: usize, last: usize) -> Option<&'static str> {
-        let is_pragma =
-            |k: &usize| matches!(self.source.tokens[*k].tok, Tok::Pragma | Tok::Scop | Tok::EndScop);
-        let before = (0..first).rev().find(|k| !is_pragma(k))?;
-        let after = (last..self.source.tokens.len()).find(|k| !is_pragma(k))?;
-        if self.source.token_text(after) == "else" {
-            return Some("followed by an `else`");
-        }
-        match self.source.tokens[before].tok {
-            Tok::Punct(";" | "{" | "}" | ":") => None,
-            _ => Some("the body of a statement without braces"),
-        }
-    }
-
-    /// Where a region is in the original file.
-    fn place(&self, first: usize, last: usize) -> Result<RegionPlace, Diagnostic> {
-        let line = |token: usize| {
-            self.source.line(token).map_err(|file| {
-                let message = format!("a region in the included file `{file}`");
-                Diagnostic::general(codes::PRAGMA_LINE, message).help("give that file to the compiler")
-            })
-        };
-        let (from, to) = (line(first)?, line(last)?);
-        let original = self.source.original;
-        for (line, word) in [(from, "scop"), (to, "endscop")] {
-            let range = self.source.line_bytes(line);
-            let text = &original[range.clone()];
-            let words: Vec<&str> = text.trim().trim_start_matches('#').split_whitespace().collect();
-            if !text.trim_start().starts_with('#')
-                || words.first() != Some(&"pragma")
-                || words.get(1) != Some(&word)
-            {
-                let span = Span::new(range.start, range.start + text.trim_end().len());
-                let message = format!("`#pragma {word}` does not stand on a line of its own here");
-                return Err(Diagnostic::error(codes::PRAGMA_LINE, message, span, "comes from this line"));
-            }
-        }
-        let bytes = self.source.line_bytes(from).start..self.source.line_bytes(to).end;
-        let inside = self.source.line_bytes(from).end..self.source.line_bytes(to).start;
-        if inside.start > inside.end {
-            let span = Span::new(bytes.start, bytes.start);
-            return Err(Diagnostic::error(
-                codes::PRAGMA_LINE,
-                "the lines of the region are out of order",
-                span,
-                "here",
-            ));
-        }
-        let text = &original[inside.clone()];
-        let mut warnings = Vec::new();
-        let mut offset = inside.start;
-        for line in text.split_inclusive('\n') {
-            if let Some(word) = directive(line) {
-                let span = Span::new(offset, offset + line.trim_end().len());
-                match word {
-                    "define" | "undef" | "include" | "line" => {
-                        let message =
-                            format!("`#{word}` inside a region: it would be lost with the region's text");
-                        return Err(Diagnostic::error(
-                            codes::DIRECTIVE,
-                            message,
-                            span,
-                            "move it out of the region",
-                        ));
-                    }
-                    "if" | "ifdef" | "ifndef" => {
-                        let message = format!(
-                            "`#{word}` inside a region: the result holds for this configuration only"
-                        );
-                        let mut diagnostic =
-                            Diagnostic::error(codes::CONFIGURATION, message, span, "decided already");
-                        diagnostic.severity = loops::Severity::Warning;
-                        warnings.push(diagnostic);
-                    }
-                    _ => {}
-                }
-            }
-            offset += line.len();
-        }
-        let first_line =
-            text.lines().find(|l| !l.trim().is_empty() && !l.trim_start().starts_with('#')).unwrap_or("");
-        let indent = first_line[..first_line.len() - first_line.trim_start().len()].to_string();
-        let macros = self.macros(text, first, last);
-        let macro_values = self.macro_values(&macros, first);
-        Ok(RegionPlace { bytes, lines: (from, to), indent, macros, macro_values, warnings })
-    }
-
-    /// Names before a parenthesis.
-    fn called(&self, region: std::ops::Range<usize>) -> impl Iterator<Item = String> + '_ {
-        let is_call = |k: &usize| {
-            self.source.tokens[*k].tok == Tok::Ident && self.source.tokens[k + 1].tok == Tok::Punct("(")
-        };
-        region.filter(is_call).map(|k| self.source.token_text(k).to_string())
-    }
-
-    /// Macros with simple values that others are made of.
-    fn macro_values(&self, macros: &[String], token: usize) -> Vec<(String, String)> {
-        let mut queue: Vec<&str> = macros.iter().map(String::as_str).collect();
-        let mut seen: BTreeSet<&str> = BTreeSet::new();
-        let mut values = Vec::new();
-        while let Some(name) = queue.pop() {
-            let Some(text) = self.source.macro_text(name, token) else { continue };
-            if !seen.insert(name) || seen.len() > 1000 {
-                continue;
-            }
-            if is_integer(text) || matches!(text, "float" | "double" | "int" | "long") {
-                values.push((name.to_string(), text.to_string()));
-                continue;
-            }
-            for token in crate::lexer::tokens(text) {
-                if token.tok == Tok::Ident {
-                    queue.push(&text[token.start as usize..token.end as usize]);
-                }
-            }
-        }
-        values.sort();
-        values
-    }
-
-    /// Words of the original text that the preprocessor left nothing of.
-    fn macros(&self, text: &str, first: usize, last: usize) -> Vec<String> {
-        let kept: BTreeSet<&str> = (first..last).map(|k| self.source.token_text(k)).collect();
-        let mut found = BTreeSet::new();
-        for token in crate::lexer::tokens(text) {
-            let word = &text[token.start as usize..token.end as usize];
-            if token.tok == Tok::Ident && !kept.contains(word) {
-                found.insert(word.to_string());
-            }
-        }
-        debug_assert!(found.iter().all(|w| w.bytes().next().is_some_and(starts_ident)));
-        debug_assert!(found.iter().all(|w| w.bytes().all(continues_ident)));
-        found.into_iter().collect()
-    }
-}
-
-/// Whether `#if` can compare a macro's text: an integer constant.
-fn is_integer(text: &str) -> bool {
-    let digits = text.trim_start_matches('-').trim_end_matches(['u', 'U', 'l', 'L']);
-    !digits.is_empty() && digits.bytes().all(|b| b.is_ascii_digit())
-}
-
-struct RegionPlace {
-    bytes: std::ops::Range<usize>,
-    lines: (usize, usize),
-    indent: String,
-    macros: Vec<String>,
-    macro_values: Vec<(String, String)>,
-    warnings: Vec<Diagnostic>,
-}
-
-/// The word of a preprocessor directive.
-fn directive(line: &str) -> Option<&str> {
-    let rest = line.trim_start().strip_prefix('#')?.trim_start();
-    Some(rest.split(|c: char| !c.is_ascii_alphanumeric()).next().unwrap_or(""))
 }

@@ -15,6 +15,7 @@ mod lexer;
 mod linear;
 mod lower;
 mod parser;
+mod place;
 mod region;
 mod scope;
 mod source;
