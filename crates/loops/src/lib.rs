@@ -10,12 +10,13 @@
 //! ```
 //!
 //! The values: [`program`], [`expr`], [`types`], [`size`], [`data`], [`registers`], [`diagnostic`]. Their text: [`print`](mod@print), [`mod@parse`]. What is read
-//! off them: [`access`], [`visit`], [`typing`]. What follows from loops and conditions: [`poly`], [`facts`], [`simplify`], [`digits`], [`borders`]. Checks: [`mod@validate`],
+//! off them: [`access`], [`visit`], [`typing`]. What follows from loops and conditions: [`poly`], [`facts`], [`simplify`], [`digits`], [`borders`], [`blocks`]. Checks: [`mod@validate`],
 //! and the reference interpreter, [`interp`], over the one definition of the arithmetic, [`value`].
 //!
 //! What is deliberately not here: no front end, no target, no file or process, no set library.
 
 pub mod access;
+pub mod blocks;
 pub mod borders;
 pub mod build;
 pub mod data;

@@ -168,6 +168,25 @@ proptest! {
     }
 }
 
+/// What a function computes of numbers that all differ, with this number for each size.
+fn computed(f: &Function, n: i64) -> BTreeMap<Name, loops::Tensor> {
+    let sizes: BTreeMap<Name, i64> = f.sizes.iter().map(|name| (name.clone(), n)).collect();
+    let given = f.params.iter().filter(|p| p.mode != ParamMode::Out).map(|p| {
+        let extent = |dim: &Expr| match dim {
+            Expr::Int(n) => *n as usize,
+            _ => n as usize,
+        };
+        let shape: Vec<usize> = p.dims.iter().map(extent).collect();
+        let count: usize = shape.iter().product();
+        let data = match p.elem {
+            loops::Elem::Scalar(Scalar::F64) => loops::Data::F64((0..count).map(|k| k as f64).collect()),
+            _ => loops::Data::F32((0..count).map(|k| k as f32).collect()),
+        };
+        (p.name.clone(), loops::Tensor { shape, data })
+    });
+    loops::run(f, &sizes, given.collect(), &Options::default()).expect("a run").into_iter().collect()
+}
+
 /// Holds what a pass makes of the functions in a folder against what is expected; it must be as parallel as it says.
 fn check_split(folder: &str, split: fn(&Function) -> Function) {
     golden::check(folder, "loops", "out", |case| {
@@ -190,4 +209,15 @@ fn loops_over_numbers_that_are_taken_apart_are_split() {
 #[test]
 fn loops_of_stencils_are_taken_apart_at_their_borders() {
     check_split("loops/borders", loops::borders::split);
+}
+
+#[test]
+fn loops_across_memory_go_in_blocks_and_compute_the_same() {
+    check_split("loops/blocks", |f| {
+        let blocks = loops::blocks::across(f);
+        for n in [0, 1, 15, 16, 17, 33, 48] {
+            assert_eq!(computed(f, n), computed(&blocks, n), "{n}: {blocks}");
+        }
+        blocks
+    });
 }
