@@ -267,7 +267,8 @@ fn lower(kernel: &Kernel) -> Result<Function, Diagnostic> {
 /// What the translation refuses.
 pub fn at_known_extents(definition: &functional::Definition) -> Result<Function, Diagnostic> {
     let function = dpia::translate(definition, dpia::Mode::Default)?.function;
-    Ok(loops::simplify::function_for_c(&loops::borders::split(&loops::digits::split(&function))))
+    let arranged = loops::blocks::across(&loops::borders::split(&loops::digits::split(&function)));
+    Ok(loops::simplify::function_for_c(&arranged))
 }
 
 /// The block of parameters: what a compiled model gets as its first argument.

@@ -68,10 +68,11 @@ pub struct Emission {
     pub reassociated: bool,
 }
 
-/// The loops of a functional program, with loops of their own for what is near borders: where nothing is said of a schedule, nobody else takes these apart.
-fn with_borders(function: Function, choice: &Choice) -> Function {
+/// The loops of a functional program, with loops of their own for what is near borders, and in blocks where they go across memory: where nothing is said of a
+/// schedule, nobody else does that.
+fn arranged(function: Function, choice: &Choice) -> Function {
     match choice.schedule {
-        None if choice.mode == Mode::Default => loops::borders::split(&function),
+        None if choice.mode == Mode::Default => loops::blocks::across(&loops::borders::split(&function)),
         _ => function,
     }
 }
@@ -161,7 +162,7 @@ impl Front {
         let mut lowered = c::scheduled(&self.source, lowered, choice, matches!(self.parsed, Parsed::C(_)))
             .map_err(|failure| self.placed(&name, failure))?;
         if matches!(self.parsed, Parsed::Functional(_)) {
-            lowered.function = with_borders(lowered.function, choice);
+            lowered.function = arranged(lowered.function, choice);
         }
         Ok(lowered)
     }
