@@ -7,9 +7,10 @@ use std::collections::HashSet;
 
 use loops::{Code, Diagnostic, Name};
 
-use crate::graph::{Graph, Producer};
+use crate::graph::{Graph, Node, NodeId, Producer};
 use crate::infer::label;
 use crate::model::Model;
+use crate::schema;
 use crate::types::{Dim, ValueType};
 
 /// After this many diagnostics the rest is left out.
@@ -18,7 +19,8 @@ const MAX_DIAGNOSTICS: usize = 20;
 /// What is wrong with the model: nothing, if it is valid.
 ///
 /// `G0201` a value that nothing defines, `G0202` a use before the definition, `G0203` a cycle, `G0204` a domain that is not imported,
-/// `G0205` two attributes of one name, `G0206` an extent below zero, `G0207` a name of a subgraph that the graph around it has too.
+/// `G0205` two attributes of one name, `G0206` an extent below zero, `G0207` a name of a subgraph that the graph around it has too, `G0213` an attribute that a
+/// standard operator does not have, or of another kind.
 pub fn validate(model: &Model) -> Vec<Diagnostic> {
     let mut found = Found { list: Vec::new(), model, domains: HashSet::new() };
     found.graph(&model.graph, &mut Vec::new());
@@ -101,6 +103,7 @@ impl<'a> Found<'a> {
                     "leave one of them",
                 );
             }
+            self.attributes(graph, id, node);
             let subgraphs: Vec<_> = node.attributes().iter().flat_map(|a| a.value.graphs()).collect();
             if !subgraphs.is_empty() {
                 around.push(graph);
@@ -108,6 +111,42 @@ impl<'a> Found<'a> {
                     self.graph(inner, around);
                 }
                 around.pop();
+            }
+        }
+    }
+
+    /// Attributes of a standard operator are those of its signature: what is misspelt, or of another kind, would be taken for not there.
+    fn attributes(&mut self, graph: &Graph, id: NodeId, node: &Node) {
+        let Some(version) = self.model.version("").filter(|_| node.op().is_standard()) else { return };
+        // Of older versions, `opsets` says what can be taken.
+        let Some(schema) = schema::lookup("", &node.op().name, version) else { return };
+        for attribute in node.attributes() {
+            let (name, kind) = (&attribute.name, attribute.value.kind());
+            if matches!(kind, "reference" | "opaque") {
+                continue;
+            }
+            match schema.attribute(name) {
+                Some(known) if known.kind != kind => self.push(
+                    "G0213",
+                    format!("{} has `{name}` of kind {kind}; it is of kind {}", label(graph, id), known.kind),
+                    match (known.kind, kind) {
+                        ("float", "int") => "write the number with a point, as in `10.0`",
+                        ("ints", "int") => "write a list, as in `[2, 2]`",
+                        _ => "write a value of that kind",
+                    },
+                ),
+                Some(_) => {}
+                None => {
+                    let names: Vec<String> =
+                        schema.attributes.iter().map(|a| format!("`{}`", a.name)).collect();
+                    let help = match names.is_empty() {
+                        true => "it has none".to_owned(),
+                        false => format!("it has {}", names.join(", ")),
+                    };
+                    let message =
+                        format!("{} has no attribute `{name}` in version {version}", label(graph, id));
+                    self.push("G0213", message, &help);
+                }
             }
         }
     }

@@ -5,9 +5,10 @@
 mod build;
 
 use std::cell::RefCell;
+use std::collections::BTreeSet;
 
 use graph::table::{Map, Set};
-use graph::{Graph, Model, NewNode, NodeId, Place, Producer, TensorType, ValueId};
+use graph::{Dim, Graph, Model, NewNode, NodeId, Place, Producer, TensorType, ValueId};
 
 use crate::cost::node_cost;
 use crate::eval::{Facts, Found};
@@ -306,12 +307,24 @@ fn compatible(graph: &Graph, old: ValueId, new: ValueId) -> bool {
         return graph.value(new).ty().is_none_or(|t| t.tensor().is_some())
             || graph.value(old).ty() == graph.value(new).ty();
     };
-    a.elem == b.elem && same_shape(a, b)
+    a.elem == b.elem && same_shape(graph, a, b)
 }
 
-fn same_shape(a: &TensorType, b: &TensorType) -> bool {
+fn same_shape(graph: &Graph, a: &TensorType, b: &TensorType) -> bool {
     let (Some(x), Some(y)) = (&a.shape, &b.shape) else { return true };
-    x.len() == y.len() && x.iter().zip(y).all(|(a, b)| !a.surely_differs(b))
+    x.len() == y.len()
+        && x.iter()
+            .zip(y)
+            .all(|(a, b)| a == b || !(a.surely_differs(b) || differ_for_some_input(graph, a, b)))
+}
+
+/// Whether two extents are different expressions over names of the extents of inputs, so that some input tells them apart. Other names, as those that results are
+/// declared with, may be any number.
+fn differ_for_some_input(graph: &Graph, a: &Dim, b: &Dim) -> bool {
+    let (Some(a), Some(b)) = (a.size(), b.size()) else { return false };
+    let inputs = graph.inputs().iter().filter_map(|v| graph.value(*v).tensor_type()?.shape.as_ref());
+    let named: BTreeSet<_> = inputs.flatten().filter_map(Dim::size).flat_map(|size| size.params()).collect();
+    a != b && a.params().iter().chain(&b.params()).all(|name| named.contains(name))
 }
 
 fn more_precise(graph: &Graph, value: ValueId, ty: &graph::ValueType) -> bool {

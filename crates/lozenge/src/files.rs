@@ -91,6 +91,10 @@ pub fn write_pieces(path: &Path, pieces: &[impl AsRef<[u8]>]) -> Result<(), Fail
             format!("can't write {}: it is a directory", path.display()),
         ));
     }
+    // A file that is not to be written is not replaced, either.
+    if target.is_file() {
+        fs::OpenOptions::new().append(true).open(&target).map_err(cannot)?;
+    }
     let mut temporary = target.clone().into_os_string();
     temporary.push(format!(".{}.partial", std::process::id()));
     let temporary = PathBuf::from(temporary);

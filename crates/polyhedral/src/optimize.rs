@@ -512,41 +512,97 @@ impl From<Generated> for Made {
 }
 
 /// The result; but the text as it is where the new order has won nothing: no loop is parallel or along memory, nothing is tiled, and no statement that
-/// never runs is left out.
+/// never runs is left out. Where it has lost what is free in the text (tiles with no such loop, or a skewed nest whose tiles were given up), too.
 fn settle(
     (model, dependences): (&Model, &[Dependence]),
     function: &Function,
     (Made { generated, unpacked }, tree): (Made, Tree),
     options: &Options,
     limits: Limits,
-    mut report: Report,
+    report: Report,
 ) -> Result<Optimized> {
     let originals: BTreeSet<&Name> =
         generated.instances.values().map(|instance| &instance.original).collect();
-    let won = report.tiled
-        || report.contracted
-        || originals.len() != model.statements.len()
-        || has_wide_loops(&generated.function);
-    if won || !options.parallel || !options.vector {
+    let free = Freedom::of(&generated);
+    let won =
+        report.tiled || report.contracted || originals.len() != model.statements.len() || !free.is_none();
+    let lost = match (report.contracted, report.tiled) {
+        (true, _) => false,
+        (false, true) => free.is_none(),
+        (false, false) => {
+            free.deepest_is_bound() || report.notes.iter().any(|note| note.starts_with("tiles were given up"))
+        }
+    };
+    if won && !lost || !options.parallel || !options.vector {
         return Ok(Optimized { unpacked, ..finish(generated, tree, report) });
     }
-    report.start_again();
-    match as_text((model, dependences), function, options, limits, &mut report) {
-        Ok((generated, tree)) => Ok(finish(generated, tree, report)),
+    let mut again = report.clone();
+    again.start_again();
+    match as_text((model, dependences), function, options, limits, &mut again) {
+        Ok((text, order)) if !won || Freedom::of(&text).is_more_than(&free, report.tiled) => {
+            Ok(finish(text, order, again))
+        }
         // It is right, if no better than the text.
-        Err(_) => Ok(finish(generated, tree, report)),
+        _ => Ok(Optimized { unpacked, ..finish(generated, tree, report) }),
     }
 }
 
-/// Whether a loop is parallel or a vector's.
-fn has_wide_loops(function: &Function) -> bool {
-    let mut found = false;
-    for stmt in &function.body {
-        stmt.walk(&mut |stmt| {
-            found |= matches!(stmt, Stmt::Loop(l) if matches!(l.kind, LoopKind::Parallel | LoopKind::Vector));
-        });
+/// Which statements are in loops that are free of dependences.
+struct Freedom {
+    /// By the statement of the model: loops around it, and 2 for a parallel one among them, 1 for one of vectors, of the instance that has most.
+    statements: BTreeMap<Name, (usize, usize)>,
+}
+
+impl Freedom {
+    fn of(generated: &Generated) -> Freedom {
+        fn walk(
+            body: &[Stmt],
+            depth: usize,
+            kinds: (usize, usize),
+            generated: &Generated,
+            found: &mut BTreeMap<Name, (usize, usize)>,
+        ) {
+            for stmt in body {
+                match stmt {
+                    Stmt::Assign(Assign { label: Some(label), .. }) => {
+                        let Some(instance) = generated.instances.get(label) else { continue };
+                        let best = found.entry(instance.original.clone()).or_default();
+                        *best = (best.0.max(depth), best.1.max(kinds.0 + kinds.1));
+                    }
+                    Stmt::Loop(l) => {
+                        let kinds = match l.kind {
+                            LoopKind::Parallel => (2, kinds.1),
+                            LoopKind::Vector => (kinds.0, 1),
+                            _ => kinds,
+                        };
+                        walk(&l.body, depth + 1, kinds, generated, found);
+                    }
+                    other => {
+                        other.bodies().into_iter().for_each(|body| walk(body, depth, kinds, generated, found))
+                    }
+                }
+            }
+        }
+        let mut statements = BTreeMap::new();
+        walk(&generated.function.body, 0, (0, 0), generated, &mut statements);
+        Freedom { statements }
     }
-    found
+
+    fn is_none(&self) -> bool {
+        self.statements.values().all(|(_, free)| *free == 0)
+    }
+
+    /// Whether a statement with most loops around it, where most of the work is, is in no such loop.
+    fn deepest_is_bound(&self) -> bool {
+        let most = self.statements.values().map(|(depth, _)| *depth).max().unwrap_or(0);
+        most > 1 && self.statements.values().any(|(depth, free)| *depth == most && *free == 0)
+    }
+
+    /// Whether all statements together have more of it; at least as much where nothing else has been won.
+    fn is_more_than(&self, other: &Freedom, something_won: bool) -> bool {
+        let sum = |freedom: &Freedom| freedom.statements.values().map(|(_, free)| *free).sum::<usize>();
+        sum(self) + usize::from(!something_won) > sum(other)
+    }
 }
 
 /// The order of the text, with what is free in it in parallel.
@@ -566,9 +622,9 @@ fn as_text(
             generated = jam::jam(generated, options.jam);
         }
         checked(function, &generated, options, limits, report)?;
-        let what = match has_wide_loops(&generated.function) {
-            true => shaped.line,
-            false => "the text as it is: nothing in it is free of dependences".to_owned(),
+        let what = match Freedom::of(&generated).is_none() {
+            false => shaped.line,
+            true => "the text as it is: nothing in it is free of dependences".to_owned(),
         };
         report.bands.push(what);
         Ok((generated, shaped.tree))

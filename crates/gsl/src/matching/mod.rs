@@ -170,7 +170,9 @@ impl<'a> Matcher<'a> {
         let vertex = &self.variant.vertices[v];
         let model = self.model;
         let node = model.graph.node(id);
-        if !self.operator(&vertex.op, node.op()) || vertex.results.is_some_and(|n| n != node.outputs().len())
+        if !self.operator(&vertex.op, node.op())
+            || vertex.results.is_some_and(|n| n != node.outputs().len())
+            || has_old_attribute(node)
         {
             return false;
         }
@@ -463,6 +465,18 @@ impl<'a> Matcher<'a> {
             }
         }
     }
+}
+
+/// Whether a call has an attribute that its operator does not have any more: rules, and the proofs of them, speak of operators as they are now, and would take it
+/// for not there. What `Dropout` had is for training alone.
+fn has_old_attribute(node: &Node) -> bool {
+    let op = node.op();
+    if node.attributes().is_empty() || *op.name == *"Dropout" {
+        return false;
+    }
+    graph::schema::versions(&op.domain, &op.name)
+        .last()
+        .is_some_and(|now| node.attributes().iter().any(|a| now.attribute(&a.name).is_none()))
 }
 
 /// Whether an operator belongs to a class.

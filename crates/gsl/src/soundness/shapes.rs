@@ -280,10 +280,11 @@ impl Call<'_> {
                     let axis = dice.below(rank);
                     let extent = first.as_ref()?[axis] as i64;
                     Some(Fill::ints(&[match k {
-                        1 => dice.pick(&[0, 0, 1, -2, extent - 1]),
-                        2 => dice.pick(&[extent, i64::MAX, -1, 2, 1]),
+                        1 => dice.pick(&[0, 0, 1, -2, -1, extent - 1]),
+                        // Beyond the beginning, for slices that run backward.
+                        2 => dice.pick(&[extent, i64::MAX, -1, 2, 1, -extent - 1, i64::MIN]),
                         3 => axis as i64 - if dice.once_in(3) { rank as i64 } else { 0 },
-                        _ => dice.pick(&[1, 1, 1, 2, -1]),
+                        _ => dice.pick(&[1, 1, 2, -1]),
                     }]))
                 }
                 ("Split", 1) => {

@@ -6,7 +6,7 @@
 
 use std::collections::BTreeMap;
 
-use loops::{Access, Expr, Loop, Stmt};
+use loops::{Access, BinaryOp, Expr, Loop, Stmt};
 
 use crate::openmp::loop_form::trips;
 
@@ -98,10 +98,11 @@ impl<'a> Found<'a> {
     }
 }
 
-/// Whether an expression depends on data; with a condition: whether it reads an element that the condition does not read.
+/// Whether an expression depends on data; with a condition: whether it reads an element that the condition does not read. One of several conditions
+/// (`x < a[i] || x != x`) may read nothing: the compiler asks first what does not change in the loop.
 fn reads(e: &Expr, but: Option<&Expr>) -> bool {
     let mut known: Vec<&Access> = Vec::new();
-    if let Some(cond) = but {
+    if let Some(cond) = but.filter(|cond| !has_connective(cond)) {
         cond.walk(&mut |e| {
             if let Expr::Load(access) = e {
                 known.push(access);
@@ -114,5 +115,11 @@ fn reads(e: &Expr, but: Option<&Expr>) -> bool {
             found |= but.is_none() || (!access.indices.is_empty() && !known.contains(&access));
         }
     });
+    found
+}
+
+fn has_connective(cond: &Expr) -> bool {
+    let mut found = false;
+    cond.walk(&mut |e| found |= matches!(e, Expr::Binary(BinaryOp::And | BinaryOp::Or, _, _)));
     found
 }

@@ -39,6 +39,7 @@ use std::collections::BTreeSet;
 
 use loops::{Diagnostic, Elem, ParamMode, Program};
 
+use crate::c::CExpr;
 use crate::c_print::{Layout, Printer};
 pub use region::{RegionArray, RegionNames, emit_region};
 
@@ -284,6 +285,14 @@ fn header(
         for param in &mut outside.params {
             // C++ has no `restrict`, and in a declaration it means nothing
             param.ty = param.ty.replace("*restrict", "*");
+            // The functions of the source are not declared here: an extent that calls one is left open.
+            for dim in &mut param.dims {
+                let mut all_known = true;
+                dim.names(&mut |name| all_known &= function.params.iter().any(|p| p.name == name));
+                if !all_known {
+                    *dim = CExpr::name("*");
+                }
+            }
         }
         printer.prototype(&outside);
         printer.blank();

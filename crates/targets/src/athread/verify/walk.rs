@@ -247,16 +247,49 @@ impl<'a> Walker<'a> {
         }
     }
 
-    /// Whether a loop surely has no iteration.
+    /// Whether a loop surely has no iteration, or all loops in a block that has nothing else.
     fn runs_never(&self, state: &mut State, node: &Node) -> bool {
-        let Node::For { init, cond: Some(cond), .. } = node else { return false };
-        let [Node::Declare { name, value: Some(lower), .. }] = init.as_slice() else { return false };
-        let first = state.form(lower);
         state.open();
-        state.declare(name, Value::Number(first));
-        let truth = self.truth(state, cond);
+        let never = match node {
+            Node::For { init, cond: Some(cond), body, .. } => {
+                let begins = init.iter().all(|node| self.declares_number(state, node));
+                begins && self.truth(state, cond) == Some(false) || {
+                    // In a later iteration the names of the loop are anything.
+                    for node in init {
+                        if let Node::Declare { name, .. } = node {
+                            state.declare(name, Value::Number(Form::symbol(&format!("some {name}"))));
+                        }
+                    }
+                    !init.is_empty() && self.runs_never(state, body)
+                }
+            }
+            Node::Block(body) => {
+                let mut loops = 0;
+                let all = body.iter().all(|node| match node {
+                    Node::For { .. } | Node::Block(_) => {
+                        loops += 1;
+                        self.runs_never(state, node)
+                    }
+                    Node::Do(Term::Call(name, _)) => name == "emulated_compute",
+                    other => self.declares_number(state, other),
+                });
+                all && loops > 0
+            }
+            _ => false,
+        };
         state.close();
-        truth == Some(false)
+        never
+    }
+
+    /// Declares a name for a number; not for a place in local memory.
+    fn declares_number(&self, state: &mut State, node: &Node) -> bool {
+        let Node::Declare { name, value: Some(value), .. } = node else { return false };
+        if compute::place(value).is_some() {
+            return false;
+        }
+        let number = state.form(value);
+        state.declare(name, Value::Number(number));
+        true
     }
 
     /// One state through `if`.
