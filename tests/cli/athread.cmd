@@ -50,3 +50,5 @@ for n in 100 7 1; do lozenge run upwind.c --target athread --size n=$n | head -2
 lozenge run floats.c --target athread --size n=103 | head -2
 # sums of the same name in several loops; a product of products needs its columns each time
 for n in 13 1 0; do lozenge run powers.loz --target athread --size n=$n | head -1; done
+# rows as a whole, as long as their places
+for m in 16 64 512; do lozenge run row.c --target athread --size n=7 --size m=$m | head -1; done

@@ -25,3 +25,5 @@ LC_ALL=C sed -z 's/\(\x01y\x12.\x0a.\x08\x01\x12.\x0a.\x08\)\x02/\1\x03/' right.
 # an operator that inference does not know, declared as what its program does not make
 sed 's/output y: f32/output y: i64/' said.graph > other.graph; lozenge run other.graph
 sed 's/output y: f32.*/output y: f32[2]/' said.graph > other.graph; lozenge compile other.graph
+# attributes that operators do not have, or of another kind
+lozenge run kinds.graph

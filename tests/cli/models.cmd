@@ -79,3 +79,5 @@ lozenge run range.graph --check | tail -1
 lozenge run extents-of-extents.graph --check | tail -1
 # an operator that inference does not know, with a declared result
 lozenge run said.graph --check | tail -1
+# the smaller of a number and the elements of a short row
+lozenge run least.graph --threads 1 --check | tail -1

@@ -10,3 +10,7 @@ sed 's/  replace/  where x.type in [float32, float64]\n  replace/' twice.gsl > f
 # a number of axes beyond what is looked at is no proof; within it, there is a model
 lozenge check-rules six.gsl --instances 8
 sed 's/60/6/' six.gsl > within.gsl; lozenge check-rules within.gsl | head -1
+# a slice may run backward
+lozenge check-rules backward.gsl --instances 512 | head -2
+# what Clip had as attributes is not there for a rule of Clip as it is now
+lozenge optimize clipped.graph --rules clipped.gsl --check 2 -o clipped.onnx | grep -e nodes: -e check:
