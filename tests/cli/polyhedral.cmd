@@ -9,4 +9,4 @@ lozenge compile largest.c --emit loops --reassociate
 lozenge explain gemm.c
 # a source that each step sets anew: what the text has in parallel stays so
 lozenge explain source.c
-for n in 0 1 2 17; do lozenge run source.c --size t=5 --size n=$n --check | tail -1; done
+for n in 1 2 17; do lozenge run source.c --size t=5 --size n=$n --check | tail -1; done

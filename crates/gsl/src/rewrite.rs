@@ -9,6 +9,8 @@ use std::collections::BTreeSet;
 
 use graph::table::{Map, Set};
 use graph::{Dim, Graph, Model, NewNode, NodeId, Place, Producer, TensorType, ValueId};
+use loops::Size;
+use loops::size::Factor;
 
 use crate::cost::node_cost;
 use crate::eval::{Facts, Found};
@@ -318,13 +320,19 @@ fn same_shape(graph: &Graph, a: &TensorType, b: &TensorType) -> bool {
             .all(|(a, b)| a == b || !(a.surely_differs(b) || differ_for_some_input(graph, a, b)))
 }
 
-/// Whether two extents are different expressions over names of the extents of inputs, so that some input tells them apart. Other names, as those that results are
-/// declared with, may be any number.
+/// Whether two extents are different numbers for most inputs: different sums of products of the same names of the extents of inputs. Other names,
+/// as those that results are declared with, may be any number, and so may quotients, or two names that the model needs to be the same.
 fn differ_for_some_input(graph: &Graph, a: &Dim, b: &Dim) -> bool {
     let (Some(a), Some(b)) = (a.size(), b.size()) else { return false };
+    let polynomial = |size: &Size| {
+        size.terms().all(|(_, factors)| factors.iter().all(|(factor, _)| matches!(factor, Factor::Param(_))))
+    };
+    if a == b || a.params() != b.params() || !polynomial(&a) || !polynomial(&b) {
+        return false;
+    }
     let inputs = graph.inputs().iter().filter_map(|v| graph.value(*v).tensor_type()?.shape.as_ref());
     let named: BTreeSet<_> = inputs.flatten().filter_map(Dim::size).flat_map(|size| size.params()).collect();
-    a != b && a.params().iter().chain(&b.params()).all(|name| named.contains(name))
+    a.params().iter().chain(&b.params()).all(|name| named.contains(name))
 }
 
 fn more_precise(graph: &Graph, value: ValueId, ty: &graph::ValueType) -> bool {

@@ -80,7 +80,7 @@ fn in_blocks(loops: &[&Loop], assign: &Assign, names: &mut BTreeSet<Name>) -> Op
     }
     let crosses = |a: &Name| {
         let there = |load: &&Access| along(load, a) && !along(load, &inner.var) && mentions(load, &inner.var);
-        read.iter().any(|load| there(&load))
+        read.iter().any(there)
     };
     let a = outer.iter().position(|l| crosses(&l.var))?;
     if is_short(outer[a]) || is_short(inner) {

@@ -76,6 +76,9 @@ impl Taken {
     }
 }
 
+/// The version of the standard operators that proofs of rules begin with.
+const PROVED_FROM: i64 = 13;
+
 /// What can be taken back.
 enum Step {
     Vertex(usize, usize),
@@ -172,7 +175,7 @@ impl<'a> Matcher<'a> {
         let node = model.graph.node(id);
         if !self.operator(&vertex.op, node.op())
             || vertex.results.is_some_and(|n| n != node.outputs().len())
-            || has_old_attribute(node)
+            || self.has_old_attribute(node)
         {
             return false;
         }
@@ -184,6 +187,18 @@ impl<'a> Matcher<'a> {
         self.taken.push(id);
         self.trail.push(Step::Vertex(v, inst));
         self.arguments(v, node, env)
+    }
+
+    /// Whether a call of an older model has an attribute that its operator has not had since the version from which proofs of rules hold: rules would take it for not
+    /// there. What `Dropout` had is for training alone.
+    fn has_old_attribute(&self, node: &Node) -> bool {
+        let op = node.op();
+        let older = self.model.version("").is_some_and(|version| version < PROVED_FROM);
+        if !older || node.attributes().is_empty() || !op.is_standard() || *op.name == *"Dropout" {
+            return false;
+        }
+        graph::schema::lookup("", &op.name, PROVED_FROM)
+            .is_some_and(|then| node.attributes().iter().any(|a| then.attribute(&a.name).is_none()))
     }
 
     fn operator(&mut self, pattern: &OpPattern, op: &Operator) -> bool {
@@ -465,18 +480,6 @@ impl<'a> Matcher<'a> {
             }
         }
     }
-}
-
-/// Whether a call has an attribute that its operator does not have any more: rules, and the proofs of them, speak of operators as they are now, and would take it
-/// for not there. What `Dropout` had is for training alone.
-fn has_old_attribute(node: &Node) -> bool {
-    let op = node.op();
-    if node.attributes().is_empty() || *op.name == *"Dropout" {
-        return false;
-    }
-    graph::schema::versions(&op.domain, &op.name)
-        .last()
-        .is_some_and(|now| node.attributes().iter().any(|a| now.attribute(&a.name).is_none()))
 }
 
 /// Whether an operator belongs to a class.

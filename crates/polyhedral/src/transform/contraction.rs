@@ -323,6 +323,14 @@ fn extent(l: &Loop) -> Option<i64> {
 /// Iterations of a loop that are too few for threads, where that is known.
 const FEW: i64 = 8;
 
+/// Multiplications of a product of constant extents that is over before its operands would be packed.
+const TINY: i64 = 512;
+
+/// Iterations of a nest, if all its bounds are constant.
+fn work(loops: [&Loop; 3]) -> Option<i64> {
+    loops.iter().try_fold(1_i64, |all, l| all.checked_mul(extent(l)?))
+}
+
 /// Steps of a kernel that are written for one step of `k`.
 const MOST_TAPS: i64 = 64;
 
@@ -422,6 +430,9 @@ impl<'a> Plan<'a> {
         let i = *output.iter().rev().find(|l| l.var != j.var && separable(&assign.value, &l.var, &j.var))?;
         let (k, taps) = steps_and_taps(&contracted)?;
         let is_tap = |l: &&Loop| taps.iter().any(|(name, _, _)| *name == l.var);
+        if work([i, j, k]).is_some_and(|all| all <= TINY) {
+            return None;
+        }
         let mut types = types.clone();
         let mut rows = Vec::new();
         for l in &nest.loops {
