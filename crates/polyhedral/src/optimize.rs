@@ -392,7 +392,14 @@ fn optimize_as_it_is(function: &Function, options: &Options, bounds: Bounds) -> 
             let staged = report.contracted;
             let what = match (tried, split) {
                 (Ok(result), _) => {
-                    return settle((&model, &dependences), function, result, options, bounds.choice, report);
+                    return settle(
+                        (&model, &dependences),
+                        function,
+                        result,
+                        options,
+                        bounds.choice,
+                        (report, false),
+                    );
                 }
                 (Err(error), _) if !staged && !fault::is_limit(&error) => return Err(error),
                 (Err(error), _) if !staged => {
@@ -426,7 +433,15 @@ fn optimize_as_it_is(function: &Function, options: &Options, bounds: Bounds) -> 
                 report.notes.push(format!("{given_up} given up: {}", error.message));
             }
             result => {
-                return settle((&model, &dependences), function, result?, options, bounds.choice, report);
+                let given_up = tiles_failed || k > 0;
+                return settle(
+                    (&model, &dependences),
+                    function,
+                    result?,
+                    options,
+                    bounds.choice,
+                    (report, given_up),
+                );
             }
         }
     }
@@ -521,7 +536,7 @@ fn settle(
     (Made { generated, unpacked }, tree): (Made, Tree),
     options: &Options,
     limits: Limits,
-    report: Report,
+    (report, tiles_given_up): (Report, bool),
 ) -> Result<Optimized> {
     let originals: BTreeSet<&Name> =
         generated.instances.values().map(|instance| &instance.original).collect();
@@ -531,9 +546,7 @@ fn settle(
     let lost = match (report.contracted, report.tiled) {
         (true, _) => false,
         (false, true) => free.is_none(),
-        (false, false) => {
-            free.deepest_is_bound() || report.notes.iter().any(|note| note.starts_with("tiles were given up"))
-        }
+        (false, false) => tiles_given_up || free.deepest_is_bound(),
     };
     if won && !lost || !options.parallel || !options.vector {
         return Ok(Optimized { unpacked, ..finish(generated, tree, report) });
