@@ -10,12 +10,13 @@
 //! ```
 //!
 //! The values: [`program`], [`expr`], [`types`], [`size`], [`data`], [`registers`], [`diagnostic`]. Their text: [`print`](mod@print), [`mod@parse`]. What is read
-//! off them: [`access`], [`visit`], [`typing`]. What follows from loops and conditions: [`poly`], [`facts`], [`simplify`], [`digits`], [`borders`], [`blocks`]. Checks: [`mod@validate`],
+//! off them: [`access`], [`visit`], [`typing`]. What follows from loops and conditions: [`poly`], [`facts`], [`simplify`], [`digits`], [`borders`], [`blocks`], [`merge`], [`flat`], [`jam`], [`hoist`], [`arrange`]. Checks: [`mod@validate`],
 //! and the reference interpreter, [`interp`], over the one definition of the arithmetic, [`value`].
 //!
 //! What is deliberately not here: no front end, no target, no file or process, no set library.
 
 pub mod access;
+pub mod arrange;
 pub mod blocks;
 pub mod borders;
 pub mod build;
@@ -24,8 +25,12 @@ pub mod diagnostic;
 pub mod digits;
 pub mod expr;
 pub mod facts;
+pub mod flat;
+pub mod hoist;
 pub mod interp;
+pub mod jam;
 mod lex;
+pub mod merge;
 pub mod name;
 pub mod parse;
 pub mod poly;

@@ -152,11 +152,12 @@ proptest! {
         let for_c = simplify::function_for_c(&f);
         let split = loops::digits::split(&f);
         let borders = loops::borders::split(&f);
+        let arranged = loops::arrange::arranged(&f);
         for n in -2..=5 {
             for m in [-2, 0, 1, 2, 3, 8] {
                 // A run that ends in an error may end otherwise after simplification.
                 let Ok(expected) = outcome(&f, n, m, 20_000) else { continue };
-                for s in [&simple, &for_c, &split, &borders] {
+                for s in [&simple, &for_c, &split, &borders, &arranged] {
                     // A loop that was split takes more steps.
                     match outcome(s, n, m, 200_000) {
                         Ok(got) => prop_assert_eq!(&got, &expected, "n = {}, m = {}\n{}\n{}", n, m, f, s),
@@ -211,13 +212,44 @@ fn loops_of_stencils_are_taken_apart_at_their_borders() {
     check_split("loops/borders", loops::borders::split);
 }
 
+/// As [`check_split`], of passes that change no bit of what is computed, at these sizes.
+fn check_same(folder: &str, sizes: &[i64], pass: fn(&Function) -> Function) {
+    golden::check(folder, "loops", "out", |case| {
+        let program = loops::parse(&case.input).unwrap_or_else(|errors| panic!("{errors:#?}"));
+        let mut out = String::new();
+        for function in &program.functions {
+            let new = pass(function);
+            assert!(loops::validate(&new).is_proved(), "{new}");
+            for n in sizes {
+                assert_eq!(computed(function, *n), computed(&new, *n), "{n}: {new}");
+            }
+            out.push_str(&format!("{new}\n\n"));
+        }
+        out
+    });
+}
+
 #[test]
 fn loops_across_memory_go_in_blocks_and_compute_the_same() {
-    check_split("loops/blocks", |f| {
-        let blocks = loops::blocks::across(f);
-        for n in [0, 1, 15, 16, 17, 33, 48] {
-            assert_eq!(computed(f, n), computed(&blocks, n), "{n}: {blocks}");
-        }
-        blocks
-    });
+    check_same("loops/blocks", &[0, 1, 15, 16, 17, 33, 48], loops::blocks::across);
+}
+
+#[test]
+fn chains_of_sums_stand_side_by_side_and_compute_the_same() {
+    check_same("loops/jam", &[0, 1, 3, 4, 5, 8, 17, 50], loops::jam::chains);
+}
+
+#[test]
+fn what_is_the_same_in_all_iterations_is_computed_once() {
+    check_same("loops/hoist", &[1, 5], loops::hoist::invariants);
+}
+
+#[test]
+fn loops_over_rows_and_their_elements_become_one() {
+    check_same("loops/flat", &[0, 1, 5], loops::flat::rows);
+}
+
+#[test]
+fn accumulators_that_hand_over_become_one() {
+    check_same("loops/merge", &[0, 1, 5], loops::merge::accumulators);
 }

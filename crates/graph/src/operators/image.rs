@@ -13,16 +13,16 @@ fn wide(v: f64) -> Val {
 
 /// How one axis is resized.
 #[derive(Clone, Debug)]
-struct Axis {
-    input: i64,
-    output: i64,
+pub(super) struct Axis {
+    pub(super) input: i64,
+    pub(super) output: i64,
     scale: f64,
     roi: (f64, f64),
 }
 
 /// How coordinates and weights are computed.
-struct Rule {
-    mode: String,
+pub(super) struct Rule {
+    pub(super) mode: String,
     transform: String,
     nearest: String,
     cubic: f64,
@@ -58,11 +58,90 @@ impl Axis {
     }
 
     /// How many samples count, and the first one relative to the sample before the coordinate.
-    fn taps(&self, rule: &Rule) -> (i64, i64) {
-        let shrink = if rule.antialias { self.scale.min(1.0) } else { 1.0 };
+    pub(super) fn taps(&self, rule: &Rule) -> (i64, i64) {
+        let shrink = self.shrink(rule);
         let reach = if rule.mode == "cubic" { 2.0 } else { 1.0 };
         let start = (-reach / shrink).floor() as i64 + 1;
         (2 - 2 * start, start)
+    }
+
+    fn shrink(&self, rule: &Rule) -> f64 {
+        if rule.antialias { self.scale.min(1.0) } else { 1.0 }
+    }
+
+    /// The sample next to an element of the result.
+    pub(super) fn nearest(&self, rule: &Rule, i: &Val) -> Val {
+        let c = self.coordinate(rule, i);
+        let rounded = match rule.nearest.as_str() {
+            "floor" => c.floor(),
+            "ceil" => c.ceil(),
+            "round_prefer_ceil" => (c + wide(0.5)).floor(),
+            _ => (c - wide(0.5)).ceil(),
+        };
+        rounded.to(Scalar::I64).max(&int(0)).min(&int(self.input - 1))
+    }
+
+    /// What `f` makes of the samples for an element of the result.
+    pub(super) fn sampled(
+        &self,
+        cx: &mut Cx,
+        rule: &Rule,
+        i: &Val,
+        f: &mut dyn FnMut(&mut Cx, &Samples) -> Val,
+    ) -> Val {
+        let (count, start) = self.taps(rule);
+        let (taps, shrink) = (Size::constant(count), self.shrink(rule));
+        let normalised = rule.exclude || (rule.antialias && shrink < 1.0);
+        cx.bind("c", self.coordinate(rule, i), |cx, c| {
+            cx.bind("base", c.floor(), |cx, base| {
+                let first = base.to(Scalar::I64) + int(start);
+                let mut samples = Samples { rule, shrink, last: int(self.input - 1), first, c, total: None };
+                if !normalised {
+                    return f(cx, &samples);
+                }
+                let total = cx.fold(&taps, wide(0.0), |cx, t, acc| acc + samples.weight(cx, &t));
+                cx.bind("total", total, |cx, total| {
+                    samples.total = Some(total);
+                    f(cx, &samples)
+                })
+            })
+        })
+    }
+}
+
+/// The samples for an element of the result along one axis.
+pub(super) struct Samples<'a> {
+    rule: &'a Rule,
+    shrink: f64,
+    first: Val,
+    last: Val,
+    c: Val,
+    /// The sum of the weights, if they are divided by it.
+    total: Option<Val>,
+}
+
+impl Samples<'_> {
+    /// Where the sample with a number is.
+    pub(super) fn place(&self, t: &Val) -> Val {
+        (&self.first + t.int()).max(&int(0)).min(&self.last)
+    }
+
+    /// What it weighs.
+    pub(super) fn weight(&self, cx: &mut Cx, t: &Val) -> Val {
+        let i = &self.first + t.int();
+        let distance = (i.to(Scalar::F64) - &self.c) * wide(self.shrink);
+        let w = match self.rule.mode.as_str() {
+            "cubic" => cx.call("cubic", &[wide(self.rule.cubic), distance]),
+            _ => (wide(1.0) - distance.abs()).max(&wide(0.0)),
+        };
+        let w = match self.rule.exclude {
+            true => w.when(&int(0).le(&i).and(&i.le(&self.last)), &wide(0.0)),
+            false => w,
+        };
+        match &self.total {
+            Some(total) => w / total,
+            None => w,
+        }
     }
 }
 
@@ -79,61 +158,22 @@ fn interpolate(
     if k == x.rank() {
         return x.at(place);
     }
-    let Some((_, axis)) = axes.iter().find(|(a, _)| *a == k) else {
-        place.push(at[k].clone());
+    let mut beyond = |cx: &mut Cx, here: Val| {
+        place.push(here);
         let value = interpolate(cx, axes, rule, at, place, x);
         place.pop();
-        return value;
+        value
     };
-    let coordinate = axis.coordinate(rule, &at[k]);
-    let last = int(axis.input - 1);
+    let Some((_, axis)) = axes.iter().find(|(a, _)| *a == k) else { return beyond(cx, at[k].clone()) };
     if rule.mode == "nearest" {
-        let c = coordinate;
-        let rounded = match rule.nearest.as_str() {
-            "floor" => c.floor(),
-            "ceil" => c.ceil(),
-            "round_prefer_ceil" => (c + wide(0.5)).floor(),
-            _ => (c - wide(0.5)).ceil(),
-        };
-        place.push(rounded.to(Scalar::I64).max(&int(0)).min(&last));
-        let value = interpolate(cx, axes, rule, at, place, x);
-        place.pop();
-        return value;
+        return beyond(cx, axis.nearest(rule, &at[k]));
     }
     let scalar = x.scalar();
-    let (count, start) = axis.taps(rule);
-    let shrink = if rule.antialias { axis.scale.min(1.0) } else { 1.0 };
-    let taps = Size::constant(count);
-    cx.bind("c", coordinate, |cx, c| {
-        cx.bind("base", c.floor(), |cx, base| {
-            let first = base.to(Scalar::I64) + int(start);
-            let weight = |cx: &mut Cx, t: &Val| {
-                let i = &first + t.int();
-                let distance = (i.to(Scalar::F64) - &c) * wide(shrink);
-                let w = match rule.mode.as_str() {
-                    "cubic" => cx.call("cubic", &[wide(rule.cubic), distance]),
-                    _ => (wide(1.0) - distance.abs()).max(&wide(0.0)),
-                };
-                match rule.exclude {
-                    true => w.when(&int(0).le(&i).and(&i.le(&last)), &wide(0.0)),
-                    false => w,
-                }
-            };
-            let normalised = rule.exclude || (rule.antialias && shrink < 1.0);
-            let total = match normalised {
-                true => cx.fold(&taps, wide(0.0), |cx, t, acc| acc + weight(cx, &t)),
-                false => wide(1.0),
-            };
-            cx.bind("total", total, |cx, total| {
-                cx.fold(&taps, number(scalar, 0.0), |cx, t, acc| {
-                    let w = weight(cx, &t);
-                    let w = if normalised { w / &total } else { w };
-                    place.push((&first + t.int()).max(&int(0)).min(&last));
-                    let value = interpolate(cx, axes, rule, at, place, x);
-                    place.pop();
-                    acc + w.to(scalar) * value
-                })
-            })
+    let taps = Size::constant(axis.taps(rule).0);
+    axis.sampled(cx, rule, &at[k], &mut |cx, samples| {
+        cx.fold(&taps, number(scalar, 0.0), |cx, t, acc| {
+            let w = samples.weight(cx, &t).to(scalar);
+            acc + w * beyond(cx, samples.place(&t))
         })
     })
 }
@@ -223,6 +263,9 @@ fn resize_by(op: &mut Op, roi: usize, scales: usize, sizes: usize) -> Done {
     // axes that stay as they are need no interpolation
     let crop = rule.transform == "tf_crop_and_resize";
     resized.retain(|(_, axis)| crop || axis.output != axis.input || axis.scale != 1.0);
+    if !crop && super::resample::by_tables(op, &x, &resized, &rule, &shape).is_some() {
+        return Ok(());
+    }
     op.tensor(x.elem, &shape, &mut |cx, at| {
         let value = interpolate(cx, &resized, &rule, at, &mut Vec::new(), &x);
         if !crop {

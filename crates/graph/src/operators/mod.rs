@@ -33,6 +33,7 @@ mod pool;
 mod quantise;
 mod recurrent;
 mod reduce;
+mod resample;
 mod schedule;
 mod select;
 mod signal;

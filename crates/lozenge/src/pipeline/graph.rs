@@ -267,7 +267,7 @@ fn lower(kernel: &Kernel) -> Result<Function, Diagnostic> {
 /// What the translation refuses.
 pub fn at_known_extents(definition: &functional::Definition) -> Result<Function, Diagnostic> {
     let function = dpia::translate(definition, dpia::Mode::Default)?.function;
-    let arranged = loops::blocks::across(&loops::borders::split(&loops::digits::split(&function)));
+    let arranged = loops::arrange::arranged(&loops::digits::split(&function));
     Ok(loops::simplify::function_for_c(&arranged))
 }
 

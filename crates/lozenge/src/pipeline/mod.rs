@@ -72,7 +72,7 @@ pub struct Emission {
 /// schedule, nobody else does that.
 fn arranged(function: Function, choice: &Choice) -> Function {
     match choice.schedule {
-        None if choice.mode == Mode::Default => loops::blocks::across(&loops::borders::split(&function)),
+        None if choice.mode == Mode::Default => loops::arrange::arranged(&function),
         _ => function,
     }
 }

@@ -70,6 +70,11 @@ fn next_offset(offset: CExpr, dim: &CExpr, index: CExpr) -> CExpr {
         (CExpr::Binary("/", x, d), CExpr::Binary("%", y, e)) if x == y && d == e && **d == *dim => {
             Some((**x).clone())
         }
+        // a digit in the middle: `x` is a quotient too
+        (CExpr::Binary("/", x, d), CExpr::Binary("%", y, e)) if **e == *dim => match &**y {
+            CExpr::Binary("/", v, c) if v == x && is_product(d, c, e) => Some((**y).clone()),
+            _ => None,
+        },
         (CExpr::Call(div, a), CExpr::Call(rem, b))
             if a == b
                 && a.get(1) == Some(dim)
@@ -91,6 +96,14 @@ fn next_offset(offset: CExpr, dim: &CExpr, index: CExpr) -> CExpr {
         return arith::add_terms(arith::mul((**before).clone(), dim.clone()), x);
     }
     arith::add_terms(arith::mul(offset, dim.clone()), index)
+}
+
+/// Whether a literal is the product of two others.
+fn is_product(product: &CExpr, a: &CExpr, b: &CExpr) -> bool {
+    match (arith::value(product), arith::value(a), arith::value(b)) {
+        (Some(product), Some(a), Some(b)) => a.checked_mul(b) == Some(product),
+        _ => false,
+    }
 }
 
 /// The names in scope, innermost last.
