@@ -23,8 +23,10 @@ const SIDE_BY_SIDE: i64 = 4;
 const WIDE: i64 = 128;
 /// A chain of fewer elements is left to the C compiler, which writes it out.
 const LONG: i64 = 48;
-/// A loop of fewer iterations is left as it is: threads want some too.
+/// A loop of fewer iterations is left as it is.
 const MANY: i64 = 16;
+/// A parallel loop of fewer iterations is: threads want some.
+const MANY_FOR_THREADS: i64 = 64;
 /// Bodies with more expressions than this are not written twice.
 const LARGEST: usize = 400;
 /// Elements of a local array that each iteration may have.
@@ -75,12 +77,16 @@ fn body(stmts: &[Stmt], names: &mut BTreeSet<Name>) -> Option<Vec<Stmt>> {
 
 /// The loop by blocks of iterations, and what is left behind the last whole block.
 fn together(l: &Loop, names: &mut BTreeSet<Name>) -> Option<Vec<Stmt>> {
+    let many = match l.kind {
+        LoopKind::Sequential => MANY,
+        LoopKind::Parallel => MANY_FOR_THREADS,
+        LoopKind::Vector | LoopKind::Unroll(_) => return None,
+    };
     let plain = l.step == 1
         && l.lower == Expr::Int(0)
         && l.reductions.is_empty()
-        && matches!(l.kind, LoopKind::Sequential | LoopKind::Parallel)
         && is_stable(&l.upper)
-        && !matches!(l.upper, Expr::Int(n) if n < MANY);
+        && !matches!(l.upper, Expr::Int(n) if n < many);
     if !plain || !has_chain(&l.body, l) || !may_be_together(&l.body, l) || !are_independent(l) {
         return None;
     }

@@ -17,7 +17,7 @@ use crate::walk::{self, Position};
 pub struct Options {
     /// Whether rules that change the order of floating-point operations may be used.
     pub reassociate: bool,
-    /// Most rules tried.
+    /// Most rules tried; an attempt far down counts as several. A hundredth of it may be applied.
     pub limit: u64,
     /// The vector registers of the processor: what `tileRows` and `tileColumns` of strategies are made from.
     pub registers: Registers,
@@ -77,6 +77,12 @@ const OF_MACHINE: [&str; 2] = ["tileRows", "tileColumns"];
 
 /// Strategies call each other this deep at most.
 const MAX_CALLS: usize = 60;
+
+/// So many attempts are allowed for each application: what is applied is kept for the trace.
+const ATTEMPTS_OF_ONE: u64 = 100;
+
+/// An attempt counts once more for each so many steps down.
+const DEEP: u64 = 1024;
 
 /// Applies a strategy to the body of a definition.
 pub(super) fn run(
@@ -284,16 +290,22 @@ impl Runner<'_> {
     }
 
     fn spend(&mut self, position: &Position) -> Result<(), Stop> {
-        match self.left.checked_sub(1) {
+        // Getting there takes time too.
+        let cost = 1 + position.0.len() as u64 / DEEP;
+        let applied = self.trace.steps.len() as u64;
+        let most = self.limit / ATTEMPTS_OF_ONE;
+        match self.left.checked_sub(cost).filter(|_| applied <= most) {
             Some(left) => {
                 self.left = left;
                 Ok(())
             }
             None => {
-                let message = format!(
-                    "the strategy for `{}` did not end within {} attempts to apply a rule",
-                    self.trace.definition, self.limit
-                );
+                let what = match applied > most {
+                    true => format!("{most} applications of rules"),
+                    false => format!("{} attempts to apply a rule", self.limit),
+                };
+                let message =
+                    format!("the strategy for `{}` did not end within {what}", self.trace.definition);
                 let mut diagnostic = Diagnostic::general(ENDLESS, message)
                     .note(format!("the last attempt was at position {position}"))
                     .help("`repeat s` and `normalise s` end only if `s` stops to apply: do two rules undo each other?");
