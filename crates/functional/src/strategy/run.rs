@@ -17,7 +17,7 @@ use crate::walk::{self, Position};
 pub struct Options {
     /// Whether rules that change the order of floating-point operations may be used.
     pub reassociate: bool,
-    /// Most rules tried; an attempt far down counts as several. A hundredth of it may be applied.
+    /// Most rules tried. A hundredth of it may be applied.
     pub limit: u64,
     /// The vector registers of the processor: what `tileRows` and `tileColumns` of strategies are made from.
     pub registers: Registers,
@@ -66,6 +66,7 @@ pub(super) struct Runner<'a> {
     reassociate: bool,
     left: u64,
     limit: u64,
+    deepest: usize,
     registers: Registers,
     pub(super) trace: Trace,
     /// Names and sizes of the strategies that are being applied.
@@ -81,8 +82,16 @@ const MAX_CALLS: usize = 60;
 /// So many attempts are allowed for each application: what is applied is kept for the trace.
 const ATTEMPTS_OF_ONE: u64 = 100;
 
-/// An attempt counts once more for each so many steps down.
-const DEEP: u64 = 1024;
+/// Terms may become nested by so much more than twice as deep as they were.
+const DEEPER: usize = 2000;
+
+/// A position for readers, who do not count thousands of steps.
+fn told(position: &Position) -> String {
+    match position.0.len() {
+        0..=32 => format!("position {position}"),
+        down => format!("a position {down} levels down"),
+    }
+}
 
 /// Applies a strategy to the body of a definition.
 pub(super) fn run(
@@ -101,6 +110,7 @@ pub(super) fn run(
             reassociate: options.reassociate,
             left: options.limit,
             limit: options.limit,
+            deepest: 2 * walk::depth(&definition.body) + DEEPER,
             registers: options.registers,
             trace: Trace {
                 definition: definition.name.clone(),
@@ -290,27 +300,28 @@ impl Runner<'_> {
     }
 
     fn spend(&mut self, position: &Position) -> Result<(), Stop> {
-        // Getting there takes time too.
-        let cost = 1 + position.0.len() as u64 / DEEP;
         let applied = self.trace.steps.len() as u64;
         let most = self.limit / ATTEMPTS_OF_ONE;
-        match self.left.checked_sub(cost).filter(|_| applied <= most) {
+        let too_deep = position.0.len() > self.deepest;
+        match self.left.checked_sub(1).filter(|_| applied <= most && !too_deep) {
             Some(left) => {
                 self.left = left;
                 Ok(())
             }
             None => {
-                let what = match applied > most {
-                    true => format!("{most} applications of rules"),
-                    false => format!("{} attempts to apply a rule", self.limit),
+                let what = match (too_deep, applied > most) {
+                    (true, _) => format!("{} levels of nesting", self.deepest),
+                    (_, true) => format!("{most} applications of rules"),
+                    (_, false) => format!("{} attempts to apply a rule", self.limit),
                 };
                 let message =
                     format!("the strategy for `{}` did not end within {what}", self.trace.definition);
                 let mut diagnostic = Diagnostic::general(ENDLESS, message)
-                    .note(format!("the last attempt was at position {position}"))
+                    .note(format!("the last attempt was at {}", told(position)))
                     .help("`repeat s` and `normalise s` end only if `s` stops to apply: do two rules undo each other?");
                 if let Some(step) = self.trace.steps.last() {
-                    diagnostic = diagnostic.note(format!("the last step was {}", step.summary()));
+                    let told = format!("the last step was {} at {}", step.call(), told(&step.position));
+                    diagnostic = diagnostic.note(told);
                 }
                 Err(Stop::Broken(Box::new(diagnostic)))
             }

@@ -40,9 +40,14 @@ pub struct Trace {
 impl Step {
     /// `rule(sizes) at position`.
     pub fn summary(&self) -> String {
+        format!("{} at {}", self.call(), self.position)
+    }
+
+    /// The rule with its sizes.
+    pub(super) fn call(&self) -> String {
         let args: Vec<String> = self.args.iter().map(Size::to_string).collect();
         let args = if args.is_empty() { String::new() } else { format!("({})", args.join(", ")) };
-        format!("{}{args} at {}", self.rule, self.position)
+        format!("{}{args}", self.rule)
     }
 }
 
