@@ -354,7 +354,7 @@ impl Lowering<'_> {
     }
 
     /// An index expression with the names of C.
-    fn c_text(&self, e: &Hub) -> String {
+    pub(super) fn c_text(&self, e: &Hub) -> String {
         let names: BTreeMap<&Name, &str> =
             self.names.iter().map(|(k, name)| (name, self.res.objects[*k].name.as_str())).collect();
         let mut renamed = e.clone();
