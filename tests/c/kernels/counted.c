@@ -22,10 +22,10 @@
 static void kernel_counted(int n, int m, DATA_TYPE x[restrict 8 * n + 8 * m + 16], DATA_TYPE A[restrict n + 1][n + 1],
                            long left[restrict 16])
 {
-  unsigned un = n, u, w;
-  size_t sm = m, z;
+  unsigned un = n, u, w, w2;
+  size_t sm = m, z, z2;
   int i, j, k, i2;
-  long p;
+  long p, p2;
   DATA_TYPE s;
 #pragma scop
   /* Down to 0, without a sign and with one. */
@@ -73,6 +73,10 @@ static void kernel_counted(int n, int m, DATA_TYPE x[restrict 8 * n + 8 * m + 16
     x[k] += 0.5 * j + k;
   for (int a = n - 1, b = 5; a >= 0; a--, b += 2)
     x[b] += x[a];
+  for (int a = 0, b = n; a < b; a += 3, b--)
+    x[b] -= 0.5 * x[a];
+  for (int a = 0, b = 1; a < n; a += 2, b++)
+    x[b] -= 0.5 * x[a];
   for (unsigned a = 0, b = un; a < un; a++, b--)
     x[b] += 0.25 * a - b;
   for (w = 0, p = 2 * n; w < un; p = p - 2, w++)
@@ -89,9 +93,14 @@ static void kernel_counted(int n, int m, DATA_TYPE x[restrict 8 * n + 8 * m + 16
       A[c][b] += A[b][a] + c;
   for (int a = 0; a < n - a; a++)
     A[a][n - a] = A[n - a][a];
+  for (z2 = un; z2-- > 0;)
+    x[z2] += 1;
+  for (w2 = 0, p2 = un; w2 < un; p2 -= 2, w2++)
+    x[w2] += p2;
   left[9] = n, left[10] = m;
 #pragma endscop
   left[0] = u, left[1] = (long)z, left[2] = i, left[3] = j, left[4] = k, left[5] = w, left[6] = p, left[7] = i2;
+  left[8] = (long)z2, left[11] = p2, left[12] = w2;
 }
 
 int main(int argc, char **argv)

@@ -243,7 +243,12 @@ impl Lowering<'_> {
             self.loop_list(),
             why.reason
         );
-        let _: Try<()> = self.fail(codes::BOUND, message, why.at, "not affine");
+        let diagnostic = loops::Diagnostic::error(codes::BOUND, message, self.span(why.at), "not affine");
+        // Other ways out are those of subscripts.
+        let _: Try<()> = self.report(match why.help.filter(|help| *help == super::array::MEMBERS) {
+            Some(help) => diagnostic.help(help),
+            None => diagnostic,
+        });
         Failed
     }
 

@@ -107,8 +107,9 @@ impl Parser<'_> {
         }
         let counted: Vec<Option<&str>> = steps.iter().map(counted).collect();
         let candidates: Vec<&str> = counted.iter().flatten().copied().collect();
-        let main = f.cond.as_ref().and_then(|cond| compared(cond, &candidates));
-        let Some(main) = main.or_else(|| candidates.first().copied()).map(str::to_owned) else { return };
+        let amounts: Vec<Option<i64>> = steps.iter().map(|step| self.amount(step)).collect();
+        let Some(main) = main_of(f.cond.as_ref(), &candidates, &counted, &amounts, &names) else { return };
+        let main = main.to_owned();
         // What each step is: of the loop's variable, of one that is counted along, or a statement.
         let once = |name: &str| counted.iter().filter(|c| **c == Some(name)).count() == 1;
         let along = |k: usize| {
@@ -116,7 +117,7 @@ impl Parser<'_> {
                 *name != main
                     && once(name)
                     && names.iter().filter(|n| *n == name).count() == 1
-                    && self.counts_by_constant(&steps[k])
+                    && amounts[k].is_some()
             })
         };
         let (mut step, mut others, mut behind) = (None, Vec::new(), Vec::new());
@@ -158,27 +159,47 @@ impl Parser<'_> {
         (f.before, f.init, f.step, f.others) = (before, init, step, further);
     }
 
-    /// Whether a step adds a constant to an integer.
-    fn counts_by_constant(&self, step: &Expr) -> bool {
-        let Some(variable) = target(step).filter(|e| self.is_integer(e)) else { return false };
+    /// The constant that a step adds to an integer.
+    fn amount(&self, step: &Expr) -> Option<i64> {
+        let variable = target(step).filter(|e| self.is_integer(e))?;
         match &step.kind {
-            ExprKind::Step(..) => true,
-            ExprKind::Assign(Some(Binary::Add | Binary::Sub), _, by) => self.constant(by).is_some(),
-            ExprKind::Assign(None, _, value) => match (&value.kind, &variable.kind) {
-                (ExprKind::Binary(op, a, b), ExprKind::Ident(name)) => {
-                    let is = |e: &Expr| matches!(&e.kind, ExprKind::Ident(n) if n == name);
-                    match op {
-                        Binary::Add => {
-                            (is(a) && self.constant(b).is_some()) || (is(b) && self.constant(a).is_some())
-                        }
-                        Binary::Sub => is(a) && self.constant(b).is_some(),
-                        _ => false,
-                    }
+            ExprKind::Step(amount, _) => Some(*amount),
+            ExprKind::Assign(Some(Binary::Add), _, by) => self.constant(by),
+            ExprKind::Assign(Some(Binary::Sub), _, by) => self.constant(by)?.checked_neg(),
+            ExprKind::Assign(None, _, value) => {
+                let (ExprKind::Binary(op, a, b), ExprKind::Ident(name)) = (&value.kind, &variable.kind)
+                else {
+                    return None;
+                };
+                let is = |e: &Expr| matches!(&e.kind, ExprKind::Ident(n) if n == name);
+                match op {
+                    Binary::Add if is(a) => self.constant(b),
+                    Binary::Add if is(b) => self.constant(a),
+                    Binary::Sub if is(a) => self.constant(b)?.checked_neg(),
+                    _ => None,
                 }
-                _ => false,
-            },
-            _ => false,
+            }
+            _ => None,
         }
+    }
+}
+
+/// Which of several variables is the loop's: one that the condition compares, unless another one has to be counted by no multiple of what that is counted by.
+fn main_of<'n>(
+    cond: Option<&Expr>,
+    candidates: &[&'n str],
+    counted: &[Option<&'n str>],
+    amounts: &[Option<i64>],
+    set: &[&str],
+) -> Option<&'n str> {
+    let main = cond.and_then(|cond| compared(cond, candidates)).or_else(|| candidates.first().copied())?;
+    let along = || counted.iter().zip(amounts).filter_map(|(c, amount)| Some(((*c)?, (*amount)?)));
+    let own = along().find(|(name, _)| *name == main).map_or(0, |(_, amount)| amount);
+    let multiples = along().all(|(_, amount)| amount.checked_rem(own).is_none_or(|rest| rest == 0));
+    let single = along().find(|(name, amount)| amount.unsigned_abs() == 1 && set.contains(name));
+    match single {
+        Some((name, _)) if !multiples => Some(name),
+        _ => Some(main),
     }
 }
 
