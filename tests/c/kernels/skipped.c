@@ -82,6 +82,15 @@ static void kernel_skipped(int n, int m, DATA_TYPE x[restrict n + 2], DATA_TYPE 
     x[i] *= 0.5;
     continue;
   }
+  for (int i = 0; i <= n; i++) {
+    if ((i > 0 && x[i - 1] > 3) || i == n)
+      continue;
+    if (i > 1 && A[i - 1][0] > A[i][0]) {
+      y[i] -= 1;
+      continue;
+    }
+    x[i] += y[i] + 3;
+  }
   /* What the condition reads is written. */
   for (int i = 1; i < n; i++) {
     if (x[i] < x[i - 1])
