@@ -17,7 +17,6 @@ use crate::fault::{self, Result};
 use crate::limits::Limits;
 use crate::locality::{self, Caches};
 use crate::model::Model;
-use crate::names::readable;
 use crate::scheduling::{self, Fusion};
 use crate::transform;
 use crate::transform::contraction::{self, Shape, Split};
