@@ -45,3 +45,19 @@ void set(int n, int *restrict z, double *restrict a)
   }
 #pragma endscop
 }
+/* Rows that are longer than what is used of them, as in BLAS. */
+void leading(int n, int m, int k, int lda, double *restrict A, double *restrict B, double *restrict C, double *restrict D)
+{
+#pragma scop
+  for (int j = 0; j < n; j++)
+    for (int i = 0; i < m; i++) {
+      A[i + j * lda] = 1;
+      B[i + 1 + j * (lda + 1)] = 1;
+      C[i * n * k + j] = 1;
+    }
+  for (int j = 0; j < n; j++)
+    for (int i = 0; i < m; i++)
+      for (int l = 0; l < k; l++)
+        D[(j * k + l) * lda + i * 2] = 1;
+#pragma endscop
+}

@@ -25,3 +25,22 @@ void own(int n, double *restrict a, double (*sin)(double))
 #pragma endscop
 }
 double tan(double x) { return x; }
+
+/* Functions that take arrays. */
+double total(const double *p, int n);
+static double read_at(const double *p, int i) { return p[i]; }
+static inline double both(const double (*p)[10], int i) { return p[i][0] + p[i][1]; }
+double told(const double *p) __attribute__((const));
+double declared_by_option(const double *p);
+void arrays(int n, double A[restrict 10][10], double x[restrict 10])
+{
+#pragma scop
+  for (int j = 0; j < n; j++) {
+    x[j] = total(A[j], n);
+    x[j] += read_at(x, j);
+    x[j] += both(A, j);
+    x[j] += told(x) + declared_by_option(A[j]);
+    total(x, n);
+  }
+#pragma endscop
+}

@@ -6,6 +6,8 @@ lozenge run dot.loz --size n=3 --tile 4
 lozenge compile dot.loops --caches 32K,1M
 lozenge compile dot.loops --tile 4 --emit schedule | tail -1
 lozenge generate mlp --small -o mlp.onnx
+lozenge optimize mlp.onnx -o -
+lozenge prove dot.loz -o -
 lozenge compile mlp.onnx --size batch=2 --target athread -o mlp; ls mlp
 lozenge compile mlp.onnx --size batch=2 --threads 2
 lozenge compile mlp.onnx --size batch=2 --def dot

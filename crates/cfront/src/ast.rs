@@ -47,6 +47,8 @@ pub enum ExprKind {
     Step(i64, Box<Expr>),
     Conditional(Box<Expr>, Box<Expr>, Box<Expr>),
     Cast(QType, Box<Expr>),
+    /// `a, b`: at least two.
+    Comma(Vec<Expr>),
     /// Something that is C and has no place in a region: its name and why.
     Unsupported(&'static str),
 }
@@ -117,17 +119,62 @@ pub enum StmtKind {
     Empty,
     /// Pragmas inside the region, with their texts and places, and the statement that they stand before, if there is one.
     Pragma(Vec<(String, At)>, Option<Box<Stmt>>),
+    /// `continue` or `break` that leaves a loop around the region; those of loops in it are gone, or not supported.
+    Jump(&'static str),
     /// A statement that has no place in a region: its name.
     Unsupported(&'static str),
 }
 
 #[derive(Clone, Debug)]
 pub struct For {
+    /// What its header does beside setting what is counted: it comes before the loop.
+    pub before: Vec<Stmt>,
     pub init: Option<Stmt>,
     pub cond: Option<Expr>,
     pub step: Option<Expr>,
+    /// Each step comes between the condition and the body, as in `for (i = n; i-- > 0;)`.
+    pub counts_first: bool,
+    /// Further variables that are counted with the one of `step`.
+    pub others: Vec<Other>,
+    /// Why a header of several parts cannot be taken apart, and the way out.
+    pub mixed: Option<(&'static str, &'static str)>,
     pub body: Stmt,
 }
+
+/// A variable that a loop counts beside its own, as `j` in `for (i = 0, j = n; i < n; i++, j--)`.
+#[derive(Clone, Debug)]
+pub struct Other {
+    /// As it is named where it is counted.
+    pub variable: Expr,
+    pub first: Expr,
+    /// If the header declares it.
+    pub declaration: Option<Declaration>,
+    pub step: Expr,
+}
+
+/// The expressions right below one.
+pub fn parts(kind: &ExprKind) -> Vec<&Expr> {
+    match kind {
+        ExprKind::Ident(_) | ExprKind::Int(..) | ExprKind::Float { .. } | ExprKind::Unsupported(_) => vec![],
+        ExprKind::Call { args, .. } => args.iter().collect(),
+        ExprKind::Comma(list) => list.iter().collect(),
+        ExprKind::Unary(_, a) | ExprKind::Cast(_, a) | ExprKind::Step(_, a) => vec![a],
+        ExprKind::Index(a, b) | ExprKind::Binary(_, a, b) | ExprKind::Assign(_, a, b) => vec![a, b],
+        ExprKind::Conditional(a, b, c) => vec![a, b, c],
+    }
+}
+
+/// Whether a name is in an expression.
+pub fn mentions(e: &Expr, name: &str) -> bool {
+    matches!(&e.kind, ExprKind::Ident(n) if n == name)
+        || parts(&e.kind).into_iter().any(|e| mentions(e, name))
+}
+
+/// What a comma expression is called where it has no place.
+pub const COMMA: &str = "a comma expression";
+
+/// What a `continue` is called that stays one.
+pub const CONTINUE: &str = "`continue`";
 
 /// What `s.x` and `p->x` are called where they are not understood.
 pub const MEMBER: &str = "access to a member of a struct or union";

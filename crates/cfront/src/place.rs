@@ -32,21 +32,21 @@ pub(crate) fn of(source: &Source<'_>, first: usize, last: usize) -> Result<Regio
     };
     let (from, to) = (line(first)?, line(last)?);
     let original = source.original;
+    let mut ends = Vec::new();
     for (line, word) in [(from, "scop"), (to, "endscop")] {
-        let range = source.line_bytes(line);
-        let text = &original[range.clone()];
+        let (text, last) = logical_line(source, line);
         let words: Vec<&str> = text.trim().trim_start_matches('#').split_whitespace().collect();
-        if !text.trim_start().starts_with('#')
-            || words.first() != Some(&"pragma")
-            || words.get(1) != Some(&word)
-        {
-            let span = Span::new(range.start, range.start + text.trim_end().len());
+        if !text.trim_start().starts_with('#') || words != ["pragma", word] {
+            let range = source.line_bytes(line);
+            let written = original[range.clone()].trim_end();
+            let span = Span::new(range.start, range.start + written.len());
             let message = format!("`#pragma {word}` does not stand on a line of its own here");
             return Err(Diagnostic::error(codes::PRAGMA_LINE, message, span, "comes from this line"));
         }
+        ends.push(source.line_bytes(last).end);
     }
-    let bytes = source.line_bytes(from).start..source.line_bytes(to).end;
-    let inside = source.line_bytes(from).end..source.line_bytes(to).start;
+    let bytes = source.line_bytes(from).start..ends[1];
+    let inside = ends[0]..source.line_bytes(to).start;
     if inside.start > inside.end {
         let span = Span::new(bytes.start, bytes.start);
         return Err(Diagnostic::error(
@@ -92,6 +92,42 @@ pub(crate) fn of(source: &Source<'_>, first: usize, last: usize) -> Result<Regio
     let macros = macros(source, text, first, last);
     let macro_values = macro_values(source, &macros, first);
     Ok(RegionPlace { bytes, lines: (from, to), indent, macros, macro_values, warnings })
+}
+
+/// A line with those that continue it and without comments, and the number of the last one.
+fn logical_line(source: &Source<'_>, first: usize) -> (String, usize) {
+    let (mut joined, mut last) = (String::new(), first);
+    loop {
+        let line = source.original[source.line_bytes(last)].trim_end_matches(['\n', '\r']);
+        match line.strip_suffix('\\') {
+            Some(start) if last - first < 100 => joined.push_str(start),
+            _ => {
+                joined.push_str(line);
+                break;
+            }
+        }
+        last += 1;
+    }
+    let mut text = String::new();
+    let mut rest = joined.as_str();
+    while let Some(at) = rest.find('/') {
+        let (before, comment) = rest.split_at(at);
+        text.push_str(before);
+        rest = match comment.strip_prefix("/*").map(|inside| inside.split_once("*/")) {
+            Some(closed) => {
+                // A comment that goes on would be cut in two.
+                text.push_str(if closed.is_some() { " " } else { " /*" });
+                closed.map_or("", |(_, behind)| behind)
+            }
+            None if comment.starts_with("//") => "",
+            None => {
+                text.push('/');
+                &comment[1..]
+            }
+        };
+    }
+    text.push_str(rest);
+    (text, last)
 }
 
 /// Names before a parenthesis.

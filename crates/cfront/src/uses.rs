@@ -93,10 +93,20 @@ impl<'s> Uses<'s> {
             ["=", "+=", "-=", "*=", "/=", "%=", "&=", "|=", "^=", "<<=", ">>=", "++", "--"];
         // Of several in one declaration, `double *x = …, *y = …;`, only the first one is seen to be a declarator by what is before it.
         self.named(name, range).filter(|k| *k != declared).find(|k| {
-            (self.is_punct(k + 1, &ASSIGN) && !self.is_declarator(*k))
-                || (*k > 0 && self.is_punct(k - 1, &["++", "--"]))
+            let (first, last) = self.in_parentheses(*k);
+            (self.is_punct(last + 1, &ASSIGN) && !self.is_declarator(*k))
+                || (first > 0 && self.is_punct(first - 1, &["++", "--"]))
                 || self.is_address(*k)
         })
+    }
+
+    /// The parentheses around a name alone, as macros put them.
+    fn in_parentheses(&self, token: usize) -> (usize, usize) {
+        let (mut first, mut last) = (token, token);
+        while first > 0 && self.is_punct(first - 1, &["("]) && self.is_punct(last + 1, &[")"]) {
+            (first, last) = (first - 1, last + 1);
+        }
+        (first, last)
     }
 
     /// Whether a name stands where it is declared: after a word that starts no statement, or a `*` after one.
@@ -112,10 +122,14 @@ impl<'s> Uses<'s> {
 
     fn is_address(&self, token: usize) -> bool {
         let operand = |k: usize| {
+            // `(double *)&x` is a cast.
+            let cast = self.is_punct(k, &[")"]) && self.is_punct(k - 1, &["*"]);
             matches!(self.source.tokens[k].tok, Tok::Ident | Tok::Number | Tok::Char)
-                || self.is_punct(k, &[")", "]"])
+                && !matches!(self.source.token_text(k), "return" | "sizeof" | "else" | "case")
+                || (self.is_punct(k, &[")", "]"]) && !cast)
         };
-        token > 0 && self.is_punct(token - 1, &["&"]) && !(token > 1 && operand(token - 2))
+        let (first, _) = self.in_parentheses(token);
+        first > 0 && self.is_punct(first - 1, &["&"]) && !(first > 1 && operand(first - 2))
     }
 
     /// Where a pointer to what an object of `dims` dimensions points to may be had: any use but an element with all its subscripts.

@@ -41,7 +41,19 @@ fn seeds() -> Vec<String> {
 }
 
 /// Pieces to put in, chosen for what they could break.
-const PIECES: [&str; 40] = [
+const PIECES: [&str; 52] = [
+    "continue;",
+    "break;",
+    "do {",
+    "} while (0);",
+    "if (A[i] > 0) continue;",
+    ", j = 0",
+    ", j--",
+    "i-- > 0;",
+    "--i >= 0;",
+    "(i)",
+    "#pragma Scop\n",
+    "#pragma \\\n scop // x\n",
     "(",
     ")",
     "[",

@@ -388,7 +388,7 @@ impl Extraction {
         }
         // A guard is asked at each statement, so nothing before may change what it is asked of.
         let read = cond.arrays();
-        let alone = otherwise.is_empty() && matches!(then, [Stmt::Assign(_)]);
+        let alone = otherwise.is_empty() && is_one_assignment(then);
         let mut written = false;
         for stmt in then.iter().chain(otherwise) {
             stmt.walk(&mut |stmt| {
@@ -398,7 +398,11 @@ impl Extraction {
         if written && !alone {
             return Err(refused.note("the statements under it write what it reads"));
         }
-        self.block(then, &inside(place.domain.clone(), Some(cond.clone())), counter)?;
+        match conjunction(cond) {
+            // As it is read again where it stands without its other branch.
+            Some(_) if !otherwise.is_empty() => self.conditional(cond, (then, &[]), place, counter)?,
+            _ => self.block(then, &inside(place.domain.clone(), Some(cond.clone())), counter)?,
+        }
         let not = Expr::unary(loops::UnaryOp::Not, cond.clone());
         self.block(otherwise, &inside(place.domain.clone(), Some(not)), counter)
     }
@@ -464,6 +468,15 @@ impl Place {
         };
         let domain = named().map_err(fault::library)?;
         Ok((label, tuple, domain))
+    }
+}
+
+/// Whether statements are one assignment, perhaps under further conditions: all are asked before it.
+fn is_one_assignment(body: &[Stmt]) -> bool {
+    match body {
+        [Stmt::Assign(_)] => true,
+        [Stmt::If { then, otherwise, .. }] => otherwise.is_empty() && is_one_assignment(then),
+        _ => false,
     }
 }
 

@@ -2,6 +2,7 @@
 
 mod freedom;
 mod map;
+mod order;
 mod parts;
 mod realise;
 
@@ -16,7 +17,6 @@ use crate::fault::{self, Result};
 use crate::limits::Limits;
 use crate::locality::{self, Caches};
 use crate::model::Model;
-use crate::names::readable;
 use crate::scheduling::{self, Fusion};
 use crate::transform;
 use crate::transform::contraction::{self, Shape, Split};
@@ -154,7 +154,7 @@ pub fn optimize(function: &Function, options: &Options) -> Result<Optimized> {
     let relaxed = options.reassociate.then(|| reorderable(&crate::athread::with_updates(function, true)));
     let mut result = optimize_updates(relaxed.as_ref().unwrap_or(function), options, bounds)?;
     if !options.reassociate && !any_parallel(&result.function.body) {
-        let kept = updated_by_loops(function);
+        let kept = order::updated_by_loops(function);
         if !kept.is_empty() {
             result.report.notes.push(format!(
                 "updates of {} keep their order, and no loop is parallel: `--reassociate` lets parts of them be combined where that pays",
@@ -171,39 +171,6 @@ fn any_parallel(body: &[Stmt]) -> bool {
         Stmt::Loop(l) => l.kind == LoopKind::Parallel || any_parallel(&l.body),
         other => other.bodies().into_iter().any(any_parallel),
     })
-}
-
-/// What is updated again and again by a loop whose variable is in no subscript of it.
-fn updated_by_loops(function: &Function) -> Vec<String> {
-    fn walk(body: &[Stmt], vars: &mut Vec<Name>, found: &mut Vec<String>) {
-        for stmt in body {
-            match stmt {
-                Stmt::Loop(l) => {
-                    vars.push(l.var.clone());
-                    walk(&l.body, vars, found);
-                    vars.pop();
-                }
-                Stmt::Assign(a) if a.update.is_some_and(|update| !update.reorder) => {
-                    let name = format!("`{}`", readable(&a.target.array));
-                    let again = vars.iter().any(|v| !a.target.indices.iter().any(|i| mentions(i, v)));
-                    if again && !a.value.arrays().contains(&a.target.array) && !found.contains(&name) {
-                        found.push(name);
-                    }
-                }
-                other => other.bodies().into_iter().for_each(|body| walk(body, vars, found)),
-            }
-        }
-    }
-    let mut found = Vec::new();
-    walk(&crate::athread::with_updates(function, true).body, &mut Vec::new(), &mut found);
-    found
-}
-
-/// Whether an expression reads a variable.
-fn mentions(e: &Expr, var: &Name) -> bool {
-    let mut found = false;
-    e.walk(&mut |e| found |= matches!(e, Expr::Var(name) if name == var));
-    found
 }
 
 fn optimize_updates(function: &Function, options: &Options, bounds: Bounds) -> Result<Optimized> {

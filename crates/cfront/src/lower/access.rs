@@ -354,16 +354,36 @@ impl Lowering<'_> {
         let list = if vars.is_empty() { "the sizes".to_string() } else { vars.join(", ") };
         let looked_up = self.arrays[&k].looked_up;
         if let Some(stride) = self.row_if_positive(p, strides).filter(|_| !looked_up) {
-            let stride = expr_text(&self.form_expr(&stride));
+            let extents = match strides.is_empty() {
+                true => self.extents_of_rows(p, &vars),
+                false => format!("[{}]", self.form_text(&stride)),
+            };
+            let stride = self.form_text(&stride);
             let message = format!(
                 "the subscript `{}` of `{name}` is not affine in {list}: it is a row and a column only where `{stride} > 0`, which is not known here",
                 self.snippet(p.at)
             );
             let help = format!(
-                "put the loops of the region under `if ({stride} > 0)`, or declare `{name}` with its dimensions, as in `{ty} (*restrict {name})[{stride}]`"
+                "put the loops of the region under `if ({stride} > 0)`, or declare `{name}` with its dimensions, as in `{ty} (*restrict {name}){extents}`"
             );
             let at = (p.at, "not affine");
             let _: Try<()> = self.fail_with(codes::SUBSCRIPT, message, at, &help);
+            return;
+        }
+        if let Some((stride, end)) = self.row_if_below(p, strides).filter(|_| !looked_up) {
+            let extents = match strides.is_empty() {
+                true => self.extents_of_rows(p, &vars),
+                false => format!("[{}]", self.form_text(&stride)),
+            };
+            let (stride, end) = (self.form_text(&stride), self.form_text(&end));
+            let message = format!(
+                "the subscript `{}` of `{name}` is not affine in {list}: it is a row and a column only where `{end} <= {stride}`, which is not known here",
+                self.snippet(p.at)
+            );
+            let help = format!(
+                "put the loops of the region under `if ({end} <= {stride})`, or declare `{name}` with its dimensions, as in `{ty} (*restrict {name}){extents}`, and give each a subscript of its own"
+            );
+            let _: Try<()> = self.fail_with(codes::SUBSCRIPT, message, (p.at, "not affine"), &help);
             return;
         }
         let reason = match (&p.why, strides.last()) {
@@ -374,7 +394,7 @@ impl Lowering<'_> {
             }
             (Some(why), None) => why.reason.clone(),
             (_, Some(stride)) => {
-                let stride = expr_text(&self.form_expr(stride));
+                let stride = self.form_text(stride);
                 format!(
                     "it is not known to be a row and a column below `{stride}`, as other accesses of `{name}` are"
                 )
@@ -383,8 +403,11 @@ impl Lowering<'_> {
         };
         // Dimensions only help where rows have an extent that is not a loop's.
         let help = if p.polynomial.has_rows(&vars) {
-            let extent = strides.last().map_or("n".to_string(), |stride| expr_text(&self.form_expr(stride)));
-            format!("declare `{name}` with its dimensions, as in `{ty} (*restrict {name})[{extent}]`")
+            let extents = match strides.last() {
+                Some(stride) => format!("[{}]", self.form_text(stride)),
+                None => self.extents_of_rows(p, &vars),
+            };
+            format!("declare `{name}` with its dimensions, as in `{ty} (*restrict {name}){extents}`")
         } else {
             "leave the loops around this statement out of the region".to_string()
         };
@@ -393,6 +416,46 @@ impl Lowering<'_> {
         let diagnostic =
             loops::Diagnostic::error(codes::SUBSCRIPT, message, self.span(p.at), "not affine").help(help);
         let _: Try<()> = self.report(diagnostic);
+    }
+
+    /// The length of rows that a flat subscript would have if what is added to them were known to be below it, and how far that goes.
+    fn row_if_below(&mut self, p: &Pending, strides: &[Linear]) -> Option<(Linear, Linear)> {
+        for (stride, rest) in self.rows_if_below(p, strides) {
+            let end = self.bound(&rest, &p.loops, true, 0).and_then(|last| last.add(1));
+            let Some(end) = end.filter(|end| self.is_size_form(end) && *end != stride) else { continue };
+            // What never holds, or only for the smallest sizes, is no way out.
+            if stride.terms.iter().all(|(name, c)| end.coefficient(name) < *c) {
+                return Some((stride, end));
+            }
+        }
+        None
+    }
+
+    fn form_text(&self, form: &Linear) -> String {
+        self.c_text(&self.form_expr(form))
+    }
+
+    /// The extents of a view with rows, as the products of a subscript have them.
+    fn extents_of_rows(&self, p: &Pending, loops: &[&str]) -> String {
+        let products = p.polynomial.sizes_of_products(loops);
+        let whole = |names: &[Name]| names.iter().map(|n| n.as_str()).collect::<Vec<_>>().join(" * ");
+        if let [names] = products.as_slice()
+            && let [name] = names.as_slice()
+        {
+            let factor = p.factors.iter().find(|f| self.is_size_form(f) && f.coefficient(name) == 1);
+            return format!("[{}]", factor.map_or(name.to_string(), |f| self.form_text(f)));
+        }
+        let (mut extents, mut inner) = (String::new(), Vec::new());
+        for names in &products {
+            let mut own = names.clone();
+            for name in &inner {
+                let Some(at) = own.iter().position(|n| n == name) else { return extents };
+                own.remove(at);
+            }
+            extents = format!("[{}]{extents}", whole(&own));
+            inner = names.clone();
+        }
+        if extents.is_empty() { "[n]".to_string() } else { extents }
     }
 
     /// First extents that follow from the subscripts.

@@ -7,7 +7,7 @@ use loops::{
 
 use super::data::Type;
 use super::{Class, Failed, Lowering, Try};
-use crate::ast::{At, Binary, Declaration, Expr, ExprKind, Init, Stmt, StmtKind};
+use crate::ast::{At, Binary, CONTINUE, Declaration, Expr, ExprKind, Init, Stmt, StmtKind};
 use crate::codes;
 use crate::ctype::CType;
 use crate::lower::resolve::Meaning;
@@ -67,6 +67,16 @@ impl Lowering<'_> {
             }
             StmtKind::Expr(e) => self.expression_statement(e),
             StmtKind::Pragma(texts, next) => self.pragmas(texts, next.as_deref()),
+            StmtKind::Jump(word) => {
+                let message = format!("`{word}` of a loop around the region: it would leave the region");
+                let help = "put the loop that it belongs to into the region as well, or keep the statement outside of it";
+                self.fail_with(codes::STATEMENT, message, (stmt.at, "not possible in a region"), help)
+            }
+            StmtKind::Unsupported(CONTINUE) => {
+                let message = "what is behind this `continue` is reached on several ways, so one condition does not say where it runs";
+                let help = "put what follows in the body under its condition, `if (…) { … }`, in the place of the `continue`";
+                self.fail_with(codes::STATEMENT, message, (stmt.at, "not possible in a region"), help)
+            }
             StmtKind::Unsupported(what) => {
                 let message = format!("{what} in a region: it has no static control");
                 let help = "write the loop as a `for` with affine bounds, put what ends it early under a condition, or keep the loop outside of the region";
@@ -260,7 +270,8 @@ impl Lowering<'_> {
             ExprKind::Call { function, .. } => {
                 let message =
                     format!("a call of `{function}` as a statement: what it reads and writes is not known");
-                self.fail(codes::CALL, message, e.at, "not possible in a region")
+                let help = "write what it does in its place, or end the region before the call and begin another one behind it; a function that computes one value can be called where that is assigned";
+                self.fail_with(codes::CALL, message, (e.at, "not possible in a region"), help)
             }
             ExprKind::Unsupported(what) => {
                 let message = format!("{what} in a region");

@@ -75,7 +75,7 @@ impl Lowering<'_> {
 
     /// The bounds of a loop that counts up between values of which one is data; none if it is another kind of loop.
     pub(super) fn data_bounds(&mut self, f: &For, header: &Header<'_>) -> Option<DataBounds> {
-        let counts = header.step > 0 && !header.ty.is_unsigned() && header.ty.bits() >= 32;
+        let counts = header.step > 0 && !f.counts_first && !header.ty.is_unsigned() && header.ty.bits() >= 32;
         let Some(Expr { kind: ExprKind::Binary(op, left, right), .. }) = &f.cond else { return None };
         let op = compare_op(*op)?;
         let is_variable = |e: &Expr| matches!(&e.kind, ExprKind::Ident(n) if *n == header.name);

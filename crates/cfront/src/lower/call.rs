@@ -6,8 +6,11 @@ use super::data::{Type, Typed};
 use super::{Lowering, Try};
 use crate::ast::{At, Expr};
 use crate::codes;
-use crate::ctype::IntType;
+use crate::ctype::{CType, IntType};
 use crate::scope::{Kept, Symbol};
+
+/// The way out where a function takes arrays: no word of the user says what it does with them.
+pub(super) const WITH_ARRAYS: &str = "write what it does as loops in the region; or end the region before the call and begin another one behind it; a function that only computes one value can be `inline`, with a body of expressions and the array given by its name, as in `f(A, i)`";
 
 impl Lowering<'_> {
     /// A call in a data expression.
@@ -110,6 +113,10 @@ impl Lowering<'_> {
                 return self.fail_with(codes::EXPRESSION, message, at, help);
             }
             let message = format!("a call of `{function}`, which is not known to be pure");
+            if declared.params.iter().any(|param| matches!(param.ty, CType::Pointer { .. })) {
+                let at = (at, "it takes an array, and what it reads and writes of that is not known");
+                return self.fail_with(codes::CALL, message, at, WITH_ARRAYS);
+            }
             let (label, help) = match &declared.kept {
                 Some(Kept::Reads(name)) => (
                     format!("it uses `{name}`, a variable of the file"),
@@ -143,7 +150,11 @@ impl Lowering<'_> {
         for (arg, param) in args.iter().zip(&params) {
             let Some(scalar) = self.scalar(&param.ty) else {
                 let message = format!("`{function}` takes {}", super::index::an(param.ty.c_name()));
-                return self.fail(codes::CALL, message, arg.at, "only numbers can be passed in a region");
+                let at = (arg.at, "only numbers can be passed in a region");
+                return match param.ty {
+                    CType::Pointer { .. } => self.fail_with(codes::CALL, message, at, WITH_ARRAYS),
+                    _ => self.fail(codes::CALL, message, at.0, at.1),
+                };
             };
             let (value, from) = self.data(arg)?;
             values.push(self.convert(value, from, Type::of(scalar)));

@@ -5,7 +5,7 @@ use loops::{BinaryOp, Expr as Hub, Scalar, UnaryOp, Value};
 
 use super::condition::{as_extremum, compare_op};
 use super::{Class, Lowering, Try};
-use crate::ast::{At, Binary, Expr, ExprKind, Unary};
+use crate::ast::{At, Binary, COMMA, Expr, ExprKind, Unary};
 use crate::codes;
 use crate::ctype::{CType, IntType, Known, QType};
 use crate::lower::resolve::Meaning;
@@ -130,6 +130,11 @@ impl Lowering<'_> {
             ExprKind::Assign(..) | ExprKind::Step(..) => {
                 let message = format!("`{}` assigns inside an expression", self.snippet(e.at));
                 self.fail(codes::EXPRESSION, message, e.at, "write it as a statement of its own")
+            }
+            ExprKind::Comma(_) => {
+                let message = format!("{COMMA} in a region");
+                let help = "write what stands before its last comma as statements of their own";
+                self.fail_with(codes::EXPRESSION, message, (e.at, "not possible in a region"), help)
             }
             ExprKind::Unsupported(what) => {
                 let (message, label) = (format!("{what} in a region"), (e.at, "not possible in a region"));

@@ -329,7 +329,11 @@ impl Lowering<'_> {
             }
             let name = object.name.clone();
             match self.finals.get(&k) {
-                Some(Some(value)) => out.push(format!("{name} = {};", self.c_text(value))),
+                Some(Some(value)) => {
+                    // What is counted down to -1 has all its bits set, also where sizes have fewer.
+                    let long = matches!(self.class(k), Class::LoopVariable(ty) if ty.bits() > 32);
+                    out.push(format!("{name} = {};", self.c_text_of(value, long)));
+                }
                 Some(None) => {
                     let at = self.res.objects[k].loops.last().copied();
                     let message = format!(
@@ -354,9 +358,22 @@ impl Lowering<'_> {
     }
 
     /// An index expression with the names of C.
-    fn c_text(&self, e: &Hub) -> String {
-        let names: BTreeMap<&Name, &str> =
-            self.names.iter().map(|(k, name)| (name, self.res.objects[*k].name.as_str())).collect();
+    pub(super) fn c_text(&self, e: &Hub) -> String {
+        self.c_text_of(e, false)
+    }
+
+    /// The same; with `long`, what has 32 bits and no sign is converted before it is computed with.
+    fn c_text_of(&self, e: &Hub, long: bool) -> String {
+        let text = |k: &usize| {
+            let object = &self.res.objects[*k];
+            match object.ty.ty {
+                CType::Int(ty) if long && ty.is_unsigned() && ty.bits() <= 32 => {
+                    format!("(long){}", object.name)
+                }
+                _ => object.name.clone(),
+            }
+        };
+        let names: BTreeMap<&Name, String> = self.names.iter().map(|(k, name)| (name, text(k))).collect();
         let mut renamed = e.clone();
         rename(&mut renamed, &names);
         let text = expr_text(&renamed);
@@ -434,7 +451,7 @@ fn balanced(text: &str) -> bool {
     depth == 0
 }
 
-fn rename(e: &mut Hub, names: &BTreeMap<&Name, &str>) {
+fn rename(e: &mut Hub, names: &BTreeMap<&Name, String>) {
     match e {
         Hub::Var(name) => {
             if let Some(c_name) = names.get(name) {

@@ -22,6 +22,15 @@ pub(super) struct Header<'e> {
 
 impl Lowering<'_> {
     pub(super) fn for_loop(&mut self, f: &For, at: At) -> Try<Vec<HubStmt>> {
+        if let Some((why, help)) = f.mixed {
+            let message = format!("the header of the loop cannot be taken apart: {why}");
+            return self.fail_with(codes::LOOP, message, (at, "not a header of a known form"), help);
+        }
+        let told = self.diagnostics.len();
+        let mut out = self.statements(&f.before);
+        if self.diagnostics.len() > told {
+            return Err(Failed);
+        }
         let header = self.header(f, at)?;
         let k = header.object;
         if self.values.contains_key(&k) {
@@ -29,7 +38,17 @@ impl Lowering<'_> {
             return self.fail(codes::LOOP_VARIABLE, message, at, "this loop changes it");
         }
         if let Some(bounds) = self.data_bounds(f, &header) {
-            return self.data_loop(f, &header, bounds, at);
+            if let Some(other) = f.others.first() {
+                let message = format!(
+                    "data says where the loop over `{}` begins or ends, so nothing can be counted along with it",
+                    header.name
+                );
+                let help =
+                    format!("count it at the end of the body, or write it in terms of `{}`", header.name);
+                return self.fail_with(codes::LOOP, message, (other.step.at, "counted here"), &help);
+            }
+            out.append(&mut self.data_loop(f, &header, bounds, at)?);
+            return Ok(out);
         }
         let first =
             self.index(header.first).map_err(|why| self.bad_bound(&header.name, header.first, why))?;
@@ -37,17 +56,32 @@ impl Lowering<'_> {
         let Some(cond) = &f.cond else {
             return self.fail(codes::LOOP, "a loop without a condition", at, "it never ends");
         };
-        let (lower, upper, step, value) = if header.step > 0 {
-            let variable = Index::variable(hub.clone(), header.ty);
-            let upper = self.last_bound(k, &header, cond, &variable, true)?;
-            (first, upper, header.step, variable)
+        let along = self.counted_along(f, &header, &first)?;
+        let start = first.form.clone();
+        let variable = Index::variable(hub.clone(), header.ty);
+        self.set_along(&along, &variable.form, &start, Some(cond))?;
+        let bounds = if header.step > 0 {
+            let upper = self.last_bound(k, &header, cond, &variable, true);
+            upper.map(|upper| (first, upper, header.step, variable))
         } else {
-            self.downward(k, &header, cond, first, &hub)?
+            self.downward(k, &header, cond, first, &hub)
         };
+        along.iter().for_each(|other| {
+            self.values.remove(&other.object);
+        });
+        let (lower, upper, step, mut value) = bounds?;
+        let counted = value.form.clone();
+        if f.counts_first {
+            // The condition has seen it before the step.
+            let Some(form) = value.form.add(header.step) else {
+                return self.bad_condition(&header, cond, "it has a constant beyond 64 bits");
+            };
+            value = Index { expr: self.form_expr(&form), form, ty: header.ty, substituted: true };
+        }
         self.loop_types.insert(hub.clone(), header.ty);
         let top = self.loops.is_empty() && self.branches == 0;
-        let last = if top { self.final_value(&lower, &upper, step, at).ok() } else { None };
-        let last = last.map(|end| replace_variable(value.expr.clone(), &hub, &end.expr));
+        let end = if top { self.final_value(&lower, &upper, step, at).ok() } else { None };
+        let last = |value: &Hub| end.as_ref().map(|end| replace_variable(value.clone(), &hub, &end.expr));
         // What holds in the body.
         let mark = self.known.len();
         let variable = Linear::name(hub.clone());
@@ -55,16 +89,24 @@ impl Lowering<'_> {
         self.known.extend(upper.form.plus(-1, &variable).and_then(|l| l.add(-1)));
         self.loops.push(ActiveLoop { var: hub.clone(), lower: lower.form, upper: upper.form });
         let shared = self.taken.insert(hub.clone(), Some(header.ty));
+        self.finals.insert(k, last(&value.expr));
         self.values.insert(k, value);
-        let body = self.body(&f.body);
+        let set = self.set_along(&along, &counted, &start, None);
+        for other in &along {
+            let value = self.values.get(&other.object).and_then(|value| last(&value.expr));
+            self.finals.insert(other.object, value);
+        }
+        let body = if set.is_ok() { self.body(&f.body) } else { Err(Failed) };
         self.values.remove(&k);
+        along.iter().for_each(|other| {
+            self.values.remove(&other.object);
+        });
         if let Some(shared) = shared {
             self.taken.insert(hub.clone(), shared);
         }
         self.loops.pop();
         self.known.truncate(mark);
-        self.finals.insert(k, last);
-        Ok(vec![HubStmt::Loop(Loop {
+        out.push(HubStmt::Loop(Loop {
             var: hub,
             lower: lower.expr,
             upper: upper.expr,
@@ -72,7 +114,8 @@ impl Lowering<'_> {
             kind: LoopKind::Sequential,
             reductions: Vec::new(),
             body: body?,
-        })])
+        }));
+        Ok(out)
     }
 
     fn header<'e>(&mut self, f: &'e For, at: At) -> Try<Header<'e>> {
@@ -200,7 +243,12 @@ impl Lowering<'_> {
             self.loop_list(),
             why.reason
         );
-        let _: Try<()> = self.fail(codes::BOUND, message, why.at, "not affine");
+        let diagnostic = loops::Diagnostic::error(codes::BOUND, message, self.span(why.at), "not affine");
+        // Other ways out are those of subscripts.
+        let _: Try<()> = self.report(match why.help.filter(|help| *help == super::array::MEMBERS) {
+            Some(help) => diagnostic.help(help),
+            None => diagnostic,
+        });
         Failed
     }
 
@@ -240,9 +288,16 @@ impl Lowering<'_> {
         } else {
             (op, left_index, right_index, false)
         };
-        if self.mentions(&right_index.form, &var) && alone {
-            return self.bad_condition(header, cond, "the variable is on both sides");
+        // `i < n - i`, and `i < j` where both are counted.
+        let both = self.mentions(&right_index.form, &var) && alone;
+        if both && left_index.ty.common(right_index.ty).is_unsigned() {
+            return self.bad_condition(
+                header,
+                cond,
+                "the variable is on both sides of an unsigned comparison",
+            );
         }
+        let alone = alone && !both;
         let op = match op {
             CompareOp::Ne if header.step.abs() == 1 && alone => {
                 return self.until_equal(header, cond, right_index, up);
@@ -475,13 +530,13 @@ fn replace_variable(e: Hub, var: &Name, by: &Hub) -> Hub {
     }
 }
 
-enum Step<'e> {
+pub(super) enum Step<'e> {
     By(i64),
     Expr(i64, &'e Expr),
 }
 
 /// What a step counts, and by how much.
-fn counted(step: &Expr) -> Option<(&Expr, Step<'_>)> {
+pub(super) fn counted(step: &Expr) -> Option<(&Expr, Step<'_>)> {
     let is = |e: &Expr, name: &Expr| matches!((&e.kind, &name.kind), (ExprKind::Ident(a), ExprKind::Ident(b)) if a == b);
     let (target, by) = match &step.kind {
         ExprKind::Step(amount, target) => (&**target, Step::By(*amount)),

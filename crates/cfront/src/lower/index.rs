@@ -8,7 +8,7 @@ use loops::{BinaryOp, Expr as Hub, Name, UnaryOp};
 
 use super::condition::as_extremum;
 use super::{Class, Lowering, int};
-use crate::ast::{At, Binary, Expr, ExprKind, Unary};
+use crate::ast::{At, Binary, COMMA, Expr, ExprKind, MEMBER, Unary};
 use crate::ctype::{CType, IntType, Known};
 use crate::linear::{Linear, implies};
 use crate::lower::resolve::Meaning;
@@ -137,7 +137,11 @@ impl Lowering<'_> {
                 }
                 _ => Err(not(format!("it converts to `{}`", ty.ty.c_name()), e.at)),
             },
-            ExprKind::Unsupported(what) => Err(not(format!("it has {what}"), e.at)),
+            ExprKind::Comma(_) => Err(not(format!("it has {COMMA}"), e.at)),
+            ExprKind::Unsupported(what) => {
+                let help = (*what == MEMBER).then_some(super::array::MEMBERS);
+                Err(NotIndex { help, ..not(format!("it has {what}"), e.at) })
+            }
         }
     }
 

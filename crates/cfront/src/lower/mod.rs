@@ -2,6 +2,7 @@
 //! data expressions with the types that C gives them. What fits neither is a diagnostic; all of a region are collected.
 
 mod access;
+mod along;
 mod array;
 mod block;
 mod by_data;

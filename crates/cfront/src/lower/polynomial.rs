@@ -72,6 +72,20 @@ impl Polynomial {
         self.terms.keys().all(|monomial| monomial.len() < 2 || inside(monomial) < 2)
     }
 
+    /// For each product of one of these names with others: the others, the shortest first.
+    pub fn sizes_of_products(&self, loops: &[&str]) -> Vec<Vec<Name>> {
+        let mut found: Vec<Vec<Name>> = Vec::new();
+        for monomial in self.terms.keys().filter(|monomial| monomial.len() > 1) {
+            let sizes: Vec<Name> =
+                monomial.iter().filter(|n| !loops.contains(&n.as_str())).cloned().collect();
+            if sizes.len() < monomial.len() && !sizes.is_empty() && !found.contains(&sizes) {
+                found.push(sizes);
+            }
+        }
+        found.sort_by_key(Vec::len);
+        found
+    }
+
     /// The same as a linear form, if it has no products.
     pub fn as_linear(&self) -> Option<Linear> {
         let mut form = Linear::default();
@@ -185,7 +199,7 @@ impl Lowering<'_> {
     }
 
     /// Whether a form is over sizes only, and no constant.
-    fn is_size_form(&self, form: &Linear) -> bool {
+    pub(super) fn is_size_form(&self, form: &Linear) -> bool {
         !form.terms.is_empty()
             && form.terms.keys().all(|name| !name.starts_with('#') && !self.loop_types.contains_key(name))
     }
@@ -243,6 +257,29 @@ impl Lowering<'_> {
                 _ => self.split_by(&p.polynomial, strides, &known).is_some(),
             }
         })
+    }
+
+    /// Lengths of rows that a flat subscript would have if what stands beside them, the second form, were known to be below.
+    pub(super) fn rows_if_below(&self, p: &Pending, strides: &[Linear]) -> Vec<(Linear, Linear)> {
+        let candidates = match strides.last() {
+            Some(stride) => vec![stride.clone()],
+            None => self.stride_candidates(&p.polynomial, &p.factors),
+        };
+        let mut found = Vec::new();
+        for stride in candidates {
+            let Some((_, rest)) = p.polynomial.divide(&stride) else { continue };
+            let Some(rest) = rest.as_linear() else { continue };
+            let Some(below) = stride.plus(-1, &rest).and_then(|b| b.add(-1)) else { continue };
+            let known = [p.known.as_slice(), &[below]].concat();
+            let splits = match strides {
+                [] => self.split(&p.polynomial, &p.factors, &known, 0).is_some(),
+                _ => self.split_by(&p.polynomial, strides, &known).is_some(),
+            };
+            if splits {
+                found.push((stride, rest));
+            }
+        }
+        found
     }
 
     /// Subscripts of a polynomial in a view with given strides.

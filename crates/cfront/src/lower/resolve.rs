@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::ast::{At, Declaration, Expr, ExprKind, Init, Stmt, StmtKind};
+use crate::ast::{At, Declaration, Expr, ExprKind, Init, Other, Stmt, StmtKind};
 use crate::ctype::{CType, IntType, Known, QType};
 use crate::scope::{Place, Scopes, Symbol};
 
@@ -96,6 +96,7 @@ impl Resolver<'_> {
                 }
             }
             StmtKind::For(f) => self.scoped(|r| {
+                r.statements(&f.before);
                 match f.init.as_ref().map(|s| &s.kind) {
                     Some(StmtKind::Declare(declarations)) => declarations.iter().for_each(|d| r.declare(d)),
                     Some(StmtKind::Expr(Expr { kind: ExprKind::Assign(None, target, value), .. })) => {
@@ -105,6 +106,7 @@ impl Resolver<'_> {
                     Some(StmtKind::Expr(e)) => r.expr(e),
                     _ => {}
                 }
+                f.others.iter().for_each(|other| r.counted_along(other, stmt.at));
                 if let Some(cond) = &f.cond {
                     r.expr(cond);
                 }
@@ -150,8 +152,30 @@ impl Resolver<'_> {
                 }
                 next.iter().for_each(|next| self.statement(next));
             }
-            StmtKind::Empty | StmtKind::Unsupported(_) => {}
+            StmtKind::Empty | StmtKind::Jump(_) | StmtKind::Unsupported(_) => {}
         }
+    }
+
+    /// A further variable of a loop's header.
+    fn counted_along(&mut self, other: &Other, at: At) {
+        match &other.declaration {
+            Some(declaration) => self.declare(declaration),
+            None => self.expr(&other.first),
+        }
+        match &other.step.kind {
+            ExprKind::Assign(_, target, value) => {
+                self.expr(target);
+                self.expr(value);
+            }
+            _ => self.expr(&other.variable),
+        }
+        if let Meaning::Object(k) = self.named_by(&other.variable) {
+            self.out.objects[k].loops.push(at);
+        }
+    }
+
+    fn named_by(&self, e: &Expr) -> Meaning {
+        self.out.meanings.get(&ident_token(e)).copied().unwrap_or(Meaning::Unknown)
     }
 
     /// What a name stands for here.
@@ -221,7 +245,7 @@ impl Resolver<'_> {
 
     fn object_of(&self, target: &Expr) -> Option<usize> {
         match &target.kind {
-            ExprKind::Ident(_) => match self.out.meanings.get(&target.at.first) {
+            ExprKind::Ident(_) => match self.out.meanings.get(&ident_token(target)) {
                 Some(Meaning::Object(k)) => Some(*k),
                 _ => None,
             },
@@ -241,7 +265,7 @@ impl Resolver<'_> {
         match &e.kind {
             ExprKind::Ident(name) => self.identifier(name, ident_token(e)),
             ExprKind::Int(..) | ExprKind::Float { .. } | ExprKind::Unsupported(_) => {}
-            ExprKind::Call { args, .. } => args.iter().for_each(|a| self.expr(a)),
+            ExprKind::Call { args, .. } | ExprKind::Comma(args) => args.iter().for_each(|a| self.expr(a)),
             ExprKind::Index(a, b) | ExprKind::Binary(_, a, b) => {
                 self.expr(a);
                 self.expr(b);

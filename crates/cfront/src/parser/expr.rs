@@ -14,10 +14,12 @@ impl Parser<'_> {
         if !self.is(",") {
             return Ok(left);
         }
+        let mut list = vec![left];
         while self.accept(",") {
-            self.assignment()?;
+            list.push(self.assignment()?);
         }
-        Ok(unsupported("a comma expression", self.since(first)))
+        let height = list.iter().map(|e| e.height).max().unwrap_or(0);
+        self.node(ExprKind::Comma(list), self.since(first), height)
     }
 
     /// An expression without commas outside of parentheses.

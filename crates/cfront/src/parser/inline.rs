@@ -7,7 +7,7 @@
 use super::{MAX_HEIGHT, Parser};
 use std::ops::Range;
 
-use crate::ast::{At, Binary, Declaration, Expr, ExprKind, Init, Unary};
+use crate::ast::{At, Binary, Declaration, Expr, ExprKind, Init, Unary, parts};
 use crate::ctype::{CType, IntType, QType};
 use crate::lexer::Tok;
 use crate::scope::{Kept, Object, Place, Symbol};
@@ -283,26 +283,20 @@ fn substitute(e: &Expr, bound: &Bound, place: Option<At>) -> Option<Expr> {
         ExprKind::Binary(op, a, b) => ExprKind::Binary(*op, boxed(a)?, boxed(b)?),
         ExprKind::Conditional(c, a, b) => ExprKind::Conditional(boxed(c)?, boxed(a)?, boxed(b)?),
         ExprKind::Cast(ty, a) => ExprKind::Cast(ty.clone(), boxed(a)?),
-        ExprKind::Assign(..) | ExprKind::Step(..) | ExprKind::Unsupported(_) => return None,
+        ExprKind::Assign(..) | ExprKind::Step(..) | ExprKind::Comma(_) | ExprKind::Unsupported(_) => {
+            return None;
+        }
     };
     let height = parts(&kind).into_iter().map(|part| part.height).max().unwrap_or(0);
     node(kind, at, height)
 }
 
-fn parts(kind: &ExprKind) -> Vec<&Expr> {
-    match kind {
-        ExprKind::Ident(_) | ExprKind::Int(..) | ExprKind::Float { .. } | ExprKind::Unsupported(_) => vec![],
-        ExprKind::Call { args, .. } => args.iter().collect(),
-        ExprKind::Unary(_, a) | ExprKind::Cast(_, a) | ExprKind::Step(_, a) => vec![a],
-        ExprKind::Index(a, b) | ExprKind::Binary(_, a, b) | ExprKind::Assign(_, a, b) => vec![a, b],
-        ExprKind::Conditional(a, b, c) => vec![a, b, c],
-    }
-}
-
 /// Whether an expression does something, or may.
 pub fn acts(e: &Expr) -> bool {
-    matches!(e.kind, ExprKind::Assign(..) | ExprKind::Step(..) | ExprKind::Unsupported(_))
-        || parts(&e.kind).into_iter().any(acts)
+    matches!(
+        e.kind,
+        ExprKind::Assign(..) | ExprKind::Step(..) | ExprKind::Comma(_) | ExprKind::Unsupported(_)
+    ) || parts(&e.kind).into_iter().any(acts)
 }
 
 fn small(e: &Expr) -> bool {

@@ -5,7 +5,9 @@
 
 mod decl;
 mod expr;
+mod header;
 mod inline;
+mod jumps;
 mod size;
 mod specifiers;
 mod stmt;

@@ -1,8 +1,8 @@
 //! Statements of a region. Those that a region cannot have are parsed and kept by name.
 
-use super::{MAX_HEIGHT, Parsed, Parser, acts};
-use crate::ast::{Binary, Declaration, Expr, ExprKind, For, Init, Stmt, StmtKind};
-use crate::ctype::IntType;
+use super::jumps::without_jumps;
+use super::{Parsed, Parser, acts};
+use crate::ast::{Expr, ExprKind, For, Stmt, StmtKind};
 use crate::lexer::Tok;
 use crate::scope::Place;
 
@@ -68,24 +68,28 @@ impl Parser<'_> {
                 }
                 "do" => {
                     self.pos += 1;
-                    self.statement()?;
+                    let body = self.statement()?;
                     if !self.accept_word("while") {
                         return Err(self.expected("`while`"));
                     }
                     self.expect("(")?;
-                    self.expression()?;
+                    let cond = self.expression()?;
                     self.expect(")")?;
                     self.expect(";")?;
+                    // As macros of several statements are written.
+                    if self.constant(&cond) == Some(0) {
+                        let body = vec![without_jumps(body, &["break", "continue"])];
+                        return Ok(Stmt { kind: StmtKind::Block(body), at: self.since(first) });
+                    }
                     let at = crate::ast::At { first: first as u32, last: first as u32 };
                     return Ok(Stmt { kind: StmtKind::Unsupported("`do … while`"), at });
                 }
-                word @ ("break" | "continue" | "goto" | "return") => {
-                    let name = match word {
-                        "break" => "`break`",
-                        "continue" => "`continue`",
-                        "goto" => "`goto`",
-                        _ => "`return`",
-                    };
+                word @ ("break" | "continue") if self.is_at(self.pos + 1, ";") => {
+                    self.pos += 2;
+                    StmtKind::Jump(if word == "break" { "break" } else { "continue" })
+                }
+                word @ ("goto" | "return") => {
+                    let name = if word == "goto" { "`goto`" } else { "`return`" };
                     self.pos += 1;
                     while !self.is(";") {
                         if matches!(self.tok(), Tok::End | Tok::Punct("}")) {
@@ -125,16 +129,7 @@ impl Parser<'_> {
                 _ => {
                     let value = self.expression()?;
                     self.expect(";")?;
-                    match &value.kind {
-                        ExprKind::Assign(_, _, inner) if matches!(inner.kind, ExprKind::Assign(..)) => {
-                            let mut out = Vec::new();
-                            match one_by_one(&value, &mut out) {
-                                Some(()) => StmtKind::Block(out),
-                                None => StmtKind::Expr(value),
-                            }
-                        }
-                        _ => StmtKind::Expr(value),
-                    }
+                    one_statement(value)
                 }
             },
         };
@@ -174,54 +169,36 @@ impl Parser<'_> {
             self.expect(";")?;
             Some(Stmt { kind: StmtKind::Expr(value), at: self.since(start) })
         };
-        let mut cond = if self.is(";") { None } else { Some(self.expression()?) };
+        let cond = if self.is(";") { None } else { Some(self.expression()?) };
         self.expect(";")?;
-        let mut step = if self.is(")") { None } else { Some(self.expression()?) };
+        let step = if self.is(")") { None } else { Some(self.expression()?) };
         self.expect(")")?;
-        let mut init = init;
-        if step.is_none() {
-            self.counted_first(&mut init, &mut cond, &mut step);
-        }
         let at = self.since(first);
-        let body = self.statement()?;
+        let body = without_jumps(self.statement()?, &["continue"]);
+        let (before, others) = (Vec::new(), Vec::new());
+        let mut f = For { before, init, cond, step, counts_first: false, others, mixed: None, body };
+        self.counted_in_condition(&mut f);
+        self.taken_apart(&mut f);
         self.scopes.truncate(depth);
-        Ok(Stmt { kind: StmtKind::For(Box::new(For { init, cond, step, body })), at })
+        Ok(Stmt { kind: StmtKind::For(Box::new(f)), at })
     }
+}
 
-    /// `for (i = n; i-- > 0;)` as `for (i = n - 1; i >= 0; i--)`, which leaves the same `i` behind; of types with a sign.
-    fn counted_first(&self, init: &mut Option<Stmt>, cond: &mut Option<Expr>, step: &mut Option<Expr>) {
-        let Some(Expr { kind: ExprKind::Binary(Binary::Gt, counts, zero), at, height }) = cond else {
-            return;
-        };
-        let (ExprKind::Step(-1, variable), ExprKind::Int(0, _)) = (&counts.kind, &zero.kind) else { return };
-        let ExprKind::Ident(name) = &variable.kind else { return };
-        let counts_after = self.source.token_text(counts.at.last as usize) == "--";
-        let first = match init.as_mut().map(|stmt| &mut stmt.kind) {
-            Some(StmtKind::Declare(declared)) => match declared.as_mut_slice() {
-                [Declaration { name: declared, init: Some(Init::Expr(first)), .. }] if declared == name => {
-                    first
-                }
-                _ => return,
-            },
-            Some(StmtKind::Expr(Expr { kind: ExprKind::Assign(None, target, first), .. })) => {
-                match &target.kind {
-                    ExprKind::Ident(target) if target == name => &mut **first,
-                    _ => return,
-                }
-            }
-            _ => return,
-        };
-        if !counts_after || !self.counts_below_zero(variable) || first.height >= MAX_HEIGHT {
-            return;
+/// An expression as a statement: what it assigns, one after the other.
+pub(super) fn one_statement(value: Expr) -> StmtKind {
+    let mut out = Vec::new();
+    match &value.kind {
+        ExprKind::Comma(list) => {
+            let statement = |e: &Expr| Stmt { kind: one_statement(e.clone()), at: e.at };
+            StmtKind::Block(list.iter().map(statement).collect())
         }
-        let (at_first, height_first) = (first.at, first.height);
-        let one = Expr { kind: ExprKind::Int(1, IntType::Int), at: at_first, height: 1 };
-        let less = ExprKind::Binary(Binary::Sub, Box::new(first.clone()), Box::new(one));
-        *first = Expr { kind: less, at: at_first, height: height_first + 1 };
-        let stays = ExprKind::Binary(Binary::Ge, variable.clone(), zero.clone());
-        let (at, height, counts) = (*at, *height, (**counts).clone());
-        *cond = Some(Expr { kind: stays, at, height });
-        *step = Some(counts);
+        ExprKind::Assign(_, _, inner) if matches!(inner.kind, ExprKind::Assign(..)) => {
+            match one_by_one(&value, &mut out) {
+                Some(()) => StmtKind::Block(out),
+                None => StmtKind::Expr(value),
+            }
+        }
+        _ => StmtKind::Expr(value),
     }
 }
 

@@ -57,7 +57,7 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> u8 {
 }
 
 fn on_stack(arguments: Vec<OsString>) -> u8 {
-    let cli = match Cli::try_parse_from(arguments) {
+    let mut cli = match Cli::try_parse_from(arguments) {
         Ok(cli) => cli,
         Err(error) => {
             let text = if report::colours(std::io::stderr().is_terminal()) {
@@ -73,7 +73,8 @@ fn on_stack(arguments: Vec<OsString>) -> u8 {
             return 0;
         }
     };
-    let outcome = caught(|| dispatch(&cli));
+    let dash = dash_is_standard_output(&mut cli.command);
+    let outcome = dash.and_then(|()| caught(|| dispatch(&cli)));
     match outcome {
         Ok(()) => 0,
         Err(failure) => {
@@ -90,6 +91,29 @@ fn on_stack(arguments: Vec<OsString>) -> u8 {
             failure.kind.exit_code()
         }
     }
+}
+
+/// `-o -` is the standard output, where a command writes to that without `-o`.
+fn dash_is_standard_output(command: &mut Command) -> Result<(), Failure> {
+    let (output, prints) = match command {
+        Command::Compile(arguments) => (&mut arguments.output, true),
+        Command::Show(arguments) => (&mut arguments.output, true),
+        Command::Generate(arguments) => (&mut arguments.output, true),
+        Command::Prove(arguments) => (&mut arguments.output, arguments.emit.is_some()),
+        Command::Fuzz(arguments) => (&mut arguments.output, false),
+        Command::Optimize(arguments) => (&mut arguments.output, false),
+        Command::CheckRules(arguments) => (&mut arguments.output, false),
+        _ => return Ok(()),
+    };
+    if output.as_deref() != Some(std::path::Path::new("-")) {
+        return Ok(());
+    }
+    if !prints {
+        let message = "`-o -`: this command writes no file to the standard output";
+        return Err(Failure::usage("X0009", message).help("give a name; a file named `-` is `./-`"));
+    }
+    *output = None;
+    Ok(())
 }
 
 fn dispatch(cli: &Cli) -> Result<(), Failure> {

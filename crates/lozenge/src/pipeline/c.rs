@@ -346,6 +346,11 @@ fn may_alias(source: &Source, info: &RegionInfo, choice: &Choice) -> Result<(), 
     let others = info.may_alias.len() - 1;
     let diagnostic =
         if others > 0 { diagnostic.note(format!("and {others} other pairs")) } else { diagnostic };
+    let diagnostic = match choice.schedule.as_deref() {
+        Some("none") => diagnostic
+            .note("with `--schedule none` as well: the text is made of the loop program, in which arrays are distinct"),
+        _ => diagnostic,
+    };
     Err(Failure::in_source(
         source,
         vec![
