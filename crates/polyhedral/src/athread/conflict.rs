@@ -60,6 +60,13 @@ pub(super) fn conflict(model: &Model, kernel: &Kernel, mapped: usize) -> Result<
             if std::ptr::eq(other, written) {
                 continue;
             }
+            let elsewhere = || -> isl::Result<bool> {
+                out.reverse()?.domain()?.intersect(&there.reverse()?.domain()?)?.is_empty()
+            };
+            if kernel.apart && elsewhere().map_err(fault::library)? {
+                // Elements of the array that have nothing to do with those.
+                continue;
+            }
             if let (Some(a), Some(b)) = (written.part, other.part)
                 && a != b
             {

@@ -4,10 +4,10 @@
 //! scalars that are only read are arguments of the kernel. Accesses of one array share a buffer where a box around all is no larger than their own boxes.
 //! A box has constant extents and a corner that is affine in the numbers of the tiles; at the rim of the array it is cut off.
 
-use isl::{Set, UnionSet};
+use isl::{Set, UnionMap, UnionSet};
 use loops::{Access, Expr, Name, ParamMode};
 
-use super::boxes::{Corner, box_map, boxed, prefix, touched};
+use super::boxes::{self, Corner, box_map, boxed, prefix, touched};
 use super::share::Shared;
 use super::split::Kernel;
 use crate::fault::{self, Result};
@@ -104,8 +104,15 @@ pub(super) fn groups(model: &Model, kernel: &Kernel) -> Result<std::result::Resu
     }
     let outer = kernel.parallel.len();
     let mut groups = Vec::new();
+    let mut classes: Vec<(&Name, Vec<&Site>)> = Vec::new();
     for array in arrays {
         let own: Vec<&Site> = sites.iter().filter(|s| s.touch.array == *array).collect();
+        match kernel.apart {
+            true => classes.extend(meeting(model, kernel, own)?.into_iter().map(|own| (array, own))),
+            false => classes.push((array, own)),
+        }
+    }
+    for (array, own) in classes {
         // One buffer for all parts, if the loops of the parts do not move it.
         let deep = |site: &Site| outer + kernel.parts[site.part].inner.len();
         if let Some((extents, _)) = boxed(model, kernel, &own, outer)? {
@@ -173,6 +180,34 @@ pub(super) fn groups(model: &Model, kernel: &Kernel) -> Result<std::result::Resu
         }
     }
     Ok(Ok(groups))
+}
+
+/// The accesses of one array, as sets of which no two meet while the kernel runs: two planes of the array, or a row and what is below it.
+fn meeting<'a, 's>(
+    model: &Model,
+    kernel: &Kernel,
+    sites: Vec<&'s Site<'a>>,
+) -> Result<Vec<Vec<&'s Site<'a>>>> {
+    let mut classes: Vec<(UnionMap, Vec<&Site>)> = Vec::new();
+    for site in sites {
+        let mut reached = boxes::reached(model, kernel, site)?;
+        let mut own = Vec::new();
+        let mut others = Vec::new();
+        for (elements, members) in classes {
+            let same = members.iter().any(|other| other.access == site.access);
+            let apart = reached.intersect(&elements).and_then(|both| both.is_empty());
+            if same || !apart.map_err(fault::library)? {
+                reached = reached.union(&elements).map_err(fault::library)?;
+                own.extend(members);
+            } else {
+                others.push((elements, members));
+            }
+        }
+        own.push(site);
+        others.push((reached, own));
+        classes = others;
+    }
+    Ok(classes.into_iter().map(|(_, members)| members).collect())
 }
 
 /// Whether what is written goes out where it has been written: parts that write have instances in all tiles of the kernel, if sizes are not 0. A part for the last

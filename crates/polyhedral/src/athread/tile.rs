@@ -205,8 +205,22 @@ pub(super) fn ceil(a: i64, b: i64) -> i64 {
 
 pub(super) const SAMPLE: i64 = 8;
 
-/// A kernel with sizes and buffers, and a line about it; or why not.
+/// A kernel with sizes and buffers, and a line about it; or why not. Where boxes of cores meet, accesses that never do get boxes of their own.
 fn sized(
+    model: &Model,
+    kernel: Kernel,
+    options: &Options,
+) -> Result<std::result::Result<(Kernel, String), Diagnostic>> {
+    let first = sized_as(model, kernel.clone(), options)?;
+    if kernel.panel.is_some() || !first.as_ref().is_err_and(|refusal| refusal.code.0 == "P0803") {
+        return Ok(first);
+    }
+    let apart = sized_as(model, Kernel { apart: true, ..kernel }, options)?;
+    Ok(if apart.is_ok() { apart } else { first })
+}
+
+/// As [`sized`], with boxes as the kernel says.
+fn sized_as(
     model: &Model,
     mut kernel: Kernel,
     options: &Options,

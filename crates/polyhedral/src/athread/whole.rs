@@ -99,6 +99,7 @@ pub(super) fn bounded(
         groups: vec![],
         panel: None,
         whole: true,
+        apart: false,
         cost: 0.0,
     };
     Ok(Some(Bounded { model, items: vec![Item::Kernel(kernel)], bounds }))
