@@ -295,7 +295,7 @@ pub(super) fn box_map(model: &Model, kernel: &Kernel, group: &Group) -> Result<O
 }
 
 /// An extent in the set library's notation, if it is affine.
-fn text(expr: &Expr) -> Option<String> {
+pub(super) fn text(expr: &Expr) -> Option<String> {
     Some(match expr {
         Expr::Int(n) => n.to_string(),
         Expr::Var(name) => readable(name),
