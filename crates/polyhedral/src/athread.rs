@@ -25,6 +25,7 @@ mod refuse;
 mod region;
 mod search;
 mod share;
+mod shift;
 mod split;
 mod steps;
 mod tile;

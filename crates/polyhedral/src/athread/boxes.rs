@@ -33,7 +33,7 @@ pub(super) struct Corner {
 }
 
 impl Corner {
-    fn of(model: &Model, aff: &Aff) -> isl::Result<Option<Corner>> {
+    pub(super) fn of(model: &Model, aff: &Aff) -> isl::Result<Option<Corner>> {
         if aff.dim(Dim::Div)? > 0 || aff.denominator()?.to_i64()? != 1 {
             return Ok(None);
         }

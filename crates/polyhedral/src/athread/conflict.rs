@@ -72,7 +72,7 @@ pub(super) fn conflict(model: &Model, kernel: &Kernel, mapped: usize) -> Result<
             {
                 continue;
             }
-            if other.put && written.part == other.part {
+            if other.put && (written.part == other.part || kernel.apart) {
                 return because(
                     format!(
                         "`{}` is written through two boxes, by {} and by {}",

@@ -5,9 +5,10 @@
 //!
 //! Only loops from a constant that is not negative, in steps of one. Remainders of what is data, and of sizes, stay as they are.
 
+use crate::codegen::tidy;
 use loops::poly::Poly;
 use loops::visit::{substitute, with_distinct_locals};
-use loops::{Assign, BinaryOp, CompareOp, Expr, Function, Loop, LoopKind, Name, Stmt};
+use loops::{Assign, BinaryOp, Expr, Function, Loop, LoopKind, Name, Stmt};
 
 /// Planes that take turns, at most.
 const MOST: i64 = 4;
@@ -40,7 +41,7 @@ fn steps(l: &Loop) -> Option<Loop> {
     let turns = turns(l).filter(|_| plain)?;
     let mut body = Vec::new();
     for step in 0..turns {
-        let now = Expr::Var(l.var.clone()) * turns + first.checked_add(step)?;
+        let now = tidy(&(Expr::Var(l.var.clone()) * turns + first.checked_add(step)?));
         let all = substitute(&l.body, &[(l.var.clone(), now.clone())].into());
         let own = told(&all, step > 0);
         body.extend(match step {
@@ -48,7 +49,7 @@ fn steps(l: &Loop) -> Option<Loop> {
             _ => vec![Stmt::If { cond: now.less(l.upper.clone()), then: own, otherwise: Vec::new() }],
         });
     }
-    let iterations = (l.upper.clone() - first + (turns - 1)).floor_div(turns);
+    let iterations = tidy(&(l.upper.clone() - first + (turns - 1))).floor_div(turns);
     Some(Loop { lower: Expr::Int(0), upper: iterations, body, ..l.clone() })
 }
 
@@ -83,27 +84,15 @@ fn divisor(e: &Expr, var: &Name) -> Option<i64> {
 fn told(body: &[Stmt], again: bool) -> Vec<Stmt> {
     let mut result = Vec::new();
     for stmt in body {
-        match stmt.map(&mut |e| known(e), &mut |inner| told(inner, again)) {
-            Stmt::If { cond, then, otherwise } => match decided(&cond) {
-                Some(true) => result.extend(then),
-                Some(false) => result.extend(otherwise),
-                None => result.push(Stmt::If { cond, then, otherwise }),
-            },
+        match stmt.map(&mut |e| tidy(&known(e)), &mut |inner| told(inner, again)) {
+            Stmt::If { cond: Expr::Bool(holds), then, otherwise } => {
+                result.extend(if holds { then } else { otherwise });
+            }
             Stmt::Assign(assign) if again => result.push(Stmt::Assign(Assign { label: None, ..assign })),
             other => result.push(other),
         }
     }
     result
-}
-
-fn decided(cond: &Expr) -> Option<bool> {
-    match cond {
-        Expr::Compare(op @ (CompareOp::Eq | CompareOp::Ne), a, b) => match (&**a, &**b) {
-            (Expr::Int(a), Expr::Int(b)) => Some((a == b) == (*op == CompareOp::Eq)),
-            _ => None,
-        },
-        _ => None,
-    }
 }
 
 fn known(e: &Expr) -> Expr {
