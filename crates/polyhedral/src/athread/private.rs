@@ -25,7 +25,10 @@ pub(super) fn privatise(function: &Function, model: &Model) -> Result<Option<Fun
         if let Some(workspace) = candidate(function, model, &param.name, param.dims.len())
             && stays_inside(model, &param.name, &workspace)?
         {
-            return Ok(Some(rewrite(function, &param.name, &param.elem, &workspace)));
+            let free = free(model, &param.name, &workspace)?;
+            if free.contains(&true) {
+                return Ok(Some(rewrite(function, &param.name, &param.elem, &workspace, &free)));
+            }
         }
     }
     Ok(None)
@@ -170,6 +173,26 @@ fn stays_inside(model: &Model, array: &Name, workspace: &Workspace) -> Result<bo
     Ok(true)
 }
 
+/// Which of the outer loops nothing but the array holds up: these get planes. A loop over time that other arrays keep in order needs none.
+fn free(model: &Model, array: &Name, workspace: &Workspace) -> Result<Vec<bool>> {
+    let first = &model.statements[workspace.first];
+    let mut free = vec![true; workspace.outer.len()];
+    for dependence in dependence::memory(model)?.iter().filter(|d| d.array != *array && !d.private) {
+        let inside = |label: &Name| {
+            let statement = model.statements.iter().find(|s| s.label == *label);
+            statement.map_or(0, |s| dependence::shared_loops(first, s))
+        };
+        let shared = inside(&dependence.source).min(inside(&dependence.target));
+        let mut relation = dependence.relation.intersect_params(&model.context).map_err(fault::library)?;
+        for (k, free) in free.iter_mut().enumerate().take(shared) {
+            let equal = relation.equate((Dim::In, k), (Dim::Out, k)).map_err(fault::library)?;
+            *free &= relation.is_subset(&equal).map_err(fault::library)?;
+            relation = equal;
+        }
+    }
+    Ok(free)
+}
+
 /// Whether the first statement assigns, in each iteration of the outer loops, all elements between the ends: conditions may leave some out.
 fn assigns_all(model: &Model, start: &Map, workspace: &Workspace) -> Result<bool> {
     let depth = workspace.outer.len();
@@ -201,11 +224,13 @@ fn rewrite(
     array: &Name,
     elem: &loops::Elem,
     Workspace { outer, ends, .. }: &Workspace,
+    free: &[bool],
 ) -> Function {
     let mut taken = loops::visit::taken(function);
     let name = fresh(&Name::new(format!("{array}_planes")), &taken);
     taken.insert(name.clone());
-    let vars: Vec<Expr> = outer.iter().map(|l| Expr::Var(l.var.clone())).collect();
+    let planes = || outer.iter().zip(free).filter(|(_, free)| **free).map(|(l, _)| *l);
+    let vars: Vec<Expr> = planes().map(|l| Expr::Var(l.var.clone())).collect();
     let access = |a: &Access| match a.array == *array {
         true => Access {
             array: name.clone(),
@@ -219,7 +244,7 @@ fn rewrite(
         Expr::Var(_) => end.clone(),
         other => other.clone().max(0),
     };
-    let extents = outer.iter().map(|l| l.upper.clone().max(0));
+    let extents = planes().map(|l| l.upper.clone().max(0));
     let extents = extents.chain(ends.iter().map(|(_, end)| natural(end))).collect();
     let local = ArrayDecl { name: name.clone(), elem: elem.clone(), dims: extents, storage: Storage::Heap };
     // The last plane is what the loops leave behind: its iteration says so, while it is there.
