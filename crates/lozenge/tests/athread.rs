@@ -62,6 +62,8 @@ struct Built {
     pro: bool,
     ours: Program,
     slave: String,
+    /// What the mapping says of itself.
+    notes: Vec<String>,
     original: kernel::Program,
 }
 
@@ -95,7 +97,9 @@ fn build(emulator: &Emulator, compiler: &Compiler, case: &Case) -> Result<Built,
     sequential.extend(&flags);
     let original = kernel::Program::build(compiler, &source.text, folder, &sequential, &[])?;
     let slave = files.slave;
-    Ok(Built { name: case.name(), sizes, pro: case.chip == Chip::Sw26010Pro, ours, slave, original })
+    let notes = all.iter().flat_map(|one| one.mapped.notes.clone()).collect();
+    let pro = case.chip == Chip::Sw26010Pro;
+    Ok(Built { name: case.name(), sizes, pro, ours, slave, notes, original })
 }
 
 impl Built {
@@ -211,6 +215,27 @@ fn kernels_on_the_second_chip() {
             built.agrees(&values, 0..3, &equal)?;
         }
         Ok(())
+    });
+}
+
+/// Planes that take turns, workspaces, and loops that begin where the one around them is: every loop nest on the cores, at small, prime and ragged sizes.
+#[test]
+fn programs_of_several_regions() {
+    let programs: [(&str, &[i64], &[[i64; 3]]); 3] = [
+        ("planes", &[5, 67, 41], &[[5, 67, 41], [6, 131, 7], [0, 5, 3], [1, 1, 1], [3, 2, 3], [2, 0, 0]]),
+        ("workspaces", &[7, 5, 33], &[[7, 5, 33], [13, 7, 67], [1, 1, 1], [0, 3, 2], [3, 0, 2], [2, 3, 0]]),
+        ("factors", &[37], &[[37, 0, 0], [67, 0, 0], [0, 0, 0], [1, 0, 0], [2, 0, 0]]),
+    ];
+    let jobs: Vec<(usize, usize)> = (0..programs.len()).flat_map(|p| [0, 1, 5].map(|s| (p, s))).collect();
+    each(&jobs, |emulator, compiler, (p, s)| {
+        let (name, tuned, values) = programs[*p];
+        let path = format!("../../athread/programs/{name}");
+        let case = Case { tuned: ((p + s) % 2 == 0).then_some(tuned), ..Case::new(&path, SETTINGS[*s]) };
+        let built = built(emulator, compiler, &case)?;
+        if built.notes.iter().any(|note| note.contains("on the host")) {
+            return Err(format!("{}: {:?}", case.name(), built.notes));
+        }
+        values.iter().try_for_each(|values| built.agrees(values, 0..4, &equal))
     });
 }
 

@@ -25,9 +25,11 @@ mod refuse;
 mod region;
 mod search;
 mod share;
+mod shift;
 mod split;
 mod steps;
 mod tile;
+mod turns;
 mod whole;
 
 use std::collections::BTreeMap;
@@ -145,26 +147,32 @@ pub fn map(function: &Function, options: &Options) -> Result<Mapped> {
             Some(Ok(again)) if with.as_ref().map_or(true, |with| again.seconds < with.seconds) => Ok(again),
             _ => with,
         };
-    best.or_else(|refusal| {
-        let function = once.as_ref().unwrap_or(function);
-        elsewhere(function, options, refusal)
-    })
+    if best.as_ref().is_ok_and(|best| best.on_host == 0) {
+        return best;
+    }
+    elsewhere(once.as_ref().unwrap_or(function), options, best)
 }
 
-/// Maps a function that is refused with its sums elsewhere. In a triangular nest the scalars of a sum have no elements for all iterations, and where it is stored it has;
-/// an element that is changed while others of its array are read needs a box of its own, and a scalar does not.
-fn elsewhere(function: &Function, options: &Options, refusal: Diagnostic) -> Result<Mapped> {
-    let mut refusal = refusal;
-    let ways: [fn(&Function) -> Option<Function>; 2] =
-        [transform::forward::forward, transform::accumulate::accumulate];
+/// Maps a function that is refused, or leaves loops to the host, in other forms. Planes that take turns have numbers where steps are told apart. In a triangular nest the
+/// scalars of a sum have no elements for all iterations, and where it is stored it has; an element that is changed while others of its array are read needs a box of its own,
+/// and a scalar does not.
+fn elsewhere(function: &Function, options: &Options, best: Result<Mapped>) -> Result<Mapped> {
+    let mut best = best;
+    let ways: [fn(&Function) -> Option<Function>; 3] =
+        [turns::in_turns, transform::forward::forward, transform::accumulate::accumulate];
     for other in ways.into_iter().filter_map(|way| way(function)) {
-        match map_values(&other, options) {
-            Err(told) if refusal.code.0 == "P0801" => refusal = told,
-            Err(_) => {}
-            mapped => return mapped,
+        let other = map_values(&other, options);
+        best = match (best, other) {
+            (Err(before), Err(told)) => Err(if before.code.0 == "P0801" { told } else { before }),
+            (Ok(before), Ok(other)) if other.on_host < before.on_host => Ok(other),
+            (Err(_), Ok(other)) => Ok(other),
+            (before, _) => before,
+        };
+        if best.as_ref().is_ok_and(|best| best.on_host == 0) {
+            break;
         }
     }
-    Err(refusal)
+    best
 }
 
 /// Maps a function whose scalars have been looked at.

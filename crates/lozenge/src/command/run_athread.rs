@@ -13,7 +13,7 @@ use super::run;
 use crate::athread::{Emulator, Report, Settings, Sources, read_report};
 use crate::bind;
 use crate::check;
-use crate::cli::{Chip, Choice, Run};
+use crate::cli::{Chip, Choice, Mode, Run};
 use crate::execute::{self, Build, Executable, Schedule};
 use crate::failure::{Failure, Source};
 use crate::files::{read_source, write_whole};
@@ -208,7 +208,8 @@ fn one_function(arguments: &Run, front: &Front) -> Result<Outcome, Failure> {
     let inputs = bind::inputs(function, &sizes, &arrays, &std::collections::BTreeMap::new(), arguments.seed)?;
 
     let original = Program { functions: vec![function.clone()] };
-    let emitted = pipeline::to_c(&original, choice.mode, Some("program.h".into()))?;
+    // The host file has the interface that functions have by default, however they were translated.
+    let emitted = pipeline::to_c(&original, Mode::Default, Some("program.h".into()))?;
     let compiler = Compiler::find()?;
     let bar = report::progress(0, "compiling and running");
     let emulator = Emulator::build(&compiler)?;

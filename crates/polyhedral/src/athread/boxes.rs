@@ -33,7 +33,7 @@ pub(super) struct Corner {
 }
 
 impl Corner {
-    fn of(model: &Model, aff: &Aff) -> isl::Result<Option<Corner>> {
+    pub(super) fn of(model: &Model, aff: &Aff) -> isl::Result<Option<Corner>> {
         if aff.dim(Dim::Div)? > 0 || aff.denominator()?.to_i64()? != 1 {
             return Ok(None);
         }
@@ -172,6 +172,20 @@ fn prefix_on(
     map.ok_or_else(|| fault::edit("a kernel without loops"))
 }
 
+/// The elements that an access touches while a kernel runs, by the numbers of the loops around the kernel.
+pub(super) fn reached(model: &Model, kernel: &Kernel, site: &Site) -> Result<UnionMap> {
+    let elements = || site.touch.relation.intersect_params(&model.context)?.to_union();
+    let elements = elements().map_err(fault::library)?;
+    if !kernel.outer.is_empty() {
+        let prefix = prefix_of(model, kernel, site, 0)?;
+        return prefix.reverse().and_then(|all| all.apply_range(&elements)).map_err(fault::library);
+    }
+    let once = || -> isl::Result<UnionMap> {
+        UnionMap::from_domain_and_range(&UnionSet::read(&model.ctx, "{ [] }")?, &elements.range()?)
+    };
+    once().map_err(fault::library)
+}
+
 /// The elements that accesses touch in a tile, by the numbers of the tile loops.
 pub(super) fn touched(model: &Model, kernel: &Kernel, sites: &[&Site], level: usize) -> Result<Option<Map>> {
     let mut all = UnionMap::empty(&model.ctx).map_err(fault::library)?;
@@ -281,7 +295,7 @@ pub(super) fn box_map(model: &Model, kernel: &Kernel, group: &Group) -> Result<O
 }
 
 /// An extent in the set library's notation, if it is affine.
-fn text(expr: &Expr) -> Option<String> {
+pub(super) fn text(expr: &Expr) -> Option<String> {
     Some(match expr {
         Expr::Int(n) => n.to_string(),
         Expr::Var(name) => readable(name),

@@ -60,12 +60,19 @@ pub(super) fn conflict(model: &Model, kernel: &Kernel, mapped: usize) -> Result<
             if std::ptr::eq(other, written) {
                 continue;
             }
+            let elsewhere = || -> isl::Result<bool> {
+                out.reverse()?.domain()?.intersect(&there.reverse()?.domain()?)?.is_empty()
+            };
+            if kernel.apart && elsewhere().map_err(fault::library)? {
+                // Elements of the array that have nothing to do with those.
+                continue;
+            }
             if let (Some(a), Some(b)) = (written.part, other.part)
                 && a != b
             {
                 continue;
             }
-            if other.put && written.part == other.part {
+            if other.put && (written.part == other.part || kernel.apart) {
                 return because(
                     format!(
                         "`{}` is written through two boxes, by {} and by {}",

@@ -4,12 +4,13 @@
 //! scalars that are only read are arguments of the kernel. Accesses of one array share a buffer where a box around all is no larger than their own boxes.
 //! A box has constant extents and a corner that is affine in the numbers of the tiles; at the rim of the array it is cut off.
 
-use isl::{Set, UnionSet};
+use isl::{Set, UnionMap, UnionSet};
 use loops::{Access, Expr, Name, ParamMode};
 
-use super::boxes::{Corner, box_map, boxed, prefix, touched};
+use super::boxes::{self, Corner, box_map, boxed, prefix, touched};
 use super::share::Shared;
 use super::split::Kernel;
+use crate::dependence;
 use crate::fault::{self, Result};
 use crate::model::{Model, Touch};
 use crate::names::readable;
@@ -104,8 +105,15 @@ pub(super) fn groups(model: &Model, kernel: &Kernel) -> Result<std::result::Resu
     }
     let outer = kernel.parallel.len();
     let mut groups = Vec::new();
+    let mut classes: Vec<(&Name, Vec<&Site>)> = Vec::new();
     for array in arrays {
         let own: Vec<&Site> = sites.iter().filter(|s| s.touch.array == *array).collect();
+        match kernel.apart {
+            true => classes.extend(meeting(model, kernel, own)?.into_iter().map(|own| (array, own))),
+            false => classes.push((array, own)),
+        }
+    }
+    for (array, own) in classes {
         // One buffer for all parts, if the loops of the parts do not move it.
         let deep = |site: &Site| outer + kernel.parts[site.part].inner.len();
         if let Some((extents, _)) = boxed(model, kernel, &own, outer)? {
@@ -173,6 +181,34 @@ pub(super) fn groups(model: &Model, kernel: &Kernel) -> Result<std::result::Resu
         }
     }
     Ok(Ok(groups))
+}
+
+/// The accesses of one array, as sets of which no two meet while the kernel runs: two planes of the array, or a row and what is below it.
+fn meeting<'a, 's>(
+    model: &Model,
+    kernel: &Kernel,
+    sites: Vec<&'s Site<'a>>,
+) -> Result<Vec<Vec<&'s Site<'a>>>> {
+    let mut classes: Vec<(UnionMap, Vec<&Site>)> = Vec::new();
+    for site in sites {
+        let mut reached = boxes::reached(model, kernel, site)?;
+        let mut own = Vec::new();
+        let mut others = Vec::new();
+        for (elements, members) in classes {
+            let same = members.iter().any(|other| other.access == site.access);
+            let apart = reached.intersect(&elements).and_then(|both| both.is_empty());
+            if same || !apart.map_err(fault::library)? {
+                reached = reached.union(&elements).map_err(fault::library)?;
+                own.extend(members);
+            } else {
+                others.push((elements, members));
+            }
+        }
+        own.push(site);
+        others.push((reached, own));
+        classes = others;
+    }
+    Ok(classes.into_iter().map(|(_, members)| members).collect())
 }
 
 /// Whether what is written goes out where it has been written: parts that write have instances in all tiles of the kernel, if sizes are not 0. A part for the last
@@ -246,13 +282,17 @@ fn group(
         kept: false,
         exchanged: false,
     };
-    group.get = !written || !written_first(model, kernel, &group, sites)?;
     // An array of the function's own that nothing but this buffer uses never leaves local memory.
     let own = model.locals.iter().any(|l| l.name == group.array);
     let elsewhere = model.statements.iter().enumerate().any(|(k, s)| {
         s.accesses.iter().any(|t| t.array == group.array) && !sites.iter().any(|site| site.statement == k)
     });
-    if own && !elsewhere && !group.get && group.part.is_none() {
+    let stays = own && !elsewhere && group.part.is_none();
+    group.get = !written || !written_first(model, kernel, &group, sites)?;
+    if written && group.get && written_before(model, kernel, &group, sites)? {
+        group.get = !stays && !written_whole(model, kernel, &group, sites)?;
+    }
+    if stays && !group.get {
         group.put = false;
     }
     Ok(group)
@@ -279,4 +319,48 @@ fn written_first(model: &Model, kernel: &Kernel, group: &Group, sites: &[&Site])
         }
         None => false,
     })
+}
+
+/// Whether each read of a box sees what its tile has written before. Such a write stays before the read in whatever order the tile has.
+fn written_before(model: &Model, kernel: &Kernel, group: &Group, sites: &[&Site]) -> Result<bool> {
+    let depth = group.level;
+    let tiles = |site: &Site| -> Result<UnionMap> { prefix(model, kernel, site.part, depth) };
+    for read in sites.iter().filter(|s| !s.touch.write) {
+        let target = &model.statements[read.statement];
+        let mut left = read
+            .touch
+            .relation
+            .intersect_params(&model.context)
+            .and_then(|all| all.to_union())
+            .map_err(fault::library)?;
+        for write in sites.iter().filter(|s| s.touch.write) {
+            let source = &model.statements[write.statement];
+            let covered = || -> Result<UnionMap> {
+                let back = tiles(write)?.reverse().map_err(fault::library)?;
+                let same = tiles(read)?.apply_range(&back).map_err(fault::library)?;
+                let own = || -> isl::Result<UnionMap> {
+                    // From each read to writes of its tile that come before it, and from there to their elements.
+                    let before = dependence::before(source, target)?.reverse()?.to_union()?;
+                    let all = write.touch.relation.to_union()?;
+                    same.intersect(&before)?.apply_range(&all)
+                };
+                own().map_err(fault::library)
+            };
+            left = left.subtract(&covered()?).map_err(fault::library)?;
+        }
+        if !left.is_empty().map_err(fault::library)? {
+            return Ok(false);
+        }
+    }
+    Ok(true)
+}
+
+/// Whether the statements that write to a box write all of it, in each tile that has the box.
+fn written_whole(model: &Model, kernel: &Kernel, group: &Group, sites: &[&Site]) -> Result<bool> {
+    let writes: Vec<&Site> = sites.iter().copied().filter(|s| s.touch.write).collect();
+    let Some(written) = touched(model, kernel, &writes, group.level)? else { return Ok(false) };
+    let Some(all) = touched(model, kernel, sites, group.level)? else { return Ok(false) };
+    let Some(whole) = box_map(model, kernel, group)? else { return Ok(false) };
+    let covers = || -> isl::Result<bool> { whole.intersect_domain(&all.domain()?)?.is_subset(&written) };
+    covers().map_err(fault::library)
 }

@@ -249,6 +249,7 @@ fn one(
         groups: vec![],
         panel: None,
         whole: false,
+        apart: false,
         cost: 0.0,
     })
 }

@@ -52,6 +52,8 @@ pub(super) struct Kernel {
     pub panel: Option<Panel>,
     /// Whether it is right only for sizes up to a bound, so that what a tile needs of an array by rows is there as a whole.
     pub whole: bool,
+    /// Whether accesses of one array that never meet have boxes of their own, so that two planes of it are as two arrays.
+    pub apart: bool,
     /// Modelled seconds; 0 before its tiles are chosen.
     pub cost: f64,
 }
@@ -175,6 +177,7 @@ fn items(
                 groups: vec![],
                 panel: None,
                 whole: false,
+                apart: false,
                 cost: 0.0,
             })])
         }
@@ -427,6 +430,7 @@ pub(super) fn joined(
             groups: vec![],
             panel: None,
             whole: false,
+            apart: false,
             cost: 0.0,
         }));
     }

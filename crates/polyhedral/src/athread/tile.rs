@@ -14,6 +14,7 @@ use super::refuse;
 use super::region::Region;
 use super::search::{self, Search, Shape};
 use super::share;
+use super::shift;
 use super::split::{self, Item, Kernel, Part};
 use super::{Grid, Options};
 use crate::dependence::Dependence;
@@ -70,27 +71,63 @@ fn choose_in(
     notes: &mut Vec<String>,
     given_up: &mut Vec<Diagnostic>,
 ) -> Result<Vec<Item>> {
-    items
-        .into_iter()
-        .map(|item| {
-            Ok(match item {
-                Item::Kernel(kernel) => match bounded(model, &kernel, options)? {
-                    Ok((kernel, line)) => {
-                        notes.push(line);
-                        Item::Kernel(kernel)
+    let mut result = Vec::new();
+    for item in items {
+        match item {
+            Item::Kernel(kernel) => match bounded(model, &kernel, options)? {
+                Ok((kernel, line)) => {
+                    notes.push(line);
+                    result.push(Item::Kernel(kernel));
+                }
+                Err(diagnostic) => match distributed(model, &kernel, options, &diagnostic)? {
+                    Some(kernels) => {
+                        for (kernel, line) in kernels {
+                            notes.push(line);
+                            result.push(Item::Kernel(kernel));
+                        }
                     }
-                    Err(diagnostic) => {
+                    None => {
                         given_up.push(diagnostic);
-                        host(&kernel)
+                        result.push(host(&kernel));
                     }
                 },
-                Item::Loop { filter, members, items } => {
-                    Item::Loop { filter, members, items: choose_in(model, items, options, notes, given_up)? }
-                }
-                Item::Host(branch) => Item::Host(branch),
-            })
-        })
-        .collect()
+            },
+            Item::Loop { filter, members, items } => {
+                let items = choose_in(model, items, options, notes, given_up)?;
+                result.push(Item::Loop { filter, members, items });
+            }
+            Item::Host(branch) => result.push(Item::Host(branch)),
+        }
+    }
+    Ok(result)
+}
+
+/// The parts of a refused kernel as kernels of their own, one after the other: since its loops are parallel, what a part needs of those before is of its own
+/// iteration. Then more loops may be parallel, and a box of one part is not beside those of another. None where boxes do not meet, or one of the parts is refused.
+fn distributed(
+    model: &Model,
+    kernel: &Kernel,
+    options: &Options,
+    refusal: &Diagnostic,
+) -> Result<Option<Vec<(Kernel, String)>>> {
+    if refusal.code.0 != "P0803" || kernel.parts.len() < 2 || kernel.outer.is_empty() || kernel.whole {
+        return Ok(None);
+    }
+    let mut kernels = Vec::new();
+    for part in &kernel.parts {
+        let filter = split::read(model, &part.filter)?;
+        let mut parallel = split::restricted(model, &kernel.parallel, &filter)?;
+        let mut part = part.clone();
+        // Parallel in each iteration of parallel loops: parallel with them.
+        let more = part.inner.iter().take_while(|member| member.coincident).count();
+        parallel.extend(part.inner.drain(..more.min(2usize.saturating_sub(parallel.len()))));
+        let alone = Kernel { filter: part.filter.clone(), parallel, parts: vec![part], ..kernel.clone() };
+        match bounded(model, &alone, options)? {
+            Ok(sized) => kernels.push(sized),
+            Err(_) => return Ok(None),
+        }
+    }
+    Ok(Some(kernels))
 }
 
 /// As [`sized`], each kernel within a bound of its own; one that reaches it stays on the host.
@@ -205,8 +242,31 @@ pub(super) fn ceil(a: i64, b: i64) -> i64 {
 
 pub(super) const SAMPLE: i64 = 8;
 
-/// A kernel with sizes and buffers, and a line about it; or why not.
+/// A kernel with sizes and buffers, and a line about it; or why not. Where boxes of cores meet, accesses that never do get boxes of their own, and tiles
+/// begin where loops do.
 fn sized(
+    model: &Model,
+    kernel: Kernel,
+    options: &Options,
+) -> Result<std::result::Result<(Kernel, String), Diagnostic>> {
+    let first = sized_as(model, kernel.clone(), options)?;
+    if kernel.panel.is_some() || !first.as_ref().is_err_and(|refusal| refusal.code.0 == "P0803") {
+        return Ok(first);
+    }
+    let kernel = Kernel { apart: true, ..kernel };
+    let apart = sized_as(model, kernel.clone(), options)?;
+    if apart.is_ok() {
+        return Ok(apart);
+    }
+    let shifted = match shift::from_first(model, &kernel)? {
+        Some(kernel) => sized_as(model, kernel, options)?,
+        None => return Ok(first),
+    };
+    Ok(if shifted.is_ok() { shifted } else { first })
+}
+
+/// As [`sized`], with boxes as the kernel says.
+fn sized_as(
     model: &Model,
     mut kernel: Kernel,
     options: &Options,

@@ -9,7 +9,8 @@
 use std::collections::BTreeMap;
 
 use isl::{Dim, Set};
-use loops::{Expr, Function, Name, Stmt};
+use loops::visit::fresh;
+use loops::{Expr, Function, Name, Stmt, Storage};
 
 use super::split::{Item, Kernel, Part};
 use super::tile::{self, ceil};
@@ -99,6 +100,7 @@ pub(super) fn bounded(
         groups: vec![],
         panel: None,
         whole: true,
+        apart: false,
         cost: 0.0,
     };
     Ok(Some(Bounded { model, items: vec![Item::Kernel(kernel)], bounds }))
@@ -184,9 +186,29 @@ pub(super) fn either(bounds: &BTreeMap<Name, i64>, small: Mapped, any: Mapped) -
     let told = bounds.iter().map(|(name, n)| format!("{name} <= {n}")).collect::<Vec<_>>().join(", ");
     let mut notes: Vec<String> = small.notes.iter().map(|note| format!("{note}, for {told}")).collect();
     notes.extend(any.notes);
-    let then = relabelled(small.function.body);
+    let then = relabelled(renamed(small.function.body, &any.function));
     let body = vec![Stmt::If { cond, then, otherwise: any.function.body }];
     Mapped { function: Function { body, ..any.function }, notes, seconds: small.seconds, ..any }
+}
+
+/// Statements with names of their own for arrays in main memory that another version has as well.
+fn renamed(mut body: Vec<Stmt>, other: &Function) -> Vec<Stmt> {
+    let mut taken = loops::visit::taken(other);
+    taken.extend(loops::visit::names(&body));
+    let before = loops::visit::names(&other.body);
+    for k in 0..body.len() {
+        if let Stmt::Local(local) = &mut body[k]
+            && local.storage != Storage::Scratchpad
+            && before.contains(&local.name)
+        {
+            let new = fresh(&local.name, &taken);
+            taken.insert(new.clone());
+            let old = std::mem::replace(&mut local.name, new.clone());
+            let rest = loops::visit::rename_arrays(&body[k + 1..], &[(old, new)].into());
+            body.splice(k + 1.., rest);
+        }
+    }
+    body
 }
 
 /// Statements with labels of their own.

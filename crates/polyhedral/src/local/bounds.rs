@@ -1,14 +1,14 @@
 //! The sizes for which a function stays inside its arrays. For others it has no meaning, and nothing has to hold of what was made from it.
 
 use isl::{Ctx, Dim, Map, MultiPwAff, PwAff, Set};
-use loops::{Function, Param};
+use loops::{ArrayDecl, Expr, Function, Storage};
 
 use super::elementwise;
 use crate::affine::Frame;
 use crate::fault::{self, Result};
 use crate::model::Model;
 
-/// The sizes for which no subscript of a parameter is outside; subscripts and extents that sets cannot hold say nothing.
+/// The sizes for which no subscript of a parameter or of a local array in main memory is outside; subscripts and extents that sets cannot hold say nothing.
 ///
 /// # Errors
 /// Those of the model and the set library.
@@ -19,9 +19,13 @@ pub(super) fn inside(ctx: &Ctx, original: &Function) -> Result<Set> {
     let mut sizes = model.context.clone();
     for statement in &model.statements {
         for touch in &statement.accesses {
-            let Some(param) = original.params.iter().find(|p| p.name == touch.array) else { continue };
+            let param = original.params.iter().find(|p| p.name == touch.array).map(|p| &p.dims);
+            // Local memory is what is checked.
+            let own = |l: &&ArrayDecl| l.name == touch.array && l.storage != Storage::Scratchpad;
+            let local = || model.locals.iter().find(own).map(|l| &l.dims);
+            let Some(dims) = param.or_else(local) else { continue };
             let touched = touch.relation.range().map_err(fault::library)?;
-            let outside = outside(&model, param, &touched)?;
+            let outside = outside(&model, dims, &touched)?;
             if let Some(outside) = outside {
                 sizes = sizes.subtract(&outside).map_err(fault::library)?;
             }
@@ -33,10 +37,10 @@ pub(super) fn inside(ctx: &Ctx, original: &Function) -> Result<Set> {
 }
 
 /// The sizes for which some of the touched elements are outside of an array; none where its extents are none that sets hold.
-pub(super) fn outside(model: &Model, param: &Param, touched: &Set) -> Result<Option<Set>> {
+pub(super) fn outside(model: &Model, dims: &[Expr], touched: &Set) -> Result<Option<Set>> {
     let params = model.context.space().map_err(fault::library)?;
     let frame = Frame::new(&params, &model.function.sizes).map_err(fault::library)?;
-    let extents: Result<Vec<PwAff>> = param.dims.iter().map(|e| frame.function("an extent", e)).collect();
+    let extents: Result<Vec<PwAff>> = dims.iter().map(|e| frame.function("an extent", e)).collect();
     let Ok(extents) = extents else { return Ok(None) };
     let build = || -> isl::Result<Option<Set>> {
         if extents.is_empty() || touched.dim(Dim::SET)? != extents.len() {
