@@ -35,6 +35,8 @@ const LIMIT: Duration = Duration::from_secs(60);
 
 /// A program of the folder of kernels: how it is mapped, and with which macros.
 struct Case<'a> {
+    /// Where the program is.
+    folder: &'a str,
     kernel: &'a str,
     threads: u32,
     parallel: Parallel,
@@ -47,7 +49,15 @@ struct Case<'a> {
 impl<'a> Case<'a> {
     fn new(kernel: &'a str, (threads, parallel): (u32, Parallel)) -> Case<'a> {
         let choice = Choice { assume_no_alias: true, ..Choice::default() };
-        Case { kernel, threads, parallel, chip: Chip::Sw26010, tuned: None, choice }
+        Case {
+            folder: "tests/c/kernels",
+            kernel,
+            threads,
+            parallel,
+            chip: Chip::Sw26010,
+            tuned: None,
+            choice,
+        }
     }
 
     fn name(&self) -> String {
@@ -68,7 +78,7 @@ struct Built {
 }
 
 fn build(emulator: &Emulator, compiler: &Compiler, case: &Case) -> Result<Built, Failure> {
-    let path = golden::root().join("tests/c/kernels").join(format!("{}.c", case.kernel));
+    let path = golden::root().join(case.folder).join(format!("{}.c", case.kernel));
     let folder = path.parent().unwrap_or(Path::new("."));
     let source = read_source(&path)?;
     let sizes = kernel::sizes(&source.text);
@@ -221,7 +231,8 @@ fn kernels_on_the_second_chip() {
 /// Planes that take turns, workspaces, and loops that begin where the one around them is: every loop nest on the cores, at small, prime and ragged sizes.
 #[test]
 fn programs_of_several_regions() {
-    let programs: [(&str, &[i64], &[[i64; 3]]); 3] = [
+    type Sizes = [i64; 3];
+    let programs: [(&str, &[i64], &[Sizes]); 3] = [
         ("planes", &[5, 67, 41], &[[5, 67, 41], [6, 131, 7], [0, 5, 3], [1, 1, 1], [3, 2, 3], [2, 0, 0]]),
         ("workspaces", &[7, 5, 33], &[[7, 5, 33], [13, 7, 67], [1, 1, 1], [0, 3, 2], [3, 0, 2], [2, 3, 0]]),
         ("factors", &[37], &[[37, 0, 0], [67, 0, 0], [0, 0, 0], [1, 0, 0], [2, 0, 0]]),
@@ -229,8 +240,9 @@ fn programs_of_several_regions() {
     let jobs: Vec<(usize, usize)> = (0..programs.len()).flat_map(|p| [0, 1, 5].map(|s| (p, s))).collect();
     each(&jobs, |emulator, compiler, (p, s)| {
         let (name, tuned, values) = programs[*p];
-        let path = format!("../../athread/programs/{name}");
-        let case = Case { tuned: ((p + s) % 2 == 0).then_some(tuned), ..Case::new(&path, SETTINGS[*s]) };
+        let folder = "tests/athread/programs";
+        let tuned = ((p + s) % 2 == 0).then_some(tuned);
+        let case = Case { folder, tuned, ..Case::new(name, SETTINGS[*s]) };
         let built = built(emulator, compiler, &case)?;
         if built.notes.iter().any(|note| note.contains("on the host")) {
             return Err(format!("{}: {:?}", case.name(), built.notes));

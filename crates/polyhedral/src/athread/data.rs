@@ -289,7 +289,11 @@ fn group(
     });
     let stays = own && !elsewhere && group.part.is_none();
     group.get = !written || !written_first(model, kernel, &group, sites)?;
-    if written && group.get && written_before(model, kernel, &group, sites)? {
+    // Of what goes out the check of the text has to see that one tile writes it: no loop over tiles is inside of where it is moved.
+    let inner = |part: usize| kernel.parts[part].inner.len();
+    let deepest = sites.iter().map(|s| kernel.parallel.len() + inner(s.part)).max();
+    let seen = stays || deepest == Some(group.level);
+    if written && group.get && seen && written_before(model, kernel, &group, sites)? {
         group.get = !stays && !written_whole(model, kernel, &group, sites)?;
     }
     if stays && !group.get {
