@@ -44,7 +44,7 @@ fn flat(outer: &Loop, dims: &BTreeMap<Name, Vec<Expr>>) -> Option<Loop> {
     let (rows, n) = (extent(outer)?, extent(inner)?);
     let count = rows.checked_mul(n)?;
     let innermost = inner.body.iter().all(|stmt| matches!(stmt, Stmt::Assign(_) | Stmt::Local(_)));
-    if n >= LONG || !innermost || outer.kind != inner.kind || outer.var == inner.var {
+    if n >= LONG || !innermost || outer.var == inner.var {
         return None;
     }
     let pair = Pair { outer: &outer.var, inner: &inner.var, n, dims };

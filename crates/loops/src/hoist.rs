@@ -54,7 +54,7 @@ impl Hoist {
                     known.enter(l);
                     let mut new = Loop { body: self.stmts(&l.body, &known), ..l.clone() };
                     if facts.decide(CompareOp::Lt, &l.lower, &l.upper) == Some(true) {
-                        self.out_of(&mut new, &mut result);
+                        result.append(&mut self.out_of(&mut new));
                     }
                     result.push(Stmt::Loop(new));
                 }
@@ -64,11 +64,10 @@ impl Hoist {
         result
     }
 
-    /// Moves what need not be in the body of a loop to the statements before it.
-    fn out_of(&mut self, l: &mut Loop, before: &mut Vec<Stmt>) {
+    /// Takes what need not be in the body of a loop out of it: statements for the place before the loop.
+    fn out_of(&mut self, l: &mut Loop) -> Vec<Stmt> {
         let mut changing = changing(l);
-        let mut body = Vec::with_capacity(l.body.len());
-        let moved = before.len();
+        let (mut body, mut before) = (Vec::with_capacity(l.body.len()), Vec::new());
         let stmts = std::mem::take(&mut l.body);
         for (k, stmt) in stmts.iter().enumerate() {
             match stmt {
@@ -81,14 +80,15 @@ impl Hoist {
                     before.push(stmt.clone());
                 }
                 Stmt::Assign(a) => {
-                    let value = self.without(&a.value, &changing, before);
+                    let value = self.without(&a.value, &changing, &mut before);
                     body.push(Stmt::Assign(crate::Assign { value, ..a.clone() }));
                 }
                 other => body.push(other.clone()),
             }
         }
-        self.changed |= before.len() > moved;
+        self.changed |= !before.is_empty();
         l.body = body;
+        before
     }
 
     /// The expression with variables for what takes long and does not change.
@@ -110,11 +110,10 @@ impl Hoist {
         }
     }
 
+    /// A variable that has this value in the loop; `before` is all that this loop has before it, so what has the value there has it throughout.
     fn variable(&mut self, ty: Scalar, value: &Expr, before: &mut Vec<Stmt>) -> Name {
         let same = before.iter().find_map(|stmt| match stmt {
-            Stmt::Assign(a) if a.value == *value && a.target.indices.is_empty() && a.update.is_none() => {
-                Some(&a.target.array).filter(|name| name.as_str().starts_with(NAME) && self.is_of(name, ty))
-            }
+            Stmt::Assign(a) if a.value == *value => Some(&a.target.array),
             _ => None,
         });
         if let Some(name) = same {
@@ -127,10 +126,6 @@ impl Hoist {
         before.push(Stmt::Local(Local { name: name.clone(), elem, dims: vec![], storage: Storage::Auto }));
         before.push(Stmt::assign(Access::scalar(name.clone()), value.clone()));
         name
-    }
-
-    fn is_of(&self, name: &Name, ty: Scalar) -> bool {
-        self.types.array(name).is_some_and(|(elem, _)| *elem == Elem::Scalar(ty))
     }
 
     fn takes_long(&self, e: &Expr) -> bool {

@@ -87,7 +87,8 @@ fn together(l: &Loop, names: &mut BTreeSet<Name>) -> Option<Vec<Stmt>> {
         && l.reductions.is_empty()
         && is_stable(&l.upper)
         && !matches!(l.upper, Expr::Int(n) if n < many);
-    if !plain || !has_chain(&l.body, l) || !may_be_together(&l.body, l) || !are_independent(l) {
+    let chains = chains_in(&l.body, l);
+    if !plain || chains.is_empty() || !may_be_together(l, &chains) || !are_independent(l) {
         return None;
     }
     let mut new = |base: &Name| {
@@ -95,7 +96,7 @@ fn together(l: &Loop, names: &mut BTreeSet<Name>) -> Option<Vec<Stmt>> {
         names.insert(name.clone());
         name
     };
-    let (count, kind) = match lanes(l) {
+    let (count, kind) = match lanes(l, &chains) {
         Some(lanes) => (lanes, LoopKind::Vector),
         None => (SIDE_BY_SIDE, LoopKind::Unroll(None)),
     };
@@ -115,16 +116,12 @@ fn together(l: &Loop, names: &mut BTreeSet<Name>) -> Option<Vec<Stmt>> {
 }
 
 /// How many iterations are lanes of vectors, if the chains of neighbours take neighbouring elements.
-fn lanes(l: &Loop) -> Option<i64> {
+fn lanes(l: &Loop, chains: &[&Loop]) -> Option<i64> {
     let (mut bytes, mut neighbours, mut fits) = (4, false, true);
     locals(&l.body, &mut |local| {
         bytes = local.elem.leaves().iter().map(|scalar| scalar.bytes() as i64).fold(bytes, i64::max);
     });
-    for stmt in &l.body {
-        let Stmt::Loop(chain) = stmt else { continue };
-        if !is_of_chains(chain, l) {
-            continue;
-        }
+    for chain in chains {
         let mut load = |access: &Access| {
             let Some((last, before)) = access.indices.split_last() else { return };
             let mentions = |index: &Expr| index.vars().contains(&l.var);
@@ -202,18 +199,20 @@ fn is_of_chains(inner: &Loop, of: &Loop) -> bool {
     }
 }
 
-fn has_chain(stmts: &[Stmt], of: &Loop) -> bool {
-    stmts.iter().any(|stmt| match stmt {
-        Stmt::Loop(inner) => is_of_chains(inner, of),
-        Stmt::Block { body, .. } => has_chain(body, of),
-        _ => false,
-    })
+/// The loops of chains among statements.
+fn chains_in<'a>(stmts: &'a [Stmt], of: &Loop) -> Vec<&'a Loop> {
+    let chains = stmts.iter().map(|stmt| match stmt {
+        Stmt::Loop(inner) if is_of_chains(inner, of) => vec![inner],
+        Stmt::Block { body, .. } => chains_in(body, of),
+        _ => vec![],
+    });
+    chains.flatten().collect()
 }
 
-/// Whether statements are of kinds that go together, their numbers floating-point or not kept in chains, and not too many.
-fn may_be_together(stmts: &[Stmt], of: &Loop) -> bool {
+/// Whether the statements of a loop are of kinds that go together, and not too many, and its chains are of floating-point numbers.
+fn may_be_together(l: &Loop, chains: &[&Loop]) -> bool {
     let (mut size, mut fits) = (0, true);
-    for stmt in stmts {
+    for stmt in &l.body {
         stmt.walk(&mut |stmt| {
             stmt.exprs().into_iter().for_each(|e| e.walk(&mut |_| size += 1));
             fits &= match stmt {
@@ -225,38 +224,29 @@ fn may_be_together(stmts: &[Stmt], of: &Loop) -> bool {
             };
         });
     }
-    let mut integers = BTreeSet::new();
-    locals(stmts, &mut |local| {
+    let mut others = BTreeSet::new();
+    locals(&l.body, &mut |local| {
         if !matches!(local.elem, Elem::Scalar(Scalar::F32 | Scalar::F64)) {
-            integers.insert(&local.name);
+            others.insert(&local.name);
         }
     });
-    fits && size <= LARGEST && !carries(stmts, of, &integers)
+    fits && size <= LARGEST && !chains.iter().any(|chain| carries(chain, &others))
 }
 
 /// Whether a chain goes to one of these.
-fn carries(stmts: &[Stmt], of: &Loop, names: &BTreeSet<&Name>) -> bool {
-    let of_chain = |l: &Loop| {
-        let mut own = BTreeSet::new();
-        locals(&l.body, &mut |local| {
-            own.insert(&local.name);
+fn carries(chain: &Loop, names: &BTreeSet<&Name>) -> bool {
+    let (mut own, mut found) = (BTreeSet::new(), false);
+    locals(&chain.body, &mut |local| {
+        own.insert(&local.name);
+    });
+    for stmt in &chain.body {
+        stmt.walk(&mut |stmt| {
+            if let Stmt::Assign(a) = stmt {
+                found |= names.contains(&a.target.array) && !own.contains(&a.target.array);
+            }
         });
-        is_of_chains(l, of)
-            && l.body.iter().any(|stmt| {
-                let mut found = false;
-                stmt.walk(&mut |stmt| {
-                    if let Stmt::Assign(a) = stmt {
-                        found |= names.contains(&a.target.array) && !own.contains(&a.target.array);
-                    }
-                });
-                found
-            })
-    };
-    stmts.iter().any(|stmt| match stmt {
-        Stmt::Loop(l) => of_chain(l),
-        Stmt::Block { body, .. } => carries(body, of, names),
-        _ => false,
-    })
+    }
+    found
 }
 
 fn is_small(local: &Local) -> bool {

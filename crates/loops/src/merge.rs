@@ -47,12 +47,24 @@ fn merged(stmts: &[Stmt]) -> Option<Vec<Stmt>> {
     let begins = declared + 1;
     let (to, from) = copy(before.get(begins)?)?;
     let between = &before[begins + 1..];
-    if to != b || from != a || !local.dims.is_empty() || names(between).contains(a) {
+    if to != b || from != a || !local.dims.is_empty() || names(between).contains(a) || is_combined(between, b)
+    {
         return None;
     }
     let mut result = before[..declared].to_vec();
     result.extend(rename_arrays(between, &BTreeMap::from([(b.clone(), a.clone())])));
     Some(result)
+}
+
+/// Whether a loop combines the variable from parts, which only a variable of the function's own can be.
+fn is_combined(stmts: &[Stmt], name: &Name) -> bool {
+    let mut found = false;
+    for stmt in stmts {
+        stmt.walk(&mut |stmt| {
+            found |= matches!(stmt, Stmt::Loop(l) if l.reductions.iter().any(|(_, n)| n == name));
+        });
+    }
+    found
 }
 
 /// The two numbers of `a = b`.

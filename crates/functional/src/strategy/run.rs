@@ -320,8 +320,11 @@ impl Runner<'_> {
                     .note(format!("the last attempt was at {}", told(position)))
                     .help("`repeat s` and `normalise s` end only if `s` stops to apply: do two rules undo each other?");
                 if let Some(step) = self.trace.steps.last() {
-                    let told = format!("the last step was {} at {}", step.call(), told(&step.position));
-                    diagnostic = diagnostic.note(told);
+                    diagnostic = diagnostic.note(format!(
+                        "the last step was {} at {}",
+                        step.call(),
+                        told(&step.position)
+                    ));
                 }
                 Err(Stop::Broken(Box::new(diagnostic)))
             }
