@@ -17,6 +17,10 @@ const COLUMNS: i64 = 49;
 /// A number, where the variables are in scope.
 fn number(r: &mut Random, vars: &[&str], depth: u32) -> String {
     let inner = |r: &mut Random| number(r, vars, depth + 1);
+    // the same words again, of what may have changed, and an element of another iteration
+    if r.chance(15) {
+        return r.pick(&["sqrt(abs(s[0]))", "(s[0] / s[1])", "b[3]", "sqrt(b[0])"]).into();
+    }
     match r.below(if depth > 2 { 4 } else { 10 }) {
         0 => format!("{}.5", r.range(0, 3)),
         1 => format!("s[{}]", r.below(2)),
@@ -47,9 +51,11 @@ fn item(r: &mut Random, out: &mut String) {
         }
         3 => {
             let (first, each, last) = (number(r, &row, 0), number(r, &element, 0), number(r, &row, 0));
+            let again = if r.chance(20) { " + acc" } else { "" };
+            let also = if r.chance(20) { " s[1] = acc" } else { "" };
             writeln!(
                 out,
-                "for i in 0..{ROWS} {{ local acc: f64 acc = {first} {{ local own: f64 own = acc for k in 0..{COLUMNS} {{ own += {each} }} acc = own }} b[i] = acc + {last} }}"
+                "for i in 0..{ROWS} {{ local acc: f64 acc = {first} {{ local own: f64 own = acc for k in 0..{COLUMNS} {{ own += {each}{again} }} acc = own }} b[i] = acc + {last}{also} }}"
             )
         }
         _ => {
