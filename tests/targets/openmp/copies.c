@@ -4,6 +4,10 @@
 #pragma GCC optimize ("no-tree-loop-distribute-patterns")
 #endif
 
+#if defined(__AVX512F__) && defined(__GNUC__) && !defined(__clang__)
+#pragma GCC target ("prefer-vector-width=512")
+#endif
+
 #ifndef _OPENMP
 #pragma GCC diagnostic ignored "-Wunknown-pragmas"
 #endif

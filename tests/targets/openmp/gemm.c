@@ -1,5 +1,9 @@
 #include <stdint.h>
 
+#if defined(__AVX512F__) && defined(__GNUC__) && !defined(__clang__)
+#pragma GCC target ("prefer-vector-width=512")
+#endif
+
 #ifndef _OPENMP
 #pragma GCC diagnostic ignored "-Wunknown-pragmas"
 #endif

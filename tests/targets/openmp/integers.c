@@ -3,6 +3,10 @@
 #include <stdint.h>
 #include <stdlib.h>
 
+#if defined(__AVX512F__) && defined(__GNUC__) && !defined(__clang__)
+#pragma GCC target ("prefer-vector-width=512")
+#endif
+
 #ifndef _OPENMP
 #pragma GCC diagnostic ignored "-Wunknown-pragmas"
 #endif

@@ -1,8 +1,15 @@
 #include <math.h>
 #include <stdint.h>
 
+#if defined(__AVX512F__) && defined(__GNUC__) && !defined(__clang__)
+#pragma GCC target ("prefer-vector-width=512")
+#endif
+
 #ifndef _OPENMP
 #pragma GCC diagnostic ignored "-Wunknown-pragmas"
+#endif
+#ifdef __clang__
+#pragma clang diagnostic ignored "-Wpass-failed"
 #endif
 
 /* forces:

@@ -205,6 +205,13 @@ const KEEP_TILES: &str = "
 #endif
 ";
 
+/// Vectors of the whole register: for many processors gcc would take half of it, and what was cut into lanes for the whole would not stay in registers.
+const WHOLE_REGISTERS: &str = "
+#if defined(__AVX512F__) && defined(__GNUC__) && !defined(__clang__)
+#pragma GCC target (\"prefer-vector-width=512\")
+#endif
+";
+
 /// Whether there are loops over lanes beside an array of a function's own, which may then be a tile of registers.
 fn has_tile(body: &[crate::c::CStmt]) -> bool {
     body.iter().any(crate::c::CStmt::declares_array) && body.iter().any(|s| s.has_pragma("omp simd"))
@@ -240,9 +247,14 @@ fn prologue(
             out.push_str(KEEP_TILES);
         }
         if functions.iter().any(|f| f.body.iter().any(|s| s.has_pragma("omp"))) {
+            out.push_str(WHOLE_REGISTERS);
+        }
+        if functions.iter().any(|f| f.body.iter().any(|s| s.has_pragma("omp"))) {
             out.push_str("\n#ifndef _OPENMP\n#pragma GCC diagnostic ignored \"-Wunknown-pragmas\"\n#endif\n");
         }
-        if functions.iter().any(|f| f.body.iter().any(|s| s.has_pragma("omp simd") || s.has_pragma("GCC"))) {
+        // clang says so where it does not follow a hint
+        let hints = ["omp simd", "omp for simd", "omp parallel for simd", "GCC"];
+        if functions.iter().any(|f| f.body.iter().any(|s| hints.iter().any(|hint| s.has_pragma(hint)))) {
             out.push_str("#ifdef __clang__\n#pragma clang diagnostic ignored \"-Wpass-failed\"\n#endif\n");
         }
     }
