@@ -17,6 +17,9 @@ pub(super) const WORTH_TILES: i64 = 1 << 15;
 /// With at most so many tiles in a row of tiles, threads share the rows of the result, and all panels are made first.
 const FEW_TILES: i64 = 8;
 
+/// Panels of so many bytes together do not stay in a core's cache while all rows are done.
+const LARGE_PANELS: i64 = 1 << 19;
+
 /// A tile is at most so many vectors wide.
 const MOST_VECTORS: i64 = 8;
 
@@ -91,6 +94,15 @@ struct Columns {
     used: i64,
 }
 
+/// What threads share.
+#[derive(Clone, Copy)]
+enum Threads {
+    /// The tiles of columns.
+    Columns,
+    /// The rows of one tile of columns.
+    Rows,
+}
+
 /// Rows of the result that are done alike: `count` blocks of `rows` from `first` on.
 #[derive(Clone, Copy)]
 struct Rows {
@@ -136,22 +148,39 @@ impl Product<'_> {
             Rows { first: m - m % tile.rows, count: i64::from(m % tile.rows > 0), rows: m % tile.rows },
         ];
         if m <= tile.rows {
-            return self.by_columns(cx, &rows, &columns, false);
+            return self.by_columns(cx, &rows, &columns, Threads::Columns, false);
         }
-        if n <= FEW_TILES * wide {
-            return self.by_rows(cx, &rows, &columns);
+        if n > FEW_TILES * wide {
+            return self.by_columns(cx, &rows, &columns, Threads::Columns, true);
         }
-        self.by_columns(cx, &rows, &columns, true)
+        let panels = (n - rest + lanes) * self.extents[1] * self.scalar.bytes() as i64;
+        let made = matches!(self.right, Side::Elements(_));
+        if made && panels > LARGE_PANELS && rows[0].count >= FEW_TILES {
+            return self.by_columns(cx, &rows, &columns, Threads::Rows, true);
+        }
+        self.by_rows(cx, &rows, &columns)
     }
 
-    /// Threads share the tiles of columns; each has a panel at a time, or none if there is one block of rows.
-    fn by_columns(&self, cx: &mut Cx, rows: &[Rows], columns: &[Columns], packed: bool) -> Val {
+    /// One tile of columns after the other, each with a panel of its own; none if there is one block of rows. Threads share the tiles, or the panel and the rows
+    /// of each.
+    fn by_columns(
+        &self,
+        cx: &mut Cx,
+        rows: &[Rows],
+        columns: &[Columns],
+        threads: Threads,
+        packed: bool,
+    ) -> Val {
+        let (outer, inner) = match threads {
+            Threads::Columns => (Prim::MapPar, Prim::MapSeq),
+            Threads::Rows => (Prim::MapSeq, Prim::MapPar),
+        };
         let parts = columns.iter().filter(|c| c.count > 0).map(|c| {
             let tile = |cx: &mut Cx, j: Val| {
                 let first = j.int() * int(c.lanes) + int(c.first);
                 let blocks = |cx: &mut Cx, right: Right| {
                     // Where there is one tile, threads have nothing to share but its rows.
-                    let kind = if c.count == 1 && packed { Prim::MapPar } else { Prim::MapSeq };
+                    let kind = if c.count == 1 && packed { Prim::MapPar } else { inner };
                     let blocks = rows.iter().filter(|r| r.count > 0).map(|r| {
                         joined(cx.each(kind, r.count, |cx, b| {
                             self.block(cx, &(b.int() * int(r.rows) + int(r.first)), r.rows, &first, c, right)
@@ -165,10 +194,10 @@ impl Product<'_> {
                 if !packed {
                     return blocks(cx, &|cx, k, l| self.column(cx, k, &first, l));
                 }
-                let panel = self.panel(cx, Prim::MapSeq, &first, c.lanes);
+                let panel = self.panel(cx, inner, &first, c.lanes);
                 cx.bind("panel", panel, |cx, panel| blocks(cx, &|_, k, l| panel.at(&[k.clone(), l.clone()])))
             };
-            joined(cx.each(Prim::MapPar, c.count, tile))
+            joined(cx.each(outer, c.count, tile))
         });
         transposed(concatenated(parts))
     }
