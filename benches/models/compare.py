@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 """Whole models with random weights: the generated C against onnxruntime, results and times.
 
-usage: compare.py LOZENGE [--small] [--reps N] [--threads 1,2] [--only NAME,...]
+usage: compare.py LOZENGE [--small] [--operators] [--reps N] [--threads 1,2] [--only NAME,...]
 
 Each model is generated, rewritten by `lozenge optimize`, and run by both on the same random inputs: ours from what is left, onnxruntime from the original, which it
-optimises by itself. The largest difference relative to the largest element must be below 1e-4 (sums of single-precision products in another order). Times are the
+optimises by itself. With --operators the models are single operators. The largest difference relative to the largest element must be below 1e-4 (sums of single-precision products in another order). Times are the
 median of the repetitions after three that do not count, as a ratio to onnxruntime's in the same run. The exit code is 1 if a model fails.
 """
 
@@ -25,6 +25,39 @@ EXTENTS = {"full": {"batch": 1, "sequence": 128}, "small": {"batch": 2, "sequenc
 # Runs of either before those that count: fresh memory is slow.
 WARM = 3
 MODELS = ["mlp", "mobilenet", "inception", "resnet50", "gpt", "vit", "bert"]
+
+# Single operators: inputs and call in the textual form of models, and the type of the result.
+OPERATORS = {
+    "Softmax": ("input x: f32[1536, 128]", "Softmax(x)", "f32[1536, 128]"),
+    "LogSoftmax": ("input x: f32[1536, 128]", "LogSoftmax(x)", "f32[1536, 128]"),
+    "LayerNorm": ("input x: f32[512, 768] input s: f32[768] input b: f32[768]", "LayerNormalization(x, s, b)", "f32[512, 768]"),
+    "BatchNorm": (
+        f"input x: f32[1, 64, 56, 56] input s: f32[64] input b: f32[64] input m: f32[64] init v: f32[64] = [{', '.join(['0.5'] * 64)}]",
+        "BatchNormalization(x, s, b, m, v)",
+        "f32[1, 64, 56, 56]",
+    ),
+    "InstanceNorm": ("input x: f32[1, 64, 56, 56] input s: f32[64] input b: f32[64]", "InstanceNormalization(x, s, b)", "f32[1, 64, 56, 56]"),
+    "AveragePool": ("input x: f32[1, 64, 112, 112]", "AveragePool(x) { kernel_shape: [3, 3], strides: [2, 2], pads: [1, 1, 1, 1] }", "f32[1, 64, 56, 56]"),
+    "MaxPool": ("input x: f32[1, 64, 112, 112]", "MaxPool(x) { kernel_shape: [3, 3], strides: [2, 2], pads: [1, 1, 1, 1] }", "f32[1, 64, 56, 56]"),
+    "GlobalAverage": ("input x: f32[8, 64, 56, 56]", "GlobalAveragePool(x)", "f32[8, 64, 1, 1]"),
+    "ReduceMean": ("input x: f32[1024, 1024] init axes: i64[1] = [1]", "ReduceMean(x, axes)", "f32[1024, 1]"),
+    "ReduceMax": ("input x: f32[2048, 1024] init axes: i64[1] = [0]", "ReduceMax(x, axes)", "f32[1, 1024]"),
+    "Resize": (
+        "input x: f32[1, 64, 56, 56] init scales: f32[4] = [1.0, 1.0, 2.0, 2.0]",
+        'Resize(x, _, scales) { mode: "linear" }',
+        "f32[1, 64, 112, 112]",
+    ),
+    "Transpose": ("input x: f32[1024, 1024]", "Transpose(x) { perm: [1, 0] }", "f32[1024, 1024]"),
+    "Depthwise": ("input x: f32[1, 96, 56, 56] input w: f32[96, 1, 3, 3]", "Conv(x, w) { group: 96, pads: [1, 1, 1, 1] }", "f32[1, 96, 56, 56]"),
+    "ConvTranspose": ("input x: f32[1, 64, 32, 32] input w: f32[64, 32, 3, 3]", "ConvTranspose(x, w) { strides: [2, 2] }", "f32[1, 32, 65, 65]"),
+    "MatMul": ("input x: f32[96, 128, 64] input w: f32[96, 64, 128]", "MatMul(x, w)", "f32[96, 128, 128]"),
+    "Gelu": ("input x: f32[512, 1024]", 'Gelu(x) { approximate: "tanh" }', "f32[512, 1024]"),
+    "Sigmoid": ("input x: f32[1024, 512]", "Sigmoid(x)", "f32[1024, 512]"),
+    "Exp": ("input x: f32[1024, 512]", "Exp(x)", "f32[1024, 512]"),
+    "Log": ("input x: f32[1024, 512] a = Abs(x)", "Log(a)", "f32[1024, 512]"),
+    "Add": ("input x: f32[8, 128, 1024] input w: f32[1024]", "Add(x, w)", "f32[8, 128, 1024]"),
+    "CumSum": ("input x: f32[2048, 1024] init axis: i64[1] = [0]", "CumSum(x, axis)", "f32[2048, 1024]"),
+}
 
 
 def session(path, threads):
@@ -71,6 +104,29 @@ def theirs(model, arrays, threads, reps):
     return result, float(np.median(times[WARM:]))
 
 
+def generated(lozenge, name, small, folder):
+    """The model of a name, and what `optimize` makes of it."""
+    model, rewritten = folder / f"{name}.onnx", folder / f"{name}-rewritten.onnx"
+    command([lozenge, "generate", name, *(["--small"] if small else []), "-o", str(model)])
+    command([lozenge, "optimize", str(model), "-o", str(rewritten)])
+    return model, rewritten
+
+
+def operator(lozenge, name, folder):
+    """The model of one operator, for both."""
+    inputs, call, result = OPERATORS[name]
+    text, model = folder / f"{name}.graph", folder / f"{name}.onnx"
+    text.write_text(f'model ir 9\nopset "" 20\ngraph operator {{\n  {inputs}\n  y = {call}\n  output y: {result}\n}}\n')
+    command([lozenge, "optimize", str(text), "--no-fold", "-o", str(model)])
+    return model, model
+
+
+def command(words):
+    done = subprocess.run(words, capture_output=True, text=True)
+    if done.returncode != 0:
+        raise SystemExit(done.stdout + done.stderr)
+
+
 def positive(text):
     number = int(text)
     if number < 1:
@@ -82,40 +138,41 @@ def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("lozenge")
     parser.add_argument("--small", action="store_true")
+    parser.add_argument("--operators", action="store_true")
     parser.add_argument("--reps", type=positive, default=3)
     parser.add_argument("--threads", default="1,2")
-    parser.add_argument("--only", default=",".join(MODELS))
+    parser.add_argument("--only", )
     parser.add_argument("--seed", type=int, default=1)
     arguments = parser.parse_args()
     extents = EXTENTS["small" if arguments.small else "full"]
     failed = False
-    print(f"{'model':10} {'threads':>7} {'lozenge':>12} {'onnxruntime':>12} {'ratio':>7} {'difference':>11}")
-    for name in arguments.only.split(","):
+    names = arguments.only.split(",") if arguments.only else OPERATORS if arguments.operators else MODELS
+    print(f"{'model':9} {'threads':>8} {'lozenge':>12} {'onnxruntime':>12} {'ratio':>7} {'difference':>11}")
+    for name in names:
         with tempfile.TemporaryDirectory() as folder:
             folder = pathlib.Path(folder)
-            model = folder / f"{name}.onnx"
-            small = ["--small"] if arguments.small else []
-            subprocess.run([arguments.lozenge, "generate", name, *small, "-o", str(model)], check=True, capture_output=True)
-            rewritten = folder / f"{name}-rewritten.onnx"
-            subprocess.run([arguments.lozenge, "optimize", str(model), "-o", str(rewritten)], check=True, capture_output=True)
+            if arguments.operators:
+                model, rewritten = operator(arguments.lozenge, name, folder)
+            else:
+                model, rewritten = generated(arguments.lozenge, name, arguments.small, folder)
             arrays = inputs_of(session(model, 1), extents, arguments.seed)
             for threads in map(int, arguments.threads.split(",")):
                 expected, reference = theirs(model, arrays, threads, arguments.reps)
                 try:
                     found, seconds, _ = ours(arguments.lozenge, rewritten, arrays, threads, arguments.reps, folder)
                 except RuntimeError as error:
-                    print(f"{name:10} {threads:7} failed: {str(error).strip()[:400]}")
+                    print(f"{name:14} {threads:3} failed: {str(error).strip()[:400]}")
                     failed = True
                     continue
                 if found.shape != expected.shape:
-                    print(f"{name:10} {threads:7} failed: shapes {found.shape} and {expected.shape}")
+                    print(f"{name:14} {threads:3} failed: shapes {found.shape} and {expected.shape}")
                     failed = True
                     continue
                 difference = float(np.max(np.abs(found - expected)) / max(np.max(np.abs(expected)), 1e-30))
                 wrong = not difference <= BOUND
                 failed |= wrong
                 print(
-                    f"{name:10} {threads:7} {seconds * 1e3:9.3f} ms {reference * 1e3:9.3f} ms {seconds / reference:7.2f} {difference:11.1e}"
+                    f"{name:14} {threads:3} {seconds * 1e3:9.3f} ms {reference * 1e3:9.3f} ms {seconds / reference:7.2f} {difference:11.1e}"
                     + ("  WRONG" if wrong else ""),
                     flush=True,
                 )

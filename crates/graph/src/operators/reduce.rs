@@ -251,8 +251,24 @@ fn row_program(cx: &mut Cx, name: &str, elem: ElementType, n: &Size, row: Val) -
     if name == "softmax" && elem.scalar().is_none() {
         return narrow_softmax(cx, elem, n, row);
     }
+    if name == "log_softmax" && elem == ElementType::F32 {
+        return log_softmax_single(cx, n, &row);
+    }
     let result = cx.call(named(name, elem), &[row]);
     fitted(cx, elem, n, result)
+}
+
+/// As `log_softmax` of the library, with exponentials that are vectors.
+fn log_softmax_single(cx: &mut Cx, n: &Size, row: &Val) -> Val {
+    let largest = cx.fold(n, number(Scalar::F32, f64::NEG_INFINITY), |_, k, acc| row.at(&[k]).max(&acc));
+    cx.bind("largest", largest, |cx, largest| {
+        let exps = cx.generate(n, |cx, k| exp_of(cx, &(row.at(&[k]) - &largest)));
+        let offset = cx.bind("exps", exps.stored(), |cx, exps| {
+            let total = cx.fold(n, number(Scalar::F32, 0.0), |_, k, acc| exps.at(&[k]) + acc);
+            largest.clone() + total.log()
+        });
+        cx.bind("offset", offset, |cx, offset| cx.generate(n, |_, k| row.at(&[k]) - &offset))
+    })
 }
 
 /// Exponentials divided by their sum, each step rounded to the element type.
@@ -293,12 +309,13 @@ fn fitted(cx: &mut Cx, elem: ElementType, n: &Size, row: Val) -> Val {
 /// So many rows at most have their sums in registers side by side.
 const ROWS: i64 = 8;
 
-/// Softmax of rows that lie in memory, for C: some rows at a time, since the sum of one is a chain of additions that each wait for the one before.
-fn softmax_rows(op: &mut Op) -> Result<Option<()>, Refusal> {
+/// Softmax of rows that lie in memory, or its logarithm in single precision, for C: some rows at a time, since the sum of one is a chain of additions that each
+/// wait for the one before.
+fn softmax_rows(op: &mut Op, log: bool) -> Result<Option<()>, Refusal> {
     let x = op.input(0)?;
     let rank = x.rank();
-    let plain =
-        op.fast.is_some() && op.call.opset >= 13 && rank > 0 && x.elem.scalar().is_some_and(Scalar::is_float);
+    let known = |scalar: Scalar| if log { scalar == Scalar::F32 } else { scalar.is_float() };
+    let plain = op.fast.is_some() && op.call.opset >= 13 && rank > 0 && x.elem.scalar().is_some_and(known);
     if !plain || op.axis(op.int("axis", -1), rank)? + 1 != rank {
         return Ok(None);
     }
@@ -317,6 +334,35 @@ fn softmax_rows(op: &mut Op) -> Result<Option<()>, Refusal> {
     let matrix = super::build::reshape(cx, &x.val, &x.shape, &[Size::constant(rows), length.clone()]);
     let val = cx.generate(&Size::constant(rows / block), |cx, b| {
         let element = |r: &Val, k: &Val| matrix.at(&[b.int() * int(block) + r.int(), k.clone()]);
+        let total = |cx: &mut Cx, exps: &Val| {
+            let zeros = cx.each(Prim::MapUnroll, block, |_, _| number(scalar, 0.0));
+            cx.fold(&length, zeros, |cx, k, acc| {
+                cx.each(Prim::MapUnroll, block, |_, r| exps.at(&[r.clone(), k.clone()]) + acc.at(&[r]))
+            })
+        };
+        if log {
+            let all =
+                cx.each(Prim::MapSeq, block, |cx, r| largest(cx, scalar, n, lanes, &|k| element(&r, k)));
+            return cx.bind("largest", all.stored(), |cx, all| {
+                let exps = cx.each(Prim::MapSeq, block, |cx, r| {
+                    cx.each(Prim::MapVec, n, |cx, k| {
+                        exp_of(cx, &(element(&r, &k) - all.at(std::slice::from_ref(&r))))
+                    })
+                });
+                cx.bind("exps", exps.stored(), |cx, exps| {
+                    let total = total(cx, &exps);
+                    cx.bind("total", total.stored(), |cx, total| {
+                        cx.each(Prim::MapSeq, block, |cx, r| {
+                            let offset =
+                                all.at(std::slice::from_ref(&r)) + total.at(std::slice::from_ref(&r)).log();
+                            cx.bind("offset", offset, |cx, offset| {
+                                cx.each(Prim::MapVec, n, |_, k| element(&r, &k) - &offset)
+                            })
+                        })
+                    })
+                })
+            });
+        }
         let exps = cx.each(Prim::MapSeq, block, |cx, r| {
             let largest = largest(cx, scalar, n, lanes, &|k| element(&r, k));
             cx.bind("largest", largest, |cx, largest| {
@@ -324,10 +370,7 @@ fn softmax_rows(op: &mut Op) -> Result<Option<()>, Refusal> {
             })
         });
         cx.bind("exps", exps.stored(), |cx, exps| {
-            let zeros = cx.each(Prim::MapUnroll, block, |_, _| number(scalar, 0.0));
-            let total = cx.fold(&length, zeros, |cx, k, acc| {
-                cx.each(Prim::MapUnroll, block, |_, r| exps.at(&[r.clone(), k.clone()]) + acc.at(&[r]))
-            });
+            let total = total(cx, &exps);
             cx.bind("total", total.stored(), |cx, total| {
                 cx.each(Prim::MapSeq, block, |cx, r| {
                     cx.each(Prim::MapVec, n, |_, k| {
@@ -370,13 +413,16 @@ fn largest(cx: &mut Cx, scalar: Scalar, n: i64, lanes: i64, element: &dyn Fn(&Va
 }
 
 pub(super) fn softmax(op: &mut Op) -> Done {
-    if softmax_rows(op)?.is_some() {
+    if softmax_rows(op, false)?.is_some() {
         return Ok(());
     }
     rows(op, "softmax", -1)
 }
 
 pub(super) fn log_softmax(op: &mut Op) -> Done {
+    if softmax_rows(op, true)?.is_some() {
+        return Ok(());
+    }
     rows(op, "log_softmax", -1)
 }
 
