@@ -4,7 +4,7 @@
 #pragma GCC optimize ("no-tree-loop-distribute-patterns")
 #endif
 
-#if defined(__AVX512F__) && defined(__GNUC__) && !defined(__clang__)
+#if defined(__AVX512F__) && defined(__GNUC__) && __GNUC__ >= 8 && !defined(__clang__)
 #pragma GCC target ("prefer-vector-width=512")
 #endif
 

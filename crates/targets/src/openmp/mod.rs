@@ -207,7 +207,7 @@ const KEEP_TILES: &str = "
 
 /// Vectors of the whole register: for many processors gcc would take half of it, and what was cut into lanes for the whole would not stay in registers.
 const WHOLE_REGISTERS: &str = "
-#if defined(__AVX512F__) && defined(__GNUC__) && !defined(__clang__)
+#if defined(__AVX512F__) && defined(__GNUC__) && __GNUC__ >= 8 && !defined(__clang__)
 #pragma GCC target (\"prefer-vector-width=512\")
 #endif
 ";
