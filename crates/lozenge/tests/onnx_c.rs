@@ -240,6 +240,8 @@ fn products_and_windows_agree_through_c() {
         calls.push(("MatMul", vec![], vec![vec![m, k], vec![k, n]]));
         calls.push(("Gemm", vec![flag("transB")], vec![vec![m, k], vec![n, k], vec![n]]));
     }
+    // Panels that do not stay in a cache together.
+    calls.push(("MatMul", vec![], vec![vec![33, 2100], vec![2100, 61]]));
     calls.push(("MatMul", vec![], vec![vec![2, 3, 17, 31], vec![2, 3, 31, 67]]));
     calls.push(("MatMul", vec![], vec![vec![4, 9, 31], vec![31, 40]]));
     calls.push(("MatMul", vec![], vec![vec![3, 1, 150], vec![150, 101]]));
@@ -297,7 +299,8 @@ fn products_and_windows_agree_through_c() {
     calls.push(("MaxPool", vec![ints("kernel_shape", &[4])], vec![vec![2, 3, 19]]));
     calls.push(("MaxPool", pool([3, 3], 2, [1; 4], 1, 0), vec![vec![1, 3, 71, 72]]));
     for softmax in [vec![2, 6, 37], vec![11, 50], vec![4, 3, 9, 130], vec![14, 1]] {
-        calls.push(("Softmax", vec![], vec![softmax]));
+        calls.push(("Softmax", vec![], vec![softmax.clone()]));
+        calls.push(("LogSoftmax", vec![], vec![softmax]));
     }
     let line = vec![ints("strides", &[2]), ints("pads", &[3, 2])];
     calls.push(("Conv", line, vec![vec![2, 9, 101], vec![14, 9, 6], vec![14]]));

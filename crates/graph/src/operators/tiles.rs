@@ -20,6 +20,9 @@ const FEW_TILES: i64 = 8;
 /// Panels of so many bytes together do not stay in a core's cache while all rows are done.
 const LARGE_PANELS: i64 = 1 << 19;
 
+/// A panel is worth making before threads share the rows where it is used as often.
+const USES: i64 = 4;
+
 /// A tile is at most so many vectors wide.
 const MOST_VECTORS: i64 = 8;
 
@@ -155,7 +158,7 @@ impl Product<'_> {
         }
         let panels = (n - rest + lanes) * self.extents[1] * self.scalar.bytes() as i64;
         let made = matches!(self.right, Side::Elements(_));
-        if made && panels > LARGE_PANELS && rows[0].count >= FEW_TILES {
+        if made && panels > LARGE_PANELS && rows[0].count >= USES {
             return self.by_columns(cx, &rows, &columns, Threads::Rows, true);
         }
         self.by_rows(cx, &rows, &columns)
