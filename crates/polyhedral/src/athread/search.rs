@@ -158,12 +158,16 @@ impl Search<'_> {
                     None if !self.tiles.is_empty() => {
                         self.given(self.parallel.len() + k, *n).into_iter().collect()
                     }
+                    None if self.casts(p) && k + 1 == trips.len() => share::CAST.to_vec(),
                     None => candidates(*n, 1, 8),
                 };
                 let lists: Vec<Vec<i64>> = trips.iter().enumerate().map(list).collect();
                 let mut found: Option<(f64, f64, Vec<i64>)> = None;
                 for own in product(&lists) {
                     let all: Vec<i64> = sizes.iter().chain(&own).copied().collect();
+                    if !self.turns_fit(p, &sizes, &own) {
+                        continue;
+                    }
                     let Some(held) = self.held(p, &sizes, &own) else { continue };
                     let used = shared + self.bytes(Some(p), &all) + held;
                     if used > ldm {
@@ -178,7 +182,11 @@ impl Search<'_> {
                     if self.region(Some(p)).is_some() {
                         rounds = rounds.min(UNEVEN);
                     }
-                    let cost = around + if deepest { moved } else { together(moved, computed, room, rounds) };
+                    let inside = match self.casts(p) {
+                        true => in_step(moved, computed),
+                        false => together(moved, computed, room, rounds),
+                    };
+                    let cost = around + if deepest { moved } else { inside };
                     if found.as_ref().is_none_or(|(old, ..)| cost < *old) {
                         found = Some((cost, early, own));
                     }
@@ -353,9 +361,35 @@ impl Search<'_> {
         own.map(|s| bytes(&s.group, &s.extents(sizes))).sum()
     }
 
+    /// The box of a part whose rows take turns, if another is broadcast to all cores.
+    fn in_turns(&self, part: usize) -> Option<&Shape> {
+        let turns =
+            |s: &&Shape| s.group.part == Some(part) && s.group.shared.is_some_and(|s| s.line == Line::Turns);
+        self.shapes.iter().find(turns)
+    }
+
+    /// Whether a box of a part is broadcast.
+    fn casts(&self, part: usize) -> bool {
+        self.in_turns(part).is_some()
+    }
+
+    /// Whether a box of a part is broadcast in few rows, for cores that have enough to do with them; or none is.
+    fn turns_fit(&self, part: usize, sizes: &[i64], own: &[i64]) -> bool {
+        let all: Vec<i64> = sizes.iter().chain(own).copied().collect();
+        self.in_turns(part).is_none_or(|shape| {
+            shape.extents(&all)[0] >= share::OWN && own.last().is_some_and(|rows| share::CAST.contains(rows))
+        })
+    }
+
     /// How many boxes of their own cores have at once, if the shares of a part come several steps ahead, and there is room for that beside what is taken: some that
     /// all need, with few rows, and boxes of a core alone. The target has the same rule.
     fn steps(&self, part: usize, all: &[i64], room: i64) -> Option<i64> {
+        if let Some((shape, shared)) = self.in_turns(part).and_then(|s| Some((s, s.group.shared?))) {
+            let (extents, width) = (shape.extents(all), shape.group.width);
+            let fits = |steps: &i64| shared.more_steps(&extents, width, *steps) <= room;
+            let least = shared.boxes(&extents, width);
+            return (least..=shared.steps(&extents, width)).step_by(2).filter(fits).last().or(Some(least));
+        }
         let inner = self.parallel.len() + self.inner[part].len();
         let plain = self.registers && self.region(Some(part)).is_none();
         if !plain || self.inner[part].is_empty() || inner < self.grid.len() + 2 {
@@ -415,6 +449,7 @@ impl Search<'_> {
             }
             let early_by = steps.filter(|_| shape.group.shared.is_some() && self.innermost(&shape.group));
             let boxes = shape.group.shared.map_or(1, |s| match early_by {
+                Some(most) if s.line == Line::Turns => most,
                 Some(most) => s.boxes_ahead(&extents, shape.group.width).min(most),
                 None => s.boxes(&extents, shape.group.width),
             });
@@ -442,6 +477,7 @@ impl Search<'_> {
             let mut moved = bytes * cores;
             if let Some(shared) = shape.group.shared {
                 // Of a box with few rows not every core brings in some.
+                moved = if shared.line == Line::Cast { whole } else { moved };
                 moved = moved.min((whole * cores / shared.cores() as f64).max(bytes * 8.0));
             }
             let latency = if early_by.is_some() { 0.0 } else { LATENCY };
@@ -478,8 +514,12 @@ impl Search<'_> {
             let products = self.products(part) as f64;
             let each = if products > 1.0 { products + 1.0 } else { 1.0 };
             // What a block takes beside its steps; of strips there are two for each four vectors.
-            let (turned, beside) =
-                if self.strided(part) { (1.6 * products * points / x as f64, 40.0) } else { (0.0, 14.0) };
+            let (turned, beside) = match self.strided(part) {
+                true => (1.6 * products * points / x as f64, 40.0),
+                // Written out.
+                false if self.casts(part) => (0.0, 8.0),
+                false => (0.0, 14.0),
+            };
             let groups = match self.kernel.whole {
                 // A row that is left over takes half of what four together do.
                 true => (x / 4) as f64 + 0.5 * (x % 4) as f64,
@@ -512,6 +552,11 @@ fn summands(value: &loops::Expr) -> usize {
 /// Seconds of transfers and arithmetic in a loop of some rounds: one after the other, or beside each other after the first round.
 fn together(moved: f64, computed: f64, room: bool, rounds: f64) -> f64 {
     if room { moved.max(computed) + moved.min(computed) / rounds.max(1.0) } else { moved + computed }
+}
+
+/// The same where all cores meet in each step: the closer the two are, the oftener some wait for memory and others with them. An eighth power has what was seen.
+fn in_step(moved: f64, computed: f64) -> f64 {
+    (moved.powi(8) + computed.powi(8)).powf(0.125)
 }
 
 fn value(dim: &loops::Expr, hints: &BTreeMap<String, i64>) -> i64 {

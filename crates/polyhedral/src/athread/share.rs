@@ -24,6 +24,10 @@ pub(super) enum Line {
     All,
     /// One core: a box of its own that comes as shares beside it do, so that several with short rows come at once.
     Alone,
+    /// All, to each of whom it is broadcast: nobody hands it on, and there are two places for it.
+    Cast,
+    /// One core: a box of its own beside one that is broadcast, whose rows take turns in asking for several steps.
+    Turns,
 }
 
 /// Bytes of rows that boxes which come at once make, if each has fewer.
@@ -34,6 +38,10 @@ pub(super) const BOXES: i64 = 8;
 pub(super) const OWN: i64 = 16;
 /// Bytes of rows of boxes that come several at once, at most.
 const LONGEST: i64 = 256;
+/// Bytes of a row that takes turns, at least as room is kept for it, and at most.
+const TURN: (i64, i64) = (512, 1024);
+/// Rows of a box that is broadcast: cores that bring in a part of a step are few, and its two places small.
+pub(super) const CAST: [i64; 4] = [4, 5, 6, 8];
 /// Cores that use all of memory's rate with some of them at it.
 const MANY: i64 = 64;
 
@@ -61,7 +69,8 @@ impl Line {
             Line::Row => "along_row",
             Line::Column => "along_column",
             Line::All => "among_all",
-            Line::Alone => "by_itself",
+            Line::Alone | Line::Turns => "by_itself",
+            Line::Cast => "cast_to_all",
         }
     }
 }
@@ -73,14 +82,14 @@ impl Shared {
             Line::Row => self.columns,
             Line::Column => self.rows,
             Line::All => self.rows * self.columns,
-            Line::Alone => 1,
+            Line::Alone | Line::Cast | Line::Turns => 1,
         }
     }
 
     /// Rows of a box that one of them brings in at most. All cores cut it by columns of cores, and each part by rows of cores.
     pub fn share(self, rows: i64) -> i64 {
         match self.line {
-            Line::Row | Line::Column | Line::Alone => ceil(rows, self.cores()),
+            Line::Row | Line::Column | Line::Alone | Line::Cast | Line::Turns => ceil(rows, self.cores()),
             Line::All => ceil(ceil(rows, self.columns), self.rows),
         }
     }
@@ -105,6 +114,10 @@ impl Shared {
             Line::Column => words * column.0 + column.1,
             // From one place to the other.
             Line::Alone => words * 5.0,
+            // All cores meet.
+            Line::Cast => 30.0,
+            // Short rows, and what is known of each.
+            Line::Turns => words * 12.0,
             Line::All if self.rows == 1 => words * row.0 + row.1,
             Line::All => words * (row.0 + column.0 / self.columns as f64) + row.1 + column.1,
         }
@@ -115,6 +128,16 @@ impl Shared {
         let rows = extents.first().copied().unwrap_or(1);
         let row = data::volume(extents.get(1..).unwrap_or(&[])).saturating_mul(width);
         let place = |rows: i64| super::tile::aligned(rows.saturating_mul(row).saturating_add(SLACK));
+        match self.line {
+            Line::Cast => return super::tile::aligned(rows.saturating_mul(row)).saturating_mul(2),
+            // Two steps side by side, in whole vectors.
+            Line::Turns => {
+                let both = 2 * ceil(row, 4 * width) * 4 * width;
+                let own = super::tile::aligned(rows.saturating_mul(both).saturating_add(2 * SLACK));
+                return own.saturating_add(place(self.boxes(extents, width).saturating_mul(rows)));
+            }
+            _ => {}
+        }
         place(rows).saturating_add(place(self.boxes(extents, width).saturating_mul(self.share(rows))))
     }
 
@@ -123,6 +146,7 @@ impl Shared {
         let most = if self.rows * self.columns < MANY { 2 } else { 4 };
         match extents.last() {
             Some(last) if self.line == Line::Alone => (SHORT / (last * width).max(1)).clamp(1, most),
+            Some(last) if self.line == Line::Turns => (TURN.0 / (last * width).max(1)).max(4) / 2 * 2,
             _ => 1,
         }
     }
@@ -135,6 +159,19 @@ impl Shared {
             }
             _ => 1,
         }
+    }
+
+    /// Steps that a row which takes turns has at once, at most.
+    pub fn steps(self, extents: &[i64], width: i64) -> i64 {
+        let row = extents.last().map_or(1, |last| (last * width).max(1));
+        (TURN.1 / row).max(self.boxes(extents, width)) / 2 * 2
+    }
+
+    /// Bytes that so many steps of rows that take turns take beyond those that are counted otherwise.
+    pub fn more_steps(self, extents: &[i64], width: i64, steps: i64) -> i64 {
+        let volume = data::volume(extents).saturating_mul(width);
+        let place = |steps: i64| super::tile::aligned(steps.saturating_mul(volume).saturating_add(SLACK));
+        place(steps) - place(self.boxes(extents, width))
     }
 
     /// Bytes that two places for boxes that come ahead, some at a time, take beyond the one that is counted otherwise.
@@ -233,6 +270,38 @@ fn alone(model: &Model, kernel: &Kernel, groups: &mut [Group]) {
             groups[k].shared = Some(Shared { line: Line::Alone, ..shared });
         }
     }
+}
+
+/// Says of a box that all cores need in each step of a product with one mapped loop that it is broadcast, where the other operand is a core's own. Returns
+/// whether there is one. The other way is that cores bring in a part each and hand it on.
+pub(super) fn cast(model: &Model, kernel: &Kernel, grid: &[i64], groups: &mut [Group]) -> bool {
+    let mut any = false;
+    for part in 0..kernel.parts.len() {
+        let own: Vec<usize> = (0..groups.len()).filter(|k| groups[*k].part == Some(part)).collect();
+        let of = |line: Line| {
+            let mut found =
+                own.iter().filter(|k| groups[**k].shared.is_some_and(|shared| shared.line == line));
+            found.next().copied().filter(|_| found.next().is_none())
+        };
+        let doubles = |k: usize| {
+            let elem = data::declared(model, &groups[k].array).map(|(elem, _)| elem);
+            elem == Some(&loops::Elem::Scalar(loops::Scalar::F64))
+        };
+        let innermost = kernel.parallel.len() + kernel.parts[part].inner.len();
+        let single = own.iter().filter(|k| groups[**k].level == innermost).count() == 2;
+        if let (Some(all), Some(alone), [_]) = (of(Line::All), of(Line::Alone), grid)
+            && single
+            && innermost > 2
+            && groups[all].level == innermost
+            && [all, alone].into_iter().all(doubles)
+        {
+            for (k, line) in [(all, Line::Cast), (alone, Line::Turns)] {
+                groups[k].shared = groups[k].shared.map(|shared| Shared { line, ..shared });
+            }
+            any = true;
+        }
+    }
+    any
 }
 
 /// Whether a kernel writes the array of a group.

@@ -393,6 +393,26 @@ fn sized_as(
             (search, best) = (other, found);
         }
     }
+    // What all cores need may be broadcast instead of being handed on.
+    let mut with = shapes.clone();
+    let mut cast = options.exchange && !vectors && !kernel.whole && {
+        let mut groups: Vec<Group> = with.iter().map(|s| s.group.clone()).collect();
+        let any = share::cast(model, &kernel, &grid, &mut groups);
+        for (shape, group) in with.iter_mut().zip(groups) {
+            shape.group = group;
+        }
+        any
+    };
+    if cast {
+        let other = Search { shapes: &with, ..search };
+        let found = other.best();
+        let cost =
+            |found: &Option<_>| found.as_ref().map_or(f64::INFINITY, |(cost, ..): &search::Found| *cost);
+        cast = cost(&found) < search::BETTER * cost(&best);
+        if cast {
+            (search, best) = (other, found);
+        }
+    }
     let Some((cost, sizes, parts)) = best else {
         let least = search.least();
         return Ok(Err(too_large(model, &kernel, options, least)));
@@ -413,6 +433,9 @@ fn sized_as(
     }
     if vectors {
         share::vectors(model, &kernel, &grid, &mut groups);
+    }
+    if cast {
+        share::cast(model, &kernel, &grid, &mut groups);
     }
     for (group, shape) in groups.iter_mut().zip(search.shapes) {
         // Groups come in the same order at all sizes, but for boxes that have grown together.

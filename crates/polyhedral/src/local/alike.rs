@@ -1,4 +1,4 @@
-//! Copies that cores make together: blocks `along_row`, `along_column` and `among_all` around a get say that all cores of a line, or all cores, bring in one box,
+//! Copies that cores make together: blocks `along_row`, `along_column`, `among_all` and `cast_to_all` around a get say that all cores of a line, or all cores, bring in one box,
 //! and may do so together.
 //!
 //! That is so if the box does not depend on the place among these cores, but for the round that all are in, and if nothing in the loops over the cores writes the
@@ -83,8 +83,16 @@ fn inside(body: &[Stmt], moved: &Moved, written: &[Name]) -> Result<()> {
     for stmt in body {
         match stmt {
             Stmt::Block { mark: Some(mark), body }
-                if ["along_row", "along_column", "among_all", "by_itself", "kept", "exchanged"]
-                    .contains(&mark.as_str()) =>
+                if [
+                    "along_row",
+                    "along_column",
+                    "among_all",
+                    "cast_to_all",
+                    "by_itself",
+                    "kept",
+                    "exchanged",
+                ]
+                .contains(&mark.as_str()) =>
             {
                 let [Stmt::Copy(copy)] = body.as_slice() else { continue };
                 together(mark.as_str(), copy, moved, written)?;

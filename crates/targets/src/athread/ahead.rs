@@ -6,6 +6,7 @@
 
 use loops::{Access, Assign, BinaryOp, Copy, CopyKind, Diagnostic, Elem, Expr, Loop, LoopKind, Name, Stmt};
 
+use super::cast::Cast;
 use super::contraction;
 use super::expr::{Binding, print};
 use super::share::{ALL, Shared, has_shared, kept, pair, shared};
@@ -35,6 +36,8 @@ pub(super) struct Led {
     step: i64,
     shares: Vec<Shared>,
     doubles: Vec<Double>,
+    /// What is broadcast, and whose rows take turns, instead of these.
+    cast: Option<Cast>,
 }
 
 /// A loop with transfers ahead: its body, and how much of it brings in.
@@ -53,6 +56,10 @@ impl Writer<'_> {
     /// Writes a loop with transfers ahead of their time; `false` if it is not such a loop.
     pub(super) fn ahead(&mut self, l: &Loop) -> Result<bool, Diagnostic> {
         let led = self.led.clone().filter(|led| led.whole == *l);
+        if let Some((cast, outer)) = led.as_ref().and_then(|led| Some((led.cast.as_ref()?, &led.outer))) {
+            self.write_cast(l, cast, outer)?;
+            return Ok(true);
+        }
         // Around a loop that leads, room has been found already.
         let limit = if led.is_some() { i64::MAX } else { self.capacity() };
         let Some(mut plan) = self.plan(l, 0, limit)? else { return Ok(false) };
@@ -109,25 +116,34 @@ impl Writer<'_> {
         let (inner_lower, inner_upper) = (self.scope.text(&inner.lower)?, self.scope.text(&inner.upper)?);
         self.open("{");
         let before = &plan.body[..plan.head];
-        let steps = match plan.sharing && plan.doubles.is_empty() {
-            true => self.steps(l, inner, before, plan.room)?,
-            false => None,
-        };
+        let (mut steps, mut cast) = (None, None);
+        if plan.sharing && plan.doubles.is_empty() {
+            cast = self.cast(l, inner, before, around)?;
+            if cast.is_none() {
+                steps = self.steps(l, inner, before, plan.room)?;
+            }
+        }
         let shares = match &steps {
             Some(steps) => self.stages_ahead(before, &inner.var, steps)?,
+            None if let Some(cast) = &mut cast => {
+                self.place_cast(cast);
+                Vec::new()
+            }
             None if plan.sharing => self.stages(before, &plan.pairs)?,
             None => Vec::new(),
         };
         self.place_both(&mut plan.doubles);
         self.line(&format!("const long {var}_first = {lower}, {var}_last = {last};"));
-        if !plan.doubles.is_empty() {
+        if !plan.doubles.is_empty() || cast.is_some() {
             self.line(&format!("long {}_half = 0;", inner.var));
         }
         self.open(&format!("if ({var}_first < {var}_last && {inner_lower} < {inner_upper}) {{"));
         let first = Name::new(format!("{var}_first"));
         self.bind(&first);
         let first = Expr::Var(first);
-        if steps.is_some() {
+        if let Some(cast) = &cast {
+            self.first_of_cast(cast, (var, &first), inner)?;
+        } else if steps.is_some() {
             for share in &shares {
                 self.bring_first(share, (var, &first), inner)?;
             }
@@ -143,6 +159,7 @@ impl Writer<'_> {
             step,
             shares,
             doubles: plan.doubles,
+            cast,
         });
         self.loop_plain(l)?;
         self.led = None;
@@ -497,7 +514,7 @@ pub(super) fn covers(l: &Loop, rest: &Expr, columns: i64) -> bool {
 }
 
 /// The points of a tile: of a core that has one in this round, where the rounds are the same for all.
-fn tile(stmt: &Stmt) -> Option<&[Stmt]> {
+pub(super) fn tile(stmt: &Stmt) -> Option<&[Stmt]> {
     match stmt {
         Stmt::Block { mark: Some(mark), body } if mark.as_str() == TILE => Some(body),
         Stmt::If { then, otherwise, .. } if otherwise.is_empty() => match then.as_slice() {

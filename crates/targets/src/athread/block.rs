@@ -6,6 +6,8 @@
 //! The pipeline for memory has room beside the one for arithmetic in each step, but not for a whole block at once. So the four outer steps share this work: the first loads what is not there yet of the
 //! block, the second stores what the block before has left in registers, the third loads rows of the next block as far as there are registers, the last stores as much as fits.
 
+use std::collections::BTreeSet;
+
 use loops::Scalar;
 
 use super::cost;
@@ -57,8 +59,8 @@ impl Kind {
     }
 }
 
-/// All functions of a kind.
-pub(super) fn functions(kind: Kind) -> String {
+/// All functions of a kind. Tiles of `short` steps are written out, beside those of [`SHORT`] ones.
+pub(super) fn functions(kind: Kind, short: &BTreeSet<usize>) -> String {
     let products: Vec<String> = if kind.products == 1 {
         vec!["a b".to_owned()]
     } else {
@@ -71,7 +73,7 @@ pub(super) fn functions(kind: Kind) -> String {
     for rows in ROWS {
         for vectors in kind.vectors() {
             for aligned in [true, false] {
-                text.push_str(&Block { kind, rows, vectors, aligned }.function());
+                text.push_str(&Block { kind, rows, vectors, aligned }.function(short));
             }
         }
     }
@@ -228,7 +230,7 @@ impl Block {
         format!("{}  {};\n", self.step(kind, 0), self.advance(""))
     }
 
-    fn function(self) -> String {
+    fn function(self, short: &BTreeSet<usize>) -> String {
         let Block { kind, rows, vectors, aligned } = self;
         let (vector, products) = (self.vector(), kind.products);
         let ty = if kind.elem == Scalar::F32 { "float" } else { "double" };
@@ -259,16 +261,17 @@ impl Block {
         let one = format!("  for (; k + 1 < n; k++, {}) {}", self.advance(""), self.step(Step::Middle, 0));
         let rest = format!("{} * ((n - 4) % {SOME}) + {}", single, 2.0 * cost::LOOP);
         let (between, taken) = if aligned && products == 1 {
-            let (straight, skip) = (body(SHORT - 4), self.advance(&format!("{} * ", SHORT - 4)));
-            let text = format!(
-                "  if (n == {SHORT}) {{\n{straight}  {skip};\n  }} else {{\n  long k = 3;\n{}{}{one}  }}\n",
-                looped(MOST),
-                looped(SOME)
-            );
+            let (mut text, mut taken) = (String::from("  "), String::from("("));
+            // A tile has four steps for sure.
+            for steps in short.iter().copied().filter(|steps| *steps >= 4).chain([SHORT]) {
+                let (straight, skip) = (body(steps - 4), self.advance(&format!("{} * ", steps - 4)));
+                text.push_str(&format!("if (n == {steps}) {{\n{straight}  {skip};\n  }} else "));
+                taken.push_str(&format!("n == {steps} ? {} : ", (steps - 4) as f64 * middle));
+            }
+            text.push_str(&format!("{{\n  long k = 3;\n{}{}{one}  }}\n", looped(MOST), looped(SOME)));
             let lots = format!("{} * ((n - 4) / {MOST})", many(MOST));
             let few = format!("{} * ((n - 4) % {MOST} / {SOME})", many(SOME));
-            let once = (SHORT - 4) as f64 * middle;
-            (text, format!("(n == {SHORT} ? {once} : {lots} + {few} + {rest})"))
+            (text, format!("{taken}{lots} + {few} + {rest})"))
         } else {
             let text = format!("  {{\n  long k = 3;\n{}{one}  }}\n", looped(SOME));
             (text, format!("({} * ((n - 4) / {SOME}) + {rest})", many(SOME)))

@@ -73,6 +73,11 @@ impl Chip {
         format!("{counts}{}{exchange}{lines}{pieces}", shares.replace("REPLY", reply))
     }
 
+    /// What cores do to whom a box is broadcast, and whose rows of another take turns: so many at most.
+    pub(super) fn broadcasts(&self, rows: i64) -> String {
+        include_str!("cast.c").replace("TURN_ROWS", &rows.to_string())
+    }
+
     /// What cores do who exchange panels.
     pub(super) fn panels(&self) -> &'static str {
         include_str!("panel_registers.c")

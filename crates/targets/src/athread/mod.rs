@@ -6,6 +6,7 @@
 mod ahead;
 mod block;
 mod boxes;
+mod cast;
 mod chip;
 mod contraction;
 mod cost;

@@ -18,6 +18,8 @@ const KEPT: &str = "kept";
 pub(super) const COLUMN: &str = "along_column";
 /// The mark of a transfer that is shared by all cores.
 pub(super) const ALL: &str = "among_all";
+/// The mark of a transfer that is broadcast to all cores, or else shared by them.
+const CAST: &str = "cast_to_all";
 /// The mark of a transfer of a core's own box beside shared ones: it comes as a share of all its rows.
 pub(super) const ALONE: &str = "by_itself";
 /// Bytes behind a shared box and behind a share of it that whole registers may overwrite.
@@ -103,13 +105,21 @@ pub(super) fn box_of<'b>(block: &'b [Stmt], copy: &Copy) -> Option<&'b ArrayDecl
 /// A shared transfer and its line.
 pub(super) fn shared(stmt: &Stmt) -> Option<(&Copy, &'static str)> {
     let Stmt::Block { mark: Some(mark), body } = stmt else { return None };
-    let line = [ROW, COLUMN, ALL, ALONE].into_iter().find(|line| mark.as_str() == *line)?;
+    let line = match mark.as_str() {
+        CAST => ALL,
+        mark => [ROW, COLUMN, ALL, ALONE].into_iter().find(|line| mark == *line)?,
+    };
     match body.as_slice() {
         [Stmt::Copy(copy)] if copy.kind == CopyKind::Get && (1..=2).contains(&copy.extents.len()) => {
             Some((copy, line))
         }
         _ => None,
     }
+}
+
+/// Whether a shared transfer may be broadcast.
+pub(super) fn may_be_cast(stmt: &Stmt) -> bool {
+    matches!(stmt, Stmt::Block { mark: Some(mark), .. } if mark.as_str() == CAST)
 }
 
 /// A transfer whose box stays in local memory.

@@ -65,6 +65,10 @@ pub(super) struct Writer<'a> {
     pub(super) held: Vec<Shared>,
     /// How many cores have one in a step, of each of them.
     pub(super) holds: BTreeSet<i64>,
+    /// Rows of the largest box whose rows take turns.
+    pub(super) turns: i64,
+    /// Steps of tiles that are written out in the functions of contractions, beside those that always are.
+    pub(super) short: BTreeSet<usize>,
     /// Sizes, and what some of them are at most, as the host has asked before.
     pub(super) sizes: Vec<Name>,
     pub(super) bounds: Vec<(Name, i64)>,
@@ -114,6 +118,8 @@ impl<'a> Writer<'a> {
             outer: None,
             held: vec![],
             holds: BTreeSet::new(),
+            turns: 0,
+            short: BTreeSet::new(),
             sizes: vec![],
             bounds: vec![],
             kept: BTreeMap::new(),

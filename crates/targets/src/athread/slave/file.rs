@@ -21,6 +21,7 @@ pub(in crate::athread) fn file(
     let mut replies = std::collections::BTreeSet::new();
     let (mut helpers, mut exchanges, mut slots) = (None, false, 0);
     let mut holds = std::collections::BTreeSet::new();
+    let (mut turns, mut short) = (0, std::collections::BTreeSet::new());
     let mut contracts = Vec::new();
     for function in functions {
         for kernel in kernel::kernels(function)? {
@@ -36,6 +37,8 @@ pub(in crate::athread) fn file(
             exchanges |= writer.exchanges;
             slots = writer.slots.max(slots);
             holds.extend(writer.holds);
+            turns = writer.turns.max(turns);
+            short.extend(writer.short);
             for kind in writer.contracts {
                 if !contracts.contains(&kind) {
                     contracts.push(kind);
@@ -75,6 +78,9 @@ pub(in crate::athread) fn file(
             text.push_str(&held::rule(rows, set));
         }
     }
+    if turns > 0 {
+        text.push_str(&chip.broadcasts(turns));
+    }
     if exchanges {
         text.push_str(chip.panels());
     }
@@ -82,7 +88,7 @@ pub(in crate::athread) fn file(
         text.push_str(&chip.panels_of_columns(slots));
     }
     for kind in contracts {
-        text.push_str(&block::functions(kind));
+        text.push_str(&block::functions(kind, &short));
     }
     text.push_str(&bodies);
     Ok((text, notes))

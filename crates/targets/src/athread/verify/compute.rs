@@ -14,7 +14,7 @@ pub(super) enum Use {
 }
 
 /// Names of functions that move data or wait.
-const CONTROL: [&str; 24] = [
+const CONTROL: [&str; 28] = [
     "get_box",
     "put_box",
     "get_share_along_row",
@@ -35,7 +35,11 @@ const CONTROL: [&str; 24] = [
     "send_columns",
     "spread_columns",
     "keep_columns",
+    "first_rows",
+    "turn_rows",
+    "cast_box",
     "WAIT",
+    "MEET",
     "BARRIER",
     "dma_wait",
     "athread_syn",

@@ -232,7 +232,7 @@ impl<'a> Walker<'a> {
         state.shares.insert(at, Shares { at: shift, there });
         self.note(&area, true);
         let held = Held { area: Some(area), age: 0 };
-        state.flights.insert(Flight { tag: transfer.tag.to_owned(), get: true, region, held });
+        state.flights.insert(Flight { tag: transfer.tag.to_owned(), get: true, region, held, all: false });
         Ok(())
     }
 

@@ -9,6 +9,8 @@
 //! - A box that is brought in early is not changed in main memory before it is used, by this core.
 //! - Cores that exchange shares of a box all come by alike; so they do at barriers.
 //!
+//! What is broadcast comes to all cores, between two meetings; rows that take turns are held against what the mapping has (`cast`).
+//!
 //! Shares that come steps ahead are held against their rule, statement by statement (`turns`).
 //!
 //! Panels of columns are followed with numbers, for some sizes and cores (`blocks`): their subscripts and what goes from core to core, too.
@@ -18,6 +20,7 @@
 mod ahead;
 mod blocks;
 mod branch;
+mod cast;
 mod compute;
 mod form;
 mod held;

@@ -51,6 +51,8 @@ pub(super) struct Flight {
     pub get: bool,
     pub region: Region,
     pub held: Held,
+    /// Whether it is a broadcast, which comes to all cores.
+    pub all: bool,
 }
 
 type Facts = BTreeMap<Form, (bool, u8)>;
@@ -89,6 +91,11 @@ pub(super) struct State {
     pub shares: BTreeMap<i64, Shares>,
     /// Shares that come steps ahead, by place.
     pub ahead: BTreeMap<i64, Ahead>,
+    /// What was broadcast and has been waited for, by place: it is there when all cores have met.
+    pub arriving: BTreeMap<i64, (Region, Held)>,
+    /// Where something is broadcast: what this core has used since all have met, and whether they have.
+    pub touched: BTreeSet<Region>,
+    pub met: bool,
 }
 
 impl State {

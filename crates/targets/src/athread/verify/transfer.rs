@@ -22,6 +22,8 @@ pub(super) struct Transfer<'t> {
     planes: Vec<(&'t str, &'t Term)>,
     /// If it is a share of the box: who shares, and this core's place among them.
     pub share: Option<(&'t str, &'t Term)>,
+    /// If it is a broadcast to all cores: this core.
+    cast: Option<&'t Term>,
 }
 
 pub(super) fn name(term: &Term) -> Option<&str> {
@@ -52,6 +54,7 @@ impl<'t> Transfer<'t> {
         let (head, tag) = match (function, arguments) {
             ("get_box" | "put_box", [head @ .., tag]) => (head, tag),
             (get, [head @ .., _, tag]) if get.starts_with("get_share_") => (head, tag),
+            ("cast_box", [head @ .., _, _, tag]) => (head, tag),
             _ => return None,
         };
         let [local, memory, rows, columns, pitch, bytes] = head else { return None };
@@ -70,6 +73,7 @@ impl<'t> Transfer<'t> {
             tag: name(tag)?,
             planes,
             share,
+            cast: arguments.get(6).filter(|_| function == "cast_box"),
         })
     }
 }
@@ -126,6 +130,7 @@ impl Walker<'_> {
                     get: true,
                     region: Region { at: -1, bytes: 1 },
                     held: Held { area: None, age: 0 },
+                    all: false,
                 });
                 Ok(())
             }
@@ -179,6 +184,9 @@ impl Walker<'_> {
                 }
                 self.share(state, line, [to, stage, rows, columns, place], Some((pitch, bytes)))
             }
+            ("MEET", []) => self.meet(state),
+            ("first_rows", arguments) => self.first_rows(state, arguments),
+            ("turn_rows", arguments) => self.turn_rows(state, arguments),
             ("exchange_panel", arguments) => self.exchange_panel(state, arguments),
             ("gather_panel", arguments) => self.gather_panel(state, arguments),
             _ => lost(format!("`{function}` outside of the tiles")),
@@ -191,7 +199,9 @@ impl Walker<'_> {
         state.flights = rest;
         let done: BTreeSet<Flight> = done;
         for flight in done {
-            if flight.get {
+            if flight.all {
+                state.arriving.insert(flight.region.at, (flight.region, flight.held));
+            } else if flight.get {
                 state.contents.insert(flight.region.at, (flight.region, flight.held));
             }
         }
@@ -280,6 +290,11 @@ impl Walker<'_> {
         if t.share.is_some() && core(&state.form(t.pitch), &["/", "%"]) {
             return wrong("shares a box with a pitch of its own".to_owned());
         }
+        if let Some(core) = t.cast {
+            self.cast(state, region, &buffer, core)?;
+        } else {
+            self.touch(state, region);
+        }
         if get {
             self.free(state, region, &buffer, "fills")?;
             let out = state
@@ -302,7 +317,7 @@ impl Walker<'_> {
         }
         self.note(&area, get);
         let held = Held { area: Some(area), age: 0 };
-        state.flights.insert(Flight { tag: t.tag.to_owned(), get, region, held });
+        state.flights.insert(Flight { tag: t.tag.to_owned(), get, region, held, all: t.cast.is_some() });
         Ok(())
     }
 

@@ -23,7 +23,7 @@ const BOXES: i64 = 16;
 
 /// What is done in a step, in its order.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
-enum Done {
+pub(super) enum Done {
     /// The share of this step has been asked for.
     Asked,
     /// It is there.
@@ -33,22 +33,24 @@ enum Done {
 }
 
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
-enum How {
+pub(super) enum How {
     /// By a rule of the text, again after so many steps.
     Turns { rule: String, turns: i64 },
     /// So many boxes at once.
     Boxes(i64),
+    /// Row by row: columns of a step, steps at once, rows at most, and the half of the box that was used last, with where the box is.
+    Rows { columns: i64, steps: i64, most: i64, half: Option<(i64, i64)> },
 }
 
 /// Shares that come ahead, in a place of local memory.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(super) struct Ahead {
-    tag: String,
+    pub tag: String,
     pub region: Region,
-    how: How,
-    done: Done,
+    pub how: How,
+    pub done: Done,
     /// Loops that the first of them was brought in outside of.
-    loops: Vec<String>,
+    pub loops: Vec<String>,
 }
 
 impl Ahead {
@@ -59,9 +61,9 @@ impl Ahead {
 }
 
 /// The innermost loops.
-struct Inside {
-    inner: (String, Form),
-    outer: (String, Form),
+pub(super) struct Inside {
+    pub inner: (String, Form),
+    pub outer: (String, Form),
 }
 
 /// A box with the columns of several that follow each other, and the columns of one.
@@ -77,7 +79,12 @@ fn wide(copy: &Copy, boxes: i64) -> Option<(Copy, i64)> {
 
 impl<'a> Walker<'a> {
     /// The box of a transfer of the mapping where names have other values; loops that have not begun are at their first iteration, and are told.
-    fn box_at(&self, state: &State, copy: &Copy, values: &[(&str, &Form)]) -> Option<(Area, Vec<String>)> {
+    pub(super) fn box_at(
+        &self,
+        state: &State,
+        copy: &Copy,
+        values: &[(&str, &Form)],
+    ) -> Option<(Area, Vec<String>)> {
         let unknown = RefCell::new(Vec::new());
         let area = self.mapped.area(copy, &|wanted| {
             let given = values.iter().find(|(own, _)| *own == wanted).map(|(_, value)| (*value).clone());
@@ -93,10 +100,11 @@ impl<'a> Walker<'a> {
     }
 
     /// The one transfer of the mapping that a share is for.
-    fn copy_of(&self, stage: &str) -> Option<&'a Copy> {
+    pub(super) fn copy_of(&self, stage: &str) -> Option<&'a Copy> {
         let phases: &'a [super::mapped::Phase] = &self.mapped.phases;
         let phase = phases.get(self.phase.checked_sub(1)?)?;
-        match phase.gets(stage.strip_prefix("share_of_")?) {
+        let buffer = stage.strip_prefix("share_of_").or_else(|| stage.strip_prefix("turns_of_"));
+        match phase.gets(buffer?) {
             [one] if !phase.writes(one.from.array.as_str()) => Some(one),
             _ => None,
         }
@@ -143,7 +151,7 @@ impl<'a> Walker<'a> {
     }
 
     /// The shares in a place, and the loops that they are for.
-    fn ahead(&self, state: &State, stage: &str) -> Followed<(i64, Ahead, Inside)> {
+    pub(super) fn ahead(&self, state: &State, stage: &str) -> Followed<(i64, Ahead, Inside)> {
         let at = state.buffer(stage);
         let Some((at, ahead)) = at.and_then(|at| Some((at, state.ahead.get(&at)?.clone()))) else {
             return wrong(format!("uses `{stage}`, of which the first steps have not been brought in"));
@@ -157,7 +165,7 @@ impl<'a> Walker<'a> {
         Ok((at, ahead, inside))
     }
 
-    fn step(state: &State, var: &str) -> Form {
+    pub(super) fn step(state: &State, var: &str) -> Form {
         state.number(var).unwrap_or_else(|| Form::symbol(var))
     }
 
@@ -205,7 +213,13 @@ impl<'a> Walker<'a> {
         self.free(state, ahead.region, stage, "fills")?;
         self.clear(state, ahead.region)?;
         let held = Held { area: None, age: 0 };
-        state.flights.insert(Flight { tag: ahead.tag.clone(), get: true, region: ahead.region, held });
+        state.flights.insert(Flight {
+            tag: ahead.tag.clone(),
+            get: true,
+            region: ahead.region,
+            held,
+            all: false,
+        });
         state.ahead.insert(ahead.region.at, ahead);
         Ok(())
     }

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::ahead;
 use super::blocks;
+use super::cast;
 use super::compute::{self, Use, place};
 use super::form::Form;
 use super::held;
@@ -72,6 +73,7 @@ pub(super) fn follow(mapped: &Mapped, body: &Node) -> Followed<usize> {
         doubt: None,
         labels: BTreeMap::new(),
         exchanged: BTreeSet::new(),
+        casts: cast::casts(body),
     };
     let mut start = State::default();
     start.open();
@@ -118,6 +120,8 @@ pub(super) struct Walker<'a> {
     /// Where panels are worked on: the last name of a place, and matrices whose columns come from other cores.
     pub(super) labels: BTreeMap<i64, String>,
     pub(super) exchanged: BTreeSet<String>,
+    /// Whether something is broadcast.
+    pub(super) casts: bool,
     /// What would be wrong if some condition held of which that is not known.
     doubt: Option<String>,
 }
@@ -464,6 +468,11 @@ impl<'a> Walker<'a> {
 
     /// A use of a buffer by a tile.
     pub(super) fn used(&mut self, state: &mut State, one: &Use) -> Followed<()> {
+        if let Use::Read(name) | Use::Given(name) | Use::Write(name) = one
+            && let Some(at) = state.buffer(name)
+        {
+            self.touch(state, self.region(state, name, at));
+        }
         match one {
             Use::Declare(name, value) => {
                 let Some(offset) = place(value) else {
