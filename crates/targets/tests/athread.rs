@@ -2,6 +2,8 @@
 
 #[path = "defects/blocks.rs"]
 mod blocks;
+#[path = "defects/cast.rs"]
+mod cast;
 #[path = "defects/held.rs"]
 mod held;
 #[path = "defects/panels.rs"]
@@ -399,7 +401,7 @@ const DEFECTS: &[Defect] = &[
 #[test]
 fn defects_are_seen() {
     let mut missed = Vec::new();
-    let all = [DEFECTS, panels::DEFECTS, blocks::DEFECTS, held::DEFECTS, turns::DEFECTS];
+    let all = [DEFECTS, panels::DEFECTS, blocks::DEFECTS, held::DEFECTS, turns::DEFECTS, cast::DEFECTS];
     println!("{} defects, {} in panels", all.concat().len(), panels::DEFECTS.len() + blocks::DEFECTS.len());
     let mut slaves = BTreeMap::new();
     for (name, old, which, new, said) in all.into_iter().flatten() {

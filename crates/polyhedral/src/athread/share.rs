@@ -114,8 +114,8 @@ impl Shared {
             Line::Column => words * column.0 + column.1,
             // From one place to the other.
             Line::Alone => words * 5.0,
-            // All cores meet.
-            Line::Cast => 30.0,
+            // All cores meet, and begin a tile of few steps.
+            Line::Cast => 250.0,
             // Short rows, and what is known of each.
             Line::Turns => words * 12.0,
             Line::All if self.rows == 1 => words * row.0 + row.1,
