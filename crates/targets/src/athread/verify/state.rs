@@ -264,6 +264,9 @@ impl State {
         if other_planes {
             return true;
         }
+        // However many planes they are from each other, they are apart if their rows are.
+        let planes = (0..a.planes.len()).map(|d| self.normal(&a.offset.by(&plane(d))));
+        let gap = planes.fold(gap, |gap, elements| gap.without(&elements));
         let Some((rows, columns)) = gap.multiple(&pitch) else { return false };
         (rows != 0 && over(rows, &a.rows, &b.rows)) || (columns != 0 && over(columns, &a.columns, &b.columns))
     }
