@@ -412,7 +412,7 @@ fn map_as_it_is(function: &Function, options: &Options) -> Result<Mapped> {
     let mut small = rows_as_a_whole(&model, &dependences, options, None);
     if let (Some((_, one)), Some((apart, model, dependences))) = (&small, &apart)
         && let Some(two) = rows_as_a_whole(model, dependences, options, Some(apart))
-        && whole::is_worth_it(&two.1, one)
+        && rest::is_better(&two.1, one)
     {
         small = Some(two);
     }
@@ -428,7 +428,7 @@ fn map_as_it_is(function: &Function, options: &Options) -> Result<Mapped> {
     {
         apart.mark(model, &mut program);
         if let Ok(two) = mapped(model, dependences, program, options)
-            && whole::is_worth_it(&two, &any)
+            && rest::is_better(&two, &any)
         {
             return Ok(two);
         }

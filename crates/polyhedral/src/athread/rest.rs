@@ -13,7 +13,7 @@ use loops::{ArrayDecl, Expr, Function, Loop, Name, Stmt};
 use super::search::value;
 use super::split::{Item, Rounds};
 use super::tile::ceil;
-use super::{Grid, Options, whole};
+use super::{Grid, Mapped, Options, whole};
 use crate::check;
 use crate::codegen::{Generated, Instance};
 use crate::dependence::Dependence;
@@ -23,6 +23,8 @@ use crate::names::readable;
 
 /// How full the rounds of a loop are on average where nothing is to be won by a nest for the last one.
 const FULL: f64 = 0.9;
+/// How much of the time of one nest two may take.
+const BETTER: f64 = 0.95;
 
 /// A program with nests for full rounds and for what is left over.
 pub(super) struct Apart {
@@ -74,6 +76,11 @@ impl Apart {
             }
         }
     }
+}
+
+/// Whether two nests are rated faster than one; what the host runs has no time.
+pub(super) fn is_better(two: &Mapped, one: &Mapped) -> bool {
+    two.on_host <= one.on_host && two.seconds <= BETTER * one.seconds
 }
 
 /// Two loops, the first of which has nothing but the second.
