@@ -23,6 +23,7 @@ mod private;
 mod reduce;
 mod refuse;
 mod region;
+mod rest;
 mod search;
 mod share;
 mod shift;
@@ -399,14 +400,57 @@ fn map_as_it_is(function: &Function, options: &Options) -> Result<Mapped> {
     if !chosen {
         return Ok(any);
     }
-    let small = stage(&ctx, bound, "rows as a whole", || whole::bounded(&model, &dependences, options));
-    if let Ok(Some(small)) = small
-        && let Ok(mapped) = mapped(&small.model, &dependences, small.items, options)
-        && whole::is_worth_it(&mapped, &any)
+    let apart = stage(&ctx, bound, "full rounds", || {
+        let Some(apart) = rest::apart(&model, &dependences, options)? else { return Ok(None) };
+        let own = Model::extract_in(&ctx, &apart.function)?.exact()?;
+        let mut between = dependence::memory(&own)?;
+        between.iter_mut().for_each(|dependence| dependence.private = false);
+        Ok(Some((apart, own, between)))
+    });
+    // What cannot be told is left as it is.
+    let apart = apart.ok().flatten();
+    let mut small = rows_as_a_whole(&model, &dependences, options, None);
+    if let (Some((_, one)), Some((apart, model, dependences))) = (&small, &apart)
+        && let Some(two) = rows_as_a_whole(model, dependences, options, Some(apart))
+        && rest::is_better(&two.1, one)
     {
-        return Ok(whole::either(&small.bounds, mapped, any));
+        small = Some(two);
+    }
+    if let Some((bounds, small)) = small
+        && whole::is_worth_it(&small, &any)
+    {
+        return Ok(whole::either(&bounds, small, any));
+    }
+    if let Some((apart, model, dependences)) = &apart
+        && let Ok(scheduled) = scheduling::schedule(model, dependences, &scheduling)
+        && let Ok(mut program) =
+            stage(&ctx, bound, "full rounds", || split::split(model, dependences, &scheduled.tree))
+    {
+        apart.mark(model, &mut program);
+        if let Ok(two) = mapped(model, dependences, program, options)
+            && rest::is_better(&two, &any)
+        {
+            return Ok(two);
+        }
     }
     Ok(any)
+}
+
+/// A program in rows as a whole, with the bounds of its sizes; none if that cannot be. It is one nest, or one with full rounds and one with the rest.
+fn rows_as_a_whole(
+    model: &Model,
+    dependences: &[Dependence],
+    options: &Options,
+    apart: Option<&rest::Apart>,
+) -> Option<(BTreeMap<Name, i64>, Mapped)> {
+    let nests = if apart.is_some() { 2 } else { 1 };
+    let small = || whole::bounded(model, dependences, options, nests);
+    let mut small = stage(&model.ctx, options.operations, "rows as a whole", small).ok()??;
+    if let Some(apart) = apart {
+        apart.mark(&small.model, &mut small.items);
+    }
+    let mapped = mapped(&small.model, dependences, small.items, options).ok()?;
+    Some((small.bounds, mapped))
 }
 
 /// A line about loops that are no kernel.

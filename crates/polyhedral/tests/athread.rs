@@ -126,3 +126,50 @@ fn triangles_with_shared_operands_compute_the_same() {
     }
     assert!(shared >= 4, "operands are shared in {shared} mappings only");
 }
+
+/// A loop with few iterations in its last round: full rounds are one nest, and what is left over is another, which the next loop inside is mapped of.
+#[test]
+fn rounds_that_few_cores_fill() {
+    let rows = common::function(
+        "fn rows[n, m, k](a: inout f64[n][m][k], b: in f64[k][k], t: out f64[k]) {
+  for i in 0..n { for j in 0..m {
+    for p in 0..k {
+      t[p] = 0.0
+      for s in 0..k { t[p] += a[i][j][s] * b[s][p] }
+    }
+    for p in 0..k { a[i][j][p] = t[p] }
+  } }
+}",
+    );
+    // Without a workspace, and with a first loop that has no full round; sizes may be below zero.
+    let blocks = common::function(
+        "fn blocks[n, m, k](a: in f64[n][k][m], c: inout f64[n][m][k]) {
+  for i in 0..n - 2 { for j in 0..m { for p in 0..k {
+    c[i][j][p] = c[i][j][p] + a[i][p][j]
+  } } }
+}",
+    );
+    let extents = [0, 1, 2, 7, 8, 9, 17, 23];
+    for (function, said, apart) in [
+        (&rows, [11, 90, 24], true),
+        (&rows, [16, 90, 24], false),
+        (&rows, [15, 90, 24], false),
+        (&blocks, [13, 90, 64], true),
+        (&blocks, [6, 90, 64], true),
+        (&blocks, [10, 90, 64], false),
+    ] {
+        let hints = function.sizes.iter().cloned().zip(said).collect();
+        let options = Options { grid: Grid::Line(8), ldm: 16 << 10, hints, ..Options::default() };
+        let mapped = map(function, &options).expect("it is mapped");
+        let text = Program { functions: vec![mapped.function.clone()] }.to_string();
+        let two = text.contains("8 * (n floordiv 8)") || text.contains("8 * ((n - 2) floordiv 8)");
+        assert_eq!(two, apart, "{said:?}: {:?}\n{text}", mapped.notes);
+        common::same_results(function, &mapped.function, &extents);
+        let checked = polyhedral::local::check(function, &mapped.function, 16 << 10, 8_000_000.into());
+        assert!(checked.is_ok(), "{said:?}: {checked:?}\n{text}");
+        // With two mapped loops nothing is left over.
+        let plane = Options { grid: Grid::Plane(2, 4), ..options };
+        let mapped = map(function, &plane).expect("it is mapped");
+        assert!(!Program { functions: vec![mapped.function] }.to_string().contains("floordiv 8)"));
+    }
+}

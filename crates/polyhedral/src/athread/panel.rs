@@ -15,7 +15,7 @@ use loops::{Code, Diagnostic, Name};
 
 use super::conflict;
 use super::data::{self, Group};
-use super::split::{self, Item, Kernel, Part};
+use super::split::{self, Item, Kernel, Part, Rounds};
 use super::tile::{self, aligned, ceil};
 use super::{Options, share};
 use crate::fault::{self, Result};
@@ -250,6 +250,7 @@ fn one(
         panel: None,
         whole: false,
         apart: false,
+        rounds: Rounds::default(),
         cost: 0.0,
     })
 }

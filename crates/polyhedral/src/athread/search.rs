@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use super::data::{self, Group};
 use super::region::Region;
 use super::share::{self, Line};
-use super::split::Kernel;
+use super::split::{Kernel, Rounds};
 use super::tile::{SAMPLE, UNKNOWN, aligned, bytes, ceil, places, stays_apart};
 use crate::model::Model;
 use crate::names::readable;
@@ -126,12 +126,20 @@ impl Search<'_> {
                 if let Some(size) = self.given(k, *n) {
                     return vec![size];
                 }
+                if self.kernel.rounds == Rounds::Full && k == 0 {
+                    return vec![1];
+                }
                 let cores = self.grid.get(k).copied().unwrap_or(1);
                 let mut sizes = candidates(*n, cores, if self.parallel.len() > 1 { 8 } else { 20 });
                 if self.kernel.whole {
                     sizes.extend((1..=12).map(|rounds| ceil(*n, cores * rounds)));
                     sizes.sort_unstable();
                     sizes.dedup();
+                }
+                if let Rounds::Left(multiple) = self.kernel.rounds
+                    && k == 1
+                {
+                    sizes.retain(|size| multiple % size == 0);
                 }
                 sizes
             })
@@ -559,7 +567,8 @@ fn in_step(moved: f64, computed: f64) -> f64 {
     (moved.powi(8) + computed.powi(8)).powf(0.125)
 }
 
-fn value(dim: &loops::Expr, hints: &BTreeMap<String, i64>) -> i64 {
+/// The value of a bound or an extent, at sizes that are said.
+pub(super) fn value(dim: &loops::Expr, hints: &BTreeMap<String, i64>) -> i64 {
     use loops::{BinaryOp, Expr};
     match dim {
         Expr::Int(n) => *n,

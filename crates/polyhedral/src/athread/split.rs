@@ -33,6 +33,18 @@ pub(super) enum Item {
     },
 }
 
+/// What rounds of the mapped loop the tiles of a kernel are for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(super) enum Rounds {
+    /// Those that come out.
+    #[default]
+    Any,
+    /// Full ones, if a tile has one iteration of that loop.
+    Full,
+    /// Those after full ones: the next loop begins at a multiple of so many iterations, which tiles must not lie across.
+    Left(i64),
+}
+
 /// A parallel band and what is below it.
 #[derive(Clone, Debug)]
 pub(super) struct Kernel {
@@ -54,6 +66,8 @@ pub(super) struct Kernel {
     pub whole: bool,
     /// Whether accesses of one array that never meet have boxes of their own, so that two planes of it are as two arrays.
     pub apart: bool,
+    /// What rounds its tiles are for.
+    pub rounds: Rounds,
     /// Modelled seconds; 0 before its tiles are chosen.
     pub cost: f64,
 }
@@ -178,6 +192,7 @@ fn items(
                 panel: None,
                 whole: false,
                 apart: false,
+                rounds: Rounds::default(),
                 cost: 0.0,
             })])
         }
@@ -431,6 +446,7 @@ pub(super) fn joined(
             panel: None,
             whole: false,
             apart: false,
+            rounds: Rounds::default(),
             cost: 0.0,
         }));
     }

@@ -8,11 +8,11 @@
 
 use std::collections::BTreeMap;
 
-use isl::{Dim, Set};
+use isl::{Dim, Set, UnionSet};
 use loops::visit::fresh;
 use loops::{Expr, Function, Name, Stmt, Storage};
 
-use super::split::{Item, Kernel, Part};
+use super::split::{Item, Kernel, Part, Rounds};
 use super::tile::{self, ceil};
 use super::{Mapped, Options};
 use crate::dependence::{self, Dependence};
@@ -39,31 +39,41 @@ pub(super) struct Bounded {
     pub bounds: BTreeMap<Name, i64>,
 }
 
-/// The nest as one kernel with rows as a whole; none if there is nothing to win by that.
+/// Nests, of which there are to be as many as said, as one kernel each with rows as a whole; none if there is nothing to win by that.
 pub(super) fn bounded(
     model: &Model,
     dependences: &[Dependence],
     options: &Options,
+    nests: usize,
 ) -> Result<Option<Bounded>> {
-    let [first, _, ..] = model.statements.as_slice() else { return Ok(None) };
     // A workspace in main memory is what is to be won.
     if options.hints.is_empty() || !model.locals.iter().any(|l| !l.dims.is_empty()) {
         return Ok(None);
     }
-    let shared = model.statements.iter().map(|s| dependence::shared_loops(first, s)).min().unwrap_or(0);
     let plain = |s: &Statement| s.loops.iter().all(|l| l.step == 1);
-    if shared == 0 || !model.statements.iter().all(plain) {
+    if model.statements.len() < 2 || !model.statements.iter().all(plain) {
         return Ok(None);
     }
-    let depth = shared.min(2);
-    for dependence in dependences {
-        for k in 0..depth {
-            if !carries_not(model, dependence, k)? {
-                return Ok(None);
-            }
+    let all: Vec<usize> = (0..model.statements.len()).collect();
+    let nest = |k: &usize| model.statements[*k].loops.first().map(|l| l.number);
+    let groups: Vec<&[usize]> = all.chunk_by(|a, b| nest(a) == nest(b)).collect();
+    if groups.len() != nests {
+        return Ok(None);
+    }
+    let mut depths = Vec::new();
+    for group in &groups {
+        match depth(model, dependences, group)? {
+            Some(depth) => depths.push(depth),
+            None => return Ok(None),
         }
     }
-    let Some(bounds) = bounds(model, depth, options) else { return Ok(None) };
+    let mut bounds = BTreeMap::new();
+    for (group, depth) in groups.iter().zip(&depths) {
+        match bounds_of(model, group, *depth, options) {
+            Some(own) => bounds.extend(own),
+            None => return Ok(None),
+        }
+    }
     let narrow = || -> isl::Result<Set> {
         let names: Vec<String> = bounds.keys().map(|name| readable(name)).collect();
         let below: Vec<String> =
@@ -85,29 +95,51 @@ pub(super) fn bounded(
     let mut most = options.hints.clone();
     most.extend(bounds.clone());
     let most = most.iter().map(|(name, n)| (readable(name), *n)).collect();
-    let mut parts = Vec::new();
-    for number in 0..model.statements.len() {
-        parts.push(part(&model, dependences, number, depth, &most)?);
+    let mut items = Vec::new();
+    for (group, depth) in groups.iter().zip(&depths) {
+        let mut parts = Vec::new();
+        for number in *group {
+            parts.push(part(&model, dependences, *number, *depth, &most)?);
+        }
+        let own: Vec<&Statement> = group.iter().map(|k| &model.statements[*k]).collect();
+        let filter = UnionSet::of(&model.ctx, own.iter().map(|s| &s.domain)).and_then(|all| all.universe());
+        let filter = SetText::new(filter.map_err(fault::library)?.to_string());
+        let parallel = (0..*depth).map(|k| member(&own, k, true)).collect::<Result<_>>()?;
+        items.push(Item::Kernel(Kernel {
+            filter,
+            outer: vec![],
+            parallel,
+            sizes: vec![],
+            parts,
+            groups: vec![],
+            panel: None,
+            whole: true,
+            apart: false,
+            rounds: Rounds::default(),
+            cost: 0.0,
+        }));
     }
-    let filter = SetText::new(model.domain()?.universe().map_err(fault::library)?.to_string());
-    let parallel = (0..depth).map(|k| member(&model.statements, k, true)).collect::<Result<_>>()?;
-    let kernel = Kernel {
-        filter,
-        outer: vec![],
-        parallel,
-        sizes: vec![],
-        parts,
-        groups: vec![],
-        panel: None,
-        whole: true,
-        apart: false,
-        cost: 0.0,
-    };
-    Ok(Some(Bounded { model, items: vec![Item::Kernel(kernel)], bounds }))
+    Ok(Some(Bounded { model, items, bounds }))
+}
+
+/// How many of the loops that some statements share are to be mapped or tiled; none if they share none, or one of these carries something.
+fn depth(model: &Model, dependences: &[Dependence], group: &[usize]) -> Result<Option<usize>> {
+    let own: Vec<&Statement> = group.iter().map(|k| &model.statements[*k]).collect();
+    let shared = own.iter().map(|s| dependence::shared_loops(own[0], s)).min().unwrap_or(0);
+    let depth = shared.min(2);
+    let inside = |label: &Name| own.iter().any(|s| s.label == *label);
+    for dependence in dependences.iter().filter(|d| inside(&d.source) && inside(&d.target)) {
+        for k in 0..depth {
+            if !carries_not(model, dependence, k)? {
+                return Ok(None);
+            }
+        }
+    }
+    Ok((depth > 0).then_some(depth))
 }
 
 /// Whether a dependence stays inside one iteration of a loop.
-fn carries_not(model: &Model, dependence: &Dependence, k: usize) -> Result<bool> {
+pub(super) fn carries_not(model: &Model, dependence: &Dependence, k: usize) -> Result<bool> {
     let inside = || -> isl::Result<bool> {
         let relation = dependence.relation.intersect_params(&model.context)?;
         relation.is_subset(&relation.equate((Dim::In, k), (Dim::Out, k))?)
@@ -116,7 +148,7 @@ fn carries_not(model: &Model, dependence: &Dependence, k: usize) -> Result<bool>
 }
 
 /// A loop of some statements.
-fn member(statements: &[Statement], k: usize, coincident: bool) -> Result<Member> {
+fn member(statements: &[&Statement], k: usize, coincident: bool) -> Result<Member> {
     let each = statements.iter().map(|statement| {
         let (tuple, names) = tree::tuple(statement)?;
         Ok(format!("{tuple} -> [({})]", names[k]))
@@ -141,7 +173,7 @@ fn part(
         for own in dependences.iter().filter(|d| d.source == statement.label && d.target == statement.label) {
             coincident &= carries_not(model, own, k)?;
         }
-        let member = member(std::slice::from_ref(statement), k, coincident)?;
+        let member = member(&[statement], k, coincident)?;
         if coincident {
             let trips = tile::trips(model, &member, &filter, most)?;
             whole.push(ceil(trips, STEP) * STEP);
@@ -163,10 +195,11 @@ fn part(
     })
 }
 
-/// Bounds of the sizes that loops inside of the parallel ones have; none if some size is not said.
-fn bounds(model: &Model, depth: usize, options: &Options) -> Option<BTreeMap<Name, i64>> {
+/// Bounds of the sizes that the loops of a nest inside of the parallel ones have; none if some size is not said.
+fn bounds_of(model: &Model, group: &[usize], depth: usize, options: &Options) -> Option<BTreeMap<Name, i64>> {
     let mut all = BTreeMap::new();
-    let ends = model.statements.iter().flat_map(|s| &s.loops[depth..]).flat_map(|l| [&l.lower, &l.upper]);
+    let ends =
+        group.iter().flat_map(|k| &model.statements[*k].loops[depth..]).flat_map(|l| [&l.lower, &l.upper]);
     for name in ends.flat_map(Expr::vars).filter(|name| model.function.sizes.contains(name)) {
         let said = *options.hints.get(&name)?;
         all.insert(name, ceil(said.max(1), STEP) * STEP);

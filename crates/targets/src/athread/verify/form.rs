@@ -307,6 +307,26 @@ impl Form {
         (!product.is_empty() && all % each == 0).then(|| all / each)
     }
 
+    /// What is left of it without the terms that are multiples of a form that is one product.
+    pub fn without(&self, other: &Form) -> Form {
+        let [(product, each)] = other.0.as_slice() else { return self.clone() };
+        if product.is_empty() {
+            return self.clone();
+        }
+        let has = |own: &Product| {
+            let mut rest: Vec<&Atom> = own.iter().collect();
+            product.iter().all(|atom| match rest.iter().position(|own| *own == atom) {
+                Some(at) => {
+                    rest.swap_remove(at);
+                    true
+                }
+                None => false,
+            })
+        };
+        let stays = |(own, factor): &&(Product, i64)| factor % each != 0 || !has(own);
+        Form(Rc::new(self.0.iter().filter(stays).cloned().collect()))
+    }
+
     /// A number that it never exceeds, if one is plain to see.
     pub fn bound(&self) -> Option<i64> {
         let mut sum = 0i64;
@@ -459,6 +479,11 @@ mod tests {
         assert_eq!(least.bound(), Some(32));
         assert_eq!(least.put("n", &Form::int(5)), Form::int(5));
         assert_eq!(n.bound(), None);
+        let (rows, row) = (Form::symbol("rows"), Form::symbol("row"));
+        let gap = rows.times(&n).times(&row).plus(&n.times(&Form::int(64)));
+        assert_eq!(gap.without(&rows.times(&n)), n.times(&Form::int(64)));
+        assert_eq!(gap.without(&n.times(&n)), gap);
+        assert_eq!(gap.without(&rows.times(&n).times(&Form::int(2))), gap);
         assert_eq!(Form::apply("LOZENGE_FLOOR_DIV", vec![Form::int(-1), Form::int(32)]), Form::int(-1));
     }
 }

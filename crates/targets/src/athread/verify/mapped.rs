@@ -154,6 +154,42 @@ pub(super) fn cores(l: &Loop) -> (i64, i64) {
     }
 }
 
+impl Area {
+    /// Changes each of its numbers.
+    pub fn each(&mut self, change: &mut dyn FnMut(&mut Form)) {
+        for form in [&mut self.offset, &mut self.rows, &mut self.columns, &mut self.pitch]
+            .into_iter()
+            .chain(&mut self.planes)
+        {
+            change(form);
+        }
+    }
+
+    /// With a form in place of a name.
+    pub fn put(&self, symbol: &str, value: &Form) -> Area {
+        self.map(&mut |form| form.put(symbol, value))
+    }
+
+    /// With other forms.
+    pub fn map(&self, change: &mut dyn FnMut(&Form) -> Form) -> Area {
+        let mut area = self.clone();
+        area.each(&mut |form| *form = change(form));
+        area
+    }
+
+    /// A name that its place depends on.
+    pub fn symbols(&self) -> Vec<String> {
+        self.offset.symbols()
+    }
+
+    pub fn mentions(&self, symbol: &str) -> bool {
+        [&self.offset, &self.rows, &self.columns, &self.pitch]
+            .into_iter()
+            .chain(&self.planes)
+            .any(|form| form.mentions(symbol))
+    }
+}
+
 /// The name of the number of a plane.
 pub(super) fn plane(d: usize) -> String {
     format!("plane {d}")

@@ -271,6 +271,9 @@ impl State {
         if other_planes {
             return true;
         }
+        // However many planes they are from each other, they are apart if their rows are.
+        let planes = (0..a.planes.len()).map(|d| self.normal(&a.offset.by(&plane(d))));
+        let gap = planes.fold(gap, |gap, elements| gap.without(&elements));
         let Some((rows, columns)) = gap.multiple(&pitch) else { return false };
         (rows != 0 && over(rows, &a.rows, &b.rows)) || (columns != 0 && over(columns, &a.columns, &b.columns))
     }
@@ -571,40 +574,5 @@ impl State {
         for (name, _, new) in pairs {
             self.set(name, Value::Number(new.clone()));
         }
-    }
-}
-
-impl Area {
-    fn each(&mut self, change: &mut dyn FnMut(&mut Form)) {
-        for form in [&mut self.offset, &mut self.rows, &mut self.columns, &mut self.pitch]
-            .into_iter()
-            .chain(&mut self.planes)
-        {
-            change(form);
-        }
-    }
-
-    /// With a form in place of a name.
-    pub fn put(&self, symbol: &str, value: &Form) -> Area {
-        self.map(&mut |form| form.put(symbol, value))
-    }
-
-    /// With other forms.
-    pub fn map(&self, change: &mut dyn FnMut(&Form) -> Form) -> Area {
-        let mut area = self.clone();
-        area.each(&mut |form| *form = change(form));
-        area
-    }
-
-    /// A name that its place depends on.
-    pub fn symbols(&self) -> Vec<String> {
-        self.offset.symbols()
-    }
-
-    pub fn mentions(&self, symbol: &str) -> bool {
-        [&self.offset, &self.rows, &self.columns, &self.pitch]
-            .into_iter()
-            .chain(&self.planes)
-            .any(|form| form.mentions(symbol))
     }
 }
