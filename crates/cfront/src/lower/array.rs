@@ -42,6 +42,7 @@ const CONVERT: &str = "convert it to an array of one of these before the region,
 /// A type in a message: by its name, or by what it is where it has none of its own.
 pub(super) fn described(ty: &CType) -> String {
     match (ty, ty.c_name()) {
+        (CType::Struct(_), name) => name.to_string(),
         (CType::Other(what), _) if what.starts_with("a ") || what.starts_with("an ") => (*what).to_string(),
         (_, name) => format!("type `{name}`"),
     }

@@ -92,7 +92,7 @@ impl Parser<'_> {
                 };
                 self.bytes(of)?.checked_mul(extent).ok_or("`sizeof` of an array beyond 64 bits")
             }
-            CType::Void | CType::Other(_) | CType::Function { .. } => {
+            CType::Void | CType::Other(_) | CType::Struct(_) | CType::Function { .. } => {
                 Err("`sizeof` of a type that is no number, nor an array of numbers")
             }
         }

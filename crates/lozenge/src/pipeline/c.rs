@@ -10,7 +10,7 @@ use polyhedral::optimize::{Report, Tiling};
 use polyhedral::representation::Representation;
 use polyhedral::transform::contraction::Shape;
 use polyhedral::{Model, Optimized, Tree};
-use targets::{RegionArray, RegionNames};
+use targets::{Member, RegionArray, RegionNames};
 
 use super::athread::OnCores;
 use super::{Emission, Front, Lowered, Parsed};
@@ -381,7 +381,9 @@ fn names(text: &str, info: &RegionInfo) -> RegionNames {
             .iter()
             .map(|v| {
                 let linear = v.access == AccessForm::Linear;
-                (v.name.clone(), RegionArray { c_name: v.c_name.clone(), linear })
+                let members = v.members().into_iter();
+                let members = members.map(|(after, arrow, name)| (after, Member { name, arrow })).collect();
+                (v.name.clone(), RegionArray { c_name: v.owner().to_owned(), linear, members })
             })
             .collect(),
         index_type: info.index_type.clone(),

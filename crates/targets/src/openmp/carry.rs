@@ -42,8 +42,14 @@ impl Lower<'_> {
         // No name of the hub has a space.
         let hub = Name::new(format!("{} before", stored.array));
         let variable = CExpr::name(&name);
-        let binding =
-            Array { base: variable, elem: elem.clone(), dims: Vec::new(), form: Form::Element, stack: true };
+        let binding = Array {
+            base: variable,
+            elem: elem.clone(),
+            dims: Vec::new(),
+            form: Form::Element,
+            stack: true,
+            members: Vec::new(),
+        };
         self.scope.push(&hub, Binding::Array(binding));
         let scalar = Access { array: hub.clone(), indices: Vec::new(), path: Vec::new() };
         let mut body = put(&l.body, &read, &scalar);
