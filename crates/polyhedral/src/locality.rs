@@ -9,6 +9,7 @@ use loops::{Elem, Expr, Name, Stmt};
 
 use crate::fault::{self, Result};
 use crate::model::{Model, Statement};
+use crate::transform::contraction::linear;
 use crate::tree::{Band, Member};
 
 /// Sizes of the machine's caches in bytes.
@@ -84,6 +85,8 @@ pub(crate) enum Stride {
     Zero,
     /// To the next element.
     One,
+    /// By a constant number of elements, in the same row.
+    Few,
     /// Further, or it is not known.
     Far,
 }
@@ -97,8 +100,18 @@ pub(crate) fn stride(indices: &[Expr], iterator: &Name) -> Stride {
     match last.vars().contains(iterator) {
         false => Stride::Zero,
         true if unit(last, iterator) || clamped(last, iterator) => Stride::One,
-        true => Stride::Far,
+        true => match factor(last, iterator) {
+            // Downward, too.
+            Some(-1) => Stride::One,
+            Some(_) => Stride::Few,
+            None => Stride::Far,
+        },
     }
+}
+
+/// What an index expression has as the factor of the iterator, where it is a sum of multiples of variables.
+fn factor(expr: &Expr, iterator: &Name) -> Option<i128> {
+    linear(expr)?.coefficients.get(iterator.as_str()).copied()
 }
 
 /// Whether an index expression is the iterator plus something without it.
@@ -159,8 +172,10 @@ pub(crate) fn vector_score(model: &Model, member: &Member) -> Result<i64> {
         }
         let iterator = &statement.loops[position].var;
         let accesses = subscripts(statement);
-        // A loop along which nothing moves to the next element gains nothing.
-        if accesses.iter().all(|(_, indices)| stride(indices, iterator) != Stride::One) {
+        // A loop along which nothing moves to the next element gains nothing, and loses if all that moves leaves its row.
+        let any = |kind| accesses.iter().any(|(_, indices)| stride(indices, iterator) == kind);
+        if !any(Stride::One) {
+            score -= i64::from(any(Stride::Far) && !any(Stride::Few));
             continue;
         }
         // A store that is strided cannot be a vector's; a load that does not move is one broadcast.
@@ -170,6 +185,7 @@ pub(crate) fn vector_score(model: &Model, member: &Member) -> Result<i64> {
                 * match stride(indices, iterator) {
                     Stride::One => 3,
                     Stride::Zero => 1,
+                    Stride::Few => 0,
                     Stride::Far => -4,
                 };
         }
@@ -261,7 +277,9 @@ pub(crate) fn streams(model: &Model, member: &Member) -> Result<bool> {
 pub(crate) fn across(model: &Model, member: &Member) -> Result<bool> {
     for (tuple, position) in driven(model, member)? {
         let Some(statement) = model.by_tuple(&tuple) else { continue };
-        let along = |indices: &[Expr], k: usize| stride(indices, &statement.loops[k].var) == Stride::One;
+        let along = |indices: &[Expr], k: usize| {
+            matches!(stride(indices, &statement.loops[k].var), Stride::One | Stride::Few)
+        };
         let far = |indices: &[Expr]| stride(indices, &statement.loops[position].var) == Stride::Far;
         let others = 0..statement.loops.len();
         if subscripts(statement).iter().any(|(_, at)| far(at) && others.clone().any(|k| along(at, k))) {
