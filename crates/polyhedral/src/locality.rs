@@ -85,7 +85,7 @@ pub(crate) enum Stride {
     Zero,
     /// To the next element.
     One,
-    /// By a constant number of elements, in the same row.
+    /// By a constant number of elements in the same row, up or down.
     Few,
     /// Further, or it is not known.
     Far,
@@ -100,18 +100,9 @@ pub(crate) fn stride(indices: &[Expr], iterator: &Name) -> Stride {
     match last.vars().contains(iterator) {
         false => Stride::Zero,
         true if unit(last, iterator) || clamped(last, iterator) => Stride::One,
-        true => match factor(last, iterator) {
-            // Downward, too.
-            Some(-1) => Stride::One,
-            Some(_) => Stride::Few,
-            None => Stride::Far,
-        },
+        true if linear(last).is_some() => Stride::Few,
+        true => Stride::Far,
     }
-}
-
-/// What an index expression has as the factor of the iterator, where it is a sum of multiples of variables.
-fn factor(expr: &Expr, iterator: &Name) -> Option<i128> {
-    linear(expr)?.coefficients.get(iterator.as_str()).copied()
 }
 
 /// Whether an index expression is the iterator plus something without it.

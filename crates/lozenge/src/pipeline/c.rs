@@ -306,6 +306,10 @@ pub fn athread(
     let mut functions = Vec::new();
     for (k, region) in file.regions.iter().enumerate() {
         let Some(one) = all.iter().find(|one| one.original.name == region.function.name) else { continue };
+        // The host has it as it stands.
+        if scattered_in(&region.info).is_some() {
+            continue;
+        }
         may_alias(source, &region.info, choice)?;
         let names = names(&source.text, &region.info);
         let nested = |name: &loops::Name| {
@@ -331,6 +335,18 @@ pub fn athread(
     let preamble =
         targets::athread::preamble(&functions, stem).map_err(|d| Failure::in_source(source, vec![d]))?;
     Ok(Some(format!("{preamble}\n{text}")))
+}
+
+/// An array of members of structures that a region refers to: its elements are not beside each other.
+pub fn scattered(front: &Front, region: &loops::Name) -> Option<String> {
+    let Parsed::C(file) = &front.parsed else { return None };
+    let region = file.regions.iter().find(|one| one.function.name == *region)?;
+    scattered_in(&region.info)
+}
+
+fn scattered_in(info: &RegionInfo) -> Option<String> {
+    let apart = |v: &&cfront::Variable| v.members().iter().any(|(after, ..)| *after > 0);
+    info.variables.iter().find(apart).map(|v| v.c_name.clone())
 }
 
 /// `X0802` where pointers may overlap and nothing says that they do not.
