@@ -163,10 +163,8 @@ pub(crate) fn vector_score(model: &Model, member: &Member) -> Result<i64> {
         }
         let iterator = &statement.loops[position].var;
         let accesses = subscripts(statement);
-        // A loop along which nothing moves to the next element gains nothing, and loses if all that moves leaves its row.
-        let any = |kind| accesses.iter().any(|(_, indices)| stride(indices, iterator) == kind);
-        if !any(Stride::One) {
-            score -= i64::from(any(Stride::Far) && !any(Stride::Few));
+        // A loop along which nothing moves to the next element gains nothing.
+        if accesses.iter().all(|(_, indices)| stride(indices, iterator) != Stride::One) {
             continue;
         }
         // A store that is strided cannot be a vector's; a load that does not move is one broadcast.

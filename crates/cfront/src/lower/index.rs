@@ -8,7 +8,7 @@ use loops::{BinaryOp, CompareOp, Expr as Hub, Name, UnaryOp};
 
 use super::condition::as_extremum;
 use super::{Class, Lowering, int};
-use crate::ast::{At, Binary, COMMA, Expr, ExprKind, MEMBER, Unary};
+use crate::ast::{At, Binary, COMMA, Expr, ExprKind, Unary};
 use crate::ctype::{CType, IntType, Known};
 use crate::linear::{Linear, implies};
 use crate::lower::resolve::Meaning;
@@ -145,7 +145,7 @@ impl Lowering<'_> {
             },
             ExprKind::Comma(_) => Err(not(format!("it has {COMMA}"), e.at)),
             ExprKind::Unsupported(what) => {
-                let help = (*what == MEMBER).then_some(super::array::MEMBERS);
+                let help = super::array::way_out(what);
                 Err(NotIndex { help, ..not(format!("it has {what}"), e.at) })
             }
         }

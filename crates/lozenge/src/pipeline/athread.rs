@@ -214,7 +214,9 @@ fn stays_on_host(failure: &Failure) -> bool {
 
 /// `P0807`
 fn apart(member: &str) -> Diagnostic {
-    let message = format!("the elements `{member}` are apart: transfers bring rows of an array, and these have other members between them");
+    let message = format!(
+        "the elements `{member}` are apart: transfers bring rows of an array, and these have other members between them"
+    );
     Diagnostic::general(Code("P0807"), message)
         .help("use `--target openmp`, or copy the member to an array of its own before the region, and back after it")
 }

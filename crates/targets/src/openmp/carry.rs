@@ -72,8 +72,11 @@ impl Lower<'_> {
             stmts.push(CStmt::Declare { ty, name: name.clone(), dims: Vec::new(), init: Some(init) });
             names.push(name);
         }
-        let body = with_variables(&l.body, &found);
-        let made = self.counted(&Loop { body, ..l.clone() }, lower.clone(), upper.clone());
+        let whole = Loop { body: with_variables(&l.body, &found), ..l.clone() };
+        let usage = self.usage.clone();
+        self.usage.add(&whole.body);
+        let made = self.counted(&whole, lower.clone(), upper.clone());
+        self.usage = usage;
         for (c, name) in found.iter().zip(&names).rev() {
             self.scope.pop(&c.scalar.array);
             self.names.release(name);
@@ -90,10 +93,14 @@ impl Lower<'_> {
 
 /// What a loop hands on: elements of which it stores one in each iteration, whatever data says, and reads the one before it, until then.
 fn carried(l: &Loop) -> Vec<Carried> {
+    // Memory of local arrays is known by where they are declared, so their declarations stay.
+    let stays = |stmt: &Stmt| match stmt {
+        Stmt::Loop(_) | Stmt::Copy(_) | Stmt::Wait(_) => true,
+        Stmt::Local(local) => !local.dims.is_empty(),
+        _ => false,
+    };
     let mut inside = false;
-    l.body.iter().for_each(|stmt| {
-        stmt.walk(&mut |s| inside |= matches!(s, Stmt::Loop(_) | Stmt::Copy(_) | Stmt::Wait(_)))
-    });
+    l.body.iter().for_each(|stmt| stmt.walk(&mut |stmt| inside |= stays(stmt)));
     if l.kind != LoopKind::Sequential || inside {
         return Vec::new();
     }
