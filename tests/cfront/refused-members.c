@@ -46,3 +46,11 @@ void changed(struct grid *g)
     a[i] = 1;
 #pragma endscop
 }
+
+void bound(union number *u, double a[restrict 10])
+{
+#pragma scop
+  for (int i = 0; i < u->whole; i++)
+    a[i] = 1;
+#pragma endscop
+}

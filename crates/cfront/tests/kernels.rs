@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use cfront::{AccessForm, CFile, Region, Replacement};
-use targets::openmp::{RegionArray, RegionNames, emit_region};
+use targets::openmp::{Member, RegionArray, RegionNames, emit_region};
 
 /// A file of the folder after the system's preprocessor.
 fn preprocess(path: &Path) -> String {
