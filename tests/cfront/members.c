@@ -57,3 +57,18 @@ double dead(int n, double *restrict a)
 #pragma endscop
   return kept.y;
 }
+
+/* New memory that is handed on stays that of its pointer. */
+void init(int n, pair *p);
+void fresh(int n)
+{
+  pair *p = malloc(sizeof *p * n), *q = malloc(sizeof *q * n);
+  init(n, p);
+  init(n, q);
+#pragma scop
+  for (int i = 0; i < n; i++) {
+    p[i].x = q[i].x;
+    q[i].y = p[i].y;
+  }
+#pragma endscop
+}

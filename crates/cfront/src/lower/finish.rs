@@ -215,7 +215,7 @@ impl Lowering<'_> {
             && self
                 .cx
                 .uses
-                .assigned_in(&object.name, self.cx.body.clone(), object.declared.first as usize)
+                .assigned_in(self.storage(k), self.cx.body.clone(), object.declared.first as usize)
                 .is_none()
     }
 
@@ -226,7 +226,7 @@ impl Lowering<'_> {
             || self
                 .cx
                 .uses
-                .assigned_in(&object.name, self.cx.body.clone(), object.declared.first as usize)
+                .assigned_in(self.storage(k), self.cx.body.clone(), object.declared.first as usize)
                 .is_some()
     }
 
