@@ -192,28 +192,11 @@ fn apart(assigns: &[&Assign], var: &Name, other: &Name) -> bool {
     })
 }
 
-/// Whether an iteration needs what one before it has computed.
+/// Whether an iteration needs what the one before has computed.
 fn waits(assigns: &[&Assign], var: &Name) -> bool {
     let loads = loads(assigns);
     assigns.iter().any(|assign| {
-        let target = &assign.target;
-        let sums = assign.update.is_some() && !mentions(target, var);
-        sums || loads.iter().any(|access| {
-            access.array == target.array && *access != target && !never_before(target, access, var)
-        })
-    })
-}
-
-/// Whether no iteration writes what a later one loads: some subscripts are never the same, or only where the load is in the same iteration or before the write.
-fn never_before(target: &Access, load: &Access, var: &Name) -> bool {
-    target.indices.iter().zip(&load.indices).any(|(written, read)| {
-        let (Some(written), Some(read)) = (linear(written), linear(read)) else { return false };
-        let factor = written.coefficients.get(var.as_str()).copied().unwrap_or(0);
-        if written.coefficients != read.coefficients || factor == 0 {
-            return false;
-        }
-        // What is read in iteration `k` was written in `k + ahead`.
-        let apart = read.constant - written.constant;
-        apart % factor != 0 || apart / factor >= 0
+        let sums = assign.update.is_some() && !mentions(&assign.target, var);
+        sums || loads.iter().any(|access| access.array == assign.target.array && **access != assign.target)
     })
 }
