@@ -38,10 +38,3 @@ int after(int n, double A[restrict n])
 #pragma endscop
   return i + j;
 }
-struct size { int n; };
-void member(struct size *s, double A[restrict 10])
-{
-#pragma scop
-  for (int i = 0; i < s->n; i++) A[i] = 1;
-#pragma endscop
-}

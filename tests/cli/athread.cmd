@@ -52,3 +52,6 @@ lozenge run floats.c --target athread --size n=103 | head -2
 for n in 13 1 0; do lozenge run powers.loz --target athread --size n=$n | head -1; done
 # rows as a whole, as long as their places
 for m in 16 64 512; do lozenge run row.c --target athread --size n=7 --size m=$m | head -1; done
+# members of an array of structures are apart: the host has them
+lozenge compile points.c --target athread --def points_0 -o points
+lozenge compile points.c --target athread -o points 2>&1 | sed 's/, tiles.*//'; grep -c 'p\[i\].x' points/points_host.c; lozenge run points.c --def points_0 --size n=1000 --check | tail -1

@@ -177,4 +177,7 @@ pub const COMMA: &str = "a comma expression";
 pub const CONTINUE: &str = "`continue`";
 
 /// What `s.x` and `p->x` are called where they are not understood.
-pub const MEMBER: &str = "access to a member of a struct or union";
+pub const MEMBER: &str = "access to a member of a struct or union that is not understood";
+
+/// What `p->x` is called where there is `p[i].x` as well: they may be one element.
+pub const MIXED: &str = "`->` on a pointer that has subscripts elsewhere";

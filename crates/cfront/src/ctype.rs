@@ -1,5 +1,7 @@
 //! Types of C as far as kernels need them, and which of them can be data.
 
+use std::rc::Rc;
+
 use loops::Scalar;
 
 use crate::ast::Expr;
@@ -149,6 +151,7 @@ pub enum CType {
     Double,
     /// A type that is understood and never data: its name in C.
     Other(&'static str),
+    Struct(Structure),
     /// A pointer; for an array parameter with the extent that was written.
     Pointer {
         to: Box<QType>,
@@ -162,6 +165,15 @@ pub enum CType {
     Function {
         result: Box<QType>,
     },
+}
+
+/// A structure. Where only its tag is known, its members may be declared later.
+#[derive(Clone, Debug)]
+pub struct Structure {
+    /// The name of its tag in scopes.
+    pub tag: Option<String>,
+    /// Its members, as far as they are understood: none of what has no name.
+    pub members: Option<Rc<[(String, QType)]>>,
 }
 
 /// A type with its qualifiers.
@@ -215,6 +227,19 @@ impl QType {
         QType { ty, ..self }
     }
 
+    /// The type with what it is an array of or points to, at the end, in place of the structure there that has it as a member.
+    pub fn with_element(self, member: QType) -> QType {
+        let again = |of: Box<QType>, member| Box::new(of.with_element(member));
+        let ty = match self.ty {
+            CType::Pointer { to, restrict, extent } => {
+                CType::Pointer { to: again(to, member), restrict, extent }
+            }
+            CType::Array { of, extent } => CType::Array { of: again(of, member), extent },
+            _ => return member,
+        };
+        QType { ty, ..self }
+    }
+
     /// Whether it, or what it is an array of or points to, is volatile.
     pub fn is_volatile(&self) -> bool {
         let mut ty = self;
@@ -240,6 +265,7 @@ impl CType {
             CType::Float => "float",
             CType::Double => "double",
             CType::Other(name) => name,
+            CType::Struct(_) => "a struct",
             CType::Pointer { .. } => "a pointer",
             CType::Array { .. } => "an array",
             CType::Function { .. } => "a function",

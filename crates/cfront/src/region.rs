@@ -4,6 +4,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use crate::parser::PLACE;
 use loops::{Diagnostic, Expr, Function, Name, Scalar, Span};
 
 /// A C file with its marked regions.
@@ -74,7 +75,7 @@ pub struct RegionInfo {
 pub struct Variable {
     /// Name in the loop program.
     pub name: Name,
-    /// Name in C.
+    /// Name in C; of a member of structures with `[]` where subscripts stand before it, as `p[].x`.
     pub c_name: String,
     /// Type of the elements in C, as in `double`; typedef names are resolved.
     pub c_type: &'static str,
@@ -138,6 +139,31 @@ pub struct AliasPair {
     pub first: String,
     /// The other.
     pub second: String,
+}
+
+impl Variable {
+    /// The identifier that an element of it begins with in C.
+    pub fn owner(&self) -> &str {
+        owner(&self.c_name)
+    }
+
+    /// The members that stand behind that identifier: after how many subscripts, whether by `->`, and their names.
+    pub fn members(&self) -> Vec<(usize, bool, String)> {
+        let mut members = Vec::new();
+        for (k, part) in self.c_name[self.owner().len()..].split(PLACE).enumerate() {
+            let part = part.replace("->", ".>");
+            for link in part.split('.').filter(|link| !link.is_empty()) {
+                let name = link.strip_prefix('>');
+                members.push((k, name.is_some(), name.unwrap_or(link).to_owned()));
+            }
+        }
+        members
+    }
+}
+
+/// The object that a name, perhaps of a member as `p[].x`, belongs to.
+pub(crate) fn owner(name: &str) -> &str {
+    name.split(['.', '-', '[']).next().unwrap_or(name)
 }
 
 impl SizeVariable {

@@ -25,6 +25,8 @@ pub struct Object {
     pub fresh: bool,
     /// Each thread has its own.
     pub per_thread: bool,
+    /// A member of what a pointer points to: whether that pointer is declared `restrict`, or was just allocated.
+    pub through: Option<bool>,
     /// Where it is declared.
     pub at: At,
 }
@@ -32,7 +34,7 @@ pub struct Object {
 impl Object {
     /// A parameter of a function.
     pub fn parameter(ty: QType, at: At) -> Object {
-        Object { ty, place: Place::Parameter, fresh: false, per_thread: false, at }
+        Object { ty, place: Place::Parameter, fresh: false, per_thread: false, through: None, at }
     }
 }
 
@@ -126,6 +128,21 @@ impl Scopes {
         if let Some(Symbol::Object(object)) = found {
             object.per_thread = true;
         }
+    }
+
+    /// Declares a name in the scope of another one.
+    pub fn declare_beside(&mut self, other: &str, name: String, symbol: Symbol) {
+        if let Some(scope) = self.scopes.iter_mut().rev().find(|scope| scope.contains_key(other)) {
+            scope.insert(name, symbol);
+        }
+    }
+
+    /// Whether a name that starts like this is declared in the scope of another one.
+    pub fn declared_beside(&self, other: &str, start: &str) -> bool {
+        let scope = self.scopes.iter().rev().find(|scope| scope.contains_key(other));
+        scope.is_some_and(|scope| {
+            scope.range(start.to_owned()..).next().is_some_and(|(n, _)| n.starts_with(start))
+        })
     }
 
     pub fn lookup(&self, name: &str) -> Option<&Symbol> {

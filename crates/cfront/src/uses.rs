@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
 use crate::lexer::Tok;
+use crate::region::owner;
 use crate::source::Source;
 
 /// The functions that a text defines, nested ones as well: names before a parenthesis that a body follows.
@@ -78,8 +79,9 @@ impl<'s> Uses<'s> {
         matches!(self.source.tokens.get(token).map(|t| t.tok), Some(Tok::Punct(p)) if any.contains(&p))
     }
 
-    /// Tokens in a range that name an object (and no member).
+    /// Tokens in a range that name an object (and no member). Of a member, `p[].x`, those that name what it is a member of.
     fn named(&self, name: &str, range: Range<usize>) -> impl Iterator<Item = usize> + '_ {
+        let name = owner(name);
         let all = self.tokens.get(name).map_or(&[][..], Vec::as_slice);
         let first = all.partition_point(|k| *k < range.start);
         let last = all.partition_point(|k| *k < range.end);
@@ -93,11 +95,33 @@ impl<'s> Uses<'s> {
             ["=", "+=", "-=", "*=", "/=", "%=", "&=", "|=", "^=", "<<=", ">>=", "++", "--"];
         // Of several in one declaration, `double *x = …, *y = …;`, only the first one is seen to be a declarator by what is before it.
         self.named(name, range).filter(|k| *k != declared).find(|k| {
-            let (first, last) = self.in_parentheses(*k);
+            let (first, mut last) = self.in_parentheses(*k);
+            if owner(name) != name {
+                // Handed on as a whole, it may be changed there.
+                if !self.is_punct(last + 1, &[".", "->", "["]) && !self.is_declarator(*k) {
+                    return true;
+                }
+                last = self.path_end(last);
+            }
             (self.is_punct(last + 1, &ASSIGN) && !self.is_declarator(*k))
                 || (first > 0 && self.is_punct(first - 1, &["++", "--"]))
                 || self.is_address(*k)
         })
+    }
+
+    /// The last token of the subscripts and members behind a name.
+    fn path_end(&self, token: usize) -> usize {
+        let (mut last, mut depth) = (token, 0usize);
+        loop {
+            match self.source.tokens.get(last + 1).map(|t| t.tok) {
+                Some(Tok::Punct("[")) => depth += 1,
+                Some(Tok::Punct("]")) if depth > 0 => depth -= 1,
+                Some(Tok::Punct("." | "->")) if depth == 0 => last += 1,
+                Some(_) if depth > 0 => {}
+                _ => return last,
+            }
+            last += 1;
+        }
     }
 
     /// The parentheses around a name alone, as macros put them.

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use cfront::{AccessForm, CFile, Region, Replacement};
-use targets::openmp::{RegionArray, RegionNames, emit_region};
+use targets::openmp::{Member, RegionArray, RegionNames, emit_region};
 
 /// A file of the folder after the system's preprocessor.
 fn preprocess(path: &Path) -> String {
@@ -22,7 +22,10 @@ fn preprocess(path: &Path) -> String {
 fn print(region: &Region) -> Result<String, String> {
     let info = &region.info;
     let array = |v: &cfront::Variable| {
-        (v.name.clone(), RegionArray { c_name: v.c_name.clone(), linear: v.access == AccessForm::Linear })
+        let members = v.members().into_iter();
+        let members = members.map(|(after, arrow, name)| (after, Member { name, arrow })).collect();
+        let (c_name, linear) = (v.owner().to_owned(), v.access == AccessForm::Linear);
+        (v.name.clone(), RegionArray { c_name, linear, members })
     };
     let names = RegionNames {
         sizes: info.sizes.iter().map(|s| (s.name.clone(), s.text.clone())).collect(),

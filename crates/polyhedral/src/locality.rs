@@ -9,6 +9,7 @@ use loops::{Elem, Expr, Name, Stmt};
 
 use crate::fault::{self, Result};
 use crate::model::{Model, Statement};
+use crate::transform::contraction::linear;
 use crate::tree::{Band, Member};
 
 /// Sizes of the machine's caches in bytes.
@@ -84,6 +85,8 @@ pub(crate) enum Stride {
     Zero,
     /// To the next element.
     One,
+    /// By a constant number of elements in the same row, up or down.
+    Few,
     /// Further, or it is not known.
     Far,
 }
@@ -97,6 +100,7 @@ pub(crate) fn stride(indices: &[Expr], iterator: &Name) -> Stride {
     match last.vars().contains(iterator) {
         false => Stride::Zero,
         true if unit(last, iterator) || clamped(last, iterator) => Stride::One,
+        true if linear(last).is_some() => Stride::Few,
         true => Stride::Far,
     }
 }
@@ -170,6 +174,7 @@ pub(crate) fn vector_score(model: &Model, member: &Member) -> Result<i64> {
                 * match stride(indices, iterator) {
                     Stride::One => 3,
                     Stride::Zero => 1,
+                    Stride::Few => 0,
                     Stride::Far => -4,
                 };
         }
@@ -261,7 +266,9 @@ pub(crate) fn streams(model: &Model, member: &Member) -> Result<bool> {
 pub(crate) fn across(model: &Model, member: &Member) -> Result<bool> {
     for (tuple, position) in driven(model, member)? {
         let Some(statement) = model.by_tuple(&tuple) else { continue };
-        let along = |indices: &[Expr], k: usize| stride(indices, &statement.loops[k].var) == Stride::One;
+        let along = |indices: &[Expr], k: usize| {
+            matches!(stride(indices, &statement.loops[k].var), Stride::One | Stride::Few)
+        };
         let far = |indices: &[Expr]| stride(indices, &statement.loops[position].var) == Stride::Far;
         let others = 0..statement.loops.len();
         if subscripts(statement).iter().any(|(_, at)| far(at) && others.clone().any(|k| along(at, k))) {

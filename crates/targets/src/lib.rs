@@ -12,5 +12,5 @@ pub mod openmp;
 pub mod quick;
 
 pub use openmp::{
-    Emitted, Options, RegionArray, RegionNames, Signature, SignatureParam, Style, emit, emit_region,
+    Emitted, Member, Options, RegionArray, RegionNames, Signature, SignatureParam, Style, emit, emit_region,
 };

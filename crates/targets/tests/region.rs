@@ -13,7 +13,14 @@ use targets::{Options, RegionArray, RegionNames, emit, emit_region};
 /// Arrays whose name begins with `flat` are plain pointers.
 fn names(function: &Function) -> RegionNames {
     let arrays = function.params.iter().map(|p| {
-        (p.name.clone(), RegionArray { c_name: format!("{}_c", p.name), linear: p.name.starts_with("flat") })
+        (
+            p.name.clone(),
+            RegionArray {
+                c_name: format!("{}_c", p.name),
+                linear: p.name.starts_with("flat"),
+                members: Vec::new(),
+            },
+        )
     });
     RegionNames {
         arrays: arrays.collect(),

@@ -3,10 +3,16 @@ struct point {
   double x, y;
 };
 
-void lengths(int n, const struct point p[restrict n], double out[restrict n])
+union number {
+  double real;
+  long whole;
+};
+
+void lengths(int n, struct point *p, const union number u[restrict n], double out[restrict n])
 {
 #pragma scop
   for (int i = 0; i < n; i++)
-    out[i] = p[i].x * p[i].x + p[i].y * p[i].y;
+    out[i] = p[i].x * u[i].real;
+  p->y = 1;
 #pragma endscop
 }

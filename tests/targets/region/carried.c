@@ -35,8 +35,38 @@
         u_c[i][j] = 2.0;
       }
     }
+    if (1 < m + 1) {
+      double s_before = s_c[i][0];
+      for (int j = 1; j < m + 1; j++) {
+        s_before = s_before * 0.25;
+        s_c[i][j] = s_before;
+        u_c[i][j] = s_c[i][j];
+      }
+    }
+    if (0 < m) {
+      double s_before = s_c[i][0];
+      double u_before = u_c[i][0];
+      for (int j = 0; j < m; j++) {
+        double x = 1.0 / (4.0 - s_before);
+        s_before = u_c[i][j + 1] * x;
+        s_c[i][j + 1] = s_before;
+        u_before = u_before * x + 1.0;
+        u_c[i][j + 1] = u_before;
+      }
+    }
+    if (0 < m) {
+      double u_before = u_c[i][m];
+      for (int j = 0; j < m; j++) {
+        u_before = s_c[i][m - j - 1] - 0.5 * u_before;
+        u_c[i][m - j - 1] = u_before;
+      }
+    }
     for (int j = 1; j < m + 1; j++) {
-      s_c[i][j] = s_c[i][j - 1] * 0.25;
-      u_c[i][j] = s_c[i][j];
+      u_c[i][j] = 0.5;
+      s_c[i][j] = u_c[i][j - 1];
+    }
+    #pragma GCC unroll 1
+    for (int j = 0; j < m; j++) {
+      s_c[i][j + 1] = u_c[i][j] > 0.0 ? s_c[i][j] : 1.0;
     }
   }

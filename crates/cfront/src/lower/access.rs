@@ -57,7 +57,14 @@ impl Lowering<'_> {
         subscripts.reverse();
         let ExprKind::Ident(name) = &base.kind else {
             let message = match &base.kind {
-                ExprKind::Unsupported(what) => format!("{what} in a region"),
+                ExprKind::Unsupported(what) => {
+                    let (message, label) =
+                        (format!("{what} in a region"), (base.at, "not possible in a region"));
+                    return match super::array::way_out(what) {
+                        Some(help) => self.fail_with(codes::EXPRESSION, message, label, help),
+                        None => self.fail(codes::EXPRESSION, message, label.0, label.1),
+                    };
+                }
                 ExprKind::Binary(..) | ExprKind::Step(..) => "pointer arithmetic in a region".to_string(),
                 _ => format!("`{}` is no array or variable", self.snippet(base.at)),
             };

@@ -4,7 +4,7 @@ use loops::{Expr as Hub, Name, Scalar};
 
 use super::index::atom_number;
 use super::{Class, Lowering, Try};
-use crate::ast::{At, Expr, ExprKind};
+use crate::ast::{At, Expr, ExprKind, MEMBER, MIXED};
 use crate::codes;
 use crate::ctype::{CType, IntType, QType};
 use crate::linear::Linear;
@@ -32,9 +32,23 @@ pub struct ArrayUse {
     pub written: bool,
 }
 
-/// The way out where a structure's member is used.
-pub(super) const MEMBERS: &str =
-    "copy the members that the region needs to variables or arrays of their own before it, and back after it";
+/// The ways out where a structure's member is not understood, and where one element has two names.
+pub(super) const WAYS_OUT: [&str; 2] = [
+    "copy the members that the region needs to variables or arrays of their own before it, and back after it",
+    "write `p[0].x` where it is `p->x`: the pointer is that of an array elsewhere",
+];
+
+/// The way out where something that is C has no place in a region, if there is one.
+pub(super) fn way_out(what: &str) -> Option<&'static str> {
+    match what {
+        MEMBER => Some(WAYS_OUT[0]),
+        MIXED => Some(WAYS_OUT[1]),
+        _ => None,
+    }
+}
+
+/// The way out where a structure is used as a value.
+const BY_MEMBERS: &str = "say what happens to each of its members: regions have no structures as values";
 
 /// The way out where elements are of a type that is no data.
 const CONVERT: &str = "convert it to an array of one of these before the region, and back after it; subscripts, bounds and sizes can have any integer type";
@@ -42,6 +56,7 @@ const CONVERT: &str = "convert it to an array of one of these before the region,
 /// A type in a message: by its name, or by what it is where it has none of its own.
 pub(super) fn described(ty: &CType) -> String {
     match (ty, ty.c_name()) {
+        (CType::Struct(_), name) => name.to_string(),
         (CType::Other(what), _) if what.starts_with("a ") || what.starts_with("an ") => (*what).to_string(),
         (_, name) => format!("type `{name}`"),
     }
@@ -117,7 +132,8 @@ impl Lowering<'_> {
                     "`{name}` has elements of {ty}; data can be float, double, _Bool or integers of 8 to 64 bits"
                 ),
             };
-            return self.fail_with(codes::TYPE, message, (at, "not a type of data"), CONVERT);
+            let help = if matches!(element.ty, CType::Struct(_)) { BY_MEMBERS } else { CONVERT };
+            return self.fail_with(codes::TYPE, message, (at, "not a type of data"), help);
         };
         let flat = extents.len() == 1;
         let mut dims = Vec::new();

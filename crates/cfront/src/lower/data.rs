@@ -138,9 +138,9 @@ impl Lowering<'_> {
             }
             ExprKind::Unsupported(what) => {
                 let (message, label) = (format!("{what} in a region"), (e.at, "not possible in a region"));
-                match *what == crate::ast::MEMBER {
-                    true => self.fail_with(codes::EXPRESSION, message, label, super::array::MEMBERS),
-                    false => self.fail(codes::EXPRESSION, message, label.0, label.1),
+                match super::array::way_out(what) {
+                    Some(help) => self.fail_with(codes::EXPRESSION, message, label, help),
+                    None => self.fail(codes::EXPRESSION, message, label.0, label.1),
                 }
             }
         }

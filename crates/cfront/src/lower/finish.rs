@@ -12,6 +12,7 @@ use super::{Class, Lowering, privatise};
 use crate::ast::{At, Stmt, StmtKind};
 use crate::codes;
 use crate::ctype::{CType, IntType};
+use crate::parser::PLACE;
 use crate::region::{AccessForm, AliasPair, SizeVariable, Variable, VariableKind};
 use crate::scope::Place;
 
@@ -182,17 +183,27 @@ impl Lowering<'_> {
 
     fn kind(&self, k: usize) -> VariableKind {
         let object = &self.res.objects[k];
-        match (&object.ty.ty, object.place) {
-            (_, None) => VariableKind::RegionLocal,
-            (CType::Pointer { restrict, .. }, _) => {
-                if *restrict || self.is_fresh(k) {
-                    VariableKind::RestrictPointer
-                } else {
-                    VariableKind::Pointer
-                }
-            }
-            (_, Some(Place::Global)) => VariableKind::Global,
+        let through = match object.ty.ty {
+            CType::Pointer { restrict, .. } => Some(restrict || self.is_fresh(k)),
+            _ => object.through,
+        };
+        match (object.place, through) {
+            (None, _) => VariableKind::RegionLocal,
+            (_, Some(true)) => VariableKind::RestrictPointer,
+            (_, Some(false)) => VariableKind::Pointer,
+            (Some(Place::Global), None) => VariableKind::Global,
             _ => VariableKind::FunctionLocal,
+        }
+    }
+
+    /// The variable whose memory an object is in, or that points to it: different objects that are members of the same are apart.
+    fn storage(&self, k: usize) -> &str {
+        let object = &self.res.objects[k];
+        let name = object.name.split(PLACE).next().unwrap_or(&object.name);
+        match (&object.ty.ty, name.rfind("->")) {
+            (CType::Pointer { .. }, _) => name,
+            (_, Some(link)) => &name[..link],
+            (_, None) => name.split('.').next().unwrap_or(name),
         }
     }
 
@@ -204,7 +215,7 @@ impl Lowering<'_> {
             && self
                 .cx
                 .uses
-                .assigned_in(&object.name, self.cx.body.clone(), object.declared.first as usize)
+                .assigned_in(self.storage(k), self.cx.body.clone(), object.declared.first as usize)
                 .is_none()
     }
 
@@ -215,7 +226,7 @@ impl Lowering<'_> {
             || self
                 .cx
                 .uses
-                .assigned_in(&object.name, self.cx.body.clone(), object.declared.first as usize)
+                .assigned_in(self.storage(k), self.cx.body.clone(), object.declared.first as usize)
                 .is_some()
     }
 
@@ -234,6 +245,7 @@ impl Lowering<'_> {
     fn aliases(&self, variables: &[Variable], sizes: &[usize]) -> Vec<AliasPair> {
         struct Thing<'a> {
             name: &'a str,
+            storage: &'a str,
             elem: Option<Scalar>,
             kind: VariableKind,
             local: bool,
@@ -247,6 +259,7 @@ impl Lowering<'_> {
             let Some(k) = object else { continue };
             things.push(Thing {
                 name: &v.c_name,
+                storage: self.storage(k),
                 elem: Some(v.elem),
                 kind: v.kind,
                 local: self.may_point_inside(k),
@@ -258,12 +271,14 @@ impl Lowering<'_> {
             let object = &self.res.objects[*k];
             let elem = self.scalar(&object.ty.ty);
             let kind = match object.place {
+                _ if object.through.is_some() => self.kind(*k),
                 Some(Place::Global) => VariableKind::Global,
                 _ if self.cx.uses.address_taken(&object.name) => VariableKind::FunctionLocal,
                 _ => continue,
             };
             let name = object.name.as_str();
-            things.push(Thing { name, elem, kind, local: false, source: true, written: false });
+            let storage = self.storage(*k);
+            things.push(Thing { name, storage, elem, kind, local: false, source: true, written: false });
         }
         let mut pairs = Vec::new();
         for (n, a) in things.iter().enumerate() {
@@ -271,6 +286,7 @@ impl Lowering<'_> {
                 let (pointer, other) = if a.kind == VariableKind::Pointer { (a, b) } else { (b, a) };
                 if pointer.kind != VariableKind::Pointer
                     || !(a.written || b.written)
+                    || a.storage == b.storage
                     || !same_memory(a.elem, b.elem)
                 {
                     continue;
@@ -294,7 +310,7 @@ impl Lowering<'_> {
     /// Whether an object's value may be read after the region.
     fn live_after(&self, k: usize) -> bool {
         let object = &self.res.objects[k];
-        let is_array = matches!(object.ty.ty, CType::Pointer { .. });
+        let is_array = matches!(object.ty.ty, CType::Pointer { .. }) || object.through.is_some();
         match object.place {
             None => return false,
             Some(Place::Global) => return true,

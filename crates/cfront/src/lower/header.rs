@@ -245,7 +245,7 @@ impl Lowering<'_> {
         );
         let diagnostic = loops::Diagnostic::error(codes::BOUND, message, self.span(why.at), "not affine");
         // Other ways out are those of subscripts.
-        let _: Try<()> = self.report(match why.help.filter(|help| *help == super::array::MEMBERS) {
+        let _: Try<()> = self.report(match why.help.filter(|help| super::array::WAYS_OUT.contains(help)) {
             Some(help) => diagnostic.help(help),
             None => diagnostic,
         });

@@ -4,11 +4,11 @@
 
 use std::collections::BTreeSet;
 
-use loops::{BinaryOp, Expr as Hub, Name, UnaryOp};
+use loops::{BinaryOp, CompareOp, Expr as Hub, Name, UnaryOp};
 
 use super::condition::as_extremum;
 use super::{Class, Lowering, int};
-use crate::ast::{At, Binary, COMMA, Expr, ExprKind, MEMBER, Unary};
+use crate::ast::{At, Binary, COMMA, Expr, ExprKind, Unary};
 use crate::ctype::{CType, IntType, Known};
 use crate::linear::{Linear, implies};
 use crate::lower::resolve::Meaning;
@@ -65,6 +65,12 @@ const ASSIGNED: &str = "if its value is made of loop variables and sizes, declar
 
 /// The way out where loop variables are multiplied.
 const PRODUCT: &str = "declare the array with its dimensions (`double (*A)[n]`) and give each a subscript of its own; a packed triangle is copied to such an array before the region, and back after it";
+
+/// The way out where a remainder is by a size.
+const TURNED: &str = "a remainder by a size is understood where the bounds of the loops say that what is divided is at least 0 and less than twice that size, as in `(i + 1) % n` and `(i + n - 1) % n` for `i` from 0 to `n`";
+
+/// How many times a size may be taken off for a remainder by it.
+const MOST_TURNS: i64 = 3;
 
 /// What depends on data.
 fn data(reason: impl Into<String>, at: At) -> NotIndex {
@@ -139,7 +145,7 @@ impl Lowering<'_> {
             },
             ExprKind::Comma(_) => Err(not(format!("it has {COMMA}"), e.at)),
             ExprKind::Unsupported(what) => {
-                let help = (*what == MEMBER).then_some(super::array::MEMBERS);
+                let help = super::array::way_out(what);
                 Err(NotIndex { help, ..not(format!("it has {what}"), e.at) })
             }
         }
@@ -220,14 +226,20 @@ impl Lowering<'_> {
                     Some(_) => {
                         Err(not(format!("`{}` divides by what is not positive", self.snippet(e.at)), e.at))
                     }
-                    None => Err(not(
-                        format!(
+                    None => {
+                        if op == Binary::Rem
+                            && let Some(rest) = self.turned(&left, &right)
+                        {
+                            return Ok(rest);
+                        }
+                        let reason = format!(
                             "`{}` divides by `{}`, which is no constant",
                             self.snippet(e.at),
                             self.snippet(b.at)
-                        ),
-                        e.at,
-                    )),
+                        );
+                        let help = (op == Binary::Rem).then_some(TURNED);
+                        Err(NotIndex { reason, at: e.at, help })
+                    }
                 }
             }
             Binary::Bits("<<") | Binary::Bits(">>") | Binary::Bits("&") => {
@@ -272,6 +284,32 @@ impl Lowering<'_> {
             Binary::Bits(op) => Err(not(format!("it has a `{op}`"), e.at)),
             _ => Err(not("it uses a truth value as a number", e.at)),
         }
+    }
+
+    /// `a % n` where the loops say that `a` is at least `k * n` and less than `(k + 2) * n`, as `(i + n - 1) % n` is: one of two differences.
+    fn turned(&mut self, a: &Index, n: &Index) -> Option<Index> {
+        let less = |k: i64| a.form.plus(-k, &n.form);
+        let k = (0..=MOST_TURNS).find(|k| {
+            let above = less(k + 2).and_then(|form| form.times(-1)?.add(-1));
+            less(*k).zip(above).is_some_and(|(from, above)| self.holds(&from) && self.holds(&above))
+        })?;
+        let ty = a.ty.common(n.ty);
+        let (here, beyond) = (less(k)?, less(k + 1)?);
+        let index = |this: &Lowering<'_>, form: Linear| {
+            let expr = this.form_expr(&form);
+            Index { expr, form, ty, substituted: a.substituted || n.substituted }
+        };
+        if self.holds(&beyond.times(-1)?.add(-1)?) {
+            return Some(index(self, here));
+        }
+        if self.holds(&beyond) {
+            return Some(index(self, beyond));
+        }
+        let (here, beyond) = (index(self, here), index(self, beyond));
+        let cond = Hub::compare(CompareOp::Lt, beyond.expr.clone(), int(0));
+        let expr = Hub::Select(Box::new(cond), Box::new(here.expr), Box::new(beyond.expr));
+        let name = self.atom(expr.clone(), AtomKind::Choice(here.form, beyond.form));
+        Some(Index { expr, form: Linear::name(name), ty, substituted: false })
     }
 
     /// `a + sign * b`.

@@ -26,6 +26,7 @@ use crate::ast::{At, Stmt};
 use crate::codes;
 use crate::ctype::{CType, IntType};
 use crate::linear::Linear;
+use crate::parser::PLACE;
 use crate::scope::Scopes;
 use crate::source::Source;
 use crate::uses::Uses;
@@ -217,6 +218,8 @@ impl Lowering<'_> {
 
     /// A hub name like a C name that is not taken.
     fn fresh(&self, c_name: &str) -> Name {
+        // `p[].x` is `p_x`.
+        let c_name = c_name.replace(PLACE, "").replace("->", ".");
         let base: String =
             c_name.chars().map(|c| if c.is_ascii_alphanumeric() || c == '_' { c } else { '_' }).collect();
         let mut name = Name::new(&base);

@@ -16,6 +16,8 @@ pub struct Object {
     pub fresh: bool,
     /// Each thread has its own.
     pub per_thread: bool,
+    /// A member of what a pointer points to: whether that pointer is declared `restrict`, or was just allocated.
+    pub through: Option<bool>,
     /// The declared name.
     pub declared: At,
     /// Initialised where it is declared (in the region).
@@ -206,6 +208,7 @@ impl Resolver<'_> {
                     place: None,
                     fresh: false,
                     per_thread: false,
+                    through: None,
                     declared: d.at,
                     initialised: d.init.is_some(),
                     assigned: Vec::new(),
@@ -321,6 +324,7 @@ impl Resolver<'_> {
                     place: Some(object.place),
                     fresh: object.fresh,
                     per_thread: object.per_thread,
+                    through: object.through,
                     declared: object.at,
                     initialised: true,
                     assigned: Vec::new(),

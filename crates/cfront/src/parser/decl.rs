@@ -264,7 +264,7 @@ impl Parser<'_> {
                 let outer = self.scopes.lookup(&name).filter(|_| specifiers.is_extern);
                 let per_thread =
                     specifiers.is_per_thread || matches!(outer, Some(Symbol::Object(o)) if o.per_thread);
-                Symbol::Object(Object { ty: ty.clone(), place, fresh, per_thread, at })
+                Symbol::Object(Object { ty: ty.clone(), place, fresh, per_thread, through: None, at })
             }
         };
         self.scopes.declare(name.clone(), symbol);
@@ -307,7 +307,7 @@ fn one_each(item: &Init, element: &QType) -> bool {
     match item {
         Init::List(_) => true,
         Init::Expr(e) => {
-            let array = matches!(element.ty, CType::Array { .. } | CType::Other(_));
+            let array = matches!(element.ty, CType::Array { .. } | CType::Other(_) | CType::Struct(_));
             !array && !matches!(e.kind, ExprKind::Unsupported(_))
         }
         Init::Unsupported(_) => true,

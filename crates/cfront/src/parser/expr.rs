@@ -1,7 +1,7 @@
 //! Expressions: precedence climbing, and constants with the types that C gives them.
 
 use super::{MAX_HEIGHT, ParseError, Parsed, Parser};
-use crate::ast::{At, Binary, Expr, ExprKind, MEMBER, Unary};
+use crate::ast::{At, Binary, Expr, ExprKind, Unary};
 use crate::ctype::{CType, IntType, QType};
 use crate::lexer::Tok;
 use crate::scope::Symbol;
@@ -206,8 +206,10 @@ impl Parser<'_> {
                     };
                 }
                 "." | "->" => {
-                    self.pos += 2;
-                    value = unsupported(MEMBER, self.since(first));
+                    self.pos += 1;
+                    let name = self.text();
+                    self.pos += 1;
+                    value = self.member(value, text == "->", name, self.since(first));
                 }
                 "++" | "--" => {
                     self.pos += 1;

@@ -8,6 +8,7 @@ mod expr;
 mod header;
 mod inline;
 mod jumps;
+mod member;
 mod size;
 mod specifiers;
 mod stmt;
@@ -18,6 +19,7 @@ use crate::scope::Scopes;
 use crate::source::Source;
 
 pub use inline::{Inline, acts};
+pub use member::PLACE;
 pub use size::Measured;
 
 /// Why the parser stopped: a message and where.

@@ -1,6 +1,6 @@
 //! `sizeof`: a number where the types say it, otherwise the reason why it is none.
 
-use super::{Parsed, Parser};
+use super::{PLACE, Parsed, Parser};
 use crate::ast::{At, Expr, ExprKind, Unary};
 use crate::ctype::{CType, IntType, QType};
 use crate::scope::Symbol;
@@ -53,6 +53,9 @@ impl Parser<'_> {
     /// The type of an object or an element, how C says it without variables, and where the object is declared.
     fn measured_type(&self, e: &Expr) -> Result<(QType, String, At), &'static str> {
         match &e.kind {
+            ExprKind::Ident(name) if name.contains(PLACE) => {
+                Err("`sizeof` of a member of an array of structures")
+            }
             ExprKind::Ident(name) => match self.scopes.lookup(name) {
                 Some(Symbol::Object(object)) => Ok((object.ty.clone(), name.clone(), object.at)),
                 _ => Err("`sizeof` of something else than an object with a declaration in sight"),
@@ -92,7 +95,7 @@ impl Parser<'_> {
                 };
                 self.bytes(of)?.checked_mul(extent).ok_or("`sizeof` of an array beyond 64 bits")
             }
-            CType::Void | CType::Other(_) | CType::Function { .. } => {
+            CType::Void | CType::Other(_) | CType::Struct(_) | CType::Function { .. } => {
                 Err("`sizeof` of a type that is no number, nor an array of numbers")
             }
         }

@@ -121,7 +121,8 @@ impl Parser<'_> {
             "double" => words.base = Some(CType::Double),
             "_Bool" => words.base = Some(CType::Int(IntType::Bool)),
             "__int128" => words.base = Some(CType::Int(IntType::Int128)),
-            "struct" | "union" => {
+            "struct" => words.base = Some(self.structure()?),
+            "union" => {
                 while is_attribute(self.word()) {
                     self.attribute()?;
                 }
@@ -131,7 +132,7 @@ impl Parser<'_> {
                 if self.is("{") {
                     self.skip_group();
                 }
-                words.base = Some(CType::Other(if word == "struct" { "a struct" } else { "a union" }));
+                words.base = Some(CType::Other("a union"));
             }
             "enum" => {
                 words.base = Some(self.enumeration()?);

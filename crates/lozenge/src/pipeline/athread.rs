@@ -163,7 +163,11 @@ fn map_all(front: &Front, choice: &Choice, request: &Request, way: Way) -> Resul
     let (mut kernels, mut refused) = (0, None);
     for name in front.wanted(choice)? {
         let original = original(front, &name, choice)?;
-        match one(front, &original, choice, request, way) {
+        let mapped = match super::c::scattered(front, &original.name) {
+            Some(member) => Err(placed(front, &original.name, apart(&member))),
+            None => one(front, &original, choice, request, way),
+        };
+        match mapped {
             Ok(mapped) => {
                 kernels += 1;
                 all.push(OnCores { original, mapped });
@@ -205,7 +209,16 @@ fn map_all(front: &Front, choice: &Choice, request: &Request, way: Way) -> Resul
 
 /// Whether a refusal is of one program, which the host can run.
 fn stays_on_host(failure: &Failure) -> bool {
-    failure.diagnostics.iter().any(|d| ["P0102", "P0801", "P0802", "P0803"].contains(&d.code.0))
+    failure.diagnostics.iter().any(|d| ["P0102", "P0801", "P0802", "P0803", "P0807"].contains(&d.code.0))
+}
+
+/// `P0807`
+fn apart(member: &str) -> Diagnostic {
+    let message = format!(
+        "the elements `{member}` are apart: transfers bring rows of an array, and these have other members between them"
+    );
+    Diagnostic::general(Code("P0807"), message)
+        .help("use `--target openmp`, or copy the member to an array of its own before the region, and back after it")
 }
 
 fn one(

@@ -10,7 +10,7 @@ use polyhedral::optimize::{Report, Tiling};
 use polyhedral::representation::Representation;
 use polyhedral::transform::contraction::Shape;
 use polyhedral::{Model, Optimized, Tree};
-use targets::{RegionArray, RegionNames};
+use targets::{Member, RegionArray, RegionNames};
 
 use super::athread::OnCores;
 use super::{Emission, Front, Lowered, Parsed};
@@ -306,6 +306,10 @@ pub fn athread(
     let mut functions = Vec::new();
     for (k, region) in file.regions.iter().enumerate() {
         let Some(one) = all.iter().find(|one| one.original.name == region.function.name) else { continue };
+        // The host has it as it stands.
+        if scattered_in(&region.info).is_some() {
+            continue;
+        }
         may_alias(source, &region.info, choice)?;
         let names = names(&source.text, &region.info);
         let nested = |name: &loops::Name| {
@@ -331,6 +335,18 @@ pub fn athread(
     let preamble =
         targets::athread::preamble(&functions, stem).map_err(|d| Failure::in_source(source, vec![d]))?;
     Ok(Some(format!("{preamble}\n{text}")))
+}
+
+/// An array of members of structures that a region refers to: its elements are not beside each other.
+pub fn scattered(front: &Front, region: &loops::Name) -> Option<String> {
+    let Parsed::C(file) = &front.parsed else { return None };
+    let region = file.regions.iter().find(|one| one.function.name == *region)?;
+    scattered_in(&region.info)
+}
+
+fn scattered_in(info: &RegionInfo) -> Option<String> {
+    let apart = |v: &&cfront::Variable| v.members().iter().any(|(after, ..)| *after > 0);
+    info.variables.iter().find(apart).map(|v| v.c_name.clone())
 }
 
 /// `X0802` where pointers may overlap and nothing says that they do not.
@@ -381,7 +397,9 @@ fn names(text: &str, info: &RegionInfo) -> RegionNames {
             .iter()
             .map(|v| {
                 let linear = v.access == AccessForm::Linear;
-                (v.name.clone(), RegionArray { c_name: v.c_name.clone(), linear })
+                let members = v.members().into_iter();
+                let members = members.map(|(after, arrow, name)| (after, Member { name, arrow })).collect();
+                (v.name.clone(), RegionArray { c_name: v.owner().to_owned(), linear, members })
             })
             .collect(),
         index_type: info.index_type.clone(),

@@ -103,7 +103,14 @@ pub fn translate(function: &Function, c_name: &str, options: &Options) -> Result
         let form = if paper { Form::Nested } else { Form::Linear };
         lower.scope.push(
             &param.name,
-            Binding::Array(Array { base, elem: param.elem.clone(), dims, form, stack: false }),
+            Binding::Array(Array {
+                base,
+                elem: param.elem.clone(),
+                dims,
+                form,
+                stack: false,
+                members: Vec::new(),
+            }),
         );
     }
     let body = if paper {

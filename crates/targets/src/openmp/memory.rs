@@ -140,6 +140,7 @@ impl Lower<'_> {
                 dims,
                 form: Form::Linear,
                 stack: false,
+                members: Vec::new(),
             };
             self.claimed.insert(decl, array.clone());
             claims.push(Claim { decl, array, block });

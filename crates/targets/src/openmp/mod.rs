@@ -42,6 +42,7 @@ use loops::{Diagnostic, Elem, ParamMode, Program};
 use crate::c::CExpr;
 use crate::c_print::{Layout, Printer};
 pub use region::{RegionArray, RegionNames, emit_region};
+pub use scope::Member;
 
 use helpers::Helper;
 use types::Structs;

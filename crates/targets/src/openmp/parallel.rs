@@ -249,7 +249,7 @@ impl Lower<'_> {
 
     fn part_of(&mut self, hub: &Name, whole: &Array, code: &mut Vec<CStmt>) -> (Array, Option<String>) {
         let name = self.names.take(&format!("{hub}_part"));
-        let part = Array { base: CExpr::name(&name), ..whole.clone() };
+        let part = Array { base: CExpr::name(&name), members: Vec::new(), ..whole.clone() };
         if self.paper() || small(&whole.elem, &whole.dims) {
             let ty = self.elem_type(&whole.elem);
             // C has no arrays of no elements

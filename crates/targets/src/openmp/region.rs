@@ -14,7 +14,7 @@ use crate::openmp::Options;
 use crate::openmp::function::{bounded, start};
 use crate::openmp::helpers::{self, Helper};
 use crate::openmp::lower::invalid;
-use crate::openmp::scope::{Array, Binding, Form};
+use crate::openmp::scope::{Array, Binding, Form, Member};
 
 /// How the names of a loop program are written in the C around a region.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
@@ -42,6 +42,8 @@ pub struct RegionArray {
     pub c_name: String,
     /// `a[i * n + j]` rather than `a[i][j]`.
     pub linear: bool,
+    /// Members that stand behind so many of its subscripts in C.
+    pub members: Vec<(usize, Member)>,
 }
 
 /// The body of a function as C statements in the place of a region.
@@ -87,7 +89,10 @@ pub fn emit_region(
         lower.names.take_reserved(&name);
         let linear = names.arrays.get(&param.name).is_some_and(|a| a.linear);
         let form = if linear { Form::Linear } else { Form::Nested };
-        let array = Array { base: CExpr::name(name), elem: param.elem.clone(), dims, form, stack: false };
+        let all = names.arrays.get(&param.name).map_or(&[][..], |a| &a.members);
+        let (first, members): (Vec<_>, Vec<_>) = all.iter().cloned().partition(|(after, _)| *after == 0);
+        let base = first.iter().fold(CExpr::name(name), |base, (_, member)| member.of(base));
+        let array = Array { base, elem: param.elem.clone(), dims, form, stack: false, members };
         lower.scope.push(&param.name, Binding::Array(array));
     }
     let stmts = lower.block(&function.body)?.stmts;

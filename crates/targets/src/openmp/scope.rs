@@ -29,6 +29,25 @@ pub struct Array {
     pub form: Form,
     /// Whether it is a variable on the stack, which nothing can overlap.
     pub stack: bool,
+    /// Members that stand behind so many subscripts, where its elements are in structures.
+    pub members: Vec<(usize, Member)>,
+}
+
+/// A member of a structure.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Member {
+    /// Its name.
+    pub name: String,
+    /// Whether it is of what a pointer points to.
+    pub arrow: bool,
+}
+
+impl Member {
+    /// The member of a structure, or of that which a pointer points to.
+    pub fn of(&self, value: CExpr) -> CExpr {
+        let value = if self.arrow { CExpr::unary("*", value) } else { value };
+        CExpr::Member(Box::new(value), self.name.clone())
+    }
 }
 
 /// How elements are addressed.
@@ -48,16 +67,23 @@ impl Array {
         if indices.is_empty() {
             return self.base.clone();
         }
+        let behind = |value: CExpr, subscripts: usize| {
+            let members = self.members.iter().filter(|(after, _)| *after == subscripts);
+            members.fold(value, |value, (_, member)| member.of(value))
+        };
         match self.form {
             Form::Element => self.base.clone(),
-            Form::Nested => indices.into_iter().fold(self.base.clone(), CExpr::index),
+            Form::Nested => indices
+                .into_iter()
+                .enumerate()
+                .fold(self.base.clone(), |value, (k, index)| behind(CExpr::index(value, index), k + 1)),
             Form::Linear => {
                 let offset = indices
                     .into_iter()
                     .zip(&self.dims)
                     .reduce(|(offset, _), (index, dim)| (next_offset(offset, dim, index), dim))
                     .map_or_else(|| CExpr::int(0), |(offset, _)| offset);
-                CExpr::index(self.base.clone(), offset)
+                behind(CExpr::index(self.base.clone(), offset), 1)
             }
         }
     }

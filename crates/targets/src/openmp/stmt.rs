@@ -178,6 +178,7 @@ impl Lower<'_> {
             dims: dims.clone(),
             form: Form::Nested,
             stack: true,
+            members: Vec::new(),
         };
         self.scope.push(&decl.name, Binding::Array(array));
         let mut out = Vec::new();

@@ -28,6 +28,11 @@ impl Usage {
         usage
     }
 
+    /// Those in statements that have been made since.
+    pub fn add(&mut self, stmts: &[Stmt]) {
+        self.stmts(stmts);
+    }
+
     /// How a declaration is used.
     pub fn get(&self, decl: &ArrayDecl) -> Uses {
         self.uses.get(&std::ptr::from_ref(decl)).copied().unwrap_or_default()
