@@ -6,6 +6,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::path::Path;
 
 use graph::evaluate::{Datum, evaluate};
+use graph::plan::Step;
 use graph::{Model, operators, text};
 use loops::Registers;
 use lozenge::execute::{Build, Executable, Schedule};
@@ -33,7 +34,7 @@ fn calls(model: &Model) -> usize {
     for registers in [Registers { count: 16, bytes: 32 }, Registers { count: 32, bytes: 64 }] {
         let prepared = prepare_read(model.clone(), Path::new("test"), &BTreeMap::new()).expect("a model");
         let compiled = compile(&prepared, registers).expect("code");
-        count = compiled.plan.steps.len();
+        count = Step::calls(&compiled.plan.steps).len();
         let words = parameter_block(&compiled.plan);
         let words: Vec<i64> =
             words.chunks_exact(8).map(|c| i64::from_ne_bytes(c.try_into().expect("8 bytes"))).collect();
