@@ -1,4 +1,5 @@
-//! Branches and loops made ready to be compiled: conditions that are constant are decided, and what is constant around a subgraph is constant in it.
+//! Branches and loops made ready to be compiled: conditions that are constant are decided, what is constant around a subgraph is constant in it, and a
+//! `Scan` goes along first axes.
 //!
 //! Here, too, is what is known of how often a `Loop` runs. Not here: their types (`infer`), what they compute (`evaluate`), where their values
 //! lie (`plan`).
@@ -9,7 +10,7 @@ use loops::Diagnostic;
 
 use crate::attribute::AttributeValue;
 use crate::functions;
-use crate::graph::{Graph, Node, NodeId, Producer, ValueId};
+use crate::graph::{Graph, NewNode, Node, NodeId, Place, Producer, ValueId};
 use crate::model::Model;
 use crate::simplify::{FoldOptions, Simplified, simplify};
 use crate::tensor::Tensor;
@@ -44,6 +45,9 @@ fn settle_at(model: &mut Model, options: &FoldOptions, depth: u32) -> Result<(),
     if depth >= MAX_DEPTH {
         return Ok(());
     }
+    if rows_first(&mut model.graph) {
+        crate::infer(model)?;
+    }
     let with_graphs: Vec<NodeId> =
         model.graph.nodes().filter(|(_, node)| node.has_subgraphs()).map(|(id, _)| id).collect();
     for id in &with_graphs {
@@ -63,6 +67,78 @@ fn settle_at(model: &mut Model, options: &FoldOptions, depth: u32) -> Result<(),
         crate::infer(model)?;
     }
     Ok(())
+}
+
+/// Lets each `Scan` go along first axes only, by transpositions before and behind it. Says whether anything changed.
+fn rows_first(graph: &mut Graph) -> bool {
+    let scans: Vec<NodeId> =
+        graph.nodes().filter(|(_, node)| node.op().is("Scan")).map(|(id, _)| id).collect();
+    let mut changed = false;
+    for id in scans {
+        changed |= rows_first_of(graph, id).is_some();
+    }
+    changed
+}
+
+fn rows_first_of(graph: &mut Graph, id: NodeId) -> Option<()> {
+    let mut node = graph.node(id).clone();
+    let axes = |name: &str, k: usize| node.ints(name).and_then(|axes| axes.get(k).copied()).unwrap_or(0);
+    let scanned = usize::try_from(node.int("num_scan_inputs", 1)).ok()?.min(node.inputs().len());
+    let states = node.inputs().len() - scanned;
+    let rank = |id: Option<ValueId>| Some(graph.value(id?).tensor_type()?.shape.as_ref()?.len());
+    let axis = |axis: i64, rank: usize| {
+        let axis = usize::try_from(if axis < 0 { axis + rank as i64 } else { axis }).ok()?;
+        (axis < rank).then_some(axis)
+    };
+    // Which inputs and results are turned, by which permutation.
+    let mut before = Vec::new();
+    for k in 0..scanned {
+        let rank = rank(node.input(states + k))?;
+        let at = axis(axes("scan_input_axes", k), rank)?;
+        if at != 0 {
+            let others = (0..rank).filter(|d| *d != at);
+            before
+                .push((states + k, std::iter::once(at).chain(others).map(|d| d as i64).collect::<Vec<_>>()));
+        }
+    }
+    let mut behind = Vec::new();
+    for k in states..node.outputs().len() {
+        let wanted = axes("scan_output_axes", k - states);
+        if node.output(k).is_none() || wanted == 0 {
+            continue;
+        }
+        let rank = rank(node.output(k))?;
+        let at = axis(wanted, rank)?;
+        let mut perm: Vec<i64> = (1..rank as i64).collect();
+        perm.insert(at, 0);
+        behind.push((k, perm));
+    }
+    if before.is_empty() && behind.is_empty() {
+        return None;
+    }
+    let ahead = graph.previous(id);
+    graph.remove_node(id);
+    let mut last = ahead;
+    let mut put = |graph: &mut Graph, new: NewNode| {
+        last = Some(graph.insert(new, last.map_or(Place::First, Place::After)));
+    };
+    for (k, perm) in before {
+        let turned = graph.add_value("turned");
+        put(graph, NewNode::new("Transpose", [node.inputs[k]], [Some(turned)]).with("perm", perm));
+        node.inputs[k] = Some(turned);
+    }
+    let mut turns = Vec::new();
+    for (k, perm) in behind {
+        let straight = graph.add_value("straight");
+        turns.push(NewNode::new("Transpose", [Some(straight)], [node.outputs[k]]).with("perm", perm));
+        node.outputs[k] = Some(straight);
+    }
+    let mut scan = NewNode::new("Scan", node.inputs, node.outputs).named(node.name);
+    scan.attributes = node.attributes;
+    scan.attributes.retain(|a| !matches!(a.name.as_str(), "scan_input_axes" | "scan_output_axes"));
+    put(graph, scan);
+    turns.into_iter().for_each(|turn| put(graph, turn));
+    Some(())
 }
 
 /// Constants of the graph around become constants of a subgraph.

@@ -359,8 +359,11 @@ impl Body<'_> {
             Step::Call(call) => self.call(call),
             Step::Copy { from, to, bytes } => {
                 let variable = format!("i{}", self.loops);
-                let copy =
-                    format!("memcpy({}, {}, {bytes});", self.address(*to, &variable), self.address(*from, &variable));
+                let copy = format!(
+                    "memcpy({}, {}, {bytes});",
+                    self.address(*to, &variable),
+                    self.address(*from, &variable)
+                );
                 self.line(&copy);
             }
             Step::Branch { condition, then, otherwise, comment } => {
@@ -379,14 +382,19 @@ impl Body<'_> {
                 let variable = format!("i{}", self.loops);
                 let mut goes_on = match rounds {
                     Rounds::Known(n) => Some(format!("{variable} < {n}")),
-                    Rounds::Data(place) => Some(format!("{variable} < *{}", self.pointer(*place, "const int64_t"))),
+                    Rounds::Data(place) => {
+                        Some(format!("{variable} < *{}", self.pointer(*place, "const int64_t")))
+                    }
                     Rounds::Unlimited => None,
                 };
                 if let Some(condition) = condition {
                     let asked = format!("*{}", self.pointer(*condition, "const bool"));
                     goes_on = Some(goes_on.map_or(asked.clone(), |limit| format!("{limit} && {asked}")));
                 }
-                self.line(&format!("for (int64_t {variable} = 0; {}; {variable}++) {{", goes_on.unwrap_or_default()));
+                self.line(&format!(
+                    "for (int64_t {variable} = 0; {}; {variable}++) {{",
+                    goes_on.unwrap_or_default()
+                ));
                 if let Some(number) = number {
                     let note = format!("*{} = {variable};", self.pointer(*number, "int64_t"));
                     self.depth += 1;
@@ -422,8 +430,12 @@ impl Body<'_> {
             }
         }
         let signature = &self.functions[call.function];
-        let arguments: Vec<String> =
-            signature.params.iter().zip(&call.arguments).map(|(param, place)| self.argument(param, *place)).collect();
+        let arguments: Vec<String> = signature
+            .params
+            .iter()
+            .zip(&call.arguments)
+            .map(|(param, place)| self.argument(param, *place))
+            .collect();
         let line = format!("if ((status = {}({}))) goto done;", signature.c_name, arguments.join(", "));
         self.line(&line);
     }

@@ -122,9 +122,8 @@ pub(super) fn inside(
         }
     }
     for (k, id) in inner.inputs().to_vec().into_iter().enumerate() {
-        let vague = |t: &ValueType| {
-            matches!(t, ValueType::Unknown) || t.tensor().is_some_and(|t| t.shape.is_none())
-        };
+        let vague =
+            |t: &ValueType| matches!(t, ValueType::Unknown) || t.tensor().is_some_and(|t| t.shape.is_none());
         // What was inferred before may be out of date.
         if let Some(ty) = inputs(k)
             && (!inner.value(id).is_declared() || inner.value(id).ty().is_none_or(vague))

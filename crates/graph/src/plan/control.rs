@@ -7,7 +7,7 @@ use loops::{Code, Diagnostic};
 
 use crate::attribute::AttributeValue;
 use crate::control::{goes_on, trips};
-use crate::graph::{Graph, Node, NodeId, Producer, ValueId};
+use crate::graph::{Graph, Node, NodeId, Producer, Value, ValueId};
 use crate::types::ElementType;
 
 use super::{Branch, Copy, Place, Planner, Port, Repeat, Rounds, Slice, Step, aligned};
@@ -21,22 +21,98 @@ fn refused(message: impl Into<String>) -> Diagnostic {
 type Planned = (Vec<Step>, Vec<(Port, Place)>);
 
 impl<'a> Planner<'a, '_> {
-    /// Plans a node with subgraphs.
+    /// Plans a node with subgraphs that [`Planner::is_planned`].
     pub(super) fn control(&mut self, id: NodeId, at: usize) -> Result<(), Diagnostic> {
         let node = self.graph.node(id);
         let mut scratch = Vec::new();
         match node.op().name.as_str() {
-            "If" if node.op().is_standard() => self.branch(id, at, &mut scratch)?,
-            "Loop" if node.op().is_standard() => self.repeat(id, at, &mut scratch)?,
-            "Scan" if node.op().is_standard() => self.scan(id, at, &mut scratch)?,
-            other => {
-                return Err(refused(format!("`{other}` has subgraphs"))
-                    .help("of the operators with subgraphs, If, Loop and Scan are translated to C"));
-            }
+            "If" => self.branch(id, at, &mut scratch)?,
+            "Loop" => self.repeat(id, at, &mut scratch)?,
+            _ => self.scan(id, at, &mut scratch)?,
         }
         scratch.into_iter().for_each(|(offset, bytes)| self.shared.arena.give(offset, bytes));
-        let values = node.inputs().iter().flatten().chain(node.captures()).chain(node.outputs().iter().flatten());
+        let values =
+            node.inputs().iter().flatten().chain(node.captures()).chain(node.outputs().iter().flatten());
         self.free(at, values.copied())
+    }
+
+    /// Whether memory can be planned for a node with subgraphs.
+    pub(super) fn is_planned(&self, id: NodeId) -> Result<(), Diagnostic> {
+        let node = self.graph.node(id);
+        match node.op().name.as_str() {
+            "If" if node.op().is_standard() => {
+                let (a, b) = (self.subgraph(node, "then_branch")?, self.subgraph(node, "else_branch")?);
+                let mut pairs =
+                    a.outputs().iter().map(|id| a.value(*id)).zip(b.outputs().iter().map(|id| b.value(*id)));
+                match pairs.position(|(a, b)| !alike(a, b)) {
+                    None => Ok(()),
+                    Some(k) => {
+                        let (a, b) = (a.value(a.outputs()[k]), b.value(b.outputs()[k]));
+                        Err(refused(format!("result {k} is {} in one branch and {} in the other", shown(a), shown(b)))
+                            .note("the condition is not known before the model runs, and memory is planned before")
+                            .help("what follows from the extents of inputs alone is decided before: look for what else the condition reads"))
+                    }
+                }
+            }
+            "Loop" if node.op().is_standard() => {
+                let body = self.subgraph(node, "body")?;
+                let count = node.inputs().len().saturating_sub(2);
+                self.keeps_states(node, 2, body, 1, count)?;
+                if body.outputs().len() > 1 + count && trips(self.graph, node, body).is_none() {
+                    return Err(refused(format!("how long result {count} is depends on the data"))
+                        .note("a loop gives a row of this result each round, and how many rounds there are is not known before the model runs")
+                        .help("a number of rounds that is a constant or follows from extents, and a condition that stays true, make it known"));
+                }
+                Ok(())
+            }
+            "Scan" if node.op().is_standard() => {
+                if self.shared.opset < 9 {
+                    return Err(refused("`Scan` of version 8 goes through batches")
+                        .help("onnx.version_converter brings the model to a newer version"));
+                }
+                let scanned =
+                    usize::try_from(node.int("num_scan_inputs", 1)).unwrap_or(1).min(node.inputs().len());
+                let turned =
+                    |name: &str| node.ints(name).is_some_and(|axes| axes.iter().any(|axis| *axis != 0));
+                if turned("scan_input_axes") || turned("scan_output_axes") {
+                    return Err(refused(
+                        "`Scan` goes along other axes than the first, of tensors of unknown rank",
+                    )
+                    .help("a `Transpose` before or behind it does as well"));
+                }
+                self.keeps_states(node, 0, self.subgraph(node, "body")?, 0, node.inputs().len() - scanned)
+            }
+            other => Err(refused(format!("`{other}` has subgraphs"))
+                .help("of the operators with subgraphs, If, Loop and Scan are translated to C")),
+        }
+    }
+
+    /// Whether the states of a loop are after a round what they were before.
+    fn keeps_states(
+        &self,
+        node: &Node,
+        from: usize,
+        body: &Graph,
+        skipped: usize,
+        count: usize,
+    ) -> Result<(), Diagnostic> {
+        for k in 0..count {
+            let before = node.input(from + k).map(|id| self.graph.value(id));
+            let after = body.outputs().get(skipped + k).map(|id| body.value(*id));
+            let (Some(before), Some(after)) = (before, after) else {
+                return Err(refused(format!("state {k} is missing")));
+            };
+            if !alike(before, after) {
+                return Err(refused(format!(
+                    "state {k} is {} at first and {} after a round",
+                    shown(before),
+                    shown(after)
+                ))
+                .note("memory is planned before the model runs, so a state has to keep its extents")
+                .help("a state of the last extents, filled part by part, does"));
+            }
+        }
+        Ok(())
     }
 
     fn subgraph(&self, node: &'a Node, name: &str) -> Result<&'a Graph, Diagnostic> {
@@ -54,7 +130,14 @@ impl<'a> Planner<'a, '_> {
     }
 
     /// Where result `k` of a node is to be; memory for as long as the node runs if nobody wants it.
-    fn result(&mut self, node: &Node, k: usize, port: &Port, at: usize, scratch: &mut Vec<(usize, usize)>) -> Place {
+    fn result(
+        &mut self,
+        node: &Node,
+        k: usize,
+        port: &Port,
+        at: usize,
+        scratch: &mut Vec<(usize, usize)>,
+    ) -> Place {
         let Some(output) = node.output(k) else { return self.room(port.bytes(), scratch) };
         if let Some(place) = self.places.get(&output) {
             return *place;
@@ -66,7 +149,12 @@ impl<'a> Planner<'a, '_> {
     }
 
     /// Plans a subgraph whose inputs are at these places, with its outputs where they are wanted, as far as that can be.
-    fn inside(&mut self, inner: &'a Graph, inputs: &[Place], wanted: &[Place]) -> Result<Planned, Diagnostic> {
+    fn inside(
+        &mut self,
+        inner: &'a Graph,
+        inputs: &[Place],
+        wanted: &[Place],
+    ) -> Result<Planned, Diagnostic> {
         let mut outer = Vec::new();
         for (id, value) in inner.values().filter(|(_, v)| v.producer() == Producer::Outer) {
             let around = self.graph.find(value.name()).ok_or_else(|| {
@@ -78,7 +166,8 @@ impl<'a> Planner<'a, '_> {
         planner.places.extend(outer);
         planner.places.extend(inner.inputs().iter().copied().zip(inputs.iter().copied()));
         let places = planner.run(wanted)?;
-        let ports: Vec<Port> = inner.outputs().iter().map(|id| planner.port(*id)).collect::<Result<_, _>>()?;
+        let ports: Vec<Port> =
+            inner.outputs().iter().map(|id| planner.port(*id)).collect::<Result<_, _>>()?;
         Ok((planner.steps, ports.into_iter().zip(places).collect()))
     }
 
@@ -88,18 +177,9 @@ impl<'a> Planner<'a, '_> {
         let missing = || refused("the condition is missing");
         let condition = self.place(self.root(node.input(0).ok_or_else(missing)?))?;
         let mut wanted = Vec::new();
-        for (k, (a, b)) in then.outputs().iter().zip(otherwise.outputs()).enumerate() {
-            let (a, b) = (self.port_of(then, *a)?, self.port_of(otherwise, *b)?);
-            if (a.elem, &a.dims) != (b.elem, &b.dims) {
-                return Err(refused(format!(
-                    "result {k} is {} in one branch and {} in the other",
-                    shown(&a),
-                    shown(&b)
-                ))
-                .note("the condition is not known before the model runs, and memory is planned before")
-                .help("where the condition depends on the extents of inputs alone, it is decided before: look for what else it reads"));
-            }
-            wanted.push(self.result(node, k, &a, at, scratch));
+        for (k, id) in then.outputs().iter().enumerate() {
+            let port = self.port_of(then, *id)?;
+            wanted.push(self.result(node, k, &port, at, scratch));
         }
         let mut planned = Vec::new();
         for graph in [then, otherwise] {
@@ -128,8 +208,6 @@ impl<'a> Planner<'a, '_> {
         &mut self,
         node: &Node,
         from: usize,
-        body: &'a Graph,
-        skipped: usize,
         (count, at): (usize, usize),
         scratch: &mut Vec<(usize, usize)>,
     ) -> Result<Vec<Place>, Diagnostic> {
@@ -138,15 +216,6 @@ impl<'a> Planner<'a, '_> {
             let missing = || refused(format!("state {k} is missing"));
             let input = node.input(from + k).ok_or_else(missing)?;
             let before = self.port(input)?;
-            let after = self.port_of(body, *body.outputs().get(skipped + k).ok_or_else(missing)?)?;
-            if (before.elem, &before.dims) != (after.elem, &after.dims) {
-                return Err(refused(format!(
-                    "state {k} is {} at first and {} after a round",
-                    shown(&before),
-                    shown(&after)
-                ))
-                .help("memory is planned before the model runs: a state has to keep its extents, as one that is filled part by part does"));
-            }
             let place = self.result(node, k, &before, at, scratch);
             let from = self.place(self.root(input))?;
             self.steps.push(copy(from, place, before.bytes()));
@@ -161,20 +230,18 @@ impl<'a> Planner<'a, '_> {
         let count = node.inputs().len().saturating_sub(2);
         let known = trips(self.graph, node, body);
         let stacked = body.outputs().len().saturating_sub(1 + count);
-        let Some(rounds) = known.or((stacked == 0).then_some(0)) else {
-            return Err(refused(format!("how long result {count} is depends on the data"))
-                .note("a loop gives a row of this result each round, and how many rounds there are is not known before the model runs")
-                .help("a number of rounds that is a constant or follows from extents, and a condition that stays true, make it known"));
-        };
         let limit = match (known, node.input(0)) {
             (Some(rounds), _) => Rounds::Known(rounds),
             (None, Some(limit)) => Rounds::Data(self.place(self.root(limit))?),
             (None, None) => Rounds::Unlimited,
         };
-        let states = self.states(node, 2, body, 1, (count, at), scratch)?;
+        let states = self.states(node, 2, (count, at), scratch)?;
         let asked = (!goes_on(self.graph, node, body)).then(|| self.room(1, scratch));
         let number = self.room(8, scratch);
-        let counted = body.inputs().first().is_some_and(|id| body.value(*id).use_count() > 0 || body.value(*id).is_output());
+        let counted = body
+            .inputs()
+            .first()
+            .is_some_and(|id| body.value(*id).use_count() > 0 || body.value(*id).is_output());
         let going = match asked {
             Some(going) => {
                 let from = match node.input(1) {
@@ -187,7 +254,8 @@ impl<'a> Planner<'a, '_> {
             None => self.truth(),
         };
         let inputs: Vec<Place> = [number, going].into_iter().chain(states.iter().copied()).collect();
-        let rows = Rows { states: states.clone(), lengths: vec![(rounds, false); stacked], skipped: 1 };
+        let rows =
+            Rows { states: states.clone(), lengths: vec![(known.unwrap_or(0), false); stacked], skipped: 1 };
         let (mut steps, moves) = self.round(node, body, &inputs, &rows, at, scratch)?;
         let mut kept = Vec::new();
         if let (Some(going), Some((port, next))) = (asked, moves.first()) {
@@ -209,14 +277,10 @@ impl<'a> Planner<'a, '_> {
     fn scan(&mut self, id: NodeId, at: usize, scratch: &mut Vec<(usize, usize)>) -> Result<(), Diagnostic> {
         let node = self.graph.node(id);
         let body = self.subgraph(node, "body")?;
-        if self.shared.opset < 9 {
-            return Err(refused("`Scan` of version 8 goes through batches")
-                .help("onnx.version_converter brings the model to a newer version"));
-        }
         let scanned = usize::try_from(node.int("num_scan_inputs", 1)).unwrap_or(1).min(node.inputs().len());
         let count = node.inputs().len() - scanned;
         let list = |name: &str, k: usize| node.ints(name).and_then(|l| l.get(k).copied()).unwrap_or(0);
-        let states = self.states(node, 0, body, 0, (count, at), scratch)?;
+        let states = self.states(node, 0, (count, at), scratch)?;
         let mut inputs = states.clone();
         let mut slices = Vec::new();
         let mut rounds = 0;
@@ -224,18 +288,18 @@ impl<'a> Planner<'a, '_> {
             let missing = || refused(format!("input {} is missing", count + k));
             let input = node.input(count + k).ok_or_else(missing)?;
             let port = self.port(input)?;
-            let axis = list("scan_input_axes", k);
-            if axis != 0 && axis != -(port.dims.len() as i64) {
-                return Err(refused(format!("input {} is gone through along axis {axis}", count + k))
-                    .help("a `Transpose` before brings that axis to the front"));
-            }
             let length = port.dims.first().copied().unwrap_or(0);
             if k > 0 && length != rounds {
                 return Err(refused(format!("input {} has {length} rows, those before {rounds}", count + k)));
             }
             rounds = length;
             let bytes = port.bytes().checked_div(length).unwrap_or(0);
-            let from = slice(self.place(self.root(input))?, bytes, length as i64, list("scan_input_directions", k) == 1);
+            let from = slice(
+                self.place(self.root(input))?,
+                bytes,
+                length as i64,
+                list("scan_input_directions", k) == 1,
+            );
             let to = self.room(bytes, scratch);
             slices.push(Step::Copy(Copy { from, to: to.into(), bytes }));
             inputs.push(to);
@@ -243,10 +307,6 @@ impl<'a> Planner<'a, '_> {
         let stacked = body.outputs().len().saturating_sub(count);
         let mut lengths = Vec::new();
         for k in 0..stacked {
-            if list("scan_output_axes", k) != 0 {
-                return Err(refused(format!("result {} has its rows along axis {}", count + k, list("scan_output_axes", k)))
-                    .help("a `Transpose` behind brings them to another axis than the first"));
-            }
             lengths.push((rounds as i64, list("scan_output_directions", k) == 1));
         }
         let rows = Rows { states: states.clone(), lengths, skipped: 0 };
@@ -301,13 +361,22 @@ impl<'a> Planner<'a, '_> {
             outputs.split_off(first).into_iter().zip(whole.into_iter().zip(&rows.lengths))
         {
             let bytes = port.bytes();
-            steps.push(Step::Copy(Copy { from: from.into(), to: slice(to, bytes, *length, *backward), bytes }));
+            steps.push(Step::Copy(Copy {
+                from: from.into(),
+                to: slice(to, bytes, *length, *backward),
+                bytes,
+            }));
         }
         Ok((steps, outputs))
     }
 
     /// What a round has made becomes what the next one begins with. Something may become the one while it is still to become the other.
-    fn keep(&mut self, mut moves: Vec<(Place, Place, usize)>, steps: &mut Vec<Step>, scratch: &mut Vec<(usize, usize)>) {
+    fn keep(
+        &mut self,
+        mut moves: Vec<(Place, Place, usize)>,
+        steps: &mut Vec<Step>,
+        scratch: &mut Vec<(usize, usize)>,
+    ) {
         let targets: Vec<Place> = moves.iter().map(|(_, to, _)| *to).collect();
         for (from, to, bytes) in &mut moves {
             if *from != *to && targets.contains(from) {
@@ -316,7 +385,12 @@ impl<'a> Planner<'a, '_> {
                 *from = beside;
             }
         }
-        steps.extend(moves.into_iter().filter(|(from, to, _)| from != to).map(|(from, to, bytes)| copy(from, to, bytes)));
+        steps.extend(
+            moves
+                .into_iter()
+                .filter(|(from, to, _)| from != to)
+                .map(|(from, to, bytes)| copy(from, to, bytes)),
+        );
     }
 }
 
@@ -342,6 +416,12 @@ fn slice(place: Place, bytes: usize, rows: i64, backward: bool) -> Slice {
     }
 }
 
-fn shown(port: &Port) -> String {
-    format!("{}{:?}", port.elem, port.dims)
+/// Whether two values have the same type, all of it known.
+fn alike(a: &Value, b: &Value) -> bool {
+    let known = |v: &Value| v.tensor_type().and_then(|t| Some((t.elem, t.known_shape()?)));
+    known(a).is_some_and(|a| known(b) == Some(a))
+}
+
+fn shown(value: &Value) -> String {
+    value.ty().map_or("of an unknown type".to_owned(), ToString::to_string)
 }
