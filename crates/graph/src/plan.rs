@@ -220,12 +220,14 @@ impl<'a, 's> Planner<'a, 's> {
                 self.shared.plan.inputs.push(port);
             }
         }
+        // What is wrong with a node says more than that its result has no known type.
+        let items = self.items()?;
         for id in self.graph.outputs() {
             let port = self.port(*id)?;
             self.shared.plan.outputs.push(port);
         }
         let wanted: Vec<Place> = (0..self.graph.outputs().len()).map(Place::Output).collect();
-        let made = self.run(&wanted)?;
+        let made = self.run(&items, &wanted)?;
         for (k, (from, to)) in made.into_iter().zip(wanted).enumerate() {
             if from != to {
                 let bytes = self.shared.plan.outputs[k].bytes();
@@ -237,8 +239,7 @@ impl<'a, 's> Planner<'a, 's> {
     }
 
     /// Plans all nodes; where the outputs are then. One that is made here is made where it is wanted, unless another output is the same.
-    fn run(&mut self, wanted: &[Place]) -> Result<Vec<Place>, Diagnostic> {
-        let items = self.items()?;
+    fn run(&mut self, items: &[Item<'a>], wanted: &[Place]) -> Result<Vec<Place>, Diagnostic> {
         // The last reader of each place; outputs are read after the last step.
         for (at, item) in items.iter().enumerate() {
             for input in self.read(item) {

@@ -165,7 +165,8 @@ impl<'a> Planner<'a, '_> {
         let mut planner = Planner::new(inner, &mut *self.shared);
         planner.places.extend(outer);
         planner.places.extend(inner.inputs().iter().copied().zip(inputs.iter().copied()));
-        let places = planner.run(wanted)?;
+        let items = planner.items()?;
+        let places = planner.run(&items, wanted)?;
         let ports: Vec<Port> =
             inner.outputs().iter().map(|id| planner.port(*id)).collect::<Result<_, _>>()?;
         Ok((planner.steps, ports.into_iter().zip(places).collect()))
