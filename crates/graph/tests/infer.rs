@@ -134,6 +134,10 @@ fn contradictions_name_the_node_and_the_extents() {
             "the Conv that makes `y` has a stride or dilation of 0",
         ),
         (
+            "input x: f32[1, 4, 8, 8] input w: f32[6, 4, 3, 3] y = Conv(x, w) { kernel_shape: [3, 2] }",
+            "the Conv that makes `y` has the `kernel_shape` [3, 2] and weights of [3, 3]",
+        ),
+        (
             "input x: f32[2] value y: f32[3] y = Relu(x)",
             "the Relu that makes `y` has the result `y`, which is declared as f32[3] and is f32[2]",
         ),

@@ -99,7 +99,9 @@ fn states_go_from_round_to_round() {
   output p: f32[3, 4]\n  output q: f32[3, 4]\n  output r: f32[5, 3, 4]\n  output y: f32[5, 3, 4]",
     );
     assert_eq!(calls(&turns), 4);
-    let nothing = text::parse_model(&turns.to_string().replace("= [5]", "= [0]").replace("f32[5, ", "f32[0, ")).unwrap();
+    let nothing =
+        text::parse_model(&turns.to_string().replace("= [5]", "= [0]").replace("f32[5, ", "f32[0, "))
+            .unwrap();
     assert_eq!(calls(&nothing), 4);
 }
 

@@ -144,7 +144,7 @@ fn outputs(graph: &Graph) -> Vec<Option<ValueType>> {
 type Inside = (Vec<Option<ValueType>>, Vec<(usize, Arc<Graph>)>);
 
 /// How deep a loop may stand for its states to be tried with the types that they begin with: each try doubles the work on what is inside.
-const MOST_TRIES: u32 = 4;
+const MOST_TRIES: u32 = 6;
 
 /// Results and inferred subgraphs of `If`, `Loop`, `Scan`.
 pub(super) fn control(call: &Call, depth: u32) -> Result<Inside, String> {

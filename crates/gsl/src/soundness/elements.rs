@@ -79,9 +79,18 @@ pub(super) fn opset(rule: &Rule, dice: &mut Dice) -> i64 {
 
 /// Whether the rule's source asks whether numbers are NaN or infinite, so that there have to be some.
 pub(super) fn asks_for_specials(rule: &Rule) -> bool {
+    calls_any(rule, &["IsNaN", "IsInf"])
+}
+
+/// Whether the rule's source goes to other types, which may have fewer digits.
+pub(super) fn rounds(rule: &Rule) -> bool {
+    calls_any(rule, &["Cast", "CastLike"])
+}
+
+fn calls_any(rule: &Rule, names: &[&str]) -> bool {
     let mut found = false;
     for line in &rule.source {
-        calls(&line.value.pattern, &mut |call| found |= matches!(&*call.operator.name, "IsNaN" | "IsInf"));
+        calls(&line.value.pattern, &mut |call| found |= names.contains(&&*call.operator.name));
     }
     found
 }

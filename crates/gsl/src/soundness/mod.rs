@@ -130,6 +130,7 @@ fn dice(rule: &Rule, seed: u64, what: &str) -> Dice {
     let mut dice = Dice::new(seed, &format!("{}{what}", rule.name));
     dice.extents = literals::extents(rule);
     dice.specials = elements::asks_for_specials(rule);
+    dice.long = elements::rounds(rule);
     dice
 }
 

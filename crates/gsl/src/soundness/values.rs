@@ -14,13 +14,15 @@ pub(super) struct Dice {
     pub extents: Vec<usize>,
     /// NaN and infinities come now and then.
     pub specials: bool,
+    /// Numbers have more digits than half precision, now and then.
+    pub long: bool,
 }
 
 impl Dice {
     pub fn new(seed: u64, name: &str) -> Dice {
         let mix = |h: u64, b: u8| (h ^ u64::from(b)).wrapping_mul(0x100_0000_01b3);
         let state = name.bytes().fold(0xcbf2_9ce4_8422_2325 ^ seed, mix);
-        Dice { state, rank: 4, extents: Vec::new(), specials: false }
+        Dice { state, rank: 4, extents: Vec::new(), specials: false, long: false }
     }
 
     pub fn next(&mut self) -> u64 {
@@ -63,6 +65,9 @@ impl Dice {
     pub fn number(&mut self) -> f64 {
         if self.specials && self.once_in(4) {
             return self.pick(&[f64::NAN, f64::INFINITY, f64::NEG_INFINITY]);
+        }
+        if self.long && self.once_in(4) {
+            return (self.below(1 << 20) as f64 - f64::from(1 << 19)) / f64::from(1 << 18);
         }
         (self.below(257) as f64 - 128.0) / 64.0
     }

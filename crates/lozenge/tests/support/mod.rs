@@ -69,4 +69,3 @@ pub fn calls(model: &Model) -> usize {
     }
     count
 }
-
