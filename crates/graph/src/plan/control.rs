@@ -40,51 +40,57 @@ impl<'a> Planner<'a, '_> {
     pub(super) fn is_planned(&self, id: NodeId) -> Result<(), Diagnostic> {
         let node = self.graph.node(id);
         match node.op().name.as_str() {
-            "If" if node.op().is_standard() => {
-                let (a, b) = (self.subgraph(node, "then_branch")?, self.subgraph(node, "else_branch")?);
-                let mut pairs =
-                    a.outputs().iter().map(|id| a.value(*id)).zip(b.outputs().iter().map(|id| b.value(*id)));
-                match pairs.position(|(a, b)| !alike(a, b)) {
-                    None => Ok(()),
-                    Some(k) => {
-                        let (a, b) = (a.value(a.outputs()[k]), b.value(b.outputs()[k]));
-                        Err(refused(format!("result {k} is {} in one branch and {} in the other", shown(a), shown(b)))
-                            .note("the condition is not known before the model runs, and memory is planned before")
-                            .help("what follows from the extents of inputs alone is decided before: look for what else the condition reads"))
-                    }
-                }
-            }
-            "Loop" if node.op().is_standard() => {
-                let body = self.subgraph(node, "body")?;
-                let count = node.inputs().len().saturating_sub(2);
-                self.keeps_states(node, 2, body, 1, count)?;
-                if body.outputs().len() > 1 + count && trips(self.graph, node, body).is_none() {
-                    return Err(refused(format!("how long result {count} is depends on the data"))
-                        .note("a loop gives a row of this result each round, and how many rounds there are is not known before the model runs")
-                        .help("a number of rounds that is a constant or follows from extents, and a condition that stays true, make it known"));
-                }
-                Ok(())
-            }
-            "Scan" if node.op().is_standard() => {
-                if self.shared.opset < 9 {
-                    return Err(refused("`Scan` of version 8 goes through batches")
-                        .help("onnx.version_converter brings the model to a newer version"));
-                }
-                let scanned =
-                    usize::try_from(node.int("num_scan_inputs", 1)).unwrap_or(1).min(node.inputs().len());
-                let turned =
-                    |name: &str| node.ints(name).is_some_and(|axes| axes.iter().any(|axis| *axis != 0));
-                if turned("scan_input_axes") || turned("scan_output_axes") {
-                    return Err(refused(
-                        "`Scan` goes along other axes than the first, of tensors of unknown rank",
-                    )
-                    .help("a `Transpose` before or behind it does as well"));
-                }
-                self.keeps_states(node, 0, self.subgraph(node, "body")?, 0, node.inputs().len() - scanned)
-            }
+            "If" if node.op().is_standard() => self.branches_agree(node),
+            "Loop" if node.op().is_standard() => self.loop_is_planned(node),
+            "Scan" if node.op().is_standard() => self.scan_is_planned(node),
             other => Err(refused(format!("`{other}` has subgraphs"))
                 .help("of the operators with subgraphs, If, Loop and Scan are translated to C")),
         }
+    }
+
+    fn branches_agree(&self, node: &Node) -> Result<(), Diagnostic> {
+        let (a, b) = (self.subgraph(node, "then_branch")?, self.subgraph(node, "else_branch")?);
+        for (k, (x, y)) in a.outputs().iter().zip(b.outputs()).enumerate() {
+            let (x, y) = (a.value(*x), b.value(*y));
+            if let Some(other) = [x, y].into_iter().find(|v| v.ty().is_some() && v.tensor_type().is_none()) {
+                return Err(refused(format!("result {k} is no tensor but {}", shown(other)))
+                    .help("sequences and optional values are evaluated, and not translated to C"));
+            }
+            if !alike(x, y) {
+                let message =
+                    format!("result {k} is {} in one branch and {} in the other", shown(x), shown(y));
+                return Err(refused(message)
+                    .note("the condition is not known before the model runs, and memory is planned before")
+                    .help("a condition that reads constants and extents only is decided before"));
+            }
+        }
+        Ok(())
+    }
+
+    fn loop_is_planned(&self, node: &Node) -> Result<(), Diagnostic> {
+        let body = self.subgraph(node, "body")?;
+        let count = node.inputs().len().saturating_sub(2);
+        self.keeps_states(node, 2, body, 1, count)?;
+        if body.outputs().len() > 1 + count && trips(self.graph, node, body).is_none() {
+            return Err(refused(format!("how long result {count} is depends on the data"))
+                .note("it gets a row each round, and how many rounds there are is not known before the model runs")
+                .help("let the number of rounds be a constant or follow from extents, and the condition stay true"));
+        }
+        Ok(())
+    }
+
+    fn scan_is_planned(&self, node: &Node) -> Result<(), Diagnostic> {
+        if self.shared.opset < 9 {
+            return Err(refused("`Scan` of version 8 goes through batches")
+                .help("onnx.version_converter brings the model to a newer version"));
+        }
+        let turned = |name: &str| node.ints(name).is_some_and(|axes| axes.iter().any(|axis| *axis != 0));
+        if turned("scan_input_axes") || turned("scan_output_axes") {
+            return Err(refused("`Scan` goes along other axes than the first, of tensors of unknown rank")
+                .help("a `Transpose` before or behind it does as well"));
+        }
+        let scanned = usize::try_from(node.int("num_scan_inputs", 1)).unwrap_or(1).min(node.inputs().len());
+        self.keeps_states(node, 0, self.subgraph(node, "body")?, 0, node.inputs().len() - scanned)
     }
 
     /// Whether the states of a loop are after a round what they were before.
