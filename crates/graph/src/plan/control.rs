@@ -10,7 +10,7 @@ use crate::control::{goes_on, trips};
 use crate::graph::{Graph, Node, NodeId, Producer, Value, ValueId};
 use crate::types::ElementType;
 
-use super::{Branch, Copy, Place, Planner, Port, Repeat, Rounds, Slice, Step, aligned};
+use super::{Branch, Copy, Place, Planner, Port, Repeat, Rounds, Slice, Step, aligned, carried_bytes};
 
 /// A node with subgraphs that is not translated.
 fn refused(message: impl Into<String>) -> Diagnostic {
@@ -143,15 +143,26 @@ impl<'a> Planner<'a, '_> {
         port: &Port,
         at: usize,
         scratch: &mut Vec<(usize, usize)>,
-    ) -> Place {
-        let Some(output) = node.output(k) else { return self.room(port.bytes(), scratch) };
-        if let Some(place) = self.places.get(&output) {
-            return *place;
+    ) -> Result<Place, Diagnostic> {
+        let Some(bytes) = carried_bytes(port.elem, &port.dims) else {
+            return Err(Diagnostic::general(Code("G0403"), format!("result {k} is larger than any memory")));
+        };
+        let Some(output) = node.output(k) else { return Ok(self.room(bytes, scratch)) };
+        // What others take it for is what its place has room for.
+        let value = self.graph.value(output);
+        let said = value.tensor_type().and_then(|ty| Some((ty.elem, ty.known_shape()?)));
+        if said.is_some_and(|(elem, dims)| elem != port.elem || dims != port.dims) {
+            let what =
+                format!("result {k} is declared as {} and is {}{:?}", shown(value), port.elem, port.dims);
+            return Err(Diagnostic::general(Code("G0301"), what));
         }
-        let place = Place::Arena(self.shared.arena.take(aligned(port.bytes())));
+        if let Some(place) = self.places.get(&output) {
+            return Ok(*place);
+        }
+        let place = Place::Arena(self.shared.arena.take(aligned(bytes)));
         self.places.insert(output, place);
         self.last.entry(output).or_insert(at);
-        place
+        Ok(place)
     }
 
     /// Plans a subgraph whose inputs are at these places, with its outputs where they are wanted, as far as that can be.
@@ -186,7 +197,7 @@ impl<'a> Planner<'a, '_> {
         let mut wanted = Vec::new();
         for (k, id) in then.outputs().iter().enumerate() {
             let port = self.port_of(then, *id)?;
-            wanted.push(self.result(node, k, &port, at, scratch));
+            wanted.push(self.result(node, k, &port, at, scratch)?);
         }
         let mut planned = Vec::new();
         for graph in [then, otherwise] {
@@ -223,7 +234,7 @@ impl<'a> Planner<'a, '_> {
             let missing = || refused(format!("state {k} is missing"));
             let input = node.input(from + k).ok_or_else(missing)?;
             let before = self.port(input)?;
-            let place = self.result(node, k, &before, at, scratch);
+            let place = self.result(node, k, &before, at, scratch)?;
             let from = self.place(self.root(input))?;
             self.steps.push(copy(from, place, before.bytes()));
             places.push(place);
@@ -361,7 +372,7 @@ impl<'a> Planner<'a, '_> {
         for (k, (id, (length, _))) in body.outputs()[first..].iter().zip(&rows.lengths).enumerate() {
             let mut port = self.port_of(body, *id)?;
             port.dims.insert(0, usize::try_from(*length).unwrap_or(0));
-            whole.push(self.result(node, rows.states.len() + k, &port, at, scratch));
+            whole.push(self.result(node, rows.states.len() + k, &port, at, scratch)?);
         }
         let (mut steps, mut outputs) = self.inside(body, inputs, &wanted)?;
         for ((port, from), (to, (length, backward))) in
