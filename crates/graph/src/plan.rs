@@ -162,9 +162,17 @@ struct Planner<'a, 's> {
 
 /// What is planned next.
 enum Item<'a> {
-    Call(Todo<'a>),
+    Call(Box<Todo<'a>>),
     /// A node with subgraphs.
     Control(NodeId),
+}
+
+/// The calls that nodes become.
+fn fused<'a>(
+    graph: &Graph,
+    nodes: Vec<(NodeId, Call<'a>, operators::Meaning)>,
+) -> impl Iterator<Item = Item<'a>> {
+    fuse::fuse(graph, nodes).into_iter().map(|todo| Item::Call(Box::new(todo)))
 }
 
 impl<'a, 's> Planner<'a, 's> {
@@ -270,7 +278,7 @@ impl<'a, 's> Planner<'a, 's> {
         for id in order {
             if self.graph.node(id).has_subgraphs() {
                 self.is_planned(id).map_err(|d| self.at_node(id, d))?;
-                items.extend(fuse::fuse(self.graph, std::mem::take(&mut calls)).into_iter().map(Item::Call));
+                items.extend(fused(self.graph, std::mem::take(&mut calls)));
                 items.push(Item::Control(id));
                 continue;
             }
@@ -279,7 +287,7 @@ impl<'a, 's> Planner<'a, 's> {
                 calls.push((id, call, meaning));
             }
         }
-        items.extend(fuse::fuse(self.graph, calls).into_iter().map(Item::Call));
+        items.extend(fused(self.graph, calls));
         Ok(items)
     }
 
