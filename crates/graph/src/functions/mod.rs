@@ -340,7 +340,6 @@ impl Inliner {
         let prefix = prefix(&node, function.name.as_str());
         let inputs: Vec<Option<ValueId>> = (0..function.inputs.len()).map(|k| node.input(k)).collect();
         self.put(graph, id, &Body { function, inputs: &inputs, prefix: &prefix, branch: false })
-            .map_err(|d| d.note(format!("in the call of the function by {caller}")))
     }
 
     /// Puts a body in place of a node; the node to go on with.
@@ -380,7 +379,9 @@ impl Inliner {
             branch: body.branch,
             last: before,
         };
-        copying.nodes(&function.body, &mut map, graph)?;
+        copying
+            .nodes(&function.body, &mut map, graph)
+            .map_err(|d| d.note(format!("in the call of the function by {caller}")))?;
         let mut values = Vec::with_capacity(copies.len());
         for (output, result) in copies {
             values.push((copying.value(&function.body, output, &mut map, graph)?, result));
