@@ -27,3 +27,5 @@ sed 's/output y: f32/output y: i64/' said.graph > other.graph; lozenge run other
 sed 's/output y: f32.*/output y: f32[2]/' said.graph > other.graph; lozenge compile other.graph
 # attributes that operators do not have, or of another kind
 lozenge run kinds.graph
+# calls that do not fit: too many inputs or results, a word that means nothing, an attribute that must be there
+lozenge run signature.graph

@@ -12,7 +12,7 @@ use crate::graph::{Graph, Node, Producer, ValueId};
 use crate::model::Model;
 use crate::operators;
 use crate::tensor::Tensor;
-use crate::types::ElementType;
+use crate::types::{ElementType, TensorType};
 
 /// A graph that cannot be evaluated at these inputs.
 pub const FAULT: Code = Code("G0601");
@@ -286,9 +286,8 @@ impl Run<'_> {
             k += 1;
         }
         for (j, list) in collected.into_iter().enumerate() {
-            let id = graph.outputs()[1 + states + j];
-            let elem = graph.value(id).tensor_type().map_or(ElementType::F32, |t| t.elem);
-            carried.push(stack(&list, 0, false, elem)?);
+            let of = graph.value(graph.outputs()[1 + states + j]).tensor_type();
+            carried.push(stack(&list, 0, false, of)?);
         }
         Ok(carried)
     }
@@ -330,7 +329,7 @@ impl Run<'_> {
                 all[k].push(value);
             }
         }
-        all.iter().map(|list| stack(list, 0, false, ElementType::F32)).collect()
+        all.iter().map(|list| stack(list, 0, false, None)).collect()
     }
 
     fn scan_once(
@@ -375,11 +374,16 @@ impl Run<'_> {
             if list("scan_output_directions", k) == 1 {
                 values.reverse();
             }
-            let rank = values.first().and_then(Datum::tensor).map_or(1, |t| t.dims.len() as i64 + 1);
+            let of = graph.value(graph.outputs()[states + k]).tensor_type();
+            let rank = match values.first().and_then(Datum::tensor) {
+                Some(first) => first.dims.len(),
+                None => of.and_then(|t| Some(t.shape.as_ref()?.len())).unwrap_or(0),
+            } as i64
+                + 1;
             let axis = list("scan_output_axes", k);
             let axis =
                 usize::try_from(if axis < 0 { axis + rank } else { axis }).map_err(|_| fault("an axis"))?;
-            carried.push(stack(&values, axis, false, ElementType::F32)?);
+            carried.push(stack(&values, axis, false, of)?);
         }
         Ok(carried)
     }
@@ -487,13 +491,18 @@ fn cut(
 }
 
 /// Tensors of equal extents side by side along a new axis, or one behind another along one that they have.
-fn stack(list: &[Datum], axis: usize, join: bool, elem: ElementType) -> Result<Datum, Diagnostic> {
+fn stack(list: &[Datum], axis: usize, join: bool, of: Option<&TensorType>) -> Result<Datum, Diagnostic> {
     let tensors: Vec<&Arc<Tensor>> = list
         .iter()
         .map(|d| d.tensor().ok_or_else(|| fault("a tensor is needed")))
         .collect::<Result<_, _>>()?;
     let Some(first) = tensors.first() else {
-        let empty = Tensor::raw(elem, vec![0], Default::default());
+        // Nothing beside nothing: what is known of the parts says how wide they would be.
+        let elem = of.map_or(ElementType::F32, |t| t.elem);
+        let mut dims =
+            of.and_then(TensorType::known_shape).filter(|dims| axis <= dims.len()).unwrap_or_default();
+        dims.insert(axis.min(dims.len()), 0);
+        let empty = Tensor::raw(elem, dims, Default::default());
         return empty.map(Datum::from).ok_or_else(|| fault("an empty result"));
     };
     let width = width(first)?;
@@ -567,5 +576,5 @@ fn concat(node: &Node, list: &[Datum]) -> Result<Datum, Diagnostic> {
     let rank = list.first().and_then(Datum::tensor).map_or(0, |t| t.dims.len()) as i64 + i64::from(new);
     let axis = node.int("axis", 0);
     let axis = usize::try_from(if axis < 0 { axis + rank } else { axis }).map_err(|_| fault("an axis"))?;
-    stack(list, axis, !new, ElementType::F32)
+    stack(list, axis, !new, None)
 }

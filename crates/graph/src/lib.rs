@@ -6,6 +6,7 @@
 //! What is deliberately not here: no files and processes (bytes in, bytes out), no rewrite rules, no target.
 
 pub mod attribute;
+pub mod control;
 pub mod evaluate;
 pub mod functions;
 pub mod generate;

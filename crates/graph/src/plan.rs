@@ -2,11 +2,13 @@
 //!
 //! Each distinct call of an operator becomes one [`Kernel`]; the steps call kernels on places. Results that live only inside the model share
 //! one arena: a place is used again when its last reader has run. Results that only rearrange nothing (`Reshape`, …) are the same place.
-//! What becomes of a plan (loops, C) is a matter of the command.
+//! Branches and loops are steps with steps inside. What becomes of a plan (loops, C) is a matter of the command.
 
 mod arena;
+mod control;
 mod extents;
 mod fuse;
+mod steps;
 
 use std::collections::HashMap;
 
@@ -23,6 +25,7 @@ use crate::types::{Dim, ElementType, TensorType};
 use arena::Arena;
 pub use extents::{bind, extent_name, fix};
 use fuse::Todo;
+pub use steps::{Branch, Check, Copy, KernelCall, Place, Repeat, Rounds, Slice, Step};
 
 /// Places begin at multiples of this many bytes.
 pub const ALIGNMENT: usize = 64;
@@ -40,47 +43,6 @@ pub struct Kernel {
     pub results: Vec<(ElementType, Vec<usize>)>,
     /// What each parameter is laid out as, if not as the model has it.
     pub packings: Vec<Option<Packing>>,
-}
-
-/// Where data are.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
-pub enum Place {
-    /// The input of the model with this number (of those that are not parameters).
-    Input(usize),
-    /// The output with this number.
-    Output(usize),
-    /// The parameters, from this byte.
-    Parameters(usize),
-    /// The arena, from this byte.
-    Arena(usize),
-}
-
-/// A call of a kernel.
-#[derive(Clone, Debug)]
-pub struct Step {
-    /// Which kernel.
-    pub kernel: usize,
-    /// Its arguments.
-    pub arguments: Vec<Place>,
-    /// Its results.
-    pub results: Vec<Place>,
-    /// Indices that have to be inside before it may run.
-    pub checks: Vec<Check>,
-    /// The node, for comments.
-    pub node: String,
-}
-
-/// Indices that are not known before the model runs: a kernel would clamp those that are outside.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Check {
-    /// Where they are.
-    pub place: Place,
-    /// Type of their elements.
-    pub elem: ElementType,
-    /// How many there are.
-    pub count: usize,
-    /// The extents of the axes that they count along, in turns.
-    pub extents: Vec<i64>,
 }
 
 /// An input or output of the model.
@@ -108,10 +70,8 @@ pub struct Plan {
     pub name: Name,
     /// Distinct calls.
     pub kernels: Vec<Kernel>,
-    /// Calls in order.
+    /// What is done, in order.
     pub steps: Vec<Step>,
-    /// Copies after the last step: from, to, number of bytes.
-    pub copies: Vec<(Place, Place, usize)>,
     /// Inputs that the caller gives.
     pub inputs: Vec<Port>,
     /// Outputs.
@@ -136,53 +96,95 @@ fn carried_bytes(elem: ElementType, dims: &[usize]) -> Option<usize> {
 /// `G0402` if a value has no known type, or one that programs lack; `G0403` if the model needs more memory than any machine has; `G0501` and
 /// others for operators without a program, with the node.
 pub fn plan(model: &Model, registers: Registers) -> Result<Plan, Diagnostic> {
-    Planner::new(model, registers).run()
+    let mut shared = Shared {
+        opset: model.opset(),
+        registers,
+        plan: Plan {
+            name: model.graph.name.clone(),
+            kernels: Vec::new(),
+            steps: Vec::new(),
+            inputs: Vec::new(),
+            outputs: Vec::new(),
+            parameters: Vec::new(),
+            parameter_bytes: 0,
+            arena_bytes: 0,
+        },
+        kernels: HashMap::new(),
+        calls: HashMap::new(),
+        arena: Arena::default(),
+    };
+    Planner::new(&model.graph, &mut shared).model()?;
+    let Shared { mut plan, arena, .. } = shared;
+    plan.arena_bytes = arena.size;
+    if plan.arena_bytes > MAX_BYTES {
+        return Err(Diagnostic::general(Code("G0403"), "the model needs more memory than any machine has"));
+    }
+    Ok(plan)
 }
 
-struct Planner<'a> {
-    graph: &'a Graph,
+/// What the graph of a model and the graphs inside it share.
+struct Shared {
     opset: i64,
     registers: Registers,
     plan: Plan,
+    /// Kernels by their programs, and by what their calls mean and which of their inputs are constants.
+    kernels: HashMap<String, usize>,
+    calls: HashMap<(String, Vec<bool>), usize>,
+    arena: Arena,
+}
+
+impl Shared {
+    /// A new parameter with these elements.
+    fn stored(&mut self, name: Name, elem: ElementType, carried: loops::Tensor) -> Place {
+        let (plan, bytes) = (&mut self.plan, carried_bytes(elem, &carried.shape).unwrap_or(0));
+        let place = Place::Parameters(plan.parameter_bytes);
+        plan.parameters.push((plan.parameter_bytes, name, carried));
+        plan.parameter_bytes += aligned(bytes);
+        place
+    }
+}
+
+/// The plan of one graph.
+struct Planner<'a, 's> {
+    graph: &'a Graph,
+    shared: &'s mut Shared,
+    /// What it does so far.
+    steps: Vec<Step>,
     /// Which value each value is the same data as.
     root: HashMap<ValueId, ValueId>,
     /// Places of roots.
     places: HashMap<ValueId, Place>,
     /// Places of parameters that are laid out for tiles.
     packed: HashMap<(ValueId, Packing), Place>,
-    /// Kernels by their programs, and by what their calls mean and which of their inputs are constants.
-    kernels: HashMap<String, usize>,
-    calls: HashMap<(String, Vec<bool>), usize>,
     /// The step after which each root is not read any more.
     last: HashMap<ValueId, usize>,
-    arena: Arena,
 }
 
-impl<'a> Planner<'a> {
-    fn new(model: &'a Model, registers: Registers) -> Planner<'a> {
-        let name = model.graph.name.clone();
+/// What is planned next.
+enum Item<'a> {
+    Call(Box<Todo<'a>>),
+    /// A node with subgraphs.
+    Control(NodeId),
+}
+
+/// The calls that nodes become.
+fn fused<'a>(
+    graph: &Graph,
+    nodes: Vec<(NodeId, Call<'a>, operators::Meaning)>,
+) -> impl Iterator<Item = Item<'a>> {
+    fuse::fuse(graph, nodes).into_iter().map(|todo| Item::Call(Box::new(todo)))
+}
+
+impl<'a, 's> Planner<'a, 's> {
+    fn new(graph: &'a Graph, shared: &'s mut Shared) -> Planner<'a, 's> {
         Planner {
-            graph: &model.graph,
-            opset: model.opset(),
-            registers,
-            plan: Plan {
-                name,
-                kernels: Vec::new(),
-                steps: Vec::new(),
-                copies: Vec::new(),
-                inputs: Vec::new(),
-                outputs: Vec::new(),
-                parameters: Vec::new(),
-                parameter_bytes: 0,
-                arena_bytes: 0,
-            },
+            graph,
+            shared,
+            steps: Vec::new(),
             root: HashMap::new(),
             places: HashMap::new(),
             packed: HashMap::new(),
-            kernels: HashMap::new(),
-            calls: HashMap::new(),
             last: HashMap::new(),
-            arena: Arena::default(),
         }
     }
 
@@ -217,79 +219,103 @@ impl<'a> Planner<'a> {
         self.root.get(&id).copied().unwrap_or(id)
     }
 
-    fn run(mut self) -> Result<Plan, Diagnostic> {
+    /// Plans the graph of the model.
+    fn model(mut self) -> Result<(), Diagnostic> {
         for id in self.graph.inputs() {
             if self.graph.value(*id).initializer().is_none() {
                 let port = self.port(*id)?;
-                self.places.insert(*id, Place::Input(self.plan.inputs.len()));
-                self.plan.inputs.push(port);
+                self.places.insert(*id, Place::Input(self.shared.plan.inputs.len()));
+                self.shared.plan.inputs.push(port);
             }
         }
+        // What is wrong with a node says more than that its result has no known type.
+        let items = self.items()?;
+        for id in self.graph.outputs() {
+            let port = self.port(*id)?;
+            self.shared.plan.outputs.push(port);
+        }
+        let wanted: Vec<Place> = (0..self.graph.outputs().len()).map(Place::Output).collect();
+        let made = self.run(&items, &wanted)?;
+        for (k, (from, to)) in made.into_iter().zip(wanted).enumerate() {
+            if from != to {
+                let bytes = self.shared.plan.outputs[k].bytes();
+                self.steps.push(Step::Copy(Copy { from: from.into(), to: to.into(), bytes }));
+            }
+        }
+        self.shared.plan.steps = self.steps;
+        Ok(())
+    }
+
+    /// Plans all nodes; where the outputs are then. One that is made here is made where it is wanted, unless another output is the same.
+    fn run(&mut self, items: &[Item<'a>], wanted: &[Place]) -> Result<Vec<Place>, Diagnostic> {
+        // The last reader of each place; outputs are read after the last step.
+        for (at, item) in items.iter().enumerate() {
+            for input in self.read(item) {
+                self.last.insert(self.root(input), at);
+            }
+        }
+        for (id, wanted) in self.graph.outputs().iter().zip(wanted) {
+            let root = self.root(*id);
+            self.last.insert(root, usize::MAX);
+            if matches!(self.graph.value(root).producer(), Producer::Node(..)) {
+                self.places.entry(root).or_insert(*wanted);
+            }
+        }
+        for (at, item) in items.iter().enumerate() {
+            match item {
+                Item::Call(todo) => self.step(todo, at)?,
+                Item::Control(id) => self.control(*id, at).map_err(|d| self.at_node(*id, d))?,
+            }
+        }
+        self.graph.outputs().iter().map(|id| self.place(self.root(*id))).collect()
+    }
+
+    /// The calls in order. What is done behind a call stays on its side of branches and loops.
+    fn items(&mut self) -> Result<Vec<Item<'a>>, Diagnostic> {
         let order: Vec<NodeId> = self.graph.order().collect();
-        let mut calls = Vec::with_capacity(order.len());
+        let mut items = Vec::new();
+        let mut calls = Vec::new();
         for id in order {
+            if self.graph.node(id).has_subgraphs() {
+                self.is_planned(id).map_err(|d| self.at_node(id, d))?;
+                items.extend(fused(self.graph, std::mem::take(&mut calls)));
+                items.push(Item::Control(id));
+                continue;
+            }
             let (call, meaning) = self.call(id)?;
             if meaning.view.is_none() {
                 calls.push((id, call, meaning));
             }
         }
-        let calls = fuse::fuse(self.graph, calls);
-        // The last reader of each place; outputs are read after the last step.
-        for (at, todo) in calls.iter().enumerate() {
-            for input in todo.arguments(self.graph) {
-                self.last.insert(self.root(input), at);
+        items.extend(fused(self.graph, calls));
+        Ok(items)
+    }
+
+    /// The values that are read.
+    fn read(&self, item: &Item<'_>) -> Vec<ValueId> {
+        match item {
+            Item::Call(todo) => todo.arguments(self.graph),
+            Item::Control(id) => {
+                let node = self.graph.node(*id);
+                node.inputs().iter().flatten().chain(node.captures()).copied().collect()
             }
         }
-        // A result that is an output is made where the caller wants it, unless another output is the same.
-        for (k, id) in self.graph.outputs().iter().enumerate() {
-            let port = self.port(*id)?;
-            let root = self.root(*id);
-            self.last.insert(root, usize::MAX);
-            if matches!(self.graph.value(root).producer(), Producer::Node(..)) {
-                self.places.entry(root).or_insert(Place::Output(k));
-            }
-            self.plan.outputs.push(port);
-        }
-        for (at, todo) in calls.iter().enumerate() {
-            self.step(todo, at)?;
-        }
-        for (k, id) in self.graph.outputs().iter().enumerate() {
-            let from = self.place(self.root(*id))?;
-            if from != Place::Output(k) {
-                let bytes = self.plan.outputs[k].bytes();
-                self.plan.copies.push((from, Place::Output(k), bytes));
-            }
-        }
-        self.plan.arena_bytes = self.arena.size;
-        if self.plan.arena_bytes > MAX_BYTES {
-            return Err(Diagnostic::general(
-                Code("G0403"),
-                "the model needs more memory than any machine has",
-            ));
-        }
-        Ok(self.plan)
+    }
+
+    fn at_node(&self, id: NodeId, diagnostic: Diagnostic) -> Diagnostic {
+        diagnostic.note(format!("at {}", label(self.graph, id)))
     }
 
     /// The meaning of a node at its types; views are noted.
     fn call(&mut self, id: NodeId) -> Result<(Call<'a>, operators::Meaning), Diagnostic> {
         let graph = self.graph;
         let node = graph.node(id);
-        let at_node = |d: Diagnostic| {
-            let note = format!("at {}", label(graph, id));
-            d.note(note)
-        };
-        if !node.captures().is_empty() || node.has_subgraphs() {
-            return Err(at_node(
-                Diagnostic::general(Code("G0404"), format!("`{}` has subgraphs", node.op()))
-                    .help("branches and loops are not translated to C"),
-            ));
-        }
         let mut inputs = Vec::with_capacity(node.inputs().len());
         for input in node.inputs() {
             inputs.push(match input {
                 None => None,
                 Some(input) => {
-                    let port = self.port(*input).map_err(at_node)?;
+                    let port = self.port(*input).map_err(|d| self.at_node(id, d))?;
                     Some(Operand {
                         elem: port.elem,
                         shape: port.dims.iter().map(|d| Size::constant(*d as i64)).collect(),
@@ -299,8 +325,9 @@ impl<'a> Planner<'a> {
             });
         }
         let outputs = node.outputs().len();
-        let call = Call { op: node.op(), opset: self.opset, attributes: node.attributes(), inputs, outputs };
-        let meaning = operators::meaning(&call).map_err(at_node)?;
+        let call =
+            Call { op: node.op(), opset: self.shared.opset, attributes: node.attributes(), inputs, outputs };
+        let meaning = operators::meaning(&call).map_err(|d| self.at_node(id, d))?;
         if let (Some(k), [Some(output)]) = (meaning.view, node.outputs())
             && let Some(input) = node.input(k)
         {
@@ -344,11 +371,8 @@ impl<'a> Planner<'a> {
             let message = format!("the elements of `{}` are not at hand", value.name());
             return Err(Diagnostic::general(Code("G0402"), message));
         };
-        let bytes = carried_bytes(tensor.map_or(ElementType::F32, |t| t.elem), &carried.shape).unwrap_or(0);
-        let place = Place::Parameters(self.plan.parameter_bytes);
-        self.plan.parameters.push((self.plan.parameter_bytes, value.name().clone(), carried));
-        self.plan.parameter_bytes += aligned(bytes);
-        Ok(place)
+        let elem = tensor.map_or(ElementType::F32, |t| t.elem);
+        Ok(self.shared.stored(value.name().clone(), elem, carried))
     }
 
     fn step(&mut self, todo: &Todo<'_>, at: usize) -> Result<(), Diagnostic> {
@@ -356,7 +380,7 @@ impl<'a> Planner<'a> {
         let read = todo.arguments(self.graph);
         let kernel = self.kernel(todo)?;
         let mut arguments = Vec::with_capacity(read.len());
-        for (input, packing) in read.iter().zip(self.plan.kernels[kernel].packings.clone()) {
+        for (input, packing) in read.iter().zip(self.shared.plan.kernels[kernel].packings.clone()) {
             let root = self.root(*input);
             arguments.push(match packing {
                 Some(packing) => self.packed(root, &packing)?,
@@ -395,7 +419,7 @@ impl<'a> Planner<'a> {
                 Some(output) => match self.places.get(&output) {
                     Some(place) => *place,
                     None => {
-                        let place = Place::Arena(self.arena.take(aligned(bytes)));
+                        let place = Place::Arena(self.shared.arena.take(aligned(bytes)));
                         self.places.insert(output, place);
                         // A result that nobody reads is free after this step.
                         self.last.entry(output).or_insert(at);
@@ -403,7 +427,7 @@ impl<'a> Planner<'a> {
                     }
                 },
                 None => {
-                    let offset = self.arena.take(aligned(bytes));
+                    let offset = self.shared.arena.take(aligned(bytes));
                     scratch.push((offset, aligned(bytes)));
                     Place::Arena(offset)
                 }
@@ -411,18 +435,26 @@ impl<'a> Planner<'a> {
             results.push(place);
         }
         let checks = self.checks(id, &todo.call)?;
-        self.plan.steps.push(Step { kernel, arguments, results, checks, node: todo.label(self.graph) });
-        scratch.into_iter().for_each(|(offset, bytes)| self.arena.give(offset, bytes));
-        let mut done: Vec<ValueId> = read.iter().map(|v| self.root(*v)).collect();
-        done.extend(node.outputs().iter().flatten());
+        let call = KernelCall { kernel, arguments, results, checks, node: todo.label(self.graph) };
+        self.steps.push(Step::Call(call));
+        scratch.into_iter().for_each(|(offset, bytes)| self.shared.arena.give(offset, bytes));
+        self.free(at, read.into_iter().chain(node.outputs().iter().flatten().copied()))
+    }
+
+    /// Gives the places back of those values that nobody reads after a step.
+    fn free(&mut self, at: usize, values: impl Iterator<Item = ValueId>) -> Result<(), Diagnostic> {
+        let mut done: Vec<ValueId> = values.map(|v| self.root(v)).collect();
         done.sort_unstable();
         done.dedup();
         for root in done {
-            if self.last.get(&root) == Some(&at)
+            // What comes from around a subgraph is not its own.
+            let own = matches!(self.graph.value(root).producer(), Producer::Node(..));
+            if own
+                && self.last.get(&root) == Some(&at)
                 && let Some(Place::Arena(offset)) = self.places.get(&root)
             {
                 let port = self.port(root)?;
-                self.arena.give(*offset, aligned(port.bytes()));
+                self.shared.arena.give(*offset, aligned(port.bytes()));
             }
         }
         Ok(())
@@ -447,18 +479,18 @@ impl<'a> Planner<'a> {
         let constant = call.inputs.iter().map(|o| o.as_ref().is_some_and(|o| o.constant.is_some())).collect();
         let meaning = functional::print::definition(&todo.meaning.definition);
         let key = (format!("{meaning}{:?}", todo.after), constant);
-        if let Some(known) = self.calls.get(&key) {
+        if let Some(known) = self.shared.calls.get(&key) {
             return Ok(*known);
         }
-        let compiled = operators::compiled_with(call, &todo.after, self.registers)
+        let compiled = operators::compiled_with(call, &todo.after, self.shared.registers)
             .map_err(|d| d.note(format!("at {}", label(self.graph, id))))?;
         // Calls that mean the same may differ in what is constant without another program.
         let text = format!("{}{:?}", functional::print::definition(&compiled.definition), compiled.packings);
-        if let Some(known) = self.kernels.get(&text) {
-            self.calls.insert(key, *known);
+        if let Some(known) = self.shared.kernels.get(&text) {
+            self.shared.calls.insert(key, *known);
             return Ok(*known);
         }
-        let number = self.plan.kernels.len();
+        let number = self.shared.plan.kernels.len();
         let mut definition = compiled.definition;
         definition.name = format!("{}_{number}", definition.name).into();
         let results = todo.results.iter().map(|r| {
@@ -466,14 +498,14 @@ impl<'a> Planner<'a> {
                 r.shape.iter().map(|s| s.as_constant().and_then(|n| usize::try_from(n).ok()).unwrap_or(0));
             (r.elem, dims.collect())
         });
-        self.plan.kernels.push(Kernel {
+        self.shared.plan.kernels.push(Kernel {
             definition,
             operator: todo.operators(self.graph),
             results: results.collect(),
             packings: compiled.packings,
         });
-        self.kernels.insert(text, number);
-        self.calls.insert(key, number);
+        self.shared.kernels.insert(text, number);
+        self.shared.calls.insert(key, number);
         Ok(number)
     }
 }

@@ -153,6 +153,10 @@ impl Tensor {
             ElementType::I64 => self.to_i64s()?.into_iter().map(|x| x as f64).collect(),
             ElementType::Bool | ElementType::U8 => bytes.iter().map(|b| f64::from(*b)).collect(),
             ElementType::I8 => bytes.iter().map(|b| f64::from(*b as i8)).collect(),
+            ElementType::F16 | ElementType::Bf16 => match crate::operators::decode(self)?.data {
+                Data::F32(wide) => wide.into_iter().map(f64::from).collect(),
+                _ => return None,
+            },
             _ => return None,
         })
     }

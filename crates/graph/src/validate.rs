@@ -3,6 +3,8 @@
 //!
 //! Linear in the size of the model.
 
+mod words;
+
 use std::collections::HashSet;
 
 use loops::{Code, Diagnostic, Name};
@@ -10,9 +12,11 @@ use loops::{Code, Diagnostic, Name};
 use crate::graph::{Graph, Node, NodeId, Producer};
 use crate::infer::label;
 use crate::model::Model;
-use crate::schema;
+use crate::schema::{self, Schema};
 use crate::types::{Dim, ValueType};
 
+/// The oldest operator set whose signatures are known.
+const OLDEST: i64 = 7;
 /// After this many diagnostics the rest is left out.
 const MAX_DIAGNOSTICS: usize = 20;
 
@@ -20,7 +24,7 @@ const MAX_DIAGNOSTICS: usize = 20;
 ///
 /// `G0201` a value that nothing defines, `G0202` a use before the definition, `G0203` a cycle, `G0204` a domain that is not imported,
 /// `G0205` two attributes of one name, `G0206` an extent below zero, `G0207` a name of a subgraph that the graph around it has too, `G0213` an attribute that a
-/// standard operator does not have, or of another kind.
+/// standard operator does not have, or of another kind, `G0214` a call of a standard operator that does not fit its signature.
 pub fn validate(model: &Model) -> Vec<Diagnostic> {
     let mut found = Found { list: Vec::new(), model, domains: HashSet::new() };
     found.graph(&model.graph, &mut Vec::new());
@@ -120,10 +124,23 @@ impl<'a> Found<'a> {
         let Some(version) = self.model.version("").filter(|_| node.op().is_standard()) else { return };
         // Of older versions, `opsets` says what can be taken.
         let Some(schema) = schema::lookup("", &node.op().name, version) else { return };
+        if version >= OLDEST {
+            self.signature(graph, id, node, schema);
+        }
         for attribute in node.attributes() {
             let (name, kind) = (&attribute.name, attribute.value.kind());
             if matches!(kind, "reference" | "opaque") {
                 continue;
+            }
+            if let (Some(words), Some(word)) =
+                (words::allowed(&node.op().name, name), attribute.value.string())
+                && !words.contains(&word)
+            {
+                self.push(
+                    "G0214",
+                    format!("{} has the `{name}` \"{word}\"", label(graph, id)),
+                    &format!("it may be {}", words.join(", ")),
+                );
             }
             match schema.attribute(name) {
                 Some(known) if known.kind != kind => self.push(
@@ -148,6 +165,35 @@ impl<'a> Found<'a> {
                     self.push("G0213", message, &help);
                 }
             }
+        }
+    }
+
+    /// What a call has too much would be left out without a word, and what it must say would be guessed.
+    fn signature(&mut self, graph: &Graph, id: NodeId, node: &Node, schema: &Schema) {
+        let name = &node.op().name;
+        for (what, there, most) in [
+            (
+                "inputs",
+                node.inputs().iter().rposition(Option::is_some).map_or(0, |k| k + 1),
+                schema.input_range().1,
+            ),
+            ("results", node.outputs().len(), schema.output_range().1),
+        ] {
+            if let Some(most) = most.filter(|most| there > *most) {
+                self.push(
+                    "G0214",
+                    format!("{} has {there} {what}, and `{name}` has {most} at most", label(graph, id)),
+                    "the model was put together wrongly: export it again",
+                );
+            }
+        }
+        let missing = schema.attributes.iter().find(|a| a.required && node.attribute(a.name).is_none());
+        if let Some(missing) = missing {
+            self.push(
+                "G0214",
+                format!("{} lacks the attribute `{}`", label(graph, id), missing.name),
+                "the standard has no default for it: write it down",
+            );
         }
     }
 

@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 
 use graph::evaluate::{Datum, evaluate};
+use graph::plan::Step;
 use graph::{Tensor, plan, text};
 use loops::Registers;
 
@@ -84,7 +85,7 @@ fn plans_refuse_constants_and_check_the_rest() {
     for (call, shape, updates, extents) in CALLS {
         let open = model(call, &shown(shape), &shown(updates));
         let made = plan::plan(&open, registers).unwrap_or_else(|d| panic!("{call}: {}", d.message));
-        let checks: Vec<_> = made.steps.iter().flat_map(|s| &s.checks).collect();
+        let checks: Vec<_> = Step::calls(&made.steps).into_iter().flat_map(|call| &call.checks).collect();
         assert!(
             matches!(checks[..], [check] if check.extents == extents && check.count == shape.iter().product::<usize>()),
             "{call}: {checks:?}"
@@ -100,7 +101,10 @@ fn plans_refuse_constants_and_check_the_rest() {
             graph::infer(&mut closed).expect("types");
             match plan::plan(&closed, registers) {
                 Ok(made) => {
-                    assert!(good && made.steps.iter().all(|s| s.checks.is_empty()), "{call} at {index}")
+                    assert!(
+                        good && Step::calls(&made.steps).iter().all(|call| call.checks.is_empty()),
+                        "{call} at {index}"
+                    )
                 }
                 Err(d) => assert!(!good && d.code.0 == "G0506", "{call} at {index}: {}", d.message),
             }

@@ -89,6 +89,20 @@ fn subgraphs_see_the_types_around_them() {
 }
 
 #[test]
+fn states_of_loops_keep_their_types_if_the_body_does() {
+    let body = |next: &str| {
+        format!(
+            "input x: f32[n, 4] init m: i64[] = [3] y, z = Loop(m, _, x) {{ body: graph b {{ input i: i64[] input go: bool[] input a: f32[..] \
+             on = Identity(go) a2 = {next} row = Neg(a2) output on output a2 output row }} }}"
+        )
+    };
+    assert_eq!(y(&body("Relu(a)")), "f32[n, 4]");
+    assert_eq!(y(&body("Relu(a)").replace("y, z", "first, y")), "f32[3, n, 4]");
+    assert_eq!(y(&body("Concat(a, a) { axis: 0 }")), "f32[..]");
+    assert_eq!(y(&body("Concat(a, a) { axis: 0 }").replace("y, z", "first, y")), "nothing");
+}
+
+#[test]
 fn contradictions_name_the_node_and_the_extents() {
     for (lines, expected) in [
         (
@@ -120,6 +134,10 @@ fn contradictions_name_the_node_and_the_extents() {
             "the Conv that makes `y` has a stride or dilation of 0",
         ),
         (
+            "input x: f32[1, 4, 8, 8] input w: f32[6, 4, 3, 3] y = Conv(x, w) { kernel_shape: [3, 2] }",
+            "the Conv that makes `y` has the `kernel_shape` [3, 2] and weights of [3, 3]",
+        ),
+        (
             "input x: f32[2] value y: f32[3] y = Relu(x)",
             "the Relu that makes `y` has the result `y`, which is declared as f32[3] and is f32[2]",
         ),
@@ -130,6 +148,10 @@ fn contradictions_name_the_node_and_the_extents() {
         (
             "input x: f32[2, 2] y, z = Split(x) { axis: 5 }",
             "the Split that makes `y` has the axis 5 where there are 2 dimensions",
+        ),
+        (
+            "input x: f32[2, 6] y, z = Split(x) { axis: 1, num_outputs: 3 }",
+            "the Split that makes `y` has 2 results and `num_outputs` 3",
         ),
     ] {
         assert_eq!(refusal(lines), expected);

@@ -81,6 +81,11 @@ impl Value {
 
     /// The value as an attribute of a node.
     pub fn to_attribute(&self, kind: &str) -> Option<AttributeValue> {
+        // A list where the operator has a number would be taken for not there.
+        self.as_attribute(kind).filter(|made| kind.is_empty() || made.kind() == kind)
+    }
+
+    fn as_attribute(&self, kind: &str) -> Option<AttributeValue> {
         Some(match (self, kind) {
             (Value::Int(n), "float") => AttributeValue::Float(*n as f32),
             (Value::Float(x), "" | "float") => AttributeValue::Float(*x as f32),

@@ -133,7 +133,8 @@ fn models_are_drawn_of_most_operators() {
     let calls = "And(a, b) Or(a, b) Xor(a, b) Not(a) Where(a, b, c) Where(a, b, b) Mul(a, a) BitwiseAnd(a, b) Gather(a, b) OneHot(a, b, c) Expand(a, b) Tile(a, b) \
         ConstantOfShape(a) CumSum(a, b) DepthToSpace(a) SpaceToDepth(a) InstanceNormalization(a, b, c) GroupNormalization(a, b, c) LRN(a) LpPool(a) GlobalLpPool(a) Conv(a, b, c) \
         ConvTranspose(a, b) MaxPool(a) BatchNormalization(a, b, c, d, e) LayerNormalization(a, b) MatMul(a, b) Gemm(a, b, c) Reshape(a, b) Slice(a, b, c, d, e) Split(a) Concat(a, b) \
-        Pad(a, b) ReduceSum(a, b) ReduceMean(a) Softmax(a) Transpose(a) Unsqueeze(a, b) Squeeze(a, b) Clip(a, b, c) Cast(a) Equal(a, b) GreaterOrEqual(a, b) IsNaN(a) Sum(a, b)";
+        Pad(a, b) ReduceSum(a, b) ReduceMean(a) Softmax(a) Transpose(a) Unsqueeze(a, b) Squeeze(a, b) Clip(a, b, c) Cast(a) Equal(a, b) GreaterOrEqual(a, b) IsNaN(a) Sum(a, b) \
+        QuantizeLinear(a, b, c) DequantizeLinear(a, b, c) Swish(a)";
     let mut calls: &str = calls;
     let mut untested = Vec::new();
     while let Some((call, rest)) = calls.split_once(')') {

@@ -2,74 +2,9 @@
 //! its nodes gives, to the last bit.
 #![allow(missing_docs)]
 
-use std::collections::{BTreeMap, HashMap};
-use std::path::Path;
+mod support;
 
-use graph::evaluate::{Datum, evaluate};
-use graph::{Model, operators, text};
-use loops::Registers;
-use lozenge::execute::{Build, Executable, Schedule};
-use lozenge::pipeline::graph::{compile, parameter_block, prepare_read};
-use lozenge::process::{Compiler, Optimise};
-use lozenge::value::{Closeness, difference};
-
-/// Numbers of which some are negative, and none exact.
-fn weights(name: &str, dims: &[usize]) -> String {
-    let count: usize = dims.iter().product();
-    let numbers: Vec<String> =
-        (0..count).map(|i| format!("{:?}", ((i + name.len()) * 7919 % 1013) as f32 / 400.0 - 1.2)).collect();
-    format!("  init {name}: f32{dims:?} = [{}]\n", numbers.join(", "))
-}
-
-fn model(inits: &[(&str, &[usize])], body: &str) -> Model {
-    let inits: String = inits.iter().map(|(name, dims)| weights(name, dims)).collect();
-    let text = format!("model ir 10\nopset \"\" 17\ngraph g {{\n{inits}{body}\n}}\n");
-    text::parse_model(&text).unwrap_or_else(|why| panic!("{why}: {body}"))
-}
-
-/// Compiles and runs a model for both kinds of processors; how many calls it has.
-fn calls(model: &Model) -> usize {
-    let mut count = 0;
-    for registers in [Registers { count: 16, bytes: 32 }, Registers { count: 32, bytes: 64 }] {
-        let prepared = prepare_read(model.clone(), Path::new("test"), &BTreeMap::new()).expect("a model");
-        let compiled = compile(&prepared, registers).expect("code");
-        count = compiled.plan.steps.len();
-        let words = parameter_block(&compiled.plan);
-        let words: Vec<i64> =
-            words.chunks_exact(8).map(|c| i64::from_ne_bytes(c.try_into().expect("8 bytes"))).collect();
-        let mut arrays = vec![loops::Tensor { shape: vec![words.len()], data: loops::Data::I64(words) }];
-        let mut values = HashMap::new();
-        for (k, port) in compiled.plan.inputs.iter().enumerate() {
-            let scalar = operators::carrier(port.elem).expect("a type");
-            let tensor = loops::Tensor::random(&loops::Elem::Scalar(scalar), port.dims.clone(), 7 + k as u64);
-            let value = operators::encode(port.elem, &tensor).expect("a tensor");
-            values.insert(port.name.clone(), Datum::from(value));
-            arrays.push(tensor);
-        }
-        for port in &compiled.plan.outputs {
-            let scalar = operators::carrier(port.elem).expect("a type");
-            arrays.push(loops::Tensor::zeros(&loops::Elem::Scalar(scalar), port.dims.clone()));
-        }
-        let build = Build {
-            files: &[("program.c", &compiled.source)],
-            routines: std::slice::from_ref(&compiled.signature),
-            header: &compiled.header,
-            flags: Optimise::FastExact.flags(),
-            libraries: &[],
-        };
-        let executable =
-            Executable::build(&Compiler::find().expect("a C compiler"), &build).expect("a program");
-        let schedule = Schedule { threads: Some(2), ..Schedule::ONCE };
-        let outcome = executable.run(0, &BTreeMap::new(), &arrays, schedule).expect("results");
-        let wanted = evaluate(model, values).expect("values");
-        assert_eq!(outcome.outputs.len(), wanted.len());
-        for (got, want) in outcome.outputs.iter().zip(&wanted) {
-            let want = operators::decode(want.tensor().expect("a tensor")).expect("its elements");
-            assert_eq!(difference(got, &want, Closeness::Exact), None, "{model:?}");
-        }
-    }
-    count
-}
+use support::{calls, model};
 
 #[test]
 fn convolutions_take_what_follows() {

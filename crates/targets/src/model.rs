@@ -1,5 +1,6 @@
 //! A function that calls generated functions one after the other on planned memory: the C of a whole model.
 //!
+//! Branches and loops of the model are those of C around these calls.
 //! It gets the parameters of the model as one block, takes an arena for what lives inside, and returns the first status that is not 0.
 //! Not here: what the functions compute, and where anything lies in memory.
 
@@ -20,6 +21,68 @@ pub enum Place {
     Parameters(usize),
     /// The arena, from this byte.
     Arena(usize),
+}
+
+/// What the function of a model does next.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Step {
+    /// A function is called.
+    Call(Call),
+    /// Bytes are copied.
+    Copy {
+        /// From where.
+        from: Slice,
+        /// To where.
+        to: Slice,
+        /// How many.
+        bytes: usize,
+    },
+    /// The one or the other.
+    Branch {
+        /// A truth value.
+        condition: Place,
+        /// Where it holds.
+        then: Vec<Step>,
+        /// Where it does not.
+        otherwise: Vec<Step>,
+        /// What is said of it in a comment.
+        comment: String,
+    },
+    /// Steps that are repeated.
+    Repeat {
+        /// How often at most.
+        rounds: Rounds,
+        /// A truth value that is asked before each round.
+        condition: Option<Place>,
+        /// Where the number of the round is noted, an `int64_t`.
+        number: Option<Place>,
+        /// What is done each time.
+        body: Vec<Step>,
+        /// What is said of it in a comment.
+        comment: String,
+    },
+}
+
+/// How often steps are repeated at most.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Rounds {
+    /// So often.
+    Known(i64),
+    /// As often as the `int64_t` at this place says.
+    Data(Place),
+    /// As often as the condition holds.
+    Unlimited,
+}
+
+/// A place, or a part of one that each round of the innermost loop moves on.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Slice {
+    /// The place of the whole.
+    pub place: Place,
+    /// The byte of it in the first round.
+    pub first: usize,
+    /// So many bytes further with each round.
+    pub step: isize,
 }
 
 /// A call of a generated function.
@@ -80,10 +143,8 @@ pub struct Model {
     pub arena_bytes: usize,
     /// Bytes that the calls take in turns from [`WORKSPACE`]; 0 if their functions do not take memory there ([`crate::Options::workspace`]).
     pub workspace_bytes: usize,
-    /// Calls in order.
-    pub calls: Vec<Call>,
-    /// Copies after them: from, to, bytes.
-    pub copies: Vec<(Place, Place, usize)>,
+    /// What is done, in order.
+    pub steps: Vec<Step>,
 }
 
 fn c_type(scalar: Scalar) -> &'static str {
@@ -138,28 +199,10 @@ pub fn driver(model: &Model, functions: &[Signature]) -> (String, Signature) {
         mode: ParamMode::In,
         pointer: true,
     };
-    let base = |place: Place| match place {
-        Place::Input(k) => (inputs[k].0.clone(), 0),
-        Place::Output(k) => (outputs[k].0.clone(), 0),
-        Place::Parameters(offset) => ("p".to_owned(), offset),
-        Place::Arena(offset) => ("a".to_owned(), offset),
-    };
-    let address = |place: Place| match base(place) {
-        (name, 0) => name,
-        (name, offset) => format!("{name} + {offset}"),
-    };
-    let argument = |param: &SignatureParam, place: Place| {
-        let read = if param.mode == ParamMode::In { "const " } else { "" };
-        let (name, offset) = base(place);
-        let pointer = match place {
-            Place::Input(_) | Place::Output(_) => name,
-            _ => format!("({read}{} *)({name} + {offset})", param.c_type),
-        };
-        if param.pointer { pointer } else { format!("*{pointer}") }
-    };
-
     let mut text = String::new();
-    let checks = || model.calls.iter().flat_map(|call| &call.checks);
+    let mut found = Vec::new();
+    checks_of(&model.steps, &mut found);
+    let checks = || found.iter();
     for elem in [Scalar::I32, Scalar::I64] {
         if checks().any(|check| check.elem == elem) {
             let _ = writeln!(text, "{}", outside(elem));
@@ -188,7 +231,7 @@ pub fn driver(model: &Model, functions: &[Signature]) -> (String, Signature) {
     if in_arena {
         let _ = writeln!(
             text,
-            "    char *a;\n    void *arena;\n    int status;\n    if (posix_memalign(&arena, 64, {bytes})) return 1;\n    a = arena;"
+            "    char *a;\n    void *arena;\n    int status = 0;\n    if (posix_memalign(&arena, 64, {bytes})) return 1;\n    a = arena;"
         );
         if model.workspace_bytes > 0 {
             let _ = writeln!(
@@ -201,47 +244,12 @@ pub fn driver(model: &Model, functions: &[Signature]) -> (String, Signature) {
         text.push_str("    int status = 0;\n");
     }
     text.push_str("    (void)p;\n");
-    for call in &model.calls {
-        let signature = &functions[call.function];
-        let arguments: Vec<String> = signature
-            .params
-            .iter()
-            .zip(&call.arguments)
-            .map(|(param, place)| argument(param, *place))
-            .collect();
-        let comment: String = call
-            .comment
-            .chars()
-            .filter(|c| !c.is_control())
-            .collect::<String>()
-            .replace("*/", "* /")
-            .replace("/*", "/ *");
-        let _ = writeln!(text, "    /* {comment} */");
-        for check in &call.checks {
-            let (ty, (name, offset)) = (c_type(check.elem), base(check.place));
-            let pointer = match check.place {
-                Place::Input(_) | Place::Output(_) => name,
-                _ => format!("(const {ty} *)({name} + {offset})"),
-            };
-            for (part, extent) in check.extents.iter().enumerate() {
-                let _ = writeln!(
-                    text,
-                    "    if (lozenge_outside_{}({pointer}, {}, {}, {part}, {extent})) {{\n        status = {OUTSIDE};\n        goto done;\n    }}",
-                    check.elem,
-                    check.count,
-                    check.extents.len(),
-                );
-            }
-        }
-        let _ =
-            writeln!(text, "    if ((status = {}({}))) goto done;", signature.c_name, arguments.join(", "));
+    if found_none(&model.steps) {
+        text.push_str("    if (status) goto done;\n");
     }
-    if model.calls.is_empty() {
-        text.push_str("    status = 0;\n    if (status) goto done;\n");
-    }
-    for (from, to, bytes) in &model.copies {
-        let _ = writeln!(text, "    memcpy({}, {}, {bytes});", address(*to), address(*from));
-    }
+    let mut body = Body { functions, inputs: &inputs, outputs: &outputs, text, depth: 1, loops: 0 };
+    body.steps(&model.steps);
+    let mut text = body.text;
     text.push_str("done:\n");
     if in_arena {
         if model.workspace_bytes > 0 {
@@ -253,6 +261,184 @@ pub fn driver(model: &Model, functions: &[Signature]) -> (String, Signature) {
     let params =
         std::iter::once(parameters).chain(inputs.into_iter().chain(outputs).map(|(_, p)| p)).collect();
     (text, Signature { name: model.name.clone(), c_name: name, sizes: Vec::new(), params })
+}
+
+/// Whether no function is called.
+fn found_none(steps: &[Step]) -> bool {
+    steps.iter().all(|step| match step {
+        Step::Call(_) => false,
+        Step::Copy { .. } => true,
+        Step::Branch { then, otherwise, .. } => found_none(then) && found_none(otherwise),
+        Step::Repeat { body, .. } => found_none(body),
+    })
+}
+
+fn checks_of<'m>(steps: &'m [Step], found: &mut Vec<&'m Check>) {
+    for step in steps {
+        match step {
+            Step::Call(call) => found.extend(&call.checks),
+            Step::Copy { .. } => {}
+            Step::Branch { then, otherwise, .. } => {
+                checks_of(then, found);
+                checks_of(otherwise, found);
+            }
+            Step::Repeat { body, .. } => checks_of(body, found),
+        }
+    }
+}
+
+/// The statements of the function.
+struct Body<'a> {
+    functions: &'a [Signature],
+    inputs: &'a [(String, SignatureParam)],
+    outputs: &'a [(String, SignatureParam)],
+    text: String,
+    /// How deep the next line is indented.
+    depth: usize,
+    /// How many loops have a variable by now.
+    loops: usize,
+}
+
+impl Body<'_> {
+    fn base(&self, place: Place) -> (&str, usize) {
+        match place {
+            Place::Input(k) => (&self.inputs[k].0, 0),
+            Place::Output(k) => (&self.outputs[k].0, 0),
+            Place::Parameters(offset) => ("p", offset),
+            Place::Arena(offset) => ("a", offset),
+        }
+    }
+
+    /// A place as a pointer to elements of a type.
+    fn pointer(&self, place: Place, ty: &str) -> String {
+        let (name, offset) = self.base(place);
+        match place {
+            Place::Input(_) | Place::Output(_) => name.to_owned(),
+            _ => format!("({ty} *)({name} + {offset})"),
+        }
+    }
+
+    fn argument(&self, param: &SignatureParam, place: Place) -> String {
+        let read = if param.mode == ParamMode::In { "const " } else { "" };
+        let pointer = self.pointer(place, &format!("{read}{}", param.c_type));
+        if param.pointer { pointer } else { format!("*{pointer}") }
+    }
+
+    /// The address of a slice, in the loop with this variable if it moves on.
+    fn address(&self, slice: Slice, variable: &str) -> String {
+        let (name, offset) = self.base(slice.place);
+        let at = offset + slice.first;
+        if slice.step == 0 {
+            return if at == 0 { name.to_owned() } else { format!("{name} + {at}") };
+        }
+        let bytes = match slice.place {
+            Place::Input(_) => format!("(const char *){name}"),
+            Place::Output(_) => format!("(char *){name}"),
+            _ => name.to_owned(),
+        };
+        format!("{bytes} + ({at} + {variable} * {})", slice.step)
+    }
+
+    fn line(&mut self, line: &str) {
+        let _ = writeln!(self.text, "{:1$}{line}", "", 4 * self.depth);
+    }
+
+    fn comment(&mut self, text: &str) {
+        let text: String = text.chars().filter(|c| !c.is_control()).collect();
+        self.line(&format!("/* {} */", text.replace("*/", "* /").replace("/*", "/ *")));
+    }
+
+    fn steps(&mut self, steps: &[Step]) {
+        for step in steps {
+            self.step(step);
+        }
+    }
+
+    fn step(&mut self, step: &Step) {
+        match step {
+            Step::Call(call) => self.call(call),
+            Step::Copy { from, to, bytes } => {
+                let variable = format!("i{}", self.loops);
+                let copy = format!(
+                    "memcpy({}, {}, {bytes});",
+                    self.address(*to, &variable),
+                    self.address(*from, &variable)
+                );
+                self.line(&copy);
+            }
+            Step::Branch { condition, then, otherwise, comment } => {
+                self.comment(comment);
+                self.line(&format!("if (*{}) {{", self.pointer(*condition, "const bool")));
+                self.inside(then);
+                if !otherwise.is_empty() {
+                    self.line("} else {");
+                    self.inside(otherwise);
+                }
+                self.line("}");
+            }
+            Step::Repeat { rounds, condition, number, body, comment } => {
+                self.comment(comment);
+                self.loops += 1;
+                let variable = format!("i{}", self.loops);
+                let mut goes_on = match rounds {
+                    Rounds::Known(n) => Some(format!("{variable} < {n}")),
+                    Rounds::Data(place) => {
+                        Some(format!("{variable} < *{}", self.pointer(*place, "const int64_t")))
+                    }
+                    Rounds::Unlimited => None,
+                };
+                if let Some(condition) = condition {
+                    let asked = format!("*{}", self.pointer(*condition, "const bool"));
+                    goes_on = Some(goes_on.map_or(asked.clone(), |limit| format!("{limit} && {asked}")));
+                }
+                self.line(&format!(
+                    "for (int64_t {variable} = 0; {}; {variable}++) {{",
+                    goes_on.unwrap_or_default()
+                ));
+                if let Some(number) = number {
+                    let note = format!("*{} = {variable};", self.pointer(*number, "int64_t"));
+                    self.depth += 1;
+                    self.line(&note);
+                    self.depth -= 1;
+                }
+                self.inside(body);
+                self.loops -= 1;
+                self.line("}");
+            }
+        }
+    }
+
+    fn inside(&mut self, steps: &[Step]) {
+        self.depth += 1;
+        self.steps(steps);
+        self.depth -= 1;
+    }
+
+    fn call(&mut self, call: &Call) {
+        self.comment(&call.comment);
+        for check in &call.checks {
+            let pointer = self.pointer(check.place, &format!("const {}", c_type(check.elem)));
+            for (part, extent) in check.extents.iter().enumerate() {
+                let parts = check.extents.len();
+                self.line(&format!(
+                    "if (lozenge_outside_{}({pointer}, {}, {parts}, {part}, {extent})) {{",
+                    check.elem, check.count
+                ));
+                self.line(&format!("    status = {OUTSIDE};"));
+                self.line("    goto done;");
+                self.line("}");
+            }
+        }
+        let signature = &self.functions[call.function];
+        let arguments: Vec<String> = signature
+            .params
+            .iter()
+            .zip(&call.arguments)
+            .map(|(param, place)| self.argument(param, *place))
+            .collect();
+        let line = format!("if ((status = {}({}))) goto done;", signature.c_name, arguments.join(", "));
+        self.line(&line);
+    }
 }
 
 /// The function that looks whether indices are outside: every one of `parts`, from `part` on. It has no exit inside, so that it is done in vectors.

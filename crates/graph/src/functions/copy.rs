@@ -32,6 +32,8 @@ pub(super) struct Copying<'a> {
     pub(super) attributes: &'a [Attribute],
     /// What names begin with.
     pub(super) prefix: &'a str,
+    /// The body is a branch of the model itself: its operators and the names of its extents are the model's.
+    pub(super) branch: bool,
     /// The node after which the next one comes.
     pub(super) last: Option<NodeId>,
 }
@@ -48,9 +50,11 @@ impl Copying<'_> {
         into: &mut Graph,
     ) -> Result<(), Diagnostic> {
         for (id, node) in from.nodes() {
-            self.inliner
-                .fits(self.function, node)
-                .map_err(|d| d.note(format!("at {}, in its body", label(from, id))))?;
+            if !self.branch {
+                self.inliner
+                    .fits(self.function, node)
+                    .map_err(|d| d.note(format!("at {}, in its body", label(from, id))))?;
+            }
             let mut new = NewNode::new(node.op().clone(), [None::<ValueId>; 0], [None::<ValueId>; 0]);
             if !node.name().is_empty() {
                 new.name = format!("{}/{}", self.prefix, node.name()).as_str().into();
@@ -75,8 +79,12 @@ impl Copying<'_> {
         Ok(())
     }
 
+    fn ty(&self, ty: &ValueType) -> ValueType {
+        if self.branch { ty.clone() } else { without_names(ty) }
+    }
+
     /// What a value of the body is here: made when it is first met.
-    fn value(
+    pub(super) fn value(
         &mut self,
         from: &Graph,
         id: ValueId,
@@ -92,7 +100,7 @@ impl Copying<'_> {
                     && value.is_declared()
                     && let Some(ty) = value.ty()
                 {
-                    into.declare(found, without_names(ty));
+                    into.declare(found, self.ty(ty));
                 }
                 return Ok(Some(found));
             }
@@ -102,7 +110,12 @@ impl Copying<'_> {
         self.inliner.count(0, name.len())?;
         let new = into.try_add_value(name).unwrap_or_else(|known| known);
         if let Some(ty) = value.ty().filter(|_| value.is_declared()) {
-            into.declare(new, without_names(ty));
+            into.declare(new, self.ty(ty));
+        }
+        // Functions have none; branches do.
+        if let Some(tensor) = value.initializer().filter(|_| from.is_parameter(id)) {
+            self.inliner.count(0, bytes_of_tensor(tensor))?;
+            into.set_initializer(new, tensor.clone());
         }
         map[id.index()] = Mapped::Value(new);
         Ok(Some(new))
@@ -198,7 +211,7 @@ impl Copying<'_> {
             }
             self.value(from, id, &mut map, &mut into)?;
         }
-        for (id, tensor) in from.initializers() {
+        for (id, tensor) in from.initializers().filter(|(id, _)| !from.is_parameter(*id)) {
             self.inliner.count(0, bytes_of_tensor(tensor))?;
             if let Some(new) = self.value(from, id, &mut map, &mut into)? {
                 into.set_initializer(new, tensor.clone());

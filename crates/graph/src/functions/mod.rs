@@ -7,6 +7,7 @@
 //!
 //! Not here: how functions are read (`onnx`), what operators do.
 
+mod branches;
 mod copy;
 mod versions;
 
@@ -21,6 +22,7 @@ use crate::infer::label;
 use crate::model::Model;
 use crate::onnx;
 use crate::table::{Map, Set};
+pub use branches::decide;
 use copy::{Copying, Mapped};
 
 /// Graphs nested deeper than this are refused.
@@ -225,6 +227,35 @@ fn too_deep() -> Diagnostic {
         .help("functions whose branches and loops call each other make graphs in graphs")
 }
 
+/// What comes in place of a node.
+struct Body<'a> {
+    function: &'a Function,
+    /// What its inputs are; those that are left out are absent.
+    inputs: &'a [Option<ValueId>],
+    /// What names begin with.
+    prefix: &'a str,
+    /// It is a branch of the model itself.
+    branch: bool,
+}
+
+/// What the names of a body begin with: the name of the node in whose place it comes, or this one.
+fn prefix(node: &Node, other: &str) -> Name {
+    match node.name().len() {
+        1..=64 => node.name().clone(),
+        _ => other.chars().take(64).collect::<String>().as_str().into(),
+    }
+}
+
+/// What a changed subgraph uses of the graph around it, and no more, are its captures.
+fn forget_outer(inner: &mut Graph) {
+    inner.close_over();
+    let outer: Vec<ValueId> =
+        inner.values().filter(|(_, v)| v.producer() == Producer::Outer).map(|(id, _)| id).collect();
+    for id in outer {
+        inner.remove_value_if_unused(id);
+    }
+}
+
 /// A walk over a model that replaces calls.
 struct Inliner {
     functions: Functions,
@@ -277,16 +308,7 @@ impl Inliner {
             for inner in graphs {
                 let mut changed = (**inner).clone();
                 self.graph(&mut changed, depth + 1)?;
-                changed.close_over();
-                // What a call did not use is no capture any more.
-                let outer: Vec<ValueId> = changed
-                    .values()
-                    .filter(|(_, v)| v.producer() == Producer::Outer)
-                    .map(|(id, _)| id)
-                    .collect();
-                for id in outer {
-                    changed.remove_value_if_unused(id);
-                }
+                forget_outer(&mut changed);
                 *inner = Arc::new(changed);
             }
         }
@@ -303,7 +325,6 @@ impl Inliner {
     ) -> Result<Option<NodeId>, Diagnostic> {
         self.calls += 1;
         let caller = label(graph, id);
-        let at = |d: Diagnostic| d.note(format!("in the call of the function by {caller}"));
         let node = graph.node(id).clone();
         for (what, given, taken) in [
             ("inputs", node.inputs().len(), function.inputs.len()),
@@ -316,23 +337,30 @@ impl Inliner {
                 );
             }
         }
-        let prefix = match node.name().len() {
-            1..=64 => node.name().clone(),
-            _ => function.name.as_str().chars().take(64).collect::<String>().as_str().into(),
-        };
+        let prefix = prefix(&node, function.name.as_str());
+        let inputs: Vec<Option<ValueId>> = (0..function.inputs.len()).map(|k| node.input(k)).collect();
+        self.put(graph, id, &Body { function, inputs: &inputs, prefix: &prefix, branch: false })
+    }
+
+    /// Puts a body in place of a node; the node to go on with.
+    fn put(&mut self, graph: &mut Graph, id: NodeId, body: &Body<'_>) -> Result<Option<NodeId>, Diagnostic> {
+        let function = body.function;
+        let caller = label(graph, id);
+        let node = graph.node(id).clone();
         let before = graph.previous(id);
         graph.remove_node(id);
         let mut map = vec![Mapped::Later; function.body.value_bound()];
-        for (k, input) in function.inputs.iter().enumerate() {
-            map[input.index()] = node.input(k).map_or(Mapped::Absent, Mapped::Value);
+        for (input, given) in function.inputs.iter().zip(body.inputs) {
+            map[input.index()] = given.map_or(Mapped::Absent, Mapped::Value);
         }
         // A result has the name that the caller gave it, unless it is an input or was returned before: then it is a copy.
         let mut copies = Vec::new();
         for (k, output) in function.outputs.iter().enumerate() {
             let Some(result) = node.output(k).filter(|r| graph.is_alive(*r)) else { continue };
+            let parameter = function.body.is_parameter(*output);
             match map[output.index()] {
-                Mapped::Later => map[output.index()] = Mapped::Value(result),
-                Mapped::Value(value) => copies.push((value, result)),
+                Mapped::Later if !parameter => map[output.index()] = Mapped::Value(result),
+                Mapped::Later | Mapped::Value(_) => copies.push((*output, result)),
                 Mapped::Absent => {
                     let name = function.body.value(*output).name();
                     let message = format!(
@@ -343,11 +371,23 @@ impl Inliner {
                 }
             }
         }
-        let mut copying =
-            Copying { inliner: self, function, attributes: node.attributes(), prefix: &prefix, last: before };
-        copying.nodes(&function.body, &mut map, graph).map_err(&at)?;
+        let mut copying = Copying {
+            inliner: self,
+            function,
+            attributes: node.attributes(),
+            prefix: body.prefix,
+            branch: body.branch,
+            last: before,
+        };
+        copying
+            .nodes(&function.body, &mut map, graph)
+            .map_err(|d| d.note(format!("in the call of the function by {caller}")))?;
+        let mut values = Vec::with_capacity(copies.len());
+        for (output, result) in copies {
+            values.push((copying.value(&function.body, output, &mut map, graph)?, result));
+        }
         let mut last = copying.last;
-        for (value, result) in copies {
+        for (value, result) in values {
             self.import("", function.version("").unwrap_or(14));
             let place = last.map_or(Place::First, Place::After);
             last = Some(graph.insert(NewNode::new("Identity", [value], [result]), place));

@@ -224,9 +224,12 @@ pub(super) fn split(call: &Call) -> Found {
         }
         Some(None) => {
             let count = call.node.int("num_outputs", outputs as i64).max(1);
+            if count != outputs as i64 {
+                return Err(format!("has {outputs} results and `num_outputs` {count}"));
+            }
             let part = div(&add(&x[at], &Dim::Known(count - 1)), count);
             let last = sub(&x[at], &mul(&part, &Dim::Known(count - 1)));
-            (0..outputs).map(|k| if k + 1 == count as usize { last.clone() } else { part.clone() }).collect()
+            (0..outputs).map(|k| if k + 1 == outputs { last.clone() } else { part.clone() }).collect()
         }
         None => unknown(outputs),
     };

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use super::call::{Call, Found, axis, join, one, typed};
 use super::elementwise::attribute_type;
 use crate::attribute::AttributeValue;
+use crate::control;
 use crate::graph::{Graph, Producer};
 use crate::types::{Dim, ElementType, Shape, TensorType, ValueType};
 
@@ -121,10 +122,11 @@ pub(super) fn inside(
         }
     }
     for (k, id) in inner.inputs().to_vec().into_iter().enumerate() {
+        let vague =
+            |t: &ValueType| matches!(t, ValueType::Unknown) || t.tensor().is_some_and(|t| t.shape.is_none());
+        // What was inferred before may be out of date.
         if let Some(ty) = inputs(k)
-            && inner.value(id).ty().is_none_or(|t| {
-                matches!(t, ValueType::Unknown) || t.tensor().is_some_and(|t| t.shape.is_none())
-            })
+            && (!inner.value(id).is_declared() || inner.value(id).ty().is_none_or(vague))
         {
             inner.set_inferred(id, ty);
         }
@@ -141,6 +143,9 @@ fn outputs(graph: &Graph) -> Vec<Option<ValueType>> {
 /// The types of a node's results, and its subgraphs with types, by the number of the attribute.
 type Inside = (Vec<Option<ValueType>>, Vec<(usize, Arc<Graph>)>);
 
+/// How deep a loop may stand for its states to be tried with the types that they begin with: each try doubles the work on what is inside.
+const MOST_TRIES: u32 = 6;
+
 /// Results and inferred subgraphs of `If`, `Loop`, `Scan`.
 pub(super) fn control(call: &Call, depth: u32) -> Result<Inside, String> {
     let graphs: Vec<(usize, &Arc<Graph>)> = call
@@ -153,83 +158,110 @@ pub(super) fn control(call: &Call, depth: u32) -> Result<Inside, String> {
             _ => None,
         })
         .collect();
-    let mut inferred = Vec::new();
-    let op = call.node.op().name.as_str();
-    let loops = op == "Loop";
-    let states = if op == "Scan" {
-        call.node
-            .inputs()
-            .len()
-            .saturating_sub(usize::try_from(call.node.int("num_scan_inputs", 0)).unwrap_or(0))
-    } else {
-        call.node.inputs().len().saturating_sub(2)
-    };
-    for (k, graph) in graphs {
-        let scalar = |elem| Some(TensorType { elem, shape: Some(Shape::new()) }.into());
-        let types = |at: usize| -> Option<ValueType> {
-            match op {
-                "Loop" => match at {
-                    0 => scalar(ElementType::I64),
-                    1 => scalar(ElementType::Bool),
-                    // A state may change its shape from one round to the next.
-                    _ => call.value_type(at).map(|ty| match ty {
-                        ValueType::Tensor(t) => TensorType { elem: t.elem, shape: None }.into(),
-                        other => other.clone(),
-                    }),
-                },
-                "Scan" if at < states => call.value_type(at).cloned(),
-                "Scan" => {
-                    let ty = call.ty(at)?;
-                    let axes = call.node.ints("scan_input_axes");
-                    let from = axes.and_then(|a| a.get(at - states).copied()).unwrap_or(0);
-                    let mut shape = ty.shape.clone()?;
-                    shape.remove(axis(from, shape.len()).ok()?);
-                    Some(TensorType { elem: ty.elem, shape: Some(shape) }.into())
-                }
-                _ => None,
-            }
-        };
-        inferred.push((k, inside(call, graph, depth, &types)?));
-    }
-    let results = match (op, inferred.as_slice()) {
-        ("If", [(_, a), (_, b)]) => {
+    match (call.node.op().name.as_str(), graphs.as_slice()) {
+        ("If", [(j, a), (k, b)]) => {
+            let a = inside(call, a, depth, &|_| None)?;
+            let b = inside(call, b, depth, &|_| None)?;
             if a.outputs().len() != b.outputs().len() {
                 return Err("has branches with different numbers of results".into());
             }
-            outputs(a).into_iter().zip(outputs(b)).map(|(a, b)| join(a, b)).collect()
+            let results = outputs(&a).into_iter().zip(outputs(&b)).map(|(a, b)| join(a, b)).collect();
+            Ok((results, vec![(*j, a), (*k, b)]))
         }
-        ("Loop" | "Scan", [(_, body)]) => {
-            let skipped = usize::from(loops);
-            let all = outputs(body).into_iter().skip(skipped).enumerate();
-            all.map(|(k, ty)| {
-                if k < states {
-                    let before = call.value_type(if loops { k + 2 } else { k }).cloned();
-                    return join(before, ty);
-                }
-                let Some(ValueType::Tensor(ty)) = ty else { return None };
-                let mut shape = ty.shape?;
-                let at = if loops {
-                    0
-                } else {
-                    let axes = call.node.ints("scan_output_axes");
-                    axis(axes.and_then(|a| a.get(k - states).copied()).unwrap_or(0), shape.len() + 1).ok()?
-                };
-                let length = if loops {
-                    Dim::Unknown
-                } else {
-                    let from =
-                        call.node.ints("scan_input_axes").and_then(|a| a.first().copied()).unwrap_or(0);
-                    let first = call.shape(states)?;
-                    first[axis(from, first.len()).ok()?].clone()
-                };
-                shape.insert(at, length);
-                Some(TensorType { elem: ty.elem, shape: Some(shape) }.into())
-            })
-            .collect()
+        ("Loop", [(k, body)]) => {
+            let body = repeated(call, body, depth)?;
+            Ok((loop_results(call, &body), vec![(*k, body)]))
         }
-        _ => vec![None; call.node.outputs().len()],
+        ("Scan", [(k, body)]) => {
+            let states = scan_states(call);
+            let body = inside(call, body, depth, &|at| scan_input(call, states, at))?;
+            Ok((scan_results(call, states, &body), vec![(*k, body)]))
+        }
+        _ => Ok((vec![None; call.node.outputs().len()], Vec::new())),
+    }
+}
+
+/// The body of a `Loop`. States have the types that they begin with if the body leaves these as they are; else their shapes may change from one
+/// round to the next.
+fn repeated(call: &Call, body: &Arc<Graph>, depth: u32) -> Result<Arc<Graph>, String> {
+    let scalar = |elem| Some(TensorType { elem, shape: Some(Shape::new()) }.into());
+    let first = |at: usize| match at {
+        0 => scalar(ElementType::I64),
+        1 => scalar(ElementType::Bool),
+        _ => call.value_type(at).cloned(),
     };
-    Ok((results, inferred))
+    if depth < MOST_TRIES
+        && let Ok(inferred) = inside(call, body, depth, &first)
+    {
+        let states = call.node.inputs().len().saturating_sub(2);
+        let stays = |k: usize| {
+            let id = inferred.outputs().get(1 + k);
+            id.is_some_and(|id| inferred.value(*id).ty() == call.value_type(2 + k))
+        };
+        if (0..states).all(stays) {
+            return Ok(inferred);
+        }
+    }
+    let any = |at: usize| match first(at) {
+        Some(ValueType::Tensor(t)) if at >= 2 => Some(TensorType { elem: t.elem, shape: None }.into()),
+        other => other,
+    };
+    inside(call, body, depth, &any)
+}
+
+fn loop_results(call: &Call, body: &Graph) -> Vec<Option<ValueType>> {
+    let states = call.node.inputs().len().saturating_sub(2);
+    let all = outputs(body).into_iter().skip(1).enumerate();
+    all.map(|(k, ty)| {
+        if k < states {
+            return join(call.value_type(k + 2).cloned(), ty);
+        }
+        let length = control::trips(call.graph, call.node, body).map_or(Dim::Unknown, Dim::Known);
+        stacked(ty, 0, length)
+    })
+    .collect()
+}
+
+/// How many of the inputs of a `Scan` are states.
+fn scan_states(call: &Call) -> usize {
+    let scanned = usize::try_from(call.node.int("num_scan_inputs", 0)).unwrap_or(0);
+    call.node.inputs().len().saturating_sub(scanned)
+}
+
+/// Item `k` of an attribute with one axis for each input or result; the first axis if there is none.
+fn axis_of(call: &Call, attribute: &str, k: usize) -> i64 {
+    call.node.ints(attribute).and_then(|axes| axes.get(k).copied()).unwrap_or(0)
+}
+
+fn scan_input(call: &Call, states: usize, at: usize) -> Option<ValueType> {
+    if at < states {
+        return call.value_type(at).cloned();
+    }
+    let ty = call.ty(at)?;
+    let mut shape = ty.shape.clone()?;
+    shape.remove(axis(axis_of(call, "scan_input_axes", at - states), shape.len()).ok()?);
+    Some(TensorType { elem: ty.elem, shape: Some(shape) }.into())
+}
+
+fn scan_results(call: &Call, states: usize, body: &Graph) -> Vec<Option<ValueType>> {
+    let length = || {
+        let first = call.shape(states)?;
+        Some(first[axis(axis_of(call, "scan_input_axes", 0), first.len()).ok()?].clone())
+    };
+    let all = outputs(body).into_iter().enumerate();
+    all.map(|(k, ty)| match k < states {
+        true => join(call.value_type(k).cloned(), ty),
+        false => stacked(ty, axis_of(call, "scan_output_axes", k - states), length()?),
+    })
+    .collect()
+}
+
+/// So many tensors of a type, one beside the other along a new axis.
+fn stacked(ty: Option<ValueType>, at: i64, length: Dim) -> Option<ValueType> {
+    let Some(ValueType::Tensor(ty)) = ty else { return None };
+    let mut shape = ty.shape?;
+    shape.insert(axis(at, shape.len() + 1).ok()?, length);
+    Some(TensorType { elem: ty.elem, shape: Some(shape) }.into())
 }
 
 /// `TensorScatter`: the cache.

@@ -99,6 +99,16 @@ fn kernel(call: &Call, weights: Option<&Shape>, rank: usize) -> Result<Option<Ve
     if kernel.len() + 2 != rank {
         return Err(format!("has a kernel of {} dimensions on an input of {rank}", kernel.len()));
     }
+    let of_weights = weights.and_then(|w| w.get(2..)).unwrap_or_default();
+    let differ = |(said, is): (&Dim, &Dim)| matches!((said, is), (Dim::Known(a), Dim::Known(b)) if a != b);
+    if kernel.iter().zip(of_weights).any(differ) {
+        let list = |dims: &[Dim]| dims.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ");
+        return Err(format!(
+            "has the `kernel_shape` [{}] and weights of [{}]",
+            list(&kernel),
+            list(of_weights)
+        ));
+    }
     Ok(Some(kernel))
 }
 

@@ -1,10 +1,12 @@
 //! Numbers for the extents of inputs, by name or by place.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use loops::{Code, Diagnostic, Name, Size};
 
-use crate::graph::{Producer, ValueId};
+use crate::attribute::AttributeValue;
+use crate::graph::{Graph, NodeId, Producer, ValueId};
 use crate::model::Model;
 use crate::tensor::Tensor;
 use crate::types::{Dim, TensorType, ValueType};
@@ -55,7 +57,27 @@ pub fn bind(model: &mut Model, sizes: &BTreeMap<Name, i64>) -> Result<(), Diagno
         )
         .help(format!("give each a number: --size {first}=1")));
     }
+    forget_inside(&mut model.graph);
     fix(model, sizes)
+}
+
+/// Takes back what branches and loops say of their values: it speaks of names, and follows from what comes in.
+fn forget_inside(graph: &mut Graph) {
+    let with_graphs: Vec<NodeId> =
+        graph.nodes().filter(|(_, node)| node.has_subgraphs()).map(|(id, _)| id).collect();
+    for id in with_graphs {
+        let mut attributes = graph.node(id).attributes().to_vec();
+        for attribute in &mut attributes {
+            let AttributeValue::Graph(inner) = &mut attribute.value else { continue };
+            let mut changed = (**inner).clone();
+            let values: Vec<ValueId> =
+                changed.values().filter(|(_, v)| v.initializer().is_none()).map(|(id, _)| id).collect();
+            values.into_iter().for_each(|id| changed.forget_type(id));
+            forget_inside(&mut changed);
+            *inner = Arc::new(changed);
+        }
+        graph.set_attributes(id, attributes);
+    }
 }
 
 /// Gives some of the extents of the inputs numbers, and infers all types again. What cannot be inferred keeps the

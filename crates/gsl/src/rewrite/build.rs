@@ -506,6 +506,10 @@ fn tensor(value: &Value, elem: ElementType) -> Option<Tensor> {
                 ints()?.into_iter().map(|n| i8::try_from(n).ok().map(|b| b as u8)).collect();
             Tensor::raw(ElementType::I8, dims, bytes?.into())?
         }
+        ElementType::F16 | ElementType::Bf16 => {
+            let data = loops::Data::F32(floats()?.into_iter().map(|x| x as f32).collect());
+            graph::operators::encode(elem, &loops::Tensor { shape: dims, data })?
+        }
         _ => return None,
     })
 }

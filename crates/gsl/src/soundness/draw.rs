@@ -18,7 +18,8 @@ use read::{collect_numbers, int, items, symbol};
 
 use super::shapes::{self, Attributes, Call, Fill, Slot};
 use super::values::{self, Dice};
-use super::{integers, literals};
+use super::{elements, integers, literals};
+use crate::value::type_code;
 
 /// How deep patterns may be nested.
 const MAX_DEPTH: usize = 64;
@@ -79,7 +80,7 @@ struct Draw<'a> {
 impl Draw<'_> {
     fn run(&mut self, types: &[ElementType]) -> Option<()> {
         self.elem = self.dice.pick(types);
-        self.opset = self.dice.pick(&[14, 17, 20, 23]);
+        self.opset = elements::opset(self.rule, self.dice);
         let reach = literals::reach(self.rule);
         let wide = reach.rank > RANK && self.dice.once_in(3);
         self.dice.rank = if wide { reach.rank.min(MAX_RANK) } else { RANK };
@@ -407,7 +408,10 @@ impl Draw<'_> {
     fn takes(&self, op: &str, inputs: &[Option<ValueId>]) -> bool {
         let of = inputs.get(usize::from(op == "Where")).copied().flatten();
         let ty = of.and_then(|v| self.graph.value(v).tensor_type());
-        ty.is_none_or(|ty| !ty.elem.is_int() || integers::admitted(op).contains(&ty.elem))
+        ty.is_none_or(|ty| match ty.elem.is_int() {
+            true => integers::admitted(op).contains(&ty.elem),
+            false => !elements::takes_integers_only(op),
+        })
     }
 
     /// An input of the model, or a parameter if the rule asks for one.
@@ -490,6 +494,7 @@ impl Draw<'_> {
             ExprKind::Float(x) => Some(Some((*x as f32).into())),
             ExprKind::Str(s) => Some(Some(s.as_str().into())),
             ExprKind::Bool(b) => Some(Some(i64::from(*b).into())),
+            ExprKind::Type(t) => Some(Some(i64::from(type_code(*t)).into())),
             ExprKind::Unary(UnaryOp::Neg, inner) => match inner.kind {
                 ExprKind::Int(n) => Some(Some((-n).into())),
                 _ => None,

@@ -119,7 +119,8 @@ pub(super) fn of_rule(rule: &Rule) -> Vec<ElementType> {
     found
 }
 
-fn calls(pattern: &Pattern, found: &mut dyn FnMut(&Call)) {
+/// The calls of a pattern.
+pub(super) fn calls(pattern: &Pattern, found: &mut dyn FnMut(&Call)) {
     match pattern {
         Pattern::Call(call) => {
             found(call);

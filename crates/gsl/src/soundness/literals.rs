@@ -6,7 +6,7 @@
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
-mod parts;
+pub(super) mod parts;
 
 use parts::{children, expressions, numbers};
 

@@ -7,6 +7,7 @@
 //! (within rounding). Or it is a *counterexample*: the smallest model found on which the rule changes what is computed, which can be run.
 
 mod draw;
+mod elements;
 mod integers;
 mod literals;
 mod proof;
@@ -92,16 +93,14 @@ pub struct Counterexample {
     pub difference: String,
 }
 
-/// Element types of instances of floating-point numbers.
-const FLOATS: [ElementType; 3] = [ElementType::F64, ElementType::F64, ElementType::F32];
-
 /// Checks a rule on instances of floating-point numbers, and on as many of integers where its operators take them. Deterministic in the seed.
 ///
 /// # Errors
 /// What is wrong with the rule itself.
 pub fn check(rule: &Rule, effort: Effort) -> Result<Verdict, Vec<Diagnostic>> {
     let set = RuleSet::new(vec![compile_rule(rule)?]);
-    let found = tried(rule, &set, &FLOATS, effort.draws, effort, &mut dice(rule, effort.seed, ""));
+    let found =
+        tried(rule, &set, &elements::floats(rule), effort.draws, effort, &mut dice(rule, effort.seed, ""));
     if let Some(found) = found.worst {
         return Ok(Verdict::Counterexample(found));
     }
@@ -130,6 +129,8 @@ pub fn check(rule: &Rule, effort: Effort) -> Result<Verdict, Vec<Diagnostic>> {
 fn dice(rule: &Rule, seed: u64, what: &str) -> Dice {
     let mut dice = Dice::new(seed, &format!("{}{what}", rule.name));
     dice.extents = literals::extents(rule);
+    dice.specials = elements::asks_for_specials(rule);
+    dice.long = elements::rounds(rule);
     dice
 }
 
@@ -196,7 +197,8 @@ pub fn examples(
 ) -> Result<impl Iterator<Item = (Model, Model)>, Vec<Diagnostic>> {
     let set = RuleSet::new(vec![compile_rule(rule)?]);
     let mut dice = dice(rule, seed, "");
-    Ok((0..draws).filter_map(move |_| instance(rule, &set, &FLOATS, &mut dice)))
+    let types = elements::floats(rule);
+    Ok((0..draws).filter_map(move |_| instance(rule, &set, &types, &mut dice)))
 }
 
 /// A model to which the rule applies, before and after.

@@ -258,6 +258,13 @@ impl Call<'_> {
                     let one = vec![columns];
                     float(dice.pick(&[one.clone(), one, vec![1, columns], vec![rows, columns], vec![1]]))
                 }
+                // Bytes, with a scale and a zero point for all of them.
+                ("DequantizeLinear", 0) => Some(Fill::of(ElementType::U8, extents(dice.between(1, 3), dice))),
+                ("QuantizeLinear", 0) => Some(Fill::of(ElementType::F32, extents(dice.between(1, 3), dice))),
+                ("DequantizeLinear" | "QuantizeLinear", 1) => {
+                    Some(Fill { positive: true, ..Fill::of(ElementType::F32, Vec::new()) })
+                }
+                ("DequantizeLinear" | "QuantizeLinear", _) => Some(Fill::of(ElementType::U8, Vec::new())),
                 ("Reshape", 1) => Some(Fill::ints(&factors(&first?, dice))),
                 ("Squeeze", 0) => {
                     let mut shape = extents(dice.between(1, 3), dice);

@@ -12,13 +12,17 @@ pub(super) struct Dice {
     pub rank: usize,
     /// Extents that come now and then besides small ones.
     pub extents: Vec<usize>,
+    /// NaN and infinities come now and then.
+    pub specials: bool,
+    /// Numbers have more digits than half precision, now and then.
+    pub long: bool,
 }
 
 impl Dice {
     pub fn new(seed: u64, name: &str) -> Dice {
         let mix = |h: u64, b: u8| (h ^ u64::from(b)).wrapping_mul(0x100_0000_01b3);
         let state = name.bytes().fold(0xcbf2_9ce4_8422_2325 ^ seed, mix);
-        Dice { state, rank: 4, extents: Vec::new() }
+        Dice { state, rank: 4, extents: Vec::new(), specials: false, long: false }
     }
 
     pub fn next(&mut self) -> u64 {
@@ -57,8 +61,14 @@ impl Dice {
         self.pick(&[1, 2, 2, 3, 4])
     }
 
-    /// A number between -2 and 2 of few digits.
+    /// A number between -2 and 2 of few digits; where special ones come, one of them now and then.
     pub fn number(&mut self) -> f64 {
+        if self.specials && self.once_in(4) {
+            return self.pick(&[f64::NAN, f64::INFINITY, f64::NEG_INFINITY]);
+        }
+        if self.long && self.once_in(4) {
+            return (self.below(1 << 20) as f64 - f64::from(1 << 19)) / f64::from(1 << 18);
+        }
         (self.below(257) as f64 - 128.0) / 64.0
     }
 }
@@ -90,6 +100,10 @@ pub(super) fn of_numbers(elem: ElementType, dims: Vec<usize>, numbers: &[f64]) -
             let all: Vec<i128> = numbers.iter().map(|x| (*x as i128).clamp(least, most)).collect();
             return integers::of_integers(elem, dims, &all);
         }
+        ElementType::F16 | ElementType::Bf16 => {
+            let data = loops::Data::F32(numbers.iter().map(|x| *x as f32).collect());
+            return graph::operators::encode(elem, &loops::Tensor { shape: dims, data });
+        }
         _ => return None,
     })
 }
@@ -108,6 +122,8 @@ pub(super) fn difference(a: &Tensor, b: &Tensor) -> Option<(Vec<usize>, String, 
     let tolerance = match a.elem {
         ElementType::F64 => 1e-9,
         ElementType::F32 => 2e-4,
+        ElementType::F16 => 1e-2,
+        ElementType::Bf16 => 8e-2,
         _ => 0.0,
     };
     let scale = x.iter().filter(|v| v.is_finite()).fold(1.0f64, |m, v| m.max(v.abs()));

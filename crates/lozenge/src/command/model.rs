@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use graph::evaluate::Datum;
-use graph::plan::Place;
+use graph::plan::{Place, Step};
 use graph::{Dim, Model, Tensor, TensorType, operators, plan};
 use loops::{Elem, Name};
 use serde_json::{Value as Json, json};
@@ -207,7 +207,7 @@ pub fn run(arguments: &Run, as_json: bool) -> Result<(), Failure> {
     let mut text = format!(
         "{}: {} calls of {} functions, {} of parameters, {} inside\n",
         arguments.file.display(),
-        compiled.plan.steps.len(),
+        Step::calls(&compiled.plan.steps).len(),
         compiled.plan.kernels.len(),
         bind::amount(compiled.plan.parameter_bytes as u128),
         bind::amount(compiled.plan.arena_bytes as u128)
@@ -337,7 +337,7 @@ fn inputs(
 
 /// The least extent of what an input holds places in; none if it is not seen to hold places.
 fn least_extent(compiled: &CompiledModel, input: usize) -> Option<i64> {
-    let checks = compiled.plan.steps.iter().flat_map(|step| &step.checks);
+    let checks = Step::calls(&compiled.plan.steps).into_iter().flat_map(|call| &call.checks);
     checks.filter(|check| check.place == Place::Input(input)).flat_map(|check| &check.extents).copied().min()
 }
 

@@ -11,6 +11,7 @@ use std::time::Instant;
 use graph::Model;
 use graph::simplify::FoldOptions;
 use gsl::{Options, Report, RuleReport, Trace};
+use loops::Diagnostic;
 use serde_json::json;
 
 use compare::{Checked, compare};
@@ -90,7 +91,10 @@ pub fn run(arguments: &Optimize, as_json: bool) -> Result<(), Failure> {
             let applied = done.applied;
             add(&mut total, done);
             let clock = Instant::now();
-            let folded = if options.fold { simplify(&mut model) } else { 0 };
+            let folded = match options.fold {
+                true => simplify(&mut model).map_err(|problem| at(&arguments.model, problem))?,
+                false => 0,
+            };
             times.simplify += clock.elapsed().as_secs_f64();
             simplified += folded;
             if folded == 0 || (applied == 0 && total.sweeps > 1) || options.limit.is_some() {
@@ -180,12 +184,16 @@ fn bring_data(model: &Path, output: &Path) -> Result<(), Failure> {
     Ok(())
 }
 
-/// What depends on parameters only is computed, equal calls are merged, dead ones go; says how many nodes that were.
-fn simplify(model: &mut Model) -> usize {
+/// What depends on parameters only is computed, branches are decided by it, equal calls are merged, dead ones go; says how many nodes that were.
+fn simplify(model: &mut Model) -> Result<usize, Diagnostic> {
     // Quantised parameters stay what they are: the model is to be no larger, and others look for the operators around them.
     let options = FoldOptions { dequantise: false, ..FoldOptions::default() };
     let done = graph::simplify::simplify(model, &options);
-    done.dead + done.merged + done.folded
+    let decided = graph::functions::decide(model)?;
+    if decided > 0 {
+        graph::infer(model)?;
+    }
+    Ok(done.dead + done.merged + done.folded + decided)
 }
 
 fn add(total: &mut Report, done: Report) {

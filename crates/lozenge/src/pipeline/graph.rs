@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use bytes::Bytes;
-use graph::plan::{self, Kernel, Place, Plan};
-use graph::simplify::{FoldOptions, simplify};
+use graph::plan::{self, Kernel, Place, Plan, Step};
+use graph::simplify::FoldOptions;
 use graph::{Model, operators};
 use loops::{Code, Diagnostic, Function, Name, Program, Registers};
 use targets::Signature;
@@ -147,12 +147,7 @@ pub fn sound(model: &Model, path: &Path) -> Result<(), Failure> {
 pub fn prepare_read(mut model: Model, path: &Path, sizes: &BTreeMap<Name, i64>) -> Result<Model, Failure> {
     sound(&model, path)?;
     plan::bind(&mut model, sizes).map_err(|d| at(path, d))?;
-    simplify(&mut model, &FoldOptions::default());
-    graph::infer(&mut model).map_err(|d| at(path, d))?;
-    // Shapes are constants once types are known, and other types follow from these.
-    if simplify(&mut model, &FoldOptions::default()).folded > 0 {
-        graph::infer(&mut model).map_err(|d| at(path, d))?;
-    }
+    graph::control::settle(&mut model, &FoldOptions::default()).map_err(|d| at(path, d))?;
     Ok(model)
 }
 
@@ -172,29 +167,11 @@ pub fn compile(model: &Model, registers: Registers) -> Result<CompiledModel, Fai
     let takes = emitted.source.contains(model::WORKSPACE);
     let workspace_bytes =
         if takes { program.functions.iter().map(|f| taken(&f.body)).max().unwrap_or(0) } else { 0 };
-    let place = |place: &Place| match *place {
-        Place::Input(k) => model::Place::Input(k),
-        Place::Output(k) => model::Place::Output(k),
-        Place::Parameters(at) => model::Place::Parameters(at),
-        Place::Arena(at) => model::Place::Arena(at),
-    };
     let port = |port: &plan::Port| Port {
         name: port.name.clone(),
         elem: operators::carrier(port.elem).unwrap_or(loops::Scalar::F32),
         dims: port.dims.clone(),
     };
-    let check = |check: &plan::Check| model::Check {
-        place: place(&check.place),
-        elem: operators::carrier(check.elem).unwrap_or(loops::Scalar::I64),
-        count: check.count,
-        extents: check.extents.clone(),
-    };
-    let calls = plan.steps.iter().map(|step| Call {
-        function: step.kernel,
-        arguments: step.arguments.iter().chain(&step.results).map(place).collect(),
-        checks: step.checks.iter().map(check).collect(),
-        comment: step.node.clone(),
-    });
     let whole = model::Model {
         name: if plan.name.is_empty() { "model".into() } else { plan.name.clone() },
         inputs: plan.inputs.iter().map(port).collect(),
@@ -202,8 +179,7 @@ pub fn compile(model: &Model, registers: Registers) -> Result<CompiledModel, Fai
         parameter_bytes: plan.parameter_bytes,
         arena_bytes: plan.arena_bytes.next_multiple_of(64),
         workspace_bytes: workspace_bytes.min(MOST_WORKSPACE),
-        calls: calls.collect(),
-        copies: plan.copies.iter().map(|(from, to, bytes)| (place(from), place(to), *bytes)).collect(),
+        steps: plan.steps.iter().map(step).collect(),
     };
     let (driver, signature) = model::driver(&whole, &emitted.signatures);
     let source = format!(
@@ -212,6 +188,58 @@ pub fn compile(model: &Model, registers: Registers) -> Result<CompiledModel, Fai
     );
     let header = emitted.header;
     Ok(CompiledModel { plan, program, source, header, signature })
+}
+
+fn place(place: Place) -> model::Place {
+    match place {
+        Place::Input(k) => model::Place::Input(k),
+        Place::Output(k) => model::Place::Output(k),
+        Place::Parameters(at) => model::Place::Parameters(at),
+        Place::Arena(at) => model::Place::Arena(at),
+    }
+}
+
+fn slice(slice: plan::Slice) -> model::Slice {
+    model::Slice { place: place(slice.place), first: slice.first, step: slice.step }
+}
+
+/// A step of a plan as the target takes it.
+fn step(step: &Step) -> model::Step {
+    let check = |check: &plan::Check| model::Check {
+        place: place(check.place),
+        elem: operators::carrier(check.elem).unwrap_or(loops::Scalar::I64),
+        count: check.count,
+        extents: check.extents.clone(),
+    };
+    let all = |steps: &[Step]| steps.iter().map(self::step).collect();
+    match step {
+        Step::Call(call) => model::Step::Call(Call {
+            function: call.kernel,
+            arguments: call.arguments.iter().chain(&call.results).copied().map(place).collect(),
+            checks: call.checks.iter().map(check).collect(),
+            comment: call.node.clone(),
+        }),
+        Step::Copy(copy) => {
+            model::Step::Copy { from: slice(copy.from), to: slice(copy.to), bytes: copy.bytes }
+        }
+        Step::Branch(branch) => model::Step::Branch {
+            condition: place(branch.condition),
+            then: all(&branch.then),
+            otherwise: all(&branch.otherwise),
+            comment: branch.node.clone(),
+        },
+        Step::Repeat(repeat) => model::Step::Repeat {
+            rounds: match repeat.rounds {
+                plan::Rounds::Known(n) => model::Rounds::Known(n),
+                plan::Rounds::Data(at) => model::Rounds::Data(place(at)),
+                plan::Rounds::Unlimited => model::Rounds::Unlimited,
+            },
+            condition: repeat.condition.map(place),
+            number: repeat.number.map(place),
+            body: all(&repeat.body),
+            comment: repeat.node.clone(),
+        },
+    }
 }
 
 /// What the file begins with.

@@ -3,7 +3,7 @@
 use crate::rule::{AttributeItem, BinaryOp, Expr, ExprKind, Pattern};
 
 /// The parts of an expression.
-pub(super) fn children<'e>(e: &'e Expr, f: &mut dyn FnMut(&'e Expr)) {
+pub(in crate::soundness) fn children<'e>(e: &'e Expr, f: &mut dyn FnMut(&'e Expr)) {
     match &e.kind {
         ExprKind::Field(a, _) | ExprKind::Unary(_, a) | ExprKind::Is(a, _) => f(a),
         ExprKind::Item(a, b) | ExprKind::Binary(_, a, b) => {

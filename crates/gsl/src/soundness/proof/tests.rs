@@ -16,8 +16,8 @@ use super::tensor::Tensor;
 use super::value::Value;
 use crate::optimize::{Options, RuleSet, optimize};
 use crate::resolve::compile_rule;
-use crate::soundness::draw;
 use crate::soundness::values::{self, Dice};
+use crate::soundness::{draw, elements};
 
 /// Elements compared in one result.
 const PLACES: usize = 12;
@@ -36,7 +36,9 @@ fn operators_are_those_of_the_library() {
                 if found >= 8 {
                     break;
                 }
-                let Some(mut model) = draw::model(rule, &super::super::FLOATS, &mut dice) else { continue };
+                let Some(mut model) = draw::model(rule, &elements::floats(rule), &mut dice) else {
+                    continue;
+                };
                 if graph::infer(&mut model).is_err() {
                     continue;
                 }

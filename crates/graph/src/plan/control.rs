@@ -1,0 +1,445 @@
+//! Branches and loops: their subgraphs are planned like the model, over the same parameters, kernels and arena.
+//!
+//! The results of a branch are put where those of the node are. A state of a loop has one place from the first round to the result of the node; what the
+//! body makes of it lies beside it until the round is over.
+
+use loops::{Code, Diagnostic};
+
+use crate::attribute::AttributeValue;
+use crate::control::{goes_on, trips};
+use crate::graph::{Graph, Node, NodeId, Producer, Value, ValueId};
+use crate::types::ElementType;
+
+use super::{Branch, Copy, Place, Planner, Port, Repeat, Rounds, Slice, Step, aligned, carried_bytes};
+
+/// A node with subgraphs that is not translated.
+fn refused(message: impl Into<String>) -> Diagnostic {
+    Diagnostic::general(Code("G0404"), message.into())
+}
+
+/// A subgraph after planning: its steps, and its outputs with their places.
+type Planned = (Vec<Step>, Vec<(Port, Place)>);
+
+impl<'a> Planner<'a, '_> {
+    /// Plans a node with subgraphs that [`Planner::is_planned`].
+    pub(super) fn control(&mut self, id: NodeId, at: usize) -> Result<(), Diagnostic> {
+        let node = self.graph.node(id);
+        let mut scratch = Vec::new();
+        match node.op().name.as_str() {
+            "If" => self.branch(id, at, &mut scratch)?,
+            "Loop" => self.repeat(id, at, &mut scratch)?,
+            _ => self.scan(id, at, &mut scratch)?,
+        }
+        scratch.into_iter().for_each(|(offset, bytes)| self.shared.arena.give(offset, bytes));
+        let values =
+            node.inputs().iter().flatten().chain(node.captures()).chain(node.outputs().iter().flatten());
+        self.free(at, values.copied())
+    }
+
+    /// Whether memory can be planned for a node with subgraphs.
+    pub(super) fn is_planned(&self, id: NodeId) -> Result<(), Diagnostic> {
+        let node = self.graph.node(id);
+        match node.op().name.as_str() {
+            "If" if node.op().is_standard() => self.branches_agree(node),
+            "Loop" if node.op().is_standard() => self.loop_is_planned(node),
+            "Scan" if node.op().is_standard() => self.scan_is_planned(node),
+            other => Err(refused(format!("`{other}` has subgraphs"))
+                .help("of the operators with subgraphs, If, Loop and Scan are translated to C")),
+        }
+    }
+
+    fn branches_agree(&self, node: &Node) -> Result<(), Diagnostic> {
+        let (a, b) = (self.subgraph(node, "then_branch")?, self.subgraph(node, "else_branch")?);
+        for (k, (x, y)) in a.outputs().iter().zip(b.outputs()).enumerate() {
+            let (x, y) = (a.value(*x), b.value(*y));
+            if let Some(other) = [x, y].into_iter().find(|v| v.ty().is_some() && v.tensor_type().is_none()) {
+                return Err(refused(format!("result {k} is no tensor but {}", shown(other)))
+                    .help("sequences and optional values are evaluated, and not translated to C"));
+            }
+            if !alike(x, y) {
+                let message =
+                    format!("result {k} is {} in one branch and {} in the other", shown(x), shown(y));
+                return Err(refused(message)
+                    .note("the condition is not known before the model runs, and memory is planned before")
+                    .help("a condition that reads constants and extents only is decided before"));
+            }
+        }
+        Ok(())
+    }
+
+    fn loop_is_planned(&self, node: &Node) -> Result<(), Diagnostic> {
+        let body = self.subgraph(node, "body")?;
+        let count = node.inputs().len().saturating_sub(2);
+        self.keeps_states(node, 2, body, 1, count)?;
+        if body.outputs().len() > 1 + count && trips(self.graph, node, body).is_none() {
+            return Err(refused(format!("how long result {count} is depends on the data"))
+                .note("it gets a row each round, and how many rounds there are is not known before the model runs")
+                .help("let the number of rounds be a constant or follow from extents, and the condition stay true"));
+        }
+        Ok(())
+    }
+
+    fn scan_is_planned(&self, node: &Node) -> Result<(), Diagnostic> {
+        if self.shared.opset < 9 {
+            return Err(refused("`Scan` of version 8 goes through batches")
+                .help("onnx.version_converter brings the model to a newer version"));
+        }
+        let turned = |name: &str| node.ints(name).is_some_and(|axes| axes.iter().any(|axis| *axis != 0));
+        if turned("scan_input_axes") || turned("scan_output_axes") {
+            return Err(refused("`Scan` goes along other axes than the first, of tensors of unknown rank")
+                .help("a `Transpose` before or behind it does as well"));
+        }
+        let scanned = usize::try_from(node.int("num_scan_inputs", 1)).unwrap_or(1).min(node.inputs().len());
+        self.keeps_states(node, 0, self.subgraph(node, "body")?, 0, node.inputs().len() - scanned)
+    }
+
+    /// Whether the states of a loop are after a round what they were before.
+    fn keeps_states(
+        &self,
+        node: &Node,
+        from: usize,
+        body: &Graph,
+        skipped: usize,
+        count: usize,
+    ) -> Result<(), Diagnostic> {
+        for k in 0..count {
+            let before = node.input(from + k).map(|id| self.graph.value(id));
+            let after = body.outputs().get(skipped + k).map(|id| body.value(*id));
+            let (Some(before), Some(after)) = (before, after) else {
+                return Err(refused(format!("state {k} is missing")));
+            };
+            if !alike(before, after) {
+                return Err(refused(format!(
+                    "state {k} is {} at first and {} after a round",
+                    shown(before),
+                    shown(after)
+                ))
+                .note("memory is planned before the model runs, so a state has to keep its extents")
+                .help("a state of the last extents, filled part by part, does"));
+            }
+        }
+        Ok(())
+    }
+
+    fn subgraph(&self, node: &'a Node, name: &str) -> Result<&'a Graph, Diagnostic> {
+        match node.attribute(name) {
+            Some(AttributeValue::Graph(graph)) => Ok(graph),
+            _ => Err(refused(format!("the graph `{name}` is missing"))),
+        }
+    }
+
+    /// Memory for as long as the node runs.
+    fn room(&mut self, bytes: usize, scratch: &mut Vec<(usize, usize)>) -> Place {
+        let offset = self.shared.arena.take(aligned(bytes));
+        scratch.push((offset, aligned(bytes)));
+        Place::Arena(offset)
+    }
+
+    /// Where result `k` of a node is to be; memory for as long as the node runs if nobody wants it.
+    fn result(
+        &mut self,
+        node: &Node,
+        k: usize,
+        port: &Port,
+        at: usize,
+        scratch: &mut Vec<(usize, usize)>,
+    ) -> Result<Place, Diagnostic> {
+        let Some(bytes) = carried_bytes(port.elem, &port.dims) else {
+            return Err(Diagnostic::general(Code("G0403"), format!("result {k} is larger than any memory")));
+        };
+        let Some(output) = node.output(k) else { return Ok(self.room(bytes, scratch)) };
+        // What others take it for is what its place has room for.
+        let value = self.graph.value(output);
+        let said = value.tensor_type().and_then(|ty| Some((ty.elem, ty.known_shape()?)));
+        if said.is_some_and(|(elem, dims)| elem != port.elem || dims != port.dims) {
+            let what =
+                format!("result {k} is declared as {} and is {}{:?}", shown(value), port.elem, port.dims);
+            return Err(Diagnostic::general(Code("G0301"), what));
+        }
+        if let Some(place) = self.places.get(&output) {
+            return Ok(*place);
+        }
+        let place = Place::Arena(self.shared.arena.take(aligned(bytes)));
+        self.places.insert(output, place);
+        self.last.entry(output).or_insert(at);
+        Ok(place)
+    }
+
+    /// Plans a subgraph whose inputs are at these places, with its outputs where they are wanted, as far as that can be.
+    fn inside(
+        &mut self,
+        inner: &'a Graph,
+        inputs: &[Place],
+        wanted: &[Place],
+    ) -> Result<Planned, Diagnostic> {
+        let mut outer = Vec::new();
+        for (id, value) in inner.values().filter(|(_, v)| v.producer() == Producer::Outer) {
+            let around = self.graph.find(value.name()).ok_or_else(|| {
+                Diagnostic::general(Code("G0201"), format!("nothing defines `{}`", value.name()))
+            })?;
+            outer.push((id, self.place(self.root(around))?));
+        }
+        let mut planner = Planner::new(inner, &mut *self.shared);
+        planner.places.extend(outer);
+        planner.places.extend(inner.inputs().iter().copied().zip(inputs.iter().copied()));
+        let items = planner.items()?;
+        let places = planner.run(&items, wanted)?;
+        let ports: Vec<Port> =
+            inner.outputs().iter().map(|id| planner.port(*id)).collect::<Result<_, _>>()?;
+        Ok((planner.steps, ports.into_iter().zip(places).collect()))
+    }
+
+    fn branch(&mut self, id: NodeId, at: usize, scratch: &mut Vec<(usize, usize)>) -> Result<(), Diagnostic> {
+        let node = self.graph.node(id);
+        let (then, otherwise) = (self.subgraph(node, "then_branch")?, self.subgraph(node, "else_branch")?);
+        let missing = || refused("the condition is missing");
+        let condition = self.place(self.root(node.input(0).ok_or_else(missing)?))?;
+        let mut wanted = Vec::new();
+        for (k, id) in then.outputs().iter().enumerate() {
+            let port = self.port_of(then, *id)?;
+            wanted.push(self.result(node, k, &port, at, scratch)?);
+        }
+        let mut planned = Vec::new();
+        for graph in [then, otherwise] {
+            let (mut steps, outputs) = self.inside(graph, &[], &wanted)?;
+            for ((port, from), to) in outputs.into_iter().zip(&wanted) {
+                if from != *to {
+                    steps.push(copy(from, *to, port.bytes()));
+                }
+            }
+            planned.push(steps);
+        }
+        let otherwise = planned.pop().unwrap_or_default();
+        let then = planned.pop().unwrap_or_default();
+        let node = crate::infer::label(self.graph, id);
+        self.steps.push(Step::Branch(Branch { condition, then, otherwise, node }));
+        Ok(())
+    }
+
+    /// A value of a subgraph as a port.
+    fn port_of(&mut self, inner: &'a Graph, id: ValueId) -> Result<Port, Diagnostic> {
+        Planner::new(inner, &mut *self.shared).port(id)
+    }
+
+    /// The states of a loop: each is put where the result of the node is to be.
+    fn states(
+        &mut self,
+        node: &Node,
+        from: usize,
+        (count, at): (usize, usize),
+        scratch: &mut Vec<(usize, usize)>,
+    ) -> Result<Vec<Place>, Diagnostic> {
+        let mut places = Vec::new();
+        for k in 0..count {
+            let missing = || refused(format!("state {k} is missing"));
+            let input = node.input(from + k).ok_or_else(missing)?;
+            let before = self.port(input)?;
+            let place = self.result(node, k, &before, at, scratch)?;
+            let from = self.place(self.root(input))?;
+            self.steps.push(copy(from, place, before.bytes()));
+            places.push(place);
+        }
+        Ok(places)
+    }
+
+    fn repeat(&mut self, id: NodeId, at: usize, scratch: &mut Vec<(usize, usize)>) -> Result<(), Diagnostic> {
+        let node = self.graph.node(id);
+        let body = self.subgraph(node, "body")?;
+        let count = node.inputs().len().saturating_sub(2);
+        let known = trips(self.graph, node, body);
+        let stacked = body.outputs().len().saturating_sub(1 + count);
+        let limit = match (known, node.input(0)) {
+            (Some(rounds), _) => Rounds::Known(rounds),
+            (None, Some(limit)) => Rounds::Data(self.place(self.root(limit))?),
+            (None, None) => Rounds::Unlimited,
+        };
+        let states = self.states(node, 2, (count, at), scratch)?;
+        let asked = (!goes_on(self.graph, node, body)).then(|| self.room(1, scratch));
+        let number = self.room(8, scratch);
+        let counted = body
+            .inputs()
+            .first()
+            .is_some_and(|id| body.value(*id).use_count() > 0 || body.value(*id).is_output());
+        let going = match asked {
+            Some(going) => {
+                let from = match node.input(1) {
+                    Some(condition) => self.place(self.root(condition))?,
+                    None => self.truth(),
+                };
+                self.steps.push(copy(from, going, 1));
+                going
+            }
+            None => self.truth(),
+        };
+        let inputs: Vec<Place> = [number, going].into_iter().chain(states.iter().copied()).collect();
+        let rows =
+            Rows { states: states.clone(), lengths: vec![(known.unwrap_or(0), false); stacked], skipped: 1 };
+        let (mut steps, moves) = self.round(node, body, &inputs, &rows, at, scratch)?;
+        let mut kept = Vec::new();
+        if let (Some(going), Some((port, next))) = (asked, moves.first()) {
+            kept.push((*next, going, port.bytes()));
+        }
+        kept.extend(moves[1..].iter().zip(&states).map(|((port, from), to)| (*from, *to, port.bytes())));
+        self.keep(kept, &mut steps, scratch);
+        let node = crate::infer::label(self.graph, id);
+        self.steps.push(Step::Repeat(Repeat {
+            rounds: limit,
+            condition: asked,
+            number: counted.then_some(number),
+            body: steps,
+            node,
+        }));
+        Ok(())
+    }
+
+    fn scan(&mut self, id: NodeId, at: usize, scratch: &mut Vec<(usize, usize)>) -> Result<(), Diagnostic> {
+        let node = self.graph.node(id);
+        let body = self.subgraph(node, "body")?;
+        let scanned = usize::try_from(node.int("num_scan_inputs", 1)).unwrap_or(1).min(node.inputs().len());
+        let count = node.inputs().len() - scanned;
+        let list = |name: &str, k: usize| node.ints(name).and_then(|l| l.get(k).copied()).unwrap_or(0);
+        let states = self.states(node, 0, (count, at), scratch)?;
+        let mut inputs = states.clone();
+        let mut slices = Vec::new();
+        let mut rounds = 0;
+        for k in 0..scanned {
+            let missing = || refused(format!("input {} is missing", count + k));
+            let input = node.input(count + k).ok_or_else(missing)?;
+            let port = self.port(input)?;
+            let length = port.dims.first().copied().unwrap_or(0);
+            if k > 0 && length != rounds {
+                return Err(refused(format!("input {} has {length} rows, those before {rounds}", count + k)));
+            }
+            rounds = length;
+            let bytes = port.bytes().checked_div(length).unwrap_or(0);
+            let from = slice(
+                self.place(self.root(input))?,
+                bytes,
+                length as i64,
+                list("scan_input_directions", k) == 1,
+            );
+            let to = self.room(bytes, scratch);
+            slices.push(Step::Copy(Copy { from, to: to.into(), bytes }));
+            inputs.push(to);
+        }
+        let stacked = body.outputs().len().saturating_sub(count);
+        let mut lengths = Vec::new();
+        for k in 0..stacked {
+            lengths.push((rounds as i64, list("scan_output_directions", k) == 1));
+        }
+        let rows = Rows { states: states.clone(), lengths, skipped: 0 };
+        let (steps, moves) = self.round(node, body, &inputs, &rows, at, scratch)?;
+        let mut steps: Vec<Step> = slices.into_iter().chain(steps).collect();
+        let kept = moves.iter().zip(&states).map(|((port, from), to)| (*from, *to, port.bytes())).collect();
+        self.keep(kept, &mut steps, scratch);
+        let node = crate::infer::label(self.graph, id);
+        self.steps.push(Step::Repeat(Repeat {
+            rounds: Rounds::Known(rounds as i64),
+            condition: None,
+            number: None,
+            body: steps,
+            node,
+        }));
+        Ok(())
+    }
+
+    /// A parameter that is true.
+    fn truth(&mut self) -> Place {
+        let carried = loops::Tensor { shape: vec![], data: loops::Data::Bool(vec![true]) };
+        self.shared.stored("true".into(), ElementType::Bool, carried)
+    }
+
+    /// The steps of a round, rows put where they belong; the outputs that are not rows, with their places.
+    fn round(
+        &mut self,
+        node: &Node,
+        body: &'a Graph,
+        inputs: &[Place],
+        rows: &Rows,
+        at: usize,
+        scratch: &mut Vec<(usize, usize)>,
+    ) -> Result<Planned, Diagnostic> {
+        let first = rows.skipped + rows.states.len();
+        if body.outputs().len() < first {
+            return Err(refused(format!("the body has {} results and needs {first}", body.outputs().len())));
+        }
+        let mut wanted = Vec::new();
+        for id in body.outputs() {
+            let port = self.port_of(body, *id)?;
+            wanted.push(self.room(port.bytes(), scratch));
+        }
+        let mut whole = Vec::new();
+        for (k, (id, (length, _))) in body.outputs()[first..].iter().zip(&rows.lengths).enumerate() {
+            let mut port = self.port_of(body, *id)?;
+            port.dims.insert(0, usize::try_from(*length).unwrap_or(0));
+            whole.push(self.result(node, rows.states.len() + k, &port, at, scratch)?);
+        }
+        let (mut steps, mut outputs) = self.inside(body, inputs, &wanted)?;
+        for ((port, from), (to, (length, backward))) in
+            outputs.split_off(first).into_iter().zip(whole.into_iter().zip(&rows.lengths))
+        {
+            let bytes = port.bytes();
+            steps.push(Step::Copy(Copy {
+                from: from.into(),
+                to: slice(to, bytes, *length, *backward),
+                bytes,
+            }));
+        }
+        Ok((steps, outputs))
+    }
+
+    /// What a round has made becomes what the next one begins with. Something may become the one while it is still to become the other.
+    fn keep(
+        &mut self,
+        mut moves: Vec<(Place, Place, usize)>,
+        steps: &mut Vec<Step>,
+        scratch: &mut Vec<(usize, usize)>,
+    ) {
+        let targets: Vec<Place> = moves.iter().map(|(_, to, _)| *to).collect();
+        for (from, to, bytes) in &mut moves {
+            if *from != *to && targets.contains(from) {
+                let beside = self.room(*bytes, scratch);
+                steps.push(copy(*from, beside, *bytes));
+                *from = beside;
+            }
+        }
+        steps.extend(
+            moves
+                .into_iter()
+                .filter(|(from, to, _)| from != to)
+                .map(|(from, to, bytes)| copy(from, to, bytes)),
+        );
+    }
+}
+
+/// What a loop keeps and collects.
+struct Rows {
+    states: Vec<Place>,
+    /// How many rows each result that is collected has, and whether they come from the last one on.
+    lengths: Vec<(i64, bool)>,
+    /// Outputs of the body before the states.
+    skipped: usize,
+}
+
+fn copy(from: Place, to: Place, bytes: usize) -> Step {
+    Step::Copy(Copy { from: from.into(), to: to.into(), bytes })
+}
+
+/// Row after row of a place.
+fn slice(place: Place, bytes: usize, rows: i64, backward: bool) -> Slice {
+    let step = bytes as isize;
+    match backward {
+        true => Slice { place, first: bytes * usize::try_from(rows - 1).unwrap_or(0), step: -step },
+        false => Slice { place, first: 0, step },
+    }
+}
+
+/// Whether two values have the same type, all of it known.
+fn alike(a: &Value, b: &Value) -> bool {
+    let known = |v: &Value| v.tensor_type().and_then(|t| Some((t.elem, t.known_shape()?)));
+    known(a).is_some_and(|a| known(b) == Some(a))
+}
+
+fn shown(value: &Value) -> String {
+    value.ty().map_or("of an unknown type".to_owned(), ToString::to_string)
+}

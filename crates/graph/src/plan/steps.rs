@@ -1,0 +1,143 @@
+//! What a plan is made of: calls, copies, branches and loops, over places in memory.
+
+use crate::types::ElementType;
+
+/// Where data are.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub enum Place {
+    /// The input of the model with this number (of those that are not parameters).
+    Input(usize),
+    /// The output with this number.
+    Output(usize),
+    /// The parameters, from this byte.
+    Parameters(usize),
+    /// The arena, from this byte.
+    Arena(usize),
+}
+
+/// What a model does next.
+#[derive(Clone, Debug)]
+pub enum Step {
+    /// A kernel runs.
+    Call(KernelCall),
+    /// Bytes are copied.
+    Copy(Copy),
+    /// One list of steps or the other.
+    Branch(Branch),
+    /// Steps over and over.
+    Repeat(Repeat),
+}
+
+/// Bytes that are copied, inside a [`Repeat`] from or to a place that moves on with each round.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Copy {
+    /// From where.
+    pub from: Slice,
+    /// To where.
+    pub to: Slice,
+    /// How many.
+    pub bytes: usize,
+}
+
+/// A place, or a part of one that each round of the innermost [`Repeat`] moves on.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Slice {
+    /// The place of the whole.
+    pub place: Place,
+    /// The byte of it in the first round.
+    pub first: usize,
+    /// So many bytes further with each round.
+    pub step: isize,
+}
+
+impl From<Place> for Slice {
+    fn from(place: Place) -> Slice {
+        Slice { place, first: 0, step: 0 }
+    }
+}
+
+/// Steps that depend on a condition.
+#[derive(Clone, Debug)]
+pub struct Branch {
+    /// A truth value.
+    pub condition: Place,
+    /// Where it holds.
+    pub then: Vec<Step>,
+    /// Where it does not.
+    pub otherwise: Vec<Step>,
+    /// The node, for comments.
+    pub node: String,
+}
+
+/// Steps that are repeated.
+#[derive(Clone, Debug)]
+pub struct Repeat {
+    /// How often at most.
+    pub rounds: Rounds,
+    /// A truth value that is asked before each round.
+    pub condition: Option<Place>,
+    /// Where the number of the round is noted (an `i64`).
+    pub number: Option<Place>,
+    /// What is done each time.
+    pub body: Vec<Step>,
+    /// The node, for comments.
+    pub node: String,
+}
+
+/// How often steps are repeated at most.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Rounds {
+    /// So often.
+    Known(i64),
+    /// As often as the `i64` at this place says.
+    Data(Place),
+    /// As often as the condition holds.
+    Unlimited,
+}
+
+impl Step {
+    /// The calls of kernels in a list of steps, those in branches and loops too, in their order in the text.
+    pub fn calls(steps: &[Step]) -> Vec<&KernelCall> {
+        let mut calls = Vec::new();
+        for step in steps {
+            match step {
+                Step::Call(call) => calls.push(call),
+                Step::Copy(_) => {}
+                Step::Branch(branch) => {
+                    calls.extend(Step::calls(&branch.then));
+                    calls.extend(Step::calls(&branch.otherwise));
+                }
+                Step::Repeat(repeat) => calls.extend(Step::calls(&repeat.body)),
+            }
+        }
+        calls
+    }
+}
+
+/// A call of a kernel.
+#[derive(Clone, Debug)]
+pub struct KernelCall {
+    /// Which kernel.
+    pub kernel: usize,
+    /// Its arguments.
+    pub arguments: Vec<Place>,
+    /// Its results.
+    pub results: Vec<Place>,
+    /// Indices that have to be inside before it may run.
+    pub checks: Vec<Check>,
+    /// The node, for comments.
+    pub node: String,
+}
+
+/// Indices that are not known before the model runs: a kernel would clamp those that are outside.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Check {
+    /// Where they are.
+    pub place: Place,
+    /// Type of their elements.
+    pub elem: ElementType,
+    /// How many there are.
+    pub count: usize,
+    /// The extents of the axes that they count along, in turns.
+    pub extents: Vec<i64>,
+}
