@@ -58,10 +58,13 @@ impl Tiles {
 
     fn sets(self) -> Vec<Set> {
         let Tiles { filters, wide, full, narrow } = self;
-        let behind = filters - full * wide;
+        let whole = full.min(filters / wide);
+        let cut = filters - whole * wide;
+        let behind = (filters - full * wide).max(0);
         let (count, rest) = if behind > 0 { (behind / narrow, behind % narrow) } else { (0, 0) };
         let sets = [
-            Set { first: 0, count: full, lanes: wide, used: wide },
+            Set { first: 0, count: whole, lanes: wide, used: wide },
+            Set { first: whole * wide, count: full - whole, lanes: wide, used: cut },
             Set { first: full * wide, count, lanes: narrow, used: narrow },
             Set { first: filters - rest, count: i64::from(rest > 0), lanes: narrow, used: rest },
         ];
@@ -83,17 +86,29 @@ const MOST_PLACES: i64 = 12;
 /// So many rows of a tile less than there could be cost nothing that would be worth a second kind of blocks.
 const SPARE: i64 = 2;
 
+/// Places that go out together: what lies across memory is put together number by number, which takes the longer the wider vectors are.
+const PIECE: i64 = 4;
+
+/// In a row of so many blocks, the last one may be as narrow as it comes.
+const LONG_ROW: i64 = 8;
+
 /// A row of places in as few blocks as registers allow, all the same or as even as can be, for tiles of so many vectors.
 fn blocks(registers: Registers, vectors: i64, row: i64) -> Vec<Blocks> {
     let most = (registers.sums() / vectors).clamp(1, MOST_PLACES);
-    if let Some(places) = (most - SPARE..=most).rev().find(|n| *n > 0 && row % n == 0) {
-        return vec![Blocks { first: 0, count: row / places, places }];
-    }
     let count = (row + most - 1) / most;
-    let (places, more) = (row / count, row % count);
+    let alike = (most - SPARE..=most).rev().find(|n| *n > 0 && row % n == 0);
+    let (places, more, less) = match alike {
+        _ if row >= LONG_ROW * most => (most, row / most, row % most),
+        Some(places) => (places, row / places, 0),
+        None => (row / count + 1, row % count, row / count),
+    };
     let blocks = [
-        Blocks { first: 0, count: more, places: places + 1 },
-        Blocks { first: more * (places + 1), count: count - more, places },
+        Blocks { first: 0, count: more, places },
+        Blocks {
+            first: more * places,
+            count: if less > 0 { (row - more * places) / less } else { 0 },
+            places: less,
+        },
     ];
     blocks.into_iter().filter(|blocks| blocks.count > 0).collect()
 }
@@ -229,19 +244,41 @@ impl Tile<'_> {
                 })
             })
         });
-        // Sums stay in registers if each subscript of theirs is a number: what goes out across memory is written down first.
+        // Sums stay in registers if each subscript of theirs is a number: what goes out across memory is written down first, with all that is the same at all
+        // places done along the lanes.
+        let everywhere = self.all.after.is_the_same_at_places(win.kernel.len());
+        let behind = |cx: &mut Cx, value: Val, m: &Val, place: Val| {
+            let place = [self.number.clone(), m.clone(), place];
+            self.all.after.apply(cx, value, &place, &[1, 1, win.kernel.len()])
+        };
         cx.bind("sums", sums, |cx, sums| {
             let tile = cx.each(Prim::MapUnroll, places, |cx, r| {
-                cx.each(Prim::MapVec, lanes, |_, l| sums.at(&[r.clone(), l]))
+                cx.each(Prim::MapVec, lanes, |cx, l| {
+                    // Lanes that are no filters have what the last one has.
+                    let m = (&self.first + l.int()).min(&int(self.all.tiles.filters - 1));
+                    let value = (self.all.last)(cx, sums.at(&[r.clone(), l]), &m);
+                    if everywhere { behind(cx, value, &m, int(0)) } else { value }
+                })
             });
             cx.bind("tile", tile.stored(), |cx, tile| {
                 transposed(cx.each(Prim::MapSeq, used, |cx, l| {
-                    let m = &self.first + l.int();
-                    cx.each(Prim::MapVec, places, |cx, r| {
-                        let value = (self.all.last)(cx, tile.at(&[r.clone(), l.clone()]), &m);
-                        let place = [self.number.clone(), m.clone(), self.place(from, &r)];
-                        self.all.after.apply(cx, value, &place, &[1, 1, win.kernel.len()])
-                    })
+                    let element = |cx: &mut Cx, r: Val| {
+                        let value = tile.at(&[r.clone(), l.clone()]);
+                        if everywhere {
+                            return value;
+                        }
+                        behind(cx, value, &(&self.first + l.int()), self.place(from, &r))
+                    };
+                    let (pieces, rest) = (places / PIECE, places % PIECE);
+                    let whole = (pieces > 0).then(|| {
+                        joined(cx.each(Prim::MapUnroll, pieces, |cx, h| {
+                            cx.each(Prim::MapVec, PIECE, |cx, r| element(cx, h.int() * int(PIECE) + r.int()))
+                        }))
+                    });
+                    let last = (rest > 0).then(|| {
+                        cx.each(Prim::MapVec, rest, |cx, r| element(cx, int(places - rest) + r.int()))
+                    });
+                    concatenated(whole.into_iter().chain(last))
                 }))
             })
         })

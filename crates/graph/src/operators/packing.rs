@@ -22,7 +22,7 @@ pub struct Packing {
     pub(super) wide: i64,
     /// How many of these there are.
     pub(super) full: i64,
-    /// Lines of each panel behind them, if they leave some; in the last one, those that are none are zeros.
+    /// Lines of each panel behind them, if they leave some. In the last panel, those that are none are zeros.
     pub(super) narrow: i64,
 }
 
@@ -31,8 +31,8 @@ impl Packing {
     fn one(&self) -> i64 {
         let first = self.full * self.wide;
         let rest = match self.lines - first {
-            0 => 0,
-            left => (left + self.narrow - 1) / self.narrow * self.narrow,
+            left if left > 0 => (left + self.narrow - 1) / self.narrow * self.narrow,
+            _ => 0,
         };
         (first + rest) * self.sum
     }
