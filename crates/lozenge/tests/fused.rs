@@ -109,7 +109,7 @@ fn convolutions_take_what_follows() {
     assert_eq!(calls(&rows), 2);
 }
 
-/// Filters along the lanes: sums of 128 products and more, or of 64 where a tensor is read beside.
+/// Filters along the lanes: sums of 96 products and more, or of 64 where a tensor is read beside.
 #[test]
 fn filters_go_along_lanes() {
     // one vector left over, the last one not full; windows that reach over the borders, all on the result

@@ -16,10 +16,13 @@ use super::value::{Val, int, number, size};
 use super::{Input, Op};
 
 /// Sums of fewer products are not worth tiles that go out across memory.
-const LONG_SUM: i64 = 128;
+const LONG_SUM: i64 = 96;
 
 /// The same where as much is read beside as is written, across memory in any case.
 const LONG_SUM_BESIDE: i64 = 64;
+
+/// Where registers are few, this way has to compute so many parts of what the other one does, at most.
+const FEWER: (i64, i64) = (7, 8);
 
 /// The filters of a convolution in tiles: `full` of `wide` lanes, then such of `narrow` ones.
 #[derive(Clone, Copy)]
@@ -83,8 +86,8 @@ struct Blocks {
 /// Places of a tile of one vector, at most: beyond it no sum waits for another.
 const MOST_PLACES: i64 = 12;
 
-/// So many rows of a tile less than there could be cost nothing that would be worth a second kind of blocks.
-const SPARE: i64 = 2;
+/// Blocks of so many parts of the places that there could be cost nothing that would be worth a second kind of blocks.
+const ENOUGH: (i64, i64) = (7, 8);
 
 /// Places that go out together: what lies across memory is put together number by number, which takes the longer the wider vectors are.
 const PIECE: i64 = 4;
@@ -96,7 +99,8 @@ const LONG_ROW: i64 = 8;
 fn blocks(registers: Registers, vectors: i64, row: i64) -> Vec<Blocks> {
     let most = (registers.sums() / vectors).clamp(1, MOST_PLACES);
     let count = (row + most - 1) / most;
-    let alike = (most - SPARE..=most).rev().find(|n| *n > 0 && row % n == 0);
+    let enough = |n: &i64| n * ENOUGH.1 >= most * ENOUGH.0;
+    let alike = (1..=most).rev().take_while(enough).find(|n| row % n == 0);
     let (places, more, less) = match alike {
         _ if row >= LONG_ROW * most => (most, row / most, row % most),
         Some(places) => (places, row / places, 0),
@@ -142,7 +146,9 @@ pub(super) fn convolution(
     let beside = !op.after.is_the_same_at_places(win.kernel.len());
     let long = if beside { LONG_SUM_BESIDE } else { LONG_SUM };
     let fits = filters >= 2 * registers.lanes(x.scalar()) && 2 * row >= registers.rows();
-    if sum < long || !fits || tiles.lanes() * places > filters * others {
+    // With few registers tiles are small: going out costs more than what many places too many cost otherwise.
+    let (gain, of) = if registers.vectors() < 3 { FEWER } else { (1, 1) };
+    if sum < long || !fits || tiles.lanes() * places * of > filters * others * gain {
         return None;
     }
     let packing = Packing {

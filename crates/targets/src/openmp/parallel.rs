@@ -181,7 +181,8 @@ impl Lower<'_> {
                 None => "",
             });
         }
-        let shared = shared_inside(l).filter(|_| !self.native && !self.paper());
+        let alone = self.native || self.paper() || self.options.nested;
+        let shared = shared_inside(l).filter(|_| !alone);
         if shared.is_some() {
             clauses.push_str(" collapse(2)");
         }
