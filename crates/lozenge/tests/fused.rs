@@ -44,6 +44,49 @@ fn convolutions_take_what_follows() {
     assert_eq!(calls(&rows), 2);
 }
 
+/// Filters along the lanes: sums of 96 products and more, or of 64 where a tensor is read beside.
+#[test]
+fn filters_go_along_lanes() {
+    // one vector left over, the last one not full; windows that reach over the borders, all on the result
+    let odd = model(
+        &[("w", &[70, 15, 3, 3]), ("b", &[70]), ("f", &[70, 1, 1])],
+        "  input x: f32[2, 15, 9, 14]\n  c = Conv(x, w, b) { pads: [1, 1, 1, 1] }\n  r = Relu(c)\n  y = Mul(r, f)\n  output y: f32[2, 70, 9, 14]",
+    );
+    assert_eq!(calls(&odd), 1);
+    // strides and dilations, other paddings before than behind, rows that fit no block
+    let apart = model(
+        &[("w", &[48, 10, 3, 5]), ("b", &[48])],
+        "  input x: f32[1, 10, 22, 41]\n  c = Conv(x, w, b) { pads: [2, 0, 1, 3], strides: [2, 2], dilations: [2, 1] }\n  y = Relu(c)\n  output y: f32[1, 48, 11, 20]",
+    );
+    assert_eq!(calls(&apart), 1);
+    // a point for a window: all places are one row, long and short; what is added has its own element at each place
+    for (height, width) in [(7, 7), (10, 11), (1, 5)] {
+        let point = model(
+            &[("w", &[96, 70, 1, 1]), ("b", &[96])],
+            &format!(
+                "  input x: f32[1, 70, {height}, {width}]\n  input z: f32[1, 96, {height}, {width}]\n  c = Conv(x, w, b)\n  s = Add(c, z)\n  y = Relu(s)\n  output y: f32[1, 96, {height}, {width}]"
+            ),
+        );
+        assert_eq!(calls(&point), 1);
+    }
+    let skipped = model(
+        &[("w", &[112, 130, 1, 1])],
+        "  input x: f32[1, 130, 10, 10]\n  y = Conv(x, w) { strides: [2, 2] }\n  output y: f32[1, 112, 5, 5]",
+    );
+    assert_eq!(calls(&skipped), 1);
+    // one and three dimensions
+    let line = model(
+        &[("w", &[64, 50, 3])],
+        "  input x: f32[2, 50, 37]\n  y = Conv(x, w) { pads: [1, 1] }\n  output y: f32[2, 64, 37]",
+    );
+    assert_eq!(calls(&line), 1);
+    let space = model(
+        &[("w", &[33, 8, 2, 3, 3])],
+        "  input x: f32[1, 8, 4, 5, 8]\n  y = Conv(x, w) { pads: [0, 1, 1, 1, 1, 1] }\n  output y: f32[1, 33, 4, 5, 8]",
+    );
+    assert_eq!(calls(&space), 1);
+}
+
 #[test]
 fn products_take_what_follows() {
     let layer = model(

@@ -8,7 +8,7 @@ use super::after::Stages;
 use super::build::{Cx, Extents, product, reshape, split_rows};
 use super::convolution::Window;
 use super::packing::Packed;
-use super::tiles::{Product, Side, WORTH_TILES, concatenated, packing};
+use super::tiles::{self, Product, Side, WORTH_TILES, concatenated, packing};
 use super::value::{Val, int, number, size};
 use super::{Input, Op};
 
@@ -31,6 +31,12 @@ pub(super) fn convolution(
     }
     let taps = taps.as_constant()?;
     let zero = number(x.scalar(), 0.0);
+    if groups == 1
+        && let others = tiles::columns(registers, x.scalar(), filters, Layout::of(x, win).columns(win))
+        && let Some(val) = super::filters::convolution(op, x, w, win, registers, others, last)
+    {
+        return Some(val);
+    }
     let work = per_group.saturating_mul(taps).saturating_mul(places);
     if (per_group >= 4 || taps > MOST_TAPS) && work >= WORTH_TILES {
         // How wide the tiles are follows from the number of columns, which is not less than that of places.
@@ -199,7 +205,7 @@ fn next(tap: &mut [i64], kernel: &[i64]) {
 }
 
 /// One sample as windows find it: padded, and for strides taken apart, so that where a window goes by one place, what it reads goes by one element.
-struct Image {
+pub(super) struct Image {
     val: Val,
     extents: Vec<i64>,
     form: Form,
@@ -252,10 +258,24 @@ impl Image {
         if self.form == Form::Phases { self.val.at(&[channel, place]) } else { self.val.at(&[place]) }
     }
 
-    /// Elements from one to the next in each dimension.
-    fn pitches(&self) -> Vec<i64> {
-        (0..self.extents.len()).map(|d| self.extents[d + 1..].iter().product()).collect()
+    /// The element at a place of a channel, whose phases and dimensions are counted through.
+    pub(super) fn flat_element(&self, cx: &mut Cx, channel: Val, place: Val) -> Val {
+        if self.form == Form::Phases {
+            return self.val.at(&[channel, place]);
+        }
+        let extents: Extents = self.extents.iter().copied().map(Size::constant).collect();
+        reshape(cx, &self.val.at(&[channel]), &extents, &[product(&extents)]).at(&[place])
     }
+
+    /// Elements from one to the next in each dimension.
+    pub(super) fn pitches(&self) -> Vec<i64> {
+        pitches(&self.extents)
+    }
+}
+
+/// Elements from one to the next in each dimension.
+fn pitches(extents: &[i64]) -> Vec<i64> {
+    (0..extents.len()).map(|d| extents[d + 1..].iter().product()).collect()
 }
 
 impl Window {
@@ -263,6 +283,19 @@ impl Window {
     fn phases(&self) -> Vec<i64> {
         let reach = self.kernel.iter().zip(&self.dilations).map(|(k, d)| d * (k - 1));
         reach.zip(&self.strides).map(|(reach, stride)| (*stride).min(reach + 1)).collect()
+    }
+
+    /// Whether each window is the element at its place.
+    pub(super) fn is_a_point(&self) -> bool {
+        let all = |list: &[i64], n: i64| list.iter().all(|k| *k == n);
+        all(&self.kernel, 1) && all(&self.strides, 1) && all(&self.before, 0) && all(&self.after, 0)
+    }
+
+    /// The window at every place from the first one to the last one.
+    pub(super) fn dense(&self) -> Window {
+        let places = self.places.iter().zip(&self.strides);
+        let places = places.map(|(n, s)| Size::constant((n.as_constant().unwrap_or(1) - 1) * s + 1));
+        Window { strides: vec![1; self.strides.len()], places: places.collect(), ..self.clone() }
     }
 }
 
@@ -288,6 +321,12 @@ impl Layout {
             (0..rank).map(|d| number_of(&win.places[d]) + reach[d] / win.strides[d]).collect();
         let plain = (0..rank).all(|d| win.strides[d] == 1 && win.before[d] == 0 && extents[d] <= here[d]);
         Layout { here, extents, phases: win.phases(), plain }
+    }
+
+    /// Places of the flat image from the first window to the last one.
+    fn columns(&self, win: &Window) -> i64 {
+        let places = win.places.iter().map(|n| n.as_constant().unwrap_or(1) - 1);
+        1 + places.zip(pitches(&self.extents)).map(|(n, pitch)| n * pitch).sum::<i64>()
     }
 
     /// A channel in this layout, in one dimension.
@@ -357,7 +396,7 @@ impl Layout {
 }
 
 /// Calls `f` with the image of sample `n`, `fill` around it; the sample itself where it has no paddings and no strides.
-fn image(
+pub(super) fn image(
     cx: &mut Cx,
     x: &Input,
     win: &Window,
@@ -425,7 +464,6 @@ fn sample(
     let (pitches, phases) = (image.pitches(), win.phases());
     let columns = 1 + (0..rank).map(|d| (places[d] - 1) * pitches[d]).sum::<i64>();
     let all_are_windows = columns == places.iter().product::<i64>();
-    let flat: Extents = image.extents.iter().copied().map(Size::constant).collect();
     let group = |cx: &mut Cx, g: Val| {
         let filter = |m: &Val| if groups == 1 { m.clone() } else { &g * int(per_group) + m.int() };
         let left = |cx: &mut Cx, m: &Val, k: &Val| {
@@ -447,10 +485,7 @@ fn sample(
                 phase = phase * int(phases[d]) + &reach % int(win.strides[d]);
                 place = place + reach / int(win.strides[d]) * int(pitches[d]);
             }
-            if image.form == Form::Phases {
-                return image.val.at(&[channel, phase * int(image.extents.iter().product()) + place]);
-            }
-            reshape(cx, &image.val.at(&[channel]), &flat, &[product(&flat)]).at(&[place])
+            image.flat_element(cx, channel, phase * int(image.extents.iter().product()) + place)
         };
         let with_last = |cx: &mut Cx, sum: Val, m: &Val, column: &Val| {
             if !all_are_windows {
@@ -493,7 +528,7 @@ fn sample(
 }
 
 /// A matrix that is made row by row, with its columns as a tensor of these extents.
-fn folded(matrix: Val, extents: &[Size]) -> Val {
+pub(super) fn folded(matrix: Val, extents: &[Size]) -> Val {
     let flat = match matrix.term() {
         Ok(term) => Val::from(functional::build::join(term)),
         Err(refusal) => return refusal.into(),

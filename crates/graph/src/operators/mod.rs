@@ -17,6 +17,7 @@ mod convolution;
 mod direct;
 mod elementwise;
 mod evaluate;
+mod filters;
 mod gather;
 mod image;
 mod indices;

@@ -18,17 +18,23 @@ pub struct Packing {
     pub(super) sum: i64,
     /// Elements of the tensor from one matrix, line and place of the sum to the next.
     pub(super) pitches: [i64; 3],
-    /// Lines of a panel.
+    /// Lines of the first panels.
     pub(super) wide: i64,
-    /// Lines of the last panel, if the others leave some; those that are none are zeros.
-    pub(super) last: i64,
+    /// How many of these there are.
+    pub(super) full: i64,
+    /// Lines of each panel behind them, if they leave some. In the last panel, those that are none are zeros.
+    pub(super) narrow: i64,
 }
 
 impl Packing {
     /// Elements of one matrix.
     fn one(&self) -> i64 {
-        let rest = if self.lines % self.wide > 0 { self.last } else { 0 };
-        (self.lines / self.wide * self.wide + rest) * self.sum
+        let first = self.full * self.wide;
+        let rest = match self.lines - first {
+            left if left > 0 => (left + self.narrow - 1) / self.narrow * self.narrow,
+            _ => 0,
+        };
+        (first + rest) * self.sum
     }
 
     /// Elements of all panels.
@@ -51,8 +57,8 @@ impl Packing {
         for matrix in 0..self.matrices {
             let mut first = 0;
             while first < self.lines {
-                let used = self.wide.min(self.lines - first);
-                let wide = if used < self.wide { self.last } else { self.wide };
+                let wide = if first < self.full * self.wide { self.wide } else { self.narrow };
+                let used = wide.min(self.lines - first);
                 for k in 0..self.sum {
                     let from = matrix * self.pitches[0] + first * self.pitches[1] + k * self.pitches[2];
                     for line in 0..used {
@@ -60,7 +66,7 @@ impl Packing {
                     }
                     packed.extend((used..wide).map(|_| T::default()));
                 }
-                first += self.wide;
+                first += wide;
             }
         }
         Some(packed)

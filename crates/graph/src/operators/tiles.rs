@@ -128,10 +128,17 @@ pub(super) fn packing(
     if n == 1 {
         return None;
     }
-    Some(match left {
-        true => Packing { matrices, lines: m, sum, pitches, wide: tile.rows, last: m % tile.rows },
-        false => Packing { matrices, lines: n, sum, pitches, wide: tile.lanes, last: tile.rest(n) },
-    })
+    let (lines, wide, narrow) = match left {
+        true => (m, tile.rows, m % tile.rows),
+        false => (n, tile.lanes, tile.rest(n)),
+    };
+    Some(Packing { matrices, lines, sum, pitches, wide, full: lines / wide, narrow })
+}
+
+/// Columns that the tiles of a product of `m` rows and `n` columns compute.
+pub(super) fn columns(registers: Registers, scalar: Scalar, m: i64, n: i64) -> i64 {
+    let tile = Tile::of(registers, scalar, m, n);
+    n - n % tile.lanes + tile.rest(n)
 }
 
 impl Product<'_> {

@@ -1,11 +1,12 @@
 //! Parallel regions: what each thread owns, reductions, and allocations that fail on one thread.
 //!
 //! A loop whose threads own no memory is a `parallel for`. Otherwise it is a `parallel` region that allocates each thread's memory
-//! once, a `for` that shares out the iterations, and the combination of the threads' partial results.
+//! once, a `for` that shares out the iterations, and the combination of the threads' partial results. Of two parallel loops of which one is all
+//! that the other one does, threads share the iterations of both.
 
 use std::collections::BTreeSet;
 
-use loops::{Diagnostic, Elem, Expr, Loop, Name, ReduceOp, Scalar, Stmt, Value};
+use loops::{Diagnostic, Elem, Expr, Loop, LoopKind, Name, ReduceOp, Scalar, Stmt, Value};
 
 use crate::c::{CExpr, CFor, CStmt};
 use crate::openmp::lower::Lower;
@@ -44,6 +45,16 @@ fn symbol(op: ReduceOp) -> &'static str {
         ReduceOp::And => "&&",
         ReduceOp::Or => "||",
     }
+}
+
+/// The parallel loop that is all that a parallel loop does, if it has as many iterations in each of those: threads share them too.
+fn shared_inside(l: &Loop) -> Option<&Loop> {
+    let [Stmt::Loop(inner)] = &l.body[..] else { return None };
+    let counted = |l: &Loop| {
+        let ends = (&l.lower, &l.upper);
+        l.reductions.is_empty() && matches!(ends, (Expr::Int(_), Expr::Int(_)))
+    };
+    (inner.kind == LoopKind::Parallel && counted(l) && counted(inner)).then_some(inner)
 }
 
 /// Where the loops are of which data says how often they run.
@@ -170,6 +181,11 @@ impl Lower<'_> {
                 None => "",
             });
         }
+        let alone = self.native || self.paper() || self.options.nested;
+        let shared = shared_inside(l).filter(|_| !alone);
+        if shared.is_some() {
+            clauses.push_str(" collapse(2)");
+        }
         let enough = self.enough(l)?;
         let copies = self.copies(l);
         let outer_status = self.status.clone();
@@ -181,15 +197,31 @@ impl Lower<'_> {
         let (partials, part_setup) = self.partials(l)?;
         setup.extend(part_setup);
         let var = self.enter_loop(l);
-        let body = self.block(&l.body)?;
+        let inner = match shared {
+            Some(inner) => {
+                Some((inner, self.place(&inner.lower)?, self.place(&inner.upper)?, self.enter_loop(inner)))
+            }
+            None => None,
+        };
+        let body = self.block(shared.map_or(&l.body, |inner| &inner.body))?;
+        if let Some((inner, _, _, var)) = &inner {
+            self.leave_loop(inner, var);
+        }
         self.leave_loop(l, &var);
+        let nest = |this: &Self, stmts: Vec<CStmt>| {
+            let stmts = match inner {
+                Some((inner, low, high, var)) => vec![this.c_for(inner, var, low, high, stmts)],
+                None => stmts,
+            };
+            this.c_for(l, var, lower, upper, stmts)
+        };
 
         let mut allocated = claims.blocks();
         allocated.extend(partials.iter().filter_map(|p| p.block.clone()));
         // in C that is there already, an allocation that fails ends the program
         let may_fail = body.may_fail || !(allocated.is_empty() || self.native);
         let region = if !may_fail && partials.is_empty() && allocated.is_empty() {
-            let text = self.c_for(l, var, lower, upper, body.stmts);
+            let text = nest(self, body.stmts);
             match self.lanes(l).filter(|_| clauses.is_empty()) {
                 Some(lanes) => self.over_lanes(l, &lanes, &format!("{copies}{enough}"), text)?,
                 None => vec![CStmt::Pragma(format!("omp parallel for{copies}{clauses}{enough}")), text],
@@ -219,7 +251,7 @@ impl Lower<'_> {
             }
             iteration.extend(body.stmts);
             inside.push(CStmt::Pragma(format!("omp for{clauses}")));
-            inside.push(self.c_for(l, var, lower, upper, iteration));
+            inside.push(nest(self, iteration));
             inside.extend(self.gather(&partials, may_fail, &thread_status, &outer_status));
             inside.extend(self.free(&allocated));
             vec![CStmt::Pragma(format!("omp parallel{copies}{enough}")), CStmt::Block(None, inside)]
