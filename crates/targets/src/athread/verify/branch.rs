@@ -3,9 +3,9 @@
 use std::collections::BTreeSet;
 
 use super::form::Form;
-use super::read::Term;
+use super::read::{Node, Term};
 use super::state::State;
-use super::transfer::name;
+use super::transfer::{addressed, name};
 use super::walk::{Followed, States, Walker};
 
 impl<'a> Walker<'a> {
@@ -172,5 +172,41 @@ fn disjuncts<'t>(cond: &'t Term, parts: &mut Vec<&'t Term>) {
             disjuncts(b, parts);
         }
         other => parts.push(other),
+    }
+}
+
+/// Whether a condition compares by an operator.
+pub(super) fn compares(cond: &Term, by: &str) -> bool {
+    match cond {
+        Term::Binary(op, a, b) if op == "&&" || op == "||" => compares(a, by) || compares(b, by),
+        Term::Binary(op, ..) => op == by,
+        _ => false,
+    }
+}
+
+/// The buffers that are filled in a statement and declared outside of it.
+pub(super) fn outer<'n>(node: &'n Node, own: &mut Vec<&'n str>, filled: &mut Vec<&'n str>) {
+    match node {
+        Node::Block(body) => {
+            let before = own.len();
+            body.iter().for_each(|n| outer(n, own, filled));
+            own.truncate(before);
+        }
+        Node::If(_, then, otherwise) => {
+            outer(then, own, filled);
+            otherwise.iter().for_each(|n| outer(n, own, filled));
+        }
+        Node::For { body, .. } | Node::While(_, body) => outer(body, own, filled),
+        Node::Declare { name, .. } => own.push(name),
+        Node::Do(Term::Binary(_, _, call)) => {
+            if let Term::Call(function, arguments) = &**call
+                && function == "get_box"
+                && let Some((buffer, _)) = arguments.first().and_then(addressed)
+                && !own.contains(&buffer)
+            {
+                filled.push(buffer);
+            }
+        }
+        Node::Do(_) => {}
     }
 }

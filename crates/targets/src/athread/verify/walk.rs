@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::ahead;
 use super::blocks;
+use super::branch::{compares, outer};
 use super::cast;
 use super::compute::{self, Use, place};
 use super::form::Form;
@@ -13,7 +14,7 @@ use super::panel::{self, Moved, Numbers};
 use super::read::{Node, Term};
 use super::share;
 use super::state::{NUMBER, Region, State, Value};
-use super::transfer::{addressed, name, planes};
+use super::transfer::{name, planes};
 
 /// Why a text is not followed to its end.
 pub(super) enum Stop {
@@ -582,40 +583,4 @@ fn distinct(states: impl IntoIterator<Item = State>) -> States {
         all = all.into_iter().collect::<BTreeSet<State>>().into_iter().collect();
     }
     all
-}
-
-/// Whether a condition compares by an operator.
-fn compares(cond: &Term, by: &str) -> bool {
-    match cond {
-        Term::Binary(op, a, b) if op == "&&" || op == "||" => compares(a, by) || compares(b, by),
-        Term::Binary(op, ..) => op == by,
-        _ => false,
-    }
-}
-
-/// The buffers that are filled in a statement and declared outside of it.
-fn outer<'n>(node: &'n Node, own: &mut Vec<&'n str>, filled: &mut Vec<&'n str>) {
-    match node {
-        Node::Block(body) => {
-            let before = own.len();
-            body.iter().for_each(|n| outer(n, own, filled));
-            own.truncate(before);
-        }
-        Node::If(_, then, otherwise) => {
-            outer(then, own, filled);
-            otherwise.iter().for_each(|n| outer(n, own, filled));
-        }
-        Node::For { body, .. } | Node::While(_, body) => outer(body, own, filled),
-        Node::Declare { name, .. } => own.push(name),
-        Node::Do(Term::Binary(_, _, call)) => {
-            if let Term::Call(function, arguments) = &**call
-                && function == "get_box"
-                && let Some((buffer, _)) = arguments.first().and_then(addressed)
-                && !own.contains(&buffer)
-            {
-                filled.push(buffer);
-            }
-        }
-        Node::Do(_) => {}
-    }
 }
