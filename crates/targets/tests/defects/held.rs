@@ -220,5 +220,5 @@ pub const DEFECTS: &[Defect] = &[
         "slave_A_1_p0) * nq + (q + 64)) * np]",
         "to another place",
     ),
-    ("doitgen-rest", "  BARRIER();\n", 0, "  if (tid < 8) BARRIER();\n", "some cores may not reach"),
+    ("doitgen-rest", "  BARRIER();\n", 0, "  if (lozenge_core < 8) BARRIER();\n", "some cores may not reach"),
 ];
