@@ -395,7 +395,9 @@ fn sized_as(
     }
     // What all cores need may be broadcast instead of being handed on.
     let mut with = shapes.clone();
-    let mut cast = options.exchange && !vectors && !kernel.whole && {
+    // Triangles have rounds in which some cores have no tile: there the target declines.
+    let plain = !vectors && !kernel.whole && regions.iter().all(Option::is_none);
+    let mut cast = options.exchange && plain && {
         let mut groups: Vec<Group> = with.iter().map(|s| s.group.clone()).collect();
         let any = share::cast(model, &kernel, &grid, &mut groups);
         for (shape, group) in with.iter_mut().zip(groups) {
