@@ -28,6 +28,7 @@ mod search;
 mod share;
 mod shift;
 mod split;
+mod stay;
 mod steps;
 mod tile;
 mod turns;
@@ -87,6 +88,8 @@ pub struct Options {
     pub exchange: bool,
     /// Whether cores bring in together what they need alike.
     pub share: bool,
+    /// Whether what each core brings in of a vector that all need may stay, for sizes up to those that are said.
+    pub stay: bool,
     /// Whether the schedule trees after the modules are wanted; the mapping itself needs but the tiled one.
     pub stages: bool,
     /// Whether every update may be reordered and have partial results, which changes how it is rounded.
@@ -103,6 +106,7 @@ impl Default for Options {
             operations: 4_000_000,
             exchange: false,
             share: true,
+            stay: true,
             stages: true,
             reassociate: false,
         }
@@ -386,9 +390,12 @@ fn map_as_it_is(function: &Function, options: &Options) -> Result<Mapped> {
             return Ok(with_panels);
         }
         // Panels are slow where there are more rows than cores have places for.
-        let any = mapped(&model, &dependences, program, options)?;
+        let any = mapped(&model, &dependences, program, &Options { stay: false, ..options.clone() })?;
         return Ok(whole::either(&panels.bounds, with_panels, any));
     }
+    // One question at a time: rows as a whole ask how large sizes are as well.
+    let stay = options.stay && !model.locals.iter().any(|local| !local.dims.is_empty());
+    let options = &Options { stay, ..options.clone() };
     let mut any = mapped(&model, &dependences, program, options)?;
     // A skewed nest with few parallel loops may take longer than the loops inside, started one time step after the other.
     if let Some(other) = in_order
@@ -398,7 +405,7 @@ fn map_as_it_is(function: &Function, options: &Options) -> Result<Mapped> {
         any = steps;
     }
     if !chosen {
-        return Ok(any);
+        return Ok(stay::bounded(any, options));
     }
     let apart = stage(&ctx, bound, "full rounds", || {
         let Some(apart) = rest::apart(&model, &dependences, options)? else { return Ok(None) };
@@ -430,10 +437,10 @@ fn map_as_it_is(function: &Function, options: &Options) -> Result<Mapped> {
         if let Ok(two) = mapped(model, dependences, program, options)
             && rest::is_better(&two, &any)
         {
-            return Ok(two);
+            return Ok(stay::bounded(two, options));
         }
     }
-    Ok(any)
+    Ok(stay::bounded(any, options))
 }
 
 /// A program in rows as a whole, with the bounds of its sizes; none if that cannot be. It is one nest, or one with full rounds and one with the rest.

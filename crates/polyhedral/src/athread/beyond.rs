@@ -47,7 +47,7 @@ struct Pass {
 
 /// The line that a mark of a copy means.
 fn line_of(mark: Option<&Name>) -> Option<Line> {
-    [Line::Row, Line::Column, Line::All, Line::Cast, Line::Alone]
+    [Line::Row, Line::Column, Line::All, Line::Stay, Line::Cast, Line::Alone]
         .into_iter()
         .find(|line| mark.is_some_and(|m| m.as_str() == line.mark()))
 }
@@ -214,7 +214,7 @@ impl Pass {
         });
         // In a round the first core of a line has a tile, so a box that all of them need is that of a tile.
         let moves = |round: &&Round| match (line, self.cores.len()) {
-            (Some(Line::All | Line::Cast), _) => false,
+            (Some(Line::All | Line::Stay | Line::Cast), _) => false,
             (Some(Line::Row), 2) => round.core == 0,
             (Some(Line::Column), 2) => round.core == 1,
             _ => true,

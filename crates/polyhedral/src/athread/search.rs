@@ -93,6 +93,9 @@ fn bandwidth(block: f64) -> f64 {
     last.1 * 1e9
 }
 
+/// Bounds of sizes that the host asks for are multiples of this.
+pub(super) const MULTIPLE: i64 = 16;
+
 /// The choices for a kernel.
 #[derive(Clone, Copy)]
 pub(super) struct Search<'a> {
@@ -110,6 +113,8 @@ pub(super) struct Search<'a> {
     pub ldm: i64,
     /// Whether shares may come several steps ahead.
     pub registers: bool,
+    /// Whether shares of vectors may stay for all tiles.
+    pub stay: bool,
 }
 
 /// Cost in seconds, sizes of the parallel loops, sizes of each part's loops.
@@ -151,7 +156,7 @@ impl Search<'_> {
                 continue;
             }
             let deepest = self.inner.iter().all(Vec::is_empty);
-            let (around, ahead, _) = self.groups_cost(None, &sizes, &[], None);
+            let (around, ahead, _) = self.groups_cost(None, &sizes, &[], None, false);
             let mut cost = around;
             let mut computed_all = 0.0;
             // What comes and goes during other tiles.
@@ -182,7 +187,8 @@ impl Search<'_> {
                         continue;
                     }
                     let steps = self.steps(p, &all, ldm - used);
-                    let (around, moved, early) = self.groups_cost(Some(p), &sizes, &own, steps);
+                    let stay = self.stay(p, &sizes, &own);
+                    let (around, moved, early) = self.groups_cost(Some(p), &sizes, &own, steps, stay);
                     let computed = self.arithmetic(p, &sizes, &own);
                     // With room for two of each box the next comes while one is computed.
                     let room = used + self.second(Some(p), &all) <= ldm;
@@ -356,6 +362,38 @@ impl Search<'_> {
         self.kernel.whole && self.grid.iter().product::<i64>() % share::ROW == 0
     }
 
+    /// Whether a box is one of a vector that all cores need in each step.
+    pub fn vector(&self, shape: &Shape) -> bool {
+        let all = shape.group.shared.is_some_and(|shared| shared.line == Line::All);
+        all && shape.group.extents.len() == 1 && self.innermost(&shape.group)
+    }
+
+    /// Whether shares of the vectors of a part stay for all tiles: the tiles need them again, the innermost loop alone moves them, sizes are said, and there is room
+    /// for the shares of all its steps beside two places of what comes ahead.
+    pub fn stay(&self, part: usize, sizes: &[i64], own: &[i64]) -> bool {
+        let (Some(size), Some(trips)) = (own.last(), self.inner[part].last()) else { return false };
+        let plain = !self.kernel.whole && self.regions.iter().all(Option::is_none);
+        if !self.stay || !plain || self.hints.is_empty() {
+            return false;
+        }
+        let all: Vec<i64> = sizes.iter().chain(own).copied().collect();
+        let innermost = all.len() - 1;
+        let again = self.rounds(Some(part), sizes, own).iter().take(innermost).product::<f64>() > 1.0;
+        let steps = ceil(ceil(*trips, MULTIPLE) * MULTIPLE, *size);
+        let (mut any, mut more) = (false, 0_i64);
+        for shape in self.shapes.iter().filter(|s| s.group.part == Some(part) && self.vector(s)) {
+            let Some(shared) = shape.group.shared else { continue };
+            let alone = shape.group.corner.iter().all(|c| c.dims.iter().all(|(depth, _)| *depth == innermost));
+            any = true;
+            if !alone {
+                return false;
+            }
+            more = more.saturating_add((steps - 1).saturating_mul(shared.place(&shape.extents(&all), shape.group.width)));
+        }
+        let used = self.bytes(None, sizes) + self.bytes(Some(part), &all) + self.second(Some(part), &all);
+        any && again && used.saturating_add(more) <= self.ldm - self.turned()
+    }
+
     /// Bytes of second places for what is brought in by the innermost loop.
     fn second(&self, part: Option<usize>, sizes: &[i64]) -> i64 {
         let inner = sizes.get(self.parallel.len()..).unwrap_or(&[]);
@@ -435,6 +473,7 @@ impl Search<'_> {
         sizes: &[i64],
         own: &[i64],
         steps: Option<i64>,
+        stay: bool,
     ) -> (f64, f64, f64) {
         let all: Vec<i64> = sizes.iter().chain(own).copied().collect();
         let rounds = self.rounds(part, sizes, own);
@@ -475,7 +514,10 @@ impl Search<'_> {
                 times = 1.0;
                 cores = self.active(sizes).max(8.0);
             }
-            let held = self.holds() && shape.group.shared.is_some_and(|s| s.turns(extents[0]).is_some());
+            let held = match self.holds() {
+                true => shape.group.shared.is_some_and(|s| s.turns(extents[0]).is_some()),
+                false => stay && self.vector(shape),
+            };
             if held {
                 // Its steps come once, all at a time.
                 times = 1.0;

@@ -22,6 +22,8 @@ pub(super) enum Line {
     Column,
     /// All.
     All,
+    /// All, of a vector that they need again for each tile: their shares stay.
+    Stay,
     /// One core: a box of its own that comes as shares beside it do, so that several with short rows come at once.
     Alone,
     /// All, to each of whom it is broadcast: nobody hands it on, and there are two places for it.
@@ -69,6 +71,7 @@ impl Line {
             Line::Row => "along_row",
             Line::Column => "along_column",
             Line::All => "among_all",
+            Line::Stay => "kept_among_all",
             Line::Alone | Line::Turns => "by_itself",
             Line::Cast => "cast_to_all",
         }
@@ -81,7 +84,7 @@ impl Shared {
         match self.line {
             Line::Row => self.columns,
             Line::Column => self.rows,
-            Line::All => self.rows * self.columns,
+            Line::All | Line::Stay => self.rows * self.columns,
             Line::Alone | Line::Cast | Line::Turns => 1,
         }
     }
@@ -90,7 +93,7 @@ impl Shared {
     pub fn share(self, rows: i64) -> i64 {
         match self.line {
             Line::Row | Line::Column | Line::Alone | Line::Cast | Line::Turns => ceil(rows, self.cores()),
-            Line::All => ceil(ceil(rows, self.columns), self.rows),
+            Line::All | Line::Stay => ceil(ceil(rows, self.columns), self.rows),
         }
     }
 
@@ -118,8 +121,8 @@ impl Shared {
             Line::Cast => 250.0,
             // Short rows, and what is known of each.
             Line::Turns => words * 12.0,
-            Line::All if self.rows == 1 => words * row.0 + row.1,
-            Line::All => words * (row.0 + column.0 / self.columns as f64) + row.1 + column.1,
+            Line::All | Line::Stay if self.rows == 1 => words * row.0 + row.1,
+            Line::All | Line::Stay => words * (row.0 + column.0 / self.columns as f64) + row.1 + column.1,
         }
     }
 
@@ -139,6 +142,17 @@ impl Shared {
             _ => {}
         }
         place(rows).saturating_add(place(self.boxes(extents, width).saturating_mul(self.share(rows))))
+    }
+
+    /// Bytes of the place for a core's share of a vector.
+    pub fn place(self, extents: &[i64], width: i64) -> i64 {
+        let share = self.share(extents.first().copied().unwrap_or(1));
+        super::tile::aligned(share.saturating_mul(width).saturating_add(SLACK))
+    }
+
+    /// The shares stay.
+    pub fn staying(self) -> Shared {
+        Shared { line: Line::Stay, ..self }
     }
 
     /// How many boxes come at once, as far as room is kept for them. A core alone gets an eighth of what memory gives: of few cores each brings in fewer.

@@ -370,6 +370,7 @@ fn sized_as(
         tiles: &options.tiles,
         ldm: options.ldm,
         registers: options.exchange,
+        stay: options.stay,
     };
     let mut best = search.best();
     // Vectors may be shared instead of staying.
@@ -440,6 +441,11 @@ fn sized_as(
         share::cast(model, &kernel, &grid, &mut groups);
     }
     for (group, shape) in groups.iter_mut().zip(search.shapes) {
+        if let Some(part) = group.part.filter(|_| vectors && group.array == shape.group.array && search.vector(shape))
+            && search.stay(part, &kernel.sizes, &kernel.parts[part].sizes)
+        {
+            group.shared = group.shared.map(share::Shared::staying);
+        }
         // Groups come in the same order at all sizes, but for boxes that have grown together.
         group.kept = group.array == shape.group.array && group.part == shape.group.part && {
             let own = group.part.map_or(&[][..], |p| &kernel.parts[p].sizes);

@@ -219,7 +219,7 @@ pub(super) fn either(bounds: &BTreeMap<Name, i64>, small: Mapped, any: Mapped) -
     let told = bounds.iter().map(|(name, n)| format!("{name} <= {n}")).collect::<Vec<_>>().join(", ");
     let mut notes: Vec<String> = small.notes.iter().map(|note| format!("{note}, for {told}")).collect();
     notes.extend(any.notes);
-    let then = relabelled(renamed(small.function.body, &any.function));
+    let then = relabelled(renamed(small.function.body, &any.function), "whole");
     let body = vec![Stmt::If { cond, then, otherwise: any.function.body }];
     Mapped { function: Function { body, ..any.function }, notes, seconds: small.seconds, ..any }
 }
@@ -244,19 +244,15 @@ fn renamed(mut body: Vec<Stmt>, other: &Function) -> Vec<Stmt> {
     body
 }
 
-/// Statements with labels of their own.
-fn relabelled(body: Vec<Stmt>) -> Vec<Stmt> {
+/// Statements with labels of their own, which end with a word.
+pub(super) fn relabelled(body: Vec<Stmt>, word: &str) -> Vec<Stmt> {
     body.into_iter()
-        .map(|stmt| match stmt.map(&mut |e| e.clone(), &mut relabelled_in) {
+        .map(|stmt| match stmt.map(&mut |e| e.clone(), &mut |body| relabelled(body.to_vec(), word)) {
             Stmt::Assign(mut assign) => {
-                assign.label = assign.label.map(|label| Name::new(format!("{label}_whole")));
+                assign.label = assign.label.map(|label| Name::new(format!("{label}_{word}")));
                 Stmt::Assign(assign)
             }
             other => other,
         })
         .collect()
-}
-
-fn relabelled_in(body: &[Stmt]) -> Vec<Stmt> {
-    relabelled(body.to_vec())
 }

@@ -1,4 +1,4 @@
-//! Copies that cores make together: blocks `along_row`, `along_column`, `among_all` and `cast_to_all` around a get say that all cores of a line, or all cores, bring in one box,
+//! Copies that cores make together: blocks `along_row`, `along_column`, `among_all`, `kept_among_all` and `cast_to_all` around a get say that all cores of a line, or all cores, bring in one box,
 //! and may do so together.
 //!
 //! That is so if the box does not depend on the place among these cores, but for the round that all are in, and if nothing in the loops over the cores writes the
@@ -87,6 +87,7 @@ fn inside(body: &[Stmt], moved: &Moved, written: &[Name]) -> Result<()> {
                     "along_row",
                     "along_column",
                     "among_all",
+                    "kept_among_all",
                     "cast_to_all",
                     "by_itself",
                     "kept",

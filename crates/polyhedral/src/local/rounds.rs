@@ -17,7 +17,8 @@ use crate::fault::{self, Result};
 use crate::model::{Model, Statement};
 
 /// Marks of boxes that cores move together.
-const TOGETHER: [&str; 5] = ["along_row", "along_column", "among_all", "cast_to_all", "by_itself"];
+const TOGETHER: [&str; 6] =
+    ["along_row", "along_column", "among_all", "kept_among_all", "cast_to_all", "by_itself"];
 
 /// Arrays that something goes out to, each with the loop over cores where that is.
 type Written<'a> = BTreeSet<(Option<usize>, &'a Name)>;

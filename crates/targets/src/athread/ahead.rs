@@ -129,7 +129,7 @@ impl Writer<'_> {
                 self.place_cast(cast);
                 Vec::new()
             }
-            None if plan.sharing => self.stages(before, &plan.pairs)?,
+            None if plan.sharing => self.stages(&self.not_held(before), &plan.pairs)?,
             None => Vec::new(),
         };
         self.place_both(&mut plan.doubles);
@@ -334,11 +334,7 @@ impl Writer<'_> {
         let held = self.held_among(before);
         let mut shares = match &led {
             Some(led) => led.shares.clone(),
-            None if plan.sharing => {
-                let of = |s: &Stmt| shared(s).is_none_or(|(c, _)| held.iter().all(|share| share.copy != *c));
-                let others: Vec<Stmt> = before.iter().filter(|s| of(s)).cloned().collect();
-                self.stages(&others, &plan.pairs)?
-            }
+            None if plan.sharing => self.stages(&self.not_held(before), &plan.pairs)?,
             None => Vec::new(),
         };
         self.line(&format!("const long {var}_first = {lower}, {var}_last = {upper};"));

@@ -5,10 +5,10 @@
 //! have in the first step, that of the next row of cores has in the second; where a step needs no more than half of a row's cores, the other half has its turns
 //! behind all rows ([`rule`]).
 
-use loops::{Copy, Diagnostic, Expr, Loop, LoopKind, Name, Stmt};
+use loops::{Copy, CopyKind, Diagnostic, Expr, Loop, LoopKind, Name, Stmt};
 
 use super::expr::invalid;
-use super::share::{ALL, CORES, Shared, shared};
+use super::share::{ALL, CORES, Shared, may_stay, shared};
 use super::slave::Writer;
 
 /// Cores that have a row of a box in one step: a part of a row of the chip.
@@ -82,16 +82,7 @@ impl Writer<'_> {
     }
 
     fn hold_one(&mut self, l: &Loop, copy: &Copy, body: &[Stmt], taken: i64) -> Result<(), Diagnostic> {
-        let Some(tag) = copy.tag.clone() else { return Err(invalid("a copy without a reply")) };
-        let same = copy.from.indices.iter().chain(&copy.extents).flat_map(Expr::vars);
-        let same = same.chain(l.upper.vars()).all(|v| v == l.var || self.sizes.contains(&v));
-        let declared = body.iter().find_map(|s| match s {
-            Stmt::Local(local) if local.name == copy.to.array => Some(local),
-            _ => None,
-        });
-        let (Some(local), Some(steps), true) = (declared, most(&l.upper, &self.bounds), same) else {
-            return Ok(());
-        };
+        let Some((local, steps)) = self.steps_of(l, copy, body) else { return Ok(()) };
         let (bytes, rows) = self.most(local)?;
         // A set of cores has all of a step, a row of the box each.
         let (Some(set), Some(lines)) = (set(rows), self.takes_turns()) else { return Ok(()) };
@@ -106,27 +97,95 @@ impl Writer<'_> {
         self.take(all);
         self.holds.insert(set);
         let var = &l.var;
-        let share = Shared {
-            tag: tag.clone(),
-            copy: copy.clone(),
-            line: ALL,
-            stage: format!("({name} + {var} / {turns} * {each})"),
-            pair: None,
-            scaled: Vec::new(),
-            place: Some(Name::new(format!("{}(lozenge_core, {var})", self::name(set)))),
-            steps: None,
-        };
-        let upper = self.scope.text(&l.upper)?;
+        let place = Name::new(format!("{}(lozenge_core, {var})", self::name(set)));
+        self.bring_held(l, copy, format!("({name} + {var} / {turns} * {each})"), place)
+    }
+
+    /// Brings in the shares of vectors that the mapping has stay, where sizes are at most what is known and there is room: each core has its share of every step.
+    pub(super) fn hold_vectors(&mut self, body: &[Stmt]) -> Result<(), Diagnostic> {
+        let mut loops: Vec<&Loop> = Vec::new();
+        for stmt in body {
+            stmt.walk(&mut |s| match s {
+                Stmt::Loop(l) if l.kind == LoopKind::Sequential => loops.push(l),
+                _ => {}
+            });
+        }
+        for l in loops {
+            let [Stmt::Block { mark: None, body: tile }] = l.body.as_slice() else { continue };
+            if !self.may_share() || l.lower != Expr::Int(0) || l.step != 1 {
+                continue;
+            }
+            // What else there is, and second places of what comes ahead.
+            let mut taken = self.need(body, &|_| false)?;
+            for stmt in tile {
+                let again = |s: &Stmt, name: &Name| {
+                    matches!(s, Stmt::Copy(copy) if copy.kind == CopyKind::Get && copy.to.array == *name)
+                };
+                if let Stmt::Local(local) = stmt
+                    && tile.iter().any(|s| again(s, &local.name))
+                {
+                    taken += (self.most(local)?.0 + 63) / 64 * 64;
+                }
+            }
+            for copy in tile.iter().filter(|s| may_stay(s)).filter_map(shared).map(|(copy, _)| copy) {
+                if copy.extents.len() == 1 && !self.written.contains(&copy.from.array) {
+                    self.hold_vector(l, copy, tile, taken)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn hold_vector(&mut self, l: &Loop, copy: &Copy, body: &[Stmt], taken: i64) -> Result<(), Diagnostic> {
+        let Some((local, steps)) = self.steps_of(l, copy, body) else { return Ok(()) };
+        let (bytes, rows) = self.most(local)?;
+        let each = self.stage_bytes(ALL, bytes, rows);
+        let all = each.saturating_mul(steps);
+        if self.next.saturating_add(taken).saturating_add(all) > self.capacity() {
+            return Ok(());
+        }
+        let name = format!("held_{}", copy.to.array);
+        self.line(&format!("char *const {name} = lozenge_ldm + {};", self.next));
+        self.take(all);
+        self.bring_held(l, copy, format!("({name} + {} * {each})", l.var), Name::new("lozenge_core"))
+    }
+
+    /// The box of a transfer and how many steps it has at most, if that is known and it is the same wherever else the cores are.
+    fn steps_of<'b>(&self, l: &Loop, copy: &Copy, body: &'b [Stmt]) -> Option<(&'b loops::Local, i64)> {
+        let same = copy.from.indices.iter().chain(&copy.extents).flat_map(Expr::vars);
+        let same = same.chain(l.upper.vars()).all(|v| v == l.var || self.sizes.contains(&v));
+        let declared = body.iter().find_map(|s| match s {
+            Stmt::Local(local) if local.name == copy.to.array => Some(local),
+            _ => None,
+        })?;
+        Some((declared, most(&l.upper, &self.bounds)?)).filter(|_| same)
+    }
+
+    /// A loop that brings in the shares of all steps, each to its place.
+    fn bring_held(&mut self, l: &Loop, copy: &Copy, stage: String, place: Name) -> Result<(), Diagnostic> {
+        let Some(tag) = copy.tag.clone() else { return Err(invalid("a copy without a reply")) };
+        let (pair, scaled, copy) = (None, Vec::new(), copy.clone());
+        let share =
+            Shared { tag: tag.clone(), copy, line: ALL, stage, pair, scaled, place: Some(place), steps: None };
+        let (var, upper) = (&l.var, self.scope.text(&l.upper)?);
         let scope = self.scope.clone();
         self.bind(var);
         self.open(&format!("for (long {var} = 0; {var} < {upper}; {var}++) {{"));
-        self.bring(&share, copy)?;
+        let copy = share.copy.clone();
+        self.bring(&share, &copy)?;
         self.close();
         self.scope = scope;
         let wait = self.wait_text(&tag);
         self.line(&wait);
         self.held.push(share);
         Ok(())
+    }
+
+    /// Statements but for transfers whose shares stay.
+    pub(super) fn not_held(&self, block: &[Stmt]) -> Vec<Stmt> {
+        let held =
+            |s: &&Stmt| shared(s).is_some_and(|(c, _)| self.held.iter().any(|share| share.copy == *c));
+        block.iter().filter(|s| !held(s)).cloned().collect()
     }
 
     /// The shares among some transfers that stay.

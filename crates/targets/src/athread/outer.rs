@@ -194,7 +194,7 @@ impl Writer<'_> {
     }
 
     /// Bytes that statements take at a time, but for buffers that have places elsewhere.
-    fn need(&self, body: &[Stmt], apart: &dyn Fn(&Name) -> bool) -> Result<i64, Diagnostic> {
+    pub(super) fn need(&self, body: &[Stmt], apart: &dyn Fn(&Name) -> bool) -> Result<i64, Diagnostic> {
         let (mut own, mut below) = (0, 0);
         for stmt in body {
             match stmt {

@@ -18,6 +18,8 @@ const KEPT: &str = "kept";
 pub(super) const COLUMN: &str = "along_column";
 /// The mark of a transfer that is shared by all cores.
 pub(super) const ALL: &str = "among_all";
+/// The mark of a transfer that is shared by all cores, whose shares may stay.
+const STAY: &str = "kept_among_all";
 /// The mark of a transfer that is broadcast to all cores, or else shared by them.
 const CAST: &str = "cast_to_all";
 /// The mark of a transfer of a core's own box beside shared ones: it comes as a share of all its rows.
@@ -106,7 +108,7 @@ pub(super) fn box_of<'b>(block: &'b [Stmt], copy: &Copy) -> Option<&'b ArrayDecl
 pub(super) fn shared(stmt: &Stmt) -> Option<(&Copy, &'static str)> {
     let Stmt::Block { mark: Some(mark), body } = stmt else { return None };
     let line = match mark.as_str() {
-        CAST => ALL,
+        CAST | STAY => ALL,
         mark => [ROW, COLUMN, ALL, ALONE].into_iter().find(|line| mark == *line)?,
     };
     match body.as_slice() {
@@ -120,6 +122,11 @@ pub(super) fn shared(stmt: &Stmt) -> Option<(&Copy, &'static str)> {
 /// Whether a shared transfer may be broadcast.
 pub(super) fn may_be_cast(stmt: &Stmt) -> bool {
     matches!(stmt, Stmt::Block { mark: Some(mark), .. } if mark.as_str() == CAST)
+}
+
+/// Whether the shares of a transfer may stay.
+pub(super) fn may_stay(stmt: &Stmt) -> bool {
+    matches!(stmt, Stmt::Block { mark: Some(mark), .. } if mark.as_str() == STAY)
 }
 
 /// A transfer whose box stays in local memory.
@@ -219,6 +226,9 @@ impl Writer<'_> {
     pub(super) fn shares_of(&self, block: &[Stmt]) -> Result<i64, Diagnostic> {
         let mut bytes = 0;
         for (copy, line) in block.iter().filter(|s| self.is_shared(s)).filter_map(shared) {
+            if self.held.iter().any(|share| share.copy == *copy) {
+                continue;
+            }
             for stmt in block {
                 if let Stmt::Local(local) = stmt
                     && local.name == copy.to.array
@@ -353,6 +363,11 @@ impl Writer<'_> {
 
     /// A shared transfer where nothing is brought in ahead.
     pub(super) fn bring_here(&mut self, stmt: &Stmt, block: &[Stmt]) -> Result<(), Diagnostic> {
+        let held = self.held_among(std::slice::from_ref(stmt));
+        if !held.is_empty() {
+            self.sharing.under_way.extend(held);
+            return Ok(());
+        }
         let only = |s: &Stmt| s == stmt || matches!(s, Stmt::Local(_));
         let own: Vec<Stmt> = block.iter().filter(|s| only(s)).cloned().collect();
         for shared in self.stages(&own, &[])? {

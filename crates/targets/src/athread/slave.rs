@@ -288,14 +288,18 @@ impl Writer<'_> {
             ));
             self.line(&format!("(void){}; (void){};", l.var, inner.var));
             self.begin_sharing(&inner.body, &[(l.var.clone(), count), (inner.var.clone(), columns)]);
+            self.hold_vectors(&inner.body)?;
             self.block(&inner.body)?;
+            self.held.clear();
             self.close();
             return Ok(());
         }
         self.begin_sharing(&l.body, &[(l.var.clone(), count)]);
         self.open("{");
         self.line(&format!("const long {} = lozenge_core;", l.var));
+        self.hold_vectors(&l.body)?;
         self.block(&l.body)?;
+        self.held.clear();
         self.close();
         Ok(())
     }

@@ -14,6 +14,8 @@ use super::walk::{CORE, Followed, Walker, lost, wrong};
 pub(super) const STEP: &str = "step of a share";
 /// Steps that are counted, at most.
 const STEPS: i64 = 512;
+/// Rows of a box that are counted, at most.
+const ROWS: i64 = 8192;
 
 /// Shares of several steps, from a place in local memory on.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -258,7 +260,7 @@ impl<'a> Walker<'a> {
         };
         let place = written_out(place, &self.mapped.rules);
         let again = period(&place, var).map(|n| n.saturating_mul(spots.steps));
-        let Some(again) = again.filter(|n| *n <= STEPS && rows <= STEPS) else {
+        let Some(again) = again.filter(|n| *n <= STEPS && rows <= ROWS) else {
             return lost(format!("which cores keep what is in `{buffer}` is not known"));
         };
         let cores = phase.cores;
@@ -314,7 +316,7 @@ impl<'a> Walker<'a> {
             return lost(format!("how large the shares in `{buffer}` are is not known"));
         };
         let place = written_out(place, &self.mapped.rules);
-        let again = period(&place, var).filter(|n| *n <= STEPS && rows <= STEPS);
+        let again = period(&place, var).filter(|n| *n <= STEPS && rows <= ROWS);
         let Some(again) = again.filter(|_| (1..=STEPS).contains(&turns)) else {
             return lost(format!("which cores bring in what is in `{buffer}` is not known"));
         };
@@ -379,18 +381,20 @@ impl<'a> Walker<'a> {
         if own != line {
             return wrong(format!("sends `{stage}`, which is the share of another place"));
         }
-        // The step whose share is where this one is taken from.
-        let place = state.form(place);
-        let step = self.inside.iter().find_map(|(var, _)| {
-            let step = state.number(var)?;
-            state.equal(&rule.put(STEP, &step), &place).then_some(step)
-        });
-        let Some(step) = step else {
+        // The step whose share is where this one is taken from. Where a core has its share of every step, its place says nothing of the step.
+        let (place, by) = (state.form(place), state.form(by));
+        let steps: Vec<Form> = self
+            .inside
+            .iter()
+            .filter_map(|(var, _)| state.number(var))
+            .filter(|step| state.equal(&rule.put(STEP, step), &place))
+            .collect();
+        if steps.is_empty() {
             return wrong(format!("exchanges `{to}` with the wrong place in the step"));
-        };
-        if !state.equal(&shares.at.put(STEP, &step), &state.form(by)) {
-            return wrong(format!("sends another of the shares in `{stage}` than is due"));
         }
+        let Some(step) = steps.into_iter().find(|step| state.equal(&shares.at.put(STEP, step), &by)) else {
+            return wrong(format!("sends another of the shares in `{stage}` than is due"));
+        };
         if state.least(&step, 1).is_none_or(|least| least < 0) {
             return lost(format!("which of the shares in `{stage}` is sent is not known"));
         }
