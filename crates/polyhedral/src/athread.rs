@@ -88,7 +88,7 @@ pub struct Options {
     pub exchange: bool,
     /// Whether cores bring in together what they need alike.
     pub share: bool,
-    /// Whether what each core brings in of a vector that all need may stay, for sizes up to those that are said.
+    /// Whether what each core brings in of a vector that all need may stay, for sizes up to those that are said; not where another version is for these sizes.
     pub stay: bool,
     /// Whether the schedule trees after the modules are wanted; the mapping itself needs but the tiled one.
     pub stages: bool,

@@ -385,11 +385,16 @@ fn sized_as(
         any
     };
     if vectors {
-        let other = Search { shapes: &with, ..search };
+        // Shares that stay are no better than a vector that stays as a whole: they are exchanged for each tile.
+        let whole = best.as_ref().is_some_and(|(_, _, parts)| {
+            shapes.iter().any(|s| s.group.part.is_some_and(|part| search.stays(s, &parts[part])))
+        });
+        let other = Search { shapes: &with, stay: options.stay && !whole, ..search };
         let found = other.best();
         let cost =
             |found: &Option<_>| found.as_ref().map_or(f64::INFINITY, |(cost, ..): &search::Found| *cost);
-        vectors = cost(&found) < search::BETTER * cost(&best);
+        let part = if other.stay { search::CLOSE } else { search::BETTER };
+        vectors = cost(&found) < part * cost(&best);
         if vectors {
             (search, best) = (other, found);
         }
