@@ -385,12 +385,15 @@ impl Search<'_> {
         let (mut any, mut more) = (false, 0_i64);
         for shape in self.shapes.iter().filter(|s| s.group.part == Some(part) && self.vector(s)) {
             let Some(shared) = shape.group.shared else { continue };
-            let alone = shape.group.corner.iter().all(|c| c.dims.iter().all(|(depth, _)| *depth == innermost));
+            let alone =
+                shape.group.corner.iter().all(|c| c.dims.iter().all(|(depth, _)| *depth == innermost));
             any = true;
             if !alone {
                 return false;
             }
-            more = more.saturating_add((steps - 1).saturating_mul(shared.place(&shape.extents(&all), shape.group.width)));
+            more = more.saturating_add(
+                (steps - 1).saturating_mul(shared.place(&shape.extents(&all), shape.group.width)),
+            );
         }
         let used = self.bytes(None, sizes) + self.bytes(Some(part), &all) + self.second(Some(part), &all);
         any && again && used.saturating_add(more) <= self.ldm - self.turned()

@@ -85,4 +85,3 @@ fn without(body: &[Stmt]) -> Vec<Stmt> {
         })
         .collect()
 }
-

@@ -446,7 +446,8 @@ fn sized_as(
         share::cast(model, &kernel, &grid, &mut groups);
     }
     for (group, shape) in groups.iter_mut().zip(search.shapes) {
-        if let Some(part) = group.part.filter(|_| vectors && group.array == shape.group.array && search.vector(shape))
+        if let Some(part) =
+            group.part.filter(|_| vectors && group.array == shape.group.array && search.vector(shape))
             && search.stay(part, &kernel.sizes, &kernel.parts[part].sizes)
         {
             group.shared = group.shared.map(share::Shared::staying);

@@ -118,9 +118,7 @@ impl Writer<'_> {
             // What else there is, and second places of what comes ahead.
             let mut taken = self.need(body, &|_| false)?;
             for stmt in tile {
-                let again = |s: &Stmt, name: &Name| {
-                    matches!(s, Stmt::Copy(copy) if copy.kind == CopyKind::Get && copy.to.array == *name)
-                };
+                let again = |s: &Stmt, name: &Name| matches!(s, Stmt::Copy(copy) if copy.kind == CopyKind::Get && copy.to.array == *name);
                 if let Stmt::Local(local) = stmt
                     && tile.iter().any(|s| again(s, &local.name))
                 {
@@ -165,8 +163,16 @@ impl Writer<'_> {
     fn bring_held(&mut self, l: &Loop, copy: &Copy, stage: String, place: Name) -> Result<(), Diagnostic> {
         let Some(tag) = copy.tag.clone() else { return Err(invalid("a copy without a reply")) };
         let (pair, scaled, copy) = (None, Vec::new(), copy.clone());
-        let share =
-            Shared { tag: tag.clone(), copy, line: ALL, stage, pair, scaled, place: Some(place), steps: None };
+        let share = Shared {
+            tag: tag.clone(),
+            copy,
+            line: ALL,
+            stage,
+            pair,
+            scaled,
+            place: Some(place),
+            steps: None,
+        };
         let (var, upper) = (&l.var, self.scope.text(&l.upper)?);
         let scope = self.scope.clone();
         self.bind(var);
@@ -183,8 +189,7 @@ impl Writer<'_> {
 
     /// Statements but for transfers whose shares stay.
     pub(super) fn not_held(&self, block: &[Stmt]) -> Vec<Stmt> {
-        let held =
-            |s: &&Stmt| shared(s).is_some_and(|(c, _)| self.held.iter().any(|share| share.copy == *c));
+        let held = |s: &&Stmt| shared(s).is_some_and(|(c, _)| self.held.iter().any(|share| share.copy == *c));
         block.iter().filter(|s| !held(s)).cloned().collect()
     }
 

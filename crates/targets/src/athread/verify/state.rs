@@ -96,6 +96,8 @@ pub(super) struct State {
     /// Where something is broadcast: what this core has used since all have met, and whether they have.
     pub touched: BTreeSet<Region>,
     pub met: bool,
+    /// Whether loops over cores have ended since all cores have met.
+    pub apart: bool,
 }
 
 impl State {
@@ -135,6 +137,7 @@ impl State {
         self.covers.clear();
         self.shares.clear();
         self.ahead.clear();
+        self.apart = true;
     }
 
     pub fn declare(&mut self, name: &str, value: Value) {

@@ -159,6 +159,7 @@ impl Walker<'_> {
                     }
                 });
                 state.forget();
+                state.apart = false;
                 Ok(())
             }
             (

@@ -242,6 +242,12 @@ impl<'a> Walker<'a> {
                     let first =
                         matches!(value, Term::Name(_)) || matches!(value, Term::Binary(op, ..) if op == "/");
                     self.phase += usize::from(first);
+                    if first && states.iter().any(|state| state.apart) {
+                        return wrong(
+                            "begins loops over cores while some cores may still be in those before"
+                                .to_owned(),
+                        );
+                    }
                 }
                 if let Term::Ternary(cond, yes, no) = value {
                     return self.choose(states, name, cond, [yes, no]);
