@@ -352,6 +352,36 @@ fn rows_as_a_whole() {
     });
 }
 
+/// Vectors that all cores need again for each tile, of which each keeps its share: below the bound on the sizes (a multiple of 16), at it and above it, with fewer and
+/// more tiles than cores, on one row of cores and several, and with nothing at all.
+#[test]
+fn vectors_that_stay() {
+    let tiled = |kernel: &'static str, threads: u32, tile: &[i64]| {
+        let mut case = Case { tuned: Some(&[400]), ..Case::new(kernel, (threads, Parallel::One)) };
+        case.choice.tile = tile.to_vec();
+        case
+    };
+    let jobs = [
+        // The sizes of a benchmark, whose tiles are chosen.
+        Case { tuned: Some(&[4000]), ..Case::new("gemver", SETTINGS[5]) },
+        tiled("gemver", 8, &[8, 8]),
+        tiled("gemver", 24, &[4, 100]),
+        tiled("mvt", 32, &[8, 40]),
+        Case { chip: Chip::Sw26010Pro, ..tiled("gesummv", 16, &[8, 40]) },
+    ];
+    each(&jobs, |emulator, compiler, case| {
+        let built = built(emulator, compiler, case)?;
+        let told = built.notes.iter().any(|note| note.contains("stays for n <= "));
+        if !built.slave.contains("(held_slave_") || !told {
+            return Err(format!("{}: no shares stay: {:?}", built.name, built.notes));
+        }
+        let seeds = if case.kernel == "gemver" { 0..20 } else { 1..3 };
+        built.agrees(&[97], seeds, &equal)?;
+        let values: [[i64; 1]; 8] = [[397], [400], [401], [417], [801], [2], [1], [0]];
+        values.iter().try_for_each(|values| built.agrees(values, 1..2, &equal))
+    });
+}
+
 /// Sums, products and extrema of all elements: partial results of blocks, combined in their order whatever the order of the cores.
 #[test]
 fn panels() {

@@ -1,7 +1,7 @@
 //! Shares that stay: of a vector that all cores need again for each tile, each core keeps its share for as long as the loops over cores run, so that the vector is
 //! read once. How many shares there are depends on the sizes, so the host asks whether they are such that all have a place.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use loops::{Expr, Name, Stmt};
 
@@ -22,7 +22,31 @@ pub(super) fn bounded(mut mapped: Mapped, options: &Options) -> Mapped {
         .collect();
     let body = std::mem::take(&mut mapped.function.body);
     mapped.function.body = either(&body, &sizes, &bounds);
+    let (mut arrays, mut asked) = (BTreeSet::new(), BTreeSet::new());
+    for stmt in &mapped.function.body {
+        asked.extend(self::asked(stmt, &sizes));
+        stmt.walk(&mut |s| arrays.extend(array(s).map(|name| format!("`{name}`"))));
+    }
+    if !arrays.is_empty() {
+        let told = asked.iter().filter_map(|name| Some(format!("{name} <= {}", bounds.get(name)?)));
+        mapped.notes.push(format!(
+            "what each core brings in of {} for all of them stays for {}",
+            arrays.into_iter().collect::<Vec<_>>().join(", "),
+            told.collect::<Vec<_>>().join(", ")
+        ));
+    }
     mapped
+}
+
+/// The array that is brought in by shares that stay.
+fn array(stmt: &Stmt) -> Option<&Name> {
+    match stmt {
+        Stmt::Block { body, .. } if stays(stmt) => match body.as_slice() {
+            [Stmt::Copy(copy)] => Some(&copy.from.array),
+            _ => None,
+        },
+        _ => None,
+    }
 }
 
 fn either(body: &[Stmt], sizes: &[Name], bounds: &BTreeMap<Name, i64>) -> Vec<Stmt> {
