@@ -49,7 +49,7 @@ pub(super) struct Shape {
 }
 
 impl Shape {
-    fn extents(&self, sizes: &[i64]) -> Vec<i64> {
+    pub(super) fn extents(&self, sizes: &[i64]) -> Vec<i64> {
         (0..self.base.len())
             .map(|d| {
                 let grown: f64 = self
@@ -94,9 +94,6 @@ fn bandwidth(block: f64) -> f64 {
     }
     last.1 * 1e9
 }
-
-/// Bounds of sizes that the host asks for are multiples of this.
-pub(super) const MULTIPLE: i64 = 16;
 
 /// The choices for a kernel.
 #[derive(Clone, Copy)]
@@ -249,7 +246,7 @@ impl Search<'_> {
         self.bytes(None, &sizes) + parts.max().unwrap_or(0)
     }
 
-    fn bytes(&self, part: Option<usize>, sizes: &[i64]) -> i64 {
+    pub(super) fn bytes(&self, part: Option<usize>, sizes: &[i64]) -> i64 {
         let apart = |s: &Shape| s.group.part.filter(|_| !stays_apart(self.kernel, &s.group));
         let own = self.shapes.iter().filter(|s| apart(s) == part);
         own.map(|s| places(self.kernel, &s.group) * bytes(&s.group, &s.extents(sizes))).sum()
@@ -264,7 +261,7 @@ impl Search<'_> {
     }
 
     /// Rounds of each tile loop on the slowest core; on average where there are more in some rounds of the loops around it.
-    fn rounds(&self, part: Option<usize>, sizes: &[i64], own: &[i64]) -> Vec<f64> {
+    pub(super) fn rounds(&self, part: Option<usize>, sizes: &[i64], own: &[i64]) -> Vec<f64> {
         if let Some(region) = self.region(part) {
             let cores = self.grid.iter().copied().chain(std::iter::repeat(1));
             let units: Vec<i64> =
@@ -292,7 +289,7 @@ impl Search<'_> {
     }
 
     /// Whether a group is moved by the innermost tile loop.
-    fn innermost(&self, group: &Group) -> bool {
+    pub(super) fn innermost(&self, group: &Group) -> bool {
         let parallel = self.parallel.len();
         match group.part {
             Some(part) => !self.inner[part].is_empty() && group.level == parallel + self.inner[part].len(),
@@ -326,7 +323,7 @@ impl Search<'_> {
     }
 
     /// Bytes that are left free: contractions whose operand lies across turn a strip of it.
-    fn turned(&self) -> i64 {
+    pub(super) fn turned(&self) -> i64 {
         let any = (0..self.inner.len()).any(|p| self.contracts(p) && self.strided(p));
         if any { TURNED } else { 0 }
     }
@@ -364,43 +361,8 @@ impl Search<'_> {
         self.kernel.whole && self.grid.iter().product::<i64>() % share::ROW == 0
     }
 
-    /// Whether a box is one of a vector that all cores need in each step.
-    pub fn vector(&self, shape: &Shape) -> bool {
-        let all = shape.group.shared.is_some_and(|shared| shared.line == Line::All);
-        all && shape.group.extents.len() == 1 && self.innermost(&shape.group)
-    }
-
-    /// Whether shares of the vectors of a part stay for all tiles: the tiles need them again, the innermost loop alone moves them, sizes are said, and there is room
-    /// for the shares of all its steps beside two places of what comes ahead.
-    pub fn stay(&self, part: usize, sizes: &[i64], own: &[i64]) -> bool {
-        let (Some(size), Some(trips)) = (own.last(), self.inner[part].last()) else { return false };
-        let plain = !self.kernel.whole && self.regions.iter().all(Option::is_none);
-        if !self.stay || !plain || self.hints.is_empty() {
-            return false;
-        }
-        let all: Vec<i64> = sizes.iter().chain(own).copied().collect();
-        let innermost = all.len() - 1;
-        let again = self.rounds(Some(part), sizes, own).iter().take(innermost).product::<f64>() > 1.0;
-        let steps = ceil(ceil(*trips, MULTIPLE) * MULTIPLE, *size);
-        let (mut any, mut more) = (false, 0_i64);
-        for shape in self.shapes.iter().filter(|s| s.group.part == Some(part) && self.vector(s)) {
-            let Some(shared) = shape.group.shared else { continue };
-            let alone =
-                shape.group.corner.iter().all(|c| c.dims.iter().all(|(depth, _)| *depth == innermost));
-            any = true;
-            if !alone {
-                return false;
-            }
-            more = more.saturating_add(
-                (steps - 1).saturating_mul(shared.place(&shape.extents(&all), shape.group.width)),
-            );
-        }
-        let used = self.bytes(None, sizes) + self.bytes(Some(part), &all) + self.second(Some(part), &all);
-        any && again && used.saturating_add(more) <= self.ldm - self.turned()
-    }
-
     /// Bytes of second places for what is brought in by the innermost loop.
-    fn second(&self, part: Option<usize>, sizes: &[i64]) -> i64 {
+    pub(super) fn second(&self, part: Option<usize>, sizes: &[i64]) -> i64 {
         let inner = sizes.get(self.parallel.len()..).unwrap_or(&[]);
         let own = self.shapes.iter().filter(|s| {
             s.group.part == part

@@ -26,6 +26,12 @@ use crate::tree::{self, FunctionText, LoopCode, Member, Node, SetText};
 pub(super) const EARLY: &str = "early";
 /// Bounds of sizes are multiples of this.
 const STEP: i64 = 16;
+
+/// The bound that the host asks for, where a size or a number of iterations is said.
+pub(super) fn bound(said: i64) -> i64 {
+    ceil(said.max(1), STEP) * STEP
+}
+
 /// How much less time the second version has to take.
 const WORTH: f64 = 0.9;
 
@@ -176,7 +182,7 @@ fn part(
         let member = member(&[statement], k, coincident)?;
         if coincident {
             let trips = tile::trips(model, &member, &filter, most)?;
-            whole.push(ceil(trips, STEP) * STEP);
+            whole.push(bound(trips));
             free.push(member);
         } else {
             rest.push(member);
@@ -202,7 +208,7 @@ fn bounds_of(model: &Model, group: &[usize], depth: usize, options: &Options) ->
         group.iter().flat_map(|k| &model.statements[*k].loops[depth..]).flat_map(|l| [&l.lower, &l.upper]);
     for name in ends.flat_map(Expr::vars).filter(|name| model.function.sizes.contains(name)) {
         let said = *options.hints.get(&name)?;
-        all.insert(name, ceil(said.max(1), STEP) * STEP);
+        all.insert(name, bound(said));
     }
     (!all.is_empty()).then_some(all)
 }

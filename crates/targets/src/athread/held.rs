@@ -60,21 +60,10 @@ fn most(e: &Expr, bounds: &[(Name, i64)]) -> Option<i64> {
 impl Writer<'_> {
     /// Brings in the shares of what the innermost loops of a tile need each time, as far as there is room for them; `taken` is what else the tile takes.
     pub(super) fn hold(&mut self, body: &[Stmt], taken: i64) -> Result<(), Diagnostic> {
-        let mut loops: Vec<&Loop> = Vec::new();
-        for stmt in body {
-            stmt.walk(&mut |s| match s {
-                Stmt::Loop(l) if l.kind == LoopKind::Sequential => loops.push(l),
-                _ => {}
-            });
-        }
-        for l in loops {
-            let [Stmt::Block { mark: None, body }] = l.body.as_slice() else { continue };
-            if !self.may_share() {
-                continue;
-            }
-            for (copy, line) in body.iter().filter_map(shared) {
-                if line == ALL && l.lower == Expr::Int(0) && l.step == 1 {
-                    self.hold_one(l, copy, body, taken)?;
+        for (l, tile) in self.steps_in(body) {
+            for (copy, line) in tile.iter().filter_map(shared) {
+                if line == ALL {
+                    self.hold_one(l, copy, tile, taken)?;
                 }
             }
         }
@@ -89,12 +78,7 @@ impl Writer<'_> {
         let turns = turns(lines, set);
         let each = self.stage_bytes(ALL, bytes, rows);
         let all = each.saturating_mul((steps + turns - 1) / turns);
-        if self.next + taken + all > self.capacity() {
-            return Ok(());
-        }
-        let name = format!("held_{}", copy.to.array);
-        self.line(&format!("char *const {name} = lozenge_ldm + {};", self.next));
-        self.take(all);
+        let Some(name) = self.keep(copy, all, taken) else { return Ok(()) };
         self.holds.insert(set);
         let var = &l.var;
         let place = Name::new(format!("{}(lozenge_core, {var})", self::name(set)));
@@ -103,18 +87,7 @@ impl Writer<'_> {
 
     /// Brings in the shares of vectors that the mapping has stay, where sizes are at most what is known and there is room: each core has its share of every step.
     pub(super) fn hold_vectors(&mut self, body: &[Stmt]) -> Result<(), Diagnostic> {
-        let mut loops: Vec<&Loop> = Vec::new();
-        for stmt in body {
-            stmt.walk(&mut |s| match s {
-                Stmt::Loop(l) if l.kind == LoopKind::Sequential => loops.push(l),
-                _ => {}
-            });
-        }
-        for l in loops {
-            let [Stmt::Block { mark: None, body: tile }] = l.body.as_slice() else { continue };
-            if !self.may_share() || l.lower != Expr::Int(0) || l.step != 1 {
-                continue;
-            }
+        for (l, tile) in self.steps_in(body) {
             // What else there is, and second places of what comes ahead.
             let mut taken = self.need(body, &|_| false)?;
             for stmt in tile {
@@ -135,17 +108,54 @@ impl Writer<'_> {
     }
 
     fn hold_vector(&mut self, l: &Loop, copy: &Copy, body: &[Stmt], taken: i64) -> Result<(), Diagnostic> {
-        let Some((local, steps)) = self.steps_of(l, copy, body) else { return Ok(()) };
+        let array = &copy.from.array;
+        let Some((local, steps)) = self.steps_of(l, copy, body) else {
+            self.notes.push(format!(
+                "shares of `{array}` come again for each tile: how many there are is not known"
+            ));
+            return Ok(());
+        };
         let (bytes, rows) = self.most(local)?;
         let each = self.stage_bytes(ALL, bytes, rows);
-        let all = each.saturating_mul(steps);
-        if self.next.saturating_add(taken).saturating_add(all) > self.capacity() {
-            return Ok(());
+        match self.keep(copy, each.saturating_mul(steps), taken) {
+            Some(name) => {
+                self.bring_held(l, copy, format!("({name} + {} * {each})", l.var), Name::new("lozenge_core"))
+            }
+            None => {
+                self.notes.push(format!(
+                    "shares of `{array}` come again for each tile: there is no room for all of them"
+                ));
+                Ok(())
+            }
+        }
+    }
+
+    /// Takes so many bytes for the shares of a box, if there is room for them beside what else is taken: the name of the place.
+    fn keep(&mut self, copy: &Copy, bytes: i64, taken: i64) -> Option<String> {
+        if self.next.saturating_add(taken).saturating_add(bytes) > self.capacity() {
+            return None;
         }
         let name = format!("held_{}", copy.to.array);
         self.line(&format!("char *const {name} = lozenge_ldm + {};", self.next));
-        self.take(all);
-        self.bring_held(l, copy, format!("({name} + {} * {each})", l.var), Name::new("lozenge_core"))
+        self.take(bytes);
+        Some(name)
+    }
+
+    /// The loops over steps in some statements, with what is in a step, where cores share: from 0, one after the other.
+    fn steps_in<'b>(&self, body: &'b [Stmt]) -> Vec<(&'b Loop, &'b [Stmt])> {
+        let mut steps = Vec::new();
+        for stmt in body.iter().filter(|_| self.may_share()) {
+            stmt.walk(&mut |s| {
+                if let Stmt::Loop(l) = s
+                    && let [Stmt::Block { mark: None, body }] = l.body.as_slice()
+                    && l.kind == LoopKind::Sequential
+                    && (&l.lower, l.step) == (&Expr::Int(0), 1)
+                {
+                    steps.push((l, body.as_slice()));
+                }
+            });
+        }
+        steps
     }
 
     /// The box of a transfer and how many steps it has at most, if that is known and it is the same wherever else the cores are.
@@ -162,14 +172,13 @@ impl Writer<'_> {
     /// A loop that brings in the shares of all steps, each to its place.
     fn bring_held(&mut self, l: &Loop, copy: &Copy, stage: String, place: Name) -> Result<(), Diagnostic> {
         let Some(tag) = copy.tag.clone() else { return Err(invalid("a copy without a reply")) };
-        let (pair, scaled, copy) = (None, Vec::new(), copy.clone());
         let share = Shared {
             tag: tag.clone(),
-            copy,
+            copy: copy.clone(),
             line: ALL,
             stage,
-            pair,
-            scaled,
+            pair: None,
+            scaled: Vec::new(),
             place: Some(place),
             steps: None,
         };
@@ -177,8 +186,7 @@ impl Writer<'_> {
         let scope = self.scope.clone();
         self.bind(var);
         self.open(&format!("for (long {var} = 0; {var} < {upper}; {var}++) {{"));
-        let copy = share.copy.clone();
-        self.bring(&share, &copy)?;
+        self.bring(&share, copy)?;
         self.close();
         self.scope = scope;
         let wait = self.wait_text(&tag);
@@ -189,8 +197,7 @@ impl Writer<'_> {
 
     /// Statements but for transfers whose shares stay.
     pub(super) fn not_held(&self, block: &[Stmt]) -> Vec<Stmt> {
-        let held = |s: &&Stmt| shared(s).is_some_and(|(c, _)| self.held.iter().any(|share| share.copy == *c));
-        block.iter().filter(|s| !held(s)).cloned().collect()
+        block.iter().filter(|s| self.held_among(std::slice::from_ref(*s)).is_empty()).cloned().collect()
     }
 
     /// The shares among some transfers that stay.

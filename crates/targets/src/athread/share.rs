@@ -225,10 +225,7 @@ impl Writer<'_> {
     /// Bytes for this core's shares of the shared boxes of a block.
     pub(super) fn shares_of(&self, block: &[Stmt]) -> Result<i64, Diagnostic> {
         let mut bytes = 0;
-        for (copy, line) in block.iter().filter(|s| self.is_shared(s)).filter_map(shared) {
-            if self.held.iter().any(|share| share.copy == *copy) {
-                continue;
-            }
+        for (copy, line) in self.not_held(block).iter().filter(|s| self.is_shared(s)).filter_map(shared) {
             for stmt in block {
                 if let Stmt::Local(local) = stmt
                     && local.name == copy.to.array
