@@ -23,6 +23,7 @@ mod map;
 mod schedule;
 mod set;
 mod space;
+mod version;
 mod watch;
 
 pub use aff::{Aff, MultiAff, MultiPwAff, MultiUnionPwAff, PwAff, PwMultiAff, UnionPwAff, UnionPwMultiAff};
@@ -33,3 +34,4 @@ pub use map::{BasicMap, FixedBox, Map, MultiVal, UnionMap};
 pub use schedule::{NodeKind, Schedule, ScheduleConstraints, ScheduleNode};
 pub use set::{BasicSet, Constraint, Point, Set, UnionSet};
 pub use space::{Dim, Id, LocalSpace, Space, Val};
+pub use version::version;

@@ -71,6 +71,26 @@ pub enum Command {
     Schedule(Schedule),
     /// Draw the schedule of a loop nest (instances, order, tiles, dependences, and the trees), or the graph of a model.
     Show(Show),
+    /// Print the completions of this command for a shell.
+    Completions(Completions),
+    /// Write a manual page for each command.
+    Man(Man),
+}
+
+/// Options of `lozenge completions`.
+#[derive(Args, Debug)]
+pub struct Completions {
+    /// The shell.
+    #[arg(value_enum)]
+    pub shell: clap_complete::Shell,
+}
+
+/// Options of `lozenge man`.
+#[derive(Args, Debug)]
+pub struct Man {
+    /// Folder for the pages; it is made if it is not there.
+    #[arg(short = 'o', long = "output", value_name = "FOLDER")]
+    pub output: PathBuf,
 }
 
 /// Which definition, and what is done to it before code is generated.

@@ -1,5 +1,6 @@
 //! The commands, one module each, and what they share: reading the command line, the deep stack, reporting failures.
 
+mod about;
 mod bench;
 mod bench_athread;
 mod bench_c;
@@ -59,6 +60,10 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> u8 {
 fn on_stack(arguments: Vec<OsString>) -> u8 {
     let mut cli = match Cli::try_parse_from(arguments) {
         Ok(cli) => cli,
+        Err(error) if error.kind() == clap::error::ErrorKind::DisplayVersion => {
+            report::print(&about::version());
+            return 0;
+        }
         Err(error) => {
             let text = if report::colours(std::io::stderr().is_terminal()) {
                 error.render().ansi().to_string()
@@ -154,6 +159,11 @@ fn dispatch(cli: &Cli) -> Result<(), Failure> {
         Command::Schedule(arguments) => schedule::run(arguments, cli.json),
         Command::Bench(arguments) => bench::run(arguments, cli.json),
         Command::Test(arguments) => test::run(arguments, cli.json),
+        Command::Completions(arguments) => {
+            about::completions(arguments.shell);
+            Ok(())
+        }
+        Command::Man(arguments) => about::manual(&arguments.output),
     }
 }
 
