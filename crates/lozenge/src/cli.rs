@@ -75,6 +75,8 @@ pub enum Command {
     Completions(Completions),
     /// Write a manual page for each command.
     Man(Man),
+    /// Serve an editor over standard input and output, by the Language Server Protocol.
+    Lsp,
 }
 
 /// Options of `lozenge completions`.

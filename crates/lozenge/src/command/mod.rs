@@ -164,6 +164,8 @@ fn dispatch(cli: &Cli) -> Result<(), Failure> {
             Ok(())
         }
         Command::Man(arguments) => about::manual(&arguments.output),
+        Command::Lsp => language_server::serve_standard_streams()
+            .map_err(|stopped| Failure::environment("X0010", format!("the editor is gone: {stopped}"))),
     }
 }
 

@@ -1,0 +1,34 @@
+//! The highlighting of editors knows the words that the languages have.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+
+/// The words of the patterns `\b(?:a|b|...)\b` with this scope.
+fn words(grammar: &str, scope: &str) -> BTreeSet<String> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../editors/vscode/syntaxes");
+    let text = std::fs::read_to_string(root.join(grammar)).expect("the grammar is there");
+    let grammar: serde_json::Value = serde_json::from_str(&text).expect("the grammar is JSON");
+    let patterns = grammar["patterns"].as_array().expect("a grammar has patterns");
+    let lists = patterns.iter().filter(|pattern| pattern["name"] == scope).filter_map(|pattern| {
+        pattern["match"].as_str()?.split_once("(?:")?.1.split_once(')').map(|(list, _)| list)
+    });
+    lists.flat_map(|list| list.split('|').map(str::to_owned)).collect()
+}
+
+#[test]
+fn primitives_are_highlighted() {
+    let table: BTreeSet<String> = functional::prim::TABLE.iter().map(|row| row.name.to_owned()).collect();
+    assert_eq!(words("loz.tmLanguage.json", "support.function.lozenge"), table);
+}
+
+#[test]
+fn reserved_words_are_highlighted() {
+    let mut words = words("loz.tmLanguage.json", "keyword.control.lozenge");
+    words.extend(self::words("loz.tmLanguage.json", "constant.language.lozenge"));
+    for word in &words {
+        assert!(functional::syntax::token::Keyword::from_text(word).is_some(), "`{word}` is not reserved");
+    }
+    for word in ["def", "type", "import", "strategy", "let", "in", "if", "then", "else", "where", "nan"] {
+        assert!(words.contains(word), "`{word}` is not highlighted");
+    }
+}
