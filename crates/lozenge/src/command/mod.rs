@@ -165,7 +165,7 @@ fn dispatch(cli: &Cli) -> Result<(), Failure> {
         }
         Command::Man(arguments) => about::manual(&arguments.output),
         Command::Lsp => language_server::serve_standard_streams()
-            .map_err(|stopped| Failure::environment("X0010", format!("the editor is gone: {stopped}"))),
+            .map_err(|stopped| Failure::environment("X0011", format!("the editor is gone: {stopped}"))),
     }
 }
 
