@@ -1,0 +1,103 @@
+"""Sources as objects with a function for each definition."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping, Sequence
+
+from . import _lozenge
+
+_KINDS = ("loz", "c", "loops")
+
+
+class Module:
+    """The functions of a source: attributes by their names, or `module["name"]`."""
+
+    def __init__(self, name: str, functions: dict):
+        self._name = name
+        self._functions = functions
+        self.__dict__.update({key: value for key, value in functions.items() if not hasattr(Module, key)})
+
+    def __getitem__(self, name: str):
+        return self._functions[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(dict.fromkeys(self._functions))
+
+    def __len__(self) -> int:
+        return len(self._functions)
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._functions
+
+    def __getattr__(self, name: str):
+        # Only what is not there comes here.
+        known = ", ".join(self.__dict__.get("_functions", ())) or "none"
+        raise AttributeError(f"there is no function `{name}`; the functions are {known}", name=name, obj=self)
+
+    def __dir__(self):
+        return list(self._functions)
+
+    def __repr__(self) -> str:
+        return f"<lozenge module {self._name}: {', '.join(self._functions)}>"
+
+
+def _is_text(source: str) -> bool:
+    return "\n" in source or not (os.path.exists(source) or source.endswith(tuple(f".{k}" for k in _KINDS)))
+
+
+def _kind(text: str, language: str | None) -> str:
+    if language is None:
+        return "c" if "#pragma scop" in text else "loz"
+    if language not in _KINDS:
+        raise _lozenge.error("X0009", f"`{language}` is no language", f"languages are {', '.join(_KINDS)}")
+    return language
+
+
+def load(
+    source: str | os.PathLike[str],
+    *,
+    language: str | None = None,
+    threads: int | None = None,
+    exact: bool = False,
+    strategy: str | None = None,
+    schedule: str | None = None,
+    reassociate: bool = False,
+    types: Mapping[str, str] | None = None,
+    defines: Mapping[str, object] | Sequence[str] = (),
+    includes: Sequence[str | os.PathLike[str]] = (),
+) -> Module:
+    """Reads a program and returns an object with a function for each of its definitions.
+
+    `source` is the path of a file (`.loz`, `.c`, `.loops`), or a text, whose language is C if
+    it has a marked region and else the functional one; `language` says which. Each function is
+    compiled when it is first called, and what was compiled once is kept in `cache_folder()`.
+
+    `threads`: threads of a call; OpenMP's own choice unless it is given.
+    `exact`: no fused products and sums, so that results are those of the source to the last bit.
+    `strategy`, `schedule`, `reassociate`, `types`: as the options of the command `lozenge`.
+    `defines`, `includes`: macros and folders of headers for C.
+    """
+    from_text = isinstance(source, str) and _is_text(source)
+    macros = [f"{k}={v}" for k, v in defines.items()] if isinstance(defines, Mapping) else list(defines)
+    wishes = {
+        "threads": threads or 0,
+        "exact": exact,
+        "strategy": strategy,
+        "schedule": schedule,
+        "reassociate": reassociate,
+        "types": list((types or {}).items()),
+        "defines": macros,
+        "includes": [os.fspath(folder) for folder in includes],
+    }
+    if from_text:
+        found = _lozenge.load(source, _kind(source, language), wishes)
+        name = "<text>"
+    else:
+        name = os.fspath(source)
+        found = _lozenge.load(name, None, wishes)
+    functions = {}
+    for known, definition, function in found:
+        functions[known] = function
+        functions.setdefault(definition, function)
+    return Module(name, functions)
