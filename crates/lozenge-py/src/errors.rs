@@ -7,6 +7,7 @@ use pyo3::types::PyType;
 
 /// The exception `lozenge.Error` for a failure.
 pub fn raise(py: Python<'_>, failure: &Failure) -> PyErr {
+    let failure = &in_words_of_python(failure.clone());
     static CLASS: PyOnceLock<Py<PyType>> = PyOnceLock::new();
     let (code, message) =
         failure.diagnostics.first().map_or(("X0601", "unknown"), |d| (d.code.0, d.message.as_str()));
@@ -27,4 +28,24 @@ pub fn raise(py: Python<'_>, failure: &Failure) -> PyErr {
 /// The exception.
 pub fn raised<T>(py: Python<'_>, result: Result<T, Failure>) -> PyResult<T> {
     result.map_err(|failure| raise(py, &failure))
+}
+
+/// The command's options are keyword arguments here.
+fn in_words_of_python(mut failure: Failure) -> Failure {
+    const WORDS: [(&str, &str); 6] = [
+        ("give it with --size ", "give it by its name: "),
+        ("give them with --size ", "give them by their names: "),
+        (" --size ", " "),
+        ("=NUMBER", "=..."),
+        ("--schedule auto", "schedule=\"auto\""),
+        ("--reassociate", "reassociate=True"),
+    ];
+    for diagnostic in &mut failure.diagnostics {
+        for text in diagnostic.help.iter_mut().chain(&mut diagnostic.notes) {
+            for (option, argument) in WORDS {
+                *text = text.replace(option, argument);
+            }
+        }
+    }
+    failure
 }

@@ -18,7 +18,8 @@ use crate::variant::{Variant, dtype_name};
 /// Types of the type parameters of a definition.
 type Types = Vec<(String, Scalar)>;
 
-/// A compiled definition.
+// Without a comment for Python, since each instance has its own `__doc__`.
+#[allow(missing_docs)]
 #[pyclass(frozen, module = "lozenge")]
 pub struct Function {
     program: Shared,

@@ -10,22 +10,30 @@ mod call;
 mod deep;
 mod errors;
 mod function;
+mod model;
 mod object;
 mod program;
 mod streams;
 mod text;
 mod variant;
 
-use std::path::PathBuf;
+use std::borrow::Cow;
+use std::ffi::OsStr;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-use lozenge::cli::Choice;
+use clap::Parser;
+use lozenge::cli::{Choice, Cli, Command};
+use lozenge::Failure;
+use lozenge::files::Scratch;
 use lozenge::process::Optimise;
 use pyo3::prelude::*;
 
+use crate::deep::deep;
 use crate::errors::raised;
 use crate::function::Function;
+use crate::model::{Model, ModelSource};
 use crate::program::Program;
 
 /// What is asked for of a source.
@@ -78,6 +86,35 @@ fn load(py: Python<'_>, source: &str, kind: Option<&str>, wishes: Wishes) -> PyR
     Ok(program.known().into_iter().map(function).collect())
 }
 
+/// Rewrites a model by the rules that ship. The result is written to a file, or given as bytes.
+#[pyfunction]
+fn optimize(py: Python<'_>, model: ModelSource, output: Option<PathBuf>) -> PyResult<Option<Cow<'static, [u8]>>> {
+    let rewrite = |path: &Path, output: &Path| {
+        let words = [OsStr::new("lozenge"), OsStr::new("optimize"), path.as_os_str(), OsStr::new("-o"), output.as_os_str()];
+        let Ok(Cli { command: Command::Optimize(arguments), .. }) = Cli::try_parse_from(words) else {
+            return Err(Failure::usage("X0009", format!("{} can't be named to `optimize`", path.display())));
+        };
+        deep(|| lozenge::command::optimize::work(&arguments)).map(drop)
+    };
+    let done = py.detach(|| {
+        model.on_disk(|path| {
+            if let Some(output) = &output {
+                return rewrite(path, output).map(|()| None);
+            }
+            let scratch = Scratch::new()?;
+            let output = scratch.path().join("model.onnx");
+            rewrite(path, &output)?;
+            let others = std::fs::read_dir(scratch.path()).map_or(0, Iterator::count);
+            if others > 1 {
+                let message = format!("{} has parameters in files beside it", path.display());
+                return Err(Failure::refused("X0009", message).help("say where to write it: output=..."));
+            }
+            lozenge::files::read_bytes(&output, u64::MAX - 1).map(|bytes| Some(Cow::Owned(bytes)))
+        })
+    });
+    raised(py, done)
+}
+
 /// An exception of this package: `raise _lozenge.error("X0202", "…", "help")`.
 #[pyfunction]
 #[pyo3(signature = (code, message, help=None))]
@@ -108,6 +145,8 @@ fn forked() {
 fn _lozenge(module: &Bound<'_, PyModule>) -> PyResult<()> {
     streams::fill();
     module.add_class::<Function>()?;
+    module.add_class::<Model>()?;
+    module.add_function(wrap_pyfunction!(optimize, module)?)?;
     module.add_function(wrap_pyfunction!(load, module)?)?;
     module.add_function(wrap_pyfunction!(error, module)?)?;
     module.add_function(wrap_pyfunction!(cache_folder, module)?)?;

@@ -151,7 +151,7 @@ impl Program {
 }
 
 /// A failure in a text by the name that it has for its author.
-fn named(mut failure: Failure, (file, shown): &(String, String)) -> Failure {
+pub fn named(mut failure: Failure, (file, shown): &(String, String)) -> Failure {
     if let Some(source) = &mut failure.source {
         source.path = source.path.replace(file, shown);
     }

@@ -199,7 +199,7 @@ impl Variant {
             self.check_memory(&sizes, &all)?;
             Ok((sizes, all))
         });
-        let (sizes, all) = crate::errors::raised(py, found.map_err(in_words_of_python))?;
+        let (sizes, all) = crate::errors::raised(py, found)?;
         let results = self.results.iter().map(|k| Ok(PyTuple::new(py, &all[*k])?.unbind()));
         let results = results.collect::<PyResult<Vec<_>>>()?;
         let bounds = self.definition.as_ref().map(|d| check::bounds(d, function, &sizes)).unwrap_or_default();
@@ -276,18 +276,4 @@ impl Plan {
     fn is_for(&self, shapes: &[(usize, &[isize])], explicit: &[(usize, i64)]) -> bool {
         key(shapes, explicit).eq(self.key.iter().copied())
     }
-}
-
-/// The command's options are keyword arguments here.
-pub fn in_words_of_python(mut failure: Failure) -> Failure {
-    for diagnostic in &mut failure.diagnostics {
-        for text in diagnostic.help.iter_mut().chain(&mut diagnostic.notes) {
-            if text.contains("--size") {
-                *text = text.replace("--size ", "").replace("NUMBER", "...");
-                *text = text.replacen("give it with", "give it by its name:", 1);
-                *text = text.replacen("give them with", "give them by their names:", 1);
-            }
-        }
-    }
-    failure
 }

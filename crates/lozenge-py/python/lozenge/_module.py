@@ -6,8 +6,10 @@ import os
 from collections.abc import Iterator, Mapping, Sequence
 
 from . import _lozenge
+from ._session import ModelFunction, Session
 
 _KINDS = ("loz", "c", "loops")
+_MODELS = ("onnx", "graph")
 
 
 class Module:
@@ -43,7 +45,17 @@ class Module:
 
 
 def _is_text(source: str) -> bool:
-    return "\n" in source or not (os.path.exists(source) or source.endswith(tuple(f".{k}" for k in _KINDS)))
+    return "\n" in source or not (os.path.exists(source) or _extension(source) in _KINDS + _MODELS)
+
+
+def _extension(path: str) -> str:
+    return os.path.splitext(path)[1].removeprefix(".")
+
+
+def _model(model, threads, exact) -> Module:
+    function = ModelFunction(Session(model, threads=threads, exact=exact))
+    name = function.__name__
+    return Module(name, {name: function, "model": function})
 
 
 def _kind(text: str, language: str | None) -> str:
@@ -55,7 +67,7 @@ def _kind(text: str, language: str | None) -> str:
 
 
 def load(
-    source: str | os.PathLike[str],
+    source: str | os.PathLike[str] | bytes,
     *,
     language: str | None = None,
     threads: int | None = None,
@@ -69,8 +81,7 @@ def load(
 ) -> Module:
     """Reads a program and returns an object with a function for each of its definitions.
 
-    `source` is the path of a file (`.loz`, `.c`, `.loops`), or a text, whose language is C if
-    it has a marked region and else the functional one; `language` says which. Each function is
+    `source` is the path of a file (`.loz`, `.c`, `.loops`), or a text, whose language is C if it has a marked region and else the functional one; `language` says which. Each function is
     compiled when it is first called, and what was compiled once is kept in `cache_folder()`.
 
     `threads`: threads of a call; OpenMP's own choice unless it is given.
@@ -78,6 +89,8 @@ def load(
     `strategy`, `schedule`, `reassociate`, `types`: as the options of the command `lozenge`.
     `defines`, `includes`: macros and folders of headers for C.
     """
+    if not isinstance(source, (str, os.PathLike)):
+        return _model(source, threads, exact)
     from_text = isinstance(source, str) and _is_text(source)
     macros = [f"{k}={v}" for k, v in defines.items()] if isinstance(defines, Mapping) else list(defines)
     wishes = {
@@ -90,6 +103,8 @@ def load(
         "defines": macros,
         "includes": [os.fspath(folder) for folder in includes],
     }
+    if not from_text and _extension(os.fspath(source)) in _MODELS:
+        return _model(source, threads, exact)
     if from_text:
         found = _lozenge.load(source, _kind(source, language), wishes)
         name = "<text>"
