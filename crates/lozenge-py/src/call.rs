@@ -70,7 +70,13 @@ impl<'py> Held<'py> {
         for (slot, k) in variant.inputs.iter().enumerate() {
             let (port, value) = (&variant.ports[*k], &given.values[slot]);
             let (Elem::Scalar(scalar), 0, Some(value)) = (&port.elem, port.rank, value) else { continue };
+            let bound = plan.bounds.iter().find(|(of, _)| of == k).map(|(_, bound)| *bound);
             numbers[*k] = number(value, *scalar).ok_or_else(|| raise(py, &no_number(variant, *k, *scalar)))?;
+            let bytes = numbers[*k].to_ne_bytes();
+            let found = bound.and_then(|bound| Some((beyond(&bytes[..scalar.bytes()], *scalar, bound)?, bound)));
+            if let Some((found, bound)) = found {
+                return Err(raise(py, &outside(variant, *k, found, bound)));
+            }
         }
         let copies = raised(py, self.apart(variant))?;
         let place = |k: usize| match (&copies[k], self.of[k]) {
@@ -103,16 +109,9 @@ impl<'py> Held<'py> {
     /// Elements that the type of a parameter does not have: indices beyond their bound, truth values that are neither.
     fn check_elements(&self, variant: &Variant, plan: &Plan) -> Result<(), Failure> {
         for (k, bound) in &plan.bounds {
-            let Some(buffer) = self.of[*k] else { continue };
-            let (places, _) = self.buffers.bytes(buffer).as_chunks::<8>();
-            let beyond = |bytes: &&[u8; 8]| !(0..*bound).contains(&i64::from_ne_bytes(**bytes));
-            if let Some(found) = places.iter().find(beyond) {
-                let name = &variant.function.params[*k].name;
-                let index = i64::from_ne_bytes(*found);
-                return Err(Failure::refused(
-                    "X0205",
-                    format!("the array for `{name}` holds the index {index}, but its indices lie below {bound}"),
-                ));
+            let (Some(buffer), Elem::Scalar(scalar)) = (self.of[*k], &variant.ports[*k].elem) else { continue };
+            if let Some(found) = beyond(self.buffers.bytes(buffer), *scalar, *bound) {
+                return Err(outside(variant, *k, found, *bound));
             }
         }
         for (k, port) in variant.ports.iter().enumerate() {
@@ -201,6 +200,38 @@ impl<'py> Held<'py> {
             1 => Ok(values.remove(0)),
             _ => Ok(PyTuple::new(py, values)?.into_any()),
         }
+    }
+}
+
+/// The first of these integers that is negative, or not below the bound.
+fn beyond(bytes: &[u8], scalar: Scalar, bound: i64) -> Option<i128> {
+    macro_rules! first {
+        ($ty:ty, $width:literal) => {{
+            let (numbers, _) = bytes.as_chunks::<$width>();
+            let number = |bytes: &[u8; $width]| i128::from(<$ty>::from_ne_bytes(*bytes));
+            numbers.iter().map(number).find(|n| !(0..i128::from(bound)).contains(n))
+        }};
+    }
+    match scalar {
+        Scalar::I8 => first!(i8, 1),
+        Scalar::U8 => first!(u8, 1),
+        Scalar::I16 => first!(i16, 2),
+        Scalar::U16 => first!(u16, 2),
+        Scalar::I32 => first!(i32, 4),
+        Scalar::U32 => first!(u32, 4),
+        Scalar::I64 => first!(i64, 8),
+        Scalar::U64 => first!(u64, 8),
+        Scalar::F32 | Scalar::F64 | Scalar::Bool => None,
+    }
+}
+
+fn outside(variant: &Variant, k: usize, found: i128, bound: i64) -> Failure {
+    let name = &variant.function.params[k].name;
+    let message = format!("`{name}` holds the index {found}, but its indices lie below {bound}");
+    let failure = Failure::refused("X0205", message);
+    match variant.by_types() {
+        true => failure,
+        false => failure.help("`load(..., checked=False)` leaves places to the program"),
     }
 }
 

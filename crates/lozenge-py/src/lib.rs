@@ -42,6 +42,7 @@ use crate::program::Program;
 struct Wishes {
     threads: u32,
     exact: bool,
+    checked: bool,
     strategy: Option<String>,
     schedule: Option<String>,
     reassociate: bool,
@@ -72,11 +73,11 @@ impl Wishes {
 #[pyo3(signature = (source, kind, wishes))]
 fn load(py: Python<'_>, source: &str, kind: Option<&str>, wishes: Wishes) -> PyResult<Vec<(String, String, Function)>> {
     let threads = wishes.threads;
-    let optimise = if wishes.exact { Optimise::FastExact } else { Optimise::Fast };
+    let how = (if wishes.exact { Optimise::FastExact } else { Optimise::Fast }, wishes.checked);
     let choice = wishes.choice();
     let opened = py.detach(|| match kind {
-        None => Program::open(&PathBuf::from(source), choice, optimise, threads),
-        Some(kind) => Program::read(source, kind, choice, optimise, threads),
+        None => Program::open(&PathBuf::from(source), choice, how, threads),
+        Some(kind) => Program::read(source, kind, choice, how, threads),
     });
     let program = Arc::new(raised(py, opened)?);
     let function = |known: program::Known| {

@@ -21,8 +21,8 @@ pub struct Program {
     /// Where a text is that had to become a file, and what messages call it.
     place: Option<(String, String)>,
     choice: Choice,
-    /// How C is compiled.
-    pub optimise: Optimise,
+    /// How C is compiled, and whether places that are data are looked at.
+    pub how: (Optimise, bool),
     /// Threads of a call; 0 for OpenMP's own choice.
     pub threads: u32,
     _scratch: Option<Scratch>,
@@ -41,11 +41,11 @@ impl Program {
     ///
     /// # Errors
     /// What the front ends refuse.
-    pub fn open(path: &Path, choice: Choice, optimise: Optimise, threads: u32) -> Result<Program, Failure> {
+    pub fn open(path: &Path, choice: Choice, how: (Optimise, bool), threads: u32) -> Result<Program, Failure> {
         deep(|| {
             let source = read_source(path)?;
             let front = Front::open(&source, &choice)?;
-            Ok(Program { front, source, place: None, choice, optimise, threads, _scratch: None })
+            Ok(Program { front, source, place: None, choice, how, threads, _scratch: None })
         })
     }
 
@@ -57,14 +57,14 @@ impl Program {
         text: &str,
         kind: &str,
         choice: Choice,
-        optimise: Optimise,
+        how: (Optimise, bool),
         threads: u32,
     ) -> Result<Program, Failure> {
         let shown = format!("<text>.{kind}");
         if kind != "c" {
             let source = Source { path: shown, text: text.to_owned() };
             let front = deep(|| Front::open(&source, &choice))?;
-            return Ok(Program { front, source, place: None, choice, optimise, threads, _scratch: None });
+            return Ok(Program { front, source, place: None, choice, how, threads, _scratch: None });
         }
         // The preprocessor reads files.
         let scratch = Scratch::new()?;
@@ -76,7 +76,7 @@ impl Program {
         let source = Source { path: place.0.clone(), text: text.to_owned() };
         let front = deep(|| Front::open(&source, &choice)).map_err(|f| named(f, &place))?;
         let (place, _scratch) = (Some(place), Some(scratch));
-        Ok(Program { front, source, place, choice, optimise, threads, _scratch })
+        Ok(Program { front, source, place, choice, how, threads, _scratch })
     }
 
     /// The definitions, in the order of the source. A region of C that is all that its function does has the function's name.

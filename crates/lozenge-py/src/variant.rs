@@ -3,16 +3,18 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
-use functional::Definition;
+use functional::{DataType, Definition};
 use loops::{Data, Elem, Function, Name, ParamMode, Program, Scalar, Tensor};
 use lozenge::bind::{self, Given, Sizes};
 use lozenge::cli::Mode;
 use lozenge::pipeline::{self, Lowered};
+use lozenge::places::Range;
 use lozenge::process::Optimise;
 use lozenge::{Failure, check};
 use pyo3::prelude::*;
 use pyo3::types::{PyString, PyTuple};
 
+use crate::errors::{raise, raised};
 use crate::object::{self, Object};
 
 /// More memory than this is only taken if the system says that it is there.
@@ -43,6 +45,8 @@ pub struct Variant {
     /// Those that are results: arrays of their own, or numbers that come in and go out.
     pub results: Vec<usize>,
     definition: Option<Definition>,
+    original: Option<Function>,
+    checked: bool,
     optimise: Optimise,
     object: OnceLock<Object>,
     compiling: Mutex<()>,
@@ -57,7 +61,7 @@ pub struct Plan {
     pub sizes: Vec<i64>,
     /// The shape of each result.
     pub results: Vec<Py<PyTuple>>,
-    /// Bounds of the elements of parameters that hold indices.
+    /// Parameters whose elements are places in others, each with the least number that is too large.
     pub bounds: Vec<(usize, i64)>,
 }
 
@@ -95,6 +99,30 @@ pub fn dtype_name(scalar: Scalar) -> &'static str {
     }
 }
 
+/// Whether elements of a parameter are pairs with an index in them.
+fn hides_index(ty: &DataType) -> bool {
+    fn array(ty: &DataType) -> bool {
+        match ty {
+            DataType::Array(..) => true,
+            DataType::Pair(a, b) => array(a) || array(b),
+            _ => false,
+        }
+    }
+    fn index(ty: &DataType) -> bool {
+        match ty {
+            DataType::Idx(_) => true,
+            DataType::Pair(a, b) => index(a) || index(b),
+            _ => false,
+        }
+    }
+    match ty {
+        DataType::Array(_, inner) => hides_index(inner),
+        DataType::Pair(a, b) if array(ty) => hides_index(a) || hides_index(b),
+        DataType::Pair(..) => index(ty),
+        _ => false,
+    }
+}
+
 impl Variant {
     /// Of a lowered definition; `order` names parameters in the order in which they are to be given, as far as that is another than that of the loops.
     ///
@@ -103,10 +131,14 @@ impl Variant {
     pub fn new(
         py: Python<'_>,
         lowered: Lowered,
-        optimise: Optimise,
+        (optimise, checked): (Optimise, bool),
         order: &[Name],
     ) -> PyResult<Variant> {
-        let Lowered { function, definition, .. } = lowered;
+        let Lowered { function, definition, original, .. } = lowered;
+        if let Some(name) = definition.as_ref().and_then(|d| d.params.iter().find(|p| hides_index(&p.ty))) {
+            let message = format!("`{}` has indices inside of pairs, which can't be checked", name.var.name);
+            return Err(raise(py, &Failure::refused("X0207", message).help("give them as an array of their own")));
+        }
         let port = |param: &loops::Param| {
             Ok(Port {
                 name: PyString::intern(py, param.name.as_str()).unbind(),
@@ -134,6 +166,8 @@ impl Variant {
             inputs,
             results,
             definition,
+            original,
+            checked,
             optimise,
             object: OnceLock::new(),
             compiling: Mutex::new(()),
@@ -199,12 +233,10 @@ impl Variant {
             self.check_memory(&sizes, &all)?;
             Ok((sizes, all))
         });
-        let (sizes, all) = crate::errors::raised(py, found)?;
+        let (sizes, all) = raised(py, found)?;
         let results = self.results.iter().map(|k| Ok(PyTuple::new(py, &all[*k])?.unbind()));
         let results = results.collect::<PyResult<Vec<_>>>()?;
-        let bounds = self.definition.as_ref().map(|d| check::bounds(d, function, &sizes)).unwrap_or_default();
-        let number = |name: &Name| function.params.iter().position(|p| p.name == *name);
-        let bounds = bounds.into_iter().filter_map(|(name, bound)| Some((number(&name)?, bound))).collect();
+        let bounds = self.bounds(&sizes);
         let sizes = function.sizes.iter().map(|name| sizes.get(name).copied().unwrap_or(0)).collect();
         Ok(Plan { key: key(shapes, explicit).collect(), sizes, results, bounds })
     }
@@ -223,6 +255,29 @@ impl Variant {
             .collect();
         let given = explicit.iter().map(|(k, value)| (function.sizes[*k].clone(), *value)).collect();
         bind::sizes(function, &given, &arrays)
+    }
+
+    /// Whether it is the types that say which elements are places.
+    pub fn by_types(&self) -> bool {
+        self.definition.is_some()
+    }
+
+    /// What elements that are places lie below: by the types of a functional program; by the text of another, as far as that tells, unless nobody wants that.
+    fn bounds(&self, sizes: &Sizes) -> Vec<(usize, i64)> {
+        let function = &self.function;
+        if self.definition.is_none() && !self.checked {
+            return Vec::new();
+        }
+        let ranges = check::ranges(self.definition.as_ref(), function, self.original.as_ref(), sizes);
+        let bound = |(name, range): (Name, Range)| {
+            let number = function.params.iter().position(|p| p.name == name)?;
+            Some(match range {
+                Range::Index(bound) | Range::Below(bound) => (number, bound),
+                // Where rows begin and end, the end itself is one.
+                Range::Ascending(last) => (number, last.saturating_add(1)),
+            })
+        };
+        ranges.into_iter().filter_map(bound).collect()
     }
 
     /// Extents that no size tells (of programs whose extents divide, or choose) are compared here.

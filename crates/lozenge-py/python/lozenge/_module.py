@@ -72,6 +72,7 @@ def load(
     language: str | None = None,
     threads: int | None = None,
     exact: bool = False,
+    checked: bool = True,
     strategy: str | None = None,
     schedule: str | None = None,
     reassociate: bool = False,
@@ -86,6 +87,7 @@ def load(
 
     `threads`: threads of a call; OpenMP's own choice unless it is given.
     `exact`: no fused products and sums, so that results are those of the source to the last bit.
+    `checked`: of C, look whether integers that are subscripts (`x[col[j]]`) lie inside, before it runs.
     `strategy`, `schedule`, `reassociate`, `types`: as the options of the command `lozenge`.
     `defines`, `includes`: macros and folders of headers for C.
     """
@@ -96,6 +98,7 @@ def load(
     wishes = {
         "threads": threads or 0,
         "exact": exact,
+        "checked": checked,
         "strategy": strategy,
         "schedule": schedule,
         "reassociate": reassociate,
