@@ -10,7 +10,7 @@ import pytest
 
 import lozenge
 
-PROGRAM = "def add [n] (xs ys: [n]i64): [n]i64 = zip xs ys |> mapPar (\\(x, y) -> x + y)\n"
+PROGRAM = "def plus [n] (xs ys: [n]i64): [n]i64 = zip xs ys |> mapPar (\\(x, y) -> x + y)\n"
 
 SCRIPT = f"""
 import sys, numpy, lozenge
@@ -18,7 +18,7 @@ if sys.argv[1] == "without":
     import os
     os.environ["CC"] = "/bin/false"
 m = lozenge.load({PROGRAM!r})
-print(m.add(numpy.arange(3), numpy.arange(3)).tolist())
+print(m.plus(numpy.arange(3), numpy.arange(3)).tolist())
 """
 
 
@@ -121,8 +121,8 @@ def test_other_flags_are_another_object(tmp_path, monkeypatch):
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     xs = np.arange(3)
     for exact in (False, True):
-        lozenge.load(PROGRAM, exact=exact).add(xs, xs)
-    lozenge.load(PROGRAM + "-- a comment\n").add(xs, xs)
+        lozenge.load(PROGRAM, exact=exact).plus(xs, xs)
+    lozenge.load(PROGRAM + "-- a comment\n").plus(xs, xs)
     # Objects that are loaded already are not looked for on disk.
     assert len(entries(tmp_path)) <= 2
     assert lozenge.cache_folder() == pathlib.Path(tmp_path / "lozenge")

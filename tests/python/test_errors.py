@@ -1,8 +1,8 @@
 """Errors of sources, and what an error tells."""
 
 import pickle
-import re
 import random
+import re
 
 import pytest
 
@@ -19,7 +19,7 @@ def test_an_error_tells_its_place(tmp_path):
     path = tmp_path / "sum.loz"
     path.write_text("def sum2 [n m] (xs: [n]f32) (ys: [m]f32): [n]f32 =\n  zip xs ys |> mapPar (\\(x, y) -> x + y)\n")
     error = raised(lambda: lozenge.load(path))
-    assert error.code == "F0402" and "`n` and `m` differ" in error.message
+    assert error.code == "F0402" and error.message == "the sizes `m` and `n` differ"
     assert f"--> {path}:2:10" in error.rendered and str(error) == error.rendered
     assert error.diagnostics[0]["labels"][0]["line"] == 2
     again = pickle.loads(pickle.dumps(error))
@@ -46,7 +46,6 @@ def test_options_are_in_the_words_of_python():
     [
         lambda: lozenge.load("missing.loz"),
         lambda: lozenge.load("missing.onnx"),
-        lambda: lozenge.load(""),
         lambda: lozenge.load("/"),
         lambda: lozenge.load("def f (x: f32): f32 = x\n", strategy="nonsense").f.compile(),
         lambda: lozenge.load("def f (x: f32): f32 = x\n", language="rust"),

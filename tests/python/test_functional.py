@@ -86,12 +86,28 @@ def test_truth_values():
 
 
 def test_indices_are_compared_with_their_bound():
-    m = lozenge.load("def pick [n m] (at: [n]idx m) (xs: [m]f64): [n]f64 = mapPar (\\i -> xs ! i) at\n")
+    m = lozenge.load("def pick [n m] (at: [n](idx m)) (xs: [m]f64): [n]f64 = mapPar (\\i -> xs[i]) at\n")
     xs = np.arange(4.0)
     assert np.array_equal(m.pick(np.array([3, 0]), xs), [3, 0])
     for wrong in ([0, 4], [-1, 0], [2**40, 0]):
         with pytest.raises(lozenge.Error) as raised:
             m.pick(np.array(wrong), xs)
+        assert raised.value.code == "X0205"
+
+
+def test_indices_inside_of_pairs_are_refused():
+    m = lozenge.load("def pick2 [n m] (ps: [n](idx m, f32)) (xs: [m]f64): [n]f64 = mapPar (\\p -> xs[fst p]) ps\n")
+    with pytest.raises(lozenge.Error) as raised:
+        m.pick2.compile()
+    assert raised.value.code == "X0207"
+
+
+def test_a_number_that_is_an_index():
+    m = lozenge.load("def element [m] (at: idx m) (xs: [m]f64): f64 = xs[at]\n")
+    assert m.element(2, np.arange(4.0)) == 2
+    for wrong in (4, -1):
+        with pytest.raises(lozenge.Error) as raised:
+            m.element(wrong, np.arange(4.0))
         assert raised.value.code == "X0205"
 
 

@@ -147,7 +147,9 @@ def test_optimize_gives_back_what_it_was_given(perceptron, rng, tmp_path):
 
 def test_parameters_beside_the_model(perceptron, rng, tmp_path):
     path = tmp_path / "model.onnx"
-    onnx.save(perceptron, path, save_as_external_data=True, size_threshold=0, location="data", convert_attribute=True)
+    # It is changed when it is written so.
+    perceptron = onnx.ModelProto.FromString(perceptron.SerializeToString())
+    onnx.save(perceptron, path, save_as_external_data=True, size_threshold=0, location="data")
     perceptron = onnx.load(path)
     x = rng.standard_normal((3, 20)).astype("f4")
     expected = peer(perceptron).run(None, {"x": x})[0]

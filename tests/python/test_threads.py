@@ -1,6 +1,7 @@
 """Calls from several threads, and from processes that were forked."""
 
 import os
+import sys
 import threading
 from concurrent.futures import ThreadPoolExecutor
 
@@ -32,24 +33,33 @@ def test_many_threads_compile_one_function():
         assert all(pool.map(total, types))
 
 
-def test_the_interpreter_runs_meanwhile():
-    slow = lozenge.load(SLOW).slow
-    slow(np.ones(1))
-    xs = np.ones(60_000_000)
-    done = threading.Event()
+def changed_meanwhile(slow):
+    """Whether the last element, changed when the call has begun, is seen by the call."""
+    xs = np.ones(20_000_000)
+    begun, results = threading.Event(), []
 
     def work():
-        slow(xs)
-        done.set()
+        begun.set()
+        results.append(slow(xs))
 
     thread = threading.Thread(target=work)
     thread.start()
-    count = 0
-    while not done.is_set():
-        count += 1
+    begun.wait()
+    xs[-1] = np.nan
     thread.join()
-    # Were the interpreter held, this thread would have counted at most until the call began and after its end.
-    assert count > 1000
+    return np.isnan(results[0])
+
+
+def test_the_interpreter_runs_meanwhile():
+    slow = lozenge.load(SLOW).slow
+    slow(np.ones(1))
+    # Were the interpreter held, the call would be over before this thread could write.
+    switch = sys.getswitchinterval()
+    sys.setswitchinterval(5)
+    try:
+        assert any(changed_meanwhile(slow) for _ in range(5))
+    finally:
+        sys.setswitchinterval(switch)
 
 
 def test_threads_can_be_chosen(blas, rng):

@@ -177,7 +177,7 @@ impl Function {
 
     /// What it takes and gives, as a value: parameters, results, sizes.
     fn _describe<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        let variant = self.usual(py)?;
+        let variant = self.variant(py, &Types::new())?;
         let summary = self.program.summary(&self.definition);
         let describe = |k: &usize| {
             let param = &variant.function.params[*k];

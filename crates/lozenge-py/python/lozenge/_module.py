@@ -82,8 +82,10 @@ def load(
 ) -> Module:
     """Reads a program and returns an object with a function for each of its definitions.
 
-    `source` is the path of a file (`.loz`, `.c`, `.loops`), or a text, whose language is C if it has a marked region and else the functional one; `language` says which. Each function is
-    compiled when it is first called, and what was compiled once is kept in `cache_folder()`.
+    `source` is the path of a file (`.loz`, `.c`, `.loops`), or a text, whose language is C if it
+    has a marked region and else the functional one; `language` says which. A model (`.onnx`, its
+    bytes, or an `onnx.ModelProto`) is one function, `model`. Each function is compiled when it is
+    first called, and what was compiled once is kept in `cache_folder()`.
 
     `threads`: threads of a call; OpenMP's own choice unless it is given.
     `exact`: no fused products and sums, so that results are those of the source to the last bit.
