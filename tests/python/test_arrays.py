@@ -1,6 +1,8 @@
 """What may be given as an array, what is copied, and what is refused."""
 
 import array
+import inspect
+import random
 
 import numpy as np
 import pytest
@@ -133,6 +135,33 @@ def test_arguments_as_in_python(blas):
     ):
         with pytest.raises(TypeError):
             call()
+
+
+def test_random_arguments_do_no_harm(blas):
+    """Any objects in any place: a result or an error, and good calls work afterwards."""
+    generator = random.Random(11)
+    xs = np.arange(6.0)
+    square = np.ones((3, 3))
+    pool = [
+        *(None, True, -1, 3, 2.5, 1j, 1 << 70, "text", b"12345678", [], [1.0], {}, object(), np, len),
+        *(xs, xs[::2], xs[::-1], xs.reshape(2, 3), xs.reshape(2, 3).T, xs.astype("f4"), xs.astype(">f8")),
+        *(square, square[:2], square[:, :2], square.astype("i4"), np.zeros(0), np.zeros((0, 3)), np.zeros(())),
+        *(np.ma.masked_array(xs), np.float32(2), np.array(["a"]), np.array([None]), memoryview(b"abcd")),
+        *(np.broadcast_to(xs, (3, 6)), np.zeros(3, dtype=[("x", "f8")]), np.datetime64("2020-01-01"), xs > 2),
+    ]
+    fine = 0
+    for _ in range(4000):
+        function = blas[generator.choice(["dot", "axpy", "scal", "gemv", "matmul", "nrm2", "outer", "iamax"])]
+        count = generator.choice([len(inspect.signature(function).parameters) - 2, 1, 2, 3, 5])
+        arguments = [generator.choice(pool) for _ in range(max(count, 0))]
+        keywords = {"out": generator.choice(pool)} if generator.random() < 0.2 else {}
+        try:
+            function(*arguments, **keywords)
+            fine += 1
+        except (lozenge.Error, TypeError):
+            pass
+    assert fine > 50
+    assert blas.dot(np.arange(3.0), np.arange(3.0)) == 5
 
 
 def test_a_number_goes_to_an_array_without_dimensions(blas):

@@ -125,3 +125,35 @@ void fill(double a[N]) {
     with pytest.raises(lozenge.Error) as raised:
         lozenge.load(path, defines=["N=5"])
     assert raised.value.code == "X0305"
+
+
+def test_subscripts_that_leave_an_array_are_refused():
+    m = lozenge.load("""
+void ahead(int n, int lo, double a[restrict n]) {
+#pragma scop
+  for (int i = lo; i < n - 1; i++) a[i] = a[i + 1];
+#pragma endscop
+}
+void beyond(int n, double a[restrict n]) {
+#pragma scop
+  for (int i = 0; i < n; i++) a[i] = a[i + 1];
+#pragma endscop
+}
+void part(int n, int k, double a[restrict n]) {
+#pragma scop
+  for (int i = 0; i < k; i++) a[i] = 0;
+#pragma endscop
+}
+""")
+    a = np.arange(4.0)
+    m.ahead(a, lo=0)
+    assert np.array_equal(a, [1, 2, 3, 3])
+    m.part(a, k=2)
+    assert np.array_equal(a, [0, 0, 3, 3])
+    for call in (lambda: m.beyond(a), lambda: m.part(a, k=5), lambda: m.part(np.zeros(0), k=1 << 40)):
+        with pytest.raises(lozenge.Error) as raised:
+            call()
+        assert raised.value.code == "L0205"
+    m.beyond(np.zeros(0))
+    m.part(a, k=4)
+    assert (a == 0).all()

@@ -61,7 +61,9 @@ impl<'py> Arguments<'py> {
         value: Bound<'py, PyAny>,
     ) -> PyResult<()> {
         let py = name.py();
-        let is = |other: &Py<pyo3::types::PyString>| other.is(name) || other.bind(py).as_any().eq(name).unwrap_or(false);
+        let is = |other: &Py<pyo3::types::PyString>| {
+            other.is(name) || other.bind(py).as_any().eq(name).unwrap_or(false)
+        };
         let slot = variant.inputs.iter().position(|k| is(&variant.ports[*k].name));
         if let Some(slot) = slot.filter(|slot| self.values[*slot].is_none()) {
             self.values[slot] = Some(value);
@@ -76,12 +78,16 @@ impl<'py> Arguments<'py> {
         }
         if let Some(size) = variant.function.sizes.iter().position(|s| s.as_str() == name) {
             let number = value.extract::<i64>().map_err(|_| {
-                raise(py, &Failure::refused("X0102", format!("the size `{name}` is not an integer of 64 bits")))
+                raise(
+                    py,
+                    &Failure::refused("X0102", format!("the size `{name}` is not an integer of 64 bits")),
+                )
             })?;
             self.sizes.push((size, number));
             return Ok(());
         }
-        let known: Vec<&str> = variant.inputs.iter().map(|k| variant.function.params[*k].name.as_str()).collect();
+        let known: Vec<&str> =
+            variant.inputs.iter().map(|k| variant.function.params[*k].name.as_str()).collect();
         Err(type_error(format!(
             "{function}() has no parameter `{name}`; its parameters are {}, {}",
             known.join(", "),
@@ -102,7 +108,9 @@ impl<'py> Arguments<'py> {
         };
         if !self.out.is_empty() && self.out.len() != wanted {
             let count = self.out.len();
-            return Err(type_error(format!("{function}() has {wanted} results, and `out` has {count} arrays")));
+            return Err(type_error(format!(
+                "{function}() has {wanted} results, and `out` has {count} arrays"
+            )));
         }
         Ok(())
     }
@@ -163,7 +171,8 @@ impl<'py> Arguments<'py> {
 /// What of the work on arrays is not worth being done here.
 fn arrays(py: Python<'_>) -> PyResult<&Bound<'_, PyAny>> {
     static MODULE: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
-    let module = MODULE.get_or_try_init(py, || py.import("lozenge._arrays").map(|m| m.into_any().unbind()))?;
+    let module =
+        MODULE.get_or_try_init(py, || py.import("lozenge._arrays").map(|m| m.into_any().unbind()))?;
     Ok(module.bind(py))
 }
 

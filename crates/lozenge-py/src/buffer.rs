@@ -204,7 +204,8 @@ fn letters(format: &[u8]) -> Option<Vec<(u8, usize)>> {
             b'T' | b'{' | b'}' | b'@' | b'=' | b'^' => continue,
             b'<' if cfg!(target_endian = "little") => continue,
             digit if digit.is_ascii_digit() => {
-                count = Some(count.unwrap_or(0usize).checked_mul(10)?.checked_add(usize::from(digit - b'0'))?);
+                count =
+                    Some(count.unwrap_or(0usize).checked_mul(10)?.checked_add(usize::from(digit - b'0'))?);
                 continue;
             }
             b'x' => {

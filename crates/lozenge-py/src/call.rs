@@ -71,9 +71,11 @@ impl<'py> Held<'py> {
             let (port, value) = (&variant.ports[*k], &given.values[slot]);
             let (Elem::Scalar(scalar), 0, Some(value)) = (&port.elem, port.rank, value) else { continue };
             let bound = plan.bounds.iter().find(|(of, _)| of == k).map(|(_, bound)| *bound);
-            numbers[*k] = number(value, *scalar).ok_or_else(|| raise(py, &no_number(variant, *k, *scalar)))?;
+            numbers[*k] =
+                number(value, *scalar).ok_or_else(|| raise(py, &no_number(variant, *k, *scalar)))?;
             let bytes = numbers[*k].to_ne_bytes();
-            let found = bound.and_then(|bound| Some((beyond(&bytes[..scalar.bytes()], *scalar, bound)?, bound)));
+            let found =
+                bound.and_then(|bound| Some((beyond(&bytes[..scalar.bytes()], *scalar, bound)?, bound)));
             if let Some((found, bound)) = found {
                 return Err(raise(py, &outside(variant, *k, found, bound)));
             }
@@ -92,14 +94,21 @@ impl<'py> Held<'py> {
             let places = places.as_ptr().cast::<*mut c_void>();
             // SAFETY: `plan` has compared the extents of all arrays with those of the parameters at these sizes, `hold` types and layout; results have
             // these extents; `apart` has seen to it that nothing that is written overlaps another array. The buffers are held until behind the call.
-            unsafe { object.call(&plan.sizes, std::slice::from_raw_parts(places, variant.ports.len()), threads) }
+            unsafe {
+                object.call(&plan.sizes, std::slice::from_raw_parts(places, variant.ports.len()), threads)
+            }
         });
         drop(copies);
         raised(py, done(status, variant))?;
         self.returned(py, variant)
     }
 
-    fn plan(&self, py: Python<'py>, variant: &Variant, given: &Arguments<'py>) -> PyResult<std::sync::Arc<Plan>> {
+    fn plan(
+        &self,
+        py: Python<'py>,
+        variant: &Variant,
+        given: &Arguments<'py>,
+    ) -> PyResult<std::sync::Arc<Plan>> {
         let arrays = self.of.iter().enumerate().filter(|(k, _)| variant.ports[*k].rank > 0);
         let shapes: Vec<(usize, &[isize])> =
             arrays.filter_map(|(k, buffer)| Some((k, self.buffers.shape((*buffer)?)))).collect();
@@ -109,7 +118,9 @@ impl<'py> Held<'py> {
     /// Elements that the type of a parameter does not have: indices beyond their bound, truth values that are neither.
     fn check_elements(&self, variant: &Variant, plan: &Plan) -> Result<(), Failure> {
         for (k, bound) in &plan.bounds {
-            let (Some(buffer), Elem::Scalar(scalar)) = (self.of[*k], &variant.ports[*k].elem) else { continue };
+            let (Some(buffer), Elem::Scalar(scalar)) = (self.of[*k], &variant.ports[*k].elem) else {
+                continue;
+            };
             if let Some(found) = beyond(self.buffers.bytes(buffer), *scalar, *bound) {
                 return Err(outside(variant, *k, found, *bound));
             }
@@ -144,7 +155,8 @@ impl<'py> Held<'py> {
             let port = &variant.ports[*k];
             let array = empty.call1((&plan.results[slot], &port.dtype))?;
             let held = self.buffers.hold(&array, &port.elem, port.rank, true);
-            let defect = |_| raise(py, &Failure::refused("X0601", "the compiler failed: a result has no buffer"));
+            let defect =
+                |_| raise(py, &Failure::refused("X0601", "the compiler failed: a result has no buffer"));
             self.of[*k] = Some(held.map_err(defect)?);
             self.results.push(array);
         }
@@ -193,7 +205,11 @@ impl<'py> Held<'py> {
         let mut values = Vec::with_capacity(results.len());
         for (k, array) in variant.results.iter().zip(results) {
             // Numbers, not arrays without dimensions.
-            values.push(if variant.ports[*k].rank == 0 { array.get_item(PyTuple::empty(py))? } else { array });
+            values.push(if variant.ports[*k].rank == 0 {
+                array.get_item(PyTuple::empty(py))?
+            } else {
+                array
+            });
         }
         match values.len() {
             0 => Ok(py.None().into_bound(py)),

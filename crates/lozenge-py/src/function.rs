@@ -74,7 +74,12 @@ impl Function {
     }
 
     /// The variant whose types are those of these arrays; none if the definition has no type parameter that they tell.
-    fn by_arrays(&self, py: Python<'_>, usual: &Variant, given: &Arguments<'_>) -> PyResult<Option<Arc<Variant>>> {
+    fn by_arrays(
+        &self,
+        py: Python<'_>,
+        usual: &Variant,
+        given: &Arguments<'_>,
+    ) -> PyResult<Option<Arc<Variant>>> {
         let Some(summary) = self.program.summary(&self.definition) else { return Ok(None) };
         let mut types = Types::new();
         for (name, ty) in &summary.params {
@@ -196,8 +201,7 @@ impl Function {
         };
         let out = PyDict::new(py);
         let sizes: Vec<&str> = variant.function.sizes.iter().map(loops::Name::as_str).collect();
-        let assumptions: Vec<String> =
-            variant.function.assumptions.iter().map(ToString::to_string).collect();
+        let assumptions: Vec<String> = variant.function.assumptions.iter().map(ToString::to_string).collect();
         out.set_item("name", &self.name)?;
         out.set_item("comment", self.program.comment(&self.definition))?;
         out.set_item("parameters", variant.inputs.iter().map(describe).collect::<Vec<_>>())?;

@@ -10,6 +10,7 @@ mod call;
 mod deep;
 mod errors;
 mod function;
+mod inside;
 mod model;
 mod object;
 mod program;
@@ -24,8 +25,8 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use clap::Parser;
-use lozenge::cli::{Choice, Cli, Command};
 use lozenge::Failure;
+use lozenge::cli::{Choice, Cli, Command};
 use lozenge::files::Scratch;
 use lozenge::process::Optimise;
 use pyo3::prelude::*;
@@ -53,7 +54,8 @@ struct Wishes {
 
 impl Wishes {
     fn choice(self) -> Choice {
-        let flags = |letter: &str, texts: Vec<String>| texts.iter().map(|t| format!("-{letter}{t}")).collect();
+        let flags =
+            |letter: &str, texts: Vec<String>| texts.iter().map(|t| format!("-{letter}{t}")).collect();
         Choice {
             strategy: self.strategy,
             schedule: self.schedule,
@@ -71,7 +73,12 @@ impl Wishes {
 /// The functions of a file, or of a text of this kind, with the names of their definitions.
 #[pyfunction]
 #[pyo3(signature = (source, kind, wishes))]
-fn load(py: Python<'_>, source: &str, kind: Option<&str>, wishes: Wishes) -> PyResult<Vec<(String, String, Function)>> {
+fn load(
+    py: Python<'_>,
+    source: &str,
+    kind: Option<&str>,
+    wishes: Wishes,
+) -> PyResult<Vec<(String, String, Function)>> {
     let threads = wishes.threads;
     let how = (if wishes.exact { Optimise::FastExact } else { Optimise::Fast }, wishes.checked);
     let choice = wishes.choice();
@@ -89,9 +96,19 @@ fn load(py: Python<'_>, source: &str, kind: Option<&str>, wishes: Wishes) -> PyR
 
 /// Rewrites a model by the rules that ship. The result is written to a file, or given as bytes.
 #[pyfunction]
-fn optimize(py: Python<'_>, model: ModelSource, output: Option<PathBuf>) -> PyResult<Option<Cow<'static, [u8]>>> {
+fn optimize(
+    py: Python<'_>,
+    model: ModelSource,
+    output: Option<PathBuf>,
+) -> PyResult<Option<Cow<'static, [u8]>>> {
     let rewrite = |path: &Path, output: &Path| {
-        let words = [OsStr::new("lozenge"), OsStr::new("optimize"), path.as_os_str(), OsStr::new("-o"), output.as_os_str()];
+        let words = [
+            OsStr::new("lozenge"),
+            OsStr::new("optimize"),
+            path.as_os_str(),
+            OsStr::new("-o"),
+            output.as_os_str(),
+        ];
         let Ok(Cli { command: Command::Optimize(arguments), .. }) = Cli::try_parse_from(words) else {
             return Err(Failure::usage("X0009", format!("{} can't be named to `optimize`", path.display())));
         };

@@ -49,8 +49,14 @@ pub fn load(source: &str, signature: &Signature, optimise: Optimise) -> Result<O
     let flags: Vec<&str> =
         ["-std=c99", "-fopenmp", "-shared", "-fPIC"].iter().chain(optimise.flags()).copied().collect();
     let command = compiler.command.display().to_string();
-    let key =
-        cache::key(&[&text, &command, &compiler.version(), &flags.join(" "), &machine(), env!("CARGO_PKG_VERSION")]);
+    let key = cache::key(&[
+        &text,
+        &command,
+        &compiler.version(),
+        &flags.join(" "),
+        &machine(),
+        env!("CARGO_PKG_VERSION"),
+    ]);
     if let Some(object) = known(&key) {
         return Ok(object);
     }
@@ -129,9 +135,7 @@ fn machine() -> String {
     ];
     let text = fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
     let first = text.split("\n\n").next().unwrap_or_default();
-    let telling = |line: &&str| {
-        line.split_once(':').is_some_and(|(name, _)| TELLING.contains(&name.trim()))
-    };
+    let telling = |line: &&str| line.split_once(':').is_some_and(|(name, _)| TELLING.contains(&name.trim()));
     let lines: Vec<&str> = first.lines().filter(telling).collect();
     format!("{}\n{}", std::env::consts::ARCH, lines.join("\n"))
 }

@@ -41,7 +41,12 @@ impl Program {
     ///
     /// # Errors
     /// What the front ends refuse.
-    pub fn open(path: &Path, choice: Choice, how: (Optimise, bool), threads: u32) -> Result<Program, Failure> {
+    pub fn open(
+        path: &Path,
+        choice: Choice,
+        how: (Optimise, bool),
+        threads: u32,
+    ) -> Result<Program, Failure> {
         deep(|| {
             let source = read_source(path)?;
             let front = Front::open(&source, &choice)?;
@@ -69,9 +74,8 @@ impl Program {
         // The preprocessor reads files.
         let scratch = Scratch::new()?;
         let path = scratch.path().join("text.c");
-        fs::write(&path, text).map_err(|e| {
-            Failure::environment("X0004", format!("can't write {}: {e}", path.display()))
-        })?;
+        fs::write(&path, text)
+            .map_err(|e| Failure::environment("X0004", format!("can't write {}: {e}", path.display())))?;
         let place = (path.display().to_string(), shown);
         let source = Source { path: place.0.clone(), text: text.to_owned() };
         let front = deep(|| Front::open(&source, &choice)).map_err(|f| named(f, &place))?;

@@ -15,6 +15,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyString, PyTuple};
 
 use crate::errors::{raise, raised};
+use crate::inside::Inside;
 use crate::object::{self, Object};
 
 /// More memory than this is only taken if the system says that it is there.
@@ -47,6 +48,7 @@ pub struct Variant {
     definition: Option<Definition>,
     original: Option<Function>,
     checked: bool,
+    inside: Inside,
     optimise: Optimise,
     object: OnceLock<Object>,
     compiling: Mutex<()>,
@@ -137,7 +139,10 @@ impl Variant {
         let Lowered { function, definition, original, .. } = lowered;
         if let Some(name) = definition.as_ref().and_then(|d| d.params.iter().find(|p| hides_index(&p.ty))) {
             let message = format!("`{}` has indices inside of pairs, which can't be checked", name.var.name);
-            return Err(raise(py, &Failure::refused("X0207", message).help("give them as an array of their own")));
+            return Err(raise(
+                py,
+                &Failure::refused("X0207", message).help("give them as an array of their own"),
+            ));
         }
         let port = |param: &loops::Param| {
             Ok(Port {
@@ -153,12 +158,10 @@ impl Variant {
             let name = &function.params[*k].name;
             order.iter().position(|n| n == name).unwrap_or(order.len())
         };
-        let mut inputs: Vec<usize> =
-            (0..ports.len()).filter(|k| ports[*k].mode != ParamMode::Out).collect();
+        let mut inputs: Vec<usize> = (0..ports.len()).filter(|k| ports[*k].mode != ParamMode::Out).collect();
         inputs.sort_by_key(rank);
-        let comes_out = |port: &Port| {
-            port.mode == ParamMode::Out || (port.mode == ParamMode::InOut && port.rank == 0)
-        };
+        let comes_out =
+            |port: &Port| port.mode == ParamMode::Out || (port.mode == ParamMode::InOut && port.rank == 0);
         let results = (0..ports.len()).filter(|k| comes_out(&ports[*k])).collect();
         Ok(Variant {
             function,
@@ -168,6 +171,7 @@ impl Variant {
             definition,
             original,
             checked,
+            inside: Inside::default(),
             optimise,
             object: OnceLock::new(),
             compiling: Mutex::new(()),
@@ -231,6 +235,9 @@ impl Variant {
                 function.params.iter().map(|p| bind::shape(p, &sizes)).collect::<Result<_, _>>()?;
             self.check_shapes(shapes, &all)?;
             self.check_memory(&sizes, &all)?;
+            if self.definition.is_none() && self.checked {
+                self.inside.check(self.original.as_ref().unwrap_or(function), &sizes)?;
+            }
             Ok((sizes, all))
         });
         let (sizes, all) = raised(py, found)?;

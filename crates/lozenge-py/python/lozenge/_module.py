@@ -89,7 +89,7 @@ def load(
 
     `threads`: threads of a call; OpenMP's own choice unless it is given.
     `exact`: no fused products and sums, so that results are those of the source to the last bit.
-    `checked`: of C, look whether integers that are subscripts (`x[col[j]]`) lie inside, before it runs.
+    `checked`: of C, look whether subscripts stay inside of the arrays, before it runs.
     `strategy`, `schedule`, `reassociate`, `types`: as the options of the command `lozenge`.
     `defines`, `includes`: macros and folders of headers for C.
     """

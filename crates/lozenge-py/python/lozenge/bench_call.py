@@ -18,7 +18,9 @@ import time
 
 import numpy
 
-SOURCE = "def add3 [n] (x y z: [n]f32): [n]f32 = zip x (zip y z) |> mapSeq (\\(a, (b, c)) -> a + b + c)\n"
+import lozenge
+
+SOURCE = "def {} [n] (x y z: [n]f32): [n]f32 = zip x (zip y z) |> mapSeq (\\(a, (b, c)) -> a + b + c)\n"
 
 
 def best(call, repetitions: int, rounds: int) -> float:
@@ -35,16 +37,27 @@ def best(call, repetitions: int, rounds: int) -> float:
     return min(found)
 
 
-def compiled(folder: str):
-    """The function as this package calls it, and its shared object."""
-    import lozenge
-
-    os.environ["XDG_CACHE_HOME"] = folder
-    function = lozenge.load(SOURCE).add3
-    arrays = [numpy.full(1, k, dtype=numpy.float32) for k in range(3)]
-    function(*arrays)
-    [path] = glob.glob(os.path.join(folder, "lozenge", "*.so"))
-    return function, arrays, ctypes.CDLL(path)
+def compiled():
+    """The function as this package calls it, its arrays, and the same function for ctypes."""
+    # A name that no other run has, so that the object is compiled here and found.
+    name = f"add3_{os.getpid()}_{time.monotonic_ns()}"
+    before = os.environ.get("XDG_CACHE_HOME")
+    with tempfile.TemporaryDirectory() as folder:
+        os.environ["XDG_CACHE_HOME"] = folder
+        try:
+            function = lozenge.load(SOURCE.format(name))[name]
+            arrays = [numpy.full(1, k, dtype=numpy.float32) for k in range(3)]
+            function(*arrays)
+        finally:
+            if before is None:
+                del os.environ["XDG_CACHE_HOME"]
+            else:
+                os.environ["XDG_CACHE_HOME"] = before
+        [path] = glob.glob(os.path.join(folder, "lozenge", "*.so"))
+        entry = ctypes.CDLL(path)[name]
+    entry.restype = ctypes.c_int
+    entry.argtypes = [ctypes.c_int64] + [ctypes.c_void_p] * 4
+    return function, arrays, entry
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -53,12 +66,8 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--most", type=float, help="fail if a call costs more microseconds beyond the C function")
     options = parser.parse_args(arguments)
-    with tempfile.TemporaryDirectory() as folder:
-        function, (x, y, z), library = compiled(folder)
+    function, (x, y, z), entry = compiled()
     out = numpy.empty(1, dtype=numpy.float32)
-    entry = library.add3
-    entry.restype = ctypes.c_int
-    entry.argtypes = [ctypes.c_int64] + [ctypes.c_void_p] * 4
     places = [array.ctypes.data for array in (x, y, z, out)]
 
     def by_hand():
