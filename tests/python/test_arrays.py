@@ -145,7 +145,15 @@ def test_random_arguments_do_no_harm(blas):
     pool = [
         *(None, True, -1, 3, 2.5, 1j, 1 << 70, "text", b"12345678", [], [1.0], {}, object(), np, len),
         *(xs, xs[::2], xs[::-1], xs.reshape(2, 3), xs.reshape(2, 3).T, xs.astype("f4"), xs.astype(">f8")),
-        *(square, square[:2], square[:, :2], square.astype("i4"), np.zeros(0), np.zeros((0, 3)), np.zeros(())),
+        *(
+            square,
+            square[:2],
+            square[:, :2],
+            square.astype("i4"),
+            np.zeros(0),
+            np.zeros((0, 3)),
+            np.zeros(()),
+        ),
         *(np.ma.masked_array(xs), np.float32(2), np.array(["a"]), np.array([None]), memoryview(b"abcd")),
         *(np.broadcast_to(xs, (3, 6)), np.zeros(3, dtype=[("x", "f8")]), np.datetime64("2020-01-01"), xs > 2),
     ]

@@ -73,7 +73,9 @@ def test_what_is_damaged_is_made_anew(tmp_path, damage):
     whole = entry.read_bytes()
     middle = len(whole) // 2
     changed = whole[:middle] + bytes([whole[middle] ^ 1]) + whole[middle + 1 :]
-    entry.write_bytes({"cut": whole[:middle], "changed": changed, "emptied": b"", "extended": whole + b"x"}[damage])
+    entry.write_bytes(
+        {"cut": whole[:middle], "changed": changed, "emptied": b"", "extended": whole + b"x"}[damage]
+    )
     assert run(tmp_path, CC=str(compiler)).stdout == "[0, 2, 4]\n"
     assert compilations(tmp_path) == 2
     [entry] = entries(tmp_path)

@@ -17,7 +17,9 @@ def raised(call):
 
 def test_an_error_tells_its_place(tmp_path):
     path = tmp_path / "sum.loz"
-    path.write_text("def sum2 [n m] (xs: [n]f32) (ys: [m]f32): [n]f32 =\n  zip xs ys |> mapPar (\\(x, y) -> x + y)\n")
+    path.write_text(
+        "def sum2 [n m] (xs: [n]f32) (ys: [m]f32): [n]f32 =\n  zip xs ys |> mapPar (\\(x, y) -> x + y)\n"
+    )
     error = raised(lambda: lozenge.load(path))
     assert error.code == "F0402" and error.message == "the sizes `m` and `n` differ"
     assert f"--> {path}:2:10" in error.rendered and str(error) == error.rendered
@@ -36,7 +38,9 @@ def test_a_text_has_a_name():
 def test_options_are_in_the_words_of_python():
     m = lozenge.load("def twice [n] (xs: [n]i64): [n]i64 = map (\\x -> x + x) xs\n")
     error = raised(lambda: m.twice.compile())
-    assert error.code == "D0101" and 'schedule="auto"' in error.rendered and "--schedule" not in error.rendered
+    assert (
+        error.code == "D0101" and 'schedule="auto"' in error.rendered and "--schedule" not in error.rendered
+    )
     count = lozenge.load("def count [n]: [n]i64 = iota n |> mapSeq (\\x -> x)\n")
     assert "--size" not in raised(lambda: count.count()).rendered
 

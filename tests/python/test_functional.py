@@ -96,7 +96,9 @@ def test_indices_are_compared_with_their_bound():
 
 
 def test_indices_inside_of_pairs_are_refused():
-    m = lozenge.load("def pick2 [n m] (ps: [n](idx m, f32)) (xs: [m]f64): [n]f64 = mapPar (\\p -> xs[fst p]) ps\n")
+    m = lozenge.load(
+        "def pick2 [n m] (ps: [n](idx m, f32)) (xs: [m]f64): [n]f64 = mapPar (\\p -> xs[fst p]) ps\n"
+    )
     with pytest.raises(lozenge.Error) as raised:
         m.pick2.compile()
     assert raised.value.code == "X0207"
@@ -114,7 +116,12 @@ def test_a_number_that_is_an_index():
 def test_sizes_that_no_shape_tells():
     m = lozenge.load("def count [n]: [n]i64 = mapPar (\\i -> i * i) (iota n)\n")
     assert np.array_equal(m.count(n=5), np.arange(5) ** 2)
-    for sizes, code in (({}, "X0101"), ({"n": -1}, "X0102"), ({"n": 1 << 60}, "X0103"), ({"n": 1 << 70}, "X0102")):
+    for sizes, code in (
+        ({}, "X0101"),
+        ({"n": -1}, "X0102"),
+        ({"n": 1 << 60}, "X0103"),
+        ({"n": 1 << 70}, "X0102"),
+    ):
         with pytest.raises(lozenge.Error) as raised:
             m.count(**sizes)
         assert raised.value.code == code
@@ -122,7 +129,9 @@ def test_sizes_that_no_shape_tells():
 
 
 def test_names_that_python_has(root):
-    m = lozenge.load("def lambda [n] (xs: [n]i64): [n]i64 = xs\ndef keys [n] (xs: [n]i64): [n]i64 = xs\n", schedule="auto")
+    m = lozenge.load(
+        "def lambda [n] (xs: [n]i64): [n]i64 = xs\ndef keys [n] (xs: [n]i64): [n]i64 = xs\n", schedule="auto"
+    )
     assert list(m) == ["lambda", "keys"] and len(m) == 2 and "keys" in m
     assert np.array_equal(m["lambda"](np.arange(2)), m.keys(np.arange(2)))
     with pytest.raises(AttributeError, match="lambda, keys"):

@@ -134,7 +134,9 @@ def test_optimize_gives_back_what_it_was_given(perceptron, rng, tmp_path):
     assert isinstance(smaller, onnx.ModelProto)
     assert len(smaller.graph.node) < len(perceptron.graph.node)
     x = rng.standard_normal((3, 20)).astype("f4")
-    assert np.allclose(peer(smaller).run(None, {"x": x})[0], peer(perceptron).run(None, {"x": x})[0], atol=1e-6)
+    assert np.allclose(
+        peer(smaller).run(None, {"x": x})[0], peer(perceptron).run(None, {"x": x})[0], atol=1e-6
+    )
     data = perceptron.SerializeToString()
     optimized = lozenge.optimize(data)
     assert isinstance(optimized, bytes) and onnx.load_from_string(optimized) == smaller
@@ -158,7 +160,9 @@ def test_parameters_beside_the_model(perceptron, rng, tmp_path):
         lozenge.optimize(path)
     (tmp_path / "other").mkdir()
     lozenge.optimize(path, tmp_path / "other/out.onnx")
-    assert np.allclose(lozenge.Session(tmp_path / "other/out.onnx").run(None, {"x": x})[0], expected, atol=1e-6)
+    assert np.allclose(
+        lozenge.Session(tmp_path / "other/out.onnx").run(None, {"x": x})[0], expected, atol=1e-6
+    )
 
 
 def test_a_model_as_a_function(perceptron, rng, tmp_path):

@@ -64,7 +64,9 @@ def test_the_interpreter_runs_meanwhile():
 
 def test_threads_can_be_chosen(blas, rng):
     a = rng.integers(-9, 9, (40, 40))
-    m = lozenge.load("def rows [m n] (a: [m][n]i64): [m]i64 = mapPar (reduceSeq (\\x s -> s + x) 0) a\n", threads=2)
+    m = lozenge.load(
+        "def rows [m n] (a: [m][n]i64): [m]i64 = mapPar (reduceSeq (\\x s -> s + x) 0) a\n", threads=2
+    )
     assert m.rows.threads == 2
     for threads in (0, 1, 2, 3):
         m.rows.threads = threads
@@ -72,7 +74,9 @@ def test_threads_can_be_chosen(blas, rng):
 
 
 def test_a_forked_process_does_not_wait_for_threads():
-    m = lozenge.load("def rows2 [m n] (a: [m][n]i64): [m]i64 = mapPar (reduceSeq (\\x s -> s + x) 0) a\n", threads=2)
+    m = lozenge.load(
+        "def rows2 [m n] (a: [m][n]i64): [m]i64 = mapPar (reduceSeq (\\x s -> s + x) 0) a\n", threads=2
+    )
     a = np.ones((300, 300), dtype="i8")
     assert (m.rows2(a) == 300).all()
     child = os.fork()

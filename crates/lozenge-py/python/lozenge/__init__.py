@@ -1,8 +1,8 @@
 """Lozenge: matrix programs, C loop nests and ONNX models to fast parallel C, called on NumPy arrays.
 
-    import lozenge, numpy
-    m = lozenge.load("products.loz")
-    c = m.dproduct_fast(numpy.ones((4, 5)), numpy.ones((5, 6)))
+import lozenge, numpy
+m = lozenge.load("products.loz")
+c = m.dproduct_fast(numpy.ones((4, 5)), numpy.ones((5, 6)))
 """
 
 from __future__ import annotations

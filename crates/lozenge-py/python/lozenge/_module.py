@@ -95,7 +95,7 @@ def load(
     """
     if not isinstance(source, (str, os.PathLike)):
         return _model(source, threads, exact)
-    from_text = isinstance(source, str) and _is_text(source)
+    text = source if isinstance(source, str) and _is_text(source) else None
     macros = [f"{k}={v}" for k, v in defines.items()] if isinstance(defines, Mapping) else list(defines)
     wishes = {
         "threads": threads or 0,
@@ -108,10 +108,10 @@ def load(
         "defines": macros,
         "includes": [os.fspath(folder) for folder in includes],
     }
-    if not from_text and _extension(os.fspath(source)) in _MODELS:
+    if text is None and _extension(os.fspath(source)) in _MODELS:
         return _model(source, threads, exact)
-    if from_text:
-        found = _lozenge.load(source, _kind(source, language), wishes)
+    if text is not None:
+        found = _lozenge.load(text, _kind(text, language), wishes)
         name = "<text>"
     else:
         name = os.fspath(source)

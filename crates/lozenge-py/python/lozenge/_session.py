@@ -10,7 +10,7 @@ import numpy
 
 from . import _arrays, _lozenge
 
-# Numbers of the format, with the name of the type there and here; those of a second library have no type in NumPy itself.
+# Numbers of the format, with the name of the type there and here; NumPy itself lacks some of them.
 _TYPES = {
     1: ("float", "float32"),
     2: ("uint8", "uint8"),
@@ -71,7 +71,7 @@ class _Port:
         if array.dtype != dtype:
             raise _lozenge.error(
                 "X0202",
-                f"the array for `{self.name}` holds {array.dtype} elements, but the input is {self.node.type}",
+                f"the array for `{self.name}` holds {array.dtype} elements, and the input is {self.node.type}",
                 f"give `array.astype({str(dtype)!r})`",
             )
         good = array.flags.c_contiguous and array.flags.aligned and array.dtype == self.carrier
@@ -121,9 +121,7 @@ class Session:
         for name, value in input_feed.items():
             if name not in self._inputs:
                 names = ", ".join(self._inputs) or "none"
-                raise _lozenge.error(
-                    "X0204", f"the model has no input `{name}`", f"its inputs are {names}"
-                )
+                raise _lozenge.error("X0204", f"the model has no input `{name}`", f"its inputs are {names}")
             feeds[name] = self._inputs[name].inward(value)
         for name in self._needed:
             if name not in feeds:
@@ -164,11 +162,14 @@ class ModelFunction:
         if out is not None:
             places = out if isinstance(out, (tuple, list)) else (out,)
             if len(places) != len(results):
-                raise TypeError(f"{self.__name__}() has {len(results)} results, and `out` has {len(places)} arrays")
+                raise TypeError(
+                    f"{self.__name__}() has {len(results)} results, and `out` has {len(places)} arrays"
+                )
             for place, result in zip(places, results, strict=True):
                 if place.shape != result.shape or place.dtype != result.dtype:
                     raise _lozenge.error(
-                        "X0203", f"`out` is {place.dtype} {place.shape}, and the result {result.dtype} {result.shape}"
+                        "X0203",
+                        f"`out` is {place.dtype} {place.shape}, and the result {result.dtype} {result.shape}",
                     )
             for place, result in zip(places, results, strict=True):
                 place[...] = result
@@ -188,9 +189,7 @@ def as_source(model):
     if hasattr(model, "SerializeToString"):
         return model.SerializeToString(), type(model).FromString
     kind = type(model).__name__
-    raise _lozenge.error(
-        "X0207", f"a model is a path, bytes or an onnx.ModelProto, and a {kind} was given"
-    )
+    raise _lozenge.error("X0207", f"a model is a path, bytes or an onnx.ModelProto, and a {kind} was given")
 
 
 def optimize(model, output: str | os.PathLike[str] | None = None):

@@ -64,7 +64,9 @@ def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m lozenge.bench_call", description=__doc__)
     parser.add_argument("--repetitions", type=int, default=20000)
     parser.add_argument("--rounds", type=int, default=5)
-    parser.add_argument("--most", type=float, help="fail if a call costs more microseconds beyond the C function")
+    parser.add_argument(
+        "--most", type=float, help="fail if a call costs more microseconds beyond the C function"
+    )
     options = parser.parse_args(arguments)
     function, (x, y, z), entry = compiled()
     out = numpy.empty(1, dtype=numpy.float32)
@@ -87,7 +89,7 @@ def main(arguments: list[str] | None = None) -> int:
     print(f"a call with three arrays of one element ({sys.implementation.name} {sys.version.split()[0]})")
     for name, micro in times.items():
         print(f"  {name:<28} {micro:6.3f} us  {least / micro:5.2f} of ctypes' speed")
-    # What ctypes takes is the C function and ctypes itself, so the difference to an empty function is more than the overhead.
+    # The time of the C function is in it, so this is a little more than the overhead.
     beyond = times["lozenge, a new result"] - empty
     print(f"beyond an empty function of Python: {beyond:.3f} us with a new result")
     if options.most is not None and beyond > options.most:

@@ -3,8 +3,9 @@
     %%lozenge
     def dot [n] {t: num} (xs ys: [n]t): t = zip xs ys |> reduceSeq (\\(x, y) a -> a + x * y) 0
 
-Each definition becomes a function with its name. Options: `--exact`, `--reassociate`,
-`--threads N`, `--strategy TEXT`, `--schedule TEXT`, `--language loz|c`, `--as NAME` (one object with all functions).
+Each definition becomes a function with its name; with `--as NAME` one object has them. The other
+options are those of `load`: `--exact`, `--reassociate`, `--threads N`, `--strategy TEXT`,
+`--schedule TEXT`, `--language loz|c|loops`.
 """
 
 from __future__ import annotations
