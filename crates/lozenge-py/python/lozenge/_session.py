@@ -71,7 +71,7 @@ class _Port:
         if array.dtype != dtype:
             raise _lozenge.error(
                 "X0202",
-                f"the array for `{self.name}` holds {array.dtype} elements, and the input is {self.node.type}",
+                f"the array for `{self.name}` holds {array.dtype}, and the input is {self.node.type}",
                 f"give `array.astype({str(dtype)!r})`",
             )
         good = array.flags.c_contiguous and array.flags.aligned and array.dtype == self.carrier
