@@ -75,6 +75,44 @@ def test_types_are_those_of_the_model(rng, elem, dtype):
     assert ours.dtype == theirs.dtype and np.array_equal(ours, theirs)
 
 
+def test_no_elements_and_no_dimensions():
+    model = made(
+        [helper.make_node("ReduceSum", ["x"], ["y"], keepdims=0), helper.make_node("Neg", ["x"], ["z"])],
+        [info("x", TensorProto.FLOAT, ["n"])],
+        [info("y", TensorProto.FLOAT, []), info("z", TensorProto.FLOAT, ["n"])],
+    )
+    session = lozenge.Session(model)
+    for n in (0, 1, 3):
+        y, z = session.run(None, {"x": np.ones(n, dtype="f4")})
+        assert y.shape == () and y == n and z.shape == (n,)
+
+
+def test_truth_values():
+    model = made(
+        [helper.make_node("Not", ["x"], ["y"])],
+        [info("x", TensorProto.BOOL, [3])],
+        [info("y", TensorProto.BOOL, [3])],
+    )
+    session = lozenge.Session(model)
+    [y] = session.run(None, {"x": np.array([True, False, True])})
+    assert y.dtype == bool and y.tolist() == [False, True, False]
+    with pytest.raises(lozenge.Error) as raised:
+        session.run(None, {"x": np.array([0, 2, 1], dtype="u1").view(bool)})
+    assert raised.value.code == "X0205"
+
+
+def test_types_that_numpy_lacks():
+    import ml_dtypes
+
+    model = made(
+        [helper.make_node("Add", ["x", "x"], ["y"])],
+        [info("x", TensorProto.BFLOAT16, [2])],
+        [info("y", TensorProto.BFLOAT16, [2])],
+    )
+    [y] = lozenge.Session(model).run(None, {"x": np.array([1.5, -2], dtype=ml_dtypes.bfloat16)})
+    assert y.dtype == ml_dtypes.bfloat16 and y.tolist() == [3, -4]
+
+
 def test_values_of_their_own_can_be_given(rng):
     model = made(
         [helper.make_node("Add", ["x", "k"], ["y"])],

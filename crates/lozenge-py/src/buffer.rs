@@ -81,7 +81,7 @@ impl<'py> Buffers<'py> {
             }
             step = step.saturating_mul(*extent);
         }
-        let aligned = (buffer.buf as usize) % bytes == 0;
+        let aligned = (buffer.buf as usize).is_multiple_of(bytes);
         if aligned && buffer.suboffsets.is_null() { Ok(()) } else { Err(Misfit::Layout) }
     }
 

@@ -138,7 +138,7 @@ fn optimize(
 #[pyo3(signature = (code, message, help=None))]
 fn error(py: Python<'_>, code: &str, message: String, help: Option<String>) -> PyErr {
     // Codes of diagnostics are text of the program.
-    let codes = ["X0001", "X0009", "X0202", "X0203", "X0204", "X0207"];
+    let codes = ["X0001", "X0009", "X0202", "X0203", "X0204", "X0205", "X0207"];
     let code = codes.into_iter().find(|known| *known == code).unwrap_or("X0601");
     let mut failure = lozenge::Failure::refused(code, message);
     if let Some(help) = help {

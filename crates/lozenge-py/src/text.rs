@@ -10,8 +10,8 @@ fn plain(text: &str) -> String {
     while let Some(next) = rest.chars().next() {
         let skipped = if rest.starts_with("//") {
             rest.find('\n').unwrap_or(rest.len())
-        } else if rest.starts_with("/*") {
-            rest[2..].find("*/").map_or(rest.len(), |end| end + 4)
+        } else if let Some(comment) = rest.strip_prefix("/*") {
+            comment.find("*/").map_or(rest.len(), |end| end + 4)
         } else if next == '"' {
             let length = string_length(rest);
             out.push_str("\"\"");

@@ -75,7 +75,15 @@ class _Port:
                 f"give `array.astype({str(dtype)!r})`",
             )
         good = array.flags.c_contiguous and array.flags.aligned and array.dtype == self.carrier
-        return array if good else numpy.array(array, dtype=self.carrier, order="C", copy=True)
+        if not good:
+            array = numpy.array(array, dtype=self.carrier, order="C", copy=True)
+        if array.dtype == numpy.bool_ and array.view(numpy.uint8).max(initial=0) > 1:
+            raise _lozenge.error(
+                "X0205",
+                f"the array for `{self.name}` holds bytes that are no truth values",
+                "give `array != 0`",
+            )
+        return array
 
     def outward(self, array):
         return array.astype(self.dtype(), copy=False)
