@@ -79,7 +79,6 @@ fn written(key: &str, object: &Path) -> Option<()> {
         file.write_all(&bytes)?;
         file.write_all(MARK)?;
         file.write_all(&Sha256::digest(&bytes))?;
-        file.sync_all()?;
         fs::rename(&partial, folder.join(format!("{key}.so")))
     });
     if done.is_err() {
