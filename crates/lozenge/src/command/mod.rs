@@ -15,7 +15,7 @@ mod fuzz_inputs;
 mod fuzz_kernels;
 mod generate;
 mod model;
-mod optimize;
+pub mod optimize;
 mod passed_over;
 mod poly;
 mod prove;

@@ -36,11 +36,36 @@ struct Times {
     total: f64,
 }
 
-/// Runs the command. The output file is whole or not there.
+/// What the rules did.
+pub struct Done {
+    total: Report,
+    replayed: Option<usize>,
+    /// Nodes before and after.
+    nodes: (usize, usize),
+    simplified: usize,
+    checked: Option<Checked>,
+    times: Times,
+}
+
+/// Runs the command.
+///
+/// # Errors
+/// As [`work`].
+pub fn run(arguments: &Optimize, as_json: bool) -> Result<(), Failure> {
+    let Done { total, replayed, nodes, simplified, checked, times } = work(arguments)?;
+    if as_json {
+        print_json(&total, nodes, simplified, checked.as_ref(), &times);
+    } else {
+        print_text(&total, replayed, nodes, simplified, checked.as_ref(), &times);
+    }
+    Ok(())
+}
+
+/// Does what the command does, without a word. The output file is whole or not there.
 ///
 /// # Errors
 /// Models and rule files that can't be read, rules that do not end (`R0301`), outputs that differ (`X0903`).
-pub fn run(arguments: &Optimize, as_json: bool) -> Result<(), Failure> {
+pub fn work(arguments: &Optimize) -> Result<Done, Failure> {
     let started = Instant::now();
     let mut times = Times::default();
     let rules = rules::load(&arguments.rules, &arguments.only)?;
@@ -124,12 +149,7 @@ pub fn run(arguments: &Optimize, as_json: bool) -> Result<(), Failure> {
     times.write = clock.elapsed().as_secs_f64();
     times.total = started.elapsed().as_secs_f64();
     let after = model.graph.node_count();
-    if as_json {
-        print_json(&total, (nodes, after), simplified, checked.as_ref(), &times);
-    } else {
-        print_text(&total, replayed, (nodes, after), simplified, checked.as_ref(), &times);
-    }
-    Ok(())
+    Ok(Done { total, replayed, nodes: (nodes, after), simplified, checked, times })
 }
 
 /// Reads a model: ONNX with the files of its external data, or the textual form (`.graph`).

@@ -290,6 +290,20 @@ impl Front {
         spans.filter(|(label, _)| named(label)).map(|(label, span)| (label.clone(), *span)).collect()
     }
 
+    /// The checked program, of a functional source.
+    pub fn functional(&self) -> Option<&Checked> {
+        match &self.parsed {
+            Parsed::Functional(checked) => Some(checked),
+            Parsed::C(_) | Parsed::Loops(_) => None,
+        }
+    }
+
+    /// What ties a region to the C around it, of a C source.
+    pub fn region(&self, name: &str) -> Option<&cfront::RegionInfo> {
+        let Parsed::C(file) = &self.parsed else { return None };
+        file.regions.iter().find(|region| region.function.name.as_str() == name).map(|region| &region.info)
+    }
+
     /// The line with which a definition, a region or a function begins.
     pub fn first_line(&self, name: &Name) -> Option<Span> {
         let keyword = match &self.parsed {

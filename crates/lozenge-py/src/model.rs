@@ -1,0 +1,316 @@
+//! Whole models: compiled for the shapes that they are called with.
+
+use std::collections::BTreeMap;
+use std::ffi::{c_int, c_void};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::Ordering;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use graph::plan::{self, Port};
+use graph::{Dim, Model as Graph, TensorType, ValueId, operators};
+use loops::{Elem, Name, Scalar};
+use lozenge::files::Scratch;
+use lozenge::pipeline::graph as pipeline;
+use lozenge::process::Optimise;
+use lozenge::{Failure, bind, machine};
+use pyo3::prelude::*;
+use pyo3::sync::PyOnceLock;
+use pyo3::types::{PyDict, PyTuple};
+
+use crate::buffer::Buffers;
+use crate::call::FORKED;
+use crate::deep::deep;
+use crate::errors::{raise, raised};
+use crate::object::{self, Object};
+use crate::variant::dtype_name;
+
+/// So many words of 64 bits are as far apart as parameters are aligned.
+const ALIGNMENT: usize = 8;
+
+/// An input as it is given: its name and its shape.
+type Shapes = Vec<(String, Vec<usize>)>;
+
+/// A model.
+#[allow(missing_docs)]
+#[pyclass(frozen, module = "lozenge")]
+pub struct Model {
+    graph: Graph,
+    /// The file, for messages.
+    path: PathBuf,
+    optimise: Optimise,
+    threads: u32,
+    compiled: Mutex<Vec<(Shapes, Arc<Compiled>)>>,
+    one: Mutex<()>,
+}
+
+/// A model for inputs of certain shapes.
+struct Compiled {
+    inputs: Vec<Port>,
+    outputs: Vec<Port>,
+    /// Parameters from the first word on that is aligned.
+    parameters: Vec<u64>,
+    object: Object,
+}
+
+impl Compiled {
+    fn parameters(&self) -> *const u64 {
+        let skipped = self.parameters.as_ptr().align_offset(ALIGNMENT * 8).min(ALIGNMENT);
+        self.parameters[skipped..].as_ptr()
+    }
+}
+
+impl Model {
+    /// Reads a model.
+    ///
+    /// # Errors
+    /// As [`pipeline::open`]; what validation finds.
+    fn open(path: &Path, exact: bool, threads: u32) -> Result<Model, Failure> {
+        let graph = deep(|| {
+            let graph = pipeline::open(path)?;
+            pipeline::sound(&graph, path)?;
+            Ok(graph)
+        })?;
+        let optimise = if exact { Optimise::FastExact } else { Optimise::Fast };
+        let (compiled, one) = (Mutex::default(), Mutex::default());
+        Ok(Model { graph, path: path.to_path_buf(), optimise, threads, compiled, one })
+    }
+
+    /// The inputs that have to be given, and those with a value of their own.
+    fn inputs(&self) -> impl Iterator<Item = (ValueId, bool)> {
+        let graph = &self.graph.graph;
+        graph.inputs().iter().map(|id| (*id, graph.value(*id).initializer().is_some()))
+    }
+
+    fn known(&self, shapes: &Shapes) -> Option<Arc<Compiled>> {
+        let compiled = self.compiled.lock().unwrap_or_else(PoisonError::into_inner);
+        compiled.iter().find(|(s, _)| s == shapes).map(|(_, found)| Arc::clone(found))
+    }
+
+    /// The model for inputs of these shapes, compiled now if it is not yet.
+    fn compiled(&self, shapes: &Shapes) -> Result<Arc<Compiled>, Failure> {
+        if let Some(found) = self.known(shapes) {
+            return Ok(found);
+        }
+        let _one = self.one.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(found) = self.known(shapes) {
+            return Ok(found);
+        }
+        let made = Arc::new(deep(|| self.compile(shapes))?);
+        let mut compiled = self.compiled.lock().unwrap_or_else(PoisonError::into_inner);
+        compiled.push((shapes.clone(), Arc::clone(&made)));
+        Ok(made)
+    }
+
+    fn compile(&self, shapes: &Shapes) -> Result<Compiled, Failure> {
+        let mut graph = self.graph.clone();
+        let sizes = bound(&mut graph, shapes)?;
+        let graph = pipeline::prepare_read(graph, &self.path, &sizes)?;
+        let compiled = pipeline::compile(&graph, machine::registers()?)?;
+        let held = compiled.plan.parameter_bytes as u128 + compiled.plan.arena_bytes as u128;
+        if held > bind::available_memory() {
+            return Err(Failure::environment("X0103", format!("the model needs {}", bind::amount(held)))
+                .note(format!("{} are free", bind::amount(bind::available_memory()))));
+        }
+        let object = object::load(&compiled.source, &compiled.signature, self.optimise)?;
+        let block = pipeline::parameter_block(&compiled.plan);
+        let mut parameters = vec![0; block.len().div_ceil(8) + ALIGNMENT];
+        let skipped = parameters.as_ptr().align_offset(ALIGNMENT * 8).min(ALIGNMENT);
+        for (word, bytes) in parameters[skipped..].iter_mut().zip(block.chunks(8)) {
+            let mut whole = [0; 8];
+            whole[..bytes.len()].copy_from_slice(bytes);
+            *word = u64::from_ne_bytes(whole);
+        }
+        let plan::Plan { inputs, outputs, .. } = compiled.plan;
+        Ok(Compiled { inputs, outputs, parameters, object })
+    }
+
+    fn called<'py>(
+        &self,
+        py: Python<'py>,
+        compiled: &Compiled,
+        feeds: &Bound<'py, PyDict>,
+    ) -> PyResult<Vec<Bound<'py, PyAny>>> {
+        static EMPTY: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
+        let empty = EMPTY.import(py, "numpy", "empty")?;
+        let mut buffers = Buffers::with_room(py, compiled.inputs.len() + compiled.outputs.len());
+        let mut places = vec![compiled.parameters() as usize];
+        for port in &compiled.inputs {
+            let name = port.name.as_str();
+            let array = feeds.get_item(name)?;
+            let array = array.ok_or_else(|| raise(py, &missing(name)))?;
+            let held = buffers.hold(&array, &carried(port), port.dims.len(), false);
+            let held = held.ok().filter(|held| {
+                buffers.shape(*held).iter().map(|n| n.unsigned_abs()).eq(port.dims.iter().copied())
+            });
+            let held = held.ok_or_else(|| raise(py, &misfit(port)))?;
+            places.push(buffers.place(held) as usize);
+        }
+        let mut outputs = Vec::with_capacity(compiled.outputs.len());
+        for port in &compiled.outputs {
+            let elem = carried(port);
+            let Elem::Scalar(scalar) = elem else { return Err(raise(py, &misfit(port))) };
+            let array = empty.call1((PyTuple::new(py, &port.dims)?, dtype_name(scalar)))?;
+            let held = buffers.hold(&array, &elem, port.dims.len(), true);
+            places.push(buffers.place(held.map_err(|_| raise(py, &misfit(port)))?) as usize);
+            outputs.push(array);
+        }
+        let forked = FORKED.load(Ordering::Relaxed);
+        let threads = if forked { 1 } else { c_int::try_from(self.threads).unwrap_or(0) };
+        let status = py.detach(|| {
+            let at = places.as_ptr().cast::<*mut c_void>();
+            // SAFETY: the block of parameters is that of the plan; inputs and outputs have the types and extents of its ports, and outputs are new, so
+            // nothing overlaps. All are held until behind the call.
+            unsafe { compiled.object.call(&[], std::slice::from_raw_parts(at, places.len()), threads) }
+        });
+        raised(py, done(status))?;
+        Ok(outputs)
+    }
+}
+
+/// What follows from the shapes: sizes of named extents, the shapes of inputs that have none; and what is given is no default any more.
+fn bound(model: &mut Graph, shapes: &Shapes) -> Result<BTreeMap<Name, i64>, Failure> {
+    let mut sizes = BTreeMap::new();
+    let graph = &mut model.graph;
+    for (name, extents) in shapes {
+        let id = graph.inputs().iter().copied().find(|id| graph.value(*id).name().as_str() == name);
+        let Some((id, ty)) = id.and_then(|id| Some((id, graph.value(id).tensor_type()?.clone()))) else {
+            let names: Vec<Name> = graph.inputs().iter().map(|id| graph.value(*id).name().clone()).collect();
+            return Err(Failure::refused("X0204", format!("the model has no input `{name}`"))
+                .help(bind::list("its inputs are", &names)));
+        };
+        graph.forget_default(id);
+        let own = graph.value(id).name().clone();
+        let Some(shape) = &ty.shape else {
+            graph.declare(id, TensorType::new(ty.elem, extents.iter().map(|n| *n as i64)));
+            continue;
+        };
+        let wrong = || {
+            let message = format!("the input `{name}` is {ty}, and the array has the shape {extents:?}");
+            Failure::refused("X0203", message)
+        };
+        if shape.len() != extents.len() {
+            return Err(wrong());
+        }
+        for (axis, (dim, extent)) in shape.iter().zip(extents).enumerate() {
+            let extent = *extent as i64;
+            let size = match dim {
+                Dim::Known(n) if *n != extent => return Err(wrong()),
+                Dim::Known(_) => continue,
+                Dim::Symbolic(size) => size.as_param().cloned(),
+                Dim::Unknown => Some(plan::extent_name(&own, axis)),
+            };
+            if let Some(size) = size
+                && *sizes.entry(size.clone()).or_insert(extent) != extent
+            {
+                return Err(wrong().note(format!("`{size}` is {} by another extent", sizes[&size])));
+            }
+        }
+    }
+    Ok(sizes)
+}
+
+fn carried(port: &Port) -> Elem {
+    Elem::Scalar(operators::carrier(port.elem).unwrap_or(Scalar::F32))
+}
+
+fn missing(name: &str) -> Failure {
+    Failure::refused("X0204", format!("the input `{name}` is not given"))
+}
+
+fn misfit(port: &Port) -> Failure {
+    let message = format!("the array for `{}` is not {} of the shape {:?}", port.name, port.elem, port.dims);
+    Failure::refused("X0203", message)
+}
+
+fn done(status: c_int) -> Result<(), Failure> {
+    match status {
+        0 => Ok(()),
+        1 => Err(Failure::environment("X0304", "the model ran out of memory").help("give smaller inputs")),
+        4 => Err(Failure::refused(
+            "G0506",
+            "an index that the model is given, or computes, is outside of the tensor it is an index of",
+        )),
+        other => Err(Failure::environment("X0304", format!("the model ended with status {other}"))),
+    }
+}
+
+/// An input or output for Python: name, number of the element type, extents, NumPy's name of the type in which it is handed over.
+type Described<'py> = (String, i32, Option<Vec<Bound<'py, PyAny>>>, Option<&'static str>);
+
+fn described<'py>(py: Python<'py>, graph: &Graph, id: ValueId) -> PyResult<Described<'py>> {
+    let value = graph.graph.value(id);
+    let ty = value.tensor_type();
+    let extent = |dim: &Dim| match dim {
+        Dim::Known(n) => Ok(n.into_pyobject(py)?.into_any()),
+        Dim::Symbolic(size) => Ok(size.to_string().into_pyobject(py)?.into_any()),
+        Dim::Unknown => Ok(py.None().into_bound(py)),
+    };
+    let shape = ty.and_then(|t| t.shape.as_ref());
+    let shape = shape.map(|shape| shape.iter().map(extent).collect::<PyResult<Vec<_>>>()).transpose()?;
+    let carrier = ty.and_then(|t| operators::carrier(t.elem)).map(dtype_name);
+    Ok((value.name().to_string(), ty.map_or(0, |t| t.elem.code()), shape, carrier))
+}
+
+#[pymethods]
+impl Model {
+    #[new]
+    #[pyo3(signature = (model, exact, threads))]
+    fn new(py: Python<'_>, model: ModelSource, exact: bool, threads: u32) -> PyResult<Model> {
+        raised(py, py.detach(|| model.on_disk(|path| Model::open(path, exact, threads))))
+    }
+
+    /// The model's name.
+    #[getter]
+    fn name(&self) -> String {
+        self.graph.graph.name.to_string()
+    }
+
+    /// The inputs, each with whether it has a value of its own.
+    fn describe_inputs<'py>(&self, py: Python<'py>) -> PyResult<Vec<(Described<'py>, bool)>> {
+        self.inputs().map(|(id, default)| Ok((described(py, &self.graph, id)?, default))).collect()
+    }
+
+    fn describe_outputs<'py>(&self, py: Python<'py>) -> PyResult<Vec<Described<'py>>> {
+        self.graph.graph.outputs().iter().map(|id| described(py, &self.graph, *id)).collect()
+    }
+
+    /// The outputs for arrays of the types in which inputs are handed over.
+    fn run<'py>(&self, py: Python<'py>, feeds: &Bound<'py, PyDict>) -> PyResult<Vec<Bound<'py, PyAny>>> {
+        let mut shapes = Shapes::new();
+        for (name, array) in feeds.iter() {
+            shapes.push((name.extract()?, array.getattr("shape")?.extract()?));
+        }
+        shapes.sort();
+        let compiled = raised(py, py.detach(|| self.compiled(&shapes)))?;
+        self.called(py, &compiled, feeds)
+    }
+}
+
+/// A model as it is given.
+#[derive(FromPyObject)]
+pub enum ModelSource {
+    /// Its bytes.
+    #[pyo3(transparent)]
+    Bytes(Vec<u8>),
+    /// Its file.
+    #[pyo3(transparent)]
+    Path(PathBuf),
+}
+
+impl ModelSource {
+    /// Does something with its file, which is made for the time being if there is none.
+    ///
+    /// # Errors
+    /// `X0004` if it can't be written; those of the work.
+    pub fn on_disk<T>(&self, work: impl FnOnce(&Path) -> Result<T, Failure>) -> Result<T, Failure> {
+        let bytes = match self {
+            ModelSource::Path(path) => return work(path),
+            ModelSource::Bytes(bytes) => bytes,
+        };
+        let scratch = Scratch::new()?;
+        let path = scratch.path().join("model.onnx");
+        lozenge::files::write_whole(&path, bytes)?;
+        let file = path.display().to_string();
+        work(&path).map_err(|failure| crate::program::named(failure, &(file, "<bytes>".to_owned())))
+    }
+}
