@@ -529,11 +529,14 @@ fn outputs(text: &str) -> Result<(String, PathBuf), String> {
     }
 }
 
-fn include(text: &str) -> Result<String, std::convert::Infallible> {
-    Ok(format!("-I{text}"))
+fn include(text: &str) -> Result<String, String> {
+    crate::process::include(&PathBuf::from(text)).into_string().map_err(|_| "it is not UTF-8".to_owned())
 }
 
-fn define(text: &str) -> Result<String, std::convert::Infallible> {
+fn define(text: &str) -> Result<String, String> {
+    if !text.starts_with(|c: char| c.is_alphabetic() || c == '_') {
+        return Err("the form is NAME or NAME=VALUE, such as N=1000".to_owned());
+    }
     Ok(format!("-D{text}"))
 }
 
