@@ -475,7 +475,8 @@ Examples:
   lozenge fuzz --seconds 60
   lozenge fuzz --seed 17 --seconds 1     the programs of one seed
   lozenge fuzz --of kernels              C for OpenMP and for emulated cores, against the original
-  lozenge fuzz --of models               damaged ONNX files")]
+  lozenge fuzz --of models               damaged ONNX files
+  lozenge fuzz --of texts                schedules, loop programs, strategies, programs and rules")]
 pub struct Fuzz {
     /// What is made up: programs through every stage, or damaged inputs of a reader.
     #[arg(long, value_enum, default_value_t)]
@@ -506,6 +507,8 @@ pub enum FuzzOf {
     Models,
     /// Damaged substitution rules.
     Rules,
+    /// Schedules, loop programs, strategies, functional programs and rules, made from their grammars with numbers at their extremes.
+    Texts,
 }
 
 fn size(text: &str) -> Result<(String, i64), String> {

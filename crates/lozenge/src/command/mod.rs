@@ -12,6 +12,7 @@ mod fmt;
 mod fuzz;
 mod fuzz_inputs;
 mod fuzz_kernels;
+mod fuzz_texts;
 mod generate;
 mod model;
 mod optimize;
@@ -137,7 +138,7 @@ fn dispatch(cli: &Cli) -> Result<(), Failure> {
         Command::Fuzz(arguments) => match arguments.of {
             FuzzOf::Programs => fuzz::run(arguments, cli.json),
             FuzzOf::Kernels => fuzz_kernels::run(arguments, cli.json),
-            FuzzOf::Models | FuzzOf::Rules => fuzz_inputs::run(arguments, cli.json),
+            FuzzOf::Models | FuzzOf::Rules | FuzzOf::Texts => fuzz_inputs::run(arguments, cli.json),
         },
         Command::Prove(arguments) => prove::run(arguments, cli.json),
         Command::Optimize(arguments) => optimize::run(arguments, cli.json),
