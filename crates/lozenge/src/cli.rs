@@ -497,7 +497,8 @@ Examples:
   lozenge fuzz --seconds 60
   lozenge fuzz --seed 17 --seconds 1     the programs of one seed
   lozenge fuzz --of kernels              C for OpenMP and for emulated cores, against the original
-  lozenge fuzz --of models               damaged ONNX files")]
+  lozenge fuzz --of models               damaged ONNX files
+  lozenge fuzz --of texts                schedules, loop programs, strategies, programs and rules")]
 pub struct Fuzz {
     /// What is made up: programs through every stage, or damaged inputs of a reader.
     #[arg(long, value_enum, default_value_t)]
@@ -528,6 +529,8 @@ pub enum FuzzOf {
     Models,
     /// Damaged substitution rules.
     Rules,
+    /// Schedules, loop programs, strategies, functional programs and rules, made from their grammars with numbers at their extremes.
+    Texts,
 }
 
 fn size(text: &str) -> Result<(String, i64), String> {
@@ -551,11 +554,14 @@ fn outputs(text: &str) -> Result<(String, PathBuf), String> {
     }
 }
 
-fn include(text: &str) -> Result<String, std::convert::Infallible> {
-    Ok(format!("-I{text}"))
+fn include(text: &str) -> Result<String, String> {
+    crate::process::include(&PathBuf::from(text)).into_string().map_err(|_| "it is not UTF-8".to_owned())
 }
 
-fn define(text: &str) -> Result<String, std::convert::Infallible> {
+fn define(text: &str) -> Result<String, String> {
+    if !text.starts_with(|c: char| c.is_alphabetic() || c == '_') {
+        return Err("the form is NAME or NAME=VALUE, such as N=1000".to_owned());
+    }
     Ok(format!("-D{text}"))
 }
 

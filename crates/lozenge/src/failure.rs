@@ -24,6 +24,9 @@ pub struct Failure {
     pub diagnostics: Vec<Diagnostic>,
 }
 
+/// Codes of defects of the compiler itself: no input should lead to them.
+pub const DEFECTS: [&str; 6] = ["G0405", "G0505", "P0403", "P0405", "T0006", "X0601"];
+
 /// Kinds of failure.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum FailureKind {
@@ -92,6 +95,19 @@ impl Failure {
     pub fn help(mut self, text: impl Into<String>) -> Failure {
         if let Some(first) = self.diagnostics.first_mut() {
             first.help.push(text.into());
+        }
+        self
+    }
+
+    /// Adds to what is a defect of the compiler that it is one, and where to report it.
+    #[must_use]
+    pub fn with_defects_told(mut self) -> Failure {
+        for diagnostic in self.diagnostics.iter_mut().filter(|d| DEFECTS.contains(&d.code.0)) {
+            diagnostic.notes.push("this is a defect of lozenge, not of your input".into());
+            diagnostic.help.push(
+                "please report it to the project's issue tracker (see CONTRIBUTING.md; SECURITY.md if the input may be hostile), with the input, the command line and what `lozenge --version` prints"
+                    .into(),
+            );
         }
         self
     }

@@ -1,29 +1,49 @@
 //! Files in and out: sources are read whole with clear errors, results appear whole or not at all.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::io::{Read, Write};
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use crate::failure::{Failure, Source};
 use crate::foreign;
+use crate::leftover::Temporary;
 
 /// Sources longer than this are refused: spans are 32 bits wide, and no program a person writes comes near it.
 const MAX_SOURCE: u64 = 256 << 20;
 
-/// Reads a source text.
+/// Reads a source text. From then on the command does not write to this file ([`write_whole`]).
 ///
 /// # Errors
 /// `X0001` if it can't be read, `X0002` if it is not UTF-8 (with the place of the first bad byte), `X0003` if it is too long. C may have any encoding that
 /// has ASCII in it ([`foreign`]).
 pub fn read_source(path: &Path) -> Result<Source, Failure> {
+    let source = read_text(path)?;
+    keep(path);
+    Ok(source)
+}
+
+/// From now on this command does not write to this file, whatever it is called.
+pub fn keep(path: &Path) {
+    if let Ok(meta) = fs::metadata(path) {
+        sources().insert(identity(&meta));
+    }
+}
+
+/// As [`read_source`], of a text that the command may write to: a model in textual form.
+///
+/// # Errors
+/// As [`read_source`].
+pub fn read_text(path: &Path) -> Result<Source, Failure> {
     let bytes = read_bytes(path, MAX_SOURCE)?;
     let is_c = path.extension().is_some_and(|e| e == "c");
     if is_c && let Some(text) = foreign::read(&bytes) {
-        return Ok(Source { path: path.display().to_string(), text });
+        return Ok(Source { path: foreign::name(path), text });
     }
     match String::from_utf8(bytes) {
-        Ok(text) => Ok(Source { path: path.display().to_string(), text }),
+        Ok(text) => Ok(Source { path: foreign::name(path), text }),
         Err(error) => {
             let good = error.utf8_error().valid_up_to();
             let line = error.as_bytes()[..good].iter().filter(|b| **b == b'\n').count() + 1;
@@ -64,9 +84,10 @@ pub fn read_bytes(path: &Path, limit: u64) -> Result<Vec<u8>, Failure> {
 }
 
 /// Writes a file so that it is there whole or not at all: to a temporary file in the same folder, which is then renamed.
+/// A link is followed, also one that leads to a file that is yet to be made.
 ///
 /// # Errors
-/// `X0004` if a step fails; nothing is left behind.
+/// `X0010` if it would replace a source text that was read ([`read_source`]), `X0004` if a step fails; nothing is left behind.
 pub fn write_whole(path: &Path, bytes: &[u8]) -> Result<(), Failure> {
     write_pieces(path, &[bytes])
 }
@@ -76,85 +97,129 @@ pub fn write_whole(path: &Path, bytes: &[u8]) -> Result<(), Failure> {
 /// # Errors
 /// As [`write_whole`].
 pub fn write_pieces(path: &Path, pieces: &[impl AsRef<[u8]>]) -> Result<(), Failure> {
-    let all = |mut file: fs::File| pieces.iter().try_for_each(|piece| file.write_all(piece.as_ref()));
+    spares_sources(path)?;
+    replace(path, pieces)
+}
+
+/// As [`write_whole`], for what takes the place of its own source on purpose.
+///
+/// # Errors
+/// `X0004` as [`write_whole`].
+pub fn write_in_place(path: &Path, bytes: &[u8]) -> Result<(), Failure> {
+    replace(path, &[bytes])
+}
+
+/// Refuses to replace a source that this command has read, under any name.
+///
+/// # Errors
+/// `X0010` if it was read.
+pub fn spares_sources(path: &Path) -> Result<(), Failure> {
+    let is_source =
+        fs::metadata(path).is_ok_and(|meta| meta.is_file() && sources().contains(&identity(&meta)));
+    if !is_source {
+        return Ok(());
+    }
+    let message = format!("{} is a source of this command: it would be lost", foreign::name(path));
+    Err(Failure::refused("X0010", message).help("name another file, or print to the standard output"))
+}
+
+/// Files that were read as source texts, by device and number.
+fn sources() -> MutexGuard<'static, BTreeSet<(u64, u64)>> {
+    static SOURCES: Mutex<BTreeSet<(u64, u64)>> = Mutex::new(BTreeSet::new());
+    SOURCES.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+fn identity(meta: &fs::Metadata) -> (u64, u64) {
+    (meta.dev(), meta.ino())
+}
+
+/// As many links in a row are followed.
+const MAX_LINKS: usize = 40;
+
+/// Where a path leads to: links are followed, whether or not the last one leads to a file.
+fn behind_links(path: &Path) -> std::io::Result<PathBuf> {
+    let mut target = path.to_path_buf();
+    for _ in 0..MAX_LINKS {
+        if !fs::symlink_metadata(&target).is_ok_and(|meta| meta.is_symlink()) {
+            return Ok(target);
+        }
+        let next = fs::read_link(&target)?;
+        target = target.parent().unwrap_or(Path::new("")).join(next);
+    }
+    Err(std::io::Error::other("too many symbolic links"))
+}
+
+fn replace(path: &Path, pieces: &[impl AsRef<[u8]>]) -> Result<(), Failure> {
+    let all = |file: &mut fs::File| pieces.iter().try_for_each(|piece| file.write_all(piece.as_ref()));
     let cannot = |e: std::io::Error| {
-        Failure::environment("X0004", format!("can't write {}: {}", path.display(), reason(&e)))
+        Failure::environment("X0004", format!("can't write {}: {}", foreign::name(path), reason(&e)))
     };
     // What is not a regular file (a terminal, /dev/null, a pipe) can't be renamed over.
     if fs::metadata(path).is_ok_and(|meta| !meta.is_file() && !meta.is_dir()) {
-        return fs::OpenOptions::new().write(true).open(path).and_then(all).map_err(cannot);
+        return fs::OpenOptions::new().write(true).open(path).and_then(|mut f| all(&mut f)).map_err(cannot);
     }
-    let target = fs::canonicalize(path).unwrap_or_else(|_| path.to_path_buf());
+    let target = behind_links(path).map_err(cannot)?;
     if target.is_dir() {
         return Err(Failure::environment(
             "X0004",
-            format!("can't write {}: it is a directory", path.display()),
+            format!("can't write {}: it is a directory", foreign::name(path)),
         ));
     }
     // A file that is not to be written is not replaced, either.
     if target.is_file() {
         fs::OpenOptions::new().append(true).open(&target).map_err(cannot)?;
     }
-    let mut temporary = target.clone().into_os_string();
-    temporary.push(format!(".{}.partial", std::process::id()));
-    let temporary = PathBuf::from(temporary);
-    let written = fs::File::create(&temporary).and_then(all).and_then(|()| {
+    let folder = target.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let mut builder = tempfile::Builder::new();
+    // A short name that nobody can guess; the permissions are those of any new file.
+    builder.prefix(".lz").permissions(fs::Permissions::from_mode(0o666));
+    let made = Temporary::make(|| builder.tempfile_in(folder), tempfile::NamedTempFile::path);
+    let (mut temporary, _entered) = made.map_err(cannot)?;
+    let written = all(temporary.as_file_mut()).and_then(|()| {
         if let Ok(meta) = fs::metadata(&target) {
-            fs::set_permissions(&temporary, meta.permissions())?;
+            fs::set_permissions(temporary.path(), meta.permissions())?;
         }
-        fs::rename(&temporary, &target)
+        temporary.persist(&target).map(drop).map_err(|e| e.error)
     });
-    written.map_err(|e| {
-        let _ = fs::remove_file(&temporary);
-        cannot(e)
-    })
+    written.map_err(cannot)
 }
 
-/// A private folder that disappears with its value.
+/// A private folder that disappears with its value, and if a signal ends the command.
 #[derive(Debug)]
 pub struct Scratch {
-    path: PathBuf,
+    folder: tempfile::TempDir,
+    _entered: Temporary,
 }
 
 impl Scratch {
-    /// A new folder that only this user can enter.
+    /// A new folder that only this user can enter, under a name that nobody can guess.
     ///
     /// # Errors
     /// `X0004` if it can't be made.
     pub fn new() -> Result<Scratch, Failure> {
-        static NEXT: AtomicU32 = AtomicU32::new(0);
-        let base = std::env::temp_dir();
-        let mut builder = fs::DirBuilder::new();
-        #[cfg(unix)]
-        std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-        let mut last = None;
-        for _ in 0..1000 {
-            // The number only keeps folders of one process apart; no output depends on it.
-            let n = NEXT.fetch_add(1, Ordering::Relaxed);
-            let path = base.join(format!("lozenge-{}-{n}", std::process::id()));
-            match builder.create(&path) {
-                Ok(()) => return Ok(Scratch { path }),
-                Err(e) if e.kind() == std::io::ErrorKind::AlreadyExists => last = Some(e),
-                Err(e) => {
-                    last = Some(e);
-                    break;
-                }
-            }
-        }
-        let why = last.map_or_else(String::new, |e| reason(&e));
-        Err(Failure::environment("X0004", format!("can't make a folder in {}: {why}", base.display()))
-            .help("set TMPDIR to a folder that can be written"))
+        Scratch::below(&std::env::temp_dir())
+            .map_err(|failure| failure.help("set TMPDIR to a folder that can be written"))
+    }
+
+    /// The same in a folder of one's own choice.
+    ///
+    /// # Errors
+    /// `X0004` if it can't be made.
+    pub fn below(base: &Path) -> Result<Scratch, Failure> {
+        let mut builder = tempfile::Builder::new();
+        builder.prefix("lozenge-").permissions(fs::Permissions::from_mode(0o700));
+        let made = std::path::absolute(base)
+            .and_then(|base| Temporary::make(|| builder.tempdir_in(base), tempfile::TempDir::path));
+        let (folder, _entered) = made.map_err(|e| {
+            let why = reason(&e);
+            Failure::environment("X0004", format!("can't make a folder in {}: {why}", base.display()))
+        })?;
+        Ok(Scratch { folder, _entered })
     }
 
     /// The folder.
     pub fn path(&self) -> &Path {
-        &self.path
-    }
-}
-
-impl Drop for Scratch {
-    fn drop(&mut self) {
-        let _ = fs::remove_dir_all(&self.path);
+        self.folder.path()
     }
 }
 

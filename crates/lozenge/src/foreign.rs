@@ -1,8 +1,11 @@
-//! C files in another encoding than UTF-8 (Latin-1, GBK): comments and strings outside of regions are to come out as they went in.
+//! C files in another encoding than UTF-8 (Latin-1, GBK): comments and strings outside of regions are to come out as they went in. So are names of files.
 //!
 //! A byte that is no UTF-8 is a character of a private plane while the text is here, and that byte again where the text is written as C.
 
 use std::borrow::Cow;
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
 
 /// The character of byte 0; bytes from 128 on are used.
 const FIRST: u32 = 0x10_FF00;
@@ -39,6 +42,16 @@ pub fn written(text: &str) -> Cow<'_, [u8]> {
     Cow::Owned(bytes)
 }
 
+/// The name of a file as a text, from which [`path`] makes the name again.
+pub fn name(path: &Path) -> String {
+    read(path.as_os_str().as_bytes()).unwrap_or_else(|| path.display().to_string())
+}
+
+/// The file of this name.
+pub fn path(name: &str) -> PathBuf {
+    PathBuf::from(OsStr::from_bytes(&written(name)))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -49,5 +62,7 @@ mod tests {
         assert_eq!(&*written(&read(&all).unwrap()), all.as_slice());
         assert_eq!(read("\u{10FFF0}".as_bytes()), None);
         assert!(matches!(written("plain"), Cow::Borrowed(_)));
+        let file = Path::new(OsStr::from_bytes(b"a/\xff\xc3.c"));
+        assert_eq!(path(&name(file)), file);
     }
 }

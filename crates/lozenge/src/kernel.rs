@@ -4,6 +4,7 @@
 //! region behind it. Its sizes are macros that it defines as `#define N N_DEFAULT`, so that `-DN=7` sets them. Not here: how a region is
 //! rewritten (`pipeline`), and what is measured against what (`command::bench`).
 
+use std::ffi::OsStr;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -88,9 +89,15 @@ pub fn sizes(text: &str) -> Vec<String> {
     let size = |line: &str| {
         let mut words = line.split_whitespace();
         let (define, name, value) = (words.next()?, words.next()?, words.next()?);
-        (define == "#define" && value == format!("{name}_DEFAULT")).then(|| name.to_owned())
+        (define == "#define" && is_name(name) && value == format!("{name}_DEFAULT")).then(|| name.to_owned())
     };
     text.lines().filter_map(size).collect()
+}
+
+/// Whether a word can be a macro's name: nothing else may become part of an option.
+fn is_name(word: &str) -> bool {
+    word.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
+        && word.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
 }
 
 /// Whether a C program has a main function.
@@ -138,11 +145,9 @@ impl Program {
             Failure::environment("X0004", format!("can't write {}: {}", source.display(), reason(&e)))
         })?;
         let program = scratch.path().join("program");
-        // An empty name would make `-I` take the next argument.
-        let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
-        let include = format!("-I{}", folder.display());
-        let mut all = vec!["-std=gnu11", include.as_str()];
-        all.extend(flags);
+        let include = process::include(folder);
+        let mut all = vec![OsStr::new("-std=gnu11"), &include];
+        all.extend(flags.iter().map(OsStr::new));
         let compile_time = compiler.compile_plain(&[&source], &program, &all, libraries)?;
         Ok(Program { scratch, program, takes_a_file: takes_a_file(text), compile_time })
     }
@@ -196,6 +201,7 @@ mod tests {
         let text =
             "#define N_DEFAULT 3\n#ifndef N\n#define N N_DEFAULT\n#endif\n#define M 4\n  # pragma  scop\n";
         assert_eq!(sizes(text), ["N"]);
+        assert!(sizes("/*\n#define @w @w_DEFAULT\n#define -o -o_DEFAULT\n*/").is_empty());
         assert!(takes_a_file("FILE *f = fopen(v[1], \"w\");") && takes_a_file("# include \"harness.h\"\n"));
         assert!(!takes_a_file(
             "#include <stdio.h>\n#include \"gemm_args.h\"\nint main(void) { puts(\"0\"); }\n"

@@ -17,6 +17,7 @@ pub mod files;
 pub mod foreign;
 pub mod fuzz;
 pub mod kernel;
+pub mod leftover;
 pub mod machine;
 pub mod measure;
 pub mod npy;

@@ -1,22 +1,28 @@
-//! Child processes: the C compiler and the programs it makes. They never outlive their time limit, and what they say is kept.
+//! Child processes: the C compiler and the programs it makes. They never outlive their time limit, and what they print is kept.
 //!
-//! Not here: what is compiled (`pipeline`) and what is run (`execute`).
+//! Each has a process group of its own, which is killed when its first process ends, at the end of the time limit, and when the
+//! command is ended by a signal ([`crate::leftover`]). Not here: what is compiled (`pipeline`) and what is run (`execute`).
 
+use std::ffi::{OsStr, OsString};
 use std::io::Read;
+use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, ExitStatus, Stdio};
+use std::process::{Command, ExitStatus, Stdio};
+use std::sync::mpsc::{Receiver, channel};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use crate::failure::Failure;
-use crate::files::reason;
+use crate::files::{Scratch, reason};
 use crate::foreign;
+use crate::leftover::Group;
 
 /// What a finished process left.
 #[derive(Debug)]
 pub struct Finished {
     /// How it ended.
     pub status: ExitStatus,
-    /// Its standard output, as far as it was kept.
+    /// Its standard output, whole.
     pub stdout: Vec<u8>,
     /// Its standard error, as far as it was kept.
     pub stderr: String,
@@ -24,71 +30,162 @@ pub struct Finished {
     pub time: Duration,
 }
 
-/// Output beyond this is read and thrown away.
+/// A longer standard output is refused; of the standard error, what is beyond is thrown away.
 const MAX_OUTPUT: usize = 64 << 20;
 
-/// Runs a command to its end, or to the end of the time limit.
+/// A process that left its group may hold a pipe for ever. The pipe is given up so long after the group was killed.
+const PIPE_LIMIT: Duration = Duration::from_secs(5);
+
+/// Runs a command to its end, or to the end of the time limit. What it leaves running is killed.
 ///
 /// # Errors
-/// `X0301` if it can't be started, `X0303` if it takes longer than `limit` (it is killed).
+/// `X0301` if it can't be started, `X0303` if it takes longer than `limit`, `X0306` if it prints more than is read.
 pub fn run(command: &mut Command, limit: Duration) -> Result<Finished, Failure> {
     let name = command.get_program().to_string_lossy().into_owned();
     let began = Instant::now();
-    let mut child = command
-        .stdin(Stdio::null())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
+    let command = command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut group = Group::start(command)
         .map_err(|e| Failure::environment("X0301", format!("can't run `{name}`: {}", reason(&e))))?;
     // Both pipes are drained while the child runs, else it would stop when one is full.
-    let stdout = drain(child.stdout.take());
-    let stderr = drain(child.stderr.take());
-    let status = wait(&mut child, began, limit);
+    let stdout = group.child().stdout.take().map(|stream| Pipe::drain(stream, Beyond::Stop));
+    let stderr = group.child().stderr.take().map(|stream| Pipe::drain(stream, Beyond::Drop));
+    let in_time = wait(&group, began, limit);
     let time = began.elapsed();
-    let Some(status) = status else {
-        let _ = child.kill();
-        let _ = child.wait();
+    let status = group.end();
+    let Some(status) = status.filter(|_| in_time) else {
         return Err(Failure::environment(
             "X0303",
             format!("`{name}` was stopped after its time limit of {} s", limit.as_secs_f64()),
         )
         .help("a larger limit is set by --timeout SECONDS"));
     };
-    let collect = |reader: Option<std::thread::JoinHandle<Vec<u8>>>| {
-        reader.and_then(|r| r.join().ok()).unwrap_or_default()
-    };
-    let stdout = collect(stdout);
-    let stderr = String::from_utf8_lossy(&collect(stderr)).into_owned();
-    Ok(Finished { status, stdout, stderr, time })
+    let until = Instant::now() + PIPE_LIMIT;
+    let stdout = stdout.map_or(Kept::default(), |pipe| pipe.kept(until));
+    let stderr = stderr.map_or(Kept::default(), |pipe| pipe.kept(until));
+    if stdout.beyond {
+        return Err(Failure::refused(
+            "X0306",
+            format!("`{name}` prints more than the {} MiB that are read", MAX_OUTPUT >> 20),
+        ));
+    }
+    let stderr = String::from_utf8_lossy(&stderr.bytes).into_owned();
+    Ok(Finished { status, stdout: stdout.bytes, stderr, time })
 }
 
-fn wait(child: &mut Child, began: Instant, limit: Duration) -> Option<ExitStatus> {
+/// Whether the process ended within its limit.
+fn wait(group: &Group, began: Instant, limit: Duration) -> bool {
     let mut pause = Duration::from_micros(200);
-    loop {
-        match child.try_wait() {
-            Ok(Some(status)) => return Some(status),
-            Ok(None) => {}
-            Err(_) => return None,
-        }
+    while !group.has_ended() {
         if began.elapsed() >= limit {
-            return None;
+            return false;
         }
         std::thread::sleep(pause);
         pause = (pause * 2).min(Duration::from_millis(20));
     }
+    true
 }
 
-fn drain<R: Read + Send + 'static>(stream: Option<R>) -> Option<std::thread::JoinHandle<Vec<u8>>> {
-    let mut stream = stream?;
-    Some(std::thread::spawn(move || {
-        let mut kept = Vec::new();
-        let mut buffer = [0u8; 1 << 16];
-        while let Ok(n @ 1..) = stream.read(&mut buffer) {
-            let room = MAX_OUTPUT.saturating_sub(kept.len());
-            kept.extend_from_slice(&buffer[..n.min(room)]);
+/// What to do with output beyond [`MAX_OUTPUT`].
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Beyond {
+    /// Read no more: who goes on writing is ended by the system.
+    Stop,
+    /// Read it and throw it away.
+    Drop,
+}
+
+/// What came out of a pipe.
+#[derive(Default)]
+struct Kept {
+    bytes: Vec<u8>,
+    /// Whether there was more than is kept.
+    beyond: bool,
+}
+
+/// A pipe that a thread reads.
+struct Pipe {
+    kept: Arc<Mutex<Kept>>,
+    ended: Receiver<()>,
+}
+
+impl Pipe {
+    fn drain(mut stream: impl Read + Send + 'static, beyond: Beyond) -> Pipe {
+        let kept = Arc::new(Mutex::new(Kept::default()));
+        let (end, ended) = channel::<()>();
+        let pipe = Pipe { kept: Arc::clone(&kept), ended };
+        std::thread::spawn(move || {
+            let _end = end;
+            let mut buffer = [0u8; 1 << 16];
+            while let Ok(n @ 1..) = stream.read(&mut buffer) {
+                let mut kept = kept.lock().unwrap_or_else(PoisonError::into_inner);
+                let room = MAX_OUTPUT.saturating_sub(kept.bytes.len());
+                kept.bytes.extend_from_slice(&buffer[..n.min(room)]);
+                kept.beyond |= n > room;
+                if kept.beyond && beyond == Beyond::Stop {
+                    break;
+                }
+            }
+        });
+        pipe
+    }
+
+    /// All that was printed; what was read so far if the pipe is still open at the time given.
+    fn kept(self, until: Instant) -> Kept {
+        let wait = until.saturating_duration_since(Instant::now());
+        let _ = self.ended.recv_timeout(wait);
+        std::mem::take(&mut *self.kept.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+}
+
+/// The name of a file or folder as an argument of another program, which must not take it for an option (`-k.c`), for the name
+/// of a file with options (`@w.c`), or for a place in its own installation (`=include`).
+pub fn argument(path: &Path) -> OsString {
+    if is_plain(path.as_os_str()) || path.is_absolute() {
+        path.into()
+    } else {
+        Path::new(".").join(path).into_os_string()
+    }
+}
+
+/// Whether a name means nothing but itself to other programs.
+fn is_plain(name: &OsStr) -> bool {
+    name.as_bytes().first().is_some_and(|c| c.is_ascii_alphanumeric() || matches!(c, b'.' | b'_'))
+}
+
+/// A file as C compilers may be given it. They hand the last part of the name on, as a word of its own, to programs that take `@w.c` for the
+/// name of a file with options, so such a file gets another name in a folder of its own, and its own folder is one of headers.
+struct Input {
+    /// The options and the name.
+    arguments: Vec<OsString>,
+    alias: Option<Scratch>,
+}
+
+impl Input {
+    fn of(file: &Path) -> Result<Input, Failure> {
+        if file.file_name().is_some_and(is_plain) {
+            return Ok(Input { arguments: vec![argument(file)], alias: None });
         }
-        kept
-    }))
+        let scratch = Scratch::new()?;
+        let name = scratch.path().join("file.c");
+        std::path::absolute(file).and_then(|file| std::os::unix::fs::symlink(file, &name)).map_err(|e| {
+            Failure::environment("X0004", format!("can't make {}: {}", name.display(), reason(&e)))
+        })?;
+        let folder = argument(file.parent().unwrap_or(Path::new("")));
+        Ok(Input { arguments: vec!["-iquote".into(), folder, name.into_os_string()], alias: Some(scratch) })
+    }
+
+    /// What a program says of the file, with its own name.
+    fn said(&self, text: &str, file: &Path) -> String {
+        let Some(scratch) = &self.alias else { return text.to_owned() };
+        text.replace(&scratch.path().join("file.c").display().to_string(), &foreign::name(file))
+    }
+}
+
+/// The option of C compilers that adds a folder of headers; the folder of this process if the name is empty.
+pub fn include(folder: &Path) -> OsString {
+    let mut option = OsString::from("-I");
+    option.push(argument(folder));
+    option
 }
 
 /// A C compiler and the flags that every program gets.
@@ -170,11 +267,14 @@ impl Compiler {
         &self,
         sources: &[&Path],
         program: &Path,
-        flags: &[&str],
+        flags: &[impl AsRef<OsStr>],
         libraries: &[&str],
     ) -> Result<Duration, Failure> {
         let mut command = Command::new(&self.command);
-        command.args(flags).args(sources).arg("-o").arg(program).args(libraries).arg("-lm");
+        // Its own temporary files go with the folder of the program, also if it is killed.
+        command.env("TMPDIR", program.parent().unwrap_or(Path::new(".")));
+        command.args(flags).args(sources.iter().map(|source| argument(source)));
+        command.arg("-o").arg(argument(program)).args(libraries).arg("-lm");
         let finished = run(&mut command, self.limit)?;
         if !finished.status.success() {
             let said: String = finished.stderr.lines().take(30).collect::<Vec<_>>().join("\n");
@@ -189,18 +289,33 @@ impl Compiler {
     /// The text of a C file after the preprocessor, with line markers.
     ///
     /// # Errors
-    /// `X0305` if the preprocessor refuses the file; `X0301`, `X0303` as [`run`].
+    /// `X0305` if the preprocessor refuses the file; `X0301`, `X0303`, `X0306` as [`run`].
     pub fn preprocess(&self, file: &Path, flags: &[&str]) -> Result<String, Failure> {
         let mut command = Command::new(&self.command);
-        let finished = run(command.args(["-E", "-dD", "-std=gnu11"]).args(flags).arg(file), self.limit)?;
+        let input = Input::of(file)?;
+        command.args(["-E", "-dD", "-std=gnu11"]).args(flags).args(&input.arguments);
+        let finished =
+            run(&mut command, self.limit).map_err(|failure| match failure.diagnostics.first() {
+                Some(d) if d.code.0 == "X0306" => failure
+                    .note(format!("it is the preprocessor, and reads {}", foreign::name(file)))
+                    .help("include less, or move the regions to a file that needs fewer headers and macros"),
+                _ => failure,
+            })?;
         if !finished.status.success() {
             let said: String = finished.stderr.lines().take(30).collect::<Vec<_>>().join("\n");
-            return Err(Failure::refused("X0305", format!("the preprocessor refuses {}", file.display()))
-                .note(said)
-                .help("folders of headers are given by -I, macros by -D"));
+            let said = input.said(&said, file);
+            return Err(Failure::refused(
+                "X0305",
+                format!("the preprocessor refuses {}", foreign::name(file)),
+            )
+            .note(said)
+            .help("folders of headers are given by -I, macros by -D"));
         }
         foreign::read(&finished.stdout).ok_or_else(|| {
-            Failure::refused("X0002", format!("{} is not UTF-8 text after the preprocessor", file.display()))
+            Failure::refused(
+                "X0002",
+                format!("{} is not UTF-8 text after the preprocessor", foreign::name(file)),
+            )
         })
     }
 

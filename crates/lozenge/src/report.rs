@@ -157,7 +157,7 @@ pub fn diagnostic_json(source: Option<&Source>, diagnostic: &Diagnostic) -> Valu
         "code": diagnostic.code.0,
         "severity": match diagnostic.severity { Severity::Error => "error", Severity::Warning => "warning" },
         "message": diagnostic.message,
-        "file": source.map(|s| s.path.clone()),
+        "file": source.map(|s| String::from_utf8_lossy(&crate::foreign::written(&s.path)).into_owned()),
         "labels": diagnostic.labels.iter().map(place).collect::<Vec<_>>(),
         "notes": diagnostic.notes,
         "help": diagnostic.help,
@@ -178,19 +178,19 @@ fn print_bytes(bytes: &[u8]) {
     let mut out = std::io::stdout().lock();
     if let Err(error) = out.write_all(bytes).and_then(|()| out.flush()) {
         if error.kind() == std::io::ErrorKind::BrokenPipe {
-            std::process::exit(0);
+            crate::leftover::exit(0);
         }
         print_error(&format!(
             "error[X0004]: can't write to the standard output: {}\n",
             crate::files::reason(&error)
         ));
-        std::process::exit(4);
+        crate::leftover::exit(4);
     }
 }
 
 /// Writes to the standard error; a reader that has gone away does not matter.
 pub fn print_error(text: &str) {
-    let _ = std::io::stderr().write_all(text.as_bytes());
+    let _ = std::io::stderr().write_all(&crate::foreign::written(text));
 }
 
 /// Gives a text that a command made: to the standard output, unless it was written to a file; as JSON with the names of the files.

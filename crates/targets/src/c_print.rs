@@ -1,6 +1,7 @@
 //! Prints the C syntax tree. It decides layout and parentheses, and nothing else.
 
 use crate::c::{CExpr, CFor, CFunction, CParam, CStmt};
+use crate::outside::comment_text;
 
 /// Layout of the printed C.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
@@ -421,9 +422,4 @@ fn break_point(text: &str, room: usize) -> Option<usize> {
 fn is_operator(word: &str) -> bool {
     ["+", "-", "*", "/", "%", "&", "|", "^", "&&", "||", "?", ":", "<", "<=", ">", ">=", "==", "!="]
         .contains(&word)
-}
-
-/// Text that cannot end a comment early.
-fn comment_text(text: &str) -> String {
-    text.replace("*/", "* /").replace("/*", "/ *").replace(['\n', '\r'], " ").replace("??/", "? ?/")
 }

@@ -9,7 +9,10 @@ pub mod c_print;
 mod math;
 pub mod model;
 pub mod openmp;
+pub mod outside;
 pub mod quick;
+
+pub use outside::stem;
 
 pub use openmp::{
     Emitted, Member, Options, RegionArray, RegionNames, Signature, SignatureParam, Style, emit, emit_region,

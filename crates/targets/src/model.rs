@@ -344,8 +344,7 @@ impl Body<'_> {
     }
 
     fn comment(&mut self, text: &str) {
-        let text: String = text.chars().filter(|c| !c.is_control()).collect();
-        self.line(&format!("/* {} */", text.replace("*/", "* /").replace("/*", "/ *")));
+        self.line(&format!("/* {} */", crate::outside::comment_text(text)));
     }
 
     fn steps(&mut self, steps: &[Step]) {

@@ -154,7 +154,7 @@ impl Emulator {
 
     fn compile(&self, arguments: &[&OsStr]) -> Result<(), Failure> {
         tool(
-            Command::new(&self.compiler.command).args(arguments),
+            Command::new(&self.compiler.command).args(arguments).env("TMPDIR", self.scratch.path()),
             self.compiler.limit,
             "does not compile the C",
         )
@@ -173,16 +173,15 @@ impl Emulator {
         }
         write(&at("host.c"), sources.host)?;
         write(&at("slave.c"), sources.slave)?;
-        let own = format!("-I{}", scratch.path().display());
-        let headers = format!("-I{}", self.scratch.path().join("include").display());
-        let mut common =
-            vec!["-std=gnu11", "-ffp-contract=off", "-Wno-psabi", own.as_str(), headers.as_str()];
-        common.extend(sources.flags);
-        let folder = sources.folder.map(|f| if f.as_os_str().is_empty() { Path::new(".") } else { f });
-        let folder = folder.map(|f| format!("-I{}", f.display()));
-        let object = |name: &str, flags: &[&str]| -> Result<PathBuf, Failure> {
+        let own = process::include(scratch.path());
+        let headers = process::include(&self.scratch.path().join("include"));
+        let mut common = ["-std=gnu11", "-ffp-contract=off", "-Wno-psabi"].map(OsStr::new).to_vec();
+        common.extend([own.as_os_str(), headers.as_os_str()]);
+        common.extend(sources.flags.iter().map(OsStr::new));
+        let folder = sources.folder.map(process::include);
+        let object = |name: &str, flags: &[&OsStr]| -> Result<PathBuf, Failure> {
             let (source, object) = (at(name), at(name).with_extension("o"));
-            let mut arguments: Vec<&OsStr> = common.iter().chain(flags).map(OsStr::new).collect();
+            let mut arguments: Vec<&OsStr> = common.iter().chain(flags).copied().collect();
             arguments.extend([OsStr::new("-c"), source.as_os_str(), OsStr::new("-o"), object.as_os_str()]);
             self.compile(&arguments)?;
             Ok(object)
@@ -190,10 +189,10 @@ impl Emulator {
         let mut objects = Vec::new();
         // What this machine's compiler puts on the stack counts as local memory, and it has half as many vector registers as the cores, or fewer: of what is
         // moved early for speed more goes there.
-        let slave = object("slave.c", &["-O2", "-march=native"])?;
+        let slave = object("slave.c", &["-O2", "-march=native"].map(OsStr::new))?;
         self.rename_slave(&slave, &at("names"))?;
         objects.push(slave);
-        let mut host_flags = vec!["-O1"];
+        let mut host_flags = vec![OsStr::new("-O1")];
         host_flags.extend(folder.as_deref());
         let more = sources.more.iter().map(|(name, _)| *name).filter(|name| name.ends_with(".c"));
         for name in std::iter::once("host.c").chain(more) {

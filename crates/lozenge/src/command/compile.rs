@@ -6,7 +6,7 @@ use serde_json::json;
 
 use crate::cli::{Compile, Cores, Stage, Target};
 use crate::failure::Failure;
-use crate::files::{read_source, write_whole};
+use crate::files::{read_source, spares_sources, write_whole};
 use crate::foreign;
 use crate::pipeline;
 use crate::report;
@@ -28,6 +28,7 @@ pub fn run(arguments: &Compile, as_json: bool) -> Result<(), Failure> {
             .help("`lozenge run` takes sizes, and `-D NAME=NUMBER` sets a macro of a C file"));
     }
     let source = read_source(&arguments.file)?;
+    arguments.output.as_deref().map_or(Ok(()), spares_sources)?;
     let stage = arguments.emit.unwrap_or(Stage::C);
     if stage != Stage::Schedule {
         super::passed_over::without_schedule(&arguments.file, &arguments.choice)?;

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use crate::cli::{Compile, Stage};
 use crate::failure::Failure;
-use crate::files::{read_source, write_whole};
+use crate::files::{read_source, spares_sources, write_whole};
 use crate::pipeline::{Front, athread};
 use crate::report;
 
@@ -24,7 +24,8 @@ pub fn run(arguments: &Compile, as_json: bool) -> Result<(), Failure> {
     };
     athread::check_sizes(&front, &arguments.choice, &arguments.sizes)?;
     let mut all = athread::map(&front, &arguments.choice, &request)?;
-    let stem = arguments.file.file_stem().and_then(|s| s.to_str()).unwrap_or("program");
+    let stem = targets::stem(&arguments.file.file_stem().unwrap_or_default().to_string_lossy());
+    let stem = stem.as_str();
     let text = match arguments.emit {
         Some(Stage::Schedule) => athread::stages(&all),
         Some(Stage::Loops) => {
@@ -49,7 +50,7 @@ pub fn run(arguments: &Compile, as_json: bool) -> Result<(), Failure> {
     };
     tell(&all);
     if let Some(output) = &arguments.output {
-        return write_whole(output, text.as_bytes());
+        return write_whole(output, &crate::foreign::written(&text));
     }
     report::print(&text);
     Ok(())
@@ -84,7 +85,7 @@ fn write(
     let own = own.and_then(|parent| parent.join(".").canonicalize().ok());
     let build = own.map_or_else(
         || files.build.clone(),
-        |own| targets::athread::with_sources(&files.build, &own.display().to_string()),
+        |own| targets::athread::with_sources(&files.build, &crate::foreign::name(&own)),
     );
     let mut all = vec![
         (format!("{stem}_host.c"), &files.host),
@@ -102,6 +103,7 @@ fn write(
             format!("can't write {}: it is a directory", path.display()),
         ));
     }
+    all.iter().try_for_each(|(path, _)| spares_sources(path))?;
     let mut written = Vec::new();
     for (path, text) in all {
         write_whole(&path, &crate::foreign::written(text))?;

@@ -4,7 +4,7 @@ use serde_json::json;
 
 use crate::cli::Fmt;
 use crate::failure::{Failure, FailureKind};
-use crate::files::{find, read_source, write_whole};
+use crate::files::{find, read_source, write_in_place};
 use crate::report;
 
 /// Runs the command. A file with errors stops it before anything is written.
@@ -30,7 +30,7 @@ pub fn run(arguments: &Fmt, as_json: bool) -> Result<(), Failure> {
     let mut names = Vec::new();
     for (file, text) in &changed {
         if !arguments.check {
-            write_whole(file, text.as_bytes())?;
+            write_in_place(file, text.as_bytes())?;
         }
         names.push(file.display().to_string());
     }

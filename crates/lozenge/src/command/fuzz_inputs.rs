@@ -1,7 +1,8 @@
-//! `lozenge fuzz --of models` and `--of rules`: hostile inputs for the reader of models and that of rules.
+//! `lozenge fuzz --of models`, `--of rules` and `--of texts`: hostile inputs for what reads models, rules and other texts.
 //!
-//! Good inputs are damaged: bytes flipped, lengths that lie, pieces cut out, doubled and exchanged. Whatever comes out must end in a value or a
-//! diagnostic, soon: a panic or an input that takes longer than [`SLOW`] fails.
+//! Good models and rules are damaged: bytes flipped, lengths that lie, pieces cut out, doubled and exchanged. Other texts are made from their grammars
+//! ([`crate::fuzz::texts`]). Whatever comes out must end in a value or a diagnostic, soon and within bounds: a panic, an input that takes longer than
+//! [`SLOW`], and one with which the command needs more memory than [`MEMORY`] fails.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::{Duration, Instant};
@@ -11,14 +12,18 @@ use graph::generate::{Scale, generate};
 use gsl::RuleSet;
 use serde_json::json;
 
+use super::fuzz_texts;
 use crate::cli::{Fuzz, FuzzOf};
 use crate::failure::Failure;
-use crate::fuzz::Budget;
+use crate::files::Scratch;
+use crate::fuzz::{Budget, texts};
 use crate::random::Random;
 use crate::{report, rules};
 
 /// The longest time for one input.
 const SLOW: Duration = Duration::from_secs(20);
+/// The most memory, in KiB, that the command may have had after an input.
+const MEMORY: u64 = 1 << 20;
 /// Names of generated models that are damaged.
 const MODELS: [&str; 4] = ["mlp", "chain", "parallel", "conv_bn"];
 
@@ -37,21 +42,29 @@ pub fn run(arguments: &Fuzz, as_json: bool) -> Result<(), Failure> {
     let hook = std::panic::take_hook();
     std::panic::set_hook(Box::new(|_| ()));
     let mut bad = None;
+    let scratch = Scratch::new()?;
+    let examine = |seed| match arguments.of {
+        FuzzOf::Models => examine_model(&damaged(&corpus, arguments.of, &mut Random::new(seed))),
+        FuzzOf::Texts => {
+            let (kind, text) = texts::text(seed);
+            fuzz_texts::examine(kind, &text, &scratch)
+        }
+        _ => {
+            let input = damaged(&corpus, arguments.of, &mut Random::new(seed));
+            examine_rules(&String::from_utf8_lossy(&input))
+        }
+    };
     while bad.is_none() && budget.goes_on(seed - arguments.seed) {
-        let input = damaged(&corpus, arguments.of, &mut Random::new(seed));
-        let examine = || match arguments.of {
-            FuzzOf::Models => examine_model(&input),
-            _ => examine_rules(&String::from_utf8_lossy(&input)),
-        };
-        let slow = |f: &dyn Fn() -> bool| {
+        let timed = || {
             let clock = Instant::now();
-            let outcome = catch_unwind(AssertUnwindSafe(f));
+            let outcome = catch_unwind(AssertUnwindSafe(|| examine(seed)));
             (outcome, clock.elapsed() > SLOW)
         };
-        match slow(&examine) {
+        match timed() {
             (Err(_), _) => bad = Some("a panic"),
             // A machine that slept is no slow input.
-            (Ok(_), true) if slow(&examine).1 => bad = Some("it takes too long"),
+            (Ok(_), true) if timed().1 => bad = Some("it takes too long"),
+            (Ok(_), _) if peak_memory() > MEMORY => bad = Some("it takes too much memory"),
             (Ok(good), _) => read += u64::from(good),
         }
         if bad.is_none() {
@@ -61,9 +74,19 @@ pub fn run(arguments: &Fuzz, as_json: bool) -> Result<(), Failure> {
     std::panic::set_hook(hook);
     budget.finish();
     if let Some(what) = bad {
-        let of = if arguments.of == FuzzOf::Models { "models" } else { "rules" };
-        return Err(Failure::check("X0405", format!("an input of seed {seed}: {what}"))
-            .help(format!("run it again with `lozenge fuzz --of {of} --seed {seed} --count 1`")));
+        let of = match arguments.of {
+            FuzzOf::Models => "models",
+            FuzzOf::Texts => "texts",
+            _ => "rules",
+        };
+        let failure = Failure::check("X0405", format!("an input of seed {seed}: {what}"));
+        let failure = match arguments.of {
+            FuzzOf::Texts => failure.note(shown(seed)),
+            _ => failure,
+        };
+        return Err(
+            failure.help(format!("run it again with `lozenge fuzz --of {of} --seed {seed} --count 1`"))
+        );
     }
     let inputs = seed - arguments.seed;
     if as_json {
@@ -73,10 +96,26 @@ pub fn run(arguments: &Fuzz, as_json: bool) -> Result<(), Failure> {
         ));
     } else {
         report::print(&format!(
-            "{inputs} damaged inputs, {read} of them still read: no panic, none slow (next seed {seed})\n"
+            "{inputs} {}, {read} of them {}: no panic, none slow (next seed {seed})\n",
+            if arguments.of == FuzzOf::Texts { "texts" } else { "damaged inputs" },
+            if arguments.of == FuzzOf::Texts { "accepted" } else { "still read" },
         ));
     }
     Ok(())
+}
+
+/// The text of a seed for a message.
+fn shown(seed: u64) -> String {
+    let (kind, text) = texts::text(seed);
+    let start: String = text.chars().take(2000).collect();
+    format!("{kind:?}:\n{start}")
+}
+
+/// The most memory that this process has had, in KiB; 0 where the system does not tell.
+fn peak_memory() -> u64 {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let peak = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
+    peak.and_then(|peak| peak.split_whitespace().next()?.parse().ok()).unwrap_or(0)
 }
 
 /// Small models as files.

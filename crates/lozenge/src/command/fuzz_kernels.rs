@@ -48,7 +48,7 @@ pub fn run(arguments: &Fuzz, as_json: bool) -> Result<(), Failure> {
     let file = scratch.path().join("kernel.c");
     let (mut seed, mut tally) = (arguments.seed, Tally::default());
     while budget.goes_on(seed - arguments.seed) {
-        let source = Source { path: file.display().to_string(), text: any(seed) };
+        let source = Source { path: crate::foreign::name(&file), text: any(seed) };
         write_whole(&file, source.text.as_bytes())?;
         if let Err(failure) = super::caught(|| one(seed, &source, &compiler, &emulator, &mut tally)) {
             budget.finish();

@@ -13,6 +13,7 @@ mod fmt;
 mod fuzz;
 mod fuzz_inputs;
 mod fuzz_kernels;
+mod fuzz_texts;
 mod generate;
 mod model;
 pub mod optimize;
@@ -33,12 +34,13 @@ pub(crate) use poly::help as poly_help;
 use std::ffi::OsString;
 use std::io::IsTerminal;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::{Mutex, PoisonError};
 
 use clap::Parser;
 
 use crate::cli::{Cli, Command, FuzzOf, Target};
 use crate::failure::Failure;
-use crate::report;
+use crate::{leftover, report};
 
 /// Programs nest as deep as their authors like, and the stages recurse; each refuses what is beyond its own bound, and this stack holds that.
 pub(crate) const STACK: usize = 1 << 30;
@@ -46,6 +48,8 @@ pub(crate) const STACK: usize = 1 << 30;
 /// Runs the command line and returns the exit code.
 pub fn main(arguments: impl IntoIterator<Item = OsString>) -> u8 {
     let arguments: Vec<OsString> = arguments.into_iter().collect();
+    leftover::clear_on_signals();
+    keep_panics();
     let work = std::thread::Builder::new().stack_size(STACK).spawn(move || on_stack(arguments));
     match work.map(std::thread::JoinHandle::join) {
         Ok(Ok(code)) => code,
@@ -83,6 +87,7 @@ fn on_stack(arguments: Vec<OsString>) -> u8 {
     match outcome {
         Ok(()) => 0,
         Err(failure) => {
+            let failure = failure.with_defects_told();
             if failure.diagnostics.is_empty() {
                 // The command has said it all.
             } else if cli.json {
@@ -138,7 +143,7 @@ fn dispatch(cli: &Cli) -> Result<(), Failure> {
         Command::Fuzz(arguments) => match arguments.of {
             FuzzOf::Programs => fuzz::run(arguments, cli.json),
             FuzzOf::Kernels => fuzz_kernels::run(arguments, cli.json),
-            FuzzOf::Models | FuzzOf::Rules => fuzz_inputs::run(arguments, cli.json),
+            FuzzOf::Models | FuzzOf::Rules | FuzzOf::Texts => fuzz_inputs::run(arguments, cli.json),
         },
         Command::Prove(arguments) => prove::run(arguments, cli.json),
         Command::Optimize(arguments) => optimize::run(arguments, cli.json),
@@ -169,15 +174,50 @@ fn dispatch(cli: &Cli) -> Result<(), Failure> {
     }
 }
 
+/// What the first panic said, and where it was.
+static PANIC: Mutex<Option<String>> = Mutex::new(None);
+
+/// Panics are told as diagnostics. A backtrace is printed only if RUST_BACKTRACE asks for one.
+fn keep_panics() {
+    std::panic::set_hook(Box::new(|info| {
+        let what = said(info.payload());
+        let place = info.location().map_or_else(String::new, |at| format!(" ({}:{})", at.file(), at.line()));
+        let mut first = PANIC.lock().unwrap_or_else(PoisonError::into_inner);
+        first.get_or_insert_with(|| format!("{what}{place}"));
+        if std::env::var_os("RUST_BACKTRACE").is_some_and(|asked| !asked.is_empty() && asked != "0") {
+            report::print_error(&format!("{}\n", std::backtrace::Backtrace::force_capture()));
+        }
+    }));
+}
+
+/// The message of a panic.
+fn said(payload: &(dyn std::any::Any + Send)) -> &str {
+    let text = payload.downcast_ref::<String>().map(String::as_str);
+    text.or_else(|| payload.downcast_ref::<&str>().copied()).unwrap_or("no message")
+}
+
 /// A panic is a defect, and must look like one: a message with a code, an exit code, nothing half-written.
 fn caught(command: impl FnOnce() -> Result<(), Failure>) -> Result<(), Failure> {
     catch_unwind(AssertUnwindSafe(command)).unwrap_or_else(|panic| {
-        let what = panic
-            .downcast_ref::<String>()
-            .map(String::as_str)
-            .or_else(|| panic.downcast_ref::<&str>().copied())
-            .unwrap_or("no message");
-        Err(Failure::refused("X0601", format!("the compiler failed: {what}"))
-            .help("this is a defect of lozenge: please report the program and the command line"))
+        let kept = PANIC.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let what = kept.unwrap_or_else(|| said(&*panic).to_owned());
+        let failure = Failure::refused("X0601", format!("the compiler failed: {what}"));
+        Err(failure.help("with RUST_BACKTRACE=1 the command shows the way to the place in the compiler"))
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_panic_is_told_as_a_defect() {
+        let failure = caught(|| panic!("index out of bounds")).unwrap_err().with_defects_told();
+        let text = report::render(&failure, false);
+        for part in
+            ["error[X0601]: the compiler failed: index out of bounds", "not of your input", "issue tracker"]
+        {
+            assert!(text.contains(part), "{text}");
+        }
+    }
 }

@@ -15,7 +15,7 @@ use crate::bind;
 use crate::cli::{Compile, Run, Show, Stage};
 use crate::execute::{Build, Executable, Schedule};
 use crate::failure::Failure;
-use crate::files::{read_bytes, write_whole};
+use crate::files::{keep, read_bytes, spares_sources, write_whole};
 use crate::machine;
 use crate::npy;
 use crate::pipeline::graph::{self as pipeline, CompiledModel};
@@ -36,6 +36,8 @@ pub use crate::pipeline::graph::is_model;
 pub fn compile(arguments: &Compile, as_json: bool) -> Result<(), Failure> {
     passed_over::by_models(&arguments.choice, arguments.target, &arguments.cores, arguments.threads)?;
     let sizes = bind::by_name(&arguments.sizes)?;
+    // What comes out is no model: it does not take the place of one.
+    keep(&arguments.file);
     let model = pipeline::prepare(&arguments.file, &sizes)?;
     let mut parameters = None;
     let text = match arguments.emit {
@@ -52,6 +54,7 @@ pub fn compile(arguments: &Compile, as_json: bool) -> Result<(), Failure> {
             let compiled = pipeline::compile(&model, machine::registers()?)?;
             if let Some(output) = arguments.output.as_ref().filter(|_| compiled.plan.parameter_bytes > 0) {
                 let path = parameter_path(output);
+                spares_sources(output)?;
                 write_whole(&path, &pipeline::parameter_block(&compiled.plan))?;
                 parameters = Some(path.display().to_string());
             }

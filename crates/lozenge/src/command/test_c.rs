@@ -66,7 +66,8 @@ pub fn compare(
     compiler: &Compiler,
     arguments: &Test,
 ) -> Result<(), Failure> {
-    let folder = Path::new(&source.path).parent().unwrap_or(Path::new("."));
+    let path = crate::foreign::path(&source.path);
+    let folder = path.parent().unwrap_or(Path::new("."));
     let mut flags = vec!["-O1", "-ffp-contract=off", "-fopenmp"];
     flags.extend(defines.iter().map(String::as_str));
     let limit = Duration::from_secs(120);

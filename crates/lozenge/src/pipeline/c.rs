@@ -17,13 +17,14 @@ use super::{Emission, Front, Lowered, Parsed};
 use crate::cli::Choice;
 use crate::failure::{Failure, Source};
 use crate::files::read_source;
+use crate::foreign;
 use crate::process::Compiler;
 use crate::report;
 
 /// Preprocesses a C file with the system's compiler and reads its regions.
 pub fn open(source: &Source, choice: &Choice) -> Result<CFile, Failure> {
     let flags: Vec<&str> = choice.includes.iter().chain(&choice.defines).map(String::as_str).collect();
-    let preprocessed = Compiler::find()?.preprocess(Path::new(&source.path), &flags)?;
+    let preprocessed = Compiler::find()?.preprocess(&foreign::path(&source.path), &flags)?;
     let options = cfront::Options { pure_functions: choice.pure_functions.clone() };
     let file = cfront::parse_with(&source.text, &preprocessed, &source.path, &options)
         .map_err(|d| Failure::in_source(source, d))?;

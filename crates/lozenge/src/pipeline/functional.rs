@@ -12,12 +12,17 @@ use super::Lowered;
 use crate::cli::{Choice, Mode, Stage};
 use crate::failure::{Failure, Source};
 use crate::files::read_source;
+use crate::foreign;
 
 /// Parses a program with all that it imports, and infers its types.
 pub fn open(source: &Source) -> Result<Checked, Failure> {
     let mut loader = |from: &str, path: &str| -> Result<(String, String), String> {
-        let folder = Path::new(from).parent().unwrap_or(Path::new(""));
-        let found = folder.join(path);
+        let from = foreign::path(from);
+        let found = from.parent().unwrap_or(Path::new("")).join(foreign::path(path));
+        // The program names it: it must not be a device that never ends, or a pipe that waits.
+        if found.metadata().is_ok_and(|meta| !meta.is_file() && !meta.is_dir()) {
+            return Err(format!("{} is no regular file", foreign::name(&found)));
+        }
         let source = read_source(&found).map_err(|failure| failure.summary())?;
         Ok((source.path, source.text))
     };

@@ -13,7 +13,7 @@ use targets::Signature;
 use targets::model::{self, Call, Port};
 
 use crate::failure::Failure;
-use crate::files::{read_bytes, read_source};
+use crate::files::{read_bytes, read_text};
 use crate::report;
 
 /// A model as C.
@@ -65,7 +65,7 @@ pub fn is_text(path: &Path) -> bool {
 /// `X0001` if the file can't be read, `G0101` and others if it is no model.
 pub fn read(path: &Path) -> Result<Model, Failure> {
     if is_text(path) {
-        let source = read_source(path)?;
+        let source = read_text(path)?;
         return graph::text::parse_model(&source.text).map_err(|d| Failure::in_source(&source, vec![d]));
     }
     let bytes = Bytes::from(read_bytes(path, graph::onnx::MAX_BYTES as u64)?);

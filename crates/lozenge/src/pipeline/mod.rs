@@ -83,7 +83,7 @@ impl Front {
     /// # Errors
     /// `X0005` for an unknown extension, and what the front ends refuse.
     pub fn open(source: &Source, choice: &Choice) -> Result<Front, Failure> {
-        let path = std::path::Path::new(&source.path);
+        let path = crate::foreign::path(&source.path);
         let extension = path.extension().and_then(|e| e.to_str()).unwrap_or_default();
         let parsed = match extension {
             "loz" => Parsed::Functional(Box::new(functional::open(source)?)),

@@ -58,7 +58,7 @@ impl Files {
     }
 }
 
-/// Files for functions with the interface of the target `openmp`; `stem` begins their names.
+/// Files for functions with the interface of the target `openmp`; `stem` begins their names, and is made plain for that ([`crate::stem`]).
 ///
 /// # Errors
 /// `T0001` for what the target cannot say; `T0005` if buffers do not fit in local memory.
@@ -79,6 +79,7 @@ pub fn around(functions: &[&Function], stem: &str, chip: &Chip) -> Result<Files,
         let message = format!("{what} is of type {scalar}, which has no code for cores");
         return Err(expr::invalid(message).help("use `--target openmp`, or elements of type `i32` or `i64`"));
     }
+    let stem = &crate::stem(stem);
     let name = header_name(stem);
     let (slave, notes) = slave::file(functions, &name, chip)?;
     let guard: String =
@@ -124,7 +125,7 @@ pub fn preamble(functions: &[&Function], stem: &str) -> Result<String, Diagnosti
 }
 
 fn header_name(stem: &str) -> String {
-    format!("{stem}_args.h")
+    format!("{}_args.h", crate::stem(stem))
 }
 
 /// Where the build script is told the folder of the headers that the program has of its own.
@@ -132,8 +133,8 @@ const SOURCES: &str = "# SOURCES is the folder of headers that the program has o
 
 /// A build script that looks for the headers of the program in a folder, unless it is told another when it runs.
 pub fn with_sources(build: &str, folder: &str) -> String {
-    let quoted = folder.replace('\'', "'\\''");
-    build.replacen(SOURCES, &format!("{SOURCES}SOURCES=${{SOURCES:-'{quoted}'}}\n"), 1)
+    let folder = crate::outside::shell_word(folder);
+    build.replacen(SOURCES, &format!("{SOURCES}[ -n \"$SOURCES\" ] || SOURCES={folder}\n"), 1)
 }
 
 fn build(stem: &str, chip: &Chip) -> String {
@@ -147,7 +148,8 @@ fn build(stem: &str, chip: &Chip) -> String {
         r#"#!/bin/sh
 # Builds {stem} for {name}, beside this script. Flags for the compilers in CFLAGS; further objects and libraries as arguments.
 {SOURCES}set -e
-here=$(dirname "$0")
+here=$(dirname -- "$0")
+case $here in [-@]*) here=./$here ;; esac
 {host} ${{SOURCES:+-I"$SOURCES"}} ${{CFLAGS:-}} -c "$here/{stem}_host.c" -o "$here/{stem}_host.o"
 {slave} ${{CFLAGS:-}} -c "$here/{stem}_slave.c" -o "$here/{stem}_slave.o"
 {hybrid} "$here/{stem}_host.o" "$here/{stem}_slave.o" -o "$here/{stem}" -lm "$@"

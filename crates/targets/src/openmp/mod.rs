@@ -192,7 +192,7 @@ pub fn emit(program: &Program, options: &Options) -> Result<Emitted, Diagnostic>
         wrapper_heads.push(head);
         signature.c_name.clone_from(wrapper);
     }
-    let header = header(&functions, &wrapper_heads, &public_structs, public_bool, options);
+    let header = header(&functions, &wrapper_heads, &public_structs, public_bool);
     let main = (options.main && options.style == Style::Readable)
         .then(|| crate::quick::quick_main(program))
         .transpose()?;
@@ -263,22 +263,28 @@ fn prologue(
     out
 }
 
+/// The guard of a header: of other functions, another one, whatever the files are called.
+fn guard<'f>(functions: impl Iterator<Item = &'f str>, wrappers: &'f [String]) -> String {
+    let mut names = functions.chain(wrappers.iter().map(String::as_str));
+    let Some(first) = names.next() else { return "LOZENGE_H".to_owned() };
+    let first_word: String = first.chars().take_while(|c| c.is_ascii_alphanumeric() || *c == '_').collect();
+    // FNV-1a of the other names.
+    let step = |hash: u32, byte| (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193);
+    let others = names.flat_map(|name| name.bytes().chain([b' ']));
+    match others.fold(0x811c_9dc5, step) {
+        0x811c_9dc5 => format!("LOZENGE_{first_word}_H"),
+        hash => format!("LOZENGE_{first_word}_{hash:08x}_H"),
+    }
+}
+
 /// Declarations for other files.
 fn header(
     functions: &[crate::c::CFunction],
     wrappers: &[String],
     structs: &Structs,
     public_bool: bool,
-    options: &Options,
 ) -> String {
-    let stem: String = options
-        .header
-        .as_deref()
-        .unwrap_or("functions.h")
-        .chars()
-        .map(|c| if c.is_ascii_alphanumeric() { c.to_ascii_uppercase() } else { '_' })
-        .collect();
-    let guard = format!("LOZENGE_{stem}");
+    let guard = guard(functions.iter().map(|f| f.name.as_str()), wrappers);
     let mut printer = Printer::new(Layout::Readable);
     printer.raw(&format!("#ifndef {guard}\n#define {guard}\n"));
     printer.blank();

@@ -82,7 +82,7 @@ fn run(callee: &Callee) -> String {
     line("}".to_owned());
     for (k, p) in params.iter().enumerate() {
         let ty = &p.c_type;
-        line(format!("/* {} */", p.name));
+        line(format!("/* {} */", crate::outside::comment_text(p.name.as_str())));
         line(format!("const int64_t count{k} = {name}_count{k}(size);"));
         line(format!("{ty} *data{k} = memory(count{k}, sizeof({ty}));"));
         if p.mode == ParamMode::InOut {

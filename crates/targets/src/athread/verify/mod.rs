@@ -69,8 +69,7 @@ pub fn check(functions: &[&Function], slave: &str) -> Result<Verdict, Diagnostic
                 }
                 Err(walk::Stop::Wrong(what)) => {
                     let message = format!("the slave code of `{}` {what}", kernel.name);
-                    return Err(Diagnostic::general(Code("T0006"), message)
-                        .help("this is a defect of lozenge: please report the program"));
+                    return Err(Diagnostic::general(Code("T0006"), message));
                 }
             }
         }
