@@ -160,6 +160,10 @@ fn dispatch(cli: &Cli) -> Result<(), Failure> {
 /// A panic is a defect, and must look like one: a message with a code, an exit code, nothing half-written.
 fn caught(command: impl FnOnce() -> Result<(), Failure>) -> Result<(), Failure> {
     catch_unwind(AssertUnwindSafe(command)).unwrap_or_else(|panic| {
+        if let Some(hang) = panic.downcast_ref::<polyhedral::Hang>() {
+            return Err(Failure::refused("P0003", hang.to_string())
+                .help("split the loops, or the region, into smaller ones"));
+        }
         let what = panic
             .downcast_ref::<String>()
             .map(String::as_str)
