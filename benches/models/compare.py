@@ -5,7 +5,8 @@ usage: compare.py LOZENGE [--small] [--operators] [--reps N] [--least] [--thread
 
 Each model is generated, rewritten by `lozenge optimize`, and run by both on the same random inputs: ours from what is left, onnxruntime from the original, which it
 optimises by itself. With --operators the models are single operators. The largest difference relative to the largest element must be below 1e-4 (sums of single-precision products in another order). Times are the
-median of the repetitions after three that do not count, or with --least the least of them (for machines that do other things beside), as a ratio to onnxruntime's in the same run.
+median of the repetitions after three that do not count, or with --least the least of them (for machines that do other things beside), with onnxruntime's in the same run.
+`theirs/ours` is onnxruntime's time over ours: above 1, ours is faster.
 The exit code is 1 if a model fails.
 """
 
@@ -150,7 +151,7 @@ def main():
     typical = np.min if arguments.least else np.median
     failed = False
     names = arguments.only.split(",") if arguments.only else OPERATORS if arguments.operators else MODELS
-    print(f"{'model':9} {'threads':>8} {'lozenge':>12} {'onnxruntime':>12} {'ratio':>7} {'difference':>11}")
+    print(f"{'model':9} {'threads':>8} {'lozenge':>12} {'onnxruntime':>12} {'theirs/ours':>13} {'difference':>11}")
     for name in names:
         with tempfile.TemporaryDirectory() as folder:
             folder = pathlib.Path(folder)
@@ -175,7 +176,7 @@ def main():
                 wrong = not difference <= BOUND
                 failed |= wrong
                 print(
-                    f"{name:14} {threads:3} {seconds * 1e3:9.3f} ms {reference * 1e3:9.3f} ms {seconds / reference:7.2f} {difference:11.1e}"
+                    f"{name:14} {threads:3} {seconds * 1e3:9.3f} ms {reference * 1e3:9.3f} ms {reference / seconds:13.2f} {difference:11.1e}"
                     + ("  WRONG" if wrong else ""),
                     flush=True,
                 )

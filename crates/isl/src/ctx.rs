@@ -5,9 +5,9 @@ use std::ffi::{CStr, c_char, c_int, c_ulong};
 use std::fmt;
 use std::ptr::NonNull;
 use std::rc::Rc;
-use std::time::Instant;
 
-use crate::watch::Watch;
+use crate::space::Val;
+use crate::watch::{Hang, Watch};
 
 /// isl's context, opaque.
 pub(crate) enum RawCtx {}
@@ -27,15 +27,13 @@ unsafe extern "C" {
     fn isl_ctx_set_max_operations(ctx: *mut RawCtx, operations: c_ulong);
     fn isl_ctx_get_max_operations(ctx: *mut RawCtx) -> c_ulong;
     fn isl_ctx_reset_operations(ctx: *mut RawCtx);
-    fn isl_ctx_abort(ctx: *mut RawCtx);
-    fn isl_ctx_resume(ctx: *mut RawCtx);
     fn isl_ctx_aborted(ctx: *mut RawCtx) -> c_int;
 }
 
 /// What went wrong, in isl's classification.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum ErrorKind {
-    /// The limit on time was reached.
+    /// The work was taken for a hang; see [`Hang`].
     Abort,
     /// Out of memory.
     Alloc,
@@ -93,8 +91,15 @@ pub struct Ctx(Rc<Inner>);
 
 struct Inner {
     raw: NonNull<RawCtx>,
-    /// When work in this context ends, if it is limited in time.
-    deadline: Cell<Option<Instant>>,
+}
+
+thread_local! {
+    static SPENT: Cell<u64> = const { Cell::new(0) };
+}
+
+/// Elementary operations of this thread so far, in work that was limited and has ended or begun other such work.
+pub fn spent() -> u64 {
+    SPENT.with(Cell::get)
 }
 
 impl Drop for Inner {
@@ -122,7 +127,7 @@ impl Ctx {
         let raw = NonNull::new(raw).expect("no memory for an isl context");
         // SAFETY: `raw` is a live context. Errors are to be values: isl must neither print nor abort.
         unsafe { isl_options_set_on_error(raw.as_ptr(), ON_ERROR_CONTINUE) };
-        Ctx(Rc::new(Inner { raw, deadline: Cell::new(None) }))
+        Ctx(Rc::new(Inner { raw }))
     }
 
     pub(crate) fn raw(&self) -> *mut RawCtx {
@@ -173,7 +178,7 @@ impl Ctx {
             };
         }
         if kind == ErrorKind::Abort {
-            return Error { kind, message: "the limit on time was reached".to_owned(), place: None };
+            return Error { kind, message: Hang.to_string(), place: None };
         }
         Error { kind, message, place: file.map(|file| (file, line)) }
     }
@@ -207,11 +212,13 @@ impl Ctx {
 
     /// Runs `work` with a limit on isl's elementary operations; beyond it each call gives [`ErrorKind::Quota`].
     ///
-    /// The limit that held before holds again afterwards, also if `work` panics; its count starts anew.
+    /// The limit that held before holds again afterwards, also if `work` panics; its count starts anew. Operations differ in cost, and isl may be
+    /// caught in one of them: what takes half an hour ([`crate::HANG_SECONDS`]) unwinds with a [`Hang`], so that no result is made of it.
     pub fn limited<T>(&self, operations: u64, work: impl FnOnce() -> T) -> T {
         struct Restore<'a>(&'a Ctx, c_ulong);
         impl Drop for Restore<'_> {
             fn drop(&mut self) {
+                self.0.account();
                 // SAFETY: the context is live.
                 unsafe {
                     isl_ctx_set_max_operations(self.0.raw(), self.1);
@@ -221,40 +228,49 @@ impl Ctx {
         }
         // SAFETY: the context is live.
         let before = unsafe { isl_ctx_get_max_operations(self.raw()) };
-        let _restore = Restore(self, before);
+        if before != 0 {
+            self.account();
+        }
+        let watch = (before == 0).then(|| Watch::start(self));
+        let restore = Restore(self, before);
         // SAFETY: the context is live.
         unsafe {
             isl_ctx_set_max_operations(self.raw(), operations.max(1) as c_ulong);
             isl_ctx_reset_operations(self.raw());
         }
-        work()
+        let result = work();
+        drop(restore);
+        // SAFETY: the context is live.
+        let hung = unsafe { isl_ctx_aborted(self.raw()) } != 0;
+        drop(watch);
+        if hung {
+            std::panic::resume_unwind(Box::new(Hang));
+        }
+        result
     }
 
-    /// As [`Ctx::limited`], with an end in time as well: after `deadline` each call gives [`ErrorKind::Abort`]. Of several deadlines the first one counts.
-    pub fn limited_until<T>(&self, operations: u64, deadline: Instant, work: impl FnOnce() -> T) -> T {
-        struct Restore<'a>(&'a Ctx, Option<Instant>);
-        impl Drop for Restore<'_> {
-            fn drop(&mut self) {
-                self.0.0.deadline.set(self.1);
-                if self.1.is_none_or(|outer| Instant::now() < outer) {
-                    // SAFETY: the context is live.
-                    unsafe { isl_ctx_resume(self.0.raw()) };
-                }
+    /// Adds the operations since the last reset to [`spent`].
+    ///
+    /// isl counts, but does not tell: one allocation is one operation, and fails where the limit is reached, so the count is found by halving.
+    fn account(&self) {
+        // SAFETY: the context is live.
+        let most = unsafe { isl_ctx_get_max_operations(self.raw()) } as u64;
+        let (mut least, mut bound, mut tried) = (0, most, 0);
+        while least < bound {
+            let middle = least + (bound - least) / 2;
+            // SAFETY: the context is live, and the count does not depend on the limit.
+            unsafe { isl_ctx_set_max_operations(self.raw(), (middle + tried + 1) as c_ulong) };
+            // One allocation, so one operation.
+            if Val::int(self, 0).is_ok() {
+                tried += 1;
+                bound = middle;
+            } else {
+                least = middle + 1;
             }
         }
-        let outer = self.0.deadline.get();
-        let deadline = outer.map_or(deadline, |outer| outer.min(deadline));
-        self.0.deadline.set(Some(deadline));
-        let _restore = Restore(self, outer);
-        // Dropped before the abort is taken back.
-        let _watch = if Instant::now() < deadline {
-            Watch::start(self, deadline)
-        } else {
-            // SAFETY: the context is live.
-            unsafe { isl_ctx_abort(self.raw()) };
-            None
-        };
-        self.limited(operations, work)
+        // SAFETY: the context is live.
+        unsafe { isl_ctx_set_max_operations(self.raw(), most as c_ulong) };
+        SPENT.with(|spent| spent.set(spent.get().saturating_add(least)));
     }
 
     /// Sets one of isl's options.

@@ -354,6 +354,18 @@ pub struct Test {
     pub reassociate: bool,
 }
 
+/// The forms of C kernels that are measured.
+#[derive(ValueEnum, Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Extents {
+    /// As they are written: the function takes its sizes.
+    #[default]
+    Parameters,
+    /// With macros of numbers in the place of these.
+    Constants,
+    /// Both.
+    Both,
+}
+
 /// `lozenge bench`
 #[derive(Args, Debug)]
 #[command(after_help = "\
@@ -362,6 +374,7 @@ Examples:
   lozenge bench benches/paper --filter dot --quick
   lozenge bench tests/c/kernels --target athread --filter gemm
   lozenge bench tests/c/kernels --outputs pluto=outputs/pluto
+  lozenge bench tests/c/kernels --extents both --threads 1,2
 
 A benchmark is a comment such as `-- bench dot n=1000000 against=openmp`; for x.loz the references are functions
 `DEFINITION__NAME` of x.c beside it. Ratios are the time of a variant over ours: above 1 ours is faster.")]
@@ -384,6 +397,9 @@ pub struct Bench {
     /// C programs: updates may be reordered.
     #[arg(long)]
     pub reassociate: bool,
+    /// C kernels: extents as parameters of their functions, as constants (macros), or one form after the other.
+    #[arg(long, value_enum, default_value_t)]
+    pub extents: Extents,
     /// C programs: what another source-to-source compiler made of them, measured beside ours: a folder with KERNEL.c for some of the
     /// kernels, each a whole program or the text of the region; may be given several times.
     #[arg(long, value_name = "NAME=DIR", value_parser = outputs)]

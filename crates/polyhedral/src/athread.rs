@@ -300,8 +300,8 @@ fn map_variants(function: &Function, options: &Options) -> Result<Mapped> {
     Err(refusal.unwrap_or_else(|| fault::limit("attempts")))
 }
 
-/// Seconds for the scheduler, which takes minutes for some sweeps in time of constant size; then the order of the text is mapped.
-const SCHEDULING: u64 = 8;
+/// Heavy operations of the scheduler, at most 0.4 ms each; the kernels for which a schedule is found take up to 57,000. Then the order of the text is mapped.
+const HEAVY: u64 = 60_000;
 
 /// Codes of refusals that tell little: nothing is parallel, a limit was reached.
 const NOTHING: [&str; 2] = ["P0801", "P0002"];
@@ -346,7 +346,8 @@ fn map_as_it_is(function: &Function, options: &Options) -> Result<Mapped> {
     dependences.iter_mut().for_each(|dependence| dependence.private = false);
     let scheduling = scheduling::Options {
         fusion: Fusion::None,
-        limits: Limits::within(options.operations, SCHEDULING),
+        limits: Limits::from(options.operations),
+        heavy: HEAVY,
         arrays_chain: true,
         ..scheduling::Options::default()
     };

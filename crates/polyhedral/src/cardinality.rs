@@ -8,7 +8,7 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
-use crate::fourier_motzkin::{Inequality, System};
+use crate::fourier_motzkin::{Inequality, Steps, System};
 
 /// A polynomial with rational coefficients: products of variables with exponents, numerators over one denominator.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -31,7 +31,7 @@ pub enum NoCount {
     Unbounded(String),
     /// Every variable that is left has a bound with a coefficient other than 1.
     NotPolynomial(String),
-    /// More pieces or larger numbers than allowed.
+    /// More pieces, larger numbers or more steps than allowed.
     TooLarge,
 }
 
@@ -54,6 +54,10 @@ impl std::error::Error for NoCount {}
 
 /// Pieces beyond which counting stops.
 const MAX_PIECES: usize = 500;
+
+/// Steps after which counting stops, with numbers of the size that they have in practice a few seconds. With twelve parameters the bounds alone can be
+/// compared in more ways than that.
+const STEPS: u64 = 3_000_000;
 
 impl Polynomial {
     /// A constant.
@@ -99,7 +103,11 @@ impl Polynomial {
         Some(Polynomial { terms, denominator: self.denominator.checked_mul(a)? }.normalised())
     }
 
-    fn mul(&self, other: &Polynomial) -> Option<Polynomial> {
+    /// The product; none if its numbers are too large, or no steps are left.
+    fn mul(&self, other: &Polynomial, steps: &Steps) -> Option<Polynomial> {
+        if !steps.take(self.terms.len() * other.terms.len()) {
+            return None;
+        }
         let mut terms = BTreeMap::new();
         for (ma, a) in &self.terms {
             for (mb, b) in &other.terms {
@@ -114,9 +122,9 @@ impl Polynomial {
         Some(Polynomial { terms, denominator: self.denominator.checked_mul(other.denominator)? }.normalised())
     }
 
-    fn scaled(&self, numerator: i128, denominator: i128) -> Option<Polynomial> {
+    fn scaled(&self, numerator: i128, denominator: i128, steps: &Steps) -> Option<Polynomial> {
         let scale = Polynomial { terms: BTreeMap::from([(BTreeMap::new(), numerator)]), denominator };
-        self.mul(&scale)
+        self.mul(&scale, steps)
     }
 
     /// The coefficients of the powers of `variable`, lowest first.
@@ -153,18 +161,18 @@ fn gcd(a: u128, b: u128) -> u128 {
 
 /// `0^k + 1^k + ... + (x - 1)^k` at `x = bound`, by the recurrence of telescoping sums:
 /// `(k + 1) S_k = x^(k+1) - sum_{j < k} binomial(k + 1, j) S_j`.
-fn power_sums(bound: &Polynomial, up_to: usize) -> Option<Vec<Polynomial>> {
+fn power_sums(bound: &Polynomial, up_to: usize, steps: &Steps) -> Option<Vec<Polynomial>> {
     let mut sums: Vec<Polynomial> = Vec::new();
     let mut power = bound.clone();
     for k in 0..=up_to {
         let mut sum = power.clone();
         let mut binomial = 1i128;
         for (j, s) in sums.iter().enumerate() {
-            sum = sum.add(&s.scaled(binomial.checked_neg()?, 1)?)?;
+            sum = sum.add(&s.scaled(binomial.checked_neg()?, 1, steps)?)?;
             binomial = binomial.checked_mul((k + 1 - j) as i128)? / (j as i128 + 1);
         }
-        sums.push(sum.scaled(1, k as i128 + 1)?);
-        power = power.mul(bound)?;
+        sums.push(sum.scaled(1, k as i128 + 1, steps)?);
+        power = power.mul(bound, steps)?;
     }
     Some(sums)
 }
@@ -175,7 +183,7 @@ fn power_sums(bound: &Polynomial, up_to: usize) -> Option<Vec<Polynomial>> {
 /// If the set is unbounded, not a polynomial in the form handled here, or too large.
 pub fn count(system: &System, variables: &[String]) -> Result<Count, NoCount> {
     let mut result = Count::default();
-    sum(system, variables, Polynomial::constant(1), &mut result)?;
+    sum(system, variables, Polynomial::constant(1), &Steps::new(STEPS), &mut result)?;
     Ok(result)
 }
 
@@ -183,15 +191,16 @@ fn sum(
     system: &System,
     variables: &[String],
     polynomial: Polynomial,
+    steps: &Steps,
     result: &mut Count,
 ) -> Result<(), NoCount> {
-    if system.is_empty() {
+    if system.is_empty_within(steps) {
         return Ok(());
     }
-    if result.pieces.len() >= MAX_PIECES {
+    if result.pieces.len() >= MAX_PIECES || !steps.take(1) {
         return Err(NoCount::TooLarge);
     }
-    let system = system.pruned();
+    let system = system.pruned_within(steps);
     if variables.is_empty() {
         match result.pieces.iter_mut().find(|(condition, _)| *condition == system) {
             Some((_, sum)) => *sum = sum.add(&polynomial).ok_or(NoCount::TooLarge)?,
@@ -257,8 +266,8 @@ fn sum(
                     .map(|(k, h)| at_least(h, high, i128::from(k < j))),
             );
             rows.push(at_least(high, low, 0));
-            let total = between(&polynomial, variable, low, high).ok_or(NoCount::TooLarge)?;
-            sum(&System::new(rows), &rest, total, result)?;
+            let total = between(&polynomial, variable, (low, high), steps).ok_or(NoCount::TooLarge)?;
+            sum(&System::new(rows), &rest, total, steps, result)?;
         }
     }
     Ok(())
@@ -268,15 +277,15 @@ fn sum(
 fn between(
     polynomial: &Polynomial,
     variable: &str,
-    low: &Inequality,
-    high: &Inequality,
+    (low, high): (&Inequality, &Inequality),
+    steps: &Steps,
 ) -> Option<Polynomial> {
     let powers = polynomial.by_power(variable);
-    let from = power_sums(&Polynomial::affine(low), powers.len())?;
-    let to = power_sums(&Polynomial::affine(high).add(&Polynomial::constant(1))?, powers.len())?;
+    let from = power_sums(&Polynomial::affine(low), powers.len(), steps)?;
+    let to = power_sums(&Polynomial::affine(high).add(&Polynomial::constant(1))?, powers.len(), steps)?;
     powers.iter().enumerate().try_fold(Polynomial::constant(0), |total, (k, coefficient)| {
-        let sum = to[k].add(&from[k].scaled(-1, 1)?)?;
-        total.add(&sum.mul(coefficient)?)
+        let sum = to[k].add(&from[k].scaled(-1, 1, steps)?)?;
+        total.add(&sum.mul(coefficient, steps)?)
     })
 }
 

@@ -9,7 +9,6 @@ pub type Result<T> = std::result::Result<T, Diagnostic>;
 pub(crate) fn library(error: isl::Error) -> Diagnostic {
     match error.kind {
         isl::ErrorKind::Quota => return limit("set operations"),
-        isl::ErrorKind::Abort => return limit("time"),
         _ => {}
     }
     Diagnostic::general(Code("P0001"), format!("the set library gave an error: {error}"))

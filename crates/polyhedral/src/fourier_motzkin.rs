@@ -6,6 +6,7 @@
 //! else it may have solutions that no integer value of the variable extends. It is a second way to the answers of the set library, and
 //! the tests hold the two against each other. Source: the notes on the foundations of the polyhedral model, "Fourier-Motzkin".
 
+use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::fmt;
 
@@ -65,6 +66,26 @@ impl fmt::Display for TooLarge {
 }
 
 impl std::error::Error for TooLarge {}
+
+/// Steps that are left: combinations of two rows, or of two terms.
+pub(crate) struct Steps(Cell<u64>);
+
+impl Steps {
+    /// So many.
+    pub fn new(steps: u64) -> Steps {
+        Steps(Cell::new(steps))
+    }
+
+    /// Takes some; whether there were so many.
+    pub fn take(&self, steps: usize) -> bool {
+        let left = self.0.get().checked_sub(steps as u64);
+        self.0.set(left.unwrap_or(0));
+        left.is_some()
+    }
+}
+
+/// Steps for pruning a system where nothing else is said: two seconds.
+const PRUNING: u64 = 2_000_000;
 
 /// Rows beyond which elimination stops. The number of rows can square at each step.
 const MAX_ROWS: usize = 400;
@@ -190,6 +211,11 @@ impl System {
 
     /// Whether there is no rational solution; `false` where the test would grow too large.
     pub fn is_empty(&self) -> bool {
+        self.is_empty_within(&Steps::new(PRUNING))
+    }
+
+    /// As [`System::is_empty`], with so many steps.
+    pub(crate) fn is_empty_within(&self, steps: &Steps) -> bool {
         let mut system = self.clone();
         loop {
             if system.rows.iter().any(|row| row.coefficients.is_empty() && row.constant < 0) {
@@ -202,17 +228,18 @@ impl System {
                 count(1) * count(-1)
             };
             let Some(variable) = system.variables().into_iter().min_by_key(cost) else { return false };
-            match system.eliminate_unpruned(&variable) {
+            match system.eliminate_unpruned(&variable, steps) {
                 Ok(next) => system = next,
                 Err(TooLarge) => return false,
             }
         }
     }
 
-    fn eliminate_unpruned(&self, variable: &str) -> Result<System, TooLarge> {
+    fn eliminate_unpruned(&self, variable: &str, steps: &Steps) -> Result<System, TooLarge> {
         let (lower, rest): (Vec<_>, Vec<_>) = self.rows.iter().partition(|row| row.coefficient(variable) > 0);
         let (upper, rest): (Vec<_>, Vec<_>) = rest.into_iter().partition(|row| row.coefficient(variable) < 0);
-        if lower.len() * upper.len() + rest.len() > MAX_ROWS {
+        let many = lower.len() * upper.len() + rest.len();
+        if many > MAX_ROWS || !steps.take(many) {
             return Err(TooLarge);
         }
         let mut rows: Vec<Inequality> = rest.into_iter().cloned().collect();
@@ -226,6 +253,11 @@ impl System {
 
     /// Without the rows that the others imply over the integers' rational hull: a row is redundant if its negation contradicts the others.
     pub fn pruned(&self) -> System {
+        self.pruned_within(&Steps::new(PRUNING))
+    }
+
+    /// As [`System::pruned`], with so many steps; rows that no steps are left for stay.
+    pub(crate) fn pruned_within(&self, steps: &Steps) -> System {
         let mut kept = self.rows.clone();
         let mut at = 0;
         while at < kept.len() {
@@ -233,7 +265,7 @@ impl System {
             let mut negation = row.without("", true);
             negation.constant -= 1;
             let others = System::new(kept.iter().cloned().chain([negation]));
-            if !others.is_empty() {
+            if !others.is_empty_within(steps) {
                 kept.insert(at, row);
                 at += 1;
             }

@@ -32,6 +32,7 @@ pub mod unstage;
 
 pub use apart::{Apart, apart};
 pub use fault::Result;
+pub use isl::{Hang, hurry};
 pub use limits::Limits;
 pub use model::{Model, Statement};
 pub use optimize::{Optimized, Options, optimize};

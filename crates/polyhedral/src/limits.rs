@@ -1,43 +1,42 @@
-//! Bounds on work: a number of the set library's elementary operations, which ends work at the same place on every machine, and a time, for operations
-//! differ in cost by orders of magnitude.
-
-use std::time::{Duration, Instant};
+//! Bounds on work, in the set library's elementary operations: work ends at the same place on every machine under any load. No clock is asked.
 
 use isl::Ctx;
 
-/// A bound on the work of one stage.
+/// A bound on the work of one stage, and on that of all stages together.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Limits {
-    /// The set library's elementary operations.
+    /// The set library's elementary operations of a stage.
     pub operations: u64,
-    /// When the stage ends at the latest.
-    pub deadline: Option<Instant>,
+    /// What this thread may have spent when the stage ends, as [`isl::spent`] counts.
+    end: u64,
 }
 
 impl From<u64> for Limits {
-    /// That many operations, without an end in time.
+    /// That many operations a stage, of any number of stages.
     fn from(operations: u64) -> Limits {
-        Limits { operations, deadline: None }
+        Limits { operations, end: u64::MAX }
     }
 }
 
 impl Limits {
-    /// That many operations, ending after `seconds` from now.
-    pub fn within(operations: u64, seconds: u64) -> Limits {
-        Limits { operations, deadline: Instant::now().checked_add(Duration::from_secs(seconds)) }
+    /// That many operations a stage, and `total` for all stages from now on.
+    pub fn within(operations: u64, total: u64) -> Limits {
+        Limits { operations, end: isl::spent().saturating_add(total) }
     }
 
-    /// A part of the operations, and an end in `seconds` from now at the latest.
-    pub(crate) fn sooner(self, part: u64, seconds: u64) -> Limits {
-        let own = Limits::within(self.operations / part, seconds);
-        Limits { deadline: [own.deadline, self.deadline].into_iter().flatten().min(), ..own }
+    /// A part of the operations.
+    pub(crate) fn part(self, part: u64) -> Limits {
+        Limits { operations: self.operations / part, ..self }
+    }
+
+    /// The same with so many operations a stage at most.
+    pub(crate) fn at_most(self, operations: u64) -> Limits {
+        Limits { operations: self.operations.min(operations), ..self }
     }
 
     /// Runs work on a context within the bounds.
     pub fn run<T>(self, ctx: &Ctx, work: impl FnOnce() -> T) -> T {
-        match self.deadline {
-            Some(deadline) => ctx.limited_until(self.operations, deadline, work),
-            None => ctx.limited(self.operations, work),
-        }
+        let left = self.end.saturating_sub(isl::spent());
+        ctx.limited(self.operations.min(left), work)
     }
 }

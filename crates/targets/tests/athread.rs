@@ -11,11 +11,11 @@ mod panels;
 #[path = "defects/turns.rs"]
 mod turns;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
 use loops::Program;
-use targets::athread::verify::{Verdict, check};
+use targets::athread::verify::{Property, Unfollowed, Verdict, check};
 use targets::athread::{Chip, SW26010, SW26010_PRO, around};
 
 /// Mapped programs: of the folder, or of the one that ATHREAD_LOOPS names.
@@ -38,7 +38,7 @@ fn programs() -> Vec<(String, Program)> {
 
 #[test]
 fn what_is_written_passes() {
-    let mut wrong = Vec::new();
+    let (mut wrong, mut met) = (Vec::new(), BTreeSet::new());
     for (name, program) in programs() {
         let functions: Vec<&loops::Function> = program.functions.iter().collect();
         for chip in &CHIPS {
@@ -47,15 +47,39 @@ fn what_is_written_passes() {
                 Err(e) => wrong.push(format!("{name} on {}: {e:?}", chip.name)),
                 Ok(files) => {
                     let verdict = check(&functions, &files.slave);
-                    if !matches!(verdict, Ok(Verdict::Sound(states)) if states > 0) {
+                    if !matches!(&verdict, Ok(Verdict::Followed(known)) if known == &files.followed && known.len() >= 5)
+                    {
                         wrong.push(format!("{name} on {}: {verdict:?}", chip.name));
                     }
                     println!("{name} {verdict:?} {:?}", began.elapsed());
+                    met.extend(files.followed);
                 }
             }
         }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    // No property is only claimed: some program of the folder has each.
+    let never: Vec<&Property> = Property::ALL.iter().filter(|property| !met.contains(property)).collect();
+    assert!(never.is_empty(), "no program has {never:?}");
+}
+
+/// The tables of the documentation are those of the code.
+#[test]
+fn the_page_lists_what_is_followed() {
+    let page = std::fs::read_to_string(golden::root().join("docs/athread.md")).expect("the page is there");
+    let rows = Property::ALL.iter().map(|one| (one.name(), one.sentence()));
+    let others = Unfollowed::ALL.iter().map(|one| (one.name(), one.sentence()));
+    for (head, rows) in [
+        ("| followed | what that means |\n", rows.collect::<Vec<_>>()),
+        ("| not followed | what that means |\n", others.collect()),
+    ] {
+        let table: String =
+            rows.iter().map(|(name, sentence)| format!("| {name} | {sentence} |\n")).collect();
+        assert!(
+            page.contains(&format!("{head}| --- | --- |\n{table}\n")),
+            "docs/athread.md lacks:\n{head}{table}"
+        );
+    }
 }
 
 /// The first chip with shares of two boxes at once.

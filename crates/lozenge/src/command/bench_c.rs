@@ -10,9 +10,10 @@ use cfront::Replacement;
 use loops::Data;
 use serde_json::{Value as Json, json};
 
-use crate::cli::{Bench, Choice, Stage};
+use crate::cli::{Bench, Choice, Extents, Stage};
+use crate::extents::as_constants;
 use crate::failure::{Failure, FailureKind, Source};
-use crate::files::{read_source, reason};
+use crate::files::{Scratch, read_source, reason, write_whole};
 use crate::kernel::{self, Program, runs_by_itself};
 use crate::pipeline;
 use crate::process::{Compiler, on_path};
@@ -54,6 +55,8 @@ const NO_TIME: &str = "it prints no time: the word `seconds` and the time of its
 /// What was measured of one kernel.
 struct Row {
     kernel: String,
+    /// Whether its extents are constants.
+    constants: bool,
     times: Vec<(String, Option<f64>)>,
     /// Variants whose results are not those of the original.
     differ: Vec<String>,
@@ -89,23 +92,30 @@ pub fn run(
         let bar = report::progress(files.len() as u64, "measuring");
         for file in files {
             bar.set_message(file.display().to_string());
-            match measure(file, arguments, compiler, *threads) {
-                Ok(row) => {
-                    let runs = row.times.iter().any(|(label, time)| label == OURS && time.is_some());
-                    for why in &row.untimed {
-                        let line = format!("{}: {why}\n", file.display());
+            for constants in forms(arguments.extents) {
+                match measure(file, arguments, compiler, *threads, *constants) {
+                    Ok(None) => {
+                        let line =
+                            format!("{}: its function takes no extents that are macros\n", file.display());
                         bar.suspend(|| report::print_error(&line));
                     }
-                    if !runs || row.differ.iter().any(|label| label == OURS) {
-                        failed = Some(FailureKind::Check);
+                    Ok(Some(row)) => {
+                        let runs = row.times.iter().any(|(label, time)| label == OURS && time.is_some());
+                        for why in &row.untimed {
+                            let line = format!("{}: {why}\n", file.display());
+                            bar.suspend(|| report::print_error(&line));
+                        }
+                        if !runs || row.differ.iter().any(|label| label == OURS) {
+                            failed = Some(FailureKind::Check);
+                        }
+                        rows.push(row);
                     }
-                    rows.push(row);
-                }
-                Err(failure) => {
-                    failed = failed.or(Some(failure.kind));
-                    bar.suspend(|| {
-                        report::print_error(&format!("{}: {}\n", file.display(), failure.summary()));
-                    });
+                    Err(failure) => {
+                        failed = failed.or(Some(failure.kind));
+                        bar.suspend(|| {
+                            report::print_error(&format!("{}: {}\n", file.display(), failure.summary()));
+                        });
+                    }
                 }
             }
             bar.inc(1);
@@ -121,14 +131,45 @@ pub fn run(
     Ok((told, failed))
 }
 
-fn measure(file: &Path, arguments: &Bench, compiler: &Compiler, threads: u32) -> Result<Row, Failure> {
-    let source = read_source(file)?;
+/// The forms to measure: whether extents are constants.
+fn forms(extents: Extents) -> &'static [bool] {
+    match extents {
+        Extents::Parameters => &[false],
+        Extents::Constants => &[true],
+        Extents::Both => &[false, true],
+    }
+}
+
+/// What is measured of a kernel in one of its forms; none if it has not this form.
+fn measure(
+    file: &Path,
+    arguments: &Bench,
+    compiler: &Compiler,
+    threads: u32,
+    constants: bool,
+) -> Result<Option<Row>, Failure> {
+    let mut source = read_source(file)?;
+    // The preprocessor reads files.
+    let scratch = Scratch::new()?;
+    if constants {
+        let Some(text) = as_constants(&source.text) else { return Ok(None) };
+        let path = scratch.path().join(file.file_name().unwrap_or_default());
+        write_whole(&path, text.as_bytes())?;
+        source = read_source(&path)?;
+    }
     let folder = file.parent().unwrap_or(Path::new("."));
     let kernel = file.file_stem().map(|s| s.to_string_lossy().into_owned()).unwrap_or_default();
     let repetitions = if arguments.quick { "-DREPS=1" } else { "-DREPS=3" };
     let defines = vec!["-DLARGE".to_owned()];
     let reassociate = arguments.reassociate;
-    let choice = Choice { assume_no_alias: true, defines: defines.clone(), reassociate, ..Choice::default() };
+    let includes = vec![format!("-I{}", folder.display())];
+    let choice = Choice {
+        assume_no_alias: true,
+        defines: defines.clone(),
+        includes,
+        reassociate,
+        ..Choice::default()
+    };
     let began = Instant::now();
     let rewritten = pipeline::emit(&source, Stage::C, &choice)?.text;
     let translation = began.elapsed();
@@ -222,8 +263,9 @@ fn measure(file: &Path, arguments: &Bench, compiler: &Compiler, threads: u32) ->
         .zip(&samples)
         .map(|(v, s)| (v.label.clone(), (!s.is_empty()).then(|| Summary::of(s).median)))
         .collect();
-    Ok(Row {
+    Ok(Some(Row {
         kernel,
+        constants,
         times,
         differ,
         compared: !outputs[1].is_empty(),
@@ -231,7 +273,7 @@ fn measure(file: &Path, arguments: &Bench, compiler: &Compiler, threads: u32) ->
         translation,
         compile_ours: variants[0].program.compile_time,
         compile_original: variants[1].program.compile_time,
-    })
+    }))
 }
 
 /// The library of MKL below `MKLROOT`, where its installer and that of the Python package `mkl` put it.
@@ -355,7 +397,8 @@ fn text(rows: &[Row], threads: u32, others: &[&str]) -> String {
     let mut table = vec![head];
     let show = |r: Option<f64>| r.map_or("-".to_owned(), |r| format!("{r:.2}"));
     for row in rows {
-        let mut cells = vec![row.kernel.clone()];
+        let form = if row.constants { ", constants" } else { "" };
+        let mut cells = vec![format!("{}{form}", row.kernel)];
         cells.extend(labels.iter().map(|l| time_of(row, l).map_or("-".to_owned(), seconds)));
         cells.extend(groups.iter().map(|(_, peers)| show(ratio(row, peers))));
         cells.push(match row.differ.as_slice() {
@@ -379,8 +422,16 @@ fn text(rows: &[Row], threads: u32, others: &[&str]) -> String {
         cells.extend(groups.iter().map(|(_, peers)| of(peers)));
         table.push(cells);
     };
-    mean("geometric mean, linear algebra", &|r| LINEAR_ALGEBRA.contains(&r.kernel.as_str()));
-    mean("geometric mean, all", &|_| true);
+    let linear = |r: &Row| LINEAR_ALGEBRA.contains(&r.kernel.as_str());
+    for constants in [false, true] {
+        if rows.iter().any(|r| r.constants == constants) {
+            let form = if constants { ", constants" } else { "" };
+            mean(&format!("geometric mean, linear algebra{form}"), &|r| {
+                r.constants == constants && linear(r)
+            });
+            mean(&format!("geometric mean, all{form}"), &|r| r.constants == constants);
+        }
+    }
     let total: f64 = rows.iter().map(|r| r.translation.as_secs_f64()).sum();
     let slowest = rows.iter().map(|r| r.translation.as_secs_f64()).fold(0.0, f64::max);
     format!(
@@ -396,7 +447,7 @@ fn row_json(row: &Row, threads: u32, others: &[&str]) -> Json {
     let over_ours: serde_json::Map<String, Json> =
         others.iter().map(|name| ((*name).to_owned(), json!(ratio(row, &[name])))).collect();
     json!({
-        "kernel": row.kernel, "threads": threads, "seconds": times,
+        "kernel": row.kernel, "extents": if row.constants { "constants" } else { "parameters" }, "threads": threads, "seconds": times,
         "agrees": row.compared && row.differ.is_empty(), "compared": row.compared, "differ": row.differ, "untimed": row.untimed,
         "gcc_over_ours": ratio(row, &["gcc"]),
         "best_compiler_over_ours": ratio(row, &COMPILERS),

@@ -38,7 +38,7 @@ pub fn run(arguments: &Compile, as_json: bool) -> Result<(), Failure> {
         Some(Stage::C) | None => {
             let files = athread::files(&front, &arguments.choice, &request, &mut all, stem)?;
             tell(&all);
-            for remark in files.remarks() {
+            for remark in files.remarks().into_iter().chain(files.verdict()) {
                 report::print_error(&format!("{remark}\n"));
             }
             return write(arguments, stem, &files, as_json);

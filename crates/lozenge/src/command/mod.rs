@@ -199,6 +199,10 @@ fn said(payload: &(dyn std::any::Any + Send)) -> &str {
 /// A panic is a defect, and must look like one: a message with a code, an exit code, nothing half-written.
 fn caught(command: impl FnOnce() -> Result<(), Failure>) -> Result<(), Failure> {
     catch_unwind(AssertUnwindSafe(command)).unwrap_or_else(|panic| {
+        if let Some(hang) = panic.downcast_ref::<polyhedral::Hang>() {
+            return Err(Failure::refused("P0003", hang.to_string())
+                .help("split the loops, or the region, into smaller ones"));
+        }
         let kept = PANIC.lock().unwrap_or_else(PoisonError::into_inner).take();
         let what = kept.unwrap_or_else(|| said(&*panic).to_owned());
         let failure = Failure::refused("X0601", format!("the compiler failed: {what}"));

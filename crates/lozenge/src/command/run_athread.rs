@@ -3,11 +3,13 @@
 //! A C program with a main function runs as a whole, in both forms; of anything else the chosen function runs on random or given arrays. Times are
 //! modelled, and marked so.
 
+use std::collections::BTreeSet;
 use std::path::Path;
 use std::time::Duration;
 
 use loops::{Name, ParamMode, Program, Tensor};
 use serde_json::json;
+use targets::athread::verify::{Property, Unfollowed};
 
 use super::run;
 use crate::athread::{Emulator, Report, Settings, Sources, read_report};
@@ -34,6 +36,8 @@ struct Outcome {
     notes: Vec<String>,
     /// What is to be told of the slave file.
     remarks: Vec<String>,
+    /// Properties that the check of the slave file followed.
+    followed: BTreeSet<Property>,
 }
 
 /// Runs the command.
@@ -137,7 +141,13 @@ fn whole_program(arguments: &Run, source: &Source, front: &Front) -> Result<Opti
         compare_programs(&ours.output, &original.output, closeness(&all))?
     };
     let notes = all.iter().flat_map(|one| one.mapped.notes.clone()).collect();
-    Ok(Some(Outcome { arrays, report: ours.report, notes, remarks: files.remarks() }))
+    Ok(Some(Outcome {
+        arrays,
+        report: ours.report,
+        notes,
+        remarks: files.remarks(),
+        followed: files.followed,
+    }))
 }
 
 /// A line for an array that is equal, or close enough.
@@ -253,7 +263,13 @@ fn one_function(arguments: &Run, front: &Front) -> Result<Outcome, Failure> {
     }
     write_results(arguments, &results, &ours)?;
     let notes = one.mapped.notes.clone();
-    Ok(Outcome { arrays: lines, report: read_report(&report_file)?, notes, remarks: files.remarks() })
+    Ok(Outcome {
+        arrays: lines,
+        report: read_report(&report_file)?,
+        notes,
+        remarks: files.remarks(),
+        followed: files.followed,
+    })
 }
 
 fn write_results(arguments: &Run, names: &[&Name], tensors: &[Tensor]) -> Result<(), Failure> {
@@ -264,11 +280,18 @@ fn write_results(arguments: &Run, names: &[&Name], tensors: &[Tensor]) -> Result
     Ok(())
 }
 
+/// What the check of the slave file followed, and what it never does.
+fn text_check(outcome: &Outcome) -> serde_json::Value {
+    let followed: Vec<&str> = outcome.followed.iter().map(|property| property.name()).collect();
+    let not: Vec<&str> = Unfollowed::ALL.iter().map(|other| other.name()).collect();
+    json!({ "followed": followed, "not_followed": not })
+}
+
 fn tell(arguments: &Run, source: &Source, outcome: &Outcome, as_json: bool) {
     if as_json {
         let report = outcome.report.as_ref().map(|r| r.json.clone());
         let value = json!({
-            "ok": true, "file": source.path, "arrays": outcome.arrays, "seed": arguments.seed, "mapping": outcome.notes, "remarks": outcome.remarks, "modelled": report,
+            "ok": true, "file": source.path, "arrays": outcome.arrays, "seed": arguments.seed, "mapping": outcome.notes, "remarks": outcome.remarks, "text_check": text_check(outcome), "modelled": report,
         });
         report::print(&format!("{value:#}\n"));
         return;

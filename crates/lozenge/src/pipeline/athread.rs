@@ -258,11 +258,13 @@ fn one(
     let refuse = |d| placed(front, &original.name, d);
     let mut mapped = polyhedral::athread::map(scalars, &options).map_err(refuse)?;
     // By code that has no part in the mapping, on what goes to the target.
-    let limits = Limits::within(20_000_000, 5);
+    let limits = Limits::from(LOCAL_MEMORY);
     match polyhedral::local::check(scalars, &mapped.function, chip.buffers(), limits) {
         Ok(_) => {}
         Err(d) if d.code == Code("P0002") => {
-            mapped.notes.push("the check of local memory was given up: it takes too long".to_owned());
+            mapped
+                .notes
+                .push("the check of local memory was given up: it takes too many operations".to_owned());
         }
         Err(d) => return Err(refuse(d)),
     }
@@ -272,6 +274,9 @@ fn one(
     mapped.notes = mapped.notes.into_iter().map(|note| with_lines(front, &original.name, note)).collect();
     Ok(mapped)
 }
+
+/// Operations of the set library for the check of local memory: four times what the largest of `tests/c/kernels` takes (`lattice`, 2.1 million in a second).
+const LOCAL_MEMORY: u64 = 8_000_000;
 
 /// The numbers of cores that the kernels of a loop program are written for; none if it has no kernels.
 fn cores_by_hand(function: &Function) -> Vec<i64> {
@@ -315,7 +320,7 @@ fn by_hand(front: &Front, original: &Function, cores: &[i64], request: &Request)
         return Err(Failure::refused("P0804", message).help(format!("ask for as many: `--threads {cores}`")));
     }
     let chip = super::chip(request.cores.chip);
-    let limits = Limits::within(20_000_000, 5);
+    let limits = Limits::from(LOCAL_MEMORY);
     polyhedral::local::check(original, original, chip.buffers(), limits)
         .map_err(|d| placed(front, &original.name, d))?;
     let notes = vec!["mapped as it is written".to_owned()];

@@ -59,7 +59,7 @@ pub fn evaluate(text: &str, limits: Limits) -> Result<Value, Diagnostic> {
         }
         evaluator.expr(&script.result)
     };
-    crate::Limits::within(limits.operations, SECONDS).run(&ctx, evaluation)
+    crate::Limits::from(limits.operations).run(&ctx, evaluation)
 }
 
 struct Evaluator {
@@ -67,16 +67,11 @@ struct Evaluator {
     names: BTreeMap<String, Value>,
 }
 
-/// The longest time that a computation may take.
-const SECONDS: u64 = 20;
-
 pub(super) fn stopped(span: Span) -> impl Fn(isl::Error) -> Diagnostic {
     move |error| {
         let quota = error.kind == isl::ErrorKind::Quota;
-        let quota = quota || error.kind == isl::ErrorKind::Abort;
         let message = match error.kind {
             isl::ErrorKind::Quota => "the computation reached its limit of operations".to_string(),
-            isl::ErrorKind::Abort => format!("the computation took more than {SECONDS} seconds"),
             _ => error.message,
         };
         let diagnostic = Diagnostic::error(STOPPED, message, span, "while computing this");

@@ -5,7 +5,6 @@
 //! Left out: nests that use what is declared outside of them, whose storage may have to be their own.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::time::Instant;
 
 use loops::{CompareOp, Expr, Function, Loop, Name, Stmt};
 
@@ -13,8 +12,8 @@ use super::{Bounds, Optimized, Options, Report, any_parallel, optimize_as_it_is}
 use crate::codegen::Instance;
 use crate::transform::forward::mentions;
 
-/// Seconds after which the nests that are left stay as they are.
-const SECONDS: u64 = 20;
+/// The set library's operations after which the nests that are left stay as they are.
+const OPERATIONS: u64 = 20_000_000;
 
 /// The parts of a function and what was done to them.
 pub(super) struct Parts {
@@ -29,7 +28,7 @@ pub(super) fn one_by_one(function: &Function, options: &Options) -> Option<Parts
     let mut walk = Walk {
         function,
         options,
-        begun: Instant::now(),
+        begun: isl::spent(),
         around: Vec::new(),
         declared: BTreeSet::new(),
         instances: BTreeMap::new(),
@@ -44,7 +43,8 @@ pub(super) fn one_by_one(function: &Function, options: &Options) -> Option<Parts
 struct Walk<'a> {
     function: &'a Function,
     options: &'a Options,
-    begun: Instant,
+    /// Operations that were spent before.
+    begun: u64,
     /// The loops that stay.
     around: Vec<&'a Loop>,
     /// Arrays that are declared in these.
@@ -85,8 +85,8 @@ impl<'a> Walk<'a> {
 
     /// A nest as a function of its own.
     fn nest(&mut self, stmt: &Stmt) -> Option<Vec<Stmt>> {
-        if self.begun.elapsed().as_secs() >= SECONDS || self.declared.iter().any(|name| mentions(stmt, name))
-        {
+        let spent = isl::spent() - self.begun;
+        if spent >= OPERATIONS || self.declared.iter().any(|name| mentions(stmt, name)) {
             return None;
         }
         let mut function = Function { body: vec![stmt.clone()], ..self.function.clone() };

@@ -20,9 +20,6 @@ use crate::unstage;
 /// Copies of a statement that are made to have full tiles apart.
 const MOST_PIECES: usize = 4;
 
-/// Seconds after which the code of tiles is given up: what comes out at all takes a tenth of that.
-const TILES_SECONDS: u64 = 2;
-
 fn isolates(node: &Node) -> bool {
     matches!(node, Node::Band(Band { isolate: Some(_), .. })) || node.children().into_iter().any(isolates)
 }
@@ -116,7 +113,7 @@ pub(super) fn generate(
     tiled: bool,
 ) -> Result<Generated> {
     // Code of tiles is made soon or not at all.
-    let coding = if tiled { limits.sooner(2, TILES_SECONDS) } else { limits };
+    let coding = if tiled { limits.part(2) } else { limits };
     let mut generated = codegen::generate(model, tree, coding)?;
     if options.private {
         generated = sink::sink(generated, model);

@@ -27,10 +27,13 @@ mod turns;
 mod vector;
 pub mod verify;
 
+use std::collections::BTreeSet;
+
 use loops::{Diagnostic, Function};
 
 pub use chip::{Chip, REGISTERS, SW26010, SW26010_PRO};
 pub use host::{HostNames, TOO_FAR};
+use verify::{Property, Verdict};
 
 /// The files of a program.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -45,11 +48,18 @@ pub struct Files {
     pub build: String,
     /// What of the mapping the slave file makes no use of, and why.
     pub notes: Vec<String>,
+    /// Properties that the second look at the slave file followed to its end; none if it could not follow it.
+    pub followed: BTreeSet<Property>,
     /// Why the second look at the slave file could not follow it, if it could not.
     pub unchecked: Option<String>,
 }
 
 impl Files {
+    /// What the second look at the slave file followed and what it never does; none if it could not follow it.
+    pub fn verdict(&self) -> Option<String> {
+        (!self.followed.is_empty()).then(|| verify::line(&self.followed))
+    }
+
     /// What a user is to be told: what of the mapping is not used, and whether the slave file was followed to its end.
     pub fn remarks(&self) -> Vec<String> {
         let unchecked =
@@ -93,10 +103,9 @@ pub fn around(functions: &[&Function], stem: &str, chip: &Chip) -> Result<Files,
         }
     }
     header.push_str("\n#endif\n");
-    let unchecked = match verify::check(functions, &slave) {
-        Ok(verify::Verdict::Sound(_)) => None,
-        Ok(verify::Verdict::Unknown(why)) => Some(why),
-        Err(d) => return Err(d),
+    let (followed, unchecked) = match verify::check(functions, &slave)? {
+        Verdict::Followed(followed) => (followed, None),
+        Verdict::Unknown(why) => (BTreeSet::new(), Some(why)),
     };
     Ok(Files {
         host: String::new(),
@@ -104,6 +113,7 @@ pub fn around(functions: &[&Function], stem: &str, chip: &Chip) -> Result<Files,
         header: Some((name, header)),
         build: build(stem, chip),
         notes,
+        followed,
         unchecked,
     })
 }

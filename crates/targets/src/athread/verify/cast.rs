@@ -10,6 +10,7 @@ use loops::{BinaryOp, Copy, Expr};
 
 use super::form::Form;
 use super::mapped::Area;
+use super::property::Property;
 use super::read::{Node, Term};
 use super::state::{Held, Region, State};
 use super::transfer::{addressed, name};
@@ -127,6 +128,7 @@ impl<'a> Walker<'a> {
 
     /// Rows ask for their first steps.
     pub(super) fn first_rows(&mut self, state: &mut State, arguments: &[Term]) -> Followed<()> {
+        self.followed.insert(Property::Casts);
         let Some(rows) = Rows::of(arguments) else { return lost("rows that take turns, in another form") };
         let stage = rows.stage;
         let copy = self.copy_of(stage).and_then(|copy| whole(copy, rows.columns));

@@ -5,6 +5,7 @@
 
 use super::form::Form;
 use super::mapped::{Area, Mapped, Phase};
+use super::property::Property;
 use super::read::{Macro, Node, Term};
 use super::state::{Flight, Held, Region, State, Value};
 use super::transfer::{Transfer, addressed, name};
@@ -177,6 +178,7 @@ fn everyone(places: &[i64], (lines, columns): (i64, i64)) -> bool {
 impl<'a> Walker<'a> {
     /// A loop that brings in a share for each step, as one transfer of all of them.
     pub(super) fn fill_held(&mut self, state: &mut State, filling: &Filling<'a>) -> Followed<()> {
+        self.followed.insert(Property::Kept);
         let Term::Binary(_, sent, call) = filling.transfer else {
             return lost("shares that stay, in another form");
         };

@@ -26,6 +26,7 @@ mod form;
 mod held;
 mod mapped;
 mod panel;
+mod property;
 mod read;
 mod reason;
 mod share;
@@ -34,11 +35,14 @@ mod transfer;
 mod turns;
 mod walk;
 
+use std::collections::BTreeSet;
+
 use loops::{Code, Diagnostic, Function};
 
 use super::kernel;
+pub use property::{Property, Unfollowed, line};
 
-/// Whether the slave file of some mapped functions moves its data as they say.
+/// Whether the slave file of some mapped functions moves its data as they say: the properties that were followed, and no more than these.
 ///
 /// # Errors
 /// `T0006` with the kernel and the statement that is wrong.
@@ -55,14 +59,14 @@ pub fn check(functions: &[&Function], slave: &str) -> Result<Verdict, Diagnostic
     let sharers = defined("CORE_ROWS").zip(defined("CORE_COLUMNS"));
     let rules: Vec<read::Macro> =
         [1, 2, 4, 8].iter().filter_map(|set| read::definition(slave, &format!("HELD_CORE_{set}"))).collect();
-    let (mut known, mut unknown) = (0, None);
+    let (mut known, mut unknown) = (BTreeSet::new(), None);
     for function in functions {
         for kernel in kernel::kernels(function)? {
             let Some(text) = read.iter().find(|k| k.name == kernel.name) else {
                 return lost(format!("`{}` is not in the slave file", kernel.name));
             };
             match walk::follow(&mapped::Mapped::of(&kernel, sharers, &rules, slave), &text.body) {
-                Ok(states) => known += states,
+                Ok(followed) => known.extend(followed),
                 // Of the others it may still be seen.
                 Err(walk::Stop::Lost(what)) => {
                     unknown.get_or_insert(format!("in `{}`: {what}", kernel.name));
@@ -74,14 +78,14 @@ pub fn check(functions: &[&Function], slave: &str) -> Result<Verdict, Diagnostic
             }
         }
     }
-    Ok(unknown.map_or(Verdict::Sound(known), Verdict::Unknown))
+    Ok(unknown.map_or(Verdict::Followed(known), Verdict::Unknown))
 }
 
 /// What a check has found.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Verdict {
-    /// All transfers are in order; how many states were looked at.
-    Sound(usize),
+    /// The text was followed to its end, and kept these properties. It may have others wrong, as [`Unfollowed`] lists.
+    Followed(BTreeSet<Property>),
     /// The text could not be followed, and why.
     Unknown(String),
 }

@@ -6,6 +6,7 @@
 use super::compute;
 use super::form::{Atom, Form};
 use super::mapped::{Area, Bounds, Phase};
+use super::property::Property;
 use super::read::{Node, Term};
 use super::state::{Held, NUMBER, Region, State, Value};
 use super::transfer::name;
@@ -70,6 +71,7 @@ impl<'a> Walker<'a> {
         otherwise: Option<&'a Node>,
         states: States,
     ) -> Followed<States> {
+        self.followed.insert(Property::Rows);
         let (mut yes, no) = self.branch(cond, states, true)?;
         let phase = self.phase;
         yes = self.each(yes, &mut |_, state| {

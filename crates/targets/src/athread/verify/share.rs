@@ -2,6 +2,7 @@
 
 use super::form::Form;
 use super::mapped::Area;
+use super::property::Property;
 use super::read::{Node, Term};
 use super::state::{Held, Region, State};
 use super::transfer::{core, name};
@@ -27,6 +28,7 @@ impl Walker<'_> {
         parts: [&Term; 5],
         part: Option<(&Term, &Term)>,
     ) -> Followed<()> {
+        self.followed.insert(Property::Shares);
         let [to, place_in_share, rows, columns, place] = parts;
         let (Some(to), Some((stage, by))) = (name(to), from(place_in_share)) else {
             return lost("an exchange of no box");

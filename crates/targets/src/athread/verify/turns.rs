@@ -13,6 +13,7 @@ use super::compute::{self, Use};
 use super::form::Form;
 use super::held::{self, STEP};
 use super::mapped::Area;
+use super::property::Property;
 use super::read::{Node, Term};
 use super::state::{Flight, Held, Region, State, Value};
 use super::transfer::{Transfer, addressed, core, name};
@@ -171,6 +172,7 @@ impl<'a> Walker<'a> {
 
     /// Cores ask for their shares of the first steps.
     pub(super) fn first_turns(&mut self, state: &mut State, first: &First<'a>) -> Followed<()> {
+        self.followed.insert(Property::Turns);
         let Some(t) = transfer(first.transfer) else { return lost("shares of first steps, in another form") };
         let (Some(stage), Some((line, place))) = (name(t.local), t.share) else {
             return lost("shares of first steps, in another form");
@@ -232,6 +234,7 @@ impl<'a> Walker<'a> {
 
     /// A core asks for the first of its boxes.
     pub(super) fn first_boxes(&mut self, state: &mut State, t: &Transfer) -> Followed<()> {
+        self.followed.insert(Property::Turns);
         let stage = name(t.local).unwrap_or("?");
         let (Some(at), Some(copy)) = (state.buffer(stage), self.copy_of(stage)) else {
             return lost(format!("`{stage}` is for no box"));

@@ -11,6 +11,7 @@ use super::form::Form;
 use super::held;
 use super::mapped::{Area, Mapped, Phase};
 use super::panel::{self, Moved, Numbers};
+use super::property::Property;
 use super::read::{Node, Term};
 use super::share;
 use super::state::{NUMBER, Region, State, Value};
@@ -43,8 +44,12 @@ pub(super) fn lost<T>(what: impl Into<String>) -> Followed<T> {
     Err(Stop::Lost(what.into()))
 }
 
-/// Follows a kernel; the number of states that were looked at.
-pub(super) fn follow(mapped: &Mapped, body: &Node) -> Followed<usize> {
+/// What is looked at in any text.
+const ALWAYS: [Property; 5] =
+    [Property::Waits, Property::Boxes, Property::Results, Property::Early, Property::Meetings];
+
+/// Follows a kernel; the properties that were looked at.
+pub(super) fn follow(mapped: &Mapped, body: &Node) -> Followed<BTreeSet<Property>> {
     let none = Phase::default();
     let mut changed = BTreeSet::new();
     assigned(body, &mut changed);
@@ -75,7 +80,9 @@ pub(super) fn follow(mapped: &Mapped, body: &Node) -> Followed<usize> {
         labels: BTreeMap::new(),
         exchanged: BTreeSet::new(),
         casts: cast::casts(body),
+        followed: ALWAYS.into(),
     };
+    walker.followed.extend(walker.casts.then_some(Property::Casts));
     let mut start = State::default();
     start.open();
     let ends = walker.walk(body, States::from([start]))?;
@@ -91,7 +98,7 @@ pub(super) fn follow(mapped: &Mapped, body: &Node) -> Followed<usize> {
     }
     match walker.doubt {
         Some(doubt) => lost(format!("{doubt}, or this is not done")),
-        None => Ok(walker.steps),
+        None => Ok(walker.followed),
     }
 }
 
@@ -123,6 +130,8 @@ pub(super) struct Walker<'a> {
     pub(super) exchanged: BTreeSet<String>,
     /// Whether something is broadcast.
     pub(super) casts: bool,
+    /// What was looked at so far.
+    pub(super) followed: BTreeSet<Property>,
     /// What would be wrong if some condition held of which that is not known.
     doubt: Option<String>,
 }

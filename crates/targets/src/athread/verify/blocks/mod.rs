@@ -36,6 +36,7 @@ use self::plan::Plan;
 use self::reader::Around;
 use self::replay::{Core, Outside, Way};
 use self::text::Text;
+use super::property::Property;
 use super::read::{Node, Term};
 use super::walk::{Followed, States, Walker, lost, wrong};
 
@@ -62,6 +63,7 @@ impl<'a> Walker<'a> {
         otherwise: Option<&'a Node>,
         states: States,
     ) -> Followed<States> {
+        self.followed.insert(Property::Columns);
         let (yes, no) = self.branch(cond, states, true)?;
         let phase = self.phase;
         if let Some(first) = yes.first() {

@@ -1,0 +1,49 @@
+//! docs/trusted.md names every module of the rooms that rewrite or print programs: a new one must say what looks at its result.
+
+use std::collections::BTreeSet;
+use std::fs;
+
+/// The folders whose modules are on the page.
+const FOLDERS: [&str; 7] = [
+    "crates/loops/src",
+    "crates/polyhedral/src/transform",
+    "crates/polyhedral/src/athread",
+    "crates/targets/src",
+    "crates/targets/src/openmp",
+    "crates/targets/src/athread",
+    "crates/graph/src/plan",
+];
+
+#[test]
+fn every_pass_is_on_the_page() {
+    let root = golden::root();
+    let page = fs::read_to_string(root.join("docs/trusted.md")).expect("the page is there");
+    let mut wrong = Vec::new();
+    for folder in FOLDERS {
+        let mut modules = BTreeSet::new();
+        for entry in fs::read_dir(root.join(folder)).expect("the folder is there") {
+            let path = entry.expect("an entry").path();
+            let name = path.file_stem().expect("a name").to_string_lossy().into_owned();
+            if path.is_dir() || path.extension().is_some_and(|e| e == "rs") && !["lib", "mod"].contains(&&*name) {
+                modules.insert(name);
+            }
+        }
+        let Some((_, table)) = page.split_once(&format!("\n`{folder}`\n\n| looked at by | modules |\n| --- | --- |\n"))
+        else {
+            wrong.push(format!("no table for `{folder}`"));
+            continue;
+        };
+        let mut told = BTreeSet::new();
+        for row in table.lines().take_while(|line| line.starts_with('|')) {
+            let names = row.trim_end_matches('|').rsplit('|').next().unwrap_or_default();
+            for name in names.split(',').map(|name| name.trim().trim_matches('`').to_owned()) {
+                if !told.insert(name.clone()) {
+                    wrong.push(format!("`{folder}`: `{name}` is there twice"));
+                }
+            }
+        }
+        wrong.extend(modules.difference(&told).map(|name| format!("`{folder}`: `{name}` is not on the page")));
+        wrong.extend(told.difference(&modules).map(|name| format!("`{folder}`: there is no `{name}`")));
+    }
+    assert!(wrong.is_empty(), "docs/trusted.md: what looks at the results of these?\n{}", wrong.join("\n"));
+}

@@ -1,0 +1,67 @@
+//! What the check of a slave file has followed, and what it never follows, as lists that everything prints which speaks of the check.
+
+use std::collections::BTreeSet;
+
+macro_rules! sentences {
+    ($(#[$meta:meta])* $name:ident { $($variant:ident: $word:literal, $sentence:literal;)* }) => {
+        $(#[$meta])*
+        #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+        pub enum $name { $(#[doc = $sentence] $variant,)* }
+
+        impl $name {
+            /// All of them, in the order in which they are printed.
+            pub const ALL: &[$name] = &[$($name::$variant),*];
+
+            /// A short name.
+            pub fn name(self) -> &'static str {
+                match self { $($name::$variant => $word,)* }
+            }
+
+            /// What it means, as a sentence.
+            pub fn sentence(self) -> &'static str {
+                match self { $($name::$variant => $sentence,)* }
+            }
+        }
+    };
+}
+
+sentences! {
+    /// A property of a slave file that the check follows.
+    Property {
+        Waits: "waits", "A transfer is waited for before its data are used, before its place is used again, before a barrier that it must not cross, and before the end.";
+        Boxes: "boxes", "What a tile reads is the box that the mapped program has there in this iteration.";
+        Results: "results", "What goes out was brought in or written, goes where the mapping says, and is not overwritten before.";
+        Early: "early boxes", "A box that comes early is not changed in main memory by this core before it is used.";
+        Meetings: "barriers", "All cores come by a barrier alike, and there is one between loops over cores that follow each other.";
+        Shares: "shares", "All cores of a line come by an exchange of shares, and have what the others need.";
+        Kept: "kept shares", "Each part of a step that stays in local memory has its core, and no core has two of them in one place.";
+        Turns: "shares ahead", "Shares that come steps ahead are asked for, waited for and sent as their rule says, statement by statement.";
+        Casts: "broadcasts", "A place that is broadcast to is free since all cores met, and is read only after the senders waited and all met again.";
+        Rows: "panels of rows", "An exchange or a gather of panels delivers the box of the mapping to each core.";
+        Columns: "panels of columns", "For chosen sizes and cores, each element that is read is that of the mapping, and changes of it come in order.";
+    }
+}
+
+sentences! {
+    /// What the check of a slave file does not look at.
+    Unfollowed {
+        Values: "computed values", "Which values statements compute: operands, constants, operations, lanes of vectors.";
+        Ranges: "ranges of loops", "Where loops over tiles and elements begin and end and what they count by, beyond the boxes that they touch; which tiles a core takes.";
+        Calls: "arguments of micro-kernels", "What is given to micro-kernels beside the buffers: offsets, row lengths, numbers of blocks.";
+        Subscripts: "subscripts of local arrays", "Subscripts inside a buffer, other than in panels of columns.";
+        Layout: "layout of local memory", "Alignment of buffers and the conditions that ask for it.";
+        Helpers: "helper functions", "The functions before the kernels that send words between cores and ask for rows in turns.";
+        Cycles: "modelled cycles", "The cycles that are counted for the model of time.";
+    }
+}
+
+/// The properties that were followed and what never is, as one line.
+pub fn line(followed: &BTreeSet<Property>) -> String {
+    let names: Vec<&str> = followed.iter().map(|property| property.name()).collect();
+    let others: Vec<&str> = Unfollowed::ALL.iter().map(|other| other.name()).collect();
+    format!(
+        "the check of the slave file followed: {}; it does not follow: {}",
+        names.join(", "),
+        others.join(", ")
+    )
+}
