@@ -12,6 +12,7 @@ pub mod cli;
 pub mod command;
 pub mod coq;
 pub mod execute;
+pub mod external;
 pub mod failure;
 pub mod files;
 pub mod foreign;

@@ -17,6 +17,7 @@ use serde_json::json;
 use compare::{Checked, compare};
 
 use crate::cli::Optimize;
+use crate::external::Beside;
 use crate::failure::Failure;
 use crate::files::{read_bytes, read_source, write_pieces, write_whole};
 use crate::pipeline::{self, graph::at};
@@ -160,9 +161,10 @@ fn bring_data(model: &Path, output: &Path) -> Result<(), Failure> {
     let bytes = read_bytes(model, graph::onnx::MAX_BYTES as u64)?;
     let mut flat = graph::onnx::read(&bytes.into()).map_err(|d| at(model, d))?;
     graph::functions::inline(&mut flat).map_err(|d| at(model, d))?;
+    let mut files = Beside::of(model)?;
     for location in graph::onnx::external::locations(&flat.graph) {
-        let (source, target) = (from.join(&location), to.join(&location));
-        let data = read(&source)?;
+        let target = to.join(&location);
+        let data = files.whole(&location).map_err(|d| at(model, d))?;
         if target.exists() {
             if read(&target)? != data {
                 let message = format!(

@@ -12,6 +12,7 @@ use loops::{Code, Diagnostic, Function, Name, Program, Registers};
 use targets::Signature;
 use targets::model::{self, Call, Port};
 
+use crate::external::Beside;
 use crate::failure::Failure;
 use crate::files::{read_bytes, read_source};
 use crate::report;
@@ -76,31 +77,9 @@ fn load(mut model: Model, path: &Path) -> Result<Model, Failure> {
     if graph::onnx::external::locations(&model.graph).is_empty() {
         return Ok(model);
     }
-    let folder = path.parent().unwrap_or(Path::new(""));
-    let mut known: BTreeMap<String, Bytes> = BTreeMap::new();
-    let mut failed = None;
-    let loaded = graph::onnx::external::load(&mut model.graph, &mut |location| {
-        if let Some(bytes) = known.get(location) {
-            return Ok(bytes.clone());
-        }
-        match read_bytes(&folder.join(location), u64::MAX - 1) {
-            Ok(bytes) => {
-                let bytes = Bytes::from(bytes);
-                known.insert(location.to_owned(), bytes.clone());
-                Ok(bytes)
-            }
-            Err(failure) => {
-                let first = failure.diagnostics.first().cloned();
-                failed = Some(failure);
-                Err(first.unwrap_or_else(|| Diagnostic::general(Code("X0001"), "a file can't be read")))
-            }
-        }
-    });
-    match (failed, loaded) {
-        (Some(failure), _) => Err(failure),
-        (None, Err(diagnostic)) => Err(at(path, diagnostic)),
-        (None, Ok(())) => Ok(model),
-    }
+    let mut files = Beside::of(path)?;
+    graph::onnx::external::load(&mut model.graph, &mut files).map_err(|d| at(path, d))?;
+    Ok(model)
 }
 
 /// A diagnostic about a file of bytes.
