@@ -56,7 +56,7 @@ use crate::types::ElementType;
 
 pub use after::{After, Elementwise, Source, elementwise, fits};
 pub use carrier::{carrier, decode, encode};
-pub use evaluate::evaluate;
+pub use evaluate::{evaluate, evaluate_within};
 pub use indices::{Indices, indices};
 pub use packing::Packing;
 pub use schedule::{compiled, compiled_with, schedule};
