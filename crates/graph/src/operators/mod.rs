@@ -310,6 +310,14 @@ impl<'a> Op<'a> {
         }
     }
 
+    /// An input that may be absent, with so many dimensions.
+    fn optional_ranked(&mut self, k: usize, rank: usize) -> Result<Option<Input>, Refusal> {
+        match self.operand(k) {
+            Some(_) => self.ranked(k, rank..=rank).map(Some),
+            None => Ok(None),
+        }
+    }
+
     /// A number of the call that extents are computed with: so large that nothing overflows, it is refused.
     fn moderate(&self, what: &str, number: i64) -> Result<i64, Refusal> {
         match number.unsigned_abs() < 1 << 28 {
