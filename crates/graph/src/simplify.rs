@@ -227,15 +227,16 @@ pub fn is_folded(
     constant: &dyn Fn(ValueId) -> bool,
 ) -> bool {
     let node = graph.node(id);
-    if node.outputs().iter().flatten().any(|v| graph.value(*v).is_output()) || !is_deterministic(node, opset)
-    {
+    let known = known_result(graph, node).is_some();
+    if !known && !node.inputs().iter().flatten().all(|v| constant(*v)) {
         return false;
     }
-    if known_result(graph, node).is_some() {
+    let returned = node.outputs().iter().flatten().any(|v| graph.value(*v).is_output());
+    if returned || !node.captures().is_empty() || !is_deterministic(node, opset) {
+        return false;
+    }
+    if known {
         return true;
-    }
-    if !node.inputs().iter().flatten().all(|v| constant(*v)) || !node.captures().is_empty() {
-        return false;
     }
     if node.op().is("Constant") && node.output(0).is_some_and(|v| graph.constant(v).is_some()) {
         return options.constants;

@@ -40,8 +40,9 @@ impl Net {
     }
 
     fn floats(&mut self, dims: &[usize]) -> ValueId {
-        let count = dims.iter().product();
-        let numbers: Vec<f32> = (0..count).map(|k| 0.5 + (k % 7) as f32 / 8.0).collect();
+        let count = dims.iter().product::<usize>();
+        let seed = self.graph.value_bound();
+        let numbers: Vec<f32> = (0..count).map(|k: usize| 0.5 + ((k + seed) % 7) as f32 / 8.0).collect();
         self.graph.add_initializer("w", Tensor::from_f32s(dims, &numbers))
     }
 
@@ -49,7 +50,9 @@ impl Net {
         if !self.quantised {
             return self.floats(dims);
         }
-        let bytes: Vec<u8> = (0..dims.iter().product::<usize>()).map(|k| (k % 251) as u8).collect();
+        // Equal weights would be merged.
+        let seed = self.graph.value_bound();
+        let bytes: Vec<u8> = (0..dims.iter().product()).map(|k: usize| (k * seed % 251) as u8).collect();
         let packed = Tensor::raw(ElementType::I8, dims.to_vec(), bytes.into()).unwrap();
         let packed = self.graph.add_initializer("packed", packed);
         let scales = self.floats(&[dims[axis]]);
@@ -154,7 +157,7 @@ fn cost_and_folding_agree() {
         ("DequantizeLinear", vec![], vec![200, 200], ElementType::I8),
         ("DequantizeLinear", vec![], vec![1, 1], ElementType::I8),
         ("Neg", vec![], vec![200, 200], ElementType::F32),
-        ("Exp", vec![], vec![4, 4], ElementType::F32),
+        ("Exp", vec![], vec![1, 1], ElementType::F32),
     ] {
         let mut net = Net::new(false);
         let x = net.input(&[1, 200]);

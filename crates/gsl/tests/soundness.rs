@@ -94,11 +94,8 @@ fn wrong_rules_have_counterexamples() {
 fn the_ends_of_floating_point_are_drawn() {
     let mut out = String::new();
     for rule in rules("tests/gsl/soundness/ends.gsl") {
-        let Verdict::Counterexample(found) =
-            verdict(&rule, Effort { seed: 1, prove: false, ..Effort::default() })
-        else {
-            panic!("{} passes", rule.name)
-        };
+        let found = verdict(&rule, Effort { seed: 1, prove: false, ..Effort::default() });
+        let Verdict::Counterexample(found) = found else { panic!("{} passes: {found:?}", rule.name) };
         assert!(is_one(&rule, &found), "{}", rule.name);
         out += &format!("{}: {}\n", rule.name, found.difference);
     }
@@ -149,7 +146,9 @@ fn what_has_a_counterexample_is_not_proved() {
                 if matches!(gone.value, gsl::rule::Clause::Let(..)) || gsl::compile_rule(&weaker).is_err() {
                     continue;
                 }
-                if let Verdict::Counterexample(found) = verdict(&weaker, effort) {
+                if let Verdict::Counterexample(found) = verdict(&weaker, effort)
+                    && !["NaN", "inf"].iter().any(|word| found.difference.contains(word))
+                {
                     refuted += 1;
                     let proof = prove(&weaker);
                     assert!(proof.is_err(), "{} without condition {k}: {}", rule.name, found.difference);
