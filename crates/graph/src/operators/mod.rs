@@ -80,6 +80,9 @@ pub const INTERNAL: Code = Code("G0505");
 /// An index beyond the extent of its axis.
 pub const OUTSIDE: Code = Code("G0506");
 
+/// Terms of a program nest as deep as a call has inputs, so there is a bound.
+const MOST_INPUTS: usize = 1 << 12;
+
 /// A call of an operator: what a program is made for.
 #[derive(Clone, Debug)]
 pub struct Call<'a> {
@@ -180,6 +183,11 @@ fn build_program(call: &Call<'_>, fast: Option<Registers>, after: &After) -> Res
             Diagnostic::general(UNKNOWN_OPERATOR, message).help("docs/operators.md lists those that are")
         );
     };
+    if call.inputs.len() > MOST_INPUTS {
+        let message =
+            format!("`{}` has {} inputs; programs have {MOST_INPUTS} at most", call.op, call.inputs.len());
+        return Err(Diagnostic::general(INPUTS, message));
+    }
     let mut op = Op::new(call);
     op.fast = fast;
     indices::inside(call)
