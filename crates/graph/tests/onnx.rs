@@ -93,6 +93,19 @@ fn edits_reach_the_file() {
     assert!(again.to_string().contains("opset \"\" 22"));
 }
 
+/// A file that is all there is.
+struct Only(Bytes);
+
+impl onnx::external::Files for Only {
+    fn length(&mut self, _: &str) -> Result<u64, loops::Diagnostic> {
+        Ok(self.0.len() as u64)
+    }
+
+    fn part(&mut self, part: &onnx::external::Part) -> Result<Bytes, loops::Diagnostic> {
+        Ok(self.0.slice(part.offset as usize..(part.offset + part.length) as usize))
+    }
+}
+
 #[test]
 fn external_data_are_found_and_loaded() {
     let (_, bytes) = example();
@@ -101,14 +114,14 @@ fn external_data_are_found_and_loaded() {
     let file: Vec<u8> =
         [9.0f32, 1., 2., 3., 4., 5., 6., 7., 8.].iter().flat_map(|x| x.to_le_bytes()).collect();
     let file = Bytes::from(file);
-    onnx::external::load(&mut model.graph, &mut |_| Ok(file.clone())).unwrap();
+    onnx::external::load(&mut model.graph, &mut Only(file.clone())).unwrap();
     let far = model.graph.find("far").unwrap();
     let tensor = model.graph.value(far).initializer().unwrap();
     assert_eq!(tensor.to_f32s().unwrap(), [1., 2., 3., 4., 5., 6., 7., 8.]);
     assert_eq!(onnx::write(&model), bytes, "the model still refers to the file");
 
     let mut model = onnx::read(&bytes).unwrap();
-    let error = onnx::external::load(&mut model.graph, &mut |_| Ok(file.slice(..20))).unwrap_err();
+    let error = onnx::external::load(&mut model.graph, &mut Only(file.slice(..20))).unwrap_err();
     assert_eq!(
         error.to_string(),
         "error[G0105]: the data of tensor `far` in `weights.bin`: they end beyond its 20 bytes"

@@ -13,6 +13,7 @@ pub mod command;
 pub mod coq;
 pub mod execute;
 pub mod extents;
+pub mod external;
 pub mod failure;
 pub mod files;
 pub mod foreign;

@@ -135,3 +135,19 @@ fn functions_of_elements_become_one() {
     );
     assert_eq!(calls(&types), 1);
 }
+
+/// What is undefined stays so behind a convolution that a function of elements became part of.
+#[test]
+fn undefined_numbers_stay_behind_convolutions() {
+    for function in
+        ["Relu(c)", "LeakyRelu(c) { alpha: 0.1 }", "Clip(c, low, high)", "HardSigmoid(c)", "HardSwish(c)"]
+    {
+        let undefined = model(
+            &[("w", &[13, 5, 3, 3]), ("zero", &[]), ("low", &[]), ("high", &[])],
+            &format!(
+                "  input x: f32[1, 5, 12, 13]\n  d = Sub(x, x)\n  n = Div(d, d)\n  g = Greater(x, zero)\n  m = Where(g, n, x)\n  c = Conv(m, w)\n  y = {function}\n  output y: f32[1, 13, 10, 11]"
+            ),
+        );
+        assert!(calls(&undefined) >= 1);
+    }
+}

@@ -4,6 +4,9 @@
 //! `./x onnx` writes the cases and runs this; without the folder in `LOZENGE_ONNX_CASES` the first test says so and does nothing. Every
 //! `LOZENGE_ONNX_EVERY`-th case with one node is taken (all if 1).
 
+#[path = "../../../tests/onnx/special.rs"]
+mod special;
+
 use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
 
@@ -483,6 +486,34 @@ fn what_has_a_form_of_its_own_in_c_agrees() {
         let agreed = run(&cases, &mut failures);
         assert!(failures.is_empty(), "{}", failures.join("\n"));
         assert_eq!(agreed, calls.len());
+    };
+    with_much_stack(work);
+}
+
+/// NaN, infinities, zeros of both signs and the ends of the range; the evaluation itself is held to the table by a test of the crate `graph`.
+#[test]
+fn special_numbers_agree_through_c() {
+    let text = std::fs::read_to_string(golden::root().join("tests/onnx/special.txt")).expect("the table");
+    let work = move || {
+        let (mut cases, mut failures) = (Vec::new(), Vec::new());
+        for (number, special) in special::calls(&text).iter().enumerate() {
+            let op = Operator::from(special.op.as_str());
+            let operand = |tensor| {
+                let tensor: &Tensor = tensor;
+                let shape = tensor.dims.iter().map(|n| Size::constant(*n as i64)).collect();
+                Some(Operand { elem: tensor.elem, shape, constant: Some(tensor) })
+            };
+            let inputs = special.inputs.iter().map(operand).collect();
+            let (attributes, outputs) = (&special.attributes[..], special.results.len());
+            let call = Call { op: &op, opset: 21, attributes, inputs, outputs };
+            match meaning(&call).and_then(|reference| build(&call, reference, &special.op, number)) {
+                Ok(case) => cases.push(case),
+                Err(why) => failures.push(format!("{}: {why}", special.op)),
+            }
+        }
+        let agreed = run(&cases, &mut failures);
+        assert!(failures.is_empty(), "{}", failures.join("\n"));
+        assert!(agreed > 80, "{agreed}");
     };
     with_much_stack(work);
 }

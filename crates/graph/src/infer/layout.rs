@@ -1,11 +1,14 @@
 //! Operators that rearrange, select, join and reduce.
 
-use super::call::{Call, Found, add, axis, broadcast, div, exact, meet, mul, one, product, sub, sum, typed};
+use super::call::{
+    Call, Found, MAX_RANK, add, axis, broadcast, div, exact, meet, mul, one, product, sub, sum, typed,
+};
 use super::elementwise::attribute_type;
 use crate::types::{Dim, ElementType, Shape, TensorType};
 
+/// So many extents of which nothing is known. Of a rank beyond the bound `typed` makes nothing.
 fn unknown(rank: usize) -> Shape {
-    vec![Dim::Unknown; rank]
+    vec![Dim::Unknown; rank.min(MAX_RANK + 1)]
 }
 
 pub(super) fn shape_of(call: &Call) -> Found {

@@ -203,6 +203,28 @@ pub(super) fn extremes(op: &str, call: &Call) -> Option<Tensor> {
     rest.iter().try_fold((*first).clone(), |all, x| extreme(call, op == "Min", &all, x))
 }
 
+/// Numbers beyond a bound become the bound; a NaN stays.
+fn bounded(call: &Call, least: bool, x: &Tensor, bound: &Tensor) -> Option<Tensor> {
+    if x.elem != bound.elem {
+        return None;
+    }
+    macro_rules! cut {
+        ($ty:ty) => {
+            match least {
+                true => zip::<$ty>(call, x, bound, |v, high| if v > high { high } else { v }),
+                false => zip::<$ty>(call, x, bound, |v, low| if v < low { low } else { v }),
+            }
+        };
+    }
+    match x.elem {
+        ElementType::F32 => cut!(f32),
+        ElementType::F64 => cut!(f64),
+        ElementType::I32 => cut!(i32),
+        ElementType::I64 => cut!(i64),
+        _ => None,
+    }
+}
+
 pub(super) fn clip(call: &Call) -> Option<Tensor> {
     let x = call.input(0)?;
     if !call.attributes.is_empty() {
@@ -216,7 +238,7 @@ pub(super) fn clip(call: &Call) -> Option<Tensor> {
                 return None;
             }
             let bound = Tensor { dims: Vec::new(), ..bound.clone() };
-            clipped = extreme(call, least, &clipped, &bound)?;
+            clipped = bounded(call, least, &clipped, &bound)?;
         }
     }
     matches!(x.elem, ElementType::F32 | ElementType::F64 | ElementType::I32 | ElementType::I64)

@@ -47,21 +47,44 @@ pub fn is_safe(location: &str) -> bool {
         && location.split(['/', '\\']).all(|part| part != "..")
 }
 
-/// Gives the graph's external tensors their elements: `file` returns the bytes of a location. The graph's initializers and the tensors of its
-/// nodes are loaded, those of subgraphs too. Writing the model afterwards still refers to the files ([`crate::onnx::write`] keeps the records)
+/// Bytes of a file.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub struct Part {
+    /// The file, as the model names it.
+    pub location: String,
+    /// Where they begin.
+    pub offset: u64,
+    /// How many they are.
+    pub length: u64,
+}
+
+/// The files beside a model.
+pub trait Files {
+    /// How many bytes a file has.
+    ///
+    /// # Errors
+    /// Why it can't be read.
+    fn length(&mut self, location: &str) -> Result<u64, Diagnostic>;
+
+    /// A part of a file; it lies inside.
+    ///
+    /// # Errors
+    /// Why it can't be read.
+    fn part(&mut self, part: &Part) -> Result<Bytes, Diagnostic>;
+}
+
+/// Gives the graph's external tensors their elements, of which only those bytes are read that the model names. The graph's initializers and the
+/// tensors of its nodes are loaded, those of subgraphs too. Writing the model afterwards still refers to the files ([`crate::onnx::write`] keeps the records)
 /// as long as a tensor is not replaced.
 ///
 /// # Errors
-/// `G0105` if a tensor does not lie inside its file or has another length than its type needs; what `file` returns.
-pub fn load(
-    graph: &mut Graph,
-    file: &mut impl FnMut(&str) -> Result<Bytes, Diagnostic>,
-) -> Result<(), Diagnostic> {
+/// `G0105` if a tensor does not lie inside its file or has another length than its type needs; what `files` says.
+pub fn load(graph: &mut Graph, files: &mut impl Files) -> Result<(), Diagnostic> {
     let initializers: Vec<ValueId> = graph.initializers().map(|(id, _)| id).collect();
     for id in initializers {
         let value = graph.value(id);
         if let Some(tensor) = value.initializer()
-            && let Some(loaded) = elements(tensor, value.name(), file)?
+            && let Some(loaded) = elements(tensor, value.name(), files)?
         {
             // The record of the file stays: the tensor is the same.
             if let Some(constant) = &mut graph.value_entry(id).constant {
@@ -77,7 +100,7 @@ pub fn load(
         for (k, attribute) in node.attributes().iter().enumerate() {
             match &attribute.value {
                 AttributeValue::Tensor(tensor) => {
-                    if let Some(loaded) = elements(tensor, &label, file)? {
+                    if let Some(loaded) = elements(tensor, &label, files)? {
                         changed.push((k, AttributeValue::Tensor(Arc::new(loaded))));
                     }
                 }
@@ -85,7 +108,7 @@ pub fn load(
                     let mut graphs = Vec::new();
                     for inner in value.graphs() {
                         let mut inner = (**inner).clone();
-                        load(&mut inner, file)?;
+                        load(&mut inner, files)?;
                         graphs.push(Arc::new(inner));
                     }
                     changed.push((
@@ -106,11 +129,7 @@ pub fn load(
     Ok(())
 }
 
-fn elements(
-    tensor: &Tensor,
-    label: &str,
-    file: &mut impl FnMut(&str) -> Result<Bytes, Diagnostic>,
-) -> Result<Option<Tensor>, Diagnostic> {
+fn elements(tensor: &Tensor, label: &str, files: &mut impl Files) -> Result<Option<Tensor>, Diagnostic> {
     let Storage::External(external) = &tensor.storage else { return Ok(None) };
     let wrong = |what: String| {
         bad("G0105", format!("the data of tensor `{label}` in `{}`: {what}", external.location))
@@ -119,23 +138,24 @@ fn elements(
     if !is_safe(&external.location) {
         return Err(wrong("the path leaves the model's folder".into()));
     }
-    let bytes = file(&external.location)?;
-    let start = usize::try_from(external.offset).ok().filter(|s| *s <= bytes.len());
-    let start =
-        start.ok_or_else(|| wrong(format!("they begin at byte {} of {}", external.offset, bytes.len())))?;
-    let wanted = tensor.elem.raw_len(tensor.count());
-    let length = match external.length {
-        Some(length) => usize::try_from(length).unwrap_or(usize::MAX),
-        None => wanted.unwrap_or(bytes.len() - start),
-    };
-    if wanted.is_some_and(|w| w != length) {
-        return Err(wrong(format!(
-            "they are {length} bytes where {} needs {}",
-            tensor.ty(),
-            wanted.unwrap_or(0)
-        )));
+    let wanted = tensor.elem.raw_len(tensor.count()).map(|n| n as u64);
+    if let (Some(wanted), Some(length)) = (wanted, external.length)
+        && wanted != length
+    {
+        return Err(wrong(format!("they are {length} bytes where {} needs {wanted}", tensor.ty())));
     }
-    let end = start.checked_add(length).filter(|e| *e <= bytes.len());
-    let end = end.ok_or_else(|| wrong(format!("they end beyond its {} bytes", bytes.len())))?;
-    Ok(Some(Tensor { storage: Storage::Raw(bytes.slice(start..end)), ..tensor.clone() }))
+    let all = files.length(&external.location)?;
+    let offset = external.offset;
+    let Some(rest) = all.checked_sub(offset) else {
+        return Err(wrong(format!("they begin at byte {offset} of {all}")));
+    };
+    let length = external.length.or(wanted).unwrap_or(rest);
+    if length > rest {
+        return Err(wrong(format!("they end beyond its {all} bytes")));
+    }
+    let bytes = files.part(&Part { location: external.location.clone(), offset, length })?;
+    if bytes.len() as u64 != length {
+        return Err(wrong(format!("{} of {length} bytes were read", bytes.len())));
+    }
+    Ok(Some(Tensor { storage: Storage::Raw(bytes), ..tensor.clone() }))
 }

@@ -492,11 +492,12 @@ pub(super) fn clip(op: &mut Op) -> Done {
             None => attribute.map(|a| number(v.scalar(), f64::from(a))),
         };
         let (low, high) = (bound(&low, low_attribute), bound(&high, high_attribute));
+        // A number that is undefined stays so, and a zero keeps its sign.
         if let Some(low) = low {
-            v = maximum(cx, elem, v, low);
+            v = cx.bind("x", v, |cx, v| low.when(&less(cx, elem, &v, &low), &v));
         }
         if let Some(high) = high {
-            v = minimum(cx, elem, v, high);
+            v = cx.bind("x", v, |cx, v| high.when(&less(cx, elem, &high, &v), &v));
         }
         v
     });

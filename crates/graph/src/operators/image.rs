@@ -4,8 +4,10 @@ use loops::{Scalar, Size};
 
 use super::build::Cx;
 use super::convolution::numbers;
+use super::elementwise::maximum;
 use super::value::{Val, int, number, truth};
 use super::{Done, Op, Refusal};
+use crate::types::ElementType;
 
 fn wide(v: f64) -> Val {
     number(Scalar::F64, v)
@@ -481,7 +483,7 @@ pub(super) fn roi_align(op: &mut Op) -> Done {
     let [_, channels, h, w] = &x.shape[..] else { return Err(Refusal::inputs("4 dimensions are needed")) };
     let (height, width) = (numbers(std::slice::from_ref(h))?[0], numbers(std::slice::from_ref(w))?[0]);
     let shape = vec![rois.shape[0].clone(), channels.clone(), Size::constant(ph), Size::constant(pw)];
-    let s = x.scalar();
+    let (s, elem) = (x.scalar(), x.elem);
     let of = |v: f64| number(s, v);
     // an adaptive number of samples is at most what the largest region needs
     let most = if ratio > 0 {
@@ -522,9 +524,9 @@ pub(super) fn roi_align(op: &mut Op) -> Done {
                     let y = sample(top, bin_h, &at[2], &iy, &ny);
                     let xx = sample(left, bin_w, &at[3], &ix, &nx);
                     let counts = iy.int().lt(&ny).and(&ix.int().lt(&nx));
-                    let value = corner_values(cx, &plane, y, xx, height, width, largest);
-                    cx.bind("value", value, |_, value| match largest {
-                        true => value.max(&acc).when(&counts, &acc),
+                    let value = corner_values(cx, elem, &plane, [y, xx], [height, width], largest);
+                    cx.bind("value", value, |cx, value| match largest {
+                        true => maximum(cx, elem, value, acc.clone()).when(&counts, &acc),
                         false => (&acc + value).when(&counts, &acc),
                     })
                 })
@@ -539,7 +541,14 @@ pub(super) fn roi_align(op: &mut Op) -> Done {
 }
 
 /// The value between four pixels, or the largest of their weighted values; 0 more than one pixel outside.
-fn corner_values(cx: &mut Cx, plane: &Val, y: Val, x: Val, height: i64, width: i64, largest: bool) -> Val {
+fn corner_values(
+    cx: &mut Cx,
+    elem: ElementType,
+    plane: &Val,
+    [y, x]: [Val; 2],
+    [height, width]: [i64; 2],
+    largest: bool,
+) -> Val {
     let s = y.scalar();
     bound(cx, vec![y, x], Vec::new(), &mut |cx, v| {
         let of = |c: f64| number(s, c);
@@ -547,7 +556,7 @@ fn corner_values(cx: &mut Cx, plane: &Val, y: Val, x: Val, height: i64, width: i
         let outside =
             y.lt(&of(-1.0)).or(&y.gt(&of(height as f64))).or(&x.lt(&of(-1.0))).or(&x.gt(&of(width as f64)));
         let low = |v: &Val, n: i64| v.max(&of(0.0)).to(Scalar::I64).min(&int(n - 1));
-        bound(cx, vec![low(y, height), low(x, width)], Vec::new(), &mut |_, i| {
+        bound(cx, vec![low(y, height), low(x, width)], Vec::new(), &mut |cx, i| {
             let (y0, x0) = (&i[0], &i[1]);
             let part = |v: &Val, i: &Val, n: i64| {
                 let f = v.max(&of(0.0)) - i.to(s);
@@ -564,7 +573,10 @@ fn corner_values(cx: &mut Cx, plane: &Val, y: Val, x: Val, height: i64, width: i
                 corner(&y1, &x1, fy * fx),
             ];
             let [a, b, c, d] = parts;
-            let value = if largest { a.max(&b).max(&c).max(&d) } else { a + b + c + d };
+            let value = match largest {
+                true => [b, c, d].into_iter().fold(a, |most, v| maximum(cx, elem, v, most)),
+                false => a + b + c + d,
+            };
             of(0.0).when(&outside, &value)
         })
     })

@@ -2,13 +2,19 @@
 
 use loops::Size;
 
-use super::build::Extents;
+use super::build::{Cx, Extents};
 use super::carrier::bottom;
 use super::convolution::{numbers, window};
 use super::direct::{Rows, sliding};
+use super::elementwise::maximum;
 use super::value::{Val, int, number, size};
 use super::{Done, Op, Refusal};
 use crate::types::ElementType;
+
+/// The larger of a value and of the largest before it; NaN if one of them is. Both are bound: they are used more than once.
+fn larger(cx: &mut Cx, elem: ElementType, value: Val, acc: Val) -> Val {
+    cx.bind("v", value, |cx, v| cx.bind("most", acc, |cx, most| maximum(cx, elem, v, most)))
+}
 
 fn kernel(op: &Op) -> Result<Vec<i64>, Refusal> {
     op.ints("kernel_shape").map(<[i64]>::to_vec).ok_or_else(|| Refusal::inputs("`kernel_shape` is missing"))
@@ -32,11 +38,7 @@ pub(super) fn max_pool(op: &mut Op) -> Done {
             channel: &|c, _| c.clone(),
             alone: true,
             start: low.clone(),
-            // What is kept is no NaN, so this is the larger one: one operation for vectors.
-            step: &|cx, acc, value, _, _| match value.scalar().is_float() {
-                true => cx.bind("most", acc, |_, most| value.when(&value.gt(&most), &most)),
-                false => value.max(&acc),
-            },
+            step: &|cx, acc, value, _, _| larger(cx, elem, value, acc),
             last: &|_, acc, _| acc,
         };
         if let Some(val) = sliding(op, &x, &win, &low, &rows) {
@@ -45,14 +47,14 @@ pub(super) fn max_pool(op: &mut Op) -> Done {
         }
     }
     op.tensor_exact(elem, &shape, &mut |cx, at| {
-        cx.fold_all(&inner, low.clone(), &mut |_, k, acc| {
+        cx.fold_all(&inner, low.clone(), &mut |cx, k, acc| {
             let (place, inside) = win.element(&image, &at[2..], k);
             let value = x.at(&[&at[..2], &place].concat());
             let value = match inside {
                 Some(inside) => value.when(&inside, &low),
                 None => value,
             };
-            value.max(&acc)
+            larger(cx, elem, value, acc)
         })
     });
     if op.call.outputs > 1 {
@@ -70,7 +72,9 @@ pub(super) fn max_pool(op: &mut Op) -> Done {
                     flat = flat * int(sizes[2 + d]) + place[d].clone();
                 }
                 cx.bind("v", value, |_, value| {
-                    let better = acc.second().lt(&int(0)).or(&value.gt(&acc.first()));
+                    let best = acc.first();
+                    let larger = value.gt(&best).or(&value.ne(&value).and(&best.eq(&best)));
+                    let better = acc.second().lt(&int(0)).or(&larger);
                     let better = match &inside {
                         Some(inside) => inside.and(&better),
                         None => better,

@@ -265,9 +265,9 @@ fn log_softmax_single(cx: &mut Cx, n: &Size, row: &Val) -> Val {
         let exps = cx.generate(n, |cx, k| exp_of(cx, &(row.at(&[k]) - &largest)));
         let offset = cx.bind("exps", exps.stored(), |cx, exps| {
             let total = cx.fold(n, number(Scalar::F32, 0.0), |_, k, acc| exps.at(&[k]) + acc);
-            largest.clone() + total.log()
+            total.log()
         });
-        cx.bind("offset", offset, |cx, offset| cx.generate(n, |_, k| row.at(&[k]) - &offset))
+        cx.bind("offset", offset, |cx, offset| cx.generate(n, |_, k| row.at(&[k]) - &largest - &offset))
     })
 }
 
@@ -353,10 +353,10 @@ fn softmax_rows(op: &mut Op, log: bool) -> Result<Option<()>, Refusal> {
                     let total = total(cx, &exps);
                     cx.bind("total", total.stored(), |cx, total| {
                         cx.each(Prim::MapSeq, block, |cx, r| {
-                            let offset =
-                                all.at(std::slice::from_ref(&r)) + total.at(std::slice::from_ref(&r)).log();
+                            let largest = all.at(std::slice::from_ref(&r));
+                            let offset = total.at(std::slice::from_ref(&r)).log();
                             cx.bind("offset", offset, |cx, offset| {
-                                cx.each(Prim::MapVec, n, |_, k| element(&r, &k) - &offset)
+                                cx.each(Prim::MapVec, n, |_, k| element(&r, &k) - &largest - &offset)
                             })
                         })
                     })

@@ -1,6 +1,6 @@
 //! Order: the largest elements, distinct elements, and boxes that do not overlap.
 
-use loops::Size;
+use loops::{Scalar, Size};
 
 use super::build::{Cx, reshape, scatter};
 use super::reduce::along;
@@ -62,7 +62,7 @@ impl Order<'_> {
                 cx.bind("all", all.stored(), |cx, all| cx.generate(count, |_, r| all.at(&[r]).second()))
             }
         };
-        // Of numbers that are none there is no order, and may be no next one.
+        // Places are in the row: there are at least `count` elements, and all are in order.
         cx.bind("found", found.stored(), |cx, found| cx.generate(count, |_, r| found.at(&[r]).max(&int(0))))
     }
 
@@ -129,10 +129,13 @@ pub(super) fn top_k(op: &mut Op) -> Done {
     shape[axis] = count.clone();
     let unsigned = x.elem == ElementType::U64;
     let places = along(&mut op.cx, &x, axis, &count, &mut |cx, row| {
-        // unsigned numbers of 64 bits are ordered as signed ones with the top bit turned
-        let row = match unsigned {
-            true => cx.generate(&n, |_, i| row.at(&[i]).bit_xor(&int(i64::MIN))),
-            false => row,
+        let row = match (unsigned, x.scalar()) {
+            // unsigned numbers of 64 bits are ordered as signed ones with the top bit turned
+            (true, _) => cx.generate(&n, |_, i| row.at(&[i]).bit_xor(&int(i64::MIN))),
+            // floating-point numbers as integers that have their order, so that undefined ones have a place too
+            (_, Scalar::F32) => cx.generate(&n, |cx, i| cx.call("order_single", &[row.at(&[i])])).stored(),
+            (_, Scalar::F64) => cx.generate(&n, |cx, i| cx.call("order_double", &[row.at(&[i])])).stored(),
+            _ => row,
         };
         cx.bind("row", row, |cx, row| Order { row: &row, length: &n, descending: largest }.places(cx, &count))
     });

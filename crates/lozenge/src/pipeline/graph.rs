@@ -7,11 +7,12 @@ use std::path::Path;
 use bytes::Bytes;
 use graph::plan::{self, Kernel, Place, Plan, Step};
 use graph::simplify::FoldOptions;
-use graph::{Model, operators};
+use graph::{Budget, Model, operators};
 use loops::{Code, Diagnostic, Function, Name, Program, Registers};
 use targets::Signature;
 use targets::model::{self, Call, Port};
 
+use crate::external::Beside;
 use crate::failure::Failure;
 use crate::files::{read_bytes, read_text};
 use crate::report;
@@ -76,31 +77,9 @@ fn load(mut model: Model, path: &Path) -> Result<Model, Failure> {
     if graph::onnx::external::locations(&model.graph).is_empty() {
         return Ok(model);
     }
-    let folder = path.parent().unwrap_or(Path::new(""));
-    let mut known: BTreeMap<String, Bytes> = BTreeMap::new();
-    let mut failed = None;
-    let loaded = graph::onnx::external::load(&mut model.graph, &mut |location| {
-        if let Some(bytes) = known.get(location) {
-            return Ok(bytes.clone());
-        }
-        match read_bytes(&folder.join(location), u64::MAX - 1) {
-            Ok(bytes) => {
-                let bytes = Bytes::from(bytes);
-                known.insert(location.to_owned(), bytes.clone());
-                Ok(bytes)
-            }
-            Err(failure) => {
-                let first = failure.diagnostics.first().cloned();
-                failed = Some(failure);
-                Err(first.unwrap_or_else(|| Diagnostic::general(Code("X0001"), "a file can't be read")))
-            }
-        }
-    });
-    match (failed, loaded) {
-        (Some(failure), _) => Err(failure),
-        (None, Err(diagnostic)) => Err(at(path, diagnostic)),
-        (None, Ok(())) => Ok(model),
-    }
+    let mut files = Beside::of(path)?;
+    graph::onnx::external::load(&mut model.graph, &mut files).map_err(|d| at(path, d))?;
+    Ok(model)
 }
 
 /// A diagnostic about a file of bytes.
@@ -114,6 +93,14 @@ pub fn at(path: &Path, diagnostic: Diagnostic) -> Failure {
 /// As [`open`]; what validation and inference find.
 pub fn prepare(path: &Path, sizes: &BTreeMap<Name, i64>) -> Result<Model, Failure> {
     prepare_read(open(path)?, path, sizes)
+}
+
+/// The same for a model that was read from this file.
+///
+/// # Errors
+/// What validation and inference find.
+pub fn prepare_read(model: Model, path: &Path, sizes: &BTreeMap<Name, i64>) -> Result<Model, Failure> {
+    prepare_within(model, path, sizes, Budget::default().memory)
 }
 
 /// Whether a model hangs together and its operators are of versions that are known.
@@ -140,14 +127,19 @@ pub fn sound(model: &Model, path: &Path) -> Result<(), Failure> {
     Ok(())
 }
 
-/// The same for a model that was read from this file.
+/// The same with so much memory.
 ///
 /// # Errors
 /// What validation and inference find.
-pub fn prepare_read(mut model: Model, path: &Path, sizes: &BTreeMap<Name, i64>) -> Result<Model, Failure> {
+pub fn prepare_within(
+    mut model: Model,
+    path: &Path,
+    sizes: &BTreeMap<Name, i64>,
+    memory: u64,
+) -> Result<Model, Failure> {
     sound(&model, path)?;
     plan::bind(&mut model, sizes).map_err(|d| at(path, d))?;
-    graph::control::settle(&mut model, &FoldOptions::default()).map_err(|d| at(path, d))?;
+    graph::control::settle(&mut model, &FoldOptions::default().within(memory)).map_err(|d| at(path, d))?;
     Ok(model)
 }
 
