@@ -502,8 +502,6 @@ impl<'s> Reader<'s> {
                         c_function: function.to_string(),
                         variables: lowered.variables,
                         sizes: lowered.sizes,
-                        loop_types: lowered.loop_types,
-                        index_type: lowered.index_type,
                         may_alias: lowered.may_alias,
                         epilogue: lowered.epilogue,
                         macros,

@@ -44,10 +44,6 @@ pub struct RegionInfo {
     pub variables: Vec<Variable>,
     /// Size parameters of the loop program with their C types (`n`: `int`).
     pub sizes: Vec<SizeVariable>,
-    /// C type for each loop variable of the loop program; signed, and `int` at least.
-    pub loop_types: BTreeMap<Name, String>,
-    /// The C type that holds every loop variable of the region: for loops that a transformation makes.
-    pub index_type: String,
     /// Pairs of objects that the C text allows to overlap, one of them written. The loop program takes them as distinct;
     /// that must be what the user says (`restrict`, or an option) before its result is used.
     pub may_alias: Vec<AliasPair>,
@@ -128,7 +124,7 @@ pub struct SizeVariable {
     pub c_name: String,
     /// Type in C.
     pub c_type: &'static str,
-    /// How its value is written in index arithmetic: `n`, or `(long)n` where that is unsigned or done in 64 bits.
+    /// How its value is written in index arithmetic: `n`, or `(long)n` where that has no sign.
     pub text: String,
 }
 

@@ -68,8 +68,6 @@ fn show(text: &str, result: Result<CFile, Vec<Diagnostic>>) -> String {
             writeln!(w, "// {:?} {} {} {:?}{written}{live}", v.kind, v.c_type, v.c_name, v.access)
                 .expect("a string");
         }
-        let loops: Vec<String> = info.loop_types.iter().map(|(n, t)| format!("{t} {n}")).collect();
-        writeln!(w, "// loops {}; index {}", loops.join(", "), info.index_type).expect("a string");
         info.may_alias
             .iter()
             .for_each(|a| writeln!(w, "// may alias {} {}", a.first, a.second).expect("a string"));

@@ -106,8 +106,6 @@ impl Lowering<'_> {
                 if matches!(ty, Type::Int(t) if t.is_unsigned() && t.bits() >= header.ty.bits()) {
                     return None;
                 }
-                // The end is kept in a variable of the loop's type.
-                self.wide |= ty.is_long();
                 end
             }
         };
@@ -123,7 +121,6 @@ impl Lowering<'_> {
     ) -> Try<Vec<HubStmt>> {
         let k = header.object;
         let hub = self.loop_name(k, &header.name, header.ty);
-        self.wide |= header.ty.bits() >= 64;
         self.loop_types.insert(hub.clone(), header.ty);
         self.loops.push(ActiveLoop { var: hub.clone(), lower: unknown(), upper: unknown() });
         let shared = self.taken.insert(hub.clone(), Some(header.ty));

@@ -7,11 +7,10 @@ use loops::{
     Access, Assign, Diagnostic, Expr as Hub, Function, Name, Param, ParamMode, Scalar, Stmt as HubStmt,
 };
 
-use super::access::expr_text;
 use super::{Class, Lowering, privatise};
 use crate::ast::{At, Stmt, StmtKind};
 use crate::codes;
-use crate::ctype::{CType, IntType};
+use crate::ctype::CType;
 use crate::parser::PLACE;
 use crate::region::{AccessForm, AliasPair, SizeVariable, Variable, VariableKind};
 use crate::scope::Place;
@@ -21,8 +20,6 @@ pub struct Lowered {
     pub function: Function,
     pub variables: Vec<Variable>,
     pub sizes: Vec<SizeVariable>,
-    pub loop_types: BTreeMap<Name, String>,
-    pub index_type: String,
     pub may_alias: Vec<AliasPair>,
     pub epilogue: Vec<String>,
     pub index_notes: Vec<String>,
@@ -108,8 +105,6 @@ impl Lowering<'_> {
             stmt_vars(stmt, &mut mentioned);
         }
         params.iter().flat_map(|p| &p.dims).for_each(|d| expr_vars(d, &mut mentioned));
-        // What is computed in 64 bits anywhere is so everywhere; rows times their length are too.
-        let wide = self.wide || self.arrays.values().any(|a| a.form == AccessForm::Linear);
         let mut sizes = Vec::new();
         let mut assumptions = Vec::new();
         let mut size_objects = Vec::new();
@@ -122,10 +117,9 @@ impl Lowering<'_> {
                 assumptions.push(Hub::compare(loops::CompareOp::Ge, Hub::Var(name.clone()), Hub::Int(0)));
             }
             let c_name = self.res.objects[k].name.clone();
-            let text = if ty.is_unsigned() || (wide && ty.bits() < 64) {
-                format!("(long){c_name}")
-            } else {
-                c_name.clone()
+            let text = match ty.promoted().is_unsigned() {
+                true => format!("(long){c_name}"),
+                false => c_name.clone(),
             };
             sizes.push(SizeVariable { name: name.clone(), c_name, c_type: ty.c_name(), text });
             size_objects.push(k);
@@ -141,23 +135,12 @@ impl Lowering<'_> {
             body: statements,
         };
         let may_alias = self.aliases(&variables, &size_objects);
-        let index_type = if wide { "long" } else { "int" }.to_string();
         let index_notes = self.index_notes(&variables, &sizes);
-        // A transformed loop may start below zero, and count in larger steps.
-        let signed = |ty: IntType| match ty {
-            IntType::LongLong => "long long",
-            ty if wide || ty.bits() >= 64 || ty == IntType::Unsigned => "long",
-            _ => "int",
-        };
-        let loop_types =
-            self.loop_types.iter().map(|(name, ty)| (name.clone(), signed(*ty).to_string())).collect();
         let warnings = self.warnings;
         Ok(Lowered {
             function,
             variables,
             sizes,
-            loop_types,
-            index_type,
             may_alias,
             epilogue,
             index_notes,
@@ -347,8 +330,7 @@ impl Lowering<'_> {
             match self.finals.get(&k) {
                 Some(Some(value)) => {
                     // What is counted down to -1 has all its bits set, also where sizes have fewer.
-                    let long = matches!(self.class(k), Class::LoopVariable(ty) if ty.bits() > 32);
-                    out.push(format!("{name} = {};", self.c_text_of(value, long)));
+                    out.push(format!("{name} = {};", self.computed_text(value)));
                 }
                 Some(None) => {
                     let at = self.res.objects[k].loops.last().copied();
@@ -371,32 +353,6 @@ impl Lowering<'_> {
             }
         }
         out
-    }
-
-    /// An index expression with the names of C.
-    pub(super) fn c_text(&self, e: &Hub) -> String {
-        self.c_text_of(e, false)
-    }
-
-    /// The same; with `long`, what has 32 bits and no sign is converted before it is computed with.
-    fn c_text_of(&self, e: &Hub, long: bool) -> String {
-        let text = |k: &usize| {
-            let object = &self.res.objects[*k];
-            match object.ty.ty {
-                CType::Int(ty) if long && ty.is_unsigned() && ty.bits() <= 32 => {
-                    format!("(long){}", object.name)
-                }
-                _ => object.name.clone(),
-            }
-        };
-        let names: BTreeMap<&Name, String> = self.names.iter().map(|(k, name)| (name, text(k))).collect();
-        let mut renamed = e.clone();
-        rename(&mut renamed, &names);
-        let text = expr_text(&renamed);
-        match text.strip_prefix('(').and_then(|t| t.strip_suffix(')')) {
-            Some(inner) if balanced(inner) => inner.to_string(),
-            _ => text,
-        }
     }
 
     /// Names declared at the top of the region are gone after it.
@@ -450,42 +406,6 @@ fn same_memory(a: Option<Scalar>, b: Option<Scalar>) -> bool {
     let characters = |elem: Option<Scalar>| matches!(elem, Some(Scalar::I8 | Scalar::U8));
     let alike = |a: Scalar, b: Scalar| a == b || (a.is_int() && b.is_int() && a.bytes() == b.bytes());
     characters(a) || characters(b) || a.zip(b).is_some_and(|(a, b)| alike(a, b))
-}
-
-fn balanced(text: &str) -> bool {
-    let mut depth = 0i64;
-    for c in text.chars() {
-        depth += match c {
-            '(' => 1,
-            ')' => -1,
-            _ => 0,
-        };
-        if depth < 0 {
-            return false;
-        }
-    }
-    depth == 0
-}
-
-fn rename(e: &mut Hub, names: &BTreeMap<&Name, String>) {
-    match e {
-        Hub::Var(name) => {
-            if let Some(c_name) = names.get(name) {
-                *name = Name::new(c_name);
-            }
-        }
-        Hub::Unary(_, a) | Hub::Cast(_, a) => rename(a, names),
-        Hub::Binary(_, a, b) | Hub::Compare(_, a, b) => {
-            rename(a, names);
-            rename(b, names);
-        }
-        Hub::Select(a, b, c) => {
-            rename(a, names);
-            rename(b, names);
-            rename(c, names);
-        }
-        _ => {}
-    }
 }
 
 /// Puts the settled subscripts in the place of the numbers of pending accesses.

@@ -95,12 +95,6 @@ impl Index {
 impl Lowering<'_> {
     /// Translates an index expression.
     pub(super) fn index(&mut self, e: &Expr) -> Indexed {
-        let index = self.index_of(e)?;
-        self.wide |= index.ty.bits() >= 64;
-        Ok(index)
-    }
-
-    fn index_of(&mut self, e: &Expr) -> Indexed {
         match &e.kind {
             ExprKind::Ident(name) => self.index_identifier(name, e),
             ExprKind::Int(value, ty) => {

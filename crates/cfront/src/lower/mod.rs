@@ -17,6 +17,7 @@ mod polynomial;
 mod privatise;
 mod reduction;
 mod resolve;
+mod text;
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -87,14 +88,13 @@ struct Lowering<'a> {
     here: At,
     /// Where each labelled statement comes from.
     statement_spans: BTreeMap<Name, Span>,
+    /// The hub's loop variables, with their types in C.
     loop_types: BTreeMap<Name, IntType>,
     diagnostics: Vec<Diagnostic>,
     warnings: Vec<Diagnostic>,
     /// Objects that a diagnostic was given for already.
     blamed: BTreeSet<usize>,
     unsigned_warned: bool,
-    /// Some index arithmetic of the C text is done in 64 bits.
-    wide: bool,
     /// In a condition, where unsigned differences must not wrap.
     strict: bool,
     /// Values that outer loop variables have after the region, where they are set at its top.
@@ -154,7 +154,6 @@ pub fn lower(cx: &Context<'_>, body: &[Stmt]) -> Result<Lowered, Vec<Diagnostic>
         warnings: Vec::new(),
         blamed: Default::default(),
         unsigned_warned: false,
-        wide: false,
         strict: false,
         finals: BTreeMap::new(),
         branches: 0,

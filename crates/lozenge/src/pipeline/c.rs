@@ -402,8 +402,6 @@ fn names(text: &str, info: &RegionInfo) -> RegionNames {
                 (v.name.clone(), RegionArray { c_name: v.owner().to_owned(), linear, members })
             })
             .collect(),
-        index_type: info.index_type.clone(),
-        loop_types: info.loop_types.clone(),
         taken,
         indent: info.indent.clone(),
     }
