@@ -503,6 +503,8 @@ impl<'s> Reader<'s> {
                         variables: lowered.variables,
                         sizes: lowered.sizes,
                         may_alias: lowered.may_alias,
+                        assumptions: lowered.assumptions,
+                        inside: place.inside,
                         epilogue: lowered.epilogue,
                         macros,
                         macro_values: place.macro_values,

@@ -43,7 +43,7 @@ fn rebuilt(original: &str, file: &CFile) -> Result<String, String> {
         .regions
         .iter()
         .enumerate()
-        .map(|(region, r)| Ok(Replacement { region, text: print(r)?, includes: Vec::new() }))
+        .map(|(region, r)| Ok(Replacement { region, text: print(r)?, ..Replacement::default() }))
         .collect();
     cfront::splice(original, file, &replacements?).map_err(|d| d.to_string())
 }

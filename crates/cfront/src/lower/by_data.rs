@@ -94,7 +94,10 @@ impl Lowering<'_> {
         }
         // The first value is converted to the type of the variable; the comparison is of both sides' common type, which holds both.
         let lower = match self.index(header.first) {
-            Ok(index) => index.expr,
+            Ok(index) => {
+                self.converted(&index, header.ty, header.first.at).ok()?;
+                index.expr
+            }
             Err(_) => self.taken_from_data(header.first, header.ty)?.0,
         };
         let upper = match self.index(end) {

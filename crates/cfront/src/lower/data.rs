@@ -304,15 +304,18 @@ impl Lowering<'_> {
 
     fn cast(&mut self, ty: &QType, a: &Expr, at: At) -> Try<Typed> {
         if matches!(ty.ty, CType::Int(_)) {
-            // `(int)(i / 2)` on loop variables keeps its value.
-            if let (Ok(_), CType::Int(int)) = (self.index(a), &ty.ty)
+            // A conversion of what is no data, where nothing has to be tested for it.
+            let mark = self.assumed.len();
+            if let CType::Int(int) = &ty.ty
                 && int.is_unsigned()
                 && int.bits() >= 32
                 && let Ok(index) = self.index_cast(ty, a, at)
+                && self.assumed.len() == mark
             {
                 let ty = Type::Int(*int);
                 return Ok((Hub::Cast(ty.scalar(), Box::new(index)), ty));
             }
+            self.assumed.truncate(mark);
         }
         let (value, from) = self.data(a)?;
         let Some(scalar) = self.scalar(&ty.ty) else {

@@ -11,8 +11,7 @@ use super::{Class, Lowering, privatise};
 use crate::ast::{At, Stmt, StmtKind};
 use crate::codes;
 use crate::ctype::CType;
-use crate::parser::PLACE;
-use crate::region::{AccessForm, AliasPair, SizeVariable, Variable, VariableKind};
+use crate::region::{AccessForm, AliasPair, Assumption, SizeVariable, Variable, VariableKind};
 use crate::scope::Place;
 
 /// A translated region, without its place in the file.
@@ -21,6 +20,7 @@ pub struct Lowered {
     pub variables: Vec<Variable>,
     pub sizes: Vec<SizeVariable>,
     pub may_alias: Vec<AliasPair>,
+    pub assumptions: Vec<Assumption>,
     pub epilogue: Vec<String>,
     pub index_notes: Vec<String>,
     pub statement_spans: BTreeMap<Name, loops::Span>,
@@ -121,7 +121,9 @@ impl Lowering<'_> {
                 true => format!("(long){c_name}"),
                 false => c_name.clone(),
             };
-            sizes.push(SizeVariable { name: name.clone(), c_name, c_type: ty.c_name(), text });
+            let (values, tested) = self.size_values(k, ty);
+            let c_type = ty.c_name();
+            sizes.push(SizeVariable { name: name.clone(), c_name, c_type, text, values, tested });
             size_objects.push(k);
         }
         let mut size_names: Vec<Name> = sizes.iter().map(|s| s.name.clone()).collect();
@@ -135,6 +137,10 @@ impl Lowering<'_> {
             body: statements,
         };
         let may_alias = self.aliases(&variables, &size_objects);
+        let assumptions_of_sizes = match self.assumptions() {
+            Ok(assumptions) => assumptions,
+            Err(super::Failed) => return Err(self.diagnostics),
+        };
         let index_notes = self.index_notes(&variables, &sizes);
         let warnings = self.warnings;
         Ok(Lowered {
@@ -142,6 +148,7 @@ impl Lowering<'_> {
             variables,
             sizes,
             may_alias,
+            assumptions: assumptions_of_sizes,
             epilogue,
             index_notes,
             statement_spans: self.statement_spans,
@@ -162,132 +169,6 @@ impl Lowering<'_> {
             written: array.written,
             live_after: array.written && self.live_after(k),
         }
-    }
-
-    fn kind(&self, k: usize) -> VariableKind {
-        let object = &self.res.objects[k];
-        let through = match object.ty.ty {
-            CType::Pointer { restrict, .. } => Some(restrict || self.is_fresh(k)),
-            _ => object.through,
-        };
-        match (object.place, through) {
-            (None, _) => VariableKind::RegionLocal,
-            (_, Some(true)) => VariableKind::RestrictPointer,
-            (_, Some(false)) => VariableKind::Pointer,
-            (Some(Place::Global), None) => VariableKind::Global,
-            _ => VariableKind::FunctionLocal,
-        }
-    }
-
-    /// The variable whose memory an object is in, or that points to it: different objects that are members of the same are apart.
-    fn storage(&self, k: usize) -> &str {
-        let object = &self.res.objects[k];
-        let name = object.name.split(PLACE).next().unwrap_or(&object.name);
-        match (&object.ty.ty, name.rfind("->")) {
-            (CType::Pointer { .. }, _) => name,
-            (_, Some(link)) => &name[..link],
-            (_, None) => name.split('.').next().unwrap_or(name),
-        }
-    }
-
-    /// A pointer that still has the memory that it was initialised with.
-    fn is_fresh(&self, k: usize) -> bool {
-        let object = &self.res.objects[k];
-        object.fresh
-            && object.place == Some(Place::Local)
-            && self
-                .cx
-                .uses
-                .assigned_in(self.storage(k), self.cx.body.clone(), object.declared.first as usize)
-                .is_none()
-    }
-
-    /// Whether a pointer may point to objects of the function: all but parameters that are as they came.
-    fn may_point_inside(&self, k: usize) -> bool {
-        let object = &self.res.objects[k];
-        object.place != Some(Place::Parameter)
-            || self
-                .cx
-                .uses
-                .assigned_in(self.storage(k), self.cx.body.clone(), object.declared.first as usize)
-                .is_some()
-    }
-
-    /// Whether a pointer, or one into what it points to, is used as a value before the region (in a loop: anywhere beside it).
-    fn is_handed_on(&self, k: usize) -> bool {
-        let (object, cx) = (&self.res.objects[k], self.cx);
-        let (mut dims, mut ty) = (0, &object.ty.ty);
-        while let CType::Array { of: inner, .. } | CType::Pointer { to: inner, .. } = ty {
-            (dims, ty) = (dims + 1, &inner.ty);
-        }
-        let after = if cx.in_loop { cx.region.end..cx.body.end } else { 0..0 };
-        cx.uses.pointed_into(&object.name, dims, [cx.body.start..cx.region.start, after].into_iter())
-    }
-
-    /// Pairs that C allows to overlap, one of them written.
-    fn aliases(&self, variables: &[Variable], sizes: &[usize]) -> Vec<AliasPair> {
-        struct Thing<'a> {
-            name: &'a str,
-            storage: &'a str,
-            elem: Option<Scalar>,
-            kind: VariableKind,
-            local: bool,
-            /// A pointer that is set in the function may come from this one.
-            source: bool,
-            written: bool,
-        }
-        let mut things = Vec::new();
-        for v in variables {
-            let object = self.names.iter().find(|(_, n)| **n == v.name).map(|(k, _)| *k);
-            let Some(k) = object else { continue };
-            things.push(Thing {
-                name: &v.c_name,
-                storage: self.storage(k),
-                elem: Some(v.elem),
-                kind: v.kind,
-                local: self.may_point_inside(k),
-                source: self.is_fresh(k) || self.is_handed_on(k),
-                written: v.written,
-            });
-        }
-        for k in sizes {
-            let object = &self.res.objects[*k];
-            let elem = self.scalar(&object.ty.ty);
-            let kind = match object.place {
-                _ if object.through.is_some() => self.kind(*k),
-                Some(Place::Global) => VariableKind::Global,
-                _ if self.cx.uses.address_taken(&object.name) => VariableKind::FunctionLocal,
-                _ => continue,
-            };
-            let name = object.name.as_str();
-            let storage = self.storage(*k);
-            things.push(Thing { name, storage, elem, kind, local: false, source: true, written: false });
-        }
-        let mut pairs = Vec::new();
-        for (n, a) in things.iter().enumerate() {
-            for b in &things[n + 1..] {
-                let (pointer, other) = if a.kind == VariableKind::Pointer { (a, b) } else { (b, a) };
-                if pointer.kind != VariableKind::Pointer
-                    || !(a.written || b.written)
-                    || a.storage == b.storage
-                    || !same_memory(a.elem, b.elem)
-                {
-                    continue;
-                }
-                let overlaps = match other.kind {
-                    VariableKind::Pointer | VariableKind::Global => true,
-                    // A pointer that was set may have been set to any object that was handed on; `restrict` says nothing of pointers that were made from this one.
-                    VariableKind::FunctionLocal | VariableKind::RestrictPointer => {
-                        other.source && pointer.local
-                    }
-                    VariableKind::RegionLocal => false,
-                };
-                if overlaps {
-                    pairs.push(AliasPair { first: a.name.to_string(), second: b.name.to_string() });
-                }
-            }
-        }
-        pairs
     }
 
     /// Whether an object's value may be read after the region.
@@ -377,6 +258,25 @@ impl Lowering<'_> {
         }
     }
 
+    /// What is tested before the region, as C.
+    fn assumptions(&mut self) -> super::Try<Vec<Assumption>> {
+        let mut all = Vec::new();
+        for assumed in std::mem::take(&mut self.assumed) {
+            match self.condition_text(&assumed.condition) {
+                Some(condition) => {
+                    let span = self.span(assumed.at);
+                    all.push(Assumption { condition, says: assumed.says, span });
+                }
+                None => {
+                    let message =
+                        format!("that {} cannot be tested: it has a constant beyond 40 bits", assumed.says);
+                    return self.fail(codes::BOUND, message, assumed.at, "may wrap around");
+                }
+            }
+        }
+        Ok(all)
+    }
+
     fn index_notes(&self, variables: &[Variable], sizes: &[SizeVariable]) -> Vec<String> {
         let mut notes = Vec::new();
         let mut types: BTreeSet<&str> = sizes.iter().map(|s| s.c_type).collect();
@@ -399,13 +299,6 @@ impl Lowering<'_> {
         }
         notes
     }
-}
-
-/// Whether C lets a pointer to one type point to an object of the other: of the type with the other sign, and of any type to characters.
-fn same_memory(a: Option<Scalar>, b: Option<Scalar>) -> bool {
-    let characters = |elem: Option<Scalar>| matches!(elem, Some(Scalar::I8 | Scalar::U8));
-    let alike = |a: Scalar, b: Scalar| a == b || (a.is_int() && b.is_int() && a.bytes() == b.bytes());
-    characters(a) || characters(b) || a.zip(b).is_some_and(|(a, b)| alike(a, b))
 }
 
 /// Puts the settled subscripts in the place of the numbers of pending accesses.

@@ -27,7 +27,7 @@ impl Lowering<'_> {
     }
 
     /// The text of an expression where each object is written in two ways: alone, and where it is computed with.
-    fn c_text_of(&self, e: &Hub, text: &dyn Fn(&Object) -> (String, String)) -> String {
+    pub(super) fn c_text_of(&self, e: &Hub, text: &dyn Fn(&Object) -> (String, String)) -> String {
         let objects = self.names.iter();
         let names = objects.map(|(k, name)| (name, text(&self.res.objects[*k]))).collect();
         let mut renamed = e.clone();
