@@ -11,7 +11,7 @@ use loops::{Expr as Hub, Name};
 
 use super::by_data::is_unknown;
 use super::counter::Deferred;
-use super::index::{Index, Indexed, NotIndex, atom_number, not};
+use super::index::{AtomKind, Index, Indexed, NotIndex, atom_number, not};
 use super::{ActiveLoop, Class, Lowering};
 use crate::ast::At;
 use crate::ctype::IntType;
@@ -131,6 +131,9 @@ impl Lowering<'_> {
         if self.follows_here(form) {
             return Ok(());
         }
+        if let Some(both) = self.cases(form) {
+            return both.iter().try_for_each(|case| self.need(case, at, says));
+        }
         let what = format!("`{}`", self.snippet(at));
         if self.counting.as_ref().is_some_and(|var| self.mentions(form, var)) {
             self.deferred.push(Deferred { form: form.clone(), says: says(&what), at });
@@ -152,6 +155,19 @@ impl Lowering<'_> {
         }
         self.assume(Need::Natural(least), says(&what), at);
         Ok(())
+    }
+
+    /// The two forms that are both at least 0 where a form is that takes away the larger of two values, adds the smaller one, or has either.
+    fn cases(&self, form: &Linear) -> Option<[Linear; 2]> {
+        form.terms.iter().find_map(|(name, c)| {
+            let (a, b) = match &self.atoms[atom_number(name)?].kind {
+                AtomKind::Max(a, b) if *c < 0 => (a, b),
+                AtomKind::Min(a, b) if *c > 0 => (a, b),
+                AtomKind::Choice(a, b) => (a, b),
+                _ => return None,
+            };
+            Some([form.replace(name, a)?, form.replace(name, b)?])
+        })
     }
 
     pub(super) fn assume(&mut self, condition: Need, says: String, at: At) {
@@ -216,11 +232,16 @@ impl Lowering<'_> {
             }
             Need::Product(factors, most) => {
                 // Each is exact up to 2^53, and the bound is a power of two or one less.
-                let factors = factors
-                    .iter()
-                    .map(|f| Some(format!("(double){}", operand(self.wide_text(&self.form_expr(f))?))));
+                let factors = factors.iter().map(|f| {
+                    let e = self.form_expr(f);
+                    let text = match self.alone(&e) {
+                        Some(name) => name,
+                        None => format!("__extension__ {}", operand(self.wide_text(&e)?)),
+                    };
+                    Some(format!("(double){}", operand(text)))
+                });
                 let product: Option<Vec<String>> = factors.collect();
-                Some(format!("__extension__ ({} <= {most}.0)", product?.join(" * ")))
+                Some(format!("{} <= {most}.0", product?.join(" * ")))
             }
         }
     }
@@ -242,9 +263,11 @@ impl Lowering<'_> {
         let ranges = self.size_ranges();
         let narrow = [a, b].iter().all(|e| matches!(fits::range(e, &ranges), Ok(Some(_))));
         if narrow {
-            return Some(format!("{} {op} {}", self.computed_text(a), self.computed_text(b)));
+            let text = |e| chosen(self.computed_text(e));
+            return Some(format!("{} {op} {}", text(a), text(b)));
         }
-        Some(format!("__extension__ ({} {op} {})", self.wide_text(a)?, self.wide_text(b)?))
+        let text = |e| self.wide_text(e).map(chosen);
+        Some(format!("__extension__ ({} {op} {})", text(a)?, text(b)?))
     }
 
     /// An expression over sizes, computed in 128 bits; none where its numbers are too large for that.
@@ -287,6 +310,11 @@ impl Lowering<'_> {
 /// A text as an operand of a product, or of a conversion.
 pub(super) fn operand(text: String) -> String {
     if text.contains(' ') { format!("({text})") } else { text }
+}
+
+/// A text as an operand of a comparison.
+fn chosen(text: String) -> String {
+    if text.contains('?') { format!("({text})") } else { text }
 }
 
 /// All values of a type.
