@@ -23,5 +23,7 @@ mod splice;
 mod uses;
 
 pub use file::{Options, parse, parse_with};
-pub use region::{AccessForm, AliasPair, CFile, Region, RegionInfo, SizeVariable, Variable, VariableKind};
+pub use region::{
+    AccessForm, AliasPair, Assumption, CFile, Region, RegionInfo, SizeVariable, Variable, VariableKind,
+};
 pub use splice::{Replacement, splice};

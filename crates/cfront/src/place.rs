@@ -91,7 +91,7 @@ pub(crate) fn of(source: &Source<'_>, first: usize, last: usize) -> Result<Regio
     let indent = first_line[..first_line.len() - first_line.trim_start().len()].to_string();
     let macros = macros(source, text, first, last);
     let macro_values = macro_values(source, &macros, first);
-    Ok(RegionPlace { bytes, lines: (from, to), indent, macros, macro_values, warnings })
+    Ok(RegionPlace { bytes, inside, lines: (from, to), indent, macros, macro_values, warnings })
 }
 
 /// A line with those that continue it and without comments, and the number of the last one.
@@ -188,6 +188,8 @@ fn is_integer(text: &str) -> bool {
 /// Where a region is in the original file, and what of the preprocessor's work it needs.
 pub(crate) struct RegionPlace {
     pub bytes: std::ops::Range<usize>,
+    /// The lines between the pragmas.
+    pub inside: std::ops::Range<usize>,
     pub lines: (usize, usize),
     pub indent: String,
     pub macros: Vec<String>,

@@ -44,13 +44,13 @@ pub struct RegionInfo {
     pub variables: Vec<Variable>,
     /// Size parameters of the loop program with their C types (`n`: `int`).
     pub sizes: Vec<SizeVariable>,
-    /// C type for each loop variable of the loop program; signed, and `int` at least.
-    pub loop_types: BTreeMap<Name, String>,
-    /// The C type that holds every loop variable of the region: for loops that a transformation makes.
-    pub index_type: String,
     /// Pairs of objects that the C text allows to overlap, one of them written. The loop program takes them as distinct;
-    /// that must be what the user says (`restrict`, or an option) before its result is used.
+    /// that must be tested, or be what the user says (`restrict`, or an option), before its result is used.
     pub may_alias: Vec<AliasPair>,
+    /// Conditions under which the loop program computes what the C text does: tested before the region, which stays as it was where one of them fails.
+    pub assumptions: Vec<Assumption>,
+    /// The lines between the pragmas, as bytes of the original text.
+    pub inside: std::ops::Range<usize>,
     /// C statements to be put after the region: loop variables declared outside get the values they would have had.
     pub epilogue: Vec<String>,
     /// Identifiers of the original region's text that the preprocessor replaced: the result holds for their values.
@@ -128,8 +128,23 @@ pub struct SizeVariable {
     pub c_name: String,
     /// Type in C.
     pub c_type: &'static str,
-    /// How its value is written in index arithmetic: `n`, or `(long)n` where that is unsigned or done in 64 bits.
+    /// How its value is written in index arithmetic: `n`, or `(long)n` where that has no sign.
     pub text: String,
+    /// Least and greatest value that it may have.
+    pub values: (i128, i128),
+    /// Whether it is of 64 bits, and nothing shows that it is small enough to be computed with.
+    pub tested: bool,
+}
+
+/// A condition on what a region is given.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Assumption {
+    /// The condition in C; computing it does not overflow.
+    pub condition: String,
+    /// What it says, for people.
+    pub says: String,
+    /// What needs it, in the original text.
+    pub span: Span,
 }
 
 /// Two objects that may overlap.
@@ -139,6 +154,8 @@ pub struct AliasPair {
     pub first: String,
     /// The other.
     pub second: String,
+    /// A condition in C that holds where they do not; none where the region does not say before it runs what it accesses.
+    pub apart: Option<String>,
 }
 
 impl Variable {

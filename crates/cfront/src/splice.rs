@@ -12,13 +12,16 @@ pub struct Replacement {
     pub region: usize,
     /// Statements in C, one or more lines, indented by [`crate::RegionInfo::indent`].
     pub text: String,
+    /// Conditions in C that are tested before the text runs, beside those of [`crate::RegionInfo::assumptions`].
+    pub conditions: Vec<String>,
     /// Headers that the text needs, as in `<omp.h>`; included at the top of the file.
     pub includes: Vec<String>,
 }
 
 /// The original file with regions replaced. Regions without a replacement stay as they are.
 ///
-/// The two pragmas stay as comments, so that the result is not taken for input and a reader sees what was replaced. Lines
+/// Where something is assumed of what the region is given, the text of the region stands first, under the condition that this does not hold, and what
+/// replaces it behind `else`. The two pragmas stay as comments, so that the result is not taken for input and a reader sees what was replaced. Lines
 /// end as in the file. Loop variables declared outside get their values. Macros and sizes of
 /// objects that the region was made for are checked.
 pub fn splice(original: &str, file: &CFile, replacements: &[Replacement]) -> Result<String, Diagnostic> {
@@ -60,9 +63,23 @@ pub fn splice(original: &str, file: &CFile, replacements: &[Replacement]) -> Res
             let message = format!("\"this region was made for sizeof {object} = {bytes}\"");
             line(indent, &format!("_Static_assert(sizeof {object} == {bytes}, {message});"));
         }
-        replacement.text.lines().for_each(|text| line("", text));
-        info.epilogue.iter().for_each(|text| line(indent, text));
-        line(indent, "/* endscop */");
+        let assumed = info.assumptions.iter().map(|a| &a.condition);
+        let conditions: Vec<&str> =
+            replacement.conditions.iter().chain(assumed).map(String::as_str).collect();
+        if conditions.is_empty() {
+            replacement.text.lines().for_each(|text| line("", text));
+            info.epilogue.iter().for_each(|text| line(indent, text));
+        } else {
+            let all = conditions.join(&format!("{newline}{indent}        && "));
+            line(indent, &format!("if (!({all})) {{"));
+            out.push_str(&original[info.inside.clone()]);
+            let mut line = |indent: &str, text: &str| out.push_str(&format!("{indent}{text}{newline}"));
+            line(indent, "} else {");
+            replacement.text.lines().for_each(|text| line("", text));
+            info.epilogue.iter().for_each(|text| line(&format!("{indent}  "), text));
+            line(indent, "}");
+        }
+        out.push_str(&format!("{indent}/* endscop */{newline}"));
         done = range.end;
         // A region on the last line of a file without a line end.
         if !original[range].ends_with('\n') {

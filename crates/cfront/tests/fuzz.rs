@@ -24,7 +24,7 @@ fn parse(text: &str) -> bool {
         loops::validate::validate(&region.function);
     }
     let replacements: Vec<cfront::Replacement> = (0..file.regions.len())
-        .map(|region| cfront::Replacement { region, text: ";".to_string(), includes: Vec::new() })
+        .map(|region| cfront::Replacement { region, text: ";".to_string(), ..Default::default() })
         .collect();
     cfront::splice(text, &file, &replacements).expect("what was parsed can be replaced");
     !file.regions.is_empty()

@@ -60,7 +60,8 @@ fn show(text: &str, result: Result<CFile, Vec<Diagnostic>>) -> String {
         let w = &mut out;
         writeln!(w, "// lines {}-{} of {}", info.lines.0, info.lines.1, info.c_function).expect("a string");
         for size in &info.sizes {
-            writeln!(w, "// size {} {}", size.c_type, size.c_name).expect("a string");
+            let tested = if size.tested { ", of any value" } else { "" };
+            writeln!(w, "// size {} {}{tested}", size.c_type, size.c_name).expect("a string");
         }
         for v in &info.variables {
             let written = if v.written { " written" } else { "" };
@@ -68,11 +69,13 @@ fn show(text: &str, result: Result<CFile, Vec<Diagnostic>>) -> String {
             writeln!(w, "// {:?} {} {} {:?}{written}{live}", v.kind, v.c_type, v.c_name, v.access)
                 .expect("a string");
         }
-        let loops: Vec<String> = info.loop_types.iter().map(|(n, t)| format!("{t} {n}")).collect();
-        writeln!(w, "// loops {}; index {}", loops.join(", "), info.index_type).expect("a string");
-        info.may_alias
+        info.may_alias.iter().for_each(|a| {
+            let apart = a.apart.as_deref().unwrap_or("not known");
+            writeln!(w, "// may alias {} {}; apart: {apart}", a.first, a.second).expect("a string");
+        });
+        info.assumptions
             .iter()
-            .for_each(|a| writeln!(w, "// may alias {} {}", a.first, a.second).expect("a string"));
+            .for_each(|a| writeln!(w, "// tested: {} ({})", a.condition, a.says).expect("a string"));
         info.epilogue.iter().for_each(|e| writeln!(w, "// after: {e}").expect("a string"));
         if !info.macros.is_empty() {
             writeln!(w, "// macros {}", info.macros.join(" ")).expect("a string");

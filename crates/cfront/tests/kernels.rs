@@ -31,8 +31,6 @@ fn print(region: &Region) -> Result<String, String> {
         sizes: info.sizes.iter().map(|s| (s.name.clone(), s.text.clone())).collect(),
         int_sizes: info.sizes.iter().filter(|s| s.is_int()).map(|s| s.name.clone()).collect(),
         arrays: info.variables.iter().map(array).collect(),
-        index_type: info.index_type.clone(),
-        loop_types: info.loop_types.clone(),
         taken: info.identifiers.clone(),
         indent: info.indent.clone(),
     };
@@ -45,7 +43,7 @@ fn rebuilt(original: &str, file: &CFile) -> Result<String, String> {
         .regions
         .iter()
         .enumerate()
-        .map(|(region, r)| Ok(Replacement { region, text: print(r)?, includes: Vec::new() }))
+        .map(|(region, r)| Ok(Replacement { region, text: print(r)?, ..Replacement::default() }))
         .collect();
     cfront::splice(original, file, &replacements?).map_err(|d| d.to_string())
 }

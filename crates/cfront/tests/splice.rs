@@ -11,6 +11,7 @@ fn put(original: &str, texts: &[&str]) -> String {
             region,
             text: text.to_string(),
             includes: vec!["<omp.h>".into()],
+            ..Replacement::default()
         })
         .collect();
     splice(original, &file, &replacements).expect("replacements of this file")
@@ -58,7 +59,7 @@ fn loop_variables_of_the_outside_are_restored() {
 #[test]
 fn regions_of_another_text_are_refused() {
     let file = parse(TWO, TWO, "put.c").expect("a file that is taken");
-    let replacement = |region| Replacement { region, text: "a;".to_string(), includes: Vec::new() };
+    let replacement = |region| Replacement { region, text: "a;".to_string(), ..Replacement::default() };
     assert!(splice("int x;\n", &file, &[replacement(0)]).is_err());
     assert!(splice(TWO, &file, &[replacement(2)]).is_err());
     assert!(splice(TWO, &file, &[replacement(0), replacement(0)]).is_err());

@@ -31,6 +31,8 @@ pub enum Severity {
     Error,
     /// A result, and something to look at.
     Warning,
+    /// A result, and something to know.
+    Note,
 }
 
 /// The code of a diagnostic, such as `F0102`: its page is shown by `lozenge explain F0102`.
@@ -129,6 +131,7 @@ impl fmt::Display for Diagnostic {
         let severity = match self.severity {
             Severity::Error => "error",
             Severity::Warning => "warning",
+            Severity::Note => "note",
         };
         write!(f, "{severity}[{}]: {}", self.code, self.message)
     }

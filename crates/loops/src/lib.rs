@@ -25,6 +25,7 @@ pub mod diagnostic;
 pub mod digits;
 pub mod expr;
 pub mod facts;
+pub mod fits;
 pub mod flat;
 pub mod hoist;
 pub mod interp;

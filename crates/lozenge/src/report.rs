@@ -48,6 +48,7 @@ fn group<'a>(source: Option<&'a Source>, diagnostic: &'a Diagnostic) -> Group<'a
     let level = match diagnostic.severity {
         Severity::Error => Level::ERROR,
         Severity::Warning => Level::WARNING,
+        Severity::Note => Level::NOTE,
     };
     let mut group = Group::with_title(level.primary_title(&diagnostic.message).id(diagnostic.code.0));
     if let Some(source) = source {
@@ -155,7 +156,11 @@ pub fn diagnostic_json(source: Option<&Source>, diagnostic: &Diagnostic) -> Valu
     };
     json!({
         "code": diagnostic.code.0,
-        "severity": match diagnostic.severity { Severity::Error => "error", Severity::Warning => "warning" },
+        "severity": match diagnostic.severity {
+            Severity::Error => "error",
+            Severity::Warning => "warning",
+            Severity::Note => "note",
+        },
         "message": diagnostic.message,
         "file": source.map(|s| String::from_utf8_lossy(&crate::foreign::written(&s.path)).into_owned()),
         "labels": diagnostic.labels.iter().map(place).collect::<Vec<_>>(),

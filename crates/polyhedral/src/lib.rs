@@ -24,6 +24,7 @@ pub mod model;
 mod names;
 pub mod optimize;
 pub mod picture;
+mod plain;
 pub mod representation;
 pub mod scheduling;
 pub mod transform;

@@ -151,6 +151,7 @@ impl Report {
 /// Those of all stages. A result that fails its check is not returned.
 pub fn optimize(function: &Function, options: &Options) -> Result<Optimized> {
     let bounds = Bounds::from_now(options);
+    let function = &crate::plain::values(function);
     // The same permission as on the way to the cores: a choice of the larger value is a maximum then.
     let relaxed = options.reassociate.then(|| reorderable(&crate::athread::with_updates(function, true)));
     let mut result = optimize_updates(relaxed.as_ref().unwrap_or(function), options, bounds)?;

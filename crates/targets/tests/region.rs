@@ -24,7 +24,7 @@ fn names(function: &Function) -> RegionNames {
     });
     RegionNames {
         arrays: arrays.collect(),
-        index_type: "int".to_owned(),
+        int_sizes: function.sizes.iter().cloned().collect(),
         indent: "  ".to_owned(),
         ..RegionNames::default()
     }

@@ -1,5 +1,5 @@
   #pragma omp parallel for if (n > 10000)
-  for (int i = 0; i < n; i++) {
+  for (long i = 0; i < n; i++) {
     a_c[i] = a_c[i] * 2.0f;
   }
   a_c[0] += 1.0f;

@@ -20,7 +20,7 @@
 #define LOZENGE_ALIGN(p) ((void *)(((__UINTPTR_TYPE__)(p) + 63) / 64 * 64))
 #endif
   {
-    void *half_block = __builtin_malloc(LOZENGE_EXTENT(m - 1) * sizeof(double) + 64);
+    void *half_block = __builtin_malloc(LOZENGE_EXTENT((long)m - 1) * sizeof(double) + 64);
     if (!half_block) {
       __builtin_abort();
     }
@@ -33,15 +33,15 @@
       }
       double *__restrict row_part = LOZENGE_ALIGN(row_part_block);
       int fixed_part[4];
-      for (int r0 = 0; r0 < m; r0++) {
+      for (long r0 = 0; r0 < m; r0++) {
         row_part[r0] = 0.0;
       }
-      for (int r0 = 0; r0 < 4; r0++) {
+      for (long r0 = 0; r0 < 4; r0++) {
         fixed_part[r0] = 0;
       }
       #pragma omp for reduction(+:s_c) reduction(max:most_c)
-      for (int i = 0; i < n; i++) {
-        for (int j = 0; j < m; j++) {
+      for (long i = 0; i < n; i++) {
+        for (long j = 0; j < m; j++) {
           s_c += a_c[i][j];
           row_part[j] += a_c[i][j];
           most_c = LOZENGE_FMAX(most_c, (float)a_c[i][j]);
@@ -50,31 +50,29 @@
       }
       #pragma omp critical
       {
-        for (int r0 = 0; r0 < m; r0++) {
+        for (long r0 = 0; r0 < m; r0++) {
           row_c[r0] += row_part[r0];
         }
-        for (int r0 = 0; r0 < 4; r0++) {
+        for (long r0 = 0; r0 < 4; r0++) {
           fixed_c[r0] += fixed_part[r0];
         }
       }
       __builtin_free(row_part_block);
     }
-    for (int t = 0; t < n + m - 1; t++) {
+    for (long t = 0; t < (long)n + m - 1; t++) {
       #pragma omp simd
-      for (int i = LOZENGE_MAX(0, t - m + 1); i < LOZENGE_MIN(n, t + 1); i++) {
+      for (long i = LOZENGE_MAX(0, t - m + 1); i < LOZENGE_MIN(n, t + 1); i++) {
         if ((i + t) % 2 == 0 || LOZENGE_FLOOR_DIV(t - 2 * i, 3) > 1) {
           out_c[i] = out_c[i] + a_c[i][t - i] * (i == 0 ? 2.0 : 0.5);
         } else {
-          out_c[i] =
-              LOZENGE_FMAX(out_c[i],
-              fabs((double)((long)i - t < 0 ? -((long)i - t) : (long)i - t)));
+          out_c[i] = LOZENGE_FMAX(out_c[i], fabs((double)(i - t < 0 ? -(i - t) : i - t)));
         }
       }
     }
-    for (int j = 0; j < m - 1; j++) {
+    for (long j = 0; j < (long)m - 1; j++) {
       half[j] = row_c[j + 1] * 0.5;
     }
-    for (int j = 0; j < m - 1; j++) {
+    for (long j = 0; j < (long)m - 1; j++) {
       row_c[j] += half[j];
     }
     __builtin_free(half_block);

@@ -15,17 +15,17 @@
     }
     double *__restrict panel = LOZENGE_ALIGN(panel_block);
     #pragma omp for
-    for (int t0 = 0; t0 < (n + 31) / 32; t0++) {
-      for (int t1 = 0; t1 < (p + 31) / 32; t1++) {
-        for (int i = 32 * t0; i < LOZENGE_MIN(n, 32 * t0 + 32); i++) {
-          for (int k = 0; k < m; k++) {
+    for (long t0 = 0; t0 < ((long)n + 31) / 32; t0++) {
+      for (long t1 = 0; t1 < ((long)p + 31) / 32; t1++) {
+        for (long i = 32 * t0; i < LOZENGE_MIN(n, 32 * t0 + 32); i++) {
+          for (long k = 0; k < m; k++) {
             panel[(i - 32 * t0) * m + k] = alpha_c * flat_a_c[i * m + k];
           }
         }
-        for (int i = 32 * t0; i < LOZENGE_MIN(n, 32 * t0 + 32); i++) {
-          for (int k = 0; k < m; k++) {
+        for (long i = 32 * t0; i < LOZENGE_MIN(n, 32 * t0 + 32); i++) {
+          for (long k = 0; k < m; k++) {
             #pragma omp simd
-            for (int j = 32 * t1; j < LOZENGE_MIN(p, 32 * t1 + 32); j++) {
+            for (long j = 32 * t1; j < LOZENGE_MIN(p, 32 * t1 + 32); j++) {
               c_c[i][j] += panel[(i - 32 * t0) * m + k] * b_c[k][j];
             }
           }

@@ -4,9 +4,10 @@ use std::collections::BTreeMap;
 
 use loops::{Access, BinaryOp, Expr as Hub, Name, Scalar};
 
+use super::assume::{Bounds, Need};
 use super::by_data::is_unknown;
 use super::index::{AtomKind, NotIndex, atom_number};
-use super::polynomial::Polynomial;
+use super::polynomial::{Gathered, Polynomial};
 use super::{ActiveLoop, Lowering, Try};
 use crate::ast::{At, Expr, ExprKind, Unary};
 use crate::codes;
@@ -24,9 +25,11 @@ pub struct Pending {
     /// Why it is not affine.
     pub why: Option<NotIndex>,
     pub factors: Vec<Linear>,
+    /// What its subscript must not be beyond, so that it does not wrap around.
+    pub most: Option<i64>,
     /// What is known where it stands.
     pub known: Vec<Linear>,
-    pub loops: Vec<(Name, Linear, Linear)>,
+    pub loops: Vec<Bounds>,
     pub at: At,
 }
 
@@ -105,6 +108,9 @@ impl Lowering<'_> {
                     Ok(index) => index,
                     Err(why) => match self.looked_up(k, s, reads) {
                         Some(index) => {
+                            if dimension == 0 {
+                                self.reaches_anywhere(k);
+                            }
                             if dimension == 0 && self.arrays[&k].open {
                                 self.length_of(k);
                             }
@@ -115,6 +121,10 @@ impl Lowering<'_> {
                     },
                 },
             };
+            if dimension == 0 {
+                let loops = self.bounds_here();
+                self.add_reach(k, &index.form, &loops);
+            }
             if dimension == 0 && self.arrays[&k].open {
                 self.add_end(k, &index.form, None, e.at)?;
             }
@@ -145,15 +155,16 @@ impl Lowering<'_> {
         (at, reads): (At, bool),
     ) -> Try<Access> {
         let c_name = self.res.objects[k].name.clone();
-        let mut factors = Vec::new();
+        let mut gathered = Gathered::default();
         let (polynomial, expr, why) = match subscript {
             Subscript::Zero => (Polynomial::default(), Some(Hub::Int(0)), None),
             Subscript::Expr(s) => match self.index(s) {
                 Ok(index) => (Polynomial::linear(&index.form), Some(index.expr), None),
-                Err(why) => match self.polynomial(s, &mut factors) {
-                    Ok(p) => (p, None, Some(why)),
+                Err(why) => match self.polynomial(s, &mut gathered) {
+                    Ok((p, _)) => (p, None, Some(why)),
                     Err(_) => match self.looked_up(k, s, reads) {
                         Some(index) => {
+                            self.reaches_anywhere(k);
                             if self.arrays[&k].open {
                                 self.length_of(k);
                             }
@@ -177,7 +188,9 @@ impl Lowering<'_> {
                 let known = self.known.clone();
                 let loops =
                     self.loops.iter().map(|l| (l.var.clone(), l.lower.clone(), l.upper.clone())).collect();
-                self.pending.push(Pending { object: k, polynomial, expr, why, factors, known, loops, at });
+                let Gathered { factors, most } = gathered;
+                let pending = Pending { object: k, polynomial, expr, why, factors, most, known, loops, at };
+                self.pending.push(pending);
                 self.pending.len() - 1
             }
         };
@@ -185,14 +198,31 @@ impl Lowering<'_> {
         Ok(Access::element(hub, vec![Hub::Int(number as i64), Hub::Bool(false)]))
     }
 
-    fn add_end(
-        &mut self,
-        k: usize,
-        form: &Linear,
-        loops: Option<&[(Name, Linear, Linear)]>,
-        at: At,
-    ) -> Try<()> {
-        let own: Vec<(Name, Linear, Linear)>;
+    /// Notes which of an array's first subscripts an access has.
+    fn add_reach(&mut self, k: usize, form: &Linear, loops: &[Bounds]) {
+        let first = self.bound(form, loops, false, 0);
+        let end = self.bound(form, loops, true, 0).and_then(|last| last.add(1));
+        let of_sizes = |form: &Linear| self.is_of_sizes(form);
+        let reach = first.zip(end).filter(|(first, end)| of_sizes(first) && of_sizes(end));
+        let Some(array) = self.arrays.get_mut(&k) else { return };
+        match (reach, &mut array.reach) {
+            (Some(reach), Some(all)) => {
+                if !all.contains(&reach) {
+                    all.push(reach);
+                }
+            }
+            (_, all) => *all = None,
+        }
+    }
+
+    fn reaches_anywhere(&mut self, k: usize) {
+        if let Some(array) = self.arrays.get_mut(&k) {
+            array.reach = None;
+        }
+    }
+
+    fn add_end(&mut self, k: usize, form: &Linear, loops: Option<&[Bounds]>, at: At) -> Try<()> {
+        let own: Vec<Bounds>;
         let loops = match loops {
             Some(loops) => loops,
             None => {
@@ -220,10 +250,10 @@ impl Lowering<'_> {
     }
 
     /// A bound of a form over sizes only, above (`up`) or below.
-    fn bound(
+    pub(super) fn bound(
         &mut self,
         form: &Linear,
-        loops: &[(Name, Linear, Linear)],
+        loops: &[Bounds],
         up: bool,
         depth: usize,
     ) -> Option<Linear> {
@@ -251,13 +281,7 @@ impl Lowering<'_> {
         None
     }
 
-    fn bound_atom(
-        &mut self,
-        name: &Name,
-        loops: &[(Name, Linear, Linear)],
-        up: bool,
-        depth: usize,
-    ) -> Option<Linear> {
+    fn bound_atom(&mut self, name: &Name, loops: &[Bounds], up: bool, depth: usize) -> Option<Linear> {
         let kind = self.atoms[atom_number(name)?].kind.clone();
         match kind {
             AtomKind::Quotient(a, d) => {
@@ -316,6 +340,9 @@ impl Lowering<'_> {
             let first = accesses.iter().find(|(_, p)| p.expr.is_none());
             let Some((_, first)) = first else {
                 for (number, p) in accesses {
+                    if let Some(form) = p.polynomial.as_linear() {
+                        self.add_reach(k, &form, &p.loops);
+                    }
                     if self.arrays[&k].open
                         && let Some(form) = p.polynomial.as_linear()
                     {
@@ -343,6 +370,8 @@ impl Lowering<'_> {
             for (number, p) in accesses {
                 match self.split_by(&p.polynomial, &split.strides, &p.known) {
                     Some(subscripts) => {
+                        self.add_reach(k, &subscripts[0], &p.loops);
+                        self.keeps_within(p, &subscripts[0], &split.strides);
                         let _ = self.add_end(k, &subscripts[0], Some(&p.loops), p.at);
                         settled.insert(number as i64, subscripts.iter().map(|s| self.form_expr(s)).collect());
                     }
@@ -352,6 +381,28 @@ impl Lowering<'_> {
         }
         self.pending = pending;
         settled
+    }
+
+    /// A subscript of rows and columns that is computed in a type without a sign must not wrap around.
+    fn keeps_within(&mut self, p: &Pending, row: &Linear, strides: &[Linear]) {
+        let Some(most) = p.most else { return };
+        let first = self.bound(row, &p.loops, false, 0);
+        let rows = self.bound(row, &p.loops, true, 0).and_then(|last| last.add(1));
+        let known = first.zip(rows).filter(|(a, b)| self.is_of_sizes(a) && self.is_of_sizes(b));
+        let what = self.snippet(p.at);
+        let Some((first, rows)) = known else {
+            let message =
+                format!("whether `{what}` wraps around is known neither here nor before the region");
+            let help = "compute it in a signed type, as in `(long)i * n + j`";
+            let _: Try<()> = self.fail_with(codes::SUBSCRIPT, message, (p.at, "may wrap around"), help);
+            return;
+        };
+        let facts = [p.known.as_slice(), &self.of_types].concat();
+        if !self.follows(&facts, row) && !self.follows(&facts, &first) {
+            self.assume(Need::Natural(first), format!("`{what}` is not negative"), p.at);
+        }
+        let factors = std::iter::once(rows).chain(strides.iter().cloned()).collect();
+        self.assume(Need::Product(factors, most), format!("`{what}` is at most {most}"), p.at);
     }
 
     fn not_linearised(&mut self, k: usize, p: &Pending, strides: &[Linear]) {
@@ -467,6 +518,16 @@ impl Lowering<'_> {
 
     /// First extents that follow from the subscripts.
     pub(super) fn settle_open(&mut self) {
+        for k in self.arrays.keys().copied().collect::<Vec<_>>() {
+            let Some(reach) = self.arrays[&k].reach.clone().filter(|reach| !reach.is_empty()) else {
+                continue;
+            };
+            let (first, end): (Vec<_>, Vec<_>) = reach.into_iter().unzip();
+            let span = (self.farthest(first, false), self.farthest(end, true));
+            if let Some(array) = self.arrays.get_mut(&k) {
+                array.span = Some(span);
+            }
+        }
         let open: Vec<usize> = self.arrays.iter().filter(|(_, a)| a.open).map(|(k, _)| *k).collect();
         for k in open {
             let ends = self.arrays[&k].ends.clone();
@@ -479,56 +540,5 @@ impl Lowering<'_> {
                 array.dims[0] = array.length.clone().map_or(expr, Hub::Var);
             }
         }
-    }
-}
-
-/// An index expression in C, for messages and for the statements after a region.
-pub fn expr_text(e: &Hub) -> String {
-    let binary = |op: &str, a: &Hub, b: &Hub| format!("({} {op} {})", expr_text(a), expr_text(b));
-    match e {
-        Hub::Int(value) => value.to_string(),
-        Hub::Var(name) => name.to_string(),
-        Hub::Unary(_, a) => format!("-{}", expr_text(a)),
-        Hub::Binary(op, a, b) => match op {
-            BinaryOp::Add => binary("+", a, b),
-            BinaryOp::Sub => binary("-", a, b),
-            BinaryOp::Mul => binary("*", a, b),
-            BinaryOp::Div => binary("/", a, b),
-            BinaryOp::Rem => binary("%", a, b),
-            BinaryOp::FloorDiv => {
-                let (x, y) = (expr_text(a), expr_text(b));
-                format!("({x} / {y} - ({x} % {y} < 0))")
-            }
-            BinaryOp::Mod => {
-                let (x, y) = (expr_text(a), expr_text(b));
-                format!("(({x} % {y} + {y}) % {y})")
-            }
-            BinaryOp::Min | BinaryOp::Max => {
-                let (x, y) = (expr_text(a), expr_text(b));
-                format!("({x} {} {y} ? {x} : {y})", if *op == BinaryOp::Min { "<" } else { ">" })
-            }
-            BinaryOp::And => binary("&&", a, b),
-            BinaryOp::Or => binary("||", a, b),
-            BinaryOp::BitAnd => binary("&", a, b),
-            BinaryOp::BitOr => binary("|", a, b),
-            BinaryOp::BitXor => binary("^", a, b),
-            BinaryOp::Shl => binary("<<", a, b),
-            BinaryOp::Shr => binary(">>", a, b),
-            BinaryOp::Pow => format!("pow({}, {})", expr_text(a), expr_text(b)),
-        },
-        Hub::Compare(op, a, b) => {
-            let op = match op {
-                loops::CompareOp::Eq => "==",
-                loops::CompareOp::Ne => "!=",
-                loops::CompareOp::Lt => "<",
-                loops::CompareOp::Le => "<=",
-                loops::CompareOp::Gt => ">",
-                loops::CompareOp::Ge => ">=",
-            };
-            binary(op, a, b)
-        }
-        Hub::Select(c, a, b) => format!("({} ? {} : {})", expr_text(c), expr_text(a), expr_text(b)),
-        Hub::Bool(value) => i32::from(*value).to_string(),
-        _ => "?".to_string(),
     }
 }

@@ -74,7 +74,8 @@ impl Lowering<'_> {
                 let help = "count the loop's variable by 1, and write what the other one is in terms of it";
                 return self.fail_with(codes::LOOP, message, (at, "counted here"), help);
             };
-            let start = match self.index(&other.first) {
+            let begin = self.index(&other.first);
+            let start = match begin.and_then(|f| self.converted(&f, ty, other.first.at).map(|()| f)) {
                 Ok(start) => start.form,
                 Err(why) => {
                     let message = format!(
@@ -117,8 +118,12 @@ impl Lowering<'_> {
             let Some(form) = form else {
                 return self.fail(codes::BOUND, "a constant beyond 64 bits", other.step.at, "counted here");
             };
-            if cond.is_none() && other.ty.is_unsigned() && !self.holds(&form) {
-                let message = format!("`{}` has no sign, and may count below zero in the loop", other.name);
+            if cond.is_none()
+                && other.ty.is_unsigned()
+                && let Err(why) = self.in_range(&form, other.ty, other.step.at)
+            {
+                let message =
+                    format!("`{}` has no sign, and may wrap around in the loop: {}", other.name, why.reason);
                 let help = format!("declare it with a sign, as in `long {}`", other.name);
                 return self.fail_with(codes::LOOP, message, (other.step.at, "counted here"), &help);
             }

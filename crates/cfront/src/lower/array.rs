@@ -3,6 +3,7 @@
 use loops::{Expr as Hub, Name, Scalar};
 
 use super::index::atom_number;
+use super::polynomial::Gathered;
 use super::{Class, Lowering, Try};
 use crate::ast::{At, Expr, ExprKind, MEMBER, MIXED};
 use crate::codes;
@@ -27,6 +28,10 @@ pub struct ArrayUse {
     pub looked_up: bool,
     /// Stands for its first extent where that is not declared and does not follow from the subscripts: no C has it.
     pub length: Option<Name>,
+    /// First and exclusive last of its first subscripts, access by access; none where data gives one.
+    pub reach: Option<Vec<(Linear, Linear)>>,
+    /// All of them together, over sizes.
+    pub span: Option<(Linear, Linear)>,
     pub form: AccessForm,
     pub read: bool,
     pub written: bool,
@@ -166,6 +171,8 @@ impl Lowering<'_> {
                 ends: Vec::new(),
                 looked_up: false,
                 length: None,
+                reach: Some(Vec::new()),
+                span: None,
                 form,
                 read: false,
                 written: false,
@@ -182,8 +189,8 @@ impl Lowering<'_> {
             Ok(index) => Ok(Some(index.expr)),
             // A flat array is bounded by its subscripts, which may make it one of several dimensions.
             Err(_) if flat => Ok(None),
-            Err(why) => match self.polynomial(e, &mut Vec::new()) {
-                Ok(p) => Ok(Some(p.to_expr(&|name| match atom_number(name) {
+            Err(why) => match self.polynomial(e, &mut Gathered::default()) {
+                Ok((p, _)) => Ok(Some(p.to_expr(&|name| match atom_number(name) {
                     Some(k) => self.atoms[k].expr.clone(),
                     None => Hub::Var(name.clone()),
                 }))),

@@ -130,14 +130,16 @@ impl Lowering<'_> {
                 return Ok(Vec::new());
             }
             Class::Fixed(ty) => {
+                let mark = self.assumed.len();
                 if let Some(Init::Expr(e)) = &d.init
+                    && ty.bits() >= 32
                     && let Ok(value) = self.index(e)
                 {
-                    let fits = !ty.is_unsigned() || self.holds(&value.form);
-                    if ty.bits() >= 32 && fits {
+                    if self.converted(&value, ty, e.at).is_ok() {
                         self.values.insert(k, super::index::Index { ty, ..value });
                         return Ok(Vec::new());
                     }
+                    self.assumed.truncate(mark);
                 }
             }
             Class::Size(_) | Class::Data => {}

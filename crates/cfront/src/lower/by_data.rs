@@ -94,7 +94,10 @@ impl Lowering<'_> {
         }
         // The first value is converted to the type of the variable; the comparison is of both sides' common type, which holds both.
         let lower = match self.index(header.first) {
-            Ok(index) => index.expr,
+            Ok(index) => {
+                self.converted(&index, header.ty, header.first.at).ok()?;
+                index.expr
+            }
             Err(_) => self.taken_from_data(header.first, header.ty)?.0,
         };
         let upper = match self.index(end) {
@@ -106,8 +109,6 @@ impl Lowering<'_> {
                 if matches!(ty, Type::Int(t) if t.is_unsigned() && t.bits() >= header.ty.bits()) {
                     return None;
                 }
-                // The end is kept in a variable of the loop's type.
-                self.wide |= ty.is_long();
                 end
             }
         };
@@ -123,7 +124,6 @@ impl Lowering<'_> {
     ) -> Try<Vec<HubStmt>> {
         let k = header.object;
         let hub = self.loop_name(k, &header.name, header.ty);
-        self.wide |= header.ty.bits() >= 64;
         self.loop_types.insert(hub.clone(), header.ty);
         self.loops.push(ActiveLoop { var: hub.clone(), lower: unknown(), upper: unknown() });
         let shared = self.taken.insert(hub.clone(), Some(header.ty));

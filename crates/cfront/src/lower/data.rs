@@ -38,11 +38,6 @@ impl Type {
         }
     }
 
-    /// Whether it is an integer of 64 bits.
-    pub fn is_long(self) -> bool {
-        self.int().is_some_and(|int| int.bits() >= 64)
-    }
-
     fn int(self) -> Option<IntType> {
         match self {
             Type::Truth => Some(IntType::Int),
@@ -309,15 +304,18 @@ impl Lowering<'_> {
 
     fn cast(&mut self, ty: &QType, a: &Expr, at: At) -> Try<Typed> {
         if matches!(ty.ty, CType::Int(_)) {
-            // `(int)(i / 2)` on loop variables keeps its value.
-            if let (Ok(_), CType::Int(int)) = (self.index(a), &ty.ty)
+            // A conversion of what is no data, where nothing has to be tested for it.
+            let mark = self.assumed.len();
+            if let CType::Int(int) = &ty.ty
                 && int.is_unsigned()
                 && int.bits() >= 32
                 && let Ok(index) = self.index_cast(ty, a, at)
+                && self.assumed.len() == mark
             {
                 let ty = Type::Int(*int);
                 return Ok((Hub::Cast(ty.scalar(), Box::new(index)), ty));
             }
+            self.assumed.truncate(mark);
         }
         let (value, from) = self.data(a)?;
         let Some(scalar) = self.scalar(&ty.ty) else {
@@ -356,12 +354,6 @@ impl Lowering<'_> {
             (Hub::F32(v), Scalar::F64) => Hub::f64(f64::from(v.value())),
             (Hub::F64(v), Scalar::F32) => Hub::f32(v.value() as f32),
             // A loop variable of type `int` loses nothing on the way.
-            (Hub::Cast(Scalar::I32, inner), Scalar::F64) if is_variable(&inner) => {
-                Hub::Cast(Scalar::F64, inner)
-            }
-            (Hub::Cast(Scalar::I32, inner), Scalar::F32) if is_variable(&inner) => {
-                Hub::Cast(Scalar::F32, inner)
-            }
             (Hub::Cast(Scalar::I32, inner), Scalar::I64) if is_variable(&inner) => *inner,
             // Nor does one without a sign.
             (Hub::Cast(Scalar::U32 | Scalar::U64, inner), want) if self.counts(have, &inner) => match want {

@@ -7,13 +7,11 @@ use loops::{
     Access, Assign, Diagnostic, Expr as Hub, Function, Name, Param, ParamMode, Scalar, Stmt as HubStmt,
 };
 
-use super::access::expr_text;
 use super::{Class, Lowering, privatise};
 use crate::ast::{At, Stmt, StmtKind};
 use crate::codes;
-use crate::ctype::{CType, IntType};
-use crate::parser::PLACE;
-use crate::region::{AccessForm, AliasPair, SizeVariable, Variable, VariableKind};
+use crate::ctype::CType;
+use crate::region::{AccessForm, AliasPair, Assumption, SizeVariable, Variable, VariableKind};
 use crate::scope::Place;
 
 /// A translated region, without its place in the file.
@@ -21,9 +19,8 @@ pub struct Lowered {
     pub function: Function,
     pub variables: Vec<Variable>,
     pub sizes: Vec<SizeVariable>,
-    pub loop_types: BTreeMap<Name, String>,
-    pub index_type: String,
     pub may_alias: Vec<AliasPair>,
+    pub assumptions: Vec<Assumption>,
     pub epilogue: Vec<String>,
     pub index_notes: Vec<String>,
     pub statement_spans: BTreeMap<Name, loops::Span>,
@@ -108,8 +105,6 @@ impl Lowering<'_> {
             stmt_vars(stmt, &mut mentioned);
         }
         params.iter().flat_map(|p| &p.dims).for_each(|d| expr_vars(d, &mut mentioned));
-        // What is computed in 64 bits anywhere is so everywhere; rows times their length are too.
-        let wide = self.wide || self.arrays.values().any(|a| a.form == AccessForm::Linear);
         let mut sizes = Vec::new();
         let mut assumptions = Vec::new();
         let mut size_objects = Vec::new();
@@ -122,12 +117,13 @@ impl Lowering<'_> {
                 assumptions.push(Hub::compare(loops::CompareOp::Ge, Hub::Var(name.clone()), Hub::Int(0)));
             }
             let c_name = self.res.objects[k].name.clone();
-            let text = if ty.is_unsigned() || (wide && ty.bits() < 64) {
-                format!("(long){c_name}")
-            } else {
-                c_name.clone()
+            let text = match ty.promoted().is_unsigned() {
+                true => format!("(long){c_name}"),
+                false => c_name.clone(),
             };
-            sizes.push(SizeVariable { name: name.clone(), c_name, c_type: ty.c_name(), text });
+            let (values, tested) = self.size_values(k, ty);
+            let c_type = ty.c_name();
+            sizes.push(SizeVariable { name: name.clone(), c_name, c_type, text, values, tested });
             size_objects.push(k);
         }
         let mut size_names: Vec<Name> = sizes.iter().map(|s| s.name.clone()).collect();
@@ -141,24 +137,18 @@ impl Lowering<'_> {
             body: statements,
         };
         let may_alias = self.aliases(&variables, &size_objects);
-        let index_type = if wide { "long" } else { "int" }.to_string();
-        let index_notes = self.index_notes(&variables, &sizes);
-        // A transformed loop may start below zero, and count in larger steps.
-        let signed = |ty: IntType| match ty {
-            IntType::LongLong => "long long",
-            ty if wide || ty.bits() >= 64 || ty == IntType::Unsigned => "long",
-            _ => "int",
+        let assumptions_of_sizes = match self.assumptions() {
+            Ok(assumptions) => assumptions,
+            Err(super::Failed) => return Err(self.diagnostics),
         };
-        let loop_types =
-            self.loop_types.iter().map(|(name, ty)| (name.clone(), signed(*ty).to_string())).collect();
+        let index_notes = self.index_notes(&variables, &sizes);
         let warnings = self.warnings;
         Ok(Lowered {
             function,
             variables,
             sizes,
-            loop_types,
-            index_type,
             may_alias,
+            assumptions: assumptions_of_sizes,
             epilogue,
             index_notes,
             statement_spans: self.statement_spans,
@@ -179,132 +169,6 @@ impl Lowering<'_> {
             written: array.written,
             live_after: array.written && self.live_after(k),
         }
-    }
-
-    fn kind(&self, k: usize) -> VariableKind {
-        let object = &self.res.objects[k];
-        let through = match object.ty.ty {
-            CType::Pointer { restrict, .. } => Some(restrict || self.is_fresh(k)),
-            _ => object.through,
-        };
-        match (object.place, through) {
-            (None, _) => VariableKind::RegionLocal,
-            (_, Some(true)) => VariableKind::RestrictPointer,
-            (_, Some(false)) => VariableKind::Pointer,
-            (Some(Place::Global), None) => VariableKind::Global,
-            _ => VariableKind::FunctionLocal,
-        }
-    }
-
-    /// The variable whose memory an object is in, or that points to it: different objects that are members of the same are apart.
-    fn storage(&self, k: usize) -> &str {
-        let object = &self.res.objects[k];
-        let name = object.name.split(PLACE).next().unwrap_or(&object.name);
-        match (&object.ty.ty, name.rfind("->")) {
-            (CType::Pointer { .. }, _) => name,
-            (_, Some(link)) => &name[..link],
-            (_, None) => name.split('.').next().unwrap_or(name),
-        }
-    }
-
-    /// A pointer that still has the memory that it was initialised with.
-    fn is_fresh(&self, k: usize) -> bool {
-        let object = &self.res.objects[k];
-        object.fresh
-            && object.place == Some(Place::Local)
-            && self
-                .cx
-                .uses
-                .assigned_in(self.storage(k), self.cx.body.clone(), object.declared.first as usize)
-                .is_none()
-    }
-
-    /// Whether a pointer may point to objects of the function: all but parameters that are as they came.
-    fn may_point_inside(&self, k: usize) -> bool {
-        let object = &self.res.objects[k];
-        object.place != Some(Place::Parameter)
-            || self
-                .cx
-                .uses
-                .assigned_in(self.storage(k), self.cx.body.clone(), object.declared.first as usize)
-                .is_some()
-    }
-
-    /// Whether a pointer, or one into what it points to, is used as a value before the region (in a loop: anywhere beside it).
-    fn is_handed_on(&self, k: usize) -> bool {
-        let (object, cx) = (&self.res.objects[k], self.cx);
-        let (mut dims, mut ty) = (0, &object.ty.ty);
-        while let CType::Array { of: inner, .. } | CType::Pointer { to: inner, .. } = ty {
-            (dims, ty) = (dims + 1, &inner.ty);
-        }
-        let after = if cx.in_loop { cx.region.end..cx.body.end } else { 0..0 };
-        cx.uses.pointed_into(&object.name, dims, [cx.body.start..cx.region.start, after].into_iter())
-    }
-
-    /// Pairs that C allows to overlap, one of them written.
-    fn aliases(&self, variables: &[Variable], sizes: &[usize]) -> Vec<AliasPair> {
-        struct Thing<'a> {
-            name: &'a str,
-            storage: &'a str,
-            elem: Option<Scalar>,
-            kind: VariableKind,
-            local: bool,
-            /// A pointer that is set in the function may come from this one.
-            source: bool,
-            written: bool,
-        }
-        let mut things = Vec::new();
-        for v in variables {
-            let object = self.names.iter().find(|(_, n)| **n == v.name).map(|(k, _)| *k);
-            let Some(k) = object else { continue };
-            things.push(Thing {
-                name: &v.c_name,
-                storage: self.storage(k),
-                elem: Some(v.elem),
-                kind: v.kind,
-                local: self.may_point_inside(k),
-                source: self.is_fresh(k) || self.is_handed_on(k),
-                written: v.written,
-            });
-        }
-        for k in sizes {
-            let object = &self.res.objects[*k];
-            let elem = self.scalar(&object.ty.ty);
-            let kind = match object.place {
-                _ if object.through.is_some() => self.kind(*k),
-                Some(Place::Global) => VariableKind::Global,
-                _ if self.cx.uses.address_taken(&object.name) => VariableKind::FunctionLocal,
-                _ => continue,
-            };
-            let name = object.name.as_str();
-            let storage = self.storage(*k);
-            things.push(Thing { name, storage, elem, kind, local: false, source: true, written: false });
-        }
-        let mut pairs = Vec::new();
-        for (n, a) in things.iter().enumerate() {
-            for b in &things[n + 1..] {
-                let (pointer, other) = if a.kind == VariableKind::Pointer { (a, b) } else { (b, a) };
-                if pointer.kind != VariableKind::Pointer
-                    || !(a.written || b.written)
-                    || a.storage == b.storage
-                    || !same_memory(a.elem, b.elem)
-                {
-                    continue;
-                }
-                let overlaps = match other.kind {
-                    VariableKind::Pointer | VariableKind::Global => true,
-                    // A pointer that was set may have been set to any object that was handed on; `restrict` says nothing of pointers that were made from this one.
-                    VariableKind::FunctionLocal | VariableKind::RestrictPointer => {
-                        other.source && pointer.local
-                    }
-                    VariableKind::RegionLocal => false,
-                };
-                if overlaps {
-                    pairs.push(AliasPair { first: a.name.to_string(), second: b.name.to_string() });
-                }
-            }
-        }
-        pairs
     }
 
     /// Whether an object's value may be read after the region.
@@ -347,8 +211,7 @@ impl Lowering<'_> {
             match self.finals.get(&k) {
                 Some(Some(value)) => {
                     // What is counted down to -1 has all its bits set, also where sizes have fewer.
-                    let long = matches!(self.class(k), Class::LoopVariable(ty) if ty.bits() > 32);
-                    out.push(format!("{name} = {};", self.c_text_of(value, long)));
+                    out.push(format!("{name} = {};", self.computed_text(value)));
                 }
                 Some(None) => {
                     let at = self.res.objects[k].loops.last().copied();
@@ -373,32 +236,6 @@ impl Lowering<'_> {
         out
     }
 
-    /// An index expression with the names of C.
-    pub(super) fn c_text(&self, e: &Hub) -> String {
-        self.c_text_of(e, false)
-    }
-
-    /// The same; with `long`, what has 32 bits and no sign is converted before it is computed with.
-    fn c_text_of(&self, e: &Hub, long: bool) -> String {
-        let text = |k: &usize| {
-            let object = &self.res.objects[*k];
-            match object.ty.ty {
-                CType::Int(ty) if long && ty.is_unsigned() && ty.bits() <= 32 => {
-                    format!("(long){}", object.name)
-                }
-                _ => object.name.clone(),
-            }
-        };
-        let names: BTreeMap<&Name, String> = self.names.iter().map(|(k, name)| (name, text(k))).collect();
-        let mut renamed = e.clone();
-        rename(&mut renamed, &names);
-        let text = expr_text(&renamed);
-        match text.strip_prefix('(').and_then(|t| t.strip_suffix(')')) {
-            Some(inner) if balanced(inner) => inner.to_string(),
-            _ => text,
-        }
-    }
-
     /// Names declared at the top of the region are gone after it.
     fn check_scope(&mut self, body: &[Stmt]) {
         for mut stmt in body {
@@ -419,6 +256,25 @@ impl Lowering<'_> {
                 }
             }
         }
+    }
+
+    /// What is tested before the region, as C.
+    fn assumptions(&mut self) -> super::Try<Vec<Assumption>> {
+        let mut all = Vec::new();
+        for assumed in std::mem::take(&mut self.assumed) {
+            match self.condition_text(&assumed.condition) {
+                Some(condition) => {
+                    let span = self.span(assumed.at);
+                    all.push(Assumption { condition, says: assumed.says, span });
+                }
+                None => {
+                    let message =
+                        format!("that {} cannot be tested: it has a constant beyond 40 bits", assumed.says);
+                    return self.fail(codes::BOUND, message, assumed.at, "may wrap around");
+                }
+            }
+        }
+        Ok(all)
     }
 
     fn index_notes(&self, variables: &[Variable], sizes: &[SizeVariable]) -> Vec<String> {
@@ -442,49 +298,6 @@ impl Lowering<'_> {
             }
         }
         notes
-    }
-}
-
-/// Whether C lets a pointer to one type point to an object of the other: of the type with the other sign, and of any type to characters.
-fn same_memory(a: Option<Scalar>, b: Option<Scalar>) -> bool {
-    let characters = |elem: Option<Scalar>| matches!(elem, Some(Scalar::I8 | Scalar::U8));
-    let alike = |a: Scalar, b: Scalar| a == b || (a.is_int() && b.is_int() && a.bytes() == b.bytes());
-    characters(a) || characters(b) || a.zip(b).is_some_and(|(a, b)| alike(a, b))
-}
-
-fn balanced(text: &str) -> bool {
-    let mut depth = 0i64;
-    for c in text.chars() {
-        depth += match c {
-            '(' => 1,
-            ')' => -1,
-            _ => 0,
-        };
-        if depth < 0 {
-            return false;
-        }
-    }
-    depth == 0
-}
-
-fn rename(e: &mut Hub, names: &BTreeMap<&Name, String>) {
-    match e {
-        Hub::Var(name) => {
-            if let Some(c_name) = names.get(name) {
-                *name = Name::new(c_name);
-            }
-        }
-        Hub::Unary(_, a) | Hub::Cast(_, a) => rename(a, names),
-        Hub::Binary(_, a, b) | Hub::Compare(_, a, b) => {
-            rename(a, names);
-            rename(b, names);
-        }
-        Hub::Select(a, b, c) => {
-            rename(a, names);
-            rename(b, names);
-            rename(c, names);
-        }
-        _ => {}
     }
 }
 

@@ -52,6 +52,8 @@ impl Lowering<'_> {
         }
         let first =
             self.index(header.first).map_err(|why| self.bad_bound(&header.name, header.first, why))?;
+        self.converted(&first, header.ty, header.first.at)
+            .map_err(|why| self.bad_bound(&header.name, header.first, why))?;
         let hub = self.loop_name(k, &header.name, header.ty);
         let Some(cond) = &f.cond else {
             return self.fail(codes::LOOP, "a loop without a condition", at, "it never ends");
@@ -62,7 +64,10 @@ impl Lowering<'_> {
         self.set_along(&along, &variable.form, &start, Some(cond))?;
         let bounds = if header.step > 0 {
             let upper = self.last_bound(k, &header, cond, &variable, true);
-            upper.map(|upper| (first, upper, header.step, variable))
+            upper.and_then(|upper| {
+                self.reaches(&header, cond, &first.form, &upper.form, &hub)?;
+                Ok((first, upper, header.step, variable))
+            })
         } else {
             self.downward(k, &header, cond, first, &hub)
         };
@@ -274,7 +279,9 @@ impl Lowering<'_> {
         };
         // The variable has its value here only, to be taken out again.
         self.values.insert(k, variable.clone());
+        let counting = self.counting.replace(self.variable_of(variable));
         let sides = (self.index(left), self.index(right));
+        self.counting = counting;
         self.values.remove(&k);
         let left_index = sides.0.map_err(|why| self.bad_bound(&header.name, left, why))?;
         let right_index = sides.1.map_err(|why| self.bad_bound(&header.name, right, why))?;
@@ -415,7 +422,7 @@ impl Lowering<'_> {
         })
     }
 
-    fn bad_condition<T>(&mut self, header: &Header<'_>, cond: &Expr, why: &str) -> Try<T> {
+    pub(super) fn bad_condition<T>(&mut self, header: &Header<'_>, cond: &Expr, why: &str) -> Try<T> {
         let message =
             format!("the condition `{}` of the loop over `{}`: {why}", self.snippet(cond.at), header.name);
         self.fail(codes::LOOP, message, cond.at, "expected a comparison of the variable with a bound")
@@ -432,13 +439,15 @@ impl Lowering<'_> {
             self.index(header.first).map_err(|why| self.bad_bound(&header.name, header.first, why))?;
         let sign = if up { 1 } else { -1 };
         let distance = bound.form.plus(-1, &first.form).and_then(|d| d.times(sign));
-        let ordered = distance.is_some_and(|d| self.holds(&d));
-        if !ordered && header.ty.is_unsigned() {
-            return self.bad_condition(
-                header,
-                cond,
-                "the bound may be passed already, and the loop wrap around",
-            );
+        let Some(distance) = distance else {
+            return self.bad_condition(header, cond, "it has a constant beyond 64 bits");
+        };
+        if header.ty.wraps() {
+            let first = self.snippet(header.first.at);
+            let needed = self.need(&distance, cond.at, &|what| {
+                format!("the loop over `{}` ends by {what}, which `{first}` has not passed", header.name)
+            });
+            needed.map_err(|why| self.bad_bound(&header.name, cond, why))?;
         }
         // With a signed variable, to pass the bound is to run into overflow, which C leaves undefined.
         if up {
@@ -459,16 +468,7 @@ impl Lowering<'_> {
     ) -> Try<(Index, Index, i64, Index)> {
         let variable = Index::variable(hub.clone(), header.ty);
         let low = self.last_bound(k, header, cond, &variable, false)?;
-        if header.ty.is_unsigned() {
-            let positive = low.form.add(-1).is_some_and(|l| self.holds(&l));
-            if header.step != -1 || !positive {
-                return self.bad_condition(
-                    header,
-                    cond,
-                    "the unsigned variable may count below zero and wrap around",
-                );
-            }
-        }
+        self.reaches(header, cond, &first.form, &low.form, hub)?;
         let stride = header.step.unsigned_abs() as i64;
         // The distance is not computed in C.
         let from = Index { ty: IntType::Long, ..first.clone() };

@@ -95,9 +95,14 @@ impl Index {
 impl Lowering<'_> {
     /// Translates an index expression.
     pub(super) fn index(&mut self, e: &Expr) -> Indexed {
-        let index = self.index_of(e)?;
-        self.wide |= index.ty.bits() >= 64;
-        Ok(index)
+        let (mark, strict) = (self.assumed.len(), self.strict);
+        let index = self.index_of(e);
+        self.strict = strict;
+        if index.is_err() {
+            // Nothing is needed for what is not understood like this.
+            self.assumed.truncate(mark);
+        }
+        index
     }
 
     fn index_of(&mut self, e: &Expr) -> Indexed {
@@ -111,6 +116,9 @@ impl Lowering<'_> {
             ExprKind::Call { function, args } => match (function.as_str(), args.as_slice()) {
                 ("abs" | "labs" | "llabs", [a]) if !self.cx.defined.contains(function.as_str()) => {
                     let a = self.index(a)?;
+                    let ty = if function == "abs" { IntType::Int } else { IntType::Long };
+                    self.converted(&a, ty, e.at)?;
+                    let a = Index { ty, ..a };
                     let negated = self.linear_sum(&Index::constant(0), -1, &a, e.at)?;
                     self.extremum(true, a, negated, e.at)
                 }
@@ -122,7 +130,8 @@ impl Lowering<'_> {
             ExprKind::Unary(Unary::Plus, a) => self.index(a),
             ExprKind::Unary(Unary::Minus, a) => {
                 let a = self.index(a)?;
-                self.linear_sum(&Index { ty: a.ty, ..Index::constant(0) }, -1, &a, e.at)
+                let negated = self.linear_sum(&Index { ty: a.ty, ..Index::constant(0) }, -1, &a, e.at)?;
+                self.computed(negated, e.at)
             }
             ExprKind::Unary(Unary::Complement, _) => Err(not("it has a `~`", e.at)),
             ExprKind::Unary(Unary::Not, _) => Err(not("it uses a truth value as a number", e.at)),
@@ -132,13 +141,10 @@ impl Lowering<'_> {
             ExprKind::Cast(ty, a) => match ty.ty {
                 CType::Int(int_type) => {
                     let a = self.index(a)?;
-                    let nonnegative = self.holds(&a.form);
-                    if int_type.is_unsigned() && !nonnegative {
-                        return Err(not("it converts what may be negative to an unsigned type", e.at));
-                    }
-                    if int_type == IntType::Bool || int_type.bits() < 32 {
+                    if int_type == IntType::Bool || int_type.bits() > 64 {
                         return Err(not(format!("it converts to `{}`", int_type.c_name()), e.at));
                     }
+                    self.converted(&a, int_type, e.at)?;
                     Ok(Index { ty: int_type, ..a })
                 }
                 _ => Err(not(format!("it converts to `{}`", ty.ty.c_name()), e.at)),
@@ -193,7 +199,8 @@ impl Lowering<'_> {
         match op {
             Binary::Add | Binary::Sub => {
                 let (a, b) = (self.index(a)?, self.index(b)?);
-                self.linear_sum(&a, if op == Binary::Add { 1 } else { -1 }, &b, e.at)
+                let sum = self.linear_sum(&a, if op == Binary::Add { 1 } else { -1 }, &b, e.at)?;
+                self.computed(sum, e.at)
             }
             Binary::Mul => {
                 let (left, right) = (self.index(a)?, self.index(b)?);
@@ -216,7 +223,8 @@ impl Lowering<'_> {
                     (_, 1) => other.expr.clone(),
                     (expr, _) => Hub::binary(BinaryOp::Mul, int(factor), expr.clone()),
                 };
-                Ok(self.tidy(Index { expr, form, ty, substituted: other.substituted }))
+                let product = self.tidy(Index { expr, form, ty, substituted: other.substituted });
+                self.computed(product, e.at)
             }
             Binary::Div | Binary::Rem => {
                 let (left, right) = (self.index(a)?, self.index(b)?);
@@ -244,11 +252,13 @@ impl Lowering<'_> {
             }
             Binary::Bits("<<") | Binary::Bits(">>") | Binary::Bits("&") => {
                 let (left, right) = (self.index(a)?, self.index(b)?);
+                let left = Index { ty: left.ty.promoted(), ..left };
                 match (op, right.form.as_constant()) {
                     (Binary::Bits("<<"), Some(k @ 0..=40)) => {
                         let form = left.form.times(1 << k).ok_or_else(|| too_large(e.at))?;
                         let expr = Hub::binary(BinaryOp::Mul, int(1 << k), left.expr.clone());
-                        Ok(self.tidy(Index { expr, form, ..left }))
+                        let moved = self.tidy(Index { expr, form, ..left });
+                        self.computed(moved, e.at)
                     }
                     // Both are floor operations in two's complement.
                     (Binary::Bits(">>"), Some(k @ 0..=31)) => Ok(self.floor(left, 1 << k, false)),
@@ -312,19 +322,10 @@ impl Lowering<'_> {
         Some(Index { expr, form: Linear::name(name), ty, substituted: false })
     }
 
-    /// `a + sign * b`.
+    /// `a + sign * b`, in integers without limit.
     pub(super) fn linear_sum(&mut self, a: &Index, sign: i64, b: &Index, at: At) -> Indexed {
         let form = a.form.plus(sign, &b.form).ok_or_else(|| too_large(at))?;
         let ty = a.ty.common(b.ty);
-        if sign < 0 && ty.is_unsigned() && !self.holds(&form) {
-            if form.as_constant().is_some() {
-                return Err(not(format!("unsigned `{}` wraps below zero", self.snippet(at)), at));
-            }
-            if self.strict {
-                return Err(not(format!("unsigned `{}` may wrap below zero", self.snippet(at)), at));
-            }
-            self.assume_no_wrap(at);
-        }
         let expr = match (&a.expr, &b.expr) {
             (Hub::Int(_), Hub::Int(_)) => int(form.constant),
             (_, Hub::Int(0)) => a.expr.clone(),
@@ -365,10 +366,8 @@ impl Lowering<'_> {
             return Ok(Index { ty, ..self.floor(a, divisor, op == Binary::Rem) });
         }
         if ty.is_unsigned() {
-            return Err(not(
-                format!("`{}` may be negative before it becomes unsigned", self.snippet(at)),
-                at,
-            ));
+            self.in_range(&a.form, ty, at)?;
+            return Ok(Index { ty, ..self.floor(a, divisor, op == Binary::Rem) });
         }
         // Truncated: -floor(-a / d) where negative. The form knows only that it is one of both.
         let down = self.floor(a.clone(), divisor, false);
@@ -434,6 +433,8 @@ impl Lowering<'_> {
         self.known.truncate(mark);
         let (then, otherwise) = (then?, otherwise?);
         let ty = then.ty.common(otherwise.ty);
+        self.converted(&then, ty, at)?;
+        self.converted(&otherwise, ty, at)?;
         if let Some(largest) = as_extremum(&cond.expr, &then.expr, &otherwise.expr) {
             return self.extremum(largest, then, otherwise, at);
         }
@@ -496,20 +497,6 @@ impl Lowering<'_> {
             AtomKind::Choice(..) => [None, None],
         };
         facts.into_iter().flatten().collect()
-    }
-
-    /// Says once a region that unsigned differences are taken as they are in mathematics.
-    pub(super) fn assume_no_wrap(&mut self, at: At) {
-        if !self.unsigned_warned {
-            self.unsigned_warned = true;
-            let text = self.snippet(at);
-            self.warn(
-                crate::codes::UNSIGNED,
-                format!("unsigned `{text}` is taken not to wrap below zero"),
-                at,
-                "unsigned arithmetic in an index",
-            );
-        }
     }
 }
 

@@ -4,19 +4,23 @@
 mod access;
 mod along;
 mod array;
+mod assume;
 mod block;
 mod by_data;
 mod call;
 mod choice;
 mod condition;
+mod counter;
 mod data;
 mod finish;
 mod header;
 mod index;
+mod overlap;
 mod polynomial;
 mod privatise;
 mod reduction;
 mod resolve;
+mod text;
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -32,6 +36,7 @@ use crate::source::Source;
 use crate::uses::Uses;
 use access::Pending;
 use array::ArrayUse;
+use assume::Assumed;
 use index::{Atom, Index};
 use resolve::{Meaning, Resolution};
 
@@ -87,14 +92,20 @@ struct Lowering<'a> {
     here: At,
     /// Where each labelled statement comes from.
     statement_spans: BTreeMap<Name, Span>,
+    /// The hub's loop variables, with their types in C.
     loop_types: BTreeMap<Name, IntType>,
     diagnostics: Vec<Diagnostic>,
     warnings: Vec<Diagnostic>,
     /// Objects that a diagnostic was given for already.
     blamed: BTreeSet<usize>,
-    unsigned_warned: bool,
-    /// Some index arithmetic of the C text is done in 64 bits.
-    wide: bool,
+    /// What the types of sizes say of them: forms that are at least 0.
+    of_types: Vec<Linear>,
+    /// Conditions on sizes that are tested before the region.
+    assumed: Vec<Assumed>,
+    /// The variable of the loop whose condition is being translated.
+    counting: Option<Name>,
+    /// What that condition needs of it.
+    deferred: Vec<counter::Deferred>,
     /// In a condition, where unsigned differences must not wrap.
     strict: bool,
     /// Values that outer loop variables have after the region, where they are set at its top.
@@ -153,8 +164,10 @@ pub fn lower(cx: &Context<'_>, body: &[Stmt]) -> Result<Lowered, Vec<Diagnostic>
         diagnostics: Vec::new(),
         warnings: Vec::new(),
         blamed: Default::default(),
-        unsigned_warned: false,
-        wide: false,
+        of_types: Vec::new(),
+        assumed: Vec::new(),
+        counting: None,
+        deferred: Vec::new(),
         strict: false,
         finals: BTreeMap::new(),
         branches: 0,
@@ -179,10 +192,8 @@ impl Lowering<'_> {
             };
             let class = self.class(k);
             let name = self.fresh(&self.res.objects[k].name.clone());
-            if let Class::Size(int) = class
-                && int.is_unsigned()
-            {
-                self.known.push(Linear::name(name.clone()));
+            if let Class::Size(int) = class {
+                self.note_size(&name, int);
             }
             self.taken.insert(name.clone(), shared);
             self.names.insert(k, name);

@@ -10,7 +10,7 @@ use super::Lowering;
 use super::access::Pending;
 use super::index::NotIndex;
 use crate::ast::{Binary, Expr, ExprKind, Unary};
-use crate::ctype::CType;
+use crate::ctype::{CType, IntType, QType};
 use crate::linear::Linear;
 
 /// A sum of products of names with coefficients; the empty product is 1.
@@ -23,6 +23,22 @@ pub struct Polynomial {
 pub struct Split {
     pub strides: Vec<Linear>,
     pub subscripts: Vec<Linear>,
+}
+
+/// What has to be known of the parts of a polynomial.
+#[derive(Default)]
+pub struct Gathered {
+    /// The affine factors of its products.
+    pub factors: Vec<Linear>,
+    /// The largest number that all the types hold in which it wraps around, or to which it is converted.
+    pub most: Option<i64>,
+}
+
+impl Gathered {
+    fn at_most(&mut self, ty: IntType) {
+        let most = ty.values().1;
+        self.most = Some(self.most.map_or(most, |m| m.min(most)));
+    }
 }
 
 const MAX_DEGREE: usize = 4;
@@ -153,39 +169,55 @@ impl Polynomial {
 }
 
 impl Lowering<'_> {
-    /// An integer expression as a polynomial; `factors` gathers the affine factors of its products.
-    pub(super) fn polynomial(&mut self, e: &Expr, factors: &mut Vec<Linear>) -> Result<Polynomial, NotIndex> {
+    /// An integer expression as a polynomial; `gathered` gets what has to be known of its parts.
+    pub(super) fn polynomial(
+        &mut self,
+        e: &Expr,
+        gathered: &mut Gathered,
+    ) -> Result<(Polynomial, IntType), NotIndex> {
         let why = match self.index(e) {
-            Ok(index) => return Ok(Polynomial::linear(&index.form)),
+            Ok(index) => return Ok((Polynomial::linear(&index.form), index.ty)),
             Err(why) => why,
         };
-        let result = match &e.kind {
+        let (result, ty) = match &e.kind {
             ExprKind::Binary(op @ (Binary::Add | Binary::Sub | Binary::Mul), a, b) => {
-                let (a, b) = (self.polynomial(a, factors)?, self.polynomial(b, factors)?);
-                match op {
+                let ((a, left), (b, right)) = (self.polynomial(a, gathered)?, self.polynomial(b, gathered)?);
+                let result = match op {
                     Binary::Add => a.plus(1, &b),
                     Binary::Sub => a.plus(-1, &b),
                     _ => {
-                        factors.extend([&a, &b].into_iter().filter_map(|p| p.as_linear()));
+                        gathered.factors.extend([&a, &b].into_iter().filter_map(|p| p.as_linear()));
                         a.times(&b)
                     }
+                };
+                (result, left.common(right))
+            }
+            ExprKind::Unary(Unary::Minus, a) => {
+                let (a, ty) = self.polynomial(a, gathered)?;
+                (Polynomial::default().plus(-1, &a), ty.promoted())
+            }
+            ExprKind::Unary(Unary::Plus, a) => return self.polynomial(a, gathered),
+            ExprKind::Cast(QType { ty: CType::Int(int), .. }, a) if int.bits() >= 32 => {
+                let (value, ty) = self.polynomial(a, gathered)?;
+                // What is natural is at most the whole, so that nothing is lost on the way if nothing is at the end.
+                let natural = self.is_natural(a);
+                if !natural && (int.is_unsigned() || ty.is_unsigned() || !int.holds(ty)) {
+                    return Err(why);
                 }
+                if !int.holds(ty) {
+                    gathered.at_most(*int);
+                }
+                (Some(value), *int)
             }
-            ExprKind::Unary(Unary::Minus, a) => Polynomial::default().plus(-1, &self.polynomial(a, factors)?),
-            ExprKind::Unary(Unary::Plus, a) => return self.polynomial(a, factors),
-            ExprKind::Cast(ty, a) if self.keeps_value(&ty.ty, a) => {
-                return self.polynomial(a, factors);
-            }
-            _ => None,
+            _ => (None, IntType::Int),
         };
-        result.ok_or(why)
-    }
-
-    /// Whether a conversion to a type keeps the value of an index expression, as far as its sign goes.
-    fn keeps_value(&mut self, ty: &CType, a: &Expr) -> bool {
-        match ty {
-            CType::Int(int) => int.bits() >= 32 && (!int.is_unsigned() || self.is_natural(a)),
-            _ => false,
+        if ty.is_unsigned() {
+            gathered.at_most(ty);
+        }
+        match result {
+            // One without products is none for a reason.
+            Some(result) if result.as_linear().is_none() => Ok((result, ty)),
+            _ => Err(why),
         }
     }
 

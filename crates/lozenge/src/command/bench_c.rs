@@ -318,7 +318,7 @@ fn output_of(
 /// The program with this text as its region.
 fn in_region(source: &Source, choice: &Choice, text: &str) -> Result<String, Failure> {
     let parsed = pipeline::open_c(source, choice)?;
-    let replacement = Replacement { region: 0, text: format!("{{\n{text}}}\n"), includes: Vec::new() };
+    let replacement = Replacement { region: 0, text: format!("{{\n{text}}}\n"), ..Replacement::default() };
     cfront::splice(&source.text, &parsed, &[replacement]).map_err(|d| Failure::in_source(source, vec![d]))
 }
 

@@ -13,6 +13,7 @@ use polyhedral::{Model, Optimized, Tree};
 use targets::{Member, RegionArray, RegionNames};
 
 use super::athread::OnCores;
+use super::versions::{self, Tested};
 use super::{Emission, Front, Lowered, Parsed};
 use crate::cli::Choice;
 use crate::failure::{Failure, Source};
@@ -270,7 +271,8 @@ pub fn rewrite(
         if !wanted.iter().any(|name| *name == region.function.name.as_str()) {
             continue;
         }
-        may_alias(source, &region.info, choice)?;
+        // Where it is neither proved nor tested that pointers are apart, it is refused before the work begins.
+        versions::tested(source, &region.info, Vec::new(), choice)?;
         warnings.extend(region.warnings.iter().cloned());
         reassociated |= crate::check::reassociates(&region.function);
         let Some(optimised) = optimise(source, &region.function, choice, true)? else { continue };
@@ -282,10 +284,19 @@ pub fn rewrite(
             warnings.push(warning.help("split it into smaller regions"));
             continue;
         }
-        let names = names(&source.text, &region.info);
+        let Some(sizes) = versions::sizes_that_fit(&region.info, &optimised.function) else {
+            warnings.push(versions::beyond(source, &region.info));
+            continue;
+        };
+        let Tested { conditions, note } = versions::tested(source, &region.info, sizes, choice)?;
+        let mut names = names(&source.text, &region.info);
+        if note.is_some() {
+            names.indent.push_str("  ");
+        }
+        warnings.extend(note);
         let text = targets::emit_region(&optimised.function, &names, &targets::Options::default())
             .map_err(|d| Failure::in_source(source, vec![d]))?;
-        replacements.push(Replacement { region: k, text, includes: Vec::new() });
+        replacements.push(Replacement { region: k, text, conditions, includes: Vec::new() });
     }
     let text =
         cfront::splice(&source.text, file, &replacements).map_err(|d| Failure::in_source(source, vec![d]))?;
@@ -311,7 +322,11 @@ pub fn athread(
         if scattered_in(&region.info).is_some() {
             continue;
         }
-        may_alias(source, &region.info, choice)?;
+        let sizes = versions::sizes_that_fit(&region.info, &one.original);
+        let Some(sizes) = sizes else {
+            return Err(Failure::in_source(source, vec![versions::beyond(source, &region.info)]));
+        };
+        let Tested { conditions, .. } = versions::tested(source, &region.info, sizes, choice)?;
         let names = names(&source.text, &region.info);
         let nested = |name: &loops::Name| {
             region.info.variable(name).is_some_and(|v| v.access == AccessForm::Subscripts)
@@ -329,7 +344,7 @@ pub fn athread(
         let text = targets::athread::region(&one.mapped.function, &host, threads)
             .map_err(|d| Failure::in_source(source, vec![d]))?;
         functions.push(&one.mapped.function);
-        replacements.push(Replacement { region: k, text, includes: Vec::new() });
+        replacements.push(Replacement { region: k, text, conditions, includes: Vec::new() });
     }
     let text =
         cfront::splice(&source.text, file, &replacements).map_err(|d| Failure::in_source(source, vec![d]))?;
@@ -348,33 +363,6 @@ pub fn scattered(front: &Front, region: &loops::Name) -> Option<String> {
 fn scattered_in(info: &RegionInfo) -> Option<String> {
     let apart = |v: &&cfront::Variable| v.members().iter().any(|(after, ..)| *after > 0);
     info.variables.iter().find(apart).map(|v| v.c_name.clone())
-}
-
-/// `X0802` where pointers may overlap and nothing says that they do not.
-fn may_alias(source: &Source, info: &RegionInfo, choice: &Choice) -> Result<(), Failure> {
-    let Some(pair) = info.may_alias.first().filter(|_| !choice.assume_no_alias) else { return Ok(()) };
-    let place = first_line(source, info);
-    let diagnostic = loops::Diagnostic::error(
-        loops::Code("X0802"),
-        format!("`{}` and `{}` may overlap, so their accesses can't be reordered", pair.first, pair.second),
-        place,
-        "in this region",
-    );
-    let others = info.may_alias.len() - 1;
-    let diagnostic =
-        if others > 0 { diagnostic.note(format!("and {others} other pairs")) } else { diagnostic };
-    let diagnostic = match choice.schedule.as_deref() {
-        Some("none") => diagnostic
-            .note("with `--schedule none` as well: the text is made of the loop program, in which arrays are distinct"),
-        _ => diagnostic,
-    };
-    Err(Failure::in_source(
-        source,
-        vec![
-            diagnostic
-                .help("declare the pointers `restrict`, or say --assume-no-alias if they never overlap"),
-        ],
-    ))
 }
 
 /// The line with which a region begins.
@@ -403,8 +391,6 @@ fn names(text: &str, info: &RegionInfo) -> RegionNames {
                 (v.name.clone(), RegionArray { c_name: v.owner().to_owned(), linear, members })
             })
             .collect(),
-        index_type: info.index_type.clone(),
-        loop_types: info.loop_types.clone(),
         taken,
         indent: info.indent.clone(),
     }

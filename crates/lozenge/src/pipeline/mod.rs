@@ -8,6 +8,7 @@ mod c;
 mod certificate;
 mod functional;
 pub mod graph;
+mod versions;
 
 use ::functional::{Checked, Definition};
 use cfront::CFile;

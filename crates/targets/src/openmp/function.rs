@@ -1,6 +1,6 @@
 //! A function of the hub as a C function.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 
 use loops::{Code, CompareOp, Diagnostic, Expr, Function, ParamMode, Stmt};
 
@@ -43,11 +43,9 @@ pub fn start<'a>(body: &[Stmt], options: &'a Options) -> Lower<'a> {
         structs: Structs::default(),
         claimed: HashMap::new(),
         index_type: if paper { "int" } else { "int64_t" }.to_owned(),
-        loop_types: BTreeMap::new(),
         native: false,
         wrapping: !paper,
         ints: BTreeSet::new(),
-        placing: false,
         regions: 0,
         in_simd: false,
         status,

@@ -106,7 +106,7 @@ impl Lower<'_> {
         if reads_memory(&l.upper) {
             // the end is computed once, before the first iteration
             let name = self.names.take(&format!("{}_end", l.var));
-            let ty = format!("const {}", self.loop_type(&l.var));
+            let ty = format!("const {}", self.index_type);
             before.push(CStmt::Declare { ty, name: name.clone(), dims: Vec::new(), init: Some(upper) });
             upper = CExpr::name(&name);
             end_name = Some(name);
@@ -222,7 +222,7 @@ impl Lower<'_> {
 
     /// The C loop.
     pub fn c_for(&self, l: &Loop, var: String, lower: CExpr, upper: CExpr, body: Vec<CStmt>) -> CStmt {
-        CStmt::For(CFor { ty: self.loop_type(&l.var), var, lower, upper, step: l.step.max(1), body })
+        CStmt::For(CFor { ty: self.index_type.clone(), var, lower, upper, step: l.step.max(1), body })
     }
 
     /// Brings the loop variable into scope; its C name.
@@ -230,10 +230,6 @@ impl Lower<'_> {
         let var = self.names.take(&l.var);
         self.ranges.enter(l);
         self.scope.push(&l.var, Binding::Index(CExpr::name(&var)));
-        match self.loop_type(&l.var).as_str() {
-            "int" => self.ints.insert(var.clone()),
-            _ => self.ints.remove(&var),
-        };
         var
     }
 

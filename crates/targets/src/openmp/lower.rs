@@ -1,6 +1,6 @@
 //! The state of a translation, and scalar expressions.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeSet, HashMap};
 
 use loops::{Access, ArrayDecl, BinaryOp, Code, CompareOp, Diagnostic, Elem, Expr, Name, Scalar, UnaryOp};
 
@@ -13,7 +13,6 @@ use crate::openmp::ranges::Ranges;
 use crate::openmp::scope::{Array, Binding, Scope};
 use crate::openmp::types::{Structs, at_path, elem_type, member, scalar_type};
 use crate::openmp::usage::Usage;
-use crate::openmp::wide::{is_sum, of_places};
 use crate::openmp::{Options, Style};
 
 /// What a function's translation carries along.
@@ -37,16 +36,12 @@ pub struct Lower<'a> {
     pub claimed: HashMap<*const ArrayDecl, Array>,
     /// The C type of loop variables.
     pub index_type: String,
-    /// The C types of single loop variables, where they are not that.
-    pub loop_types: BTreeMap<Name, String>,
     /// Whether the code goes into C that is there already: its types and arithmetic, no functions or headers of our own.
     pub native: bool,
     /// Whether the 32-bit integers wrap around, as the hub's do (C's own do not).
     pub wrapping: bool,
-    /// Names in C that are an `int` where the program has 64 bits.
+    /// Sizes in C that are an `int` where the program has 64 bits.
     pub ints: BTreeSet<String>,
-    /// Whether the current expression is a subscript, a bound or a condition on loop variables.
-    pub placing: bool,
     /// Parallel regions around the current statement.
     pub regions: usize,
     /// Whether the current statement is in a vector loop.
@@ -87,17 +82,6 @@ impl Lower<'_> {
             Elem::Scalar(scalar) => self.scalar_type(*scalar).to_owned(),
             Elem::Pair(..) => elem_type(elem),
         }
-    }
-
-    /// The C type of a loop variable.
-    pub fn loop_type(&self, var: &Name) -> String {
-        self.loop_types.get(var).unwrap_or(&self.index_type).clone()
-    }
-
-    /// Whether a name is the variable of a loop over `int`.
-    fn is_int_loop(&self, var: &Name) -> bool {
-        matches!(self.scope.get(var), Some(Binding::Index(CExpr::Name(_))))
-            && self.loop_types.get(var).is_some_and(|ty| ty == "int")
     }
 
     /// The array or scalar variable of a name.
@@ -141,7 +125,7 @@ impl Lower<'_> {
     /// A subscript or a bound. In C that is there already, one that is a smaller integer of the data is converted by its use.
     pub fn place(&mut self, e: &Expr) -> Result<CExpr, Diagnostic> {
         if let (true, Expr::Cast(Scalar::I64, small)) = (self.native, e)
-            && let (value, Scalar::I32) = self.in_place(small)?
+            && let (value, Scalar::I32) = self.expr(small)?
         {
             return Ok(value);
         }
@@ -150,15 +134,7 @@ impl Lower<'_> {
 
     /// An expression of type `i64` in C.
     pub fn index(&mut self, e: &Expr) -> Result<CExpr, Diagnostic> {
-        Ok(self.in_place(e)?.0)
-    }
-
-    /// An expression that has room in the types of loop variables.
-    fn in_place(&mut self, e: &Expr) -> Result<(CExpr, Scalar), Diagnostic> {
-        let before = std::mem::replace(&mut self.placing, true);
-        let result = self.expr(e);
-        self.placing = before;
-        result
+        Ok(self.expr(e)?.0)
     }
 
     /// An expression in C, and its type.
@@ -231,10 +207,7 @@ impl Lower<'_> {
                     _ => None,
                 };
                 let left = truncated.as_ref().unwrap_or(left);
-                let ((a, ty), (b, _)) = match of_places(left, right) {
-                    true => (self.in_place(left)?, self.in_place(right)?),
-                    false => (self.expr(left)?, self.expr(right)?),
-                };
+                let ((a, ty), (b, _)) = (self.expr(left)?, self.expr(right)?);
                 if a == b && !ty.is_float() {
                     // compilers warn of a comparison of a value with itself
                     let holds = matches!(op, CompareOp::Eq | CompareOp::Le | CompareOp::Ge);
@@ -251,9 +224,8 @@ impl Lower<'_> {
                 if let Some(value) = self.constant(*to, operand) {
                     return Ok((value, *to));
                 }
-                let sum = *to == Scalar::I32 && is_sum(operand);
-                let (value, from) = if sum { self.in_place(operand)? } else { self.expr(operand)? };
-                if *to == Scalar::I32 && matches!(&**operand, Expr::Var(v) if self.is_int_loop(v)) {
+                let (value, from) = self.expr(operand)?;
+                if *to == Scalar::I32 && matches!(&value, CExpr::Name(name) if self.ints.contains(name)) {
                     return Ok((value, *to));
                 }
                 (self.cast(*to, from, value, bounded(operand, *to)), *to)

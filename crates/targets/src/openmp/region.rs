@@ -25,10 +25,6 @@ pub struct RegionNames {
     pub int_sizes: BTreeSet<Name>,
     /// Name and form of each parameter; one that is not here is a scalar, or an array with a subscript a dimension, of its own name.
     pub arrays: BTreeMap<Name, RegionArray>,
-    /// C type of loop variables.
-    pub index_type: String,
-    /// C types of single loop variables.
-    pub loop_types: BTreeMap<Name, String>,
     /// Identifiers that the text may not declare: those of the C function around it, and macros.
     pub taken: BTreeSet<String>,
     /// What every line begins with.
@@ -60,8 +56,8 @@ pub fn emit_region(
     let mut lower = start(&function.body, options);
     lower.native = true;
     lower.wrapping = false;
-    lower.index_type = if names.index_type.is_empty() { "int".to_owned() } else { names.index_type.clone() };
-    lower.loop_types.clone_from(&names.loop_types);
+    // Of 64 bits whatever the loops of the source have: tiled, skewed and scaled loops count further.
+    lower.index_type = "long".to_owned();
     let c_size = |name: &Name| names.sizes.get(name).map_or(name.as_str(), String::as_str).to_owned();
     let c_array =
         |name: &Name| names.arrays.get(name).map_or(name.as_str(), |a| a.c_name.as_str()).to_owned();

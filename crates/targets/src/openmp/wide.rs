@@ -1,10 +1,9 @@
 //! Values of 64 bits in C that is there already.
 //!
-//! Subscripts, bounds and conditions on loop variables are printed as they are: the front end gives loop variables and sizes a type in which
-//! these have room. A value is of 64 bits because the text said so (`100000L * i`, `(long)n * n`), and C computes it in `int` if its operands
-//! are `int`s: one of them says so again.
+//! Loop variables are `long`, but sizes are what the C around the region has, often `int`, and C computes `100 * n` in `int` then. An operation of
+//! 64 bits whose operands are all `int` converts one of them: `100 * (long)n`.
 
-use loops::{BinaryOp, Expr, Scalar};
+use loops::{BinaryOp, Scalar};
 
 use crate::c::CExpr;
 use crate::openmp::lower::Lower;
@@ -15,11 +14,11 @@ impl Lower<'_> {
         let shift = matches!(op, BinaryOp::Shl | BinaryOp::Shr);
         let overflows = shift || matches!(op, BinaryOp::Add | BinaryOp::Sub | BinaryOp::Mul);
         let literals = is_literal(&a) && is_literal(&b) && !shift;
-        if !self.native || self.placing || ty != Scalar::I64 || !overflows || literals {
+        if !self.native || ty != Scalar::I64 || !overflows || literals {
             return (a, b);
         }
         match (self.narrow(&a), shift || self.narrow(&b)) {
-            (true, true) if is_literal(&b) && !shift => (a, long(b)),
+            (true, true) if is_literal(&a) && !shift => (a, long(b)),
             (true, true) => (long(a), b),
             _ => (a, b),
         }
@@ -27,7 +26,7 @@ impl Lower<'_> {
 
     /// A value of 64 bits whose sign is changed.
     pub fn widened_alone(&self, a: CExpr, ty: Scalar) -> CExpr {
-        let narrow = self.native && !self.placing && ty == Scalar::I64 && self.narrow(&a) && !is_literal(&a);
+        let narrow = self.native && ty == Scalar::I64 && self.narrow(&a) && !is_literal(&a);
         if narrow { long(a) } else { a }
     }
 
@@ -68,28 +67,3 @@ fn long(e: CExpr) -> CExpr {
         e => CExpr::Cast("long".to_owned(), Box::new(e)),
     }
 }
-
-/// Whether a comparison is of loop variables and sizes alone.
-pub fn of_places(a: &Expr, b: &Expr) -> bool {
-    let mut data = false;
-    for e in [a, b] {
-        e.walk(&mut |e| data |= matches!(e, Expr::Load(_) | Expr::Call { .. }));
-    }
-    !data
-}
-
-/// Whether an expression is a sum of loop variables and sizes with small factors: what has become of a loop variable has room where that had.
-pub fn is_sum(e: &Expr) -> bool {
-    match e {
-        Expr::Int(_) | Expr::Var(_) => true,
-        Expr::Binary(BinaryOp::Add | BinaryOp::Sub, a, b) => is_sum(a) && is_sum(b),
-        Expr::Binary(BinaryOp::Mul, a, b) => match (&**a, &**b) {
-            (Expr::Int(n), e) | (e, Expr::Int(n)) => n.unsigned_abs() <= FACTOR && is_sum(e),
-            _ => false,
-        },
-        _ => false,
-    }
-}
-
-/// Factors of loop variables that transformations make, at most.
-const FACTOR: u64 = 4096;

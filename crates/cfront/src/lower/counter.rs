@@ -1,0 +1,91 @@
+//! Variables of loops that wrap around where those with a sign would have no meaning: of types without a sign, and of short ones.
+
+use loops::Name;
+
+use super::header::Header;
+use super::{ActiveLoop, Lowering, Try};
+use crate::ast::{At, Expr};
+use crate::linear::Linear;
+
+/// Something that has to be at least 0, over the variable of a loop whose bounds are not known yet.
+pub(super) struct Deferred {
+    pub form: Linear,
+    pub says: String,
+    pub at: At,
+}
+
+impl Lowering<'_> {
+    /// The variable must get beyond the bound of its loop before it wraps around, and so must what its condition computes.
+    ///
+    /// The bound is exclusive above, and inclusive below.
+    pub(super) fn reaches(
+        &mut self,
+        header: &Header<'_>,
+        cond: &Expr,
+        first: &Linear,
+        bound: &Linear,
+        hub: &Name,
+    ) -> Try<()> {
+        let deferred = std::mem::take(&mut self.deferred);
+        let ty = header.ty.c_name();
+        // The value with which the loop ends, at most.
+        let up = header.step > 0;
+        let after = if up { bound.add(header.step - 1) } else { bound.add(header.step) };
+        let Some(after) = after else {
+            return self.bad_condition(header, cond, "it has a constant beyond 64 bits");
+        };
+        if header.ty.wraps() {
+            let (least, most) = header.ty.values();
+            let room = match up {
+                true => Linear::constant(most).plus(-1, &after),
+                false => least.checked_neg().and_then(|most| after.add(most)),
+            };
+            let Some(room) = room else {
+                return self.bad_condition(header, cond, "it has a constant beyond 64 bits");
+            };
+            let name = &header.name;
+            let says = |what: &str| {
+                format!("`{name}` of type `{ty}` does not wrap around before {what} ends its loop")
+            };
+            if self.need(&room, cond.at, &says).is_err() {
+                let why = format!("the variable of type `{ty}` may wrap around before it ends the loop");
+                return self.bad_condition(header, cond, &why);
+            }
+        }
+        let (lowest, highest) = if up { (first.clone(), after) } else { (after, first.clone()) };
+        self.resolve(deferred, hub, lowest, highest, header, cond)
+    }
+
+    /// What the condition of a loop computes of its variable, which is between these when it is computed.
+    fn resolve(
+        &mut self,
+        deferred: Vec<Deferred>,
+        hub: &Name,
+        lowest: Linear,
+        highest: Linear,
+        header: &Header<'_>,
+        cond: &Expr,
+    ) -> Try<()> {
+        let mark = self.known.len();
+        let me = Linear::name(hub.clone());
+        self.known.extend(me.plus(-1, &lowest));
+        self.known.extend(highest.plus(-1, &me));
+        let end = highest.add(1).unwrap_or(highest);
+        self.loops.push(ActiveLoop { var: hub.clone(), lower: lowest, upper: end });
+        let before = self.loop_types.insert(hub.clone(), header.ty);
+        let failed = deferred.into_iter().find_map(|one| {
+            let says = one.says;
+            self.need(&one.form, one.at, &|_| says.clone()).err()
+        });
+        match before {
+            Some(ty) => self.loop_types.insert(hub.clone(), ty),
+            None => self.loop_types.remove(hub),
+        };
+        self.loops.pop();
+        self.known.truncate(mark);
+        match failed {
+            None => Ok(()),
+            Some(why) => Err(self.bad_bound(&header.name, cond, why)),
+        }
+    }
+}

@@ -1,0 +1,210 @@
+//! Objects that C allows to overlap, and the test that tells whether they do.
+
+use loops::Scalar;
+
+use super::Lowering;
+use super::assume::operand;
+use crate::ctype::CType;
+use crate::linear::Linear;
+use crate::parser::PLACE;
+use crate::region::{AccessForm, AliasPair, Variable, VariableKind};
+use crate::scope::Place;
+
+impl Lowering<'_> {
+    pub(super) fn kind(&self, k: usize) -> VariableKind {
+        let object = &self.res.objects[k];
+        let through = match object.ty.ty {
+            CType::Pointer { restrict, .. } => Some(restrict || self.is_fresh(k)),
+            _ => object.through,
+        };
+        match (object.place, through) {
+            (None, _) => VariableKind::RegionLocal,
+            (_, Some(true)) => VariableKind::RestrictPointer,
+            (_, Some(false)) => VariableKind::Pointer,
+            (Some(Place::Global), None) => VariableKind::Global,
+            _ => VariableKind::FunctionLocal,
+        }
+    }
+
+    /// The variable whose memory an object is in, or that points to it: different objects that are members of the same are apart.
+    fn storage(&self, k: usize) -> &str {
+        let object = &self.res.objects[k];
+        let name = object.name.split(PLACE).next().unwrap_or(&object.name);
+        match (&object.ty.ty, name.rfind("->")) {
+            (CType::Pointer { .. }, _) => name,
+            (_, Some(link)) => &name[..link],
+            (_, None) => name.split('.').next().unwrap_or(name),
+        }
+    }
+
+    /// A pointer that still has the memory that it was initialised with.
+    fn is_fresh(&self, k: usize) -> bool {
+        let object = &self.res.objects[k];
+        object.fresh
+            && object.place == Some(Place::Local)
+            && self
+                .cx
+                .uses
+                .assigned_in(self.storage(k), self.cx.body.clone(), object.declared.first as usize)
+                .is_none()
+    }
+
+    /// Whether a pointer may point to objects of the function: all but parameters that are as they came.
+    fn may_point_inside(&self, k: usize) -> bool {
+        let object = &self.res.objects[k];
+        object.place != Some(Place::Parameter)
+            || self
+                .cx
+                .uses
+                .assigned_in(self.storage(k), self.cx.body.clone(), object.declared.first as usize)
+                .is_some()
+    }
+
+    /// Whether a pointer, or one into what it points to, is used as a value before the region (in a loop: anywhere beside it).
+    fn is_handed_on(&self, k: usize) -> bool {
+        let (object, cx) = (&self.res.objects[k], self.cx);
+        let (mut dims, mut ty) = (0, &object.ty.ty);
+        while let CType::Array { of: inner, .. } | CType::Pointer { to: inner, .. } = ty {
+            (dims, ty) = (dims + 1, &inner.ty);
+        }
+        let after = if cx.in_loop { cx.region.end..cx.body.end } else { 0..0 };
+        cx.uses.pointed_into(&object.name, dims, [cx.body.start..cx.region.start, after].into_iter())
+    }
+
+    /// Pairs that C allows to overlap, one of them written.
+    pub(super) fn aliases(&self, variables: &[Variable], sizes: &[usize]) -> Vec<AliasPair> {
+        struct Thing<'a> {
+            object: usize,
+            name: &'a str,
+            storage: &'a str,
+            elem: Option<Scalar>,
+            kind: VariableKind,
+            local: bool,
+            /// A pointer that is set in the function may come from this one.
+            source: bool,
+            written: bool,
+        }
+        let mut things = Vec::new();
+        for v in variables {
+            let object = self.names.iter().find(|(_, n)| **n == v.name).map(|(k, _)| *k);
+            let Some(k) = object else { continue };
+            things.push(Thing {
+                object: k,
+                name: &v.c_name,
+                storage: self.storage(k),
+                elem: Some(v.elem),
+                kind: v.kind,
+                local: self.may_point_inside(k),
+                source: self.is_fresh(k) || self.is_handed_on(k),
+                written: v.written,
+            });
+        }
+        for k in sizes {
+            let object = &self.res.objects[*k];
+            let elem = self.scalar(&object.ty.ty);
+            let kind = match object.place {
+                _ if object.through.is_some() => self.kind(*k),
+                Some(Place::Global) => VariableKind::Global,
+                _ if self.cx.uses.address_taken(&object.name) => VariableKind::FunctionLocal,
+                _ => continue,
+            };
+            let name = object.name.as_str();
+            let storage = self.storage(*k);
+            let (object, written) = (*k, false);
+            things.push(Thing { object, name, storage, elem, kind, local: false, source: true, written });
+        }
+        let mut pairs = Vec::new();
+        for (n, a) in things.iter().enumerate() {
+            for b in &things[n + 1..] {
+                if !(a.written || b.written) || a.storage == b.storage || !same_memory(a.elem, b.elem) {
+                    continue;
+                }
+                let (first, second) = (a.name.to_string(), b.name.to_string());
+                if let Some(apart) = self.one_restrict_member(a.object, b.object) {
+                    pairs.push(AliasPair { first, second, apart: Some(apart) });
+                    continue;
+                }
+                let (pointer, other) = if a.kind == VariableKind::Pointer { (a, b) } else { (b, a) };
+                if pointer.kind != VariableKind::Pointer {
+                    continue;
+                }
+                let overlaps = match other.kind {
+                    VariableKind::Pointer | VariableKind::Global => true,
+                    // A pointer that was set may have been set to any object that was handed on; `restrict` says nothing of pointers that were made from this one.
+                    VariableKind::FunctionLocal | VariableKind::RestrictPointer => {
+                        other.source && pointer.local
+                    }
+                    VariableKind::RegionLocal => false,
+                };
+                if overlaps {
+                    let apart = self.apart(a.object, b.object);
+                    pairs.push(AliasPair { first, second, apart });
+                }
+            }
+        }
+        pairs
+    }
+
+    /// Where two pointers that are declared `restrict` in structures may be one, as `s->data` and `t->data` are if `s` is `t`: that they are not.
+    fn one_restrict_member(&self, a: usize, b: usize) -> Option<String> {
+        let restrict = |k: usize| matches!(self.res.objects[k].ty.ty, CType::Pointer { restrict: true, .. });
+        let through = [a, b].iter().any(|k| self.res.objects[*k].through.is_some());
+        let name = |k: usize| place(&self.res.objects[k].name);
+        let member = |k: usize| name(k).contains(['.', '>']);
+        let both = |is: &dyn Fn(usize) -> bool| is(a) && is(b);
+        (both(&restrict) && both(&member) && through)
+            .then(|| format!("(const void *)&{} != (const void *)&{}", name(a), name(b)))
+    }
+
+    /// A condition that holds where what a region accesses of two objects does not overlap.
+    fn apart(&self, a: usize, b: usize) -> Option<String> {
+        let ((begin, end), (from, to)) = (self.memory(a)?, self.memory(b)?);
+        Some(format!("__extension__ ({end} <= {from} || {to} <= {begin})"))
+    }
+
+    /// The first byte that a region may access of an object, and the one behind the last, as C.
+    fn memory(&self, k: usize) -> Option<(String, String)> {
+        let object = &self.res.objects[k];
+        let name = place(&object.name);
+        match &object.ty.ty {
+            CType::Pointer { .. } | CType::Array { extent: None, .. } => {
+                let array = self.arrays.get(&k)?;
+                let (first, end) = array.span.as_ref()?;
+                let mut unit = format!("sizeof *{name}");
+                if array.form == AccessForm::Linear {
+                    for extent in &array.dims[1..] {
+                        unit.push_str(&format!(" * {}", operand(self.wide_text(extent)?)));
+                    }
+                }
+                let at = |form: &Linear| {
+                    let base = format!("(__UINTPTR_TYPE__){name}");
+                    match form.as_constant() {
+                        Some(0) => Some(base),
+                        Some(count) => Some(format!("{base} + {unit} * (__int128){count}")),
+                        None => {
+                            let count = operand(self.wide_text(&self.form_expr(form))?);
+                            Some(format!("{base} + {unit} * {count}"))
+                        }
+                    }
+                };
+                Some((at(first)?, at(end)?))
+            }
+            _ => {
+                let base = format!("(__UINTPTR_TYPE__)&{name}");
+                Some((base.clone(), format!("{base} + sizeof {name}")))
+            }
+        }
+    }
+}
+
+/// The name of the pointer or object whose elements an array of members has.
+fn place(name: &str) -> &str {
+    name.split(PLACE).next().unwrap_or(name)
+}
+
+/// Whether C lets a pointer to one type point to an object of the other: of the type with the other sign, and of any type to characters.
+fn same_memory(a: Option<Scalar>, b: Option<Scalar>) -> bool {
+    let characters = |elem: Option<Scalar>| matches!(elem, Some(Scalar::I8 | Scalar::U8));
+    let alike = |a: Scalar, b: Scalar| a == b || (a.is_int() && b.is_int() && a.bytes() == b.bytes());
+    characters(a) || characters(b) || a.zip(b).is_some_and(|(a, b)| alike(a, b))
+}

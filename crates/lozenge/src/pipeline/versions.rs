@@ -1,0 +1,133 @@
+//! What is tested before a region of a C file: where it does not hold, the text of the region runs as it was written.
+//!
+//! Three things: what the front end assumes of sizes, that pointers do not overlap, and that index arithmetic of the result fits in 64 bits.
+
+use cfront::{RegionInfo, SizeVariable};
+use loops::fits::{self, Ranges};
+use loops::{Code, Diagnostic, Function, Severity};
+
+use super::c::first_line;
+use crate::cli::Choice;
+use crate::failure::{Failure, Source};
+
+/// Sizes of 64 bits are at most 2 to this power where that is tested: more elements than any memory has.
+const BITS: u32 = 48;
+
+/// What is tested before a region, beside what the front end assumes.
+pub struct Tested {
+    /// In C.
+    pub conditions: Vec<String>,
+    /// All of it, for people; none if there is nothing.
+    pub note: Option<Diagnostic>,
+}
+
+/// What has to be tested before the result of a region runs.
+///
+/// # Errors
+/// `X0802` where pointers may overlap, and neither a test nor the user tells.
+pub fn tested(
+    source: &Source,
+    info: &RegionInfo,
+    sizes: Vec<(String, String)>,
+    choice: &Choice,
+) -> Result<Tested, Failure> {
+    let mut all = sizes;
+    let mut untested = Vec::new();
+    for pair in &info.may_alias {
+        match &pair.apart {
+            Some(apart) => {
+                all.push((apart.clone(), format!("`{}` and `{}` do not overlap", pair.first, pair.second)));
+            }
+            None => untested.push(pair),
+        }
+    }
+    if let Some(pair) = untested.first().filter(|_| !choice.assume_no_alias) {
+        return Err(may_overlap(source, info, (&pair.first, &pair.second), untested.len() - 1, choice));
+    }
+    let (conditions, mut says): (Vec<String>, Vec<String>) = all.into_iter().unzip();
+    says.extend(info.assumptions.iter().map(|a| {
+        let line = source.text[..a.span.start as usize].matches('\n').count() + 1;
+        format!("{} (line {line})", a.says)
+    }));
+    let note = (!says.is_empty()).then(|| {
+        let message =
+            "something is tested before the region, which runs as it was written where it does not hold";
+        let mut note = Diagnostic::error(Code("C0501"), message, first_line(source, info), "this region");
+        note.severity = Severity::Note;
+        says.iter().fold(note, |note, says| note.note(format!("tested: {says}")))
+    });
+    Ok(Tested { conditions, note })
+}
+
+/// Conditions on sizes under which all index arithmetic of a function fits in 64 bits, each with what it says; none if there are no such.
+pub fn sizes_that_fit(info: &RegionInfo, function: &Function) -> Option<Vec<(String, String)>> {
+    let unsigned = |s: &SizeVariable| s.c_type.starts_with("unsigned");
+    let long = |s: &SizeVariable| s.c_type.contains("long");
+    // What has no sign is converted to `long` in any case.
+    let choices: [&dyn Fn(&SizeVariable) -> bool; 3] =
+        [&|s| s.tested && unsigned(s), &|s| s.tested, &|s| long(s)];
+    choices.into_iter().find_map(|tested| {
+        let most = 1i128 << BITS;
+        let range = |s: &SizeVariable| {
+            let range = match tested(s) {
+                true => (if unsigned(s) { 0 } else { -most }, most),
+                false => s.values,
+            };
+            (s.name.clone(), range)
+        };
+        let ranges: Ranges = info.sizes.iter().map(range).collect();
+        fits::check(function, &ranges).ok()?;
+        Some(info.sizes.iter().filter(|s| tested(s)).map(condition).collect())
+    })
+}
+
+fn condition(size: &SizeVariable) -> (String, String) {
+    let name = &size.c_name;
+    match size.c_type.starts_with("unsigned") {
+        true => (format!("{name} <= 1UL << {BITS}"), format!("`{name}` is at most 2^{BITS}")),
+        false => (
+            format!("{name} >= -(1L << {BITS}) && {name} <= 1L << {BITS}"),
+            format!("`{name}` is between -2^{BITS} and 2^{BITS}"),
+        ),
+    }
+}
+
+/// The warning of a region that stays as it is, since no test would make its index arithmetic fit.
+pub fn beyond(source: &Source, info: &RegionInfo) -> Diagnostic {
+    let message = "the region is left as it is: its index arithmetic may be beyond 64 bits in another order";
+    let mut warning =
+        Diagnostic::error(Code("C0504"), message, first_line(source, info), "numbers too large");
+    warning.severity = Severity::Warning;
+    warning.help("keep large constants out of its subscripts and bounds")
+}
+
+/// `X0802` where pointers may overlap and nothing says that they do not.
+fn may_overlap(
+    source: &Source,
+    info: &RegionInfo,
+    (first, second): (&str, &str),
+    others: usize,
+    choice: &Choice,
+) -> Failure {
+    let diagnostic = Diagnostic::error(
+        Code("X0802"),
+        format!("`{first}` and `{second}` may overlap, so their accesses can't be reordered"),
+        first_line(source, info),
+        "in this region",
+    )
+    .note("data says what is accessed of one of them, so that cannot be tested before the region");
+    let diagnostic =
+        if others > 0 { diagnostic.note(format!("and {others} other pairs")) } else { diagnostic };
+    let diagnostic = match choice.schedule.as_deref() {
+        Some("none") => diagnostic
+            .note("with `--schedule none` as well: the text is made of the loop program, in which arrays are distinct"),
+        _ => diagnostic,
+    };
+    Failure::in_source(
+        source,
+        vec![
+            diagnostic
+                .help("declare the pointers `restrict`, or say --assume-no-alias if they never overlap"),
+        ],
+    )
+}

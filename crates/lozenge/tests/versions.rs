@@ -1,0 +1,71 @@
+//! `tests/c/versions`: C files whose regions assume something that not every caller keeps. What is tested is printed, and original and result print the same,
+//! where it holds and where it does not.
+#![allow(missing_docs)]
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use lozenge::cli::{Choice, Stage};
+use lozenge::failure::Source;
+use lozenge::pipeline;
+
+/// The file with its regions rewritten, and what was said.
+fn rewritten(path: &Path, text: &str) -> (String, Vec<loops::Diagnostic>) {
+    let source = Source { path: path.display().to_string(), text: text.to_owned() };
+    let choice = Choice {
+        caches: Some("48K,2M".parse().expect("sizes of caches")),
+        registers: Some("16x32".parse().expect("registers")),
+        ..Choice::default()
+    };
+    let emission = pipeline::emit(&source, Stage::C, &choice).unwrap_or_else(|f| panic!("{path:?}: {f:?}"));
+    (emission.text, emission.warnings)
+}
+
+/// What a program prints.
+fn printed(compiler: &str, level: &str, source: &Path, binary: &Path) -> String {
+    let flags = ["-std=gnu11", level, "-Wall", "-Werror", "-pedantic", "-Wno-unknown-pragmas"];
+    let mut build = Command::new(compiler);
+    build.args(flags).args(["-ffp-contract=off", "-fopenmp", "-o"]).arg(binary).arg(source).arg("-lm");
+    let built = build.output().expect("the compiler runs");
+    assert!(built.status.success(), "{}", String::from_utf8_lossy(&built.stderr));
+    let run = Command::new(binary).env("OMP_NUM_THREADS", "2").output().expect("the program runs");
+    assert!(run.status.success(), "{source:?} by {compiler}: {}", run.status);
+    String::from_utf8(run.stdout).expect("it prints text")
+}
+
+fn installed(compiler: &str) -> bool {
+    Command::new(compiler).arg("--version").output().is_ok_and(|o| o.status.success())
+}
+
+#[test]
+fn where_an_assumption_does_not_hold_the_original_text_runs() {
+    let work = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("versions");
+    std::fs::create_dir_all(&work).expect("a folder for the work");
+    golden::check("c/versions", "c", "out", |case| {
+        let (text, said) = rewritten(&case.path, &case.input);
+        assert!(text.contains("if (!("), "nothing is tested in {text}");
+        let ours = work.join(format!("{}.ours.c", case.name));
+        std::fs::write(&ours, &text).expect("a file in the folder for the work");
+        for compiler in ["gcc", "clang-16"].into_iter().filter(|c| installed(c)) {
+            let expected = printed(compiler, "-O0", &case.path, &work.join(&case.name));
+            for level in ["-O1", "-O3"] {
+                let binary = work.join(format!("{}.ours", case.name));
+                assert_eq!(printed(compiler, level, &ours, &binary), expected, "{} by {compiler}", case.name);
+            }
+        }
+        let mut shown = String::new();
+        for diagnostic in said {
+            shown.push_str(&format!("{diagnostic}\n"));
+            diagnostic.notes.iter().for_each(|note| shown.push_str(&format!("  {note}\n")));
+        }
+        let mut inside = false;
+        for line in text.lines() {
+            inside |= line.contains("/* scop: ");
+            if inside {
+                shown.push_str(&format!("{line}\n"));
+            }
+            inside &= !line.contains("/* endscop */");
+        }
+        shown
+    });
+}
