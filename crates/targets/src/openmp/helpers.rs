@@ -14,6 +14,9 @@ pub enum Helper {
     WorkspaceAlloc,
     Extent,
     ExtentSum,
+    AddBeyond,
+    SubBeyond,
+    MulBeyond,
     FloorDiv32,
     FloorDiv64,
     Mod32,
@@ -112,6 +115,18 @@ impl Helper {
             Helper::WorkspaceAlloc => WORKSPACE_ALLOC,
             Helper::Extent => EXTENT,
             Helper::ExtentSum => EXTENT_SUM,
+            Helper::AddBeyond => {
+                "/* Whether a sum goes beyond 64 bits. */\n\
+                 static inline int lozenge_add_beyond(int64_t a, int64_t b) {\n    int64_t r;\n    return __builtin_add_overflow(a, b, &r);\n}\n"
+            }
+            Helper::SubBeyond => {
+                "/* Whether a difference goes beyond 64 bits. */\n\
+                 static inline int lozenge_sub_beyond(int64_t a, int64_t b) {\n    int64_t r;\n    return __builtin_sub_overflow(a, b, &r);\n}\n"
+            }
+            Helper::MulBeyond => {
+                "/* Whether a product goes beyond 64 bits. */\n\
+                 static inline int lozenge_mul_beyond(int64_t a, int64_t b) {\n    int64_t r;\n    return __builtin_mul_overflow(a, b, &r);\n}\n"
+            }
             Helper::FloorDiv32 => {
                 "/* Quotient rounded toward negative infinity; 0 for a divisor of 0. */\n\
                  static inline int32_t lozenge_floor_div_i32(int32_t a, int32_t b) {\n    \
@@ -397,7 +412,7 @@ static inline int64_t lozenge_extent_sum(int64_t a, int64_t b) {
 ";
 
 impl Helper {
-    /// The name of the C function, if it is one.
+    /// The name of the C function or reduction, if it is one.
     pub fn function(self) -> Option<&'static str> {
         if self == Helper::WorkspaceAlloc {
             return Some("lozenge_alloc");
@@ -405,7 +420,7 @@ impl Helper {
         let text = self.text();
         let start = text.find("lozenge_")?;
         let rest = &text[start..];
-        rest.find('(').map(|end| &rest[..end])
+        rest.find(['(', ' ']).map(|end| &rest[..end])
     }
 }
 
