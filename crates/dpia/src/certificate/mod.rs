@@ -9,12 +9,14 @@
 //! - `source`, `target`: the two programs
 //! - `hints`: how the loops go through the reductions of the program, for the checker to begin with
 //! - `print`: the text
+//! - `hypotheses`: what the theorem rests on, in words
 //! - `theory`: the same definition as a program of the theory of the translation, to be compared
 //!
 //! Not here: running Coq, and whether the checker accepts.
 
 pub mod data;
 mod hints;
+mod hypotheses;
 mod ops;
 mod print;
 mod source;

@@ -417,23 +417,24 @@ impl Certificate {
         self.file(name, "c")
     }
 
+    /// What Coq prints of the theorem in [`Certificate::to_coq`], with one space between words.
+    pub fn statement(name: &str) -> String {
+        let name = module_name(name);
+        format!("{name}.ok : correct {name}.c")
+    }
+
     fn file(&self, name: &str, asked: &str) -> String {
         let theorem =
             "Theorem ok : correct c.\nProof. apply accept_sound. vm_cast_no_check (eq_refl true). Qed.\n";
-        format!("{HEAD}\n{}Print Assumptions {}.{asked}.\n", self.to_module(name, theorem), module_name(name))
+        let (module, own) = (self.to_module(name, theorem), module_name(name));
+        format!("{HEAD}\n{module}Check {own}.ok.\nPrint Assumptions {own}.{asked}.\n")
     }
 }
 
-/// The name as an identifier of Coq: itself, but for words of Coq's own.
+/// The module of a definition of this name. With a prefix, no name is a word of Coq's or of the theory's.
 pub fn module_name(name: &str) -> String {
-    const WORDS: [&str; 22] = [
-        "as", "at", "cofix", "else", "end", "exists", "exists2", "fix", "for", "forall", "fun", "if", "in",
-        "let", "match", "mod", "return", "then", "using", "where", "with", "SProp",
-    ];
     let plain: String = name.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '_' }).collect();
-    let word =
-        WORDS.contains(&plain.as_str()) || matches!(plain.as_str(), "Prop" | "Set" | "Type" | "IF" | "_");
-    if word || plain.starts_with(|c: char| c.is_ascii_digit()) { format!("{plain}_") } else { plain }
+    format!("m_{plain}")
 }
 
 /// What stands in front of certificates.

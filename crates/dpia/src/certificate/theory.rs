@@ -11,7 +11,7 @@ use loops::{BinaryOp, Code, CompareOp, Diagnostic, Function, Name, Scalar, Size}
 
 use super::data::{Law, Op};
 use super::ops::{self, Build};
-use super::{Result, certify, module_name};
+use super::{Result, certify};
 use crate::info::Info;
 use crate::phrase::{element, length, scalar_of};
 use crate::{Abi, Mode};
@@ -108,7 +108,7 @@ pub fn comparison(
         sizes.join("; "),
         numbers.join("; "),
     );
-    Ok(certificate.to_module(&module_name(name), &after))
+    Ok(certificate.to_module(name, &after))
 }
 
 /// What stands in front of comparisons.
