@@ -203,7 +203,11 @@ pub fn step(head: &Exp, path: &mut Vec<Step>) -> Option<Viewed> {
         }
         Prim::Iota => {
             let i = pop_at(path)?;
-            go(i)
+            // Numbers are values of indices; where indices themselves are gone through, these stay indices.
+            match element(head.ty())? {
+                DataType::Idx(_) => go(i),
+                number => go(Exp::prim(Prim::ToI64, vec![ExpArg::Exp(i)], number)),
+            }
         }
         Prim::Splat => {
             pop_at(path)?;

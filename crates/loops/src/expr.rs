@@ -6,7 +6,8 @@ use crate::types::Scalar;
 
 /// A scalar expression.
 ///
-/// Subscripts, bounds and sizes are expressions of type `i64`. Floating-point literals are compared and hashed by their bits.
+/// Subscripts, bounds and sizes are expressions of type `i64`. Integer arithmetic on *data* wraps; that on *indices* is exact, and beyond
+/// 64 bits it has no value: see [`Expr::is_data`]. Floating-point literals are compared and hashed by their bits.
 /// The order of expressions is only good for keeping them in sets.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum Expr {
@@ -32,7 +33,7 @@ pub enum Expr {
     Compare(CompareOp, Box<Expr>, Box<Expr>),
     /// `condition ? then : else`; only the chosen side is evaluated.
     Select(Box<Expr>, Box<Expr>, Box<Expr>),
-    /// Conversion to a scalar type, as in C (float to integer truncates; to `bool` is `!= 0`).
+    /// Conversion to a scalar type, as in C (float to integer truncates; to `bool` is `!= 0`). That of an index to `i64` makes data of it.
     Cast(Scalar, Box<Expr>),
     /// A call of a pure function that the target's C can see. The interpreter knows the ones of `math.h`.
     Call {
@@ -163,6 +164,13 @@ pub enum CompareOp {
     Ge,
 }
 
+impl BinaryOp {
+    /// Whether it is a quotient or remainder.
+    pub fn divides(self) -> bool {
+        matches!(self, BinaryOp::Div | BinaryOp::Rem | BinaryOp::FloorDiv | BinaryOp::Mod)
+    }
+}
+
 impl Expr {
     /// A loop variable or size parameter.
     pub fn var(name: impl Into<Name>) -> Expr {
@@ -182,6 +190,32 @@ impl Expr {
     /// A binary operation.
     pub fn binary(op: BinaryOp, left: Expr, right: Expr) -> Expr {
         Expr::Binary(op, Box::new(left), Box::new(right))
+    }
+
+    /// Whether the integer arithmetic of this expression is that of data, which wraps. It is where an operand is a load, a conversion, a call
+    /// or the bits of a number, and where all operands are constants. Else it is of indices: made of loop variables, sizes and constants, and exact.
+    pub fn is_data(&self) -> bool {
+        let (mut data, mut variable) = (false, false);
+        self.walk(&mut |e| match e {
+            Expr::Load(_) | Expr::Cast(..) | Expr::Call { .. } | Expr::Unary(UnaryOp::Bits, _) => data = true,
+            Expr::Var(_) => variable = true,
+            _ => {}
+        });
+        data || !variable
+    }
+
+    /// The value of an index, size or other `i64` expression as data: a conversion, unless it is data already.
+    pub fn into_data(self) -> Expr {
+        if self.is_data() { self } else { Expr::Cast(Scalar::I64, Box::new(self)) }
+    }
+
+    /// The index or constant of which this is the value as data, if it is.
+    pub fn as_index(&self) -> Option<&Expr> {
+        match self {
+            Expr::Cast(Scalar::I64, index) if !index.is_data() => Some(index),
+            Expr::Int(_) => Some(self),
+            _ => None,
+        }
     }
 
     /// A unary operation.

@@ -24,6 +24,8 @@ pub struct Facts {
     multiples: Vec<(Name, i64)>,
     /// The names that occur in all this.
     known: BTreeSet<Name>,
+    /// Values that 64 bits are known to hold: sizes, extents and numbers of elements of parameters.
+    held: Vec<Poly>,
 }
 
 /// Bounds of a loop variable, both inclusive: it is at least every lower and at most every upper one.
@@ -38,6 +40,10 @@ struct Range {
 const FUEL: u32 = 100;
 /// Facts that are remembered at one place.
 const MOST_FACTS: usize = 64;
+/// Values that are known to fit into 64 bits.
+const MOST_HELD: usize = 16;
+/// A number of half the width: sums with it are far from the ends of 64 bits.
+const FAR: i64 = 1 << 62;
 /// Bounds of one kind that are remembered of a variable.
 const MOST_BOUNDS: usize = 6;
 
@@ -80,7 +86,30 @@ impl Facts {
         for dim in function.params.iter().flat_map(|p| &p.dims) {
             facts.assume_natural(dim);
         }
+        facts.hold(function);
         facts
+    }
+
+    /// What 64 bits hold: the sizes, and how many elements each parameter has, since these are in memory.
+    fn hold(&mut self, function: &Function) {
+        let mut hold = |poly: Option<Poly>| {
+            if let Some(poly) = poly.filter(|p| p.as_constant().is_none())
+                && self.held.len() < MOST_HELD
+                && !self.held.contains(&poly)
+            {
+                self.held.push(poly);
+            }
+        };
+        for param in &function.params {
+            let count = |sum: Option<Poly>, dim: &Expr| sum?.mul(&stable_poly(dim)?);
+            hold(param.dims.iter().fold(Some(Poly::constant(1)), count));
+        }
+        for dim in function.params.iter().flat_map(|p| &p.dims) {
+            hold(stable_poly(dim));
+        }
+        for size in &function.sizes {
+            hold(Some(Poly::var(size)));
+        }
     }
 
     fn learn(&mut self, poly: Option<Poly>) {
@@ -304,6 +333,16 @@ impl Facts {
             CompareOp::Eq => decided(at_least(0) && at_most(0), &|| at_least(1) || at_most(-1)),
             CompareOp::Ne => decided(at_least(1) || at_most(-1), &|| at_least(0) && at_most(0)),
         }
+    }
+
+    /// Whether the exact value of an index expression is one of 64 bits, for all values that the facts allow, if those of its operands are.
+    pub fn proves_fit(&self, expr: &Expr) -> bool {
+        let Some(poly) = stable_poly(expr) else { return false };
+        let natural = |p: Option<Poly>| p.is_some_and(|p| self.natural(&p));
+        let below = natural(poly.scale(-1).and_then(|p| p.plus(FAR)))
+            || self.held.iter().any(|held| natural(held.sub(&poly)));
+        below
+            && (natural(poly.plus(FAR)) || self.held.iter().any(|held| natural(held.add(&poly))))
     }
 
     /// Whether the expression is at least 0 for all values that the facts allow.

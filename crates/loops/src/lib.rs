@@ -10,7 +10,7 @@
 //! ```
 //!
 //! The values: [`program`], [`expr`], [`types`], [`size`], [`data`], [`registers`], [`diagnostic`]. Their text: [`print`](mod@print), [`mod@parse`]. What is read
-//! off them: [`access`], [`visit`], [`typing`]. What follows from loops and conditions: [`poly`], [`facts`], [`simplify`], [`digits`], [`borders`], [`blocks`], [`merge`], [`flat`], [`jam`], [`hoist`], [`arrange`]. Checks: [`mod@validate`],
+//! off them: [`access`], [`visit`], [`typing`]. What follows from loops and conditions: [`poly`], [`facts`], [`simplify`], [`indices`], [`digits`], [`borders`], [`blocks`], [`merge`], [`flat`], [`jam`], [`hoist`], [`arrange`]. Checks: [`mod@validate`],
 //! and the reference interpreter, [`interp`], over the one definition of the arithmetic, [`value`].
 //!
 //! What is deliberately not here: no front end, no target, no file or process, no set library.
@@ -27,6 +27,7 @@ pub mod expr;
 pub mod facts;
 pub mod flat;
 pub mod hoist;
+pub mod indices;
 pub mod interp;
 pub mod jam;
 mod lex;

@@ -11,8 +11,9 @@ use std::collections::BTreeMap;
 
 use crate::expr::{BinaryOp, CompareOp, Expr, UnaryOp};
 use crate::facts::{Facts, is_stable, operands};
+use crate::indices;
 use crate::poly::Poly;
-use crate::program::{Function, Stmt};
+use crate::program::{Assign, Function, Stmt};
 use crate::types::Scalar;
 use crate::value::Value;
 use crate::visit::{check_depth, substitute};
@@ -64,15 +65,17 @@ fn body(stmts: &[Stmt], facts: &Facts, division: Division) -> Vec<Stmt> {
 
 fn stmt(stmt: &Stmt, facts: &Facts, division: Division, result: &mut Vec<Stmt>) {
     let simplifier = Simplifier { facts };
-    let whole = |e: &Expr| match division {
-        Division::Keep => simplifier.expr(e),
-        Division::AsInC => divisions_in_c(&simplifier.expr(e), facts),
+    let finished = |e: Expr| match division {
+        Division::Keep => e,
+        Division::AsInC => divisions_in_c(&e, facts),
     };
+    let whole = |e: &Expr| finished(simplifier.expr(e));
+    let place = |e: &Expr| finished(simplifier.place(e));
     match stmt {
         Stmt::Loop(l) => {
             let mut new = crate::Loop { body: Vec::new(), ..l.clone() };
-            new.lower = whole(&l.lower);
-            new.upper = whole(&l.upper);
+            new.lower = place(&l.lower);
+            new.upper = place(&l.upper);
             if l.body.is_empty() || facts.decide(CompareOp::Le, &new.upper, &new.lower) == Some(true) {
                 return;
             }
@@ -123,7 +126,12 @@ fn stmt(stmt: &Stmt, facts: &Facts, division: Division, result: &mut Vec<Stmt>) 
                 Some(_) => result.push(Stmt::Block { mark: mark.clone(), body: inner }),
             }
         }
-        other => result.push(other.map(&mut |e| whole(e), &mut |inner| inner.to_vec())),
+        Stmt::Assign(assign) => result.push(Stmt::Assign(Assign {
+            target: assign.target.map_indices(&mut |i| place(i)),
+            value: whole(&assign.value),
+            ..assign.clone()
+        })),
+        other => result.push(other.map(&mut |e| place(e), &mut |inner| inner.to_vec())),
     }
 }
 
@@ -195,9 +203,13 @@ impl Simplifier<'_> {
             | Expr::Unary(UnaryOp::Neg, _)
                 if kind(e) == Some(Scalar::I64) =>
             {
-                self.sum(self.atoms(e))
+                match self.atoms(e) {
+                    Expr::Cast(Scalar::I64, index) if !index.is_data() => Expr::Cast(Scalar::I64, index),
+                    atoms => self.sum(atoms),
+                }
             }
             Expr::Select(cond, then, otherwise) => self.select(cond, then, otherwise),
+            Expr::Load(access) => Expr::Load(access.map_indices(&mut |i| self.place(i))),
             _ => self.operation(e.map_children(&mut |child| self.expr(child))),
         }
     }
@@ -206,11 +218,25 @@ impl Simplifier<'_> {
     fn atoms(&self, e: &Expr) -> Expr {
         match e {
             Expr::Binary(op @ (BinaryOp::Add | BinaryOp::Sub | BinaryOp::Mul), a, b) => {
-                self.folded(Expr::binary(*op, self.atoms(a), self.atoms(b)))
+                self.lifted(self.folded(Expr::binary(*op, self.atoms(a), self.atoms(b))))
             }
-            Expr::Unary(UnaryOp::Neg, a) => self.folded(Expr::unary(UnaryOp::Neg, self.atoms(a))),
+            Expr::Unary(UnaryOp::Neg, a) => self.lifted(self.folded(Expr::unary(UnaryOp::Neg, self.atoms(a)))),
             _ => self.expr(e),
         }
+    }
+
+    /// Arithmetic on values of indices as data becomes arithmetic on the indices, where that is shown to be the same.
+    fn lifted(&self, e: Expr) -> Expr {
+        match indices::lifted(e.clone(), self.facts) {
+            new if new == e => e,
+            Expr::Cast(Scalar::I64, index) => Expr::Cast(Scalar::I64, Box::new(self.expr(&index))),
+            new => self.expr(&new),
+        }
+    }
+
+    /// A subscript or bound: there an index that was made data is an index again.
+    fn place(&self, e: &Expr) -> Expr {
+        indices::place(&self.expr(e))
     }
 
     /// The value of an operation on constants, or neutral and absorbing operands dropped.
@@ -297,7 +323,7 @@ impl Simplifier<'_> {
     }
 
     fn operation(&self, e: Expr) -> Expr {
-        let e = self.folded(e);
+        let e = self.lifted(self.folded(e));
         match &e {
             Expr::Binary(op @ (BinaryOp::FloorDiv | BinaryOp::Mod | BinaryOp::Div | BinaryOp::Rem), a, b)
                 if kind(&e) == Some(Scalar::I64) =>
@@ -326,7 +352,7 @@ impl Simplifier<'_> {
             },
             Expr::Unary(UnaryOp::Not, a) => self.negated((**a).clone()),
             Expr::Unary(UnaryOp::Abs, a) if self.facts.proves_natural(a) => (**a).clone(),
-            Expr::Cast(ty, a) if kind(a) == Some(*ty) => (**a).clone(),
+            Expr::Cast(ty, a) if kind(a) == Some(*ty) && (*ty != Scalar::I64 || a.is_data()) => (**a).clone(),
             _ => e,
         }
     }
@@ -346,7 +372,8 @@ impl Simplifier<'_> {
                 if then == otherwise && is_stable(&cond) {
                     return then;
                 }
-                Expr::Select(Box::new(cond), Box::new(then), Box::new(otherwise))
+                let whole = Expr::Select(Box::new(cond), Box::new(then), Box::new(otherwise));
+                indices::lifted(whole, self.facts)
             }
         }
     }
@@ -403,6 +430,11 @@ impl Simplifier<'_> {
         }
         let positive = pb.plus(-1).is_some_and(|p| self.facts.natural(&p));
         let is_quotient = matches!(op, BinaryOp::FloorDiv | BinaryOp::Div);
+        // By 0 the quotient is 0, and the remainder the dividend.
+        let negative = || pb.scale(-1).and_then(|p| p.plus(-1)).is_some_and(|p| self.facts.natural(&p));
+        if is_quotient && !positive && !negative() {
+            return Some(self.nested(op, a, b));
+        }
         let mut order = Vec::new();
         atoms_in_order(a, &mut order);
         atoms_in_order(b, &mut order);

@@ -26,8 +26,10 @@ pub enum Value {
 /// Why an operation has no value.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Undefined {
-    /// Division or remainder of integers by zero.
+    /// Division or remainder of integers by zero, where C's rules hold.
     DivisionByZero,
+    /// Arithmetic on indices, which is exact, goes beyond 64 bits.
+    Overflow,
     /// Conversion of a floating-point number that the integer type can't hold, where C's rules hold.
     Conversion,
     /// Operands of types that the operation does not take.
@@ -38,6 +40,7 @@ impl std::fmt::Display for Undefined {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(match self {
             Undefined::DivisionByZero => "an integer is divided by zero",
+            Undefined::Overflow => "arithmetic on indices or sizes goes beyond 64 bits",
             Undefined::Conversion => {
                 "a floating-point number is converted to an integer type that can't hold it"
             }
@@ -83,15 +86,16 @@ macro_rules! choose {
 macro_rules! integral {
     ($op:expr, $variant:ident, $a:expr, $b:expr, $floor:expr, $rest:expr) => {{
         let (a, b) = ($a, $b);
-        let nonzero = if b == 0 { Err(Undefined::DivisionByZero) } else { Ok(()) };
         let value = match $op {
             BinaryOp::Add => a.wrapping_add(b),
             BinaryOp::Sub => a.wrapping_sub(b),
             BinaryOp::Mul => a.wrapping_mul(b),
-            BinaryOp::Div => nonzero.map(|()| a.wrapping_div(b))?,
-            BinaryOp::Rem => nonzero.map(|()| a.wrapping_rem(b))?,
-            BinaryOp::FloorDiv => nonzero.map(|()| $floor(a, b))?,
-            BinaryOp::Mod => nonzero.map(|()| $rest(a, b))?,
+            BinaryOp::Div | BinaryOp::FloorDiv if b == 0 => 0,
+            BinaryOp::Rem | BinaryOp::Mod if b == 0 => a,
+            BinaryOp::Div => a.wrapping_div(b),
+            BinaryOp::Rem => a.wrapping_rem(b),
+            BinaryOp::FloorDiv => $floor(a, b),
+            BinaryOp::Mod => $rest(a, b),
             BinaryOp::Min => a.min(b),
             BinaryOp::Max => a.max(b),
             BinaryOp::BitAnd => a & b,
@@ -230,10 +234,34 @@ impl Value {
         }
     }
 
-    /// A binary operation.
+    /// Whether the result of an operation on integers may be beyond their width.
+    pub fn may_overflow(op: BinaryOp) -> bool {
+        matches!(op, BinaryOp::Add | BinaryOp::Sub | BinaryOp::Mul | BinaryOp::Div | BinaryOp::FloorDiv)
+    }
+
+    /// An operation on indices or sizes, which is exact.
     ///
     /// # Errors
-    /// Division by zero of integers; operands of types that it does not take.
+    /// Results beyond 64 bits; operations that integers do not have.
+    pub fn exact(op: BinaryOp, left: i64, right: i64) -> Result<i64, Undefined> {
+        let least_by_minus_one = matches!(op, BinaryOp::Div | BinaryOp::FloorDiv) && left == i64::MIN && right == -1;
+        let sum = match op {
+            BinaryOp::Add => left.checked_add(right),
+            BinaryOp::Sub => left.checked_sub(right),
+            BinaryOp::Mul => left.checked_mul(right),
+            _ if least_by_minus_one => None,
+            _ => match Value::binary(op, Value::I64(left), Value::I64(right))? {
+                Value::I64(value) => Some(value),
+                _ => return Err(Undefined::Types),
+            },
+        };
+        sum.ok_or(Undefined::Overflow)
+    }
+
+    /// A binary operation. Integers wrap; their quotient by 0 is 0, and the remainder of it the dividend.
+    ///
+    /// # Errors
+    /// Operands of types that it does not take.
     pub fn binary(op: BinaryOp, left: Value, right: Value) -> Result<Value, Undefined> {
         match (left, right) {
             (Value::F32(a), Value::F32(b)) => float!(op, F32, a, b),
@@ -284,6 +312,11 @@ impl Value {
             (Value::U64(a), Value::U64(b)) => Ok(decide(op, a, b)),
             _ => Err(Undefined::Types),
         }
+    }
+
+    /// Whether it is the integer 0 of some type.
+    pub fn is_zero_integer(self) -> bool {
+        self.scalar().is_int() && self.cast(Scalar::I64) == Value::I64(0)
     }
 
     /// The greatest or the least integer of a type; none of other types.
@@ -505,7 +538,8 @@ mod tests {
         let min = Value::I64(i64::MIN);
         assert_eq!(Value::binary(BinaryOp::FloorDiv, min, Value::I64(-1)), Ok(min));
         assert_eq!(Value::binary(BinaryOp::Rem, min, Value::I64(-1)), Ok(Value::I64(0)));
-        assert_eq!(Value::binary(BinaryOp::Mod, min, Value::I64(0)), Err(Undefined::DivisionByZero));
+        assert_eq!(Value::binary(BinaryOp::Mod, min, Value::I64(0)), Ok(min));
+        assert_eq!(Value::binary(BinaryOp::Div, min, Value::I64(0)), Ok(Value::I64(0)));
     }
 
     #[test]

@@ -148,7 +148,7 @@ pub fn by_interpreter(
     let options = interp::Options {
         shuffle,
         races: shuffle.is_some(),
-        c_conversions: of_c,
+        c_rules: of_c,
         max_steps: 1 << 34,
         ..interp::Options::default()
     };

@@ -1,6 +1,6 @@
 //! Rules for expressions (`cge.1` to `cge.13` and those of further primitives): an expression at a path is a scalar expression of the hub.
 
-use functional::{Literal, Prim, TermKind};
+use functional::{DataType, Literal, Prim, TermKind};
 use loops::{BinaryOp, Code, CompareOp, Diagnostic, Expr, Scalar, Size};
 
 use super::{Generator, Place};
@@ -43,7 +43,11 @@ impl Generator<'_> {
                         Literal::Bool(value) => Expr::Bool(value),
                     });
                 }
-                ExpKind::Size(size) => return Ok(size.to_expr()),
+                ExpKind::Size(size) => {
+                    let value = size.to_expr();
+                    let data = matches!(e.ty(), DataType::Scalar(_));
+                    return Ok(if data { value.into_data() } else { value });
+                }
                 ExpKind::Arith(op, a, b) => {
                     let (op, a, b) = (*op, a.clone(), b.clone());
                     return self.arithmetic(op, &a, &b);
@@ -145,6 +149,11 @@ impl Generator<'_> {
             }
         }
         let ty = scalar_of(e.ty());
+        if let (Prim::ToI64, [ExpArg::Exp(a)]) = (prim, args)
+            && matches!(a.ty(), DataType::Idx(_))
+        {
+            return values.pop().map(Expr::into_data).ok_or_else(|| self.stuck("a conversion of nothing"));
+        }
         let operand = operand.or(ty).unwrap_or(Scalar::I64);
         operator(prim, ty, operand, values, &sizes)
             .ok_or_else(|| self.stuck("a primitive that is no scalar expression"))

@@ -18,13 +18,15 @@ pub(super) enum Node {
     Load(Box<Place>),
     Unary(UnaryOp, Box<Node>),
     Binary(BinaryOp, Box<(Node, Node)>),
+    /// Arithmetic on indices, which has no value beyond 64 bits.
+    Exact(BinaryOp, Box<(Node, Node)>),
     Compare(CompareOp, Box<(Node, Node)>),
     Select(Box<(Node, Node, Node)>),
     Cast(Scalar, Box<Node>),
     Call(Builtin, Vec<Node>),
 }
 
-/// A subscript. Sums of variables times constants are evaluated directly; integers wrap, so that this is exact.
+/// A subscript. Sums of variables times constants are evaluated directly.
 #[derive(Debug)]
 pub(super) enum Index {
     Linear(i64, Vec<(usize, i64)>),
@@ -313,6 +315,10 @@ impl Compiler {
             Expr::Unary(op, operand) => {
                 let (node, ty) = self.expr(operand)?;
                 match typing::unary(*op, ty) {
+                    Some(Scalar::I64) if *op == UnaryOp::Neg && !expr.is_data() => {
+                        let zero = Node::Const(Value::I64(0));
+                        Ok((Node::Exact(BinaryOp::Sub, Box::new((zero, node))), ty))
+                    }
                     Some(result) => Ok((Node::Unary(*op, Box::new(node)), result)),
                     None => Err(typing::misfit(expr, &[ty])),
                 }
@@ -320,6 +326,9 @@ impl Compiler {
             Expr::Binary(op, left, right) => {
                 let ((left, a), (right, b)) = (self.expr(left)?, self.expr(right)?);
                 match typing::binary(*op, a, b) {
+                    Some(Scalar::I64) if Value::may_overflow(*op) && !expr.is_data() => {
+                        Ok((Node::Exact(*op, Box::new((left, right))), Scalar::I64))
+                    }
                     Some(result) => Ok((Node::Binary(*op, Box::new((left, right))), result)),
                     None => Err(typing::misfit(expr, &[a, b])),
                 }
@@ -370,7 +379,7 @@ impl Compiler {
     }
 }
 
-/// Constant and coefficients of a sum of variables, modulo 2^64 as all integer arithmetic of the hub.
+/// Constant and coefficients of a sum of variables, where these fit.
 fn linear(node: &Node) -> Option<(i64, BTreeMap<usize, i64>)> {
     let constant = |node: &Node| match node {
         Node::Const(Value::I64(value)) => Some(*value),
@@ -378,26 +387,27 @@ fn linear(node: &Node) -> Option<(i64, BTreeMap<usize, i64>)> {
     };
     let scaled = |node: &Node, factor: i64| {
         let (base, mut terms) = linear(node)?;
-        terms.values_mut().for_each(|c| *c = c.wrapping_mul(factor));
-        Some((base.wrapping_mul(factor), terms))
+        for c in terms.values_mut() {
+            *c = c.checked_mul(factor)?;
+        }
+        Some((base.checked_mul(factor)?, terms))
     };
     match node {
         Node::Const(Value::I64(value)) => Some((*value, BTreeMap::new())),
         Node::Var(slot) => Some((0, BTreeMap::from([(*slot, 1)]))),
-        Node::Unary(UnaryOp::Neg, operand) => scaled(operand, -1),
-        Node::Binary(BinaryOp::Mul, operands) => match (constant(&operands.0), constant(&operands.1)) {
+        Node::Exact(BinaryOp::Mul, operands) => match (constant(&operands.0), constant(&operands.1)) {
             (Some(factor), _) => scaled(&operands.1, factor),
             (_, Some(factor)) => scaled(&operands.0, factor),
             _ => None,
         },
-        Node::Binary(op @ (BinaryOp::Add | BinaryOp::Sub), operands) => {
+        Node::Exact(op @ (BinaryOp::Add | BinaryOp::Sub), operands) => {
             let (base, mut terms) = linear(&operands.0)?;
             let (more, other) = scaled(&operands.1, if *op == BinaryOp::Add { 1 } else { -1 })?;
             for (slot, coefficient) in other {
                 let entry = terms.entry(slot).or_insert(0);
-                *entry = entry.wrapping_add(coefficient);
+                *entry = entry.checked_add(coefficient)?;
             }
-            Some((base.wrapping_add(more), terms))
+            Some((base.checked_add(more)?, terms))
         }
         _ => None,
     }

@@ -30,8 +30,8 @@ pub struct Options {
     pub races: bool,
     /// Most statements, iterations and copied elements; then the run ends with `L0308`.
     pub max_steps: u64,
-    /// Conversions are those of C: a floating-point number that the integer type can't hold ends the run with `L0305`.
-    pub c_conversions: bool,
+    /// The rules of C: a floating-point number that the integer type can't hold, and an integer that is divided by 0, end the run with `L0305`.
+    pub c_rules: bool,
     /// Most bytes of local arrays, parameters without an argument, and copies on their way.
     pub max_bytes: u64,
 }
@@ -42,7 +42,7 @@ impl Default for Options {
             shuffle: None,
             races: false,
             max_steps: 1_000_000_000,
-            c_conversions: false,
+            c_rules: false,
             max_bytes: 1 << 32,
         }
     }

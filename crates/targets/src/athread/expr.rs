@@ -173,6 +173,8 @@ impl Scope {
             Expr::Select(c, a, b) => {
                 CExpr::Ternary(Box::new(self.expr(c)?), Box::new(self.expr(a)?), Box::new(self.expr(b)?))
             }
+            // The value of an index as data: loop variables have the type already.
+            Expr::Cast(Scalar::I64, a) if !a.is_data() => self.expr(a)?,
             Expr::Cast(to, a) => CExpr::Cast(c_type(*to).to_owned(), Box::new(self.expr(a)?)),
             Expr::Call { function, args, .. } => {
                 CExpr::call(function.as_str(), args.iter().map(|a| self.expr(a)).collect::<Result<_, _>>()?)

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use loops::{Access, ArrayDecl, BinaryOp, Code, CompareOp, Diagnostic, Elem, Expr, Name, Scalar, UnaryOp};
+use loops::{Access, ArrayDecl, BinaryOp, Code, CompareOp, Diagnostic, Elem, Expr, Name, Scalar, UnaryOp, Value};
 
 use crate::c::CExpr;
 use crate::math;
@@ -204,7 +204,7 @@ impl Lower<'_> {
             }
             Expr::Unary(op, operand) => {
                 let (value, ty) = self.expr(operand)?;
-                let wraps = self.wraps(ty, &[operand]);
+                let wraps = self.wraps(ty, e);
                 let value = if *op == UnaryOp::Neg { self.widened_alone(value, ty) } else { value };
                 (self.unary(*op, value, ty, wraps), loops::typing::unary(*op, ty).unwrap_or(ty))
             }
@@ -216,7 +216,7 @@ impl Lower<'_> {
                     && matches!(op, BinaryOp::FloorDiv | BinaryOp::Mod)
                     && self.ranges.of(left).low.is_some_and(|v| v >= 0)
                     && self.ranges.of(right).low.is_some_and(|v| v >= least);
-                let wraps = self.wraps(ty, &[left, right]);
+                let wraps = self.wraps(ty, e);
                 let (a, b) = self.widened(*op, a, b, ty);
                 (self.binary(*op, a, b, ty, Kind { natural, wraps }), ty)
             }
@@ -268,14 +268,9 @@ impl Lower<'_> {
         })
     }
 
-    /// Whether an operation wraps around: in 64 bits what elements of arrays are in does, sums of sizes and loop variables have room.
-    fn wraps(&self, ty: Scalar, operands: &[&Expr]) -> bool {
-        let data = |e: &&Expr| {
-            let mut found = false;
-            e.walk(&mut |e| found |= matches!(e, Expr::Load(_) | Expr::Call { .. }));
-            found
-        };
-        self.wrapping && (ty == Scalar::I32 || (ty == Scalar::I64 && operands.iter().any(data)))
+    /// Whether an operation wraps around: that of data does, sums of sizes and loop variables have room.
+    fn wraps(&self, ty: Scalar, operation: &Expr) -> bool {
+        self.wrapping && (ty == Scalar::I32 || (ty == Scalar::I64 && operation.is_data()))
     }
 
     fn unary(&mut self, op: UnaryOp, value: CExpr, ty: Scalar, wraps: bool) -> CExpr {
@@ -391,6 +386,9 @@ impl Lower<'_> {
         let Kind { natural, wraps } = kind;
         let index = ty == Scalar::I64;
         let wrap = wraps && ty == Scalar::I32;
+        if let Some(value) = wrapped(op, &a, &b, ty).filter(|_| wraps) {
+            return value;
+        }
         match op {
             _ if !ty.is_common() => self.integer(op, a, b, ty),
             BinaryOp::Add if index && wraps => self.helper(Helper::Add64, "lozenge_add", vec![a, b]),
@@ -456,6 +454,15 @@ impl Lower<'_> {
             BinaryOp::And => CExpr::binary("&&", a, b),
             BinaryOp::Or => CExpr::binary("||", a, b),
         }
+    }
+}
+
+/// The value of an operation on literals that wraps.
+fn wrapped(op: BinaryOp, a: &CExpr, b: &CExpr, ty: Scalar) -> Option<CExpr> {
+    let number = |e: &CExpr| arith::value(e).map(|v| Value::I64(v).cast(ty));
+    match Value::binary(op, number(a)?, number(b)?).ok()?.cast(Scalar::I64) {
+        Value::I64(value) if ty == Scalar::I64 || value != i64::from(i32::MIN) => Some(CExpr::int(value)),
+        _ => None,
     }
 }
 

@@ -6,7 +6,7 @@
 
 use std::collections::HashMap;
 
-use loops::{BinaryOp, CompareOp, Expr, Loop, Name};
+use loops::{BinaryOp, CompareOp, Expr, Loop, Name, Scalar};
 
 use crate::openmp::memory::{mentions, reads_memory};
 
@@ -204,11 +204,12 @@ impl Ranges {
         match e {
             Expr::Int(value) => Interval::exactly(*value),
             Expr::Var(name) => self.interval_of_name(name),
+            Expr::Cast(Scalar::I64, index) if !index.is_data() => of(index),
             Expr::Binary(op, a, b) => {
                 let (x, y) = (of(a), of(b));
                 let natural = x.low.is_some_and(|v| v >= 0);
                 let positive = y.low.is_some_and(|v| v > 0);
-                match op {
+                let interval = match op {
                     BinaryOp::Add => Interval {
                         low: both(x.low, y.low, i64::checked_add),
                         high: both(x.high, y.high, i64::checked_add),
@@ -235,7 +236,11 @@ impl Ranges {
                         Interval { low: x.meet(y).low, high: both(x.high, y.high, |a, b| Some(a.max(b))) }
                     }
                     _ => unknown,
-                }
+                };
+                // Data wraps where the exact value is beyond 64 bits.
+                let exact = interval.low.is_some() && interval.high.is_some();
+                let sum = matches!(op, BinaryOp::Add | BinaryOp::Sub | BinaryOp::Mul);
+                if sum && !exact && e.is_data() { unknown } else { interval }
             }
             _ => unknown,
         }

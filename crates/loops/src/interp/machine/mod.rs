@@ -44,7 +44,7 @@ pub(super) struct Machine<'a> {
     bytes_left: u64,
     shuffle: Option<u64>,
     races: bool,
-    c_conversions: bool,
+    c_rules: bool,
 }
 
 fn fault<T>(code: Code, message: String) -> Run<T> {
@@ -68,7 +68,7 @@ impl<'a> Machine<'a> {
             bytes_left: options.max_bytes,
             shuffle: options.shuffle,
             races: options.races,
-            c_conversions: options.c_conversions,
+            c_rules: options.c_rules,
         }
     }
 
@@ -320,7 +320,11 @@ impl<'a> Machine<'a> {
             Index::Linear(base, terms) => {
                 let mut sum = *base;
                 for (slot, coefficient) in terms {
-                    sum = sum.wrapping_add(self.vars[*slot].wrapping_mul(*coefficient));
+                    let term = self.vars[*slot].checked_mul(*coefficient);
+                    match term.and_then(|term| sum.checked_add(term)) {
+                        Some(next) => sum = next,
+                        None => return Err(undefined(Undefined::Overflow)),
+                    }
                 }
                 Ok(sum)
             }
@@ -418,13 +422,12 @@ impl<'a> Machine<'a> {
         match node {
             Node::Const(Value::I64(value)) => Ok(*value),
             Node::Var(slot) => Ok(self.vars[*slot]),
-            Node::Binary(op @ (BinaryOp::Add | BinaryOp::Sub | BinaryOp::Mul), operands) => {
+            Node::Exact(op, operands) => {
                 let (a, b) = (self.int(&operands.0)?, self.int(&operands.1)?);
-                Ok(match op {
-                    BinaryOp::Add => a.wrapping_add(b),
-                    BinaryOp::Sub => a.wrapping_sub(b),
-                    _ => a.wrapping_mul(b),
-                })
+                if b == 0 && self.c_rules && op.divides() {
+                    return Err(undefined(Undefined::DivisionByZero));
+                }
+                Value::exact(*op, a, b).map_err(undefined)
             }
             _ => match self.eval(node)? {
                 Value::I64(value) => Ok(value),
@@ -460,9 +463,13 @@ impl<'a> Machine<'a> {
                     (BinaryOp::Mul, Value::F32(a), Value::F32(b)) => Ok(Value::F32(a * b)),
                     (BinaryOp::Add, Value::F64(a), Value::F64(b)) => Ok(Value::F64(a + b)),
                     (BinaryOp::Mul, Value::F64(a), Value::F64(b)) => Ok(Value::F64(a * b)),
+                    _ if self.c_rules && op.divides() && right.is_zero_integer() => {
+                        Err(undefined(Undefined::DivisionByZero))
+                    }
                     _ => Value::binary(*op, left, right).map_err(undefined),
                 }
             }
+            Node::Exact(..) => self.int(node).map(Value::I64),
             Node::Compare(op, operands) => {
                 let left = self.eval(&operands.0)?;
                 let right = self.eval(&operands.1)?;
@@ -474,7 +481,7 @@ impl<'a> Machine<'a> {
             }
             Node::Cast(ty, operand) => {
                 let value = self.eval(operand)?;
-                if self.c_conversions && !value.fits(*ty) {
+                if self.c_rules && !value.fits(*ty) {
                     return Err(undefined(Undefined::Conversion));
                 }
                 Ok(value.cast(*ty))
