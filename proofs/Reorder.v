@@ -536,7 +536,7 @@ Qed.
 (* Refused: iterations that read the number, that share an array, that leave something for afterwards; an operation whose laws nobody claims. *)
 Definition summing (c : cmd) (after : tm) (ls : list law) : certificate :=
   let numbers ds := [([], (Num "f32", ds))] in let array ds := ([([], "f32"%string)], ds) in
-  {| sizes := 1; assume := [Var 0]; args := [(0, numbers [Var 0])]; returns := numbers [];
+  {| sizes := 1; assume := [Var 0]; example := [0%Z]; args := [(0, numbers [Var 0])]; returns := numbers [];
      source := EVar 0; dims := [(0, array [Var 0]); (1, array []); (2, array []); (3, array [])]; out := 1; laws := ls; sums := [(1, Lit "0")];
      target := Local 2 (Seq (Assign 2 [] [] (Lit "0")) (Seq (For false 1 (Var 0) c) (Assign 1 [] [] after))) |}.
 Definition plus (e : tm) : cmd := Assign 2 [] [] (Op (Scalar "add") [In 2 [] []; e]).

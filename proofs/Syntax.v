@@ -112,6 +112,7 @@ Inductive law :=
 Record certificate := {
   sizes : nat;                          (* size parameters are Var 0, …, Var (sizes - 1) *)
   assume : list tm;                     (* what is known of the sizes: each of these integers is at least 0 *)
+  example : list Z;                     (* sizes of which all that holds: what is proved is not proved of nothing *)
   args : list (nat * tables);           (* parameters of the program: their numbers, and the types that it gives them *)
   returns : tables;                     (* the type of its result *)
   source : exp;

@@ -32,6 +32,10 @@ const COMPARED: usize = 8;
 /// Mutants are made of loops nested no deeper than this, so that the test ends soon.
 const DEPTH: usize = 3;
 
+/// Certificates of which fields are changed, and how long these may be.
+const CERTIFICATES: usize = 60;
+const SHORT: usize = 2500;
+
 /// Coq for one file of certificates may take this long.
 const LIMIT: Duration = Duration::from_secs(600);
 
@@ -316,6 +320,51 @@ fn only_coq_is_believed() {
         assert!(output.stdout.is_empty(), "{name}: {}", String::from_utf8_lossy(&output.stdout));
         assert_eq!(output.status.code(), Some(4), "{name}");
     }
+}
+
+/// Certificates that say something else than the compiler did, one field at a time, are rejected.
+#[test]
+fn mutants_of_fields_are_rejected() {
+    let Some(coq) = coq() else { return };
+    let mut certificates = Vec::new();
+    for path in programs() {
+        for (name, sides) in definitions(&path) {
+            let Ok(certificate) = sides.certificate() else { continue };
+            if certificate.to_module(&name, "").len() <= SHORT {
+                certificates.push((name, certificate));
+            }
+        }
+    }
+    let step = certificates.len().div_ceil(CERTIFICATES).max(1);
+    let chosen: Vec<_> = certificates.into_iter().step_by(step).collect();
+    let counts = on_two_threads(2, |half| {
+        let (mut modules, mut kinds) = (Vec::new(), Vec::new());
+        for (name, certificate) in chosen.iter().skip(half).step_by(2) {
+            modules.push((module_name(name), certificate.to_module(name, "")));
+            kinds.push(None);
+            for (j, (what, mutant)) in mutate::fields::mutants(certificate).into_iter().enumerate() {
+                let name = format!("{name}__{j}");
+                modules.push((module_name(&name), mutant.to_module(&name, "")));
+                kinds.push(Some(what));
+            }
+        }
+        let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
+        let mut accepted = Vec::new();
+        for ((kind, verdict), (name, _)) in kinds.into_iter().zip(verdicts(&coq, &modules)).zip(&modules) {
+            match kind {
+                None => assert!(verdict, "{name} is rejected as it is"),
+                Some(what) if verdict => accepted.push(format!("{name}: {what}")),
+                Some(what) => *counts.entry(what).or_default() += 1,
+            }
+        }
+        assert!(accepted.is_empty(), "{accepted:#?}");
+        counts
+    });
+    let mut total: BTreeMap<&str, usize> = BTreeMap::new();
+    counts.into_iter().flatten().for_each(|(what, n)| *total.entry(what).or_default() += n);
+    eprintln!("rejected: {total:#?}");
+    assert!(total.len() >= 40, "too few kinds of changes: {}", total.len());
+    assert!(total.values().sum::<usize>() >= 1000, "too few changes");
 }
 
 /// Any legal name has a certificate: words of Coq's, names of its library and of the theory.

@@ -17,8 +17,8 @@ impl Certificate {
             let known: Vec<String> = self.assume.iter().map(|t| condition(t, &names)).collect();
             all.push(format!("sizes: {}", known.join(", ")));
         }
-        for (array, below) in &self.indices {
-            let (name, below) = (arrays.get(array).unwrap_or(&"?"), term(below, &names, 0));
+        for (array, below) in self.indices() {
+            let (name, below) = (arrays.get(&array).unwrap_or(&"?"), term(below, &names, 0));
             all.push(format!("indices: the elements of {name} are at least 0 and below {below}"));
         }
         all.push("arrays: each has the extents that the definition gives it, and none overlaps `out`".to_owned());
