@@ -367,6 +367,18 @@ fn mutants_of_fields_are_rejected() {
     assert!(total.values().sum::<usize>() >= 1000, "too few changes");
 }
 
+/// Certificates made by hand, with the parts of the checker that reject them.
+#[test]
+fn certificates_by_hand() {
+    let Some(coq) = coq() else { return };
+    let folder = golden::folder("prove");
+    let text = std::fs::read_to_string(folder.join("by_hand.v")).unwrap();
+    let said = coq.answer(&text, LIMIT).unwrap_or_else(|f| panic!("{f:?}"));
+    let words: Vec<&str> = said.split('"').skip(1).step_by(2).collect();
+    let lines: String = words.chunks(2).map(|pair| format!("{}: {}\n", pair[0], pair[1])).collect();
+    golden::compare(&folder.join("by_hand.txt"), &lines).unwrap_or_else(|e| panic!("{e}"));
+}
+
 /// Any legal name has a certificate: words of Coq's, names of its library and of the theory.
 #[test]
 fn names() {

@@ -10,7 +10,7 @@ pub(super) fn sizes(count: u32, assume: &[Tm]) -> Option<Vec<i64>> {
     const USUAL: [i64; 20] = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 12, 16, 24, 32, 48, 64, 96, 128, 256, 1024];
     let count = usize::try_from(count).ok()?;
     let allowed = |sizes: &Vec<i64>| assume.iter().all(|t| value(t, sizes).is_some_and(|z| z >= 0));
-    let equal = (0..=64).map(|n| vec![n; count]);
+    let equal = (1..=64).chain([0]).map(|n| vec![n; count]);
     // A number from a sequence of its own for each size (a linear congruential generator).
     let mut state: u64 = 1;
     let mut draw = move |_| {

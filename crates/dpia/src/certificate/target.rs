@@ -271,6 +271,20 @@ impl Target {
         if ty == Scalar::I64 && !data && variable { Kind::Index } else { Kind::Data(ty) }
     }
 
+    /// Two operands and their type. An element of an array of indices beside data is data.
+    fn operands(&self, a: &Expr, b: &Expr) -> Result<(Tm, Tm, Scalar)> {
+        let ((left, ty), (right, _)) = (self.expr(a)?, self.expr(b)?);
+        let kinds = (self.kind(a, ty), self.kind(b, ty));
+        let data = |e: &Expr, kind| kind != Kind::Index && !matches!(e, Expr::Int(_));
+        let wrapped = |e: &Expr, value: Tm, other| match e {
+            Expr::Load(_) if other => ops::cast(ty, Kind::Index, value),
+            _ => value,
+        };
+        let left = if kinds.0 == Kind::Index { wrapped(a, left, data(b, kinds.1)) } else { left };
+        let right = if kinds.1 == Kind::Index { wrapped(b, right, data(a, kinds.0)) } else { right };
+        Ok((left, right, ty))
+    }
+
     /// An expression and its type.
     pub fn expr(&self, expr: &Expr) -> Result<(Tm, Scalar)> {
         Ok(match expr {
@@ -293,11 +307,11 @@ impl Target {
                 (ops::unary(*op, self.kind(expr, ty), a), result)
             }
             Expr::Binary(op, a, b) => {
-                let ((a, ty), (b, _)) = (self.expr(a)?, self.expr(b)?);
+                let (a, b, ty) = self.operands(a, b)?;
                 (ops::binary(*op, self.kind(expr, ty), a, b), ty)
             }
             Expr::Compare(op, a, b) => {
-                let ((a, ty), (b, _)) = (self.expr(a)?, self.expr(b)?);
+                let (a, b, ty) = self.operands(a, b)?;
                 (ops::compare(*op, ty, a, b), Scalar::Bool)
             }
             Expr::Select(c, a, b) => {

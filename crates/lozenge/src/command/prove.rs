@@ -43,6 +43,8 @@ struct Outcome<'a> {
     candidate: &'a Candidate,
     bytes: usize,
     answer: Result<Answer, Failure>,
+    /// Which parts of the checker reject it, if that was asked.
+    objections: Vec<&'static str>,
 }
 
 /// Runs the command.
@@ -191,14 +193,20 @@ fn decide_one<'a>(claim: &'a Claim, coq: &Coq, limit: Duration) -> Option<Outcom
             }
             Err(failure) => (0, Err(failure.clone())),
         };
-        let outcome = Outcome { claim, candidate, bytes, answer };
+        let outcome = Outcome { claim, candidate, bytes, answer, objections: Vec::new() };
         let passes = outcome.accepted();
         last = Some(outcome);
         if passes {
             break;
         }
     }
-    last
+    let mut outcome = last?;
+    if let (Ok(Answer { verdict: Verdict::Rejected, .. }), Ok(certificate)) =
+        (&outcome.answer, &outcome.candidate.certificate)
+    {
+        outcome.objections = coq.objections(certificate, &claim.definition, limit).unwrap_or_default();
+    }
+    Some(outcome)
 }
 
 impl Outcome<'_> {
@@ -227,6 +235,9 @@ impl Outcome<'_> {
         if let Err(failure) = &self.answer {
             remarks.extend(failure.diagnostics.first().map(|d| d.message.clone()));
         } else {
+            if !self.objections.is_empty() {
+                remarks.push(format!("not seen: {}", self.objections.join(", ")));
+            }
             remarks.extend(self.claim.strategy.as_ref().map(|s| format!("with strategy `{s}`")));
         }
         if self.accepted() && !self.candidate.after.is_empty() {
@@ -265,9 +276,14 @@ fn sentences(outcome: &Outcome<'_>) -> Result<String, Failure> {
     let mut lines = vec![format!("{path}: {definition}: {}", outcome.verdict())];
     match &answer.verdict {
         Verdict::Accepted { axioms } => lines.extend(proved(outcome, axioms)),
-        Verdict::Rejected => lines.push(
-            "  The checker could not see that the loops compute what the program says: they may be wrong, or beyond what it understands.".into(),
-        ),
+        Verdict::Rejected => {
+            lines.push(
+                "  The checker could not see that the loops compute what the program says: they may be wrong, or beyond what it understands.".into(),
+            );
+            if !outcome.objections.is_empty() {
+                lines.push(format!("  not seen: {}", outcome.objections.join(", ")));
+            }
+        }
     }
     lines.push(format!(
         "  certificate of {} bytes; time: {}",
@@ -340,6 +356,7 @@ fn to_json(outcome: &Outcome<'_>) -> Json {
         "passes_after": outcome.candidate.after,
         "laws": outcome.laws(),
         "hypotheses": outcome.hypotheses(),
+        "not_seen": outcome.objections,
         "axioms": axioms,
         "bytes": outcome.bytes,
         "translation": outcome.claim.made,

@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
-use dpia::certificate::Certificate;
+use dpia::certificate::{Certificate, HEAD, module_name};
 
 use crate::failure::{Failure, FailureKind};
 use crate::files::Scratch;
@@ -36,6 +36,16 @@ From Lozenge Require Import Syntax Certify.
 Check accept_sound.
 Print Assumptions accept_sound.
 ";
+
+/// The parts of the checker, as the theory calls them, and what they decide.
+const PARTS: [(&str, &str); 6] = [
+    ("exemplary", "that there are sizes as the definition assumes"),
+    ("typed", "types"),
+    ("check", "values"),
+    ("inbounds", "bounds of arrays"),
+    ("apart_all", "that parallel iterations are apart"),
+    ("sums_ok", "sums in parallel"),
+];
 
 /// Coq reads all proofs of the theory within this.
 const QUESTION_LIMIT: Duration = Duration::from_secs(600);
@@ -150,6 +160,25 @@ impl Coq {
         let axioms: BTreeSet<String> = self.axioms.iter().cloned().chain(found).collect();
         let verdict = Verdict::Accepted { axioms: axioms.into_iter().collect() };
         Ok(Answer { verdict, time: finished.time })
+    }
+
+    /// Of a certificate that is rejected: which parts of the checker say no, in words.
+    ///
+    /// # Errors
+    /// As [`Coq::answer`].
+    pub fn objections(
+        &self,
+        certificate: &Certificate,
+        name: &str,
+        limit: Duration,
+    ) -> Result<Vec<&'static str>, Failure> {
+        let own = module_name(name);
+        let asked: Vec<String> = PARTS.iter().map(|(part, _)| format!("{part} {own}.c")).collect();
+        let question = format!("Eval vm_compute in [{}].\n", asked.join("; "));
+        let said = self.answer(&format!("{HEAD}{}{question}", certificate.to_module(name, "")), limit)?;
+        let answers = said.split(|c: char| !c.is_ascii_alphanumeric());
+        let answers = answers.filter(|w| matches!(*w, "true" | "false"));
+        Ok(PARTS.iter().zip(answers).filter(|(_, yes)| *yes == "false").map(|((_, word), _)| *word).collect())
     }
 
     /// Runs a file through Coq and returns what it prints. The file has `NArith` or `ZArith`.
