@@ -63,10 +63,10 @@ primitives! {
     Add = "add", Scalar, "num t => t -> t -> t", ["a.5", "c.3", "cge.3"], "Sum; written `a + b`. Integers wrap.";
     Sub = "sub", Scalar, "num t => t -> t -> t", ["a.sub", "c.sub", "cge.sub"], "Difference; written `a - b`.";
     Mul = "mul", Scalar, "num t => t -> t -> t", ["a.6", "c.4", "cge.4"], "Product; written `a * b`.";
-    Div = "div", Scalar, "num t => t -> t -> t", ["a.div", "c.div", "cge.div"], "Quotient; written `a / b`. Of integers it is rounded toward negative infinity.";
-    Mod = "mod", Scalar, "int t => t -> t -> t", ["a.mod", "c.mod", "cge.mod"], "Remainder of `div` on integers; written `a % b`; has the divisor's sign.";
-    Min = "min", Scalar, "num t => t -> t -> t", ["a.min", "c.min", "cge.min"], "Smaller operand; as C's `fmin` on floating point.";
-    Max = "max", Scalar, "num t => t -> t -> t", ["a.max", "c.max", "cge.max"], "Larger operand; as C's `fmax` on floating point.";
+    Div = "div", Scalar, "num t => t -> t -> t", ["a.div", "c.div", "cge.div"], "Quotient; written `a / b`. Of integers it is rounded toward negative infinity, and 0 where the divisor is 0.";
+    Mod = "mod", Scalar, "int t => t -> t -> t", ["a.mod", "c.mod", "cge.mod"], "Remainder of `div` on integers; written `a % b`; has the divisor's sign. Where the divisor is 0 it is the dividend.";
+    Min = "min", Scalar, "num t => t -> t -> t", ["a.min", "c.min", "cge.min"], "Smaller operand; of floating-point numbers one that is no NaN, and -0 is below +0.";
+    Max = "max", Scalar, "num t => t -> t -> t", ["a.max", "c.max", "cge.max"], "Larger operand; of floating-point numbers one that is no NaN, and +0 is above -0.";
     Abs = "abs", Scalar, "num t => t -> t", ["a.abs", "c.abs", "cge.abs"], "Absolute value.";
     Sqrt = "sqrt", Scalar, "float t => t -> t", ["a.sqrt", "c.sqrt", "cge.sqrt"], "Square root.";
     Exp = "exp", Scalar, "float t => t -> t", ["a.exp", "c.exp", "cge.exp"], "Exponential.";

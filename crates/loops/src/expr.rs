@@ -122,17 +122,17 @@ pub enum BinaryOp {
     Sub,
     /// Product.
     Mul,
-    /// Quotient: of floating-point numbers, or of integers truncated toward zero as in C.
+    /// Quotient: of floating-point numbers, or of integers truncated toward zero as in C; of an integer and 0 it is 0.
     Div,
-    /// Remainder of the quotient truncated toward zero, as C's `%` on integers and `fmod` on floating point.
+    /// Remainder of the quotient truncated toward zero, as C's `%` on integers and `fmod` on floating point; of an integer by 0 it is the integer.
     Rem,
-    /// Quotient of integers rounded toward negative infinity.
+    /// Quotient of integers rounded toward negative infinity; 0 where the divisor is 0.
     FloorDiv,
-    /// Remainder of `FloorDiv`; has the divisor's sign.
+    /// Remainder of `FloorDiv`; has the divisor's sign. The dividend where the divisor is 0.
     Mod,
-    /// Smaller operand; as C's `fmin` on floating point.
+    /// Smaller operand; of floating-point numbers one that is no NaN, and -0 is below +0.
     Min,
-    /// Larger operand; as C's `fmax` on floating point.
+    /// Larger operand; of floating-point numbers one that is no NaN, and +0 is above -0.
     Max,
     /// Power, floating point.
     Pow,

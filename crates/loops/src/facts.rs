@@ -341,8 +341,7 @@ impl Facts {
         let natural = |p: Option<Poly>| p.is_some_and(|p| self.natural(&p));
         let below = natural(poly.scale(-1).and_then(|p| p.plus(FAR)))
             || self.held.iter().any(|held| natural(held.sub(&poly)));
-        below
-            && (natural(poly.plus(FAR)) || self.held.iter().any(|held| natural(held.add(&poly))))
+        below && (natural(poly.plus(FAR)) || self.held.iter().any(|held| natural(held.add(&poly))))
     }
 
     /// Whether the expression is at least 0 for all values that the facts allow.

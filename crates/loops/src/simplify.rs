@@ -220,7 +220,9 @@ impl Simplifier<'_> {
             Expr::Binary(op @ (BinaryOp::Add | BinaryOp::Sub | BinaryOp::Mul), a, b) => {
                 self.lifted(self.folded(Expr::binary(*op, self.atoms(a), self.atoms(b))))
             }
-            Expr::Unary(UnaryOp::Neg, a) => self.lifted(self.folded(Expr::unary(UnaryOp::Neg, self.atoms(a)))),
+            Expr::Unary(UnaryOp::Neg, a) => {
+                self.lifted(self.folded(Expr::unary(UnaryOp::Neg, self.atoms(a))))
+            }
             _ => self.expr(e),
         }
     }

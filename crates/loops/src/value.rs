@@ -4,6 +4,7 @@
 //! without contraction or fast-math: `f32` operations round to `f32`, the functions are those of the system's `libm`, integers wrap.
 
 use crate::expr::{BinaryOp, CompareOp, Expr, UnaryOp};
+use crate::name::Name;
 use crate::types::Scalar;
 
 /// A scalar value.
@@ -34,6 +35,8 @@ pub enum Undefined {
     Conversion,
     /// Operands of types that the operation does not take.
     Types,
+    /// It depends on memory, or on a name without a value.
+    Unknown,
 }
 
 impl std::fmt::Display for Undefined {
@@ -45,6 +48,7 @@ impl std::fmt::Display for Undefined {
                 "a floating-point number is converted to an integer type that can't hold it"
             }
             Undefined::Types => "operands have types that the operation does not take",
+            Undefined::Unknown => "the value depends on what is not known",
         })
     }
 }
@@ -75,10 +79,17 @@ impl std::fmt::Display for Value {
     }
 }
 
-/// C's `fmin`: a number rather than NaN; of equal operands the second, as the x86-64 library has it for signed zeros.
+/// The smaller or larger of two floating-point numbers: a number rather than NaN, and -0 is below +0, so that the operation commutes and associates.
 macro_rules! choose {
-    ($a:expr, $b:expr, $better:tt) => {
-        if $a $better $b || $b.is_nan() { $a } else { $b }
+    ($type:ident, $a:expr, $b:expr, $better:tt, $of_signs:tt) => {
+        if $a $better $b || $b.is_nan() {
+            $a
+        } else if $a == $b {
+            // Equal numbers have the same bits, but for the sign of zero.
+            $type::from_bits($a.to_bits() $of_signs $b.to_bits())
+        } else {
+            $b
+        }
     };
 }
 
@@ -129,15 +140,15 @@ macro_rules! natural {
 }
 
 macro_rules! float {
-    ($op:expr, $variant:ident, $a:expr, $b:expr) => {{
+    ($op:expr, $variant:ident, $type:ident, $a:expr, $b:expr) => {{
         let (a, b) = ($a, $b);
         let value = match $op {
             BinaryOp::Add => a + b,
             BinaryOp::Sub => a - b,
             BinaryOp::Mul => a * b,
             BinaryOp::Div => a / b,
-            BinaryOp::Min => choose!(a, b, <),
-            BinaryOp::Max => choose!(a, b, >),
+            BinaryOp::Min => choose!($type, a, b, <, |),
+            BinaryOp::Max => choose!($type, a, b, >, &),
             BinaryOp::Pow => a.powf(b),
             BinaryOp::Rem => a % b,
             BinaryOp::FloorDiv
@@ -244,7 +255,8 @@ impl Value {
     /// # Errors
     /// Results beyond 64 bits; operations that integers do not have.
     pub fn exact(op: BinaryOp, left: i64, right: i64) -> Result<i64, Undefined> {
-        let least_by_minus_one = matches!(op, BinaryOp::Div | BinaryOp::FloorDiv) && left == i64::MIN && right == -1;
+        let least_by_minus_one =
+            matches!(op, BinaryOp::Div | BinaryOp::FloorDiv) && left == i64::MIN && right == -1;
         let sum = match op {
             BinaryOp::Add => left.checked_add(right),
             BinaryOp::Sub => left.checked_sub(right),
@@ -264,8 +276,8 @@ impl Value {
     /// Operands of types that it does not take.
     pub fn binary(op: BinaryOp, left: Value, right: Value) -> Result<Value, Undefined> {
         match (left, right) {
-            (Value::F32(a), Value::F32(b)) => float!(op, F32, a, b),
-            (Value::F64(a), Value::F64(b)) => float!(op, F64, a, b),
+            (Value::F32(a), Value::F32(b)) => float!(op, F32, f32, a, b),
+            (Value::F64(a), Value::F64(b)) => float!(op, F64, f64, a, b),
             (Value::I64(a), Value::I64(b)) => integer!(op, I64, i64, a, b),
             (Value::I32(a), Value::I32(b)) => integer!(op, I32, i32, a, b),
             (Value::I8(a), Value::I8(b)) => integer!(op, I8, i8, a, b),
@@ -408,6 +420,39 @@ impl Value {
     }
 }
 
+/// The value of an expression over loop variables and sizes, which reads no memory: arithmetic on indices is exact, that on data wraps.
+///
+/// # Errors
+/// Index arithmetic beyond 64 bits; loads, calls, names without a value.
+pub fn of_index(expr: &Expr, value_of: &dyn Fn(&Name) -> Option<i64>) -> Result<Value, Undefined> {
+    if let Some(constant) = Value::of(expr) {
+        return Ok(constant);
+    }
+    let of = |e: &Expr| of_index(e, value_of);
+    match expr {
+        Expr::Var(name) => value_of(name).map(Value::I64).ok_or(Undefined::Unknown),
+        Expr::Unary(UnaryOp::Neg, a) if !expr.is_data() => match of(a)? {
+            Value::I64(a) => Value::exact(BinaryOp::Sub, 0, a).map(Value::I64),
+            a => Value::unary(UnaryOp::Neg, a),
+        },
+        Expr::Unary(op, a) => Value::unary(*op, of(a)?),
+        Expr::Binary(op, a, b) => match (of(a)?, of(b)?) {
+            (Value::I64(a), Value::I64(b)) if Value::may_overflow(*op) && !expr.is_data() => {
+                Value::exact(*op, a, b).map(Value::I64)
+            }
+            (a, b) => Value::binary(*op, a, b),
+        },
+        Expr::Compare(op, a, b) => Value::compare(*op, of(a)?, of(b)?).map(Value::Bool),
+        Expr::Select(cond, then, otherwise) => match of(cond)? {
+            Value::Bool(true) => of(then),
+            Value::Bool(false) => of(otherwise),
+            _ => Err(Undefined::Types),
+        },
+        Expr::Cast(to, a) => Ok(of(a)?.cast(*to)),
+        _ => Err(Undefined::Unknown),
+    }
+}
+
 /// A function of `math.h` or `stdlib.h` that a call can name.
 #[derive(Clone, Copy, Debug)]
 pub enum Builtin {
@@ -461,8 +506,8 @@ macro_rules! builtins {
             "hypot" => Some(Builtin::$two($type::hypot)),
             "copysign" => Some(Builtin::$two($type::copysign)),
             "fmod" => Some(Builtin::$two(|a, b| a % b)),
-            "fmin" => Some(Builtin::$two(|a, b| choose!(a, b, <))),
-            "fmax" => Some(Builtin::$two(|a, b| choose!(a, b, >))),
+            "fmin" => Some(Builtin::$two(|a, b| choose!($type, a, b, <, |))),
+            "fmax" => Some(Builtin::$two(|a, b| choose!($type, a, b, >, &))),
             "fma" => Some(Builtin::$three($type::mul_add)),
             _ => None,
         }

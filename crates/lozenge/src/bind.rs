@@ -4,9 +4,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use loops::{
-    BinaryOp, Code, CompareOp, Diagnostic, Elem, Expr, Function, Name, Param, ParamMode, Stmt, Tensor,
-};
+use loops::value;
+use loops::{Code, Diagnostic, Elem, Expr, Function, Name, Param, ParamMode, Stmt, Tensor};
 
 use crate::failure::Failure;
 use crate::places::Range;
@@ -25,60 +24,18 @@ pub struct Given {
     pub tensor: Tensor,
 }
 
-/// The value of an integer expression over sizes; `None` if it uses anything else, divides by zero, or leaves 64 bits.
+/// The value of an integer expression over sizes; `None` if it uses anything else, or leaves 64 bits.
 pub fn integer(expr: &Expr, sizes: &Sizes) -> Option<i64> {
-    match expr {
-        Expr::Int(k) => Some(*k),
-        Expr::Var(name) => sizes.get(name).copied(),
-        Expr::Binary(op, a, b) => {
-            let (a, b) = (integer(a, sizes)?, integer(b, sizes)?);
-            match op {
-                BinaryOp::Add => a.checked_add(b),
-                BinaryOp::Sub => a.checked_sub(b),
-                BinaryOp::Mul => a.checked_mul(b),
-                BinaryOp::Div => a.checked_div(b),
-                BinaryOp::Rem => a.checked_rem(b),
-                BinaryOp::FloorDiv => {
-                    let q = a.checked_div(b)?;
-                    if a.checked_rem(b)? != 0 && (a < 0) != (b < 0) { q.checked_sub(1) } else { Some(q) }
-                }
-                BinaryOp::Mod => {
-                    let r = a.checked_rem(b)?;
-                    if r != 0 && (r < 0) != (b < 0) { r.checked_add(b) } else { Some(r) }
-                }
-                BinaryOp::Min => Some(a.min(b)),
-                BinaryOp::Max => Some(a.max(b)),
-                _ => None,
-            }
-        }
-        Expr::Select(c, a, b) => {
-            if truth(c, sizes)? {
-                integer(a, sizes)
-            } else {
-                integer(b, sizes)
-            }
-        }
+    match value::of_index(expr, &|name| sizes.get(name).copied()) {
+        Ok(loops::Value::I64(value)) => Some(value),
         _ => None,
     }
 }
 
 /// The value of a condition over sizes.
 pub fn truth(expr: &Expr, sizes: &Sizes) -> Option<bool> {
-    match expr {
-        Expr::Bool(b) => Some(*b),
-        Expr::Compare(op, a, b) => {
-            let (a, b) = (integer(a, sizes)?, integer(b, sizes)?);
-            Some(match op {
-                CompareOp::Eq => a == b,
-                CompareOp::Ne => a != b,
-                CompareOp::Lt => a < b,
-                CompareOp::Le => a <= b,
-                CompareOp::Gt => a > b,
-                CompareOp::Ge => a >= b,
-            })
-        }
-        Expr::Binary(BinaryOp::And, a, b) => Some(truth(a, sizes)? && truth(b, sizes)?),
-        Expr::Binary(BinaryOp::Or, a, b) => Some(truth(a, sizes)? || truth(b, sizes)?),
+    match value::of_index(expr, &|name| sizes.get(name).copied()) {
+        Ok(loops::Value::Bool(value)) => Some(value),
         _ => None,
     }
 }

@@ -196,7 +196,7 @@ fn show_dimension(shape: &[usize], data: &Data, next: &mut usize, shown: usize, 
 /// How close two results must be.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum Closeness {
-    /// Equal, `nan` to `nan` and zero to minus zero included.
+    /// The same bits; any NaN is as good as any other.
     Exact,
     /// Floating point may differ by these bounds (single, double precision) times the larger of 1 and the largest magnitude in both arrays.
     Within(f64, f64),
@@ -252,14 +252,18 @@ fn first_difference(left: &Data, right: &Data, closeness: Closeness) -> Option<(
         single: bool,
         values: impl Iterator<Item = f64>,
     ) -> impl Fn(f64, f64) -> bool {
+        // Numbers of single precision have different bits in double precision too.
         let bound = match closeness {
-            Closeness::Exact => 0.0,
+            Closeness::Exact => None,
             Closeness::Within(f32_bound, f64_bound) => {
                 let scale = values.map(f64::abs).filter(|x| x.is_finite()).fold(1.0, f64::max);
-                scale * if single { f32_bound } else { f64_bound }
+                Some(scale * if single { f32_bound } else { f64_bound })
             }
         };
-        move |x, y| x == y || (x.is_nan() && y.is_nan()) || (x - y).abs() <= bound
+        move |x, y| {
+            let near = bound.is_some_and(|bound| x == y || (x - y).abs() <= bound);
+            x.to_bits() == y.to_bits() || (x.is_nan() && y.is_nan()) || near
+        }
     }
     match (left, right) {
         (Data::F32(a), Data::F32(b)) => {
@@ -332,8 +336,11 @@ mod tests {
         let a = Tensor { shape: vec![2, 2], data: Data::F32(vec![1.0, 2.0, f32::NAN, 0.0]) };
         let mut b = a.clone();
         assert_eq!(difference(&a, &b, Closeness::Exact), None);
-        b.data = Data::F32(vec![1.0, 2.0, f32::NAN, -0.0]);
+        b.data = Data::F32(vec![1.0, 2.0, -f32::NAN, 0.0]);
         assert_eq!(difference(&a, &b, Closeness::Exact), None);
+        b.data = Data::F32(vec![1.0, 2.0, f32::NAN, -0.0]);
+        assert_eq!(difference(&a, &b, Closeness::Exact).unwrap(), "0 at [1, 1] against -0");
+        assert_eq!(difference(&a, &b, Closeness::WRITTEN), None);
         b.data = Data::F32(vec![1.0, 2.000_001, f32::NAN, 0.0]);
         assert_eq!(difference(&a, &b, Closeness::Exact).unwrap(), "2 at [0, 1] against 2.000001");
         assert_eq!(difference(&a, &b, Closeness::WRITTEN), None);

@@ -91,6 +91,11 @@ impl Frame {
                 let a = self.pw_aff(a)?;
                 Ok(a.max(&a.neg()?)?)
             }
+            Expr::Binary(BinaryOp::Add | BinaryOp::Sub | BinaryOp::Mul, ..)
+                if expr.is_data() && !expr.vars().is_empty() =>
+            {
+                refuse("it is arithmetic on data, which may wrap around")
+            }
             Expr::Binary(op, a, b) => self.binary(*op, a, b),
             Expr::Select(condition, yes, no) => {
                 let condition = self.set(condition)?;

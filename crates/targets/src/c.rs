@@ -174,6 +174,11 @@ impl CStmt {
             }
     }
 
+    /// Whether a pragma in the statement has the word in it.
+    pub fn pragma_mentions(&self, word: &str) -> bool {
+        self.any(&|stmt| matches!(stmt, CStmt::Pragma(text) if text.contains(word)))
+    }
+
     /// Calls `visit` on every identifier that an expression of the statement mentions (declared names are not mentions).
     pub fn names(&self, visit: &mut dyn FnMut(&str)) {
         match self {

@@ -212,10 +212,9 @@ impl Target {
             (Some(ReduceOp::Mul), Scalar::F32 | Scalar::F64 | Scalar::I32 | Scalar::I64) => {
                 ops::constant(ty, 1)
             }
-            (Some(ReduceOp::Min), Scalar::F32) => ops::single(f32::INFINITY.into()),
-            (Some(ReduceOp::Max), Scalar::F32) => ops::single(f32::NEG_INFINITY.into()),
-            (Some(ReduceOp::Min), Scalar::F64) => ops::double(f64::INFINITY.into()),
-            (Some(ReduceOp::Max), Scalar::F64) => ops::double(f64::NEG_INFINITY.into()),
+            // NaN gives way to every number.
+            (Some(ReduceOp::Min | ReduceOp::Max), Scalar::F32) => ops::single(f32::NAN.into()),
+            (Some(ReduceOp::Min | ReduceOp::Max), Scalar::F64) => ops::double(f64::NAN.into()),
             (Some(ReduceOp::Min), Scalar::I32) => ops::word(i32::MAX),
             (Some(ReduceOp::Max), Scalar::I32) => ops::word(i32::MIN),
             (Some(ReduceOp::And | ReduceOp::Or), Scalar::Bool) => ops::truth(op == Some(ReduceOp::And)),

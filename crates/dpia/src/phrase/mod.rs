@@ -194,7 +194,12 @@ fn add(a: u32, b: Option<u32>) -> Option<u32> {
 fn weigh(bindings: &Bindings, prim: Prim, args: &[ExpArg]) -> Option<u32> {
     let own = match prim.info().group {
         // The value of an index takes no more than the index.
-        Group::Scalar if prim == Prim::ToI64 && matches!(args, [ExpArg::Exp(i)] if matches!(i.ty(), DataType::Idx(_))) => 0,
+        Group::Scalar
+            if prim == Prim::ToI64
+                && matches!(args, [ExpArg::Exp(i)] if matches!(i.ty(), DataType::Idx(_))) =>
+        {
+            0
+        }
         Group::Scalar if !matches!(prim, Prim::Zero | Prim::One) => return None,
         Group::Index if prim != Prim::Index => 1,
         _ if matches!(prim, Prim::Concat | Prim::Pad | Prim::PadClamp) => 1,

@@ -7,6 +7,7 @@ use loops::{Diagnostic, Name, Scalar, Size, Span};
 use super::cheap::is_cheap;
 use super::env::Env;
 use super::{Callee, Frame, Fun, Instance, Unfolder, Value, var, wrap};
+use crate::infer::finish::misfit;
 use crate::infer::node::{Bind, Node, NodeKind};
 use crate::infer::ty::Ty;
 use crate::prim::Prim;
@@ -32,6 +33,11 @@ impl<'c> Unfolder<'c> {
             NodeKind::Local(local) => env.get(*local).cloned().ok_or_else(|| self.broken(span))?,
             NodeKind::Number(value) => {
                 let ty = self.typed(&node.ty, frame, span)?;
+                if let DataType::Scalar(scalar) | DataType::Vector(_, scalar) = &ty
+                    && let Some(why) = value.misfit(*scalar)
+                {
+                    return Err(misfit(value, *scalar, span, why));
+                }
                 Value::Term(number(value, &ty, span).ok_or_else(|| self.broken(span))?)
             }
             NodeKind::Bool(value) => {

@@ -36,18 +36,6 @@ macro_rules! arithmetic {
     };
 }
 
-macro_rules! extreme {
-    ($name:ident) => {
-        |x, y| match (x, y) {
-            (Val::F64(x), Val::F64(y)) => Ok(Val::F64(x.$name(*y))),
-            (Val::F32(x), Val::F32(y)) => Ok(Val::F32(x.$name(*y))),
-            (Val::I32(x), Val::I32(y)) => Ok(Val::I32(*x.$name(y))),
-            (Val::I64(x), Val::I64(y)) => Ok(Val::I64(*x.$name(y))),
-            (x, _) => Err(ill(x)),
-        }
-    };
-}
-
 macro_rules! comparison {
     ($op:tt) => {
         |x, y| match (x, y) {
@@ -58,32 +46,6 @@ macro_rules! comparison {
             (x, _) => Err(ill(x)),
         }
     };
-}
-
-macro_rules! floor {
-    ($divide:ident) => {
-        |x, y| match (x, y) {
-            (Val::I32(x), Val::I32(y)) => $divide(i64::from(*x), i64::from(*y)).map(|v| Val::I32(v as i32)),
-            (Val::I64(x), Val::I64(y)) => $divide(*x, *y).map(Val::I64),
-            (x, _) => Err(ill(x)),
-        }
-    };
-}
-
-fn floor_div(x: i64, y: i64) -> Outcome<i64> {
-    if y == 0 {
-        return Err(Fault::new("an integer is divided by 0"));
-    }
-    let quotient = x.wrapping_div(y);
-    Ok(if x.wrapping_rem(y) != 0 && (x < 0) != (y < 0) { quotient - 1 } else { quotient })
-}
-
-fn floor_mod(x: i64, y: i64) -> Outcome<i64> {
-    if y == 0 {
-        return Err(Fault::new("a remainder by 0 is taken"));
-    }
-    let remainder = x.wrapping_rem(y);
-    Ok(if remainder != 0 && (x < 0) != (y < 0) { remainder + y } else { remainder })
 }
 
 /// The operation of a unary scalar primitive other than conversions.
@@ -132,14 +94,11 @@ pub(super) fn binary(prim: Prim) -> Option<Binary> {
         Prim::Div => |x, y| match (x, y) {
             (Val::F64(x), Val::F64(y)) => Ok(Val::F64(x / y)),
             (Val::F32(x), Val::F32(y)) => Ok(Val::F32(x / y)),
-            _ => {
-                let divide: Binary = floor!(floor_div);
-                divide(x, y)
-            }
+            _ => hub_binary(BinaryOp::FloorDiv, x, y),
         },
-        Prim::Mod => floor!(floor_mod),
-        Prim::Min => extreme!(min),
-        Prim::Max => extreme!(max),
+        Prim::Mod => |x, y| hub_binary(BinaryOp::Mod, x, y),
+        Prim::Min => |x, y| hub_binary(BinaryOp::Min, x, y),
+        Prim::Max => |x, y| hub_binary(BinaryOp::Max, x, y),
         Prim::Pow => |x, y| hub_binary(BinaryOp::Pow, x, y),
         Prim::Fmod => |x, y| hub_binary(BinaryOp::Rem, x, y),
         Prim::BitAnd => |x, y| hub_binary(BinaryOp::BitAnd, x, y),

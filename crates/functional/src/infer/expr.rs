@@ -1,6 +1,6 @@
 //! Types of expressions.
 
-use loops::{Code, Diagnostic, Name, Scalar, Size, Span};
+use loops::{Code, Diagnostic, Name, Size, Span};
 
 use super::Infer;
 use super::node::{Bind, Local, LocalInfo, Node, NodeKind};
@@ -73,15 +73,12 @@ impl Infer<'_> {
                     None => self.solver.fresh(true, span, "this number"),
                 };
                 match &number.value {
-                    NumberValue::Int(value) => {
-                        self.require(Class::Literal, &ty, span, "an integer");
-                        self.literals.push((ty.clone(), Some(*value), span));
-                    }
+                    NumberValue::Int(_) => self.require(Class::Literal, &ty, span, "an integer"),
                     NumberValue::Float(_) => {
                         self.require(Class::Fraction, &ty, span, "a number with a fraction or exponent");
-                        self.literals.push((ty.clone(), None, span));
                     }
                 }
+                self.literals.push((ty.clone(), number.value.clone(), span));
                 node(NodeKind::Number(number.value.clone()), ty, span)
             }
             ExprKind::Bool(value) => node(NodeKind::Bool(*value), Ty::BOOL, span),
@@ -519,13 +516,4 @@ fn size_of_operands(op: BinOp, a: &Node, b: &Node) -> Option<Size> {
         BinOp::Mod => x.rem(&y),
         _ => return None,
     })
-}
-
-/// The scalar types that literals may have, for messages.
-pub(super) fn fits_scalar(value: i128, scalar: Scalar) -> bool {
-    match scalar {
-        Scalar::I32 => i32::try_from(value).is_ok(),
-        Scalar::I64 => i64::try_from(value).is_ok(),
-        _ => true,
-    }
 }

@@ -5,10 +5,10 @@ use std::collections::BTreeSet;
 use loops::{Code, Diagnostic, Name, Scalar, Size, Span};
 
 use super::Infer;
-use super::expr::fits_scalar;
 use super::node::{Node, NodeKind};
 use super::solve::meta_of;
 use super::ty::{Class, Ty};
+use crate::syntax::ast::NumberValue;
 
 impl Infer<'_> {
     /// Solves what is left and tells what can't be.
@@ -100,18 +100,24 @@ impl Infer<'_> {
 
     fn check_literals(&mut self) {
         for (ty, value, span) in std::mem::take(&mut self.literals) {
-            let Some(value) = value else { continue };
-            match self.solver.shallow(&ty) {
-                Ty::Scalar(scalar) if !fits_scalar(value, scalar) => {
-                    let message = format!("`{value}` does not fit in `{scalar}`");
-                    self.error(Diagnostic::error(Code("F0105"), message, span, "too large"));
-                }
-                Ty::Idx(bound) => {
+            let ty = match self.solver.shallow(&ty) {
+                Ty::Vector(_, lane) => self.solver.shallow(&lane),
+                ty => ty,
+            };
+            match (ty, value) {
+                (Ty::Scalar(scalar), value) => self.check_literal(&value, scalar, span),
+                (Ty::Idx(bound), NumberValue::Int(value)) => {
                     let size = Size::constant(i64::try_from(value).unwrap_or(i64::MAX));
                     self.demand_index(&size, &bound, span);
                 }
                 _ => {}
             }
+        }
+    }
+
+    fn check_literal(&mut self, value: &NumberValue, scalar: Scalar, span: Span) {
+        if let Some(why) = value.misfit(scalar) {
+            self.error(misfit(value, scalar, span, why));
         }
     }
 
@@ -201,5 +207,16 @@ impl Infer<'_> {
             }
         }
         size
+    }
+}
+
+/// A number that its type can't have.
+pub(crate) fn misfit(value: &NumberValue, scalar: Scalar, span: Span, why: &'static str) -> Diagnostic {
+    let message = format!("`{value}` does not fit in `{scalar}`");
+    let diagnostic = Diagnostic::error(Code("F0105"), message, span, why);
+    match why {
+        "too large" if scalar.is_float() => diagnostic.help("infinity is written `inf`"),
+        "too small" => diagnostic.help("zero is written `0`"),
+        _ => diagnostic,
     }
 }

@@ -6,7 +6,7 @@
 
 mod divide;
 mod expr;
-mod finish;
+pub(crate) mod finish;
 mod names;
 pub(crate) mod node;
 mod report;
@@ -21,7 +21,7 @@ use loops::{Code, Diagnostic, Name, Size, Span};
 
 use crate::facts::SizeFacts;
 use crate::prim::Prim;
-use crate::syntax::ast::{BinOp, Def, TypeDef};
+use crate::syntax::ast::{BinOp, Def, NumberValue, TypeDef};
 use crate::term::{Fact, FactKind};
 use expr::Why;
 use node::{Local, LocalInfo, Node};
@@ -74,7 +74,7 @@ pub(crate) struct Infer<'e> {
     types: BTreeMap<Name, Option<Class>>,
     level: u32,
     constraints: Vec<(Class, Ty, Span, String)>,
-    literals: Vec<(Ty, Option<i128>, Span)>,
+    literals: Vec<(Ty, NumberValue, Span)>,
     /// Unknown sizes that were told.
     told: BTreeSet<usize>,
     /// Unknown types that were told.

@@ -213,6 +213,46 @@ pub enum NumberValue {
     Float(String),
 }
 
+impl NumberValue {
+    /// Why a type can't have a number of this text: it is out of range, or becomes infinite, or 0 though it is not. A floating-point number
+    /// between two of the type becomes the nearest.
+    pub fn misfit(&self, scalar: Scalar) -> Option<&'static str> {
+        let text = match self {
+            NumberValue::Int(value) => {
+                let fits = match scalar {
+                    Scalar::I32 => i32::try_from(*value).is_ok(),
+                    Scalar::I64 => i64::try_from(*value).is_ok(),
+                    _ => true,
+                };
+                return (!fits).then_some("too large");
+            }
+            NumberValue::Float(text) => text,
+        };
+        let value = match scalar {
+            Scalar::F32 => f64::from(text.parse::<f32>().ok()?),
+            Scalar::F64 => text.parse::<f64>().ok()?,
+            _ => return None,
+        };
+        let digits = text.split(['e', 'E']).next().unwrap_or_default();
+        if value.is_infinite() && digits.contains(|c: char| c.is_ascii_digit()) {
+            Some("too large")
+        } else if value == 0.0 && digits.contains(|c| ('1'..='9').contains(&c)) {
+            Some("too small")
+        } else {
+            None
+        }
+    }
+}
+
+impl std::fmt::Display for NumberValue {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            NumberValue::Int(value) => value.fmt(f),
+            NumberValue::Float(text) => f.write_str(text),
+        }
+    }
+}
+
 /// A pattern.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Pattern {

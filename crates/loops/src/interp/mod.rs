@@ -38,13 +38,7 @@ pub struct Options {
 
 impl Default for Options {
     fn default() -> Options {
-        Options {
-            shuffle: None,
-            races: false,
-            max_steps: 1_000_000_000,
-            c_rules: false,
-            max_bytes: 1 << 32,
-        }
+        Options { shuffle: None, races: false, max_steps: 1_000_000_000, c_rules: false, max_bytes: 1 << 32 }
     }
 }
 

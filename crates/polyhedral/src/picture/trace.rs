@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use loops::{Access, Assign, BinaryOp, CompareOp, Component, Expr, Function, Name, Stmt, UnaryOp};
+use loops::{Access, Assign, Component, Expr, Function, Name, Scalar, Stmt, Value};
 
 use super::cannot_draw;
 use crate::codegen::Instance;
@@ -178,51 +178,18 @@ impl Walk<'_> {
         Ok((access.array.clone(), access.path.clone(), indices))
     }
 
-    /// An index expression or condition; truth is 1.
-    fn eval(&self, expr: &Expr) -> Result<i64> {
-        let odd =
-            || cannot_draw(format!("`{expr}` has no value that can be found without running the program"));
-        Ok(match expr {
-            Expr::Int(value) => *value,
-            Expr::I32(value) => i64::from(*value),
-            Expr::Bool(value) => i64::from(*value),
-            Expr::Var(name) => *self.values.get(name).ok_or_else(odd)?,
-            Expr::Cast(_, inner) => self.eval(inner)?,
-            Expr::Unary(UnaryOp::Neg, inner) => self.eval(inner)?.checked_neg().ok_or_else(odd)?,
-            Expr::Unary(UnaryOp::Not, inner) => i64::from(self.eval(inner)? == 0),
-            Expr::Select(cond, then, otherwise) => {
-                self.eval(if self.eval(cond)? != 0 { then } else { otherwise })?
-            }
-            Expr::Compare(op, a, b) => {
-                let (a, b) = (self.eval(a)?, self.eval(b)?);
-                i64::from(match op {
-                    CompareOp::Eq => a == b,
-                    CompareOp::Ne => a != b,
-                    CompareOp::Lt => a < b,
-                    CompareOp::Le => a <= b,
-                    CompareOp::Gt => a > b,
-                    CompareOp::Ge => a >= b,
-                })
-            }
-            Expr::Binary(op, a, b) => {
-                let (a, b) = (self.eval(a)?, self.eval(b)?);
-                match op {
-                    BinaryOp::Add => a.checked_add(b),
-                    BinaryOp::Sub => a.checked_sub(b),
-                    BinaryOp::Mul => a.checked_mul(b),
-                    BinaryOp::Min => Some(a.min(b)),
-                    BinaryOp::Max => Some(a.max(b)),
-                    BinaryOp::And => Some(i64::from(a != 0 && b != 0)),
-                    BinaryOp::Or => Some(i64::from(a != 0 || b != 0)),
-                    BinaryOp::FloorDiv => a.checked_div_euclid(b).filter(|_| b > 0),
-                    BinaryOp::Mod => a.checked_rem_euclid(b).filter(|_| b > 0),
-                    BinaryOp::Div => a.checked_div(b),
-                    BinaryOp::Rem => a.checked_rem(b),
-                    _ => None,
-                }
-                .ok_or_else(odd)?
-            }
-            _ => return Err(odd()),
+    /// The value of an index expression or condition.
+    fn value(&self, expr: &Expr) -> Result<Value> {
+        loops::value::of_index(expr, &|name| self.values.get(name).copied()).map_err(|_| {
+            cannot_draw(format!("`{expr}` has no value that can be found without running the program"))
         })
+    }
+
+    /// The value of an integer expression; that of a condition is 1 where it holds.
+    fn eval(&self, expr: &Expr) -> Result<i64> {
+        match self.value(expr)?.cast(Scalar::I64) {
+            Value::I64(value) => Ok(value),
+            _ => Err(cannot_draw(format!("`{expr}` is no integer"))),
+        }
     }
 }

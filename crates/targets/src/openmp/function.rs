@@ -139,6 +139,12 @@ fn checked_body(
             Some(before) => CExpr::binary("||", before, not),
         });
     }
+    if let Some(beyond) = lower.beyond(function)? {
+        violated = Some(match violated {
+            None => beyond,
+            Some(before) => CExpr::binary("||", before, beyond),
+        });
+    }
     if let Some(violated) = violated {
         lower.helpers.insert(Helper::Status);
         head.push(CStmt::If(violated, vec![CStmt::Return(Some(CExpr::name("BAD_SIZES")))], Vec::new()));

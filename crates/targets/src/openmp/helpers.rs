@@ -14,6 +14,9 @@ pub enum Helper {
     WorkspaceAlloc,
     Extent,
     ExtentSum,
+    AddBeyond,
+    SubBeyond,
+    MulBeyond,
     FloorDiv32,
     FloorDiv64,
     Mod32,
@@ -26,6 +29,14 @@ pub enum Helper {
     Max64,
     MaxF,
     Max,
+    AtMostF,
+    AtMost,
+    AtLeastF,
+    AtLeast,
+    ReduceMinF,
+    ReduceMin,
+    ReduceMaxF,
+    ReduceMax,
     Abs64,
     Add32,
     Sub32,
@@ -82,8 +93,12 @@ impl Helper {
             }
             Helper::NativeMin => "#define LOZENGE_MIN(a, b) ((a) < (b) ? (a) : (b))",
             Helper::NativeMax => "#define LOZENGE_MAX(a, b) ((a) > (b) ? (a) : (b))",
-            Helper::NativeFMin => "#define LOZENGE_FMIN(a, b) ((a) < (b) || (b) != (b) ? (a) : (b))",
-            Helper::NativeFMax => "#define LOZENGE_FMAX(a, b) ((a) > (b) || (b) != (b) ? (a) : (b))",
+            Helper::NativeFMin => {
+                "#define LOZENGE_FMIN(a, b) ((a) < (b) || (b) != (b) || ((a) == (b) && __builtin_signbit(a)) ? (a) : (b))"
+            }
+            Helper::NativeFMax => {
+                "#define LOZENGE_FMAX(a, b) ((a) > (b) || (b) != (b) || ((a) == (b) && !__builtin_signbit(a)) ? (a) : (b))"
+            }
             Helper::NativeFloorDiv => {
                 "#define LOZENGE_FLOOR_DIV(a, b) ((a) / (b) - ((a) % (b) != 0 && ((a) % (b) < 0) != ((b) < 0)))"
             }
@@ -100,6 +115,18 @@ impl Helper {
             Helper::WorkspaceAlloc => WORKSPACE_ALLOC,
             Helper::Extent => EXTENT,
             Helper::ExtentSum => EXTENT_SUM,
+            Helper::AddBeyond => {
+                "/* Whether a sum goes beyond 64 bits. */\n\
+                 static inline int lozenge_add_beyond(int64_t a, int64_t b) {\n    int64_t r;\n    return __builtin_add_overflow(a, b, &r);\n}\n"
+            }
+            Helper::SubBeyond => {
+                "/* Whether a difference goes beyond 64 bits. */\n\
+                 static inline int lozenge_sub_beyond(int64_t a, int64_t b) {\n    int64_t r;\n    return __builtin_sub_overflow(a, b, &r);\n}\n"
+            }
+            Helper::MulBeyond => {
+                "/* Whether a product goes beyond 64 bits. */\n\
+                 static inline int lozenge_mul_beyond(int64_t a, int64_t b) {\n    int64_t r;\n    return __builtin_mul_overflow(a, b, &r);\n}\n"
+            }
             Helper::FloorDiv32 => {
                 "/* Quotient rounded toward negative infinity; 0 for a divisor of 0. */\n\
                  static inline int32_t lozenge_floor_div_i32(int32_t a, int32_t b) {\n    \
@@ -138,12 +165,22 @@ impl Helper {
                 "static inline int64_t lozenge_min(int64_t a, int64_t b) {\n    return a < b ? a : b;\n}\n"
             }
             Helper::MinF => {
-                "/* As fminf: a NaN gives way to a number. */\n\
-                 static inline float lozenge_min_f32(float a, float b) {\n    return a < b || b != b ? a : b;\n}\n"
+                "/* The smaller of two numbers, one that is no NaN; -0 is below +0. */\n\
+                 static inline float lozenge_min_f32(float a, float b) {\n    \
+                     union { float number; uint32_t bits; } x = { .number = a }, y = { .number = b };\n    \
+                     x.bits |= y.bits;\n    \
+                     float other = a < b || b != b ? a : b;\n    \
+                     return a == b ? x.number : other;\n\
+                 }\n"
             }
             Helper::Min => {
-                "/* As fmin: a NaN gives way to a number. */\n\
-                 static inline double lozenge_min_f64(double a, double b) {\n    return a < b || b != b ? a : b;\n}\n"
+                "/* The smaller of two numbers, one that is no NaN; -0 is below +0. */\n\
+                 static inline double lozenge_min_f64(double a, double b) {\n    \
+                     union { double number; uint64_t bits; } x = { .number = a }, y = { .number = b };\n    \
+                     x.bits |= y.bits;\n    \
+                     double other = a < b || b != b ? a : b;\n    \
+                     return a == b ? x.number : other;\n\
+                 }\n"
             }
             Helper::Max32 => {
                 "static inline int32_t lozenge_max_i32(int32_t a, int32_t b) {\n    return a > b ? a : b;\n}\n"
@@ -152,12 +189,54 @@ impl Helper {
                 "static inline int64_t lozenge_max(int64_t a, int64_t b) {\n    return a > b ? a : b;\n}\n"
             }
             Helper::MaxF => {
-                "/* As fmaxf: a NaN gives way to a number. */\n\
-                 static inline float lozenge_max_f32(float a, float b) {\n    return a > b || b != b ? a : b;\n}\n"
+                "/* The larger of two numbers, one that is no NaN; -0 is below +0. */\n\
+                 static inline float lozenge_max_f32(float a, float b) {\n    \
+                     union { float number; uint32_t bits; } x = { .number = a }, y = { .number = b };\n    \
+                     x.bits &= y.bits;\n    \
+                     float other = a > b || b != b ? a : b;\n    \
+                     return a == b ? x.number : other;\n\
+                 }\n"
             }
             Helper::Max => {
-                "/* As fmax: a NaN gives way to a number. */\n\
-                 static inline double lozenge_max_f64(double a, double b) {\n    return a > b || b != b ? a : b;\n}\n"
+                "/* The larger of two numbers, one that is no NaN; -0 is below +0. */\n\
+                 static inline double lozenge_max_f64(double a, double b) {\n    \
+                     union { double number; uint64_t bits; } x = { .number = a }, y = { .number = b };\n    \
+                     x.bits &= y.bits;\n    \
+                     double other = a > b || b != b ? a : b;\n    \
+                     return a == b ? x.number : other;\n\
+                 }\n"
+            }
+            Helper::AtMostF => {
+                "/* The smaller of a number and a bound, which is neither NaN nor +0; the bound for NaN. */\n\
+                 static inline float lozenge_at_most_f32(float a, float bound) {\n    return a < bound ? a : bound;\n}\n"
+            }
+            Helper::AtMost => {
+                "/* The smaller of a number and a bound, which is neither NaN nor +0; the bound for NaN. */\n\
+                 static inline double lozenge_at_most_f64(double a, double bound) {\n    return a < bound ? a : bound;\n}\n"
+            }
+            Helper::AtLeastF => {
+                "/* The larger of a number and a bound, which is neither NaN nor -0; the bound for NaN. */\n\
+                 static inline float lozenge_at_least_f32(float a, float bound) {\n    return a > bound ? a : bound;\n}\n"
+            }
+            Helper::AtLeast => {
+                "/* The larger of a number and a bound, which is neither NaN nor -0; the bound for NaN. */\n\
+                 static inline double lozenge_at_least_f64(double a, double bound) {\n    return a > bound ? a : bound;\n}\n"
+            }
+            Helper::ReduceMinF => {
+                "#pragma omp declare reduction(lozenge_min_f32 : float : omp_out = lozenge_min_f32(omp_out, omp_in)) \
+                 initializer(omp_priv = __builtin_nanf(\"\"))\n"
+            }
+            Helper::ReduceMin => {
+                "#pragma omp declare reduction(lozenge_min_f64 : double : omp_out = lozenge_min_f64(omp_out, omp_in)) \
+                 initializer(omp_priv = __builtin_nan(\"\"))\n"
+            }
+            Helper::ReduceMaxF => {
+                "#pragma omp declare reduction(lozenge_max_f32 : float : omp_out = lozenge_max_f32(omp_out, omp_in)) \
+                 initializer(omp_priv = __builtin_nanf(\"\"))\n"
+            }
+            Helper::ReduceMax => {
+                "#pragma omp declare reduction(lozenge_max_f64 : double : omp_out = lozenge_max_f64(omp_out, omp_in)) \
+                 initializer(omp_priv = __builtin_nan(\"\"))\n"
             }
             Helper::Abs64 => {
                 "/* Magnitude of a 64-bit integer that wraps around. */\n\
@@ -176,12 +255,12 @@ impl Helper {
                  static inline int32_t lozenge_mul_i32(int32_t a, int32_t b) {\n    return (int32_t)((uint32_t)a * (uint32_t)b);\n}\n"
             }
             Helper::Div32 => {
-                "/* Quotient of 32-bit integers that wraps around. */\n\
-                 static inline int32_t lozenge_div_i32(int32_t a, int32_t b) {\n    return (int32_t)((int64_t)a / b);\n}\n"
+                "/* Quotient of 32-bit integers that wraps around; 0 for a divisor of 0. */\n\
+                 static inline int32_t lozenge_div_i32(int32_t a, int32_t b) {\n    return b == 0 ? 0 : (int32_t)((int64_t)a / b);\n}\n"
             }
             Helper::Rem32 => {
-                "/* Remainder of 32-bit integers, of the least one by -1 too. */\n\
-                 static inline int32_t lozenge_rem_i32(int32_t a, int32_t b) {\n    return (int32_t)((int64_t)a % b);\n}\n"
+                "/* Remainder of 32-bit integers, of the least one by -1 too; the dividend for a divisor of 0. */\n\
+                 static inline int32_t lozenge_rem_i32(int32_t a, int32_t b) {\n    return b == 0 ? a : (int32_t)((int64_t)a % b);\n}\n"
             }
             Helper::Neg32 => {
                 "/* Negation of a 32-bit integer that wraps around. */\n\
@@ -200,12 +279,12 @@ impl Helper {
                  static inline int64_t lozenge_mul(int64_t a, int64_t b) {\n    return (int64_t)((uint64_t)a * (uint64_t)b);\n}\n"
             }
             Helper::Div64 => {
-                "/* Quotient of 64-bit integers that wraps around. */\n\
-                 static inline int64_t lozenge_div(int64_t a, int64_t b) {\n    return b == -1 ? (int64_t)(0u - (uint64_t)a) : a / b;\n}\n"
+                "/* Quotient of 64-bit integers that wraps around; 0 for a divisor of 0. */\n\
+                 static inline int64_t lozenge_div(int64_t a, int64_t b) {\n    return b == 0 ? 0 : b == -1 ? (int64_t)(0u - (uint64_t)a) : a / b;\n}\n"
             }
             Helper::Rem64 => {
-                "/* Remainder of 64-bit integers, of the least one by -1 too. */\n\
-                 static inline int64_t lozenge_rem(int64_t a, int64_t b) {\n    return b == -1 ? 0 : a % b;\n}\n"
+                "/* Remainder of 64-bit integers, of the least one by -1 too; the dividend for a divisor of 0. */\n\
+                 static inline int64_t lozenge_rem(int64_t a, int64_t b) {\n    return b == 0 ? a : b == -1 ? 0 : a % b;\n}\n"
             }
             Helper::Neg64 => {
                 "/* Negation of a 64-bit integer that wraps around. */\n\
@@ -333,7 +412,7 @@ static inline int64_t lozenge_extent_sum(int64_t a, int64_t b) {
 ";
 
 impl Helper {
-    /// The name of the C function, if it is one.
+    /// The name of the C function or reduction, if it is one.
     pub fn function(self) -> Option<&'static str> {
         if self == Helper::WorkspaceAlloc {
             return Some("lozenge_alloc");
@@ -341,7 +420,7 @@ impl Helper {
         let text = self.text();
         let start = text.find("lozenge_")?;
         let rest = &text[start..];
-        rest.find('(').map(|end| &rest[..end])
+        rest.find(['(', ' ']).map(|end| &rest[..end])
     }
 }
 

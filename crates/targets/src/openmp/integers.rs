@@ -6,8 +6,17 @@
 use loops::{BinaryOp, Expr, Scalar, Value};
 
 use crate::c::CExpr;
+use crate::openmp::arith;
 use crate::openmp::helpers::Helper;
 use crate::openmp::lower::Lower;
+
+/// The value of a literal of any type of integers.
+fn literal(e: &CExpr) -> Option<i64> {
+    match e {
+        CExpr::Literal(text) => text.trim_end_matches(['u', 'l']).parse().ok(),
+        e => arith::value(e),
+    }
+}
 
 impl Lower<'_> {
     /// An operation on integers of such a type.
@@ -33,8 +42,14 @@ impl Lower<'_> {
                 CExpr::binary("*", a, b)
             }
             BinaryOp::Mul => CExpr::binary("*", a, b),
-            BinaryOp::Div | BinaryOp::FloorDiv => CExpr::binary("/", a, b),
-            BinaryOp::Rem | BinaryOp::Mod => CExpr::binary("%", a, b),
+            BinaryOp::Div | BinaryOp::FloorDiv => {
+                let quotient = CExpr::binary("/", a, b.clone());
+                self.unless_zero(b, CExpr::int(0), quotient)
+            }
+            BinaryOp::Rem | BinaryOp::Mod => {
+                let rest = CExpr::binary("%", a.clone(), b.clone());
+                self.unless_zero(b, a, rest)
+            }
             BinaryOp::BitAnd | BinaryOp::And => CExpr::binary("&", a, b),
             BinaryOp::BitOr | BinaryOp::Or => CExpr::binary("|", a, b),
             BinaryOp::BitXor | BinaryOp::Pow => CExpr::binary("^", a, b),
@@ -46,6 +61,15 @@ impl Lower<'_> {
             BinaryOp::Shr => CExpr::binary(">>", a, count(b, native && !ty.is_narrow())),
         };
         if ty.is_narrow() { self.converted(ty, value) } else { value }
+    }
+
+    /// A quotient or remainder, or what it is where the divisor is 0; in C that is there already, dividing by 0 means what it means in C.
+    fn unless_zero(&self, divisor: CExpr, zero: CExpr, value: CExpr) -> CExpr {
+        if self.native || literal(&divisor).is_some_and(|v| v != 0) {
+            return value;
+        }
+        let by_zero = CExpr::binary("==", divisor, CExpr::int(0));
+        CExpr::Ternary(Box::new(by_zero), Box::new(zero), Box::new(value))
     }
 
     /// A conversion as C writes it.

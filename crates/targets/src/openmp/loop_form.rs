@@ -65,8 +65,11 @@ impl Lower<'_> {
     /// Whether the lanes of a vector loop need no memory of their own beside scalars and small arrays.
     fn one_lane_each(&self, l: &Loop) -> Result<bool, Diagnostic> {
         let promoted = self.promotable(l);
-        for (_, name) in &l.reductions {
-            if !self.in_clause(name)? && !promoted.iter().any(|e| e.array == *name) {
+        for (op, name) in &l.reductions {
+            if self.has_no_clause(*op, name)? {
+                return Ok(false);
+            }
+            if !self.in_clause(*op, name)? && !promoted.iter().any(|e| e.array == *name) {
                 return Ok(false);
             }
         }

@@ -2,7 +2,9 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use loops::{Access, ArrayDecl, BinaryOp, Code, CompareOp, Diagnostic, Elem, Expr, Name, Scalar, UnaryOp, Value};
+use loops::{
+    Access, ArrayDecl, BinaryOp, Code, CompareOp, Diagnostic, Elem, Expr, Name, Scalar, UnaryOp, Value,
+};
 
 use crate::c::CExpr;
 use crate::math;
@@ -170,6 +172,16 @@ impl Lower<'_> {
             }
             Expr::I32(i32::MIN) => (CExpr::literal("INT32_MIN"), Scalar::I32),
             Expr::I32(value) => (CExpr::int(i64::from(*value)), Scalar::I32),
+            Expr::F32(bits) if bits.value().is_nan() && bits.value().to_bits() << 1 != 0x7fc0_0000 << 1 => {
+                let bits = CExpr::int(i64::from(bits.value().to_bits() as i32));
+                (self.helper(Helper::BitsOfI32, "lozenge_bits_i32", vec![bits]), Scalar::F32)
+            }
+            Expr::F64(bits)
+                if bits.value().is_nan() && bits.value().to_bits() << 1 != 0x7ff8_0000_0000_0000 << 1 =>
+            {
+                let bits = CExpr::int(bits.value().to_bits() as i64);
+                (self.helper(Helper::BitsOfI64, "lozenge_bits_i64", vec![bits]), Scalar::F64)
+            }
             Expr::F32(bits) => {
                 let value = bits.value();
                 (self.float(f64::from(value), &format!("{:?}", value.abs()), "f"), Scalar::F32)
@@ -213,7 +225,7 @@ impl Lower<'_> {
                 // The paper divides places by sizes as they stand: where one is 0, there is no place.
                 let least = i64::from(!self.paper());
                 let natural = ty == Scalar::I64
-                    && matches!(op, BinaryOp::FloorDiv | BinaryOp::Mod)
+                    && op.divides()
                     && self.ranges.of(left).low.is_some_and(|v| v >= 0)
                     && self.ranges.of(right).low.is_some_and(|v| v >= least);
                 let wraps = self.wraps(ty, e);
@@ -315,10 +327,9 @@ impl Lower<'_> {
         if !value.is_finite() && !self.native {
             self.helpers.insert(Helper::Math);
         }
-        if value.is_nan() {
-            return CExpr::literal(if self.native { "__builtin_nan(\"\")" } else { "NAN" });
-        }
-        let positive = if value.is_infinite() {
+        let positive = if value.is_nan() {
+            CExpr::literal(if self.native { "__builtin_nan(\"\")" } else { "NAN" })
+        } else if value.is_infinite() {
             CExpr::literal(match (self.native, suffix) {
                 (true, "f") => "__builtin_inff()",
                 (true, _) => "__builtin_inf()",
@@ -330,9 +341,9 @@ impl Lower<'_> {
         if value.is_sign_negative() { CExpr::unary("-", positive) } else { positive }
     }
 
-    /// Positive infinity.
-    pub fn infinity(&mut self) -> CExpr {
-        self.float(f64::INFINITY, "", "")
+    /// A number that is none.
+    pub fn nan(&mut self) -> CExpr {
+        self.float(f64::NAN, "", "")
     }
 
     /// Conversion. C leaves open what a floating-point number becomes that the integer type can't hold; programs say that it is the nearest one, and 0
@@ -381,11 +392,37 @@ impl Lower<'_> {
         Kind { natural: false, wraps: self.wrapping && matches!(ty, Scalar::I32 | Scalar::I64) }
     }
 
+    /// The smaller or larger of two numbers; of truth values, whether both or one of them holds.
+    fn extremum(&mut self, op: BinaryOp, a: CExpr, b: CExpr, ty: Scalar) -> CExpr {
+        let least = op == BinaryOp::Min;
+        // What is compared with a constant is one instruction, unless a zero of the other sign is the better one.
+        let bound = |e: &CExpr| is_bound(e, least);
+        let (a, b) = if ty.is_float() && bound(&a) && !bound(&b) { (b, a) } else { (a, b) };
+        let (helper, name) = match (ty, least, ty.is_float() && bound(&b)) {
+            (Scalar::F32, true, true) => (Helper::AtMostF, "lozenge_at_most_f32"),
+            (Scalar::F64, true, true) => (Helper::AtMost, "lozenge_at_most_f64"),
+            (Scalar::F32, false, true) => (Helper::AtLeastF, "lozenge_at_least_f32"),
+            (Scalar::F64, false, true) => (Helper::AtLeast, "lozenge_at_least_f64"),
+            (Scalar::F32, true, _) => (Helper::MinF, "lozenge_min_f32"),
+            (Scalar::F32, false, _) => (Helper::MaxF, "lozenge_max_f32"),
+            (Scalar::F64, true, _) => (Helper::Min, "lozenge_min_f64"),
+            (Scalar::F64, false, _) => (Helper::Max, "lozenge_max_f64"),
+            (Scalar::I64, true, _) => (Helper::Min64, "lozenge_min"),
+            (Scalar::I64, false, _) => (Helper::Max64, "lozenge_max"),
+            (Scalar::I32, true, _) => (Helper::Min32, "lozenge_min_i32"),
+            (Scalar::I32, false, _) => (Helper::Max32, "lozenge_max_i32"),
+            _ => return CExpr::binary(if least { "&&" } else { "||" }, a, b),
+        };
+        self.helper(helper, name, vec![a, b])
+    }
+
     /// An operation.
     pub fn binary(&mut self, op: BinaryOp, a: CExpr, b: CExpr, ty: Scalar, kind: Kind) -> CExpr {
         let Kind { natural, wraps } = kind;
         let index = ty == Scalar::I64;
         let wrap = wraps && ty == Scalar::I32;
+        // The quotient of the least integer by -1 is out of range, and C has none by 0.
+        let guarded = self.wrapping && !natural && arith::value(&b).is_none_or(|v| v <= 0);
         if let Some(value) = wrapped(op, &a, &b, ty).filter(|_| wraps) {
             return value;
         }
@@ -394,25 +431,16 @@ impl Lower<'_> {
             BinaryOp::Add if index && wraps => self.helper(Helper::Add64, "lozenge_add", vec![a, b]),
             BinaryOp::Sub if index && wraps => self.helper(Helper::Sub64, "lozenge_sub", vec![a, b]),
             BinaryOp::Mul if index && wraps => self.helper(Helper::Mul64, "lozenge_mul", vec![a, b]),
-            BinaryOp::Div if index && wraps && arith::value(&b).is_none_or(|v| v <= 0) => {
-                self.helper(Helper::Div64, "lozenge_div", vec![a, b])
-            }
-            BinaryOp::Rem if index && wraps && arith::value(&b).is_none_or(|v| v <= 0) => {
-                self.helper(Helper::Rem64, "lozenge_rem", vec![a, b])
-            }
+            BinaryOp::Div if index && guarded => self.helper(Helper::Div64, "lozenge_div", vec![a, b]),
+            BinaryOp::Rem if index && guarded => self.helper(Helper::Rem64, "lozenge_rem", vec![a, b]),
             BinaryOp::Add if index => arith::add(a, b),
             BinaryOp::Sub if index => arith::sub(a, b),
             BinaryOp::Mul if index => arith::mul(a, b),
             BinaryOp::Add if wrap => self.helper(Helper::Add32, "lozenge_add_i32", vec![a, b]),
             BinaryOp::Sub if wrap => self.helper(Helper::Sub32, "lozenge_sub_i32", vec![a, b]),
             BinaryOp::Mul if wrap => self.helper(Helper::Mul32, "lozenge_mul_i32", vec![a, b]),
-            // the quotient of the least integer by -1 is out of range
-            BinaryOp::Div if wrap && arith::value(&b).is_none_or(|v| v <= 0) => {
-                self.helper(Helper::Div32, "lozenge_div_i32", vec![a, b])
-            }
-            BinaryOp::Rem if wrap && arith::value(&b).is_none_or(|v| v <= 0) => {
-                self.helper(Helper::Rem32, "lozenge_rem_i32", vec![a, b])
-            }
+            BinaryOp::Div if wrap && guarded => self.helper(Helper::Div32, "lozenge_div_i32", vec![a, b]),
+            BinaryOp::Rem if wrap && guarded => self.helper(Helper::Rem32, "lozenge_rem_i32", vec![a, b]),
             BinaryOp::Add => CExpr::binary("+", a, b),
             BinaryOp::Sub => CExpr::binary("-", a, b),
             BinaryOp::Mul => CExpr::binary("*", a, b),
@@ -427,20 +455,7 @@ impl Lower<'_> {
             BinaryOp::FloorDiv => self.helper(Helper::FloorDiv32, "lozenge_floor_div_i32", vec![a, b]),
             BinaryOp::Mod if index => self.helper(Helper::Mod64, "lozenge_mod", vec![a, b]),
             BinaryOp::Mod => self.helper(Helper::Mod32, "lozenge_mod_i32", vec![a, b]),
-            BinaryOp::Min => match ty {
-                Scalar::F32 => self.helper(Helper::MinF, "lozenge_min_f32", vec![a, b]),
-                Scalar::F64 => self.helper(Helper::Min, "lozenge_min_f64", vec![a, b]),
-                Scalar::I64 => self.helper(Helper::Min64, "lozenge_min", vec![a, b]),
-                Scalar::I32 => self.helper(Helper::Min32, "lozenge_min_i32", vec![a, b]),
-                _ => CExpr::binary("&&", a, b),
-            },
-            BinaryOp::Max => match ty {
-                Scalar::F32 => self.helper(Helper::MaxF, "lozenge_max_f32", vec![a, b]),
-                Scalar::F64 => self.helper(Helper::Max, "lozenge_max_f64", vec![a, b]),
-                Scalar::I64 => self.helper(Helper::Max64, "lozenge_max", vec![a, b]),
-                Scalar::I32 => self.helper(Helper::Max32, "lozenge_max_i32", vec![a, b]),
-                _ => CExpr::binary("||", a, b),
-            },
+            BinaryOp::Min | BinaryOp::Max => self.extremum(op, a, b, ty),
             BinaryOp::Pow => self.math("pow", ty, vec![a, b]),
             BinaryOp::BitAnd => CExpr::binary("&", a, b),
             BinaryOp::BitOr => CExpr::binary("|", a, b),
@@ -454,6 +469,22 @@ impl Lower<'_> {
             BinaryOp::And => CExpr::binary("&&", a, b),
             BinaryOp::Or => CExpr::binary("||", a, b),
         }
+    }
+}
+
+/// Whether a floating-point constant is no NaN, and no zero of which one of the other sign is below (above) it.
+fn is_bound(e: &CExpr, least: bool) -> bool {
+    let (text, negative) = match e {
+        CExpr::Literal(text) => (text, false),
+        CExpr::Unary("-", operand) => match &**operand {
+            CExpr::Literal(text) => (text, true),
+            _ => return false,
+        },
+        _ => return false,
+    };
+    match text.trim_end_matches('f').parse::<f64>() {
+        Ok(value) => !value.is_nan() && (value != 0.0 || negative == least),
+        Err(_) => false,
     }
 }
 

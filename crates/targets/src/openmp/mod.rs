@@ -14,6 +14,7 @@
 mod adapter;
 mod amount;
 mod arith;
+mod beyond;
 pub(crate) mod build;
 mod carry;
 mod choices;
@@ -165,7 +166,10 @@ pub fn emit(program: &Program, options: &Options) -> Result<Emitted, Diagnostic>
             mentioned.insert(name.to_owned());
         });
     });
-    helpers.retain(|helper: &Helper| helper.function().is_none_or(|name| mentioned.contains(name)));
+    let in_pragma = |name: &str| functions.iter().flat_map(|f| &f.body).any(|s| s.pragma_mentions(name));
+    helpers.retain(|helper: &Helper| {
+        helper.function().is_none_or(|name| mentioned.contains(name) || in_pragma(name))
+    });
     let layout = match options.style {
         Style::Readable => Layout::Readable,
         Style::Paper => Layout::Paper,

@@ -9,6 +9,7 @@ use std::collections::BTreeSet;
 use loops::{Diagnostic, Elem, Expr, Loop, LoopKind, Name, ReduceOp, Scalar, Stmt, Value};
 
 use crate::c::{CExpr, CFor, CStmt};
+use crate::openmp::helpers::Helper;
 use crate::openmp::lower::Lower;
 use crate::openmp::memory::{null_test, reads_memory, small};
 use crate::openmp::scope::{Array, Binding, Form};
@@ -76,18 +77,25 @@ fn by_data(body: &[Stmt]) -> Option<Ends> {
 
 impl Lower<'_> {
     /// Whether a reduction's variable can stand in a clause.
-    pub fn in_clause(&self, name: &Name) -> Result<bool, Diagnostic> {
+    pub fn in_clause(&self, op: ReduceOp, name: &Name) -> Result<bool, Diagnostic> {
         let array = self.array(name)?;
         let single = array.dims.is_empty() || array.form == Form::Element;
-        Ok(single && matches!(array.elem, Elem::Scalar(_)))
+        Ok(single && matches!(array.elem, Elem::Scalar(_)) && !self.has_no_clause(op, name)?)
+    }
+
+    /// Whether OpenMP's own operation is another one: its minima and maxima do not pass over NaN, and C that is there already has no room for a declaration
+    /// of others.
+    pub fn has_no_clause(&self, op: ReduceOp, name: &Name) -> Result<bool, Diagnostic> {
+        let orders = self.native && matches!(op, ReduceOp::Min | ReduceOp::Max);
+        Ok(orders && leaves(&self.array(name)?.elem).iter().any(|(_, ty)| ty.is_float()))
     }
 
     /// Gives the loop's reduced scalars that are behind pointers a variable of their own.
     pub fn accumulators(&mut self, l: &Loop) -> Result<Vec<Accumulator>, Diagnostic> {
         let mut out = Vec::new();
-        for (_, hub) in &l.reductions {
+        for (op, hub) in &l.reductions {
             let array = self.array(hub)?.clone();
-            if !self.in_clause(hub)? || matches!(array.base, CExpr::Name(_)) {
+            if !self.in_clause(*op, hub)? || matches!(array.base, CExpr::Name(_)) {
                 continue;
             }
             let name = self.names.take(&format!("{hub}_value"));
@@ -123,20 +131,45 @@ impl Lower<'_> {
         vec![CStmt::Block(None, out)]
     }
 
-    /// ` reduction(+:a, b) reduction(max:c)`
-    pub fn reduction_clauses(&self, l: &Loop) -> Result<String, Diagnostic> {
-        let mut by_op: std::collections::BTreeMap<ReduceOp, Vec<&str>> = std::collections::BTreeMap::new();
+    /// ` reduction(+:a, b) reduction(max:c)`. The smaller and larger of floating-point numbers are combined by the functions that loops call: OpenMP's own do
+    /// not pass over NaN.
+    pub fn reduction_clauses(&mut self, l: &Loop) -> Result<String, Diagnostic> {
+        let mut by_op: std::collections::BTreeMap<(ReduceOp, &str), Vec<String>> =
+            std::collections::BTreeMap::new();
         for (op, hub) in &l.reductions {
-            if let CExpr::Name(name) = &self.array(hub)?.base
-                && self.in_clause(hub)?
-            {
-                by_op.entry(*op).or_default().push(name);
+            let array = self.array(hub)?.clone();
+            if let (CExpr::Name(name), true) = (&array.base, self.in_clause(*op, hub)?) {
+                let ty = match array.elem {
+                    Elem::Scalar(ty) => ty,
+                    Elem::Pair(..) => continue,
+                };
+                let symbol = match self.combiner(*op, ty) {
+                    Some(function) => function,
+                    None => symbol(*op),
+                };
+                by_op.entry((*op, symbol)).or_default().push(name.clone());
             }
         }
         Ok(by_op
             .iter()
-            .map(|(op, names)| format!(" reduction({}:{})", symbol(*op), names.join(", ")))
+            .map(|((_, symbol), names)| format!(" reduction({symbol}:{})", names.join(", ")))
             .collect())
+    }
+
+    /// The reduction that is declared for an operation, where OpenMP's own is another.
+    fn combiner(&mut self, op: ReduceOp, ty: Scalar) -> Option<&'static str> {
+        if self.native {
+            return None;
+        }
+        let (function, reduction, name) = match (op, ty) {
+            (ReduceOp::Min, Scalar::F32) => (Helper::MinF, Helper::ReduceMinF, "lozenge_min_f32"),
+            (ReduceOp::Min, Scalar::F64) => (Helper::Min, Helper::ReduceMin, "lozenge_min_f64"),
+            (ReduceOp::Max, Scalar::F32) => (Helper::MaxF, Helper::ReduceMaxF, "lozenge_max_f32"),
+            (ReduceOp::Max, Scalar::F64) => (Helper::Max, Helper::ReduceMax, "lozenge_max_f64"),
+            _ => return None,
+        };
+        self.helpers.extend([function, reduction]);
+        Some(name)
     }
 
     /// ` firstprivate(n, m)`: the sizes and outer loop variables that a parallel loop reads, where it stores integers. What threads share is in memory, and a
@@ -268,7 +301,7 @@ impl Lower<'_> {
     fn partials(&mut self, l: &Loop) -> Result<(Vec<Partial>, Vec<CStmt>), Diagnostic> {
         let (mut out, mut code) = (Vec::new(), Vec::new());
         for (op, hub) in &l.reductions {
-            if self.in_clause(hub)? {
+            if self.in_clause(*op, hub)? {
                 continue;
             }
             let whole = self.array(hub)?.clone();
@@ -397,10 +430,8 @@ impl Lower<'_> {
     /// The neutral element of a reduction.
     fn neutral(&mut self, op: ReduceOp, ty: Scalar) -> CExpr {
         let extreme = |greatest: bool, lower: &mut Self| match ty {
-            Scalar::F32 | Scalar::F64 => {
-                let infinity = lower.infinity();
-                if greatest { infinity } else { CExpr::unary("-", infinity) }
-            }
+            // NaN is what every number is preferred to.
+            Scalar::F32 | Scalar::F64 => lower.nan(),
             Scalar::I32 if lower.native => {
                 CExpr::literal(if greatest { "__INT_MAX__" } else { "(-__INT_MAX__ - 1)" })
             }
