@@ -178,12 +178,12 @@ End Certificate.
 
 (* ---------- laws ---------- *)
 (* Of addition and multiplication, minimum and maximum, and of bits: these commute in machine arithmetic too (any NaN is as good as any other). That they associate, and
-   have these neutral numbers, is so for real numbers and for integers. *)
+   have these neutral numbers, is so for real numbers and for integers. In minimum and maximum a NaN gives way to every number. *)
 Definition neutrals : list (string * string) := [
   ("add.f32", "f32 00000000"); ("add.f64", "f64 0000000000000000"); ("add.i32", "i32 0");
   ("mul.f32", "f32 3f800000"); ("mul.f64", "f64 3ff0000000000000"); ("mul.i32", "i32 1");
-  ("min.f32", "f32 7f800000"); ("min.f64", "f64 7ff0000000000000"); ("min.i32", "i32 2147483647");
-  ("max.f32", "f32 ff800000"); ("max.f64", "f64 fff0000000000000"); ("max.i32", "i32 -2147483648")].
+  ("min.f32", "f32 7fc00000"); ("min.f64", "f64 7ff8000000000000"); ("min.i32", "i32 2147483647");
+  ("max.f32", "f32 7fc00000"); ("max.f64", "f64 7ff8000000000000"); ("max.i32", "i32 -2147483648")].
 Definition lawful (l : law) : bool :=
   match l with
   | Commutes o | Associates o => existsb (fun p => String.eqb (fst p) o) neutrals

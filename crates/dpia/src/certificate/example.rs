@@ -54,7 +54,12 @@ mod tests {
     fn sizes_are_found_that_are_allowed() {
         let minus = |a, b| Tm::Op(Op::Isub, vec![a, b]);
         let four = Tm::Op(Op::Imul, vec![Tm::Int(4), Tm::Var(1)]);
-        let assume = [Tm::Var(0), minus(Tm::Var(0), four.clone()), minus(four, Tm::Var(0)), minus(Tm::Var(1), Tm::Int(1))];
+        let assume = [
+            Tm::Var(0),
+            minus(Tm::Var(0), four.clone()),
+            minus(four, Tm::Var(0)),
+            minus(Tm::Var(1), Tm::Int(1)),
+        ];
         let found = sizes(2, &assume).unwrap();
         assert!(found[1] >= 1 && found[0] == 4 * found[1], "{found:?}");
         assert_eq!(sizes(1, &[Tm::Var(0), minus(Tm::Int(-1), Tm::Var(0))]), None);

@@ -21,14 +21,19 @@ impl Certificate {
             let (name, below) = (arrays.get(&array).unwrap_or(&"?"), term(below, &names, 0));
             all.push(format!("indices: the elements of {name} are at least 0 and below {below}"));
         }
-        all.push("arrays: each has the extents that the definition gives it, and none overlaps `out`".to_owned());
+        all.push(
+            "arrays: each has the extents that the definition gives it, and none overlaps `out`".to_owned(),
+        );
         all.push("subscripts, bounds of loops and sizes of arrays fit in 64 bits".to_owned());
         all.push("memory for local arrays does not run out".to_owned());
         all.push(
             "the C compiler keeps to IEEE arithmetic: it contracts nothing (-ffp-contract=off) and reorders nothing (no -ffast-math)"
                 .to_owned(),
         );
-        all.push("each operation of the loops is that of the definition; any NaN is as good as any other".to_owned());
+        all.push(
+            "each operation of the loops is that of the definition; any NaN is as good as any other"
+                .to_owned(),
+        );
         if parallel(&self.target) {
             all.push("OpenMP runs each iteration of a parallel loop once".to_owned());
         }

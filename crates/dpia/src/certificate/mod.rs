@@ -30,8 +30,8 @@ use loops::{Code, Diagnostic, Function, Size, Stmt};
 
 use crate::translate::is_flat;
 use crate::{Abi, Mode};
-pub use data::{Certificate, Law};
 use data::{ArrayType, Exp, Op, Shape, Tables, Tm, Ty};
+pub use data::{Certificate, Law};
 use hints::Hints;
 pub use print::{HEAD, module_name};
 use source::Source;

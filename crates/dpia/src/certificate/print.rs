@@ -3,9 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
-use super::data::{
-    ArrayType, Certificate, Cmd, Exp, Law, Op, Order, Shape, Tables, Tm, Ty, View,
-};
+use super::data::{ArrayType, Certificate, Cmd, Exp, Law, Op, Order, Shape, Tables, Tm, Ty, View};
 
 /// Columns of a line.
 const WIDTH: usize = 120;
@@ -345,7 +343,7 @@ fn int(z: i64) -> Doc {
 }
 
 fn plain_int(z: i64) -> Doc {
-    atom(format!("{z}%Z"))
+    atom(if z < 0 { format!("({z})%Z") } else { format!("{z}%Z") })
 }
 
 /// Text in quotes; names and constants have none inside.

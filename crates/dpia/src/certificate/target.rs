@@ -262,7 +262,9 @@ impl Target {
     fn kind(&self, expr: &Expr, ty: Scalar) -> Kind {
         let (mut data, mut variable) = (false, false);
         expr.walk(&mut |e| match e {
-            Expr::Load(access) if self.arrays.get(&access.array).is_some_and(|array| array.index) => variable = true,
+            Expr::Load(access) if self.arrays.get(&access.array).is_some_and(|array| array.index) => {
+                variable = true
+            }
             Expr::Load(_) | Expr::Cast(..) | Expr::Call { .. } | Expr::Unary(UnaryOp::Bits, _) => data = true,
             Expr::Var(_) => variable = true,
             _ => {}

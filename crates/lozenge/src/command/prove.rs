@@ -131,7 +131,10 @@ fn text(claim: &Claim, candidate: &Candidate) -> Result<String, Failure> {
     let text = certificate.to_coq(&claim.definition);
     Ok(match &candidate.after[..] {
         [] => text,
-        after => format!("(* The C is made of other loops: after these come the passes {}. *)\n{text}", after.join(", ")),
+        after => format!(
+            "(* The C is made of other loops: after these come the passes {}. *)\n{text}",
+            after.join(", ")
+        ),
     })
 }
 
@@ -302,7 +305,11 @@ fn proved(outcome: &Outcome<'_>, axioms: &[String]) -> Vec<String> {
         after => format!("  Coq has proved of the loops before the passes {after}:"),
     });
     lines.push("  for all sizes that the definition allows, all inputs and every interleaving of parallel iterations, the loops end,".into());
-    let how = if outcome.exact() { "bit for bit what the program says" } else { "what the program says up to the laws below" };
+    let how = if outcome.exact() {
+        "bit for bit what the program says"
+    } else {
+        "what the program says up to the laws below"
+    };
     lines.push(format!(
         "  `out` is then {how}, and nothing else has changed; nothing races, nothing outside an array is read or written."
     ));

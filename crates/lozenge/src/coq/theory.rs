@@ -55,13 +55,12 @@ pub(super) fn ready(
     }
     told("building the theory, once");
     let partial = folder.with_extension(format!("{}.partial", std::process::id()));
-    let built =
-        build(command, &partial, &needed).and_then(|()| match fs::rename(&partial, &folder) {
-            Ok(()) => Ok(()),
-            // Another process was faster.
-            Err(_) if folder.is_dir() => Ok(()),
-            Err(e) => Err(cannot_write(&folder, &e)),
-        });
+    let built = build(command, &partial, &needed).and_then(|()| match fs::rename(&partial, &folder) {
+        Ok(()) => Ok(()),
+        // Another process was faster.
+        Err(_) if folder.is_dir() => Ok(()),
+        Err(e) => Err(cannot_write(&folder, &e)),
+    });
     let _ = fs::remove_dir_all(&partial);
     built?;
     unchanged(&folder, &needed)
@@ -72,9 +71,8 @@ pub(super) fn ready(
 /// Whether the folder is the user's, and holds what was built and nothing else; if not, why.
 fn unchanged(folder: &Path, files: &[Text]) -> Result<(), String> {
     own(folder)?;
-    let read = |name: &str| {
-        fs::read(folder.join(name)).map_err(|e| format!("can't read {name}: {}", reason(&e)))
-    };
+    let read =
+        |name: &str| fs::read(folder.join(name)).map_err(|e| format!("can't read {name}: {}", reason(&e)));
     let digests = String::from_utf8(read(DIGESTS)?).map_err(|_| format!("{DIGESTS} is no text"))?;
     let mut expected = BTreeSet::from([DIGESTS.to_owned()]);
     for (name, text) in files {

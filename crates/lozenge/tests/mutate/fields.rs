@@ -208,7 +208,9 @@ fn each(e: &mut Exp, change: &mut dyn FnMut(&mut Exp)) {
     match e {
         Exp::Var(_) | Exp::Size(_) | Exp::Lit(_) => {}
         Exp::Op(_, es) => all(es, change),
-        Exp::Select(es) | Exp::Reduce(.., es) | Exp::Scan(.., es) | Exp::Scatter(.., es) => all(&mut es[..], change),
+        Exp::Select(es) | Exp::Reduce(.., es) | Exp::Scan(.., es) | Exp::Scatter(.., es) => {
+            all(&mut es[..], change)
+        }
         Exp::Pair(es)
         | Exp::Let(_, es)
         | Exp::Map(_, es)
