@@ -36,6 +36,7 @@ fn one(document: &Document, diagnostic: &Diagnostic) -> lsp::Diagnostic {
         severity: Some(match diagnostic.severity {
             Severity::Error => lsp::DiagnosticSeverity::ERROR,
             Severity::Warning => lsp::DiagnosticSeverity::WARNING,
+            Severity::Note => lsp::DiagnosticSeverity::INFORMATION,
         }),
         code: Some(lsp::NumberOrString::String(diagnostic.code.to_string())),
         source: Some("lozenge".to_owned()),
