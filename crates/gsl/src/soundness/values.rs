@@ -73,14 +73,17 @@ impl Dice {
     }
 }
 
+/// How many elements a tensor of these extents has; none if they are too many for a draw.
+pub(super) fn count(dims: &[usize]) -> Option<usize> {
+    dims.iter().try_fold(1usize, |n, d| n.checked_mul(*d)).filter(|n| *n <= 1 << 16)
+}
+
 /// A random tensor. Positive numbers only, if asked for.
 pub(super) fn random(elem: ElementType, dims: Vec<usize>, positive: bool, dice: &mut Dice) -> Option<Tensor> {
-    // Several large extents are too much.
-    dims.iter().try_fold(1usize, |n, d| n.checked_mul(*d)).filter(|n| *n <= 1 << 16)?;
+    let count = count(&dims)?;
     if elem.is_int() {
         return integers::random(elem, dims, positive, dice);
     }
-    let count = dims.iter().product();
     let mut number = || if positive { dice.number().abs() + 0.5 } else { dice.number() };
     let numbers: Vec<f64> = (0..count).map(|_| number()).collect();
     of_numbers(elem, dims, &numbers)
