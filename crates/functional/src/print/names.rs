@@ -12,14 +12,11 @@ use crate::term::{Binder, Var};
 pub(super) struct Scope {
     names: BTreeMap<u32, String>,
     used: BTreeSet<String>,
-    /// For a name without its number: all numbers below this one are taken.
-    taken: BTreeMap<String, usize>,
 }
 
 impl Scope {
     pub(super) fn new(sizes: &[Name]) -> Scope {
-        let used = sizes.iter().map(|s| s.to_string()).collect();
-        Scope { names: BTreeMap::new(), used, taken: BTreeMap::new() }
+        Scope { names: BTreeMap::new(), used: sizes.iter().map(|s| s.to_string()).collect() }
     }
 
     pub(super) fn bind(&mut self, binder: &Binder) -> String {
@@ -28,17 +25,15 @@ impl Scope {
 
     pub(super) fn bind_var(&mut self, var: &Var) -> String {
         let plain = identifier(&var.name);
-        let mut k = self.taken.get(&plain).copied().unwrap_or(1);
-        let numbered = |k| if k == 1 { plain.clone() } else { format!("{plain}_{k}") };
-        let mut name = numbered(k);
+        let mut name = plain.clone();
+        let mut k = 1;
         while self.used.contains(&name)
             || Keyword::from_text(&name).is_some()
             || Prim::from_name(&name).is_some()
         {
             k += 1;
-            name = numbered(k);
+            name = format!("{plain}_{k}");
         }
-        self.taken.insert(plain, k + 1);
         self.used.insert(name.clone());
         self.names.insert(var.id, name.clone());
         name
@@ -47,14 +42,6 @@ impl Scope {
     pub(super) fn unbind(&mut self, binder: &Binder) {
         if let Some(name) = self.names.remove(&binder.var.id) {
             self.used.remove(&name);
-            if let Some((plain, number)) = name.rsplit_once('_')
-                && let (Ok(k), Some(taken)) = (number.parse(), self.taken.get_mut(plain))
-            {
-                *taken = k.min(*taken);
-            }
-            if let Some(taken) = self.taken.get_mut(&name) {
-                *taken = 1;
-            }
         }
     }
 
