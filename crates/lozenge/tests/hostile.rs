@@ -176,3 +176,136 @@ fn names_of_folders_are_no_options_of_the_preprocessor() {
     let output = folder.run(&["compile", "k.c", "-D", "@d"]);
     assert_eq!(output.status.code(), Some(2), "{}", told(&output));
 }
+
+/// The most memory that a command has while it runs, in KiB, and what it prints. It has no time limit of its own: a hang ends at the end of
+/// these minutes.
+fn peak(command: &mut Command) -> (u64, Output) {
+    let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let status = format!("/proc/{}/status", child.id());
+    let waiting = std::thread::spawn(move || child.wait_with_output().unwrap());
+    let (mut peak, began) = (0, Instant::now());
+    while !waiting.is_finished() {
+        assert!(began.elapsed() < Duration::from_secs(600), "it hangs: {command:?}");
+        let text = fs::read_to_string(&status).unwrap_or_default();
+        let line = text.lines().find_map(|line| line.strip_prefix("VmHWM:"));
+        let now = line.and_then(|line| line.split_whitespace().next()?.parse().ok()).unwrap_or(0);
+        peak = peak.max(now);
+        std::thread::sleep(Duration::from_millis(2));
+    }
+    (peak, waiting.join().unwrap())
+}
+
+/// Inputs under 10 MB with much of one thing, and what they end in: the code of a diagnostic, or nothing.
+fn large_inputs() -> Vec<(&'static str, String, &'static str)> {
+    const MANY: usize = 100_000;
+    let deep =
+        |open: &str, inner: &str, close: &str| format!("{}{inner}{}", open.repeat(MANY), close.repeat(MANY));
+    let terms = |term: &str| vec![term; MANY].join(" + ");
+    let region = |body: &str| {
+        format!(
+            "void k(int n, double *restrict a, const double *restrict b) {{\n#pragma scop\n{body}#pragma endscop\n}}\n"
+        )
+    };
+    let loz = |body: &str| format!("def f (x: f32): f32 = {body}\n");
+    let loops = |body: &str| format!("fn f(y: out f64[1]) {{\n{body}}}\n");
+    let doubled: String = (1..60).map(|k| format!("let a{k} = (a{}, a{}) in ", k - 1, k - 1)).collect();
+    vec![
+        ("terms.loz", loz(&terms("x")), "F0103"),
+        ("deep.loz", loz(&deep("(", "x", ")")), "F0103"),
+        ("lambdas.loz", loz(&deep("(\\y -> ", "y", ") x")), "F0103"),
+        ("pairs.loz", loz(&format!("let a0 = (x, x) in {doubled}x")), "F0109"),
+        ("long.loz", loz(&format!("x{}+ x", " ".repeat(9_000_000))), "F0104"),
+        (
+            "lets.loz",
+            loz(&format!(
+                "{}x",
+                (0..3000).map(|k| format!("let a{k} = x + {k}.0 in\n  ")).collect::<String>()
+            )),
+            "",
+        ),
+        ("terms.loops", loops(&format!("  y[0] = {}\n", terms("1.0"))), "L0104"),
+        ("deep.loops", loops(&format!("  y[0] = {}\n", deep("(", "1.0", ")"))), "L0104"),
+        ("blocks.loops", format!("fn f() {}", "{".repeat(MANY)), "L0104"),
+        ("statements.loops", loops(&"  y[0] = 1.0\n".repeat(MANY / 4)), ""),
+        ("terms.c", region(&format!("  a[0] = {};\n", terms("b[0]"))), "C0104"),
+        ("subscript.c", region(&format!("  a[{}] = 1;\n", terms("n"))), "C0104"),
+        ("deep.c", region(&format!("  a[0] = {};\n", deep("(", "1", ")"))), "C0104"),
+        ("signs.c", region(&format!("  a[0] = {}1;\n", "- ".repeat(MANY))), "C0104"),
+        (
+            "loops.c",
+            region(&(0..2000).map(|k| format!("for (int i{k} = 0; i{k} < n; i{k}++)\n")).collect::<String>()),
+            "C0104",
+        ),
+        ("statements.c", region(&(0..2000).map(|k| format!("  a[{k}] = b[{k}];\n")).collect::<String>()), ""),
+        (
+            "comment.c",
+            format!(
+                "/*{}*/\n{}",
+                "x".repeat(9_000_000),
+                region("  for (int i = 0; i < n; i++) a[i] = b[i];\n")
+            ),
+            "",
+        ),
+    ]
+}
+
+const BOUND: u64 = 1 << 20;
+
+#[test]
+fn large_inputs_need_little_memory() {
+    let folder = Folder::new("large");
+    for (name, text, code) in large_inputs() {
+        folder.put(name, &text);
+        let (peak, output) = peak(&mut folder.command(&["compile", name]));
+        let told = String::from_utf8_lossy(&output.stderr);
+        let told: String = told.chars().take(300).collect();
+        assert!(peak < BOUND, "{name}: {peak} KiB");
+        match code {
+            "" => assert!(output.status.success(), "{name}: {told}"),
+            _ => assert!(output.status.code() == Some(1) && told.contains(code), "{name}: {told}"),
+        }
+    }
+}
+
+#[test]
+fn large_rules_and_schedules_need_little_memory() {
+    const MANY: usize = 100_000;
+    let folder = Folder::new("large-others");
+    let rule = |k: usize, x: &str| format!("rule r{k} {{\n  match\n    y = {x}\n  replace\n    y = x\n}}\n");
+    folder.put("many.gsl", &(0..20_000).map(|k| rule(k, "Neg(Neg(x))")).collect::<String>());
+    folder.put("deep.gsl", &rule(0, &format!("{}x{}", "Neg(".repeat(MANY), ")".repeat(MANY))));
+    folder.put("k.c", &KERNEL.replace("(int n, double a[n])", "(int n, double *restrict a)"));
+    folder.put("times.txt", &format!("kelly [n]\nS0(i) -> ({})\n", vec!["i"; MANY].join(", ")));
+    folder.put("sum.txt", &format!("kelly [n]\nS0(i) -> ({})\n", vec!["i"; MANY].join(" + ")));
+    folder.put("open.txt", &"(".repeat(MANY));
+    let band = "band\n  { S0[i] -> [(i)] }\n".repeat(5000);
+    folder.put("bands.txt", &format!("domain [n] -> {{ S0[i] : 0 <= i < n }}\n{band}leaf\n"));
+    let strategy = format!("{}id{}", "try (".repeat(10_000), ")".repeat(10_000));
+    folder.put("f.loz", "def f [n] (xs: [n]f32): [n]f32 = map (\\x -> x + 1) xs\n");
+    for (arguments, code) in [
+        (vec!["fmt", "--check", "many.gsl"], Some(3)),
+        (vec!["check-rules", "deep.gsl"], Some(1)),
+        (vec!["compile", "k.c", "--schedule", "times.txt"], Some(1)),
+        (vec!["compile", "k.c", "--schedule", "sum.txt"], Some(0)),
+        (vec!["compile", "k.c", "--schedule", "open.txt"], Some(1)),
+        (vec!["compile", "k.c", "--schedule", "bands.txt"], Some(1)),
+        (vec!["compile", "f.loz", "--strategy", &strategy], Some(1)),
+    ] {
+        let (peak, output) = peak(&mut folder.command(&arguments));
+        let shown: Vec<String> = arguments.iter().map(|a| a.chars().take(40).collect()).collect();
+        assert!(peak < BOUND, "{shown:?}: {peak} KiB");
+        let told: String = told(&output).chars().take(300).collect();
+        assert_eq!(output.status.code(), code, "{shown:?}: {told}");
+    }
+}
+
+#[test]
+fn texts_from_the_grammars_end_in_values_or_diagnostics() {
+    let folder = Folder::new("texts");
+    // The others are seeds that found something once.
+    for (seed, count) in [("1", "150"), ("5164", "1"), ("12009", "1")] {
+        let output = folder.run(&["fuzz", "--of", "texts", "--seed", seed, "--count", count]);
+        assert!(output.status.success(), "{}", told(&output));
+        assert!(told(&output).contains("no panic, none slow"), "{}", told(&output));
+    }
+}

@@ -422,7 +422,7 @@ impl Draw<'_> {
         let value = if let Some(tensor) = fill.value {
             self.graph.add_initializer(name, tensor)
         } else if parameter || (!variable && self.dice.once_in(5)) {
-            let count: usize = fill.dims.iter().product();
+            let count = values::count(&fill.dims)?;
             let tensor = if count == 1 && !fill.positive && !self.dice.once_in(3) {
                 let number = self.dice.pick(&self.numbers);
                 values::of_numbers(fill.elem, fill.dims, &[number])?

@@ -191,6 +191,9 @@ impl Call<'_> {
         };
         let mut dims: Vec<Option<Vec<usize>>> =
             self.slots.iter().enumerate().map(|(k, _)| self.known(k).map(<[usize]>::to_vec)).collect();
+        // What a rule asks for may be out of all bounds: no draw, then.
+        let group = usize::try_from(int("group", 1)).ok().filter(|n| (1..=1 << 10).contains(n))?;
+        dims.iter().flatten().try_for_each(|known| values::count(known).map(drop))?;
         let mut fills: Vec<Option<Fill>> = vec![None; self.slots.len()];
         for k in 0..self.slots.len() {
             if !matches!(self.slots[k], Slot::Hole) {
@@ -200,21 +203,20 @@ impl Call<'_> {
             let float = |dims: Vec<usize>| Some(Fill::of(self.elem, dims));
             let filled = match (self.op, k) {
                 ("Conv" | "ConvTranspose", 0) => {
-                    let n = dims.get(1).and_then(Option::as_ref).map(|w| w.len() - 2);
+                    let n = dims.get(1).and_then(Option::as_ref).map(|w| w.len().saturating_sub(2));
                     let n = n.or_else(|| ints("strides").map(|s| s.len()));
                     let n = n.or_else(|| ints("dilations").map(|s| s.len()));
                     let n = n.or_else(|| ints("pads").map(|s| s.len() / 2)).unwrap_or(2);
                     let channels = match &dims[1] {
-                        Some(w) if self.op == "Conv" => w[1] * int("group", 1) as usize,
-                        Some(w) => w[0],
-                        None => int("group", 1) as usize * dice.between(1, 3),
+                        Some(w) if self.op == "Conv" => w.get(1)? * group,
+                        Some(w) => *w.first()?,
+                        None => group * dice.between(1, 3),
                     };
                     let batch = dice.between(1, 2);
                     float([batch, channels].into_iter().chain((0..n).map(|_| dice.between(1, 6))).collect())
                 }
                 ("Conv" | "ConvTranspose", 1) => {
                     let x = first?;
-                    let group = int("group", 1) as usize;
                     (x.len() > 2 && x[1] % group == 0).then_some(())?;
                     let outputs = if dice.once_in(3) { x[1] / group } else { dice.between(1, 3) };
                     let kernel = (2..x.len()).map(|_| dice.pick(&[1usize, 1, 2, 3, 3]));
@@ -222,15 +224,17 @@ impl Call<'_> {
                         if self.op == "Conv" { [outputs * group, x[1] / group] } else { [x[1], outputs] };
                     float(two.into_iter().chain(kernel).collect())
                 }
-                ("Conv", 2) => float(vec![dims[1].as_ref()?[0]]),
-                ("ConvTranspose", 2) => float(vec![dims[1].as_ref()?[1] * int("group", 1) as usize]),
+                ("Conv", 2) => float(vec![*dims[1].as_ref()?.first()?]),
+                ("ConvTranspose", 2) => float(vec![dims[1].as_ref()?.get(1)? * group]),
                 ("BatchNormalization", 0) => float(extents(dice.between(2, 4), dice)),
                 ("BatchNormalization", _) => {
                     float(vec![*first?.get(1)?]).map(|f| Fill { positive: k == 4, ..f })
                 }
                 ("MatMul", 0) => {
-                    let inner =
-                        dims[1].as_ref().map_or_else(|| dice.between(1, 4), |b| b[b.len().saturating_sub(2)]);
+                    let inner = match &dims[1] {
+                        None => dice.between(1, 4),
+                        Some(b) => *b.get(b.len().saturating_sub(2))?,
+                    };
                     let batch = match &dims[1] {
                         Some(b) if b.len() > 2 && !dice.once_in(3) => b[..b.len() - 2].to_vec(),
                         _ => extents(dice.pick(&[0, 0, 1]), dice),
@@ -248,7 +252,7 @@ impl Call<'_> {
                 }
                 ("Gemm", 0) => float(extents(2, dice)),
                 ("Gemm", 1) => {
-                    let inner = first?.get(1 - usize::from(int("transA", 0) != 0)).copied()?;
+                    let inner = first?.get(usize::from(int("transA", 0) == 0)).copied()?;
                     let free = dice.between(1, 4);
                     float(if int("transB", 0) != 0 { vec![free, inner] } else { vec![inner, free] })
                 }

@@ -88,14 +88,17 @@ impl Dice {
     }
 }
 
+/// How many elements a tensor of these extents has; none if they are too many for a draw.
+pub(super) fn count(dims: &[usize]) -> Option<usize> {
+    dims.iter().try_fold(1usize, |n, d| n.checked_mul(*d)).filter(|n| *n <= 1 << 16)
+}
+
 /// A random tensor. Positive numbers only, if asked for.
 pub(super) fn random(elem: ElementType, dims: Vec<usize>, positive: bool, dice: &mut Dice) -> Option<Tensor> {
-    // Several large extents are too much.
-    dims.iter().try_fold(1usize, |n, d| n.checked_mul(*d)).filter(|n| *n <= 1 << 16)?;
+    let count = count(&dims)?;
     if elem.is_int() {
         return integers::random(elem, dims, positive, dice);
     }
-    let count = dims.iter().product();
     let mut number = || match positive {
         true => dice.number().abs() + 0.5,
         false if dice.extreme && dice.once_in(3) => dice.pick(&extremes(elem)),

@@ -40,9 +40,6 @@ pub fn run(arguments: &Fuzz, as_json: bool) -> Result<(), Failure> {
     };
     let budget = Budget::of(arguments);
     let (mut seed, mut read) = (arguments.seed, 0u64);
-    // What panics is reported below, once.
-    let hook = std::panic::take_hook();
-    std::panic::set_hook(Box::new(|_| ()));
     let mut bad = None;
     let scratch = Scratch::new()?;
     let examine = |seed| match arguments.of {
@@ -63,17 +60,16 @@ pub fn run(arguments: &Fuzz, as_json: bool) -> Result<(), Failure> {
             (outcome, clock.elapsed() > SLOW)
         };
         match timed() {
-            (Err(_), _) => bad = Some("a panic"),
+            (Err(panic), _) => bad = Some(format!("a panic: {}", super::told_panic(&*panic))),
             // A machine that slept is no slow input.
-            (Ok(_), true) if timed().1 => bad = Some("it takes too long"),
-            (Ok(_), _) if peak() > MOST => bad = Some("it takes more than 1 GiB"),
+            (Ok(_), true) if timed().1 => bad = Some("it takes too long".into()),
+            (Ok(_), _) if peak() > MOST => bad = Some("it takes more than 1 GiB".into()),
             (Ok(good), _) => read += u64::from(good),
         }
         if bad.is_none() {
             seed += 1;
         }
     }
-    std::panic::set_hook(hook);
     budget.finish();
     if let Some(what) = bad {
         let of = match arguments.of {

@@ -196,6 +196,12 @@ fn said(payload: &(dyn std::any::Any + Send)) -> &str {
     text.or_else(|| payload.downcast_ref::<&str>().copied()).unwrap_or("no message")
 }
 
+/// What a panic said that was caught, and where it was if that is known.
+fn told_panic(panic: &(dyn std::any::Any + Send)) -> String {
+    let kept = PANIC.lock().unwrap_or_else(PoisonError::into_inner).take();
+    kept.unwrap_or_else(|| said(panic).to_owned())
+}
+
 /// A panic is a defect, and must look like one: a message with a code, an exit code, nothing half-written.
 fn caught(command: impl FnOnce() -> Result<(), Failure>) -> Result<(), Failure> {
     catch_unwind(AssertUnwindSafe(command)).unwrap_or_else(|panic| {
@@ -203,8 +209,7 @@ fn caught(command: impl FnOnce() -> Result<(), Failure>) -> Result<(), Failure> 
             return Err(Failure::refused("P0003", hang.to_string())
                 .help("split the loops, or the region, into smaller ones"));
         }
-        let kept = PANIC.lock().unwrap_or_else(PoisonError::into_inner).take();
-        let what = kept.unwrap_or_else(|| said(&*panic).to_owned());
+        let what = told_panic(&*panic);
         let failure = Failure::refused("X0601", format!("the compiler failed: {what}"));
         Err(failure.help("with RUST_BACKTRACE=1 the command shows the way to the place in the compiler"))
     })
