@@ -5,15 +5,17 @@
 
 /// Sizes of the text with the macros that they come from: declarations `NAME = SIZE(MACRO)`.
 fn sizes(text: &str) -> Vec<(&str, &str)> {
-    let size = |(before, after): (&str, &str)| -> Option<(&str, &str)> {
-        let name = before.trim_end().strip_suffix('=')?.trim_end();
-        let name = &name[name.rfind(|c: char| !is_word(c)).map_or(0, |at| at + 1)..];
-        let (macro_name, _) = after.split_once(')')?;
-        (!name.is_empty() && macro_name.chars().all(is_word)).then_some((name, macro_name))
-    };
     text.match_indices("SIZE(")
-        .filter_map(|(at, found)| size((&text[..at], &text[at + found.len()..])))
+        .filter_map(|(at, found)| size(&text[..at], &text[at + found.len()..]))
         .collect()
+}
+
+/// The size whose declaration ends with `SIZE(`, with its macro, which stands behind that.
+fn size<'t>(before: &'t str, after: &'t str) -> Option<(&'t str, &'t str)> {
+    let name = before.trim_end().strip_suffix('=')?.trim_end();
+    let name = &name[name.rfind(|c: char| !is_word(c)).map_or(0, |at| at + 1)..];
+    let (constant, _) = after.split_once(')')?;
+    (!name.is_empty() && constant.chars().all(is_word)).then_some((name, constant))
 }
 
 fn is_word(c: char) -> bool {

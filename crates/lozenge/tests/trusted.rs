@@ -24,11 +24,14 @@ fn every_pass_is_on_the_page() {
         for entry in fs::read_dir(root.join(folder)).expect("the folder is there") {
             let path = entry.expect("an entry").path();
             let name = path.file_stem().expect("a name").to_string_lossy().into_owned();
-            if path.is_dir() || path.extension().is_some_and(|e| e == "rs") && !["lib", "mod"].contains(&&*name) {
+            if path.is_dir()
+                || path.extension().is_some_and(|e| e == "rs") && !["lib", "mod"].contains(&&*name)
+            {
                 modules.insert(name);
             }
         }
-        let Some((_, table)) = page.split_once(&format!("\n`{folder}`\n\n| looked at by | modules |\n| --- | --- |\n"))
+        let Some((_, table)) =
+            page.split_once(&format!("\n`{folder}`\n\n| looked at by | modules |\n| --- | --- |\n"))
         else {
             wrong.push(format!("no table for `{folder}`"));
             continue;
@@ -42,7 +45,8 @@ fn every_pass_is_on_the_page() {
                 }
             }
         }
-        wrong.extend(modules.difference(&told).map(|name| format!("`{folder}`: `{name}` is not on the page")));
+        wrong
+            .extend(modules.difference(&told).map(|name| format!("`{folder}`: `{name}` is not on the page")));
         wrong.extend(told.difference(&modules).map(|name| format!("`{folder}`: there is no `{name}`")));
     }
     assert!(wrong.is_empty(), "docs/trusted.md: what looks at the results of these?\n{}", wrong.join("\n"));

@@ -45,7 +45,7 @@ impl fmt::Display for NoCount {
                     "a bound of `{variable}` has a coefficient other than 1, so the count depends on residues"
                 )
             }
-            NoCount::TooLarge => f.write_str("the count has too many pieces or too large numbers"),
+            NoCount::TooLarge => f.write_str("the count has too many pieces or terms, or too large numbers"),
         }
     }
 }
@@ -55,9 +55,9 @@ impl std::error::Error for NoCount {}
 /// Pieces beyond which counting stops.
 const MAX_PIECES: usize = 500;
 
-/// Steps after which counting stops, with numbers of the size that they have in practice a few seconds. With twelve parameters the bounds alone can be
-/// compared in more ways than that.
-const STEPS: u64 = 3_000_000;
+/// Steps after which counting stops, each of 1 to 3 microseconds: a polynomial of twelve parameters can have millions of terms. Seven sums inside each other, each
+/// with a parameter of its own, take fewer.
+const STEPS: u64 = 2_000_000;
 
 impl Polynomial {
     /// A constant.
@@ -122,6 +122,14 @@ impl Polynomial {
         Some(Polynomial { terms, denominator: self.denominator.checked_mul(other.denominator)? }.normalised())
     }
 
+    /// The sum; none if its numbers are too large, or no steps are left.
+    fn plus(&self, other: &Polynomial, steps: &Steps) -> Option<Polynomial> {
+        if !steps.take(self.terms.len() + other.terms.len()) {
+            return None;
+        }
+        self.add(other)
+    }
+
     fn scaled(&self, numerator: i128, denominator: i128, steps: &Steps) -> Option<Polynomial> {
         let scale = Polynomial { terms: BTreeMap::from([(BTreeMap::new(), numerator)]), denominator };
         self.mul(&scale, steps)
@@ -168,7 +176,7 @@ fn power_sums(bound: &Polynomial, up_to: usize, steps: &Steps) -> Option<Vec<Pol
         let mut sum = power.clone();
         let mut binomial = 1i128;
         for (j, s) in sums.iter().enumerate() {
-            sum = sum.add(&s.scaled(binomial.checked_neg()?, 1, steps)?)?;
+            sum = sum.plus(&s.scaled(binomial.checked_neg()?, 1, steps)?, steps)?;
             binomial = binomial.checked_mul((k + 1 - j) as i128)? / (j as i128 + 1);
         }
         sums.push(sum.scaled(1, k as i128 + 1, steps)?);
@@ -284,8 +292,8 @@ fn between(
     let from = power_sums(&Polynomial::affine(low), powers.len(), steps)?;
     let to = power_sums(&Polynomial::affine(high).add(&Polynomial::constant(1))?, powers.len(), steps)?;
     powers.iter().enumerate().try_fold(Polynomial::constant(0), |total, (k, coefficient)| {
-        let sum = to[k].add(&from[k].scaled(-1, 1, steps)?)?;
-        total.add(&sum.mul(coefficient, steps)?)
+        let sum = to[k].plus(&from[k].scaled(-1, 1, steps)?, steps)?;
+        total.plus(&sum.mul(coefficient, steps)?, steps)
     })
 }
 

@@ -54,6 +54,35 @@ fn an_exploding_computation_stops() {
     assert_eq!(error.code.0, "P0505");
 }
 
+/// Sums inside each other, each with a parameter of its own: the polynomial of twelve has millions of terms.
+fn sums_inside_each_other(many: usize) -> String {
+    let names: Vec<String> = (0..many).map(|k| format!("p{k}")).collect();
+    let variables: Vec<String> = (0..many).map(|k| format!("x{k}")).collect();
+    let below = |k: usize| if k == 0 { String::new() } else { format!("x{} + ", k - 1) };
+    let bounds: Vec<String> = (0..many).map(|k| format!("0 <= x{k} < {}p{k}", below(k))).collect();
+    format!("card([{}] -> {{ S[{}] : {} }})", names.join(", "), variables.join(", "), bounds.join(" and "))
+}
+
+#[test]
+fn a_count_with_many_parameters_stops() {
+    assert!(evaluate(&sums_inside_each_other(6), Limits::default()).is_ok());
+    let error = evaluate(&sums_inside_each_other(12), Limits::default()).expect_err("it is too large");
+    assert_eq!(error.code.0, "P0506");
+    assert!(error.message.contains("too many pieces or terms"), "{}", error.message);
+}
+
+#[test]
+fn stages_share_what_they_may_spend() {
+    let ctx = isl::Ctx::new();
+    let limits = polyhedral::Limits::within(1_000_000, 2_000);
+    let read = || isl::Set::read(&ctx, "{ [i] : 0 <= i < 10 and exists a : i = 2a }").is_ok();
+    // Each stage is far below its own limit; together they reach the end at the same place each time.
+    let stages = || (0..1000).take_while(|_| limits.run(&ctx, read)).count();
+    let first = stages();
+    assert!(first > 1 && first < 1000, "{first}");
+    assert_eq!(stages(), 0);
+}
+
 /// Inequalities `a i + b j + c k + d n + e >= 0` with small coefficients, inside a box.
 fn formula() -> impl Strategy<Value = String> {
     let row = (-2i64..=2, -2i64..=2, -2i64..=2, -1i64..=1, -6i64..=6);
