@@ -314,6 +314,7 @@ impl<'a, 's> Planner<'a, 's> {
     fn call(&mut self, id: NodeId) -> Result<(Call<'a>, Rc<operators::Meaning>), Diagnostic> {
         let graph = self.graph;
         let node = graph.node(id);
+        operators::few_inputs(node.op(), node.inputs().len()).map_err(|d| self.at_node(id, d))?;
         let mut inputs = Vec::with_capacity(node.inputs().len());
         for input in node.inputs() {
             inputs.push(match input {

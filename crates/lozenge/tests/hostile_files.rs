@@ -191,6 +191,12 @@ fn small_files_take_little_memory() {
         }
         fs::remove_file(folder.0.join(&file)).expect("the file was there");
     }
+    // the textual form, too: a token of one letter each
+    let text = format!("model ir 10\nopset \"\" 17\ngraph g {{\n  y = Relu({}", "[".repeat(LENGTH));
+    fs::write(folder.0.join("long.graph"), text).expect("a file");
+    let (output, peak) = measured(&folder, &["compile", "long.graph"]);
+    assert_eq!(output.status.code(), Some(1));
+    assert!(peak < 1024, "{peak} MiB");
 }
 
 #[test]

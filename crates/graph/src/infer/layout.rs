@@ -98,7 +98,8 @@ fn quotient(all: &Shape, taken: &Shape) -> Result<Dim, String> {
     let mut left: Vec<Dim> = all.to_vec();
     let mut rest: Vec<Dim> = Vec::new();
     for dim in taken {
-        match left.iter().position(|d| d == dim && *d != Dim::Unknown) {
+        // A 0 is not taken out of 0: what is left could be anything.
+        match left.iter().position(|d| d == dim && ![Dim::Unknown, Dim::Known(0)].contains(d)) {
             Some(at) => {
                 left.swap_remove(at);
             }

@@ -35,6 +35,7 @@ pub fn evaluate_within(
     outputs: usize,
     budget: &mut Budget,
 ) -> Result<Vec<Tensor>, Diagnostic> {
+    super::few_inputs(op, inputs.len())?;
     let operands = inputs.iter().map(|input| input.map(operand)).collect();
     let call = Call { op, opset, attributes, inputs: operands, outputs };
     let limit = |what: &str| Diagnostic::general(LIMIT, format!("`{op}` {what}"));

@@ -183,11 +183,7 @@ fn build_program(call: &Call<'_>, fast: Option<Registers>, after: &After) -> Res
             Diagnostic::general(UNKNOWN_OPERATOR, message).help("docs/operators.md lists those that are")
         );
     };
-    if call.inputs.len() > MOST_INPUTS {
-        let message =
-            format!("`{}` has {} inputs; programs have {MOST_INPUTS} at most", call.op, call.inputs.len());
-        return Err(Diagnostic::general(INPUTS, message));
-    }
+    few_inputs(call.op, call.inputs.len())?;
     let mut op = Op::new(call);
     op.fast = fast;
     indices::inside(call)
@@ -195,6 +191,20 @@ fn build_program(call: &Call<'_>, fast: Option<Registers>, after: &After) -> Res
         .and_then(|()| (entry.build)(&mut op))
         .and_then(|()| op.finish())
         .map_err(|why| Diagnostic::general(why.code, format!("`{}`: {}", call.op, why.message)))
+}
+
+/// Refuses a call of so many inputs that its program would be nested too deep.
+///
+/// # Errors
+/// `G0503` for more inputs than there may be.
+pub(crate) fn few_inputs(op: &Operator, count: usize) -> Result<(), Diagnostic> {
+    match count > MOST_INPUTS {
+        true => {
+            let message = format!("`{op}` has {count} inputs; programs have {MOST_INPUTS} at most");
+            Err(Diagnostic::general(INPUTS, message))
+        }
+        false => Ok(()),
+    }
 }
 
 /// An input in use: a value of the language with its type.
