@@ -3,6 +3,7 @@
 //! Programs are made by type, so that each is accepted; what they compute is of no interest. Not here: running them (`command::fuzz`).
 
 pub mod kernels;
+pub mod types;
 
 use std::fmt::Write as _;
 use std::time::{Duration, Instant};

@@ -11,7 +11,7 @@ mod explain;
 mod fmt;
 mod fuzz;
 mod fuzz_inputs;
-mod fuzz_kernels;
+pub mod fuzz_kernels;
 mod generate;
 mod model;
 mod optimize;
