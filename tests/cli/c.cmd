@@ -2,8 +2,9 @@ lozenge compile gemm.c -o - | grep -c "omp parallel for"; ls ./-
 lozenge compile gemm.c -o gemm.omp.c && grep -c 'omp parallel for' gemm.omp.c
 lozenge run gemm.c --size n=13 --seed 3 --check | tail -1
 lozenge compile alias.c
-lozenge compile alias.c --schedule none
-lozenge compile alias.c --assume-no-alias | grep -c 'omp parallel for'
+lozenge compile looked-up.c
+lozenge compile looked-up.c --schedule none
+lozenge compile looked-up.c --assume-no-alias | grep -c 'omp parallel for'
 lozenge compile plain.c
 lozenge compile gemm.c --def other
 lozenge compile gemm.c --schedule fast

@@ -131,7 +131,7 @@ pub struct Choice {
     /// C: a function that reads nothing but its arguments and writes nothing.
     #[arg(long = "pure", value_name = "FUNCTION")]
     pub pure_functions: Vec<String>,
-    /// C: pointers of a region never overlap, even without `restrict`.
+    /// C: pointers of a region never overlap, even without `restrict`, where that can't be tested before the region.
     #[arg(long)]
     pub assume_no_alias: bool,
     /// Vector registers of another processor than this machine's, where the target has one.

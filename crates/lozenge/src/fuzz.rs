@@ -5,6 +5,7 @@
 pub mod kernels;
 pub mod models;
 pub mod texts;
+pub mod types;
 
 use std::fmt::Write as _;
 use std::time::{Duration, Instant};

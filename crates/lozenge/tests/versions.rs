@@ -5,7 +5,7 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use lozenge::cli::{Choice, Stage};
+use lozenge::cli::{Choice, Fuzz, FuzzOf, Stage};
 use lozenge::failure::Source;
 use lozenge::pipeline;
 
@@ -13,8 +13,8 @@ use lozenge::pipeline;
 fn rewritten(path: &Path, text: &str) -> (String, Vec<loops::Diagnostic>) {
     let source = Source { path: path.display().to_string(), text: text.to_owned() };
     let choice = Choice {
-        caches: Some("48K,2M".parse().expect("sizes of caches")),
-        registers: Some("16x32".parse().expect("registers")),
+        caches: Some(polyhedral::locality::Caches::default()),
+        registers: Some(loops::Registers::default()),
         ..Choice::default()
     };
     let emission = pipeline::emit(&source, Stage::C, &choice).unwrap_or_else(|f| panic!("{path:?}: {f:?}"));
@@ -68,4 +68,14 @@ fn where_an_assumption_does_not_hold_the_original_text_runs() {
         }
         shown
     });
+}
+
+/// A fixed number of programs over all integer types; `./x fuzz` goes on from there.
+#[test]
+fn programs_over_all_integer_types_keep_their_results() {
+    for seed in (2..=32).step_by(2) {
+        let fuzz = Fuzz { of: FuzzOf::Kernels, seconds: 0, count: Some(1), seed, output: None };
+        let run = lozenge::command::fuzz_kernels::run(&fuzz, true);
+        run.unwrap_or_else(|failure| panic!("seed {seed}: {failure:?}"));
+    }
 }

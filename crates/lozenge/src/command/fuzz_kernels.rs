@@ -1,4 +1,5 @@
 //! `lozenge fuzz --of kernels`: random C kernels, rewritten for OpenMP and for the cores of a Sunway chip; both programs must write what the original writes.
+//! Every second one is over all types of C's integers, for OpenMP alone.
 
 use std::path::Path;
 use std::time::Duration;
@@ -12,6 +13,7 @@ use crate::failure::{Failure, Source};
 use crate::files::{Scratch, write_whole};
 use crate::fuzz::Budget;
 use crate::fuzz::kernels::any;
+use crate::fuzz::types;
 use crate::kernel::Program;
 use crate::pipeline::athread::{self, Request};
 use crate::pipeline::{self, Front};
@@ -31,6 +33,9 @@ struct Tally {
     cores: u64,
     /// Of those for cores: where the check of the slave file was given up.
     unchecked: u64,
+    /// Programs over all integer types whose result is equal, and those that have no meaning in C.
+    typed: u64,
+    meaningless: u64,
     /// Codes of refusals.
     refused: std::collections::BTreeMap<String, u64>,
 }
@@ -41,16 +46,27 @@ struct Tally {
 /// `X0401` with the first program of which a form writes something else, and what a stage says that is no refusal of its input.
 pub fn run(arguments: &Fuzz, as_json: bool) -> Result<(), Failure> {
     let compiler = Compiler::find()?;
-    let emulator = Emulator::build(&compiler)?;
+    let mut emulator: Option<Emulator> = None;
     let budget = Budget::of(arguments);
     // The preprocessor reads files.
     let scratch = Scratch::new()?;
     let file = scratch.path().join("kernel.c");
     let (mut seed, mut tally) = (arguments.seed, Tally::default());
     while budget.goes_on(seed - arguments.seed) {
-        let source = Source { path: crate::foreign::name(&file), text: any(seed) };
+        let of_types = seed % 2 == 0;
+        let text = if of_types { types::program(seed / 2) } else { any(seed) };
+        let source = Source { path: crate::foreign::name(&file), text };
         write_whole(&file, source.text.as_bytes())?;
-        if let Err(failure) = super::caught(|| one(seed, &source, &compiler, &emulator, &mut tally)) {
+        let tried = super::caught(|| {
+            if of_types {
+                return one_of_types(&source, &compiler, &mut tally);
+            }
+            if emulator.is_none() {
+                emulator = Some(Emulator::build(&compiler)?);
+            }
+            emulator.as_ref().map_or(Ok(()), |emulator| one(seed, &source, &compiler, emulator, &mut tally))
+        });
+        if let Err(failure) = tried {
             budget.finish();
             if let Some(output) = &arguments.output {
                 write_whole(output, source.text.as_bytes())?;
@@ -59,7 +75,9 @@ pub fn run(arguments: &Fuzz, as_json: bool) -> Result<(), Failure> {
                 .text
                 .lines()
                 .skip_while(|line| !line.starts_with("static void kernel"))
-                .take_while(|line| !line.starts_with("static unsigned"))
+                .take_while(|line| {
+                    !line.starts_with("static unsigned") && !line.starts_with("static void limit")
+                })
                 .map(|line| format!("{line}\n"))
                 .collect();
             return Err(failure
@@ -75,10 +93,10 @@ pub fn run(arguments: &Fuzz, as_json: bool) -> Result<(), Failure> {
 }
 
 fn tell(tally: &Tally, next: u64, as_json: bool) {
-    let Tally { programs, openmp, cores, unchecked, refused } = tally;
+    let Tally { programs, openmp, cores, unchecked, typed, meaningless, refused } = tally;
     if as_json {
         let value = json!({
-            "ok": true, "programs": programs, "openmp": openmp, "cores": cores, "unchecked": unchecked, "refused": refused, "next_seed": next,
+            "ok": true, "programs": programs, "openmp": openmp, "cores": cores, "unchecked": unchecked, "typed": typed, "meaningless": meaningless, "refused": refused, "next_seed": next,
         });
         report::print(&format!("{value:#}\n"));
         return;
@@ -87,7 +105,7 @@ fn tell(tally: &Tally, next: u64, as_json: bool) {
     let refusals =
         if refusals.is_empty() { String::new() } else { format!("; refused: {}", refusals.join(", ")) };
     report::print(&format!(
-        "{programs} random kernels: {openmp} equal for OpenMP, {cores} equal on cores ({unchecked} with a slave file that was not checked to its end){refusals} (next seed {next})\n"
+        "{programs} random kernels: {openmp} equal for OpenMP, {cores} equal on cores ({unchecked} with a slave file that was not checked to its end), {typed} over all integer types equal ({meaningless} without a meaning){refusals} (next seed {next})\n"
     ));
 }
 
@@ -151,6 +169,50 @@ fn one(
     tally.cores += 1;
     tally.unchecked += u64::from(files.unchecked.is_some());
     Ok(())
+}
+
+/// A program over all integer types, at all its sizes in one run. What it may use of the machine it limits itself.
+fn one_of_types(source: &Source, compiler: &Compiler, tally: &mut Tally) -> Result<(), Failure> {
+    let folder = Path::new(".");
+    let flags = ["-O1", "-w", "-ffp-contract=off", "-fopenmp"];
+    let checks = [
+        "-fsanitize=address,undefined,float-cast-overflow",
+        "-fno-sanitize-recover=all",
+        "-fno-omit-frame-pointer",
+    ];
+    let checked =
+        Program::build(compiler, &source.text, folder, &[&flags[..], &checks[..]].concat(), &["-lm"])?;
+    if checked.run(1, LIMIT).is_err() {
+        tally.meaningless += 1;
+        return Ok(());
+    }
+    let original = Program::build(compiler, &source.text, folder, &flags, &["-lm"])?.run(1, LIMIT)?;
+    let emission = match pipeline::emit(source, Stage::C, &Choice::default()) {
+        Ok(emission) => emission,
+        Err(failure) => return refusal_of_source(failure, tally),
+    };
+    for level in ["-O1", "-O3"] {
+        let flags = [level, "-w", "-ffp-contract=off", "-fopenmp"];
+        let ours = Program::build(compiler, &emission.text, folder, &flags, &["-lm"])?.run(2, LIMIT)?;
+        if ours.output != original.output {
+            let message =
+                format!("the rewritten program writes something else than the original, at {level}");
+            return Err(Failure::check("X0401", message));
+        }
+    }
+    tally.typed += 1;
+    Ok(())
+}
+
+/// Counts what the front end says of a source that it does not take.
+fn refusal_of_source(failure: Failure, tally: &mut Tally) -> Result<(), Failure> {
+    match failure.diagnostics.first().map(|d| d.code.0).filter(|code| code.starts_with('C')) {
+        Some(code) => {
+            *tally.refused.entry(code.to_owned()).or_default() += 1;
+            Ok(())
+        }
+        None => refusal(failure, tally, &[]),
+    }
 }
 
 /// Counts what says that an input cannot be taken; everything else is a failure: a result that a check rejects, or an error of a library.

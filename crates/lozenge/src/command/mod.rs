@@ -12,7 +12,7 @@ mod explain;
 mod fmt;
 mod fuzz;
 mod fuzz_inputs;
-mod fuzz_kernels;
+pub mod fuzz_kernels;
 mod fuzz_texts;
 mod generate;
 mod model;
