@@ -4,7 +4,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use loops::value;
+use loops::evaluate;
 use loops::{Code, Diagnostic, Elem, Expr, Function, Name, Param, ParamMode, Stmt, Tensor};
 
 use crate::failure::Failure;
@@ -26,7 +26,7 @@ pub struct Given {
 
 /// The value of an integer expression over sizes; `None` if it uses anything else, or leaves 64 bits.
 pub fn integer(expr: &Expr, sizes: &Sizes) -> Option<i64> {
-    match value::of_index(expr, &|name| sizes.get(name).copied()) {
+    match evaluate::expr(expr, &|name| sizes.get(name).copied()) {
         Ok(loops::Value::I64(value)) => Some(value),
         _ => None,
     }
@@ -34,7 +34,7 @@ pub fn integer(expr: &Expr, sizes: &Sizes) -> Option<i64> {
 
 /// The value of a condition over sizes.
 pub fn truth(expr: &Expr, sizes: &Sizes) -> Option<bool> {
-    match value::of_index(expr, &|name| sizes.get(name).copied()) {
+    match evaluate::expr(expr, &|name| sizes.get(name).copied()) {
         Ok(loops::Value::Bool(value)) => Some(value),
         _ => None,
     }

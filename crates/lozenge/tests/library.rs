@@ -26,6 +26,16 @@ fn library_under_sanitizers() {
 }
 
 #[test]
+fn arithmetic() {
+    passes(&["test", "tests/arithmetic"]);
+}
+
+#[test]
+fn arithmetic_under_sanitizers() {
+    passes(&["test", "tests/arithmetic", "--sanitize"]);
+}
+
+#[test]
 fn library_is_formatted() {
     let output = Command::new(env!("CARGO_BIN_EXE_lozenge"))
         .args(["fmt", "--check", "library"])

@@ -56,6 +56,14 @@ fn every_instance_is_drawn_twice() {
 }
 
 #[test]
+fn quotients_by_negative_numbers_have_a_place() {
+    let text = "fn f[n](a: inout i64[n]) {
+  for i in 0..(n floordiv (0 - 1)) + 2 * n { S: a[i] = 1 } }";
+    let picture = draw(text, None, &Options { default: 5, ..Options::default() }).unwrap();
+    assert_eq!(picture.matches("<circle").count(), 2 * 5);
+}
+
+#[test]
 fn too_much_is_refused() {
     for (default, instances) in [(6, 100), (1000, 600), (i64::MAX, usize::MAX)] {
         let refused = draw(CUBE, None, &Options { default, instances, ..Options::default() }).unwrap_err();

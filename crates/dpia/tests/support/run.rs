@@ -146,7 +146,8 @@ pub fn compare(d: &Definition, t: &Translation, sizes: &Sizes, seed: u64, tolera
 
 fn same(a: &Data, b: &Data, tolerance: f64) -> bool {
     let near = |x: f64, y: f64| {
-        x == y || (x.is_nan() && y.is_nan()) || (x - y).abs() <= tolerance * x.abs().max(y.abs()).max(1.0)
+        let close = || x == y || (x - y).abs() <= tolerance * x.abs().max(y.abs()).max(1.0);
+        x.to_bits() == y.to_bits() || (x.is_nan() && y.is_nan()) || (tolerance > 0.0 && close())
     };
     match (a, b) {
         (Data::F32(a), Data::F32(b)) => a.iter().zip(b).all(|(x, y)| near(f64::from(*x), f64::from(*y))),

@@ -180,7 +180,7 @@ impl Walk<'_> {
 
     /// The value of an index expression or condition.
     fn value(&self, expr: &Expr) -> Result<Value> {
-        loops::value::of_index(expr, &|name| self.values.get(name).copied()).map_err(|_| {
+        loops::evaluate::expr(expr, &|name| self.values.get(name).copied()).map_err(|_| {
             cannot_draw(format!("`{expr}` has no value that can be found without running the program"))
         })
     }
