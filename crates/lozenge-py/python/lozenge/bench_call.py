@@ -11,7 +11,6 @@ import argparse
 import ctypes
 import glob
 import os
-import statistics
 import sys
 import tempfile
 import time
@@ -24,16 +23,13 @@ SOURCE = "def {} [n] (x y z: [n]f32): [n]f32 = zip x (zip y z) |> mapSeq (\\(a, 
 
 
 def best(call, repetitions: int, rounds: int) -> float:
-    """Seconds of a call: the least of the medians of some rounds."""
+    """Seconds of a call: the least of many short rounds, so that other programs disturb few of them."""
     found = []
     for _ in range(rounds):
-        times = []
-        for _ in range(9):
-            start = time.perf_counter()
-            for _ in range(repetitions):
-                call()
-            times.append((time.perf_counter() - start) / repetitions)
-        found.append(statistics.median(times))
+        start = time.perf_counter()
+        for _ in range(repetitions):
+            call()
+        found.append((time.perf_counter() - start) / repetitions)
     return min(found)
 
 
@@ -62,8 +58,8 @@ def compiled():
 
 def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m lozenge.bench_call", description=__doc__)
-    parser.add_argument("--repetitions", type=int, default=20000)
-    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--repetitions", type=int, default=200)
+    parser.add_argument("--rounds", type=int, default=500)
     parser.add_argument(
         "--most", type=float, help="fail if a call costs more microseconds beyond the C function"
     )
