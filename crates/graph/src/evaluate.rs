@@ -1,18 +1,21 @@
 //! Evaluation of whole graphs, node by node: the reference that lowering, folding and rewriting are compared with.
 //!
 //! Tensors go through the programs of the [operator library](crate::operators). Branches, loops, sequences and optional values are done
-//! here, since they move whole values. Not here: any speed.
+//! here, since they move whole values. What may be used is counted ([`Budget`]). Not here: any speed.
+
+mod pieces;
 
 use std::collections::HashMap;
 use std::sync::Arc;
 
 use loops::{Code, Diagnostic, Name};
 
+use crate::budget::Budget;
 use crate::graph::{Graph, Node, Producer, ValueId};
 use crate::model::Model;
 use crate::operators;
 use crate::tensor::Tensor;
-use crate::types::{ElementType, TensorType};
+use pieces::{concat, first_int, named, slice, split, stack};
 
 /// A graph that cannot be evaluated at these inputs.
 pub const FAULT: Code = Code("G0601");
@@ -20,9 +23,12 @@ pub const FAULT: Code = Code("G0601");
 pub const LIMIT: Code = Code("G0602");
 
 /// Bodies of loops are evaluated at most this often in one graph.
-const MOST_ITERATIONS: u64 = 1 << 20;
+const MOST_ITERATIONS: u64 = 1 << 16;
 /// Graphs inside graphs are at most this deep.
 const MOST_DEPTH: usize = 64;
+
+/// Bytes of an element of a sequence, its tensor not counted.
+const ELEMENT: u64 = size_of::<Datum>() as u64;
 
 /// A value of a graph.
 #[derive(Clone, PartialEq, Debug)]
@@ -51,6 +57,15 @@ impl Datum {
         }
     }
 
+    /// Bytes that it takes where nothing else has its tensors.
+    fn bytes(&self) -> u64 {
+        match self {
+            Datum::Tensor(tensor) => tensor.bytes().map_or(0, |bytes| bytes.len() as u64),
+            Datum::Sequence(list) => ELEMENT.saturating_mul(list.len() as u64),
+            Datum::Optional(inner) => inner.as_ref().map_or(0, |inner| inner.bytes()),
+        }
+    }
+
     fn sequence(&self) -> Option<&[Datum]> {
         match self {
             Datum::Sequence(list) => Some(list),
@@ -64,12 +79,29 @@ fn fault(message: impl Into<String>) -> Diagnostic {
     Diagnostic::general(FAULT, message.into())
 }
 
+fn out_of_memory(wanted: u64, room: u64) -> Diagnostic {
+    let message = format!("the evaluation needs {wanted} bytes more and has {room} left of its memory");
+    Diagnostic::general(LIMIT, message)
+}
+
 /// The outputs of a model at these inputs, which are given by name; inputs with an initializer may be left out.
 ///
 /// # Errors
 /// Missing inputs, operators or types that the library lacks, and what the evaluation of a node says, with the node's name.
 pub fn evaluate(model: &Model, inputs: HashMap<Name, Datum>) -> Result<Vec<Datum>, Diagnostic> {
-    let mut run = Run { model, iterations: 0, depth: 0 };
+    evaluate_within(model, inputs, Budget::default())
+}
+
+/// The same with so much memory and so many operations.
+///
+/// # Errors
+/// As [`evaluate`]; `G0602` or `F0602` with the node at which the budget is used up.
+pub fn evaluate_within(
+    model: &Model,
+    inputs: HashMap<Name, Datum>,
+    budget: Budget,
+) -> Result<Vec<Datum>, Diagnostic> {
+    let mut run = Run { model, iterations: 0, depth: 0, live: 0, budget };
     run.graph(&model.graph, inputs, &HashMap::new())
 }
 
@@ -77,6 +109,9 @@ struct Run<'m> {
     model: &'m Model,
     iterations: u64,
     depth: usize,
+    /// Bytes of the values that are in scope.
+    live: u64,
+    budget: Budget,
 }
 
 type Scope = HashMap<Name, Datum>;
@@ -87,6 +122,7 @@ impl Run<'_> {
         if self.depth > MOST_DEPTH {
             return Err(Diagnostic::general(LIMIT, "graphs are nested too deeply"));
         }
+        let before = self.live;
         let mut scope = inputs;
         for (id, tensor) in graph.initializers() {
             let name = graph.value(id).name();
@@ -113,12 +149,16 @@ impl Run<'_> {
             let results = results.map_err(|d| d.note(format!("in {}", crate::infer::label(graph, id))))?;
             for (id, value) in node.outputs().iter().zip(results) {
                 if let Some(id) = id {
+                    self.live = self.live.saturating_add(value.bytes());
                     scope.insert(graph.value(*id).name().clone(), value);
                 }
             }
         }
         self.depth -= 1;
-        graph.outputs().iter().map(|id| find(graph, *id, &scope, outer)).collect()
+        let outputs: Vec<Datum> =
+            graph.outputs().iter().map(|id| find(graph, *id, &scope, outer)).collect::<Result<_, _>>()?;
+        self.live = before;
+        Ok(outputs)
     }
 
     fn node(
@@ -150,8 +190,23 @@ impl Run<'_> {
             .collect::<Result<_, _>>()?;
         let opset = self.model.version(&node.op().domain).unwrap_or_else(|| self.model.opset());
         let outputs = node.outputs().iter().rposition(Option::is_some).map_or(1, |k| k + 1);
-        let results = operators::evaluate(node.op(), opset, node.attributes(), &tensors, outputs)?;
+        let mut left = Budget { memory: self.room(), ..self.budget };
+        let results =
+            operators::evaluate_within(node.op(), opset, node.attributes(), &tensors, outputs, &mut left);
+        self.budget.operations = left.operations;
+        let results = results?;
         Ok(results.into_iter().map(Datum::from).collect())
+    }
+
+    /// Bytes that are left.
+    fn room(&self) -> u64 {
+        self.budget.memory.saturating_sub(self.live)
+    }
+
+    /// Room for a sequence of so many elements.
+    fn list(&self, length: usize) -> Result<(), Diagnostic> {
+        let wanted = ELEMENT.saturating_mul(length as u64);
+        if wanted > self.room() { Err(out_of_memory(wanted, self.room())) } else { Ok(()) }
     }
 
     /// Operators on whole values; `None` for those on tensors.
@@ -196,12 +251,14 @@ impl Run<'_> {
             "SequenceConstruct" => one(Datum::Sequence(inputs.iter().flatten().cloned().collect())),
             "SequenceInsert" => {
                 let mut list = sequence(0)?;
+                self.list(list.len() + 1)?;
                 let at = position(2, list.len(), list.len())?;
                 list.insert(at, input(1)?.clone());
                 one(Datum::Sequence(list))
             }
             "SequenceErase" => {
                 let mut list = sequence(0)?;
+                self.list(list.len())?;
                 let at = position(1, list.len(), list.len().saturating_sub(1))?;
                 if at >= list.len() {
                     return Err(fault("there is no such element"));
@@ -215,12 +272,11 @@ impl Run<'_> {
                 list.get(at).cloned().map(|d| Some(vec![d])).ok_or_else(|| fault("there is no such element"))
             }
             "SequenceLength" => one(Datum::from(Tensor::scalar_i64(sequence(0)?.len() as i64))),
-            "SplitToSequence" => {
-                split(node, input(0)?, inputs.get(1).and_then(Option::as_ref)).map(|d| Some(vec![d]))
-            }
+            "SplitToSequence" => split(node, input(0)?, inputs.get(1).and_then(Option::as_ref), self.room())
+                .map(|d| Some(vec![d])),
             "ConcatFromSequence" => {
                 let list = sequence(0)?;
-                concat(node, &list).map(|d| Some(vec![d]))
+                concat(node, &list, self.room()).map(|d| Some(vec![d]))
             }
             "Optional" => one(Datum::Optional(inputs.first().cloned().flatten().map(Box::new))),
             "OptionalHasElement" => {
@@ -249,6 +305,17 @@ impl Run<'_> {
         }
     }
 
+    /// What is held between two rounds of a loop besides what was there before it: its states, and what it collects.
+    fn hold(&mut self, before: u64, carried: &[Datum], kept: u64) -> Result<(), Diagnostic> {
+        let held = carried.iter().map(Datum::bytes).fold(kept, u64::saturating_add);
+        self.live = before.saturating_add(held);
+        if self.live > self.budget.memory {
+            Err(out_of_memory(held, self.budget.memory - before.min(self.budget.memory)))
+        } else {
+            Ok(())
+        }
+    }
+
     fn repeat(
         &mut self,
         node: &Node,
@@ -268,6 +335,7 @@ impl Run<'_> {
         let mut collected: Vec<Vec<Datum>> =
             vec![Vec::new(); graph.outputs().len().saturating_sub(1 + carried.len())];
         let states = carried.len();
+        let (before, mut kept) = (self.live, 0u64);
         let mut k = 0;
         while going && k < limit {
             self.count()?;
@@ -281,14 +349,17 @@ impl Run<'_> {
                 *value = results.next().ok_or_else(|| fault("the body has too few results"))?;
             }
             for (list, value) in collected.iter_mut().zip(results) {
+                kept = kept.saturating_add(value.bytes()).saturating_add(ELEMENT);
                 list.push(value);
             }
+            self.hold(before, &carried, kept)?;
             k += 1;
         }
         for (j, list) in collected.into_iter().enumerate() {
             let of = graph.value(graph.outputs()[1 + states + j]).tensor_type();
-            carried.push(stack(&list, 0, false, of)?);
+            carried.push(stack(&list, 0, false, of, self.room())?);
         }
+        self.live = before;
         Ok(carried)
     }
 
@@ -329,7 +400,7 @@ impl Run<'_> {
                 all[k].push(value);
             }
         }
-        all.iter().map(|list| stack(list, 0, false, None)).collect()
+        all.iter().map(|list| stack(list, 0, false, None, self.room())).collect()
     }
 
     fn scan_once(
@@ -345,6 +416,7 @@ impl Run<'_> {
         let mut carried = inputs[..states].to_vec();
         let outputs = graph.outputs().len().saturating_sub(states);
         let mut collected: Vec<Vec<Datum>> = vec![Vec::new(); outputs];
+        let (before, mut kept) = (self.live, 0u64);
         let axis = |k: usize| -> Result<usize, Diagnostic> {
             let rank = inputs[states + k].tensor().map_or(0, |t| t.dims.len()) as i64;
             let axis = list("scan_input_axes", k);
@@ -367,8 +439,10 @@ impl Run<'_> {
                 *value = results.next().ok_or_else(|| fault("the body has too few results"))?;
             }
             for (list, value) in collected.iter_mut().zip(results) {
+                kept = kept.saturating_add(value.bytes()).saturating_add(ELEMENT);
                 list.push(value);
             }
+            self.hold(before, &carried, kept)?;
         }
         for (k, mut values) in collected.into_iter().enumerate() {
             if list("scan_output_directions", k) == 1 {
@@ -383,8 +457,9 @@ impl Run<'_> {
             let axis = list("scan_output_axes", k);
             let axis =
                 usize::try_from(if axis < 0 { axis + rank } else { axis }).map_err(|_| fault("an axis"))?;
-            carried.push(stack(&values, axis, false, of)?);
+            carried.push(stack(&values, axis, false, of, self.room())?);
         }
+        self.live = before;
         Ok(carried)
     }
 
@@ -398,6 +473,7 @@ impl Run<'_> {
         let inputs: Vec<&Datum> = inputs.iter().flatten().collect();
         let length = inputs.first().and_then(|d| d.sequence()).map_or(0, <[Datum]>::len);
         let mut all: Vec<Vec<Datum>> = vec![Vec::new(); graph.outputs().len()];
+        let (before, mut kept) = (self.live, 0u64);
         for k in 0..length {
             self.count()?;
             let given = inputs
@@ -409,9 +485,12 @@ impl Run<'_> {
                 .collect::<Result<_, _>>()?;
             let scope = named(&graph, given)?;
             for (list, value) in all.iter_mut().zip(self.graph(&graph, scope, visible)?) {
+                kept = kept.saturating_add(value.bytes()).saturating_add(ELEMENT);
                 list.push(value);
             }
+            self.hold(before, &[], kept)?;
         }
+        self.live = before;
         Ok(all.into_iter().map(Datum::Sequence).collect())
     }
 }
@@ -430,151 +509,4 @@ fn body(node: &Node, name: &str) -> Result<Arc<Graph>, Diagnostic> {
     node.attribute(name)
         .and_then(|a| a.graphs().first().cloned())
         .ok_or_else(|| fault(format!("the attribute `{name}` is missing")))
-}
-
-/// The inputs of a body, by name.
-fn named(graph: &Graph, given: Vec<Datum>) -> Result<Scope, Diagnostic> {
-    if given.len() != graph.inputs().len() {
-        return Err(fault(format!("a body takes {} inputs, not {}", graph.inputs().len(), given.len())));
-    }
-    Ok(graph.inputs().iter().zip(given).map(|(id, d)| (graph.value(*id).name().clone(), d)).collect())
-}
-
-/// The one integer or truth value of a tensor.
-fn first_int(datum: &Datum) -> Result<i64, Diagnostic> {
-    let tensor = datum.tensor().ok_or_else(|| fault("a number is needed"))?;
-    let first = match tensor.elem {
-        ElementType::Bool => tensor.to_bools().and_then(|v| v.first().map(|b| i64::from(*b))),
-        _ => tensor.to_ints().and_then(|v| v.first().copied()),
-    };
-    first.ok_or_else(|| fault("a number is needed"))
-}
-
-/// Elements of a fixed number of bytes.
-fn width(tensor: &Tensor) -> Result<usize, Diagnostic> {
-    match tensor.elem.bits() {
-        bits if bits >= 8 => Ok(bits / 8),
-        _ => Err(fault(format!("elements of type {} can't be cut or put together here", tensor.elem))),
-    }
-}
-
-/// The part of a tensor with index `at` along an axis, without that axis.
-fn slice(datum: &Datum, axis: usize, at: usize) -> Result<Datum, Diagnostic> {
-    let tensor = datum.tensor().ok_or_else(|| fault("a tensor is needed"))?;
-    if axis >= tensor.dims.len() {
-        return Err(fault("there is no such axis"));
-    }
-    let mut dims = tensor.dims.clone();
-    dims.remove(axis);
-    cut(tensor, axis, at, 1, dims)
-}
-
-/// `count` slices from `start` on along an axis, with these extents.
-fn cut(
-    tensor: &Tensor,
-    axis: usize,
-    start: usize,
-    count: usize,
-    dims: Vec<usize>,
-) -> Result<Datum, Diagnostic> {
-    let width = width(tensor)?;
-    let bytes = tensor.bytes().ok_or_else(|| fault("elements that are not at hand"))?;
-    let inner: usize = tensor.dims[axis + 1..].iter().product::<usize>() * width;
-    let outer: usize = tensor.dims[..axis].iter().product();
-    let length = tensor.dims[axis];
-    let mut out = Vec::with_capacity(outer * count * inner);
-    for o in 0..outer {
-        let from = (o * length + start) * inner;
-        out.extend_from_slice(&bytes[from..from + count * inner]);
-    }
-    Tensor::raw(tensor.elem, dims, out.into()).map(Datum::from).ok_or_else(|| fault("a slice"))
-}
-
-/// Tensors of equal extents side by side along a new axis, or one behind another along one that they have.
-fn stack(list: &[Datum], axis: usize, join: bool, of: Option<&TensorType>) -> Result<Datum, Diagnostic> {
-    let tensors: Vec<&Arc<Tensor>> = list
-        .iter()
-        .map(|d| d.tensor().ok_or_else(|| fault("a tensor is needed")))
-        .collect::<Result<_, _>>()?;
-    let Some(first) = tensors.first() else {
-        // Nothing beside nothing: what is known of the parts says how wide they would be.
-        let elem = of.map_or(ElementType::F32, |t| t.elem);
-        let mut dims =
-            of.and_then(TensorType::known_shape).filter(|dims| axis <= dims.len()).unwrap_or_default();
-        dims.insert(axis.min(dims.len()), 0);
-        let empty = Tensor::raw(elem, dims, Default::default());
-        return empty.map(Datum::from).ok_or_else(|| fault("an empty result"));
-    };
-    let width = width(first)?;
-    if axis > first.dims.len() || (join && axis == first.dims.len()) {
-        return Err(fault("there is no such axis"));
-    }
-    let outer: usize = first.dims[..axis].iter().product();
-    let mut out = Vec::new();
-    for o in 0..outer {
-        for tensor in &tensors {
-            let bytes = tensor.bytes().ok_or_else(|| fault("elements that are not at hand"))?;
-            let chunk = tensor.dims[axis..].iter().product::<usize>() * width;
-            let part = bytes.get(o * chunk..(o + 1) * chunk);
-            out.extend_from_slice(part.ok_or_else(|| fault("parts of different extents"))?);
-        }
-    }
-    let mut dims = first.dims.clone();
-    match join {
-        true => dims[axis] = tensors.iter().map(|t| t.dims[axis]).sum(),
-        false => dims.insert(axis, tensors.len()),
-    }
-    Tensor::raw(first.elem, dims, out.into())
-        .map(Datum::from)
-        .ok_or_else(|| fault("parts of different extents"))
-}
-
-fn split(node: &Node, datum: &Datum, parts: Option<&Datum>) -> Result<Datum, Diagnostic> {
-    let tensor = datum.tensor().ok_or_else(|| fault("a tensor is needed"))?;
-    let rank = tensor.dims.len() as i64;
-    let axis = node.int("axis", 0);
-    let axis = usize::try_from(if axis < 0 { axis + rank } else { axis }).map_err(|_| fault("an axis"))?;
-    let length = *tensor.dims.get(axis).ok_or_else(|| fault("there is no such axis"))?;
-    let (parts, keep) = match parts.and_then(Datum::tensor) {
-        None => (vec![1; length], node.int("keepdims", 1) != 0),
-        Some(given) => {
-            let ints = given.to_ints().ok_or_else(|| fault("integers are needed"))?;
-            match (given.dims.is_empty(), ints.first()) {
-                (true, Some(width)) if *width > 0 => {
-                    let width = *width as usize;
-                    (
-                        (0..length.div_ceil(width)).map(|k| width.min(length - k * width) as i64).collect(),
-                        true,
-                    )
-                }
-                _ => (ints, true),
-            }
-        }
-    };
-    if parts.iter().any(|p| *p < 0) || parts.iter().sum::<i64>() != length as i64 {
-        return Err(fault("the parts do not add up"));
-    }
-    let mut list = Vec::new();
-    let mut start = 0;
-    for part in parts {
-        let part = part as usize;
-        let mut dims = tensor.dims.clone();
-        match keep {
-            true => dims[axis] = part,
-            false => {
-                dims.remove(axis);
-            }
-        }
-        list.push(cut(tensor, axis, start, part, dims)?);
-        start += part;
-    }
-    Ok(Datum::Sequence(list))
-}
-
-fn concat(node: &Node, list: &[Datum]) -> Result<Datum, Diagnostic> {
-    let new = node.int("new_axis", 0) != 0;
-    let rank = list.first().and_then(Datum::tensor).map_or(0, |t| t.dims.len()) as i64 + i64::from(new);
-    let axis = node.int("axis", 0);
-    let axis = usize::try_from(if axis < 0 { axis + rank } else { axis }).map_err(|_| fault("an axis"))?;
-    stack(list, axis, !new, None)
 }

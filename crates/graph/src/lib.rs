@@ -6,6 +6,7 @@
 //! What is deliberately not here: no files and processes (bytes in, bytes out), no rewrite rules, no target.
 
 pub mod attribute;
+pub mod budget;
 pub mod control;
 pub mod evaluate;
 pub mod functions;
@@ -29,6 +30,7 @@ pub mod types;
 pub mod validate;
 
 pub use attribute::{Attribute, AttributeValue};
+pub use budget::Budget;
 pub use graph::{Graph, NewNode, Node, NodeId, Operator, Place, Producer, Slot, Use, Value, ValueId};
 pub use infer::{infer, infer_node};
 pub use model::Model;

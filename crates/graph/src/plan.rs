@@ -11,6 +11,7 @@ mod fuse;
 mod steps;
 
 use std::collections::HashMap;
+use std::rc::Rc;
 
 use functional::Definition;
 use loops::{Code, Diagnostic, Name, Registers, Size};
@@ -111,6 +112,7 @@ pub fn plan(model: &Model, registers: Registers) -> Result<Plan, Diagnostic> {
         },
         kernels: HashMap::new(),
         calls: HashMap::new(),
+        meanings: HashMap::new(),
         arena: Arena::default(),
     };
     Planner::new(&model.graph, &mut shared).model()?;
@@ -130,6 +132,8 @@ struct Shared {
     /// Kernels by their programs, and by what their calls mean and which of their inputs are constants.
     kernels: HashMap<String, usize>,
     calls: HashMap<(String, Vec<bool>), usize>,
+    /// What calls without constants mean.
+    meanings: HashMap<String, Rc<operators::Meaning>>,
     arena: Arena,
 }
 
@@ -170,7 +174,7 @@ enum Item<'a> {
 /// The calls that nodes become.
 fn fused<'a>(
     graph: &Graph,
-    nodes: Vec<(NodeId, Call<'a>, operators::Meaning)>,
+    nodes: Vec<(NodeId, Call<'a>, Rc<operators::Meaning>)>,
 ) -> impl Iterator<Item = Item<'a>> {
     fuse::fuse(graph, nodes).into_iter().map(|todo| Item::Call(Box::new(todo)))
 }
@@ -307,9 +311,10 @@ impl<'a, 's> Planner<'a, 's> {
     }
 
     /// The meaning of a node at its types; views are noted.
-    fn call(&mut self, id: NodeId) -> Result<(Call<'a>, operators::Meaning), Diagnostic> {
+    fn call(&mut self, id: NodeId) -> Result<(Call<'a>, Rc<operators::Meaning>), Diagnostic> {
         let graph = self.graph;
         let node = graph.node(id);
+        operators::few_inputs(node.op(), node.inputs().len()).map_err(|d| self.at_node(id, d))?;
         let mut inputs = Vec::with_capacity(node.inputs().len());
         for input in node.inputs() {
             inputs.push(match input {
@@ -327,7 +332,7 @@ impl<'a, 's> Planner<'a, 's> {
         let outputs = node.outputs().len();
         let call =
             Call { op: node.op(), opset: self.shared.opset, attributes: node.attributes(), inputs, outputs };
-        let meaning = operators::meaning(&call).map_err(|d| self.at_node(id, d))?;
+        let meaning = self.meaning(&call).map_err(|d| self.at_node(id, d))?;
         if let (Some(k), [Some(output)]) = (meaning.view, node.outputs())
             && let Some(input) = node.input(k)
         {
@@ -335,7 +340,25 @@ impl<'a, 's> Planner<'a, 's> {
             self.root.insert(*output, root);
             return Ok((call, meaning));
         }
-        Ok((call, operators::Meaning { view: None, ..meaning }))
+        let meaning = match meaning.view {
+            Some(_) => Rc::new(operators::Meaning { view: None, ..(*meaning).clone() }),
+            None => meaning,
+        };
+        Ok((call, meaning))
+    }
+
+    /// What a call means. Calls that are alike share it: a model may have very many.
+    fn meaning(&mut self, call: &Call<'_>) -> Result<Rc<operators::Meaning>, Diagnostic> {
+        if call.inputs.iter().flatten().any(|operand| operand.constant.is_some()) {
+            return operators::meaning(call).map(Rc::new);
+        }
+        let key = format!("{call:?}");
+        if let Some(known) = self.shared.meanings.get(&key) {
+            return Ok(known.clone());
+        }
+        let meaning = Rc::new(operators::meaning(call)?);
+        self.shared.meanings.insert(key, meaning.clone());
+        Ok(meaning)
     }
 
     /// Where a root is; parameters get their place when they are first read.

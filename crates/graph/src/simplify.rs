@@ -9,13 +9,14 @@ use std::hash::BuildHasher;
 use bytes::Bytes;
 use loops::Name;
 
+use crate::budget::{Budget, NODE};
 use crate::graph::{Graph, Node, NodeId, Producer, ValueId};
 use crate::model::Model;
 use crate::native;
 use crate::operators;
 use crate::schema;
 use crate::table::{Hashing, Map};
-use crate::tensor::{Storage, Tensor};
+use crate::tensor::{Storage, Tensor, elements};
 use crate::types::{Dim, ElementType};
 
 /// What a pass did.
@@ -48,11 +49,30 @@ pub struct FoldOptions {
     pub constants: bool,
     /// Quantised parameters are written out (`DequantizeLinear`), by the rule for all; else only where the result is no larger than they are.
     pub dequantise: bool,
+    /// All constants of a graph together grow up to this many bytes, and not beyond what they are; what would is left to be computed by the model.
+    pub most: u64,
 }
 
 impl Default for FoldOptions {
     fn default() -> FoldOptions {
-        FoldOptions { parameters: true, growth: 64 << 10, constants: true, dequantise: true }
+        let most = Budget::default().memory / SHARE;
+        FoldOptions { parameters: true, growth: 64 << 10, constants: true, dequantise: true, most }
+    }
+}
+
+/// Folding may take one part in so many of the memory, since constants are copied on the way to code.
+const SHARE: u64 = 64;
+
+impl FoldOptions {
+    /// For a model that is written again for others: quantised parameters stay what they are, since the model is to be no larger, and others look
+    /// for the operators around them.
+    pub fn for_models() -> FoldOptions {
+        FoldOptions { dequantise: false, ..FoldOptions::default() }
+    }
+
+    /// The same where so much memory may be used.
+    pub fn within(self, memory: u64) -> FoldOptions {
+        FoldOptions { most: memory / SHARE, ..self }
     }
 }
 
@@ -197,88 +217,170 @@ fn merge_parameters(graph: &mut Graph) -> usize {
     merged
 }
 
+/// Whether folding computes a node, where `constant` tells what is a constant by then: there is a program, and the results are no larger than what they
+/// are made from, or small. One definition, for folding itself and for all who ask what a model computes each time it runs.
+pub fn is_folded(
+    graph: &Graph,
+    id: NodeId,
+    opset: i64,
+    options: &FoldOptions,
+    constant: &dyn Fn(ValueId) -> bool,
+) -> bool {
+    let node = graph.node(id);
+    let known = known_result(graph, node).is_some();
+    if !known && !node.inputs().iter().flatten().all(|v| constant(*v)) {
+        return false;
+    }
+    let returned = node.outputs().iter().flatten().any(|v| graph.value(*v).is_output());
+    if returned || !node.captures().is_empty() || !is_deterministic(node, opset) {
+        return false;
+    }
+    if known {
+        return true;
+    }
+    if node.op().is("Constant") && node.output(0).is_some_and(|v| graph.constant(v).is_some()) {
+        return options.constants;
+    }
+    let growth = match node.op().is("DequantizeLinear") && !options.dequantise {
+        true => 0,
+        false => options.growth as u64,
+    };
+    let (Some(made), Some(from)) = (made(graph, node), from(graph, node)) else { return false };
+    made <= from.max(growth) && operators::lookup("", &node.op().name).is_some()
+}
+
+/// Bytes of a node's results.
+fn made(graph: &Graph, node: &Node) -> Option<u64> {
+    node.outputs().iter().flatten().map(|v| bytes(graph, *v)).sum()
+}
+
+/// Bytes of a node's inputs, each value once.
+fn from(graph: &Graph, node: &Node) -> Option<u64> {
+    distinct(node).map(|v| bytes(graph, v)).sum()
+}
+
+fn distinct(node: &Node) -> impl Iterator<Item = ValueId> + '_ {
+    let inputs = node.inputs();
+    // Of many inputs some may count twice: nothing but a larger bound comes of it.
+    inputs.iter().enumerate().filter(|(k, v)| !inputs[..(*k).min(64)].contains(v)).filter_map(|(_, v)| *v)
+}
+
+fn bytes(graph: &Graph, value: ValueId) -> Option<u64> {
+    if let Some(bytes) = graph.constant(value).and_then(Tensor::bytes) {
+        return Some(bytes.len() as u64);
+    }
+    let ty = graph.value(value).tensor_type()?;
+    Some(ty.elem.raw_len(elements(&ty.known_shape()?)?)? as u64)
+}
+
 /// Computes what depends on constants alone, and shapes that inference knows; the results become parameters. Types must have been inferred.
 pub fn fold(model: &mut Model, options: &FoldOptions) -> Simplified {
     let opset = model.opset();
     let graph = &mut model.graph;
+    let mut folder = Folder::of(graph, options);
     let mut folded = 0;
     let mut next = graph.order().next();
     while let Some(id) = next {
         next = graph.next(id);
-        let node = graph.node(id);
-        let is_output = |v: &ValueId| graph.value(*v).is_output();
-        let is_known = |v: &ValueId| graph.value(*v).known_elements().is_some();
-        let is_constant = |v: &ValueId| graph.constant(*v).is_some();
-        if !node.outputs().iter().flatten().any(is_known) && !node.inputs().iter().flatten().all(is_constant)
-        {
+        let is_constant =
+            |v: ValueId| graph.constant(v).is_some() && (options.parameters || !graph.is_parameter(v));
+        if !is_folded(graph, id, opset, options, &is_constant) {
             continue;
         }
-        if node.outputs().iter().flatten().any(is_output) || !is_deterministic(node, opset) {
-            continue;
-        }
-        if let Some(results) = results(graph, id, opset, options) {
-            let outputs = node.outputs().to_vec();
-            graph.remove_node(id);
-            for (output, tensor) in outputs.into_iter().zip(results) {
-                if let Some(output) = output.filter(|o| graph.is_alive(*o)) {
-                    graph.set_initializer(output, tensor);
-                }
+        let Some(results) = folder.results(graph, id, opset) else { continue };
+        let (inputs, outputs) =
+            (distinct(graph.node(id)).collect::<Vec<_>>(), graph.node(id).outputs().to_vec());
+        graph.remove_node(id);
+        for (output, tensor) in outputs.into_iter().zip(results) {
+            if let Some(output) = output.filter(|o| graph.is_alive(*o)) {
+                graph.set_initializer(output, tensor);
             }
-            folded += 1;
         }
+        // What nobody reads any more gives its memory back.
+        for input in inputs {
+            if graph.is_parameter(input) {
+                graph.remove_value_if_unused(input);
+            }
+        }
+        folded += 1;
     }
     Simplified { folded, ..Simplified::default() }
 }
 
-/// The results of a node, if they are constants that are worth their room.
-fn results(graph: &Graph, id: NodeId, opset: i64, options: &FoldOptions) -> Option<Vec<Tensor>> {
-    let node = graph.node(id);
-    if let Some(tensor) = known_result(graph, node) {
-        return Some(vec![tensor]);
+/// What folding has used.
+struct Folder {
+    /// Bytes of the graph's constants, and how many there may be.
+    live: u64,
+    most: u64,
+    /// Nodes that may take more operations than their elements account for.
+    patience: u32,
+}
+
+/// Operations for each byte that a node reads or makes, and how many some nodes may take besides.
+const OPERATIONS: u64 = 16;
+const LONG: u64 = 1 << 24;
+const PATIENCE: u32 = 64;
+
+impl Folder {
+    fn of(graph: &Graph, options: &FoldOptions) -> Folder {
+        let size = |(_, tensor): (ValueId, &Tensor)| tensor.bytes().map_or(0, |b| b.len() as u64);
+        let live = graph.initializers().map(size).fold(0, u64::saturating_add);
+        Folder { live, most: live.max(options.most), patience: PATIENCE }
     }
-    if node.op().is("Constant") {
-        if !options.constants {
-            return None;
+
+    /// The results of a node, if there is room for them and it is not too much work.
+    fn results(&mut self, graph: &Graph, id: NodeId, opset: i64) -> Option<Vec<Tensor>> {
+        let node = graph.node(id);
+        if let Some(tensor) = known_result(graph, node) {
+            return Some(vec![tensor]);
         }
-        if let Some(tensor) = graph.constant(node.output(0)?) {
+        if node.op().is("Constant")
+            && let Some(tensor) = graph.constant(node.output(0)?)
+        {
             return Some(vec![Tensor { name: None, ..tensor.clone() }]);
         }
-    }
-    let mut size = 0usize;
-    let mut inputs = Vec::with_capacity(node.inputs().len());
-    for input in node.inputs() {
-        inputs.push(match input {
-            None => None,
-            Some(input) => {
-                let tensor = graph.constant(*input)?;
-                if !options.parameters && graph.is_parameter(*input) {
-                    return None;
-                }
-                size = size.saturating_add(tensor.bytes()?.len());
-                Some(tensor)
-            }
-        });
-    }
-    let expected = node.outputs().iter().flatten().map(|v| {
-        let ty = graph.value(*v).tensor_type()?;
-        let count = ty.known_shape()?.iter().try_fold(1usize, |n, d| n.checked_mul(*d))?;
-        ty.elem.raw_len(count)
-    });
-    let expected = expected.sum::<Option<usize>>()?;
-    let growth = match node.op().is("DequantizeLinear") && !options.dequantise {
-        true => 0,
-        false => options.growth,
-    };
-    if expected > size.max(growth) {
-        return None;
-    }
-    let count = node.outputs().len();
-    let results =
-        native::evaluate(node.op(), node.attributes(), &inputs, count, usize::MAX).or_else(|| {
+        let given: Vec<Option<&Tensor>> = node
+            .inputs()
+            .iter()
+            .map(|input| match input {
+                None => Some(None),
+                Some(v) => graph.constant(*v).map(Some),
+            })
+            .collect::<Option<_>>()?;
+        let (made, from) = (made(graph, node)?, from(graph, node)?);
+        let last = |v: &ValueId| {
+            let value = graph.value(*v);
+            let here = node.inputs().iter().flatten().filter(|w| *w == v).count();
+            graph.is_parameter(*v) && !value.is_output() && value.use_count() == here
+        };
+        let gone = distinct(node).filter(last).filter_map(|v| bytes(graph, v)).sum::<u64>();
+        let after = self.live.saturating_add(made).saturating_sub(gone);
+        if after > self.most {
+            return None;
+        }
+        let count = node.outputs().len();
+        let room = usize::try_from(made).unwrap_or(usize::MAX);
+        let results = native::evaluate(node.op(), node.attributes(), &given, count, room).or_else(|| {
             // The programs know everything, at a price.
-            operators::evaluate(node.op(), opset, node.attributes(), &inputs, count).ok()
+            let memory = 64 * (made + from) + (1 << 24);
+            let mut budget = Budget { memory, operations: NODE + OPERATIONS * (made + from) };
+            let run = |budget: &mut Budget| {
+                operators::evaluate_within(node.op(), opset, node.attributes(), &given, count, budget)
+            };
+            match run(&mut budget) {
+                Err(d) if d.code == functional::eval::LIMIT && self.patience > 0 => {
+                    self.patience -= 1;
+                    run(&mut Budget { memory, operations: LONG }).ok()
+                }
+                done => done.ok(),
+            }
         })?;
-    (results.len() >= node.outputs().len()).then_some(results)
+        if results.len() < count {
+            return None;
+        }
+        self.live = after;
+        Some(results)
+    }
 }
 
 /// The one result of a node, where inference knows all its elements.
@@ -288,7 +390,7 @@ fn known_result(graph: &Graph, node: &Node) -> Option<Tensor> {
     let elements: Option<Vec<i64>> = value.known_elements()?.iter().map(Dim::known).collect();
     let (elements, ty) = (elements?, value.tensor_type()?);
     let dims = ty.known_shape()?;
-    if dims.iter().product::<usize>() != elements.len() {
+    if self::elements(&dims)? != elements.len() {
         return None;
     }
     match ty.elem {

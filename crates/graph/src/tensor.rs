@@ -63,6 +63,16 @@ macro_rules! numbers {
     };
 }
 
+/// Tensors have at most so many dimensions, as NumPy's have.
+pub const MOST_DIMENSIONS: usize = 64;
+
+/// The number of elements of a tensor with these extents, if there can be one: at most 64 dimensions, and fewer than 2^47 elements, an extent of 0 taken
+/// as 1, so that no product of some of them overflows.
+pub fn elements(dims: &[usize]) -> Option<usize> {
+    let room = dims.iter().try_fold(1usize, |n, d| n.checked_mul((*d).max(1)))?;
+    (dims.len() <= MOST_DIMENSIONS && room < 1 << 47).then(|| dims.iter().product())
+}
+
 impl Tensor {
     numbers!(from_f32s, to_f32s, f32, F32);
     numbers!(from_f64s, to_f64s, f64, F64);
@@ -71,7 +81,7 @@ impl Tensor {
 
     /// A tensor from its raw form, if that has the right length.
     pub fn raw(elem: ElementType, dims: Vec<usize>, bytes: Bytes) -> Option<Tensor> {
-        let count = dims.iter().try_fold(1usize, |n, d| n.checked_mul(*d))?;
+        let count = elements(&dims)?;
         let fits = elem.raw_len(count)? == bytes.len();
         fits.then(|| Tensor { elem, dims, storage: Storage::Raw(bytes), name: None, extra: Bytes::new() })
     }

@@ -13,7 +13,8 @@ use crate::graph::{Graph, Node, NodeId, Producer};
 use crate::infer::label;
 use crate::model::Model;
 use crate::schema::{self, Schema};
-use crate::types::{Dim, ValueType};
+use crate::tensor::MOST_DIMENSIONS;
+use crate::types::{Dim, TensorType, ValueType};
 
 /// The oldest operator set whose signatures are known.
 const OLDEST: i64 = 7;
@@ -24,7 +25,7 @@ const MAX_DIAGNOSTICS: usize = 20;
 ///
 /// `G0201` a value that nothing defines, `G0202` a use before the definition, `G0203` a cycle, `G0204` a domain that is not imported,
 /// `G0205` two attributes of one name, `G0206` an extent below zero, `G0207` a name of a subgraph that the graph around it has too, `G0213` an attribute that a
-/// standard operator does not have, or of another kind, `G0214` a call of a standard operator that does not fit its signature.
+/// standard operator does not have, or of another kind, `G0214` a call of a standard operator that does not fit its signature, `G0106` a rank that is too high.
 pub fn validate(model: &Model) -> Vec<Diagnostic> {
     let mut found = Found { list: Vec::new(), model, domains: HashSet::new() };
     found.graph(&model.graph, &mut Vec::new());
@@ -76,6 +77,14 @@ impl<'a> Found<'a> {
                     );
                 }
                 _ => {}
+            }
+            let dims = value.initializer().map_or(0, |tensor| tensor.dims.len());
+            if dims.max(value.tensor_type().and_then(TensorType::rank).unwrap_or(0)) > MOST_DIMENSIONS {
+                self.push(
+                    "G0106",
+                    format!("`{}` has more than {MOST_DIMENSIONS} dimensions", value.name()),
+                    "NumPy has as many, other programs fewer",
+                );
             }
             if let Some(ValueType::Tensor(ty)) = value.ty()
                 && ty.shape.iter().flatten().any(|d| matches!(d, Dim::Known(..0)))

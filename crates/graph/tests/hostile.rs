@@ -106,10 +106,10 @@ struct Drawn {
 }
 
 fn draw(name: &str, dice: &mut Dice) -> Option<Drawn> {
-    let opset = dice.pick(&[9, 13, 17, 18, 21, 24, 26]);
+    let opset = dice.pick(&[9, 13, 17, 18, 21, 24, 26, 28]);
     let schema = schema::lookup("", name, opset)?;
     let mut elem = dice.pick(&TYPES);
-    let mut shape: Vec<usize> = (0..dice.below(5)).map(|_| dice.pick(&[1usize, 2, 2, 3, 4, 0])).collect();
+    let mut shape: Vec<usize> = (0..dice.below(6)).map(|_| dice.pick(&[1usize, 2, 2, 3, 4, 0])).collect();
     let mut inputs = Vec::new();
     for parameter in &schema.inputs {
         let times = match parameter.arity {

@@ -9,7 +9,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 mod models;
 mod polyhedral;
 
-pub use models::{CheckRules, Generate, Optimize};
+pub use models::{CheckRules, Generate, Memory, Optimize};
 pub use polyhedral::{Deps, Poly, Schedule, ScheduleForm, Show};
 
 /// Compiler of functional matrix programs and C loop nests to fast parallel C, every step visible and checked.
@@ -227,6 +227,9 @@ pub struct Compile {
     /// Stage to print instead of C.
     #[arg(long, value_enum)]
     pub emit: Option<Stage>,
+    #[command(flatten)]
+    #[allow(missing_docs)]
+    pub memory: Memory,
     /// Write to a file (whole or not at all) instead of the standard output; for athread to a folder.
     #[arg(short, long, value_name = "OUT")]
     pub output: Option<PathBuf>,
@@ -284,6 +287,9 @@ pub struct Run {
     /// Time limit of the compiled program.
     #[arg(long, value_name = "SECONDS", default_value_t = 600, allow_negative_numbers = true, value_parser = clap::value_parser!(u64).range(1..=1_000_000))]
     pub timeout: u64,
+    #[command(flatten)]
+    #[allow(missing_docs)]
+    pub memory: Memory,
 }
 
 /// `lozenge explain`

@@ -3,6 +3,7 @@
 //! Programs are made by type, so that each is accepted; what they compute is of no interest. Not here: running them (`command::fuzz`).
 
 pub mod kernels;
+pub mod models;
 
 use std::fmt::Write as _;
 use std::time::{Duration, Instant};
@@ -13,6 +14,16 @@ use crate::report;
 
 /// Definitions in one file: they share one run of the C compiler.
 const DEFINITIONS: u32 = 8;
+
+/// The most memory that the process has taken since this was asked before, in bytes; 0 where the system does not say.
+pub fn peak() -> u64 {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
+    let kib = line.and_then(|rest| rest.split_whitespace().next()?.parse::<u64>().ok());
+    // Begins anew. Where that is not allowed, the value stays what it is.
+    let _ = std::fs::write("/proc/self/clear_refs", "5");
+    kib.unwrap_or(0) << 10
+}
 
 /// How far to go: for some time, or to a number of programs or inputs.
 pub struct Budget {

@@ -74,6 +74,19 @@ pub fn evaluate(
     args: &[Value],
     limits: Limits,
 ) -> Result<Value, Diagnostic> {
+    evaluate_within(definition, sizes, args, &mut { limits })
+}
+
+/// The same; the steps that it takes are no longer in `limits` behind it.
+///
+/// # Errors
+/// As [`evaluate`].
+pub fn evaluate_within(
+    definition: &Definition,
+    sizes: &BTreeMap<Name, i64>,
+    args: &[Value],
+    limits: &mut Limits,
+) -> Result<Value, Diagnostic> {
     crate::check::check_depth(&definition.body, &definition.name)?;
     crate::walk::with_stack(&definition.body, || run(definition, sizes, args, limits))
 }
@@ -82,7 +95,7 @@ fn run(
     definition: &Definition,
     sizes: &BTreeMap<Name, i64>,
     args: &[Value],
-    limits: Limits,
+    limits: &mut Limits,
 ) -> Result<Value, Diagnostic> {
     let name = &definition.name;
     let bad = |message: String| Diagnostic::general(BAD_ARGUMENTS, message);
@@ -127,8 +140,9 @@ fn run(
     }
     let code = compiler.term(&definition.body);
     let ty = compiler.resolve(definition.body.ty());
-    let result = code(&mut frame).map_err(|fault| fault.diagnostic(definition))?;
-    value::store(&result, &ty, &mut frame).map_err(|fault| fault.diagnostic(definition))
+    let result = code(&mut frame).and_then(|result| value::store(&result, &ty, &mut frame));
+    limits.steps = frame.steps;
+    result.map_err(|fault| fault.diagnostic(definition))
 }
 
 /// Why an evaluation stopped.

@@ -1,11 +1,14 @@
 //! Operators that rearrange, select, join and reduce.
 
-use super::call::{Call, Found, add, axis, broadcast, div, exact, meet, mul, one, product, sub, sum, typed};
+use super::call::{
+    Call, Found, MAX_RANK, add, axis, broadcast, div, exact, meet, mul, one, product, sub, sum, typed,
+};
 use super::elementwise::attribute_type;
 use crate::types::{Dim, ElementType, Shape, TensorType};
 
+/// So many extents of which nothing is known. Of a rank beyond the bound `typed` makes nothing.
 fn unknown(rank: usize) -> Shape {
-    vec![Dim::Unknown; rank]
+    vec![Dim::Unknown; rank.min(MAX_RANK + 1)]
 }
 
 pub(super) fn shape_of(call: &Call) -> Found {
@@ -95,7 +98,8 @@ fn quotient(all: &Shape, taken: &Shape) -> Result<Dim, String> {
     let mut left: Vec<Dim> = all.to_vec();
     let mut rest: Vec<Dim> = Vec::new();
     for dim in taken {
-        match left.iter().position(|d| d == dim && *d != Dim::Unknown) {
+        // A 0 is not taken out of 0: what is left could be anything.
+        match left.iter().position(|d| d == dim && ![Dim::Unknown, Dim::Known(0)].contains(d)) {
             Some(at) => {
                 left.swap_remove(at);
             }

@@ -1,6 +1,6 @@
 //! Products of matrices and tensors, recurrent layers, attention, transforms.
 
-use super::call::{Call, Found, add, broadcast, div, meet, mul, one, typed};
+use super::call::{Call, Found, MAX_RANK, add, broadcast, div, meet, mul, one, sub, typed};
 use crate::types::{Dim, ElementType, Shape, TensorType};
 
 /// The shape of `a * b` as `MatMul` defines it.
@@ -216,7 +216,7 @@ pub(super) fn short_time_transform(call: &Call) -> Found {
     let (Some(frame), true, true) = (frame, signal.len() >= 2, step > 0) else {
         return one(typed(elem, None));
     };
-    let frames = add(&div(&add(&signal[1], &Dim::Known(-frame)), step), &Dim::Known(1));
+    let frames = add(&div(&sub(&signal[1], &Dim::Known(frame)), step), &Dim::Known(1));
     let bins = if call.node.int("onesided", 1) != 0 { frame / 2 + 1 } else { frame };
     one(typed(elem, Some(vec![signal[0].clone(), frames, bins.into(), 2.into()])))
 }
@@ -249,7 +249,7 @@ pub(super) fn loss(call: &Call, with_log: bool) -> Found {
 pub(super) fn affine_grid(call: &Call) -> Found {
     let Some(size) = call.elements(1) else {
         let rank = call.length(1);
-        let shape = rank.filter(|r| *r >= 2).map(|r| {
+        let shape = rank.filter(|r| (2..=MAX_RANK).contains(r)).map(|r| {
             let mut shape = vec![Dim::Unknown; r];
             shape[r - 1] = Dim::Known(r as i64 - 2);
             shape

@@ -132,5 +132,5 @@ fn view(tensor: &Tensor, dims: Vec<usize>) -> Tensor {
 }
 
 fn count(dims: &[usize]) -> Option<usize> {
-    dims.iter().try_fold(1usize, |n, d| n.checked_mul(*d))
+    crate::tensor::elements(dims)
 }

@@ -126,8 +126,10 @@ pub(super) fn concat(call: &Call) -> Option<Tensor> {
     let inner = count(&dims[at + 1..])?.checked_mul(width)?;
     let parts: Vec<(&[u8], usize)> =
         inputs.iter().map(|x| Some((&**x.bytes()?, x.dims[at] * inner))).collect::<Option<_>>()?;
-    let mut out = Vec::with_capacity(call.room(&dims, width)?);
-    for o in 0..outer {
+    let wanted = call.room(&dims, width)?;
+    let mut out = Vec::with_capacity(wanted);
+    // There may be very many times nothing.
+    for o in 0..if wanted == 0 { 0 } else { outer } {
         for (bytes, run) in &parts {
             out.extend_from_slice(bytes.get(o * run..(o + 1) * run)?);
         }
@@ -205,8 +207,9 @@ pub(super) fn gather(call: &Call) -> Option<Tensor> {
     let dims = [&x.dims[..at], &indices.dims[..], &x.dims[at + 1..]].concat();
     let run = count(&x.dims[at + 1..])?.checked_mul(width)?;
     let bytes = x.bytes()?;
-    let mut out = Vec::with_capacity(call.room(&dims, width)?);
-    for o in 0..count(&x.dims[..at])? {
+    let wanted = call.room(&dims, width)?;
+    let mut out = Vec::with_capacity(wanted);
+    for o in 0..if wanted == 0 { 0 } else { count(&x.dims[..at])? } {
         for place in &places {
             let from = (o * n + place) * run;
             out.extend_from_slice(bytes.get(from..from + run)?);

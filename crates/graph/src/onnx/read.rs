@@ -23,7 +23,7 @@ use crate::types::{ElementType, ValueType};
 /// `G0101` if the bytes are not of the format, `G0102` if a name is defined twice, `G0103` if a tensor's data do not fit its type,
 /// `G0104` if graphs or types are nested too deep. Other mistakes are left to [`crate::validate`].
 pub fn read(file: &Bytes) -> Result<Model, Diagnostic> {
-    let mut reader = Reader { file, names: Map::default() };
+    let mut reader = Reader::new(file);
     reader.model().map_err(|error| named(error, file.len()))
 }
 
@@ -55,8 +55,15 @@ impl From<Diagnostic> for Error {
 
 type Result_<T> = Result<T, Error>;
 
+/// A model has at most so many nodes, values and attributes, and one more for each so many bytes of its file: what comes of a byte must not take
+/// hundreds in memory.
+const PARTS: usize = 1 << 19;
+const BYTES_OF_A_PART: usize = 12;
+
 struct Reader<'a> {
     file: &'a Bytes,
+    /// Nodes, values and attributes that may still come.
+    parts: usize,
     /// Operators, domains and names of attributes, each once.
     names: Map<&'a [u8], Name>,
 }
@@ -65,6 +72,10 @@ struct Reader<'a> {
 type Span = (usize, usize);
 
 impl<'a> Reader<'a> {
+    fn new(file: &'a Bytes) -> Reader<'a> {
+        Reader { file, names: Map::default(), parts: PARTS + file.len() / BYTES_OF_A_PART }
+    }
+
     fn fields(&self, (start, end): Span) -> Fields<'a> {
         Fields::new(self.file, start, end)
     }
@@ -81,6 +92,23 @@ impl<'a> Reader<'a> {
             Payload::Varint(value) => Ok(value as i64),
             _ => Ok(malformed(format!("field {} should be a number", field.number), field.start)?),
         }
+    }
+
+    /// Counts a node, a value or an attribute.
+    fn part(&mut self) -> Result_<()> {
+        match self.parts.checked_sub(1) {
+            Some(left) => self.parts = left,
+            None => {
+                let most = PARTS + self.file.len() / BYTES_OF_A_PART;
+                return Err(bad(
+                    "G0107",
+                    format!("the model has more than {most} nodes, values and attributes"),
+                )
+                .note(format!("as many are read of {} bytes", self.file.len()))
+                .into());
+            }
+        }
+        Ok(())
     }
 
     fn slice(&self, field: Field) -> Result_<&'a [u8]> {
@@ -123,8 +151,14 @@ impl<'a> Reader<'a> {
                 1 => header.ir_version = self.int(field)?,
                 7 if graph.is_none() => graph = Some(field),
                 7 => malformed("a second graph", field.start)?,
-                8 => header.opsets.push(self.opset(field)?),
-                14 => header.metadata.push(self.entry(field)?),
+                8 => {
+                    self.part()?;
+                    header.opsets.push(self.opset(field)?);
+                }
+                14 => {
+                    self.part()?;
+                    header.metadata.push(self.entry(field)?);
+                }
                 _ => kept.keep(field),
             }
         }
@@ -172,7 +206,13 @@ impl<'a> Reader<'a> {
         let mut fields = self.fields(span);
         while let Some(field) = fields.next()? {
             match field.number {
-                1 => nodes.push(self.span(field)?),
+                1 => {
+                    nodes.push(self.span(field)?);
+                    if nodes.len() > self.parts {
+                        self.parts = 0;
+                        self.part()?;
+                    }
+                }
                 2 => graph.name = self.str(field)?.into(),
                 5 => initializers.push(self.span(field)?),
                 11 => infos.push((Role::Input, self.span(field)?)),
@@ -211,6 +251,7 @@ impl<'a> Reader<'a> {
     }
 
     fn value_info(&mut self, graph: &mut Graph, role: Role, span: Span) -> Result_<()> {
+        self.part()?;
         let (mut name, mut ty) = ("", None);
         let mut fields = self.fields(span);
         while let Some(field) = fields.next()? {
@@ -243,6 +284,7 @@ impl<'a> Reader<'a> {
     }
 
     fn initializer(&mut self, graph: &mut Graph, span: Span) -> Result_<()> {
+        self.part()?;
         let tensor = self.tensor(span)?;
         let name = tensor.name.clone().unwrap_or_else(|| "".into());
         if name.is_empty() {
@@ -270,6 +312,7 @@ impl<'a> Reader<'a> {
             let mut values = self.fields(self.span(part)?);
             while let Some(inner) = values.next()? {
                 if inner.number == 8 {
+                    self.part()?;
                     let id = self.value(graph, self.str(inner)?);
                     let value = graph.value_entry(id);
                     value.producer = Producer::Initializer;
@@ -281,6 +324,7 @@ impl<'a> Reader<'a> {
     }
 
     fn node(&mut self, graph: &mut Graph, span: Span, depth: u32) -> Result_<()> {
+        self.part()?;
         let mut op = Operator::standard("");
         let mut new = NewNode::new(op.clone(), [None::<ValueId>; 0], [None::<ValueId>; 0]);
         let mut kept = Kept::default();
@@ -289,10 +333,14 @@ impl<'a> Reader<'a> {
             match field.number {
                 1 => {
                     let name = self.str(field)?;
+                    if graph.find(name).is_none() {
+                        self.part()?;
+                    }
                     new.inputs.push((!name.is_empty()).then(|| self.value(graph, name)));
                 }
                 2 => {
                     let name = self.str(field)?;
+                    self.part()?;
                     let output = (!name.is_empty()).then(|| self.value(graph, name));
                     if let Some(id) = output {
                         let twice_here = new.outputs.len() < 64 && new.outputs.contains(&output);
@@ -309,6 +357,9 @@ impl<'a> Reader<'a> {
                 _ => kept.keep(field),
             }
         }
+        if op.name.is_empty() {
+            return Ok(malformed("a node has no operator", span.0)?);
+        }
         if new.outputs.len() >= 64 {
             let mut seen = crate::table::Set::default();
             if let Some(id) = new.outputs.iter().flatten().find(|id| !seen.insert(**id)) {
@@ -323,6 +374,7 @@ impl<'a> Reader<'a> {
     }
 
     fn attribute(&mut self, span: Span, depth: u32) -> Result_<Attribute> {
+        self.part()?;
         let mut name = Name::new("");
         let mut kind = 0;
         let mut kept = Kept::default();
@@ -399,10 +451,12 @@ impl<'a> Reader<'a> {
                     7
                 }
                 9 => {
+                    self.part()?;
                     strings.push(self.shared(field)?);
                     8
                 }
                 10 => {
+                    self.part()?;
                     tensors.push(Arc::new(self.tensor(self.span(field)?)?));
                     9
                 }
@@ -415,6 +469,7 @@ impl<'a> Reader<'a> {
                     13
                 }
                 15 => {
+                    self.part()?;
                     types.push(self.ty(self.span(field)?, 0)?);
                     14
                 }

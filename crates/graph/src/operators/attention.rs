@@ -149,7 +149,7 @@ pub(super) fn attention(op: &mut Op) -> Done {
     let (Some(n), Some(m)) = (nq.as_constant(), k.shape[1].as_constant()) else {
         return Err(Refusal::not_constant("the number of heads must be known"));
     };
-    if m == 0 || n % m != 0 {
+    if n != m && (m == 0 || n % m != 0) {
         return Err(Refusal::inputs(format!("{n} heads of queries do not share {m} heads of keys")));
     }
     let share = move |h: &Val| if n == m { h.clone() } else { h.int() / int(n / m) };
@@ -365,7 +365,8 @@ pub(super) fn swiglu(op: &mut Op) -> Done {
 
 /// A depthwise convolution over the past, which is an input and a result.
 pub(super) fn causal_conv(op: &mut Op) -> Done {
-    let (x, w, b, past) = (op.input(0)?, op.input(1)?, op.optional(2)?, op.optional(3)?);
+    let (x, w) = (op.ranked(0, 3..=3)?, op.ranked(1, 3..=3)?);
+    let (b, past) = (op.optional_ranked(2, 1)?, op.optional_ranked(3, 3)?);
     let activated = match op.string("activation", "none") {
         "none" => false,
         "silu" | "swish" => true,
@@ -374,6 +375,9 @@ pub(super) fn causal_conv(op: &mut Op) -> Done {
     let Some(taps) = w.shape.last().and_then(Size::as_constant) else {
         return Err(Refusal::not_constant("the width of the kernel must be known"));
     };
+    if op.moderate("the width of the kernel", taps)? < 1 {
+        return Err(Refusal::inputs("the kernel is empty"));
+    }
     let elem = x.elem;
     let scalar = x.scalar();
     let before = Size::constant(taps - 1);
@@ -418,8 +422,9 @@ pub(super) fn causal_conv(op: &mut Op) -> Done {
 
 /// Attention whose state is a matrix a head: decayed, corrected, and updated by each key and value.
 pub(super) fn linear_attention(op: &mut Op) -> Done {
-    let (q, k, v) = (op.input(0)?, op.input(1)?, op.input(2)?);
-    let (past, decay, beta) = (op.optional(3)?, op.optional(4)?, op.optional(5)?);
+    let (q, k, v) = (op.ranked(0, 3..=3)?, op.ranked(1, 3..=3)?, op.ranked(2, 3..=3)?);
+    let past = op.optional_ranked(3, 4)?;
+    let (decay, beta) = (op.optional_ranked(4, 3)?, op.optional_ranked(5, 3)?);
     let rule = op.string("update_rule", "gated_delta").to_owned();
     let (gated, corrected) = match rule.as_str() {
         "linear" => (false, false),
@@ -429,8 +434,8 @@ pub(super) fn linear_attention(op: &mut Op) -> Done {
         other => return Err(Refusal::inputs(format!("the rule `{other}` is not known"))),
     };
     let (nq, nk) = (op.int("q_num_heads", 0), op.int("kv_num_heads", 0));
-    if q.rank() != 3 || nq < 1 || nk < 1 || nq % nk != 0 {
-        return Err(Refusal::inputs("3 dimensions and numbers of heads are needed"));
+    if nq < 1 || nk < 1 || nq % nk != 0 {
+        return Err(Refusal::inputs("numbers of heads are needed"));
     }
     let divide = |n: &Size, by: i64| {
         n.exact_div(&Size::constant(by)).ok_or_else(|| Refusal::inputs("the heads do not divide the width"))

@@ -252,6 +252,7 @@ pub fn decode(tensor: &Tensor) -> Option<loops::Tensor> {
 
 /// The tensor of this element type whose elements a value of the language carries.
 pub fn encode(elem: ElementType, value: &loops::Tensor) -> Option<Tensor> {
+    crate::tensor::elements(&value.shape)?;
     if elem.scalar().is_some() {
         let tensor = Tensor::from_value(value)?;
         return (tensor.elem == elem).then_some(tensor);

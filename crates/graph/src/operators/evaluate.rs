@@ -1,10 +1,11 @@
 //! Evaluation of a call through its program.
 
-use functional::eval::{Limits, Value};
+use functional::eval::{LIMIT, Limits, Value};
 use loops::{Diagnostic, Size};
 
 use super::{Call, INPUTS, Meaning, Operand, TYPES, carrier, decode, encode, meaning};
 use crate::attribute::Attribute;
+use crate::budget::{Budget, NODE};
 use crate::graph::Operator;
 use crate::tensor::Tensor;
 
@@ -19,9 +20,38 @@ pub fn evaluate(
     inputs: &[Option<&Tensor>],
     outputs: usize,
 ) -> Result<Vec<Tensor>, Diagnostic> {
+    evaluate_within(op, opset, attributes, inputs, outputs, &mut Budget::default())
+}
+
+/// The same; the operations that it takes are no longer in `budget` behind it.
+///
+/// # Errors
+/// As [`evaluate`]; `F0602` if the budget is too small.
+pub fn evaluate_within(
+    op: &Operator,
+    opset: i64,
+    attributes: &[Attribute],
+    inputs: &[Option<&Tensor>],
+    outputs: usize,
+    budget: &mut Budget,
+) -> Result<Vec<Tensor>, Diagnostic> {
+    super::few_inputs(op, inputs.len())?;
     let operands = inputs.iter().map(|input| input.map(operand)).collect();
     let call = Call { op, opset, attributes, inputs: operands, outputs };
-    run(&meaning(&call)?, &call)
+    let limit = |what: &str| Diagnostic::general(LIMIT, format!("`{op}` {what}"));
+    budget.operations =
+        budget.operations.checked_sub(NODE).ok_or_else(|| limit("takes more operations than are left"))?;
+    let meaning = meaning(&call)?;
+    let bytes = meaning.results.iter().map(|result| {
+        let mut count = result.shape.iter().map(Size::as_constant);
+        let count = count.try_fold(1u64, |n, d| n.checked_mul(u64::try_from(d?).ok()?))?;
+        count.checked_mul(carrier(result.elem)?.bytes() as u64)
+    });
+    if bytes.sum::<Option<u64>>().is_none_or(|bytes| bytes > budget.memory) {
+        let message = format!("has results that do not fit into the {} bytes that are left", budget.memory);
+        return Err(limit(&message));
+    }
+    run(&meaning, &call, budget)
 }
 
 /// The operand that a known tensor is.
@@ -34,7 +64,7 @@ fn operand(tensor: &Tensor) -> Operand<'_> {
 }
 
 /// The results of a program whose inputs are all known.
-fn run(meaning: &Meaning, call: &Call<'_>) -> Result<Vec<Tensor>, Diagnostic> {
+fn run(meaning: &Meaning, call: &Call<'_>, budget: &mut Budget) -> Result<Vec<Tensor>, Diagnostic> {
     let mut args = Vec::with_capacity(meaning.arguments.len());
     for k in &meaning.arguments {
         let tensor = call.inputs.get(*k).and_then(|o| o.as_ref()?.constant);
@@ -44,8 +74,12 @@ fn run(meaning: &Meaning, call: &Call<'_>) -> Result<Vec<Tensor>, Diagnostic> {
         };
         args.push(Value::Tensor(value));
     }
+    // A number in memory takes 8 bytes at most.
+    let mut limits = Limits { elements: budget.memory / 8, steps: budget.operations };
     let value =
-        functional::eval::evaluate(&meaning.definition, &Default::default(), &args, Limits::default())?;
+        functional::eval::evaluate_within(&meaning.definition, &Default::default(), &args, &mut limits);
+    budget.operations = limits.steps;
+    let value = value?;
     let mut rest = value;
     let mut tensors = Vec::new();
     for (k, output) in meaning.results.iter().enumerate() {

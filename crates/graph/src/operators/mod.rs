@@ -56,7 +56,7 @@ use crate::types::ElementType;
 
 pub use after::{After, Elementwise, Source, elementwise, fits};
 pub use carrier::{carrier, decode, encode};
-pub use evaluate::evaluate;
+pub use evaluate::{evaluate, evaluate_within};
 pub use indices::{Indices, indices};
 pub use packing::Packing;
 pub use schedule::{compiled, compiled_with, schedule};
@@ -79,6 +79,9 @@ pub const NOT_CONSTANT: Code = Code("G0504");
 pub const INTERNAL: Code = Code("G0505");
 /// An index beyond the extent of its axis.
 pub const OUTSIDE: Code = Code("G0506");
+
+/// Terms of a program nest as deep as a call has inputs, so there is a bound.
+const MOST_INPUTS: usize = 1 << 12;
 
 /// A call of an operator: what a program is made for.
 #[derive(Clone, Debug)]
@@ -180,6 +183,7 @@ fn build_program(call: &Call<'_>, fast: Option<Registers>, after: &After) -> Res
             Diagnostic::general(UNKNOWN_OPERATOR, message).help("docs/operators.md lists those that are")
         );
     };
+    few_inputs(call.op, call.inputs.len())?;
     let mut op = Op::new(call);
     op.fast = fast;
     indices::inside(call)
@@ -187,6 +191,20 @@ fn build_program(call: &Call<'_>, fast: Option<Registers>, after: &After) -> Res
         .and_then(|()| (entry.build)(&mut op))
         .and_then(|()| op.finish())
         .map_err(|why| Diagnostic::general(why.code, format!("`{}`: {}", call.op, why.message)))
+}
+
+/// Refuses a call of so many inputs that its program would be nested too deep.
+///
+/// # Errors
+/// `G0503` for more inputs than there may be.
+pub(crate) fn few_inputs(op: &Operator, count: usize) -> Result<(), Diagnostic> {
+    match count > MOST_INPUTS {
+        true => {
+            let message = format!("`{op}` has {count} inputs; programs have {MOST_INPUTS} at most");
+            Err(Diagnostic::general(INPUTS, message))
+        }
+        false => Ok(()),
+    }
 }
 
 /// An input in use: a value of the language with its type.
@@ -307,6 +325,14 @@ impl<'a> Op<'a> {
         match ranks.contains(&x.rank()) {
             true => Ok(x),
             false => Err(Refusal::inputs(format!("input {k} can't have {} dimensions", x.rank()))),
+        }
+    }
+
+    /// An input that may be absent, with so many dimensions.
+    fn optional_ranked(&mut self, k: usize, rank: usize) -> Result<Option<Input>, Refusal> {
+        match self.operand(k) {
+            Some(_) => self.ranked(k, rank..=rank).map(Some),
+            None => Ok(None),
         }
     }
 

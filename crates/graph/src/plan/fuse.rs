@@ -2,6 +2,7 @@
 //! the inner results of.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::rc::Rc;
 
 use loops::Size;
 
@@ -18,7 +19,7 @@ pub(super) struct Todo<'a> {
     /// The first node.
     pub(super) head: NodeId,
     pub(super) call: Call<'a>,
-    pub(super) meaning: Meaning,
+    pub(super) meaning: Rc<Meaning>,
     pub(super) after: After,
     /// The tensors that the functions behind read.
     pub(super) beside: Vec<ValueId>,
@@ -54,17 +55,16 @@ impl Todo<'_> {
 }
 
 /// The calls of a model in order, from the nodes that are no views.
-pub(super) fn fuse<'a>(graph: &Graph, nodes: Vec<(NodeId, Call<'a>, Meaning)>) -> Vec<Todo<'a>> {
+pub(super) fn fuse<'a>(graph: &Graph, nodes: Vec<(NodeId, Call<'a>, Rc<Meaning>)>) -> Vec<Todo<'a>> {
     let at: HashMap<NodeId, usize> = nodes.iter().enumerate().map(|(at, (id, ..))| (*id, at)).collect();
-    let functions: Vec<Option<Elementwise>> =
-        nodes.iter().map(|(_, _, meaning)| operators::elementwise(meaning)).collect();
+    let functions = functions(&nodes);
     let all = Nodes { graph, nodes: &nodes, at: &at, functions: &functions };
     let mut taken: HashSet<usize> = HashSet::new();
     // By the last node: what functions read beside is there by then.
     let mut groups: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
     for product in [true, false] {
         for head in 0..nodes.len() {
-            let light = functions[head].as_ref().is_some_and(Elementwise::is_light);
+            let light = functions[head].as_ref().is_some_and(|function| function.is_light());
             let fits = if product { is_product(&nodes[head].1) } else { light };
             if fits && !taken.contains(&head) {
                 let group = all.group(head, &taken, product);
@@ -93,6 +93,16 @@ pub(super) fn fuse<'a>(graph: &Graph, nodes: Vec<(NodeId, Call<'a>, Meaning)>) -
     calls.into_values().collect()
 }
 
+/// The functions of elements that nodes are. Those of one meaning share one.
+fn functions(nodes: &[(NodeId, Call<'_>, Rc<Meaning>)]) -> Vec<Option<Rc<Elementwise>>> {
+    let mut known: HashMap<*const Meaning, Option<Rc<Elementwise>>> = HashMap::new();
+    let of = |meaning: &Rc<Meaning>| operators::elementwise(meaning).map(Rc::new);
+    nodes
+        .iter()
+        .map(|(_, _, meaning)| known.entry(Rc::as_ptr(meaning)).or_insert_with(|| of(meaning)).clone())
+        .collect()
+}
+
 /// What a call has behind its first node: its place in order, functions, tensors, nodes, results.
 type Behind = (usize, After, Vec<ValueId>, Vec<NodeId>, Vec<Output>);
 
@@ -103,9 +113,9 @@ fn is_product(call: &Call<'_>) -> bool {
 
 struct Nodes<'n, 'a> {
     graph: &'n Graph,
-    nodes: &'n [(NodeId, Call<'a>, Meaning)],
+    nodes: &'n [(NodeId, Call<'a>, Rc<Meaning>)],
     at: &'n HashMap<NodeId, usize>,
-    functions: &'n [Option<Elementwise>],
+    functions: &'n [Option<Rc<Elementwise>>],
 }
 
 impl Nodes<'_, '_> {
@@ -200,7 +210,7 @@ impl Nodes<'_, '_> {
                 });
                 sources.push(Source::Outside(number));
             }
-            after.stages.push((function.clone(), sources));
+            after.stages.push(((**function).clone(), sources));
         }
         (after, beside)
     }

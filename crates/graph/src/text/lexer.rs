@@ -45,9 +45,17 @@ pub(super) fn error(span: Span, message: impl Into<String>, label: impl Into<Str
     Diagnostic::error(Code("G0001"), message, span, label)
 }
 
+/// So many tokens there are at most: a list that grows by doubling would take twice the memory of a long text.
+fn most_tokens(bytes: &[u8]) -> usize {
+    let word = |b: &u8| b.is_ascii_alphanumeric() || *b == b'_';
+    let begins = |k: usize| k == 0 || !word(&bytes[k - 1]);
+    (0..bytes.len()).filter(|k| !bytes[*k].is_ascii_whitespace() && (!word(&bytes[*k]) || begins(*k))).count()
+        + 1
+}
+
 pub(super) fn tokens(text: &str) -> Result<Vec<(Token, Span)>, Diagnostic> {
     let bytes = text.as_bytes();
-    let mut found = Vec::new();
+    let mut found = Vec::with_capacity(most_tokens(bytes));
     let mut at = 0;
     while let Some(&byte) = bytes.get(at) {
         let start = at;

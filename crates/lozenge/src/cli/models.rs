@@ -4,6 +4,21 @@ use std::path::PathBuf;
 
 use clap::Args;
 
+/// What a model may use while it is worked on.
+#[derive(Args, Clone, Copy, Default, Debug)]
+pub struct Memory {
+    /// Models: memory for constants that are computed and for evaluation, such as 512M or 16G [default: 4G].
+    #[arg(long, value_name = "SIZE", value_parser = bytes)]
+    pub memory: Option<u64>,
+}
+
+impl Memory {
+    /// In bytes.
+    pub fn bytes(self) -> u64 {
+        self.memory.unwrap_or(graph::Budget::default().memory)
+    }
+}
+
 /// `lozenge generate`
 #[derive(Args, Debug)]
 #[command(after_help = "\
@@ -80,6 +95,9 @@ pub struct Optimize {
     /// Seed of the random inputs.
     #[arg(long, default_value_t = 1)]
     pub seed: u64,
+    #[command(flatten)]
+    #[allow(missing_docs)]
+    pub memory: Memory,
     /// Write the model to a file (whole or not at all), in textual form if it is a .graph.
     #[arg(short, long, value_name = "OUT.onnx")]
     pub output: Option<PathBuf>,
@@ -108,6 +126,20 @@ pub struct CheckRules {
     /// Write counterexamples below this folder: before.onnx, after.onnx, inputs.
     #[arg(short, long, value_name = "DIR")]
     pub output: Option<PathBuf>,
+}
+
+fn bytes(text: &str) -> Result<u64, String> {
+    let wrong = || "a number of bytes, such as 512M or 16G".to_owned();
+    let digits = text.trim_end_matches(|c: char| !c.is_ascii_digit());
+    let unit: u64 = match text[digits.len()..].to_ascii_uppercase().as_str() {
+        "" => 1,
+        "K" | "KIB" => 1 << 10,
+        "M" | "MIB" => 1 << 20,
+        "G" | "GIB" => 1 << 30,
+        "T" | "TIB" => 1 << 40,
+        _ => return Err(wrong()),
+    };
+    digits.parse::<u64>().ok().and_then(|n| n.checked_mul(unit)).filter(|n| *n > 0).ok_or_else(wrong)
 }
 
 fn nodes(text: &str) -> Result<usize, String> {

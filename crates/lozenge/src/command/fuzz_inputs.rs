@@ -1,7 +1,8 @@
 //! `lozenge fuzz --of models` and `--of rules`: hostile inputs for the reader of models and that of rules.
 //!
-//! Good inputs are damaged: bytes flipped, lengths that lie, pieces cut out, doubled and exchanged. Whatever comes out must end in a value or a
-//! diagnostic, soon: a panic or an input that takes longer than [`SLOW`] fails.
+//! Good inputs are damaged: bytes flipped, lengths that lie, pieces cut out, doubled and exchanged; of every other model its structure
+//! ([`crate::fuzz::models`]), which then goes through all stages. Whatever comes out must end in a value or a diagnostic, soon and in bounded memory:
+//! a panic, an input that takes longer than [`SLOW`] or more than [`MOST`] fails.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::{Duration, Instant};
@@ -13,14 +14,18 @@ use serde_json::json;
 
 use crate::cli::{Fuzz, FuzzOf};
 use crate::failure::Failure;
-use crate::fuzz::Budget;
+use crate::fuzz::{Budget, models as structure, peak};
 use crate::random::Random;
 use crate::{report, rules};
 
 /// The longest time for one input.
 const SLOW: Duration = Duration::from_secs(20);
+/// The most memory for one input.
+const MOST: u64 = 1 << 30;
+/// The folder of node tests, whose models are damaged too, where it is there.
+const CASES: &str = "LOZENGE_ONNX_CASES";
 /// Names of generated models that are damaged.
-const MODELS: [&str; 4] = ["mlp", "chain", "parallel", "conv_bn"];
+const MODELS: [&str; 5] = ["mlp", "chain", "parallel", "conv_bn", "threes"];
 
 /// Runs the command.
 ///
@@ -40,7 +45,7 @@ pub fn run(arguments: &Fuzz, as_json: bool) -> Result<(), Failure> {
     while bad.is_none() && budget.goes_on(seed - arguments.seed) {
         let input = damaged(&corpus, arguments.of, &mut Random::new(seed));
         let examine = || match arguments.of {
-            FuzzOf::Models => examine_model(&input),
+            FuzzOf::Models => examine_model(&input, seed),
             _ => examine_rules(&String::from_utf8_lossy(&input)),
         };
         let slow = |f: &dyn Fn() -> bool| {
@@ -52,6 +57,7 @@ pub fn run(arguments: &Fuzz, as_json: bool) -> Result<(), Failure> {
             (Err(_), _) => bad = Some("a panic"),
             // A machine that slept is no slow input.
             (Ok(_), true) if slow(&examine).1 => bad = Some("it takes too long"),
+            (Ok(_), false) if peak() > MOST => bad = Some("it takes more than 1 GiB"),
             (Ok(good), _) => read += u64::from(good),
         }
         if bad.is_none() {
@@ -81,16 +87,22 @@ pub fn run(arguments: &Fuzz, as_json: bool) -> Result<(), Failure> {
 
 /// Small models as files.
 fn models() -> Vec<Vec<u8>> {
-    MODELS
-        .iter()
-        .filter_map(|name| generate(name, Scale::Small, 12, 1))
-        .map(|m| graph::onnx::write(&m))
-        .collect()
+    let generated = MODELS.iter().filter_map(|name| generate(name, Scale::Small, 12, 1));
+    let mut all: Vec<Vec<u8>> = generated.map(|m| graph::onnx::write(&m)).collect();
+    let cases = std::env::var_os(CASES).and_then(|folder| std::fs::read_dir(folder).ok());
+    let mut paths: Vec<_> =
+        cases.into_iter().flatten().flatten().map(|entry| entry.path().join("model.onnx")).collect();
+    paths.sort();
+    all.extend(paths.iter().filter_map(|path| std::fs::read(path).ok()));
+    all
 }
 
 /// One of the corpus with some damage.
 fn damaged(corpus: &[Vec<u8>], of: FuzzOf, random: &mut Random) -> Vec<u8> {
     let mut input = corpus[random.below(corpus.len() as u64) as usize].clone();
+    if of == FuzzOf::Models && random.below(2) == 0 {
+        return structure::damaged(&input, random);
+    }
     if of == FuzzOf::Rules {
         input = one_rule(&input, random);
     }
@@ -155,12 +167,13 @@ fn one_rule(file: &[u8], random: &mut Random) -> Vec<u8> {
 }
 
 /// Reads, checks, infers, prints and writes a model; whether it could be read.
-fn examine_model(bytes: &[u8]) -> bool {
+fn examine_model(bytes: &[u8], seed: u64) -> bool {
     let Ok(mut model) = graph::onnx::read(&Bytes::copy_from_slice(bytes)) else { return false };
     let sound = graph::validate(&model).is_empty();
     let again = graph::onnx::read(&graph::onnx::write(&model).into());
     assert!(again.is_ok_and(|m| m == model), "what is written is another model");
     let _ = graph::functions::inline(&mut model);
+    structure::examine(&model, &mut Random::named(seed, "inputs"));
     let sound = sound && graph::validate(&model).is_empty();
     if sound && graph::infer(&mut model).is_ok() {
         let _ = model.graph.to_string();

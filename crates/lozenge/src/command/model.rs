@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use graph::evaluate::Datum;
 use graph::plan::{Place, Step};
-use graph::{Dim, Model, Tensor, TensorType, operators, plan};
+use graph::{Budget, Dim, Model, Tensor, TensorType, operators, plan};
 use loops::{Elem, Name};
 use serde_json::{Value as Json, json};
 
@@ -36,7 +36,8 @@ pub use crate::pipeline::graph::is_model;
 pub fn compile(arguments: &Compile, as_json: bool) -> Result<(), Failure> {
     passed_over::by_models(&arguments.choice, arguments.target, &arguments.cores, arguments.threads)?;
     let sizes = bind::by_name(&arguments.sizes)?;
-    let model = pipeline::prepare(&arguments.file, &sizes)?;
+    let model = pipeline::open(&arguments.file)?;
+    let model = pipeline::prepare_within(model, &arguments.file, &sizes, arguments.memory.bytes())?;
     let mut parameters = None;
     let text = match arguments.emit {
         Some(Stage::Functional) => {
@@ -154,7 +155,8 @@ pub fn run(arguments: &Run, as_json: bool) -> Result<(), Failure> {
     let mut sizes = bind::by_name(&arguments.sizes)?;
     let mut original = pipeline::open(&arguments.file)?;
     bind_arrays(&mut original, &given, &mut sizes)?;
-    let model = pipeline::prepare_read(original.clone(), &arguments.file, &sizes)?;
+    let memory = arguments.memory.bytes();
+    let model = pipeline::prepare_within(original.clone(), &arguments.file, &sizes, memory)?;
     let compiled = pipeline::compile(&model, machine::registers()?)?;
     // The command, the driver and the files between them hold parameters, inputs and outputs.
     let ports = compiled.plan.inputs.iter().chain(&compiled.plan.outputs);
@@ -175,9 +177,12 @@ pub fn run(arguments: &Run, as_json: bool) -> Result<(), Failure> {
     };
     let outcome = executable
         .run(0, &BTreeMap::new(), &arrays(&compiled, &inputs), schedule)
-        .map_err(|failure| with_node(failure, &original, &sizes, &inputs))?;
-    let agreement =
-        if arguments.check { Some(check(&original, &sizes, &inputs, &outcome.outputs)?) } else { None };
+        .map_err(|failure| with_node(failure, &original, &sizes, &inputs, memory))?;
+    let agreement = if arguments.check {
+        Some(check(&original, &sizes, &inputs, &outcome.outputs, memory)?)
+    } else {
+        None
+    };
     let results: Vec<(&Name, &loops::Tensor)> =
         compiled.plan.outputs.iter().map(|p| &p.name).zip(&outcome.outputs).collect();
     let mut written = Vec::new();
@@ -367,10 +372,11 @@ fn with_node(
     original: &Model,
     sizes: &BTreeMap<Name, i64>,
     inputs: &BTreeMap<Name, loops::Tensor>,
+    memory: u64,
 ) -> Failure {
     let outside = |d: &loops::Diagnostic| d.code == operators::OUTSIDE;
     if failure.diagnostics.iter().any(outside)
-        && let Err(told) = evaluated(original, sizes, inputs)
+        && let Err(told) = evaluated(original, sizes, inputs, memory)
         && let Some(told) = told.diagnostics.into_iter().find(outside)
     {
         let notes = std::iter::once(told.message).chain(told.notes);
@@ -387,8 +393,9 @@ fn check(
     sizes: &BTreeMap<Name, i64>,
     inputs: &BTreeMap<Name, loops::Tensor>,
     outputs: &[loops::Tensor],
+    memory: u64,
 ) -> Result<String, Failure> {
-    let expected = evaluated(original, sizes, inputs)?;
+    let expected = evaluated(original, sizes, inputs, memory)?;
     let mut worst = 0.0f64;
     for ((found, expected), id) in outputs.iter().zip(&expected).zip(original.graph.outputs()) {
         let name = original.graph.value(*id).name();
@@ -418,6 +425,7 @@ fn evaluated(
     original: &Model,
     sizes: &BTreeMap<Name, i64>,
     inputs: &BTreeMap<Name, loops::Tensor>,
+    memory: u64,
 ) -> Result<Vec<Datum>, Failure> {
     let mut model = original.clone();
     plan::bind(&mut model, sizes)?;
@@ -431,7 +439,7 @@ fn evaluated(
             values.insert(value.name().clone(), Datum::from(tensor));
         }
     }
-    Ok(graph::evaluate::evaluate(&model, values)?)
+    Ok(graph::evaluate::evaluate_within(&model, values, Budget::of_memory(memory))?)
 }
 
 /// The largest difference of two tensors, relative to the largest element of the second; `None` if their shapes or types differ.

@@ -14,7 +14,7 @@ use gsl::{Options, Report, RuleReport, Trace};
 use loops::Diagnostic;
 use serde_json::json;
 
-use compare::{Checked, compare};
+use compare::{Asked, Checked, compare};
 
 use crate::cli::Optimize;
 use crate::external::Beside;
@@ -93,7 +93,8 @@ pub fn run(arguments: &Optimize, as_json: bool) -> Result<(), Failure> {
             add(&mut total, done);
             let clock = Instant::now();
             let folded = match options.fold {
-                true => simplify(&mut model).map_err(|problem| at(&arguments.model, problem))?,
+                true => simplify(&mut model, arguments.memory.bytes())
+                    .map_err(|problem| at(&arguments.model, problem))?,
                 false => 0,
             };
             times.simplify += clock.elapsed().as_secs_f64();
@@ -107,9 +108,7 @@ pub fn run(arguments: &Optimize, as_json: bool) -> Result<(), Failure> {
     model.graph.sort().map_err(|_| Failure::refused("R0302", "the graph has a cycle, so it has no order"))?;
     let checked = match &original {
         None => None,
-        Some(original) => {
-            Some(compare(original, &model, arguments.check, arguments.seed, arguments.tolerance)?)
-        }
+        Some(original) => Some(compare(original, &model, &Asked::of(arguments))?),
     };
     if let Some(path) = &arguments.trace {
         write_whole(path, total.trace.to_text().as_bytes())?;
@@ -187,9 +186,8 @@ fn bring_data(model: &Path, output: &Path) -> Result<(), Failure> {
 }
 
 /// What depends on parameters only is computed, branches are decided by it, equal calls are merged, dead ones go; says how many nodes that were.
-fn simplify(model: &mut Model) -> Result<usize, Diagnostic> {
-    // Quantised parameters stay what they are: the model is to be no larger, and others look for the operators around them.
-    let options = FoldOptions { dequantise: false, ..FoldOptions::default() };
+fn simplify(model: &mut Model, memory: u64) -> Result<usize, Diagnostic> {
+    let options = FoldOptions::for_models().within(memory);
     let done = graph::simplify::simplify(model, &options);
     let decided = graph::functions::decide(model)?;
     if decided > 0 {

@@ -77,7 +77,13 @@ pub(super) fn by_programs(command: &Command) -> Result<(), Failure> {
         Some("c") => ("a C file", &["--strategy", "--type"]),
         _ => return Ok(()),
     };
-    match given(choice).into_iter().find(|option| nothing.contains(option)) {
+    let memory = match command {
+        Command::Compile(of) => of.memory.memory,
+        Command::Run(of) => of.memory.memory,
+        _ => None,
+    };
+    let memory = memory.map(|_| "--memory");
+    match given(choice).into_iter().find(|option| nothing.contains(option)).or(memory) {
         None => Ok(()),
         Some(option) => {
             Err(Failure::usage("X0009", format!("`{option}` says nothing to {kind}")).help("leave it out"))

@@ -7,7 +7,7 @@ use std::path::Path;
 use bytes::Bytes;
 use graph::plan::{self, Kernel, Place, Plan, Step};
 use graph::simplify::FoldOptions;
-use graph::{Model, operators};
+use graph::{Budget, Model, operators};
 use loops::{Code, Diagnostic, Function, Name, Program, Registers};
 use targets::Signature;
 use targets::model::{self, Call, Port};
@@ -95,6 +95,14 @@ pub fn prepare(path: &Path, sizes: &BTreeMap<Name, i64>) -> Result<Model, Failur
     prepare_read(open(path)?, path, sizes)
 }
 
+/// The same for a model that was read from this file.
+///
+/// # Errors
+/// What validation and inference find.
+pub fn prepare_read(model: Model, path: &Path, sizes: &BTreeMap<Name, i64>) -> Result<Model, Failure> {
+    prepare_within(model, path, sizes, Budget::default().memory)
+}
+
 /// Whether a model hangs together and its operators are of versions that are known.
 ///
 /// # Errors
@@ -119,14 +127,19 @@ pub fn sound(model: &Model, path: &Path) -> Result<(), Failure> {
     Ok(())
 }
 
-/// The same for a model that was read from this file.
+/// The same with so much memory.
 ///
 /// # Errors
 /// What validation and inference find.
-pub fn prepare_read(mut model: Model, path: &Path, sizes: &BTreeMap<Name, i64>) -> Result<Model, Failure> {
+pub fn prepare_within(
+    mut model: Model,
+    path: &Path,
+    sizes: &BTreeMap<Name, i64>,
+    memory: u64,
+) -> Result<Model, Failure> {
     sound(&model, path)?;
     plan::bind(&mut model, sizes).map_err(|d| at(path, d))?;
-    graph::control::settle(&mut model, &FoldOptions::default()).map_err(|d| at(path, d))?;
+    graph::control::settle(&mut model, &FoldOptions::default().within(memory)).map_err(|d| at(path, d))?;
     Ok(model)
 }
 

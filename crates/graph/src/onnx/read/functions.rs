@@ -9,7 +9,6 @@ use crate::graph::{Graph, Node, Producer};
 use crate::model::Model;
 use crate::onnx::Role;
 use crate::onnx::wire::{Field, Fields, Kept, Payload};
-use crate::table::Map;
 
 /// The field of a model that holds a function.
 const FUNCTION: u32 = 25;
@@ -23,7 +22,7 @@ const OVERLOAD: u32 = 8;
 /// # Errors
 /// As [`super::read`].
 pub fn functions(model: &Model) -> Result<Vec<Function>, Diagnostic> {
-    let mut reader = Reader { file: &model.extra, names: Map::default() };
+    let mut reader = Reader::new(&model.extra);
     reader.functions().map_err(|error: Error| named(error, model.extra.len()))
 }
 
@@ -59,6 +58,7 @@ impl Reader<'_> {
         let mut fields = self.fields((0, self.file.len()));
         while let Some(field) = fields.next()? {
             if field.number == FUNCTION {
+                self.part()?;
                 found.push(self.function(self.span(field)?)?);
             }
         }
@@ -83,9 +83,18 @@ impl Reader<'_> {
         while let Some(field) = fields.next()? {
             match field.number {
                 1 => function.name = self.interned(field)?,
-                4 => inputs.push(field),
-                5 => outputs.push(field),
-                6 => function.attributes.push(self.interned(field)?),
+                4 => {
+                    self.part()?;
+                    inputs.push(field);
+                }
+                5 => {
+                    self.part()?;
+                    outputs.push(field);
+                }
+                6 => {
+                    self.part()?;
+                    function.attributes.push(self.interned(field)?);
+                }
                 7 => nodes.push(self.span(field)?),
                 9 => function.opsets.push(self.opset(field)?),
                 10 => function.domain = standard(self.interned(field)?),

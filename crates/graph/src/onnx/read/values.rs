@@ -5,7 +5,7 @@ use bytes::Bytes;
 use super::{Reader, Result_, Span, element, too_deep};
 use crate::onnx::wire::{Fields, Kept, Payload};
 use crate::onnx::{MAX_DEPTH, bad};
-use crate::tensor::{External, Storage, Tensor};
+use crate::tensor::{External, MOST_DIMENSIONS, Storage, Tensor, elements};
 use crate::types::{Dim, ElementType, Shape, TensorType, ValueType};
 
 impl Reader<'_> {
@@ -71,6 +71,9 @@ impl Reader<'_> {
             if field.number != 1 {
                 continue;
             }
+            if shape.len() == MOST_DIMENSIONS {
+                return Err(too_many_dimensions(None).into());
+            }
             let mut dim = Dim::Unknown;
             let mut parts = self.fields(self.span(field)?);
             while let Some(part) = parts.next()? {
@@ -97,7 +100,13 @@ impl Reader<'_> {
             match (field.number, field.payload) {
                 (1, Payload::Varint(dim)) => dims.push(dim),
                 (1, Payload::Bytes(start, end)) => {
-                    Fields::varints(self.file, start, end, &mut |dim| dims.push(dim))?;
+                    // What is beyond the bound is refused below, however much it is.
+                    let mut next = |dim| {
+                        if dims.len() <= MOST_DIMENSIONS {
+                            dims.push(dim)
+                        }
+                    };
+                    Fields::varints(self.file, start, end, &mut next)?;
                 }
                 (2, _) => elem = element(self.int(field)?),
                 (4 | 10, Payload::Bytes(start, end)) => data.fixed(self.file.slice(start..end)),
@@ -111,6 +120,7 @@ impl Reader<'_> {
                 (8, _) => name = Some(self.str(field)?.into()),
                 (9, _) => data.raw = Some(self.shared(field)?),
                 (13, _) => {
+                    self.part()?;
                     let (key, value) = self.entry(field)?;
                     match (key.as_str(), value.parse::<u64>()) {
                         ("location", _) => external.location = value,
@@ -122,16 +132,19 @@ impl Reader<'_> {
                 (14, _) => is_external = self.int(field)? == 1,
                 _ => kept.keep(field),
             }
+            if dims.len() > MOST_DIMENSIONS {
+                return Err(too_many_dimensions(name.as_deref()).into());
+            }
         }
         let label = || match &name {
             Some(name) => format!("tensor `{name}`"),
             None => format!("a tensor at byte {}", span.0),
         };
         let sizes: Option<Vec<usize>> = dims.iter().map(|d| usize::try_from(*d as i64).ok()).collect();
-        let count = sizes.as_ref().and_then(|s| s.iter().try_fold(1usize, |n, d| n.checked_mul(*d)));
+        let count = sizes.as_ref().and_then(|s| elements(s));
         let (Some(dims), Some(count)) = (sizes, count) else {
             return Err(bad("G0103", format!("{} claims the extents {dims:?}", label()))
-                .note("extents are not negative, and their product fits in 64 bits")
+                .note("extents are not negative, and a tensor has fewer than 2^47 elements")
                 .into());
         };
         let storage = if is_external {
@@ -150,6 +163,13 @@ impl Reader<'_> {
         };
         Ok(Tensor { elem, dims, storage, name, extra: kept.bytes(self.file) })
     }
+}
+
+/// A type or tensor of a rank that no program has.
+fn too_many_dimensions(name: Option<&str>) -> loops::Diagnostic {
+    let what = name.map_or("a tensor".to_owned(), |name| format!("tensor `{name}`"));
+    bad("G0106", format!("{what} has more than {MOST_DIMENSIONS} dimensions"))
+        .note("NumPy has as many, other programs fewer")
 }
 
 /// The elements of a tensor, in whichever field they are.

@@ -2,12 +2,13 @@
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
-use graph::evaluate::{Datum, evaluate};
-use graph::{ElementType, Model, Tensor, ValueId, operators};
+use graph::evaluate::{Datum, evaluate_within};
+use graph::{Budget, ElementType, Model, Tensor, ValueId, operators};
 use loops::{Diagnostic, Name};
 use serde_json::{Value, json};
 
 use super::inputs::{self, Integers};
+use crate::cli::Optimize;
 use crate::failure::Failure;
 
 /// So many inputs are drawn for one comparison.
@@ -63,17 +64,33 @@ fn list(sizes: &BTreeMap<Name, i64>) -> String {
     sizes.iter().map(|(name, n)| format!("{name} = {n}")).collect::<Vec<_>>().join(", ")
 }
 
-/// Runs both models on random inputs; `tolerance` is allowed of all outputs, if it is given.
+/// How a comparison is made.
+pub(super) struct Asked {
+    runs: u32,
+    seed: u64,
+    /// What is allowed of all outputs, if it is given.
+    tolerance: Option<f64>,
+    budget: Budget,
+}
+
+impl Asked {
+    /// As the command line says.
+    pub(super) fn of(arguments: &Optimize) -> Asked {
+        Asked {
+            runs: arguments.check,
+            seed: arguments.seed,
+            tolerance: arguments.tolerance,
+            budget: Budget::of_memory(arguments.memory.bytes()),
+        }
+    }
+}
+
+/// Runs both models on random inputs.
 ///
 /// # Errors
 /// `X0903` if an output differs by more than is allowed, `X0904` if there are no inputs, and what evaluation finds.
-pub(super) fn compare(
-    before: &Model,
-    after: &Model,
-    runs: u32,
-    seed: u64,
-    tolerance: Option<f64>,
-) -> Result<Checked, Failure> {
+pub(super) fn compare(before: &Model, after: &Model, asked: &Asked) -> Result<Checked, Failure> {
+    let Asked { runs, seed, tolerance, budget } = *asked;
     let mut typed = before.clone();
     // A model that contradicts itself was refused before.
     let _ = graph::infer(&mut typed);
@@ -92,11 +109,11 @@ pub(super) fn compare(
         }
     }
     for run in 0..runs {
-        let drawn = meaningful(before, &uses, seed.wrapping_add(u64::from(run)))?;
-        let b = match evaluate(after, drawn.inputs) {
+        let drawn = meaningful(before, &uses, seed.wrapping_add(u64::from(run)), budget)?;
+        let b = match evaluate_within(after, drawn.inputs, budget) {
             Ok(b) => b,
             // What the library does not know says nothing about the rules.
-            Err(d) if [operators::UNKNOWN_OPERATOR, operators::TYPES].contains(&d.code) => {
+            Err(d) if is_limit(&d) || [operators::UNKNOWN_OPERATOR, operators::TYPES].contains(&d.code) => {
                 return Err(refuse(d, &BTreeMap::new()));
             }
             Err(d) => {
@@ -197,6 +214,11 @@ fn has_no_value(d: &Diagnostic) -> bool {
     [functional::eval::FAULT, operators::OUTSIDE].contains(&d.code)
 }
 
+/// Whether the evaluation was given up.
+fn is_limit(d: &Diagnostic) -> bool {
+    [functional::eval::LIMIT, graph::evaluate::LIMIT].contains(&d.code)
+}
+
 fn refuse(d: Diagnostic, sizes: &BTreeMap<Name, i64>) -> Failure {
     let failure = Failure::from(d).note("while outputs before and after were compared");
     let Some((name, _)) = sizes.first_key_value() else { return failure };
@@ -216,7 +238,12 @@ struct Drawn {
 }
 
 /// Random inputs on which the model has a value, and that value: where it has none, nothing is to be kept.
-fn meaningful(model: &Model, uses: &HashMap<Name, Integers>, seed: u64) -> Result<Drawn, Failure> {
+fn meaningful(
+    model: &Model,
+    uses: &HashMap<Name, Integers>,
+    seed: u64,
+    budget: Budget,
+) -> Result<Drawn, Failure> {
     let mut refused = None;
     for shape in 0..SHAPES {
         let sizes = inputs::sizes(model, seed, shape);
@@ -227,7 +254,9 @@ fn meaningful(model: &Model, uses: &HashMap<Name, Integers>, seed: u64) -> Resul
         let mut fits = true;
         for attempt in 0..ATTEMPTS {
             let inputs = inputs::random(model, uses, &sizes, seed, attempt)?;
-            match evaluate(model, inputs.clone()) {
+            match evaluate_within(model, inputs.clone(), budget) {
+                // Other inputs would only take as long again.
+                Err(d) if is_limit(&d) => return Err(refuse(d, &sizes)),
                 Ok(outputs) => return Ok(Drawn { inputs, outputs, sizes, searched: shape > 0 }),
                 Err(d) if has_no_value(&d) => said = Some(d),
                 // Large integers may mean something that was not seen.
