@@ -1,7 +1,7 @@
 //! What a node costs, in nanoseconds of a core: enough to refuse rewrites that lose, not a promise.
 //!
-//! Work is bounded by arithmetic or by memory, whichever is slower, and every call costs something besides. What depends on parameters only
-//! costs nothing: it is computed before the model runs. Extents that are not known count as [`NOMINAL`]. The constants are those of generated C on one
+//! Work is bounded by arithmetic or by memory, whichever is slower, and every call costs something besides. What constant folding computes
+//! costs nothing: it is done before the model runs. Extents that are not known count as [`NOMINAL`]. The constants are those of generated C on one
 //! core of a server of 2024, rounded: `lozenge bench --costs` measures them anew and prints how far the model is off.
 
 use graph::{Dim, Graph, Model, Node, NodeId, ValueId};

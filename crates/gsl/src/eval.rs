@@ -2,6 +2,7 @@
 
 use std::cell::RefCell;
 
+use graph::simplify::{FoldOptions, is_folded};
 use graph::{AttributeValue, Graph, Model, Node, NodeId, Operator, Producer, Tensor, ValueId};
 
 use crate::program::{Deps, Inst, Item, Over, Property, REach, RExpr, Requirement, ValueRef, Variant, What};
@@ -16,7 +17,7 @@ const MAX_ELEMENTS: usize = 1 << 16;
 /// Facts about the values of a graph that matching asks for again and again.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Facts {
-    /// By value: whether it depends on initializers and constants only.
+    /// By value: whether it is an initializer, or folding makes one of it. What folding leaves alone is computed each time the model runs.
     parameter: Vec<bool>,
 }
 
@@ -40,19 +41,16 @@ impl Facts {
         }
     }
 
-    /// Notes the results of a new node.
+    /// Notes the results of a new node, whose types are inferred.
     pub fn add(&mut self, model: &Model, id: NodeId) {
         if self.parameter.len() < model.graph.value_bound() {
             self.grow(&model.graph);
         }
-        let node = model.graph.node(id);
-        let random = graph::schema::lookup(&node.op().domain, &node.op().name, i64::MAX)
-            .is_none_or(|s| s.random || s.attributes.iter().any(|a| a.kind.starts_with("graph")));
-        let all = !random
-            && node.captures().is_empty()
-            && node.inputs().iter().flatten().all(|v| self.parameter[v.index()]);
-        for output in node.outputs().iter().flatten() {
-            self.parameter[output.index()] = all;
+        let folded = is_folded(&model.graph, id, model.opset(), &FoldOptions::for_models(), &|v| {
+            self.parameter.get(v.index()).copied().unwrap_or(false)
+        });
+        for output in model.graph.node(id).outputs().iter().flatten() {
+            self.parameter[output.index()] = folded;
         }
     }
 

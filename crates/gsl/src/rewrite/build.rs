@@ -305,11 +305,11 @@ impl<'a> Builder<'a> {
             self.place = Place::After(id);
         }
         self.built.new.push(id);
-        self.facts.add(self.model, id);
         let opset = self.model.version(&op.domain).unwrap_or(1);
         if graph::infer_node(&mut self.model.graph, opset, id).is_err() {
             return Err(Refusal::Invalid);
         }
+        self.facts.add(self.model, id);
         Ok(Made::Results(outputs.into()))
     }
 
