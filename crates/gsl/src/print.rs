@@ -62,7 +62,7 @@ impl fmt::Display for Rule {
                 .collect();
             write!(f, "({})", all.join(", "))?;
         }
-        writeln!(f, " {{")?;
+        writeln!(f, "{} {{", if self.finite { " for finite" } else { "" })?;
         writeln!(f, "  match")?;
         lines(f, &self.source, binding)?;
         if !self.conditions.is_empty() {

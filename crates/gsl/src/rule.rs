@@ -39,6 +39,8 @@ pub struct Rule {
     pub indices: Vec<Index>,
     /// Operator variables: `(f: elementwise)`.
     pub operators: Vec<OperatorVariable>,
+    /// It claims something of finite values only (`for finite`): both sides may differ where something is NaN, infinite, or overflows on the way.
+    pub finite: bool,
     /// The source pattern: named calls.
     pub source: Vec<Line<Binding>>,
     /// Matched vertices that stay.

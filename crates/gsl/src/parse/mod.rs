@@ -286,6 +286,12 @@ impl Parser<'_> {
         if self.eat_sign("(") {
             rule.operators = self.list(")", Parser::operator_variable)?;
         }
+        if self.eat_word("for") {
+            if !self.eat_word("finite") {
+                return self.unexpected("`finite`: a rule may say that it is for finite values");
+            }
+            rule.finite = true;
+        }
         self.expect("{", "and the body of the rule")?;
         if !self.is_word("match") {
             return self.unexpected("`match` and the source pattern");

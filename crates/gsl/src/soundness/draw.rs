@@ -446,7 +446,11 @@ impl Draw<'_> {
 
     fn number(&mut self, op: &str, numbers: &[f64], list: bool) -> Option<ValueId> {
         let axes = op.starts_with("Reduce")
-            || matches!(op, "Squeeze" | "Unsqueeze" | "Reshape" | "Slice" | "Pad" | "Split");
+            || matches!(
+                op,
+                "Squeeze" | "Unsqueeze" | "Reshape" | "Slice" | "Pad" | "Split" | "TopK" | "Tile"
+            )
+            || matches!(op, "Expand" | "Gather" | "CumSum");
         let elem = match axes {
             true => ElementType::I64,
             // The exponent may be of another type than what it is the exponent of.

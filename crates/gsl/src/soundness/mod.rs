@@ -3,8 +3,12 @@
 //! Models of floating-point numbers and of integers are drawn on which its source matches and its conditions hold, the edges of the conditions among them, rewritten by the rule, and
 //! evaluated before and after by the operator library. Where both sides have one normal form for all sizes and values, that is a [`Proof`].
 //!
-//! A verdict is *proved*, and then instances agreed as well; or *bounded*: so many different instances agreed, bit for bit or over the reals
-//! (within rounding). Or it is a *counterexample*: the smallest model found on which the rule changes what is computed, which can be run.
+//! As many again have NaN, infinities, zeros of both signs and numbers near the ends of their type, unless the rule says that it is for finite values;
+//! a quarter of these have extents of 0.
+//!
+//! A verdict is *checked*, where there is a [`Proof`] and instances agreed as well; or *bounded*: so many different instances agreed, bit for bit or
+//! within rounding. Or it is a *counterexample*: the smallest model found on which the rule changes what is computed, which can be run. None of these
+//! is a theorem: a proof is the word of a normaliser, up to a rank.
 
 mod draw;
 mod elements;
@@ -49,8 +53,8 @@ impl Default for Effort {
 /// What was found about a rule.
 #[derive(Clone, Debug)]
 pub enum Verdict {
-    /// Both sides are equal for all sizes, attributes and values.
-    Proved {
+    /// Both sides have one normal form, up to a rank.
+    Checked {
         /// Over what, and up to which ranks.
         proof: Proof,
         /// How many different instances of floating-point numbers agreed besides.
@@ -99,19 +103,27 @@ pub struct Counterexample {
 /// What is wrong with the rule itself.
 pub fn check(rule: &Rule, effort: Effort) -> Result<Verdict, Vec<Diagnostic>> {
     let set = RuleSet::new(vec![compile_rule(rule)?]);
-    let found =
-        tried(rule, &set, &elements::floats(rule), effort.draws, effort, &mut dice(rule, effort.seed, ""));
+    let floats = elements::floats(rule);
+    let tried = |types: &[ElementType], patience: usize, what: &str, ends: bool| {
+        tried(rule, &set, types, patience, effort, &mut dice(rule, effort.seed, what), ends)
+    };
+    let mut found = tried(&floats, effort.draws, "", false);
     if let Some(found) = found.worst {
         return Ok(Verdict::Counterexample(found));
     }
+    // Most models that can be drawn with usual numbers can be with others.
+    let patience = if found.seen.is_empty() { effort.draws / 8 } else { effort.draws };
+    let ends = tried(&floats, patience, " at the ends", true);
+    if let Some(found) = ends.worst {
+        return Ok(Verdict::Counterexample(found));
+    }
+    found.exact &= ends.exact;
+    found.seen.extend(ends.seen.into_iter().map(|key| key + " at the ends"));
     let types = integers::of_rule(rule);
     let whole = match types.is_empty() {
         true => Tried::default(),
         // Most rules whose conditions leave integers out are known by a few draws.
-        false => {
-            let mut dice = dice(rule, effort.seed, " of integers");
-            tried(rule, &set, &types, effort.draws / 8, effort, &mut dice)
-        }
+        false => tried(&types, effort.draws / 8, " of integers", false),
     };
     if let Some(found) = whole.worst {
         return Ok(Verdict::Counterexample(found));
@@ -119,7 +131,7 @@ pub fn check(rule: &Rule, effort: Effort) -> Result<Verdict, Vec<Diagnostic>> {
     let proof = || if effort.prove { prove(rule) } else { Err("no proof was looked for".to_owned()) };
     let (instances, integers, exact) = (found.seen.len(), whole.seen.len(), found.exact && whole.exact);
     Ok(match proof() {
-        Ok(proof) => Verdict::Proved { proof, instances, integers, exact },
+        Ok(proof) => Verdict::Checked { proof, instances, integers, exact },
         Err(_) if instances + integers == 0 => Verdict::Untested { draws: effort.draws },
         Err(why) => Verdict::Bounded { instances, integers, exact, why },
     })
@@ -150,7 +162,8 @@ impl Default for Tried {
     }
 }
 
-/// Instances with elements of these types; `patience` is how many models are drawn in vain before there is one.
+/// Instances with elements of these types; `patience` is how many models are drawn in vain before there is one. At the `ends`: of numbers, if the rule
+/// speaks of all, and of extents.
 fn tried(
     rule: &Rule,
     set: &RuleSet,
@@ -158,6 +171,7 @@ fn tried(
     patience: usize,
     effort: Effort,
     dice: &mut Dice,
+    ends: bool,
 ) -> Tried {
     let mut tried = Tried::default();
     let mut left_to_shrink = 400usize;
@@ -168,6 +182,10 @@ fn tried(
         }
         if tried.worst.is_some() {
             left_to_shrink -= 1;
+        }
+        if ends {
+            dice.extreme = !rule.finite;
+            dice.empty = dice.once_in(4);
         }
         let Some((before, after)) = instance(rule, set, types, dice) else { continue };
         let Some(outcome) = compare(before, after, dice) else { continue };
@@ -259,6 +277,11 @@ fn compare(before: Model, after: Model, dice: &mut Dice) -> Option<Outcome> {
         Err(e) if e.code == graph::operators::UNKNOWN_OPERATOR => return None,
         Err(e) => return Some(differs(format!("what comes out cannot be evaluated: {}", e.message))),
     };
+    if let Some(op) = undefined_order(&before, &after, &inputs) {
+        return Some(differs(format!(
+            "the standard does not say where `{op}` puts NaN, which the inputs have, and programs differ: another operator is in its place"
+        )));
+    }
     let mut bits = true;
     for (k, (a, b)) in old.iter().zip(&new).enumerate() {
         let (Some(a), Some(b)) = (a.tensor(), b.tensor()) else { return None };
@@ -266,12 +289,28 @@ fn compare(before: Model, after: Model, dice: &mut Dice) -> Option<Outcome> {
         if a.elem != b.elem || a.dims != b.dims {
             return Some(differs(format!("`{name}` was {} and is {}", a.ty(), b.ty())));
         }
-        bits &= a.bytes() == b.bytes();
-        if let Some((at, x, y)) = values::difference(a, b) {
+        bits &= values::same_bits(a, b);
+        if let Some((at, x, y)) = values::difference(a, b, dice.extreme) {
             return Some(differs(format!("`{name}{at:?}` was {x} and is {y}")));
         }
     }
     Some(Outcome::Agrees { bits, key: shape_of(&before) })
+}
+
+/// Operators that choose by the order of numbers, in which the standard gives NaN no place: runtimes take the first, pass over it, or depend on where it
+/// stands.
+const ORDERED: [&str; 8] =
+    ["ArgMax", "ArgMin", "GlobalMaxPool", "Hardmax", "MaxPool", "ReduceMax", "ReduceMin", "TopK"];
+
+/// An operator of this kind that one of the models has and the other has not, where numbers are NaN.
+fn undefined_order(before: &Model, after: &Model, inputs: &Inputs) -> Option<&'static str> {
+    let has_nan = |tensor: &Tensor| {
+        tensor.elem.is_float() && tensor.to_numbers().is_some_and(|all| all.iter().any(|x| x.is_nan()))
+    };
+    let nan = inputs.iter().any(|(_, tensor)| has_nan(tensor))
+        || before.graph.initializers().any(|(_, tensor)| has_nan(tensor));
+    let has = |model: &Model, name: &str| model.graph.nodes().any(|(_, node)| node.op().is(name));
+    ORDERED.into_iter().find(|name| nan && has(before, name) != has(after, name))
 }
 
 /// What makes an instance different from others: operators, attributes, types.

@@ -14,6 +14,10 @@ pub(super) struct Dice {
     pub extents: Vec<usize>,
     /// NaN and infinities come now and then.
     pub specials: bool,
+    /// Every few numbers one is NaN, infinite, a zero, or near an end of its type.
+    pub extreme: bool,
+    /// Extents of 0 come, too.
+    pub empty: bool,
     /// Numbers have more digits than half precision, now and then.
     pub long: bool,
 }
@@ -22,7 +26,15 @@ impl Dice {
     pub fn new(seed: u64, name: &str) -> Dice {
         let mix = |h: u64, b: u8| (h ^ u64::from(b)).wrapping_mul(0x100_0000_01b3);
         let state = name.bytes().fold(0xcbf2_9ce4_8422_2325 ^ seed, mix);
-        Dice { state, rank: 4, extents: Vec::new(), specials: false, long: false }
+        Dice {
+            state,
+            rank: 4,
+            extents: Vec::new(),
+            specials: false,
+            extreme: false,
+            empty: false,
+            long: false,
+        }
     }
 
     pub fn next(&mut self) -> u64 {
@@ -54,6 +66,9 @@ impl Dice {
 
     /// An extent, mostly a small one.
     pub fn extent(&mut self) -> usize {
+        if self.empty && self.once_in(3) {
+            return 0;
+        }
         if !self.extents.is_empty() && self.once_in(8) {
             let k = self.below(self.extents.len());
             return self.extents[k];
@@ -81,9 +96,56 @@ pub(super) fn random(elem: ElementType, dims: Vec<usize>, positive: bool, dice: 
         return integers::random(elem, dims, positive, dice);
     }
     let count = dims.iter().product();
-    let mut number = || if positive { dice.number().abs() + 0.5 } else { dice.number() };
+    let mut number = || match positive {
+        true => dice.number().abs() + 0.5,
+        false if dice.extreme && dice.once_in(3) => dice.pick(&extremes(elem)),
+        false => dice.number(),
+    };
     let numbers: Vec<f64> = (0..count).map(|_| number()).collect();
     of_numbers(elem, dims, &numbers)
+}
+
+/// NaN, infinities, zeros of both signs, the ends of a type's range, numbers whose squares are beyond these, and some whose exponentials are.
+fn extremes(elem: ElementType) -> [f64; 18] {
+    let (most, least, far) = match elem {
+        ElementType::F64 => (f64::MAX, f64::from_bits(1), 1e3),
+        ElementType::F16 => (65504.0, 5.960_464_5e-8, 20.0),
+        ElementType::Bf16 => (3.389_531_4e38, 9.183_549_6e-41, 100.0),
+        _ => (f64::from(f32::MAX), f64::from(f32::from_bits(1)), 100.0),
+    };
+    let (large, small) = (4.0 * most.sqrt(), least.sqrt() / 4.0);
+    let infinity = f64::INFINITY;
+    [
+        f64::NAN,
+        f64::NAN,
+        infinity,
+        -infinity,
+        0.0,
+        -0.0,
+        most,
+        -most,
+        least,
+        -least,
+        large,
+        -large,
+        small,
+        -small,
+        far,
+        -far,
+        1.0,
+        -1.0,
+    ]
+}
+
+/// Whether two tensors of one type are the same bit for bit, any NaN being equal to any.
+pub(super) fn same_bits(a: &Tensor, b: &Tensor) -> bool {
+    let all = |a: Vec<f64>, b: Vec<f64>| {
+        a.iter().zip(&b).all(|(x, y)| x.to_bits() == y.to_bits() || x.is_nan() && y.is_nan())
+    };
+    match (a.bytes() == b.bytes(), a.elem.is_float(), a.to_numbers(), b.to_numbers()) {
+        (false, true, Some(x), Some(y)) => all(x, y),
+        (same, ..) => same,
+    }
 }
 
 /// A tensor of these numbers, rounded to its type.
@@ -108,8 +170,9 @@ pub(super) fn of_numbers(elem: ElementType, dims: Vec<usize>, numbers: &[f64]) -
     })
 }
 
-/// The first place where two tensors of one type differ by more than rounding, and what they hold there.
-pub(super) fn difference(a: &Tensor, b: &Tensor) -> Option<(Vec<usize>, String, String)> {
+/// The first place where two tensors of one type differ by more than rounding, and what they hold there. Of `each` number the rounding is measured
+/// by itself, else by the largest.
+pub(super) fn difference(a: &Tensor, b: &Tensor, each: bool) -> Option<(Vec<usize>, String, String)> {
     if let (Some(x), Some(y)) = (a.to_integers(), b.to_integers()) {
         let k = x.iter().zip(&y).position(|(x, y)| x != y)?;
         return Some((place(k, &a.dims), x[k].to_string(), y[k].to_string()));
@@ -127,7 +190,11 @@ pub(super) fn difference(a: &Tensor, b: &Tensor) -> Option<(Vec<usize>, String, 
         _ => 0.0,
     };
     let scale = x.iter().filter(|v| v.is_finite()).fold(1.0f64, |m, v| m.max(v.abs()));
-    let same = |x: f64, y: f64| x == y || x.is_nan() && y.is_nan() || (x - y).abs() <= tolerance * scale;
+    let least = extremes(a.elem)[8];
+    let same = |x: f64, y: f64| {
+        let allowed = if each { tolerance * x.abs().max(y.abs()) + 8.0 * least } else { tolerance * scale };
+        x == y || x.is_nan() && y.is_nan() || x.is_finite() && y.is_finite() && (x - y).abs() <= allowed
+    };
     let k = x.iter().zip(&y).position(|(x, y)| !same(*x, *y))?;
     Some((place(k, &a.dims), x[k].to_string(), y[k].to_string()))
 }

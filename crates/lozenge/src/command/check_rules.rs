@@ -48,7 +48,7 @@ pub fn run(arguments: &CheckRules, as_json: bool) -> Result<(), Failure> {
     }
     let failed = checked.iter().filter(|(_, v)| matches!(v, Verdict::Counterexample(_))).count();
     if as_json {
-        let rules: Vec<Value> = checked.iter().map(|(rule, verdict)| as_value(&rule.name, verdict)).collect();
+        let rules: Vec<Value> = checked.iter().map(|(rule, verdict)| as_value(rule, verdict)).collect();
         report::print(&format!("{:#}\n", json!({ "ok": failed == 0, "rules": rules })));
     } else {
         report::print(&text(&checked));
@@ -59,28 +59,39 @@ pub fn run(arguments: &CheckRules, as_json: bool) -> Result<(), Failure> {
 /// A verdict in words.
 fn words(rule: &Rule, verdict: &Verdict) -> String {
     match verdict {
-        Verdict::Proved { proof, instances, integers, .. } => {
-            let how = if proof.exact { "every bit the same" } else { "equal over the reals" };
+        Verdict::Checked { proof, instances, integers, exact } => {
+            let over = if proof.exact { "by laws that keep every bit" } else { "over the reals" };
             let branches = match rule.indices.is_empty() {
                 true => String::new(),
                 false => format!(", {} branches", proof.branches),
             };
             format!(
-                "proved   {how}; ranks up to {}{branches}; {} agree",
+                "checked   one normal form {over}, ranks up to {}{branches}; {} agree{}, {}",
                 proof.rank,
-                agreed(*instances, *integers, " instances")
+                agreed(*instances, *integers, " instances"),
+                of_values(rule),
+                how(*exact)
             )
         }
         Verdict::Bounded { instances, integers, exact, why } => {
-            let how = if *exact { "every bit the same" } else { "equal over the reals" };
             let instances = agreed(*instances, *integers, "");
-            format!("bounded ({instances})   {how}; no proof: {why}")
+            format!("bounded ({instances})   {}{}; no normal form: {why}", how(*exact), of_values(rule))
         }
         Verdict::Counterexample(_) => "counterexample".to_owned(),
         Verdict::Untested { draws } => {
             format!("untested   no instance among {draws} models that the library can evaluate")
         }
     }
+}
+
+/// How drawn instances agreed.
+fn how(exact: bool) -> &'static str {
+    if exact { "every bit the same" } else { "equal within rounding" }
+}
+
+/// Of which values a rule says something, where that is not all.
+fn of_values(rule: &Rule) -> &'static str {
+    if rule.finite { " for finite values" } else { "" }
 }
 
 /// How many instances agreed.
@@ -108,13 +119,13 @@ fn text(checked: &[(Rule, Verdict)]) -> String {
         }
     }
     let count = |wanted: fn(&Verdict) -> bool| checked.iter().filter(|(_, v)| wanted(v)).count();
-    let proved = count(|v| matches!(v, Verdict::Proved { .. }));
+    let agreed = count(|v| matches!(v, Verdict::Checked { .. }));
     let bounded = count(|v| matches!(v, Verdict::Bounded { .. }));
     let wrong = count(|v| matches!(v, Verdict::Counterexample(_)));
     out + &format!(
-        "{} rules: {proved} proved, {bounded} bounded, {wrong} with a counterexample, {} untested\n",
+        "{} rules: {agreed} checked, {bounded} bounded, {wrong} with a counterexample, {} untested\n",
         checked.len(),
-        checked.len() - proved - bounded - wrong
+        checked.len() - agreed - bounded - wrong
     )
 }
 
@@ -122,15 +133,16 @@ fn indented(text: &str) -> String {
     text.lines().map(|line| format!("    {line}\n")).collect()
 }
 
-fn as_value(name: &str, verdict: &Verdict) -> Value {
+fn as_value(rule: &Rule, verdict: &Verdict) -> Value {
+    let (name, finite) = (&rule.name, rule.finite);
     match verdict {
-        Verdict::Proved { proof, instances, integers, exact } => json!({
-            "rule": name, "verdict": "proved", "over": if proof.exact { "bits" } else { "reals" }, "ranks": proof.rank,
+        Verdict::Checked { proof, instances, integers, exact } => json!({
+            "rule": name, "verdict": "checked", "finite": finite, "over": if proof.exact { "bits" } else { "reals" }, "ranks": proof.rank,
             "branches": proof.branches, "cases": proof.cases, "instances": instances, "integers": integers,
             "exact": exact,
         }),
         Verdict::Bounded { instances, integers, exact, why } => json!({
-            "rule": name, "verdict": "bounded", "instances": instances, "integers": integers, "exact": exact, "why": why,
+            "rule": name, "verdict": "bounded", "finite": finite, "instances": instances, "integers": integers, "exact": exact, "why": why,
         }),
         Verdict::Counterexample(found) => json!({
             "rule": name, "verdict": "counterexample", "difference": found.difference,
