@@ -26,7 +26,7 @@ fn wrong(got: &Tensor, want: &Tensor) -> Option<String> {
     let differs = |g: f32, w: f32| match (g.is_nan(), w.is_nan()) {
         (true, true) => false,
         _ if g == 0.0 && w == 0.0 => g.is_sign_negative() != w.is_sign_negative(),
-        _ => g != w && !((g - w).abs() <= 1e-6 + 1e-4 * w.abs()),
+        _ => g != w && ((g - w).is_nan() || (g - w).abs() > 1e-6 + 1e-4 * w.abs()),
     };
     let k = (0..g.len()).find(|k| differs(g[*k], w[*k]))?;
     Some(format!("element {k} is {:?} for {:?}", g[k], w[k]))
