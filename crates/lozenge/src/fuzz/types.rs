@@ -195,7 +195,7 @@ impl Maker<'_> {
         self.depth += 2;
         self.counters.push((name.clone(), ty));
         // Most subscripts are inside of the arrays only where the counter is small.
-        self.line(&format!("if ({name} < 180) {{"));
+        self.line(&format!("if ({name} >= 0 && {name} < 180) {{"));
         self.depth += 2;
         for _ in 0..=self.random.below(2) {
             if deep > 0 && self.chance(3) {
@@ -223,7 +223,10 @@ impl Maker<'_> {
             1 => format!("{i} + 3u"),
             2 => format!("{i} / 2"),
             3 => format!("2 * {i} + 1"),
-            4 => format!("({}){i}", self.integer()),
+            4 => format!(
+                "({}){i}",
+                self.one_of(&["int", "unsigned char", "short", "unsigned", "unsigned long"])
+            ),
             5 => format!("({i} >> 1) + 1"),
             6 => format!("{i} & 7"),
             _ => i,
@@ -232,7 +235,7 @@ impl Maker<'_> {
 
     fn place(&mut self) -> String {
         match self.random.below(8) {
-            0 => format!("C[{}][{}]", self.counter(), self.random.below(20)),
+            0 => format!("C[{} & 15][{}]", self.counter(), self.random.below(20)),
             1 => format!("C[{}][{} & 15]", self.random.below(10), self.counter()),
             2 => format!("s->d[{}]", self.subscript()),
             3 => format!("s->w[{} & 7]", self.counter()),
