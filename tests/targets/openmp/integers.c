@@ -144,8 +144,12 @@ int integers(
         r_i8[i * 16] = (int8_t)(a_i8[i] + b_i8[i]);
         r_i8[i * 16 + 1] = (int8_t)(a_i8[i] - b_i8[i]);
         r_i8[i * 16 + 2] = (int8_t)(a_i8[i] * b_i8[i]);
-        r_i8[i * 16 + 3] = (int8_t)(a_i8[i] / (b_i8[i] == 0 ? 3 : b_i8[i]));
-        r_i8[i * 16 + 4] = (int8_t)(a_i8[i] % (b_i8[i] == 0 ? 3 : b_i8[i]));
+        r_i8[i * 16 + 3] =
+                (int8_t)((b_i8[i] == 0 ? 3 : b_i8[i]) == 0 ? 0 : a_i8[i]
+                / (b_i8[i] == 0 ? 3 : b_i8[i]));
+        r_i8[i * 16 + 4] =
+                (int8_t)((b_i8[i] == 0 ? 3 : b_i8[i]) == 0 ? a_i8[i] : a_i8[i]
+                % (b_i8[i] == 0 ? 3 : b_i8[i]));
         r_i8[i * 16 + 5] =
                 (int8_t)lozenge_floor_div_i32((int32_t)a_i8[i],
                 (int32_t)(b_i8[i] == 0 ? 3 : b_i8[i]));
@@ -179,10 +183,18 @@ int integers(
         r_u8[i * 16] = (uint8_t)(a_u8[i] + b_u8[i]);
         r_u8[i * 16 + 1] = (uint8_t)(a_u8[i] - b_u8[i]);
         r_u8[i * 16 + 2] = (uint8_t)(a_u8[i] * b_u8[i]);
-        r_u8[i * 16 + 3] = (uint8_t)(a_u8[i] / (b_u8[i] == 0 ? 3 : b_u8[i]));
-        r_u8[i * 16 + 4] = (uint8_t)(a_u8[i] % (b_u8[i] == 0 ? 3 : b_u8[i]));
-        r_u8[i * 16 + 5] = (uint8_t)(a_u8[i] / (b_u8[i] == 0 ? 3 : b_u8[i]));
-        r_u8[i * 16 + 6] = (uint8_t)(a_u8[i] % (b_u8[i] == 0 ? 3 : b_u8[i]));
+        r_u8[i * 16 + 3] =
+                (uint8_t)((b_u8[i] == 0 ? 3 : b_u8[i]) == 0 ? 0 : a_u8[i]
+                / (b_u8[i] == 0 ? 3 : b_u8[i]));
+        r_u8[i * 16 + 4] =
+                (uint8_t)((b_u8[i] == 0 ? 3 : b_u8[i]) == 0 ? a_u8[i] : a_u8[i]
+                % (b_u8[i] == 0 ? 3 : b_u8[i]));
+        r_u8[i * 16 + 5] =
+                (uint8_t)((b_u8[i] == 0 ? 3 : b_u8[i]) == 0 ? 0 : a_u8[i]
+                / (b_u8[i] == 0 ? 3 : b_u8[i]));
+        r_u8[i * 16 + 6] =
+                (uint8_t)((b_u8[i] == 0 ? 3 : b_u8[i]) == 0 ? a_u8[i] : a_u8[i]
+                % (b_u8[i] == 0 ? 3 : b_u8[i]));
         r_u8[i * 16 + 7] = LOZENGE_MIN(a_u8[i], b_u8[i]);
         r_u8[i * 16 + 8] = LOZENGE_MAX(a_u8[i], b_u8[i]);
         r_u8[i * 16 + 9] = (uint8_t)(a_u8[i] & b_u8[i]);
@@ -211,8 +223,12 @@ int integers(
         r_i16[i * 16] = (int16_t)(a_i16[i] + b_i16[i]);
         r_i16[i * 16 + 1] = (int16_t)(a_i16[i] - b_i16[i]);
         r_i16[i * 16 + 2] = (int16_t)(a_i16[i] * b_i16[i]);
-        r_i16[i * 16 + 3] = (int16_t)(a_i16[i] / (b_i16[i] == 0 ? 3 : b_i16[i]));
-        r_i16[i * 16 + 4] = (int16_t)(a_i16[i] % (b_i16[i] == 0 ? 3 : b_i16[i]));
+        r_i16[i * 16 + 3] =
+                (int16_t)((b_i16[i] == 0 ? 3 : b_i16[i]) == 0 ? 0 : a_i16[i]
+                / (b_i16[i] == 0 ? 3 : b_i16[i]));
+        r_i16[i * 16 + 4] =
+                (int16_t)((b_i16[i] == 0 ? 3 : b_i16[i]) == 0 ? a_i16[i] : a_i16[i]
+                % (b_i16[i] == 0 ? 3 : b_i16[i]));
         r_i16[i * 16 + 5] =
                 (int16_t)lozenge_floor_div_i32((int32_t)a_i16[i],
                 (int32_t)(b_i16[i] == 0 ? 3 : b_i16[i]));
@@ -249,10 +265,18 @@ int integers(
         r_u16[i * 16] = (uint16_t)(a_u16[i] + b_u16[i]);
         r_u16[i * 16 + 1] = (uint16_t)(a_u16[i] - b_u16[i]);
         r_u16[i * 16 + 2] = (uint16_t)((uint32_t)a_u16[i] * b_u16[i]);
-        r_u16[i * 16 + 3] = (uint16_t)(a_u16[i] / (b_u16[i] == 0 ? 3 : b_u16[i]));
-        r_u16[i * 16 + 4] = (uint16_t)(a_u16[i] % (b_u16[i] == 0 ? 3 : b_u16[i]));
-        r_u16[i * 16 + 5] = (uint16_t)(a_u16[i] / (b_u16[i] == 0 ? 3 : b_u16[i]));
-        r_u16[i * 16 + 6] = (uint16_t)(a_u16[i] % (b_u16[i] == 0 ? 3 : b_u16[i]));
+        r_u16[i * 16 + 3] =
+                (uint16_t)((b_u16[i] == 0 ? 3 : b_u16[i]) == 0 ? 0 : a_u16[i]
+                / (b_u16[i] == 0 ? 3 : b_u16[i]));
+        r_u16[i * 16 + 4] =
+                (uint16_t)((b_u16[i] == 0 ? 3 : b_u16[i]) == 0 ? a_u16[i] : a_u16[i]
+                % (b_u16[i] == 0 ? 3 : b_u16[i]));
+        r_u16[i * 16 + 5] =
+                (uint16_t)((b_u16[i] == 0 ? 3 : b_u16[i]) == 0 ? 0 : a_u16[i]
+                / (b_u16[i] == 0 ? 3 : b_u16[i]));
+        r_u16[i * 16 + 6] =
+                (uint16_t)((b_u16[i] == 0 ? 3 : b_u16[i]) == 0 ? a_u16[i] : a_u16[i]
+                % (b_u16[i] == 0 ? 3 : b_u16[i]));
         r_u16[i * 16 + 7] = LOZENGE_MIN(a_u16[i], b_u16[i]);
         r_u16[i * 16 + 8] = LOZENGE_MAX(a_u16[i], b_u16[i]);
         r_u16[i * 16 + 9] = (uint16_t)(a_u16[i] & b_u16[i]);
@@ -282,10 +306,14 @@ int integers(
         r_u32[i * 16] = a_u32[i] + b_u32[i];
         r_u32[i * 16 + 1] = a_u32[i] - b_u32[i];
         r_u32[i * 16 + 2] = a_u32[i] * b_u32[i];
-        r_u32[i * 16 + 3] = a_u32[i] / (b_u32[i] == 0u ? 3u : b_u32[i]);
-        r_u32[i * 16 + 4] = a_u32[i] % (b_u32[i] == 0u ? 3u : b_u32[i]);
-        r_u32[i * 16 + 5] = a_u32[i] / (b_u32[i] == 0u ? 3u : b_u32[i]);
-        r_u32[i * 16 + 6] = a_u32[i] % (b_u32[i] == 0u ? 3u : b_u32[i]);
+        r_u32[i * 16 + 3] = (b_u32[i] == 0u ? 3u : b_u32[i]) == 0 ? 0 : a_u32[i]
+                / (b_u32[i] == 0u ? 3u : b_u32[i]);
+        r_u32[i * 16 + 4] = (b_u32[i] == 0u ? 3u : b_u32[i]) == 0 ? a_u32[i] : a_u32[i]
+                % (b_u32[i] == 0u ? 3u : b_u32[i]);
+        r_u32[i * 16 + 5] = (b_u32[i] == 0u ? 3u : b_u32[i]) == 0 ? 0 : a_u32[i]
+                / (b_u32[i] == 0u ? 3u : b_u32[i]);
+        r_u32[i * 16 + 6] = (b_u32[i] == 0u ? 3u : b_u32[i]) == 0 ? a_u32[i] : a_u32[i]
+                % (b_u32[i] == 0u ? 3u : b_u32[i]);
         r_u32[i * 16 + 7] = LOZENGE_MIN(a_u32[i], b_u32[i]);
         r_u32[i * 16 + 8] = LOZENGE_MAX(a_u32[i], b_u32[i]);
         r_u32[i * 16 + 9] = a_u32[i] & b_u32[i];
@@ -316,10 +344,14 @@ int integers(
         r_u64[i * 16] = a_u64[i] + b_u64[i];
         r_u64[i * 16 + 1] = a_u64[i] - b_u64[i];
         r_u64[i * 16 + 2] = a_u64[i] * b_u64[i];
-        r_u64[i * 16 + 3] = a_u64[i] / (b_u64[i] == UINT64_C(0) ? UINT64_C(3) : b_u64[i]);
-        r_u64[i * 16 + 4] = a_u64[i] % (b_u64[i] == UINT64_C(0) ? UINT64_C(3) : b_u64[i]);
-        r_u64[i * 16 + 5] = a_u64[i] / (b_u64[i] == UINT64_C(0) ? UINT64_C(3) : b_u64[i]);
-        r_u64[i * 16 + 6] = a_u64[i] % (b_u64[i] == UINT64_C(0) ? UINT64_C(3) : b_u64[i]);
+        r_u64[i * 16 + 3] = (b_u64[i] == UINT64_C(0) ? UINT64_C(3) : b_u64[i]) == 0 ? 0 : a_u64[i]
+                / (b_u64[i] == UINT64_C(0) ? UINT64_C(3) : b_u64[i]);
+        r_u64[i * 16 + 4] = (b_u64[i] == UINT64_C(0) ? UINT64_C(3) : b_u64[i]) == 0 ? a_u64[i]
+                : a_u64[i] % (b_u64[i] == UINT64_C(0) ? UINT64_C(3) : b_u64[i]);
+        r_u64[i * 16 + 5] = (b_u64[i] == UINT64_C(0) ? UINT64_C(3) : b_u64[i]) == 0 ? 0 : a_u64[i]
+                / (b_u64[i] == UINT64_C(0) ? UINT64_C(3) : b_u64[i]);
+        r_u64[i * 16 + 6] = (b_u64[i] == UINT64_C(0) ? UINT64_C(3) : b_u64[i]) == 0 ? a_u64[i]
+                : a_u64[i] % (b_u64[i] == UINT64_C(0) ? UINT64_C(3) : b_u64[i]);
         r_u64[i * 16 + 7] = LOZENGE_MIN(a_u64[i], b_u64[i]);
         r_u64[i * 16 + 8] = LOZENGE_MAX(a_u64[i], b_u64[i]);
         r_u64[i * 16 + 9] = a_u64[i] & b_u64[i];

@@ -24,6 +24,12 @@ static void *lozenge_alloc(int64_t count, size_t size) {
     return block;
 }
 
+/* Whether a sum goes beyond 64 bits. */
+static inline int lozenge_add_beyond(int64_t a, int64_t b) {
+    int64_t r;
+    return __builtin_add_overflow(a, b, &r);
+}
+
 /* Quotient rounded toward negative infinity; 0 for a divisor of 0. */
 static inline int64_t lozenge_floor_div(int64_t a, int64_t b) {
     if (b == 0) {
@@ -157,7 +163,7 @@ int joined(
         const double *restrict x,
         double *restrict y,
         int64_t *restrict z) {
-    if (n < 0 || m < 0) {
+    if (n < 0 || m < 0 || (lozenge_add_beyond(n, n * m) || lozenge_add_beyond(m, 1))) {
         return BAD_SIZES;
     }
     for (int64_t i = 0; i < n * m; i++) {

@@ -37,6 +37,12 @@ static inline int64_t lozenge_extent(int64_t a, int64_t b) {
     return __builtin_mul_overflow(a, b, &product) ? INT64_MAX : product;
 }
 
+/* Whether a sum goes beyond 64 bits. */
+static inline int lozenge_add_beyond(int64_t a, int64_t b) {
+    int64_t r;
+    return __builtin_add_overflow(a, b, &r);
+}
+
 static inline int64_t lozenge_min(int64_t a, int64_t b) {
     return a < b ? a : b;
 }
@@ -53,7 +59,7 @@ int packed_gemm(
         const double *restrict a,
         const double *restrict b,
         double *restrict c) {
-    if (n < 0 || m < 0 || p < 0) {
+    if (n < 0 || m < 0 || p < 0 || lozenge_add_beyond(p, 23)) {
         return BAD_SIZES;
     }
     double *restrict right = lozenge_alloc(lozenge_extent((p + 23) / 24, 6144), sizeof(double));

@@ -13,6 +13,18 @@
 
 enum { OK = 0, OUT_OF_MEMORY = 1, BAD_SIZES = 2 };
 
+/* Whether a sum goes beyond 64 bits. */
+static inline int lozenge_add_beyond(int64_t a, int64_t b) {
+    int64_t r;
+    return __builtin_add_overflow(a, b, &r);
+}
+
+/* Whether a difference goes beyond 64 bits. */
+static inline int lozenge_sub_beyond(int64_t a, int64_t b) {
+    int64_t r;
+    return __builtin_sub_overflow(a, b, &r);
+}
+
 /* Quotient rounded toward negative infinity; 0 for a divisor of 0. */
 static inline int64_t lozenge_floor_div(int64_t a, int64_t b) {
     if (b == 0) {
@@ -158,6 +170,11 @@ int triangle(int64_t n, const double *restrict l, double *restrict x) {
      x int64_t[4], out
    Returns 0; 1 if memory runs out; 2 if the sizes are not admissible. Arrays must not overlap. */
 int tiles(int64_t n, int64_t m, int64_t *restrict x) {
+    if (lozenge_sub_beyond(n, 1) || lozenge_add_beyond(lozenge_floor_div(n - 1, 8), 1)
+            || lozenge_sub_beyond(n, 9) || lozenge_add_beyond(lozenge_floor_div(n - 9, 4), 1)
+            || lozenge_sub_beyond(m, 5) || lozenge_sub_beyond(n, m)) {
+        return BAD_SIZES;
+    }
     for (int64_t i = 0; i < 4; i++) {
         x[i] = 0;
     }

@@ -37,10 +37,15 @@ static inline int64_t lozenge_max(int64_t a, int64_t b) {
     return a > b ? a : b;
 }
 
-/* As fmax: a NaN gives way to a number. */
+/* The larger of two numbers, one that is no NaN; -0 is below +0. */
 static inline double lozenge_max_f64(double a, double b) {
-    return a > b || b != b ? a : b;
+    union { double number; uint64_t bits; } x = { .number = a }, y = { .number = b };
+    x.bits &= y.bits;
+    double other = a > b || b != b ? a : b;
+    return a == b ? x.number : other;
 }
+
+#pragma omp declare reduction(lozenge_max_f64 : double : omp_out = lozenge_max_f64(omp_out, omp_in)) initializer(omp_priv = __builtin_nan(""))
 
 /* Sum of 64-bit integers that wraps around. */
 static inline int64_t lozenge_add(int64_t a, int64_t b) {
@@ -98,10 +103,10 @@ int statistics(
                 for (int64_t r0 = 0; r0 < 4; r0++) {
                     few_part[r0] = 0.0;
                 }
-                best_part.x1 = -INFINITY;
+                best_part.x1 = NAN;
                 best_part.x2 = INT64_MIN;
             }
-            #pragma omp for reduction(+:count, total_value) reduction(max:largest_value)
+            #pragma omp for reduction(+:count, total_value) reduction(lozenge_max_f64:largest_value)
             for (int64_t i = 0; i < n; i++) {
                 if (thread_status != OK) {
                     continue;

@@ -5,7 +5,7 @@
 #define LOZENGE_MAX(a, b) ((a) > (b) ? (a) : (b))
 #endif
 #ifndef LOZENGE_FMAX
-#define LOZENGE_FMAX(a, b) ((a) > (b) || (b) != (b) ? (a) : (b))
+#define LOZENGE_FMAX(a, b) ((a) > (b) || (b) != (b) || ((a) == (b) && !__builtin_signbit(a)) ? (a) : (b))
 #endif
 #ifndef LOZENGE_FLOOR_DIV
 #define LOZENGE_FLOOR_DIV(a, b) ((a) / (b) - ((a) % (b) != 0 && ((a) % (b) < 0) != ((b) < 0)))
@@ -32,19 +32,21 @@
         __builtin_abort();
       }
       double *__restrict row_part = LOZENGE_ALIGN(row_part_block);
+      float most_part;
       int fixed_part[4];
       for (long r0 = 0; r0 < m; r0++) {
         row_part[r0] = 0.0;
       }
+      most_part = __builtin_nan("");
       for (long r0 = 0; r0 < 4; r0++) {
         fixed_part[r0] = 0;
       }
-      #pragma omp for reduction(+:s_c) reduction(max:most_c)
+      #pragma omp for reduction(+:s_c)
       for (long i = 0; i < n; i++) {
         for (long j = 0; j < m; j++) {
           s_c += a_c[i][j];
           row_part[j] += a_c[i][j];
-          most_c = LOZENGE_FMAX(most_c, (float)a_c[i][j]);
+          most_part = LOZENGE_FMAX(most_part, (float)a_c[i][j]);
           fixed_part[LOZENGE_MOD(i - j, 4)] += 1;
         }
       }
@@ -53,6 +55,7 @@
         for (long r0 = 0; r0 < m; r0++) {
           row_c[r0] += row_part[r0];
         }
+        most_c = LOZENGE_FMAX(most_c, most_part);
         for (long r0 = 0; r0 < 4; r0++) {
           fixed_c[r0] += fixed_part[r0];
         }
