@@ -7,7 +7,7 @@ Definition cin (a : nat) : cval := fun cs _ F is => Some (In a cs (map (nf F) is
 Definition inputs (ct : certificate) : nat -> cval := fun a => if mem a (params ct) then cin a else none.
 Definition base_facts (ct : certificate) : facts := map (poly_of []) (assume ct).
 Definition extents (ct : certificate) (w : nat) : list tm :=
-  match find (fun p => Nat.eqb (fst p) w) (dims ct) with Some p => snd p | None => [] end.
+  match find (fun p => Nat.eqb (fst p) w) (dims ct) with Some p => snd (snd p) | None => [] end.
 
 Definition commutative (ls : list law) : list string := flat_map (fun l => match l with Commutes o => [o] | _ => [] end) ls.
 

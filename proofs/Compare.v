@@ -10,7 +10,7 @@
    - choices by data inside an expression: [seed] decides them, by the text of their condition, and the contents of arrays of indices; so one compares
      at several seeds. *)
 From Coq Require Import ZArith List String Ascii Bool Arith Lia.
-From Lozenge Require Syntax Poly.
+From Lozenge Require Syntax Semantics Poly.
 From Lozenge Require Import Paths Phrases Translation.
 Import ListNotations.
 Module S := Lozenge.Syntax.
@@ -27,7 +27,7 @@ Definition nats_eqb := Poly.list_eqb Nat.eqb.
 Section Equal.
 Variable commutative : list string.
 Definition commutes (o : S.op) : bool := match o with
-  | S.Iadd | S.Imul | S.Imin | S.Imax | S.Ieq | S.Ine | S.And | S.Or => true
+  | S.Iadd | S.Imul | S.Imin | S.Imax | S.Wadd | S.Wmul | S.Ieq | S.Ine | S.And | S.Or => true
   | S.Scalar n => existsb (String.eqb n) commutative | _ => false end.
 Fixpoint tree_eqb (a b : tree) {struct a} : bool :=
   match a, b with
@@ -47,6 +47,9 @@ Definition apply (o : S.op) (ts : list tree) : tree :=
   match o, ts with
   | S.Iadd, [Whole a; Whole b] => Whole (a + b) | S.Isub, [Whole a; Whole b] => Whole (a - b) | S.Imul, [Whole a; Whole b] => Whole (a * b)
   | S.Idiv, [Whole a; Whole b] => Whole (a / b) | S.Imod, [Whole a; Whole b] => Whole (a mod b)
+  | S.Iwrap, [Whole a] => Whole (Semantics.wrap a)
+  | S.Wadd, [Whole a; Whole b] => Whole (Semantics.wrap (a + b)) | S.Wsub, [Whole a; Whole b] => Whole (Semantics.wrap (a - b))
+  | S.Wmul, [Whole a; Whole b] => Whole (Semantics.wrap (a * b)) | S.Wdiv, [Whole a; Whole b] => Whole (Semantics.wrap (a / b))
   | S.Imin, [Whole a; Whole b] => Whole (Z.min a b) | S.Imax, [Whole a; Whole b] => Whole (Z.max a b)
   | S.Ieq, [Whole a; Whole b] => Truth (a =? b)%Z | S.Ine, [Whole a; Whole b] => Truth (negb (a =? b)%Z)
   | S.Ilt, [Whole a; Whole b] => Truth (a <? b)%Z | S.Ile, [Whole a; Whole b] => Truth (a <=? b)%Z
@@ -59,7 +62,7 @@ Definition mix (a b : Z) : Z := ((a * 31 + b * 17 + 7) mod 1000003)%Z.
 Definition letters (s : string) : Z := fold_right (fun c z => mix z (Z.of_nat (nat_of_ascii c))) 1%Z (list_ascii_of_string s).
 (* Those whose operands the compiler may exchange take them in any order. *)
 Definition ordered (o : S.op) : bool := match o with
-  | S.Iadd | S.Imul | S.Imin | S.Imax | S.Ieq | S.Ine | S.And | S.Or => false
+  | S.Iadd | S.Imul | S.Imin | S.Imax | S.Wadd | S.Wmul | S.Ieq | S.Ine | S.And | S.Or => false
   | S.Scalar n => negb (existsb (fun p => prefix p n) ["add."; "mul."; "min."; "max."]) | _ => true end.
 Fixpoint key (t : tree) : Z :=
   match t with

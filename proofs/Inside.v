@@ -60,7 +60,7 @@ End Check.
 Definition inbounds (ct : certificate) : bool :=
   forallb (fun p => negb (mem (fst p) (written (target ct)))) (indices ct) &&
   forallb (fun p => closed (sizes ct) (snd p)) (indices ct) &&
-  forallb (fun p => forallb (closed (sizes ct)) (snd p)) (dims ct) &&
+  forallb (fun p => forallb (closed (sizes ct)) (snd (snd p))) (dims ct) &&
   bcheck (sizes ct) (base_facts ct) (extents ct) (indices ct) [] [] (target ct).
 
 (* ---------- what it means ---------- *)
@@ -278,7 +278,7 @@ Qed.
 End Sound.
 
 (* ---------- certificates ---------- *)
-Lemma extents_closed ct : forallb (fun p => forallb (closed (sizes ct)) (snd p)) (dims ct) = true ->
+Lemma extents_closed ct : forallb (fun p => forallb (closed (sizes ct)) (snd (snd p))) (dims ct) = true ->
   forall a, List.forallb (closed (sizes ct)) (extents ct a) = true.
 Proof.
   intros H a. unfold extents. destruct (find _ _) as [p|] eqn:E; auto. apply find_some in E as [E _].

@@ -93,8 +93,9 @@ Proof.
 Qed.
 (* Refused: one element for all iterations, the neighbour's element, one buffer for all. A buffer of one's own is all right. *)
 Definition loops (t : cmd) : certificate :=
-  {| sizes := 1; assume := [Var 0]; indices := []; dims := [(0, [Var 0]); (1, [Var 0])]; params := [0];
-     source := EVar 0; out := 1; result := [([], [Var 0])]; laws := []; sums := []; target := t |}.
+  let numbers := [([], (Num "f32", [Var 0]))] in let array := ([([], "f32"%string)], [Var 0]) in
+  {| sizes := 1; assume := [Var 0]; example := [0%Z]; args := [(0, numbers)]; returns := numbers;
+     source := EVar 0; dims := [(0, array); (1, array)]; out := 1; laws := []; sums := []; target := t |}.
 Example refused : map (fun t => apart_all (loops t)) [
     For true 1 (Var 0) (Assign 1 [] [Int 0] (In 0 [] [Var 1]));
     For true 1 (Var 0) (Assign 1 [] [Var 1] (In 1 [] [Op Iadd [Var 1; Int 1]]));

@@ -152,6 +152,17 @@ Definition pdiv (F : facts) (a b : poly) : poly :=
     else patom (Op Idiv [of_poly a; of_poly b])
   end.
 
+(* Whether a number of 64 bits surely holds it. Of data nothing is known. *)
+Definition exact (t : tm) : bool := match t with In _ _ _ | Acc _ _ _ | Fold _ _ _ _ _ => false | Op (Scalar _) _ | Op Select _ => false | _ => true end.
+Definition fits (F : facts) (p : poly) : bool :=
+  match p with
+  | [] => true
+  | [([], c)] => (- 2 ^ 63 <=? c) && (c <? 2 ^ 63)
+  | _ => forallb (fun mc => forallb exact (fst mc)) p && pr F (padd p (pconst (2 ^ 63))) && pr F (psub (pconst (2 ^ 63 - 1)) p)
+  end.
+Definition pwrap (F : facts) (p : poly) : poly :=
+  if fits F p then p else match p with [([], c)] => pconst (wrap c) | _ => patom (Op Iwrap [of_poly p]) end.
+
 Fixpoint poly_of (F : facts) (t : tm) : poly :=
   match t with
   | Int z => pconst z
@@ -164,6 +175,11 @@ Fixpoint poly_of (F : facts) (t : tm) : poly :=
       if pr F (psub q p) then p else if pr F (psub p q) then q else patom (Op Imin [of_poly p; of_poly q])
   | Op Imax [a; b] => let p := poly_of F a in let q := poly_of F b in
       if pr F (psub q p) then q else if pr F (psub p q) then p else patom (Op Imax [of_poly p; of_poly q])
+  | Op Iwrap [a] => pwrap F (poly_of F a)
+  | Op Wadd [a; b] => pwrap F (padd (poly_of F a) (poly_of F b))
+  | Op Wsub [a; b] => pwrap F (psub (poly_of F a) (poly_of F b))
+  | Op Wmul [a; b] => pwrap F (pmul (poly_of F a) (poly_of F b))
+  | Op Wdiv [a; b] => pwrap F (pdiv F (poly_of F a) (poly_of F b))
   | _ => patom t
   end.
 
@@ -177,6 +193,10 @@ Definition poly1 (F : facts) (o : op) (p q : poly) : poly :=
   | Imod => psub p (pmul q (pdiv F p q))
   | Imin => if pr F (psub q p) then p else if pr F (psub p q) then q else patom (Op Imin [of_poly p; of_poly q])
   | Imax => if pr F (psub q p) then q else if pr F (psub p q) then p else patom (Op Imax [of_poly p; of_poly q])
+  | Wadd => pwrap F (padd p q)
+  | Wsub => pwrap F (psub p q)
+  | Wmul => pwrap F (pmul p q)
+  | Wdiv => pwrap F (pdiv F p q)
   | _ => patom (Op o [of_poly p; of_poly q])
   end.
 
@@ -185,14 +205,15 @@ Definition nf (F : facts) (t : tm) : tm := of_poly (poly_of F t).
 (* The same where the value counts, not only its integer: what is surely an integer stays one. *)
 Definition integer (t : tm) : bool := match t with
   | Var _ | Int _ => true
-  | Op o _ => match o with Iadd | Isub | Imul | Idiv | Imod | Imin | Imax => true | _ => false end
+  | Op o _ => match o with Iadd | Isub | Imul | Idiv | Imod | Imin | Imax | Iwrap | Wadd | Wsub | Wmul | Wdiv => true | _ => false end
   | _ => false end.
 Definition whole (t : tm) : tm := if integer t then t else Op Iadd [t; Int 0].
 Definition nfz (F : facts) (t : tm) : tm := whole (nf F t).
 (* An operation on terms in normal form, in normal form. *)
 Definition mk (F : facts) (o : op) (ts : list tm) : tm :=
   match o, ts with
-  | (Iadd | Isub | Imul | Idiv | Imod | Imin | Imax), [a; b] => whole (of_poly (poly1 F o (unpoly a) (unpoly b)))
+  | Iwrap, [a] => whole (of_poly (pwrap F (unpoly a)))
+  | (Iadd | Isub | Imul | Idiv | Imod | Imin | Imax | Wadd | Wsub | Wmul | Wdiv), [a; b] => whole (of_poly (poly1 F o (unpoly a) (unpoly b)))
   | Ile, [a; b] => Op Ile [Int 0; of_poly (psub (poly_of F b) (poly_of F a))]
   | Ilt, [a; b] => Op Ile [Int 0; of_poly (psub (psub (poly_of F b) (poly_of F a)) (pconst 1))]
   | (Ieq | Ine), [a; b] =>
@@ -437,6 +458,25 @@ Proof.
     + rewrite patom_ok. change (zv (Op Idiv [of_poly a; of_poly b])) with (zv (of_poly a) / zv (of_poly b)). now rewrite !of_poly_ok.
 Qed.
 
+Lemma wrap_id z : - 2 ^ 63 <= z < 2 ^ 63 -> wrap z = z.
+Proof. intros H. unfold wrap. rewrite Z.mod_small; lia. Qed.
+Lemma fits_ok F p : holds F -> fits F p = true -> - 2 ^ 63 <= pv p < 2 ^ 63.
+Proof.
+  intros HF E. unfold fits in E. destruct p as [|[m c] p]. { cbn. lia. }
+  assert (G : forall q, forallb (fun mc => forallb exact (fst mc)) q && pr F (padd q (pconst (2 ^ 63))) && pr F (psub (pconst (2 ^ 63 - 1)) q) = true -> - 2 ^ 63 <= pv q < 2 ^ 63).
+  { intros q K. apply andb_prop in K as [K K2]. apply andb_prop in K as [_ K1]. apply pr_ok in K1, K2; auto. rewrite padd_ok, pconst_ok in K1. rewrite psub_ok, pconst_ok in K2. lia. }
+  destruct m as [|a m]; [destruct p as [|mc p]|]; try (apply G; exact E).
+  apply andb_prop in E as [E1 E2]. apply Z.leb_le in E1. apply Z.ltb_lt in E2. rewrite pval_cons. cbn [mval pval fold_right]. lia.
+Qed.
+Lemma pwrap_ok F p : holds F -> pv (pwrap F p) = wrap (pv p).
+Proof.
+  intros HF. unfold pwrap. destruct (fits F p) eqn:E. { symmetry. apply wrap_id. now apply (fits_ok F). }
+  assert (G : pv (patom (Op Iwrap [of_poly p])) = wrap (pv p)).
+  { rewrite patom_ok. change (wrap (zv (of_poly p)) = wrap (pv p)). now rewrite of_poly_ok. }
+  destruct p as [|[[|a m] c] [|? ?]]; try exact G. rewrite pconst_ok, pval_cons. cbn [mval pval fold_right]. f_equal. lia.
+Qed.
+Local Opaque pwrap.
+
 Local Transparent poly_of. Local Opaque pdiv.
 Lemma poly_of_ok F : holds F -> forall t, pv (poly_of F t) = zv t.
 Proof.
@@ -460,6 +500,11 @@ Proof.
     + apply pr_ok in E1; auto. rewrite psub_ok in E1. lia.
     + apply pr_ok in E2; auto. rewrite psub_ok in E2. lia.
     + rewrite patom_ok. change (Z.max (zv (of_poly (poly_of F a))) (zv (of_poly (poly_of F b))) = Z.max (zv a) (zv b)). rewrite !of_poly_ok. lia.
+  - rewrite pwrap_ok by auto. rewrite Ha. reflexivity.
+  - rewrite pwrap_ok by auto. rewrite padd_ok, Ha, Hb'. reflexivity.
+  - rewrite pwrap_ok by auto. rewrite psub_ok, Ha, Hb'. reflexivity.
+  - rewrite pwrap_ok by auto. rewrite pmul_ok, Ha, Hb'. reflexivity.
+  - rewrite pwrap_ok, pdiv_ok by auto. rewrite Ha, Hb'. reflexivity.
 Qed.
 
 Local Opaque poly_of.
@@ -492,6 +537,10 @@ Proof.
     + apply pr_ok in E1; auto. rewrite psub_ok in E1. lia.
     + apply pr_ok in E2; auto. rewrite psub_ok in E2. lia.
     + rewrite patom_ok. change (Z.max (zv (of_poly p)) (zv (of_poly q)) = Z.max (pv p) (pv q)). now rewrite !of_poly_ok.
+  - rewrite pwrap_ok by auto. rewrite padd_ok. change (wrap (pv p + pv q) = wrap (zv (of_poly p) + zv (of_poly q))). now rewrite !of_poly_ok.
+  - rewrite pwrap_ok by auto. rewrite psub_ok. change (wrap (pv p - pv q) = wrap (zv (of_poly p) - zv (of_poly q))). now rewrite !of_poly_ok.
+  - rewrite pwrap_ok by auto. rewrite pmul_ok. change (wrap (pv p * pv q) = wrap (zv (of_poly p) * zv (of_poly q))). now rewrite !of_poly_ok.
+  - rewrite pwrap_ok, pdiv_ok by auto. change (wrap (pv p / pv q) = wrap (zv (of_poly p) / zv (of_poly q))). now rewrite !of_poly_ok.
 Qed.
 Lemma nfz_ok F t : holds F -> integer t = true -> eval st (nfz F t) r al = eval st t r al.
 Proof.
@@ -499,7 +548,9 @@ Proof.
 Qed.
 Lemma mk_ok F o ts : holds F -> eval st (mk F o ts) r al = eval st (Op o ts) r al.
 Proof.
-  intros HF. destruct o; try reflexivity; (destruct ts as [|a [|b [|? ?]]]; try reflexivity); 
+  intros HF. destruct (op_dec o Iwrap) as [->|Hw].
+  { destruct ts as [|a [|? ?]]; try reflexivity. unfold mk. rewrite whole_ok, of_poly_ok, pwrap_ok by auto. rewrite unpoly_ok. reflexivity. }
+  destruct o; try reflexivity; try (now elim Hw); clear Hw; (destruct ts as [|a [|b [|? ?]]]; try reflexivity);
     try (unfold mk; rewrite whole_ok, of_poly_ok, poly1_ok by auto;
       match goal with |- VZ (zv (Op ?o _)) = _ => change (eval st (Op o [a; b]) r al) with (apply scalar prim o [eval st a r al; eval st b r al]) end;
       unfold zv; cbn [Semantics.eval map apply nth toZ]; fold (zv (of_poly (unpoly a))) (zv (of_poly (unpoly b)));

@@ -85,7 +85,7 @@ Fixpoint list_cmp (a b : list A) : comparison :=
 End Order.
 Definition op_tag (o : op) : nat := match o with
   | Iadd => 0 | Isub => 1 | Imul => 2 | Idiv => 3 | Imod => 4 | Imin => 5 | Imax => 6 | Ieq => 7 | Ine => 8 | Ilt => 9 | Ile => 10
-  | And => 11 | Or => 12 | Not => 13 | Select => 14 | Scalar _ => 15 end%nat.
+  | And => 11 | Or => 12 | Not => 13 | Select => 14 | Scalar _ => 15 | Iwrap => 16 | Wadd => 17 | Wsub => 18 | Wmul => 19 | Wdiv => 20 end%nat.
 Definition tag (t : tm) : nat := match t with
   | Var _ => 0 | Int _ => 1 | Lit _ => 2 | Op _ _ => 3 | In _ _ _ => 4 | Acc _ _ _ => 5 | Fold _ _ _ _ _ => 6 end%nat.
 Definition bool_cmp (a b : bool) : comparison := match a, b with false, true => Lt | true, false => Gt | _, _ => Eq end.

@@ -79,7 +79,7 @@ Inductive combined (o : op) (zero : val) : list val -> val -> Prop :=
 
 (* A value as an operand: integers and truth values are made such by their operations. *)
 Definition operand (o : op) (v : val) : val :=
-  match o with Scalar _ => v | And | Or => VB (truth scalar v) | _ => VZ (toZ scalar v) end.
+  match o with Scalar _ => v | Wadd | Wmul => VZ (wrap (toZ scalar v)) | And | Or => VB (truth scalar v) | _ => VZ (toZ scalar v) end.
 (* A sum of no integers or truth values leaves what is there. *)
 Definition idle (o : op) (n : nat) : bool := match o, n with Scalar _, _ => false | _, O => true | _, _ => false end.
 
@@ -136,7 +136,7 @@ Variable sums : list (nat * tm).
 Definition combines (o : op) (zero : tm) : bool :=
   match o, zero with
   | Scalar o, Lit z => monoid ls o z
-  | Iadd, Int 0 | Imul, Int 1 => true
+  | Iadd, Int 0 | Imul, Int 1 | Wadd, Int 0 | Wmul, Int 1 => true
   | And, Op Ieq [Int 0; Int 0] | Or, Op Ine [Int 0; Int 0] => true
   | _, _ => false
   end.
@@ -320,6 +320,16 @@ Proof.
   apply K. apply O1.
 Qed.
 End Sums.
+Lemma wrap_shift z k : wrap (z + k * 2 ^ 64) = wrap z.
+Proof. unfold wrap. replace (z + k * 2 ^ 64 + 2 ^ 63)%Z with (z + 2 ^ 63 + k * 2 ^ 64)%Z by ring. now rewrite Z_mod_plus_full. Qed.
+Lemma wrap_is z : exists k, wrap z = (z + k * 2 ^ 64)%Z.
+Proof. exists (- ((z + 2 ^ 63) / 2 ^ 64))%Z. unfold wrap. rewrite Z.mod_eq by lia. ring. Qed.
+Lemma wrap_add a b : wrap (wrap a + b) = wrap (a + b).
+Proof. destruct (wrap_is a) as (k & ->). rewrite <- (wrap_shift (a + b) k). f_equal. ring. Qed.
+Lemma wrap_mul a b : wrap (wrap a * b) = wrap (a * b).
+Proof. destruct (wrap_is a) as (k & ->). rewrite <- (wrap_shift (a * b) (k * b)). f_equal. ring. Qed.
+Lemma wrap_wrap a : wrap (wrap a) = wrap a.
+Proof. replace (wrap a) with (wrap a + 0)%Z at 1 by ring. rewrite wrap_add. f_equal. ring. Qed.
 Lemma combines_ok o zero s io : combines ls o zero = true ->
   (forall a b, apply o [a; b] = apply o [b; a]) /\ (forall a b c, apply o [apply o [a; b]; c] = apply o [a; apply o [b; c]]) /\
   (forall a, apply o [ev s io zero; a] = operand o a) /\ operand o (ev s io zero) = ev s io zero /\
@@ -328,6 +338,19 @@ Proof.
   intros H. destruct o; try discriminate.
   - destruct zero as [|[| |]| | | | |]; try discriminate. cbn. repeat split; intros; try reflexivity; f_equal; lia.
   - destruct zero as [|[|[| |]|]| | | | |]; try discriminate. cbn. repeat split; intros; try reflexivity; f_equal; try lia. destruct (toZ scalar a); reflexivity.
+  - destruct zero as [|[| |]| | | | |]; try discriminate.
+    change (ev s io (Int 0)) with (@VZ scalar 0). cbn [Semantics.apply Reorder.operand nth toZ]. repeat split; intros; f_equal.
+    + f_equal. ring.
+    + rewrite wrap_add. rewrite (Z.add_comm (toZ scalar a) (wrap _)), wrap_add. f_equal. ring.
+    + apply wrap_wrap.
+    + apply wrap_add.
+  - destruct zero as [|[|[| |]|]| | | | |]; try discriminate.
+    change (ev s io (Int 1)) with (@VZ scalar 1). cbn [Semantics.apply Reorder.operand nth toZ]. repeat split; intros; f_equal.
+    + f_equal. ring.
+    + rewrite wrap_mul. rewrite (Z.mul_comm (toZ scalar a) (wrap _)), wrap_mul. f_equal. ring.
+    + f_equal. ring.
+    + apply wrap_wrap.
+    + apply wrap_mul.
   - destruct zero as [| | |o ts| | |]; try discriminate. destruct o; try discriminate.
     destruct ts as [|[|[| |]| | | | |] [|[|[| |]| | | | |] [|? ?]]]; try discriminate.
     cbn. repeat split; intros; try reflexivity; f_equal; [apply andb_comm|symmetry; apply andb_assoc].
@@ -453,7 +476,7 @@ Proof.
     assert (Hv : v = total o (ev s io zero) (s w cs p :: vs)).
     { rewrite (combined_total o (ev s io zero) C A U Z0 O1 _ v Hc).
       - apply total_operands; auto.
-      - intros a Ha. apply in_map_iff in Ha as (b & <- & _). clear. destruct o; reflexivity. }
+      - intros a Ha. apply in_map_iff in Ha as (b & <- & _). clear. destruct o; try reflexivity; cbn [Reorder.operand toZ]; now rewrite wrap_wrap. }
     assert (Len : List.length (seq 0 (Z.to_nat (evz s io n))) = List.length vs). { clear -Hb. induction Hb; cbn; congruence. }
     destruct (idle o _) eqn:Ei.
     + assert (vs = []). { destruct vs; auto. rewrite Len in Ei. destruct o; discriminate. } subst vs. cbn [fold_left].
@@ -512,8 +535,9 @@ Qed.
 
 (* Refused: iterations that read the number, that share an array, that leave something for afterwards; an operation whose laws nobody claims. *)
 Definition summing (c : cmd) (after : tm) (ls : list law) : certificate :=
-  {| sizes := 1; assume := [Var 0]; indices := []; dims := [(0, [Var 0]); (1, []); (2, []); (3, [])]; params := [0];
-     source := EVar 0; out := 1; result := [([], [])]; laws := ls; sums := [(1, Lit "0")];
+  let numbers ds := [([], (Num "f32", ds))] in let array ds := ([([], "f32"%string)], ds) in
+  {| sizes := 1; assume := [Var 0]; example := [0%Z]; args := [(0, numbers [Var 0])]; returns := numbers [];
+     source := EVar 0; dims := [(0, array [Var 0]); (1, array []); (2, array []); (3, array [])]; out := 1; laws := ls; sums := [(1, Lit "0")];
      target := Local 2 (Seq (Assign 2 [] [] (Lit "0")) (Seq (For false 1 (Var 0) c) (Assign 1 [] [] after))) |}.
 Definition plus (e : tm) : cmd := Assign 2 [] [] (Op (Scalar "add") [In 2 [] []; e]).
 Definition its_own : cmd := Local 3 (Seq (Assign 3 [] [] (In 0 [] [Var 1])) (plus (In 3 [] []))).

@@ -14,6 +14,8 @@ Variable prim : string -> list val -> val.
 Definition toZ (v : val) : Z := match v with VZ z => z | _ => 0 end.
 Definition truth (v : val) : bool := match v with VB b => b | _ => false end.
 
+Definition wrap (z : Z) : Z := (z + 2 ^ 63) mod 2 ^ 64 - 2 ^ 63.
+
 Definition apply (o : op) (vs : list val) : val :=
   let z i := toZ (nth i vs (VZ 0)) in
   let b i := truth (nth i vs (VB false)) in
@@ -21,6 +23,9 @@ Definition apply (o : op) (vs : list val) : val :=
   | Iadd => VZ (z 0%nat + z 1%nat) | Isub => VZ (z 0%nat - z 1%nat) | Imul => VZ (z 0%nat * z 1%nat)
   | Idiv => VZ (z 0%nat / z 1%nat) | Imod => VZ (z 0%nat mod z 1%nat)
   | Imin => VZ (Z.min (z 0%nat) (z 1%nat)) | Imax => VZ (Z.max (z 0%nat) (z 1%nat))
+  | Iwrap => VZ (wrap (z 0%nat))
+  | Wadd => VZ (wrap (z 0%nat + z 1%nat)) | Wsub => VZ (wrap (z 0%nat - z 1%nat)) | Wmul => VZ (wrap (z 0%nat * z 1%nat))
+  | Wdiv => VZ (wrap (z 0%nat / z 1%nat))
   | Ieq => VB (z 0%nat =? z 1%nat) | Ine => VB (negb (z 0%nat =? z 1%nat))
   | Ilt => VB (z 0%nat <? z 1%nat) | Ile => VB (z 0%nat <=? z 1%nat)
   | And => VB (b 0%nat && b 1%nat) | Or => VB (b 0%nat || b 1%nat) | Not => VB (negb (b 0%nat))

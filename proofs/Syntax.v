@@ -6,14 +6,17 @@
    - An array is a table of numbers. Pairs are taken apart: the number of a value at components [cs] (false is the first
      component, true the second, outermost first) and subscripts [is]. So an array of pairs and a pair of arrays are the
      same tables, and [zip], [pair] and [unzip] cost nothing.
-   - Integers (sizes, indices, numbers of type i64) are mathematical. Other numbers, and what is computed of them, are abstract:
+   - Integers are mathematical: sizes, indices, subscripts and bounds are exact, and what is computed of numbers of type i64 is an operation that
+     wraps ([Iwrap], [Wadd], …), as it does in the language and in C. Other numbers, and what is computed of them, are abstract:
      an operation is its name, a constant is its text. Nothing is assumed of them, so equality is equality of bits. *)
 From Coq Require Import ZArith List String.
 Import ListNotations.
 
 (* ---------- operations ---------- *)
 Inductive op :=
-| Iadd | Isub | Imul | Idiv | Imod | Imin | Imax     (* of integers; quotients are floored *)
+| Iadd | Isub | Imul | Idiv | Imod | Imin | Imax     (* of integers, exact; quotients are floored *)
+| Iwrap                                              (* an integer as a number of 64 bits: modulo 2^64, from -2^63 *)
+| Wadd | Wsub | Wmul | Wdiv                               (* the same of the exact result: operations of numbers of type i64 *)
 | Ieq | Ine | Ilt | Ile                              (* comparison of integers *)
 | And | Or | Not                                     (* of truth values *)
 | Select                                             (* [Select; c; a; b]: a where c holds, else b *)
@@ -90,6 +93,15 @@ Inductive exp :=
     (* b, where one element of e after another is put where is says; n: how many, sh: tables of the result *)
 (* copy, copySeq, toMem, take and unzip are the program itself; transPar is transpose, reverseSeq reverse, asVector split, asScalar join. *)
 
+(* ---------- types ---------- *)
+Inductive ty :=
+| Num (name : string)                   (* numbers: "f32", "f64", "i32", "i64", and truth values, "bool" *)
+| Below (n : tm).                       (* an index: an integer from 0 below that *)
+(* The type of a value: components, and the type and extents of each. *)
+Definition tables := list (list bool * (ty * list tm)).
+(* An array as the loops declare it: components with their types in C, and extents. *)
+Definition array := (list (list bool * string) * list tm)%type.
+
 (* ---------- certificates ---------- *)
 (* Laws that operations of two numbers may have. *)
 Inductive law :=
@@ -100,13 +112,20 @@ Inductive law :=
 Record certificate := {
   sizes : nat;                          (* size parameters are Var 0, …, Var (sizes - 1) *)
   assume : list tm;                     (* what is known of the sizes: each of these integers is at least 0 *)
-  indices : list (nat * tm);            (* arrays of indices: the elements of array a are from 0 below that *)
-  dims : list (nat * list tm);          (* extents of arrays, locals included *)
-  params : list nat;                    (* arrays that come in; numbers of locals and of the result are none of them *)
+  example : list Z;                     (* sizes of which all that holds: what is proved is not proved of nothing *)
+  args : list (nat * tables);           (* parameters of the program: their numbers, and the types that it gives them *)
+  returns : tables;                     (* the type of its result *)
   source : exp;
+  dims : list (nat * array);            (* arrays as the loops declare them: those of the parameters and of the result, and locals *)
   out : nat;                            (* the array that gets the result *)
-  result : shape;
   laws : list law;                      (* what the certificate needs of operations *)
   sums : list (nat * tm);               (* loops that are run in parallel although each iteration updates one number at its end: their variable, and the constant
                                            that threads begin with. What comes out is some way to combine all (Reorder.v). *)
   target : cmd }.
+
+(* Arrays that come in; numbers of locals and of the result are none of them. *)
+Definition params (ct : certificate) : list nat := map fst (args ct).
+(* Arrays of indices: the elements of array a are from 0 below that. *)
+Definition indices (ct : certificate) : list (nat * tm) :=
+  flat_map (fun p => match snd p with [(_, (Below n, _))] => [(fst p, n)] | _ => [] end) (args ct).
+Definition result (ct : certificate) : shape := map (fun t => (fst t, snd (snd t))) (returns ct).

@@ -11,6 +11,11 @@ pub enum Op {
     Imod,
     Imin,
     Imax,
+    Iwrap,
+    Wadd,
+    Wsub,
+    Wmul,
+    Wdiv,
     Ieq,
     Ine,
     Ilt,
@@ -120,6 +125,27 @@ pub enum Exp {
     Scatter(Tm, Shape, Box<[Exp; 3]>),
 }
 
+/// The type of a number.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Ty {
+    /// A number or truth value, by the keyword of its type.
+    Num(&'static str),
+    /// An index below this.
+    Below(Tm),
+}
+
+/// The type of a value: components, and type and extents of each.
+pub type Tables = Vec<(Vec<bool>, Ty, Vec<Tm>)>;
+
+/// An array as the loops declare it.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct ArrayType {
+    /// Components with their types.
+    pub components: Vec<(Vec<bool>, &'static str)>,
+    /// Extents.
+    pub extents: Vec<Tm>,
+}
+
 /// A functional program, the loops made of it, and how the two are tied together.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Certificate {
@@ -127,18 +153,18 @@ pub struct Certificate {
     pub sizes: u32,
     /// Terms over the sizes that are at least 0.
     pub assume: Vec<Tm>,
-    /// Arrays of indices, and what their elements are below.
-    pub indices: Vec<(u32, Tm)>,
-    /// Extents of all arrays, locals included.
-    pub dims: Vec<(u32, Vec<Tm>)>,
-    /// Arrays that come in.
-    pub params: Vec<u32>,
+    /// Sizes of which all that holds.
+    pub example: Vec<i64>,
+    /// Parameters of the program, and the types that it gives them.
+    pub args: Vec<(u32, Tables)>,
+    /// The type of its result.
+    pub returns: Tables,
     /// The program.
     pub source: Exp,
+    /// All arrays as the loops declare them, locals included.
+    pub dims: Vec<(u32, ArrayType)>,
     /// The array that gets the result.
     pub out: u32,
-    /// The tables of the result.
-    pub result: Shape,
     /// What the certificate needs of operations.
     pub laws: Vec<Law>,
     /// Loops in parallel that update one number: their variable, and the constant that threads begin with.
@@ -158,6 +184,16 @@ pub struct Names {
     pub integers: Vec<(u32, String)>,
     /// Variables of the functional program.
     pub variables: Vec<(u32, String)>,
+}
+
+impl Certificate {
+    /// Arrays of indices, and what their elements are below.
+    pub fn indices(&self) -> impl Iterator<Item = (u32, &Tm)> {
+        self.args.iter().filter_map(|(number, tables)| match &tables[..] {
+            [(_, Ty::Below(n), _)] => Some((*number, n)),
+            _ => None,
+        })
+    }
 }
 
 impl Law {

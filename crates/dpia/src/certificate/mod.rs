@@ -8,13 +8,17 @@
 //! - `ops`: operations of numbers, by the same names on both sides
 //! - `source`, `target`: the two programs
 //! - `hints`: how the loops go through the reductions of the program, for the checker to begin with
+//! - `example`: sizes that a definition allows
 //! - `print`: the text
+//! - `hypotheses`: what the theorem rests on, in words
 //! - `theory`: the same definition as a program of the theory of the translation, to be compared
 //!
 //! Not here: running Coq, and whether the checker accepts.
 
 pub mod data;
+mod example;
 mod hints;
+mod hypotheses;
 mod ops;
 mod print;
 mod source;
@@ -26,8 +30,8 @@ use loops::{Code, Diagnostic, Function, Size, Stmt};
 
 use crate::translate::is_flat;
 use crate::{Abi, Mode};
+use data::{ArrayType, Exp, Op, Shape, Tables, Tm, Ty};
 pub use data::{Certificate, Law};
-use data::{Exp, Op, Shape, Tm};
 use hints::Hints;
 pub use print::{HEAD, module_name};
 use source::Source;
@@ -54,21 +58,18 @@ pub fn certify(
     for size in &function.sizes {
         target.size_parameter(size);
     }
-    let (mut values, mut params, mut indices) = (Vec::new(), Vec::new(), Vec::new());
+    let (mut values, mut args) = (Vec::new(), Vec::new());
     for (binder, (_, names)) in definition.params.iter().zip(&abi.params) {
         let mut parts = Vec::new();
         let mut names = names.iter();
         values.push(parameter(&mut target, &binder.var.name, &binder.ty, &mut names, function, &mut parts)?);
         for (number, ty) in parts {
-            params.push(number);
-            if let Some(below) = index_below(&ty) {
-                indices.push((number, target.size(below)?));
-            }
+            args.push((number, tables(&target, &ty)?));
         }
     }
     let ty = definition.body.ty();
     let out = single(&mut target, "out", ty, &mut abi.result.iter(), function)?;
-    let result = shape(&target, ty)?;
+    let returns = tables(&target, ty)?;
     let mut assume: Vec<Tm> = (0..target_sizes(function)).map(Tm::Var).collect();
     for fact in &definition.facts {
         let (left, right) = (target.size(&fact.left)?, target.size(&fact.right)?);
@@ -82,25 +83,47 @@ pub fn certify(
     let mut source =
         Source::new(definition, hints, &target, values, target.arrays_so_far() + locals(function));
     let exp = source.exp(&definition.body)?;
-    let (variables, regrouped) = (source.names.variables, source.laws);
+    let (variables, regrouped, wraps) = (source.names.variables, source.laws, source.wraps);
+    if wraps {
+        assume.extend(fitting(target_sizes(function), &args));
+    }
     let loops = target.body(&function.body)?;
+    let example = example::sizes(target_sizes(function), &assume)
+        .ok_or_else(|| refused("a definition for which no sizes are found that it allows"))?;
     let Target { mut names, dims, mut laws, sums, .. } = target;
     names.variables = variables;
     laws.extend(regrouped);
     Ok(Certificate {
         sizes: target_sizes(function),
         assume,
-        indices,
-        dims,
-        params,
+        example,
+        args,
+        returns,
         source: exp,
+        dims,
         out,
-        result,
         laws: laws.into_iter().collect(),
         sums,
         target: loops,
         names,
     })
+}
+
+/// That sizes, and the numbers of elements of parameters, are numbers of 64 bits: where indices become data.
+fn fitting(sizes: u32, args: &[(u32, Tables)]) -> Vec<Tm> {
+    let counts = args.iter().flat_map(|(_, tables)| tables.iter().map(|(_, _, extents)| extents));
+    let products = counts.filter(|extents| extents.len() > 1).filter_map(|extents| {
+        let product = |a: Tm, b: Tm| Tm::Op(Op::Imul, vec![a, b]);
+        extents.iter().cloned().reduce(product)
+    });
+    let mut all: Vec<Tm> = Vec::new();
+    for count in (0..sizes).map(Tm::Var).chain(products) {
+        let fits = Tm::Op(Op::Isub, vec![Tm::Int(i64::MAX), count]);
+        if !all.contains(&fits) {
+            all.push(fits);
+        }
+    }
+    all
 }
 
 /// The number of local arrays.
@@ -148,19 +171,27 @@ fn single(
     function: &Function,
 ) -> Result<u32> {
     let number = target.number(name);
-    let mut places = Vec::new();
+    let (mut places, mut types, mut extents) = (Vec::new(), Vec::new(), None::<Vec<Tm>>);
     arrays_of(ty, &mut Vec::new(), names, &mut places);
     for (name, components) in places {
         let unknown = || refused(format!("the parameter `{name}`, which the loops do not have"));
         let param = function.params.iter().find(|p| p.name == name).ok_or_else(unknown)?;
-        target.declare(&name, Array { number, components, elem: param.elem.clone() });
+        // What the loops declare; that it is what the definition has is for the checker to see.
+        let dims: Vec<Tm> = param.dims.iter().map(|d| target.exact(d)).collect::<Result<_>>()?;
+        if extents.get_or_insert_with(|| dims.clone()) != &dims {
+            return Err(refused(format!("`{name}`, a pair of arrays of different shapes,")));
+        }
+        target::leaves(&param.elem, &components, &mut types);
+        let index = index_below(ty).is_some();
+        target.declare(&name, Array { number, components, elem: param.elem.clone(), index });
     }
     let tables = shape(target, ty)?;
     let [(_, dims), rest @ ..] = &tables[..] else { return Err(refused("a parameter of no numbers")) };
     if rest.iter().any(|(_, other)| other != dims) {
         return Err(refused(format!("`{name}`, a pair of arrays of different shapes,")));
     }
-    target.dims.push((number, dims.clone()));
+    let extents = extents.unwrap_or_default();
+    target.dims.push((number, ArrayType { components: types, extents }));
     Ok(number)
 }
 
@@ -196,20 +227,26 @@ fn arrays_of(
     }
 }
 
-/// The tables of a value of the type.
+/// The tables of a value of the type, without types.
 fn shape(sizes: &Target, ty: &DataType) -> Result<Shape> {
+    Ok(tables(sizes, ty)?.into_iter().map(|(components, _, extents)| (components, extents)).collect())
+}
+
+/// The tables of a value of the type.
+fn tables(sizes: &Target, ty: &DataType) -> Result<Tables> {
     fn collect(
         sizes: &Target,
         ty: &DataType,
         at: &mut (Vec<bool>, Vec<Tm>),
-        shape: &mut Shape,
+        shape: &mut Tables,
     ) -> Result<()> {
         match ty {
-            DataType::Scalar(_) | DataType::Idx(_) => shape.push(at.clone()),
-            DataType::Vector(n, _) => {
+            DataType::Scalar(s) => shape.push((at.0.clone(), Ty::Num(s.keyword()), at.1.clone())),
+            DataType::Idx(n) => shape.push((at.0.clone(), Ty::Below(sizes.size(n)?), at.1.clone())),
+            DataType::Vector(n, s) => {
                 let (components, mut dims) = at.clone();
                 dims.push(sizes.size(n)?);
-                shape.push((components, dims));
+                shape.push((components, Ty::Num(s.keyword()), dims));
             }
             DataType::Array(n, elem) => {
                 at.1.push(sizes.size(n)?);

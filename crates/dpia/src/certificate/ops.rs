@@ -1,12 +1,41 @@
 //! What the operations of the hub mean in a certificate. Source and target both go through here, so the same operation always has
 //! the same name.
 //!
-//! Integers of 64 bits, indices and truth values have their mathematical operations; all else is a name of which nothing is known.
+//! Indices have the exact operations of integers, numbers of type `i64` the same modulo 2^64, truth values their own; all else is a name of which
+//! nothing is known.
 
+use functional::DataType;
 use loops::expr::{Bits32, Bits64};
 use loops::{BinaryOp, CompareOp, Scalar, UnaryOp};
 
 use super::data::{Exp, Op, Tm};
+
+/// What numbers are. Arithmetic of indices is exact, that of data wraps.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Kind {
+    /// An index, a size, a subscript, a bound.
+    Index,
+    /// Numbers of this type.
+    Data(Scalar),
+}
+
+impl Kind {
+    /// The kind of values of a type.
+    pub fn of(ty: &DataType) -> Option<Kind> {
+        match ty {
+            DataType::Scalar(s) => Some(Kind::Data(*s)),
+            DataType::Idx(_) => Some(Kind::Index),
+            _ => None,
+        }
+    }
+
+    pub fn scalar(self) -> Scalar {
+        match self {
+            Kind::Index => Scalar::I64,
+            Kind::Data(s) => s,
+        }
+    }
+}
 
 /// What operations build: expressions of either side.
 pub(super) trait Build: Sized {
@@ -40,10 +69,13 @@ impl Build for Exp {
 }
 
 /// A unary operation.
-pub(super) fn unary<T: Build>(op: UnaryOp, ty: Scalar, x: T) -> T {
+pub(super) fn unary<T: Build>(op: UnaryOp, kind: Kind, x: T) -> T {
+    let ty = kind.scalar();
     let name = match op {
         UnaryOp::Not => return T::op(Op::Not, vec![x]),
-        UnaryOp::Neg if ty == Scalar::I64 => return T::op(Op::Isub, vec![T::int(0), x]),
+        UnaryOp::Neg if ty == Scalar::I64 => {
+            return T::op(if kind == Kind::Index { Op::Isub } else { Op::Wsub }, vec![T::int(0), x]);
+        }
         UnaryOp::Neg => "neg",
         other => other.symbol(),
     };
@@ -51,15 +83,20 @@ pub(super) fn unary<T: Build>(op: UnaryOp, ty: Scalar, x: T) -> T {
 }
 
 /// A binary operation on operands of a type.
-pub(super) fn binary<T: Build>(op: BinaryOp, ty: Scalar, a: T, b: T) -> T {
-    let integers = ty == Scalar::I64;
+pub(super) fn binary<T: Build>(op: BinaryOp, kind: Kind, a: T, b: T) -> T {
+    let ty = kind.scalar();
+    let (integers, exact) = (ty == Scalar::I64, kind == Kind::Index);
     let op = match op {
         BinaryOp::And => Op::And,
         BinaryOp::Or => Op::Or,
-        BinaryOp::Add if integers => Op::Iadd,
-        BinaryOp::Sub if integers => Op::Isub,
-        BinaryOp::Mul if integers => Op::Imul,
-        BinaryOp::FloorDiv if integers => Op::Idiv,
+        BinaryOp::Add if exact => Op::Iadd,
+        BinaryOp::Sub if exact => Op::Isub,
+        BinaryOp::Mul if exact => Op::Imul,
+        BinaryOp::FloorDiv if exact => Op::Idiv,
+        BinaryOp::Add if integers => Op::Wadd,
+        BinaryOp::Sub if integers => Op::Wsub,
+        BinaryOp::Mul if integers => Op::Wmul,
+        BinaryOp::FloorDiv if integers => Op::Wdiv,
         BinaryOp::Mod if integers => Op::Imod,
         BinaryOp::Min if integers => Op::Imin,
         BinaryOp::Max if integers => Op::Imax,
@@ -101,8 +138,12 @@ pub(super) fn compare<T: Build>(op: CompareOp, ty: Scalar, a: T, b: T) -> T {
     T::op(Op::named(name, ty.keyword()), vec![a, b])
 }
 
-/// A conversion; one to the same type is nothing.
-pub(super) fn cast<T: Build>(to: Scalar, from: Scalar, x: T) -> T {
+/// A conversion; one to the same type is nothing, but that of an index to data.
+pub(super) fn cast<T: Build>(to: Scalar, from: Kind, x: T) -> T {
+    if from == Kind::Index && to == Scalar::I64 {
+        return T::op(Op::Iwrap, vec![x]);
+    }
+    let from = from.scalar();
     if to == from {
         return x;
     }

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
-use super::data::{Certificate, Cmd, Exp, Law, Op, Order, Shape, Tm, View};
+use super::data::{ArrayType, Certificate, Cmd, Exp, Law, Op, Order, Shape, Tables, Tm, Ty, View};
 
 /// Columns of a line.
 const WIDTH: usize = 120;
@@ -141,6 +141,11 @@ impl Printer {
             Op::Imod => "Imod",
             Op::Imin => "Imin",
             Op::Imax => "Imax",
+            Op::Iwrap => "Iwrap",
+            Op::Wadd => "Wadd",
+            Op::Wsub => "Wsub",
+            Op::Wmul => "Wmul",
+            Op::Wdiv => "Wdiv",
             Op::Ieq => "Ieq",
             Op::Ine => "Ine",
             Op::Ilt => "Ilt",
@@ -194,6 +199,22 @@ impl Printer {
     fn shape(&mut self, shape: &Shape) -> Doc {
         let tables = shape.iter().map(|(cs, dims)| tuple(vec![components(cs), self.tms(dims)])).collect();
         list(tables)
+    }
+
+    fn tables(&mut self, tables: &Tables) -> Doc {
+        let one = |(cs, ty, extents): &(Vec<bool>, Ty, Vec<Tm>)| {
+            let ty = match ty {
+                Ty::Num(name) => app("Num", vec![quoted(name)]),
+                Ty::Below(n) => app("Below", vec![self.tm(n)]),
+            };
+            tuple(vec![components(cs), tuple(vec![ty, self.tms(extents)])])
+        };
+        list(tables.iter().map(one).collect())
+    }
+
+    fn array(&mut self, array: &ArrayType) -> Doc {
+        let parts = array.components.iter().map(|(cs, ty)| tuple(vec![components(cs), quoted(ty)])).collect();
+        tuple(vec![list(parts), self.tms(&array.extents)])
     }
 
     fn cmd(&mut self, c: &Cmd) -> Doc {
@@ -321,6 +342,10 @@ fn int(z: i64) -> Doc {
     if z < 0 { atom(format!("Int ({z})")) } else { atom(format!("Int {z}")) }
 }
 
+fn plain_int(z: i64) -> Doc {
+    atom(if z < 0 { format!("({z})%Z") } else { format!("{z}%Z") })
+}
+
 /// Text in quotes; names and constants have none inside.
 fn quoted(text: &str) -> Doc {
     atom(format!("\"{}\"", text.replace('"', "\"\"")))
@@ -356,14 +381,14 @@ impl Certificate {
         let mut fields = Vec::new();
         fields.push(("sizes", number(self.sizes)));
         fields.push(("assume", printer.tms(&self.assume)));
-        let indices = self.indices.iter().map(|(a, n)| tuple(vec![number(*a), printer.tm(n)])).collect();
-        fields.push(("indices", list(indices)));
-        let dims = self.dims.iter().map(|(a, ds)| tuple(vec![number(*a), printer.tms(ds)])).collect();
-        fields.push(("dims", list(dims)));
-        fields.push(("params", list(self.params.iter().map(|a| number(*a)).collect())));
+        fields.push(("example", list(self.example.iter().map(|n| plain_int(*n)).collect())));
+        let args = self.args.iter().map(|(a, ty)| tuple(vec![number(*a), printer.tables(ty)])).collect();
+        fields.push(("args", list(args)));
+        fields.push(("returns", printer.tables(&self.returns)));
         fields.push(("source", printer.exp(&self.source)));
+        let dims = self.dims.iter().map(|(a, array)| tuple(vec![number(*a), printer.array(array)])).collect();
+        fields.push(("dims", list(dims)));
         fields.push(("out", number(self.out)));
-        fields.push(("result", printer.shape(&self.result)));
         fields.push(("laws", list(self.laws.iter().map(|law| printer.law(law)).collect())));
         let sums = self.sums.iter().map(|(x, zero)| tuple(vec![number(*x), printer.tm(zero)])).collect();
         fields.push(("sums", list(sums)));
@@ -417,23 +442,24 @@ impl Certificate {
         self.file(name, "c")
     }
 
+    /// What Coq prints of the theorem in [`Certificate::to_coq`], with one space between words.
+    pub fn statement(name: &str) -> String {
+        let name = module_name(name);
+        format!("{name}.ok : correct {name}.c")
+    }
+
     fn file(&self, name: &str, asked: &str) -> String {
         let theorem =
             "Theorem ok : correct c.\nProof. apply accept_sound. vm_cast_no_check (eq_refl true). Qed.\n";
-        format!("{HEAD}\n{}Print Assumptions {}.{asked}.\n", self.to_module(name, theorem), module_name(name))
+        let (module, own) = (self.to_module(name, theorem), module_name(name));
+        format!("{HEAD}\n{module}Check {own}.ok.\nPrint Assumptions {own}.{asked}.\n")
     }
 }
 
-/// The name as an identifier of Coq: itself, but for words of Coq's own.
+/// The module of a definition of this name. With a prefix, no name is a word of Coq's or of the theory's.
 pub fn module_name(name: &str) -> String {
-    const WORDS: [&str; 22] = [
-        "as", "at", "cofix", "else", "end", "exists", "exists2", "fix", "for", "forall", "fun", "if", "in",
-        "let", "match", "mod", "return", "then", "using", "where", "with", "SProp",
-    ];
     let plain: String = name.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '_' }).collect();
-    let word =
-        WORDS.contains(&plain.as_str()) || matches!(plain.as_str(), "Prop" | "Set" | "Type" | "IF" | "_");
-    if word || plain.starts_with(|c: char| c.is_ascii_digit()) { format!("{plain}_") } else { plain }
+    format!("m_{plain}")
 }
 
 /// What stands in front of certificates.

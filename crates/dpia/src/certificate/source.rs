@@ -2,11 +2,12 @@
 
 use std::collections::{BTreeSet, HashMap};
 
-use functional::{Arg, Binder, Definition, Lambda, Literal, Prim, Term, TermKind};
+use functional::{Arg, Binder, DataType, Definition, Lambda, Literal, Prim, Term, TermKind};
 use loops::{BinaryOp, Code, CompareOp, Diagnostic, Scalar, Size};
 
 use super::data::{Exp, Law, Names, Op, Order, Shape, Tm, View};
 use super::hints::{Hints, laws};
+use super::ops::Kind;
 use super::target::Target;
 use super::{Result, ops, shape};
 use crate::Mode;
@@ -26,6 +27,8 @@ pub(super) struct Source<'a> {
     values: HashMap<u32, Term>,
     nodes: usize,
     pub names: Names,
+    /// Whether an index becomes data.
+    pub wraps: bool,
     /// What the orders of reductions need of operations.
     pub laws: BTreeSet<Law>,
     /// The next reduction is that of the rows of a joined one, which has no order of its own.
@@ -52,6 +55,7 @@ impl<'a> Source<'a> {
             values: HashMap::new(),
             nodes: 0,
             names: Names::default(),
+            wraps: false,
             laws: BTreeSet::new(),
             row: false,
         }
@@ -78,7 +82,11 @@ impl<'a> Source<'a> {
                 Literal::I64(value) => Exp::Size(Tm::Int(value)),
                 Literal::Bool(value) => ops::truth(value),
             }),
-            TermKind::Size(size) => Ok(Exp::Size(self.size(size)?)),
+            TermKind::Size(size) => {
+                let size = self.size(size)?;
+                let data = matches!(term.ty(), DataType::Scalar(_)) && !matches!(size, Tm::Int(_));
+                Ok(if data { self.data(Exp::Size(size)) } else { Exp::Size(size) })
+            }
             TermKind::Let(binder, value, body) => {
                 let exported = self.exp(value)?;
                 self.values.insert(binder.var.id, value.clone());
@@ -87,6 +95,12 @@ impl<'a> Source<'a> {
             }
             TermKind::Prim(prim, args) => self.prim(term, *prim, args),
         }
+    }
+
+    /// The value of an index as data.
+    fn data(&mut self, index: Exp) -> Exp {
+        self.wraps = true;
+        ops::cast(Scalar::I64, Kind::Index, index)
     }
 
     fn size(&self, size: &Size) -> Result<Tm> {
@@ -163,8 +177,8 @@ impl<'a> Source<'a> {
                 let ([Arg::Term(a)], Some(op)) = (args, prim.hub_unary()) else {
                     return Err(malformed(term));
                 };
-                let ty = numbers_of(a)?;
-                Ok(ops::unary(op, ty, self.exp(a)?))
+                let kind = kind_of(a)?;
+                Ok(ops::unary(op, kind, self.exp(a)?))
             }
             Prim::Add
             | Prim::Sub
@@ -186,14 +200,14 @@ impl<'a> Source<'a> {
             | Prim::SubIdx
             | Prim::MulIdx => {
                 let [Arg::Term(a), Arg::Term(b)] = args else { return Err(malformed(term)) };
-                let ty = numbers_of(a)?;
+                let kind = kind_of(a)?;
                 let op = match prim {
-                    Prim::Div if ty.is_float() => BinaryOp::Div,
+                    Prim::Div if kind.scalar().is_float() => BinaryOp::Div,
                     Prim::Div => BinaryOp::FloorDiv,
                     _ => prim.hub_binary().ok_or_else(|| malformed(term))?,
                 };
                 let a = self.exp(a)?;
-                Ok(ops::binary(op, ty, a, self.exp(b)?))
+                Ok(ops::binary(op, kind, a, self.exp(b)?))
             }
             Prim::Eq | Prim::Ne | Prim::Lt | Prim::Le | Prim::Gt | Prim::Ge => {
                 let [Arg::Term(a), Arg::Term(b)] = args else { return Err(malformed(term)) };
@@ -220,7 +234,8 @@ impl<'a> Source<'a> {
             }
             Prim::ToF32 | Prim::ToF64 | Prim::ToI32 | Prim::ToI64 => {
                 let [Arg::Term(a)] = args else { return Err(malformed(term)) };
-                let (to, from) = (numbers_of(term)?, numbers_of(a)?);
+                let (to, from) = (numbers_of(term)?, kind_of(a)?);
+                self.wraps |= from == Kind::Index;
                 Ok(ops::cast(to, from, self.exp(a)?))
             }
             // No `_` here, so that a new primitive does not compile until it says how it is exported.
@@ -313,7 +328,9 @@ impl<'a> Source<'a> {
                 let x = self.next;
                 self.next += 1;
                 self.names.variables.push((x, "i".to_owned()));
-                Ok(Exp::Generate(x, Box::new(Exp::Var(x))))
+                let index = matches!(element(term.ty()), Some(DataType::Idx(_)));
+                let value = if index { Exp::Var(x) } else { self.data(Exp::Var(x)) };
+                Ok(Exp::Generate(x, Box::new(value)))
             }
             (Prim::Unzip | Prim::Copy | Prim::CopySeq | Prim::ToMem, [T(e)]) => self.exp(e),
             (Prim::Take, [Of(_), T(e)]) => self.exp(e),
@@ -371,7 +388,8 @@ impl<'a> Source<'a> {
                 Ok(Exp::Select(Box::new([by_zero, Exp::Size(Tm::Int(0)), quotient])))
             }
             (Prim::ToIdx, [Of(n), T(e)]) => {
-                let last = Exp::Size(self.last(n)?);
+                // Written as a difference, it is an index and no literal: so is what comes out.
+                let last = Exp::Size(Tm::Op(Op::Isub, vec![self.size(n)?, Tm::Int(1)]));
                 let low = Exp::Op(Op::Imax, vec![self.exp(e)?, Exp::Size(Tm::Int(0))]);
                 Ok(Exp::Op(Op::Imin, vec![low, last]))
             }
@@ -461,6 +479,11 @@ fn sums_of_rows(e: &Term) -> Option<&Size> {
         },
         _ => None,
     }
+}
+
+/// The kind of a number, or of a vector's lanes.
+fn kind_of(term: &Term) -> Result<Kind> {
+    Kind::of(term.ty()).map_or_else(|| numbers_of(term).map(Kind::Data), Ok)
 }
 
 /// The type of a number, or of a vector's lanes.

@@ -7,9 +7,11 @@ use std::collections::{BTreeSet, HashMap};
 
 use loops::{
     Access, Assign, BinaryOp, Component, Elem, Expr, Loop, LoopKind, Name, ReduceOp, Scalar, Size, Stmt,
+    UnaryOp,
 };
 
-use super::data::{Cmd, Law, Names, Op, Tm};
+use super::data::{ArrayType, Cmd, Law, Names, Op, Tm};
+use super::ops::Kind;
 use super::{Result, ops, refused};
 
 /// Where the number of an array's element is: a number, and components in front of those of an access.
@@ -18,6 +20,20 @@ pub(super) struct Array {
     pub number: u32,
     pub components: Vec<bool>,
     pub elem: Elem,
+    /// Whether its elements are indices.
+    pub index: bool,
+}
+
+/// Components and their types of an element, behind these components.
+pub(super) fn leaves(elem: &Elem, components: &[bool], found: &mut Vec<(Vec<bool>, &'static str)>) {
+    match elem {
+        Elem::Scalar(ty) => found.push((components.to_vec(), ty.keyword())),
+        Elem::Pair(a, b) => {
+            for (second, half) in [(false, a), (true, b)] {
+                leaves(half, &[components, &[second]].concat(), found);
+            }
+        }
+    }
 }
 
 /// The names that are in scope, and the numbers given so far.
@@ -29,8 +45,8 @@ pub(super) struct Target {
     next_array: u32,
     /// Numbers and names for readers.
     pub names: Names,
-    /// Extents of the arrays that have numbers.
-    pub dims: Vec<(u32, Vec<Tm>)>,
+    /// The arrays that have numbers, as they are declared.
+    pub dims: Vec<(u32, ArrayType)>,
     /// What updates and sums in parallel need of operations.
     pub laws: BTreeSet<Law>,
     /// Loops that sum in parallel: their variable, and what threads begin with.
@@ -73,7 +89,7 @@ impl Target {
 
     /// A size as a term.
     pub fn size(&self, size: &Size) -> Result<Tm> {
-        Ok(self.expr(&size.to_expr())?.0)
+        self.exact(&size.to_expr())
     }
 
     /// Statements one after another.
@@ -86,9 +102,12 @@ impl Target {
         let Some((first, rest)) = stmts.split_first() else { return Ok(Cmd::Skip) };
         if let Stmt::Local(local) = first {
             let number = self.number(&local.name);
-            let dims = local.dims.iter().map(|d| Ok(self.expr(d)?.0)).collect::<Result<_>>()?;
-            self.dims.push((number, dims));
-            let array = Array { number, components: Vec::new(), elem: local.elem.clone() };
+            let extents = local.dims.iter().map(|d| self.exact(d)).collect::<Result<_>>()?;
+            let mut components = Vec::new();
+            leaves(&local.elem, &[], &mut components);
+            self.dims.push((number, ArrayType { components, extents }));
+            let elem = local.elem.clone();
+            let array = Array { number, components: Vec::new(), elem, index: false };
             let before = self.declare(&local.name, array);
             let body = self.statements(rest, summing)?;
             self.restore_array(&local.name, before);
@@ -140,7 +159,7 @@ impl Target {
                 ReduceOp::Or => BinaryOp::Or,
             };
             let old = Tm::In(array, components.clone(), subscripts.clone());
-            value = ops::binary(op, ty, old, value);
+            value = ops::binary(op, Kind::Data(ty), old, value);
             // `x = e + x` is written `x += e`, so the operation may have to commute.
             if let Tm::Op(Op::Scalar(name), _) = &value {
                 self.laws.insert(Law::Commutes(name.clone()));
@@ -150,7 +169,7 @@ impl Target {
     }
 
     fn looping(&mut self, l: &Loop) -> Result<Cmd> {
-        let (lower, upper) = (self.expr(&l.lower)?.0, self.expr(&l.upper)?.0);
+        let (lower, upper) = (self.exact(&l.lower)?, self.exact(&l.upper)?);
         let var = self.integer(&l.var);
         let (mut count, mut value) = (upper, Tm::Var(var));
         if l.step != 1 {
@@ -234,6 +253,39 @@ impl Target {
         Ok((array.number, components, subscripts, *ty))
     }
 
+    /// A size, an extent, a bound.
+    pub fn exact(&self, expr: &Expr) -> Result<Tm> {
+        Ok(self.expr(expr)?.0)
+    }
+
+    /// What the integer arithmetic of an expression is of: as [`Expr::is_data`] says, but that elements of arrays of indices are indices.
+    fn kind(&self, expr: &Expr, ty: Scalar) -> Kind {
+        let (mut data, mut variable) = (false, false);
+        expr.walk(&mut |e| match e {
+            Expr::Load(access) if self.arrays.get(&access.array).is_some_and(|array| array.index) => {
+                variable = true
+            }
+            Expr::Load(_) | Expr::Cast(..) | Expr::Call { .. } | Expr::Unary(UnaryOp::Bits, _) => data = true,
+            Expr::Var(_) => variable = true,
+            _ => {}
+        });
+        if ty == Scalar::I64 && !data && variable { Kind::Index } else { Kind::Data(ty) }
+    }
+
+    /// Two operands and their type. An element of an array of indices beside data is data.
+    fn operands(&self, a: &Expr, b: &Expr) -> Result<(Tm, Tm, Scalar)> {
+        let ((left, ty), (right, _)) = (self.expr(a)?, self.expr(b)?);
+        let kinds = (self.kind(a, ty), self.kind(b, ty));
+        let data = |e: &Expr, kind| kind != Kind::Index && !matches!(e, Expr::Int(_));
+        let wrapped = |e: &Expr, value: Tm, other| match e {
+            Expr::Load(_) if other => ops::cast(ty, Kind::Index, value),
+            _ => value,
+        };
+        let left = if kinds.0 == Kind::Index { wrapped(a, left, data(b, kinds.1)) } else { left };
+        let right = if kinds.1 == Kind::Index { wrapped(b, right, data(a, kinds.0)) } else { right };
+        Ok((left, right, ty))
+    }
+
     /// An expression and its type.
     pub fn expr(&self, expr: &Expr) -> Result<(Tm, Scalar)> {
         Ok(match expr {
@@ -252,14 +304,15 @@ impl Target {
             }
             Expr::Unary(op, a) => {
                 let (a, ty) = self.expr(a)?;
-                (ops::unary(*op, ty, a), loops::typing::unary(*op, ty).unwrap_or(ty))
+                let result = loops::typing::unary(*op, ty).unwrap_or(ty);
+                (ops::unary(*op, self.kind(expr, ty), a), result)
             }
             Expr::Binary(op, a, b) => {
-                let ((a, ty), (b, _)) = (self.expr(a)?, self.expr(b)?);
-                (ops::binary(*op, ty, a, b), ty)
+                let (a, b, ty) = self.operands(a, b)?;
+                (ops::binary(*op, self.kind(expr, ty), a, b), ty)
             }
             Expr::Compare(op, a, b) => {
-                let ((a, ty), (b, _)) = (self.expr(a)?, self.expr(b)?);
+                let (a, b, ty) = self.operands(a, b)?;
                 (ops::compare(*op, ty, a, b), Scalar::Bool)
             }
             Expr::Select(c, a, b) => {
@@ -267,8 +320,8 @@ impl Target {
                 (Tm::Op(Op::Select, vec![c, a, b]), ty)
             }
             Expr::Cast(to, a) => {
-                let (a, from) = self.expr(a)?;
-                (ops::cast(*to, from, a), *to)
+                let (value, from) = self.expr(a)?;
+                (ops::cast(*to, self.kind(a, from), value), *to)
             }
             Expr::Call { function, .. } => {
                 return Err(refused(format!("a call of the C function `{function}`")));

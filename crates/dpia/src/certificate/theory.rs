@@ -10,8 +10,8 @@ use functional::{Arg, DataType, Definition, Lambda, Literal, Prim, Term, TermKin
 use loops::{BinaryOp, Code, CompareOp, Diagnostic, Function, Name, Scalar, Size};
 
 use super::data::{Law, Op};
-use super::ops::{self, Build};
-use super::{Result, certify, module_name};
+use super::ops::{self, Build, Kind};
+use super::{Result, certify};
 use crate::info::Info;
 use crate::phrase::{element, length, scalar_of};
 use crate::{Abi, Mode};
@@ -55,7 +55,7 @@ pub fn comparison(
     name: &str,
 ) -> Result<String> {
     let certificate = certify(definition, function, abi, mode, &[])?;
-    if certificate.params.len() != definition.params.len() {
+    if certificate.args.len() != definition.params.len() {
         return Err(Diagnostic::general(
             Code("D0201"),
             "a pair of arrays of different shapes is not compared with the theory",
@@ -86,7 +86,7 @@ pub fn comparison(
     for (k, ty) in types.iter().enumerate().rev() {
         inputs = format!("(bindE (s := {ty}) (IVar {}) {inputs})", k + 1);
     }
-    let numbers = certificate.params.iter().enumerate().map(|(k, w)| format!("({w}, ({}, []))", k + 1));
+    let numbers = certificate.args.iter().enumerate().map(|(k, (w, _))| format!("({w}, ({}, []))", k + 1));
     let numbers: Vec<String> = numbers.chain([format!("({}, (0, []))", certificate.out)]).collect();
     let mut after = String::new();
     let _ = write!(
@@ -108,7 +108,7 @@ pub fn comparison(
         sizes.join("; "),
         numbers.join("; "),
     );
-    Ok(certificate.to_module(&module_name(name), &after))
+    Ok(certificate.to_module(name, &after))
 }
 
 /// What stands in front of comparisons.
@@ -317,7 +317,7 @@ impl Printer<'_> {
     fn prim(&mut self, term: &Term, prim: Prim, args: &[Arg]) -> Result<String> {
         use Arg::Term as T;
         if let (Some(op), [T(a)]) = (prim.hub_unary(), args) {
-            let ty = scalar(a)?;
+            let ty = kind(a)?;
             let number = ops::unary(op, ty, self.number(a)?);
             return self.built(number);
         }
@@ -344,9 +344,9 @@ impl Printer<'_> {
                 if matches!(term.ty(), DataType::Scalar(_))
                     && (prim == Prim::Div || prim.hub_binary().is_some()) =>
             {
-                let ty = scalar(a)?;
+                let ty = kind(a)?;
                 let op = match prim {
-                    Prim::Div if ty.is_float() => BinaryOp::Div,
+                    Prim::Div if ty.scalar().is_float() => BinaryOp::Div,
                     Prim::Div => BinaryOp::FloorDiv,
                     _ => prim.hub_binary().ok_or_else(|| uncovered(prim))?,
                 };
@@ -359,7 +359,7 @@ impl Printer<'_> {
                 self.built(number)
             }
             (Prim::ToF32 | Prim::ToF64 | Prim::ToI32 | Prim::ToI64, [T(a)]) => {
-                let number = ops::cast(scalar(term)?, scalar(a)?, self.number(a)?);
+                let number = ops::cast(scalar(term)?, kind(a)?, self.number(a)?);
                 self.built(number)
             }
             _ => self.structure(term, prim, args),
@@ -521,6 +521,10 @@ impl Printer<'_> {
     fn elem(&self, e: &Term) -> Result<String> {
         self.data(&element(e.ty()).ok_or_else(|| no("a term that should be an array"))?)
     }
+}
+
+fn kind(term: &Term) -> Result<Kind> {
+    Kind::of(term.ty()).ok_or_else(|| no("an operation on vectors"))
 }
 
 fn scalar(term: &Term) -> Result<Scalar> {
