@@ -2,6 +2,7 @@
 //!
 //! `tests/prove/library.txt` holds the verdict on every definition. Without Coq on the machine these tests say so and do nothing (`./x test` installs it).
 
+mod evidence;
 mod mutate;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -140,12 +141,12 @@ fn translation() {
                     name,
                 )
             };
-            let own = format!("c{k}_{}", module_name(name));
+            let own = format!("c{k}_{name}");
             match module(function, &own) {
                 Err(refused) => lines.push((k, start + &refused.message)),
                 Ok(text) => {
                     at.push((k, start, None));
-                    modules.push((own.clone(), text));
+                    modules.push((module_name(&own), text));
                     // Where data choose, a mistake deep in a choice may be met at no seed.
                     let chooses = function.to_string().contains("select(");
                     if *mode == dpia::Mode::Default || chooses || depth(&function.body) > DEPTH {
@@ -165,7 +166,7 @@ fn translation() {
                     let name = format!("{own}__mutant");
                     if let Ok(text) = module(&mutant.function, &name) {
                         at.push((k, String::new(), Some(mutant)));
-                        modules.push((name, text));
+                        modules.push((module_name(&name), text));
                     }
                 }
             }
@@ -243,6 +244,21 @@ fn verdicts(coq: &Coq, modules: &[(String, String)]) -> Vec<bool> {
     found
 }
 
+const ACCEPTED: &str = "accepted";
+
+/// What Coq says of one certificate.
+fn verdict(coq: &Coq, name: &str, sides: &Sides) -> String {
+    let certificate = match sides.certificate() {
+        Err(refused) => return format!("no certificate: {}", refused.message),
+        Ok(certificate) => certificate,
+    };
+    match coq.decide(&certificate, name, LIMIT).unwrap_or_else(|f| panic!("{name}: {f:?}")).verdict {
+        Verdict::Accepted { axioms } if axioms.is_empty() => ACCEPTED.to_owned(),
+        Verdict::Accepted { axioms } => format!("accepted with axioms: {}", axioms.join(", ")),
+        Verdict::Rejected => "rejected".to_owned(),
+    }
+}
+
 /// The verdict on every definition, by the theorem itself.
 #[test]
 fn library() {
@@ -254,17 +270,14 @@ fn library() {
         .collect();
     let lines = on_two_threads(definitions.len(), |k| {
         let (path, name, sides) = &definitions[k];
-        let verdict = match sides.certificate() {
-            Err(refused) => format!("no certificate: {}", refused.message),
-            Ok(certificate) => match coq.decide(&certificate.to_claim(name), LIMIT) {
-                Ok(answer) => match answer.verdict {
-                    Verdict::Accepted { axioms } if axioms.is_empty() => "accepted".to_owned(),
-                    Verdict::Accepted { axioms } => format!("accepted with axioms: {}", axioms.join(", ")),
-                    Verdict::Rejected => "rejected".to_owned(),
-                },
-                Err(failure) => panic!("{name}: {failure:?}"),
-            },
-        };
+        // The loops that become C; if these are not accepted, those before the last passes.
+        let mut verdict = sides.printed().map_or(String::new(), |printed| verdict(&coq, name, &printed));
+        if verdict != ACCEPTED {
+            verdict = self::verdict(&coq, name, sides);
+            if !sides.after.is_empty() {
+                verdict += &format!(" before {}", sides.after.join(", "));
+            }
+        }
         format!("{} {name}: {verdict}\n", path.file_name().unwrap().to_string_lossy())
     });
     golden::compare(&verdicts_file(), &lines.concat()).unwrap_or_else(|e| panic!("{e}"));
@@ -388,21 +401,27 @@ fn mutants_are_rejected() {
     let Some(coq) = coq() else { return };
     let programs = programs();
     let verdicts_on_library = std::fs::read_to_string(verdicts_file()).unwrap_or_default();
-    let accepted: BTreeSet<String> = verdicts_on_library
+    // Each with whether it is accepted of the loops that become C.
+    let accepted: BTreeMap<String, bool> = verdicts_on_library
         .lines()
-        .filter_map(|line| line.split_once(' ')?.1.strip_suffix(": accepted").map(str::to_owned))
+        .filter_map(|line| {
+            let (name, verdict) = line.split_once(' ')?.1.split_once(": ")?;
+            let before = verdict.starts_with("accepted before");
+            (before || verdict == ACCEPTED).then(|| (name.to_owned(), !before))
+        })
         .collect();
     let counts = on_two_threads(programs.len(), |k| {
         let (mut modules, mut kinds) = (Vec::new(), Vec::new());
         for (name, sides) in definitions(&programs[k]) {
-            if !accepted.contains(&name) || depth(&sides.function.body) > DEPTH {
+            let Some(printed) = accepted.get(&name) else { continue };
+            let sides = sides.printed().filter(|_| *printed).unwrap_or(sides);
+            if depth(&sides.function.body) > DEPTH {
                 continue;
             }
             let Ok(certificate) = sides.certificate() else { continue };
-            let own = module_name(&name);
             let module = certificate.to_module(&name, "");
             let most = if module.contains("EIterate") { MUTANTS_OF_ITERATIONS } else { MUTANTS };
-            modules.push((own.clone(), module));
+            modules.push((module_name(&name), module));
             kinds.push(None);
             let points = points(&sides);
             let wrong: Vec<_> = mutate::mutants(&sides.function)
@@ -412,8 +431,8 @@ fn mutants_are_rejected() {
             for (j, mutant) in mutate::spread(wrong, most).into_iter().enumerate() {
                 let changed = Sides { function: mutant.function.clone(), ..sides.clone() };
                 let Ok(certificate) = changed.certificate() else { continue };
-                let name = format!("{own}__{j}");
-                modules.push((name.clone(), certificate.to_module(&name, "")));
+                let name = format!("{name}__{j}");
+                modules.push((module_name(&name), certificate.to_module(&name, "")));
                 kinds.push(Some(mutant));
             }
         }

@@ -18,21 +18,33 @@ use crate::pipeline::Front;
 use crate::report;
 use crate::statistics::seconds;
 
-/// A definition and its certificate, or why it has none.
+/// A definition and its certificates.
 struct Claim {
     path: String,
     definition: String,
     strategy: Option<String>,
-    certificate: Result<Certificate, Failure>,
+    /// The best first.
+    candidates: Vec<Candidate>,
     /// Time to translate and to print, in seconds.
     made: f64,
+}
+
+/// A certificate, or why there is none.
+struct Candidate {
+    certificate: Result<Certificate, Failure>,
+    /// Passes between the loops of the certificate and those that become C.
+    after: Vec<&'static str>,
 }
 
 /// What became of a claim.
 struct Outcome<'a> {
     claim: &'a Claim,
+    /// The certificate that is accepted; if none is, the last one.
+    candidate: &'a Candidate,
     bytes: usize,
     answer: Result<Answer, Failure>,
+    /// Which parts of the checker reject it, if that was asked.
+    objections: Vec<&'static str>,
 }
 
 /// Runs the command.
@@ -46,32 +58,26 @@ pub fn run(arguments: &Prove, as_json: bool) -> Result<(), Failure> {
             claims.extend(claims_of(&read_source(&file)?, &arguments.choice)?);
         }
     }
-    if arguments.emit == Some(Proof::Certificate) || arguments.output.is_some() {
-        let [claim] = &mut claims[..] else {
-            return Err(Failure::usage(
-                "X0705",
-                format!("there are {} certificates for one file", claims.len()),
-            )
+    let one_file = arguments.emit == Some(Proof::Certificate) || arguments.output.is_some();
+    if one_file && claims.len() != 1 {
+        return Err(Failure::usage("X0705", format!("there are {} certificates for one file", claims.len()))
             .help("name one definition with --def"));
-        };
-        let text = text(claim)?;
-        match &arguments.output {
-            Some(output) => write_whole(output, text.as_bytes())?,
-            None => report::print(&text),
-        }
+    }
+    if let [claim] = &claims[..] {
+        // A definition that has no certificate is refused before Coq is looked for.
+        let first = claim.candidates.iter().find(|c| c.certificate.is_ok());
+        let Some(candidate) = first.or(claim.candidates.last()) else { return Ok(()) };
+        let text = text(claim, candidate)?;
         if arguments.emit == Some(Proof::Certificate) {
-            return Ok(());
+            return keep(arguments, &text, true);
         }
     }
     let limit = Duration::from_secs(arguments.timeout);
-    // A definition that has no certificate is refused before Coq is looked for.
-    if let [claim] = &mut claims[..]
-        && let Err(failure) = &claim.certificate
-    {
-        return Err(failure.clone());
-    }
     let coq = Coq::ready(|doing| report::print_error(&format!("{doing}\n")))?;
     let outcomes = decide(&claims, &coq, arguments.jobs, limit);
+    if let ([outcome], true) = (&outcomes[..], one_file) {
+        keep(arguments, &text(outcome.claim, outcome.candidate)?, false)?;
+    }
     if as_json {
         let results: Vec<Json> = outcomes.iter().map(to_json).collect();
         let ok = outcomes.iter().all(Outcome::passes);
@@ -98,24 +104,50 @@ fn claims_of(source: &Source, choice: &Choice) -> Result<Vec<Claim>, Failure> {
     let claim = |definition: String| {
         let began = Instant::now();
         let mut choice = Choice { definition: Some(definition.clone()), ..choice.clone() };
-        let mut certificate = front.certificate(&choice);
+        let mut sides = front.claims(&choice);
         // `D0101`: no strategy has chosen the loops.
         if choice.strategy.is_none()
-            && certificate.as_ref().is_err_and(|f| f.diagnostics.iter().any(|d| d.code.0 == "D0101"))
+            && sides.as_ref().is_err_and(|f| f.diagnostics.iter().any(|d| d.code.0 == "D0101"))
         {
             choice.strategy = Some("auto".into());
-            certificate = front.certificate(&choice);
+            sides = front.claims(&choice);
         }
+        let candidates = match sides {
+            Ok(sides) => sides
+                .into_iter()
+                .map(|s| Candidate { certificate: front.certificate(&s), after: s.after })
+                .collect(),
+            Err(failure) => vec![Candidate { certificate: Err(failure), after: Vec::new() }],
+        };
         let made = began.elapsed().as_secs_f64();
-        Claim { path: source.path.clone(), definition, strategy: choice.strategy, certificate, made }
+        Claim { path: source.path.clone(), definition, strategy: choice.strategy, candidates, made }
     };
     Ok(names.into_iter().map(claim).collect())
 }
 
-fn text(claim: &mut Claim) -> Result<String, Failure> {
-    match &claim.certificate {
-        Ok(certificate) => Ok(certificate.to_coq(&claim.definition)),
-        Err(failure) => Err(failure.clone()),
+/// The file of a certificate.
+fn text(claim: &Claim, candidate: &Candidate) -> Result<String, Failure> {
+    let certificate = candidate.certificate.as_ref().map_err(Clone::clone)?;
+    let text = certificate.to_coq(&claim.definition);
+    Ok(match &candidate.after[..] {
+        [] => text,
+        after => format!(
+            "(* The C is made of other loops: after these come the passes {}. *)\n{text}",
+            after.join(", ")
+        ),
+    })
+}
+
+/// Writes a certificate to its file, or where there is none to the standard output if asked to.
+fn keep(arguments: &Prove, text: &str, print: bool) -> Result<(), Failure> {
+    match &arguments.output {
+        Some(output) => write_whole(output, text.as_bytes()),
+        None => {
+            if print {
+                report::print(text);
+            }
+            Ok(())
+        }
     }
 }
 
@@ -131,16 +163,10 @@ fn decide<'a>(claims: &'a [Claim], coq: &Coq, jobs: Option<u32>, limit: Duration
             let k = next.fetch_add(1, Ordering::Relaxed);
             claims.get(k).map(|claim| (k, claim))
         } {
-            let (bytes, answer) = match &claim.certificate {
-                Ok(certificate) => {
-                    let bytes = certificate.to_coq(&claim.definition).len();
-                    (bytes, coq.decide(&certificate.to_claim(&claim.definition), limit))
-                }
-                Err(failure) => (0, Err(failure.clone())),
-            };
+            let outcome = decide_one(claim, coq, limit);
             bar.inc(1);
-            if let Ok(mut outcomes) = outcomes.lock() {
-                outcomes.push((k, Outcome { claim, bytes, answer }));
+            if let (Ok(mut outcomes), Some(outcome)) = (outcomes.lock(), outcome) {
+                outcomes.push((k, outcome));
             }
         }
     };
@@ -159,13 +185,42 @@ fn decide<'a>(claims: &'a [Claim], coq: &Coq, jobs: Option<u32>, limit: Duration
     outcomes.into_iter().map(|(_, outcome)| outcome).collect()
 }
 
+/// The first certificate that is accepted, else the last one.
+fn decide_one<'a>(claim: &'a Claim, coq: &Coq, limit: Duration) -> Option<Outcome<'a>> {
+    let mut last = None;
+    for candidate in &claim.candidates {
+        let (bytes, answer) = match &candidate.certificate {
+            Ok(certificate) => {
+                let bytes = certificate.to_coq(&claim.definition).len();
+                (bytes, coq.decide(certificate, &claim.definition, limit))
+            }
+            Err(failure) => (0, Err(failure.clone())),
+        };
+        let outcome = Outcome { claim, candidate, bytes, answer, objections: Vec::new() };
+        let passes = outcome.accepted();
+        last = Some(outcome);
+        if passes {
+            break;
+        }
+    }
+    let mut outcome = last?;
+    if let (Ok(Answer { verdict: Verdict::Rejected, .. }), Ok(certificate)) =
+        (&outcome.answer, &outcome.candidate.certificate)
+    {
+        outcome.objections = coq.objections(certificate, &claim.definition, limit).unwrap_or_default();
+    }
+    Some(outcome)
+}
+
 impl Outcome<'_> {
+    /// Accepted without axioms.
+    fn accepted(&self) -> bool {
+        matches!(&self.answer, Ok(answer) if answer.verdict == Verdict::Accepted { axioms: Vec::new() })
+    }
+
     /// Accepted without axioms, or without certificate for a stated reason.
     fn passes(&self) -> bool {
-        match &self.answer {
-            Ok(answer) => answer.verdict == Verdict::Accepted { axioms: Vec::new() },
-            Err(_) => self.claim.certificate.is_err(),
-        }
+        self.accepted() || self.candidate.certificate.is_err()
     }
 
     fn verdict(&self) -> &'static str {
@@ -173,28 +228,44 @@ impl Outcome<'_> {
             Ok(Answer { verdict: Verdict::Accepted { axioms }, .. }) if axioms.is_empty() => "accepted",
             Ok(Answer { verdict: Verdict::Accepted { .. }, .. }) => "accepted with axioms",
             Ok(Answer { verdict: Verdict::Rejected, .. }) => "rejected",
-            Err(_) if self.claim.certificate.is_err() => "no certificate",
+            Err(_) if self.candidate.certificate.is_err() => "no certificate",
             Err(_) => "no answer",
         }
     }
 
     fn reason(&self) -> String {
-        match &self.answer {
-            Err(failure) => failure.diagnostics.first().map_or_else(String::new, |d| d.message.clone()),
-            Ok(_) => {
-                self.claim.strategy.as_ref().map_or_else(String::new, |s| format!("with strategy `{s}`"))
+        let mut remarks = Vec::new();
+        if let Err(failure) = &self.answer {
+            remarks.extend(failure.diagnostics.first().map(|d| d.message.clone()));
+        } else {
+            if !self.objections.is_empty() {
+                remarks.push(format!("not seen: {}", self.objections.join(", ")));
             }
+            remarks.extend(self.claim.strategy.as_ref().map(|s| format!("with strategy `{s}`")));
         }
+        if self.accepted() && !self.candidate.after.is_empty() {
+            remarks.push(format!("before {}", self.candidate.after.join(", ")));
+        }
+        remarks.join("; ")
+    }
+
+    /// Whether the loops of the certificate are those that become C.
+    fn as_printed(&self) -> bool {
+        self.accepted() && self.candidate.after.is_empty()
     }
 
     fn laws(&self) -> Vec<String> {
         let laws = |c: &Certificate| c.laws.iter().map(Law::to_string).collect();
-        self.claim.certificate.as_ref().map(laws).unwrap_or_default()
+        self.candidate.certificate.as_ref().map(laws).unwrap_or_default()
+    }
+
+    fn hypotheses(&self) -> Vec<String> {
+        self.candidate.certificate.as_ref().map(Certificate::hypotheses).unwrap_or_default()
     }
 
     /// Whether nothing but laws is used that floating-point arithmetic has.
     fn exact(&self) -> bool {
-        self.claim.certificate.as_ref().is_ok_and(|c| c.laws.iter().all(Law::is_exact))
+        self.candidate.certificate.as_ref().is_ok_and(|c| c.laws.iter().all(Law::is_exact))
     }
 }
 
@@ -207,23 +278,15 @@ fn sentences(outcome: &Outcome<'_>) -> Result<String, Failure> {
     let Claim { path, definition, .. } = outcome.claim;
     let mut lines = vec![format!("{path}: {definition}: {}", outcome.verdict())];
     match &answer.verdict {
-        Verdict::Accepted { axioms } => {
+        Verdict::Accepted { axioms } => lines.extend(proved(outcome, axioms)),
+        Verdict::Rejected => {
             lines.push(
-                "  Coq has proved: for all sizes that the definition allows, all inputs and every interleaving of parallel iterations, the loops end,".into(),
+                "  The checker could not see that the loops compute what the program says: they may be wrong, or beyond what it understands.".into(),
             );
-            let how = if outcome.exact() { "bit for bit what the program says" } else { "what the program says up to the laws below" };
-            lines.push(format!(
-                "  `out` is then {how}, and nothing else has changed; nothing races, nothing outside an array is read or written."
-            ));
-            let laws = outcome.laws();
-            let laws = if laws.is_empty() { "none".to_owned() } else { laws.join(", ") };
-            lines.push(format!("  laws of arithmetic used: {laws}"));
-            let axioms = if axioms.is_empty() { "none".to_owned() } else { axioms.join(", ") };
-            lines.push(format!("  axioms: {axioms}"));
+            if !outcome.objections.is_empty() {
+                lines.push(format!("  not seen: {}", outcome.objections.join(", ")));
+            }
         }
-        Verdict::Rejected => lines.push(
-            "  The checker could not see that the loops compute what the program says: they may be wrong, or beyond what it understands.".into(),
-        ),
     }
     lines.push(format!(
         "  certificate of {} bytes; time: {}",
@@ -231,6 +294,34 @@ fn sentences(outcome: &Outcome<'_>) -> Result<String, Failure> {
         seconds(answer.time.as_secs_f64())
     ));
     Ok(lines.join("\n") + "\n")
+}
+
+/// What is proved, of which loops, and under which hypotheses.
+fn proved(outcome: &Outcome<'_>, axioms: &[String]) -> Vec<String> {
+    let after = outcome.candidate.after.join(", ");
+    let mut lines = Vec::new();
+    lines.push(match &*after {
+        "" => "  Coq has proved of the loops that become C:".to_owned(),
+        after => format!("  Coq has proved of the loops before the passes {after}:"),
+    });
+    lines.push("  for all sizes that the definition allows, all inputs and every interleaving of parallel iterations, the loops end,".into());
+    let how = if outcome.exact() {
+        "bit for bit what the program says"
+    } else {
+        "what the program says up to the laws below"
+    };
+    lines.push(format!(
+        "  `out` is then {how}, and nothing else has changed; nothing races, nothing outside an array is read or written."
+    ));
+    if !after.is_empty() {
+        lines.push(format!("  Not proved: that the passes {after} keep this. The C is made after them; --schedule none leaves them out."));
+    }
+    let list = |words: &[String]| if words.is_empty() { "none".to_owned() } else { words.join(", ") };
+    lines.push(format!("  laws of arithmetic used: {}", list(&outcome.laws())));
+    lines.push("  hypotheses:".to_owned());
+    lines.extend(outcome.hypotheses().iter().map(|h| format!("    {h}")));
+    lines.push(format!("  axioms: {}", list(axioms)));
+    lines
 }
 
 fn table(outcomes: &[Outcome<'_>]) -> String {
@@ -242,13 +333,16 @@ fn table(outcomes: &[Outcome<'_>]) -> String {
         rows.push(vec![name, outcome.verdict().to_owned(), bytes, time, outcome.reason()]);
     }
     let count = |verdict: &str| outcomes.iter().filter(|o| o.verdict() == verdict).count();
+    let as_printed = outcomes.iter().filter(|o| o.as_printed()).count();
     let slowest = outcomes.iter().filter_map(|o| o.answer.as_ref().ok()).map(|a| a.time).max();
     let slowest = slowest.map_or_else(String::new, |t| format!("; slowest: {}", seconds(t.as_secs_f64())));
     format!(
-        "{}{} of {} accepted, {} rejected, {} without answer, {} without certificate{slowest}\n",
+        "{}{} of {} accepted ({} of the loops that become C, {} before further passes), {} rejected, {} without answer, {} without certificate{slowest}\n",
         report::table(&rows),
         count("accepted"),
         outcomes.len(),
+        as_printed,
+        count("accepted") - as_printed,
         count("rejected") + count("accepted with axioms"),
         count("no answer"),
         count("no certificate"),
@@ -266,7 +360,10 @@ fn to_json(outcome: &Outcome<'_>) -> Json {
         "strategy": outcome.claim.strategy,
         "verdict": outcome.verdict(),
         "reason": outcome.answer.as_ref().err().map(Failure::summary),
+        "passes_after": outcome.candidate.after,
         "laws": outcome.laws(),
+        "hypotheses": outcome.hypotheses(),
+        "not_seen": outcome.objections,
         "axioms": axioms,
         "bytes": outcome.bytes,
         "translation": outcome.claim.made,

@@ -14,9 +14,11 @@ use crate::failure::Failure;
 /// Both sides of a certificate.
 #[derive(Clone, Debug)]
 pub struct Sides {
+    /// Passes that change the loops after `function`: those that become C are others.
+    pub after: Vec<&'static str>,
     /// The definition before any strategy.
     pub definition: Definition,
-    /// The loops that become C.
+    /// The loops: those that become C, if nothing comes after.
     pub function: Function,
     /// Which parameters of the loops are which of the definition.
     pub abi: Abi,
@@ -37,6 +39,15 @@ impl Sides {
             Mode::Paper => dpia::Mode::Paper,
         };
         certify(&self.definition, &self.function, &self.abi, mode, &self.steps)
+    }
+
+    /// With the loops that become C, if they are others.
+    pub fn printed(&self) -> Option<Sides> {
+        if self.after.is_empty() {
+            return None;
+        }
+        let function = loops::arrange::arranged(&self.function);
+        Some(Sides { function, after: Vec::new(), ..self.clone() })
     }
 }
 
@@ -69,14 +80,27 @@ impl Front {
             notes: Vec::new(),
         };
         let function = super::c::scheduled(&self.source, lowered, choice, false)?.function;
-        Ok(Sides { definition, function, abi, mode: choice.mode, steps })
+        // As `lower` does it for the printer.
+        let arranged = choice.schedule.is_none() && choice.mode == Mode::Default;
+        let after = if arranged { loops::arrange::told(&function).1 } else { Vec::new() };
+        Ok(Sides { definition, function, abi, mode: choice.mode, steps, after })
     }
 
-    /// The certificate of the chosen definition.
+    /// Sides of certificates for the chosen definition, the best first: of the loops that become C, and where these are made from others by
+    /// passes that the checker may not follow, of those before.
     ///
     /// # Errors
-    /// As [`Front::sides`] and [`Sides::certificate`].
-    pub fn certificate(&self, choice: &Choice) -> Result<Certificate, Failure> {
-        self.sides(choice)?.certificate().map_err(|d| Failure::in_source(&self.source, vec![d]))
+    /// As [`Front::sides`].
+    pub fn claims(&self, choice: &Choice) -> Result<Vec<Sides>, Failure> {
+        let before = self.sides(choice)?;
+        Ok(before.printed().into_iter().chain([before]).collect())
+    }
+
+    /// A certificate with the source in its errors.
+    ///
+    /// # Errors
+    /// As [`Sides::certificate`].
+    pub fn certificate(&self, sides: &Sides) -> Result<Certificate, Failure> {
+        sides.certificate().map_err(|d| Failure::in_source(&self.source, vec![d]))
     }
 }

@@ -2,6 +2,8 @@
 //!
 //! Not here: whether a mutant computes anything else than the original; many do not.
 
+pub mod fields;
+
 use std::collections::BTreeMap;
 
 use loops::{Assign, BinaryOp, CompareOp, Component, Expr, Function, Loop, LoopKind, Stmt};
