@@ -55,7 +55,7 @@ mod tests {
 
     #[test]
     fn a_negated_constant_is_the_constant_that_simplified_code_has() {
-        let text = "fn f[n](a: inout i32[n]) {\n  for i in 0..n {\n    S: a[i] = i32(!(7i32 rem 100i32 * 6i32 != 0i32)) rem 1000i32\n  }\n}\n";
+        let text = "fn f[n](a: inout i32[n]) {\n  for i in 0..n {\n    S: a[i] = i32(!(7i32 % 100i32 * 6i32 != 0i32)) % 1000i32\n  }\n}\n";
         let function = loops::parse(text).expect("a program").functions.remove(0);
         let made = crate::optimize(&function, &crate::Options::default()).expect("a schedule");
         let simple = loops::simplify::function(&made.function);
