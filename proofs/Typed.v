@@ -190,6 +190,15 @@ Definition lawful (l : law) : bool :=
   | Neutral z o => existsb (fun p => String.eqb (fst p) o && String.eqb (snd p) z) neutrals
   end.
 
+(* The variables of loops: each sum in parallel is one of them. *)
+Fixpoint loops_of (c : cmd) : list nat :=
+  match c with
+  | Skip | Assign _ _ _ _ => []
+  | Seq a b | If _ a b => loops_of a ++ loops_of b
+  | Local _ c => loops_of c
+  | For _ x _ c => x :: loops_of c
+  end.
+
 (* ---------- all of it ---------- *)
 Definition typed (ct : certificate) : bool :=
   let given a := option_map kinds_of (match find (fun p => Nat.eqb (fst p) a) (args ct) with Some p => Some (snd p) | None => None end) in
@@ -198,5 +207,6 @@ Definition typed (ct : certificate) : bool :=
   tables_closed ct (returns ct) && agrees ct (out ct) (returns ct) &&
   match both (exp_type (source ct) given) (Some (kinds_of (returns ct))) with Some _ => true | None => false end &&
   forallb lawful (laws ct) &&
+  forallb (fun p => mem (fst p) (loops_of (target ct))) (sums ct) &&
   cmd_typed (dims ct) (target ct).
 Definition well_typed (ct : certificate) : Prop := typed ct = true.
