@@ -450,7 +450,7 @@ fn fill_places(data: &mut loops::Data, range: Range, random: &mut Random) -> boo
 #[cfg(test)]
 mod tests {
     use super::*;
-    use loops::{Data, Scalar};
+    use loops::{BinaryOp, CompareOp, Data, Scalar};
 
     fn function() -> Function {
         let n = || Expr::var("n");
