@@ -7,9 +7,8 @@ pub type Result<T> = std::result::Result<T, Diagnostic>;
 
 /// `P0001`: the set library failed; a defect, or out of memory.
 pub(crate) fn library(error: isl::Error) -> Diagnostic {
-    match error.kind {
-        isl::ErrorKind::Quota => return limit("set operations"),
-        _ => {}
+    if error.kind == isl::ErrorKind::Quota {
+        return limit("set operations");
     }
     Diagnostic::general(Code("P0001"), format!("the set library gave an error: {error}"))
 }
