@@ -4,7 +4,7 @@ Import ListNotations.
 Open Scope string_scope.
 Notation "a ;; b" := (Seq a b) (at level 100, right associativity).
 
-Module dot.
+Module m_dot.
 (* arrays: 0 xs, 1 ys, 2 out, 3 acc *)
 (* sizes and loop variables: 0 n, 1 i *)
 (* variables of the program: 4 x, 5 a, 6 p *)
@@ -14,15 +14,18 @@ Definition mul_f32 := Scalar "mul.f32".
 Definition c : certificate := {|
   sizes := 1;
   assume := [Var 0];
-  indices := [];
-  dims := [(0, [Var 0]); (1, [Var 0]); (2, []); (3, [])];
-  params := [0; 1];
+  example := [1%Z];
+  args := [(0, [([], (Num "f32", [Var 0]))]); (1, [([], (Num "f32", [Var 0]))])];
+  returns := [([], (Num "f32", []))];
   source :=
     EReduce (Var 0) [([], [])] InOrder 4 5
       (EOp add_f32 [EVar 4; EVar 5]) (ELit "f32 00000000")
       (EMap 6 (EOp mul_f32 [EFst (EVar 6); ESnd (EVar 6)]) (EPair (EVar 0) (EVar 1)));
+  dims := [(0, ([([], "f32")], [Var 0]));
+           (1, ([([], "f32")], [Var 0]));
+           (2, ([([], "f32")], []));
+           (3, ([([], "f32")], []))];
   out := 2;
-  result := [([], [])];
   laws := [Commutes "add.f32"];
   sums := [];
   target :=
@@ -33,6 +36,7 @@ Definition c : certificate := {|
        Assign 2 [] [] (In 3 [] [])) |}.
 Theorem ok : correct c.
 Proof. apply accept_sound. vm_cast_no_check (eq_refl true). Qed.
-End dot.
-Print Assumptions dot.ok.
+End m_dot.
+Check m_dot.ok.
+Print Assumptions m_dot.ok.
 

@@ -4,7 +4,7 @@ Import ListNotations.
 Open Scope string_scope.
 Notation "a ;; b" := (Seq a b) (at level 100, right associativity).
 
-Module sum.
+Module m_sum.
 (* arrays: 0 xs, 1 out, 2 v0 *)
 (* sizes and loop variables: 0 n, 1 i1 *)
 (* variables of the program: 3 x, 4 a *)
@@ -13,13 +13,15 @@ Definition add_f32 := Scalar "add.f32".
 Definition c : certificate := {|
   sizes := 1;
   assume := [Var 0];
-  indices := [];
-  dims := [(0, [Var 0]); (1, []); (2, [])];
-  params := [0];
+  example := [1%Z];
+  args := [(0, [([], (Num "f32", [Var 0]))])];
+  returns := [([], (Num "f32", []))];
   source :=
     EReduce (Var 0) [([], [])] InOrder 3 4 (EOp add_f32 [EVar 3; EVar 4]) (ELit "f32 00000000") (EVar 0);
+  dims := [(0, ([([], "f32")], [Var 0]));
+           (1, ([([], "f32")], []));
+           (2, ([([], "f32")], []))];
   out := 1;
-  result := [([], [])];
   laws := [Commutes "add.f32"; Associates "add.f32"; Neutral "f32 00000000" "add.f32"];
   sums := [(1, Lit "f32 00000000")];
   target :=
@@ -30,8 +32,9 @@ Definition c : certificate := {|
        Assign 1 [] [] (In 2 [] [])) |}.
 Theorem ok : correct c.
 Proof. apply accept_sound. vm_cast_no_check (eq_refl true). Qed.
-End sum.
-Print Assumptions sum.ok.
+End m_sum.
+Check m_sum.ok.
+Print Assumptions m_sum.ok.
 
 From Coq Require Import ZArith List String.
 From Lozenge Require Import Syntax Certify.
@@ -39,7 +42,7 @@ Import ListNotations.
 Open Scope string_scope.
 Notation "a ;; b" := (Seq a b) (at level 100, right associativity).
 
-Module spread.
+Module m_spread.
 (* arrays: 0 is, 1 xs, 2 out *)
 (* sizes and loop variables: 0 n, 1 i0, 2 i1 *)
 (* variables of the program: 3 unused *)
@@ -47,13 +50,15 @@ Module spread.
 Definition c : certificate := {|
   sizes := 1;
   assume := [Var 0];
-  indices := [(0, Var 0)];
-  dims := [(0, [Var 0]); (1, [Var 0]); (2, [Var 0])];
-  params := [0; 1];
+  example := [1%Z];
+  args := [(0, [([], (Below (Var 0), [Var 0]))]); (1, [([], (Num "f32", [Var 0]))])];
+  returns := [([], (Num "f32", [Var 0]))];
   source :=
     EScatter (Var 0) [([], [Var 0])] (EVar 0) (EGenerate 3 (ELit "f32 00000000")) (EVar 1);
+  dims := [(0, ([([], "i64")], [Var 0]));
+           (1, ([([], "f32")], [Var 0]));
+           (2, ([([], "f32")], [Var 0]))];
   out := 2;
-  result := [([], [Var 0])];
   laws := [];
   sums := [];
   target :=
@@ -63,8 +68,9 @@ Definition c : certificate := {|
       (Assign 2 [] [In 0 [] [Var 2]] (In 1 [] [Var 2])) |}.
 Theorem ok : correct c.
 Proof. apply accept_sound. vm_cast_no_check (eq_refl true). Qed.
-End spread.
-Print Assumptions spread.ok.
+End m_spread.
+Check m_spread.ok.
+Print Assumptions m_spread.ok.
 
-(* apart: error[D0201]: `out`, a pair of arrays of different shapes, has no certificate; [] *)
+(* apart: error[D0201]: `out_2`, a pair of arrays of different shapes, has no certificate; [] *)
 
