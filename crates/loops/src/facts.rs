@@ -48,7 +48,7 @@ const FAR: i64 = 1 << 62;
 const MOST_BOUNDS: usize = 6;
 
 /// Whether the value is the same wherever the expression is in the scope of its variables, and is index arithmetic.
-pub(crate) fn is_stable(expr: &Expr) -> bool {
+pub fn is_stable(expr: &Expr) -> bool {
     let here = match expr {
         Expr::Int(_) | Expr::Var(_) | Expr::Bool(_) | Expr::Compare(..) | Expr::Select(..) => true,
         Expr::Unary(op, _) => matches!(op, UnaryOp::Neg | UnaryOp::Abs | UnaryOp::Not),

@@ -71,6 +71,8 @@ pub enum Command {
     Schedule(Schedule),
     /// Draw the schedule of a loop nest (instances, order, tiles, dependences, and the trees), or the graph of a model.
     Show(Show),
+    /// List the passes on loop programs, and the pipelines that are made of them.
+    Passes,
     /// Print the completions of this command for a shell.
     Completions(Completions),
     /// Write a manual page for each command.
@@ -217,6 +219,20 @@ pub struct Cores {
     pub parallel: Parallel,
 }
 
+/// What is looked at between passes.
+#[derive(Args, Debug, Clone, Default, PartialEq, Eq)]
+pub struct Look {
+    /// Print the loop program after this pass to the standard error; may be given several times (`lozenge passes` lists them).
+    #[arg(long, value_name = "PASS")]
+    pub print_after: Vec<String>,
+    /// Print the loop program after each pass that changed it.
+    #[arg(long)]
+    pub print_after_all: bool,
+    /// After each pass, check the loops by the validator, and by the interpreter at small sizes.
+    #[arg(long)]
+    pub verify: bool,
+}
+
 /// `lozenge compile`
 #[derive(Args, Debug)]
 #[command(after_help = "\
@@ -249,6 +265,9 @@ pub struct Compile {
     /// Stage to print instead of C.
     #[arg(long, value_enum)]
     pub emit: Option<Stage>,
+    #[command(flatten)]
+    #[allow(missing_docs)]
+    pub look: Look,
     #[command(flatten)]
     #[allow(missing_docs)]
     pub memory: Memory,

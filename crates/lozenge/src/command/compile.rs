@@ -33,6 +33,7 @@ pub fn run(arguments: &Compile, as_json: bool) -> Result<(), Failure> {
     if stage != Stage::Schedule {
         super::passed_over::without_schedule(&arguments.file, &arguments.choice)?;
     }
+    super::passes::look(&arguments.look, || pipeline::histories(&source, &arguments.choice))?;
     let pipeline::Emission { text, warnings, .. } = pipeline::emit(&source, stage, &arguments.choice)?;
     let mut written = Vec::new();
     if let Some(output) = &arguments.output {

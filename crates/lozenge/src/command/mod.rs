@@ -18,6 +18,7 @@ mod generate;
 mod model;
 pub mod optimize;
 mod passed_over;
+pub mod passes;
 mod poly;
 mod prove;
 mod rewriting;
@@ -169,6 +170,10 @@ fn dispatch(cli: &Cli) -> Result<(), Failure> {
             Ok(())
         }
         Command::Man(arguments) => about::manual(&arguments.output),
+        Command::Passes => {
+            passes::run(cli.json);
+            Ok(())
+        }
         Command::Lsp => language_server::serve_standard_streams()
             .map_err(|stopped| Failure::environment("X0011", format!("the editor is gone: {stopped}"))),
     }

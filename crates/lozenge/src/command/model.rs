@@ -40,6 +40,10 @@ pub fn compile(arguments: &Compile, as_json: bool) -> Result<(), Failure> {
     keep(&arguments.file);
     let model = pipeline::open(&arguments.file)?;
     let model = pipeline::prepare_within(model, &arguments.file, &sizes, arguments.memory.bytes())?;
+    super::passes::look(&arguments.look, || {
+        let plan = plan::plan(&model, machine::registers()?)?;
+        plan.kernels.iter().map(|kernel| Ok(pipeline::history(&kernel.definition)?)).collect()
+    })?;
     let mut parameters = None;
     let text = match arguments.emit {
         Some(Stage::Functional) => {

@@ -5,11 +5,12 @@ use std::path::Path;
 
 use cfront::{AccessForm, CFile, RegionInfo, Replacement};
 use loops::{Diagnostic, Function};
+use passes::{Applied, Pass};
 use polyhedral::check::Checked;
-use polyhedral::optimize::{Report, Tiling};
+use polyhedral::optimize::{Code, Report, Tiling, read_passes};
 use polyhedral::representation::Representation;
 use polyhedral::transform::contraction::Shape;
-use polyhedral::{Model, Optimized, Tree};
+use polyhedral::{Model, Optimized, Schedule, Tree};
 use targets::{Member, RegionArray, RegionNames};
 
 use super::athread::OnCores;
@@ -59,7 +60,7 @@ fn optimise(
 /// The schedule for a function in a user's file: a tree, or times of statements.
 ///
 /// In a file with lines `schedule NAME`, what follows such a line is for the function NAME; one without such a line is for the only function.
-fn from_file(source: &Source, text: &Source, function: &Function) -> Result<Tree, Failure> {
+fn from_file(source: &Source, text: &Source, function: &Function) -> Result<Schedule, Failure> {
     let mut own = String::new();
     let mut here = true;
     for line in text.text.lines() {
@@ -80,6 +81,7 @@ fn from_file(source: &Source, text: &Source, function: &Function) -> Result<Tree
         )));
     }
     let refuse = |d| Failure::in_source(text, vec![d]);
+    let around = passes_of(&mut own).map_err(refuse)?;
     let tree = match own.parse::<Representation>().map_err(refuse)? {
         Representation::Tree(tree) => tree,
         times => {
@@ -87,7 +89,21 @@ fn from_file(source: &Source, text: &Source, function: &Function) -> Result<Tree
             times.to_tree(&model).map_err(refuse)?
         }
     };
-    Ok(tree)
+    Ok(match around {
+        Some((before, code)) => Schedule { before, tree, code: Some(code) },
+        None => tree.into(),
+    })
+}
+
+/// What a line `passes ...` before a schedule says; an empty line takes its place.
+fn passes_of(text: &mut String) -> polyhedral::Result<Option<(Vec<&'static Pass>, Code)>> {
+    let line = |line: &&str| !line.is_empty() && !line.starts_with("//");
+    let Some(first) = text.lines().find(line) else { return Ok(None) };
+    let Some(passes) = first.strip_prefix("passes ") else { return Ok(None) };
+    let number = text.lines().take_while(|other| *other != first).count() + 1;
+    let read = read_passes(passes, number)?;
+    *text = text.replacen(first, "", 1);
+    Ok(Some(read))
 }
 
 /// The line before the schedule of a function in a file that has several.
@@ -102,7 +118,7 @@ pub fn optimised(source: &Source, function: &Function, choice: &Choice) -> Resul
         None => {
             let refuse = |d| Failure::in_source(source, vec![d]);
             let tree = Model::extract(function).and_then(|model| Tree::original(&model)).map_err(refuse)?;
-            with_schedule(source, function, Some(tree), choice)
+            with_schedule(source, function, Some(tree.into()), choice)
         }
     }
 }
@@ -140,7 +156,7 @@ pub fn optimised_small(
 fn with_schedule(
     source: &Source,
     function: &Function,
-    schedule: Option<Tree>,
+    schedule: Option<Schedule>,
     choice: &Choice,
 ) -> Result<Optimized, Failure> {
     let options = polyhedral::Options { schedule, ..options(choice)? };
@@ -176,8 +192,10 @@ pub fn scheduled(
     notes.extend(optimised.report.notes);
     notes.extend(optimised.report.left.map(|why| format!("left as it is: {why}")));
     let reassociated = lowered.reassociated || choice.reassociate;
+    let applied = lowered.applied.into_iter().chain(optimised.applied).collect();
     Ok(Lowered {
         function: optimised.function,
+        applied,
         original: Some(lowered.function),
         notes,
         reassociated,
@@ -200,7 +218,9 @@ fn by_nests(refused: &Failure, lowered: Lowered, choice: &Choice) -> Option<Lowe
     let options = options(choice).ok()?;
     let polyhedral::Apart { function, notes } = polyhedral::apart(&lowered.function, &options).ok()??;
     let reassociated = lowered.reassociated || choice.reassociate;
-    Some(Lowered { function, original: Some(lowered.function), notes, reassociated, ..lowered })
+    let mut applied = lowered.applied;
+    applied.push(Applied { pass: "affine-scheduling", function: function.clone() });
+    Some(Lowered { function, original: Some(lowered.function), notes, reassociated, applied, ..lowered })
 }
 
 /// The schedule trees of the chosen definitions; each under its name where there are several.
@@ -212,7 +232,7 @@ pub fn trees(front: &Front, choice: &Choice) -> Result<String, Failure> {
         if names.len() > 1 {
             text.push_str(&schedule_header(name));
         }
-        text.push_str(&optimised(&front.source, &function, choice)?.tree.to_string());
+        text.push_str(&optimised(&front.source, &function, choice)?.schedule.to_string());
     }
     Ok(text)
 }

@@ -12,6 +12,7 @@ use loops::{Code, Diagnostic, Function, Name, Program, Registers};
 use targets::Signature;
 use targets::model::{self, Call, Port};
 
+use super::History;
 use crate::external::Beside;
 use crate::failure::Failure;
 use crate::files::{read_bytes, read_text};
@@ -286,9 +287,19 @@ fn lower(kernel: &Kernel) -> Result<Function, Diagnostic> {
 /// # Errors
 /// What the translation refuses.
 pub fn at_known_extents(definition: &functional::Definition) -> Result<Function, Diagnostic> {
-    let function = dpia::translate(definition, dpia::Mode::Default)?.function;
-    let arranged = loops::arrange::arranged(&loops::digits::split(&function));
-    Ok(loops::simplify::function_for_c(&arranged))
+    let History { before, mut applied } = history(definition)?;
+    Ok(applied.pop().map_or(before, |last| last.function))
+}
+
+/// What the passes make of an operator's program.
+///
+/// # Errors
+/// What the translation refuses.
+pub fn history(definition: &functional::Definition) -> Result<History, Diagnostic> {
+    let before = dpia::translate(definition, dpia::Mode::Default)?.function;
+    let mut applied = Vec::new();
+    passes::MODEL.run(before.clone(), &mut applied);
+    Ok(History { before, applied })
 }
 
 /// The block of parameters: what a compiled model gets as its first argument.

@@ -13,6 +13,7 @@ mod versions;
 use ::functional::{Checked, Definition};
 use cfront::CFile;
 use loops::{Diagnostic, Function, Name, Program, Span};
+use passes::Applied;
 use polyhedral::Optimized;
 
 pub use c::{done, schedule_header};
@@ -54,6 +55,8 @@ pub struct Lowered {
     pub of_c: bool,
     /// What the polyhedral side did.
     pub notes: Vec<String>,
+    /// The passes that changed the function, with the function after each.
+    pub applied: Vec<Applied>,
 }
 
 /// The text of a stage.
@@ -67,15 +70,6 @@ pub struct Emission {
     pub macros: Vec<String>,
     /// Whether updates of C regions may be made in another order, as asked for or declared: results then differ by roundings.
     pub reassociated: bool,
-}
-
-/// The loops of a functional program, with loops of their own for what is near borders, and in blocks where they go across memory: where nothing is said of a
-/// schedule, nobody else does that.
-fn arranged(function: Function, choice: &Choice) -> Function {
-    match choice.schedule {
-        None if choice.mode == Mode::Default => loops::arrange::arranged(&function),
-        _ => function,
-    }
 }
 
 impl Front {
@@ -153,17 +147,32 @@ impl Front {
     /// `X0006` if there is no such definition; what the stages refuse.
     pub fn lower(&self, choice: &Choice) -> Result<Lowered, Failure> {
         let name = self.chosen(choice)?;
-        let lowered = match &self.parsed {
+        let lowered = self.translated(choice)?;
+        self.passed(lowered, choice).map_err(|failure| self.placed(&name, failure))
+    }
+
+    /// The chosen definition as the front end gives it, before any pass.
+    fn translated(&self, choice: &Choice) -> Result<Lowered, Failure> {
+        let name = self.chosen(choice)?;
+        Ok(match &self.parsed {
             Parsed::Functional(checked) => functional::lower(&self.source, checked, &name, choice)?,
             Parsed::C(file) => {
                 Lowered { of_c: true, ..plain(file.regions.iter().map(|r| &r.function), &name)? }
             }
             Parsed::Loops(program) => plain(program.functions.iter(), &name)?,
-        };
-        let mut lowered = c::scheduled(&self.source, lowered, choice, matches!(self.parsed, Parsed::C(_)))
-            .map_err(|failure| self.placed(&name, failure))?;
-        if matches!(self.parsed, Parsed::Functional(_)) {
-            lowered.function = arranged(lowered.function, choice);
+        })
+    }
+
+    /// What the front end gives, after the passes and the schedule that are asked for.
+    fn passed(&self, mut lowered: Lowered, choice: &Choice) -> Result<Lowered, Failure> {
+        let functional = matches!(self.parsed, Parsed::Functional(_)) && choice.mode == Mode::Default;
+        if functional {
+            lowered.function = passes::TRANSLATED.run(lowered.function, &mut lowered.applied);
+        }
+        let mut lowered = c::scheduled(&self.source, lowered, choice, matches!(self.parsed, Parsed::C(_)))?;
+        // Where nothing is said of a schedule, nobody else looks at borders and memory.
+        if functional && choice.schedule.is_none() {
+            lowered.function = passes::DEFAULT.run(lowered.function, &mut lowered.applied);
         }
         Ok(lowered)
     }
@@ -210,6 +219,7 @@ fn plain<'f>(mut functions: impl Iterator<Item = &'f Function>, name: &str) -> R
         reassociated: false,
         of_c: false,
         notes: Vec::new(),
+        applied: Vec::new(),
     })
 }
 
@@ -250,6 +260,29 @@ pub fn emit(source: &Source, stage: Stage, choice: &Choice) -> Result<Emission, 
         (Stage::Header, _) => to_text(&program(&front, choice)?, choice.mode, None, false)?.header,
     };
     Ok(Emission { text, warnings: Vec::new(), macros: Vec::new(), reassociated: choice.reassociate })
+}
+
+/// What the passes made of one definition.
+#[derive(Clone, Debug)]
+pub struct History {
+    /// The function before the first pass.
+    pub before: Function,
+    /// The passes that changed it, with the function after each.
+    pub applied: Vec<Applied>,
+}
+
+/// What the passes make of the chosen definition, or of each.
+///
+/// # Errors
+/// What the stages refuse.
+pub fn histories(source: &Source, choice: &Choice) -> Result<Vec<History>, Failure> {
+    let front = Front::open(source, choice)?;
+    let one = |definition: String| {
+        let choice = Choice { definition: Some(definition), ..choice.clone() };
+        let before = front.translated(&choice)?.function;
+        Ok(History { before, applied: front.lower(&choice)?.applied })
+    };
+    front.wanted(choice)?.into_iter().map(one).collect()
 }
 
 impl Front {

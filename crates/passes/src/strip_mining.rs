@@ -2,16 +2,24 @@
 //! remainder, so that subscripts are sums again, which run along memory, instead of quotients for each element.
 //!
 //! The iterations and their order stay: `k` is `112 * q + r`. What is left behind the last whole `q` is a loop of its own, if the body holds no loop that it would
-//! repeat. [`crate::simplify`](mod@crate::simplify) then finds that `(112 * q + r) floordiv 112` is `q`. Left out: extents that are not known, loops that do not begin at 0, and loops of
+//! repeat. [`loops::simplify`](mod@crate::simplify) then finds that `(112 * q + r) floordiv 112` is `q`. Left out: extents that are not known, loops that do not begin at 0, and loops of
 //! vectors and registers, whose shape somebody has chosen.
 
 use std::collections::BTreeMap;
 
-use crate::expr::{BinaryOp, Expr};
-use crate::name::Name;
-use crate::program::{Function, Loop, LoopKind, Stmt};
-use crate::simplify;
-use crate::visit::{check_depth, fresh, substitute, taken};
+use crate::pass::{Pass, Step, changed};
+use loops::visit::{check_depth, fresh, substitute, taken};
+use loops::{BinaryOp, Expr, Function, Loop, LoopKind, Name, Stmt, simplify};
+
+/// The pass.
+pub const PASS: Pass = Pass {
+    step: Step {
+        name: "strip-mining",
+        literature: "strip-mining by the divisor of `/` and `%`",
+        about: "a loop whose variable is divided by a constant becomes two loops, so that the division goes",
+    },
+    run: |function| changed(function, split(function)),
+};
 
 /// Rounds of splitting and simplifying: a number that is taken apart into more digits is left as it is then.
 const ROUNDS: usize = 4;
@@ -19,7 +27,7 @@ const ROUNDS: usize = 4;
 /// The function with such loops split, simplified. Takes time in proportion to its size, times the depth of its loops.
 ///
 /// A function that is nested too deeply to look at comes back as it is.
-pub fn split(function: &Function) -> Function {
+fn split(function: &Function) -> Function {
     if check_depth(function).is_err() {
         return function.clone();
     }

@@ -8,11 +8,22 @@
 //! mentions it. Until the store nobody can see what the element holds. Where more is stored than the scalar (`C[i][j] = alpha * s`), that is done with the element at
 //! the end. Left out: what is stored on top of what was there (`C[i][j] = s + beta * C[i][j]`), and arrays that are local.
 
+use crate::pass::{Pass, Step};
 use loops::facts::Facts;
 use loops::{Access, Assign, CompareOp, Elem, Expr, Function, Loop, Name, ParamMode, Stmt};
 
+/// The pass.
+pub const PASS: Pass = Pass {
+    step: Step {
+        name: "store-forwarding",
+        literature: "forwarding of stores, contraction of scalars",
+        about: "a local sum that ends in an array element is made in that element",
+    },
+    run: forward,
+};
+
 /// The function with such sums in their places; none if it has none.
-pub(crate) fn forward(function: &Function) -> Option<Function> {
+fn forward(function: &Function) -> Option<Function> {
     let mut found = false;
     let body = block(function, &Facts::of(function), &function.body, &mut found);
     found.then(|| Function { body, ..function.clone() })
@@ -140,7 +151,7 @@ pub(crate) fn leaves(facts: &Facts, stmt: &Stmt, element: &Access) -> bool {
 }
 
 /// Whether a statement reads, writes or declares what has a name.
-pub(crate) fn mentions(stmt: &Stmt, name: &Name) -> bool {
+pub fn mentions(stmt: &Stmt, name: &Name) -> bool {
     let mut found = false;
     stmt.walk(&mut |stmt| {
         let here = |e: &Expr| e.arrays().contains(name);

@@ -12,14 +12,25 @@ use std::collections::BTreeSet;
 
 use loops::{Access, ArrayDecl, Assign, Elem, Expr, Function, Name, Stmt, UnaryOp};
 
-use super::forward::mentions;
+use crate::pass::{Pass, Step};
+use crate::store_forwarding::mentions;
+
+/// The pass.
+pub const PASS: Pass = Pass {
+    step: Step {
+        name: "copy-propagation",
+        literature: "copy propagation, forward substitution",
+        about: "a local scalar that only names a value is replaced by the value, where one statement uses it",
+    },
+    run: |function| substitute(function, Uses::One),
+};
 
 /// Operations and operands in a value, at most.
 const SIZE: usize = 160;
 
 /// How many statements may compute a value.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Uses {
+pub enum Uses {
     /// One, but for what is a single load.
     One,
     /// Any number, but for calls of functions: where storage costs more than arithmetic.
@@ -27,7 +38,7 @@ pub(crate) enum Uses {
 }
 
 /// The function without such scalars; none if it has none.
-pub(crate) fn substitute(function: &Function, uses: Uses) -> Option<Function> {
+pub fn substitute(function: &Function, uses: Uses) -> Option<Function> {
     let mut found = false;
     let body = block(&function.body, uses, false, &mut found);
     found.then(|| Function { body, ..function.clone() })

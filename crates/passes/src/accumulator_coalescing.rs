@@ -5,15 +5,24 @@
 
 use std::collections::BTreeMap;
 
-use crate::expr::Expr;
-use crate::name::Name;
-use crate::program::{Access, Function, Stmt};
-use crate::visit::{check_depth, names, rename_arrays, with_distinct_locals};
+use crate::pass::{Pass, Step, changed};
+use loops::visit::{check_depth, names, rename_arrays, with_distinct_locals};
+use loops::{Access, Expr, Function, Name, Stmt};
+
+/// The pass.
+pub const PASS: Pass = Pass {
+    step: Step {
+        name: "accumulator-coalescing",
+        literature: "copy coalescing of accumulators",
+        about: "a local sum that is handed to another one becomes that one",
+    },
+    run: |function| changed(function, accumulators(function)),
+};
 
 /// The function with such accumulators as one. Takes time in proportion to its size, times its depth.
 ///
 /// A function that is nested too deeply to look at, or has none, comes back as it is.
-pub fn accumulators(function: &Function) -> Function {
+fn accumulators(function: &Function) -> Function {
     if check_depth(function).is_err() {
         return function.clone();
     }

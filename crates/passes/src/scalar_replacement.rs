@@ -9,10 +9,21 @@ use loops::facts::Facts;
 use loops::visit::{fresh, taken};
 use loops::{Access, ArrayDecl, Assign, Elem, Expr, Function, Name, ParamMode, Stmt, Storage};
 
-use super::forward::{hides, inside, leaves, mentions, put};
+use crate::pass::{Pass, Step};
+use crate::store_forwarding::{hides, inside, leaves, mentions, put};
+
+/// The pass.
+pub const PASS: Pass = Pass {
+    step: Step {
+        name: "scalar-replacement",
+        literature: "scalar replacement (Callahan, Carr, Kennedy 1990)",
+        about: "an element that is updated while others of its array are read is kept in a local scalar",
+    },
+    run: accumulate,
+};
 
 /// The function with such sums in local scalars; none if it has none.
-pub(crate) fn accumulate(function: &Function) -> Option<Function> {
+fn accumulate(function: &Function) -> Option<Function> {
     let mut state = State { function, taken: taken(function), found: false };
     let body = state.block(&Facts::of(function), &function.body);
     state.found.then(|| Function { body, ..function.clone() })

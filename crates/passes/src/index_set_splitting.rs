@@ -5,12 +5,20 @@
 //! between is parallel. Bounds of loops inside ask nothing: tiles at a rim are not borders. Not here: loops of which the model of the polyhedral side is made, which splits
 //! what it needs itself.
 
-use crate::expr::{BinaryOp, Expr};
-use crate::facts::{Facts, is_stable};
-use crate::name::Name;
-use crate::program::{Function, Loop, LoopKind, Stmt};
-use crate::simplify;
-use crate::visit::check_depth;
+use crate::pass::{Pass, Step, changed};
+use loops::facts::{Facts, is_stable};
+use loops::visit::check_depth;
+use loops::{BinaryOp, Expr, Function, Loop, LoopKind, Name, Stmt, simplify};
+
+/// The pass.
+pub const PASS: Pass = Pass {
+    step: Step {
+        name: "index-set-splitting",
+        literature: "index-set splitting (Griebl, Feautrier, Lengauer 2000)",
+        about: "a loop whose body treats borders apart becomes three loops: borders and interior",
+    },
+    run: |function| changed(function, split(function)),
+};
 
 /// The most elements on each side that count as a border.
 const WIDEST: i64 = 8;
@@ -22,7 +30,7 @@ const DEEPEST: usize = 2;
 /// The function with such loops split.
 ///
 /// Looks at each body as often as [`WIDEST`] says; a function that is nested too deeply comes back as it is.
-pub fn split(function: &Function) -> Function {
+fn split(function: &Function) -> Function {
     if check_depth(function).is_err() {
         return function.clone();
     }

@@ -8,6 +8,7 @@
 //! their extents. It is filled if the first statement of the loop's body that
 //! mentions it assigns all its elements, one by one. Left out: arrays that anything outside of that loop mentions.
 
+use crate::pass::{Pass, Step};
 use loops::facts::Facts;
 use loops::simplify;
 use loops::visit::{fresh, taken};
@@ -16,8 +17,18 @@ use loops::{
     Storage,
 };
 
+/// The pass.
+pub const PASS: Pass = Pass {
+    step: Step {
+        name: "array-expansion",
+        literature: "array expansion (Feautrier 1988)",
+        about: "an array that each iteration fills anew gets a part for each iteration",
+    },
+    run: renew,
+};
+
 /// The function with one such array expanded; none if it has none.
-pub(crate) fn renew(function: &Function) -> Option<Function> {
+fn renew(function: &Function) -> Option<Function> {
     function
         .params
         .iter()

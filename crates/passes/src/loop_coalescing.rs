@@ -6,10 +6,19 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::expr::Expr;
-use crate::name::Name;
-use crate::program::{Access, Function, Loop, LoopKind, Stmt};
-use crate::visit::check_depth;
+use crate::pass::{Pass, Step, changed};
+use loops::visit::check_depth;
+use loops::{Access, Expr, Function, Loop, LoopKind, Name, Stmt};
+
+/// The pass.
+pub const PASS: Pass = Pass {
+    step: Step {
+        name: "loop-coalescing",
+        literature: "loop coalescing (Polychronopoulos 1987)",
+        about: "a loop over short rows and the one over their elements become one loop along memory",
+    },
+    run: |function| changed(function, rows(function)),
+};
 
 /// Rows of so many numbers and more are left as they are: nothing is won.
 const LONG: i64 = 512;
@@ -17,7 +26,7 @@ const LONG: i64 = 512;
 /// The function with such loops as one. Takes time in proportion to its size, times the depth of its loops.
 ///
 /// A function that is nested too deeply to look at, or has no such loops, comes back as it is.
-pub fn rows(function: &Function) -> Function {
+fn rows(function: &Function) -> Function {
     if check_depth(function).is_err() {
         return function.clone();
     }
@@ -75,7 +84,7 @@ impl Pair<'_> {
         match stmt {
             Stmt::Assign(a) => {
                 let (target, value) = (self.access(&a.target)?, self.expr(&a.value)?);
-                Some(Stmt::Assign(crate::Assign { target, value, ..a.clone() }))
+                Some(Stmt::Assign(loops::Assign { target, value, ..a.clone() }))
             }
             Stmt::Local(local) if local.dims.is_empty() => Some(stmt.clone()),
             _ => None,

@@ -2,11 +2,22 @@
 //!
 //! `!(42 != 0)` is a constant: code that was simplified on the way has it as that, and the checker compares values as they stand.
 
+use crate::pass::{Pass, Step, changed};
 use loops::facts::Facts;
 use loops::{Expr, Function, Stmt, UnaryOp, Value, simplify};
 
+/// The pass.
+pub const PASS: Pass = Pass {
+    step: Step {
+        name: "constant-folding",
+        literature: "constant folding",
+        about: "operations on constants, and double negations, are worked out",
+    },
+    run: |function| changed(function, values(function)),
+};
+
 /// The function with operations on constants, and negations, in the values of its assignments and conditions worked out.
-pub(crate) fn values(function: &Function) -> Function {
+fn values(function: &Function) -> Function {
     Function { body: body(&function.body), ..function.clone() }
 }
 
@@ -45,23 +56,5 @@ fn is_open(e: &Expr) -> bool {
             e.children().iter().all(|e| constant(&&**e))
         }
         _ => false,
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use crate::check;
-    use crate::codegen::Generated;
-
-    #[test]
-    fn a_negated_constant_is_the_constant_that_simplified_code_has() {
-        let text = "fn f[n](a: inout i32[n]) {\n  for i in 0..n {\n    S: a[i] = i32(!(7i32 % 100i32 * 6i32 != 0i32)) % 1000i32\n  }\n}\n";
-        let function = loops::parse(text).expect("a program").functions.remove(0);
-        let made = crate::optimize(&function, &crate::Options::default()).expect("a schedule");
-        let simple = loops::simplify::function(&made.function);
-        let generated = Generated { function: simple, instances: made.instances };
-        let plain = super::values(&function);
-        assert_ne!(plain, function);
-        check::function(&plain, &generated, 1_000_000).expect("the same values");
     }
 }

@@ -6,18 +6,28 @@
 
 use std::collections::BTreeSet;
 
-use crate::expr::{BinaryOp, CompareOp, Expr, UnaryOp};
-use crate::facts::Facts;
-use crate::name::Name;
-use crate::program::{Access, Function, Local, Loop, Stmt, Storage};
-use crate::types::{Elem, Scalar};
-use crate::typing::Types;
-use crate::visit::{check_depth, fresh, taken, with_distinct_locals};
+use crate::pass::{Pass, Step, changed};
+use loops::facts::Facts;
+use loops::typing::Types;
+use loops::visit::{check_depth, fresh, taken, with_distinct_locals};
+use loops::{
+    Access, BinaryOp, CompareOp, Elem, Expr, Function, Local, Loop, Name, Scalar, Stmt, Storage, UnaryOp,
+};
+
+/// The pass.
+pub const PASS: Pass = Pass {
+    step: Step {
+        name: "invariant-code-motion",
+        literature: "loop-invariant code motion",
+        about: "expensive operations that are the same in all iterations are computed before the loop",
+    },
+    run: |function| changed(function, invariants(function)),
+};
 
 /// The function with such computations before their loops. Takes time in proportion to its size, times the depth of its loops.
 ///
 /// A function that is nested too deeply to look at, or has nothing to move, comes back as it is.
-pub fn invariants(function: &Function) -> Function {
+fn invariants(function: &Function) -> Function {
     if check_depth(function).is_err() {
         return function.clone();
     }
@@ -81,7 +91,7 @@ impl Hoist {
                 }
                 Stmt::Assign(a) => {
                     let value = self.without(&a.value, &changing, &mut before);
-                    body.push(Stmt::Assign(crate::Assign { value, ..a.clone() }));
+                    body.push(Stmt::Assign(loops::Assign { value, ..a.clone() }));
                 }
                 other => body.push(other.clone()),
             }

@@ -9,13 +9,20 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::expr::Expr;
-use crate::facts::is_stable;
-use crate::name::Name;
-use crate::program::{Access, Function, Local, Loop, LoopKind, Stmt};
-use crate::simplify;
-use crate::types::{Elem, Scalar};
-use crate::visit::{check_depth, fresh, substitute, taken, with_distinct_locals};
+use crate::pass::{Pass, Step, changed};
+use loops::facts::is_stable;
+use loops::visit::{check_depth, fresh, substitute, taken, with_distinct_locals};
+use loops::{Access, Elem, Expr, Function, Local, Loop, LoopKind, Name, Scalar, Stmt, simplify};
+
+/// The pass.
+pub const PASS: Pass = Pass {
+    step: Step {
+        name: "unroll-and-jam",
+        literature: "unroll-and-jam (Callahan, Carr, Kennedy 1990)",
+        about: "several iterations of a loop around a sum run side by side; the order in each sum stays",
+    },
+    run: |function| changed(function, chains(function)),
+};
 
 /// Iterations side by side: so many additions are under way at the same time on today's processors.
 const SIDE_BY_SIDE: i64 = 4;
@@ -35,7 +42,7 @@ const MOST_ELEMENTS: i64 = 1024;
 /// The function with such loops put together, simplified. Takes time in proportion to its size, times the depth of its loops.
 ///
 /// A function that is nested too deeply to look at, or has no such loop, comes back as it is.
-pub fn chains(function: &Function) -> Function {
+fn chains(function: &Function) -> Function {
     if check_depth(function).is_err() {
         return function.clone();
     }
@@ -105,7 +112,7 @@ fn together(l: &Loop, names: &mut BTreeSet<Name>) -> Option<Vec<Stmt>> {
     let place = [(l.var.clone(), place)].into();
     let mut jam = Jam { l, side: &side, count, kind, place, wide: BTreeSet::new() };
     let inner = jam.stmts(&l.body);
-    let simple = |e: Expr| simplify::expr(&e, &crate::Facts::default());
+    let simple = |e: Expr| simplify::expr(&e, &loops::Facts::default());
     let blocks = simple(l.upper.clone().floor_div(count));
     let mut parts = vec![Stmt::Loop(Loop { var: block, upper: blocks.clone(), body: inner, ..l.clone() })];
     if !matches!(l.upper, Expr::Int(n) if n % count == 0) {

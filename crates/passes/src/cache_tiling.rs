@@ -5,12 +5,20 @@
 
 use std::collections::BTreeSet;
 
-use crate::expr::{BinaryOp, Expr};
-use crate::facts::is_stable;
-use crate::name::Name;
-use crate::program::{Access, Assign, Function, Loop, LoopKind, Stmt};
-use crate::simplify;
-use crate::visit::{check_depth, fresh, taken};
+use crate::pass::{Pass, Step, changed};
+use loops::facts::is_stable;
+use loops::visit::{check_depth, fresh, taken};
+use loops::{Access, Assign, BinaryOp, Expr, Function, Loop, LoopKind, Name, Stmt, simplify};
+
+/// The pass.
+pub const PASS: Pass = Pass {
+    step: Step {
+        name: "cache-tiling",
+        literature: "loop tiling (Wolf and Lam 1991)",
+        about: "nests that go along one array and across another run in blocks of cache lines",
+    },
+    run: |function| changed(function, across(function)),
+};
 
 /// Elements of a block in each direction: a line of a cache holds 16 numbers of single precision.
 const BLOCK: i64 = 16;
@@ -18,7 +26,7 @@ const BLOCK: i64 = 16;
 /// The function with such nests in blocks, simplified. Takes time in proportion to its size.
 ///
 /// A function that is nested too deeply to look at, or has no such nest, comes back as it is.
-pub fn across(function: &Function) -> Function {
+fn across(function: &Function) -> Function {
     if check_depth(function).is_err() {
         return function.clone();
     }

@@ -9,22 +9,32 @@
 
 use std::collections::BTreeMap;
 
+use crate::pass::{Pass, Step};
 use loops::facts::Facts;
-use loops::simplify;
 use loops::visit::{fresh, taken};
-use loops::{Access, ArrayDecl, Expr, Function, Loop, Name, Stmt, Storage};
+use loops::{Access, ArrayDecl, Expr, Function, Loop, Name, Stmt, Storage, simplify};
+
+/// The pass.
+pub const PASS: Pass = Pass {
+    step: Step {
+        name: "scalar-expansion",
+        literature: "scalar expansion (Padua and Wolfe 1986)",
+        about: "a local scalar gets an element for each iteration of the loops around it",
+    },
+    run: expand,
+};
 
 /// Loops over which a scalar is expanded, at most.
 const LEVELS: usize = 2;
 
 /// The function with local scalars expanded; none if there is no such scalar.
-pub fn expand(function: &Function) -> Option<Function> {
+fn expand(function: &Function) -> Option<Function> {
     expand_levels(function, LEVELS, Of::Scalars)
 }
 
 /// What is expanded.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Of {
+pub enum Of {
     /// Scalars.
     Scalars,
     /// Scalars and arrays.
@@ -32,7 +42,7 @@ pub(crate) enum Of {
 }
 
 /// As [`expand`], over as many of the innermost loops as `levels` says.
-pub(crate) fn expand_levels(function: &Function, levels: usize, of: Of) -> Option<Function> {
+pub fn expand_levels(function: &Function, levels: usize, of: Of) -> Option<Function> {
     let taken = taken(function);
     let mut expander = Expander { function, levels, of, loops: Vec::new(), taken, declared: Vec::new() };
     let body = expander.block(&function.body);
