@@ -242,6 +242,14 @@ fn tutorial_onnx() {
 }
 
 #[test]
+fn the_picture_is_what_is_drawn() {
+    let root = golden::root();
+    let drawn = printed(&root, "lozenge show docs/images/heat.c --svg --size n=14 --size t=6");
+    golden::compare(&root.join("docs/images/heat.svg"), &drawn)
+        .unwrap_or_else(|difference| panic!("{difference}"));
+}
+
+#[test]
 fn dots_stand_for_anything() {
     assert!(
         line_fits("time: ...", "time: 3 ms")
