@@ -133,16 +133,33 @@ fn stand_in_a_file(sources: &[PathBuf], shown: &[&str]) -> bool {
     })
 }
 
-/// What a page shall show for what was printed: lines that fit stay as they are shown, with their dots.
+/// What a page shall show for what was printed: lines that fit stay as they are shown, with their dots, and so do
+/// lines that stand for any number, where the lines around them are still printed.
 fn blessed(shown: &[&str], text: &str) -> Vec<String> {
     let keep = |line: &str| shown.iter().find(|s| **s != " ..." && line_fits(s, line)).copied();
-    text.lines()
+    let mut lines: Vec<String> = text
+        .lines()
         .map(|line| match keep(line) {
             Some(shown) => shown.to_owned(),
             None if line.starts_with("time: ") => "time: ...".to_owned(),
             None => line.to_owned(),
         })
-        .collect()
+        .collect();
+    for (k, _) in shown.iter().enumerate().rev().filter(|(_, line)| **line == " ...") {
+        let from = match k.checked_sub(1) {
+            None => Some(0),
+            Some(before) => lines.iter().position(|line| line == shown[before]).map(|at| at + 1),
+        };
+        let to = match shown.get(k + 1) {
+            None => Some(lines.len()),
+            Some(after) => lines.iter().rposition(|line| line == after),
+        };
+        match (from, to) {
+            (Some(from), Some(to)) if from <= to => _ = lines.splice(from..to, [" ...".to_owned()]),
+            _ => {}
+        }
+    }
+    lines
 }
 
 /// A command of a page: what it shows of it, and its place in the page.
@@ -264,6 +281,9 @@ fn dots_stand_for_anything() {
 fn dots_survive_acceptance() {
     let shown = ["nodes: 3", "took ... ms"];
     assert_eq!(blessed(&shown, "nodes: 4\ntook 17 ms\ntime: 2 s"), ["nodes: 4", "took ... ms", "time: ..."]);
+    let shown = ["a", " ...", "d", " ..."];
+    assert_eq!(blessed(&shown, "new\na\nb\nc\nd\ne"), ["new", "a", " ...", "d", " ..."]);
+    assert_eq!(blessed(&shown, "a\nb\nc"), ["a", "b", "c"]);
 }
 
 #[test]
