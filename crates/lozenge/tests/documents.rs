@@ -1,0 +1,191 @@
+//! The documents as a book: the index names every page, every link leads somewhere, lines are short.
+//!
+//! From `# Decisions` on, `docs/SUMMARY.md` is made by this test; `BLESS=1` writes it.
+
+use std::collections::BTreeSet;
+use std::fmt::Write as _;
+use std::fs;
+use std::path::{Component, Path, PathBuf};
+
+/// Pages whose lines have at most 100 columns.
+const NARROW: [&str; 10] = [
+    "README.md",
+    "CHANGELOG.md",
+    "CONTRIBUTING.md",
+    "ARCHITECTURE.md",
+    "docs/README.md",
+    "docs/exercises.md",
+    "docs/tutorial-c.md",
+    "docs/tutorial-loz.md",
+    "docs/tutorial-onnx.md",
+    "docs/decisions/README.md",
+];
+
+/// Pages with a greatest number of lines.
+const SHORT: [(&str, usize); 2] = [("README.md", 200), ("CHANGELOG.md", 120)];
+
+/// The pages below a folder, as paths from it, in order.
+fn pages(folder: &Path) -> Vec<String> {
+    let mut found = Vec::new();
+    collect(folder, "", &mut found);
+    found.sort();
+    found
+}
+
+fn collect(folder: &Path, prefix: &str, found: &mut Vec<String>) {
+    for entry in fs::read_dir(folder).unwrap_or_else(|e| panic!("{}: {e}", folder.display())).flatten() {
+        let name = format!("{prefix}{}", entry.file_name().to_string_lossy());
+        if entry.path().is_dir() {
+            collect(&entry.path(), &format!("{name}/"), found);
+        } else if name.ends_with(".md") {
+            found.push(name);
+        }
+    }
+}
+
+fn read(path: &Path) -> String {
+    fs::read_to_string(path).unwrap_or_else(|e| panic!("{}: {e}", path.display()))
+}
+
+/// The text of a page without fenced blocks and without code in lines, so that only prose is left.
+fn prose(text: &str) -> String {
+    let mut out = String::new();
+    let mut fenced = false;
+    for line in text.lines() {
+        if line.trim_start().starts_with("```") {
+            fenced = !fenced;
+        } else if !fenced {
+            for (k, piece) in line.split('`').enumerate() {
+                // What is between two backticks keeps its place, so that `[`name`](page)` is still a link.
+                out.push_str(if k % 2 == 0 { piece } else { "code" });
+            }
+        }
+        out.push('\n');
+    }
+    out
+}
+
+/// The targets of links and pictures of a page.
+fn links(text: &str) -> Vec<String> {
+    let text = prose(text);
+    let ends = |from: &str, end: char| from.split(end).next().unwrap_or_default().trim().to_owned();
+    let inline = text.split("](").skip(1).map(|rest| ends(rest, ')'));
+    let pictures = text.split("src=\"").skip(1).map(|rest| ends(rest, '"'));
+    inline.chain(pictures).collect()
+}
+
+/// What a heading is called in a link, as GitHub and mdBook have it.
+fn slug(heading: &str) -> String {
+    let kept = heading.chars().filter(|c| c.is_alphanumeric() || " -_".contains(*c));
+    kept.map(|c| if c == ' ' { '-' } else { c.to_ascii_lowercase() }).collect()
+}
+
+fn anchors(text: &str) -> BTreeSet<String> {
+    let mut fenced = false;
+    let mut found = BTreeSet::new();
+    for line in text.lines() {
+        fenced ^= line.trim_start().starts_with("```");
+        if line.starts_with('#') && !fenced {
+            found.insert(slug(line.trim_start_matches('#').trim()));
+        }
+    }
+    found
+}
+
+/// A path without `.` and `..`.
+fn plain(path: &Path) -> PathBuf {
+    path.components().fold(PathBuf::new(), |mut all, part| {
+        match part {
+            Component::ParentDir => _ = all.pop(),
+            Component::CurDir => {}
+            part => all.push(part),
+        }
+        all
+    })
+}
+
+#[test]
+fn every_link_leads_somewhere() {
+    let root = golden::root();
+    let docs = pages(&root.join("docs")).into_iter().map(|page| format!("docs/{page}"));
+    let top = ["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "CHANGELOG.md", "SECURITY.md"];
+    let (mut seen, mut wrong) = (0, String::new());
+    for page in docs.chain(top.map(str::to_owned)) {
+        let path = root.join(&page);
+        for link in links(&read(&path)) {
+            if link.contains("://") || link.starts_with("mailto:") {
+                continue;
+            }
+            seen += 1;
+            let (file, anchor) = link.split_once('#').unwrap_or((&link, ""));
+            let folder = path.parent().expect("a folder");
+            let target = if file.is_empty() { path.clone() } else { plain(&folder.join(file)) };
+            if !target.exists() {
+                let _ = writeln!(wrong, "{page}: {link}: there is no such file");
+            } else if !anchor.is_empty() && !anchors(&read(&target)).contains(anchor) {
+                let _ = writeln!(wrong, "{page}: {link}: there is no such heading");
+            }
+        }
+    }
+    assert!(seen > 100, "{seen} links");
+    assert!(wrong.is_empty(), "\n{wrong}");
+}
+
+#[test]
+fn the_index_names_every_page() {
+    let docs = golden::root().join("docs");
+    let path = docs.join("SUMMARY.md");
+    let old = read(&path);
+    let (head, _) = old.split_once("# Decisions\n").expect("the index has a part for decisions");
+    let all = pages(&docs);
+    let title = |page: &str| {
+        read(&docs.join(page)).lines().next().unwrap_or_default().trim_start_matches("# ").to_owned()
+    };
+    let mut new = format!("{head}# Decisions\n\n");
+    let mut decisions: Vec<&String> = all.iter().filter(|page| page.starts_with("decisions/")).collect();
+    decisions.sort_by_key(|page| !page.ends_with("README.md"));
+    for page in decisions {
+        let _ = writeln!(new, "- [{}]({page})", title(page));
+    }
+    new.push_str("\n# Error codes\n\n");
+    for page in all.iter().filter(|page| page.starts_with("errors/")) {
+        let _ = writeln!(new, "- [{}]({page})", title(page).replace(['`', '[', ']'], ""));
+    }
+    golden::compare(&path, &new).unwrap_or_else(|difference| panic!("\n{difference}\nBLESS=1 accepts it."));
+    let named: Vec<String> = links(&new);
+    let missing: Vec<&String> =
+        all.iter().filter(|page| *page != "SUMMARY.md" && !named.contains(page)).collect();
+    assert!(missing.is_empty(), "docs/SUMMARY.md lacks {missing:?}");
+    let twice: BTreeSet<&String> = named.iter().collect();
+    assert_eq!(twice.len(), named.len(), "docs/SUMMARY.md names a page twice");
+}
+
+#[test]
+fn lines_are_short() {
+    let root = golden::root();
+    let mut wrong = String::new();
+    for page in NARROW {
+        for (k, line) in read(&root.join(page)).lines().enumerate() {
+            // A row of a table can't be broken.
+            if line.chars().count() > 100 && !line.starts_with('|') {
+                let _ = writeln!(wrong, "{page}:{}: {} columns", k + 1, line.chars().count());
+            }
+        }
+    }
+    for (page, most) in SHORT {
+        let lines = read(&root.join(page)).lines().count();
+        if lines > most {
+            let _ = writeln!(wrong, "{page}: {lines} lines of at most {most}");
+        }
+    }
+    assert!(wrong.is_empty(), "\n{wrong}");
+}
+
+#[test]
+fn links_are_found() {
+    let page =
+        "# A `b` c\n[x](y.md#z) and `[no](no)` ![p](q.svg)\n```\n[no](no)\n# no\n```\n<img src=\"r.svg\">\n";
+    assert_eq!(links(page), ["y.md#z", "q.svg", "r.svg"]);
+    assert_eq!(anchors(page), BTreeSet::from(["a-b-c".to_owned()]));
+    assert_eq!(plain(Path::new("a/b/../c/./d")), Path::new("a/c/d"));
+}
