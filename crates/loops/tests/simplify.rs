@@ -1,4 +1,5 @@
-//! The simplifier: golden files in `tests/loops/simplify`, and the law that no run can tell the difference.
+//! The simplifier: golden files in `tests/loops/simplify`, and the law that no run can tell the
+//! difference.
 
 #[path = "common/random.rs"]
 mod random;
@@ -78,7 +79,8 @@ fn condition(r: &mut Random, vars: &[Name], depth: usize) -> Expr {
     }
 }
 
-/// Nested loops whose statements mix what they see into `x`, so that any change of order or value shows.
+/// Nested loops whose statements mix what they see into `x`, so that any change of order or value
+/// shows.
 fn body(r: &mut Random, vars: &mut Vec<Name>, depth: usize) -> Vec<Stmt> {
     let mut stmts = Vec::new();
     for _ in 0..1 + r.below(2) {
@@ -188,7 +190,8 @@ fn computed(f: &Function, n: i64) -> BTreeMap<Name, loops::Tensor> {
     loops::run(f, &sizes, given.collect(), &Options::default()).expect("a run").into_iter().collect()
 }
 
-/// Holds what a pass makes of the functions in a folder against what is expected; it must be as parallel as it says.
+/// Compares what a pass makes of the functions in a folder with what is expected. The result must
+/// be as parallel as it says.
 fn check_split(folder: &str, split: fn(&Function) -> Function) {
     golden::check(folder, "loops", "out", |case| {
         let program = loops::parse(&case.input).unwrap_or_else(|errors| panic!("{errors:#?}"));

@@ -1,4 +1,5 @@
-//! Names become slots: the interpreter's form of a function, in which every name is resolved and every type is checked.
+//! The interpreter's form of a function: every name is resolved to a slot, and every type is
+//! checked.
 
 use std::collections::BTreeMap;
 

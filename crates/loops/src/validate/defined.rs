@@ -1,7 +1,7 @@
 //! Reads of local arrays and `out` parameters before anything has been written to them.
 //!
-//! Only what is certain is told: no statement before the read, in the order of the text, writes any element of the array. The
-//! interpreter finds the rest.
+//! Only what is certain is reported: no statement before the read, in the order of the text, writes
+//! any element of the array. The interpreter finds the rest.
 
 use std::collections::BTreeSet;
 
