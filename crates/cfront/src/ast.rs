@@ -1,5 +1,5 @@
-//! The syntax of C in a region: expressions, declarations, statements. Constructs that a region cannot have are kept by
-//! name, so that all of them can be told at once.
+//! The syntax of C in a region: expressions, declarations, statements. Constructs that a region
+//! cannot have are kept by name, so that all of them can be reported at once.
 
 use crate::ctype::{CType, IntType, QType};
 
@@ -117,9 +117,11 @@ pub enum StmtKind {
     },
     Block(Vec<Stmt>),
     Empty,
-    /// Pragmas inside the region, with their texts and places, and the statement that they stand before, if there is one.
+    /// Pragmas inside the region, with their texts and places, and the statement that each one
+    /// precedes, if there is one.
     Pragma(Vec<(String, At)>, Option<Box<Stmt>>),
-    /// `continue` or `break` that leaves a loop around the region; those of loops in it are gone, or not supported.
+    /// `continue` or `break` that leaves a loop around the region. Those of loops in the region are
+    /// gone, or not supported.
     Jump(&'static str),
     /// A statement that has no place in a region: its name.
     Unsupported(&'static str),

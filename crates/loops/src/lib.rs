@@ -1,7 +1,7 @@
 //! The loop IR of Lozenge: typed loop programs.
 //!
-//! Every front end ends in a [`Program`] and every target starts from one. A program is a plain value.
-//! It is built, compared, printed and parsed without a context, an interner or a global, and
+//! Every front end ends in a [`Program`] and every target starts from one. A program is a plain
+//! value. It is built, compared, printed and parsed without a context, an interner or a global, and
 //! `parse(print(p)) == p`.
 //!
 //! ```

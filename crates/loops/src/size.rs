@@ -392,7 +392,7 @@ impl Size {
         self.terms.iter().all(|(monomial, coefficient)| *coefficient > 0 && monomial.keys().all(natural_atom))
     }
 
-    /// The same size as an `i64` expression of the hub, sums before differences.
+    /// The same size as an `i64` expression of the loop IR, sums before differences.
     pub fn to_expr(&self) -> Expr {
         let mut result: Option<Expr> = None;
         let (positive, negative): (Vec<_>, Vec<_>) = self.terms.iter().rev().partition(|(_, c)| **c > 0);

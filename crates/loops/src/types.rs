@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-/// A scalar type of the hub.
+/// A scalar type of the loop IR.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum Scalar {
     /// IEEE single precision.

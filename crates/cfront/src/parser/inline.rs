@@ -1,8 +1,10 @@
-//! Small functions of the file that take the place of their calls, so that a region sees what they compute: those whose body is expressions.
+//! Inlines small functions of the file whose body is expressions, so that a region sees what they
+//! compute.
 //!
-//! A body may have variables that are initialised and keep their value, `if`s that return, and returns. What else is in it leaves calls as they are.
-//! Conversions to the types of parameters and of the result stay. Functions that are `static` without `inline` would be unused afterwards, which
-//! compilers warn of; they stay, too.
+//! A body may have initialised variables that keep their value, `if`s that return, and returns.
+//! Calls of other functions stay. Conversions to the types of parameters and of the result stay.
+//! Functions that are `static` without `inline` would be unused afterwards, and compilers warn of
+//! that. So their calls stay, too.
 
 use super::{MAX_HEIGHT, Parser};
 use std::ops::Range;
@@ -67,7 +69,8 @@ fn falls(steps: &[Step]) -> bool {
 }
 
 impl Parser<'_> {
-    /// What the function whose body begins here computes, where it is expressions; the place in the text stays.
+    /// What the function whose body begins here computes, if that is expressions. The position in
+    /// the text does not change.
     pub fn inline(&mut self, params: Vec<(String, QType, At)>, result: &QType) -> Option<Inline> {
         scalar(&result.ty)?;
         let (pos, depth, measured) = (self.pos, self.scopes.depth(), self.measured.len());
@@ -265,7 +268,8 @@ fn node(kind: ExprKind, at: At, below: u32) -> Option<Expr> {
     (below < MAX_HEIGHT).then_some(Expr { kind, at, height: below + 1 })
 }
 
-/// An expression with names replaced; none if it has others, or does more than compute. Its parts get a place, but for those that come in.
+/// An expression with names replaced. `None` if it has other names, or does more than compute. Its
+/// parts get a place, except for those that come from outside.
 fn substitute(e: &Expr, bound: &Bound, place: Option<At>) -> Option<Expr> {
     let at = place.unwrap_or(e.at);
     let go = |e: &Expr| substitute(e, bound, place);

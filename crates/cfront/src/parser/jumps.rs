@@ -1,6 +1,8 @@
-//! `continue`, and `break` out of `do … while (0)`, as conditions: `if (c) continue; rest` is `if (!c) rest`.
+//! `continue`, and `break` out of `do … while (0)`, as conditions: `if (c) continue; rest` is
+//! `if (!c) rest`.
 //!
-//! Nothing is written twice: where what is behind an `if` can be reached on both of its branches although one of them may jump, the jump stays and is refused.
+//! No statement is duplicated. If the code after an `if` can be reached on both of its branches
+//! although one of them may jump, the jump stays and is refused.
 
 use super::MAX_HEIGHT;
 use crate::ast::{CONTINUE, Expr, ExprKind, Stmt, StmtKind, Unary};

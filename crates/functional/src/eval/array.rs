@@ -1,4 +1,5 @@
-//! Values while evaluating: numbers, pairs, and arrays that are strided windows on stored data or lazy views.
+//! Values during evaluation: numbers, pairs, and arrays. An array is a strided window on stored
+//! data, or a lazy view.
 
 use std::rc::Rc;
 

@@ -47,7 +47,8 @@ impl Infer<'_> {
         self.of_bounded_size(node, expr.span)
     }
 
-    /// Nested pairs double with each level (`let y = (x, x)`), and every node of the tree gets its type.
+    /// Nested pairs double with each level (`let y = (x, x)`), and every node of the tree gets its
+    /// type.
     fn of_bounded_size(&mut self, node: Node, span: Span) -> Node {
         if self.solver.parts(&node.ty, MAX_PARTS) <= MAX_PARTS {
             return node;

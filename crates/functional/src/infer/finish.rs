@@ -1,4 +1,5 @@
-//! The end of a definition: open equations, literals without a type, what is to be shown, and types without unknowns.
+//! Finishes a definition: solves open equations, gives literals their types, proves what is left,
+//! and replaces all unknowns in types.
 
 use std::collections::BTreeSet;
 

@@ -1,8 +1,10 @@
-//! Inference of types and sizes: from the surface tree to definitions whose every node has its type.
+//! Inference of types and sizes: from the surface tree to definitions whose every node has its
+//! type.
 //!
-//! Types are inferred by unification; sizes by solving equations between their normal forms. An equation is accepted only
-//! if it holds for all values of the parameters that the stated facts admit, 0 included; what can't be shown is an error.
-//! Functions are arguments, never data. Not here: unfolding of calls ([`crate::elaborate`]).
+//! Types are inferred by unification, sizes by solving equations between their normal forms. An
+//! equation is accepted only if it holds for all values of the parameters that the stated facts
+//! allow, 0 included. What cannot be shown is an error. Functions are arguments, never data. Not
+//! here: unfolding of calls ([`crate::elaborate`]).
 
 mod divide;
 mod expr;

@@ -6,7 +6,8 @@ use loops::{Name, Scalar, Size};
 
 use crate::types::DataType;
 
-/// A type in which types and sizes may be unknown. An unknown size is a size parameter whose name starts with `?`.
+/// A type in which types and sizes may be unknown. An unknown size is a size parameter whose name
+/// starts with `?`.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) enum Ty {
     /// Unknown.
@@ -149,7 +150,8 @@ impl Ty {
             }
     }
 
-    /// The data type, if nothing is unknown and there is no function; `param` gives the types of type parameters.
+    /// The data type, if nothing is unknown and there is no function. `param` gives the types of
+    /// type parameters.
     pub(crate) fn to_data(
         &self,
         size: &dyn Fn(&Size) -> Size,

@@ -1,4 +1,4 @@
-//! Where values live: temporaries, packing, names for what is computed once.
+//! Rules on memory: temporaries, packing, and names for values that are computed once.
 
 use std::collections::BTreeSet;
 
@@ -97,7 +97,8 @@ fn clamped(term: &Term) -> Option<(&loops::Size, &Term)> {
     }
 }
 
-/// `map (\p -> map (\r -> map (\x -> x) r) (transpose p)) xs`: the loops go in the order of the copy, whose elements lie side by side.
+/// `map (\p -> map (\r -> map (\x -> x) r) (transpose p)) xs`: the loops go in the order of the
+/// copy, whose elements are contiguous.
 fn map_copy(cx: &mut Context<'_>, xs: Term) -> Rewritten {
     let elem = array(&xs)?.1.clone();
     let f = cx.fun1("p", &elem, |cx, p| {

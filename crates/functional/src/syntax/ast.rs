@@ -1,4 +1,5 @@
-//! The surface tree: what the parser builds and inference reads. Every node has its place in the source.
+//! The surface tree that the parser builds and inference reads. Every node has its place in the
+//! source.
 //!
 //! Parentheses are not kept: the formatter works on tokens.
 
@@ -209,13 +210,15 @@ pub struct Number {
 pub enum NumberValue {
     /// Without a fraction or exponent; its sign is part of it.
     Int(i128),
-    /// With a fraction or exponent: sign and digits, to be rounded once, to the type that inference finds.
+    /// A number with a fraction or exponent: sign and digits. It is rounded once, to the type that
+    /// inference finds.
     Float(String),
 }
 
 impl NumberValue {
-    /// Why a type can't have a number of this text: it is out of range, or becomes infinite, or 0 though it is not. A floating-point number
-    /// between two of the type becomes the nearest.
+    /// Why a type cannot represent a number of this text: it is out of range, becomes infinite, or
+    /// becomes 0 though it is not 0. A floating-point number between two of the type becomes the
+    /// nearest.
     pub fn misfit(&self, scalar: Scalar) -> Option<&'static str> {
         let text = match self {
             NumberValue::Int(value) => {

@@ -1,4 +1,5 @@
-//! Lexer: text to tokens and comments. It never fails; what it can't read becomes a diagnostic and is skipped.
+//! Lexer: from text to tokens and comments. It never fails: what it cannot read becomes a
+//! diagnostic and is skipped.
 
 use loops::{Code, Diagnostic, Span};
 
