@@ -66,7 +66,7 @@ impl Type {
         matches!(self, Type::F32 | Type::F64)
     }
 
-    /// Its form in the loop IR.
+    /// Its type in the loop IR.
     pub fn scalar(self) -> Scalar {
         match self {
             Type::Truth | Type::Int(IntType::Bool) => Scalar::Bool,

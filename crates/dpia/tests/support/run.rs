@@ -174,8 +174,8 @@ pub fn choices(definition: &Definition, seed: u64, count: usize) -> Vec<Sizes> {
     list
 }
 
-/// Whether the validator of loop programs accepts the function; how many of its loops it can't show to be free
-/// of races.
+/// Whether the validator of loop programs accepts the function. Returns how many of its loops it
+/// cannot show to be free of races.
 pub fn validate(t: &Translation) -> Result<usize, String> {
     let report = loops::validate(&t.function);
     if !report.is_valid() {
