@@ -129,7 +129,7 @@ pub enum StmtKind {
 
 #[derive(Clone, Debug)]
 pub struct For {
-    /// What its header does beside setting what is counted: it comes before the loop.
+    /// What its header does besides setting counted variables. It comes before the loop.
     pub before: Vec<Stmt>,
     pub init: Option<Stmt>,
     pub cond: Option<Expr>,
@@ -143,7 +143,7 @@ pub struct For {
     pub body: Stmt,
 }
 
-/// A variable that a loop counts beside its own, as `j` in `for (i = 0, j = n; i < n; i++, j--)`.
+/// A further variable that a loop counts, as `j` in `for (i = 0, j = n; i < n; i++, j--)`.
 #[derive(Clone, Debug)]
 pub struct Other {
     /// As it is named where it is counted.

@@ -140,7 +140,7 @@ fn misspelt(source: &Source<'_>, unsure: bool) -> Vec<Diagnostic> {
             word.chars().filter(char::is_ascii_alphanumeric).collect::<String>().to_lowercase();
         let meant = ["scop", "endscop"].into_iter().find(|meant| {
             let same = plain == *meant;
-            // Of other words behind it nobody knows what they are.
+            // It is not known what other words after it are.
             (same && (more.is_none() || word == *meant))
                 || (unsure && more.is_none() && one_letter_off(&plain, meant))
         });

@@ -176,7 +176,7 @@ impl Variable {
         owner(&self.c_name)
     }
 
-    /// The members behind that identifier: after how many subscripts, whether by `->`, and their
+    /// The members after that identifier: after how many subscripts, whether by `->`, and their
     /// names.
     pub fn members(&self) -> Vec<(usize, bool, String)> {
         let mut members = Vec::new();

@@ -22,7 +22,7 @@ pub struct Replacement {
 /// The original file with regions replaced. Regions without a replacement stay as they are.
 ///
 /// If the replacement assumes something, the text of the region stands first, under the condition
-/// that the assumption does not hold. The replacement stands behind `else`. The two pragmas stay as
+/// that the assumption does not hold. The replacement follows `else`. The two pragmas stay as
 /// comments, so that the result is not taken for input and a reader sees what was replaced. Line
 /// ends are those of the file. Loop variables declared outside get their values. Macros and sizes
 /// of objects that the region was translated for are checked.

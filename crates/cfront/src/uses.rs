@@ -112,7 +112,7 @@ impl<'s> Uses<'s> {
         })
     }
 
-    /// The last token of the subscripts and members behind a name.
+    /// The last token of the subscripts and members after a name.
     fn path_end(&self, token: usize) -> usize {
         let (mut last, mut depth) = (token, 0usize);
         loop {
@@ -174,7 +174,7 @@ impl<'s> Uses<'s> {
         })
     }
 
-    /// How many subscripts stand behind a name.
+    /// How many subscripts follow a name.
     fn subscripts(&self, token: usize, end: usize) -> usize {
         let (mut depth, mut found) = (0usize, 0);
         for k in token + 1..end {

@@ -20,7 +20,7 @@ struct Use {
     inside: bool,
 }
 
-/// Uses that are told apart; a variable with more counts as read often in all its components.
+/// Uses that are distinguished. A variable with more counts as read often in all its components.
 const USES: usize = 32;
 
 /// What computing a term takes.

@@ -15,7 +15,7 @@ use crate::types::DataType;
 
 /// Deeper terms than this are refused by the checker, the evaluator and strategies.
 ///
-/// Ten thousand combinators, one behind another, are below it.
+/// Ten thousand combinators in a chain are below it.
 pub const MAX_DEPTH: usize = 12_000;
 
 /// The position of a subterm: which argument of which argument. For a `let`, 0 is the value and 1

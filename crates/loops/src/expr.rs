@@ -149,7 +149,7 @@ pub enum BinaryOp {
     BitOr,
     /// Bits in which two integers differ.
     BitXor,
-    /// Bits of an integer moved up, zeros behind; the count is taken modulo the width.
+    /// Shifts an integer left, filling with zeros. The count is taken modulo the width.
     Shl,
     /// Shifts an integer right, filling with the sign. The count is taken modulo the width.
     Shr,

@@ -22,7 +22,7 @@ pub struct Size {
 /// A product of atoms with positive exponents; the empty product is 1.
 type Monomial = BTreeMap<Atom, u32>;
 
-/// What a size is made of beside constants.
+/// What a size is made of besides constants.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 enum Atom {
     /// A size parameter.

@@ -360,7 +360,7 @@ impl Value {
             Value::F64(v) => v,
             _ => return true,
         };
-        // What is behind the point is dropped.
+        // The fraction is dropped.
         let between = |least: i64, end: i64| number > least as f64 - 1.0 && number < end as f64;
         match to {
             Scalar::I32 => between(i32::MIN.into(), 1 << 31),

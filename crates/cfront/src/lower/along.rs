@@ -22,7 +22,7 @@ pub(super) struct Along<'e> {
 }
 
 impl Lowering<'_> {
-    /// What a header counts beside its variable, which begins at `first`.
+    /// What a header counts besides its variable, which begins at `first`.
     pub(super) fn counted_along<'e>(
         &mut self,
         f: &'e For,

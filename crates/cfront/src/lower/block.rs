@@ -308,7 +308,7 @@ impl Lowering<'_> {
         }
         let (access, elem, k) = self.access(target, false)?;
         if self.res.objects[k].ty.constant {
-            // An array of constants has the qualifier on its elements; C's own compiler tells that.
+            // An array of constants has the qualifier on its elements; the C compiler reports that.
         }
         if let Some(array) = self.arrays.get_mut(&k) {
             array.written = true;

@@ -56,7 +56,7 @@ impl Lowering<'_> {
             .data(e)
             .ok()
             .filter(|(value, from)| !value.arrays().is_empty() && !matches!(from, Type::F32 | Type::F64));
-        // It is told of as what it is not: affine.
+        // It is reported as not affine.
         self.diagnostics.truncate(diagnostics);
         self.blamed = blamed;
         let (value, from) = found?;

@@ -62,7 +62,7 @@ pub struct Context<'a> {
     pub in_loop: bool,
     /// Functions that the file defines: none of these is the C library's.
     pub defined: &'a BTreeSet<&'a str>,
-    /// Functions that are known to be pure beside those of `math.h` and those declared so.
+    /// Functions that are known to be pure besides those of `math.h` and those declared so.
     pub pure_functions: &'a [String],
     /// Whether plain `char` has a sign, if that is known.
     pub char_signed: Option<bool>,
@@ -82,7 +82,7 @@ struct Lowering<'a> {
     loops: Vec<ActiveLoop>,
     /// What holds here: forms that are at least 0.
     known: Vec<Linear>,
-    /// Quotients and alike, named `#0`, `#1`, …
+    /// Quotients and similar atoms, named `#0`, `#1`, …
     atoms: Vec<Atom>,
     arrays: BTreeMap<usize, ArrayUse>,
     pending: Vec<Pending>,

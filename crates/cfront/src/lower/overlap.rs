@@ -167,7 +167,7 @@ impl Lowering<'_> {
         Some(format!("__extension__ ({end} <= {from} || {to} <= {begin})"))
     }
 
-    /// The first byte that a region may access of an object, and the one behind the last, as C.
+    /// The first byte that a region may access of an object, and the one after the last, as C.
     fn memory(&self, k: usize) -> Option<(String, String)> {
         let object = &self.res.objects[k];
         let name = place(&object.name);

@@ -37,7 +37,7 @@ enum Step {
     If(Expr, Vec<Step>, Vec<Step>),
 }
 
-/// What comes behind some steps: further ones, and what is behind these.
+/// What follows some steps: further steps, and what follows these.
 struct Rest<'a> {
     steps: &'a [Step],
     behind: Option<&'a Rest<'a>>,
@@ -49,7 +49,7 @@ fn value(steps: &[Step], behind: Option<&Rest<'_>>) -> Option<Expr> {
         None => value(behind?.steps, behind?.behind),
         Some((Step::Return(e), _)) => Some(e.clone()),
         Some((Step::If(cond, then, otherwise), steps)) => {
-            // What is behind is put in one place only.
+            // What follows is put in one place only.
             (!(falls(then) && falls(otherwise))).then_some(())?;
             let rest = Rest { steps, behind };
             let (then, otherwise) = (value(then, Some(&rest))?, value(otherwise, Some(&rest))?);
@@ -60,7 +60,7 @@ fn value(steps: &[Step], behind: Option<&Rest<'_>>) -> Option<Expr> {
     }
 }
 
-/// Whether what is behind some steps may be come to.
+/// Whether what follows some steps may be reached.
 fn falls(steps: &[Step]) -> bool {
     !steps.iter().any(|step| match step {
         Step::Return(_) => true,
@@ -93,7 +93,7 @@ impl Parser<'_> {
 
     /// Why the calls of a function with this body stay, where that is seen at once.
     pub fn kept(&self, name: &str, params: &[Declaration], body: Range<usize>) -> Option<Kept> {
-        // Only a reason for a message: nobody waits for it.
+        // This only gives a message its reason, so large bodies are not searched.
         if body.len() > MAX_TOKENS {
             return None;
         }

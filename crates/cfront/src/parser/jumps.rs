@@ -25,7 +25,7 @@ pub(super) fn without_jumps(body: Stmt, ends: &[&str]) -> Stmt {
     refused(body)
 }
 
-/// The statements, without the jumps that can be made conditions of what is behind them.
+/// The statements, without the jumps that can become conditions of what follows them.
 fn run(statements: Vec<Stmt>, ends: &[&str], depth: u32) -> Vec<Stmt> {
     let mut out = Vec::new();
     let mut statements = statements.into_iter();
@@ -36,7 +36,7 @@ fn run(statements: Vec<Stmt>, ends: &[&str], depth: u32) -> Vec<Stmt> {
         }
         let at = stmt.at;
         match stmt.kind {
-            // Nothing behind it runs.
+            // Nothing after it runs.
             StmtKind::Jump(_) => return out,
             StmtKind::Block(inner) => {
                 let declares = inner.iter().any(|s| matches!(s.kind, StmtKind::Declare(_)));
@@ -46,7 +46,7 @@ fn run(statements: Vec<Stmt>, ends: &[&str], depth: u32) -> Vec<Stmt> {
                 } else if rest.is_empty() || ended {
                     out.push(Stmt { kind: StmtKind::Block(run(inner, ends, depth + 1)), at });
                 } else {
-                    // Names that it declares would be seen behind it.
+                    // Names that it declares would be visible after it.
                     out.push(Stmt { kind: StmtKind::Block(inner), at });
                     out.extend(rest);
                 }
@@ -100,7 +100,7 @@ fn jumps(stmt: &Stmt, ends: &[&str]) -> bool {
     }
 }
 
-/// Whether what is behind a statement may be reached.
+/// Whether what follows a statement may be reached.
 fn falls(stmt: &Stmt, ends: &[&str]) -> bool {
     match &stmt.kind {
         StmtKind::Jump(word) => !ends.contains(word),

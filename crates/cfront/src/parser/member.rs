@@ -14,7 +14,7 @@ use crate::parser::specifiers::is_attribute;
 use crate::scope::{Object, Symbol};
 
 impl Parser<'_> {
-    /// What stands behind `struct`.
+    /// What follows `struct`.
     pub(super) fn structure(&mut self) -> Parsed<CType> {
         while is_attribute(self.word()) {
             self.attribute()?;

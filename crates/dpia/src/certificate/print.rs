@@ -375,7 +375,7 @@ impl Certificate {
     /// The certificate as Coq sentences in a module of this name: the data as `c`, which needs only
     /// `Syntax.v`.
     ///
-    /// `after` stands behind the data. The name of the module is [`module_name`] of `name`.
+    /// `after` follows the data. The name of the module is [`module_name`] of `name`.
     pub fn to_module(&self, name: &str, after: &str) -> String {
         let name = module_name(name);
         let mut printer = Printer::default();

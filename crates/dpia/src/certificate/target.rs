@@ -26,7 +26,7 @@ pub(super) struct Array {
     pub index: bool,
 }
 
-/// Components and their types of an element, behind these components.
+/// Components and their types of an element, below these components.
 pub(super) fn leaves(elem: &Elem, components: &[bool], found: &mut Vec<(Vec<bool>, &'static str)>) {
     match elem {
         Elem::Scalar(ty) => found.push((components.to_vec(), ty.keyword())),
@@ -276,7 +276,8 @@ impl Target {
         if ty == Scalar::I64 && !data && variable { Kind::Index } else { Kind::Data(ty) }
     }
 
-    /// Two operands and their type. An element of an array of indices beside data is data.
+    /// Two operands and their type. An element of an array of indices is data if the other operand
+    /// is data.
     fn operands(&self, a: &Expr, b: &Expr) -> Result<(Tm, Tm, Scalar)> {
         let ((left, ty), (right, _)) = (self.expr(a)?, self.expr(b)?);
         let kinds = (self.kind(a, ty), self.kind(b, ty));

@@ -58,7 +58,7 @@ pub(crate) struct Generator<'d> {
     steps: Vec<RuleStep>,
     places: HashMap<u32, Place>,
     names: Names,
-    /// Local arrays that updates asked for, to be declared beside the accumulator.
+    /// Local arrays that updates need, to be declared with the accumulator.
     wanted: HashMap<u32, Vec<Stmt>>,
     /// The update that was generated last, if it is staged.
     staged: Option<turns::Staged>,

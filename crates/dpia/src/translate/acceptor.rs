@@ -266,7 +266,7 @@ impl Translator<'_> {
         })
     }
 
-    /// Three parts: in front, the array itself, behind.
+    /// Three parts: before the array, the array itself, after it.
     fn pad_into(&mut self, l: &Size, r: &Size, value: &Exp, e: &Exp, a: &Acc) -> Option<Comm> {
         let n = length(e.ty())?.clone();
         let elem = value.ty().clone();

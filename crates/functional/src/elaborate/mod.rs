@@ -47,7 +47,7 @@ struct Fun<'c> {
 enum Callee<'c> {
     /// A lambda with what its free variables are.
     Lambda(&'c [Bind], &'c Node, Env<'c>, Frame<'c>),
-    /// A primitive with its explicit sizes and the type behind them.
+    /// A primitive with its explicit sizes and the type after them.
     Prim(Prim, Rc<Vec<Size>>, &'c Ty, Frame<'c>),
     /// A definition.
     Def(Frame<'c>),

@@ -78,7 +78,7 @@ pub fn evaluate(
     evaluate_within(definition, sizes, args, &mut { limits })
 }
 
-/// The same; the steps that it takes are no longer in `limits` behind it.
+/// The same. Afterwards `limits` no longer has the steps that it took.
 ///
 /// # Errors
 /// As [`evaluate`].

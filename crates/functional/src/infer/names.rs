@@ -190,7 +190,7 @@ impl Infer<'_> {
         }
     }
 
-    /// The size that an expression means; an error is told where it means none.
+    /// The size that an expression means. Reports an error if it means none.
     pub(super) fn size_of(&mut self, expr: &Expr, holes: bool) -> Option<Size> {
         Some(match &expr.kind {
             ExprKind::Name(name) if self.scope.get(name).is_none_or(|s| s.is_empty()) => {

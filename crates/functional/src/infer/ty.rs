@@ -20,7 +20,7 @@ pub(crate) enum Ty {
     Pair(Arc<Ty>, Arc<Ty>),
     Vector(Size, Arc<Ty>),
     Fun(Arc<Ty>, Arc<Ty>),
-    /// An error was told; fits everything.
+    /// An error was reported. Fits everything.
     Error,
 }
 
@@ -54,7 +54,7 @@ impl Class {
         })
     }
 
-    /// What a reader is told.
+    /// The text for messages.
     pub(crate) fn describe(self) -> &'static str {
         match self {
             Class::Num | Class::Plain => "a number",
@@ -172,7 +172,7 @@ impl Ty {
     }
 }
 
-/// The type as a reader is told it; unknown parts are `_`.
+/// The type as messages show it. Unknown parts are `_`.
 pub(crate) fn show(ty: &Ty) -> String {
     match ty {
         Ty::Meta(_) | Ty::Error => "_".to_owned(),
@@ -190,7 +190,7 @@ pub(crate) fn show(ty: &Ty) -> String {
     }
 }
 
-/// The size as a reader is told it; unknown ones are `_`.
+/// The size as messages show it. Unknown sizes are `_`.
 pub(crate) fn show_size(size: &Size) -> String {
     size.substitute(&|name| name.starts_with('?').then(|| Size::param("_"))).to_string()
 }

@@ -89,7 +89,7 @@ pub(super) const RULES: &[Rule] = &[
     ),
 ];
 
-/// The padding behind an array, if the term is just that.
+/// The padding after an array, if the term is just that.
 fn clamped(term: &Term) -> Option<(&loops::Size, &Term)> {
     match args_of(term, Prim::PadClamp).ok()? {
         [Arg::Size(l), Arg::Size(r), Arg::Term(xs)] if l.as_constant() == Some(0) => Some((r, xs)),

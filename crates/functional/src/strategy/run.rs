@@ -441,7 +441,7 @@ impl Runner<'_> {
             None => Ok(term.clone()),
         };
         self.frames.pop();
-        // A refusal inside the library is told at the place where the library was called.
+        // A refusal inside the library is reported at the place where the library was called.
         result.map_err(|stop| match stop {
             Stop::Refused(mut why) if why.call == Span::default() => {
                 why.call = call.span;

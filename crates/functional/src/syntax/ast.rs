@@ -52,7 +52,7 @@ pub struct TypeDef {
 pub struct StrategyText {
     /// Its name.
     pub name: Ident,
-    /// What stands behind `=`, comments included.
+    /// The text after `=`, comments included.
     pub text: String,
     /// Where that text stands.
     pub span: Span,
@@ -101,7 +101,7 @@ pub struct Param {
     pub ty: Type,
 }
 
-/// A relation between sizes behind `where`.
+/// A relation between sizes after `where`.
 #[derive(Clone, PartialEq, Debug)]
 pub struct FactExpr {
     /// One of `== <= >= < >`.
@@ -144,7 +144,7 @@ pub enum TypeKind {
     Fun(Box<Type>, Box<Type>),
     /// `{k} -> t`: an explicit size argument; only in the table of primitives.
     SizeFun(Ident, Box<Type>),
-    /// What could not be read; an error was told.
+    /// What could not be read. An error was reported.
     Error,
 }
 
@@ -192,7 +192,7 @@ pub enum ExprKind {
     Tuple(Vec<Expr>),
     /// `(e : t)`.
     Ascribe(Box<Expr>, Type),
-    /// What could not be read; an error was told.
+    /// What could not be read. An error was reported.
     Error,
 }
 

@@ -12,7 +12,7 @@ pub const MAX_BYTES: usize = 2 << 20;
 /// enough.
 pub const MAX_DEPTH: u32 = 20_000;
 
-/// No more errors than this are told of one file.
+/// At most this many errors are reported for one file.
 const MAX_ERRORS: usize = 50;
 
 /// Parses one file. The tree holds what could be read. Definitions with an error are not part of
@@ -33,7 +33,7 @@ pub(super) struct Parser<'a> {
     pub(super) comments: Vec<Span>,
     pub(super) at: usize,
     pub(super) diagnostics: Vec<Diagnostic>,
-    /// Errors so far, also those that are not told.
+    /// Errors so far, also those that are not reported.
     pub(super) errors: usize,
     /// Errors before the item that is being read.
     pub(super) errors_before_item: usize,
@@ -159,7 +159,7 @@ impl<'a> Parser<'a> {
         self.report(diagnostic);
     }
 
-    /// Takes `symbol`, or tells that it is missing.
+    /// Takes `symbol`, or reports that it is missing.
     pub(super) fn expect(&mut self, symbol: &str, opened: Option<Span>) -> bool {
         let found = self.eat(symbol);
         if !found {

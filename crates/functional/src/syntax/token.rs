@@ -92,7 +92,7 @@ const SYMBOLS: &[&str] = &[
     "+", "-", "*", "/", "%", "<", ">", "!", "\\", "_", ".", "@",
 ];
 
-/// More than this many errors are not told one by one.
+/// At most this many errors are reported one by one.
 const MAX_ERRORS: usize = 50;
 
 /// Splits `source` into tokens.
