@@ -1,4 +1,5 @@
-//! Where a region stands: its lines in the original file, directives among them, and the macros that its text is made of.
+//! The place of a region: its lines in the original file with their directives, and the macros in
+//! its text.
 
 use std::collections::BTreeSet;
 

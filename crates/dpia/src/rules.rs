@@ -1,7 +1,7 @@
 //! The table of rules: names and statements. `docs/rules.md` is made from it.
 //!
-//! The code of a rule is where its name is returned: `translate` for `a`, `c`, `v` and the macros, `codegen` for `cgc`, `cga`, `cge`.
-//! Not here: anything that the translation reads.
+//! The code of a rule is where its name is returned: `translate` for `a`, `c`, `v` and the macros,
+//! `codegen` for `cgc`, `cga`, `cge`. The translation reads nothing from this table.
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -291,7 +291,8 @@ pub fn rules() -> Vec<Rule> {
     list
 }
 
-/// Rules of primitives that all have one form: those of the table of primitives which are not written out.
+/// Rules of primitives that all have one form: the primitives of the table that are not written out
+/// here.
 fn of_primitives(stage: &str, known: &[Rule]) -> Vec<Rule> {
     let column = match stage {
         "a" => 0,

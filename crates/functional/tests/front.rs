@@ -1,4 +1,5 @@
-//! The front half on data files: source text to checked core definitions, printed; and the diagnostics of bad programs.
+//! The front half on data files: source text to checked core definitions, printed; and the
+//! diagnostics of bad programs.
 
 mod support;
 

@@ -1,4 +1,5 @@
-//! Strategies beside programs: what each makes of its definition, its trace, replay, and values that stay.
+//! Strategies beside programs: what each makes of its definition, its trace, replay, and values
+//! that stay.
 
 mod common;
 
@@ -53,7 +54,8 @@ fn arguments(
     definition.params.iter().map(|p| value(&p.ty, dice)).collect()
 }
 
-/// At sizes 0, 1 and some others: the same value bit for bit, or nearly where additions were regrouped.
+/// At sizes 0, 1 and some others: the same value bit for bit, or nearly where additions were
+/// regrouped.
 fn same_values(original: &Definition, rewritten: &Definition, exact: bool) {
     let mut dice = Dice::new(7);
     for case in 0..12 {

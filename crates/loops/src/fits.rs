@@ -1,6 +1,7 @@
 //! Whether subscripts, bounds and conditions fit in 64 bits, for given ranges of the sizes.
 //!
-//! Intervals, computed in 128 bits. What data gives (loads, calls) is not looked at: its arithmetic is that of the source.
+//! Interval arithmetic in 128 bits. Values that come from data (loads, calls) are not looked at:
+//! their arithmetic is that of the source.
 
 use std::collections::BTreeMap;
 

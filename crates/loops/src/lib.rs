@@ -1,7 +1,8 @@
 //! The loop IR of Lozenge: typed loop programs.
 //!
-//! Every front end ends in a [`Program`] and every target starts from one. A program is a plain value: it is built,
-//! compared, printed and parsed without a context, an interner or a global, and `parse(print(p)) == p`.
+//! Every front end ends in a [`Program`] and every target starts from one. A program is a plain
+//! value. It is built, compared, printed and parsed without a context, an interner or a global, and
+//! `parse(print(p)) == p`.
 //!
 //! ```
 //! let program = loops::parse("fn double[n](x: inout f64[n]) { par i in 0..n { x[i] *= 2.0 } }").unwrap();
@@ -9,11 +10,12 @@
 //! assert_eq!(loops::parse(&program.to_string()), Ok(program));
 //! ```
 //!
-//! The values: [`program`], [`expr`], [`types`], [`size`], [`data`], [`registers`], [`diagnostic`].
-//! Their text: [`print`](mod@print), [`mod@parse`]. What is read off them: [`access`], [`visit`],
-//! [`typing`]. What follows from loops and conditions: [`poly`], [`facts`], [`simplify`],
-//! [`indices`]. Checks: [`mod@validate`], and the reference interpreter, [`interp`], over the one
-//! definition of the arithmetic, [`value`] (of what reads no memory, [`evaluate`]).
+//! - Values: [`program`], [`expr`], [`types`], [`size`], [`data`], [`registers`], [`diagnostic`].
+//! - Their text: [`print`](mod@print), [`mod@parse`].
+//! - What is read off them: [`access`], [`visit`], [`typing`].
+//! - What follows from loops and conditions: [`poly`], [`facts`], [`simplify`], [`indices`].
+//! - Checks: [`mod@validate`], and the reference interpreter [`interp`].
+//! - The one definition of the arithmetic: [`value`]; of what reads no memory, [`evaluate`].
 //!
 //! Not here: transformations (crate `passes`), front ends, targets, files, processes, the set library.
 

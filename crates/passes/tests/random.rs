@@ -1,4 +1,5 @@
-//! What passes for C compilers make of random programs of sums, rows and numbers that are the same in all iterations computes the same, to the last bit.
+//! The passes for C compilers keep results to the last bit: tested on random programs of sums, rows
+//! and loop-invariant numbers.
 
 #[path = "../../loops/tests/common/random.rs"]
 mod random;
@@ -10,7 +11,8 @@ use loops::{Data, Function, Name, Options, Tensor};
 use proptest::prelude::*;
 use random::Random;
 
-/// Extents: rows enough for four and for some lanes with some left, chains that are long, and rows that are short enough to become one.
+/// Extents: enough rows for four and for some lanes with some left, long chains, and rows that are
+/// short enough to be coalesced.
 const ROWS: i64 = 70;
 const COLUMNS: i64 = 49;
 

@@ -1,4 +1,4 @@
-//! The elements that a region refers to, and flat arrays that are seen with several dimensions.
+//! Accesses of a region, and flat arrays that are seen with several dimensions.
 
 use std::collections::BTreeMap;
 
@@ -16,7 +16,8 @@ use crate::lower::header::expr_mentions;
 use crate::lower::resolve::Meaning;
 use crate::region::AccessForm;
 
-/// An access to a flat array: in the program it stands as `A[number][false]` until all of them are known.
+/// An access to a flat array. In the program it stands as `A[number][false]` until all of them are
+/// known.
 pub struct Pending {
     pub object: usize,
     pub polynomial: Polynomial,
@@ -40,7 +41,7 @@ enum Subscript<'e> {
 }
 
 impl Lowering<'_> {
-    /// An access, its element type, and its object. Where it only `reads`, data may say which element.
+    /// An access, its element type, and its object. If it only `reads`, its subscripts may be data.
     pub(super) fn access(&mut self, e: &Expr, reads: bool) -> Try<(Access, Scalar, usize)> {
         let mut subscripts = Vec::new();
         let mut base = e;
@@ -383,7 +384,7 @@ impl Lowering<'_> {
         settled
     }
 
-    /// A subscript of rows and columns that is computed in a type without a sign must not wrap around.
+    /// A subscript of rows and columns that is computed in an unsigned type must not wrap around.
     fn keeps_within(&mut self, p: &Pending, row: &Linear, strides: &[Linear]) {
         let Some(most) = p.most else { return };
         let first = self.bound(row, &p.loops, false, 0);
@@ -476,7 +477,8 @@ impl Lowering<'_> {
         let _: Try<()> = self.report(diagnostic);
     }
 
-    /// The length of rows that a flat subscript would have if what is added to them were known to be below it, and how far that goes.
+    /// The length of rows that a flat subscript would have if the added part were known to be below
+    /// it, and how far that goes.
     fn row_if_below(&mut self, p: &Pending, strides: &[Linear]) -> Option<(Linear, Linear)> {
         for (stride, rest) in self.rows_if_below(p, strides) {
             let end = self.bound(&rest, &p.loops, true, 0).and_then(|last| last.add(1));

@@ -1,4 +1,5 @@
-//! Variables that a loop counts beside its own: `j` in `for (i = 0, j = n - 1; i < j; i++, j--)`. Their values are forms in the loop's variable.
+//! Further variables that a loop counts: `j` in `for (i = 0, j = n - 1; i < j; i++, j--)`. Their
+//! values are linear forms in the loop's variable.
 
 use super::header::Header;
 use super::index::Index;
@@ -21,7 +22,7 @@ pub(super) struct Along<'e> {
 }
 
 impl Lowering<'_> {
-    /// What a header counts beside its variable, which begins at `first`.
+    /// What a header counts besides its variable, which begins at `first`.
     pub(super) fn counted_along<'e>(
         &mut self,
         f: &'e For,
@@ -96,7 +97,8 @@ impl Lowering<'_> {
         Ok(all)
     }
 
-    /// Gives what is counted along its value where the loop's variable is `now`, and was `start` first: for the loop's condition, or its body.
+    /// Sets the values of these further variables where the loop's variable is `now`, and was
+    /// `start` first: for the loop's condition, or for its body.
     pub(super) fn set_along(
         &mut self,
         all: &[Along<'_>],

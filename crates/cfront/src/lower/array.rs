@@ -20,15 +20,17 @@ pub struct ArrayUse {
     pub dims: Vec<Hub>,
     /// The first extent is not declared: it follows from the subscripts.
     pub open: bool,
-    /// One dimension in C, perhaps more in the hub: accesses are kept in `pending`.
+    /// One dimension in C, perhaps more in the loop program: accesses are kept in `pending`.
     pub flat: bool,
     /// Exclusive ends of the first subscript.
     pub ends: Vec<Linear>,
     /// Some subscript is data, so it has one subscript a dimension of C.
     pub looked_up: bool,
-    /// Stands for its first extent where that is not declared and does not follow from the subscripts: no C has it.
+    /// Stands for the first extent if that is not declared and does not follow from the subscripts:
+    /// no C has it.
     pub length: Option<Name>,
-    /// First and exclusive last of its first subscripts, access by access; none where data gives one.
+    /// First and exclusive last of its first subscripts, access by access. `None` if a subscript is
+    /// data.
     pub reach: Option<Vec<(Linear, Linear)>>,
     /// All of them together, over sizes.
     pub span: Option<(Linear, Linear)>,
@@ -187,7 +189,8 @@ impl Lowering<'_> {
         self.check_stable(k, e)?;
         match self.index(e) {
             Ok(index) => Ok(Some(index.expr)),
-            // A flat array is bounded by its subscripts, which may make it one of several dimensions.
+            // A flat array is bounded by its subscripts, which may make it one of several
+            // dimensions.
             Err(_) if flat => Ok(None),
             Err(why) => match self.polynomial(e, &mut Gathered::default()) {
                 Ok((p, _)) => Ok(Some(p.to_expr(&|name| match atom_number(name) {
@@ -203,7 +206,8 @@ impl Lowering<'_> {
         }
     }
 
-    /// The variables of an extent must keep their values from the declaration of the array to the region.
+    /// The variables of an extent must keep their values from the declaration of the array to the
+    /// region.
     pub(super) fn check_stable(&mut self, k: usize, e: &Expr) -> Try<()> {
         match &e.kind {
             ExprKind::Ident(name) => {

@@ -16,7 +16,8 @@ use crate::lower::resolve::Meaning;
 const MAX_INITIALISERS: usize = 64;
 
 impl Lowering<'_> {
-    /// Translates statements; those that fail have left a diagnostic, so that nothing is made of the region.
+    /// Translates statements. Those that fail have left a diagnostic, so that the region is not
+    /// compiled.
     pub(super) fn statements(&mut self, body: &[Stmt]) -> Vec<HubStmt> {
         let mut out = Vec::new();
         for stmt in body {
@@ -28,7 +29,8 @@ impl Lowering<'_> {
         out
     }
 
-    /// A failure of which nothing was said would drop the statement from the program: it is refused as a defect of ours.
+    /// A failure without a diagnostic would drop the statement from the program. It is refused as a
+    /// defect of the compiler.
     pub(super) fn told(&mut self, _: Failed, at: At) {
         if !self.diagnostics.is_empty() {
             return;
@@ -306,7 +308,7 @@ impl Lowering<'_> {
         }
         let (access, elem, k) = self.access(target, false)?;
         if self.res.objects[k].ty.constant {
-            // An array of constants has the qualifier on its elements; C's own compiler tells that.
+            // An array of constants has the qualifier on its elements; the C compiler reports that.
         }
         if let Some(array) = self.arrays.get_mut(&k) {
             array.written = true;
@@ -396,7 +398,8 @@ fn negated(e: Hub) -> Hub {
     }
 }
 
-/// `x = x + e` is the update `x += e`; sums, products, extrema, and differences, where `x` is an operand of the whole.
+/// `x = x + e` is the update `x += e`. So are products, extrema and differences, if `x` is an
+/// operand of the whole.
 fn as_update(target: &Access, elem: Scalar, value: Hub) -> (Option<Update>, Hub) {
     let update = |op| Some(Update { op, reorder: false });
     let is_target = |e: &Hub| matches!(e, Hub::Load(access) if access == target);

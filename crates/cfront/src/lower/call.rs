@@ -1,4 +1,5 @@
-//! Calls in data expressions: functions of `math.h`, and those that are known by their declaration. What the file defines is never taken for the C library's.
+//! Calls in data expressions: functions of `math.h`, and functions that are known by their
+//! declaration. A function that the file defines is never taken for one of the C library.
 
 use loops::{BinaryOp, Expr as Hub, Name, UnaryOp};
 
@@ -196,8 +197,8 @@ impl Math {
     }
 }
 
-/// The functions of `math.h` (and `abs`, `labs`) that neither set anything nor depend on anything but their arguments;
-/// `errno` and the floating-point environment are not looked at in a region.
+/// The functions of `math.h` (and `abs`, `labs`) that set nothing and depend only on their
+/// arguments. `errno` and the floating-point environment do not count in a region.
 fn math_function(name: &str) -> Option<(Type, Math)> {
     match name {
         "abs" => return Some((Type::Int(IntType::Int), Math::Unary(UnaryOp::Abs))),

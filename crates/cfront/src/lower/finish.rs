@@ -1,5 +1,6 @@
-//! From the translated statements to the function: flat arrays get their dimensions, dead scalars their places, and what
-//! is left becomes sizes and parameters. Then what the C around the region needs to know.
+//! From the translated statements to the function: flat arrays get their dimensions, dead scalars
+//! become locals, and the rest becomes sizes and parameters. Then the information for the C around
+//! the region.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -196,7 +197,8 @@ impl Lowering<'_> {
             || cx.uses.address_taken(&object.name)
     }
 
-    /// Loop variables declared outside get the values that they would have had, where somebody reads them.
+    /// Loop variables declared outside get the values that they would have had, where somebody
+    /// reads them.
     fn epilogue(&mut self) -> Vec<String> {
         let mut out = Vec::new();
         for k in 0..self.res.objects.len() {

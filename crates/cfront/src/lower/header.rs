@@ -1,4 +1,5 @@
-//! Loop headers: any affine form, up or down, becomes a loop of the hub that counts up by a positive constant.
+//! Loop headers: any affine form, up or down, becomes a loop of the loop IR that counts up by a
+//! positive constant.
 
 use loops::{BinaryOp, CompareOp, Expr as Hub, Loop, LoopKind, Name, Stmt as HubStmt};
 
@@ -213,7 +214,7 @@ impl Lowering<'_> {
         self.fail(codes::LOOP, message, at, "expected `name = value;` first")
     }
 
-    /// The hub variable of a loop: the name in C, unless it is that of something else here.
+    /// The loop-program variable of a loop: the name in C, unless it is that of something else here.
     pub(super) fn loop_name(&mut self, k: usize, c_name: &str, ty: IntType) -> Name {
         let own = self.names.get(&k).cloned();
         let candidate = own.unwrap_or_else(|| Name::new(c_name));
@@ -257,7 +258,8 @@ impl Lowering<'_> {
         Failed
     }
 
-    /// The bound that a condition gives: exclusive and above for a loop upward, inclusive and below for one downward.
+    /// The bound that a condition gives: exclusive and above for a loop upward, inclusive and below
+    /// for a loop downward.
     fn last_bound(
         &mut self,
         k: usize,
@@ -381,7 +383,8 @@ impl Lowering<'_> {
         bound.map_err(|why| self.bad_bound(&header.name, cond, why))
     }
 
-    /// Whether the side with the variable is signed, compared as unsigned, and may be negative: -1 is then above every bound.
+    /// Whether the side with the variable is signed, compared as unsigned, and may be negative: -1
+    /// is then above every bound.
     fn turns_unsigned(
         &mut self,
         header: &Header<'_>,
@@ -449,7 +452,8 @@ impl Lowering<'_> {
             });
             needed.map_err(|why| self.bad_bound(&header.name, cond, why))?;
         }
-        // With a signed variable, to pass the bound is to run into overflow, which C leaves undefined.
+        // With a signed variable, to pass the bound is to run into overflow, which C leaves
+        // undefined.
         if up {
             return Ok(bound);
         }
@@ -457,7 +461,8 @@ impl Lowering<'_> {
         self.linear_sum(&bound, 1, &one, cond.at).map_err(|why| self.bad_bound(&header.name, cond, why))
     }
 
-    /// A loop downward, `first`, `first - c`, … while at least `low`: counted up from 0 in a new variable.
+    /// A loop downward, `first`, `first - c`, … while at least `low`. It is counted up from 0 in a
+    /// new variable.
     fn downward(
         &mut self,
         k: usize,
@@ -493,7 +498,7 @@ impl Lowering<'_> {
         self.floor(a, divisor, false)
     }
 
-    /// The value of the hub's variable after a loop: the first one that is not below the end.
+    /// The value of the loop program's variable after a loop: the first one that is not below the end.
     fn final_value(&mut self, lower: &Index, upper: &Index, step: i64, at: At) -> Result<Index, NotIndex> {
         let long = |index: &Index| Index { ty: IntType::Long, ..index.clone() };
         let (lower, upper) = (long(lower), long(upper));

@@ -1,6 +1,6 @@
-//! Integer expressions in loop variables and sizes: subscripts, bounds, conditions. They are computed in mathematical
-//! integers (64 bits in the hub), and must be quasi-affine: sums, products with constants, quotients and remainders by
-//! constants, minimum, maximum and choice.
+//! Integer expressions in loop variables and sizes: subscripts, bounds, conditions. They are
+//! computed in mathematical integers (64 bits in the loop IR). They must be quasi-affine: sums,
+//! products with constants, quotients and remainders by constants, minimum, maximum and choice.
 
 use std::collections::BTreeSet;
 
@@ -16,13 +16,14 @@ use crate::lower::resolve::Meaning;
 /// An integer expression of the index arithmetic.
 #[derive(Clone, Debug)]
 pub struct Index {
-    /// As an expression of the hub.
+    /// As an expression of the loop IR.
     pub expr: Hub,
     /// As a linear form over loop variables, sizes and atoms.
     pub form: Linear,
     /// Its type in C.
     pub ty: IntType,
-    /// Whether the expression may be rebuilt from the form: a loop variable in it stands for more than itself.
+    /// Whether the expression may be rebuilt from the form: a loop variable in it stands for more
+    /// than itself.
     pub substituted: bool,
 }
 
@@ -296,7 +297,8 @@ impl Lowering<'_> {
         }
     }
 
-    /// `a % n` where the loops say that `a` is at least `k * n` and less than `(k + 2) * n`, as `(i + n - 1) % n` is: one of two differences.
+    /// `a % n` if the loops say that `a` is at least `k * n` and less than `(k + 2) * n`, as in
+    /// `(i + n - 1) % n`: one of two differences.
     fn turned(&mut self, a: &Index, n: &Index) -> Option<Index> {
         let less = |k: i64| a.form.plus(-k, &n.form);
         let k = (0..=MOST_TURNS).find(|k| {
@@ -340,7 +342,8 @@ impl Lowering<'_> {
         Ok(self.tidy(Index { expr, form, ty, substituted: a.substituted || b.substituted }))
     }
 
-    /// Rebuilds the expression from its form where a loop variable was replaced by a longer expression.
+    /// Rebuilds the expression from its form where a loop variable was replaced by a longer
+    /// expression.
     fn tidy(&self, index: Index) -> Index {
         if !index.substituted || index.form.terms.keys().any(|n| n.starts_with('#')) {
             return index;
@@ -356,7 +359,8 @@ impl Lowering<'_> {
         })
     }
 
-    /// C's `/` and `%` by a positive constant: rounded down where the operand is known not to be negative.
+    /// C's `/` and `%` by a positive constant. They round down if the operand is known not to be
+    /// negative.
     fn quotient(&mut self, op: Binary, a: Index, divisor: i64, ty: IntType, at: At) -> Indexed {
         if let Some(value) = a.form.as_constant() {
             let value = if op == Binary::Div { value / divisor } else { value % divisor };
@@ -500,7 +504,7 @@ impl Lowering<'_> {
     }
 }
 
-/// The sum of an expression and a constant; a constant that is added already is taken together with it.
+/// The sum of an expression and a constant. A constant that is already added is combined with it.
 fn plus_constant(e: &Hub, value: i64) -> Hub {
     let (base, sum) = match e {
         Hub::Binary(BinaryOp::Add, base, c) => match **c {

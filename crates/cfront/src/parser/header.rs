@@ -1,7 +1,9 @@
-//! Headers of loops that are not `for (i = a; i < b; i += c)` as they stand: those that count in their condition, and those of several parts.
+//! Headers of loops beyond `for (i = a; i < b; i += c)`: those that count in their condition, and
+//! those of several parts.
 //!
-//! `for (i = 0, s = 0; i < n; i++, j--, s += x)`: what counts by a constant and is set by the header is counted along, what else is set comes before the loop, and what
-//! else is done comes at the end of its body.
+//! `for (i = 0, s = 0; i < n; i++, j--, s += x)`: variables that count by a constant and are set by
+//! the header are counted along. Whatever else is set comes before the loop. Whatever else is done
+//! comes at the end of its body.
 
 use super::stmt::one_statement;
 use super::{MAX_HEIGHT, Parser};
@@ -21,7 +23,8 @@ struct Set {
 }
 
 impl Parser<'_> {
-    /// `for (i = n; i-- > 0;)`: the condition sees `i`, the body `i - 1`. `for (i = n; --i >= 0;)` is `for (i = n - 1; i >= 0; --i)`, of types with a sign.
+    /// `for (i = n; i-- > 0;)`: the condition sees `i`, the body `i - 1`. `for (i = n; --i >= 0;)`
+    /// is `for (i = n - 1; i >= 0; --i)`, for signed types.
     pub(super) fn counted_in_condition(&self, f: &mut For) {
         let Some(cond) = &mut f.cond else { return };
         let at = cond.at;
@@ -81,7 +84,8 @@ impl Parser<'_> {
         f.step = Some(counts);
     }
 
-    /// A header with commas, as one without, and what comes before the loop and at the end of its body.
+    /// A header with commas as one without, and the statements before the loop and at the end of
+    /// its body.
     pub(super) fn taken_apart(&self, f: &mut For) {
         let steps: Vec<Expr> = match f.step.as_ref().map(|step| &step.kind) {
             Some(ExprKind::Comma(list)) => list.clone(),
@@ -184,7 +188,8 @@ impl Parser<'_> {
     }
 }
 
-/// Which of several variables is the loop's: one that the condition compares, unless another one has to be counted by no multiple of what that is counted by.
+/// Which of several variables is the loop's: one that the condition compares. If the step of
+/// another variable is no multiple of its step, a variable with step 1 is chosen.
 fn main_of<'n>(
     cond: Option<&Expr>,
     candidates: &[&'n str],

@@ -1,4 +1,5 @@
-//! Names for variables: as the user wrote them, changed only where they would mean something else.
+//! Names of variables in printed text: the user's names, changed only where they would mean
+//! something else.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -1,4 +1,4 @@
-//! Execution strategies: sequential, parallel, lanes, written out.
+//! Rules that choose an execution strategy: sequential, parallel, vector lanes, unrolled.
 
 use super::context::{Context, Rewritten, array, as_map, as_reduce, is_map, is_reduce, no};
 use super::{Family, Refusal, Rule};

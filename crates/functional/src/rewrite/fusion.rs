@@ -1,4 +1,4 @@
-//! Fusion and fission: fewer passes over data, or more.
+//! Fusion and fission rules: they join passes over data, or split them.
 
 use super::context::{Context, Rewritten, array, as_map, binary, is_reduce, no, param, unary};
 use super::{Family, Rule};

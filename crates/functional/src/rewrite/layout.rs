@@ -1,4 +1,4 @@
-//! Laws of views: they cancel, and they move past patterns and each other.
+//! Rules on views: views cancel, and they move past patterns and each other.
 
 use super::context::{Context, Map, Rewritten, args_of, array, as_map, binary, no, param, sized, unary};
 use super::{Family, Refusal, Rule};

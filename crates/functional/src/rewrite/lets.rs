@@ -1,4 +1,4 @@
-//! Names, pairs, indexing and constants: what makes terms simpler whatever comes next.
+//! Simplification rules: names, pairs, indexing and constants.
 
 use loops::Scalar;
 
@@ -48,7 +48,8 @@ pub(super) const RULES: &[Rule] = &[
         |cx, _, term| {
             let TermKind::Prim(prim, args) = term.kind() else { return no("it is not a primitive") };
             let mut args = args.clone();
-            // The sides of `select`, and the right of `&&` and `||`, are evaluated only where they are needed.
+            // The sides of `select`, and the right of `&&` and `||`, are evaluated only where they
+            // are needed.
             let lazy = |k: usize| match prim {
                 Prim::Select => k > 0,
                 Prim::And | Prim::Or => k > 0,

@@ -1,4 +1,4 @@
-//! Loops of a nest change places.
+//! Loop interchange rules.
 
 use super::context::{Context, Rewritten, array, as_map, as_reduce, no, param};
 use super::{Family, Rule};

@@ -1,4 +1,4 @@
-//! Where values live: temporaries, packing, names for what is computed once.
+//! Rules on memory: temporaries, packing, and names for values that are computed once.
 
 use std::collections::BTreeSet;
 
@@ -89,7 +89,7 @@ pub(super) const RULES: &[Rule] = &[
     ),
 ];
 
-/// The padding behind an array, if the term is just that.
+/// The padding after an array, if the term is just that.
 fn clamped(term: &Term) -> Option<(&loops::Size, &Term)> {
     match args_of(term, Prim::PadClamp).ok()? {
         [Arg::Size(l), Arg::Size(r), Arg::Term(xs)] if l.as_constant() == Some(0) => Some((r, xs)),
@@ -97,7 +97,8 @@ fn clamped(term: &Term) -> Option<(&loops::Size, &Term)> {
     }
 }
 
-/// `map (\p -> map (\r -> map (\x -> x) r) (transpose p)) xs`: the loops go in the order of the copy, whose elements lie side by side.
+/// `map (\p -> map (\r -> map (\x -> x) r) (transpose p)) xs`: the loops go in the order of the
+/// copy, whose elements are contiguous.
 fn map_copy(cx: &mut Context<'_>, xs: Term) -> Rewritten {
     let elem = array(&xs)?.1.clone();
     let f = cx.fun1("p", &elem, |cx, p| {

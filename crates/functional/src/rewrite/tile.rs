@@ -1,4 +1,5 @@
-//! Blocks: one loop becomes a nest of two. Lengths that are no multiple of the block are padded, or leave a rest.
+//! Tiling rules: one loop becomes a nest of two. If the length is not a multiple of the block, it
+//! is padded, or there is a remainder loop.
 
 use loops::Size;
 
@@ -127,7 +128,8 @@ pub(super) const RULES: &[Rule] = &[
             let Some(blocks) = windows.exact_div(k) else {
                 return no(format!("the number of windows {windows} is not shown to be a multiple of {k}"));
             };
-            // With no window at all, the number of blocks that the outer `slide` makes is 0 only if the length says so.
+            // Without windows, the number of blocks that the outer `slide` makes is 0 only if the
+            // length says so.
             if !cx.facts.at_most(&Size::constant(1), k) {
                 return no(format!("{k} is not shown to be positive"));
             }

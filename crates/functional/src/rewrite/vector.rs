@@ -1,4 +1,4 @@
-//! Numbers become the lanes of vectors.
+//! Vectorisation rules: numbers become the lanes of vectors.
 
 use std::collections::BTreeMap;
 
@@ -73,7 +73,8 @@ fn as_vectors(cx: &mut Context<'_>, k: &Size, xs: &Term) -> Rewritten {
     }
 }
 
-/// The expression on vectors. `lanes` gives the vectors of the variables that differ from lane to lane.
+/// The expression on vectors. `lanes` gives the vectors of the variables that differ from lane to
+/// lane.
 fn lift(cx: &mut Context<'_>, k: &Size, term: &Term, lanes: &BTreeMap<Var, Term>) -> Rewritten {
     if !lanes.keys().any(|var| walk::mentions(term, var)) {
         return match term.ty() {

@@ -1,4 +1,4 @@
-//! The strategies that ship, in the language that users write.
+//! The strategies of the library, written in the language that users write.
 
 use super::Named;
 
