@@ -233,20 +233,15 @@ pub(super) const RULES: &[Rule] = &[
             cx.pair(a, b)
         },
     ),
-    law(
-        "vectorScalar",
-        "asVector k (asScalar vs) -> vs",
-        "If the vectors have `k` lanes.",
-        |cx, _, term| {
-            let (_, xs) = sized(term, Prim::AsVector)?;
-            let vs = unary(xs, Prim::AsScalar)?;
-            if cx.facts.same_type(vs.ty(), term.ty()) {
-                Ok(vs.clone())
-            } else {
-                no("the vectors have other lanes")
-            }
-        },
-    ),
+    law("vectorScalar", "asVector k (asScalar vs) -> vs", "If the vectors have `k` lanes.", |cx, _, term| {
+        let (_, xs) = sized(term, Prim::AsVector)?;
+        let vs = unary(xs, Prim::AsScalar)?;
+        if cx.facts.same_type(vs.ty(), term.ty()) {
+            Ok(vs.clone())
+        } else {
+            no("the vectors have other lanes")
+        }
+    }),
     law("scalarVector", "asScalar (asVector k xs) -> xs", "", |_, _, term| {
         Ok(sized(unary(term, Prim::AsScalar)?, Prim::AsVector)?.1.clone())
     }),
