@@ -1,4 +1,5 @@
-//! What evaluation may use. Both are counted, so the same model gives the same answer on any machine.
+//! Limits of evaluation: memory and operations. Both are counted, so the same model gives the same
+//! answer on any machine.
 
 /// What is left of memory and operations.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -1,8 +1,8 @@
-//! Branches and loops made ready to be compiled: conditions that are constant are decided, what is constant around a subgraph is constant in it, and a
-//! `Scan` goes along first axes.
+//! Prepares branches and loops for compilation. Conditions that are constant are decided. What is
+//! constant around a subgraph becomes constant in it. A `Scan` is made to go along first axes.
 //!
-//! Here, too, is what is known of how often a `Loop` runs. Not here: their types (`infer`), what they compute (`evaluate`), where their values
-//! lie (`plan`).
+//! This module also finds out how often a `Loop` runs. Not here: types of branches and loops
+//! (`infer`), what they compute (`evaluate`), where their values are stored (`plan`).
 
 use std::sync::Arc;
 

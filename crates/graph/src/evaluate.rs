@@ -1,7 +1,8 @@
-//! Evaluation of whole graphs, node by node: the reference that lowering, folding and rewriting are compared with.
+//! Evaluation of whole graphs, node by node. Lowering, folding and rewriting are compared with it.
 //!
-//! Tensors go through the programs of the [operator library](crate::operators). Branches, loops, sequences and optional values are done
-//! here, since they move whole values. What may be used is counted ([`Budget`]). Not here: any speed.
+//! Tensors go through the programs of the [operator library](crate::operators). Branches, loops,
+//! sequences and optional values are evaluated here, because they move whole values. Memory and
+//! operations are counted ([`Budget`]). Speed is not a goal here.
 
 mod pieces;
 

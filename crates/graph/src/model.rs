@@ -1,4 +1,4 @@
-//! Models: a graph with the operator sets that it imports, and what else a file says.
+//! Models: a graph, the operator sets that it imports, and everything else in the file.
 
 use bytes::Bytes;
 use loops::Name;

@@ -1,7 +1,8 @@
-//! Whether the operators of a model are of versions that are known here.
+//! Checks that the operators of a model have versions that are known here.
 //!
-//! What operators mean is written for the versions in `schema.table`: from operator set 7 on, and those before that have not changed since.
-//! Not here: whether the library has an operator (`operators`), whether its domain is imported (`validate`).
+//! The meaning of operators is written for the versions in `schema.table`: operator sets from 7 on,
+//! and earlier versions that have not changed since. Not here: whether the library has an operator
+//! (`operators`), whether its domain is imported (`validate`).
 
 use loops::{Code, Diagnostic};
 

@@ -1,6 +1,7 @@
-//! Pictures of graphs: nodes in layers from the top to the bottom, values as curves between them, as SVG.
+//! Pictures of graphs as SVG: nodes in layers from top to bottom, values as curves between them.
 //!
-//! A large graph is drawn around one of its nodes. Nodes of a layer stand in the order of the graph, moved below what they read.
+//! A large graph is drawn around one of its nodes. Nodes of a layer stand in the order of the
+//! graph. Each node is placed below the nodes that it reads.
 
 use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
 use std::fmt::Write as _;

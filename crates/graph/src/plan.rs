@@ -1,8 +1,11 @@
-//! Plans: a model at known extents as a list of calls of functional programs over planned memory.
+//! Plans: a model with known extents, as a list of calls of functional programs with planned
+//! memory.
 //!
-//! Each distinct call of an operator becomes one [`Kernel`]; the steps call kernels on places. Results that live only inside the model share
-//! one arena: a place is used again when its last reader has run. Results that only rearrange nothing (`Reshape`, …) are the same place.
-//! Branches and loops are steps with steps inside. What becomes of a plan (loops, C) is a matter of the command.
+//! Each distinct call of an operator becomes one [`Kernel`]. The steps call kernels on places in
+//! memory. Intermediate results share one arena: a place is used again once the last reader of its
+//! content has run. A result that is the same data with another shape (`Reshape`, …) has the same
+//! place as its input. Branches and loops are steps that contain steps. The command turns a plan
+//! into loops and C.
 
 mod arena;
 mod control;

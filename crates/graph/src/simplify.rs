@@ -1,8 +1,11 @@
-//! Graphs without what nobody needs: dead nodes, the same computed twice, and what depends on constants alone.
+//! Simplification of graphs: dead nodes are removed, equal computations are merged, and what
+//! depends on constants alone is computed.
 //!
-//! Constants are computed by the operators' own programs ([`crate::operators`]) or, where there is one, by their shortcut ([`crate::native`]). Operators that are random are never computed ahead and
-//! never merged, nor is anything of a domain that is not the standard one (nobody knows what it does), nor nodes with subgraphs.
-//! Each pass is linear in the size of the graph. Names and types of the graph's outputs stay.
+//! Constants are computed by the operators' own programs ([`crate::operators`]) or by their
+//! shortcut ([`crate::native`]), if there is one. Random operators are never computed and never
+//! merged. The same holds for operators of another domain than the standard one, whose meaning is
+//! not known, and for nodes with subgraphs. Each pass is linear in the size of the graph. Names and
+//! types of the graph's outputs stay.
 
 use std::hash::BuildHasher;
 

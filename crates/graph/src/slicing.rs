@@ -1,4 +1,5 @@
-//! Where a slice begins and how many elements it has: one rule for shapes, known elements, folding and programs.
+//! Where a slice begins and how many elements it has. Shape inference, shape arithmetic, folding
+//! and programs use this one rule.
 
 /// The first place and the number of elements of `start`, `start + step`, … before `end` along an axis of `extent` elements, as `Slice` says:
 /// negative places count from the end, then places are clamped. `None` for a step of 0.

@@ -1,6 +1,7 @@
-//! Tensors as a model holds them: shared bytes that are decoded when someone asks.
+//! Tensors of a model: shared bytes that are decoded on request.
 //!
-//! Not here: arithmetic on them (that is the operator library) and reading of files (external data are loaded by the command).
+//! Not here: arithmetic on tensors (the operator library), reading of files (the command loads
+//! external data).
 
 use bytes::Bytes;
 use loops::{Data, Name, Scalar};

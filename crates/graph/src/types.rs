@@ -1,4 +1,4 @@
-//! What a value is: element types, shapes with symbolic dimensions, and the types that hold others.
+//! Types of values: element types, shapes with symbolic dimensions, and types that contain others.
 
 use std::fmt;
 

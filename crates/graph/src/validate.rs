@@ -1,7 +1,8 @@
-//! Whether a model hangs together: every value that is used is defined, before its use and once; no cycles; every domain is imported;
-//! attributes have different names; subgraphs see what they use. Types are a matter of inference (`infer`).
+//! Checks that a model is consistent. Every value that is used is defined once, before its use.
+//! There are no cycles. Every domain is imported. The attributes of a node have different names.
+//! Subgraphs see the values that they use. Types are checked by inference (`infer`).
 //!
-//! Linear in the size of the model.
+//! Time is linear in the size of the model.
 
 mod words;
 

@@ -1,4 +1,4 @@
-//! Tensors taken apart and put together along an axis, and the numbers that control reads.
+//! Splits and concatenates tensors along an axis, and reads the numbers that control flow needs.
 
 use std::sync::Arc;
 

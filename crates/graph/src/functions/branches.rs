@@ -1,4 +1,4 @@
-//! Branches whose condition is a constant, put in place of the node that decides.
+//! Branches whose condition is a constant: the branch that is taken replaces the node.
 
 use std::sync::Arc;
 

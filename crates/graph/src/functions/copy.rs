@@ -1,4 +1,4 @@
-//! The body of a function copied to where it is called: values, nodes, attributes, subgraphs.
+//! Copies the body of a function to its call: values, nodes, attributes, subgraphs.
 
 use std::sync::Arc;
 

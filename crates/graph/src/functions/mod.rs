@@ -1,9 +1,11 @@
-//! Functions that a model brings along, and their calls put in place of them.
+//! Functions of a model: replaces their calls by their bodies.
 //!
-//! Everything behind this (inference, evaluation, plans, rules) sees a model without functions. Each call gets a copy of the body: its values
-//! and nodes are called `call/name` and differ from all names of the model, attributes that the body takes from the call are those of the
-//! call or the function's default, inputs that the call leaves out are left out in the body. Calls inside are met as the walk goes on, so
-//! functions that call functions need no recursion here; what comes out is bounded.
+//! All later stages (inference, evaluation, plans, rules) see a model without functions. Each call
+//! gets a copy of the body. Its values and nodes are called `call/name` and differ from all names
+//! of the model. Attributes that the body takes from the call are those of the call, or the
+//! function's default. Inputs that the call leaves out are left out in the body. Calls inside the
+//! copy are found as the walk continues. So functions that call functions need no recursion here.
+//! The size of the result is bounded.
 //!
 //! Not here: how functions are read (`onnx`), what operators do.
 

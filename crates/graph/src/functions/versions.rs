@@ -1,4 +1,5 @@
-//! Operator sets of functions: a function may be written for another one than the model that calls it, and a model has one.
+//! Operator sets of functions. A function may be written for another version than the model that
+//! calls it. A model has only one version.
 
 use loops::Diagnostic;
 

@@ -1,4 +1,5 @@
-//! Edits: values and nodes come and go, uses are moved. Each costs what it touches.
+//! Edits of graphs: values and nodes are added and removed, uses are redirected. The cost of an
+//! edit is proportional to what it changes.
 
 use bytes::Bytes;
 use loops::Name;

@@ -1,4 +1,5 @@
-//! The order of the nodes: a linked list with labels that grow along it, so that two nodes are compared in constant time.
+//! The order of the nodes: a linked list with labels that grow along it. So two nodes are compared
+//! in constant time.
 
 use super::{Graph, NodeId, Place, Producer};
 

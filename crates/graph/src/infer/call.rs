@@ -1,4 +1,4 @@
-//! A call as inference sees it, and arithmetic on extents of which not everything is known.
+//! A call as inference sees it, and arithmetic on extents that are only partly known.
 
 use loops::Size;
 

@@ -1,4 +1,4 @@
-//! Operators that work element by element, with and without broadcasting.
+//! Elementwise operators, with and without broadcasting.
 
 use super::call::{Call, Found, broadcast, one, typed};
 use crate::types::{ElementType, Shape, TensorType};

@@ -1,4 +1,5 @@
-//! Shape arithmetic: what the elements of small integer tensors are, as far as they follow from shapes and constants.
+//! Shape arithmetic: the elements of small integer tensors, as far as they follow from shapes and
+//! constants.
 
 use super::call::{Call, MAX_KNOWN, add, div, mul, product, sub};
 use super::elementwise::attribute_type;

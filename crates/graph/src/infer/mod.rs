@@ -1,7 +1,9 @@
-//! Shapes and types: what is known of each value without running the model, extents being numbers, expressions over the inputs' names, or unknown.
+//! Inference of shapes and types without running the model. An extent is a number, an expression
+//! over the names in the inputs' shapes, or unknown.
 //!
-//! The elements of small integer tensors are followed through shape arithmetic (`known`), so that `Reshape(x, Concat(Shape(x)[0], …))` has a shape.
-//! Time is linear in the number of nodes. A model that contradicts itself gets a diagnostic that names the node.
+//! The elements of small integer tensors are followed through shape arithmetic (`known`), so that
+//! `Reshape(x, Concat(Shape(x)[0], …))` has a shape. Time is linear in the number of nodes. A model
+//! that contradicts itself gets a diagnostic that names the node.
 //!
 //! Not here: what operators compute (`operators`), checks of structure (`validate`).
 

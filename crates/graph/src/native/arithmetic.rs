@@ -1,4 +1,5 @@
-//! Element by element, on typed slices. Operands are broadcast; integers wrap, as everywhere (`loops::value`).
+//! Elementwise arithmetic on typed slices. Operands are broadcast. Integers wrap, as everywhere
+//! (`loops::value`).
 
 use loops::{Data, Scalar, value::Value};
 

@@ -1,10 +1,12 @@
-//! Constants computed ahead at the speed of memory: the operators that folding meets most, on bytes and typed slices.
+//! Fast constant folding for the most frequent operators, on bytes and typed slices.
 //!
-//! This is a shortcut beside the operators' programs ([`crate::operators`]), not a second meaning: what it gives is equal to what they evaluate
-//! to, bit for bit (a property test holds the two together), and where it does not know a call it says so and the programs are asked.
-//! The largest results are those of a model's weights, so each element is touched once.
+//! This is a shortcut beside the operators' programs ([`crate::operators`]), not a second
+//! definition. Its results equal those of the programs bit for bit; a property test compares the
+//! two. If it does not know a call, it says so, and the programs are used. The largest results are
+//! as large as a model's weights, so each element is touched only once.
 //!
-//! Not here: operators whose sums have an order, functions of the mathematical library, element types of fewer than eight bits (but for views).
+//! Not here: operators whose sums have an order, functions of the mathematical library, and (except
+//! for views) element types of fewer than eight bits.
 
 mod arithmetic;
 mod movement;

@@ -1,4 +1,4 @@
-//! Elements that only move: bytes are copied in runs as long as they come.
+//! Operators that only move elements. Bytes are copied in runs that are as long as possible.
 
 use bytes::Bytes;
 

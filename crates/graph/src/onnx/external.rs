@@ -1,4 +1,5 @@
-//! Tensors whose elements lie in files of their own: which they are, and their loading from bytes that the caller has read.
+//! External data: which tensors have their elements in other files, and loading them from bytes
+//! that the caller has read.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;

@@ -1,6 +1,7 @@
-//! The wire format: fields of a message one after the other, and their writing. Nothing is copied; lengths that lie are errors.
+//! Protobuf's wire format: reading and writing the fields of a message in sequence. Nothing is
+//! copied. A wrong length is an error.
 //!
-//! Facts: <https://protobuf.dev/programming-guides/encoding>.
+//! Source: <https://protobuf.dev/programming-guides/encoding>.
 
 use bytes::Bytes;
 

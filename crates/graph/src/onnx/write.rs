@@ -1,4 +1,5 @@
-//! Writing: what was not changed is written as it was read, the rest in the order of field numbers.
+//! Writing. Parts that were not changed are written as they were read, the rest in the order of
+//! field numbers.
 
 use bytes::Bytes;
 use loops::Name;

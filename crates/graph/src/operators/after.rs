@@ -1,8 +1,8 @@
-//! What happens to each element behind an operator, in the same program: functions of the elements at one place, as `Relu`, an addition, or a
-//! chain of them.
+//! Elementwise operators that are fused with the operator before them: functions of the elements at
+//! one position, such as `Relu`, an addition, or a chain of them.
 //!
-//! Which operators are such functions is read off their programs: loops over all places of the result, in which each input is read at that place.
-//! So every operator that is written element by element is one, and there is no list of them.
+//! Whether an operator is elementwise is read from its program: a loop over all positions of the
+//! result that reads each input at the same position. So there is no list of such operators.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,5 @@
-//! Attention and what transformers put around it: rotary embeddings, gated units, linear attention, causal convolutions.
+//! Attention and other parts of transformers: rotary embeddings, gated units, linear attention,
+//! causal convolutions.
 
 use loops::{Scalar, Size};
 

@@ -1,4 +1,5 @@
-//! Binders, loops without a strategy, and calls of the library: what the programs of operators are put together from.
+//! Parts from which the programs of operators are built: binders, loops without a strategy, and
+//! calls of the library.
 
 use std::collections::BTreeMap;
 

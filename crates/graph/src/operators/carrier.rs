@@ -1,8 +1,10 @@
-//! Element types that the language lacks, carried by those that it has: small integers by wider ones, half precision by single.
+//! Storage of element types that the language lacks: small integers in wider ones, half precision
+//! in single precision.
 //!
-//! A carried value is always one that the narrow type has: every operation ends in [`fit`], which wraps integers and rounds
-//! floating-point numbers to the narrow type (to nearest, of two to the even one). Unsigned integers of 64 bits are carried by `i64` with
-//! the same bits. Conversion to and from the bytes of a tensor is exact.
+//! A stored value is always one that the narrow type has. Every operation ends in [`fit`], which
+//! wraps integers and rounds floating-point numbers to the narrow type (to nearest, ties to even).
+//! Unsigned integers of 64 bits are stored in `i64`, with the same bits. Conversion to and from the
+//! bytes of a tensor is exact.
 
 use loops::{Data, Scalar};
 

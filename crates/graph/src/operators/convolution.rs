@@ -1,4 +1,5 @@
-//! Convolutions: direct, transposed, of integers, deformable, causal; and the reverse of taking windows.
+//! Convolutions: direct, transposed, of integers, deformable, causal; and `Col2Im`, the reverse of
+//! extracting windows.
 
 use loops::Size;
 

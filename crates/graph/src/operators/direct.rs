@@ -1,5 +1,5 @@
-//! Windows over images for C: convolutions as matrix products of weights and patches, or row by row where groups are narrow, and pooling
-//! row by row. Sums keep their order.
+//! Windows over images, for C. Convolutions become matrix products of weights and patches, or go
+//! row by row if groups are narrow. Pooling goes row by row. Sums keep their order.
 
 use functional::Prim;
 use loops::{Registers, Size};

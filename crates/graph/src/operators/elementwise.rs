@@ -1,4 +1,5 @@
-//! Element by element: arithmetic, comparison, logic, bits, activations, conversions. Operands are broadcast.
+//! Elementwise operators: arithmetic, comparison, logic, bits, activations, conversions. Operands
+//! are broadcast.
 
 use loops::Scalar;
 

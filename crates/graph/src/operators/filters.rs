@@ -1,7 +1,9 @@
-//! Convolutions with their filters along the lanes of vectors: a tile is some places of a row of windows and some filters, whose weights lie in panels.
+//! Convolutions with their filters in the lanes of vectors. A tile is some positions of a row of
+//! windows and some filters, whose weights are packed in panels.
 //!
-//! What a window reads is one number for all lanes, so it may lie anywhere: nothing is gathered, strides cost nothing, and no place between two rows of
-//! windows is computed. A tile goes out across memory, which is why the sums have to be long. Sums keep their order.
+//! What a window reads is one number for all lanes, so it may be anywhere in memory. Nothing is
+//! copied, strides cost nothing, and no position between two rows of windows is computed. A tile is
+//! written with a stride, so the sums have to be long for this to pay. Sums keep their order.
 
 use functional::Prim;
 use loops::{Registers, Scalar};

@@ -1,4 +1,4 @@
-//! Elements by index: gathering, scattering, one-hot, and results whose size depends on the data.
+//! Elements by index: gather, scatter, one-hot, and results whose size depends on the data.
 
 use loops::Size;
 

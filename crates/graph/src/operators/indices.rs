@@ -1,8 +1,10 @@
-//! Inputs that are places in another: which they are, and whether constants among them are inside.
+//! Inputs that are indices into another input: which they are, and whether constant ones are in
+//! bounds.
 //!
-//! A place below 0 counts from the end; beyond that the standard calls it an error. The programs clamp subscripts, since every program of the
-//! language has a value, so what is outside is refused before they run: here where places are constants (in evaluation all are), by the
-//! function of the whole model in C.
+//! An index below 0 counts from the end. The standard calls an index beyond that an error. The
+//! programs clamp subscripts, because every program of the language has a value. So an index out of
+//! bounds must be refused before they run: here, if it is a constant (in evaluation all are), and
+//! else by the C function of the whole model.
 
 use loops::Size;
 

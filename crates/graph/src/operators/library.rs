@@ -1,4 +1,4 @@
-//! The texts of `library/onnx/`, checked once, and their definitions at given types.
+//! The source files of `library/onnx/`, checked once, and their definitions at given types.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Mutex, OnceLock};

@@ -1,5 +1,6 @@
-//! Reductions and running sums along axes before the last one, for C: line by line, in the order of memory, with the accumulators of a piece of a
-//! line side by side. The meaning goes down one column after the other; each element's accumulator sees the same numbers in the same order.
+//! Reductions and running sums along axes before the last one, for C. They go line by line, in the
+//! order of memory, with accumulators for a piece of a line. The definition goes down one column
+//! after the other. Each accumulator sees the same numbers in the same order.
 
 use functional::Prim;
 use loops::{Scalar, Size};

@@ -1,4 +1,4 @@
-//! Matrix products in all their clothes: MatMul, Gemm, Einsum, integers, determinants.
+//! Matrix products in all forms: MatMul, Gemm, Einsum, of integers; and determinants.
 
 use loops::{Registers, Size};
 

@@ -1,12 +1,14 @@
-//! The operator library: the meaning of each operator as a functional program.
+//! The operator library: each operator's meaning as a functional program.
 //!
-//! A [`Call`] is an operator with its attributes and the types of its inputs; [`meaning`] gives its [`Meaning`], a definition of the
-//! functional language whose evaluation is the operator. Evaluator, lowering to C and checks of rewrite rules all use this one meaning.
-//! What is the same for all ranks is text in `library/onnx/`; ranks, axes, broadcasting and paddings are put together in Rust, one file a
-//! family of operators.
+//! A [`Call`] is an operator with its attributes and the types of its inputs. [`meaning`] gives its
+//! [`Meaning`]: a definition of the functional language whose evaluation is the operator. The
+//! evaluator, lowering to C, and the checks of rewrite rules all use this one definition. What is
+//! the same for all ranks is text in `library/onnx/`. Ranks, axes, broadcasting and paddings are
+//! put together in Rust, with one file for each family of operators.
 //!
-//! Extents may be symbolic wherever an operator does not compute with them. Where the shape of a result depends on values (`Reshape`,
-//! `Range`), those inputs must be constants of the call; where it depends on all data (`NonZero`), the evaluator alone can give them.
+//! Extents may be symbolic wherever an operator does not compute with them. If the shape of a
+//! result depends on values (`Reshape`, `Range`), those inputs must be constants of the call. If it
+//! depends on all data (`NonZero`), only the evaluator can compute it.
 
 mod after;
 mod attention;

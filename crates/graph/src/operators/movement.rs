@@ -1,4 +1,5 @@
-//! Operators that only move, repeat or make elements: shapes, slices, paddings, concatenations, constants.
+//! Operators that only move, repeat or create elements: shapes, slices, paddings, concatenations,
+//! constants.
 
 use loops::Size;
 

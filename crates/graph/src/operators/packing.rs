@@ -1,7 +1,9 @@
-//! Constant operands of products in the order in which their tiles read them.
+//! Packing: constant operands of products, in the order in which tiles read them.
 //!
-//! A matrix that is known when code is made is stored as panels, one after the other: as many lines as a tile takes at a time (columns of the
-//! right matrix, rows of the left one), for each place of the sum next to each other. So the innermost loop of a product reads one stream.
+//! A matrix that is known at compile time is stored as panels, one after the other. A panel has as
+//! many lines as a tile takes at a time (columns of the right matrix, rows of the left one). For
+//! each step of the sum, the elements of these lines are adjacent. So the innermost loop of a
+//! product reads one stream.
 
 use loops::{Data, Tensor};
 

@@ -1,8 +1,10 @@
-//! Transposed convolutions as products, for C: the places of the result that are alike modulo the strides (a phase) see the same taps, so each phase
-//! is a product of its taps' weights with the image, moved for each tap.
+//! Transposed convolutions as products, for C. Positions of the result that are equal modulo the
+//! strides (a phase) use the same taps. So each phase is a product of its taps' weights with the
+//! image, shifted for each tap.
 //!
-//! The image is padded, so that its places are one line and a tap is a number that is added to a place; what lies between two rows is computed
-//! and not used. Sums have the order of the meaning: the taps that it leaves out for a place add zeros.
+//! The image is padded, so that its positions are one line, and a tap is an offset that is added to
+//! a position. Positions between two rows are computed and not used. Sums have the order of the
+//! definition. A tap that the definition leaves out for a position adds a zero.
 
 use functional::Prim;
 use loops::{Registers, Size};

@@ -1,4 +1,4 @@
-//! Pooling: the largest, the mean or the norm of windows.
+//! Pooling: the maximum, the mean or the norm of windows.
 
 use loops::Size;
 

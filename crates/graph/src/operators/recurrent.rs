@@ -1,4 +1,4 @@
-//! Recurrent networks: plain, gated, and with long short-term memory.
+//! Recurrent networks: plain (RNN), gated (GRU), and with long short-term memory (LSTM).
 
 use loops::Size;
 

@@ -1,4 +1,5 @@
-//! Reductions over axes, and what runs along one axis: running sums, softmax, places of extremes.
+//! Reductions over axes, and operators along one axis: running sums, softmax, positions of
+//! extremes.
 
 use functional::Prim;
 use loops::{Scalar, Size};

@@ -1,7 +1,9 @@
-//! Resizing for C: where the samples are and what they weigh is the same in all lines, so it is computed once for each axis; and one axis is resized after the other, so that
-//! what a sample of one axis needs of the others is computed once.
+//! Resizing for C. The positions and weights of the samples are the same in all lines, so they are
+//! computed once for each axis. One axis is resized after the other, so that what several samples
+//! share is computed once.
 //!
-//! The meaning ([`super::image`]) computes both for each element of the result. The sums here are the same sums in the same order.
+//! The definition ([`super::image`]) computes both for each element of the result. The sums here
+//! are the same sums in the same order.
 
 use loops::{Scalar, Size};
 

@@ -1,8 +1,10 @@
-//! Execution strategies for the programs of operators: which loops are parallel, and matrix products by register tiles.
+//! Execution strategies for the programs of operators: which loops are parallel, and which matrix
+//! products are in register tiles.
 //!
-//! The meaning of an operator has no strategy. For C, [`compiled`] builds the same operator with its contractions in register tiles
-//! (`tiles.rs`: additions keep their order; by the library's fast products where an extent is a name), and then gives every loop that has no
-//! kind yet one: one parallel level, outermost where there is enough work, the rest sequential.
+//! The definition of an operator has no strategy. For C, [`compiled`] builds the same operator with
+//! its contractions in register tiles (`tiles.rs`; additions keep their order). Where an extent is
+//! a name, it calls the library's fast products. Then it gives a kind to every loop that has none.
+//! One level is parallel: the outermost that has enough work. The rest is sequential.
 
 use functional::build::{self, Supply};
 use functional::{Arg, DataType, Definition, Lambda, Prim, Term, TermKind, walk};

@@ -1,4 +1,5 @@
-//! Order: the largest elements, distinct elements, and boxes that do not overlap.
+//! Operators that compare elements: the largest elements, distinct elements, and boxes that do not
+//! overlap.
 
 use loops::{Scalar, Size};
 

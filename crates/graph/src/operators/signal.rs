@@ -1,4 +1,4 @@
-//! Signals: windows and Fourier transforms, by their sums.
+//! Signals: window functions and Fourier transforms, computed by their defining sums.
 
 use loops::{Scalar, Size};
 

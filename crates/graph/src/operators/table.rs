@@ -1,4 +1,4 @@
-//! The operators of the library: name, family, what builds their programs.
+//! The table of operators: name, family, and the function that builds the program.
 
 use std::fmt::Write as _;
 

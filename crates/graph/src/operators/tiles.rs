@@ -1,7 +1,9 @@
-//! Matrix products in register tiles, for C: each tile of the result stays in registers for the whole sum, and goes where it belongs when it is done.
+//! Matrix products in register tiles, for C. Each tile of the result stays in registers for the
+//! whole sum, and is then written to its final place.
 //!
-//! The operands are given element by element: the columns of a tile are gathered once (a panel), the rows are read where they are. So a
-//! convolution needs no matrix of patches, and what happens to a sum (a bias) happens on its way out. Sums keep their order.
+//! The operands are given element by element. The columns of a tile are copied once to a panel. The
+//! rows are read where they are. So a convolution needs no matrix of patches, and a bias is added
+//! when a sum is written. Sums keep their order.
 
 use functional::{Arg, DataType, Prim, Term, build};
 use loops::{Registers, Scalar, Size};

@@ -1,4 +1,4 @@
-//! The memory of what lives only inside a model.
+//! Memory for intermediate results of a model.
 
 use std::collections::BTreeMap;
 

@@ -1,7 +1,9 @@
-//! Branches and loops: their subgraphs are planned like the model, over the same parameters, kernels and arena.
+//! Branches and loops. Their subgraphs are planned like the model, with the same parameters,
+//! kernels and arena.
 //!
-//! The results of a branch are put where those of the node are. A state of a loop has one place from the first round to the result of the node; what the
-//! body makes of it lies beside it until the round is over.
+//! The results of a branch are written to the places of the node's results. A state of a loop has
+//! one place, from the first iteration to the result of the node. Its new value is computed in a
+//! second place until the iteration ends.
 
 use loops::{Code, Diagnostic};
 

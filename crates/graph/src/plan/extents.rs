@@ -1,4 +1,4 @@
-//! Numbers for the extents of inputs, by name or by place.
+//! Numbers for the extents of inputs, by name or by position.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

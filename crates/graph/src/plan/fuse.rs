@@ -1,5 +1,5 @@
-//! Which nodes become one call: a product, a convolution or a function of elements, and behind it functions of elements that nobody else needs
-//! the inner results of.
+//! Fusion: which nodes become one call. A call is a product, a convolution or an elementwise
+//! function, followed by elementwise functions. Nothing else may read the values between them.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::rc::Rc;

@@ -1,4 +1,4 @@
-//! What a plan is made of: calls, copies, branches and loops, over places in memory.
+//! The parts of a plan: calls, copies, branches and loops, with places in memory.
 
 use crate::types::ElementType;
 

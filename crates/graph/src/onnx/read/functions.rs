@@ -1,4 +1,4 @@
-//! Functions of a model: field 25 of the file, which the model carries as bytes until someone asks.
+//! Functions of a model: field 25 of the file. The model keeps it as bytes until it is needed.
 
 use bytes::Bytes;
 use loops::{Diagnostic, Name};
