@@ -1,8 +1,11 @@
-//! What a node costs, in nanoseconds of a core: enough to refuse rewrites that lose, not a promise.
+//! The cost model: what a node costs, in nanoseconds of one core. It is accurate enough to refuse
+//! rewrites that make a model slower, and no more.
 //!
-//! Work is bounded by arithmetic or by memory, whichever is slower, and every call costs something besides. What constant folding computes
-//! costs nothing: it is done before the model runs. Extents that are not known count as [`NOMINAL`]. The constants are those of generated C on one
-//! core of a server of 2024, rounded: `lozenge bench --costs` measures them anew and prints how far the model is off.
+//! Work is bounded by arithmetic or by memory, whichever is slower. Every call has an additional
+//! fixed cost. What constant folding computes costs nothing, because it is done before the model
+//! runs. Extents that are not known count as [`NOMINAL`]. The constants are those of generated C on
+//! one core of a server of 2024, rounded. `lozenge bench --costs` measures them again and prints
+//! the model's error.
 
 use graph::{Dim, Graph, Model, Node, NodeId, ValueId};
 use loops::Size;

@@ -1,4 +1,4 @@
-//! Attribute expressions evaluated against a match.
+//! Evaluates attribute expressions for a match.
 
 use std::cell::RefCell;
 

@@ -1,10 +1,14 @@
-//! Application: rules over a whole model, to a fixpoint.
+//! Applies rules to a whole model until no rule applies (a fixpoint).
 //!
-//! A worklist begins with all nodes in order; what a rewrite changes is looked at again, nothing else. When it is empty and something was rewritten, one more
-//! look at all nodes confirms the fixpoint. Everything is deterministic: nodes in order, rules in the order of their files.
+//! A worklist begins with all nodes in order. After a rewrite, only what it changed is visited
+//! again. When the list is empty and something was rewritten, all nodes are visited once more to
+//! confirm the fixpoint. Everything is deterministic: nodes are in order, and rules are in the
+//! order of their files.
 //!
-//! Termination: a rewrite that makes the model cheaper, or leaves its cost and makes it smaller, can happen only so often; all others are counted against a
-//! bound proportional to the size of the model, and so are all together against a larger one. Rules that run into it are named.
+//! Termination: a rewrite may make the model cheaper, or keep its cost and make it smaller. Such
+//! rewrites can happen only finitely often. All other rewrites count against a bound that is
+//! proportional to the size of the model. All rewrites together count against a larger one. Rules
+//! that reach a bound are named.
 
 use std::collections::VecDeque;
 use std::ops::Range;

@@ -1,7 +1,8 @@
-//! Rules as text in their one layout: `parse(print(x)) == x`, and formatting twice is formatting once.
+//! Prints rules in their one layout: `parse(print(x)) == x`, and formatting twice is the same as
+//! formatting once.
 //!
-//! Lines break only inside brackets and behind binary operators, where a statement may go on. Comments that stand inside a
-//! statement move above it.
+//! Lines break only inside brackets and after binary operators, where a statement may continue.
+//! Comments inside a statement move above it.
 
 use std::fmt;
 

@@ -1,4 +1,5 @@
-//! Rules in the form in which they run: names resolved, alternatives taken apart, the order of matching planned.
+//! Rules in the form in which they run: names are resolved, alternatives are expanded, the order of
+//! matching is planned.
 //!
 //! Made by [`resolve`](crate::resolve); private to the crate.
 

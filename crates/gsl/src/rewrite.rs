@@ -1,6 +1,7 @@
-//! Rewriting: the target of a match becomes vertices, which take the places of the results that they replace.
+//! Rewriting: the target of a match becomes vertices. They replace the results of the match.
 //!
-//! The new vertices are made beside the old ones, typed and weighed; only then does the match go, or they do. Nothing is half-done.
+//! The new vertices are built beside the old ones, and their types and costs are computed. Then
+//! either the match or the new vertices are removed. No rewrite is left half-done.
 
 mod build;
 

@@ -1,7 +1,8 @@
 //! The values of the language: rules, patterns, attribute expressions.
 //!
-//! This is the whole language on one page. Values are plain: built by the parser or directly, compared, printed
-//! and parsed without a context. A [`Place`] says where a part stands in its text and takes no part in comparisons.
+//! This is the whole language on one page. Values are plain: they are built by the parser or
+//! directly, and compared, printed and parsed without a context. A [`Place`] says where a part
+//! stands in its text. Comparisons ignore it.
 
 use loops::Span;
 

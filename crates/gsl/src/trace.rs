@@ -1,7 +1,8 @@
-//! What was done, as a list that can be read and replayed.
+//! The trace of an optimization: a list of rewrites that can be read and replayed.
 //!
-//! A line for each rewrite: the rule, its variant and plan, the value at which the match begins, and what the pattern's vertices were. Names of new values follow
-//! from what was done before, so a replay finds its values again.
+//! It has one line for each rewrite: the rule, its variant and plan, the value at which the match
+//! begins, and the vertices of the pattern. Names of new values follow from the rewrites before. So
+//! a replay finds its values again.
 
 use std::fmt::Write as _;
 

@@ -1,7 +1,7 @@
 //! Values of attribute expressions, and their arithmetic.
 //!
-//! What is not known (an extent of unknown size, an attribute that is not there) makes an expression undefined, and an undefined
-//! condition does not hold: no rule applies by what is not known.
+//! An unknown part (an extent of unknown size, a missing attribute) makes an expression undefined.
+//! An undefined condition does not hold. So no rule is applied because of something unknown.
 
 use std::rc::Rc;
 

@@ -1,4 +1,4 @@
-//! What a complete match must satisfy before it can be replaced.
+//! Conditions that a complete match must satisfy before it can be replaced.
 
 use graph::{Producer, Slot};
 

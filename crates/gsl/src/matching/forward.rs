@@ -1,4 +1,4 @@
-//! Candidates for an output: forward along successors from something that is matched.
+//! Finds candidates for an output: forward along successors of a vertex that is matched already.
 
 use graph::table::Map;
 use graph::{NodeId, Slot, ValueId};

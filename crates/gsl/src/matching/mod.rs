@@ -1,8 +1,14 @@
-//! The matchers. Matching a vertex goes backward along edges (the chapter's algorithm for one output); further outputs are found forward from
-//! what is matched, then matched backward (bidirectional, theorems 1 and 2); branches of variadic outputs are collected one after the other, each
-//! undone if it fails.
+//! The matchers.
 //!
-//! Calls are matched one to one. Inputs of the pattern may coincide: a rule holds for all values of its inputs, equal ones among them.
+//! - Single output: a vertex is matched backward along edges (the algorithm for one output in the
+//!   source document).
+//! - Bidirectional: further outputs are found forward from what is matched, then matched backward
+//!   (theorems 1 and 2).
+//! - Variadic: branches of variadic outputs are collected one after the other. A branch that fails
+//!   is undone.
+//!
+//! Calls are matched one to one. Inputs of the pattern may be the same value, because a rule holds
+//! for all values of its inputs.
 
 mod final_checks;
 mod forward;

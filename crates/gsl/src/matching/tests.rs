@@ -1,4 +1,4 @@
-//! The matcher against the oracle, on random graphs and patterns cut out of them.
+//! Compares the matcher with the oracle, on random graphs and on patterns that are cut out of them.
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;

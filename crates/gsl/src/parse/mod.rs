@@ -1,4 +1,5 @@
-//! Rule files from text. Parsing never fails: what can be read is returned beside the errors, one for each statement that can't.
+//! Parses rule files. Parsing never fails as a whole: it returns what it can read, and one error
+//! for each statement that it cannot read.
 
 mod expr;
 mod pattern;

@@ -1,4 +1,4 @@
-//! Attribute expressions: names become vertices, inputs, symbols and lets.
+//! Resolves attribute expressions: names become vertices, inputs, symbols and lets.
 
 use loops::Span;
 

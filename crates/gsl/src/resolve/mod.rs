@@ -1,7 +1,9 @@
-//! From rules as they are written to rules that run: names are resolved, everything is checked, matching is planned.
+//! Turns rules as they are written into rules that run: names are resolved, everything is checked,
+//! matching is planned.
 //!
-//! The checks of a rule happen here, before anything runs. They go through the parts in the order of the text with the scope that
-//! matching will have then, so that what is told is what would go wrong.
+//! The checks of a rule happen here, before anything runs. They go through the parts in the order
+//! of the text, with the scope that matching will have at that point. So an error here is an error
+//! that matching would meet.
 
 mod agree;
 mod expand;

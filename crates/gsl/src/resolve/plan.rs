@@ -1,4 +1,5 @@
-//! The order of matching: from which output a match begins, and how the others are found from there (theorem 1).
+//! Plans the order of matching: at which output a match begins, and how the other outputs are found
+//! from there (theorem 1).
 
 use std::collections::{BTreeSet, VecDeque};
 

@@ -1,4 +1,4 @@
-//! The target: what is made in place of the match.
+//! Resolves the target: what replaces the match.
 
 use std::collections::BTreeSet;
 

@@ -1,4 +1,4 @@
-//! The target's patterns become nodes.
+//! Builds nodes from the target's patterns.
 
 use std::cell::{OnceCell, RefCell};
 use std::rc::Rc;

@@ -1,7 +1,9 @@
-//! Models on which the source of a rule matches, or nearly: its pattern is read as a program that makes one.
+//! Draws models on which the source of a rule matches, or almost matches. The pattern is read as a
+//! program that builds such a model.
 //!
-//! Inputs and attributes that the pattern leaves open are drawn; conditions are not solved but guessed at: calls of one operator often get the
-//! same attributes and extents, numbers of the rule appear as constants. The matcher decides what is an instance.
+//! Inputs and attributes that the pattern leaves open are drawn at random. Conditions are not
+//! solved. Instead, calls of one operator often get the same attributes and extents, and numbers of
+//! the rule are used as constants. The matcher decides what is an instance.
 
 mod read;
 

@@ -1,4 +1,5 @@
-//! What a rule asks of the models that are drawn for it: element types of floating point, and an operator set that has its operators.
+//! What a rule requires of the models that are drawn for it: floating-point element types, and an
+//! operator set that has its operators.
 
 use graph::ElementType;
 use graph::schema;

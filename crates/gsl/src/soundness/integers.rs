@@ -1,6 +1,8 @@
-//! Integers in drawn models: of which operators they may be elements, and which ones show a rule that is right for real numbers only.
+//! Integers in drawn models: which operators they may be elements of, and which of them show that a
+//! rule is right for real numbers only.
 //!
-//! Sums of integers wrap around and quotients are cut off, so a rule that holds over the reals may be wrong for them.
+//! Sums of integers wrap around, and quotients are truncated. So a rule that holds for real numbers
+//! may be wrong for integers.
 
 use graph::{ElementType, Tensor};
 

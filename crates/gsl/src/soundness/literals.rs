@@ -1,8 +1,10 @@
-//! How far ranks and numbers of branches have to go so that nothing that a rule says of them lies beyond.
+//! Bounds for ranks and numbers of branches: large enough that no number in the rule lies beyond.
 //!
-//! Proofs go through ranks and branches up to a bound, and models are drawn up to one. A rule may behave otherwise from some number on
-//! (`if x.rank >= 6 then …`): that number stands in it. Here are all places where a number of the rule meets a rank, an axis, a length
-//! or a branch; where it is not clear how far such a place reaches, further than needed is said.
+//! Proofs go through ranks and branches up to a bound, and models are drawn up to one. A rule may
+//! behave differently from some number on (`if x.rank >= 6 then …`). That number occurs in the
+//! rule. This module finds all places where a number of the rule is compared with a rank, an axis,
+//! a length or a branch. If it is not clear how far such a place reaches, the bound is larger than
+//! necessary.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 

@@ -1,14 +1,22 @@
-//! Whether a rule is sound.
+//! Tests and proves whether a rule is sound.
 //!
-//! Models of floating-point numbers and of integers are drawn on which its source matches and its conditions hold, the edges of the conditions among them, rewritten by the rule, and
-//! evaluated before and after by the operator library. Where both sides have one normal form for all sizes and values, that is a [`Proof`].
+//! Models are drawn on which the rule's source matches and its conditions hold, including edge
+//! cases of the conditions. They have floating-point numbers and integers. They are rewritten by
+//! the rule, and evaluated before and after by the operator library. If both sides have one normal
+//! form for all sizes and values, that is a [`Proof`].
 //!
-//! As many again have NaN, infinities, zeros of both signs and numbers near the ends of their type, unless the rule says that it is for finite values;
-//! a quarter of these have extents of 0.
+//! The same number of further models have NaN, infinities, zeros of both signs and numbers near the
+//! ends of their type, unless the rule says that it is for finite values. A quarter of these have
+//! extents of 0.
 //!
-//! A verdict is *checked*, where there is a [`Proof`] and instances agreed as well; or *bounded*: so many different instances agreed, bit for bit or
-//! within rounding. Or it is a *counterexample*: the smallest model found on which the rule changes what is computed, which can be run. None of these
-//! is a theorem: a proof is the word of a normaliser, up to a rank.
+//! A verdict is one of these:
+//!
+//! - *checked*: there is a [`Proof`], and the instances agreed as well;
+//! - *bounded*: that many different instances agreed, bit for bit or within rounding;
+//! - a *counterexample*: the smallest model found on which the rule changes what is computed. It
+//!   can be run.
+//!
+//! None of these is a theorem. A proof is the result of a normaliser, up to a rank.
 
 mod draw;
 mod elements;

@@ -1,6 +1,7 @@
-//! Attributes and inputs that operators take: what a call still lacks is drawn so that its types fit, mostly.
+//! Attributes and inputs that operators need: what a call lacks is drawn so that its types usually
+//! fit.
 //!
-//! Nothing relies on that: a model whose types contradict each other is thrown away.
+//! Nothing relies on this: a model whose types contradict each other is discarded.
 
 use graph::{AttributeValue, ElementType, Tensor};
 

@@ -1,4 +1,4 @@
-//! Dice, random tensors and their comparison.
+//! Random numbers, random tensors and their comparison.
 
 use graph::{ElementType, Tensor};
 

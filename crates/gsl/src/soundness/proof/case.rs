@@ -1,7 +1,9 @@
-//! One case of a proof: which choices were taken, what follows from the conditions, and what is asked of integers.
+//! One case of a proof: which choices were made, what follows from the conditions, and what is
+//! asked about integers.
 //!
-//! A rule stands for many graphs: of each rank, with each axis, with or without an optional input. [`Choices`] goes through them all: a run
-//! that asks [`Case::choose`] is repeated for every answer. Within a case extents and attributes stay symbols.
+//! A rule stands for many graphs: of each rank, with each axis, with or without an optional input.
+//! [`Choices`] enumerates them: a run that calls [`Case::choose`] is repeated for every answer.
+//! Within a case, extents and attributes stay symbols.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::rc::Rc;

@@ -1,4 +1,5 @@
-//! Elements of tensors as expressions of places in the inputs, and their comparison without any law that rounding breaks.
+//! Elements of tensors as expressions of positions in the inputs. They are compared without any law
+//! that rounding breaks.
 
 use std::collections::BTreeMap;
 use std::rc::Rc;

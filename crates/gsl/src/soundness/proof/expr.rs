@@ -1,4 +1,4 @@
-//! Attribute expressions on symbols: their values, and what follows if a condition holds.
+//! Evaluates attribute expressions on symbols, and derives what follows if a condition holds.
 
 use std::rc::Rc;
 

@@ -1,7 +1,8 @@
-//! Integers that depend on extents, attributes and index variables: polynomials over atoms, in normal form.
+//! Integers that depend on extents, attributes and index variables: polynomials over atoms, in
+//! normal form.
 //!
-//! Two of them that print alike are equal for all values of their atoms; nothing else is claimed. What overflows becomes
-//! [`Int::unknown`], which equals nothing, not even itself.
+//! Two of them that print alike are equal for all values of their atoms. Nothing else is claimed.
+//! If one overflows, it becomes [`Int::unknown`], which equals nothing, not even itself.
 
 use std::collections::BTreeMap;
 use std::fmt;

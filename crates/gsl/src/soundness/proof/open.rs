@@ -1,6 +1,8 @@
-//! What a pattern leaves open: inputs of every rank with symbols for extents, attributes of every kind.
+//! What a pattern leaves open: inputs of every rank with symbols for extents, attributes of every
+//! kind.
 //!
-//! All that an operator may have must be here: what is left out would be a case that is not looked at.
+//! Everything that an operator may have must be here. What is left out would be a case that is not
+//! examined.
 
 use std::collections::HashMap;
 use std::rc::Rc;

@@ -1,7 +1,9 @@
-//! What operators compute, for symbolic extents and attributes: the element of the result at each place.
+//! What operators compute, for symbolic extents and attributes: the element of the result at each
+//! position.
 //!
-//! It is written from the standard a second time, since the programs of the operator library need numbers for windows and axes. `tests.rs` compares
-//! both on drawn models. What is not here is not proved.
+//! This is written from the standard a second time, because the programs of the operator library
+//! need numbers for windows and axes. `tests.rs` compares both on drawn models. Rules with
+//! operators that are not here cannot be proved.
 
 use std::collections::BTreeMap;
 use std::rc::Rc;

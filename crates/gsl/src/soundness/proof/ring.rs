@@ -1,7 +1,8 @@
 //! Elements over the reals in normal form: sums of guarded products, each summed over variables.
 //!
-//! A term is `c * Σ_v [guards] factors`; the range of a variable is two guards, so that sums may be shifted and split. Two elements are equal
-//! if the terms of their difference cancel. Max and min are compared as terms of a distributive lattice.
+//! A term is `c * Σ_v [guards] factors`. The range of a variable is two guards, so that sums may be
+//! shifted and split. Two elements are equal if the terms of their difference cancel. Max and min
+//! are compared as terms of a distributive lattice.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;

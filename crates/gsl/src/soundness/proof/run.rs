@@ -1,4 +1,5 @@
-//! One case of a rule: its source pattern as tensors, its conditions as facts, its target as tensors to compare with.
+//! Runs one case of a rule: its source pattern as tensors, its conditions as facts, its target as
+//! tensors to compare with.
 
 use std::collections::HashMap;
 use std::rc::Rc;

@@ -1,4 +1,4 @@
-//! Tensors of a proof: extents, and the element at each place.
+//! Tensors of a proof: extents, and the element at each position.
 
 use std::rc::Rc;
 

@@ -1,4 +1,5 @@
-//! Element types that a pattern leaves open: variables that become equal, get a class, or a type.
+//! Element types that a pattern leaves open: variables that are unified, or that get a class or a
+//! type.
 
 use std::collections::HashMap;
 
