@@ -1,6 +1,7 @@
-//! A small syntax tree of C99: what the targets build and [`crate::c_print`] prints.
+//! A small syntax tree of C99: the targets build it, and [`crate::c_print`] prints it.
 //!
-//! It has only what generated code uses. Types are text, since no target computes with them; there is no parser and no checker.
+//! It has only what generated code uses. Types are text, because no target computes with them.
+//! There is no parser and no checker.
 
 /// An expression.
 #[derive(Clone, PartialEq, Eq, Debug)]

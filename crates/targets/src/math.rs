@@ -1,4 +1,4 @@
-//! Functions of C's `math.h` for operations of one number: the one table that all targets read.
+//! Functions of C's `math.h` for operations of one number: the one table for all targets.
 
 use loops::{Scalar, UnaryOp};
 

@@ -1,8 +1,10 @@
-//! A function that calls generated functions one after the other on planned memory: the C of a whole model.
+//! The C function of a whole model: it calls generated functions one after the other on planned
+//! memory.
 //!
-//! Branches and loops of the model are those of C around these calls.
-//! It gets the parameters of the model as one block, takes an arena for what lives inside, and returns the first status that is not 0.
-//! Not here: what the functions compute, and where anything lies in memory.
+//! Branches and loops of the model become branches and loops of C around these calls. The function
+//! gets the parameters of the model as one block. It allocates one arena for intermediate results.
+//! It returns the first status that is not 0. Not here: what the functions compute, and where
+//! anything is in memory.
 
 use std::fmt::Write as _;
 

@@ -1,5 +1,6 @@
-//! Names and texts from outside (names of files, identifiers, labels of models) as they may stand in generated files: comments of C, names of
-//! further files, words of shell scripts.
+//! Names and text from outside (file names, identifiers, labels of models), in the form in which
+//! they may appear in generated files: in comments of C, in file names, and in words of shell
+//! scripts.
 
 /// Longer stems are cut, so that the names that are made of them are not too long for the system.
 const MAX_STEM: usize = 120;

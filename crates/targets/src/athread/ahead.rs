@@ -1,8 +1,10 @@
-//! Transfers ahead of their time: what the next tile needs is on its way while a tile is computed, and what it leaves behind goes out during the next.
+//! Prefetch: the transfers of the next tile run while a tile is computed. Its results are written
+//! back during the next tile.
 //!
-//! A loop qualifies if each iteration brings in boxes, computes, and brings out boxes. A box that is brought in whole takes two places, one for this tile
-//! and one for the next; a shared one only a second place for this core's share of it. Where there is no room, or where a tile may read what
-//! the one before it leaves behind, transfers stay where they are.
+//! A loop qualifies if each iteration brings in boxes, computes, and brings out boxes. A box that
+//! is brought in as a whole has two buffers: one for this tile and one for the next. A shared box
+//! has a second buffer only for this core's share of it. If memory is too small, or if a tile may
+//! read what the tile before writes, transfers stay where they are.
 
 use loops::{Access, Assign, BinaryOp, Copy, CopyKind, Diagnostic, Elem, Expr, Loop, LoopKind, Name, Stmt};
 

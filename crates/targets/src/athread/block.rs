@@ -1,10 +1,16 @@
-//! The innermost code of contractions: functions that keep a block of the result in registers while a sum runs.
+//! The innermost code of contractions: functions that keep a block of the result in registers while
+//! a sum runs.
 //!
-//! `c[r][q] += a[r][k] * b[k][q]` for `k` ascending, one block beside the other along the rows, and one group of rows below the other, with rows of `c`, rows and steps of `a`, and rows of `b` at any distance.
-//! What is added may be a sum of several such products, which are added to each other first.
+//! They compute `c[r][q] += a[r][k] * b[k][q]` for `k` ascending, one block beside the other along
+//! the rows, and one group of rows below the other. Rows of `c`, rows and steps of `a`, and rows of
+//! `b` may be at any distance. What is added may be a sum of several such products, which are added
+//! to each other first.
 //!
-//! The pipeline for memory has room beside the one for arithmetic in each step, but not for a whole block at once. So the four outer steps share this work: the first loads what is not there yet of the
-//! block, the second stores what the block before has left in registers, the third loads rows of the next block as far as there are registers, the last stores as much as fits.
+//! The processor's memory pipeline has free slots beside the arithmetic in each step, but not
+//! enough for a whole block at once. So the four outer steps share this work. The first loads what
+//! is missing of the block. The second stores what the block before has left in registers. The
+//! third loads rows of the next block, as far as there are registers. The last stores as much as
+//! fits.
 
 use std::collections::BTreeSet;
 

@@ -1,11 +1,15 @@
-//! Products with one mapped loop whose cores need one operand alike: it is broadcast, a few rows a step, and rows of the other operand take turns.
+//! Broadcast: products with one mapped loop in which all cores need the same operand. It is
+//! broadcast, a few rows in each step. Rows of the other operand are prefetched in turn.
 //!
-//! The box that all need has two places. In each step all cores meet: then what was broadcast for this step is there, and nobody uses the other place any more, to which
-//! some of them broadcast what the next step needs. Nothing is handed on through registers.
+//! The box that all cores need has two buffers. In each step all cores meet at a barrier. Then the
+//! rows for this step have arrived, and no core uses the other buffer any more. Some of the cores
+//! broadcast the rows of the next step into it. Nothing is passed on through registers.
 //!
-//! Of a core's own box each row has a place for several steps, since short rows waste the memory. Rows, and cores, ask for their next steps at different times, so that in each
-//! step the memory has as much to do: it would else keep those waiting who broadcast. What a step needs is copied from there to the box, two steps of a row at a time, so that
-//! a row has two steps of time for what it has asked for (`cast.c`).
+//! Of a core's own box, each row has a buffer for several steps, because short transfers waste
+//! bandwidth. Rows, and cores, request their next steps at different times. So the memory has the
+//! same load in each step; otherwise the cores that broadcast would have to wait. What a step needs
+//! is copied from the buffer to the box, two steps of a row at a time. So a row has two steps of
+//! time for its transfer (`cast.c`).
 
 use loops::{BinaryOp, Copy, Diagnostic, Expr, Loop, Name, Scalar, Stmt};
 

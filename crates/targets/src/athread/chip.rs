@@ -1,4 +1,5 @@
-//! What the chips differ in: sizes, names, the order of arguments. Nothing else in this target knows.
+//! Differences between the chips: sizes, names, the order of arguments. No other module of this
+//! target depends on the chip.
 
 use loops::{Name, Registers};
 

@@ -1,11 +1,17 @@
-//! Tiles of contractions in registers: `C[i][j] += p(i, k) * q(k, j)` with a block of rows and vectors of `C` in registers while `k` runs. What is added may be a
-//! sum of several such products.
+//! Register tiles of contractions: `C[i][j] += p(i, k) * q(k, j)`, with a block of rows and vectors
+//! of `C` in registers while `k` runs. What is added may be a sum of several such products.
 //!
-//! Sums keep their order: each element of `C` is added to for `k` ascending, as in the text. What does not move with `j` is computed once for each `i`
-//! and `k` of the tile and left in the place of its operand in local memory, so that the innermost loop has nothing but loads and multiply-adds; likewise
-//! what does not move with `i`. An operand that lies across `j` is laid along it, a strip of eight columns and as many steps as there is room for at a time. Where bounds depend on other loops, as in
-//! triangles, a block takes what all its rows have in common, and the rest goes element by element, before and after it as the order of the sum wants. Columns that
-//! some of its rows do not have are put aside before and back after, where vectors lie so that these are within the tile.
+//! Sums keep their order: each element of `C` is updated for `k` ascending, as in the text.
+//!
+//! What does not depend on `j` is computed once for each `i` and `k` of the tile, and stored in
+//! place of its operand in local memory. So the innermost loop has only loads and multiply-adds.
+//! The same is done for what does not depend on `i`. An operand that is strided along `j` is
+//! transposed: a strip of eight columns and as many steps as fit, at a time.
+//!
+//! Bounds may depend on other loops, as in triangles. Then a block computes the range that all its
+//! rows have in common. The rest is computed element by element, before and after the block, in the
+//! order of the sum. Columns that some rows of a block do not have are saved before and restored
+//! after, if vectors are placed so that these columns are within the tile.
 
 use loops::{Access, Assign, BinaryOp, Expr, Loop, LoopKind, Name, ReduceOp, Scalar, Stmt};
 

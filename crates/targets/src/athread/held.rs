@@ -1,9 +1,10 @@
-//! Shares that stay: of an operand that all cores need again for each tile, each core keeps some rows for as long as the loops over cores run. It is read once, and
-//! no tile waits for the memory to bring it.
+//! Stationary shares: if all cores need an operand again for each tile, each core keeps some of its
+//! rows while the loops over cores run. The operand is read once, and no tile waits for memory.
 //!
-//! A step of the innermost loop needs a few rows, fewer than there are cores. So that all have as many to keep, sets of cores take turns: what core `c` would
-//! have in the first step, that of the next row of cores has in the second; where a step needs no more than half of a row's cores, the other half has its turns
-//! behind all rows ([`rule`]).
+//! A step of the innermost loop needs a few rows, fewer than there are cores. To give all cores
+//! equally many rows, sets of cores take turns: the part that core `c` has in the first step is
+//! with the next row of cores in the second step. If a step needs at most half of a row's cores,
+//! the other half has its turns after all rows ([`rule`]).
 
 use loops::{Copy, CopyKind, Diagnostic, Expr, Loop, LoopKind, Name, Stmt};
 

@@ -1,7 +1,9 @@
-//! Transfers of outer loops ahead of their time: what a tile needs as a whole comes during the tile before, whose inner loops have transfers of their own, and
-//! what it leaves behind as a whole goes out during the next.
+//! Prefetch in outer loops: what a tile needs as a whole is transferred during the tile before,
+//! whose inner loops have their own transfers. What it writes as a whole is transferred during the
+//! next tile.
 //!
-//! The mapping marks what may come so ([`EARLY`]) and keeps local memory free for two places of it, and for a place of its own of what goes out.
+//! The mapping marks such transfers ([`EARLY`]). It reserves local memory for two buffers of the
+//! input, and for one more buffer of the output.
 
 use loops::{Copy, CopyKind, Diagnostic, Expr, Loop, LoopKind, Name, Stmt};
 

@@ -1,10 +1,19 @@
-//! Panels: a matrix that the cores have by rows and need by columns goes through main memory once.
+//! Panels: a matrix that the cores hold by rows and need by columns is transferred to and from main
+//! memory only once.
 //!
-//! The mapping has a loop over panels with two loops over cores in it: the first brings in rows of the panel, the second columns of it, with the mark
-//! `exchanged`. Here the next panel's rows are on their way while one is worked on, columns come from the other cores through registers, vectors along the rows
-//! and a core's strips of vectors along the columns stay in local memory for all panels, and what each core has of a vector along the columns of a panel is
-//! gathered. Nothing waits for main memory in between, so there are no barriers either. Whether boxes are as large as that needs is asked at run time; where
-//! not, the loops run as they are.
+//! The mapping has a loop over panels that contains two loops over cores. The first brings in rows
+//! of the panel. The second brings in columns of it, with the mark `exchanged`. In the generated
+//! code,
+//!
+//! - the next panel's rows are prefetched while one panel is computed;
+//! - columns come from the other cores through registers;
+//! - vectors along the rows, and a core's strips of vectors along the columns, stay in local memory
+//!   for all panels;
+//! - each core's part of a vector along the columns of a panel is gathered.
+//!
+//! Nothing waits for main memory in between, so there are no barriers either. The generated code
+//! tests at run time whether boxes are large enough for this. If they are not, the loops run as
+//! they are.
 
 mod blocks;
 mod columns;

@@ -1,4 +1,5 @@
-//! Contractions whose bounds depend on each other, as in triangles: rows that may be one call, columns beyond the end of a row, and what goes element by element.
+//! Contractions whose bounds depend on each other, as in triangles: rows that can share one call,
+//! columns beyond the end of a row, and what is computed element by element.
 
 use loops::Expr;
 

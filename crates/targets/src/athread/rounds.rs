@@ -1,7 +1,10 @@
-//! Rounds of the loops over a core's tiles: whether all cores come by equally often, and where a loop ends that has to be as long for all of them.
+//! Rounds of the loops over a core's tiles: whether all cores execute a statement equally often,
+//! and where a loop must end to have the same length for all cores.
 //!
-//! A core's tiles in a mapped loop are its own place plus a multiple of the cores, the round. What matters is how an expression changes from one core to the
-//! next in the same round: then the core's place and the variables of its tile loops grow alike. Bounds that do not change are the same for all.
+//! In a mapped loop, a core's tiles are its own position plus a multiple of the number of cores,
+//! the round. What matters is how an expression changes from one core to the next in the same
+//! round: the core's position and the variables of its tile loops grow by the same amount. Bounds
+//! that do not change are the same for all cores.
 
 use loops::{BinaryOp, Expr, Loop, LoopKind, Name, Stmt};
 

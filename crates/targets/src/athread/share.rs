@@ -1,7 +1,9 @@
-//! Boxes that all cores of a row, of a column, or all cores need alike: each brings in a share while the tile before is computed, and they exchange the rest.
+//! Multicast: boxes that all cores of a row, of a column, or all cores need. Each core brings in a
+//! share while the tile before is computed, and the cores exchange the rest.
 //!
-//! The mapping marks such transfers; here it is seen whether all cores come by equally often. Loops over a core's tiles are padded to the same number of rounds
-//! for all: a core without a tile has empty boxes, and takes part in what others need.
+//! The mapping marks such transfers. This module checks that all cores execute them equally often.
+//! Loops over a core's tiles are padded to the same number of rounds for all cores. A core without
+//! a tile has empty boxes, and takes part in the exchanges of the others.
 
 use loops::{ArrayDecl, Copy, CopyKind, Diagnostic, Expr, Loop, Name, Stmt};
 

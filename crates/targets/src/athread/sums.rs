@@ -1,8 +1,10 @@
-//! Sums in registers: a sum over one of two loops around a statement stays in a register while its terms are added.
+//! Sums in registers: a sum over one of two loops around a statement stays in a register while its
+//! terms are added.
 //!
-//! As the loops stand, each term loads the sum and stores it. Each sum is over one of the loops in its order, so the loops may change places. Sums that follow each other are
-//! added up as vectors, two or more of them at a time; of sums of rows four are added up at a time, so that none waits for its own last addition. An iteration has
-//! four terms of each.
+//! As the loops are written, each term loads the sum and stores it. Each sum is over one of the
+//! loops in its order, so the loops may be interchanged. Adjacent sums are added up as vectors, two
+//! or more of them at a time. Sums of rows are added up four at a time, so that none waits for its
+//! own last addition. An iteration has four terms of each.
 
 use loops::{Access, Assign, Diagnostic, Expr, Loop, Name, Scalar, Stmt};
 

@@ -1,8 +1,11 @@
-//! Shares that come steps ahead, in a product whose innermost loop has few rows of an operand that all cores need in each step, and boxes of a core's own beside.
+//! Shares that are prefetched several steps ahead. This is for products whose innermost loop needs
+//! few rows of an operand that all cores need in each step, and boxes of a core's own beside it.
 //!
-//! Of what all need, cores take turns in bringing in a step, by the rule of shares that stay ([`rule`](super::held::rule)). A core that has sent its share brings
-//! in that of its next turn, and has until then to do so. Of its own boxes a core has several at once, in two places: the next ones come while those are used.
-//! So no step waits for a transfer that has begun in the step before, and each core brings in as much as any other.
+//! The cores take turns in bringing in the common rows of a step, by the rule of stationary shares
+//! ([`rule`](super::held::rule)). A core that has sent its share brings in that of its next turn.
+//! It has until then to do so. Of its own boxes, a core has several at once, in two buffers: the
+//! next ones are transferred while those are used. So no step waits for a transfer that began in
+//! the step before, and all cores bring in the same amount.
 
 use loops::{BinaryOp, Copy, Diagnostic, Expr, Loop, Name, Stmt};
 

@@ -1,8 +1,9 @@
 //! Innermost loops as vectors of four: `doublev4` and `floatv4`.
 //!
-//! A loop is one if all its statements are assignments to elements that follow each other, of values made of elements that follow each other, of
-//! elements that stay, and of sums, differences and products. Addresses in local memory need not be aligned: where all of a loop's are, which is asked when it
-//! begins, it takes one slot for each vector, else two.
+//! A loop qualifies if all its statements assign to consecutive elements. The values are made of
+//! consecutive elements, of elements that do not change, and of sums, differences and products.
+//! Addresses in local memory need not be aligned. If all addresses of a loop are aligned, which is
+//! tested when it begins, a vector access takes one slot, else two.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,5 @@
-//! Functions in the paper's style behind the interface of the others, so that they can be run and measured alike.
+//! Wraps functions in the paper's style in the interface of the others, so that they can be run and
+//! measured in the same way.
 
 use loops::ParamMode;
 

@@ -1,4 +1,5 @@
-//! How much a parallel loop has to do, where its sizes say so: below a few microseconds of work threads cost more than they bring.
+//! How much work a parallel loop has, if its sizes say so. Below a few microseconds of work,
+//! threads cost more than they gain.
 
 use loops::{BinaryOp, Diagnostic, Elem, Expr, Loop, LoopKind, Name, Stmt};
 

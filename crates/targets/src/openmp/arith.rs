@@ -1,6 +1,6 @@
-//! Index arithmetic on C expressions, folded where both operands are literals or one is neutral.
+//! Index arithmetic on C expressions. It is folded if both operands are literals or one is neutral.
 //!
-//! Folding is in 64 bits: `100000 * 100000` printed as it is would be a product of `int`s.
+//! Folding uses 64 bits: `100000 * 100000`, printed as it is, would be a product of `int`s.
 
 use crate::c::CExpr;
 

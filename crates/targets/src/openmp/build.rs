@@ -1,4 +1,5 @@
-//! What the harness needs of the target: how a function is called, and how many elements its parameters have.
+//! What the test harness needs of the target: how a function is called, and how many elements its
+//! parameters have.
 
 use std::collections::BTreeSet;
 

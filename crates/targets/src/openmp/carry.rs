@@ -1,8 +1,10 @@
-//! Elements that one iteration of a loop stores and the next one reads go from one to the other in variables.
+//! Scalar replacement between iterations: an element that one iteration stores and the next one
+//! reads is kept in a variable.
 //!
-//! `L[i][j] = max(L[i - 1][j], L[i][j - 1])` waits for a store and the load behind it in each iteration, where a compiler cannot tell that nothing else
-//! overlaps with `L` (inside a parallel region it forgets `restrict`). The hub knows that. Left out: elements that several statements store or update, and loops
-//! with loops in them.
+//! In `L[i][j] = max(L[i - 1][j], L[i][j - 1])` each iteration waits for a store and the load after
+//! it, if a compiler cannot tell that nothing else overlaps with `L`. (Inside a parallel region it
+//! forgets `restrict`.) The loop IR has this information. Left out: elements that several
+//! statements store or update, and loops that contain loops.
 
 use loops::{Access, Assign, BinaryOp, Expr, Loop, LoopKind, Name, Size, Stmt};
 

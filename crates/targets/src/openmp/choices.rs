@@ -1,8 +1,11 @@
-//! Choices between values of which one is read from memory only where it is chosen, in loops that a compiler takes for vectors several iterations at once.
+//! Choices between values of which one is read from memory only if it is chosen, in short loops
+//! that a compiler vectorises.
 //!
-//! gcc (12.2 was tried, `-O3` with AVX2 or AVX-512) unrolls short loops as a whole, makes vectors of the stores that lie side by side then, and of the conditional
-//! loads masked ones: of which all have the mask of the first vector, so that numbers are wrong (as in its bug 114375). Such a loop keeps being one, and a body that has
-//! been unrolled by hand is none for vectors. A short loop with `omp simd` is not unrolled, and right.
+//! gcc unrolls short loops completely (12.2 was tried, `-O3` with AVX2 or AVX-512). It then
+//! vectorises the stores that lie side by side, and turns the conditional loads into masked ones.
+//! All of them get the mask of the first vector, so numbers are wrong (as in its bug 114375). So
+//! such a loop is kept as a loop, and a body that was unrolled by hand is not vectorised. A short
+//! loop with `omp simd` is not unrolled, and its result is right.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,4 @@
-//! A function of the hub as a C function.
+//! Prints a function of the loop IR as a C function.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 

@@ -1,7 +1,9 @@
-//! Parallel loops whose iterations are lanes of vectors, each with sums of its own over a loop inside (forces of bodies, sums over a window).
+//! Parallel loops whose iterations are lanes of vectors. Each lane has its own sums over an inner
+//! loop (forces of bodies, sums over a window).
 //!
-//! The sums keep their order, so the loop inside is no vector; the one around it is, if a compiler sees one loop inside that runs at least once.
-//! That it does is asked before the loops.
+//! The sums keep their order, so the inner loop is not vectorised. The loop around it is, if a
+//! compiler sees that the inner loop runs at least once. The generated code tests this before the
+//! loops.
 
 use loops::{BinaryOp, Diagnostic, Elem, Expr, Loop, LoopKind, Name, Scalar, Stmt, UnaryOp};
 

@@ -1,4 +1,4 @@
-//! Loops: the form that each takes in C, and its bounds.
+//! Loops: which form each takes in C, and its bounds.
 
 use loops::{Access, BinaryOp, Diagnostic, Expr, Loop, LoopKind, Stmt};
 

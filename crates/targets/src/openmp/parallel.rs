@@ -1,8 +1,10 @@
-//! Parallel regions: what each thread owns, reductions, and allocations that fail on one thread.
+//! Parallel regions: private memory of threads, reductions, and allocations that fail on one
+//! thread.
 //!
-//! A loop whose threads own no memory is a `parallel for`. Otherwise it is a `parallel` region that allocates each thread's memory
-//! once, a `for` that shares out the iterations, and the combination of the threads' partial results. Of two parallel loops of which one is all
-//! that the other one does, threads share the iterations of both.
+//! A loop whose threads own no memory is a `parallel for`. Any other loop is a `parallel` region.
+//! It allocates each thread's memory once, distributes the iterations by a `for`, and combines the
+//! threads' partial results. If a parallel loop consists only of another parallel loop, threads
+//! share the iterations of both.
 
 use std::collections::BTreeSet;
 

@@ -1,8 +1,10 @@
-//! An element that a loop updates in every iteration goes into a variable for the length of the loop.
+//! Scalar replacement: an element that a loop updates in every iteration is kept in a variable
+//! during the loop.
 //!
-//! Inside a parallel region compilers no longer know that arrays do not overlap (`restrict` does not reach into the function that
-//! they make of the region), so they would store the element in each iteration. The hub does know. The variable is also what a
-//! `reduction` clause can name.
+//! Inside a parallel region compilers no longer know that arrays do not overlap, because `restrict`
+//! does not reach into the function that they make of the region. So they would store the element
+//! in each iteration. The loop IR has this information. A `reduction` clause can also name the
+//! variable.
 
 use std::collections::{BTreeMap, BTreeSet};
 

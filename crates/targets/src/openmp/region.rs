@@ -1,8 +1,8 @@
-//! Statements for the middle of a C function that is there already.
+//! Statements for the middle of an existing C function.
 //!
-//! The text uses the names, types and arithmetic of the C around it, and nothing that needs a header: macros that it defines itself
-//! where it uses them, and built-in functions of gcc and clang. An allocation that fails ends the program, since there is nobody to
-//! tell.
+//! The text uses the names, types and arithmetic of the C around it, and nothing that needs a
+//! header. It uses macros that it defines itself, and built-in functions of gcc and clang. An
+//! allocation that fails ends the program, because there is no caller to tell.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -1,4 +1,5 @@
-//! What the names of the hub are in C at a place of the program, and how arrays are addressed there.
+//! What the names of the loop IR are in C at a point of the program, and how arrays are addressed
+//! there.
 
 use std::collections::HashMap;
 

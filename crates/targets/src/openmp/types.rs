@@ -1,4 +1,4 @@
-//! C types of the hub's element types, and the names of the structs that pairs become.
+//! C types of the loop IR's element types, and the names of the structs that pairs become.
 
 use std::collections::BTreeMap;
 

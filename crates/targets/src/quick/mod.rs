@@ -1,7 +1,7 @@
 //! A `main` that runs generated functions on random data and prints times and checksums.
 //!
-//! It stands alone: sizes come from the command line, and nothing is read or written but text. Running functions on a user's arrays is
-//! the command's business.
+//! It stands alone: sizes come from the command line, nothing is read, and only text is written.
+//! The command runs functions on a user's arrays.
 
 mod text;
 

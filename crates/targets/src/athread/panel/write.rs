@@ -1,4 +1,4 @@
-//! The text of a loop over panels.
+//! Writes the text of a loop over panels.
 
 use loops::{Copy, CopyKind, Diagnostic, Expr, Local, Loop, Name, Stmt};
 

@@ -1,4 +1,4 @@
-//! The forms in which shares that come steps ahead are written.
+//! The forms in which shares that are prefetched several steps ahead are written.
 
 use super::held;
 use super::read::{Node, Term};

@@ -1,4 +1,4 @@
-//! Conditions: which states go on where one holds and where it does not, and names that are one of two.
+//! Conditions: which states continue in each branch, and names that are one of two values.
 
 use std::collections::BTreeSet;
 

@@ -1,4 +1,5 @@
-//! Integer expressions in a normal form: polynomials whose unknowns are names and whole calls. Two that are written alike up to arithmetic are equal.
+//! Integer expressions in a normal form: polynomials whose unknowns are names and whole calls. Two
+//! expressions are equal if they have the same normal form.
 
 use std::cmp::Ordering;
 use std::rc::Rc;

@@ -1,7 +1,10 @@
-//! Shares that stay: what all cores need again for each tile is brought in once, by a loop over its steps. In each step some cores keep a part, by a rule of the text
-//! that says which place a core has there; several steps have one place in local memory, since a core keeps a part in one of them only.
+//! Stationary shares: what all cores need again for each tile is brought in once, by a loop over
+//! its steps. In each step some cores keep a part. A rule in the text says which position a core
+//! has there. Several steps use one place in local memory, because a core keeps a part in only one
+//! of them.
 //!
-//! Who keeps what is counted for each core and each step: the rule repeats after a few steps, so there are not many.
+//! Which core keeps what is counted for each core and each step. The rule repeats after a few
+//! steps, so there are not many cases.
 
 use super::form::Form;
 use super::mapped::{Area, Mapped, Phase};

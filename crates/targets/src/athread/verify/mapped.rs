@@ -1,4 +1,5 @@
-//! What the mapped program says of its boxes: which of them a buffer may hold, where results go, and how large buffers are.
+//! What the mapped program says about its boxes: which of them a buffer may hold, where results go,
+//! and how large buffers are.
 
 use std::collections::{BTreeMap, BTreeSet};
 

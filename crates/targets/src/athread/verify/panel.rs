@@ -1,7 +1,10 @@
-//! Panels: rows of a matrix in the local memories of all cores become columns of it, by exchanges and not through main memory, and nothing waits for a barrier.
+//! Panels: by exchanges, and without main memory, rows of a matrix in the local memories of all
+//! cores become columns of it. There is no barrier.
 //!
-//! Two loops over cores are one text there. What a core has of each vector and matrix is followed as elsewhere; of an exchange it is shown that what all cores
-//! have is, by the number of the core, the box that this core needs. Strips that a core keeps for all panels are one box with a number in it.
+//! Two loops over cores are one text there. A core's part of each vector and matrix is followed as
+//! elsewhere. For an exchange it is shown that the parts of all cores, by the number of the core,
+//! are the box that this core needs. Strips that a core keeps for all panels are one box with a
+//! number in it.
 
 use super::compute;
 use super::form::{Atom, Form};

@@ -1,4 +1,5 @@
-//! Reads the functions of a slave file back from their text: as much of C as slave files are written in.
+//! Reads the functions of a slave file back from their text. It understands the part of C in which
+//! slave files are written.
 
 /// An expression. Types of casts are left out.
 #[derive(Clone, PartialEq, Debug)]

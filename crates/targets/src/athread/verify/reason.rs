@@ -1,4 +1,5 @@
-//! What follows from what is known at a place: comparisons with least and largest values in them, and quotients that are rounded down.
+//! What follows from the facts at a point: comparisons that contain minima and maxima, and
+//! quotients that are rounded down.
 
 use super::form::{Atom, Form};
 use super::state::State;

@@ -1,4 +1,4 @@
-//! Exchanges of shares: what a line of cores makes of what each of them has brought in.
+//! Exchanges of shares: what a line of cores obtains from what each of them has brought in.
 
 use super::form::Form;
 use super::mapped::Area;

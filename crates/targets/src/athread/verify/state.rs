@@ -1,4 +1,5 @@
-//! What is known of a core at a place of the text: values of names, transfers on their way, and what local memory holds.
+//! What is known of a core at a point of the text: values of names, running transfers, and the
+//! contents of local memory.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;

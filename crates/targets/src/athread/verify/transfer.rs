@@ -1,4 +1,5 @@
-//! Transfers, waits, barriers and exchanges: what each needs of the state before it, and what it makes of it.
+//! Transfers, waits, barriers and exchanges: what each requires of the state before it, and how it
+//! changes the state.
 
 use std::collections::BTreeSet;
 

@@ -1,8 +1,11 @@
-//! Shares that come steps ahead: of what all cores need they take turns, of its own boxes a core has several at once, in two places.
+//! Shares that are prefetched several steps ahead: the cores take turns with what all cores need,
+//! and a core has several of its own boxes at once, in two buffers.
 //!
-//! What is in local memory in a step is not followed from step to step. Each statement is held against what the rule asks of it: the first steps are brought in
-//! before the loops, a step waits for its own share and no less, and what follows it in its place is the share that this core needs next, in the same loop or
-//! the first steps of the next. Loops go through all steps from 0 on, so each step finds what it needs, and nothing is on its way behind the last.
+//! The contents of local memory are not followed from step to step. Instead, each statement is
+//! compared with the rule. The first steps are brought in before the loops. A step waits for its
+//! own share and for nothing less. What replaces it is the share that this core needs next, in the
+//! same loop or among the first steps of the next loop. Loops go through all steps from 0 on. So
+//! each step finds what it needs, and no transfer is running after the last.
 
 use std::cell::RefCell;
 

@@ -1,4 +1,5 @@
-//! Follows a kernel's text with all states that are possible, and holds each transfer, wait and use against them.
+//! Follows a kernel's text with all possible states, and checks each transfer, wait and use against
+//! them.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -1,4 +1,5 @@
-//! The slave code of a loop over panels of columns: rows come and go in blocks that take turns, sums go from core to core, and what they came to goes to all.
+//! Writes the slave code of a loop over panels of columns. Rows are transferred in blocks that take
+//! turns, partial sums go from core to core, and the final sums go to all cores.
 
 use loops::{Access, Copy, Diagnostic, Expr, Local, Name, Scalar, Stmt};
 

@@ -1,4 +1,5 @@
-//! What a core computes: each instance of a statement reads what the mapping reads there, and comes when the mapping has it.
+//! What a core computes: each instance of a statement must read what the mapping reads there, and
+//! must run when the mapping runs it.
 
 use super::super::walk::{Followed, lost, wrong};
 use super::number::Number;

@@ -1,4 +1,5 @@
-//! Index expressions of the text with their names replaced by places of numbers, so that they can be evaluated often.
+//! Index expressions of the text in which names are replaced by positions of numbers, so that they
+//! can be evaluated often.
 
 /// A function of the text that only computes: its numbers are put in places of their own.
 #[derive(Clone, Debug)]

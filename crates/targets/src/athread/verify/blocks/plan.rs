@@ -1,6 +1,8 @@
-//! What the mapped program does with panels, element by element: which statements change an element, in which order, and what they read.
+//! What the mapped program does with panels, element by element: which statements change an
+//! element, in which order, and what they read.
 //!
-//! Three loops over cores in a loop over panels: a matrix is made by rows, summed up by columns, used by rows. Everything here comes from the mapped program.
+//! A loop over panels contains three loops over cores: a matrix is computed by rows, summed up by
+//! columns, used by rows. All information here comes from the mapped program.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,5 @@
-//! One core follows the text with numbers: what each element of local memory holds, what is on its way, and what has gone out.
+//! One core follows the text with numbers: what each element of local memory holds, which transfers
+//! are running, and what has been transferred out.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,5 @@
-//! Which sizes and cores are followed: enough for every remainder that the text counts with, at the start, between and at the end.
+//! Chooses the sizes and cores that are followed: enough for every remainder in the text, at the
+//! start, in the middle and at the end.
 
 use std::collections::{BTreeMap, BTreeSet};
 
