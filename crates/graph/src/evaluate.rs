@@ -85,10 +85,12 @@ fn out_of_memory(wanted: u64, room: u64) -> Diagnostic {
     Diagnostic::general(LIMIT, message)
 }
 
-/// The outputs of a model at these inputs, which are given by name; inputs with an initializer may be left out.
+/// The outputs of a model at these inputs, which are given by name; inputs with an initializer may
+/// be left out.
 ///
 /// # Errors
-/// Missing inputs, operators or types that the library lacks, and what the evaluation of a node says, with the node's name.
+/// Missing inputs, operators or types that the library lacks, and what the evaluation of a node
+/// says, with the node's name.
 pub fn evaluate(model: &Model, inputs: HashMap<Name, Datum>) -> Result<Vec<Datum>, Diagnostic> {
     evaluate_within(model, inputs, Budget::default())
 }
@@ -306,7 +308,8 @@ impl Run<'_> {
         }
     }
 
-    /// What is held between two rounds of a loop besides what was there before it: its states, and what it collects.
+    /// What is held between two rounds of a loop besides what was there before it: its states, and
+    /// what it collects.
     fn hold(&mut self, before: u64, carried: &[Datum], kept: u64) -> Result<(), Diagnostic> {
         let held = carried.iter().map(Datum::bytes).fold(kept, u64::saturating_add);
         self.live = before.saturating_add(held);

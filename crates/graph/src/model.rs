@@ -17,7 +17,8 @@ pub struct Model {
     pub metadata: Vec<(String, String)>,
     /// The graph.
     pub graph: Graph,
-    /// Fields of the file that mean nothing here (producer, documentation, functions, training information, unknown ones), as they were.
+    /// Fields of the file that mean nothing here (producer, documentation, functions, training
+    /// information, unknown ones), as they were.
     pub extra: Bytes,
     /// The file, as long as nothing was changed.
     pub(crate) origin: Option<Box<Origin>>,

@@ -14,7 +14,8 @@ use crate::schema::{self, Schema};
 /// The first operator set whose signatures are all known.
 const OLDEST_OPSET: i64 = 7;
 
-/// Operators that computed something else before the version that is known, or did so unless an attribute of then said no.
+/// Operators that computed something else before the version that is known, or did so unless an
+/// attribute of then said no.
 const CHANGED: [&str; 13] = [
     "BatchNormalization",
     "Cast",
@@ -36,11 +37,13 @@ const CHANGED: [&str; 13] = [
 pub struct Older {
     /// The version that the model is written for.
     pub version: i64,
-    /// The operators that are taken at a newer version, in which nothing that the model uses has changed.
+    /// The operators that are taken at a newer version, in which nothing that the model uses has
+    /// changed.
     pub operators: Vec<&'static str>,
 }
 
-/// Whether the model's standard operators are of versions whose meaning is known; `None` if all are.
+/// Whether the model's standard operators are of versions whose meaning is known; `None` if all
+/// are.
 ///
 /// # Errors
 /// `G0212` at the first node of which it is not so.

@@ -97,8 +97,8 @@ fn carried_bytes(elem: ElementType, dims: &[usize]) -> Option<usize> {
 /// Plans a model whose types are all known, for a processor with these registers.
 ///
 /// # Errors
-/// `G0402` if a value has no known type, or one that programs lack; `G0403` if the model needs more memory than any machine has; `G0501` and
-/// others for operators without a program, with the node.
+/// `G0402` if a value has no known type, or one that programs lack; `G0403` if the model needs more
+/// memory than any machine has; `G0501` and others for operators without a program, with the node.
 pub fn plan(model: &Model, registers: Registers) -> Result<Plan, Diagnostic> {
     let mut shared = Shared {
         opset: model.opset(),
@@ -132,7 +132,8 @@ struct Shared {
     opset: i64,
     registers: Registers,
     plan: Plan,
-    /// Kernels by their programs, and by what their calls mean and which of their inputs are constants.
+    /// Kernels by their programs, and by what their calls mean and which of their inputs are
+    /// constants.
     kernels: HashMap<String, usize>,
     calls: HashMap<(String, Vec<bool>), usize>,
     /// What calls without constants mean.
@@ -253,7 +254,8 @@ impl<'a, 's> Planner<'a, 's> {
         Ok(())
     }
 
-    /// Plans all nodes; where the outputs are then. One that is made here is made where it is wanted, unless another output is the same.
+    /// Plans all nodes; where the outputs are then. One that is made here is made where it is
+    /// wanted, unless another output is the same.
     fn run(&mut self, items: &[Item<'a>], wanted: &[Place]) -> Result<Vec<Place>, Diagnostic> {
         // The last reader of each place; outputs are read after the last step.
         for (at, item) in items.iter().enumerate() {
@@ -374,7 +376,8 @@ impl<'a, 's> Planner<'a, 's> {
         Ok(place)
     }
 
-    /// Where a parameter is in this layout. Each layout that is read is stored once, whoever reads it.
+    /// Where a parameter is in this layout. Each layout that is read is stored once, whoever reads
+    /// it.
     fn packed(&mut self, root: ValueId, packing: &Packing) -> Result<Place, Diagnostic> {
         let key = (root, packing.clone());
         if let Some(place) = self.packed.get(&key) {

@@ -121,7 +121,8 @@ fn range(parameters: &[Parameter]) -> (usize, Option<usize>) {
     (needed, (!open).then_some(parameters.len()))
 }
 
-/// The signature of an operator at a version of its domain; `None` for operators that are not in the table.
+/// The signature of an operator at a version of its domain; `None` for operators that are not in
+/// the table.
 pub fn lookup(domain: &str, name: &str, opset: i64) -> Option<&'static Schema> {
     let found = versions(domain, name).iter().rev().find(|s| s.since <= opset)?;
     (!found.deprecated).then_some(found)

@@ -50,9 +50,11 @@ pub struct FoldOptions {
     pub growth: usize,
     /// `Constant` nodes become parameters.
     pub constants: bool,
-    /// Quantised parameters are written out (`DequantizeLinear`), by the rule for all; else only where the result is no larger than they are.
+    /// Quantised parameters are written out (`DequantizeLinear`), by the rule for all; else only
+    /// where the result is no larger than they are.
     pub dequantise: bool,
-    /// All constants of a graph together grow up to this many bytes, and not beyond what they are; what would is left to be computed by the model.
+    /// All constants of a graph together grow up to this many bytes, and not beyond what they are;
+    /// what would is left to be computed by the model.
     pub most: u64,
 }
 
@@ -63,12 +65,13 @@ impl Default for FoldOptions {
     }
 }
 
-/// Folding may take one part in so many of the memory, since constants are copied on the way to code.
+/// Folding may take one part in so many of the memory, since constants are copied on the way to
+/// code.
 const SHARE: u64 = 64;
 
 impl FoldOptions {
-    /// For a model that is written again for others: quantised parameters stay what they are, since the model is to be no larger, and others look
-    /// for the operators around them.
+    /// For a model that is written again for others: quantised parameters stay what they are, since
+    /// the model is to be no larger, and others look for the operators around them.
     pub fn for_models() -> FoldOptions {
         FoldOptions { dequantise: false, ..FoldOptions::default() }
     }
@@ -110,7 +113,8 @@ pub fn remove_dead(graph: &mut Graph) -> Simplified {
     Simplified { dead, ..Simplified::default() }
 }
 
-/// Whether two calls with the same inputs are sure to give the same results, and the same each time.
+/// Whether two calls with the same inputs are sure to give the same results, and the same each
+/// time.
 pub fn is_deterministic(node: &Node, opset: i64) -> bool {
     node.op().is_standard()
         && !node.has_subgraphs()
@@ -133,7 +137,8 @@ struct Key {
     attributes: Vec<u8>,
 }
 
-/// Merges nodes of the same operator with the same inputs and attributes, and parameters with the same elements.
+/// Merges nodes of the same operator with the same inputs and attributes, and parameters with the
+/// same elements.
 pub fn merge_equal(graph: &mut Graph) -> Simplified {
     let mut merged = merge_parameters(graph);
     let mut known: Map<Key, NodeId> = Map::default();
@@ -220,8 +225,9 @@ fn merge_parameters(graph: &mut Graph) -> usize {
     merged
 }
 
-/// Whether folding computes a node, where `constant` tells what is a constant by then: there is a program, and the results are no larger than what they
-/// are made from, or small. One definition, for folding itself and for all who ask what a model computes each time it runs.
+/// Whether folding computes a node, where `constant` tells what is a constant by then: there is a
+/// program, and the results are no larger than what they are made from, or small. One definition,
+/// for folding itself and for all who ask what a model computes each time it runs.
 pub fn is_folded(
     graph: &Graph,
     id: NodeId,
@@ -276,7 +282,8 @@ fn bytes(graph: &Graph, value: ValueId) -> Option<u64> {
     Some(ty.elem.raw_len(elements(&ty.known_shape()?)?)? as u64)
 }
 
-/// Computes what depends on constants alone, and shapes that inference knows; the results become parameters. Types must have been inferred.
+/// Computes what depends on constants alone, and shapes that inference knows; the results become
+/// parameters. Types must have been inferred.
 pub fn fold(model: &mut Model, options: &FoldOptions) -> Simplified {
     let opset = model.opset();
     let graph = &mut model.graph;

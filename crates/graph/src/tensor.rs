@@ -11,7 +11,8 @@ use crate::types::{ElementType, TensorType};
 /// Where the elements of a tensor are.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Storage {
-    /// Little-endian, row-major, sub-byte types packed: shared with the model file where they came from one.
+    /// Little-endian, row-major, sub-byte types packed: shared with the model file where they came
+    /// from one.
     Raw(Bytes),
     /// Texts (they need not be UTF-8).
     Strings(Vec<Bytes>),
@@ -41,7 +42,8 @@ pub struct Tensor {
     pub dims: Vec<usize>,
     /// Its elements.
     pub storage: Storage,
-    /// The tensor's own name: that of an initializer is its value's, an attribute's is mostly empty.
+    /// The tensor's own name: that of an initializer is its value's, an attribute's is mostly
+    /// empty.
     pub name: Option<Name>,
     /// Fields of the file that mean nothing here (documentation, unknown ones), as they were.
     pub extra: Bytes,
@@ -67,8 +69,9 @@ macro_rules! numbers {
 /// Tensors have at most so many dimensions, as NumPy's have.
 pub const MOST_DIMENSIONS: usize = 64;
 
-/// The number of elements of a tensor with these extents, if there can be one: at most 64 dimensions, and fewer than 2^47 elements, an extent of 0 taken
-/// as 1, so that no product of some of them overflows.
+/// The number of elements of a tensor with these extents, if there can be one: at most 64
+/// dimensions, and fewer than 2^47 elements, an extent of 0 taken as 1, so that no product of some
+/// of them overflows.
 pub fn elements(dims: &[usize]) -> Option<usize> {
     let room = dims.iter().try_fold(1usize, |n, d| n.checked_mul((*d).max(1)))?;
     (dims.len() <= MOST_DIMENSIONS && room < 1 << 47).then(|| dims.iter().product())
@@ -154,7 +157,8 @@ impl Tensor {
         Some(bytes.chunks_exact(width).map(one).collect())
     }
 
-    /// The elements as `f64`, whatever numbers they are; `None` for texts, complex and narrow floating-point types.
+    /// The elements as `f64`, whatever numbers they are; `None` for texts, complex and narrow
+    /// floating-point types.
     pub fn to_numbers(&self) -> Option<Vec<f64>> {
         let bytes = self.bytes()?;
         Some(match self.elem {
@@ -185,7 +189,8 @@ impl Tensor {
         Some(loops::Tensor { shape: self.dims.clone(), data })
     }
 
-    /// The tensor that the evaluator or the runner gave; `None` for types that graphs have no values of.
+    /// The tensor that the evaluator or the runner gave; `None` for types that graphs have no
+    /// values of.
     pub fn from_value(value: &loops::Tensor) -> Option<Tensor> {
         let dims = value.shape.clone();
         Some(match &value.data {

@@ -24,9 +24,11 @@ const MAX_DIAGNOSTICS: usize = 20;
 
 /// What is wrong with the model: nothing, if it is valid.
 ///
-/// `G0201` a value that nothing defines, `G0202` a use before the definition, `G0203` a cycle, `G0204` a domain that is not imported,
-/// `G0205` two attributes of one name, `G0206` an extent below zero, `G0207` a name of a subgraph that the graph around it has too, `G0213` an attribute that a
-/// standard operator does not have, or of another kind, `G0214` a call of a standard operator that does not fit its signature, `G0106` a rank that is too high.
+/// `G0201` a value that nothing defines, `G0202` a use before the definition, `G0203` a cycle,
+/// `G0204` a domain that is not imported, `G0205` two attributes of one name, `G0206` an extent
+/// below zero, `G0207` a name of a subgraph that the graph around it has too, `G0213` an attribute
+/// that a standard operator does not have, or of another kind, `G0214` a call of a standard
+/// operator that does not fit its signature, `G0106` a rank that is too high.
 pub fn validate(model: &Model) -> Vec<Diagnostic> {
     let mut found = Found { list: Vec::new(), model, domains: HashSet::new() };
     found.graph(&model.graph, &mut Vec::new());
@@ -129,7 +131,8 @@ impl<'a> Found<'a> {
         }
     }
 
-    /// Attributes of a standard operator are those of its signature: what is misspelt, or of another kind, would be taken for not there.
+    /// Attributes of a standard operator are those of its signature: what is misspelt, or of
+    /// another kind, would be taken for not there.
     fn attributes(&mut self, graph: &Graph, id: NodeId, node: &Node) {
         let Some(version) = self.model.version("").filter(|_| node.op().is_standard()) else { return };
         // Of older versions, `opsets` says what can be taken.
@@ -178,7 +181,8 @@ impl<'a> Found<'a> {
         }
     }
 
-    /// What a call has too much would be left out without a word, and what it must say would be guessed.
+    /// What a call has too much would be left out without a word, and what it must say would be
+    /// guessed.
     fn signature(&mut self, graph: &Graph, id: NodeId, node: &Node, schema: &Schema) {
         let name = &node.op().name;
         for (what, there, most) in [

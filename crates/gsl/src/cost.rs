@@ -18,13 +18,15 @@ const NOMINAL: f64 = 16.0;
 const NOMINAL_ELEMENTS: f64 = 4096.0;
 /// A call, for a runtime that schedules calls one by one; in generated C it is next to nothing.
 const CALL: f64 = 500.0;
-/// Floating-point operations in a nanosecond: products of matrices, convolutions, and convolutions whose outputs have few terms.
+/// Floating-point operations in a nanosecond: products of matrices, convolutions, and convolutions
+/// whose outputs have few terms.
 const PRODUCT: f64 = 80.0;
 const CONVOLUTION: f64 = 64.0;
 const NARROW: f64 = 24.0;
 /// Outputs of convolutions with fewer terms are narrow.
 const FEW_TERMS: f64 = 32.0;
-/// Elements in a nanosecond: arithmetic, sums and averages, the places of a window, elements that change their order, functions.
+/// Elements in a nanosecond: arithmetic, sums and averages, the places of a window, elements that
+/// change their order, functions.
 const PLAIN: f64 = 12.0;
 const SUMMED: f64 = 1.25;
 const WINDOW: f64 = 7.0;

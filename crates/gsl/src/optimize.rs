@@ -31,7 +31,8 @@ const IDLE_BESIDES: usize = 1024;
 /// All rewrites: this many for each node, and besides.
 const ALL_PER_NODE: usize = 64;
 const ALL_BESIDES: usize = 1 << 16;
-/// A value with more users than this does not send them all to the worklist; the look at all nodes finds them.
+/// A value with more users than this does not send them all to the worklist; the look at all nodes
+/// finds them.
 const MANY_USERS: usize = 64;
 /// Looks at all nodes.
 const MAX_SWEEPS: usize = 16;
@@ -114,7 +115,8 @@ impl RuleSet {
 pub struct Options {
     /// Also rewrites that make the model slower, by the model of costs.
     pub ignore_cost: bool,
-    /// Calls of constants in a target are computed at once, where that is quick and the result is not much larger than what it is made from.
+    /// Calls of constants in a target are computed at once, where that is quick and the result is
+    /// not much larger than what it is made from.
     pub fold: bool,
     /// Keep a list of what was done.
     pub trace: bool,
@@ -168,7 +170,8 @@ pub struct RuleReport {
 
 /// Applies rules to a model until none applies.
 ///
-/// The graph's nodes are brought into topological order first. On an error the model is as far as it came and still valid.
+/// The graph's nodes are brought into topological order first. On an error the model is as far as
+/// it came and still valid.
 ///
 /// # Errors
 /// `R0301` if the rules do not come to an end, `R0302` if the graph has a cycle.
@@ -254,7 +257,8 @@ impl<'a> Run<'a> {
         }
     }
 
-    /// Looks at all nodes with these rules, and at what changes on the way with those before them too.
+    /// Looks at all nodes with these rules, and at what changes on the way with those before them
+    /// too.
     fn sweep(
         &mut self,
         rules: Range<usize>,
@@ -369,7 +373,8 @@ impl<'a> Run<'a> {
         }
     }
 
-    /// Sends what may match now to the worklist: the new vertices, and forward from them as far as a pattern reaches.
+    /// Sends what may match now to the worklist: the new vertices, and forward from them as far as
+    /// a pattern reaches.
     fn wake(&mut self, change: &Change) {
         let graph = &self.model.graph;
         self.queued.resize(graph.node_bound(), Waiting::Not);

@@ -144,7 +144,8 @@ fn operator(o: &OperatorName) -> String {
     if o.domain.is_empty() { o.name.clone() } else { format!("{}.{}", o.domain, o.name) }
 }
 
-// ---- a small layout engine --------------------------------------------------------------------------------------
+// ---- a small layout engine
+// --------------------------------------------------------------------------------------
 
 /// Text that is laid out in one line where it fits, and else broken at its own level first.
 enum Doc {
@@ -244,7 +245,8 @@ fn text(t: impl Into<String>) -> Doc {
     Doc::Text(t.into())
 }
 
-// ---- statements -------------------------------------------------------------------------------------------------
+// ---- statements
+// -------------------------------------------------------------------------------------------------
 
 fn definition(name: &str, value: &Expr) -> Doc {
     Doc::Seq(vec![text(format!("let {name} = ")), expr(value, 0)])
@@ -325,7 +327,8 @@ fn call(c: &Call) -> Doc {
     Doc::Seq(parts)
 }
 
-// ---- expressions ------------------------------------------------------------------------------------------------
+// ---- expressions
+// ------------------------------------------------------------------------------------------------
 
 /// The precedence of `not`, and of what binds tighter than every binary operator.
 const NOT: u8 = 3;

@@ -195,7 +195,8 @@ pub(crate) struct Stage {
     pub path: Vec<usize>,
 }
 
-/// The producer of input `slot` of the vertex found by test `parent` must be of this operator. The first test is about the anchor itself.
+/// The producer of input `slot` of the vertex found by test `parent` must be of this operator. The
+/// first test is about the anchor itself.
 #[derive(Clone, PartialEq, Debug)]
 pub(crate) struct Test {
     pub parent: usize,

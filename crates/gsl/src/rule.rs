@@ -6,7 +6,8 @@
 
 use loops::Span;
 
-/// Where something stands in its text, if it comes from one. All places are equal, so that values compare by what they say.
+/// Where something stands in its text, if it comes from one. All places are equal, so that values
+/// compare by what they say.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Place(pub Span);
 
@@ -40,7 +41,8 @@ pub struct Rule {
     pub indices: Vec<Index>,
     /// Operator variables: `(f: elementwise)`.
     pub operators: Vec<OperatorVariable>,
-    /// It claims something of finite values only (`for finite`): both sides may differ where something is NaN, infinite, or overflows on the way.
+    /// It claims something of finite values only (`for finite`): both sides may differ where
+    /// something is NaN, infinite, or overflows on the way.
     pub finite: bool,
     /// The source pattern: named calls.
     pub source: Vec<Line<Binding>>,
@@ -120,7 +122,8 @@ pub enum OperatorClass {
 /// Properties of operators that patterns can ask for.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum Trait {
-    /// One input of one tensor, each element of the result from the element at its place: `Relu`, `Exp`.
+    /// One input of one tensor, each element of the result from the element at its place: `Relu`,
+    /// `Exp`.
     Elementwise,
     /// Element by element over inputs that are broadcast: `Add`, `Where`.
     Broadcasting,
@@ -150,7 +153,8 @@ pub struct OperatorName {
     pub place: Place,
 }
 
-/// `name`, `name[i]`, `name[0]`: a vertex, an input or an item, with the instance or item that is meant.
+/// `name`, `name[i]`, `name[0]`: a vertex, an input or an item, with the instance or item that is
+/// meant.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Var {
     /// The name.
@@ -170,7 +174,8 @@ pub struct Binding {
     pub pattern: Pattern,
 }
 
-/// A pattern. Those marked *target* stand only behind `replace`, those marked *source* only behind `match`.
+/// A pattern. Those marked *target* stand only behind `replace`, those marked *source* only behind
+/// `match`.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Pattern {
     /// `_`: anything; each is a different input (source).
@@ -179,7 +184,8 @@ pub enum Pattern {
     Ref(Var),
     /// `b?`: an input that may be absent.
     Optional(Name),
-    /// A constant: in the source a tensor whose value is the expression's, in the target a new constant (type optional).
+    /// A constant: in the source a tensor whose value is the expression's, in the target a new
+    /// constant (type optional).
     Constant {
         /// Its value.
         value: Expr,
@@ -418,7 +424,8 @@ spelled! {
 }
 
 impl BinaryOp {
-    /// How tightly it binds: a greater number binds tighter. All associate to the left; comparisons don't chain.
+    /// How tightly it binds: a greater number binds tighter. All associate to the left; comparisons
+    /// don't chain.
     pub fn precedence(self) -> u8 {
         match self {
             BinaryOp::Or => 1,
@@ -466,7 +473,8 @@ spelled! {
         Sort = "sort",
         /// The square root.
         Sqrt = "sqrt",
-        /// `remap(from, to)`: where each axis of layout `to` stands in layout `from`: `remap("NCHW", "NHWC") == [0, 2, 3, 1]`.
+        /// `remap(from, to)`: where each axis of layout `to` stands in layout `from`:
+        /// `remap("NCHW", "NHWC") == [0, 2, 3, 1]`.
         Remap = "remap",
         /// An integer as a floating-point number, or a number rounded towards zero.
         Float = "float",

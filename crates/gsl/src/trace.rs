@@ -83,7 +83,8 @@ fn result(model: &Model, id: NodeId) -> String {
 }
 
 impl Trace {
-    /// The list as text: a line for each rewrite, `rule variant plan "at"`, then the vertices as a comment.
+    /// The list as text: a line for each rewrite, `rule variant plan "at"`, then the vertices as a
+    /// comment.
     pub fn to_text(&self) -> String {
         let mut out = String::new();
         for a in &self.applications {

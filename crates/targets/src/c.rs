@@ -180,7 +180,8 @@ impl CStmt {
         self.any(&|stmt| matches!(stmt, CStmt::Pragma(text) if text.contains(word)))
     }
 
-    /// Calls `visit` on every identifier that an expression of the statement mentions (declared names are not mentions).
+    /// Calls `visit` on every identifier that an expression of the statement mentions (declared
+    /// names are not mentions).
     pub fn names(&self, visit: &mut dyn FnMut(&str)) {
         match self {
             CStmt::Declare { dims, init, .. } => dims.iter().chain(init).for_each(|e| e.names(visit)),
@@ -204,7 +205,8 @@ impl CStmt {
     }
 }
 
-/// A function parameter: the type as text that ends before the name, then the name with what follows it.
+/// A function parameter: the type as text that ends before the name, then the name with what
+/// follows it.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct CParam {
     /// Type before the name, such as `const float *restrict`.

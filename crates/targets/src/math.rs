@@ -2,7 +2,8 @@
 
 use loops::{Scalar, UnaryOp};
 
-/// The function for an operation of a floating-point number; none if C has an operator for it, or nothing.
+/// The function for an operation of a floating-point number; none if C has an operator for it, or
+/// nothing.
 pub(crate) fn function(op: UnaryOp) -> Option<&'static str> {
     Some(match op {
         UnaryOp::Abs => "fabs",

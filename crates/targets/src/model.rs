@@ -143,7 +143,8 @@ pub struct Model {
     pub parameter_bytes: usize,
     /// Bytes of the arena.
     pub arena_bytes: usize,
-    /// Bytes that the calls take in turns from [`WORKSPACE`]; 0 if their functions do not take memory there ([`crate::Options::workspace`]).
+    /// Bytes that the calls take in turns from [`WORKSPACE`]; 0 if their functions do not take
+    /// memory there ([`crate::Options::workspace`]).
     pub workspace_bytes: usize,
     /// What is done, in order.
     pub steps: Vec<Step>,
@@ -165,8 +166,9 @@ fn c_type(scalar: Scalar) -> &'static str {
     }
 }
 
-/// The text of the model's function, to stand behind the text of the functions that it calls, and its signature: the block of parameters
-/// (as `int64_t`, aligned to 64 bytes), the inputs, the outputs.
+/// The text of the model's function, to stand behind the text of the functions that it calls, and
+/// its signature: the block of parameters (as `int64_t`, aligned to 64 bytes), the inputs, the
+/// outputs.
 pub fn driver(model: &Model, functions: &[Signature]) -> (String, Signature) {
     let mut taken: Vec<String> = functions.iter().map(|f| f.c_name.clone()).collect();
     taken.extend(["arena", "parameters", "status", "a", "p"].map(str::to_owned));
@@ -442,7 +444,8 @@ impl Body<'_> {
     }
 }
 
-/// The function that looks whether indices are outside: every one of `parts`, from `part` on. It has no exit inside, so that it is done in vectors.
+/// The function that looks whether indices are outside: every one of `parts`, from `part` on. It
+/// has no exit inside, so that it is done in vectors.
 fn outside(elem: Scalar) -> String {
     let ty = c_type(elem);
     format!(
@@ -459,7 +462,8 @@ static bool lozenge_outside_{elem}(const {ty} *at, int64_t count, int64_t parts,
     )
 }
 
-/// An identifier of C made from a name, different from those that are taken, and none that it must not be.
+/// An identifier of C made from a name, different from those that are taken, and none that it must
+/// not be.
 fn fresh(name: &str, taken: &mut Vec<String>, bars: fn(&str) -> bool) -> String {
     let mut made: String = name.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '_' }).collect();
     let begins_well = made.starts_with(|c: char| c.is_ascii_alphabetic());

@@ -69,8 +69,8 @@ pub(super) fn cut(
     Tensor::raw(tensor.elem, dims, out.into()).map(Datum::from).ok_or_else(|| fault("a slice"))
 }
 
-/// Tensors of equal extents side by side along a new axis, or one behind another along one that they have; `room` is how many bytes the result may
-/// have.
+/// Tensors of equal extents side by side along a new axis, or one behind another along one that
+/// they have; `room` is how many bytes the result may have.
 pub(super) fn stack(
     list: &[Datum],
     axis: usize,

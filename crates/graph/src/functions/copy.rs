@@ -32,7 +32,8 @@ pub(super) struct Copying<'a> {
     pub(super) attributes: &'a [Attribute],
     /// What names begin with.
     pub(super) prefix: &'a str,
-    /// The body is a branch of the model itself: its operators and the names of its extents are the model's.
+    /// The body is a branch of the model itself: its operators and the names of its extents are the
+    /// model's.
     pub(super) branch: bool,
     /// The node after which the next one comes.
     pub(super) last: Option<NodeId>,
@@ -95,7 +96,8 @@ impl Copying<'_> {
         match map[id.index()] {
             Mapped::Absent => return Ok(None),
             Mapped::Value(found) => {
-                // A result of the call: what the function says of its type holds if the caller says nothing.
+                // A result of the call: what the function says of its type holds if the caller says
+                // nothing.
                 if into.value(found).ty().is_none()
                     && value.is_declared()
                     && let Some(ty) = value.ty()

@@ -79,11 +79,13 @@ fn refused(code: &'static str, message: String) -> Diagnostic {
     Diagnostic::general(Code(code), message)
 }
 
-/// Puts the bodies of functions where they are called, and says how many calls that were. A model that calls none stays as it is.
+/// Puts the bodies of functions where they are called, and says how many calls that were. A model
+/// that calls none stays as it is.
 ///
 /// # Errors
-/// `G0101` and others for functions that can't be read, `G0208` for one that calls itself, `G0209` for a call that does not fit,
-/// `G0210` if the function is written for other operators than the model, `G0211` if too much comes out.
+/// `G0101` and others for functions that can't be read, `G0208` for one that calls itself, `G0209`
+/// for a call that does not fit, `G0210` if the function is written for other operators than the
+/// model, `G0211` if too much comes out.
 pub fn inline(model: &mut Model) -> Result<usize, Diagnostic> {
     if !onnx::has_functions(&model.extra) {
         return Ok(0);
@@ -184,7 +186,8 @@ impl Functions {
         })
     }
 
-    /// A walk from the functions that the model calls: one that is met while it is being walked calls itself.
+    /// A walk from the functions that the model calls: one that is met while it is being walked
+    /// calls itself.
     fn refuse_recursion(&self, roots: &[usize]) -> Result<(), Diagnostic> {
         let mut done: Set<usize> = Set::default();
         for root in roots {
@@ -355,7 +358,8 @@ impl Inliner {
         for (input, given) in function.inputs.iter().zip(body.inputs) {
             map[input.index()] = given.map_or(Mapped::Absent, Mapped::Value);
         }
-        // A result has the name that the caller gave it, unless it is an input or was returned before: then it is a copy.
+        // A result has the name that the caller gave it, unless it is an input or was returned
+        // before: then it is a copy.
         let mut copies = Vec::new();
         for (k, output) in function.outputs.iter().enumerate() {
             let Some(result) = node.output(k).filter(|r| graph.is_alive(*r)) else { continue };
@@ -394,7 +398,8 @@ impl Inliner {
             let place = last.map_or(Place::First, Place::After);
             last = Some(graph.insert(NewNode::new("Identity", [value], [result]), place));
         }
-        // What the body makes of inputs that the call leaves out has no meaning, and mostly no user.
+        // What the body makes of inputs that the call leaves out has no meaning, and mostly no
+        // user.
         while let Some(id) = last.filter(|id| Some(*id) != before) {
             last = graph.previous(id);
             let used = |v: &ValueId| graph.value(*v).use_count() > 0 || graph.value(*v).is_output();

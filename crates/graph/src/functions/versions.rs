@@ -8,7 +8,8 @@ use crate::graph::Node;
 use crate::model::NEWEST_OPSET;
 use crate::schema::{self, Arity, Parameter, Schema};
 
-/// Operators of which a version computes something else under the same signature, or by a new attribute's default.
+/// Operators of which a version computes something else under the same signature, or by a new
+/// attribute's default.
 const CHANGED: [&str; 4] = ["GroupNormalization", "RoiAlign", "Resize", "Split"];
 
 impl Inliner {
@@ -52,7 +53,8 @@ fn same(node: &Node, a: i64, b: i64) -> bool {
     a.since == b.since || (!CHANGED.contains(&name.as_str()) && alike(node, a, b))
 }
 
-/// Whether a node does not show the difference of two signatures: what only one of them has is optional and not there.
+/// Whether a node does not show the difference of two signatures: what only one of them has is
+/// optional and not there.
 fn alike(node: &Node, a: &Schema, b: &Schema) -> bool {
     let parameters = |a: &[Parameter], b: &[Parameter], there: usize| {
         let kind = |arity| matches!(arity, Arity::Any | Arity::Some);

@@ -8,7 +8,8 @@ use loops::Name;
 use super::{NodeId, ValueId};
 use crate::attribute::{Attribute, AttributeValue};
 
-/// An operator: its domain (empty for the standard one) and name. Its version is a matter of the model's imports.
+/// An operator: its domain (empty for the standard one) and name. Its version is a matter of the
+/// model's imports.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct Operator {
     /// The domain; `ai.onnx` is written as the empty text here.

@@ -6,7 +6,8 @@ use crate::graph::{Graph, Node, ValueId};
 use crate::tensor::Tensor;
 use crate::types::{Dim, ElementType, Shape, TensorType, ValueType};
 
-/// The types of a call's results, as far as they are known; or what is wrong with it, as the end of a sentence.
+/// The types of a call's results, as far as they are known; or what is wrong with it, as the end of
+/// a sentence.
 pub(super) type Found = Result<Vec<Option<ValueType>>, String>;
 
 /// A call of an operator in a graph.
@@ -79,8 +80,8 @@ impl<'g> Call<'g> {
         }
     }
 
-    /// Integers that older versions have as an attribute and newer ones as an input. `None` if the input is there and not known,
-    /// `Some(None)` if they are absent.
+    /// Integers that older versions have as an attribute and newer ones as an input. `None` if the
+    /// input is there and not known, `Some(None)` if they are absent.
     pub fn moved_ints(&self, attribute: &str, input: usize) -> Option<Option<Vec<i64>>> {
         match (self.node.ints(attribute), self.has(input)) {
             (Some(list), _) => Some(Some(list.to_vec())),
@@ -293,7 +294,8 @@ pub(super) fn refine(
     }))
 }
 
-/// A declared name is only a name for what is found, if that is a number or an expression of inputs' names.
+/// A declared name is only a name for what is found, if that is a number or an expression of
+/// inputs' names.
 fn meet_declared(declared: &Dim, found: &Dim) -> Result<Dim, String> {
     match (declared, found) {
         (Dim::Symbolic(_), Dim::Known(_) | Dim::Symbolic(_)) => Ok(found.clone()),

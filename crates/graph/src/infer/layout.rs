@@ -93,7 +93,8 @@ pub(super) fn reshape(call: &Call) -> Found {
     one(typed(elem, Some(shape)))
 }
 
-/// What is left of the first product when the second is taken out: extents that both have need not be known.
+/// What is left of the first product when the second is taken out: extents that both have need not
+/// be known.
 fn quotient(all: &Shape, taken: &Shape) -> Result<Dim, String> {
     let mut left: Vec<Dim> = all.to_vec();
     let mut rest: Vec<Dim> = Vec::new();

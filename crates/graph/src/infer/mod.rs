@@ -26,10 +26,12 @@ use call::{Call, refine};
 /// Graphs nested deeper than this are not looked into.
 const MAX_DEPTH: u32 = 64;
 
-/// Infers the types of all values of a model, in the order of its nodes; subgraphs of `If`, `Loop` and `Scan` too.
+/// Infers the types of all values of a model, in the order of its nodes; subgraphs of `If`, `Loop`
+/// and `Scan` too.
 ///
 /// # Errors
-/// `G0301` at the first node whose inputs contradict its operator or its declared results. The types found before stay.
+/// `G0301` at the first node whose inputs contradict its operator or its declared results. The
+/// types found before stay.
 pub fn infer(model: &mut Model) -> Result<(), Diagnostic> {
     let opset = model.opset();
     infer_graph(&mut model.graph, opset, 0)

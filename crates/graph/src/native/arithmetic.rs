@@ -86,7 +86,8 @@ struct Plan {
 }
 
 impl Plan {
-    /// `a`, `b`: the distances of neighbours in the operands; they are 0 or those of elements without gaps.
+    /// `a`, `b`: the distances of neighbours in the operands; they are 0 or those of elements
+    /// without gaps.
     fn of(dims: &[usize], a: &[isize], b: &[isize]) -> Plan {
         // Axes along which both operands go on, or stay, as along the axis within are one.
         let mut merged: Vec<(usize, usize, usize)> = Vec::new();
@@ -255,7 +256,8 @@ pub(super) fn unary(op: &str, call: &Call) -> Option<Tensor> {
     }
 }
 
-/// Conversion, number by number, by the one definition of it. Numbers that the type can't hold have no result here.
+/// Conversion, number by number, by the one definition of it. Numbers that the type can't hold have
+/// no result here.
 pub(super) fn cast(call: &Call) -> Option<Tensor> {
     let x = call.input(0)?;
     let to = ElementType::from_code(i32::try_from(call.int("to", 0)?).ok()?);

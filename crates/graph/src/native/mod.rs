@@ -17,9 +17,11 @@ use crate::attribute::Attribute;
 use crate::graph::Operator;
 use crate::tensor::Tensor;
 
-/// The results of a call at these inputs, in order; `None` if it is not done here, or has no result.
+/// The results of a call at these inputs, in order; `None` if it is not done here, or has no
+/// result.
 ///
-/// `outputs`: how many results are asked for; none is made that has more than `most` bytes. Linear in the size of inputs and results.
+/// `outputs`: how many results are asked for; none is made that has more than `most` bytes. Linear
+/// in the size of inputs and results.
 pub fn evaluate(
     op: &Operator,
     attributes: &[Attribute],
@@ -80,7 +82,8 @@ impl<'a> Call<'a> {
         self.attribute(name).map_or(Some(default), |a| a.value.int())
     }
 
-    /// Integers from input `k`, or else from an attribute. The outer `None`: there is something else.
+    /// Integers from input `k`, or else from an attribute. The outer `None`: there is something
+    /// else.
     fn list(&self, k: usize, name: &str) -> Option<Option<Vec<i64>>> {
         match (self.input(k), self.attribute(name)) {
             (Some(tensor), _) => tensor.to_ints().map(Some),
@@ -121,7 +124,8 @@ fn strides(dims: &[usize]) -> Vec<isize> {
     strides
 }
 
-/// The distances of an operand that is broadcast to more or larger extents: 0 along those that it lacks.
+/// The distances of an operand that is broadcast to more or larger extents: 0 along those that it
+/// lacks.
 fn spread(dims: &[usize], to: usize) -> Vec<isize> {
     let mut all = vec![0; to - dims.len()];
     all.extend(strides(dims).iter().zip(dims).map(|(s, n)| if *n == 1 { 0 } else { *s }));

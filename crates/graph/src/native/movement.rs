@@ -218,7 +218,8 @@ pub(super) fn gather(call: &Call) -> Option<Tensor> {
     Tensor::raw(x.elem, dims, out.into())
 }
 
-/// The tensor whose element at a place is the element of `x` at `offset` plus `steps` times the place.
+/// The tensor whose element at a place is the element of `x` at `offset` plus `steps` times the
+/// place.
 fn gathered(call: &Call, x: &Tensor, dims: Vec<usize>, offset: isize, steps: &[isize]) -> Option<Tensor> {
     let width = width(x)?;
     let bytes = x.bytes()?;

@@ -24,13 +24,15 @@ pub use write::{write, write_pieces};
 use bytes::Bytes;
 use loops::{Code, Diagnostic, Name};
 
-/// The largest file that the format allows (2 GiB: lengths of its messages are 31-bit numbers in most programs).
+/// The largest file that the format allows (2 GiB: lengths of its messages are 31-bit numbers in
+/// most programs).
 pub const MAX_BYTES: usize = i32::MAX as usize;
 
 /// Graphs and types nested deeper than this are refused.
 const MAX_DEPTH: u32 = 64;
 
-/// The parts of a file beside the graph, as they were read: where they are unchanged, the file's bytes are.
+/// The parts of a file beside the graph, as they were read: where they are unchanged, the file's
+/// bytes are.
 #[derive(Clone, PartialEq, Debug)]
 pub(crate) struct Header {
     pub(crate) ir_version: i64,

@@ -155,7 +155,8 @@ impl<'a> Fields<'a> {
     }
 }
 
-/// Pieces of a file that are kept as they are, in the order of their numbers; where that is the order of the file there is no copy.
+/// Pieces of a file that are kept as they are, in the order of their numbers; where that is the
+/// order of the file there is no copy.
 #[derive(Default)]
 pub(super) struct Kept {
     pieces: Vec<(u32, usize, usize)>,

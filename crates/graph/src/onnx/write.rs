@@ -18,7 +18,8 @@ pub fn write(model: &Model) -> Vec<u8> {
     write_pieces(model).concat()
 }
 
-/// The same as pieces one behind another: large tensors are shared with the model instead of being copied.
+/// The same as pieces one behind another: large tensors are shared with the model instead of being
+/// copied.
 pub fn write_pieces(model: &Model) -> Vec<Bytes> {
     let header = Header {
         ir_version: model.ir_version,

@@ -41,7 +41,8 @@ pub struct After {
     pub operands: Vec<(ElementType, Vec<Size>)>,
 }
 
-/// What C compilers make a call of: a loop with one is not done in vectors, and neither is what stands in it beside.
+/// What C compilers make a call of: a loop with one is not done in vectors, and neither is what
+/// stands in it beside.
 fn is_call(prim: Prim) -> bool {
     use Prim::*;
     matches!(prim, Exp | Log | Sin | Cos | Tanh | Atan | Pow | Fmod | Reduce | Map | Generate)
@@ -145,7 +146,8 @@ impl Stages {
         Some(self.stages.last()?.0.elem)
     }
 
-    /// What becomes of the operator's element at a place, of which each index counts the places of so many dimensions.
+    /// What becomes of the operator's element at a place, of which each index counts the places of
+    /// so many dimensions.
     pub(super) fn apply(&self, cx: &mut Cx, value: Val, place: &[Val], dims: &[usize]) -> Val {
         self.stage(cx, 0, vec![value], place, dims)
     }
@@ -191,7 +193,8 @@ impl Stages {
     }
 }
 
-/// Whether tensors of these extents can be read at places of a result, of which each index counts the places of so many dimensions.
+/// Whether tensors of these extents can be read at places of a result, of which each index counts
+/// the places of so many dimensions.
 pub fn fits(shape: &[Size], result: &[Size], dims: &[usize]) -> bool {
     let one = Size::constant(1);
     let missing = result.len() - shape.len();

@@ -10,7 +10,8 @@ use super::value::{Val, int, number, size, truth};
 use super::{Done, Input, Op, Refusal};
 use crate::types::ElementType;
 
-/// Queries, keys or values with their heads as a dimension of their own: `(batch, heads, sequence, size)`.
+/// Queries, keys or values with their heads as a dimension of their own:
+/// `(batch, heads, sequence, size)`.
 fn heads(cx: &mut Cx, x: Input, heads: Option<i64>) -> Result<Input, Refusal> {
     match (x.rank(), heads) {
         (4, _) => Ok(x),

@@ -12,7 +12,8 @@ use crate::tensor::Tensor;
 /// The results of an operator at these inputs, in order; there may be more than `outputs`.
 ///
 /// # Errors
-/// Those of [`meaning`], and of the evaluation: inputs that do not fit, limits, indices out of range.
+/// Those of [`meaning`], and of the evaluation: inputs that do not fit, limits, indices out of
+/// range.
 pub fn evaluate(
     op: &Operator,
     opset: i64,

@@ -23,7 +23,8 @@ const LONG_SUM: i64 = 96;
 /// The same where as much is read beside as is written, across memory in any case.
 const LONG_SUM_BESIDE: i64 = 64;
 
-/// Where registers are few, this way has to compute so many parts of what the other one does, at most.
+/// Where registers are few, this way has to compute so many parts of what the other one does, at
+/// most.
 const FEWER: (i64, i64) = (7, 8);
 
 /// The filters of a convolution in tiles: `full` of `wide` lanes, then such of `narrow` ones.
@@ -35,7 +36,8 @@ struct Tiles {
     narrow: i64,
 }
 
-/// Filters that are done alike: `count` tiles from `first` on, `lanes` wide, of which `used` are filters.
+/// Filters that are done alike: `count` tiles from `first` on, `lanes` wide, of which `used` are
+/// filters.
 #[derive(Clone, Copy)]
 struct Set {
     first: i64,
@@ -48,7 +50,8 @@ impl Tiles {
     fn of(registers: Registers, scalar: Scalar, filters: i64) -> Tiles {
         let (lanes, most) = (registers.lanes(scalar), registers.vectors());
         let vectors = (filters + lanes - 1) / lanes;
-        // One vector by itself is few products for what is loaded: it shares with a full tile where two smaller ones come of it.
+        // One vector by itself is few products for what is loaded: it shares with a full tile where
+        // two smaller ones come of it.
         let shared = most > 2 && vectors > most && vectors % most == 1;
         let full = vectors / most - i64::from(shared);
         let left = vectors - full * most;
@@ -88,16 +91,19 @@ struct Blocks {
 /// Places of a tile of one vector, at most: beyond it no sum waits for another.
 const MOST_PLACES: i64 = 12;
 
-/// Blocks of so many parts of the places that there could be cost nothing that would be worth a second kind of blocks.
+/// Blocks of so many parts of the places that there could be cost nothing that would be worth a
+/// second kind of blocks.
 const ENOUGH: (i64, i64) = (7, 8);
 
-/// Places that go out together: what lies across memory is put together number by number, which takes the longer the wider vectors are.
+/// Places that go out together: what lies across memory is put together number by number, which
+/// takes the longer the wider vectors are.
 const PIECE: i64 = 4;
 
 /// In a row of so many blocks, the last one may be as narrow as it comes.
 const LONG_ROW: i64 = 8;
 
-/// A row of places in as few blocks as registers allow, all the same or as even as can be, for tiles of so many vectors.
+/// A row of places in as few blocks as registers allow, all the same or as even as can be, for
+/// tiles of so many vectors.
 fn blocks(registers: Registers, vectors: i64, row: i64) -> Vec<Blocks> {
     let most = (registers.sums() / vectors).clamp(1, MOST_PLACES);
     let count = (row + most - 1) / most;
@@ -130,7 +136,8 @@ struct Filters<'f> {
     last: &'f dyn Fn(&mut Cx, Val, &Val) -> Val,
 }
 
-/// The convolution of all samples, if this way is worth it; `others` are the products that the other way computes for a filter and a place of the sum.
+/// The convolution of all samples, if this way is worth it; `others` are the products that the
+/// other way computes for a filter and a place of the sum.
 pub(super) fn convolution(
     op: &mut Op,
     x: &Input,
@@ -148,7 +155,8 @@ pub(super) fn convolution(
     let beside = !op.after.is_the_same_at_places(win.kernel.len());
     let long = if beside { LONG_SUM_BESIDE } else { LONG_SUM };
     let fits = filters >= 2 * registers.lanes(x.scalar()) && 2 * row >= registers.rows();
-    // With few registers tiles are small: going out costs more than what many places too many cost otherwise.
+    // With few registers tiles are small: going out costs more than what many places too many cost
+    // otherwise.
     let (gain, of) = if registers.vectors() < 3 { FEWER } else { (1, 1) };
     if sum < long || !fits || tiles.lanes() * places * of > filters * others * gain {
         return None;
@@ -172,7 +180,8 @@ pub(super) fn convolution(
 }
 
 impl Filters<'_> {
-    /// All filters of one sample. Threads share the tiles of filters and, for each of them, the rows of places, or the blocks if all are one row.
+    /// All filters of one sample. Threads share the tiles of filters and, for each of them, the
+    /// rows of places, or the blocks if all are one row.
     fn sample(&self, cx: &mut Cx, image: &Image, number: &Val, packed: &Packed) -> Val {
         let (win, panels) = (self.win, packed.matrix(&int(0)));
         let places: Vec<i64> = win.places.iter().map(|n| n.as_constant().unwrap_or(0)).collect();
@@ -220,7 +229,8 @@ struct Tile<'t> {
 }
 
 impl Tile<'_> {
-    /// The results at the places of a row, place by place; `number` counts the rows, over the extents of the outer dimensions.
+    /// The results at the places of a row, place by place; `number` counts the rows, over the
+    /// extents of the outer dimensions.
     fn row(&self, cx: &mut Cx, outer: &[i64], number: &Val, blocks: &[Blocks]) -> Val {
         let (mut rest, mut at) = (number.int(), Vec::new());
         for (d, n) in outer.iter().enumerate().rev() {
@@ -252,8 +262,9 @@ impl Tile<'_> {
                 })
             })
         });
-        // Sums stay in registers if each subscript of theirs is a number: what goes out across memory is written down first, with all that is the same at all
-        // places done along the lanes.
+        // Sums stay in registers if each subscript of theirs is a number: what goes out across
+        // memory is written down first, with all that is the same at all places done along the
+        // lanes.
         let everywhere = self.all.after.is_the_same_at_places(win.kernel.len());
         let behind = |cx: &mut Cx, value: Val, m: &Val, place: Val| {
             let place = [self.number.clone(), m.clone(), place];

@@ -53,7 +53,8 @@ fn scalar_of(ty: &DataType) -> Option<Scalar> {
     }
 }
 
-/// The definition of this name, where its type parameter `t` is the scalar type of the last argument.
+/// The definition of this name, where its type parameter `t` is the scalar type of the last
+/// argument.
 ///
 /// # Errors
 /// If the library has no such definition at that type.

@@ -10,7 +10,8 @@ use super::tiles::{concatenated, joined, transposed};
 use super::value::{Val, int};
 use super::{Input, Op};
 
-/// Accumulators side by side, at most: they stay in the first cache, and several pieces are work for several threads.
+/// Accumulators side by side, at most: they stay in the first cache, and several pieces are work
+/// for several threads.
 const PIECE: i64 = 1024;
 
 /// Lines of fewer elements are no vectors.
@@ -19,7 +20,8 @@ const LEAST: i64 = 8;
 /// With fewer elements threads are not worth starting.
 const WORTH_THREADS: i64 = 32_768;
 
-/// Accumulators for a piece of a line: given where the line is (the places of all axes up to the last one that is gone along) and the place in it.
+/// Accumulators for a piece of a line: given where the line is (the places of all axes up to the
+/// last one that is gone along) and the place in it.
 pub(super) struct Lines {
     /// The tensor with all axes behind the last one that is gone along as one.
     val: Val,
@@ -30,7 +32,8 @@ pub(super) struct Lines {
 }
 
 impl Lines {
-    /// The lines of `x` behind this axis, if they are worth it; `outer` counts what is computed for each place in a line.
+    /// The lines of `x` behind this axis, if they are worth it; `outer` counts what is computed for
+    /// each place in a line.
     pub(super) fn of(op: &mut Op, x: &Input, axis: usize, outer: &[Size]) -> Option<Lines> {
         op.fast?;
         let all = product(&x.shape).as_constant()?;
@@ -54,7 +57,8 @@ impl Lines {
         self.val.at(&[line, std::slice::from_ref(place)].concat())
     }
 
-    /// What `f` makes of the pieces, given where one begins and how long it is, one behind the other.
+    /// What `f` makes of the pieces, given where one begins and how long it is, one behind the
+    /// other.
     pub(super) fn pieces(&self, cx: &mut Cx, f: &mut dyn FnMut(&mut Cx, &Val, i64) -> Val) -> Val {
         let rest = self.width % PIECE;
         let parts = [(0, self.width / PIECE, PIECE), (self.width - rest, i64::from(rest > 0), rest)];

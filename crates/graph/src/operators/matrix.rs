@@ -144,7 +144,8 @@ fn by_tiles(
         .unwrap_or_else(|| Refusal::internal("a product of these types").into())
 }
 
-/// The panels of input `k`, the right matrix of an `m x k` by `k x n` product, if it is a constant; `turned` if its rows are what the columns are of.
+/// The panels of input `k`, the right matrix of an `m x k` by `k x n` product, if it is a constant;
+/// `turned` if its rows are what the columns are of.
 fn panels(
     op: &mut Op,
     registers: Registers,
@@ -167,7 +168,8 @@ fn tiled_mat_mul(op: &mut Op, registers: Registers, a: &Input, b: &Input) -> Don
     // where an extent is a name, the library's product knows nothing of what is done behind it
     let known = shape.iter().chain(&a.shape[ra - 1..]).all(|n| n.as_constant().is_some_and(|n| n > 0));
     let after = if known { op.stages() } else { Stages::default() };
-    // one matrix on the right for all of the batch: the rows of all matrices on the left are one matrix
+    // one matrix on the right for all of the batch: the rows of all matrices on the left are one
+    // matrix
     if rb == 2 {
         let rows = super::build::product(&a.shape[..ra - 1]);
         let flat = [rows.clone(), a.shape[ra - 1].clone()];
@@ -366,7 +368,8 @@ pub(super) fn gemm(op: &mut Op) -> Done {
     Ok(())
 }
 
-/// The labels of a term of an equation, with `rank` known: an ellipsis stands for as many as are needed, named by capital numbers.
+/// The labels of a term of an equation, with `rank` known: an ellipsis stands for as many as are
+/// needed, named by capital numbers.
 fn labels(term: &str, rank: usize, most: &mut usize) -> Result<Vec<String>, Refusal> {
     let letters: Vec<char> = term.replace("...", ".").chars().filter(|c| !c.is_whitespace()).collect();
     let named = letters.iter().filter(|c| **c != '.').count();
@@ -468,7 +471,8 @@ pub(super) fn einsum(op: &mut Op) -> Done {
     Ok(())
 }
 
-/// Determinants by elimination without division by small pivots: rows are exchanged for the one with the largest element.
+/// Determinants by elimination without division by small pivots: rows are exchanged for the one
+/// with the largest element.
 pub(super) fn det(op: &mut Op) -> Done {
     let x = op.input(0)?;
     let rank = x.rank();

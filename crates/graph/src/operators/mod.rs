@@ -123,8 +123,8 @@ pub struct Output {
 /// What a call means.
 #[derive(Clone, Debug)]
 pub struct Meaning {
-    /// The program. Elements of types that the language lacks are carried by others, see [`carrier`]. Several results are nested pairs:
-    /// `(first, (second, third))`.
+    /// The program. Elements of types that the language lacks are carried by others, see
+    /// [`carrier`]. Several results are nested pairs: `(first, (second, third))`.
     pub definition: Definition,
     /// Which input each parameter of the definition is.
     pub arguments: Vec<usize>,
@@ -171,13 +171,15 @@ type Done = Result<(), Refusal>;
 /// The meaning of a call.
 ///
 /// # Errors
-/// `G0501` for an operator that the library lacks, `G0502` for element types, `G0503` for inputs or attributes that do not fit, `G0504` if
-/// a shape depends on a value that is not known, `G0506` for constant indices that are outside.
+/// `G0501` for an operator that the library lacks, `G0502` for element types, `G0503` for inputs or
+/// attributes that do not fit, `G0504` if a shape depends on a value that is not known, `G0506` for
+/// constant indices that are outside.
 pub fn meaning(call: &Call<'_>) -> Result<Meaning, Diagnostic> {
     build_program(call, None, &After::default())
 }
 
-/// The program of a call and of what is done behind it; with registers: contractions in tiles that fit them.
+/// The program of a call and of what is done behind it; with registers: contractions in tiles that
+/// fit them.
 fn build_program(call: &Call<'_>, fast: Option<Registers>, after: &After) -> Result<Meaning, Diagnostic> {
     let Some(entry) = lookup(&call.op.domain, &call.op.name) else {
         let message = format!("the operator `{}` is not in the library", call.op);
@@ -338,7 +340,8 @@ impl<'a> Op<'a> {
         }
     }
 
-    /// A number of the call that extents are computed with: so large that nothing overflows, it is refused.
+    /// A number of the call that extents are computed with: so large that nothing overflows, it is
+    /// refused.
     fn moderate(&self, what: &str, number: i64) -> Result<i64, Refusal> {
         match number.unsigned_abs() < 1 << 28 {
             true => Ok(number),
@@ -346,7 +349,8 @@ impl<'a> Op<'a> {
         }
     }
 
-    /// The panels of an input instead of its elements, if it is a constant and code is made: nothing may use the input itself then.
+    /// The panels of an input instead of its elements, if it is a constant and code is made:
+    /// nothing may use the input itself then.
     fn packed(&mut self, k: usize, packing: Option<Packing>) -> Option<Packed> {
         let constant = self.operand(k).is_some_and(|operand| operand.constant.is_some());
         let packing = packing.filter(|_| self.fast.is_some() && constant)?;
@@ -463,7 +467,8 @@ impl<'a> Op<'a> {
         self.result(val, elem, shape.to_vec());
     }
 
-    /// What is left to do behind the operator: the type of the result, and the elements themselves where the operator did not.
+    /// What is left to do behind the operator: the type of the result, and the elements themselves
+    /// where the operator did not.
     fn last_stages(&mut self) {
         let (Some(elem), [(val, output)]) = (self.after.elem(), &mut self.results[..]) else { return };
         if !self.done {

@@ -24,7 +24,8 @@ pub struct Packing {
     pub(super) wide: i64,
     /// How many of these there are.
     pub(super) full: i64,
-    /// Lines of each panel behind them, if they leave some. In the last panel, those that are none are zeros.
+    /// Lines of each panel behind them, if they leave some. In the last panel, those that are none
+    /// are zeros.
     pub(super) narrow: i64,
 }
 
@@ -44,7 +45,8 @@ impl Packing {
         self.matrices * self.one()
     }
 
-    /// The panels of a tensor's elements; `None` if it has another number of elements, or others than floating-point ones.
+    /// The panels of a tensor's elements; `None` if it has another number of elements, or others
+    /// than floating-point ones.
     pub fn pack(&self, tensor: &Tensor) -> Option<Tensor> {
         let data = match &tensor.data {
             Data::F32(values) => Data::F32(self.panels(values)?),
@@ -99,8 +101,9 @@ pub(super) struct Panels {
 }
 
 impl Panels {
-    /// The element of line `l` of the panel whose first line is `first` and that has `wide` lines, at the place `k` of the sum. All panels before it
-    /// are full, so it begins at the place that its first line would have.
+    /// The element of line `l` of the panel whose first line is `first` and that has `wide` lines,
+    /// at the place `k` of the sum. All panels before it are full, so it begins at the place that
+    /// its first line would have.
     pub(super) fn at(&self, first: &Val, wide: i64, k: &Val, l: &Val) -> Val {
         self.val.at(&[&self.from + first * int(self.sum) + k.int() * int(wide) + l.int()])
     }

@@ -17,7 +17,8 @@ use super::value::{Val, int, number};
 /// More phases than this are not worth a product each.
 const MOST_PHASES: i64 = 16;
 
-/// What a transposed convolution does, all extents numbers; lists have one number a dimension of the image.
+/// What a transposed convolution does, all extents numbers; lists have one number a dimension of
+/// the image.
 pub(super) struct Transposed<'a> {
     pub(super) x: &'a Input,
     pub(super) weights: &'a Input,
@@ -33,8 +34,8 @@ pub(super) struct Transposed<'a> {
     pub(super) out: &'a [i64],
 }
 
-/// The taps of a phase along one dimension: `first`, `first + step`, …, `count` of them; the first one reads `offset` places back, each other one
-/// `slope` more than the one before.
+/// The taps of a phase along one dimension: `first`, `first + step`, …, `count` of them; the first
+/// one reads `offset` places back, each other one `slope` more than the one before.
 #[derive(Clone, Copy)]
 struct Taps {
     first: i64,

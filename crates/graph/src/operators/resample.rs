@@ -81,7 +81,8 @@ fn table(cx: &mut Cx, a: usize, axis: &Axis, rule: &Rule, scalar: Scalar) -> Tab
 /// What an element of the result becomes, given its place behind the first axis that is resized.
 type Last<'f> = &'f mut dyn FnMut(&mut Cx, Val, &[Val]) -> Val;
 
-/// The tensor `from` resized along the last of these axes first; `first` is the axis of its first dimension.
+/// The tensor `from` resized along the last of these axes first; `first` is the axis of its first
+/// dimension.
 fn resized(cx: &mut Cx, from: Val, extents: Extents, first: usize, axes: &[Table], last: Last) -> Val {
     let Some((table, rest)) = axes.split_last() else {
         return cx.tensor(&extents, &mut |cx, place| last(cx, from.at(place), place));

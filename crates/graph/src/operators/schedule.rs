@@ -18,7 +18,8 @@ const WORTH_THREADS: f64 = 32_768.0;
 /// What a symbolic extent is taken for where work is estimated.
 const TYPICAL: f64 = 64.0;
 
-/// The program of a call with an execution strategy: what C is made of. It computes what [`super::meaning`] does, to the last bit.
+/// The program of a call with an execution strategy: what C is made of. It computes what
+/// [`super::meaning`] does, to the last bit.
 ///
 /// # Errors
 /// As [`super::meaning`].
@@ -26,7 +27,8 @@ pub fn compiled(call: &Call<'_>, registers: Registers) -> Result<Meaning, Diagno
     compiled_with(call, &After::default(), registers)
 }
 
-/// The same with what is done to each element behind the operator. The tensors that this reads are inputs behind those of the call.
+/// The same with what is done to each element behind the operator. The tensors that this reads are
+/// inputs behind those of the call.
 ///
 /// # Errors
 /// As [`super::meaning`].

@@ -16,7 +16,8 @@ use super::value::{Val, index, int, number};
 /// A product of fewer multiplications is not worth tiles.
 pub(super) const WORTH_TILES: i64 = 1 << 15;
 
-/// With at most so many tiles in a row of tiles, threads share the rows of the result, and all panels are made first.
+/// With at most so many tiles in a row of tiles, threads share the rows of the result, and all
+/// panels are made first.
 const FEW_TILES: i64 = 8;
 
 /// Panels of so many bytes together do not stay in a core's cache while all rows are done.
@@ -90,7 +91,8 @@ pub(super) struct Product<'f> {
 /// The element of the right matrix at a place of the sum and a lane.
 type Right<'f> = &'f dyn Fn(&mut Cx, &Val, &Val) -> Val;
 
-/// Columns of the result that are done alike: `count` tiles from `first` on, `lanes` wide, of which `used` are columns of the result.
+/// Columns of the result that are done alike: `count` tiles from `first` on, `lanes` wide, of which
+/// `used` are columns of the result.
 #[derive(Clone, Copy)]
 struct Columns {
     first: i64,
@@ -116,8 +118,9 @@ struct Rows {
     rows: i64,
 }
 
-/// The panels of one operand of a product of these extents (`m`, `k`, `n`), the left one or the right one; `pitches` are those of the tensor that
-/// has it, from one matrix, line and place of the sum to the next. None where tiles would win nothing by them.
+/// The panels of one operand of a product of these extents (`m`, `k`, `n`), the left one or the
+/// right one; `pitches` are those of the tensor that has it, from one matrix, line and place of the
+/// sum to the next. None where tiles would win nothing by them.
 pub(super) fn packing(
     registers: Registers,
     scalar: Scalar,
@@ -173,8 +176,8 @@ impl Product<'_> {
         self.by_rows(cx, &rows, &columns)
     }
 
-    /// One tile of columns after the other, each with a panel of its own; none if there is one block of rows. Threads share the tiles, or the panel and the rows
-    /// of each.
+    /// One tile of columns after the other, each with a panel of its own; none if there is one
+    /// block of rows. Threads share the tiles, or the panel and the rows of each.
     fn by_columns(
         &self,
         cx: &mut Cx,
@@ -227,7 +230,8 @@ impl Product<'_> {
         })
     }
 
-    /// All rows of tiles; `right` has the elements of the right matrix at a place of the sum, for a tile from a column on that has so many lanes, in a lane.
+    /// All rows of tiles; `right` has the elements of the right matrix at a place of the sum, for a
+    /// tile from a column on that has so many lanes, in a lane.
     fn rows_of_tiles(
         &self,
         cx: &mut Cx,
@@ -260,7 +264,8 @@ impl Product<'_> {
             .stored()
     }
 
-    /// The element of the right matrix in lane `l` of the tile from column `first` on. Beyond the last column it is repeated.
+    /// The element of the right matrix in lane `l` of the tile from column `first` on. Beyond the
+    /// last column it is repeated.
     fn column(&self, cx: &mut Cx, k: &Val, first: &Val, l: &Val) -> Val {
         let [_, _, n] = self.extents;
         match &self.right {
@@ -320,7 +325,8 @@ pub(super) fn extents(m: &Size, k: &Size, n: &Size) -> Option<[i64; 3]> {
     extents.iter().all(|n| *n >= 1).then_some(extents)
 }
 
-/// The product of two matrices with `last` for each sum, the right one in `panels` where there are some; none if an extent is not known or 0.
+/// The product of two matrices with `last` for each sum, the right one in `panels` where there are
+/// some; none if an extent is not known or 0.
 pub(super) fn product(
     cx: &mut Cx,
     registers: Registers,
@@ -339,7 +345,8 @@ pub(super) fn product(
     Some(Product { extents, registers, scalar, left: Side::Elements(&left), right, last }.build(cx))
 }
 
-/// The product of an `m x k` and a `k x n` matrix given element by element; none if an extent is not known or 0.
+/// The product of an `m x k` and a `k x n` matrix given element by element; none if an extent is
+/// not known or 0.
 pub(super) fn elements(
     cx: &mut Cx,
     registers: Registers,

@@ -167,7 +167,8 @@ impl<'a> Planner<'a, '_> {
         Ok(place)
     }
 
-    /// Plans a subgraph whose inputs are at these places, with its outputs where they are wanted, as far as that can be.
+    /// Plans a subgraph whose inputs are at these places, with its outputs where they are wanted,
+    /// as far as that can be.
     fn inside(
         &mut self,
         inner: &'a Graph,
@@ -351,7 +352,8 @@ impl<'a> Planner<'a, '_> {
         self.shared.stored("true".into(), ElementType::Bool, carried)
     }
 
-    /// The steps of a round, rows put where they belong; the outputs that are not rows, with their places.
+    /// The steps of a round, rows put where they belong; the outputs that are not rows, with their
+    /// places.
     fn round(
         &mut self,
         node: &Node,
@@ -390,7 +392,8 @@ impl<'a> Planner<'a, '_> {
         Ok((steps, outputs))
     }
 
-    /// What a round has made becomes what the next one begins with. Something may become the one while it is still to become the other.
+    /// What a round has made becomes what the next one begins with. Something may become the one
+    /// while it is still to become the other.
     fn keep(
         &mut self,
         mut moves: Vec<(Place, Place, usize)>,

@@ -96,7 +96,8 @@ pub enum Rounds {
 }
 
 impl Step {
-    /// The calls of kernels in a list of steps, those in branches and loops too, in their order in the text.
+    /// The calls of kernels in a list of steps, those in branches and loops too, in their order in
+    /// the text.
     pub fn calls(steps: &[Step]) -> Vec<&KernelCall> {
         let mut calls = Vec::new();
         for step in steps {

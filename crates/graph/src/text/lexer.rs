@@ -45,7 +45,8 @@ pub(super) fn error(span: Span, message: impl Into<String>, label: impl Into<Str
     Diagnostic::error(Code("G0001"), message, span, label)
 }
 
-/// So many tokens there are at most: a list that grows by doubling would take twice the memory of a long text.
+/// So many tokens there are at most: a list that grows by doubling would take twice the memory of a
+/// long text.
 fn most_tokens(bytes: &[u8]) -> usize {
     let word = |b: &u8| b.is_ascii_alphanumeric() || *b == b'_';
     let begins = |k: usize| k == 0 || !word(&bytes[k - 1]);

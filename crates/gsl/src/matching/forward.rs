@@ -6,11 +6,13 @@ use graph::{NodeId, Slot, ValueId};
 use crate::matching::{Matcher, in_class};
 use crate::program::{OpPattern, Stage};
 
-/// How many candidates are looked at for the uses of one value before it is given up, for each of its uses, and besides.
+/// How many candidates are looked at for the uses of one value before it is given up, for each of
+/// its uses, and besides.
 const PER_USE: usize = 32;
 const BESIDES: usize = 1 << 14;
 
-/// Counts the candidates that were looked at, so that a value with many uses costs its own size a bounded number of times.
+/// Counts the candidates that were looked at, so that a value with many uses costs its own size a
+/// bounded number of times.
 #[derive(Clone, Debug, Default)]
 pub struct Budget {
     looked: Map<ValueId, usize>,
@@ -18,7 +20,8 @@ pub struct Budget {
     pub cut: usize,
 }
 
-/// A search that goes on where it stopped: for each vertex of the way, the nodes that may be it and have not been looked at.
+/// A search that goes on where it stopped: for each vertex of the way, the nodes that may be it and
+/// have not been looked at.
 pub(crate) struct Cursor {
     path: Vec<usize>,
     start: Option<ValueId>,

@@ -24,7 +24,8 @@ pub(crate) const KEYWORDS: [&str; 23] = [
     "not", "case", "either", "const", "true", "false", "none", "inf", "nan",
 ];
 
-/// The rules of a text, and what is wrong with its syntax (`R0101` to `R0104`). With errors, the statements that could not be read are missing.
+/// The rules of a text, and what is wrong with its syntax (`R0101` to `R0104`). With errors, the
+/// statements that could not be read are missing.
 pub fn parse(source: &str) -> (RuleFile, Vec<Diagnostic>) {
     if source.len() > MAX_SOURCE {
         let text = format!("the rule file has {} bytes; {MAX_SOURCE} are read", source.len());
@@ -64,7 +65,8 @@ pub(crate) struct Parser<'a> {
 }
 
 impl Parser<'_> {
-    // ---- tokens -------------------------------------------------------------------------------------------------
+    // ---- tokens
+    // -------------------------------------------------------------------------------------------------
 
     pub(crate) fn token(&self) -> &Token {
         &self.tokens[self.at].token
@@ -84,7 +86,8 @@ impl Parser<'_> {
         Place(if last.end < start.end { start } else { start.to(last) })
     }
 
-    /// Whether the statement may go on with this token: it stands on the same line, or a bracket is open.
+    /// Whether the statement may go on with this token: it stands on the same line, or a bracket is
+    /// open.
     pub(crate) fn goes_on(&self) -> bool {
         self.inside > 0 || !self.tokens[self.at].fresh
     }
@@ -199,7 +202,8 @@ impl Parser<'_> {
         result
     }
 
-    /// Items with commas between them up to the sign `close`, which is read too. A comma may follow the last.
+    /// Items with commas between them up to the sign `close`, which is read too. A comma may follow
+    /// the last.
     pub(crate) fn list<T>(
         &mut self,
         close: &'static str,
@@ -218,7 +222,8 @@ impl Parser<'_> {
         })
     }
 
-    // ---- comments -----------------------------------------------------------------------------------------------
+    // ---- comments
+    // -----------------------------------------------------------------------------------------------
 
     /// The comments that stand before this token.
     fn comments_above(&mut self) -> Vec<String> {
@@ -231,7 +236,8 @@ impl Parser<'_> {
         found
     }
 
-    /// The comment behind the statement that ends with the last token; those inside the statement are returned first.
+    /// The comment behind the statement that ends with the last token; those inside the statement
+    /// are returned first.
     fn comments_behind(&mut self, above: &mut Vec<String>) -> Option<String> {
         let end = self.tokens[self.at.saturating_sub(1)].span.end;
         while let Some(comment) = self.comments.get(self.next_comment).filter(|c| c.at < end) {
@@ -246,7 +252,8 @@ impl Parser<'_> {
         Some(comment.text.clone())
     }
 
-    // ---- rules --------------------------------------------------------------------------------------------------
+    // ---- rules
+    // --------------------------------------------------------------------------------------------------
 
     fn file(&mut self) -> RuleFile {
         let mut file = RuleFile::default();

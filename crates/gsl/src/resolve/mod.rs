@@ -153,7 +153,8 @@ pub(crate) struct Resolver<'a> {
     pub bound: Vec<(String, usize)>,
     /// What the expression that is being resolved needs.
     pub deps: Deps,
-    /// While attribute conditions are resolved: vertices that matching has reached by then, and where it is.
+    /// While attribute conditions are resolved: vertices that matching has reached by then, and
+    /// where it is.
     pub reached: Option<BTreeSet<usize>>,
     /// The index symbol whose instances are being described.
     pub here: Option<usize>,

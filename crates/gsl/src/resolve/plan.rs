@@ -72,7 +72,8 @@ impl Resolver<'_> {
         Some(plan)
     }
 
-    /// What the anchor's inputs must be for the rest to have a chance. Vertices are matched one to one, so what two of them read has two uses.
+    /// What the anchor's inputs must be for the rest to have a chance. Vertices are matched one to
+    /// one, so what two of them read has two uses.
     fn needs(&self, plan: &Plan) -> Vec<Need> {
         let several = |symbol: usize| matches!(self.out.symbols[symbol].least, RExpr::Int(n) if n >= 2);
         let branch = plan.branch.iter().filter(|b| several(b.symbol)).flat_map(|b| &b.stages);
@@ -95,7 +96,8 @@ impl Resolver<'_> {
         needs
     }
 
-    /// How one more branch is found when there is one already: its vertices begin unmatched, all shared ones are matched.
+    /// How one more branch is found when there is one already: its vertices begin unmatched, all
+    /// shared ones are matched.
     fn branch(&mut self, roots: &[usize], all: &Reached) -> Option<Option<Branch>> {
         let driven = self.spread_symbols();
         let own: Vec<usize> = roots
@@ -161,7 +163,8 @@ impl Resolver<'_> {
         }
     }
 
-    /// A way from something matched forward to a vertex: shortest first, results of vertices before inputs, whose uses may be many.
+    /// A way from something matched forward to a vertex: shortest first, results of vertices before
+    /// inputs, whose uses may be many.
     fn stage(&self, target: usize, reached: &Reached) -> Option<Stage> {
         let mut queue = VecDeque::from([vec![target]]);
         let mut seen = BTreeSet::from([target]);

@@ -88,7 +88,8 @@ impl Resolver<'_> {
         }
     }
 
-    /// Every call of the source that no other uses must be replaced: its users would have nothing to read.
+    /// Every call of the source that no other uses must be replaced: its users would have nothing
+    /// to read.
     fn replaced(&mut self) {
         let mut used = BTreeSet::new();
         for vertex in &self.out.vertices {

@@ -469,7 +469,8 @@ fn natural_type(value: &Value) -> ElementType {
     }
 }
 
-/// A tensor with these elements: a number has no dimensions, a tuple one, a tuple of tuples two, and so on.
+/// A tensor with these elements: a number has no dimensions, a tuple one, a tuple of tuples two,
+/// and so on.
 fn tensor(value: &Value, elem: ElementType) -> Option<Tensor> {
     let mut dims = Vec::new();
     let mut at = value;

@@ -26,7 +26,8 @@ use crate::value::type_code;
 /// How deep patterns may be nested.
 const MAX_DEPTH: usize = 64;
 
-/// The greatest rank of a tensor that nothing else says the rank of, and how far it goes now and then where the rule tells ranks apart.
+/// The greatest rank of a tensor that nothing else says the rank of, and how far it goes now and
+/// then where the rule tells ranks apart.
 const RANK: usize = 4;
 const MAX_RANK: usize = 7;
 /// How many branches a model may have.
@@ -71,7 +72,8 @@ struct Draw<'a> {
     inputs: HashMap<(String, usize), Option<ValueId>>,
     counts: HashMap<String, usize>,
     operators: HashMap<String, String>,
-    /// Attributes and drawn inputs of the last call of an operator: the next one often gets the same.
+    /// Attributes and drawn inputs of the last call of an operator: the next one often gets the
+    /// same.
     habits: HashMap<String, (Attributes, Vec<Fill>)>,
     numbers: Vec<f64>,
     elem: ElementType,
@@ -156,7 +158,8 @@ impl Draw<'_> {
         Some(())
     }
 
-    /// How many results the vertex of a binding needs at least, where its operator leaves that open.
+    /// How many results the vertex of a binding needs at least, where its operator leaves that
+    /// open.
     fn results(&mut self, binding: &Binding) -> usize {
         if binding.tuple {
             return binding.names.len();
@@ -406,7 +409,8 @@ impl Draw<'_> {
         outputs[0]
     }
 
-    /// Whether the standard allows the operator elements of this type: inference and evaluation know more than that.
+    /// Whether the standard allows the operator elements of this type: inference and evaluation
+    /// know more than that.
     fn takes(&self, op: &str, inputs: &[Option<ValueId>]) -> bool {
         let of = inputs.get(usize::from(op == "Where")).copied().flatten();
         let ty = of.and_then(|v| self.graph.value(v).tensor_type());
@@ -554,7 +558,8 @@ impl Draw<'_> {
 }
 
 impl Draw<'_> {
-    /// An output of the model, or the operand of one: what is an output itself keeps its name, and a rule that removes a vertex can't always.
+    /// An output of the model, or the operand of one: what is an output itself keeps its name, and
+    /// a rule that removes a vertex can't always.
     fn output(&mut self, value: ValueId) -> Option<()> {
         if self.graph.value(value).is_output()
             || self.graph.value(value).use_count() > 0 && self.dice.once_in(2)

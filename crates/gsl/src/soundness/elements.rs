@@ -31,7 +31,8 @@ pub(super) fn takes_integers_only(op: &str) -> bool {
     OF_INTEGERS.contains(&op)
 }
 
-/// The types of floating point that instances have: those of half precision if the conditions name them and no wider one.
+/// The types of floating point that instances have: those of half precision if the conditions name
+/// them and no wider one.
 pub(super) fn floats(rule: &Rule) -> Vec<ElementType> {
     let mut named = Vec::new();
     for line in &rule.conditions {
@@ -57,7 +58,8 @@ fn types(e: &Expr, out: &mut Vec<Named>) {
     children(e, &mut |e| types(e, out));
 }
 
-/// An operator set to draw a model for: the newest one where the rule has operators that are newer than the others.
+/// An operator set to draw a model for: the newest one where the rule has operators that are newer
+/// than the others.
 pub(super) fn opset(rule: &Rule, dice: &mut Dice) -> i64 {
     let drawn = dice.pick(&OPSETS);
     let newest = OPSETS[OPSETS.len() - 1];
@@ -78,7 +80,8 @@ pub(super) fn opset(rule: &Rule, dice: &mut Dice) -> i64 {
     if late { graph::model::NEWEST_OPSET } else { drawn }
 }
 
-/// Whether the rule's source asks whether numbers are NaN or infinite, so that there have to be some.
+/// Whether the rule's source asks whether numbers are NaN or infinite, so that there have to be
+/// some.
 pub(super) fn asks_for_specials(rule: &Rule) -> bool {
     calls_any(rule, &["IsNaN", "IsInf"])
 }

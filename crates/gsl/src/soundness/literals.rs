@@ -57,7 +57,8 @@ impl Of {
 struct Linear {
     number: i64,
     parts: BTreeMap<String, (i64, Of)>,
-    /// Numbers inside of parts that are no sums: added to the number, and by which it is multiplied.
+    /// Numbers inside of parts that are no sums: added to the number, and by which it is
+    /// multiplied.
     more: i64,
     times: i64,
 }

@@ -105,7 +105,8 @@ pub struct Counterexample {
     pub difference: String,
 }
 
-/// Checks a rule on instances of floating-point numbers, and on as many of integers where its operators take them. Deterministic in the seed.
+/// Checks a rule on instances of floating-point numbers, and on as many of integers where its
+/// operators take them. Deterministic in the seed.
 ///
 /// # Errors
 /// What is wrong with the rule itself.
@@ -170,8 +171,8 @@ impl Default for Tried {
     }
 }
 
-/// Instances with elements of these types; `patience` is how many models are drawn in vain before there is one. At the `ends`: of numbers, if the rule
-/// speaks of all, and of extents.
+/// Instances with elements of these types; `patience` is how many models are drawn in vain before
+/// there is one. At the `ends`: of numbers, if the rule speaks of all, and of extents.
 fn tried(
     rule: &Rule,
     set: &RuleSet,
@@ -212,7 +213,8 @@ fn tried(
     tried
 }
 
-/// Drawn models to which a rule applies, before and after; at most `draws` are drawn, most of which do not match. Deterministic in the seed.
+/// Drawn models to which a rule applies, before and after; at most `draws` are drawn, most of which
+/// do not match. Deterministic in the seed.
 ///
 /// # Errors
 /// What is wrong with the rule itself.
@@ -305,12 +307,13 @@ fn compare(before: Model, after: Model, dice: &mut Dice) -> Option<Outcome> {
     Some(Outcome::Agrees { bits, key: shape_of(&before) })
 }
 
-/// Operators that choose by the order of numbers, in which the standard gives NaN no place: runtimes take the first, pass over it, or depend on where it
-/// stands.
+/// Operators that choose by the order of numbers, in which the standard gives NaN no place:
+/// runtimes take the first, pass over it, or depend on where it stands.
 const ORDERED: [&str; 8] =
     ["ArgMax", "ArgMin", "GlobalMaxPool", "Hardmax", "MaxPool", "ReduceMax", "ReduceMin", "TopK"];
 
-/// An operator of this kind that one of the models has and the other has not, where numbers are NaN.
+/// An operator of this kind that one of the models has and the other has not, where numbers are
+/// NaN.
 fn undefined_order(before: &Model, after: &Model, inputs: &Inputs) -> Option<&'static str> {
     let has_nan = |tensor: &Tensor| {
         tensor.elem.is_float() && tensor.to_numbers().is_some_and(|all| all.iter().any(|x| x.is_nan()))

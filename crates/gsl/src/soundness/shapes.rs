@@ -524,7 +524,8 @@ fn factors(dims: &[usize], dice: &mut Dice) -> Vec<i64> {
     shape
 }
 
-/// A shape that is broadcast with this one: the same, a number, one extent, a channel, ones anywhere.
+/// A shape that is broadcast with this one: the same, a number, one extent, a channel, ones
+/// anywhere.
 fn broadcast(dims: &[usize], dice: &mut Dice) -> Vec<usize> {
     let ones = |from: usize, keep: &dyn Fn(usize) -> bool| -> Vec<usize> {
         (from..dims.len()).map(|d| if keep(d) { dims[d] } else { 1 }).collect()

@@ -108,7 +108,8 @@ pub(super) fn random(elem: ElementType, dims: Vec<usize>, positive: bool, dice: 
     of_numbers(elem, dims, &numbers)
 }
 
-/// NaN, infinities, zeros of both signs, the ends of a type's range, numbers whose squares are beyond these, and some whose exponentials are.
+/// NaN, infinities, zeros of both signs, the ends of a type's range, numbers whose squares are
+/// beyond these, and some whose exponentials are.
 fn extremes(elem: ElementType) -> [f64; 18] {
     let (most, least, far) = match elem {
         ElementType::F64 => (f64::MAX, f64::from_bits(1), 1e3),
@@ -173,8 +174,8 @@ pub(super) fn of_numbers(elem: ElementType, dims: Vec<usize>, numbers: &[f64]) -
     })
 }
 
-/// The first place where two tensors of one type differ by more than rounding, and what they hold there. Of `each` number the rounding is measured
-/// by itself, else by the largest.
+/// The first place where two tensors of one type differ by more than rounding, and what they hold
+/// there. Of `each` number the rounding is measured by itself, else by the largest.
 pub(super) fn difference(a: &Tensor, b: &Tensor, each: bool) -> Option<(Vec<usize>, String, String)> {
     if let (Some(x), Some(y)) = (a.to_integers(), b.to_integers()) {
         let k = x.iter().zip(&y).position(|(x, y)| x != y)?;

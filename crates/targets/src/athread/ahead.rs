@@ -28,7 +28,8 @@ pub(super) struct Double {
     pub bytes: i64,
 }
 
-/// A loop whose inner loop has transfers ahead: the last iteration of that brings in what its first will need next time.
+/// A loop whose inner loop has transfers ahead: the last iteration of that brings in what its first
+/// will need next time.
 #[derive(Clone)]
 pub(super) struct Led {
     pub inner: Name,
@@ -72,7 +73,8 @@ impl Writer<'_> {
         Ok(true)
     }
 
-    /// Writes a loop around one with transfers ahead, so that these go on over its iterations; `false` if it is not such a loop.
+    /// Writes a loop around one with transfers ahead, so that these go on over its iterations;
+    /// `false` if it is not such a loop.
     pub(super) fn lead(&mut self, l: &Loop) -> Result<bool, Diagnostic> {
         let body = match l.body.as_slice() {
             [Stmt::Block { mark: None, body }] => body.as_slice(),
@@ -178,7 +180,8 @@ impl Writer<'_> {
         }
     }
 
-    /// Looks at a loop; `around` bytes of local memory will be taken before it, and there are no more than `limit`.
+    /// Looks at a loop; `around` bytes of local memory will be taken before it, and there are no
+    /// more than `limit`.
     fn plan<'a>(&self, l: &'a Loop, around: i64, limit: i64) -> Result<Option<Plan<'a>>, Diagnostic> {
         let [Stmt::Block { mark: None, body }] = l.body.as_slice() else { return Ok(None) };
         let get = |s: &Stmt| matches!(s, Stmt::Copy(c) if c.kind == CopyKind::Get);
@@ -264,7 +267,8 @@ impl Writer<'_> {
         if turned { contraction::LEAST } else { 0 }
     }
 
-    /// Shared boxes with short rows, of which two that follow each other come in at once: blocks of twice the length.
+    /// Shared boxes with short rows, of which two that follow each other come in at once: blocks of
+    /// twice the length.
     fn pairs(&self, l: &Loop, before: &[Stmt], room: i64) -> Result<Vec<Name>, Diagnostic> {
         let mut pairs = Vec::new();
         let mut room = room;
@@ -297,12 +301,14 @@ impl Writer<'_> {
         Ok(pairs)
     }
 
-    /// Whether the box of the next iteration may be brought in before this one has brought out its own.
+    /// Whether the box of the next iteration may be brought in before this one has brought out its
+    /// own.
     fn early(&self, l: &Loop, get: &Copy, rest: &[Stmt]) -> bool {
         if !self.written.contains(&get.from.array) {
             return true;
         }
-        // The only ones that touch this array bring out the same boxes, which are apart for different iterations.
+        // The only ones that touch this array bring out the same boxes, which are apart for
+        // different iterations.
         let same = rest.iter().all(|s| match s {
             Stmt::Copy(put) => {
                 put.to.array != get.from.array
@@ -319,7 +325,8 @@ impl Writer<'_> {
         same && apart && self.touched_once(&get.from.array)
     }
 
-    /// Whether an array of main memory is brought in at one place of the loops over cores, and out at one.
+    /// Whether an array of main memory is brought in at one place of the loops over cores, and out
+    /// at one.
     pub(super) fn touched_once(&self, array: &Name) -> bool {
         self.moved.iter().filter(|(name, _)| name == array).count() <= 2
             && self.moved.iter().filter(|(name, kind)| name == array && *kind == CopyKind::Get).count() <= 1
@@ -460,7 +467,8 @@ impl Writer<'_> {
         Ok(())
     }
 
-    /// A factor that a contraction takes of a shared box with something else is computed before the exchange, by each core for its share.
+    /// A factor that a contraction takes of a shared box with something else is computed before the
+    /// exchange, by each core for its share.
     fn scale_shares(&mut self, shares: &mut [Shared], rest: &[Stmt]) -> Result<(), Diagnostic> {
         let tiles: Vec<&[Stmt]> = rest.iter().filter_map(tile).collect();
         let [[Stmt::Loop(sum)]] = tiles.as_slice() else { return Ok(()) };
@@ -511,7 +519,8 @@ pub(super) fn covers(l: &Loop, rest: &Expr, columns: i64) -> bool {
     done && l.upper == last
 }
 
-/// The points of a tile: of a core that has one in this round, where the rounds are the same for all.
+/// The points of a tile: of a core that has one in this round, where the rounds are the same for
+/// all.
 pub(super) fn tile(stmt: &Stmt) -> Option<&[Stmt]> {
     match stmt {
         Stmt::Block { mark: Some(mark), body } if mark.as_str() == TILE => Some(body),
@@ -523,7 +532,8 @@ pub(super) fn tile(stmt: &Stmt) -> Option<&[Stmt]> {
     }
 }
 
-/// The buffers that a block declares for the one tile in it: brought in before it, not brought out, and used by nothing else.
+/// The buffers that a block declares for the one tile in it: brought in before it, not brought out,
+/// and used by nothing else.
 pub(super) fn used_once(body: &[Stmt]) -> Vec<Name> {
     let tiles = body.iter().filter(|s| tile(s).is_some()).count();
     let others = body.iter().any(|s| match s {

@@ -22,7 +22,8 @@ use super::cost;
 pub(super) const ROWS: [usize; 2] = [4, 1];
 /// See [`ROWS`].
 pub(super) const VECTORS: [usize; 4] = [4, 3, 2, 1];
-/// As many products in a sum at most, and as many vectors in a row where there are several: factors and sums are in registers, too.
+/// As many products in a sum at most, and as many vectors in a row where there are several: factors
+/// and sums are in registers, too.
 pub(super) const PRODUCTS: usize = 4;
 /// See [`PRODUCTS`].
 pub(super) const SEVERAL: usize = 2;
@@ -128,7 +129,8 @@ impl Block {
         if self.aligned { "" } else { "u" }
     }
 
-    /// Rows of the next block, or of the one before, that are in registers beside this one and its factors.
+    /// Rows of the next block, or of the one before, that are in registers beside this one and its
+    /// factors.
     fn beside(self) -> usize {
         let taken = self.rows + self.vectors * self.kind.products + self.rows * self.vectors;
         // Several products need sums of their own.
@@ -248,7 +250,8 @@ impl Block {
         let (block, width) = ((rows * vectors) as f64, 4 * vectors);
         let adds = block * if products == 1 { 1.0 } else { products as f64 + 1.0 };
         let memory = (slot * vectors as f64 + rows as f64) * products as f64;
-        // Each vector of the block is a chain of additions; alone, a step waits for its sum of products, too.
+        // Each vector of the block is a chain of additions; alone, a step waits for its sum of
+        // products, too.
         let cycles = |moved: f64| adds.max(memory + slot * moved).max(cost::CHAIN);
         let (middle, beside) = (cycles(0.0), (self.beside() * vectors) as f64);
         let chain = if products == 1 { 0.0 } else { cost::CHAIN * (products as f64 + 1.0) };

@@ -76,7 +76,8 @@ impl Turns {
 }
 
 impl Writer<'_> {
-    /// Looks at two loops, of which the inner brings in a box that may be broadcast and one of a core's own, and nothing else. `around` bytes are taken before it.
+    /// Looks at two loops, of which the inner brings in a box that may be broadcast and one of a
+    /// core's own, and nothing else. `around` bytes are taken before it.
     pub(super) fn cast(
         &self,
         outer: &Loop,
@@ -236,7 +237,8 @@ impl Writer<'_> {
         Ok(())
     }
 
-    /// What the rows are multiplied with before a contraction takes them, if it is a number that is the same for all.
+    /// What the rows are multiplied with before a contraction takes them, if it is a number that is
+    /// the same for all.
     fn times(&mut self, own: &Turns, body: &[Stmt]) -> Result<String, Diagnostic> {
         let tiles: Vec<&[Stmt]> = body.iter().filter_map(tile).collect();
         if let [[Stmt::Loop(sum)]] = tiles.as_slice()
@@ -259,7 +261,8 @@ impl Writer<'_> {
     }
 }
 
-/// A box whose rows may take turns: the same rows for all steps, and each step goes on where the one before ended, up to the end of what is there.
+/// A box whose rows may take turns: the same rows for all steps, and each step goes on where the
+/// one before ended, up to the end of what is there.
 fn turns(copy: &Copy, local: &loops::Local, [outer, inner]: [&Loop; 2], rows: i64) -> Option<Turns> {
     let columns = pair(copy)?;
     let Expr::Binary(BinaryOp::Min, a, b) = &copy.extents[1] else { return None };

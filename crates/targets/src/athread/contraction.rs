@@ -70,7 +70,8 @@ pub(super) struct Factors {
     pub(super) value: Expr,
     /// The strip that it is laid along, if it lies across.
     pub(super) strip: Option<String>,
-    /// Names of the distances between rows of the left factor, its steps, and rows of the right one.
+    /// Names of the distances between rows of the left factor, its steps, and rows of the right
+    /// one.
     pub(super) away: [String; 3],
 }
 
@@ -222,7 +223,8 @@ fn across(access: &Access, columns: &Name, sum: &Name) -> bool {
         && stride(access, sum) == Stride::Follows
 }
 
-/// Whether an expression never falls as its variables rise: then its ends over a range are its extremes.
+/// Whether an expression never falls as its variables rise: then its ends over a range are its
+/// extremes.
 fn monotone(e: &Expr) -> bool {
     match e {
         Expr::Int(_) | Expr::Var(_) => true,
@@ -236,7 +238,8 @@ fn monotone(e: &Expr) -> bool {
     }
 }
 
-/// Left factors that are computed from one element that may be replaced by them: that element, and the factor.
+/// Left factors that are computed from one element that may be replaced by them: that element, and
+/// the factor.
 pub(super) fn factors<'a>(c: &Contraction<'a>, fresh: &[Name]) -> Vec<(&'a Access, &'a Expr)> {
     c.products.iter().filter_map(|p| factor(c, p, fresh)).collect()
 }
@@ -264,8 +267,9 @@ pub(super) fn at(scope: &Scope, e: &Expr, var: &Name, value: &str) -> Option<Str
     scope.text(e).ok()
 }
 
-/// The code as lines (without indentation), if both factors can be elements; `fresh` are the buffers that are filled anew for each tile, `room` is the offset in
-/// local memory of bytes that are free, and their number.
+/// The code as lines (without indentation), if both factors can be elements; `fresh` are the
+/// buffers that are filled anew for each tile, `room` is the offset in local memory of bytes that
+/// are free, and their number.
 pub(super) fn code(
     scope: &mut Scope,
     c: &Contraction,

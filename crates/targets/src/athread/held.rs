@@ -59,7 +59,8 @@ fn most(e: &Expr, bounds: &[(Name, i64)]) -> Option<i64> {
 }
 
 impl Writer<'_> {
-    /// Brings in the shares of what the innermost loops of a tile need each time, as far as there is room for them; `taken` is what else the tile takes.
+    /// Brings in the shares of what the innermost loops of a tile need each time, as far as there
+    /// is room for them; `taken` is what else the tile takes.
     pub(super) fn hold(&mut self, body: &[Stmt], taken: i64) -> Result<(), Diagnostic> {
         for (l, tile) in self.steps_in(body) {
             for (copy, line) in tile.iter().filter_map(shared) {
@@ -86,7 +87,8 @@ impl Writer<'_> {
         self.bring_held(l, copy, format!("({name} + {var} / {turns} * {each})"), place)
     }
 
-    /// Brings in the shares of vectors that the mapping has stay, where sizes are at most what is known and there is room: each core has its share of every step.
+    /// Brings in the shares of vectors that the mapping has stay, where sizes are at most what is
+    /// known and there is room: each core has its share of every step.
     pub(super) fn hold_vectors(&mut self, body: &[Stmt]) -> Result<(), Diagnostic> {
         for (l, tile) in self.steps_in(body) {
             // What else there is, and second places of what comes ahead.
@@ -131,7 +133,8 @@ impl Writer<'_> {
         }
     }
 
-    /// Takes so many bytes for the shares of a box, if there is room for them beside what else is taken: the name of the place.
+    /// Takes so many bytes for the shares of a box, if there is room for them beside what else is
+    /// taken: the name of the place.
     fn keep(&mut self, copy: &Copy, bytes: i64, taken: i64) -> Option<String> {
         if self.next.saturating_add(taken).saturating_add(bytes) > self.capacity() {
             return None;
@@ -142,7 +145,8 @@ impl Writer<'_> {
         Some(name)
     }
 
-    /// The loops over steps in some statements, with what is in a step, where cores share: from 0, one after the other.
+    /// The loops over steps in some statements, with what is in a step, where cores share: from 0,
+    /// one after the other.
     fn steps_in<'b>(&self, body: &'b [Stmt]) -> Vec<(&'b Loop, &'b [Stmt])> {
         let mut steps = Vec::new();
         for stmt in body.iter().filter(|_| self.may_share()) {
@@ -159,7 +163,8 @@ impl Writer<'_> {
         steps
     }
 
-    /// The box of a transfer and how many steps it has at most, if that is known and it is the same wherever else the cores are.
+    /// The box of a transfer and how many steps it has at most, if that is known and it is the same
+    /// wherever else the cores are.
     fn steps_of<'b>(&self, l: &Loop, copy: &Copy, body: &'b [Stmt]) -> Option<(&'b loops::Local, i64)> {
         let same = copy.from.indices.iter().chain(&copy.extents).flat_map(Expr::vars);
         let same = same.chain(l.upper.vars()).all(|v| v == l.var || self.sizes.contains(&v));

@@ -71,7 +71,8 @@ fn declared<'a>(body: &'a [Stmt], name: &Name) -> Option<&'a loops::Local> {
 }
 
 impl Writer<'_> {
-    /// Writes a loop, or two, with the transfers of whole tiles ahead of their time; `false` if it is not such a loop.
+    /// Writes a loop, or two, with the transfers of whole tiles ahead of their time; `false` if it
+    /// is not such a loop.
     pub(super) fn outer(&mut self, l: &Loop) -> Result<bool, Diagnostic> {
         if !self.leads || self.outer.is_some() || l.kind == LoopKind::Parallel {
             return Ok(false);
@@ -130,7 +131,8 @@ impl Writer<'_> {
         for (k, l) in loops.iter().enumerate().rev() {
             let (lower, upper) = (self.scope.text(&l.lower)?, self.scope.text(&l.upper)?);
             let (var, step) = (&l.var, l.step);
-            // As many rounds for all, where they share: of a tile that is not there nothing is moved.
+            // As many rounds for all, where they share: of a tile that is not there nothing is
+            // moved.
             let more = match self.round(l) {
                 Some((core, end)) => {
                     let (core, end) = (core.clone(), self.scope.text(end)?);
@@ -166,8 +168,8 @@ impl Writer<'_> {
         Ok(true)
     }
 
-    /// Whether a box may come before the tile before it has brought out its own: the boxes of different tiles are apart, and what a tile brings out goes after
-    /// what it has brought in.
+    /// Whether a box may come before the tile before it has brought out its own: the boxes of
+    /// different tiles are apart, and what a tile brings out goes after what it has brought in.
     fn comes_early(&self, get: &Copy, loops: &[&Loop], body: &[Stmt]) -> bool {
         if !self.written.contains(&get.from.array) {
             return true;

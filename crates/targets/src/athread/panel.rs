@@ -61,7 +61,8 @@ struct Panels<'a> {
     own: Vec<Held>,
     along: Vec<Held>,
     strips: Vec<Held>,
-    /// Elements of all rows of the panel; the buffer that this core's are in, if the rows' loop makes them.
+    /// Elements of all rows of the panel; the buffer that this core's are in, if the rows' loop
+    /// makes them.
     gathered: Vec<(Held, Option<usize>)>,
     /// Cores, rows of a core, elements along a row, columns of a strip, bytes of an element.
     cores: i64,
@@ -69,7 +70,8 @@ struct Panels<'a> {
     width: i64,
     piece: i64,
     bytes: i64,
-    /// Pieces of a row, `width` elements each, that there is room for: they come one after the other.
+    /// Pieces of a row, `width` elements each, that there is room for: they come one after the
+    /// other.
     pieces: i64,
 }
 
@@ -201,7 +203,8 @@ impl<'a> Panels<'a> {
         let along_rows = around(&rows.body, &matrix.local.name)?;
         let (each, width) = (bound(&ours.extents[0])?, bound(&ours.extents[1])?);
         let (panel, piece) = (bound(&theirs.extents[0])?, bound(&theirs.extents[1])?);
-        // Core k has rows from `each * k` of the panel on, and strip k of as many as there are cores.
+        // Core k has rows from `each * k` of the panel on, and strip k of as many as there are
+        // cores.
         let of = |e: &Expr, terms: &[(&Name, i64)]| {
             e.vars().iter().all(|v| terms.iter().any(|(name, _)| *name == v))
                 && terms.iter().all(|(name, by)| factor(e, name) == Some(*by))
@@ -291,7 +294,8 @@ impl<'a> Panels<'a> {
         (self.width + self.cores * self.piece - 1) / (self.cores * self.piece)
     }
 
-    /// Whether rows may come in pieces: each step of an exchange is in one of them, and what columns need is there before the rows are done.
+    /// Whether rows may come in pieces: each step of an exchange is in one of them, and what
+    /// columns need is there before the rows are done.
     fn by_pieces(&self) -> bool {
         self.width % (self.cores * self.piece) == 0 && self.gathered.iter().all(|(_, made)| made.is_none())
     }

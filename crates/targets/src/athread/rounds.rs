@@ -19,7 +19,8 @@ pub(super) struct Round {
     pub end: Expr,
 }
 
-/// Variables of the loops over cores with their ends, and for each of these all variables that grow with it.
+/// Variables of the loops over cores with their ends, and for each of these all variables that grow
+/// with it.
 struct Tied<'a> {
     cores: &'a [(Name, i64)],
     by: Vec<Vec<Name>>,
@@ -27,8 +28,9 @@ struct Tied<'a> {
     columns: bool,
 }
 
-/// What an expression grows by from one core to the next, where `tied` grow by one; none if that is not the same everywhere. Each of `tied` is the place of a
-/// core among `cores`, and a multiple of `cores` more.
+/// What an expression grows by from one core to the next, where `tied` grow by one; none if that is
+/// not the same everywhere. Each of `tied` is the place of a core among `cores`, and a multiple of
+/// `cores` more.
 fn rate(e: &Expr, tied: &[Name], cores: i64) -> Option<i64> {
     let rate = |e: &Expr, tied: &[Name]| rate(e, tied, cores);
     match e {
@@ -145,8 +147,8 @@ impl Tied<'_> {
 
     /// The end of a loop over tiles of a core, as one for the first core.
     ///
-    /// What is the same for all as a tile's number is an end that not all cores reach in the same round: there the others go on. What grows with the core ends
-    /// in the same round for all.
+    /// What is the same for all as a tile's number is an end that not all cores reach in the same
+    /// round: there the others go on. What grows with the core ends in the same round for all.
     fn end(&self, upper: &Expr, core: &Name) -> Option<Expr> {
         if self.same(upper) {
             return Some(upper.clone());
@@ -158,7 +160,8 @@ impl Tied<'_> {
         if self.same(&rest) {
             return Some(rest);
         }
-        // Rounds are as many for `n * round + place + 1` as for `n * round + 1`, whatever the place among `n` cores.
+        // Rounds are as many for `n * round + place + 1` as for `n * round + 1`, whatever the place
+        // among `n` cores.
         let n = self.cores.iter().find(|(name, _)| name == core)?.1;
         if let Some((var, more)) = shifted(&rest) {
             let k = self.by.iter().position(|by| by.contains(var))?;
@@ -167,7 +170,8 @@ impl Tied<'_> {
                 return Some(alike);
             }
         }
-        // So it may be where these are not as many cores, and for a quotient of a tile's number, where tiles are no squares: that is counted out.
+        // So it may be where these are not as many cores, and for a quotient of a tile's number,
+        // where tiles are no squares: that is counted out.
         let Quotient { var, factor, more, by } = quotient(&rest)?;
         let k = self.by.iter().position(|tied| tied.contains(&var))?;
         let others = self.cores[k].1;
@@ -256,8 +260,9 @@ impl Tied<'_> {
     }
 }
 
-/// The loops over tiles around the shared transfers of some statements, if all cores come by these equally often, with boxes that are the same along their
-/// lines. `cores` are the variables of the loops over cores, with their ends; `columns` is whether a column has more than one.
+/// The loops over tiles around the shared transfers of some statements, if all cores come by these
+/// equally often, with boxes that are the same along their lines. `cores` are the variables of the
+/// loops over cores, with their ends; `columns` is whether a column has more than one.
 ///
 /// # Errors
 /// What is not seen to be alike, in words.

@@ -24,7 +24,8 @@ pub(super) const ALL: &str = "among_all";
 const STAY: &str = "kept_among_all";
 /// The mark of a transfer that is broadcast to all cores, or else shared by them.
 const CAST: &str = "cast_to_all";
-/// The mark of a transfer of a core's own box beside shared ones: it comes as a share of all its rows.
+/// The mark of a transfer of a core's own box beside shared ones: it comes as a share of all its
+/// rows.
 pub(super) const ALONE: &str = "by_itself";
 /// Bytes behind a shared box and behind a share of it that whole registers may overwrite.
 const SLACK: i64 = 32;
@@ -88,7 +89,8 @@ pub(super) struct Shared {
     pub line: &'static str,
     /// Where this core's share is.
     pub stage: String,
-    /// Columns of a box, where the share is of several boxes that follow each other, and how many these are.
+    /// Columns of a box, where the share is of several boxes that follow each other, and how many
+    /// these are.
     pub pair: Option<(i64, i64)>,
     /// What the share is multiplied with before it goes to the others: lines over the elements.
     pub scaled: Vec<String>,
@@ -158,7 +160,8 @@ pub(super) fn pair(copy: &Copy) -> Option<i64> {
 }
 
 impl Writer<'_> {
-    /// Looks at the statements of all cores: may they share? `loops` are those over the cores, with their ends. If not, a note says why.
+    /// Looks at the statements of all cores: may they share? `loops` are those over the cores, with
+    /// their ends. If not, a note says why.
     pub(super) fn begin_sharing(&mut self, body: &[Stmt], loops: &[(Name, i64)]) {
         self.sharing = Sharing::default();
         if !body.iter().any(has_shared) {
@@ -196,7 +199,8 @@ impl Writer<'_> {
         Ok(Sharing { cores: Some(cores), rounds, ..Sharing::default() })
     }
 
-    /// A loop over this core's tiles that others share in: as many rounds for all. The core and where the loop ends for the first core.
+    /// A loop over this core's tiles that others share in: as many rounds for all. The core and
+    /// where the loop ends for the first core.
     pub(super) fn round(&self, l: &Loop) -> Option<(&Name, &Expr)> {
         let cores = self.sharing.cores.as_ref()?;
         let (core, n) = cores.loops.iter().find(|(core, _)| l.lower == Expr::Var(core.clone()))?;
@@ -206,7 +210,8 @@ impl Writer<'_> {
         Some((core, &rounds::of(&self.sharing.rounds, l)?.end))
     }
 
-    /// Whether statements bring out a box that is not another for each tile: a core that comes by without a tile must not.
+    /// Whether statements bring out a box that is not another for each tile: a core that comes by
+    /// without a tile must not.
     pub(super) fn brings_out_alike(&self, body: &[Stmt]) -> bool {
         let moves = |copy: &Copy| {
             let all = copy.to.indices.iter().chain(&copy.extents);
@@ -252,7 +257,8 @@ impl Writer<'_> {
         (columns == CORES).then_some(rows)
     }
 
-    /// How many boxes with short rows come at once: two of those that are shared; of a core's own, where there are many cores, as many as make rows of 512 bytes.
+    /// How many boxes with short rows come at once: two of those that are shared; of a core's own,
+    /// where there are many cores, as many as make rows of 512 bytes.
     pub(super) fn at_once(&self, line: &str, bytes: i64) -> i64 {
         let many = self.sharing.cores.as_ref().is_some_and(|cores| cores.places.0 * cores.places.1 >= 64);
         if line == ALONE && many { (512 / bytes.max(1)).clamp(2, 4) } else { 2 }
@@ -270,7 +276,8 @@ impl Writer<'_> {
         if used { SLACK } else { 0 }
     }
 
-    /// Begins the place for this core's share of a box: the reply of its transfers, the box, and the name of the place.
+    /// Begins the place for this core's share of a box: the reply of its transfers, the box, and
+    /// the name of the place.
     pub(super) fn stage<'b>(
         &mut self,
         block: &'b [Stmt],
@@ -285,7 +292,8 @@ impl Writer<'_> {
         Ok((tag, local, stage))
     }
 
-    /// Places for this core's shares of the shared boxes of a block, and the transfers that they come by.
+    /// Places for this core's shares of the shared boxes of a block, and the transfers that they
+    /// come by.
     pub(super) fn stages(&mut self, block: &[Stmt], pairs: &[Name]) -> Result<Vec<Shared>, Diagnostic> {
         let mut all = Vec::new();
         for (copy, line) in block.iter().filter_map(shared) {
@@ -296,7 +304,8 @@ impl Writer<'_> {
             let pair = pair.map(|columns| (columns, self.at_once(line, columns * bytes)));
             self.take(self.stage_bytes(line, pair.map_or(1, |(_, boxes)| boxes) * most, rows));
             if let Some((columns, boxes)) = pair {
-                // Some of the lines bring in fewer boxes first: then each step has as much to bring in.
+                // Some of the lines bring in fewer boxes first: then each step has as much to bring
+                // in.
                 let across = self.place(if line == ROW { COLUMN } else { ROW });
                 self.line(&format!(
                     "long {stage}_at = 0, {stage}_columns = 0, {stage}_wanted = {across} % 2 ? {} : {};",

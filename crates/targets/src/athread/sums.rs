@@ -103,7 +103,8 @@ impl Sums {
         (0..count).flat_map(term).collect()
     }
 
-    /// Whether the sums are as vectors are: they and what is added to them follow each other, or stay.
+    /// Whether the sums are as vectors are: they and what is added to them follow each other, or
+    /// stay.
     pub fn follow(&self) -> bool {
         let mut all = vector::stride(&self.assign.target, &self.of.var) == vector::Stride::Follows;
         self.value.walk(&mut |e| {
@@ -116,7 +117,8 @@ impl Sums {
 }
 
 impl Writer<'_> {
-    /// Sums, as vectors if they are like that, `unit` bytes at a time at most; of others there are `count`, or fewer.
+    /// Sums, as vectors if they are like that, `unit` bytes at a time at most; of others there are
+    /// `count`, or fewer.
     pub(super) fn sums(
         &mut self,
         sums: &Sums,

@@ -51,7 +51,8 @@ impl Shared {
 }
 
 impl Writer<'_> {
-    /// How the shares of the innermost loop come ahead, in their order, where all of them may; `room` is what local memory has for them.
+    /// How the shares of the innermost loop come ahead, in their order, where all of them may;
+    /// `room` is what local memory has for them.
     pub(super) fn steps(
         &self,
         outer: &Loop,

@@ -40,7 +40,8 @@ impl Lower<'_> {
         if self.regions == 0 || self.paper() || self.in_simd || l.step != 1 {
             return Ok(None);
         }
-        // The element before the first one is there also if the first one has a subscript of 1 or more.
+        // The element before the first one is there also if the first one has a subscript of 1 or
+        // more.
         let inside = self.ranges.of(&l.lower).low.is_some_and(|low| low >= 1);
         let mut found = carried(l);
         found.retain(|c| {
@@ -93,7 +94,8 @@ impl Lower<'_> {
     }
 }
 
-/// What a loop hands on: elements of which it stores one in each iteration, whatever data says, and reads the one before it, until then.
+/// What a loop hands on: elements of which it stores one in each iteration, whatever data says, and
+/// reads the one before it, until then.
 fn carried(l: &Loop) -> Vec<Carried> {
     // Memory of local arrays is known by where they are declared, so their declarations stay.
     let stays = |stmt: &Stmt| match stmt {
@@ -191,7 +193,8 @@ fn surely_reads(e: &Expr, element: &Access) -> bool {
     }
 }
 
-/// The assignments of a choice by data of which each branch is one. What runs by a condition on loop variables alone may never read the element.
+/// The assignments of a choice by data of which each branch is one. What runs by a condition on
+/// loop variables alone may never read the element.
 fn leaves<'a>(stmt: &'a Stmt, found: &mut Vec<&'a Assign>) -> Option<()> {
     match stmt {
         Stmt::Assign(assign) => found.push(assign),
@@ -205,7 +208,8 @@ fn leaves<'a>(stmt: &'a Stmt, found: &mut Vec<&'a Assign>) -> Option<()> {
     Some(())
 }
 
-/// The statements with variables in the place of what they store and of what they read of the iteration before.
+/// The statements with variables in the place of what they store and of what they read of the
+/// iteration before.
 fn with_variables(body: &[Stmt], found: &[Carried]) -> Vec<Stmt> {
     let mut out = Vec::new();
     for (k, stmt) in body.iter().enumerate() {
@@ -222,7 +226,8 @@ fn with_variables(body: &[Stmt], found: &[Carried]) -> Vec<Stmt> {
     out
 }
 
-/// Statements with the variable in the place of what they read of the iteration before, and of what they store, if they `store` it.
+/// Statements with the variable in the place of what they read of the iteration before, and of what
+/// they store, if they `store` it.
 fn put(body: &[Stmt], c: &Carried, store: bool) -> Vec<Stmt> {
     let load = |access: Access| Expr::Load(if same(&access, &c.read) { c.scalar.clone() } else { access });
     let stmt = |stmt: &Stmt| match stmt

@@ -233,7 +233,8 @@ fn expr_text(e: &CExpr) -> String {
     Printer::new(Layout::Readable).expression(e)
 }
 
-/// Deepest nesting of statements: C compilers have to accept 127 levels of blocks, and some accept few more.
+/// Deepest nesting of statements: C compilers have to accept 127 levels of blocks, and some accept
+/// few more.
 const MAX_BLOCKS: usize = 127;
 
 /// Refuses what is nested too deeply for C or for the recursive passes.

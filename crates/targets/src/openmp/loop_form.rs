@@ -62,7 +62,8 @@ impl Lower<'_> {
         })
     }
 
-    /// Whether the lanes of a vector loop need no memory of their own beside scalars and small arrays.
+    /// Whether the lanes of a vector loop need no memory of their own beside scalars and small
+    /// arrays.
     fn one_lane_each(&self, l: &Loop) -> Result<bool, Diagnostic> {
         let promoted = self.promotable(l);
         for (op, name) in &l.reductions {
@@ -173,7 +174,8 @@ impl Lower<'_> {
         Ok(code)
     }
 
-    /// The end of a loop that begins at 0 or later: a quotient may be rounded up where it is negative, since there is no iteration then.
+    /// The end of a loop that begins at 0 or later: a quotient may be rounded up where it is
+    /// negative, since there is no iteration then.
     fn natural_end(&mut self, e: &Expr) -> Result<CExpr, Diagnostic> {
         let positive = |e: &Expr| match e {
             Expr::Int(divisor) if *divisor > 0 => Some(*divisor),

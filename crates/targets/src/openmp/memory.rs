@@ -108,7 +108,8 @@ impl Lower<'_> {
         }
     }
 
-    /// Whether a loop becomes code that other threads or vector lanes run, so that its arrays are not shared with its surroundings.
+    /// Whether a loop becomes code that other threads or vector lanes run, so that its arrays are
+    /// not shared with its surroundings.
     fn separates(&self, kind: LoopKind) -> bool {
         match kind {
             LoopKind::Parallel => self.parallel_here(),
@@ -116,7 +117,8 @@ impl Lower<'_> {
         }
     }
 
-    /// Allocates the heap arrays of `stmts` that can be allocated before them; `bound` are loop variables that are not known there.
+    /// Allocates the heap arrays of `stmts` that can be allocated before them; `bound` are loop
+    /// variables that are not known there.
     pub fn claim<'p>(
         &mut self,
         stmts: &'p [Stmt],

@@ -105,7 +105,8 @@ impl Lower<'_> {
         Ok(out)
     }
 
-    /// The loop between the loads and stores of its promoted elements, whose scope ends here; under `guard` if there is one.
+    /// The loop between the loads and stores of its promoted elements, whose scope ends here; under
+    /// `guard` if there is one.
     pub fn demote(
         &mut self,
         promotions: Vec<Promotion>,
@@ -128,7 +129,8 @@ impl Lower<'_> {
         }
     }
 
-    /// Whether the iterations of a parallel loop differ in length: a loop inside begins or ends where the variable says, not both.
+    /// Whether the iterations of a parallel loop differ in length: a loop inside begins or ends
+    /// where the variable says, not both.
     pub fn uneven(&self, l: &Loop) -> bool {
         fn look<'a>(body: &'a [Stmt], dependent: &mut Vec<&'a Name>) -> bool {
             body.iter().any(|stmt| match stmt {
@@ -147,7 +149,8 @@ impl Lower<'_> {
     }
 }
 
-/// Whether an end depends on one of the variables other than by cutting off a tile at the edge (`min(32, n - t)`).
+/// Whether an end depends on one of the variables other than by cutting off a tile at the edge
+/// (`min(32, n - t)`).
 fn moves(e: &Expr, vars: &[&Name]) -> bool {
     match e {
         Expr::Binary(BinaryOp::Min, a, b) => moves(a, vars) && moves(b, vars),

@@ -156,7 +156,8 @@ impl Ranges {
         }
     }
 
-    /// Enters the body of a loop: its variable, and what it says of the bound that some iteration runs.
+    /// Enters the body of a loop: its variable, and what it says of the bound that some iteration
+    /// runs.
     pub fn enter(&mut self, l: &Loop) {
         let (lower, upper) = (self.of(&l.lower), self.of(&l.upper));
         self.begin();

@@ -20,7 +20,8 @@ pub enum Binding {
 /// An array in C.
 #[derive(Clone, Debug)]
 pub struct Array {
-    /// What subscripts are put on; for a scalar the variable itself, dereferenced where it is a pointer.
+    /// What subscripts are put on; for a scalar the variable itself, dereferenced where it is a
+    /// pointer.
     pub base: CExpr,
     /// Type of the elements.
     pub elem: Elem,

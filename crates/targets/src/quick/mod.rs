@@ -15,8 +15,8 @@ use crate::openmp::build::{
     Done, Helper, Structs, counts, function_names, helper_text, leaf_paths, translate,
 };
 
-/// A program `PROGRAM [FUNCTION] SIZE…` that runs a function of the loop program on random data, five times, and prints the least
-/// time and the sum of all numbers that come out.
+/// A program `PROGRAM [FUNCTION] SIZE…` that runs a function of the loop program on random data,
+/// five times, and prints the least time and the sum of all numbers that come out.
 ///
 /// # Errors
 /// If a function's extents cannot be translated.

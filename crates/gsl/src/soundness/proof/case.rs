@@ -60,7 +60,8 @@ impl Choices {
     }
 }
 
-/// Whether what is needed may be taken for granted: a source pattern matches a valid graph, but of the target it has to be shown.
+/// Whether what is needed may be taken for granted: a source pattern matches a valid graph, but of
+/// the target it has to be shown.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Mode {
     Assume,
@@ -132,7 +133,8 @@ impl Case {
         self.choices
     }
 
-    /// One of `of` possibilities; all are tried. Several must not be open while the target is built: then it is decided by what holds.
+    /// One of `of` possibilities; all are tried. Several must not be open while the target is
+    /// built: then it is decided by what holds.
     pub fn choose(&mut self, of: usize) -> usize {
         self.choices.choose(of.max(1))
     }
@@ -347,7 +349,8 @@ impl Case {
         }
     }
 
-    /// The quotient rounded down. Divisors are positive wherever this stands in a place of a tensor that exists.
+    /// The quotient rounded down. Divisors are positive wherever this stands in a place of a tensor
+    /// that exists.
     fn quotient(&self, a: &Int, b: &Int) -> Int {
         if b.is(1) {
             return a.clone();
@@ -367,7 +370,8 @@ impl Case {
         if small { q } else { q.plus(&Int::fun("div", vec![rest, b.clone()])) }
     }
 
-    /// Whether `e >= 0` follows from one fact at once: without normal forms, which would come here again.
+    /// Whether `e >= 0` follows from one fact at once: without normal forms, which would come here
+    /// again.
     fn below_facts(&self, e: &Int) -> bool {
         self.follows(e, &[], 1)
     }

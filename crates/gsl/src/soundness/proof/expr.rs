@@ -205,7 +205,8 @@ impl Run<'_> {
         let (Value::Tuple(items), Value::Int(k)) = (base, index) else { return Ok(Value::Unknown) };
         let Some(k) = self.case.norm(k).constant() else { return Ok(Value::Unknown) };
         let k = if k < 0 { k + items.len() as i64 } else { k };
-        // Out of range: not defined, so that the condition does not hold, or the rule is not applied.
+        // Out of range: not defined, so that the condition does not hold, or the rule is not
+        // applied.
         usize::try_from(k).ok().and_then(|k| items.get(k).cloned()).ok_or(Stop::Impossible)
     }
 

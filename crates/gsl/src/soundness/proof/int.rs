@@ -18,7 +18,8 @@ pub(super) enum Atom {
     Symbol(Rc<str>),
     /// An index variable: of the place in a result, or of a sum.
     Var(u32),
-    /// A function that the proof knows little or nothing of: `div`, `mod`, `max`, or the extents that an operator computes.
+    /// A function that the proof knows little or nothing of: `div`, `mod`, `max`, or the extents
+    /// that an operator computes.
     Fun(Rc<str>, Vec<Int>),
 }
 
@@ -150,7 +151,8 @@ impl Int {
         out
     }
 
-    /// The factor of the monomial `by` in `self`, and the rest: `self == q * by + rest`. `by` must be one monomial.
+    /// The factor of the monomial `by` in `self`, and the rest: `self == q * by + rest`. `by` must
+    /// be one monomial.
     pub fn divide(&self, by: &Int) -> Option<(Int, Int)> {
         if self.unknown || by.unknown || by.terms.len() != 1 {
             return None;
@@ -173,7 +175,8 @@ impl Int {
         Some((quotient, rest))
     }
 
-    /// `(c, rest)` with `self == c * atom + rest` where neither contains the atom; `None` if it stands elsewhere too, or nowhere.
+    /// `(c, rest)` with `self == c * atom + rest` where neither contains the atom; `None` if it
+    /// stands elsewhere too, or nowhere.
     pub fn linear_in(&self, atom: &Atom) -> Option<(i128, Int)> {
         let mut rest = self.clone();
         let c = rest.terms.remove(std::slice::from_ref(atom))?;

@@ -57,7 +57,8 @@ const BRANCHES: usize = 3;
 /// Beyond this no rank and no number of branches is looked at.
 const MAX_REACH: usize = 8;
 
-/// Proves a rule, or says why not. The bounds go beyond every number of the rule that meets a rank or a number of branches.
+/// Proves a rule, or says why not. The bounds go beyond every number of the rule that meets a rank
+/// or a number of branches.
 ///
 /// # Errors
 /// What could not be shown, in words.

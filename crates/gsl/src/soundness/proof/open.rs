@@ -16,7 +16,8 @@ use super::operators::Attributes;
 use super::tensor::Tensor;
 use super::value::Value;
 
-/// What conditions say of an input, whatever else holds: it saves cases that would turn out not to be any.
+/// What conditions say of an input, whatever else holds: it saves cases that would turn out not to
+/// be any.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Known {
     rank: Option<usize>,

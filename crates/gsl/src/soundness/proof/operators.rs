@@ -215,7 +215,8 @@ fn arithmetic(case: &mut Case, call: &Call<'_>) -> Step<Tensor> {
             Real::Number(1.0) => x[0].clone(),
             _ => fun("Quotient", x),
         }),
-        // Powers of wide integers go through floating-point numbers if the exponent is one: not even that of 1 is exact.
+        // Powers of wide integers go through floating-point numbers if the exponent is one: not
+        // even that of 1 is exact.
         _ if class == Class::Integer && case.types.may_be(ty, ElementType::Int64) => {
             Rc::new(|x| fun("Power", x))
         }

@@ -222,7 +222,8 @@ fn poly(case: &mut Case, e: &Rc<Real>, more: &[Int]) -> Step<Poly> {
                 Fold::Sum => poly(case, body, &inside)?,
                 Fold::Max => settled(case, body, &inside)?,
             };
-            // Each sum has variables of its own, so that none is ever bound twice where another stands.
+            // Each sum has variables of its own, so that none is ever bound twice where another
+            // stands.
             let fresh: Vec<(u32, Int)> = vars.iter().map(|(_, n)| (case.variable(), n.clone())).collect();
             let map: Map = vars.iter().zip(&fresh).map(|((v, _), (w, _))| (*v, Int::var(*w))).collect();
             let body = replace_poly(case, &body, &map);
@@ -494,7 +495,8 @@ fn factor_text(case: &mut Case, f: &Factor, names: &Names) -> Step<String> {
             if leaves.len() > MAX_LEAVES {
                 return unproved("too many operands of max and min");
             }
-            // A lattice term is known by its values where each leaf is the least or the greatest element.
+            // A lattice term is known by its values where each leaf is the least or the greatest
+            // element.
             let table: String = (0..1usize << leaves.len())
                 .map(|row| if holds(&named, &leaves, row) { '1' } else { '0' })
                 .collect();

@@ -296,7 +296,8 @@ impl<'a> Run<'a> {
         &of[k.min(of.len() - 1)]
     }
 
-    /// How many results a vertex has, where its operator leaves that open: what the pattern uses, or more.
+    /// How many results a vertex has, where its operator leaves that open: what the pattern uses,
+    /// or more.
     fn asked(&mut self, binding: &Binding) -> Step<usize> {
         if binding.tuple {
             return Ok(binding.names.len());

@@ -183,7 +183,8 @@ impl Case {
     }
 }
 
-/// Whether every value of `from` is one of `to`, so that what is made of it depends on the value alone.
+/// Whether every value of `from` is one of `to`, so that what is made of it depends on the value
+/// alone.
 pub(super) fn embeds(from: ElementType, to: ElementType) -> bool {
     use ElementType as T;
     // Bits of an integer's range (negative: signed), of a float's significand and exponent.

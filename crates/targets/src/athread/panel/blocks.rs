@@ -68,7 +68,8 @@ struct Vectors {
     last: Vec<Held>,
 }
 
-/// Slots for rows: the memory has something to do while sums go through the cores, one row after the other. The mapping has the same rule.
+/// Slots for rows: the memory has something to do while sums go through the cores, one row after
+/// the other. The mapping has the same rule.
 fn slots(p: &Columns, parts: i64, piece: i64) -> i64 {
     let sums = 9 * p.each * p.cores + 40 * p.cores + 3 * p.each * p.width + 1500;
     let row = p.cores * (parts * piece + AROUND) * 1000 / RATE;

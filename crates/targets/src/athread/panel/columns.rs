@@ -126,7 +126,8 @@ fn reached(body: &[Stmt], loops: &mut Vec<Name>, found: &mut Vec<(Access, bool, 
     }
 }
 
-/// The loops that give a dimension of a buffer where it is reached; none if another subscript than one of a single loop does.
+/// The loops that give a dimension of a buffer where it is reached; none if another subscript than
+/// one of a single loop does.
 pub(super) fn loops_over(body: &[Stmt], buffer: &Name, dim: usize) -> Option<Vec<Name>> {
     let mut found = Vec::new();
     reached(body, &mut Vec::new(), &mut found);
@@ -222,7 +223,8 @@ impl<'a> Columns<'a> {
         let (each, width) = (bound(&get.extents[0])?, bound(&get.extents[1])?);
         let sum = sums.along.iter().position(|h| h.put.is_some())?;
         let result = sums.along[sum].array();
-        // What is written: the matrix by the first step, sums by the second, vectors along the columns by the third.
+        // What is written: the matrix by the first step, sums by the second, vectors along the
+        // columns by the third.
         let out = |held: &[Held]| held.iter().filter(|h| h.put.is_some()).count();
         let only = out(&made.down) + out(&made.along) + out(&sums.down) + out(&used.along) == 0
             && out(&sums.along) == 1

@@ -113,7 +113,8 @@ impl<'a> Walker<'a> {
         Ok(())
     }
 
-    /// The box that rows take turns for, in a step, as the functions are given it; it has all columns from there on.
+    /// The box that rows take turns for, in a step, as the functions are given it; it has all
+    /// columns from there on.
     fn rows_given(&self, state: &State, rows: &Rows) -> Option<Area> {
         let (array, offset) = addressed(rows.memory)?;
         let [count, columns, pitch] = rows.extents.map(|term| state.form(term));
@@ -200,7 +201,8 @@ impl<'a> Walker<'a> {
         let (Some(own), Some(follows), Some(first), Some(again_first), Some(given)) = boxes else {
             return lost(format!("what comes to `{stage}` is not known"));
         };
-        // From one step to the next the box goes on by its columns, and after the last step comes the first once more.
+        // From one step to the next the box goes on by its columns, and after the last step comes
+        // the first once more.
         if follows.offset.minus(&own.offset) != Form::int(columns)
             || !state.same(&given, &first)
             || !state.same(&given, &again_first)

@@ -53,7 +53,8 @@ use loops::{Code, Diagnostic, Function};
 use super::kernel;
 pub use property::{Property, Unfollowed, line};
 
-/// Whether the slave file of some mapped functions moves its data as they say: the properties that were followed, and no more than these.
+/// Whether the slave file of some mapped functions moves its data as they say: the properties that
+/// were followed, and no more than these.
 ///
 /// # Errors
 /// `T0006` with the kernel and the statement that is wrong.
@@ -95,7 +96,8 @@ pub fn check(functions: &[&Function], slave: &str) -> Result<Verdict, Diagnostic
 /// What a check has found.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Verdict {
-    /// The text was followed to its end, and kept these properties. It may have others wrong, as [`Unfollowed`] lists.
+    /// The text was followed to its end, and kept these properties. It may have others wrong, as
+    /// [`Unfollowed`] lists.
     Followed(BTreeSet<Property>),
     /// The text could not be followed, and why.
     Unknown(String),

@@ -50,7 +50,8 @@ pub(super) fn only_moves(body: &Node) -> bool {
     })
 }
 
-/// What a form is for all cores, where core `k` has `each` from `each * k` on: the same with the end of all.
+/// What a form is for all cores, where core `k` has `each` from `each * k` on: the same with the
+/// end of all.
 pub(super) fn of_all(form: &Form, core: &str, each: i64, cores: i64) -> Option<Form> {
     let end = match form.terms().collect::<Vec<_>>().as_slice() {
         [([Atom::Apply(function, parts)], 1)] if function == "LOZENGE_MIN" => match parts.as_slice() {
@@ -179,7 +180,8 @@ impl<'a> Walker<'a> {
         Ok(())
     }
 
-    /// A loop that brings in, or out, all of several boxes that are alike: one iteration stands for all.
+    /// A loop that brings in, or out, all of several boxes that are alike: one iteration stands for
+    /// all.
     pub(super) fn strips(
         &mut self,
         (var, lower, by): (&'a str, &'a Term, i64),
@@ -215,7 +217,8 @@ impl<'a> Walker<'a> {
         Ok(all)
     }
 
-    /// An expression of a place, where what is divided by the number of cores is the number of a strip.
+    /// An expression of a place, where what is divided by the number of cores is the number of a
+    /// strip.
     pub(super) fn offset(&self, state: &State, term: &Term) -> Form {
         let form = state.form(term);
         match &self.numbers {
@@ -391,7 +394,8 @@ impl<'a> Walker<'a> {
 }
 
 impl Walker<'_> {
-    /// A loop where panels are worked on has the iterations that the mapping has; what it counts with has a value here.
+    /// A loop where panels are worked on has the iterations that the mapping has; what it counts
+    /// with has a value here.
     pub(super) fn iterations(
         &self,
         state: &State,
@@ -415,7 +419,8 @@ impl Walker<'_> {
             let Node::Declare { name, value: Some(term), .. } = node else { continue };
             let bounds = self.mapped.loops(name, &number);
             let own = state.form(term);
-            // Round r has those from `step * r` on, one for each core; rounds of a piece of the rows follow those of the one before.
+            // Round r has those from `step * r` on, one for each core; rounds of a piece of the
+            // rows follow those of the one before.
             let all = |b: &Bounds| {
                 let step = Form::int(b.step);
                 let rounds = Form::apply("/", vec![b.upper.plus(&Form::int(b.step - 1)), step.clone()]);

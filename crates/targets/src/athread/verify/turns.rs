@@ -42,7 +42,7 @@ pub(super) enum How {
     Turns { rule: String, turns: i64 },
     /// So many boxes at once.
     Boxes(i64),
-    /// Row by row: columns of a step, steps at once, rows at most, and the half of the box that was used last, with where the box is.
+    /// For each row: columns of a step, steps at once, most rows, the half used last, and the box.
     Rows { columns: i64, steps: i64, most: i64, half: Option<(i64, i64)> },
 }
 
@@ -82,7 +82,7 @@ fn wide(copy: &Copy, boxes: i64) -> Option<(Copy, i64)> {
 }
 
 impl<'a> Walker<'a> {
-    /// The box of a transfer of the mapping where names have other values; loops that have not begun are at their first iteration, and are told.
+    /// The box of a mapped transfer for these values of names; and the loops that have not begun.
     pub(super) fn box_at(
         &self,
         state: &State,
@@ -371,7 +371,7 @@ impl<'a> Walker<'a> {
         Ok(())
     }
 
-    /// Whether what follows is asked for whenever there is a step that needs it, so many steps later.
+    /// Whether the data are requested whenever a step that many steps later needs them.
     fn asked_in_time(
         &self,
         state: &State,

@@ -69,7 +69,8 @@ pub(super) struct Numbers {
     pub totals: Vec<i64>,
     /// How many statements change an element of an array.
     pub finals: Vec<i64>,
-    /// For each statement: how many are before its first, the first value of what it sums along, and for each access the number of an element, by iterators.
+    /// For each statement: how many are before its first, the first value of what it sums along,
+    /// and for each access the number of an element, by iterators.
     pub rules: Vec<RuleNumbers>,
     /// What this core brings out: array, first element, and what is behind the last.
     pub owned: Vec<(usize, i64, i64)>,
@@ -527,7 +528,8 @@ impl<'a> Plan<'a> {
         }
     }
 
-    /// The iterators of a statement, from the numbers of elements that it reaches: the target's first; none where what is read has not them.
+    /// The iterators of a statement, from the numbers of elements that it reaches: the target's
+    /// first; none where what is read has not them.
     pub fn solve(
         &self,
         rule: usize,

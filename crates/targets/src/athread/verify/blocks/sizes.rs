@@ -31,8 +31,8 @@ fn meets(steps: &[Step]) -> bool {
     })
 }
 
-/// Numbers of panels, and of rows on their way, by their places: what the loop over panels counts with, what it goes on with from panel to panel, and what is
-/// made of these without a factor.
+/// Numbers of panels, and of rows on their way, by their places: what the loop over panels counts
+/// with, what it goes on with from panel to panel, and what is made of these without a factor.
 #[derive(Default)]
 struct Panels {
     places: BTreeSet<usize>,
