@@ -450,7 +450,7 @@ impl<'a, 's> Planner<'a, 's> {
                     None => {
                         let place = Place::Arena(self.shared.arena.take(aligned(bytes)));
                         self.places.insert(output, place);
-                        // A result that nobody reads is free after this step.
+                        // A result that nothing reads is free after this step.
                         self.last.entry(output).or_insert(at);
                         place
                     }

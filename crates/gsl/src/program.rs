@@ -166,7 +166,7 @@ pub(crate) struct Plan {
     pub branch: Option<Branch>,
     /// The anchor's operators, backward: for the discrimination tree.
     pub tests: Vec<Test>,
-    /// What is asked of the anchor's inputs before anything else, since it is asked quickly.
+    /// Conditions on the anchor's inputs. They are tested first, because the tests are fast.
     pub needs: Vec<Need>,
 }
 

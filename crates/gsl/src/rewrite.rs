@@ -61,7 +61,7 @@ pub(crate) struct Change {
     pub new: Vec<NodeId>,
     /// Values that other vertices read from now on or that lost readers.
     pub touched: Vec<ValueId>,
-    /// Nodes that went, those included that nobody needs any more.
+    /// Nodes that were removed, including those that are no longer needed.
     pub removed: usize,
     /// Change of the cost.
     pub cost: f64,
@@ -347,7 +347,7 @@ fn more_precise(graph: &Graph, value: ValueId, ty: &graph::ValueType) -> bool {
     graph.value(value).ty().is_none() && ty.tensor().is_some()
 }
 
-/// Removes nodes and parameters that nobody needs any more, beginning with the producers of these
+/// Removes nodes and parameters that are no longer needed, beginning with the producers of these
 /// values.
 fn remove_unused(graph: &mut Graph, values: &[ValueId]) {
     let mut pending: Vec<ValueId> = values.to_vec();

@@ -110,7 +110,7 @@ pub fn inline(model: &mut Model) -> Result<usize, Diagnostic> {
         bytes: 0,
         calls: 0,
     };
-    // A graph is of use to nobody halfway.
+    // The graph is copied, so that an error leaves no half-changed model.
     let mut graph = model.graph.clone();
     inliner.graph(&mut graph, 0)?;
     model.graph = graph;

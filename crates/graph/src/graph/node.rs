@@ -102,7 +102,7 @@ impl Node {
         &self.outputs
     }
 
-    /// The result with this number, if it is asked for.
+    /// The result with this number, if it is requested.
     pub fn output(&self, k: usize) -> Option<ValueId> {
         self.outputs.get(k).copied().flatten()
     }

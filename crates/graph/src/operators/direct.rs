@@ -342,8 +342,8 @@ impl Layout {
         reshape(cx, &val, &shape, &[product(&shape)])
     }
 
-    /// A channel in this layout, with `fill` around it. Which elements are around it is a matter of
-    /// where they lie: nothing is asked for each.
+    /// A channel in this layout, with `fill` around it. The position of an element decides whether
+    /// it is padding, so there is no test for each element.
     fn padded(&self, cx: &mut Cx, plane: &Val, win: &Window, fill: &Val, phase: &mut Vec<i64>) -> Val {
         let d = phase.len();
         if d == self.here.len() {

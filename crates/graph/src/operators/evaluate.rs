@@ -24,7 +24,7 @@ pub fn evaluate(
     evaluate_within(op, opset, attributes, inputs, outputs, &mut Budget::default())
 }
 
-/// The same; the operations that it takes are no longer in `budget` behind it.
+/// The same. The operations that it takes are subtracted from `budget`.
 ///
 /// # Errors
 /// As [`evaluate`]; `F0602` if the budget is too small.

@@ -17,10 +17,10 @@ use super::tiles::{concatenated, joined, transposed};
 use super::value::{Val, int, number, size};
 use super::{Input, Op};
 
-/// Sums of fewer products are not worth tiles that go out across memory.
+/// Sums of fewer products do not pay for tiles that are written with a stride.
 const LONG_SUM: i64 = 96;
 
-/// The same where as much is read beside as is written, across memory in any case.
+/// The same if as much is read, with a stride, as is written (a residual).
 const LONG_SUM_BESIDE: i64 = 64;
 
 /// Where registers are few, this way has to compute so many parts of what the other one does, at
@@ -95,8 +95,8 @@ const MOST_PLACES: i64 = 12;
 /// second kind of blocks.
 const ENOUGH: (i64, i64) = (7, 8);
 
-/// Places that go out together: what lies across memory is put together number by number, which
-/// takes the longer the wider vectors are.
+/// Positions that are written together. Strided elements are collected number by number, which
+/// takes longer the wider vectors are.
 const PIECE: i64 = 4;
 
 /// In a row of so many blocks, the last one may be as narrow as it comes.

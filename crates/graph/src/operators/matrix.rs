@@ -165,7 +165,7 @@ fn tiled_mat_mul(op: &mut Op, registers: Registers, a: &Input, b: &Input) -> Don
     let (ra, rb) = (a.rank(), b.rank());
     let batch = broadcast(&[&a.shape[..ra - 2], &b.shape[..rb - 2]])?;
     let shape: Extents = [&batch[..], &[a.shape[ra - 2].clone(), b.shape[rb - 1].clone()]].concat();
-    // where an extent is a name, the library's product knows nothing of what is done behind it
+    // If an extent is a name, the library's product is called, and nothing can be fused with it.
     let known = shape.iter().chain(&a.shape[ra - 1..]).all(|n| n.as_constant().is_some_and(|n| n > 0));
     let after = if known { op.stages() } else { Stages::default() };
     // one matrix on the right for all of the batch: the rows of all matrices on the left are one

@@ -96,7 +96,7 @@ pub struct Call<'a> {
     pub attributes: &'a [Attribute],
     /// Its inputs; `None` where an optional one is absent.
     pub inputs: Vec<Option<Operand<'a>>>,
-    /// How many results are asked for (those that are present, up to the last one).
+    /// How many results are requested (those that are present, up to the last one).
     pub outputs: usize,
 }
 
@@ -178,8 +178,8 @@ pub fn meaning(call: &Call<'_>) -> Result<Meaning, Diagnostic> {
     build_program(call, None, &After::default())
 }
 
-/// The program of a call and of what is done behind it; with registers: contractions in tiles that
-/// fit them.
+/// The program of a call and of the operators that are fused with it. With registers, contractions
+/// are in tiles that fit them.
 fn build_program(call: &Call<'_>, fast: Option<Registers>, after: &After) -> Result<Meaning, Diagnostic> {
     let Some(entry) = lookup(&call.op.domain, &call.op.name) else {
         let message = format!("the operator `{}` is not in the library", call.op);

@@ -52,7 +52,8 @@ struct Line {
     /// Padded extents, and what a step along each dimension is in the line.
     extents: Vec<i64>,
     pitches: Vec<i64>,
-    /// Columns of the products, and length of the line with what the last columns read behind it.
+    /// Columns of the products, and the length of the line with what the last columns read after
+    /// it.
     columns: i64,
     length: i64,
 }

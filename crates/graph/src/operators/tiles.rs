@@ -118,9 +118,9 @@ struct Rows {
     rows: i64,
 }
 
-/// The panels of one operand of a product of these extents (`m`, `k`, `n`), the left one or the
-/// right one; `pitches` are those of the tensor that has it, from one matrix, line and place of the
-/// sum to the next. None where tiles would win nothing by them.
+/// The panels of one operand, the left or the right one, of a product of these extents (`m`, `k`,
+/// `n`). `pitches` are the distances in its tensor from one matrix, line and step of the sum to the
+/// next. None if panels would not make tiles faster.
 pub(super) fn packing(
     registers: Registers,
     scalar: Scalar,

@@ -137,7 +137,8 @@ impl<'a> Planner<'a, '_> {
         Place::Arena(offset)
     }
 
-    /// Where result `k` of a node is to be; memory for as long as the node runs if nobody wants it.
+    /// The place of result `k` of a node. If nothing reads the result, this is memory that is in
+    /// use while the node runs.
     fn result(
         &mut self,
         node: &Node,
@@ -150,7 +151,7 @@ impl<'a> Planner<'a, '_> {
             return Err(Diagnostic::general(Code("G0403"), format!("result {k} is larger than any memory")));
         };
         let Some(output) = node.output(k) else { return Ok(self.room(bytes, scratch)) };
-        // What others take it for is what its place has room for.
+        // The place is as large as the type that the readers of the result expect.
         let value = self.graph.value(output);
         let said = value.tensor_type().and_then(|ty| Some((ty.elem, ty.known_shape()?)));
         if said.is_some_and(|(elem, dims)| elem != port.elem || dims != port.dims) {

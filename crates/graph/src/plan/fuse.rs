@@ -13,7 +13,7 @@ use crate::operators::{self, After, Call, Elementwise, Meaning, Operand, Output,
 /// Nodes of one call, at most.
 const MOST_NODES: usize = 16;
 
-/// A call that is planned: a node, and what is done behind it.
+/// A planned call: a node, and the operators that are fused with it.
 #[derive(Debug)]
 pub(super) struct Todo<'a> {
     /// The first node.

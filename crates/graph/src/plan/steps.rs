@@ -74,7 +74,7 @@ pub struct Branch {
 pub struct Repeat {
     /// How often at most.
     pub rounds: Rounds,
-    /// A truth value that is asked before each round.
+    /// A truth value that is tested before each iteration.
     pub condition: Option<Place>,
     /// Where the number of the round is noted (an `i64`).
     pub number: Option<Place>,

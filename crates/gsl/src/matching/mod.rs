@@ -171,7 +171,7 @@ impl<'a> Matcher<'a> {
     // ---- one vertex, backward
     // -----------------------------------------------------------------------------------
 
-    /// Matches a vertex of the pattern with a node and everything behind it.
+    /// Matches a vertex of the pattern with a node, and the vertices that it reads.
     fn vertex(&mut self, v: usize, inst: usize, id: NodeId, env: &mut Env) -> bool {
         if let Some(bound) = self.found.vertex(v, inst) {
             return bound == id;

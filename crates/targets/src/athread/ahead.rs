@@ -63,7 +63,7 @@ impl Writer<'_> {
             self.write_cast(l, cast, outer)?;
             return Ok(true);
         }
-        // Around a loop that leads, room has been found already.
+        // Around a loop that leads, memory has been reserved already.
         let limit = if led.is_some() { i64::MAX } else { self.capacity() };
         let Some(mut plan) = self.plan(l, 0, limit)? else { return Ok(false) };
         if let Some(led) = &led {
@@ -239,7 +239,7 @@ impl Writer<'_> {
         Ok(Some(Plan { body, head, sharing, doubles, pairs, room: limit.saturating_sub(fits) }))
     }
 
-    /// Bytes that the tile in some statements wants for operands that lie across.
+    /// Bytes that the tile in some statements needs to transpose strided operands.
     fn strips(&self, body: &[Stmt]) -> i64 {
         let declared = |array: Option<&Name>| {
             body.iter().find_map(|s| match s {

@@ -68,7 +68,7 @@ pub(super) struct Factors {
     pub(super) right: Access,
     /// Its value.
     pub(super) value: Expr,
-    /// The strip that it is laid along, if it lies across.
+    /// The strip into which it is transposed, if it is strided.
     pub(super) strip: Option<String>,
     /// Names of the distances between rows of the left factor, its steps, and rows of the right
     /// one.
@@ -76,7 +76,7 @@ pub(super) struct Factors {
 }
 
 impl Contraction<'_> {
-    /// Right factors that lie across.
+    /// Right factors that are strided.
     pub fn turned(&self) -> usize {
         self.products.iter().filter(|p| !p.along).count()
     }

@@ -59,8 +59,8 @@ fn most(e: &Expr, bounds: &[(Name, i64)]) -> Option<i64> {
 }
 
 impl Writer<'_> {
-    /// Brings in the shares of what the innermost loops of a tile need each time, as far as there
-    /// is room for them; `taken` is what else the tile takes.
+    /// Brings in the shares of what the innermost loops of a tile need each time, as far as local
+    /// memory has space for them. `taken` is what else the tile needs.
     pub(super) fn hold(&mut self, body: &[Stmt], taken: i64) -> Result<(), Diagnostic> {
         for (l, tile) in self.steps_in(body) {
             for (copy, line) in tile.iter().filter_map(shared) {
@@ -87,8 +87,8 @@ impl Writer<'_> {
         self.bring_held(l, copy, format!("({name} + {var} / {turns} * {each})"), place)
     }
 
-    /// Brings in the shares of vectors that the mapping has stay, where sizes are at most what is
-    /// known and there is room: each core has its share of every step.
+    /// Brings in the shares of vectors that the mapping marks as stationary. This is done if sizes
+    /// are within the known bounds and memory is sufficient. Each core has its share of every step.
     pub(super) fn hold_vectors(&mut self, body: &[Stmt]) -> Result<(), Diagnostic> {
         for (l, tile) in self.steps_in(body) {
             // What else there is, and second places of what comes ahead.

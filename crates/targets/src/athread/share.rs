@@ -210,8 +210,8 @@ impl Writer<'_> {
         Some((core, &rounds::of(&self.sharing.rounds, l)?.end))
     }
 
-    /// Whether statements bring out a box that is not another for each tile: a core that comes by
-    /// without a tile must not.
+    /// Whether statements write back a box that is the same for several tiles. A core without a
+    /// tile must not do so.
     pub(super) fn brings_out_alike(&self, body: &[Stmt]) -> bool {
         let moves = |copy: &Copy| {
             let all = copy.to.indices.iter().chain(&copy.extents);
@@ -292,8 +292,8 @@ impl Writer<'_> {
         Ok((tag, local, stage))
     }
 
-    /// Places for this core's shares of the shared boxes of a block, and the transfers that they
-    /// come by.
+    /// Buffers for this core's shares of the shared boxes of a block, and the transfers that fill
+    /// them.
     pub(super) fn stages(&mut self, block: &[Stmt], pairs: &[Name]) -> Result<Vec<Shared>, Diagnostic> {
         let mut all = Vec::new();
         for (copy, line) in block.iter().filter_map(shared) {

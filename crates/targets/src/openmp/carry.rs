@@ -22,7 +22,7 @@ struct Carried {
     read: Access,
     /// Whether every iteration reads it, so that it is there before the first one.
     surely: bool,
-    /// The variable in the hub.
+    /// The variable in the loop IR.
     scalar: Access,
 }
 
@@ -159,7 +159,7 @@ fn carried_by(l: &Loop, at: usize) -> Option<Carried> {
         Stmt::Assign(_) | Stmt::If { .. } => stmt.exprs().into_iter().any(|e| surely_reads(e, &before)),
         _ => false,
     });
-    // No name of the hub has a space.
+    // No name of the loop IR has a space.
     let scalar = Access::scalar(Name::new(format!("{} before", stored.array)));
     Some(Carried { at, stored, read, surely, scalar })
 }

@@ -240,7 +240,7 @@ const MAX_BLOCKS: usize = 127;
 /// Refuses what is nested too deeply for C or for the recursive passes.
 ///
 /// # Errors
-/// `L0104` for the bound of the hub, `T0004` for statements inside statements.
+/// `L0104` for the limit of the loop IR, `T0004` for the nesting of statements.
 pub fn bounded(function: &Function) -> Result<(), Diagnostic> {
     loops::visit::check_depth(function)?;
     let mut todo: Vec<(&Stmt, usize)> = function.body.iter().map(|s| (s, 1)).collect();

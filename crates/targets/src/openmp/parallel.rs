@@ -87,8 +87,8 @@ impl Lower<'_> {
         Ok(single && matches!(array.elem, Elem::Scalar(_)) && !self.has_no_clause(op, name)?)
     }
 
-    /// Whether OpenMP's own operation is another one: its minima and maxima do not pass over NaN,
-    /// and C that is there already has no room for a declaration of others.
+    /// Whether OpenMP's own operation differs: its minima and maxima do not skip NaN, and existing
+    /// C code has no place to declare others.
     pub fn has_no_clause(&self, op: ReduceOp, name: &Name) -> Result<bool, Diagnostic> {
         let orders = self.native && matches!(op, ReduceOp::Min | ReduceOp::Max);
         Ok(orders && leaves(&self.array(name)?.elem).iter().any(|(_, ty)| ty.is_float()))

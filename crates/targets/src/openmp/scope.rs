@@ -8,7 +8,7 @@ use loops::{Elem, Name};
 use crate::c::CExpr;
 use crate::openmp::arith;
 
-/// A hub name in C.
+/// A name of the loop IR in C.
 #[derive(Clone, Debug)]
 pub enum Binding {
     /// A loop variable or a size parameter.

@@ -46,7 +46,7 @@ pub struct Proof {
     pub rank: usize,
     /// The greatest number of branches of a variadic part, or of results of a split.
     pub branches: usize,
-    /// How many cases were told apart.
+    /// How many cases were distinguished.
     pub cases: usize,
 }
 

@@ -133,7 +133,7 @@ impl Types {
         Ok(())
     }
 
-    /// The type of what an operator makes of a type: the same whenever it is asked for.
+    /// The type of an operator's result for an operand type. Equal questions get the same type.
     pub fn image(&mut self, operator: &str, of: Ty) -> Ty {
         let key = (operator.to_owned(), self.find(of.0));
         if let Some(ty) = self.images.get(&key) {

@@ -47,7 +47,7 @@ pub(super) struct Held {
     pub age: u8,
 }
 
-/// A transfer on its way.
+/// A running transfer.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(super) struct Flight {
     pub tag: String,
@@ -397,7 +397,7 @@ impl State {
         });
     }
 
-    /// Changes every box that is held or on its way.
+    /// Changes every box that is held or in transfer.
     pub fn each_held(&mut self, change: &mut dyn FnMut(&mut Held)) {
         for (_, held) in self.contents.values_mut() {
             change(held);

@@ -591,7 +591,8 @@ impl<'a> Walker<'a> {
     }
 }
 
-/// Each state once. Statements rarely make two of them alike, so this is asked where ways meet.
+/// Removes duplicate states. Statements rarely make two states equal, so this is done where
+/// branches meet.
 fn distinct(states: impl IntoIterator<Item = State>) -> States {
     let mut all: States = states.into_iter().collect();
     if all.len() > 1 {
