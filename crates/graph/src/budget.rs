@@ -10,7 +10,8 @@ pub struct Budget {
     pub operations: u64,
 }
 
-/// Operations that a node takes besides those on elements: its program is made each time.
+/// Operations that each node costs in addition to those on elements, because its program is built
+/// each time.
 pub const NODE: u64 = 1 << 14;
 
 impl Default for Budget {

@@ -69,8 +69,8 @@ fn settle_at(model: &mut Model, options: &FoldOptions, depth: u32) -> Result<(),
     Ok(())
 }
 
-/// Lets each `Scan` go along first axes only, by transpositions before and behind it. Says whether
-/// anything changed.
+/// Makes each `Scan` go along first axes only, by transpositions before and after it. Returns
+/// whether anything changed.
 fn rows_first(graph: &mut Graph) -> bool {
     let scans: Vec<NodeId> =
         graph.nodes().filter(|(_, node)| node.op().is("Scan")).map(|(id, _)| id).collect();
@@ -163,8 +163,8 @@ pub(crate) fn truth(graph: &Graph, value: ValueId) -> Option<bool> {
     }
 }
 
-/// Whether a `Loop` goes on until its number of rounds is reached: its condition holds at first,
-/// and stays as it is or becomes true.
+/// Whether a `Loop` runs until its number of iterations is reached: its condition holds at first,
+/// and is then unchanged or true.
 pub(crate) fn goes_on(around: &Graph, node: &Node, body: &Graph) -> bool {
     let begins = node.input(1).is_none_or(|condition| truth(around, condition) == Some(true));
     let Some(mut next) = body.outputs().first().copied() else { return false };

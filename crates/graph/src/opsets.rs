@@ -14,8 +14,8 @@ use crate::schema::{self, Schema};
 /// The first operator set whose signatures are all known.
 const OLDEST_OPSET: i64 = 7;
 
-/// Operators that computed something else before the version that is known, or did so unless an
-/// attribute of then said no.
+/// Operators that computed something else before the known version, or did so unless an old
+/// attribute turned it off.
 const CHANGED: [&str; 13] = [
     "BatchNormalization",
     "Cast",
@@ -42,11 +42,11 @@ pub struct Older {
     pub operators: Vec<&'static str>,
 }
 
-/// Whether the model's standard operators are of versions whose meaning is known; `None` if all
-/// are.
+/// Checks the versions of the model's standard operators. Returns those that are read as a newer
+/// version, if there are any.
 ///
 /// # Errors
-/// `G0212` at the first node of which it is not so.
+/// `G0212` at the first node whose version is not known.
 pub fn check(model: &Model) -> Result<Option<Older>, Diagnostic> {
     // Without an import there is no version; `validate` says so.
     let Some(version) = model.version("") else { return Ok(None) };

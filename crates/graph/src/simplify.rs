@@ -50,11 +50,11 @@ pub struct FoldOptions {
     pub growth: usize,
     /// `Constant` nodes become parameters.
     pub constants: bool,
-    /// Quantised parameters are written out (`DequantizeLinear`), by the rule for all; else only
-    /// where the result is no larger than they are.
+    /// Whether quantised parameters are dequantised (`DequantizeLinear`) by the rule for all
+    /// operators. If not, this is done only if the result is no larger than they are.
     pub dequantise: bool,
-    /// All constants of a graph together grow up to this many bytes, and not beyond what they are;
-    /// what would is left to be computed by the model.
+    /// All constants of a graph together may grow to this many bytes, and not at all if they are
+    /// larger already. What would exceed this is left for the model to compute.
     pub most: u64,
 }
 
@@ -65,13 +65,12 @@ impl Default for FoldOptions {
     }
 }
 
-/// Folding may take one part in so many of the memory, since constants are copied on the way to
-/// code.
+/// Folding may take this fraction of the memory, because constants are copied on the way to code.
 const SHARE: u64 = 64;
 
 impl FoldOptions {
-    /// For a model that is written again for others: quantised parameters stay what they are, since
-    /// the model is to be no larger, and others look for the operators around them.
+    /// For a model that is written for other tools. Quantised parameters stay as they are. The
+    /// model should not grow, and other tools look for the operators around them.
     pub fn for_models() -> FoldOptions {
         FoldOptions { dequantise: false, ..FoldOptions::default() }
     }
@@ -113,8 +112,7 @@ pub fn remove_dead(graph: &mut Graph) -> Simplified {
     Simplified { dead, ..Simplified::default() }
 }
 
-/// Whether two calls with the same inputs are sure to give the same results, and the same each
-/// time.
+/// Whether two calls with the same inputs always give the same results.
 pub fn is_deterministic(node: &Node, opset: i64) -> bool {
     node.op().is_standard()
         && !node.has_subgraphs()
@@ -124,7 +122,7 @@ pub fn is_deterministic(node: &Node, opset: i64) -> bool {
 
 fn is_random(node: &Node, opset: i64) -> bool {
     let marked = schema::lookup("", &node.op().name, opset).is_some_and(|s| s.random);
-    // Dropout is random in training, which an input or (in old versions) an attribute asks for.
+    // Dropout is random in training. An input or (in old versions) an attribute turns training on.
     marked || (node.op().is("Dropout") && (node.input(2).is_some() || opset < 7))
 }
 
@@ -194,7 +192,8 @@ fn merge_parameters(graph: &mut Graph) -> usize {
             _ => None,
         }
     };
-    // Weights are large and rarely equal: only those that begin and end alike are read whole.
+    // Weights are large and rarely equal. Only those with the same beginning and end are compared
+    // as a whole.
     let mut alike: Map<u64, usize> = Map::default();
     let mut parameters = Vec::new();
     for (id, _) in graph.initializers().filter(|(id, _)| graph.is_parameter(*id)) {
@@ -270,7 +269,7 @@ fn from(graph: &Graph, node: &Node) -> Option<u64> {
 
 fn distinct(node: &Node) -> impl Iterator<Item = ValueId> + '_ {
     let inputs = node.inputs();
-    // Of many inputs some may count twice: nothing but a larger bound comes of it.
+    // If there are many inputs, some may count twice. This only makes the bound larger.
     inputs.iter().enumerate().filter(|(k, v)| !inputs[..(*k).min(64)].contains(v)).filter_map(|(_, v)| *v)
 }
 
@@ -326,7 +325,8 @@ struct Folder {
     patience: u32,
 }
 
-/// Operations for each byte that a node reads or makes, and how many some nodes may take besides.
+/// Operations for each byte that a node reads or writes, and the additional number that some nodes
+/// may take.
 const OPERATIONS: u64 = 16;
 const LONG: u64 = 1 << 24;
 const PATIENCE: u32 = 64;
@@ -338,7 +338,7 @@ impl Folder {
         Folder { live, most: live.max(options.most), patience: PATIENCE }
     }
 
-    /// The results of a node, if there is room for them and it is not too much work.
+    /// The results of a node, if memory and operations suffice.
     fn results(&mut self, graph: &Graph, id: NodeId, opset: i64) -> Option<Vec<Tensor>> {
         let node = graph.node(id);
         if let Some(tensor) = known_result(graph, node) {

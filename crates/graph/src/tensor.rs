@@ -11,8 +11,8 @@ use crate::types::{ElementType, TensorType};
 /// Where the elements of a tensor are.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Storage {
-    /// Little-endian, row-major, sub-byte types packed: shared with the model file where they came
-    /// from one.
+    /// Little-endian, row-major, with sub-byte types packed. Shared with the model file if they
+    /// came from one.
     Raw(Bytes),
     /// Texts (they need not be UTF-8).
     Strings(Vec<Bytes>),
@@ -42,10 +42,10 @@ pub struct Tensor {
     pub dims: Vec<usize>,
     /// Its elements.
     pub storage: Storage,
-    /// The tensor's own name: that of an initializer is its value's, an attribute's is mostly
-    /// empty.
+    /// The tensor's own name. An initializer has the name of its value. The name of an attribute is
+    /// usually empty.
     pub name: Option<Name>,
-    /// Fields of the file that mean nothing here (documentation, unknown ones), as they were.
+    /// Fields of the file that are not interpreted here (documentation, unknown fields), unchanged.
     pub extra: Bytes,
 }
 
@@ -140,7 +140,7 @@ impl Tensor {
         }
     }
 
-    /// The elements as integers, if they are that, of 8 bits or more, and at hand.
+    /// The elements as integers, if they are integers of 8 bits or more and are loaded.
     pub fn to_integers(&self) -> Option<Vec<i128>> {
         let bytes = self.bytes()?;
         let width = self.elem.bits() / 8;
@@ -157,8 +157,7 @@ impl Tensor {
         Some(bytes.chunks_exact(width).map(one).collect())
     }
 
-    /// The elements as `f64`, whatever numbers they are; `None` for texts, complex and narrow
-    /// floating-point types.
+    /// The elements as `f64`; `None` for strings, complex numbers and narrow floating-point types.
     pub fn to_numbers(&self) -> Option<Vec<f64>> {
         let bytes = self.bytes()?;
         Some(match self.elem {
@@ -176,7 +175,7 @@ impl Tensor {
         })
     }
 
-    /// The tensor as the evaluator and the runner take it, for the types that they have.
+    /// The tensor in the form that the evaluator and the runner take, for the types that they have.
     pub fn to_value(&self) -> Option<loops::Tensor> {
         let data = match self.elem.scalar()? {
             Scalar::F32 => Data::F32(self.to_f32s()?),

@@ -257,8 +257,7 @@ pub enum ValueType {
     Optional(Box<ValueType>),
     /// A map from keys to values of one type.
     Map(ElementType, Box<ValueType>),
-    /// A type of which nothing is said (and types that the format has and this program does not
-    /// know).
+    /// A type that is not given, or that the format has and this program does not know.
     Unknown,
 }
 

@@ -22,7 +22,7 @@ const OLDEST: i64 = 7;
 /// After this many diagnostics the rest is left out.
 const MAX_DIAGNOSTICS: usize = 20;
 
-/// What is wrong with the model: nothing, if it is valid.
+/// The errors of a model. The list is empty if the model is valid.
 ///
 /// `G0201` a value that nothing defines, `G0202` a use before the definition, `G0203` a cycle,
 /// `G0204` a domain that is not imported, `G0205` two attributes of one name, `G0206` an extent
@@ -131,8 +131,8 @@ impl<'a> Found<'a> {
         }
     }
 
-    /// Attributes of a standard operator are those of its signature: what is misspelt, or of
-    /// another kind, would be taken for not there.
+    /// Attributes of a standard operator must be those of its signature. An attribute that is
+    /// misspelt, or of another kind, would be ignored.
     fn attributes(&mut self, graph: &Graph, id: NodeId, node: &Node) {
         let Some(version) = self.model.version("").filter(|_| node.op().is_standard()) else { return };
         // Of older versions, `opsets` says what can be taken.
@@ -181,8 +181,8 @@ impl<'a> Found<'a> {
         }
     }
 
-    /// What a call has too much would be left out without a word, and what it must say would be
-    /// guessed.
+    /// Without this check, surplus inputs of a call would be ignored silently, and missing ones
+    /// would be guessed.
     fn signature(&mut self, graph: &Graph, id: NodeId, node: &Node, schema: &Schema) {
         let name = &node.op().name;
         for (what, there, most) in [

@@ -79,8 +79,8 @@ fn refused(code: &'static str, message: String) -> Diagnostic {
     Diagnostic::general(Code(code), message)
 }
 
-/// Puts the bodies of functions where they are called, and says how many calls that were. A model
-/// that calls none stays as it is.
+/// Replaces calls of functions by the functions' bodies. Returns the number of calls. A model
+/// without such calls is not changed.
 ///
 /// # Errors
 /// `G0101` and others for functions that can't be read, `G0208` for one that calls itself, `G0209`
@@ -146,7 +146,8 @@ impl Functions {
         Ok(Functions { list: list.into_iter().map(Arc::new).collect(), known })
     }
 
-    /// The function that a node calls. It goes before an operator of the same name.
+    /// The function that a node calls. A function takes precedence over an operator of the same
+    /// name.
     fn called(&self, node: &Node) -> Option<usize> {
         let overload = onnx::overload(node).map_or_else(|| Name::new(""), Name::new);
         self.known.get(&(node.op().domain.clone(), node.op().name.clone(), overload)).copied()
@@ -186,8 +187,8 @@ impl Functions {
         })
     }
 
-    /// A walk from the functions that the model calls: one that is met while it is being walked
-    /// calls itself.
+    /// A depth-first walk from the functions that the model calls. A function that is reached
+    /// during its own walk calls itself.
     fn refuse_recursion(&self, roots: &[usize]) -> Result<(), Diagnostic> {
         let mut done: Set<usize> = Set::default();
         for root in roots {
@@ -243,7 +244,7 @@ struct Body<'a> {
     branch: bool,
 }
 
-/// What the names of a body begin with: the name of the node in whose place it comes, or this one.
+/// The prefix of the names of a body: the name of the node that it replaces, or this one.
 fn prefix(node: &Node, other: &str) -> Name {
     match node.name().len() {
         1..=64 => node.name().clone(),
@@ -251,7 +252,8 @@ fn prefix(node: &Node, other: &str) -> Name {
     }
 }
 
-/// What a changed subgraph uses of the graph around it, and no more, are its captures.
+/// The captures of a changed subgraph become exactly the values of the enclosing graph that it
+/// uses.
 fn forget_outer(inner: &mut Graph) {
     inner.close_over();
     let outer: Vec<ValueId> =
@@ -321,7 +323,7 @@ impl Inliner {
         Ok(())
     }
 
-    /// Puts the body in place of the call; the node to go on with.
+    /// Replaces the call by the body. Returns the node to continue with.
     fn call(
         &mut self,
         graph: &mut Graph,
@@ -347,7 +349,7 @@ impl Inliner {
         self.put(graph, id, &Body { function, inputs: &inputs, prefix: &prefix, branch: false })
     }
 
-    /// Puts a body in place of a node; the node to go on with.
+    /// Replaces a node by a body. Returns the node to continue with.
     fn put(&mut self, graph: &mut Graph, id: NodeId, body: &Body<'_>) -> Result<Option<NodeId>, Diagnostic> {
         let function = body.function;
         let caller = label(graph, id);
@@ -398,8 +400,7 @@ impl Inliner {
             let place = last.map_or(Place::First, Place::After);
             last = Some(graph.insert(NewNode::new("Identity", [value], [result]), place));
         }
-        // What the body makes of inputs that the call leaves out has no meaning, and mostly no
-        // user.
+        // Values that the body computes from missing inputs have no meaning, and usually no user.
         while let Some(id) = last.filter(|id| Some(*id) != before) {
             last = graph.previous(id);
             let used = |v: &ValueId| graph.value(*v).use_count() > 0 || graph.value(*v).is_output();

@@ -155,7 +155,7 @@ impl Graph {
         value.constant = Some(Box::new(Constant { tensor, origin: None }));
     }
 
-    /// Takes away the default of an input: the caller has to give a value.
+    /// Removes the default of an input. The caller must then give a value.
     pub fn forget_default(&mut self, id: ValueId) {
         if self.value(id).producer == Producer::Input {
             self.origin = None;
@@ -182,7 +182,7 @@ impl Graph {
         self.outputs.push(id);
     }
 
-    /// Puts another value in place of output `k`. Its name is that value's from now on;
+    /// Replaces output `k` by another value. The output then has that value's name;
     /// [`Graph::replace_value`] keeps names.
     pub fn set_output(&mut self, k: usize, id: ValueId) {
         self.origin = None;
@@ -200,7 +200,7 @@ impl Graph {
         value.stale = true;
     }
 
-    /// Takes back what the model says of a value's type, so that inference finds it anew.
+    /// Removes the declared type of a value, so that inference finds it again.
     pub fn forget_type(&mut self, id: ValueId) {
         self.origin = None;
         let value = self.value_entry(id);
@@ -208,8 +208,8 @@ impl Graph {
         value.records.retain(|(role, _)| *role != Role::Info);
     }
 
-    /// Notes what inference found of the value's type; a type that is part of the model stays as it
-    /// is in the file.
+    /// Records the type that inference found for the value. A type that is part of the model stays
+    /// as it is in the file.
     pub fn set_inferred(&mut self, id: ValueId, ty: impl Into<ValueType>) {
         self.value_entry(id).ty = Some(ty.into());
     }
@@ -241,7 +241,7 @@ impl Graph {
         true
     }
 
-    /// The records of the file that hold the value's name do not hold any more.
+    /// Discards the file's records that contain the value's name.
     fn forget_origins(&mut self, id: ValueId, producer: Producer) {
         let users: Vec<NodeId> = self.value(id).uses().map(|u| u.node).collect();
         for user in users {
@@ -374,7 +374,8 @@ impl Graph {
         true
     }
 
-    /// Lets a node use another value (or none) as input `k`; the list of inputs grows if it must.
+    /// Makes a node use another value (or none) as input `k`. The list of inputs grows if
+    /// necessary.
     pub fn set_input(&mut self, id: NodeId, k: usize, value: Option<ValueId>) {
         let mut inputs = self.node(id).inputs.clone();
         if inputs.len() <= k {

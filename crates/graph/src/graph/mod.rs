@@ -51,7 +51,7 @@ impl ValueId {
 /// Where a value comes from.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Producer {
-    /// From nowhere (yet): a name that is used and not defined. No valid graph has such a value.
+    /// Undefined (so far): a name that is used and not defined. No valid graph has such a value.
     Nothing,
     /// From the caller; an input may have an initializer too, which is then its default.
     Input,
@@ -146,8 +146,8 @@ impl Value {
         self.constant.as_ref().map(|c| &c.tensor)
     }
 
-    /// Number of uses by nodes (twice for a node that uses it twice), those from subgraphs
-    /// included, graph outputs not.
+    /// Number of uses by nodes, including those from subgraphs and excluding graph outputs. A node
+    /// that uses the value twice counts twice.
     pub fn use_count(&self) -> usize {
         self.live_uses as usize
     }
@@ -262,8 +262,8 @@ impl Graph {
         self.values.iter().enumerate().filter(|(_, v)| v.alive).map(|(k, v)| (ValueId(k as u32), v))
     }
 
-    /// The values whose place in tables is at least this, in order of creation: those that came
-    /// since [`Graph::value_bound`] was so.
+    /// The values that were created since [`Graph::value_bound`] had this value, in order of
+    /// creation.
     pub fn values_from(&self, bound: usize) -> impl Iterator<Item = (ValueId, &Value)> {
         let later = self.values.get(bound..).unwrap_or_default();
         later.iter().enumerate().filter(|(_, v)| v.alive).map(move |(k, v)| (ValueId((bound + k) as u32), v))

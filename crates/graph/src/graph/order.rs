@@ -37,8 +37,8 @@ impl Graph {
         self.label(a) < self.label(b)
     }
 
-    /// Moves a node to another place in the order. The user keeps the order topological (or calls
-    /// [`Graph::sort`] in the end).
+    /// Moves a node to another place in the order. The caller must keep the order topological, or
+    /// call [`Graph::sort`] in the end.
     pub fn move_node(&mut self, id: NodeId, place: Place) {
         if place != Place::Before(id) && place != Place::After(id) {
             self.origin = None;

@@ -46,7 +46,7 @@ fn infer_graph(graph: &mut Graph, opset: i64, depth: u32) -> Result<(), Diagnost
     Ok(())
 }
 
-/// Infers the types of one node's results from those of its inputs, and notes them in the graph.
+/// Infers the types of one node's results from those of its inputs, and records them in the graph.
 ///
 /// # Errors
 /// `G0301` if its inputs contradict its operator or its declared results.
@@ -105,10 +105,10 @@ fn infer_at(graph: &mut Graph, opset: i64, id: NodeId, depth: u32) -> Result<(),
     Ok(())
 }
 
-/// Whether what a node's result was declared as is no contradiction of what it was found to be.
+/// Checks that the declared type of a node's result does not contradict the inferred one.
 ///
 /// # Errors
-/// `G0301` if it is one.
+/// `G0301` if it does.
 pub(crate) fn agrees(graph: &Graph, id: ValueId, declared: &ValueType) -> Result<(), Diagnostic> {
     let value = graph.value(id);
     let Producer::Node(node, _) = value.producer() else { return Ok(()) };
@@ -122,7 +122,7 @@ fn contradicted(graph: &Graph, node: NodeId, result: ValueId, what: &str) -> Dia
     contradiction(graph, node, &format!("has the result `{}`, which {what}", graph.value(result).name()))
 }
 
-/// How a node is called in messages: its operator, and its name or that of its first result.
+/// The name of a node in messages: its operator, and its name or that of its first result.
 pub(crate) fn label(graph: &Graph, id: NodeId) -> String {
     let node = graph.node(id);
     let first = node.outputs().iter().flatten().next().map(|v| graph.value(*v).name().as_str());

@@ -144,8 +144,8 @@ fn outputs(graph: &Graph) -> Vec<Option<ValueType>> {
 /// The types of a node's results, and its subgraphs with types, by the number of the attribute.
 type Inside = (Vec<Option<ValueType>>, Vec<(usize, Arc<Graph>)>);
 
-/// How deep a loop may stand for its states to be tried with the types that they begin with: each
-/// try doubles the work on what is inside.
+/// The nesting depth up to which loops are tried with the initial types of their states. Each try
+/// doubles the work on what is inside.
 const MOST_TRIES: u32 = 6;
 
 /// Results and inferred subgraphs of `If`, `Loop`, `Scan`.
@@ -259,7 +259,7 @@ fn scan_results(call: &Call, states: usize, body: &Graph) -> Vec<Option<ValueTyp
     .collect()
 }
 
-/// So many tensors of a type, one beside the other along a new axis.
+/// This number of tensors of a type, stacked along a new axis.
 fn stacked(ty: Option<ValueType>, at: i64, length: Dim) -> Option<ValueType> {
     let Some(ValueType::Tensor(ty)) = ty else { return None };
     let mut shape = ty.shape?;

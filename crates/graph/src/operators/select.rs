@@ -69,8 +69,8 @@ impl Order<'_> {
         cx.bind("found", found.stored(), |cx, found| cx.generate(count, |_, r| found.at(&[r]).max(&int(0))))
     }
 
-    /// The same with the first one left of each block at hand: of a block from which one is taken
-    /// the next one is looked for.
+    /// The same, with the first remaining element of each block at hand. When an element is taken
+    /// from a block, its next one is searched.
     fn by_blocks(&self, cx: &mut Cx, n: i64, count: &Size) -> Val {
         let length = (0..31).map(|bits| 1i64 << bits).find(|l| l * l >= n).unwrap_or(n);
         let (blocks, whole) = (Size::constant((n + length - 1) / length), n % length == 0);
@@ -330,7 +330,7 @@ fn overlap(cx: &mut Cx, boxes: &Input, batch: &Val, i: &Val, j: &Val, centre: bo
     })
 }
 
-/// The best boxes of each class that do not overlap better ones. How many there are is found by
+/// The best boxes of each class that do not overlap better ones. Their number is found by
 /// evaluating the same program on the values.
 pub(super) fn non_max_suppression(op: &mut Op) -> Done {
     let (boxes, scores) = (op.input(0)?, op.input(1)?);

@@ -16,14 +16,15 @@ use super::value::{Val, index, int, number};
 /// A product of fewer multiplications is not worth tiles.
 pub(super) const WORTH_TILES: i64 = 1 << 15;
 
-/// With at most so many tiles in a row of tiles, threads share the rows of the result, and all
-/// panels are made first.
+/// If a row of tiles has at most this many tiles, threads share the rows of the result, and all
+/// panels are packed first.
 const FEW_TILES: i64 = 8;
 
-/// Panels of so many bytes together do not stay in a core's cache while all rows are done.
+/// Panels that are larger than this together do not stay in a core's cache while all rows are
+/// computed.
 const LARGE_PANELS: i64 = 1 << 19;
 
-/// A panel is worth making before threads share the rows where it is used as often.
+/// A panel that is used this often is worth packing before threads share the rows.
 const USES: i64 = 4;
 
 /// A tile is at most so many vectors wide.
@@ -91,8 +92,8 @@ pub(super) struct Product<'f> {
 /// The element of the right matrix at a place of the sum and a lane.
 type Right<'f> = &'f dyn Fn(&mut Cx, &Val, &Val) -> Val;
 
-/// Columns of the result that are done alike: `count` tiles from `first` on, `lanes` wide, of which
-/// `used` are columns of the result.
+/// Columns of the result that are computed in the same way: `count` tiles from `first` on, `lanes`
+/// wide, of which `used` are columns of the result.
 #[derive(Clone, Copy)]
 struct Columns {
     first: i64,
@@ -110,7 +111,7 @@ enum Threads {
     Rows,
 }
 
-/// Rows of the result that are done alike: `count` blocks of `rows` from `first` on.
+/// Rows of the result that are computed in the same way: `count` blocks of `rows` from `first` on.
 #[derive(Clone, Copy)]
 struct Rows {
     first: i64,

@@ -2,7 +2,8 @@
 
 use std::collections::BTreeMap;
 
-/// Memory that is handed out and given back: the first gap that is large enough, neighbours joined.
+/// Memory that is allocated and freed. The first gap that is large enough is taken. Adjacent gaps
+/// are joined.
 #[derive(Default)]
 pub(super) struct Arena {
     /// Free gaps: offset and length.

@@ -95,7 +95,7 @@ impl<'a> Planner<'a, '_> {
         self.keeps_states(node, 0, self.subgraph(node, "body")?, 0, node.inputs().len() - scanned)
     }
 
-    /// Whether the states of a loop are after a round what they were before.
+    /// Whether the states of a loop are the same after an iteration as before it.
     fn keeps_states(
         &self,
         node: &Node,
@@ -353,8 +353,8 @@ impl<'a> Planner<'a, '_> {
         self.shared.stored("true".into(), ElementType::Bool, carried)
     }
 
-    /// The steps of a round, rows put where they belong; the outputs that are not rows, with their
-    /// places.
+    /// The steps of an iteration, which write rows to their places; and the outputs that are not
+    /// rows, with their places.
     fn round(
         &mut self,
         node: &Node,
@@ -393,8 +393,8 @@ impl<'a> Planner<'a, '_> {
         Ok((steps, outputs))
     }
 
-    /// What a round has made becomes what the next one begins with. Something may become the one
-    /// while it is still to become the other.
+    /// The results of an iteration become the initial states of the next one. A value may be copied
+    /// to one state while another state still has to be copied from it.
     fn keep(
         &mut self,
         mut moves: Vec<(Place, Place, usize)>,
@@ -421,7 +421,8 @@ impl<'a> Planner<'a, '_> {
 /// What a loop keeps and collects.
 struct Rows {
     states: Vec<Place>,
-    /// How many rows each result that is collected has, and whether they come from the last one on.
+    /// The number of rows of each collected result, and whether they are written from the last one
+    /// on.
     lengths: Vec<(i64, bool)>,
     /// Outputs of the body before the states.
     skipped: usize,

@@ -11,7 +11,7 @@ use crate::model::Model;
 use crate::tensor::Tensor;
 use crate::types::{Dim, TensorType, ValueType};
 
-/// What stands for an extent that has no name: that of the input and the place, `x.0`.
+/// The name for an extent that has none: the input and the position, `x.0`.
 pub fn extent_name(input: &Name, axis: usize) -> Name {
     Name::new(format!("{input}.{axis}"))
 }
@@ -63,8 +63,8 @@ pub fn bind(model: &mut Model, sizes: &BTreeMap<Name, i64>) -> Result<(), Diagno
     fix(model, sizes)
 }
 
-/// Takes back what branches and loops say of their values: it speaks of names, and follows from
-/// what comes in.
+/// Removes the declared types of values in branches and loops. They refer to names, and follow from
+/// the inputs.
 fn forget_inside(graph: &mut Graph) {
     let with_graphs: Vec<NodeId> =
         graph.nodes().filter(|(_, node)| node.has_subgraphs()).map(|(id, _)| id).collect();
@@ -118,7 +118,7 @@ fn substitute(
     let graph = &mut model.graph;
     let mut used: Vec<Name> = Vec::new();
     let mut declared: Vec<(ValueId, Option<TensorType>)> = Vec::new();
-    // What results are said to be; a name there is only a name for what is found.
+    // The declared types of results. A name there is only a name for the inferred extent.
     let mut said: Vec<(ValueId, ValueType)> = Vec::new();
     for (id, value) in graph.values() {
         let input = value.producer() == Producer::Input;

@@ -103,7 +103,8 @@ fn functions(nodes: &[(NodeId, Call<'_>, Rc<Meaning>)]) -> Vec<Option<Rc<Element
         .collect()
 }
 
-/// What a call has behind its first node: its place in order, functions, tensors, nodes, results.
+/// What is fused with the first node of a call: its place in order, functions, tensors, nodes,
+/// results.
 type Behind = (usize, After, Vec<ValueId>, Vec<NodeId>, Vec<Output>);
 
 /// Whether an operator takes functions into the tiles of its result.
@@ -187,7 +188,7 @@ impl Nodes<'_, '_> {
             })
     }
 
-    /// What is done behind the first node of a group, and the tensors that this reads.
+    /// The functions that are fused with the first node of a group, and the tensors that they read.
     fn after(&self, group: &[usize]) -> (After, Vec<ValueId>) {
         let mut after = After::default();
         let mut beside: Vec<ValueId> = Vec::new();

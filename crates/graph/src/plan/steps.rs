@@ -28,7 +28,8 @@ pub enum Step {
     Repeat(Repeat),
 }
 
-/// Bytes that are copied, inside a [`Repeat`] from or to a place that moves on with each round.
+/// Bytes that are copied. Inside a [`Repeat`] the source or the destination may move on with each
+/// iteration.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Copy {
     /// From where.
@@ -39,7 +40,7 @@ pub struct Copy {
     pub bytes: usize,
 }
 
-/// A place, or a part of one that each round of the innermost [`Repeat`] moves on.
+/// A place, or a part of a place that moves on with each iteration of the innermost [`Repeat`].
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Slice {
     /// The place of the whole.
@@ -130,7 +131,8 @@ pub struct KernelCall {
     pub node: String,
 }
 
-/// Indices that are not known before the model runs: a kernel would clamp those that are outside.
+/// Indices that are not known before the model runs. The kernel would clamp those that are out of
+/// bounds.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Check {
     /// Where they are.
