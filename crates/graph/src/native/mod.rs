@@ -17,11 +17,11 @@ use crate::attribute::Attribute;
 use crate::graph::Operator;
 use crate::tensor::Tensor;
 
-/// The results of a call at these inputs, in order; `None` if it is not done here, or has no
-/// result.
+/// The results of a call for these inputs, in order; `None` if the call is not supported here, or
+/// has no result.
 ///
-/// `outputs`: how many results are asked for; none is made that has more than `most` bytes. Linear
-/// in the size of inputs and results.
+/// `outputs` is the number of requested results. A result of more than `most` bytes is not made.
+/// Time is linear in the size of inputs and results.
 pub fn evaluate(
     op: &Operator,
     attributes: &[Attribute],

@@ -5,7 +5,7 @@ use bytes::Bytes;
 use super::{Call, axis, broadcast, count, spread, strides, view};
 use crate::tensor::Tensor;
 
-/// Whether the evaluator has the element type at all, and the tensor its elements at hand.
+/// Whether the evaluator supports the element type, and the tensor's elements are loaded.
 fn at_hand(tensor: &Tensor) -> Option<&Bytes> {
     crate::operators::carrier(tensor.elem)?;
     tensor.bytes()
@@ -162,7 +162,7 @@ pub(super) fn slice(call: &Call) -> Option<Tensor> {
     gathered(call, x, dims, offset, &steps)
 }
 
-/// More parts than these, by attribute, are refused: they need not have anything in them.
+/// More parts than these, given by an attribute, are refused, because parts may be empty.
 pub(crate) const MOST_PARTS: i64 = 1 << 16;
 
 pub(super) fn split(call: &Call) -> Option<Vec<Tensor>> {

@@ -181,7 +181,7 @@ impl Kept {
     }
 }
 
-/// Runs of bytes at least this long are shared with whoever has them instead of being copied.
+/// Runs of bytes that are at least this long are shared instead of copied.
 const SHARED: usize = 4096;
 
 /// What is written: pieces one behind another.

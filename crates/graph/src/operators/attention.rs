@@ -422,7 +422,7 @@ pub(super) fn causal_conv(op: &mut Op) -> Done {
     finish(op, vec![(y, elem, x.shape), (present, elem, kept)])
 }
 
-/// Attention whose state is a matrix a head: decayed, corrected, and updated by each key and value.
+/// Attention with a state matrix for each head. Each key and value decays, corrects and updates it.
 pub(super) fn linear_attention(op: &mut Op) -> Done {
     let (q, k, v) = (op.ranked(0, 3..=3)?, op.ranked(1, 3..=3)?, op.ranked(2, 3..=3)?);
     let past = op.optional_ranked(3, 4)?;

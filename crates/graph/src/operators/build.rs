@@ -63,7 +63,7 @@ impl Cx {
         }
     }
 
-    /// The tensor of these extents whose element at each place is `f` of the place.
+    /// The tensor of these extents whose element at each position is `f` of the position.
     pub fn tensor(&mut self, shape: &[Size], f: Body) -> Val {
         self.tensor_from(shape, &mut Vec::new(), f)
     }
@@ -274,8 +274,8 @@ pub fn scatter(places: Val, base: Val, values: Val) -> Val {
 
 /// A matrix that is made row by row, its rows as a tensor of these extents.
 pub fn split_rows(matrix: Val, extents: &[Size]) -> Val {
-    // A temporary that is made where it is wanted takes no memory; it keeps the split from being
-    // one of what is read.
+    // A temporary that is written directly to its destination takes no memory. It keeps the split
+    // from becoming one of the operand.
     extents[1..].iter().rev().fold(matrix, |rows, n| match rows.stored().term() {
         Ok(term) => build::split(n.clone(), term).into(),
         Err(refusal) => refusal.into(),
@@ -299,8 +299,7 @@ fn scalar_in(ty: &DataType) -> Scalar {
     }
 }
 
-/// What size parameters must be for `pattern` to be `ty`, where a dimension of the pattern is a
-/// parameter.
+/// The size parameters for which `pattern` equals `ty`. A dimension of the pattern is a parameter.
 fn match_sizes(pattern: &DataType, ty: &DataType, sizes: &mut BTreeMap<loops::Name, Size>) {
     match (pattern, ty) {
         (DataType::Array(n, s), DataType::Array(m, t)) => {

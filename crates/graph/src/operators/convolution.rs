@@ -63,8 +63,8 @@ pub(super) fn window(op: &Op, image: &[Size], kernel: Vec<i64>) -> Result<Window
             (w.before[k], w.after[k]) = (0, 0);
         }
         let Some(n) = extent.as_constant() else {
-            // symbolic: only where the window gives as many places as there are elements, or a
-            // plain difference
+            // Symbolic extents: only if the window has as many positions as there are elements, or
+            // a simple difference.
             let shrink = span - 1 - w.before[k] - w.after[k];
             if stride != 1 || same {
                 return Err(Refusal::not_constant(format!("the extent {extent} must be a number")));
@@ -96,7 +96,7 @@ pub(super) fn window(op: &Op, image: &[Size], kernel: Vec<i64>) -> Result<Window
 }
 
 impl Window {
-    /// Where the window at `place` has its element `k`, and whether that is inside the image
+    /// The position of element `k` of the window at `place`, and whether it is inside the image
     /// (`None`: always).
     pub(super) fn element(&self, image: &[Size], place: &[Val], k: &[Val]) -> (Vec<Val>, Option<Val>) {
         let mut inside: Option<Val> = None;

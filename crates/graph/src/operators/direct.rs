@@ -39,8 +39,8 @@ pub(super) fn convolution(
     }
     let work = per_group.saturating_mul(taps).saturating_mul(places);
     if (per_group >= 4 || taps > MOST_TAPS) && work >= WORTH_TILES {
-        // How wide the tiles are follows from the number of columns, which is not less than that of
-        // places.
+        // The width of the tiles follows from the number of columns, which is at least the number
+        // of positions.
         let extents = [per_group, taps, places];
         let pitches = [per_group.saturating_mul(taps), taps, 1];
         let packing = packing(registers, x.scalar(), extents, true, groups, pitches);
@@ -135,9 +135,9 @@ struct Sliding<'s, 'f> {
 }
 
 impl Sliding<'_, '_> {
-    /// A channel of the result, where the image has its channel alone. Short rows fill no vectors:
-    /// then all places of the flat image are done in one row, those between two rows of windows
-    /// too, which are left out.
+    /// A channel of the result that depends on one channel of the image only. If rows are too short
+    /// for vectors, all positions of the flat image are computed as one row. Those between two rows
+    /// of windows are dropped.
     fn channel(&self, cx: &mut Cx, image: &Image, n: &Val, m: &Val) -> Val {
         let rank = self.win.kernel.len();
         if self.row % self.lanes == 0 || self.row >= 4 * self.lanes {
@@ -208,8 +208,8 @@ fn next(tap: &mut [i64], kernel: &[i64]) {
     tap[0] += 1;
 }
 
-/// One sample as windows find it: padded, and for strides taken apart, so that where a window goes
-/// by one place, what it reads goes by one element.
+/// One sample in the layout for windows: padded, and split into phases for strides. So when a
+/// window moves by one position, what it reads moves by one element.
 pub(super) struct Image {
     val: Val,
     extents: Vec<i64>,
@@ -231,7 +231,7 @@ enum Form {
 }
 
 impl Image {
-    /// The phases that a tap is in, and by how much its elements come behind those of a place.
+    /// The phases of a tap, and the offset of its elements from those of a position.
     fn tap(win: &Window, tap: &[i64]) -> (Vec<i64>, Vec<i64>) {
         tap.iter().zip(&win.dilations).zip(&win.strides).map(|((k, d), s)| (k * d % s, k * d / s)).unzip()
     }
@@ -402,8 +402,8 @@ impl Layout {
     }
 }
 
-/// Calls `f` with the image of sample `n`, `fill` around it; the sample itself where it has no
-/// paddings and no strides.
+/// Calls `f` with the image of sample `n` and `fill` around it. Without paddings and strides this
+/// is the sample itself.
 pub(super) fn image(
     cx: &mut Cx,
     x: &Input,
@@ -451,9 +451,9 @@ struct Filters<'f> {
     after: &'f Stages,
 }
 
-/// All filters of one sample, as products of matrices: one a group. The columns of a product are
-/// the places of the flat image from the first window to the last, those between two rows of
-/// windows too, which are left out at the end.
+/// All filters of one sample, as one product of matrices for each group. The columns of a product
+/// are the positions of the flat image from the first window to the last. Those between two rows of
+/// windows are computed too, and dropped at the end.
 fn sample(
     cx: &mut Cx,
     image: &Image,

@@ -36,8 +36,8 @@ struct Tiles {
     narrow: i64,
 }
 
-/// Filters that are done alike: `count` tiles from `first` on, `lanes` wide, of which `used` are
-/// filters.
+/// Filters that are computed in the same way: `count` tiles from `first` on, `lanes` wide, of which
+/// `used` are filters.
 #[derive(Clone, Copy)]
 struct Set {
     first: i64,
@@ -50,8 +50,8 @@ impl Tiles {
     fn of(registers: Registers, scalar: Scalar, filters: i64) -> Tiles {
         let (lanes, most) = (registers.lanes(scalar), registers.vectors());
         let vectors = (filters + lanes - 1) / lanes;
-        // One vector by itself is few products for what is loaded: it shares with a full tile where
-        // two smaller ones come of it.
+        // A tile of one vector has few products for what it loads. It is combined with a full tile,
+        // if that gives two smaller tiles.
         let shared = most > 2 && vectors > most && vectors % most == 1;
         let full = vectors / most - i64::from(shared);
         let left = vectors - full * most;
@@ -80,7 +80,8 @@ impl Tiles {
     }
 }
 
-/// Places of a row that are done alike: `count` blocks of `places` from `first` on.
+/// Positions of a row that are computed in the same way: `count` blocks of `places` from `first`
+/// on.
 #[derive(Clone, Copy)]
 struct Blocks {
     first: i64,
@@ -88,7 +89,7 @@ struct Blocks {
     places: i64,
 }
 
-/// Places of a tile of one vector, at most: beyond it no sum waits for another.
+/// The maximal number of positions in a tile of one vector. With so many, no sum waits for another.
 const MOST_PLACES: i64 = 12;
 
 /// Blocks of so many parts of the places that there could be cost nothing that would be worth a
@@ -99,7 +100,7 @@ const ENOUGH: (i64, i64) = (7, 8);
 /// takes longer the wider vectors are.
 const PIECE: i64 = 4;
 
-/// In a row of so many blocks, the last one may be as narrow as it comes.
+/// In a row of this many blocks, the last one may have any width.
 const LONG_ROW: i64 = 8;
 
 /// A row of places in as few blocks as registers allow, all the same or as even as can be, for
@@ -155,8 +156,8 @@ pub(super) fn convolution(
     let beside = !op.after.is_the_same_at_places(win.kernel.len());
     let long = if beside { LONG_SUM_BESIDE } else { LONG_SUM };
     let fits = filters >= 2 * registers.lanes(x.scalar()) && 2 * row >= registers.rows();
-    // With few registers tiles are small: going out costs more than what many places too many cost
-    // otherwise.
+    // With few registers tiles are small. Writing them then costs more than the superfluous
+    // positions of the other way.
     let (gain, of) = if registers.vectors() < 3 { FEWER } else { (1, 1) };
     if sum < long || !fits || tiles.lanes() * places * of > filters * others * gain {
         return None;
@@ -262,9 +263,9 @@ impl Tile<'_> {
                 })
             })
         });
-        // Sums stay in registers if each subscript of theirs is a number: what goes out across
-        // memory is written down first, with all that is the same at all places done along the
-        // lanes.
+        // Sums stay in registers if all their subscripts are numbers. A tile that is written with a
+        // stride is first stored in a local array, after everything that is the same at all
+        // positions has been applied in the lanes.
         let everywhere = self.all.after.is_the_same_at_places(win.kernel.len());
         let behind = |cx: &mut Cx, value: Val, m: &Val, place: Val| {
             let place = [self.number.clone(), m.clone(), place];

@@ -59,7 +59,7 @@ impl Axis {
         }
     }
 
-    /// How many samples count, and the first one relative to the sample before the coordinate.
+    /// How many samples are used, and the first one, relative to the sample before the coordinate.
     pub(super) fn taps(&self, rule: &Rule) -> (i64, i64) {
         let shrink = self.shrink(rule);
         let reach = if rule.mode == "cubic" { 2.0 } else { 1.0 };

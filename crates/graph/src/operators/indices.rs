@@ -16,11 +16,11 @@ use crate::attribute::AttributeValue;
 pub struct Indices {
     /// Which input.
     pub input: usize,
-    /// How far the axes go that the parts of a place count along, in turns.
+    /// The extents of the axes that the components of an index refer to, in order.
     pub extents: Vec<i64>,
 }
 
-/// The input of a call that holds places, where the extents of what they are places in are numbers.
+/// The input of a call that holds indices, if the extents of what they refer to are numbers.
 pub fn indices(call: &Call<'_>) -> Option<Indices> {
     if !call.op.is_standard() {
         return None;

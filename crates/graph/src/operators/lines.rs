@@ -10,8 +10,8 @@ use super::tiles::{concatenated, joined, transposed};
 use super::value::{Val, int};
 use super::{Input, Op};
 
-/// Accumulators side by side, at most: they stay in the first cache, and several pieces are work
-/// for several threads.
+/// The maximal number of accumulators side by side. They stay in the first-level cache, and several
+/// pieces give work to several threads.
 const PIECE: i64 = 1024;
 
 /// Lines of fewer elements are no vectors.
@@ -23,7 +23,7 @@ const WORTH_THREADS: i64 = 32_768;
 /// Accumulators for a piece of a line: given where the line is (the places of all axes up to the
 /// last one that is gone along) and the place in it.
 pub(super) struct Lines {
-    /// The tensor with all axes behind the last one that is gone along as one.
+    /// The tensor with all axes after the last reduced one merged into one.
     val: Val,
     /// Elements of a line.
     width: i64,
@@ -57,8 +57,8 @@ impl Lines {
         self.val.at(&[line, std::slice::from_ref(place)].concat())
     }
 
-    /// What `f` makes of the pieces, given where one begins and how long it is, one behind the
-    /// other.
+    /// The concatenated results of `f` for the pieces. `f` gets the start and the length of a
+    /// piece.
     pub(super) fn pieces(&self, cx: &mut Cx, f: &mut dyn FnMut(&mut Cx, &Val, i64) -> Val) -> Val {
         let rest = self.width % PIECE;
         let parts = [(0, self.width / PIECE, PIECE), (self.width - rest, i64::from(rest > 0), rest)];
@@ -75,7 +75,8 @@ impl Lines {
     }
 }
 
-/// Running sums (or products) along an axis before the last one; none where columns are as good.
+/// Running sums (or products) along an axis before the last one; none if going by columns is as
+/// good.
 pub(super) fn running(
     op: &mut Op,
     x: &Input,

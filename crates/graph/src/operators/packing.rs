@@ -9,7 +9,7 @@ use loops::{Data, Tensor};
 
 use super::value::{Val, int};
 
-/// How matrices lie in a tensor, and in which panels their lines are to be.
+/// How matrices are stored in a tensor, and the panels for their lines.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct Packing {
     /// How many matrices there are: one a group of a convolution.
@@ -24,8 +24,7 @@ pub struct Packing {
     pub(super) wide: i64,
     /// How many of these there are.
     pub(super) full: i64,
-    /// Lines of each panel behind them, if they leave some. In the last panel, those that are none
-    /// are zeros.
+    /// Lines of each panel after them, if some remain. Missing lines of the last panel are zeros.
     pub(super) narrow: i64,
 }
 
@@ -45,8 +44,8 @@ impl Packing {
         self.matrices * self.one()
     }
 
-    /// The panels of a tensor's elements; `None` if it has another number of elements, or others
-    /// than floating-point ones.
+    /// The panels of a tensor's elements; `None` if their number differs, or if they are not
+    /// floating-point numbers.
     pub fn pack(&self, tensor: &Tensor) -> Option<Tensor> {
         let data = match &tensor.data {
             Data::F32(values) => Data::F32(self.panels(values)?),

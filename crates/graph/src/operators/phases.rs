@@ -17,8 +17,8 @@ use super::value::{Val, int, number};
 /// More phases than this are not worth a product each.
 const MOST_PHASES: i64 = 16;
 
-/// What a transposed convolution does, all extents numbers; lists have one number a dimension of
-/// the image.
+/// The parameters of a transposed convolution whose extents are all numbers. Lists have one number
+/// for each dimension of the image.
 pub(super) struct Transposed<'a> {
     pub(super) x: &'a Input,
     pub(super) weights: &'a Input,

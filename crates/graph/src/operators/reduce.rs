@@ -92,7 +92,7 @@ fn reduce(op: &mut Op, kind: &Kind) -> Done {
     Ok(())
 }
 
-/// The result of a reduction that leaves the last axes, line by line; none where columns are as
+/// The result of a reduction that keeps the last axes, line by line; none if going by columns is as
 /// good.
 fn reduced_lines(op: &mut Op, x: &Input, axes: &[usize], shape: &[Size], kind: &Kind) -> Option<Val> {
     let last = *axes.last()?;
@@ -314,8 +314,8 @@ fn fitted(cx: &mut Cx, elem: ElementType, n: &Size, row: Val) -> Val {
 /// So many rows at most have their sums in registers side by side.
 const ROWS: i64 = 8;
 
-/// Softmax of rows that lie in memory, or its logarithm in single precision, for C: some rows at a
-/// time, since the sum of one is a chain of additions that each wait for the one before.
+/// Softmax of rows in memory, or its logarithm in single precision, for C. It takes several rows at
+/// a time, because in the sum of one row each addition waits for the one before.
 fn softmax_rows(op: &mut Op, log: bool) -> Result<Option<()>, Refusal> {
     let x = op.input(0)?;
     let rank = x.rank();
@@ -393,8 +393,8 @@ fn softmax_rows(op: &mut Op, log: bool) -> Result<Option<()>, Refusal> {
     Ok(Some(()))
 }
 
-/// The largest of `n` numbers, in vectors: of what order they are compared in shows nothing but the
-/// sign of a zero, which is taken off numbers here.
+/// The maximum of `n` numbers, in vectors. The order of comparisons affects only the sign of a
+/// zero. The result is only subtracted from numbers here, so this does not matter.
 fn largest(cx: &mut Cx, scalar: Scalar, n: i64, lanes: i64, element: &dyn Fn(&Val) -> Val) -> Val {
     let lowest = number(scalar, f64::NEG_INFINITY);
     let (vectors, rest) = (n / lanes, n % lanes);

@@ -12,7 +12,7 @@ use super::image::{Axis, Rule};
 use super::value::{Val, number};
 use super::{Input, Op};
 
-/// Where the samples of an axis are, and what they weigh; by places of the result.
+/// The positions and weights of the samples of an axis, for each position of the result.
 struct Table {
     axis: usize,
     /// Samples for each place.
@@ -78,7 +78,7 @@ fn table(cx: &mut Cx, a: usize, axis: &Axis, rule: &Rule, scalar: Scalar) -> Tab
     Table { axis: a, count, extents: (axis.input, axis.output), places, weights: Some(weights) }
 }
 
-/// What an element of the result becomes, given its place behind the first axis that is resized.
+/// Computes an element of the result from its position after the first resized axis.
 type Last<'f> = &'f mut dyn FnMut(&mut Cx, Val, &[Val]) -> Val;
 
 /// The tensor `from` resized along the last of these axes first; `first` is the axis of its first
