@@ -16,7 +16,8 @@ use crate::eval::Facts;
 const NOMINAL: f64 = 16.0;
 /// Elements of a tensor of which nothing is known.
 const NOMINAL_ELEMENTS: f64 = 4096.0;
-/// A call, for a runtime that schedules calls one by one; in generated C it is next to nothing.
+/// The cost of a call, for a runtime that schedules calls one by one. In generated C it is almost
+/// nothing.
 const CALL: f64 = 500.0;
 /// Floating-point operations in a nanosecond: products of matrices, convolutions, and convolutions
 /// whose outputs have few terms.
@@ -25,14 +26,14 @@ const CONVOLUTION: f64 = 64.0;
 const NARROW: f64 = 24.0;
 /// Outputs of convolutions with fewer terms are narrow.
 const FEW_TERMS: f64 = 32.0;
-/// Elements in a nanosecond: arithmetic, sums and averages, the places of a window, elements that
-/// change their order, functions.
+/// Elements in a nanosecond: arithmetic, sums and averages, positions of a window, elements that
+/// are reordered, functions.
 const PLAIN: f64 = 12.0;
 const SUMMED: f64 = 1.25;
 const WINDOW: f64 = 7.0;
 const MOVED: f64 = 0.4;
 const FUNCTION: f64 = 0.15;
-/// Bytes in a nanosecond, where they fit in a cache and where they do not.
+/// Bytes in a nanosecond, if they fit in a cache and if they do not.
 const CACHED: f64 = 64.0;
 const MEMORY: f64 = 16.0;
 /// What fits in a cache.

@@ -19,7 +19,7 @@ const WIDTH: usize = 100;
 /// The text of a rule file in its normal layout.
 ///
 /// # Errors
-/// If the text has syntax errors: what can't be read is not touched.
+/// If the text has syntax errors. Text that cannot be read is not formatted.
 pub fn format(source: &str) -> Result<String, Vec<Diagnostic>> {
     let (file, errors) = crate::parse::parse(source);
     if errors.is_empty() { Ok(file.to_string()) } else { Err(errors) }
@@ -147,11 +147,11 @@ fn operator(o: &OperatorName) -> String {
 // ---- a small layout engine
 // --------------------------------------------------------------------------------------
 
-/// Text that is laid out in one line where it fits, and else broken at its own level first.
+/// Text that is printed in one line if it fits. Otherwise it is broken at its own level first.
 enum Doc {
     Text(String),
     Seq(Vec<Doc>),
-    /// Brackets around items with commas between them: in one line, or an item a line.
+    /// Brackets around items with commas between them: in one line, or each item in its own line.
     Brackets(&'static str, Vec<Doc>, &'static str),
     /// Operands with operators behind them; breaks behind operators.
     Chain(Vec<(Doc, String)>),

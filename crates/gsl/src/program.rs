@@ -146,7 +146,7 @@ pub(crate) struct Deps {
     pub inputs: Vec<(usize, Inst)>,
     /// The index symbol that is free in it.
     pub symbol: Option<usize>,
-    /// It looks at all instances, or at computed ones: it waits until matching is done.
+    /// It refers to all instances, or to computed ones, so it waits until matching is complete.
     pub late: bool,
 }
 
@@ -306,7 +306,7 @@ pub(crate) struct TargetCall {
     pub attributes: Vec<TargetAttribute>,
     /// Number of results that are asked for; at least as many are made.
     pub results: usize,
-    /// Whether the number of results is known only when a spread asks for it.
+    /// Whether the number of results is known only when a spread requests it.
     pub cell: Option<usize>,
 }
 

@@ -103,9 +103,9 @@ impl Rewriter<'_> {
         Ok(self.commit(&matched, built, cost))
     }
 
-    /// Where the new vertices go: after all that they read and before all who will read them. Moves
-    /// what stands in the way, unless that is impossible because a value would depend on itself
-    /// (the match is not convex).
+    /// The place of the new vertices in the order: after everything that they read, and before all
+    /// their readers. Other nodes are moved if necessary. This is impossible if a value would
+    /// depend on itself (the match is not convex).
     fn place(&mut self, variant: &Variant, found: &Found, matched: &[NodeId]) -> Result<Place, Refusal> {
         let graph = &self.model.graph;
         let label = |id: NodeId| graph.label(id);
@@ -139,8 +139,8 @@ impl Rewriter<'_> {
             (Some(l), _) => return Ok(Place::After(l)),
             (None, _) => return Ok(Place::First),
         }
-        // What the inputs need must come first: go back from them, as far as the first vertex of
-        // the match.
+        // The predecessors of the inputs must come first. They are found backward, up to the first
+        // vertex of the match.
         let first = matched.iter().copied().min_by_key(|id| label(*id)).ok_or(Refusal::Undefined)?;
         let limit = label(first);
         let mut before: Vec<NodeId> = Vec::new();
@@ -217,8 +217,8 @@ impl Rewriter<'_> {
         for id in matched {
             graph.remove_node(*id);
         }
-        // Results that a new vertex makes: it makes them under the old name. The first of several
-        // names is taken over, the others are replaced.
+        // Results of a new vertex get the old name. If there are several names, the first is kept
+        // and the others are replaced.
         let mut taken: Map<ValueId, ValueId> = Map::default();
         let fresh: Set<NodeId> = built.new.iter().copied().collect();
         let mut moved: Vec<(ValueId, ValueId)> = Vec::new();
@@ -310,7 +310,7 @@ fn matched(variant: &Variant, found: &Found) -> Vec<NodeId> {
     gone.flat_map(|(v, _)| found.vertices[v].iter().flatten().copied()).collect()
 }
 
-/// Whether a value can stand for another: not surely of another type or shape.
+/// Whether a value can replace another: its type and shape are not certainly different.
 fn compatible(graph: &Graph, old: ValueId, new: ValueId) -> bool {
     let (Some(a), Some(b)) = (graph.value(old).tensor_type(), graph.value(new).tensor_type()) else {
         return graph.value(new).ty().is_none_or(|t| t.tensor().is_some())

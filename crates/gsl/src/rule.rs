@@ -6,8 +6,8 @@
 
 use loops::Span;
 
-/// Where something stands in its text, if it comes from one. All places are equal, so that values
-/// compare by what they say.
+/// The position of something in its text, if it comes from one. All places compare as equal, so
+/// that comparisons ignore them.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Place(pub Span);
 
@@ -41,8 +41,8 @@ pub struct Rule {
     pub indices: Vec<Index>,
     /// Operator variables: `(f: elementwise)`.
     pub operators: Vec<OperatorVariable>,
-    /// It claims something of finite values only (`for finite`): both sides may differ where
-    /// something is NaN, infinite, or overflows on the way.
+    /// The rule claims something for finite values only (`for finite`). Both sides may differ if
+    /// something is NaN or infinite, or overflows in between.
     pub finite: bool,
     /// The source pattern: named calls.
     pub source: Vec<Line<Binding>>,
@@ -122,7 +122,7 @@ pub enum OperatorClass {
 /// Properties of operators that patterns can ask for.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum Trait {
-    /// One input of one tensor, each element of the result from the element at its place: `Relu`,
+    /// One input tensor. Each element of the result depends on the element at its position: `Relu`,
     /// `Exp`.
     Elementwise,
     /// Element by element over inputs that are broadcast: `Add`, `Where`.
@@ -174,7 +174,7 @@ pub struct Binding {
     pub pattern: Pattern,
 }
 
-/// A pattern. Those marked *target* stand only behind `replace`, those marked *source* only behind
+/// A pattern. Those marked *target* occur only after `replace`, those marked *source* only after
 /// `match`.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Pattern {
@@ -424,8 +424,8 @@ spelled! {
 }
 
 impl BinaryOp {
-    /// How tightly it binds: a greater number binds tighter. All associate to the left; comparisons
-    /// don't chain.
+    /// The precedence: a greater number binds tighter. All operators associate to the left.
+    /// Comparisons do not chain.
     pub fn precedence(self) -> u8 {
         match self {
             BinaryOp::Or => 1,
@@ -449,7 +449,7 @@ spelled! {
     Function {
         /// The number of items of a tuple, or of instances of a template.
         Len = "len",
-        /// `range(n)`, `range(a, b)`: the integers from 0 or `a` up to but without the last.
+        /// `range(n)`, `range(a, b)`: the integers from 0 or `a` up to the last, which is excluded.
         Range = "range",
         /// A tuple backwards.
         Reverse = "reverse",

@@ -33,7 +33,7 @@ pub struct Application {
     pub plan: usize,
     /// The value at which the match began: a result of that output.
     pub at: String,
-    /// Vertices of the pattern with the first result of what they were matched with.
+    /// Vertices of the pattern, each with the first result of its node.
     pub matched: Vec<(String, String)>,
     /// Values that new vertices make.
     pub made: Vec<String>,
@@ -144,7 +144,7 @@ fn application(line: &str) -> Option<Application> {
     Some(Application { rule, variant, plan, at, ..Application::default() })
 }
 
-/// Does again what a trace says, without asking for costs.
+/// Applies the rewrites of a trace again, without regard to costs.
 ///
 /// # Errors
 /// `R0303` if a line does not apply to the model, `R0302` if the graph has a cycle.

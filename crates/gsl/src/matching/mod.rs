@@ -128,8 +128,8 @@ impl<'a> Matcher<'a> {
         self.stages(&plan.stages, 0).then_some(Match { found: self.found })
     }
 
-    /// What remains when all outputs are found: branches, the conditions on all of them, and
-    /// whether the whole can be replaced.
+    /// The steps after all outputs are found: branches, the conditions on all of them, and whether
+    /// the match can be replaced.
     fn complete(&mut self) -> bool {
         self.branches();
         self.counts_fit() && self.check_late() && self.is_replaceable()
@@ -386,8 +386,8 @@ impl<'a> Matcher<'a> {
     fn check_late(&mut self) -> bool {
         let variant = self.variant;
         for (c, constraint) in variant.constraints.iter().enumerate() {
-            // Instances that are inputs of one call are matched while what stands behind them is
-            // not, so they are looked at again.
+            // Instances that are inputs of one call are matched before what they read, so they are
+            // checked again.
             let spread = constraint.deps.symbol.is_some_and(|s| variant.symbols[s].spread);
             if self.checked[c] && !constraint.deps.late && !spread {
                 continue;
@@ -418,8 +418,8 @@ impl<'a> Matcher<'a> {
     // ---- further outputs and branches
     // ---------------------------------------------------------------------------
 
-    /// Finds the vertices of the remaining stages, going back to other candidates where the rest
-    /// fails.
+    /// Finds the vertices of the remaining stages. If the rest fails, it goes back to other
+    /// candidates.
     fn stages(&mut self, stages: &[Stage], inst: usize) -> bool {
         let Some((stage, rest)) = stages.split_first() else { return inst > 0 || self.complete() };
         let symbol = self.variant.vertices[stage.vertex].symbol;
@@ -448,8 +448,8 @@ impl<'a> Matcher<'a> {
         false
     }
 
-    /// As many further branches as there are. Candidates for the first vertex of a branch are
-    /// looked at once each.
+    /// Finds all further branches. Each candidate for the first vertex of a branch is examined
+    /// once.
     fn branches(&mut self) {
         let plan = self.plan;
         let Some(branch) = &plan.branch else { return };

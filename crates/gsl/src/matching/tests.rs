@@ -13,8 +13,8 @@ use crate::program::Variant;
 /// Operators of the random graphs, with their numbers of inputs.
 const OPS: [(&str, usize); 5] = [("Relu", 1), ("Neg", 1), ("Add", 2), ("Sub", 2), ("Where", 3)];
 
-/// The text of a random graph: each node has an operator and inputs among what is before it; some
-/// values are outputs.
+/// The text of a random graph. Each node has an operator and reads values before it. Some values
+/// are outputs.
 fn graph_text(rows: &[(usize, [prop::sample::Index; 3], bool)]) -> String {
     let mut names: Vec<String> = vec!["p".into(), "q".into()];
     let mut text = String::from("graph g {\n  input p: bool[2]\n  input q: bool[2]\n");
@@ -37,8 +37,8 @@ fn graph_text(rows: &[(usize, [prop::sample::Index; 3], bool)]) -> String {
     text + "\n}\n"
 }
 
-/// A rule whose source is the part of the graph that these nodes make up, if it is connected:
-/// inputs are named by their values.
+/// A rule whose source is the subgraph of these nodes, if it is connected. Inputs have the names of
+/// their values.
 fn rule_text(model: &Model, picks: &BTreeSet<usize>, repeated: bool) -> String {
     let graph = &model.graph;
     let nodes: Vec<NodeId> = graph.order().collect();
@@ -150,8 +150,8 @@ proptest! {
         }
     }
 
-    /// Branches: each one that is taken satisfies the conditions with the first, and no other can
-    /// be added.
+    /// Branches: each chosen branch satisfies the conditions together with the first, and no other
+    /// can be added.
     #[test]
     fn branches_are_as_many_as_there_are(kinds in prop::collection::vec((0..3usize, 0..2usize), 2..12)) {
         let mut text = String::from("graph g {\n  input x: f32[1, 2, 4, 4]\n");

@@ -24,7 +24,7 @@ pub(crate) const KEYWORDS: [&str; 23] = [
     "not", "case", "either", "const", "true", "false", "none", "inf", "nan",
 ];
 
-/// The rules of a text, and what is wrong with its syntax (`R0101` to `R0104`). With errors, the
+/// The rules of a text, and its syntax errors (`R0101` to `R0104`). If there are errors, the
 /// statements that could not be read are missing.
 pub fn parse(source: &str) -> (RuleFile, Vec<Diagnostic>) {
     if source.len() > MAX_SOURCE {
@@ -366,7 +366,7 @@ impl Parser<'_> {
         }
     }
 
-    /// Statements up to the next section; one that can't be read is told and left out.
+    /// Statements up to the next section. One that cannot be read is reported and left out.
     fn lines<T>(&mut self, mut read: impl FnMut(&mut Self) -> Read<T>) -> Vec<Line<T>> {
         let mut lines = Vec::new();
         loop {
@@ -396,7 +396,7 @@ impl Parser<'_> {
         }
     }
 
-    /// On to the end of the statement: a line on which no bracket that it opened is open.
+    /// Skips to the end of the statement: a line on which none of its brackets is open.
     fn skip_statement(&mut self) {
         let mut first = true;
         while !matches!(self.token(), Token::End | Token::Sign(";")) {

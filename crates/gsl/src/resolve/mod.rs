@@ -28,7 +28,7 @@ const MAX_ERRORS: usize = 50;
 /// The rules of a file, checked.
 ///
 /// # Errors
-/// All that is wrong, in the order of the text (`R0104`, `R0201` to `R0216`).
+/// All errors, in the order of the text (`R0104`, `R0201` to `R0216`).
 pub fn compile(file: &RuleFile) -> Result<Vec<Compiled>, Vec<Diagnostic>> {
     let mut errors: Vec<Diagnostic> = Vec::new();
     let mut compiled = Vec::new();

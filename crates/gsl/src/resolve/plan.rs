@@ -72,8 +72,8 @@ impl Resolver<'_> {
         Some(plan)
     }
 
-    /// What the anchor's inputs must be for the rest to have a chance. Vertices are matched one to
-    /// one, so what two of them read has two uses.
+    /// Necessary conditions on the anchor's inputs. Vertices are matched one to one, so a value
+    /// that two of them read has two uses.
     fn needs(&self, plan: &Plan) -> Vec<Need> {
         let several = |symbol: usize| matches!(self.out.symbols[symbol].least, RExpr::Int(n) if n >= 2);
         let branch = plan.branch.iter().filter(|b| several(b.symbol)).flat_map(|b| &b.stages);
@@ -163,8 +163,8 @@ impl Resolver<'_> {
         }
     }
 
-    /// A way from something matched forward to a vertex: shortest first, results of vertices before
-    /// inputs, whose uses may be many.
+    /// A path from something matched forward to a vertex. Shorter paths come first, and paths from
+    /// results before paths from inputs, because inputs may have many uses.
     fn stage(&self, target: usize, reached: &Reached) -> Option<Stage> {
         let mut queue = VecDeque::from([vec![target]]);
         let mut seen = BTreeSet::from([target]);

@@ -26,14 +26,14 @@ use crate::value::type_code;
 /// How deep patterns may be nested.
 const MAX_DEPTH: usize = 64;
 
-/// The greatest rank of a tensor that nothing else says the rank of, and how far it goes now and
-/// then where the rule tells ranks apart.
+/// The greatest rank of a tensor whose rank is not determined, and the greatest one that is
+/// sometimes drawn if the rule distinguishes ranks.
 const RANK: usize = 4;
 const MAX_RANK: usize = 7;
 /// How many branches a model may have.
 const MAX_BRANCHES: usize = 8;
 
-/// A model with elements of one of these types, or nothing if the draw came to a contradiction.
+/// A model with elements of one of these types, or nothing if the draw led to a contradiction.
 pub(super) fn model(rule: &Rule, types: &[ElementType], dice: &mut Dice) -> Option<Model> {
     let mut draw = Draw {
         rule,
@@ -365,7 +365,7 @@ impl Draw<'_> {
             }
         }
         let mut fills = call.fills(&attributes, self.dice)?;
-        // What hangs on the other inputs of the call (a bias) is not taken over.
+        // Inputs that depend on other inputs of the call (a bias) are not reused.
         let free = !matches!(op, "Conv" | "ConvTranspose" | "BatchNormalization" | "Gemm") || fills.len() < 2;
         if let Some((_, last)) = habit.filter(|h| free && h.1.len() == fills.len()) {
             for (fill, old) in fills.iter_mut().zip(last) {
@@ -409,8 +409,8 @@ impl Draw<'_> {
         outputs[0]
     }
 
-    /// Whether the standard allows the operator elements of this type: inference and evaluation
-    /// know more than that.
+    /// Whether the standard allows elements of this type for the operator. Inference and evaluation
+    /// accept more.
     fn takes(&self, op: &str, inputs: &[Option<ValueId>]) -> bool {
         let of = inputs.get(usize::from(op == "Where")).copied().flatten();
         let ty = of.and_then(|v| self.graph.value(v).tensor_type());

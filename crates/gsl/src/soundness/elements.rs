@@ -26,7 +26,8 @@ const OF_INTEGERS: [&str; 9] = [
     "QLinearMatMul",
 ];
 
-/// Whether the standard allows an operator no elements of floating point that are drawn here.
+/// Whether the standard allows none of the floating-point types that are drawn here for an
+/// operator.
 pub(super) fn takes_integers_only(op: &str) -> bool {
     OF_INTEGERS.contains(&op)
 }
@@ -80,8 +81,7 @@ pub(super) fn opset(rule: &Rule, dice: &mut Dice) -> i64 {
     if late { graph::model::NEWEST_OPSET } else { drawn }
 }
 
-/// Whether the rule's source asks whether numbers are NaN or infinite, so that there have to be
-/// some.
+/// Whether the rule's source tests for NaN or infinities, so that some must be drawn.
 pub(super) fn asks_for_specials(rule: &Rule) -> bool {
     calls_any(rule, &["IsNaN", "IsInf"])
 }

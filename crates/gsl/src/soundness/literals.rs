@@ -57,8 +57,7 @@ impl Of {
 struct Linear {
     number: i64,
     parts: BTreeMap<String, (i64, Of)>,
-    /// Numbers inside of parts that are no sums: added to the number, and by which it is
-    /// multiplied.
+    /// Numbers inside of parts that are not sums: what is added to the number, and its factor.
     more: i64,
     times: i64,
 }
@@ -523,7 +522,7 @@ impl<'a> Walk<'a> {
                 self.bound.push((each.symbol.text.clone(), of));
                 let body = self.depends(&each.body);
                 self.bound.pop();
-                // A sum of as many as there are axes is no rank, but may tell one.
+                // A sum with one term for each axis is not a rank, but may reveal it.
                 if matches!(e.kind, ExprKind::Fold(..)) { body.or(over) } else { body }
             }
             _ => {

@@ -85,7 +85,7 @@ pub enum Verdict {
     },
     /// A model whose results the rule changes.
     Counterexample(Box<Counterexample>),
-    /// No model was drawn to which the rule applies and that can be evaluated.
+    /// No model was drawn that the rule matches and that can be evaluated.
     Untested {
         /// How many were drawn.
         draws: usize,
@@ -171,8 +171,9 @@ impl Default for Tried {
     }
 }
 
-/// Instances with elements of these types; `patience` is how many models are drawn in vain before
-/// there is one. At the `ends`: of numbers, if the rule speaks of all, and of extents.
+/// Instances with elements of these types. `patience` is the number of models that may be drawn in
+/// vain before the first instance. `ends` asks for edge cases: of numbers, if the rule is for all
+/// values, and of extents.
 fn tried(
     rule: &Rule,
     set: &RuleSet,
@@ -244,7 +245,8 @@ enum Outcome {
     Differs(Box<Counterexample>),
 }
 
-/// So many inputs of integers are drawn for one model, which has no value where it divides by 0.
+/// The number of integer inputs that are drawn for one model. The model has no value if it divides
+/// by 0.
 const ATTEMPTS: usize = 4;
 
 type Inputs = Vec<(Name, Arc<Tensor>)>;
@@ -307,8 +309,8 @@ fn compare(before: Model, after: Model, dice: &mut Dice) -> Option<Outcome> {
     Some(Outcome::Agrees { bits, key: shape_of(&before) })
 }
 
-/// Operators that choose by the order of numbers, in which the standard gives NaN no place:
-/// runtimes take the first, pass over it, or depend on where it stands.
+/// Operators that choose by the order of numbers. The standard does not order NaN. Runtimes take
+/// the first, skip it, or depend on its position.
 const ORDERED: [&str; 8] =
     ["ArgMax", "ArgMin", "GlobalMaxPool", "Hardmax", "MaxPool", "ReduceMax", "ReduceMin", "TopK"];
 

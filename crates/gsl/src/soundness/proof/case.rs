@@ -30,7 +30,7 @@ pub(super) fn unproved<T>(why: impl Into<String>) -> Step<T> {
     Err(Stop::Unproved(why.into()))
 }
 
-/// The answers to be given in this run, and of how many each is one.
+/// The answers of this run, and the number of possible answers of each.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Choices {
     taken: Vec<(usize, usize)>,
@@ -60,8 +60,8 @@ impl Choices {
     }
 }
 
-/// Whether what is needed may be taken for granted: a source pattern matches a valid graph, but of
-/// the target it has to be shown.
+/// Whether requirements may be assumed. A source pattern matches a valid graph. For the target they
+/// must be shown.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Mode {
     Assume,
@@ -100,7 +100,7 @@ pub(super) struct Case {
     pub reals: HashMap<Rc<str>, Rc<Real>>,
     /// Texts of numbers that conditions say to be greater than 0.
     pub positive: HashSet<String>,
-    /// The extents of parts that an operator chose itself, by what it chose from.
+    /// The extents of parts that an operator chose itself, by the extent that it divided.
     pub parts: HashMap<String, Vec<Int>>,
     vars: u32,
     names: usize,
@@ -230,7 +230,7 @@ impl Case {
             if !changed {
                 break;
             }
-            // Solutions in terms of what is left open: to look one up is to be done.
+            // Solutions in terms of what is left open. One look-up is enough.
             let keys: Vec<Atom> = self.bindings.keys().cloned().collect();
             for key in keys {
                 if let Some(value) = self.bindings.get(&key).cloned() {
@@ -249,7 +249,7 @@ impl Case {
 
     fn solve_one(&mut self, e: &Int) -> Step<bool> {
         self.pay(10)?;
-        // What all monomials have in common may be left out if it is not 0.
+        // A common factor of all monomials may be left out if it is not 0.
         let shared = e.monomials().next().and_then(|(m, _)| {
             m.iter().find(|a| {
                 let a = Int::from((*a).clone());
@@ -349,8 +349,8 @@ impl Case {
         }
     }
 
-    /// The quotient rounded down. Divisors are positive wherever this stands in a place of a tensor
-    /// that exists.
+    /// The quotient rounded down. Divisors are positive wherever this occurs in a position of a
+    /// tensor that exists.
     fn quotient(&self, a: &Int, b: &Int) -> Int {
         if b.is(1) {
             return a.clone();
@@ -429,7 +429,7 @@ impl Case {
             || self.nonneg(&d.negated().offset(-1))
     }
 
-    /// Equal: taken for granted in a source pattern, to be shown of a target.
+    /// Equality: assumed in a source pattern, to be shown for a target.
     pub fn equal(&mut self, a: &Int, b: &Int, what: &str) -> Step<()> {
         if self.same(a, b) {
             return Ok(());

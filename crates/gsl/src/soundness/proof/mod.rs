@@ -61,7 +61,7 @@ const MAX_REACH: usize = 8;
 /// or a number of branches.
 ///
 /// # Errors
-/// What could not be shown, in words.
+/// A description of what could not be shown.
 pub fn prove(rule: &Rule) -> Result<Proof, String> {
     let reach = literals::reach(rule);
     let beyond = |what: &str, limit: usize| {

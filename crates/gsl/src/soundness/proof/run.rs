@@ -61,7 +61,7 @@ pub(super) struct Run<'a> {
     operators: HashMap<String, String>,
     locals: HashMap<(String, usize), Made>,
     inputs_made: usize,
-    /// Vertices that are being made, so that a rule that refers to itself ends.
+    /// Vertices in construction, so that a rule that refers to itself terminates.
     active: usize,
     /// Which alternative of a pattern was taken, by vertex.
     alternatives: HashMap<String, usize>,
@@ -319,7 +319,7 @@ impl<'a> Run<'a> {
         for pattern in &call.arguments {
             self.argument(pattern, k, &mut arguments)?;
         }
-        // The order of the operands of a sum or product is none of a case of its own.
+        // The order of the operands of a sum or product is not a case of its own.
         if call.either && !matches!(op.as_str(), "Add" | "Mul") && self.case.choose(2) == 1 {
             arguments.reverse();
         }
@@ -355,7 +355,7 @@ impl<'a> Run<'a> {
             inputs.pop();
         }
         self.conditions(false)?;
-        // What the pattern says of attributes need not be found among all that they may be.
+        // Attributes that the pattern determines need not be enumerated.
         let mut said: HashMap<String, Value> = HashMap::new();
         for item in &call.attributes {
             if let AttributeItem::Is(name, e) = item {

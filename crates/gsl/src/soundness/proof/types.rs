@@ -157,7 +157,7 @@ impl Case {
         }
     }
 
-    /// The class of a type; an open one is each of them in turn.
+    /// The class of a type. For an open type, all classes are tried.
     pub fn class(&mut self, ty: Ty) -> Class {
         let at = self.types.find(ty.0);
         match self.types.states[at] {
@@ -183,8 +183,7 @@ impl Case {
     }
 }
 
-/// Whether every value of `from` is one of `to`, so that what is made of it depends on the value
-/// alone.
+/// Whether every value of `from` is one of `to`, so that the result depends on the value alone.
 pub(super) fn embeds(from: ElementType, to: ElementType) -> bool {
     use ElementType as T;
     // Bits of an integer's range (negative: signed), of a float's significand and exponent.
