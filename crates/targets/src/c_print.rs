@@ -50,8 +50,8 @@ impl Printer {
         Printer { out: String::new(), layout, level: 0, prefix: String::new(), unit: "    " }
     }
 
-    /// A printer that begins every line with `prefix`, and goes on in the steps that the prefix
-    /// suggests: tabs, two or four spaces.
+    /// A printer that begins every line with `prefix`. It indents further as the prefix suggests:
+    /// by tabs, or by two or four spaces.
     pub fn indented(layout: Layout, prefix: &str) -> Printer {
         let unit = if prefix.contains('\t') {
             "\t"
@@ -352,8 +352,8 @@ impl Printer {
     }
 }
 
-/// What strength the operands of an infix operator must have. Operators are left-associative;
-/// comparisons and mixed logical operators get the parentheses that compilers ask for.
+/// The precedence that the operands of an infix operator must have. Operators are left-associative.
+/// Comparisons and mixed logical operators get the parentheses that compilers ask for.
 fn operand_strengths(op: &str, left: &CExpr, right: &CExpr) -> (u8, u8) {
     let own = strength(op);
     let logical = |e: &CExpr| matches!(e, CExpr::Binary("&&" | "||", ..));

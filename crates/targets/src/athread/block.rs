@@ -18,16 +18,16 @@ use loops::Scalar;
 
 use super::cost;
 
-/// Rows of the blocks, and vectors in a row: the largest, and what is left over.
+/// Rows of the blocks, and vectors in a row: the largest block, and the blocks for remainders.
 pub(super) const ROWS: [usize; 2] = [4, 1];
 /// See [`ROWS`].
 pub(super) const VECTORS: [usize; 4] = [4, 3, 2, 1];
-/// As many products in a sum at most, and as many vectors in a row where there are several: factors
+/// The maximal number of products in a sum, and of vectors in a row if there are several. Factors
 /// and sums are in registers, too.
 pub(super) const PRODUCTS: usize = 4;
 /// See [`PRODUCTS`].
 pub(super) const SEVERAL: usize = 2;
-/// Steps in one iteration of the loops: of most blocks, and of what is rare or long by itself.
+/// Steps in one iteration of the loops: for most blocks, and for blocks that are rare or long.
 const MOST: usize = 12;
 /// See [`MOST`].
 const SOME: usize = 4;
@@ -66,7 +66,8 @@ impl Kind {
     }
 }
 
-/// All functions of a kind. Tiles of `short` steps are written out, beside those of [`SHORT`] ones.
+/// All functions of a kind. Tiles of `short` steps are unrolled, in addition to those of [`SHORT`]
+/// steps.
 pub(super) fn functions(kind: Kind, short: &BTreeSet<usize>) -> String {
     let products: Vec<String> = if kind.products == 1 {
         vec!["a b".to_owned()]

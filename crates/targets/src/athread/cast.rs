@@ -76,8 +76,8 @@ impl Turns {
 }
 
 impl Writer<'_> {
-    /// Looks at two loops, of which the inner brings in a box that may be broadcast and one of a
-    /// core's own, and nothing else. `around` bytes are taken before it.
+    /// Analyses two loops. The inner one brings in a box that may be broadcast and one of a core's
+    /// own, and nothing else. `around` bytes are taken before it.
     pub(super) fn cast(
         &self,
         outer: &Loop,
@@ -133,7 +133,7 @@ impl Writer<'_> {
         self.short.insert(cast.own.columns as usize);
     }
 
-    /// Cores ask for what the first step needs, and for the first steps of their rows.
+    /// Cores request what the first step needs, and the first steps of their rows.
     pub(super) fn first_of_cast(
         &mut self,
         cast: &Cast,
@@ -261,8 +261,8 @@ impl Writer<'_> {
     }
 }
 
-/// A box whose rows may take turns: the same rows for all steps, and each step goes on where the
-/// one before ended, up to the end of what is there.
+/// A box whose rows may take turns. It has the same rows for all steps, and each step continues
+/// where the one before ended, up to the end of the array.
 fn turns(copy: &Copy, local: &loops::Local, [outer, inner]: [&Loop; 2], rows: i64) -> Option<Turns> {
     let columns = pair(copy)?;
     let Expr::Binary(BinaryOp::Min, a, b) = &copy.extents[1] else { return None };

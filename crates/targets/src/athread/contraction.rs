@@ -27,7 +27,7 @@ use crate::c::CExpr;
 pub(super) const STRIP: i64 = 8;
 /// Columns that a block may have beyond the ends of its rows.
 pub(super) const BEYOND: i64 = 8;
-/// Bytes of local memory that are left for strips where something else might take all.
+/// Bytes of local memory that are reserved for strips if something else might take all.
 pub(super) const LEAST: i64 = 5 << 10;
 /// Fewest steps of a strip that are worth it.
 const FEWEST: i64 = 4;
@@ -56,7 +56,7 @@ pub(super) struct Product<'a> {
     pub(super) left: &'a Expr,
     /// The factor that moves with them, and not with the rows: one element, or made of one.
     pub(super) right: (&'a Access, &'a Expr),
-    /// Whether it lies along memory as the columns do; else its rows are the columns.
+    /// Whether it is contiguous along the columns; otherwise its rows are the columns.
     pub(super) along: bool,
 }
 
@@ -132,7 +132,7 @@ pub(super) fn find_with<'a>(elem: &dyn Fn(&Name) -> Option<Scalar>, l: &'a Loop)
     if [&columns.lower, &columns.upper].into_iter().any(|b| depends(b, &sum.var)) {
         return None;
     }
-    // Bounds that depend on another loop are looked at in its first and last iteration.
+    // Bounds that depend on another loop are evaluated in its first and last iteration.
     let bounds = [&l.lower, &l.upper, &second.lower, &second.upper, &columns.lower, &columns.upper];
     if !bounds.into_iter().all(monotone) {
         return None;
@@ -279,7 +279,8 @@ pub(super) fn code(
 ) -> Option<Vec<String>> {
     let (k, i, j) = (&c.sum.var, &c.rows.var, &c.columns.var);
     let mut lines = Vec::new();
-    // All that the tile has of each loop: with bounds that depend on another at both of its ends.
+    // The whole range of each loop in the tile. Bounds that depend on another loop are taken at
+    // both of its ends.
     let (outer, inner) = if c.rows_first { (c.rows, c.sum) } else { (c.sum, c.rows) };
     let (lower, upper) = (scope.text(&outer.lower).ok()?, scope.text(&outer.upper).ok()?);
     lines.push(format!("const long {0}_begin = {lower}, {0}_end = {upper};", outer.var));

@@ -12,7 +12,7 @@ use super::expr::invalid;
 use super::share::{ALL, CORES, Shared, may_stay, shared};
 use super::slave::Writer;
 
-/// Cores that have a row of a box in one step: a part of a row of the chip.
+/// Cores that keep a row of a box in one step: a part of a row of the chip.
 pub(super) fn set(rows: i64) -> Option<i64> {
     (1..=CORES).contains(&rows).then(|| (rows as u64).next_power_of_two() as i64)
 }
@@ -133,8 +133,8 @@ impl Writer<'_> {
         }
     }
 
-    /// Takes so many bytes for the shares of a box, if there is room for them beside what else is
-    /// taken: the name of the place.
+    /// Reserves this many bytes for the shares of a box, if local memory has enough space. Returns
+    /// the name of the buffer.
     fn keep(&mut self, copy: &Copy, bytes: i64, taken: i64) -> Option<String> {
         if self.next.saturating_add(taken).saturating_add(bytes) > self.capacity() {
             return None;
@@ -145,8 +145,8 @@ impl Writer<'_> {
         Some(name)
     }
 
-    /// The loops over steps in some statements, with what is in a step, where cores share: from 0,
-    /// one after the other.
+    /// The loops over steps in some statements in which cores share, with the content of a step.
+    /// They go from 0 on, one after the other.
     fn steps_in<'b>(&self, body: &'b [Stmt]) -> Vec<(&'b Loop, &'b [Stmt])> {
         let mut steps = Vec::new();
         for stmt in body.iter().filter(|_| self.may_share()) {

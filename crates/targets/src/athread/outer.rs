@@ -71,8 +71,7 @@ fn declared<'a>(body: &'a [Stmt], name: &Name) -> Option<&'a loops::Local> {
 }
 
 impl Writer<'_> {
-    /// Writes a loop, or two, with the transfers of whole tiles ahead of their time; `false` if it
-    /// is not such a loop.
+    /// Writes a loop, or two, with prefetch of whole tiles; `false` if it is not such a loop.
     pub(super) fn outer(&mut self, l: &Loop) -> Result<bool, Diagnostic> {
         if !self.leads || self.outer.is_some() || l.kind == LoopKind::Parallel {
             return Ok(false);
@@ -131,7 +130,7 @@ impl Writer<'_> {
         for (k, l) in loops.iter().enumerate().rev() {
             let (lower, upper) = (self.scope.text(&l.lower)?, self.scope.text(&l.upper)?);
             let (var, step) = (&l.var, l.step);
-            // As many rounds for all, where they share: of a tile that is not there nothing is
+            // All cores have the same number of rounds if they share. For a missing tile nothing is
             // moved.
             let more = match self.round(l) {
                 Some((core, end)) => {
@@ -168,8 +167,8 @@ impl Writer<'_> {
         Ok(true)
     }
 
-    /// Whether a box may come before the tile before it has brought out its own: the boxes of
-    /// different tiles are apart, and what a tile brings out goes after what it has brought in.
+    /// Whether a box may be brought in before the tile before has written back its own. The boxes
+    /// of different tiles must be disjoint, and a tile writes back after it has brought in.
     fn comes_early(&self, get: &Copy, loops: &[&Loop], body: &[Stmt]) -> bool {
         if !self.written.contains(&get.from.array) {
             return true;
@@ -264,7 +263,7 @@ impl Writer<'_> {
         }
     }
 
-    /// At the end of a tile its places are those of the next but one.
+    /// At the end of a tile its buffers become those of the tile after the next.
     pub(super) fn outer_ends(&mut self, l: &Loop) -> Result<(), Diagnostic> {
         let Some(outer) = &self.outer else { return Ok(()) };
         if outer.var == l.var {

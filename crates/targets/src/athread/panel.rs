@@ -28,7 +28,8 @@ use super::expr::invalid;
 const EXCHANGED: &str = "exchanged";
 /// Cores of a row; those that exchange are whole rows.
 const ROW: i64 = 8;
-/// Bytes of the registers that travel, and registers of a row that a core gets at a time, at most.
+/// Bytes of the exchanged registers, and the maximal number of registers of a row that a core gets
+/// at a time.
 const REGISTER: i64 = 32;
 const REGISTERS: i64 = 16;
 /// Pieces of a row, at most.
@@ -70,8 +71,8 @@ struct Panels<'a> {
     width: i64,
     piece: i64,
     bytes: i64,
-    /// Pieces of a row, `width` elements each, that there is room for: they come one after the
-    /// other.
+    /// Pieces of a row, of `width` elements each, that fit into local memory. They are transferred
+    /// one after the other.
     pieces: i64,
 }
 
@@ -258,7 +259,8 @@ impl<'a> Panels<'a> {
         };
         let written =
             |name: Option<&Name>| own.iter().chain(&strips).any(|h| h.put.is_some() && h.array() == name);
-        // What is written has one box, but for what the rows make and all columns need.
+        // An array that is written has one box, except for what the rows compute and all columns
+        // need.
         let apart = own.iter().all(|h| {
             !written(h.array()) || {
                 count(h.array()) == 1 + gathered.iter().filter(|(g, _)| g.array() == h.array()).count()
@@ -294,8 +296,8 @@ impl<'a> Panels<'a> {
         (self.width + self.cores * self.piece - 1) / (self.cores * self.piece)
     }
 
-    /// Whether rows may come in pieces: each step of an exchange is in one of them, and what
-    /// columns need is there before the rows are done.
+    /// Whether rows may be transferred in pieces: each step of an exchange is within one piece, and
+    /// what columns need is complete before the rows are.
     fn by_pieces(&self) -> bool {
         self.width % (self.cores * self.piece) == 0 && self.gathered.iter().all(|(_, made)| made.is_none())
     }

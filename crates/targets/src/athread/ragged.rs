@@ -50,8 +50,8 @@ pub(super) fn aside(scope: &Scope, c: &Contraction, rows: usize, away: bool) -> 
     ])
 }
 
-/// Which steps a row has, as far as the bounds of sum and rows depend on each other. Bounds rise
-/// with what they depend on, so these steps follow each other.
+/// The steps of a row, if the bounds of the sum and of the rows depend on each other. Bounds rise
+/// with what they depend on, so these steps are consecutive.
 fn condition(scope: &Scope, c: &Contraction) -> Option<String> {
     let (k, i) = (&c.sum.var, &c.rows.var);
     let text = |e: &Expr| scope.text(e).ok();

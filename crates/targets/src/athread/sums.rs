@@ -42,7 +42,7 @@ fn later(e: &Expr, var: &Name, by: i64) -> Expr {
 /// Lines of terms, and their cost.
 type Lines = (Vec<String>, cost::Cost);
 
-/// What is around the terms of sums: it writes its beginning, the terms, and its end.
+/// The code around the terms of sums: it writes a beginning, the terms, and an end.
 pub(super) type Around<'a> =
     &'a dyn Fn(&mut Writer, &dyn Fn(&mut Writer) -> Result<(), Diagnostic>) -> Result<(), Diagnostic>;
 
@@ -103,8 +103,8 @@ impl Sums {
         (0..count).flat_map(term).collect()
     }
 
-    /// Whether the sums are as vectors are: they and what is added to them follow each other, or
-    /// stay.
+    /// Whether the sums can be vectors: they and what is added to them are consecutive, or
+    /// constant.
     pub fn follow(&self) -> bool {
         let mut all = vector::stride(&self.assign.target, &self.of.var) == vector::Stride::Follows;
         self.value.walk(&mut |e| {

@@ -25,7 +25,8 @@ const BOXES: i64 = 8;
 pub(super) enum Steps {
     /// So many cores have a step, and each has one again after some steps.
     Turns { set: i64, turns: i64 },
-    /// So many boxes of some columns come at once; bytes of one of two places.
+    /// The number of boxes of some columns that are brought in at once, and the bytes of one of two
+    /// buffers.
     Boxes { boxes: i64, columns: i64, bytes: i64 },
 }
 
@@ -51,8 +52,8 @@ impl Shared {
 }
 
 impl Writer<'_> {
-    /// How the shares of the innermost loop come ahead, in their order, where all of them may;
-    /// `room` is what local memory has for them.
+    /// How the shares of the innermost loop are prefetched, in their order, if all of them may be.
+    /// `room` is the local memory that is available.
     pub(super) fn steps(
         &self,
         outer: &Loop,

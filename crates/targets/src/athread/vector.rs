@@ -23,8 +23,8 @@ const SHORT: usize = 6;
 /// Cycles of asking whether addresses are aligned, beside one for each.
 const ASKING: f64 = 2.0;
 
-/// What a loop has before it as it is written: the expressions of its end and of the number of its
-/// elements, the cycles of one by itself, and whether it may ask for the places of its elements.
+/// The data of a loop that are written before it: the expressions of its end and of its number of
+/// elements, the cycles of one element, and whether it may test the addresses of its elements.
 pub(super) struct Left<'a> {
     pub end: &'a str,
     pub all: &'a str,
@@ -390,8 +390,7 @@ impl Vector<'_> {
 
     fn splat(&mut self, value: &str) -> String {
         let set = if self.ty == Some(Scalar::F32) { "simd_set_floatv4" } else { "simd_set_doublev4" };
-        // From a register, outside of the loop where the compiler is any good; counted all the
-        // same.
+        // From a register. A good compiler moves this out of the loop. It is counted nevertheless.
         let text = format!("{set}({value}, {value}, {value}, {value})");
         if !self.loaded.iter().any(|(loaded, _)| *loaded == text) {
             self.cost.memory += 1.0;

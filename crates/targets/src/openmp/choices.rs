@@ -34,8 +34,8 @@ impl Care {
     }
 }
 
-/// What is done about a plain loop; `unknown` if extents that are names here may be constants to
-/// the compiler.
+/// How a plain loop is treated. `unknown` says that extents which are names here may be constants
+/// to the compiler.
 pub fn care(l: &Loop, unknown: bool) -> Care {
     let mut found = Found::default();
     l.body.iter().for_each(|stmt| found.statement(stmt));
@@ -78,7 +78,7 @@ impl<'a> Found<'a> {
                 });
                 self.choices += usize::from(chooses);
             }
-            // What is stored on one side only stays a branch, or a masked store.
+            // A store on one side only stays a branch, or a masked store.
             Stmt::If { cond, then, otherwise } => {
                 for stmt in then.iter().chain(otherwise) {
                     match stmt {
@@ -102,9 +102,9 @@ impl<'a> Found<'a> {
     }
 }
 
-/// Whether an expression depends on data; with a condition: whether it reads an element that the
-/// condition does not read. One of several conditions (`x < a[i] || x != x`) may read nothing: the
-/// compiler asks first what does not change in the loop.
+/// Whether an expression depends on data. With a condition: whether it reads an element that the
+/// condition does not read. One of several conditions (`x < a[i] || x != x`) may read nothing,
+/// because the compiler first tests what does not change in the loop.
 fn reads(e: &Expr, but: Option<&Expr>) -> bool {
     let mut known: Vec<&Access> = Vec::new();
     if let Some(cond) = but.filter(|cond| !has_connective(cond)) {

@@ -62,9 +62,9 @@ fn beside(indices: &[Expr], lane: &Name) -> bool {
 }
 
 impl Lower<'_> {
-    /// Whether a parallel loop is one over lanes: scalars of one floating-point type, one loop
-    /// inside that is as long for all lanes, sums up into these scalars, and reads there what is
-    /// one element for all lanes, lies side by side, or is the same in all steps.
+    /// Whether a parallel loop is a loop over lanes. It has scalars of one floating-point type, and
+    /// one inner loop of the same length for all lanes that sums up into these scalars. The inner
+    /// loop reads elements that are the same for all lanes, adjacent, or the same in all steps.
     pub fn lanes<'a>(&self, l: &'a Loop) -> Option<Lanes<'a>> {
         let inner = only_loop(&l.body)?;
         let plain = |l: &Loop| l.reductions.is_empty() && l.step.max(1) == 1;
@@ -117,8 +117,8 @@ impl Lower<'_> {
         sums.then_some(Lanes { inner })
     }
 
-    /// The region of a loop over lanes: behind the question whether the loop inside runs at all,
-    /// where that is one.
+    /// The region of a loop over lanes. If the inner loop may have no iterations, this is tested
+    /// first.
     pub fn over_lanes(
         &mut self,
         l: &Loop,

@@ -51,8 +51,8 @@ fn symbol(op: ReduceOp) -> &'static str {
     }
 }
 
-/// The parallel loop that is all that a parallel loop does, if it has as many iterations in each of
-/// those: threads share them too.
+/// The parallel loop that is the whole body of a parallel loop, if its number of iterations is
+/// always the same. Threads then share its iterations, too.
 fn shared_inside(l: &Loop) -> Option<&Loop> {
     let [Stmt::Loop(inner)] = &l.body[..] else { return None };
     let counted = |l: &Loop| {
@@ -64,7 +64,7 @@ fn shared_inside(l: &Loop) -> Option<&Loop> {
 
 /// Where the loops are of which data says how often they run.
 enum Ends {
-    /// In the iterations themselves, which may be short: threads take several at a time.
+    /// The iterations may be short, so threads take several at a time.
     Here,
     /// In loops inside: iterations are tiles.
     Inside,
@@ -135,8 +135,8 @@ impl Lower<'_> {
         vec![CStmt::Block(None, out)]
     }
 
-    /// ` reduction(+:a, b) reduction(max:c)`. The smaller and larger of floating-point numbers are
-    /// combined by the functions that loops call: OpenMP's own do not pass over NaN.
+    /// ` reduction(+:a, b) reduction(max:c)`. Minima and maxima of floating-point numbers are
+    /// combined by the functions that loops call, because OpenMP's own do not skip NaN.
     pub fn reduction_clauses(&mut self, l: &Loop) -> Result<String, Diagnostic> {
         let mut by_op: std::collections::BTreeMap<(ReduceOp, &str), Vec<String>> =
             std::collections::BTreeMap::new();
@@ -176,9 +176,9 @@ impl Lower<'_> {
         Some(name)
     }
 
-    /// ` firstprivate(n, m)`: the sizes and outer loop variables that a parallel loop reads, where
-    /// it stores integers. What threads share is in memory, and a compiler that cannot tell such a
-    /// store from the size beside it loads the size again after each.
+    /// ` firstprivate(n, m)`: the sizes and outer loop variables that a parallel loop reads, if it
+    /// stores integers. Shared variables are in memory. A compiler that cannot distinguish such a
+    /// store from a size would load the size again after each store.
     fn copies(&self, l: &Loop) -> String {
         if !self.native {
             return String::new();
@@ -362,8 +362,8 @@ impl Lower<'_> {
         out
     }
 
-    /// Adds the threads' parts to the whole, one thread at a time; tells the caller's status of a
-    /// failure.
+    /// Adds the threads' parts to the whole, one thread at a time, and sets the caller's status
+    /// after a failure.
     fn gather(
         &mut self,
         partials: &[Partial],

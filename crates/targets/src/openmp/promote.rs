@@ -129,8 +129,8 @@ impl Lower<'_> {
         }
     }
 
-    /// Whether the iterations of a parallel loop differ in length: a loop inside begins or ends
-    /// where the variable says, not both.
+    /// Whether the iterations of a parallel loop differ in length: either the beginning or the end
+    /// of an inner loop depends on the variable, not both.
     pub fn uneven(&self, l: &Loop) -> bool {
         fn look<'a>(body: &'a [Stmt], dependent: &mut Vec<&'a Name>) -> bool {
             body.iter().any(|stmt| match stmt {

@@ -10,7 +10,7 @@ use crate::openmp::memory::{Claims, constant_dims, null_test, reads};
 use crate::openmp::scope::{Array, Binding, Form};
 use crate::openmp::types::{at_path, elem_bytes, member};
 
-/// Translated statements, and whether an allocation in them may have failed when they are done.
+/// Translated statements, and whether an allocation in them may have failed at their end.
 pub struct Code {
     /// The statements.
     pub stmts: Vec<CStmt>,
@@ -84,8 +84,8 @@ impl Lower<'_> {
         self.sequence_or(stmts, &[])
     }
 
-    /// Statements one after another; where an allocation in one of them has failed, `leave` comes
-    /// next, if there is such a way out, else the statements after it are skipped.
+    /// Statements in sequence. If an allocation in one of them has failed, `leave` comes next, if
+    /// there is such an exit. Otherwise the statements after it are skipped.
     pub fn sequence_or(&mut self, stmts: &[Stmt], leave: &[CStmt]) -> Result<Code, Diagnostic> {
         let mut declared: Vec<(&Name, Option<String>)> = Vec::new();
         // what is being filled: the outermost list, and lists inside `if (status == OK)`
@@ -300,8 +300,7 @@ impl Lower<'_> {
         })
     }
 
-    /// A value where it is stored, or added to what is stored: C that is there already converts it
-    /// then.
+    /// A value that is stored, or added to what is stored. In existing C code it is then converted.
     fn stored(&mut self, e: &Expr, ty: loops::Scalar) -> Result<CExpr, Diagnostic> {
         if self.native
             && !ty.is_common()

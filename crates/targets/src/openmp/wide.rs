@@ -10,7 +10,7 @@ use crate::c::CExpr;
 use crate::openmp::lower::Lower;
 
 impl Lower<'_> {
-    /// The operands of an operation of 64 bits, so that C computes with as many.
+    /// The operands of an operation of 64 bits, so that C computes in 64 bits.
     pub fn widened(&self, op: BinaryOp, a: CExpr, b: CExpr, ty: Scalar) -> (CExpr, CExpr) {
         let shift = matches!(op, BinaryOp::Shl | BinaryOp::Shr);
         let overflows = shift || matches!(op, BinaryOp::Add | BinaryOp::Sub | BinaryOp::Mul);

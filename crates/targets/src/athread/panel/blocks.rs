@@ -26,11 +26,11 @@ use super::{Held, bytes_of};
 use crate::athread::chip::Chip;
 use crate::athread::slave::Writer;
 
-/// Slots for rows that are on their way or are made, at least and at most.
+/// The minimal and maximal number of slots for rows that are being transferred or computed.
 const SLOTS: [i64; 2] = [3, 32];
 /// Parts of a core's rows, at most.
 const PARTS: i64 = 16;
-/// Bytes that the memory would move in the time that a block takes beside its own.
+/// Bytes that the memory could move in the time that a block takes in addition to its own transfer.
 const AROUND: i64 = 450;
 /// Bytes that it moves in a thousand cycles.
 const RATE: i64 = 14_000;
@@ -48,7 +48,7 @@ struct Places {
     count: i64,
 }
 
-/// What is computed: in a row, before the sums, the sums, after them, and with them.
+/// The computations: in a row, before the sums, the sums, after them, and with them.
 struct Text {
     made: Vec<Stmt>,
     before: Vec<Stmt>,
@@ -68,8 +68,8 @@ struct Vectors {
     last: Vec<Held>,
 }
 
-/// Slots for rows: the memory has something to do while sums go through the cores, one row after
-/// the other. The mapping has the same rule.
+/// Slots for rows, so that the memory is busy while sums go through the cores, one row after the
+/// other. The mapping has the same rule.
 fn slots(p: &Columns, parts: i64, piece: i64) -> i64 {
     let sums = 9 * p.each * p.cores + 40 * p.cores + 3 * p.each * p.width + 1500;
     let row = p.cores * (parts * piece + AROUND) * 1000 / RATE;
@@ -150,7 +150,8 @@ impl Writer<'_> {
     }
 }
 
-/// What is computed for parts and units; none if it is in other loops than over rows and columns.
+/// The computations for parts and units; none if they are in other loops than over rows and
+/// columns.
 fn text(p: &Columns) -> Option<Text> {
     let [nothing, made, rest] = p.made.computing();
     let [before, sums, after] = p.sums.computing();

@@ -52,8 +52,8 @@ pub(super) fn whole(bytes: i64) -> i64 {
 }
 
 impl Writer<'_> {
-    /// What is right only where a condition holds at run time. What is written behind it is right
-    /// in any case, and knows nothing of this.
+    /// Code that is correct only if a condition holds at run time. The code after it is correct in
+    /// any case, and does not depend on it.
     pub(super) fn where_it_holds(
         &mut self,
         condition: &str,

@@ -591,8 +591,7 @@ impl<'a> Walker<'a> {
     }
 }
 
-/// Removes duplicate states. Statements rarely make two states equal, so this is done where
-/// branches meet.
+/// Removes duplicate states, which mostly arise where branches meet.
 fn distinct(states: impl IntoIterator<Item = State>) -> States {
     let mut all: States = states.into_iter().collect();
     if all.len() > 1 {
