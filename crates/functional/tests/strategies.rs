@@ -203,6 +203,22 @@ fn a_thousand_maps_become_one() {
     std::thread::Builder::new().stack_size(1 << 29).spawn(work).unwrap().join().unwrap();
 }
 
+/// A paragraph in lines of at most 100 columns.
+fn wrapped(paragraph: &str) -> String {
+    let mut lines = vec![String::new()];
+    for word in paragraph.split(' ') {
+        match lines.last_mut().expect("a line") {
+            line if line.is_empty() => line.push_str(word),
+            line if line.chars().count() + 1 + word.chars().count() <= 100 => {
+                line.push(' ');
+                line.push_str(word);
+            }
+            _ => lines.push(word.to_owned()),
+        }
+    }
+    lines.join("\n")
+}
+
 /// The tables in the guide are made from the code.
 #[test]
 fn the_guide_lists_every_rule_and_strategy() {
@@ -217,7 +233,11 @@ fn the_guide_lists_every_rule_and_strategy() {
                 if rule.params.is_empty() { String::new() } else { format!("({})", rule.params.join(", ")) };
             let marked =
                 if rule.reassociates { " *Changes the order of floating-point operations.*" } else { "" };
-            let doc = if rule.doc.is_empty() { String::new() } else { format!("{}{marked}\n\n", rule.doc) };
+            let doc = if rule.doc.is_empty() {
+                String::new()
+            } else {
+                wrapped(&format!("{}{marked}", rule.doc)) + "\n\n"
+            };
             let _ = write!(
                 generated,
                 "\n### `{}{params}` ({:?})\n\n```text\n{}\n```\n\n{doc}",
@@ -229,6 +249,7 @@ fn the_guide_lists_every_rule_and_strategy() {
     }
     generated += "\n## Strategies of the library\n";
     for (name, doc, text) in LIBRARY {
+        let doc = wrapped(doc);
         let _ = write!(generated, "\n### `{name}`\n\n{doc}\n\n```text\n{text}\n```\n");
     }
     let wanted = format!("{guide}{marker}{}", generated.replace("\n\n\n", "\n\n"));

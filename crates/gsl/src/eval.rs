@@ -1,4 +1,4 @@
-//! Attribute expressions evaluated against a match.
+//! Evaluates attribute expressions for a match.
 
 use std::cell::RefCell;
 
@@ -17,7 +17,8 @@ const MAX_ELEMENTS: usize = 1 << 16;
 /// Facts about the values of a graph that matching asks for again and again.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Facts {
-    /// By value: whether it is an initializer, or folding makes one of it. What folding leaves alone is computed each time the model runs.
+    /// By value: whether it is an initializer, or folding makes one of it. What folding leaves
+    /// alone is computed each time the model runs.
     parameter: Vec<bool>,
 }
 
@@ -371,7 +372,8 @@ impl<'a> Context<'a> {
         }
     }
 
-    /// An attribute of a node, with the default of the operator where there is none, and `none` where there is no default.
+    /// An attribute of a node, with the default of the operator where there is none, and `none`
+    /// where there is no default.
     pub fn attribute(&self, node: NodeId, name: &str) -> Eval<Value> {
         let n = self.graph().node(node);
         if matches!(name, "pads") && !matches!(n.string("auto_pad", "NOTSET"), "NOTSET" | "VALID" | "") {

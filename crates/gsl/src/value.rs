@@ -1,7 +1,7 @@
 //! Values of attribute expressions, and their arithmetic.
 //!
-//! What is not known (an extent of unknown size, an attribute that is not there) makes an expression undefined, and an undefined
-//! condition does not hold: no rule applies by what is not known.
+//! An unknown part (an extent of unknown size, a missing attribute) makes an expression undefined.
+//! An undefined condition does not hold. So no rule is applied because of something unknown.
 
 use std::rc::Rc;
 
@@ -154,7 +154,8 @@ impl Value {
     }
 }
 
-/// Whether two values are equal. Numbers with a point are compared in single precision, that of attributes.
+/// Whether two values are equal. Numbers with a point are compared in single precision, that of
+/// attributes.
 pub(crate) fn equal(a: &Value, b: &Value) -> Eval<bool> {
     Ok(match (a, b) {
         (Value::Unknown, _) | (_, Value::Unknown) => return Err(Undefined),
@@ -189,7 +190,8 @@ pub(crate) fn equal(a: &Value, b: &Value) -> Eval<bool> {
             true
         }
         (Value::Float(_), _) | (_, Value::Float(_)) => match (a.number(), b.number()) {
-            // Written numbers are rounded as tensors have them; but none that is not 0 becomes 0, or infinite.
+            // Written numbers are rounded as tensors have them; but none that is not 0 becomes 0,
+            // or infinite.
             (Some(a), Some(b)) if a == b => true,
             (Some(a), Some(b)) => a != 0.0 && b != 0.0 && (a as f32).is_normal() && a as f32 == b as f32,
             _ => false,

@@ -1,4 +1,4 @@
-//! The target's patterns become nodes.
+//! Builds nodes from the target's patterns.
 
 use std::cell::{OnceCell, RefCell};
 use std::rc::Rc;
@@ -469,7 +469,8 @@ fn natural_type(value: &Value) -> ElementType {
     }
 }
 
-/// A tensor with these elements: a number has no dimensions, a tuple one, a tuple of tuples two, and so on.
+/// A tensor with these elements: a number has no dimensions, a tuple one, a tuple of tuples two,
+/// and so on.
 fn tensor(value: &Value, elem: ElementType) -> Option<Tensor> {
     let mut dims = Vec::new();
     let mut at = value;

@@ -1,4 +1,5 @@
-//! What the check of a slave file has followed, and what it never follows, as lists that everything prints which speaks of the check.
+//! Lists of what the check of a slave file has followed, and of what it never follows. Every
+//! message about the check prints from these lists.
 
 use std::collections::BTreeSet;
 
