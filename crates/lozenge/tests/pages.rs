@@ -62,9 +62,13 @@ fn with_messages(code: &str, page: &str) -> Result<(String, usize), String> {
             ran += 1;
             match output.lines().find(|line| line.contains(&mark)) {
                 Some(message) => {
-                    let _ = writeln!(text, "{shown}\n{}", without_memory(message));
+                    let _ = writeln!(text, "{shown}\n{}", without_memory(message.trim_start()));
                 }
-                None => return Err(format!("docs/errors/{code}.md: `{command}` does not give {code}:\n{output}")),
+                None => {
+                    return Err(format!(
+                        "docs/errors/{code}.md: `{command}` does not give {code}:\n{output}"
+                    ));
+                }
             }
         }
         text.push_str("```\n");
