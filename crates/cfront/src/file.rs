@@ -149,8 +149,8 @@ fn misspelt(source: &Source<'_>, unsure: bool) -> Vec<Diagnostic> {
             break;
         }
         let message = match word == meant {
-            true => format!("`#pragma {meant}` with more behind it"),
-            false => format!("`#pragma {word}` begins and ends no region"),
+            true => format!("unexpected text after `#pragma {meant}`"),
+            false => format!("`#pragma {word}` neither begins nor ends a region"),
         };
         let span = source.span(one(k));
         let diagnostic = Diagnostic::error(codes::PRAGMAS, message, span, "not understood");
@@ -235,7 +235,7 @@ impl<'s> Reader<'s> {
     fn missed(&mut self, pos: usize, error: Option<ParseError>) {
         while let Some((first, _)) = self.pairs.get(self.next).copied().filter(|(first, _)| *first < pos) {
             let span = self.source.span(one(first));
-            let message = "what is around this region is not understood";
+            let message = "the code around this region cannot be parsed";
             let mut diagnostic = Diagnostic::error(codes::CONTEXT, message, span, "the region");
             if let Some(error) = &error {
                 diagnostic = diagnostic.context(self.source.span(error.at), error.message.clone());
@@ -436,7 +436,7 @@ impl<'s> Reader<'s> {
         }
         if let Some(reason) = place::cut(self.source, first, last) {
             let span = self.source.span(one(first));
-            let message = format!("the region is {reason}, so its statements would fall apart");
+            let message = format!("the region is {reason}, so it cannot be replaced by several statements");
             let diagnostic = Diagnostic::error(codes::PRAGMAS, message, span, "the region");
             self.diagnostics.push(diagnostic.help("put braces around it, outside of the pragmas"));
             return;

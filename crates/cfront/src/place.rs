@@ -76,7 +76,7 @@ pub(crate) fn of(source: &Source<'_>, first: usize, last: usize) -> Result<Regio
                 }
                 "if" | "ifdef" | "ifndef" => {
                     let message =
-                        format!("`#{word}` inside a region: the result holds for this configuration only");
+                        format!("`#{word}` inside a region: the result is only for this configuration");
                     let mut diagnostic =
                         Diagnostic::error(codes::CONFIGURATION, message, span, "decided already");
                     diagnostic.severity = loops::Severity::Warning;

@@ -239,7 +239,7 @@ impl Lowering<'_> {
         let end = self.bound(form, loops, true, 0).and_then(|l| l.add(1));
         let Some(end) = end else {
             let name = self.res.objects[k].name.clone();
-            let message = format!("how far the first subscript of `{name}` goes is not known");
+            let message = format!("the extent of the first dimension of `{name}` is not known");
             return self.fail(codes::SHAPE, message, at, "declare the array with its extent");
         };
         if let Some(array) = self.arrays.get_mut(&k)
@@ -393,7 +393,7 @@ impl Lowering<'_> {
         let what = self.snippet(p.at);
         let Some((first, rows)) = known else {
             let message =
-                format!("whether `{what}` wraps around is known neither here nor before the region");
+                format!("whether `{what}` wraps around can be decided neither here nor before the region");
             let help = "compute it in a signed type, as in `(long)i * n + j`";
             let _: Try<()> = self.fail_with(codes::SUBSCRIPT, message, (p.at, "may wrap around"), help);
             return;
@@ -419,7 +419,7 @@ impl Lowering<'_> {
             };
             let stride = self.form_text(&stride);
             let message = format!(
-                "the subscript `{}` of `{name}` is not affine in {list}: it is a row and a column only where `{stride} > 0`, which is not known here",
+                "the subscript `{}` of `{name}` is not affine in {list}: it can be read as a row and a column only if `{stride} > 0`, which is not known here",
                 self.snippet(p.at)
             );
             let help = format!(
@@ -436,7 +436,7 @@ impl Lowering<'_> {
             };
             let (stride, end) = (self.form_text(&stride), self.form_text(&end));
             let message = format!(
-                "the subscript `{}` of `{name}` is not affine in {list}: it is a row and a column only where `{end} <= {stride}`, which is not known here",
+                "the subscript `{}` of `{name}` is not affine in {list}: it can be read as a row and a column only if `{end} <= {stride}`, which is not known here",
                 self.snippet(p.at)
             );
             let help = format!(
@@ -447,18 +447,16 @@ impl Lowering<'_> {
         }
         let reason = match (&p.why, strides.last()) {
             _ if looked_up => {
-                format!(
-                    "data says which element of `{name}` another access means, so it cannot be seen as rows"
-                )
+                format!("another subscript of `{name}` depends on data, so the array cannot be read as rows")
             }
             (Some(why), None) => why.reason.clone(),
             (_, Some(stride)) => {
                 let stride = self.form_text(stride);
                 format!(
-                    "it is not known to be a row and a column below `{stride}`, as other accesses of `{name}` are"
+                    "other accesses of `{name}` have rows of `{stride}` elements, and this subscript is not known to stay within one"
                 )
             }
-            (None, None) => "it is not a sum of products with sizes".to_string(),
+            (None, None) => "it is not a sum of terms times sizes".to_string(),
         };
         // Dimensions only help where rows have an extent that is not a loop's.
         let help = if p.polynomial.has_rows(&vars) {

@@ -120,7 +120,7 @@ impl Lowering<'_> {
                 }
                 CType::Pointer { to, extent, .. } => {
                     if !extents.is_empty() {
-                        let message = format!("`{name}` is an array of pointers: its rows may overlap");
+                        let message = format!("`{name}` is an array of pointers, so its rows may overlap");
                         return self.fail(codes::SHAPE, message, at, "expected an array of numbers");
                     }
                     extents.push(extent.as_deref());
@@ -219,7 +219,8 @@ impl Lowering<'_> {
                 let from = (array.declared.first as usize).max(self.cx.body.start);
                 let changed = self.cx.uses.assigned_in(name, from + 1..self.cx.region.start, from);
                 if let Some(token) = changed {
-                    let message = format!("`{name}` is changed after it gave `{}` its shape", array.name);
+                    let message =
+                        format!("`{name}` is changed after it was used as an extent of `{}`", array.name);
                     let at = At { first: token as u32, last: token as u32 };
                     return self.fail(codes::SHAPE, message, at, "changed here");
                 }

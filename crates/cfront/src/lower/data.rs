@@ -130,7 +130,7 @@ impl Lowering<'_> {
             }
             ExprKind::Comma(_) => {
                 let message = format!("{COMMA} in a region");
-                let help = "write what stands before its last comma as statements of their own";
+                let help = "make each part before the last comma a statement of its own";
                 self.fail_with(codes::EXPRESSION, message, (e.at, "not possible in a region"), help)
             }
             ExprKind::Unsupported(what) => {

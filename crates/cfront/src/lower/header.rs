@@ -24,8 +24,13 @@ pub(super) struct Header<'e> {
 impl Lowering<'_> {
     pub(super) fn for_loop(&mut self, f: &For, at: At) -> Try<Vec<HubStmt>> {
         if let Some((why, help)) = f.mixed {
-            let message = format!("the header of the loop cannot be taken apart: {why}");
-            return self.fail_with(codes::LOOP, message, (at, "not a header of a known form"), help);
+            let message = format!("the header of the loop is too complex: {why}");
+            return self.fail_with(
+                codes::LOOP,
+                message,
+                (at, "the form of this header is not supported"),
+                help,
+            );
         }
         let told = self.diagnostics.len();
         let mut out = self.statements(&f.before);
@@ -35,17 +40,16 @@ impl Lowering<'_> {
         let header = self.header(f, at)?;
         let k = header.object;
         if self.values.contains_key(&k) {
-            let message = format!("`{}` is the variable of a loop around this one as well", header.name);
+            let message = format!("`{}` is also the variable of an outer loop", header.name);
             return self.fail(codes::LOOP_VARIABLE, message, at, "this loop changes it");
         }
         if let Some(bounds) = self.data_bounds(f, &header) {
             if let Some(other) = f.others.first() {
                 let message = format!(
-                    "data says where the loop over `{}` begins or ends, so nothing can be counted along with it",
+                    "the bounds of the loop over `{}` depend on data, so its header can count no second variable",
                     header.name
                 );
-                let help =
-                    format!("count it at the end of the body, or write it in terms of `{}`", header.name);
+                let help = format!("count it at the end of the body, or compute it from `{}`", header.name);
                 return self.fail_with(codes::LOOP, message, (other.step.at, "counted here"), &help);
             }
             out.append(&mut self.data_loop(f, &header, bounds, at)?);
@@ -129,9 +133,9 @@ impl Lowering<'_> {
         let Some((variable, step)) = counted else {
             let message = match &f.step {
                 Some(step) => {
-                    format!("the loop counts by `{}`, which is no step by a constant", self.snippet(step.at))
+                    format!("`{}` does not count by a constant", self.snippet(step.at))
                 }
-                None => "the loop has no third part to count by".to_owned(),
+                None => "the header of the loop does not count: its third part is empty".to_owned(),
             };
             return self.fail(
                 codes::LOOP,
@@ -141,7 +145,7 @@ impl Lowering<'_> {
             );
         };
         let ExprKind::Ident(name) = &variable.kind else {
-            let message = format!("the loop counts `{}`, which is no variable", self.snippet(variable.at));
+            let message = format!("the loop counts `{}`, which is not a variable", self.snippet(variable.at));
             return self.fail(codes::LOOP, message, variable.at, "expected the name of an integer");
         };
         let object = match self.meaning(variable) {
@@ -174,7 +178,7 @@ impl Lowering<'_> {
                 Ok(Some(amount)) => amount.checked_mul(sign).unwrap_or(0),
                 _ => {
                     let message = format!(
-                        "the loop over `{name}` counts by `{}`, which is no constant",
+                        "the loop over `{name}` counts by `{}`, which is not constant",
                         self.snippet(e.at)
                     );
                     return self.fail(codes::LOOP, message, e.at, "the step must be a constant");
@@ -274,10 +278,10 @@ impl Lowering<'_> {
             return self.extremum(!up, a, b, cond.at).map_err(|why| self.bad_bound(&header.name, cond, why));
         }
         let ExprKind::Binary(op, left, right) = &cond.kind else {
-            return self.bad_condition(header, cond, "it is no comparison");
+            return self.bad_condition(header, cond, "it is not a comparison");
         };
         let Some(op) = compare_op(*op) else {
-            return self.bad_condition(header, cond, "it is no comparison");
+            return self.bad_condition(header, cond, "it is not a comparison");
         };
         // The variable has its value here only, to be taken out again.
         self.values.insert(k, variable.clone());
@@ -433,7 +437,11 @@ impl Lowering<'_> {
 
     fn wrong_way<T>(&mut self, header: &Header<'_>, cond: &Expr) -> Try<T> {
         let way = if header.step > 0 { "up" } else { "down" };
-        self.bad_condition(header, cond, &format!("the loop counts {way} and this is no bound on that side"))
+        self.bad_condition(
+            header,
+            cond,
+            &format!("the loop counts {way} and this does not bound it in that direction"),
+        )
     }
 
     /// `var != bound` with steps of 1: the same as `<` or `>` where the loop ends at all.

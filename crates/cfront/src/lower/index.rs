@@ -59,7 +59,7 @@ pub(super) fn not(reason: impl Into<String>, at: At) -> NotIndex {
 }
 
 /// The way out where data says which element is meant.
-const GATHER: &str = "what is read can be at a place that data of type int or long gives; what is written cannot: write to an array of its own at subscripts of the loops, and scatter that after the region";
+const GATHER: &str = "a subscript that depends on data (of type int or long) is possible where an element is read; where it is written, write to an array of its own with affine subscripts, and scatter that after the region";
 
 /// The way out where an integer is assigned, perhaps what loops and sizes say.
 const ASSIGNED: &str = "if its value is made of loop variables and sizes, declare it with that where it is set, `int j = …;` inside the loop; what is read can be at a place that data of type int or long gives, what is written cannot: write to an array of its own at subscripts of the loops, and scatter that after the region";
@@ -162,7 +162,7 @@ impl Lowering<'_> {
         let k = match self.meaning(e) {
             Meaning::Constant(Known { value, ty }) => return Ok(Index { ty, ..Index::constant(value) }),
             Meaning::Unknown => {
-                return Err(not(format!("`{name}` has no declaration that is understood"), e.at));
+                return Err(not(format!("no declaration of `{name}` was found or understood"), e.at));
             }
             Meaning::Object(k) => k,
         };
@@ -181,10 +181,10 @@ impl Lowering<'_> {
                     (CType::Int(_), Some(at)) => match self.cx.source.line(at.first as usize) {
                         Ok(line) => {
                             format!(
-                                "`{name}` is assigned in the region (line {line}), so it is taken for data"
+                                "`{name}` is assigned in the region (line {line}), so its value counts as data"
                             )
                         }
-                        Err(_) => format!("`{name}` is assigned in the region, so it is taken for data"),
+                        Err(_) => format!("`{name}` is assigned in the region, so its value counts as data"),
                     },
                     (CType::Int(_), None) if object.ty.volatile => format!("`{name}` is volatile"),
                     (CType::Int(_), None) => format!("`{name}` has no value"),
@@ -212,8 +212,9 @@ impl Lowering<'_> {
                     _ => {
                         let product = self.snippet(e.at);
                         let (a, b) = (self.snippet(a.at), self.snippet(b.at));
-                        let reason =
-                            format!("`{product}` multiplies `{a}` and `{b}`, neither of which is a constant");
+                        let reason = format!(
+                            "`{product}` multiplies `{a}` and `{b}`, and neither of them is constant"
+                        );
                         return Err(NotIndex { reason, at: e.at, help: Some(PRODUCT) });
                     }
                 };
@@ -232,9 +233,10 @@ impl Lowering<'_> {
                 let ty = left.ty.common(right.ty);
                 match right.form.as_constant() {
                     Some(divisor) if divisor > 0 => self.quotient(op, left, divisor, ty, e.at),
-                    Some(_) => {
-                        Err(not(format!("`{}` divides by what is not positive", self.snippet(e.at)), e.at))
-                    }
+                    Some(_) => Err(not(
+                        format!("`{}` divides by a number that is not positive", self.snippet(e.at)),
+                        e.at,
+                    )),
                     None => {
                         if op == Binary::Rem
                             && let Some(rest) = self.turned(&left, &right)
@@ -242,7 +244,7 @@ impl Lowering<'_> {
                             return Ok(rest);
                         }
                         let reason = format!(
-                            "`{}` divides by `{}`, which is no constant",
+                            "`{}` divides by `{}`, which is not constant",
                             self.snippet(e.at),
                             self.snippet(b.at)
                         );
@@ -270,7 +272,7 @@ impl Lowering<'_> {
                     }
                     (Binary::Bits("&"), _) => Err(not(
                         format!(
-                            "`{}` is no remainder by a power of two, as `& 7` would be",
+                            "`{}` is not a remainder by a power of two, such as `& 7`",
                             self.snippet(e.at)
                         ),
                         e.at,
@@ -284,7 +286,7 @@ impl Lowering<'_> {
                     )),
                     _ => Err(not(
                         format!(
-                            "`{}` shifts by `{}`, which is no constant",
+                            "`{}` shifts by `{}`, which is not constant",
                             self.snippet(e.at),
                             self.snippet(b.at)
                         ),

@@ -221,9 +221,9 @@ impl Lowering<'_> {
                 self.fail_with(codes::TYPE, message, (at, "not a type of a region"), help)
             } else {
                 let message = format!(
-                    "`{name}` has thread storage: each thread has its own, and a region may be run by several"
+                    "`{name}` has thread storage: each thread has its own copy, and several threads may run a region"
                 );
-                let help = "declare it inside the region, or make it a parameter of the function, so that all threads see the caller's; a scalar can be copied to a local variable before the region, and back after it";
+                let help = "declare it inside the region, or pass it to the function as a parameter; a scalar can be copied to a local variable before the region and back after it";
                 self.fail_with(codes::TYPE, message, (at, "each thread has its own"), help)
             };
         }
@@ -359,9 +359,9 @@ impl Lowering<'_> {
     fn unknown_name<T>(&mut self, name: &str, at: At) -> Try<T> {
         let diagnostic = Diagnostic::error(
             codes::NAME,
-            format!("`{name}` has no declaration here that is understood"),
+            format!("no declaration of `{name}` was found or understood"),
             self.span(at),
-            "not known as an object",
+            "unknown name",
         );
         self.report(diagnostic)
     }

@@ -75,11 +75,11 @@ impl Lowering<'_> {
                     failed = true;
                 }
                 Some(named) if named.is_empty() => {
-                    let message = format!("`{text}` is dropped with the text of the region");
+                    let message = format!("`{text}` is dropped: the text of the region is replaced");
                     self.warn(codes::DROPPED_PRAGMA, message, *at, "in the region");
                 }
                 Some(_) if !next.is_some_and(|next| matches!(next.kind, StmtKind::For(_))) => {
-                    let message = "a reduction is declared before something that is no loop";
+                    let message = "no loop follows this reduction";
                     let _: Try<()> = self.fail(codes::REDUCTION, message, *at, "a `for` must follow");
                     failed = true;
                 }
@@ -108,11 +108,11 @@ impl Lowering<'_> {
             let mut marking = Marking { name: &name, op: *op, updates: 0, other: false };
             marking.block(body);
             let (symbol, why) = match (marking.updates, marking.other) {
-                (_, true) => (op.symbol(), "but the loop does more with it than that"),
-                (0, false) => (op.symbol(), "but the loop does not update it"),
+                (_, true) => (op.symbol(), "but the loop also uses it in another way"),
+                (0, false) => (op.symbol(), "but the loop does not do so"),
                 _ => continue,
             };
-            let message = format!("`{c_name}` is declared to be updated by `{symbol}`, {why}");
+            let message = format!("`{c_name}` is declared as a reduction by `{symbol}`, {why}");
             let _: Try<()> = self.fail(codes::REDUCTION, message, at, "declared here");
         }
     }

@@ -11,8 +11,7 @@ use crate::ast::{At, Binary, Declaration, Expr, ExprKind, For, Init, Other, Stmt
 use crate::ctype::{CType, IntType};
 
 /// The way out of headers that do too much.
-const APART: &str =
-    "set what is not the loop's variable before the loop, and change it at the end of its body";
+const APART: &str = "set other variables before the loop, and change them at the end of its body";
 
 /// One thing that the first part of a header sets.
 struct Set {
@@ -43,14 +42,14 @@ impl Parser<'_> {
         if f.step.is_some() {
             (f.init, f.cond) = (None, None);
             f.mixed = Some((
-                "its condition counts, and its last part does something as well",
+                "its condition counts, and its last part is not empty",
                 "count in the last part alone",
             ));
             return;
         }
         if mentions(&bound, name) || cond.height >= MAX_HEIGHT {
             f.mixed = Some((
-                "its condition compares what it counts with itself",
+                "its condition compares a variable with itself while counting it",
                 "count in the last part of the header",
             ));
             return;
@@ -69,8 +68,8 @@ impl Parser<'_> {
             };
             if !self.counts_below_zero(variable) {
                 f.mixed = Some((
-                    "its condition counts before it compares, and the variable has no sign, so it may wrap around",
-                    "compare with the value before: `i-- > 1` for `--i > 0`",
+                    "its condition counts an unsigned variable before comparing it, so it may wrap around",
+                    "compare the value before counting: `i-- > 1` instead of `--i > 0`",
                 ));
                 return;
             }
@@ -100,13 +99,13 @@ impl Parser<'_> {
             return;
         }
         let Some(sets) = sets(f.init.as_ref()) else {
-            f.mixed = Some(("its first part does more than give variables their first values", APART));
+            f.mixed = Some(("its first part does more than initialise variables", APART));
             return;
         };
         let names: Vec<&str> = sets.iter().map(|set| set.name.as_str()).collect();
         let alone = |set: &Set| !names.iter().any(|name| mentions(&set.value, name));
         if several && !sets.iter().all(alone) {
-            f.mixed = Some(("what its first part sets depends on what it sets", APART));
+            f.mixed = Some(("its first part sets a variable by another one that it sets", APART));
             return;
         }
         let counted: Vec<Option<&str>> = steps.iter().map(counted).collect();
@@ -134,7 +133,7 @@ impl Parser<'_> {
                 others.push((name, e));
                 changed.push(name);
             } else if changed.iter().any(|name| mentions(e, name)) {
-                f.mixed = Some(("its last part uses what it has just counted", APART));
+                f.mixed = Some(("its last part uses a variable after counting it", APART));
                 return;
             } else {
                 behind.push(Stmt { kind: one_statement(e.clone()), at: e.at });
