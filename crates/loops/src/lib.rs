@@ -10,7 +10,7 @@
 //! ```
 //!
 //! The values: [`program`], [`expr`], [`types`], [`size`], [`data`], [`registers`], [`diagnostic`]. Their text: [`print`](mod@print), [`mod@parse`]. What is read
-//! off them: [`access`], [`visit`], [`typing`]. What follows from loops and conditions: [`poly`], [`facts`], [`simplify`], [`indices`], [`digits`], [`borders`], [`blocks`], [`merge`], [`flat`], [`jam`], [`hoist`], [`arrange`]. Checks: [`mod@validate`],
+//! off them: [`access`], [`visit`], [`typing`]. What follows from loops and conditions: [`poly`], [`facts`], [`extremes`], [`simplify`], [`indices`], [`digits`], [`borders`], [`blocks`], [`merge`], [`flat`], [`jam`], [`hoist`], [`arrange`]. Checks: [`mod@validate`],
 //! and the reference interpreter, [`interp`], over the one definition of the arithmetic, [`value`] (of what reads no memory, [`evaluate`]).
 //!
 //! What is deliberately not here: no front end, no target, no file or process, no set library.
@@ -25,6 +25,7 @@ pub mod diagnostic;
 pub mod digits;
 pub mod evaluate;
 pub mod expr;
+pub mod extremes;
 pub mod facts;
 pub mod fits;
 pub mod flat;

@@ -105,8 +105,11 @@ impl Lowering<'_> {
             stmt_vars(stmt, &mut mentioned);
         }
         params.iter().flat_map(|p| &p.dims).for_each(|d| expr_vars(d, &mut mentioned));
+        for condition in &self.of_rows {
+            expr_vars(condition, &mut mentioned);
+        }
         let mut sizes = Vec::new();
-        let mut assumptions = Vec::new();
+        let mut assumptions = std::mem::take(&mut self.of_rows);
         let mut size_objects = Vec::new();
         for k in 0..self.res.objects.len() {
             let (Class::Size(ty), Some(name)) = (self.class(k), self.names.get(&k)) else { continue };

@@ -102,6 +102,8 @@ struct Lowering<'a> {
     of_types: Vec<Linear>,
     /// Conditions on sizes that are tested before the region.
     assumed: Vec<Assumed>,
+    /// Those of them under which flat arrays have rows, for the loop program.
+    of_rows: Vec<Hub>,
     /// The variable of the loop whose condition is being translated.
     counting: Option<Name>,
     /// What that condition needs of it.
@@ -166,6 +168,7 @@ pub fn lower(cx: &Context<'_>, body: &[Stmt]) -> Result<Lowered, Vec<Diagnostic>
         blamed: Default::default(),
         of_types: Vec::new(),
         assumed: Vec::new(),
+        of_rows: Vec::new(),
         counting: None,
         deferred: Vec::new(),
         strict: false,
