@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use loops::{Access, BinaryOp, CompareOp, Expr as Hub, Name, Scalar};
+use loops::{Access, BinaryOp, Expr as Hub, Name, Scalar};
 
 use super::assume::{Bounds, Need};
 use super::by_data::is_unknown;
@@ -17,6 +17,7 @@ use crate::lower::resolve::Meaning;
 use crate::region::AccessForm;
 
 /// An access to a flat array: in the program it stands as `A[number][false]` until all of them are known.
+#[derive(Clone)]
 pub struct Pending {
     pub object: usize,
     pub polynomial: Polynomial,
@@ -447,30 +448,31 @@ impl Lowering<'_> {
 
     /// What is known where a flat access stands. If rows and columns only follow from a condition on sizes, that is tested before the region, and known too.
     fn known_of_rows(&mut self, p: &Pending, strides: &[Linear]) -> Vec<Linear> {
+        let known = [p.known.as_slice(), &self.of_rows].concat();
+        let p = &Pending { known: known.clone(), ..p.clone() };
         let splits = match strides {
-            [] => self.split(&p.polynomial, &p.factors, &p.known, 0).is_some(),
-            _ => self.split_by(&p.polynomial, strides, &p.known).is_some(),
+            [] => self.split(&p.polynomial, &p.factors, &known, 0).is_some(),
+            _ => self.split_by(&p.polynomial, strides, &known).is_some(),
         };
         if splits {
-            return p.known.clone();
+            return known;
         }
         let (need, holds, text) = if let Some(stride) = self.row_if_positive(p, strides) {
-            let Some(positive) = stride.add(-1) else { return p.known.clone() };
+            let Some(positive) = stride.add(-1) else { return known };
             (positive.clone(), positive, format!("{} > 0", self.form_text(&stride)))
         } else if let Some((stride, rest, end)) = self.row_if_below(p, strides) {
             let forms = stride.plus(-1, &end).zip(stride.plus(-1, &rest).and_then(|below| below.add(-1)));
-            let Some((need, below)) = forms else { return p.known.clone() };
+            let Some((need, below)) = forms else { return known };
             (need, below, format!("{} <= {}", self.form_text(&end), self.form_text(&stride)))
         } else {
-            return p.known.clone();
+            return known;
         };
         let says = format!("`{text}`, so that `{}` is a row and a column", self.snippet(p.at));
         self.assume(Need::Natural(need.clone()), says, p.at);
-        let condition = Hub::compare(CompareOp::Ge, self.form_expr(&need), Hub::Int(0));
-        if !self.of_rows.contains(&condition) {
-            self.of_rows.push(condition);
+        if !self.of_rows.contains(&need) {
+            self.of_rows.push(need);
         }
-        [p.known.as_slice(), &[holds]].concat()
+        [known.as_slice(), &[holds]].concat()
     }
 
     /// The length of rows that a flat subscript would have if what is added to them were known to be below it, that, and how far it goes.

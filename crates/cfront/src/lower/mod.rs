@@ -102,8 +102,8 @@ struct Lowering<'a> {
     of_types: Vec<Linear>,
     /// Conditions on sizes that are tested before the region.
     assumed: Vec<Assumed>,
-    /// Those of them under which flat arrays have rows, for the loop program.
-    of_rows: Vec<Hub>,
+    /// Forms that are at least 0 by those of them under which flat arrays have rows.
+    of_rows: Vec<Linear>,
     /// The variable of the loop whose condition is being translated.
     counting: Option<Name>,
     /// What that condition needs of it.

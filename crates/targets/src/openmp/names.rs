@@ -126,3 +126,20 @@ pub fn function_names<'a>(names: impl Iterator<Item = &'a str>) -> Vec<String> {
         })
         .collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_smallest_free_number_is_taken() {
+        let mut names = Names::new();
+        assert_eq!(["x", "x", "x_2", "x"].map(|name| names.take(name)), ["x", "x_2", "x_2_2", "x_3"]);
+        names.release("x_2");
+        assert_eq!(["x", "x"].map(|name| names.take(name)), ["x_2", "x_4"]);
+        names.release("x_2");
+        assert_eq!(["x_2", "x"].map(|name| names.take(name)), ["x_2", "x_5"]);
+        names.release("x");
+        assert_eq!(names.take("x"), "x");
+    }
+}
