@@ -3,7 +3,7 @@
 //! No file is read here: the caller's loader does that.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use loops::suggest::nearest;
 use loops::{Code, Diagnostic, Name, Span};
@@ -120,6 +120,8 @@ pub struct Checked {
     order: Vec<Name>,
     strategies: Vec<(usize, StrategyText)>,
     root: usize,
+    /// All strategies, read once.
+    set: OnceLock<Result<Strategies, Vec<Diagnostic>>>,
 }
 
 /// What can be said of a definition without unfolding it.
@@ -378,11 +380,14 @@ impl Checked {
     ///
     /// # Errors
     /// What is wrong with their texts.
-    pub fn strategy_set(&self) -> Result<Strategies, Vec<Diagnostic>> {
-        Strategies::with(self.strategies.iter().map(|(file, text)| {
-            let span = (*file == self.root).then_some(text.span);
-            (&text.name.name, text.text.as_str(), span)
-        }))
+    pub fn strategy_set(&self) -> Result<&Strategies, Vec<Diagnostic>> {
+        let read = || {
+            Strategies::with(self.strategies.iter().map(|(file, text)| {
+                let span = (*file == self.root).then_some(text.span);
+                (&text.name.name, text.text.as_str(), span)
+            }))
+        };
+        self.set.get_or_init(read).as_ref().map_err(Clone::clone)
     }
 
     /// The definition that a strategy of this name is for (`strategy NAME = for DEFINITION: ...`),

@@ -365,7 +365,7 @@ impl<'a> Context<'a> {
         let Ok(have) = tensor_value(tensor) else { return false };
         match (&have, wanted) {
             // A number also matches a tensor of one element.
-            (Value::Tuple(items), Value::Int(_) | Value::Float(_) | Value::Bool(_)) => {
+            (Value::Tuple(items), Value::Int(_) | Value::Float(_) | Value::Double(_) | Value::Bool(_)) => {
                 items.len() == 1 && equal(&items[0], wanted) == Ok(true)
             }
             _ => equal(&have, wanted) == Ok(true),
@@ -444,7 +444,9 @@ pub(crate) fn tensor_value(tensor: &Tensor) -> Eval<Value> {
     } else {
         let ints = tensor.elem.is_int();
         let numbers = tensor.to_numbers().ok_or(Undefined)?;
-        numbers.into_iter().map(|x| if ints { Value::Int(x as i64) } else { Value::Float(x) }).collect()
+        let double = tensor.elem == graph::ElementType::F64;
+        let float = if double { Value::Double } else { Value::Float };
+        numbers.into_iter().map(|x| if ints { Value::Int(x as i64) } else { float(x) }).collect()
     };
     if tensor.dims.is_empty() { items.into_iter().next().ok_or(Undefined) } else { Ok(Value::tuple(items)) }
 }

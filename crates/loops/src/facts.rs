@@ -25,7 +25,7 @@ pub struct Facts {
     multiples: Vec<(Name, i64)>,
     /// The names that occur in all this.
     known: BTreeSet<Name>,
-    /// Values that 64 bits are known to hold: sizes, extents and numbers of elements of parameters.
+    /// Values that 64 bits are known to hold: sizes, extents and bytes of parameters.
     held: Vec<Poly>,
 }
 
@@ -93,7 +93,7 @@ impl Facts {
         facts
     }
 
-    /// What fits in 64 bits: the sizes, and the number of elements of each parameter, since these
+    /// What 64 bits hold: the sizes, the extents, and how many bytes each parameter has, since these
     /// are in memory.
     fn hold(&mut self, function: &Function) {
         let mut hold = |poly: Option<Poly>| {
@@ -106,7 +106,8 @@ impl Facts {
         };
         for param in &function.params {
             let count = |sum: Option<Poly>, dim: &Expr| sum?.mul(&stable_poly(dim)?);
-            hold(param.dims.iter().fold(Some(Poly::constant(1)), count));
+            let elements = param.dims.iter().fold(Some(Poly::constant(1)), count);
+            hold(elements.and_then(|poly| poly.scale(param.elem.bytes() as i64)));
         }
         for dim in function.params.iter().flat_map(|p| &p.dims) {
             hold(stable_poly(dim));
@@ -345,8 +346,11 @@ impl Facts {
     pub fn proves_fit(&self, expr: &Expr) -> bool {
         let Some(poly) = stable_poly(expr) else { return false };
         let natural = |p: Option<Poly>| p.is_some_and(|p| self.natural(&p));
+        // Half of what is held, and a number of half the bits, are together far from the end.
+        let twice = poly.scale(-2).and_then(|p| p.plus(1 << 32));
         let below = natural(poly.scale(-1).and_then(|p| p.plus(FAR)))
-            || self.held.iter().any(|held| natural(held.sub(&poly)));
+            || self.held.iter().any(|held| natural(held.sub(&poly)))
+            || twice.is_some_and(|twice| self.held.iter().any(|held| natural(held.add(&twice))));
         below && (natural(poly.plus(FAR)) || self.held.iter().any(|held| natural(held.add(&poly))))
     }
 

@@ -13,7 +13,8 @@
 //! - Values: [`program`], [`expr`], [`types`], [`size`], [`data`], [`registers`], [`diagnostic`].
 //! - Their text: [`print`](mod@print), [`mod@parse`].
 //! - What is read off them: [`access`], [`visit`], [`typing`].
-//! - What follows from loops and conditions: [`poly`], [`facts`], [`simplify`], [`indices`].
+//! - What follows from loops and conditions: [`poly`], [`facts`], [`extremes`], [`simplify`],
+//!   [`indices`].
 //! - Checks: [`mod@validate`], and the reference interpreter [`interp`].
 //! - The one definition of the arithmetic: [`value`]; of what reads no memory, [`evaluate`].
 //!
@@ -26,6 +27,7 @@ pub mod diagnostic;
 
 pub mod evaluate;
 pub mod expr;
+pub mod extremes;
 pub mod facts;
 pub mod fits;
 

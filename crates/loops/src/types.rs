@@ -124,6 +124,14 @@ impl Elem {
     pub fn pair(first: Elem, second: Elem) -> Elem {
         Elem::Pair(Box::new(first), Box::new(second))
     }
+
+    /// Bytes of its numbers, without what C puts between them.
+    pub fn bytes(&self) -> usize {
+        match self {
+            Elem::Scalar(scalar) => scalar.bytes(),
+            Elem::Pair(first, second) => first.bytes() + second.bytes(),
+        }
+    }
 }
 
 impl From<Scalar> for Elem {

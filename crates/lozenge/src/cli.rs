@@ -118,7 +118,7 @@ pub struct Choice {
     /// Caches of a core that tile sizes are chosen for: first level (data), second level [default: `LOZENGE_CACHES`, else this machine's].
     #[arg(long, value_name = "L1,L2", value_parser = crate::machine::parse)]
     pub caches: Option<::polyhedral::locality::Caches>,
-    /// Loops by the polyhedral side: its own schedule, none, or one from a file as `lozenge schedule` or `--emit schedule` prints it [default: auto for C, else none].
+    /// Order of the loops: chosen by the compiler (auto), that of the program (none), or from a file as `lozenge schedule` prints it [default: auto for C, else none].
     #[arg(long, value_name = "auto|none|FILE")]
     pub schedule: Option<String>,
     /// Element type for a type parameter of the definition, such as `t=f64`; may be given several times.

@@ -6,6 +6,7 @@ pub mod kernels;
 pub mod models;
 pub mod texts;
 pub mod types;
+mod writer;
 
 use std::fmt::Write as _;
 use std::time::{Duration, Instant};

@@ -18,6 +18,7 @@ use crate::region::AccessForm;
 
 /// An access to a flat array. In the program it stands as `A[number][false]` until all of them are
 /// known.
+#[derive(Clone)]
 pub struct Pending {
     pub object: usize,
     pub polynomial: Polynomial,
@@ -357,7 +358,8 @@ impl Lowering<'_> {
                 self.not_linearised(k, first, &[]);
                 continue;
             }
-            let Some(split) = self.split(&first.polynomial, &first.factors, &first.known, 0) else {
+            let known = self.known_of_rows(first, &[]);
+            let Some(split) = self.split(&first.polynomial, &first.factors, &known, 0) else {
                 self.not_linearised(k, first, &[]);
                 continue;
             };
@@ -369,7 +371,8 @@ impl Lowering<'_> {
                 array.form = AccessForm::Linear;
             }
             for (number, p) in accesses {
-                match self.split_by(&p.polynomial, &split.strides, &p.known) {
+                let known = self.known_of_rows(p, &split.strides);
+                match self.split_by(&p.polynomial, &split.strides, &known) {
                     Some(subscripts) => {
                         self.add_reach(k, &subscripts[0], &p.loops);
                         self.keeps_within(p, &subscripts[0], &split.strides);
@@ -412,39 +415,6 @@ impl Lowering<'_> {
         let vars: Vec<&str> = p.loops.iter().map(|l| l.0.as_str()).collect();
         let list = if vars.is_empty() { "the sizes".to_string() } else { vars.join(", ") };
         let looked_up = self.arrays[&k].looked_up;
-        if let Some(stride) = self.row_if_positive(p, strides).filter(|_| !looked_up) {
-            let extents = match strides.is_empty() {
-                true => self.extents_of_rows(p, &vars),
-                false => format!("[{}]", self.form_text(&stride)),
-            };
-            let stride = self.form_text(&stride);
-            let message = format!(
-                "the subscript `{}` of `{name}` is not affine in {list}: it can be read as a row and a column only if `{stride} > 0`, which is not known here",
-                self.snippet(p.at)
-            );
-            let help = format!(
-                "put the loops of the region under `if ({stride} > 0)`, or declare `{name}` with its dimensions, as in `{ty} (*restrict {name}){extents}`"
-            );
-            let at = (p.at, "not affine");
-            let _: Try<()> = self.fail_with(codes::SUBSCRIPT, message, at, &help);
-            return;
-        }
-        if let Some((stride, end)) = self.row_if_below(p, strides).filter(|_| !looked_up) {
-            let extents = match strides.is_empty() {
-                true => self.extents_of_rows(p, &vars),
-                false => format!("[{}]", self.form_text(&stride)),
-            };
-            let (stride, end) = (self.form_text(&stride), self.form_text(&end));
-            let message = format!(
-                "the subscript `{}` of `{name}` is not affine in {list}: it can be read as a row and a column only if `{end} <= {stride}`, which is not known here",
-                self.snippet(p.at)
-            );
-            let help = format!(
-                "put the loops of the region under `if ({end} <= {stride})`, or declare `{name}` with its dimensions, as in `{ty} (*restrict {name}){extents}`, and give each a subscript of its own"
-            );
-            let _: Try<()> = self.fail_with(codes::SUBSCRIPT, message, (p.at, "not affine"), &help);
-            return;
-        }
         let reason = match (&p.why, strides.last()) {
             _ if looked_up => {
                 format!("another subscript of `{name}` depends on data, so the array cannot be read as rows")
@@ -475,15 +445,44 @@ impl Lowering<'_> {
         let _: Try<()> = self.report(diagnostic);
     }
 
-    /// The length of rows that a flat subscript would have if the added part were known to be below
-    /// it, and how far that goes.
-    fn row_if_below(&mut self, p: &Pending, strides: &[Linear]) -> Option<(Linear, Linear)> {
+    /// What is known where a flat access stands. If rows and columns only follow from a condition on sizes, that is tested before the region, and known too.
+    fn known_of_rows(&mut self, p: &Pending, strides: &[Linear]) -> Vec<Linear> {
+        let known = [p.known.as_slice(), &self.of_rows].concat();
+        let p = &Pending { known: known.clone(), ..p.clone() };
+        let splits = match strides {
+            [] => self.split(&p.polynomial, &p.factors, &known, 0).is_some(),
+            _ => self.split_by(&p.polynomial, strides, &known).is_some(),
+        };
+        if splits {
+            return known;
+        }
+        let (need, holds, text) = if let Some(stride) = self.row_if_positive(p, strides) {
+            let Some(positive) = stride.add(-1) else { return known };
+            (positive.clone(), positive, format!("{} > 0", self.form_text(&stride)))
+        } else if let Some((stride, rest, end)) = self.row_if_below(p, strides) {
+            let forms = stride.plus(-1, &end).zip(stride.plus(-1, &rest).and_then(|below| below.add(-1)));
+            let Some((need, below)) = forms else { return known };
+            (need, below, format!("{} <= {}", self.form_text(&end), self.form_text(&stride)))
+        } else {
+            return known;
+        };
+        let says = format!("`{text}`, so that `{}` is a row and a column", self.snippet(p.at));
+        self.assume(Need::Natural(need.clone()), says, p.at);
+        if !self.of_rows.contains(&need) {
+            self.of_rows.push(need);
+        }
+        [known.as_slice(), &[holds]].concat()
+    }
+
+    /// The length of rows that a flat subscript would have if what is added to them were known to be below it, that, and how far it goes.
+    fn row_if_below(&mut self, p: &Pending, strides: &[Linear]) -> Option<(Linear, Linear, Linear)> {
         for (stride, rest) in self.rows_if_below(p, strides) {
             let end = self.bound(&rest, &p.loops, true, 0).and_then(|last| last.add(1));
-            let Some(end) = end.filter(|end| self.is_size_form(end) && *end != stride) else { continue };
-            // What never holds, or only for the smallest sizes, is no way out.
+            let of_sizes = |end: &Linear| end.as_constant().is_some() || self.is_size_form(end);
+            let Some(end) = end.filter(|end| of_sizes(end) && *end != stride) else { continue };
+            // What never holds, or only for the smallest sizes, is not tested.
             if stride.terms.iter().all(|(name, c)| end.coefficient(name) < *c) {
-                return Some((stride, end));
+                return Some((stride, rest, end));
             }
         }
         None

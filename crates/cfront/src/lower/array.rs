@@ -2,8 +2,9 @@
 
 use loops::{Expr as Hub, Name, Scalar};
 
+use super::assume::Need;
 use super::index::atom_number;
-use super::polynomial::Gathered;
+use super::polynomial::{Gathered, Polynomial};
 use super::{Class, Lowering, Try};
 use crate::ast::{At, Expr, ExprKind, MEMBER, MIXED};
 use crate::codes;
@@ -192,22 +193,43 @@ impl Lowering<'_> {
             // A flat array is bounded by its subscripts, which may make it one of several
             // dimensions.
             Err(_) if flat => Ok(None),
-            Err(why) => match self.polynomial(e, &mut Gathered::default()) {
-                Ok((p, _)) => Ok(Some(p.to_expr(&|name| match atom_number(name) {
-                    Some(k) => self.atoms[k].expr.clone(),
-                    None => Hub::Var(name.clone()),
-                }))),
-                Err(_) => {
+            Err(why) => {
+                let mut gathered = Gathered::default();
+                let Ok((p, _)) = self.polynomial(e, &mut gathered) else {
                     let message =
                         format!("an extent of `{name}` is no expression over sizes: {}", why.reason);
-                    self.fail(codes::SHAPE, message, e.at, "its shape is needed")
+                    return self.fail(codes::SHAPE, message, e.at, "its shape is needed");
+                };
+                if let Some(most) = gathered.most {
+                    self.product_fits(&name, &p, most, e.at)?;
                 }
-            },
+                Ok(Some(p.to_expr(&|name| match atom_number(name) {
+                    Some(k) => self.atoms[k].expr.clone(),
+                    None => Hub::Var(name.clone()),
+                })))
+            }
         }
     }
 
-    /// The variables of an extent must keep their values from the declaration of the array to the
-    /// region.
+    /// An extent that is computed in a type without a sign must not wrap around.
+    fn product_fits(&mut self, name: &str, extent: &Polynomial, most: i64, at: At) -> Try<()> {
+        let what = self.snippet(at);
+        let Some(factors) = extent.factors() else {
+            let message = format!("whether the extent `{what}` of `{name}` wraps around cannot be tested");
+            let help = "compute it in a signed type, as in `(long)n * m + k`";
+            return self.fail_with(codes::SHAPE, message, (at, "may wrap around"), help);
+        };
+        let facts = [self.known.as_slice(), &self.of_types].concat();
+        for factor in &factors {
+            if !self.follows(&facts, factor) {
+                self.assume(Need::Natural(factor.clone()), format!("`{what}` has no negative factor"), at);
+            }
+        }
+        self.assume(Need::Product(factors, most), format!("`{what}` is at most {most}"), at);
+        Ok(())
+    }
+
+    /// The variables of an extent must keep their values from the declaration of the array to the region.
     pub(super) fn check_stable(&mut self, k: usize, e: &Expr) -> Try<()> {
         match &e.kind {
             ExprKind::Ident(name) => {

@@ -106,8 +106,13 @@ impl Lowering<'_> {
             stmt_vars(stmt, &mut mentioned);
         }
         params.iter().flat_map(|p| &p.dims).for_each(|d| expr_vars(d, &mut mentioned));
+        let of_rows = self
+            .of_rows
+            .iter()
+            .map(|need| Hub::compare(loops::CompareOp::Ge, self.form_expr(need), Hub::Int(0)));
+        let mut assumptions: Vec<Hub> = of_rows.collect();
+        assumptions.iter().for_each(|condition| expr_vars(condition, &mut mentioned));
         let mut sizes = Vec::new();
-        let mut assumptions = Vec::new();
         let mut size_objects = Vec::new();
         for k in 0..self.res.objects.len() {
             let (Class::Size(ty), Some(name)) = (self.class(k), self.names.get(&k)) else { continue };

@@ -103,6 +103,8 @@ struct Lowering<'a> {
     of_types: Vec<Linear>,
     /// Conditions on sizes that are tested before the region.
     assumed: Vec<Assumed>,
+    /// Forms that are at least 0 by those of them under which flat arrays have rows.
+    of_rows: Vec<Linear>,
     /// The variable of the loop whose condition is being translated.
     counting: Option<Name>,
     /// What that condition needs of it.
@@ -167,6 +169,7 @@ pub fn lower(cx: &Context<'_>, body: &[Stmt]) -> Result<Lowered, Vec<Diagnostic>
         blamed: Default::default(),
         of_types: Vec::new(),
         assumed: Vec::new(),
+        of_rows: Vec::new(),
         counting: None,
         deferred: Vec::new(),
         strict: false,

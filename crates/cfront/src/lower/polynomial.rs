@@ -150,6 +150,14 @@ impl Polynomial {
         names
     }
 
+    /// The factors of a single product of names with a positive coefficient.
+    pub fn factors(&self) -> Option<Vec<Linear>> {
+        let mut terms = self.terms.iter();
+        let (Some((names, c)), None) = (terms.next(), terms.next()) else { return None };
+        let coefficient = (*c > 1).then(|| Linear::constant(*c));
+        (*c > 0).then(|| coefficient.into_iter().chain(names.iter().cloned().map(Linear::name)).collect())
+    }
+
     /// As an expression; `value` gives the expression of a name.
     pub fn to_expr(&self, value: &dyn Fn(&Name) -> Hub) -> Hub {
         let mut sum: Option<Hub> = None;

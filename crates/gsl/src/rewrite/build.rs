@@ -259,7 +259,7 @@ impl<'a> Builder<'a> {
             // A plain number has the type of the other inputs.
             if let Target::Constant(e, None) = arg {
                 let value = self.eval(e, env)?;
-                if matches!(value, Value::Float(_) | Value::Int(_)) {
+                if matches!(value, Value::Float(_) | Value::Double(_) | Value::Int(_)) {
                     numbers.push((inputs.len(), value));
                     inputs.push(Made::Absent);
                     continue;
@@ -457,12 +457,14 @@ impl<'a> Builder<'a> {
 fn natural_type(value: &Value) -> ElementType {
     match value {
         Value::Float(_) => ElementType::F32,
+        Value::Double(_) => ElementType::F64,
         Value::Bool(_) => ElementType::Bool,
         Value::Tuple(items) => {
-            if items.iter().any(|i| natural_type(i) == ElementType::F32) {
-                ElementType::F32
-            } else {
-                items.first().map_or(ElementType::I64, natural_type)
+            let has = |elem| items.iter().any(|i| natural_type(i) == elem);
+            match (has(ElementType::F64), has(ElementType::F32)) {
+                (true, _) => ElementType::F64,
+                (_, true) => ElementType::F32,
+                _ => items.first().map_or(ElementType::I64, natural_type),
             }
         }
         _ => ElementType::I64,

@@ -246,13 +246,13 @@ pub fn done(front: &Front, choice: &Choice) -> Result<String, Failure> {
     let mut text = String::new();
     for name in front.wanted(choice)? {
         let function = front.original(&name, choice)?;
-        let report = optimised(&front.source, &function, choice)?.report;
-        let Report { statements, dependences, bands, notes, checked, left, .. } = report;
-        let lines = match &front.parsed {
+        let optimised = optimised(&front.source, &function, choice)?;
+        let Report { statements, dependences, bands, notes, checked, left, .. } = optimised.report;
+        let region = match &front.parsed {
             Parsed::C(file) => file.regions.iter().find(|r| r.function.name.as_str() == name),
             _ => None,
         };
-        let place = lines.map_or(String::new(), |region| {
+        let place = region.map_or(String::new(), |region| {
             let line = |at: usize| front.source.text[..at].matches('\n').count() + 1;
             let (first, last) = (line(region.info.bytes.start), line(region.info.bytes.end - 1));
             format!(", lines {first} to {last}")
@@ -263,8 +263,13 @@ pub fn done(front: &Front, choice: &Choice) -> Result<String, Failure> {
                 let _ = writeln!(text, "  {what}: {line}");
             }
         }
-        if let Some(why) = left {
+        if let Some(why) = &left {
             let _ = writeln!(text, "  left as it is: {why}");
+        }
+        if let Some(region) = region.filter(|_| left.is_none()) {
+            for line in conditions(&front.source, &region.info, &optimised.function, choice)? {
+                let _ = writeln!(text, "  {line}");
+            }
         }
         if let Some(checked) = checked {
             let Checked { statements, dependences, parallel_loops } = checked;
@@ -275,6 +280,19 @@ pub fn done(front: &Front, choice: &Choice) -> Result<String, Failure> {
         }
     }
     Ok(text)
+}
+
+/// What is tested at run time before a region, a line each.
+fn conditions(
+    source: &Source,
+    info: &RegionInfo,
+    function: &loops::Function,
+    choice: &Choice,
+) -> Result<Vec<String>, Failure> {
+    let Some(sizes) = versions::sizes_that_fit(info, function) else {
+        return Ok(vec![format!("left as it is: {}", versions::beyond(source, info).message)]);
+    };
+    Ok(versions::tested(source, info, sizes, choice)?.note.map_or_else(Vec::new, |note| note.notes))
 }
 
 /// The C file with its regions rescheduled, tiled and parallel.
@@ -368,8 +386,8 @@ pub fn athread(
     }
     let text =
         cfront::splice(&source.text, file, &replacements).map_err(|d| Failure::in_source(source, vec![d]))?;
-    let preamble =
-        targets::athread::preamble(&functions, stem).map_err(|d| Failure::in_source(source, vec![d]))?;
+    let preamble = targets::athread::preamble(&functions, stem, &text)
+        .map_err(|d| Failure::in_source(source, vec![d]))?;
     Ok(Some(format!("{preamble}\n{text}")))
 }
 

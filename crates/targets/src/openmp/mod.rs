@@ -14,7 +14,7 @@
 mod adapter;
 mod amount;
 mod arith;
-mod beyond;
+pub(crate) mod beyond;
 pub(crate) mod build;
 mod carry;
 mod choices;
@@ -30,6 +30,7 @@ mod parallel;
 mod promote;
 mod ranges;
 mod region;
+pub(crate) mod scalars;
 mod scope;
 mod stmt;
 pub(crate) mod types;
