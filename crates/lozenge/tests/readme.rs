@@ -70,6 +70,7 @@ fn printed(folder: &Path, command: &str) -> String {
     let output = Command::new("sh")
         .args(["-c", &format!("{{ {command}; }} 2>&1")])
         .env("PATH", format!("{}:{path}", program.display()))
+        .env("LOZENGE_PROGRESS", "off")
         .current_dir(folder)
         .output()
         .expect("a shell runs");
