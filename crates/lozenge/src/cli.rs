@@ -6,9 +6,11 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
+mod library;
 mod models;
 mod polyhedral;
 
+pub use library::Library;
 pub use models::{CheckRules, Generate, Memory, Optimize};
 pub use polyhedral::{Deps, Poly, Schedule, ScheduleForm, Show};
 
@@ -19,6 +21,15 @@ pub struct Cli {
     /// Print results and diagnostics as JSON.
     #[arg(long, global = true)]
     pub json: bool,
+    /// Say nothing of how far a long command is.
+    #[arg(long, short, global = true)]
+    pub quiet: bool,
+    /// Read no configuration file (lozenge.toml in the folder of the input, or above it).
+    #[arg(long, global = true)]
+    pub no_config: bool,
+    /// The C compiler [default: `CC`, else gcc, cc or clang].
+    #[arg(long, global = true, value_name = "COMMAND")]
+    pub cc: Option<PathBuf>,
     /// What to do.
     #[command(subcommand)]
     pub command: Command,
@@ -242,6 +253,7 @@ Examples:
   lozenge compile dot.loz -o dot.c                the C to dot.c
   lozenge compile dot.loz --emit header -o dot.h  its declarations to dot.h
   lozenge compile dot.loz --mode paper --emit loops
+  lozenge compile dot.loz --shared -o libdot.so   a library, its header libdot.h, and libdot.json
 
 Files: .loz functional program, .c C with `#pragma scop` regions, .loops loop program in textual form.")]
 pub struct Compile {
@@ -271,6 +283,9 @@ pub struct Compile {
     #[command(flatten)]
     #[allow(missing_docs)]
     pub memory: Memory,
+    #[command(flatten)]
+    #[allow(missing_docs)]
+    pub library: Library,
     /// Write to a file (whole or not at all) instead of the standard output; for athread to a folder.
     #[arg(short, long, value_name = "OUT")]
     pub output: Option<PathBuf>,

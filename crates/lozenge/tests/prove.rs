@@ -313,6 +313,7 @@ fn command() {
             .current_dir(&folder)
             .env("PATH", format!("{}:{path}", bin.display()))
             .env("NO_COLOR", "1")
+            .env("LOZENGE_PROGRESS", "off")
             .env("XDG_CACHE_HOME", cache())
             .env("LIBRARY", golden::root().join("library"))
             .env("LOZENGE_REGISTERS", "32x64")

@@ -53,7 +53,7 @@ pub fn run(arguments: &Schedule, as_json: bool) -> Result<(), Failure> {
         }
     }
     if as_json {
-        report::print(&format!("{:#}\n", json!({ "ok": true, "schedules": told })));
+        report::print_json(json!({ "ok": true, "schedules": told }));
     }
     Ok(())
 }

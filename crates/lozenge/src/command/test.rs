@@ -17,6 +17,7 @@ use crate::files::{find, read_source};
 use crate::kernel;
 use crate::pipeline::{self, Front, Lowered};
 use crate::process::{Compiler, Optimise};
+use crate::progress::Bar;
 use crate::report;
 use crate::value::{Closeness, Value};
 
@@ -68,7 +69,7 @@ pub fn run(arguments: &Test, as_json: bool) -> Result<(), Failure> {
         }));
     }
     let compiler = Compiler::find()?;
-    let bar = report::progress(files.len() as u64, "testing");
+    let bar = Bar::new(files.len() as u64, "testing");
     let (mut passed, mut failed) = (0, 0);
     let mut told = Vec::new();
     let outcomes = parallel(&files, |file| {
@@ -96,10 +97,10 @@ pub fn run(arguments: &Test, as_json: bool) -> Result<(), Failure> {
         if as_json {
             told.extend(verdicts.iter().map(|v| verdict_json(file, v)));
         } else {
-            bar.suspend(|| tell(file, &verdicts));
+            tell(file, &verdicts);
         }
     }
-    bar.finish_and_clear();
+    drop(bar);
     let total = passed + failed;
     if total == 0 {
         let paths: Vec<String> = arguments.paths.iter().map(|p| p.display().to_string()).collect();
@@ -110,10 +111,7 @@ pub fn run(arguments: &Test, as_json: bool) -> Result<(), Failure> {
         ));
     }
     if as_json {
-        report::print(&format!(
-            "{:#}\n",
-            json!({ "ok": failed == 0, "passed": passed, "failed": failed, "cases": told })
-        ));
+        report::print_json(json!({ "ok": failed == 0, "passed": passed, "failed": failed, "cases": told }));
     } else {
         report::print(&format!("{passed} of {total} cases passed in {} files\n", files.len()));
     }

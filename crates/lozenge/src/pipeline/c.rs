@@ -21,12 +21,12 @@ use crate::failure::{Failure, Source};
 use crate::files::read_source;
 use crate::foreign;
 use crate::process::Compiler;
+use crate::progress;
 use crate::report;
 
 /// Preprocesses a C file with the system's compiler and reads its regions.
 pub fn open(source: &Source, choice: &Choice) -> Result<CFile, Failure> {
-    let flags: Vec<&str> = choice.includes.iter().chain(&choice.defines).map(String::as_str).collect();
-    let preprocessed = Compiler::find()?.preprocess(&foreign::path(&source.path), &flags)?;
+    let preprocessed = preprocessed(source, choice)?;
     let options = cfront::Options { pure_functions: choice.pure_functions.clone() };
     let file = cfront::parse_with(&source.text, &preprocessed, &source.path, &options)
         .map_err(|d| Failure::in_source(source, d))?;
@@ -35,6 +35,19 @@ pub fn open(source: &Source, choice: &Choice) -> Result<CFile, Failure> {
             .help("put `#pragma scop` before a loop nest and `#pragma endscop` behind it"));
     }
     Ok(file)
+}
+
+/// The functions of a C file that other files can call.
+///
+/// # Errors
+/// What the preprocessor refuses.
+pub fn exports(source: &Source, choice: &Choice) -> Result<Vec<cfront::Export>, Failure> {
+    Ok(cfront::exports(&source.text, &preprocessed(source, choice)?))
+}
+
+fn preprocessed(source: &Source, choice: &Choice) -> Result<String, Failure> {
+    let flags: Vec<&str> = choice.includes.iter().chain(&choice.defines).map(String::as_str).collect();
+    Compiler::find()?.preprocess(&foreign::path(&source.path), &flags)
 }
 
 /// The polyhedral side's answer for a function, or none if it is not asked for.
@@ -159,6 +172,7 @@ fn with_schedule(
     schedule: Option<Schedule>,
     choice: &Choice,
 ) -> Result<Optimized, Failure> {
+    progress::say(format!("scheduling `{}`", function.name));
     let options = polyhedral::Options { schedule, ..options(choice)? };
     polyhedral::optimize(function, &options).map_err(|d| Failure::in_source(source, vec![d]))
 }
@@ -302,8 +316,7 @@ pub fn rewrite(
     wanted: &[String],
     choice: &Choice,
 ) -> Result<Emission, Failure> {
-    let mut replacements = Vec::new();
-    let mut warnings = Vec::new();
+    let (mut replacements, mut warnings, mut promises) = (Vec::new(), Vec::new(), Vec::new());
     let mut reassociated = choice.reassociate;
     for (k, region) in file.regions.iter().enumerate() {
         if !wanted.iter().any(|name| *name == region.function.name.as_str()) {
@@ -327,6 +340,7 @@ pub fn rewrite(
             continue;
         };
         let Tested { conditions, note } = versions::tested(source, &region.info, sizes, choice)?;
+        promises.push(versions::promise(&region.info, note.as_ref()));
         let mut names = names(&source.text, &region.info);
         if note.is_some() {
             names.indent.push_str("  ");
@@ -339,7 +353,7 @@ pub fn rewrite(
     let text =
         cfront::splice(&source.text, file, &replacements).map_err(|d| Failure::in_source(source, vec![d]))?;
     let macros = file.regions.iter().flat_map(|r| r.info.macros.iter().cloned()).collect();
-    Ok(Emission { text, warnings, macros, reassociated })
+    Ok(Emission { text, warnings, macros, promises, reassociated })
 }
 
 /// The C file with its mapped regions as spawns; none for other sources.

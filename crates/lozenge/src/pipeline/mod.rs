@@ -16,12 +16,13 @@ use loops::{Diagnostic, Function, Name, Program, Span};
 use passes::Applied;
 use polyhedral::Optimized;
 
-pub use c::{done, schedule_header};
+pub use c::{done, exports, schedule_header};
 pub use certificate::Sides;
 use targets::{Emitted, Style};
 
 use crate::cli::{Chip, Choice, Mode, Stage};
 use crate::failure::{Failure, Source};
+use crate::progress;
 
 /// A source, read and checked as far as that goes without choosing a definition.
 #[derive(Debug)]
@@ -68,8 +69,21 @@ pub struct Emission {
     pub warnings: Vec<Diagnostic>,
     /// Macros of C regions whose values are built into the text.
     pub macros: Vec<String>,
+    /// What regions of C functions go by.
+    pub promises: Vec<Promise>,
     /// Whether updates of C regions may be made in another order, as asked for or declared: results then differ by roundings.
     pub reassociated: bool,
+}
+
+/// What the result of a region of a C file goes by.
+#[derive(Clone, Debug)]
+pub struct Promise {
+    /// The C function that the region is in.
+    pub function: String,
+    /// What is taken for true without a test.
+    pub assumed: Vec<String>,
+    /// What is tested before it.
+    pub tested: Vec<String>,
 }
 
 impl Front {
@@ -78,6 +92,7 @@ impl Front {
     /// # Errors
     /// `X0005` for an unknown extension, and what the front ends refuse.
     pub fn open(source: &Source, choice: &Choice) -> Result<Front, Failure> {
+        progress::say(format!("reading {}", source.path));
         let path = crate::foreign::path(&source.path);
         let extension = path.extension().and_then(|e| e.to_str()).unwrap_or_default();
         let parsed = match extension {
@@ -154,6 +169,7 @@ impl Front {
     /// The chosen definition as the front end gives it, before any pass.
     fn translated(&self, choice: &Choice) -> Result<Lowered, Failure> {
         let name = self.chosen(choice)?;
+        progress::say(format!("translating `{name}`"));
         Ok(match &self.parsed {
             Parsed::Functional(checked) => functional::lower(&self.source, checked, &name, choice)?,
             Parsed::C(file) => {
@@ -191,7 +207,10 @@ impl Front {
     }
 
     /// The functions of a stage of the whole source: the chosen definition, or all.
-    fn all(&self, choice: &Choice) -> Result<Vec<Lowered>, Failure> {
+    ///
+    /// # Errors
+    /// As [`Front::lower`].
+    pub fn all(&self, choice: &Choice) -> Result<Vec<Lowered>, Failure> {
         let one = |definition: String| self.lower(&Choice { definition: Some(definition), ..choice.clone() });
         match &choice.definition {
             Some(_) => Ok(vec![self.lower(choice)?]),
@@ -259,7 +278,8 @@ pub fn emit(source: &Source, stage: Stage, choice: &Choice) -> Result<Emission, 
         (Stage::Main, _) => targets::quick::quick_main(&program(&front, choice)?).map_err(Failure::from)?,
         (Stage::Header, _) => to_text(&program(&front, choice)?, choice.mode, None, false)?.header,
     };
-    Ok(Emission { text, warnings: Vec::new(), macros: Vec::new(), reassociated: choice.reassociate })
+    let (warnings, macros, promises) = Default::default();
+    Ok(Emission { text, warnings, macros, promises, reassociated: choice.reassociate })
 }
 
 /// What the passes made of one definition.
@@ -412,6 +432,7 @@ fn to_text(
         Mode::Default => Style::Readable,
         Mode::Paper => Style::Paper,
     };
+    progress::say("writing the C");
     let options = targets::Options { style, header, callable, ..targets::Options::default() };
     targets::emit(program, &options).map_err(Failure::from)
 }
