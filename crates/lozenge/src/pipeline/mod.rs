@@ -18,6 +18,7 @@ use polyhedral::Optimized;
 
 pub use c::{done, exports, schedule_header};
 pub use certificate::Sides;
+pub use functional::AUTOMATIC;
 use targets::{Emitted, Style};
 
 use crate::cli::{Chip, Choice, Mode, Stage};
@@ -52,6 +53,8 @@ pub struct Lowered {
     pub definition: Option<Definition>,
     /// Whether a rule was applied that reorders floating-point operations.
     pub reassociated: bool,
+    /// Whether a functional program leaves its loops open, and the strategy `auto` was applied.
+    pub undecided: bool,
     /// Whether it is a region of a C file.
     pub of_c: bool,
     /// What the polyhedral side did.
@@ -186,11 +189,25 @@ impl Front {
             lowered.function = passes::TRANSLATED.run(lowered.function, &mut lowered.applied);
         }
         let mut lowered = c::scheduled(&self.source, lowered, choice, matches!(self.parsed, Parsed::C(_)))?;
-        // Where nothing is said of a schedule, nobody else looks at borders and memory.
         if functional && choice.schedule.is_none() {
+            if lowered.undecided
+                && let Some(tiled) = self.contracted(&lowered, choice)
+            {
+                return Ok(tiled);
+            }
+            // Where nothing is said of a schedule, nobody else looks at borders and memory.
             lowered.function = passes::DEFAULT.run(lowered.function, &mut lowered.applied);
         }
         Ok(lowered)
+    }
+
+    /// The loops by the affine scheduler, if these have a contraction in register tiles: of the two
+    /// candidates for a program that leaves its loops open this is the faster one then.
+    fn contracted(&self, lowered: &Lowered, choice: &Choice) -> Option<Lowered> {
+        let choice = Choice { schedule: Some("auto".into()), ..choice.clone() };
+        let scheduled = c::scheduled(&self.source, lowered.clone(), &choice, false).ok()?;
+        let tiles = |one: &Applied| one.pass == polyhedral::optimize::REGISTER_TILING.name;
+        scheduled.applied.iter().any(tiles).then_some(scheduled)
     }
 
     /// What the polyhedral side refuses in a definition without naming a place gets the line where that begins.
@@ -236,6 +253,7 @@ fn plain<'f>(mut functions: impl Iterator<Item = &'f Function>, name: &str) -> R
         original: None,
         definition: None,
         reassociated: false,
+        undecided: false,
         of_c: false,
         notes: Vec::new(),
         applied: Vec::new(),
@@ -273,10 +291,19 @@ pub fn emit(source: &Source, stage: Stage, choice: &Choice) -> Result<Emission, 
             ));
         }
         (Stage::Schedule, _) => c::trees(&front, choice)?,
-        (Stage::Loops, _) => program(&front, choice)?.to_string(),
-        (Stage::C, _) => to_text(&program(&front, choice)?, choice.mode, None, false)?.source,
-        (Stage::Main, _) => targets::quick::quick_main(&program(&front, choice)?).map_err(Failure::from)?,
-        (Stage::Header, _) => to_text(&program(&front, choice)?, choice.mode, None, false)?.header,
+        (Stage::Loops | Stage::C | Stage::Main | Stage::Header, _) => {
+            let all = front.all(choice)?;
+            let warnings = all.iter().filter_map(|lowered| front.open_loops(lowered)).collect();
+            let program = Program { functions: all.into_iter().map(|l| l.function).collect() };
+            let text = match stage {
+                Stage::Loops => program.to_string(),
+                Stage::Main => targets::quick::quick_main(&program).map_err(Failure::from)?,
+                Stage::Header => to_text(&program, choice.mode, None, false)?.header,
+                _ => to_text(&program, choice.mode, None, false)?.source,
+            };
+            let (macros, promises) = Default::default();
+            return Ok(Emission { text, warnings, macros, promises, reassociated: choice.reassociate });
+        }
     };
     let (warnings, macros, promises) = Default::default();
     Ok(Emission { text, warnings, macros, promises, reassociated: choice.reassociate })
@@ -410,8 +437,27 @@ fn no_stage(what: &str, stage: &str, why: &str) -> Failure {
     Failure::refused("X0007", format!("{what} does not have {stage}: {why}"))
 }
 
-fn program(front: &Front, choice: &Choice) -> Result<Program, Failure> {
-    Ok(Program { functions: front.all(choice)?.into_iter().map(|l| l.function).collect() })
+impl Front {
+    /// What is told of a program that leaves its loops open.
+    pub fn open_loops(&self, lowered: &Lowered) -> Option<Diagnostic> {
+        if !lowered.undecided {
+            return None;
+        }
+        let name = &lowered.function.name;
+        let tiled = lowered.applied.iter().any(|one| one.pass == polyhedral::optimize::REGISTER_TILING.name);
+        let how = match tiled {
+            true => "the strategy `auto` and the affine scheduler chose, with register tiles",
+            false => "the strategy `auto` chose",
+        };
+        let message = format!("`{name}` does not say how its loops run: {how}");
+        let code = loops::Code("D0107");
+        let mut note = match self.first_line(name) {
+            Some(span) => Diagnostic::error(code, message, span, "begins here"),
+            None => Diagnostic::general(code, message),
+        };
+        note.severity = loops::Severity::Note;
+        Some(note.help("write `mapPar`, `mapSeq` and the like, or give `--strategy`, to choose yourself"))
+    }
 }
 
 /// The C of a loop program, for running it: functions in the paper's style get one with the common interface beside them.
