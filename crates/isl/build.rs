@@ -2,6 +2,9 @@
 //!
 //! Both are linked statically where their archives are installed (Debian's `libisl-dev` and `libgmp-dev` have them), so that the
 //! program needs no library of ours at run time. Else, or with `LOZENGE_LINK_ISL=dynamic`, the shared library is used.
+//!
+//! With the feature `bundled`, isl is built from sources and linked by the crate `isl-rs`. For another processor than this
+//! one, archives are looked for by that one's compiler: `TARGET-gcc`, or what `CC_TARGET` names.
 
 use std::env;
 use std::path::PathBuf;
@@ -9,15 +12,32 @@ use std::process::Command;
 
 /// The folder that has this archive, as the C compiler finds it.
 fn folder_of(archive: &str) -> Option<PathBuf> {
-    let compiler = env::var("CC").unwrap_or_else(|_| "cc".to_owned());
+    let compiler = compiler();
     let output = Command::new(compiler).arg(format!("-print-file-name={archive}")).output().ok()?;
     let path = PathBuf::from(String::from_utf8(output.stdout).ok()?.trim());
     // a file that is not found is printed as its plain name
     (path.is_absolute() && path.is_file()).then(|| path.parent().map(PathBuf::from))?
 }
 
+/// The C compiler of the processor that is built for.
+fn compiler() -> String {
+    let [target, host] = ["TARGET", "HOST"].map(|name| env::var(name).unwrap_or_default());
+    if let Ok(own) = env::var(format!("CC_{}", target.replace('-', "_"))) {
+        return own;
+    }
+    if target != host {
+        // Names of compilers have no vendor: `aarch64-linux-gnu-gcc`.
+        return format!("{}-gcc", target.replace("-unknown-", "-"));
+    }
+    env::var("CC").unwrap_or_else(|_| "cc".to_owned())
+}
+
 fn main() {
     println!("cargo:rerun-if-changed=build.rs");
+    // The crate `isl-rs` has built and linked it.
+    if env::var_os("CARGO_FEATURE_BUNDLED").is_some() {
+        return;
+    }
     for variable in ["CC", "PKG_CONFIG_PATH", "LOZENGE_LINK_ISL"] {
         println!("cargo:rerun-if-env-changed={variable}");
     }

@@ -1,5 +1,5 @@
-//! The syntax of C in a region: expressions, declarations, statements. Constructs that a region cannot have are kept by
-//! name, so that all of them can be told at once.
+//! The syntax of C in a region: expressions, declarations, statements. Constructs that a region
+//! cannot have are kept by name, so that all of them can be reported at once.
 
 use crate::ctype::{CType, IntType, QType};
 
@@ -117,9 +117,11 @@ pub enum StmtKind {
     },
     Block(Vec<Stmt>),
     Empty,
-    /// Pragmas inside the region, with their texts and places, and the statement that they stand before, if there is one.
+    /// Pragmas inside the region, with their texts and places, and the statement that each one
+    /// precedes, if there is one.
     Pragma(Vec<(String, At)>, Option<Box<Stmt>>),
-    /// `continue` or `break` that leaves a loop around the region; those of loops in it are gone, or not supported.
+    /// `continue` or `break` that leaves a loop around the region. Those of loops in the region are
+    /// gone, or not supported.
     Jump(&'static str),
     /// A statement that has no place in a region: its name.
     Unsupported(&'static str),
@@ -127,7 +129,7 @@ pub enum StmtKind {
 
 #[derive(Clone, Debug)]
 pub struct For {
-    /// What its header does beside setting what is counted: it comes before the loop.
+    /// What its header does besides setting counted variables. It comes before the loop.
     pub before: Vec<Stmt>,
     pub init: Option<Stmt>,
     pub cond: Option<Expr>,
@@ -141,7 +143,7 @@ pub struct For {
     pub body: Stmt,
 }
 
-/// A variable that a loop counts beside its own, as `j` in `for (i = 0, j = n; i < n; i++, j--)`.
+/// A further variable that a loop counts, as `j` in `for (i = 0, j = n; i < n; i++, j--)`.
 #[derive(Clone, Debug)]
 pub struct Other {
     /// As it is named where it is counted.

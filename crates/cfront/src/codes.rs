@@ -1,8 +1,9 @@
-//! The codes of this room's diagnostics; each has a page `docs/errors/CODE.md`.
+//! The codes of this crate's diagnostics. Each has a page `docs/errors/CODE.md`.
 
 use loops::Code;
 
-/// `#pragma scop` and `#pragma endscop` do not pair up, or do not enclose whole statements of one function.
+/// `#pragma scop` and `#pragma endscop` do not pair up, or do not enclose whole statements of one
+/// function.
 pub const PRAGMAS: Code = Code("C0101");
 /// A pragma is not on a line of its own in the file that was given.
 pub const PRAGMA_LINE: Code = Code("C0102");

@@ -32,7 +32,8 @@ pub struct Known {
 }
 
 impl Known {
-    /// An object that is constant, with the value it is initialised with; none where that is not its own.
+    /// A constant object, with the value that it is initialised with. `None` if its type cannot
+    /// hold that value.
     pub fn object(value: i64, declared: IntType) -> Option<Known> {
         let held = match (declared, declared.bits()) {
             (IntType::Bool, _) => value == 0 || value == 1,
@@ -125,7 +126,8 @@ impl IntType {
         }
     }
 
-    /// The hub's type of data of this type, if it has one. Whether plain `char` has a sign is the compiler's choice.
+    /// The type of the loop IR for data of this type, if it has one. The compiler decides whether
+    /// plain `char` is signed.
     pub fn scalar(self) -> Option<Scalar> {
         match self {
             IntType::Bool => Some(Scalar::Bool),
@@ -213,7 +215,8 @@ impl QType {
         }
     }
 
-    /// The type with another one in the place of what it is an array of, points to or returns, at the end.
+    /// The type with its innermost type replaced: what it finally is an array of, points to or
+    /// returns.
     pub fn remade(self, inner: CType) -> QType {
         let again = |of: Box<QType>, inner| Box::new(of.remade(inner));
         let ty = match self.ty {
@@ -227,7 +230,7 @@ impl QType {
         QType { ty, ..self }
     }
 
-    /// The type with what it is an array of or points to, at the end, in place of the structure there that has it as a member.
+    /// The type with its innermost type, a structure, replaced by the type of a member.
     pub fn with_element(self, member: QType) -> QType {
         let again = |of: Box<QType>, member| Box::new(of.with_element(member));
         let ty = match self.ty {

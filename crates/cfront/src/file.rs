@@ -1,4 +1,4 @@
-//! A whole file: pairs the pragmas, walks the declarations, and translates each region where it stands.
+//! Translates a whole file: pairs the pragmas, walks the declarations, and translates each region.
 
 use std::collections::BTreeSet;
 
@@ -27,8 +27,9 @@ const MAX_TEXT: usize = 256 << 20;
 
 /// The regions of a C file as loop programs.
 ///
-/// `original` is the file as it is, `preprocessed` what the preprocessor made of it, with line markers. Places in
-/// diagnostics are byte offsets in `original`. All regions are tried; if one fails, the result is all that is wrong.
+/// `original` is the file as it is. `preprocessed` is what the preprocessor made of it, with line
+/// markers. Places in diagnostics are byte offsets in `original`. All regions are tried. If one
+/// fails, the result is all errors.
 pub fn parse(original: &str, preprocessed: &str, file_name: &str) -> Result<CFile, Vec<Diagnostic>> {
     parse_with(original, preprocessed, file_name, &Options::default())
 }
@@ -64,7 +65,8 @@ pub fn parse_with(
     }
 }
 
-/// Whether plain `char` has a sign, if the preprocessor listed its own macros, of which one says that it has none.
+/// Whether plain `char` is signed, if the preprocessor listed its own macros. One of them says that
+/// it is unsigned.
 fn char_signed(preprocessed: &str) -> Option<bool> {
     let defined = |name: &str| {
         preprocessed
@@ -124,7 +126,8 @@ fn pragma_pairs(source: &Source<'_>) -> Result<Vec<(usize, usize)>, Vec<Diagnost
     if diagnostics.is_empty() { Ok(pairs) } else { Err(diagnostics) }
 }
 
-/// Pragmas that look as if they were to begin or end a region; with `unsure`, also those with one wrong letter.
+/// Pragmas that look as if they begin or end a region. With `unsure`, also those with one wrong
+/// letter.
 fn misspelt(source: &Source<'_>, unsure: bool) -> Vec<Diagnostic> {
     let mut diagnostics = Vec::new();
     let pragmas = source.tokens.iter().enumerate().filter(|(_, token)| token.tok == Tok::Pragma);
@@ -137,7 +140,7 @@ fn misspelt(source: &Source<'_>, unsure: bool) -> Vec<Diagnostic> {
             word.chars().filter(char::is_ascii_alphanumeric).collect::<String>().to_lowercase();
         let meant = ["scop", "endscop"].into_iter().find(|meant| {
             let same = plain == *meant;
-            // Of other words behind it nobody knows what they are.
+            // It is not known what other words after it are.
             (same && (more.is_none() || word == *meant))
                 || (unsure && more.is_none() && one_letter_off(&plain, meant))
         });
@@ -146,8 +149,8 @@ fn misspelt(source: &Source<'_>, unsure: bool) -> Vec<Diagnostic> {
             break;
         }
         let message = match word == meant {
-            true => format!("`#pragma {meant}` with more behind it"),
-            false => format!("`#pragma {word}` begins and ends no region"),
+            true => format!("unexpected text after `#pragma {meant}`"),
+            false => format!("`#pragma {word}` neither begins nor ends a region"),
         };
         let span = source.span(one(k));
         let diagnostic = Diagnostic::error(codes::PRAGMAS, message, span, "not understood");
@@ -156,7 +159,8 @@ fn misspelt(source: &Source<'_>, unsure: bool) -> Vec<Diagnostic> {
     diagnostics
 }
 
-/// Whether a word becomes another one by one letter more, less or else, or by two that change places.
+/// Whether one edit turns a word into another: a letter inserted, removed or replaced, or two
+/// letters swapped.
 fn one_letter_off(word: &str, meant: &str) -> bool {
     let (a, b) = (word.as_bytes(), meant.as_bytes());
     let front = a.iter().zip(b).take_while(|(x, y)| x == y).count();
@@ -231,7 +235,7 @@ impl<'s> Reader<'s> {
     fn missed(&mut self, pos: usize, error: Option<ParseError>) {
         while let Some((first, _)) = self.pairs.get(self.next).copied().filter(|(first, _)| *first < pos) {
             let span = self.source.span(one(first));
-            let message = "what is around this region is not understood";
+            let message = "the code around this region cannot be parsed";
             let mut diagnostic = Diagnostic::error(codes::CONTEXT, message, span, "the region");
             if let Some(error) = &error {
                 diagnostic = diagnostic.context(self.source.span(error.at), error.message.clone());
@@ -269,7 +273,8 @@ impl<'s> Reader<'s> {
         };
         let pure = pure || specifiers.pure || declarator.pure;
         let types = params.iter().map(|p| p.ty.clone()).collect();
-        // A function that stays in use, or may be without one: compilers do not warn of it when its calls are gone.
+        // A function that stays in use, or may be without one: compilers do not warn of it when its
+        // calls are gone.
         let quiet = !specifiers.is_static || (start..parser.pos).any(|k| parser.is_inline(k));
         let function = Function { result: *result, params: types, pure, inline: None, kept: None };
         parser.scopes.declare(name.clone(), Symbol::Function(function.clone()));
@@ -321,7 +326,8 @@ impl<'s> Reader<'s> {
                     self.region(parser, name, body, uses, in_loop);
                     continue;
                 }
-                // What follows it is read as if it were not there: a declaration, or a loop around the region.
+                // What follows it is read as if it were not there: a declaration, or a loop around
+                // the region.
                 Tok::Pragma => {
                     parser.outer_pragma();
                     continue;
@@ -430,7 +436,7 @@ impl<'s> Reader<'s> {
         }
         if let Some(reason) = place::cut(self.source, first, last) {
             let span = self.source.span(one(first));
-            let message = format!("the region is {reason}, so its statements would fall apart");
+            let message = format!("the region is {reason}, so it cannot be replaced by several statements");
             let diagnostic = Diagnostic::error(codes::PRAGMAS, message, span, "the region");
             self.diagnostics.push(diagnostic.help("put braces around it, outside of the pragmas"));
             return;

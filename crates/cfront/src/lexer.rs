@@ -1,6 +1,7 @@
 //! Tokens of preprocessed C. Never fails: what is no token of C becomes `Tok::Bad`.
 //!
-//! Line markers and pragmas other than `scop` and `endscop` outside regions are kept small; their text stays in the source.
+//! Line markers, and pragmas outside regions other than `scop` and `endscop`, are kept small: their
+//! text stays in the source.
 
 /// The kind of a token.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

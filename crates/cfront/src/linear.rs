@@ -1,6 +1,8 @@
-//! Linear forms over names, and a small prover for `form >= 0` by Fourier-Motzkin elimination over the rationals.
+//! Linear forms over names, and a small prover for `form >= 0` by Fourier-Motzkin elimination over
+//! the rationals.
 //!
-//! The prover is bounded and one-sided: it says yes only where the constraints imply it, and no where it gave up.
+//! The prover is bounded and one-sided. It says yes only if the constraints imply it, and no if it
+//! gave up.
 
 use std::collections::BTreeMap;
 
@@ -173,7 +175,8 @@ fn infeasible(mut system: Vec<Linear>) -> bool {
     }
 }
 
-/// Divided by the common divisor of the coefficients; the constant is rounded down, which integers allow.
+/// Divided by the common divisor of the coefficients. The constant is rounded down, which is right
+/// for integers.
 fn reduced(form: Linear) -> Linear {
     let divisor = form.terms.values().fold(0u64, |d, c| gcd(d, c.unsigned_abs()));
     match i64::try_from(divisor) {

@@ -1,4 +1,5 @@
-//! Where a region stands: its lines in the original file, directives among them, and the macros that its text is made of.
+//! The place of a region: its lines in the original file with their directives, and the macros in
+//! its text.
 
 use std::collections::BTreeSet;
 
@@ -75,7 +76,7 @@ pub(crate) fn of(source: &Source<'_>, first: usize, last: usize) -> Result<Regio
                 }
                 "if" | "ifdef" | "ifndef" => {
                     let message =
-                        format!("`#{word}` inside a region: the result holds for this configuration only");
+                        format!("`#{word}` inside a region: the result is only for this configuration");
                     let mut diagnostic =
                         Diagnostic::error(codes::CONFIGURATION, message, span, "decided already");
                     diagnostic.severity = loops::Severity::Warning;

@@ -1,6 +1,7 @@
-//! What is known of a region beside its loop program: where it was, what its names are in C, and what is assumed.
+//! What is known of a region besides its loop program: where it was, what its names are in C, and
+//! what is assumed.
 //!
-//! Everything here is a value that a printer or the command can use without looking at the C again.
+//! A printer or the command can use everything here without looking at the C again.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -19,8 +20,9 @@ pub struct CFile {
 /// A region: its loop program and how that is tied to the C around it.
 #[derive(Clone, Debug)]
 pub struct Region {
-    /// The statements as a function: sizes are integer variables that the region only reads; parameters are the arrays
-    /// and scalars that it refers to. Statements are labelled `S0`, `S1`, … in the order of the text.
+    /// The statements as a function. Sizes are integer variables that the region only reads.
+    /// Parameters are the arrays and scalars that it refers to. Statements are labelled `S0`, `S1`,
+    /// … in the order of the text.
     pub function: Function,
     /// The ties to the C text.
     pub info: RegionInfo,
@@ -31,38 +33,46 @@ pub struct Region {
 /// The ties of a region to the C text.
 #[derive(Clone, Debug)]
 pub struct RegionInfo {
-    /// Bytes of the original text from the line of `#pragma scop` to the end of the line of `#pragma endscop`,
-    /// line ends included.
+    /// Bytes of the original text from the line of `#pragma scop` to the end of the line of
+    /// `#pragma endscop`, line ends included.
     pub bytes: std::ops::Range<usize>,
     /// Lines of the two pragmas, counted from 1.
     pub lines: (usize, usize),
-    /// White space before `#pragma scop`'s first statement: what the lines of a replacement are indented by.
+    /// White space before the first statement after `#pragma scop`. The lines of a replacement are
+    /// indented by it.
     pub indent: String,
     /// The C function that the region is in.
     pub c_function: String,
-    /// Arrays and scalars of the region, by their name in the loop program (parameters of the function first).
+    /// Arrays and scalars of the region, by their name in the loop program (parameters of the
+    /// function first).
     pub variables: Vec<Variable>,
     /// Size parameters of the loop program with their C types (`n`: `int`).
     pub sizes: Vec<SizeVariable>,
-    /// Pairs of objects that the C text allows to overlap, one of them written. The loop program takes them as distinct;
-    /// that must be tested, or be what the user says (`restrict`, or an option), before its result is used.
+    /// Pairs of objects that the C text allows to overlap, one of them written. The loop program
+    /// takes them as distinct. Before its result is used, that must be tested, or be declared by
+    /// the user (`restrict`, or an option).
     pub may_alias: Vec<AliasPair>,
-    /// Conditions under which the loop program computes what the C text does: tested before the region, which stays as it was where one of them fails.
+    /// Conditions under which the loop program computes what the C text does. They are tested
+    /// before the region. If one of them fails, the original text runs.
     pub assumptions: Vec<Assumption>,
     /// The lines between the pragmas, as bytes of the original text.
     pub inside: std::ops::Range<usize>,
-    /// C statements to be put after the region: loop variables declared outside get the values they would have had.
+    /// C statements to be put after the region: loop variables declared outside get the values that
+    /// they would have had.
     pub epilogue: Vec<String>,
-    /// Identifiers of the original region's text that the preprocessor replaced: the result holds for their values.
+    /// Identifiers of the original region's text that the preprocessor replaced. The result is
+    /// right for their values.
     pub macros: Vec<String>,
-    /// Those of them, and of what they stand for, whose text is an integer or the name of a type: the region was made for
-    /// these, and [`crate::splice`] has that checked when its result is compiled. Known only if the preprocessor kept the
-    /// definitions (`gcc -E -dD`).
+    /// Those of the macros, and of what they stand for, whose text is an integer or the name of a
+    /// type. The region was translated for these values, and [`crate::splice`] has that checked
+    /// when its result is compiled. Known only if the preprocessor kept the definitions
+    /// (`gcc -E -dD`).
     pub macro_values: Vec<(String, String)>,
-    /// Objects outside of the region, or elements of them (`A[0]`), whose `sizeof` was taken as this number of bytes;
-    /// checked as macros are.
+    /// Objects outside of the region, or elements of them (`A[0]`), whose `sizeof` was taken as
+    /// this number of bytes. Checked as macros are.
     pub object_sizes: Vec<(String, u64)>,
-    /// Objects and functions that the region refers to, and its macros: what a result must not declare anew.
+    /// Objects, functions and macros that the region refers to: a result must not declare these
+    /// names anew.
     pub identifiers: BTreeSet<String>,
     /// Facts about the arithmetic of subscripts: types, and where 32 bits could overflow.
     pub index_notes: Vec<String>,
@@ -100,7 +110,8 @@ pub enum AccessForm {
     Scalar,
     /// `A[i][j]`
     Subscripts,
-    /// `A[i * n + j]`, row-major over `dims`: the C object is a plain pointer, the loop program sees several dimensions.
+    /// `A[i * n + j]`, row-major over `dims`. The C object is a plain pointer, the loop program
+    /// sees several dimensions.
     Linear,
 }
 
@@ -154,7 +165,8 @@ pub struct AliasPair {
     pub first: String,
     /// The other.
     pub second: String,
-    /// A condition in C that holds where they do not; none where the region does not say before it runs what it accesses.
+    /// A condition in C that holds if they do not overlap. `None` if it is not known before the
+    /// region which elements it accesses.
     pub apart: Option<String>,
 }
 
@@ -164,7 +176,8 @@ impl Variable {
         owner(&self.c_name)
     }
 
-    /// The members that stand behind that identifier: after how many subscripts, whether by `->`, and their names.
+    /// The members after that identifier: after how many subscripts, whether by `->`, and their
+    /// names.
     pub fn members(&self) -> Vec<(usize, bool, String)> {
         let mut members = Vec::new();
         for (k, part) in self.c_name[self.owner().len()..].split(PLACE).enumerate() {

@@ -11,7 +11,8 @@ use crate::parser::Inline;
 pub enum Symbol {
     Typedef(QType),
     Object(Object),
-    /// An enumeration constant, or a constant integer object with a known value; `None` where it is not understood.
+    /// An enumeration constant, or a constant integer object with a known value. `None` if it is
+    /// not understood.
     Constant(Option<Known>),
     Function(Function),
 }
@@ -21,11 +22,13 @@ pub enum Symbol {
 pub struct Object {
     pub ty: QType,
     pub place: Place,
-    /// Initialised by the result of an allocation: a pointer to an object that nothing else points to.
+    /// Initialised by the result of an allocation: a pointer to an object that nothing else points
+    /// to.
     pub fresh: bool,
     /// Each thread has its own.
     pub per_thread: bool,
-    /// A member of what a pointer points to: whether that pointer is declared `restrict`, or was just allocated.
+    /// A member of what a pointer points to: whether that pointer is declared `restrict`, or was
+    /// just allocated.
     pub through: Option<bool>,
     /// Where it is declared.
     pub at: At,
@@ -52,7 +55,8 @@ pub struct Function {
     pub result: QType,
     /// Types of the parameters, if it has a prototype.
     pub params: Vec<QType>,
-    /// Declared with the attribute `const`: it changes nothing, and its result depends on its arguments alone.
+    /// Declared with the attribute `const`: it changes nothing, and its result depends only on its
+    /// arguments.
     pub pure: bool,
     /// What its calls stand for, where that is expressions.
     pub inline: Option<Box<Inline>>,

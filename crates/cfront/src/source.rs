@@ -1,7 +1,7 @@
-//! From tokens of the preprocessed text to places in the original file.
+//! Maps tokens of the preprocessed text to places in the original file.
 //!
-//! Line markers (`# 12 "file.c"`) give the line; columns move under macros, so a token is looked for in its line and the
-//! whole line is the place where it cannot be found.
+//! Line markers (`# 12 "file.c"`) give the line. Macros move columns, so a token is searched in its
+//! line. If it is not found there, the place is the whole line.
 
 use std::collections::BTreeMap;
 
@@ -19,9 +19,11 @@ pub struct Source<'s> {
     original_lines: Vec<usize>,
     /// Byte offset of the start of each preprocessed line.
     text_lines: Vec<usize>,
-    /// `(offset in the preprocessed text, line there is this original line, in the main file)`, by offset.
+    /// `(offset in the preprocessed text, line there is this original line, in the main file)`, by
+    /// offset.
     markers: Vec<Marker>,
-    /// Definitions of each macro, if the preprocessor kept them: where, and the text; none for `#undef`.
+    /// Definitions of each macro, if the preprocessor kept them: the position, and the text. `None`
+    /// for `#undef`.
     macros: BTreeMap<&'s str, Vec<(usize, Option<&'s str>)>>,
 }
 
@@ -33,7 +35,8 @@ struct Marker {
 }
 
 impl<'s> Source<'s> {
-    /// Lexes the preprocessed text and reads its line markers. The file of the first marker is the main file.
+    /// Lexes the preprocessed text and reads its line markers. The file of the first marker is the
+    /// main file.
     pub fn new(original: &'s str, text: &'s str) -> Source<'s> {
         let mut markers = vec![Marker { offset: 0, line: 1, main: true, file: String::new() }];
         let mut main: Option<String> = None;
@@ -69,7 +72,8 @@ impl<'s> Source<'s> {
         &self.markers[after.saturating_sub(1)]
     }
 
-    /// The line of the original file, counted from 1, that the token comes from; `Err` has the name of an included file.
+    /// The line of the original file, counted from 1, that the token comes from; `Err` has the name
+    /// of an included file.
     pub fn line(&self, index: usize) -> Result<usize, &str> {
         let offset = self.tokens[index.min(self.tokens.len() - 1)].start as usize;
         let marker = self.marker_of(offset);
@@ -94,7 +98,8 @@ impl<'s> Source<'s> {
         start..end
     }
 
-    /// The place in the original file of a range of tokens: exact where their text is found in their lines.
+    /// The place in the original file of a range of tokens: exact where their text is found in
+    /// their lines.
     pub fn span(&self, at: At) -> Span {
         let (first, last) = (self.token_span(at.first as usize), self.token_span(at.last as usize));
         if first.end <= last.end { first.to(last) } else { first }

@@ -1,4 +1,4 @@
-//! Puts C text in the place of regions: by whole lines, every other byte as it was.
+//! Replaces regions by C text: whole lines, every other byte as it was.
 
 use loops::Diagnostic;
 
@@ -12,7 +12,8 @@ pub struct Replacement {
     pub region: usize,
     /// Statements in C, one or more lines, indented by [`crate::RegionInfo::indent`].
     pub text: String,
-    /// Conditions in C that are tested before the text runs, beside those of [`crate::RegionInfo::assumptions`].
+    /// Conditions in C that are tested before the text runs, besides
+    /// [`crate::RegionInfo::assumptions`].
     pub conditions: Vec<String>,
     /// Headers that the text needs, as in `<omp.h>`; included at the top of the file.
     pub includes: Vec<String>,
@@ -20,10 +21,11 @@ pub struct Replacement {
 
 /// The original file with regions replaced. Regions without a replacement stay as they are.
 ///
-/// Where something is assumed of what the region is given, the text of the region stands first, under the condition that this does not hold, and what
-/// replaces it behind `else`. The two pragmas stay as comments, so that the result is not taken for input and a reader sees what was replaced. Lines
-/// end as in the file. Loop variables declared outside get their values. Macros and sizes of
-/// objects that the region was made for are checked.
+/// If the replacement assumes something, the text of the region stands first, under the condition
+/// that the assumption does not hold. The replacement follows `else`. The two pragmas stay as
+/// comments, so that the result is not taken for input and a reader sees what was replaced. Line
+/// ends are those of the file. Loop variables declared outside get their values. Macros and sizes
+/// of objects that the region was translated for are checked.
 pub fn splice(original: &str, file: &CFile, replacements: &[Replacement]) -> Result<String, Diagnostic> {
     let newline = if original.contains("\r\n") { "\r\n" } else { "\n" };
     let mut chosen: Vec<(&crate::RegionInfo, &Replacement)> = Vec::new();

@@ -1,5 +1,5 @@
-//! Where the names of a function's body occur, and what happens to them there, as far as tokens tell: good enough to say
-//! that a value is *not* used or changed, never to say that it is.
+//! Where the names of a function's body occur, and what happens to them there, as far as tokens
+//! tell. This can show that a value is *not* used or changed, never that it is.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
@@ -8,7 +8,8 @@ use crate::lexer::Tok;
 use crate::region::owner;
 use crate::source::Source;
 
-/// The functions that a text defines, nested ones as well: names before a parenthesis that a body follows.
+/// The functions that a text defines, nested ones as well: names before a parenthesis that a body
+/// follows.
 pub fn defined<'s>(source: &Source<'s>) -> BTreeSet<&'s str> {
     let tokens = &source.tokens;
     let is = |k: usize, p: &str| matches!(tokens.get(k).map(|t| t.tok), Some(Tok::Punct(q)) if q == p);
@@ -79,7 +80,8 @@ impl<'s> Uses<'s> {
         matches!(self.source.tokens.get(token).map(|t| t.tok), Some(Tok::Punct(p)) if any.contains(&p))
     }
 
-    /// Tokens in a range that name an object (and no member). Of a member, `p[].x`, those that name what it is a member of.
+    /// Tokens in a range that name an object (and no member). For a member `p[].x`, the tokens that
+    /// name the object `p`.
     fn named(&self, name: &str, range: Range<usize>) -> impl Iterator<Item = usize> + '_ {
         let name = owner(name);
         let all = self.tokens.get(name).map_or(&[][..], Vec::as_slice);
@@ -93,7 +95,8 @@ impl<'s> Uses<'s> {
     pub fn assigned_in(&self, name: &str, range: Range<usize>, declared: usize) -> Option<usize> {
         const ASSIGN: [&str; 13] =
             ["=", "+=", "-=", "*=", "/=", "%=", "&=", "|=", "^=", "<<=", ">>=", "++", "--"];
-        // Of several in one declaration, `double *x = …, *y = …;`, only the first one is seen to be a declarator by what is before it.
+        // Of several in one declaration, `double *x = …, *y = …;`, only the first one is seen to be
+        // a declarator by what is before it.
         self.named(name, range).filter(|k| *k != declared).find(|k| {
             let (first, mut last) = self.in_parentheses(*k);
             if owner(name) != name {
@@ -109,7 +112,7 @@ impl<'s> Uses<'s> {
         })
     }
 
-    /// The last token of the subscripts and members behind a name.
+    /// The last token of the subscripts and members after a name.
     fn path_end(&self, token: usize) -> usize {
         let (mut last, mut depth) = (token, 0usize);
         loop {
@@ -133,7 +136,8 @@ impl<'s> Uses<'s> {
         (first, last)
     }
 
-    /// Whether a name stands where it is declared: after a word that starts no statement, or a `*` after one.
+    /// Whether a name stands where it is declared: after a word that starts no statement, or after
+    /// a `*` that follows such a word.
     fn is_declarator(&self, token: usize) -> bool {
         let mut k = token;
         while k > 0 && self.is_punct(k - 1, &["*"]) {
@@ -156,7 +160,8 @@ impl<'s> Uses<'s> {
         first > 0 && self.is_punct(first - 1, &["&"]) && !(first > 1 && operand(first - 2))
     }
 
-    /// Where a pointer to what an object of `dims` dimensions points to may be had: any use but an element with all its subscripts.
+    /// Where a pointer to the data of an object of `dims` dimensions may be taken: any use other
+    /// than an element with all its subscripts.
     pub fn pointed_into(
         &self,
         name: &str,
@@ -169,7 +174,7 @@ impl<'s> Uses<'s> {
         })
     }
 
-    /// How many subscripts stand behind a name.
+    /// How many subscripts follow a name.
     fn subscripts(&self, token: usize, end: usize) -> usize {
         let (mut depth, mut found) = (0usize, 0);
         for k in token + 1..end {
@@ -191,7 +196,8 @@ impl<'s> Uses<'s> {
         self.named(name, 0..usize::MAX).any(|k| self.is_address(k))
     }
 
-    /// Where an object's value may be used, its declaration left out; with `counted`, not in loops that set it first.
+    /// Where an object's value may be used, its declaration left out. With `counted`, loops that
+    /// set it first do not count.
     pub fn used_in(&self, name: &str, range: Range<usize>, declared: usize, counted: bool) -> Option<usize> {
         let mut uses = self.named(name, range.clone()).filter(|k| *k != declared);
         if !counted {
@@ -218,8 +224,9 @@ impl<'s> Uses<'s> {
         self.named(name, range.clone()).next().is_some_and(|first| self.set_before(first, &range))
     }
 
-    /// Whether the name at a token is set there by a statement of its own, `name = …;` without the name behind it, that surely follows the start of the range: it
-    /// is in the same block, and nothing between jumps.
+    /// Whether a statement of its own, `name = …;` without the name on the right, sets the name at
+    /// a token, and surely runs after the start of the range: it is in the same block, and nothing
+    /// between jumps.
     fn set_before(&self, token: usize, range: &Range<usize>) -> bool {
         let mut depth = 0isize;
         for k in range.start..token {

@@ -1,4 +1,5 @@
-//! No input panics, hangs or takes much memory: damaged kernels, truncated files, huge and deep texts. Bounded in time.
+//! No input panics, hangs or takes much memory: damaged kernels, truncated files, huge and deep
+//! texts. Bounded in time.
 
 use std::time::{Duration, Instant};
 

@@ -1,4 +1,5 @@
-//! `tests/cfront/**/*.c`: what becomes of a C file, its loop programs and what ties them to the C, or its diagnostics.
+//! `tests/cfront/**/*.c`: what becomes of a C file, its loop programs and what ties them to the C,
+//! or its diagnostics.
 
 use std::fmt::Write as _;
 use std::io::Write as _;

@@ -1,5 +1,5 @@
-//! Every kernel of `tests/c/kernels` is taken, and its regions, printed from their loop programs and put back, compute the
-//! same bits as the original.
+//! Every kernel of `tests/c/kernels` is taken, and its regions, printed from their loop programs
+//! and put back, compute the same bits as the original.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;

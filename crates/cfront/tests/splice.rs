@@ -64,3 +64,26 @@ fn regions_of_another_text_are_refused() {
     assert!(splice(TWO, &file, &[replacement(2)]).is_err());
     assert!(splice(TWO, &file, &[replacement(0), replacement(0)]).is_err());
 }
+
+#[test]
+fn what_is_assumed_is_tested_and_the_original_text_is_the_other_version() {
+    let text = "int f(unsigned p, unsigned q, int x[64])\r\n{\r\n  unsigned i;\r\n#pragma scop\r\n  for (i = p - q; i < p; i++) x[i] = 1; // as it was\r\n#pragma endscop\r\n  return i;\r\n}\r\n";
+    let file = parse(text, text, "put.c").expect("a file that is taken");
+    let info = &file.regions[0].info;
+    assert_eq!(
+        info.assumptions.iter().map(|a| a.condition.as_str()).collect::<Vec<_>>(),
+        ["(long)p >= (long)q"]
+    );
+    let replacement = Replacement {
+        text: "    a;\n    b;\n".to_string(),
+        conditions: vec!["p <= 1UL << 48".into()],
+        ..Replacement::default()
+    };
+    let out = splice(text, &file, &[replacement]).expect("a replacement of this file");
+    let epilogue = info.epilogue.join("\r\n    ");
+    assert!(epilogue.starts_with("i = "), "{epilogue}");
+    let expected = format!(
+        "  /* scop: lines 4 to 6 of the original */\r\n  if (!(p <= 1UL << 48\r\n          && (long)p >= (long)q)) {{\r\n  for (i = p - q; i < p; i++) x[i] = 1; // as it was\r\n  }} else {{\r\n    a;\r\n    b;\r\n    {epilogue}\r\n  }}\r\n  /* endscop */\r\n  return i;\r\n"
+    );
+    assert!(out.contains(&expected), "{out}");
+}

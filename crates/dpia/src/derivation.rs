@@ -1,4 +1,4 @@
-//! Derivations: what each rule did, in order.
+//! Derivations: the steps of a translation, one for each rule that was applied, in order.
 
 use std::collections::BTreeMap;
 use std::collections::HashMap;

@@ -1,4 +1,5 @@
-//! What the variables of a functional term stand for: a persistent map, so that a closure keeps its own for the price of a pointer.
+//! Environments of functional terms: a persistent map from variables to expressions. A closure
+//! keeps its own for the price of a pointer.
 
 use std::sync::Arc;
 
@@ -11,7 +12,8 @@ const WIDTH: usize = 1 << BITS;
 /// Levels of three bits that hold any 32-bit number.
 const LEVELS: u32 = u32::BITS.div_ceil(BITS);
 
-/// An environment: functional variables, by number, to expressions. Lookup and extension take constant time.
+/// An environment: maps functional variables, by number, to expressions. Lookup and extension take
+/// constant time.
 #[derive(Clone, Default)]
 pub struct Env {
     root: Option<Arc<Node>>,

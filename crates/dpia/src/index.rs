@@ -1,7 +1,8 @@
 //! Index arithmetic of views, with the simplifications that keep chains of views linear.
 //!
-//! `join` after `split` asks for `(i / n) * n + i % n`; without simplification each such pair of views would double the
-//! expression. Every rule here holds for all values: quotients are floored and the ranges used are those of the types.
+//! `join` after `split` asks for `(i / n) * n + i % n`. Without simplification each such pair of
+//! views would double the expression. Every rule here holds for all values: quotients are floored,
+//! and the ranges used are those of the types.
 
 use functional::DataType;
 use loops::{BinaryOp, Size};

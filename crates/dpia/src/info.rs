@@ -1,10 +1,11 @@
-//! Facts about the terms of a definition, gathered in one pass: which variables are read often, which terms need loops.
+//! Facts about the terms of a definition, collected in one pass: which variables are read often,
+//! which terms need loops.
 
 use std::collections::HashMap;
 
 use functional::{Arg, Definition, Prim, Term, TermKind};
 
-/// What is known of each term and variable of one definition. Valid as long as the definition lives.
+/// Facts about each term and variable of one definition. Valid as long as the definition lives.
 pub struct Info {
     uses: HashMap<u32, Vec<Use>>,
     work: HashMap<usize, Work>,
@@ -19,7 +20,7 @@ struct Use {
     inside: bool,
 }
 
-/// Uses that are told apart; a variable with more counts as read often in all its components.
+/// Uses that are distinguished. A variable with more counts as read often in all its components.
 const USES: usize = 32;
 
 /// What computing a term takes.
@@ -49,7 +50,8 @@ impl Info {
         info
     }
 
-    /// Whether the variable is read more than once, or inside a function that is applied more than once.
+    /// Whether the variable is read more than once, or inside a function that is applied more than
+    /// once.
     pub fn many(&self, id: u32) -> bool {
         self.many_at(id, &[])
     }

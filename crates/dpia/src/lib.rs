@@ -1,14 +1,17 @@
 //! Acceptor- and continuation-passing translation of functional programs to loop programs.
 //!
-//! [`translate()`] takes a definition of the functional language to a function of the hub, by the rules of the paper (sections 2.1 to 2.3)
-//! and their extensions; `docs/rules.md` lists them. Every rule has a name, and every application of one is a step of the [`Derivation`].
+//! [`translate()`] turns a definition of the functional language into a function of the loop IR. It
+//! uses the rules of the paper (sections 2.1 to 2.3) and their extensions, which `docs/rules.md`
+//! lists. Every rule has a name, and every application of one is a step of the [`Derivation`].
 //!
 //! ```text
 //! A(e)(out)  --translate-->  commands  --codegen-->  loops::Function
 //! ```
 //!
-//! - [`phrase`]: the imperative language; `translate`: the rules `a.…` and `c.…` and the macros; `codegen`: `cgc`, `cga`, `cge`.
-//! - Paper mode follows the published rules (corrected); default mode fuses maps into their readers and writes results where they belong.
+//! - [`phrase`] is the imperative language. `translate` has the rules `a.…` and `c.…` and the
+//!   macros, `codegen` has `cgc`, `cga` and `cge`.
+//! - Paper mode follows the published rules (corrected). Default mode fuses maps into their readers
+//!   and writes results where they belong.
 //!
 //! What is deliberately not here: no inference, no evaluation, no choice of strategies, no target.
 
@@ -39,10 +42,12 @@ use translate::Translator;
 /// How a definition is translated.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Mode {
-    /// Maps that are read at once are fused into their readers; names come from the user's variables.
+    /// Maps that are read at once are fused into their readers. Names come from the user's
+    /// variables.
     #[default]
     Default,
-    /// The rules exactly as the paper gives them: a temporary for every `map` in continuation position, names `v<k>` and `i<k>`.
+    /// The rules exactly as the paper gives them: a temporary for every `map` in continuation
+    /// position, names `v<k>` and `i<k>`.
     Paper,
 }
 
@@ -68,12 +73,19 @@ impl Translation {
 
 /// Which parameters of the loop function hold which data of the definition.
 ///
-/// The function has the definition's sizes, then its parameters in order, then the result. A number is a parameter without dimensions;
-/// nested arrays are one array; arrays of pairs of numbers have pairs as elements; an array of pairs that hold arrays, and a pair that
-/// holds an array, are two parameters (`x_1`, `x_2`); indices are `i64`; a vector is the innermost dimension.
+/// The function has the definition's sizes, then its parameters in order, then the result.
+///
+/// - A number is a parameter without dimensions.
+/// - Nested arrays are one array.
+/// - Arrays of pairs of numbers have pairs as elements.
+/// - An array of pairs that hold arrays, and a pair that holds an array, are two parameters (`x_1`,
+///   `x_2`).
+/// - Indices are `i64`.
+/// - A vector is the innermost dimension.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Abi {
-    /// For each parameter of the definition, in order: its name, and the parameters of the function that hold it.
+    /// For each parameter of the definition, in order: its name, and the parameters of the function
+    /// that hold it.
     pub params: Vec<(Name, Vec<Name>)>,
     /// The parameters that hold the result.
     pub result: Vec<Name>,
@@ -81,11 +93,12 @@ pub struct Abi {
 
 /// Translates a definition.
 ///
-/// Recursion is as deep as the definition is nested: for deep input run it on a thread with a large stack.
+/// Recursion is as deep as the definition is nested. For deep input run it on a thread with a large
+/// stack.
 ///
 /// # Errors
-/// `D0101` where a `map` or `reduce` has no strategy, `D0103` where `reducePar` can't be privatised, `D0105` and `D0106` where views ask for
-/// expressions beyond all bounds.
+/// `D0101` if a `map` or `reduce` has no strategy, `D0103` if `reducePar` cannot be privatised,
+/// `D0105` and `D0106` if views lead to expressions that are too large.
 pub fn translate(definition: &Definition, mode: Mode) -> Result<Translation, Diagnostic> {
     let mut translator = Translator::new(definition, mode);
     let (params, env) = translator.parameters();

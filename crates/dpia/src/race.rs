@@ -1,8 +1,10 @@
-//! Race freedom of parallel loops, checked on the commands: iteration `i` of `parfor n a` writes only `a{i}` and memory of its own.
+//! Race freedom of parallel loops, checked on the commands: iteration `i` of `parfor n a` writes
+//! only `a{i}` and memory of its own.
 //!
-//! The rules make such commands; this does not trust them. Reads need no check of their own: what is written by an iteration is either
-//! its element of `a`, which nothing can read inside the loop, or memory declared inside. (Accumulators that live in an outer acceptor are
-//! read, but an update of them is itself checked here, and by subscripts in code generation.)
+//! The rules make such commands, but this check does not trust them. Reads need no check of their
+//! own. An iteration writes its element of `a`, which nothing can read inside the loop, or memory
+//! that is declared inside. (Accumulators in an outer acceptor are read. Updates of them are
+//! checked here, and by subscripts in code generation.)
 
 use std::collections::HashMap;
 

@@ -1,7 +1,7 @@
 //! The table of rules: names and statements. `docs/rules.md` is made from it.
 //!
-//! The code of a rule is where its name is returned: `translate` for `a`, `c`, `v` and the macros, `codegen` for `cgc`, `cga`, `cge`.
-//! Not here: anything that the translation reads.
+//! The code of a rule is where its name is returned: `translate` for `a`, `c`, `v` and the macros,
+//! `codegen` for `cgc`, `cga`, `cge`. The translation reads nothing from this table.
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -93,7 +93,7 @@ const SECTIONS: &[Section] = &[
     ),
     (
         "Continuation-passing",
-        "`C(e)(λx. c)` computes `e` and goes on with `c`, in which `x` stands for it.",
+        "`C(e)(λx. c)` computes `e` and continues with `c`, in which `x` stands for it.",
         &[
             ("c.1", "`C(e)(λx. c) = c[x := e]` for an expression that needs no commands"),
             ("c.2", "`C(neg e)(c) = C(e)(λx. c (neg x))`"),
@@ -145,7 +145,8 @@ const SECTIONS: &[Section] = &[
     ),
     (
         "Delayed arrays (default mode)",
-        "An element of a view is read by moving the index to the `map` below; the rules `cge` for views serve here too.",
+        "An element of a view is read by moving the index down to the `map` below. The rules `cge` for\n\
+         views apply here too.",
         &[
             ("v.map", "`C((map f e)[i])(c) = C(e[i])(λx. C(f x)(c))`"),
             ("v.generate", "`C((generate n f)[i])(c) = C(f i)(c)`"),
@@ -154,7 +155,8 @@ const SECTIONS: &[Section] = &[
     ),
     (
         "Macros",
-        "The intermediate macros, by loops. In default mode an element is read by `C(xs[i])`, so that delayed arrays are computed there.",
+        "The macros between the two halves, defined by loops. In default mode an element is read by\n\
+         `C(xs[i])`, so that delayed arrays are computed there.",
         &[
             ("mapParI", "`mapParI f xs out = parfor n out (λi o. f xs[i] o)`"),
             ("mapSeqI", "`mapSeqI f xs out = seqfor n (λi. f xs[i] out{i})`"),
@@ -182,7 +184,7 @@ const SECTIONS: &[Section] = &[
     ),
     (
         "Code generation: commands",
-        "`CodeGen_comm(c)` is statements of a loop program.",
+        "`CodeGen_comm(c)` is a list of statements of a loop program.",
         &[
             ("cgc.1", "`skip` is nothing"),
             ("cgc.2", "`c1; c2` is one after the other"),
@@ -291,7 +293,8 @@ pub fn rules() -> Vec<Rule> {
     list
 }
 
-/// Rules of primitives that all have one form: those of the table of primitives which are not written out.
+/// Rules of primitives that all have one form: the primitives of the table that are not written out
+/// here.
 fn of_primitives(stage: &str, known: &[Rule]) -> Vec<Rule> {
     let column = match stage {
         "a" => 0,
@@ -328,8 +331,12 @@ fn of_primitives(stage: &str, known: &[Rule]) -> Vec<Rule> {
 /// The page `docs/rules.md`.
 pub fn page() -> String {
     let mut text = String::from(
-        "# Rules of the translation\n\nMade from `crates/dpia/src/rules.rs` and the table of primitives; a test keeps this page equal to them.\n\n\
-         Numbered rules are those of the paper (with misprints corrected), named ones are extensions. `lozenge explain FILE --def NAME` shows each application.\n",
+        "# Rules of the translation\n\nThis page lists every rule by which a definition becomes loops. It is for people who read a\n\
+         derivation. [From functional programs to loops](translation.md) explains the two halves of the\n\
+         translation. `lozenge explain FILE --def NAME` shows each application of a rule.\n\n\
+         Numbered rules are those of the [paper](sources.md#matrix-programs), with misprints corrected. Named\n\
+         rules are extensions. The page is made from `crates/dpia/src/rules.rs` and the table of primitives.\n\
+         A test keeps it equal to them.\n",
     );
     let mut list = rules().into_iter().peekable();
     for (k, (title, intro, _)) in SECTIONS.iter().enumerate() {

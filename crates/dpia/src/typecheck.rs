@@ -1,7 +1,9 @@
-//! The type checker of phrases, pending nodes included: every step of a derivation is checked by it in tests.
+//! The type checker of phrases, pending nodes included. In tests it checks every step of a
+//! derivation.
 //!
-//! Primitives are typed by the function that types core terms, so that the two languages can't drift apart. Closures carry terms that the
-//! checker of the language has seen; here only their types count.
+//! The function that types core terms also types primitives here, so the two languages cannot drift
+//! apart. Closures carry terms that the checker of the language has checked. Only their types count
+//! here.
 
 use functional::facts::SizeFacts;
 use functional::term::{Arg, Lambda, Term, TermKind, Var};
@@ -50,7 +52,8 @@ struct Checker<'b> {
 
 impl Checker<'_> {
     fn same(&self, what: &str, a: &DataType, b: &DataType) -> Result<()> {
-        // An index may stand where its value is asked for, and the other way round where a view computes it.
+        // An index may stand where its value is asked for, and the other way round where a view
+        // computes it.
         let scalar = |t: &DataType| matches!(t, DataType::Idx(_) | DataType::Scalar(Scalar::I64));
         if self.facts.same_type(a, b) || (scalar(a) && scalar(b)) {
             return Ok(());
@@ -115,7 +118,8 @@ impl Checker<'_> {
     }
 
     fn prim(&self, e: &Exp, prim: Prim, args: &[ExpArg]) -> Result<()> {
-        // Elements of arrays and lanes of vectors; an index that a view computes has a type that only bounds it.
+        // Elements of arrays and lanes of vectors; an index that a view computes has a type that
+        // only bounds it.
         if let (Prim::Index, [ExpArg::Exp(a), ExpArg::Exp(i)]) = (prim, args) {
             self.index(i)?;
             let elem = element(a.ty()).ok_or_else(|| format!("[]: {} has no elements", a.ty()))?;
@@ -196,7 +200,8 @@ impl Checker<'_> {
         }
     }
 
-    /// The type of the acceptor beneath a view that receives `ty` (for components and parts: the received type itself).
+    /// The type of the acceptor below a view that receives `ty`. For components and parts it is the
+    /// received type itself.
     fn beneath(&self, view: &AccView, ty: &DataType) -> Option<DataType> {
         Some(match view {
             AccView::Zip1 | AccView::Zip2 | AccView::Pair1 | AccView::Pair2 => ty.clone(),

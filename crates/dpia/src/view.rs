@@ -1,7 +1,9 @@
-//! What views do to paths: one step of the code generation rules for expressions (`cge.5` to `cge.13` and those of the further views).
+//! How views change paths: one step of the code generation rules for expressions (`cge.5` to
+//! `cge.13`, and those of the further views).
 //!
-//! Code generation follows them until a variable is reached. In the default mode the translation follows them too, to bring an
-//! index to a delayed `map`. Functions inside views are not applied here.
+//! Code generation follows them until it reaches a variable. In the default mode the translation
+//! follows them too, to bring an index to a delayed `map`. Functions inside views are not applied
+//! here.
 
 use functional::{DataType, Prim};
 use loops::{BinaryOp, Scalar, Size};
@@ -17,7 +19,8 @@ pub enum Viewed {
     Branch(&'static str, Exp, (Exp, Vec<Step>), (Exp, Vec<Step>)),
 }
 
-/// One step from `head` at `path`, whose last element is the step next to the head; `None` if the head is no view or the path too short.
+/// One step from `head` at `path`, whose last element is the step next to the head. `None` if the
+/// head is no view or the path is too short.
 pub fn step(head: &Exp, path: &mut Vec<Step>) -> Option<Viewed> {
     let ExpKind::Prim(prim, args) = head.kind() else { return None };
     let rule = prim.info().rules[2];
@@ -203,7 +206,8 @@ pub fn step(head: &Exp, path: &mut Vec<Step>) -> Option<Viewed> {
         }
         Prim::Iota => {
             let i = pop_at(path)?;
-            // Numbers are values of indices; where indices themselves are gone through, these stay indices.
+            // Numbers are values of indices; where indices themselves are gone through, these stay
+            // indices.
             match element(head.ty())? {
                 DataType::Idx(_) => go(i),
                 number => go(Exp::prim(Prim::ToI64, vec![ExpArg::Exp(i)], number)),

@@ -1,4 +1,5 @@
-//! Certificates as text: `tests/dpia/certificates/*.loz`, the files for Coq beside them. Whether Coq takes them is tested with the command.
+//! Certificates as text: `tests/dpia/certificates/*.loz`, the files for Coq beside them. Whether
+//! Coq takes them is tested with the command.
 mod support;
 
 use dpia::certificate::certify;

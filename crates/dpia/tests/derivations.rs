@@ -1,4 +1,5 @@
-//! Derivations: their text, the types of every step, and that every rule that occurs is in the table of rules.
+//! Derivations: their text, the types of every step, and that every rule that occurs is in the
+//! table of rules.
 mod support;
 
 use dpia::{Mode, translate, typecheck};
@@ -46,7 +47,8 @@ fn the_checker_of_types_refuses_what_does_not_fit() {
     assert!(check(array).is_err());
 }
 
-/// Every rule of the table occurs in a derivation of the test programs, and every rule that occurs is in the table.
+/// Every rule of the table occurs in a derivation of the test programs, and every rule that occurs
+/// is in the table.
 #[test]
 fn rules_and_the_table_of_rules_agree() {
     let mut seen = std::collections::BTreeSet::new();

@@ -1,4 +1,5 @@
-//! The number of rule applications grows no faster than the program, on generated programs of up to ten thousand combinators.
+//! The number of rule applications grows no faster than the program, on generated programs of up to
+//! ten thousand combinators.
 mod support;
 
 use dpia::{Mode, translate};

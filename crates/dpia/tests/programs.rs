@@ -1,4 +1,5 @@
-//! Programs in `tests/dpia/programs`: what they become in both modes, and that it computes what they mean.
+//! Programs in `tests/dpia/programs`: what they become in both modes, and that it computes what
+//! they mean.
 mod support;
 
 use dpia::{Mode, translate};

@@ -1,4 +1,5 @@
-//! Random well-typed programs: the translation, in both modes, computes what the evaluator says, races nowhere, and every step has its types.
+//! Random well-typed programs: the translation, in both modes, computes what the evaluator says,
+//! races nowhere, and every step has its types.
 //!
 //! `DPIA_CASES=10000` runs more than the usual number.
 mod support;

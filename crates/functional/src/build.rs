@@ -1,4 +1,5 @@
-//! Building core terms in Rust: fresh variables, and primitives applied with their types computed and checked.
+//! Building core terms in Rust: fresh variables, and applications of primitives. Types are computed
+//! and checked.
 //!
 //! ```
 //! use functional::build::{self, Supply};
@@ -109,10 +110,11 @@ pub fn apply_as(prim: Prim, args: Vec<Arg>, ty: &DataType) -> Built {
     apply_with(prim, args, Some(ty), &SizeFacts::none())
 }
 
-/// `prim` applied to `args`, where sizes may be equal by `facts`. With a type asked for, that is the node's type.
+/// `prim` applied to `args`. Sizes may be equal by `facts`. If a type is asked for, the node gets
+/// that type.
 ///
 /// # Errors
-/// If the arguments do not fit or the type is another one than the one asked for.
+/// If the arguments do not fit, or the type is not the one asked for.
 pub fn apply_with(prim: Prim, args: Vec<Arg>, ty: Option<&DataType>, facts: &SizeFacts) -> Built {
     let found = type_of(prim, &args, ty, facts)?;
     let ty = match ty {
@@ -138,7 +140,8 @@ pub fn literal(value: Literal) -> Term {
     Term::new(TermKind::Literal(value), DataType::Scalar(value.scalar()), Span::default())
 }
 
-/// The constant of type `scalar` with this small integer value (a truth value: whether it is not 0).
+/// The constant of type `scalar` with this small integer value (a truth value: whether it is not
+/// 0).
 pub fn number(scalar: Scalar, value: i32) -> Term {
     literal(match scalar {
         Scalar::F32 => Literal::F32((value as f32).to_bits()),

@@ -1,7 +1,8 @@
 //! The verifier of core definitions: scopes, numbers of variables, types at every node, sizes.
 //!
-//! What inference or a rewrite made is not trusted: this checks it again, from the leaves up. A definition that passes can be
-//! evaluated and translated. It does not check that indices stay in range where only values decide it; the evaluator does.
+//! It does not trust what inference or a rewrite made: it checks everything again, from the leaves
+//! up. A definition that passes can be evaluated and translated. If only values decide whether an
+//! index is in range, the evaluator checks that.
 
 use std::collections::{BTreeMap, BTreeSet};
 

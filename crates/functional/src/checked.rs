@@ -3,7 +3,7 @@
 //! No file is read here: the caller's loader does that.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use loops::suggest::nearest;
 use loops::{Code, Diagnostic, Name, Span};
@@ -27,7 +27,8 @@ pub struct SourceFile {
     pub module: Module,
 }
 
-/// A file with all that it imports; what is imported comes before its importer, so the last file is the one asked for.
+/// A file with all that it imports. Imported files come before their importer, so the last file is
+/// the one asked for.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Sources {
     /// The files.
@@ -45,7 +46,8 @@ pub struct FileDiagnostic {
     pub diagnostic: Diagnostic,
 }
 
-/// Gives the name and text of a file: of `path`, as the file `from` (empty for the first one) writes it.
+/// Gives the name and text of the file that the file `from` (empty for the first one) names as
+/// `path`.
 pub type Loader<'l> = dyn FnMut(&str, &str) -> Result<(String, String), String> + 'l;
 
 /// Files nested more deeply than this are not imported.
@@ -118,6 +120,8 @@ pub struct Checked {
     order: Vec<Name>,
     strategies: Vec<(usize, StrategyText)>,
     root: usize,
+    /// All strategies, read once.
+    set: OnceLock<Result<Strategies, Vec<Diagnostic>>>,
 }
 
 /// What can be said of a definition without unfolding it.
@@ -248,7 +252,8 @@ fn check_file(
     env
 }
 
-/// The definitions so that each comes after those that it uses; those that use themselves are told and left out.
+/// Sorts the definitions so that each comes after those that it uses. Definitions that use
+/// themselves are reported and left out.
 fn in_order<'d>(
     defs: &BTreeMap<&'d Name, &'d Def>,
     diagnostics: &mut Vec<Diagnostic>,
@@ -366,7 +371,7 @@ fn pattern_names<'e>(pattern: &'e Pattern, visit: &mut dyn FnMut(&'e Name)) {
 }
 
 impl Checked {
-    /// What can be said of the definitions: those of the imported files first, each file in its order.
+    /// Summaries of the definitions: those of the imported files first, each file in its order.
     pub fn definitions(&self) -> Vec<Summary> {
         self.order.iter().filter_map(|name| self.defs.get(name)).map(summary).collect()
     }
@@ -375,15 +380,18 @@ impl Checked {
     ///
     /// # Errors
     /// What is wrong with their texts.
-    pub fn strategy_set(&self) -> Result<Strategies, Vec<Diagnostic>> {
-        Strategies::with(self.strategies.iter().map(|(file, text)| {
-            let span = (*file == self.root).then_some(text.span);
-            (&text.name.name, text.text.as_str(), span)
-        }))
+    pub fn strategy_set(&self) -> Result<&Strategies, Vec<Diagnostic>> {
+        let read = || {
+            Strategies::with(self.strategies.iter().map(|(file, text)| {
+                let span = (*file == self.root).then_some(text.span);
+                (&text.name.name, text.text.as_str(), span)
+            }))
+        };
+        self.set.get_or_init(read).as_ref().map_err(Clone::clone)
     }
 
-    /// The definition that a strategy of this name is for (`strategy NAME = for DEFINITION: ...`), if it is a schedule and no definition has
-    /// its name.
+    /// The definition that a strategy of this name is for (`strategy NAME = for DEFINITION: ...`),
+    /// if it is a schedule and no definition has its name.
     pub fn schedule_target(&self, name: &str) -> Option<Name> {
         if self.defs.contains_key(name) {
             return None;
@@ -402,7 +410,8 @@ impl Checked {
         &self.strategies
     }
 
-    /// The core form of a definition. Type parameters become their defaults: `f32`, or `i64` where they must be integers.
+    /// The core form of a definition. Type parameters become their defaults: `f32`, or `i64` where
+    /// they must be integers.
     ///
     /// # Errors
     /// If there is no such definition, it can't stand alone, or its core form is too large.
@@ -410,10 +419,12 @@ impl Checked {
         self.elaborate_at(name, &BTreeMap::new())
     }
 
-    /// The core form of a definition with these types for its type parameters; the others become their defaults.
+    /// The core form of a definition with these types for its type parameters; the others become
+    /// their defaults.
     ///
     /// # Errors
-    /// As [`Checked::elaborate`], and if a type does not satisfy its constraint or no parameter has that name.
+    /// As [`Checked::elaborate`], and if a type does not satisfy its constraint or no parameter has
+    /// that name.
     pub fn elaborate_at(
         &self,
         name: &str,

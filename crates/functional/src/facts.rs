@@ -1,6 +1,7 @@
-//! What is known of sizes: equality and order of size expressions, under the facts that a definition states.
+//! Equality and order of size expressions, under the facts that a definition states.
 //!
-//! Every answer `true` holds for all values of the parameters that satisfy the facts; `false` means "not shown".
+//! Every answer `true` holds for all values of the parameters that satisfy the facts. `false` means
+//! "not shown".
 
 use loops::{Name, Size};
 

@@ -1,6 +1,8 @@
-//! The formatter: spaces between tokens and indentation are normalised; line breaks stay where the author put them, comments stay.
+//! The formatter: normalises spaces between tokens and indentation. Line breaks and comments stay
+//! where the author put them.
 //!
-//! Formatting twice is formatting once, and the formatted text has the same tree. Strategies are kept as written.
+//! Formatting twice is formatting once, and the formatted text has the same tree. Strategies are
+//! kept as written.
 
 use loops::Diagnostic;
 
@@ -46,7 +48,8 @@ enum Piece {
 struct Formatter<'a> {
     source: &'a str,
     out: String,
-    /// Open brackets, and values of `let` up to `in`, innermost last: the mode outside, and the indentation of their line.
+    /// Open brackets, and values of `let` up to `in`, innermost last: the mode outside, and the
+    /// indentation of their line.
     open: Vec<(Mode, usize)>,
     /// Indentation of this line.
     here: usize,
@@ -110,7 +113,8 @@ impl Formatter<'_> {
         }
     }
 
-    /// A strategy up to the next item, without change but for spaces at its end. Comments behind its last token belong to what follows.
+    /// A strategy up to the next item, unchanged except for spaces at its end. Comments behind its
+    /// last token belong to what follows.
     fn strategy(&mut self, tokens: &[Token], token: Token, breaks: usize) -> usize {
         self.line(breaks, 0);
         let first = tokens.partition_point(|t| t.span.start <= token.span.start);

@@ -1,8 +1,10 @@
-//! The functional matrix language of Lozenge: syntax, size-indexed types, primitives, evaluator, rewriting strategies.
+//! The functional matrix language of Lozenge: syntax, size-indexed types, primitives, evaluator,
+//! rewriting strategies.
 //!
-//! Source text is parsed into a surface tree, whose types and sizes are inferred; definitions are then unfolded into
-//! *core terms* ([`Definition`], [`Term`]): first-order, explicitly typed, with functions only as arguments of primitives.
-//! The evaluator, the strategies and the translation work on core terms alone.
+//! Source text is parsed into a surface tree. Its types and sizes are inferred. Definitions are
+//! then unfolded into *core terms* ([`Definition`], [`Term`]): first-order, explicitly typed, with
+//! functions only as arguments of primitives. The evaluator, the strategies and the translation
+//! work on core terms alone.
 //!
 //! What is deliberately not here: no loops, no memory, no target.
 

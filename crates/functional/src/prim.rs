@@ -1,7 +1,8 @@
-//! The one table of primitives: name, type, the rules that translate it, documentation.
+//! The one table of primitives: name, type, translation rules, documentation.
 //!
-//! Parser, type inference, printer, rule tables and reference pages are derived from it. Evaluation and translation are
-//! exhaustive matches over [`Prim`], so a new row does not compile until each has its case.
+//! Parser, type inference, printer, rule tables and reference pages are derived from it. Evaluation
+//! and translation are exhaustive matches over [`Prim`], so a new row does not compile until each
+//! has its case.
 
 use loops::{BinaryOp, UnaryOp};
 
@@ -33,10 +34,12 @@ pub struct PrimInfo {
     pub name: &'static str,
     /// Its group.
     pub group: Group,
-    /// Its type. `s t` are data types and `n m k l r w` sizes, all of them inferred, but for a size in braces, which is an explicit
-    /// argument. A constraint may stand in front: `num` (a number, or a vector of numbers), `int`, `float`, `cast` (a number, truth value or index).
+    /// Its type. `s t` are data types and `n m k l r w` are sizes. All of them are inferred, except
+    /// for a size in braces, which is an explicit argument. A constraint may stand in front: `num`
+    /// (a number, or a vector of numbers), `int`, `float`, `cast` (a number, truth value or index).
     pub scheme: &'static str,
-    /// Acceptor-passing rule, continuation-passing rule and expression rule; empty where there is none.
+    /// Acceptor-passing rule, continuation-passing rule and expression rule. Empty if there is
+    /// none.
     pub rules: [&'static str; 3],
     /// What it computes.
     pub doc: &'static str,
@@ -160,7 +163,7 @@ primitives! {
 }
 
 impl Prim {
-    /// The operation of the hub that a unary scalar primitive is, unless it is a conversion.
+    /// The operation of the loop IR that a unary scalar primitive is, unless it is a conversion.
     pub fn hub_unary(self) -> Option<UnaryOp> {
         Some(match self {
             Prim::Neg => UnaryOp::Neg,
@@ -181,7 +184,8 @@ impl Prim {
         })
     }
 
-    /// The operation of the hub that a binary scalar primitive is, if it does not depend on the type.
+    /// The operation of the loop IR that a binary scalar primitive is, if it does not depend on the
+    /// type.
     pub fn hub_binary(self) -> Option<BinaryOp> {
         Some(match self {
             Prim::Add | Prim::AddIdx => BinaryOp::Add,

@@ -1,8 +1,10 @@
-//! A small decision procedure: is a size at least 0 for all natural values of its parameters, given that others are?
+//! A small decision procedure: is a size at least 0 for all natural values of its parameters, given
+//! that other sizes are?
 //!
-//! The goal is refuted: its negation, what is known, what holds of quotients and remainders, and some products of these
-//! are linear constraints over monomials, from which Fourier-Motzkin elimination derives a contradiction.
-//! `true` is a proof; `false` means "not shown", also where the work would exceed a bound.
+//! The goal is refuted. Linear constraints over monomials are collected: the negated goal, the
+//! facts, what holds of quotients and remainders, and some products of these. Fourier-Motzkin
+//! elimination derives a contradiction. `true` is a proof. `false` means "not shown", also if the
+//! work would exceed a bound.
 
 use std::cell::Cell;
 use std::collections::{BTreeMap, BTreeSet};
@@ -60,7 +62,8 @@ impl Poly {
         Poly(product.collect())
     }
 
-    /// Divides by the common divisor of the coefficients; the constant is rounded down, as all monomials are integers.
+    /// Divides by the common divisor of the coefficients. The constant is rounded down, since all
+    /// monomials are integers.
     fn tighten(mut self) -> Poly {
         let gcd = self.0.iter().filter(|(m, _)| !m.is_empty()).fold(0, |g, (_, c)| gcd(g, c.unsigned_abs()));
         if let Some(gcd) = i128::try_from(gcd).ok().filter(|g| *g > 1) {
@@ -199,8 +202,9 @@ impl System<'_> {
         Some(())
     }
 
-    /// What holds of `q = a / b` and `r = a % b`: `a = b * q + r`, and `0 <= r < b` where `b > 0`;
-    /// where only `b >= 0` and `a >= 0`: `0 <= b * q <= a` and `0 <= r <= a` (`b = 0` gives `q = 0`, `r = a`).
+    /// What holds of `q = a / b` and `r = a % b`. It is `a = b * q + r`, and `0 <= r < b` if
+    /// `b > 0`. If only `b >= 0` and `a >= 0`, it is `0 <= b * q <= a` and `0 <= r <= a` (`b = 0`
+    /// gives `q = 0`, `r = a`).
     fn division(&mut self, a: &Size, b: &Size) -> Option<()> {
         let (q, r) = (a.div(b), a.rem(b));
         let whole = b.clone() * q.clone() + r.clone() - a.clone();
@@ -227,7 +231,7 @@ impl System<'_> {
         self.atoms_of(b)
     }
 
-    /// Products of constraints with atoms that are at least 0, as far as they speak of products that occur.
+    /// Adds products of the constraints with atoms that are at least 0.
     fn products(&mut self, negated: &Poly) {
         let multipliers: Vec<Size> =
             self.multipliers.iter().filter(|m| self.atoms.get(*m) == Some(&true)).cloned().collect();

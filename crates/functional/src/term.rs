@@ -173,7 +173,8 @@ impl Term {
         self.0.span
     }
 
-    /// The place of the node in memory: the same for clones, and for no other term while one of them lives.
+    /// The address of the node: the same for clones, and different from that of every other living
+    /// term.
     pub(crate) fn address(&self) -> usize {
         Arc::as_ptr(&self.0) as usize
     }

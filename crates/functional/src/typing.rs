@@ -1,6 +1,7 @@
-//! The types of primitives: of the arguments given, is this application right, and what is its type?
+//! The types of primitives: checks an application to given arguments and computes its type.
 //!
-//! Inference (of source text, with unknown types) is another room's business; here everything is known.
+//! Inference of source text with unknown types is done in [`crate::infer`]. Here everything is
+//! known.
 
 use std::fmt;
 
@@ -30,8 +31,9 @@ impl std::error::Error for TypeError {}
 
 /// The type of `prim` applied to `args`.
 ///
-/// `hint` is the type that the context asks for. It decides where the arguments do not: the type of `zero` and `one`, and
-/// the number of blocks of `split` and `asVector` where the length shows no factor.
+/// `hint` is the type that the context asks for. It decides where the arguments do not: the type of
+/// `zero` and `one`, and the number of blocks of `split` and `asVector` if the length shows no
+/// factor.
 ///
 /// # Errors
 /// If the number, the kinds or the types of the arguments do not fit the primitive.

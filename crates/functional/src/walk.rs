@@ -1,6 +1,8 @@
-//! Walking over core terms: positions, traversal, substitution, renaming, equality up to the names of bound variables.
+//! Traversal of core terms: positions, substitution, renaming, equality up to the names of bound
+//! variables.
 //!
-//! Recursion is as deep as the term; [`depth`] measures without recursion, and the stages refuse what is deeper than [`MAX_DEPTH`].
+//! Recursion is as deep as the term. [`depth`] measures without recursion, and the stages refuse
+//! terms deeper than [`MAX_DEPTH`].
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -13,11 +15,11 @@ use crate::types::DataType;
 
 /// Deeper terms than this are refused by the checker, the evaluator and strategies.
 ///
-/// Ten thousand combinators, one behind another, are below it.
+/// Ten thousand combinators in a chain are below it.
 pub const MAX_DEPTH: usize = 12_000;
 
-/// The place of a subterm: which argument of which argument. For a `let`, 0 is the value and 1 the body; an argument that is
-/// a function stands for its body.
+/// The position of a subterm: which argument of which argument. For a `let`, 0 is the value and 1
+/// the body. An argument that is a function stands for its body.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
 pub struct Position(pub Vec<u32>);
 
@@ -89,7 +91,8 @@ pub fn subterm<'t>(term: &'t Term, position: &Position) -> Option<&'t Term> {
     Some(here)
 }
 
-/// The term with its direct subterms replaced by `f` of them; nodes that do not change stay the same in memory.
+/// The term with its direct subterms replaced by `f` of them; nodes that do not change stay the
+/// same in memory.
 ///
 /// # Errors
 /// The first of `f`.
@@ -219,7 +222,8 @@ pub fn visit_vars(term: &Term, f: &mut dyn FnMut(&Var)) {
     }
 }
 
-/// The variables that are used but not bound in the term (numbers are unique, so one collection of each suffices).
+/// The variables that are used but not bound in the term (numbers are unique, so one collection of
+/// each suffices).
 pub fn free_vars(term: &Term) -> BTreeSet<Var> {
     let (mut used, mut bound) = (BTreeSet::new(), BTreeSet::new());
     let mut todo = vec![term];
@@ -271,13 +275,14 @@ pub fn used_in_function(term: &Term, var: &Var) -> bool {
 
 /// Replaces variables by terms and gives every binder of the result a fresh number.
 ///
-/// Types of replaced variables and of their replacements must agree. Nothing is captured, because all binders are fresh.
+/// Types of replaced variables and of their replacements must agree. All binders are fresh, so
+/// nothing is captured.
 pub fn substitute(term: &Term, replacements: &BTreeMap<Var, Term>, supply: &mut Supply) -> Term {
     Substitution { replacements, renamed: BTreeMap::new(), supply }.term(term)
 }
 
-/// Replaces a variable by a term where both are used up: binders keep their numbers, but in further copies of the replacement, and
-/// subterms without the variable stay the same in memory.
+/// Replaces a variable by a term, consuming both. Binders keep their numbers, except in further
+/// copies of the replacement. Subterms without the variable stay the same in memory.
 pub fn replace_var(term: &Term, var: &Var, replacement: &Term, supply: &mut Supply) -> Term {
     fn go(term: &Term, var: &Var, replacement: &Term, first: &mut bool, supply: &mut Supply) -> Term {
         match term.kind() {
@@ -385,7 +390,8 @@ pub fn map_sizes(term: &Term, f: &mut dyn FnMut(&Size) -> Size) -> Term {
     Term::new(kind, ty, term.span())
 }
 
-/// Whether both terms are the same up to the names and numbers of bound variables (types and sizes count, places in the source do not).
+/// Whether both terms are the same up to the names and numbers of bound variables (types and sizes
+/// count, places in the source do not).
 pub fn alpha_equal(left: &Term, right: &Term) -> bool {
     Alpha::default().terms(left, right)
 }

@@ -1,4 +1,5 @@
-//! The front half on data files: source text to checked core definitions, printed; and the diagnostics of bad programs.
+//! The front half on data files: source text to checked core definitions, printed; and the
+//! diagnostics of bad programs.
 
 mod support;
 
@@ -244,4 +245,22 @@ def modulo {t: int} (x y: t): t = x % y";
     assert!(checked.elaborate("smu").unwrap_err()[0].help[0].contains("`sum`"));
     assert_eq!(*checked.elaborate("modulo").unwrap().body.ty(), DataType::Scalar(Scalar::I64));
     assert_eq!(*checked.elaborate("root").unwrap().body.ty(), DataType::Scalar(Scalar::F32));
+}
+
+/// Definitions that call each other twice: their core forms double, up to a limit that counts steps.
+#[test]
+fn what_doubles_with_each_call_is_refused() {
+    let mut text = String::from("def d0 [n] (xs: [n]f32): [n]f32 = mapPar (\\x -> x * x) xs\n");
+    for k in 1..=40 {
+        let body = format!("mapPar (\\(a, b) -> a + b) (zip (d{0} xs) (d{0} xs))", k - 1);
+        text.push_str(&format!("def d{k} [n] (xs: [n]f32): [n]f32 = {body}\n"));
+    }
+    let (module, errors) = functional::parse_module(&text);
+    assert!(errors.is_empty());
+    let checked = functional::check_module(&module).expect("they are well typed");
+    assert!(checked.elaborate("d10").is_ok());
+    for name in ["d20", "d40"] {
+        let errors = checked.elaborate(name).expect_err("too large");
+        assert_eq!(errors.iter().map(|e| e.code.0).collect::<Vec<_>>(), ["F0505"]);
+    }
 }

@@ -1,5 +1,6 @@
-//! Random texts and mutated programs: nothing panics, what is accepted passes the verifier and prints as itself, and the
-//! formatter keeps its promises. `LOZENGE_FUZZ=60` runs for that many seconds, with other seeds.
+//! Random texts and mutated programs: nothing panics, what is accepted passes the verifier and
+//! prints as itself, and the formatter keeps its promises. `LOZENGE_FUZZ=60` runs for that many
+//! seconds, with other seeds.
 
 mod support;
 
@@ -85,7 +86,8 @@ fn survives(text: &str) -> bool {
     true
 }
 
-/// At small sizes, 0 included, no length is negative, no index is out of range and no size is wrong.
+/// At small sizes, 0 included, no length is negative, no index is out of range and no size is
+/// wrong.
 fn assert_evaluates(definition: &Definition, text: &str) {
     use functional::eval::{Limits, evaluate};
     let limits = Limits { elements: 1 << 14, steps: 1 << 16 };
@@ -229,7 +231,8 @@ fn mutated_programs_are_refused_or_right() {
     assert!(accepted > 100, "only {accepted} mutants are well typed: nothing was tested");
 }
 
-/// The text with a few tokens removed, doubled, swapped, or replaced by tokens from elsewhere in it.
+/// The text with a few tokens removed, doubled, swapped, or replaced by tokens from elsewhere in
+/// it.
 fn mutate(random: &mut Random, source: &str) -> String {
     let lexed = lex(source);
     let mut tokens: Vec<&str> = lexed

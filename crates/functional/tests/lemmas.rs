@@ -14,7 +14,8 @@ fn every_rule_has_a_lemma() {
     assert!(missing.is_empty(), "no lemma in {}: {}", path.display(), missing.join(", "));
 }
 
-/// The laws that sums need are hypotheses: rules that regroup come after these, and no others do but those that say nothing of sums.
+/// The laws that sums need are hypotheses: rules that regroup come after these, and no others do
+/// but those that say nothing of sums.
 #[test]
 fn rules_that_regroup_have_hypotheses() {
     let theory = std::fs::read_to_string(golden::root().join("proofs/Rewrites.v")).unwrap();

@@ -1,4 +1,5 @@
-//! Every rewrite rule keeps types and values: on random well-typed programs, and on terms made to fit each rule.
+//! Every rewrite rule keeps types and values: on random well-typed programs, and on terms made to
+//! fit each rule.
 
 mod common;
 
@@ -28,7 +29,8 @@ fn positions(term: &Term) -> Vec<Position> {
     all
 }
 
-/// Applies every rule at every place of a definition and compares the values. Tells which rules applied.
+/// Applies every rule at every place of a definition and compares the values. Tells which rules
+/// applied.
 fn every_rule(
     definition: &Definition,
     sizes: &BTreeMap<Name, i64>,

@@ -1,4 +1,5 @@
-//! Strategies beside programs: what each makes of its definition, its trace, replay, and values that stay.
+//! Strategies beside programs: what each makes of its definition, its trace, replay, and values
+//! that stay.
 
 mod common;
 
@@ -53,7 +54,8 @@ fn arguments(
     definition.params.iter().map(|p| value(&p.ty, dice)).collect()
 }
 
-/// At sizes 0, 1 and some others: the same value bit for bit, or nearly where additions were regrouped.
+/// At sizes 0, 1 and some others: the same value bit for bit, or nearly where additions were
+/// regrouped.
 fn same_values(original: &Definition, rewritten: &Definition, exact: bool) {
     let mut dice = Dice::new(7);
     for case in 0..12 {
@@ -201,6 +203,22 @@ fn a_thousand_maps_become_one() {
     std::thread::Builder::new().stack_size(1 << 29).spawn(work).unwrap().join().unwrap();
 }
 
+/// A paragraph in lines of at most 100 columns.
+fn wrapped(paragraph: &str) -> String {
+    let mut lines = vec![String::new()];
+    for word in paragraph.split(' ') {
+        match lines.last_mut().expect("a line") {
+            line if line.is_empty() => line.push_str(word),
+            line if line.chars().count() + 1 + word.chars().count() <= 100 => {
+                line.push(' ');
+                line.push_str(word);
+            }
+            _ => lines.push(word.to_owned()),
+        }
+    }
+    lines.join("\n")
+}
+
 /// The tables in the guide are made from the code.
 #[test]
 fn the_guide_lists_every_rule_and_strategy() {
@@ -215,7 +233,11 @@ fn the_guide_lists_every_rule_and_strategy() {
                 if rule.params.is_empty() { String::new() } else { format!("({})", rule.params.join(", ")) };
             let marked =
                 if rule.reassociates { " *Changes the order of floating-point operations.*" } else { "" };
-            let doc = if rule.doc.is_empty() { String::new() } else { format!("{}{marked}\n\n", rule.doc) };
+            let doc = if rule.doc.is_empty() {
+                String::new()
+            } else {
+                wrapped(&format!("{}{marked}", rule.doc)) + "\n\n"
+            };
             let _ = write!(
                 generated,
                 "\n### `{}{params}` ({:?})\n\n```text\n{}\n```\n\n{doc}",
@@ -227,6 +249,7 @@ fn the_guide_lists_every_rule_and_strategy() {
     }
     generated += "\n## Strategies of the library\n";
     for (name, doc, text) in LIBRARY {
+        let doc = wrapped(doc);
         let _ = write!(generated, "\n### `{name}`\n\n{doc}\n\n```text\n{text}\n```\n");
     }
     let wanted = format!("{guide}{marker}{}", generated.replace("\n\n\n", "\n\n"));

@@ -16,7 +16,7 @@ pub struct Attribute {
     pub name: Name,
     /// What it is.
     pub value: AttributeValue,
-    /// Fields of the file that mean nothing here (documentation, unknown ones), as they were.
+    /// Fields of the file that are not interpreted here (documentation, unknown fields), unchanged.
     pub extra: Bytes,
 }
 
@@ -49,7 +49,8 @@ pub enum AttributeValue {
     Types(Vec<ValueType>),
     /// In the body of a function: the attribute of the call with this name.
     Reference(Name),
-    /// A kind without a meaning here (sparse tensors, kinds of later versions): the fields of the file as they were.
+    /// A kind that is not interpreted here (sparse tensors, kinds of later versions): the fields of
+    /// the file, unchanged.
     Opaque(Bytes),
 }
 
@@ -101,7 +102,8 @@ impl AttributeValue {
         }
     }
 
-    /// The integers, if it is a list of them. (An empty list in a file may come without its kind; it counts.)
+    /// The integers, if it is a list of them. (An empty list in a file may come without its kind;
+    /// it counts.)
     pub fn ints(&self) -> Option<&[i64]> {
         match self {
             AttributeValue::Ints(list) => Some(list),

@@ -1,4 +1,5 @@
-//! What evaluation may use. Both are counted, so the same model gives the same answer on any machine.
+//! Limits of evaluation: memory and operations. Both are counted, so the same model gives the same
+//! answer on any machine.
 
 /// What is left of memory and operations.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -9,7 +10,8 @@ pub struct Budget {
     pub operations: u64,
 }
 
-/// Operations that a node takes besides those on elements: its program is made each time.
+/// Operations that each node costs in addition to those on elements, because its program is built
+/// each time.
 pub const NODE: u64 = 1 << 14;
 
 impl Default for Budget {

@@ -1,8 +1,8 @@
-//! Branches and loops made ready to be compiled: conditions that are constant are decided, what is constant around a subgraph is constant in it, and a
-//! `Scan` goes along first axes.
+//! Prepares branches and loops for compilation. Conditions that are constant are decided. What is
+//! constant around a subgraph becomes constant in it. A `Scan` is made to go along first axes.
 //!
-//! Here, too, is what is known of how often a `Loop` runs. Not here: their types (`infer`), what they compute (`evaluate`), where their values
-//! lie (`plan`).
+//! This module also finds out how often a `Loop` runs. Not here: types of branches and loops
+//! (`infer`), what they compute (`evaluate`), where their values are stored (`plan`).
 
 use std::sync::Arc;
 
@@ -20,8 +20,8 @@ const MOST_ROUNDS: usize = 64;
 /// Graphs nested deeper than this stay as they are.
 const MAX_DEPTH: u32 = 64;
 
-/// Folds constants, decides branches by them, and does so inside of the branches and loops that stay. The extents of the model's inputs must be
-/// numbers and its types inferred.
+/// Folds constants, decides branches by them, and does so inside of the branches and loops that
+/// stay. The extents of the model's inputs must be numbers and its types inferred.
 ///
 /// # Errors
 /// As [`functions::decide`]; `G0301` if the types of what a branch leaves contradict each other.
@@ -69,7 +69,8 @@ fn settle_at(model: &mut Model, options: &FoldOptions, depth: u32) -> Result<(),
     Ok(())
 }
 
-/// Lets each `Scan` go along first axes only, by transpositions before and behind it. Says whether anything changed.
+/// Makes each `Scan` go along first axes only, by transpositions before and after it. Returns
+/// whether anything changed.
 fn rows_first(graph: &mut Graph) -> bool {
     let scans: Vec<NodeId> =
         graph.nodes().filter(|(_, node)| node.op().is("Scan")).map(|(id, _)| id).collect();
@@ -162,7 +163,8 @@ pub(crate) fn truth(graph: &Graph, value: ValueId) -> Option<bool> {
     }
 }
 
-/// Whether a `Loop` goes on until its number of rounds is reached: its condition holds at first, and stays as it is or becomes true.
+/// Whether a `Loop` runs until its number of iterations is reached: its condition holds at first,
+/// and is then unchanged or true.
 pub(crate) fn goes_on(around: &Graph, node: &Node, body: &Graph) -> bool {
     let begins = node.input(1).is_none_or(|condition| truth(around, condition) == Some(true));
     let Some(mut next) = body.outputs().first().copied() else { return false };

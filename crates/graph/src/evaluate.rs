@@ -1,7 +1,8 @@
-//! Evaluation of whole graphs, node by node: the reference that lowering, folding and rewriting are compared with.
+//! Evaluation of whole graphs, node by node. Lowering, folding and rewriting are compared with it.
 //!
-//! Tensors go through the programs of the [operator library](crate::operators). Branches, loops, sequences and optional values are done
-//! here, since they move whole values. What may be used is counted ([`Budget`]). Not here: any speed.
+//! Tensors go through the programs of the [operator library](crate::operators). Branches, loops,
+//! sequences and optional values are evaluated here, because they move whole values. Memory and
+//! operations are counted ([`Budget`]). Speed is not a goal here.
 
 mod pieces;
 
@@ -84,15 +85,17 @@ fn out_of_memory(wanted: u64, room: u64) -> Diagnostic {
     Diagnostic::general(LIMIT, message)
 }
 
-/// The outputs of a model at these inputs, which are given by name; inputs with an initializer may be left out.
+/// The outputs of a model for these inputs, which are given by name. Inputs with an initializer may
+/// be left out.
 ///
 /// # Errors
-/// Missing inputs, operators or types that the library lacks, and what the evaluation of a node says, with the node's name.
+/// Missing inputs, operators or types that the library lacks, and errors in the evaluation of a
+/// node, with the node's name.
 pub fn evaluate(model: &Model, inputs: HashMap<Name, Datum>) -> Result<Vec<Datum>, Diagnostic> {
     evaluate_within(model, inputs, Budget::default())
 }
 
-/// The same with so much memory and so many operations.
+/// The same with this limit of memory and of operations.
 ///
 /// # Errors
 /// As [`evaluate`]; `G0602` or `F0602` with the node at which the budget is used up.
@@ -305,7 +308,8 @@ impl Run<'_> {
         }
     }
 
-    /// What is held between two rounds of a loop besides what was there before it: its states, and what it collects.
+    /// What a loop holds between two iterations in addition to what was there before: its states,
+    /// and the values that it collects.
     fn hold(&mut self, before: u64, carried: &[Datum], kept: u64) -> Result<(), Diagnostic> {
         let held = carried.iter().map(Datum::bytes).fold(kept, u64::saturating_add);
         self.live = before.saturating_add(held);
@@ -370,7 +374,7 @@ impl Run<'_> {
         visible: &Scope,
     ) -> Result<Vec<Datum>, Diagnostic> {
         let graph = body(node, "body")?;
-        // before version 9 there was a batch dimension and an input for the lengths
+        // Before version 9 there was a batch dimension, and an input for the lengths.
         let old = self.model.opset() < 9;
         let inputs: Vec<Datum> = inputs.iter().skip(usize::from(old)).flatten().cloned().collect();
         let scans = usize::try_from(node.int("num_scan_inputs", 1)).unwrap_or(1).min(inputs.len());

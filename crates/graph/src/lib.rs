@@ -1,9 +1,11 @@
-//! Computation graphs: ONNX in and out, shapes and types, the operator library, and the road from whole graphs to loop programs.
+//! Computation graphs: ONNX in and out, shapes and types, the operator library, and the way from
+//! whole graphs to loop programs.
 //!
-//! A [`Model`] holds a [`Graph`] of [`Node`]s (calls of operators) over values; it is a plain value with one textual form ([`mod@text`]) and
-//! can be edited in place, each edit at the cost of what it touches.
+//! A [`Model`] holds a [`Graph`] of [`Node`]s (calls of operators) over values. It is a plain value
+//! with one textual form ([`mod@text`]). It can be edited in place. The cost of an edit is
+//! proportional to what it changes.
 //!
-//! What is deliberately not here: no files and processes (bytes in, bytes out), no rewrite rules, no target.
+//! Deliberately not here: files and processes (bytes in, bytes out), rewrite rules, targets.
 
 pub mod attribute;
 pub mod budget;

@@ -1,4 +1,4 @@
-//! Models: a graph with the operator sets that it imports, and what else a file says.
+//! Models: a graph, the operator sets that it imports, and everything else in the file.
 
 use bytes::Bytes;
 use loops::Name;
@@ -17,7 +17,8 @@ pub struct Model {
     pub metadata: Vec<(String, String)>,
     /// The graph.
     pub graph: Graph,
-    /// Fields of the file that mean nothing here (producer, documentation, functions, training information, unknown ones), as they were.
+    /// Fields of the file that mean nothing here (producer, documentation, functions, training
+    /// information, unknown ones), as they were.
     pub extra: Bytes,
     /// The file, as long as nothing was changed.
     pub(crate) origin: Option<Box<Origin>>,

@@ -1,7 +1,8 @@
-//! Whether the operators of a model are of versions that are known here.
+//! Checks that the operators of a model have versions that are known here.
 //!
-//! What operators mean is written for the versions in `schema.table`: from operator set 7 on, and those before that have not changed since.
-//! Not here: whether the library has an operator (`operators`), whether its domain is imported (`validate`).
+//! The meaning of operators is written for the versions in `schema.table`: operator sets from 7 on,
+//! and earlier versions that have not changed since. Not here: whether the library has an operator
+//! (`operators`), whether its domain is imported (`validate`).
 
 use loops::{Code, Diagnostic};
 
@@ -13,7 +14,8 @@ use crate::schema::{self, Schema};
 /// The first operator set whose signatures are all known.
 const OLDEST_OPSET: i64 = 7;
 
-/// Operators that computed something else before the version that is known, or did so unless an attribute of then said no.
+/// Operators that computed something else before the known version, or did so unless an old
+/// attribute turned it off.
 const CHANGED: [&str; 13] = [
     "BatchNormalization",
     "Cast",
@@ -35,14 +37,16 @@ const CHANGED: [&str; 13] = [
 pub struct Older {
     /// The version that the model is written for.
     pub version: i64,
-    /// The operators that are taken at a newer version, in which nothing that the model uses has changed.
+    /// The operators that are taken at a newer version, in which nothing that the model uses has
+    /// changed.
     pub operators: Vec<&'static str>,
 }
 
-/// Whether the model's standard operators are of versions whose meaning is known; `None` if all are.
+/// Checks the versions of the model's standard operators. Returns those that are read as a newer
+/// version, if there are any.
 ///
 /// # Errors
-/// `G0212` at the first node of which it is not so.
+/// `G0212` at the first node whose version is not known.
 pub fn check(model: &Model) -> Result<Option<Older>, Diagnostic> {
     // Without an import there is no version; `validate` says so.
     let Some(version) = model.version("") else { return Ok(None) };

@@ -1,6 +1,7 @@
-//! Pictures of graphs: nodes in layers from the top to the bottom, values as curves between them, as SVG.
+//! Pictures of graphs as SVG: nodes in layers from top to bottom, values as curves between them.
 //!
-//! A large graph is drawn around one of its nodes. Nodes of a layer stand in the order of the graph, moved below what they read.
+//! A large graph is drawn around one of its nodes. Nodes of a layer stand in the order of the
+//! graph. Each node is placed below the nodes that it reads.
 
 use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
 use std::fmt::Write as _;
@@ -20,7 +21,8 @@ const GAP_Y: f64 = 46.0;
 /// What is drawn.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Options {
-    /// Only what is at most `distance` edges from this node: the name of a node, or of a value.
+    /// Draws only what is at most `distance` edges from this node. The name is that of a node or of
+    /// a value.
     pub around: Option<String>,
     /// How far.
     pub distance: usize,
@@ -28,7 +30,7 @@ pub struct Options {
     pub marked: Vec<NodeId>,
 }
 
-/// The node that a name means: its own, or that of one of its results.
+/// The node with this name, or with a result of this name.
 pub fn find(graph: &Graph, name: &str) -> Option<NodeId> {
     let own = graph.nodes().find(|(_, n)| n.name().as_str() == name).map(|(id, _)| id);
     own.or_else(|| {

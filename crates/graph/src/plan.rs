@@ -1,8 +1,11 @@
-//! Plans: a model at known extents as a list of calls of functional programs over planned memory.
+//! Plans: a model with known extents, as a list of calls of functional programs with planned
+//! memory.
 //!
-//! Each distinct call of an operator becomes one [`Kernel`]; the steps call kernels on places. Results that live only inside the model share
-//! one arena: a place is used again when its last reader has run. Results that only rearrange nothing (`Reshape`, …) are the same place.
-//! Branches and loops are steps with steps inside. What becomes of a plan (loops, C) is a matter of the command.
+//! Each distinct call of an operator becomes one [`Kernel`]. The steps call kernels on places in
+//! memory. Intermediate results share one arena: a place is used again once the last reader of its
+//! content has run. A result that is the same data with another shape (`Reshape`, …) has the same
+//! place as its input. Branches and loops are steps that contain steps. The command turns a plan
+//! into loops and C.
 
 mod arena;
 mod control;
@@ -42,7 +45,7 @@ pub struct Kernel {
     pub operator: String,
     /// Type of each result.
     pub results: Vec<(ElementType, Vec<usize>)>,
-    /// What each parameter is laid out as, if not as the model has it.
+    /// The packing of each parameter, if it differs from the model's layout.
     pub packings: Vec<Option<Packing>>,
 }
 
@@ -77,7 +80,8 @@ pub struct Plan {
     pub inputs: Vec<Port>,
     /// Outputs.
     pub outputs: Vec<Port>,
-    /// The parameters that are read, at their places: offset, name, tensor in carried form.
+    /// The parameters that are read, at their places: offset, name, and the tensor in its storage
+    /// type.
     pub parameters: Vec<(usize, Name, loops::Tensor)>,
     /// Bytes of all parameters.
     pub parameter_bytes: usize,
@@ -94,8 +98,8 @@ fn carried_bytes(elem: ElementType, dims: &[usize]) -> Option<usize> {
 /// Plans a model whose types are all known, for a processor with these registers.
 ///
 /// # Errors
-/// `G0402` if a value has no known type, or one that programs lack; `G0403` if the model needs more memory than any machine has; `G0501` and
-/// others for operators without a program, with the node.
+/// `G0402` if a value has no known type, or one that programs lack; `G0403` if the model needs more
+/// memory than any machine has; `G0501` and others for operators without a program, with the node.
 pub fn plan(model: &Model, registers: Registers) -> Result<Plan, Diagnostic> {
     let mut shared = Shared {
         opset: model.opset(),
@@ -129,7 +133,8 @@ struct Shared {
     opset: i64,
     registers: Registers,
     plan: Plan,
-    /// Kernels by their programs, and by what their calls mean and which of their inputs are constants.
+    /// Kernels by their programs, and by the meaning of their calls and the set of their constant
+    /// inputs.
     kernels: HashMap<String, usize>,
     calls: HashMap<(String, Vec<bool>), usize>,
     /// What calls without constants mean.
@@ -250,7 +255,8 @@ impl<'a, 's> Planner<'a, 's> {
         Ok(())
     }
 
-    /// Plans all nodes; where the outputs are then. One that is made here is made where it is wanted, unless another output is the same.
+    /// Plans all nodes, and returns the places of the outputs. An output that is computed here is
+    /// written to its wanted place, unless another output is the same value.
     fn run(&mut self, items: &[Item<'a>], wanted: &[Place]) -> Result<Vec<Place>, Diagnostic> {
         // The last reader of each place; outputs are read after the last step.
         for (at, item) in items.iter().enumerate() {
@@ -274,7 +280,7 @@ impl<'a, 's> Planner<'a, 's> {
         self.graph.outputs().iter().map(|id| self.place(self.root(*id))).collect()
     }
 
-    /// The calls in order. What is done behind a call stays on its side of branches and loops.
+    /// The calls in order. Operators are fused only with calls in the same branch or loop.
     fn items(&mut self) -> Result<Vec<Item<'a>>, Diagnostic> {
         let order: Vec<NodeId> = self.graph.order().collect();
         let mut items = Vec::new();
@@ -347,7 +353,7 @@ impl<'a, 's> Planner<'a, 's> {
         Ok((call, meaning))
     }
 
-    /// What a call means. Calls that are alike share it: a model may have very many.
+    /// The meaning of a call. Equal calls share it, because a model may have very many.
     fn meaning(&mut self, call: &Call<'_>) -> Result<Rc<operators::Meaning>, Diagnostic> {
         if call.inputs.iter().flatten().any(|operand| operand.constant.is_some()) {
             return operators::meaning(call).map(Rc::new);
@@ -371,7 +377,7 @@ impl<'a, 's> Planner<'a, 's> {
         Ok(place)
     }
 
-    /// Where a parameter is in this layout. Each layout that is read is stored once, whoever reads it.
+    /// The place of a parameter in this layout. Each layout that is read is stored once.
     fn packed(&mut self, root: ValueId, packing: &Packing) -> Result<Place, Diagnostic> {
         let key = (root, packing.clone());
         if let Some(place) = self.packed.get(&key) {
@@ -382,7 +388,7 @@ impl<'a, 's> Planner<'a, 's> {
         Ok(place)
     }
 
-    /// A new place for a parameter, with its elements as they are to lie there.
+    /// A new place for a parameter, with its elements in the order in which they are stored there.
     fn parameter(&mut self, root: ValueId, packing: Option<&Packing>) -> Result<Place, Diagnostic> {
         let value = self.graph.value(root);
         let tensor: Option<&Tensor> = self.graph.constant(root).or(value.initializer());
@@ -444,7 +450,7 @@ impl<'a, 's> Planner<'a, 's> {
                     None => {
                         let place = Place::Arena(self.shared.arena.take(aligned(bytes)));
                         self.places.insert(output, place);
-                        // A result that nobody reads is free after this step.
+                        // A result that nothing reads is free after this step.
                         self.last.entry(output).or_insert(at);
                         place
                     }
@@ -507,7 +513,8 @@ impl<'a, 's> Planner<'a, 's> {
         }
         let compiled = operators::compiled_with(call, &todo.after, self.shared.registers)
             .map_err(|d| d.note(format!("at {}", label(self.graph, id))))?;
-        // Calls that mean the same may differ in what is constant without another program.
+        // Calls with the same meaning may differ in what is constant and still have the same
+        // program.
         let text = format!("{}{:?}", functional::print::definition(&compiled.definition), compiled.packings);
         if let Some(known) = self.shared.kernels.get(&text) {
             self.shared.calls.insert(key, *known);

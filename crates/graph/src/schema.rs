@@ -1,14 +1,17 @@
-//! The signatures of the standard operators: inputs, results, attributes, traits, for each version from operator set 7 on.
+//! The signatures of the standard operators: inputs, results, attributes and traits, for each
+//! version from operator set 7 on.
 //!
-//! The one place that knows them: the checks of rules, the validator and inference read it. Rows stand in `schema.table`, a line a version:
+//! This is the only place that has them. The checks of rules, the validator and inference read it.
+//! `schema.table` has one line for each version of an operator. For example,
 //!
 //! ```text
 //! 13 Split(input, split?) -> outputs*:#0 {axis: int = 0}
 //! ```
 //!
-//! reads: since operator set 13, `Split` has an input and an optional one (`+` and `*`: any number, at least one or none), any number of results of the
-//! element type of input 0 (`:i64` would be a fixed type), and an attribute with a default (`!` marks one that must be given).
-//! Traits follow behind `@`. Not here: meaning (`operators`), shapes (`infer`).
+//! says: since operator set 13, `Split` has one input, one optional input, and any number of
+//! results with the element type of input 0. (`+` means at least one, `*` any number; `:i64` would
+//! be a fixed type.) It has an attribute with a default. (`!` marks an attribute that must be
+//! given.) Traits follow after `@`. Not here: meaning (`operators`), shapes (`infer`).
 
 use std::sync::OnceLock;
 
@@ -118,7 +121,8 @@ fn range(parameters: &[Parameter]) -> (usize, Option<usize>) {
     (needed, (!open).then_some(parameters.len()))
 }
 
-/// The signature of an operator at a version of its domain; `None` for operators that are not in the table.
+/// The signature of an operator at a version of its domain; `None` for operators that are not in
+/// the table.
 pub fn lookup(domain: &str, name: &str, opset: i64) -> Option<&'static Schema> {
     let found = versions(domain, name).iter().rev().find(|s| s.since <= opset)?;
     (!found.deprecated).then_some(found)

@@ -1,8 +1,11 @@
-//! Graphs without what nobody needs: dead nodes, the same computed twice, and what depends on constants alone.
+//! Simplification of graphs: dead nodes are removed, equal computations are merged, and what
+//! depends on constants alone is computed.
 //!
-//! Constants are computed by the operators' own programs ([`crate::operators`]) or, where there is one, by their shortcut ([`crate::native`]). Operators that are random are never computed ahead and
-//! never merged, nor is anything of a domain that is not the standard one (nobody knows what it does), nor nodes with subgraphs.
-//! Each pass is linear in the size of the graph. Names and types of the graph's outputs stay.
+//! Constants are computed by the operators' own programs ([`crate::operators`]) or by their
+//! shortcut ([`crate::native`]), if there is one. Random operators are never computed and never
+//! merged. The same holds for operators of another domain than the standard one, whose meaning is
+//! not known, and for nodes with subgraphs. Each pass is linear in the size of the graph. Names and
+//! types of the graph's outputs stay.
 
 use std::hash::BuildHasher;
 
@@ -47,9 +50,11 @@ pub struct FoldOptions {
     pub growth: usize,
     /// `Constant` nodes become parameters.
     pub constants: bool,
-    /// Quantised parameters are written out (`DequantizeLinear`), by the rule for all; else only where the result is no larger than they are.
+    /// Whether quantised parameters are dequantised (`DequantizeLinear`) by the rule for all
+    /// operators. If not, this is done only if the result is no larger than they are.
     pub dequantise: bool,
-    /// All constants of a graph together grow up to this many bytes, and not beyond what they are; what would is left to be computed by the model.
+    /// All constants of a graph together may grow to this many bytes, and not at all if they are
+    /// larger already. What would exceed this is left for the model to compute.
     pub most: u64,
 }
 
@@ -60,12 +65,12 @@ impl Default for FoldOptions {
     }
 }
 
-/// Folding may take one part in so many of the memory, since constants are copied on the way to code.
+/// Folding may take this fraction of the memory, because constants are copied on the way to code.
 const SHARE: u64 = 64;
 
 impl FoldOptions {
-    /// For a model that is written again for others: quantised parameters stay what they are, since the model is to be no larger, and others look
-    /// for the operators around them.
+    /// For a model that is written for other tools. Quantised parameters stay as they are. The
+    /// model should not grow, and other tools look for the operators around them.
     pub fn for_models() -> FoldOptions {
         FoldOptions { dequantise: false, ..FoldOptions::default() }
     }
@@ -107,7 +112,7 @@ pub fn remove_dead(graph: &mut Graph) -> Simplified {
     Simplified { dead, ..Simplified::default() }
 }
 
-/// Whether two calls with the same inputs are sure to give the same results, and the same each time.
+/// Whether two calls with the same inputs always give the same results.
 pub fn is_deterministic(node: &Node, opset: i64) -> bool {
     node.op().is_standard()
         && !node.has_subgraphs()
@@ -117,7 +122,7 @@ pub fn is_deterministic(node: &Node, opset: i64) -> bool {
 
 fn is_random(node: &Node, opset: i64) -> bool {
     let marked = schema::lookup("", &node.op().name, opset).is_some_and(|s| s.random);
-    // Dropout is random in training, which an input or (in old versions) an attribute asks for.
+    // Dropout is random in training. An input or (in old versions) an attribute turns training on.
     marked || (node.op().is("Dropout") && (node.input(2).is_some() || opset < 7))
 }
 
@@ -130,7 +135,8 @@ struct Key {
     attributes: Vec<u8>,
 }
 
-/// Merges nodes of the same operator with the same inputs and attributes, and parameters with the same elements.
+/// Merges nodes of the same operator with the same inputs and attributes, and parameters with the
+/// same elements.
 pub fn merge_equal(graph: &mut Graph) -> Simplified {
     let mut merged = merge_parameters(graph);
     let mut known: Map<Key, NodeId> = Map::default();
@@ -186,7 +192,8 @@ fn merge_parameters(graph: &mut Graph) -> usize {
             _ => None,
         }
     };
-    // Weights are large and rarely equal: only those that begin and end alike are read whole.
+    // Weights are large and rarely equal. Only those with the same beginning and end are compared
+    // as a whole.
     let mut alike: Map<u64, usize> = Map::default();
     let mut parameters = Vec::new();
     for (id, _) in graph.initializers().filter(|(id, _)| graph.is_parameter(*id)) {
@@ -217,8 +224,9 @@ fn merge_parameters(graph: &mut Graph) -> usize {
     merged
 }
 
-/// Whether folding computes a node, where `constant` tells what is a constant by then: there is a program, and the results are no larger than what they
-/// are made from, or small. One definition, for folding itself and for all who ask what a model computes each time it runs.
+/// Whether folding computes a node, where `constant` tells what is a constant by then: there is a
+/// program, and the results are no larger than what they are made from, or small. One definition,
+/// for folding itself and for all who ask what a model computes each time it runs.
 pub fn is_folded(
     graph: &Graph,
     id: NodeId,
@@ -261,7 +269,7 @@ fn from(graph: &Graph, node: &Node) -> Option<u64> {
 
 fn distinct(node: &Node) -> impl Iterator<Item = ValueId> + '_ {
     let inputs = node.inputs();
-    // Of many inputs some may count twice: nothing but a larger bound comes of it.
+    // If there are many inputs, some may count twice. This only makes the bound larger.
     inputs.iter().enumerate().filter(|(k, v)| !inputs[..(*k).min(64)].contains(v)).filter_map(|(_, v)| *v)
 }
 
@@ -273,7 +281,8 @@ fn bytes(graph: &Graph, value: ValueId) -> Option<u64> {
     Some(ty.elem.raw_len(elements(&ty.known_shape()?)?)? as u64)
 }
 
-/// Computes what depends on constants alone, and shapes that inference knows; the results become parameters. Types must have been inferred.
+/// Computes what depends on constants alone, and shapes that inference knows; the results become
+/// parameters. Types must have been inferred.
 pub fn fold(model: &mut Model, options: &FoldOptions) -> Simplified {
     let opset = model.opset();
     let graph = &mut model.graph;
@@ -316,7 +325,8 @@ struct Folder {
     patience: u32,
 }
 
-/// Operations for each byte that a node reads or makes, and how many some nodes may take besides.
+/// Operations for each byte that a node reads or writes, and the additional number that some nodes
+/// may take.
 const OPERATIONS: u64 = 16;
 const LONG: u64 = 1 << 24;
 const PATIENCE: u32 = 64;
@@ -328,7 +338,7 @@ impl Folder {
         Folder { live, most: live.max(options.most), patience: PATIENCE }
     }
 
-    /// The results of a node, if there is room for them and it is not too much work.
+    /// The results of a node, if memory and operations suffice.
     fn results(&mut self, graph: &Graph, id: NodeId, opset: i64) -> Option<Vec<Tensor>> {
         let node = graph.node(id);
         if let Some(tensor) = known_result(graph, node) {

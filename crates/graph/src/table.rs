@@ -1,5 +1,6 @@
-//! Hash tables for names and identifiers: quick on short keys, and seeded anew in each process, so that no file can be made whose names
-//! collide. Their order means nothing: nothing that is printed or decided depends on it.
+//! Hash tables for names and identifiers. They are fast for short keys. Each process uses another
+//! seed, so nobody can make a file whose names collide. Nothing that is printed or decided depends
+//! on the order of their entries.
 
 use std::collections::{HashMap, HashSet};
 

@@ -1,6 +1,7 @@
-//! Tensors as a model holds them: shared bytes that are decoded when someone asks.
+//! Tensors of a model: shared bytes that are decoded on request.
 //!
-//! Not here: arithmetic on them (that is the operator library) and reading of files (external data are loaded by the command).
+//! Not here: arithmetic on tensors (the operator library), reading of files (the command loads
+//! external data).
 
 use bytes::Bytes;
 use loops::{Data, Name, Scalar};
@@ -10,7 +11,8 @@ use crate::types::{ElementType, TensorType};
 /// Where the elements of a tensor are.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Storage {
-    /// Little-endian, row-major, sub-byte types packed: shared with the model file where they came from one.
+    /// Little-endian, row-major, with sub-byte types packed. Shared with the model file if they
+    /// came from one.
     Raw(Bytes),
     /// Texts (they need not be UTF-8).
     Strings(Vec<Bytes>),
@@ -40,9 +42,10 @@ pub struct Tensor {
     pub dims: Vec<usize>,
     /// Its elements.
     pub storage: Storage,
-    /// The tensor's own name: that of an initializer is its value's, an attribute's is mostly empty.
+    /// The tensor's own name. An initializer has the name of its value. The name of an attribute is
+    /// usually empty.
     pub name: Option<Name>,
-    /// Fields of the file that mean nothing here (documentation, unknown ones), as they were.
+    /// Fields of the file that are not interpreted here (documentation, unknown fields), unchanged.
     pub extra: Bytes,
 }
 
@@ -66,8 +69,9 @@ macro_rules! numbers {
 /// Tensors have at most so many dimensions, as NumPy's have.
 pub const MOST_DIMENSIONS: usize = 64;
 
-/// The number of elements of a tensor with these extents, if there can be one: at most 64 dimensions, and fewer than 2^47 elements, an extent of 0 taken
-/// as 1, so that no product of some of them overflows.
+/// The number of elements of a tensor with these extents, if there can be one: at most 64
+/// dimensions, and fewer than 2^47 elements, an extent of 0 taken as 1, so that no product of some
+/// of them overflows.
 pub fn elements(dims: &[usize]) -> Option<usize> {
     let room = dims.iter().try_fold(1usize, |n, d| n.checked_mul((*d).max(1)))?;
     (dims.len() <= MOST_DIMENSIONS && room < 1 << 47).then(|| dims.iter().product())
@@ -136,7 +140,7 @@ impl Tensor {
         }
     }
 
-    /// The elements as integers, if they are that, of 8 bits or more, and at hand.
+    /// The elements as integers, if they are integers of 8 bits or more and are loaded.
     pub fn to_integers(&self) -> Option<Vec<i128>> {
         let bytes = self.bytes()?;
         let width = self.elem.bits() / 8;
@@ -153,7 +157,7 @@ impl Tensor {
         Some(bytes.chunks_exact(width).map(one).collect())
     }
 
-    /// The elements as `f64`, whatever numbers they are; `None` for texts, complex and narrow floating-point types.
+    /// The elements as `f64`; `None` for strings, complex numbers and narrow floating-point types.
     pub fn to_numbers(&self) -> Option<Vec<f64>> {
         let bytes = self.bytes()?;
         Some(match self.elem {
@@ -171,7 +175,7 @@ impl Tensor {
         })
     }
 
-    /// The tensor as the evaluator and the runner take it, for the types that they have.
+    /// The tensor in the form that the evaluator and the runner take, for the types that they have.
     pub fn to_value(&self) -> Option<loops::Tensor> {
         let data = match self.elem.scalar()? {
             Scalar::F32 => Data::F32(self.to_f32s()?),
@@ -184,7 +188,8 @@ impl Tensor {
         Some(loops::Tensor { shape: self.dims.clone(), data })
     }
 
-    /// The tensor that the evaluator or the runner gave; `None` for types that graphs have no values of.
+    /// The tensor that the evaluator or the runner gave; `None` for types that graphs have no
+    /// values of.
     pub fn from_value(value: &loops::Tensor) -> Option<Tensor> {
         let dims = value.shape.clone();
         Some(match &value.data {

@@ -1,4 +1,4 @@
-//! What a value is: element types, shapes with symbolic dimensions, and the types that hold others.
+//! Types of values: element types, shapes with symbolic dimensions, and types that contain others.
 
 use std::fmt;
 
@@ -92,7 +92,8 @@ impl ElementType {
         })
     }
 
-    /// Bytes of `count` elements in the raw form (sub-byte types are packed), or `None` where there is no raw form or no such memory.
+    /// Bytes of `count` elements in the raw form (sub-byte types are packed), or `None` where there
+    /// is no raw form or no such memory.
     pub fn raw_len(self, count: usize) -> Option<usize> {
         match self.bits() {
             0 => None,
@@ -256,7 +257,7 @@ pub enum ValueType {
     Optional(Box<ValueType>),
     /// A map from keys to values of one type.
     Map(ElementType, Box<ValueType>),
-    /// A type of which nothing is said (and types that the format has and this program does not know).
+    /// A type that is not given, or that the format has and this program does not know.
     Unknown,
 }
 

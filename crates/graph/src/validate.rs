@@ -1,7 +1,8 @@
-//! Whether a model hangs together: every value that is used is defined, before its use and once; no cycles; every domain is imported;
-//! attributes have different names; subgraphs see what they use. Types are a matter of inference (`infer`).
+//! Checks that a model is consistent. Every value that is used is defined once, before its use.
+//! There are no cycles. Every domain is imported. The attributes of a node have different names.
+//! Subgraphs see the values that they use. Types are checked by inference (`infer`).
 //!
-//! Linear in the size of the model.
+//! Time is linear in the size of the model.
 
 mod words;
 
@@ -21,11 +22,13 @@ const OLDEST: i64 = 7;
 /// After this many diagnostics the rest is left out.
 const MAX_DIAGNOSTICS: usize = 20;
 
-/// What is wrong with the model: nothing, if it is valid.
+/// The errors of a model. The list is empty if the model is valid.
 ///
-/// `G0201` a value that nothing defines, `G0202` a use before the definition, `G0203` a cycle, `G0204` a domain that is not imported,
-/// `G0205` two attributes of one name, `G0206` an extent below zero, `G0207` a name of a subgraph that the graph around it has too, `G0213` an attribute that a
-/// standard operator does not have, or of another kind, `G0214` a call of a standard operator that does not fit its signature, `G0106` a rank that is too high.
+/// `G0201` a value that nothing defines, `G0202` a use before the definition, `G0203` a cycle,
+/// `G0204` a domain that is not imported, `G0205` two attributes of one name, `G0206` an extent
+/// below zero, `G0207` a name of a subgraph that the graph around it has too, `G0213` an attribute
+/// that a standard operator does not have, or of another kind, `G0214` a call of a standard
+/// operator that does not fit its signature, `G0106` a rank that is too high.
 pub fn validate(model: &Model) -> Vec<Diagnostic> {
     let mut found = Found { list: Vec::new(), model, domains: HashSet::new() };
     found.graph(&model.graph, &mut Vec::new());
@@ -128,7 +131,8 @@ impl<'a> Found<'a> {
         }
     }
 
-    /// Attributes of a standard operator are those of its signature: what is misspelt, or of another kind, would be taken for not there.
+    /// Attributes of a standard operator must be those of its signature. An attribute that is
+    /// misspelt, or of another kind, would be ignored.
     fn attributes(&mut self, graph: &Graph, id: NodeId, node: &Node) {
         let Some(version) = self.model.version("").filter(|_| node.op().is_standard()) else { return };
         // Of older versions, `opsets` says what can be taken.
@@ -177,7 +181,8 @@ impl<'a> Found<'a> {
         }
     }
 
-    /// What a call has too much would be left out without a word, and what it must say would be guessed.
+    /// Without this check, surplus inputs of a call would be ignored silently, and missing ones
+    /// would be guessed.
     fn signature(&mut self, graph: &Graph, id: NodeId, node: &Node, schema: &Schema) {
         let name = &node.op().name;
         for (what, there, most) in [

@@ -1,8 +1,11 @@
-//! What a node costs, in nanoseconds of a core: enough to refuse rewrites that lose, not a promise.
+//! The cost model: what a node costs, in nanoseconds of one core. It is accurate enough to refuse
+//! rewrites that make a model slower, and no more.
 //!
-//! Work is bounded by arithmetic or by memory, whichever is slower, and every call costs something besides. What constant folding computes
-//! costs nothing: it is done before the model runs. Extents that are not known count as [`NOMINAL`]. The constants are those of generated C on one
-//! core of a server of 2024, rounded: `lozenge bench --costs` measures them anew and prints how far the model is off.
+//! Work is bounded by arithmetic or by memory, whichever is slower. Every call has an additional
+//! fixed cost. What constant folding computes costs nothing, because it is done before the model
+//! runs. Extents that are not known count as [`NOMINAL`]. The constants are those of generated C on
+//! one core of a server of 2024, rounded. `lozenge bench --costs` measures them again and prints
+//! the model's error.
 
 use graph::{Dim, Graph, Model, Node, NodeId, ValueId};
 use loops::Size;
@@ -13,21 +16,24 @@ use crate::eval::Facts;
 const NOMINAL: f64 = 16.0;
 /// Elements of a tensor of which nothing is known.
 const NOMINAL_ELEMENTS: f64 = 4096.0;
-/// A call, for a runtime that schedules calls one by one; in generated C it is next to nothing.
+/// The cost of a call, for a runtime that schedules calls one by one. In generated C it is almost
+/// nothing.
 const CALL: f64 = 500.0;
-/// Floating-point operations in a nanosecond: products of matrices, convolutions, and convolutions whose outputs have few terms.
+/// Floating-point operations in a nanosecond: products of matrices, convolutions, and convolutions
+/// whose outputs have few terms.
 const PRODUCT: f64 = 80.0;
 const CONVOLUTION: f64 = 64.0;
 const NARROW: f64 = 24.0;
 /// Outputs of convolutions with fewer terms are narrow.
 const FEW_TERMS: f64 = 32.0;
-/// Elements in a nanosecond: arithmetic, sums and averages, the places of a window, elements that change their order, functions.
+/// Elements in a nanosecond: arithmetic, sums and averages, positions of a window, elements that
+/// are reordered, functions.
 const PLAIN: f64 = 12.0;
 const SUMMED: f64 = 1.25;
 const WINDOW: f64 = 7.0;
 const MOVED: f64 = 0.4;
 const FUNCTION: f64 = 0.15;
-/// Bytes in a nanosecond, where they fit in a cache and where they do not.
+/// Bytes in a nanosecond, if they fit in a cache and if they do not.
 const CACHED: f64 = 64.0;
 const MEMORY: f64 = 16.0;
 /// What fits in a cache.

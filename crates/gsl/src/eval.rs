@@ -1,4 +1,4 @@
-//! Attribute expressions evaluated against a match.
+//! Evaluates attribute expressions for a match.
 
 use std::cell::RefCell;
 
@@ -17,7 +17,8 @@ const MAX_ELEMENTS: usize = 1 << 16;
 /// Facts about the values of a graph that matching asks for again and again.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Facts {
-    /// By value: whether it is an initializer, or folding makes one of it. What folding leaves alone is computed each time the model runs.
+    /// By value: whether it is an initializer, or folding makes one of it. What folding leaves
+    /// alone is computed each time the model runs.
     parameter: Vec<bool>,
 }
 
@@ -364,14 +365,15 @@ impl<'a> Context<'a> {
         let Ok(have) = tensor_value(tensor) else { return false };
         match (&have, wanted) {
             // A number also matches a tensor of one element.
-            (Value::Tuple(items), Value::Int(_) | Value::Float(_) | Value::Bool(_)) => {
+            (Value::Tuple(items), Value::Int(_) | Value::Float(_) | Value::Double(_) | Value::Bool(_)) => {
                 items.len() == 1 && equal(&items[0], wanted) == Ok(true)
             }
             _ => equal(&have, wanted) == Ok(true),
         }
     }
 
-    /// An attribute of a node, with the default of the operator where there is none, and `none` where there is no default.
+    /// An attribute of a node, with the default of the operator where there is none, and `none`
+    /// where there is no default.
     pub fn attribute(&self, node: NodeId, name: &str) -> Eval<Value> {
         let n = self.graph().node(node);
         if matches!(name, "pads") && !matches!(n.string("auto_pad", "NOTSET"), "NOTSET" | "VALID" | "") {
@@ -442,7 +444,9 @@ pub(crate) fn tensor_value(tensor: &Tensor) -> Eval<Value> {
     } else {
         let ints = tensor.elem.is_int();
         let numbers = tensor.to_numbers().ok_or(Undefined)?;
-        numbers.into_iter().map(|x| if ints { Value::Int(x as i64) } else { Value::Float(x) }).collect()
+        let double = tensor.elem == graph::ElementType::F64;
+        let float = if double { Value::Double } else { Value::Float };
+        numbers.into_iter().map(|x| if ints { Value::Int(x as i64) } else { float(x) }).collect()
     };
     if tensor.dims.is_empty() { items.into_iter().next().ok_or(Undefined) } else { Ok(Value::tuple(items)) }
 }

@@ -1,4 +1,5 @@
-//! Tokens of rule files. A token knows whether a line ends before it: statements end there.
+//! Tokens of rule files. A token records whether a line ends before it, because a statement ends at
+//! the end of a line.
 
 use loops::{Code, Diagnostic, Span};
 

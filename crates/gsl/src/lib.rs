@@ -1,6 +1,8 @@
-//! GSL, the graph substitution language of Lozenge: rules over computation graphs, their static checks, the three matchers, the rewriter.
+//! GSL, the graph substitution language of Lozenge: rules over computation graphs, their static
+//! checks, the three matchers, the rewriter.
 //!
-//! The values: [`rule`]. Their text: [`mod@parse`], [`mod@print`].
+//! Start with the values of the language, [`rule`], and their text, [`mod@parse`] and
+//! [`mod@print`].
 //!
 //! ```
 //! let (file, errors) = gsl::parse("rule twice { match y = Neg(Neg(x)) replace y = x }");
@@ -8,7 +10,7 @@
 //! assert_eq!(gsl::parse(&file.to_string()).0, file);
 //! ```
 //!
-//! What is deliberately not here: files, processes, printing; the meaning of operators.
+//! Deliberately not here: files, processes, printing; the meaning of operators.
 
 mod cost;
 mod eval;

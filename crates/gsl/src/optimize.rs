@@ -1,10 +1,14 @@
-//! Application: rules over a whole model, to a fixpoint.
+//! Applies rules to a whole model until no rule applies (a fixpoint).
 //!
-//! A worklist begins with all nodes in order; what a rewrite changes is looked at again, nothing else. When it is empty and something was rewritten, one more
-//! look at all nodes confirms the fixpoint. Everything is deterministic: nodes in order, rules in the order of their files.
+//! A worklist begins with all nodes in order. After a rewrite, only what it changed is visited
+//! again. When the list is empty and something was rewritten, all nodes are visited once more to
+//! confirm the fixpoint. Everything is deterministic: nodes are in order, and rules are in the
+//! order of their files.
 //!
-//! Termination: a rewrite that makes the model cheaper, or leaves its cost and makes it smaller, can happen only so often; all others are counted against a
-//! bound proportional to the size of the model, and so are all together against a larger one. Rules that run into it are named.
+//! Termination: a rewrite may make the model cheaper, or keep its cost and make it smaller. Such
+//! rewrites can happen only finitely often. All other rewrites count against a bound that is
+//! proportional to the size of the model. All rewrites together count against a larger one. Rules
+//! that reach a bound are named.
 
 use std::collections::VecDeque;
 use std::ops::Range;
@@ -21,13 +25,15 @@ use crate::rewrite::{Change, Refusal, Rewriter};
 use crate::trace::{Application, Trace};
 use crate::tree::{Entry, Tree};
 
-/// Rewrites that do not make the model cheaper or smaller: this many for each node, and besides.
+/// The limit on rewrites that do not make the model cheaper or smaller: for each node, and in
+/// addition.
 const IDLE_PER_NODE: usize = 8;
 const IDLE_BESIDES: usize = 1024;
 /// All rewrites: this many for each node, and besides.
 const ALL_PER_NODE: usize = 64;
 const ALL_BESIDES: usize = 1 << 16;
-/// A value with more users than this does not send them all to the worklist; the look at all nodes finds them.
+/// If a value has more users than this, they are not added to the worklist. The pass over all nodes
+/// finds them.
 const MANY_USERS: usize = 64;
 /// Looks at all nodes.
 const MAX_SWEEPS: usize = 16;
@@ -36,7 +42,7 @@ const MAX_SWEEPS: usize = 16;
 #[derive(Clone, Debug)]
 pub struct RuleSet {
     rules: Vec<Compiled>,
-    /// Where each set of rules ends that is applied to a fixpoint before the next one begins.
+    /// The end of each set of rules. A set is applied to a fixpoint before the next one begins.
     ends: Vec<usize>,
     tree: Tree,
     /// How far from its anchor a match reaches back.
@@ -49,7 +55,8 @@ impl RuleSet {
         RuleSet::in_order(vec![rules])
     }
 
-    /// Several sets: the rules of one come when none of those before it applies any more.
+    /// Several sets: the rules of a set are applied when no rule of the sets before it applies any
+    /// more.
     pub fn in_order(sets: Vec<Vec<Compiled>>) -> RuleSet {
         let ends = sets
             .iter()
@@ -110,7 +117,8 @@ impl RuleSet {
 pub struct Options {
     /// Also rewrites that make the model slower, by the model of costs.
     pub ignore_cost: bool,
-    /// Calls of constants in a target are computed at once, where that is quick and the result is not much larger than what it is made from.
+    /// Calls of constants in a target are computed at once, if that is fast and the result is not
+    /// much larger than its operands.
     pub fold: bool,
     /// Keep a list of what was done.
     pub trace: bool,
@@ -129,7 +137,7 @@ pub struct Report {
     pub applied: usize,
     /// Looks at all nodes.
     pub sweeps: usize,
-    /// Searches that were cut short because a value has too many uses that do not match.
+    /// Searches that were stopped because a value has too many uses that do not match.
     pub cut: usize,
     /// Change of the cost, in nanoseconds of a core by the model of costs.
     pub cost: f64,
@@ -164,10 +172,11 @@ pub struct RuleReport {
 
 /// Applies rules to a model until none applies.
 ///
-/// The graph's nodes are brought into topological order first. On an error the model is as far as it came and still valid.
+/// The graph's nodes are sorted topologically first. After an error the model is partly rewritten
+/// and still valid.
 ///
 /// # Errors
-/// `R0301` if the rules do not come to an end, `R0302` if the graph has a cycle.
+/// `R0301` if the rules do not terminate, `R0302` if the graph has a cycle.
 pub fn optimize(
     model: &mut Model,
     rules: &RuleSet,
@@ -250,7 +259,8 @@ impl<'a> Run<'a> {
         }
     }
 
-    /// Looks at all nodes with these rules, and at what changes on the way with those before them too.
+    /// Visits all nodes with these rules. What changes meanwhile is visited with the rules before
+    /// them as well.
     fn sweep(
         &mut self,
         rules: Range<usize>,
@@ -365,7 +375,8 @@ impl<'a> Run<'a> {
         }
     }
 
-    /// Sends what may match now to the worklist: the new vertices, and forward from them as far as a pattern reaches.
+    /// Adds what may match now to the worklist: the new vertices, and their successors as far as a
+    /// pattern reaches.
     fn wake(&mut self, change: &Change) {
         let graph = &self.model.graph;
         self.queued.resize(graph.node_bound(), Waiting::Not);

@@ -1,7 +1,8 @@
-//! Rules as text in their one layout: `parse(print(x)) == x`, and formatting twice is formatting once.
+//! Prints rules in their one layout: `parse(print(x)) == x`, and formatting twice is the same as
+//! formatting once.
 //!
-//! Lines break only inside brackets and behind binary operators, where a statement may go on. Comments that stand inside a
-//! statement move above it.
+//! Lines break only inside brackets and after binary operators, where a statement may continue.
+//! Comments inside a statement move above it.
 
 use std::fmt;
 
@@ -18,7 +19,7 @@ const WIDTH: usize = 100;
 /// The text of a rule file in its normal layout.
 ///
 /// # Errors
-/// If the text has syntax errors: what can't be read is not touched.
+/// If the text has syntax errors. Text that cannot be read is not formatted.
 pub fn format(source: &str) -> Result<String, Vec<Diagnostic>> {
     let (file, errors) = crate::parse::parse(source);
     if errors.is_empty() { Ok(file.to_string()) } else { Err(errors) }
@@ -143,13 +144,14 @@ fn operator(o: &OperatorName) -> String {
     if o.domain.is_empty() { o.name.clone() } else { format!("{}.{}", o.domain, o.name) }
 }
 
-// ---- a small layout engine --------------------------------------------------------------------------------------
+// ---- a small layout engine
+// --------------------------------------------------------------------------------------
 
-/// Text that is laid out in one line where it fits, and else broken at its own level first.
+/// Text that is printed in one line if it fits. Otherwise it is broken at its own level first.
 enum Doc {
     Text(String),
     Seq(Vec<Doc>),
-    /// Brackets around items with commas between them: in one line, or an item a line.
+    /// Brackets around items with commas between them: in one line, or each item in its own line.
     Brackets(&'static str, Vec<Doc>, &'static str),
     /// Operands with operators behind them; breaks behind operators.
     Chain(Vec<(Doc, String)>),
@@ -243,7 +245,8 @@ fn text(t: impl Into<String>) -> Doc {
     Doc::Text(t.into())
 }
 
-// ---- statements -------------------------------------------------------------------------------------------------
+// ---- statements
+// -------------------------------------------------------------------------------------------------
 
 fn definition(name: &str, value: &Expr) -> Doc {
     Doc::Seq(vec![text(format!("let {name} = ")), expr(value, 0)])
@@ -324,7 +327,8 @@ fn call(c: &Call) -> Doc {
     Doc::Seq(parts)
 }
 
-// ---- expressions ------------------------------------------------------------------------------------------------
+// ---- expressions
+// ------------------------------------------------------------------------------------------------
 
 /// The precedence of `not`, and of what binds tighter than every binary operator.
 const NOT: u8 = 3;

@@ -1,4 +1,5 @@
-//! Rules in the form in which they run: names resolved, alternatives taken apart, the order of matching planned.
+//! Rules in the form in which they run: names are resolved, alternatives are expanded, the order of
+//! matching is planned.
 //!
 //! Made by [`resolve`](crate::resolve); private to the crate.
 
@@ -145,7 +146,7 @@ pub(crate) struct Deps {
     pub inputs: Vec<(usize, Inst)>,
     /// The index symbol that is free in it.
     pub symbol: Option<usize>,
-    /// It looks at all instances, or at computed ones: it waits until matching is done.
+    /// It refers to all instances, or to computed ones, so it waits until matching is complete.
     pub late: bool,
 }
 
@@ -165,7 +166,7 @@ pub(crate) struct Plan {
     pub branch: Option<Branch>,
     /// The anchor's operators, backward: for the discrimination tree.
     pub tests: Vec<Test>,
-    /// What is asked of the anchor's inputs before anything else, since it is asked quickly.
+    /// Conditions on the anchor's inputs. They are tested first, because the tests are fast.
     pub needs: Vec<Need>,
 }
 
@@ -194,7 +195,8 @@ pub(crate) struct Stage {
     pub path: Vec<usize>,
 }
 
-/// The producer of input `slot` of the vertex found by test `parent` must be of this operator. The first test is about the anchor itself.
+/// The producer of input `slot` of the vertex found by test `parent` must be of this operator. The
+/// first test is about the anchor itself.
 #[derive(Clone, PartialEq, Debug)]
 pub(crate) struct Test {
     pub parent: usize,
@@ -304,7 +306,7 @@ pub(crate) struct TargetCall {
     pub attributes: Vec<TargetAttribute>,
     /// Number of results that are asked for; at least as many are made.
     pub results: usize,
-    /// Whether the number of results is known only when a spread asks for it.
+    /// Whether the number of results is known only when a spread requests it.
     pub cell: Option<usize>,
 }
 

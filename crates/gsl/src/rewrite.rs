@@ -1,6 +1,7 @@
-//! Rewriting: the target of a match becomes vertices, which take the places of the results that they replace.
+//! Rewriting: the target of a match becomes vertices. They replace the results of the match.
 //!
-//! The new vertices are made beside the old ones, typed and weighed; only then does the match go, or they do. Nothing is half-done.
+//! The new vertices are built beside the old ones, and their types and costs are computed. Then
+//! either the match or the new vertices are removed. No rewrite is left half-done.
 
 mod build;
 
@@ -25,7 +26,8 @@ pub enum Refusal {
     Cost,
     /// A value would depend on itself.
     Cycle,
-    /// An expression of the target has no value for this match, or a constant has no representation.
+    /// An expression of the target has no value for this match, or a constant has no
+    /// representation.
     Undefined,
     /// The operator set of the model does not have a call like that.
     Opset,
@@ -59,7 +61,7 @@ pub(crate) struct Change {
     pub new: Vec<NodeId>,
     /// Values that other vertices read from now on or that lost readers.
     pub touched: Vec<ValueId>,
-    /// Nodes that went, those included that nobody needs any more.
+    /// Nodes that were removed, including those that are no longer needed.
     pub removed: usize,
     /// Change of the cost.
     pub cost: f64,
@@ -101,8 +103,9 @@ impl Rewriter<'_> {
         Ok(self.commit(&matched, built, cost))
     }
 
-    /// Where the new vertices go: after all that they read and before all who will read them. Moves what stands in the way, unless that is impossible
-    /// because a value would depend on itself (the match is not convex).
+    /// The place of the new vertices in the order: after everything that they read, and before all
+    /// their readers. Other nodes are moved if necessary. This is impossible if a value would
+    /// depend on itself (the match is not convex).
     fn place(&mut self, variant: &Variant, found: &Found, matched: &[NodeId]) -> Result<Place, Refusal> {
         let graph = &self.model.graph;
         let label = |id: NodeId| graph.label(id);
@@ -136,7 +139,8 @@ impl Rewriter<'_> {
             (Some(l), _) => return Ok(Place::After(l)),
             (None, _) => return Ok(Place::First),
         }
-        // What the inputs need must come first: go back from them, as far as the first vertex of the match.
+        // The predecessors of the inputs must come first. They are found backward, up to the first
+        // vertex of the match.
         let first = matched.iter().copied().min_by_key(|id| label(*id)).ok_or(Refusal::Undefined)?;
         let limit = label(first);
         let mut before: Vec<NodeId> = Vec::new();
@@ -159,7 +163,8 @@ impl Rewriter<'_> {
         Ok(Place::Before(first))
     }
 
-    /// Whether the new vertices may take the place of the old ones; if so, by how much the cost changes.
+    /// Whether the new vertices may take the place of the old ones; if so, by how much the cost
+    /// changes.
     fn judge(&self, matched: &[NodeId], built: &Built) -> Result<f64, Refusal> {
         let graph = &self.model.graph;
         for (old, new) in &built.replacements {
@@ -169,7 +174,8 @@ impl Rewriter<'_> {
             if !compatible(graph, *old, *new) {
                 return Err(Refusal::Differs);
             }
-            // A result that the graph returns under its name can't be one of its inputs or parameters: a copy would be needed again.
+            // A result that the graph returns under its name can't be one of its inputs or
+            // parameters: a copy would be needed again.
             if graph.value(*old).is_output() && built.new.is_empty() && matched.len() == 1 {
                 let target = graph.value(*new);
                 if !matches!(target.producer(), Producer::Node(..))
@@ -211,7 +217,8 @@ impl Rewriter<'_> {
         for id in matched {
             graph.remove_node(*id);
         }
-        // Results that a new vertex makes: it makes them under the old name. The first of several names is taken over, the others are replaced.
+        // Results of a new vertex get the old name. If there are several names, the first is kept
+        // and the others are replaced.
         let mut taken: Map<ValueId, ValueId> = Map::default();
         let fresh: Set<NodeId> = built.new.iter().copied().collect();
         let mut moved: Vec<(ValueId, ValueId)> = Vec::new();
@@ -303,7 +310,7 @@ fn matched(variant: &Variant, found: &Found) -> Vec<NodeId> {
     gone.flat_map(|(v, _)| found.vertices[v].iter().flatten().copied()).collect()
 }
 
-/// Whether a value can stand for another: not surely of another type or shape.
+/// Whether a value can replace another: its type and shape are not certainly different.
 fn compatible(graph: &Graph, old: ValueId, new: ValueId) -> bool {
     let (Some(a), Some(b)) = (graph.value(old).tensor_type(), graph.value(new).tensor_type()) else {
         return graph.value(new).ty().is_none_or(|t| t.tensor().is_some())
@@ -320,8 +327,9 @@ fn same_shape(graph: &Graph, a: &TensorType, b: &TensorType) -> bool {
             .all(|(a, b)| a == b || !(a.surely_differs(b) || differ_for_some_input(graph, a, b)))
 }
 
-/// Whether two extents are different numbers for most inputs: different sums of products of the same names of the extents of inputs. Other names,
-/// as those that results are declared with, may be any number, and so may quotients, or two names that the model needs to be the same.
+/// Whether two extents are different numbers for most inputs: different sums of products of the
+/// same names of the extents of inputs. Other names, as those that results are declared with, may
+/// be any number, and so may quotients, or two names that the model needs to be the same.
 fn differ_for_some_input(graph: &Graph, a: &Dim, b: &Dim) -> bool {
     let (Some(a), Some(b)) = (a.size(), b.size()) else { return false };
     let polynomial = |size: &Size| {
@@ -339,7 +347,8 @@ fn more_precise(graph: &Graph, value: ValueId, ty: &graph::ValueType) -> bool {
     graph.value(value).ty().is_none() && ty.tensor().is_some()
 }
 
-/// Removes nodes and parameters that nobody needs any more, beginning with the producers of these values.
+/// Removes nodes and parameters that are no longer needed, beginning with the producers of these
+/// values.
 fn remove_unused(graph: &mut Graph, values: &[ValueId]) {
     let mut pending: Vec<ValueId> = values.to_vec();
     while let Some(value) = pending.pop() {

@@ -1,11 +1,13 @@
 //! The values of the language: rules, patterns, attribute expressions.
 //!
-//! This is the whole language on one page. Values are plain: built by the parser or directly, compared, printed
-//! and parsed without a context. A [`Place`] says where a part stands in its text and takes no part in comparisons.
+//! This is the whole language on one page. Values are plain: they are built by the parser or
+//! directly, and compared, printed and parsed without a context. A [`Place`] says where a part
+//! stands in its text. Comparisons ignore it.
 
 use loops::Span;
 
-/// Where something stands in its text, if it comes from one. All places are equal, so that values compare by what they say.
+/// The position of something in its text, if it comes from one. All places compare as equal, so
+/// that comparisons ignore them.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Place(pub Span);
 
@@ -39,7 +41,8 @@ pub struct Rule {
     pub indices: Vec<Index>,
     /// Operator variables: `(f: elementwise)`.
     pub operators: Vec<OperatorVariable>,
-    /// It claims something of finite values only (`for finite`): both sides may differ where something is NaN, infinite, or overflows on the way.
+    /// The rule claims something for finite values only (`for finite`). Both sides may differ if
+    /// something is NaN or infinite, or overflows in between.
     pub finite: bool,
     /// The source pattern: named calls.
     pub source: Vec<Line<Binding>>,
@@ -119,7 +122,8 @@ pub enum OperatorClass {
 /// Properties of operators that patterns can ask for.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum Trait {
-    /// One input of one tensor, each element of the result from the element at its place: `Relu`, `Exp`.
+    /// One input tensor. Each element of the result depends on the element at its position: `Relu`,
+    /// `Exp`.
     Elementwise,
     /// Element by element over inputs that are broadcast: `Add`, `Where`.
     Broadcasting,
@@ -149,7 +153,8 @@ pub struct OperatorName {
     pub place: Place,
 }
 
-/// `name`, `name[i]`, `name[0]`: a vertex, an input or an item, with the instance or item that is meant.
+/// `name`, `name[i]`, `name[0]`: a vertex, an input or an item, with the instance or item that is
+/// meant.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Var {
     /// The name.
@@ -169,7 +174,8 @@ pub struct Binding {
     pub pattern: Pattern,
 }
 
-/// A pattern. Those marked *target* stand only behind `replace`, those marked *source* only behind `match`.
+/// A pattern. Those marked *target* occur only after `replace`, those marked *source* only after
+/// `match`.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Pattern {
     /// `_`: anything; each is a different input (source).
@@ -178,7 +184,8 @@ pub enum Pattern {
     Ref(Var),
     /// `b?`: an input that may be absent.
     Optional(Name),
-    /// A constant: in the source a tensor whose value is the expression's, in the target a new constant (type optional).
+    /// A constant: in the source a tensor whose value is the expression's, in the target a new
+    /// constant (type optional).
     Constant {
         /// Its value.
         value: Expr,
@@ -417,7 +424,8 @@ spelled! {
 }
 
 impl BinaryOp {
-    /// How tightly it binds: a greater number binds tighter. All associate to the left; comparisons don't chain.
+    /// The precedence: a greater number binds tighter. All operators associate to the left.
+    /// Comparisons do not chain.
     pub fn precedence(self) -> u8 {
         match self {
             BinaryOp::Or => 1,
@@ -441,7 +449,7 @@ spelled! {
     Function {
         /// The number of items of a tuple, or of instances of a template.
         Len = "len",
-        /// `range(n)`, `range(a, b)`: the integers from 0 or `a` up to but without the last.
+        /// `range(n)`, `range(a, b)`: the integers from 0 or `a` up to the last, which is excluded.
         Range = "range",
         /// A tuple backwards.
         Reverse = "reverse",
@@ -465,7 +473,8 @@ spelled! {
         Sort = "sort",
         /// The square root.
         Sqrt = "sqrt",
-        /// `remap(from, to)`: where each axis of layout `to` stands in layout `from`: `remap("NCHW", "NHWC") == [0, 2, 3, 1]`.
+        /// `remap(from, to)`: where each axis of layout `to` stands in layout `from`:
+        /// `remap("NCHW", "NHWC") == [0, 2, 3, 1]`.
         Remap = "remap",
         /// An integer as a floating-point number, or a number rounded towards zero.
         Float = "float",

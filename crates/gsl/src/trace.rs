@@ -1,7 +1,8 @@
-//! What was done, as a list that can be read and replayed.
+//! The trace of an optimization: a list of rewrites that can be read and replayed.
 //!
-//! A line for each rewrite: the rule, its variant and plan, the value at which the match begins, and what the pattern's vertices were. Names of new values follow
-//! from what was done before, so a replay finds its values again.
+//! It has one line for each rewrite: the rule, its variant and plan, the value at which the match
+//! begins, and the vertices of the pattern. Names of new values follow from the rewrites before. So
+//! a replay finds its values again.
 
 use std::fmt::Write as _;
 
@@ -32,7 +33,7 @@ pub struct Application {
     pub plan: usize,
     /// The value at which the match began: a result of that output.
     pub at: String,
-    /// Vertices of the pattern with the first result of what they were matched with.
+    /// Vertices of the pattern, each with the first result of its node.
     pub matched: Vec<(String, String)>,
     /// Values that new vertices make.
     pub made: Vec<String>,
@@ -82,7 +83,8 @@ fn result(model: &Model, id: NodeId) -> String {
 }
 
 impl Trace {
-    /// The list as text: a line for each rewrite, `rule variant plan "at"`, then the vertices as a comment.
+    /// The list as text: a line for each rewrite, `rule variant plan "at"`, then the vertices as a
+    /// comment.
     pub fn to_text(&self) -> String {
         let mut out = String::new();
         for a in &self.applications {
@@ -142,7 +144,7 @@ fn application(line: &str) -> Option<Application> {
     Some(Application { rule, variant, plan, at, ..Application::default() })
 }
 
-/// Does again what a trace says, without asking for costs.
+/// Applies the rewrites of a trace again, without regard to costs.
 ///
 /// # Errors
 /// `R0303` if a line does not apply to the model, `R0302` if the graph has a cycle.

@@ -1,5 +1,5 @@
-//! All rules in one discrimination tree by operator: a walk from a node tells which patterns can match there, at the cost of
-//! what they have in common once.
+//! All rules in one discrimination tree by operator. A walk from a node tells which patterns can
+//! match there. What patterns have in common is tested only once.
 
 use graph::table::Map;
 use graph::{Graph, NodeId, Operator};

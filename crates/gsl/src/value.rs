@@ -1,7 +1,7 @@
 //! Values of attribute expressions, and their arithmetic.
 //!
-//! What is not known (an extent of unknown size, an attribute that is not there) makes an expression undefined, and an undefined
-//! condition does not hold: no rule applies by what is not known.
+//! An unknown part (an extent of unknown size, a missing attribute) makes an expression undefined.
+//! An undefined condition does not hold. So no rule is applied because of something unknown.
 
 use std::rc::Rc;
 
@@ -17,7 +17,10 @@ pub(crate) const MAX_ITEMS: usize = 1 << 16;
 #[derive(Clone, Debug)]
 pub(crate) enum Value {
     Int(i64),
+    /// A number as rules, attributes and tensors of single or half precision have it.
     Float(f64),
+    /// A number of a tensor of double precision, or computed of one: no other number rounds to it.
+    Double(f64),
     Bool(bool),
     Str(Rc<str>),
     None,
@@ -88,7 +91,7 @@ impl Value {
     fn as_attribute(&self, kind: &str) -> Option<AttributeValue> {
         Some(match (self, kind) {
             (Value::Int(n), "float") => AttributeValue::Float(*n as f32),
-            (Value::Float(x), "" | "float") => AttributeValue::Float(*x as f32),
+            (Value::Float(x) | Value::Double(x), "" | "float") => AttributeValue::Float(*x as f32),
             (Value::Int(n), "" | "int") => AttributeValue::Int(*n),
             (Value::Bool(b), "" | "int") => AttributeValue::Int(i64::from(*b)),
             (Value::Type(t), "" | "int") => AttributeValue::Int(i64::from(*t)),
@@ -125,7 +128,7 @@ impl Value {
 
     pub fn number(&self) -> Option<f64> {
         match self {
-            Value::Float(x) => Some(*x),
+            Value::Float(x) | Value::Double(x) => Some(*x),
             other => other.int().map(|n| n as f64),
         }
     }
@@ -154,7 +157,8 @@ impl Value {
     }
 }
 
-/// Whether two values are equal. Numbers with a point are compared in single precision, that of attributes.
+/// Whether two values are equal. Numbers with a point are compared in single precision, that of
+/// attributes.
 pub(crate) fn equal(a: &Value, b: &Value) -> Eval<bool> {
     Ok(match (a, b) {
         (Value::Unknown, _) | (_, Value::Unknown) => return Err(Undefined),
@@ -188,8 +192,13 @@ pub(crate) fn equal(a: &Value, b: &Value) -> Eval<bool> {
             }
             true
         }
+        (Value::Double(_), _) | (_, Value::Double(_)) => match (a.number(), b.number()) {
+            (Some(a), Some(b)) => a == b,
+            _ => false,
+        },
         (Value::Float(_), _) | (_, Value::Float(_)) => match (a.number(), b.number()) {
-            // Written numbers are rounded as tensors have them; but none that is not 0 becomes 0, or infinite.
+            // Written numbers are rounded as tensors have them; but none that is not 0 becomes 0,
+            // or infinite.
             (Some(a), Some(b)) if a == b => true,
             (Some(a), Some(b)) => a != 0.0 && b != 0.0 && (a as f32).is_normal() && a as f32 == b as f32,
             _ => false,
@@ -260,11 +269,13 @@ pub(crate) fn binary(op: BinaryOp, a: &Value, b: &Value) -> Eval<Value> {
         return n.map(Value::Int).ok_or(Undefined);
     }
     if let (Some(x), Some(y)) = (a.number(), b.number()) {
+        let double = matches!(a, Value::Double(_)) || matches!(b, Value::Double(_));
+        let float = if double { Value::Double } else { Value::Float };
         return Ok(match op {
-            Add => Value::Float(x + y),
-            Sub => Value::Float(x - y),
-            Mul => Value::Float(x * y),
-            Div => Value::Float(x / y),
+            Add => float(x + y),
+            Sub => float(x - y),
+            Mul => float(x * y),
+            Div => float(x / y),
             Lt => Value::Bool(x < y),
             Le => Value::Bool(x <= y),
             Gt => Value::Bool(x > y),
@@ -304,6 +315,7 @@ pub(crate) fn negate(v: &Value) -> Eval<Value> {
     match v {
         Value::Int(n) => n.checked_neg().map(Value::Int).ok_or(Undefined),
         Value::Float(x) => Ok(Value::Float(-x)),
+        Value::Double(x) => Ok(Value::Double(-x)),
         other => binary(BinaryOp::Sub, &Value::Int(0), other),
     }
 }
@@ -407,7 +419,8 @@ pub(crate) fn apply(function: Function, args: &[Value]) -> Eval<Value> {
         }
         Function::Sqrt => {
             let x = args[0].number().filter(|x| *x >= 0.0).ok_or(Undefined)?;
-            Ok(Value::Float(x.sqrt()))
+            let double = matches!(args[0], Value::Double(_));
+            Ok(if double { Value::Double(x.sqrt()) } else { Value::Float(x.sqrt()) })
         }
         Function::Remap => {
             let (Value::Str(from), Value::Str(to)) = (&args[0], &args[1]) else { return Err(Undefined) };
@@ -416,9 +429,10 @@ pub(crate) fn apply(function: Function, args: &[Value]) -> Eval<Value> {
             let axes = axes.filter(|a| a.len() == from.chars().count()).ok_or(Undefined)?;
             Ok(Value::ints(&axes))
         }
+        Function::Float if matches!(args[0], Value::Double(_)) => Ok(args[0].clone()),
         Function::Float => args[0].number().map(Value::Float).ok_or(Undefined),
         Function::Int => match &args[0] {
-            Value::Float(x) if x.abs() < 9e18 => Ok(Value::Int(*x as i64)),
+            Value::Float(x) | Value::Double(x) if x.abs() < 9e18 => Ok(Value::Int(*x as i64)),
             other => other.int().map(Value::Int).ok_or(Undefined),
         },
     }
@@ -472,6 +486,24 @@ mod tests {
 
     fn int(op: BinaryOp, a: i64, b: i64) -> Option<i64> {
         binary(op, &Value::Int(a), &Value::Int(b)).ok().and_then(|v| v.int())
+    }
+
+    /// A written number is one of single precision that it rounds to; of double precision only itself.
+    #[test]
+    fn numbers_are_compared_in_the_type_of_the_tensor() {
+        let same = |tensor: &graph::Tensor, written: f64| {
+            let found = crate::eval::tensor_value(tensor).unwrap();
+            equal(&found, &Value::Float(written)).unwrap()
+        };
+        let single = |x: f32| graph::Tensor::from_f32s(vec![], &[x]);
+        let double = |x: f64| graph::Tensor::from_f64s(vec![], &[x]);
+        assert!(same(&single(0.1), 0.1));
+        assert!(!same(&single(0.1), 0.2));
+        assert!(same(&double(0.1), 0.1));
+        assert!(!same(&double(0.1 + 1e-12), 0.1));
+        assert!(!same(&double(f64::from(0.1f32)), 0.1));
+        let half = binary(BinaryOp::Div, &Value::Double(0.2 + 2e-12), &Value::Int(2)).unwrap();
+        assert!(!equal(&half, &Value::Float(0.1)).unwrap());
     }
 
     #[test]

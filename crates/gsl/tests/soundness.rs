@@ -18,28 +18,60 @@ const HEAD: &str = "# The rules that ship
 
 <!-- Generated: `BLESS=1 cargo test -p gsl --test soundness`. -->
 
-`lozenge optimize` applies them in this order, those of `lower.gsl` only if asked for. `lozenge check-rules` prints for each what is known of it.
+This page lists the substitution rules of `library/gsl/`, for those who use `lozenge optimize`. It
+says what each rule does, and how far it is known to be right.
 
-*Normal form*: a normaliser brings both sides to one form for all extents, attributes and values, at ranks up to the number given (of tensors that the rule
-leaves open; higher ranks are not looked at) and, where a rule has any number of branches, for 2 and 3 of them. *Bits*: by laws that keep every bit. *Reals*:
-over the real numbers, for the rule changes the order of operations. How that goes, and what it takes for granted, is in [gsl.md](gsl.md#what-is-known-of-a-rule). It is
-the word of a program, not a theorem.
+`lozenge optimize` applies the rules in this order. It applies those of `lower.gsl` only if asked.
+`lozenge check-rules` prints for each rule what is known of it. The lines mean:
 
-*Instances*: models are drawn on which the source of a rule matches and its conditions hold, rewritten, and evaluated before and after by the operator
-library. Half of them have NaN, infinities, zeros of both signs and numbers that overflow or underflow, and some of these extents of 0. *Bit for bit*: no bit was
-different in any instance, any NaN being equal to any. *Within rounding*: equal but for that. *Finite values*: the rule claims nothing of the others (`for
-finite`), and none are drawn: both sides may differ where something is NaN, infinite, or overflows on the way. *Integers too*: instances of integers, small ones
-and those that wrap around, were the same.
+**Normal form**: A normaliser brings both sides of the rule to one form, for all extents, attributes
+and values. This is the result of a program, not a theorem. [gsl.md](gsl.md#what-is-known-of-a-rule)
+says how it works and what it takes for granted.
+
+- *Ranks up to N*: for tensors whose rank the rule leaves open. Higher ranks are not looked at. If a
+  rule has any number of branches, two and three of them are looked at.
+- *Bits*: by laws that keep every bit.
+- *Reals*: over the real numbers, since the rule changes the order of operations.
+
+**Instances**: Models are drawn on which the source of the rule matches and its conditions hold.
+They are rewritten, and evaluated before and after by the operator library. Half of them have NaN,
+infinities, zeros of both signs and numbers that overflow or underflow. Some of these have extents
+of 0.
+
+- *Bit for bit*: no bit differs in any instance. Any NaN equals any other.
+- *Within rounding*: equal, except for rounding.
+- *Finite values*: the rule is only for finite values (`for finite`), and only these are drawn. Both
+  sides may differ where something is NaN, infinite, or overflows on the way.
+- *Integers too*: the same holds for instances of integers, small ones and those that wrap around.
 ";
+
+/// A part of an item of a list, in lines of at most 100 columns.
+fn wrapped(first: &str, text: &str) -> String {
+    let (mut out, mut column) = (first.to_owned(), first.len());
+    for (k, word) in text.split_whitespace().enumerate() {
+        match (k, column + 1 + word.len() > 100) {
+            (0, _) => {}
+            (_, true) => {
+                out += "\n  ";
+                column = 2;
+            }
+            (_, false) => {
+                out.push(' ');
+                column += 1;
+            }
+        }
+        out += word;
+        column += word.len();
+    }
+    out + "\n"
+}
 
 #[test]
 fn rules_that_ship_are_sound() {
     let effort = Effort { instances: 24, draws: 6000, seed: 1, prove: true };
     let (mut out, mut wrong) = (HEAD.to_owned(), String::new());
     for name in ["layout", "arithmetic", "convolution", "products", "recognise", "parallel", "lower"] {
-        out += &format!(
-            "\n## `library/gsl/{name}.gsl`\n\n| rule | what it does | normal form | instances agree |\n| --- | --- | --- | --- |\n"
-        );
+        out += &format!("\n## `library/gsl/{name}.gsl`\n\n");
         for (k, rule) in rules(&format!("library/gsl/{name}.gsl")).iter().enumerate() {
             let agree = |exact: bool, integers: usize| {
                 let how = if exact { "bit for bit" } else { "within rounding" };
@@ -67,7 +99,8 @@ fn rules_that_ship_are_sound() {
             // The first line of a file is about the file.
             let about: Vec<&str> =
                 rule.comments.iter().skip(usize::from(k == 0)).map(|line| line.trim()).collect();
-            out += &format!("| `{}` | {} | {proof} | {instances} |\n", rule.name, about.join(" "));
+            out += &wrapped("- ", &format!("`{}`: {}", rule.name, about.join(" ")));
+            out += &wrapped("  ", &format!("Normal form: {proof}. Instances: {instances}."));
         }
     }
     assert!(wrong.is_empty(), "{wrong}");

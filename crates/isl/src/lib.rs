@@ -11,6 +11,9 @@
 //! What is left out: isl's printers and parsers of other formats, matrices, and all that the compiler does not use. isl itself checks no
 //! legality when schedules are edited: that belongs to the room that edits.
 
+#[cfg(feature = "bundled")]
+use isl_rs as _;
+
 mod ctx;
 #[macro_use]
 mod object;

@@ -9,7 +9,9 @@ pub fn version() -> String {
     }
     // SAFETY: the function takes nothing and returns a constant string that ends in 0.
     let text = unsafe { CStr::from_ptr(isl_version()) };
-    text.to_string_lossy().split_whitespace().collect::<Vec<_>>().join(" ")
+    let text = text.to_string_lossy().split_whitespace().collect::<Vec<_>>().join(" ");
+    // Sources that are no release of isl only say what numbers they use.
+    if text.starts_with("isl") { text } else { format!("isl, {text}") }
 }
 
 #[cfg(test)]

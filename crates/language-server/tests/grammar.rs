@@ -32,3 +32,24 @@ fn reserved_words_are_highlighted() {
         assert!(words.contains(word), "`{word}` is not highlighted");
     }
 }
+
+/// The names in double quotes of the list behind `#any-of? @function.builtin`.
+fn named(language: &str) -> BTreeSet<String> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../editors");
+    let path = root.join(format!("tree-sitter-{language}/queries/highlights.scm"));
+    let text = std::fs::read_to_string(path).expect("the queries are there");
+    let (_, list) = text.split_once("#any-of? @function.builtin").expect("there is a list");
+    let (list, _) = list.split_once(')').expect("the list ends");
+    list.split('"').skip(1).step_by(2).map(str::to_owned).collect()
+}
+
+#[test]
+fn tree_sitter_colours_what_is_built_in() {
+    let table: BTreeSet<String> = functional::prim::TABLE.iter().map(|row| row.name.to_owned()).collect();
+    assert_eq!(named("loz"), table);
+    let mut functions: BTreeSet<String> =
+        gsl::rule::Function::ALL.iter().map(|f| f.text().to_owned()).collect();
+    functions.extend(gsl::rule::Fold::ALL.iter().map(|f| f.text().to_owned()));
+    functions.insert("const".to_owned());
+    assert_eq!(named("gsl"), functions);
+}

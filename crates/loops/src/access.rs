@@ -1,6 +1,8 @@
-//! Lists of accesses, read off a function: which element, read or written, by which statement, inside which loops and conditions.
+//! The accesses of a function as lists: which element is read or written, by which statement,
+//! inside which loops and conditions.
 //!
-//! Dependence analysis, race checks and data movement start from these lists. Nothing is interpreted here: a subscript is an expression.
+//! Dependence analysis, race checks and data movement start from these lists. Nothing is evaluated
+//! here: a subscript stays an expression.
 
 use crate::expr::Expr;
 use crate::name::Name;
@@ -48,7 +50,8 @@ pub struct AccessSite<'a> {
     pub stmt: &'a Stmt,
     /// The number of the statement in the order of the text, from 0; loops and conditionals count.
     pub position: usize,
-    /// Loops and conditions around it, outermost first; for a read inside a `select` also the condition of its branch.
+    /// Loops and conditions around it, outermost first. For a read inside a `select`, this includes
+    /// the condition of its branch.
     pub context: Vec<Context<'a>>,
 }
 
@@ -72,9 +75,11 @@ impl<'a> AccessSite<'a> {
     }
 }
 
-/// All accesses of the statements in the order of the text; for one statement reads come before the write.
+/// All accesses of the statements in the order of the text. The reads of a statement come before
+/// its write.
 ///
-/// Subscripts, bounds, conditions and extents of local arrays count as reads of the arrays that they name.
+/// Subscripts, bounds, conditions and extents of local arrays count as reads of the arrays that
+/// they name.
 pub fn accesses(body: &[Stmt]) -> Vec<AccessSite<'_>> {
     let mut collector = Collector { sites: Vec::new(), context: Vec::new(), position: 0 };
     collector.block(body);

@@ -1,6 +1,8 @@
-//! Conveniences for building programs in code: operators on expressions, short constructors of statements.
+//! Helpers for building programs in code: operators on expressions and short constructors of
+//! statements.
 //!
-//! Nothing here simplifies: `Expr::from(1) + Expr::from(2)` is a sum ([`crate::simplify`] folds it).
+//! Nothing here simplifies: `Expr::from(1) + Expr::from(2)` is a sum ([`crate::simplify`] folds
+//! it).
 
 use crate::expr::{BinaryOp, CompareOp, Expr};
 use crate::name::Name;

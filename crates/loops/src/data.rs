@@ -1,4 +1,4 @@
-//! Arrays as values: what the interpreter, the evaluator and the runner exchange.
+//! Arrays as values, which the interpreter, the evaluator and the runner exchange.
 
 use crate::types::{Elem, Scalar};
 
@@ -108,8 +108,9 @@ impl Tensor {
         Tensor { shape, data: Data::zeros(elem, len) }
     }
 
-    /// A tensor of pseudo-random elements made from the seed, the same everywhere: floats in -1..1, integers in -9..=9, natural numbers
-    /// in 0..=18; integers of 8 and 16 bits are any.
+    /// A tensor of pseudo-random elements made from the seed. It is the same on all machines.
+    /// Floats are in -1..1, integers in -9..=9, natural numbers in 0..=18. Integers of 8 and 16
+    /// bits take any value.
     pub fn random(elem: &Elem, shape: Vec<usize>, seed: u64) -> Tensor {
         let len = shape.iter().product();
         let mut state = seed;

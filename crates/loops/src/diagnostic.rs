@@ -1,4 +1,4 @@
-//! Diagnostics as values: what is wrong, where, why, and what to do. Rendering is the command's business.
+//! Diagnostics as values: what is wrong, where, why, and what to do. The command renders them.
 
 use std::fmt;
 
@@ -35,10 +35,11 @@ pub enum Severity {
     Note,
 }
 
-/// The code of a diagnostic, such as `F0102`: its page is shown by `lozenge explain F0102`.
+/// The code of a diagnostic, such as `F0102`. `lozenge explain F0102` shows its page.
 ///
-/// The letter is the room: `F` functional, `S` strategies, `D` translation, `L` loop programs, `C` C in, `P` polyhedral, `G` graphs,
-/// `R` rules of graphs, `T` targets, `X` the command.
+/// The letter says where it comes from: `F` functional programs, `S` strategies, `D` translation,
+/// `L` loop programs, `C` C programs, `P` the polyhedral optimizer, `G` graphs, `R` rules on
+/// graphs, `T` targets, `X` the command.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct Code(pub &'static str);
 

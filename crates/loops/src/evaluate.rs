@@ -1,10 +1,11 @@
-//! The values of expressions that read no memory: extents, bounds, conditions on sizes.
+//! Evaluates expressions that read no memory: extents, bounds, conditions on sizes.
 
 use crate::expr::{BinaryOp, Expr, UnaryOp};
 use crate::name::Name;
 use crate::value::{Undefined, Value};
 
-/// The value of an expression over loop variables and sizes, which reads no memory: arithmetic on indices is exact, that on data wraps.
+/// The value of an expression over loop variables and sizes that reads no memory. Index arithmetic
+/// is exact. Arithmetic on data wraps.
 ///
 /// # Errors
 /// Index arithmetic beyond 64 bits; loads, calls, names without a value.

@@ -1,4 +1,4 @@
-//! Scalar expressions: data and index arithmetic in one language, typed by [`crate::Scalar`].
+//! Scalar expressions for data and index arithmetic, typed by [`crate::Scalar`].
 
 use crate::name::Name;
 use crate::program::Access;
@@ -6,9 +6,10 @@ use crate::types::Scalar;
 
 /// A scalar expression.
 ///
-/// Subscripts, bounds and sizes are expressions of type `i64`. Integer arithmetic on *data* wraps; that on *indices* is exact, and beyond
-/// 64 bits it has no value: see [`Expr::is_data`]. Floating-point literals are compared and hashed by their bits.
-/// The order of expressions is only good for keeping them in sets.
+/// Subscripts, bounds and sizes are expressions of type `i64`. Integer arithmetic on *data* wraps.
+/// Arithmetic on *indices* is exact, and has no value beyond 64 bits ([`Expr::is_data`]).
+/// Floating-point literals are compared and hashed by their bits. The order of expressions is only
+/// for keeping them in sets.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum Expr {
     /// An `i64` constant.
@@ -33,9 +34,11 @@ pub enum Expr {
     Compare(CompareOp, Box<Expr>, Box<Expr>),
     /// `condition ? then : else`; only the chosen side is evaluated.
     Select(Box<Expr>, Box<Expr>, Box<Expr>),
-    /// Conversion to a scalar type, as in C (float to integer truncates; to `bool` is `!= 0`). That of an index to `i64` makes data of it.
+    /// Conversion to a scalar type, as in C: float to integer truncates, to `bool` is `!= 0`.
+    /// Converting an index to `i64` makes data of it.
     Cast(Scalar, Box<Expr>),
-    /// A call of a pure function that the target's C can see. The interpreter knows the ones of `math.h`.
+    /// A call of a pure function that the target's C can see. The interpreter knows those of
+    /// `math.h`.
     Call {
         /// The function.
         function: Name,
@@ -92,8 +95,10 @@ impl std::fmt::Debug for Bits64 {
     }
 }
 
-/// Unary operations. `Not` is for truth values, `Neg` and `Abs` are for numbers, `Round` (to the nearest integer, of two the even one) and
-/// the others for floating point. `Bits` reads a number's bits as the number of the other kind and the same width: `f32` and `i32`, `f64` and `i64`.
+/// Unary operations. `Not` is for truth values, `Neg` and `Abs` are for numbers, the others for
+/// floating point. `Round` rounds to the nearest integer, to the even one of two. `Bits` reads the
+/// bits of a number as a number of the other kind and the same width: `f32` and `i32`, `f64` and
+/// `i64`.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 #[allow(missing_docs)] // the names are the documentation
 pub enum UnaryOp {
@@ -122,9 +127,11 @@ pub enum BinaryOp {
     Sub,
     /// Product.
     Mul,
-    /// Quotient: of floating-point numbers, or of integers truncated toward zero as in C; of an integer and 0 it is 0.
+    /// Quotient of floating-point numbers, or of integers truncated toward zero as in C. An integer
+    /// divided by 0 is 0.
     Div,
-    /// Remainder of the quotient truncated toward zero, as C's `%` on integers and `fmod` on floating point; of an integer by 0 it is the integer.
+    /// Remainder of the quotient truncated toward zero: C's `%` on integers, `fmod` on floating
+    /// point. An integer modulo 0 is the integer.
     Rem,
     /// Quotient of integers rounded toward negative infinity; 0 where the divisor is 0.
     FloorDiv,
@@ -142,9 +149,9 @@ pub enum BinaryOp {
     BitOr,
     /// Bits in which two integers differ.
     BitXor,
-    /// Bits of an integer moved up, zeros behind; the count is taken modulo the width.
+    /// Shifts an integer left, filling with zeros. The count is taken modulo the width.
     Shl,
-    /// Bits of an integer moved down, copies of the sign in front; the count is taken modulo the width.
+    /// Shifts an integer right, filling with the sign. The count is taken modulo the width.
     Shr,
     /// Conjunction of truth values (both sides may be evaluated).
     And,
@@ -192,8 +199,10 @@ impl Expr {
         Expr::Binary(op, Box::new(left), Box::new(right))
     }
 
-    /// Whether the integer arithmetic of this expression is that of data, which wraps. It is where an operand is a load, a conversion, a call
-    /// or the bits of a number, and where all operands are constants. Else it is of indices: made of loop variables, sizes and constants, and exact.
+    /// Whether the integer arithmetic of this expression is that of data, which wraps. It is data
+    /// if an operand is a load, a conversion, a call or the bits of a number, or if all operands
+    /// are constants. Otherwise it is index arithmetic: made of loop variables, sizes and
+    /// constants, and exact.
     pub fn is_data(&self) -> bool {
         let (mut data, mut variable) = (false, false);
         self.walk(&mut |e| match e {
@@ -204,7 +213,8 @@ impl Expr {
         data || !variable
     }
 
-    /// The value of an index, size or other `i64` expression as data: a conversion, unless it is data already.
+    /// The value of an index, size or other `i64` expression as data: a conversion, unless it is
+    /// data already.
     pub fn into_data(self) -> Expr {
         if self.is_data() { self } else { Expr::Cast(Scalar::I64, Box::new(self)) }
     }

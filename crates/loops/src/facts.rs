@@ -1,8 +1,9 @@
-//! What is known of variables at a place in a program, and what follows from it.
+//! What is known of variables at a point of a program, and what follows from it.
 //!
-//! A loop `for i in a..b` tells inside it `a <= i < b` and so `a < b`; conditions and assumptions tell inequalities. [`Facts::proves`]
-//! decides conditions by replacing variables by their bounds. It is incomplete and bounded in time; what it proves holds for all
-//! values of the variables for which the arithmetic of the program does not go beyond 64 bits.
+//! Inside a loop `for i in a..b`, `a <= i < b` holds, and so does `a < b`. Conditions and
+//! assumptions give inequalities. [`Facts::proves`] decides conditions by replacing variables by
+//! their bounds. It is incomplete and does a bounded amount of work. What it proves holds for all
+//! values of the variables for which the arithmetic of the program stays within 64 bits.
 
 use std::collections::BTreeSet;
 
@@ -24,11 +25,11 @@ pub struct Facts {
     multiples: Vec<(Name, i64)>,
     /// The names that occur in all this.
     known: BTreeSet<Name>,
-    /// Values that 64 bits are known to hold: sizes, extents and numbers of elements of parameters.
+    /// Values that 64 bits are known to hold: sizes, extents and bytes of parameters.
     held: Vec<Poly>,
 }
 
-/// Bounds of a loop variable, both inclusive: it is at least every lower and at most every upper one.
+/// Inclusive bounds of a loop variable: it is at least every lower one and at most every upper one.
 #[derive(Clone, Debug)]
 struct Range {
     var: Name,
@@ -47,8 +48,9 @@ const FAR: i64 = 1 << 62;
 /// Bounds of one kind that are remembered of a variable.
 const MOST_BOUNDS: usize = 6;
 
-/// Whether the value is the same wherever the expression is in the scope of its variables, and is index arithmetic.
-pub(crate) fn is_stable(expr: &Expr) -> bool {
+/// Whether the expression is index arithmetic and has the same value everywhere in the scope of its
+/// variables.
+pub fn is_stable(expr: &Expr) -> bool {
     let here = match expr {
         Expr::Int(_) | Expr::Var(_) | Expr::Bool(_) | Expr::Compare(..) | Expr::Select(..) => true,
         Expr::Unary(op, _) => matches!(op, UnaryOp::Neg | UnaryOp::Abs | UnaryOp::Not),
@@ -77,7 +79,8 @@ pub(crate) fn operands(expr: &Expr, of: BinaryOp) -> Vec<&Expr> {
 }
 
 impl Facts {
-    /// What holds in the body of a function that runs: its assumptions, and that no parameter has a negative extent.
+    /// What holds in the body of a running function: its assumptions, and that no parameter has a
+    /// negative extent.
     pub fn of(function: &Function) -> Facts {
         let mut facts = Facts::default();
         for assumption in &function.assumptions {
@@ -90,7 +93,8 @@ impl Facts {
         facts
     }
 
-    /// What 64 bits hold: the sizes, and how many elements each parameter has, since these are in memory.
+    /// What 64 bits hold: the sizes, the extents, and how many bytes each parameter has, since these
+    /// are in memory.
     fn hold(&mut self, function: &Function) {
         let mut hold = |poly: Option<Poly>| {
             if let Some(poly) = poly.filter(|p| p.as_constant().is_none())
@@ -102,7 +106,8 @@ impl Facts {
         };
         for param in &function.params {
             let count = |sum: Option<Poly>, dim: &Expr| sum?.mul(&stable_poly(dim)?);
-            hold(param.dims.iter().fold(Some(Poly::constant(1)), count));
+            let elements = param.dims.iter().fold(Some(Poly::constant(1)), count);
+            hold(elements.and_then(|poly| poly.scale(param.elem.bytes() as i64)));
         }
         for dim in function.params.iter().flat_map(|p| &p.dims) {
             hold(stable_poly(dim));
@@ -165,7 +170,8 @@ impl Facts {
         }
     }
 
-    /// Where `poly >= 0` bounds the innermost of its loop variables by the outer ones: remembers the bound.
+    /// If `poly >= 0` bounds the innermost of its loop variables by the outer ones, stores the
+    /// bound.
     fn bound(&mut self, poly: &Poly) {
         let vars: BTreeSet<Name> = poly.atoms().iter().flat_map(|atom| atom.vars()).collect();
         let Some(range) = self.ranges.iter_mut().rev().find(|range| vars.contains(&range.var)) else {
@@ -335,12 +341,16 @@ impl Facts {
         }
     }
 
-    /// Whether the exact value of an index expression is one of 64 bits, for all values that the facts allow, if those of its operands are.
+    /// Whether the exact value of an index expression fits in 64 bits for all values that the facts
+    /// allow, if the values of its operands do.
     pub fn proves_fit(&self, expr: &Expr) -> bool {
         let Some(poly) = stable_poly(expr) else { return false };
         let natural = |p: Option<Poly>| p.is_some_and(|p| self.natural(&p));
+        // Half of what is held, and a number of half the bits, are together far from the end.
+        let twice = poly.scale(-2).and_then(|p| p.plus(1 << 32));
         let below = natural(poly.scale(-1).and_then(|p| p.plus(FAR)))
-            || self.held.iter().any(|held| natural(held.sub(&poly)));
+            || self.held.iter().any(|held| natural(held.sub(&poly)))
+            || twice.is_some_and(|twice| self.held.iter().any(|held| natural(held.add(&twice))));
         below && (natural(poly.plus(FAR)) || self.held.iter().any(|held| natural(held.add(&poly))))
     }
 
@@ -421,8 +431,8 @@ impl Facts {
         self.natural_in_sizes(poly, 2)
     }
 
-    /// Whether all coefficients are natural when every size is counted from its smallest value, perhaps after taking off some facts
-    /// that cancel a negative term.
+    /// Whether all coefficients are natural when every size is counted from its smallest value.
+    /// Facts that cancel a negative term may be subtracted first.
     fn natural_in_sizes(&self, poly: &Poly, most_facts: usize) -> bool {
         let counted = |poly: &Poly| {
             let mut shifted = poly.clone();
@@ -463,7 +473,8 @@ impl Facts {
         match atom {
             Expr::Binary(op @ (BinaryOp::Min | BinaryOp::Max), a, b) => {
                 let replaced = |by: &Expr| Poly::of(by).and_then(|by| poly.replace(atom, &by));
-                // A minimum is at most each operand, so for a falling factor either will do; else both must.
+                // A minimum is at most each operand, so for a falling factor either will do; else
+                // both must.
                 let either = if *op == BinaryOp::Min { falling } else { rising };
                 let first = natural(replaced(a), fuel);
                 if first == either { first } else { natural(replaced(b), fuel) }
@@ -496,7 +507,8 @@ impl Facts {
                     }
                     BinaryOp::FloorDiv | BinaryOp::Div if floors => {
                         if let Some((inner, cases)) = extremum_inside(&x, &d) {
-                            // Quotients rise with the dividend: that of a minimum is the minimum of the quotients.
+                            // Quotients rise with the dividend: that of a minimum is the minimum of
+                            // the quotients.
                             let mut natural = |by: &Poly| {
                                 let replaced = poly.replace(atom, by);
                                 replaced.is_some_and(|p| self.eliminate(&p, fuel))
@@ -524,7 +536,8 @@ impl Facts {
     }
 }
 
-/// If the dividend is a minimum or maximum plus something: the quotients by a positive constant with each operand in its place.
+/// If the dividend is a minimum or maximum plus something: the quotients by a positive constant
+/// with each operand in its place.
 fn extremum_inside(x: &Poly, d: &Poly) -> Option<(BinaryOp, [Poly; 2])> {
     let divisor = d.as_constant().filter(|d| *d > 0)?;
     let (atom, op, a, b) = x.atoms().into_iter().find_map(|atom| match atom {

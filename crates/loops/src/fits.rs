@@ -1,6 +1,7 @@
 //! Whether subscripts, bounds and conditions fit in 64 bits, for given ranges of the sizes.
 //!
-//! Intervals, computed in 128 bits. What data gives (loads, calls) is not looked at: its arithmetic is that of the source.
+//! Interval arithmetic in 128 bits. Values that come from data (loads, calls) are not looked at:
+//! their arithmetic is that of the source.
 
 use std::collections::BTreeMap;
 
@@ -73,6 +74,28 @@ pub fn range(e: &Expr, names: &Ranges) -> Result<Option<Range>, Beyond> {
     match found {
         Some(found) if !fits(found, i64::MIN.into(), i64::MAX.into()) => Err(Beyond(e.clone())),
         found => Ok(found),
+    }
+}
+
+/// The range of the value of an expression, if it and all its parts fit in 64 bits; none if data gives it.
+pub fn if_fits(e: &Expr, names: &Ranges) -> Option<Range> {
+    let (low, high) = exact(e, names)?;
+    Some((low.max(i64::MIN.into()), high.min(i64::MAX.into())))
+}
+
+/// Whether the value of an operation fits in 64 bits, if those of its operands do.
+pub fn operation_fits(e: &Expr, names: &Ranges) -> bool {
+    exact(e, names).is_some_and(|range| fits(range, i64::MIN.into(), i64::MAX.into()))
+}
+
+/// The range of an operation's value, if its operands fit in 64 bits.
+fn exact(e: &Expr, names: &Ranges) -> Option<Range> {
+    match e {
+        Expr::Int(value) => Some((i128::from(*value), i128::from(*value))),
+        Expr::Var(name) => names.get(name).copied(),
+        Expr::Unary(UnaryOp::Neg, a) => if_fits(a, names).map(|(low, high)| (-high, -low)),
+        Expr::Binary(op, a, b) => binary(*op, if_fits(a, names)?, if_fits(b, names)?),
+        _ => None,
     }
 }
 

@@ -1,7 +1,8 @@
-//! Arithmetic on the values of indices as data, made arithmetic on the indices where that has the same value.
+//! Replaces arithmetic on indices as data by arithmetic on the indices, if both have the same
+//! value.
 //!
-//! `i64(i) * 4 + 1` wraps; `i64(i * 4 + 1)` does not, and is the same where loops and extents show that 64 bits suffice. Subscripts, bounds
-//! and comparisons of such values are then affine again.
+//! `i64(i) * 4 + 1` wraps; `i64(i * 4 + 1)` does not. They are the same if loops and extents show
+//! that 64 bits suffice. Subscripts, bounds and comparisons of such values then become affine.
 
 use crate::expr::{BinaryOp, CompareOp, Expr, UnaryOp};
 use crate::facts::{Facts, is_stable};
@@ -9,9 +10,10 @@ use crate::program::{Assign, Function, Loop, Stmt};
 use crate::types::Scalar;
 use crate::visit::check_depth;
 
-/// The function with arithmetic on indices in the place of arithmetic on data, where that is shown to be the same.
+/// The function with data arithmetic replaced by index arithmetic, where both are shown to be the
+/// same.
 ///
-/// A function that is nested too deeply to look at comes back as it is.
+/// A function that is nested too deeply comes back unchanged.
 pub fn function(function: &Function) -> Function {
     if check_depth(function).is_err() {
         return function.clone();
@@ -69,7 +71,8 @@ fn expr(e: &Expr, facts: &Facts) -> Expr {
     }
 }
 
-/// The index of which an expression is the value as data, if it is; a subscript or a bound is that index.
+/// The index of which an expression is the value as data, if there is one. A subscript or a bound
+/// is that index.
 pub(crate) fn place(e: &Expr) -> Expr {
     match e {
         Expr::Cast(Scalar::I64, index) if !index.is_data() => (**index).clone(),
@@ -77,7 +80,8 @@ pub(crate) fn place(e: &Expr) -> Expr {
     }
 }
 
-/// An operation on values of indices as data: as the value of an operation on the indices, if that is shown to have the same.
+/// Replaces an operation on indices as data by one on the indices, if both are shown to have the
+/// same value.
 pub(crate) fn lifted(e: Expr, facts: &Facts) -> Expr {
     let of_index = |e: &Expr| matches!(e, Expr::Cast(Scalar::I64, i) if !i.is_data());
     // Operands that are indices already are those of the compiler's own subscripts.

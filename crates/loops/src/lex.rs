@@ -1,4 +1,5 @@
-//! Tokens of the textual form of programs. Line ends mean nothing; `//` starts a comment that goes to the end of its line.
+//! Lexer of the textual form. Line ends have no meaning. `//` starts a comment up to the end of its
+//! line.
 
 use crate::diagnostic::{Code, Diagnostic, Span};
 use crate::print::KEYWORDS;
@@ -165,7 +166,8 @@ fn number_length(bytes: &[u8]) -> usize {
             end = digits(end + 1 + sign);
         }
     }
-    // The suffix, or whatever wrong letters follow: the number is read as one token and then judged.
+    // The suffix, or whatever wrong letters follow: the number is read as one token and then
+    // judged.
     while at(end).is_ascii_alphanumeric() || at(end) == b'_' {
         end += 1;
     }

@@ -1,7 +1,8 @@
-//! The hub of Lozenge: typed loop programs.
+//! The loop IR of Lozenge: typed loop programs.
 //!
-//! Every front end ends in a [`Program`] and every target starts from one. A program is a plain value: it is built,
-//! compared, printed and parsed without a context, an interner or a global, and `parse(print(p)) == p`.
+//! Every front end ends in a [`Program`] and every target starts from one. A program is a plain
+//! value. It is built, compared, printed and parsed without a context, an interner or a global, and
+//! `parse(print(p)) == p`.
 //!
 //! ```
 //! let program = loops::parse("fn double[n](x: inout f64[n]) { par i in 0..n { x[i] *= 2.0 } }").unwrap();
@@ -9,31 +10,31 @@
 //! assert_eq!(loops::parse(&program.to_string()), Ok(program));
 //! ```
 //!
-//! The values: [`program`], [`expr`], [`types`], [`size`], [`data`], [`registers`], [`diagnostic`]. Their text: [`print`](mod@print), [`mod@parse`]. What is read
-//! off them: [`access`], [`visit`], [`typing`]. What follows from loops and conditions: [`poly`], [`facts`], [`simplify`], [`indices`], [`digits`], [`borders`], [`blocks`], [`merge`], [`flat`], [`jam`], [`hoist`], [`arrange`]. Checks: [`mod@validate`],
-//! and the reference interpreter, [`interp`], over the one definition of the arithmetic, [`value`] (of what reads no memory, [`evaluate`]).
+//! - Values: [`program`], [`expr`], [`types`], [`size`], [`data`], [`registers`], [`diagnostic`].
+//! - Their text: [`print`](mod@print), [`mod@parse`].
+//! - What is read off them: [`access`], [`visit`], [`typing`].
+//! - What follows from loops and conditions: [`poly`], [`facts`], [`extremes`], [`simplify`],
+//!   [`indices`].
+//! - Checks: [`mod@validate`], and the reference interpreter [`interp`].
+//! - The one definition of the arithmetic: [`value`]; of what reads no memory, [`evaluate`].
 //!
-//! What is deliberately not here: no front end, no target, no file or process, no set library.
+//! Not here: transformations (crate `passes`), front ends, targets, files, processes, the set library.
 
 pub mod access;
-pub mod arrange;
-pub mod blocks;
-pub mod borders;
 pub mod build;
 pub mod data;
 pub mod diagnostic;
-pub mod digits;
+
 pub mod evaluate;
 pub mod expr;
+pub mod extremes;
 pub mod facts;
 pub mod fits;
-pub mod flat;
-pub mod hoist;
+
 pub mod indices;
 pub mod interp;
-pub mod jam;
+
 mod lex;
-pub mod merge;
 pub mod name;
 pub mod parse;
 pub mod poly;

@@ -1,7 +1,8 @@
 //! Integer polynomials over expressions: the normal form of index arithmetic.
 //!
-//! What is not a sum or product is an *atom*: a variable, a quotient, a minimum, a load. Coefficients are exact; where they
-//! would not fit, there is no polynomial. Equal polynomials are equal values, also modulo 2^64.
+//! An expression that is neither a sum nor a product is an *atom*: a variable, a quotient, a
+//! minimum, a load. Coefficients are exact. If one does not fit, there is no polynomial. Equal
+//! polynomials have equal values, also modulo 2^64.
 
 use std::collections::BTreeMap;
 
@@ -167,8 +168,9 @@ impl Poly {
         Some(result)
     }
 
-    /// Quotient and remainder by another polynomial: `self = divisor * quotient + remainder`, with as little in the remainder as
-    /// the leading term of the divisor allows. With `floor` a coefficient that does not divide is divided with a remainder.
+    /// Quotient and remainder by another polynomial: `self = divisor * quotient + remainder`. The
+    /// remainder is as small as the leading term of the divisor allows. With `floor`, a coefficient
+    /// that does not divide is divided with a remainder.
     pub fn div_rem(&self, divisor: &Poly, floor: bool) -> Option<(Poly, Poly)> {
         let (lead, c) = divisor.terms.iter().max_by_key(|(m, _)| m.len())?;
         let (mut quotient, mut rest) = (Poly::default(), self.clone());
@@ -187,7 +189,8 @@ impl Poly {
         Some((quotient, rest))
     }
 
-    /// An expression of this value: terms with positive coefficients first, in the order in which `order` has their atoms, the constant last.
+    /// An expression of this value. Terms with positive coefficients come first, in the order in
+    /// which `order` has their atoms. The constant comes last.
     pub fn to_expr(&self, order: &[Expr]) -> Option<Expr> {
         let rank = |atom: &Expr| order.iter().position(|a| a == atom).unwrap_or(order.len());
         let mut terms: Vec<(Vec<Expr>, i128)> = self.terms.iter().map(|(m, c)| (m.clone(), *c)).collect();

@@ -10,9 +10,10 @@
 //! }
 //! ```
 //!
-//! A bare name in an expression is a scalar variable if an array of that name is in scope, else a loop variable or size; where a
-//! program means the other, it is written `x[]` (the scalar) or `var(x)`. Names that are not identifiers stand in backquotes.
-//! Expressions and statements alone are printed for readers, without this distinction.
+//! A bare name in an expression is a scalar variable if an array of that name is in scope. Otherwise
+//! it is a loop variable or size. If a program means the other, it is written `x[]` (the scalar) or
+//! `var(x)`. Names that are not identifiers stand in backquotes. Expressions and statements alone are
+//! printed for readers, without this distinction.
 
 use std::fmt::{self, Display, Formatter, Write};
 
@@ -22,7 +23,8 @@ use crate::program::{
     Access, ArrayDecl, Assign, Component, Copy, CopyKind, Function, Loop, LoopKind, Program, Stmt, Storage,
 };
 
-/// Words that a bare name cannot be. Words that only have a meaning where no name can stand are not among them.
+/// Words that cannot be bare names. Words that have a meaning only where no name can stand are left
+/// out.
 pub(crate) const KEYWORDS: &[&str] = &[
     "bits_f32",
     "bits_f64",
@@ -64,9 +66,9 @@ pub(crate) const COMPARE: u8 = 3;
 /// How tightly prefix operators bind.
 pub(crate) const PREFIX: u8 = 6;
 
-/// Which names stand for arrays, which for loop variables and sizes, in the order of the text.
+/// Which names stand for arrays, and which for loop variables and sizes, in the order of the text.
 ///
-/// Printer and parser go through a program in the same order, so that they agree on every bare name.
+/// Printer and parser go through a program in the same order, so they agree on every bare name.
 #[derive(Default)]
 pub(crate) struct Scope {
     names: Vec<(Name, bool)>,
@@ -366,7 +368,8 @@ impl Printer<'_, '_> {
                 self.access(access)
             }
             Expr::Unary(op @ (UnaryOp::Neg | UnaryOp::Not), operand) => {
-                // A minus before a number is part of the number, so a negated number needs parentheses.
+                // A minus before a number is part of the number, so a negated number needs
+                // parentheses.
                 let number = *op == UnaryOp::Neg && is_unsigned_number(operand);
                 self.grouped(PREFIX < level, |p| {
                     p.out.write_str(op.symbol())?;
@@ -483,7 +486,8 @@ impl Loop {
 }
 
 impl Stmt {
-    /// The statement on one line without the statements inside it, shortened if it is long: for messages.
+    /// The statement on one line without the statements inside it, shortened if it is long. For
+    /// messages.
     pub fn headline(&self) -> String {
         let mut text = match self {
             Stmt::Loop(l) => l.header(),

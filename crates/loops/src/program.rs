@@ -1,4 +1,4 @@
-//! The intermediate representation on one page: functions, statements, loops, arrays.
+//! The loop IR on one page: functions, statements, loops, arrays.
 
 use crate::expr::Expr;
 use crate::name::Name;
@@ -18,7 +18,8 @@ pub struct Function {
     pub name: Name,
     /// Integer parameters (`i64`): extents and other symbolic constants.
     pub sizes: Vec<Name>,
-    /// What may be assumed of the size parameters: expressions of type `bool` over them. `n >= 0` is not implied.
+    /// Assumptions about the size parameters: expressions of type `bool` over them. `n >= 0` is not
+    /// implied.
     pub assumptions: Vec<Expr>,
     /// Arrays and scalars (arrays of no dimensions) that come in and go out. No two of them alias.
     pub params: Vec<Param>,
@@ -97,7 +98,8 @@ pub enum Stmt {
     },
     /// Declares a local array for the rest of the enclosing block.
     Local(Local),
-    /// A nested block; `mark` names it for later stages (`kernel`, a tile level) or is a remark for readers.
+    /// A nested block. `mark` names it for later stages (`kernel`, a tile level), or is a remark
+    /// for readers.
     Block {
         /// What the block is, if that is worth a name.
         mark: Option<Name>,
@@ -113,7 +115,8 @@ pub enum Stmt {
 /// `target = value` or `target = target op value`.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Assign {
-    /// Statement name (`S0`): what dependences and schedules refer to. Unique in its function where given.
+    /// Statement name (`S0`) that dependences and schedules refer to. Unique in its function if
+    /// given.
     pub label: Option<Name>,
     /// What is written: an element, or a component of it, of scalar type.
     pub target: Access,
@@ -128,7 +131,8 @@ pub struct Assign {
 pub struct Update {
     /// The operation.
     pub op: ReduceOp,
-    /// Whether instances may be reordered and partial results combined (a *reduction*, declared or allowed by the user).
+    /// Whether instances may be reordered and partial results combined: a *reduction*, declared or
+    /// allowed by the user.
     pub reorder: bool,
 }
 
@@ -177,7 +181,8 @@ pub struct Loop {
     pub step: i64,
     /// How its iterations may run.
     pub kind: LoopKind,
-    /// Accumulators that a parallel or vector loop privatises and combines: scalars, or whole arrays.
+    /// Accumulators that a parallel or vector loop privatises and combines: scalars, or whole
+    /// arrays.
     pub reductions: Vec<(ReduceOp, Name)>,
     /// The body.
     pub body: Vec<Stmt>,
@@ -188,11 +193,13 @@ pub struct Loop {
 pub enum LoopKind {
     /// One after another.
     Sequential,
-    /// In any order, and at the same time: no iteration reads or writes what another writes (reductions excepted).
+    /// Iterations run in any order or at the same time. No iteration reads or writes what another
+    /// writes, reductions excepted.
     Parallel,
     /// As lanes of a vector: as `Parallel`, on one thread.
     Vector,
-    /// One after another, and the target should write all iterations out (`None`) or this many at a time.
+    /// Iterations run in order, and the target should unroll all of them (`None`) or this many at a
+    /// time.
     Unroll(Option<u32>),
 }
 
@@ -205,7 +212,8 @@ pub enum CopyKind {
     Put,
 }
 
-/// A copy of a box: `extents[d]` elements from `from` to `to` in each dimension that has an extent other than 1.
+/// A copy of a box: `extents[d]` elements from `from` to `to` in each dimension that has an extent
+/// other than 1.
 ///
 /// Both sides have their own array rank; `extents` is aligned to the *last* dimensions of both.
 #[derive(Clone, PartialEq, Eq, Debug)]

@@ -1,4 +1,5 @@
-//! The vector registers of the processor that code is made for. Whoever makes tiles is told them; the command knows those of the machine.
+//! The vector registers of the processor that code is made for. The command detects those of the
+//! machine and passes them to the code that makes tiles.
 
 use crate::types::Scalar;
 
@@ -29,8 +30,9 @@ impl Registers {
         (self.count * 3 / 4).max(1)
     }
 
-    /// Vectors in a row of a tile of sums. A row of the tile takes one number of the left operand, a vector one of the right: three vectors are loaded
-    /// for more sums than two, where there is room for as many rows.
+    /// Vectors in a row of a register tile. Each row of the tile loads one number of the left
+    /// operand, each vector loads one vector of the right operand. So three vectors give more sums
+    /// for a load than two, if there is room for as many rows.
     pub fn vectors(self) -> i64 {
         if self.count >= 32 { 3 } else { 2 }
     }

@@ -1,11 +1,13 @@
-//! Simplification of index arithmetic, alone and in whole functions.
+//! Simplification of index arithmetic, of single expressions and of whole functions.
 //!
-//! Sums are brought into a short form; quotients, remainders, comparisons, minima and maxima are decided where [`Facts`] about the
-//! variables suffice: inside `for i in 0..n { for j in 0..m {`, `(i * m + j) floordiv m` is `i`. Functions lose loops that never
-//! run or run once, and branches that are never taken.
+//! Sums are brought into a short form. Quotients, remainders, comparisons, minima and maxima are
+//! decided where [`Facts`] about the variables suffice: inside `for i in 0..n { for j in 0..m {`,
+//! `(i * m + j) floordiv m` is `i`. Loops that never run or run once, and branches that are never
+//! taken, are removed from functions.
 //!
-//! A simplified expression has the same value wherever the original has one and does not go beyond 64 bits; data arithmetic (floats,
-//! loads) keeps its value always, so its rounding is never changed. Not here: anything that moves or fuses statements.
+//! A simplified expression has the same value wherever the original has one and stays within 64
+//! bits. Data arithmetic (floats, loads) always keeps its value, so its rounding never changes. Not
+//! here: anything that moves or fuses statements.
 
 use std::collections::BTreeMap;
 
@@ -23,14 +25,16 @@ pub fn expr(expr: &Expr, facts: &Facts) -> Expr {
     Simplifier { facts }.expr(expr)
 }
 
-/// The function with every expression simplified, without loops that do not run or run once, and without dead branches.
+/// The function with every expression simplified, without loops that never run or run once, and
+/// without dead branches.
 ///
-/// A function that is nested too deeply to look at comes back as it is.
+/// A function that is nested too deeply comes back unchanged.
 pub fn function(function: &Function) -> Function {
     rewrite(function, Division::Keep)
 }
 
-/// As [`function`], and `floordiv` and `mod` become `/` and `%` where the operands are shown to be natural: what targets print best.
+/// As [`function`]. `floordiv` and `mod` also become `/` and `%` where the operands are shown to be
+/// natural, since targets print these best.
 pub fn function_for_c(function: &Function) -> Function {
     rewrite(function, Division::AsInC)
 }
@@ -135,7 +139,8 @@ fn stmt(stmt: &Stmt, facts: &Facts, division: Division, result: &mut Vec<Stmt>) 
     }
 }
 
-/// Appends statements that were in a block of their own; the block stays where it bounds the scope of a local array.
+/// Appends statements that were in a block of their own. The block stays if it bounds the scope of
+/// a local array.
 fn splice(inner: Vec<Stmt>, result: &mut Vec<Stmt>) {
     if inner.iter().any(|s| matches!(s, Stmt::Local(_))) {
         result.push(Stmt::Block { mark: None, body: inner });
@@ -198,7 +203,8 @@ fn as_int(expr: &Expr) -> Option<i64> {
 impl Simplifier<'_> {
     fn expr(&self, e: &Expr) -> Expr {
         match e {
-            // A whole tree of sums and products is looked at as one polynomial over its simplified atoms.
+            // A whole tree of sums and products is looked at as one polynomial over its simplified
+            // atoms.
             Expr::Binary(BinaryOp::Add | BinaryOp::Sub | BinaryOp::Mul, ..)
             | Expr::Unary(UnaryOp::Neg, _)
                 if kind(e) == Some(Scalar::I64) =>
@@ -227,7 +233,8 @@ impl Simplifier<'_> {
         }
     }
 
-    /// Arithmetic on values of indices as data becomes arithmetic on the indices, where that is shown to be the same.
+    /// Arithmetic on indices as data becomes arithmetic on the indices, if both are shown to be the
+    /// same.
     fn lifted(&self, e: Expr) -> Expr {
         match indices::lifted(e.clone(), self.facts) {
             new if new == e => e,
@@ -441,7 +448,8 @@ impl Simplifier<'_> {
         atoms_in_order(a, &mut order);
         atoms_in_order(b, &mut order);
         let finished = |poly: &Poly| poly.to_expr(&order);
-        // Truncation and flooring are the same where the operands are natural, and where nothing remains.
+        // Truncation and flooring are the same where the operands are natural, and where nothing
+        // remains.
         let floors =
             matches!(op, BinaryOp::FloorDiv | BinaryOp::Mod) || (positive && self.facts.natural(&pa));
         for (quotient, rest) in candidates(&pa, &pb) {
@@ -454,12 +462,14 @@ impl Simplifier<'_> {
                 return finished(if is_quotient { &quotient } else { &rest });
             }
         }
-        // b q + r: the quotient is q more than that of r, the remainder that of r, where `op` rounds down.
+        // b q + r: the quotient is q more than that of r, the remainder that of r, where `op`
+        // rounds down.
         if floors {
             let best = candidates(&pa, &pb)
                 .into_iter()
                 .filter(|(q, _)| q.as_constant() != Some(0))
-                // What remains of a natural number must be natural too for `/` and `%` to round down.
+                // What remains of a natural number must be natural too for `/` and `%` to round
+                // down.
                 .filter(|(_, r)| matches!(op, BinaryOp::FloorDiv | BinaryOp::Mod) || self.facts.natural(r))
                 .filter_map(|(q, r)| Some((finished(&r)?, q)))
                 .min_by_key(|(r, _)| size(r));

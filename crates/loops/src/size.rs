@@ -1,8 +1,10 @@
-//! Symbolic sizes: integer polynomials over size parameters, quotients and remainders, in a normal form.
+//! Symbolic sizes: integer polynomials over size parameters, quotients and remainders, in a normal
+//! form.
 //!
-//! Two sizes are equal for all values of their parameters if their normal forms are the same; for polynomials also only if.
-//! Quotients and remainders are rounded toward negative infinity, with `x / 0 = 0` and `x % 0 = x` (as in Coq), and are
-//! simplified only where that is right for every value of the parameters. Size parameters are natural numbers.
+//! Two sizes are equal for all values of their parameters if their normal forms are the same; for
+//! polynomials also only if. Quotients and remainders are rounded toward negative infinity, with
+//! `x / 0 = 0` and `x % 0 = x` (as in Coq), and are simplified only where that is right for every
+//! value of the parameters. Size parameters are natural numbers.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -10,7 +12,8 @@ use std::fmt;
 use crate::expr::{BinaryOp, Expr};
 use crate::name::Name;
 
-/// An integer expression over size parameters, in normal form: a sum of monomials with nonzero coefficients.
+/// An integer expression over size parameters, in normal form: a sum of monomials with nonzero
+/// coefficients.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub struct Size {
     terms: BTreeMap<Monomial, i64>,
@@ -19,7 +22,7 @@ pub struct Size {
 /// A product of atoms with positive exponents; the empty product is 1.
 type Monomial = BTreeMap<Atom, u32>;
 
-/// What a size is made of beside constants.
+/// What a size is made of besides constants.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 enum Atom {
     /// A size parameter.
@@ -105,7 +108,8 @@ impl Size {
         Size { terms: BTreeMap::from([(BTreeMap::from([(atom, 1)]), 1)]) }
     }
 
-    /// The terms of the normal form: coefficients, and factors with their exponents. The size is the sum of their products.
+    /// The terms of the normal form: coefficients, and factors with their exponents. The size is
+    /// the sum of their products.
     pub fn terms(&self) -> impl Iterator<Item = (i64, Vec<(Factor<'_>, u32)>)> {
         self.terms.iter().map(|(monomial, coefficient)| {
             let factors = monomial.iter().map(|(atom, exponent)| {
@@ -176,9 +180,11 @@ impl Size {
         Some(sum)
     }
 
-    /// `self / divisor` if that is exact for all values: every coefficient and every monomial is divisible.
+    /// `self / divisor` if that is exact for all values: every coefficient and every monomial is
+    /// divisible.
     ///
-    /// The divisor is a single term whose value is not 0 by assumption of the caller (`n * m / n` is `m` only for `n > 0`).
+    /// The divisor is a single term whose value is not 0 by assumption of the caller (`n * m / n`
+    /// is `m` only for `n > 0`).
     pub fn exact_div(&self, divisor: &Size) -> Option<Size> {
         let (dm, dc) = divisor.single_term()?;
         let mut terms = BTreeMap::new();
@@ -343,7 +349,8 @@ impl Size {
         }
     }
 
-    /// If the size is `coefficient * name + rest` with `name` nowhere else and a constant, nonzero coefficient: `(coefficient, rest)`.
+    /// If the size is `coefficient * name + rest` with `name` nowhere else and a constant, nonzero
+    /// coefficient: `(coefficient, rest)`.
     ///
     /// What size inference solves equations with.
     pub fn linear_in(&self, name: &Name) -> Option<(i64, Size)> {
@@ -354,7 +361,8 @@ impl Size {
         if rest.params().contains(name) { None } else { Some((coefficient, rest)) }
     }
 
-    /// If the size is `factor * name + rest` with `name` in neither: `(factor, rest)`; the factor may be symbolic.
+    /// If the size is `factor * name + rest` with `name` in neither: `(factor, rest)`; the factor
+    /// may be symbolic.
     pub fn factor_in(&self, name: &Name) -> Option<(Size, Size)> {
         let atom = Atom::Param(name.clone());
         let (mut factor, mut rest) = (Size::default(), Size::default());
@@ -372,8 +380,9 @@ impl Size {
         clean.then_some((factor, rest))
     }
 
-    /// Whether the size is at least 0 for all natural values of its parameters, as far as the form shows it
-    /// (no negative coefficient; quotients and remainders of such sizes by positive constants).
+    /// Whether the size is at least 0 for all natural values of its parameters, as far as the form
+    /// shows it (no negative coefficient; quotients and remainders of such sizes by positive
+    /// constants).
     pub fn is_natural(&self) -> bool {
         let natural_atom = |atom: &Atom| match atom {
             Atom::Param(_) => true,
@@ -383,7 +392,7 @@ impl Size {
         self.terms.iter().all(|(monomial, coefficient)| *coefficient > 0 && monomial.keys().all(natural_atom))
     }
 
-    /// The same size as an `i64` expression of the hub, sums before differences.
+    /// The same size as an `i64` expression of the loop IR, sums before differences.
     pub fn to_expr(&self) -> Expr {
         let mut result: Option<Expr> = None;
         let (positive, negative): (Vec<_>, Vec<_>) = self.terms.iter().rev().partition(|(_, c)| **c > 0);

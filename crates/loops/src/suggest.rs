@@ -1,4 +1,5 @@
-//! "Did you mean": the nearest of the known names, for diagnostics of all front ends and of the command.
+//! "Did you mean": the nearest of the known names, for diagnostics of all front ends and of the
+//! command.
 
 /// The known name that is nearest to `name`, if one is near enough to be a slip of the hand.
 pub fn nearest<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {

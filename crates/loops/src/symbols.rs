@@ -88,7 +88,8 @@ impl BinaryOp {
         }
     }
 
-    /// Whether it is what subscripts are made of: sums, products, quotients and extremes of integers.
+    /// Whether subscripts are made of this operation: sums, products, quotients and extrema of
+    /// integers.
     pub fn is_arithmetic(self) -> bool {
         match self {
             BinaryOp::Add

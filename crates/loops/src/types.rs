@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-/// A scalar type of the hub.
+/// A scalar type of the loop IR.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum Scalar {
     /// IEEE single precision.
@@ -45,7 +45,8 @@ impl Scalar {
         Scalar::U64,
     ];
 
-    /// The types that functional programs and graphs compute in, and that run on cores with local memory; the others come from C and text alone.
+    /// The types that functional programs and graphs compute in, and that run on cores with local
+    /// memory. The other types come only from C and from text.
     pub const COMMON: [Scalar; 5] = [Scalar::F32, Scalar::F64, Scalar::I32, Scalar::I64, Scalar::Bool];
 
     /// Whether this is a floating-point type.
@@ -63,7 +64,8 @@ impl Scalar {
         matches!(self, Scalar::U8 | Scalar::U16 | Scalar::U32 | Scalar::U64)
     }
 
-    /// Whether this is an integer type that C promotes to `int` before it computes: one of 8 or 16 bits.
+    /// Whether this is an integer type that C promotes to `int` before it computes: one of 8 or 16
+    /// bits.
     pub fn is_narrow(self) -> bool {
         matches!(self, Scalar::I8 | Scalar::U8 | Scalar::I16 | Scalar::U16)
     }
@@ -107,7 +109,8 @@ impl fmt::Display for Scalar {
     }
 }
 
-/// The type of an array's elements: a scalar, or a pair of element types (a C struct with members `x1`, `x2`).
+/// The type of an array's elements: a scalar, or a pair of element types (a C struct with members
+/// `x1`, `x2`).
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub enum Elem {
     /// A scalar.
@@ -120,6 +123,14 @@ impl Elem {
     /// The pair of two element types.
     pub fn pair(first: Elem, second: Elem) -> Elem {
         Elem::Pair(Box::new(first), Box::new(second))
+    }
+
+    /// Bytes of its numbers, without what C puts between them.
+    pub fn bytes(&self) -> usize {
+        match self {
+            Elem::Scalar(scalar) => scalar.bytes(),
+            Elem::Pair(first, second) => first.bytes() + second.bytes(),
+        }
     }
 }
 

@@ -1,6 +1,7 @@
 //! Types of expressions: the rules, and a scope to look names up in.
 //!
-//! The rules are shared by the validator and the interpreter. Bounds, initialisation and races are not looked at here.
+//! The validator and the interpreter share the rules. Bounds, initialisation and races are not
+//! checked here.
 
 use crate::diagnostic::{Code, Diagnostic};
 use crate::expr::{BinaryOp, Expr, UnaryOp};
@@ -79,8 +80,8 @@ impl ReduceOp {
     }
 }
 
-/// Something of a function that is of a type beyond [`Scalar::COMMON`]: what, and the type. A size that becomes a floating-point number may pass
-/// through one, as C lets it.
+/// A type beyond [`Scalar::COMMON`] that the function uses: what has it, and the type. The
+/// conversion of a size to a floating-point number may pass through such a type, as C allows.
 pub fn uncommon(function: &Function) -> Option<(String, Scalar)> {
     let array = |name: &Name, elem: &Elem| {
         let scalar = elem.leaves().into_iter().find(|scalar| !scalar.is_common());
@@ -197,7 +198,8 @@ impl Types {
     /// The type of an expression.
     ///
     /// # Errors
-    /// The innermost part that has none: `L0201` unbound name, `L0203` operands that do not fit, `L0204` a wrong number of subscripts.
+    /// The innermost part that has no type: `L0201` unbound name, `L0203` operands of wrong types,
+    /// `L0204` a wrong number of subscripts.
     pub fn type_of(&self, expr: &Expr) -> Result<Scalar, Diagnostic> {
         match expr {
             Expr::Int(_) => Ok(Scalar::I64),

@@ -1,7 +1,8 @@
-//! Scalar values and what the operations of the hub do to them.
+//! Scalar values, and what the operations of the loop IR do to them.
 //!
-//! This is the one definition of the arithmetic: the interpreter runs it and the simplifier folds constants by it. It is that of C
-//! without contraction or fast-math: `f32` operations round to `f32`, the functions are those of the system's `libm`, integers wrap.
+//! This is the one definition of the arithmetic: the interpreter runs it and the simplifier folds
+//! constants by it. It is that of C without contraction or fast-math: `f32` operations round to
+//! `f32`, the functions are those of the system's `libm`, integers wrap.
 
 use crate::expr::{BinaryOp, CompareOp, Expr, UnaryOp};
 use crate::types::Scalar;
@@ -30,7 +31,7 @@ pub enum Undefined {
     DivisionByZero,
     /// Arithmetic on indices, which is exact, goes beyond 64 bits.
     Overflow,
-    /// Conversion of a floating-point number that the integer type can't hold, where C's rules hold.
+    /// Conversion by C's rules of a floating-point number that the integer type cannot hold.
     Conversion,
     /// Operands of types that the operation does not take.
     Types,
@@ -78,7 +79,8 @@ impl std::fmt::Display for Value {
     }
 }
 
-/// The smaller or larger of two floating-point numbers: a number rather than NaN, and -0 is below +0, so that the operation commutes and associates.
+/// The smaller or larger of two floating-point numbers. A number is chosen over a NaN, and -0 is
+/// below +0, so the operation commutes and associates.
 macro_rules! choose {
     ($type:ident, $a:expr, $b:expr, $better:tt, $of_signs:tt) => {
         if $a $better $b || $b.is_nan() {
@@ -269,10 +271,11 @@ impl Value {
         sum.ok_or(Undefined::Overflow)
     }
 
-    /// A binary operation. Integers wrap; their quotient by 0 is 0, and the remainder of it the dividend.
+    /// A binary operation. Integers wrap. An integer divided by 0 is 0, and the remainder is the
+    /// dividend.
     ///
     /// # Errors
-    /// Operands of types that it does not take.
+    /// Operands of types that the operation does not take.
     pub fn binary(op: BinaryOp, left: Value, right: Value) -> Result<Value, Undefined> {
         match (left, right) {
             (Value::F32(a), Value::F32(b)) => float!(op, F32, f32, a, b),
@@ -357,7 +360,7 @@ impl Value {
             Value::F64(v) => v,
             _ => return true,
         };
-        // What is behind the point is dropped.
+        // The fraction is dropped.
         let between = |least: i64, end: i64| number > least as f64 - 1.0 && number < end as f64;
         match to {
             Scalar::I32 => between(i32::MIN.into(), 1 << 31),
@@ -372,7 +375,8 @@ impl Value {
         }
     }
 
-    /// Conversion as in C; where C leaves open what a floating-point number becomes, it is the nearest integer of the type, and 0 for NaN.
+    /// Conversion as in C. If C does not define what a floating-point number becomes, it is the
+    /// nearest integer of the type, and 0 for NaN.
     pub fn cast(self, to: Scalar) -> Value {
         macro_rules! number {
             ($ty:ty) => {

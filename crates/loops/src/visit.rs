@@ -1,6 +1,8 @@
-//! Walking over and rewriting expressions and statements: children, free variables, substitution, renaming.
+//! Traversal and rewriting of expressions and statements: children, free variables, substitution,
+//! renaming.
 //!
-//! Recursion is as deep as the program; stages that take programs from outside check [`check_depth`] first.
+//! Recursion is as deep as the program. Stages that take programs from outside call [`check_depth`]
+//! first.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -11,7 +13,8 @@ use crate::parse::MAX_DEPTH;
 use crate::program::{Access, Function, Stmt};
 
 impl Expr {
-    /// The expressions of which this one is made, in order; the subscripts of a load are among them.
+    /// The expressions of which this one is made, in order; the subscripts of a load are among
+    /// them.
     pub fn children(&self) -> Vec<&Expr> {
         match self {
             Expr::Int(_) | Expr::I32(_) | Expr::F32(_) | Expr::F64(_) | Expr::Bool(_) | Expr::Var(_) => {
@@ -121,7 +124,8 @@ impl Stmt {
         }
     }
 
-    /// The expressions of this statement itself, not of those inside: bounds, conditions, extents, subscripts, the value.
+    /// The expressions of this statement itself, without those of statements inside: bounds,
+    /// conditions, extents, subscripts, the value.
     pub fn exprs(&self) -> Vec<&Expr> {
         match self {
             Stmt::Assign(a) => a.target.indices.iter().chain([&a.value]).collect(),
@@ -143,7 +147,8 @@ impl Stmt {
         }
     }
 
-    /// The same statement with its own expressions rewritten by `f` and the lists of statements inside by `g`.
+    /// The statement with its own expressions rewritten by `f`, and the lists of statements inside
+    /// it by `g`.
     pub fn map(&self, f: &mut dyn FnMut(&Expr) -> Expr, g: &mut dyn FnMut(&[Stmt]) -> Vec<Stmt>) -> Stmt {
         let mut stmt = self.clone_without_bodies();
         match &mut stmt {
@@ -194,7 +199,8 @@ impl Stmt {
     }
 }
 
-/// Replaces loop variables and sizes in statements, without capture: a loop inside whose variable occurs in a replacement is renamed.
+/// Replaces loop variables and sizes in statements without capture: an inner loop is renamed if its
+/// variable occurs in a replacement.
 pub fn substitute(body: &[Stmt], replacements: &BTreeMap<Name, Expr>) -> Vec<Stmt> {
     if replacements.is_empty() {
         return body.to_vec();
@@ -223,7 +229,8 @@ pub fn substitute(body: &[Stmt], replacements: &BTreeMap<Name, Expr>) -> Vec<Stm
         .collect()
 }
 
-/// Replaces names of arrays in statements; a local array of an old name inside hides it from there on.
+/// Replaces names of arrays in statements. An inner local array of an old name hides it from there
+/// on.
 pub fn rename_arrays(body: &[Stmt], renaming: &BTreeMap<Name, Name>) -> Vec<Stmt> {
     let mut renaming = renaming.clone();
     let mut result = Vec::with_capacity(body.len());
@@ -252,7 +259,7 @@ pub fn rename_arrays(body: &[Stmt], renaming: &BTreeMap<Name, Name>) -> Vec<Stmt
     result
 }
 
-/// The function with another name for each local array that has the name of one before it, in whichever block.
+/// Renames local arrays so that no two of the function have the same name, in whichever block.
 pub fn with_distinct_locals(function: &Function) -> Function {
     fn block(body: &[Stmt], seen: &mut BTreeSet<Name>, taken: &mut BTreeSet<Name>) -> Vec<Stmt> {
         let mut rest = body.to_vec();

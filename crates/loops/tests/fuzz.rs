@@ -1,4 +1,5 @@
-//! Bad input never panics or hangs: random bytes, mutated texts, and programs that make no sense, through every stage.
+//! Bad input never panics or hangs: random bytes, mutated texts, and programs that make no sense,
+//! through every stage.
 //!
 //! `FUZZ_CASES=100000 cargo test -p loops --test fuzz --release` looks longer.
 

@@ -1,5 +1,6 @@
 //! The interpreter on the programs in `tests/loops/run`. Lines `//!` give what to run them on:
-//! `//! n = 3`, `//! a[2][2] = 1 2 3 4` (pairs: one column after another, separated by `|`), `//! races`, `//! shuffle 7`, `//! steps 100`, `//! bytes 100`.
+//! `//! n = 3`, `//! a[2][2] = 1 2 3 4` (pairs: one column after another, separated by `|`),
+//! `//! races`, `//! shuffle 7`, `//! steps 100`, `//! bytes 100`.
 
 use loops::{Data, Elem, Function, Name, Options, Param, Scalar, Tensor};
 use std::collections::BTreeMap;

@@ -1,4 +1,5 @@
-//! Every stage takes time in proportion to the program, and the stack of a thread suffices for the deepest one.
+//! Every stage takes time in proportion to the program, and the stack of a thread suffices for the
+//! deepest one.
 
 use loops::{Function, Program};
 use std::fmt::Write as _;
@@ -41,7 +42,8 @@ fn time_grows_with_the_program() {
     let (few, many) = (stages(&small), stages(&large));
     println!("print, parse, simplify, validate: {few:?} and {many:?} s for 50 and 400 kernels");
     for (few, many) in few.iter().zip(many) {
-        // 8 times the program; a quadratic stage would take 64 times as long. Small times are noise.
+        // 8 times the program; a quadratic stage would take 64 times as long. Small times are
+        // noise.
         assert!(many < 0.05 || many < 40.0 * few, "{few} s, then {many} s");
     }
 }

@@ -1,4 +1,5 @@
-//! The validator: golden files in `tests/loops/validate`, and the law that what it proves no run refutes.
+//! The validator: golden files in `tests/loops/validate`, and the law that what it proves no run
+//! refutes.
 
 #[path = "common/random.rs"]
 mod random;
@@ -36,7 +37,8 @@ fn programs_are_judged() {
     });
 }
 
-/// The text of a random function with parallel loops, of the kinds that front ends and transformations make.
+/// The text of a random function with parallel loops, of the kinds that front ends and
+/// transformations make.
 fn function(r: &mut Random) -> String {
     let mut text = String::from("fn f[n, m](a: inout f64[n * m + 40], b: inout f64[n + 40][m + 40]) {\n");
     let kind = |r: &mut Random| r.pick(&["par", "par", "for", "vec"]);
@@ -156,7 +158,8 @@ fn what_is_always_outside_may_not_run() {
     assert!(!innermost_runs(&trimmed, 3, 2) && innermost_runs(&trimmed, 4, 4));
 }
 
-/// Of the random functions a fair part is proved, and the other verdicts occur too: the law above is about something.
+/// A fair part of the random functions is proved, and the other verdicts occur too. So the test
+/// above is not empty.
 #[test]
 fn all_verdicts_occur() {
     let mut counts = [0; 3];

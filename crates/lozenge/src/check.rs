@@ -7,11 +7,12 @@ use std::collections::BTreeMap;
 use functional::eval::{Limits, Value, evaluate};
 use functional::{DataType, Definition};
 use loops::interp;
-use loops::{Elem, Function, Loop, Name, ParamMode, Scalar, Stmt, Tensor};
+use loops::{Elem, Function, Loop, Name, ParamMode, Scalar, Size, Stmt, Tensor};
 
 use crate::bind::Sizes;
 use crate::failure::Failure;
 use crate::places::{self, Range};
+use crate::progress;
 use crate::value::{Closeness, difference};
 
 /// The results of the evaluator: one tensor for each result parameter of the function.
@@ -30,6 +31,7 @@ pub fn by_evaluator(
         definition.params.iter().map(|p| gather(&p.ty, &mut tensors)).collect();
     let arguments =
         arguments.ok_or_else(|| defect("the loop program has fewer parameters than the definition"))?;
+    progress::say(format!("evaluating `{}`", function.name));
     let result = evaluate(definition, sizes, &arguments, Limits::default())?;
     let mut results = Vec::new();
     scatter(result, &mut results);
@@ -99,11 +101,18 @@ pub fn ranges(
 
 /// The exclusive bounds of parameters that hold indices.
 pub fn bounds(definition: &Definition, function: &Function, sizes: &Sizes) -> BTreeMap<Name, i64> {
+    let bounds = index_bounds(definition, function).into_iter();
+    let value = |n: &Size| n.eval(&|name| sizes.get(name).copied()).ok();
+    bounds.filter_map(|(name, bound)| Some((name, value(&bound)?))).collect()
+}
+
+/// The same over the sizes.
+pub fn index_bounds(definition: &Definition, function: &Function) -> Vec<(Name, Size)> {
     let mut types = Vec::new();
     definition.params.iter().for_each(|p| leaf_types(&p.ty, &mut types));
     let params = function.params.iter().filter(|p| p.mode != ParamMode::Out);
     let bound = |ty: &DataType| match innermost(ty) {
-        DataType::Idx(n) => n.eval(&|name| sizes.get(name).copied()).ok(),
+        DataType::Idx(n) => Some(n.clone()),
         _ => None,
     };
     params.zip(&types).filter_map(|(p, ty)| Some((p.name.clone(), bound(ty)?))).collect()
@@ -145,6 +154,7 @@ pub fn by_interpreter(
         .filter(|(p, _)| p.mode != ParamMode::Out)
         .map(|(p, t)| (p.name.clone(), t.clone()))
         .collect();
+    progress::say(format!("interpreting `{}`", function.name));
     let options = interp::Options {
         shuffle,
         races: shuffle.is_some(),

@@ -6,9 +6,11 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
+mod library;
 mod models;
 mod polyhedral;
 
+pub use library::Library;
 pub use models::{CheckRules, Generate, Memory, Optimize};
 pub use polyhedral::{Deps, Poly, Schedule, ScheduleForm, Show};
 
@@ -19,6 +21,15 @@ pub struct Cli {
     /// Print results and diagnostics as JSON.
     #[arg(long, global = true)]
     pub json: bool,
+    /// Say nothing of how far a long command is.
+    #[arg(long, short, global = true)]
+    pub quiet: bool,
+    /// Read no configuration file (lozenge.toml in the folder of the input, or above it).
+    #[arg(long, global = true)]
+    pub no_config: bool,
+    /// The C compiler [default: `CC`, else gcc, cc or clang].
+    #[arg(long, global = true, value_name = "COMMAND")]
+    pub cc: Option<PathBuf>,
     /// What to do.
     #[command(subcommand)]
     pub command: Command,
@@ -71,6 +82,8 @@ pub enum Command {
     Schedule(Schedule),
     /// Draw the schedule of a loop nest (instances, order, tiles, dependences, and the trees), or the graph of a model.
     Show(Show),
+    /// List the passes on loop programs, and the pipelines that are made of them.
+    Passes,
     /// Print the completions of this command for a shell.
     Completions(Completions),
     /// Write a manual page for each command.
@@ -116,7 +129,7 @@ pub struct Choice {
     /// Caches of a core that tile sizes are chosen for: first level (data), second level [default: `LOZENGE_CACHES`, else this machine's].
     #[arg(long, value_name = "L1,L2", value_parser = crate::machine::parse)]
     pub caches: Option<::polyhedral::locality::Caches>,
-    /// Loops by the polyhedral side: its own schedule, none, or one from a file as `lozenge schedule` or `--emit schedule` prints it [default: auto for C, else none].
+    /// Order of the loops: chosen by the compiler (auto), that of the program (none), or from a file as `lozenge schedule` prints it [default: auto for C, else none].
     #[arg(long, value_name = "auto|none|FILE")]
     pub schedule: Option<String>,
     /// Element type for a type parameter of the definition, such as `t=f64`; may be given several times.
@@ -217,6 +230,20 @@ pub struct Cores {
     pub parallel: Parallel,
 }
 
+/// What is looked at between passes.
+#[derive(Args, Debug, Clone, Default, PartialEq, Eq)]
+pub struct Look {
+    /// Print the loop program after this pass to the standard error; may be given several times (`lozenge passes` lists them).
+    #[arg(long, value_name = "PASS")]
+    pub print_after: Vec<String>,
+    /// Print the loop program after each pass that changed it.
+    #[arg(long)]
+    pub print_after_all: bool,
+    /// After each pass, check the loops by the validator, and by the interpreter at small sizes.
+    #[arg(long)]
+    pub verify: bool,
+}
+
 /// `lozenge compile`
 #[derive(Args, Debug)]
 #[command(after_help = "\
@@ -226,6 +253,7 @@ Examples:
   lozenge compile dot.loz -o dot.c                the C to dot.c
   lozenge compile dot.loz --emit header -o dot.h  its declarations to dot.h
   lozenge compile dot.loz --mode paper --emit loops
+  lozenge compile dot.loz --shared -o libdot.so   a library, its header libdot.h, and libdot.json
 
 Files: .loz functional program, .c C with `#pragma scop` regions, .loops loop program in textual form.")]
 pub struct Compile {
@@ -251,7 +279,13 @@ pub struct Compile {
     pub emit: Option<Stage>,
     #[command(flatten)]
     #[allow(missing_docs)]
+    pub look: Look,
+    #[command(flatten)]
+    #[allow(missing_docs)]
     pub memory: Memory,
+    #[command(flatten)]
+    #[allow(missing_docs)]
+    pub library: Library,
     /// Write to a file (whole or not at all) instead of the standard output; for athread to a folder.
     #[arg(short, long, value_name = "OUT")]
     pub output: Option<PathBuf>,

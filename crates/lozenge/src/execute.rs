@@ -17,6 +17,7 @@ use crate::bind::Sizes;
 use crate::failure::Failure;
 use crate::files::{Scratch, reason};
 use crate::process::{self, Compiler};
+use crate::progress;
 
 /// A C file of a program: its name and its text.
 pub type CFile<'a> = (&'a str, &'a str);
@@ -211,6 +212,7 @@ impl Executable {
         schedule: Schedule,
     ) -> Result<String, Failure> {
         let signature = &self.routines[routine];
+        progress::say(format!("running `{}`", signature.name));
         // Paper mode keeps temporaries on the stack, as the paper does, so the stack is made as large as the system allows.
         let mut command = Command::new("sh");
         command.args([

@@ -6,13 +6,14 @@ pub mod kernels;
 pub mod models;
 pub mod texts;
 pub mod types;
+mod writer;
 
 use std::fmt::Write as _;
 use std::time::{Duration, Instant};
 
 use crate::cli::Fuzz;
+use crate::progress::Bar;
 use crate::random::Random;
-use crate::report;
 
 /// Definitions in one file: they share one run of the C compiler.
 const DEFINITIONS: u32 = 8;
@@ -32,15 +33,15 @@ pub struct Budget {
     began: Instant,
     limit: Duration,
     count: Option<u64>,
-    bar: indicatif::ProgressBar,
+    bar: Bar,
 }
 
 impl Budget {
     /// That of the arguments; the time begins now.
     pub fn of(arguments: &Fuzz) -> Budget {
         let bar = match arguments.count {
-            Some(count) => report::progress(count, "programs or inputs"),
-            None => report::progress(arguments.seconds, "seconds"),
+            Some(count) => Bar::new(count, "programs or inputs"),
+            None => Bar::new(arguments.seconds, "seconds"),
         };
         let limit = Duration::from_secs(arguments.seconds);
         Budget { began: Instant::now(), limit, count: arguments.count, bar }
@@ -48,16 +49,14 @@ impl Budget {
 
     /// Whether there is to be another one after so many.
     pub fn goes_on(&self, done: u64) -> bool {
-        self.bar.set_position(if self.count.is_some() { done } else { self.began.elapsed().as_secs() });
+        match self.count {
+            Some(count) => self.bar.set(done, count),
+            None => self.bar.set(self.began.elapsed().as_secs(), self.limit.as_secs()),
+        }
         match self.count {
             Some(count) => done < count,
             None => self.began.elapsed() < self.limit,
         }
-    }
-
-    /// Takes the progress bar away.
-    pub fn finish(&self) {
-        self.bar.finish_and_clear();
     }
 }
 

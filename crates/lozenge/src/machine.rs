@@ -14,7 +14,7 @@ const VARIABLE: &str = "LOZENGE_CACHES";
 /// The variable that names vector registers, such as `32x64`.
 const REGISTERS: &str = "LOZENGE_REGISTERS";
 
-/// The caches to compile for: as given, as the environment says, those of this machine, or usual ones where the system tells nothing.
+/// The caches to compile for: as given, as the environment says, as is configured, those of this machine, or usual ones where the system tells nothing.
 ///
 /// # Errors
 /// `X0804` if the environment says something that is no sizes.
@@ -27,22 +27,33 @@ pub fn caches(given: Option<Caches>) -> Result<Caches, Failure> {
             Failure::refused("X0804", format!("{VARIABLE} is `{text}`: {why}"))
                 .help("two sizes, such as `48K,2M`: the first-level data cache and the second-level cache of a core")
         }),
-        Err(_) => Ok(read(Path::new("/sys/devices/system/cpu/cpu0/cache")).unwrap_or_default()),
+        Err(_) => Ok(crate::config::current()
+            .caches
+            .or_else(|| read(Path::new("/sys/devices/system/cpu/cpu0/cache")))
+            .unwrap_or_default()),
     }
 }
 
-/// The vector registers to compile for: as the environment says, else those of this machine.
+/// The vector registers to compile for: as the environment says, as is configured, else those of this machine.
 ///
 /// # Errors
 /// `X0804` if the environment says something else than a number of registers and the bytes of one.
 pub fn registers() -> Result<Registers, Failure> {
-    let Ok(text) = std::env::var(REGISTERS) else { return Ok(own_registers()) };
-    let numbers =
-        text.split_once('x').and_then(|(count, bytes)| Some((count.parse().ok()?, bytes.parse().ok()?)));
-    match numbers {
-        Some((count @ 4..=128, bytes @ 8..=256)) => Ok(Registers { count, bytes }),
-        _ => Err(Failure::refused("X0804", format!("{REGISTERS} is `{text}`"))
-            .help("a number of vector registers and the bytes of one, such as `32x64`")),
+    let Ok(text) = std::env::var(REGISTERS) else {
+        return Ok(crate::config::current().registers.unwrap_or_else(own_registers));
+    };
+    parse_registers(&text).ok_or_else(|| {
+        Failure::refused("X0804", format!("{REGISTERS} is `{text}`"))
+            .help("a number of vector registers and the bytes of one, such as `32x64`")
+    })
+}
+
+/// A number of vector registers and the bytes of one: `32x64`.
+pub fn parse_registers(text: &str) -> Option<Registers> {
+    let (count, bytes) = text.split_once('x')?;
+    match (count.parse().ok()?, bytes.parse().ok()?) {
+        (count @ 4..=128, bytes @ 8..=256) => Some(Registers { count, bytes }),
+        _ => None,
     }
 }
 

@@ -9,13 +9,15 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus, Stdio};
 use std::sync::mpsc::{Receiver, channel};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
+use crate::config;
 use crate::failure::Failure;
 use crate::files::{Scratch, reason};
 use crate::foreign;
 use crate::leftover::Group;
+use crate::progress;
 
 /// What a finished process left.
 #[derive(Debug)]
@@ -217,22 +219,41 @@ impl Optimise {
             Optimise::FastExact => &["-O3", "-march=native", "-ffp-contract=off"],
         }
     }
+
+    /// The flags with those that are configured behind them, unless results have to be the same to the last bit.
+    pub fn configured(self) -> Vec<&'static str> {
+        let configured: &[String] = if self == Optimise::Fast { &config::current().flags } else { &[] };
+        self.flags().iter().copied().chain(configured.iter().map(String::as_str)).collect()
+    }
+}
+
+/// The C compiler that the command line names.
+static CHOSEN: OnceLock<PathBuf> = OnceLock::new();
+
+/// From now on this is the C compiler.
+pub fn choose(command: &Path) {
+    let _ = CHOSEN.set(command.to_path_buf());
 }
 
 impl Compiler {
-    /// The system's compiler: `CC` if that is set, else the first of `gcc`, `cc`, `clang` on the path.
+    /// The system's compiler: the one that was chosen, `CC` if that is set, else the first of `gcc`, `cc`, `clang` on the path.
     ///
     /// # Errors
     /// `X0301` if there is none.
     pub fn find() -> Result<Compiler, Failure> {
         let limit = Duration::from_secs(300);
-        if let Some(cc) = std::env::var_os("CC").filter(|v| !v.is_empty()) {
-            let command = on_path(Path::new(&cc)).ok_or_else(|| {
+        let of_environment = || std::env::var_os("CC").filter(|v| !v.is_empty()).map(PathBuf::from);
+        let named = CHOSEN.get().cloned().map(|cc| (cc, "--cc"));
+        if let Some((cc, who)) = named.or_else(|| Some((of_environment()?, "CC"))) {
+            let command = on_path(&cc).ok_or_else(|| {
                 Failure::environment(
                     "X0301",
-                    format!("the C compiler that CC names, `{}`, is not there", cc.display()),
+                    format!("the C compiler that {who} names, `{}`, is not there", cc.display()),
                 )
-                .help("set CC to a C compiler, or unset it to use gcc")
+                .help(match who {
+                    "CC" => "set CC to a C compiler, or unset it to use gcc",
+                    _ => "name a C compiler, or leave `--cc` out to use CC or gcc",
+                })
             })?;
             return Ok(Compiler { command, limit });
         }
@@ -270,6 +291,7 @@ impl Compiler {
         flags: &[impl AsRef<OsStr>],
         libraries: &[&str],
     ) -> Result<Duration, Failure> {
+        progress::say("compiling the C");
         let mut command = Command::new(&self.command);
         // Its own temporary files go with the folder of the program, also if it is killed.
         command.env("TMPDIR", program.parent().unwrap_or(Path::new(".")));
@@ -291,6 +313,7 @@ impl Compiler {
     /// # Errors
     /// `X0305` if the preprocessor refuses the file; `X0301`, `X0303`, `X0306` as [`run`].
     pub fn preprocess(&self, file: &Path, flags: &[&str]) -> Result<String, Failure> {
+        progress::say(format!("preprocessing {}", foreign::name(file)));
         let mut command = Command::new(&self.command);
         let input = Input::of(file)?;
         command.args(["-E", "-dD", "-std=gnu11"]).args(flags).args(&input.arguments);

@@ -2,8 +2,9 @@
 //!
 //! Not here: what is wrong (the rooms say that), and exit codes (`failure`).
 
-use std::io::{IsTerminal, Write};
+use std::io::Write;
 use std::ops::Range;
+use std::sync::OnceLock;
 
 use annotate_snippets::{AnnotationKind, Group, Level, Origin, Renderer, Snippet};
 use loops::{Diagnostic, Label, Severity};
@@ -180,6 +181,7 @@ pub fn print_c(text: &str) {
 }
 
 fn print_bytes(bytes: &[u8]) {
+    crate::progress::clear();
     let mut out = std::io::stdout().lock();
     if let Err(error) = out.write_all(bytes).and_then(|()| out.flush()) {
         if error.kind() == std::io::ErrorKind::BrokenPipe {
@@ -195,7 +197,26 @@ fn print_bytes(bytes: &[u8]) {
 
 /// Writes to the standard error; a reader that has gone away does not matter.
 pub fn print_error(text: &str) {
+    crate::progress::clear();
     let _ = std::io::stderr().write_all(&crate::foreign::written(text));
+}
+
+/// The version of the format of what `--json` prints (`docs/schema/output.json`). It grows if something that is there changes its meaning or goes away.
+const JSON_VERSION: u32 = 1;
+
+/// The command that results are of.
+static COMMAND: OnceLock<String> = OnceLock::new();
+
+/// From now on results as JSON say that they are of this command.
+pub fn name_command(name: &str) {
+    let _ = COMMAND.set(name.to_owned());
+}
+
+/// Prints a result as JSON, an object to which the version of the format and the name of the command are added.
+pub fn print_json(mut value: Value) {
+    value["version"] = json!(JSON_VERSION);
+    value["command"] = json!(COMMAND.get());
+    print(&format!("{value:#}\n"));
 }
 
 /// Gives a text that a command made: to the standard output, unless it was written to a file; as JSON with the names of the files.
@@ -203,7 +224,7 @@ pub fn give(text: &str, output: Option<&std::path::Path>, as_json: bool) {
     if as_json {
         let written: Vec<String> = output.iter().map(|path| path.display().to_string()).collect();
         let text = output.is_none().then_some(text);
-        print(&format!("{:#}\n", json!({ "ok": true, "written": written, "text": text })));
+        print_json(json!({ "ok": true, "written": written, "text": text, "diagnostics": [] }));
     } else if output.is_none() {
         print(text);
     }
@@ -225,19 +246,6 @@ pub fn times(summary: &Summary, agreement: Option<&str>) -> String {
         text.push_str(&format!("check: {agreement}\n"));
     }
     text
-}
-
-/// A progress bar on the standard error, only where that is a terminal.
-pub fn progress(length: u64, what: &str) -> indicatif::ProgressBar {
-    if !std::io::stderr().is_terminal() {
-        return indicatif::ProgressBar::hidden();
-    }
-    let bar = indicatif::ProgressBar::new(length);
-    if let Ok(style) = indicatif::ProgressStyle::with_template("{prefix} [{bar:30}] {pos}/{len} {msg}") {
-        bar.set_style(style);
-    }
-    bar.set_prefix(what.to_owned());
-    bar
 }
 
 /// Columns of text, the first to the left and the others to the right.

@@ -36,6 +36,7 @@ fn shell(folder: &Path, line: &str) -> (String, i32) {
         .current_dir(folder)
         .env("PATH", format!("{}:{path}", bin.display()))
         .env("NO_COLOR", "1")
+        .env("LOZENGE_PROGRESS", "off")
         .env("LOZENGE_CACHES", "48K,2M")
         .env("LOZENGE_REGISTERS", "32x64")
         .env_remove("CC")

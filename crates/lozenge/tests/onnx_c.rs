@@ -19,8 +19,8 @@ use loops::{Diagnostic, Program, Registers, Size};
 use lozenge::check::by_evaluator;
 use lozenge::cli::Mode;
 use lozenge::execute::{Build, Executable, Schedule};
-use lozenge::pipeline::graph::at_known_extents;
-use lozenge::pipeline::to_c;
+use lozenge::pipeline::graph::{at_known_extents, history};
+use lozenge::pipeline::{History, to_c};
 use lozenge::process::{Compiler, Optimise};
 use lozenge::value::{Closeness, difference};
 
@@ -91,6 +91,9 @@ fn build(call: &Call<'_>, reference: Meaning, name: &str, number: usize) -> Resu
     assert_eq!(reference.arguments, fast.arguments, "{name}: both programs have the same parameters");
     let definition = Definition { name: format!("case_{number}").into(), ..fast.definition };
     let function = at_known_extents(&definition)?;
+    let History { before, applied } = history(&definition)?;
+    passes::verify(&before, &applied)
+        .map_err(|fault| Diagnostic::general(loops::Code("X0601"), format!("{fault:?}")))?;
     if let Some(error) = loops::validate::validate(&function).errors().next().cloned() {
         return Err(error);
     }

@@ -6,7 +6,7 @@ use std::process::Command;
 fn bench(arguments: &[&str]) -> (bool, String) {
     let folder = golden::root().join("tests/outputs");
     let output = Command::new(env!("CARGO_BIN_EXE_lozenge"))
-        .args(["bench", "scale.c", "--quick", "--json"])
+        .args(["bench", "scale.c", "--quick", "--json", "--quiet"])
         .args(arguments)
         .current_dir(folder)
         .output()

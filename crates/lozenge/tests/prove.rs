@@ -111,7 +111,7 @@ fn translation() {
     let coq = Coq::comparing_in(&cache().join("lozenge"), |doing| eprintln!("{doing}")).unwrap();
     let mut cases = Vec::new();
     for path in programs() {
-        for (name, sides) in definitions(&path) {
+        for (name, sides) in translations(&path) {
             for mode in [dpia::Mode::Paper, dpia::Mode::Default] {
                 cases.push((path.clone(), name.clone(), sides.clone(), mode));
             }
@@ -214,19 +214,25 @@ fn programs() -> Vec<PathBuf> {
     programs
 }
 
-/// The definitions of a file with both sides; those that leave their loops to a strategy by `auto`.
-fn definitions(path: &Path) -> Vec<(String, Sides)> {
+/// The definitions of a file with what can be claimed of them, the best first; those that leave their loops to a strategy by `auto`.
+fn definitions(path: &Path) -> Vec<(String, Vec<Sides>)> {
     let source = lozenge::files::read_source(path).unwrap();
     let front = Front::open(&source, &Choice::default()).unwrap();
     let sides = |definition: &String| {
         let choice = Choice { definition: Some(definition.clone()), ..Choice::default() };
-        front.sides(&choice).unwrap_or_else(|_| {
+        front.claims(&choice).unwrap_or_else(|_| {
             front
-                .sides(&Choice { strategy: Some("auto".into()), ..choice })
+                .claims(&Choice { strategy: Some("auto".into()), ..choice })
                 .unwrap_or_else(|f| panic!("{f:?}"))
         })
     };
     front.definitions().into_iter().map(|d| (d.clone(), sides(&d))).collect()
+}
+
+/// The same with the loops of the translation alone, before any pass.
+fn translations(path: &Path) -> Vec<(String, Sides)> {
+    let last = |(name, mut claims): (String, Vec<Sides>)| claims.pop().map(|sides| (name, sides));
+    definitions(path).into_iter().filter_map(last).collect()
 }
 
 /// What the checker computes of certificates, each given as a module.
@@ -266,16 +272,19 @@ fn library() {
     let programs = programs();
     let definitions: Vec<_> = programs
         .iter()
-        .flat_map(|path| definitions(path).into_iter().map(move |(name, sides)| (path, name, sides)))
+        .flat_map(|path| definitions(path).into_iter().map(move |(name, claims)| (path, name, claims)))
         .collect();
     let lines = on_two_threads(definitions.len(), |k| {
-        let (path, name, sides) = &definitions[k];
-        // The loops that become C; if these are not accepted, those before the last passes.
-        let mut verdict = sides.printed().map_or(String::new(), |printed| verdict(&coq, name, &printed));
-        if verdict != ACCEPTED {
+        let (path, name, claims) = &definitions[k];
+        // The loops that become C; if these are not accepted, those before the passes.
+        let mut verdict = String::new();
+        for sides in claims {
             verdict = self::verdict(&coq, name, sides);
-            if !sides.after.is_empty() {
-                verdict += &format!(" before {}", sides.after.join(", "));
+            if verdict == ACCEPTED {
+                if !sides.after.is_empty() {
+                    verdict += &format!(" before {}", sides.after.join(", "));
+                }
+                break;
             }
         }
         format!("{} {name}: {verdict}\n", path.file_name().unwrap().to_string_lossy())
@@ -304,6 +313,7 @@ fn command() {
             .current_dir(&folder)
             .env("PATH", format!("{}:{path}", bin.display()))
             .env("NO_COLOR", "1")
+            .env("LOZENGE_PROGRESS", "off")
             .env("XDG_CACHE_HOME", cache())
             .env("LIBRARY", golden::root().join("library"))
             .env("LOZENGE_REGISTERS", "32x64")
@@ -412,9 +422,10 @@ fn mutants_are_rejected() {
         .collect();
     let counts = on_two_threads(programs.len(), |k| {
         let (mut modules, mut kinds) = (Vec::new(), Vec::new());
-        for (name, sides) in definitions(&programs[k]) {
+        for (name, claims) in definitions(&programs[k]) {
             let Some(printed) = accepted.get(&name) else { continue };
-            let sides = sides.printed().filter(|_| *printed).unwrap_or(sides);
+            let sides = if *printed { claims.into_iter().next() } else { claims.into_iter().next_back() };
+            let Some(sides) = sides else { continue };
             if depth(&sides.function.body) > DEPTH {
                 continue;
             }

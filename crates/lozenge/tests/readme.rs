@@ -81,6 +81,7 @@ fn printed(folder: &Path, command: &str) -> String {
         .env("LOZENGE_CACHES", "32K,1M")
         .env("OMP_WAIT_POLICY", "passive")
         .env_remove("CC")
+        .env("LOZENGE_PROGRESS", "off")
         .current_dir(folder)
         .output()
         .expect("a shell runs");

@@ -1,4 +1,4 @@
-//! docs/trusted.md names every module of the rooms that rewrite or print programs: a new one must say what looks at its result.
+//! docs/trusted.md names every module that rewrites or prints programs. A new module must say what checks its result.
 
 use std::collections::BTreeSet;
 use std::fs;

@@ -79,3 +79,30 @@ fn programs_over_all_integer_types_keep_their_results() {
         run.unwrap_or_else(|failure| panic!("seed {seed}: {failure:?}"));
     }
 }
+
+/// A region whose subscripts are beyond 64 bits for sizes of 2^48 stays as it is; one that fits there is tested.
+#[test]
+fn where_no_test_makes_subscripts_fit_the_region_stays() {
+    let region = |factor: &str| {
+        format!(
+            "void f(long n, double *restrict x)\n{{\n#pragma scop\n  for (long i = 0; i < n; i++)\n    x[{factor} * i] = 1.0;\n#pragma endscop\n}}\n"
+        )
+    };
+    let text = region("1000000");
+    let (rewritten_text, said) = rewritten(Path::new("beyond.c"), &text);
+    assert_eq!(rewritten_text, text);
+    assert_eq!(said.iter().map(|d| d.code.0).collect::<Vec<_>>(), ["C0504"]);
+    let (rewritten_text, said) = rewritten(Path::new("beyond.c"), &region("1000"));
+    assert!(rewritten_text.contains("if (!(n >= -(1L << 48) && n <= 1L << 48))"), "{rewritten_text}");
+    assert_eq!(said.iter().map(|d| d.code.0).collect::<Vec<_>>(), ["C0501"]);
+}
+
+/// `lozenge explain` of a C file says what is tested at run time.
+#[test]
+fn what_is_tested_is_explained() {
+    let text = "void f(unsigned p, unsigned q, int x[64])\n{\n#pragma scop\n  for (unsigned i = p - q; i < p; i++)\n    x[i] += 1;\n#pragma endscop\n}\n";
+    let source = Source { path: "explained.c".to_owned(), text: text.to_owned() };
+    let front = pipeline::Front::open(&source, &Choice::default()).expect("a file that is taken");
+    let told = pipeline::done(&front, &Choice::default()).expect("a region that is scheduled");
+    assert!(told.contains("\n  tested: `p - q` is not negative (line 4)\n"), "{told}");
+}

@@ -37,17 +37,16 @@ mod whole;
 use std::collections::BTreeMap;
 
 use loops::{Diagnostic, Function, Name};
+use passes::{Of, Uses, propagate_copies};
 
 use self::split::Item;
+use crate::check;
 use crate::dependence::{self, Dependence};
 use crate::fault::{self, Result};
 use crate::limits::Limits;
 use crate::model::Model;
 use crate::scheduling::{self, Fusion};
-use crate::transform::expand::Of;
-use crate::transform::substitute::{Uses, substitute};
 use crate::tree::Tree;
-use crate::{check, transform};
 
 pub(crate) use self::reduce::with_updates;
 
@@ -145,7 +144,7 @@ pub fn map(function: &Function, options: &Options) -> Result<Mapped> {
     options.hints.values_mut().for_each(|size| *size = (*size).min(tile::MOST));
     let options = &options;
     // A scalar that only names a value would get an element for each iteration; one that several statements use still may, or they all compute it.
-    let [once, again] = [Uses::One, Uses::Any].map(|uses| substitute(function, uses));
+    let [once, again] = [Uses::One, Uses::Any].map(|uses| propagate_copies(function, uses));
     let with = map_values(once.as_ref().unwrap_or(function), options);
     let best =
         match again.filter(|again| once.as_ref() != Some(again)).map(|again| map_values(&again, options)) {
@@ -163,8 +162,11 @@ pub fn map(function: &Function, options: &Options) -> Result<Mapped> {
 /// and a scalar does not.
 fn elsewhere(function: &Function, options: &Options, best: Result<Mapped>) -> Result<Mapped> {
     let mut best = best;
-    let ways: [fn(&Function) -> Option<Function>; 3] =
-        [turns::in_turns, transform::forward::forward, transform::accumulate::accumulate];
+    let ways: [fn(&Function) -> Option<Function>; 3] = [
+        turns::in_turns,
+        |function| passes::STORE_FORWARDING.run(function),
+        |function| passes::SCALAR_REPLACEMENT.run(function),
+    ];
     for other in ways.into_iter().filter_map(|way| way(function)) {
         let other = map_values(&other, options);
         best = match (best, other) {
@@ -267,7 +269,7 @@ fn map_on_grid(function: &Function, options: &Options) -> Result<Mapped> {
 fn map_variants(function: &Function, options: &Options) -> Result<Mapped> {
     let mut variants = vec![function.clone()];
     for levels in [2, usize::MAX] {
-        if let Some(expanded) = transform::expand::expand_levels(function, levels, Of::Arrays)
+        if let Some(expanded) = passes::expand_levels(function, levels, Of::Arrays)
             && variants.last() != Some(&expanded)
         {
             variants.push(expanded);

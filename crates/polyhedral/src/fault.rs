@@ -47,7 +47,23 @@ pub(crate) fn duplicate_label(label: &Name) -> Diagnostic {
 
 /// `P0201`: the text of a schedule tree is wrong.
 pub(crate) fn tree_text(line: usize, message: impl std::fmt::Display) -> Diagnostic {
+    let message = shortened(&message.to_string());
     Diagnostic::general(Code("P0201"), format!("line {line} of the schedule tree: {message}"))
+}
+
+/// Characters of a text that a message quotes.
+const MOST_QUOTED: usize = 80;
+
+/// The message, with what it quotes of long lines cut.
+fn shortened(message: &str) -> String {
+    let parts = message.split('`').enumerate().map(|(k, part)| {
+        if k % 2 == 1 && part.chars().count() > MOST_QUOTED {
+            part.chars().take(MOST_QUOTED).chain(['…']).collect()
+        } else {
+            part.to_owned()
+        }
+    });
+    parts.collect::<Vec<String>>().join("`")
 }
 
 /// `P0202`: an edit of a schedule tree that does not fit the place.
@@ -68,6 +84,7 @@ pub(crate) fn generation(message: impl Into<String>) -> Diagnostic {
 /// `P0601`: the text of a schedule in one of the four forms of times is wrong, or about other statements. Line 0 stands for the whole.
 pub(crate) fn representation(line: usize, message: impl std::fmt::Display) -> Diagnostic {
     let place = if line == 0 { String::new() } else { format!("line {line} of ") };
+    let message = shortened(&message.to_string());
     Diagnostic::general(Code("P0601"), format!("{place}the schedule: {message}"))
 }
 
@@ -75,4 +92,21 @@ pub(crate) fn representation(line: usize, message: impl std::fmt::Display) -> Di
 pub(crate) fn cannot_say(form: crate::representation::Form, message: impl std::fmt::Display) -> Diagnostic {
     Diagnostic::general(Code("P0602"), format!("this schedule has no form as {form}: {message}"))
         .help("`--as tree` and `--as union-map` can say it")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn long_lines_are_cut() {
+        let line = "x".repeat(5000);
+        let message = tree_text(1, format!("`{line}` is not a kind of node")).message;
+        assert_eq!(
+            message,
+            format!("line 1 of the schedule tree: `{}…` is not a kind of node", &line[..MOST_QUOTED])
+        );
+        let short = representation(0, "`S0` has no time").message;
+        assert_eq!(short, "the schedule: `S0` has no time");
+    }
 }

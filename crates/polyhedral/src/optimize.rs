@@ -5,10 +5,12 @@ mod map;
 mod order;
 mod parts;
 mod realise;
+mod schedule;
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use loops::{Assign, Diagnostic, Expr, Function, LoopKind, Name, Stmt, Update};
+use passes::{Applied, Pass};
 
 use crate::check::{self, Checked};
 use crate::codegen::{Generated, Instance, written};
@@ -16,15 +18,15 @@ use crate::dependence::{self, Dependence};
 use crate::fault::{self, Result};
 use crate::limits::Limits;
 use crate::locality::{self, Caches};
-use crate::model::Model;
+use crate::model::{self, Model};
 use crate::scheduling::{self, Fusion};
-use crate::transform;
 use crate::transform::contraction::{self, Shape, Split};
-use crate::transform::substitute::Uses;
-use crate::transform::{Request, Shaped, diamond, jam, keep, rows, window};
+use crate::transform::{Request, Shaped, diamond, keep, rows, window};
 use crate::tree::Tree;
 use freedom::Freedom;
-use realise::{checked, generate_checked, realise};
+use realise::{Made, realise};
+
+pub use schedule::{Code, Form, Loops, STEPS, Schedule, read_passes};
 
 /// How tile sizes are chosen.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -45,7 +47,7 @@ pub struct Options {
     /// Statements in one run of the scheduler.
     pub cluster: usize,
     /// A schedule of the user's instead of the scheduler's: taken as it is, without tiles or marks of ours.
-    pub schedule: Option<Tree>,
+    pub schedule: Option<Schedule>,
     /// Tile sizes.
     pub tiling: Tiling,
     /// Whether outer loops are run in parallel.
@@ -101,8 +103,10 @@ pub struct Optimized {
     pub instances: BTreeMap<Name, Instance>,
     /// The function with packed copies replaced by what they hold, which is what the checker saw; none if nothing is packed.
     pub unpacked: Option<Generated>,
-    /// The schedule that it follows.
-    pub tree: Tree,
+    /// The schedule that it follows, with the passes around it.
+    pub schedule: Schedule,
+    /// The passes that changed something, with the function after each.
+    pub applied: Vec<Applied>,
     /// What was done.
     pub report: Report,
 }
@@ -129,6 +133,14 @@ pub struct Report {
 }
 
 impl Optimized {
+    /// The result for a function of which a pass made the one that was optimised.
+    fn after(mut self, pass: &'static Pass, function: Function, told: &str) -> Optimized {
+        self.schedule.before.insert(0, pass);
+        self.applied.insert(0, Applied { pass: pass.name(), function });
+        self.report.notes.push(told.to_owned());
+        self
+    }
+
     /// What has been won: 2 for tiles, 1 for parallel loops alone.
     fn gain(&self) -> u32 {
         match self.report.tiled || self.report.contracted {
@@ -151,10 +163,17 @@ impl Report {
 /// Those of all stages. A result that fails its check is not returned.
 pub fn optimize(function: &Function, options: &Options) -> Result<Optimized> {
     let bounds = Bounds::from_now(options);
-    let function = &crate::plain::values(function);
+    let mut applied = Vec::new();
+    // What is said of statements is said of those of the text.
+    let function = &passes::REGION.run(model::label_all(function)?, &mut applied);
     // The same permission as on the way to the cores: a choice of the larger value is a maximum then.
     let relaxed = options.reassociate.then(|| reorderable(&crate::athread::with_updates(function, true)));
-    let mut result = optimize_updates(relaxed.as_ref().unwrap_or(function), options, bounds)?;
+    let function_or_relaxed = relaxed.as_ref().unwrap_or(function);
+    let mut result = match &options.schedule {
+        Some(schedule) => by_schedule(function_or_relaxed, schedule, options, bounds)?,
+        None => optimize_updates(function_or_relaxed, options, bounds)?,
+    };
+    result.applied.splice(..0, applied);
     if !options.reassociate && !any_parallel(&result.function.body) {
         let kept = order::updated_by_loops(function);
         if !kept.is_empty() {
@@ -178,65 +197,129 @@ fn any_parallel(body: &[Stmt]) -> bool {
 fn optimize_updates(function: &Function, options: &Options, bounds: Bounds) -> Result<Optimized> {
     // A scalar of each iteration, or an array that it fills anew, keeps nests together that contract: where it is stored, or with elements of its own, they
     // come apart, if that pays.
-    let ways: [(&str, Expansion); 3] = [
-        ("sums are made in the elements that they are stored to", transform::forward::forward),
-        ("local scalars have an element for each iteration", transform::expand::expand),
-        ("an array that is filled anew has a part for each iteration", transform::renew::renew),
-    ];
-    for (what, way) in ways {
-        if options.schedule.is_none()
-            && options.contraction.is_some()
-            && let Some(expanded) = way(function)
+    for (pass, what) in EXPANSIONS {
+        if options.contraction.is_some()
+            && let Some(expanded) = pass.run(function)
             && contraction::may_contract(&expanded)
-            && let Ok(mut result) = optimize_as_it_is(&expanded, options, bounds)
+            && let Ok(result) = optimize_as_it_is(&expanded, options, bounds)
             && result.report.contracted
         {
-            result.report.notes.push(what.to_owned());
-            return Ok(result);
+            return Ok(result.after(pass, expanded, what));
         }
     }
     // A sum that goes across memory, row by row instead.
-    if options.schedule.is_none()
-        && options.tiling != Tiling::None
+    let (pass, what) = EXPANSIONS[0];
+    if options.tiling != Tiling::None
         && locality::sum_across(&function.body).is_some_and(|sum| sum.scalar)
-        && let Some(stored) = transform::forward::forward(function)
-        && let Ok(mut result) = optimize_as_it_is(&stored, options, bounds)
+        && let Some(stored) = pass.run(function)
+        && let Ok(result) = optimize_as_it_is(&stored, options, bounds)
         && result.report.tiled
     {
-        result.report.notes.push(ways[0].0.to_owned());
-        return Ok(result);
+        return Ok(result.after(pass, stored, what));
     }
     let whole = optimize_as_it_is(function, options, bounds);
     // Scalars that only name a value, if tiles or parallel loops are found without them.
     if let Ok(with) = &whole
-        && options.schedule.is_none()
         && options.tiling != Tiling::None
         && with.gain() < 2
-        && let Some(without) = transform::substitute::substitute(function, Uses::One)
-        && let Ok(mut result) = optimize_updates(&without, options, bounds)
+        && let Some(without) = passes::COPY_PROPAGATION.run(function)
+        && let Ok(result) = optimize_updates(&without, options, bounds)
         && result.gain() > with.gain()
     {
-        result.report.notes.push("values are put where local scalars name them".to_owned());
-        return Ok(result);
+        let what = "values are put where local scalars name them";
+        return Ok(result.after(&passes::COPY_PROPAGATION, without, what));
     }
     match whole {
         // Too large to be looked at as a whole.
-        Err(limit) if fault::is_limit(&limit) && options.schedule.is_none() => {
-            in_parts(function, options, limit)
-        }
-        // What is declared inside a loop could not be declared there again: its storage is shared, as the order of the text allows.
+        Err(limit) if fault::is_limit(&limit) => in_parts(function, options, limit),
+        whole => or_shared(whole, function, options, bounds),
+    }
+}
+
+/// What is declared inside a loop and could not be declared there again: its storage is shared, as the order of the text allows.
+fn or_shared(
+    whole: Result<Optimized>,
+    function: &Function,
+    options: &Options,
+    bounds: Bounds,
+) -> Result<Optimized> {
+    match whole {
         Err(refused) if options.private && declares_inside(&function.body, false) => {
             let shared = Options { private: false, ..options.clone() };
             let mut result = optimize_as_it_is(function, &shared, bounds)?;
             result.report.notes.push(format!("local arrays are shared by iterations: {}", refused.message));
             Ok(result)
         }
-        result => result,
+        whole => whole,
     }
 }
 
-/// A way to give iterations storage of their own, if the function has something for it.
-type Expansion = fn(&Function) -> Option<Function>;
+/// Passes that give nests storage of their own where they contract then, and what is told of them.
+const EXPANSIONS: [(&Pass, &str); 3] = [
+    (&passes::STORE_FORWARDING, "sums are made in the elements that they are stored to"),
+    (&passes::SCALAR_EXPANSION, "local scalars have an element for each iteration"),
+    (&passes::ARRAY_EXPANSION, "an array that is filled anew has a part for each iteration"),
+];
+
+/// A schedule that is given: the passes before it, the tree, and code made as it says.
+fn by_schedule(
+    function: &Function,
+    schedule: &Schedule,
+    options: &Options,
+    bounds: Bounds,
+) -> Result<Optimized> {
+    let mut applied = Vec::new();
+    let mut now = function.clone();
+    for pass in &schedule.before {
+        let Some(next) = pass.run(&now) else {
+            return Err(fault::edit(format!("the pass {} before the schedule changes nothing", pass.name())));
+        };
+        applied.push(Applied { pass: pass.name(), function: next.clone() });
+        now = next;
+    }
+    // What a pass has added has names from here on.
+    now = model::label_all(&now)?;
+    let result = scheduled(&now, schedule, options, bounds);
+    let mut result = match schedule.code {
+        Some(_) => result?,
+        None => match result {
+            Err(refused) if options.private && declares_inside(&now.body, false) => {
+                let shared = Options { private: false, ..options.clone() };
+                let mut result = scheduled(&now, schedule, &shared, bounds)?;
+                let note = format!("local arrays are shared by iterations: {}", refused.message);
+                result.report.notes.push(note);
+                result
+            }
+            result => result?,
+        },
+    };
+    result.schedule.before.clone_from(&schedule.before);
+    result.applied.splice(..0, applied);
+    Ok(result)
+}
+
+/// The code of a given tree, for the function after the passes before it.
+fn scheduled(
+    function: &Function,
+    schedule: &Schedule,
+    options: &Options,
+    bounds: Bounds,
+) -> Result<Optimized> {
+    let tree = &schedule.tree;
+    let code = schedule.code.unwrap_or(Code { private: options.private, ..Code::USUAL });
+    if code.loops == Loops::Nests {
+        let options = Options { schedule: None, ..options.clone() };
+        let made = in_parts(function, &options, fault::limit("set operations"))?;
+        return schedule::has_order(tree, &made.schedule.tree).map(|()| made);
+    }
+    let options = &Options { private: code.private, jam: code.jam, ..options.clone() };
+    let limits = bounds.must;
+    let Analysed { ctx, model, dependences, mut report } = analyse(function, options, bounds)?;
+    // Checked first as a tree: what is wrong is then said in terms of what the user wrote. Nothing is added to it.
+    limits.run(&ctx, || check::tree(&model, &dependences, tree))?;
+    let made = realise::by_code(&model, function, tree, (code, options), limits, &mut report)?;
+    Ok(finish(made, tree.clone(), report))
+}
 
 /// The function nest by nest, because it is too large as a whole; as it is, if that wins nothing.
 fn in_parts(function: &Function, options: &Options, limit: Diagnostic) -> Result<Optimized> {
@@ -249,7 +332,8 @@ fn in_parts(function: &Function, options: &Options, limit: Diagnostic) -> Result
     ));
     let function = Function { body: parts.body, ..function.clone() };
     let instances = whole.instances.into_iter().chain(parts.instances).collect();
-    Ok(Optimized { function, instances, unpacked: None, tree: whole.tree, report })
+    let applied = vec![Applied { pass: schedule::NEST_BY_NEST.name, function: function.clone() }];
+    Ok(Optimized { function, instances, unpacked: None, schedule: whole.schedule, applied, report })
 }
 
 /// The function as it is, because it is too large for anything else; the limit itself if not even that can be said as a schedule.
@@ -264,7 +348,9 @@ fn as_it_is(function: &Function, limit: Diagnostic) -> Result<Optimized> {
     let Ok((generated, tree, statements)) = bounds.run(&ctx, run) else { return Err(limit) };
     let bands = vec!["the text as it is".to_owned()];
     let left = Some(limit.message);
-    Ok(finish(generated, tree, Report { statements, bands, left, ..Report::default() }))
+    let made = Made::written(generated, function);
+    let code = Code { loops: Loops::Nests, ..made.code };
+    Ok(finish(Made { code, ..made }, tree, Report { statements, bands, left, ..Report::default() }))
 }
 
 /// Operations of the set library for the model of what is left as it is.
@@ -311,7 +397,15 @@ impl Bounds {
     }
 }
 
-fn optimize_as_it_is(function: &Function, options: &Options, bounds: Bounds) -> Result<Optimized> {
+/// What stages need to know of a function.
+struct Analysed {
+    ctx: isl::Ctx,
+    model: Model,
+    dependences: Vec<Dependence>,
+    report: Report,
+}
+
+fn analyse(function: &Function, options: &Options, bounds: Bounds) -> Result<Analysed> {
     let ctx = isl::Ctx::new();
     let model = bounds.must.run(&ctx, || Model::extract_in(&ctx, function))?;
     let mut report = Report { statements: model.statements.len(), ..Report::default() };
@@ -320,12 +414,11 @@ fn optimize_as_it_is(function: &Function, options: &Options, bounds: Bounds) -> 
         dependences.iter_mut().for_each(|dependence| dependence.private = false);
     }
     report.dependences = dependences.len();
-    if let Some(tree) = &options.schedule {
-        // Checked first as a tree: what is wrong is then said in terms of what the user wrote. Nothing is added to it.
-        bounds.must.run(&ctx, || check::tree(&model, &dependences, tree))?;
-        let generated = generate_checked(&model, function, tree, options, bounds.must, &mut report)?;
-        return Ok(finish(generated, tree.clone(), report));
-    }
+    Ok(Analysed { ctx, model, dependences, report })
+}
+
+fn optimize_as_it_is(function: &Function, options: &Options, bounds: Bounds) -> Result<Optimized> {
+    let Analysed { model, dependences, mut report, .. } = analyse(function, options, bounds)?;
     if let Some(result) = special(&model, function, &dependences, options, bounds.choice, &mut report) {
         return Ok(result);
     }
@@ -415,7 +508,7 @@ fn optimize_as_it_is(function: &Function, options: &Options, bounds: Bounds) -> 
     let plain = Options { parallel: false, vector: false, jam: 1, ..options.clone() };
     for options in [options, &plain] {
         match as_text((&model, &dependences), function, options, bounds.must, &mut report) {
-            Ok((generated, tree)) => return Ok(finish(generated, tree, report)),
+            Ok((made, tree)) => return Ok(finish(made, tree, report)),
             Err(error) if fault::is_limit(&error) => {
                 report.notes.push(format!("parallel loops were given up: {}", error.message));
             }
@@ -449,24 +542,15 @@ fn special(
     for (what, way, tiles) in ways {
         let tried = limits.run(&model.ctx, || way(model, dependences, request)).and_then(|found| {
             let Some(shaped) = found else { return Ok(None) };
-            let generated = match shaped.as_written {
-                true => {
-                    let mut generated = written::as_written(model, &shaped.tree)?;
-                    if options.jam > 1 {
-                        generated = jam::jam(generated, options.jam);
-                    }
-                    checked(function, &generated, options, limits, report)?;
-                    generated
-                }
-                false => generate_checked(model, function, &shaped.tree, options, limits, report)?,
-            };
-            Ok(Some((generated, shaped)))
+            let make = if shaped.as_written { realise::text } else { realise::generate_checked };
+            let made = make(model, function, &shaped.tree, options, limits, report)?;
+            Ok(Some((made, shaped)))
         });
         match tried {
-            Ok(Some((generated, shaped))) => {
+            Ok(Some((made, shaped))) => {
                 report.bands.push(shaped.line);
                 report.tiled |= tiles;
-                return Some(finish(generated, shaped.tree, std::mem::take(report)));
+                return Some(finish(made, shaped.tree, std::mem::take(report)));
             }
             Ok(None) => {}
             Err(error) => report.notes.push(format!("{what} were given up: {}", error.message)),
@@ -478,19 +562,16 @@ fn special(
 /// A way to look for a shape and to schedule it.
 type Way = fn(&Model, &[Dependence], Request) -> Result<Option<Shaped>>;
 
-fn finish(generated: Generated, tree: Tree, report: Report) -> Optimized {
-    Optimized { function: generated.function, instances: generated.instances, unpacked: None, tree, report }
-}
-
-/// What code generation has made: the function, and the same without packing if it packs.
-struct Made {
-    generated: Generated,
-    unpacked: Option<Generated>,
-}
-
-impl From<Generated> for Made {
-    fn from(generated: Generated) -> Made {
-        Made { generated, unpacked: None }
+fn finish(made: Made, tree: Tree, report: Report) -> Optimized {
+    let Made { generated, unpacked, code, applied } = made;
+    let schedule = Schedule { before: Vec::new(), tree, code: Some(code) };
+    Optimized {
+        function: generated.function,
+        instances: generated.instances,
+        unpacked,
+        schedule,
+        applied,
+        report,
     }
 }
 
@@ -499,14 +580,14 @@ impl From<Generated> for Made {
 fn settle(
     (model, dependences): (&Model, &[Dependence]),
     function: &Function,
-    (Made { generated, unpacked }, tree): (Made, Tree),
+    (made, tree): (Made, Tree),
     options: &Options,
     limits: Limits,
     (report, tiles_given_up): (Report, bool),
 ) -> Result<Optimized> {
     let originals: BTreeSet<&Name> =
-        generated.instances.values().map(|instance| &instance.original).collect();
-    let free = Freedom::of(&generated);
+        made.generated.instances.values().map(|instance| &instance.original).collect();
+    let free = Freedom::of(&made.generated);
     let won =
         report.tiled || report.contracted || originals.len() != model.statements.len() || !free.is_none();
     let lost = match (report.contracted, report.tiled) {
@@ -515,16 +596,16 @@ fn settle(
         (false, false) => tiles_given_up || free.deepest_is_bound(),
     };
     if won && !lost || !options.parallel || !options.vector {
-        return Ok(Optimized { unpacked, ..finish(generated, tree, report) });
+        return Ok(finish(made, tree, report));
     }
     let mut again = report.clone();
     again.start_again();
     match as_text((model, dependences), function, options, limits, &mut again) {
-        Ok((text, order)) if !won || Freedom::of(&text).is_more_than(&free, report.tiled) => {
+        Ok((text, order)) if !won || Freedom::of(&text.generated).is_more_than(&free, report.tiled) => {
             Ok(finish(text, order, again))
         }
         // It is right, if no better than the text.
-        _ => Ok(Optimized { unpacked, ..finish(generated, tree, report) }),
+        _ => Ok(finish(made, tree, report)),
     }
 }
 
@@ -535,22 +616,18 @@ fn as_text(
     options: &Options,
     limits: Limits,
     report: &mut Report,
-) -> Result<(Generated, Tree)> {
+) -> Result<(Made, Tree)> {
     let caches = Caches::default();
     let request = Request { width: None, caches, parallel: options.parallel, vector: options.vector };
     limits.run(&model.ctx, || {
         let shaped = keep::text(model, dependences, request)?;
-        let mut generated = written::as_written(model, &shaped.tree)?;
-        if options.jam > 1 {
-            generated = jam::jam(generated, options.jam);
-        }
-        checked(function, &generated, options, limits, report)?;
-        let what = match Freedom::of(&generated).is_none() {
+        let made = realise::text(model, function, &shaped.tree, options, limits, report)?;
+        let what = match Freedom::of(&made.generated).is_none() {
             false => shaped.line,
             true => "the text as it is: nothing in it is free of dependences".to_owned(),
         };
         report.bands.push(what);
-        Ok((generated, shaped.tree))
+        Ok((made, shaped.tree))
     })
 }
 

@@ -50,7 +50,7 @@ pub fn svg(function: &Function, before: &Tree, after: &Optimized, options: &Opti
         None => (&after.function, &after.instances),
     };
     let new = trace::run(function, &sizes, Some(instances), options.instances)?;
-    Ok(draw::page(function, &sizes, [(before, &old), (&after.tree, &new)]))
+    Ok(draw::page(function, &sizes, [(before, &old), (&after.schedule.tree, &new)]))
 }
 
 /// `P0701`: this cannot be drawn.

@@ -3,13 +3,10 @@
 //! Nothing in this room believes that an edit is legal: [`crate::check::tree`] says whether the dependences of a model still hold, and
 //! [`crate::check::function`] checks the code that comes out in the end.
 
-pub(crate) mod accumulate;
 mod affine;
 pub mod contraction;
 pub mod diamond;
 pub(crate) mod eliminate;
-pub mod expand;
-pub(crate) mod forward;
 pub mod insert;
 mod interchange;
 pub(crate) mod isolate;
@@ -17,10 +14,8 @@ pub(crate) mod jam;
 pub mod keep;
 pub(crate) mod mark;
 mod order;
-pub(crate) mod renew;
 pub mod rows;
 mod split;
-pub(crate) mod substitute;
 pub(crate) mod tile;
 pub(crate) mod window;
 

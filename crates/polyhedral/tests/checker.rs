@@ -317,3 +317,14 @@ fn a_loop_that_may_read_what_it_wrote_is_not_parallel() {
         assert_eq!(verdict(&original, &parallel).0, "P0404", "{text}");
     }
 }
+
+#[test]
+fn a_negated_constant_is_the_constant_that_simplified_code_has() {
+    let text = "fn f[n](a: inout i32[n]) {\n  for i in 0..n {\n    S: a[i] = i32(!(7i32 % 100i32 * 6i32 != 0i32)) % 1000i32\n  }\n}\n";
+    let function = common::function(text);
+    let made = polyhedral::optimize(&function, &polyhedral::Options::default()).expect("a schedule");
+    let simple = loops::simplify::function(&made.function);
+    let generated = polyhedral::codegen::Generated { function: simple, instances: made.instances };
+    let plain = passes::CONSTANT_FOLDING.run(&function).expect("another function");
+    polyhedral::check::function(&plain, &generated, 1_000_000).expect("the same values");
+}

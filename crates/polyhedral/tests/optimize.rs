@@ -23,8 +23,8 @@ fn kernels_are_rescheduled_and_compute_the_same() {
         };
         assert!(result.report.checked.is_some());
         common::same_results(&original, &result.function, &[0, 1, 2, 3, 7, 11]);
-        let text = result.tree.to_string();
-        assert_eq!(text.parse::<Tree>().unwrap(), result.tree);
+        let text = result.schedule.tree.to_string();
+        assert_eq!(text.parse::<Tree>().unwrap(), result.schedule.tree);
         format!(
             "{}{}\n{text}\n{}",
             result.report.bands.iter().map(|line| format!("// band: {line}\n")).collect::<String>(),

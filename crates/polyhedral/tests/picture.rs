@@ -10,7 +10,7 @@ fn draw(text: &str, schedule: Option<&str>, options: &Options) -> polyhedral::Re
     let model = Model::extract(&common::function(text)).unwrap();
     let before = Tree::original(&model).unwrap();
     let after = schedule.map_or(before.clone(), |text| text.parse().unwrap());
-    let how = polyhedral::Options { schedule: Some(after), ..polyhedral::Options::default() };
+    let how = polyhedral::Options { schedule: Some(after.into()), ..polyhedral::Options::default() };
     svg(&model.function, &before, &optimize(&model.function, &how).unwrap(), options)
 }
 

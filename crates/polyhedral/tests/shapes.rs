@@ -22,7 +22,11 @@ fn shaped(input: &str) -> String {
             text.extend(lines.iter().map(|line| format!("// {kind}: {line}\n")));
         }
         if matches!(options.tiling, Tiling::Fixed(_)) {
-            text.push_str(&format!("\n{}\n{}\n", result.tree, Program { functions: vec![result.function] }));
+            text.push_str(&format!(
+                "\n{}\n{}\n",
+                result.schedule.tree,
+                Program { functions: vec![result.function] }
+            ));
         }
     }
     text
@@ -63,6 +67,6 @@ fn reductions_run_in_parallel_where_that_is_allowed() {
         // The interpreter runs a loop with partial results in order, so nothing is rounded in another way here.
         common::same_results(&original, &result.function, &EXTENTS);
         let lines: String = result.report.bands.iter().map(|line| format!("// band: {line}\n")).collect();
-        format!("{lines}\n{}\n{}", result.tree, Program { functions: vec![result.function] })
+        format!("{lines}\n{}\n{}", result.schedule.tree, Program { functions: vec![result.function] })
     });
 }

@@ -1,6 +1,7 @@
-//! A small syntax tree of C99: what the targets build and [`crate::c_print`] prints.
+//! A small syntax tree of C99: the targets build it, and [`crate::c_print`] prints it.
 //!
-//! It has only what generated code uses. Types are text, since no target computes with them; there is no parser and no checker.
+//! It has only what generated code uses. Types are text, because no target computes with them.
+//! There is no parser and no checker.
 
 /// An expression.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -179,7 +180,8 @@ impl CStmt {
         self.any(&|stmt| matches!(stmt, CStmt::Pragma(text) if text.contains(word)))
     }
 
-    /// Calls `visit` on every identifier that an expression of the statement mentions (declared names are not mentions).
+    /// Calls `visit` on every identifier that an expression of the statement mentions (declared
+    /// names are not mentions).
     pub fn names(&self, visit: &mut dyn FnMut(&str)) {
         match self {
             CStmt::Declare { dims, init, .. } => dims.iter().chain(init).for_each(|e| e.names(visit)),
@@ -203,7 +205,8 @@ impl CStmt {
     }
 }
 
-/// A function parameter: the type as text that ends before the name, then the name with what follows it.
+/// A function parameter: the type as text that ends before the name, then the name with what
+/// follows it.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct CParam {
     /// Type before the name, such as `const float *restrict`.

@@ -9,7 +9,8 @@ pub enum Layout {
     /// Spaces around operators, only the parentheses that are needed (or that compilers ask for).
     #[default]
     Readable,
-    /// Every operation in parentheses and no spaces inside expressions, as in the listings of the paper.
+    /// Every operation in parentheses and no spaces inside expressions, as in the listings of the
+    /// paper.
     Paper,
 }
 
@@ -49,7 +50,8 @@ impl Printer {
         Printer { out: String::new(), layout, level: 0, prefix: String::new(), unit: "    " }
     }
 
-    /// A printer that begins every line with `prefix`, and goes on in the steps that the prefix suggests: tabs, two or four spaces.
+    /// A printer that begins every line with `prefix`. It indents further as the prefix suggests:
+    /// by tabs, or by two or four spaces.
     pub fn indented(layout: Layout, prefix: &str) -> Printer {
         let unit = if prefix.contains('\t') {
             "\t"
@@ -266,7 +268,8 @@ impl Printer {
         text
     }
 
-    /// Prints `e` where an operator of strength `least` or more is expected; with `full`, every operation gets parentheses.
+    /// Prints `e` where an operator of strength `least` or more is expected; with `full`, every
+    /// operation gets parentheses.
     fn expr(&self, out: &mut String, e: &CExpr, least: u8, full: bool) {
         let own = match e {
             CExpr::Binary(op, ..) => strength(op),
@@ -349,8 +352,8 @@ impl Printer {
     }
 }
 
-/// What strength the operands of an infix operator must have. Operators are left-associative; comparisons and mixed
-/// logical operators get the parentheses that compilers ask for.
+/// The precedence that the operands of an infix operator must have. Operators are left-associative.
+/// Comparisons and mixed logical operators get the parentheses that compilers ask for.
 fn operand_strengths(op: &str, left: &CExpr, right: &CExpr) -> (u8, u8) {
     let own = strength(op);
     let logical = |e: &CExpr| matches!(e, CExpr::Binary("&&" | "||", ..));
@@ -368,9 +371,11 @@ fn operand_strengths(op: &str, left: &CExpr, right: &CExpr) -> (u8, u8) {
     }
 }
 
-/// The text in pieces of at most `width` characters where that is possible; a continuation has 8 characters less.
+/// The text in pieces of at most `width` characters where that is possible; a continuation has 8
+/// characters less.
 ///
-/// Breaks come after `,` and `;`, before infix operators, or after `=`: as far outside of parentheses, and then as far right, as possible.
+/// Breaks come after `,` and `;`, before infix operators, or after `=`: as far outside of
+/// parentheses, and then as far right, as possible.
 fn broken(text: &str, width: usize) -> Vec<&str> {
     let mut pieces = Vec::new();
     let (mut rest, mut room) = (text, width);

@@ -1,7 +1,7 @@
-//! Loop programs become text: OpenMP C.
+//! Targets: loop programs become text (C for OpenMP, C for Sunway's cores).
 //!
-//! One module a target. A target takes a [`loops::Program`] and returns text; it takes no decision about loops, starts no process
-//! and writes no file.
+//! There is one module for each target. A target takes a [`loops::Program`] and returns text. It
+//! makes no decision about loops, starts no process and writes no file.
 
 pub mod athread;
 pub mod c;

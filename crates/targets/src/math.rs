@@ -1,8 +1,9 @@
-//! Functions of C's `math.h` for operations of one number: the one table that all targets read.
+//! Functions of C's `math.h` for operations of one number: the one table for all targets.
 
 use loops::{Scalar, UnaryOp};
 
-/// The function for an operation of a floating-point number; none if C has an operator for it, or nothing.
+/// The function for an operation of a floating-point number; none if C has an operator for it, or
+/// nothing.
 pub(crate) fn function(op: UnaryOp) -> Option<&'static str> {
     Some(match op {
         UnaryOp::Abs => "fabs",

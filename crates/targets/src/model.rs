@@ -1,8 +1,10 @@
-//! A function that calls generated functions one after the other on planned memory: the C of a whole model.
+//! The C function of a whole model: it calls generated functions one after the other on planned
+//! memory.
 //!
-//! Branches and loops of the model are those of C around these calls.
-//! It gets the parameters of the model as one block, takes an arena for what lives inside, and returns the first status that is not 0.
-//! Not here: what the functions compute, and where anything lies in memory.
+//! Branches and loops of the model become branches and loops of C around these calls. The function
+//! gets the parameters of the model as one block. It allocates one arena for intermediate results.
+//! It returns the first status that is not 0. Not here: what the functions compute, and where
+//! anything is in memory.
 
 use std::fmt::Write as _;
 
@@ -74,7 +76,7 @@ pub enum Rounds {
     Unlimited,
 }
 
-/// A place, or a part of one that each round of the innermost loop moves on.
+/// A place, or a part of a place that moves on with each iteration of the innermost loop.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Slice {
     /// The place of the whole.
@@ -107,7 +109,7 @@ pub struct Check {
     pub elem: Scalar,
     /// How many there are.
     pub count: usize,
-    /// What they have to be below (and not less than its negative), in turns.
+    /// The bounds that they must be below (and not less than the negative of), in order.
     pub extents: Vec<i64>,
 }
 
@@ -141,7 +143,8 @@ pub struct Model {
     pub parameter_bytes: usize,
     /// Bytes of the arena.
     pub arena_bytes: usize,
-    /// Bytes that the calls take in turns from [`WORKSPACE`]; 0 if their functions do not take memory there ([`crate::Options::workspace`]).
+    /// Bytes of [`WORKSPACE`] that the calls use in turn; 0 if their functions do not take memory
+    /// there ([`crate::Options::workspace`]).
     pub workspace_bytes: usize,
     /// What is done, in order.
     pub steps: Vec<Step>,
@@ -163,8 +166,9 @@ fn c_type(scalar: Scalar) -> &'static str {
     }
 }
 
-/// The text of the model's function, to stand behind the text of the functions that it calls, and its signature: the block of parameters
-/// (as `int64_t`, aligned to 64 bytes), the inputs, the outputs.
+/// The text of the model's function, to stand behind the text of the functions that it calls, and
+/// its signature: the block of parameters (as `int64_t`, aligned to 64 bytes), the inputs, the
+/// outputs.
 pub fn driver(model: &Model, functions: &[Signature]) -> (String, Signature) {
     let mut taken: Vec<String> = functions.iter().map(|f| f.c_name.clone()).collect();
     taken.extend(["arena", "parameters", "status", "a", "p"].map(str::to_owned));
@@ -440,7 +444,8 @@ impl Body<'_> {
     }
 }
 
-/// The function that looks whether indices are outside: every one of `parts`, from `part` on. It has no exit inside, so that it is done in vectors.
+/// The function that tests whether indices are out of bounds: every one of `parts`, from `part` on.
+/// Its loop has no early exit, so that it can be vectorised.
 fn outside(elem: Scalar) -> String {
     let ty = c_type(elem);
     format!(
@@ -457,7 +462,8 @@ static bool lozenge_outside_{elem}(const {ty} *at, int64_t count, int64_t parts,
     )
 }
 
-/// An identifier of C made from a name, different from those that are taken, and none that it must not be.
+/// An identifier of C made from a name. It differs from those that are taken and from reserved
+/// ones.
 fn fresh(name: &str, taken: &mut Vec<String>, bars: fn(&str) -> bool) -> String {
     let mut made: String = name.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '_' }).collect();
     let begins_well = made.starts_with(|c: char| c.is_ascii_alphabetic());

@@ -1,11 +1,12 @@
-//! Names and texts from outside (names of files, identifiers, labels of models) as they may stand in generated files: comments of C, names of
-//! further files, words of shell scripts.
+//! Names and text from outside (file names, identifiers, labels of models), in the form in which
+//! they may appear in generated files: in comments of C, in file names, and in words of shell
+//! scripts.
 
 /// Longer stems are cut, so that the names that are made of them are not too long for the system.
 const MAX_STEM: usize = 120;
 
-/// What names of generated files begin with: letters, digits, `_`, `-` and `.` of the name of the source; `_` for all else, and for
-/// what would make it an option or a hidden file.
+/// The prefix of names of generated files: letters, digits, `_`, `-` and `.` of the source's name;
+/// `_` for all other characters, and for what would make the name an option or a hidden file.
 pub fn stem(name: &str) -> String {
     let plain = |c: char| if c.is_alphanumeric() || matches!(c, '_' | '-' | '.') { c } else { '_' };
     let mut stem: String = name.chars().map(plain).collect();
@@ -22,8 +23,8 @@ pub fn shell_word(text: &str) -> String {
     format!("'{}'", text.replace('\'', "'\\''"))
 }
 
-/// Text that neither ends a comment of C early nor looks like something else: control characters, and those that turn the direction of
-/// text or are not seen, stand as their numbers.
+/// Text that neither ends a comment of C early nor misleads a reader. Control characters, invisible
+/// characters, and those that change the direction of text are printed as numbers.
 pub fn comment_text(text: &str) -> String {
     let text = text.replace("*/", "* /").replace("/*", "/ *").replace("??/", "? ?/");
     let mut shown = String::with_capacity(text.len());
@@ -37,7 +38,7 @@ pub fn comment_text(text: &str) -> String {
     shown
 }
 
-/// Characters that turn the direction of text, join or part it, or end lines, and are not seen themselves.
+/// Invisible characters that change the direction of text, join or split it, or end lines.
 fn is_format(c: char) -> bool {
     matches!(c, '\u{ad}' | '\u{61c}' | '\u{180e}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}' | '\u{e0000}'..='\u{e007f}')
 }

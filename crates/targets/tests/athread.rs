@@ -63,22 +63,18 @@ fn what_is_written_passes() {
     assert!(never.is_empty(), "no program has {never:?}");
 }
 
-/// The tables of the documentation are those of the code.
+/// The lists of the documentation are those of the code.
 #[test]
 fn the_page_lists_what_is_followed() {
     let page = std::fs::read_to_string(golden::root().join("docs/athread.md")).expect("the page is there");
-    let rows = Property::ALL.iter().map(|one| (one.name(), one.sentence()));
-    let others = Unfollowed::ALL.iter().map(|one| (one.name(), one.sentence()));
-    for (head, rows) in [
-        ("| followed | what that means |\n", rows.collect::<Vec<_>>()),
-        ("| not followed | what that means |\n", others.collect()),
-    ] {
-        let table: String =
-            rows.iter().map(|(name, sentence)| format!("| {name} | {sentence} |\n")).collect();
-        assert!(
-            page.contains(&format!("{head}| --- | --- |\n{table}\n")),
-            "docs/athread.md lacks:\n{head}{table}"
-        );
+    let in_one_line = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let item = |name: &str, sentence: &str| format!("- **{name}**: {sentence}\n");
+    let followed: String = Property::ALL.iter().map(|one| item(one.name(), one.sentence())).collect();
+    let others: String = Unfollowed::ALL.iter().map(|one| item(one.name(), one.sentence())).collect();
+    // Blank lines around a list show that it is the whole list.
+    let paragraphs: Vec<String> = page.split("\n\n").map(in_one_line).collect();
+    for list in [followed, others] {
+        assert!(paragraphs.contains(&in_one_line(&list)), "docs/athread.md lacks:\n{list}");
     }
 }
 

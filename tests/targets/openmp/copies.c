@@ -17,6 +17,12 @@
 
 enum { OK = 0, OUT_OF_MEMORY = 1, BAD_SIZES = 2 };
 
+/* Whether a sum goes beyond 64 bits. */
+static inline int lozenge_add_beyond(int64_t a, int64_t b) {
+    int64_t r;
+    return __builtin_add_overflow(a, b, &r);
+}
+
 static inline int64_t lozenge_min(int64_t a, int64_t b) {
     return a < b ? a : b;
 }
@@ -26,7 +32,7 @@ static inline int64_t lozenge_min(int64_t a, int64_t b) {
      b float[n][m], out
    Returns 0; 1 if memory runs out; 2 if the sizes are not admissible. Arrays must not overlap. */
 int tiles(int64_t n, int64_t m, const float *restrict a, float *restrict b) {
-    if (n < 0 || m < 0) {
+    if (n < 0 || m < 0 || lozenge_add_beyond(n, 3)) {
         return BAD_SIZES;
     }
     #pragma omp parallel for

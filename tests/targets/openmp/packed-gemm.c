@@ -59,7 +59,7 @@ int packed_gemm(
         const double *restrict a,
         const double *restrict b,
         double *restrict c) {
-    if (n < 0 || m < 0 || p < 0 || lozenge_add_beyond(p, 23)) {
+    if (n < 0 || m < 0 || p < 0 || lozenge_add_beyond(m, 255)) {
         return BAD_SIZES;
     }
     double *restrict right = lozenge_alloc(lozenge_extent((p + 23) / 24, 6144), sizeof(double));

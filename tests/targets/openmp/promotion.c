@@ -130,7 +130,7 @@ int products(
      x double[n][n], in and out
    Returns 0; 1 if memory runs out; 2 if the sizes are not admissible. Arrays must not overlap. */
 int triangle(int64_t n, const double *restrict l, double *restrict x) {
-    if (n < 0) {
+    if (n < 0 || lozenge_add_beyond(n, 7)) {
         return BAD_SIZES;
     }
     #pragma omp parallel for schedule(dynamic)
@@ -170,9 +170,8 @@ int triangle(int64_t n, const double *restrict l, double *restrict x) {
      x int64_t[4], out
    Returns 0; 1 if memory runs out; 2 if the sizes are not admissible. Arrays must not overlap. */
 int tiles(int64_t n, int64_t m, int64_t *restrict x) {
-    if (lozenge_sub_beyond(n, 1) || lozenge_add_beyond(lozenge_floor_div(n - 1, 8), 1)
-            || lozenge_sub_beyond(n, 9) || lozenge_add_beyond(lozenge_floor_div(n - 9, 4), 1)
-            || lozenge_sub_beyond(m, 5) || lozenge_sub_beyond(n, m)) {
+    if (lozenge_sub_beyond(n, 1) || lozenge_sub_beyond(n, 9) || lozenge_sub_beyond(m, 5)
+            || lozenge_sub_beyond(n, m)) {
         return BAD_SIZES;
     }
     for (int64_t i = 0; i < 4; i++) {

@@ -1,4 +1,4 @@
-//! The elements that a region refers to, and flat arrays that are seen with several dimensions.
+//! Accesses of a region, and flat arrays that are seen with several dimensions.
 
 use std::collections::BTreeMap;
 
@@ -16,7 +16,9 @@ use crate::lower::header::expr_mentions;
 use crate::lower::resolve::Meaning;
 use crate::region::AccessForm;
 
-/// An access to a flat array: in the program it stands as `A[number][false]` until all of them are known.
+/// An access to a flat array. In the program it stands as `A[number][false]` until all of them are
+/// known.
+#[derive(Clone)]
 pub struct Pending {
     pub object: usize,
     pub polynomial: Polynomial,
@@ -40,7 +42,7 @@ enum Subscript<'e> {
 }
 
 impl Lowering<'_> {
-    /// An access, its element type, and its object. Where it only `reads`, data may say which element.
+    /// An access, its element type, and its object. If it only `reads`, its subscripts may be data.
     pub(super) fn access(&mut self, e: &Expr, reads: bool) -> Try<(Access, Scalar, usize)> {
         let mut subscripts = Vec::new();
         let mut base = e;
@@ -238,7 +240,7 @@ impl Lowering<'_> {
         let end = self.bound(form, loops, true, 0).and_then(|l| l.add(1));
         let Some(end) = end else {
             let name = self.res.objects[k].name.clone();
-            let message = format!("how far the first subscript of `{name}` goes is not known");
+            let message = format!("the extent of the first dimension of `{name}` is not known");
             return self.fail(codes::SHAPE, message, at, "declare the array with its extent");
         };
         if let Some(array) = self.arrays.get_mut(&k)
@@ -356,7 +358,8 @@ impl Lowering<'_> {
                 self.not_linearised(k, first, &[]);
                 continue;
             }
-            let Some(split) = self.split(&first.polynomial, &first.factors, &first.known, 0) else {
+            let known = self.known_of_rows(first, &[]);
+            let Some(split) = self.split(&first.polynomial, &first.factors, &known, 0) else {
                 self.not_linearised(k, first, &[]);
                 continue;
             };
@@ -368,7 +371,8 @@ impl Lowering<'_> {
                 array.form = AccessForm::Linear;
             }
             for (number, p) in accesses {
-                match self.split_by(&p.polynomial, &split.strides, &p.known) {
+                let known = self.known_of_rows(p, &split.strides);
+                match self.split_by(&p.polynomial, &split.strides, &known) {
                     Some(subscripts) => {
                         self.add_reach(k, &subscripts[0], &p.loops);
                         self.keeps_within(p, &subscripts[0], &split.strides);
@@ -383,7 +387,7 @@ impl Lowering<'_> {
         settled
     }
 
-    /// A subscript of rows and columns that is computed in a type without a sign must not wrap around.
+    /// A subscript of rows and columns that is computed in an unsigned type must not wrap around.
     fn keeps_within(&mut self, p: &Pending, row: &Linear, strides: &[Linear]) {
         let Some(most) = p.most else { return };
         let first = self.bound(row, &p.loops, false, 0);
@@ -392,7 +396,7 @@ impl Lowering<'_> {
         let what = self.snippet(p.at);
         let Some((first, rows)) = known else {
             let message =
-                format!("whether `{what}` wraps around is known neither here nor before the region");
+                format!("whether `{what}` wraps around can be decided neither here nor before the region");
             let help = "compute it in a signed type, as in `(long)i * n + j`";
             let _: Try<()> = self.fail_with(codes::SUBSCRIPT, message, (p.at, "may wrap around"), help);
             return;
@@ -411,53 +415,18 @@ impl Lowering<'_> {
         let vars: Vec<&str> = p.loops.iter().map(|l| l.0.as_str()).collect();
         let list = if vars.is_empty() { "the sizes".to_string() } else { vars.join(", ") };
         let looked_up = self.arrays[&k].looked_up;
-        if let Some(stride) = self.row_if_positive(p, strides).filter(|_| !looked_up) {
-            let extents = match strides.is_empty() {
-                true => self.extents_of_rows(p, &vars),
-                false => format!("[{}]", self.form_text(&stride)),
-            };
-            let stride = self.form_text(&stride);
-            let message = format!(
-                "the subscript `{}` of `{name}` is not affine in {list}: it is a row and a column only where `{stride} > 0`, which is not known here",
-                self.snippet(p.at)
-            );
-            let help = format!(
-                "put the loops of the region under `if ({stride} > 0)`, or declare `{name}` with its dimensions, as in `{ty} (*restrict {name}){extents}`"
-            );
-            let at = (p.at, "not affine");
-            let _: Try<()> = self.fail_with(codes::SUBSCRIPT, message, at, &help);
-            return;
-        }
-        if let Some((stride, end)) = self.row_if_below(p, strides).filter(|_| !looked_up) {
-            let extents = match strides.is_empty() {
-                true => self.extents_of_rows(p, &vars),
-                false => format!("[{}]", self.form_text(&stride)),
-            };
-            let (stride, end) = (self.form_text(&stride), self.form_text(&end));
-            let message = format!(
-                "the subscript `{}` of `{name}` is not affine in {list}: it is a row and a column only where `{end} <= {stride}`, which is not known here",
-                self.snippet(p.at)
-            );
-            let help = format!(
-                "put the loops of the region under `if ({end} <= {stride})`, or declare `{name}` with its dimensions, as in `{ty} (*restrict {name}){extents}`, and give each a subscript of its own"
-            );
-            let _: Try<()> = self.fail_with(codes::SUBSCRIPT, message, (p.at, "not affine"), &help);
-            return;
-        }
         let reason = match (&p.why, strides.last()) {
             _ if looked_up => {
-                format!(
-                    "data says which element of `{name}` another access means, so it cannot be seen as rows"
-                )
+                format!("another subscript of `{name}` depends on data, so the array cannot be read as rows")
             }
             (Some(why), None) => why.reason.clone(),
             (_, Some(stride)) => {
                 let stride = self.form_text(stride);
                 format!(
-                    "it is not known to be a row and a column below `{stride}`, as other accesses of `{name}` are"
+                    "other accesses of `{name}` have rows of `{stride}` elements, and this subscript is not known to stay within one"
                 )
             }
-            (None, None) => "it is not a sum of products with sizes".to_string(),
+            (None, None) => "it is not a sum of terms times sizes".to_string(),
         };
         // Dimensions only help where rows have an extent that is not a loop's.
         let help = if p.polynomial.has_rows(&vars) {
@@ -476,14 +445,44 @@ impl Lowering<'_> {
         let _: Try<()> = self.report(diagnostic);
     }
 
-    /// The length of rows that a flat subscript would have if what is added to them were known to be below it, and how far that goes.
-    fn row_if_below(&mut self, p: &Pending, strides: &[Linear]) -> Option<(Linear, Linear)> {
+    /// What is known where a flat access stands. If rows and columns only follow from a condition on sizes, that is tested before the region, and known too.
+    fn known_of_rows(&mut self, p: &Pending, strides: &[Linear]) -> Vec<Linear> {
+        let known = [p.known.as_slice(), &self.of_rows].concat();
+        let p = &Pending { known: known.clone(), ..p.clone() };
+        let splits = match strides {
+            [] => self.split(&p.polynomial, &p.factors, &known, 0).is_some(),
+            _ => self.split_by(&p.polynomial, strides, &known).is_some(),
+        };
+        if splits {
+            return known;
+        }
+        let (need, holds, text) = if let Some(stride) = self.row_if_positive(p, strides) {
+            let Some(positive) = stride.add(-1) else { return known };
+            (positive.clone(), positive, format!("{} > 0", self.form_text(&stride)))
+        } else if let Some((stride, rest, end)) = self.row_if_below(p, strides) {
+            let forms = stride.plus(-1, &end).zip(stride.plus(-1, &rest).and_then(|below| below.add(-1)));
+            let Some((need, below)) = forms else { return known };
+            (need, below, format!("{} <= {}", self.form_text(&end), self.form_text(&stride)))
+        } else {
+            return known;
+        };
+        let says = format!("`{text}`, so that `{}` is a row and a column", self.snippet(p.at));
+        self.assume(Need::Natural(need.clone()), says, p.at);
+        if !self.of_rows.contains(&need) {
+            self.of_rows.push(need);
+        }
+        [known.as_slice(), &[holds]].concat()
+    }
+
+    /// The length of rows that a flat subscript would have if what is added to them were known to be below it, that, and how far it goes.
+    fn row_if_below(&mut self, p: &Pending, strides: &[Linear]) -> Option<(Linear, Linear, Linear)> {
         for (stride, rest) in self.rows_if_below(p, strides) {
             let end = self.bound(&rest, &p.loops, true, 0).and_then(|last| last.add(1));
-            let Some(end) = end.filter(|end| self.is_size_form(end) && *end != stride) else { continue };
-            // What never holds, or only for the smallest sizes, is no way out.
+            let of_sizes = |end: &Linear| end.as_constant().is_some() || self.is_size_form(end);
+            let Some(end) = end.filter(|end| of_sizes(end) && *end != stride) else { continue };
+            // What never holds, or only for the smallest sizes, is not tested.
             if stride.terms.iter().all(|(name, c)| end.coefficient(name) < *c) {
-                return Some((stride, end));
+                return Some((stride, rest, end));
             }
         }
         None

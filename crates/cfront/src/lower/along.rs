@@ -1,4 +1,5 @@
-//! Variables that a loop counts beside its own: `j` in `for (i = 0, j = n - 1; i < j; i++, j--)`. Their values are forms in the loop's variable.
+//! Further variables that a loop counts: `j` in `for (i = 0, j = n - 1; i < j; i++, j--)`. Their
+//! values are linear forms in the loop's variable.
 
 use super::header::Header;
 use super::index::Index;
@@ -21,7 +22,7 @@ pub(super) struct Along<'e> {
 }
 
 impl Lowering<'_> {
-    /// What a header counts beside its variable, which begins at `first`.
+    /// What a header counts besides its variable, which begins at `first`.
     pub(super) fn counted_along<'e>(
         &mut self,
         f: &'e For,
@@ -41,7 +42,7 @@ impl Lowering<'_> {
             };
             let around = self.values.contains_key(&object);
             if around || object == header.object || all.iter().any(|a| a.object == object) {
-                let message = format!("`{name}` is the variable of a loop around this one as well");
+                let message = format!("`{name}` is also the variable of an outer loop");
                 return self.fail(codes::LOOP_VARIABLE, message, at, "this loop changes it");
             }
             if let Some(assigned) = self.res.objects[object].assigned.first().copied() {
@@ -52,7 +53,7 @@ impl Lowering<'_> {
             }
             if ty.bits() < 32 || self.res.objects[object].ty.volatile {
                 let message = format!(
-                    "`{name}`, which is counted along, is no integer of 32 bits or more that keeps its value"
+                    "`{name}`, a second variable of the loop header, must be an integer of 32 bits or more that is not changed otherwise"
                 );
                 return self.fail(codes::TYPE, message, at, "counted here");
             }
@@ -67,11 +68,11 @@ impl Lowering<'_> {
             let by = step.filter(|step| step.checked_rem(header.step) == Some(0));
             let Some(by) = by.and_then(|step| step.checked_div(header.step)) else {
                 let message = format!(
-                    "`{name}` is counted along with `{}`, by no multiple of the {} that this is counted by",
+                    "`{name}` is counted together with `{}`, but not by a multiple of its step {}",
                     header.name,
                     header.step.unsigned_abs()
                 );
-                let help = "count the loop's variable by 1, and write what the other one is in terms of it";
+                let help = "count the loop variable by 1, and compute the other one from it";
                 return self.fail_with(codes::LOOP, message, (at, "counted here"), help);
             };
             let begin = self.index(&other.first);
@@ -79,12 +80,12 @@ impl Lowering<'_> {
                 Ok(start) => start.form,
                 Err(why) => {
                     let message = format!(
-                        "the first value `{}` of `{name}`, which is counted along, is not affine in {}: {}",
+                        "the first value `{}` of `{name}`, a second variable of the loop header, is not affine in {}: {}",
                         self.snippet(other.first.at),
                         self.loop_list(),
                         why.reason
                     );
-                    let help = "leave it out of the header, and write its value in terms of the loops' variables where it is used";
+                    let help = "remove it from the header, and compute its value from the loop variables where it is used";
                     return self.fail_with(codes::BOUND, message, (why.at, "not affine"), help);
                 }
             };
@@ -96,7 +97,8 @@ impl Lowering<'_> {
         Ok(all)
     }
 
-    /// Gives what is counted along its value where the loop's variable is `now`, and was `start` first: for the loop's condition, or its body.
+    /// Sets the values of these further variables where the loop's variable is `now`, and was
+    /// `start` first: for the loop's condition, or for its body.
     pub(super) fn set_along(
         &mut self,
         all: &[Along<'_>],
@@ -107,10 +109,10 @@ impl Lowering<'_> {
         for other in all {
             if cond.is_some_and(|cond| self.is_in(other.object, cond)) && other.ty.is_unsigned() {
                 let message = format!(
-                    "the loop's condition reads `{}`, which has no sign and may wrap around",
+                    "the loop's condition reads `{}`, which is unsigned and may wrap around",
                     other.name
                 );
-                let help = format!("declare it with a sign, as in `long {}`", other.name);
+                let help = format!("declare it as signed, as in `long {}`", other.name);
                 return self.fail_with(codes::LOOP, message, (other.step.at, "counted here"), &help);
             }
             let travelled = now.plus(-1, start);
@@ -123,8 +125,8 @@ impl Lowering<'_> {
                 && let Err(why) = self.in_range(&form, other.ty, other.step.at)
             {
                 let message =
-                    format!("`{}` has no sign, and may wrap around in the loop: {}", other.name, why.reason);
-                let help = format!("declare it with a sign, as in `long {}`", other.name);
+                    format!("`{}` is unsigned, and may wrap around in the loop: {}", other.name, why.reason);
+                let help = format!("declare it as signed, as in `long {}`", other.name);
                 return self.fail_with(codes::LOOP, message, (other.step.at, "counted here"), &help);
             }
             let value = Index { expr: self.form_expr(&form), form, ty: other.ty, substituted: true };

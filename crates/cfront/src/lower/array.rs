@@ -2,8 +2,9 @@
 
 use loops::{Expr as Hub, Name, Scalar};
 
+use super::assume::Need;
 use super::index::atom_number;
-use super::polynomial::Gathered;
+use super::polynomial::{Gathered, Polynomial};
 use super::{Class, Lowering, Try};
 use crate::ast::{At, Expr, ExprKind, MEMBER, MIXED};
 use crate::codes;
@@ -20,15 +21,17 @@ pub struct ArrayUse {
     pub dims: Vec<Hub>,
     /// The first extent is not declared: it follows from the subscripts.
     pub open: bool,
-    /// One dimension in C, perhaps more in the hub: accesses are kept in `pending`.
+    /// One dimension in C, perhaps more in the loop program: accesses are kept in `pending`.
     pub flat: bool,
     /// Exclusive ends of the first subscript.
     pub ends: Vec<Linear>,
     /// Some subscript is data, so it has one subscript a dimension of C.
     pub looked_up: bool,
-    /// Stands for its first extent where that is not declared and does not follow from the subscripts: no C has it.
+    /// Stands for the first extent if that is not declared and does not follow from the subscripts:
+    /// no C has it.
     pub length: Option<Name>,
-    /// First and exclusive last of its first subscripts, access by access; none where data gives one.
+    /// First and exclusive last of its first subscripts, access by access. `None` if a subscript is
+    /// data.
     pub reach: Option<Vec<(Linear, Linear)>>,
     /// All of them together, over sizes.
     pub span: Option<(Linear, Linear)>,
@@ -118,7 +121,7 @@ impl Lowering<'_> {
                 }
                 CType::Pointer { to, extent, .. } => {
                     if !extents.is_empty() {
-                        let message = format!("`{name}` is an array of pointers: its rows may overlap");
+                        let message = format!("`{name}` is an array of pointers, so its rows may overlap");
                         return self.fail(codes::SHAPE, message, at, "expected an array of numbers");
                     }
                     extents.push(extent.as_deref());
@@ -187,20 +190,43 @@ impl Lowering<'_> {
         self.check_stable(k, e)?;
         match self.index(e) {
             Ok(index) => Ok(Some(index.expr)),
-            // A flat array is bounded by its subscripts, which may make it one of several dimensions.
+            // A flat array is bounded by its subscripts, which may make it one of several
+            // dimensions.
             Err(_) if flat => Ok(None),
-            Err(why) => match self.polynomial(e, &mut Gathered::default()) {
-                Ok((p, _)) => Ok(Some(p.to_expr(&|name| match atom_number(name) {
-                    Some(k) => self.atoms[k].expr.clone(),
-                    None => Hub::Var(name.clone()),
-                }))),
-                Err(_) => {
+            Err(why) => {
+                let mut gathered = Gathered::default();
+                let Ok((p, _)) = self.polynomial(e, &mut gathered) else {
                     let message =
                         format!("an extent of `{name}` is no expression over sizes: {}", why.reason);
-                    self.fail(codes::SHAPE, message, e.at, "its shape is needed")
+                    return self.fail(codes::SHAPE, message, e.at, "its shape is needed");
+                };
+                if let Some(most) = gathered.most {
+                    self.product_fits(&name, &p, most, e.at)?;
                 }
-            },
+                Ok(Some(p.to_expr(&|name| match atom_number(name) {
+                    Some(k) => self.atoms[k].expr.clone(),
+                    None => Hub::Var(name.clone()),
+                })))
+            }
         }
+    }
+
+    /// An extent that is computed in a type without a sign must not wrap around.
+    fn product_fits(&mut self, name: &str, extent: &Polynomial, most: i64, at: At) -> Try<()> {
+        let what = self.snippet(at);
+        let Some(factors) = extent.factors() else {
+            let message = format!("whether the extent `{what}` of `{name}` wraps around cannot be tested");
+            let help = "compute it in a signed type, as in `(long)n * m + k`";
+            return self.fail_with(codes::SHAPE, message, (at, "may wrap around"), help);
+        };
+        let facts = [self.known.as_slice(), &self.of_types].concat();
+        for factor in &factors {
+            if !self.follows(&facts, factor) {
+                self.assume(Need::Natural(factor.clone()), format!("`{what}` has no negative factor"), at);
+            }
+        }
+        self.assume(Need::Product(factors, most), format!("`{what}` is at most {most}"), at);
+        Ok(())
     }
 
     /// The variables of an extent must keep their values from the declaration of the array to the region.
@@ -215,7 +241,8 @@ impl Lowering<'_> {
                 let from = (array.declared.first as usize).max(self.cx.body.start);
                 let changed = self.cx.uses.assigned_in(name, from + 1..self.cx.region.start, from);
                 if let Some(token) = changed {
-                    let message = format!("`{name}` is changed after it gave `{}` its shape", array.name);
+                    let message =
+                        format!("`{name}` is changed after it was used as an extent of `{}`", array.name);
                     let at = At { first: token as u32, last: token as u32 };
                     return self.fail(codes::SHAPE, message, at, "changed here");
                 }

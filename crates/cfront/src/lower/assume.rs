@@ -1,8 +1,11 @@
-//! What a region needs of its sizes, so that its loop program, in integers without limit, computes what C computes: arithmetic without a sign does not wrap around,
-//! conversions keep the value, and counters reach their bounds.
+//! What a region requires of its sizes. A loop program computes with exact integers. It computes
+//! what C computes only if unsigned arithmetic does not wrap around, conversions keep the value,
+//! and counters reach their bounds.
 //!
-//! Each need is proved from loops, conditions and the types of sizes, or becomes a condition on sizes that is tested before the region: where that does not hold, the
-//! original text runs. What can be neither proved nor tested is refused. Arithmetic with a sign that overflows has no meaning in C, so nothing is needed of it.
+//! Each requirement is proved from loops, conditions and the types of sizes, or becomes a condition
+//! on sizes that is tested before the region. If the test fails, the original text runs. A
+//! requirement that can be neither proved nor tested is refused. Signed arithmetic that overflows
+//! has no meaning in C, so nothing is required of it.
 
 use std::collections::BTreeMap;
 
@@ -121,7 +124,8 @@ impl Lowering<'_> {
         Ok(())
     }
 
-    /// Makes sure that a form is at least 0 wherever this place is reached: `says` tells that of the text there.
+    /// Makes sure that a form is at least 0 wherever this place is reached. `says` describes that
+    /// in terms of the text.
     pub(super) fn need(
         &mut self,
         form: &Linear,
@@ -157,7 +161,8 @@ impl Lowering<'_> {
         Ok(())
     }
 
-    /// The two forms that are both at least 0 where a form is that takes away the larger of two values, adds the smaller one, or has either.
+    /// For a form that subtracts a maximum, adds a minimum, or has a choice: the two forms that are
+    /// both at least 0 if the form is.
     fn cases(&self, form: &Linear) -> Option<[Linear; 2]> {
         form.terms.iter().find_map(|(name, c)| {
             let (a, b) = match &self.atoms[atom_number(name)?].kind {
@@ -270,7 +275,8 @@ impl Lowering<'_> {
         Some(format!("__extension__ ({} {op} {})", text(a)?, text(b)?))
     }
 
-    /// An expression over sizes, computed in 128 bits; none where its numbers are too large for that.
+    /// An expression over sizes, computed in 128 bits. `None` if its numbers are too large for
+    /// that.
     pub(super) fn wide_text(&self, e: &Hub) -> Option<String> {
         let mut total = 0i64;
         e.walk(&mut |e| {
@@ -287,7 +293,8 @@ impl Lowering<'_> {
         })
     }
 
-    /// Least and greatest value that a size can have where the region runs, and whether that has to be tested: of 64 bits where no array shows it.
+    /// Least and greatest value that a size can have where the region runs, and whether that has to
+    /// be tested. It has to if the size has 64 bits and no array bounds it.
     pub(super) fn size_values(&self, k: usize, ty: IntType) -> (Range, bool) {
         if ty.bits() < 64 {
             return (values(ty), false);

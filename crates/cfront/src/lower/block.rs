@@ -16,7 +16,8 @@ use crate::lower::resolve::Meaning;
 const MAX_INITIALISERS: usize = 64;
 
 impl Lowering<'_> {
-    /// Translates statements; those that fail have left a diagnostic, so that nothing is made of the region.
+    /// Translates statements. Those that fail have left a diagnostic, so that the region is not
+    /// compiled.
     pub(super) fn statements(&mut self, body: &[Stmt]) -> Vec<HubStmt> {
         let mut out = Vec::new();
         for stmt in body {
@@ -28,12 +29,13 @@ impl Lowering<'_> {
         out
     }
 
-    /// A failure of which nothing was said would drop the statement from the program: it is refused as a defect of ours.
+    /// A failure without a diagnostic would drop the statement from the program. It is refused as a
+    /// defect of the compiler.
     pub(super) fn told(&mut self, _: Failed, at: At) {
         if !self.diagnostics.is_empty() {
             return;
         }
-        let message = format!("`{}` is not understood, and why is not known", self.snippet(at));
+        let message = format!("`{}` is not accepted, for an unknown reason", self.snippet(at));
         let help = "this is a defect of the compiler; keep the statement out of the region, or write it in another way";
         let _: Try<()> = self.fail_with(codes::STATEMENT, message, (at, "this statement"), help);
     }
@@ -69,17 +71,18 @@ impl Lowering<'_> {
             StmtKind::Pragma(texts, next) => self.pragmas(texts, next.as_deref()),
             StmtKind::Jump(word) => {
                 let message = format!("`{word}` of a loop around the region: it would leave the region");
-                let help = "put the loop that it belongs to into the region as well, or keep the statement outside of it";
+                let help =
+                    "put its loop into the region as well, or keep the statement outside of the region";
                 self.fail_with(codes::STATEMENT, message, (stmt.at, "not possible in a region"), help)
             }
             StmtKind::Unsupported(CONTINUE) => {
-                let message = "what is behind this `continue` is reached on several ways, so one condition does not say where it runs";
-                let help = "put what follows in the body under its condition, `if (…) { … }`, in the place of the `continue`";
+                let message = "the code after this `continue` can be reached in several ways, so no single condition says when it runs";
+                let help = "put the rest of the body under an `if` instead of using `continue`";
                 self.fail_with(codes::STATEMENT, message, (stmt.at, "not possible in a region"), help)
             }
             StmtKind::Unsupported(what) => {
-                let message = format!("{what} in a region: it has no static control");
-                let help = "write the loop as a `for` with affine bounds, put what ends it early under a condition, or keep the loop outside of the region";
+                let message = format!("{what} in a region: only `for` loops and `if` are possible");
+                let help = "write a `for` loop with affine bounds, put what should be skipped under an `if`, or keep the loop outside of the region";
                 self.fail_with(codes::STATEMENT, message, (stmt.at, "not possible in a region"), help)
             }
         }
@@ -124,7 +127,7 @@ impl Lowering<'_> {
             // Declared here, set by the loops.
             Class::LoopVariable(_) => {
                 if d.init.is_some() {
-                    let message = refused("a loop variable with a value of its own");
+                    let message = refused("a loop variable that is initialised in its declaration");
                     return self.fail(codes::DECLARATION, message, d.at, "declared here");
                 }
                 return Ok(Vec::new());
@@ -270,9 +273,8 @@ impl Lowering<'_> {
                 Ok(Vec::new())
             }
             ExprKind::Call { function, .. } => {
-                let message =
-                    format!("a call of `{function}` as a statement: what it reads and writes is not known");
-                let help = "write what it does in its place, or end the region before the call and begin another one behind it; a function that computes one value can be called where that is assigned";
+                let message = format!("a call of `{function}` as a statement: what it accesses is not known");
+                let help = "write out what it does, or end the region before the call and begin another one after it; a function that returns a value can be called in an assignment";
                 self.fail_with(codes::CALL, message, (e.at, "not possible in a region"), help)
             }
             ExprKind::Unsupported(what) => {
@@ -306,7 +308,7 @@ impl Lowering<'_> {
         }
         let (access, elem, k) = self.access(target, false)?;
         if self.res.objects[k].ty.constant {
-            // An array of constants has the qualifier on its elements; C's own compiler tells that.
+            // An array of constants has the qualifier on its elements; the C compiler reports that.
         }
         if let Some(array) = self.arrays.get_mut(&k) {
             array.written = true;
@@ -396,7 +398,8 @@ fn negated(e: Hub) -> Hub {
     }
 }
 
-/// `x = x + e` is the update `x += e`; sums, products, extrema, and differences, where `x` is an operand of the whole.
+/// `x = x + e` is the update `x += e`. So are products, extrema and differences, if `x` is an
+/// operand of the whole.
 fn as_update(target: &Access, elem: Scalar, value: Hub) -> (Option<Update>, Hub) {
     let update = |op| Some(Update { op, reorder: false });
     let is_target = |e: &Hub| matches!(e, Hub::Load(access) if access == target);

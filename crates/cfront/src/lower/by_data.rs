@@ -1,7 +1,10 @@
-//! What data gives: subscripts of what is read (`x[col[k]]`), and bounds of loops (`for (k = row[i]; k < row[i + 1]; k++)`).
+//! Subscripts and bounds that are data: subscripts of reads (`x[col[k]]`), and bounds of loops
+//! (`for (k = row[i]; k < row[i + 1]; k++)`).
 //!
-//! Loops with such bounds run in their order, as they stand; the loops around them need not. The bounds are computed once, so the loop must not write what they read. Left
-//! out: loops downward, several bounds, variables of unsigned and of short types (what is converted to them may change).
+//! Loops with such bounds run in their order, as they stand. The loops around them need not. The
+//! bounds are computed once, so the loop must not write what they read. Left out: loops downward,
+//! several bounds, variables of unsigned and of short types (a conversion to these may change the
+//! value).
 
 use std::collections::BTreeSet;
 
@@ -45,15 +48,15 @@ impl Lowering<'_> {
         Some(index)
     }
 
-    /// An integer of the index arithmetic that data gives, as C converts it to `ty` first, and its own type; none if it is something else that keeps it from
-    /// being affine.
+    /// An integer of index arithmetic that is data, as C converts it to `ty` first, and its own
+    /// type. `None` if something else keeps it from being affine.
     fn taken_from_data(&mut self, e: &Expr, ty: IntType) -> Option<(Hub, Type)> {
         let (diagnostics, blamed) = (self.diagnostics.len(), self.blamed.clone());
         let found = self
             .data(e)
             .ok()
             .filter(|(value, from)| !value.arrays().is_empty() && !matches!(from, Type::F32 | Type::F64));
-        // It is told of as what it is not: affine.
+        // It is reported as not affine.
         self.diagnostics.truncate(diagnostics);
         self.blamed = blamed;
         let (value, from) = found?;
@@ -73,7 +76,8 @@ impl Lowering<'_> {
         }
     }
 
-    /// The bounds of a loop that counts up between values of which one is data; none if it is another kind of loop.
+    /// The bounds of a loop that counts up between values of which one is data. `None` for other
+    /// kinds of loops.
     pub(super) fn data_bounds(&mut self, f: &For, header: &Header<'_>) -> Option<DataBounds> {
         let counts = header.step > 0 && !f.counts_first && !header.ty.is_unsigned() && header.ty.bits() >= 32;
         let Some(Expr { kind: ExprKind::Binary(op, left, right), .. }) = &f.cond else { return None };
@@ -92,7 +96,8 @@ impl Lowering<'_> {
         if !counts || (self.index(header.first).is_ok() && self.index(end).is_ok()) {
             return None;
         }
-        // The first value is converted to the type of the variable; the comparison is of both sides' common type, which holds both.
+        // The first value is converted to the type of the variable; the comparison is of both
+        // sides' common type, which holds both.
         let lower = match self.index(header.first) {
             Ok(index) => {
                 self.converted(&index, header.ty, header.first.at).ok()?;

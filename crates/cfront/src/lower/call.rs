@@ -1,4 +1,5 @@
-//! Calls in data expressions: functions of `math.h`, and those that are known by their declaration. What the file defines is never taken for the C library's.
+//! Calls in data expressions: functions of `math.h`, and functions that are known by their
+//! declaration. A function that the file defines is never taken for one of the C library.
 
 use loops::{BinaryOp, Expr as Hub, Name, UnaryOp};
 
@@ -10,7 +11,7 @@ use crate::ctype::{CType, IntType};
 use crate::scope::{Kept, Symbol};
 
 /// The way out where a function takes arrays: no word of the user says what it does with them.
-pub(super) const WITH_ARRAYS: &str = "write what it does as loops in the region; or end the region before the call and begin another one behind it; a function that only computes one value can be `inline`, with a body of expressions and the array given by its name, as in `f(A, i)`";
+pub(super) const WITH_ARRAYS: &str = "write out what it does as loops; or end the region before the call and begin another one after it; a function that computes one value can be `inline`, with expressions as its body and the array passed by name, as in `f(A, i)`";
 
 impl Lowering<'_> {
     /// A call in a data expression.
@@ -19,7 +20,7 @@ impl Lowering<'_> {
         let declared = self.cx.scopes.lookup(function);
         if let Some(Symbol::Object(_)) = declared {
             let message = format!("a call through the pointer `{function}` in a region");
-            return self.fail(codes::CALL, message, at, "what it does is not known");
+            return self.fail(codes::CALL, message, at, "its effects are not known");
         }
         // What the file defines is not the function of that name in `math.h`.
         if self.cx.defined.contains(plain) {
@@ -27,7 +28,8 @@ impl Lowering<'_> {
                 return self.call_declared(function, args, at);
             }
             // Behind the front end the name alone says which function it is.
-            let message = format!("a call of `{plain}`, which is this file's own and has a name of `math.h`");
+            let message =
+                format!("a call of `{plain}`: the file defines its own function with this name of `math.h`");
             let help = "give it another name, or define it as `inline` with a body of expressions";
             return self.fail_with(codes::CALL, message, (at, "not the function of the C library"), help);
         }
@@ -98,43 +100,39 @@ impl Lowering<'_> {
         let pure = self.cx.pure_functions.iter().any(|f| f == function);
         let Some(Symbol::Function(declared)) = self.cx.scopes.lookup(function) else {
             let message = format!("a call of `{function}`, which is not declared");
-            return self.fail(codes::CALL, message, at, "what it does is not known");
+            return self.fail(codes::CALL, message, at, "its effects are not known");
         };
         if !(declared.pure || pure) {
             if declared.inline.is_some()
                 && let Some(arg) = args.iter().find(|arg| crate::parser::acts(arg))
             {
-                let message = format!(
-                    "the argument `{}` of `{function}` does more than have a value",
-                    self.snippet(arg.at)
-                );
+                let message =
+                    format!("the argument `{}` of `{function}` has a side effect", self.snippet(arg.at));
                 let help = "make it a statement of its own, before or after the call";
-                let at = (arg.at, "so the call cannot be put in the place of an expression");
+                let at = (arg.at, "so the body of the function cannot replace the call");
                 return self.fail_with(codes::EXPRESSION, message, at, help);
             }
             let message = format!("a call of `{function}`, which is not known to be pure");
             if declared.params.iter().any(|param| matches!(param.ty, CType::Pointer { .. })) {
-                let at = (at, "it takes an array, and what it reads and writes of that is not known");
+                let at = (at, "it takes an array, and which elements it accesses is not known");
                 return self.fail_with(codes::CALL, message, at, WITH_ARRAYS);
             }
             let (label, help) = match &declared.kept {
                 Some(Kept::Reads(name)) => (
-                    format!("it uses `{name}`, a variable of the file"),
+                    format!("it uses `{name}`, a global variable"),
                     format!(
-                        "hand `{name}` to it as an argument, or, where nothing changes that while the region runs, say that it is pure with `--pure {function}`"
+                        "pass `{name}` as an argument; or give `--pure {function}`, if nothing changes it while the region runs"
                     ),
                 ),
                 kept => (
                     match kept {
-                        Some(Kept::Itself) => {
-                            "it calls itself, so no expression can take the place of the call"
-                        }
-                        Some(Kept::Loop) => "it has a loop, so no expression can take the place of the call",
-                        _ => "what it does is not known",
+                        Some(Kept::Itself) => "it calls itself, so its body cannot replace the call",
+                        Some(Kept::Loop) => "it has a loop, so its body cannot replace the call",
+                        _ => "its effects are not known",
                     }
                     .to_string(),
                     format!(
-                        "declare it with `__attribute__((const))`, say that it is pure with `--pure {function}`, or define it as `inline` with a body of expressions"
+                        "declare it with `__attribute__((const))`, give `--pure {function}` if it is pure, or define it as `inline` with a body of expressions"
                     ),
                 ),
             };
@@ -196,8 +194,8 @@ impl Math {
     }
 }
 
-/// The functions of `math.h` (and `abs`, `labs`) that neither set anything nor depend on anything but their arguments;
-/// `errno` and the floating-point environment are not looked at in a region.
+/// The functions of `math.h` (and `abs`, `labs`) that set nothing and depend only on their
+/// arguments. `errno` and the floating-point environment do not count in a region.
 fn math_function(name: &str) -> Option<(Type, Math)> {
     match name {
         "abs" => return Some((Type::Int(IntType::Int), Math::Unary(UnaryOp::Abs))),

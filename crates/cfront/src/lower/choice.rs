@@ -1,9 +1,10 @@
-//! `if` on data. Where it only chooses what is assigned, it becomes a value: `if (x[i] > m) m = x[i];` is `m = x[i] > m ? x[i] : m`.
-//! The assignment then always happens, so it must be harmless where the condition does not hold: its target is a scalar,
-//! or an element that the condition has read.
+//! `if` on data. If it only chooses what is assigned, it becomes a value: `if (x[i] > m) m = x[i];`
+//! is `m = x[i] > m ? x[i] : m`. The assignment then always happens, so it must be harmless if the
+//! condition does not hold: its target is a scalar, or an element that the condition has read.
 //!
-//! Any other one stays a condition, under which statements run: they may touch what they touch, and the condition reads what it reads.
-//! A condition on something that its branches write is decided once, before them.
+//! Any other `if` stays a condition around statements. They may access what they access, and the
+//! condition reads what it reads. A condition on something that its branches write is evaluated
+//! once, before them.
 
 use loops::{
     Access, ArrayDecl, Assign, BinaryOp, Expr as Hub, ReduceOp, Scalar, Stmt as HubStmt, Storage, UnaryOp,
@@ -84,8 +85,8 @@ impl Lowering<'_> {
         Hub::Load(Access::scalar(name))
     }
 
-    /// The assignments of a branch as choices, where `holds`; `false` if one of them must not happen elsewhere. `read` is what the
-    /// condition reads in any case.
+    /// The assignments of a branch as choices, where `holds`. `false` if one of them must not
+    /// happen elsewhere. `read` is what the condition reads in any case.
     fn choose(&mut self, read: &[Access], stmt: &Stmt, holds: &Hub, out: &mut Vec<HubStmt>) -> Try<bool> {
         match &stmt.kind {
             StmtKind::Block(body) => {

@@ -1,5 +1,5 @@
-//! Conditions on loop variables and sizes: comparisons of index expressions with `&&`, `||`, `!` and choice, and what
-//! follows from them where they hold and where they do not.
+//! Conditions on loop variables and sizes: comparisons of index expressions with `&&`, `||`, `!`
+//! and `? :`, and what follows from them where they hold and where they do not.
 
 use loops::{BinaryOp, CompareOp, Expr as Hub, UnaryOp};
 

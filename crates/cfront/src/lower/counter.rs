@@ -1,4 +1,5 @@
-//! Variables of loops that wrap around where those with a sign would have no meaning: of types without a sign, and of short ones.
+//! Loop variables of unsigned and of short types. They wrap around, where signed ones would have no
+//! meaning.
 
 use loops::Name;
 
@@ -15,7 +16,8 @@ pub(super) struct Deferred {
 }
 
 impl Lowering<'_> {
-    /// The variable must get beyond the bound of its loop before it wraps around, and so must what its condition computes.
+    /// The variable must pass the bound of its loop before it wraps around. So must the value that
+    /// its condition computes.
     ///
     /// The bound is exclusive above, and inclusive below.
     pub(super) fn reaches(
@@ -56,7 +58,7 @@ impl Lowering<'_> {
         self.resolve(deferred, hub, lowest, highest, header, cond)
     }
 
-    /// What the condition of a loop computes of its variable, which is between these when it is computed.
+    /// What the condition of a loop computes of its variable, whose value is between these then.
     fn resolve(
         &mut self,
         deferred: Vec<Deferred>,

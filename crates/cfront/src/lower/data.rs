@@ -1,5 +1,5 @@
-//! Data expressions, with the conversions that C makes: literals have their types, operands are promoted and brought to a
-//! common type, and what C does silently stands in the hub as a cast.
+//! Data expressions, with the conversions of C: literals have their types, operands are promoted
+//! and brought to a common type. Implicit conversions of C become casts in the loop IR.
 
 use loops::{BinaryOp, Expr as Hub, Scalar, UnaryOp, Value};
 
@@ -13,7 +13,7 @@ use crate::lower::resolve::Meaning;
 /// The type of a data expression.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Type {
-    /// A comparison: of type `int` in C, a truth value in the hub.
+    /// A comparison: of type `int` in C, a truth value in the loop IR.
     Truth,
     /// An integer; of types that C promotes as it is stored.
     Int(IntType),
@@ -66,7 +66,7 @@ impl Type {
         matches!(self, Type::F32 | Type::F64)
     }
 
-    /// What the hub holds for it.
+    /// Its type in the loop IR.
     pub fn scalar(self) -> Scalar {
         match self {
             Type::Truth | Type::Int(IntType::Bool) => Scalar::Bool,
@@ -76,7 +76,8 @@ impl Type {
         }
     }
 
-    /// The type in which two values are compared or chosen from: that of both, or the common one. Values of one narrow type compare as the promoted ones do.
+    /// The type in which two values are compared or chosen from: their own type, or the common one.
+    /// Values of one narrow type compare as the promoted ones do.
     fn matched(self, other: Type) -> Type {
         match self {
             Type::Int(_) if self == other && self.scalar().is_narrow() => self,
@@ -111,7 +112,8 @@ impl Lowering<'_> {
                 let ty = if then.1 == otherwise.1 { then.1 } else { then.1.common(otherwise.1) };
                 let then = self.convert(then.0, then.1, ty);
                 let otherwise = self.convert(otherwise.0, otherwise.1, ty);
-                // For integers the choice of the larger is the maximum; for floating point it differs on NaN and -0.
+                // For integers the choice of the larger is the maximum; for floating point it
+                // differs on NaN and -0.
                 if ty.scalar().is_int()
                     && let Some(largest) = as_extremum(&cond, &then, &otherwise)
                 {
@@ -128,7 +130,7 @@ impl Lowering<'_> {
             }
             ExprKind::Comma(_) => {
                 let message = format!("{COMMA} in a region");
-                let help = "write what stands before its last comma as statements of their own";
+                let help = "make each part before the last comma a statement of its own";
                 self.fail_with(codes::EXPRESSION, message, (e.at, "not possible in a region"), help)
             }
             ExprKind::Unsupported(what) => {
@@ -288,7 +290,8 @@ impl Lowering<'_> {
                 let (a, b) = (self.truth(a), self.truth(b));
                 let (a, b) = (a?, b?);
                 let and = *op == Binary::And;
-                // C evaluates the right side only if the left one does not decide; that matters where it reads memory.
+                // C evaluates the right side only if the left one does not decide; that matters
+                // where it reads memory.
                 if may_fault(&b) {
                     let (yes, no) = if and { (b, Hub::Bool(false)) } else { (Hub::Bool(true), b) };
                     return Ok(Hub::Select(Box::new(a), Box::new(yes), Box::new(no)));
@@ -367,7 +370,8 @@ impl Lowering<'_> {
         }
     }
 
-    /// Whether an index is a number that both the unsigned type and 63 bits hold: one of 32 bits, or a loop variable.
+    /// Whether an index is a number that both the unsigned type and 63 bits can hold: one of 32
+    /// bits, or a loop variable.
     fn counts(&self, ty: Scalar, index: &Hub) -> bool {
         match index {
             Hub::Var(name) => ty == Scalar::U32 || self.loops.iter().any(|l| l.var == *name),

@@ -1,5 +1,6 @@
-//! From the translated statements to the function: flat arrays get their dimensions, dead scalars their places, and what
-//! is left becomes sizes and parameters. Then what the C around the region needs to know.
+//! From the translated statements to the function: flat arrays get their dimensions, dead scalars
+//! become locals, and the rest becomes sizes and parameters. Then the information for the C around
+//! the region.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -105,8 +106,13 @@ impl Lowering<'_> {
             stmt_vars(stmt, &mut mentioned);
         }
         params.iter().flat_map(|p| &p.dims).for_each(|d| expr_vars(d, &mut mentioned));
+        let of_rows = self
+            .of_rows
+            .iter()
+            .map(|need| Hub::compare(loops::CompareOp::Ge, self.form_expr(need), Hub::Int(0)));
+        let mut assumptions: Vec<Hub> = of_rows.collect();
+        assumptions.iter().for_each(|condition| expr_vars(condition, &mut mentioned));
         let mut sizes = Vec::new();
-        let mut assumptions = Vec::new();
         let mut size_objects = Vec::new();
         for k in 0..self.res.objects.len() {
             let (Class::Size(ty), Some(name)) = (self.class(k), self.names.get(&k)) else { continue };
@@ -196,7 +202,8 @@ impl Lowering<'_> {
             || cx.uses.address_taken(&object.name)
     }
 
-    /// Loop variables declared outside get the values that they would have had, where somebody reads them.
+    /// Loop variables declared outside get the values that they would have had, where somebody
+    /// reads them.
     fn epilogue(&mut self) -> Vec<String> {
         let mut out = Vec::new();
         for k in 0..self.res.objects.len() {

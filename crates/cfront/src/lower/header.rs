@@ -1,4 +1,5 @@
-//! Loop headers: any affine form, up or down, becomes a loop of the hub that counts up by a positive constant.
+//! Loop headers: any affine form, up or down, becomes a loop of the loop IR that counts up by a
+//! positive constant.
 
 use loops::{BinaryOp, CompareOp, Expr as Hub, Loop, LoopKind, Name, Stmt as HubStmt};
 
@@ -23,8 +24,13 @@ pub(super) struct Header<'e> {
 impl Lowering<'_> {
     pub(super) fn for_loop(&mut self, f: &For, at: At) -> Try<Vec<HubStmt>> {
         if let Some((why, help)) = f.mixed {
-            let message = format!("the header of the loop cannot be taken apart: {why}");
-            return self.fail_with(codes::LOOP, message, (at, "not a header of a known form"), help);
+            let message = format!("the header of the loop is too complex: {why}");
+            return self.fail_with(
+                codes::LOOP,
+                message,
+                (at, "the form of this header is not supported"),
+                help,
+            );
         }
         let told = self.diagnostics.len();
         let mut out = self.statements(&f.before);
@@ -34,17 +40,16 @@ impl Lowering<'_> {
         let header = self.header(f, at)?;
         let k = header.object;
         if self.values.contains_key(&k) {
-            let message = format!("`{}` is the variable of a loop around this one as well", header.name);
+            let message = format!("`{}` is also the variable of an outer loop", header.name);
             return self.fail(codes::LOOP_VARIABLE, message, at, "this loop changes it");
         }
         if let Some(bounds) = self.data_bounds(f, &header) {
             if let Some(other) = f.others.first() {
                 let message = format!(
-                    "data says where the loop over `{}` begins or ends, so nothing can be counted along with it",
+                    "the bounds of the loop over `{}` depend on data, so its header can count no second variable",
                     header.name
                 );
-                let help =
-                    format!("count it at the end of the body, or write it in terms of `{}`", header.name);
+                let help = format!("count it at the end of the body, or compute it from `{}`", header.name);
                 return self.fail_with(codes::LOOP, message, (other.step.at, "counted here"), &help);
             }
             out.append(&mut self.data_loop(f, &header, bounds, at)?);
@@ -128,9 +133,9 @@ impl Lowering<'_> {
         let Some((variable, step)) = counted else {
             let message = match &f.step {
                 Some(step) => {
-                    format!("the loop counts by `{}`, which is no step by a constant", self.snippet(step.at))
+                    format!("`{}` does not count by a constant", self.snippet(step.at))
                 }
-                None => "the loop has no third part to count by".to_owned(),
+                None => "the header of the loop does not count: its third part is empty".to_owned(),
             };
             return self.fail(
                 codes::LOOP,
@@ -140,7 +145,7 @@ impl Lowering<'_> {
             );
         };
         let ExprKind::Ident(name) = &variable.kind else {
-            let message = format!("the loop counts `{}`, which is no variable", self.snippet(variable.at));
+            let message = format!("the loop counts `{}`, which is not a variable", self.snippet(variable.at));
             return self.fail(codes::LOOP, message, variable.at, "expected the name of an integer");
         };
         let object = match self.meaning(variable) {
@@ -173,7 +178,7 @@ impl Lowering<'_> {
                 Ok(Some(amount)) => amount.checked_mul(sign).unwrap_or(0),
                 _ => {
                     let message = format!(
-                        "the loop over `{name}` counts by `{}`, which is no constant",
+                        "the loop over `{name}` counts by `{}`, which is not constant",
                         self.snippet(e.at)
                     );
                     return self.fail(codes::LOOP, message, e.at, "the step must be a constant");
@@ -213,7 +218,7 @@ impl Lowering<'_> {
         self.fail(codes::LOOP, message, at, "expected `name = value;` first")
     }
 
-    /// The hub variable of a loop: the name in C, unless it is that of something else here.
+    /// The loop-program variable of a loop: the name in C, unless it is that of something else here.
     pub(super) fn loop_name(&mut self, k: usize, c_name: &str, ty: IntType) -> Name {
         let own = self.names.get(&k).cloned();
         let candidate = own.unwrap_or_else(|| Name::new(c_name));
@@ -257,7 +262,8 @@ impl Lowering<'_> {
         Failed
     }
 
-    /// The bound that a condition gives: exclusive and above for a loop upward, inclusive and below for one downward.
+    /// The bound that a condition gives: exclusive and above for a loop upward, inclusive and below
+    /// for a loop downward.
     fn last_bound(
         &mut self,
         k: usize,
@@ -272,10 +278,10 @@ impl Lowering<'_> {
             return self.extremum(!up, a, b, cond.at).map_err(|why| self.bad_bound(&header.name, cond, why));
         }
         let ExprKind::Binary(op, left, right) = &cond.kind else {
-            return self.bad_condition(header, cond, "it is no comparison");
+            return self.bad_condition(header, cond, "it is not a comparison");
         };
         let Some(op) = compare_op(*op) else {
-            return self.bad_condition(header, cond, "it is no comparison");
+            return self.bad_condition(header, cond, "it is not a comparison");
         };
         // The variable has its value here only, to be taken out again.
         self.values.insert(k, variable.clone());
@@ -381,7 +387,8 @@ impl Lowering<'_> {
         bound.map_err(|why| self.bad_bound(&header.name, cond, why))
     }
 
-    /// Whether the side with the variable is signed, compared as unsigned, and may be negative: -1 is then above every bound.
+    /// Whether the side with the variable is signed, compared as unsigned, and may be negative: -1
+    /// is then above every bound.
     fn turns_unsigned(
         &mut self,
         header: &Header<'_>,
@@ -430,7 +437,11 @@ impl Lowering<'_> {
 
     fn wrong_way<T>(&mut self, header: &Header<'_>, cond: &Expr) -> Try<T> {
         let way = if header.step > 0 { "up" } else { "down" };
-        self.bad_condition(header, cond, &format!("the loop counts {way} and this is no bound on that side"))
+        self.bad_condition(
+            header,
+            cond,
+            &format!("the loop counts {way} and this does not bound it in that direction"),
+        )
     }
 
     /// `var != bound` with steps of 1: the same as `<` or `>` where the loop ends at all.
@@ -449,7 +460,8 @@ impl Lowering<'_> {
             });
             needed.map_err(|why| self.bad_bound(&header.name, cond, why))?;
         }
-        // With a signed variable, to pass the bound is to run into overflow, which C leaves undefined.
+        // With a signed variable, to pass the bound is to run into overflow, which C leaves
+        // undefined.
         if up {
             return Ok(bound);
         }
@@ -457,7 +469,8 @@ impl Lowering<'_> {
         self.linear_sum(&bound, 1, &one, cond.at).map_err(|why| self.bad_bound(&header.name, cond, why))
     }
 
-    /// A loop downward, `first`, `first - c`, … while at least `low`: counted up from 0 in a new variable.
+    /// A loop downward, `first`, `first - c`, … while at least `low`. It is counted up from 0 in a
+    /// new variable.
     fn downward(
         &mut self,
         k: usize,
@@ -493,7 +506,7 @@ impl Lowering<'_> {
         self.floor(a, divisor, false)
     }
 
-    /// The value of the hub's variable after a loop: the first one that is not below the end.
+    /// The value of the loop program's variable after a loop: the first one that is not below the end.
     fn final_value(&mut self, lower: &Index, upper: &Index, step: i64, at: At) -> Result<Index, NotIndex> {
         let long = |index: &Index| Index { ty: IntType::Long, ..index.clone() };
         let (lower, upper) = (long(lower), long(upper));

@@ -1,6 +1,6 @@
-//! Integer expressions in loop variables and sizes: subscripts, bounds, conditions. They are computed in mathematical
-//! integers (64 bits in the hub), and must be quasi-affine: sums, products with constants, quotients and remainders by
-//! constants, minimum, maximum and choice.
+//! Integer expressions in loop variables and sizes: subscripts, bounds, conditions. They are
+//! computed in mathematical integers (64 bits in the loop IR). They must be quasi-affine: sums,
+//! products with constants, quotients and remainders by constants, minimum, maximum and choice.
 
 use std::collections::BTreeSet;
 
@@ -16,13 +16,14 @@ use crate::lower::resolve::Meaning;
 /// An integer expression of the index arithmetic.
 #[derive(Clone, Debug)]
 pub struct Index {
-    /// As an expression of the hub.
+    /// As an expression of the loop IR.
     pub expr: Hub,
     /// As a linear form over loop variables, sizes and atoms.
     pub form: Linear,
     /// Its type in C.
     pub ty: IntType,
-    /// Whether the expression may be rebuilt from the form: a loop variable in it stands for more than itself.
+    /// Whether the expression may be rebuilt from the form: a loop variable in it stands for more
+    /// than itself.
     pub substituted: bool,
 }
 
@@ -58,7 +59,7 @@ pub(super) fn not(reason: impl Into<String>, at: At) -> NotIndex {
 }
 
 /// The way out where data says which element is meant.
-const GATHER: &str = "what is read can be at a place that data of type int or long gives; what is written cannot: write to an array of its own at subscripts of the loops, and scatter that after the region";
+const GATHER: &str = "a subscript that depends on data (of type int or long) is possible where an element is read; where it is written, write to an array of its own with affine subscripts, and scatter that after the region";
 
 /// The way out where an integer is assigned, perhaps what loops and sizes say.
 const ASSIGNED: &str = "if its value is made of loop variables and sizes, declare it with that where it is set, `int j = …;` inside the loop; what is read can be at a place that data of type int or long gives, what is written cannot: write to an array of its own at subscripts of the loops, and scatter that after the region";
@@ -161,7 +162,7 @@ impl Lowering<'_> {
         let k = match self.meaning(e) {
             Meaning::Constant(Known { value, ty }) => return Ok(Index { ty, ..Index::constant(value) }),
             Meaning::Unknown => {
-                return Err(not(format!("`{name}` has no declaration that is understood"), e.at));
+                return Err(not(format!("no declaration of `{name}` was found or understood"), e.at));
             }
             Meaning::Object(k) => k,
         };
@@ -180,10 +181,10 @@ impl Lowering<'_> {
                     (CType::Int(_), Some(at)) => match self.cx.source.line(at.first as usize) {
                         Ok(line) => {
                             format!(
-                                "`{name}` is assigned in the region (line {line}), so it is taken for data"
+                                "`{name}` is assigned in the region (line {line}), so its value counts as data"
                             )
                         }
-                        Err(_) => format!("`{name}` is assigned in the region, so it is taken for data"),
+                        Err(_) => format!("`{name}` is assigned in the region, so its value counts as data"),
                     },
                     (CType::Int(_), None) if object.ty.volatile => format!("`{name}` is volatile"),
                     (CType::Int(_), None) => format!("`{name}` has no value"),
@@ -211,8 +212,9 @@ impl Lowering<'_> {
                     _ => {
                         let product = self.snippet(e.at);
                         let (a, b) = (self.snippet(a.at), self.snippet(b.at));
-                        let reason =
-                            format!("`{product}` multiplies `{a}` and `{b}`, neither of which is a constant");
+                        let reason = format!(
+                            "`{product}` multiplies `{a}` and `{b}`, and neither of them is constant"
+                        );
                         return Err(NotIndex { reason, at: e.at, help: Some(PRODUCT) });
                     }
                 };
@@ -231,9 +233,10 @@ impl Lowering<'_> {
                 let ty = left.ty.common(right.ty);
                 match right.form.as_constant() {
                     Some(divisor) if divisor > 0 => self.quotient(op, left, divisor, ty, e.at),
-                    Some(_) => {
-                        Err(not(format!("`{}` divides by what is not positive", self.snippet(e.at)), e.at))
-                    }
+                    Some(_) => Err(not(
+                        format!("`{}` divides by a number that is not positive", self.snippet(e.at)),
+                        e.at,
+                    )),
                     None => {
                         if op == Binary::Rem
                             && let Some(rest) = self.turned(&left, &right)
@@ -241,7 +244,7 @@ impl Lowering<'_> {
                             return Ok(rest);
                         }
                         let reason = format!(
-                            "`{}` divides by `{}`, which is no constant",
+                            "`{}` divides by `{}`, which is not constant",
                             self.snippet(e.at),
                             self.snippet(b.at)
                         );
@@ -269,7 +272,7 @@ impl Lowering<'_> {
                     }
                     (Binary::Bits("&"), _) => Err(not(
                         format!(
-                            "`{}` is no remainder by a power of two, as `& 7` would be",
+                            "`{}` is not a remainder by a power of two, such as `& 7`",
                             self.snippet(e.at)
                         ),
                         e.at,
@@ -283,7 +286,7 @@ impl Lowering<'_> {
                     )),
                     _ => Err(not(
                         format!(
-                            "`{}` shifts by `{}`, which is no constant",
+                            "`{}` shifts by `{}`, which is not constant",
                             self.snippet(e.at),
                             self.snippet(b.at)
                         ),
@@ -296,7 +299,8 @@ impl Lowering<'_> {
         }
     }
 
-    /// `a % n` where the loops say that `a` is at least `k * n` and less than `(k + 2) * n`, as `(i + n - 1) % n` is: one of two differences.
+    /// `a % n` if the loops say that `a` is at least `k * n` and less than `(k + 2) * n`, as in
+    /// `(i + n - 1) % n`: one of two differences.
     fn turned(&mut self, a: &Index, n: &Index) -> Option<Index> {
         let less = |k: i64| a.form.plus(-k, &n.form);
         let k = (0..=MOST_TURNS).find(|k| {
@@ -340,7 +344,8 @@ impl Lowering<'_> {
         Ok(self.tidy(Index { expr, form, ty, substituted: a.substituted || b.substituted }))
     }
 
-    /// Rebuilds the expression from its form where a loop variable was replaced by a longer expression.
+    /// Rebuilds the expression from its form where a loop variable was replaced by a longer
+    /// expression.
     fn tidy(&self, index: Index) -> Index {
         if !index.substituted || index.form.terms.keys().any(|n| n.starts_with('#')) {
             return index;
@@ -356,7 +361,8 @@ impl Lowering<'_> {
         })
     }
 
-    /// C's `/` and `%` by a positive constant: rounded down where the operand is known not to be negative.
+    /// C's `/` and `%` by a positive constant. They round down if the operand is known not to be
+    /// negative.
     fn quotient(&mut self, op: Binary, a: Index, divisor: i64, ty: IntType, at: At) -> Indexed {
         if let Some(value) = a.form.as_constant() {
             let value = if op == Binary::Div { value / divisor } else { value % divisor };
@@ -500,7 +506,7 @@ impl Lowering<'_> {
     }
 }
 
-/// The sum of an expression and a constant; a constant that is added already is taken together with it.
+/// The sum of an expression and a constant. A constant that is already added is combined with it.
 fn plus_constant(e: &Hub, value: i64) -> Hub {
     let (base, sum) = match e {
         Hub::Binary(BinaryOp::Add, base, c) => match **c {

@@ -1,5 +1,6 @@
-//! From the statements of a region to a loop program: what is affine becomes bounds, conditions and subscripts, the rest
-//! data expressions with the types that C gives them. What fits neither is a diagnostic; all of a region are collected.
+//! From the statements of a region to a loop program. Affine expressions become bounds, conditions
+//! and subscripts. The rest becomes data expressions with the types that C gives them. What fits
+//! neither is a diagnostic. All diagnostics of a region are collected.
 
 mod access;
 mod along;
@@ -61,7 +62,7 @@ pub struct Context<'a> {
     pub in_loop: bool,
     /// Functions that the file defines: none of these is the C library's.
     pub defined: &'a BTreeSet<&'a str>,
-    /// Functions that are known to be pure beside those of `math.h` and those declared so.
+    /// Functions that are known to be pure besides those of `math.h` and those declared so.
     pub pure_functions: &'a [String],
     /// Whether plain `char` has a sign, if that is known.
     pub char_signed: Option<bool>,
@@ -75,13 +76,13 @@ struct Lowering<'a> {
     taken: BTreeMap<Name, Option<IntType>>,
     /// Hub name of each object that has one.
     names: BTreeMap<usize, Name>,
-    /// Values of the loop variables in whose loops we are, and of local integers with a fixed value.
+    /// Values of the variables of the enclosing loops, and of local integers with a fixed value.
     values: BTreeMap<usize, Index>,
     /// The loops we are in, outermost first.
     loops: Vec<ActiveLoop>,
     /// What holds here: forms that are at least 0.
     known: Vec<Linear>,
-    /// Quotients and alike, named `#0`, `#1`, …
+    /// Quotients and similar atoms, named `#0`, `#1`, …
     atoms: Vec<Atom>,
     arrays: BTreeMap<usize, ArrayUse>,
     pending: Vec<Pending>,
@@ -92,7 +93,7 @@ struct Lowering<'a> {
     here: At,
     /// Where each labelled statement comes from.
     statement_spans: BTreeMap<Name, Span>,
-    /// The hub's loop variables, with their types in C.
+    /// The loop variables of the loop program, with their types in C.
     loop_types: BTreeMap<Name, IntType>,
     diagnostics: Vec<Diagnostic>,
     warnings: Vec<Diagnostic>,
@@ -102,6 +103,8 @@ struct Lowering<'a> {
     of_types: Vec<Linear>,
     /// Conditions on sizes that are tested before the region.
     assumed: Vec<Assumed>,
+    /// Forms that are at least 0 by those of them under which flat arrays have rows.
+    of_rows: Vec<Linear>,
     /// The variable of the loop whose condition is being translated.
     counting: Option<Name>,
     /// What that condition needs of it.
@@ -116,7 +119,7 @@ struct Lowering<'a> {
 
 /// A loop around the place being translated.
 struct ActiveLoop {
-    /// The hub variable.
+    /// The variable of the loop program.
     var: Name,
     lower: Linear,
     /// Exclusive.
@@ -166,6 +169,7 @@ pub fn lower(cx: &Context<'_>, body: &[Stmt]) -> Result<Lowered, Vec<Diagnostic>
         blamed: Default::default(),
         of_types: Vec::new(),
         assumed: Vec::new(),
+        of_rows: Vec::new(),
         counting: None,
         deferred: Vec::new(),
         strict: false,
@@ -200,7 +204,8 @@ impl Lowering<'_> {
         }
     }
 
-    /// Objects that a region cannot even read: what they are differs from thread to thread, or they hold more than the hub's integers.
+    /// Objects that a region cannot even read: they differ from thread to thread, or hold more than
+    /// the integers of the loop IR.
     fn refuse_objects(&mut self) {
         let mut seen = BTreeSet::new();
         let mentions: Vec<(u32, Meaning)> = self.res.meanings.iter().map(|(t, m)| (*t, *m)).collect();
@@ -219,15 +224,15 @@ impl Lowering<'_> {
                 self.fail_with(codes::TYPE, message, (at, "not a type of a region"), help)
             } else {
                 let message = format!(
-                    "`{name}` has thread storage: each thread has its own, and a region may be run by several"
+                    "`{name}` has thread storage: each thread has its own copy, and several threads may run a region"
                 );
-                let help = "declare it inside the region, or make it a parameter of the function, so that all threads see the caller's; a scalar can be copied to a local variable before the region, and back after it";
+                let help = "declare it inside the region, or pass it to the function as a parameter; a scalar can be copied to a local variable before the region and back after it";
                 self.fail_with(codes::TYPE, message, (at, "each thread has its own"), help)
             };
         }
     }
 
-    /// A hub name like a C name that is not taken.
+    /// A free name of the loop program, like a C name.
     fn fresh(&self, c_name: &str) -> Name {
         // `p[].x` is `p_x`.
         let c_name = c_name.replace(PLACE, "").replace("->", ".");
@@ -242,7 +247,7 @@ impl Lowering<'_> {
         name
     }
 
-    /// The hub name of an object; one is given if it has none.
+    /// The name of an object in the loop program. It gets one if it has none.
     fn name_of(&mut self, k: usize) -> Name {
         if let Some(name) = self.names.get(&k) {
             return name.clone();
@@ -269,7 +274,7 @@ impl Lowering<'_> {
         }
     }
 
-    /// The hub's type of data of a type, if it has one.
+    /// The type of the loop IR for data of a C type, if it has one.
     fn scalar(&self, ty: &CType) -> Option<Scalar> {
         match ty {
             CType::Int(IntType::Char) => match self.cx.char_signed? {
@@ -357,20 +362,20 @@ impl Lowering<'_> {
     fn unknown_name<T>(&mut self, name: &str, at: At) -> Try<T> {
         let diagnostic = Diagnostic::error(
             codes::NAME,
-            format!("`{name}` has no declaration here that is understood"),
+            format!("no declaration of `{name}` was found or understood"),
             self.span(at),
-            "not known as an object",
+            "unknown name",
         );
         self.report(diagnostic)
     }
 }
 
-/// Whether a name can be one of the hub.
+/// Whether a name can be one of the loop IR.
 fn is_plain_name(name: &str) -> bool {
     name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
 }
 
-/// The constant as a hub expression of type `i64`.
+/// The constant as an expression of the loop IR, of type `i64`.
 fn int(value: i64) -> Hub {
     Hub::Int(value)
 }

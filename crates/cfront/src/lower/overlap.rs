@@ -26,7 +26,8 @@ impl Lowering<'_> {
         }
     }
 
-    /// The variable whose memory an object is in, or that points to it: different objects that are members of the same are apart.
+    /// The variable whose memory an object is in, or that points to it. Different members of the
+    /// same variable do not overlap.
     fn storage(&self, k: usize) -> &str {
         let object = &self.res.objects[k];
         let name = object.name.split(PLACE).next().unwrap_or(&object.name);
@@ -49,7 +50,8 @@ impl Lowering<'_> {
                 .is_none()
     }
 
-    /// Whether a pointer may point to objects of the function: all but parameters that are as they came.
+    /// Whether a pointer may point to objects of the function: all pointers but parameters that
+    /// were not changed.
     fn may_point_inside(&self, k: usize) -> bool {
         let object = &self.res.objects[k];
         object.place != Some(Place::Parameter)
@@ -60,7 +62,8 @@ impl Lowering<'_> {
                 .is_some()
     }
 
-    /// Whether a pointer, or one into what it points to, is used as a value before the region (in a loop: anywhere beside it).
+    /// Whether a pointer, or one into what it points to, is used as a value before the region. In a
+    /// loop: anywhere outside of the region.
     fn is_handed_on(&self, k: usize) -> bool {
         let (object, cx) = (&self.res.objects[k], self.cx);
         let (mut dims, mut ty) = (0, &object.ty.ty);
@@ -130,7 +133,8 @@ impl Lowering<'_> {
                 }
                 let overlaps = match other.kind {
                     VariableKind::Pointer | VariableKind::Global => true,
-                    // A pointer that was set may have been set to any object that was handed on; `restrict` says nothing of pointers that were made from this one.
+                    // A pointer that was set may have been set to any object that was handed on;
+                    // `restrict` says nothing of pointers that were made from this one.
                     VariableKind::FunctionLocal | VariableKind::RestrictPointer => {
                         other.source && pointer.local
                     }
@@ -145,7 +149,8 @@ impl Lowering<'_> {
         pairs
     }
 
-    /// Where two pointers that are declared `restrict` in structures may be one, as `s->data` and `t->data` are if `s` is `t`: that they are not.
+    /// The condition that two pointers declared `restrict` in structures are not one pointer:
+    /// `s->data` and `t->data` are one if `s` is `t`.
     fn one_restrict_member(&self, a: usize, b: usize) -> Option<String> {
         let restrict = |k: usize| matches!(self.res.objects[k].ty.ty, CType::Pointer { restrict: true, .. });
         let through = [a, b].iter().any(|k| self.res.objects[*k].through.is_some());
@@ -162,7 +167,7 @@ impl Lowering<'_> {
         Some(format!("__extension__ ({end} <= {from} || {to} <= {begin})"))
     }
 
-    /// The first byte that a region may access of an object, and the one behind the last, as C.
+    /// The first byte that a region may access of an object, and the one after the last, as C.
     fn memory(&self, k: usize) -> Option<(String, String)> {
         let object = &self.res.objects[k];
         let name = place(&object.name);
@@ -202,7 +207,8 @@ fn place(name: &str) -> &str {
     name.split(PLACE).next().unwrap_or(name)
 }
 
-/// Whether C lets a pointer to one type point to an object of the other: of the type with the other sign, and of any type to characters.
+/// Whether C lets a pointer to one type point to an object of the other: if they differ only in
+/// sign, and from characters to any type.
 fn same_memory(a: Option<Scalar>, b: Option<Scalar>) -> bool {
     let characters = |elem: Option<Scalar>| matches!(elem, Some(Scalar::I8 | Scalar::U8));
     let alike = |a: Scalar, b: Scalar| a == b || (a.is_int() && b.is_int() && a.bytes() == b.bytes());

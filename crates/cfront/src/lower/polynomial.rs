@@ -1,6 +1,8 @@
-//! Subscripts of flat arrays, `A[i * n + j]`: a polynomial is divided by strides until what is left is affine.
+//! Subscripts of flat arrays, `A[i * n + j]`: a polynomial is divided by strides until what is left
+//! is affine.
 //!
-//! `p = q * s + r` with `0 <= r < s` known from the loops makes `A[p]` the element `(q, r)` of a view with rows of `s`.
+//! `p = q * s + r` with `0 <= r < s` known from the loops makes `A[p]` the element `(q, r)` of a
+//! view with rows of `s`.
 
 use std::collections::BTreeMap;
 
@@ -30,7 +32,8 @@ pub struct Split {
 pub struct Gathered {
     /// The affine factors of its products.
     pub factors: Vec<Linear>,
-    /// The largest number that all the types hold in which it wraps around, or to which it is converted.
+    /// The largest number that fits in all types in which the subscript wraps around, or to which
+    /// it is converted.
     pub most: Option<i64>,
 }
 
@@ -82,7 +85,8 @@ impl Polynomial {
         Some(product)
     }
 
-    /// Whether each of its products has at most one of these names as a factor, so that the others can be extents of rows.
+    /// Whether each of its products has at most one of these names as a factor. Then the other
+    /// factors can be extents of rows.
     pub fn has_rows(&self, loops: &[&str]) -> bool {
         let inside = |monomial: &[Name]| monomial.iter().filter(|f| loops.contains(&f.as_str())).count();
         self.terms.keys().all(|monomial| monomial.len() < 2 || inside(monomial) < 2)
@@ -146,6 +150,14 @@ impl Polynomial {
         names
     }
 
+    /// The factors of a single product of names with a positive coefficient.
+    pub fn factors(&self) -> Option<Vec<Linear>> {
+        let mut terms = self.terms.iter();
+        let (Some((names, c)), None) = (terms.next(), terms.next()) else { return None };
+        let coefficient = (*c > 1).then(|| Linear::constant(*c));
+        (*c > 0).then(|| coefficient.into_iter().chain(names.iter().cloned().map(Linear::name)).collect())
+    }
+
     /// As an expression; `value` gives the expression of a name.
     pub fn to_expr(&self, value: &dyn Fn(&Name) -> Hub) -> Hub {
         let mut sum: Option<Hub> = None;
@@ -199,7 +211,8 @@ impl Lowering<'_> {
             ExprKind::Unary(Unary::Plus, a) => return self.polynomial(a, gathered),
             ExprKind::Cast(QType { ty: CType::Int(int), .. }, a) if int.bits() >= 32 => {
                 let (value, ty) = self.polynomial(a, gathered)?;
-                // What is natural is at most the whole, so that nothing is lost on the way if nothing is at the end.
+                // What is natural is at most the whole, so that nothing is lost on the way if
+                // nothing is at the end.
                 let natural = self.is_natural(a);
                 if !natural && (int.is_unsigned() || ty.is_unsigned() || !int.holds(ty)) {
                     return Err(why);
@@ -291,7 +304,8 @@ impl Lowering<'_> {
         })
     }
 
-    /// Lengths of rows that a flat subscript would have if what stands beside them, the second form, were known to be below.
+    /// Lengths of rows that a flat subscript would have if the part next to them, the second form,
+    /// were known to be below.
     pub(super) fn rows_if_below(&self, p: &Pending, strides: &[Linear]) -> Vec<(Linear, Linear)> {
         let candidates = match strides.last() {
             Some(stride) => vec![stride.clone()],
@@ -331,7 +345,8 @@ impl Lowering<'_> {
         None
     }
 
-    /// Ways to write `p = q * stride + r` with `0 <= r < stride`; at most one is right, and it is among the first few.
+    /// Ways to write `p = q * stride + r` with `0 <= r < stride`. At most one is right, and it is
+    /// among the first few.
     fn divisions(&self, p: &Polynomial, stride: &Linear, known: &[Linear]) -> Vec<(Polynomial, Linear)> {
         let mut found = Vec::new();
         let Some((quotient, rest)) = p.divide(stride) else { return found };

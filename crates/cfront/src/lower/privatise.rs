@@ -1,10 +1,11 @@
-//! Scalars that are dead after the region and always written before they are read become locals of the innermost blocks
-//! that hold their uses: each iteration then has its own, and no dependence runs through the one variable.
+//! Scalars that are not used after the region and are always written before they are read become
+//! locals of the innermost blocks that hold their uses. Each iteration then has its own, and no
+//! dependence runs through the one variable.
 
 use loops::{ArrayDecl, Expr, Name, Scalar, Stmt, Storage};
 
-/// Declares the scalar in the innermost blocks that can have it: the names of these locals, of which all but the first are `fresh`; none if its value may come in from
-/// outside.
+/// Declares the scalar in the innermost blocks that can have it. Returns the names of these locals,
+/// of which all but the first are `fresh`. `None` if its value may come from outside.
 pub fn localise(
     body: &mut Vec<Stmt>,
     name: &Name,
@@ -18,8 +19,9 @@ pub fn localise(
     names
 }
 
-/// Puts the declaration into the innermost blocks. Statements with loops or conditionals around all that they do with the scalar, which neither read what the others
-/// wrote nor are read by them, have one of their own; the others share one here.
+/// Puts the declaration into the innermost blocks. A statement gets a declaration of its own if a
+/// loop or conditional in it encloses all its uses of the scalar, and no value of the scalar passes
+/// between it and other statements. All other statements share one here.
 fn place(
     body: &mut Vec<Stmt>,
     name: &Name,
@@ -28,7 +30,8 @@ fn place(
     names: &mut Vec<Name>,
 ) {
     let users: Vec<usize> = (0..body.len()).filter(|k| mentions(&body[*k], name)).collect();
-    // No value goes from before a part to a read in it: all of its reads come after writes in it, and so do those of what follows. So each part could have its own variable.
+    // No value goes from before a part to a read in it: all of its reads come after writes in it,
+    // and so do those of what follows. So each part could have its own variable.
     let (mut alone, mut here) = (Vec::new(), Vec::new());
     let (mut end, mut part) = (body.len(), Vec::new());
     for k in users.into_iter().rev() {
@@ -78,7 +81,8 @@ fn inner<'s>(stmt: &'s mut Stmt, name: &Name) -> Option<&'s mut Vec<Stmt>> {
     }
 }
 
-/// Whether every read comes after a write in the same run of the block; `assigned` is what is known at its end.
+/// Whether every read comes after a write in the same run of the block. `assigned` is what is known
+/// at its end.
 fn written_first(body: &[Stmt], name: &Name, assigned: &mut bool) -> bool {
     for stmt in body {
         match stmt {
@@ -94,7 +98,8 @@ fn written_first(body: &[Stmt], name: &Name, assigned: &mut bool) -> bool {
                 if own(stmt, name) && !*assigned {
                     return false;
                 }
-                // It may not run; and what one iteration writes is gone for the next one if the scalar is local to it.
+                // It may not run; and what one iteration writes is gone for the next one if the
+                // scalar is local to it.
                 let mut inner = *assigned;
                 if !written_first(&l.body, name, &mut inner) {
                     return false;
@@ -135,7 +140,8 @@ fn own(stmt: &Stmt, name: &Name) -> bool {
     }
 }
 
-/// Whether an expression reads a scalar. There can be thousands of scalars and statements, so nothing is collected.
+/// Whether an expression reads a scalar. There can be thousands of scalars and statements, so
+/// nothing is collected.
 fn reads(e: &Expr, name: &Name) -> bool {
     match e {
         Expr::Load(access) => access.array == *name || access.indices.iter().any(|e| reads(e, name)),

@@ -1,7 +1,9 @@
-//! Declared reductions: `#pragma lozenge reduction(+: s)`, or the same clause of an OpenMP directive, before a loop.
+//! Declared reductions: `#pragma lozenge reduction(+: s)`, or the same clause of an OpenMP
+//! directive, before a loop.
 //!
-//! The declaration allows what C does not: the updates of `s` in that loop may be made in any order and combined from partial results. It
-//! is checked that the loop does nothing else with `s`. Other clauses and directives have no meaning here and are dropped with a warning.
+//! The declaration allows more than C does: the updates of `s` in that loop may be made in any
+//! order and combined from partial results. It is checked that the loop does nothing else with `s`.
+//! Other clauses and directives are dropped with a warning.
 
 use loops::{Access, Assign, BinaryOp, Expr as Hub, Name, ReduceOp, Stmt as HubStmt, Update};
 
@@ -11,7 +13,8 @@ use super::{Class, Lowering, Try};
 use crate::ast::{At, Stmt, StmtKind};
 use crate::codes;
 
-/// The reductions that a pragma declares: operation and name; `None` if it has a clause that cannot be read.
+/// The reductions that a pragma declares: operation and name. `None` if it has a clause that cannot
+/// be read.
 pub fn declared(text: &str) -> Option<Vec<(ReduceOp, String)>> {
     let rest = text.trim_start().strip_prefix('#')?.trim_start().strip_prefix("pragma")?;
     let mut words = rest.split_whitespace();
@@ -72,11 +75,11 @@ impl Lowering<'_> {
                     failed = true;
                 }
                 Some(named) if named.is_empty() => {
-                    let message = format!("`{text}` is dropped with the text of the region");
+                    let message = format!("`{text}` is dropped: the text of the region is replaced");
                     self.warn(codes::DROPPED_PRAGMA, message, *at, "in the region");
                 }
                 Some(_) if !next.is_some_and(|next| matches!(next.kind, StmtKind::For(_))) => {
-                    let message = "a reduction is declared before something that is no loop";
+                    let message = "no loop follows this reduction";
                     let _: Try<()> = self.fail(codes::REDUCTION, message, *at, "a `for` must follow");
                     failed = true;
                 }
@@ -105,11 +108,11 @@ impl Lowering<'_> {
             let mut marking = Marking { name: &name, op: *op, updates: 0, other: false };
             marking.block(body);
             let (symbol, why) = match (marking.updates, marking.other) {
-                (_, true) => (op.symbol(), "but the loop does more with it than that"),
-                (0, false) => (op.symbol(), "but the loop does not update it"),
+                (_, true) => (op.symbol(), "but the loop also uses it in another way"),
+                (0, false) => (op.symbol(), "but the loop does not do so"),
                 _ => continue,
             };
-            let message = format!("`{c_name}` is declared to be updated by `{symbol}`, {why}");
+            let message = format!("`{c_name}` is declared as a reduction by `{symbol}`, {why}");
             let _: Try<()> = self.fail(codes::REDUCTION, message, at, "declared here");
         }
     }
@@ -163,7 +166,8 @@ impl Marking<'_> {
         }
     }
 
-    /// The new value, if the assignment is `x = new > x ? new : x` or alike and that is the declared operation.
+    /// The new value, if the assignment has a form such as `x = new > x ? new : x` and that is the
+    /// declared operation.
     fn extremum(&self, assign: &Assign) -> Option<Hub> {
         let Hub::Select(cond, new, old) = &assign.value else { return None };
         let is_target = |e: &Hub| matches!(e, Hub::Load(access) if *access == assign.target);
@@ -178,8 +182,9 @@ impl Marking<'_> {
         (self.op == if largest { ReduceOp::Max } else { ReduceOp::Min }).then(|| (**new).clone())
     }
 
-    /// The new value, if the assignment is `x = x && new` or alike and that is the declared operation. It is looked at in every iteration then, also
-    /// where C would not: the declaration says that the order does not matter.
+    /// The new value, if the assignment has a form such as `x = x && new` and that is the declared
+    /// operation. `new` is then evaluated in every iteration, also where C would not: the
+    /// declaration says that the order does not matter.
     fn logical(&self, assign: &Assign) -> Option<Hub> {
         let is_target = |e: &Hub| matches!(e, Hub::Load(access) if *access == assign.target);
         let (op, new) = match &assign.value {

@@ -16,7 +16,8 @@ pub struct Object {
     pub fresh: bool,
     /// Each thread has its own.
     pub per_thread: bool,
-    /// A member of what a pointer points to: whether that pointer is declared `restrict`, or was just allocated.
+    /// A member of what a pointer points to: whether that pointer is declared `restrict`, or was
+    /// just allocated.
     pub through: Option<bool>,
     /// The declared name.
     pub declared: At,
@@ -54,7 +55,8 @@ struct Resolver<'a> {
     outer: &'a Scopes,
     outer_objects: BTreeMap<String, usize>,
     scopes: Vec<BTreeMap<String, Meaning>>,
-    /// Within the type of an outer object: only names declared before this token count, and none of the region.
+    /// Within the type of an outer object: only names declared before this token count, and no
+    /// names of the region.
     outside: Option<u32>,
     out: Resolution,
 }
@@ -112,7 +114,8 @@ impl Resolver<'_> {
                 if let Some(cond) = &f.cond {
                     r.expr(cond);
                 }
-                // The variable is what the header counts; an assignment to anything else counts as one.
+                // The variable is what the header counts; an assignment to anything else counts as
+                // one.
                 let counted = f.step.as_ref().and_then(counted);
                 if let Some(step) = &f.step {
                     match &step.kind {
@@ -333,7 +336,8 @@ impl Resolver<'_> {
                 });
                 let k = self.out.objects.len() - 1;
                 self.outer_objects.insert(name.to_string(), k);
-                // The names in its extents are objects of the region as well; their tokens are outside of it.
+                // The names in its extents are objects of the region as well; their tokens are
+                // outside of it.
                 let outside = self.outside.replace(object.at.first);
                 self.type_extents(&object.ty);
                 self.outside = outside;

@@ -1,4 +1,5 @@
-//! Index expressions as C text: for messages, for the statements after a region, and for the conditions that are tested before it.
+//! Index expressions as C text: for messages, for the statements after a region, and for the
+//! conditions that are tested before it.
 
 use std::collections::BTreeMap;
 
@@ -26,7 +27,8 @@ impl Lowering<'_> {
         })
     }
 
-    /// The text of an expression where each object is written in two ways: alone, and where it is computed with.
+    /// The text of an expression. Each object is written in two ways: alone, and as an operand of
+    /// arithmetic.
     pub(super) fn c_text_of(&self, e: &Hub, text: &dyn Fn(&Object) -> (String, String)) -> String {
         let objects = self.names.iter();
         let names = objects.map(|(k, name)| (name, text(&self.res.objects[*k]))).collect();
@@ -40,7 +42,7 @@ impl Lowering<'_> {
     }
 }
 
-/// Puts the names of C in the place of the hub's: of what is an operand of arithmetic the second one.
+/// Replaces the names of the loop IR by those of C. An operand of arithmetic gets the second name.
 fn rename(e: &mut Hub, names: &BTreeMap<&Name, (String, String)>, computed: bool) {
     match e {
         Hub::Var(name) => {

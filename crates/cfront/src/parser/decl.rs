@@ -188,7 +188,8 @@ impl Parser<'_> {
         crate::ast::At { first: pos as u32, last: pos as u32 }
     }
 
-    /// A declaration to its `;`, declared in the innermost scope. Functions are declared too and not returned.
+    /// A declaration to its `;`, declared in the innermost scope. Functions are declared too and
+    /// not returned.
     pub fn declaration(&mut self, place: Place) -> Parsed<Vec<Declaration>> {
         self.retyped = None;
         let specifiers = self.specifiers()?;
@@ -302,7 +303,8 @@ impl Parser<'_> {
     }
 }
 
-/// Whether an item of a list is one element of an array: rows may come without their braces, and characters as a string.
+/// Whether an item of a list is one element of an array. Rows may come without their braces, and
+/// characters as a string.
 fn one_each(item: &Init, element: &QType) -> bool {
     match item {
         Init::List(_) => true,

@@ -434,7 +434,8 @@ fn number(text: &str) -> Option<ExprKind> {
             _ => (lower.as_str(), CType::Double),
         };
         let value = if hex { hex_float(digits)? } else { digits.parse::<f64>().ok()? };
-        // Rounded directly: twice rounding could differ. (Hexadecimal constants of kernels are short.)
+        // Rounded directly: twice rounding could differ. (Hexadecimal constants of kernels are
+        // short.)
         let single = if hex { value as f32 } else { digits.parse::<f32>().ok()? };
         return Some(ExprKind::Float { value, single, ty });
     }

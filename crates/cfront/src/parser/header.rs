@@ -1,7 +1,9 @@
-//! Headers of loops that are not `for (i = a; i < b; i += c)` as they stand: those that count in their condition, and those of several parts.
+//! Headers of loops beyond `for (i = a; i < b; i += c)`: those that count in their condition, and
+//! those of several parts.
 //!
-//! `for (i = 0, s = 0; i < n; i++, j--, s += x)`: what counts by a constant and is set by the header is counted along, what else is set comes before the loop, and what
-//! else is done comes at the end of its body.
+//! `for (i = 0, s = 0; i < n; i++, j--, s += x)`: variables that count by a constant and are set by
+//! the header are counted along. Whatever else is set comes before the loop. Whatever else is done
+//! comes at the end of its body.
 
 use super::stmt::one_statement;
 use super::{MAX_HEIGHT, Parser};
@@ -9,8 +11,7 @@ use crate::ast::{At, Binary, Declaration, Expr, ExprKind, For, Init, Other, Stmt
 use crate::ctype::{CType, IntType};
 
 /// The way out of headers that do too much.
-const APART: &str =
-    "set what is not the loop's variable before the loop, and change it at the end of its body";
+const APART: &str = "set other variables before the loop, and change them at the end of its body";
 
 /// One thing that the first part of a header sets.
 struct Set {
@@ -21,7 +22,8 @@ struct Set {
 }
 
 impl Parser<'_> {
-    /// `for (i = n; i-- > 0;)`: the condition sees `i`, the body `i - 1`. `for (i = n; --i >= 0;)` is `for (i = n - 1; i >= 0; --i)`, of types with a sign.
+    /// `for (i = n; i-- > 0;)`: the condition sees `i`, the body `i - 1`. `for (i = n; --i >= 0;)`
+    /// is `for (i = n - 1; i >= 0; --i)`, for signed types.
     pub(super) fn counted_in_condition(&self, f: &mut For) {
         let Some(cond) = &mut f.cond else { return };
         let at = cond.at;
@@ -40,14 +42,14 @@ impl Parser<'_> {
         if f.step.is_some() {
             (f.init, f.cond) = (None, None);
             f.mixed = Some((
-                "its condition counts, and its last part does something as well",
+                "its condition counts, and its last part is not empty",
                 "count in the last part alone",
             ));
             return;
         }
         if mentions(&bound, name) || cond.height >= MAX_HEIGHT {
             f.mixed = Some((
-                "its condition compares what it counts with itself",
+                "its condition compares a variable with itself while counting it",
                 "count in the last part of the header",
             ));
             return;
@@ -66,8 +68,8 @@ impl Parser<'_> {
             };
             if !self.counts_below_zero(variable) {
                 f.mixed = Some((
-                    "its condition counts before it compares, and the variable has no sign, so it may wrap around",
-                    "compare with the value before: `i-- > 1` for `--i > 0`",
+                    "its condition counts an unsigned variable before comparing it, so it may wrap around",
+                    "compare the value before counting: `i-- > 1` instead of `--i > 0`",
                 ));
                 return;
             }
@@ -81,7 +83,8 @@ impl Parser<'_> {
         f.step = Some(counts);
     }
 
-    /// A header with commas, as one without, and what comes before the loop and at the end of its body.
+    /// A header with commas as one without, and the statements before the loop and at the end of
+    /// its body.
     pub(super) fn taken_apart(&self, f: &mut For) {
         let steps: Vec<Expr> = match f.step.as_ref().map(|step| &step.kind) {
             Some(ExprKind::Comma(list)) => list.clone(),
@@ -96,13 +99,13 @@ impl Parser<'_> {
             return;
         }
         let Some(sets) = sets(f.init.as_ref()) else {
-            f.mixed = Some(("its first part does more than give variables their first values", APART));
+            f.mixed = Some(("its first part does more than initialise variables", APART));
             return;
         };
         let names: Vec<&str> = sets.iter().map(|set| set.name.as_str()).collect();
         let alone = |set: &Set| !names.iter().any(|name| mentions(&set.value, name));
         if several && !sets.iter().all(alone) {
-            f.mixed = Some(("what its first part sets depends on what it sets", APART));
+            f.mixed = Some(("its first part sets a variable by another one that it sets", APART));
             return;
         }
         let counted: Vec<Option<&str>> = steps.iter().map(counted).collect();
@@ -130,7 +133,7 @@ impl Parser<'_> {
                 others.push((name, e));
                 changed.push(name);
             } else if changed.iter().any(|name| mentions(e, name)) {
-                f.mixed = Some(("its last part uses what it has just counted", APART));
+                f.mixed = Some(("its last part uses a variable after counting it", APART));
                 return;
             } else {
                 behind.push(Stmt { kind: one_statement(e.clone()), at: e.at });
@@ -184,7 +187,8 @@ impl Parser<'_> {
     }
 }
 
-/// Which of several variables is the loop's: one that the condition compares, unless another one has to be counted by no multiple of what that is counted by.
+/// Which of several variables is the loop's: one that the condition compares. If the step of
+/// another variable is no multiple of its step, a variable with step 1 is chosen.
 fn main_of<'n>(
     cond: Option<&Expr>,
     candidates: &[&'n str],

@@ -1,8 +1,10 @@
-//! Small functions of the file that take the place of their calls, so that a region sees what they compute: those whose body is expressions.
+//! Inlines small functions of the file whose body is expressions, so that a region sees what they
+//! compute.
 //!
-//! A body may have variables that are initialised and keep their value, `if`s that return, and returns. What else is in it leaves calls as they are.
-//! Conversions to the types of parameters and of the result stay. Functions that are `static` without `inline` would be unused afterwards, which
-//! compilers warn of; they stay, too.
+//! A body may have initialised variables that keep their value, `if`s that return, and returns.
+//! Calls of other functions stay. Conversions to the types of parameters and of the result stay.
+//! Functions that are `static` without `inline` would be unused afterwards, and compilers warn of
+//! that. So their calls stay, too.
 
 use super::{MAX_HEIGHT, Parser};
 use std::ops::Range;
@@ -35,7 +37,7 @@ enum Step {
     If(Expr, Vec<Step>, Vec<Step>),
 }
 
-/// What comes behind some steps: further ones, and what is behind these.
+/// What follows some steps: further steps, and what follows these.
 struct Rest<'a> {
     steps: &'a [Step],
     behind: Option<&'a Rest<'a>>,
@@ -47,7 +49,7 @@ fn value(steps: &[Step], behind: Option<&Rest<'_>>) -> Option<Expr> {
         None => value(behind?.steps, behind?.behind),
         Some((Step::Return(e), _)) => Some(e.clone()),
         Some((Step::If(cond, then, otherwise), steps)) => {
-            // What is behind is put in one place only.
+            // What follows is put in one place only.
             (!(falls(then) && falls(otherwise))).then_some(())?;
             let rest = Rest { steps, behind };
             let (then, otherwise) = (value(then, Some(&rest))?, value(otherwise, Some(&rest))?);
@@ -58,7 +60,7 @@ fn value(steps: &[Step], behind: Option<&Rest<'_>>) -> Option<Expr> {
     }
 }
 
-/// Whether what is behind some steps may be come to.
+/// Whether what follows some steps may be reached.
 fn falls(steps: &[Step]) -> bool {
     !steps.iter().any(|step| match step {
         Step::Return(_) => true,
@@ -67,7 +69,8 @@ fn falls(steps: &[Step]) -> bool {
 }
 
 impl Parser<'_> {
-    /// What the function whose body begins here computes, where it is expressions; the place in the text stays.
+    /// What the function whose body begins here computes, if that is expressions. The position in
+    /// the text does not change.
     pub fn inline(&mut self, params: Vec<(String, QType, At)>, result: &QType) -> Option<Inline> {
         scalar(&result.ty)?;
         let (pos, depth, measured) = (self.pos, self.scopes.depth(), self.measured.len());
@@ -90,7 +93,7 @@ impl Parser<'_> {
 
     /// Why the calls of a function with this body stay, where that is seen at once.
     pub fn kept(&self, name: &str, params: &[Declaration], body: Range<usize>) -> Option<Kept> {
-        // Only a reason for a message: nobody waits for it.
+        // This only gives a message its reason, so large bodies are not searched.
         if body.len() > MAX_TOKENS {
             return None;
         }
@@ -265,7 +268,8 @@ fn node(kind: ExprKind, at: At, below: u32) -> Option<Expr> {
     (below < MAX_HEIGHT).then_some(Expr { kind, at, height: below + 1 })
 }
 
-/// An expression with names replaced; none if it has others, or does more than compute. Its parts get a place, but for those that come in.
+/// An expression with names replaced. `None` if it has other names, or does more than compute. Its
+/// parts get a place, except for those that come from outside.
 fn substitute(e: &Expr, bound: &Bound, place: Option<At>) -> Option<Expr> {
     let at = place.unwrap_or(e.at);
     let go = |e: &Expr| substitute(e, bound, place);

@@ -1,6 +1,8 @@
-//! `continue`, and `break` out of `do … while (0)`, as conditions: `if (c) continue; rest` is `if (!c) rest`.
+//! `continue`, and `break` out of `do … while (0)`, as conditions: `if (c) continue; rest` is
+//! `if (!c) rest`.
 //!
-//! Nothing is written twice: where what is behind an `if` can be reached on both of its branches although one of them may jump, the jump stays and is refused.
+//! No statement is duplicated. If the code after an `if` can be reached on both of its branches
+//! although one of them may jump, the jump stays and is refused.
 
 use super::MAX_HEIGHT;
 use crate::ast::{CONTINUE, Expr, ExprKind, Stmt, StmtKind, Unary};
@@ -23,7 +25,7 @@ pub(super) fn without_jumps(body: Stmt, ends: &[&str]) -> Stmt {
     refused(body)
 }
 
-/// The statements, without the jumps that can be made conditions of what is behind them.
+/// The statements, without the jumps that can become conditions of what follows them.
 fn run(statements: Vec<Stmt>, ends: &[&str], depth: u32) -> Vec<Stmt> {
     let mut out = Vec::new();
     let mut statements = statements.into_iter();
@@ -34,7 +36,7 @@ fn run(statements: Vec<Stmt>, ends: &[&str], depth: u32) -> Vec<Stmt> {
         }
         let at = stmt.at;
         match stmt.kind {
-            // Nothing behind it runs.
+            // Nothing after it runs.
             StmtKind::Jump(_) => return out,
             StmtKind::Block(inner) => {
                 let declares = inner.iter().any(|s| matches!(s.kind, StmtKind::Declare(_)));
@@ -44,7 +46,7 @@ fn run(statements: Vec<Stmt>, ends: &[&str], depth: u32) -> Vec<Stmt> {
                 } else if rest.is_empty() || ended {
                     out.push(Stmt { kind: StmtKind::Block(run(inner, ends, depth + 1)), at });
                 } else {
-                    // Names that it declares would be seen behind it.
+                    // Names that it declares would be visible after it.
                     out.push(Stmt { kind: StmtKind::Block(inner), at });
                     out.extend(rest);
                 }
@@ -98,7 +100,7 @@ fn jumps(stmt: &Stmt, ends: &[&str]) -> bool {
     }
 }
 
-/// Whether what is behind a statement may be reached.
+/// Whether what follows a statement may be reached.
 fn falls(stmt: &Stmt, ends: &[&str]) -> bool {
     match &stmt.kind {
         StmtKind::Jump(word) => !ends.contains(word),

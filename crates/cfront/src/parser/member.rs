@@ -1,7 +1,10 @@
-//! Members of structures. `p[i].x` is an element of an array `p[].x` of its own, which has the subscripts of `p` and the type of the member: two members never
-//! overlap, so nothing behind the parser knows of structures. `s.x` and `g->x`, where no subscript says which structure, are objects of these names.
+//! Members of structures. `p[i].x` is an element of an array `p[].x` of its own, which has the
+//! subscripts of `p` and the type of the member. Two members never overlap, so nothing after the
+//! parser knows of structures. `s.x` and `g->x`, where no subscript says which structure, are
+//! objects of these names.
 //!
-//! Left out: unions, bit-fields, structures as values, members of what is no object with a declaration in sight.
+//! Left out: unions, bit-fields, structures as values, and members of anything but an object with a
+//! visible declaration.
 
 use super::{Parsed, Parser};
 use crate::ast::{At, Expr, ExprKind, MEMBER, MIXED, Unary};
@@ -11,7 +14,7 @@ use crate::parser::specifiers::is_attribute;
 use crate::scope::{Object, Symbol};
 
 impl Parser<'_> {
-    /// What stands behind `struct`.
+    /// What follows `struct`.
     pub(super) fn structure(&mut self) -> Parsed<CType> {
         while is_attribute(self.word()) {
             self.attribute()?;
@@ -67,7 +70,8 @@ impl Parser<'_> {
         Ok(members)
     }
 
-    /// A member of what is before `.` or, as an `arrow`, `->`: an element of an array of its own, or an object.
+    /// A member of what is before `.` or, as an `arrow`, `->`: an element of an array of its own,
+    /// or an object.
     pub(super) fn member(&mut self, base: Expr, arrow: bool, name: &str, at: At) -> Expr {
         let height = base.height;
         let what = match self.of_member(base, arrow, name, at) {

@@ -1,7 +1,7 @@
 //! A parser of C that is strict inside regions and lenient outside.
 //!
-//! It follows typedefs and scopes, because C cannot be parsed without. What it does not understand outside of regions is
-//! skipped by matching braces. Recursion and the height of trees are bounded.
+//! It follows typedefs and scopes, because C cannot be parsed without. What it does not understand
+//! outside of regions is skipped by matching braces. Recursion and the height of trees are bounded.
 
 mod decl;
 mod expr;
@@ -187,7 +187,8 @@ impl<'s> Parser<'s> {
         false
     }
 
-    /// Goes to the end of an external declaration: past a `;`, or past the braces of a function's body.
+    /// Moves to the end of an external declaration: past a `;`, or past the braces of a function's
+    /// body.
     pub fn skip_external(&mut self) {
         let starts_type =
             matches!(self.word(), "struct" | "union" | "enum" | "typedef" | "extern" | "static" | "const");

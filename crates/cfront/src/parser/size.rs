@@ -1,4 +1,4 @@
-//! `sizeof`: a number where the types say it, otherwise the reason why it is none.
+//! `sizeof`: a number if the types determine it, otherwise the reason why not.
 
 use super::{PLACE, Parsed, Parser};
 use crate::ast::{At, Expr, ExprKind, Unary};
@@ -50,7 +50,8 @@ impl Parser<'_> {
         Ok(Expr { kind, at: self.since(first), height: 1 })
     }
 
-    /// The type of an object or an element, how C says it without variables, and where the object is declared.
+    /// The type of an object or an element, its text in C without variables, and where the object
+    /// is declared.
     fn measured_type(&self, e: &Expr) -> Result<(QType, String, At), &'static str> {
         match &e.kind {
             ExprKind::Ident(name) if name.contains(PLACE) => {
@@ -101,7 +102,8 @@ impl Parser<'_> {
         }
     }
 
-    /// Whether each name in an extent is declared in one scope alone, so that it means here what it meant in the declaration.
+    /// Whether each name in an extent is declared in one scope only. It then means here what it
+    /// meant in the declaration.
     fn names_once(&self, e: &Expr) -> bool {
         match &e.kind {
             ExprKind::Ident(name) => self.scopes.declarations(name) == 1,

@@ -1,4 +1,4 @@
-//! What stands before declarators: words of types, structs and enumerations, storage, qualifiers, attributes.
+//! The words before declarators: types, structs and enumerations, storage, qualifiers, attributes.
 
 use super::expr::is_keyword;
 use super::{Parsed, Parser};
@@ -52,7 +52,8 @@ impl Parser<'_> {
             pure: false,
         };
         let (mut constant, mut volatile) = (false, false);
-        // What is around, as the declarator of a function around a parameter, has attributes of its own.
+        // What is around, as the declarator of a function around a parameter, has attributes of its
+        // own.
         let around = self.retyped.take();
         loop {
             let word = self.word();
@@ -158,7 +159,8 @@ impl Parser<'_> {
         Ok(())
     }
 
-    /// The type of an enumeration, which follows from its values: gcc and clang take one without a sign where none is negative.
+    /// The type of an enumeration, which follows from its values: gcc and clang take an unsigned
+    /// one if no value is negative.
     fn enumeration(&mut self) -> Parsed<CType> {
         while is_attribute(self.word()) {
             self.attribute()?;
@@ -226,7 +228,8 @@ impl Parser<'_> {
         })
     }
 
-    /// An attribute or alike; whether it says that a function's result depends on its arguments alone (`pure` of gcc lets it read memory).
+    /// An attribute or something similar. Returns whether it says that a function's result depends
+    /// only on its arguments (`pure` of gcc lets it read memory).
     pub(super) fn attribute(&mut self) -> Parsed<bool> {
         let first = self.pos;
         self.pos += 1;

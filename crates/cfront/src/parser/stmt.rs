@@ -36,7 +36,8 @@ impl Parser<'_> {
                     texts.push((text, self.since(here)));
                 }
                 let at = self.since(first);
-                // What a pragma stands before is one statement with it, as in `if (c) #pragma ... for`.
+                // What a pragma stands before is one statement with it, as in
+                // `if (c) #pragma ... for`.
                 let next = match self.tok() {
                     Tok::Punct("}") | Tok::End => None,
                     _ => Some(Box::new(self.statement()?)),
@@ -202,7 +203,8 @@ pub(super) fn one_statement(value: Expr) -> StmtKind {
     }
 }
 
-/// The assignments of `x = y = e`, the inner one first: its value is that of `y` afterwards. None if what is assigned to does more than be named.
+/// The assignments of `x = y = e`, the inner one first: its value is that of `y` afterwards. `None`
+/// if an inner target has side effects.
 fn one_by_one(e: &Expr, out: &mut Vec<Stmt>) -> Option<()> {
     let ExprKind::Assign(op, target, value) = &e.kind else { return None };
     let value = match &value.kind {

@@ -1,4 +1,5 @@
-//! The data of a certificate: one to one what `proofs/Syntax.v` declares, where each constructor is explained.
+//! The data of a certificate, one to one as `proofs/Syntax.v` declares it. That file explains each
+//! constructor.
 
 /// An operation.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -109,7 +110,8 @@ pub enum Exp {
     Snd(Box<Exp>),
     Let(u32, Box<[Exp; 2]>),
     Map(u32, Box<[Exp; 2]>),
-    /// Length, tables of the accumulator, order, element, accumulator; function, initial value, array.
+    /// Length, tables of the accumulator, order, element, accumulator; function, initial value,
+    /// array.
     Reduce(Tm, Shape, Order, [u32; 2], Box<[Exp; 3]>),
     Scan(Tm, Shape, [u32; 2], Box<[Exp; 3]>),
     /// Steps, tables, whether the loops do two at a time, accumulator; function, initial value.
@@ -167,7 +169,8 @@ pub struct Certificate {
     pub out: u32,
     /// What the certificate needs of operations.
     pub laws: Vec<Law>,
-    /// Loops in parallel that update one number: their variable, and the constant that threads begin with.
+    /// Parallel loops that update one number: their variable, and the constant that threads begin
+    /// with.
     pub sums: Vec<(u32, Tm)>,
     /// The loops.
     pub target: Cmd,
@@ -197,7 +200,8 @@ impl Certificate {
 }
 
 impl Law {
-    /// Whether addition and multiplication of floating-point numbers, minimum and maximum have it (but for the payload of a NaN).
+    /// Whether the law holds for addition and multiplication of floating-point numbers, minimum and
+    /// maximum (except for the payload of a NaN).
     pub fn is_exact(&self) -> bool {
         matches!(self, Law::Commutes(_))
     }

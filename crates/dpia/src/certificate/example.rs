@@ -1,4 +1,5 @@
-//! Sizes that a definition allows: with them a certificate shows that it is not about nothing.
+//! Finds sizes that a definition allows. They show that the statement of a certificate is not
+//! empty.
 
 use super::data::{Op, Tm};
 

@@ -1,4 +1,5 @@
-//! How the loops go through the reductions of a program: found in the loops and in the steps of the strategy, for the checker to begin with.
+//! Hints for the checker: how the loops go through the reductions of a program. They are found in
+//! the loops and in the steps of the strategy.
 //!
 //! Nothing depends on a hint being right: with a wrong one the checker says no.
 
@@ -21,7 +22,8 @@ pub(super) struct Hints {
     lengths: Vec<i64>,
     /// Whether sums of sums were made one.
     pub joins: bool,
-    /// Whether a strategy cuts reductions into pairs; else loops over pairs are those of buffers that take turns.
+    /// Whether a strategy splits reductions into pairs. Otherwise loops over pairs are those of
+    /// alternating buffers.
     pairs: bool,
 }
 
@@ -63,7 +65,8 @@ impl Hints {
         }
     }
 
-    /// The order of a reduction of `n` elements: the largest blocks that loops have, or two at a time where arrays are accumulated.
+    /// The order of a reduction of `n` elements: the largest blocks that loops have, or two at a
+    /// time if arrays are accumulated.
     pub fn order(&self, n: &Tm, accumulator: &Shape) -> Order {
         let arrays = accumulator.iter().any(|(_, extents)| !extents.is_empty());
         let sizes = self.cuts.iter().filter(|(length, _)| length == n).map(|(_, by)| *by);

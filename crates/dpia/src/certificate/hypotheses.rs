@@ -1,14 +1,16 @@
-//! What the theorem of a certificate rests on beside Coq, in words: the one list, which the command and the documents print.
+//! What the theorem of a certificate rests on besides Coq, in words. The command and the documents
+//! print this one list.
 
 use std::collections::BTreeMap;
 
 use super::data::{Certificate, Cmd, Op, Tm};
 
 impl Certificate {
-    /// Every hypothesis under which the C that is printed computes what the program says.
+    /// Every hypothesis under which the printed C computes what the program says.
     ///
-    /// Some are of the theorem (sizes, indices, laws); the others are what it takes to carry it from the loops to C. Not here: the passes between
-    /// the certified loops and C, which the certificate can't know.
+    /// Some are hypotheses of the theorem (sizes, indices, laws). The others carry it from the
+    /// loops to C. Not here: the passes between the certified loops and C, which the certificate
+    /// cannot know.
     pub fn hypotheses(&self) -> Vec<String> {
         let names: BTreeMap<u32, &str> = self.names.integers.iter().map(|(n, name)| (*n, &**name)).collect();
         let arrays: BTreeMap<u32, &str> = self.names.arrays.iter().map(|(n, name)| (*n, &**name)).collect();

@@ -1,8 +1,10 @@
-//! Certificates: a functional program and the loops made of it, as data that a checker verified in Coq decides about.
+//! Certificates: a functional program and the loops made of it, as data that a checker verified in
+//! Coq decides about.
 //!
-//! [`certify`] ties the two together: parameters and sizes get the same numbers on both sides. [`Certificate::to_coq`] prints the text that Coq
-//! reads; what it means is in `proofs/Semantics.v`. The program is the one *before* strategies, the loops are those that become C, so nothing
-//! between the two is trusted.
+//! [`certify`] ties the two together: parameters and sizes get the same numbers on both sides.
+//! [`Certificate::to_coq`] prints the text that Coq reads; what it means is in
+//! `proofs/Semantics.v`. The program is the one *before* strategies, the loops are those that
+//! become C, so nothing between the two is trusted.
 //!
 //! - `data`: the data, one to one those of `proofs/Syntax.v`
 //! - `ops`: operations of numbers, by the same names on both sides
@@ -40,13 +42,15 @@ pub use theory::{COMPARISON_HEAD, comparison};
 
 type Result<T> = std::result::Result<T, Diagnostic>;
 
-/// The certificate that `function` computes what `definition` says. `abi` says which parameters of the one are which of the other; of the steps that a
-/// strategy took, those that regroup additions are hints for the checker.
+/// The certificate that `function` computes what `definition` says. `abi` says which parameters of
+/// the one are which of the other. The steps of a strategy that regroup additions are hints for the
+/// checker.
 ///
-/// Recursion is as deep as the programs are nested: for deep input run it on a thread with a large stack.
+/// Recursion is as deep as the programs are nested. For deep input run it on a thread with a large
+/// stack.
 ///
 /// # Errors
-/// `D0201` with the name of the construct, where a program has one that certificates do not cover.
+/// `D0201` with the name of the construct, if a program has one that certificates do not cover.
 pub fn certify(
     definition: &Definition,
     function: &Function,
@@ -109,7 +113,8 @@ pub fn certify(
     })
 }
 
-/// That sizes, and the numbers of elements of parameters, are numbers of 64 bits: where indices become data.
+/// That sizes, and the numbers of elements of parameters, fit in 64 bits. Needed where indices
+/// become data.
 fn fitting(sizes: u32, args: &[(u32, Tables)]) -> Vec<Tm> {
     let counts = args.iter().flat_map(|(_, tables)| tables.iter().map(|(_, _, extents)| extents));
     let products = counts.filter(|extents| extents.len() > 1).filter_map(|extents| {
@@ -138,8 +143,8 @@ fn target_sizes(function: &Function) -> u32 {
     u32::try_from(function.sizes.len()).unwrap_or(u32::MAX)
 }
 
-/// A parameter: a number, or where its parts are arrays of different shapes, a pair of numbers. `names` are the arrays that hold it; `parts` gets
-/// the numbers with their types.
+/// A parameter: a number, or a pair of numbers if its parts are arrays of different shapes. `names`
+/// are the arrays that hold it. `parts` gets the numbers with their types.
 fn parameter(
     target: &mut Target,
     name: &str,
@@ -207,7 +212,8 @@ fn halves(ty: &DataType) -> Option<(DataType, DataType)> {
     }
 }
 
-/// The arrays that hold a value, each with the components that it is of the value: as `codegen::layout` takes it apart.
+/// The arrays that hold a value, as `codegen::layout` splits it. Each comes with the components of
+/// the value that it holds.
 fn arrays_of(
     ty: &DataType,
     components: &mut Vec<bool>,

@@ -1,8 +1,8 @@
-//! What the operations of the hub mean in a certificate. Source and target both go through here, so the same operation always has
-//! the same name.
+//! What the operations of the loop IR mean in a certificate. Source and target both use this, so
+//! the same operation always has the same name.
 //!
-//! Indices have the exact operations of integers, numbers of type `i64` the same modulo 2^64, truth values their own; all else is a name of which
-//! nothing is known.
+//! Indices have the exact operations of integers. Numbers of type `i64` have the same modulo 2^64.
+//! Truth values have their own. Everything else is a name of which nothing is known.
 
 use functional::DataType;
 use loops::expr::{Bits32, Bits64};

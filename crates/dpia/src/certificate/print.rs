@@ -1,4 +1,4 @@
-//! The text of a certificate: a file that Coq reads, laid out for people.
+//! Prints a certificate as a file for Coq, laid out for human readers.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
@@ -372,9 +372,10 @@ fn legend(names: &[(u32, String)]) -> String {
 }
 
 impl Certificate {
-    /// The certificate as sentences of Coq, in a module of this name: the data as `c`, for which nothing but `Syntax.v` is needed.
+    /// The certificate as Coq sentences in a module of this name: the data as `c`, which needs only
+    /// `Syntax.v`.
     ///
-    /// `after` stands behind the data. The name of the module is [`module_name`] of `name`.
+    /// `after` follows the data. The name of the module is [`module_name`] of `name`.
     pub fn to_module(&self, name: &str, after: &str) -> String {
         let name = module_name(name);
         let mut printer = Printer::default();
@@ -431,13 +432,15 @@ impl Certificate {
         text
     }
 
-    /// A whole file: the certificate, the theorem that the checker makes of it, and the question what that rests on.
+    /// A whole file: the certificate, the theorem that the checker makes of it, and the question
+    /// what the theorem rests on.
     pub fn to_coq(&self, name: &str) -> String {
         self.file(name, "ok")
     }
 
-    /// The same file for those who know already what `accept_sound` rests on: asked is only about the data. The theorem is `accept_sound` of
-    /// these, so the two answers together are that of [`Certificate::to_coq`], which reads every proof of the theory to find it.
+    /// The same file for users who already know what `accept_sound` rests on: it asks only about
+    /// the data. The theorem is `accept_sound` of these. So both answers together are that of
+    /// [`Certificate::to_coq`], for which Coq reads every proof of the theory.
     pub fn to_claim(&self, name: &str) -> String {
         self.file(name, "c")
     }
@@ -456,7 +459,8 @@ impl Certificate {
     }
 }
 
-/// The module of a definition of this name. With a prefix, no name is a word of Coq's or of the theory's.
+/// The module of a definition of this name. With a prefix, no name is a word of Coq's or of the
+/// theory's.
 pub fn module_name(name: &str) -> String {
     let plain: String = name.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '_' }).collect();
     format!("m_{plain}")

@@ -1,4 +1,5 @@
-//! The functional program as data of a certificate: a case for every primitive, each of which is exported or refused by name.
+//! Exports the functional program as data of a certificate. Every primitive has a case: it is
+//! exported, or refused by name.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -238,7 +239,8 @@ impl<'a> Source<'a> {
                 self.wraps |= from == Kind::Index;
                 Ok(ops::cast(to, from, self.exp(a)?))
             }
-            // No `_` here, so that a new primitive does not compile until it says how it is exported.
+            // No `_` here, so that a new primitive does not compile until it says how it is
+            // exported.
             Prim::Pair
             | Prim::Zip
             | Prim::Fst
@@ -402,7 +404,8 @@ impl<'a> Source<'a> {
         self.size(&(n.clone() - Size::constant(1)))
     }
 
-    /// How the loops go through an array of `n` elements: blocks that are joined in it are loops of their own; else as hints say.
+    /// How the loops go through an array of `n` elements. Blocks that are joined in it are loops of
+    /// their own. Otherwise hints decide.
     fn order(&mut self, n: &Tm, shape: &Shape, f: &Lambda, e: &Term) -> Result<Order> {
         let sum = matches!(f.body.kind(), TermKind::Prim(Prim::Add, _));
         if std::mem::take(&mut self.row) {

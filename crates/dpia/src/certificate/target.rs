@@ -1,7 +1,8 @@
-//! The loops as data of a certificate.
+//! Exports the loops as data of a certificate.
 //!
-//! Every loop and every local array gets a number of its own. A loop that does not count from 0 by 1 counts its iterations, and its variable is
-//! an expression of that count. Refused: parallel reductions of more than one number, copies of boxes.
+//! Every loop and every local array gets a number of its own. A loop that does not count from 0 by
+//! 1 counts its iterations, and its variable is an expression of that count. Refused: parallel
+//! reductions of more than one number, and copies of boxes.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -14,7 +15,8 @@ use super::data::{ArrayType, Cmd, Law, Names, Op, Tm};
 use super::ops::Kind;
 use super::{Result, ops, refused};
 
-/// Where the number of an array's element is: a number, and components in front of those of an access.
+/// Where the number of an array's element is stored: an array number, and components in front of
+/// those of an access.
 #[derive(Clone, Debug)]
 pub(super) struct Array {
     pub number: u32,
@@ -24,7 +26,7 @@ pub(super) struct Array {
     pub index: bool,
 }
 
-/// Components and their types of an element, behind these components.
+/// Components and their types of an element, below these components.
 pub(super) fn leaves(elem: &Elem, components: &[bool], found: &mut Vec<(Vec<bool>, &'static str)>) {
     match elem {
         Elem::Scalar(ty) => found.push((components.to_vec(), ty.keyword())),
@@ -198,7 +200,8 @@ impl Target {
         Ok(Cmd::For { parallel, var, count, body: Box::new(body) })
     }
 
-    /// The body of a loop that sums in parallel: one update of a number comes last, of an operation that has laws.
+    /// The body of a loop that sums in parallel. One update of a number comes last. Its operation
+    /// has laws.
     fn sum(&mut self, l: &Loop, var: u32) -> Result<Cmd> {
         let Some(assign) = last_update(&l.body) else {
             return Err(refused("a sum in parallel whose update is not the last of its loop (`reducePar`)"));
@@ -258,7 +261,8 @@ impl Target {
         Ok(self.expr(expr)?.0)
     }
 
-    /// What the integer arithmetic of an expression is of: as [`Expr::is_data`] says, but that elements of arrays of indices are indices.
+    /// Whether the integer arithmetic of an expression is on data or on indices: as
+    /// [`Expr::is_data`] says, except that elements of arrays of indices are indices.
     fn kind(&self, expr: &Expr, ty: Scalar) -> Kind {
         let (mut data, mut variable) = (false, false);
         expr.walk(&mut |e| match e {
@@ -272,7 +276,8 @@ impl Target {
         if ty == Scalar::I64 && !data && variable { Kind::Index } else { Kind::Data(ty) }
     }
 
-    /// Two operands and their type. An element of an array of indices beside data is data.
+    /// Two operands and their type. An element of an array of indices is data if the other operand
+    /// is data.
     fn operands(&self, a: &Expr, b: &Expr) -> Result<(Tm, Tm, Scalar)> {
         let ((left, ty), (right, _)) = (self.expr(a)?, self.expr(b)?);
         let kinds = (self.kind(a, ty), self.kind(b, ty));

@@ -1,7 +1,7 @@
-//! A definition as a program of the theory of the translation (`proofs/Phrases.v`), at given sizes, beside the loops made of it: what `proofs/Compare.v`
-//! decides about.
+//! Prints a definition, at given sizes, as a program of the theory of the translation
+//! (`proofs/Phrases.v`), next to the loops made of it. `proofs/Compare.v` compares the two.
 //!
-//! Not here: whether the two are the same, and at which sizes one asks.
+//! Not here: whether the two are the same, and at which sizes this is asked.
 
 use std::collections::HashMap;
 use std::fmt::Write as _;
@@ -16,7 +16,8 @@ use crate::info::Info;
 use crate::phrase::{element, length, scalar_of};
 use crate::{Abi, Mode};
 
-/// Arrays with more elements than this at the chosen sizes are refused: each is followed one by one.
+/// Arrays with more elements than this at the chosen sizes are refused: each element is followed by
+/// itself.
 const MOST_ELEMENTS: i64 = 4096;
 
 /// Terms that are written out where they are read can multiply.
@@ -40,12 +41,14 @@ impl Build for Number {
     }
 }
 
-/// Both as sentences of Coq, in a module of this name: `verdict` is what `Compare.v` says of them.
+/// Both as Coq sentences, in a module of this name. `verdict` is what `Compare.v` says of them.
 ///
-/// The function must be that which `translate` makes in this mode. `value_of` gives the sizes their values.
+/// The function must be the one that `translate` makes in this mode. `value_of` gives the sizes
+/// their values.
 ///
 /// # Errors
-/// `D0201` with the name of the construct, where a program has one that the theory or certificates do not cover.
+/// `D0201` with the name of the construct, if a program has one that the theory or certificates do
+/// not cover.
 pub fn comparison(
     definition: &Definition,
     function: &Function,
@@ -263,7 +266,8 @@ impl Printer<'_> {
                 DataType::Idx(n) => self.index(size, n),
                 _ => self.built(Number::int(self.size(size)?)),
             },
-            // As `c.let` and `share` have it: what is read once stands for itself, what costs something is stored.
+            // As `c.let` and `share` have it: what is read once stands for itself, what costs
+            // something is stored.
             TermKind::Let(binder, value, body) => {
                 if !self.info.many(binder.var.id) {
                     self.inlined.insert(binder.var.id, value.clone());
@@ -281,7 +285,7 @@ impl Printer<'_> {
         }
     }
 
-    /// Whether what is left to compute of a value, where its loops have run, is more than to read it.
+    /// Whether computing the rest of a value, after its loops have run, is more than reading it.
     fn costly(&self, value: &Term) -> bool {
         match value.kind() {
             TermKind::Var(var) => self.inlined.get(&var.id).is_some_and(|value| self.costly(value)),

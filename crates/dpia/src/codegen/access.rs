@@ -1,4 +1,5 @@
-//! Rules for acceptors (`cga.1` to `cga.8` and those of the further views): an acceptor at a path is an element of an array.
+//! Rules for acceptors (`cga.1` to `cga.8`, and those of the further views): an acceptor at a path
+//! is an element of an array.
 
 use functional::DataType;
 use loops::{Access, Size};
@@ -62,7 +63,8 @@ impl Generator<'_> {
     }
 }
 
-/// The path beneath of what `path` is in the view, with the rule; `None` if the path is too short. `beneath` is the type there.
+/// The path below the view that corresponds to `path` in the view, with the rule. `None` if the
+/// path is too short. `beneath` is the type there.
 fn through(view: &AccView, beneath: &DataType, path: &mut Vec<Step>) -> Option<&'static str> {
     let idx = |n: &Size| DataType::Idx(n.clone());
     let pop_at = |path: &mut Vec<Step>| match path.pop()? {

@@ -1,4 +1,5 @@
-//! Rules for expressions (`cge.1` to `cge.13` and those of further primitives): an expression at a path is a scalar expression of the hub.
+//! Rules for expressions (`cge.1` to `cge.13`, and those of further primitives): an expression at a
+//! path is a scalar expression of the loop IR.
 
 use functional::{DataType, Literal, Prim, TermKind};
 use loops::{BinaryOp, Code, CompareOp, Diagnostic, Expr, Scalar, Size};
@@ -9,7 +10,8 @@ use crate::phrase::{Exp, ExpArg, ExpKind, Fun, PVar, Role, Step, scalar_of};
 use crate::translate::{Result, closures, resolve};
 use crate::view::{self, Viewed};
 
-/// Nodes that the expressions of one function may have. Views that ask for an index several times can multiply it.
+/// The most nodes that the expressions of one function may have. Views that ask for an index
+/// several times can multiply it.
 const NODE_LIMIT: usize = 2_000_000;
 
 impl Generator<'_> {
@@ -160,7 +162,7 @@ impl Generator<'_> {
     }
 }
 
-/// The operator of the hub for a primitive on scalars.
+/// The operator of the loop IR for a primitive on scalars.
 fn operator(
     prim: Prim,
     ty: Option<Scalar>,

@@ -1,8 +1,9 @@
 //! Whether an update may write its result over the accumulator that it reads.
 //!
-//! The published rule for reductions always does; that is wrong when one part of the result needs a part of the accumulator that is
-//! already overwritten (`λx p. pair (snd p) (fst p)`). Here the generated statements decide: every element of the accumulator must be
-//! read before it is written. When that can't be seen from the subscripts, the answer is no, and the update goes through a second temporary.
+//! The published rule for reductions always does so. That is wrong if one part of the result needs
+//! a part of the accumulator that is already overwritten (`λx p. pair (snd p) (fst p)`). Here the
+//! generated statements decide: every element of the accumulator must be read before it is written.
+//! If the subscripts do not show that, the answer is no, and the update uses a second temporary.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -11,13 +12,15 @@ use loops::{Access, AccessSite, BinaryOp, Expr, Loop, Name, Stmt, accesses};
 /// Pairs of a read and a write that are looked at; beyond, the answer is no.
 const PAIR_LIMIT: usize = 100_000;
 
-/// Whether the statements, which write the arrays `shadow` (new name to old), may write the old arrays instead.
+/// Whether the statements, which write the arrays `shadow` (new name to old), may write the old
+/// arrays instead.
 pub(super) fn sound(body: &[Stmt], shadow: &BTreeMap<Name, Name>) -> bool {
     let old: BTreeSet<&Name> = shadow.values().collect();
     let sites = accesses(body);
     let reads: Vec<&AccessSite> =
         sites.iter().filter(|s| s.reads() && old.contains(&s.access.array)).collect();
-    // What only keeps an element writes what is there, for as long as every read comes before what changes it: its own read is one of them.
+    // What only keeps an element writes what is there, for as long as every read comes before what
+    // changes it: its own read is one of them.
     let changes = |s: &AccessSite| s.writes() && !keeping(s, shadow);
     let writes: Vec<&AccessSite> =
         sites.iter().filter(|s| shadow.contains_key(&s.access.array) && changes(s)).collect();
@@ -64,7 +67,8 @@ fn apart(a: &Access, b: &Access) -> bool {
     a.path.iter().zip(&b.path).any(|(a, b)| a != b)
 }
 
-/// Loop variables whose values a subscript determines: `i`, or `i` and `j` in `i * n + j` where `j` runs below `n`.
+/// Loop variables whose values a subscript determines: `i`, or `i` and `j` in `i * n + j` where `j`
+/// runs below `n`.
 fn determines<'e>(index: &'e Expr, loops: &[&Loop]) -> Vec<&'e Name> {
     match index {
         Expr::Var(name) => vec![name],

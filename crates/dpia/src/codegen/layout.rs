@@ -1,7 +1,8 @@
-//! How data lies in arrays of the hub.
+//! How data is laid out in arrays of the loop IR.
 //!
-//! Nested arrays are one array of several dimensions; a vector is its innermost dimension. Pairs of numbers stay together as elements of
-//! pairs. A pair that holds an array becomes two arrays (suffixes `_1` and `_2`), which share the dimensions around the pair.
+//! Nested arrays are one array of several dimensions. A vector is its innermost dimension. Pairs of
+//! numbers stay together as elements of pairs. A pair that holds an array becomes two arrays
+//! (suffixes `_1` and `_2`), which share the dimensions around the pair.
 
 use functional::DataType;
 use loops::{Component, Elem, Expr, Name, Scalar, Size};
@@ -67,7 +68,8 @@ impl Layout {
         }
     }
 
-    /// Array, subscripts and components at a path, whose indices `index` turns into subscripts. The last step of the path comes first.
+    /// Array, subscripts and components at a path. `index` turns the path's indices into
+    /// subscripts. The last step of the path comes first.
     pub fn place<E>(
         &self,
         path: &[Step],

@@ -1,4 +1,5 @@
-//! Code generation: commands become loop programs by the rules `cgc.1` to `cgc.6` and those of the further commands.
+//! Code generation: commands become loop programs by the rules `cgc.1` to `cgc.6` and those of the
+//! further commands.
 //!
 //! - `access`: acceptors at paths, `cga.…`
 //! - `expr`: expressions at paths, `cge.…`
@@ -7,7 +8,8 @@
 //! - `storage`: stack or heap
 //! - `turns`: a staged update in a loop, by two buffers that take turns
 //!
-//! In paper mode names are `v<k>` and `i<k>` by the number of variables declared so far, as the paper's `cnt` gives them.
+//! In paper mode names are `v<k>` and `i<k>` by the number of variables declared so far, as the
+//! paper's `cnt` gives them.
 
 mod access;
 mod expr;
@@ -33,7 +35,8 @@ use layout::Layout;
 use names::Names;
 use storage::declarations;
 
-/// Updates inside updates that are tried in place, where a failure means to generate the body again.
+/// The most nested updates that are tried in place. A failure means that the body is generated
+/// again.
 const TRIES: u32 = 3;
 
 /// Where a variable of phrases is.
@@ -55,7 +58,7 @@ pub(crate) struct Generator<'d> {
     steps: Vec<RuleStep>,
     places: HashMap<u32, Place>,
     names: Names,
-    /// Local arrays that updates asked for, to be declared beside the accumulator.
+    /// Local arrays that updates need, to be declared with the accumulator.
     wanted: HashMap<u32, Vec<Stmt>>,
     /// The update that was generated last, if it is staged.
     staged: Option<turns::Staged>,
@@ -235,7 +238,7 @@ impl<'d> Generator<'d> {
         }
     }
 
-    /// The body of a declaration, with the local arrays that updates of the variable ask for in front.
+    /// The body of a declaration, preceded by the local arrays that updates of the variable need.
     fn with_wanted(&mut self, var: &PVar, body: &Comm, cnt: u32, out: &mut Vec<Stmt>) -> Result<u32> {
         let place = out.len();
         let count = self.comm(body, cnt, out)?;
@@ -484,7 +487,8 @@ fn is_parallel(stmt: &Stmt) -> bool {
     matches!(stmt, Stmt::Loop(l) if l.kind == LoopKind::Parallel)
 }
 
-/// Writes `x = e + x` as `x += e`: sum and product commute bit for bit, and readers and later stages see the reduction.
+/// Writes `x = e + x` as `x += e`. Sum and product commute bit for bit, and later stages see the
+/// reduction.
 fn updates(stmt: &mut Stmt) {
     match stmt {
         Stmt::Assign(Assign { target, update: update @ None, value, .. }) => {

@@ -1,10 +1,11 @@
-//! Names in the output: from the user's variables where there are any, else short ones.
+//! Names in the output: from the user's variables if there are any, otherwise short ones.
 
 use std::collections::{HashMap, HashSet};
 
 use loops::Name;
 
-/// Hands out names that are free. Memory gets a name of its own in the whole function; loops side by side share theirs.
+/// Gives out free names. Memory gets a name of its own in the whole function. Sibling loops share
+/// theirs.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Names {
     taken: HashSet<Name>,

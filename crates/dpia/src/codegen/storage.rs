@@ -1,4 +1,4 @@
-//! Where local arrays are: on the stack of the thread that has them, or on the heap.
+//! Where local arrays are stored: on the stack of the thread that uses them, or on the heap.
 
 use std::collections::BTreeSet;
 
@@ -10,7 +10,8 @@ use super::layout::Layout;
 /// Local arrays up to this many bytes are on the stack.
 const STACK_BYTES: i64 = 32 * 1024;
 
-/// Up to this many bytes an array may be a tile that the compiler keeps in registers: three quarters of 32 registers of 64 bytes.
+/// An array of at most this many bytes may be a tile that the compiler keeps in registers: three
+/// quarters of 32 registers of 64 bytes.
 const TILE_BYTES: i64 = 24 * 64;
 
 /// Declarations of the arrays of a layout.
@@ -35,8 +36,9 @@ fn elem_bytes(elem: &Elem) -> i64 {
     }
 }
 
-/// What a thread has beside a tile goes to the heap, where a pointer that nothing overlaps leads to it: beside another array of the function
-/// that gcc makes of a parallel loop, it keeps the sums of a tile in memory instead of registers.
+/// Other data of a thread that has a tile goes to the heap, where a pointer that nothing overlaps
+/// leads to it. Next to another array of the function that gcc makes of a parallel loop, gcc would
+/// keep the sums of a tile in memory instead of registers.
 pub(super) fn beside_tiles(stmt: &Stmt) -> Stmt {
     match stmt {
         Stmt::Loop(l) if l.kind == LoopKind::Parallel => {
@@ -52,8 +54,8 @@ pub(super) fn beside_tiles(stmt: &Stmt) -> Stmt {
     }
 }
 
-/// Whether a subscript is a number when loops that are unrolled or done in vectors have been taken apart: only an array of such elements can be in
-/// registers.
+/// Whether a subscript is a number after unrolled and vector loops have been expanded. Only an
+/// array with such subscripts can be in registers.
 fn is_fixed(index: &Expr, site: &AccessSite<'_>) -> bool {
     let taken_apart = |name: &Name| {
         site.context.iter().rev().find_map(|context| match context {

@@ -1,14 +1,16 @@
-//! Two buffers that take turns: a loop whose body computes the next accumulator elsewhere and copies it back, without the copies.
+//! Double buffering: a loop whose body computes the next accumulator elsewhere and copies it back
+//! runs without the copies.
 //!
-//! Two iterations become one, the second with the arrays exchanged; an odd last iteration stays as it was. For the iterations of a
-//! stencil that halves the traffic to memory.
+//! Two iterations become one, the second with the arrays exchanged. An odd last iteration stays as
+//! it was. For the iterations of a stencil this halves the traffic to memory.
 
 use std::collections::BTreeMap;
 
 use loops::visit::{rename_arrays, substitute};
 use loops::{BinaryOp, CompareOp, Expr, Loop, Name, Stmt};
 
-/// Statements of a body that is written twice more at most; beyond, the copies are the smaller evil.
+/// The most statements of a body that is written twice more. For larger bodies the copies cost
+/// less.
 const SIZE_LIMIT: usize = 100;
 
 /// What a staged update left behind.

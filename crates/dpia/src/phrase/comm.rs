@@ -1,4 +1,4 @@
-//! Commands: the final ones, the pending ones, and the intermediate macros.
+//! Commands: final ones, pending ones, and the intermediate macros.
 
 use std::sync::Arc;
 
@@ -26,7 +26,8 @@ pub enum CommKind {
     New(PVar, DataType, Comm),
     /// `alias a (λv. c)`: `v` is memory that the acceptor `a` already names.
     Alias(PVar, Acc, Comm),
-    /// `update v (λo. c)`: `c` computes the next value of `v` into `o`, which code generation lets be `v` itself where that is sound.
+    /// `update v (λo. c)`: `c` computes the next value of `v` into `o`. Code generation lets `o` be
+    /// `v` itself if that is sound.
     Update(PVar, DataType, PVar, Comm),
     /// `seqfor n (λi. c)`
     SeqFor(LoopKind, Size, PVar, Comm),
@@ -49,7 +50,8 @@ pub enum CommKind {
     ReduceFor(ReduceOp, PVar, Size, PVar, Comm),
     /// `if e c c`
     If(Exp, Comm, Comm),
-    /// Pending: the value of the first expression where the condition holds, else of the second; only that one is computed.
+    /// Pending: the value of the first expression if the condition holds, otherwise of the second.
+    /// Only that one is computed.
     Branch(Exp, Exp, Exp, Then),
     /// Pending: `A(e)(a)`.
     A(Exp, Acc),
@@ -57,7 +59,8 @@ pub enum CommKind {
     C(Exp, Demand, PVar, Comm),
     /// The body with the variable standing for the expression (a β-step of the continuation).
     Bind(PVar, Exp, Comm),
-    /// Pending: the variable stands for the expression, through memory if it is read more than once and costs something.
+    /// Pending: the variable stands for the expression. It goes through memory if it is read more
+    /// than once and costs something.
     Share(PVar, Exp, Comm),
     /// Pending: an intermediate macro.
     Macro(Macro),

@@ -1,10 +1,12 @@
-//! The phrases of the imperative language (the paper, section 2.1): expressions, acceptors, commands, paths.
+//! The phrases of the imperative language (the paper, section 2.1): expressions, acceptors,
+//! commands, paths.
 //!
-//! Phrases are plain values with shared nodes. Beside the final commands there are the *pending* ones, which rules rewrite:
-//! `A(e)(a)`, `C(e)(λx. c)` and the intermediate macros. Functional terms occur inside expressions as closures; a variable
-//! that a rule bound stands for its expression by the table of bindings of the translation, so nothing is ever substituted.
+//! Phrases are plain values with shared nodes. Besides the final commands there are *pending* ones,
+//! which rules rewrite: `A(e)(a)`, `C(e)(λx. c)` and the intermediate macros. Functional terms
+//! occur inside expressions as closures. The translation has a table of bindings: it says for which
+//! expression a bound variable stands. So nothing is ever substituted.
 //!
-//! Not here: what the rules are (`translate`), names in the output (`codegen`).
+//! Not here: the rules (`translate`), names in the output (`codegen`).
 
 mod comm;
 
@@ -59,7 +61,8 @@ struct ExpNode {
     ty: DataType,
     delayed: bool,
     open: bool,
-    /// How much more than a load a read takes: branches of views, sums of indices, functions between; `None` with arithmetic.
+    /// The cost of a read beyond that of a load: branches of views, sums of indices, functions
+    /// between. `None` if there is arithmetic.
     weight: Option<u32>,
 }
 
@@ -74,7 +77,8 @@ pub enum ExpKind {
     Size(Size),
     /// A functional term that no rule has reached yet, with what its variables stand for.
     Closure(Term, Env),
-    /// A primitive applied to expressions. A `map` or `generate` here is a view that is computed when it is read.
+    /// A primitive applied to expressions. A `map` or `generate` here is a view that is computed
+    /// when it is read.
     Prim(Prim, Vec<ExpArg>),
     /// Index arithmetic that views make.
     Arith(BinaryOp, Exp, Exp),
@@ -146,7 +150,8 @@ pub enum AccKind {
     View(AccView, Acc),
 }
 
-/// Views of acceptors, named after the expression that they receive: data of `split` is written through `splitAcc`.
+/// Views of acceptors, named after the expression that they receive: data of `split` is written
+/// through `splitAcc`.
 #[derive(Clone, PartialEq, Debug)]
 pub enum AccView {
     /// First components of an array of pairs.
@@ -179,8 +184,9 @@ pub enum AccView {
     Map(Box<AccView>),
 }
 
-/// Weight up to which an expression may be read more than once rather than stored. Chains of views in which each level reads the one
-/// before twice would otherwise double at each level.
+/// The largest weight of an expression that may be read more than once instead of being stored.
+/// Otherwise chains of views in which each level reads the one before twice would double at each
+/// level.
 const LIGHT: u32 = 8;
 
 /// Terms of a function that are looked at; larger ones count as arithmetic.
@@ -212,7 +218,8 @@ fn weigh(bindings: &Bindings, prim: Prim, args: &[ExpArg]) -> Option<u32> {
     })
 }
 
-/// The weight of a function that only rearranges what it gets: with what it reads around it, and one for each read.
+/// The weight of a function that only rearranges its argument, with what it reads around it. Each
+/// read counts one.
 fn rearranges(bindings: &Bindings, body: &Term, env: &Env, fuel: &mut u32) -> Option<u32> {
     *fuel = fuel.checked_sub(1)?;
     match body.kind() {
@@ -355,7 +362,8 @@ impl Exp {
         self.0.delayed
     }
 
-    /// Whether reading it takes arithmetic, or many branches and sums of indices: more than one would read twice.
+    /// Whether reading it takes arithmetic, or so many branches and sums of indices that one would
+    /// not read it twice.
     pub fn costly(&self) -> bool {
         self.0.weight.is_none_or(|weight| weight > LIGHT)
     }

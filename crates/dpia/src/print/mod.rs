@@ -1,7 +1,8 @@
 //! The textual form of phrases and derivations, in the paper's notation.
 //!
-//! Memory that `new` declares has a write half `v.1` and a read half `v.2`; `a{i}` is an element of an acceptor and `e[i]` of an expression.
-//! A variable that stands for an expression prints as that expression. A side of a step is cut where it gets long.
+//! Memory that `new` declares has a write half `v.1` and a read half `v.2`. `a{i}` is an element of
+//! an acceptor, `e[i]` of an expression. A variable that stands for an expression prints as that
+//! expression. A side of a step is cut if it gets long.
 
 mod exp;
 

@@ -72,7 +72,8 @@ impl Translator<'_> {
         })
     }
 
-    /// How the loop runs that copies an array: as the user's `map` inside says, or in parallel where nothing around it does.
+    /// How a copy loop of an array runs: as the user's `map` inside says, or in parallel if nothing
+    /// around it does.
     fn kind_of_copy(&self, e: &Exp) -> LoopKind {
         if let DataType::Vector(..) = e.ty() {
             return LoopKind::Vector;
@@ -90,9 +91,10 @@ impl Translator<'_> {
         }
     }
 
-    /// How a loop runs for which the user gives no strategy. Arrays of a few elements are meant for registers: their loops are written out,
-    /// the innermost as lanes, so that the target's compiler can keep them there; of deep nests only the inner loops, since a tensor of small
-    /// extents would else become thousands of statements.
+    /// How a loop runs if the user gives no strategy. Arrays of a few elements are meant for
+    /// registers. Their loops are unrolled, the innermost as lanes, so that the target's compiler
+    /// can keep them there. Of deep nests only the inner loops are unrolled: otherwise a tensor of
+    /// small extents would become thousands of statements.
     fn kind_without_strategy(&self, ty: &DataType, innermost: bool) -> LoopKind {
         let small = super::constant_bytes(ty).is_some_and(|bytes| bytes <= super::LOCAL_ACCUMULATOR);
         match length(ty).and_then(Size::as_constant) {
@@ -264,7 +266,7 @@ impl Translator<'_> {
         })
     }
 
-    /// Three parts: in front, the array itself, behind.
+    /// Three parts: before the array, the array itself, after it.
     fn pad_into(&mut self, l: &Size, r: &Size, value: &Exp, e: &Exp, a: &Acc) -> Option<Comm> {
         let n = length(e.ty())?.clone();
         let elem = value.ty().clone();
@@ -419,7 +421,8 @@ impl Translator<'_> {
     }
 }
 
-/// Whether the outermost primitive of a pending term computes into memory, so that a view of acceptors is the way to write it.
+/// Whether the outermost primitive of a pending term computes into memory. It is then written
+/// through a view of acceptors.
 fn stores(e: &Exp) -> bool {
     let ExpKind::Closure(term, _) = e.kind() else { return false };
     match term.kind() {
@@ -441,7 +444,8 @@ fn stores(e: &Exp) -> bool {
     }
 }
 
-/// Whether a pending term has a computing pattern below its outermost views, rather than being a view of memory.
+/// Whether a pending term has a computing pattern below its outermost views, instead of being a
+/// view of memory.
 fn computes(e: &Exp) -> bool {
     let ExpKind::Closure(term, _) = e.kind() else { return false };
     let mut term = term.clone();
@@ -459,8 +463,8 @@ fn computes(e: &Exp) -> bool {
     }
 }
 
-/// If the function only rearranges an array without losing an element: the views of acceptors that undo it, outermost first, each with
-/// the type of what is beneath.
+/// If the function only rearranges an array without losing an element: the views of acceptors that
+/// undo it, outermost first, each with the type of what is below.
 fn rearranges(f: &Fun) -> Option<Vec<(AccView, DataType)>> {
     layout(&f.params[0].var, &f.body)
 }
@@ -551,7 +555,8 @@ fn inner_length(ty: &DataType) -> Option<Size> {
     length(&crate::phrase::element(ty)?).cloned()
 }
 
-/// Copies of the innermost loops over data of this type if all loops around them are written out; the greatest number where a size is a symbol.
+/// The number of copies of the innermost loops over data of this type if all loops around them are
+/// unrolled. The greatest number if a size is a symbol.
 fn copies(ty: &DataType) -> i64 {
     match ty {
         DataType::Array(n, t) if !is_flat(t) => {

@@ -1,4 +1,4 @@
-//! Continuation-passing rules: `C(e)(λx. c)` computes `e` and goes on with `c`.
+//! Continuation-passing rules: `C(e)(λx. c)` computes `e` and continues with `c`.
 
 use functional::{Arg, Group, Prim, Term, TermKind};
 use loops::LoopKind;
@@ -30,7 +30,8 @@ impl Translator<'_> {
         }
     }
 
-    /// `let binder = value in body`, where `rest` gets the body with the variable standing for the value.
+    /// `let binder = value in body`, where `rest` gets the body with the variable standing for the
+    /// value.
     pub(super) fn bind_let(
         &mut self,
         binder: &functional::Binder,
@@ -130,7 +131,8 @@ impl Translator<'_> {
         Ok((rule, after))
     }
 
-    /// `C(e1)(λx1. … C(en)(λxn. c(prim x1 … xn)))`: the rule of every primitive that is an expression of its arguments.
+    /// `C(e1)(λx1. … C(en)(λxn. c(prim x1 … xn)))`: the rule of every primitive that is an
+    /// expression of its arguments.
     fn chain_views(
         &mut self,
         prim: Prim,
@@ -188,7 +190,8 @@ impl Translator<'_> {
         }
     }
 
-    /// `C(p)(λx. branch x a b then)`; between arrays the condition is computed once, not for every element.
+    /// `C(p)(λx. branch x a b then)`; between arrays the condition is computed once, not for every
+    /// element.
     pub(super) fn choice(&mut self, p: &Exp, a: &Exp, b: &Exp, then: Then) -> Comm {
         let (a, b) = (a.clone(), b.clone());
         let many = !super::is_flat(a.ty());

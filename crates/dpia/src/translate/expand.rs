@@ -1,4 +1,5 @@
-//! The intermediate macros: loops for maps, reductions, scans and copies (the paper, sections 2.1 and 2.3).
+//! The intermediate macros: loops for maps, reductions, scans and copies (the paper, sections 2.1
+//! and 2.3).
 
 use functional::{DataType, Prim, Term, TermKind};
 use loops::{LoopKind, ReduceOp, Size};
@@ -289,7 +290,8 @@ impl Translator<'_> {
         }
     }
 
-    /// The next value of `v`, which the body puts into `o`. A number is stored last, after all that reads the old one.
+    /// The next value of `v`, which the body stores into `o`. A number is stored last, after all
+    /// reads of the old one.
     fn update(&mut self, v: &PVar, ty: &DataType, o: &PVar, body: Comm) -> Comm {
         if ty.is_scalar() {
             self.bindings.set_acc(o, Acc::var(v, ty.clone()));
@@ -389,7 +391,8 @@ fn size_of(xs: &Exp) -> Size {
     length(xs.ty()).cloned().unwrap_or_default()
 }
 
-/// `((+), g x)` if the function is `\x a -> g x (+) a` with an operation whose order does not matter.
+/// `((+), g x)` if the function is `\x a -> g x (+) a` with an operation whose order does not
+/// matter.
 pub(super) fn privatisable(f: &Fun) -> Option<(ReduceOp, Term)> {
     let [_, accumulator] = &f.params[..] else { return None };
     let TermKind::Prim(prim, args) = f.body.kind() else { return None };

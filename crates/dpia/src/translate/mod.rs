@@ -1,12 +1,13 @@
-//! The translation proper: pending nodes are rewritten, one named rule a step, until only commands are left.
+//! The translation proper: pending nodes are rewritten, one named rule a step, until only commands
+//! are left.
 //!
 //! - `acceptor`: `A(e)(a)`, the rules `a.…`
 //! - `continuation`: `C(e)(λx. c)`, the rules `c.…`
 //! - `view`: reading one element of a delayed array (default mode)
 //! - `expand`: the intermediate macros
 //!
-//! A step takes constant time: continuations are commands with a variable, and a variable is bound in a table once.
-//! Not here: names and arrays of the output ([`crate::codegen`]).
+//! A step takes constant time: continuations are commands with a variable, and a variable is bound
+//! in a table once. Not here: names and arrays of the output ([`crate::codegen`]).
 
 mod acceptor;
 mod continuation;
@@ -28,7 +29,8 @@ use crate::phrase::{Acc, Comm, CommKind, Demand, Exp, ExpArg, ExpKind, Fun, PVar
 
 pub(crate) type Result<T> = std::result::Result<T, Diagnostic>;
 
-/// Accumulators up to this many bytes are local even where the result could be the accumulator: registers and the stack are faster.
+/// Accumulators of at most this many bytes are local even if the result could be the accumulator:
+/// registers and the stack are faster.
 const LOCAL_ACCUMULATOR: i64 = 16 * 1024;
 
 /// Rule applications of one definition; programs of ten thousand combinators take about a tenth.
@@ -88,7 +90,8 @@ impl<'d> Translator<'d> {
         Derivation { steps: self.steps, bindings: self.bindings }
     }
 
-    /// A fresh variable; readers see `user`, or else `base`, with a number where that name is taken.
+    /// A fresh variable. Readers see `user`, or otherwise `base`, with a number if that name is
+    /// taken.
     pub fn fresh(&mut self, base: &str, user: Option<&Name>, role: Role) -> PVar {
         let id = self.next;
         self.next += 1;
@@ -266,7 +269,8 @@ impl<'d> Translator<'d> {
         CommKind::New(tmp, ty, CommKind::Seq(fill, rest).into()).into()
     }
 
-    /// Lets `x` stand for the value, through memory where it is read more than once and costs something.
+    /// Lets `x` stand for the value. It goes through memory if it is read more than once and costs
+    /// something.
     fn share(&mut self, x: &PVar, e: &Exp, c: &Comm) -> Result<Comm> {
         let many = matches!(x.role, Role::Expression { many: true });
         if !many || !e.costly() {
@@ -325,7 +329,8 @@ impl<'d> Translator<'d> {
     }
 }
 
-/// The expression with variables replaced by what they stand for; `known` lets components of known pairs be taken at once.
+/// The expression with variables replaced by what they stand for. `known` lets components of known
+/// pairs be taken at once.
 pub(crate) fn resolve(bindings: &Bindings, exp: &Exp, known: bool) -> Exp {
     if !exp.open() {
         return exp.clone();

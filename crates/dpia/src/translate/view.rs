@@ -1,4 +1,5 @@
-//! Reading delayed arrays (default mode): an index moves through views to the `map` or `generate` below, whose function is then applied.
+//! Reading delayed arrays (default mode): an index moves through views to the `map` or `generate`
+//! below, whose function is then applied.
 
 use functional::{DataType, Prim};
 
@@ -8,7 +9,8 @@ use crate::phrase::{Comm, CommKind, Demand, Exp, ExpArg, ExpKind, PVar, Step, Th
 use crate::view::{self, Viewed, lanewise};
 
 impl Translator<'_> {
-    /// One rule at `C(e)(λx. c)` for an expression that holds functions; it is resolved and no closure.
+    /// One rule at `C(e)(λx. c)` for an expression that holds functions; it is resolved and no
+    /// closure.
     pub(super) fn continue_delayed(&mut self, e: &Exp, demand: Demand, x: &PVar, c: &Comm) -> Applied {
         let (head, mut path) = peel(e);
         if path.is_empty() {
@@ -86,7 +88,8 @@ impl Translator<'_> {
         })
     }
 
-    /// Not an element of anything: arrays stay delayed, the parts of numbers and pairs are computed.
+    /// Not an element of anything: arrays stay delayed, the parts of numbers and pairs are
+    /// computed.
     fn continue_whole(&mut self, e: &Exp, demand: Demand, x: &PVar, c: &Comm) -> (&'static str, Comm) {
         let ExpKind::Prim(prim, args) = e.kind() else { return ("c.1", bind(x, e, c)) };
         let parts = *prim == Prim::Pair || (lanewise(*prim) && !matches!(e.ty(), DataType::Vector(..)));
@@ -108,7 +111,8 @@ impl Translator<'_> {
     }
 }
 
-/// The expression below the outermost indices and components, and these as a path (the last step is next to the head).
+/// The expression below the outermost indices and components, and these as a path (the last step is
+/// next to the head).
 fn peel(e: &Exp) -> (Exp, Vec<Step>) {
     let mut path = Vec::new();
     let mut head = e.clone();
@@ -135,7 +139,8 @@ fn peel(e: &Exp) -> (Exp, Vec<Step>) {
     (head, path)
 }
 
-/// The expression at a path; steps that do not fit its type end it (the checker of phrases reports them).
+/// The expression at a path. Steps that do not fit its type end it. The checker of phrases reports
+/// them.
 pub(crate) fn along(e: &Exp, path: &[Step]) -> Exp {
     let mut e = e.clone();
     for step in path.iter().rev() {

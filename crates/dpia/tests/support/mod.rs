@@ -169,7 +169,8 @@ pub fn definitions(text: &str) -> Vec<Definition> {
     list
 }
 
-/// The definitions of a file of the library with what it imports; those whose types are open are left out.
+/// The definitions of a file of the library with what it imports; those whose types are open are
+/// left out.
 pub fn library(name: &str, text: &str) -> Vec<Definition> {
     let mut loader = |_: &str, path: &str| -> Result<(String, String), String> {
         let found = golden::root().join("library").join(path);

@@ -1,4 +1,5 @@
-//! Runs a definition in the evaluator and its translation in the interpreter of loops, and compares.
+//! Runs a definition in the evaluator and its translation in the interpreter of loops, and
+//! compares.
 #![allow(dead_code)]
 
 use std::collections::BTreeMap;
@@ -116,7 +117,8 @@ pub enum Outcome {
     Differs(String),
 }
 
-/// Runs both at these sizes on random data. Floating-point numbers must agree bit for bit unless `tolerance` is given.
+/// Runs both at these sizes on random data. Floating-point numbers must agree bit for bit unless
+/// `tolerance` is given.
 pub fn compare(d: &Definition, t: &Translation, sizes: &Sizes, seed: u64, tolerance: f64) -> Outcome {
     let mut random = Random(seed);
     let Some(args) = arguments(d, sizes, &mut random) else { return Outcome::Undefined };
@@ -172,7 +174,8 @@ pub fn choices(definition: &Definition, seed: u64, count: usize) -> Vec<Sizes> {
     list
 }
 
-/// Whether the hub's validator accepts the function; how many of its loops it can't show to be free of races.
+/// Whether the validator of loop programs accepts the function. Returns how many of its loops it
+/// cannot show to be free of races.
 pub fn validate(t: &Translation) -> Result<usize, String> {
     let report = loops::validate(&t.function);
     if !report.is_valid() {

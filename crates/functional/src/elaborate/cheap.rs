@@ -1,4 +1,4 @@
-//! Which terms may be written twice: those that cost nothing to compute again, and are small.
+//! Which terms may be duplicated: small ones that cost nothing to compute again.
 
 use crate::prim::Prim;
 use crate::term::{Arg, Term, TermKind};

@@ -1,4 +1,5 @@
-//! A persistent map from local variables to values: extending it costs the logarithm of its size and keeps the old one.
+//! A persistent map from local variables to values. Extending it takes logarithmic time and keeps
+//! the old map.
 
 use std::rc::Rc;
 

@@ -1,7 +1,9 @@
-//! Unfolding: all calls are replaced by bodies, functions remain only as arguments of primitives, sizes and types are put in.
+//! Unfolding: replaces all calls by bodies. Functions remain only as arguments of primitives, and
+//! types and sizes are substituted.
 //!
-//! An argument that is not a mere name, number, component or view, and is used more than once or within a function, becomes a
-//! `let`, so that no work is done twice. Not here: optimisation; what the user wrote is otherwise kept.
+//! An argument becomes a `let` if it is used more than once or within a function, so that no work
+//! is done twice. Names, numbers, components and views are substituted instead. Not here:
+//! optimisation. Apart from this, what the user wrote is kept.
 
 mod cheap;
 mod env;
@@ -22,7 +24,7 @@ use crate::types::DataType;
 use env::Env;
 
 /// Most steps of unfolding: a bound on the size of core forms, and on the time to make them.
-const MAX_STEPS: usize = 2_000_000;
+const MAX_STEPS: usize = 1 << 18;
 /// Deepest recursion of unfolding.
 const MAX_DEPTH: usize = 50_000;
 
@@ -45,7 +47,7 @@ struct Fun<'c> {
 enum Callee<'c> {
     /// A lambda with what its free variables are.
     Lambda(&'c [Bind], &'c Node, Env<'c>, Frame<'c>),
-    /// A primitive with its explicit sizes and the type behind them.
+    /// A primitive with its explicit sizes and the type after them.
     Prim(Prim, Rc<Vec<Size>>, &'c Ty, Frame<'c>),
     /// A definition.
     Def(Frame<'c>),
@@ -83,7 +85,8 @@ impl Frame<'_> {
 /// The core form of a definition.
 ///
 /// # Errors
-/// If it has function parameters, a type does not satisfy its constraint, or the core form is too large.
+/// If it has function parameters, a type does not satisfy its constraint, or the core form is too
+/// large.
 pub(crate) fn definition(
     checked: &Checked,
     entry: &Entry,

@@ -1,4 +1,4 @@
-//! The evaluator of trees to core terms.
+//! Evaluates surface trees to core terms.
 
 use std::rc::Rc;
 

@@ -1,4 +1,5 @@
-//! Values while evaluating: numbers, pairs, and arrays that are strided windows on stored data or lazy views.
+//! Values during evaluation: numbers, pairs, and arrays. An array is a strided window on stored
+//! data, or a lazy view.
 
 use std::rc::Rc;
 
@@ -134,7 +135,7 @@ pub(super) enum Array {
     Pad { base: Rc<Array>, left: usize, len: usize, value: Val },
     /// The nearest element where the index is not one of `base`, which is not empty.
     Clamp { base: Rc<Array>, left: usize, len: usize },
-    /// One behind another.
+    /// One after another.
     Concat(Rc<Array>, Rc<Array>),
     /// Elements at indices.
     Gather(Rc<Array>, Rc<Array>),

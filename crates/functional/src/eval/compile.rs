@@ -1,4 +1,4 @@
-//! Terms as closures over numbered slots, with all sizes known.
+//! Compiles terms to closures over numbered slots, with all sizes known.
 
 use std::collections::BTreeMap;
 use std::rc::Rc;
@@ -49,7 +49,8 @@ impl<'a> Compiler<'a> {
         *self.slots.entry(var.id).or_insert(next)
     }
 
-    /// The type with its sizes known; a length that has no value counts as 0, since no such array is ever made.
+    /// The type with its sizes known. A length that has no value counts as 0, since no such array
+    /// is ever made.
     pub(super) fn resolve(&self, ty: &DataType) -> Ty {
         match ty {
             DataType::Scalar(s) => Ty::Scalar(*s),

@@ -1,11 +1,12 @@
 //! The evaluator: what a definition means, as a function from sizes and values to a value.
 //!
-//! It is the reference that rewriting, translation and generated code are compared with. Reductions go in the order of the
-//! source (element first, accumulator second, index 0 first), in the precision of the types, so that results agree bit for bit
-//! with sequential C. Execution strategies mean nothing here: `mapPar` is `map`, `toMem` is nothing.
+//! It is the reference that rewriting, translation and generated code are compared with. Reductions
+//! go in the order of the source: element first, accumulator second, index 0 first. They use the
+//! precision of the types. So results agree bit for bit with sequential C. Execution strategies
+//! have no effect here: `mapPar` is `map`, `toMem` is the identity.
 //!
-//! Terms are compiled to closures over numbered slots, with sizes known. Layout primitives are strided or lazy views;
-//! patterns make dense arrays. Time and memory are bounded by [`Limits`].
+//! Terms are compiled to closures over numbered slots, with sizes known. Layout primitives are
+//! strided or lazy views. Patterns make dense arrays. Time and memory are bounded by [`Limits`].
 
 mod array;
 mod compile;
@@ -66,8 +67,8 @@ impl Default for Limits {
 /// ```
 ///
 /// # Errors
-/// If a size is missing or negative, a fact does not hold, an argument has another shape or type than its parameter, a limit
-/// is reached, or an operation has no result.
+/// If a size is missing or negative, a fact does not hold, an argument does not have the shape and
+/// type of its parameter, a limit is reached, or an operation has no result.
 pub fn evaluate(
     definition: &Definition,
     sizes: &BTreeMap<Name, i64>,
@@ -77,7 +78,7 @@ pub fn evaluate(
     evaluate_within(definition, sizes, args, &mut { limits })
 }
 
-/// The same; the steps that it takes are no longer in `limits` behind it.
+/// The same. Afterwards `limits` no longer has the steps that it took.
 ///
 /// # Errors
 /// As [`evaluate`].

@@ -116,7 +116,7 @@ pub(super) fn binary(prim: Prim) -> Option<Binary> {
     })
 }
 
-/// An operation that is defined for the hub.
+/// An operation that is defined for the loop IR.
 fn hub_unary(op: UnaryOp, x: &Val) -> Outcome<Val> {
     Ok(from_hub(value::Value::unary(op, to_hub(x)?).map_err(undefined)?))
 }

@@ -1,4 +1,4 @@
-//! Values at the border: tensors in and out, and the dense form that patterns make.
+//! Values at the interface: tensors in and out, and the dense form that patterns make.
 
 use std::rc::Rc;
 
@@ -10,9 +10,10 @@ use crate::types::DataType;
 
 /// An argument or a result of a definition.
 ///
-/// Arrays (of any rank) of numbers, or of pairs of numbers, are one tensor; the lanes of a vector are its last dimension.
-/// Where a pair has an array in it, the value is a pair of values, and the dimensions around the pair go into both: a value of
-/// type `[n]([m]f32, i64)` is the pair of a tensor of shape `n x m` and one of shape `n`. Indices are `i64`.
+/// Arrays (of any rank) of numbers, or of pairs of numbers, are one tensor. The lanes of a vector
+/// are its last dimension. If a pair contains an array, the value is a pair of values, and the
+/// dimensions around the pair go into both: a value of type `[n]([m]f32, i64)` is the pair of a
+/// tensor of shape `n x m` and one of shape `n`. Indices are `i64`.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Value {
     /// Numbers, or pairs of numbers.
@@ -74,7 +75,8 @@ fn wrap(shape: &[usize], ty: &Ty) -> Ty {
     shape.iter().rev().fold(ty.clone(), |ty, n| Ty::Array(*n, Rc::new(ty)))
 }
 
-/// Whether a value has this type; `declared` is the type with its symbolic sizes, for indices and the message.
+/// Whether a value has this type; `declared` is the type with its symbolic sizes, for indices and
+/// the message.
 pub(super) fn check(
     value: &Value,
     declared: &DataType,
@@ -227,7 +229,8 @@ pub(super) enum Builder {
 }
 
 impl Builder {
-    /// Columns with room for `count` values of the type. The numbers must have been taken from the tally.
+    /// Columns with room for `count` values of the type. The tally must already include the
+    /// numbers.
     fn columns(ty: &Ty, count: usize) -> Builder {
         let (shape, inner) = dims(ty);
         let count = shape.iter().fold(count, |product, n| product.saturating_mul(*n));

@@ -1,4 +1,4 @@
-//! Exact division of polynomials in several unknowns: what solves `factor * ? = rest`.
+//! Exact division of polynomials in several unknowns, which solves `factor * ? = rest`.
 
 use std::collections::BTreeMap;
 
@@ -12,7 +12,7 @@ const MAX_TERMS: usize = 32;
 
 /// `q` with `divisor * q == dividend` as polynomials, if there is one.
 ///
-/// The equation then holds for all values; that `q` is the only solution holds where the divisor is not 0.
+/// The equation then holds for all values. `q` is the only solution only if the divisor is not 0.
 pub(super) fn exact_quotient(dividend: &Size, divisor: &Size) -> Option<Size> {
     if let Some(quotient) = dividend.exact_div(divisor) {
         return Some(quotient);
@@ -41,7 +41,8 @@ pub(super) fn exact_quotient(dividend: &Size, divisor: &Size) -> Option<Size> {
     None
 }
 
-/// The largest term by degree, then by the exponents of the atoms in their order: an order that products respect.
+/// The largest term by degree, then by the exponents of the atoms in their order. Products preserve
+/// this order.
 fn leading(size: &Size) -> Option<(Monomial, i64)> {
     let terms: Vec<(Monomial, i64)> = size
         .terms()

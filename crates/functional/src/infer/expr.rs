@@ -11,7 +11,7 @@ use crate::syntax::ast::{BinOp, Expr, ExprKind, NumberValue, Pattern, UnOp};
 /// The most types that a type is made of.
 const MAX_PARTS: usize = 1000;
 
-/// What the context asks for, and why: told when it does not fit.
+/// What the context asks for, and why. Reported if it does not fit.
 #[derive(Clone, Debug)]
 pub(super) struct Why {
     /// "argument 2 of `zip`".
@@ -47,7 +47,8 @@ impl Infer<'_> {
         self.of_bounded_size(node, expr.span)
     }
 
-    /// Nested pairs double with each level (`let y = (x, x)`), and every node of the tree gets its type.
+    /// Nested pairs double with each level (`let y = (x, x)`), and every node of the tree gets its
+    /// type.
     fn of_bounded_size(&mut self, node: Node, span: Span) -> Node {
         if self.solver.parts(&node.ty, MAX_PARTS) <= MAX_PARTS {
             return node;
@@ -211,7 +212,7 @@ impl Infer<'_> {
         );
     }
 
-    /// Makes the type of `found` the wanted one, or tells why it is not.
+    /// Makes the type of `found` the wanted one, or reports why it is not.
     pub(super) fn fit(&mut self, found: &Node, want: &Ty, why: &Why) {
         if let Err(mismatch) = self.solver.unify(&found.ty, want, found.span, (&why.text, why.at)) {
             self.mismatch(&mismatch, found, want, why);

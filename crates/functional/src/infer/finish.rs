@@ -1,4 +1,5 @@
-//! The end of a definition: open equations, literals without a type, what is to be shown, and types without unknowns.
+//! Finishes a definition: solves open equations, gives literals their types, proves what is left,
+//! and replaces all unknowns in types.
 
 use std::collections::BTreeSet;
 
@@ -11,7 +12,7 @@ use super::ty::{Class, Ty};
 use crate::syntax::ast::NumberValue;
 
 impl Infer<'_> {
-    /// Solves what is left and tells what can't be.
+    /// Solves what is left and reports what cannot be solved.
     pub(super) fn finish(&mut self) {
         self.settle();
         self.default_literals();
@@ -121,7 +122,7 @@ impl Infer<'_> {
         }
     }
 
-    /// Puts what is known into the tree, and tells what is not known.
+    /// Puts what is known into the tree, and reports what is not known.
     pub(super) fn complete(&mut self, node: &mut Node) {
         node.ty = self.known_type(&node.ty, node.span);
         match &mut node.kind {
@@ -154,7 +155,7 @@ impl Infer<'_> {
         }
     }
 
-    /// The type without unknowns; an unknown is told once.
+    /// The type without unknowns. An unknown is reported once.
     pub(super) fn known_type(&mut self, ty: &Ty, span: Span) -> Ty {
         let ty = self.solver.zonk(ty);
         let metas = std::cell::RefCell::new(BTreeSet::new());

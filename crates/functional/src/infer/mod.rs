@@ -1,8 +1,10 @@
-//! Inference of types and sizes: from the surface tree to definitions whose every node has its type.
+//! Inference of types and sizes: from the surface tree to definitions whose every node has its
+//! type.
 //!
-//! Types are inferred by unification; sizes by solving equations between their normal forms. An equation is accepted only
-//! if it holds for all values of the parameters that the stated facts admit, 0 included; what can't be shown is an error.
-//! Functions are arguments, never data. Not here: unfolding of calls ([`crate::elaborate`]).
+//! Types are inferred by unification, sizes by solving equations between their normal forms. An
+//! equation is accepted only if it holds for all values of the parameters that the stated facts
+//! allow, 0 included. What cannot be shown is an error. Functions are arguments, never data. Not
+//! here: unfolding of calls ([`crate::elaborate`]).
 
 mod divide;
 mod expr;
@@ -60,7 +62,7 @@ pub(crate) struct Env {
     pub(crate) defs: BTreeMap<Name, Arc<Signature>>,
     /// Abbreviations: sizes and body.
     pub(crate) types: BTreeMap<Name, (Vec<Name>, Ty)>,
-    /// Definitions with errors: their uses are not told again.
+    /// Definitions with errors: their uses are not reported again.
     pub(crate) failed: BTreeSet<Name>,
 }
 
@@ -75,13 +77,13 @@ pub(crate) struct Infer<'e> {
     level: u32,
     constraints: Vec<(Class, Ty, Span, String)>,
     literals: Vec<(Ty, NumberValue, Span)>,
-    /// Unknown sizes that were told.
+    /// Unknown sizes that were reported.
     told: BTreeSet<usize>,
-    /// Unknown types that were told.
+    /// Unknown types that were reported.
     told_types: BTreeSet<u32>,
-    /// Names of sizes that were told to be unknown.
+    /// Names of sizes that were reported as unknown.
     undeclared: BTreeSet<Name>,
-    /// Whether an error was told before what remains open was looked at.
+    /// Whether an error was reported before the open equations were looked at.
     quiet: bool,
     diagnostics: Vec<Diagnostic>,
 }

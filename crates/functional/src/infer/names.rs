@@ -1,4 +1,4 @@
-//! What names mean: variables, sizes, definitions, primitives, types.
+//! Name resolution: variables, sizes, definitions, primitives, types.
 
 use std::collections::BTreeMap;
 
@@ -57,7 +57,8 @@ impl Infer<'_> {
         error_node(span)
     }
 
-    /// The definition of this name with its explicit sizes, and how many arguments these were; if the name is one's.
+    /// The definition of this name with its explicit sizes, and how many arguments these were.
+    /// `None` if no definition has the name.
     pub(super) fn defined(&mut self, name: &Name, arguments: &[&Expr], span: Span) -> Option<(Node, usize)> {
         if self.is_bound(name) {
             return None;
@@ -144,7 +145,7 @@ impl Infer<'_> {
         Node { kind: NodeKind::Def(name.clone(), sizes, types), ty, span }
     }
 
-    /// A primitive with its explicit sizes, and how many arguments these were. A function that stands without its
+    /// A primitive with its explicit sizes, and how many arguments these were. A function without
     /// arguments has its sizes inferred.
     pub(super) fn prim(&mut self, prim: Prim, arguments: &[&Expr], span: Span) -> (Node, usize) {
         let scheme = scheme(prim);
@@ -189,7 +190,7 @@ impl Infer<'_> {
         }
     }
 
-    /// The size that an expression means; an error is told where it means none.
+    /// The size that an expression means. Reports an error if it means none.
     pub(super) fn size_of(&mut self, expr: &Expr, holes: bool) -> Option<Size> {
         Some(match &expr.kind {
             ExprKind::Name(name) if self.scope.get(name).is_none_or(|s| s.is_empty()) => {

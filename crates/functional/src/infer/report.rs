@@ -8,7 +8,7 @@ use super::node::{Node, NodeKind};
 use super::solve::{Equation, Mismatch, Obligation, meta_of};
 use super::ty::{Class, Ty, show, show_size};
 
-/// No more errors than this are told of one definition.
+/// At most this many errors are reported for one definition.
 const MAX_ERRORS: usize = 50;
 
 impl Infer<'_> {

@@ -20,7 +20,7 @@ pub(crate) struct Scheme {
     pub(crate) sizes: Vec<Name>,
     /// All types, with what they are required to be.
     pub(crate) types: Vec<(Name, Option<Class>)>,
-    /// The type behind the explicit sizes.
+    /// The type after the explicit sizes.
     pub(crate) ty: Ty,
     /// What the sizes must satisfy.
     pub(crate) demands: Vec<Fact>,

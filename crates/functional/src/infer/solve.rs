@@ -1,4 +1,4 @@
-//! Unknown types and sizes: what they are bound to, equations between sizes, and what remains to be shown.
+//! Unknown types and sizes: their bindings, equations between sizes, and what remains to be shown.
 
 use loops::{Name, Size, Span};
 
@@ -149,7 +149,8 @@ impl Solver {
         }
     }
 
-    /// Makes both types the same; equations between sizes that can't be decided yet are kept for later.
+    /// Makes both types the same. Equations between sizes that cannot be decided yet are kept for
+    /// later.
     pub(crate) fn unify(
         &mut self,
         actual: &Ty,

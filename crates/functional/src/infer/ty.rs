@@ -6,7 +6,8 @@ use loops::{Name, Scalar, Size};
 
 use crate::types::DataType;
 
-/// A type in which types and sizes may be unknown. An unknown size is a size parameter whose name starts with `?`.
+/// A type in which types and sizes may be unknown. An unknown size is a size parameter whose name
+/// starts with `?`.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) enum Ty {
     /// Unknown.
@@ -19,7 +20,7 @@ pub(crate) enum Ty {
     Pair(Arc<Ty>, Arc<Ty>),
     Vector(Size, Arc<Ty>),
     Fun(Arc<Ty>, Arc<Ty>),
-    /// An error was told; fits everything.
+    /// An error was reported. Fits everything.
     Error,
 }
 
@@ -53,7 +54,7 @@ impl Class {
         })
     }
 
-    /// What a reader is told.
+    /// The text for messages.
     pub(crate) fn describe(self) -> &'static str {
         match self {
             Class::Num | Class::Plain => "a number",
@@ -149,7 +150,8 @@ impl Ty {
             }
     }
 
-    /// The data type, if nothing is unknown and there is no function; `param` gives the types of type parameters.
+    /// The data type, if nothing is unknown and there is no function. `param` gives the types of
+    /// type parameters.
     pub(crate) fn to_data(
         &self,
         size: &dyn Fn(&Size) -> Size,
@@ -170,7 +172,7 @@ impl Ty {
     }
 }
 
-/// The type as a reader is told it; unknown parts are `_`.
+/// The type as messages show it. Unknown parts are `_`.
 pub(crate) fn show(ty: &Ty) -> String {
     match ty {
         Ty::Meta(_) | Ty::Error => "_".to_owned(),
@@ -188,7 +190,7 @@ pub(crate) fn show(ty: &Ty) -> String {
     }
 }
 
-/// The size as a reader is told it; unknown ones are `_`.
+/// The size as messages show it. Unknown sizes are `_`.
 pub(crate) fn show_size(size: &Size) -> String {
     size.substitute(&|name| name.starts_with('?').then(|| Size::param("_"))).to_string()
 }

@@ -1,4 +1,5 @@
-//! Layout of text: groups stand on one line where they fit, else their soft breaks become lines.
+//! Layout of text. A group stands on one line if it fits; otherwise its soft breaks become line
+//! ends.
 
 /// A text with possible line breaks.
 #[derive(Clone, Debug)]

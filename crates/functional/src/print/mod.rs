@@ -1,4 +1,4 @@
-//! Core terms as source text: reading the text back gives an alpha-equal definition.
+//! Prints core terms as source text. Reading the text back gives an alpha-equal definition.
 
 mod doc;
 mod names;
@@ -238,7 +238,8 @@ impl Printer {
     }
 }
 
-/// Whether the number of blocks follows from the length and the block's size by division of the forms.
+/// Whether the number of blocks follows from the length and the block's size by division of the
+/// forms.
 fn blocks_are_plain(term: &Term, args: &[Arg]) -> bool {
     match (args, term.ty()) {
         ([Arg::Size(k), Arg::Term(xs)], DataType::Array(m, _)) => match xs.ty() {

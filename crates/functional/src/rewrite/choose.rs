@@ -1,4 +1,4 @@
-//! Execution strategies: sequential, parallel, lanes, written out.
+//! Rules that choose an execution strategy: sequential, parallel, vector lanes, unrolled.
 
 use super::context::{Context, Rewritten, array, as_map, as_reduce, is_map, is_reduce, no};
 use super::{Family, Refusal, Rule};
@@ -30,7 +30,7 @@ pub(super) const RULES: &[Rule] = &[
     choice(
         "useMapVec",
         "map f xs -> mapVec f xs",
-        "Iterations become lanes of a vector. The function must work on numbers without loops.",
+        "Iterations become lanes of a vector. The function must compute on numbers, without loops.",
         false,
         |cx, _, term| {
             let map = as_map(term)?;
@@ -41,7 +41,7 @@ pub(super) const RULES: &[Rule] = &[
     choice(
         "useMapUnroll",
         "map f xs -> mapUnroll f xs",
-        "The loop is written out. The length must be a constant of at most 64.",
+        "The loop is unrolled. The length must be a constant of at most 64.",
         false,
         |cx, _, term| {
             let map = as_map(term)?;
@@ -59,7 +59,7 @@ pub(super) const RULES: &[Rule] = &[
     choice(
         "useReduceUnroll",
         "reduce f init xs -> reduceUnroll f init xs",
-        "The loop is written out. The length must be a constant of at most 64.",
+        "The loop is unrolled. The length must be a constant of at most 64.",
         false,
         |cx, _, term| {
             let reduce = as_reduce(term)?;
@@ -70,7 +70,7 @@ pub(super) const RULES: &[Rule] = &[
     choice(
         "useReducePar",
         "reduce (\\x a -> g x + a) init xs -> reducePar (\\x a -> g x + a) init xs",
-        "A parallel loop with private accumulators. The operation must be one of `+ * min max && ||` between something of the element and the accumulator.",
+        "A parallel loop with private accumulators. The operation must be one of `+ * min max && ||`, between a function of the element and the accumulator.",
         true,
         |cx, _, term| {
             let reduce = as_reduce(term)?;
@@ -85,7 +85,7 @@ pub(super) const RULES: &[Rule] = &[
         params: &["k"],
         family: Family::Choice,
         statement: "reduce (\\x a -> x + a) init xs -> reduce (\\x a -> x + a) init (map (\\ys -> reduce (\\x a -> x + a) 0 ys) (split k xs))",
-        doc: "Partial sums of blocks, which can be computed at the same time. For `+` alone.",
+        doc: "Partial sums of blocks, which can be computed at the same time. For `+` only.",
         reassociates: true,
         apply: |cx, args, term| {
             let reduce = as_reduce(term)?;
@@ -104,7 +104,7 @@ pub(super) const RULES: &[Rule] = &[
         params: &[],
         family: Family::Choice,
         statement: "reduce (\\x a -> x + a) init (map (\\ys -> reduce (\\x a -> x + a) 0 ys) xss) -> reduce (\\x a -> x + a) init (join xss)",
-        doc: "The sum of the sums of rows as one sum, which can be cut without regard to rows. For `+` alone.",
+        doc: "The sum of the rows' sums becomes one sum. It can be split without regard to rows. For `+` only.",
         reassociates: true,
         apply: |cx, _, term| {
             let reduce = as_reduce(term)?;
@@ -128,7 +128,7 @@ pub(super) const RULES: &[Rule] = &[
         params: &["k"],
         family: Family::Choice,
         statement: "reduce (\\x a -> x + a) init xs -> reduce (\\x a -> x + a) init (reduce (\\ys as -> map (\\p -> fst p + snd p) (zip ys as)) (generate k (\\i -> 0)) (split k xs))",
-        doc: "`k` sums side by side, the lanes of a vector, added up at the end. For `+` alone.",
+        doc: "`k` sums side by side, in the lanes of a vector. They are added up at the end. For `+` only.",
         reassociates: true,
         apply: |cx, args, term| {
             let reduce = as_reduce(term)?;

@@ -1,4 +1,4 @@
-//! What rules build with: fresh variables, facts about sizes, and constructors that know both.
+//! Helpers for rules: fresh variables, facts about sizes, and constructors that use both.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -145,7 +145,7 @@ pub(super) fn param(f: &Lambda) -> Result<&Binder, Refusal> {
     f.params.first().ok_or_else(|| Refusal::new("the function has no parameter"))
 }
 
-/// Whether a term is no more than access to what is there: using it twice costs nothing to speak of.
+/// Whether a term only accesses existing data, so that using it twice costs next to nothing.
 pub(super) fn is_cheap(term: &Term) -> bool {
     match term.kind() {
         TermKind::Var(_) | TermKind::Literal(_) | TermKind::Size(_) => true,
@@ -257,8 +257,9 @@ impl Context<'_> {
         Ok(Lambda { params: vec![x, a], body })
     }
 
-    /// The function at these arguments: a cheap argument, or one that is used once and not in a loop, takes the parameter's
-    /// place; others are bound by `let`. Binders of the function's body are fresh.
+    /// The function applied to these arguments. A cheap argument, or one that is used once and not
+    /// in a loop, replaces the parameter. Others are bound by `let`. Binders of the function's body
+    /// are fresh.
     pub(super) fn call(&mut self, f: &Lambda, args: &[Term]) -> Rewritten {
         let mut inlined = BTreeMap::new();
         let mut bound = Vec::new();
@@ -281,7 +282,8 @@ impl Context<'_> {
         self.settle(&body)
     }
 
-    /// The term with `fst` and `snd` of written-out pairs resolved, and types computed again from the leaves.
+    /// The term with `fst` and `snd` of explicit pairs resolved, and types computed again from the
+    /// leaves.
     fn settle(&mut self, term: &Term) -> Rewritten {
         let term = walk::try_map_children(term, |_, child| self.settle(child))?;
         for prim in [Prim::Fst, Prim::Snd] {
@@ -367,7 +369,8 @@ impl Context<'_> {
     fn clamp_is_total(&self, l: &Size, r: &Size, n: &Size) -> bool {
         let natural = self.facts.natural(l) && self.facts.natural(r);
         let some = self.facts.at_most(&Size::constant(1), n);
-        // Where n is 0, a padding that is a multiple of n, or the rest to a multiple of a block, is 0 too.
+        // Where n is 0, a padding that is a multiple of n, or the rest to a multiple of a block, is
+        // 0 too.
         let none_of_none = || {
             n.as_param().is_some_and(|name| {
                 let at_zero = |s: &Size| s.substitute(&|p| (p == name).then(|| Size::constant(0)));
@@ -387,7 +390,8 @@ impl Context<'_> {
         natural && (some || none_of_none() || (*l == Size::constant(0) && fills()))
     }
 
-    /// Whether an index term is within its bound: a variable of index type is, by the meaning of the type.
+    /// Whether an index term is within its bound: a variable of index type is, by the meaning of
+    /// the type.
     fn index_is_valid(&self, index: &Term) -> bool {
         match (index.kind(), index.ty()) {
             (TermKind::Var(_), DataType::Idx(_)) => true,

@@ -1,4 +1,4 @@
-//! Fusion and fission: fewer passes over data, or more.
+//! Fusion and fission rules: they join passes over data, or split them.
 
 use super::context::{Context, Rewritten, array, as_map, binary, is_reduce, no, param, unary};
 use super::{Family, Rule};
@@ -27,7 +27,7 @@ pub(super) const RULES: &[Rule] = &[
         params: &[],
         family: Family::Fusion,
         statement: "map (\\x -> p (e x)) xs -> map (\\y -> p y) (map (\\x -> e x) xs)",
-        doc: "Two passes instead of one. `p` is a primitive of which just one argument depends on `x`, and is more than `x` itself.",
+        doc: "Two passes instead of one. `p` is a primitive. Exactly one argument depends on `x`, and it is not just `x`.",
         reassociates: false,
         apply: |cx, _, term| fission(cx, term),
     },
@@ -36,7 +36,7 @@ pub(super) const RULES: &[Rule] = &[
         params: &[],
         family: Family::Fusion,
         statement: "reduce f init (map g xs) -> reduce (\\x a -> f (g x) a) init xs",
-        doc: "The elements are made where they are consumed. Also for `scanSeq`.",
+        doc: "The elements are computed where they are consumed. Also for `scanSeq`.",
         reassociates: false,
         apply: |cx, _, term| {
             let (prim, f, init, xs) = consumer(term)?;
@@ -73,7 +73,7 @@ pub(super) const RULES: &[Rule] = &[
         params: &[],
         family: Family::Fusion,
         statement: "zip (map f xs) (map g ys) -> map (\\p -> (f (fst p), g (snd p))) (zip xs ys)",
-        doc: "Either side may also be any array, whose elements stay as they are. The strategy is that of the map on the left, or else on the right.",
+        doc: "Either side may also be any array. Its elements are then unchanged. The strategy is that of the map on the left, or else of the map on the right.",
         reassociates: false,
         apply: |cx, _, term| {
             let (xs, ys) = binary(term, Prim::Zip)?;

@@ -1,4 +1,4 @@
-//! Laws of views: they cancel, and they move past patterns and each other.
+//! Rules on views: views cancel, and they move past patterns and each other.
 
 use super::context::{Context, Map, Rewritten, args_of, array, as_map, binary, no, param, sized, unary};
 use super::{Family, Refusal, Rule};
@@ -23,7 +23,7 @@ pub(super) const RULES: &[Rule] = &[
     law(
         "splitJoinId",
         "split k (join xss) -> xss",
-        "Where the rows of `xss` are `k` long.",
+        "If the rows of `xss` have length `k`.",
         |cx, _, term| {
             let (k, xs) = sized(term, Prim::Split)?;
             let rows = unary(xs, Prim::Join)?;
@@ -67,7 +67,7 @@ pub(super) const RULES: &[Rule] = &[
     law(
         "transposeMapZip",
         "transpose (map (\\x -> zip a b) xs) -> map (\\p -> zip (fst p) (snd p)) (zip (transpose (map (\\x -> a) xs)) (transpose (map (\\x -> b) xs)))",
-        "Separates two operands. One that does not depend on `x` is not repeated: it is paired with each element of the other.",
+        "Separates two operands. An operand that does not depend on `x` is not repeated. It is paired with each element of the other.",
         |cx, _, term| {
             let outer = as_map(unary(term, Prim::Transpose)?)?;
             let (a, b) = binary(&outer.f.body, Prim::Zip).or_else(|_| no("its rows are not zips"))?;
@@ -126,7 +126,7 @@ pub(super) const RULES: &[Rule] = &[
         cx.un(Prim::Reverse, mapped)
     }),
     law("copyId", "copy xs -> xs", "", |_, _, term| Ok(unary(term, Prim::Copy)?.clone())),
-    law("takeAll", "take n xs -> xs", "Where `xs` has `n` elements.", |cx, _, term| {
+    law("takeAll", "take n xs -> xs", "If `xs` has `n` elements.", |cx, _, term| {
         let (k, xs) = sized(term, Prim::Take)?;
         let n = array(xs)?.0;
         if cx.facts.equal(k, n) { Ok(xs.clone()) } else { no(format!("{k} and the length {n} may differ")) }
@@ -220,7 +220,7 @@ pub(super) const RULES: &[Rule] = &[
     law(
         "mapUnzip",
         "unzip (map (\\x -> (a, b)) xs) -> (map (\\x -> a) xs, map (\\x -> b) xs)",
-        "Two passes, each of which makes half.",
+        "Two passes. Each makes one half.",
         |cx, _, term| {
             let map = as_map(unary(term, Prim::Unzip)?)?;
             let (a, b) =
@@ -233,20 +233,15 @@ pub(super) const RULES: &[Rule] = &[
             cx.pair(a, b)
         },
     ),
-    law(
-        "vectorScalar",
-        "asVector k (asScalar vs) -> vs",
-        "Where the vectors have `k` lanes.",
-        |cx, _, term| {
-            let (_, xs) = sized(term, Prim::AsVector)?;
-            let vs = unary(xs, Prim::AsScalar)?;
-            if cx.facts.same_type(vs.ty(), term.ty()) {
-                Ok(vs.clone())
-            } else {
-                no("the vectors have other lanes")
-            }
-        },
-    ),
+    law("vectorScalar", "asVector k (asScalar vs) -> vs", "If the vectors have `k` lanes.", |cx, _, term| {
+        let (_, xs) = sized(term, Prim::AsVector)?;
+        let vs = unary(xs, Prim::AsScalar)?;
+        if cx.facts.same_type(vs.ty(), term.ty()) {
+            Ok(vs.clone())
+        } else {
+            no("the vectors have other lanes")
+        }
+    }),
     law("scalarVector", "asScalar (asVector k xs) -> xs", "", |_, _, term| {
         Ok(sized(unary(term, Prim::AsScalar)?, Prim::AsVector)?.1.clone())
     }),

@@ -1,4 +1,4 @@
-//! Names, pairs, indexing and constants: what makes terms simpler whatever comes next.
+//! Simplification rules: names, pairs, indexing and constants.
 
 use loops::Scalar;
 
@@ -23,7 +23,7 @@ pub(super) const RULES: &[Rule] = &[
     simpler(
         "letInline",
         "let v = e in b -> b[v := e]",
-        "Where `e` is a view or constant, or is used at most once and not in a loop. Temporaries (`toMem`) stay.",
+        "If `e` is a view or a constant, or is used at most once and not in a loop. Temporaries (`toMem`) stay.",
         |cx, _, term| {
             let TermKind::Let(binder, value, body) = term.kind() else { return no("it is not a `let`") };
             if matches!(value.kind(), TermKind::Prim(Prim::ToMem, _)) {
@@ -37,18 +37,19 @@ pub(super) const RULES: &[Rule] = &[
             Ok(walk::replace_var(body, &binder.var, value, cx.supply))
         },
     ),
-    simpler("letDead", "let v = e in b -> b", "Where `b` does not use `v`.", |_, _, term| {
+    simpler("letDead", "let v = e in b -> b", "If `b` does not use `v`.", |_, _, term| {
         let TermKind::Let(binder, _, body) = term.kind() else { return no("it is not a `let`") };
         if walk::mentions(body, &binder.var) { no("the name is used") } else { Ok(body.clone()) }
     }),
     simpler(
         "letFloat",
         "p (let v = e in b) -> let v = e in p b",
-        "Out of an argument of a primitive; the first that is a `let`.",
+        "Moves the first `let` among the arguments of a primitive out of it.",
         |cx, _, term| {
             let TermKind::Prim(prim, args) = term.kind() else { return no("it is not a primitive") };
             let mut args = args.clone();
-            // The sides of `select`, and the right of `&&` and `||`, are evaluated only where they are needed.
+            // The sides of `select`, and the right of `&&` and `||`, are evaluated only where they
+            // are needed.
             let lazy = |k: usize| match prim {
                 Prim::Select => k > 0,
                 Prim::And | Prim::Or => k > 0,
@@ -72,7 +73,7 @@ pub(super) const RULES: &[Rule] = &[
     simpler(
         "letFloatLoop",
         "map (\\x -> let v = e in b) xs -> let v = e in map (\\x -> b) xs",
-        "Where `e` does not depend on the parameters, and has a value even where the loop is empty. For every primitive with a function.",
+        "If `e` does not depend on the parameters, and has a value even if the loop is empty. For every primitive with a function.",
         |cx, _, term| {
             let TermKind::Prim(prim, args) = term.kind() else { return no("it is not a primitive") };
             let mut args = args.clone();
@@ -108,7 +109,7 @@ pub(super) const RULES: &[Rule] = &[
     simpler(
         "indexMap",
         "(map f xs)[i] -> f xs[i]",
-        "Only the element that is asked for is computed.",
+        "Only the requested element is computed.",
         |cx, _, term| {
             let (xs, i) = binary(term, Prim::Index)?;
             let map = as_map(xs)?;
@@ -119,7 +120,7 @@ pub(super) const RULES: &[Rule] = &[
     simpler(
         "indexGenerate",
         "(generate n f)[i] -> f i",
-        "Where the index is shown to be below `n`, so that an error stays an error.",
+        "If it is known that the index is below `n`, so that an error stays an error.",
         |cx, _, term| {
             let (xs, i) = binary(term, Prim::Index)?;
             let [Arg::Size(_), Arg::Fun(f)] = args_of(xs, Prim::Generate)? else {
@@ -140,7 +141,7 @@ pub(super) const RULES: &[Rule] = &[
     simpler(
         "mapConstant",
         "map (\\x -> c) xs -> generate n (\\i -> c)",
-        "Where `c` does not depend on the element: the array is not read.",
+        "If `c` does not depend on the element. The array is not read.",
         |cx, _, term| {
             let map = as_map(term)?;
             if walk::mentions(&map.f.body, &param(map.f)?.var) {
@@ -151,7 +152,7 @@ pub(super) const RULES: &[Rule] = &[
             cx.ap(Prim::Generate, vec![Arg::Size(n), Arg::Fun(f)])
         },
     ),
-    simpler("mulOne", "x * 1 -> x", "Also on the left; exact for every number.", |_, _, term| {
+    simpler("mulOne", "x * 1 -> x", "Also on the left. Exact for every number.", |_, _, term| {
         let (x, y) = binary(term, Prim::Mul)?;
         match (is_number(x, 1), is_number(y, 1)) {
             (_, true) => Ok(x.clone()),

@@ -1,4 +1,4 @@
-//! Loops of a nest change places.
+//! Loop interchange rules.
 
 use super::context::{Context, Rewritten, array, as_map, as_reduce, no, param};
 use super::{Family, Rule};
@@ -13,7 +13,7 @@ pub(super) const RULES: &[Rule] = &[
         params: &[],
         family: Family::Interchange,
         statement: "map (\\x -> map (\\y -> e) ys) xs -> transpose (map (\\y -> map (\\x -> e) xs) ys)",
-        doc: "The inner loop becomes the outer one; `ys` must not depend on `x`, and must have a value even where `xs` is empty.",
+        doc: "The inner loop becomes the outer one. `ys` must not depend on `x`, and must have a value even if `xs` is empty.",
         reassociates: false,
         apply: |cx, _, term| {
             let outer = as_map(term)?;
@@ -35,7 +35,7 @@ pub(super) const RULES: &[Rule] = &[
         params: &[],
         family: Family::Interchange,
         statement: "map (\\x -> reduce f init ys) xs -> reduce (\\es acc -> map (\\p -> f (fst p) (snd p)) (zip es acc)) (map (\\x -> init) xs) (transpose (map (\\x -> ys) xs))",
-        doc: "One reduction over an array of accumulators instead of many reductions. The order of each of them stays. Where `f` depends on `x`, `x` is zipped in; where `ys` does not depend on `x`, it is not repeated.",
+        doc: "One reduction over an array of accumulators instead of many reductions. Each of them keeps its order. If `f` depends on `x`, `x` is zipped in. If `ys` does not depend on `x`, it is not repeated.",
         reassociates: false,
         apply: |cx, _, term| lift_reduce(cx, term),
     },
@@ -44,7 +44,7 @@ pub(super) const RULES: &[Rule] = &[
         params: &[],
         family: Family::Interchange,
         statement: "map (\\x -> C[reduce f init ys]) xs -> map (\\q -> C[snd q]) (zip xs (map (\\x -> reduce f init ys) xs))",
-        doc: "The first reduction inside the body, but not in a function there, gets a loop of its own; in `C`, `x` is `fst q`. Then `liftReduce` applies to it.",
+        doc: "The first reduction inside the body gets a loop of its own, unless it is in a function there. In `C`, `x` is `fst q`. Then `liftReduce` applies to it.",
         reassociates: false,
         apply: |cx, _, term| {
             let map = as_map(term)?;

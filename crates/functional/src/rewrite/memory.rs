@@ -1,4 +1,4 @@
-//! Where values live: temporaries, packing, names for what is computed once.
+//! Rules on memory: temporaries, packing, and names for values that are computed once.
 
 use std::collections::BTreeSet;
 
@@ -25,7 +25,7 @@ pub(super) const RULES: &[Rule] = &[
         "toMem",
         &[],
         "e -> toMem e",
-        "The value gets a temporary. Not for variables, and not twice.",
+        "Stores the value in a temporary. Not for variables, and not twice.",
         |cx, _, term| match term.kind() {
             TermKind::Var(_) => no("it is a variable, which is in memory"),
             TermKind::Prim(Prim::ToMem, _) => no("it is in memory already"),
@@ -33,14 +33,14 @@ pub(super) const RULES: &[Rule] = &[
             _ => cx.un(Prim::ToMem, term.clone()),
         },
     ),
-    memory("dropToMem", &[], "toMem e -> e", "No temporary.", |_, _, term| {
+    memory("dropToMem", &[], "toMem e -> e", "Removes the temporary.", |_, _, term| {
         Ok(unary(term, Prim::ToMem)?.clone())
     }),
     memory(
         "pack",
         &["k"],
         "xss -> join (map transpose (toMem (map transpose (split k xss))))",
-        "A copy in which `k` rows lie side by side, column after column: the order in which a tile of `k` rows is read. The number of rows must be shown to be a multiple of `k`. Where the rows are padded (`padMap`), full blocks are copied apart from the last one. The views around it cancel with those of tiling.",
+        "A packed copy: `k` rows lie side by side, column after column. This is the order in which a tile of `k` rows reads them. It must be known that the number of rows is a multiple of `k`. If the rows are padded (`padMap`), the last block is copied separately from the full ones. The views around the copy cancel with those of tiling.",
         |cx, args, term| {
             let (_, row) = array(term)?;
             if !matches!(row, DataType::Array(..)) {
@@ -74,7 +74,7 @@ pub(super) const RULES: &[Rule] = &[
         "hoist",
         &[],
         "C[toMem e] -> let v = toMem e in C[v]",
-        "Computes a temporary once, outside of all loops around it here. Takes the first `toMem` whose value depends on nothing that is bound inside, and has a value even where a loop is empty.",
+        "Computes a temporary once, outside of all loops that enclose it here. It takes the first `toMem` whose value depends on nothing that is bound inside. The value must exist even if a loop is empty.",
         |cx, _, term| {
             let found = find(cx, term, &Position::root(), &mut BTreeSet::new());
             let Some((position, value)) = found else {
@@ -89,7 +89,7 @@ pub(super) const RULES: &[Rule] = &[
     ),
 ];
 
-/// The padding behind an array, if the term is just that.
+/// The padding after an array, if the term is just that.
 fn clamped(term: &Term) -> Option<(&loops::Size, &Term)> {
     match args_of(term, Prim::PadClamp).ok()? {
         [Arg::Size(l), Arg::Size(r), Arg::Term(xs)] if l.as_constant() == Some(0) => Some((r, xs)),
@@ -97,7 +97,8 @@ fn clamped(term: &Term) -> Option<(&loops::Size, &Term)> {
     }
 }
 
-/// `map (\p -> map (\r -> map (\x -> x) r) (transpose p)) xs`: the loops go in the order of the copy, whose elements lie side by side.
+/// `map (\p -> map (\r -> map (\x -> x) r) (transpose p)) xs`: the loops go in the order of the
+/// copy, whose elements are contiguous.
 fn map_copy(cx: &mut Context<'_>, xs: Term) -> Rewritten {
     let elem = array(&xs)?.1.clone();
     let f = cx.fun1("p", &elem, |cx, p| {

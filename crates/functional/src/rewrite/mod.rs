@@ -1,10 +1,12 @@
-//! Rewrite rules over core terms: named values that turn a term into an equal one, or say why they do not apply.
+//! Rewrite rules over core terms: named values that turn a term into an equal one, or say why they
+//! do not apply.
 //!
-//! A rule looks at one term, at its root. Walking to a place, trying and repeating is the business of [`crate::strategy`].
-//! Unless a rule is marked as reassociating, the new term has the same value bit for bit wherever the old one has a value.
-//! Where a rule evaluates something that the old term might not have evaluated, it asks that this cannot fail.
+//! A rule looks at one term, at its root. [`crate::strategy`] moves to a place, tries and repeats.
+//! Unless a rule is marked as reassociating, the new term has the same value bit for bit wherever
+//! the old one has a value. If a rule evaluates something that the old term might not have
+//! evaluated, it requires that this cannot fail.
 //!
-//! Each family has a file; [`RULES`] is the table from which the reference page is made.
+//! Each family has a file. [`RULES`] is the table from which the reference page is made.
 
 mod choose;
 mod context;
@@ -99,7 +101,8 @@ impl Rule {
     /// The new term, of the same type.
     ///
     /// # Errors
-    /// Why the rule does not apply here. A rule that reassociates applies only where the context allows it.
+    /// Why the rule does not apply here. A rule that reassociates applies only where the context
+    /// allows it.
     pub fn apply(&self, cx: &mut Context<'_>, args: &[Size], term: &Term) -> Result<Term, Refusal> {
         if args.len() != self.params.len() {
             return Err(Refusal::new(format!("takes {} sizes, not {}", self.params.len(), args.len())));

@@ -1,4 +1,5 @@
-//! Blocks: one loop becomes a nest of two. Lengths that are no multiple of the block are padded, or leave a rest.
+//! Tiling rules: one loop becomes a nest of two. If the length is not a multiple of the block, it
+//! is padded, or there is a remainder loop.
 
 use loops::Size;
 
@@ -23,14 +24,14 @@ pub(super) const RULES: &[Rule] = &[
         "splitJoin",
         &["k"],
         "map f xs -> join (map (\\ys -> map f ys) (split k xs))",
-        "The length must be shown to be a multiple of `k`.",
+        "It must be known that the length is a multiple of `k`.",
         |cx, args, term| split_join(cx, &args[0], term),
     ),
     tiling(
         "splitJoinRest",
         &["k"],
         "map f xs -> concat (join (map (\\ys -> map f ys) (split k (take q xs)))) (map f (drop q xs)), q = k * (n / k)",
-        "For any length: full blocks, and the elements that are left.",
+        "For any length: full blocks, and the remaining elements.",
         |cx, args, term| {
             let map = as_map(term)?;
             let q = full_blocks(array(map.xs)?.0, &args[0]);
@@ -48,7 +49,7 @@ pub(super) const RULES: &[Rule] = &[
         "padMap",
         &["k"],
         "map f xs -> take n (map f (padClamp 0 (p - n) xs)), p = k * ((n + k - 1) / k)",
-        "Makes the length a multiple of `k`, by repeating the last element, so that `splitJoin` applies to any length; `k` is a constant.",
+        "Makes the length a multiple of `k` by repeating the last element. So `splitJoin` applies to any length. `k` is a constant.",
         |cx, args, term| {
             let map = as_map(term)?;
             let n = array(map.xs)?.0;
@@ -73,14 +74,14 @@ pub(super) const RULES: &[Rule] = &[
         "reduceSplit",
         &["k"],
         "reduce f init xs -> reduce (\\ys a -> reduce f a ys) init (split k xs)",
-        "The same additions in the same order, in blocks. The length must be shown to be a multiple of `k`.",
+        "The same additions in the same order, in blocks. It must be known that the length is a multiple of `k`.",
         |cx, args, term| reduce_split(cx, &args[0], term),
     ),
     tiling(
         "reduceSplitRest",
         &["k"],
         "reduce f init xs -> reduce f (reduce (\\ys a -> reduce f a ys) init (split k (take q xs))) (drop q xs), q = k * (n / k)",
-        "For any length: full blocks first, then the elements that are left. The order of additions stays.",
+        "For any length: full blocks first, then the remaining elements. The order of additions stays.",
         |cx, args, term| {
             let reduce = as_reduce(term)?;
             let q = full_blocks(array(reduce.xs)?.0, &args[0]);
@@ -97,7 +98,7 @@ pub(super) const RULES: &[Rule] = &[
         "reduceCut",
         &["k"],
         "reduce f init xs -> reduce f (reduce f init (take q xs)) (drop q xs), q = k * (n / k)",
-        "For any length: the part that full blocks of `k` cover, and then the rest. The order of additions stays.",
+        "For any length: first the part that full blocks of `k` cover, then the rest. The order of additions stays.",
         |cx, args, term| {
             let reduce = as_reduce(term)?;
             let q = full_blocks(array(reduce.xs)?.0, &args[0]);
@@ -113,7 +114,7 @@ pub(super) const RULES: &[Rule] = &[
         "slideTiling",
         &["k"],
         "slide w 1 xs -> join (map (\\ys -> slide w 1 ys) (slide (k + w - 1) k xs))",
-        "Overlapping blocks, so that a stencil can be tiled. The number of windows must be shown to be a multiple of `k`.",
+        "Overlapping blocks, so that a stencil can be tiled. It must be known that the number of windows is a multiple of `k`.",
         |cx, args, term| {
             let k = &args[0];
             let slide = super::context::args_of(term, Prim::Slide)?;
@@ -127,7 +128,8 @@ pub(super) const RULES: &[Rule] = &[
             let Some(blocks) = windows.exact_div(k) else {
                 return no(format!("the number of windows {windows} is not shown to be a multiple of {k}"));
             };
-            // With no window at all, the number of blocks that the outer `slide` makes is 0 only if the length says so.
+            // Without windows, the number of blocks that the outer `slide` makes is 0 only if the
+            // length says so.
             if !cx.facts.at_most(&Size::constant(1), k) {
                 return no(format!("{k} is not shown to be positive"));
             }

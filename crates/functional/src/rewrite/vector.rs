@@ -1,4 +1,4 @@
-//! Numbers become the lanes of vectors.
+//! Vectorisation rules: numbers become the lanes of vectors.
 
 use std::collections::BTreeMap;
 
@@ -18,7 +18,7 @@ pub(super) const RULES: &[Rule] = &[
         params: &["k"],
         family: Family::Vector,
         statement: "map f xs -> asScalar (map f' (asVector k xs))",
-        doc: "`f'` is `f` on vectors of `k` lanes. `xs` is an array of numbers or a zip of such; `f` is arithmetic, and what does not depend on the element is copied into all lanes. The length must be shown to be a multiple of `k`.",
+        doc: "`f'` is `f` on vectors of `k` lanes. `xs` is an array of numbers, or a zip of such arrays. `f` is arithmetic. What does not depend on the element is copied into all lanes. It must be known that the length is a multiple of `k`.",
         reassociates: false,
         apply: |cx, args, term| {
             let map = as_map(term)?;
@@ -46,7 +46,7 @@ pub(super) const RULES: &[Rule] = &[
         params: &["k"],
         family: Family::Vector,
         statement: "map f xs -> join (map (\\ys -> mapVec f ys) (split k xs))",
-        doc: "Blocks of `k` numbers, each computed by the lanes of a vector. The function must be elementwise; the length must be shown to be a multiple of `k`.",
+        doc: "Blocks of `k` numbers. The lanes of a vector compute each block. The function must be elementwise. It must be known that the length is a multiple of `k`.",
         reassociates: false,
         apply: |cx, args, term| {
             let map = as_map(term)?;
@@ -73,7 +73,8 @@ fn as_vectors(cx: &mut Context<'_>, k: &Size, xs: &Term) -> Rewritten {
     }
 }
 
-/// The expression on vectors. `lanes` gives the vectors of the variables that differ from lane to lane.
+/// The expression on vectors. `lanes` gives the vectors of the variables that differ from lane to
+/// lane.
 fn lift(cx: &mut Context<'_>, k: &Size, term: &Term, lanes: &BTreeMap<Var, Term>) -> Rewritten {
     if !lanes.keys().any(|var| walk::mentions(term, var)) {
         return match term.ty() {

@@ -1,8 +1,8 @@
 //! `choose`: an execution strategy for every `map` and `reduce` that has none.
 //!
-//! The outermost maps become parallel (one level); inside, loops are sequential, and innermost maps over numbers become
-//! lanes of vectors. Reductions are sequential, but an outermost one
-//! whose additions may be regrouped is parallel. Short loops are never parallel.
+//! The outermost maps become parallel (one level). Loops inside are sequential, and innermost maps
+//! over numbers become vector lanes. Reductions are sequential, except for an outermost one whose
+//! additions may be regrouped: that one is parallel. Short loops are never parallel.
 
 use loops::Diagnostic;
 

@@ -1,4 +1,4 @@
-//! The strategies that ship, in the language that users write.
+//! The strategies of the library, written in the language that users write.
 
 use super::Named;
 
@@ -6,24 +6,24 @@ use super::Named;
 pub const LIBRARY: &[(&str, &str, &str)] = &[
     (
         "simplify",
-        "Resolves names, pairs, views that cancel and constants; changes no loop.",
+        "Simplifies names, pairs, constants and views that cancel. Changes no loop.",
         "normalise (letInline <+ letDead <+ fstPair <+ sndPair <+ pairEta <+ joinSplit <+ splitJoinId <+ transposeTranspose
            <+ reverseReverse <+ copyId <+ takeAll <+ dropNone <+ unzipZip <+ zipUnzip <+ scalarVector <+ vectorScalar
            <+ mapIdentity <+ selectConstant <+ negNeg <+ mulOne <+ addZero <+ reorderIdentity)",
     ),
     (
         "fuse",
-        "One pass instead of several, wherever a map feeds a map or a reduction.",
+        "One pass instead of several, wherever a map or a reduction reads a map.",
         "simplify; normalise (mapFusion <+ reduceMapFusion <+ mapGenerate <+ letInline <+ fstPair <+ sndPair <+ mapIdentity)",
     ),
     (
         "auto",
-        "What `--schedule auto` applies: fuses, then chooses parallel, sequential and vector loops.",
+        "The strategy of `--schedule auto`. It fuses, then chooses parallel, sequential and vector loops.",
         "fuse; choose",
     ),
     (
         "cancelViews",
-        "Splits, joins and transpositions that undo each other disappear, and maps over them become one.",
+        "Removes splits, joins and transpositions that cancel, and fuses maps over them.",
         "normalise (joinSplit <+ splitJoinId <+ mapFusion <+ transposeTranspose)",
     ),
     (
@@ -34,7 +34,7 @@ pub const LIBRARY: &[(&str, &str, &str)] = &[
     ),
     (
         "packTiles",
-        "Of `map (\\x -> map (\\y -> e) ys) xs`: both arrays are padded to multiples of `mr` and `nr` and packed in memory in the order of tiles; the loops become `mr x nr` tiles.",
+        "For `map (\\x -> map (\\y -> e) ys) xs`. Both arrays are padded to multiples of `mr` and `nr`, and packed in memory in the order of tiles. The loops become `mr x nr` tiles.",
         "\\mr nr ->
          at map (padMap(mr));
          at padClamp (pack(mr));
@@ -49,19 +49,19 @@ pub const LIBRARY: &[(&str, &str, &str)] = &[
     ),
     (
         "liftTile",
-        "Of a tile of reductions: one reduction over a tile of accumulators.",
+        "A tile of reductions becomes one reduction over a tile of accumulators.",
         "topDown liftReduce; operands; topDown liftReduce; operands",
     ),
     (
         "blockReduction",
-        "Of two nested maps around a reduction of blocks and a rest: the blocks become the outermost loop.",
+        "For two nested maps around a reduction in blocks with a remainder. The blocks become the outermost loop.",
         "inside map (at map (separate; child 1 (child 1 liftReduce)); operands);
          at map (separate; child 1 (child 1 liftReduce));
          operands",
     ),
     (
         "tileProduct",
-        "From a plain matrix product (a map over rows of a map over columns of a sum of products) to one in `mr x nr` tiles over packed operands, in blocks of `kc` of the summation. No addition changes its place.",
+        "Turns a plain matrix product into one with `mr x nr` tiles over packed operands. (The plain product is a map over rows of a map over columns of a sum of products.) The summation is in blocks of `kc`. The order of additions stays.",
         "\\mr nr kc ->
          fuse;
          packTiles(mr, nr);
@@ -71,17 +71,17 @@ pub const LIBRARY: &[(&str, &str, &str)] = &[
     ),
     (
         "sumLanes",
-        "Of a sum `reduce (\\x a -> x + a)` of any length: `k` sums side by side in the lanes of a vector, added up at the end. Regroups additions.",
+        "For a sum `reduce (\\x a -> x + a)` of any length. `k` sums are computed side by side in the lanes of a vector, and added up at the end. Regroups additions.",
         "reassociate \\k -> topDown (reduceCut(k); child 1 (reduceLanes(k)))",
     ),
     (
         "vectorTile",
-        "Innermost maps over numbers become lanes of vectors; other short maps are written out.",
+        "Innermost maps over numbers are vectorised. Other short maps are unrolled.",
         "everywhere (useMapVec <+ useMapUnroll)",
     ),
     (
         "fastProduct",
-        "What a matrix product needs to be fast: tiles that the processor's vector registers hold, in blocks of 256 of the summation.",
+        "Makes a matrix product fast. It uses tiles that fit the processor's vector registers, and blocks of 256 of the summation.",
         "tileProduct(tileRows, tileColumns, 256); vectorTile; choose",
     ),
 ];

@@ -1,11 +1,12 @@
 //! Strategies: where and in which order rewrite rules are applied.
 //!
-//! A strategy is a value with a textual form, written beside the program. Applying it to a definition gives a new definition
-//! and the [`Trace`] of every rule that was applied, which can be printed and replayed. A strategy that does not apply
-//! says which rule stopped it, at which place, and why.
+//! A strategy is a value with a textual form, written next to the program. Applying it to a
+//! definition gives a new definition and the [`Trace`] of every rule that was applied. The trace
+//! can be printed and replayed. A strategy that does not apply says which rule stopped it, at which
+//! place, and why.
 //!
-//! The combinators are those of strategic rewriting (Visser; ELEVATE): sequence `;`, choice `<+`, `try`, `repeat`,
-//! traversals, and ways to name a place. See `docs/strategies.md`.
+//! The combinators are those of strategic rewriting (Visser; ELEVATE): sequence `;`, choice `<+`,
+//! `try`, `repeat`, traversals, and ways to name a place. See `docs/strategies.md`.
 
 mod auto;
 mod library;

@@ -11,7 +11,7 @@
 //!            | name [ "(" size { "," size } ")" ]
 //!            | "(" sequence ")"
 //! ```
-//! Comments start with `--`. A `;` may stand behind the last part.
+//! Comments start with `--`. A `;` may follow the last part.
 
 use loops::{Diagnostic, Name, Size, Span};
 

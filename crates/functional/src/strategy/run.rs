@@ -19,7 +19,8 @@ pub struct Options {
     pub reassociate: bool,
     /// Most rules tried. A hundredth of it may be applied.
     pub limit: u64,
-    /// The vector registers of the processor: what `tileRows` and `tileColumns` of strategies are made from.
+    /// The vector registers of the processor, which `tileRows` and `tileColumns` of strategies
+    /// depend on.
     pub registers: Registers,
 }
 
@@ -331,7 +332,8 @@ impl Runner<'_> {
         }
     }
 
-    /// A size that every strategy may use: rows and columns of the tile of sums that the registers hold, of numbers as the term has them.
+    /// A size that every strategy may use: rows or columns of the register tile for numbers of the
+    /// term's type.
     fn of_machine(&self, name: &Name, term: &Term) -> Option<Size> {
         let extent = match name.as_str() {
             _ if self.sizes.contains(name) => return None,
@@ -439,7 +441,7 @@ impl Runner<'_> {
             None => Ok(term.clone()),
         };
         self.frames.pop();
-        // A refusal inside the library is told at the place where the library was called.
+        // A refusal inside the library is reported at the place where the library was called.
         result.map_err(|stop| match stop {
             Stop::Refused(mut why) if why.call == Span::default() => {
                 why.call = call.span;
@@ -521,7 +523,8 @@ impl Runner<'_> {
         Ok(self.attempt_option(s, &term, position)?.unwrap_or(term))
     }
 
-    /// Outer places first: what is put into a place is then looked at once. `done` are the terms that are known to be normal.
+    /// Outer places first, so that a replacement is looked at once. `done` are the terms that are
+    /// known to be normal.
     fn normalise(&mut self, s: &Strategy, term: &Term, position: &Position, done: &mut Done) -> Ran {
         if done.contains(term) {
             return Ok(term.clone());

@@ -28,8 +28,9 @@ impl Strategies {
         Strategies { named }
     }
 
-    /// Those of the library and of a program, which may replace some of the library: names, texts, and where the texts stand in
-    /// the file that diagnostics are about, if they stand there.
+    /// The strategies of the library and of a program. The program may replace some of the library.
+    /// `texts` gives names, texts, and where the texts stand in the file that diagnostics are
+    /// about, if they stand there.
     ///
     /// # Errors
     /// What is wrong with each text.
@@ -116,7 +117,8 @@ impl Strategies {
         run::run(self, strategy, definition, options)
     }
 
-    /// The definition that a schedule makes: that which it is for, rewritten, by the schedule's name.
+    /// The definition that a schedule makes: the definition that it is for, rewritten, under the
+    /// schedule's name.
     ///
     /// # Errors
     /// If the strategy is no schedule or does not apply.
@@ -135,7 +137,8 @@ impl Strategies {
     }
 }
 
-/// Places in a text that is not the program's would be misleading; the text is short, and stands in the message.
+/// Positions in a text that is not the program's would be misleading. The text is short, and is
+/// part of the message.
 fn without_place(mut diagnostic: Diagnostic) -> Diagnostic {
     for label in diagnostic.labels.drain(..).filter(|label| label.primary) {
         diagnostic.notes.push(format!(

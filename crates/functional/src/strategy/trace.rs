@@ -1,4 +1,4 @@
-//! What a strategy did: every rule, its place, before and after.
+//! The trace of a strategy: every rule, its place, the term before and after.
 
 use std::fmt::Write as _;
 
@@ -67,10 +67,11 @@ impl Trace {
         text
     }
 
-    /// The same steps again.
+    /// Replays the same steps.
     ///
     /// # Errors
-    /// If a step does not apply, because the definition is not the one that the trace was made with.
+    /// If a step does not apply, because the definition is not the one that the trace was made
+    /// with.
     pub fn replay(&self, definition: &Definition) -> Result<Definition, Diagnostic> {
         let mut player = Player::new(definition, self.reassociate);
         for (step, k) in self.steps.iter().zip(1..) {

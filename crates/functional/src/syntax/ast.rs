@@ -1,4 +1,5 @@
-//! The surface tree: what the parser builds and inference reads. Every node has its place in the source.
+//! The surface tree that the parser builds and inference reads. Every node has its place in the
+//! source.
 //!
 //! Parentheses are not kept: the formatter works on tokens.
 
@@ -51,7 +52,7 @@ pub struct TypeDef {
 pub struct StrategyText {
     /// Its name.
     pub name: Ident,
-    /// What stands behind `=`, comments included.
+    /// The text after `=`, comments included.
     pub text: String,
     /// Where that text stands.
     pub span: Span,
@@ -100,7 +101,7 @@ pub struct Param {
     pub ty: Type,
 }
 
-/// A relation between sizes behind `where`.
+/// A relation between sizes after `where`.
 #[derive(Clone, PartialEq, Debug)]
 pub struct FactExpr {
     /// One of `== <= >= < >`.
@@ -143,7 +144,7 @@ pub enum TypeKind {
     Fun(Box<Type>, Box<Type>),
     /// `{k} -> t`: an explicit size argument; only in the table of primitives.
     SizeFun(Ident, Box<Type>),
-    /// What could not be read; an error was told.
+    /// What could not be read. An error was reported.
     Error,
 }
 
@@ -191,7 +192,7 @@ pub enum ExprKind {
     Tuple(Vec<Expr>),
     /// `(e : t)`.
     Ascribe(Box<Expr>, Type),
-    /// What could not be read; an error was told.
+    /// What could not be read. An error was reported.
     Error,
 }
 
@@ -209,13 +210,15 @@ pub struct Number {
 pub enum NumberValue {
     /// Without a fraction or exponent; its sign is part of it.
     Int(i128),
-    /// With a fraction or exponent: sign and digits, to be rounded once, to the type that inference finds.
+    /// A number with a fraction or exponent: sign and digits. It is rounded once, to the type that
+    /// inference finds.
     Float(String),
 }
 
 impl NumberValue {
-    /// Why a type can't have a number of this text: it is out of range, or becomes infinite, or 0 though it is not. A floating-point number
-    /// between two of the type becomes the nearest.
+    /// Why a type cannot represent a number of this text: it is out of range, becomes infinite, or
+    /// becomes 0 though it is not 0. A floating-point number between two of the type becomes the
+    /// nearest.
     pub fn misfit(&self, scalar: Scalar) -> Option<&'static str> {
         let text = match self {
             NumberValue::Int(value) => {

@@ -185,7 +185,8 @@ impl Parser<'_> {
         expr
     }
 
-    /// An atom as a size argument in a type: a name, a number, `_`, or an expression in parentheses.
+    /// An atom as a size argument in a type: a name, a number, `_`, or an expression in
+    /// parentheses.
     pub(super) fn size_atom(&mut self) -> Expr {
         self.deeper(Self::atom).unwrap_or_else(|| self.error_expr())
     }

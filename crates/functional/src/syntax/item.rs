@@ -9,7 +9,8 @@ use super::parser::Parser;
 use super::token::{Keyword, TokenKind};
 
 impl Parser<'_> {
-    /// All items up to the end of the file. An item with an error is left out, and the next one is read.
+    /// All items up to the end of the file. An item with an error is left out, and the next one is
+    /// read.
     pub(super) fn module(&mut self) -> Module {
         let mut module = Module::default();
         while self.kind() != TokenKind::End {
@@ -207,7 +208,8 @@ impl Parser<'_> {
     }
 }
 
-/// Whether a comment line is a test case or benchmark: `test NAME` or `bench NAME`, followed by settings or nothing.
+/// Whether a comment line is a test case or benchmark: `test NAME` or `bench NAME`, followed by
+/// settings or nothing.
 fn is_case(line: &str) -> bool {
     let mut words = line.split_whitespace();
     matches!(words.next(), Some("test" | "bench"))

@@ -1,6 +1,7 @@
-//! Surface syntax: text to tokens to a tree with places. Parsing never fails: it gives a tree and what is wrong with it.
+//! Surface syntax: from text to tokens to a tree with places. Parsing never fails: it gives a tree
+//! and a list of errors.
 //!
-//! Not here: names, types and sizes are the business of [`crate::infer`].
+//! Not here: names, types and sizes ([`crate::infer`]).
 
 pub mod ast;
 mod expr;

@@ -8,13 +8,15 @@ use super::token::{Keyword, Token, TokenKind, lex};
 /// Longest source text in bytes.
 pub const MAX_BYTES: usize = 2 << 20;
 
-/// Deepest nesting of a tree. The recursive stages after the parser need a stack for it: about 1 GiB is ample.
+/// Deepest nesting of a tree. The recursive stages after the parser need stack for it: 1 GiB is
+/// enough.
 pub const MAX_DEPTH: u32 = 20_000;
 
-/// No more errors than this are told of one file.
+/// At most this many errors are reported for one file.
 const MAX_ERRORS: usize = 50;
 
-/// Parses one file. The tree holds what could be read; the definitions that an error stands in are not part of it.
+/// Parses one file. The tree holds what could be read. Definitions with an error are not part of
+/// it.
 pub fn parse_module(source: &str) -> (Module, Vec<Diagnostic>) {
     if source.len() > MAX_BYTES {
         let message = format!("the file has {} bytes; at most {MAX_BYTES} are read", source.len());
@@ -31,7 +33,7 @@ pub(super) struct Parser<'a> {
     pub(super) comments: Vec<Span>,
     pub(super) at: usize,
     pub(super) diagnostics: Vec<Diagnostic>,
-    /// Errors so far, also those that are not told.
+    /// Errors so far, also those that are not reported.
     pub(super) errors: usize,
     /// Errors before the item that is being read.
     pub(super) errors_before_item: usize,
@@ -157,7 +159,7 @@ impl<'a> Parser<'a> {
         self.report(diagnostic);
     }
 
-    /// Takes `symbol`, or tells that it is missing.
+    /// Takes `symbol`, or reports that it is missing.
     pub(super) fn expect(&mut self, symbol: &str, opened: Option<Span>) -> bool {
         let found = self.eat(symbol);
         if !found {
@@ -205,7 +207,8 @@ impl<'a> Parser<'a> {
         None
     }
 
-    /// Runs `parse` one level deeper, or tells that the nesting is too deep and gives up on the file.
+    /// Runs `parse` one level deeper, or reports that the nesting is too deep and gives up on the
+    /// file.
     pub(super) fn deeper<T>(&mut self, parse: impl FnOnce(&mut Self) -> T) -> Option<T> {
         if self.depth >= MAX_DEPTH {
             self.give_up();

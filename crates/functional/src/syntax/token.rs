@@ -1,4 +1,5 @@
-//! Lexer: text to tokens and comments. It never fails; what it can't read becomes a diagnostic and is skipped.
+//! Lexer: from text to tokens and comments. It never fails: what it cannot read becomes a
+//! diagnostic and is skipped.
 
 use loops::{Code, Diagnostic, Span};
 
@@ -91,7 +92,7 @@ const SYMBOLS: &[&str] = &[
     "+", "-", "*", "/", "%", "<", ">", "!", "\\", "_", ".", "@",
 ];
 
-/// More than this many errors are not told one by one.
+/// At most this many errors are reported one by one.
 const MAX_ERRORS: usize = 50;
 
 /// Splits `source` into tokens.

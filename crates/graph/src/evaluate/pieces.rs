@@ -1,4 +1,4 @@
-//! Tensors taken apart and put together along an axis, and the numbers that control reads.
+//! Splits and concatenates tensors along an axis, and reads the numbers that control flow needs.
 
 use std::sync::Arc;
 
@@ -69,8 +69,8 @@ pub(super) fn cut(
     Tensor::raw(tensor.elem, dims, out.into()).map(Datum::from).ok_or_else(|| fault("a slice"))
 }
 
-/// Tensors of equal extents side by side along a new axis, or one behind another along one that they have; `room` is how many bytes the result may
-/// have.
+/// Stacks tensors of equal extents along a new axis, or concatenates them along an existing one.
+/// The result may have at most `room` bytes.
 pub(super) fn stack(
     list: &[Datum],
     axis: usize,
@@ -83,7 +83,7 @@ pub(super) fn stack(
         .map(|d| d.tensor().ok_or_else(|| fault("a tensor is needed")))
         .collect::<Result<_, _>>()?;
     let Some(first) = tensors.first() else {
-        // Nothing beside nothing: what is known of the parts says how wide they would be.
+        // An empty list has no parts. Their known type gives the extents of the result.
         let elem = of.map_or(ElementType::F32, |t| t.elem);
         let mut dims =
             of.and_then(TensorType::known_shape).filter(|dims| axis <= dims.len()).unwrap_or_default();

@@ -1,4 +1,4 @@
-//! Branches whose condition is a constant, put in place of the node that decides.
+//! Branches whose condition is a constant: the branch that is taken replaces the node.
 
 use std::sync::Arc;
 
@@ -11,7 +11,8 @@ use crate::graph::{Graph, Node, NodeId, Producer, ValueId};
 use crate::model::Model;
 use crate::table::{Map, Set};
 
-/// Puts the branch that is taken in place of each `If` whose condition is a constant, those in branches and loops too, and says how many these were.
+/// Replaces each `If` whose condition is a constant by the branch that is taken, also in branches
+/// and loops. Returns how many were replaced.
 ///
 /// # Errors
 /// `G0211` if graphs are nested too deeply, or too much comes out.

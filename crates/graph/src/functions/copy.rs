@@ -1,4 +1,4 @@
-//! The body of a function copied to where it is called: values, nodes, attributes, subgraphs.
+//! Copies the body of a function to its call: values, nodes, attributes, subgraphs.
 
 use std::sync::Arc;
 
@@ -32,13 +32,14 @@ pub(super) struct Copying<'a> {
     pub(super) attributes: &'a [Attribute],
     /// What names begin with.
     pub(super) prefix: &'a str,
-    /// The body is a branch of the model itself: its operators and the names of its extents are the model's.
+    /// Whether the body is a branch of the model itself. Its operators and the names of its extents
+    /// are then the model's.
     pub(super) branch: bool,
     /// The node after which the next one comes.
     pub(super) last: Option<NodeId>,
 }
 
-/// What a name of the graph around is now; `None`: it is left out.
+/// The new name of a value of the enclosing graph; `None` if it is left out.
 type Around = Map<Name, Option<Name>>;
 
 impl Copying<'_> {
@@ -83,7 +84,7 @@ impl Copying<'_> {
         if self.branch { ty.clone() } else { without_names(ty) }
     }
 
-    /// What a value of the body is here: made when it is first met.
+    /// The copy of a value of the body. It is made at its first use.
     pub(super) fn value(
         &mut self,
         from: &Graph,
@@ -95,7 +96,8 @@ impl Copying<'_> {
         match map[id.index()] {
             Mapped::Absent => return Ok(None),
             Mapped::Value(found) => {
-                // A result of the call: what the function says of its type holds if the caller says nothing.
+                // A result of the call. The type that the function declares is used if the caller
+                // declares none.
                 if into.value(found).ty().is_none()
                     && value.is_declared()
                     && let Some(ty) = value.ty()
@@ -183,7 +185,7 @@ impl Copying<'_> {
         }
     }
 
-    /// A branch or the body of a loop, in which the names of what is around it have changed.
+    /// A branch or the body of a loop, with the new names of the values of the enclosing graph.
     fn graph(&mut self, from: &Graph, around: &Around) -> Result<Graph, Diagnostic> {
         let mut into = Graph::new(from.name.clone());
         let mut map = vec![Mapped::Later; from.value_bound()];
@@ -238,7 +240,8 @@ impl Copying<'_> {
     }
 }
 
-/// A type without the names of extents: in a function they mean something else at each call.
+/// A type without the names of extents, because in a function they mean something else at each
+/// call.
 fn without_names(ty: &ValueType) -> ValueType {
     match ty {
         ValueType::Tensor(tensor) => {

@@ -1,9 +1,11 @@
-//! Functions that a model brings along, and their calls put in place of them.
+//! Functions of a model: replaces their calls by their bodies.
 //!
-//! Everything behind this (inference, evaluation, plans, rules) sees a model without functions. Each call gets a copy of the body: its values
-//! and nodes are called `call/name` and differ from all names of the model, attributes that the body takes from the call are those of the
-//! call or the function's default, inputs that the call leaves out are left out in the body. Calls inside are met as the walk goes on, so
-//! functions that call functions need no recursion here; what comes out is bounded.
+//! All later stages (inference, evaluation, plans, rules) see a model without functions. Each call
+//! gets a copy of the body. Its values and nodes are called `call/name` and differ from all names
+//! of the model. Attributes that the body takes from the call are those of the call, or the
+//! function's default. Inputs that the call leaves out are left out in the body. Calls inside the
+//! copy are found as the walk continues. So functions that call functions need no recursion here.
+//! The size of the result is bounded.
 //!
 //! Not here: how functions are read (`onnx`), what operators do.
 
@@ -77,11 +79,13 @@ fn refused(code: &'static str, message: String) -> Diagnostic {
     Diagnostic::general(Code(code), message)
 }
 
-/// Puts the bodies of functions where they are called, and says how many calls that were. A model that calls none stays as it is.
+/// Replaces calls of functions by the functions' bodies. Returns the number of calls. A model
+/// without such calls is not changed.
 ///
 /// # Errors
-/// `G0101` and others for functions that can't be read, `G0208` for one that calls itself, `G0209` for a call that does not fit,
-/// `G0210` if the function is written for other operators than the model, `G0211` if too much comes out.
+/// `G0101` and others for functions that can't be read, `G0208` for one that calls itself, `G0209`
+/// for a call that does not fit, `G0210` if the function is written for other operators than the
+/// model, `G0211` if too much comes out.
 pub fn inline(model: &mut Model) -> Result<usize, Diagnostic> {
     if !onnx::has_functions(&model.extra) {
         return Ok(0);
@@ -106,7 +110,7 @@ pub fn inline(model: &mut Model) -> Result<usize, Diagnostic> {
         bytes: 0,
         calls: 0,
     };
-    // A graph is of use to nobody halfway.
+    // The graph is copied, so that an error leaves no half-changed model.
     let mut graph = model.graph.clone();
     inliner.graph(&mut graph, 0)?;
     model.graph = graph;
@@ -142,7 +146,8 @@ impl Functions {
         Ok(Functions { list: list.into_iter().map(Arc::new).collect(), known })
     }
 
-    /// The function that a node calls. It goes before an operator of the same name.
+    /// The function that a node calls. A function takes precedence over an operator of the same
+    /// name.
     fn called(&self, node: &Node) -> Option<usize> {
         let overload = onnx::overload(node).map_or_else(|| Name::new(""), Name::new);
         self.known.get(&(node.op().domain.clone(), node.op().name.clone(), overload)).copied()
@@ -182,7 +187,8 @@ impl Functions {
         })
     }
 
-    /// A walk from the functions that the model calls: one that is met while it is being walked calls itself.
+    /// A depth-first walk from the functions that the model calls. A function that is reached
+    /// during its own walk calls itself.
     fn refuse_recursion(&self, roots: &[usize]) -> Result<(), Diagnostic> {
         let mut done: Set<usize> = Set::default();
         for root in roots {
@@ -238,7 +244,7 @@ struct Body<'a> {
     branch: bool,
 }
 
-/// What the names of a body begin with: the name of the node in whose place it comes, or this one.
+/// The prefix of the names of a body: the name of the node that it replaces, or this one.
 fn prefix(node: &Node, other: &str) -> Name {
     match node.name().len() {
         1..=64 => node.name().clone(),
@@ -246,7 +252,8 @@ fn prefix(node: &Node, other: &str) -> Name {
     }
 }
 
-/// What a changed subgraph uses of the graph around it, and no more, are its captures.
+/// The captures of a changed subgraph become exactly the values of the enclosing graph that it
+/// uses.
 fn forget_outer(inner: &mut Graph) {
     inner.close_over();
     let outer: Vec<ValueId> =
@@ -316,7 +323,7 @@ impl Inliner {
         Ok(())
     }
 
-    /// Puts the body in place of the call; the node to go on with.
+    /// Replaces the call by the body. Returns the node to continue with.
     fn call(
         &mut self,
         graph: &mut Graph,
@@ -342,7 +349,7 @@ impl Inliner {
         self.put(graph, id, &Body { function, inputs: &inputs, prefix: &prefix, branch: false })
     }
 
-    /// Puts a body in place of a node; the node to go on with.
+    /// Replaces a node by a body. Returns the node to continue with.
     fn put(&mut self, graph: &mut Graph, id: NodeId, body: &Body<'_>) -> Result<Option<NodeId>, Diagnostic> {
         let function = body.function;
         let caller = label(graph, id);
@@ -353,7 +360,8 @@ impl Inliner {
         for (input, given) in function.inputs.iter().zip(body.inputs) {
             map[input.index()] = given.map_or(Mapped::Absent, Mapped::Value);
         }
-        // A result has the name that the caller gave it, unless it is an input or was returned before: then it is a copy.
+        // A result has the name that the caller gave it, unless it is an input or was returned
+        // before: then it is a copy.
         let mut copies = Vec::new();
         for (k, output) in function.outputs.iter().enumerate() {
             let Some(result) = node.output(k).filter(|r| graph.is_alive(*r)) else { continue };
@@ -392,7 +400,7 @@ impl Inliner {
             let place = last.map_or(Place::First, Place::After);
             last = Some(graph.insert(NewNode::new("Identity", [value], [result]), place));
         }
-        // What the body makes of inputs that the call leaves out has no meaning, and mostly no user.
+        // Values that the body computes from missing inputs have no meaning, and usually no user.
         while let Some(id) = last.filter(|id| Some(*id) != before) {
             last = graph.previous(id);
             let used = |v: &ValueId| graph.value(*v).use_count() > 0 || graph.value(*v).is_output();

@@ -1,4 +1,5 @@
-//! Operator sets of functions: a function may be written for another one than the model that calls it, and a model has one.
+//! Operator sets of functions. A function may be written for another version than the model that
+//! calls it. A model has only one version.
 
 use loops::Diagnostic;
 
@@ -7,11 +8,12 @@ use crate::graph::Node;
 use crate::model::NEWEST_OPSET;
 use crate::schema::{self, Arity, Parameter, Schema};
 
-/// Operators of which a version computes something else under the same signature, or by a new attribute's default.
+/// Operators with a version that computes something else, under the same signature or by the
+/// default of a new attribute.
 const CHANGED: [&str; 4] = ["GroupNormalization", "RoiAlign", "Resize", "Split"];
 
 impl Inliner {
-    /// Whether a node of a function's body means the same under the operator sets of the model.
+    /// Whether a node of a function's body has the same meaning in the operator sets of the model.
     pub(super) fn fits(&mut self, function: &Function, node: &Node) -> Result<(), Diagnostic> {
         if self.functions.called(node).is_some() {
             return Ok(());
@@ -51,7 +53,8 @@ fn same(node: &Node, a: i64, b: i64) -> bool {
     a.since == b.since || (!CHANGED.contains(&name.as_str()) && alike(node, a, b))
 }
 
-/// Whether a node does not show the difference of two signatures: what only one of them has is optional and not there.
+/// Whether the difference between two signatures does not matter for a node: what only one of them
+/// has is optional and absent.
 fn alike(node: &Node, a: &Schema, b: &Schema) -> bool {
     let parameters = |a: &[Parameter], b: &[Parameter], there: usize| {
         let kind = |arity| matches!(arity, Arity::Any | Arity::Some);

@@ -1,7 +1,8 @@
-//! Models in the shape of well-known ones, with random weights: what the tests and benchmarks run on.
+//! Generates models in well-known shapes, with random weights. Tests and benchmarks run on them.
 //!
-//! Their nodes are those that exporters write (batch normalisation apart from convolution, layer normalisation and GELU spelled out, shapes
-//! computed), so that there is something to optimise. The weights are the same for the same seed everywhere.
+//! Their nodes are those that exporters write: batch normalisation is separate from convolution,
+//! layer normalisation and GELU are spelled out, and shapes are computed. So there is something to
+//! optimise. The same seed gives the same weights on any machine.
 
 mod net;
 mod synthetic;

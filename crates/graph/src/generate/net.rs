@@ -78,7 +78,8 @@ impl Net {
         results
     }
 
-    /// A convolution of square windows, as wide as high, with padding that keeps the extent at stride 1.
+    /// A convolution of square windows, as wide as high, with padding that keeps the extent at
+    /// stride 1.
     pub fn conv(
         &mut self,
         x: ValueId,
@@ -132,7 +133,8 @@ impl Net {
         self.op("Add", &[b, y], &[])
     }
 
-    /// Layer normalisation over the last dimension, spelled out as exporters did before it was an operator.
+    /// Layer normalisation over the last dimension, spelled out as exporters did before it was an
+    /// operator.
     pub fn layer_norm(&mut self, x: ValueId, width: usize) -> ValueId {
         let k = self.count;
         let gamma = self.weights(&format!("ln_{k}.weight"), &[width], 0.2, 1.0);

@@ -4,7 +4,8 @@ use super::net::Net;
 use crate::model::Model;
 use crate::types::ElementType;
 
-/// Element-wise operators one after the other, some of which say nothing: identities, casts to the same type, transpositions in pairs.
+/// Element-wise operators one after the other, some of which say nothing: identities, casts to the
+/// same type, transpositions in pairs.
 pub(super) fn chain(nodes: usize, seed: u64) -> Model {
     let mut net = Net::new("chain", seed);
     let dims = [2.into(), 3.into(), 4.into()];

@@ -21,7 +21,8 @@ fn sizes(small: bool, layers: usize) -> Sizes {
     }
 }
 
-/// The extents of a shape that are computed where the model runs: batch and length of `x`, as vectors of one element.
+/// The extents of a shape that are computed where the model runs: batch and length of `x`, as
+/// vectors of one element.
 struct Extents {
     batch: ValueId,
     length: ValueId,

@@ -1,4 +1,4 @@
-//! Convolutional networks, and a perceptron.
+//! Convolutional networks, and a multilayer perceptron.
 
 use super::net::Net;
 use crate::graph::ValueId;

@@ -1,4 +1,5 @@
-//! Edits: values and nodes come and go, uses are moved. Each costs what it touches.
+//! Edits of graphs: values and nodes are added and removed, uses are redirected. The cost of an
+//! edit is proportional to what it changes.
 
 use bytes::Bytes;
 use loops::Name;
@@ -108,7 +109,8 @@ impl Graph {
         Ok(id)
     }
 
-    /// A new value that nothing produces yet, with a name made from this one ([`Graph::fresh_name`]).
+    /// A new value that nothing produces yet, with a name made from this one
+    /// ([`Graph::fresh_name`]).
     pub fn add_value(&mut self, hint: &str) -> ValueId {
         let name = self.fresh_name(hint);
         self.try_add_value(name).expect("a fresh name is free")
@@ -153,7 +155,7 @@ impl Graph {
         value.constant = Some(Box::new(Constant { tensor, origin: None }));
     }
 
-    /// Takes away the default of an input: the caller has to give a value.
+    /// Removes the default of an input. The caller must then give a value.
     pub fn forget_default(&mut self, id: ValueId) {
         if self.value(id).producer == Producer::Input {
             self.origin = None;
@@ -162,7 +164,8 @@ impl Graph {
         }
     }
 
-    /// In a subgraph: values that are used or returned and that nothing here produces come from the graph around it.
+    /// In a subgraph: values that are used or returned and that nothing here produces come from the
+    /// graph around it.
     pub fn close_over(&mut self) {
         for value in &mut self.values {
             let used = value.live_uses > 0 || value.as_output > 0;
@@ -179,7 +182,8 @@ impl Graph {
         self.outputs.push(id);
     }
 
-    /// Puts another value in place of output `k`. Its name is that value's from now on; [`Graph::replace_value`] keeps names.
+    /// Replaces output `k` by another value. The output then has that value's name;
+    /// [`Graph::replace_value`] keeps names.
     pub fn set_output(&mut self, k: usize, id: ValueId) {
         self.origin = None;
         let old = std::mem::replace(&mut self.outputs[k], id);
@@ -196,7 +200,7 @@ impl Graph {
         value.stale = true;
     }
 
-    /// Takes back what the model says of a value's type, so that inference finds it anew.
+    /// Removes the declared type of a value, so that inference finds it again.
     pub fn forget_type(&mut self, id: ValueId) {
         self.origin = None;
         let value = self.value_entry(id);
@@ -204,7 +208,8 @@ impl Graph {
         value.records.retain(|(role, _)| *role != Role::Info);
     }
 
-    /// Notes what inference found of the value's type; a type that is part of the model stays as it is in the file.
+    /// Records the type that inference found for the value. A type that is part of the model stays
+    /// as it is in the file.
     pub fn set_inferred(&mut self, id: ValueId, ty: impl Into<ValueType>) {
         self.value_entry(id).ty = Some(ty.into());
     }
@@ -214,7 +219,8 @@ impl Graph {
         self.value_entry(id).known = elements.map(Vec::into_boxed_slice);
     }
 
-    /// Gives a value another name. Fails (and changes nothing) if another value has it or if subgraphs use the value by name.
+    /// Gives a value another name. Fails (and changes nothing) if another value has it or if
+    /// subgraphs use the value by name.
     pub fn rename(&mut self, id: ValueId, name: impl Into<Name>) -> bool {
         let name = name.into();
         if self.value(id).name == name {
@@ -235,7 +241,7 @@ impl Graph {
         true
     }
 
-    /// The records of the file that hold the value's name do not hold any more.
+    /// Discards the file's records that contain the value's name.
     fn forget_origins(&mut self, id: ValueId, producer: Producer) {
         let users: Vec<NodeId> = self.value(id).uses().map(|u| u.node).collect();
         for user in users {
@@ -251,10 +257,12 @@ impl Graph {
         self.value(id).uses().any(|u| matches!(u.slot, Slot::Capture(_)))
     }
 
-    /// A new node. Outer values that its subgraphs use and this graph has are found by name and become captures;
-    /// those that it does not have become values of [`Producer::Outer`] (in a subgraph) or [`Producer::Nothing`].
+    /// A new node. Outer values that its subgraphs use and this graph has are found by name and
+    /// become captures; those that it does not have become values of [`Producer::Outer`] (in a
+    /// subgraph) or [`Producer::Nothing`].
     ///
-    /// Panics if a result has a producer already. Order is the user's business: see [`Graph::sort`].
+    /// Panics if a result has a producer already. Order is the user's business: see
+    /// [`Graph::sort`].
     pub fn insert(&mut self, new: NewNode, place: Place) -> NodeId {
         self.origin = None;
         let id = NodeId(u32::try_from(self.nodes.len()).expect("fewer than 2^32 nodes"));
@@ -330,8 +338,9 @@ impl Graph {
         output
     }
 
-    /// Removes a node. Its results stay as values without a producer as long as someone uses them or the graph returns them:
-    /// another node may then produce them. Results without uses are removed.
+    /// Removes a node. Its results stay as values without a producer as long as someone uses them
+    /// or the graph returns them: another node may then produce them. Results without uses are
+    /// removed.
     pub fn remove_node(&mut self, id: NodeId) {
         self.origin = None;
         self.detach_all(id);
@@ -344,7 +353,8 @@ impl Graph {
         }
     }
 
-    /// Removes a value that is not an input if no node uses it and the graph does not return it. A node's result becomes absent.
+    /// Removes a value that is not an input if no node uses it and the graph does not return it. A
+    /// node's result becomes absent.
     pub fn remove_value_if_unused(&mut self, id: ValueId) -> bool {
         let value = self.value(id);
         if !value.alive || value.live_uses > 0 || value.as_output > 0 || value.producer == Producer::Input {
@@ -364,7 +374,8 @@ impl Graph {
         true
     }
 
-    /// Lets a node use another value (or none) as input `k`; the list of inputs grows if it must.
+    /// Makes a node use another value (or none) as input `k`. The list of inputs grows if
+    /// necessary.
     pub fn set_input(&mut self, id: NodeId, k: usize, value: Option<ValueId>) {
         let mut inputs = self.node(id).inputs.clone();
         if inputs.len() <= k {
@@ -420,11 +431,13 @@ impl Graph {
         (entry.name, entry.origin) = (name.into(), None);
     }
 
-    /// Lets everyone who uses `old` use `new` instead: nodes, subgraphs, and the graph's outputs, whose names stay.
+    /// Lets everyone who uses `old` use `new` instead: nodes, subgraphs, and the graph's outputs,
+    /// whose names stay.
     ///
-    /// Where subgraphs or the graph's outputs know `old` by name, `new` takes the name over; if `new` must keep its own (it is an
-    /// input, an output or captured itself, or has a name that the file's parameters have), an `Identity` node after its producer carries the name.
-    /// `old` stays, without uses. Costs the number of uses of the two.
+    /// Where subgraphs or the graph's outputs know `old` by name, `new` takes the name over; if
+    /// `new` must keep its own (it is an input, an output or captured itself, or has a name that
+    /// the file's parameters have), an `Identity` node after its producer carries the name. `old`
+    /// stays, without uses. Costs the number of uses of the two.
     pub fn replace_value(&mut self, old: ValueId, new: ValueId) {
         if old == new {
             return;

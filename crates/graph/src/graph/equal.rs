@@ -1,4 +1,5 @@
-//! Equality of graphs: the same names, types, nodes in the same order; identifiers and the file's records do not count.
+//! Equality of graphs: the same names, the same types, and the same nodes in the same order.
+//! Identifiers and fields that only the file has do not count.
 
 use super::{Graph, Producer, ValueId};
 use loops::Name;

@@ -1,11 +1,14 @@
-//! Computation graphs: nodes in an order, values with their producers and uses, and cheap edits in place.
+//! Computation graphs: nodes in an order, values with their producers and uses, and cheap edits in
+//! place.
 //!
-//! A graph is a plain value: cloned, compared, printed and parsed without a context. Nodes and values live in tables and are named by
-//! [`NodeId`] and [`ValueId`]; an identifier stays valid until its node or value is removed and is never used again.
-//! Each value knows who uses it, each node its place in a linked list, so that an edit costs what it touches:
-//! nothing below walks the whole graph unless its documentation says so.
+//! A graph is a plain value: cloned, compared, printed and parsed without a context. Nodes and
+//! values live in tables and are named by [`NodeId`] and [`ValueId`]; an identifier stays valid
+//! until its node or value is removed and is never used again. Each value knows who uses it, each
+//! node its place in a linked list, so that an edit costs what it touches: nothing below walks the
+//! whole graph unless its documentation says so.
 //!
-//! Not here: files (`onnx`), meaning (`operators`), types of results (`infer`), checks of the whole (`validate`).
+//! Not here: files (`onnx`), meaning (`operators`), types of results (`infer`), checks of the whole
+//! (`validate`).
 
 mod edit;
 mod equal;
@@ -48,7 +51,7 @@ impl ValueId {
 /// Where a value comes from.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Producer {
-    /// From nowhere (yet): a name that is used and not defined. No valid graph has such a value.
+    /// Undefined (so far): a name that is used and not defined. No valid graph has such a value.
     Nothing,
     /// From the caller; an input may have an initializer too, which is then its default.
     Input,
@@ -117,7 +120,8 @@ impl Value {
         self.ty.as_ref()
     }
 
-    /// Whether the type is part of the model (inputs, outputs, `value_info`) rather than only inferred.
+    /// Whether the type is part of the model (inputs, outputs, `value_info`) rather than only
+    /// inferred.
     pub fn is_declared(&self) -> bool {
         self.declared
     }
@@ -142,7 +146,8 @@ impl Value {
         self.constant.as_ref().map(|c| &c.tensor)
     }
 
-    /// Number of uses by nodes (twice for a node that uses it twice), those from subgraphs included, graph outputs not.
+    /// Number of uses by nodes, including those from subgraphs and excluding graph outputs. A node
+    /// that uses the value twice counts twice.
     pub fn use_count(&self) -> usize {
         self.live_uses as usize
     }
@@ -159,7 +164,8 @@ impl Value {
         }
     }
 
-    /// Uses by nodes in order of attachment: for a graph that was read or built from front to back, in the order of the nodes.
+    /// Uses by nodes in order of attachment: for a graph that was read or built from front to back,
+    /// in the order of the nodes.
     pub fn uses(&self) -> impl Iterator<Item = Use> + '_ {
         self.uses.iter().flatten().copied()
     }
@@ -256,7 +262,8 @@ impl Graph {
         self.values.iter().enumerate().filter(|(_, v)| v.alive).map(|(k, v)| (ValueId(k as u32), v))
     }
 
-    /// The values whose place in tables is at least this, in order of creation: those that came since [`Graph::value_bound`] was so.
+    /// The values that were created since [`Graph::value_bound`] had this value, in order of
+    /// creation.
     pub fn values_from(&self, bound: usize) -> impl Iterator<Item = (ValueId, &Value)> {
         let later = self.values.get(bound..).unwrap_or_default();
         later.iter().enumerate().filter(|(_, v)| v.alive).map(move |(k, v)| (ValueId((bound + k) as u32), v))
@@ -298,12 +305,14 @@ impl Graph {
         }
     }
 
-    /// Whether the value is the same for all inputs because the file says so: an initializer that is not an input.
+    /// Whether the value is the same for all inputs because the file says so: an initializer that
+    /// is not an input.
     pub fn is_parameter(&self, value: ValueId) -> bool {
         self.value(value).producer == Producer::Initializer
     }
 
-    /// The constant that the value is: an initializer that is not an input, or the result of a `Constant` node with a tensor.
+    /// The constant that the value is: an initializer that is not an input, or the result of a
+    /// `Constant` node with a tensor.
     pub fn constant(&self, value: ValueId) -> Option<&Tensor> {
         match self.value(value).producer {
             Producer::Initializer => self.value(value).initializer(),
@@ -316,7 +325,8 @@ impl Graph {
         }
     }
 
-    /// The users of the value, each once, in the order of the graph's nodes. Sorts: `O(k log k)` for `k` uses.
+    /// The users of the value, each once, in the order of the graph's nodes. Sorts: `O(k log k)`
+    /// for `k` uses.
     pub fn successors(&self, value: ValueId) -> Vec<NodeId> {
         let mut found: Vec<NodeId> = self.value(value).uses().map(|u| u.node).collect();
         found.sort_by_key(|id| self.label(*id));
@@ -333,7 +343,8 @@ impl Graph {
         found
     }
 
-    /// The nodes whose results this node uses, in the order of its inputs and then its captures; one may come several times.
+    /// The nodes whose results this node uses, in the order of its inputs and then its captures;
+    /// one may come several times.
     pub fn node_predecessors(&self, id: NodeId) -> impl Iterator<Item = NodeId> + '_ {
         let node = self.node(id);
         let used = node.inputs.iter().flatten().chain(&node.captures);

@@ -8,7 +8,8 @@ use loops::Name;
 use super::{NodeId, ValueId};
 use crate::attribute::{Attribute, AttributeValue};
 
-/// An operator: its domain (empty for the standard one) and name. Its version is a matter of the model's imports.
+/// An operator: its domain (empty for the standard one) and name. The model's imports determine its
+/// version.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct Operator {
     /// The domain; `ai.onnx` is written as the empty text here.
@@ -96,12 +97,12 @@ impl Node {
         self.inputs.get(k).copied().flatten()
     }
 
-    /// Its results in order; `None` for an optional one that is not asked for.
+    /// Its results in order; `None` for an optional result that is not requested.
     pub fn outputs(&self) -> &[Option<ValueId>] {
         &self.outputs
     }
 
-    /// The result with this number, if it is asked for.
+    /// The result with this number, if it is requested.
     pub fn output(&self, k: usize) -> Option<ValueId> {
         self.outputs.get(k).copied().flatten()
     }

@@ -1,4 +1,5 @@
-//! The order of the nodes: a linked list with labels that grow along it, so that two nodes are compared in constant time.
+//! The order of the nodes: a linked list with labels that grow along it. So two nodes are compared
+//! in constant time.
 
 use super::{Graph, NodeId, Place, Producer};
 
@@ -36,7 +37,8 @@ impl Graph {
         self.label(a) < self.label(b)
     }
 
-    /// Moves a node to another place in the order. The user keeps the order topological (or calls [`Graph::sort`] in the end).
+    /// Moves a node to another place in the order. The caller must keep the order topological, or
+    /// call [`Graph::sort`] in the end.
     pub fn move_node(&mut self, id: NodeId, place: Place) {
         if place != Place::Before(id) && place != Place::After(id) {
             self.origin = None;
@@ -82,8 +84,9 @@ impl Graph {
         }
     }
 
-    /// Makes room around a node: the labels of a stretch that is wide enough for its nodes are spread evenly. The stretch doubles until it is, and
-    /// the wider it is the more room it must have, so that many insertions at one place cost little each.
+    /// Makes room around a node: the labels of a stretch that is wide enough for its nodes are
+    /// spread evenly. The stretch doubles until it is, and the wider it is the more room it must
+    /// have, so that many insertions at one place cost little each.
     fn relabel(&mut self, id: NodeId) {
         let (mut first, mut last, mut count) = (id, id, 1u64);
         let mut room = 1u64 << 8;
@@ -117,8 +120,8 @@ impl Graph {
         }
     }
 
-    /// Brings the nodes into a topological order, in time linear in the size of the graph; nodes that stand right already keep their order
-    /// among themselves. Subgraphs are left as they are.
+    /// Brings the nodes into a topological order, in time linear in the size of the graph; nodes
+    /// that stand right already keep their order among themselves. Subgraphs are left as they are.
     ///
     /// # Errors
     /// A node on a cycle, if there is one; the graph is then unchanged.
@@ -126,7 +129,8 @@ impl Graph {
         if self.is_sorted() {
             return Ok(());
         }
-        // Depth first from each node in the present order: a reverse postorder that changes as little as it must.
+        // Depth first from each node in the present order: a reverse postorder that changes as
+        // little as it must.
         #[derive(Clone, Copy, PartialEq)]
         enum Mark {
             New,

@@ -1,4 +1,4 @@
-//! A call as inference sees it, and arithmetic on extents of which not everything is known.
+//! A call as inference sees it, and arithmetic on extents that are only partly known.
 
 use loops::Size;
 
@@ -6,7 +6,7 @@ use crate::graph::{Graph, Node, ValueId};
 use crate::tensor::Tensor;
 use crate::types::{Dim, ElementType, Shape, TensorType, ValueType};
 
-/// The types of a call's results, as far as they are known; or what is wrong with it, as the end of a sentence.
+/// The types of a call's results, as far as they are known; or an error, as the end of a sentence.
 pub(super) type Found = Result<Vec<Option<ValueType>>, String>;
 
 /// A call of an operator in a graph.
@@ -79,8 +79,8 @@ impl<'g> Call<'g> {
         }
     }
 
-    /// Integers that older versions have as an attribute and newer ones as an input. `None` if the input is there and not known,
-    /// `Some(None)` if they are absent.
+    /// Integers that older versions have as an attribute and newer ones as an input. `None` if the
+    /// input is there and not known, `Some(None)` if they are absent.
     pub fn moved_ints(&self, attribute: &str, input: usize) -> Option<Option<Vec<i64>>> {
         match (self.node.ints(attribute), self.has(input)) {
             (Some(list), _) => Some(Some(list.to_vec())),
@@ -135,7 +135,7 @@ fn with(a: &Dim, b: &Dim, known: impl Fn(i64, i64) -> Option<i64>, size: impl Fn
     }
 }
 
-/// How long an expression is: those that grow beyond a few terms say nothing to anyone.
+/// The length of an expression. Expressions of many terms are dropped, because they are not useful.
 fn weight(size: &Size) -> usize {
     size.terms().map(|(_, factors)| 1 + factors.len()).sum()
 }
@@ -197,7 +197,7 @@ pub(super) fn sum<'a>(dims: impl IntoIterator<Item = &'a Dim>) -> Dim {
     dims.into_iter().fold(Dim::Known(0), |a, b| add(&a, b))
 }
 
-/// The extent that both are, where both stand for the same one; what is better known of the two.
+/// The better known one of two extents that are equal.
 pub(super) fn meet(a: &Dim, b: &Dim) -> Result<Dim, String> {
     match (a, b) {
         (Dim::Known(x), Dim::Known(y)) if x != y => Err(format!("needs {x} and {y} to be the same extent")),
@@ -293,7 +293,8 @@ pub(super) fn refine(
     }))
 }
 
-/// A declared name is only a name for what is found, if that is a number or an expression of inputs' names.
+/// A declared name is only a name for what is found, if that is a number or an expression of
+/// inputs' names.
 fn meet_declared(declared: &Dim, found: &Dim) -> Result<Dim, String> {
     match (declared, found) {
         (Dim::Symbolic(_), Dim::Known(_) | Dim::Symbolic(_)) => Ok(found.clone()),

@@ -1,4 +1,4 @@
-//! Operators that work element by element, with and without broadcasting.
+//! Elementwise operators, with and without broadcasting.
 
 use super::call::{Call, Found, broadcast, one, typed};
 use crate::types::{ElementType, Shape, TensorType};
@@ -25,8 +25,8 @@ pub(super) fn broadcast_all(call: &Call, inputs: std::ops::Range<usize>) -> Resu
     Ok(Some(shape))
 }
 
-/// Before version 7 the second operand could begin at an axis of the first. Nothing behind inference knows that, and where extents are
-/// equal the result would only be wrong.
+/// Before version 7 the second operand could begin at an axis of the first. Nothing behind
+/// inference knows that, and where extents are equal the result would only be wrong.
 fn not_at_an_axis(call: &Call) -> Result<(), String> {
     if call.opset < 7 && call.node.attribute("axis").is_some() {
         return Err("has an attribute `axis`, as operators before version 7 could: convert the model to a newer operator set".into());

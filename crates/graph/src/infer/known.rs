@@ -1,12 +1,14 @@
-//! Shape arithmetic: what the elements of small integer tensors are, as far as they follow from shapes and constants.
+//! Shape arithmetic: the elements of small integer tensors, as far as they follow from shapes and
+//! constants.
 
 use super::call::{Call, MAX_KNOWN, add, div, mul, product, sub};
 use super::elementwise::attribute_type;
 use super::layout::shape_range;
 use crate::types::{Dim, ElementType};
 
-/// The elements of the call's first result, if it is a small integer tensor of at most one dimension and something is known.
-/// (Empty lists of dimensions and single elements look alike here; the type tells them apart.)
+/// The elements of the call's first result, if it is a small integer tensor of at most one
+/// dimension and something is known. (Empty lists of dimensions and single elements look alike
+/// here; the type tells them apart.)
 pub(super) fn elements(call: &Call) -> Option<Vec<Dim>> {
     let found = raw(call)?;
     (found.len() <= MAX_KNOWN).then_some(found)

@@ -6,7 +6,7 @@ use super::call::{
 use super::elementwise::attribute_type;
 use crate::types::{Dim, ElementType, Shape, TensorType};
 
-/// So many extents of which nothing is known. Of a rank beyond the bound `typed` makes nothing.
+/// This number of unknown extents. `typed` gives no shape for a rank beyond the bound.
 fn unknown(rank: usize) -> Shape {
     vec![Dim::Unknown; rank.min(MAX_RANK + 1)]
 }
@@ -93,12 +93,13 @@ pub(super) fn reshape(call: &Call) -> Found {
     one(typed(elem, Some(shape)))
 }
 
-/// What is left of the first product when the second is taken out: extents that both have need not be known.
+/// What is left of the first product when the second is taken out: extents that both have need not
+/// be known.
 fn quotient(all: &Shape, taken: &Shape) -> Result<Dim, String> {
     let mut left: Vec<Dim> = all.to_vec();
     let mut rest: Vec<Dim> = Vec::new();
     for dim in taken {
-        // A 0 is not taken out of 0: what is left could be anything.
+        // 0 is not divided by 0, because the quotient could be anything.
         match left.iter().position(|d| d == dim && ![Dim::Unknown, Dim::Known(0)].contains(d)) {
             Some(at) => {
                 left.swap_remove(at);

@@ -20,7 +20,8 @@ fn product_shape(a: &Shape, b: &Shape) -> Result<Shape, String> {
     Ok(shape)
 }
 
-/// `MatMul` and its quantized kin: the operands' places and the element type of the result.
+/// `MatMul` and its quantised variants: the positions of the operands and the element type of the
+/// result.
 pub(super) fn matmul(call: &Call, b: usize, elem: Option<ElementType>) -> Found {
     let shape = match (call.shape(0), call.shape(b)) {
         (Some(a), Some(b)) => Some(product_shape(a, b)?),

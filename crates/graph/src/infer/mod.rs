@@ -1,7 +1,9 @@
-//! Shapes and types: what is known of each value without running the model, extents being numbers, expressions over the inputs' names, or unknown.
+//! Inference of shapes and types without running the model. An extent is a number, an expression
+//! over the names in the inputs' shapes, or unknown.
 //!
-//! The elements of small integer tensors are followed through shape arithmetic (`known`), so that `Reshape(x, Concat(Shape(x)[0], …))` has a shape.
-//! Time is linear in the number of nodes. A model that contradicts itself gets a diagnostic that names the node.
+//! The elements of small integer tensors are followed through shape arithmetic (`known`), so that
+//! `Reshape(x, Concat(Shape(x)[0], …))` has a shape. Time is linear in the number of nodes. A model
+//! that contradicts itself gets a diagnostic that names the node.
 //!
 //! Not here: what operators compute (`operators`), checks of structure (`validate`).
 
@@ -24,10 +26,12 @@ use call::{Call, refine};
 /// Graphs nested deeper than this are not looked into.
 const MAX_DEPTH: u32 = 64;
 
-/// Infers the types of all values of a model, in the order of its nodes; subgraphs of `If`, `Loop` and `Scan` too.
+/// Infers the types of all values of a model, in the order of its nodes; subgraphs of `If`, `Loop`
+/// and `Scan` too.
 ///
 /// # Errors
-/// `G0301` at the first node whose inputs contradict its operator or its declared results. The types found before stay.
+/// `G0301` at the first node whose inputs contradict its operator or its declared results. The
+/// types found before stay.
 pub fn infer(model: &mut Model) -> Result<(), Diagnostic> {
     let opset = model.opset();
     infer_graph(&mut model.graph, opset, 0)
@@ -42,7 +46,7 @@ fn infer_graph(graph: &mut Graph, opset: i64, depth: u32) -> Result<(), Diagnost
     Ok(())
 }
 
-/// Infers the types of one node's results from those of its inputs, and notes them in the graph.
+/// Infers the types of one node's results from those of its inputs, and records them in the graph.
 ///
 /// # Errors
 /// `G0301` if its inputs contradict its operator or its declared results.
@@ -101,10 +105,10 @@ fn infer_at(graph: &mut Graph, opset: i64, id: NodeId, depth: u32) -> Result<(),
     Ok(())
 }
 
-/// Whether what a node's result was declared as is no contradiction of what it was found to be.
+/// Checks that the declared type of a node's result does not contradict the inferred one.
 ///
 /// # Errors
-/// `G0301` if it is one.
+/// `G0301` if it does.
 pub(crate) fn agrees(graph: &Graph, id: ValueId, declared: &ValueType) -> Result<(), Diagnostic> {
     let value = graph.value(id);
     let Producer::Node(node, _) = value.producer() else { return Ok(()) };
@@ -118,7 +122,7 @@ fn contradicted(graph: &Graph, node: NodeId, result: ValueId, what: &str) -> Dia
     contradiction(graph, node, &format!("has the result `{}`, which {what}", graph.value(result).name()))
 }
 
-/// How a node is called in messages: its operator, and its name or that of its first result.
+/// The name of a node in messages: its operator, and its name or that of its first result.
 pub(crate) fn label(graph: &Graph, id: NodeId) -> String {
     let node = graph.node(id);
     let first = node.outputs().iter().flatten().next().map(|v| graph.value(*v).name().as_str());

@@ -100,7 +100,8 @@ pub(super) fn optional_element(call: &Call) -> Found {
     }])
 }
 
-/// The subgraphs of a node with the types of what comes in, and what is inferred in them: given back in the order of the attributes.
+/// The subgraphs of a node with the types of what comes in, and what is inferred in them: given
+/// back in the order of the attributes.
 ///
 /// `inputs` gives the type of input `k` of the subgraph.
 pub(super) fn inside(
@@ -143,7 +144,8 @@ fn outputs(graph: &Graph) -> Vec<Option<ValueType>> {
 /// The types of a node's results, and its subgraphs with types, by the number of the attribute.
 type Inside = (Vec<Option<ValueType>>, Vec<(usize, Arc<Graph>)>);
 
-/// How deep a loop may stand for its states to be tried with the types that they begin with: each try doubles the work on what is inside.
+/// The nesting depth up to which loops are tried with the initial types of their states. Each try
+/// doubles the work on what is inside.
 const MOST_TRIES: u32 = 6;
 
 /// Results and inferred subgraphs of `If`, `Loop`, `Scan`.
@@ -181,8 +183,8 @@ pub(super) fn control(call: &Call, depth: u32) -> Result<Inside, String> {
     }
 }
 
-/// The body of a `Loop`. States have the types that they begin with if the body leaves these as they are; else their shapes may change from one
-/// round to the next.
+/// The body of a `Loop`. States have the types that they begin with if the body leaves these as
+/// they are; else their shapes may change from one round to the next.
 fn repeated(call: &Call, body: &Arc<Graph>, depth: u32) -> Result<Arc<Graph>, String> {
     let scalar = |elem| Some(TensorType { elem, shape: Some(Shape::new()) }.into());
     let first = |at: usize| match at {
@@ -228,7 +230,8 @@ fn scan_states(call: &Call) -> usize {
     call.node.inputs().len().saturating_sub(scanned)
 }
 
-/// Item `k` of an attribute with one axis for each input or result; the first axis if there is none.
+/// Item `k` of an attribute with one axis for each input or result; the first axis if there is
+/// none.
 fn axis_of(call: &Call, attribute: &str, k: usize) -> i64 {
     call.node.ints(attribute).and_then(|axes| axes.get(k).copied()).unwrap_or(0)
 }
@@ -256,7 +259,7 @@ fn scan_results(call: &Call, states: usize, body: &Graph) -> Vec<Option<ValueTyp
     .collect()
 }
 
-/// So many tensors of a type, one beside the other along a new axis.
+/// This number of tensors of a type, stacked along a new axis.
 fn stacked(ty: Option<ValueType>, at: i64, length: Dim) -> Option<ValueType> {
     let Some(ValueType::Tensor(ty)) = ty else { return None };
     let mut shape = ty.shape?;

@@ -1,4 +1,4 @@
-//! Which rule each operator of the standard domain has.
+//! The table of inference rules: which rule each operator of the standard domain has.
 
 use super::call::{Call, Found, one, typed};
 use super::{elementwise as e, layout as l, linear as m, sequence as s, windows as w};

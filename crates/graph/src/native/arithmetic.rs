@@ -1,4 +1,5 @@
-//! Element by element, on typed slices. Operands are broadcast; integers wrap, as everywhere (`loops::value`).
+//! Elementwise arithmetic on typed slices. Operands are broadcast. Integers wrap, as everywhere
+//! (`loops::value`).
 
 use loops::{Data, Scalar, value::Value};
 
@@ -77,7 +78,7 @@ fn zip<T: Number>(call: &Call, x: &Tensor, y: &Tensor, f: impl Fn(T, T) -> T) ->
     Tensor::raw(x.elem, dims, out.into())
 }
 
-/// How two operands are walked together: rows, in each of which an operand goes on or stays.
+/// How two operands are traversed together: in rows. Within a row an operand advances or stays.
 struct Plan {
     row: usize,
     inner: (bool, bool),
@@ -85,9 +86,10 @@ struct Plan {
 }
 
 impl Plan {
-    /// `a`, `b`: the distances of neighbours in the operands; they are 0 or those of elements without gaps.
+    /// `a`, `b`: the distances of neighbours in the operands; they are 0 or those of elements
+    /// without gaps.
     fn of(dims: &[usize], a: &[isize], b: &[isize]) -> Plan {
-        // Axes along which both operands go on, or stay, as along the axis within are one.
+        // Merges axes along which both operands advance or stay as along the next inner axis.
         let mut merged: Vec<(usize, usize, usize)> = Vec::new();
         for k in (0..dims.len()).rev() {
             let (n, s, t) = (dims[k], a[k] as usize, b[k] as usize);
@@ -254,7 +256,8 @@ pub(super) fn unary(op: &str, call: &Call) -> Option<Tensor> {
     }
 }
 
-/// Conversion, number by number, by the one definition of it. Numbers that the type can't hold have no result here.
+/// Conversion, number by number, by its one definition. Numbers that the type cannot hold have no
+/// result here.
 pub(super) fn cast(call: &Call) -> Option<Tensor> {
     let x = call.input(0)?;
     let to = ElementType::from_code(i32::try_from(call.int("to", 0)?).ok()?);

@@ -1,10 +1,12 @@
-//! Constants computed ahead at the speed of memory: the operators that folding meets most, on bytes and typed slices.
+//! Fast constant folding for the most frequent operators, on bytes and typed slices.
 //!
-//! This is a shortcut beside the operators' programs ([`crate::operators`]), not a second meaning: what it gives is equal to what they evaluate
-//! to, bit for bit (a property test holds the two together), and where it does not know a call it says so and the programs are asked.
-//! The largest results are those of a model's weights, so each element is touched once.
+//! This is a shortcut beside the operators' programs ([`crate::operators`]), not a second
+//! definition. Its results equal those of the programs bit for bit; a property test compares the
+//! two. If it does not know a call, it says so, and the programs are used. The largest results are
+//! as large as a model's weights, so each element is touched only once.
 //!
-//! Not here: operators whose sums have an order, functions of the mathematical library, element types of fewer than eight bits (but for views).
+//! Not here: operators whose sums have an order, functions of the mathematical library, and (except
+//! for views) element types of fewer than eight bits.
 
 mod arithmetic;
 mod movement;
@@ -15,9 +17,11 @@ use crate::attribute::Attribute;
 use crate::graph::Operator;
 use crate::tensor::Tensor;
 
-/// The results of a call at these inputs, in order; `None` if it is not done here, or has no result.
+/// The results of a call for these inputs, in order; `None` if the call is not supported here, or
+/// has no result.
 ///
-/// `outputs`: how many results are asked for; none is made that has more than `most` bytes. Linear in the size of inputs and results.
+/// `outputs` is the number of requested results. A result of more than `most` bytes is not made.
+/// Time is linear in the size of inputs and results.
 pub fn evaluate(
     op: &Operator,
     attributes: &[Attribute],
@@ -78,7 +82,8 @@ impl<'a> Call<'a> {
         self.attribute(name).map_or(Some(default), |a| a.value.int())
     }
 
-    /// Integers from input `k`, or else from an attribute. The outer `None`: there is something else.
+    /// Integers from input `k`, or else from an attribute. The outer `None`: there is something
+    /// else.
     fn list(&self, k: usize, name: &str) -> Option<Option<Vec<i64>>> {
         match (self.input(k), self.attribute(name)) {
             (Some(tensor), _) => tensor.to_ints().map(Some),
@@ -119,7 +124,8 @@ fn strides(dims: &[usize]) -> Vec<isize> {
     strides
 }
 
-/// The distances of an operand that is broadcast to more or larger extents: 0 along those that it lacks.
+/// The distances of an operand that is broadcast to more or larger extents: 0 along those that it
+/// lacks.
 fn spread(dims: &[usize], to: usize) -> Vec<isize> {
     let mut all = vec![0; to - dims.len()];
     all.extend(strides(dims).iter().zip(dims).map(|(s, n)| if *n == 1 { 0 } else { *s }));

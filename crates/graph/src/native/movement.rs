@@ -1,11 +1,11 @@
-//! Elements that only move: bytes are copied in runs as long as they come.
+//! Operators that only move elements. Bytes are copied in runs that are as long as possible.
 
 use bytes::Bytes;
 
 use super::{Call, axis, broadcast, count, spread, strides, view};
 use crate::tensor::Tensor;
 
-/// Whether the evaluator has the element type at all, and the tensor its elements at hand.
+/// Whether the evaluator supports the element type, and the tensor's elements are loaded.
 fn at_hand(tensor: &Tensor) -> Option<&Bytes> {
     crate::operators::carrier(tensor.elem)?;
     tensor.bytes()
@@ -162,7 +162,7 @@ pub(super) fn slice(call: &Call) -> Option<Tensor> {
     gathered(call, x, dims, offset, &steps)
 }
 
-/// More parts than these, by attribute, are refused: they need not have anything in them.
+/// More parts than these, given by an attribute, are refused, because parts may be empty.
 pub(crate) const MOST_PARTS: i64 = 1 << 16;
 
 pub(super) fn split(call: &Call) -> Option<Vec<Tensor>> {
@@ -218,7 +218,8 @@ pub(super) fn gather(call: &Call) -> Option<Tensor> {
     Tensor::raw(x.elem, dims, out.into())
 }
 
-/// The tensor whose element at a place is the element of `x` at `offset` plus `steps` times the place.
+/// The tensor whose element at a place is the element of `x` at `offset` plus `steps` times the
+/// place.
 fn gathered(call: &Call, x: &Tensor, dims: Vec<usize>, offset: isize, steps: &[isize]) -> Option<Tensor> {
     let width = width(x)?;
     let bytes = x.bytes()?;

@@ -1,4 +1,5 @@
-//! Tensors whose elements lie in files of their own: which they are, and their loading from bytes that the caller has read.
+//! External data: which tensors have their elements in other files, and loading them from bytes
+//! that the caller has read.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -73,12 +74,14 @@ pub trait Files {
     fn part(&mut self, part: &Part) -> Result<Bytes, Diagnostic>;
 }
 
-/// Gives the graph's external tensors their elements, of which only those bytes are read that the model names. The graph's initializers and the
-/// tensors of its nodes are loaded, those of subgraphs too. Writing the model afterwards still refers to the files ([`crate::onnx::write`] keeps the records)
-/// as long as a tensor is not replaced.
+/// Loads the elements of the graph's external tensors. Only the bytes that the model names are
+/// read. The graph's initializers and the tensors of its nodes are loaded, also in subgraphs. A
+/// model that is written afterwards still refers to the files ([`crate::onnx::write`] keeps the
+/// records), unless a tensor was replaced.
 ///
 /// # Errors
-/// `G0105` if a tensor does not lie inside its file or has another length than its type needs; what `files` says.
+/// `G0105` if a tensor does not lie inside its file or has another length than its type needs; what
+/// `files` says.
 pub fn load(graph: &mut Graph, files: &mut impl Files) -> Result<(), Diagnostic> {
     let initializers: Vec<ValueId> = graph.initializers().map(|(id, _)| id).collect();
     for id in initializers {

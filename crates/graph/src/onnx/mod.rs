@@ -1,10 +1,12 @@
 //! ONNX models: bytes in, bytes out.
 //!
-//! The reader keeps what it does not understand (unknown fields, functions, training information) and the bytes of each part, so that
-//! [`write`] gives the same file back where nothing was changed, and the same bytes for each node, initializer and type that was not.
-//! Nothing here trusts a length, a name or a nesting; time and memory are linear in the size of the file.
+//! The reader keeps what it does not understand (unknown fields, functions, training information)
+//! and the bytes of each part. So [`write`] gives the same file back if nothing was changed, and
+//! the same bytes for each node, initializer and type that was not changed. No length, name or
+//! nesting in a file is trusted. Time and memory are linear in the size of the file.
 //!
-//! Not here: files (external data are loaded by the command with [`external`]), checks of the whole (`validate`).
+//! Not here: files (the command loads external data with [`external`]), checks of the whole model
+//! (`validate`).
 //!
 //! Source: the field numbers of the published format, IR version 14 and before.
 
@@ -22,13 +24,15 @@ pub use write::{write, write_pieces};
 use bytes::Bytes;
 use loops::{Code, Diagnostic, Name};
 
-/// The largest file that the format allows (2 GiB: lengths of its messages are 31-bit numbers in most programs).
+/// The largest file that the format allows (2 GiB: lengths of its messages are 31-bit numbers in
+/// most programs).
 pub const MAX_BYTES: usize = i32::MAX as usize;
 
 /// Graphs and types nested deeper than this are refused.
 const MAX_DEPTH: u32 = 64;
 
-/// The parts of a file beside the graph, as they were read: where they are unchanged, the file's bytes are.
+/// The parts of a file beside the graph, as they were read: where they are unchanged, the file's
+/// bytes are.
 #[derive(Clone, PartialEq, Debug)]
 pub(crate) struct Header {
     pub(crate) ir_version: i64,

@@ -20,8 +20,9 @@ use crate::types::{ElementType, ValueType};
 /// Reads a model. The bytes are shared with it, not copied.
 ///
 /// # Errors
-/// `G0101` if the bytes are not of the format, `G0102` if a name is defined twice, `G0103` if a tensor's data do not fit its type,
-/// `G0104` if graphs or types are nested too deep. Other mistakes are left to [`crate::validate`].
+/// `G0101` if the bytes are not of the format, `G0102` if a name is defined twice, `G0103` if a
+/// tensor's data do not fit its type, `G0104` if graphs or types are nested too deep. Other
+/// mistakes are left to [`crate::validate`].
 pub fn read(file: &Bytes) -> Result<Model, Diagnostic> {
     let mut reader = Reader::new(file);
     reader.model().map_err(|error| named(error, file.len()))
@@ -55,8 +56,8 @@ impl From<Diagnostic> for Error {
 
 type Result_<T> = Result<T, Error>;
 
-/// A model has at most so many nodes, values and attributes, and one more for each so many bytes of its file: what comes of a byte must not take
-/// hundreds in memory.
+/// The limit on nodes, values and attributes of a model: a constant, and one more for each so many
+/// bytes of the file. A byte of a file must not become hundreds of bytes in memory.
 const PARTS: usize = 1 << 19;
 const BYTES_OF_A_PART: usize = 12;
 
@@ -302,7 +303,7 @@ impl<'a> Reader<'a> {
         Ok(())
     }
 
-    /// A sparse initializer is carried as it is; its name is known, so that its users have a producer.
+    /// A sparse initializer is kept as it is. Its name is known, so that its users have a producer.
     fn sparse_initializer(&mut self, graph: &mut Graph, field: Field) -> Result_<()> {
         let mut fields = self.fields(self.span(field)?);
         while let Some(part) = fields.next()? {
@@ -482,7 +483,7 @@ impl<'a> Reader<'a> {
                 seen = guess;
             }
         }
-        // Files of early versions do not say the kind; the field that is there does.
+        // Files of early versions do not contain the kind. The field that is present determines it.
         if kind == 0 {
             kind = seen;
         }

@@ -1,6 +1,7 @@
-//! The wire format: fields of a message one after the other, and their writing. Nothing is copied; lengths that lie are errors.
+//! Protobuf's wire format: reading and writing the fields of a message in sequence. Nothing is
+//! copied. A wrong length is an error.
 //!
-//! Facts: <https://protobuf.dev/programming-guides/encoding>.
+//! Source: <https://protobuf.dev/programming-guides/encoding>.
 
 use bytes::Bytes;
 
@@ -154,7 +155,8 @@ impl<'a> Fields<'a> {
     }
 }
 
-/// Pieces of a file that are kept as they are, in the order of their numbers; where that is the order of the file there is no copy.
+/// Pieces of a file that are kept as they are, in the order of their numbers; where that is the
+/// order of the file there is no copy.
 #[derive(Default)]
 pub(super) struct Kept {
     pieces: Vec<(u32, usize, usize)>,
@@ -179,7 +181,7 @@ impl Kept {
     }
 }
 
-/// Runs of bytes at least this long are shared with whoever has them instead of being copied.
+/// Runs of bytes that are at least this long are shared instead of copied.
 const SHARED: usize = 4096;
 
 /// What is written: pieces one behind another.

@@ -1,4 +1,5 @@
-//! Writing: what was not changed is written as it was read, the rest in the order of field numbers.
+//! Writing. Parts that were not changed are written as they were read, the rest in the order of
+//! field numbers.
 
 use bytes::Bytes;
 use loops::Name;
@@ -17,7 +18,7 @@ pub fn write(model: &Model) -> Vec<u8> {
     write_pieces(model).concat()
 }
 
-/// The same as pieces one behind another: large tensors are shared with the model instead of being copied.
+/// The same as consecutive pieces. Large tensors are shared with the model instead of copied.
 pub fn write_pieces(model: &Model) -> Vec<Bytes> {
     let header = Header {
         ir_version: model.ir_version,
@@ -132,7 +133,7 @@ fn graph(out: &mut Pieces, graph: &Graph) {
     kept(out, &graph.extra, 11..u32::MAX);
 }
 
-/// The record of a value: as it was, or its name and type with what else the old record says.
+/// The record of a value: unchanged, or its name and type with the other fields of the old record.
 fn record(out: &mut Pieces, number: u32, role: Role, value: &Value) {
     let old = value.records.iter().find(|(r, _)| *r == role).map(|(_, bytes)| bytes);
     if let (Some(old), false) = (old, value.stale) {

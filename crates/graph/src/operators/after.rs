@@ -1,8 +1,8 @@
-//! What happens to each element behind an operator, in the same program: functions of the elements at one place, as `Relu`, an addition, or a
-//! chain of them.
+//! Elementwise operators that are fused with the operator before them: functions of the elements at
+//! one position, such as `Relu`, an addition, or a chain of them.
 //!
-//! Which operators are such functions is read off their programs: loops over all places of the result, in which each input is read at that place.
-//! So every operator that is written element by element is one, and there is no list of them.
+//! Whether an operator is elementwise is read from its program: a loop over all positions of the
+//! result that reads each input at the same position. So there is no list of such operators.
 
 use std::collections::BTreeMap;
 
@@ -32,16 +32,17 @@ pub enum Source {
     Outside(usize),
 }
 
-/// Functions behind an operator, one after the other; the last one gives the result.
+/// Functions that are fused with an operator, in order. The last one gives the result.
 #[derive(Clone, PartialEq, Eq, Default, Debug)]
 pub struct After {
     /// Each with the sources of its inputs.
     pub stages: Vec<(Elementwise, Vec<Source>)>,
-    /// Types of the tensors that they read beside: extents are those of the result, or 1.
+    /// Types of the additional tensors that they read. Extents are those of the result, or 1.
     pub operands: Vec<(ElementType, Vec<Size>)>,
 }
 
-/// What C compilers make a call of: a loop with one is not done in vectors, and neither is what stands in it beside.
+/// Primitives that become calls in C. A loop with a call is not vectorised, including the rest of
+/// its body.
 fn is_call(prim: Prim) -> bool {
     use Prim::*;
     matches!(prim, Exp | Log | Sin | Cos | Tanh | Atan | Pow | Fmod | Reduce | Map | Generate)
@@ -122,7 +123,7 @@ impl Elementwise {
         self.inputs.iter().map(|(k, _)| *k)
     }
 
-    /// Whether it is so little, and so easily done in vectors, that it is worth no pass of its own.
+    /// Whether it is so short, and so easily vectorised, that it needs no pass of its own.
     pub fn is_light(&self) -> bool {
         fn calls(term: &Term) -> bool {
             matches!(term.kind(), TermKind::Prim(prim, _) if is_call(*prim))
@@ -145,12 +146,13 @@ impl Stages {
         Some(self.stages.last()?.0.elem)
     }
 
-    /// What becomes of the operator's element at a place, of which each index counts the places of so many dimensions.
+    /// The result for the operator's element at a position. Each index of the position counts the
+    /// positions of that many dimensions.
     pub(super) fn apply(&self, cx: &mut Cx, value: Val, place: &[Val], dims: &[usize]) -> Val {
         self.stage(cx, 0, vec![value], place, dims)
     }
 
-    /// Whether nothing that is read beside differs along the last dimensions of the result.
+    /// Whether the additional tensors are constant along the last dimensions of the result.
     pub(super) fn is_the_same_at_places(&self, dims: usize) -> bool {
         let one = Size::constant(1);
         self.tensors.iter().all(|(_, shape)| shape.iter().rev().take(dims).all(|n| *n == one))
@@ -191,7 +193,8 @@ impl Stages {
     }
 }
 
-/// Whether tensors of these extents can be read at places of a result, of which each index counts the places of so many dimensions.
+/// Whether tensors of these extents can be read at places of a result, of which each index counts
+/// the places of so many dimensions.
 pub fn fits(shape: &[Size], result: &[Size], dims: &[usize]) -> bool {
     let one = Size::constant(1);
     let missing = result.len() - shape.len();

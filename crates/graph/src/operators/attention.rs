@@ -1,4 +1,5 @@
-//! Attention and what transformers put around it: rotary embeddings, gated units, linear attention, causal convolutions.
+//! Attention and other parts of transformers: rotary embeddings, gated units, linear attention,
+//! causal convolutions.
 
 use loops::{Scalar, Size};
 
@@ -9,7 +10,8 @@ use super::value::{Val, int, number, size, truth};
 use super::{Done, Input, Op, Refusal};
 use crate::types::ElementType;
 
-/// Queries, keys or values with their heads as a dimension of their own: `(batch, heads, sequence, size)`.
+/// Queries, keys or values with their heads as a dimension of their own:
+/// `(batch, heads, sequence, size)`.
 fn heads(cx: &mut Cx, x: Input, heads: Option<i64>) -> Result<Input, Refusal> {
     match (x.rank(), heads) {
         (4, _) => Ok(x),
@@ -420,7 +422,7 @@ pub(super) fn causal_conv(op: &mut Op) -> Done {
     finish(op, vec![(y, elem, x.shape), (present, elem, kept)])
 }
 
-/// Attention whose state is a matrix a head: decayed, corrected, and updated by each key and value.
+/// Attention with a state matrix for each head. Each key and value decays, corrects and updates it.
 pub(super) fn linear_attention(op: &mut Op) -> Done {
     let (q, k, v) = (op.ranked(0, 3..=3)?, op.ranked(1, 3..=3)?, op.ranked(2, 3..=3)?);
     let past = op.optional_ranked(3, 4)?;

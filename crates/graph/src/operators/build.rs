@@ -1,4 +1,5 @@
-//! Binders, loops without a strategy, and calls of the library: what the programs of operators are put together from.
+//! Parts from which the programs of operators are built: binders, loops without a strategy, and
+//! calls of the library.
 
 use std::collections::BTreeMap;
 
@@ -62,7 +63,7 @@ impl Cx {
         }
     }
 
-    /// The tensor of these extents whose element at each place is `f` of the place.
+    /// The tensor of these extents whose element at each position is `f` of the position.
     pub fn tensor(&mut self, shape: &[Size], f: Body) -> Val {
         self.tensor_from(shape, &mut Vec::new(), f)
     }
@@ -140,7 +141,8 @@ impl Cx {
         built.unwrap_or_else(Val::from)
     }
 
-    /// The name of a value that [`Cx::release`] will bind: for values at the top, where [`Cx::bind`] would turn the builder inside out.
+    /// The name of a value that [`Cx::release`] will bind: for values at the top, where
+    /// [`Cx::bind`] would turn the builder inside out.
     pub fn hold(&mut self, name: &str, value: Val) -> Val {
         match value.term() {
             Ok(value) => {
@@ -165,7 +167,8 @@ impl Cx {
         body
     }
 
-    /// The program `name` of the library at these arguments. Its type parameters are those that the arguments' types give, in order.
+    /// The program `name` of the library at these arguments. Its type parameters are those that the
+    /// arguments' types give, in order.
     pub fn call(&mut self, name: &str, args: &[Val]) -> Val {
         let built = (|| -> Result<Val, Refusal> {
             let terms: Vec<Term> = args.iter().map(|a| a.clone().term()).collect::<Result<_, _>>()?;
@@ -271,7 +274,8 @@ pub fn scatter(places: Val, base: Val, values: Val) -> Val {
 
 /// A matrix that is made row by row, its rows as a tensor of these extents.
 pub fn split_rows(matrix: Val, extents: &[Size]) -> Val {
-    // A temporary that is made where it is wanted takes no memory; it keeps the split from being one of what is read.
+    // A temporary that is written directly to its destination takes no memory. It keeps the split
+    // from becoming one of the operand.
     extents[1..].iter().rev().fold(matrix, |rows, n| match rows.stored().term() {
         Ok(term) => build::split(n.clone(), term).into(),
         Err(refusal) => refusal.into(),
@@ -295,7 +299,7 @@ fn scalar_in(ty: &DataType) -> Scalar {
     }
 }
 
-/// What size parameters must be for `pattern` to be `ty`, where a dimension of the pattern is a parameter.
+/// The size parameters for which `pattern` equals `ty`. A dimension of the pattern is a parameter.
 fn match_sizes(pattern: &DataType, ty: &DataType, sizes: &mut BTreeMap<loops::Name, Size>) {
     match (pattern, ty) {
         (DataType::Array(n, s), DataType::Array(m, t)) => {
@@ -322,7 +326,8 @@ pub fn tensor_type(shape: &[Size], scalar: Scalar) -> DataType {
     shape.iter().rev().fold(DataType::Scalar(scalar), |ty, n| DataType::array(n.clone(), ty))
 }
 
-/// The extents that operands are broadcast to: aligned at the last dimension, an extent of 1 repeats.
+/// The extents that operands are broadcast to: aligned at the last dimension, an extent of 1
+/// repeats.
 ///
 /// # Errors
 /// If two extents differ and none is 1.

@@ -1,8 +1,10 @@
-//! Element types that the language lacks, carried by those that it has: small integers by wider ones, half precision by single.
+//! Storage of element types that the language lacks: small integers in wider ones, half precision
+//! in single precision.
 //!
-//! A carried value is always one that the narrow type has: every operation ends in [`fit`], which wraps integers and rounds
-//! floating-point numbers to the narrow type (to nearest, of two to the even one). Unsigned integers of 64 bits are carried by `i64` with
-//! the same bits. Conversion to and from the bytes of a tensor is exact.
+//! A stored value is always one that the narrow type has. Every operation ends in [`fit`], which
+//! wraps integers and rounds floating-point numbers to the narrow type (to nearest, ties to even).
+//! Unsigned integers of 64 bits are stored in `i64`, with the same bits. Conversion to and from the
+//! bytes of a tensor is exact.
 
 use loops::{Data, Scalar};
 
@@ -12,7 +14,8 @@ use super::value::{Val, number, truth};
 use crate::tensor::Tensor;
 use crate::types::ElementType;
 
-/// The scalar whose values carry those of an element type; `None` for texts and complex numbers.
+/// The scalar type in which values of an element type are stored; `None` for strings and complex
+/// numbers.
 pub fn carrier(elem: ElementType) -> Option<Scalar> {
     use ElementType::*;
     Some(match elem {
@@ -43,7 +46,7 @@ pub(super) fn range(elem: ElementType) -> Option<(f64, f64)> {
     })
 }
 
-/// The value of the element type that a computed value of its carrier stands for.
+/// The value of the element type for a computed value of its storage type.
 pub(super) fn fit(cx: &mut Cx, elem: ElementType, value: Val) -> Val {
     use ElementType::*;
     match elem {
@@ -233,7 +236,8 @@ fn signed(word: u64, bits: usize) -> i64 {
     (word << unused) as i64 >> unused
 }
 
-/// The tensor in the types of the language; `None` for texts and complex numbers, and elements that are not at hand.
+/// The tensor in the types of the language; `None` for strings, complex numbers, and elements that
+/// are not loaded.
 pub fn decode(tensor: &Tensor) -> Option<loops::Tensor> {
     if let Some(value) = tensor.to_value() {
         return Some(value);
@@ -250,7 +254,7 @@ pub fn decode(tensor: &Tensor) -> Option<loops::Tensor> {
     Some(loops::Tensor { shape: tensor.dims.clone(), data })
 }
 
-/// The tensor of this element type whose elements a value of the language carries.
+/// The tensor of this element type whose elements are stored in a value of the language.
 pub fn encode(elem: ElementType, value: &loops::Tensor) -> Option<Tensor> {
     crate::tensor::elements(&value.shape)?;
     if elem.scalar().is_some() {

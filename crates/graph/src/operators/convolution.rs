@@ -1,4 +1,5 @@
-//! Convolutions: direct, transposed, of integers, deformable, causal; and the reverse of taking windows.
+//! Convolutions: direct, transposed, of integers, deformable, causal; and `Col2Im`, the reverse of
+//! extracting windows.
 
 use loops::Size;
 
@@ -20,7 +21,8 @@ pub(super) struct Window {
     pub(super) places: Extents,
 }
 
-/// The extents of the image, as sizes; those that meet a window or stride must be numbers unless nothing changes.
+/// The extents of the image, as sizes; those that meet a window or stride must be numbers unless
+/// nothing changes.
 pub(super) fn window(op: &Op, image: &[Size], kernel: Vec<i64>) -> Result<Window, Refusal> {
     let rank = image.len();
     let list = |name: &str, default: i64| -> Result<Vec<i64>, Refusal> {
@@ -61,7 +63,8 @@ pub(super) fn window(op: &Op, image: &[Size], kernel: Vec<i64>) -> Result<Window
             (w.before[k], w.after[k]) = (0, 0);
         }
         let Some(n) = extent.as_constant() else {
-            // symbolic: only where the window gives as many places as there are elements, or a plain difference
+            // Symbolic extents: only if the window has as many positions as there are elements, or
+            // a simple difference.
             let shrink = span - 1 - w.before[k] - w.after[k];
             if stride != 1 || same {
                 return Err(Refusal::not_constant(format!("the extent {extent} must be a number")));
@@ -93,7 +96,8 @@ pub(super) fn window(op: &Op, image: &[Size], kernel: Vec<i64>) -> Result<Window
 }
 
 impl Window {
-    /// Where the window at `place` has its element `k`, and whether that is inside the image (`None`: always).
+    /// The position of element `k` of the window at `place`, and whether it is inside the image
+    /// (`None`: always).
     pub(super) fn element(&self, image: &[Size], place: &[Val], k: &[Val]) -> (Vec<Val>, Option<Val>) {
         let mut inside: Option<Val> = None;
         let mut at = Vec::new();

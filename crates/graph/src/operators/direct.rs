@@ -1,5 +1,5 @@
-//! Windows over images for C: convolutions as matrix products of weights and patches, or row by row where groups are narrow, and pooling
-//! row by row. Sums keep their order.
+//! Windows over images, for C. Convolutions become matrix products of weights and patches, or go
+//! row by row if groups are narrow. Pooling goes row by row. Sums keep their order.
 
 use functional::Prim;
 use loops::{Registers, Size};
@@ -39,7 +39,8 @@ pub(super) fn convolution(
     }
     let work = per_group.saturating_mul(taps).saturating_mul(places);
     if (per_group >= 4 || taps > MOST_TAPS) && work >= WORTH_TILES {
-        // How wide the tiles are follows from the number of columns, which is not less than that of places.
+        // The width of the tiles follows from the number of columns, which is at least the number
+        // of positions.
         let extents = [per_group, taps, places];
         let pitches = [per_group.saturating_mul(taps), taps, 1];
         let packing = packing(registers, x.scalar(), extents, true, groups, pitches);
@@ -71,8 +72,9 @@ pub(super) fn convolution(
 /// Windows of more elements are not written out.
 const MOST_TAPS: i64 = 64;
 
-/// What becomes of the elements of a window: `step` for one after the other, with the accumulator, the element, the channel of the result, and the
-/// channel within the group and the place in the window.
+/// What becomes of the elements of a window: `step` for one after the other, with the accumulator,
+/// the element, the channel of the result, and the channel within the group and the place in the
+/// window.
 type Step<'f> = &'f dyn Fn(&mut Cx, Val, Val, &Val, &[i64]) -> Val;
 
 /// Results that are made row by row, all elements of a row at a time.
@@ -93,7 +95,8 @@ pub(super) struct Rows<'f> {
     pub(super) last: &'f dyn Fn(&mut Cx, Val, &Val) -> Val,
 }
 
-/// The results of windows over all samples, row by row, if that is worth it; `fill` is what paddings are.
+/// The results of windows over all samples, row by row, if that is worth it; `fill` is what
+/// paddings are.
 pub(super) fn sliding(op: &mut Op, x: &Input, win: &Window, fill: &Val, rows: &Rows) -> Option<Val> {
     let taps = win.kernel.iter().fold(rows.per, |n, k| n.saturating_mul(*k));
     let row = win.places.last()?.as_constant().filter(|row| *row >= 7)?;
@@ -132,8 +135,9 @@ struct Sliding<'s, 'f> {
 }
 
 impl Sliding<'_, '_> {
-    /// A channel of the result, where the image has its channel alone. Short rows fill no vectors: then all places of the flat image are done in one
-    /// row, those between two rows of windows too, which are left out.
+    /// A channel of the result that depends on one channel of the image only. If rows are too short
+    /// for vectors, all positions of the flat image are computed as one row. Those between two rows
+    /// of windows are dropped.
     fn channel(&self, cx: &mut Cx, image: &Image, n: &Val, m: &Val) -> Val {
         let rank = self.win.kernel.len();
         if self.row % self.lanes == 0 || self.row >= 4 * self.lanes {
@@ -204,14 +208,16 @@ fn next(tap: &mut [i64], kernel: &[i64]) {
     tap[0] += 1;
 }
 
-/// One sample as windows find it: padded, and for strides taken apart, so that where a window goes by one place, what it reads goes by one element.
+/// One sample in the layout for windows: padded, and split into phases for strides. So when a
+/// window moves by one position, what it reads moves by one element.
 pub(super) struct Image {
     val: Val,
     extents: Vec<i64>,
     form: Form,
 }
 
-/// What an image is as an array. Element `i` of phase `p` of a dimension is `stride * i + p` of the padded sample.
+/// What an image is as an array. Element `i` of phase `p` of a dimension is `stride * i + p` of the
+/// padded sample.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Form {
     /// The sample itself: `[channels][extents …]`.
@@ -225,7 +231,7 @@ enum Form {
 }
 
 impl Image {
-    /// The phases that a tap is in, and by how much its elements come behind those of a place.
+    /// The phases of a tap, and the offset of its elements from those of a position.
     fn tap(win: &Window, tap: &[i64]) -> (Vec<i64>, Vec<i64>) {
         tap.iter().zip(&win.dilations).zip(&win.strides).map(|((k, d), s)| (k * d % s, k * d / s)).unzip()
     }
@@ -336,7 +342,8 @@ impl Layout {
         reshape(cx, &val, &shape, &[product(&shape)])
     }
 
-    /// A channel in this layout, with `fill` around it. Which elements are around it is a matter of where they lie: nothing is asked for each.
+    /// A channel in this layout, with `fill` around it. The position of an element decides whether
+    /// it is padding, so there is no test for each element.
     fn padded(&self, cx: &mut Cx, plane: &Val, win: &Window, fill: &Val, phase: &mut Vec<i64>) -> Val {
         let d = phase.len();
         if d == self.here.len() {
@@ -395,7 +402,8 @@ impl Layout {
     }
 }
 
-/// Calls `f` with the image of sample `n`, `fill` around it; the sample itself where it has no paddings and no strides.
+/// Calls `f` with the image of sample `n` and `fill` around it. Without paddings and strides this
+/// is the sample itself.
 pub(super) fn image(
     cx: &mut Cx,
     x: &Input,
@@ -443,8 +451,9 @@ struct Filters<'f> {
     after: &'f Stages,
 }
 
-/// All filters of one sample, as products of matrices: one a group. The columns of a product are the places of the flat image from the
-/// first window to the last, those between two rows of windows too, which are left out at the end.
+/// All filters of one sample, as one product of matrices for each group. The columns of a product
+/// are the positions of the flat image from the first window to the last. Those between two rows of
+/// windows are computed too, and dropped at the end.
 fn sample(
     cx: &mut Cx,
     image: &Image,

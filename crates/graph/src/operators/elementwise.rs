@@ -1,4 +1,5 @@
-//! Element by element: arithmetic, comparison, logic, bits, activations, conversions. Operands are broadcast.
+//! Elementwise operators: arithmetic, comparison, logic, bits, activations, conversions. Operands
+//! are broadcast.
 
 use loops::Scalar;
 
@@ -39,7 +40,8 @@ fn activation(op: &mut Op, name: &'static str, attributes: &[(&str, f32)]) -> Do
     })
 }
 
-/// The program of this name; in single precision the one of which compilers make vectors, if there is one.
+/// The program of this name. In single precision it is the one that compilers can vectorise, if
+/// there is one.
 fn single(name: &'static str, x: &Val) -> &'static str {
     match (name, x.scalar()) {
         ("sigmoid", Scalar::F32) => "sigmoid_single",
@@ -54,7 +56,8 @@ pub(super) fn sigmoid_of(cx: &mut Cx, x: &Val) -> Val {
     cx.call(single("sigmoid", x), std::slice::from_ref(x))
 }
 
-/// The hyperbolic tangent at the type of `x`; in single precision that of the library, of which compilers make vectors.
+/// The hyperbolic tangent at the type of `x`. In single precision it is that of the library, which
+/// compilers can vectorise.
 pub(super) fn tanh_of(cx: &mut Cx, x: &Val) -> Val {
     match x.scalar() {
         Scalar::F32 => cx.call("tanh_single", std::slice::from_ref(x)),
@@ -137,7 +140,8 @@ pub(super) fn shrink(op: &mut Op) -> Done {
     unary(op, |cx, _, x| cx.call_with("shrink", &x, &[bias, lambd]))
 }
 
-/// The exponential at the type of `x`; in single precision that of the library, of which compilers make vectors.
+/// The exponential at the type of `x`. In single precision it is that of the library, which
+/// compilers can vectorise.
 pub(super) fn exp_of(cx: &mut Cx, x: &Val) -> Val {
     match x.scalar() {
         Scalar::F32 => cx.call("exp_single", std::slice::from_ref(x)),
@@ -267,7 +271,8 @@ pub(super) fn modulo(op: &mut Op) -> Done {
     })
 }
 
-/// A power by one of the exponents that need no function of the C library; the last bit may be another one than that function's.
+/// A power with an exponent that needs no function of the C library. The last bit may differ from
+/// that of the function.
 fn constant_power(elem: ElementType, a: &Val, exponent: f64) -> Option<Val> {
     let square = || a * a;
     // The root of -0 is 0 here, and that of minus infinity is infinity.

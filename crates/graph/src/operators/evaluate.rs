@@ -12,7 +12,8 @@ use crate::tensor::Tensor;
 /// The results of an operator at these inputs, in order; there may be more than `outputs`.
 ///
 /// # Errors
-/// Those of [`meaning`], and of the evaluation: inputs that do not fit, limits, indices out of range.
+/// Those of [`meaning`], and of the evaluation: inputs that do not fit, limits, indices out of
+/// range.
 pub fn evaluate(
     op: &Operator,
     opset: i64,
@@ -23,7 +24,7 @@ pub fn evaluate(
     evaluate_within(op, opset, attributes, inputs, outputs, &mut Budget::default())
 }
 
-/// The same; the operations that it takes are no longer in `budget` behind it.
+/// The same. The operations that it takes are subtracted from `budget`.
 ///
 /// # Errors
 /// As [`evaluate`]; `F0602` if the budget is too small.

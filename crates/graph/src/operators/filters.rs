@@ -1,7 +1,9 @@
-//! Convolutions with their filters along the lanes of vectors: a tile is some places of a row of windows and some filters, whose weights lie in panels.
+//! Convolutions with their filters in the lanes of vectors. A tile is some positions of a row of
+//! windows and some filters, whose weights are packed in panels.
 //!
-//! What a window reads is one number for all lanes, so it may lie anywhere: nothing is gathered, strides cost nothing, and no place between two rows of
-//! windows is computed. A tile goes out across memory, which is why the sums have to be long. Sums keep their order.
+//! What a window reads is one number for all lanes, so it may be anywhere in memory. Nothing is
+//! copied, strides cost nothing, and no position between two rows of windows is computed. A tile is
+//! written with a stride, so the sums have to be long for this to pay. Sums keep their order.
 
 use functional::Prim;
 use loops::{Registers, Scalar};
@@ -15,13 +17,14 @@ use super::tiles::{concatenated, joined, transposed};
 use super::value::{Val, int, number, size};
 use super::{Input, Op};
 
-/// Sums of fewer products are not worth tiles that go out across memory.
+/// Sums of fewer products do not pay for tiles that are written with a stride.
 const LONG_SUM: i64 = 96;
 
-/// The same where as much is read beside as is written, across memory in any case.
+/// The same if as much is read, with a stride, as is written (a residual).
 const LONG_SUM_BESIDE: i64 = 64;
 
-/// Where registers are few, this way has to compute so many parts of what the other one does, at most.
+/// Where registers are few, this way has to compute so many parts of what the other one does, at
+/// most.
 const FEWER: (i64, i64) = (7, 8);
 
 /// The filters of a convolution in tiles: `full` of `wide` lanes, then such of `narrow` ones.
@@ -33,7 +36,8 @@ struct Tiles {
     narrow: i64,
 }
 
-/// Filters that are done alike: `count` tiles from `first` on, `lanes` wide, of which `used` are filters.
+/// Filters that are computed in the same way: `count` tiles from `first` on, `lanes` wide, of which
+/// `used` are filters.
 #[derive(Clone, Copy)]
 struct Set {
     first: i64,
@@ -46,7 +50,8 @@ impl Tiles {
     fn of(registers: Registers, scalar: Scalar, filters: i64) -> Tiles {
         let (lanes, most) = (registers.lanes(scalar), registers.vectors());
         let vectors = (filters + lanes - 1) / lanes;
-        // One vector by itself is few products for what is loaded: it shares with a full tile where two smaller ones come of it.
+        // A tile of one vector has few products for what it loads. It is combined with a full tile,
+        // if that gives two smaller tiles.
         let shared = most > 2 && vectors > most && vectors % most == 1;
         let full = vectors / most - i64::from(shared);
         let left = vectors - full * most;
@@ -75,7 +80,8 @@ impl Tiles {
     }
 }
 
-/// Places of a row that are done alike: `count` blocks of `places` from `first` on.
+/// Positions of a row that are computed in the same way: `count` blocks of `places` from `first`
+/// on.
 #[derive(Clone, Copy)]
 struct Blocks {
     first: i64,
@@ -83,19 +89,22 @@ struct Blocks {
     places: i64,
 }
 
-/// Places of a tile of one vector, at most: beyond it no sum waits for another.
+/// The maximal number of positions in a tile of one vector. With so many, no sum waits for another.
 const MOST_PLACES: i64 = 12;
 
-/// Blocks of so many parts of the places that there could be cost nothing that would be worth a second kind of blocks.
+/// Blocks of so many parts of the places that there could be cost nothing that would be worth a
+/// second kind of blocks.
 const ENOUGH: (i64, i64) = (7, 8);
 
-/// Places that go out together: what lies across memory is put together number by number, which takes the longer the wider vectors are.
+/// Positions that are written together. Strided elements are collected number by number, which
+/// takes longer the wider vectors are.
 const PIECE: i64 = 4;
 
-/// In a row of so many blocks, the last one may be as narrow as it comes.
+/// In a row of this many blocks, the last one may have any width.
 const LONG_ROW: i64 = 8;
 
-/// A row of places in as few blocks as registers allow, all the same or as even as can be, for tiles of so many vectors.
+/// A row of places in as few blocks as registers allow, all the same or as even as can be, for
+/// tiles of so many vectors.
 fn blocks(registers: Registers, vectors: i64, row: i64) -> Vec<Blocks> {
     let most = (registers.sums() / vectors).clamp(1, MOST_PLACES);
     let count = (row + most - 1) / most;
@@ -128,7 +137,8 @@ struct Filters<'f> {
     last: &'f dyn Fn(&mut Cx, Val, &Val) -> Val,
 }
 
-/// The convolution of all samples, if this way is worth it; `others` are the products that the other way computes for a filter and a place of the sum.
+/// The convolution of all samples, if this way is worth it; `others` are the products that the
+/// other way computes for a filter and a place of the sum.
 pub(super) fn convolution(
     op: &mut Op,
     x: &Input,
@@ -146,7 +156,8 @@ pub(super) fn convolution(
     let beside = !op.after.is_the_same_at_places(win.kernel.len());
     let long = if beside { LONG_SUM_BESIDE } else { LONG_SUM };
     let fits = filters >= 2 * registers.lanes(x.scalar()) && 2 * row >= registers.rows();
-    // With few registers tiles are small: going out costs more than what many places too many cost otherwise.
+    // With few registers tiles are small. Writing them then costs more than the superfluous
+    // positions of the other way.
     let (gain, of) = if registers.vectors() < 3 { FEWER } else { (1, 1) };
     if sum < long || !fits || tiles.lanes() * places * of > filters * others * gain {
         return None;
@@ -170,7 +181,8 @@ pub(super) fn convolution(
 }
 
 impl Filters<'_> {
-    /// All filters of one sample. Threads share the tiles of filters and, for each of them, the rows of places, or the blocks if all are one row.
+    /// All filters of one sample. Threads share the tiles of filters and, for each of them, the
+    /// rows of places, or the blocks if all are one row.
     fn sample(&self, cx: &mut Cx, image: &Image, number: &Val, packed: &Packed) -> Val {
         let (win, panels) = (self.win, packed.matrix(&int(0)));
         let places: Vec<i64> = win.places.iter().map(|n| n.as_constant().unwrap_or(0)).collect();
@@ -218,7 +230,8 @@ struct Tile<'t> {
 }
 
 impl Tile<'_> {
-    /// The results at the places of a row, place by place; `number` counts the rows, over the extents of the outer dimensions.
+    /// The results at the places of a row, place by place; `number` counts the rows, over the
+    /// extents of the outer dimensions.
     fn row(&self, cx: &mut Cx, outer: &[i64], number: &Val, blocks: &[Blocks]) -> Val {
         let (mut rest, mut at) = (number.int(), Vec::new());
         for (d, n) in outer.iter().enumerate().rev() {
@@ -250,8 +263,9 @@ impl Tile<'_> {
                 })
             })
         });
-        // Sums stay in registers if each subscript of theirs is a number: what goes out across memory is written down first, with all that is the same at all
-        // places done along the lanes.
+        // Sums stay in registers if all their subscripts are numbers. A tile that is written with a
+        // stride is first stored in a local array, after everything that is the same at all
+        // positions has been applied in the lanes.
         let everywhere = self.all.after.is_the_same_at_places(win.kernel.len());
         let behind = |cx: &mut Cx, value: Val, m: &Val, place: Val| {
             let place = [self.number.clone(), m.clone(), place];

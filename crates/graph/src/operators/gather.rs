@@ -1,4 +1,4 @@
-//! Elements by index: gathering, scattering, one-hot, and results whose size depends on the data.
+//! Elements by index: gather, scatter, one-hot, and results whose size depends on the data.
 
 use loops::Size;
 
@@ -78,8 +78,8 @@ fn combine(cx: &mut Cx, reduction: &str, elem: ElementType, old: Val, new: Val) 
     super::carrier::fit(cx, elem, value)
 }
 
-/// The elements of `base` after each of `count` updates in order: update `k` goes to a (flat) place and has a value. The work is that of the elements
-/// and the updates, not their product.
+/// The elements of `base` after `count` updates in order. Update `k` has a (flat) position and a
+/// value. The time is proportional to the elements plus the updates, not to their product.
 fn updated(
     op: &mut Op,
     base: &Input,

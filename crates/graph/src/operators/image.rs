@@ -59,7 +59,7 @@ impl Axis {
         }
     }
 
-    /// How many samples count, and the first one relative to the sample before the coordinate.
+    /// How many samples are used, and the first one, relative to the sample before the coordinate.
     pub(super) fn taps(&self, rule: &Rule) -> (i64, i64) {
         let shrink = self.shrink(rule);
         let reach = if rule.mode == "cubic" { 2.0 } else { 1.0 };
@@ -328,7 +328,8 @@ impl Sampling {
         if self.corners { (0.0, n - 1.0) } else { (-0.5, n - 0.5) }
     }
 
-    /// The weighted sum of samples along the spatial dimensions from `place` on; coordinates are bound.
+    /// The weighted sum of samples along the spatial dimensions from `place` on; coordinates are
+    /// bound.
     fn value(&self, cx: &mut Cx, image: &Val, coordinates: &[Val], place: &mut Vec<Val>, inside: Val) -> Val {
         let d = place.len();
         let s = coordinates.first().map_or(Scalar::F32, Val::scalar);
@@ -540,7 +541,8 @@ pub(super) fn roi_align(op: &mut Op) -> Done {
     Ok(())
 }
 
-/// The value between four pixels, or the largest of their weighted values; 0 more than one pixel outside.
+/// The value between four pixels, or the largest of their weighted values; 0 more than one pixel
+/// outside.
 fn corner_values(
     cx: &mut Cx,
     elem: ElementType,

@@ -1,8 +1,10 @@
-//! Inputs that are places in another: which they are, and whether constants among them are inside.
+//! Inputs that are indices into another input: which they are, and whether constant ones are in
+//! bounds.
 //!
-//! A place below 0 counts from the end; beyond that the standard calls it an error. The programs clamp subscripts, since every program of the
-//! language has a value, so what is outside is refused before they run: here where places are constants (in evaluation all are), by the
-//! function of the whole model in C.
+//! An index below 0 counts from the end. The standard calls an index beyond that an error. The
+//! programs clamp subscripts, because every program of the language has a value. So an index out of
+//! bounds must be refused before they run: here, if it is a constant (in evaluation all are), and
+//! else by the C function of the whole model.
 
 use loops::Size;
 
@@ -14,11 +16,11 @@ use crate::attribute::AttributeValue;
 pub struct Indices {
     /// Which input.
     pub input: usize,
-    /// How far the axes go that the parts of a place count along, in turns.
+    /// The extents of the axes that the components of an index refer to, in order.
     pub extents: Vec<i64>,
 }
 
-/// The input of a call that holds places, where the extents of what they are places in are numbers.
+/// The input of a call that holds indices, if the extents of what they refer to are numbers.
 pub fn indices(call: &Call<'_>) -> Option<Indices> {
     if !call.op.is_standard() {
         return None;

@@ -1,4 +1,4 @@
-//! Steps of optimisers, of the preview domain for training.
+//! Training steps of optimisers, from ONNX's preview domain for training.
 
 use super::value::{Val, int, number};
 use super::{Done, Input, Op, Refusal};

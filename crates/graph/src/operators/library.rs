@@ -1,4 +1,4 @@
-//! The texts of `library/onnx/`, checked once, and their definitions at given types.
+//! The source files of `library/onnx/`, checked once, and their definitions at given types.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Mutex, OnceLock};
@@ -53,7 +53,8 @@ fn scalar_of(ty: &DataType) -> Option<Scalar> {
     }
 }
 
-/// The definition of this name, where its type parameter `t` is the scalar type of the last argument.
+/// The definition of this name, where its type parameter `t` is the scalar type of the last
+/// argument.
 ///
 /// # Errors
 /// If the library has no such definition at that type.

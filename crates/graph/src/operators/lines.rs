@@ -1,5 +1,6 @@
-//! Reductions and running sums along axes before the last one, for C: line by line, in the order of memory, with the accumulators of a piece of a
-//! line side by side. The meaning goes down one column after the other; each element's accumulator sees the same numbers in the same order.
+//! Reductions and running sums along axes before the last one, for C. They go line by line, in the
+//! order of memory, with accumulators for a piece of a line. The definition goes down one column
+//! after the other. Each accumulator sees the same numbers in the same order.
 
 use functional::Prim;
 use loops::{Scalar, Size};
@@ -9,7 +10,8 @@ use super::tiles::{concatenated, joined, transposed};
 use super::value::{Val, int};
 use super::{Input, Op};
 
-/// Accumulators side by side, at most: they stay in the first cache, and several pieces are work for several threads.
+/// The maximal number of accumulators side by side. They stay in the first-level cache, and several
+/// pieces give work to several threads.
 const PIECE: i64 = 1024;
 
 /// Lines of fewer elements are no vectors.
@@ -18,9 +20,10 @@ const LEAST: i64 = 8;
 /// With fewer elements threads are not worth starting.
 const WORTH_THREADS: i64 = 32_768;
 
-/// Accumulators for a piece of a line: given where the line is (the places of all axes up to the last one that is gone along) and the place in it.
+/// Accumulators for a piece of a line: given where the line is (the places of all axes up to the
+/// last one that is gone along) and the place in it.
 pub(super) struct Lines {
-    /// The tensor with all axes behind the last one that is gone along as one.
+    /// The tensor with all axes after the last reduced one merged into one.
     val: Val,
     /// Elements of a line.
     width: i64,
@@ -29,7 +32,8 @@ pub(super) struct Lines {
 }
 
 impl Lines {
-    /// The lines of `x` behind this axis, if they are worth it; `outer` counts what is computed for each place in a line.
+    /// The lines of `x` behind this axis, if they are worth it; `outer` counts what is computed for
+    /// each place in a line.
     pub(super) fn of(op: &mut Op, x: &Input, axis: usize, outer: &[Size]) -> Option<Lines> {
         op.fast?;
         let all = product(&x.shape).as_constant()?;
@@ -53,7 +57,8 @@ impl Lines {
         self.val.at(&[line, std::slice::from_ref(place)].concat())
     }
 
-    /// What `f` makes of the pieces, given where one begins and how long it is, one behind the other.
+    /// The concatenated results of `f` for the pieces. `f` gets the start and the length of a
+    /// piece.
     pub(super) fn pieces(&self, cx: &mut Cx, f: &mut dyn FnMut(&mut Cx, &Val, i64) -> Val) -> Val {
         let rest = self.width % PIECE;
         let parts = [(0, self.width / PIECE, PIECE), (self.width - rest, i64::from(rest > 0), rest)];
@@ -70,7 +75,8 @@ impl Lines {
     }
 }
 
-/// Running sums (or products) along an axis before the last one; none where columns are as good.
+/// Running sums (or products) along an axis before the last one; none if going by columns is as
+/// good.
 pub(super) fn running(
     op: &mut Op,
     x: &Input,

@@ -5,7 +5,8 @@ use super::value::{Val, int, number, truth};
 use super::{Done, Input, Op, Refusal};
 use crate::types::ElementType;
 
-/// Minus the chosen log-probabilities, weighted, and reduced as asked. `log_probability` gives it at a place of the input.
+/// The negated log-probabilities of the chosen classes, weighted, and reduced as requested.
+/// `log_probability` gives one at a position of the input.
 fn negative_log_likelihood(
     op: &mut Op,
     x: &Input,

@@ -1,4 +1,4 @@
-//! Matrix products in all their clothes: MatMul, Gemm, Einsum, integers, determinants.
+//! Matrix products in all forms: MatMul, Gemm, Einsum, of integers; and determinants.
 
 use loops::{Registers, Size};
 
@@ -109,7 +109,8 @@ fn product(
     Ok(())
 }
 
-/// The registers for a product of matrices of integers that 32 bits carry, if it is done by tiles.
+/// The registers for a product of matrices of integers that are stored in 32 bits, if it is
+/// computed in tiles.
 fn tiled_integers(op: &Op, shapes: &Shapes, a: &Input, b: &Input) -> Option<Registers> {
     let whole = [a, b].iter().all(|x| x.scalar() == loops::Scalar::I32) && !shapes.row && !shapes.column;
     let (m, k, n) = (&a.shape[a.rank() - 2], &a.shape[a.rank() - 1], &b.shape[b.rank() - 1]);
@@ -118,19 +119,19 @@ fn tiled_integers(op: &Op, shapes: &Shapes, a: &Input, b: &Input) -> Option<Regi
     op.fast.filter(|_| whole && work >= tiles::WORTH_TILES)
 }
 
-/// The registers for the product of an `m x k` and a `k x n` matrix, if it is done by tiles.
+/// The registers for the product of an `m x k` and a `k x n` matrix, if it is computed in tiles.
 fn tiled(op: &Op, elem: ElementType, m: &Size, k: &Size, n: &Size) -> Option<Registers> {
     let known = |n: &Size| n.as_constant().unwrap_or(64);
     let work = known(m).saturating_mul(known(k)).saturating_mul(known(n));
     let all_known = [m, k, n].iter().all(|n| n.as_constant().is_some());
     let worth = work >= tiles::WORTH_TILES && (all_known || known(m) >= 4);
     let whole = matches!(elem, ElementType::F32 | ElementType::F64);
-    // Sums of narrow types are rounded once, on their way out: by tiles alone.
+    // Sums of narrow types are rounded once, when they are written. Only tiles do this.
     let narrow = matches!(elem, ElementType::F16 | ElementType::Bf16) && tiles::extents(m, k, n).is_some();
     op.fast.filter(|_| (whole || narrow) && worth)
 }
 
-/// A product by tiles; where an extent is a name, by the library's program.
+/// A product in tiles. If an extent is a name, it is computed by the library's program.
 fn by_tiles(
     cx: &mut Cx,
     registers: Registers,
@@ -144,7 +145,8 @@ fn by_tiles(
         .unwrap_or_else(|| Refusal::internal("a product of these types").into())
 }
 
-/// The panels of input `k`, the right matrix of an `m x k` by `k x n` product, if it is a constant; `turned` if its rows are what the columns are of.
+/// The panels of input `k`, the right matrix of an `m x k` by `k x n` product, if it is a constant.
+/// `turned` says that it is transposed.
 fn panels(
     op: &mut Op,
     registers: Registers,
@@ -159,15 +161,16 @@ fn panels(
     Some(op.packed(k, packing)?.matrix(&int(0)))
 }
 
-/// The product of stacks of matrices by tiles: one product a place of the batch.
+/// The product of stacks of matrices in tiles: one product for each index of the batch.
 fn tiled_mat_mul(op: &mut Op, registers: Registers, a: &Input, b: &Input) -> Done {
     let (ra, rb) = (a.rank(), b.rank());
     let batch = broadcast(&[&a.shape[..ra - 2], &b.shape[..rb - 2]])?;
     let shape: Extents = [&batch[..], &[a.shape[ra - 2].clone(), b.shape[rb - 1].clone()]].concat();
-    // where an extent is a name, the library's product knows nothing of what is done behind it
+    // If an extent is a name, the library's product is called, and nothing can be fused with it.
     let known = shape.iter().chain(&a.shape[ra - 1..]).all(|n| n.as_constant().is_some_and(|n| n > 0));
     let after = if known { op.stages() } else { Stages::default() };
-    // one matrix on the right for all of the batch: the rows of all matrices on the left are one matrix
+    // One matrix on the right for the whole batch: the rows of all matrices on the left form one
+    // matrix.
     if rb == 2 {
         let rows = super::build::product(&a.shape[..ra - 1]);
         let flat = [rows.clone(), a.shape[ra - 1].clone()];
@@ -325,7 +328,8 @@ pub(super) fn gemm(op: &mut Op) -> Done {
         };
         let (left, right) = (flip(&a.val, ta), flip(&b.val, tb));
         let panels = panels(op, registers, scalar, 1, [m, k, n], tb);
-        // One row of sums down the rows of a matrix: as a column, so that it is read along them.
+        // A single row times a matrix is computed as a column, so that the matrix is read along its
+        // rows.
         let turned = tb && m.as_constant() == Some(1) && panels.is_none();
         let product = if turned {
             let (left, right) = (flip(&left, true), flip(&right, true));
@@ -366,7 +370,8 @@ pub(super) fn gemm(op: &mut Op) -> Done {
     Ok(())
 }
 
-/// The labels of a term of an equation, with `rank` known: an ellipsis stands for as many as are needed, named by capital numbers.
+/// The labels of a term of an equation, with `rank` known: an ellipsis stands for as many as are
+/// needed, named by capital numbers.
 fn labels(term: &str, rank: usize, most: &mut usize) -> Result<Vec<String>, Refusal> {
     let letters: Vec<char> = term.replace("...", ".").chars().filter(|c| !c.is_whitespace()).collect();
     let named = letters.iter().filter(|c| **c != '.').count();
@@ -468,7 +473,8 @@ pub(super) fn einsum(op: &mut Op) -> Done {
     Ok(())
 }
 
-/// Determinants by elimination without division by small pivots: rows are exchanged for the one with the largest element.
+/// Determinants by elimination without division by small pivots: rows are exchanged for the one
+/// with the largest element.
 pub(super) fn det(op: &mut Op) -> Done {
     let x = op.input(0)?;
     let rank = x.rank();

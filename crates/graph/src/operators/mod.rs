@@ -1,12 +1,14 @@
-//! The operator library: the meaning of each operator as a functional program.
+//! The operator library: each operator's meaning as a functional program.
 //!
-//! A [`Call`] is an operator with its attributes and the types of its inputs; [`meaning`] gives its [`Meaning`], a definition of the
-//! functional language whose evaluation is the operator. Evaluator, lowering to C and checks of rewrite rules all use this one meaning.
-//! What is the same for all ranks is text in `library/onnx/`; ranks, axes, broadcasting and paddings are put together in Rust, one file a
-//! family of operators.
+//! A [`Call`] is an operator with its attributes and the types of its inputs. [`meaning`] gives its
+//! [`Meaning`]: a definition of the functional language whose evaluation is the operator. The
+//! evaluator, lowering to C, and the checks of rewrite rules all use this one definition. What is
+//! the same for all ranks is text in `library/onnx/`. Ranks, axes, broadcasting and paddings are
+//! put together in Rust, with one file for each family of operators.
 //!
-//! Extents may be symbolic wherever an operator does not compute with them. Where the shape of a result depends on values (`Reshape`,
-//! `Range`), those inputs must be constants of the call; where it depends on all data (`NonZero`), the evaluator alone can give them.
+//! Extents may be symbolic wherever an operator does not compute with them. If the shape of a
+//! result depends on values (`Reshape`, `Range`), those inputs must be constants of the call. If it
+//! depends on all data (`NonZero`), only the evaluator can compute it.
 
 mod after;
 mod attention;
@@ -94,7 +96,7 @@ pub struct Call<'a> {
     pub attributes: &'a [Attribute],
     /// Its inputs; `None` where an optional one is absent.
     pub inputs: Vec<Option<Operand<'a>>>,
-    /// How many results are asked for (those that are present, up to the last one).
+    /// How many results are requested (those that are present, up to the last one).
     pub outputs: usize,
 }
 
@@ -121,16 +123,17 @@ pub struct Output {
 /// What a call means.
 #[derive(Clone, Debug)]
 pub struct Meaning {
-    /// The program. Elements of types that the language lacks are carried by others, see [`carrier`]. Several results are nested pairs:
-    /// `(first, (second, third))`.
+    /// The program. Elements of types that the language lacks are stored in other types, see
+    /// [`carrier`]. Several results are nested pairs: `(first, (second, third))`.
     pub definition: Definition,
     /// Which input each parameter of the definition is.
     pub arguments: Vec<usize>,
-    /// What the program of [`compiled`] wants constants among them laid out as; in the same order.
+    /// The layouts in which the program of [`compiled`] expects constants among them, in the same
+    /// order.
     pub packings: Vec<Option<Packing>>,
     /// Its results in order; there may be more than were asked for.
     pub results: Vec<Output>,
-    /// The one result has the elements of this input in the same order: nothing need be computed.
+    /// The only result has the elements of this input in the same order, so nothing is computed.
     pub view: Option<usize>,
 }
 
@@ -169,13 +172,15 @@ type Done = Result<(), Refusal>;
 /// The meaning of a call.
 ///
 /// # Errors
-/// `G0501` for an operator that the library lacks, `G0502` for element types, `G0503` for inputs or attributes that do not fit, `G0504` if
-/// a shape depends on a value that is not known, `G0506` for constant indices that are outside.
+/// `G0501` for an operator that the library lacks, `G0502` for element types, `G0503` for inputs or
+/// attributes that do not fit, `G0504` if a shape depends on a value that is not known, `G0506` for
+/// constant indices that are outside.
 pub fn meaning(call: &Call<'_>) -> Result<Meaning, Diagnostic> {
     build_program(call, None, &After::default())
 }
 
-/// The program of a call and of what is done behind it; with registers: contractions in tiles that fit them.
+/// The program of a call and of the operators that are fused with it. With registers, contractions
+/// are in tiles that fit them.
 fn build_program(call: &Call<'_>, fast: Option<Registers>, after: &After) -> Result<Meaning, Diagnostic> {
     let Some(entry) = lookup(&call.op.domain, &call.op.name) else {
         let message = format!("the operator `{}` is not in the library", call.op);
@@ -267,7 +272,8 @@ impl<'a> Op<'a> {
         }
     }
 
-    /// Declares what is done behind the operator; its tensors are inputs behind those of the call.
+    /// Declares the operators that are fused with this one. Their tensors are inputs after those of
+    /// the call.
     fn behind(&mut self, after: &After) -> Done {
         self.done = after.stages.is_empty();
         self.after.stages = after.stages.clone();
@@ -283,7 +289,8 @@ impl<'a> Op<'a> {
         Ok(())
     }
 
-    /// What an operator does to each element of its result on the way out, if it does that itself.
+    /// The functions that an operator applies to each element of its result when it writes it, if
+    /// it does this itself.
     fn stages(&mut self) -> Stages {
         self.done = true;
         self.after.clone()
@@ -336,7 +343,8 @@ impl<'a> Op<'a> {
         }
     }
 
-    /// A number of the call that extents are computed with: so large that nothing overflows, it is refused.
+    /// A number of the call from which extents are computed. It is refused if it is so large that
+    /// something might overflow.
     fn moderate(&self, what: &str, number: i64) -> Result<i64, Refusal> {
         match number.unsigned_abs() < 1 << 28 {
             true => Ok(number),
@@ -344,7 +352,8 @@ impl<'a> Op<'a> {
         }
     }
 
-    /// The panels of an input instead of its elements, if it is a constant and code is made: nothing may use the input itself then.
+    /// The panels of an input instead of its elements, if it is a constant and code is generated.
+    /// Then nothing may use the input itself.
     fn packed(&mut self, k: usize, packing: Option<Packing>) -> Option<Packed> {
         let constant = self.operand(k).is_some_and(|operand| operand.constant.is_some());
         let packing = packing.filter(|_| self.fast.is_some() && constant)?;
@@ -461,7 +470,8 @@ impl<'a> Op<'a> {
         self.result(val, elem, shape.to_vec());
     }
 
-    /// What is left to do behind the operator: the type of the result, and the elements themselves where the operator did not.
+    /// Applies the remaining fused functions: the type of the result, and the elements if the
+    /// operator did not apply them.
     fn last_stages(&mut self) {
         let (Some(elem), [(val, output)]) = (self.after.elem(), &mut self.results[..]) else { return };
         if !self.done {
@@ -487,7 +497,8 @@ impl<'a> Op<'a> {
             Some(all) => all,
             None => terms.into_iter().rev().fold(last, |rest, first| first.pair(&rest)),
         };
-        // a value that was used twice stands there twice: its binders get numbers of their own
+        // A value that was used twice occurs twice. The binders of each occurrence get their own
+        // numbers.
         let body = self.cx.refreshed(&body.term()?);
         let mut sizes: Vec<Name> = Vec::new();
         for operand in self.call.inputs.iter().flatten() {

@@ -1,4 +1,5 @@
-//! Operators that only move, repeat or make elements: shapes, slices, paddings, concatenations, constants.
+//! Operators that only move, repeat or create elements: shapes, slices, paddings, concatenations,
+//! constants.
 
 use loops::Size;
 
@@ -264,7 +265,7 @@ pub(super) fn split(op: &mut Op) -> Done {
     Ok(())
 }
 
-/// Where a padded place reads from: the place inside, and whether it is inside.
+/// The source of a padded position: the position in the input, and whether it is inside.
 fn padded_place(mode: &str, i: &Val, before: i64, n: i64) -> (Val, Option<Val>) {
     let p = i.int() - int(before);
     match mode {

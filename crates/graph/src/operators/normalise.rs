@@ -1,4 +1,4 @@
-//! Normalisations: batch, layer, instance, group, root mean square, norms, local responses.
+//! Normalisations: batch, layer, instance, group, root mean square, norms, local response.
 
 use loops::Size;
 

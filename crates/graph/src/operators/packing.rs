@@ -1,13 +1,15 @@
-//! Constant operands of products in the order in which their tiles read them.
+//! Packing: constant operands of products, in the order in which tiles read them.
 //!
-//! A matrix that is known when code is made is stored as panels, one after the other: as many lines as a tile takes at a time (columns of the
-//! right matrix, rows of the left one), for each place of the sum next to each other. So the innermost loop of a product reads one stream.
+//! A matrix that is known at compile time is stored as panels, one after the other. A panel has as
+//! many lines as a tile takes at a time (columns of the right matrix, rows of the left one). For
+//! each step of the sum, the elements of these lines are adjacent. So the innermost loop of a
+//! product reads one stream.
 
 use loops::{Data, Tensor};
 
 use super::value::{Val, int};
 
-/// How matrices lie in a tensor, and in which panels their lines are to be.
+/// How matrices are stored in a tensor, and the panels for their lines.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct Packing {
     /// How many matrices there are: one a group of a convolution.
@@ -22,7 +24,7 @@ pub struct Packing {
     pub(super) wide: i64,
     /// How many of these there are.
     pub(super) full: i64,
-    /// Lines of each panel behind them, if they leave some. In the last panel, those that are none are zeros.
+    /// Lines of each panel after them, if some remain. Missing lines of the last panel are zeros.
     pub(super) narrow: i64,
 }
 
@@ -42,7 +44,8 @@ impl Packing {
         self.matrices * self.one()
     }
 
-    /// The panels of a tensor's elements; `None` if it has another number of elements, or others than floating-point ones.
+    /// The panels of a tensor's elements; `None` if their number differs, or if they are not
+    /// floating-point numbers.
     pub fn pack(&self, tensor: &Tensor) -> Option<Tensor> {
         let data = match &tensor.data {
             Data::F32(values) => Data::F32(self.panels(values)?),
@@ -97,8 +100,9 @@ pub(super) struct Panels {
 }
 
 impl Panels {
-    /// The element of line `l` of the panel whose first line is `first` and that has `wide` lines, at the place `k` of the sum. All panels before it
-    /// are full, so it begins at the place that its first line would have.
+    /// The element of line `l` of the panel whose first line is `first` and that has `wide` lines,
+    /// at the place `k` of the sum. All panels before it are full, so it begins at the place that
+    /// its first line would have.
     pub(super) fn at(&self, first: &Val, wide: i64, k: &Val, l: &Val) -> Val {
         self.val.at(&[&self.from + first * int(self.sum) + k.int() * int(wide) + l.int()])
     }

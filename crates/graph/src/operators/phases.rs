@@ -1,8 +1,10 @@
-//! Transposed convolutions as products, for C: the places of the result that are alike modulo the strides (a phase) see the same taps, so each phase
-//! is a product of its taps' weights with the image, moved for each tap.
+//! Transposed convolutions as products, for C. Positions of the result that are equal modulo the
+//! strides (a phase) use the same taps. So each phase is a product of its taps' weights with the
+//! image, shifted for each tap.
 //!
-//! The image is padded, so that its places are one line and a tap is a number that is added to a place; what lies between two rows is computed
-//! and not used. Sums have the order of the meaning: the taps that it leaves out for a place add zeros.
+//! The image is padded, so that its positions are one line, and a tap is an offset that is added to
+//! a position. Positions between two rows are computed and not used. Sums have the order of the
+//! definition. A tap that the definition leaves out for a position adds a zero.
 
 use functional::Prim;
 use loops::{Registers, Size};
@@ -15,7 +17,8 @@ use super::value::{Val, int, number};
 /// More phases than this are not worth a product each.
 const MOST_PHASES: i64 = 16;
 
-/// What a transposed convolution does, all extents numbers; lists have one number a dimension of the image.
+/// The parameters of a transposed convolution whose extents are all numbers. Lists have one number
+/// for each dimension of the image.
 pub(super) struct Transposed<'a> {
     pub(super) x: &'a Input,
     pub(super) weights: &'a Input,
@@ -31,8 +34,8 @@ pub(super) struct Transposed<'a> {
     pub(super) out: &'a [i64],
 }
 
-/// The taps of a phase along one dimension: `first`, `first + step`, …, `count` of them; the first one reads `offset` places back, each other one
-/// `slope` more than the one before.
+/// The taps of a phase along one dimension: `first`, `first + step`, …, `count` of them; the first
+/// one reads `offset` places back, each other one `slope` more than the one before.
 #[derive(Clone, Copy)]
 struct Taps {
     first: i64,
@@ -49,7 +52,8 @@ struct Line {
     /// Padded extents, and what a step along each dimension is in the line.
     extents: Vec<i64>,
     pitches: Vec<i64>,
-    /// Columns of the products, and length of the line with what the last columns read behind it.
+    /// Columns of the products, and the length of the line with what the last columns read after
+    /// it.
     columns: i64,
     length: i64,
 }

@@ -1,4 +1,4 @@
-//! Pooling: the largest, the mean or the norm of windows.
+//! Pooling: the maximum, the mean or the norm of windows.
 
 use loops::Size;
 
@@ -11,7 +11,8 @@ use super::value::{Val, int, number, size};
 use super::{Done, Op, Refusal};
 use crate::types::ElementType;
 
-/// The larger of a value and of the largest before it; NaN if one of them is. Both are bound: they are used more than once.
+/// The maximum of a value and of the largest value before it; NaN if one of them is. Both are bound
+/// to names, because they are used more than once.
 fn larger(cx: &mut Cx, elem: ElementType, value: Val, acc: Val) -> Val {
     cx.bind("v", value, |cx, v| cx.bind("most", acc, |cx, most| maximum(cx, elem, v, most)))
 }

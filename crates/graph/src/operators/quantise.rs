@@ -16,7 +16,8 @@ pub(super) fn saturated(_: &mut Cx, elem: ElementType, value: Val, zero: &Val) -
     shifted.max(&number(Scalar::F32, low)).min(&number(Scalar::F32, high)).to(scalar)
 }
 
-/// The scale (or zero point) that belongs to a place: one for all, one a slice of an axis, or one a block of an axis.
+/// The scale (or zero point) of a position: one for all, one for each slice of an axis, or one for
+/// each block of an axis.
 fn parameter(p: &Input, x: &Input, at: &[Val], axis: usize, block: i64) -> Val {
     match p.rank() {
         0 => p.val.clone(),

@@ -1,4 +1,4 @@
-//! Recurrent networks: plain, gated, and with long short-term memory.
+//! Recurrent networks: plain (RNN), gated (GRU), and with long short-term memory (LSTM).
 
 use loops::Size;
 
@@ -150,7 +150,7 @@ impl Network {
         vec![self.batch.clone(), Size::constant(self.hidden)]
     }
 
-    /// The new state where the sample is as long as that, else the old one.
+    /// The new state if the sample is long enough, else the old one.
     fn kept(&self, direction: usize, t: &Val, batch: &Val, new: Val, old: &Val) -> Val {
         match &self.lengths {
             Some(lengths) => {

@@ -1,4 +1,5 @@
-//! Reductions over axes, and what runs along one axis: running sums, softmax, places of extremes.
+//! Reductions over axes, and operators along one axis: running sums, softmax, positions of
+//! extremes.
 
 use functional::Prim;
 use loops::{Scalar, Size};
@@ -12,7 +13,8 @@ use super::value::{Val, int, number, size};
 use super::{Done, Input, Op, Refusal};
 use crate::types::ElementType;
 
-/// What a reduction does: the first accumulator, one step, and what becomes of the last accumulator over `n` elements.
+/// What a reduction does: the first accumulator, one step, and what becomes of the last accumulator
+/// over `n` elements.
 struct Kind {
     init: fn(ElementType) -> Val,
     step: fn(&mut Cx, ElementType, Val, Val) -> Val,
@@ -90,7 +92,8 @@ fn reduce(op: &mut Op, kind: &Kind) -> Done {
     Ok(())
 }
 
-/// The result of a reduction that leaves the last axes, line by line; none where columns are as good.
+/// The result of a reduction that keeps the last axes, line by line; none if going by columns is as
+/// good.
 fn reduced_lines(op: &mut Op, x: &Input, axes: &[usize], shape: &[Size], kind: &Kind) -> Option<Val> {
     let last = *axes.last()?;
     let outer: Extents = (0..last).filter(|k| !axes.contains(k)).map(|k| x.shape[k].clone()).collect();
@@ -246,7 +249,8 @@ fn named(name: &str, elem: ElementType) -> &str {
     }
 }
 
-/// A program of the library on a row. Softmax of narrow types is rounded after each step, as its definition by other operators is.
+/// A program of the library on a row. Softmax of narrow types is rounded after each step, as its
+/// definition by other operators is.
 fn row_program(cx: &mut Cx, name: &str, elem: ElementType, n: &Size, row: Val) -> Val {
     if name == "softmax" && elem.scalar().is_none() {
         return narrow_softmax(cx, elem, n, row);
@@ -281,7 +285,8 @@ pub(super) fn narrow_softmax(cx: &mut Cx, elem: ElementType, n: &Size, row: Val)
             fit(cx, elem, e)
         });
         cx.bind("exps", exps.stored(), |cx, exps| {
-            // sums of half precision are kept in single precision, as everywhere; the other types round each step
+            // sums of half precision are kept in single precision, as everywhere; the other types
+            // round each step
             let each = elem != ElementType::F16;
             let total = cx.fold(n, zero(elem), |cx, k, acc| {
                 let sum = acc + exps.at(&[k]);
@@ -309,8 +314,8 @@ fn fitted(cx: &mut Cx, elem: ElementType, n: &Size, row: Val) -> Val {
 /// So many rows at most have their sums in registers side by side.
 const ROWS: i64 = 8;
 
-/// Softmax of rows that lie in memory, or its logarithm in single precision, for C: some rows at a time, since the sum of one is a chain of additions that each
-/// wait for the one before.
+/// Softmax of rows in memory, or its logarithm in single precision, for C. It takes several rows at
+/// a time, because in the sum of one row each addition waits for the one before.
 fn softmax_rows(op: &mut Op, log: bool) -> Result<Option<()>, Refusal> {
     let x = op.input(0)?;
     let rank = x.rank();
@@ -388,7 +393,8 @@ fn softmax_rows(op: &mut Op, log: bool) -> Result<Option<()>, Refusal> {
     Ok(Some(()))
 }
 
-/// The largest of `n` numbers, in vectors: of what order they are compared in shows nothing but the sign of a zero, which is taken off numbers here.
+/// The maximum of `n` numbers, in vectors. The order of comparisons affects only the sign of a
+/// zero. The result is only subtracted from numbers here, so this does not matter.
 fn largest(cx: &mut Cx, scalar: Scalar, n: i64, lanes: i64, element: &dyn Fn(&Val) -> Val) -> Val {
     let lowest = number(scalar, f64::NEG_INFINITY);
     let (vectors, rest) = (n / lanes, n % lanes);

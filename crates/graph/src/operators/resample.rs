@@ -1,7 +1,9 @@
-//! Resizing for C: where the samples are and what they weigh is the same in all lines, so it is computed once for each axis; and one axis is resized after the other, so that
-//! what a sample of one axis needs of the others is computed once.
+//! Resizing for C. The positions and weights of the samples are the same in all lines, so they are
+//! computed once for each axis. One axis is resized after the other, so that what several samples
+//! share is computed once.
 //!
-//! The meaning ([`super::image`]) computes both for each element of the result. The sums here are the same sums in the same order.
+//! The definition ([`super::image`]) computes both for each element of the result. The sums here
+//! are the same sums in the same order.
 
 use loops::{Scalar, Size};
 
@@ -10,7 +12,7 @@ use super::image::{Axis, Rule};
 use super::value::{Val, number};
 use super::{Input, Op};
 
-/// Where the samples of an axis are, and what they weigh; by places of the result.
+/// The positions and weights of the samples of an axis, for each position of the result.
 struct Table {
     axis: usize,
     /// Samples for each place.
@@ -76,10 +78,11 @@ fn table(cx: &mut Cx, a: usize, axis: &Axis, rule: &Rule, scalar: Scalar) -> Tab
     Table { axis: a, count, extents: (axis.input, axis.output), places, weights: Some(weights) }
 }
 
-/// What an element of the result becomes, given its place behind the first axis that is resized.
+/// Computes an element of the result from its position after the first resized axis.
 type Last<'f> = &'f mut dyn FnMut(&mut Cx, Val, &[Val]) -> Val;
 
-/// The tensor `from` resized along the last of these axes first; `first` is the axis of its first dimension.
+/// The tensor `from` resized along the last of these axes first; `first` is the axis of its first
+/// dimension.
 fn resized(cx: &mut Cx, from: Val, extents: Extents, first: usize, axes: &[Table], last: Last) -> Val {
     let Some((table, rest)) = axes.split_last() else {
         return cx.tensor(&extents, &mut |cx, place| last(cx, from.at(place), place));

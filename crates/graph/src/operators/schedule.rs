@@ -1,8 +1,10 @@
-//! Execution strategies for the programs of operators: which loops are parallel, and matrix products by register tiles.
+//! Execution strategies for the programs of operators: which loops are parallel, and which matrix
+//! products are in register tiles.
 //!
-//! The meaning of an operator has no strategy. For C, [`compiled`] builds the same operator with its contractions in register tiles
-//! (`tiles.rs`: additions keep their order; by the library's fast products where an extent is a name), and then gives every loop that has no
-//! kind yet one: one parallel level, outermost where there is enough work, the rest sequential.
+//! The definition of an operator has no strategy. For C, [`compiled`] builds the same operator with
+//! its contractions in register tiles (`tiles.rs`; additions keep their order). Where an extent is
+//! a name, it calls the library's fast products. Then it gives a kind to every loop that has none.
+//! One level is parallel: the outermost that has enough work. The rest is sequential.
 
 use functional::build::{self, Supply};
 use functional::{Arg, DataType, Definition, Lambda, Prim, Term, TermKind, walk};
@@ -16,7 +18,8 @@ const WORTH_THREADS: f64 = 32_768.0;
 /// What a symbolic extent is taken for where work is estimated.
 const TYPICAL: f64 = 64.0;
 
-/// The program of a call with an execution strategy: what C is made of. It computes what [`super::meaning`] does, to the last bit.
+/// The program of a call with an execution strategy. C is made from it. It computes the same as
+/// [`super::meaning`], to the last bit.
 ///
 /// # Errors
 /// As [`super::meaning`].
@@ -24,7 +27,8 @@ pub fn compiled(call: &Call<'_>, registers: Registers) -> Result<Meaning, Diagno
     compiled_with(call, &After::default(), registers)
 }
 
-/// The same with what is done to each element behind the operator. The tensors that this reads are inputs behind those of the call.
+/// The same, with the elementwise operators that are fused with it. The tensors that these read are
+/// inputs after those of the call.
 ///
 /// # Errors
 /// As [`super::meaning`].
@@ -112,7 +116,7 @@ impl Pass {
                 let [Arg::Size(n), Arg::Fun(f)] = &args[..] else { return term.clone() };
                 let single = n.as_constant() == Some(1);
                 let parallel = threads && !single && work(term) >= WORTH_THREADS;
-                // inner products start threads of their own where there are few rows to share out
+                // If there are few rows to distribute, inner products start their own threads.
                 let few = n.as_constant().is_some_and(|n| n < 4) && has_parallel(&f.body);
                 let (prim, inner) = match parallel && !few {
                     true => (Prim::MapPar, false),

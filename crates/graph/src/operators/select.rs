@@ -1,4 +1,5 @@
-//! Order: the largest elements, distinct elements, and boxes that do not overlap.
+//! Operators that compare elements: the largest elements, distinct elements, and boxes that do not
+//! overlap.
 
 use loops::{Scalar, Size};
 
@@ -28,7 +29,8 @@ impl Order<'_> {
         self.row.at(&[int(0)]).pair(&int(-1))
     }
 
-    /// The first one in order of `count` elements from place `start` on that come after `last`, with its place.
+    /// The first one in order of `count` elements from place `start` on that come after `last`,
+    /// with its place.
     fn next(&self, cx: &mut Cx, start: &Val, count: &Size, whole: bool, last: &Val) -> Val {
         cx.fold(count, self.none(), |cx, k, best| {
             cx.bind("i", start + k.int(), |cx, i| {
@@ -47,7 +49,8 @@ impl Order<'_> {
         })
     }
 
-    /// Places of the first `count` elements. Each is the first of those that come after the one before it.
+    /// Places of the first `count` elements. Each is the first of those that come after the one
+    /// before it.
     fn places(&self, cx: &mut Cx, count: &Size) -> Val {
         let (n, k) = (self.length.as_constant(), count.as_constant());
         if n == Some(0) || k == Some(0) {
@@ -66,7 +69,8 @@ impl Order<'_> {
         cx.bind("found", found.stored(), |cx, found| cx.generate(count, |_, r| found.at(&[r]).max(&int(0))))
     }
 
-    /// The same with the first one left of each block at hand: of a block from which one is taken the next one is looked for.
+    /// The same, with the first remaining element of each block at hand. When an element is taken
+    /// from a block, its next one is searched.
     fn by_blocks(&self, cx: &mut Cx, n: i64, count: &Size) -> Val {
         let length = (0..31).map(|bits| 1i64 << bits).find(|l| l * l >= n).unwrap_or(n);
         let (blocks, whole) = (Size::constant((n + length - 1) / length), n % length == 0);
@@ -132,7 +136,8 @@ pub(super) fn top_k(op: &mut Op) -> Done {
         let row = match (unsigned, x.scalar()) {
             // unsigned numbers of 64 bits are ordered as signed ones with the top bit turned
             (true, _) => cx.generate(&n, |_, i| row.at(&[i]).bit_xor(&int(i64::MIN))),
-            // floating-point numbers as integers that have their order, so that undefined ones have a place too
+            // floating-point numbers as integers that have their order, so that undefined ones have
+            // a place too
             (_, Scalar::F32) => cx.generate(&n, |cx, i| cx.call("order_single", &[row.at(&[i])])).stored(),
             (_, Scalar::F64) => cx.generate(&n, |cx, i| cx.call("order_double", &[row.at(&[i])])).stored(),
             _ => row,
@@ -151,7 +156,8 @@ pub(super) fn top_k(op: &mut Op) -> Done {
     Ok(())
 }
 
-/// Distinct elements (or slices). How many there are is read from the value; the program finds them.
+/// Distinct elements (or slices). How many there are is read from the value; the program finds
+/// them.
 pub(super) fn unique(op: &mut Op) -> Done {
     let x = op.input(0)?;
     let sorted = op.int("sorted", 1) != 0;
@@ -324,7 +330,8 @@ fn overlap(cx: &mut Cx, boxes: &Input, batch: &Val, i: &Val, j: &Val, centre: bo
     })
 }
 
-/// The best boxes of each class that do not overlap better ones. How many there are is found by evaluating the same program on the values.
+/// The best boxes of each class that do not overlap better ones. Their number is found by
+/// evaluating the same program on the values.
 pub(super) fn non_max_suppression(op: &mut Op) -> Done {
     let (boxes, scores) = (op.input(0)?, op.input(1)?);
     let most = op.constant_ints(2)?.and_then(|v| v.first().copied()).unwrap_or(0);

@@ -1,4 +1,4 @@
-//! Signals: windows and Fourier transforms, by their sums.
+//! Signals: window functions and Fourier transforms, computed by their defining sums.
 
 use loops::{Scalar, Size};
 
@@ -43,7 +43,8 @@ pub(super) fn blackman(op: &mut Op) -> Done {
     window(op, &|angle| wide(0.42) - wide(0.5) * angle.cos() + wide(0.08) * (angle * wide(2.0)).cos())
 }
 
-/// One number of a discrete Fourier transform: the sum over a signal of `n` complex numbers (zero behind `known`).
+/// One number of a discrete Fourier transform: the sum over a signal of `n` complex numbers (zero
+/// behind `known`).
 fn transformed(
     cx: &mut Cx,
     n: i64,

@@ -1,4 +1,4 @@
-//! The operators of the library: name, family, what builds their programs.
+//! The table of operators: name, family, and the function that builds the program.
 
 use std::fmt::Write as _;
 
@@ -51,9 +51,9 @@ operators! {
     elementwise {
         "Abs" = abs; "Acos" = acos; "Acosh" = acosh; "Add" = add; "And" = and; "Asin" = asin; "Asinh" = asinh; "Atan" = atan;
         "Atanh" = atanh; "BitCast" = bit_cast ("not between floating-point types of 16 bits or less"); "BitShift" = bit_shift; "BitwiseAnd" = bitwise_and;
-        "BitwiseNot" = bitwise_not; "BitwiseOr" = bitwise_or; "BitwiseXor" = bitwise_xor; "Cast" = cast_op ("not from or to texts");
-        "CastLike" = cast_like ("not from or to texts"); "Ceil" = ceil; "Celu" = celu; "Clip" = clip; "Cos" = cos; "Cosh" = cosh; "Div" = div;
-        "Elu" = elu; "Equal" = equal ("not of texts"); "Erf" = erf; "Exp" = exp; "Floor" = floor; "Gelu" = gelu; "Greater" = greater;
+        "BitwiseNot" = bitwise_not; "BitwiseOr" = bitwise_or; "BitwiseXor" = bitwise_xor; "Cast" = cast_op ("not from or to strings");
+        "CastLike" = cast_like ("not from or to strings"); "Ceil" = ceil; "Celu" = celu; "Clip" = clip; "Cos" = cos; "Cosh" = cosh; "Div" = div;
+        "Elu" = elu; "Equal" = equal ("not of strings"); "Erf" = erf; "Exp" = exp; "Floor" = floor; "Gelu" = gelu; "Greater" = greater;
         "GreaterOrEqual" = greater_or_equal; "HardSigmoid" = hard_sigmoid; "HardSwish" = hard_swish; "Identity" = identity ("of tensors");
         "IsInf" = is_inf; "IsNaN" = is_nan; "LeakyRelu" = leaky_relu; "Less" = less_op; "LessOrEqual" = less_or_equal; "Log" = log; "Max" = max;
         "Mean" = mean; "Min" = min; "Mish" = mish; "Mod" = modulo; "Mul" = mul; "Neg" = neg; "Not" = not; "Or" = or; "PRelu" = prelu; "Pow" = pow;
@@ -62,7 +62,7 @@ operators! {
         "Tan" = tan; "Tanh" = tanh; "ThresholdedRelu" = thresholded_relu; "Where" = where_op; "Xor" = xor;
     }
     constants {
-        "Constant" = constant ("not of texts or sparse tensors"); "ConstantOfShape" = constant_of_shape; "EyeLike" = eye_like; "Range" = range; "Shape" = shape; "Size" = size_op;
+        "Constant" = constant ("not of strings or sparse tensors"); "ConstantOfShape" = constant_of_shape; "EyeLike" = eye_like; "Range" = range; "Shape" = shape; "Size" = size_op;
     }
     movement {
         "CenterCropPad" = center_crop_pad; "Concat" = concat; "DepthToSpace" = depth_to_space; "Expand" = expand; "Flatten" = flatten; "Pad" = pad; "Reshape" = reshape_op; "ReverseSequence" = reverse_sequence; "Slice" = slice; "SpaceToDepth" = space_to_depth; "Split" = split; "Squeeze" = squeeze; "Tile" = tile; "Transpose" = transpose; "Trilu" = trilu; "Unsqueeze" = unsqueeze;

@@ -1,7 +1,9 @@
-//! Matrix products in register tiles, for C: each tile of the result stays in registers for the whole sum, and goes where it belongs when it is done.
+//! Matrix products in register tiles, for C. Each tile of the result stays in registers for the
+//! whole sum, and is then written to its final place.
 //!
-//! The operands are given element by element: the columns of a tile are gathered once (a panel), the rows are read where they are. So a
-//! convolution needs no matrix of patches, and what happens to a sum (a bias) happens on its way out. Sums keep their order.
+//! The operands are given element by element. The columns of a tile are copied once to a panel. The
+//! rows are read where they are. So a convolution needs no matrix of patches, and a bias is added
+//! when a sum is written. Sums keep their order.
 
 use functional::{Arg, DataType, Prim, Term, build};
 use loops::{Registers, Scalar, Size};
@@ -14,13 +16,15 @@ use super::value::{Val, index, int, number};
 /// A product of fewer multiplications is not worth tiles.
 pub(super) const WORTH_TILES: i64 = 1 << 15;
 
-/// With at most so many tiles in a row of tiles, threads share the rows of the result, and all panels are made first.
+/// If a row of tiles has at most this many tiles, threads share the rows of the result, and all
+/// panels are packed first.
 const FEW_TILES: i64 = 8;
 
-/// Panels of so many bytes together do not stay in a core's cache while all rows are done.
+/// Panels that are larger than this together do not stay in a core's cache while all rows are
+/// computed.
 const LARGE_PANELS: i64 = 1 << 19;
 
-/// A panel is worth making before threads share the rows where it is used as often.
+/// A panel that is used this often is worth packing before threads share the rows.
 const USES: i64 = 4;
 
 /// A tile is at most so many vectors wide.
@@ -88,7 +92,8 @@ pub(super) struct Product<'f> {
 /// The element of the right matrix at a place of the sum and a lane.
 type Right<'f> = &'f dyn Fn(&mut Cx, &Val, &Val) -> Val;
 
-/// Columns of the result that are done alike: `count` tiles from `first` on, `lanes` wide, of which `used` are columns of the result.
+/// Columns of the result that are computed in the same way: `count` tiles from `first` on, `lanes`
+/// wide, of which `used` are columns of the result.
 #[derive(Clone, Copy)]
 struct Columns {
     first: i64,
@@ -106,7 +111,7 @@ enum Threads {
     Rows,
 }
 
-/// Rows of the result that are done alike: `count` blocks of `rows` from `first` on.
+/// Rows of the result that are computed in the same way: `count` blocks of `rows` from `first` on.
 #[derive(Clone, Copy)]
 struct Rows {
     first: i64,
@@ -114,8 +119,9 @@ struct Rows {
     rows: i64,
 }
 
-/// The panels of one operand of a product of these extents (`m`, `k`, `n`), the left one or the right one; `pitches` are those of the tensor that
-/// has it, from one matrix, line and place of the sum to the next. None where tiles would win nothing by them.
+/// The panels of one operand, the left or the right one, of a product of these extents (`m`, `k`,
+/// `n`). `pitches` are the distances in its tensor from one matrix, line and step of the sum to the
+/// next. None if panels would not make tiles faster.
 pub(super) fn packing(
     registers: Registers,
     scalar: Scalar,
@@ -171,8 +177,8 @@ impl Product<'_> {
         self.by_rows(cx, &rows, &columns)
     }
 
-    /// One tile of columns after the other, each with a panel of its own; none if there is one block of rows. Threads share the tiles, or the panel and the rows
-    /// of each.
+    /// One tile of columns after the other, each with a panel of its own; none if there is one
+    /// block of rows. Threads share the tiles, or the panel and the rows of each.
     fn by_columns(
         &self,
         cx: &mut Cx,
@@ -225,7 +231,8 @@ impl Product<'_> {
         })
     }
 
-    /// All rows of tiles; `right` has the elements of the right matrix at a place of the sum, for a tile from a column on that has so many lanes, in a lane.
+    /// All rows of tiles; `right` has the elements of the right matrix at a place of the sum, for a
+    /// tile from a column on that has so many lanes, in a lane.
     fn rows_of_tiles(
         &self,
         cx: &mut Cx,
@@ -258,7 +265,8 @@ impl Product<'_> {
             .stored()
     }
 
-    /// The element of the right matrix in lane `l` of the tile from column `first` on. Beyond the last column it is repeated.
+    /// The element of the right matrix in lane `l` of the tile from column `first` on. Beyond the
+    /// last column it is repeated.
     fn column(&self, cx: &mut Cx, k: &Val, first: &Val, l: &Val) -> Val {
         let [_, _, n] = self.extents;
         match &self.right {
@@ -318,7 +326,8 @@ pub(super) fn extents(m: &Size, k: &Size, n: &Size) -> Option<[i64; 3]> {
     extents.iter().all(|n| *n >= 1).then_some(extents)
 }
 
-/// The product of two matrices with `last` for each sum, the right one in `panels` where there are some; none if an extent is not known or 0.
+/// The product of two matrices with `last` for each sum, the right one in `panels` where there are
+/// some; none if an extent is not known or 0.
 pub(super) fn product(
     cx: &mut Cx,
     registers: Registers,
@@ -337,7 +346,8 @@ pub(super) fn product(
     Some(Product { extents, registers, scalar, left: Side::Elements(&left), right, last }.build(cx))
 }
 
-/// The product of an `m x k` and a `k x n` matrix given element by element; none if an extent is not known or 0.
+/// The product of an `m x k` and a `k x n` matrix given element by element; none if an extent is
+/// not known or 0.
 pub(super) fn elements(
     cx: &mut Cx,
     registers: Registers,

@@ -1,7 +1,8 @@
-//! Terms with operators on them: arithmetic of core terms as it is written on paper, with errors kept inside.
+//! Terms with operators: arithmetic of core terms in usual notation, with errors kept inside.
 //!
-//! A [`Val`] is a term or the reason why there is none; an operation on a reason gives that reason again, so that builders of operators
-//! need not look at every step. Index arithmetic on constants and sizes is done at once.
+//! A [`Val`] is a term, or the reason why there is none. An operation on a reason gives the same
+//! reason, so builders of operators need not test every step. Index arithmetic on constants and
+//! sizes is evaluated at once.
 
 use std::ops::{Add, Div, Mul, Neg, Rem, Sub};
 
@@ -93,7 +94,7 @@ impl Val {
         }
     }
 
-    /// Whether it is a name or a constant, which may be used often at no cost.
+    /// Whether it is a name or a constant, which may be used several times at no cost.
     pub fn is_atom(&self) -> bool {
         match &self.0 {
             Ok(term) => matches!(term.kind(), TermKind::Var(_) | TermKind::Literal(_) | TermKind::Size(_)),

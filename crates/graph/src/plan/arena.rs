@@ -1,8 +1,9 @@
-//! The memory of what lives only inside a model.
+//! Memory for intermediate results of a model.
 
 use std::collections::BTreeMap;
 
-/// Memory that is handed out and given back: the first gap that is large enough, neighbours joined.
+/// Memory that is allocated and freed. The first gap that is large enough is taken. Adjacent gaps
+/// are joined.
 #[derive(Default)]
 pub(super) struct Arena {
     /// Free gaps: offset and length.

@@ -1,7 +1,9 @@
-//! Branches and loops: their subgraphs are planned like the model, over the same parameters, kernels and arena.
+//! Branches and loops. Their subgraphs are planned like the model, with the same parameters,
+//! kernels and arena.
 //!
-//! The results of a branch are put where those of the node are. A state of a loop has one place from the first round to the result of the node; what the
-//! body makes of it lies beside it until the round is over.
+//! The results of a branch are written to the places of the node's results. A state of a loop has
+//! one place, from the first iteration to the result of the node. Its new value is computed in a
+//! second place until the iteration ends.
 
 use loops::{Code, Diagnostic};
 
@@ -93,7 +95,7 @@ impl<'a> Planner<'a, '_> {
         self.keeps_states(node, 0, self.subgraph(node, "body")?, 0, node.inputs().len() - scanned)
     }
 
-    /// Whether the states of a loop are after a round what they were before.
+    /// Whether the states of a loop are the same after an iteration as before it.
     fn keeps_states(
         &self,
         node: &Node,
@@ -135,7 +137,8 @@ impl<'a> Planner<'a, '_> {
         Place::Arena(offset)
     }
 
-    /// Where result `k` of a node is to be; memory for as long as the node runs if nobody wants it.
+    /// The place of result `k` of a node. If nothing reads the result, this is memory that is in
+    /// use while the node runs.
     fn result(
         &mut self,
         node: &Node,
@@ -148,7 +151,7 @@ impl<'a> Planner<'a, '_> {
             return Err(Diagnostic::general(Code("G0403"), format!("result {k} is larger than any memory")));
         };
         let Some(output) = node.output(k) else { return Ok(self.room(bytes, scratch)) };
-        // What others take it for is what its place has room for.
+        // The place is as large as the type that the readers of the result expect.
         let value = self.graph.value(output);
         let said = value.tensor_type().and_then(|ty| Some((ty.elem, ty.known_shape()?)));
         if said.is_some_and(|(elem, dims)| elem != port.elem || dims != port.dims) {
@@ -165,7 +168,8 @@ impl<'a> Planner<'a, '_> {
         Ok(place)
     }
 
-    /// Plans a subgraph whose inputs are at these places, with its outputs where they are wanted, as far as that can be.
+    /// Plans a subgraph whose inputs are at these places, with its outputs where they are wanted,
+    /// as far as that can be.
     fn inside(
         &mut self,
         inner: &'a Graph,
@@ -349,7 +353,8 @@ impl<'a> Planner<'a, '_> {
         self.shared.stored("true".into(), ElementType::Bool, carried)
     }
 
-    /// The steps of a round, rows put where they belong; the outputs that are not rows, with their places.
+    /// The steps of an iteration, which write rows to their places; and the outputs that are not
+    /// rows, with their places.
     fn round(
         &mut self,
         node: &Node,
@@ -388,7 +393,8 @@ impl<'a> Planner<'a, '_> {
         Ok((steps, outputs))
     }
 
-    /// What a round has made becomes what the next one begins with. Something may become the one while it is still to become the other.
+    /// The results of an iteration become the initial states of the next one. A value may be copied
+    /// to one state while another state still has to be copied from it.
     fn keep(
         &mut self,
         mut moves: Vec<(Place, Place, usize)>,
@@ -415,7 +421,8 @@ impl<'a> Planner<'a, '_> {
 /// What a loop keeps and collects.
 struct Rows {
     states: Vec<Place>,
-    /// How many rows each result that is collected has, and whether they come from the last one on.
+    /// The number of rows of each collected result, and whether they are written from the last one
+    /// on.
     lengths: Vec<(i64, bool)>,
     /// Outputs of the body before the states.
     skipped: usize,

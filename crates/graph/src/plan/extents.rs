@@ -1,4 +1,4 @@
-//! Numbers for the extents of inputs, by name or by place.
+//! Numbers for the extents of inputs, by name or by position.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -11,16 +11,18 @@ use crate::model::Model;
 use crate::tensor::Tensor;
 use crate::types::{Dim, TensorType, ValueType};
 
-/// What stands for an extent that has no name: that of the input and the place, `x.0`.
+/// The name for an extent that has none: the input and the position, `x.0`.
 pub fn extent_name(input: &Name, axis: usize) -> Name {
     Name::new(format!("{input}.{axis}"))
 }
 
-/// Gives the extents of the inputs numbers, by their names or by [`extent_name`], and infers all types again; operators that inference does not know keep the types that
-/// their results were declared with.
+/// Gives the extents of the inputs numbers, by their names or by [`extent_name`], and infers all
+/// types again; operators that inference does not know keep the types that their results were
+/// declared with.
 ///
 /// # Errors
-/// `G0401` if an extent of an input is still unknown, or as in [`fix`]; `G0301` if types contradict each other.
+/// `G0401` if an extent of an input is still unknown, or as in [`fix`]; `G0301` if types contradict
+/// each other.
 pub fn bind(model: &mut Model, sizes: &BTreeMap<Name, i64>) -> Result<(), Diagnostic> {
     none_negative(sizes)?;
     let mut missing: Vec<String> = Vec::new();
@@ -61,7 +63,8 @@ pub fn bind(model: &mut Model, sizes: &BTreeMap<Name, i64>) -> Result<(), Diagno
     fix(model, sizes)
 }
 
-/// Takes back what branches and loops say of their values: it speaks of names, and follows from what comes in.
+/// Removes the declared types of values in branches and loops. They refer to names, and follow from
+/// the inputs.
 fn forget_inside(graph: &mut Graph) {
     let with_graphs: Vec<NodeId> =
         graph.nodes().filter(|(_, node)| node.has_subgraphs()).map(|(id, _)| id).collect();
@@ -80,11 +83,12 @@ fn forget_inside(graph: &mut Graph) {
     }
 }
 
-/// Gives some of the extents of the inputs numbers, and infers all types again. What cannot be inferred keeps the
-/// type that it was declared with.
+/// Gives some of the extents of the inputs numbers, and infers all types again. What cannot be
+/// inferred keeps the type that it was declared with.
 ///
 /// # Errors
-/// `G0401` if a name is not one of an extent, or a number is negative; `G0301` if types contradict each other.
+/// `G0401` if a name is not one of an extent, or a number is negative; `G0301` if types contradict
+/// each other.
 pub fn fix(model: &mut Model, sizes: &BTreeMap<Name, i64>) -> Result<(), Diagnostic> {
     for (id, ty) in substitute(model, sizes)? {
         if model.graph.value(id).ty().is_none() {
@@ -114,7 +118,7 @@ fn substitute(
     let graph = &mut model.graph;
     let mut used: Vec<Name> = Vec::new();
     let mut declared: Vec<(ValueId, Option<TensorType>)> = Vec::new();
-    // What results are said to be; a name there is only a name for what is found.
+    // The declared types of results. A name there is only a name for the inferred extent.
     let mut said: Vec<(ValueId, ValueType)> = Vec::new();
     for (id, value) in graph.values() {
         let input = value.producer() == Producer::Input;
@@ -167,7 +171,8 @@ fn substitute(
     Ok(forgotten)
 }
 
-/// An extent with names replaced by their numbers; one without a name has that of its input and place.
+/// An extent with names replaced by their numbers; one without a name has that of its input and
+/// place.
 fn fixed(dim: &Dim, place: Option<(&Name, usize)>, sizes: &BTreeMap<Name, i64>) -> Dim {
     match (dim, place) {
         (Dim::Symbolic(size), _) => {

@@ -1,5 +1,5 @@
-//! Which nodes become one call: a product, a convolution or a function of elements, and behind it functions of elements that nobody else needs
-//! the inner results of.
+//! Fusion: which nodes become one call. A call is a product, a convolution or an elementwise
+//! function, followed by elementwise functions. Nothing else may read the values between them.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::rc::Rc;
@@ -13,7 +13,7 @@ use crate::operators::{self, After, Call, Elementwise, Meaning, Operand, Output,
 /// Nodes of one call, at most.
 const MOST_NODES: usize = 16;
 
-/// A call that is planned: a node, and what is done behind it.
+/// A planned call: a node, and the operators that are fused with it.
 #[derive(Debug)]
 pub(super) struct Todo<'a> {
     /// The first node.
@@ -103,7 +103,8 @@ fn functions(nodes: &[(NodeId, Call<'_>, Rc<Meaning>)]) -> Vec<Option<Rc<Element
         .collect()
 }
 
-/// What a call has behind its first node: its place in order, functions, tensors, nodes, results.
+/// What is fused with the first node of a call: its place in order, functions, tensors, nodes,
+/// results.
 type Behind = (usize, After, Vec<ValueId>, Vec<NodeId>, Vec<Output>);
 
 /// Whether an operator takes functions into the tiles of its result.
@@ -187,7 +188,7 @@ impl Nodes<'_, '_> {
             })
     }
 
-    /// What is done behind the first node of a group, and the tensors that this reads.
+    /// The functions that are fused with the first node of a group, and the tensors that they read.
     fn after(&self, group: &[usize]) -> (After, Vec<ValueId>) {
         let mut after = After::default();
         let mut beside: Vec<ValueId> = Vec::new();

@@ -1,4 +1,4 @@
-//! What a plan is made of: calls, copies, branches and loops, over places in memory.
+//! The parts of a plan: calls, copies, branches and loops, with places in memory.
 
 use crate::types::ElementType;
 
@@ -28,7 +28,8 @@ pub enum Step {
     Repeat(Repeat),
 }
 
-/// Bytes that are copied, inside a [`Repeat`] from or to a place that moves on with each round.
+/// Bytes that are copied. Inside a [`Repeat`] the source or the destination may move on with each
+/// iteration.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Copy {
     /// From where.
@@ -39,7 +40,7 @@ pub struct Copy {
     pub bytes: usize,
 }
 
-/// A place, or a part of one that each round of the innermost [`Repeat`] moves on.
+/// A place, or a part of a place that moves on with each iteration of the innermost [`Repeat`].
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Slice {
     /// The place of the whole.
@@ -74,7 +75,7 @@ pub struct Branch {
 pub struct Repeat {
     /// How often at most.
     pub rounds: Rounds,
-    /// A truth value that is asked before each round.
+    /// A truth value that is tested before each iteration.
     pub condition: Option<Place>,
     /// Where the number of the round is noted (an `i64`).
     pub number: Option<Place>,
@@ -96,7 +97,8 @@ pub enum Rounds {
 }
 
 impl Step {
-    /// The calls of kernels in a list of steps, those in branches and loops too, in their order in the text.
+    /// The calls of kernels in a list of steps, those in branches and loops too, in their order in
+    /// the text.
     pub fn calls(steps: &[Step]) -> Vec<&KernelCall> {
         let mut calls = Vec::new();
         for step in steps {
@@ -129,7 +131,8 @@ pub struct KernelCall {
     pub node: String,
 }
 
-/// Indices that are not known before the model runs: a kernel would clamp those that are outside.
+/// Indices that are not known before the model runs. The kernel would clamp those that are out of
+/// bounds.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Check {
     /// Where they are.

@@ -2,7 +2,7 @@
 
 use loops::{Code, Diagnostic, Span};
 
-/// What begins a line or an attribute's value and is therefore quoted as a name.
+/// Words that begin a line or an attribute's value. A name that equals one of them is quoted.
 const KEYWORDS: &[&str] = &[
     "input", "output", "init", "outer", "value", "raw", "graph", "hex", "inf", "NaN", "true", "false",
     "tensor", "tensors", "graphs", "type", "types", "ref", "opaque", "ints", "floats", "strings", "external",
@@ -45,7 +45,8 @@ pub(super) fn error(span: Span, message: impl Into<String>, label: impl Into<Str
     Diagnostic::error(Code("G0001"), message, span, label)
 }
 
-/// So many tokens there are at most: a list that grows by doubling would take twice the memory of a long text.
+/// The maximal number of tokens. A list that grows by doubling would take twice the memory for a
+/// long text.
 fn most_tokens(bytes: &[u8]) -> usize {
     let word = |b: &u8| b.is_ascii_alphanumeric() || *b == b'_';
     let begins = |k: usize| k == 0 || !word(&bytes[k - 1]);

@@ -1,4 +1,5 @@
-//! The textual form of models and graphs: printed by `Display`, read by [`parse_model`] and [`parse_graph`], and `parse(print(x)) == x`.
+//! The textual form of models and graphs: printed by `Display`, read by [`parse_model`] and
+//! [`parse_graph`], and `parse(print(x)) == x`.
 //!
 //! ```text
 //! model ir 10
@@ -12,9 +13,10 @@
 //! }
 //! ```
 //!
-//! `_` is an absent input or result, `?` an unknown extent, `[..]` a shape of unknown rank. Names that are not identifiers are quoted.
-//! Floating-point numbers have a point or an exponent; a tensor's elements are a list, or their bytes in hexadecimal. `raw hex"…"` are
-//! fields of the file that mean nothing here.
+//! `_` is an absent input or result, `?` an unknown extent, `[..]` a shape of unknown rank. Names
+//! that are not identifiers are quoted. Floating-point numbers have a point or an exponent; a
+//! tensor's elements are a list, or their bytes in hexadecimal. `raw hex"…"` are fields of the file
+//! that mean nothing here.
 
 mod lexer;
 mod parse;

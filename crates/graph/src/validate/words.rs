@@ -1,4 +1,5 @@
-//! The words that attributes of standard operators may have. `auto_pad` is not among them: shape inference reads it.
+//! The strings that attributes of standard operators may have. `auto_pad` is not among them,
+//! because shape inference checks it.
 
 const PADDING: [&str; 4] = ["constant", "reflect", "edge", "wrap"];
 const REDUCTIONS: [&str; 5] = ["none", "add", "mul", "max", "min"];

@@ -1,12 +1,13 @@
-//! What a complete match must satisfy before it can be replaced.
+//! Conditions that a complete match must satisfy before it can be replaced.
 
 use graph::{Producer, Slot};
 
 use crate::matching::Matcher;
 
 impl Matcher<'_> {
-    /// Condition 4 of a match: whoever uses a result of a vertex that goes away is matched too, unless the target replaces that result.
-    /// Graph outputs and subgraphs count as users. No input of the match may be such a result.
+    /// Condition 4 of a match: if a vertex is removed, all users of its results must be matched
+    /// too, unless the target replaces the result. Graph outputs and subgraphs count as users. No
+    /// input of the match may be such a result.
     pub(super) fn is_replaceable(&self) -> bool {
         let graph = &self.model.graph;
         for (v, vertex) in self.variant.vertices.iter().enumerate() {
@@ -22,7 +23,8 @@ impl Matcher<'_> {
                     let value = graph.value(*value);
                     let inside =
                         |u: graph::Use| matches!(u.slot, Slot::Input(_)) && self.is_matched_away(u.node);
-                    // Pattern vertices have few users; a value with many is settled by the first outside.
+                    // Pattern vertices have few users. For a value with many, the first user
+                    // outside of the match decides.
                     if value.is_output() || !value.uses().all(inside) {
                         return false;
                     }

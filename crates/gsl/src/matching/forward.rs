@@ -1,4 +1,4 @@
-//! Candidates for an output: forward along successors from something that is matched.
+//! Finds candidates for an output: forward along successors of a vertex that is matched already.
 
 use graph::table::Map;
 use graph::{NodeId, Slot, ValueId};
@@ -6,11 +6,13 @@ use graph::{NodeId, Slot, ValueId};
 use crate::matching::{Matcher, in_class};
 use crate::program::{OpPattern, Stage};
 
-/// How many candidates are looked at for the uses of one value before it is given up, for each of its uses, and besides.
+/// The limit on candidates that are examined for the uses of one value: for each of its uses, and
+/// in addition.
 const PER_USE: usize = 32;
 const BESIDES: usize = 1 << 14;
 
-/// Counts the candidates that were looked at, so that a value with many uses costs its own size a bounded number of times.
+/// Counts the candidates that were examined. So the cost of a value with many uses is a bounded
+/// multiple of their number.
 #[derive(Clone, Debug, Default)]
 pub struct Budget {
     looked: Map<ValueId, usize>,
@@ -18,7 +20,8 @@ pub struct Budget {
     pub cut: usize,
 }
 
-/// A search that goes on where it stopped: for each vertex of the way, the nodes that may be it and have not been looked at.
+/// A search that continues where it stopped: for each vertex of the path, the candidate nodes that
+/// have not been examined.
 pub(crate) struct Cursor {
     path: Vec<usize>,
     start: Option<ValueId>,
@@ -69,7 +72,7 @@ impl Matcher<'_> {
         true
     }
 
-    /// The next node that may be the vertex at the end of the way.
+    /// The next candidate for the vertex at the end of the path.
     pub(super) fn next_candidate(&mut self, cursor: &mut Cursor) -> Option<NodeId> {
         let start = cursor.start?;
         loop {

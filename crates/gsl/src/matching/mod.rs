@@ -1,8 +1,14 @@
-//! The matchers. Matching a vertex goes backward along edges (the chapter's algorithm for one output); further outputs are found forward from
-//! what is matched, then matched backward (bidirectional, theorems 1 and 2); branches of variadic outputs are collected one after the other, each
-//! undone if it fails.
+//! The matchers.
 //!
-//! Calls are matched one to one. Inputs of the pattern may coincide: a rule holds for all values of its inputs, equal ones among them.
+//! - Single output: a vertex is matched backward along edges (the algorithm for one output in the
+//!   source document).
+//! - Bidirectional: further outputs are found forward from what is matched, then matched backward
+//!   (theorems 1 and 2).
+//! - Variadic: branches of variadic outputs are collected one after the other. A branch that fails
+//!   is undone.
+//!
+//! Calls are matched one to one. Inputs of the pattern may be the same value, because a rule holds
+//! for all values of its inputs.
 
 mod final_checks;
 mod forward;
@@ -122,7 +128,8 @@ impl<'a> Matcher<'a> {
         self.stages(&plan.stages, 0).then_some(Match { found: self.found })
     }
 
-    /// What remains when all outputs are found: branches, the conditions on all of them, and whether the whole can be replaced.
+    /// The steps after all outputs are found: branches, the conditions on all of them, and whether
+    /// the match can be replaced.
     fn complete(&mut self) -> bool {
         self.branches();
         self.counts_fit() && self.check_late() && self.is_replaceable()
@@ -138,7 +145,8 @@ impl<'a> Matcher<'a> {
         }
     }
 
-    // ---- undoing ------------------------------------------------------------------------------------------------
+    // ---- undoing
+    // ------------------------------------------------------------------------------------------------
 
     fn mark(&self) -> usize {
         self.trail.len()
@@ -160,9 +168,10 @@ impl<'a> Matcher<'a> {
         }
     }
 
-    // ---- one vertex, backward -----------------------------------------------------------------------------------
+    // ---- one vertex, backward
+    // -----------------------------------------------------------------------------------
 
-    /// Matches a vertex of the pattern with a node and everything behind it.
+    /// Matches a vertex of the pattern with a node, and the vertices that it reads.
     fn vertex(&mut self, v: usize, inst: usize, id: NodeId, env: &mut Env) -> bool {
         if let Some(bound) = self.found.vertex(v, inst) {
             return bound == id;
@@ -189,8 +198,9 @@ impl<'a> Matcher<'a> {
         self.arguments(v, node, env)
     }
 
-    /// Whether a call of an older model has an attribute that its operator has not had since the version from which proofs of rules hold: rules would take it for not
-    /// there. What `Dropout` had is for training alone.
+    /// Whether a call of an older model has an attribute that its operator has not had since the
+    /// version from which proofs of rules hold: rules would take it for not there. What `Dropout`
+    /// had is for training alone.
     fn has_old_attribute(&self, node: &Node) -> bool {
         let op = node.op();
         let older = self.model.version("").is_some_and(|version| version < PROVED_FROM);
@@ -343,7 +353,8 @@ impl<'a> Matcher<'a> {
         model.graph.node(node.0).outputs() == values && self.vertex(v, inst, node.0, env)
     }
 
-    // ---- constraints --------------------------------------------------------------------------------------------
+    // ---- constraints
+    // --------------------------------------------------------------------------------------------
 
     /// Checks the constraints of this instance (or the shared ones) that have become decidable.
     fn check(&mut self, inst: usize, only: Option<usize>) -> bool {
@@ -375,7 +386,8 @@ impl<'a> Matcher<'a> {
     fn check_late(&mut self) -> bool {
         let variant = self.variant;
         for (c, constraint) in variant.constraints.iter().enumerate() {
-            // Instances that are inputs of one call are matched while what stands behind them is not, so they are looked at again.
+            // Instances that are inputs of one call are matched before what they read, so they are
+            // checked again.
             let spread = constraint.deps.symbol.is_some_and(|s| variant.symbols[s].spread);
             if self.checked[c] && !constraint.deps.late && !spread {
                 continue;
@@ -403,9 +415,11 @@ impl<'a> Matcher<'a> {
         })
     }
 
-    // ---- further outputs and branches ---------------------------------------------------------------------------
+    // ---- further outputs and branches
+    // ---------------------------------------------------------------------------
 
-    /// Finds the vertices of the remaining stages, going back to other candidates where the rest fails.
+    /// Finds the vertices of the remaining stages. If the rest fails, it goes back to other
+    /// candidates.
     fn stages(&mut self, stages: &[Stage], inst: usize) -> bool {
         let Some((stage, rest)) = stages.split_first() else { return inst > 0 || self.complete() };
         let symbol = self.variant.vertices[stage.vertex].symbol;
@@ -434,7 +448,8 @@ impl<'a> Matcher<'a> {
         false
     }
 
-    /// As many further branches as there are. Candidates for the first vertex of a branch are looked at once each.
+    /// Finds all further branches. Each candidate for the first vertex of a branch is examined
+    /// once.
     fn branches(&mut self) {
         let plan = self.plan;
         let Some(branch) = &plan.branch else { return };

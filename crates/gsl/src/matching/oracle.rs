@@ -1,4 +1,4 @@
-//! A slow, plainly correct matcher, for tests: every assignment of nodes to vertices is looked at.
+//! A slow and simple matcher, for tests: it tries every assignment of nodes to vertices.
 
 use graph::{Model, NodeId, Producer, Slot};
 

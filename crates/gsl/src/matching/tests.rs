@@ -1,4 +1,4 @@
-//! The matcher against the oracle, on random graphs and patterns cut out of them.
+//! Compares the matcher with the oracle, on random graphs and on patterns that are cut out of them.
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -13,7 +13,8 @@ use crate::program::Variant;
 /// Operators of the random graphs, with their numbers of inputs.
 const OPS: [(&str, usize); 5] = [("Relu", 1), ("Neg", 1), ("Add", 2), ("Sub", 2), ("Where", 3)];
 
-/// The text of a random graph: each node has an operator and inputs among what is before it; some values are outputs.
+/// The text of a random graph. Each node has an operator and reads values before it. Some values
+/// are outputs.
 fn graph_text(rows: &[(usize, [prop::sample::Index; 3], bool)]) -> String {
     let mut names: Vec<String> = vec!["p".into(), "q".into()];
     let mut text = String::from("graph g {\n  input p: bool[2]\n  input q: bool[2]\n");
@@ -36,7 +37,8 @@ fn graph_text(rows: &[(usize, [prop::sample::Index; 3], bool)]) -> String {
     text + "\n}\n"
 }
 
-/// A rule whose source is the part of the graph that these nodes make up, if it is connected: inputs are named by their values.
+/// A rule whose source is the subgraph of these nodes, if it is connected. Inputs have the names of
+/// their values.
 fn rule_text(model: &Model, picks: &BTreeSet<usize>, repeated: bool) -> String {
     let graph = &model.graph;
     let nodes: Vec<NodeId> = graph.order().collect();
@@ -88,7 +90,8 @@ fn variants(text: &str) -> Option<Vec<Variant>> {
     }
 }
 
-/// For each plan and each node: a match is found exactly if the oracle knows one that begins there, and it is one of them.
+/// For each plan and each node: a match is found exactly if the oracle knows one that begins there,
+/// and it is one of them.
 fn agree(model: &Model, variant: &Variant) -> Result<usize, TestCaseError> {
     let facts = Facts::of(model);
     let all = oracle::all_matches(model, &facts, variant);
@@ -147,7 +150,8 @@ proptest! {
         }
     }
 
-    /// Branches: each one that is taken satisfies the conditions with the first, and no other can be added.
+    /// Branches: each chosen branch satisfies the conditions together with the first, and no other
+    /// can be added.
     #[test]
     fn branches_are_as_many_as_there_are(kinds in prop::collection::vec((0..3usize, 0..2usize), 2..12)) {
         let mut text = String::from("graph g {\n  input x: f32[1, 2, 4, 4]\n");

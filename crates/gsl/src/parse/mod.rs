@@ -1,4 +1,5 @@
-//! Rule files from text. Parsing never fails: what can be read is returned beside the errors, one for each statement that can't.
+//! Parses rule files. Parsing never fails as a whole: it returns what it can read, and one error
+//! for each statement that it cannot read.
 
 mod expr;
 mod pattern;
@@ -23,7 +24,8 @@ pub(crate) const KEYWORDS: [&str; 23] = [
     "not", "case", "either", "const", "true", "false", "none", "inf", "nan",
 ];
 
-/// The rules of a text, and what is wrong with its syntax (`R0101` to `R0104`). With errors, the statements that could not be read are missing.
+/// The rules of a text, and its syntax errors (`R0101` to `R0104`). If there are errors, the
+/// statements that could not be read are missing.
 pub fn parse(source: &str) -> (RuleFile, Vec<Diagnostic>) {
     if source.len() > MAX_SOURCE {
         let text = format!("the rule file has {} bytes; {MAX_SOURCE} are read", source.len());
@@ -63,7 +65,8 @@ pub(crate) struct Parser<'a> {
 }
 
 impl Parser<'_> {
-    // ---- tokens -------------------------------------------------------------------------------------------------
+    // ---- tokens
+    // -------------------------------------------------------------------------------------------------
 
     pub(crate) fn token(&self) -> &Token {
         &self.tokens[self.at].token
@@ -83,7 +86,8 @@ impl Parser<'_> {
         Place(if last.end < start.end { start } else { start.to(last) })
     }
 
-    /// Whether the statement may go on with this token: it stands on the same line, or a bracket is open.
+    /// Whether the statement may go on with this token: it stands on the same line, or a bracket is
+    /// open.
     pub(crate) fn goes_on(&self) -> bool {
         self.inside > 0 || !self.tokens[self.at].fresh
     }
@@ -198,7 +202,8 @@ impl Parser<'_> {
         result
     }
 
-    /// Items with commas between them up to the sign `close`, which is read too. A comma may follow the last.
+    /// Items with commas between them up to the sign `close`, which is read too. A comma may follow
+    /// the last.
     pub(crate) fn list<T>(
         &mut self,
         close: &'static str,
@@ -217,7 +222,8 @@ impl Parser<'_> {
         })
     }
 
-    // ---- comments -----------------------------------------------------------------------------------------------
+    // ---- comments
+    // -----------------------------------------------------------------------------------------------
 
     /// The comments that stand before this token.
     fn comments_above(&mut self) -> Vec<String> {
@@ -230,7 +236,8 @@ impl Parser<'_> {
         found
     }
 
-    /// The comment behind the statement that ends with the last token; those inside the statement are returned first.
+    /// The comment behind the statement that ends with the last token; those inside the statement
+    /// are returned first.
     fn comments_behind(&mut self, above: &mut Vec<String>) -> Option<String> {
         let end = self.tokens[self.at.saturating_sub(1)].span.end;
         while let Some(comment) = self.comments.get(self.next_comment).filter(|c| c.at < end) {
@@ -245,7 +252,8 @@ impl Parser<'_> {
         Some(comment.text.clone())
     }
 
-    // ---- rules --------------------------------------------------------------------------------------------------
+    // ---- rules
+    // --------------------------------------------------------------------------------------------------
 
     fn file(&mut self) -> RuleFile {
         let mut file = RuleFile::default();
@@ -358,7 +366,7 @@ impl Parser<'_> {
         }
     }
 
-    /// Statements up to the next section; one that can't be read is told and left out.
+    /// Statements up to the next section. One that cannot be read is reported and left out.
     fn lines<T>(&mut self, mut read: impl FnMut(&mut Self) -> Read<T>) -> Vec<Line<T>> {
         let mut lines = Vec::new();
         loop {
@@ -388,7 +396,7 @@ impl Parser<'_> {
         }
     }
 
-    /// On to the end of the statement: a line on which no bracket that it opened is open.
+    /// Skips to the end of the statement: a line on which none of its brackets is open.
     fn skip_statement(&mut self) {
         let mut first = true;
         while !matches!(self.token(), Token::End | Token::Sign(";")) {

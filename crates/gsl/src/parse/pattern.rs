@@ -21,7 +21,8 @@ impl Parser<'_> {
         })
     }
 
-    /// A pattern without alternatives. What turns out to be the beginning of an attribute expression is read again as one: it stands for a constant.
+    /// A pattern without alternatives. If it turns out to be the beginning of an attribute
+    /// expression, it is read again as one. It then denotes a constant.
     fn single(&mut self) -> Read<Pattern> {
         let before = self.state();
         if self.is_function() {
@@ -72,7 +73,8 @@ impl Parser<'_> {
                 }
                 let index = p.expr()?;
                 p.expect("]", "behind the index")?;
-                // The first index of a plain name may mean an instance or an item: the checker knows which.
+                // The first index of a plain name may mean an instance or an item. The checker
+                // decides which.
                 if let Pattern::Ref(Var { name, index: None }) = left {
                     return Ok(Pattern::Ref(Var { name, index: Some(Box::new(index)) }));
                 }

@@ -1,4 +1,5 @@
-//! Do the outputs agree in type and shape? What signatures say is followed through both sides; only what is surely different is an error.
+//! Checks that the outputs of both sides agree in type and shape. It follows what signatures say
+//! through both sides. Only a certain difference is an error.
 
 use graph::schema::ResultType;
 

@@ -1,4 +1,5 @@
-//! Alternatives taken apart: a rule with `p | q` or `either` becomes one rule for each combination, in order.
+//! Expands alternatives: a rule with `p | q` or `either` becomes one rule for each combination, in
+//! order.
 
 use std::collections::{BTreeMap, BTreeSet};
 

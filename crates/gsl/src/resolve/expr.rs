@@ -1,4 +1,4 @@
-//! Attribute expressions: names become vertices, inputs, symbols and lets.
+//! Resolves attribute expressions: names become vertices, inputs, symbols and lets.
 
 use loops::Span;
 
@@ -89,8 +89,8 @@ impl Resolver<'_> {
         })
     }
 
-    /// Refuses a divisor that is the integer 0 whatever the model is: what it divides has no value, so that a condition never holds. (An
-    /// infinity is written `1.0 / 0.0`.)
+    /// Refuses a divisor that is the integer 0 whatever the model is: what it divides has no value,
+    /// so that a condition never holds. (An infinity is written `1.0 / 0.0`.)
     fn divisor(&mut self, op: BinaryOp, e: &Expr) {
         if matches!(op, BinaryOp::Div | BinaryOp::FloorDiv | BinaryOp::Mod) && integer(e, 0) == Some(0) {
             let text = format!("`{}` by a number that is always 0", op.text());

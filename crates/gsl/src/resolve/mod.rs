@@ -1,7 +1,9 @@
-//! From rules as they are written to rules that run: names are resolved, everything is checked, matching is planned.
+//! Turns rules as they are written into rules that run: names are resolved, everything is checked,
+//! matching is planned.
 //!
-//! The checks of a rule happen here, before anything runs. They go through the parts in the order of the text with the scope that
-//! matching will have then, so that what is told is what would go wrong.
+//! The checks of a rule happen here, before anything runs. They go through the parts in the order
+//! of the text, with the scope that matching will have at that point. So an error here is an error
+//! that matching would meet.
 
 mod agree;
 mod expand;
@@ -26,7 +28,7 @@ const MAX_ERRORS: usize = 50;
 /// The rules of a file, checked.
 ///
 /// # Errors
-/// All that is wrong, in the order of the text (`R0104`, `R0201` to `R0216`).
+/// All errors, in the order of the text (`R0104`, `R0201` to `R0216`).
 pub fn compile(file: &RuleFile) -> Result<Vec<Compiled>, Vec<Diagnostic>> {
     let mut errors: Vec<Diagnostic> = Vec::new();
     let mut compiled = Vec::new();
@@ -151,7 +153,8 @@ pub(crate) struct Resolver<'a> {
     pub bound: Vec<(String, usize)>,
     /// What the expression that is being resolved needs.
     pub deps: Deps,
-    /// While attribute conditions are resolved: vertices that matching has reached by then, and where it is.
+    /// While attribute conditions are resolved: vertices that matching has reached by then, and
+    /// where it is.
     pub reached: Option<BTreeSet<usize>>,
     /// The index symbol whose instances are being described.
     pub here: Option<usize>,

@@ -1,4 +1,5 @@
-//! The order of matching: from which output a match begins, and how the others are found from there (theorem 1).
+//! Plans the order of matching: at which output a match begins, and how the other outputs are found
+//! from there (theorem 1).
 
 use std::collections::{BTreeSet, VecDeque};
 
@@ -71,7 +72,8 @@ impl Resolver<'_> {
         Some(plan)
     }
 
-    /// What the anchor's inputs must be for the rest to have a chance. Vertices are matched one to one, so what two of them read has two uses.
+    /// Necessary conditions on the anchor's inputs. Vertices are matched one to one, so a value
+    /// that two of them read has two uses.
     fn needs(&self, plan: &Plan) -> Vec<Need> {
         let several = |symbol: usize| matches!(self.out.symbols[symbol].least, RExpr::Int(n) if n >= 2);
         let branch = plan.branch.iter().filter(|b| several(b.symbol)).flat_map(|b| &b.stages);
@@ -94,7 +96,8 @@ impl Resolver<'_> {
         needs
     }
 
-    /// How one more branch is found when there is one already: its vertices begin unmatched, all shared ones are matched.
+    /// How one more branch is found when there is one already: its vertices begin unmatched, all
+    /// shared ones are matched.
     fn branch(&mut self, roots: &[usize], all: &Reached) -> Option<Option<Branch>> {
         let driven = self.spread_symbols();
         let own: Vec<usize> = roots
@@ -160,7 +163,8 @@ impl Resolver<'_> {
         }
     }
 
-    /// A way from something matched forward to a vertex: shortest first, results of vertices before inputs, whose uses may be many.
+    /// A path from something matched forward to a vertex. Shorter paths come first, and paths from
+    /// results before paths from inputs, because inputs may have many uses.
     fn stage(&self, target: usize, reached: &Reached) -> Option<Stage> {
         let mut queue = VecDeque::from([vec![target]]);
         let mut seen = BTreeSet::from([target]);

@@ -1,4 +1,5 @@
-//! The source pattern: calls become vertices, names that no call defines become inputs.
+//! Resolves the source pattern: calls become vertices, and names that no call defines become
+//! inputs.
 
 use std::collections::{BTreeMap, BTreeSet};
 

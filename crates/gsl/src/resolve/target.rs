@@ -1,4 +1,4 @@
-//! The target: what is made in place of the match.
+//! Resolves the target: what replaces the match.
 
 use std::collections::BTreeSet;
 
@@ -88,7 +88,8 @@ impl Resolver<'_> {
         }
     }
 
-    /// Every call of the source that no other uses must be replaced: its users would have nothing to read.
+    /// Every call of the source that no other call uses must be replaced. Otherwise its users would
+    /// have nothing to read.
     fn replaced(&mut self) {
         let mut used = BTreeSet::new();
         for vertex in &self.out.vertices {
@@ -454,7 +455,7 @@ impl Resolver<'_> {
         }
     }
 
-    /// How many results the calls of the target must have: as many as someone asks for.
+    /// The number of results that the calls of the target must have: as many as are used.
     fn results(&mut self) {
         let mut asked: Vec<(usize, Option<usize>)> = Vec::new();
         let mut target = std::mem::take(&mut self.out.target);

@@ -1,4 +1,4 @@
-//! The target's patterns become nodes.
+//! Builds nodes from the target's patterns.
 
 use std::cell::{OnceCell, RefCell};
 use std::rc::Rc;
@@ -259,7 +259,7 @@ impl<'a> Builder<'a> {
             // A plain number has the type of the other inputs.
             if let Target::Constant(e, None) = arg {
                 let value = self.eval(e, env)?;
-                if matches!(value, Value::Float(_) | Value::Int(_)) {
+                if matches!(value, Value::Float(_) | Value::Double(_) | Value::Int(_)) {
                     numbers.push((inputs.len(), value));
                     inputs.push(Made::Absent);
                     continue;
@@ -457,19 +457,22 @@ impl<'a> Builder<'a> {
 fn natural_type(value: &Value) -> ElementType {
     match value {
         Value::Float(_) => ElementType::F32,
+        Value::Double(_) => ElementType::F64,
         Value::Bool(_) => ElementType::Bool,
         Value::Tuple(items) => {
-            if items.iter().any(|i| natural_type(i) == ElementType::F32) {
-                ElementType::F32
-            } else {
-                items.first().map_or(ElementType::I64, natural_type)
+            let has = |elem| items.iter().any(|i| natural_type(i) == elem);
+            match (has(ElementType::F64), has(ElementType::F32)) {
+                (true, _) => ElementType::F64,
+                (_, true) => ElementType::F32,
+                _ => items.first().map_or(ElementType::I64, natural_type),
             }
         }
         _ => ElementType::I64,
     }
 }
 
-/// A tensor with these elements: a number has no dimensions, a tuple one, a tuple of tuples two, and so on.
+/// A tensor with these elements: a number has no dimensions, a tuple one, a tuple of tuples two,
+/// and so on.
 fn tensor(value: &Value, elem: ElementType) -> Option<Tensor> {
     let mut dims = Vec::new();
     let mut at = value;

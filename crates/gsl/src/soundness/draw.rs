@@ -1,7 +1,9 @@
-//! Models on which the source of a rule matches, or nearly: its pattern is read as a program that makes one.
+//! Draws models on which the source of a rule matches, or almost matches. The pattern is read as a
+//! program that builds such a model.
 //!
-//! Inputs and attributes that the pattern leaves open are drawn; conditions are not solved but guessed at: calls of one operator often get the
-//! same attributes and extents, numbers of the rule appear as constants. The matcher decides what is an instance.
+//! Inputs and attributes that the pattern leaves open are drawn at random. Conditions are not
+//! solved. Instead, calls of one operator often get the same attributes and extents, and numbers of
+//! the rule are used as constants. The matcher decides what is an instance.
 
 mod read;
 
@@ -24,13 +26,14 @@ use crate::value::type_code;
 /// How deep patterns may be nested.
 const MAX_DEPTH: usize = 64;
 
-/// The greatest rank of a tensor that nothing else says the rank of, and how far it goes now and then where the rule tells ranks apart.
+/// The greatest rank of a tensor whose rank is not determined, and the greatest one that is
+/// sometimes drawn if the rule distinguishes ranks.
 const RANK: usize = 4;
 const MAX_RANK: usize = 7;
 /// How many branches a model may have.
 const MAX_BRANCHES: usize = 8;
 
-/// A model with elements of one of these types, or nothing if the draw came to a contradiction.
+/// A model with elements of one of these types, or nothing if the draw led to a contradiction.
 pub(super) fn model(rule: &Rule, types: &[ElementType], dice: &mut Dice) -> Option<Model> {
     let mut draw = Draw {
         rule,
@@ -69,7 +72,8 @@ struct Draw<'a> {
     inputs: HashMap<(String, usize), Option<ValueId>>,
     counts: HashMap<String, usize>,
     operators: HashMap<String, String>,
-    /// Attributes and drawn inputs of the last call of an operator: the next one often gets the same.
+    /// Attributes and drawn inputs of the last call of an operator: the next one often gets the
+    /// same.
     habits: HashMap<String, (Attributes, Vec<Fill>)>,
     numbers: Vec<f64>,
     elem: ElementType,
@@ -154,7 +158,8 @@ impl Draw<'_> {
         Some(())
     }
 
-    /// How many results the vertex of a binding needs at least, where its operator leaves that open.
+    /// How many results the vertex of a binding needs at least, where its operator leaves that
+    /// open.
     fn results(&mut self, binding: &Binding) -> usize {
         if binding.tuple {
             return binding.names.len();
@@ -360,7 +365,7 @@ impl Draw<'_> {
             }
         }
         let mut fills = call.fills(&attributes, self.dice)?;
-        // What hangs on the other inputs of the call (a bias) is not taken over.
+        // Inputs that depend on other inputs of the call (a bias) are not reused.
         let free = !matches!(op, "Conv" | "ConvTranspose" | "BatchNormalization" | "Gemm") || fills.len() < 2;
         if let Some((_, last)) = habit.filter(|h| free && h.1.len() == fills.len()) {
             for (fill, old) in fills.iter_mut().zip(last) {
@@ -404,7 +409,8 @@ impl Draw<'_> {
         outputs[0]
     }
 
-    /// Whether the standard allows the operator elements of this type: inference and evaluation know more than that.
+    /// Whether the standard allows elements of this type for the operator. Inference and evaluation
+    /// accept more.
     fn takes(&self, op: &str, inputs: &[Option<ValueId>]) -> bool {
         let of = inputs.get(usize::from(op == "Where")).copied().flatten();
         let ty = of.and_then(|v| self.graph.value(v).tensor_type());
@@ -552,7 +558,8 @@ impl Draw<'_> {
 }
 
 impl Draw<'_> {
-    /// An output of the model, or the operand of one: what is an output itself keeps its name, and a rule that removes a vertex can't always.
+    /// An output of the model, or the operand of one: what is an output itself keeps its name, and
+    /// a rule that removes a vertex can't always.
     fn output(&mut self, value: ValueId) -> Option<()> {
         if self.graph.value(value).is_output()
             || self.graph.value(value).use_count() > 0 && self.dice.once_in(2)

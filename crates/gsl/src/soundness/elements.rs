@@ -1,4 +1,5 @@
-//! What a rule asks of the models that are drawn for it: element types of floating point, and an operator set that has its operators.
+//! What a rule requires of the models that are drawn for it: floating-point element types, and an
+//! operator set that has its operators.
 
 use graph::ElementType;
 use graph::schema;
@@ -25,12 +26,14 @@ const OF_INTEGERS: [&str; 9] = [
     "QLinearMatMul",
 ];
 
-/// Whether the standard allows an operator no elements of floating point that are drawn here.
+/// Whether the standard allows none of the floating-point types that are drawn here for an
+/// operator.
 pub(super) fn takes_integers_only(op: &str) -> bool {
     OF_INTEGERS.contains(&op)
 }
 
-/// The types of floating point that instances have: those of half precision if the conditions name them and no wider one.
+/// The types of floating point that instances have: those of half precision if the conditions name
+/// them and no wider one.
 pub(super) fn floats(rule: &Rule) -> Vec<ElementType> {
     let mut named = Vec::new();
     for line in &rule.conditions {
@@ -56,7 +59,8 @@ fn types(e: &Expr, out: &mut Vec<Named>) {
     children(e, &mut |e| types(e, out));
 }
 
-/// An operator set to draw a model for: the newest one where the rule has operators that are newer than the others.
+/// An operator set to draw a model for: the newest one where the rule has operators that are newer
+/// than the others.
 pub(super) fn opset(rule: &Rule, dice: &mut Dice) -> i64 {
     let drawn = dice.pick(&OPSETS);
     let newest = OPSETS[OPSETS.len() - 1];
@@ -77,7 +81,7 @@ pub(super) fn opset(rule: &Rule, dice: &mut Dice) -> i64 {
     if late { graph::model::NEWEST_OPSET } else { drawn }
 }
 
-/// Whether the rule's source asks whether numbers are NaN or infinite, so that there have to be some.
+/// Whether the rule's source tests for NaN or infinities, so that some must be drawn.
 pub(super) fn asks_for_specials(rule: &Rule) -> bool {
     calls_any(rule, &["IsNaN", "IsInf"])
 }

@@ -1,6 +1,8 @@
-//! Integers in drawn models: of which operators they may be elements, and which ones show a rule that is right for real numbers only.
+//! Integers in drawn models: which operators they may be elements of, and which of them show that a
+//! rule is right for real numbers only.
 //!
-//! Sums of integers wrap around and quotients are cut off, so a rule that holds over the reals may be wrong for them.
+//! Sums of integers wrap around, and quotients are truncated. So a rule that holds for real numbers
+//! may be wrong for integers.
 
 use graph::{ElementType, Tensor};
 
@@ -9,7 +11,8 @@ use crate::rule::{Call, Pattern, Rule};
 
 use ElementType::{I8, I16, I32, I64, U8, U16, U32, U64};
 
-/// Operators of the standard whose elements may be integers, with the types: those of the first input (of `Where` the second).
+/// Operators of the standard whose elements may be integers, with the types: those of the first
+/// input (of `Where` the second).
 const ADMITTED: &[(&[ElementType], &[&str])] = &[
     (
         &[I8, I16, I32, I64, U8, U16, U32, U64],
@@ -137,7 +140,8 @@ pub(super) fn is_signed(elem: ElementType) -> bool {
     matches!(elem, I8 | I16 | I32 | I64)
 }
 
-/// Integers of a type: small ones, those around its ends, and any; half of the time without 0, by which nothing is divided.
+/// Integers of a type: small ones, those around its ends, and any; half of the time without 0, by
+/// which nothing is divided.
 pub(super) fn random(elem: ElementType, dims: Vec<usize>, positive: bool, dice: &mut Dice) -> Option<Tensor> {
     let without_zero = dice.once_in(2);
     let kind = dice.below(4);

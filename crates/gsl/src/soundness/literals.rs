@@ -1,8 +1,10 @@
-//! How far ranks and numbers of branches have to go so that nothing that a rule says of them lies beyond.
+//! Bounds for ranks and numbers of branches: large enough that no number in the rule lies beyond.
 //!
-//! Proofs go through ranks and branches up to a bound, and models are drawn up to one. A rule may behave otherwise from some number on
-//! (`if x.rank >= 6 then …`): that number stands in it. Here are all places where a number of the rule meets a rank, an axis, a length
-//! or a branch; where it is not clear how far such a place reaches, further than needed is said.
+//! Proofs go through ranks and branches up to a bound, and models are drawn up to one. A rule may
+//! behave differently from some number on (`if x.rank >= 6 then …`). That number occurs in the
+//! rule. This module finds all places where a number of the rule is compared with a rank, an axis,
+//! a length or a branch. If it is not clear how far such a place reaches, the bound is larger than
+//! necessary.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
@@ -55,7 +57,7 @@ impl Of {
 struct Linear {
     number: i64,
     parts: BTreeMap<String, (i64, Of)>,
-    /// Numbers inside of parts that are no sums: added to the number, and by which it is multiplied.
+    /// Numbers inside of parts that are not sums: what is added to the number, and its factor.
     more: i64,
     times: i64,
 }
@@ -520,7 +522,7 @@ impl<'a> Walk<'a> {
                 self.bound.push((each.symbol.text.clone(), of));
                 let body = self.depends(&each.body);
                 self.bound.pop();
-                // A sum of as many as there are axes is no rank, but may tell one.
+                // A sum with one term for each axis is not a rank, but may reveal it.
                 if matches!(e.kind, ExprKind::Fold(..)) { body.or(over) } else { body }
             }
             _ => {

@@ -1,14 +1,22 @@
-//! Whether a rule is sound.
+//! Tests and proves whether a rule is sound.
 //!
-//! Models of floating-point numbers and of integers are drawn on which its source matches and its conditions hold, the edges of the conditions among them, rewritten by the rule, and
-//! evaluated before and after by the operator library. Where both sides have one normal form for all sizes and values, that is a [`Proof`].
+//! Models are drawn on which the rule's source matches and its conditions hold, including edge
+//! cases of the conditions. They have floating-point numbers and integers. They are rewritten by
+//! the rule, and evaluated before and after by the operator library. If both sides have one normal
+//! form for all sizes and values, that is a [`Proof`].
 //!
-//! As many again have NaN, infinities, zeros of both signs and numbers near the ends of their type, unless the rule says that it is for finite values;
-//! a quarter of these have extents of 0.
+//! The same number of further models have NaN, infinities, zeros of both signs and numbers near the
+//! ends of their type, unless the rule says that it is for finite values. A quarter of these have
+//! extents of 0.
 //!
-//! A verdict is *checked*, where there is a [`Proof`] and instances agreed as well; or *bounded*: so many different instances agreed, bit for bit or
-//! within rounding. Or it is a *counterexample*: the smallest model found on which the rule changes what is computed, which can be run. None of these
-//! is a theorem: a proof is the word of a normaliser, up to a rank.
+//! A verdict is one of these:
+//!
+//! - *checked*: there is a [`Proof`], and the instances agreed as well;
+//! - *bounded*: that many different instances agreed, bit for bit or within rounding;
+//! - a *counterexample*: the smallest model found on which the rule changes what is computed. It
+//!   can be run.
+//!
+//! None of these is a theorem. A proof is the result of a normaliser, up to a rank.
 
 mod draw;
 mod elements;
@@ -77,7 +85,7 @@ pub enum Verdict {
     },
     /// A model whose results the rule changes.
     Counterexample(Box<Counterexample>),
-    /// No model was drawn to which the rule applies and that can be evaluated.
+    /// No model was drawn that the rule matches and that can be evaluated.
     Untested {
         /// How many were drawn.
         draws: usize,
@@ -97,7 +105,8 @@ pub struct Counterexample {
     pub difference: String,
 }
 
-/// Checks a rule on instances of floating-point numbers, and on as many of integers where its operators take them. Deterministic in the seed.
+/// Checks a rule on instances of floating-point numbers, and on as many of integers where its
+/// operators take them. Deterministic in the seed.
 ///
 /// # Errors
 /// What is wrong with the rule itself.
@@ -162,8 +171,9 @@ impl Default for Tried {
     }
 }
 
-/// Instances with elements of these types; `patience` is how many models are drawn in vain before there is one. At the `ends`: of numbers, if the rule
-/// speaks of all, and of extents.
+/// Instances with elements of these types. `patience` is the number of models that may be drawn in
+/// vain before the first instance. `ends` asks for edge cases: of numbers, if the rule is for all
+/// values, and of extents.
 fn tried(
     rule: &Rule,
     set: &RuleSet,
@@ -204,7 +214,8 @@ fn tried(
     tried
 }
 
-/// Drawn models to which a rule applies, before and after; at most `draws` are drawn, most of which do not match. Deterministic in the seed.
+/// Drawn models to which a rule applies, before and after; at most `draws` are drawn, most of which
+/// do not match. Deterministic in the seed.
 ///
 /// # Errors
 /// What is wrong with the rule itself.
@@ -234,7 +245,8 @@ enum Outcome {
     Differs(Box<Counterexample>),
 }
 
-/// So many inputs of integers are drawn for one model, which has no value where it divides by 0.
+/// The number of integer inputs that are drawn for one model. The model has no value if it divides
+/// by 0.
 const ATTEMPTS: usize = 4;
 
 type Inputs = Vec<(Name, Arc<Tensor>)>;
@@ -297,12 +309,13 @@ fn compare(before: Model, after: Model, dice: &mut Dice) -> Option<Outcome> {
     Some(Outcome::Agrees { bits, key: shape_of(&before) })
 }
 
-/// Operators that choose by the order of numbers, in which the standard gives NaN no place: runtimes take the first, pass over it, or depend on where it
-/// stands.
+/// Operators that choose by the order of numbers. The standard does not order NaN. Runtimes take
+/// the first, skip it, or depend on its position.
 const ORDERED: [&str; 8] =
     ["ArgMax", "ArgMin", "GlobalMaxPool", "Hardmax", "MaxPool", "ReduceMax", "ReduceMin", "TopK"];
 
-/// An operator of this kind that one of the models has and the other has not, where numbers are NaN.
+/// An operator of this kind that one of the models has and the other has not, where numbers are
+/// NaN.
 fn undefined_order(before: &Model, after: &Model, inputs: &Inputs) -> Option<&'static str> {
     let has_nan = |tensor: &Tensor| {
         tensor.elem.is_float() && tensor.to_numbers().is_some_and(|all| all.iter().any(|x| x.is_nan()))

@@ -1,6 +1,7 @@
-//! Attributes and inputs that operators take: what a call still lacks is drawn so that its types fit, mostly.
+//! Attributes and inputs that operators need: what a call lacks is drawn so that its types usually
+//! fit.
 //!
-//! Nothing relies on that: a model whose types contradict each other is thrown away.
+//! Nothing relies on this: a model whose types contradict each other is discarded.
 
 use graph::{AttributeValue, ElementType, Tensor};
 
@@ -42,7 +43,7 @@ impl Fill {
 /// Attributes of a call, in the order in which they were drawn.
 pub(super) type Attributes = Vec<(String, AttributeValue)>;
 
-/// Operators of one input that work element by element, as `f: elementwise` is drawn.
+/// Elementwise operators of one input. `f: elementwise` is drawn from them.
 pub(super) const ELEMENTWISE: &[&str] =
     &["Relu", "Neg", "Abs", "Exp", "Tanh", "Sigmoid", "Floor", "LeakyRelu"];
 /// Operators of two inputs that are broadcast.
@@ -191,7 +192,7 @@ impl Call<'_> {
         };
         let mut dims: Vec<Option<Vec<usize>>> =
             self.slots.iter().enumerate().map(|(k, _)| self.known(k).map(<[usize]>::to_vec)).collect();
-        // What a rule asks for may be out of all bounds: no draw, then.
+        // A rule may require something beyond all bounds. Then nothing is drawn.
         let group = usize::try_from(int("group", 1)).ok().filter(|n| (1..=1 << 10).contains(n))?;
         dims.iter().flatten().try_for_each(|known| values::count(known).map(drop))?;
         let mut fills: Vec<Option<Fill>> = vec![None; self.slots.len()];
@@ -523,7 +524,8 @@ fn factors(dims: &[usize], dice: &mut Dice) -> Vec<i64> {
     shape
 }
 
-/// A shape that is broadcast with this one: the same, a number, one extent, a channel, ones anywhere.
+/// A shape that is broadcast with this one: the same, a number, one extent, a channel, ones
+/// anywhere.
 fn broadcast(dims: &[usize], dice: &mut Dice) -> Vec<usize> {
     let ones = |from: usize, keep: &dyn Fn(usize) -> bool| -> Vec<usize> {
         (from..dims.len()).map(|d| if keep(d) { dims[d] } else { 1 }).collect()

@@ -1,4 +1,4 @@
-//! Dice, random tensors and their comparison.
+//! Random numbers, random tensors and their comparison.
 
 use graph::{ElementType, Tensor};
 
@@ -14,7 +14,7 @@ pub(super) struct Dice {
     pub extents: Vec<usize>,
     /// NaN and infinities come now and then.
     pub specials: bool,
-    /// Every few numbers one is NaN, infinite, a zero, or near an end of its type.
+    /// Some of the numbers are NaN, infinite, a zero, or near an end of their type.
     pub extreme: bool,
     /// Extents of 0 come, too.
     pub empty: bool,
@@ -76,7 +76,7 @@ impl Dice {
         self.pick(&[1, 2, 2, 3, 4])
     }
 
-    /// A number between -2 and 2 of few digits; where special ones come, one of them now and then.
+    /// A number between -2 and 2 with few digits; sometimes a special one, if these are requested.
     pub fn number(&mut self) -> f64 {
         if self.specials && self.once_in(4) {
             return self.pick(&[f64::NAN, f64::INFINITY, f64::NEG_INFINITY]);
@@ -88,7 +88,7 @@ impl Dice {
     }
 }
 
-/// How many elements a tensor of these extents has; none if they are too many for a draw.
+/// The number of elements of a tensor with these extents; none if there are too many for a draw.
 pub(super) fn count(dims: &[usize]) -> Option<usize> {
     dims.iter().try_fold(1usize, |n, d| n.checked_mul(*d)).filter(|n| *n <= 1 << 16)
 }
@@ -108,7 +108,8 @@ pub(super) fn random(elem: ElementType, dims: Vec<usize>, positive: bool, dice: 
     of_numbers(elem, dims, &numbers)
 }
 
-/// NaN, infinities, zeros of both signs, the ends of a type's range, numbers whose squares are beyond these, and some whose exponentials are.
+/// NaN, infinities, zeros of both signs, the ends of a type's range, and numbers whose squares or
+/// exponentials are beyond these ends.
 fn extremes(elem: ElementType) -> [f64; 18] {
     let (most, least, far) = match elem {
         ElementType::F64 => (f64::MAX, f64::from_bits(1), 1e3),
@@ -173,8 +174,8 @@ pub(super) fn of_numbers(elem: ElementType, dims: Vec<usize>, numbers: &[f64]) -
     })
 }
 
-/// The first place where two tensors of one type differ by more than rounding, and what they hold there. Of `each` number the rounding is measured
-/// by itself, else by the largest.
+/// The first place where two tensors of one type differ by more than rounding, and what they hold
+/// there. Of `each` number the rounding is measured by itself, else by the largest.
 pub(super) fn difference(a: &Tensor, b: &Tensor, each: bool) -> Option<(Vec<usize>, String, String)> {
     if let (Some(x), Some(y)) = (a.to_integers(), b.to_integers()) {
         let k = x.iter().zip(&y).position(|(x, y)| x != y)?;

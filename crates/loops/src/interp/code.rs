@@ -1,4 +1,5 @@
-//! Names become slots: the interpreter's form of a function, in which every name is resolved and every type is checked.
+//! The interpreter's form of a function: every name is resolved to a slot, and every type is
+//! checked.
 
 use std::collections::BTreeMap;
 
@@ -119,7 +120,7 @@ struct Compiler {
     array_scope: Vec<(Name, usize)>,
 }
 
-/// The statement at which an error was found is told once, by the innermost one.
+/// The statement at which an error was found is reported once, by the innermost one.
 fn at(stmt: &Stmt, error: Diagnostic) -> Diagnostic {
     if error.notes.iter().any(|note| note.starts_with("in `")) {
         return error;

@@ -1,4 +1,5 @@
-//! Arrays of a running program: one column per scalar leaf of the element type, and which elements hold a value.
+//! Arrays of a running program: one column for each scalar of the element type, and which elements
+//! hold a value.
 
 use crate::data::{Data, Tensor};
 use crate::types::{Elem, Scalar};

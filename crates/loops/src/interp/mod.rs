@@ -1,9 +1,11 @@
-//! The reference interpreter: what a loop program means.
+//! The reference interpreter: it defines what a loop program means.
 //!
-//! Every subscript is checked, every read of an element that holds no value is an error, and so are division by zero, a broken
-//! assumption, and a copy whose data is used before it is waited for. Parallel loops may run in a seeded random order and under a check
-//! for races. Bounds of a loop are evaluated once, before it. Not here: speed beyond what tests need, and any trust in the validator —
-//! the interpreter checks names and types itself.
+//! It checks every subscript. It reports every read of an element that holds no value, a broken
+//! assumption, and a copy whose data is used before it is waited for. Parallel loops may run in a
+//! seeded random order and under a check for races. Bounds of a loop are evaluated once, before it.
+//!
+//! Not here: speed beyond what tests need, and any trust in the validator. The interpreter checks
+//! names and types itself.
 
 mod code;
 mod machine;
@@ -24,13 +26,16 @@ use memory::{Array, columns, data, is_whole};
 /// How to run.
 #[derive(Clone, Debug)]
 pub struct Options {
-    /// Run the iterations of parallel and vector loops in an order made from this seed; none: in order.
+    /// Run the iterations of parallel and vector loops in an order made from this seed. `None`: in
+    /// order.
     pub shuffle: Option<u64>,
-    /// Report an element that two iterations of a parallel or vector loop touch, one of them writing, and that no reduction covers.
+    /// Report an element that two iterations of a parallel or vector loop access, if one of them
+    /// writes it and no reduction covers it.
     pub races: bool,
     /// Most statements, iterations and copied elements; then the run ends with `L0308`.
     pub max_steps: u64,
-    /// The rules of C: a floating-point number that the integer type can't hold, and an integer that is divided by 0, end the run with `L0305`.
+    /// Follow the rules of C: a floating-point number that the integer type cannot hold, and an
+    /// integer divided by 0, end the run with `L0305`.
     pub c_rules: bool,
     /// Most bytes of local arrays, parameters without an argument, and copies on their way.
     pub max_bytes: u64,
@@ -44,8 +49,9 @@ impl Default for Options {
 
 /// Runs a function and returns its `out` and `inout` parameters.
 ///
-/// `args` holds a tensor for each `in` and `inout` parameter. An `out` parameter may have one: it is what elements keep that the
-/// function never writes (else zeros); reading them before they are written is an error all the same.
+/// `args` holds a tensor for each `in` and `inout` parameter. An `out` parameter may have one: its
+/// elements keep these values if the function never writes them (otherwise zeros). Reading them
+/// before they are written is still an error.
 ///
 /// # Errors
 /// What is wrong with the function (codes `L02xx`), the arguments, or the run (`L03xx`).

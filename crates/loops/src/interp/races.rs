@@ -1,4 +1,4 @@
-//! Who touched what: the conflicts of parallel iterations, found while they run one after another.
+//! Race detection: conflicts of parallel iterations, found while they run one after another.
 
 use std::collections::HashMap;
 
@@ -29,7 +29,8 @@ struct Cell {
     other_reader: Option<i64>,
 }
 
-/// Two iterations that must not touch the same element, or one that touches an accumulator other than by its reduction.
+/// Two iterations that must not access the same element, or one that accesses an accumulator other
+/// than by its reduction.
 #[derive(Debug)]
 pub(super) enum Conflict {
     Iterations { earlier: (i64, &'static str), now: (i64, &'static str) },

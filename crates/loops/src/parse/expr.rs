@@ -41,7 +41,8 @@ impl Parser<'_> {
                 let Some((op, own)) = op.and_then(|op| Some((op, op.precedence()?))) else {
                     return Ok(left);
                 };
-                // What ends an update such as `x &&= y` is not an operand: no rule above asks for it.
+                // What ends an update such as `x &&= y` is not an operand: no rule above asks for
+                // it.
                 if own < level {
                     return Ok(left);
                 }

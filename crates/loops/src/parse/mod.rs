@@ -1,7 +1,8 @@
-//! Reads the textual form of programs ([`crate::print`] has the grammar by example): `parse(&program.to_string()) == Ok(program)`.
+//! Parser of the textual form ([`crate::print`] has the grammar by example):
+//! `parse(&program.to_string()) == Ok(program)`.
 //!
-//! Every function with a syntax error gives one diagnostic; parsing goes on at the next `fn`. Scopes and types are not looked at:
-//! that is the validator's business. Nesting is bounded by [`MAX_DEPTH`].
+//! Every function with a syntax error gives one diagnostic. Parsing continues at the next `fn`.
+//! Scopes and types are left to the validator. Nesting is bounded by [`MAX_DEPTH`].
 
 mod expr;
 
@@ -18,10 +19,12 @@ use crate::program::{
 };
 use crate::types::{Elem, Scalar};
 
-/// How deep expressions and statements may be nested in programs that are parsed, validated, simplified or run.
+/// How deep expressions and statements may be nested in programs that are parsed, validated,
+/// simplified or run.
 pub const MAX_DEPTH: usize = 500;
 
-/// The parser's own bound: parentheses and braces make the text of a program of [`MAX_DEPTH`] levels at most twice as deep.
+/// The parser's own bound. Parentheses and braces make the text of a program of [`MAX_DEPTH`]
+/// levels at most twice as deep.
 const MAX_NESTING: usize = 2 * MAX_DEPTH + 20;
 
 /// The program that the text stands for.
@@ -87,7 +90,8 @@ impl<'a> Parser<'a> {
             Err(error) => {
                 let span = error.labels.first().map_or(self.span, |label| label.span);
                 self.pending = Some(Box::new(error));
-                // No rule accepts an empty symbol, so that whoever looks at it reports the pending error.
+                // No rule accepts an empty symbol, so that whoever looks at it reports the pending
+                // error.
                 (Token::Symbol(""), span)
             }
         };

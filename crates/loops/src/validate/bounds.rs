@@ -1,7 +1,8 @@
 //! Subscripts that are certainly outside their array when the statement is reached.
 //!
-//! A subscript is also tried at the first and last iterations of the loops around it, where those are known to happen: then
-//! `for i in 0..n + 1 { a[i] = … }` with `a: f64[n]` is an error, though it is right for the other iterations.
+//! A subscript is also evaluated at the first and last iterations of the loops around it, if these
+//! are known to happen. So `for i in 0..n + 1 { a[i] = … }` with `a: f64[n]` is an error, though
+//! all other iterations are right.
 
 use std::collections::BTreeMap;
 
@@ -18,7 +19,8 @@ const OUTSIDE: Code = Code("L0205");
 const MOST_LOOPS: usize = 4;
 
 pub(super) fn check(function: &Function, report: &mut Report) {
-    // Names are not reused within a scope, but the same name may stand for different arrays in different blocks.
+    // Names are not reused within a scope, but the same name may stand for different arrays in
+    // different blocks.
     let mut dims: BTreeMap<&Name, Vec<&[Expr]>> = BTreeMap::new();
     for param in &function.params {
         dims.entry(&param.name).or_default().push(&param.dims);
@@ -112,7 +114,8 @@ fn check_subscript(
     }
 }
 
-/// Whether the subscript is wrong in some first or last iterations that are known to happen: below zero or not, and when.
+/// Whether the subscript is wrong in some first or last iterations that are known to happen:
+/// whether it is below zero, and when.
 fn at_the_ends(
     base: &Facts,
     site: &AccessSite<'_>,

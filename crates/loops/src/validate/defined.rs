@@ -1,7 +1,7 @@
 //! Reads of local arrays and `out` parameters before anything has been written to them.
 //!
-//! Only what is certain is told: no statement before the read, in the order of the text, writes any element of the array. The
-//! interpreter finds the rest.
+//! Only what is certain is reported: no statement before the read, in the order of the text, writes
+//! any element of the array. The interpreter finds the rest.
 
 use std::collections::BTreeSet;
 
@@ -39,7 +39,7 @@ impl Checker<'_> {
     }
 
     fn read(&mut self, stmt: &Stmt, array: &Name) {
-        // Each array is told once.
+        // Each array is reported once.
         if self.unwritten.remove(array) {
             let message = format!("`{array}` is read before it is written");
             self.found.push(at(stmt, Diagnostic::general(UNDEFINED, message)));
@@ -82,7 +82,7 @@ impl Checker<'_> {
                 self.block(then);
                 let after_then = std::mem::replace(&mut self.unwritten, before);
                 self.block(otherwise);
-                // Told in one branch is told; written in one branch is perhaps written.
+                // Reported in one branch is reported; written in one branch is perhaps written.
                 self.unwritten.retain(|name| after_then.contains(name));
             }
             Stmt::Loop(l) => self.block(&l.body),

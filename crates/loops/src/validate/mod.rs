@@ -1,8 +1,10 @@
-//! The validator: what can be said of a loop program without running it.
+//! The validator: checks a loop program without running it.
 //!
-//! Names, types and shapes are decided (`scopes`). Subscripts that are certainly outside their array, and reads of what was certainly
-//! never written, are errors; what is not decided is left to the interpreter (`bounds`, `defined`). For every parallel and vector loop
-//! there is a verdict whether its iterations are independent (`races`): shown, refuted by two iterations, or not known.
+//! - `scopes`: names, types and shapes are decided.
+//! - `bounds`, `defined`: subscripts that are certainly outside their array, and reads of what was
+//!   certainly never written, are errors. What is not decided is left to the interpreter.
+//! - `races`: whether the iterations of each parallel and vector loop are independent: proved,
+//!   refuted by two iterations, or not known.
 
 mod bounds;
 mod defined;
@@ -20,9 +22,11 @@ pub use races::Safety;
 /// What was found out about a function.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Report {
-    /// Errors, and warnings about what could not be shown, in the order of the text within each kind of check.
+    /// Errors, and warnings about what could not be shown, in the order of the text within each
+    /// kind of check.
     pub diagnostics: Vec<Diagnostic>,
-    /// A verdict for each parallel or vector loop, in the order of the text; empty if there are errors of names or types.
+    /// A verdict for each parallel or vector loop, in the order of the text; empty if there are
+    /// errors of names or types.
     pub loops: Vec<Verdict>,
     /// Subscripts that are shown to be inside their arrays.
     pub subscripts_proved: usize,
@@ -45,7 +49,8 @@ impl Report {
         self.diagnostics.iter().filter(|d| d.severity == Severity::Error)
     }
 
-    /// Whether there is no error. Warnings may remain: a loop that is not shown to be free of races, for instance.
+    /// Whether there is no error. Warnings may remain: a loop that is not shown to be free of
+    /// races, for instance.
     pub fn is_valid(&self) -> bool {
         self.errors().next().is_none()
     }

@@ -1,9 +1,13 @@
 //! Whether the iterations of parallel and vector loops are independent.
 //!
-//! Two accesses, one of them a write, are shown to be disjoint for two different iterations if some subscript, or some row-major
-//! combination of neighbouring subscripts, is always smaller in one than in the other. Arrays that are local to an iteration and
-//! declared reductions do not count. Where the proof fails the function is run on small sizes, with only this loop parallel: a conflict
-//! there refutes it, unless subscripts, bounds or conditions of the accesses depend on data.
+//! Take two accesses in two different iterations, one of them a write. They are shown to be
+//! disjoint if some subscript, or some row-major combination of neighbouring subscripts, is always
+//! smaller in one than in the other. Arrays that are local to an iteration and declared reductions
+//! do not count.
+//!
+//! If the proof fails, the function runs on small sizes with only this loop parallel. A conflict
+//! there refutes independence, unless subscripts, bounds or conditions of the accesses depend on
+//! data.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -269,12 +273,13 @@ fn divisor(subscript: &Expr) -> Option<&Expr> {
     }
 }
 
-/// A variable as it is in one of the two iterations; no name of a program has such a form by accident of a front end.
+/// A variable as it is in one of the two iterations. No front end gives a variable such a name.
 fn renamed(name: &Name, side: u8) -> Name {
     Name::new(format!("{name}#{side}"))
 }
 
-/// The subscripts of an access in one of the iterations; the facts learn what holds of its variables.
+/// The subscripts of an access in one of the iterations. What holds of its variables is added to
+/// the facts.
 fn side(site: &AccessSite<'_>, var: &Name, side: u8, facts: &mut Facts) -> Vec<Expr> {
     let mut own: BTreeSet<&Name> = BTreeSet::from([var]);
     let rename = |e: &Expr, own: &BTreeSet<&Name>| {
@@ -304,7 +309,8 @@ fn side(site: &AccessSite<'_>, var: &Name, side: u8, facts: &mut Facts) -> Vec<E
     subscripts
 }
 
-/// Runs the function on small sizes with only the parallel loop of this number parallel: how two of its iterations conflict.
+/// Runs the function on small sizes, where only the parallel loop of this number is parallel.
+/// Returns how two of its iterations conflict.
 fn refute(function: &Function, number: usize) -> Option<String> {
     let mut seen = 0;
     let alone = Function { body: only(&function.body, number, &mut seen), ..function.clone() };

@@ -1,4 +1,4 @@
-//! Names, types, labels, clauses: what is decided by looking.
+//! Checks of names, types, labels and clauses.
 
 use std::collections::BTreeSet;
 
@@ -239,7 +239,7 @@ impl Checker<'_> {
         Ok(())
     }
 
-    /// C evaluates the bound before each iteration, the hub once: a reader may expect the one or the other.
+    /// C evaluates the bound before each iteration, the loop IR once. A reader may expect either.
     fn moving_bounds(&mut self, l: &Loop) -> Result<(), Diagnostic> {
         let mut read = l.upper.arrays();
         if read.is_empty() {

@@ -1,6 +1,7 @@
 //! Pseudo-random choices for property tests.
 
-/// A small generator of pseudo-random numbers (splitmix64), so that a failure is told by its seed alone.
+/// A small generator of pseudo-random numbers (splitmix64), so that a failure is told by its seed
+/// alone.
 pub struct Random(pub u64);
 
 impl Random {

@@ -26,17 +26,17 @@ pub(super) fn version() -> String {
 }
 
 /// Prints the completions for a shell.
-pub(super) fn completions(shell: clap_complete::Shell) {
+pub(super) fn completions(shell: clap_complete::Shell, as_json: bool) {
     let mut text = Vec::new();
     clap_complete::generate(shell, &mut Cli::command(), "lozenge", &mut text);
-    report::print(&String::from_utf8_lossy(&text));
+    report::give(&String::from_utf8_lossy(&text), None, as_json);
 }
 
 /// Writes a manual page for the command and for each of its subcommands.
 ///
 /// # Errors
 /// `X0004` if a file can't be written.
-pub(super) fn manual(folder: &Path) -> Result<(), Failure> {
+pub(super) fn manual(folder: &Path, as_json: bool) -> Result<(), Failure> {
     let failed = |error: &std::io::Error| {
         Failure::environment("X0004", format!("can't make the folder {}", folder.display()))
             .note(files::reason(error))
@@ -49,6 +49,7 @@ pub(super) fn manual(folder: &Path) -> Result<(), Failure> {
         let name: &'static str = format!("lozenge-{}", command.get_name()).leak();
         page(command.clone().name(name), folder)?;
     }
+    report::give("", Some(folder), as_json);
     Ok(())
 }
 

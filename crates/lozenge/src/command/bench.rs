@@ -23,6 +23,7 @@ use crate::kernel;
 use crate::measure::{Effort, Measured, Variant, interleaved};
 use crate::pipeline::{self, Front, Lowered};
 use crate::process::{Compiler, Optimise};
+use crate::progress::Bar;
 use crate::report::{self, table};
 use crate::statistics::seconds;
 use crate::value::Value;
@@ -83,12 +84,12 @@ pub fn run(arguments: &Bench, as_json: bool) -> Result<(), Failure> {
     }
     let (of_kernels, failed) = bench_c::run(&kernels, arguments, &compiler, as_json)?;
     told.extend(of_kernels);
-    if as_json {
-        report::print(&format!("{:#}\n", json!({ "ok": failed.is_none(), "benchmarks": told })));
-    }
     if told.is_empty() && kernels.is_empty() {
         return Err(nothing_to_measure(arguments)
             .help("a program has them in comments such as `-- bench dot n=1000000`; of C, files with regions are measured"));
+    }
+    if as_json {
+        report::print_json(json!({ "ok": failed.is_none(), "benchmarks": told }));
     }
     failed.map_or(Ok(()), |kind| Err(Failure::told(kind)))
 }
@@ -161,7 +162,7 @@ fn bench_point(
     let title: Vec<String> = point.sizes.iter().map(|(n, v)| format!("{n}={v}")).collect();
     let mut told = Vec::new();
     for threads in arguments.threads_or_one() {
-        let bar = report::progress(0, &point.definition);
+        let bar = Bar::new(0, &point.definition);
         let rounds = if arguments.quick { arguments.reps.min(3) } else { arguments.reps };
         let effort = Effort {
             rounds,
@@ -169,7 +170,7 @@ fn bench_point(
             threads: *threads,
         };
         let measured = interleaved(&variants, effort, &|label| bar.set_message(label.to_owned()));
-        bar.finish_and_clear();
+        drop(bar);
         let reference = point.against.as_deref().unwrap_or("openmp");
         if as_json {
             told.push(as_json_value(point, *threads, &measured, &ours, base.compile_time));

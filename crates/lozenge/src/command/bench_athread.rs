@@ -137,7 +137,7 @@ pub fn run(arguments: &Bench, as_json: bool) -> Result<(), Failure> {
     }
     if as_json {
         let told: Vec<Json> = rows.iter().map(Row::json).collect();
-        report::print(&format!("{:#}\n", json!({ "ok": failed.is_empty(), "modelled": told })));
+        report::print_json(json!({ "ok": failed.is_empty(), "modelled": told }));
     } else {
         report::print(&summary::text(&rows, &failed, arguments.seeds));
     }

@@ -17,6 +17,7 @@ use crate::files::{Scratch, read_source, reason, write_whole};
 use crate::kernel::{self, Program, runs_by_itself};
 use crate::pipeline;
 use crate::process::{Compiler, on_path};
+use crate::progress::Bar;
 use crate::report;
 use crate::statistics::{Summary, geometric_mean, seconds};
 
@@ -89,7 +90,7 @@ pub fn run(
     let (mut told, mut failed) = (Vec::new(), None);
     for threads in arguments.threads_or_one() {
         let mut rows = Vec::new();
-        let bar = report::progress(files.len() as u64, "measuring");
+        let bar = Bar::new(files.len() as u64, "measuring");
         for file in files {
             bar.set_message(file.display().to_string());
             for constants in forms(arguments.extents) {
@@ -97,13 +98,13 @@ pub fn run(
                     Ok(None) => {
                         let line =
                             format!("{}: its function takes no extents that are macros\n", file.display());
-                        bar.suspend(|| report::print_error(&line));
+                        report::print_error(&line);
                     }
                     Ok(Some(row)) => {
                         let runs = row.times.iter().any(|(label, time)| label == OURS && time.is_some());
                         for why in &row.untimed {
                             let line = format!("{}: {why}\n", file.display());
-                            bar.suspend(|| report::print_error(&line));
+                            report::print_error(&line);
                         }
                         if !runs || row.differ.iter().any(|label| label == OURS) {
                             failed = Some(FailureKind::Check);
@@ -112,15 +113,13 @@ pub fn run(
                     }
                     Err(failure) => {
                         failed = failed.or(Some(failure.kind));
-                        bar.suspend(|| {
-                            report::print_error(&format!("{}: {}\n", file.display(), failure.summary()));
-                        });
+                        report::print_error(&format!("{}: {}\n", file.display(), failure.summary()));
                     }
                 }
             }
             bar.inc(1);
         }
-        bar.finish_and_clear();
+        drop(bar);
         let others: Vec<&str> = arguments.outputs.iter().map(|(name, _)| name.as_str()).collect();
         if as_json {
             told.extend(rows.iter().map(|r| row_json(r, *threads, &others)));

@@ -11,6 +11,7 @@ use serde_json::{Value, json};
 use crate::cli::CheckRules;
 use crate::failure::{Failure, FailureKind};
 use crate::files::{reason, write_whole};
+use crate::progress::Bar;
 use crate::{npy, report, rules};
 
 /// Runs the command.
@@ -32,13 +33,13 @@ pub fn run(arguments: &CheckRules, as_json: bool) -> Result<(), Failure> {
     }
     rules::all_known(&arguments.only, checked.iter().map(|(rule, _)| rule.name.as_str()))?;
     checked.retain(|(rule, _)| arguments.only.is_empty() || arguments.only.contains(&rule.name));
-    let bar = report::progress(checked.len() as u64, "checking rules");
+    let bar = Bar::new(checked.len() as u64, "checking rules");
     for (rule, verdict) in &mut checked {
         // The file was compiled, so the rule has no errors of its own.
         *verdict = check(rule, effort).map_err(|errors| Failure::from(errors[0].clone()))?;
         bar.inc(1);
     }
-    bar.finish_and_clear();
+    drop(bar);
     if let Some(folder) = &arguments.output {
         for (rule, verdict) in &checked {
             if let Verdict::Counterexample(found) = verdict {
@@ -49,7 +50,7 @@ pub fn run(arguments: &CheckRules, as_json: bool) -> Result<(), Failure> {
     let failed = checked.iter().filter(|(_, v)| matches!(v, Verdict::Counterexample(_))).count();
     if as_json {
         let rules: Vec<Value> = checked.iter().map(|(rule, verdict)| as_value(rule, verdict)).collect();
-        report::print(&format!("{:#}\n", json!({ "ok": failed == 0, "rules": rules })));
+        report::print_json(json!({ "ok": failed == 0, "rules": rules }));
     } else {
         report::print(&text(&checked));
     }

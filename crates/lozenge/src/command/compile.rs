@@ -23,9 +23,7 @@ pub fn run(arguments: &Compile, as_json: bool) -> Result<(), Failure> {
         return Err(only_athread());
     }
     if !arguments.sizes.is_empty() {
-        let message = "`--size` is for models and for the target athread: C of a program is for all sizes";
-        return Err(Failure::refused("X0102", message)
-            .help("`lozenge run` takes sizes, and `-D NAME=NUMBER` sets a macro of a C file"));
+        return Err(sizes_of_models());
     }
     let source = read_source(&arguments.file)?;
     arguments.output.as_deref().map_or(Ok(()), spares_sources)?;
@@ -33,6 +31,7 @@ pub fn run(arguments: &Compile, as_json: bool) -> Result<(), Failure> {
     if stage != Stage::Schedule {
         super::passed_over::without_schedule(&arguments.file, &arguments.choice)?;
     }
+    super::passes::look(&arguments.look, || pipeline::histories(&source, &arguments.choice))?;
     let pipeline::Emission { text, warnings, .. } = pipeline::emit(&source, stage, &arguments.choice)?;
     let mut written = Vec::new();
     if let Some(output) = &arguments.output {
@@ -43,7 +42,7 @@ pub fn run(arguments: &Compile, as_json: bool) -> Result<(), Failure> {
         let text = arguments.output.is_none().then_some(text);
         let warnings: Vec<_> = warnings.iter().map(|d| report::diagnostic_json(Some(&source), d)).collect();
         let value = json!({ "ok": true, "written": written, "text": text, "diagnostics": warnings });
-        report::print(&format!("{value:#}\n"));
+        report::print_json(value);
         return Ok(());
     }
     let colour = report::colours(std::io::stderr().is_terminal());
@@ -52,6 +51,13 @@ pub fn run(arguments: &Compile, as_json: bool) -> Result<(), Failure> {
         report::print_c(&text);
     }
     Ok(())
+}
+
+/// Sizes, where what comes out is for all of them.
+pub(super) fn sizes_of_models() -> Failure {
+    let message = "`--size` is for models and for the target athread: C of a program is for all sizes";
+    Failure::refused("X0102", message)
+        .help("`lozenge run` takes sizes, and `-D NAME=NUMBER` sets a macro of a C file")
 }
 
 /// Options that ask for cores, without the target that has them.

@@ -50,9 +50,9 @@ pub fn run(arguments: &Compile, as_json: bool) -> Result<(), Failure> {
     };
     tell(&all);
     if let Some(output) = &arguments.output {
-        return write_whole(output, &crate::foreign::written(&text));
+        write_whole(output, &crate::foreign::written(&text))?;
     }
-    report::print(&text);
+    report::give(&text, arguments.output.as_deref(), as_json);
     Ok(())
 }
 
@@ -73,7 +73,7 @@ fn write(
     as_json: bool,
 ) -> Result<(), Failure> {
     let Some(folder) = &arguments.output else {
-        report::print(&files.slave);
+        report::give(&files.slave, None, as_json);
         return Ok(());
     };
     std::fs::create_dir_all(folder).map_err(|error| {
@@ -113,8 +113,8 @@ fn write(
         written.push(path.display().to_string());
     }
     if as_json {
-        let value = serde_json::json!({ "ok": true, "written": written });
-        report::print(&format!("{value:#}\n"));
+        let value = serde_json::json!({ "ok": true, "written": written, "text": null, "diagnostics": [] });
+        report::print_json(value);
     }
     Ok(())
 }

@@ -98,7 +98,7 @@ pub fn run(arguments: &Bench, as_json: bool) -> Result<(), Failure> {
         values.push(json!({ "call": probe.name, "measured_us": measured, "model_us": estimated }));
     }
     if as_json {
-        report::print(&format!("{:#}\n", json!({ "ok": true, "costs": values })));
+        report::print_json(json!({ "ok": true, "costs": values }));
     } else {
         report::print(&report::table(&rows));
     }

@@ -36,7 +36,7 @@ pub fn run(arguments: &Fmt, as_json: bool) -> Result<(), Failure> {
     }
     let failed = arguments.check && !changed.is_empty();
     if as_json {
-        report::print(&format!("{:#}\n", json!({ "ok": !failed, "changed": names })));
+        report::print_json(json!({ "ok": !failed, "changed": names }));
     } else {
         let verb = if arguments.check { "not formatted" } else { "formatted" };
         report::print(&names.iter().map(|n| format!("{n}: {verb}\n")).collect::<String>());

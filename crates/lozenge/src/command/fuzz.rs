@@ -23,7 +23,6 @@ pub fn run(arguments: &Fuzz, as_json: bool) -> Result<(), Failure> {
         let source = Source { path: format!("seed-{seed}.loz"), text: program(seed) };
         let verdicts = test_source(&source, &options, &compiler)?;
         if let Some(bad) = verdicts.iter().find(|v| v.failure.is_some()) {
-            budget.finish();
             let failure = bad.failure.clone().unwrap_or_else(|| Failure::told(FailureKind::Check));
             let definition: String =
                 source.text.lines().skip(bad.line - 1).take(3).collect::<Vec<_>>().join("\n");
@@ -34,13 +33,9 @@ pub fn run(arguments: &Fuzz, as_json: bool) -> Result<(), Failure> {
         cases += verdicts.len();
         seed += 1;
     }
-    budget.finish();
     let files = seed - arguments.seed;
     if as_json {
-        report::print(&format!(
-            "{:#}\n",
-            json!({ "ok": true, "files": files, "cases": cases, "next_seed": seed })
-        ));
+        report::print_json(json!({ "ok": true, "files": files, "cases": cases, "next_seed": seed }));
     } else {
         report::print(&format!(
             "{cases} cases of {files} files of random programs: all stages agree (next seed {seed})\n"

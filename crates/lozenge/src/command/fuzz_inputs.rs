@@ -70,7 +70,6 @@ pub fn run(arguments: &Fuzz, as_json: bool) -> Result<(), Failure> {
             seed += 1;
         }
     }
-    budget.finish();
     if let Some(what) = bad {
         let of = match arguments.of {
             FuzzOf::Models => "models",
@@ -88,10 +87,7 @@ pub fn run(arguments: &Fuzz, as_json: bool) -> Result<(), Failure> {
     }
     let inputs = seed - arguments.seed;
     if as_json {
-        report::print(&format!(
-            "{:#}\n",
-            json!({ "ok": true, "inputs": inputs, "read": read, "next_seed": seed })
-        ));
+        report::print_json(json!({ "ok": true, "inputs": inputs, "read": read, "next_seed": seed }));
     } else {
         report::print(&format!(
             "{inputs} {}, {read} of them {}: no panic, none slow (next seed {seed})\n",

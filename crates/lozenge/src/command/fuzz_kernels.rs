@@ -67,7 +67,6 @@ pub fn run(arguments: &Fuzz, as_json: bool) -> Result<(), Failure> {
             emulator.as_ref().map_or(Ok(()), |emulator| one(seed, &source, &compiler, emulator, &mut tally))
         });
         if let Err(failure) = tried {
-            budget.finish();
             if let Some(output) = &arguments.output {
                 write_whole(output, source.text.as_bytes())?;
             }
@@ -87,7 +86,6 @@ pub fn run(arguments: &Fuzz, as_json: bool) -> Result<(), Failure> {
         tally.programs += 1;
         seed += 1;
     }
-    budget.finish();
     tell(&tally, seed, as_json);
     Ok(())
 }
@@ -98,7 +96,7 @@ fn tell(tally: &Tally, next: u64, as_json: bool) {
         let value = json!({
             "ok": true, "programs": programs, "openmp": openmp, "cores": cores, "unchecked": unchecked, "typed": typed, "meaningless": meaningless, "refused": refused, "next_seed": next,
         });
-        report::print(&format!("{value:#}\n"));
+        report::print_json(value);
         return;
     }
     let refusals: Vec<String> = refused.iter().map(|(code, n)| format!("{code} {n}")).collect();

@@ -21,7 +21,7 @@ pub fn run(arguments: &Generate, as_json: bool) -> Result<(), Failure> {
         if as_json {
             let models: Vec<_> =
                 MODELS.iter().map(|(name, about)| json!({ "name": name, "about": about })).collect();
-            report::print(&format!("{:#}\n", json!({ "ok": true, "models": models })));
+            report::print_json(json!({ "ok": true, "models": models }));
             return Ok(());
         }
         let width = MODELS.iter().map(|(name, _)| name.len()).max().unwrap_or(0);

@@ -7,6 +7,7 @@ mod bench_c;
 mod check_rules;
 mod compile;
 mod compile_athread;
+mod compile_library;
 mod costs;
 mod explain;
 mod fmt;
@@ -15,9 +16,11 @@ mod fuzz_inputs;
 pub mod fuzz_kernels;
 mod fuzz_texts;
 mod generate;
+mod line;
 mod model;
 pub mod optimize;
 mod passed_over;
+pub mod passes;
 mod poly;
 mod prove;
 mod rewriting;
@@ -32,15 +35,12 @@ mod translation;
 pub(crate) use poly::help as poly_help;
 
 use std::ffi::OsString;
-use std::io::IsTerminal;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Mutex, PoisonError};
 
-use clap::Parser;
-
 use crate::cli::{Cli, Command, FuzzOf, Target};
 use crate::failure::Failure;
-use crate::{leftover, report};
+use crate::{config, leftover, process, progress, report};
 
 /// Programs nest as deep as their authors like, and the stages recurse; each refuses what is beyond its own bound, and this stack holds that.
 pub(crate) const STACK: usize = 1 << 30;
@@ -62,45 +62,42 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> u8 {
 }
 
 fn on_stack(arguments: Vec<OsString>) -> u8 {
-    let mut cli = match Cli::try_parse_from(arguments) {
-        Ok(cli) => cli,
-        Err(error) if error.kind() == clap::error::ErrorKind::DisplayVersion => {
-            report::print(&about::version());
-            return 0;
-        }
-        Err(error) => {
-            let text = if report::colours(std::io::stderr().is_terminal()) {
-                error.render().ansi().to_string()
-            } else {
-                error.render().to_string()
-            };
-            if error.use_stderr() {
-                report::print_error(&text);
-                return 2;
-            }
-            report::print(&text);
-            return 0;
-        }
+    let parsed = line::parse(&arguments);
+    let (mut cli, matches) = match parsed {
+        Ok(parsed) => parsed,
+        Err(code) => return code,
     };
-    let dash = dash_is_standard_output(&mut cli.command);
-    let outcome = dash.and_then(|()| caught(|| dispatch(&cli)));
+    report::name_command(matches.subcommand_name().unwrap_or_default());
+    progress::start(cli.quiet);
+    let outcome = prepare(&mut cli, &matches).and_then(|()| caught(|| dispatch(&cli)));
+    progress::end();
     match outcome {
         Ok(()) => 0,
         Err(failure) => {
             let failure = failure.with_defects_told();
-            if failure.diagnostics.is_empty() {
-                // The command has said it all.
-            } else if cli.json {
-                report::print(&format!("{:#}\n", report::to_json(&failure)));
-            } else {
-                report::print_error(&report::render(
-                    &failure,
-                    report::colours(std::io::stderr().is_terminal()),
-                ));
+            // Without diagnostics, the command has said it all.
+            if !failure.diagnostics.is_empty() {
+                line::tell(&failure, cli.json);
             }
             failure.kind.exit_code()
         }
     }
+}
+
+/// What holds before the command begins: where its result goes, the C compiler, the configuration.
+fn prepare(cli: &mut Cli, matches: &clap::ArgMatches) -> Result<(), Failure> {
+    dash_is_standard_output(&mut cli.command)?;
+    if let Some(command) = &cli.cc {
+        process::choose(command);
+    }
+    if !cli.no_config
+        && let Some(input) = line::input(&cli.command)
+    {
+        let config = config::load(input)?;
+        line::configure(&mut cli.command, matches, &config);
+        config::set(config);
+    }
+    Ok(())
 }
 
 /// `-o -` is the standard output, where a command writes to that without `-o`.
@@ -129,6 +126,9 @@ fn dash_is_standard_output(command: &mut Command) -> Result<(), Failure> {
 fn dispatch(cli: &Cli) -> Result<(), Failure> {
     passed_over::by_programs(&cli.command)?;
     match &cli.command {
+        Command::Compile(arguments) if arguments.library.is_given() => {
+            compile_library::run(arguments, cli.json)
+        }
         Command::Compile(arguments) if model::is_model(&arguments.file) => {
             model::compile(arguments, cli.json)
         }
@@ -165,10 +165,14 @@ fn dispatch(cli: &Cli) -> Result<(), Failure> {
         Command::Bench(arguments) => bench::run(arguments, cli.json),
         Command::Test(arguments) => test::run(arguments, cli.json),
         Command::Completions(arguments) => {
-            about::completions(arguments.shell);
+            about::completions(arguments.shell, cli.json);
             Ok(())
         }
-        Command::Man(arguments) => about::manual(&arguments.output),
+        Command::Man(arguments) => about::manual(&arguments.output, cli.json),
+        Command::Passes => {
+            passes::run(cli.json);
+            Ok(())
+        }
         Command::Lsp => language_server::serve_standard_streams()
             .map_err(|stopped| Failure::environment("X0011", format!("the editor is gone: {stopped}"))),
     }

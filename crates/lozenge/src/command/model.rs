@@ -40,6 +40,10 @@ pub fn compile(arguments: &Compile, as_json: bool) -> Result<(), Failure> {
     keep(&arguments.file);
     let model = pipeline::open(&arguments.file)?;
     let model = pipeline::prepare_within(model, &arguments.file, &sizes, arguments.memory.bytes())?;
+    super::passes::look(&arguments.look, || {
+        let plan = plan::plan(&model, machine::registers()?)?;
+        plan.kernels.iter().map(|kernel| Ok(pipeline::history(&kernel.definition)?)).collect()
+    })?;
     let mut parameters = None;
     let text = match arguments.emit {
         Some(Stage::Functional) => {
@@ -74,10 +78,7 @@ pub fn compile(arguments: &Compile, as_json: bool) -> Result<(), Failure> {
     }
     if as_json {
         let text = arguments.output.is_none().then_some(text);
-        report::print(&format!(
-            "{:#}\n",
-            json!({ "ok": true, "written": written, "text": text, "diagnostics": [] })
-        ));
+        report::print_json(json!({ "ok": true, "written": written, "text": text, "diagnostics": [] }));
     } else if arguments.output.is_none() {
         report::print(&text);
     }
@@ -95,19 +96,16 @@ fn parameter_path(output: &Path) -> PathBuf {
 /// What the C compiler refuses.
 pub fn build(compiled: &CompiledModel, optimise: Optimise) -> Result<Executable, Failure> {
     let compiler = Compiler::find()?;
-    let bar = report::progress(0, "compiling");
-    let executable = Executable::build(
+    Executable::build(
         &compiler,
         &Build {
             files: &[("program.c", &compiled.source)],
             routines: std::slice::from_ref(&compiled.signature),
             header: &compiled.header,
-            flags: optimise.flags(),
+            flags: &optimise.configured(),
             libraries: &[],
         },
-    );
-    bar.finish_and_clear();
-    executable
+    )
 }
 
 /// The arrays that a compiled model runs on: the block of parameters, the inputs, room for the outputs.
@@ -209,7 +207,7 @@ pub fn run(arguments: &Run, as_json: bool) -> Result<(), Failure> {
             "ok": true, "function": compiled.signature.c_name, "sizes": sizes_json(&sizes), "seed": arguments.seed, "results": results,
             "seconds": outcome.times.iter().map(Duration::as_secs_f64).collect::<Vec<_>>(), "check": agreement,
         });
-        report::print(&format!("{value:#}\n"));
+        report::print_json(value);
         return Ok(());
     }
     let mut text = format!(

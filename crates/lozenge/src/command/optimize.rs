@@ -21,6 +21,7 @@ use crate::external::Beside;
 use crate::failure::Failure;
 use crate::files::{read_bytes, read_source, write_pieces, write_whole};
 use crate::pipeline::{self, graph::at};
+use crate::progress::{self, Bar};
 use crate::{report, rules};
 
 /// Rewriting and simplifying take turns no more often than this.
@@ -105,12 +106,11 @@ pub fn work(arguments: &Optimize) -> Result<Done, Failure> {
             trace: arguments.trace.is_some(),
             limit: arguments.limit,
         };
-        let bar = report::progress(nodes as u64, "rewriting");
+        let bar = Bar::new(nodes as u64, "rewriting");
         for _ in 0..MAX_ROUNDS {
             let clock = Instant::now();
             let done = gsl::optimize(&mut model, &rules, &options, |done, all| {
-                bar.set_length(all as u64);
-                bar.set_position(done as u64);
+                bar.set(done as u64, all as u64);
             })
             .map_err(|d| at(&arguments.model, *d))?;
             times.rewrite += clock.elapsed().as_secs_f64();
@@ -128,18 +128,22 @@ pub fn work(arguments: &Optimize) -> Result<Done, Failure> {
                 break;
             }
         }
-        bar.finish_and_clear();
+        drop(bar);
     }
     model.graph.sort().map_err(|_| Failure::refused("R0302", "the graph has a cycle, so it has no order"))?;
     let checked = match &original {
         None => None,
-        Some(original) => Some(compare(original, &model, &Asked::of(arguments))?),
+        Some(original) => {
+            progress::say("comparing outputs before and after");
+            Some(compare(original, &model, &Asked::of(arguments))?)
+        }
     };
     if let Some(path) = &arguments.trace {
         write_whole(path, total.trace.to_text().as_bytes())?;
     }
     let clock = Instant::now();
     if let Some(path) = &arguments.output {
+        progress::say(format!("writing {}", path.display()));
         bring_data(&arguments.model, path)?;
         match pipeline::graph::is_text(path) {
             true => write_whole(path, model.to_string().as_bytes())?,
@@ -334,5 +338,5 @@ fn print_json(
             "simplify": times.simplify, "write": times.write,
         },
     });
-    report::print(&format!("{value:#}\n"));
+    report::print_json(value);
 }

@@ -9,6 +9,7 @@ use crate::cli::{Deps, Poly};
 use crate::failure::{Failure, Source};
 use crate::files::read_source;
 use crate::pipeline::Front;
+use crate::progress;
 use crate::report;
 
 /// Evaluates an expression over sets and maps.
@@ -22,7 +23,7 @@ pub fn calculate(arguments: &Poly, as_json: bool) -> Result<(), Failure> {
         .to_string();
     let value = value.trim_end();
     if as_json {
-        report::print(&format!("{:#}\n", json!({ "ok": true, "value": value })));
+        report::print_json(json!({ "ok": true, "value": value }));
     } else {
         report::print(&format!("{value}\n"));
     }
@@ -40,6 +41,7 @@ pub fn dependences(arguments: &Deps, as_json: bool) -> Result<(), Failure> {
     let mut told = Vec::new();
     for name in front.wanted(&arguments.choice)? {
         let function = front.original(&name, &arguments.choice)?;
+        progress::say(format!("computing the dependences of `{name}`"));
         let model = Model::extract(&function).map_err(refuse)?;
         let found =
             if arguments.dataflow { dependence::dataflow(&model) } else { dependence::memory(&model) };
@@ -53,7 +55,7 @@ pub fn dependences(arguments: &Deps, as_json: bool) -> Result<(), Failure> {
         }
     }
     if as_json {
-        report::print(&format!("{:#}\n", json!({ "ok": true, "definitions": told })));
+        report::print_json(json!({ "ok": true, "definitions": told }));
     }
     Ok(())
 }

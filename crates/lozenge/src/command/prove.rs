@@ -15,6 +15,7 @@ use crate::coq::{Answer, Coq, Verdict};
 use crate::failure::{Failure, FailureKind, Source};
 use crate::files::{find, read_source, write_whole};
 use crate::pipeline::Front;
+use crate::progress::Bar;
 use crate::report;
 use crate::statistics::seconds;
 
@@ -69,19 +70,21 @@ pub fn run(arguments: &Prove, as_json: bool) -> Result<(), Failure> {
         let Some(candidate) = first.or(claim.candidates.last()) else { return Ok(()) };
         let text = text(claim, candidate)?;
         if arguments.emit == Some(Proof::Certificate) {
-            return keep(arguments, &text, true);
+            keep(arguments, &text)?;
+            report::give(&text, arguments.output.as_deref(), as_json);
+            return Ok(());
         }
     }
     let limit = Duration::from_secs(arguments.timeout);
     let coq = Coq::ready(|doing| report::print_error(&format!("{doing}\n")))?;
     let outcomes = decide(&claims, &coq, arguments.jobs, limit);
     if let ([outcome], true) = (&outcomes[..], one_file) {
-        keep(arguments, &text(outcome.claim, outcome.candidate)?, false)?;
+        keep(arguments, &text(outcome.claim, outcome.candidate)?)?;
     }
     if as_json {
         let results: Vec<Json> = outcomes.iter().map(to_json).collect();
         let ok = outcomes.iter().all(Outcome::passes);
-        report::print(&format!("{:#}\n", json!({ "ok": ok, "certificates": results })));
+        report::print_json(json!({ "ok": ok, "certificates": results }));
     } else if let [outcome] = &outcomes[..] {
         report::print(&sentences(outcome)?);
     } else {
@@ -139,23 +142,15 @@ fn text(claim: &Claim, candidate: &Candidate) -> Result<String, Failure> {
 }
 
 /// Writes a certificate to its file, or where there is none to the standard output if asked to.
-fn keep(arguments: &Prove, text: &str, print: bool) -> Result<(), Failure> {
-    match &arguments.output {
-        Some(output) => write_whole(output, text.as_bytes()),
-        None => {
-            if print {
-                report::print(text);
-            }
-            Ok(())
-        }
-    }
+fn keep(arguments: &Prove, text: &str) -> Result<(), Failure> {
+    arguments.output.as_ref().map_or(Ok(()), |output| write_whole(output, text.as_bytes()))
 }
 
 /// Lets Coq decide about all claims, several at a time.
 fn decide<'a>(claims: &'a [Claim], coq: &Coq, jobs: Option<u32>, limit: Duration) -> Vec<Outcome<'a>> {
     let available = std::thread::available_parallelism().map_or(1, usize::from);
     let jobs = jobs.map_or(available, |n| n as usize).min(claims.len());
-    let bar = report::progress(claims.len() as u64, "Coq");
+    let bar = Bar::new(claims.len() as u64, "Coq");
     let next = AtomicUsize::new(0);
     let outcomes = Mutex::new(Vec::new());
     let work = || {
@@ -179,7 +174,7 @@ fn decide<'a>(claims: &'a [Claim], coq: &Coq, jobs: Option<u32>, limit: Duration
         }
     });
     work();
-    bar.finish_and_clear();
+    drop(bar);
     let mut outcomes = outcomes.into_inner().unwrap_or_default();
     outcomes.sort_by_key(|(k, _)| *k);
     outcomes.into_iter().map(|(_, outcome)| outcome).collect()

@@ -69,10 +69,7 @@ pub fn run(arguments: &Bench, as_json: bool) -> Result<(), Failure> {
         values.push(json!({ "branches": BRANCHES, "model": model, "nodes": nodes, "seconds": seconds }));
     }
     if as_json {
-        report::print(&format!(
-            "{:#}\n",
-            json!({ "ok": true, "start_seconds": empty.1, "rewriting": values })
-        ));
+        report::print_json(json!({ "ok": true, "start_seconds": empty.1, "rewriting": values }));
     } else {
         let start = format!("start (rules read and checked, nothing to do): {:.3} s\n", empty.1);
         let many = format!(

@@ -103,19 +103,16 @@ fn build(lowered: &Lowered, arguments: &Run, optimise: Optimise) -> Result<Execu
     let program = loops::Program { functions: vec![lowered.function.clone()] };
     let emitted = pipeline::to_c(&program, arguments.choice.mode, Some("program.h".into()))?;
     let compiler = Compiler::find()?;
-    let bar = report::progress(0, "compiling");
-    let executable = Executable::build(
+    Executable::build(
         &compiler,
         &Build {
             files: &[("program.c", &emitted.source)],
             routines: &emitted.signatures,
             header: &emitted.header,
-            flags: optimise.flags(),
+            flags: &optimise.configured(),
             libraries: &[],
         },
-    );
-    bar.finish_and_clear();
-    executable
+    )
 }
 
 fn compare(
@@ -255,7 +252,7 @@ fn print_json(
         "seconds": times.iter().map(Duration::as_secs_f64).collect::<Vec<_>>(),
         "check": agreement,
     });
-    report::print(&format!("{value:#}\n"));
+    report::print_json(value);
 }
 
 #[cfg(test)]

@@ -24,6 +24,7 @@ use crate::npy;
 use crate::pipeline::athread::OnCores;
 use crate::pipeline::{self, Front, athread};
 use crate::process::{Compiler, Optimise};
+use crate::progress::Bar;
 use crate::report;
 use crate::statistics::seconds;
 use crate::value::{Closeness, difference};
@@ -104,7 +105,7 @@ fn whole_program(arguments: &Run, source: &Source, front: &Front) -> Result<Opti
     let mut all = athread::map(front, choice, &request)?;
     let files = athread::files(front, choice, &request, &mut all, stem(&arguments.file))?;
     let compiler = Compiler::find()?;
-    let bar = report::progress(0, "compiling and running");
+    let bar = Bar::new(0, "compiling and running");
     let emulator = Emulator::build(&compiler)?;
     let flags: Vec<&str> = choice.includes.iter().chain(&choice.defines).map(String::as_str).collect();
     let folder = arguments.file.parent().unwrap_or(Path::new("."));
@@ -131,7 +132,7 @@ fn whole_program(arguments: &Run, source: &Source, front: &Front) -> Result<Opti
     let limit = Duration::from_secs(arguments.timeout);
     let original =
         kernel::Program::build(&compiler, &source.text, folder, &sequential, &[])?.run(1, limit)?;
-    bar.finish_and_clear();
+    drop(bar);
     let arrays = if ours.output.is_empty() && original.output.is_empty() {
         if ours.stdout.is_empty() && original.stdout.is_empty() {
             return Err(Failure::check("X0401", NOTHING).help(WRITE));
@@ -221,7 +222,7 @@ fn one_function(arguments: &Run, front: &Front) -> Result<Outcome, Failure> {
     // The host file has the interface that functions have by default, however they were translated.
     let emitted = pipeline::to_c(&original, Mode::Default, Some("program.h".into()))?;
     let compiler = Compiler::find()?;
-    let bar = report::progress(0, "compiling and running");
+    let bar = Bar::new(0, "compiling and running");
     let emulator = Emulator::build(&compiler)?;
     let driver = execute::driver(&emitted.signatures);
     let mut headers = headers(&files);
@@ -248,7 +249,7 @@ fn one_function(arguments: &Run, front: &Front) -> Result<Outcome, Failure> {
         },
     )?;
     let expected = sequential.run(0, &sizes, &inputs, Schedule { threads: Some(1), ..schedule })?.outputs;
-    bar.finish_and_clear();
+    drop(bar);
     let closeness = closeness(&all);
     let results: Vec<&Name> =
         function.params.iter().filter(|p| p.mode != ParamMode::In).map(|p| &p.name).collect();
@@ -293,7 +294,7 @@ fn tell(arguments: &Run, source: &Source, outcome: &Outcome, as_json: bool) {
         let value = json!({
             "ok": true, "file": source.path, "arrays": outcome.arrays, "seed": arguments.seed, "mapping": outcome.notes, "remarks": outcome.remarks, "text_check": text_check(outcome), "modelled": report,
         });
-        report::print(&format!("{value:#}\n"));
+        report::print_json(value);
         return;
     }
     let chip = pipeline::chip(arguments.cores.chip).name;

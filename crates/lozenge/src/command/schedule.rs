@@ -30,14 +30,19 @@ pub fn run(arguments: &Schedule, as_json: bool) -> Result<(), Failure> {
     for name in &names {
         let function = front.original(name, &arguments.choice)?;
         let new = arguments.optimized || arguments.choice.schedule.as_deref().is_some_and(|s| s != "none");
-        let tree = if new {
+        let schedule = if new {
             let schedule = arguments.choice.schedule.clone().unwrap_or_else(|| "auto".into());
-            front.optimized(&function, &Choice { schedule: Some(schedule), ..arguments.choice.clone() })?.tree
+            front
+                .optimized(&function, &Choice { schedule: Some(schedule), ..arguments.choice.clone() })?
+                .schedule
         } else {
             let model = Model::extract(&function).map_err(refuse)?;
-            Tree::original(&model).map_err(refuse)?
+            Tree::original(&model).map_err(refuse)?.into()
         };
-        let text = Representation::of_tree(&tree, form).map_err(refuse)?.to_string();
+        let text = match form {
+            Form::Tree => schedule.to_string(),
+            form => Representation::of_tree(&schedule.tree, form).map_err(refuse)?.to_string(),
+        };
         if as_json {
             told.push(json!({ "definition": name, "form": form.name(), "schedule": text }));
         } else {
@@ -48,7 +53,7 @@ pub fn run(arguments: &Schedule, as_json: bool) -> Result<(), Failure> {
         }
     }
     if as_json {
-        report::print(&format!("{:#}\n", json!({ "ok": true, "schedules": told })));
+        report::print_json(json!({ "ok": true, "schedules": told }));
     }
     Ok(())
 }

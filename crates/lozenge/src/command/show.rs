@@ -7,6 +7,7 @@ use crate::cli::Show;
 use crate::failure::Failure;
 use crate::files::{read_source, write_whole};
 use crate::pipeline::Front;
+use crate::progress;
 use crate::report;
 
 /// Draws the chosen definition.
@@ -33,6 +34,7 @@ pub fn run(arguments: &Show, as_json: bool) -> Result<(), Failure> {
         }
         options.sizes.insert(size, value);
     }
+    progress::say(format!("drawing `{name}`"));
     let text = picture::svg(&model.function, &before, &after, &options).map_err(refuse)?;
     if let Some(output) = &arguments.output {
         write_whole(output, text.as_bytes())?;

@@ -1,6 +1,6 @@
 //! `lozenge test`: the cases in the comments of programs, each by every way there is to compute it.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use loops::{Name, ParamMode, Scalar, Tensor};
@@ -17,6 +17,7 @@ use crate::files::{find, read_source};
 use crate::kernel;
 use crate::pipeline::{self, Front, Lowered};
 use crate::process::{Compiler, Optimise};
+use crate::progress::Bar;
 use crate::report;
 use crate::value::{Closeness, Value};
 
@@ -42,10 +43,13 @@ struct Routine {
 }
 
 /// How a case ended.
+#[derive(Default)]
 pub(super) struct Verdict {
     pub(super) line: usize,
     text: String,
     pub(super) failure: Option<Failure>,
+    /// What the rewritten program tests before its regions.
+    tested: Vec<String>,
 }
 
 /// Runs the command.
@@ -65,7 +69,7 @@ pub fn run(arguments: &Test, as_json: bool) -> Result<(), Failure> {
         }));
     }
     let compiler = Compiler::find()?;
-    let bar = report::progress(files.len() as u64, "testing");
+    let bar = Bar::new(files.len() as u64, "testing");
     let (mut passed, mut failed) = (0, 0);
     let mut told = Vec::new();
     let outcomes = parallel(&files, |file| {
@@ -78,7 +82,12 @@ pub fn run(arguments: &Test, as_json: bool) -> Result<(), Failure> {
         let verdicts = match outcome {
             // One file that can't be read says nothing of the others.
             Err(failure) if files.len() > 1 && failure.kind == FailureKind::Refused => {
-                vec![Verdict { line: 1, text: WHOLE.to_owned(), failure: Some(failure) }]
+                vec![Verdict {
+                    line: 1,
+                    text: WHOLE.to_owned(),
+                    failure: Some(failure),
+                    ..Verdict::default()
+                }]
             }
             outcome => outcome?,
         };
@@ -88,10 +97,10 @@ pub fn run(arguments: &Test, as_json: bool) -> Result<(), Failure> {
         if as_json {
             told.extend(verdicts.iter().map(|v| verdict_json(file, v)));
         } else {
-            bar.suspend(|| tell(file, &verdicts));
+            tell(file, &verdicts);
         }
     }
-    bar.finish_and_clear();
+    drop(bar);
     let total = passed + failed;
     if total == 0 {
         let paths: Vec<String> = arguments.paths.iter().map(|p| p.display().to_string()).collect();
@@ -102,10 +111,7 @@ pub fn run(arguments: &Test, as_json: bool) -> Result<(), Failure> {
         ));
     }
     if as_json {
-        report::print(&format!(
-            "{:#}\n",
-            json!({ "ok": failed == 0, "passed": passed, "failed": failed, "cases": told })
-        ));
+        report::print_json(json!({ "ok": failed == 0, "passed": passed, "failed": failed, "cases": told }));
     } else {
         report::print(&format!("{passed} of {total} cases passed in {} files\n", files.len()));
     }
@@ -170,6 +176,8 @@ fn tell(file: &Path, verdicts: &[Verdict]) {
     if text.is_empty() && !verdicts.is_empty() {
         text = format!("{}: {} passed\n", file.display(), verdicts.len());
     }
+    let tested: BTreeSet<&String> = verdicts.iter().flat_map(|v| &v.tested).collect();
+    tested.into_iter().for_each(|line| text.push_str(&format!("    {line}\n")));
     report::print(&text);
 }
 
@@ -205,7 +213,12 @@ pub(super) fn test_source(
         && !cases.iter().any(|case| says_so(&case.kind))
     {
         // No case would tell.
-        return Ok(vec![Verdict { line: 1, text: WHOLE.to_owned(), failure: Some(failure.clone()) }]);
+        return Ok(vec![Verdict {
+            line: 1,
+            text: WHOLE.to_owned(),
+            failure: Some(failure.clone()),
+            ..Verdict::default()
+        }]);
     }
     for case in &cases {
         let text = source.text[case.span.start as usize..case.span.end as usize].to_owned();
@@ -220,6 +233,7 @@ pub(super) fn test_source(
                     line: case.line,
                     failure: must_be_refused(source, code).err(),
                     text,
+                    ..Verdict::default()
                 });
             }
             CaseKind::Test(run) => {
@@ -229,7 +243,12 @@ pub(super) fn test_source(
                     .and_then(|front| prepare(front, case.line, &text, run, arguments.seed, &mut routines));
                 match prepared {
                     Ok(more) => points.extend(more),
-                    Err(failure) => verdicts.push(Verdict { line: case.line, text, failure: Some(failure) }),
+                    Err(failure) => verdicts.push(Verdict {
+                        line: case.line,
+                        text,
+                        failure: Some(failure),
+                        ..Verdict::default()
+                    }),
                 }
             }
         }
@@ -244,7 +263,7 @@ fn test_c_file(source: &Source, arguments: &Test, compiler: &Compiler) -> Vec<Ve
     let refused = source.text.lines().find_map(|l| l.strip_prefix("// error ")).map(str::trim);
     if let Some(code) = refused {
         let failure = must_be_refused(source, code).err();
-        return vec![Verdict { line: 1, text: format!("error {code}"), failure }];
+        return vec![Verdict { line: 1, text: format!("error {code}"), failure, ..Verdict::default() }];
     }
     if !kernel::runs_by_itself(&source.text) {
         return test_regions(source, arguments, compiler);
@@ -264,7 +283,8 @@ fn test_c_file(source: &Source, arguments: &Test, compiler: &Compiler) -> Vec<Ve
                 };
                 test_c::compare(source, (&text, r.reassociated), &defines, compiler, arguments)
             });
-            Verdict { line: 1, text, failure: outcome.err() }
+            let tested = rewritten.as_ref().map_or_else(|_| Vec::new(), |r| test_c::tested(source, r));
+            Verdict { line: 1, text, failure: outcome.err(), tested }
         })
         .collect()
 }
@@ -272,7 +292,8 @@ fn test_c_file(source: &Source, arguments: &Test, compiler: &Compiler) -> Vec<Ve
 /// The regions of a C file without a main function, each as a function of its own on random data.
 fn test_regions(source: &Source, arguments: &Test, compiler: &Compiler) -> Vec<Verdict> {
     let choice = Choice { reassociate: arguments.reassociate, ..Choice::default() };
-    let failed = |text: String, failure| Verdict { line: 1, text, failure: Some(failure) };
+    let failed =
+        |text: String, failure| Verdict { text, failure: Some(failure), line: 1, tested: Vec::new() };
     let front = match Front::open(source, &choice) {
         Ok(front) => front,
         Err(failure) => return vec![failed(source.path.clone(), failure)],
@@ -299,6 +320,12 @@ fn test_regions(source: &Source, arguments: &Test, compiler: &Compiler) -> Vec<V
         routines.push(Routine { choice, lowered, paper: false });
     }
     verdicts.extend(run_points(&routines, points, compiler, arguments.sanitize));
+    // Here the loop programs ran, without their tests.
+    if let (Some(first), Ok(rewritten)) =
+        (verdicts.first_mut(), test_c::rewritten(source, &[], arguments.reassociate))
+    {
+        first.tested = test_c::tested(source, &rewritten);
+    }
     verdicts
 }
 
@@ -419,7 +446,12 @@ fn run_points(routines: &[Routine], points: Vec<Point>, compiler: &Compiler, san
                 Some(place) => run_point(routine, &point, executable, place),
             },
         };
-        verdicts.push(Verdict { line: point.line, text: point.text, failure: outcome.err() });
+        verdicts.push(Verdict {
+            line: point.line,
+            text: point.text,
+            failure: outcome.err(),
+            ..Verdict::default()
+        });
     }
     verdicts
 }

@@ -40,7 +40,13 @@ pub fn sizes_of(function: &loops::Function) -> Vec<Sizes> {
     let primes = |k: usize| i64::from(PRIMES[k % PRIMES.len()]);
     let mut points: Vec<Sizes> = vec![all(&primes)];
     if !function.sizes.is_empty() {
-        points = vec![all(&|_| 0), all(&|_| 1), all(&primes)];
+        let falling = |k: usize| primes(PRIMES.len() - 1 - k % PRIMES.len());
+        points = vec![all(&|_| 0), all(&|_| 1), all(&primes), all(&falling)];
+        // Where its assumptions do not hold, the original text runs instead.
+        let holds =
+            |sizes: &Sizes| function.assumptions.iter().all(|a| crate::bind::truth(a, sizes) != Some(false));
+        points.retain(holds);
+        points.truncate(3);
     }
     points
 }
@@ -53,6 +59,20 @@ pub fn rewritten(source: &Source, defines: &[String], reassociate: bool) -> Resu
     let choice =
         Choice { assume_no_alias: true, defines: defines.to_vec(), reassociate, ..Choice::default() };
     pipeline::emit(source, Stage::C, &choice)
+}
+
+/// What the rewritten program tests before its regions: where that does not hold, the text of the region runs as it was written.
+pub fn tested(source: &Source, rewritten: &Emission) -> Vec<String> {
+    let notes = rewritten.warnings.iter().filter(|d| d.code.0 == "C0501");
+    notes
+        .flat_map(|note| {
+            let start = note.labels.first().map_or(0, |label| label.span.start as usize);
+            let line = 1 + source.text[..start].matches('\n').count();
+            let what = note.notes.iter().map(|n| n.trim_start_matches("tested: "));
+            what.map(|what| format!("tested at run time before the region at line {line}: {what}"))
+                .collect::<Vec<_>>()
+        })
+        .collect()
 }
 
 /// Compares original and rewritten program at one point: byte by byte, or up to roundings where updates were reordered.

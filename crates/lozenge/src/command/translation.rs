@@ -68,7 +68,7 @@ pub fn run(arguments: &Bench, as_json: bool) -> Result<(), Failure> {
     if as_json {
         let rows: Vec<_> =
             rows.iter().map(|r| json!({ "what": r.what, "front": r.front, "back": r.back })).collect();
-        report::print(&format!("{:#}\n", json!({ "ok": true, "translations": rows, "slowest": slowest })));
+        report::print_json(json!({ "ok": true, "translations": rows, "slowest": slowest }));
         return Ok(());
     }
     let mut table = vec![
@@ -104,7 +104,7 @@ fn tell_kernels(kernels: &[(String, f64)], as_json: bool) -> Result<(), Failure>
     kernels.sort_by(|a, b| b.1.total_cmp(&a.1));
     if as_json {
         let rows: Vec<_> = kernels.iter().map(|(what, s)| json!({ "what": what, "seconds": s })).collect();
-        report::print(&format!("{:#}\n", json!({ "ok": true, "translations": rows })));
+        report::print_json(json!({ "ok": true, "translations": rows }));
         return Ok(());
     }
     let mean = |chosen: &dyn Fn(&str) -> bool| -> String {

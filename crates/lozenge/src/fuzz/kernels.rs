@@ -5,7 +5,9 @@
 //! every subscript stays inside. Not here: running them (`command::fuzz_kernels`).
 
 use std::fmt::Write as _;
+use std::ops::{Deref, DerefMut};
 
+use super::writer::Writer;
 use crate::random::Random;
 
 /// Sizes `n` and `m` at which a program runs.
@@ -48,11 +50,11 @@ fn of_elements(mut random: Random, (elem, told): (&str, &str), functions: bool) 
     let suffix = if elem == "float" { "f" } else { "" };
     let functions = functions.then_some(suffix);
     let header = if functions.is_some() { "#include <math.h>\n" } else { "" };
-    let mut maker = Maker { random: &mut random, float, data, functions, text: String::new(), depth: 2 };
+    let mut maker = Maker { writer: Writer::new(&mut random), float, data, functions };
     for _ in 0..=maker.random.below(3) {
         maker.nest();
     }
-    let region = maker.text;
+    let region = maker.writer.text;
     let matrices = MATRICES.map(|name| format!("T {name}[restrict n + m + 8][n + m + 8]")).join(", ");
     let vectors = VECTORS.map(|name| format!("T {name}[restrict n + m + 8]")).join(", ");
     let sizes = SIZES.map(|(n, m)| format!("{{{n}, {m}}}")).join(", ");
@@ -93,46 +95,33 @@ fn of_elements(mut random: Random, (elem, told): (&str, &str), functions: bool) 
 }
 
 struct Maker<'r> {
-    random: &'r mut Random,
+    writer: Writer<'r>,
     float: bool,
     /// Whether places and lengths may be data: such programs have no form for the cores.
     data: bool,
     /// Values may be those of functions, whose names end like this, or of operations that integers alone have.
     functions: Option<&'static str>,
-    text: String,
-    /// For the indentation.
-    depth: usize,
 }
 
 /// A loop variable and the size below which it stays.
 #[derive(Clone, Copy)]
 struct Var(&'static str, &'static str);
 
+impl<'r> Deref for Maker<'r> {
+    type Target = Writer<'r>;
+
+    fn deref(&self) -> &Writer<'r> {
+        &self.writer
+    }
+}
+
+impl<'r> DerefMut for Maker<'r> {
+    fn deref_mut(&mut self) -> &mut Writer<'r> {
+        &mut self.writer
+    }
+}
+
 impl Maker<'_> {
-    fn one_of<T: Copy>(&mut self, of: &[T]) -> T {
-        of[self.random.below(of.len() as u64) as usize]
-    }
-
-    fn chance(&mut self, one_in: u64) -> bool {
-        self.random.below(one_in) == 0
-    }
-
-    fn line(&mut self, text: &str) {
-        let _ = writeln!(self.text, "{}{text}", " ".repeat(self.depth));
-    }
-
-    fn open(&mut self, text: &str) {
-        self.line(&format!("{text} {{"));
-        self.depth += 2;
-    }
-
-    fn close(&mut self, times: usize) {
-        for _ in 0..times {
-            self.depth -= 2;
-            self.line("}");
-        }
-    }
-
     /// A loop; `outer` may bound it.
     fn looped(&mut self, name: &'static str, outer: Option<Var>) -> Var {
         let size = match outer {

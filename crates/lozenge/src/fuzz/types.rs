@@ -1,10 +1,13 @@
 //! Random C programs with a marked region over all integer types and signs: counters, sizes, subscripts, conversions, conditions on data, and members of structures.
 //!
-//! What wraps around, loses bits or overlaps is meant to happen now and then: original and result must agree there too. Some programs have no meaning in C, or run
-//! for long; the caller finds that out by running the original with checks, and passes them over.
+//! What wraps around, loses bits or overlaps is meant to happen now and then: original and result must agree there too. Three of four programs are calm: their loops end
+//! soon, and nothing in them is undefined. Of the others, some have no meaning in C, or run for long; the caller finds that out by running the original with checks, and
+//! passes them over.
 
 use std::fmt::Write as _;
+use std::ops::{Deref, DerefMut};
 
+use super::writer::Writer;
 use crate::random::Random;
 
 /// Integer types with the suffix of their constants.
@@ -21,23 +24,30 @@ const POINTS: [(&str, &str); 9] = [
     ("1", "1"),
     ("7", "11"),
     ("13", "5"),
+    // From here on not for calm programs.
     ("3", "250"),
     ("255", "2"),
     ("65536 + 3", "7"),
     ("-2", "4294967291"),
 ];
 
+/// So many of them are small.
+const CALM: usize = 5;
+
 /// The program of a seed.
 pub fn program(seed: u64) -> String {
     let mut random = Random::named(seed, "types");
-    let mut maker = Maker { random: &mut random, text: String::new(), depth: 2, counters: Vec::new() };
+    let writer = Writer::new(&mut random);
+    let mut maker = Maker { writer, counters: Vec::new(), calm: seed % 4 != 3, elements: Vec::new() };
     let (n, m) = (maker.size(), maker.size());
     let elements: Vec<&str> = (0..3).map(|_| maker.element_type()).collect();
+    maker.elements.clone_from(&elements);
     let alias = maker.chance(4);
     for _ in 0..=maker.random.below(3) {
         maker.nest(2);
     }
-    let region = maker.text;
+    let calm = maker.calm;
+    let region = maker.writer.text;
     let restrict = if alias { "" } else { "restrict " };
     let mut text = String::from(
         "#include <stdio.h>\n#include <stdlib.h>\n#include <sys/resource.h>\n\nstruct S {\n  int *restrict d;\n  short w[8];\n  long k;\n};\n\n",
@@ -50,7 +60,7 @@ pub fn program(seed: u64) -> String {
         "\nstatic void kernel({n} n, {m} m, TA *{restrict}A, TB *{restrict}B, TC (*restrict C)[20], struct S *s, struct S *t)\n{{\n#pragma scop\n{region}#pragma endscop\n}}\n"
     );
     text.push_str(MAIN_HEAD);
-    let points: Vec<String> = POINTS
+    let points: Vec<String> = POINTS[..if calm { CALM } else { POINTS.len() }]
         .iter()
         .map(|(a, b)| format!("  run(out, ({n})({a}), ({m})({b}));\n  run(out, ({n})({b}), ({m})({a}));\n"))
         .collect();
@@ -118,27 +128,30 @@ static void run(FILE *out, NTYPE n, MTYPE m)
 ";
 
 struct Maker<'r> {
-    random: &'r mut Random,
-    text: String,
-    /// For the indentation.
-    depth: usize,
+    writer: Writer<'r>,
+    /// Loops end soon, and numbers with a fraction are converted only to types that hold them.
+    calm: bool,
+    /// Types of the elements of the three arrays.
+    elements: Vec<&'static str>,
     /// Counters of the loops around, with their types.
     counters: Vec<(String, &'static str)>,
 }
 
+impl<'r> Deref for Maker<'r> {
+    type Target = Writer<'r>;
+
+    fn deref(&self) -> &Writer<'r> {
+        &self.writer
+    }
+}
+
+impl<'r> DerefMut for Maker<'r> {
+    fn deref_mut(&mut self) -> &mut Writer<'r> {
+        &mut self.writer
+    }
+}
+
 impl Maker<'_> {
-    fn one_of<T: Copy>(&mut self, of: &[T]) -> T {
-        of[self.random.below(of.len() as u64) as usize]
-    }
-
-    fn chance(&mut self, one_in: u64) -> bool {
-        self.random.below(one_in) == 0
-    }
-
-    fn line(&mut self, text: &str) {
-        let _ = writeln!(self.text, "{}{text}", " ".repeat(self.depth));
-    }
-
     fn integer(&mut self) -> &'static str {
         self.one_of(&INTEGERS)
     }
@@ -182,7 +195,22 @@ impl Maker<'_> {
         let step = 1 + self.random.below(6).saturating_sub(3);
         let (first, end) = (self.bound(), self.bound());
         let first = if self.chance(3) { first } else { self.random.below(3).to_string() };
-        let header = match self.random.below(10) {
+        let form = self.random.below(10);
+        let header = match form {
+            // What counts down begins at a number that is not negative, and what counts up has a second bound.
+            0 if self.calm && step == 1 => {
+                format!("{ty} {name} = 0; {name} != {}; {name}++", self.one_of(&["n", "m"]))
+            }
+            1 | 2 if self.calm => {
+                format!("{ty} {name} = {}; {name} > 0; {name}--", self.one_of(&["n", "m", "n + 5"]))
+            }
+            3 if self.calm => format!("{ty} {name} = {}; {name}-- > 0;", self.one_of(&["n", "m", "m + 2"])),
+            4 if self.calm => {
+                format!("{ty} {name} = {first}; {name} <= {end} && {name} < 100; {name} += {step}")
+            }
+            _ if self.calm => {
+                format!("{ty} {name} = {first}; {name} < {end} && {name} < 100; {name} += {step}")
+            }
             0 if step == 1 => format!("{ty} {name} = {first}; {name} != {end}; {name}++"),
             1 => format!("{ty} {name} = {end}; {name} >= {first} + 1; {name} -= {step}"),
             2 => format!("{ty} {name} = {end}; {name} > 0; {name}--"),
@@ -212,7 +240,8 @@ impl Maker<'_> {
     }
 
     fn counter(&mut self) -> String {
-        let at = self.random.below(self.counters.len() as u64) as usize;
+        let count = self.counters.len() as u64;
+        let at = self.random.below(count) as usize;
         self.counters[at].0.clone()
     }
 
@@ -244,13 +273,21 @@ impl Maker<'_> {
         }
     }
 
+    /// What is read at a place.
+    fn read(&mut self) -> String {
+        let place = self.place();
+        let of = ["A", "B", "C"].iter().position(|name| place.starts_with(name));
+        let fraction = of.is_some_and(|k| matches!(self.elements[k], "float" | "double"));
+        if fraction && self.calm { format!("(int){place}") } else { place }
+    }
+
     fn value(&mut self, deep: u32) -> String {
         if deep == 0 || self.chance(3) {
             return match self.random.below(6) {
                 0 => self.counter(),
                 1 => self.one_of(&["n", "m", "3", "2u", "5L", "t->k"]).to_owned(),
                 2 => format!("t->d[{}]", self.subscript()),
-                _ => self.place(),
+                _ => self.read(),
             };
         }
         let (a, b) = (self.value(deep - 1), self.value(deep - 1));

@@ -5,11 +5,12 @@ use std::path::Path;
 
 use cfront::{AccessForm, CFile, RegionInfo, Replacement};
 use loops::{Diagnostic, Function};
+use passes::{Applied, Pass};
 use polyhedral::check::Checked;
-use polyhedral::optimize::{Report, Tiling};
+use polyhedral::optimize::{Code, Report, Tiling, read_passes};
 use polyhedral::representation::Representation;
 use polyhedral::transform::contraction::Shape;
-use polyhedral::{Model, Optimized, Tree};
+use polyhedral::{Model, Optimized, Schedule, Tree};
 use targets::{Member, RegionArray, RegionNames};
 
 use super::athread::OnCores;
@@ -20,12 +21,12 @@ use crate::failure::{Failure, Source};
 use crate::files::read_source;
 use crate::foreign;
 use crate::process::Compiler;
+use crate::progress;
 use crate::report;
 
 /// Preprocesses a C file with the system's compiler and reads its regions.
 pub fn open(source: &Source, choice: &Choice) -> Result<CFile, Failure> {
-    let flags: Vec<&str> = choice.includes.iter().chain(&choice.defines).map(String::as_str).collect();
-    let preprocessed = Compiler::find()?.preprocess(&foreign::path(&source.path), &flags)?;
+    let preprocessed = preprocessed(source, choice)?;
     let options = cfront::Options { pure_functions: choice.pure_functions.clone() };
     let file = cfront::parse_with(&source.text, &preprocessed, &source.path, &options)
         .map_err(|d| Failure::in_source(source, d))?;
@@ -34,6 +35,19 @@ pub fn open(source: &Source, choice: &Choice) -> Result<CFile, Failure> {
             .help("put `#pragma scop` before a loop nest and `#pragma endscop` behind it"));
     }
     Ok(file)
+}
+
+/// The functions of a C file that other files can call.
+///
+/// # Errors
+/// What the preprocessor refuses.
+pub fn exports(source: &Source, choice: &Choice) -> Result<Vec<cfront::Export>, Failure> {
+    Ok(cfront::exports(&source.text, &preprocessed(source, choice)?))
+}
+
+fn preprocessed(source: &Source, choice: &Choice) -> Result<String, Failure> {
+    let flags: Vec<&str> = choice.includes.iter().chain(&choice.defines).map(String::as_str).collect();
+    Compiler::find()?.preprocess(&foreign::path(&source.path), &flags)
 }
 
 /// The polyhedral side's answer for a function, or none if it is not asked for.
@@ -59,7 +73,7 @@ fn optimise(
 /// The schedule for a function in a user's file: a tree, or times of statements.
 ///
 /// In a file with lines `schedule NAME`, what follows such a line is for the function NAME; one without such a line is for the only function.
-fn from_file(source: &Source, text: &Source, function: &Function) -> Result<Tree, Failure> {
+fn from_file(source: &Source, text: &Source, function: &Function) -> Result<Schedule, Failure> {
     let mut own = String::new();
     let mut here = true;
     for line in text.text.lines() {
@@ -80,6 +94,7 @@ fn from_file(source: &Source, text: &Source, function: &Function) -> Result<Tree
         )));
     }
     let refuse = |d| Failure::in_source(text, vec![d]);
+    let around = passes_of(&mut own).map_err(refuse)?;
     let tree = match own.parse::<Representation>().map_err(refuse)? {
         Representation::Tree(tree) => tree,
         times => {
@@ -87,7 +102,21 @@ fn from_file(source: &Source, text: &Source, function: &Function) -> Result<Tree
             times.to_tree(&model).map_err(refuse)?
         }
     };
-    Ok(tree)
+    Ok(match around {
+        Some((before, code)) => Schedule { before, tree, code: Some(code) },
+        None => tree.into(),
+    })
+}
+
+/// What a line `passes ...` before a schedule says; an empty line takes its place.
+fn passes_of(text: &mut String) -> polyhedral::Result<Option<(Vec<&'static Pass>, Code)>> {
+    let line = |line: &&str| !line.is_empty() && !line.starts_with("//");
+    let Some(first) = text.lines().find(line) else { return Ok(None) };
+    let Some(passes) = first.strip_prefix("passes ") else { return Ok(None) };
+    let number = text.lines().take_while(|other| *other != first).count() + 1;
+    let read = read_passes(passes, number)?;
+    *text = text.replacen(first, "", 1);
+    Ok(Some(read))
 }
 
 /// The line before the schedule of a function in a file that has several.
@@ -102,7 +131,7 @@ pub fn optimised(source: &Source, function: &Function, choice: &Choice) -> Resul
         None => {
             let refuse = |d| Failure::in_source(source, vec![d]);
             let tree = Model::extract(function).and_then(|model| Tree::original(&model)).map_err(refuse)?;
-            with_schedule(source, function, Some(tree), choice)
+            with_schedule(source, function, Some(tree.into()), choice)
         }
     }
 }
@@ -140,9 +169,10 @@ pub fn optimised_small(
 fn with_schedule(
     source: &Source,
     function: &Function,
-    schedule: Option<Tree>,
+    schedule: Option<Schedule>,
     choice: &Choice,
 ) -> Result<Optimized, Failure> {
+    progress::say(format!("scheduling `{}`", function.name));
     let options = polyhedral::Options { schedule, ..options(choice)? };
     polyhedral::optimize(function, &options).map_err(|d| Failure::in_source(source, vec![d]))
 }
@@ -176,8 +206,10 @@ pub fn scheduled(
     notes.extend(optimised.report.notes);
     notes.extend(optimised.report.left.map(|why| format!("left as it is: {why}")));
     let reassociated = lowered.reassociated || choice.reassociate;
+    let applied = lowered.applied.into_iter().chain(optimised.applied).collect();
     Ok(Lowered {
         function: optimised.function,
+        applied,
         original: Some(lowered.function),
         notes,
         reassociated,
@@ -200,7 +232,9 @@ fn by_nests(refused: &Failure, lowered: Lowered, choice: &Choice) -> Option<Lowe
     let options = options(choice).ok()?;
     let polyhedral::Apart { function, notes } = polyhedral::apart(&lowered.function, &options).ok()??;
     let reassociated = lowered.reassociated || choice.reassociate;
-    Some(Lowered { function, original: Some(lowered.function), notes, reassociated, ..lowered })
+    let mut applied = lowered.applied;
+    applied.push(Applied { pass: "affine-scheduling", function: function.clone() });
+    Some(Lowered { function, original: Some(lowered.function), notes, reassociated, applied, ..lowered })
 }
 
 /// The schedule trees of the chosen definitions; each under its name where there are several.
@@ -212,7 +246,7 @@ pub fn trees(front: &Front, choice: &Choice) -> Result<String, Failure> {
         if names.len() > 1 {
             text.push_str(&schedule_header(name));
         }
-        text.push_str(&optimised(&front.source, &function, choice)?.tree.to_string());
+        text.push_str(&optimised(&front.source, &function, choice)?.schedule.to_string());
     }
     Ok(text)
 }
@@ -226,13 +260,13 @@ pub fn done(front: &Front, choice: &Choice) -> Result<String, Failure> {
     let mut text = String::new();
     for name in front.wanted(choice)? {
         let function = front.original(&name, choice)?;
-        let report = optimised(&front.source, &function, choice)?.report;
-        let Report { statements, dependences, bands, notes, checked, left, .. } = report;
-        let lines = match &front.parsed {
+        let optimised = optimised(&front.source, &function, choice)?;
+        let Report { statements, dependences, bands, notes, checked, left, .. } = optimised.report;
+        let region = match &front.parsed {
             Parsed::C(file) => file.regions.iter().find(|r| r.function.name.as_str() == name),
             _ => None,
         };
-        let place = lines.map_or(String::new(), |region| {
+        let place = region.map_or(String::new(), |region| {
             let line = |at: usize| front.source.text[..at].matches('\n').count() + 1;
             let (first, last) = (line(region.info.bytes.start), line(region.info.bytes.end - 1));
             format!(", lines {first} to {last}")
@@ -243,8 +277,13 @@ pub fn done(front: &Front, choice: &Choice) -> Result<String, Failure> {
                 let _ = writeln!(text, "  {what}: {line}");
             }
         }
-        if let Some(why) = left {
+        if let Some(why) = &left {
             let _ = writeln!(text, "  left as it is: {why}");
+        }
+        if let Some(region) = region.filter(|_| left.is_none()) {
+            for line in conditions(&front.source, &region.info, &optimised.function, choice)? {
+                let _ = writeln!(text, "  {line}");
+            }
         }
         if let Some(checked) = checked {
             let Checked { statements, dependences, parallel_loops } = checked;
@@ -257,6 +296,19 @@ pub fn done(front: &Front, choice: &Choice) -> Result<String, Failure> {
     Ok(text)
 }
 
+/// What is tested at run time before a region, a line each.
+fn conditions(
+    source: &Source,
+    info: &RegionInfo,
+    function: &loops::Function,
+    choice: &Choice,
+) -> Result<Vec<String>, Failure> {
+    let Some(sizes) = versions::sizes_that_fit(info, function) else {
+        return Ok(vec![format!("left as it is: {}", versions::beyond(source, info).message)]);
+    };
+    Ok(versions::tested(source, info, sizes, choice)?.note.map_or_else(Vec::new, |note| note.notes))
+}
+
 /// The C file with its regions rescheduled, tiled and parallel.
 pub fn rewrite(
     source: &Source,
@@ -264,8 +316,7 @@ pub fn rewrite(
     wanted: &[String],
     choice: &Choice,
 ) -> Result<Emission, Failure> {
-    let mut replacements = Vec::new();
-    let mut warnings = Vec::new();
+    let (mut replacements, mut warnings, mut promises) = (Vec::new(), Vec::new(), Vec::new());
     let mut reassociated = choice.reassociate;
     for (k, region) in file.regions.iter().enumerate() {
         if !wanted.iter().any(|name| *name == region.function.name.as_str()) {
@@ -289,6 +340,7 @@ pub fn rewrite(
             continue;
         };
         let Tested { conditions, note } = versions::tested(source, &region.info, sizes, choice)?;
+        promises.push(versions::promise(&region.info, note.as_ref()));
         let mut names = names(&source.text, &region.info);
         if note.is_some() {
             names.indent.push_str("  ");
@@ -301,7 +353,7 @@ pub fn rewrite(
     let text =
         cfront::splice(&source.text, file, &replacements).map_err(|d| Failure::in_source(source, vec![d]))?;
     let macros = file.regions.iter().flat_map(|r| r.info.macros.iter().cloned()).collect();
-    Ok(Emission { text, warnings, macros, reassociated })
+    Ok(Emission { text, warnings, macros, promises, reassociated })
 }
 
 /// The C file with its mapped regions as spawns; none for other sources.
@@ -348,8 +400,8 @@ pub fn athread(
     }
     let text =
         cfront::splice(&source.text, file, &replacements).map_err(|d| Failure::in_source(source, vec![d]))?;
-    let preamble =
-        targets::athread::preamble(&functions, stem).map_err(|d| Failure::in_source(source, vec![d]))?;
+    let preamble = targets::athread::preamble(&functions, stem, &text)
+        .map_err(|d| Failure::in_source(source, vec![d]))?;
     Ok(Some(format!("{preamble}\n{text}")))
 }
 

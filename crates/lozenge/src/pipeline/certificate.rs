@@ -40,19 +40,10 @@ impl Sides {
         };
         certify(&self.definition, &self.function, &self.abi, mode, &self.steps)
     }
-
-    /// With the loops that become C, if they are others.
-    pub fn printed(&self) -> Option<Sides> {
-        if self.after.is_empty() {
-            return None;
-        }
-        let function = loops::arrange::arranged(&self.function);
-        Some(Sides { function, after: Vec::new(), ..self.clone() })
-    }
 }
 
 impl Front {
-    /// The chosen definition and the loops made of it.
+    /// The chosen definition and the loops that it is translated to, before any pass.
     ///
     /// # Errors
     /// `X0701` if the source is no functional program; what the stages refuse.
@@ -71,29 +62,36 @@ impl Front {
         };
         let name = self.chosen(choice)?;
         let (definition, function, abi, steps) = front::sides(&self.source, checked, &name, choice)?;
+        Ok(Sides { definition, function, abi, mode: choice.mode, steps, after: Vec::new() })
+    }
+
+    /// Sides of certificates for the chosen definition, the best first: of the loops that become C, and
+    /// where passes make these, which the checker may not follow, of those before.
+    ///
+    /// # Errors
+    /// As [`Front::sides`].
+    pub fn claims(&self, choice: &Choice) -> Result<Vec<Sides>, Failure> {
+        let mut before = self.sides(choice)?;
         let lowered = super::Lowered {
-            function,
+            function: before.function.clone(),
             original: None,
             definition: None,
             reassociated: false,
             of_c: false,
             notes: Vec::new(),
+            applied: Vec::new(),
         };
-        let function = super::c::scheduled(&self.source, lowered, choice, false)?.function;
-        // As `lower` does it for the printer.
-        let arranged = choice.schedule.is_none() && choice.mode == Mode::Default;
-        let after = if arranged { loops::arrange::told(&function).1 } else { Vec::new() };
-        Ok(Sides { definition, function, abi, mode: choice.mode, steps, after })
-    }
-
-    /// Sides of certificates for the chosen definition, the best first: of the loops that become C, and where these are made from others by
-    /// passes that the checker may not follow, of those before.
-    ///
-    /// # Errors
-    /// As [`Front::sides`].
-    pub fn claims(&self, choice: &Choice) -> Result<Vec<Sides>, Failure> {
-        let before = self.sides(choice)?;
-        Ok(before.printed().into_iter().chain([before]).collect())
+        let printed = self.passed(lowered, choice)?;
+        for one in &printed.applied {
+            if !before.after.contains(&one.pass) {
+                before.after.push(one.pass);
+            }
+        }
+        if before.after.is_empty() {
+            return Ok(vec![before]);
+        }
+        let printed = Sides { function: printed.function, after: Vec::new(), ..before.clone() };
+        Ok(vec![printed, before])
     }
 
     /// A certificate with the source in its errors.

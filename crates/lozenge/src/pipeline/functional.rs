@@ -117,15 +117,13 @@ pub fn lower(source: &Source, checked: &Checked, name: &str, choice: &Choice) ->
     let chosen = choose(source, checked, name, choice)?;
     let function = translate(source, &chosen.rewritten, choice.mode)?.function;
     Ok(Lowered {
-        function: match choice.mode {
-            Mode::Default => loops::indices::function(&function),
-            Mode::Paper => function,
-        },
+        function,
         original: None,
         definition: Some(chosen.original),
         reassociated: chosen.reassociated,
         of_c: false,
         notes: Vec::new(),
+        applied: Vec::new(),
     })
 }
 

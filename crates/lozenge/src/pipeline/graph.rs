@@ -12,9 +12,11 @@ use loops::{Code, Diagnostic, Function, Name, Program, Registers};
 use targets::Signature;
 use targets::model::{self, Call, Port};
 
+use super::History;
 use crate::external::Beside;
 use crate::failure::Failure;
 use crate::files::{read_bytes, read_text};
+use crate::progress::{self, Bar};
 use crate::report;
 
 /// A model as C.
@@ -30,6 +32,8 @@ pub struct CompiledModel {
     pub header: String,
     /// The function of the whole model.
     pub signature: Signature,
+    /// The functions that it calls.
+    pub kernels: Vec<Signature>,
 }
 
 /// Reads a model, and the files of its external data. Functions that it brings along are put in place of their calls.
@@ -37,6 +41,7 @@ pub struct CompiledModel {
 /// # Errors
 /// `X0001` if a file can't be read, `G0101` and others if it is no model, `G0208` and others for its functions.
 pub fn open(path: &Path) -> Result<Model, Failure> {
+    progress::say(format!("reading {}", path.display()));
     let mut model = read(path)?;
     graph::functions::inline(&mut model).map_err(|d| at(path, d))?;
     load(model, path)
@@ -137,6 +142,7 @@ pub fn prepare_within(
     sizes: &BTreeMap<Name, i64>,
     memory: u64,
 ) -> Result<Model, Failure> {
+    progress::say("inferring types, and folding constants");
     sound(&model, path)?;
     plan::bind(&mut model, sizes).map_err(|d| at(path, d))?;
     graph::control::settle(&mut model, &FoldOptions::default().within(memory)).map_err(|d| at(path, d))?;
@@ -148,11 +154,17 @@ pub fn prepare_within(
 /// # Errors
 /// Operators without a program, types that programs lack, and what the stages refuse.
 pub fn compile(model: &Model, registers: Registers) -> Result<CompiledModel, Failure> {
+    progress::say("planning memory and calls");
     let plan = plan::plan(model, registers)?;
     let mut functions = Vec::new();
+    let bar = Bar::new(plan.kernels.len() as u64, "translating operators");
     for kernel in &plan.kernels {
+        bar.set_message(kernel.operator.to_string());
         functions.push(lower(kernel).map_err(|d| d.note(format!("in the program of {}", kernel.operator)))?);
+        bar.inc(1);
     }
+    drop(bar);
+    progress::say("writing the C");
     let program = Program { functions };
     let options = targets::Options { workspace: true, ..targets::Options::default() };
     let emitted = targets::emit(&program, &options)?;
@@ -179,7 +191,8 @@ pub fn compile(model: &Model, registers: Registers) -> Result<CompiledModel, Fai
         emitted.source.replacen("#define _POSIX_C_SOURCE 200112L /* posix_memalign */\n", "", 1)
     );
     let header = emitted.header;
-    Ok(CompiledModel { plan, program, source, header, signature })
+    let kernels = emitted.signatures;
+    Ok(CompiledModel { plan, program, source, header, signature, kernels })
 }
 
 fn place(place: Place) -> model::Place {
@@ -286,9 +299,19 @@ fn lower(kernel: &Kernel) -> Result<Function, Diagnostic> {
 /// # Errors
 /// What the translation refuses.
 pub fn at_known_extents(definition: &functional::Definition) -> Result<Function, Diagnostic> {
-    let function = dpia::translate(definition, dpia::Mode::Default)?.function;
-    let arranged = loops::arrange::arranged(&loops::digits::split(&function));
-    Ok(loops::simplify::function_for_c(&arranged))
+    let History { before, mut applied } = history(definition)?;
+    Ok(applied.pop().map_or(before, |last| last.function))
+}
+
+/// What the passes make of an operator's program.
+///
+/// # Errors
+/// What the translation refuses.
+pub fn history(definition: &functional::Definition) -> Result<History, Diagnostic> {
+    let before = dpia::translate(definition, dpia::Mode::Default)?.function;
+    let mut applied = Vec::new();
+    passes::MODEL.run(before.clone(), &mut applied);
+    Ok(History { before, applied })
 }
 
 /// The block of parameters: what a compiled model gets as its first argument.

@@ -13,14 +13,16 @@ mod versions;
 use ::functional::{Checked, Definition};
 use cfront::CFile;
 use loops::{Diagnostic, Function, Name, Program, Span};
+use passes::Applied;
 use polyhedral::Optimized;
 
-pub use c::{done, schedule_header};
+pub use c::{done, exports, schedule_header};
 pub use certificate::Sides;
 use targets::{Emitted, Style};
 
 use crate::cli::{Chip, Choice, Mode, Stage};
 use crate::failure::{Failure, Source};
+use crate::progress;
 
 /// A source, read and checked as far as that goes without choosing a definition.
 #[derive(Debug)]
@@ -54,6 +56,8 @@ pub struct Lowered {
     pub of_c: bool,
     /// What the polyhedral side did.
     pub notes: Vec<String>,
+    /// The passes that changed the function, with the function after each.
+    pub applied: Vec<Applied>,
 }
 
 /// The text of a stage.
@@ -65,17 +69,21 @@ pub struct Emission {
     pub warnings: Vec<Diagnostic>,
     /// Macros of C regions whose values are built into the text.
     pub macros: Vec<String>,
+    /// What regions of C functions go by.
+    pub promises: Vec<Promise>,
     /// Whether updates of C regions may be made in another order, as asked for or declared: results then differ by roundings.
     pub reassociated: bool,
 }
 
-/// The loops of a functional program, with loops of their own for what is near borders, and in blocks where they go across memory: where nothing is said of a
-/// schedule, nobody else does that.
-fn arranged(function: Function, choice: &Choice) -> Function {
-    match choice.schedule {
-        None if choice.mode == Mode::Default => loops::arrange::arranged(&function),
-        _ => function,
-    }
+/// What the result of a region of a C file goes by.
+#[derive(Clone, Debug)]
+pub struct Promise {
+    /// The C function that the region is in.
+    pub function: String,
+    /// What is taken for true without a test.
+    pub assumed: Vec<String>,
+    /// What is tested before it.
+    pub tested: Vec<String>,
 }
 
 impl Front {
@@ -84,6 +92,7 @@ impl Front {
     /// # Errors
     /// `X0005` for an unknown extension, and what the front ends refuse.
     pub fn open(source: &Source, choice: &Choice) -> Result<Front, Failure> {
+        progress::say(format!("reading {}", source.path));
         let path = crate::foreign::path(&source.path);
         let extension = path.extension().and_then(|e| e.to_str()).unwrap_or_default();
         let parsed = match extension {
@@ -153,17 +162,33 @@ impl Front {
     /// `X0006` if there is no such definition; what the stages refuse.
     pub fn lower(&self, choice: &Choice) -> Result<Lowered, Failure> {
         let name = self.chosen(choice)?;
-        let lowered = match &self.parsed {
+        let lowered = self.translated(choice)?;
+        self.passed(lowered, choice).map_err(|failure| self.placed(&name, failure))
+    }
+
+    /// The chosen definition as the front end gives it, before any pass.
+    fn translated(&self, choice: &Choice) -> Result<Lowered, Failure> {
+        let name = self.chosen(choice)?;
+        progress::say(format!("translating `{name}`"));
+        Ok(match &self.parsed {
             Parsed::Functional(checked) => functional::lower(&self.source, checked, &name, choice)?,
             Parsed::C(file) => {
                 Lowered { of_c: true, ..plain(file.regions.iter().map(|r| &r.function), &name)? }
             }
             Parsed::Loops(program) => plain(program.functions.iter(), &name)?,
-        };
-        let mut lowered = c::scheduled(&self.source, lowered, choice, matches!(self.parsed, Parsed::C(_)))
-            .map_err(|failure| self.placed(&name, failure))?;
-        if matches!(self.parsed, Parsed::Functional(_)) {
-            lowered.function = arranged(lowered.function, choice);
+        })
+    }
+
+    /// What the front end gives, after the passes and the schedule that are asked for.
+    fn passed(&self, mut lowered: Lowered, choice: &Choice) -> Result<Lowered, Failure> {
+        let functional = matches!(self.parsed, Parsed::Functional(_)) && choice.mode == Mode::Default;
+        if functional {
+            lowered.function = passes::TRANSLATED.run(lowered.function, &mut lowered.applied);
+        }
+        let mut lowered = c::scheduled(&self.source, lowered, choice, matches!(self.parsed, Parsed::C(_)))?;
+        // Where nothing is said of a schedule, nobody else looks at borders and memory.
+        if functional && choice.schedule.is_none() {
+            lowered.function = passes::DEFAULT.run(lowered.function, &mut lowered.applied);
         }
         Ok(lowered)
     }
@@ -182,7 +207,10 @@ impl Front {
     }
 
     /// The functions of a stage of the whole source: the chosen definition, or all.
-    fn all(&self, choice: &Choice) -> Result<Vec<Lowered>, Failure> {
+    ///
+    /// # Errors
+    /// As [`Front::lower`].
+    pub fn all(&self, choice: &Choice) -> Result<Vec<Lowered>, Failure> {
         let one = |definition: String| self.lower(&Choice { definition: Some(definition), ..choice.clone() });
         match &choice.definition {
             Some(_) => Ok(vec![self.lower(choice)?]),
@@ -210,6 +238,7 @@ fn plain<'f>(mut functions: impl Iterator<Item = &'f Function>, name: &str) -> R
         reassociated: false,
         of_c: false,
         notes: Vec::new(),
+        applied: Vec::new(),
     })
 }
 
@@ -249,7 +278,31 @@ pub fn emit(source: &Source, stage: Stage, choice: &Choice) -> Result<Emission, 
         (Stage::Main, _) => targets::quick::quick_main(&program(&front, choice)?).map_err(Failure::from)?,
         (Stage::Header, _) => to_text(&program(&front, choice)?, choice.mode, None, false)?.header,
     };
-    Ok(Emission { text, warnings: Vec::new(), macros: Vec::new(), reassociated: choice.reassociate })
+    let (warnings, macros, promises) = Default::default();
+    Ok(Emission { text, warnings, macros, promises, reassociated: choice.reassociate })
+}
+
+/// What the passes made of one definition.
+#[derive(Clone, Debug)]
+pub struct History {
+    /// The function before the first pass.
+    pub before: Function,
+    /// The passes that changed it, with the function after each.
+    pub applied: Vec<Applied>,
+}
+
+/// What the passes make of the chosen definition, or of each.
+///
+/// # Errors
+/// What the stages refuse.
+pub fn histories(source: &Source, choice: &Choice) -> Result<Vec<History>, Failure> {
+    let front = Front::open(source, choice)?;
+    let one = |definition: String| {
+        let choice = Choice { definition: Some(definition), ..choice.clone() };
+        let before = front.translated(&choice)?.function;
+        Ok(History { before, applied: front.lower(&choice)?.applied })
+    };
+    front.wanted(choice)?.into_iter().map(one).collect()
 }
 
 impl Front {
@@ -379,6 +432,7 @@ fn to_text(
         Mode::Default => Style::Readable,
         Mode::Paper => Style::Paper,
     };
+    progress::say("writing the C");
     let options = targets::Options { style, header, callable, ..targets::Options::default() };
     targets::emit(program, &options).map_err(Failure::from)
 }

@@ -6,6 +6,7 @@ use cfront::{RegionInfo, SizeVariable};
 use loops::fits::{self, Ranges};
 use loops::{Code, Diagnostic, Function, Severity};
 
+use super::Promise;
 use super::c::first_line;
 use crate::cli::Choice;
 use crate::failure::{Failure, Source};
@@ -57,6 +58,20 @@ pub fn tested(
         says.iter().fold(note, |note, says| note.note(format!("tested: {says}")))
     });
     Ok(Tested { conditions, note })
+}
+
+/// What the result of a region goes by; `note` tells what is tested.
+pub fn promise(info: &RegionInfo, note: Option<&Diagnostic>) -> Promise {
+    let untested = info.may_alias.iter().filter(|pair| pair.apart.is_none());
+    let tested =
+        note.map(|note| note.notes.iter().map(|text| text.trim_start_matches("tested: ").to_owned()));
+    Promise {
+        function: info.c_function.clone(),
+        assumed: untested
+            .map(|pair| format!("`{}` and `{}` do not overlap", pair.first, pair.second))
+            .collect(),
+        tested: tested.map(Iterator::collect).unwrap_or_default(),
+    }
 }
 
 /// Conditions on sizes under which all index arithmetic of a function fits in 64 bits, each with what it says; none if there are no such.

@@ -9,7 +9,7 @@ use dpia::certificate::{HEAD, module_name};
 use lozenge::cli::Choice;
 use lozenge::pipeline::Front;
 
-use super::{LIMIT, coq, definitions, mutate, on_two_threads, programs, verdicts};
+use super::{LIMIT, coq, mutate, on_two_threads, programs, translations, verdicts};
 
 /// Certificates of which fields are changed, and how long these may be.
 const CERTIFICATES: usize = 60;
@@ -69,7 +69,7 @@ fn mutants_of_fields_are_rejected() {
     let Some(coq) = coq() else { return };
     let mut certificates = Vec::new();
     for path in programs() {
-        for (name, sides) in definitions(&path) {
+        for (name, sides) in translations(&path) {
             let Ok(certificate) = sides.certificate() else { continue };
             if certificate.to_module(&name, "").len() <= SHORT {
                 certificates.push((name, certificate));

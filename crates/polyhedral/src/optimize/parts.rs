@@ -7,10 +7,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use loops::{CompareOp, Expr, Function, Loop, Name, Stmt};
+use passes::mentions;
 
 use super::{Bounds, Optimized, Options, Report, any_parallel, optimize_as_it_is};
 use crate::codegen::Instance;
-use crate::transform::forward::mentions;
 
 /// The set library's operations after which the nests that are left stay as they are.
 const OPERATIONS: u64 = 20_000_000;

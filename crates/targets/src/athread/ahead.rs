@@ -1,8 +1,10 @@
-//! Transfers ahead of their time: what the next tile needs is on its way while a tile is computed, and what it leaves behind goes out during the next.
+//! Prefetch: the transfers of the next tile run while a tile is computed. Its results are written
+//! back during the next tile.
 //!
-//! A loop qualifies if each iteration brings in boxes, computes, and brings out boxes. A box that is brought in whole takes two places, one for this tile
-//! and one for the next; a shared one only a second place for this core's share of it. Where there is no room, or where a tile may read what
-//! the one before it leaves behind, transfers stay where they are.
+//! A loop qualifies if each iteration brings in boxes, computes, and brings out boxes. A box that
+//! is brought in as a whole has two buffers: one for this tile and one for the next. A shared box
+//! has a second buffer only for this core's share of it. If memory is too small, or if a tile may
+//! read what the tile before writes, transfers stay where they are.
 
 use loops::{Access, Assign, BinaryOp, Copy, CopyKind, Diagnostic, Elem, Expr, Loop, LoopKind, Name, Stmt};
 
@@ -26,7 +28,8 @@ pub(super) struct Double {
     pub bytes: i64,
 }
 
-/// A loop whose inner loop has transfers ahead: the last iteration of that brings in what its first will need next time.
+/// A loop whose inner loop prefetches. The last iteration of the inner loop brings in what its
+/// first iteration needs next time.
 #[derive(Clone)]
 pub(super) struct Led {
     pub inner: Name,
@@ -53,14 +56,14 @@ struct Plan<'a> {
 }
 
 impl Writer<'_> {
-    /// Writes a loop with transfers ahead of their time; `false` if it is not such a loop.
+    /// Writes a loop with prefetch; `false` if it is not such a loop.
     pub(super) fn ahead(&mut self, l: &Loop) -> Result<bool, Diagnostic> {
         let led = self.led.clone().filter(|led| led.whole == *l);
         if let Some((cast, outer)) = led.as_ref().and_then(|led| Some((led.cast.as_ref()?, &led.outer))) {
             self.write_cast(l, cast, outer)?;
             return Ok(true);
         }
-        // Around a loop that leads, room has been found already.
+        // Around a loop that leads, memory has been reserved already.
         let limit = if led.is_some() { i64::MAX } else { self.capacity() };
         let Some(mut plan) = self.plan(l, 0, limit)? else { return Ok(false) };
         if let Some(led) = &led {
@@ -70,7 +73,8 @@ impl Writer<'_> {
         Ok(true)
     }
 
-    /// Writes a loop around one with transfers ahead, so that these go on over its iterations; `false` if it is not such a loop.
+    /// Writes a loop around one with prefetch, so that prefetching continues over its iterations;
+    /// `false` if it is not such a loop.
     pub(super) fn lead(&mut self, l: &Loop) -> Result<bool, Diagnostic> {
         let body = match l.body.as_slice() {
             [Stmt::Block { mark: None, body }] => body.as_slice(),
@@ -176,7 +180,8 @@ impl Writer<'_> {
         }
     }
 
-    /// Looks at a loop; `around` bytes of local memory will be taken before it, and there are no more than `limit`.
+    /// Analyses a loop. `around` bytes of local memory are taken before it, and at most `limit` are
+    /// available.
     fn plan<'a>(&self, l: &'a Loop, around: i64, limit: i64) -> Result<Option<Plan<'a>>, Diagnostic> {
         let [Stmt::Block { mark: None, body }] = l.body.as_slice() else { return Ok(None) };
         let get = |s: &Stmt| matches!(s, Stmt::Copy(c) if c.kind == CopyKind::Get);
@@ -234,7 +239,7 @@ impl Writer<'_> {
         Ok(Some(Plan { body, head, sharing, doubles, pairs, room: limit.saturating_sub(fits) }))
     }
 
-    /// Bytes that the tile in some statements wants for operands that lie across.
+    /// Bytes that the tile in some statements needs to transpose strided operands.
     fn strips(&self, body: &[Stmt]) -> i64 {
         let declared = |array: Option<&Name>| {
             body.iter().find_map(|s| match s {
@@ -248,7 +253,8 @@ impl Writer<'_> {
         let elem = |array: &Name| match self.scope.names.get(array) {
             Some(Binding::Linear { elem, .. }) => Some(*elem),
             Some(_) => None,
-            // What is not declared yet has the type of the others, or this is no contraction.
+            // A buffer that is not declared yet has the type of the others, or this is not a
+            // contraction.
             None => declared(Some(array)).or(declared(None)),
         };
         let tiles = body.iter().filter_map(|s| match s {
@@ -262,7 +268,8 @@ impl Writer<'_> {
         if turned { contraction::LEAST } else { 0 }
     }
 
-    /// Shared boxes with short rows, of which two that follow each other come in at once: blocks of twice the length.
+    /// Shared boxes with short rows. Two consecutive boxes are brought in at once, so transfers are
+    /// twice as long.
     fn pairs(&self, l: &Loop, before: &[Stmt], room: i64) -> Result<Vec<Name>, Diagnostic> {
         let mut pairs = Vec::new();
         let mut room = room;
@@ -295,12 +302,14 @@ impl Writer<'_> {
         Ok(pairs)
     }
 
-    /// Whether the box of the next iteration may be brought in before this one has brought out its own.
+    /// Whether the box of the next iteration may be brought in before this one has brought out its
+    /// own.
     fn early(&self, l: &Loop, get: &Copy, rest: &[Stmt]) -> bool {
         if !self.written.contains(&get.from.array) {
             return true;
         }
-        // The only ones that touch this array bring out the same boxes, which are apart for different iterations.
+        // The only transfers of this array write back the same boxes, which are disjoint for
+        // different iterations.
         let same = rest.iter().all(|s| match s {
             Stmt::Copy(put) => {
                 put.to.array != get.from.array
@@ -317,7 +326,8 @@ impl Writer<'_> {
         same && apart && self.touched_once(&get.from.array)
     }
 
-    /// Whether an array of main memory is brought in at one place of the loops over cores, and out at one.
+    /// Whether an array of main memory is brought in at one place of the loops over cores, and out
+    /// at one.
     pub(super) fn touched_once(&self, array: &Name) -> bool {
         self.moved.iter().filter(|(name, _)| name == array).count() <= 2
             && self.moved.iter().filter(|(name, kind)| name == array && *kind == CopyKind::Get).count() <= 1
@@ -416,7 +426,7 @@ impl Writer<'_> {
         Ok(())
     }
 
-    /// The tag of a box that may go out while the next tile is worked on.
+    /// The tag of a box that may be written back while the next tile is computed.
     fn late<'s>(&self, stmt: &'s Stmt, before: &[Stmt], doubles: &[Double]) -> Option<&'s Name> {
         let Stmt::Copy(put) = stmt else { return None };
         let here = before.iter().any(|s| matches!(s, Stmt::Local(local) if local.name == put.from.array));
@@ -458,7 +468,8 @@ impl Writer<'_> {
         Ok(())
     }
 
-    /// A factor that a contraction takes of a shared box with something else is computed before the exchange, by each core for its share.
+    /// If a contraction multiplies a shared box by something else, each core computes this factor
+    /// for its share before the exchange.
     fn scale_shares(&mut self, shares: &mut [Shared], rest: &[Stmt]) -> Result<(), Diagnostic> {
         let tiles: Vec<&[Stmt]> = rest.iter().filter_map(tile).collect();
         let [[Stmt::Loop(sum)]] = tiles.as_slice() else { return Ok(()) };
@@ -509,7 +520,8 @@ pub(super) fn covers(l: &Loop, rest: &Expr, columns: i64) -> bool {
     done && l.upper == last
 }
 
-/// The points of a tile: of a core that has one in this round, where the rounds are the same for all.
+/// The points of a tile of a core that has a tile in this round, if the rounds are the same for all
+/// cores.
 pub(super) fn tile(stmt: &Stmt) -> Option<&[Stmt]> {
     match stmt {
         Stmt::Block { mark: Some(mark), body } if mark.as_str() == TILE => Some(body),
@@ -521,7 +533,8 @@ pub(super) fn tile(stmt: &Stmt) -> Option<&[Stmt]> {
     }
 }
 
-/// The buffers that a block declares for the one tile in it: brought in before it, not brought out, and used by nothing else.
+/// The buffers that a block declares for its only tile: brought in before the tile, not written
+/// back, and used by nothing else.
 pub(super) fn used_once(body: &[Stmt]) -> Vec<Name> {
     let tiles = body.iter().filter(|s| tile(s).is_some()).count();
     let others = body.iter().any(|s| match s {

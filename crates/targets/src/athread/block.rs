@@ -1,10 +1,16 @@
-//! The innermost code of contractions: functions that keep a block of the result in registers while a sum runs.
+//! The innermost code of contractions: functions that keep a block of the result in registers while
+//! a sum runs.
 //!
-//! `c[r][q] += a[r][k] * b[k][q]` for `k` ascending, one block beside the other along the rows, and one group of rows below the other, with rows of `c`, rows and steps of `a`, and rows of `b` at any distance.
-//! What is added may be a sum of several such products, which are added to each other first.
+//! They compute `c[r][q] += a[r][k] * b[k][q]` for `k` ascending, one block beside the other along
+//! the rows, and one group of rows below the other. Rows of `c`, rows and steps of `a`, and rows of
+//! `b` may be at any distance. What is added may be a sum of several such products, which are added
+//! to each other first.
 //!
-//! The pipeline for memory has room beside the one for arithmetic in each step, but not for a whole block at once. So the four outer steps share this work: the first loads what is not there yet of the
-//! block, the second stores what the block before has left in registers, the third loads rows of the next block as far as there are registers, the last stores as much as fits.
+//! The processor's memory pipeline has free slots beside the arithmetic in each step, but not
+//! enough for a whole block at once. So the four outer steps share this work. The first loads what
+//! is missing of the block. The second stores what the block before has left in registers. The
+//! third loads rows of the next block, as far as there are registers. The last stores as much as
+//! fits.
 
 use std::collections::BTreeSet;
 
@@ -12,15 +18,16 @@ use loops::Scalar;
 
 use super::cost;
 
-/// Rows of the blocks, and vectors in a row: the largest, and what is left over.
+/// Rows of the blocks, and vectors in a row: the largest block, and the blocks for remainders.
 pub(super) const ROWS: [usize; 2] = [4, 1];
 /// See [`ROWS`].
 pub(super) const VECTORS: [usize; 4] = [4, 3, 2, 1];
-/// As many products in a sum at most, and as many vectors in a row where there are several: factors and sums are in registers, too.
+/// The maximal number of products in a sum, and of vectors in a row if there are several. Factors
+/// and sums are in registers, too.
 pub(super) const PRODUCTS: usize = 4;
 /// See [`PRODUCTS`].
 pub(super) const SEVERAL: usize = 2;
-/// Steps in one iteration of the loops: of most blocks, and of what is rare or long by itself.
+/// Steps in one iteration of the loops: for most blocks, and for blocks that are rare or long.
 const MOST: usize = 12;
 /// See [`MOST`].
 const SOME: usize = 4;
@@ -59,7 +66,8 @@ impl Kind {
     }
 }
 
-/// All functions of a kind. Tiles of `short` steps are written out, beside those of [`SHORT`] ones.
+/// All functions of a kind. Tiles of `short` steps are unrolled, in addition to those of [`SHORT`]
+/// steps.
 pub(super) fn functions(kind: Kind, short: &BTreeSet<usize>) -> String {
     let products: Vec<String> = if kind.products == 1 {
         vec!["a b".to_owned()]
@@ -122,7 +130,8 @@ impl Block {
         if self.aligned { "" } else { "u" }
     }
 
-    /// Rows of the next block, or of the one before, that are in registers beside this one and its factors.
+    /// Rows of the next block, or of the one before, that are in registers beside this one and its
+    /// factors.
     fn beside(self) -> usize {
         let taken = self.rows + self.vectors * self.kind.products + self.rows * self.vectors;
         // Several products need sums of their own.
@@ -242,7 +251,8 @@ impl Block {
         let (block, width) = ((rows * vectors) as f64, 4 * vectors);
         let adds = block * if products == 1 { 1.0 } else { products as f64 + 1.0 };
         let memory = (slot * vectors as f64 + rows as f64) * products as f64;
-        // Each vector of the block is a chain of additions; alone, a step waits for its sum of products, too.
+        // Each vector of the block is a chain of additions; alone, a step waits for its sum of
+        // products, too.
         let cycles = |moved: f64| adds.max(memory + slot * moved).max(cost::CHAIN);
         let (middle, beside) = (cycles(0.0), (self.beside() * vectors) as f64);
         let chain = if products == 1 { 0.0 } else { cost::CHAIN * (products as f64 + 1.0) };

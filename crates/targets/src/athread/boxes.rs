@@ -1,4 +1,4 @@
-//! Transfers of boxes as calls in the slave file.
+//! Transfers of boxes, as calls in the slave file.
 
 use loops::{Access, Copy, CopyKind, Diagnostic, Expr, Name};
 

@@ -1,11 +1,15 @@
-//! Products with one mapped loop whose cores need one operand alike: it is broadcast, a few rows a step, and rows of the other operand take turns.
+//! Broadcast: products with one mapped loop in which all cores need the same operand. It is
+//! broadcast, a few rows in each step. Rows of the other operand are prefetched in turn.
 //!
-//! The box that all need has two places. In each step all cores meet: then what was broadcast for this step is there, and nobody uses the other place any more, to which
-//! some of them broadcast what the next step needs. Nothing is handed on through registers.
+//! The box that all cores need has two buffers. In each step all cores meet at a barrier. Then the
+//! rows for this step have arrived, and no core uses the other buffer any more. Some of the cores
+//! broadcast the rows of the next step into it. Nothing is passed on through registers.
 //!
-//! Of a core's own box each row has a place for several steps, since short rows waste the memory. Rows, and cores, ask for their next steps at different times, so that in each
-//! step the memory has as much to do: it would else keep those waiting who broadcast. What a step needs is copied from there to the box, two steps of a row at a time, so that
-//! a row has two steps of time for what it has asked for (`cast.c`).
+//! Of a core's own box, each row has a buffer for several steps, because short transfers waste
+//! bandwidth. Rows, and cores, request their next steps at different times. So the memory has the
+//! same load in each step; otherwise the cores that broadcast would have to wait. What a step needs
+//! is copied from the buffer to the box, two steps of a row at a time. So a row has two steps of
+//! time for its transfer (`cast.c`).
 
 use loops::{BinaryOp, Copy, Diagnostic, Expr, Loop, Name, Scalar, Stmt};
 
@@ -72,7 +76,8 @@ impl Turns {
 }
 
 impl Writer<'_> {
-    /// Looks at two loops, of which the inner brings in a box that may be broadcast and one of a core's own, and nothing else. `around` bytes are taken before it.
+    /// Analyses two loops. The inner one brings in a box that may be broadcast and one of a core's
+    /// own, and nothing else. `around` bytes are taken before it.
     pub(super) fn cast(
         &self,
         outer: &Loop,
@@ -128,7 +133,7 @@ impl Writer<'_> {
         self.short.insert(cast.own.columns as usize);
     }
 
-    /// Cores ask for what the first step needs, and for the first steps of their rows.
+    /// Cores request what the first step needs, and the first steps of their rows.
     pub(super) fn first_of_cast(
         &mut self,
         cast: &Cast,
@@ -232,7 +237,8 @@ impl Writer<'_> {
         Ok(())
     }
 
-    /// What the rows are multiplied with before a contraction takes them, if it is a number that is the same for all.
+    /// What the rows are multiplied with before a contraction takes them, if it is a number that is
+    /// the same for all.
     fn times(&mut self, own: &Turns, body: &[Stmt]) -> Result<String, Diagnostic> {
         let tiles: Vec<&[Stmt]> = body.iter().filter_map(tile).collect();
         if let [[Stmt::Loop(sum)]] = tiles.as_slice()
@@ -255,7 +261,8 @@ impl Writer<'_> {
     }
 }
 
-/// A box whose rows may take turns: the same rows for all steps, and each step goes on where the one before ended, up to the end of what is there.
+/// A box whose rows may take turns. It has the same rows for all steps, and each step continues
+/// where the one before ended, up to the end of the array.
 fn turns(copy: &Copy, local: &loops::Local, [outer, inner]: [&Loop; 2], rows: i64) -> Option<Turns> {
     let columns = pair(copy)?;
     let Expr::Binary(BinaryOp::Min, a, b) = &copy.extents[1] else { return None };

@@ -1,4 +1,5 @@
-//! What the chips differ in: sizes, names, the order of arguments. Nothing else in this target knows.
+//! Differences between the chips: sizes, names, the order of arguments. No other module of this
+//! target depends on the chip.
 
 use loops::{Name, Registers};
 
@@ -19,7 +20,8 @@ pub struct Chip {
     pub pairs: bool,
 }
 
-/// What tiles of sums of a program may fill on a core: both chips are programmed with vectors of four doubles.
+/// The registers for tiles of sums on a core. Both chips are programmed with vectors of four
+/// doubles.
 pub const REGISTERS: Registers = Registers { count: 32, bytes: 32 };
 
 /// The chip of Sunway TaihuLight.
@@ -58,7 +60,8 @@ impl Chip {
         format!("WAIT({tag}, {tag}_sent);")
     }
 
-    /// What cores do who share a box: helpers for the shares that they bring in, and for the exchange, with its cycles.
+    /// Helpers of cores that share a box: for the shares that they bring in, and for the exchange,
+    /// with its cycles.
     pub(super) fn sharing(&self, rows: i64, columns: i64) -> String {
         let shares = include_str!("shares.c");
         let (exchange, pieces) = match self.crts {
@@ -73,7 +76,8 @@ impl Chip {
         format!("{counts}{}{exchange}{lines}{pieces}", shares.replace("REPLY", reply))
     }
 
-    /// What cores do to whom a box is broadcast, and whose rows of another take turns: so many at most.
+    /// Helpers of cores that receive a broadcast box, while rows of another box take turns; and the
+    /// maximal number of rows.
     pub(super) fn broadcasts(&self, rows: i64) -> String {
         include_str!("cast.c").replace("TURN_ROWS", &rows.to_string())
     }
@@ -93,8 +97,9 @@ impl Chip {
         "BARRIER();".to_owned()
     }
 
-    /// Transfers of boxes in terms of the vendor's interface. `pitch` counts elements between rows in main memory; rows lie close together in
-    /// local memory. The gap between rows is given in bytes. The result is the number of transfers: none for an empty box.
+    /// Transfers of boxes in terms of the vendor's interface. `pitch` counts elements between rows
+    /// in main memory; rows lie close together in local memory. The gap between rows is given in
+    /// bytes. The result is the number of transfers: none for an empty box.
     pub(super) fn transfers(&self) -> String {
         let (reply, get, put, rest) = if self.crts {
             (

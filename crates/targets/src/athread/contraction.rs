@@ -1,11 +1,17 @@
-//! Tiles of contractions in registers: `C[i][j] += p(i, k) * q(k, j)` with a block of rows and vectors of `C` in registers while `k` runs. What is added may be a
-//! sum of several such products.
+//! Register tiles of contractions: `C[i][j] += p(i, k) * q(k, j)`, with a block of rows and vectors
+//! of `C` in registers while `k` runs. What is added may be a sum of several such products.
 //!
-//! Sums keep their order: each element of `C` is added to for `k` ascending, as in the text. What does not move with `j` is computed once for each `i`
-//! and `k` of the tile and left in the place of its operand in local memory, so that the innermost loop has nothing but loads and multiply-adds; likewise
-//! what does not move with `i`. An operand that lies across `j` is laid along it, a strip of eight columns and as many steps as there is room for at a time. Where bounds depend on other loops, as in
-//! triangles, a block takes what all its rows have in common, and the rest goes element by element, before and after it as the order of the sum wants. Columns that
-//! some of its rows do not have are put aside before and back after, where vectors lie so that these are within the tile.
+//! Sums keep their order: each element of `C` is updated for `k` ascending, as in the text.
+//!
+//! What does not depend on `j` is computed once for each `i` and `k` of the tile, and stored in
+//! place of its operand in local memory. So the innermost loop has only loads and multiply-adds.
+//! The same is done for what does not depend on `i`. An operand that is strided along `j` is
+//! transposed: a strip of eight columns and as many steps as fit, at a time.
+//!
+//! Bounds may depend on other loops, as in triangles. Then a block computes the range that all its
+//! rows have in common. The rest is computed element by element, before and after the block, in the
+//! order of the sum. Columns that some rows of a block do not have are saved before and restored
+//! after, if vectors are placed so that these columns are within the tile.
 
 use loops::{Access, Assign, BinaryOp, Expr, Loop, LoopKind, Name, ReduceOp, Scalar, Stmt};
 
@@ -21,7 +27,7 @@ use crate::c::CExpr;
 pub(super) const STRIP: i64 = 8;
 /// Columns that a block may have beyond the ends of its rows.
 pub(super) const BEYOND: i64 = 8;
-/// Bytes of local memory that are left for strips where something else might take all.
+/// Bytes of local memory that are reserved for strips if something else might take all.
 pub(super) const LEAST: i64 = 5 << 10;
 /// Fewest steps of a strip that are worth it.
 const FEWEST: i64 = 4;
@@ -50,7 +56,7 @@ pub(super) struct Product<'a> {
     pub(super) left: &'a Expr,
     /// The factor that moves with them, and not with the rows: one element, or made of one.
     pub(super) right: (&'a Access, &'a Expr),
-    /// Whether it lies along memory as the columns do; else its rows are the columns.
+    /// Whether it is contiguous along the columns; otherwise its rows are the columns.
     pub(super) along: bool,
 }
 
@@ -62,14 +68,15 @@ pub(super) struct Factors {
     pub(super) right: Access,
     /// Its value.
     pub(super) value: Expr,
-    /// The strip that it is laid along, if it lies across.
+    /// The strip into which it is transposed, if it is strided.
     pub(super) strip: Option<String>,
-    /// Names of the distances between rows of the left factor, its steps, and rows of the right one.
+    /// Names of the distances between rows of the left factor, its steps, and rows of the right
+    /// one.
     pub(super) away: [String; 3],
 }
 
 impl Contraction<'_> {
-    /// Right factors that lie across.
+    /// Right factors that are strided.
     pub fn turned(&self) -> usize {
         self.products.iter().filter(|p| !p.along).count()
     }
@@ -125,7 +132,7 @@ pub(super) fn find_with<'a>(elem: &dyn Fn(&Name) -> Option<Scalar>, l: &'a Loop)
     if [&columns.lower, &columns.upper].into_iter().any(|b| depends(b, &sum.var)) {
         return None;
     }
-    // Bounds that depend on another loop are looked at in its first and last iteration.
+    // Bounds that depend on another loop are evaluated in its first and last iteration.
     let bounds = [&l.lower, &l.upper, &second.lower, &second.upper, &columns.lower, &columns.upper];
     if !bounds.into_iter().all(monotone) {
         return None;
@@ -216,7 +223,8 @@ fn across(access: &Access, columns: &Name, sum: &Name) -> bool {
         && stride(access, sum) == Stride::Follows
 }
 
-/// Whether an expression never falls as its variables rise: then its ends over a range are its extremes.
+/// Whether an expression never falls as its variables rise: then its ends over a range are its
+/// extremes.
 fn monotone(e: &Expr) -> bool {
     match e {
         Expr::Int(_) | Expr::Var(_) => true,
@@ -230,7 +238,8 @@ fn monotone(e: &Expr) -> bool {
     }
 }
 
-/// Left factors that are computed from one element that may be replaced by them: that element, and the factor.
+/// Left factors that are computed from one element that may be replaced by them: that element, and
+/// the factor.
 pub(super) fn factors<'a>(c: &Contraction<'a>, fresh: &[Name]) -> Vec<(&'a Access, &'a Expr)> {
     c.products.iter().filter_map(|p| factor(c, p, fresh)).collect()
 }
@@ -258,8 +267,9 @@ pub(super) fn at(scope: &Scope, e: &Expr, var: &Name, value: &str) -> Option<Str
     scope.text(e).ok()
 }
 
-/// The code as lines (without indentation), if both factors can be elements; `fresh` are the buffers that are filled anew for each tile, `room` is the offset in
-/// local memory of bytes that are free, and their number.
+/// The code as lines (without indentation), if both factors can be elements; `fresh` are the
+/// buffers that are filled anew for each tile, `room` is the offset in local memory of bytes that
+/// are free, and their number.
 pub(super) fn code(
     scope: &mut Scope,
     c: &Contraction,
@@ -269,7 +279,8 @@ pub(super) fn code(
 ) -> Option<Vec<String>> {
     let (k, i, j) = (&c.sum.var, &c.rows.var, &c.columns.var);
     let mut lines = Vec::new();
-    // All that the tile has of each loop: with bounds that depend on another at both of its ends.
+    // The whole range of each loop in the tile. Bounds that depend on another loop are taken at
+    // both of its ends.
     let (outer, inner) = if c.rows_first { (c.rows, c.sum) } else { (c.sum, c.rows) };
     let (lower, upper) = (scope.text(&outer.lower).ok()?, scope.text(&outer.upper).ok()?);
     lines.push(format!("const long {0}_begin = {lower}, {0}_end = {upper};", outer.var));

@@ -1,5 +1,6 @@
-//! Cycles of generated slave code, for the emulator's clock: an upper estimate of an in-order core that issues one floating-point operation and one
-//! memory operation a cycle. Nothing is counted that is not in the text.
+//! Cycles of generated slave code, for the emulator's clock. This is an upper estimate for an
+//! in-order core that issues one floating-point operation and one memory operation in each cycle.
+//! Only what is in the text is counted.
 
 use loops::{Assign, BinaryOp, Expr, Name, UnaryOp};
 

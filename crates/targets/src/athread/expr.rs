@@ -2,11 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use loops::{Access, BinaryOp, Code, CompareOp, Component, Diagnostic, Expr, Name, Scalar, UnaryOp};
+use loops::{Access, BinaryOp, Code, CompareOp, Component, Diagnostic, Expr, Name, Scalar, UnaryOp, fits};
 
 use crate::c::CExpr;
 use crate::c_print::{Layout, Printer};
-use crate::math;
+use crate::openmp::scalars;
 
 /// What a name of the hub is in C.
 #[derive(Clone, Debug)]
@@ -132,33 +132,18 @@ impl Scope {
         Ok(match e {
             Expr::Int(value) => CExpr::int(*value),
             Expr::I32(value) => CExpr::int(i64::from(*value)),
-            Expr::F32(bits) => float(f64::from(bits.value()), &format!("{:?}", bits.value().abs()), "f"),
-            Expr::F64(bits) => float(bits.value(), &format!("{:?}", bits.value().abs()), ""),
+            Expr::F32(_) | Expr::F64(_) => scalars::literal(e)?,
             Expr::Bool(value) => CExpr::int(i64::from(*value)),
             Expr::Var(name) => match self.names.get(name) {
                 Some(Binding::Value(name)) => CExpr::name(name),
                 _ => return Err(invalid(format!("`{name}` is not declared here"))),
             },
             Expr::Load(access) => self.access(access)?,
-            Expr::Unary(op, a) => {
-                let (integer, ty) = (self.is_integer(a), self.floating(a));
-                let a = self.expr(a)?;
-                match op {
-                    UnaryOp::Neg => CExpr::unary("-", a),
-                    UnaryOp::Not => CExpr::unary("!", a),
-                    UnaryOp::Abs if integer => CExpr::call("labs", vec![a]),
-                    other => {
-                        let function = math::function(*other).ok_or_else(|| {
-                            invalid(format!("the operation {other:?} has no form for the cores"))
-                        })?;
-                        CExpr::call(math::at(function, ty), vec![a])
-                    }
-                }
-            }
-            Expr::Binary(op, a, b) => {
-                let ty = if self.is_integer(e) { Scalar::I64 } else { self.floating(e) };
-                binary(*op, self.expr(a)?, self.expr(b)?, ty)
-            }
+            Expr::Unary(UnaryOp::Neg, a) if is_index(e) => CExpr::unary("-", self.expr(a)?),
+            Expr::Unary(UnaryOp::Abs, a) if is_index(e) => CExpr::call("labs", vec![self.expr(a)?]),
+            Expr::Unary(op, a) => scalars::unary(*op, self.expr(a)?, self.scalar(a)),
+            Expr::Binary(op, a, b) if is_index(e) => index(*op, self.expr(a)?, self.expr(b)?)?,
+            Expr::Binary(op, a, b) => scalars::binary(*op, self.expr(a)?, self.expr(b)?, self.scalar(a)),
             Expr::Compare(op, a, b) => {
                 let op = match op {
                     CompareOp::Eq => "==",
@@ -175,6 +160,10 @@ impl Scope {
             }
             // The value of an index as data: loop variables have the type already.
             Expr::Cast(Scalar::I64, a) if !a.is_data() => self.expr(a)?,
+            Expr::Cast(to, a) if to.is_int() && self.scalar(a).is_float() => {
+                scalars::cast(*to, self.scalar(a), self.expr(a)?)
+            }
+            Expr::Cast(Scalar::Bool, a) => CExpr::binary("!=", self.expr(a)?, CExpr::int(0)),
             Expr::Cast(to, a) => CExpr::Cast(c_type(*to).to_owned(), Box::new(self.expr(a)?)),
             Expr::Call { function, args, .. } => {
                 CExpr::call(function.as_str(), args.iter().map(|a| self.expr(a)).collect::<Result<_, _>>()?)
@@ -184,53 +173,52 @@ impl Scope {
 }
 
 impl Scope {
-    /// The type that functions of `math.h` are for: single precision if a value has it.
-    fn floating(&self, e: &Expr) -> Scalar {
-        let single = |found: bool| if found { Scalar::F32 } else { Scalar::F64 };
+    /// The type of an expression.
+    pub fn scalar(&self, e: &Expr) -> Scalar {
         match e {
+            Expr::Int(_) | Expr::Var(_) => Scalar::I64,
+            Expr::I32(_) => Scalar::I32,
             Expr::F32(_) => Scalar::F32,
-            Expr::Load(access) => single(self.elems.get(&access.array) == Some(&Scalar::F32)),
-            Expr::Cast(to, _) => single(*to == Scalar::F32),
-            Expr::Binary(_, a, b) | Expr::Select(_, a, b) => {
-                single(self.floating(a) == Scalar::F32 && self.floating(b) == Scalar::F32)
+            Expr::F64(_) => Scalar::F64,
+            Expr::Bool(_) | Expr::Compare(..) => Scalar::Bool,
+            Expr::Load(access) => self.elems.get(&access.array).copied().unwrap_or(Scalar::F64),
+            Expr::Unary(op, a) => {
+                let ty = self.scalar(a);
+                loops::typing::unary(*op, ty).unwrap_or(ty)
             }
-            Expr::Unary(_, a) => self.floating(a),
-            Expr::Call { function, .. } => single(function.as_str().ends_with('f')),
-            _ => Scalar::F64,
-        }
-    }
-
-    /// Whether an expression is an integer: of indices, or of elements that are integers.
-    pub fn is_integer(&self, e: &Expr) -> bool {
-        match e {
-            Expr::Int(_) | Expr::I32(_) | Expr::Var(_) => true,
-            Expr::Load(access) => self.elems.get(&access.array).is_some_and(|elem| elem.is_int()),
-            Expr::Cast(to, _) => to.is_int(),
-            Expr::Binary(_, a, b) | Expr::Select(_, a, b) => self.is_integer(a) && self.is_integer(b),
-            Expr::Unary(_, a) => self.is_integer(a),
-            _ => false,
+            Expr::Binary(_, a, _) | Expr::Select(_, a, _) => self.scalar(a),
+            Expr::Cast(to, _) => *to,
+            Expr::Call { ty, .. } => *ty,
         }
     }
 }
 
-/// An operation of numbers of a type in C; of integers, of any type of theirs.
-pub(super) fn binary(op: BinaryOp, a: CExpr, b: CExpr, ty: Scalar) -> CExpr {
+/// Whether an expression is of sizes and loop variables, or of numbers of 64 bits alone that do not wrap.
+fn is_index(e: &Expr) -> bool {
+    fn constant(e: &Expr) -> bool {
+        match e {
+            Expr::Int(_) => true,
+            Expr::Unary(..) | Expr::Binary(..) => e.children().into_iter().all(constant),
+            _ => false,
+        }
+    }
+    let by_zero = matches!(e, Expr::Binary(op, _, b) if op.divides() && **b == Expr::Int(0));
+    !e.is_data() || (constant(e) && !by_zero && fits::operation_fits(e, &fits::Ranges::new()))
+}
+
+/// An operation on indices in C: the text check knows these functions.
+fn index(op: BinaryOp, a: CExpr, b: CExpr) -> Result<CExpr, Diagnostic> {
     let call = |name: &str, a: CExpr, b: CExpr| CExpr::call(name, vec![a, b]);
-    let function = |name: &str, a: CExpr, b: CExpr| CExpr::call(math::at(name, ty), vec![a, b]);
-    match op {
+    Ok(match op {
         BinaryOp::Add => CExpr::binary("+", a, b),
         BinaryOp::Sub => CExpr::binary("-", a, b),
         BinaryOp::Mul => CExpr::binary("*", a, b),
         BinaryOp::Div => CExpr::binary("/", a, b),
-        BinaryOp::Rem if ty.is_int() => CExpr::binary("%", a, b),
-        BinaryOp::Rem => function("fmod", a, b),
+        BinaryOp::Rem => CExpr::binary("%", a, b),
         BinaryOp::FloorDiv => call("LOZENGE_FLOOR_DIV", a, b),
         BinaryOp::Mod => call("LOZENGE_MOD", a, b),
-        BinaryOp::Min if ty.is_int() => call("LOZENGE_MIN", a, b),
-        BinaryOp::Max if ty.is_int() => call("LOZENGE_MAX", a, b),
-        BinaryOp::Min => function("fmin", a, b),
-        BinaryOp::Max => function("fmax", a, b),
-        BinaryOp::Pow => function("pow", a, b),
+        BinaryOp::Min => call("LOZENGE_MIN", a, b),
+        BinaryOp::Max => call("LOZENGE_MAX", a, b),
         BinaryOp::And => CExpr::binary("&&", a, b),
         BinaryOp::Or => CExpr::binary("||", a, b),
         BinaryOp::BitAnd => CExpr::binary("&", a, b),
@@ -239,25 +227,9 @@ pub(super) fn binary(op: BinaryOp, a: CExpr, b: CExpr, ty: Scalar) -> CExpr {
         // By constants below the width: others are refused with the statement that has them.
         BinaryOp::Shl => CExpr::binary("<<", a, b),
         BinaryOp::Shr => CExpr::binary(">>", a, b),
-    }
+        BinaryOp::Pow => return Err(invalid("a power of indices")),
+    })
 }
-
-fn float(value: f64, magnitude: &str, suffix: &str) -> CExpr {
-    let positive = match (value.is_nan(), value.is_infinite()) {
-        (true, _) => return CExpr::literal("__builtin_nan(\"\")"),
-        (_, true) => CExpr::literal("__builtin_inf()"),
-        _ => CExpr::literal(format!("{magnitude}{suffix}")),
-    };
-    if value.is_sign_negative() { CExpr::unary("-", positive) } else { positive }
-}
-
-/// Macros that the expressions use.
-pub(super) const MACROS: &str = "\
-#define LOZENGE_MIN(a, b) ((a) < (b) ? (a) : (b))
-#define LOZENGE_MAX(a, b) ((a) > (b) ? (a) : (b))
-#define LOZENGE_FLOOR_DIV(a, b) (((a) - LOZENGE_MOD(a, b)) / (b))
-#define LOZENGE_MOD(a, b) (((a) % (b) + (b)) % (b))
-";
 
 /// The guard for what only the emulator knows.
 pub(super) const HOOKS: &str = "\

@@ -1,9 +1,10 @@
-//! Shares that stay: of an operand that all cores need again for each tile, each core keeps some rows for as long as the loops over cores run. It is read once, and
-//! no tile waits for the memory to bring it.
+//! Stationary shares: if all cores need an operand again for each tile, each core keeps some of its
+//! rows while the loops over cores run. The operand is read once, and no tile waits for memory.
 //!
-//! A step of the innermost loop needs a few rows, fewer than there are cores. So that all have as many to keep, sets of cores take turns: what core `c` would
-//! have in the first step, that of the next row of cores has in the second; where a step needs no more than half of a row's cores, the other half has its turns
-//! behind all rows ([`rule`]).
+//! A step of the innermost loop needs a few rows, fewer than there are cores. To give all cores
+//! equally many rows, sets of cores take turns: the part that core `c` has in the first step is
+//! with the next row of cores in the second step. If a step needs at most half of a row's cores,
+//! the other half has its turns after all rows ([`rule`]).
 
 use loops::{Copy, CopyKind, Diagnostic, Expr, Loop, LoopKind, Name, Stmt};
 
@@ -11,7 +12,7 @@ use super::expr::invalid;
 use super::share::{ALL, CORES, Shared, may_stay, shared};
 use super::slave::Writer;
 
-/// Cores that have a row of a box in one step: a part of a row of the chip.
+/// Cores that keep a row of a box in one step: a part of a row of the chip.
 pub(super) fn set(rows: i64) -> Option<i64> {
     (1..=CORES).contains(&rows).then(|| (rows as u64).next_power_of_two() as i64)
 }
@@ -58,7 +59,8 @@ fn most(e: &Expr, bounds: &[(Name, i64)]) -> Option<i64> {
 }
 
 impl Writer<'_> {
-    /// Brings in the shares of what the innermost loops of a tile need each time, as far as there is room for them; `taken` is what else the tile takes.
+    /// Brings in the shares of what the innermost loops of a tile need each time, as far as local
+    /// memory has space for them. `taken` is what else the tile needs.
     pub(super) fn hold(&mut self, body: &[Stmt], taken: i64) -> Result<(), Diagnostic> {
         for (l, tile) in self.steps_in(body) {
             for (copy, line) in tile.iter().filter_map(shared) {
@@ -85,7 +87,8 @@ impl Writer<'_> {
         self.bring_held(l, copy, format!("({name} + {var} / {turns} * {each})"), place)
     }
 
-    /// Brings in the shares of vectors that the mapping has stay, where sizes are at most what is known and there is room: each core has its share of every step.
+    /// Brings in the shares of vectors that the mapping marks as stationary. This is done if sizes
+    /// are within the known bounds and memory is sufficient. Each core has its share of every step.
     pub(super) fn hold_vectors(&mut self, body: &[Stmt]) -> Result<(), Diagnostic> {
         for (l, tile) in self.steps_in(body) {
             // What else there is, and second places of what comes ahead.
@@ -130,7 +133,8 @@ impl Writer<'_> {
         }
     }
 
-    /// Takes so many bytes for the shares of a box, if there is room for them beside what else is taken: the name of the place.
+    /// Reserves this many bytes for the shares of a box, if local memory has enough space. Returns
+    /// the name of the buffer.
     fn keep(&mut self, copy: &Copy, bytes: i64, taken: i64) -> Option<String> {
         if self.next.saturating_add(taken).saturating_add(bytes) > self.capacity() {
             return None;
@@ -141,7 +145,8 @@ impl Writer<'_> {
         Some(name)
     }
 
-    /// The loops over steps in some statements, with what is in a step, where cores share: from 0, one after the other.
+    /// The loops over steps in some statements in which cores share, with the content of a step.
+    /// They go from 0 on, one after the other.
     fn steps_in<'b>(&self, body: &'b [Stmt]) -> Vec<(&'b Loop, &'b [Stmt])> {
         let mut steps = Vec::new();
         for stmt in body.iter().filter(|_| self.may_share()) {
@@ -158,7 +163,8 @@ impl Writer<'_> {
         steps
     }
 
-    /// The box of a transfer and how many steps it has at most, if that is known and it is the same wherever else the cores are.
+    /// The box of a transfer and how many steps it has at most, if that is known and it is the same
+    /// wherever else the cores are.
     fn steps_of<'b>(&self, l: &Loop, copy: &Copy, body: &'b [Stmt]) -> Option<(&'b loops::Local, i64)> {
         let same = copy.from.indices.iter().chain(&copy.extents).flat_map(Expr::vars);
         let same = same.chain(l.upper.vars()).all(|v| v == l.var || self.sizes.contains(&v));

@@ -4,9 +4,11 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use loops::{Diagnostic, Elem, Expr, Function, Name, ParamMode, Stmt};
 
-use super::expr::{Binding, HOOKS, MACROS, Scope, c_type, invalid, print};
+use super::expr::{Binding, HOOKS, Scope, c_type, invalid, print};
 use super::kernel::{self, Kernel};
+use crate::c::CExpr;
 use crate::openmp::types::{Structs, elem_type};
+use crate::openmp::{beyond, scalars};
 
 /// What a function returns if the sizes are such that a transfer cannot say them; 1 is no memory, 2 a broken assumption.
 const FIELD_OVERFLOW: &str = "3";
@@ -82,10 +84,13 @@ pub(super) fn region(function: &Function, names: &HostNames, threads: i64) -> Re
     Ok(host.out)
 }
 
-/// Declarations that the host file needs before the first region.
-pub(super) fn preamble(functions: &[&Function], header: &str) -> Result<String, Diagnostic> {
+/// Declarations that the host file needs before the first region, where this text follows.
+pub(super) fn preamble(functions: &[&Function], header: &str, body: &str) -> Result<String, Diagnostic> {
+    let called = scalars::definitions(body);
+    let types = if called.is_empty() { "" } else { "#include <stdint.h>\n" };
     let mut text = format!(
-        "#include <athread.h>\n#include <stdlib.h>\n#include <stdio.h>\n#include \"{header}\"\n{HOOKS}{MACROS}"
+        "{types}#include <athread.h>\n#include <stdlib.h>\n#include <stdio.h>\n#include \"{header}\"\n{HOOKS}{}{called}",
+        scalars::macros()
     );
     if functions.iter().any(|function| !workspaces(function).is_empty()) {
         text.push_str(WORKSPACE);
@@ -100,10 +105,7 @@ pub(super) fn preamble(functions: &[&Function], header: &str) -> Result<String, 
 
 /// A host file with a function for each of a program.
 pub(super) fn file(functions: &[&Function], header: &str, threads: i64) -> Result<String, Diagnostic> {
-    let mut text = format!(
-        "#include <stdbool.h>\n#include <stdint.h>\n#include <math.h>\n{}",
-        preamble(functions, header)?
-    );
+    let mut text = String::new();
     let mut structs = Structs::default();
     functions.iter().flat_map(|f| &f.params).for_each(|param| structs.add(&param.elem));
     structs.definitions().for_each(|definition| text.push_str(&format!("\n{definition}")));
@@ -125,13 +127,19 @@ pub(super) fn file(functions: &[&Function], header: &str, threads: i64) -> Resul
             host.line(&format!("if (!({condition}))"));
             host.line("  return 2;");
         }
+        for (op, a, b) in beyond::operations(function) {
+            let operands = vec![host.scope.expr(&a)?, host.scope.expr(&b)?];
+            host.line(&format!("if ({})", print(&CExpr::call(beyond::helper(op).1, operands))));
+            host.line("  return 2;");
+        }
         host.returns = true;
         host.locals_and_body(&function.body)?;
         host.line("return 0;");
         let params = if params.is_empty() { "void".to_owned() } else { params.join(", ") };
         text.push_str(&format!("\nint {}({params})\n{{\n{}}}\n", function.name, host.out));
     }
-    Ok(text)
+    let before = preamble(functions, header, &text)?;
+    Ok(format!("#include <stdbool.h>\n#include <stdint.h>\n#include <math.h>\n{before}{text}"))
 }
 
 fn host_type(scalar: loops::Scalar) -> &'static str {
@@ -331,7 +339,7 @@ impl<'a> Host<'a> {
                     Some(u) => {
                         let ty =
                             self.scope.elems.get(&assign.target.array).copied().unwrap_or(loops::Scalar::F64);
-                        super::expr::binary(u.op.binary(), target.clone(), value, ty)
+                        crate::openmp::scalars::binary(u.op.binary(), target.clone(), value, ty)
                     }
                 };
                 self.line(&format!("{} = {};", print(&target), print(&value)));

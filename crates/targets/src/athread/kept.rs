@@ -1,5 +1,6 @@
-//! Boxes that are the same for all tiles of a core: they have places of their own for as long as the loops over cores run, and are brought in again only where,
-//! at other sizes than the tiles were chosen for, a tile needs another box.
+//! Stationary boxes: boxes that are the same for all tiles of a core. They have their own buffers
+//! while the loops over cores run. They are brought in again only if a tile needs another box,
+//! which happens at other sizes than those for which the tiles were chosen.
 
 use loops::{Diagnostic, Name, Stmt};
 

@@ -1,4 +1,4 @@
-//! The kernels of a mapped function: what they are called, and what they need of their surroundings.
+//! The kernels of a mapped function: their names, and what they use from outside.
 
 use std::collections::BTreeSet;
 

@@ -126,12 +126,12 @@ pub fn region(function: &Function, names: &HostNames, threads: i64) -> Result<St
     host::region(function, names, threads)
 }
 
-/// What a C file with regions begins with.
+/// What a C file with regions begins with, whose text follows.
 ///
 /// # Errors
 /// As [`emit`].
-pub fn preamble(functions: &[&Function], stem: &str) -> Result<String, Diagnostic> {
-    host::preamble(functions, &header_name(stem))
+pub fn preamble(functions: &[&Function], stem: &str, text: &str) -> Result<String, Diagnostic> {
+    host::preamble(functions, &header_name(stem), text)
 }
 
 fn header_name(stem: &str) -> String {

@@ -1,4 +1,5 @@
-//! Operands of contractions as their functions want them: laid along the columns where they lie across, and multiplied beforehand with what does not move.
+//! Operands of contractions in the form that their functions need: transposed if they are strided,
+//! and multiplied in advance by what does not depend on the loop.
 
 use loops::{Access, Assign, BinaryOp, Expr, Loop, LoopKind, Name, Scalar, Stmt};
 

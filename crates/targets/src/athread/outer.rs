@@ -1,7 +1,9 @@
-//! Transfers of outer loops ahead of their time: what a tile needs as a whole comes during the tile before, whose inner loops have transfers of their own, and
-//! what it leaves behind as a whole goes out during the next.
+//! Prefetch in outer loops: what a tile needs as a whole is transferred during the tile before,
+//! whose inner loops have their own transfers. What it writes as a whole is transferred during the
+//! next tile.
 //!
-//! The mapping marks what may come so ([`EARLY`]) and keeps local memory free for two places of it, and for a place of its own of what goes out.
+//! The mapping marks such transfers ([`EARLY`]). It reserves local memory for two buffers of the
+//! input, and for one more buffer of the output.
 
 use loops::{Copy, CopyKind, Diagnostic, Expr, Loop, LoopKind, Name, Stmt};
 
@@ -69,7 +71,7 @@ fn declared<'a>(body: &'a [Stmt], name: &Name) -> Option<&'a loops::Local> {
 }
 
 impl Writer<'_> {
-    /// Writes a loop, or two, with the transfers of whole tiles ahead of their time; `false` if it is not such a loop.
+    /// Writes a loop, or two, with prefetch of whole tiles; `false` if it is not such a loop.
     pub(super) fn outer(&mut self, l: &Loop) -> Result<bool, Diagnostic> {
         if !self.leads || self.outer.is_some() || l.kind == LoopKind::Parallel {
             return Ok(false);
@@ -128,7 +130,8 @@ impl Writer<'_> {
         for (k, l) in loops.iter().enumerate().rev() {
             let (lower, upper) = (self.scope.text(&l.lower)?, self.scope.text(&l.upper)?);
             let (var, step) = (&l.var, l.step);
-            // As many rounds for all, where they share: of a tile that is not there nothing is moved.
+            // All cores have the same number of rounds if they share. For a missing tile nothing is
+            // moved.
             let more = match self.round(l) {
                 Some((core, end)) => {
                     let (core, end) = (core.clone(), self.scope.text(end)?);
@@ -164,8 +167,8 @@ impl Writer<'_> {
         Ok(true)
     }
 
-    /// Whether a box may come before the tile before it has brought out its own: the boxes of different tiles are apart, and what a tile brings out goes after
-    /// what it has brought in.
+    /// Whether a box may be brought in before the tile before has written back its own. The boxes
+    /// of different tiles must be disjoint, and a tile writes back after it has brought in.
     fn comes_early(&self, get: &Copy, loops: &[&Loop], body: &[Stmt]) -> bool {
         if !self.written.contains(&get.from.array) {
             return true;
@@ -260,7 +263,7 @@ impl Writer<'_> {
         }
     }
 
-    /// At the end of a tile its places are those of the next but one.
+    /// At the end of a tile its buffers become those of the tile after the next.
     pub(super) fn outer_ends(&mut self, l: &Loop) -> Result<(), Diagnostic> {
         let Some(outer) = &self.outer else { return Ok(()) };
         if outer.var == l.var {

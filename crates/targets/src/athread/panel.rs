@@ -1,10 +1,19 @@
-//! Panels: a matrix that the cores have by rows and need by columns goes through main memory once.
+//! Panels: a matrix that the cores hold by rows and need by columns is transferred to and from main
+//! memory only once.
 //!
-//! The mapping has a loop over panels with two loops over cores in it: the first brings in rows of the panel, the second columns of it, with the mark
-//! `exchanged`. Here the next panel's rows are on their way while one is worked on, columns come from the other cores through registers, vectors along the rows
-//! and a core's strips of vectors along the columns stay in local memory for all panels, and what each core has of a vector along the columns of a panel is
-//! gathered. Nothing waits for main memory in between, so there are no barriers either. Whether boxes are as large as that needs is asked at run time; where
-//! not, the loops run as they are.
+//! The mapping has a loop over panels that contains two loops over cores. The first brings in rows
+//! of the panel. The second brings in columns of it, with the mark `exchanged`. In the generated
+//! code,
+//!
+//! - the next panel's rows are prefetched while one panel is computed;
+//! - columns come from the other cores through registers;
+//! - vectors along the rows, and a core's strips of vectors along the columns, stay in local memory
+//!   for all panels;
+//! - each core's part of a vector along the columns of a panel is gathered.
+//!
+//! Nothing waits for main memory in between, so there are no barriers either. The generated code
+//! tests at run time whether boxes are large enough for this. If they are not, the loops run as
+//! they are.
 
 mod blocks;
 mod columns;
@@ -19,7 +28,8 @@ use super::expr::invalid;
 const EXCHANGED: &str = "exchanged";
 /// Cores of a row; those that exchange are whole rows.
 const ROW: i64 = 8;
-/// Bytes of the registers that travel, and registers of a row that a core gets at a time, at most.
+/// Bytes of the exchanged registers, and the maximal number of registers of a row that a core gets
+/// at a time.
 const REGISTER: i64 = 32;
 const REGISTERS: i64 = 16;
 /// Pieces of a row, at most.
@@ -52,7 +62,8 @@ struct Panels<'a> {
     own: Vec<Held>,
     along: Vec<Held>,
     strips: Vec<Held>,
-    /// Elements of all rows of the panel; the buffer that this core's are in, if the rows' loop makes them.
+    /// Elements of all rows of the panel; the buffer that this core's are in, if the rows' loop
+    /// makes them.
     gathered: Vec<(Held, Option<usize>)>,
     /// Cores, rows of a core, elements along a row, columns of a strip, bytes of an element.
     cores: i64,
@@ -60,7 +71,8 @@ struct Panels<'a> {
     width: i64,
     piece: i64,
     bytes: i64,
-    /// Pieces of a row, `width` elements each, that there is room for: they come one after the other.
+    /// Pieces of a row, of `width` elements each, that fit into local memory. They are transferred
+    /// one after the other.
     pieces: i64,
 }
 
@@ -192,7 +204,8 @@ impl<'a> Panels<'a> {
         let along_rows = around(&rows.body, &matrix.local.name)?;
         let (each, width) = (bound(&ours.extents[0])?, bound(&ours.extents[1])?);
         let (panel, piece) = (bound(&theirs.extents[0])?, bound(&theirs.extents[1])?);
-        // Core k has rows from `each * k` of the panel on, and strip k of as many as there are cores.
+        // Core k has rows from `each * k` of the panel on, and strip k of as many as there are
+        // cores.
         let of = |e: &Expr, terms: &[(&Name, i64)]| {
             e.vars().iter().all(|v| terms.iter().any(|(name, _)| *name == v))
                 && terms.iter().all(|(name, by)| factor(e, name) == Some(*by))
@@ -246,7 +259,8 @@ impl<'a> Panels<'a> {
         };
         let written =
             |name: Option<&Name>| own.iter().chain(&strips).any(|h| h.put.is_some() && h.array() == name);
-        // What is written has one box, but for what the rows make and all columns need.
+        // An array that is written has one box, except for what the rows compute and all columns
+        // need.
         let apart = own.iter().all(|h| {
             !written(h.array()) || {
                 count(h.array()) == 1 + gathered.iter().filter(|(g, _)| g.array() == h.array()).count()
@@ -282,7 +296,8 @@ impl<'a> Panels<'a> {
         (self.width + self.cores * self.piece - 1) / (self.cores * self.piece)
     }
 
-    /// Whether rows may come in pieces: each step of an exchange is in one of them, and what columns need is there before the rows are done.
+    /// Whether rows may be transferred in pieces: each step of an exchange is within one piece, and
+    /// what columns need is complete before the rows are.
     fn by_pieces(&self) -> bool {
         self.width % (self.cores * self.piece) == 0 && self.gathered.iter().all(|(_, made)| made.is_none())
     }

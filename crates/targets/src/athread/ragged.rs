@@ -1,4 +1,5 @@
-//! Contractions whose bounds depend on each other, as in triangles: rows that may be one call, columns beyond the end of a row, and what goes element by element.
+//! Contractions whose bounds depend on each other, as in triangles: rows that can share one call,
+//! columns beyond the end of a row, and what is computed element by element.
 
 use loops::Expr;
 
@@ -7,7 +8,8 @@ use super::cost;
 use super::expr::{Scope, print};
 use super::vector;
 
-/// Groups of rows, from the current row on, that may be one call: all, if they have the same bounds within the window; else one.
+/// Groups of rows, from the current row on, that may be one call: all, if they have the same bounds
+/// within the window; else one.
 pub(super) fn groups(scope: &Scope, c: &Contraction, rows: usize) -> Option<String> {
     let (k, i) = (&c.sum.var, &c.rows.var);
     let last = format!("({i} + ({i}_end - {i}) / {rows} * {rows} - 1)");
@@ -48,7 +50,8 @@ pub(super) fn aside(scope: &Scope, c: &Contraction, rows: usize, away: bool) -> 
     ])
 }
 
-/// Which steps a row has, as far as the bounds of sum and rows depend on each other. Bounds rise with what they depend on, so these steps follow each other.
+/// The steps of a row, if the bounds of the sum and of the rows depend on each other. Bounds rise
+/// with what they depend on, so these steps are consecutive.
 fn condition(scope: &Scope, c: &Contraction) -> Option<String> {
     let (k, i) = (&c.sum.var, &c.rows.var);
     let text = |e: &Expr| scope.text(e).ok();
@@ -71,8 +74,8 @@ fn own_columns(scope: &Scope, c: &Contraction) -> Option<String> {
     ))
 }
 
-/// Row by row: the steps of a range that each of some rows from the current one on has, in all columns of the window: by the functions
-/// for blocks of one row.
+/// Row by row: the steps of a range that each of some rows from the current one on has, in all
+/// columns of the window: by the functions for blocks of one row.
 pub(super) fn alone(
     scope: &Scope,
     c: &Contraction,
@@ -132,13 +135,15 @@ pub(super) fn alone(
 pub(super) struct Block {
     /// Whether vectors are where aligned loads may be.
     pub aligned: String,
-    /// For numbers of vectors, the widest first: a call with vectors that are aligned, and with others.
+    /// For numbers of vectors, the widest first: a call with vectors that are aligned, and with
+    /// others.
     pub calls: Vec<(usize, String, String)>,
     /// Cycles of an element.
     pub scalar: f64,
 }
 
-/// Element by element: some rows from the current one on, for a range of steps, in the columns beside the block.
+/// Element by element: some rows from the current one on, for a range of steps, in the columns
+/// beside the block.
 pub(super) fn rest(
     scope: &Scope,
     c: &Contraction,

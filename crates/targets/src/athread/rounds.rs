@@ -1,7 +1,10 @@
-//! Rounds of the loops over a core's tiles: whether all cores come by equally often, and where a loop ends that has to be as long for all of them.
+//! Rounds of the loops over a core's tiles: whether all cores execute a statement equally often,
+//! and where a loop must end to have the same length for all cores.
 //!
-//! A core's tiles in a mapped loop are its own place plus a multiple of the cores, the round. What matters is how an expression changes from one core to the
-//! next in the same round: then the core's place and the variables of its tile loops grow alike. Bounds that do not change are the same for all.
+//! In a mapped loop, a core's tiles are its own position plus a multiple of the number of cores,
+//! the round. What matters is how an expression changes from one core to the next in the same
+//! round: the core's position and the variables of its tile loops grow by the same amount. Bounds
+//! that do not change are the same for all cores.
 
 use loops::{BinaryOp, Expr, Loop, LoopKind, Name, Stmt};
 
@@ -12,11 +15,12 @@ use super::share::{ALL, ALONE, COLUMN, ROW, has_shared, shared};
 pub(super) struct Round {
     pub var: Name,
     upper: Expr,
-    /// Where it ends, as a tile of the first core; the place of the core is added for the others.
+    /// The end, as a tile of the first core. For other cores the position of the core is added.
     pub end: Expr,
 }
 
-/// Variables of the loops over cores with their ends, and for each of these all variables that grow with it.
+/// Variables of the loops over cores with their ends, and for each of these all variables that grow
+/// with it.
 struct Tied<'a> {
     cores: &'a [(Name, i64)],
     by: Vec<Vec<Name>>,
@@ -24,8 +28,9 @@ struct Tied<'a> {
     columns: bool,
 }
 
-/// What an expression grows by from one core to the next, where `tied` grow by one; none if that is not the same everywhere. Each of `tied` is the place of a
-/// core among `cores`, and a multiple of `cores` more.
+/// The growth of an expression from one core to the next, if `tied` grow by one; none if it is not
+/// the same everywhere. Each of `tied` is the position of a core among `cores`, plus a multiple of
+/// `cores`.
 fn rate(e: &Expr, tied: &[Name], cores: i64) -> Option<i64> {
     let rate = |e: &Expr, tied: &[Name]| rate(e, tied, cores);
     match e {
@@ -142,8 +147,9 @@ impl Tied<'_> {
 
     /// The end of a loop over tiles of a core, as one for the first core.
     ///
-    /// What is the same for all as a tile's number is an end that not all cores reach in the same round: there the others go on. What grows with the core ends
-    /// in the same round for all.
+    /// If the end is the same tile number for all cores, not all cores reach it in the same round.
+    /// The others continue there. If the end grows with the core, it is reached in the same round
+    /// by all.
     fn end(&self, upper: &Expr, core: &Name) -> Option<Expr> {
         if self.same(upper) {
             return Some(upper.clone());
@@ -155,7 +161,8 @@ impl Tied<'_> {
         if self.same(&rest) {
             return Some(rest);
         }
-        // Rounds are as many for `n * round + place + 1` as for `n * round + 1`, whatever the place among `n` cores.
+        // The number of rounds is the same for `n * round + place + 1` as for `n * round + 1`, for
+        // every position among `n` cores.
         let n = self.cores.iter().find(|(name, _)| name == core)?.1;
         if let Some((var, more)) = shifted(&rest) {
             let k = self.by.iter().position(|by| by.contains(var))?;
@@ -164,7 +171,8 @@ impl Tied<'_> {
                 return Some(alike);
             }
         }
-        // So it may be where these are not as many cores, and for a quotient of a tile's number, where tiles are no squares: that is counted out.
+        // This may also hold for another number of cores, and for a quotient of a tile's number if
+        // tiles are not square. It is found by enumeration.
         let Quotient { var, factor, more, by } = quotient(&rest)?;
         let k = self.by.iter().position(|tied| tied.contains(&var))?;
         let others = self.cores[k].1;
@@ -253,11 +261,12 @@ impl Tied<'_> {
     }
 }
 
-/// The loops over tiles around the shared transfers of some statements, if all cores come by these equally often, with boxes that are the same along their
-/// lines. `cores` are the variables of the loops over cores, with their ends; `columns` is whether a column has more than one.
+/// The loops over tiles around the shared transfers of some statements, if all cores execute these
+/// equally often, with boxes that are the same along their lines. `cores` are the variables of the
+/// loops over cores, with their ends. `columns` says whether a column has more than one core.
 ///
 /// # Errors
-/// What is not seen to be alike, in words.
+/// A description of what could not be shown to be the same for all cores.
 pub(super) fn alike(body: &[Stmt], cores: &[(Name, i64)], columns: bool) -> Result<Vec<Round>, String> {
     let by = cores.iter().map(|(core, _)| vec![core.clone()]).collect();
     let mut found = Vec::new();

@@ -1,7 +1,9 @@
-//! Boxes that all cores of a row, of a column, or all cores need alike: each brings in a share while the tile before is computed, and they exchange the rest.
+//! Multicast: boxes that all cores of a row, of a column, or all cores need. Each core brings in a
+//! share while the tile before is computed, and the cores exchange the rest.
 //!
-//! The mapping marks such transfers; here it is seen whether all cores come by equally often. Loops over a core's tiles are padded to the same number of rounds
-//! for all: a core without a tile has empty boxes, and takes part in what others need.
+//! The mapping marks such transfers. This module checks that all cores execute them equally often.
+//! Loops over a core's tiles are padded to the same number of rounds for all cores. A core without
+//! a tile has empty boxes, and takes part in the exchanges of the others.
 
 use loops::{ArrayDecl, Copy, CopyKind, Diagnostic, Expr, Loop, Name, Stmt};
 
@@ -18,11 +20,12 @@ const KEPT: &str = "kept";
 pub(super) const COLUMN: &str = "along_column";
 /// The mark of a transfer that is shared by all cores.
 pub(super) const ALL: &str = "among_all";
-/// The mark of a transfer that is shared by all cores, whose shares may stay.
+/// The mark of a transfer that is shared by all cores, whose shares may be stationary.
 const STAY: &str = "kept_among_all";
 /// The mark of a transfer that is broadcast to all cores, or else shared by them.
 const CAST: &str = "cast_to_all";
-/// The mark of a transfer of a core's own box beside shared ones: it comes as a share of all its rows.
+/// The mark of a transfer of a core's own box beside shared ones: it comes as a share of all its
+/// rows.
 pub(super) const ALONE: &str = "by_itself";
 /// Bytes behind a shared box and behind a share of it that whole registers may overwrite.
 const SLACK: i64 = 32;
@@ -51,7 +54,7 @@ impl Cores {
         Some(Cores { loops: loops.to_vec(), places })
     }
 
-    /// Rows of a box that one of those who share it brings in at most.
+    /// The maximal number of rows of a box that one of the sharing cores brings in.
     fn share(&self, line: &str, rows: i64) -> i64 {
         let parts = |rows: i64, cores: i64| (rows + cores - 1) / cores;
         match line {
@@ -86,13 +89,16 @@ pub(super) struct Shared {
     pub line: &'static str,
     /// Where this core's share is.
     pub stage: String,
-    /// Columns of a box, where the share is of several boxes that follow each other, and how many these are.
+    /// Columns of a box, where the share is of several boxes that follow each other, and how many
+    /// these are.
     pub pair: Option<(i64, i64)>,
-    /// What the share is multiplied with before it goes to the others: lines over the elements.
+    /// The factor by which the share is multiplied before it goes to the others: lines over the
+    /// elements.
     pub scaled: Vec<String>,
-    /// The place of this core, where it is not that on the chip: then the share stays.
+    /// The position of this core, if it differs from that on the chip. The share is then
+    /// stationary.
     pub place: Option<Name>,
-    /// How it comes ahead of the steps that use it, if not in the one before.
+    /// How it is prefetched, if not in the step before its use.
     pub steps: Option<Steps>,
 }
 
@@ -156,7 +162,8 @@ pub(super) fn pair(copy: &Copy) -> Option<i64> {
 }
 
 impl Writer<'_> {
-    /// Looks at the statements of all cores: may they share? `loops` are those over the cores, with their ends. If not, a note says why.
+    /// Analyses whether cores may share in these statements. `loops` are those over the cores, with
+    /// their ends. If not, a note says why.
     pub(super) fn begin_sharing(&mut self, body: &[Stmt], loops: &[(Name, i64)]) {
         self.sharing = Sharing::default();
         if !body.iter().any(has_shared) {
@@ -194,7 +201,8 @@ impl Writer<'_> {
         Ok(Sharing { cores: Some(cores), rounds, ..Sharing::default() })
     }
 
-    /// A loop over this core's tiles that others share in: as many rounds for all. The core and where the loop ends for the first core.
+    /// A loop over this core's tiles in which cores share, with the same number of rounds for all.
+    /// The core, and the end of the loop for the first core.
     pub(super) fn round(&self, l: &Loop) -> Option<(&Name, &Expr)> {
         let cores = self.sharing.cores.as_ref()?;
         let (core, n) = cores.loops.iter().find(|(core, _)| l.lower == Expr::Var(core.clone()))?;
@@ -204,7 +212,8 @@ impl Writer<'_> {
         Some((core, &rounds::of(&self.sharing.rounds, l)?.end))
     }
 
-    /// Whether statements bring out a box that is not another for each tile: a core that comes by without a tile must not.
+    /// Whether statements write back a box that is the same for several tiles. A core without a
+    /// tile must not do so.
     pub(super) fn brings_out_alike(&self, body: &[Stmt]) -> bool {
         let moves = |copy: &Copy| {
             let all = copy.to.indices.iter().chain(&copy.extents);
@@ -250,7 +259,8 @@ impl Writer<'_> {
         (columns == CORES).then_some(rows)
     }
 
-    /// How many boxes with short rows come at once: two of those that are shared; of a core's own, where there are many cores, as many as make rows of 512 bytes.
+    /// How many boxes with short rows are brought in at once: two shared ones; of a core's own, if
+    /// there are many cores, as many as make rows of 512 bytes.
     pub(super) fn at_once(&self, line: &str, bytes: i64) -> i64 {
         let many = self.sharing.cores.as_ref().is_some_and(|cores| cores.places.0 * cores.places.1 >= 64);
         if line == ALONE && many { (512 / bytes.max(1)).clamp(2, 4) } else { 2 }
@@ -268,7 +278,8 @@ impl Writer<'_> {
         if used { SLACK } else { 0 }
     }
 
-    /// Begins the place for this core's share of a box: the reply of its transfers, the box, and the name of the place.
+    /// Begins the buffer for this core's share of a box. Returns the reply of its transfers, the
+    /// box, and the name of the buffer.
     pub(super) fn stage<'b>(
         &mut self,
         block: &'b [Stmt],
@@ -283,7 +294,8 @@ impl Writer<'_> {
         Ok((tag, local, stage))
     }
 
-    /// Places for this core's shares of the shared boxes of a block, and the transfers that they come by.
+    /// Buffers for this core's shares of the shared boxes of a block, and the transfers that fill
+    /// them.
     pub(super) fn stages(&mut self, block: &[Stmt], pairs: &[Name]) -> Result<Vec<Shared>, Diagnostic> {
         let mut all = Vec::new();
         for (copy, line) in block.iter().filter_map(shared) {
@@ -294,7 +306,8 @@ impl Writer<'_> {
             let pair = pair.map(|columns| (columns, self.at_once(line, columns * bytes)));
             self.take(self.stage_bytes(line, pair.map_or(1, |(_, boxes)| boxes) * most, rows));
             if let Some((columns, boxes)) = pair {
-                // Some of the lines bring in fewer boxes first: then each step has as much to bring in.
+                // Some of the lines bring in fewer boxes first, so that each step brings in the
+                // same amount.
                 let across = self.place(if line == ROW { COLUMN } else { ROW });
                 self.line(&format!(
                     "long {stage}_at = 0, {stage}_columns = 0, {stage}_wanted = {across} % 2 ? {} : {};",

@@ -479,7 +479,7 @@ impl Writer<'_> {
             None => value,
             Some(u) => {
                 let ty = self.scope.elems.get(&assign.target.array).copied().unwrap_or(loops::Scalar::F64);
-                super::expr::binary(u.op.binary(), target.clone(), value, ty)
+                crate::openmp::scalars::binary(u.op.binary(), target.clone(), value, ty)
             }
         };
         Ok(format!("{} = {};", print(&target), print(&value)))

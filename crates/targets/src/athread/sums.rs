@@ -1,8 +1,10 @@
-//! Sums in registers: a sum over one of two loops around a statement stays in a register while its terms are added.
+//! Sums in registers: a sum over one of two loops around a statement stays in a register while its
+//! terms are added.
 //!
-//! As the loops stand, each term loads the sum and stores it. Each sum is over one of the loops in its order, so the loops may change places. Sums that follow each other are
-//! added up as vectors, two or more of them at a time; of sums of rows four are added up at a time, so that none waits for its own last addition. An iteration has
-//! four terms of each.
+//! As the loops are written, each term loads the sum and stores it. Each sum is over one of the
+//! loops in its order, so the loops may be interchanged. Adjacent sums are added up as vectors, two
+//! or more of them at a time. Sums of rows are added up four at a time, so that none waits for its
+//! own last addition. An iteration has four terms of each.
 
 use loops::{Access, Assign, Diagnostic, Expr, Loop, Name, Scalar, Stmt};
 
@@ -40,7 +42,7 @@ fn later(e: &Expr, var: &Name, by: i64) -> Expr {
 /// Lines of terms, and their cost.
 type Lines = (Vec<String>, cost::Cost);
 
-/// What is around the terms of sums: it writes its beginning, the terms, and its end.
+/// The code around the terms of sums: it writes a beginning, the terms, and an end.
 pub(super) type Around<'a> =
     &'a dyn Fn(&mut Writer, &dyn Fn(&mut Writer) -> Result<(), Diagnostic>) -> Result<(), Diagnostic>;
 
@@ -101,7 +103,8 @@ impl Sums {
         (0..count).flat_map(term).collect()
     }
 
-    /// Whether the sums are as vectors are: they and what is added to them follow each other, or stay.
+    /// Whether the sums can be vectors: they and what is added to them are consecutive, or
+    /// constant.
     pub fn follow(&self) -> bool {
         let mut all = vector::stride(&self.assign.target, &self.of.var) == vector::Stride::Follows;
         self.value.walk(&mut |e| {
@@ -114,7 +117,8 @@ impl Sums {
 }
 
 impl Writer<'_> {
-    /// Sums, as vectors if they are like that, `unit` bytes at a time at most; of others there are `count`, or fewer.
+    /// Sums, as vectors if they are like that, `unit` bytes at a time at most; of others there are
+    /// `count`, or fewer.
     pub(super) fn sums(
         &mut self,
         sums: &Sums,

@@ -1,8 +1,11 @@
-//! Shares that come steps ahead, in a product whose innermost loop has few rows of an operand that all cores need in each step, and boxes of a core's own beside.
+//! Shares that are prefetched several steps ahead. This is for products whose innermost loop needs
+//! few rows of an operand that all cores need in each step, and boxes of a core's own beside it.
 //!
-//! Of what all need, cores take turns in bringing in a step, by the rule of shares that stay ([`rule`](super::held::rule)). A core that has sent its share brings
-//! in that of its next turn, and has until then to do so. Of its own boxes a core has several at once, in two places: the next ones come while those are used.
-//! So no step waits for a transfer that has begun in the step before, and each core brings in as much as any other.
+//! The cores take turns in bringing in the common rows of a step, by the rule of stationary shares
+//! ([`rule`](super::held::rule)). A core that has sent its share brings in that of its next turn.
+//! It has until then to do so. Of its own boxes, a core has several at once, in two buffers: the
+//! next ones are transferred while those are used. So no step waits for a transfer that began in
+//! the step before, and all cores bring in the same amount.
 
 use loops::{BinaryOp, Copy, Diagnostic, Expr, Loop, Name, Stmt};
 
@@ -22,7 +25,8 @@ const BOXES: i64 = 8;
 pub(super) enum Steps {
     /// So many cores have a step, and each has one again after some steps.
     Turns { set: i64, turns: i64 },
-    /// So many boxes of some columns come at once; bytes of one of two places.
+    /// The number of boxes of some columns that are brought in at once, and the bytes of one of two
+    /// buffers.
     Boxes { boxes: i64, columns: i64, bytes: i64 },
 }
 
@@ -48,7 +52,8 @@ impl Shared {
 }
 
 impl Writer<'_> {
-    /// How the shares of the innermost loop come ahead, in their order, where all of them may; `room` is what local memory has for them.
+    /// How the shares of the innermost loop are prefetched, in their order, if all of them may be.
+    /// `room` is the local memory that is available.
     pub(super) fn steps(
         &self,
         outer: &Loop,

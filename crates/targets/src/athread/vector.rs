@@ -1,8 +1,9 @@
 //! Innermost loops as vectors of four: `doublev4` and `floatv4`.
 //!
-//! A loop is one if all its statements are assignments to elements that follow each other, of values made of elements that follow each other, of
-//! elements that stay, and of sums, differences and products. Addresses in local memory need not be aligned: where all of a loop's are, which is asked when it
-//! begins, it takes one slot for each vector, else two.
+//! A loop qualifies if all its statements assign to consecutive elements. The values are made of
+//! consecutive elements, of elements that do not change, and of sums, differences and products.
+//! Addresses in local memory need not be aligned. If all addresses of a loop are aligned, which is
+//! tested when it begins, a vector access takes one slot, else two.
 
 use std::collections::BTreeMap;
 
@@ -22,8 +23,8 @@ const SHORT: usize = 6;
 /// Cycles of asking whether addresses are aligned, beside one for each.
 const ASKING: f64 = 2.0;
 
-/// What a loop has before it as it is written: the expressions of its end and of the number of its elements, the cycles of one by itself, and whether it
-/// may ask for the places of its elements.
+/// The data of a loop that are written before it: the expressions of its end and of its number of
+/// elements, the cycles of one element, and whether it may test the addresses of its elements.
 pub(super) struct Left<'a> {
     pub end: &'a str,
     pub all: &'a str,
@@ -31,8 +32,9 @@ pub(super) struct Left<'a> {
     pub asks: bool,
 }
 
-/// A loop as far as it is made of vectors, over what is left of its variable: lines, and their cycles as an expression, in which those of the elements that remain are
-/// counted. None if the loop is not one for vectors.
+/// A loop as far as it is made of vectors, over what is left of its variable: lines, and their
+/// cycles as an expression, in which those of the elements that remain are counted. None if the
+/// loop is not one for vectors.
 pub(super) fn code(
     scope: &Scope,
     l: &Loop,
@@ -76,7 +78,8 @@ pub(super) fn code(
     Ok(Some((lines, cycles)))
 }
 
-/// Several vectors of a loop with one assignment, as lines with all loads and values before the stores, and their cost: none where one vector has many lines.
+/// Several vectors of a loop with one assignment, as lines with all loads and values before the
+/// stores, and their cost: none where one vector has many lines.
 fn lot(
     scope: &Scope,
     l: &Loop,
@@ -104,7 +107,8 @@ fn lot(
     Ok(Some((lines, total)))
 }
 
-/// The elements that follow each other with a loop of one assignment, each once; none if two are of one array, which are not aligned at the same time.
+/// The elements that follow each other with a loop of one assignment, each once; none if two are of
+/// one array, which are not aligned at the same time.
 fn addresses(scope: &Scope, l: &Loop) -> Result<Option<Vec<String>>, Diagnostic> {
     let [Stmt::Assign(assign)] = l.body.as_slice() else { return Ok(None) };
     let mut accesses = vec![assign.target.clone()];
@@ -158,8 +162,9 @@ fn body(scope: &Scope, l: &Loop) -> Result<Option<(Vec<String>, Cost)>, Diagnost
     Ok(Some((lines, total)))
 }
 
-/// The terms of sums whose elements follow each other with a loop, as lines, and their cost: `sums` are the elements, each with the register that it is in
-/// and the value that it gets. None if a value is not one of vectors.
+/// The terms of sums whose elements follow each other with a loop, as lines, and their cost: `sums`
+/// are the elements, each with the register that it is in and the value that it gets. None if a
+/// value is not one of vectors.
 pub(super) fn terms(
     scope: &Scope,
     var: &Name,
@@ -385,7 +390,7 @@ impl Vector<'_> {
 
     fn splat(&mut self, value: &str) -> String {
         let set = if self.ty == Some(Scalar::F32) { "simd_set_floatv4" } else { "simd_set_doublev4" };
-        // From a register, outside of the loop where the compiler is any good; counted all the same.
+        // From a register. A good compiler moves this out of the loop. It is counted nevertheless.
         let text = format!("{set}({value}, {value}, {value}, {value})");
         if !self.loaded.iter().any(|(loaded, _)| *loaded == text) {
             self.cost.memory += 1.0;

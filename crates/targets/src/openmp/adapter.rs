@@ -1,11 +1,12 @@
-//! Functions in the paper's style behind the interface of the others, so that they can be run and measured alike.
+//! Wraps functions in the paper's style in the interface of the others, so that they can be run and
+//! measured in the same way.
 
 use loops::ParamMode;
 
 use crate::openmp::Signature;
 
-/// A C function of the name `name` with the interface of readable code that calls the function `paper` of the paper's style: its head
-/// without a semicolon, and its body.
+/// A C function of the name `name` with the interface of readable code that calls the function
+/// `paper` of the paper's style: its head without a semicolon, and its body.
 pub fn adapter(signature: &Signature, paper: &str, name: &str) -> (String, String) {
     let mut params: Vec<String> = (0..signature.sizes.len()).map(|k| format!("int64_t size{k}")).collect();
     let mut arguments: Vec<String> = (0..signature.sizes.len()).map(|k| format!("(int)size{k}")).collect();

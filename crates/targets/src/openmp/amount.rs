@@ -1,4 +1,5 @@
-//! How much a parallel loop has to do, where its sizes say so: below a few microseconds of work threads cost more than they bring.
+//! How much work a parallel loop has, if its sizes say so. Below a few microseconds of work,
+//! threads cost more than they gain.
 
 use loops::{BinaryOp, Diagnostic, Elem, Expr, Loop, LoopKind, Name, Stmt};
 
@@ -15,14 +16,16 @@ const ENOUGH: i64 = 10_000;
 const NARROW: i64 = 16;
 
 impl Lower<'_> {
-    /// The clause ` if (...)` of a parallel loop, or nothing where the amount of work is not known before it runs, or is constant.
+    /// The clause ` if (...)` of a parallel loop, or nothing if the amount of work is constant or
+    /// is not known before it runs.
     pub fn enough(&mut self, l: &Loop) -> Result<String, Diagnostic> {
         if !self.native {
             return Ok(String::new());
         }
         let mut extents = Vec::new();
         let Some(statements) = extents_of(l, &mut Vec::new(), &mut extents) else { return Ok(String::new()) };
-        // Of loops over tiles, which have conditions at their rims, the numbers would be longer to say than the loops are.
+        // For loops over tiles, which have conditions at their edges, the expressions would be
+        // longer than the loops.
         if conditional(&l.body) && !extents.iter().all(plain) {
             return Ok(String::new());
         }
@@ -43,8 +46,8 @@ impl Lower<'_> {
         Ok(format!(" if ({})", Printer::new(Layout::Readable).expression(&test)))
     }
 
-    /// Whether a vector loop has so few iterations that they fill no vector: the colours of a pixel. As a loop like others, compilers write it out and make vectors of the loop
-    /// around it.
+    /// Whether a vector loop has too few iterations to fill a vector (the colours of a pixel).
+    /// Without a pragma, compilers unroll it and vectorise the loop around it.
     pub fn fills_no_vector(&self, l: &Loop) -> Result<bool, Diagnostic> {
         let Some(count) = trips(l).filter(|_| l.reductions.is_empty()) else { return Ok(false) };
         let mut bytes = 0;
@@ -56,8 +59,9 @@ impl Lower<'_> {
         Ok(bytes < NARROW || (bytes < 2 * NARROW && !count.unsigned_abs().is_power_of_two()))
     }
 
-    /// The clause ` if (...)` of a vector loop around loops, which take long to begin in each lane: not for few lanes. Constant windows have none: gcc writes
-    /// them out first, but not in a loop that it has taken twice for the clause, which then does without vectors.
+    /// The clause ` if (...)` of a vector loop around loops, which take long to begin in each lane,
+    /// so that few lanes do not pay. Constant windows have no clause. gcc unrolls them first, but
+    /// not in a loop that it has duplicated for the clause. That loop would then not be vectorised.
     pub fn enough_lanes(&mut self, l: &Loop) -> Result<String, Diagnostic> {
         let sequential = |l: &Loop| l.kind == LoopKind::Sequential && !constant(l);
         let around = l.body.iter().any(|s| matches!(s, Stmt::Loop(l) if sequential(l)));
@@ -101,8 +105,8 @@ fn leading_cast(product: CExpr) -> CExpr {
     }
 }
 
-/// Collects the numbers of iterations of a loop and of the nest inside it; the number of statements in the innermost loop. None where a number
-/// depends on a loop of the nest or on data.
+/// Collects the numbers of iterations of a loop and of the nest inside it. Returns the number of
+/// statements in the innermost loop; none if a number depends on a loop of the nest or on data.
 fn extents_of(l: &Loop, inside: &mut Vec<Name>, extents: &mut Vec<Expr>) -> Option<i64> {
     let free = |e: &Expr| e.arrays().is_empty() && e.vars().iter().all(|v| !inside.contains(v));
     if !free(&l.lower) || !free(&l.upper) {
@@ -143,7 +147,7 @@ fn first_loop(body: &[Stmt]) -> Option<&Loop> {
     })
 }
 
-/// Assignments of a body without loops, as if all conditions held; none where there is anything else.
+/// Assignments of a body without loops, as if all conditions held; none if there is anything else.
 fn statements(body: &[Stmt]) -> Option<i64> {
     body.iter().try_fold(0, |all: i64, stmt| match stmt {
         Stmt::Assign(_) => Some(all + 1),

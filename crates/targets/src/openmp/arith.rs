@@ -1,6 +1,6 @@
-//! Index arithmetic on C expressions, folded where both operands are literals or one is neutral.
+//! Index arithmetic on C expressions. It is folded if both operands are literals or one is neutral.
 //!
-//! Folding is in 64 bits: `100000 * 100000` printed as it is would be a product of `int`s.
+//! Folding uses 64 bits: `100000 * 100000`, printed as it is, would be a product of `int`s.
 
 use crate::c::CExpr;
 
@@ -95,7 +95,7 @@ pub fn mul(a: CExpr, b: CExpr) -> CExpr {
     }
 }
 
-/// `a / b` where C's quotient is the wanted one; a quotient by a literal 0 is left to C.
+/// `a / b`, if C's quotient is the required one. A quotient by a literal 0 is left to C.
 pub fn div(a: CExpr, b: CExpr) -> CExpr {
     if value(&b) == Some(1) { a } else { fold("/", i64::checked_div, a, b) }
 }

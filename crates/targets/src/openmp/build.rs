@@ -1,4 +1,5 @@
-//! What the harness needs of the target: how a function is called, and how many elements its parameters have.
+//! What the test harness needs of the target: how a function is called, and how many elements its
+//! parameters have.
 
 use std::collections::BTreeSet;
 
@@ -16,7 +17,8 @@ pub use crate::openmp::helpers::{Helper, text as helper_text};
 pub use crate::openmp::names::function_names;
 pub use crate::openmp::types::Structs;
 
-/// For each parameter, the body of a C function from the array `lozenge_size` to the number of elements.
+/// For each parameter, the body of a C function from the array `lozenge_size` to the number of
+/// elements.
 pub fn counts(function: &Function) -> Result<(Vec<String>, BTreeSet<Helper>), Diagnostic> {
     let options = Options::default();
     let mut lower = start(&[], &options);

@@ -1,8 +1,10 @@
-//! Elements that one iteration of a loop stores and the next one reads go from one to the other in variables.
+//! Scalar replacement between iterations: an element that one iteration stores and the next one
+//! reads is kept in a variable.
 //!
-//! `L[i][j] = max(L[i - 1][j], L[i][j - 1])` waits for a store and the load behind it in each iteration, where a compiler cannot tell that nothing else
-//! overlaps with `L` (inside a parallel region it forgets `restrict`). The hub knows that. Left out: elements that several statements store or update, and loops
-//! with loops in them.
+//! In `L[i][j] = max(L[i - 1][j], L[i][j - 1])` each iteration waits for a store and the load after
+//! it, if a compiler cannot tell that nothing else overlaps with `L`. (Inside a parallel region it
+//! forgets `restrict`.) The loop IR has this information. Left out: elements that several
+//! statements store or update, and loops that contain loops.
 
 use loops::{Access, Assign, BinaryOp, Expr, Loop, LoopKind, Name, Size, Stmt};
 
@@ -18,9 +20,9 @@ struct Carried {
     at: usize,
     stored: Access,
     read: Access,
-    /// Whether every iteration reads it, so that it is there before the first one.
+    /// Whether every iteration reads it, so that it exists before the first one.
     surely: bool,
-    /// The variable in the hub.
+    /// The variable in the loop IR.
     scalar: Access,
 }
 
@@ -28,7 +30,8 @@ struct Carried {
 const MOST: usize = 4;
 
 impl Lower<'_> {
-    /// The loop with the elements that it hands on in variables; none if it hands on nothing.
+    /// The loop, with the elements that it passes to the next iteration in variables; none if there
+    /// are no such elements.
     pub fn carried(
         &mut self,
         l: &Loop,
@@ -38,7 +41,8 @@ impl Lower<'_> {
         if self.regions == 0 || self.paper() || self.in_simd || l.step != 1 {
             return Ok(None);
         }
-        // The element before the first one is there also if the first one has a subscript of 1 or more.
+        // The element before the first one also exists if the first one has a subscript of 1 or
+        // more.
         let inside = self.ranges.of(&l.lower).low.is_some_and(|low| low >= 1);
         let mut found = carried(l);
         found.retain(|c| {
@@ -91,7 +95,8 @@ impl Lower<'_> {
     }
 }
 
-/// What a loop hands on: elements of which it stores one in each iteration, whatever data says, and reads the one before it, until then.
+/// What a loop passes on: elements of which it stores one in each iteration, independently of data,
+/// and before that reads the one stored before.
 fn carried(l: &Loop) -> Vec<Carried> {
     // Memory of local arrays is known by where they are declared, so their declarations stay.
     let stays = |stmt: &Stmt| match stmt {
@@ -155,7 +160,7 @@ fn carried_by(l: &Loop, at: usize) -> Option<Carried> {
         Stmt::Assign(_) | Stmt::If { .. } => stmt.exprs().into_iter().any(|e| surely_reads(e, &before)),
         _ => false,
     });
-    // No name of the hub has a space.
+    // No name of the loop IR has a space.
     let scalar = Access::scalar(Name::new(format!("{} before", stored.array)));
     Some(Carried { at, stored, read, surely, scalar })
 }
@@ -189,7 +194,8 @@ fn surely_reads(e: &Expr, element: &Access) -> bool {
     }
 }
 
-/// The assignments of a choice by data of which each branch is one. What runs by a condition on loop variables alone may never read the element.
+/// The assignments of a choice by data in which each branch is one assignment. Code under a
+/// condition on loop variables alone may never read the element.
 fn leaves<'a>(stmt: &'a Stmt, found: &mut Vec<&'a Assign>) -> Option<()> {
     match stmt {
         Stmt::Assign(assign) => found.push(assign),
@@ -203,7 +209,8 @@ fn leaves<'a>(stmt: &'a Stmt, found: &mut Vec<&'a Assign>) -> Option<()> {
     Some(())
 }
 
-/// The statements with variables in the place of what they store and of what they read of the iteration before.
+/// The statements, with variables in place of what they store and of what they read from the
+/// iteration before.
 fn with_variables(body: &[Stmt], found: &[Carried]) -> Vec<Stmt> {
     let mut out = Vec::new();
     for (k, stmt) in body.iter().enumerate() {
@@ -220,7 +227,8 @@ fn with_variables(body: &[Stmt], found: &[Carried]) -> Vec<Stmt> {
     out
 }
 
-/// Statements with the variable in the place of what they read of the iteration before, and of what they store, if they `store` it.
+/// Statements, with the variable in place of what they read from the iteration before, and of what
+/// they store, if they `store` it.
 fn put(body: &[Stmt], c: &Carried, store: bool) -> Vec<Stmt> {
     let load = |access: Access| Expr::Load(if same(&access, &c.read) { c.scalar.clone() } else { access });
     let stmt = |stmt: &Stmt| match stmt

@@ -1,8 +1,11 @@
-//! Choices between values of which one is read from memory only where it is chosen, in loops that a compiler takes for vectors several iterations at once.
+//! Choices between values of which one is read from memory only if it is chosen, in short loops
+//! that a compiler vectorises.
 //!
-//! gcc (12.2 was tried, `-O3` with AVX2 or AVX-512) unrolls short loops as a whole, makes vectors of the stores that lie side by side then, and of the conditional
-//! loads masked ones: of which all have the mask of the first vector, so that numbers are wrong (as in its bug 114375). Such a loop keeps being one, and a body that has
-//! been unrolled by hand is none for vectors. A short loop with `omp simd` is not unrolled, and right.
+//! gcc unrolls short loops completely (12.2 was tried, `-O3` with AVX2 or AVX-512). It then
+//! vectorises the stores that lie side by side, and turns the conditional loads into masked ones.
+//! All of them get the mask of the first vector, so numbers are wrong (as in its bug 114375). So
+//! such a loop is kept as a loop, and a body that was unrolled by hand is not vectorised. A short
+//! loop with `omp simd` is not unrolled, and its result is right.
 
 use std::collections::BTreeMap;
 
@@ -31,7 +34,8 @@ impl Care {
     }
 }
 
-/// What is done about a plain loop; `unknown` if extents that are names here may be constants to the compiler.
+/// How a plain loop is treated. `unknown` says that extents which are names here may be constants
+/// to the compiler.
 pub fn care(l: &Loop, unknown: bool) -> Care {
     let mut found = Found::default();
     l.body.iter().for_each(|stmt| found.statement(stmt));
@@ -74,7 +78,7 @@ impl<'a> Found<'a> {
                 });
                 self.choices += usize::from(chooses);
             }
-            // What is stored on one side only stays a branch, or a masked store.
+            // A store on one side only stays a branch, or a masked store.
             Stmt::If { cond, then, otherwise } => {
                 for stmt in then.iter().chain(otherwise) {
                     match stmt {
@@ -98,8 +102,9 @@ impl<'a> Found<'a> {
     }
 }
 
-/// Whether an expression depends on data; with a condition: whether it reads an element that the condition does not read. One of several conditions
-/// (`x < a[i] || x != x`) may read nothing: the compiler asks first what does not change in the loop.
+/// Whether an expression depends on data. With a condition: whether it reads an element that the
+/// condition does not read. One of several conditions (`x < a[i] || x != x`) may read nothing,
+/// because the compiler first tests what does not change in the loop.
 fn reads(e: &Expr, but: Option<&Expr>) -> bool {
     let mut known: Vec<&Access> = Vec::new();
     if let Some(cond) = but.filter(|cond| !has_connective(cond)) {

@@ -1,4 +1,4 @@
-//! A function of the hub as a C function.
+//! Prints a function of the loop IR as a C function.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 
@@ -233,13 +233,14 @@ fn expr_text(e: &CExpr) -> String {
     Printer::new(Layout::Readable).expression(e)
 }
 
-/// Deepest nesting of statements: C compilers have to accept 127 levels of blocks, and some accept few more.
+/// Deepest nesting of statements: C compilers have to accept 127 levels of blocks, and some accept
+/// few more.
 const MAX_BLOCKS: usize = 127;
 
 /// Refuses what is nested too deeply for C or for the recursive passes.
 ///
 /// # Errors
-/// `L0104` for the bound of the hub, `T0004` for statements inside statements.
+/// `L0104` for the limit of the loop IR, `T0004` for the nesting of statements.
 pub fn bounded(function: &Function) -> Result<(), Diagnostic> {
     loops::visit::check_depth(function)?;
     let mut todo: Vec<(&Stmt, usize)> = function.body.iter().map(|s| (s, 1)).collect();

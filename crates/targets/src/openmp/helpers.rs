@@ -76,12 +76,62 @@ pub enum Helper {
 }
 
 impl Helper {
+    /// Functions of numbers that call no other.
+    pub const OF_DATA: [Helper; 45] = [
+        Helper::AddBeyond,
+        Helper::SubBeyond,
+        Helper::MulBeyond,
+        Helper::FloorDiv32,
+        Helper::FloorDiv64,
+        Helper::Mod32,
+        Helper::Mod64,
+        Helper::Min32,
+        Helper::Min64,
+        Helper::MinF,
+        Helper::Min,
+        Helper::Max32,
+        Helper::Max64,
+        Helper::MaxF,
+        Helper::Max,
+        Helper::AtMostF,
+        Helper::AtMost,
+        Helper::AtLeastF,
+        Helper::AtLeast,
+        Helper::Abs64,
+        Helper::Add32,
+        Helper::Sub32,
+        Helper::Mul32,
+        Helper::Div32,
+        Helper::Rem32,
+        Helper::Neg32,
+        Helper::Abs32,
+        Helper::Add64,
+        Helper::Sub64,
+        Helper::Mul64,
+        Helper::Div64,
+        Helper::Rem64,
+        Helper::Neg64,
+        Helper::Shl32,
+        Helper::Shl64,
+        Helper::Shr32,
+        Helper::Shr64,
+        Helper::BitsOfF32,
+        Helper::BitsOfF64,
+        Helper::BitsOfI32,
+        Helper::BitsOfI64,
+        Helper::I32OfF32,
+        Helper::I32OfF64,
+        Helper::I64OfF32,
+        Helper::I64OfF64,
+    ];
+
     /// Its name, if it is a macro.
     pub fn macro_name(self) -> Option<&'static str> {
         self.text().strip_prefix("#define ").and_then(|text| text.split('(').next())
     }
 
-    fn text(self) -> &'static str {
+    /// Its text in C.
+    pub fn text(self) -> &'static str {
         match self {
             // A body with this is not made of vectors.
             Helper::Apart => {

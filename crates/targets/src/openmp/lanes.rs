@@ -1,7 +1,9 @@
-//! Parallel loops whose iterations are lanes of vectors, each with sums of its own over a loop inside (forces of bodies, sums over a window).
+//! Parallel loops whose iterations are lanes of vectors. Each lane has its own sums over an inner
+//! loop (forces of bodies, sums over a window).
 //!
-//! The sums keep their order, so the loop inside is no vector; the one around it is, if a compiler sees one loop inside that runs at least once.
-//! That it does is asked before the loops.
+//! The sums keep their order, so the inner loop is not vectorised. The loop around it is, if a
+//! compiler sees that the inner loop runs at least once. The generated code tests this before the
+//! loops.
 
 use loops::{BinaryOp, Diagnostic, Elem, Expr, Loop, LoopKind, Name, Scalar, Stmt, UnaryOp};
 
@@ -60,8 +62,9 @@ fn beside(indices: &[Expr], lane: &Name) -> bool {
 }
 
 impl Lower<'_> {
-    /// Whether a parallel loop is one over lanes: scalars of one floating-point type, one loop inside that is as long for all lanes, sums up into these scalars,
-    /// and reads there what is one element for all lanes, lies side by side, or is the same in all steps.
+    /// Whether a parallel loop is a loop over lanes. It has scalars of one floating-point type, and
+    /// one inner loop of the same length for all lanes that sums up into these scalars. The inner
+    /// loop reads elements that are the same for all lanes, adjacent, or the same in all steps.
     pub fn lanes<'a>(&self, l: &'a Loop) -> Option<Lanes<'a>> {
         let inner = only_loop(&l.body)?;
         let plain = |l: &Loop| l.reductions.is_empty() && l.step.max(1) == 1;
@@ -114,7 +117,8 @@ impl Lower<'_> {
         sums.then_some(Lanes { inner })
     }
 
-    /// The region of a loop over lanes: behind the question whether the loop inside runs at all, where that is one.
+    /// The region of a loop over lanes. If the inner loop may have no iterations, this is tested
+    /// first.
     pub fn over_lanes(
         &mut self,
         l: &Loop,

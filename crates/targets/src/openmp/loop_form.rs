@@ -1,4 +1,4 @@
-//! Loops: the form that each takes in C, and its bounds.
+//! Loops: which form each takes in C, and its bounds.
 
 use loops::{Access, BinaryOp, Diagnostic, Expr, Loop, LoopKind, Stmt};
 
@@ -11,7 +11,7 @@ use crate::openmp::memory::reads_memory;
 use crate::openmp::scope::Binding;
 use crate::openmp::stmt::Code;
 
-/// Iterations of a loop of assignments that are written out one after the other.
+/// The maximal number of iterations of a loop of assignments that is unrolled.
 const WRITTEN_OUT: i64 = 4;
 
 /// The assignments of a small loop that is to be unrolled, one iteration after the other.
@@ -62,7 +62,7 @@ impl Lower<'_> {
         })
     }
 
-    /// Whether the lanes of a vector loop need no memory of their own beside scalars and small arrays.
+    /// Whether the lanes of a vector loop need no private memory except scalars and small arrays.
     fn one_lane_each(&self, l: &Loop) -> Result<bool, Diagnostic> {
         let promoted = self.promotable(l);
         for (op, name) in &l.reductions {
@@ -173,7 +173,8 @@ impl Lower<'_> {
         Ok(code)
     }
 
-    /// The end of a loop that begins at 0 or later: a quotient may be rounded up where it is negative, since there is no iteration then.
+    /// The end of a loop that begins at 0 or later. A quotient may be rounded up if it is negative,
+    /// because there is no iteration then.
     fn natural_end(&mut self, e: &Expr) -> Result<CExpr, Diagnostic> {
         let positive = |e: &Expr| match e {
             Expr::Int(divisor) if *divisor > 0 => Some(*divisor),

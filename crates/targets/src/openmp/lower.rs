@@ -257,7 +257,8 @@ impl Lower<'_> {
         self.wrapping && (ty == Scalar::I32 || (ty == Scalar::I64 && operation.is_data()))
     }
 
-    fn unary(&mut self, op: UnaryOp, value: CExpr, ty: Scalar, wraps: bool) -> CExpr {
+    /// An operation on one value.
+    pub fn unary(&mut self, op: UnaryOp, value: CExpr, ty: Scalar, wraps: bool) -> CExpr {
         match op {
             UnaryOp::Neg if ty.is_narrow() => {
                 CExpr::Cast(self.scalar_type(ty).to_owned(), Box::new(CExpr::unary("-", value)))

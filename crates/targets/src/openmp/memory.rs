@@ -1,8 +1,9 @@
-//! Where local arrays live, and code that allocates and frees them.
+//! Where local arrays are stored, and the code that allocates and frees them.
 //!
-//! An array of constant, small extents lives on the stack; every other one on the heap. A heap array is allocated at the start of
-//! the outermost block that runs it on one thread and in which its extents are known: never once for each iteration of a
-//! sequential loop. Its contents are undefined at its declaration, so that one allocation serves all iterations.
+//! An array of constant, small extents is on the stack. Every other array is on the heap. A heap
+//! array is allocated at the start of the outermost block that one thread runs and in which its
+//! extents are known. So it is never allocated once for each iteration of a sequential loop. Its
+//! contents are undefined at its declaration, so one allocation serves all iterations.
 
 use loops::{ArrayDecl, BinaryOp, Code, Diagnostic, Elem, Expr, LoopKind, Name, Stmt, Storage};
 
@@ -107,7 +108,8 @@ impl Lower<'_> {
         }
     }
 
-    /// Whether a loop becomes code that other threads or vector lanes run, so that its arrays are not shared with its surroundings.
+    /// Whether a loop becomes code that other threads or vector lanes run, so that its arrays are
+    /// not shared with its surroundings.
     fn separates(&self, kind: LoopKind) -> bool {
         match kind {
             LoopKind::Parallel => self.parallel_here(),
@@ -115,7 +117,8 @@ impl Lower<'_> {
         }
     }
 
-    /// Allocates the heap arrays of `stmts` that can be allocated before them; `bound` are loop variables that are not known there.
+    /// Allocates the heap arrays of `stmts` that can be allocated before them; `bound` are loop
+    /// variables that are not known there.
     pub fn claim<'p>(
         &mut self,
         stmts: &'p [Stmt],

@@ -14,7 +14,7 @@
 mod adapter;
 mod amount;
 mod arith;
-mod beyond;
+pub(crate) mod beyond;
 pub(crate) mod build;
 mod carry;
 mod choices;
@@ -30,6 +30,7 @@ mod parallel;
 mod promote;
 mod ranges;
 mod region;
+pub(crate) mod scalars;
 mod scope;
 mod stmt;
 pub(crate) mod types;
@@ -99,6 +100,8 @@ pub struct Emitted {
     pub source: String,
     /// A header for it, for C and C++.
     pub header: String,
+    /// Definitions of the structs that pairs in the interfaces of the functions are.
+    pub structs: Vec<String>,
     /// A program that runs every function on random data, if [`Options::main`] asks for it.
     pub main: Option<String>,
     /// What a caller needs to know of the functions, in the order of the program.
@@ -200,7 +203,8 @@ pub fn emit(program: &Program, options: &Options) -> Result<Emitted, Diagnostic>
     let main = (options.main && options.style == Style::Readable)
         .then(|| crate::quick::quick_main(program))
         .transpose()?;
-    Ok(Emitted { source: source.finish(), header, main, signatures })
+    let structs = public_structs.definitions().map(str::to_owned).collect();
+    Ok(Emitted { source: source.finish(), header, structs, main, signatures })
 }
 
 /// Rows of sums that leave a tile of registers are no copy of memory: gcc would keep the first of them there for it.

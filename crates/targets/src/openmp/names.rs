@@ -48,37 +48,50 @@ pub(crate) fn is_of_library(word: &str) -> bool {
 /// Identifiers in scope.
 #[derive(Clone, Debug)]
 pub struct Names {
-    taken: HashMap<String, u32>,
+    taken: HashSet<String>,
+    /// Numbers below these are taken behind a name, so that many of one name are not all tried each time.
+    free: HashMap<String, u64>,
 }
 
 impl Names {
     /// No name is in scope but those that C and generated code use.
     pub fn new() -> Names {
-        Names { taken: HashMap::new() }
+        Names { taken: HashSet::new(), free: HashMap::new() }
     }
 
     /// A C identifier for `name` that is free now; it is taken until [`Names::release`].
     pub fn take(&mut self, name: &str) -> String {
         let base = self.legal(name);
-        let mut candidate = base.clone();
-        let mut k = 2u32;
-        while self.taken.contains_key(&candidate) {
-            candidate = format!("{base}_{k}");
+        let mut k = self.free.get(&base).copied().unwrap_or(1);
+        let mut candidate = numbered(&base, k);
+        while self.taken.contains(&candidate) {
             k += 1;
+            candidate = numbered(&base, k);
         }
-        self.taken.insert(candidate.clone(), 1);
+        self.free.insert(base, k + 1);
+        self.taken.insert(candidate.clone());
         candidate
     }
 
     /// Takes one of the reserved words, which no hub name becomes.
     pub fn take_reserved(&mut self, word: &str) -> String {
-        self.taken.insert(word.to_owned(), 1);
+        self.taken.insert(word.to_owned());
         word.to_owned()
     }
 
     /// The name is out of scope.
     pub fn release(&mut self, name: &str) {
         self.taken.remove(name);
+        // It may be free as a name alone, or as one with a number.
+        let mut release = |base: &str, k: u64| {
+            if let Some(free) = self.free.get_mut(base) {
+                *free = k.min(*free);
+            }
+        };
+        release(name, 1);
+        if let Some((base, k)) = name.rsplit_once('_').and_then(|(b, k)| Some((b, k.parse().ok()?))) {
+            release(base, k);
+        }
     }
 
     fn legal(&self, name: &str) -> String {
@@ -98,6 +111,11 @@ impl Names {
     }
 }
 
+/// The name with its number; the first has none.
+fn numbered(base: &str, k: u64) -> String {
+    if k == 1 { base.to_owned() } else { format!("{base}_{k}") }
+}
+
 /// C names for functions: as for variables, and no function of the standard library either.
 pub fn function_names<'a>(names: impl Iterator<Item = &'a str>) -> Vec<String> {
     let mut scope = Names::new();
@@ -107,4 +125,21 @@ pub fn function_names<'a>(names: impl Iterator<Item = &'a str>) -> Vec<String> {
             if is_of_library(&made) { scope.take(&format!("{made}_")) } else { scope.take(name) }
         })
         .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_smallest_free_number_is_taken() {
+        let mut names = Names::new();
+        assert_eq!(["x", "x", "x_2", "x"].map(|name| names.take(name)), ["x", "x_2", "x_2_2", "x_3"]);
+        names.release("x_2");
+        assert_eq!(["x", "x"].map(|name| names.take(name)), ["x_2", "x_4"]);
+        names.release("x_2");
+        assert_eq!(["x_2", "x"].map(|name| names.take(name)), ["x_2", "x_5"]);
+        names.release("x");
+        assert_eq!(names.take("x"), "x");
+    }
 }

@@ -1,8 +1,10 @@
-//! Parallel regions: what each thread owns, reductions, and allocations that fail on one thread.
+//! Parallel regions: private memory of threads, reductions, and allocations that fail on one
+//! thread.
 //!
-//! A loop whose threads own no memory is a `parallel for`. Otherwise it is a `parallel` region that allocates each thread's memory
-//! once, a `for` that shares out the iterations, and the combination of the threads' partial results. Of two parallel loops of which one is all
-//! that the other one does, threads share the iterations of both.
+//! A loop whose threads own no memory is a `parallel for`. Any other loop is a `parallel` region.
+//! It allocates each thread's memory once, distributes the iterations by a `for`, and combines the
+//! threads' partial results. If a parallel loop consists only of another parallel loop, threads
+//! share the iterations of both.
 
 use std::collections::BTreeSet;
 
@@ -16,7 +18,8 @@ use crate::openmp::scope::{Array, Binding, Form};
 use crate::openmp::stmt::Code;
 use crate::openmp::types::{leaves, member};
 
-/// A variable that stands for a scalar behind a pointer during a reduction: clauses take variables only.
+/// A variable that stands for a scalar behind a pointer during a reduction: clauses take variables
+/// only.
 pub struct Accumulator {
     hub: Name,
     name: String,
@@ -48,7 +51,8 @@ fn symbol(op: ReduceOp) -> &'static str {
     }
 }
 
-/// The parallel loop that is all that a parallel loop does, if it has as many iterations in each of those: threads share them too.
+/// The parallel loop that is the whole body of a parallel loop, if its number of iterations is
+/// always the same. Threads then share its iterations, too.
 fn shared_inside(l: &Loop) -> Option<&Loop> {
     let [Stmt::Loop(inner)] = &l.body[..] else { return None };
     let counted = |l: &Loop| {
@@ -60,7 +64,7 @@ fn shared_inside(l: &Loop) -> Option<&Loop> {
 
 /// Where the loops are of which data says how often they run.
 enum Ends {
-    /// In the iterations themselves, which may be short: threads take several at a time.
+    /// The iterations may be short, so threads take several at a time.
     Here,
     /// In loops inside: iterations are tiles.
     Inside,
@@ -83,8 +87,8 @@ impl Lower<'_> {
         Ok(single && matches!(array.elem, Elem::Scalar(_)) && !self.has_no_clause(op, name)?)
     }
 
-    /// Whether OpenMP's own operation is another one: its minima and maxima do not pass over NaN, and C that is there already has no room for a declaration
-    /// of others.
+    /// Whether OpenMP's own operation differs: its minima and maxima do not skip NaN, and existing
+    /// C code has no place to declare others.
     pub fn has_no_clause(&self, op: ReduceOp, name: &Name) -> Result<bool, Diagnostic> {
         let orders = self.native && matches!(op, ReduceOp::Min | ReduceOp::Max);
         Ok(orders && leaves(&self.array(name)?.elem).iter().any(|(_, ty)| ty.is_float()))
@@ -131,8 +135,8 @@ impl Lower<'_> {
         vec![CStmt::Block(None, out)]
     }
 
-    /// ` reduction(+:a, b) reduction(max:c)`. The smaller and larger of floating-point numbers are combined by the functions that loops call: OpenMP's own do
-    /// not pass over NaN.
+    /// ` reduction(+:a, b) reduction(max:c)`. Minima and maxima of floating-point numbers are
+    /// combined by the functions that loops call, because OpenMP's own do not skip NaN.
     pub fn reduction_clauses(&mut self, l: &Loop) -> Result<String, Diagnostic> {
         let mut by_op: std::collections::BTreeMap<(ReduceOp, &str), Vec<String>> =
             std::collections::BTreeMap::new();
@@ -172,8 +176,9 @@ impl Lower<'_> {
         Some(name)
     }
 
-    /// ` firstprivate(n, m)`: the sizes and outer loop variables that a parallel loop reads, where it stores integers. What threads share is in memory, and a
-    /// compiler that cannot tell such a store from the size beside it loads the size again after each.
+    /// ` firstprivate(n, m)`: the sizes and outer loop variables that a parallel loop reads, if it
+    /// stores integers. Shared variables are in memory. A compiler that cannot distinguish such a
+    /// store from a size would load the size again after each store.
     fn copies(&self, l: &Loop) -> String {
         if !self.native {
             return String::new();
@@ -357,7 +362,8 @@ impl Lower<'_> {
         out
     }
 
-    /// Adds the threads' parts to the whole, one thread at a time; tells the caller's status of a failure.
+    /// Adds the threads' parts to the whole, one thread at a time, and sets the caller's status
+    /// after a failure.
     fn gather(
         &mut self,
         partials: &[Partial],
@@ -396,7 +402,8 @@ impl Lower<'_> {
         vec![CStmt::If(failed, tell, critical)]
     }
 
-    /// A loop nest over the elements of a reduced array and its part; one statement for each scalar of an element.
+    /// A loop nest over the elements of a reduced array and its part; one statement for each scalar
+    /// of an element.
     fn each_element(
         &mut self,
         partial: &Partial,

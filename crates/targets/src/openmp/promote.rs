@@ -1,8 +1,10 @@
-//! An element that a loop updates in every iteration goes into a variable for the length of the loop.
+//! Scalar replacement: an element that a loop updates in every iteration is kept in a variable
+//! during the loop.
 //!
-//! Inside a parallel region compilers no longer know that arrays do not overlap (`restrict` does not reach into the function that
-//! they make of the region), so they would store the element in each iteration. The hub does know. The variable is also what a
-//! `reduction` clause can name.
+//! Inside a parallel region compilers no longer know that arrays do not overlap, because `restrict`
+//! does not reach into the function that they make of the region. So they would store the element
+//! in each iteration. The loop IR has this information. A `reduction` clause can also name the
+//! variable.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -103,7 +105,8 @@ impl Lower<'_> {
         Ok(out)
     }
 
-    /// The loop between the loads and stores of its promoted elements, whose scope ends here; under `guard` if there is one.
+    /// The loop between the loads and stores of its promoted elements, whose scope ends here; under
+    /// `guard` if there is one.
     pub fn demote(
         &mut self,
         promotions: Vec<Promotion>,
@@ -126,7 +129,8 @@ impl Lower<'_> {
         }
     }
 
-    /// Whether the iterations of a parallel loop differ in length: a loop inside begins or ends where the variable says, not both.
+    /// Whether the iterations of a parallel loop differ in length: either the beginning or the end
+    /// of an inner loop depends on the variable, not both.
     pub fn uneven(&self, l: &Loop) -> bool {
         fn look<'a>(body: &'a [Stmt], dependent: &mut Vec<&'a Name>) -> bool {
             body.iter().any(|stmt| match stmt {
@@ -145,7 +149,8 @@ impl Lower<'_> {
     }
 }
 
-/// Whether an end depends on one of the variables other than by cutting off a tile at the edge (`min(32, n - t)`).
+/// Whether an end depends on one of the variables other than by cutting off a tile at the edge
+/// (`min(32, n - t)`).
 fn moves(e: &Expr, vars: &[&Name]) -> bool {
     match e {
         Expr::Binary(BinaryOp::Min, a, b) => moves(a, vars) && moves(b, vars),

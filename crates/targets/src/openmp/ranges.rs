@@ -1,8 +1,9 @@
-//! Intervals of index expressions: what shows that a quotient may be C's `/`.
+//! Intervals of index expressions. They show where a quotient may be C's `/`.
 //!
-//! Facts come from the function's assumptions (`n >= 1`), from conditions, and from loop bounds (inside `for i in 0..n`, `i >= 0` and
-//! `n >= 1`; inside `for i in 0..n * m` both are positive, if they are natural).
-//! Of relations, only that of a loop variable and its own bound is kept (there, `n - i >= 1`).
+//! Facts come from the function's assumptions (`n >= 1`), from conditions, and from loop bounds
+//! (inside `for i in 0..n`, `i >= 0` and `n >= 1`; inside `for i in 0..n * m` both sizes are
+//! positive, if they are natural). Of relations between variables, only that of a loop variable and
+//! its own bound is kept (there, `n - i >= 1`).
 
 use std::collections::HashMap;
 
@@ -155,7 +156,8 @@ impl Ranges {
         }
     }
 
-    /// Enters the body of a loop: its variable, and what it says of the bound that some iteration runs.
+    /// Enters the body of a loop: its variable, and what it says of the bound that some iteration
+    /// runs.
     pub fn enter(&mut self, l: &Loop) {
         let (lower, upper) = (self.of(&l.lower), self.of(&l.upper));
         self.begin();

@@ -1,8 +1,8 @@
-//! Statements for the middle of a C function that is there already.
+//! Statements for the middle of an existing C function.
 //!
-//! The text uses the names, types and arithmetic of the C around it, and nothing that needs a header: macros that it defines itself
-//! where it uses them, and built-in functions of gcc and clang. An allocation that fails ends the program, since there is nobody to
-//! tell.
+//! The text uses the names, types and arithmetic of the C around it, and nothing that needs a
+//! header. It uses macros that it defines itself, and built-in functions of gcc and clang. An
+//! allocation that fails ends the program, because there is no caller to tell.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -23,7 +23,8 @@ pub struct RegionNames {
     pub sizes: BTreeMap<Name, String>,
     /// Sizes whose C is an `int`.
     pub int_sizes: BTreeSet<Name>,
-    /// Name and form of each parameter; one that is not here is a scalar, or an array with a subscript a dimension, of its own name.
+    /// Name and form of each parameter. A parameter that is not listed is a scalar, or an array
+    /// with one subscript for each dimension, and keeps its name.
     pub arrays: BTreeMap<Name, RegionArray>,
     /// Identifiers that the text may not declare: those of the C function around it, and macros.
     pub taken: BTreeSet<String>,
@@ -45,8 +46,8 @@ pub struct RegionArray {
 /// The body of a function as C statements in the place of a region.
 ///
 /// # Errors
-/// If the program is nested too deeply (`L0104`, `T0004`), is not valid or has pairs (`T0001`), or has local arrays that cannot be allocated as
-/// it asks (`T0002`, `T0003`).
+/// If the program is nested too deeply (`L0104`, `T0004`), is not valid or has pairs (`T0001`), or
+/// has local arrays that cannot be allocated as it asks (`T0002`, `T0003`).
 pub fn emit_region(
     function: &Function,
     names: &RegionNames,
@@ -56,7 +57,8 @@ pub fn emit_region(
     let mut lower = start(&function.body, options);
     lower.native = true;
     lower.wrapping = false;
-    // Of 64 bits whatever the loops of the source have: tiled, skewed and scaled loops count further.
+    // Always 64 bits, independently of the source's loops, because tiled, skewed and scaled loops
+    // have larger values.
     lower.index_type = "long".to_owned();
     let c_size = |name: &Name| names.sizes.get(name).map_or(name.as_str(), String::as_str).to_owned();
     let c_array =
@@ -100,7 +102,7 @@ pub fn emit_region(
     Ok(fresh_macros(printer.finish(), &lower.helpers, &names.taken))
 }
 
-/// The text with other names for those of our macros that the C around has already, whatever they are there.
+/// The text, with other names for those of our macros whose names the surrounding C uses already.
 fn fresh_macros(text: String, used: &BTreeSet<Helper>, taken: &BTreeSet<String>) -> String {
     let names = used.iter().filter_map(|helper| helper.macro_name());
     names.filter(|name| taken.contains(*name)).fold(text, |text, name| {

@@ -1,4 +1,5 @@
-//! What the names of the hub are in C at a place of the program, and how arrays are addressed there.
+//! What the names of the loop IR are in C at a point of the program, and how arrays are addressed
+//! there.
 
 use std::collections::HashMap;
 
@@ -7,7 +8,7 @@ use loops::{Elem, Name};
 use crate::c::CExpr;
 use crate::openmp::arith;
 
-/// A hub name in C.
+/// A name of the loop IR in C.
 #[derive(Clone, Debug)]
 pub enum Binding {
     /// A loop variable or a size parameter.
@@ -19,7 +20,8 @@ pub enum Binding {
 /// An array in C.
 #[derive(Clone, Debug)]
 pub struct Array {
-    /// What subscripts are put on; for a scalar the variable itself, dereferenced where it is a pointer.
+    /// What subscripts are put on; for a scalar the variable itself, dereferenced where it is a
+    /// pointer.
     pub base: CExpr,
     /// Type of the elements.
     pub elem: Elem,

@@ -10,7 +10,7 @@ use crate::openmp::memory::{Claims, constant_dims, null_test, reads};
 use crate::openmp::scope::{Array, Binding, Form};
 use crate::openmp::types::{at_path, elem_bytes, member};
 
-/// Translated statements, and whether an allocation in them may have failed when they are done.
+/// Translated statements, and whether an allocation in them may have failed at their end.
 pub struct Code {
     /// The statements.
     pub stmts: Vec<CStmt>,
@@ -24,7 +24,8 @@ impl Code {
     }
 }
 
-/// The updates that directly follow `first` and are of the same element by the same sum or product, of values that do not read its array.
+/// The updates that directly follow `first` and are of the same element by the same sum or product,
+/// of values that do not read its array.
 fn same_updates<'a>(first: &Assign, rest: &'a [Stmt]) -> Vec<&'a Assign> {
     let sums = |a: &Assign| a.update.is_some_and(|u| matches!(u.op, ReduceOp::Add | ReduceOp::Mul));
     let same = |stmt: &'a Stmt| match stmt {
@@ -83,8 +84,8 @@ impl Lower<'_> {
         self.sequence_or(stmts, &[])
     }
 
-    /// Statements one after another; where an allocation in one of them has failed, `leave` comes next, if there is such a way out,
-    /// else the statements after it are skipped.
+    /// Statements in sequence. If an allocation in one of them has failed, `leave` comes next, if
+    /// there is such an exit. Otherwise the statements after it are skipped.
     pub fn sequence_or(&mut self, stmts: &[Stmt], leave: &[CStmt]) -> Result<Code, Diagnostic> {
         let mut declared: Vec<(&Name, Option<String>)> = Vec::new();
         // what is being filled: the outermost list, and lists inside `if (status == OK)`
@@ -253,8 +254,8 @@ impl Lower<'_> {
         }
     }
 
-    /// An assignment, and `further` updates of the same element by the same operation: one statement that loads and stores once, rounded as
-    /// they would be one after the other.
+    /// An assignment, and `further` updates of the same element by the same operation: one
+    /// statement that loads and stores once, rounded as they would be one after the other.
     fn assign(&mut self, assign: &Assign, further: &[&Assign]) -> Result<CStmt, Diagnostic> {
         let (target, elem) = self.access(&assign.target)?;
         let Elem::Scalar(ty) = elem else {
@@ -299,7 +300,7 @@ impl Lower<'_> {
         })
     }
 
-    /// A value where it is stored, or added to what is stored: C that is there already converts it then.
+    /// A value that is stored, or added to what is stored. In existing C code it is then converted.
     fn stored(&mut self, e: &Expr, ty: loops::Scalar) -> Result<CExpr, Diagnostic> {
         if self.native
             && !ty.is_common()

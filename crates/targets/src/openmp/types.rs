@@ -1,4 +1,4 @@
-//! C types of the hub's element types, and the names of the structs that pairs become.
+//! C types of the loop IR's element types, and the names of the structs that pairs become.
 
 use std::collections::BTreeMap;
 
@@ -29,8 +29,8 @@ pub fn elem_type(elem: &Elem) -> String {
     }
 }
 
-/// The struct's name: the type in prefix notation, which two different types never share (`pair_f32_i64`,
-/// `pair_pair_f32_i64_f64`).
+/// The struct's name: the type in prefix notation, which two different types never share
+/// (`pair_f32_i64`, `pair_pair_f32_i64_f64`).
 fn pair_name(elem: &Elem) -> String {
     let mut words = Vec::new();
     let mut todo = vec![elem];
@@ -46,7 +46,8 @@ fn pair_name(elem: &Elem) -> String {
     words.join("_")
 }
 
-/// Structs in an order in which each is defined before it is used: the text of the definition by nesting depth and name.
+/// Structs in an order in which each is defined before it is used: the text of the definition by
+/// nesting depth and name.
 #[derive(Clone, Debug, Default)]
 pub struct Structs(BTreeMap<(usize, String), String>);
 

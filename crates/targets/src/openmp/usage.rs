@@ -1,4 +1,5 @@
-//! Which local arrays are read and which are written: compilers warn of variables that are only set.
+//! Which local arrays are read and which are written. Compilers warn of variables that are only
+//! set.
 
 use std::collections::HashMap;
 

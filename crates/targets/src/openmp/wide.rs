@@ -1,7 +1,8 @@
-//! Values of 64 bits in C that is there already.
+//! Values of 64 bits in existing C code.
 //!
-//! Loop variables are `long`, but sizes are what the C around the region has, often `int`, and C computes `100 * n` in `int` then. An operation of
-//! 64 bits whose operands are all `int` converts one of them: `100 * (long)n`.
+//! Loop variables are `long`. Sizes have the type of the C around the region, often `int`, and C
+//! then computes `100 * n` in `int`. If all operands of a 64-bit operation are `int`, one of them
+//! is converted: `100 * (long)n`.
 
 use loops::{BinaryOp, Scalar};
 
@@ -9,7 +10,7 @@ use crate::c::CExpr;
 use crate::openmp::lower::Lower;
 
 impl Lower<'_> {
-    /// The operands of an operation of 64 bits, so that C computes with as many.
+    /// The operands of an operation of 64 bits, so that C computes in 64 bits.
     pub fn widened(&self, op: BinaryOp, a: CExpr, b: CExpr, ty: Scalar) -> (CExpr, CExpr) {
         let shift = matches!(op, BinaryOp::Shl | BinaryOp::Shr);
         let overflows = shift || matches!(op, BinaryOp::Add | BinaryOp::Sub | BinaryOp::Mul);

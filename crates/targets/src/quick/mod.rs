@@ -1,7 +1,7 @@
 //! A `main` that runs generated functions on random data and prints times and checksums.
 //!
-//! It stands alone: sizes come from the command line, and nothing is read or written but text. Running functions on a user's arrays is
-//! the command's business.
+//! It stands alone: sizes come from the command line, nothing is read, and only text is written.
+//! The command runs functions on a user's arrays.
 
 mod text;
 
@@ -15,8 +15,8 @@ use crate::openmp::build::{
     Done, Helper, Structs, counts, function_names, helper_text, leaf_paths, translate,
 };
 
-/// A program `PROGRAM [FUNCTION] SIZE…` that runs a function of the loop program on random data, five times, and prints the least
-/// time and the sum of all numbers that come out.
+/// A program `PROGRAM [FUNCTION] SIZE…` that runs a function of the loop program on random data,
+/// five times, and prints the least time and the sum of all numbers that come out.
 ///
 /// # Errors
 /// If a function's extents cannot be translated.

@@ -1,4 +1,4 @@
-//! The unchanging parts of quick runs.
+//! The fixed parts of such a `main`.
 
 use crate::c::CFunction;
 use crate::c_print::{Layout, Printer};

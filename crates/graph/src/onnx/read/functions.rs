@@ -1,4 +1,4 @@
-//! Functions of a model: field 25 of the file, which the model carries as bytes until someone asks.
+//! Functions of a model: field 25 of the file. The model keeps it as bytes until it is needed.
 
 use bytes::Bytes;
 use loops::{Diagnostic, Name};
@@ -14,7 +14,7 @@ use crate::onnx::wire::{Field, Fields, Kept, Payload};
 const FUNCTION: u32 = 25;
 /// The field of a model that holds training information, whose graphs may call functions.
 const TRAINING: u32 = 20;
-/// The field of a node that says which of several functions of one name is meant.
+/// The field of a node that selects one of several functions with the same name.
 const OVERLOAD: u32 = 8;
 
 /// The functions that the model carries, in the order of the file.

@@ -1,4 +1,4 @@
-//! Types, and the elements of tensors.
+//! Reading types, and the elements of tensors.
 
 use bytes::Bytes;
 

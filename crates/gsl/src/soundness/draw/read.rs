@@ -1,4 +1,4 @@
-//! What a pattern and its expressions say before anything is drawn.
+//! What a pattern and its expressions require before anything is drawn.
 
 use crate::rule::{Binding, Expr, ExprKind, Pattern, UnaryOp};
 

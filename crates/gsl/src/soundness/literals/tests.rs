@@ -1,4 +1,4 @@
-//! Where the numbers of a rule meet ranks and branches.
+//! Tests of the places where the numbers of a rule meet ranks and branches.
 
 use super::*;
 

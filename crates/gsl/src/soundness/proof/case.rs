@@ -1,7 +1,9 @@
-//! One case of a proof: which choices were taken, what follows from the conditions, and what is asked of integers.
+//! One case of a proof: which choices were made, what follows from the conditions, and what is
+//! asked about integers.
 //!
-//! A rule stands for many graphs: of each rank, with each axis, with or without an optional input. [`Choices`] goes through them all: a run
-//! that asks [`Case::choose`] is repeated for every answer. Within a case extents and attributes stay symbols.
+//! A rule stands for many graphs: of each rank, with each axis, with or without an optional input.
+//! [`Choices`] enumerates them: a run that calls [`Case::choose`] is repeated for every answer.
+//! Within a case, extents and attributes stay symbols.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::rc::Rc;
@@ -28,7 +30,7 @@ pub(super) fn unproved<T>(why: impl Into<String>) -> Step<T> {
     Err(Stop::Unproved(why.into()))
 }
 
-/// The answers to be given in this run, and of how many each is one.
+/// The answers of this run, and the number of possible answers of each.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Choices {
     taken: Vec<(usize, usize)>,
@@ -58,7 +60,8 @@ impl Choices {
     }
 }
 
-/// Whether what is needed may be taken for granted: a source pattern matches a valid graph, but of the target it has to be shown.
+/// Whether requirements may be assumed. A source pattern matches a valid graph. For the target they
+/// must be shown.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Mode {
     Assume,
@@ -97,7 +100,7 @@ pub(super) struct Case {
     pub reals: HashMap<Rc<str>, Rc<Real>>,
     /// Texts of numbers that conditions say to be greater than 0.
     pub positive: HashSet<String>,
-    /// The extents of parts that an operator chose itself, by what it chose from.
+    /// The extents of parts that an operator chose itself, by the extent that it divided.
     pub parts: HashMap<String, Vec<Int>>,
     vars: u32,
     names: usize,
@@ -130,7 +133,8 @@ impl Case {
         self.choices
     }
 
-    /// One of `of` possibilities; all are tried. Several must not be open while the target is built: then it is decided by what holds.
+    /// One of `of` possibilities; all are tried. Several must not be open while the target is
+    /// built: then it is decided by what holds.
     pub fn choose(&mut self, of: usize) -> usize {
         self.choices.choose(of.max(1))
     }
@@ -226,7 +230,7 @@ impl Case {
             if !changed {
                 break;
             }
-            // Solutions in terms of what is left open: to look one up is to be done.
+            // Solutions in terms of what is left open. One look-up is enough.
             let keys: Vec<Atom> = self.bindings.keys().cloned().collect();
             for key in keys {
                 if let Some(value) = self.bindings.get(&key).cloned() {
@@ -245,7 +249,7 @@ impl Case {
 
     fn solve_one(&mut self, e: &Int) -> Step<bool> {
         self.pay(10)?;
-        // What all monomials have in common may be left out if it is not 0.
+        // A common factor of all monomials may be left out if it is not 0.
         let shared = e.monomials().next().and_then(|(m, _)| {
             m.iter().find(|a| {
                 let a = Int::from((*a).clone());
@@ -345,7 +349,8 @@ impl Case {
         }
     }
 
-    /// The quotient rounded down. Divisors are positive wherever this stands in a place of a tensor that exists.
+    /// The quotient rounded down. Divisors are positive wherever this occurs in a position of a
+    /// tensor that exists.
     fn quotient(&self, a: &Int, b: &Int) -> Int {
         if b.is(1) {
             return a.clone();
@@ -365,7 +370,8 @@ impl Case {
         if small { q } else { q.plus(&Int::fun("div", vec![rest, b.clone()])) }
     }
 
-    /// Whether `e >= 0` follows from one fact at once: without normal forms, which would come here again.
+    /// Whether `e >= 0` follows from one fact at once: without normal forms, which would come here
+    /// again.
     fn below_facts(&self, e: &Int) -> bool {
         self.follows(e, &[], 1)
     }
@@ -423,7 +429,7 @@ impl Case {
             || self.nonneg(&d.negated().offset(-1))
     }
 
-    /// Equal: taken for granted in a source pattern, to be shown of a target.
+    /// Equality: assumed in a source pattern, to be shown for a target.
     pub fn equal(&mut self, a: &Int, b: &Int, what: &str) -> Step<()> {
         if self.same(a, b) {
             return Ok(());

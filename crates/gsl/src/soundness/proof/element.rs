@@ -1,4 +1,5 @@
-//! Elements of tensors as expressions of places in the inputs, and their comparison without any law that rounding breaks.
+//! Elements of tensors as expressions of positions in the inputs. They are compared without any law
+//! that rounding breaks.
 
 use std::collections::BTreeMap;
 use std::rc::Rc;
@@ -56,7 +57,7 @@ pub(super) fn ranges(vars: &[(u32, Int)]) -> impl Iterator<Item = Int> {
     vars.iter().flat_map(|(v, n)| [Int::var(*v), n.minus(&Int::var(*v)).offset(-1)])
 }
 
-/// Conditions that neither hold anyway nor follow from the others; `None` if one can't hold.
+/// Conditions that do not hold always and do not follow from the others; `None` if one cannot hold.
 pub(super) fn pruned(case: &Case, conditions: &[Int], more: &[Int]) -> Option<Vec<Int>> {
     let mut left: Vec<Int> = conditions.iter().map(|c| case.norm(c)).collect();
     let mut k = 0;
@@ -76,7 +77,8 @@ pub(super) fn pruned(case: &Case, conditions: &[Int], more: &[Int]) -> Option<Ve
     Some(left)
 }
 
-/// An element after laws that keep every bit, and its text. Equal texts, equal elements.
+/// An element after applying laws that keep every bit, and its text. Elements with equal texts are
+/// equal.
 pub(super) fn strict(case: &mut Case, e: &Rc<Real>) -> Step<(Rc<Real>, String)> {
     let simple = simplified(case, e, &mut Vec::new())?;
     let text = text(case, &simple, &mut BTreeMap::new())?;

@@ -1,4 +1,4 @@
-//! Attribute expressions on symbols: their values, and what follows if a condition holds.
+//! Evaluates attribute expressions on symbols, and derives what follows if a condition holds.
 
 use std::rc::Rc;
 
@@ -181,7 +181,7 @@ impl Run<'_> {
             let Named::Vertex(vertex, k) = base else { return Ok(Value::Unknown) };
             return Ok(self.attribute(&vertex, k, name));
         }
-        // What is asked of an input that is absent is not defined: the condition does not hold.
+        // A property of an absent input is not defined, so the condition does not hold.
         let Some(t) = self.tensor_of(base)? else { return Err(Stop::Impossible) };
         Ok(match name {
             "shape" => Value::ints(t.shape),
@@ -205,7 +205,8 @@ impl Run<'_> {
         let (Value::Tuple(items), Value::Int(k)) = (base, index) else { return Ok(Value::Unknown) };
         let Some(k) = self.case.norm(k).constant() else { return Ok(Value::Unknown) };
         let k = if k < 0 { k + items.len() as i64 } else { k };
-        // Out of range: not defined, so that the condition does not hold, or the rule is not applied.
+        // Out of range: the value is not defined, so the condition does not hold, or the rule is
+        // not applied.
         usize::try_from(k).ok().and_then(|k| items.get(k).cloned()).ok_or(Stop::Impossible)
     }
 

@@ -21,7 +21,8 @@ pub(super) fn batch_normalization(case: &mut Case, call: &Call<'_>) -> Step<Tens
         }
         case.equal(&t.shape[0], &channels, call.op)?;
         if case.mode == Mode::Assume {
-            // Later versions let them differ; a graph of such types is no instance that is drawn either.
+            // Later versions let them differ; a graph of such types is no instance that is drawn
+            // either.
             case.same_type(t.ty, x.ty, call.op)?;
         }
     }

@@ -1,7 +1,8 @@
-//! Integers that depend on extents, attributes and index variables: polynomials over atoms, in normal form.
+//! Integers that depend on extents, attributes and index variables: polynomials over atoms, in
+//! normal form.
 //!
-//! Two of them that print alike are equal for all values of their atoms; nothing else is claimed. What overflows becomes
-//! [`Int::unknown`], which equals nothing, not even itself.
+//! Two of them that print alike are equal for all values of their atoms. Nothing else is claimed.
+//! If one overflows, it becomes [`Int::unknown`], which equals nothing, not even itself.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -17,7 +18,8 @@ pub(super) enum Atom {
     Symbol(Rc<str>),
     /// An index variable: of the place in a result, or of a sum.
     Var(u32),
-    /// A function that the proof knows little or nothing of: `div`, `mod`, `max`, or the extents that an operator computes.
+    /// A function that the proof knows little or nothing of: `div`, `mod`, `max`, or the extents
+    /// that an operator computes.
     Fun(Rc<str>, Vec<Int>),
 }
 
@@ -149,7 +151,8 @@ impl Int {
         out
     }
 
-    /// The factor of the monomial `by` in `self`, and the rest: `self == q * by + rest`. `by` must be one monomial.
+    /// The factor of the monomial `by` in `self`, and the rest: `self == q * by + rest`. `by` must
+    /// be one monomial.
     pub fn divide(&self, by: &Int) -> Option<(Int, Int)> {
         if self.unknown || by.unknown || by.terms.len() != 1 {
             return None;
@@ -172,7 +175,8 @@ impl Int {
         Some((quotient, rest))
     }
 
-    /// `(c, rest)` with `self == c * atom + rest` where neither contains the atom; `None` if it stands elsewhere too, or nowhere.
+    /// `(c, rest)` with `self == c * atom + rest` where neither contains the atom; `None` if it
+    /// stands elsewhere too, or nowhere.
     pub fn linear_in(&self, atom: &Atom) -> Option<(i128, Int)> {
         let mut rest = self.clone();
         let c = rest.terms.remove(std::slice::from_ref(atom))?;

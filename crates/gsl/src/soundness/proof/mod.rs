@@ -1,13 +1,16 @@
-//! Proofs that a rule changes nothing: both sides as functions from places to elements, with symbols for extents and attributes, brought to
-//! one normal form.
+//! Proofs that a rule changes nothing. Both sides are functions from positions to elements, with
+//! symbols for extents and attributes. They are brought to one normal form.
 //!
-//! A rule stands for infinitely many graphs. Ranks, axes, permutations, the presence of optional inputs, the order of operands and the number of
-//! branches are finitely many cases up to a bound, and all are gone through; within a case extents, strides, paddings, values and everything
-//! else that is a number are symbols, about which only what the pattern and the conditions say is known. So a proof holds for all sizes and
-//! values, and for ranks and branches up to the bound that it states. Where a rule itself tells ranks or branches apart, the bound lies beyond.
+//! A rule stands for infinitely many graphs. Ranks, axes, permutations, the presence of optional
+//! inputs, the order of operands and the number of branches are finitely many cases up to a bound.
+//! All of them are enumerated. Within a case, every number (extents, strides, paddings, values) is
+//! a symbol. Only what the pattern and the conditions say about it is known. So a proof holds for
+//! all sizes and values, and for ranks and branches up to the bound that it states. If a rule
+//! itself distinguishes ranks or branches, the bound lies beyond.
 //!
-//! First by laws that keep every bit; where those are not enough, over the reals. What is not here: floating-point rounding, NaN and infinities
-//! (instances are compared bit by bit by the rest of `soundness`).
+//! The proof first uses laws that keep every bit. If those are not enough, it uses laws of real
+//! numbers. Not here: floating-point rounding, NaN and infinities (the rest of `soundness` compares
+//! instances bit by bit).
 
 mod case;
 mod element;
@@ -43,7 +46,7 @@ pub struct Proof {
     pub rank: usize,
     /// The greatest number of branches of a variadic part, or of results of a split.
     pub branches: usize,
-    /// How many cases were told apart.
+    /// How many cases were distinguished.
     pub cases: usize,
 }
 
@@ -54,10 +57,11 @@ const BRANCHES: usize = 3;
 /// Beyond this no rank and no number of branches is looked at.
 const MAX_REACH: usize = 8;
 
-/// Proves a rule, or says why not. The bounds go beyond every number of the rule that meets a rank or a number of branches.
+/// Proves a rule, or says why not. The bounds go beyond every number of the rule that meets a rank
+/// or a number of branches.
 ///
 /// # Errors
-/// What could not be shown, in words.
+/// A description of what could not be shown.
 pub fn prove(rule: &Rule) -> Result<Proof, String> {
     let reach = literals::reach(rule);
     let beyond = |what: &str, limit: usize| {

@@ -1,6 +1,8 @@
-//! What a pattern leaves open: inputs of every rank with symbols for extents, attributes of every kind.
+//! What a pattern leaves open: inputs of every rank with symbols for extents, attributes of every
+//! kind.
 //!
-//! All that an operator may have must be here: what is left out would be a case that is not looked at.
+//! Everything that an operator may have must be here. What is left out would be a case that is not
+//! examined.
 
 use std::collections::HashMap;
 use std::rc::Rc;
@@ -14,7 +16,8 @@ use super::operators::Attributes;
 use super::tensor::Tensor;
 use super::value::Value;
 
-/// What conditions say of an input, whatever else holds: it saves cases that would turn out not to be any.
+/// What conditions say about an input in any case. This avoids cases that would turn out to be
+/// impossible.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Known {
     rank: Option<usize>,
@@ -61,7 +64,7 @@ pub(super) fn known(rule: &Rule) -> HashMap<String, Known> {
     all
 }
 
-/// A tensor for an input of a call that nothing is known of yet but what conditions say.
+/// A tensor for an input of a call about which only the conditions are known.
 #[allow(clippy::too_many_arguments)]
 pub(super) fn input(
     case: &mut Case,

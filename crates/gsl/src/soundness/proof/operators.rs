@@ -1,7 +1,9 @@
-//! What operators compute, for symbolic extents and attributes: the element of the result at each place.
+//! What operators compute, for symbolic extents and attributes: the element of the result at each
+//! position.
 //!
-//! It is written from the standard a second time, since the programs of the operator library need numbers for windows and axes. `tests.rs` compares
-//! both on drawn models. What is not here is not proved.
+//! This is written from the standard a second time, because the programs of the operator library
+//! need numbers for windows and axes. `tests.rs` compares both on drawn models. Rules with
+//! operators that are not here cannot be proved.
 
 use std::collections::BTreeMap;
 use std::rc::Rc;
@@ -177,7 +179,7 @@ pub(super) fn apply(case: &mut Case, call: &Call<'_>) -> Step<Vec<Tensor>> {
     Ok(vec![one])
 }
 
-/// An operator of which only the trait is known that it works element by element.
+/// An operator of which only the trait elementwise is known.
 fn opaque(case: &mut Case, call: &Call<'_>) -> Step<Tensor> {
     let x = call.input(0)?;
     let Some(Value::Text(key)) = call.attributes.get("*") else { return unproved("attributes are open") };
@@ -213,7 +215,8 @@ fn arithmetic(case: &mut Case, call: &Call<'_>) -> Step<Tensor> {
             Real::Number(1.0) => x[0].clone(),
             _ => fun("Quotient", x),
         }),
-        // Powers of wide integers go through floating-point numbers if the exponent is one: not even that of 1 is exact.
+        // Powers of wide integers are computed in floating point if the exponent is a
+        // floating-point number. Not even the power with exponent 1 is exact then.
         _ if class == Class::Integer && case.types.may_be(ty, ElementType::Int64) => {
             Rc::new(|x| fun("Power", x))
         }
@@ -352,7 +355,8 @@ fn reshape(case: &mut Case, call: &Call<'_>) -> Step<Tensor> {
         case.equal(&product(&wanted), &count, "a reshape")?;
         wanted.to_vec()
     } else {
-        // -1 and 0 stand for others. Without a 0 that copies, list and number of elements decide.
+        // -1 and 0 are placeholders. If no 0 copies an extent, the list and the number of elements
+        // decide.
         let mut copies =
             !case.norm(&call.int("allowzero", 0)?).is(1) && !wanted.iter().all(|n| case.is_not_zero(n));
         if copies && case.mode == Mode::Assume {
@@ -539,7 +543,7 @@ fn split(case: &mut Case, call: &Call<'_>) -> Step<Vec<Tensor>> {
             sizes
         }
         None => {
-            // Parts of some extents, the same whenever as many are taken from as much.
+            // Parts of some extents. Equal numbers of parts of equal extents are the same.
             let key = format!("{} {}", case.norm(&extent), call.results);
             match case.parts.get(&key).cloned() {
                 Some(parts) => parts,

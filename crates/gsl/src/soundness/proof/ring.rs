@@ -1,7 +1,8 @@
 //! Elements over the reals in normal form: sums of guarded products, each summed over variables.
 //!
-//! A term is `c * Σ_v [guards] factors`; the range of a variable is two guards, so that sums may be shifted and split. Two elements are equal
-//! if the terms of their difference cancel. Max and min are compared as terms of a distributive lattice.
+//! A term is `c * Σ_v [guards] factors`. The range of a variable is two guards, so that sums may be
+//! shifted and split. Two elements are equal if the terms of their difference cancel. Max and min
+//! are compared as terms of a distributive lattice.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
@@ -163,7 +164,7 @@ fn settled(case: &mut Case, e: &Rc<Real>, more: &[Int]) -> Step<Poly> {
     collected(case, out)
 }
 
-/// An element as a sum of products; guards and equal terms are left as they come.
+/// An element as a sum of products. Guards and equal terms are not simplified.
 fn poly(case: &mut Case, e: &Rc<Real>, more: &[Int]) -> Step<Poly> {
     case.pay(2)?;
     Ok(match &**e {
@@ -221,7 +222,7 @@ fn poly(case: &mut Case, e: &Rc<Real>, more: &[Int]) -> Step<Poly> {
                 Fold::Sum => poly(case, body, &inside)?,
                 Fold::Max => settled(case, body, &inside)?,
             };
-            // Each sum has variables of its own, so that none is ever bound twice where another stands.
+            // Each sum has its own variables, so that no variable is bound twice.
             let fresh: Vec<(u32, Int)> = vars.iter().map(|(_, n)| (case.variable(), n.clone())).collect();
             let map: Map = vars.iter().zip(&fresh).map(|((v, _), (w, _))| (*v, Int::var(*w))).collect();
             let body = replace_poly(case, &body, &map);
@@ -267,7 +268,8 @@ fn poly(case: &mut Case, e: &Rc<Real>, more: &[Int]) -> Step<Poly> {
     })
 }
 
-/// One over an element. Where that is not defined, nor is the element that it stands in.
+/// The reciprocal of an element. If it is not defined, the element that contains it is not defined
+/// either.
 fn reciprocal(case: &mut Case, p: Poly, more: &[Int]) -> Step<Poly> {
     let mut all = Vec::new();
     for t in p {
@@ -330,7 +332,7 @@ fn normal(case: &mut Case, mut t: Term, more: &[Int]) -> Step<Option<Term>> {
         t.vars.retain(|w| *w != v);
         t = replace_term(case, &t, &BTreeMap::from([(v, value)]));
     }
-    // Each sum begins at 0, if it has a beginning that no other variable moves.
+    // Each sum begins at 0, if its beginning does not depend on another variable.
     for v in t.vars.clone() {
         let begin = t.guards.iter().find_map(|g| {
             let (c, rest) = g.linear_in(&Atom::Var(v))?;
@@ -346,7 +348,7 @@ fn normal(case: &mut Case, mut t: Term, more: &[Int]) -> Step<Option<Term>> {
     Ok(Some(t))
 }
 
-/// A variable of the sum that has one value only: two guards hold it from both sides.
+/// A variable of the sum that has only one value, because two guards bound it from both sides.
 fn fixed(case: &Case, t: &Term) -> Option<(u32, Int)> {
     for g in &t.guards {
         if !t.guards.iter().any(|h| case.same(&g.plus(h), &Int::default())) {
@@ -493,7 +495,8 @@ fn factor_text(case: &mut Case, f: &Factor, names: &Names) -> Step<String> {
             if leaves.len() > MAX_LEAVES {
                 return unproved("too many operands of max and min");
             }
-            // A lattice term is known by its values where each leaf is the least or the greatest element.
+            // A lattice term is determined by its values for leaves that are the least or the
+            // greatest element.
             let table: String = (0..1usize << leaves.len())
                 .map(|row| if holds(&named, &leaves, row) { '1' } else { '0' })
                 .collect();

@@ -1,4 +1,5 @@
-//! One case of a rule: its source pattern as tensors, its conditions as facts, its target as tensors to compare with.
+//! Runs one case of a rule: its source pattern as tensors, its conditions as facts, its target as
+//! tensors to compare with.
 
 use std::collections::HashMap;
 use std::rc::Rc;
@@ -60,7 +61,7 @@ pub(super) struct Run<'a> {
     operators: HashMap<String, String>,
     locals: HashMap<(String, usize), Made>,
     inputs_made: usize,
-    /// Vertices that are being made, so that a rule that refers to itself ends.
+    /// Vertices in construction, so that a rule that refers to itself terminates.
     active: usize,
     /// Which alternative of a pattern was taken, by vertex.
     alternatives: HashMap<String, usize>,
@@ -295,7 +296,8 @@ impl<'a> Run<'a> {
         &of[k.min(of.len() - 1)]
     }
 
-    /// How many results a vertex has, where its operator leaves that open: what the pattern uses, or more.
+    /// How many results a vertex has, where its operator leaves that open: what the pattern uses,
+    /// or more.
     fn asked(&mut self, binding: &Binding) -> Step<usize> {
         if binding.tuple {
             return Ok(binding.names.len());
@@ -317,7 +319,7 @@ impl<'a> Run<'a> {
         for pattern in &call.arguments {
             self.argument(pattern, k, &mut arguments)?;
         }
-        // The order of the operands of a sum or product is none of a case of its own.
+        // The order of the operands of a sum or product is not a case of its own.
         if call.either && !matches!(op.as_str(), "Add" | "Mul") && self.case.choose(2) == 1 {
             arguments.reverse();
         }
@@ -353,7 +355,7 @@ impl<'a> Run<'a> {
             inputs.pop();
         }
         self.conditions(false)?;
-        // What the pattern says of attributes need not be found among all that they may be.
+        // Attributes that the pattern determines need not be enumerated.
         let mut said: HashMap<String, Value> = HashMap::new();
         for item in &call.attributes {
             if let AttributeItem::Is(name, e) = item {

@@ -1,4 +1,4 @@
-//! Tensors of a proof: extents, and the element at each place.
+//! Tensors of a proof: extents, and the element at each position.
 
 use std::rc::Rc;
 
@@ -64,7 +64,7 @@ impl Tensor {
         if let Some(flat) = &self.flat {
             return flat(case, at);
         }
-        // One axis that is not 1 has the whole order; else the place is taken apart.
+        // If only one axis is not 1, it determines the order. Otherwise the position is split.
         let mut place = Vec::new();
         let mut rest = at.clone();
         for (d, n) in self.shape.iter().enumerate() {

@@ -1,5 +1,6 @@
-//! The operators as proofs read them, held against the operator library: on the models that are drawn for the rules, and on what the rules make of
-//! them, both must give the same numbers at every place.
+//! Compares the operators as proofs read them with the operator library. On the models that are
+//! drawn for the rules, and on the rewritten ones, both must give the same numbers at every
+//! position.
 
 use std::collections::{BTreeMap, HashMap};
 use std::rc::Rc;

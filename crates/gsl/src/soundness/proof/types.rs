@@ -1,4 +1,5 @@
-//! Element types that a pattern leaves open: variables that become equal, get a class, or a type.
+//! Element types that a pattern leaves open: variables that are unified, or that get a class or a
+//! type.
 
 use std::collections::HashMap;
 
@@ -132,7 +133,7 @@ impl Types {
         Ok(())
     }
 
-    /// The type of what an operator makes of a type: the same whenever it is asked for.
+    /// The type of an operator's result for an operand type. Equal questions get the same type.
     pub fn image(&mut self, operator: &str, of: Ty) -> Ty {
         let key = (operator.to_owned(), self.find(of.0));
         if let Some(ty) = self.images.get(&key) {
@@ -156,7 +157,7 @@ impl Case {
         }
     }
 
-    /// The class of a type; an open one is each of them in turn.
+    /// The class of a type. For an open type, all classes are tried.
     pub fn class(&mut self, ty: Ty) -> Class {
         let at = self.types.find(ty.0);
         match self.types.states[at] {
@@ -182,7 +183,7 @@ impl Case {
     }
 }
 
-/// Whether every value of `from` is one of `to`, so that what is made of it depends on the value alone.
+/// Whether every value of `from` is one of `to`, so that the result depends on the value alone.
 pub(super) fn embeds(from: ElementType, to: ElementType) -> bool {
     use ElementType as T;
     // Bits of an integer's range (negative: signed), of a float's significand and exponent.

@@ -85,7 +85,8 @@ fn window(case: &mut Case, call: &Call<'_>, image: &[Int], kernel: &[Int]) -> St
     Ok(w)
 }
 
-/// Where a window has its element `k`, and what must not be negative for that to be inside the image.
+/// Where a window has its element `k`, and what must not be negative for that to be inside the
+/// image.
 fn element(w: &Window, image: &[Int], place: &[Int], k: &[Int]) -> (Vec<Int>, Vec<Int>) {
     let mut conditions = Vec::new();
     let mut from = Vec::new();
@@ -179,8 +180,8 @@ pub(super) fn conv(case: &mut Case, call: &Call<'_>) -> Step<Tensor> {
     Ok(Tensor::new(shape, ty, at))
 }
 
-/// The transposed convolution of one group: which input a window takes from, and whether it takes at all, are some functions of place, tap and
-/// attributes.
+/// The transposed convolution of one group: which input a window takes from, and whether it takes
+/// at all, are some functions of place, tap and attributes.
 pub(super) fn conv_transpose(case: &mut Case, call: &Call<'_>) -> Step<Tensor> {
     let (x, w, b) = (call.input(0)?, call.input(1)?, call.optional(2));
     case.need(x.ty, &[Class::Float], "ConvTranspose")?;

@@ -1,4 +1,5 @@
-//! Copies of boxes: at once, or on their way from where they are issued to where they are waited for.
+//! Copies of boxes: done at once, or pending from where they are issued to where they are waited
+//! for.
 
 use std::collections::BTreeSet;
 

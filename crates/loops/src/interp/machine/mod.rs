@@ -260,7 +260,8 @@ impl<'a> Machine<'a> {
         let step = l.source.step;
         let span = (i128::from(upper) - i128::from(lower)).max(0);
         let count = (span + i128::from(step) - 1) / i128::from(step);
-        // The order of iteration k is (a k + b) mod count, which is a permutation if a and count have no common divisor.
+        // The order of iteration k is (a k + b) mod count, which is a permutation if a and count
+        // have no common divisor.
         let (mut a, mut b) = (1i128, 0i128);
         if l.parallel && count > 1 && self.shuffle.is_some() {
             b = i128::from(self.random()) % count;

@@ -58,7 +58,7 @@ pub fn run(arguments: &Bench, as_json: bool) -> Result<(), Failure> {
         return Err(super::nothing(arguments));
     }
     if as_json {
-        report::print(&format!("{:#}\n", json!({ "ok": true, "translations": told })));
+        report::print_json(json!({ "ok": true, "translations": told }));
         return Ok(());
     }
     let means: Vec<String> =

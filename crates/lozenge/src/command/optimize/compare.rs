@@ -7,7 +7,7 @@ use graph::{Budget, ElementType, Model, Tensor, ValueId, operators};
 use loops::{Diagnostic, Name};
 use serde_json::{Value, json};
 
-use super::inputs::{self, Integers};
+use super::inputs::{self, Integers, Special};
 use crate::cli::Optimize;
 use crate::failure::Failure;
 
@@ -110,6 +110,9 @@ pub(super) fn compare(before: &Model, after: &Model, asked: &Asked) -> Result<Ch
     }
     for run in 0..runs {
         let drawn = meaningful(before, &uses, seed.wrapping_add(u64::from(run)), budget)?;
+        if run == 0 {
+            specials(before, after, &uses, &drawn.sizes, asked)?;
+        }
         let b = match evaluate_within(after, drawn.inputs, budget) {
             Ok(b) => b,
             // What the library does not know says nothing about the rules.
@@ -156,6 +159,53 @@ pub(super) fn compare(before: &Model, after: &Model, asked: &Asked) -> Result<Ch
         }
     }
     Ok(checked)
+}
+
+/// Runs both models on inputs with NaN, infinities, and zeros of both signs, where the first has a value on them.
+///
+/// # Errors
+/// `X0903` if an element of an output is NaN or infinite after and was not before, or the other way round.
+fn specials(
+    before: &Model,
+    after: &Model,
+    uses: &HashMap<Name, Integers>,
+    sizes: &BTreeMap<Name, i64>,
+    asked: &Asked,
+) -> Result<(), Failure> {
+    let any = before.graph.inputs().iter().any(|id| {
+        let value = before.graph.value(*id);
+        value.initializer().is_none() && value.tensor_type().is_some_and(|ty| ty.elem.is_float())
+    });
+    for special in Special::ALL.into_iter().filter(|_| any) {
+        let inputs = inputs::random(before, uses, sizes, asked.seed, 0, Some(special))?;
+        let Ok(first) = evaluate_within(before, inputs.clone(), asked.budget) else { continue };
+        let what = special.text();
+        let second = evaluate_within(after, inputs, asked.budget).map_err(|d| {
+            let message = format!(
+                "on an input with {what} the model has a value, and what it became has none: {}; nothing is written",
+                d.message
+            );
+            Failure::check("X0903", message)
+        })?;
+        for (k, (a, b)) in first.iter().zip(&second).enumerate() {
+            let Some((place, a, b)) = other_kind(a, b) else { continue };
+            let output = before.graph.outputs().get(k);
+            let name = output.map_or_else(String::new, |v| before.graph.value(*v).name().to_string());
+            let message = format!(
+                "on an input with {what}, element {place} of output `{name}` was {a} and became {b}; nothing is written"
+            );
+            return Err(Failure::check("X0903", message)
+                .help("find the rule with --rule NAME, or by the lines of --trace FILE with --limit N"));
+        }
+    }
+    Ok(())
+}
+
+/// The first element that is NaN or infinite on one side, and something else on the other.
+fn other_kind(a: &Datum, b: &Datum) -> Option<(usize, f64, f64)> {
+    let (a, b) = (numbers(a.tensor()?)?, numbers(b.tensor()?)?);
+    let same = |a: f64, b: f64| (a.is_finite() && b.is_finite()) || a == b || (a.is_nan() && b.is_nan());
+    a.into_iter().zip(b).enumerate().find(|(_, (a, b))| !same(*a, *b)).map(|(k, (a, b))| (k, a, b))
 }
 
 /// Binary digits of a floating-point type.
@@ -253,7 +303,7 @@ fn meaningful(
         let mut said = None;
         let mut fits = true;
         for attempt in 0..ATTEMPTS {
-            let inputs = inputs::random(model, uses, &sizes, seed, attempt)?;
+            let inputs = inputs::random(model, uses, &sizes, seed, attempt, None)?;
             match evaluate_within(model, inputs.clone(), budget) {
                 // Other inputs would only take as long again.
                 Err(d) if is_limit(&d) => return Err(refuse(d, &sizes)),

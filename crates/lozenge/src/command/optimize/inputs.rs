@@ -228,6 +228,47 @@ pub(super) fn by_use(attempt: u64) -> bool {
     attempt < BY_USE
 }
 
+/// Values that floating-point inputs have beside numbers between -1 and 1.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Special {
+    /// One element of each input is this number, NaN or an infinity.
+    One(u64),
+    /// Half of the elements are zeros of both signs.
+    Zeros,
+}
+
+impl Special {
+    /// All of them.
+    pub(super) const ALL: [Special; 4] = [
+        Special::One(f64::NAN.to_bits()),
+        Special::One(f64::INFINITY.to_bits()),
+        Special::One(f64::NEG_INFINITY.to_bits()),
+        Special::Zeros,
+    ];
+
+    /// In words.
+    pub(super) fn text(self) -> &'static str {
+        match self {
+            Special::Zeros => "zeros of both signs",
+            Special::One(bits) if f64::from_bits(bits).is_nan() => "a NaN",
+            Special::One(_) => "an infinity",
+        }
+    }
+
+    fn put(self, units: &mut [f64], random: &mut Random) {
+        match self {
+            Special::One(bits) => {
+                let at = random.below(units.len().max(1) as u64) as usize;
+                units.iter_mut().skip(at).take(1).for_each(|x| *x = f64::from_bits(bits));
+            }
+            Special::Zeros => {
+                let zeros = units.iter_mut().filter(|x| x.abs() < 0.5);
+                zeros.for_each(|x| *x *= 0.0);
+            }
+        }
+    }
+}
+
 /// Random inputs of a model.
 ///
 /// # Errors
@@ -238,6 +279,7 @@ pub(super) fn random(
     sizes: &BTreeMap<Name, i64>,
     seed: u64,
     attempt: u64,
+    special: Option<Special>,
 ) -> Result<HashMap<Name, Datum>, Failure> {
     let mut inputs = HashMap::new();
     for id in model.graph.inputs() {
@@ -274,7 +316,11 @@ pub(super) fn random(
             }
             None => {
                 let few = Few::of(attempt.saturating_sub(BY_USE), seed, &name);
-                of_units(ty.elem, dims, (0..count).map(|_| random.unit()).collect(), few)
+                let mut units: Vec<f64> = (0..count).map(|_| random.unit()).collect();
+                if let Some(special) = special.filter(|_| ty.elem.is_float()) {
+                    special.put(&mut units, &mut random);
+                }
+                of_units(ty.elem, dims, units, few)
             }
         };
         let tensor = tensor.ok_or_else(|| cannot(&format!("its element type is {}", ty.elem)))?;

@@ -1,14 +1,20 @@
-//! How rows of panels of columns come and go: in blocks of several panels, so that transfers are long, while the cores work on one panel.
+//! How rows of panels of columns are transferred: in blocks of several panels, so that transfers
+//! are long, while the cores compute one panel.
 //!
-//! The columns of a panel are needed of all rows at once, so a block that is as wide as a panel would fill local memory with rows of that width. Here the rows of a
-//! core are in parts that come in turns: with each panel a block of the next part comes in, as many panels wide as there are parts. When a panel is worked on, the part that has just
-//! come has all of its panels before it, the one before has one less, and so on: half of a block on average, so rows come in pieces that are nearly
-//! twice as long as local memory could hold of all rows.
+//! The columns of a panel are needed for all rows at once. A block of full width for all rows would
+//! not fit into local memory. So the rows of a core are divided into parts that are transferred in
+//! turn: with each panel comes a block of the next part. A block is as many panels wide as there
+//! are parts. When a panel is computed, the part that came last has all of its panels ahead, the
+//! one before has one less, and so on. On average half of each block is in memory. So rows are
+//! transferred in pieces that are nearly twice as long as local memory could hold for all rows.
 //!
-//! Blocks have numbers `u = 1, 2, ..`: block `u` is of part `u % parts`, and has the panels from `u - parts` to before `u`. A row of a block comes into a slot, is made there,
-//! and goes out from there; what it has of each panel is kept in a cell. The cells are a triangle: block `u` and panel `p` have the one of the pair `u % parts` and
-//! `(p + 1) % parts`, whichever comes first. Block `p + 1 + parts` is made after panel `p` has been used, and it takes, for the panel whose number is that of block `u` but for multiples
-//! of the parts, the same pair; so each cell is used up before it is taken again, and none stays empty.
+//! Blocks have numbers `u = 1, 2, ..`. Block `u` is of part `u % parts`, and has the panels from
+//! `u - parts` to before `u`. A row of a block is transferred into a slot, computed there, and
+//! transferred out from there. Its piece for each panel is kept in a cell. The cells are a
+//! triangle: block `u` and panel `p` have the cell of the pair `u % parts` and `(p + 1) % parts`,
+//! in either order. Block `p + 1 + parts` is made after panel `p` has been used. It takes, for the
+//! panel whose number is that of block `u` up to multiples of the parts, the same pair. So each
+//! cell is free before it is used again, and none stays empty.
 
 mod write;
 
@@ -20,11 +26,11 @@ use super::{Held, bytes_of};
 use crate::athread::chip::Chip;
 use crate::athread::slave::Writer;
 
-/// Slots for rows that are on their way or are made, at least and at most.
+/// The minimal and maximal number of slots for rows that are being transferred or computed.
 const SLOTS: [i64; 2] = [3, 32];
 /// Parts of a core's rows, at most.
 const PARTS: i64 = 16;
-/// Bytes that the memory would move in the time that a block takes beside its own.
+/// Bytes that the memory could move in the time that a block takes in addition to its own transfer.
 const AROUND: i64 = 450;
 /// Bytes that it moves in a thousand cycles.
 const RATE: i64 = 14_000;
@@ -42,7 +48,7 @@ struct Places {
     count: i64,
 }
 
-/// What is computed: in a row, before the sums, the sums, after them, and with them.
+/// The computations: in a row, before the sums, the sums, after them, and with them.
 struct Text {
     made: Vec<Stmt>,
     before: Vec<Stmt>,
@@ -62,7 +68,8 @@ struct Vectors {
     last: Vec<Held>,
 }
 
-/// Slots for rows: the memory has something to do while sums go through the cores, one row after the other. The mapping has the same rule.
+/// Slots for rows, so that the memory is busy while sums go through the cores, one row after the
+/// other. The mapping has the same rule.
 fn slots(p: &Columns, parts: i64, piece: i64) -> i64 {
     let sums = 9 * p.each * p.cores + 40 * p.cores + 3 * p.each * p.width + 1500;
     let row = p.cores * (parts * piece + AROUND) * 1000 / RATE;
@@ -143,7 +150,8 @@ impl Writer<'_> {
     }
 }
 
-/// What is computed for parts and units; none if it is in other loops than over rows and columns.
+/// The computations for parts and units; none if they are in other loops than over rows and
+/// columns.
 fn text(p: &Columns) -> Option<Text> {
     let [nothing, made, rest] = p.made.computing();
     let [before, sums, after] = p.sums.computing();

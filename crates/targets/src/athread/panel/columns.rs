@@ -1,8 +1,11 @@
-//! Panels of columns: a matrix that is made, summed up by columns, and used by rows with what its columns came to goes in and out once.
+//! Panels of columns: a matrix is computed by rows, its columns are summed up, and its rows are
+//! then used with these sums. The matrix is transferred in and out once.
 //!
-//! The mapping has a loop over panels with three loops over cores in it: each core makes its rows of the panel; the columns of the panel are summed up; rows are
-//! used with these sums. Here a core keeps its rows from the first to the last of them, and sums go through all cores in the order of the rows, some
-//! columns at a time: each core adds its rows to what the one before has sent. What they come to goes to all cores. `blocks` says how rows come and go.
+//! The mapping has a loop over panels that contains three loops over cores: each core computes its
+//! rows of the panel; the columns of the panel are summed up; rows are used with these sums. In the
+//! generated code a core keeps its rows from the first loop to the last. Sums go through all cores
+//! in the order of the rows, some columns at a time. Each core adds its rows to what the core
+//! before has sent. The final sums go to all cores. `blocks` describes how rows are transferred.
 
 use loops::{Access, Expr, Loop, LoopKind, Name, Stmt};
 
@@ -123,7 +126,8 @@ fn reached(body: &[Stmt], loops: &mut Vec<Name>, found: &mut Vec<(Access, bool, 
     }
 }
 
-/// The loops that give a dimension of a buffer where it is reached; none if another subscript than one of a single loop does.
+/// The loops that give a dimension of a buffer where it is reached; none if another subscript than
+/// one of a single loop does.
 pub(super) fn loops_over(body: &[Stmt], buffer: &Name, dim: usize) -> Option<Vec<Name>> {
     let mut found = Vec::new();
     reached(body, &mut Vec::new(), &mut found);
@@ -219,7 +223,8 @@ impl<'a> Columns<'a> {
         let (each, width) = (bound(&get.extents[0])?, bound(&get.extents[1])?);
         let sum = sums.along.iter().position(|h| h.put.is_some())?;
         let result = sums.along[sum].array();
-        // What is written: the matrix by the first step, sums by the second, vectors along the columns by the third.
+        // What is written: the matrix by the first step, sums by the second, vectors along the
+        // columns by the third.
         let out = |held: &[Held]| held.iter().filter(|h| h.put.is_some()).count();
         let only = out(&made.down) + out(&made.along) + out(&sums.down) + out(&used.along) == 0
             && out(&sums.along) == 1

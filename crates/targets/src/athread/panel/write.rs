@@ -1,4 +1,4 @@
-//! The text of a loop over panels.
+//! Writes the text of a loop over panels.
 
 use loops::{Copy, CopyKind, Diagnostic, Expr, Local, Loop, Name, Stmt};
 
@@ -7,7 +7,8 @@ use crate::athread::chip::Chip;
 use crate::athread::expr::{Binding, invalid};
 use crate::athread::slave::Writer;
 
-/// Statements without declarations, waits and what is brought in, and without a loop that has one iteration; `outward`: what goes out stays.
+/// Statements without declarations, waits and what is brought in, and without a loop that has one
+/// iteration; `outward`: what goes out stays.
 pub(super) fn computing(body: &[Stmt], once: Option<&Name>, outward: bool) -> Vec<Stmt> {
     let mut all = Vec::new();
     for stmt in body {
@@ -24,7 +25,8 @@ pub(super) fn computing(body: &[Stmt], once: Option<&Name>, outward: bool) -> Ve
     all
 }
 
-/// Statements with a loop over pieces of the rows in them, for one piece: what is before the loop is for the first, what is after it for the last.
+/// Statements with a loop over pieces of the rows in them, for one piece: what is before the loop
+/// is for the first, what is after it for the last.
 fn piecewise(body: &[Stmt], along: &Loop, count: &Name) -> Vec<Stmt> {
     let here = |s: &Stmt| {
         let mut found = false;
@@ -50,7 +52,8 @@ pub(super) fn whole(bytes: i64) -> i64 {
 }
 
 impl Writer<'_> {
-    /// What is right only where a condition holds at run time. What is written behind it is right in any case, and knows nothing of this.
+    /// Code that is correct only if a condition holds at run time. The code after it is correct in
+    /// any case, and does not depend on it.
     pub(super) fn where_it_holds(
         &mut self,
         condition: &str,

@@ -4,8 +4,9 @@ use loops::{Diagnostic, Function, Name};
 
 use super::Writer;
 use crate::athread::chip::Chip;
-use crate::athread::expr::{HOOKS, MACROS};
+use crate::athread::expr::HOOKS;
 use crate::athread::{block, held, kernel};
+use crate::openmp::scalars;
 
 /// The slave file of some functions, and notes about it.
 ///
@@ -68,7 +69,8 @@ pub(in crate::athread) fn file(
     for include in chip.slave_headers() {
         text.push_str(&format!("#include <{include}>\n"));
     }
-    text.push_str(&format!("\n#include \"{header}\"\n\n{HOOKS}\n{MACROS}\n"));
+    text.push_str(&format!("\n#include \"{header}\"\n\n{HOOKS}\n{}\n", scalars::macros()));
+    text.push_str(&scalars::definitions(&bodies));
     text.push_str(&format!("/* Local memory for the buffers of all kernels. */\n__thread_local char lozenge_ldm[{}] __attribute__((aligned(64)));\n", bytes.max(64)));
     text.push_str(&chip.replies(&replies.into_iter().collect::<Vec<_>>()));
     text.push_str(&chip.transfers());

@@ -1,11 +1,12 @@
-//! The forms in which shares that come steps ahead are written.
+//! The forms in which shares that are prefetched several steps ahead are written.
 
 use super::held;
 use super::read::{Node, Term};
 use super::transfer::{Transfer, name};
 use super::walk::CORE;
 
-/// Two transfers of which one is done: in the same loop, or for the next iteration of the loop around it.
+/// Two transfers of which one is done: in the same loop, or for the next iteration of the loop
+/// around it.
 pub(super) struct Next<'a> {
     pub here: (&'a Term, &'a Term),
     pub beyond: (&'a Term, &'a Term),

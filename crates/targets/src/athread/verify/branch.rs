@@ -1,4 +1,4 @@
-//! Conditions: which states go on where one holds and where it does not, and names that are one of two.
+//! Conditions: which states continue in each branch, and names that are one of two values.
 
 use std::collections::BTreeSet;
 
@@ -54,7 +54,8 @@ impl<'a> Walker<'a> {
         }
     }
 
-    /// Splits states by a condition, as far as it is not known. Of conditions of `if`, what was found is kept: loops are asked the same later.
+    /// Splits states by a condition, as far as it is not known. Of conditions of `if`, what was
+    /// found is kept: loops are asked the same later.
     pub(super) fn branch(&mut self, cond: &Term, states: States, learn: bool) -> Followed<(States, States)> {
         let (mut yes, mut no) = (States::new(), States::new());
         for state in states {
@@ -146,7 +147,8 @@ impl<'a> Walker<'a> {
 fn either(form: Form, state: State, learn: Option<fn(&mut State, Form, bool)>) -> (States, States) {
     match state.above(&form).or_else(|| state.follows(&form)) {
         Some(truth) => {
-            // It may follow from another loop's first iteration, which is not known any more when this is asked again.
+            // It may follow from another loop's first iteration, which is not known any more when
+            // this is asked again.
             let mut state = state;
             if let Some(learn) = learn.filter(|_| form.constant().is_none()) {
                 learn(&mut state, form, truth);

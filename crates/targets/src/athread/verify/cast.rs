@@ -1,10 +1,13 @@
 //! Boxes that are broadcast to all cores, and rows that take turns.
 //!
-//! What some cores broadcast reaches the same place of all. So before, all cores must have met since anybody used that place; and it is there for all behind the next
-//! meeting, if those who brought it in have waited for it. Cores run the same text: what one of them does says this of all.
+//! What some cores broadcast arrives in the same place of all cores. So all cores must have met at
+//! a barrier since any core used that place. The data are there for all cores after the next
+//! barrier, if the cores that brought them in have waited for them. Cores run the same text, so
+//! what one of them does says this of all.
 //!
-//! Rows that take turns are asked for and copied by functions of the text (`first_rows`, `turn_rows`), which are taken as promised. Here is looked at what they are given:
-//! the box of the mapping, in each step of the same loops, from the first to the last, and which half of its place is used.
+//! Rows that take turns are requested and copied by functions of the text (`first_rows`,
+//! `turn_rows`), which are trusted. Their arguments are checked here: the box of the mapping, in
+//! each step of the same loops, from the first to the last, and which half of its buffer is used.
 
 use loops::{BinaryOp, Copy, Expr};
 
@@ -110,7 +113,8 @@ impl<'a> Walker<'a> {
         Ok(())
     }
 
-    /// The box that rows take turns for, in a step, as the functions are given it; it has all columns from there on.
+    /// The box that rows take turns for, in a step, as the functions are given it; it has all
+    /// columns from there on.
     fn rows_given(&self, state: &State, rows: &Rows) -> Option<Area> {
         let (array, offset) = addressed(rows.memory)?;
         let [count, columns, pitch] = rows.extents.map(|term| state.form(term));
@@ -197,7 +201,8 @@ impl<'a> Walker<'a> {
         let (Some(own), Some(follows), Some(first), Some(again_first), Some(given)) = boxes else {
             return lost(format!("what comes to `{stage}` is not known"));
         };
-        // From one step to the next the box goes on by its columns, and after the last step comes the first once more.
+        // From one step to the next the box goes on by its columns, and after the last step comes
+        // the first once more.
         if follows.offset.minus(&own.offset) != Form::int(columns)
             || !state.same(&given, &first)
             || !state.same(&given, &again_first)

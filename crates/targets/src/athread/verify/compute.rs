@@ -45,7 +45,8 @@ const CONTROL: [&str; 28] = [
     "athread_syn",
 ];
 
-/// Whether a statement only computes: no transfers, and no change of a name that is declared outside.
+/// Whether a statement only computes: no transfers, and no change of a name that is declared
+/// outside.
 pub(super) fn only(node: &Node) -> bool {
     pure(node, &mut Vec::new())
 }

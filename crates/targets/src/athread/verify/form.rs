@@ -1,4 +1,5 @@
-//! Integer expressions in a normal form: polynomials whose unknowns are names and whole calls. Two that are written alike up to arithmetic are equal.
+//! Integer expressions in a normal form: polynomials whose unknowns are names and whole calls. Two
+//! expressions are equal if they have the same normal form.
 
 use std::cmp::Ordering;
 use std::rc::Rc;
@@ -26,7 +27,8 @@ type Product = Rc<[Atom]>;
 
 /// A polynomial: factors for each product of unknowns, in the order of these; none is 0.
 ///
-/// States have the same forms in common, so a copy is one more reference, and what is the same place in memory is equal.
+/// States have the same forms in common, so a copy is one more reference, and what is the same
+/// place in memory is equal.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub(super) struct Form(Rc<Vec<(Product, i64)>>);
 
@@ -114,8 +116,8 @@ impl Form {
         Form::atom(Atom::Apply(function.to_owned(), arguments))
     }
 
-    /// A form that is above 0 where this one is: of remainders it is asked whether they are small, not whether they are large, and of quotients whether what is
-    /// divided is large enough.
+    /// A form that is above 0 where this one is: of remainders it is asked whether they are small,
+    /// not whether they are large, and of quotients whether what is divided is large enough.
     pub fn question(&self) -> Form {
         let k = self.factor(&[]);
         let mut others = self.0.iter().filter(|(product, _)| !product.is_empty());
@@ -261,7 +263,8 @@ impl Form {
         }
     }
 
-    /// The factor by which this is a multiple of another form, beside a rest that is a number: `k * other + rest`.
+    /// The factor by which this is a multiple of another form, beside a rest that is a number:
+    /// `k * other + rest`.
     pub fn multiple(&self, other: &Form) -> Option<(i64, i64)> {
         // Of a pitch such as `n + 8` the number is a part of the multiple.
         let first = self.0.iter().find(|(product, _)| !product.is_empty());

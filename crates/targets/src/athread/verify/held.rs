@@ -1,7 +1,10 @@
-//! Shares that stay: what all cores need again for each tile is brought in once, by a loop over its steps. In each step some cores keep a part, by a rule of the text
-//! that says which place a core has there; several steps have one place in local memory, since a core keeps a part in one of them only.
+//! Stationary shares: what all cores need again for each tile is brought in once, by a loop over
+//! its steps. In each step some cores keep a part. A rule in the text says which position a core
+//! has there. Several steps use one place in local memory, because a core keeps a part in only one
+//! of them.
 //!
-//! Who keeps what is counted for each core and each step: the rule repeats after a few steps, so there are not many.
+//! Which core keeps what is counted for each core and each step. The rule repeats after a few
+//! steps, so there are not many cases.
 
 use super::form::Form;
 use super::mapped::{Area, Mapped, Phase};
@@ -111,7 +114,8 @@ fn count(term: &Term, core: i64, (var, step): (&str, i64)) -> Option<i64> {
     }
 }
 
-/// After how many steps an expression repeats, if it has the step in remainders only; 1 if it has none.
+/// After how many steps an expression repeats, if it has the step in remainders only; 1 if it has
+/// none.
 fn period(term: &Term, var: &str) -> Option<i64> {
     let both = |a: &Term, b: &Term| {
         let (a, b) = (period(a, var)?, period(b, var)?);
@@ -150,7 +154,8 @@ fn written_out(term: &Term, rules: &[Macro]) -> Term {
     }
 }
 
-/// Rows that a place among all cores has of so many: a part for each column, cut again for its cores.
+/// Rows that a place among all cores has of so many: a part for each column, cut again for its
+/// cores.
 fn rows_of(place: i64, rows: i64, (lines, columns): (i64, i64)) -> i64 {
     let part = |rows: i64, cores: i64| (rows + cores - 1) / cores;
     let all = part(rows, columns);
@@ -159,7 +164,8 @@ fn rows_of(place: i64, rows: i64, (lines, columns): (i64, i64)) -> i64 {
     own.min(left - place / columns * own).max(0)
 }
 
-/// Whether the places of all cores in a step are such that each part of a box has its core, and goes to the others by the line that it is in.
+/// Whether the places of all cores in a step are such that each part of a box has its core, and
+/// goes to the others by the line that it is in.
 fn everyone(places: &[i64], (lines, columns): (i64, i64)) -> bool {
     let (lines, columns) = (lines as usize, columns as usize);
     let place = |row: usize, column: usize| places[row * columns + column];
@@ -240,7 +246,8 @@ impl<'a> Walker<'a> {
         Ok(())
     }
 
-    /// Who keeps what: each part of each step has its core, and no core two of them in one place. Bytes of a share.
+    /// Who keeps what: each part of each step has its core, and no core two of them in one place.
+    /// Bytes of a share.
     fn turns(
         &self,
         (var, place): (&str, &Term),
@@ -270,7 +277,8 @@ impl<'a> Walker<'a> {
         // For each core: where it has a share.
         let mut kept: Vec<Vec<i64>> = vec![Vec::new(); all as usize];
         let mut each = 0;
-        // Steps that are further from each other than this are further apart in local memory than some that are counted.
+        // Steps that are further from each other than this are further apart in local memory than
+        // some that are counted.
         for step in 0..2 * again {
             let places: Option<Vec<i64>> = (0..all).map(|core| count(&place, core, (var, step))).collect();
             let Some(places) = places else {
@@ -301,7 +309,8 @@ impl<'a> Walker<'a> {
         Ok(each)
     }
 
-    /// Whether cores that take turns have all of each step, and none of them two shares before its turn comes again. Bytes of a share.
+    /// Whether cores that take turns have all of each step, and none of them two shares before its
+    /// turn comes again. Bytes of a share.
     pub(super) fn in_turns(
         &self,
         (var, place): (&str, &Term),
@@ -383,7 +392,8 @@ impl<'a> Walker<'a> {
         if own != line {
             return wrong(format!("sends `{stage}`, which is the share of another place"));
         }
-        // The step whose share is where this one is taken from. Where a core has its share of every step, its place says nothing of the step.
+        // The step whose share is where this one is taken from. Where a core has its share of every
+        // step, its place says nothing of the step.
         let (place, by) = (state.form(place), state.form(by));
         let steps: Vec<Form> = self
             .inside

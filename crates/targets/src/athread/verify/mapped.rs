@@ -1,4 +1,5 @@
-//! What the mapped program says of its boxes: which of them a buffer may hold, where results go, and how large buffers are.
+//! What the mapped program says about its boxes: which of them a buffer may hold, where results go,
+//! and how large buffers are.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -29,7 +30,8 @@ pub(super) struct Area {
 pub(super) struct Phase {
     gets: BTreeMap<String, Vec<Copy>>,
     puts: BTreeMap<String, Vec<Copy>>,
-    /// Largest sizes of buffers, in bytes; of a name that is declared more than once the least of them, and how often.
+    /// Largest sizes of buffers, in bytes; of a name that is declared more than once the least of
+    /// them, and how often.
     sizes: BTreeMap<String, (i64, usize)>,
     /// Bytes of an element of a buffer.
     elements: BTreeMap<String, i64>,
@@ -52,7 +54,8 @@ pub(super) struct Mapped<'t> {
     pub bounds: Vec<(Name, i64)>,
     /// Rules of the text that say which place a core has in a step.
     pub rules: Vec<Macro>,
-    /// Statements of the kernel, and the names that its sizes and the loops of the host around it have.
+    /// Statements of the kernel, and the names that its sizes and the loops of the host around it
+    /// have.
     pub body: &'t [Stmt],
     pub names: Vec<String>,
     /// The text of the slave file.

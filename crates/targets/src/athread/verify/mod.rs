@@ -1,21 +1,32 @@
-//! A second look at slave files: transfers where the text has them, after they were moved ahead of their time, shared, and given two places.
+//! The verifier of slave files. It reads the transfers in the generated text, after they were
+//! prefetched, shared and double-buffered.
 //!
-//! The text is read back and followed for one core, with all that can be known at each place (`state`): which transfers are on their way, what each buffer
-//! holds. It is held against the boxes of the mapped program (`mapped`), which were checked before. Nothing here is shared with the code that writes slave files.
+//! The text is read back and followed for one core, with everything that can be known at each point
+//! (`state`): which transfers are running, and what each buffer holds. This is compared with the
+//! boxes of the mapped program (`mapped`), which were checked before. The verifier shares no code
+//! with the code that writes slave files.
 //!
-//! - Nothing of local memory is used, filled or reused while a transfer of it is on its way, and nothing is on its way at a barrier that it must not cross, or at the end.
-//! - What is read came in, or was written; and it is the box that the mapping has there, in this iteration.
-//! - What goes out is what was brought in or written, goes where the mapping says, and is not overwritten before.
-//! - A box that is brought in early is not changed in main memory before it is used, by this core.
-//! - Cores that exchange shares of a box all come by alike; so they do at barriers.
+//! - No part of local memory is used, filled or reused while a transfer of it is running. No
+//!   transfer is running at a barrier that it must not cross, or at the end.
+//! - What is read was brought in or written. It is the box that the mapping has there, in this
+//!   iteration.
+//! - What is transferred out was brought in or written. It goes where the mapping says, and is not
+//!   overwritten before.
+//! - A box that is prefetched is not changed in main memory by this core before it is used.
+//! - Cores that exchange shares of a box all execute the exchange equally often. The same holds for
+//!   barriers.
 //!
-//! What is broadcast comes to all cores, between two meetings; rows that take turns are held against what the mapping has (`cast`).
+//! What is broadcast arrives at all cores between two barriers. Rows that take turns are compared
+//! with the mapping (`cast`).
 //!
-//! Shares that come steps ahead are held against their rule, statement by statement (`turns`).
+//! Shares that are prefetched several steps ahead are compared with their rule, statement by
+//! statement (`turns`).
 //!
-//! Panels of columns are followed with numbers, for some sizes and cores (`blocks`): their subscripts and what goes from core to core, too.
+//! Panels of columns are followed with numbers, for some sizes and cores (`blocks`). This includes
+//! their subscripts, and what goes from core to core.
 //!
-//! Not here otherwise: subscripts of local arrays, and what other cores do; the mapping's check has looked at them.
+//! Otherwise not here: subscripts of local arrays, and what other cores do. The check of the
+//! mapping covers them.
 
 mod ahead;
 mod blocks;
@@ -42,7 +53,8 @@ use loops::{Code, Diagnostic, Function};
 use super::kernel;
 pub use property::{Property, Unfollowed, line};
 
-/// Whether the slave file of some mapped functions moves its data as they say: the properties that were followed, and no more than these.
+/// Whether the slave file of some mapped functions moves its data as they say: the properties that
+/// were followed, and no more than these.
 ///
 /// # Errors
 /// `T0006` with the kernel and the statement that is wrong.
@@ -84,7 +96,8 @@ pub fn check(functions: &[&Function], slave: &str) -> Result<Verdict, Diagnostic
 /// What a check has found.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Verdict {
-    /// The text was followed to its end, and kept these properties. It may have others wrong, as [`Unfollowed`] lists.
+    /// The text was followed to its end, and kept these properties. It may have others wrong, as
+    /// [`Unfollowed`] lists.
     Followed(BTreeSet<Property>),
     /// The text could not be followed, and why.
     Unknown(String),

@@ -1,7 +1,10 @@
-//! Panels: rows of a matrix in the local memories of all cores become columns of it, by exchanges and not through main memory, and nothing waits for a barrier.
+//! Panels: by exchanges, and without main memory, rows of a matrix in the local memories of all
+//! cores become columns of it. There is no barrier.
 //!
-//! Two loops over cores are one text there. What a core has of each vector and matrix is followed as elsewhere; of an exchange it is shown that what all cores
-//! have is, by the number of the core, the box that this core needs. Strips that a core keeps for all panels are one box with a number in it.
+//! Two loops over cores are one text there. A core's part of each vector and matrix is followed as
+//! elsewhere. For an exchange it is shown that the parts of all cores, by the number of the core,
+//! are the box that this core needs. Strips that a core keeps for all panels are one box with a
+//! number in it.
 
 use super::compute;
 use super::form::{Atom, Form};
@@ -47,7 +50,8 @@ pub(super) fn only_moves(body: &Node) -> bool {
     })
 }
 
-/// What a form is for all cores, where core `k` has `each` from `each * k` on: the same with the end of all.
+/// What a form is for all cores, where core `k` has `each` from `each * k` on: the same with the
+/// end of all.
 pub(super) fn of_all(form: &Form, core: &str, each: i64, cores: i64) -> Option<Form> {
     let end = match form.terms().collect::<Vec<_>>().as_slice() {
         [([Atom::Apply(function, parts)], 1)] if function == "LOZENGE_MIN" => match parts.as_slice() {
@@ -176,7 +180,8 @@ impl<'a> Walker<'a> {
         Ok(())
     }
 
-    /// A loop that brings in, or out, all of several boxes that are alike: one iteration stands for all.
+    /// A loop that brings in, or out, all of several boxes that are alike: one iteration stands for
+    /// all.
     pub(super) fn strips(
         &mut self,
         (var, lower, by): (&'a str, &'a Term, i64),
@@ -212,7 +217,8 @@ impl<'a> Walker<'a> {
         Ok(all)
     }
 
-    /// An expression of a place, where what is divided by the number of cores is the number of a strip.
+    /// An expression of a place, where what is divided by the number of cores is the number of a
+    /// strip.
     pub(super) fn offset(&self, state: &State, term: &Term) -> Form {
         let form = state.form(term);
         match &self.numbers {
@@ -388,7 +394,8 @@ impl<'a> Walker<'a> {
 }
 
 impl Walker<'_> {
-    /// A loop where panels are worked on has the iterations that the mapping has; what it counts with has a value here.
+    /// A loop where panels are worked on has the iterations that the mapping has; what it counts
+    /// with has a value here.
     pub(super) fn iterations(
         &self,
         state: &State,
@@ -412,7 +419,8 @@ impl Walker<'_> {
             let Node::Declare { name, value: Some(term), .. } = node else { continue };
             let bounds = self.mapped.loops(name, &number);
             let own = state.form(term);
-            // Round r has those from `step * r` on, one for each core; rounds of a piece of the rows follow those of the one before.
+            // Round r has those from `step * r` on, one for each core; rounds of a piece of the
+            // rows follow those of the one before.
             let all = |b: &Bounds| {
                 let step = Form::int(b.step);
                 let rounds = Form::apply("/", vec![b.upper.plus(&Form::int(b.step - 1)), step.clone()]);

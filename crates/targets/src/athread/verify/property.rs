@@ -1,4 +1,5 @@
-//! What the check of a slave file has followed, and what it never follows, as lists that everything prints which speaks of the check.
+//! Lists of what the check of a slave file has followed, and of what it never follows. Every
+//! message about the check prints from these lists.
 
 use std::collections::BTreeSet;
 
@@ -28,15 +29,15 @@ macro_rules! sentences {
 sentences! {
     /// A property of a slave file that the check follows.
     Property {
-        Waits: "waits", "A transfer is waited for before its data are used, before its place is used again, before a barrier that it must not cross, and before the end.";
-        Boxes: "boxes", "What a tile reads is the box that the mapped program has there in this iteration.";
-        Results: "results", "What goes out was brought in or written, goes where the mapping says, and is not overwritten before.";
-        Early: "early boxes", "A box that comes early is not changed in main memory by this core before it is used.";
-        Meetings: "barriers", "All cores come by a barrier alike, and there is one between loops over cores that follow each other.";
-        Shares: "shares", "All cores of a line come by an exchange of shares, and have what the others need.";
-        Kept: "kept shares", "Each part of a step that stays in local memory has its core, and no core has two of them in one place.";
-        Turns: "shares ahead", "Shares that come steps ahead are asked for, waited for and sent as their rule says, statement by statement.";
-        Casts: "broadcasts", "A place that is broadcast to is free since all cores met, and is read only after the senders waited and all met again.";
+        Waits: "waits", "A transfer is waited for before its data is used, before its place is used again, before a barrier that it must not cross, and before the end.";
+        Boxes: "boxes", "A tile reads the box that the mapped program has there in this iteration.";
+        Results: "results", "Data that is written back was fetched or computed before, goes where the mapping says, and is not overwritten before it is sent.";
+        Early: "early boxes", "A core does not change a prefetched box in main memory before it uses the box.";
+        Meetings: "barriers", "All cores reach the same barriers, and a barrier stands between loops over cores that follow each other.";
+        Shares: "shares", "All cores of a row or column take part in an exchange of shares, and have what the others need.";
+        Kept: "kept shares", "Each part of a step that stays in local memory belongs to one core, and no core has two of them in one place.";
+        Turns: "shares ahead", "Shares that are fetched several steps ahead are requested, waited for and sent as their rule says, statement by statement.";
+        Casts: "broadcasts", "The place that a broadcast writes to is free since the last barrier of all cores. It is read only after the senders have waited and all cores have met at the next barrier.";
         Rows: "panels of rows", "An exchange or a gather of panels delivers the box of the mapping to each core.";
         Columns: "panels of columns", "For chosen sizes and cores, each element that is read is that of the mapping, and changes of it come in order.";
     }
@@ -45,12 +46,12 @@ sentences! {
 sentences! {
     /// What the check of a slave file does not look at.
     Unfollowed {
-        Values: "computed values", "Which values statements compute: operands, constants, operations, lanes of vectors.";
+        Values: "computed values", "The values that statements compute: operands, constants, operations, lanes of vectors.";
         Ranges: "ranges of loops", "Where loops over tiles and elements begin and end and what they count by, beyond the boxes that they touch; which tiles a core takes.";
-        Calls: "arguments of micro-kernels", "What is given to micro-kernels beside the buffers: offsets, row lengths, numbers of blocks.";
+        Calls: "arguments of micro-kernels", "The arguments of micro-kernels besides the buffers: offsets, row lengths, numbers of blocks.";
         Subscripts: "subscripts of local arrays", "Subscripts inside a buffer, other than in panels of columns.";
         Layout: "layout of local memory", "Alignment of buffers and the conditions that ask for it.";
-        Helpers: "helper functions", "The functions before the kernels that send words between cores and ask for rows in turns.";
+        Helpers: "helper functions", "The functions before the kernels that send words between cores and request rows in turn.";
         Cycles: "modelled cycles", "The cycles that are counted for the model of time.";
     }
 }

@@ -1,4 +1,5 @@
-//! Reads the functions of a slave file back from their text: as much of C as slave files are written in.
+//! Reads the functions of a slave file back from their text. It understands the part of C in which
+//! slave files are written.
 
 /// An expression. Types of casts are left out.
 #[derive(Clone, PartialEq, Debug)]
@@ -227,7 +228,8 @@ impl Reader {
         result
     }
 
-    /// A statement; several declarations at once become a block without braces, which its block takes apart.
+    /// A statement; several declarations at once become a block without braces, which its block
+    /// takes apart.
     fn statement(&mut self) -> Result<Node, String> {
         let mut all = Vec::new();
         self.deeper(|reader| reader.statements(&mut all))?;
@@ -418,7 +420,8 @@ impl Reader {
     }
 }
 
-/// A function before the kernels that computes a number: its parameters, values with names, and the result.
+/// A function before the kernels that computes a number: its parameters, values with names, and the
+/// result.
 pub(super) struct Pure {
     pub parameters: Vec<String>,
     pub values: Vec<(String, Term)>,

@@ -1,4 +1,5 @@
-//! What follows from what is known at a place: comparisons with least and largest values in them, and quotients that are rounded down.
+//! What follows from the facts at a point: comparisons that contain minima and maxima, and
+//! quotients that are rounded down.
 
 use super::form::{Atom, Form};
 use super::state::State;
@@ -7,7 +8,8 @@ use super::walk::CORE;
 /// Least and largest values that are taken apart in one question, at most.
 const CHOICES: usize = 5;
 
-/// An application of a function that is a term of its own, and its factor: the rest of the form, the factor, and the values.
+/// An application of a function that is a term of its own, and its factor: the rest of the form,
+/// the factor, and the values.
 fn term(form: &Form, functions: &[&str]) -> Option<(Form, i64, String, Vec<Form>)> {
     form.terms().find_map(|(product, factor)| match product {
         [Atom::Apply(function, arguments)] if functions.contains(&function.as_str()) => {
@@ -18,7 +20,8 @@ fn term(form: &Form, functions: &[&str]) -> Option<(Form, i64, String, Vec<Form>
     })
 }
 
-/// A form that is above 0 where another is, without a quotient: `floor(e / d) + rest > 0` is `e - d + d * rest + 1 > 0`.
+/// A form that is above 0 where another is, without a quotient: `floor(e / d) + rest > 0` is
+/// `e - d + d * rest + 1 > 0`.
 fn linear(form: &Form) -> Form {
     let Some((rest, factor, _, arguments)) = term(form, &["LOZENGE_FLOOR_DIV"]) else { return form.clone() };
     let [e, by] = arguments.as_slice() else { return form.clone() };
@@ -113,7 +116,8 @@ impl State {
         self.positive().iter().filter_map(|known| known.plus(&form).constant()).map(|n| n - 1).min()
     }
 
-    /// A number that a sum of counts of iterations and the number of this core, one of `cores`, never falls below.
+    /// A number that a sum of counts of iterations and the number of this core, one of `cores`,
+    /// never falls below.
     pub fn least(&self, form: &Form, cores: i64) -> Option<i64> {
         let mut sum = 0i64;
         for (product, factor) in self.normal(form).terms() {

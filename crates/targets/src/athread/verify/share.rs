@@ -1,4 +1,4 @@
-//! Exchanges of shares: what a line of cores makes of what each of them has brought in.
+//! Exchanges of shares: what a line of cores obtains from what each of them has brought in.
 
 use super::form::Form;
 use super::mapped::Area;
@@ -20,7 +20,8 @@ fn from(stage: &Term) -> Option<(&str, Option<&Term>)> {
 }
 
 impl Walker<'_> {
-    /// An exchange of shares; of a share that has more columns than the box: how many, and bytes of an element.
+    /// An exchange of shares; of a share that has more columns than the box: how many, and bytes of
+    /// an element.
     pub(super) fn share(
         &mut self,
         state: &mut State,
@@ -151,7 +152,8 @@ fn lengthwise(area: Area) -> Area {
     Area { columns: area.rows, rows: one, pitch: Form::default(), ..area }
 }
 
-/// For how many iterations a share is brought in at once, in a loop outside of further loops; 1 where none goes to others in parts.
+/// For how many iterations a share is brought in at once, in a loop outside of further loops; 1
+/// where none goes to others in parts.
 pub(super) fn parts(node: &Node) -> i64 {
     let (mut shared, mut step, mut most) = (false, i64::MAX, 0);
     look(node, &mut |term| match term {

@@ -1,4 +1,5 @@
-//! What is known of a core at a place of the text: values of names, transfers on their way, and what local memory holds.
+//! What is known of a core at a point of the text: values of names, running transfers, and the
+//! contents of local memory.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
@@ -30,21 +31,23 @@ pub(super) enum Value {
     Number(Form),
     /// A buffer: its place.
     Buffer(i64),
-    /// A buffer that is one of several alike, which follow each other: the place of the first, and the number of this one.
+    /// A buffer that is one of several alike, which follow each other: the place of the first, and
+    /// the number of this one.
     One(i64, Form),
 }
 
 /// The number of one of several buffers that are alike.
 pub(super) const NUMBER: &str = "number of a strip";
 
-/// A box and how many iterations of the loop in its description ago it was asked for. Without an area it is no longer what main memory holds.
+/// A box and how many iterations of the loop in its description ago it was asked for. Without an
+/// area it is no longer what main memory holds.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(super) struct Held {
     pub area: Option<Area>,
     pub age: u8,
 }
 
-/// A transfer on its way.
+/// A running transfer.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(super) struct Flight {
     pub tag: String,
@@ -61,9 +64,11 @@ type Here = BTreeMap<Form, (bool, usize)>;
 /// What is known at a place; a set of these covers all that can be.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]
 pub(super) struct State {
-    /// Whether forms are above 0, and the iterations that have gone by since: first, since by this most states differ.
+    /// Whether forms are above 0, and the iterations that have gone by since: first, since by this
+    /// most states differ.
     facts: Facts,
-    /// The same of conditions that are no comparisons, with the number of blocks around: such knowledge ends with its block.
+    /// The same of conditions that are no comparisons, with the number of blocks around: such
+    /// knowledge ends with its block.
     here: Here,
     /// Loops in their first iterations: the value of their symbol.
     first: BTreeMap<String, i64>,
@@ -77,13 +82,15 @@ pub(super) struct State {
     pub dirty: BTreeMap<i64, (Region, String)>,
     /// Replies that have been set to 0.
     pub ready: BTreeSet<String>,
-    /// Places whose boxes come in under a condition of the mapping that does not hold here: then nothing of them is used.
+    /// Places whose boxes come in under a condition of the mapping that does not hold here: then
+    /// nothing of them is used.
     pub excused: BTreeSet<i64>,
     /// Shares of which a part has gone to others since they came in, by place.
     pub sent: BTreeSet<i64>,
     /// Conditions that decided what a name is, where that was followed both ways.
     chosen: BTreeMap<String, BTreeSet<Form>>,
-    /// Whether buffers keep what they hold when their block ends: so it is where panels are worked on.
+    /// Whether buffers keep what they hold when their block ends: so it is where panels are worked
+    /// on.
     pub keeps: bool,
     /// For several buffers that are alike, by the place of the first.
     pub covers: BTreeMap<i64, Cover>,
@@ -93,7 +100,8 @@ pub(super) struct State {
     pub ahead: BTreeMap<i64, Ahead>,
     /// What was broadcast and has been waited for, by place: it is there when all cores have met.
     pub arriving: BTreeMap<i64, (Region, Held)>,
-    /// Where something is broadcast: what this core has used since all have met, and whether they have.
+    /// Where something is broadcast: what this core has used since all have met, and whether they
+    /// have.
     pub touched: BTreeSet<Region>,
     pub met: bool,
     /// Whether loops over cores have ended since all cores have met.
@@ -105,7 +113,8 @@ impl State {
         self.scopes.push(Rc::default());
     }
 
-    /// A block ends, and with it its buffers. What they hold stays only if the program keeps its address, to see whether it needs it again.
+    /// A block ends, and with it its buffers. What they hold stays only if the program keeps its
+    /// address, to see whether it needs it again.
     pub fn close(&mut self) {
         let depth = self.scopes.len();
         self.here.retain(|_, (_, own)| *own < depth);
@@ -240,7 +249,8 @@ impl State {
         a == b || self.normal(a) == self.normal(b)
     }
 
-    /// Whether two boxes are the same elements. How far rows are apart says nothing where there is one at most; then a transfer's box may have no such number.
+    /// Whether two boxes are the same elements. How far rows are apart says nothing where there is
+    /// one at most; then a transfer's box may have no such number.
     pub fn same(&self, a: &Area, b: &Area) -> bool {
         let none = Form::default();
         let one = || {
@@ -257,7 +267,8 @@ impl State {
             && (self.equal(&a.pitch, &b.pitch) || one())
     }
 
-    /// Whether two boxes have no element in common. Boxes lie inside the planes and rows of their array.
+    /// Whether two boxes have no element in common. Boxes lie inside the planes and rows of their
+    /// array.
     pub fn apart(&self, a: &Area, b: &Area) -> bool {
         if a.array != b.array {
             return true;
@@ -312,15 +323,17 @@ impl State {
         self.here.retain(|form, _| !form.mentions(one) || !form.mentions(other));
     }
 
-    /// Forgets how many rounds of exchanges an iteration of a loop around has had: another iteration asks again.
+    /// Forgets how many rounds of exchanges an iteration of a loop around has had: another
+    /// iteration asks again.
     pub fn unlearn_rounds(&mut self) {
         let quotient = |atom: &Atom| matches!(atom, Atom::Apply(op, _) if op == "/");
         let counted = |atom: &Atom| matches!(atom, Atom::Symbol(name) if name.ends_with(" since"));
         self.facts.retain(|form, _| !(form.any(&quotient) && form.any(&counted)));
     }
 
-    /// What one state has become, both ways of a condition: if that is the same but for what was found of conditions, it is one way, where that is known on which
-    /// both agree. Nothing that has been done depends on the rest.
+    /// What one state has become, both ways of a condition: if that is the same but for what was
+    /// found of conditions, it is one way, where that is known on which both agree. Nothing that
+    /// has been done depends on the rest.
     pub fn joined(mut states: Vec<State>) -> Vec<State> {
         let found: Vec<(Facts, Here)> =
             states.iter_mut().map(|s| (std::mem::take(&mut s.facts), std::mem::take(&mut s.here))).collect();
@@ -384,7 +397,7 @@ impl State {
         });
     }
 
-    /// Changes every box that is held or on its way.
+    /// Changes every box that is held or in transfer.
     pub fn each_held(&mut self, change: &mut dyn FnMut(&mut Held)) {
         for (_, held) in self.contents.values_mut() {
             change(held);
@@ -403,7 +416,8 @@ impl State {
         self.contents.retain(|_, (_, held)| held.area.is_some());
     }
 
-    /// The next iteration of a loop: everything in terms of the new value of its symbol. So many iterations are looked at by themselves: `alone`.
+    /// The next iteration of a loop: everything in terms of the new value of its symbol. So many
+    /// iterations are looked at by themselves: `alone`.
     pub fn advance(&mut self, symbol: &str, step: i64, alone: i64) {
         let before = self.first.remove(symbol);
         if let Some(now) = before.map(|before| before + step).filter(|now| *now < alone * step) {
@@ -437,7 +451,8 @@ impl State {
         self.facts.retain(|form, (_, age)| *age == 0 || own.as_ref() == Some(form) || !form.mentions(symbol));
     }
 
-    /// What has stayed for some iterations is either nothing that is used, or a box that the program itself knows: that gets names of its own.
+    /// What has stayed for some iterations is either nothing that is used, or a box that the
+    /// program itself knows: that gets names of its own.
     fn age(&mut self, symbol: &str, most: u8) {
         let old: Vec<(i64, Area)> = self
             .contents
@@ -535,7 +550,8 @@ impl State {
             }
         }
         self.put(symbol, &Form::symbol(&last));
-        // The last value has no name any more; only an address that the program keeps can tell what it is.
+        // The last value has no name any more; only an address that the program keeps can tell what
+        // it is.
         let kept: Vec<Form> =
             self.numbers().filter_map(|form| form.address().map(|(_, offset)| offset)).collect();
         self.each_held(&mut |held| {

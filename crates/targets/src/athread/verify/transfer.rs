@@ -1,4 +1,5 @@
-//! Transfers, waits, barriers and exchanges: what each needs of the state before it, and what it makes of it.
+//! Transfers, waits, barriers and exchanges: what each requires of the state before it, and how it
+//! changes the state.
 
 use std::collections::BTreeSet;
 
@@ -418,7 +419,8 @@ impl Walker<'_> {
         }
     }
 
-    /// Whether all cores whose numbers may differ here come by: conditions around depend on what they have in common only.
+    /// Whether all cores whose numbers may differ here execute this. The enclosing conditions must
+    /// depend only on what these cores have in common.
     pub(super) fn alike(&self, state: &State, common: &[&str], what: &str) -> Followed<()> {
         let every = ["/", "%"];
         let differs: Vec<&str> = every.into_iter().filter(|op| !common.contains(op)).collect();

@@ -1,8 +1,11 @@
-//! Shares that come steps ahead: of what all cores need they take turns, of its own boxes a core has several at once, in two places.
+//! Shares that are prefetched several steps ahead: the cores take turns with what all cores need,
+//! and a core has several of its own boxes at once, in two buffers.
 //!
-//! What is in local memory in a step is not followed from step to step. Each statement is held against what the rule asks of it: the first steps are brought in
-//! before the loops, a step waits for its own share and no less, and what follows it in its place is the share that this core needs next, in the same loop or
-//! the first steps of the next. Loops go through all steps from 0 on, so each step finds what it needs, and nothing is on its way behind the last.
+//! The contents of local memory are not followed from step to step. Instead, each statement is
+//! compared with the rule. The first steps are brought in before the loops. A step waits for its
+//! own share and for nothing less. What replaces it is the share that this core needs next, in the
+//! same loop or among the first steps of the next loop. Loops go through all steps from 0 on. So
+//! each step finds what it needs, and no transfer is running after the last.
 
 use std::cell::RefCell;
 
@@ -39,7 +42,7 @@ pub(super) enum How {
     Turns { rule: String, turns: i64 },
     /// So many boxes at once.
     Boxes(i64),
-    /// Row by row: columns of a step, steps at once, rows at most, and the half of the box that was used last, with where the box is.
+    /// For each row: columns of a step, steps at once, most rows, the half used last, and the box.
     Rows { columns: i64, steps: i64, most: i64, half: Option<(i64, i64)> },
 }
 
@@ -79,7 +82,7 @@ fn wide(copy: &Copy, boxes: i64) -> Option<(Copy, i64)> {
 }
 
 impl<'a> Walker<'a> {
-    /// The box of a transfer of the mapping where names have other values; loops that have not begun are at their first iteration, and are told.
+    /// The box of a mapped transfer for these values of names; and the loops that have not begun.
     pub(super) fn box_at(
         &self,
         state: &State,
@@ -368,7 +371,7 @@ impl<'a> Walker<'a> {
         Ok(())
     }
 
-    /// Whether what follows is asked for whenever there is a step that needs it, so many steps later.
+    /// Whether the data are requested whenever a step that many steps later needs them.
     fn asked_in_time(
         &self,
         state: &State,

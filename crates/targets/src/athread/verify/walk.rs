@@ -1,4 +1,4 @@
-//! Follows a kernel's text with all states that are possible, and holds each transfer, wait and use against them.
+//! Follows a kernel's text with all possible states, and checks each transfer, wait and use.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -125,7 +125,7 @@ pub(super) struct Walker<'a> {
     /// Conditions of names that are one of two, in declarations that follow each other.
     pub(super) chosen: Vec<&'a Term>,
     steps: usize,
-    /// Where panels are worked on: the last name of a place, and matrices whose columns come from other cores.
+    /// While panels are computed: the last name of a place, and matrices with exchanged columns.
     pub(super) labels: BTreeMap<i64, String>,
     pub(super) exchanged: BTreeSet<String>,
     /// Whether something is broadcast.
@@ -183,7 +183,7 @@ impl<'a> Walker<'a> {
                     }
                 }
                 state.open();
-                // What is done on a condition that is not known may be right: it goes on as if it were not done, and in the end this is said.
+                // Under an unknown condition a wrong use is skipped, and reported in the end.
                 let before = (!known).then(|| state.clone());
                 match (found.iter().try_for_each(|one| walker.used(state, one)), before) {
                     (Err(Stop::Wrong(what)), Some(before)) => {
@@ -204,7 +204,7 @@ impl<'a> Walker<'a> {
                 })?;
                 for node in body {
                     if !matches!(node, Node::Declare { .. }) && !self.chosen.is_empty() {
-                        // What told several names apart is not asked again, and would only keep states apart.
+                        // The condition is not needed again. It would only keep states apart.
                         let chosen = std::mem::take(&mut self.chosen);
                         states = self.each(states, &mut |_, state| {
                             chosen.iter().for_each(|cond| state.unlearn_here(&state.form(cond)));
@@ -338,7 +338,7 @@ impl<'a> Walker<'a> {
         };
         self.control.pop();
         let both = yes.into_iter().chain(no).collect();
-        // How far a share of several boxes has been used, or a panel, says something only with what was found of the loops around.
+        // How far a share or a panel has been used has a meaning only with the loops around.
         let counts = self.changed.iter().any(|name| name.ends_with("_at")) || self.panel.is_some();
         Ok(if counts { both } else { State::joined(both) })
     }
@@ -579,7 +579,7 @@ impl<'a> Walker<'a> {
         if self.holds(state, buffer, at) == Some(false) {
             state.contents.remove(&at);
         }
-        // Of several that are alike it is known since they came in that they go out, whether there is one for this core or not.
+        // It is known since equal boxes were brought in that they are written back on all cores.
         if matches!(state.get(buffer), Some(Value::One(..))) && state.contents.contains_key(&at) {
             return Ok(());
         }
@@ -591,7 +591,7 @@ impl<'a> Walker<'a> {
     }
 }
 
-/// Each state once. Statements rarely make two of them alike, so this is asked where ways meet.
+/// Removes duplicate states, which mostly arise where branches meet.
 fn distinct(states: impl IntoIterator<Item = State>) -> States {
     let mut all: States = states.into_iter().collect();
     if all.len() > 1 {

@@ -92,7 +92,8 @@ impl Run<'_> {
                         if items.is_empty() {
                             return Err(Stop::Impossible);
                         }
-                        // Of an open type only the class matters; to be told that it is one of many would be as many cases.
+                        // Only the class of an open type matters. A list of possible types would
+                        // give as many cases.
                         if let Value::Type(ty) = &a {
                             return self.assume_class(*ty, items);
                         }
@@ -231,7 +232,8 @@ impl Run<'_> {
         }
     }
 
-    /// Takes for granted what the rule requires, as far as its inputs and vertices are there; at the end everything. The sooner, the fewer cases.
+    /// Assumes what the rule requires, as far as its inputs and vertices are known, and at the end
+    /// everything. The earlier, the fewer cases.
     pub fn conditions(&mut self, all: bool) -> Step<()> {
         let mut later = Vec::new();
         for e in std::mem::take(&mut self.pending) {

@@ -222,7 +222,8 @@ impl<'a> Run<'a> {
                             attributes.remove(&name.text);
                         }
                         value => {
-                            // An attribute has 32 bits: what is computed for wider numbers may not fit.
+                            // An attribute has 32 bits: what is computed for wider numbers may not
+                            // fit.
                             if let Value::Real(x) = &value
                                 && !matches!(&**x, Real::Constant(_))
                                 && !matches!(&**x, Real::Number(x) if f64::from(*x as f32) == *x)

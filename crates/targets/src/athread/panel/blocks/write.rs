@@ -1,4 +1,5 @@
-//! The slave code of a loop over panels of columns: rows come and go in blocks that take turns, sums go from core to core, and what they came to goes to all.
+//! Writes the slave code of a loop over panels of columns. Rows are transferred in blocks that take
+//! turns, partial sums go from core to core, and the final sums go to all cores.
 
 use loops::{Access, Copy, Diagnostic, Expr, Local, Name, Scalar, Stmt};
 
@@ -23,7 +24,8 @@ impl Places {
         self.rows * self.piece
     }
 
-    /// How many rows come before the one that is made: half of the slots have rows that come, half those that go.
+    /// How many rows are requested before the one that is computed. Half of the slots hold rows
+    /// that come, half those that go.
     fn ahead(&self) -> i64 {
         (self.count + 1) / 2
     }
@@ -150,7 +152,8 @@ impl Writer<'_> {
         self.scope = scope;
     }
 
-    /// A block in which the panel is one that comes so much later, if there is one, perhaps of one core only.
+    /// A block in which the panel is one that comes so much later, if there is one, perhaps of one
+    /// core only.
     fn later(
         &mut self,
         var: &Name,
@@ -292,7 +295,7 @@ impl Writer<'_> {
         Ok(())
     }
 
-    /// Makes the blocks that a panel needs and that are not there: all parts for the first panel, then one.
+    /// Computes the missing blocks that a panel needs: all parts for the first panel, then one.
     fn make(
         &mut self,
         p: &Columns,
@@ -387,7 +390,8 @@ impl Writer<'_> {
         let (var, last) = (&p.l.var, p.cores - 1);
         let sum = &p.sums.along[p.sum];
         let (name, bytes) = (&sum.local.name, bytes_of(sum)?);
-        // What the last core has sent out of the place of the sums, and what the first one begins with.
+        // What the last core has sent from the buffer of the sums, and the values with which the
+        // first one begins.
         self.wait_for(sum.tag());
         if vectors.first.iter().any(|(h, _)| h.get.is_some()) {
             self.open("if (panel_place == 0) {");

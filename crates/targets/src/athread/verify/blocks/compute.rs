@@ -1,4 +1,5 @@
-//! What a core computes: each instance of a statement reads what the mapping reads there, and comes when the mapping has it.
+//! What a core computes: each instance of a statement must read what the mapping reads there, and
+//! must run when the mapping runs it.
 
 use super::super::walk::{Followed, lost, wrong};
 use super::number::Number;
@@ -8,7 +9,8 @@ use super::text::{Spot, Tiny};
 /// Accesses of a statement at most.
 const READS: usize = 8;
 
-/// What a statement in a loop reaches: the first instance, and what is added for each that follows, for each lane, and when the loop comes again.
+/// What a statement in a loop reaches: the first instance, and what is added for each that follows,
+/// for each lane, and when the loop comes again.
 #[derive(Default)]
 pub(super) struct Grown {
     elements: [[u64; 4]; READS],
@@ -138,8 +140,9 @@ impl<'a> Core<'a> {
         }
     }
 
-    /// What a lane of an instance of a statement makes of its target. Elements that instances reach are linear in the iterators, so what was between two that
-    /// were looked at, here or before, leads from one to another.
+    /// What a lane of an instance of a statement makes of its target. Elements that instances reach
+    /// are linear in the iterators, so what was between two that were looked at, here or before,
+    /// leads from one to another.
     fn instance(
         &mut self,
         rule: usize,
@@ -204,7 +207,8 @@ impl<'a> Core<'a> {
         Ok(())
     }
 
-    /// A lane of an instance of a statement: what it reads is what the mapping reads there. What that is, the target before it first.
+    /// A lane of an instance of a statement: what it reads is what the mapping reads there. What
+    /// that is, the target before it first.
     fn update(
         &mut self,
         rule: usize,

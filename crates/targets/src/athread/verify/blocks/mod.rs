@@ -1,25 +1,37 @@
-//! Panels of columns whose rows come in blocks of panels: the text is followed with numbers, element by element.
+//! Panels of columns whose rows are transferred in blocks of panels: the text is followed with
+//! numbers, element by element.
 //!
-//! A row of a block comes into one of a few slots, is made there, and each panel's piece of it is kept in a cell, which is used again by another block; vectors that
-//! all cores need are in a ring of pieces. Where all this lies depends on the number of the panel and of the row by remainders and differences, so
-//! one iteration does not stand for all. Instead a core follows the branch from its beginning to its end, for chosen sizes and cores (`sizes`), and what each element of
-//! local memory holds is known (`replay`): an element of an array, and how many statements of the mapped program have changed it. It is held against
-//! the mapped program (`plan`), by the subscripts of its statements:
+//! A row of a block is transferred into one of a few slots and computed there. Each panel's piece
+//! of it is kept in a cell, which another block uses again. Vectors that all cores need are in a
+//! ring of pieces. Where all this is stored depends on the numbers of the panel and of the row by
+//! remainders and differences. So one iteration does not stand for all. Instead, a core follows the
+//! branch from its beginning to its end, for chosen sizes and cores (`sizes`). The content of each
+//! element of local memory is known (`replay`): an element of an array, and how many statements of
+//! the mapped program have changed it. It is compared with the mapped program (`plan`), by the
+//! subscripts of its statements:
 //!
-//! - Each instance of a statement reads the elements that the mapping says, of arrays that are done by then; it comes after all instances that change the same element
-//!   before, and before those after it. So rows are made once, sums are added up in the order of the rows, and those by rows in that of the columns, in memory
-//!   and in registers.
-//! - Nothing is read, written or moved while a transfer of it is on its way; replies are 0 before, waits count what was sent, and nothing is on its way at the end.
-//! - What goes out is done, is this core's, and goes to where it belongs; in the end all of this core's results have.
-//! - Sums that a core takes are those that the one before has sent; what goes to all is what the last core has. All cores come by all exchanges and barriers alike,
-//!   and between what goes to all and the next sums is a barrier.
+//! - Each instance of a statement reads the elements that the mapping says, of arrays that are
+//!   complete by then. It runs after all instances that change the same element before it in the
+//!   mapping, and before those after it. So rows are computed once. Sums are added up in the order
+//!   of the rows, and sums of rows in the order of the columns, in memory and in registers.
+//! - Nothing is read, written or moved while a transfer of it is running. Replies are 0 before a
+//!   transfer, waits count what was sent, and no transfer is running at the end.
+//! - What is transferred out is complete, belongs to this core, and goes to its place. In the end
+//!   all of this core's results have been transferred.
+//! - Sums that a core receives are those that the core before has sent. What goes to all cores is
+//!   what the last core has. All cores execute the same exchanges and barriers. There is a barrier
+//!   between what goes to all cores and the next sums.
 //!
-//! Shown for the sizes that are followed. For others it follows as far as the text is one for all: conditions and places may depend on a panel by remainders and by
-//! differences to others and to the number of panels only, all of them at most so far as `sizes` finds them, and never on sizes alone; a text where they do otherwise
-//! is not understood. Each remainder comes by at the start, between and at the end, with few panels and with many, a last panel that is whole and one
-//! that is not, for cores with all, some and no rows, the first and the last in the line, and one in a row of cores that goes back.
+//! This is shown for the sizes that are followed. For other sizes it follows as far as the text is
+//! the same for all: conditions and places may depend on a panel only by remainders, and by
+//! differences to other panels and to the number of panels, up to a limit that `sizes` finds. They
+//! may never depend on sizes alone. A text in which they do is not understood. The chosen sizes
+//! contain each remainder at the start, in the middle and at the end, few panels and many, and a
+//! last panel that is full and one that is not. The chosen cores are those with all, some and no
+//! rows, the first and the last in the line, and one in a row of cores that goes backward.
 //!
-//! Not here: what is computed of the elements, and what the functions before the kernels do, except those that compute a number.
+//! Not here: what is computed of the elements, and what the functions before the kernels do, except
+//! those that compute a number.
 
 mod compute;
 mod number;

@@ -1,4 +1,5 @@
-//! Index expressions of the text with their names replaced by places of numbers, so that they can be evaluated often.
+//! Index expressions of the text in which names are replaced by positions of numbers, so that they
+//! can be evaluated often.
 
 /// A function of the text that only computes: its numbers are put in places of their own.
 #[derive(Clone, Debug)]
@@ -134,7 +135,8 @@ impl Number {
         }
     }
 
-    /// The value, and what is added to it when the number in a place grows by one; none where that is not always the same.
+    /// The value, and what is added to it when the number in a place grows by one; none where that
+    /// is not always the same.
     pub fn linear(&self, along: usize, places: &mut [Option<i64>]) -> Option<(i64, i64)> {
         match self {
             Number::At(place) => Some((places[*place]?, i64::from(*place == along))),

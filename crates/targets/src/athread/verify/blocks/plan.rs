@@ -1,6 +1,8 @@
-//! What the mapped program does with panels, element by element: which statements change an element, in which order, and what they read.
+//! What the mapped program does with panels, element by element: which statements change an
+//! element, in which order, and what they read.
 //!
-//! Three loops over cores in a loop over panels: a matrix is made by rows, summed up by columns, used by rows. Everything here comes from the mapped program.
+//! A loop over panels contains three loops over cores: a matrix is computed by rows, summed up by
+//! columns, used by rows. All information here comes from the mapped program.
 
 use std::collections::BTreeMap;
 
@@ -67,7 +69,8 @@ pub(super) struct Numbers {
     pub totals: Vec<i64>,
     /// How many statements change an element of an array.
     pub finals: Vec<i64>,
-    /// For each statement: how many are before its first, the first value of what it sums along, and for each access the number of an element, by iterators.
+    /// For each statement: how many are before its first, the first value of what it sums along,
+    /// and for each access the number of an element, by iterators.
     pub rules: Vec<RuleNumbers>,
     /// What this core brings out: array, first element, and what is behind the last.
     pub owned: Vec<(usize, i64, i64)>,
@@ -525,7 +528,8 @@ impl<'a> Plan<'a> {
         }
     }
 
-    /// The iterators of a statement, from the numbers of elements that it reaches: the target's first; none where what is read has not them.
+    /// The iterators of a statement, from the numbers of elements that it reaches: the target's
+    /// first; none where what is read has not them.
     pub fn solve(
         &self,
         rule: usize,

@@ -1,4 +1,5 @@
-//! Resolves the names of a branch's text, and finds the statements of the mapped program that its code is made of.
+//! Resolves the names of a branch's text, and finds the statements of the mapped program that its
+//! code is made of.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -1,4 +1,5 @@
-//! One core follows the text with numbers: what each element of local memory holds, what is on its way, and what has gone out.
+//! One core follows the text with numbers: what each element of local memory holds, which transfers
+//! are running, and what has been transferred out.
 
 use std::collections::BTreeMap;
 
@@ -10,7 +11,7 @@ use super::text::{Reply, Step, Target, Text, Transfer};
 
 /// Bytes of a register.
 const REGISTER: i64 = 32;
-/// What an element holds that is on its way in.
+/// What an element holds while a transfer into it is running.
 pub(super) const COMING: u64 = u64::MAX;
 /// Steps of a core at most.
 pub(super) const STEPS: usize = 10_000_000;
@@ -37,7 +38,7 @@ pub(super) enum Event {
     Barrier,
 }
 
-/// A transfer on its way.
+/// A running transfer.
 pub(super) struct Flight {
     pub reply: (usize, i64),
     pub get: bool,
@@ -71,7 +72,7 @@ pub(super) struct Outside {
     pub ready: Vec<String>,
 }
 
-/// What a core has come by.
+/// The exchanges and barriers that a core has executed.
 pub(super) struct Way {
     pub events: Vec<Event>,
     /// What went to all cores.

@@ -1,4 +1,5 @@
-//! Which sizes and cores are followed: enough for every remainder that the text counts with, at the start, between and at the end.
+//! Chooses the sizes and cores that are followed: enough for every remainder in the text, at the
+//! start, in the middle and at the end.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -30,8 +31,8 @@ fn meets(steps: &[Step]) -> bool {
     })
 }
 
-/// Numbers of panels, and of rows on their way, by their places: what the loop over panels counts with, what it goes on with from panel to panel, and what is
-/// made of these without a factor.
+/// Numbers of panels, and of rows on their way, by their places: what the loop over panels counts
+/// with, what it goes on with from panel to panel, and what is made of these without a factor.
 #[derive(Default)]
 struct Panels {
     places: BTreeSet<usize>,

@@ -1,4 +1,5 @@
-//! Resolves statements: loops, declarations, transfers, and calls of the functions before the kernels.
+//! Resolves statements: loops, declarations, transfers, and calls of the functions before the
+//! kernels.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,5 @@
-//! The text of a branch with its names resolved: numbers, buffers, registers, and what it does with them.
+//! The text of a branch with its names resolved: numbers, buffers, registers, and what it does with
+//! them.
 
 use std::collections::BTreeMap;
 
@@ -19,8 +20,8 @@ pub(super) enum Tiny {
     Load { register: usize, from: Number, lanes: usize, same: bool },
     /// A register into memory, as it is.
     Store { to: Number, buffer: usize, register: usize, lanes: usize },
-    /// A statement of the mapped program, by its number; what is read has the number of its access there.
-    /// It has a number among all in the text.
+    /// A statement of the mapped program, by its number; what is read has the number of its access
+    /// there. It has a number among all in the text.
     Update { id: usize, rule: usize, target: Spot, lanes: usize, reads: Vec<(usize, Spot)> },
 }
 

@@ -1,0 +1,136 @@
+//! Loops over elements that have neighbours, in three: those near the borders, where subscripts are clamped or conditions ask whether there is a neighbour, and the
+//! rest, where nothing is asked.
+//!
+//! Every element is computed as before, by the same expression but for what its place decides, and in the same order: the three loops follow each other, and only the one
+//! between is parallel. Bounds of loops inside ask nothing: tiles at a rim are not borders. Not here: loops of which the model of the polyhedral side is made, which splits
+//! what it needs itself.
+
+use crate::pass::{Pass, Step, changed};
+use loops::facts::{Facts, is_stable};
+use loops::visit::check_depth;
+use loops::{BinaryOp, Expr, Function, Loop, LoopKind, Name, Stmt, simplify};
+
+/// The pass.
+pub const PASS: Pass = Pass {
+    step: Step {
+        name: "index-set-splitting",
+        literature: "index-set splitting (Griebl, Feautrier, Lengauer 2000)",
+        about: "a loop whose body treats borders apart becomes three loops: borders and interior",
+    },
+    run: |function| changed(function, split(function)),
+};
+
+/// The most elements on each side that count as a border.
+const WIDEST: i64 = 8;
+/// Bodies with more expressions than this are not written three times.
+const LARGEST: usize = 250;
+/// Loops around each other that are split: nine bodies at most.
+const DEEPEST: usize = 2;
+
+/// The function with such loops split.
+///
+/// Looks at each body as often as [`WIDEST`] says; a function that is nested too deeply comes back as it is.
+fn split(function: &Function) -> Function {
+    if check_depth(function).is_err() {
+        return function.clone();
+    }
+    Function { body: body(&function.body, &Facts::of(function), 0), ..function.clone() }
+}
+
+fn body(stmts: &[Stmt], facts: &Facts, depth: usize) -> Vec<Stmt> {
+    let mut result = Vec::with_capacity(stmts.len());
+    for stmt in stmts {
+        match stmt {
+            Stmt::Loop(l) => match (depth < DEEPEST).then(|| in_three(l, facts)).flatten() {
+                Some(parts) => {
+                    result.extend(parts.map(|part| Stmt::Loop(inside(&part, facts, depth + 1))));
+                }
+                None => result.push(Stmt::Loop(inside(l, facts, depth))),
+            },
+            Stmt::If { cond, then, otherwise } => {
+                let branch = |holds: bool, stmts: &[Stmt]| {
+                    let mut known = facts.clone();
+                    known.assume(cond, holds);
+                    body(stmts, &known, depth)
+                };
+                let (then, otherwise) = (branch(true, then), branch(false, otherwise));
+                result.push(Stmt::If { cond: cond.clone(), then, otherwise });
+            }
+            Stmt::Block { mark, body: inner } => {
+                result.push(Stmt::Block { mark: mark.clone(), body: body(inner, facts, depth) });
+            }
+            other => result.push(other.clone()),
+        }
+    }
+    result
+}
+
+fn inside(l: &Loop, facts: &Facts, depth: usize) -> Loop {
+    let mut known = facts.clone();
+    known.enter(l);
+    Loop { body: body(&l.body, &known, depth), ..l.clone() }
+}
+
+/// The three loops, if there is a width of borders between which less is asked.
+fn in_three(l: &Loop, facts: &Facts) -> Option<[Loop; 3]> {
+    let plain = l.step == 1 && l.lower == Expr::Int(0) && l.reductions.is_empty() && is_stable(&l.upper);
+    // A window, which is as long as borders may be, is not taken apart.
+    let short = matches!(l.upper, Expr::Int(n) if n <= 2 * WIDEST);
+    if !plain
+        || short
+        || !matches!(l.kind, LoopKind::Sequential | LoopKind::Parallel)
+        || size(&l.body) > LARGEST
+    {
+        return None;
+    }
+    let simplified = |part: &Loop| {
+        let mut known = facts.clone();
+        known.enter(part);
+        Loop { body: simplify::body_where(&part.body, &known), ..part.clone() }
+    };
+    let before = asks(&simplified(l).body, &l.var);
+    if before == 0 {
+        return None;
+    }
+    let width = |k: i64| Loop { lower: Expr::Int(k), upper: l.upper.clone() - k, ..l.clone() };
+    let (left, k) = (1..=WIDEST).map(|k| (asks(&simplified(&width(k)).body, &l.var), k)).min()?;
+    if left >= before {
+        return None;
+    }
+    let middle = width(k);
+    let bound =
+        |op: BinaryOp, end: &Expr| simplify::expr(&Expr::binary(op, Expr::Int(k), end.clone()), facts);
+    let first = Loop { kind: LoopKind::Sequential, upper: bound(BinaryOp::Min, &l.upper), ..l.clone() };
+    let last = Loop { kind: LoopKind::Sequential, lower: bound(BinaryOp::Max, &middle.upper), ..l.clone() };
+    Some([simplified(&first), simplified(&middle), simplified(&last)])
+}
+
+/// How often a body asks where a loop is: choices, minima and maxima in values and subscripts that depend on its variable.
+fn asks(stmts: &[Stmt], var: &Name) -> usize {
+    let mut found = 0;
+    each(stmts, &mut |e| {
+        found += usize::from(match e {
+            Expr::Select(cond, _, _) => is_stable(cond) && cond.vars().contains(var),
+            Expr::Binary(BinaryOp::Min | BinaryOp::Max, _, _) => is_stable(e) && e.vars().contains(var),
+            _ => false,
+        });
+    });
+    found
+}
+
+fn size(stmts: &[Stmt]) -> usize {
+    let mut size = 0;
+    each(stmts, &mut |_| size += 1);
+    size
+}
+
+/// Calls `f` on every expression of an assignment.
+fn each<'a>(stmts: &'a [Stmt], f: &mut dyn FnMut(&'a Expr)) {
+    for stmt in stmts {
+        stmt.walk(&mut |stmt| {
+            if matches!(stmt, Stmt::Assign(_)) {
+                stmt.exprs().into_iter().for_each(|e| e.walk(f));
+            }
+        });
+    }
+}

@@ -1,0 +1,120 @@
+//! Transformations of loop programs, each a named [`Pass`], and the pipelines that are lists of them.
+//!
+//! A pass takes a function and gives another one that computes the same bits, or nothing if it has
+//! nothing to change. It knows no target, no schedule and no set library. What ran is kept as a list
+//! of [`Applied`] passes with the function after each, so that it can be printed and verified.
+//!
+//! ```
+//! let program = loops::parse("fn f(x: inout f64[64]) { for i in 0..64 { x[i] *= 2.0 } }").unwrap();
+//! let mut applied = Vec::new();
+//! let function = passes::DEFAULT.run(program.functions[0].clone(), &mut applied);
+//! assert!(loops::validate(&function).is_proved());
+//! assert!(applied.iter().all(|one| passes::named(one.pass).is_some()));
+//! ```
+//!
+//! To add a pass: write its module, give it a `PASS`, and put that into [`ALL`] and into the pipelines
+//! that shall run it.
+
+mod accumulator_coalescing;
+mod array_expansion;
+mod cache_tiling;
+mod constant_folding;
+mod copy_propagation;
+mod index_set_splitting;
+mod invariant_code_motion;
+mod loop_coalescing;
+mod pass;
+mod scalar_expansion;
+mod scalar_replacement;
+mod store_forwarding;
+mod strip_mining;
+mod unroll_and_jam;
+mod verify;
+
+pub use copy_propagation::{Uses, substitute as propagate_copies};
+pub use pass::{Applied, Pass, Pipeline, Step, named};
+pub use scalar_expansion::{Of, expand_levels};
+pub use store_forwarding::mentions;
+pub use verify::{Fault, Verified, verify};
+
+/// Every pass on loop programs.
+pub const ALL: [&Pass; 16] = [
+    &CONSTANT_FOLDING,
+    &INDEX_ARITHMETIC,
+    &SIMPLIFICATION,
+    &SIMPLIFICATION_FOR_C,
+    &STRIP_MINING,
+    &INDEX_SET_SPLITTING,
+    &CACHE_TILING,
+    &ACCUMULATOR_COALESCING,
+    &LOOP_COALESCING,
+    &UNROLL_AND_JAM,
+    &INVARIANT_CODE_MOTION,
+    &STORE_FORWARDING,
+    &SCALAR_REPLACEMENT,
+    &SCALAR_EXPANSION,
+    &ARRAY_EXPANSION,
+    &COPY_PROPAGATION,
+];
+
+/// Functional programs whose schedule nobody has chosen.
+pub const DEFAULT: Pipeline = Pipeline {
+    name: "default",
+    about: "functional programs without `--schedule`",
+    passes: &[
+        &INDEX_SET_SPLITTING,
+        &CACHE_TILING,
+        &ACCUMULATOR_COALESCING,
+        &LOOP_COALESCING,
+        &UNROLL_AND_JAM,
+        &INVARIANT_CODE_MOTION,
+    ],
+};
+
+/// What the translation of functional programs ends with.
+pub const TRANSLATED: Pipeline = Pipeline {
+    name: "translated",
+    about: "functional programs, after their translation to loops",
+    passes: &[&INDEX_ARITHMETIC],
+};
+
+/// Operators of models, whose extents are numbers.
+pub const MODEL: Pipeline = Pipeline {
+    name: "model",
+    about: "operators of models, whose extents are known",
+    passes: &[
+        &STRIP_MINING,
+        &INDEX_SET_SPLITTING,
+        &CACHE_TILING,
+        &ACCUMULATOR_COALESCING,
+        &LOOP_COALESCING,
+        &UNROLL_AND_JAM,
+        &INVARIANT_CODE_MOTION,
+        &SIMPLIFICATION_FOR_C,
+    ],
+};
+
+/// C regions, and loops that are to be scheduled, before their model is made.
+pub const REGION: Pipeline = Pipeline {
+    name: "region",
+    about: "C regions and other loops, before the affine scheduler",
+    passes: &[&CONSTANT_FOLDING],
+};
+
+/// All pipelines.
+pub const PIPELINES: [&Pipeline; 4] = [&TRANSLATED, &DEFAULT, &MODEL, &REGION];
+
+pub use accumulator_coalescing::PASS as ACCUMULATOR_COALESCING;
+pub use array_expansion::PASS as ARRAY_EXPANSION;
+pub use cache_tiling::PASS as CACHE_TILING;
+pub use constant_folding::PASS as CONSTANT_FOLDING;
+pub use copy_propagation::PASS as COPY_PROPAGATION;
+pub use index_set_splitting::PASS as INDEX_SET_SPLITTING;
+pub use invariant_code_motion::PASS as INVARIANT_CODE_MOTION;
+pub use loop_coalescing::PASS as LOOP_COALESCING;
+pub use pass::{INDEX_ARITHMETIC, SIMPLIFICATION, SIMPLIFICATION_FOR_C};
+pub use scalar_expansion::PASS as SCALAR_EXPANSION;
+pub use scalar_replacement::PASS as SCALAR_REPLACEMENT;
+pub use store_forwarding::PASS as STORE_FORWARDING;
+pub use strip_mining::PASS as STRIP_MINING;
+pub use unroll_and_jam::PASS as UNROLL_AND_JAM;

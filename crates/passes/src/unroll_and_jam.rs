@@ -1,0 +1,381 @@
+//! Sums that are chains, some of them side by side: a loop in which one accumulator waits for itself takes the time of an addition for each element; four such loops
+//! of four iterations of the loop around take hardly more than one ("unroll and jam").
+//!
+//! Where neighbours take neighbouring elements, as sums of columns do, they are lanes of vectors.
+//!
+//! Each accumulator sees the same numbers in the same order as before, so results stay the same to the last bit. Only iterations that are independent by what they
+//! write are put together, and only chains of floating-point numbers: C compilers may regroup those of integers. Not here: loops of which the model of the polyhedral
+//! side is made, and short loops, which C compilers write out.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::pass::{Pass, Step, changed};
+use loops::facts::is_stable;
+use loops::visit::{check_depth, fresh, substitute, taken, with_distinct_locals};
+use loops::{Access, Elem, Expr, Function, Local, Loop, LoopKind, Name, Scalar, Stmt, simplify};
+
+/// The pass.
+pub const PASS: Pass = Pass {
+    step: Step {
+        name: "unroll-and-jam",
+        literature: "unroll-and-jam (Callahan, Carr, Kennedy 1990)",
+        about: "several iterations of a loop around a sum run side by side; the order in each sum stays",
+    },
+    run: |function| changed(function, chains(function)),
+};
+
+/// Iterations side by side: so many additions are under way at the same time on today's processors.
+const SIDE_BY_SIDE: i64 = 4;
+/// Bytes of accumulators side by side where those of neighbours take neighbouring elements: some vectors.
+const WIDE: i64 = 128;
+/// A chain of fewer elements is left to the C compiler, which writes it out.
+const LONG: i64 = 48;
+/// A loop of fewer iterations is left as it is.
+const MANY: i64 = 16;
+/// A parallel loop of fewer iterations is: threads want some.
+const MANY_FOR_THREADS: i64 = 64;
+/// Bodies with more expressions than this are not written twice.
+const LARGEST: usize = 400;
+/// Elements of a local array that each iteration may have.
+const MOST_ELEMENTS: i64 = 1024;
+
+/// The function with such loops put together, simplified. Takes time in proportion to its size, times the depth of its loops.
+///
+/// A function that is nested too deeply to look at, or has no such loop, comes back as it is.
+fn chains(function: &Function) -> Function {
+    if check_depth(function).is_err() {
+        return function.clone();
+    }
+    let distinct = with_distinct_locals(function);
+    let mut names = taken(&distinct);
+    match body(&distinct.body, &mut names) {
+        Some(body) => simplify::function(&Function { body, ..distinct }),
+        None => function.clone(),
+    }
+}
+
+/// The statements with the innermost such loops put together; none if there are none.
+fn body(stmts: &[Stmt], names: &mut BTreeSet<Name>) -> Option<Vec<Stmt>> {
+    let mut result = Vec::with_capacity(stmts.len());
+    let mut changed = false;
+    for stmt in stmts {
+        let mut inside = false;
+        let mapped = stmt.map(&mut Expr::clone, &mut |inner| match body(inner, names) {
+            Some(new) => {
+                inside = true;
+                new
+            }
+            None => inner.to_vec(),
+        });
+        changed |= inside;
+        match &mapped {
+            Stmt::Loop(l) if !inside => match together(l, names) {
+                Some(parts) => {
+                    changed = true;
+                    result.extend(parts);
+                }
+                None => result.push(mapped),
+            },
+            _ => result.push(mapped),
+        }
+    }
+    changed.then_some(result)
+}
+
+/// The loop by blocks of iterations, and what is left behind the last whole block.
+fn together(l: &Loop, names: &mut BTreeSet<Name>) -> Option<Vec<Stmt>> {
+    let many = match l.kind {
+        LoopKind::Sequential => MANY,
+        LoopKind::Parallel => MANY_FOR_THREADS,
+        LoopKind::Vector | LoopKind::Unroll(_) => return None,
+    };
+    let plain = l.step == 1
+        && l.lower == Expr::Int(0)
+        && l.reductions.is_empty()
+        && is_stable(&l.upper)
+        && !matches!(l.upper, Expr::Int(n) if n < many);
+    let chains = chains_in(&l.body, l);
+    if !plain || chains.is_empty() || !may_be_together(l, &chains) || !are_independent(l) {
+        return None;
+    }
+    let mut new = |base: &Name| {
+        let name = fresh(base, names);
+        names.insert(name.clone());
+        name
+    };
+    let (count, kind) = match lanes(l, &chains) {
+        Some(lanes) => (lanes, LoopKind::Vector),
+        None => (SIDE_BY_SIDE, LoopKind::Unroll(None)),
+    };
+    let (block, side) = (new(&l.var), new(&Name::new("r")));
+    let place = Expr::Var(block.clone()) * count + Expr::Var(side.clone());
+    let place = [(l.var.clone(), place)].into();
+    let mut jam = Jam { l, side: &side, count, kind, place, wide: BTreeSet::new() };
+    let inner = jam.stmts(&l.body);
+    let simple = |e: Expr| simplify::expr(&e, &loops::Facts::default());
+    let blocks = simple(l.upper.clone().floor_div(count));
+    let mut parts = vec![Stmt::Loop(Loop { var: block, upper: blocks.clone(), body: inner, ..l.clone() })];
+    if !matches!(l.upper, Expr::Int(n) if n % count == 0) {
+        let lower = simple(blocks * count);
+        parts.push(Stmt::Loop(Loop { lower, kind: LoopKind::Sequential, ..l.clone() }));
+    }
+    Some(parts)
+}
+
+/// How many iterations are lanes of vectors, if the chains of neighbours take neighbouring elements.
+fn lanes(l: &Loop, chains: &[&Loop]) -> Option<i64> {
+    let (mut bytes, mut neighbours, mut fits) = (4, false, true);
+    locals(&l.body, &mut |local| {
+        bytes = local.elem.leaves().iter().map(|scalar| scalar.bytes() as i64).fold(bytes, i64::max);
+    });
+    for chain in chains {
+        let mut load = |access: &Access| {
+            let Some((last, before)) = access.indices.split_last() else { return };
+            let mentions = |index: &Expr| index.vars().contains(&l.var);
+            let along = *last == Expr::Var(l.var.clone());
+            neighbours |= along;
+            fits &= !before.iter().any(mentions) && (along || !mentions(last));
+        };
+        each_load(chain, &mut load);
+    }
+    let lanes = WIDE / bytes;
+    let enough = !matches!(l.upper, Expr::Int(n) if n < 2 * lanes);
+    (fits && neighbours && enough).then_some(lanes)
+}
+
+fn each_load<'a>(l: &'a Loop, f: &mut dyn FnMut(&'a Access)) {
+    for stmt in &l.body {
+        stmt.walk(&mut |stmt| {
+            for e in stmt.exprs() {
+                e.walk(&mut |e| {
+                    if let Expr::Load(access) = e {
+                        f(access);
+                    }
+                });
+            }
+        });
+    }
+}
+
+/// Whether a loop is a chain: nothing in it but assignments, one of which goes to a number that the loop finds there. Bounds are the same in all iterations of `of`.
+fn is_chain(inner: &Loop, of: &Loop) -> bool {
+    let mut own = BTreeSet::new();
+    let mut waits = false;
+    for stmt in &inner.body {
+        match stmt {
+            Stmt::Local(local) if local.dims.is_empty() => {
+                own.insert(&local.name);
+            }
+            Stmt::Assign(a) if a.target.indices.is_empty() => {
+                waits |= !own.contains(&a.target.array);
+            }
+            _ => return false,
+        }
+    }
+    waits && is_sequential(inner, of) && !matches!(trips(inner), Some(n) if n < LONG)
+}
+
+fn is_sequential(inner: &Loop, of: &Loop) -> bool {
+    let bound = |e: &Expr| is_stable(e) && !e.vars().contains(&of.var);
+    inner.kind == LoopKind::Sequential
+        && inner.step == 1
+        && inner.reductions.is_empty()
+        && bound(&inner.lower)
+        && bound(&inner.upper)
+}
+
+fn trips(l: &Loop) -> Option<i64> {
+    match (&l.lower, &l.upper) {
+        (Expr::Int(a), Expr::Int(b)) => b.checked_sub(*a),
+        _ => None,
+    }
+}
+
+/// Whether a loop is made of chains alone, with numbers between them: all iterations of `of` go through it together.
+fn is_of_chains(inner: &Loop, of: &Loop) -> bool {
+    let between = |stmt: &Stmt| match stmt {
+        Stmt::Local(local) => local.dims.is_empty(),
+        Stmt::Assign(a) => a.target.indices.is_empty(),
+        Stmt::Loop(deeper) => is_of_chains(deeper, of),
+        _ => false,
+    };
+    let loops = inner.body.iter().any(|stmt| matches!(stmt, Stmt::Loop(_)));
+    match loops {
+        true => is_sequential(inner, of) && inner.body.iter().all(between),
+        false => is_chain(inner, of),
+    }
+}
+
+/// The loops of chains among statements.
+fn chains_in<'a>(stmts: &'a [Stmt], of: &Loop) -> Vec<&'a Loop> {
+    let chains = stmts.iter().map(|stmt| match stmt {
+        Stmt::Loop(inner) if is_of_chains(inner, of) => vec![inner],
+        Stmt::Block { body, .. } => chains_in(body, of),
+        _ => vec![],
+    });
+    chains.flatten().collect()
+}
+
+/// Whether the statements of a loop are of kinds that go together, and not too many, and its chains are of floating-point numbers.
+fn may_be_together(l: &Loop, chains: &[&Loop]) -> bool {
+    let (mut size, mut fits) = (0, true);
+    for stmt in &l.body {
+        stmt.walk(&mut |stmt| {
+            stmt.exprs().into_iter().for_each(|e| e.walk(&mut |_| size += 1));
+            fits &= match stmt {
+                Stmt::Local(local) => is_small(local),
+                Stmt::Loop(l) => matches!(l.kind, LoopKind::Sequential),
+                Stmt::Assign(a) => a.label.is_none(),
+                Stmt::If { .. } | Stmt::Block { .. } => true,
+                Stmt::Copy(_) | Stmt::Wait(_) => false,
+            };
+        });
+    }
+    let mut others = BTreeSet::new();
+    locals(&l.body, &mut |local| {
+        if !matches!(local.elem, Elem::Scalar(Scalar::F32 | Scalar::F64)) {
+            others.insert(&local.name);
+        }
+    });
+    fits && size <= LARGEST && !chains.iter().any(|chain| carries(chain, &others))
+}
+
+/// Whether a chain goes to one of these.
+fn carries(chain: &Loop, names: &BTreeSet<&Name>) -> bool {
+    let (mut own, mut found) = (BTreeSet::new(), false);
+    locals(&chain.body, &mut |local| {
+        own.insert(&local.name);
+    });
+    for stmt in &chain.body {
+        stmt.walk(&mut |stmt| {
+            if let Stmt::Assign(a) = stmt {
+                found |= names.contains(&a.target.array) && !own.contains(&a.target.array);
+            }
+        });
+    }
+    found
+}
+
+fn is_small(local: &Local) -> bool {
+    let extent = |dim: &Expr| match dim {
+        Expr::Int(n) if *n >= 0 => Some(*n),
+        _ => None,
+    };
+    let count = local.dims.iter().map(extent).try_fold(1i64, |all, n| all.checked_mul(n?));
+    count.is_some_and(|count| count <= MOST_ELEMENTS)
+}
+
+fn locals<'a>(stmts: &'a [Stmt], f: &mut dyn FnMut(&'a Local)) {
+    for stmt in stmts {
+        stmt.walk(&mut |stmt| {
+            if let Stmt::Local(local) = stmt {
+                f(local);
+            }
+        });
+    }
+}
+
+/// Whether no iteration reads or writes what another one writes: all that is written, but for what is local, has the loop's variable as one and the same subscript
+/// wherever it occurs.
+fn are_independent(l: &Loop) -> bool {
+    let (mut own, mut written, mut all): (BTreeSet<&Name>, BTreeSet<&Name>, Vec<&Access>) =
+        Default::default();
+    locals(&l.body, &mut |local| {
+        own.insert(&local.name);
+    });
+    for stmt in &l.body {
+        stmt.walk(&mut |stmt| {
+            if let Stmt::Assign(a) = stmt {
+                all.push(&a.target);
+                written.insert(&a.target.array);
+            }
+        });
+    }
+    each_load(l, &mut |access| all.push(access));
+    let var = Expr::Var(l.var.clone());
+    written.iter().filter(|name| !own.contains(*name)).all(|name| {
+        let mut accesses = all.iter().filter(|access| access.array == **name);
+        let places = |access: &Access| -> BTreeSet<usize> {
+            (0..access.indices.len()).filter(|k| access.indices[*k] == var).collect()
+        };
+        let first = accesses.next().map(|access| places(access)).unwrap_or_default();
+        !accesses
+            .fold(first, |common, access| common.intersection(&places(access)).copied().collect())
+            .is_empty()
+    })
+}
+
+/// One block of iterations.
+struct Jam<'a> {
+    l: &'a Loop,
+    /// The number of an iteration in its block, which has so many.
+    side: &'a Name,
+    count: i64,
+    /// How assignments side by side are done.
+    kind: LoopKind,
+    /// What the loop's variable is there.
+    place: BTreeMap<Name, Expr>,
+    /// Local arrays of which each iteration has its own.
+    wide: BTreeSet<Name>,
+}
+
+impl Jam<'_> {
+    fn stmts(&mut self, stmts: &[Stmt]) -> Vec<Stmt> {
+        let mut result = vec![];
+        // numbers that are computed one after the other
+        let mut run = vec![];
+        for stmt in stmts {
+            match stmt {
+                Stmt::Local(local) => {
+                    self.wide.insert(local.name.clone());
+                    let mut dims = vec![Expr::Int(self.count)];
+                    dims.extend(local.dims.iter().cloned());
+                    result.push(Stmt::Local(Local { dims, ..local.clone() }));
+                }
+                Stmt::Loop(inner) if is_of_chains(inner, self.l) => {
+                    self.each(&mut run, self.kind, &mut result);
+                    result.push(Stmt::Loop(Loop { body: self.stmts(&inner.body), ..inner.clone() }));
+                }
+                Stmt::Block { mark, body } => {
+                    self.each(&mut run, self.kind, &mut result);
+                    result.push(Stmt::Block { mark: mark.clone(), body: self.stmts(body) });
+                }
+                Stmt::Assign(_) => run.push(stmt.clone()),
+                other => {
+                    self.each(&mut run, self.kind, &mut result);
+                    self.each(&mut vec![other.clone()], LoopKind::Sequential, &mut result);
+                }
+            }
+        }
+        self.each(&mut run, self.kind, &mut result);
+        result
+    }
+
+    /// Statements for each iteration of the block.
+    fn each(&self, run: &mut Vec<Stmt>, kind: LoopKind, result: &mut Vec<Stmt>) {
+        if run.is_empty() {
+            return;
+        }
+        let here = substitute(&std::mem::take(run), &self.place);
+        let body = here.iter().map(|stmt| self.own(stmt)).collect();
+        result.push(Stmt::Loop(Loop::upto(self.side.clone(), Expr::Int(self.count), kind, body)));
+    }
+
+    /// The statement with the iteration's own elements of local arrays.
+    fn own(&self, stmt: &Stmt) -> Stmt {
+        let own = |mut access: Access| {
+            if self.wide.contains(&access.array) {
+                access.indices.insert(0, Expr::Var(self.side.clone()));
+            }
+            access
+        };
+        let mut load = |access: Access| Expr::Load(own(access));
+        let mut stmt = stmt.map(&mut |e| e.map_loads(&mut load), &mut |inner| {
+            inner.iter().map(|stmt| self.own(stmt)).collect()
+        });
+        if let Stmt::Assign(a) = &mut stmt {
+            a.target = own(a.target.clone());
+        }
+        stmt
+    }
+}

@@ -1,0 +1,125 @@
+//! Each pass on loop programs: golden files in `tests/passes`, and the law that no run can tell the difference.
+
+#[path = "../../loops/tests/common/random.rs"]
+mod random;
+
+#[path = "../../loops/tests/common/index_programs.rs"]
+mod index_programs;
+
+use std::collections::BTreeMap;
+
+use index_programs::{function, outcome};
+use loops::{Expr, Function, Name, Options, ParamMode, Scalar};
+use passes::Pass;
+use proptest::prelude::*;
+use random::Random;
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 1500, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn no_run_can_tell_the_difference(seed: u64) {
+        let f = function(&mut Random(seed));
+        let after = |pass: &Pass| pass.run(&f).unwrap_or_else(|| f.clone());
+        let [split, borders] = [&passes::STRIP_MINING, &passes::INDEX_SET_SPLITTING].map(after);
+        let arranged = passes::DEFAULT.run(f.clone(), &mut Vec::new());
+        for n in -2..=5 {
+            for m in [-2, 0, 1, 2, 3, 8] {
+                // A run that ends in an error may end otherwise after simplification.
+                let Ok(expected) = outcome(&f, n, m, 20_000) else { continue };
+                for s in [&split, &borders, &arranged] {
+                    // A loop that was split takes more steps.
+                    match outcome(s, n, m, 200_000) {
+                        Ok(got) => prop_assert_eq!(&got, &expected, "n = {}, m = {}\n{}\n{}", n, m, f, s),
+                        Err(e) => prop_assert!(false, "n = {}, m = {}: {}\n{}\n{}", n, m, e, f, s),
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// What a function computes of numbers that all differ, with this number for each size.
+fn computed(f: &Function, n: i64) -> BTreeMap<Name, loops::Tensor> {
+    let sizes: BTreeMap<Name, i64> = f.sizes.iter().map(|name| (name.clone(), n)).collect();
+    let given = f.params.iter().filter(|p| p.mode != ParamMode::Out).map(|p| {
+        let extent = |dim: &Expr| match dim {
+            Expr::Int(n) => *n as usize,
+            _ => n as usize,
+        };
+        let shape: Vec<usize> = p.dims.iter().map(extent).collect();
+        let count: usize = shape.iter().product();
+        let data = match p.elem {
+            loops::Elem::Scalar(Scalar::F64) => loops::Data::F64((0..count).map(|k| k as f64).collect()),
+            _ => loops::Data::F32((0..count).map(|k| k as f32).collect()),
+        };
+        (p.name.clone(), loops::Tensor { shape, data })
+    });
+    loops::run(f, &sizes, given.collect(), &Options::default()).expect("a run").into_iter().collect()
+}
+
+/// Holds what a pass makes of the functions in a folder against what is expected; it must be as parallel as it says.
+fn check_split(pass: &Pass) {
+    golden::check(&format!("passes/{}", pass.name()), "loops", "out", |case| {
+        let program = loops::parse(&case.input).unwrap_or_else(|errors| panic!("{errors:#?}"));
+        let mut out = String::new();
+        for function in &program.functions {
+            let split = pass.run(function).unwrap_or_else(|| function.clone());
+            assert!(loops::validate(&split).is_proved(), "{split}");
+            out.push_str(&format!("{split}\n\n"));
+        }
+        out
+    });
+}
+
+#[test]
+fn strip_mining_by_divisors() {
+    check_split(&passes::STRIP_MINING);
+}
+
+#[test]
+fn index_set_splitting_at_borders() {
+    check_split(&passes::INDEX_SET_SPLITTING);
+}
+
+/// As [`check_split`], of passes that change no bit of what is computed, at these sizes.
+fn check_same(pass: &Pass, sizes: &[i64]) {
+    golden::check(&format!("passes/{}", pass.name()), "loops", "out", |case| {
+        let program = loops::parse(&case.input).unwrap_or_else(|errors| panic!("{errors:#?}"));
+        let mut out = String::new();
+        for function in &program.functions {
+            let new = pass.run(function).unwrap_or_else(|| function.clone());
+            assert!(loops::validate(&new).is_proved(), "{new}");
+            for n in sizes {
+                assert_eq!(computed(function, *n), computed(&new, *n), "{n}: {new}");
+            }
+            out.push_str(&format!("{new}\n\n"));
+        }
+        out
+    });
+}
+
+#[test]
+fn cache_tiling_of_transpositions() {
+    check_same(&passes::CACHE_TILING, &[0, 1, 15, 16, 17, 33, 48]);
+}
+
+#[test]
+fn unroll_and_jam_of_reductions() {
+    check_same(&passes::UNROLL_AND_JAM, &[0, 1, 3, 4, 5, 8, 17, 50]);
+}
+
+#[test]
+fn invariant_code_motion_of_expensive_operations() {
+    check_same(&passes::INVARIANT_CODE_MOTION, &[1, 5]);
+}
+
+#[test]
+fn loop_coalescing_of_short_rows() {
+    check_same(&passes::LOOP_COALESCING, &[0, 1, 5]);
+}
+
+#[test]
+fn accumulator_coalescing_of_handed_over_sums() {
+    check_same(&passes::ACCUMULATOR_COALESCING, &[0, 1, 5]);
+}

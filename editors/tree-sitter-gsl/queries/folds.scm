@@ -1,0 +1,6 @@
+[
+  (rule)
+  (match)
+  (where)
+  (replace)
+] @fold

@@ -1,0 +1,6 @@
+[
+  (definition)
+  (strategy_definition)
+  (let)
+  (lambda)
+] @fold

@@ -1,0 +1,4 @@
+(definition name: (identifier) @name) @definition.function
+(strategy_definition name: (identifier) @name) @definition.function
+(type_definition name: (identifier) @name) @definition.type
+(application function: (identifier) @name) @reference.call
