@@ -249,7 +249,7 @@ impl View<'_> {
             match &unit.scheduled {
                 Ok(optimised) => {
                     let labels = labels_of(unit);
-                    let text = optimised.tree.to_string();
+                    let text = optimised.schedule.to_string();
                     let mut of_lines = Vec::new();
                     for line in text.lines() {
                         let about = lines::of_tree(line, &labels);
@@ -320,7 +320,8 @@ impl View<'_> {
         }
         let (model, _) = unit.before.as_ref().ok()?;
         // What is done to the loops of a program keeps the labels of statements, those that it writes twice included.
-        [model.function.clone(), loops::arrange::arranged(&model.function)].iter().find_map(|labelled| {
+        let passed = passes::DEFAULT.run(model.function.clone(), &mut Vec::new());
+        [model.function.clone(), passed].iter().find_map(|labelled| {
             let (labelled, originals) = lines::with_own_labels(labelled);
             lines::same_but_labels(&function_text(&labelled), &function_text(function))
                 .then_some((labelled, originals))
