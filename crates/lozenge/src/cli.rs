@@ -12,7 +12,7 @@ mod polyhedral;
 
 pub use library::Library;
 pub use models::{CheckRules, Generate, Memory, Optimize};
-pub use polyhedral::{Deps, Poly, Schedule, ScheduleForm, Show};
+pub use polyhedral::{Deps, Explore, Poly, Schedule, ScheduleForm, Show};
 
 /// Compiler of functional matrix programs and C loop nests to fast parallel C, every step visible and checked.
 #[derive(Parser, Debug)]
@@ -84,6 +84,8 @@ pub enum Command {
     Show(Show),
     /// List the passes on loop programs, and the pipelines that are made of them.
     Passes,
+    /// Write a page that shows the stages of a program or model side by side, and what was done with it.
+    Explore(Explore),
     /// Print the completions of this command for a shell.
     Completions(Completions),
     /// Write a manual page for each command.

@@ -13,6 +13,7 @@ pub mod command;
 pub mod config;
 pub mod coq;
 pub mod execute;
+pub mod explore;
 pub mod extents;
 pub mod external;
 pub mod failure;
