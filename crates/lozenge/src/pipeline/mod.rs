@@ -27,6 +27,8 @@ use crate::failure::{Failure, Source};
 pub struct Front {
     source: Source,
     parsed: Parsed,
+    /// The definitions that can be compiled, in the order of the source.
+    names: Vec<String>,
 }
 
 #[derive(Debug)]
@@ -100,12 +102,7 @@ impl Front {
                 ));
             }
         };
-        Ok(Front { source: source.clone(), parsed })
-    }
-
-    /// The definitions that can be compiled, in the order of the source.
-    pub fn definitions(&self) -> Vec<String> {
-        match &self.parsed {
+        let names = match &parsed {
             Parsed::Functional(checked) => {
                 let own = checked.own_definitions();
                 let own = own.iter().filter(|d| d.stands_alone).map(|d| d.name.to_string());
@@ -113,7 +110,13 @@ impl Front {
             }
             Parsed::C(file) => file.regions.iter().map(|r| r.function.name.to_string()).collect(),
             Parsed::Loops(program) => program.functions.iter().map(|f| f.name.to_string()).collect(),
-        }
+        };
+        Ok(Front { source: source.clone(), parsed, names })
+    }
+
+    /// The definitions that can be compiled, in the order of the source.
+    pub fn definitions(&self) -> Vec<String> {
+        self.names.clone()
     }
 
     /// The name of the chosen definition: the one named, or the only one.
@@ -121,7 +124,7 @@ impl Front {
     /// # Errors
     /// `X0006` if there is none, or several and none was named.
     pub fn chosen(&self, choice: &Choice) -> Result<String, Failure> {
-        let names = self.definitions();
+        let names = &self.names;
         let path = &self.source.path;
         let message = match (&choice.definition, names.as_slice()) {
             (Some(name), _) if names.contains(name) => return Ok(name.clone()),
