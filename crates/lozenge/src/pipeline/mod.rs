@@ -30,6 +30,8 @@ use crate::progress;
 pub struct Front {
     source: Source,
     parsed: Parsed,
+    /// The definitions that can be compiled, in the order of the source.
+    names: Vec<String>,
 }
 
 #[derive(Debug)]
@@ -123,7 +125,16 @@ impl Front {
                 ));
             }
         };
-        Ok(Front { source: source.clone(), parsed })
+        let names = match &parsed {
+            Parsed::Functional(checked) => {
+                let own = checked.own_definitions();
+                let own = own.iter().filter(|d| d.stands_alone).map(|d| d.name.to_string());
+                own.chain(functional::schedules(checked)).collect()
+            }
+            Parsed::C(file) => file.regions.iter().map(|r| r.function.name.to_string()).collect(),
+            Parsed::Loops(program) => program.functions.iter().map(|f| f.name.to_string()).collect(),
+        };
+        Ok(Front { source: source.clone(), parsed, names })
     }
 
     /// What kind of source it is.
@@ -142,15 +153,7 @@ impl Front {
 
     /// The definitions that can be compiled, in the order of the source.
     pub fn definitions(&self) -> Vec<String> {
-        match &self.parsed {
-            Parsed::Functional(checked) => {
-                let own = checked.own_definitions();
-                let own = own.iter().filter(|d| d.stands_alone).map(|d| d.name.to_string());
-                own.chain(functional::schedules(checked)).collect()
-            }
-            Parsed::C(file) => file.regions.iter().map(|r| r.function.name.to_string()).collect(),
-            Parsed::Loops(program) => program.functions.iter().map(|f| f.name.to_string()).collect(),
-        }
+        self.names.clone()
     }
 
     /// The name of the chosen definition: the one named, or the only one.
@@ -158,7 +161,7 @@ impl Front {
     /// # Errors
     /// `X0006` if there is none, or several and none was named.
     pub fn chosen(&self, choice: &Choice) -> Result<String, Failure> {
-        let names = self.definitions();
+        let names = &self.names;
         let path = &self.source.path;
         let message = match (&choice.definition, names.as_slice()) {
             (Some(name), _) if names.contains(name) => return Ok(name.clone()),
