@@ -26,6 +26,7 @@ pub mod library;
 pub mod machine;
 pub mod measure;
 pub mod npy;
+pub mod npz;
 pub mod pages;
 pub mod pipeline;
 pub mod places;

@@ -15,14 +15,14 @@ use crate::bind;
 use crate::cli::{Compile, Run, Show, Stage};
 use crate::execute::{Build, Executable, Schedule};
 use crate::failure::Failure;
-use crate::files::{keep, read_bytes, spares_sources, write_whole};
+use crate::files::{keep, spares_sources, write_whole};
 use crate::machine;
-use crate::npy;
 use crate::pipeline::graph::{self as pipeline, CompiledModel};
 use crate::process::{Compiler, Optimise};
 use crate::report;
 use crate::statistics::Summary;
 use crate::value::show;
+use crate::{npy, npz};
 
 /// Relative difference that rounding in another order explains, of results of whole models in single precision.
 const CLOSE: f64 = 1e-4;
@@ -259,9 +259,7 @@ fn sizes_json(sizes: &BTreeMap<Name, i64>) -> BTreeMap<&str, i64> {
 fn read_arrays(files: &[(String, PathBuf)]) -> Result<BTreeMap<Name, loops::Tensor>, Failure> {
     let mut arrays = BTreeMap::new();
     for (name, path) in files {
-        let bytes = read_bytes(path, u64::try_from(bind::available_memory() / 3).unwrap_or(u64::MAX - 1))?;
-        let tensor = npy::read(&bytes)
-            .map_err(|why| Failure::refused("X0201", format!("{} {why}", path.display())))?;
+        let tensor = npz::load(name, path)?;
         if arrays.insert(Name::new(name), tensor).is_some() {
             return Err(Failure::usage("X0204", format!("the input `{name}` is given twice")));
         }
