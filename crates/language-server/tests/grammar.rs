@@ -47,7 +47,8 @@ fn named(language: &str) -> BTreeSet<String> {
 fn tree_sitter_colours_what_is_built_in() {
     let table: BTreeSet<String> = functional::prim::TABLE.iter().map(|row| row.name.to_owned()).collect();
     assert_eq!(named("loz"), table);
-    let mut functions: BTreeSet<String> = gsl::rule::Function::ALL.iter().map(|f| f.text().to_owned()).collect();
+    let mut functions: BTreeSet<String> =
+        gsl::rule::Function::ALL.iter().map(|f| f.text().to_owned()).collect();
     functions.extend(gsl::rule::Fold::ALL.iter().map(|f| f.text().to_owned()));
     functions.insert("const".to_owned());
     assert_eq!(named("gsl"), functions);

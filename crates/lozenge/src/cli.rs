@@ -10,7 +10,7 @@ mod models;
 mod polyhedral;
 
 pub use models::{CheckRules, Generate, Memory, Optimize};
-pub use polyhedral::{Deps, Poly, Schedule, ScheduleForm, Show};
+pub use polyhedral::{Deps, Explore, Poly, Schedule, ScheduleForm, Show};
 
 /// Compiler of functional matrix programs and C loop nests to fast parallel C, every step visible and checked.
 #[derive(Parser, Debug)]
@@ -71,6 +71,8 @@ pub enum Command {
     Schedule(Schedule),
     /// Draw the schedule of a loop nest (instances, order, tiles, dependences, and the trees), or the graph of a model.
     Show(Show),
+    /// Write a page that shows the stages of a program or model side by side, and what was done with it.
+    Explore(Explore),
     /// Print the completions of this command for a shell.
     Completions(Completions),
     /// Write a manual page for each command.

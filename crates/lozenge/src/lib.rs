@@ -12,6 +12,7 @@ pub mod cli;
 pub mod command;
 pub mod coq;
 pub mod execute;
+pub mod explore;
 pub mod extents;
 pub mod external;
 pub mod failure;

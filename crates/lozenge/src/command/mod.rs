@@ -3,19 +3,20 @@
 mod about;
 mod bench;
 mod bench_athread;
-mod bench_c;
+pub(crate) mod bench_c;
 mod check_rules;
 mod compile;
 mod compile_athread;
 mod costs;
 mod explain;
+mod explore;
 mod fmt;
 mod fuzz;
 mod fuzz_inputs;
 pub mod fuzz_kernels;
 mod fuzz_texts;
 mod generate;
-mod model;
+pub(crate) mod model;
 pub mod optimize;
 mod passed_over;
 mod poly;
@@ -108,6 +109,7 @@ fn dash_is_standard_output(command: &mut Command) -> Result<(), Failure> {
     let (output, prints) = match command {
         Command::Compile(arguments) => (&mut arguments.output, true),
         Command::Show(arguments) => (&mut arguments.output, true),
+        Command::Explore(arguments) => (&mut arguments.output, true),
         Command::Generate(arguments) => (&mut arguments.output, true),
         Command::Prove(arguments) => (&mut arguments.output, arguments.emit.is_some()),
         Command::Fuzz(arguments) => (&mut arguments.output, false),
@@ -161,6 +163,7 @@ fn dispatch(cli: &Cli) -> Result<(), Failure> {
             model::show_graph(arguments, cli.json)
         }
         Command::Show(arguments) => show::run(arguments, cli.json),
+        Command::Explore(arguments) => explore::run(arguments, cli.json),
         Command::Schedule(arguments) => schedule::run(arguments, cli.json),
         Command::Bench(arguments) => bench::run(arguments, cli.json),
         Command::Test(arguments) => test::run(arguments, cli.json),

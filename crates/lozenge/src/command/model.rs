@@ -148,6 +148,29 @@ pub fn show_graph(arguments: &Show, as_json: bool) -> Result<(), Failure> {
     Ok(())
 }
 
+/// The times of so many runs of a model on random inputs.
+///
+/// # Errors
+/// What the stages refuse, a missing C compiler, a program that fails.
+pub fn times(
+    path: &Path,
+    sizes: &[(String, i64)],
+    threads: Option<u32>,
+    repetitions: u32,
+) -> Result<Vec<Duration>, Failure> {
+    let model = pipeline::prepare(path, &bind::by_name(sizes)?)?;
+    let compiled = pipeline::compile(&model, machine::registers()?)?;
+    let inputs = inputs(&compiled, BTreeMap::new(), 1)?;
+    let executable = build(&compiled, Optimise::Fast)?;
+    let schedule = Schedule {
+        threads: Some(threads.unwrap_or(1)),
+        repetitions,
+        warm_up: 1,
+        limit: Duration::from_secs(600),
+    };
+    Ok(executable.run(0, &BTreeMap::new(), &arrays(&compiled, &inputs), schedule)?.times)
+}
+
 /// `lozenge run model.onnx`.
 ///
 /// # Errors

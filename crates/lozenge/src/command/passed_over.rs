@@ -66,6 +66,7 @@ pub(super) fn by_programs(command: &Command) -> Result<(), Failure> {
         Command::Deps(of) => (Some(&of.file), &of.choice),
         Command::Schedule(of) => (Some(&of.file), &of.choice),
         Command::Show(of) => (Some(&of.file), &of.choice),
+        Command::Explore(of) => (Some(&of.file), &of.choice),
         _ => return Ok(()),
     };
     let extension = path.and_then(|path| path.extension()).and_then(|e| e.to_str());

@@ -304,6 +304,19 @@ pub fn rewrite(
     Ok(Emission { text, warnings, macros, reassociated })
 }
 
+/// The C that a function becomes in the place of a region.
+///
+/// # Errors
+/// `X0006` if there is no such region; what the target refuses.
+pub fn region_text(front: &Front, name: &str, function: &Function) -> Result<String, Failure> {
+    let Some(info) = front.region(name) else {
+        return Err(Failure::refused("X0006", format!("there is no region `{name}`")));
+    };
+    let source = &front.source;
+    targets::emit_region(function, &names(&source.text, info), &targets::Options::default())
+        .map_err(|d| Failure::in_source(source, vec![d]))
+}
+
 /// The C file with its mapped regions as spawns; none for other sources.
 pub fn athread(
     front: &Front,

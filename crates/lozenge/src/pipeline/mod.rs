@@ -15,7 +15,7 @@ use cfront::CFile;
 use loops::{Diagnostic, Function, Name, Program, Span};
 use polyhedral::Optimized;
 
-pub use c::{done, schedule_header};
+pub use c::{done, region_text, schedule_header};
 pub use certificate::Sides;
 use targets::{Emitted, Style};
 
@@ -37,6 +37,17 @@ enum Parsed {
     C(Box<CFile>),
     /// `.loops`: a loop program in textual form.
     Loops(Program),
+}
+
+/// Kinds of sources.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Kind {
+    /// Functional programs.
+    Functional,
+    /// C with marked regions.
+    C,
+    /// Loop programs in textual form.
+    Loops,
 }
 
 /// A definition that is ready for a target.
@@ -101,6 +112,20 @@ impl Front {
             }
         };
         Ok(Front { source: source.clone(), parsed })
+    }
+
+    /// What kind of source it is.
+    pub fn kind(&self) -> Kind {
+        match &self.parsed {
+            Parsed::Functional(_) => Kind::Functional,
+            Parsed::C(_) => Kind::C,
+            Parsed::Loops(_) => Kind::Loops,
+        }
+    }
+
+    /// The source.
+    pub fn source(&self) -> &Source {
+        &self.source
     }
 
     /// The definitions that can be compiled, in the order of the source.
@@ -367,6 +392,14 @@ fn program(front: &Front, choice: &Choice) -> Result<Program, Failure> {
 /// What the target refuses.
 pub fn to_c(program: &Program, mode: Mode, header: Option<String>) -> Result<Emitted, Failure> {
     to_text(program, mode, header, true)
+}
+
+/// The C of a loop program, for reading: without an interface for running it.
+///
+/// # Errors
+/// What the target refuses.
+pub fn printed(program: &Program, mode: Mode) -> Result<Emitted, Failure> {
+    to_text(program, mode, None, false)
 }
 
 fn to_text(
