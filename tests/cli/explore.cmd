@@ -1,6 +1,6 @@
 # what is on a page: stages, sections, and whether lines of each stage are tied to others
 lozenge explore gemm.c -o gemm.html; grep -o ' id="[^"]*"' gemm.html | tr -d '\n'; echo
-for stage in source loops schedule scheduled c; do echo $stage $(sed -n "/id=\"stage-$stage\"/,/<\/article>/p" gemm.html | grep -c 'data-o="1"'); done
+for stage in source loops schedule scheduled c; do echo $stage $(sed -n "/id=\"stage-$stage\"/,/<\/section>/p" gemm.html | grep -c 'data-o="1"'); done
 lozenge explore dot.loz -o dot.html; grep -o ' id="[^"]*"' dot.html | tr -d '\n'; echo; grep -c '<img ' dot.html
 lozenge explore prefix.loops | grep -o ' id="[^"]*"' | tr -d '\n'; echo
 lozenge generate mlp --small -o mlp.onnx; lozenge explore mlp.onnx --size batch=2 -o mlp.html; grep -o ' id="[^"]*"' mlp.html | tr -d '\n'; echo

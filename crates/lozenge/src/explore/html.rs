@@ -1,5 +1,6 @@
 //! The HTML of a page. Every text goes through [`escape`]; pictures are images, which run nothing.
 
+use std::borrow::Cow;
 use std::fmt::Write;
 
 use sha2::{Digest, Sha256};
@@ -119,7 +120,7 @@ impl Stage {
         let id = self.id;
         let _ = write!(
             out,
-            "<article class=\"stage\" id=\"stage-{id}\" aria-labelledby=\"title-{id}\">\n<h3 id=\"title-{id}\">{}</h3>\n<p>{}</p>\n",
+            "<section class=\"stage\" id=\"stage-{id}\" aria-labelledby=\"title-{id}\">\n<h3 id=\"title-{id}\">{}</h3>\n<p>{}</p>\n",
             escape(&self.title),
             prose(&self.about)
         );
@@ -140,7 +141,7 @@ impl Stage {
         if left > 0 {
             let _ = writeln!(out, "<p class=\"cut\">{left} more lines are left out here.</p>");
         }
-        out.push_str("</article>\n");
+        out.push_str("</section>\n");
     }
 }
 
@@ -212,7 +213,7 @@ impl Part {
                 out.push_str("</ul>\n");
             }
             Part::Table { caption, head, rows } => table(out, caption, head, rows),
-            Part::Picture { svg, alt } => picture(out, svg, alt, of_pictures),
+            Part::Picture { title, svg, alt } => picture(out, title, svg, alt, of_pictures),
         }
     }
 }
@@ -241,9 +242,9 @@ fn table(out: &mut String, caption: &str, head: &[String], rows: &[Vec<String>])
     }
 }
 
-fn picture(out: &mut String, svg: &str, alt: &str, of_pictures: &mut usize) {
+fn picture(out: &mut String, title: &str, svg: &str, alt: &str, of_pictures: &mut usize) {
     let encoded = base64(svg.as_bytes());
-    let bytes = encoded.len() + 2 * alt.len() + 400;
+    let bytes = encoded.len() + 12 * (alt.len() + title.len()) + 400;
     if bytes > *of_pictures {
         let _ = writeln!(
             out,
@@ -254,9 +255,10 @@ fn picture(out: &mut String, svg: &str, alt: &str, of_pictures: &mut usize) {
     *of_pictures -= bytes;
     let _ = write!(
         out,
-        "<figure>\n<div class=\"wide\" tabindex=\"0\" role=\"region\" aria-label=\"Picture\">\
+        "<figure>\n<div class=\"wide\" tabindex=\"0\" role=\"region\" aria-label=\"{1}\">\
          <img alt=\"{0}\" src=\"data:image/svg+xml;base64,{encoded}\"></div>\n<figcaption>{0}</figcaption>\n</figure>\n",
-        escape(alt)
+        escape(alt),
+        escape(title)
     );
 }
 
@@ -278,32 +280,49 @@ fn prose(text: &str) -> String {
     out
 }
 
-/// A text as it stands in HTML, inside elements and inside quoted attributes. Characters that are not seen, or that change the direction of
-/// writing so that a text reads as another one, become visible.
+/// A text as it stands in HTML, inside elements and inside quoted attributes.
 pub(super) fn escape(text: &str) -> String {
     let mut out = String::with_capacity(text.len() + text.len() / 8);
-    for c in text.chars() {
+    for c in visible(text).chars() {
         match c {
             '&' => out.push_str("&amp;"),
             '<' => out.push_str("&lt;"),
             '>' => out.push_str("&gt;"),
             '"' => out.push_str("&quot;"),
             '\'' => out.push_str("&#39;"),
-            '\t' | '\n' => out.push(c),
-            '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' => {
-                let _ = write!(out, "U+{:04X}", u32::from(c));
-            }
-            // Also bytes of other encodings, which the reader of files puts into a private plane.
-            c if c.is_control() || u32::from(c) >= 0x10_FF00 => out.push(char::REPLACEMENT_CHARACTER),
             c => out.push(c),
         }
     }
     out
 }
 
-/// A text as a JSON string inside a script element, where `<` must not stand.
+/// Characters that are not seen, or that change the direction of writing so that a text reads as another one, become visible.
+fn visible(text: &str) -> Cow<'_, str> {
+    let directs =
+        |c: char| matches!(c, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
+    // Bytes of other encodings are in a private plane here: the reader of files puts them there.
+    let unseen = |c: char| (c.is_control() && c != '\t' && c != '\n') || u32::from(c) >= 0x10_FF00;
+    if !text.chars().any(|c| directs(c) || unseen(c)) {
+        return Cow::Borrowed(text);
+    }
+    let mut out = String::new();
+    for c in text.chars() {
+        match c {
+            c if directs(c) => {
+                let _ = write!(out, "U+{:04X}", u32::from(c));
+            }
+            c if unseen(c) => out.push(char::REPLACEMENT_CHARACTER),
+            c => out.push(c),
+        }
+    }
+    Cow::Owned(out)
+}
+
+/// A text as a JSON string inside a script element: without what could end that, or an attribute.
 fn json(text: &str) -> String {
-    serde_json::Value::from(text).to_string().replace('<', "\\u003c")
+    let quoted = serde_json::Value::from(visible(text)).to_string();
+    let signs = [('<', "\\u003c"), ('>', "\\u003e"), ('&', "\\u0026"), ('\'', "\\u0027")];
+    signs.iter().fold(quoted, |text, (sign, escaped)| text.replace(*sign, escaped))
 }
 
 /// Base64 with padding.
@@ -351,7 +370,7 @@ mod tests {
             Part::Verbatim(evil.into()),
             Part::List(vec![(evil.into(), evil.into())]),
             table,
-            Part::Picture { svg: format!("<svg>{evil}</svg>"), alt: evil.into() },
+            Part::Picture { title: evil.into(), svg: format!("<svg>{evil}</svg>"), alt: evil.into() },
         ];
         let page = Page {
             file: evil.into(),
@@ -362,7 +381,7 @@ mod tests {
             sections: vec![Section { id: "done", title: evil.into(), parts }],
         };
         let html = page.html();
-        for wrong in ["<img src=x", "onmouseover='", "\u{202e}", "\u{7}"] {
+        for wrong in ["<img src=x", "onmouseover='", "\u{202e}", "\u{7}", "<pre></script>"] {
             assert!(!html.contains(wrong), "{wrong}");
         }
         assert_eq!(html.matches("</script>").count(), 2);
@@ -379,7 +398,7 @@ mod tests {
             page.stage(stage);
         }
         let svg = "x".repeat(400_000);
-        let picture = || Part::Picture { svg: svg.clone(), alt: "a picture".into() };
+        let picture = || Part::Picture { title: "one".into(), svg: svg.clone(), alt: "a picture".into() };
         page.section(Section { parts: vec![picture(), picture()], ..Section::new("pictures", "Pictures") });
         let html = page.html();
         assert!(html.len() <= MAX_BYTES, "{}", html.len());

@@ -116,6 +116,8 @@ pub enum Part {
     },
     /// A picture.
     Picture {
+        /// Its name.
+        title: String,
         /// SVG.
         svg: String,
         /// What is seen, for those who can't see it.

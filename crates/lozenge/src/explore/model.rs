@@ -293,7 +293,7 @@ fn picture(model: &Model) -> Section {
                 "The {} nodes of the graph in layers from the inputs to the outputs; the text of the graph says the same",
                 model.graph.node_count()
             );
-            Part::Picture { svg, alt }
+            Part::Picture { title: "Picture of the graph".into(), svg, alt }
         }
         Err(diagnostic) => Part::Text(format!("No picture: {}", diagnostic.message)),
     });

@@ -86,11 +86,8 @@
     list.forEach((line, k) => {
       line.tabIndex = k === 0 ? 0 : -1;
       line.setAttribute("role", "button");
-      for (const origin of of(line)) {
-        add(origin, { line, stage });
-        const whole = origins[origin][1];
-        if (whole !== undefined) add(String(whole), { line, stage });
-      }
+      const wholes = of(line).map((origin) => origins[origin][1]).filter((whole) => whole !== undefined);
+      for (const origin of new Set([...of(line), ...wholes.map(String)])) add(origin, { line, stage });
     });
   });
   let marked = [];

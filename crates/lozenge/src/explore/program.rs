@@ -459,7 +459,8 @@ impl View<'_> {
                         unit.name
                     );
                     section.parts.push(Part::Heading(unit.name.clone()));
-                    section.parts.push(Part::Picture { svg, alt });
+                    let title = format!("Picture of {}", unit.name);
+                    section.parts.push(Part::Picture { title, svg, alt });
                 }
                 Err(why) => section.parts.push(Part::Text(format!("{}: no picture: {why}", unit.name))),
             }
