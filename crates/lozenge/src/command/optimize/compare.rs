@@ -356,3 +356,31 @@ fn difference(a: &Datum, b: &Datum) -> Option<f64> {
         |(a, b): (&f64, &f64)| if a == b || (a.is_nan() && b.is_nan()) { 0.0 } else { (a - b).abs() / scale };
     Some(x.iter().zip(&y).map(one).fold(0.0, |m, d| if d.is_nan() { f64::INFINITY } else { m.max(d) }))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn model(nodes: &str) -> Model {
+        let text = format!(
+            "model ir 10\nopset \"\" 21\ngraph g {{\n  input x: f32[4]\n{nodes}  output y: f32[4]\n}}\n"
+        );
+        graph::text::parse_model(&text).expect("a model")
+    }
+
+    #[test]
+    fn inputs_have_nan_infinities_and_zeros() {
+        let asked = Asked { runs: 2, seed: 1, tolerance: None, budget: Budget::of_memory(1 << 30) };
+        let before = model("  y = Identity(x)\n");
+        assert!(compare(&before, &before, &asked).is_ok());
+        // The same on all numbers, and 1 for NaN.
+        let scrubbed = model("  i = IsNaN(x)\n  f = Cast(i) { to: 1 }\n  y = Where(i, f, x)\n");
+        let failure = compare(&before, &scrubbed, &asked).err().expect("they differ");
+        let message = &failure.diagnostics[0].message;
+        assert_eq!(failure.diagnostics[0].code.0, "X0903");
+        assert!(
+            message.contains("on an input with a NaN") && message.contains("was NaN and became 1"),
+            "{message}"
+        );
+    }
+}
