@@ -5,10 +5,13 @@
 
 use loops::{Data, Elem, Scalar, Tensor};
 use npyz::{DType, Endianness, NpyHeader, Order, TypeChar, TypeStr};
+use py_literal::Value;
 
 const MAGIC: &[u8] = b"\x93NUMPY";
 /// Nested records deeper than this are refused.
 const MAX_DEPTH: u32 = 16;
+/// More brackets than these are not open at once in a header that is read.
+const MAX_OPEN: u32 = 64;
 /// Longer headers are refused; NumPy itself reads 10,000 bytes.
 const MAX_HEADER: usize = 1 << 16;
 
@@ -17,7 +20,7 @@ const MAX_HEADER: usize = 1 << 16;
 /// # Errors
 /// What is wrong with the file or not supported, as the end of a sentence that begins with its name.
 pub fn read(bytes: &[u8]) -> Result<Tensor, String> {
-    check_start(bytes)?;
+    check_shape(header_text(bytes)?)?;
     let mut body = bytes;
     let header = NpyHeader::from_reader(&mut body)
         .map_err(|error| format!("has a header that is not understood: {error}"))?;
@@ -36,8 +39,8 @@ pub fn read(bytes: &[u8]) -> Result<Tensor, String> {
     Ok(Tensor { shape, data })
 }
 
-/// What is looked at before the header is read: that it is one, and that it lies in the file.
-fn check_start(bytes: &[u8]) -> Result<(), String> {
+/// The text of the header, which has to lie in the file.
+fn header_text(bytes: &[u8]) -> Result<&[u8], String> {
     if !bytes.starts_with(MAGIC) || bytes.len() < 10 {
         return Err("is not an npy file: it does not begin with \\x93NUMPY".into());
     }
@@ -47,11 +50,39 @@ fn check_start(bytes: &[u8]) -> Result<(), String> {
         (1..=3, _) => return Err("ends inside its header".into()),
         (version, _) => return Err(format!("has version {version} of the format; 1, 2 and 3 are read")),
     };
-    if bytes.len() < length.saturating_add(prefix) {
-        return Err("ends inside its header".into());
-    }
+    let text = bytes.get(prefix..length.saturating_add(prefix)).ok_or("ends inside its header")?;
     if length > MAX_HEADER {
         return Err(format!("has a header of {length} bytes; at most {MAX_HEADER} are read"));
+    }
+    // Its reader recurses; brackets in names count as well.
+    let mut open = 0u32;
+    for byte in text {
+        match byte {
+            b'[' | b'(' | b'{' => open += 1,
+            b']' | b')' | b'}' => open = open.saturating_sub(1),
+            _ => {}
+        }
+        if open > MAX_OPEN {
+            return Err("has a header that is nested too deep".into());
+        }
+    }
+    Ok(text)
+}
+
+/// Whether the extents of a header can be multiplied, which its reader does. What is no header is told by that.
+fn check_shape(text: &[u8]) -> Result<(), String> {
+    let value: Option<Value> = std::str::from_utf8(text).ok().and_then(|text| text.trim_end().parse().ok());
+    let Some(Value::Dict(entries)) = value else { return Ok(()) };
+    let shapes = entries.iter().filter(|(key, _)| key.as_string().is_some_and(|key| key == "shape"));
+    for (_, shape) in shapes {
+        let (Value::Tuple(extents) | Value::List(extents)) = shape else { continue };
+        let extents = extents.iter().filter_map(Value::as_integer).map(ToString::to_string);
+        let extents: Vec<String> = extents.collect();
+        let product = extents.iter().try_fold(1u64, |n, d| n.checked_mul(d.parse::<u64>().ok()?.max(1)));
+        let negative = extents.iter().any(|d| d.starts_with('-'));
+        if product.is_none() && !negative {
+            return Err(format!("has a shape ({}) beyond any memory", extents.join(", ")));
+        }
     }
     Ok(())
 }
@@ -367,6 +398,7 @@ mod tests {
             ),
             (b"\x93NUMPY\x02\x00\xff\xff\xff\x7f{}".to_vec(), "ends inside its header"),
             (file(&" ".repeat(65_000), &[]), "header that is not understood"),
+            (file(&"[".repeat(60_000), &[]), "nested too deep"),
             (b"\x93NUMPY\x09\x00\xff\xff{".to_vec(), "version 9"),
             (
                 file("{'descr': '<f4', 'fortran_order': False, 'shape': (2,)}", &[0; 7]),
@@ -377,6 +409,15 @@ mod tests {
                     "{'descr': '<f8', 'fortran_order': False, 'shape': (4611686018427387904, 4611686018427387904)}",
                     &[],
                 ),
+                "beyond any memory",
+            ),
+            (
+                file("{'descr': '<f8', 'fortran_order': False, 'shape': (0, 9223372036854775807, 3)}", &[]),
+                "beyond any memory",
+            ),
+            (file("{'descr': '<f8', 'fortran_order': False, 'shape': (-1,)}", &[]), "not understood"),
+            (
+                file("{'descr': '<f8', 'fortran_order': False, 'shape': (99999999999999999999999,)}", &[]),
                 "beyond any memory",
             ),
             (
