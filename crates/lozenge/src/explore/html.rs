@@ -232,7 +232,7 @@ fn table(out: &mut String, caption: &str, head: &[String], rows: &[Vec<String>])
     for row in rows.iter().take(ROWS) {
         out.push_str("<tr>");
         for cell in row {
-            let _ = write!(out, "<td>{}</td>", escape(clip(cell, LINE_BYTES)));
+            let _ = write!(out, "<td>{}</td>", prose(clip(cell, LINE_BYTES)));
         }
         out.push_str("</tr>\n");
     }

@@ -28,11 +28,14 @@ pub fn add(page: &mut Page, arguments: &Explore, source: Option<&Source>) {
         Some(source) => of_program(arguments, source),
         None => of_model(arguments),
     };
-    let threads = arguments.threads.unwrap_or(1);
+    let threads = match arguments.threads.unwrap_or(1) {
+        1 => "one thread".to_owned(),
+        several => format!("{several} threads"),
+    };
     let mut section = Section::new("times", "Times");
     section.parts.push(match rows {
         Ok(rows) => Part::Table {
-            caption: format!("Measured on the machine that made this page, {threads} threads"),
+            caption: format!("Measured on the machine that made this page, {threads}"),
             head: ["program", "median", "spread", "runs", "result"].map(str::to_owned).to_vec(),
             rows,
         },
