@@ -21,7 +21,7 @@ pub fn read(bytes: &[u8]) -> Result<Tensor, String> {
     };
     let body = &bytes[header.start..];
     if body.len() != size {
-        return Err(format!("holds {} bytes of data where its header asks for {size}", body.len()));
+        return Err(format!("holds {} bytes of data where its header needs {size}", body.len()));
     }
     let data = decode(body, &header.record.layout, header.record.bytes, 0, count);
     Ok(Tensor { shape: header.shape, data })

@@ -233,7 +233,7 @@ fn signed(word: u64, bits: usize) -> i64 {
     (word << unused) as i64 >> unused
 }
 
-/// The tensor in the types of the language; `None` for texts and complex numbers, and elements that are not at hand.
+/// The tensor in the types of the language; `None` for texts and complex numbers, and elements that are not available.
 pub fn decode(tensor: &Tensor) -> Option<loops::Tensor> {
     if let Some(value) = tensor.to_value() {
         return Some(value);

@@ -88,7 +88,7 @@ pub fn run(arguments: &Bench, as_json: bool) -> Result<(), Failure> {
     }
     if told.is_empty() && kernels.is_empty() {
         return Err(nothing_to_measure(arguments)
-            .help("a program has them in comments such as `-- bench dot n=1000000`; of C, files with regions are measured"));
+            .help("write them as comments such as `-- bench dot n=1000000`; C files with regions are measured as they are"));
     }
     failed.map_or(Ok(()), |kind| Err(Failure::told(kind)))
 }
