@@ -32,7 +32,7 @@ pub fn read(bytes: &[u8]) -> Result<Tensor, String> {
         return Err(format!("has a shape {:?} beyond any memory", header.shape()));
     };
     if body.len() != size {
-        return Err(format!("holds {} bytes of data where its header asks for {size}", body.len()));
+        return Err(format!("holds {} bytes of data where its header needs {size}", body.len()));
     }
     let places = Places::of(&shape, header.order());
     let data = decode(body, &record.layout, (record.bytes, 0), count, &places);

@@ -176,8 +176,9 @@ fn dispatch(cli: &Cli) -> Result<(), Failure> {
             passes::run(cli.json);
             Ok(())
         }
-        Command::Lsp => language_server::serve_standard_streams()
-            .map_err(|stopped| Failure::environment("X0011", format!("the editor is gone: {stopped}"))),
+        Command::Lsp => language_server::serve_standard_streams().map_err(|stopped| {
+            Failure::environment("X0011", format!("the connection to the editor ended: {stopped}"))
+        }),
     }
 }
 
@@ -218,7 +219,7 @@ fn caught(command: impl FnOnce() -> Result<(), Failure>) -> Result<(), Failure> 
         }
         let what = told_panic(&*panic);
         let failure = Failure::refused("X0601", format!("the compiler failed: {what}"));
-        Err(failure.help("with RUST_BACKTRACE=1 the command shows the way to the place in the compiler"))
+        Err(failure.help("with RUST_BACKTRACE=1 the command shows where in the compiler it failed"))
     })
 }
 

@@ -66,7 +66,7 @@ pub fn compile(arguments: &Compile, as_json: bool) -> Result<(), Failure> {
             compiled.source
         }
         Some(_) => {
-            return Err(Failure::refused("X0007", "a model does not have this stage: its operators do")
+            return Err(Failure::refused("X0007", "a model does not have this stage, only its operators do")
                 .help("stages of models are functional, loops, c and header"));
         }
     };
@@ -334,7 +334,7 @@ fn inputs(
                 let narrow = port.elem.scalar().is_none();
                 if narrow && !kept().is_some_and(|kept| difference(&kept, &tensor) == Some(0.0)) {
                     let message =
-                        format!("the array for `{}` has elements that {} lacks", port.name, port.elem);
+                        format!("the array for `{}` has elements that do not fit {}", port.name, port.elem);
                     return Err(Failure::refused("X0203", message));
                 }
                 tensor

@@ -21,7 +21,7 @@ pub fn open(source: &Source) -> Result<Checked, Failure> {
         let found = from.parent().unwrap_or(Path::new("")).join(foreign::path(path));
         // The program names it: it must not be a device that never ends, or a pipe that waits.
         if found.metadata().is_ok_and(|meta| !meta.is_file() && !meta.is_dir()) {
-            return Err(format!("{} is no regular file", foreign::name(&found)));
+            return Err(format!("{} is not a regular file", foreign::name(&found)));
         }
         let source = read_source(&found).map_err(|failure| failure.summary())?;
         Ok((source.path, source.text))

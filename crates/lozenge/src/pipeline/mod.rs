@@ -118,10 +118,10 @@ impl Front {
             other => {
                 return Err(Failure::refused(
                     "X0005",
-                    format!("{}: the extension `{other}` is not one that is known", source.path),
+                    format!("{}: the extension `{other}` is not known", source.path),
                 )
                 .help(
-                    "known are .loz (functional program), .c (C with marked regions), .loops (loop program), and to some commands .onnx and .graph (models)",
+                    "known are .loz (functional program), .c (C with marked regions), .loops (loop program), and, for some commands, .onnx and .graph (models)",
                 ));
             }
         };
@@ -168,12 +168,12 @@ impl Front {
             (None, [one]) => return Ok(one.clone()),
             (Some(name), _) if self.first_line(&Name::new(name)).is_some() => {
                 format!(
-                    "`{name}` of {path} is for other definitions to use: a parameter or its result has no type that an array in memory has"
+                    "`{name}` of {path} cannot be compiled by itself: a parameter or its result is a function"
                 )
             }
             (Some(name), _) => format!("{path} has no definition `{name}`"),
             (None, []) => format!("{path} has no definition that can be compiled"),
-            (None, several) => format!("{path} has {} definitions, and none was named", several.len()),
+            (None, several) => format!("{path} has {} definitions; choose one", several.len()),
         };
         let failure = Failure::refused("X0006", message);
         let near = choice
@@ -183,7 +183,7 @@ impl Front {
         Err(match near {
             Some(near) => failure.help(format!("did you mean `{near}`?")),
             None if names.is_empty() => failure,
-            None => failure.help(format!("name one with --def: {}", names.join(", "))),
+            None => failure.help(format!("choose one with --def: {}", names.join(", "))),
         })
     }
 
@@ -303,13 +303,13 @@ pub fn emit(source: &Source, stage: Stage, choice: &Choice) -> Result<Emission, 
             return Err(no_stage("C", "a main of ours", "its regions are rewritten in their place"));
         }
         (Stage::Main, _) if choice.mode == Mode::Paper => {
-            return Err(no_stage("paper mode", "a main", "its functions have an interface of their own"));
+            return Err(no_stage("paper mode", "a main", "its functions have another interface"));
         }
         (Stage::Functional | Stage::Trace | Stage::Derivation | Stage::Dpia, Parsed::Functional(checked)) => {
             functional::emit(source, checked, stage, &front.wanted(choice)?, choice)?
         }
         (Stage::Functional | Stage::Trace | Stage::Derivation | Stage::Dpia, Parsed::C(_)) => {
-            return Err(no_stage("C", "a functional form", "it becomes a loop program at once"));
+            return Err(no_stage("C", "a functional form", "it is translated directly to a loop program"));
         }
         (Stage::Functional | Stage::Trace | Stage::Derivation | Stage::Dpia, Parsed::Loops(_)) => {
             return Err(no_stage(

@@ -123,7 +123,7 @@ pub(super) fn compare(before: &Model, after: &Model, asked: &Asked) -> Result<Ch
                 return Err(Failure::check(
                     "X0903",
                     format!(
-                        "on input {run} the model has a value, and what it became has none: {}; nothing is written",
+                        "on input {run} the original model has a result, and the rewritten one fails: {}; nothing is written",
                         d.message
                     ),
                 ));
@@ -145,7 +145,7 @@ pub(super) fn compare(before: &Model, after: &Model, asked: &Asked) -> Result<Ch
                     (Some(_), _) => format!("--tolerance allows {most:e}"),
                     (None, None) => "integers may not differ".to_owned(),
                     (None, Some(ty)) => {
-                        format!("{most:e} is allowed: the least precise type on its way is {ty}")
+                        format!("{most:e} is allowed: the least precise type that it depends on is {ty}")
                     }
                 };
                 return Err(Failure::check(
@@ -274,8 +274,8 @@ fn refuse(d: Diagnostic, sizes: &BTreeMap<Name, i64>) -> Failure {
     let Some((name, _)) = sizes.first_key_value() else { return failure };
     let drawn = list(sizes);
     failure
-        .note(format!("the named extents were drawn: first {drawn}; then others, which did not fit either"))
-        .help(format!("if the model is made for one extent, say which: --size {name}=NUMBER"))
+        .note(format!("the named extents were random: first {drawn}, then others, which did not fit either"))
+        .help(format!("if the model is made for one extent, give it: --size {name}=NUMBER"))
 }
 
 /// Inputs on which a model has a value.
@@ -322,12 +322,12 @@ fn meaningful(
             let why = said.map_or_else(String::new, |d| format!(": {}", d.message));
             return Err(Failure::refused(
                 "X0904",
-                format!("the model has no value on any of {ATTEMPTS} random inputs{why}"),
+                format!("the model fails on all of {ATTEMPTS} random inputs{why}"),
             )
-            .help("leave --check away, and compare on inputs that mean something"));
+            .help("leave --check away, and compare on meaningful inputs"));
         }
     }
-    Err(refused.unwrap_or_else(|| Failure::refused("X0904", "the model has no value on random inputs")))
+    Err(refused.unwrap_or_else(|| Failure::refused("X0904", "the model fails on random inputs")))
 }
 
 /// The elements as numbers, if they are floating-point ones or truth values.
